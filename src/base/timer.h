@@ -1,0 +1,8 @@
+/* Wall-clock seconds for reports. Time never changes a result. */
+#ifndef TL_BASE_TIMER_H
+#define TL_BASE_TIMER_H
+
+double tl_seconds(void);     /* monotonic, from an arbitrary origin */
+double tl_cpu_seconds(void); /* processor time of the whole process, all threads */
+
+#endif

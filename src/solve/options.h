@@ -1,0 +1,21 @@
+/* Parameters of the methods. One plain struct: a method reads the fields that its header names and
+ * ignores the rest; tl_options_default gives the values that the tables are made with. */
+#ifndef TL_SOLVE_OPTIONS_H
+#define TL_SOLVE_OPTIONS_H
+
+#include "solve/precond/precond.h"
+
+typedef struct tl_options {
+    tl_precond *precond;    /* built for the problem's A; NULL = none. Methods that solve with
+                               A + diagonal update it and restore plain A before they return */
+    int line_searches;      /* pip, auglag: step lengths tried per Newton step (1 = full step only) */
+    double penalty;         /* auglag, admm: in units of the mean diagonal of A; 0 = the method's default */
+    double inner_tolerance; /* relative residual of inner linear solves; 0 = the method's default */
+    double relaxation;      /* admm: over-relaxation in (0, 2) */
+    double box_looseness;   /* auglag-ipn: kappa, size of the auxiliary box relative to the cone */
+    int newton_steps;       /* auglag-ipn: Newton steps per multiplier update */
+} tl_options;
+
+tl_options tl_options_default(void);
+
+#endif
