@@ -2,7 +2,7 @@
 # Every gate before a commit. Runs them all, then says which ones are red; exit status 1 if any is.
 # `./dev check` installs what the build needs first; clang and clang-format are used when they are there.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 red=
 jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}
 

@@ -10,7 +10,7 @@ CITATION = re.compile(r"\[([A-Z][A-Za-z]+\d{2,4})\b[^\]\n]*\]")
 
 def main():
     page = (ROOT / "docs/references.md").read_text(encoding="utf-8")
-    known = set(re.findall(r"^\| ([A-Za-z]+\d*) \|", page, re.M))
+    known = set(re.findall(r"^\| ([A-Za-z]+\d+) \|", page, re.M))
     unknown = []
     for top in ("include", "src", "cli", "tests", "docs"):
         for file in sorted((ROOT / top).rglob("*")):
