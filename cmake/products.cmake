@@ -14,7 +14,8 @@ function(talus_library target type)
 endfunction()
 
 talus_library(talus_shared SHARED)
-set_target_properties(talus_shared PROPERTIES EXPORT_NAME talus
+# Installed, it still finds the OpenBLAS that it was linked to, not the flavour that the system prefers.
+set_target_properties(talus_shared PROPERTIES EXPORT_NAME talus INSTALL_RPATH_USE_LINK_PATH ON
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 if(NOT TALUS_SANITIZE AND NOT TALUS_FUZZ) # the sanitizers' own symbols come with the program
   target_link_options(talus_shared PRIVATE -Wl,--no-undefined)
