@@ -39,6 +39,9 @@ install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 # pkg-config: the prefix is found from the file's own place, so an installation may be moved.
 file(RELATIVE_PATH TALUS_PC_TO_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" TALUS_PC_TO_PREFIX "${TALUS_PC_TO_PREFIX}")
+list(JOIN OPENBLAS_LDFLAGS " " openblas_flags)
+list(JOIN HDF5S_LDFLAGS " " hdf5_flags)
+set(TALUS_PC_LIBS "${openblas_flags} ${hdf5_flags}")
 configure_file(cmake/talus.pc.in talus.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/talus.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
