@@ -14,8 +14,13 @@ target_include_directories(talus_test_support PUBLIC tests/support)
 target_link_libraries(talus_test_support PUBLIC talus_inside PkgConfig::LAPACKE PkgConfig::CMOCKA)
 
 # First, because they are quick and say most.
-add_test(NAME tools/includes COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_includes.py")
-add_test(NAME tools/includes_self_test COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_includes.py" --self-test)
+function(talus_tool_test name script)
+  add_test(NAME tools/${name} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/${script}" ${ARGN})
+endfunction()
+talus_tool_test(includes check_includes.py)
+talus_tool_test(includes_self_test check_includes.py --self-test)
+talus_tool_test(references check_references.py)
+talus_tool_test(count_self_test run_tests.py --self-test)
 
 file(GLOB TALUS_TEST_FILES CONFIGURE_DEPENDS tests/unit/*.c tests/agree/*.c tests/physics/*.c tests/repeat/*.c tests/faults/*.c)
 foreach(file ${TALUS_TEST_FILES})

@@ -2,6 +2,7 @@
 """Runs the tests of a build folder through ctest and counts single test cases.
 
     tools/run_tests.py [--jobs N] BUILD [FILTER]
+    tools/run_tests.py --self-test              prove the counting on made-up results
 
 FILTER is a regular expression on the names of ctest (unit/sum). Progress goes to stderr, failures to stdout;
 the last line is `N passed, N failed, N skipped`. A cmocka executable counts case by case; the cases that it did
@@ -101,7 +102,38 @@ def run_ctest(build, jobs, pattern, results):
     return "".join(talk), verdicts
 
 
+def self_test():
+    """(output, ctest's verdict) -> passed, failed, skipped"""
+    cases = [
+        ("1..2\nok 1 - a\nok 2 - b\n", "Passed", (2, 0, 0)),
+        ("1..2\ntalk without line endok 1 - a\nok 2 - b\n", "Passed", (2, 0, 0)),
+        ("1..3\nok 1 - a\nnot ok 2 - b\n# why\nok 3 - c\n", "Failed", (2, 1, 0)),
+        ("1..2\nok 1 - a\nnot ok 2 # SKIP b\n", "Passed", (1, 0, 1)),
+        ("1..4\nok 1 - a\n", "Subprocess aborted", (1, 3, 0)),
+        ("1..1\nok 1 - a\n==1==ERROR: LeakSanitizer: detected memory leaks\n", "Failed", (1, 1, 0)),
+        ("1..2\nok 1 - a\nnot ok 2 - b\n==1==ERROR: LeakSanitizer: detected memory leaks\n", "Failed", (1, 2, 0)),
+        ("1..1\nok 1 - a\n1..2\nok 1 - b\nok 2 - c\n", "Passed", (3, 0, 0)),
+        ("", "Timeout", (0, 1, 0)),
+        ("", "not run", (0, 1, 0)),
+        ("talk\n", "Passed", (1, 0, 0)),
+        ("no display\n", "Skipped", (0, 0, 1)),
+    ]
+    bad = 0
+    for output, verdict, expected in cases:
+        tally = Tally()
+        element = xml.Element("testcase", name="t", status="run" if verdict == "Passed" else "fail")
+        xml.SubElement(element, "system-out").text = output
+        count_test(tally, element, verdict)
+        if (tally.passed, tally.failed, tally.skipped) != expected:
+            bad += 1
+            print(f"{verdict}, {output!r}: {tally.passed, tally.failed, tally.skipped}, expected {expected}")
+    print(f"{len(cases) - bad} of {len(cases)} counted right")
+    return 1 if bad else 0
+
+
 def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=2)
