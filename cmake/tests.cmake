@@ -3,7 +3,7 @@ enable_testing()
 
 # Two threads wherever a test leaves the count alone, also on large machines; no spinning, so that
 # tests may share the cores.
-set(TALUS_TEST_ENVIRONMENT "OMP_NUM_THREADS=2;GOMP_SPINCOUNT=2000;OPENBLAS_NUM_THREADS=1")
+set(TALUS_TEST_ENVIRONMENT "OMP_NUM_THREADS=2;GOMP_SPINCOUNT=2000")
 if(TALUS_SANITIZE)
   list(APPEND TALUS_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
 endif()
