@@ -2,9 +2,11 @@
 
 #include <float.h>
 
-/* 3 to 6 sweeps are usual; the limit only guards against cycling on noise. */
+/* 4 or 5 sweeps are usual, 14 the most seen (values graded by 1e-160); the limit guards against cycling. */
 #define SWEEPS_MAX 30
-#define TOL2 (0.25 * DBL_EPSILON * DBL_EPSILON) /* squared cosine of columns that count as orthogonal */
+/* Squared cosine of columns that count as orthogonal. Smaller than the rounding of a dot product it would
+ * never be reached: half an epsilon cycles. */
+#define TOL2 (4 * DBL_EPSILON * DBL_EPSILON)
 
 /* Power of two near 1 / max |F_ij|; NaN when an entry is not finite, 0 for F = 0. */
 static double entry_scale(const tl_mat3 *F)
