@@ -42,7 +42,7 @@ typedef struct tl_cone_certificate {
 void tl_cone_identity(int32_t size, double *Q);
 
 /* Q for groups (xx, xy, xz, yz, zz) of a symmetric tensor without trace, yy = -xx - zz:
- *     |s|_F^2 = 2 (xx^2 + zz^2 + xx zz + xy^2 + xz^2 + yz^2).  [FM21 sec. 3.2] */
+ *     |s|_F^2 = 2 (xx^2 + zz^2 + xx zz + xy^2 + xz^2 + yz^2).  [FM21 sec. 3.1.3] */
 void tl_cone_stress_form(double *Q);
 
 /* Sizes agree, Q is symmetric positive definite, b, radii and bounds are finite. Collective: on a
