@@ -1,0 +1,176 @@
+#include "math/csr.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+
+talus_status tl_csr_create(tl_csr *A, int32_t rows, int32_t cols, int64_t nonzeros, talus_error *err)
+{
+    *A = (tl_csr){.rows = rows, .cols = cols};
+    A->start = TL_NEW(int64_t, (int64_t)rows + 1);
+    A->col = TL_NEW(int32_t, nonzeros);
+    A->val = TL_NEW(double, nonzeros);
+    if (!A->start || !A->col || !A->val) {
+        tl_csr_free(A);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a %d x %d matrix with %lld nonzeros", rows, cols,
+                       (long long)nonzeros);
+    }
+    A->start[0] = 0;
+    return TALUS_OK;
+}
+
+void tl_csr_free(tl_csr *A)
+{
+    tl_free(A->start);
+    tl_free(A->col);
+    tl_free(A->val);
+    *A = (tl_csr){0};
+}
+
+/* Sort the (short) rows by column, keeping the order of equal columns, and add duplicates. */
+static int64_t sort_and_merge_row(int64_t count, int32_t *col, double *val)
+{
+    for (int64_t i = 1; i < count; i++) {
+        int32_t c = col[i];
+        double v = val[i];
+        int64_t j = i;
+        for (; j > 0 && col[j - 1] > c; j--) {
+            col[j] = col[j - 1];
+            val[j] = val[j - 1];
+        }
+        col[j] = c;
+        val[j] = v;
+    }
+    int64_t kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (kept && col[kept - 1] == col[i]) {
+            val[kept - 1] += val[i];
+        } else {
+            col[kept] = col[i];
+            val[kept++] = val[i];
+        }
+    }
+    return kept;
+}
+
+talus_status tl_csr_from_triplets(tl_csr *A, int32_t rows, int32_t cols, int64_t count, const int32_t *row,
+                                  const int32_t *col, const double *val, talus_error *err)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (row[k] < 0 || row[k] >= rows || col[k] < 0 || col[k] >= cols)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "triplet %lld is at (%d, %d), outside of a %d x %d matrix", (long long)k,
+                           row[k], col[k], rows, cols);
+    TL_TRY(tl_csr_create(A, rows, cols, count, err));
+
+    /* counting sort by row */
+    memset(A->start, 0, sizeof(int64_t) * ((size_t)rows + 1));
+    for (int64_t k = 0; k < count; k++) A->start[row[k] + 1]++;
+    for (int32_t i = 0; i < rows; i++) A->start[i + 1] += A->start[i];
+    for (int64_t k = 0; k < count; k++) {
+        int64_t at = A->start[row[k]]++;
+        A->col[at] = col[k];
+        A->val[at] = val[k];
+    }
+    for (int32_t i = rows; i > 0; i--) A->start[i] = A->start[i - 1];
+    A->start[0] = 0;
+
+    int64_t out = 0, begin = 0;
+    for (int32_t i = 0; i < rows; i++) {
+        int64_t end = A->start[i + 1];
+        int64_t kept = sort_and_merge_row(end - begin, A->col + begin, A->val + begin);
+        memmove(A->col + out, A->col + begin, sizeof(int32_t) * (size_t)kept);
+        memmove(A->val + out, A->val + begin, sizeof(double) * (size_t)kept);
+        out += kept;
+        begin = end;
+        A->start[i + 1] = out;
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_csr_check(const tl_csr *A, talus_error *err)
+{
+    if (A->rows < 0 || A->cols < 0 || A->start[0] != 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "matrix has %d rows, %d columns and begins at offset %lld", A->rows, A->cols,
+                       (long long)A->start[0]);
+    for (int32_t i = 0; i < A->rows; i++) {
+        if (A->start[i + 1] < A->start[i])
+            return TL_FAIL(err, TALUS_BAD_INPUT, "row %d of the matrix ends before it begins", i);
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
+            if (A->col[k] < 0 || A->col[k] >= A->cols)
+                return TL_FAIL(err, TALUS_BAD_INPUT, "row %d of the matrix has column %d, allowed 0 to %d", i, A->col[k],
+                               A->cols - 1);
+            if (k > A->start[i] && A->col[k] <= A->col[k - 1])
+                return TL_FAIL(err, TALUS_BAD_INPUT, "row %d of the matrix has column %d after column %d", i, A->col[k],
+                               A->col[k - 1]);
+            if (!isfinite(A->val[k]))
+                return TL_FAIL(err, TALUS_BAD_INPUT, "row %d, column %d of the matrix is %g", i, A->col[k], A->val[k]);
+        }
+    }
+    return TALUS_OK;
+}
+
+static inline double row_dot(const tl_csr *A, int64_t begin, int64_t end, const double *restrict x)
+{
+    const int32_t *restrict col = A->col;
+    const double *restrict val = A->val;
+    double s = 0;
+    for (int64_t k = begin; k < end; k++) s += val[k] * x[col[k]];
+    return s;
+}
+
+void tl_csr_mul(const tl_csr *A, const double *x, double *y)
+{
+    const int64_t *restrict start = A->start;
+#pragma omp parallel for schedule(static) if (start[A->rows] >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < A->rows; i++) y[i] = row_dot(A, start[i], start[i + 1], x);
+}
+
+void tl_csr_mul_add(const tl_csr *A, double scale, const double *x, double *y)
+{
+    const int64_t *restrict start = A->start;
+#pragma omp parallel for schedule(static) if (start[A->rows] >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < A->rows; i++) y[i] += scale * row_dot(A, start[i], start[i + 1], x);
+}
+
+/* k is a compile-time constant in each call below, so the inner loop has a fixed length. */
+static inline void mul_rows(const tl_csr *A, int k, const double *restrict X, double *restrict Y)
+{
+    const int64_t *restrict start = A->start;
+#pragma omp parallel for schedule(static) if (start[A->rows] * k >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < A->rows; i++) {
+        double s[8] = {0};
+        for (int64_t q = start[i]; q < start[i + 1]; q++) {
+            const double *row = X + (int64_t)A->col[q] * k;
+            for (int c = 0; c < k; c++) s[c] += A->val[q] * row[c];
+        }
+        for (int c = 0; c < k; c++) Y[(int64_t)i * k + c] = s[c];
+    }
+}
+
+void tl_csr_mul_multi(const tl_csr *A, int k, const double *X, double *Y)
+{
+    TL_ASSERT(k >= 1 && k <= 8);
+    switch (k) {
+    case 1: mul_rows(A, 1, X, Y); break;
+    case 2: mul_rows(A, 2, X, Y); break;
+    case 3: mul_rows(A, 3, X, Y); break;
+    case 4: mul_rows(A, 4, X, Y); break;
+    case 5: mul_rows(A, 5, X, Y); break;
+    case 6: mul_rows(A, 6, X, Y); break;
+    case 7: mul_rows(A, 7, X, Y); break;
+    default: mul_rows(A, 8, X, Y); break;
+    }
+}
+
+void tl_csr_diagonal(const tl_csr *A, double *diag)
+{
+#pragma omp parallel for schedule(static) if (A->rows >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < A->rows; i++) {
+        double d = 0;
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++)
+            if (A->col[k] == i) d = A->val[k];
+        diag[i] = d;
+    }
+}
