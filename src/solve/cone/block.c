@@ -8,7 +8,7 @@ void tl_cone_block_factor(const tl_cone_metric *q, const double *B, double *w, d
 {
     int m = q->size;
     const double *R = q->root_inv;
-    double half[TL_CONE_MAX * TL_CONE_MAX], C[TL_CONE_MAX * TL_CONE_MAX], V[TL_CONE_MAX * TL_CONE_MAX], most = 0;
+    double half[TL_CONE_MAX * TL_CONE_MAX], C[TL_CONE_MAX * TL_CONE_MAX] = {0}, V[TL_CONE_MAX * TL_CONE_MAX], most = 0;
 
     /* C = R^-T B R^-1 = V diag(w) V' */
     for (int i = 0; i < m; i++)

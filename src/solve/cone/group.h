@@ -5,6 +5,7 @@
 #define TL_SOLVE_CONE_GROUP_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/parallel.h"
 #include "solve/cone/problem.h"

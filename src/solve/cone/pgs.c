@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ typedef struct state {
  * start of the sweep, not bounds. */
 typedef struct seen {
     double gap, energy;
+    double moved, size; /* largest change and largest value of an unknown */
     bool finite;
 } seen;
 
@@ -39,9 +41,10 @@ TL_CONE_INLINE seen sweep_groups(int m, const state *s, double *x)
 {
     const tl_csr *A = s->p->A.csr;
     const double *b = s->p->b;
-    seen out = {0, 0, true};
+    seen out = {0, 0, 0, 0, true};
     for (int64_t g = 0; g < s->p->space->n / m; g++) {
-        double *xg = x + g * m, r = s->p->radius[g], grad[TL_CONE_MAX], c[TL_CONE_MAX], next[TL_CONE_MAX], sum = 0;
+        double *xg = x + g * m, r = s->p->radius[g];
+        double grad[TL_CONE_MAX], c[TL_CONE_MAX], next[TL_CONE_MAX];
         if (r == 0) continue;
         for (int i = 0; i < m; i++) {
             double row = 0;
@@ -54,10 +57,15 @@ TL_CONE_INLINE seen sweep_groups(int m, const state *s, double *x)
         tl_cone_mul(m, s->B + g * m * m, xg, c);
         for (int i = 0; i < m; i++) c[i] -= grad[i];
         tl_cone_block_minimise(m, s->w + g * m, s->S + g * m * m, c, r, next);
-        for (int i = 0; i < m; i++) sum += next[i];
-        if (!isfinite(sum)) out.finite = false;
-        else
-            for (int i = 0; i < m; i++) xg[i] = next[i];
+        if (!isfinite(tl_cone_dot(m, next, next))) {
+            out.finite = false;
+            continue;
+        }
+        for (int i = 0; i < m; i++) {
+            out.moved = fmax(out.moved, fabs(next[i] - xg[i]));
+            out.size = fmax(out.size, fabs(next[i]));
+            xg[i] = next[i];
+        }
     }
     return out;
 }
@@ -66,7 +74,7 @@ TL_CONE_INLINE seen sweep_groups(int m, const state *s, double *x)
 static seen sweep(const state *s, double *x, tl_work *w)
 {
     const tl_space *space = s->p->space;
-    seen out = {0, 0, true};
+    seen out = {0, 0, 0, 0, true};
     for (int32_t turn = 0; turn < space->parts; turn++) {
         if (space->exchange) space->exchange(space, x);
         if (turn == space->part) TL_CONE_BY_SIZE(s->p->size, out = sweep_groups(m, s, x));
@@ -75,6 +83,8 @@ static seen sweep(const state *s, double *x, tl_work *w)
     w->projections++;
     out.gap = tl_space_sum(space, out.gap);
     out.energy = tl_space_sum(space, out.energy);
+    out.moved = tl_space_max(space, out.moved);
+    out.size = tl_space_max(space, out.size);
     out.finite = tl_space_max(space, out.finite ? 0.0 : 1.0) == 0;
     return out;
 }
@@ -101,7 +111,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
     /* The estimate of a sweep decides when a product is spent on the true gap. After a refusal it
      * has to fall further, so that checks stay rare. */
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = INFINITY};
-    double target = stop->tolerance, lowest = INFINITY;
+    double target = stop->tolerance;
     int idle = 0;
     for (;;) {
         if (tl_stop_spent(stop, w)) break;
@@ -114,9 +124,8 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
             out.result = TL_BROKE_DOWN;
             break;
         }
-        idle = now.energy < lowest - 1e-15 * fabs(lowest) ? 0 : idle + 1;
-        lowest = fmin(lowest, now.energy);
-        bool stuck = idle > 100; /* chosen: energy falls in every sweep until rounding stops it */
+        idle = now.moved > 4 * DBL_EPSILON * now.size ? 0 : idle + 1;
+        bool stuck = idle > 20; /* chosen: nothing but rounding moves any more */
         if (!(out.residual <= target) && !stuck) continue;
 
         tl_linop_apply(&p->A, space, x, Ax, w);
