@@ -105,7 +105,7 @@ static void linearise(const state *s, const double *x)
         }
         for (int i = 0; i < m; i++) {
             int64_t k = g * m + i;
-            s->b[k] = p->b[k] - s->Ax[k] - grad[i];
+            s->b[k] = p->radius[g] > 0 ? p->b[k] - s->Ax[k] - grad[i] : 0; /* a pinned group has no say in the scale of b */
             s->lo[k] = -s->box[g] - xg[i];
             s->hi[k] = s->box[g] - xg[i];
             s->step[k] = 0;
