@@ -6,6 +6,8 @@
 #ifndef TALUS_STATUS_H
 #define TALUS_STATUS_H
 
+#include <talus/export.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,7 +28,7 @@ typedef struct talus_error {
 } talus_error;
 
 /* A fixed word for each status: "ok", "bad input", ... Never NULL. */
-const char *talus_status_name(talus_status status);
+TALUS_API const char *talus_status_name(talus_status status);
 
 /* Where talk goes: the library calls this, never stdio. level 0 = warning, 1 = note, 2 = detail. */
 typedef void (*talus_log_fn)(void *user, int level, const char *message);

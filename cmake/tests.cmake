@@ -1,0 +1,40 @@
+# One executable per file tests/<folder>/<name>.c, known to ctest as <folder>/<name>.
+enable_testing()
+
+# Two threads wherever a test leaves the count alone, also on large machines; no spinning, so that
+# tests may share the cores.
+set(TALUS_TEST_ENVIRONMENT "OMP_NUM_THREADS=2;GOMP_SPINCOUNT=2000")
+if(TALUS_SANITIZE)
+  list(APPEND TALUS_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
+endif()
+
+file(GLOB TALUS_TEST_SUPPORT CONFIGURE_DEPENDS tests/support/*.c)
+add_library(talus_test_support STATIC $<TARGET_OBJECTS:talus_objects> ${TALUS_TEST_SUPPORT})
+target_include_directories(talus_test_support PUBLIC tests/support)
+target_link_libraries(talus_test_support PUBLIC talus_inside PkgConfig::LAPACKE PkgConfig::CMOCKA)
+
+# First, because they are quick and say most.
+function(talus_tool_test name script)
+  add_test(NAME tools/${name} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/${script}" ${ARGN})
+endfunction()
+talus_tool_test(includes check_includes.py)
+talus_tool_test(includes_self_test check_includes.py --self-test)
+talus_tool_test(references check_references.py)
+talus_tool_test(count_self_test run_tests.py --self-test)
+
+file(GLOB TALUS_TEST_FILES CONFIGURE_DEPENDS tests/unit/*.c tests/agree/*.c tests/physics/*.c tests/repeat/*.c tests/faults/*.c)
+foreach(file ${TALUS_TEST_FILES})
+  get_filename_component(name ${file} NAME_WE)
+  get_filename_component(folder ${file} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  add_executable(test_${folder}_${name} ${file})
+  target_link_libraries(test_${folder}_${name} PRIVATE talus_test_support)
+  add_test(NAME ${folder}/${name} COMMAND test_${folder}_${name})
+  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+endforeach()
+
+# An installed talus, used through pkg-config and through CMake. Sanitized libraries are not for installing.
+if(NOT TALUS_SANITIZE)
+  add_test(NAME install/use COMMAND "${PROJECT_SOURCE_DIR}/tests/install/use.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_C_COMPILER}")
+  set_tests_properties(install/use PROPERTIES TIMEOUT 300)
+endif()

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Installs a build to a fresh prefix, moves it, and uses it as a stranger would: through pkg-config and through
+# CMake, shared and static.        tests/install/use.sh BUILD CC
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+cc=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+step() { echo "-- $1"; }
+fail() { echo "$1"; exit 1; }
+
+step "install, then move the prefix"
+cmake --install "$build" --prefix "$work/first" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+libdir=$(dirname "$(find "$prefix" -name libtalus.a)")
+[ -x "$prefix/bin/talus" ] || fail "no program in bin/"
+
+step "the program finds its library from the new place"
+"$prefix/bin/talus" --version >"$work/version" || fail "talus --version: exit status $?"
+
+step "the shared library exports talus_* only"
+nm -D --defined-only "$libdir/libtalus.so" | awk '$2 ~ /[A-TV-Z]/ { sub(/@.*/, "", $3); print $3 }' >"$work/symbols"
+grep -q '^talus_status_name$' "$work/symbols" || fail "talus_status_name is not exported"
+if grep -v '^talus_' "$work/symbols"; then fail "the symbols above are exported"; fi
+
+PKG_CONFIG_PATH=$libdir/pkgconfig
+export PKG_CONFIG_PATH
+
+# The path comes from pkg-config alone. Word splitting of its answers is meant.
+step "pkg-config, shared"
+# shellcheck disable=SC2046
+"$cc" -std=c11 -Wall -Werror $(pkg-config --cflags talus) "$here/consumer.c" -o "$work/shared" $(pkg-config --libs talus)
+LD_LIBRARY_PATH=$libdir "$work/shared"
+
+# All of the archive, so that a library missing from the file shows here.
+step "pkg-config, static"
+# shellcheck disable=SC2046
+"$cc" -std=c11 $(pkg-config --cflags talus) "$here/consumer.c" -o "$work/static" \
+    $(pkg-config --static --libs talus | sed 's/-ltalus/-Wl,--whole-archive -l:libtalus.a -Wl,--no-whole-archive/')
+"$work/static"
+if ldd "$work/static" | grep libtalus; then fail "the static consumer asks for the shared library"; fi
+
+step "CMake package, shared and static"
+{
+    cmake -S "$here" -B "$work/cmake" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/cmake"
+} >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; exit 1; }
+"$work/cmake/consumer_shared"
+"$work/cmake/consumer_static"
