@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifdef __linux__
+#include <malloc.h>
 #include <sys/mman.h>
 #endif
 
@@ -75,6 +76,51 @@ void tl_free(void *block)
     memcpy(&bytes, raw, sizeof bytes);
     count(-1, -(int64_t)bytes);
     free(raw);
+}
+
+/* What a block of the C library's holds; not known everywhere, and then only blocks are counted. */
+static int64_t plain_bytes(void *block)
+{
+#ifdef __linux__
+    return (int64_t)malloc_usable_size(block);
+#else
+    (void)block;
+    return 0;
+#endif
+}
+
+void *tl_hook_malloc(size_t bytes)
+{
+    atomic_fetch_add(&calls, 1);
+    void *block = planned_failure() ? NULL : malloc(bytes);
+    if (block) count(1, plain_bytes(block));
+    return block;
+}
+
+void *tl_hook_calloc(size_t items, size_t bytes)
+{
+    atomic_fetch_add(&calls, 1);
+    void *block = planned_failure() ? NULL : calloc(items, bytes);
+    if (block) count(1, plain_bytes(block));
+    return block;
+}
+
+void *tl_hook_realloc(void *block, size_t bytes)
+{
+    if (!block) return tl_hook_malloc(bytes);
+    atomic_fetch_add(&calls, 1);
+    if (planned_failure()) return NULL;
+    int64_t old = plain_bytes(block);
+    void *fresh = realloc(block, bytes);
+    if (fresh) count(0, plain_bytes(fresh) - old);
+    return fresh;
+}
+
+void tl_hook_free(void *block)
+{
+    if (!block) return;
+    count(-1, -plain_bytes(block));
+    free(block);
 }
 
 tl_alloc_stats tl_alloc_read(void)

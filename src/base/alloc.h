@@ -17,6 +17,14 @@ void tl_free(void *block);                               /* NULL is fine */
 #define TL_NEW(type, count) ((type *)tl_alloc(sizeof(type) * (size_t)(count)))
 #define TL_NEW_ZERO(type, count) ((type *)tl_alloc_zero(sizeof(type) * (size_t)(count)))
 
+/* For libraries that take our allocator through hooks (CHOLMOD): counted and failed like the above, but the
+ * blocks are the C library's own. Such hooks are often global to the process, so a block may have been
+ * allocated by someone else before they were set, or be freed by someone else after. */
+void *tl_hook_malloc(size_t bytes);
+void *tl_hook_calloc(size_t count, size_t bytes);
+void *tl_hook_realloc(void *block, size_t bytes);
+void tl_hook_free(void *block);
+
 typedef struct tl_alloc_stats {
     int64_t calls;        /* allocations since the program started */
     int64_t live_blocks;

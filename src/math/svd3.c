@@ -2,8 +2,11 @@
 
 #include <float.h>
 
-/* 3 to 6 sweeps are usual; the limit only guards against cycling on noise. */
+/* 4 or 5 sweeps are usual, 14 the most seen (values graded by 1e-160); the limit guards against cycling. */
 #define SWEEPS_MAX 30
+/* Squared cosine of columns that count as orthogonal. Smaller than the rounding of a dot product it would
+ * never be reached: half an epsilon cycles. */
+#define TOL2 (4 * DBL_EPSILON * DBL_EPSILON)
 
 /* Power of two near 1 / max |F_ij|; NaN when an entry is not finite, 0 for F = 0. */
 static double entry_scale(const tl_mat3 *F)
@@ -25,11 +28,9 @@ static double entry_scale(const tl_mat3 *F)
 static inline bool orthogonalise(tl_vec3 *a, tl_vec3 *b, tl_vec3 *v, tl_vec3 *w)
 {
     double aa = tl_vec3_norm2(*a), bb = tl_vec3_norm2(*b), ab = tl_vec3_dot(*a, *b);
-    if (fabs(ab) <= 0.5 * DBL_EPSILON * sqrt(aa) * sqrt(bb) || fabs(ab) < DBL_MIN) return false;
+    if (ab * ab <= TOL2 * aa * bb || ab * ab < DBL_MIN) return false; /* the latter: beside 1, below 1e-130 */
 
-    double theta = (bb - aa) / (2 * ab);
-    double t = 1 / (fabs(theta) + sqrt(1 + theta * theta));
-    if (theta < 0) t = -t;
+    double d = bb - aa, t = 2 * ab / (d + copysign(sqrt(d * d + 4 * ab * ab), d));
     double c = 1 / sqrt(1 + t * t), s = t * c;
     tl_vec3 a0 = *a, v0 = *v;
     *a = tl_vec3_add_scaled(tl_vec3_scale(c, a0), -s, *b);
@@ -81,7 +82,7 @@ void tl_svd3(tl_mat3 F, tl_mat3 *U, double s[3], tl_mat3 *V)
     u[0] = tl_vec3_normalize(a[0]);
     tl_vec3_tangents(u[0], &free1, &free2);
     double size0 = tl_vec3_norm(a[0]), size1 = tl_vec3_norm(a[1]);
-    if (size1 > 1e-140) { /* smaller squares lose digits, and with them the direction */
+    if (size1 > 1e-130) { /* smaller columns were not made orthogonal (see above) */
         tl_vec3 unit = tl_vec3_scale(1 / size1, a[1]);
         u[1] = tl_vec3_normalize_or(tl_vec3_add_scaled(unit, -tl_vec3_dot(u[0], unit), u[0]), free1);
     } else {

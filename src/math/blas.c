@@ -1,0 +1,32 @@
+#include "math/blas.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <strings.h>
+
+void tl_blas_setup(void)
+{
+#pragma omp critical(tl_blas)
+    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1);
+}
+
+const char *tl_blas_core(void) { return openblas_get_corename(); }
+
+const char *tl_blas_better_core(void)
+{
+    /* what OpenBLAS takes for a CPU it does not know */
+    static const char *const fallbacks[] = {"Prescott", "Unknown", "Generic"};
+    int fell_back = 0;
+    for (int i = 0; i < 3; i++) fell_back |= strcasecmp(tl_blas_core(), fallbacks[i]) == 0;
+    if (!fell_back || getenv("OPENBLAS_CORETYPE")) return NULL;
+
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
+        return "SkylakeX";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+    if (__builtin_cpu_supports("avx")) return "Sandybridge";
+#endif
+    return NULL;
+}
