@@ -45,7 +45,8 @@ typedef struct tl_gen_cone_blocks_spec {
 
 /* Groups of 2: tangential forces (N) at the four corners of every touching pair of faces. A = dt B'M^-1 B,
  * b = -B'v*, radius = friction * normal force. The frozen normal forces carry the weight above and balance
- * the torque of the friction that a stuck or sliding stack needs. */
+ * the torque of the friction that a stuck or sliding stack needs; corners that would have to pull carry nothing
+ * (such a stack tips). */
 talus_status tl_gen_cone_blocks(tl_gen_cone *g, const tl_gen_cone_blocks_spec *spec, talus_error *err);
 
 void tl_gen_cone_free(tl_gen_cone *g); /* leaves {0}; {0} is fine */

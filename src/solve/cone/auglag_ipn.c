@@ -126,7 +126,7 @@ static double line_search(const state *s, double *x, tl_work *w)
     for (double length = 1; length > 1e-6; length *= 0.5) {
         double change = length * linear + 0.5 * length * length * curvature +
                         tl_space_sum(space, penalty_at(s, x, length)) - start;
-        if (change <= 1e-4 * length * slope) return length; /* usual sufficient decrease [NW06 sec. 3.1] */
+        if (change <= 1e-4 * length * slope) return length; /* usual sufficient decrease [Nocedal2006 sec. 3.1] */
     }
     return 0;
 }
