@@ -1,14 +1,26 @@
 #include "math/blas.h"
 
 #include <cblas.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <strings.h>
 
-void tl_blas_setup(void)
+/* Other flavours than OpenMP's have threads of their own, which OpenMP settings do not reach. */
+static void stop_own_threads(void)
 {
 #pragma omp critical(tl_blas)
-    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1);
+    if (openblas_get_parallel() != OPENBLAS_OPENMP && openblas_get_num_threads() != 1) openblas_set_num_threads(1);
 }
+
+int tl_blas_begin(void)
+{
+    stop_own_threads();
+    int before = omp_get_max_threads();
+    omp_set_num_threads(1);
+    return before;
+}
+
+void tl_blas_end(int before) { omp_set_num_threads(before); }
 
 const char *tl_blas_core(void) { return openblas_get_corename(); }
 

@@ -7,14 +7,15 @@
 #include "math/blas.h"
 #include "math/factor_backend.h"
 
-#define K_MAX 8 /* right-hand sides solved at a time */
+#define K_MAX 8            /* right-hand sides solved at a time */
+#define K_MAX_SIMPLICIAL 4 /* CHOLMOD cuts them like this itself, but then allocates */
 
 typedef struct state {
     cholmod_common common;
     tl_factor_kind kind;
     cholmod_factor *L;
     int32_t *start;                            /* [n + 1], as CHOLMOD wants it */
-    cholmod_dense *Y[K_MAX + 1], *E[K_MAX + 1]; /* kept per k: CHOLMOD allocates anew when the shape differs */
+    cholmod_dense *Y[K_MAX + 1], *E[K_MAX + 1]; /* work of solves; per k, because another shape is allocated anew */
 } state;
 
 /* The hooks are global to the process; ours hand out plain C library blocks, so blocks of other users
@@ -28,7 +29,6 @@ static void start_common(cholmod_common *c)
         SuiteSparse_config.realloc_func = tl_hook_realloc;
         SuiteSparse_config.free_func = tl_hook_free;
     }
-    tl_blas_setup();
     cholmod_start(c);
     c->print = 0;
     c->error_handler = NULL;
@@ -164,7 +164,9 @@ static talus_status compute(void *data, const tl_csr *A, tl_factor_info *info, t
 {
     state *s = data;
     cholmod_sparse M = view(A, s->start, CHOLMOD_REAL);
+    int threads = tl_blas_begin();
     cholmod_factorize(&M, s->L, &s->common);
+    tl_blas_end(threads);
     TL_TRY(verdict(&s->common, "factorise the matrix", err));
     if (s->L->minor < s->L->n) {
         info->bad_column = ((const int32_t *)s->L->Perm)[s->L->minor];
@@ -182,15 +184,40 @@ static cholmod_dense columns(int64_t n, int k, const double *x)
                            .x = (double *)(uintptr_t)x, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
 }
 
+/* The work that cholmod_solve2 wants, in its shapes, so that it finds it and allocates nothing: short of memory
+ * for one of the two it would go on with a null pointer. */
+static talus_status work_for_solve(state *s, int k, cholmod_dense **Y, cholmod_dense **E, talus_error *err)
+{
+    cholmod_common *c = &s->common;
+    size_t n = s->L->n, count = (size_t)k, most = s->L->maxesize;
+    bool ok;
+    if (s->L->is_super) {
+        ok = cholmod_ensure_dense(Y, n, count, n, CHOLMOD_REAL, c) != NULL;
+        ok = ok && cholmod_ensure_dense(E, count, most, count, CHOLMOD_REAL, c);
+    } else {
+        if (*Y) { /* the last solve left it narrower */
+            (*Y)->nrow = (*Y)->d = K_MAX_SIMPLICIAL;
+            (*Y)->ncol = n;
+        }
+        ok = cholmod_ensure_dense(Y, K_MAX_SIMPLICIAL, n, K_MAX_SIMPLICIAL, CHOLMOD_REAL, c) != NULL;
+    }
+    return ok ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d right-hand sides of %zu", k, n);
+}
+
 static talus_status solve(void *data, int k, const double *b, double *x, talus_error *err)
 {
     state *s = data;
     int64_t n = (int64_t)s->L->n;
-    for (int done = 0; done < k; done += K_MAX) {
-        int group = k - done < K_MAX ? k - done : K_MAX;
+    int most = s->L->is_super ? K_MAX : K_MAX_SIMPLICIAL;
+    for (int done = 0; done < k; done += most) {
+        int group = k - done < most ? k - done : most;
         cholmod_dense B = columns(n, group, b + done * n), X = columns(n, group, x + done * n), *result = &X;
+        int slot = s->L->is_super ? group : 0;
+        TL_TRY(work_for_solve(s, group, &s->Y[slot], &s->E[slot], err));
         /* a result of the right shape is filled in place */
-        cholmod_solve2(CHOLMOD_A, s->L, &B, NULL, &result, NULL, &s->Y[group], &s->E[group], &s->common);
+        int threads = tl_blas_begin();
+        cholmod_solve2(CHOLMOD_A, s->L, &B, NULL, &result, NULL, &s->Y[slot], &s->E[slot], &s->common);
+        tl_blas_end(threads);
         TL_TRY(verdict(&s->common, "solve", err));
     }
     return TALUS_OK;

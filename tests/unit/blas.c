@@ -1,20 +1,45 @@
 #include "check.h"
 
-#include <cblas.h>
+#include <lapacke.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/parallel.h"
 #include "math/blas.h"
 
-static void one_thread_after_setup(void **state)
+/* The Cholesky factor of a 400 x 400 matrix: large enough for OpenBLAS to use threads if it may. */
+static uint64_t factor_bits(void)
+{
+    enum { N = 400 };
+    double *A = TL_NEW(double, N * N);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) A[i * N + j] = i == j ? 10 : 1.0 / (1 + abs(i - j));
+    assert_int_equal(LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', N, A, N), 0);
+    uint64_t hash = tl_hash(TL_HASH_START, A, sizeof(double) * N * N);
+    tl_free(A);
+    return hash;
+}
+
+static void one_thread_between_begin_and_end(void **state)
 {
     (void)state;
-    openblas_set_num_threads(2);
-#pragma omp parallel num_threads(2)
-    tl_blas_setup();
-    assert_int_equal(openblas_get_num_threads(), 1);
-    tl_blas_setup();
-    assert_int_equal(openblas_get_num_threads(), 1);
+    int threads = tl_threads();
+    tl_threads_set(1);
+    uint64_t one = factor_bits();
+    for (int t = 2; t <= 4; t++) {
+        tl_threads_set(t);
+        int before = tl_blas_begin();
+        assert_int_equal(tl_threads(), 1);
+        int inner = tl_blas_begin(); /* nested */
+        assert_true(factor_bits() == one);
+        tl_blas_end(inner);
+        assert_true(factor_bits() == one);
+        tl_blas_end(before);
+        assert_int_equal(tl_threads(), t); /* our own loops have theirs back */
+    }
+    tl_threads_set(threads);
 }
 
 static void better_core_only_for_a_fallback_nobody_chose(void **state)
@@ -40,7 +65,7 @@ static void better_core_only_for_a_fallback_nobody_chose(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_thread_after_setup),
+        cmocka_unit_test(one_thread_between_begin_and_end),
         cmocka_unit_test(better_core_only_for_a_fallback_nobody_chose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
