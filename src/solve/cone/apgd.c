@@ -205,7 +205,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
     double best = c.relative_gap, lowest = c.energy, t = 1, rho_old = s.rho;
     tl_work_record(w, best);
 
-    tl_outcome out = {.result = isnan(c.gap) ? TL_BROKE_DOWN : TL_OUT_OF_ITERATIONS};
+    tl_outcome out = {.result = !isfinite(c.gap) ? TL_BROKE_DOWN : TL_OUT_OF_ITERATIONS};
     int idle = 0;
     while (out.result == TL_OUT_OF_ITERATIONS) {
         if (best <= stop->tolerance) out.result = TL_CONVERGED;

@@ -191,7 +191,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         tl_cone_certificate c = tl_cone_measure(p, &s.q, x, s.Ax);
         out.residual = fmax(fabs(c.relative_gap), c.relative_violation);
         tl_work_record(w, out.residual);
-        if (isnan(c.gap)) out.result = TL_BROKE_DOWN;
+        if (!isfinite(c.gap)) out.result = TL_BROKE_DOWN;
         else if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
         else if (idle > 20) out.result = TL_STALLED; /* chosen: multipliers settle by a constant factor per update */
         if (out.result != TL_OUT_OF_ITERATIONS || tl_stop_spent(stop, w)) break;

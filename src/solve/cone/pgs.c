@@ -120,7 +120,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         seen now = sweep(&s, x, w);
         out.residual = tl_cone_relative(now.gap, now.energy);
         tl_work_record(w, out.residual);
-        if (!now.finite || isnan(out.residual)) {
+        if (!now.finite || !isfinite(now.gap) || !isfinite(now.energy)) {
             out.result = TL_BROKE_DOWN;
             break;
         }

@@ -49,8 +49,8 @@ talus_status tl_cone_solve(const tl_cone_method *m, const tl_cone *p, const tl_o
         return TL_FAIL(err, TALUS_BAD_INPUT, "cone problem: the start is not finite");
 
     size_t mark = tl_arena_mark(a);
-    size_t bytes = m->bytes(p, o) + TL_ARENA_ROOM(double, s->n);
-    talus_status status = tl_arena_reserve(a, bytes, err);
+    size_t bytes = m->bytes(p, o), certify = TL_ARENA_ROOM(double, s->n); /* one after the other */
+    talus_status status = tl_arena_reserve(a, bytes > certify ? bytes : certify, err);
     if (tl_space_max(s, (double)status) > 0) {
         tl_arena_release(a, mark);
         if (status != TALUS_OK) return status;
