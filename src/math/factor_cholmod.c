@@ -1,6 +1,7 @@
-/* CHOLMOD [Chen08] behind math/factor.h: supernodal LLT, simplicial LDLT, AMD and METIS. 32-bit indices: matrices and
+/* CHOLMOD [Chen2008] behind math/factor.h: supernodal LLT, simplicial LDLT, AMD and METIS. 32-bit indices: matrices and
  * factors of up to 2^31 nonzeros. */
 #include <cholmod.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,17 +19,22 @@ typedef struct state {
     cholmod_dense *Y[K_MAX + 1], *E[K_MAX + 1]; /* work of solves; per k, because another shape is allocated anew */
 } state;
 
+static pthread_once_t hooks_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER; /* METIS draws from rand() */
+
 /* The hooks are global to the process; ours hand out plain C library blocks, so blocks of other users
  * of CHOLMOD may cross over. */
+static void set_hooks(void)
+{
+    SuiteSparse_config.malloc_func = tl_hook_malloc;
+    SuiteSparse_config.calloc_func = tl_hook_calloc;
+    SuiteSparse_config.realloc_func = tl_hook_realloc;
+    SuiteSparse_config.free_func = tl_hook_free;
+}
+
 static void start_common(cholmod_common *c)
 {
-#pragma omp critical(tl_cholmod_hooks)
-    {
-        SuiteSparse_config.malloc_func = tl_hook_malloc;
-        SuiteSparse_config.calloc_func = tl_hook_calloc;
-        SuiteSparse_config.realloc_func = tl_hook_realloc;
-        SuiteSparse_config.free_func = tl_hook_free;
-    }
+    pthread_once(&hooks_once, set_hooks);
     cholmod_start(c);
     c->print = 0;
     c->error_handler = NULL;
@@ -118,12 +124,9 @@ static talus_status analyse(void *data, const tl_csr *A, tl_order order, const i
     c->method[0].ordering = perm ? CHOLMOD_GIVEN : order == TL_ORDER_METIS ? CHOLMOD_METIS : CHOLMOD_AMD;
     c->postorder = !perm;
     int32_t *given = (int32_t *)(uintptr_t)perm; /* not written to */
-    if (order == TL_ORDER_METIS) {
-#pragma omp critical(tl_metis) /* it draws from rand() */
-        s->L = cholmod_analyze_p(&M, given, NULL, 0, c);
-    } else {
-        s->L = cholmod_analyze_p(&M, given, NULL, 0, c);
-    }
+    if (order == TL_ORDER_METIS) pthread_mutex_lock(&metis_lock);
+    s->L = cholmod_analyze_p(&M, given, NULL, 0, c);
+    if (order == TL_ORDER_METIS) pthread_mutex_unlock(&metis_lock);
     TL_TRY(verdict(c, "analyse the matrix", err));
     info->perm = s->L->Perm;
     info->nonzeros = (int64_t)c->lnz;
@@ -164,9 +167,9 @@ static talus_status compute(void *data, const tl_csr *A, tl_factor_info *info, t
 {
     state *s = data;
     cholmod_sparse M = view(A, s->start, CHOLMOD_REAL);
-    int threads = tl_blas_begin();
+    tl_blas_scope scope = tl_blas_begin();
     cholmod_factorize(&M, s->L, &s->common);
-    tl_blas_end(threads);
+    tl_blas_end(scope);
     TL_TRY(verdict(&s->common, "factorise the matrix", err));
     if (s->L->minor < s->L->n) {
         info->bad_column = ((const int32_t *)s->L->Perm)[s->L->minor];
@@ -215,9 +218,9 @@ static talus_status solve(void *data, int k, const double *b, double *x, talus_e
         int slot = s->L->is_super ? group : 0;
         TL_TRY(work_for_solve(s, group, &s->Y[slot], &s->E[slot], err));
         /* a result of the right shape is filled in place */
-        int threads = tl_blas_begin();
+        tl_blas_scope scope = tl_blas_begin();
         cholmod_solve2(CHOLMOD_A, s->L, &B, NULL, &result, NULL, &s->Y[slot], &s->E[slot], &s->common);
-        tl_blas_end(threads);
+        tl_blas_end(scope);
         TL_TRY(verdict(&s->common, "solve", err));
     }
     return TALUS_OK;
@@ -285,8 +288,9 @@ talus_status tl_cholmod_order(tl_order order, const tl_csr *A, int32_t *perm, ta
     start_common(&c);
     cholmod_sparse M = view(A, start, CHOLMOD_PATTERN);
     if (order == TL_ORDER_METIS) {
-#pragma omp critical(tl_metis)
+        pthread_mutex_lock(&metis_lock);
         cholmod_metis(&M, NULL, 0, 1, perm, &c);
+        pthread_mutex_unlock(&metis_lock);
     } else {
         cholmod_amd(&M, NULL, 0, perm, &c);
     }

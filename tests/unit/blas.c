@@ -1,6 +1,7 @@
 #include "check.h"
 
 #include <lapacke.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,15 @@ static uint64_t factor_bits(void)
     return hash;
 }
 
+static int team_of_four(void)
+{
+    int size = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+    size = omp_get_num_threads();
+    return size;
+}
+
 static void one_thread_between_begin_and_end(void **state)
 {
     (void)state;
@@ -30,14 +40,16 @@ static void one_thread_between_begin_and_end(void **state)
     uint64_t one = factor_bits();
     for (int t = 2; t <= 4; t++) {
         tl_threads_set(t);
-        int before = tl_blas_begin();
+        tl_blas_scope before = tl_blas_begin();
         assert_int_equal(tl_threads(), 1);
-        int inner = tl_blas_begin(); /* nested */
+        assert_int_equal(team_of_four(), 1);
+        tl_blas_scope inner = tl_blas_begin(); /* nested */
         assert_true(factor_bits() == one);
         tl_blas_end(inner);
         assert_true(factor_bits() == one);
         tl_blas_end(before);
         assert_int_equal(tl_threads(), t); /* our own loops have theirs back */
+        assert_int_equal(team_of_four(), 4);
     }
     tl_threads_set(threads);
 }
