@@ -1,6 +1,7 @@
 /* CHOLMOD [Chen2008] behind math/factor.h: supernodal LLT, simplicial LDLT, AMD and METIS. 32-bit indices: matrices and
  * factors of up to 2^31 nonzeros. */
 #include <cholmod.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ typedef struct state {
     cholmod_common common;
     tl_factor_kind kind;
     cholmod_factor *L;
-    int32_t *start;                            /* [n + 1], as CHOLMOD wants it */
+    int32_t *start;                             /* [n + 1], as CHOLMOD wants it */
     cholmod_dense *Y[K_MAX + 1], *E[K_MAX + 1]; /* work of solves; per k, because another shape is allocated anew */
 } state;
 
@@ -55,7 +56,8 @@ static talus_status verdict(const cholmod_common *c, const char *what, talus_err
         return TL_FAIL(err, TALUS_UNSUPPORTED, "CHOLMOD was built without what is needed to %s", what);
     default: break;
     }
-    if (c->status < 0) return TL_FAIL(err, TALUS_BAD_INPUT, "CHOLMOD refused to %s (its status is %d)", what, c->status);
+    if (c->status < 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "CHOLMOD refused to %s (its status is %d)", what, c->status);
     return TALUS_OK;
 }
 
@@ -77,9 +79,18 @@ static talus_status narrow_start(const tl_csr *A, int32_t **start, talus_error *
  * is stored as well and ignored. */
 static cholmod_sparse view(const tl_csr *A, int32_t *start, int xtype)
 {
-    return (cholmod_sparse){.nrow = (size_t)A->rows, .ncol = (size_t)A->rows, .nzmax = (size_t)A->start[A->rows],
-                            .p = start, .i = A->col, .x = xtype == CHOLMOD_REAL ? A->val : NULL, .stype = 1,
-                            .itype = CHOLMOD_INT, .xtype = xtype, .dtype = CHOLMOD_DOUBLE, .sorted = 1, .packed = 1};
+    return (cholmod_sparse){.nrow = (size_t)A->rows,
+                            .ncol = (size_t)A->rows,
+                            .nzmax = (size_t)A->start[A->rows],
+                            .p = start,
+                            .i = A->col,
+                            .x = xtype == CHOLMOD_REAL ? A->val : NULL,
+                            .stype = 1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = xtype,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
 }
 
 static void drop(state *s)
@@ -153,9 +164,9 @@ static talus_status check_pivots(const state *s, tl_factor_info *info, talus_err
     for (int32_t j = 0; j < n; j++) {
         if (L->is_super && j == first[super + 1]) super++;
         double d = pivot(L, super, j);
-        if (d > 0 && d <= 1.7976931348623157e308) continue;
+        if (d > 0 && isfinite(d)) continue;
         info->negative += d < 0;
-        if (d < 0 && s->kind == TL_FACTOR_LDLT && d >= -1.7976931348623157e308) continue;
+        if (d < 0 && s->kind == TL_FACTOR_LDLT && isfinite(d)) continue;
         info->bad_column = perm[j];
         if (d == 0) return TL_FAIL(err, TALUS_NOT_DEFINITE, "the pivot of column %d is zero", perm[j]);
         return TL_FAIL(err, TALUS_BAD_INPUT, "the pivot of column %d is not finite", perm[j]);
@@ -183,8 +194,13 @@ static talus_status compute(void *data, const tl_csr *A, tl_factor_info *info, t
 
 static cholmod_dense columns(int64_t n, int k, const double *x)
 {
-    return (cholmod_dense){.nrow = (size_t)n, .ncol = (size_t)k, .nzmax = (size_t)(n * k), .d = (size_t)n,
-                           .x = (double *)(uintptr_t)x, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
+    return (cholmod_dense){.nrow = (size_t)n,
+                           .ncol = (size_t)k,
+                           .nzmax = (size_t)(n * k),
+                           .d = (size_t)n,
+                           .x = (double *)(uintptr_t)x,
+                           .xtype = CHOLMOD_REAL,
+                           .dtype = CHOLMOD_DOUBLE};
 }
 
 /* The work that cholmod_solve2 wants, in its shapes, so that it finds it and allocates nothing: short of memory
@@ -247,7 +263,8 @@ static void copy_supernodal(const cholmod_factor *L, tl_csr *Lt, double *D)
         for (int32_t j = first[super]; j < first[super + 1]; j++) {
             int32_t rows = pi[super + 1] - pi[super], within = j - first[super], count = rows - within;
             memcpy(Lt->col + Lt->start[j], row + pi[super] + within, sizeof(int32_t) * (size_t)count);
-            memcpy(Lt->val + Lt->start[j], x + px[super] + (int64_t)within * rows + within, sizeof(double) * (size_t)count);
+            memcpy(Lt->val + Lt->start[j], x + px[super] + (int64_t)within * rows + within,
+                   sizeof(double) * (size_t)count);
             if (D) D[j] = 1;
         }
 }

@@ -14,7 +14,7 @@
 static uint64_t factor_bits(void)
 {
     enum { N = 400 };
-    double *A = TL_NEW(double, N * N);
+    double *A = TL_NEW(double, N *N);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) A[i * N + j] = i == j ? 10 : 1.0 / (1 + abs(i - j));
     assert_int_equal(LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', N, A, N), 0);
@@ -71,7 +71,8 @@ static void better_core_only_for_a_fallback_nobody_chose(void **state)
 #if defined(__AVX2__) && defined(__x86_64__)
     assert_non_null(better); /* this test itself was built for AVX2 */
 #endif
-    if (better) assert_true(!strcmp(better, "SkylakeX") || !strcmp(better, "Haswell") || !strcmp(better, "Sandybridge"));
+    if (better)
+        assert_true(!strcmp(better, "SkylakeX") || !strcmp(better, "Haswell") || !strcmp(better, "Sandybridge"));
 }
 
 int main(void)
