@@ -73,11 +73,22 @@ static double slope(const state *s, const double *x, double a)
     return tl_space_sum(s->q->space, tl_sum_ordered(blocks.count, part));
 }
 
-/* Step length: full, or halved while the slope shows that the minimum was overshot by far. */
+/* Step length: full, or where the slope of L along dx (it rises with the step) comes down to a tenth. */
 static double choose_step(const state *s, const double *x, int tries)
 {
-    double a = 1, first = -slope(s, x, 0);
-    for (int t = 1; t < tries && slope(s, x, a) > 0.5 * first; t++) a *= 0.5;
+    double begin = 0, end = 1, a = 1, at_begin = slope(s, x, 0), enough = 0.1 * fabs(at_begin);
+    double at_end = at_begin;
+    for (int t = 1; t < tries; t++) {
+        double now = slope(s, x, a);
+        if (fabs(now) <= enough || (a == 1 && now < 0)) break;
+        if (now > 0)
+            end = a, at_end = now;
+        else
+            begin = a, at_begin = now;
+        /* false position, kept away from the ends of the bracket */
+        double share = at_end > 0 ? -at_begin / (at_end - at_begin) : 0.5;
+        a = begin + fmin(0.9, fmax(0.1, share)) * (end - begin);
+    }
     return a;
 }
 

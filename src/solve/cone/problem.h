@@ -1,0 +1,55 @@
+/* Kind "cone": minimise E(x) = 1/2 x'Ax - b'x subject to x_g' Q x_g <= r_g^2 for every group g.
+ *
+ * Contact friction at frozen normal force (groups of 2, Q = identity) and frictional stress at
+ * frozen pressure (groups of 5, Q = the Frobenius form) are written this way; groups of 1 and 2
+ * serve two-dimensional scenes. A group is `size` consecutive unknowns and never straddles parts
+ * of a space; one Q serves all groups. A is symmetric positive semidefinite and may be singular: the cones bound x.
+ * r_g = 0 pins its group to zero. Radii are finite: with r_g = INFINITY the certificate below would
+ * be infinite at every x whose gradient is not exactly zero, so such a problem is refused.
+ *
+ * Certificate, from the problem alone: with grad = Ax - b,
+ *     gap = sum_g ( grad_g . x_g + r_g sqrt(grad_g' Q^-1 grad_g) )  >=  E(x) - min E
+ * for feasible x (each term is the largest first-order decrease that its cone still allows). For
+ * an infeasible x the gap is not a bound and may be negative: read it together with `violation`. */
+#ifndef TL_SOLVE_CONE_PROBLEM_H
+#define TL_SOLVE_CONE_PROBLEM_H
+
+#include "solve/linop.h"
+
+#define TL_CONE_MAX 5 /* unknowns per group */
+
+typedef struct tl_cone {
+    const tl_space *space;
+    tl_linop A;
+    const double *b;      /* [n] */
+    const double *radius; /* [n / size], finite, >= 0 */
+    int32_t size;         /* unknowns per group, 1 to TL_CONE_MAX; n is a multiple */
+    double Q[TL_CONE_MAX * TL_CONE_MAX]; /* size x size, rows one after another; symmetric positive definite */
+    /* [n / size] L_g with A <= blockdiag(L_g Q), for operators without rows; NULL = find them
+     * from the rows, or estimate and backtrack. A false bound costs "apgd" its convergence. */
+    const double *bound;
+} tl_cone;
+
+typedef struct tl_cone_certificate {
+    double gap;                /* absolute, in units of E */
+    double relative_gap;       /* gap / |E|; at E = 0: 0 when the gap is 0, else INFINITY */
+    double violation;          /* max_g ( sqrt(x_g'Qx_g) - r_g ), absolute; 0 when feasible */
+    double relative_violation; /* violation / max_g r_g; at max r = 0: 0 or INFINITY */
+    double energy;             /* E(x) */
+} tl_cone_certificate;
+
+/* Q for groups of `size` with x_g'x_g <= r_g^2. */
+void tl_cone_identity(int32_t size, double *Q);
+
+/* Q for groups (xx, xy, xz, yz, zz) of a symmetric tensor without trace, yy = -xx - zz:
+ *     |s|_F^2 = 2 (xx^2 + zz^2 + xx zz + xy^2 + xz^2 + yz^2).  [FM21 sec. 3.1.3] */
+void tl_cone_stress_form(double *Q);
+
+/* Sizes agree, Q is symmetric positive definite, b, radii and bounds are finite. Collective: on a
+ * split space every part gets the same status. */
+talus_status tl_cone_check(const tl_cone *p, talus_error *err);
+
+/* x [n + halo]; scratch from the arena, given back. */
+talus_status tl_cone_certify(const tl_cone *p, double *x, tl_cone_certificate *out, tl_arena *a, talus_error *err);
+
+#endif

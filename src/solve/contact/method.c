@@ -1,0 +1,42 @@
+#include "solve/contact/method.h"
+
+#include <string.h>
+
+#include "base/timer.h"
+
+static const tl_contact_method *const methods[] = {
+    NULL, /* end */
+};
+
+int tl_contact_method_count(void) { return (int)(sizeof methods / sizeof *methods) - 1; }
+
+const tl_contact_method *tl_contact_method_at(int i)
+{
+    return i >= 0 && i < tl_contact_method_count() ? methods[i] : NULL;
+}
+
+const tl_contact_method *tl_contact_method_find(const char *name)
+{
+    for (int i = 0; methods[i]; i++)
+        if (strcmp(methods[i]->name, name) == 0) return methods[i];
+    return NULL;
+}
+
+talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, const tl_options *o, const tl_stop *stop,
+                              double *lam, tl_arena *a, tl_history *history, tl_contact_report *report, talus_error *err)
+{
+    TL_TRY(tl_contact_check(p, err));
+    /* room for the certificate as well: nothing can fail once the method has changed lam */
+    size_t need = m->bytes(p, o), certify = tl_contact_certify_bytes(p);
+    TL_TRY(tl_arena_reserve(a, need > certify ? need : certify, err));
+
+    *report = (tl_contact_report){.work.history = history};
+    double began = tl_seconds();
+    report->outcome = m->run(p, o, stop, lam, a, &report->work);
+    report->seconds = tl_seconds() - began;
+
+    TL_TRY(tl_contact_certify(p, lam, &report->certificate, a, err));
+    if (report->outcome.result == TL_CONVERGED && !(report->certificate.residual <= 10 * stop->tolerance))
+        report->outcome.result = TL_STALLED;
+    return TALUS_OK;
+}

@@ -1,0 +1,291 @@
+#include "split.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+
+#define VALUES_MAX 64 /* values in one reduction; the methods combine a handful */
+
+enum { EXCHANGE = -1 }; /* beside the tl_reduce operations, what a part may ask for */
+
+typedef struct part {
+    tl_split *split;
+    tl_space space;
+    tl_csr csr;
+    int32_t begin;         /* global index of the first owned entry */
+    int32_t *halo_global;  /* [halo] rising */
+    int32_t *halo_owner;   /* [halo] */
+    /* what this part brought to the present meeting */
+    int operation, count;
+    double values[VALUES_MAX];
+    const double *x;
+} part;
+
+struct tl_split {
+    int parts;
+    part *part;
+    pthread_mutex_t lock;
+    pthread_cond_t all_here;
+    int waiting, left; /* parts at the barrier, parts whose function has returned */
+    int64_t meeting;   /* counts completed barriers */
+    int (*fn)(int part, void *user);
+    void *user;
+    int *answer; /* [parts] */
+};
+
+/* ---- building the parts ---- */
+
+static int owner_of(const tl_split *s, int32_t row)
+{
+    int p = 0;
+    while (p + 1 < s->parts && row >= s->part[p + 1].begin) p++;
+    return p;
+}
+
+/* Rows [begin, end) of A with owned columns first; `local` [A->cols] is scratch filled with -1. */
+static int build_part(tl_split *s, int p, const tl_csr *A, int32_t end, int32_t *local)
+{
+    part *q = &s->part[p];
+    int32_t begin = q->begin, n = end - begin, halo = 0;
+    int64_t first = A->start[begin], nonzeros = A->start[end] - first;
+
+    for (int64_t k = first; k < first + nonzeros; k++) {
+        int32_t c = A->col[k];
+        if ((c < begin || c >= end) && local[c] < 0) {
+            local[c] = 0;
+            halo++;
+        }
+    }
+    q->csr = (tl_csr){.rows = n,
+                      .cols = n + halo,
+                      .start = TL_NEW(int64_t, n + 1),
+                      .col = TL_NEW(int32_t, nonzeros),
+                      .val = TL_NEW(double, nonzeros)};
+    q->halo_global = TL_NEW(int32_t, halo);
+    q->halo_owner = TL_NEW(int32_t, halo);
+    if (!q->csr.start || !q->csr.col || !q->csr.val || !q->halo_global || !q->halo_owner) return 0;
+
+    /* number the halo in rising global order */
+    halo = 0;
+    for (int32_t c = 0; c < A->cols; c++)
+        if (local[c] == 0) {
+            q->halo_global[halo] = c;
+            q->halo_owner[halo] = owner_of(s, c);
+            local[c] = n + halo++;
+        }
+    q->space.n = n;
+    q->space.halo = halo;
+
+    /* owned columns, then halo columns: both rise, so the row does */
+    int64_t at = 0;
+    q->csr.start[0] = 0;
+    for (int32_t i = begin; i < end; i++) {
+        for (int in_halo = 0; in_halo < 2; in_halo++)
+            for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
+                int32_t c = A->col[k];
+                if ((c < begin || c >= end) != in_halo) continue;
+                q->csr.col[at] = in_halo ? local[c] : c - begin;
+                q->csr.val[at++] = A->val[k];
+            }
+        q->csr.start[i - begin + 1] = at;
+    }
+    for (int32_t k = 0; k < halo; k++) local[q->halo_global[k]] = -1;
+    return 1;
+}
+
+/* ---- meeting the other parts ---- */
+
+static void stop(const tl_split *s, const char *why)
+{
+    fprintf(stderr, "split space: %s:", why);
+    for (int p = 0; p < s->parts; p++)
+        fprintf(stderr, " part %d operation %d count %d;", p, s->part[p].operation, s->part[p].count);
+    fprintf(stderr, " operations: sum %d, max %d, exchange %d\n", TL_REDUCE_SUM, TL_REDUCE_MAX, EXCHANGE);
+    abort();
+}
+
+/* Caller holds the lock. */
+static void check_nobody_left(const tl_split *s)
+{
+    if (s->left > 0 && s->waiting > 0 && s->left + s->waiting == s->parts)
+        stop(s, "a part returned while others wait in a reduction or an exchange");
+}
+
+static void meet(tl_split *s)
+{
+    pthread_mutex_lock(&s->lock);
+    int64_t meeting = s->meeting;
+    if (++s->waiting == s->parts) {
+        s->waiting = 0;
+        s->meeting++;
+        pthread_cond_broadcast(&s->all_here);
+    } else {
+        check_nobody_left(s);
+        while (s->meeting == meeting) pthread_cond_wait(&s->all_here, &s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void check_same_request(const tl_split *s)
+{
+    for (int p = 1; p < s->parts; p++)
+        if (s->part[p].operation != s->part[0].operation || s->part[p].count != s->part[0].count)
+            stop(s, "parts ask for different things");
+}
+
+static double combine(tl_reduce op, double a, double b)
+{
+    if (op == TL_REDUCE_SUM) return a + b;
+    return b > a || b != b ? b : a; /* NaN wins */
+}
+
+static void reduce(const tl_space *space, tl_reduce op, int count, double *values)
+{
+    part *q = space->ctx;
+    tl_split *s = q->split;
+    if (count > VALUES_MAX) stop(s, "too many values in one reduction");
+    q->operation = (int)op;
+    q->count = count;
+    memcpy(q->values, values, sizeof(double) * (size_t)count);
+
+    meet(s);
+    check_same_request(s);
+    memcpy(values, s->part[0].values, sizeof(double) * (size_t)count);
+    for (int p = 1; p < s->parts; p++)
+        for (int k = 0; k < count; k++) values[k] = combine(op, values[k], s->part[p].values[k]);
+    meet(s); /* everyone has read */
+}
+
+static void exchange(const tl_space *space, double *x)
+{
+    part *q = space->ctx;
+    tl_split *s = q->split;
+    q->operation = EXCHANGE;
+    q->count = 0;
+    q->x = x;
+
+    meet(s);
+    check_same_request(s);
+    for (int64_t k = 0; k < space->halo; k++) {
+        const part *owner = &s->part[q->halo_owner[k]];
+        x[space->n + k] = owner->x[q->halo_global[k] - owner->begin];
+    }
+    meet(s);
+}
+
+/* ---- the interface ---- */
+
+tl_split *tl_split_create(const tl_csr *A, int parts, int group)
+{
+    if (parts < 1 || group < 1 || A->rows != A->cols || A->rows % group != 0) return NULL;
+    tl_split *s = TL_NEW_ZERO(tl_split, 1);
+    if (!s) return NULL;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->all_here, NULL);
+    s->part = TL_NEW_ZERO(part, parts);
+    s->answer = TL_NEW_ZERO(int, parts);
+    int32_t *local = TL_NEW(int32_t, A->cols);
+    int good = s->part && s->answer && local;
+
+    if (good) {
+        s->parts = parts;
+        int64_t groups = A->rows / group;
+        for (int p = 0; p < parts; p++) s->part[p].begin = (int32_t)(groups * p / parts * group);
+        for (int32_t c = 0; c < A->cols; c++) local[c] = -1;
+    }
+    for (int p = 0; good && p < parts; p++) {
+        part *q = &s->part[p];
+        q->split = s;
+        q->space = (tl_space){.part = p, .parts = parts, .ctx = q};
+        if (parts > 1) {
+            q->space.reduce = reduce;
+            q->space.exchange = exchange;
+        }
+        good = build_part(s, p, A, p + 1 < parts ? s->part[p + 1].begin : A->rows, local);
+    }
+    tl_free(local);
+    if (!good) {
+        tl_split_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void tl_split_free(tl_split *s)
+{
+    if (!s) return;
+    for (int p = 0; p < s->parts; p++) {
+        part *q = &s->part[p];
+        tl_free(q->csr.start);
+        tl_free(q->csr.col);
+        tl_free(q->csr.val);
+        tl_free(q->halo_global);
+        tl_free(q->halo_owner);
+    }
+    tl_free(s->part);
+    tl_free(s->answer);
+    pthread_cond_destroy(&s->all_here);
+    pthread_mutex_destroy(&s->lock);
+    tl_free(s);
+}
+
+int tl_split_parts(const tl_split *s) { return s->parts; }
+const tl_space *tl_split_space(const tl_split *s, int p) { return &s->part[p].space; }
+const tl_csr *tl_split_csr(const tl_split *s, int p) { return &s->part[p].csr; }
+int64_t tl_split_begin(const tl_split *s, int p) { return s->part[p].begin; }
+
+void tl_split_scatter(const tl_split *s, const double *global, int p, double *local)
+{
+    const part *q = &s->part[p];
+    if (q->space.n) memcpy(local, global + q->begin, sizeof(double) * (size_t)q->space.n);
+    for (int64_t k = 0; k < q->space.halo; k++) local[q->space.n + k] = global[q->halo_global[k]];
+}
+
+void tl_split_gather(const tl_split *s, const double *local, int p, double *global)
+{
+    const part *q = &s->part[p];
+    if (q->space.n) memcpy(global + q->begin, local, sizeof(double) * (size_t)q->space.n);
+}
+
+static void *run_part(void *arg)
+{
+    part *q = arg;
+    tl_split *s = q->split;
+    tl_threads_set(1);
+    s->answer[q->space.part] = s->fn(q->space.part, s->user);
+
+    pthread_mutex_lock(&s->lock);
+    s->left++;
+    check_nobody_left(s);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+int tl_split_run(tl_split *s, int (*fn)(int part, void *user), void *user)
+{
+    pthread_t *thread = TL_NEW(pthread_t, s->parts);
+    if (!thread) return -1;
+    s->fn = fn;
+    s->user = user;
+    s->left = s->waiting = 0;
+
+    int started = 0;
+    while (started < s->parts && pthread_create(&thread[started], NULL, run_part, &s->part[started]) == 0) started++;
+    if (started < s->parts) {
+        pthread_mutex_lock(&s->lock);
+        s->left += s->parts - started; /* those that never came: a waiting part stops the program */
+        check_nobody_left(s);
+        pthread_mutex_unlock(&s->lock);
+    }
+    for (int p = 0; p < started; p++) pthread_join(thread[p], NULL);
+    tl_free(thread);
+
+    if (started < s->parts) return -1;
+    for (int p = 0; p < s->parts; p++)
+        if (s->answer[p]) return s->answer[p];
+    return 0;
+}
