@@ -115,21 +115,21 @@ static void sort_row(int64_t count, int32_t *col, double *val)
     }
 }
 
-/* Columns of row i of A B; seen[j] < tag marks a column not met yet. Tags rise from row to row. */
-static int64_t count_row(const tl_csr *A, const tl_csr *B, int32_t i, int64_t tag, int64_t *seen)
+/* Columns of row i of A B; seen[j] = i marks column j as met. */
+static int64_t count_row(const tl_csr *A, const tl_csr *B, int32_t i, int64_t *seen)
 {
     int64_t count = 0;
     for (int64_t k = A->start[i]; k < A->start[i + 1]; k++)
         for (int64_t l = B->start[A->col[k]]; l < B->start[A->col[k] + 1]; l++)
-            if (seen[B->col[l]] < tag) {
-                seen[B->col[l]] = tag;
+            if (seen[B->col[l]] != i) {
+                seen[B->col[l]] = i;
                 count++;
             }
     return count;
 }
 
-/* Row i of A diag(d) B. (a b) d, not (a d) b: then B = A^T gives exactly symmetric results. Here the tags are
- * positions in C, which rise on their own. */
+/* Row i of A diag(d) B. (a b) d, not (a d) b: then B = A^T gives exactly symmetric results. seen[j] is the place
+ * of column j in C; a place outside of this row is left over from another one. */
 static void fill_row(tl_csr *C, const tl_csr *A, const double *d, const tl_csr *B, int32_t i, int64_t *seen)
 {
     int64_t begin = C->start[i], end = begin;
@@ -137,7 +137,7 @@ static void fill_row(tl_csr *C, const tl_csr *A, const double *d, const tl_csr *
         double a = A->val[k], weight = d ? d[A->col[k]] : 1;
         for (int64_t l = B->start[A->col[k]]; l < B->start[A->col[k] + 1]; l++) {
             int32_t j = B->col[l];
-            if (seen[j] < begin) {
+            if (seen[j] < begin || seen[j] >= end) {
                 seen[j] = end;
                 C->col[end] = j;
                 C->val[end++] = 0;
@@ -167,7 +167,7 @@ static talus_status weighted_product(tl_csr *C, const tl_csr *A, const double *d
         int64_t *mine = seen + (int64_t)omp_get_thread_num() * B->cols;
         for (int32_t j = 0; j < B->cols; j++) mine[j] = -1;
 #pragma omp for schedule(dynamic, 64)
-        for (int32_t i = 0; i < A->rows; i++) start[i + 1] = count_row(A, B, i, i, mine);
+        for (int32_t i = 0; i < A->rows; i++) start[i + 1] = count_row(A, B, i, mine);
     }
     start[0] = 0;
     for (int32_t i = 0; i < A->rows; i++) start[i + 1] += start[i];
