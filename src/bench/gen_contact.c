@@ -29,8 +29,8 @@ static int64_t put_row(tl_csr *J, int64_t at, int32_t body, double sign, const d
                        const double center[3])
 {
     double arm[3] = {point[0] - center[0], point[1] - center[1], point[2] - center[2]};
-    double row[6] = {d[0], d[1], d[2], arm[1] * d[2] - arm[2] * d[1], arm[2] * d[0] - arm[0] * d[2],
-                     arm[0] * d[1] - arm[1] * d[0]};
+    double row[6] = {
+        d[0], d[1], d[2], arm[1] * d[2] - arm[2] * d[1], arm[2] * d[0] - arm[0] * d[2], arm[0] * d[1] - arm[1] * d[0]};
     for (int k = 0; k < 6; k++) {
         J->col[at] = 6 * body + k;
         J->val[at++] = sign * row[k];
@@ -44,7 +44,8 @@ static void put_contacts(tl_csr *J, int32_t *rows, const tl_gen_box *box, int32_
 {
     static const double frame[3][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}; /* n, t1, t2: right-handed */
     for (int corner = 0; corner < 4; corner++) {
-        double point[3] = {corner & 1 ? hi[0] : lo[0], box[b].center[1] - 0.5 * box[b].size[1], corner & 2 ? hi[1] : lo[1]};
+        double point[3] = {corner & 1 ? hi[0] : lo[0], box[b].center[1] - 0.5 * box[b].size[1],
+                           corner & 2 ? hi[1] : lo[1]};
         for (int r = 0; r < 3; r++) {
             int64_t at = J->start[*rows];
             if (a >= 0 && a < b) at = put_row(J, at, a, -1, frame[r], point, box[a].center);
@@ -87,8 +88,8 @@ static void set_body(tl_gen_contact *g, int32_t i, const tl_gen_box *b, const do
     }
 }
 
-static talus_status generate(tl_gen_contact *g, int32_t count, const tl_gen_box *box, double mu, const double gravity[3],
-                             double dt, talus_error *err)
+static talus_status generate(tl_gen_contact *g, int32_t count, const tl_gen_box *box, double mu,
+                             const double gravity[3], double dt, talus_error *err)
 {
     TL_TRY(find_contacts(&g->J, count, box, err));
     int32_t m = g->J.rows / 3;
@@ -119,8 +120,9 @@ talus_status tl_gen_contact_boxes(tl_gen_contact *g, int32_t count, const tl_gen
     *g = (tl_gen_contact){0};
     for (int32_t i = 0; i < count; i++)
         if (!(box[i].mass >= 0) || !(box[i].size[0] > 0) || !(box[i].size[1] > 0) || !(box[i].size[2] > 0))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "box %d: mass must be >= 0 and edges > 0, got %g kg and (%g, %g, %g) m", (int)i,
-                           box[i].mass, box[i].size[0], box[i].size[1], box[i].size[2]);
+            return TL_FAIL(err, TALUS_BAD_INPUT,
+                           "box %d: mass must be >= 0 and edges > 0, got %g kg and (%g, %g, %g) m", (int)i, box[i].mass,
+                           box[i].size[0], box[i].size[1], box[i].size[2]);
     talus_status status = generate(g, count, box, mu, gravity, dt, err);
     if (status != TALUS_OK) tl_gen_contact_free(g);
     return status;
@@ -145,14 +147,14 @@ talus_status tl_gen_contact_wall(tl_gen_contact *g, int32_t rows, int32_t bricks
 {
     *g = (tl_gen_contact){0};
     if (rows < 1 || bricks < 1 || (int64_t)rows * bricks > INT32_MAX / 6)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "a wall needs at least one brick, got %d rows of %d", (int)rows, (int)bricks);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a wall needs at least one brick, got %d rows of %d", (int)rows,
+                       (int)bricks);
     tl_gen_box *box = TL_NEW(tl_gen_box, (int64_t)rows * bricks);
     if (!box) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d rows of %d bricks", (int)rows, (int)bricks);
     for (int32_t r = 0; r < rows; r++)
         for (int32_t k = 0; k < bricks; k++)
-            box[r * bricks + k] = (tl_gen_box){{0.2 * k + (r % 2 ? 0.1 : 0), 0.1 * r + 0.05, 0},
-                                               {0.2, 0.1, 0.1},
-                                               r == rows - 1 ? 4 * top_scale : 4};
+            box[r * bricks + k] = (tl_gen_box){
+                {0.2 * k + (r % 2 ? 0.1 : 0), 0.1 * r + 0.05, 0}, {0.2, 0.1, 0.1}, r == rows - 1 ? 4 * top_scale : 4};
     talus_status status = tl_gen_contact_boxes(g, rows * bricks, box, mu, down, DT, err);
     tl_free(box);
     return status;

@@ -40,8 +40,10 @@ static void same_bits_for_one_and_two_threads(void **state)
             hash[threads - 1] = tl_hash(TL_HASH_START, x, sizeof(double) * (size_t)n);
             hash[threads - 1] = tl_hash(hash[threads - 1], &r.certificate.change, sizeof(double));
             hash[threads - 1] = tl_hash(hash[threads - 1], &r.outcome.residual, sizeof(double));
-            if (threads == 1) calls = tl_alloc_read().calls;
-            else assert_int_equal(tl_alloc_read().calls, calls);
+            if (threads == 1)
+                calls = tl_alloc_read().calls;
+            else
+                assert_int_equal(tl_alloc_read().calls, calls);
         }
         assert_true(hash[0] == hash[1]);
     }

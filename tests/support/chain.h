@@ -24,8 +24,8 @@ void tl_chain_free(tl_chain *ch);
 /* What a part sees of it; also serves the whole (`A` the chain's, space local). */
 typedef struct tl_chain_part {
     const tl_space *space;
-    const tl_csr *A;   /* local rows */
-    const double *c;   /* local */
+    const tl_csr *A; /* local rows */
+    const double *c; /* local */
     double nu;
 } tl_chain_part;
 

@@ -16,9 +16,9 @@ typedef struct part {
     tl_split *split;
     tl_space space;
     tl_csr csr;
-    int32_t begin;         /* global index of the first owned entry */
-    int32_t *halo_global;  /* [halo] rising */
-    int32_t *halo_owner;   /* [halo] */
+    int32_t begin;        /* global index of the first owned entry */
+    int32_t *halo_global; /* [halo] rising */
+    int32_t *halo_owner;  /* [halo] */
     /* what this part brought to the present meeting */
     int operation, count;
     double values[VALUES_MAX];

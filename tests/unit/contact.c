@@ -140,8 +140,8 @@ static void wrong_force_under_a_mass_ratio(void **state)
     tl_contact_certificate c;
 
     for (int wrong = 0; wrong < 2; wrong++) {
-        double upper = (wrong ? 0.8 : 1) * 1000 * G_DT;   /* carries the heavy box, or 4/5 of it */
-        double lower = upper + (wrong ? 0.8 : 1) * G_DT;  /* both boxes sink together, at 0.2 g dt when wrong */
+        double upper = (wrong ? 0.8 : 1) * 1000 * G_DT;  /* carries the heavy box, or 4/5 of it */
+        double lower = upper + (wrong ? 0.8 : 1) * G_DT; /* both boxes sink together, at 0.2 g dt when wrong */
         for (int k = 0; k < 4; k++) {
             lam[3 * k] = lower / 4;
             lam[12 + 3 * k] = upper / 4;
@@ -155,7 +155,7 @@ static void wrong_force_under_a_mass_ratio(void **state)
     }
     double w_n, w_t;
     tl_contact_scales(g.data.blocks, &w_n, &w_t);
-    CHECK_LE(c.residual * w_n / scale, 3e-4); /* an impulse residual relative to |lam| would pass */
+    CHECK_LE(c.residual * w_n / scale, 3e-4);  /* an impulse residual relative to |lam| would pass */
     CHECK_NEAR(c.residual, 0.2 * G_DT, 1e-12); /* in m/s it is plain */
     CHECK_NEAR(c.balance, 0.2, 1e-12);
     tl_gen_contact_free(&g);
@@ -216,7 +216,8 @@ static double row_times(const tl_csr *A, int64_t i, const double *x)
 }
 
 /* Runs all sweeps it is given and claims to have converged; the certificate is the judge. */
-static tl_outcome pgs_run(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w)
+static tl_outcome pgs_run(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
+                          tl_work *w)
 {
     (void)o, (void)a;
     tl_outcome out = {.result = TL_CONVERGED};
@@ -299,7 +300,8 @@ static void assembly_matches_its_factors(void **state)
         for (int k = 0; k < 9; k++) B[k] = tl_random_normal(3, (uint64_t)i, (uint64_t)k);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
-                I[3 * r + c] = i == 4 ? 0 : B[3 * r] * B[3 * c] + B[3 * r + 1] * B[3 * c + 1] + B[3 * r + 2] * B[3 * c + 2];
+                I[3 * r + c] =
+                    i == 4 ? 0 : B[3 * r] * B[3 * c] + B[3 * r + 1] * B[3 * c + 1] + B[3 * r + 2] * B[3 * c + 2];
     }
     g.inv_mass[4] = 0;
     int64_t n = g.space.n;

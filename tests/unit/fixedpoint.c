@@ -35,7 +35,8 @@ static void block_clamp(void *ctx, double *x) { block_cone(((block *)ctx)->mu, x
 
 static tl_fixedpoint block_problem(block *b, const tl_space *s)
 {
-    return (tl_fixedpoint){.space = s, .evaluate = block_evaluate, .project = block_project, .clamp = block_clamp, .ctx = b};
+    return (tl_fixedpoint){
+        .space = s, .evaluate = block_evaluate, .project = block_project, .clamp = block_clamp, .ctx = b};
 }
 
 static void certificate_by_hand(void **state)
@@ -99,7 +100,8 @@ static void both_methods_find_the_sliding_block(void **state)
 
 /* ---- pillars ---- */
 
-static tl_fixedpoint_report solve_chain(const tl_chain *ch, const char *method, int with_measure, double tolerance, double *x)
+static tl_fixedpoint_report solve_chain(const tl_chain *ch, const char *method, int with_measure, double tolerance,
+                                        double *x)
 {
     tl_space s = tl_space_local(ch->A.rows);
     tl_chain_part part = {&s, &ch->A, ch->c, ch->nu};
@@ -124,7 +126,8 @@ static void nncg_beats_jacobi_and_more_so_on_high_pillars(void **state)
         CHECK_OK(tl_chain_create(&ch, n, 0, 0, &err));
         tl_fixedpoint_report rj = solve_chain(&ch, "jacobi", 1, 1e-5, jacobi);
         tl_fixedpoint_report rn = solve_chain(&ch, "nncg", 1, 1e-5, nncg);
-        print_message("pillar of %d: jacobi %d, nncg %d iterations to 1e-5\n", n, rj.outcome.iterations, rn.outcome.iterations);
+        print_message("pillar of %d: jacobi %d, nncg %d iterations to 1e-5\n", n, rj.outcome.iterations,
+                      rn.outcome.iterations);
         assert_int_equal(rj.outcome.result, TL_CONVERGED);
         assert_int_equal(rn.outcome.result, TL_CONVERGED);
         CHECK_LE(rn.certificate.measure, 1e-5);
@@ -227,7 +230,8 @@ static int solve_part(int number, void *user)
 {
     job *j = user;
     const tl_space *s = tl_split_space(j->split, number);
-    tl_chain_part part = {s, tl_split_csr(j->split, number), j->chain->c + tl_split_begin(j->split, number), j->chain->nu};
+    tl_chain_part part = {s, tl_split_csr(j->split, number), j->chain->c + tl_split_begin(j->split, number),
+                          j->chain->nu};
     tl_fixedpoint p = tl_chain_problem(&part, 1);
     tl_options o = tl_options_default();
     tl_stop stop = {.tolerance = 1e-9, .max_iterations = 100000};
@@ -248,7 +252,8 @@ static void same_answer_in_parts(void **state)
     CHECK_OK(tl_chain_create(&ch, 30, 12, 25 * CHAIN_G, &err));
     for (int parts = 2; parts <= 3; parts++)
         for (int m = 0; m < tl_fixedpoint_method_count(); m++) {
-            job j = {.split = tl_split_create(&ch.A, parts, 1), .chain = &ch, .method = tl_fixedpoint_method_at(m), .x = x};
+            job j = {
+                .split = tl_split_create(&ch.A, parts, 1), .chain = &ch, .method = tl_fixedpoint_method_at(m), .x = x};
             assert_int_equal(tl_split_run(j.split, solve_part, &j), 0);
             for (int p = 0; p < parts; p++) {
                 assert_int_equal(j.report[p].outcome.result, TL_CONVERGED);

@@ -15,7 +15,7 @@ static void random_matrix(tl_csr *A, int32_t n, int per_row)
     A->rows = A->cols = n;
     A->start = TL_NEW(int64_t, n + 1);
     A->col = TL_NEW(int32_t, (int64_t)n * (per_row + 1));
-    A->val = TL_NEW(double, (int64_t)n * (per_row + 1));
+    A->val = TL_NEW(double, (int64_t)n *(per_row + 1));
     int64_t at = 0;
     A->start[0] = 0;
     char *used = TL_NEW_ZERO(char, n);
@@ -55,7 +55,8 @@ static int use_space(int part, void *user)
     const tl_space *s = tl_split_space(j->split, part);
     tl_linop A = tl_linop_csr(tl_split_csr(j->split, part));
     int64_t size = s->n + s->halo;
-    double *x = TL_NEW(double, size), *y = TL_NEW(double, size), *Ax = TL_NEW(double, size), *halo = TL_NEW(double, size);
+    double *x = TL_NEW(double, size), *y = TL_NEW(double, size), *Ax = TL_NEW(double, size),
+           *halo = TL_NEW(double, size);
     int wrong = 0;
 
     tl_split_scatter(j->split, j->x, part, x);
@@ -182,8 +183,8 @@ static void answers_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_parts),   cmocka_unit_test(three_parts_in_groups), cmocka_unit_test(more_parts_than_groups),
-        cmocka_unit_test(one_part),    cmocka_unit_test(answers_come_back),
+        cmocka_unit_test(two_parts), cmocka_unit_test(three_parts_in_groups), cmocka_unit_test(more_parts_than_groups),
+        cmocka_unit_test(one_part),  cmocka_unit_test(answers_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

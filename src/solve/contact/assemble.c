@@ -121,8 +121,10 @@ static void couple(const tl_contact_bodies *bodies, const blocked *b, int32_t c,
             if (b->body[i] == b->body[j]) add_product(bodies, b->body[i], b->block + 18 * i, b->block + 18 * j, U);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            if (c == d) K[3 * i + j] = i <= j ? U[3 * i + j] : U[3 * j + i];
-            else K[3 * i + j] = c < d ? U[3 * i + j] : U[3 * j + i];
+            if (c == d)
+                K[3 * i + j] = i <= j ? U[3 * i + j] : U[3 * j + i];
+            else
+                K[3 * i + j] = c < d ? U[3 * i + j] : U[3 * j + i];
         }
 }
 
@@ -180,8 +182,7 @@ static talus_status assemble(tl_contact_assembled *out, blocked *b, int32_t **sc
     out->blocks = TL_NEW(double, 9 * (int64_t)m);
     out->q = TL_NEW(double, 3 * (int64_t)m);
     *scratch = TL_NEW_ZERO(int32_t, 2 * (int64_t)m);
-    if (!out->blocks || !out->q || !*scratch)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d contacts", (int)m);
+    if (!out->blocks || !out->q || !*scratch) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d contacts", (int)m);
     TL_TRY(fill(out, bodies, b, m, *scratch, *scratch + m, err));
 
     tl_csr_mul(J, bodies->v_free, out->q);
@@ -195,8 +196,9 @@ talus_status tl_contact_assemble(tl_contact_assembled *out, const tl_contact_bod
     const tl_csr *J = bodies->J;
     *out = (tl_contact_assembled){0};
     if (J->rows % 3 != 0 || J->cols != 6 * (int64_t)bodies->count)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "J must have 3 rows per contact and 6 columns per body, got %d x %d for %d bodies",
-                       (int)J->rows, (int)J->cols, (int)bodies->count);
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "J must have 3 rows per contact and 6 columns per body, got %d x %d for %d bodies", (int)J->rows,
+                       (int)J->cols, (int)bodies->count);
     blocked b = {0};
     int32_t *scratch = NULL;
     talus_status status = assemble(out, &b, &scratch, bodies, bias, err);

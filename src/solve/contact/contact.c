@@ -10,24 +10,28 @@ talus_status tl_contact_check(const tl_contact *p, talus_error *err)
         return TL_FAIL(err, TALUS_UNSUPPORTED, "force balance of bodies needs all contacts on one part, got %d parts",
                        (int)p->space->parts);
     if (n % 3 != 0)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "a contact problem has 3 unknowns per contact, got %lld in all", (long long)n);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a contact problem has 3 unknowns per contact, got %lld in all",
+                       (long long)n);
     for (int64_t c = 0; c < n / 3; c++) {
         const double *b = p->blocks + 9 * c, *q = p->q + 3 * c;
         if (!(p->mu[c] >= 0 && isfinite(p->mu[c])))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: mu must be >= 0 and finite, got %g", (long long)c, p->mu[c]);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: mu must be >= 0 and finite, got %g", (long long)c,
+                           p->mu[c]);
         if (!isfinite(q[0]) || !isfinite(q[1]) || !isfinite(q[2]))
             return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: free velocity (%g, %g, %g) is not finite", (long long)c,
                            q[0], q[1], q[2]);
         for (int k = 0; k < 9; k++)
             if (!isfinite(b[k]))
-                return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: diagonal block entry %d is %g", (long long)c, k, b[k]);
+                return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: diagonal block entry %d is %g", (long long)c, k,
+                               b[k]);
         if (!(b[0] > 0 && b[4] > 0 && b[8] > 0))
             return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: diagonal of its block must be > 0, got (%g, %g, %g)",
                            (long long)c, b[0], b[4], b[8]);
         /* rounding of a product J M^-1 J^T, no more */
         double far = fmax(fabs(b[1] - b[3]), fmax(fabs(b[2] - b[6]), fabs(b[5] - b[7])));
         if (!(far <= 1e-9 * (b[0] + b[4] + b[8])))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: diagonal block is not symmetric (off by %g)", (long long)c, far);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: diagonal block is not symmetric (off by %g)",
+                           (long long)c, far);
     }
     return TALUS_OK;
 }

@@ -23,7 +23,8 @@ const tl_contact_method *tl_contact_method_find(const char *name)
 }
 
 talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, const tl_options *o, const tl_stop *stop,
-                              double *lam, tl_arena *a, tl_history *history, tl_contact_report *report, talus_error *err)
+                              double *lam, tl_arena *a, tl_history *history, tl_contact_report *report,
+                              talus_error *err)
 {
     TL_TRY(tl_contact_check(p, err));
     /* room for the certificate as well: nothing can fail once the method has changed lam */

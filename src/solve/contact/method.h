@@ -8,12 +8,13 @@
 #include "solve/outcome.h"
 
 typedef struct tl_contact_method {
-    const char *name; /* as in scene files */
-    const char *help; /* one line */
+    const char *name;  /* as in scene files */
+    const char *help;  /* one line */
     bool true_coulomb; /* false: solves the convex relaxation, which lifts sliding bodies */
     size_t (*bytes)(const tl_contact *p, const tl_options *o);
     /* lam [n + halo]: start in, answer out. Takes at most bytes() from the arena, nothing from the heap. */
-    tl_outcome (*run)(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w);
+    tl_outcome (*run)(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
+                      tl_work *w);
 } tl_contact_method;
 
 int tl_contact_method_count(void);
@@ -30,6 +31,7 @@ typedef struct tl_contact_report {
 /* Solve and certify. Stops at certificate.residual <= stop->tolerance (m/s). A "converged" that the
  * certificate does not confirm within a factor of 10 is reported as stalled. On failure (no memory) lam is untouched. */
 talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, const tl_options *o, const tl_stop *stop,
-                              double *lam, tl_arena *a, tl_history *history, tl_contact_report *report, talus_error *err);
+                              double *lam, tl_arena *a, tl_history *history, tl_contact_report *report,
+                              talus_error *err);
 
 #endif

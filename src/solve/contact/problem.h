@@ -35,17 +35,17 @@ typedef struct tl_contact_bodies {
 typedef struct tl_contact {
     const tl_space *space; /* n = 3m; the three unknowns of a contact live on the same part */
     tl_linop W;
-    const double *blocks; /* [m][9] diagonal 3x3 blocks of W, row by row, order n t1 t2 */
-    const double *q;      /* [3m] m/s */
-    const double *mu;     /* [m] >= 0 */
+    const double *blocks;            /* [m][9] diagonal 3x3 blocks of W, row by row, order n t1 t2 */
+    const double *q;                 /* [3m] m/s */
+    const double *mu;                /* [m] >= 0 */
     const tl_contact_bodies *bodies; /* NULL when not known; single part only */
 } tl_contact;
 
 typedef struct tl_contact_certificate {
-    double residual;           /* max of the next two, m/s: the measure that solves stop on */
-    double normal, tangent;    /* max e_n, max e_t over contacts, m/s */
-    double cone_violation;     /* largest of -lam_n and |lam_t| - mu max(lam_n, 0), at least 0; N s */
-    double normal_sum;         /* sum of lam_n, N s */
+    double residual;        /* max of the next two, m/s: the measure that solves stop on */
+    double normal, tangent; /* max e_n, max e_t over contacts, m/s */
+    double cone_violation;  /* largest of -lam_n and |lam_t| - mu max(lam_n, 0), at least 0; N s */
+    double normal_sum;      /* sum of lam_n, N s */
     /* sum m |v_out| / sum m |v_free| over moving bodies, v_out = v_free + M^-1 J^T lam (linear parts):
      * in a scene at rest, the fraction of the free momentum that the contacts fail to carry, so 0
      * is right and 1 is free fall. Without meaning while bodies move. NAN without bodies. */

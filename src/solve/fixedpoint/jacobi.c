@@ -11,7 +11,8 @@ static size_t bytes(const tl_fixedpoint *p, const tl_options *o)
     return 2 * (tl_space_room(p->space) + 64);
 }
 
-static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a, tl_work *w)
+static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a,
+                      tl_work *w)
 {
     (void)o;
     const tl_space *space = p->space;
@@ -24,9 +25,12 @@ static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop
         tl_fixedpoint_look(p, x, &s, w);
         out.residual = s.residual;
         tl_work_record(w, out.residual);
-        if (!isfinite(s.residual) || !isfinite(s.square)) out.result = TL_BROKE_DOWN;
-        else if (s.residual <= stop->tolerance) out.result = TL_CONVERGED;
-        else if (s.square == 0) out.result = TL_STALLED; /* a step that moves nothing, yet not good enough */
+        if (!isfinite(s.residual) || !isfinite(s.square))
+            out.result = TL_BROKE_DOWN;
+        else if (s.residual <= stop->tolerance)
+            out.result = TL_CONVERGED;
+        else if (s.square == 0)
+            out.result = TL_STALLED; /* a step that moves nothing, yet not good enough */
         if (out.result != TL_OUT_OF_ITERATIONS) break;
         if ((stop->max_iterations && out.iterations >= stop->max_iterations) || tl_stop_spent(stop, w)) break;
 

@@ -11,7 +11,8 @@ typedef struct tl_fixedpoint_method {
     const char *help; /* one line */
     size_t (*bytes)(const tl_fixedpoint *p, const tl_options *o);
     /* x [n + halo]: start in, feasible answer out. Takes at most bytes() from the arena, nothing from the heap. */
-    tl_outcome (*run)(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a, tl_work *w);
+    tl_outcome (*run)(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a,
+                      tl_work *w);
 } tl_fixedpoint_method;
 
 int tl_fixedpoint_method_count(void);

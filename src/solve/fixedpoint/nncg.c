@@ -1,8 +1,8 @@
-/* Nonsmooth nonlinear conjugate gradients [Silcowitz2010], as [PT23 alg. 2] uses it: the projected
+/* Nonsmooth nonlinear conjugate gradients [Silcowitz2010], as [Probst2023 alg. 2] uses it: the projected
  * step stands for the negative gradient, Fletcher-Reeves mixes in the last direction, and a step
  * that grows throws the direction away.
  *
- * Differs from [PT23]: beta is the ratio of squared norms, as in [Silcowitz2010]; the paper prints
+ * Differs from [Probst2023]: beta is the ratio of squared norms, as in [Silcowitz2010]; the paper prints
  * norms (iteration counts differ by a few percent either way). The last iterate may leave the
  * feasible set, so an answer is accepted only after it was clamped and measured again. */
 #include <math.h>
@@ -31,7 +31,8 @@ static void accelerate(int64_t n, double beta, const double *y, const double *d,
     }
 }
 
-static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a, tl_work *w)
+static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a,
+                      tl_work *w)
 {
     (void)o;
     const tl_space *space = p->space;

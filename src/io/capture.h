@@ -1,0 +1,81 @@
+/* Captured problems: what a solver was asked, as a file that anyone can replay. Bug reports and
+ * benchmarks use the same files. Format: docs/capture-format.md.
+ *
+ * Linear, boxqp, cone and contact problems are data and can be captured; a fixedpoint problem is
+ * made of callbacks and cannot. A problem on a split space is refused: gather it first. Operators
+ * without explicit rows are written out by applying them to unit vectors, up to TL_CAPTURE_PROBE_MAX
+ * unknowns. What is written is checked by the rules that reading applies, so a file that could not be
+ * read is never made; what is read has the bits that were written. */
+#ifndef TL_IO_CAPTURE_H
+#define TL_IO_CAPTURE_H
+
+#include "solve/boxqp/problem.h"
+#include "solve/cone/problem.h"
+#include "solve/contact/problem.h"
+#include "solve/fixedpoint/problem.h"
+#include "solve/linear/problem.h"
+
+/* n products of n rows: 20000 takes seconds for cheap operators and a few GB for full ones. */
+#define TL_CAPTURE_PROBE_MAX 20000
+
+#define TL_CAPTURE_NOTE_MAX 4095 /* bytes */
+
+/* What goes with a problem; all optional. */
+typedef struct tl_capture_info {
+    const char *note;       /* free text: scene, step, what was odd */
+    double tolerance;       /* the solve's target; NAN = not known */
+    const double *x0;       /* [n] start vector */
+    const double *solution; /* [n] */
+} tl_capture_info;
+
+/* info may be NULL. */
+talus_status tl_capture_linear(const char *path, const tl_linear *p, const tl_capture_info *info, talus_error *err);
+talus_status tl_capture_boxqp(const char *path, const tl_boxqp *p, const tl_capture_info *info, talus_error *err);
+talus_status tl_capture_cone(const char *path, const tl_cone *p, const tl_capture_info *info, talus_error *err);
+talus_status tl_capture_contact(const char *path, const tl_contact *p, const tl_capture_info *info, talus_error *err);
+/* Always TALUS_UNSUPPORTED, with the reason. */
+talus_status tl_capture_fixedpoint(const char *path, const tl_fixedpoint *p, const tl_capture_info *info,
+                                   talus_error *err);
+
+typedef enum tl_kind { TL_KIND_LINEAR, TL_KIND_BOXQP, TL_KIND_CONE, TL_KIND_CONTACT } tl_kind;
+
+const char *tl_kind_name(tl_kind kind); /* "linear", "boxqp", "cone", "contact" */
+
+#define TL_CAPTURED_ARRAYS 12
+
+/* A problem read from a file, with all that it points to. */
+typedef struct tl_captured {
+    tl_kind kind;
+    /* the one of its kind is set */
+    tl_linear linear;
+    tl_boxqp boxqp;
+    tl_cone cone;
+    tl_contact contact;
+
+    double tolerance;       /* NAN when not in the file */
+    const double *x0;       /* [space.n], NULL when not in the file */
+    const double *solution; /* [space.n], NULL when not in the file */
+    char note[TL_CAPTURE_NOTE_MAX + 1];
+    char version[64]; /* of the talus that wrote it; empty when not in the file */
+
+    /* owned storage */
+    tl_space space;
+    tl_csr A; /* W of a contact problem */
+    tl_csr J; /* of a contact problem with bodies */
+    tl_contact_bodies bodies;
+    struct {
+        const char *name; /* as in the file */
+        int64_t count;
+        double *data;
+    } array[TL_CAPTURED_ARRAYS];
+    int arrays;
+} tl_captured;
+
+/* Files are not trusted: sizes, offsets, columns, values and each kind's own rules are checked. */
+talus_status tl_capture_load(const char *path, tl_captured **out, talus_error *err);
+void tl_captured_free(tl_captured *c); /* NULL is fine */
+
+/* Matrix Market files PREFIX-A.mtx, PREFIX-b.mtx, ... one per matrix and array that the capture has. */
+talus_status tl_captured_export(const tl_captured *c, const char *prefix, talus_error *err);
+
+#endif
