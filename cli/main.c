@@ -1,8 +1,45 @@
 #include <stdio.h>
-#include <talus/status.h>
+#include <string.h>
+#include <talus/program.h>
 
-int main(void)
+#include "commands.h"
+
+static const cli_command commands[] = {
+    {"bench", "compare solver methods, measure kernels, reproduce tables", cli_bench},
+};
+#define COMMANDS ((int)(sizeof commands / sizeof commands[0]))
+
+static void print_help(void)
 {
-    printf("talus: %s\n", talus_status_name(TALUS_OK));
-    return 0;
+    printf("talus %s: granular material, liquid, rigid and elastic solids with real friction\n\n"
+           "Usage: talus COMMAND [options]\n\nCommands:\n",
+           talus_version());
+    for (int i = 0; i < COMMANDS; i++) printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    printf("\n  talus COMMAND --help    what a command does and takes\n"
+           "  talus --version         version, compiler, BLAS kernels, threads\n\n"
+           "Results go to stdout and files, talk to stderr. Exit status: 0 good, 1 failed, 2 wrong usage, 130 interrupted.\n");
+}
+
+int main(int argc, char **argv)
+{
+    talus_program_start(argv);
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help();
+        return argc < 2 ? 2 : 0;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("talus %s (%s, BLAS kernels %s, %d threads)\n", talus_version(), talus_compiler(), talus_blas_core(),
+               talus_threads());
+        return 0;
+    }
+    const char *names[COMMANDS + 1] = {0};
+    for (int i = 0; i < COMMANDS; i++) {
+        if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 1, argv + 1);
+        names[i] = commands[i].name;
+    }
+    const char *near = talus_nearest_name(argv[1], names);
+    fprintf(stderr, "talus: no command '%s'", argv[1]);
+    if (near) fprintf(stderr, "; did you mean '%s'?", near);
+    fprintf(stderr, "\nSee 'talus --help'.\n");
+    return 2;
 }

@@ -2,25 +2,31 @@
 
 #include <cblas.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>
 
 /* Other flavours than OpenMP's have threads of their own, which OpenMP settings do not reach. */
 static void stop_own_threads(void)
 {
-#pragma omp critical(tl_blas)
-    if (openblas_get_parallel() != OPENBLAS_OPENMP && openblas_get_num_threads() != 1) openblas_set_num_threads(1);
+    if (openblas_get_parallel() != OPENBLAS_OPENMP) openblas_set_num_threads(1);
 }
 
-int tl_blas_begin(void)
+tl_blas_scope tl_blas_begin(void)
 {
-    stop_own_threads();
-    int before = omp_get_max_threads();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, stop_own_threads);
+    tl_blas_scope scope = {omp_get_max_threads(), omp_get_max_active_levels()};
     omp_set_num_threads(1);
-    return before;
+    omp_set_max_active_levels(0); /* also where a loop asks for more by name */
+    return scope;
 }
 
-void tl_blas_end(int before) { omp_set_num_threads(before); }
+void tl_blas_end(tl_blas_scope scope)
+{
+    omp_set_num_threads(scope.threads);
+    omp_set_max_active_levels(scope.levels);
+}
 
 const char *tl_blas_core(void) { return openblas_get_corename(); }
 

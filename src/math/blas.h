@@ -2,18 +2,23 @@
  *
  * Threads: with two threads its results have other bits, so BLAS runs on one, always; threads come from our
  * own loops. The OpenMP flavour takes omp_get_max_threads() at each call whatever it was told before, and
- * openblas_set_num_threads(1) would put our own loops on one thread. So every call that reaches BLAS or LAPACK (CHOLMOD's too)
- * stands between tl_blas_begin and tl_blas_end.
+ * openblas_set_num_threads(1) would put our own loops on one thread. CHOLMOD adds a trap of its own: its supernodal
+ * loops ask for 4 threads by name, and waking them makes a factorisation 2 to 3 times slower here. So every call
+ * that reaches BLAS, LAPACK or CHOLMOD's numerics stands between tl_blas_begin and tl_blas_end.
  *
  * Core type: a version older than the CPU falls back to SSE3 kernels (4 times slower here); the choice is
  * made when the library loads, so the program must set OPENBLAS_CORETYPE and start itself again. */
 #ifndef TL_MATH_BLAS_H
 #define TL_MATH_BLAS_H
 
-/* BLAS called from this thread uses one thread until tl_blas_end, which takes what begin returned.
- * Our own parallel loops are on one thread in between. From any thread; pairs may nest. */
-int tl_blas_begin(void);
-void tl_blas_end(int before);
+typedef struct tl_blas_scope {
+    int threads, levels; /* OpenMP settings of this thread, to be put back */
+} tl_blas_scope;
+
+/* Nothing called from this thread uses a second one until tl_blas_end, our own loops included. From any
+ * thread; pairs may nest. */
+tl_blas_scope tl_blas_begin(void);
+void tl_blas_end(tl_blas_scope scope);
 
 /* Name of the kernels in force, as OpenBLAS spells it: "SkylakeX", "Haswell", "Prescott", ... */
 const char *tl_blas_core(void);

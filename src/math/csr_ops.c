@@ -18,8 +18,10 @@ static int32_t part_begin(const tl_csr *A, int part, int parts)
     int32_t lo = 0, hi = A->rows;
     while (lo < hi) {
         int32_t mid = lo + (hi - lo) / 2;
-        if (A->start[mid] < target) lo = mid + 1;
-        else hi = mid;
+        if (A->start[mid] < target)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return lo;
 }

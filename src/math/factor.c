@@ -82,8 +82,7 @@ talus_status tl_factor_analyse(tl_factor *f, const tl_csr *A, talus_error *err)
 {
     f->analysed = f->computed = false;
     f->info = (tl_factor_info){.n = A->rows, .bad_column = -1};
-    if (A->rows != A->cols || A->rows < 1)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "cannot factorise a %d x %d matrix", A->rows, A->cols);
+    if (A->rows != A->cols) return TL_FAIL(err, TALUS_BAD_INPUT, "cannot factorise a %d x %d matrix", A->rows, A->cols);
     if (f->options.order == TL_ORDER_GIVEN) TL_TRY(tl_perm_check(A->rows, f->options.perm, err));
     TL_TRY(keep_pattern(f, A, err));
 
@@ -117,8 +116,8 @@ static talus_status misfit(const tl_factor *f, const tl_csr *A, talus_error *err
 {
     if (!f->analysed) return TL_FAIL(err, TALUS_BAD_INPUT, "no pattern was analysed for this factor");
     if (A->rows != f->info.n || A->cols != f->info.n)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "the analysed pattern has %d rows, the matrix is %d x %d", f->info.n, A->rows,
-                       A->cols);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the analysed pattern has %d rows, the matrix is %d x %d", f->info.n,
+                       A->rows, A->cols);
     int32_t row = 0;
     for (; row < A->rows - 1; row++) {
         int64_t count = A->start[row + 1] - A->start[row];
@@ -149,15 +148,15 @@ talus_status tl_factor_update(tl_factor *f, const tl_csr *A, talus_error *err)
 talus_status tl_factor_solve(tl_factor *f, int k, const double *b, double *x, talus_error *err)
 {
     if (!f->computed) return TL_FAIL(err, TALUS_BAD_INPUT, "there is no factor to solve with");
-    return f->backend->solve(f->state, k, b, x, err);
+    return f->info.n > 0 ? f->backend->solve(f->state, k, b, x, err) : TALUS_OK;
 }
 
 talus_status tl_factor_solve_interleaved(tl_factor *f, int k, const double *b, double *x, talus_error *err)
 {
-    if (k == 1 || !f->computed) return tl_factor_solve(f, k, b, x, err);
     int64_t n = f->info.n;
+    if (k == 1 || n == 0 || !f->computed) return tl_factor_solve(f, k, b, x, err);
     if (f->columns_size < n * k) {
-        double *grown = TL_NEW(double, n * k);
+        double *grown = TL_NEW(double, n *k);
         if (!grown) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d right-hand sides of %lld", k, (long long)n);
         tl_free(f->columns);
         f->columns = grown;

@@ -1,6 +1,8 @@
-/* CHOLMOD [Chen08] behind math/factor.h: supernodal LLT, simplicial LDLT, AMD and METIS. 32-bit indices: matrices and
+/* CHOLMOD [Chen2008] behind math/factor.h: supernodal LLT, simplicial LDLT, AMD and METIS. 32-bit indices: matrices and
  * factors of up to 2^31 nonzeros. */
 #include <cholmod.h>
+#include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,21 +16,26 @@ typedef struct state {
     cholmod_common common;
     tl_factor_kind kind;
     cholmod_factor *L;
-    int32_t *start;                            /* [n + 1], as CHOLMOD wants it */
+    int32_t *start;                             /* [n + 1], as CHOLMOD wants it */
     cholmod_dense *Y[K_MAX + 1], *E[K_MAX + 1]; /* work of solves; per k, because another shape is allocated anew */
 } state;
 
+static pthread_once_t hooks_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER; /* METIS draws from rand() */
+
 /* The hooks are global to the process; ours hand out plain C library blocks, so blocks of other users
  * of CHOLMOD may cross over. */
+static void set_hooks(void)
+{
+    SuiteSparse_config.malloc_func = tl_hook_malloc;
+    SuiteSparse_config.calloc_func = tl_hook_calloc;
+    SuiteSparse_config.realloc_func = tl_hook_realloc;
+    SuiteSparse_config.free_func = tl_hook_free;
+}
+
 static void start_common(cholmod_common *c)
 {
-#pragma omp critical(tl_cholmod_hooks)
-    {
-        SuiteSparse_config.malloc_func = tl_hook_malloc;
-        SuiteSparse_config.calloc_func = tl_hook_calloc;
-        SuiteSparse_config.realloc_func = tl_hook_realloc;
-        SuiteSparse_config.free_func = tl_hook_free;
-    }
+    pthread_once(&hooks_once, set_hooks);
     cholmod_start(c);
     c->print = 0;
     c->error_handler = NULL;
@@ -49,7 +56,8 @@ static talus_status verdict(const cholmod_common *c, const char *what, talus_err
         return TL_FAIL(err, TALUS_UNSUPPORTED, "CHOLMOD was built without what is needed to %s", what);
     default: break;
     }
-    if (c->status < 0) return TL_FAIL(err, TALUS_BAD_INPUT, "CHOLMOD refused to %s (its status is %d)", what, c->status);
+    if (c->status < 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "CHOLMOD refused to %s (its status is %d)", what, c->status);
     return TALUS_OK;
 }
 
@@ -71,9 +79,18 @@ static talus_status narrow_start(const tl_csr *A, int32_t **start, talus_error *
  * is stored as well and ignored. */
 static cholmod_sparse view(const tl_csr *A, int32_t *start, int xtype)
 {
-    return (cholmod_sparse){.nrow = (size_t)A->rows, .ncol = (size_t)A->rows, .nzmax = (size_t)A->start[A->rows],
-                            .p = start, .i = A->col, .x = xtype == CHOLMOD_REAL ? A->val : NULL, .stype = 1,
-                            .itype = CHOLMOD_INT, .xtype = xtype, .dtype = CHOLMOD_DOUBLE, .sorted = 1, .packed = 1};
+    return (cholmod_sparse){.nrow = (size_t)A->rows,
+                            .ncol = (size_t)A->rows,
+                            .nzmax = (size_t)A->start[A->rows],
+                            .p = start,
+                            .i = A->col,
+                            .x = xtype == CHOLMOD_REAL ? A->val : NULL,
+                            .stype = 1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = xtype,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
 }
 
 static void drop(state *s)
@@ -118,12 +135,9 @@ static talus_status analyse(void *data, const tl_csr *A, tl_order order, const i
     c->method[0].ordering = perm ? CHOLMOD_GIVEN : order == TL_ORDER_METIS ? CHOLMOD_METIS : CHOLMOD_AMD;
     c->postorder = !perm;
     int32_t *given = (int32_t *)(uintptr_t)perm; /* not written to */
-    if (order == TL_ORDER_METIS) {
-#pragma omp critical(tl_metis) /* it draws from rand() */
-        s->L = cholmod_analyze_p(&M, given, NULL, 0, c);
-    } else {
-        s->L = cholmod_analyze_p(&M, given, NULL, 0, c);
-    }
+    if (order == TL_ORDER_METIS) pthread_mutex_lock(&metis_lock);
+    s->L = cholmod_analyze_p(&M, given, NULL, 0, c);
+    if (order == TL_ORDER_METIS) pthread_mutex_unlock(&metis_lock);
     TL_TRY(verdict(c, "analyse the matrix", err));
     info->perm = s->L->Perm;
     info->nonzeros = (int64_t)c->lnz;
@@ -150,9 +164,9 @@ static talus_status check_pivots(const state *s, tl_factor_info *info, talus_err
     for (int32_t j = 0; j < n; j++) {
         if (L->is_super && j == first[super + 1]) super++;
         double d = pivot(L, super, j);
-        if (d > 0 && d <= 1.7976931348623157e308) continue;
+        if (d > 0 && isfinite(d)) continue;
         info->negative += d < 0;
-        if (d < 0 && s->kind == TL_FACTOR_LDLT && d >= -1.7976931348623157e308) continue;
+        if (d < 0 && s->kind == TL_FACTOR_LDLT && isfinite(d)) continue;
         info->bad_column = perm[j];
         if (d == 0) return TL_FAIL(err, TALUS_NOT_DEFINITE, "the pivot of column %d is zero", perm[j]);
         return TL_FAIL(err, TALUS_BAD_INPUT, "the pivot of column %d is not finite", perm[j]);
@@ -164,9 +178,9 @@ static talus_status compute(void *data, const tl_csr *A, tl_factor_info *info, t
 {
     state *s = data;
     cholmod_sparse M = view(A, s->start, CHOLMOD_REAL);
-    int threads = tl_blas_begin();
+    tl_blas_scope scope = tl_blas_begin();
     cholmod_factorize(&M, s->L, &s->common);
-    tl_blas_end(threads);
+    tl_blas_end(scope);
     TL_TRY(verdict(&s->common, "factorise the matrix", err));
     if (s->L->minor < s->L->n) {
         info->bad_column = ((const int32_t *)s->L->Perm)[s->L->minor];
@@ -180,8 +194,13 @@ static talus_status compute(void *data, const tl_csr *A, tl_factor_info *info, t
 
 static cholmod_dense columns(int64_t n, int k, const double *x)
 {
-    return (cholmod_dense){.nrow = (size_t)n, .ncol = (size_t)k, .nzmax = (size_t)(n * k), .d = (size_t)n,
-                           .x = (double *)(uintptr_t)x, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
+    return (cholmod_dense){.nrow = (size_t)n,
+                           .ncol = (size_t)k,
+                           .nzmax = (size_t)(n * k),
+                           .d = (size_t)n,
+                           .x = (double *)(uintptr_t)x,
+                           .xtype = CHOLMOD_REAL,
+                           .dtype = CHOLMOD_DOUBLE};
 }
 
 /* The work that cholmod_solve2 wants, in its shapes, so that it finds it and allocates nothing: short of memory
@@ -215,9 +234,9 @@ static talus_status solve(void *data, int k, const double *b, double *x, talus_e
         int slot = s->L->is_super ? group : 0;
         TL_TRY(work_for_solve(s, group, &s->Y[slot], &s->E[slot], err));
         /* a result of the right shape is filled in place */
-        int threads = tl_blas_begin();
+        tl_blas_scope scope = tl_blas_begin();
         cholmod_solve2(CHOLMOD_A, s->L, &B, NULL, &result, NULL, &s->Y[slot], &s->E[slot], &s->common);
-        tl_blas_end(threads);
+        tl_blas_end(scope);
         TL_TRY(verdict(&s->common, "solve", err));
     }
     return TALUS_OK;
@@ -244,7 +263,8 @@ static void copy_supernodal(const cholmod_factor *L, tl_csr *Lt, double *D)
         for (int32_t j = first[super]; j < first[super + 1]; j++) {
             int32_t rows = pi[super + 1] - pi[super], within = j - first[super], count = rows - within;
             memcpy(Lt->col + Lt->start[j], row + pi[super] + within, sizeof(int32_t) * (size_t)count);
-            memcpy(Lt->val + Lt->start[j], x + px[super] + (int64_t)within * rows + within, sizeof(double) * (size_t)count);
+            memcpy(Lt->val + Lt->start[j], x + px[super] + (int64_t)within * rows + within,
+                   sizeof(double) * (size_t)count);
             if (D) D[j] = 1;
         }
 }
@@ -285,8 +305,9 @@ talus_status tl_cholmod_order(tl_order order, const tl_csr *A, int32_t *perm, ta
     start_common(&c);
     cholmod_sparse M = view(A, start, CHOLMOD_PATTERN);
     if (order == TL_ORDER_METIS) {
-#pragma omp critical(tl_metis)
+        pthread_mutex_lock(&metis_lock);
         cholmod_metis(&M, NULL, 0, 1, perm, &c);
+        pthread_mutex_unlock(&metis_lock);
     } else {
         cholmod_amd(&M, NULL, 0, perm, &c);
     }

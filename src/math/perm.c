@@ -54,9 +54,10 @@ const char *tl_order_name(tl_order order)
 
 static int32_t degree(const tl_csr *A, int32_t i) { return (int32_t)(A->start[i + 1] - A->start[i]); }
 
-/* Breadth first from `root` over nodes whose level is not yet `tag`-marked: writes them to list, neighbours in rising degree
- * (ties by number), and returns how many. *last_begin is where the last level begins in the list. */
-static int32_t breadth_first(const tl_csr *A, int32_t root, int32_t tag, int32_t *mark, int32_t *list, int32_t *last_begin)
+/* Nodes reached from root, breadth first, neighbours in rising degree (ties by number); returns how many.
+ * Nodes marked below tag count as new and get it. The last level begins at list[*last_begin]. */
+static int32_t breadth_first(const tl_csr *A, int32_t root, int32_t tag, int32_t *mark, int32_t *list,
+                             int32_t *last_begin)
 {
     int32_t count = 0, level_end = 1;
     list[count++] = root;

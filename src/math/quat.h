@@ -16,10 +16,8 @@ static inline tl_quat tl_quat_identity(void) { return (tl_quat){1, 0, 0, 0}; }
 /* First b, then a. */
 static inline tl_quat tl_quat_mul(tl_quat a, tl_quat b)
 {
-    return (tl_quat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-                     a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                     a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-                     a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+    return (tl_quat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                     a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
 }
 
 /* The inverse of a unit quaternion. */
@@ -67,10 +65,14 @@ static inline tl_quat tl_quat_from_mat3(tl_mat3 R)
     double x = R.m[2][1] - R.m[1][2], y = R.m[0][2] - R.m[2][0], z = R.m[1][0] - R.m[0][1];
     double xy = R.m[1][0] + R.m[0][1], yz = R.m[2][1] + R.m[1][2], zx = R.m[0][2] + R.m[2][0];
     tl_quat q;
-    if (a + b + c >= fmax(a, fmax(b, c))) q = (tl_quat){1 + a + b + c, x, y, z};
-    else if (a >= fmax(b, c)) q = (tl_quat){x, 1 + a - b - c, xy, zx};
-    else if (b >= c) q = (tl_quat){y, xy, 1 - a + b - c, yz};
-    else q = (tl_quat){z, zx, yz, 1 - a - b + c};
+    if (a + b + c >= fmax(a, fmax(b, c)))
+        q = (tl_quat){1 + a + b + c, x, y, z};
+    else if (a >= fmax(b, c))
+        q = (tl_quat){x, 1 + a - b - c, xy, zx};
+    else if (b >= c)
+        q = (tl_quat){y, xy, 1 - a + b - c, yz};
+    else
+        q = (tl_quat){z, zx, yz, 1 - a - b + c};
     if (q.w < 0) q = (tl_quat){-q.w, -q.x, -q.y, -q.z};
     return tl_quat_normalize(q);
 }

@@ -159,8 +159,7 @@ static inline tl_mat3 tl_mat3_mul(tl_mat3 A, tl_mat3 B)
 {
     tl_mat3 C;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            C.m[i][j] = A.m[i][0] * B.m[0][j] + A.m[i][1] * B.m[1][j] + A.m[i][2] * B.m[2][j];
+        for (int j = 0; j < 3; j++) C.m[i][j] = A.m[i][0] * B.m[0][j] + A.m[i][1] * B.m[1][j] + A.m[i][2] * B.m[2][j];
     return C;
 }
 
@@ -169,8 +168,7 @@ static inline tl_mat3 tl_mat3_tmul(tl_mat3 A, tl_mat3 B)
 {
     tl_mat3 C;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            C.m[i][j] = A.m[0][i] * B.m[0][j] + A.m[1][i] * B.m[1][j] + A.m[2][i] * B.m[2][j];
+        for (int j = 0; j < 3; j++) C.m[i][j] = A.m[0][i] * B.m[0][j] + A.m[1][i] * B.m[1][j] + A.m[2][i] * B.m[2][j];
     return C;
 }
 
@@ -179,8 +177,7 @@ static inline tl_mat3 tl_mat3_mul_t(tl_mat3 A, tl_mat3 B)
 {
     tl_mat3 C;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            C.m[i][j] = A.m[i][0] * B.m[j][0] + A.m[i][1] * B.m[j][1] + A.m[i][2] * B.m[j][2];
+        for (int j = 0; j < 3; j++) C.m[i][j] = A.m[i][0] * B.m[j][0] + A.m[i][1] * B.m[j][1] + A.m[i][2] * B.m[j][2];
     return C;
 }
 
@@ -191,10 +188,7 @@ static inline tl_mat3 tl_mat3_outer(tl_vec3 a, tl_vec3 b)
 }
 
 /* [a]: [a] b = a x b. */
-static inline tl_mat3 tl_mat3_skew(tl_vec3 a)
-{
-    return (tl_mat3){{{0, -a.z, a.y}, {a.z, 0, -a.x}, {-a.y, a.x, 0}}};
-}
+static inline tl_mat3 tl_mat3_skew(tl_vec3 a) { return (tl_mat3){{{0, -a.z, a.y}, {a.z, 0, -a.x}, {-a.y, a.x, 0}}}; }
 
 /* (A + A^T) / 2 */
 static inline tl_mat3 tl_mat3_symmetric(tl_mat3 A)

@@ -30,7 +30,8 @@ static talus_status metis(tl_csr *C, const tl_csr *A)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static talus_status (*const operations[])(tl_csr *, const tl_csr *) = {transpose, product, gram, permute, rcm, amd, metis};
+    static talus_status (*const operations[])(tl_csr *, const tl_csr *) = {transpose, product, gram, permute,
+                                                                           rcm,       amd,     metis};
     tl_csr A = matrix_poisson(6, 6, 6, 0);
     for (int32_t i = 0; i < 216; i++) perm[i] = i;
     for (size_t t = 0; t < sizeof operations / sizeof operations[0]; t++) {

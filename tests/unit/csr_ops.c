@@ -13,7 +13,7 @@ static tl_csr random_matrix(int32_t rows, int32_t cols, int per_row, uint64_t se
 {
     int64_t count = 0;
     int32_t *row = TL_NEW(int32_t, rows * per_row + cols), *col = TL_NEW(int32_t, rows * per_row + cols);
-    double *val = TL_NEW(double, rows * per_row + cols);
+    double *val = TL_NEW(double, rows *per_row + cols);
     for (int32_t i = 1; i < rows; i++)
         for (int k = 0; k < (i == 1 ? cols : per_row); k++) {
             row[count] = i;
@@ -62,7 +62,8 @@ static void product_matches_dense(void **state)
 {
     (void)state;
     for (size_t t = 0; t < 5; t++) {
-        tl_csr A = random_matrix(sizes[t][0], sizes[t][1], 5, 10 + t), B = random_matrix(sizes[t][1], sizes[t][2], 6, 20 + t), C;
+        tl_csr A = random_matrix(sizes[t][0], sizes[t][1], 5, 10 + t),
+               B = random_matrix(sizes[t][1], sizes[t][2], 6, 20 + t), C;
         CHECK_OK(tl_csr_product(&C, &A, &B, &err));
         double *a = dense(&A), *b = dense(&B), *c = dense(&C);
         for (int32_t i = 0; i < A.rows; i++)

@@ -73,9 +73,9 @@ static void orders_1_to_8_match_lapack(void **state)
 static void repeated_and_zero_eigenvalues(void **state)
 {
     (void)state;
-    const double sets[][8] = {{1, 1, 1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0}, {-1, -1, 0, 0, 0, 2, 2, 2},
-                              {-3, -3, -3, -3, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 5},
-                              {1, 1 + 1e-15, 1 + 2e-15, 1, 1, 1, 1, 1}};
+    const double sets[][8] = {{1, 1, 1, 1, 1, 1, 1, 1},   {0, 0, 0, 0, 0, 0, 0, 0},
+                              {-1, -1, 0, 0, 0, 2, 2, 2}, {-3, -3, -3, -3, 1, 1, 1, 1},
+                              {0, 0, 0, 0, 0, 0, 0, 5},   {1, 1 + 1e-15, 1 + 2e-15, 1, 1, 1, 1, 1}};
     for (int n = 2; n <= 8; n++)
         for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
             for (uint64_t id = 0; id < 20; id++) {
@@ -111,9 +111,9 @@ static void three_by_three_right_handed_at_any_size(void **state)
             for (int i = 0; i < 3; i++)
                 for (int j = i; j < 3; j++) {
                     double x = normal(id, (uint64_t)(3 * i + j));
-                    if (kind == 1) x = i == j;                       /* identity */
-                    if (kind == 2) x = (i == 0) * (j == 0) * x;      /* rank one, on an axis */
-                    if (kind == 3) x = rint(x);                      /* exact zeros and repeats */
+                    if (kind == 1) x = i == j;                  /* identity */
+                    if (kind == 2) x = (i == 0) * (j == 0) * x; /* rank one, on an axis */
+                    if (kind == 3) x = rint(x);                 /* exact zeros and repeats */
                     A.m[i][j] = A.m[j][i] = x * sizes[s];
                 }
             tl_eig3(A, w, &V);
@@ -153,9 +153,12 @@ static void result_may_overwrite_the_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_1_to_8_match_lapack),          cmocka_unit_test(repeated_and_zero_eigenvalues),
-        cmocka_unit_test(small_eigenvalues_keep_their_digits), cmocka_unit_test(three_by_three_right_handed_at_any_size),
-        cmocka_unit_test(bad_entries_give_nan_and_identity),   cmocka_unit_test(result_may_overwrite_the_input),
+        cmocka_unit_test(orders_1_to_8_match_lapack),
+        cmocka_unit_test(repeated_and_zero_eigenvalues),
+        cmocka_unit_test(small_eigenvalues_keep_their_digits),
+        cmocka_unit_test(three_by_three_right_handed_at_any_size),
+        cmocka_unit_test(bad_entries_give_nan_and_identity),
+        cmocka_unit_test(result_may_overwrite_the_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,7 +98,8 @@ static void poisson_closed_form(void **state)
     for (int z = 0; z < N; z++)
         for (int y = 0; y < N; y++)
             for (int i = 0; i < N; i++)
-                b[(z * N + y) * N + i] = sin(pi * (i + 1) / (N + 1)) * sin(2 * pi * (y + 1) / (N + 1)) * sin(3 * pi * (z + 1) / (N + 1));
+                b[(z * N + y) * N + i] =
+                    sin(pi * (i + 1) / (N + 1)) * sin(2 * pi * (y + 1) / (N + 1)) * sin(3 * pi * (z + 1) / (N + 1));
     for (int kind = 0; kind < 2; kind++) {
         tl_factor *f = make(kinds[kind], TL_ORDER_METIS, NULL);
         CHECK_OK(tl_factor_update(f, &A, &err));
@@ -153,14 +154,18 @@ static void copied_factor_gives_the_matrix_back(void **state)
             int32_t negative = 0;
             for (int32_t j = 0; j < n; j++) {
                 assert_int_equal(Lt.col[Lt.start[j]], j);
-                if (kind == 1) assert_true(Lt.val[Lt.start[j]] == 1);
-                else assert_true(D[j] == 1);
+                if (kind == 1)
+                    assert_true(Lt.val[Lt.start[j]] == 1);
+                else
+                    assert_true(D[j] == 1);
                 negative += D[j] < 0;
             }
             assert_int_equal(negative, tl_factor_info_of(f)->negative);
             int64_t counted = tl_factor_info_of(f)->nonzeros;
-            if (kind == 1) assert_true(Lt.start[n] == counted);
-            else assert_true(Lt.start[n] >= counted && Lt.start[n] < 3 * counted);
+            if (kind == 1)
+                assert_true(Lt.start[n] == counted);
+            else
+                assert_true(Lt.start[n] >= counted && Lt.start[n] < 3 * counted);
 
             tl_csr back;
             CHECK_OK(tl_csr_gram(&back, &Lt, D, &err)); /* sum over columns j of l_j D_j l_j^T needs rows of Lt */
@@ -341,7 +346,8 @@ static void several_right_hand_sides_and_no_allocation(void **state)
         int32_t n = A.rows;
         tl_factor *f = make(kinds[kind], TL_ORDER_METIS, NULL);
         CHECK_OK(tl_factor_update(f, &A, &err));
-        double *b = random_vector(20 * n, 8), *x = TL_NEW(double, 20 * n), *y = TL_NEW(double, 20 * n), *t = TL_NEW(double, 20 * n);
+        double *b = random_vector(20 * n, 8), *x = TL_NEW(double, 20 * n), *y = TL_NEW(double, 20 * n),
+               *t = TL_NEW(double, 20 * n);
         int64_t calls = 0;
         for (int round = 0; round < 2; round++) { /* the second round finds every workspace in place */
             if (round == 1) calls = tl_alloc_read().calls;
@@ -370,6 +376,25 @@ static void several_right_hand_sides_and_no_allocation(void **state)
         tl_factor_free(f);
         tl_csr_free(&A);
     }
+}
+
+static void empty_systems_are_solved(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++)
+        for (tl_order order = TL_ORDER_AMD; order <= TL_ORDER_NATURAL; order++) {
+            tl_csr A, Lt;
+            CHECK_OK(tl_csr_from_triplets(&A, 0, 0, 0, NULL, NULL, NULL, &err));
+            tl_factor *f = make(kinds[kind], order, NULL);
+            CHECK_OK(tl_factor_update(f, &A, &err));
+            CHECK_OK(tl_factor_solve(f, 1, NULL, NULL, &err));
+            CHECK_OK(tl_factor_solve_interleaved(f, 3, NULL, NULL, &err));
+            CHECK_OK(tl_factor_lower(f, &Lt, NULL, &err));
+            assert_int_equal(Lt.rows, 0);
+            tl_csr_free(&Lt);
+            tl_factor_free(f);
+            tl_csr_free(&A);
+        }
 }
 
 static void wrong_use_is_refused(void **state)
@@ -406,6 +431,7 @@ int main(void)
         cmocka_unit_test(zero_pivot_and_nan_are_errors),
         cmocka_unit_test(new_values_reuse_the_analysis_and_new_patterns_are_noticed),
         cmocka_unit_test(several_right_hand_sides_and_no_allocation),
+        cmocka_unit_test(empty_systems_are_solved),
         cmocka_unit_test(wrong_use_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

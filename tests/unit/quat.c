@@ -34,7 +34,8 @@ static void exp_matches_the_matrix_exponential(void **state)
 static void exp_and_log_are_inverse(void **state)
 {
     (void)state;
-    const double lengths[] = {0, 1e-320, 1e-200, 1e-160, 1e-100, 1e-12, 1e-8, 1.1e-8, 2e-8, 1e-4, 0.1, 1, 2, 3, 3.1415, PI - 1e-9};
+    const double lengths[] = {0,    1e-320, 1e-200, 1e-160, 1e-100, 1e-12, 1e-8,   1.1e-8,
+                              2e-8, 1e-4,   0.1,    1,      2,      3,     3.1415, PI - 1e-9};
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
         for (uint64_t id = 0; id < 100; id++) {
             tl_vec3 v = tl_vec3_scale(lengths[k], tl_vec3_normalize(random_vec(id)));

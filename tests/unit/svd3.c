@@ -47,7 +47,8 @@ static void check_against_lapack(tl_mat3 F)
     double s[3], expected[3], superb[2];
     check_svd(F, s);
     tl_mat3 copy = F;
-    assert_int_equal(LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'N', 3, 3, &copy.m[0][0], 3, expected, NULL, 1, NULL, 1, superb), 0);
+    assert_int_equal(
+        LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'N', 3, 3, &copy.m[0][0], 3, expected, NULL, 1, NULL, 1, superb), 0);
     for (int k = 0; k < 3; k++) CHECK_NEAR(fabs(s[k]), expected[k], TOL * s[0]);
 }
 
@@ -72,10 +73,26 @@ static void planned_values_come_back(void **state)
 {
     (void)state;
     const double sets[][3] = {
-        {1, 1, 1},     {1, 1, -1},    {2, 1, 1},       {2, 2, 1},      {2, 2, -1},      {2, 1, -1},
-        {1, 1, 0},     {3, 1, 0},     {1, 0, 0},       {1, 1e-8, 0},   {1, 1e-8, 1e-8}, {1, 1e-8, -1e-8},
-        {1, 1, 1e-9},  {1, 1, -1e-9}, {1, 1e-15, 0},   {1, 1e-20, 0},  {1, 1 - 1e-15, 1 - 2e-15},
-        {1e5, 1, 1e-5}, {1, 1e-160, 1e-170}, {1, 0.5, 1e-300},
+        {1, 1, 1},
+        {1, 1, -1},
+        {2, 1, 1},
+        {2, 2, 1},
+        {2, 2, -1},
+        {2, 1, -1},
+        {1, 1, 0},
+        {3, 1, 0},
+        {1, 0, 0},
+        {1, 1e-8, 0},
+        {1, 1e-8, 1e-8},
+        {1, 1e-8, -1e-8},
+        {1, 1, 1e-9},
+        {1, 1, -1e-9},
+        {1, 1e-15, 0},
+        {1, 1e-20, 0},
+        {1, 1 - 1e-15, 1 - 2e-15},
+        {1e5, 1, 1e-5},
+        {1, 1e-160, 1e-170},
+        {1, 0.5, 1e-300},
     };
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)
         for (uint64_t id = 0; id < 300; id++) {
@@ -197,8 +214,8 @@ static void polar_rotation_is_nearest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_matrices_match_lapack), cmocka_unit_test(planned_values_come_back),
-        cmocka_unit_test(exactly_singular_matrices),    cmocka_unit_test(any_size_is_safe),
+        cmocka_unit_test(random_matrices_match_lapack),      cmocka_unit_test(planned_values_come_back),
+        cmocka_unit_test(exactly_singular_matrices),         cmocka_unit_test(any_size_is_safe),
         cmocka_unit_test(bad_entries_give_nan_and_identity), cmocka_unit_test(polar_of_every_rank),
         cmocka_unit_test(polar_rotation_is_nearest),
     };

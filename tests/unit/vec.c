@@ -53,7 +53,8 @@ static void normalise_is_defined_everywhere(void **state)
 static void tangents_are_right_handed_frames(void **state)
 {
     (void)state;
-    const tl_vec3 special[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 0, 0}, {0, -1, 0}, {0, 0, -1}, {0.6, 0.8, -0.0}, {0, 1, -1e-17}};
+    const tl_vec3 special[] = {{1, 0, 0},  {0, 1, 0},  {0, 0, 1},        {-1, 0, 0},
+                               {0, -1, 0}, {0, 0, -1}, {0.6, 0.8, -0.0}, {0, 1, -1e-17}};
     for (uint64_t i = 0; i < 2000; i++) {
         tl_vec3 n = i < 8 ? special[i] : tl_vec3_normalize(random_vec(i)), t1, t2;
         tl_vec3_tangents(n, &t1, &t2);
@@ -87,7 +88,8 @@ static void matrix_identities(void **state)
         CHECK_NEAR(tl_mat3_trace(tl_mat3_tmul(A, B)), tl_mat3_dot(A, B), tol);
         CHECK_NEAR(tl_mat3_norm(A), sqrt(tl_mat3_trace(tl_mat3_tmul(A, A))), tol);
         CHECK_NEAR(mat_gap(tl_mat3_mul_t(A, tl_mat3_cofactor(A)), tl_mat3_scale(tl_mat3_det(A), I)), 0, tol);
-        CHECK_NEAR(mat_gap(tl_mat3_add_scaled(tl_mat3_symmetric(A), 0.5, tl_mat3_sub(A, tl_mat3_transpose(A))), A), 0, tol);
+        CHECK_NEAR(mat_gap(tl_mat3_add_scaled(tl_mat3_symmetric(A), 0.5, tl_mat3_sub(A, tl_mat3_transpose(A))), A), 0,
+                   tol);
         tl_mat3 inverse;
         assert_true(tl_mat3_inverse(A, &inverse));
         double condition = tl_mat3_norm(A) * tl_mat3_norm(inverse);
@@ -139,9 +141,12 @@ static void small_cholesky_solves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_by_hand),          cmocka_unit_test(normalise_is_defined_everywhere),
-        cmocka_unit_test(tangents_are_right_handed_frames), cmocka_unit_test(matrix_identities),
-        cmocka_unit_test(singular_inverse_is_refused), cmocka_unit_test(small_cholesky_solves),
+        cmocka_unit_test(vectors_by_hand),
+        cmocka_unit_test(normalise_is_defined_everywhere),
+        cmocka_unit_test(tangents_are_right_handed_frames),
+        cmocka_unit_test(matrix_identities),
+        cmocka_unit_test(singular_inverse_is_refused),
+        cmocka_unit_test(small_cholesky_solves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,32 @@
+/* The subcommands of the talus program. Each takes its own arguments (argv[0] is its name) and
+ * returns the exit status: 0 good, 1 failed, 2 wrong usage, 130 interrupted. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include <stdbool.h>
+
+typedef struct cli_command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} cli_command;
+
+int cli_bench(int argc, char **argv);
+
+/* Options that take a value: "--size 64" and "--size=64". */
+typedef struct cli_option {
+    const char *name;    /* "--size" */
+    const char *value;   /* "N", shown in the help; NULL for a switch */
+    const char *help;
+    const char **text;   /* where the value goes; for a switch, non-NULL means given */
+} cli_option;
+
+/* Read options and positional words (at most `words_max`). Returns 0, or 2 after a message on stderr; sets
+ * *help when --help was given. Options end with a NULL name. */
+int cli_read_options(int argc, char **argv, const cli_option *options, int words_max, const char **words, bool *help);
+void cli_print_options(const cli_option *options);
+
+/* Numbers from option text; a wrong one is a message on stderr and false. */
+bool cli_integer(const char *name, const char *text, long least, long most, int *out);
+bool cli_number(const char *name, const char *text, double least, double most, double *out);
+
+#endif

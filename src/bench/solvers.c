@@ -1,0 +1,295 @@
+/* Every method of a kind on the same problem: same start, same target, same preconditioner, certificate
+ * computed outside of the method. Problems are made up here or replayed from a captured file. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "bench/gen_boxqp.h"
+#include "bench/gen_cone.h"
+#include "bench/table.h"
+#include "solve/boxqp/method.h"
+#include "solve/cone/method.h"
+#include "solve/linear/method.h"
+
+#define SIZE_DEFAULT 32
+#define REPEATS_DEFAULT 3
+#define REPEAT_UNTIL 2.0     /* seconds: a row that has taken this long is not repeated */
+#define TOLERANCE_BOX 1e-5   /* [FM21 sec. 5]: residuals between 1e-3 and 1e-5 */
+#define TOLERANCE_CONE 1e-6
+#define PRODUCTS_MAX 10000
+#define REPEATS_MAX 1000
+
+/* What the tables share. */
+typedef struct context {
+    const talus_bench_options *o;
+    tl_table *t;
+    tl_arena arena;
+    int repeats;
+} context;
+
+static bool wanted(const char *name, const char *part) { return !part || strstr(name, part); }
+
+static const char *const columns[] = {"method",  "precond", "iterations", "outer",     "products",
+                                      "best s",  "median s", "outcome",   "certificate", "violation",
+                                      "energy",  NULL};
+
+typedef struct line {
+    const char *method, *precond;
+    tl_outcome outcome;
+    tl_work work;
+    tl_timing timing;
+    double certificate, violation, energy;
+} line;
+
+static void send_line(context *c, const line *l)
+{
+    tl_table_cell(c->t, "%s", l->method);
+    tl_table_cell(c->t, "%s", l->precond);
+    tl_table_cell(c->t, "%d", l->outcome.iterations);
+    tl_table_cell(c->t, "%lld", (long long)l->work.outer);
+    tl_table_cell(c->t, "%lld", (long long)l->work.products);
+    tl_table_cell(c->t, "%.4f", l->timing.best);
+    tl_table_cell(c->t, "%.4f", l->timing.median);
+    tl_table_cell(c->t, "%s", tl_result_name(l->outcome.result));
+    tl_table_cell(c->t, "%.1e", l->certificate);
+    tl_table_cell(c->t, "%.1e", l->violation);
+    tl_table_cell(c->t, "%.9g", l->energy);
+    tl_table_send(c->t, TALUS_ROW_DATA);
+}
+
+/* ---- box QPs ---- */
+
+static talus_status time_boxqp(context *c, const tl_boxqp_method *m, const char *shown, const tl_boxqp *qp,
+                               const double *x0, double *x, const tl_options *o, const tl_stop *stop, talus_error *err)
+{
+    double seconds[REPEATS_MAX], spent = 0;
+    tl_boxqp_report report;
+    int done = 0;
+    while (done < c->repeats && spent < REPEAT_UNTIL) {
+        memcpy(x, x0, sizeof(double) * (size_t)qp->space->n);
+        TL_TRY(tl_boxqp_solve(m, qp, o, stop, x, &c->arena, NULL, &report, err));
+        spent += seconds[done++] = report.seconds;
+    }
+    line l = {.method = shown,
+              .precond = o->precond ? o->precond->kind->name : "none",
+              .outcome = report.outcome,
+              .work = report.work,
+              .timing = tl_timing_of(done, seconds),
+              .certificate = report.certificate.optimality,
+              .violation = report.certificate.violation,
+              .energy = report.certificate.energy};
+    send_line(c, &l);
+    return TALUS_OK;
+}
+
+/* Methods with a line search appear twice, as in the paper: one try, and up to five. */
+static talus_status time_boxqp_variants(context *c, const tl_boxqp_method *m, const tl_boxqp *qp, const double *x0,
+                                        double *x, tl_options *o, const tl_stop *stop, talus_error *err)
+{
+    bool searches = !strcmp(m->name, "pip") || !strcmp(m->name, "auglag");
+    for (int tries = 1; tries <= (searches ? 5 : 1); tries += 4) {
+        char shown[40];
+        snprintf(shown, sizeof shown, searches ? "%s (%d ls)" : "%s", m->name, tries);
+        o->line_searches = tries;
+        if (c->t->stopped) return TALUS_OK;
+        TL_TRY(time_boxqp(c, m, shown, qp, x0, x, o, stop, err));
+    }
+    return TALUS_OK;
+}
+
+static talus_status compare_boxqp(context *c, const char *title, const tl_boxqp *qp, const double *x0, talus_error *err)
+{
+    tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_BOX, 0, PRODUCTS_MAX};
+    int64_t n = qp->space->n;
+    tl_table_line(c->t, TALUS_ROW_TITLE, "%s: %lld unknowns, target %.0e, at most %d products, %d threads", title,
+                  (long long)n, stop.tolerance, PRODUCTS_MAX, tl_threads());
+    tl_table_header(c->t, columns);
+    double *x = TL_NEW(double, n);
+    if (!x) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld unknowns", (long long)n);
+    static const char *const preconds[] = {"none", "mic"};
+    talus_status status = TALUS_OK;
+    for (int k = 0; k < 2 && status == TALUS_OK; k++) {
+        tl_options o = tl_options_default();
+        if (k > 0) status = tl_precond_create(&o.precond, tl_precond_find(preconds[k]), qp->A.csr, err);
+        for (int i = 0; i < tl_boxqp_method_count() && status == TALUS_OK; i++)
+            if (wanted(tl_boxqp_method_at(i)->name, c->o->method))
+                status = time_boxqp_variants(c, tl_boxqp_method_at(i), qp, x0, x, &o, &stop, err);
+        tl_precond_free(o.precond);
+    }
+    tl_free(x);
+    return status;
+}
+
+/* ---- cone problems ---- */
+
+static talus_status time_cone(context *c, const tl_cone_method *m, const tl_cone *p, double *x, const tl_stop *stop,
+                              talus_error *err)
+{
+    double seconds[REPEATS_MAX], spent = 0;
+    tl_options o = tl_options_default();
+    tl_cone_report report;
+    int done = 0;
+    while (done < c->repeats && spent < REPEAT_UNTIL) {
+        memset(x, 0, sizeof(double) * (size_t)p->space->n);
+        TL_TRY(tl_cone_solve(m, p, &o, stop, x, &c->arena, NULL, &report, err));
+        spent += seconds[done++] = report.seconds;
+    }
+    line l = {.method = m->name,
+              .precond = "-",
+              .outcome = report.outcome,
+              .work = report.work,
+              .timing = tl_timing_of(done, seconds),
+              .certificate = report.certificate.relative_gap,
+              .violation = report.certificate.relative_violation,
+              .energy = report.certificate.energy};
+    send_line(c, &l);
+    return TALUS_OK;
+}
+
+static talus_status compare_cone(context *c, const char *title, const tl_cone *p, talus_error *err)
+{
+    tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_CONE, 0, PRODUCTS_MAX};
+    int64_t n = p->space->n;
+    tl_table_line(c->t, TALUS_ROW_TITLE, "%s: %lld groups of %d, target gap %.0e |E|, at most %d products, %d threads",
+                  title, (long long)(n / p->size), p->size, stop.tolerance, PRODUCTS_MAX, tl_threads());
+    tl_table_header(c->t, columns);
+    double *x = TL_NEW(double, n);
+    if (!x) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld unknowns", (long long)n);
+    talus_status status = TALUS_OK;
+    for (int i = 0; i < tl_cone_method_count() && status == TALUS_OK && !c->t->stopped; i++)
+        if (wanted(tl_cone_method_at(i)->name, c->o->method))
+            status = time_cone(c, tl_cone_method_at(i), p, x, &stop, err);
+    tl_free(x);
+    return status;
+}
+
+/* ---- linear systems ---- */
+
+static talus_status time_linear(context *c, const tl_linear_method *m, const tl_linear *p, double *x,
+                                const tl_options *o, const tl_stop *stop, talus_error *err)
+{
+    double seconds[REPEATS_MAX], spent = 0;
+    tl_linear_report report;
+    int done = 0;
+    while (done < c->repeats && spent < REPEAT_UNTIL) {
+        memset(x, 0, sizeof(double) * (size_t)p->space->n);
+        TL_TRY(tl_linear_solve(m, p, o, stop, x, &c->arena, NULL, &report, err));
+        spent += seconds[done++] = report.seconds;
+    }
+    line l = {.method = m->name,
+              .precond = o->precond ? o->precond->kind->name : "none",
+              .outcome = report.outcome,
+              .work = report.work,
+              .timing = tl_timing_of(done, seconds),
+              .certificate = report.certificate.residual};
+    send_line(c, &l);
+    return TALUS_OK;
+}
+
+static talus_status compare_linear(context *c, const char *title, const tl_linear *p, talus_error *err)
+{
+    tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_BOX, 0, PRODUCTS_MAX};
+    int64_t n = p->space->n;
+    tl_table_line(c->t, TALUS_ROW_TITLE, "%s: %lld unknowns, target %.0e, at most %d products, %d threads", title,
+                  (long long)n, stop.tolerance, PRODUCTS_MAX, tl_threads());
+    tl_table_header(c->t, columns);
+    double *x = TL_NEW(double, n);
+    if (!x) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld unknowns", (long long)n);
+    talus_status status = TALUS_OK;
+    for (int k = 0; k < tl_precond_count() && status == TALUS_OK; k++) {
+        tl_options o = tl_options_default();
+        status = tl_precond_create(&o.precond, tl_precond_at(k), p->A.csr, err);
+        for (int i = 0; i < tl_linear_method_count() && status == TALUS_OK && !c->t->stopped; i++)
+            if (wanted(tl_linear_method_at(i)->name, c->o->method))
+                status = time_linear(c, tl_linear_method_at(i), p, x, &o, &stop, err);
+        tl_precond_free(o.precond);
+    }
+    tl_free(x);
+    return status;
+}
+
+/* ---- problems ---- */
+
+static talus_status wall_separation(context *c, int size, talus_error *err)
+{
+    tl_boxqp_case wall;
+    TL_TRY(tl_gen_wall_separation(&wall, size, 1, err));
+    talus_status status = compare_boxqp(c, "Wall separation, liquid on the roof of a ball", &wall.qp, wall.x0, err);
+    tl_boxqp_case_free(&wall);
+    return status;
+}
+
+static talus_status pressure_linear(context *c, int size, talus_error *err)
+{
+    tl_boxqp_case wall;
+    TL_TRY(tl_gen_wall_separation(&wall, size, 1, err));
+    tl_linear p = {&wall.space, wall.qp.A, wall.b};
+    talus_status status = compare_linear(c, "The same pressure without bounds, as a linear system", &p, err);
+    tl_boxqp_case_free(&wall);
+    return status;
+}
+
+static talus_status random_box(context *c, int size, talus_error *err)
+{
+    tl_boxqp_case box;
+    int n = size < 8 ? 60 : size > 64 ? 600 : 10 * size;
+    TL_TRY(tl_gen_random_boxqp(&box, n, 1e4, n, 1, err));
+    talus_status status = compare_boxqp(c, "Random box QP, condition 1e4, full matrix", &box.qp, box.x0, err);
+    tl_boxqp_case_free(&box);
+    return status;
+}
+
+static talus_status sand_box(context *c, int size, talus_error *err)
+{
+    tl_gen_cone sand;
+    int n = size < 4 ? 4 : size > 32 ? 32 : size / 2;
+    TL_TRY(tl_gen_cone_stress(&sand, n, n, n, 1, err));
+    talus_status status = compare_cone(c, "Frictional stress in a sand box at frozen pressure", &sand.problem, err);
+    tl_gen_cone_free(&sand);
+    return status;
+}
+
+static talus_status friction_blocks(context *c, int size, talus_error *err)
+{
+    tl_gen_cone blocks;
+    tl_gen_cone_blocks_spec spec = {.columns = size < 4 ? 4 : size > 64 ? 64 : size,
+                                    .levels = 5, .tilt_deg = 30, .azimuth_deg = 22.5, .friction = 0.5,
+                                    .side_press = 0.2, .mass_spread = 2, .seed = 1};
+    TL_TRY(tl_gen_cone_blocks(&blocks, &spec, err));
+    talus_status status = compare_cone(c, "Friction of stacked blocks at frozen normal force", &blocks.problem, err);
+    tl_gen_cone_free(&blocks);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    talus_status (*run)(context *c, int size, talus_error *err);
+} problems[] = {
+    {"wall-separation", wall_separation},
+    {"pressure-linear", pressure_linear},
+    {"random-box", random_box},
+    {"sand-box", sand_box},
+    {"friction-blocks", friction_blocks},
+};
+
+static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    context c = {.o = o, .t = t, .repeats = o->repeats ? o->repeats : REPEATS_DEFAULT};
+    int size = o->size ? o->size : SIZE_DEFAULT, known = 0;
+    talus_status status = TALUS_OK;
+    for (size_t i = 0; i < sizeof problems / sizeof problems[0] && status == TALUS_OK && !t->stopped; i++) {
+        if (!wanted(problems[i].name, o->problem)) continue;
+        known++;
+        status = problems[i].run(&c, size, err);
+    }
+    tl_arena_free(&c.arena);
+    if (status == TALUS_OK && !known)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "no problem '%s'; there are wall-separation, pressure-linear, random-box, sand-box, "
+                       "friction-blocks, and captured files (.h5)", o->problem);
+    return status;
+}
+
+const tl_bench tl_bench_solvers = {
+    "solvers", "every solver method on the same problems: iterations, products, seconds, outcome, certificate", run};
