@@ -35,7 +35,7 @@ static talus_status take_vectors(tl_boxqp_case *c, int64_t n, talus_error *err)
 static void finish(tl_boxqp_case *c)
 {
     tl_csr_diagonal(&c->A, c->diag);
-    c->qp = (tl_boxqp){&c->space, tl_linop_csr(&c->A), c->b, c->lo, c->hi, c->diag};
+    c->qp = (tl_boxqp){.space = &c->space, .A = tl_linop_csr(&c->A), .b = c->b, .lo = c->lo, .hi = c->hi, .diag = c->diag};
 }
 
 /* ---- wall separation ---- */

@@ -26,10 +26,11 @@ static talus_status frame(tl_gen_cone *g, int32_t size, talus_error *err)
     g->radius = TL_NEW_ZERO(double, n / size);
     if (!g->b || !g->radius) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a cone problem of %d unknowns", n);
     g->space = tl_space_local(n);
-    g->problem = (tl_cone){
-        .space = &g->space, .A = tl_linop_csr(&g->A), .b = g->b, .radius = g->radius, .size = size};
-    if (size == 5) tl_cone_stress_form(g->problem.Q);
-    else tl_cone_identity(size, g->problem.Q);
+    g->problem = (tl_cone){.space = &g->space, .A = tl_linop_csr(&g->A), .b = g->b, .radius = g->radius, .size = size};
+    if (size == 5)
+        tl_cone_stress_form(g->problem.Q);
+    else
+        tl_cone_identity(size, g->problem.Q);
     return TALUS_OK;
 }
 
@@ -43,8 +44,7 @@ static void random_spectrum(const tl_gen_cone_spec *spec, int32_t n, double *A, 
         /* zeros sit at evenly spread places, so that groups differ */
         int32_t rank = n - spec->null_modes;
         bool null = spec->null_modes > 0 && i % ((n + spec->null_modes - 1) / spec->null_modes) == 0;
-        A[i * (int64_t)n + i] =
-            null ? 0 : pow(spec->condition, rank > 1 ? tl_random(spec->seed, (uint64_t)i, 1) : 0.0);
+        A[i * (int64_t)n + i] = null ? 0 : pow(spec->condition, rank > 1 ? tl_random(spec->seed, (uint64_t)i, 1) : 0.0);
     }
     for (int32_t k = 0; k < n; k++) {
         double norm = 0, vAv = 0;
@@ -89,8 +89,7 @@ static talus_status random_into(tl_gen_cone *g, const tl_gen_cone_spec *spec, ta
     /* b = A x for a random x, so that x is where E is lowest without cones */
     for (int32_t i = 0; i < n; i++) x[i] = tl_random_normal(spec->seed + 2, (uint64_t)i, 0);
     tl_csr_mul(&g->A, x, g->b);
-    for (int32_t i = 0; i < n && spec->null_modes > 0; i++)
-        g->b[i] += tl_random_normal(spec->seed + 3, (uint64_t)i, 0);
+    for (int32_t i = 0; i < n && spec->null_modes > 0; i++) g->b[i] += tl_random_normal(spec->seed + 3, (uint64_t)i, 0);
     for (int32_t k = 0; k < spec->groups; k++) {
         double length = length_of(&g->problem, x + k * spec->size);
         g->radius[k] = spec->tightness * length * (0.5 + tl_random(spec->seed + 4, (uint64_t)k, 0));
@@ -161,10 +160,7 @@ static bool in_box(const sand *s, const int32_t c[3])
     return true;
 }
 
-static int64_t cell_at(const sand *s, const int32_t c[3])
-{
-    return ((int64_t)c[0] * s->n[1] + c[1]) * s->n[2] + c[2];
-}
+static int64_t cell_at(const sand *s, const int32_t c[3]) { return ((int64_t)c[0] * s->n[1] + c[1]) * s->n[2] + c[2]; }
 
 enum { XX, XY, XZ, YZ, ZZ }; /* order of a group */
 static const int shear[3][3] = {{-1, XY, XZ}, {XY, -1, YZ}, {XZ, YZ, -1}};
@@ -277,7 +273,7 @@ talus_status tl_gen_cone_stress(tl_gen_cone *g, int32_t nx, int32_t ny, int32_t 
 
 /* ---- blocks ---- */
 
-#define EDGE 0.2 /* m */
+#define EDGE 0.2  /* m */
 #define STEP 0.01 /* s */
 
 typedef struct pile {
@@ -294,8 +290,8 @@ typedef struct pile {
 /* A force f at `arm` from the centre, on one body's rows of a column of B, or on its velocity. */
 static void act(pile *s, int32_t body, const double arm[3], const double f[3], int64_t column, double scale)
 {
-    double row[6] = {f[0], f[1], f[2], arm[1] * f[2] - arm[2] * f[1], arm[2] * f[0] - arm[0] * f[2],
-                     arm[0] * f[1] - arm[1] * f[0]};
+    double row[6] = {
+        f[0], f[1], f[2], arm[1] * f[2] - arm[2] * f[1], arm[2] * f[0] - arm[0] * f[2], arm[0] * f[1] - arm[1] * f[0]};
     for (int i = 0; i < 6; i++) {
         if (column >= 0 && row[i] != 0) put(&s->B, 6 * body + i, column, scale * row[i]);
         if (column < 0) s->velocity[6 * body + i] += scale * s->inverse[6 * body + i] * row[i];
@@ -390,8 +386,7 @@ static talus_status blocks_into(tl_gen_cone *g, pile *s, talus_error *err)
         tl_csr_mul(&T, s->velocity, g->b);
         for (int32_t i = 0; i < g->A.rows; i++) g->b[i] = -g->b[i];
         for (int32_t k = 0; k < s->contacts; k++) g->radius[k] = spec->friction * s->normal[k];
-        for (int32_t i = 0; i < 6 * s->bodies; i++)
-            g->kinetic += 0.5 * s->velocity[i] * s->velocity[i] / s->inverse[i];
+        for (int32_t i = 0; i < 6 * s->bodies; i++) g->kinetic += 0.5 * s->velocity[i] * s->velocity[i] / s->inverse[i];
     }
     tl_csr_free(&B);
     tl_csr_free(&T);
@@ -402,7 +397,8 @@ talus_status tl_gen_cone_blocks(tl_gen_cone *g, const tl_gen_cone_blocks_spec *s
 {
     *g = (tl_gen_cone){.kinetic = 0};
     if (spec->columns < 1 || spec->levels < 1 || (double)spec->columns * spec->levels > 1e6)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "blocks: %d columns of %d is not 1 to 1e6 blocks", spec->columns, spec->levels);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "blocks: %d columns of %d is not 1 to 1e6 blocks", spec->columns,
+                       spec->levels);
     if (!(spec->friction >= 0) || !(spec->tilt_deg >= 0 && spec->tilt_deg < 90))
         return TL_FAIL(err, TALUS_BAD_INPUT, "blocks: friction %g must be >= 0 and tilt %g in [0, 90) degrees",
                        spec->friction, spec->tilt_deg);

@@ -37,9 +37,10 @@ typedef struct tl_gen_cone_blocks_spec {
     int32_t columns, levels; /* cubes of 0.2 m and 8 kg, `columns` stacks side by side on a plane */
     double tilt_deg;         /* of the plane; downhill is tangent direction (cos, sin) of azimuth */
     double azimuth_deg;
-    double friction;         /* Coulomb coefficient of all contacts */
-    double side_press;       /* normal force between neighbouring stacks (and end walls), in weights of a cube; 0 = no contact */
-    double mass_spread;      /* masses vary by factors up to 1 + this, from the seed; 0 = all 8 kg */
+    double friction; /* Coulomb coefficient of all contacts */
+    double
+        side_press; /* normal force between neighbouring stacks (and end walls), in weights of a cube; 0 = no contact */
+    double mass_spread; /* masses vary by factors up to 1 + this, from the seed; 0 = all 8 kg */
     uint64_t seed;
 } tl_gen_cone_blocks_spec;
 

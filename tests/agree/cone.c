@@ -115,12 +115,14 @@ static void forty_random_problems(void **state)
             const tl_cone_method *m = tl_cone_method_at(i);
             tl_cone_report r;
             memset(x, 0, sizeof *x * (size_t)g.space.n);
-            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-8, .max_products = m->feasible ? 100000 : 10000}, x,
-                                   &a, NULL, &r, &err));
+            CHECK_OK(tl_cone_solve(m, &g.problem, &o,
+                                   &(tl_stop){.tolerance = 1e-8, .max_products = m->feasible ? 100000 : 10000}, x, &a,
+                                   NULL, &r, &err));
             energy[i] = r.certificate.energy;
             CHECK_REL(r.certificate.energy, energy_of(&g, x), 1e-10);
             if (!m->feasible) {
-                print_message("%2d  %d x %d, condition %g, tightness %g, null %d: %s %s, gap %.1e |E|, violation %.1e, %lld products\n",
+                print_message("%2d  %d x %d, condition %g, tightness %g, null %d: %s %s, gap %.1e |E|, violation %.1e, "
+                              "%lld products\n",
                               k, spec.groups, spec.size, spec.condition, spec.tightness, spec.null_modes, m->name,
                               tl_result_name(r.outcome.result), r.certificate.relative_gap,
                               r.certificate.relative_violation, (long long)r.work.products);
@@ -133,8 +135,8 @@ static void forty_random_problems(void **state)
             CHECK_REL(energy[i], energy[0], 2e-8);
 
             /* tighter, where KKT is a sharper judge than E: gap 1e-12 |E| leaves gradients of about its root */
-            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-12, .max_products = 100000}, x, &a, NULL,
-                                   &r, &err));
+            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-12, .max_products = 100000}, x, &a,
+                                   NULL, &r, &err));
             CHECK_LE(r.certificate.relative_gap, 1e-11);
             CHECK_LE(kkt(&g, x, 1e-6), 1e-4);
         }
@@ -159,10 +161,18 @@ static void stacked_blocks_and_sand(void **state)
     tl_options o = tl_options_default();
     for (int k = 0; k < 3; k++) {
         tl_gen_cone g;
-        tl_gen_cone_blocks_spec blocks = {.columns = 4, .levels = 5, .tilt_deg = k ? 35 : 15, .azimuth_deg = 20,
-                                          .friction = 0.5, .side_press = 0.5, .mass_spread = 1, .seed = 4};
-        if (k < 2) CHECK_OK(tl_gen_cone_blocks(&g, &blocks, &err));
-        else CHECK_OK(tl_gen_cone_stress(&g, 6, 8, 6, 2, &err));
+        tl_gen_cone_blocks_spec blocks = {.columns = 4,
+                                          .levels = 5,
+                                          .tilt_deg = k ? 35 : 15,
+                                          .azimuth_deg = 20,
+                                          .friction = 0.5,
+                                          .side_press = 0.5,
+                                          .mass_spread = 1,
+                                          .seed = 4};
+        if (k < 2)
+            CHECK_OK(tl_gen_cone_blocks(&g, &blocks, &err));
+        else
+            CHECK_OK(tl_gen_cone_stress(&g, 6, 8, 6, 2, &err));
         double *x = TL_NEW(double, g.space.n), first = 0;
         for (int i = 0; i < tl_cone_method_count(); i++) {
             const tl_cone_method *m = tl_cone_method_at(i);
@@ -178,7 +188,8 @@ static void stacked_blocks_and_sand(void **state)
             CHECK_LE(r.certificate.relative_gap, 1e-8);
             CHECK_LE(r.certificate.relative_violation, 1e-12);
             CHECK_REL(r.certificate.energy, first, 2e-8);
-            CHECK_LE(0, g.kinetic + r.certificate.energy + 1e-8 * g.kinetic + (k == 2 ? INFINITY : 0)); /* speeds are real */
+            /* friction cannot take more energy than there is */
+            if (k < 2) CHECK_LE(-(g.kinetic + r.certificate.energy), 1e-8 * g.kinetic);
         }
         tl_free(x);
         tl_gen_cone_free(&g);

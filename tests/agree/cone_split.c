@@ -14,9 +14,9 @@ typedef struct job {
     const tl_gen_cone *g;
     const tl_cone_method *method;
     tl_stop stop;
-    double *x;                   /* global */
-    tl_cone_report report[4];    /* one per part */
-    int poison;                  /* part whose b gets a NaN; -1 = none */
+    double *x;                /* global */
+    tl_cone_report report[4]; /* one per part */
+    int poison;               /* part whose b gets a NaN; -1 = none */
     talus_status status[4];
 } job;
 
@@ -79,7 +79,8 @@ static void run_split(const tl_gen_cone *g, int parts)
         CHECK_OK(tl_cone_solve(m, &g->problem, &o, &stop, x, &a, NULL, &alone, &err));
         CHECK_REL(whole.energy, alone.certificate.energy, m->feasible ? 2e-8 : 1e-6);
         /* a true Gauss-Seidel: the same sweeps in the same order (rounding of the stop test aside) */
-        if (!strcmp(m->name, "pgs")) assert_in_range(j.report[0].outcome.iterations, alone.outcome.iterations - 1, alone.outcome.iterations + 1);
+        if (!strcmp(m->name, "pgs"))
+            assert_in_range(j.report[0].outcome.iterations, alone.outcome.iterations - 1, alone.outcome.iterations + 1);
     }
     tl_free(x);
     tl_arena_free(&a);
@@ -91,8 +92,13 @@ static void random_groups(void **state)
     (void)state;
     for (int k = 0; k < 6; k++) {
         tl_gen_cone g;
-        tl_gen_cone_spec spec = {.seed = 40 + (uint64_t)k, .size = k % 2 ? 5 : 2, .groups = 11 + k, .condition = 100,
-                                 .null_modes = k / 3 * 5, .tightness = k % 3 ? 0.6 : 2, .pinned = 6};
+        tl_gen_cone_spec spec = {.seed = 40 + (uint64_t)k,
+                                 .size = k % 2 ? 5 : 2,
+                                 .groups = 11 + k,
+                                 .condition = 100,
+                                 .null_modes = k / 3 * 5,
+                                 .tightness = k % 3 ? 0.6 : 2,
+                                 .pinned = 6};
         CHECK_OK(tl_gen_cone_random(&g, &spec, &err));
         run_split(&g, 2);
         if (k < 2) run_split(&g, 3);
@@ -104,8 +110,8 @@ static void sparse_rows(void **state)
 {
     (void)state;
     tl_gen_cone g;
-    tl_gen_cone_blocks_spec blocks = {.columns = 2, .levels = 2, .tilt_deg = 20, .friction = 0.5, .side_press = 0.5,
-                                      .mass_spread = 1, .seed = 4};
+    tl_gen_cone_blocks_spec blocks = {
+        .columns = 2, .levels = 2, .tilt_deg = 20, .friction = 0.5, .side_press = 0.5, .mass_spread = 1, .seed = 4};
     CHECK_OK(tl_gen_cone_blocks(&g, &blocks, &err));
     run_split(&g, 2);
     tl_gen_cone_free(&g);

@@ -44,9 +44,9 @@ static talus_status generate(int kind, tl_gen_cone *g)
 {
     tl_gen_cone_spec random = {.seed = 3, .size = 2, .groups = 8, .condition = 50, .tightness = 0.6};
     tl_gen_cone_blocks_spec blocks = {.columns = 2, .levels = 2, .tilt_deg = 10, .friction = 0.4, .side_press = 1};
-    return kind == 0 ? tl_gen_cone_random(g, &random, &err)
-         : kind == 1 ? tl_gen_cone_stress(g, 3, 3, 3, 1, &err)
-                     : tl_gen_cone_blocks(g, &blocks, &err);
+    return kind == 0   ? tl_gen_cone_random(g, &random, &err)
+           : kind == 1 ? tl_gen_cone_stress(g, 3, 3, 3, 1, &err)
+                       : tl_gen_cone_blocks(g, &blocks, &err);
 }
 
 static void generators_clean_up(void **state)
@@ -119,8 +119,8 @@ static void indefinite(void **state)
     for (int i = 0; i < tl_cone_method_count(); i++) {
         double x[24] = {0};
         tl_cone_report r;
-        CHECK_OK(tl_cone_solve(tl_cone_method_at(i), &g.problem, &o, &(tl_stop){.tolerance = 1e-8, .max_products = 5000}, x,
-                               &a, NULL, &r, &err));
+        CHECK_OK(tl_cone_solve(tl_cone_method_at(i), &g.problem, &o,
+                               &(tl_stop){.tolerance = 1e-8, .max_products = 5000}, x, &a, NULL, &r, &err));
         for (int j = 0; j < 24; j++) assert_true(isfinite(x[j]));
     }
     tl_arena_free(&a);

@@ -30,7 +30,8 @@ static uint64_t hash_of_run(const tl_cone_method *m, tl_gen_cone *g, int threads
     tl_threads_set(threads);
     most_threads = 0;
     memset(x, 0, sizeof *x * (size_t)g->space.n);
-    CHECK_OK(tl_cone_solve(m, &g->problem, &o, &(tl_stop){.tolerance = 1e-10, .max_products = 25}, x, a, NULL, &r, &err));
+    CHECK_OK(
+        tl_cone_solve(m, &g->problem, &o, &(tl_stop){.tolerance = 1e-10, .max_products = 25}, x, a, NULL, &r, &err));
     assert_int_equal(most_threads, threads);
     assert_true(r.certificate.energy < 0);
     uint64_t h = tl_hash(TL_HASH_START, x, sizeof *x * (size_t)g->space.n);
@@ -69,8 +70,14 @@ static void blocks(void **state)
 {
     (void)state;
     tl_gen_cone g;
-    tl_gen_cone_blocks_spec spec = {.columns = 40, .levels = 96, .tilt_deg = 25, .azimuth_deg = 10, .friction = 0.5,
-                                    .side_press = 0.3, .mass_spread = 1, .seed = 2};
+    tl_gen_cone_blocks_spec spec = {.columns = 40,
+                                    .levels = 96,
+                                    .tilt_deg = 25,
+                                    .azimuth_deg = 10,
+                                    .friction = 0.5,
+                                    .side_press = 0.3,
+                                    .mass_spread = 1,
+                                    .seed = 2};
     CHECK_OK(tl_gen_cone_blocks(&g, &spec, &err));
     same_bits(&g);
     tl_gen_cone_free(&g);

@@ -145,11 +145,12 @@ static void chopped(const tl_boxqp *q, const double *metric, const double *x, co
 }
 
 /* An upper bound of |A| (of D^-1/2 A D^-1/2 with a metric D): largest row sum (of D^-1 A, which has the
- * same eigenvalues), or a power iteration with a margin when there are no rows. */
+ * same eigenvalues), or what the caller knows, or a power iteration with a margin when there are no rows. */
 static double norm_bound(const tl_boxqp *q, const double *metric, double *v, double *Av, tl_work *w)
 {
     const tl_space *s = q->space;
     double most = 0;
+    if (q->norm > 0 && !metric) return q->norm;
     if (q->A.csr) {
         const tl_csr *A = q->A.csr;
         for (int32_t i = 0; i < A->rows; i++) {

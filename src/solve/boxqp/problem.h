@@ -16,6 +16,8 @@ typedef struct tl_boxqp {
     tl_linop A;
     const double *b, *lo, *hi; /* [n]; lo and hi may be -INFINITY and INFINITY, or NULL for none at all */
     const double *diag;        /* [n] diagonal of A, positive; NULL takes d_i = 1 in the certificate */
+    double norm;               /* an upper bound of |A| that the caller happens to know; 0 = none. Saves matrix-free
+                                  solves the products of an estimate */
 } tl_boxqp;
 
 typedef struct tl_boxqp_certificate {

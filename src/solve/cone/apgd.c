@@ -14,7 +14,7 @@ typedef struct state {
     double *L;                 /* [groups] */
     double *x, *x_old, *x_new; /* iterates k, k-1, k+1; all feasible */
     double *Ax, *Ax_old, *Ax_new;
-    double *best;              /* lowest gap so far; four buffers trade places as x, x_old, x_new and this */
+    double *best; /* lowest gap so far; four buffers trade places as x, x_old, x_new and this */
     double momentum, rho;
 } state;
 
@@ -84,8 +84,7 @@ static sums measure(const state *s)
     sums part[TL_BLOCKS_MAX], total = {0, 0, 0, 0, 0};
 #pragma omp parallel for schedule(static) if (s->p->space->n >= TL_PARALLEL_MIN)
     for (int i = 0; i < blocks.count; i++)
-        TL_CONE_BY_SIZE(s->p->size,
-                        part[i] = measure_groups(m, s, tl_block_begin(blocks, i), tl_block_end(blocks, i)));
+        TL_CONE_BY_SIZE(s->p->size, part[i] = measure_groups(m, s, tl_block_begin(blocks, i), tl_block_end(blocks, i)));
     for (int i = 0; i < blocks.count; i++) {
         total.gap += part[i].gap;
         total.energy += part[i].energy;
@@ -245,7 +244,8 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         s.x = s.x_new, s.Ax = s.Ax_new, s.Ax_new = Ax_free;
         t = restart ? 1.0 : t_new;
         rho_old = s.rho;
-        s.rho *= 0.999; /* measured on src/bench/gen_cone.c: 0.99 to 1 differ by a tenth, 0.95 needs up to 5 times the products */
+        s.rho *=
+            0.999; /* measured on src/bench/gen_cone.c: 0.99 to 1 differ by a tenth, 0.95 needs up to 5 times the products */
     }
     memcpy(x, s.best, sizeof *x * (size_t)space->n);
     out.residual = best;

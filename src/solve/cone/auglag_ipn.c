@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "base/sum.h"
 #include "solve/boxqp/method.h"
 #include "solve/cone/methods.h"
@@ -10,24 +11,30 @@
 typedef struct state {
     const tl_cone *p;
     tl_cone_metric q;
-    double *k, *eta;    /* [groups] penalty per group in units of A, multiplier over penalty */
-    double *H;          /* [groups][m x m] Hessian of the penalty */
-    double *Ax, *b;     /* b: minus the gradient of F, right side of the Newton step */
+    double *k, *eta; /* [groups] penalty per group in units of A, multiplier over penalty */
+    double *H;       /* [groups][m x m] Hessian of the penalty */
+    double *Ax, *b;  /* b: minus the gradient of F, right side of the Newton step */
     double *step, *Astep, *lo, *hi, *diag;
-    double *box;        /* [groups] half width of the auxiliary box */
+    double *box; /* [groups] half width of the auxiliary box */
+    double norm; /* |A|: largest row sum, or a power estimate with a margin */
 } state;
+
+TL_CONE_INLINE void add_blocks(int m, const double *H, const double *x, double *y, int64_t from, int64_t to)
+{
+    for (int64_t g = from; g < to; g++)
+        for (int i = 0; i < m; i++) y[g * m + i] += tl_cone_dot(m, H + (g * m + i) * m, x + g * m);
+}
 
 /* y = (A + H) x for the inner solver. */
 static void apply_hessian(const tl_linop *op, const double *x, double *y)
 {
     const state *s = op->ctx;
-    int64_t groups = s->p->space->n / s->p->size;
-    s->p->A.apply(&s->p->A, x, y);
-    TL_CONE_BY_SIZE(s->p->size, {
-        _Pragma("omp parallel for schedule(static) if (s->p->space->n >= TL_PARALLEL_MIN)")
-        for (int64_t g = 0; g < groups; g++)
-            for (int i = 0; i < m; i++) y[g * m + i] += tl_cone_dot(m, s->H + (g * m + i) * m, x + g * m);
-    });
+    const tl_cone *p = s->p;
+    p->A.apply(&p->A, x, y);
+    tl_blocks blocks = tl_blocks_of(p->space->n / p->size);
+#pragma omp parallel for schedule(static) if (p->space->n >= TL_PARALLEL_MIN)
+    for (int i = 0; i < blocks.count; i++)
+        TL_CONE_BY_SIZE(p->size, add_blocks(m, s->H, x, y, tl_block_begin(blocks, i), tl_block_end(blocks, i)));
 }
 
 /* Diagonal of A: from the rows, or a bound of it, or its mean from one product with random signs
@@ -39,14 +46,51 @@ static void diagonal(const state *s, tl_work *w)
     if (p->A.csr) {
         tl_csr_diagonal(p->A.csr, s->diag);
     } else if (p->bound) {
-        for (int64_t i = 0; i < n; i++)
-            s->diag[i] = p->bound[i / p->size] * p->Q[(i % p->size) * (p->size + 1)];
+        for (int64_t i = 0; i < n; i++) s->diag[i] = p->bound[i / p->size] * p->Q[(i % p->size) * (p->size + 1)];
     } else {
         for (int64_t i = 0; i < n; i++) s->step[i] = i * 2654435761 & 1024 ? 1 : -1;
         tl_linop_apply(&p->A, p->space, s->step, s->Astep, w);
         double mean = tl_space_dot(p->space, s->step, s->Astep) / tl_space_sum(p->space, (double)n);
         for (int64_t i = 0; i < n; i++) s->diag[i] = mean;
     }
+}
+
+static double norm_of(const state *s, tl_work *w)
+{
+    const tl_cone *p = s->p;
+    const tl_space *space = p->space;
+    double most = 0;
+    if (p->A.csr) {
+        for (int32_t i = 0; i < p->A.csr->rows; i++) {
+            double row = 0;
+            for (int64_t k = p->A.csr->start[i]; k < p->A.csr->start[i + 1]; k++) row += fabs(p->A.csr->val[k]);
+            most = fmax(most, row);
+        }
+        return tl_space_max(space, most);
+    }
+    for (int64_t i = 0; i < space->n; i++) s->step[i] = tl_random((uint64_t)space->part, (uint64_t)i, 0) - 0.5;
+    for (int k = 0; k < 12; k++) {
+        double length = tl_space_norm(space, s->step);
+        if (!(length > 0)) break;
+        for (int64_t i = 0; i < space->n; i++) s->step[i] /= length;
+        tl_linop_apply(&p->A, space, s->step, s->Astep, w);
+        memcpy(s->step, s->Astep, sizeof *s->step * (size_t)space->n);
+        most = tl_space_norm(space, s->step);
+    }
+    return 1.2 * most;
+}
+
+/* |A + H| for the inner solver: H is block diagonal and positive semidefinite, so traces bound its norm. */
+static double hessian_norm(const state *s)
+{
+    int m = s->p->size;
+    double most = 0;
+    for (int64_t g = 0; g < s->p->space->n / m; g++) {
+        double trace = 0;
+        for (int i = 0; i < m; i++) trace += s->H[g * m * m + i * (m + 1)];
+        most = fmax(most, trace);
+    }
+    return s->norm + tl_space_max(s->p->space, most);
 }
 
 /* Penalty and auxiliary box of each group.
@@ -105,7 +149,8 @@ static void linearise(const state *s, const double *x)
         }
         for (int i = 0; i < m; i++) {
             int64_t k = g * m + i;
-            s->b[k] = p->radius[g] > 0 ? p->b[k] - s->Ax[k] - grad[i] : 0; /* a pinned group has no say in the scale of b */
+            s->b[k] =
+                p->radius[g] > 0 ? p->b[k] - s->Ax[k] - grad[i] : 0; /* a pinned group has no say in the scale of b */
             s->lo[k] = -s->box[g] - xg[i];
             s->hi[k] = s->box[g] - xg[i];
             s->step[k] = 0;
@@ -124,8 +169,8 @@ static double line_search(const state *s, double *x, tl_work *w)
     double start = tl_space_sum(space, penalty_at(s, x, 0));
     if (!(slope < 0) || !isfinite(curvature)) return 0;
     for (double length = 1; length > 1e-6; length *= 0.5) {
-        double change = length * linear + 0.5 * length * length * curvature +
-                        tl_space_sum(space, penalty_at(s, x, length)) - start;
+        double change =
+            length * linear + 0.5 * length * length * curvature + tl_space_sum(space, penalty_at(s, x, length)) - start;
         if (change <= 1e-4 * length * slope) return length; /* usual sufficient decrease [Nocedal2006 sec. 3.1] */
     }
     return 0;
@@ -136,9 +181,7 @@ static void update_multipliers(const state *s, const double *x)
     const tl_cone *p = s->p;
     int m = p->size;
     for (int64_t g = 0; g < p->space->n / m; g++)
-        s->eta[g] = p->radius[g] > 0
-                        ? -tl_cone_penalty_active(m, s->q.Q, p->radius[g], s->eta[g], x + g * m)
-                        : 0;
+        s->eta[g] = p->radius[g] > 0 ? -tl_cone_penalty_active(m, s->q.Q, p->radius[g], s->eta[g], x + g * m) : 0;
 }
 
 static const tl_boxqp_method *inner_method(void) { return tl_boxqp_method_find("mprgp"); }
@@ -173,6 +216,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
     tl_cone_metric_of(&s.q, p->size, p->Q);
     diagonal(&s, w);
     scale_groups(&s, o);
+    s.norm = norm_of(&s, w);
 
     tl_linop hessian = {.apply = apply_hessian, .ctx = &s};
     tl_boxqp inner = inner_problem(&s, hessian);
@@ -191,9 +235,12 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         tl_cone_certificate c = tl_cone_measure(p, &s.q, x, s.Ax);
         out.residual = fmax(fabs(c.relative_gap), c.relative_violation);
         tl_work_record(w, out.residual);
-        if (!isfinite(c.gap)) out.result = TL_BROKE_DOWN;
-        else if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
-        else if (idle > 20) out.result = TL_STALLED; /* chosen: multipliers settle by a constant factor per update */
+        if (!isfinite(c.gap))
+            out.result = TL_BROKE_DOWN;
+        else if (out.residual <= stop->tolerance)
+            out.result = TL_CONVERGED;
+        else if (idle > 20)
+            out.result = TL_STALLED; /* chosen: multipliers settle by a constant factor per update */
         if (out.result != TL_OUT_OF_ITERATIONS || tl_stop_spent(stop, w)) break;
         if (stop->max_iterations > 0 && out.iterations >= stop->max_iterations) break;
         idle = out.residual < 0.99 * best ? 0 : idle + 1;
@@ -202,6 +249,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         for (int newton = 0; newton < (o->newton_steps > 0 ? o->newton_steps : 1); newton++) {
             if (tl_stop_spent(stop, w)) break;
             linearise(&s, x);
+            inner.norm = hessian_norm(&s);
             tl_work inner_work = {0};
             size_t mark = tl_arena_mark(a);
             if (stop->max_products > 0) inner_stop.max_products = stop->max_products - w->products;

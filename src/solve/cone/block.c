@@ -59,8 +59,10 @@ static double multiplier(int m, const double *w, const double *c, double r)
         }
         double length = sqrt(square);
         if (fabs(length - r) <= 4 * DBL_EPSILON * r) break;
-        if (length > r) low = theta;
-        else high = theta;
+        if (length > r)
+            low = theta;
+        else
+            high = theta;
         double next = theta + (length - r) / r * square / slope;
         if (!(next > low && next < high)) next = 0.5 * (low + high);
         if (next == theta || !(high - low > DBL_EPSILON * high)) break;

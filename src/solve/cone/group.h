@@ -20,13 +20,25 @@ typedef struct tl_cone_metric {
 /* False when Q is not positive definite. */
 bool tl_cone_metric_of(tl_cone_metric *m, int32_t size, const double *Q);
 
-#define TL_CONE_BY_SIZE(size, call)   \
-    do {                              \
-        switch (size) {               \
-        case 2: { enum { m = 2 }; call; break; } \
-        case 5: { enum { m = 5 }; call; break; } \
-        default: { int m = (size); call; break; } \
-        }                             \
+#define TL_CONE_BY_SIZE(size, call)                                                                                    \
+    do {                                                                                                               \
+        switch (size) {                                                                                                \
+        case 2: {                                                                                                      \
+            enum { m = 2 };                                                                                            \
+            call;                                                                                                      \
+            break;                                                                                                     \
+        }                                                                                                              \
+        case 5: {                                                                                                      \
+            enum { m = 5 };                                                                                            \
+            call;                                                                                                      \
+            break;                                                                                                     \
+        }                                                                                                              \
+        default: {                                                                                                     \
+            int m = (size);                                                                                            \
+            call;                                                                                                      \
+            break;                                                                                                     \
+        }                                                                                                              \
+        }                                                                                                              \
     } while (0)
 
 #if defined(__GNUC__)

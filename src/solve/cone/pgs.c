@@ -93,7 +93,7 @@ static size_t bytes(const tl_cone *p, const tl_options *o)
 {
     (void)o;
     size_t groups = (size_t)(p->space->n / p->size), square = (size_t)(p->size * p->size);
-    return 2 * TL_ARENA_ROOM(double, groups * square) + 2 * TL_ARENA_ROOM(double, p->space->n);
+    return 2 * TL_ARENA_ROOM(double, groups *square) + 2 * TL_ARENA_ROOM(double, p->space->n);
 }
 
 static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a, tl_work *w)
@@ -130,8 +130,10 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
 
         tl_linop_apply(&p->A, space, x, Ax, w);
         out.residual = tl_cone_measure(p, &s.q, x, Ax).relative_gap;
-        if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
-        else if (stuck) out.result = TL_STALLED;
+        if (out.residual <= stop->tolerance)
+            out.result = TL_CONVERGED;
+        else if (stuck)
+            out.result = TL_STALLED;
         if (out.result != TL_OUT_OF_ITERATIONS) break;
         target *= 0.5;
     }

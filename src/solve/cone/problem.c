@@ -103,13 +103,17 @@ talus_status tl_cone_check(const tl_cone *p, talus_error *err)
     return status;
 }
 
+TL_CONE_INLINE void project_groups(int m, const tl_cone *p, double *x, int64_t from, int64_t to)
+{
+    for (int64_t g = from; g < to; g++) tl_cone_project(m, p->Q, p->radius[g], x + g * m);
+}
+
 void tl_cone_project_all(const tl_cone *p, double *x)
 {
-    int64_t groups = p->space->n / p->size;
-    TL_CONE_BY_SIZE(p->size, {
-        _Pragma("omp parallel for schedule(static) if (p->space->n >= TL_PARALLEL_MIN)")
-        for (int64_t g = 0; g < groups; g++) tl_cone_project(m, p->Q, p->radius[g], x + g * m);
-    });
+    tl_blocks blocks = tl_blocks_of(p->space->n / p->size);
+#pragma omp parallel for schedule(static) if (p->space->n >= TL_PARALLEL_MIN)
+    for (int i = 0; i < blocks.count; i++)
+        TL_CONE_BY_SIZE(p->size, project_groups(m, p, x, tl_block_begin(blocks, i), tl_block_end(blocks, i)));
 }
 
 double tl_cone_relative(double gap, double energy)
@@ -171,7 +175,8 @@ talus_status tl_cone_certify(const tl_cone *p, double *x, tl_cone_certificate *o
     double *Ax = TL_TAKE(a, double, p->space->n);
     if (tl_space_max(p->space, Ax ? 0.0 : 1.0) > 0) {
         tl_arena_release(a, mark);
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to certify a cone problem of %lld unknowns", (long long)p->space->n);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to certify a cone problem of %lld unknowns",
+                       (long long)p->space->n);
     }
     tl_linop_apply(&p->A, p->space, x, Ax, NULL);
     *out = tl_cone_measure(p, &q, x, Ax);

@@ -21,9 +21,9 @@
 typedef struct tl_cone {
     const tl_space *space;
     tl_linop A;
-    const double *b;      /* [n] */
-    const double *radius; /* [n / size], finite, >= 0 */
-    int32_t size;         /* unknowns per group, 1 to TL_CONE_MAX; n is a multiple */
+    const double *b;                     /* [n] */
+    const double *radius;                /* [n / size], finite, >= 0 */
+    int32_t size;                        /* unknowns per group, 1 to TL_CONE_MAX; n is a multiple */
     double Q[TL_CONE_MAX * TL_CONE_MAX]; /* size x size, rows one after another; symmetric positive definite */
     /* [n / size] L_g with A <= blockdiag(L_g Q), for operators without rows; NULL = find them
      * from the rows, or estimate and backtrack. A false bound costs "apgd" its convergence. */
