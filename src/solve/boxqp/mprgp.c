@@ -209,7 +209,8 @@ static bool expand_aggressively(const tl_boxqp *q, double a_cg, vectors *v, doub
     return true;
 }
 
-static void expand_to_boundary(const tl_boxqp *q, const double *metric, double a_f, double abar, vectors *v, double *x, tl_work *w)
+static void expand_to_boundary(const tl_boxqp *q, const double *metric, double a_f, double abar, vectors *v, double *x,
+                               tl_work *w)
 {
     walk(q, a_f, v->p, v->q, x, v->g);
     split_gradient(q, metric, x, v->g, abar, v->phi);
@@ -223,7 +224,8 @@ static tl_outcome mprgp(const tl_boxqp *q, const tl_options *o, const tl_stop *s
 {
     const tl_space *s = q->space;
     size_t mark = tl_arena_mark(a);
-    vectors v = {.g = tl_space_take(s, a), .phi = tl_space_take(s, a), .p = tl_space_take(s, a), .q = tl_space_take(s, a)};
+    vectors v = {
+        .g = tl_space_take(s, a), .phi = tl_space_take(s, a), .p = tl_space_take(s, a), .q = tl_space_take(s, a)};
     v.x_old = tl_space_take(s, a);
     v.z = o->precond ? tl_space_take(s, a) : v.phi;
 
