@@ -104,7 +104,7 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     for (int k = 0; k < tl_boxqp_method_count(); k++) sweep(solve_boxqp, k, 10);
-    for (int k = 0; k < tl_linear_method_count(); k++) sweep(solve_linear, k, 3);
+    for (int k = 0; k < tl_linear_method_count(); k++) sweep(solve_linear, k, 2);
     for (int k = 0; k < 2; k++) sweep(generate, k, 5);
     sweep(triplets, 0, 4);
 }
