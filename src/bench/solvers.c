@@ -247,6 +247,35 @@ static talus_status wall_separation(context *c, int size, talus_error *err)
     return status;
 }
 
+/* The step after: the stir has changed by a twentieth, the start is the pressure of the step before. This
+ * is how a simulation meets the problem; for CG the step before was solved without bounds as well. */
+static talus_status wall_separation_warm(context *c, int size, talus_error *err)
+{
+    tl_boxqp_case wall, other = {0};
+    TL_TRY(tl_gen_wall_separation(&wall, size, 1, err));
+    talus_status status = tl_gen_wall_separation(&other, size, 2, err);
+    tl_options o = tl_options_default();
+    if (status == TALUS_OK) status = tl_precond_create(&o.precond, tl_precond_find("mic"), &wall.A, err);
+    if (status == TALUS_OK) {
+        tl_boxqp_report before;
+        tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_BOX, 0, 0};
+        const char *first = c->o->method && !strcmp(c->o->method, "cg") ? "cg" : "mprgp";
+        status =
+            tl_boxqp_solve(tl_boxqp_method_find(first), &wall.qp, &o, &stop, wall.x0, &c->arena, NULL, &before, err);
+    }
+    tl_precond_free(o.precond);
+    if (status == TALUS_OK) {
+        for (int32_t i = 0; i < wall.A.rows; i++) wall.b[i] += 0.05 * (other.b[i] - wall.b[i]);
+        tl_captured as = {.kind = TL_KIND_BOXQP, .boxqp = wall.qp, .x0 = wall.x0};
+        status = capture(c, "wall-separation-warm", &as, err);
+        if (status == TALUS_OK)
+            status = compare_boxqp(c, "Wall separation, the step after, warm start", &wall.qp, wall.x0, err);
+    }
+    tl_boxqp_case_free(&other);
+    tl_boxqp_case_free(&wall);
+    return status;
+}
+
 static talus_status pressure_linear(context *c, int size, talus_error *err)
 {
     tl_boxqp_case wall;
@@ -311,8 +340,11 @@ static const struct {
     const char *name;
     talus_status (*run)(context *c, int size, talus_error *err);
 } problems[] = {
-    {"wall-separation", wall_separation}, {"pressure-linear", pressure_linear},
-    {"random-box", random_box},           {"sand-box", sand_box},
+    {"wall-separation", wall_separation},
+    {"wall-separation-warm", wall_separation_warm},
+    {"pressure-linear", pressure_linear},
+    {"random-box", random_box},
+    {"sand-box", sand_box},
     {"friction-blocks", friction_blocks},
 };
 
@@ -361,10 +393,11 @@ static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *
     }
     tl_arena_free(&c.arena);
     if (status == TALUS_OK && !known)
-        return TL_FAIL(err, TALUS_BAD_INPUT,
-                       "no problem '%s'; there are wall-separation, pressure-linear, random-box, sand-box, "
-                       "friction-blocks, and captured files (.h5)",
-                       o->problem);
+        return TL_FAIL(
+            err, TALUS_BAD_INPUT,
+            "no problem '%s'; there are wall-separation, wall-separation-warm, pressure-linear, random-box, sand-box, "
+            "friction-blocks, and captured files (.h5)",
+            o->problem);
     return status;
 }
 
