@@ -7,12 +7,15 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "bench/gen_boxqp.h"
+#include "bench/gen_chain.h"
 #include "bench/gen_cone.h"
 #include "bench/table.h"
 #include "io/capture.h"
 #include "solve/boxqp/method.h"
 #include "solve/cone/method.h"
+#include "solve/fixedpoint/method.h"
 #include "solve/linear/method.h"
 
 #define SIZE_DEFAULT 32
@@ -233,6 +236,48 @@ static talus_status compare_linear(context *c, const char *title, const tl_linea
     return status;
 }
 
+/* ---- fixed points ---- */
+
+static talus_status time_fixedpoint(context *c, const tl_fixedpoint_method *m, const tl_fixedpoint *p, double *x,
+                                    const tl_stop *stop, talus_error *err)
+{
+    double seconds[REPEATS_MAX], spent = 0;
+    tl_options o = tl_options_default();
+    tl_fixedpoint_report report;
+    int done = 0;
+    while (done < c->repeats && spent < REPEAT_UNTIL) {
+        memset(x, 0, sizeof(double) * (size_t)p->space->n);
+        TL_TRY(tl_fixedpoint_solve(m, p, &o, stop, x, &c->arena, NULL, &report, err));
+        spent += seconds[done++] = report.seconds;
+    }
+    line l = {.method = m->name,
+              .precond = "-",
+              .outcome = report.outcome,
+              .work = report.work,
+              .timing = tl_timing_of(done, seconds),
+              .certificate = report.certificate.residual,
+              .violation = report.certificate.violation};
+    send_line(c, &l);
+    return TALUS_OK;
+}
+
+static talus_status compare_fixedpoint(context *c, const char *title, const tl_fixedpoint *p, talus_error *err)
+{
+    tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_BOX, 0, 10 * PRODUCTS_MAX};
+    int64_t n = p->space->n;
+    tl_table_line(c->t, TALUS_ROW_TITLE, "%s: %lld unknowns, target %.0e, at most %d evaluations", title, (long long)n,
+                  stop.tolerance, 10 * PRODUCTS_MAX);
+    tl_table_header(c->t, columns);
+    double *x = TL_NEW(double, n);
+    if (!x) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld unknowns", (long long)n);
+    talus_status status = TALUS_OK;
+    for (int i = 0; i < tl_fixedpoint_method_count() && status == TALUS_OK && !c->t->stopped; i++)
+        if (wanted(tl_fixedpoint_method_at(i)->name, c->o->method))
+            status = time_fixedpoint(c, tl_fixedpoint_method_at(i), p, x, &stop, err);
+    tl_free(x);
+    return status;
+}
+
 /* ---- problems ---- */
 
 static talus_status wall_separation(context *c, int size, talus_error *err)
@@ -336,6 +381,19 @@ static talus_status friction_blocks(context *c, int size, talus_error *err)
     return status;
 }
 
+static talus_status pillar(context *c, int size, talus_error *err)
+{
+    tl_chain chain;
+    int n = size > 100 ? 100 : size < 2 ? 2 : size;
+    TL_TRY(tl_chain_create(&chain, n, 0, 0, err));
+    tl_space space = tl_space_local(n);
+    tl_chain_part whole = {&space, &chain.A, chain.c, chain.nu};
+    tl_fixedpoint p = tl_chain_problem(&whole, 1);
+    talus_status status = compare_fixedpoint(c, "Pillar of blocks, each resting on the one below", &p, err);
+    tl_chain_free(&chain);
+    return status;
+}
+
 static const struct {
     const char *name;
     talus_status (*run)(context *c, int size, talus_error *err);
@@ -346,6 +404,7 @@ static const struct {
     {"random-box", random_box},
     {"sand-box", sand_box},
     {"friction-blocks", friction_blocks},
+    {"pillar", pillar},
 };
 
 /* A captured problem with every method of its kind, from its own start when it has one. */
@@ -392,12 +451,13 @@ static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *
         status = problems[i].run(&c, size, err);
     }
     tl_arena_free(&c.arena);
-    if (status == TALUS_OK && !known)
-        return TL_FAIL(
-            err, TALUS_BAD_INPUT,
-            "no problem '%s'; there are wall-separation, wall-separation-warm, pressure-linear, random-box, sand-box, "
-            "friction-blocks, and captured files (.h5)",
-            o->problem);
+    if (status == TALUS_OK && !known) {
+        const char *names[sizeof problems / sizeof problems[0] + 1] = {0};
+        for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) names[i] = problems[i].name;
+        const char *near = tl_text_nearest(o->problem, names);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "no problem '%s'; %s%s%s see 'talus bench --help'", o->problem,
+                       near ? "did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
     return status;
 }
 

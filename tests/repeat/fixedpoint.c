@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/parallel.h"
-#include "chain.h"
+#include "bench/gen_chain.h"
 #include "check.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/vecops.h"
