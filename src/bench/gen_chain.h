@@ -7,6 +7,7 @@
 #ifndef TL_BENCH_GEN_CHAIN_H
 #define TL_BENCH_GEN_CHAIN_H
 
+#include "math/csr.h"
 #include "solve/fixedpoint/problem.h"
 
 #define CHAIN_G 9.81

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/vecops.h"
+#include "split.h"
 
 static void same_bits_for_one_and_two_threads(void **state)
 {

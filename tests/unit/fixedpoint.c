@@ -4,6 +4,7 @@
 #include "check.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/vecops.h"
+#include "split.h"
 
 static tl_arena arena;
 static talus_error err;
