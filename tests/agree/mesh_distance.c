@@ -114,15 +114,15 @@ static void sphere(void **state)
     tl_trimesh m;
     CHECK_OK(tl_trimesh_icosphere(&m, 0.7, 2, &err));
     tl_trimesh_transform(&m, tl_mat3_identity(), tl_vec3_make(100, -50, 20)); /* off the origin */
-    compare("icosphere", &m, 20000);
+    compare("icosphere", &m, 10000);
 }
 
 static void torus(void **state)
 {
     (void)state;
     tl_trimesh m;
-    CHECK_OK(tl_trimesh_torus(&m, 1, 0.35, 24, 12, &err));
-    compare("torus", &m, 15000);
+    CHECK_OK(tl_trimesh_torus(&m, 1, 0.35, 16, 8, &err));
+    compare("torus", &m, 10000);
 }
 
 static void box(void **state)
@@ -137,7 +137,7 @@ static void plate(void **state)
 {
     (void)state;
     tl_trimesh m;
-    CHECK_OK(tl_trimesh_box(&m, tl_vec3_make(1, 1e-3, 1), 3, &err));
+    CHECK_OK(tl_trimesh_box(&m, tl_vec3_make(1, 1e-3, 1), 2, &err));
     compare("plate", &m, 20000);
 }
 
@@ -170,7 +170,7 @@ static void needles(void **state)
 {
     (void)state;
     tl_trimesh m;
-    CHECK_OK(tl_trimesh_torus(&m, 1, 0.5, 6, 60, &err));
+    CHECK_OK(tl_trimesh_torus(&m, 1, 0.5, 6, 40, &err));
     tl_trimesh_transform(&m, tl_mat3_diagonal(1, 1, 0.01), tl_vec3_make(0, 0, 0));
     compare("flat torus of needles", &m, 5000);
 }
@@ -199,7 +199,7 @@ static void cut(void **state)
     tl_trimesh_transform(&other, tl_mat3_identity(), tl_vec3_make(0.9, 0.1, 0.05));
     CHECK_OK(tl_trimesh_append(&m, &other, &err));
     tl_trimesh_free(&other);
-    compare("two spheres that overlap", &m, 3000);
+    compare("two spheres that overlap", &m, 2000);
 }
 
 static void a_triangle_without_area_does_no_harm(void **state)
