@@ -57,8 +57,8 @@ static double exact_winding(const tl_trimesh *m, tl_vec3 p)
     return sum;
 }
 
-/* A third of the points anywhere around the mesh, a third close to the surface, a third right beyond vertices and edges, where
- * the nearest feature and its normal are most in doubt. */
+/* A third of the points anywhere around the mesh, a third close to the surface, a third right beyond vertices
+ * and edges, where the nearest feature and its normal are most in doubt. */
 static tl_vec3 test_point(const tl_trimesh *m, tl_box3 box, uint64_t k)
 {
     uint64_t seed = 11;
@@ -207,7 +207,8 @@ static void a_triangle_without_area_does_no_harm(void **state)
     (void)state;
     tl_trimesh m;
     CHECK_OK(tl_trimesh_box(&m, tl_vec3_make(1, 1, 1), 1, &err));
-    /* Split the edge (u, v) of one triangle at its middle w; the other side keeps the whole edge, so a triangle (u, w, v) without area closes the gap. */
+    /* Split the edge (u, v) of one triangle at its middle w; the other side keeps the whole edge, so a
+     * triangle (u, w, v) without area closes the gap. */
     tl_trimesh n;
     CHECK_OK(tl_trimesh_create(&n, 9, 14, &err));
     memcpy(n.vertex, m.vertex, 8 * sizeof *m.vertex);
