@@ -91,7 +91,7 @@ static talus_status march(const tl_march_source *s, double edge, tl_trimesh *out
 {
     tl_march_mesh m;
     TL_TRY(tl_march_lattice(s, &m, err));
-    talus_status status = tl_march_improve(&m, SHORTEST * edge, LONGEST * edge, err);
+    talus_status status = tl_march_improve(&m, s, SHORTEST * edge, LONGEST * edge, err);
     if (status == TALUS_OK) status = tl_trimesh_create(out, m.vertices, m.triangles, err);
     if (status == TALUS_OK && m.triangles > 0) {
         memcpy(out->vertex, m.vertex, sizeof *m.vertex * (size_t)m.vertices);

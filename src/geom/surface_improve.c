@@ -253,6 +253,43 @@ static void flip_pass(net *n)
         }
 }
 
+/* ---- moving vertices ---- */
+
+static void measure_around(const net *n, int32_t v, double *least_fit, double *least_quality)
+{
+    *least_fit = *least_quality = 1;
+    for (int32_t c = n->head[v]; c >= 0; c = n->next[c]) {
+        const int32_t *t = n->m->triangle[c / 3];
+        *least_fit = tl_min(*least_fit, fit(n, t[0], t[1], t[2]));
+        *least_quality = tl_min(*least_quality, quality(n, t[0], t[1], t[2]));
+    }
+}
+
+/* Smooth vertices go towards the middle of their neighbours and back to the surface, where that makes the worst triangle better. */
+static void relax_pass(net *n, const tl_march_source *s)
+{
+    tl_march_mesh *m = n->m;
+    for (int32_t v = 0; v < m->vertices; v++) {
+        if (n->head[v] < 0 || m->sharp[v] != TL_MARCH_SMOOTH) continue;
+        double old_fit, old_quality, new_fit, new_quality;
+        measure_around(n, v, &old_fit, &old_quality);
+        if (old_quality > 0.85) continue; /* good enough: angles of 45 degrees */
+        tl_vec3 p = m->vertex[v], normal = m->normal[v], mean = {0, 0, 0};
+        int count = 0;
+        for (int32_t c = n->head[v]; c >= 0; c = n->next[c], count++)
+            mean = tl_vec3_add(mean, m->vertex[m->triangle[c / 3][(c % 3 + 1) % 3]]);
+        tl_vec3 step = tl_vec3_sub(tl_vec3_scale(1.0 / count, mean), p);
+        step = tl_vec3_add_scaled(step, -tl_vec3_dot(step, normal), normal);
+        m->vertex[v] = s->project(s, tl_vec3_add(p, step));
+        m->normal[v] = s->normal(s, m->vertex[v]);
+        measure_around(n, v, &new_fit, &new_quality);
+        bool on = tl_vec3_norm(tl_vec3_sub(m->vertex[v], s->project(s, m->vertex[v]))) < 1e-9 * s->cell;
+        if (on && new_quality > old_quality && new_fit >= tl_min(GOOD_FIT, old_fit)) continue;
+        m->vertex[v] = p;
+        m->normal[v] = normal;
+    }
+}
+
 /* ---- the whole ---- */
 
 /* Drop what is gone; vertices keep their order. */
@@ -290,7 +327,7 @@ static void guess_normals(net *n)
     }
 }
 
-talus_status tl_march_improve(tl_march_mesh *m, double shortest, double longest, talus_error *err)
+talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest, talus_error *err)
 {
     net n = {.m = m, .longest2 = longest * longest};
     n.head = TL_NEW(int32_t, m->vertices + 1);
@@ -302,13 +339,14 @@ talus_status tl_march_improve(tl_march_mesh *m, double shortest, double longest,
     }
     for (int32_t v = 0; v < m->vertices; v++) n.head[v] = -1;
     for (int32_t c = 0; c < 3 * m->triangles; c++) link_corner(&n, c);
-    if (m->vertices > 0 && tl_vec3_norm2(m->normal[0]) == 0) guess_normals(&n);
+    if (!s->normal) guess_normals(&n);
 
     join_sharp(&n);
-    const double fraction[] = {0.3, 0.6, 1, 1};
+    const double fraction[] = {0.3, 0.6, 1, 1}; /* the shortest first, so that long thin triangles do not spread */
     for (int pass = 0; pass < 4; pass++) {
         collapse_pass(&n, fraction[pass] * shortest);
         flip_pass(&n);
+        if (s->normal && pass >= 1) relax_pass(&n, s);
     }
     compact(&n);
     tl_free(n.head);
