@@ -1,6 +1,6 @@
 /* What the user asked for: a scene as plain data, validated, in SI units, defaults filled in.
  *
- * Reading (scene/read.h) fills this from a Lua file through the schema (scene/schema.h); afterwards nothing here
+ * Reading (scene/load.h) fills this from a Lua file through the schema (scene/schema.h); afterwards nothing here
  * changes. Motions, forces, friction and emission may be functions of time: they stay in Lua behind handles and are
  * read by tl_scene_evaluate, once per step. What a value means is written in the schema's help texts, and so in
  * docs/scene-reference.md; comments here say what that page does not.
@@ -201,6 +201,7 @@ typedef struct tl_scene_lua tl_scene_lua; /* the functions of time, in their san
 typedef struct tl_scene {
     const char *file, *title, *about, *figure;
     double minutes; /* expected on two cores; 0: not said */
+    int version;
     tl_engine engine;
     tl_size size;
     double duration, fps;
@@ -209,6 +210,7 @@ typedef struct tl_scene {
     double dt_max, dt_min; /* s; dt_max 0: one frame */
 
     tl_shape_tree *shapes;
+    int root; /* of a file that returns a shape, see scene/load.h; else -1 */
     int material_count, fill_count, emitter_count, body_count, contact_count, function_count;
     tl_material *materials; /* [material_count] also those that nothing uses */
     tl_fill *fills;
@@ -225,7 +227,7 @@ typedef struct tl_scene {
     tl_camera camera;
     tl_render_spec render;
 
-    uint64_t hash; /* of every file read and every setting made */
+    uint64_t hash;  /* of every file read and every setting made */
     tl_arena arena; /* texts and arrays above */
     tl_scene_lua *lua;
 } tl_scene;
