@@ -7,8 +7,6 @@
 #include "base/hash.h"
 #include "scene/read.h"
 
-#define LOAD_UNITS 20000000 /* instructions and eights of bytes; 600 blocks take half a million */
-
 void tl_scene_free(tl_scene *s)
 {
     if (!s) return;
@@ -142,7 +140,7 @@ static int load_protected(lua_State *L)
     tl_scene *s = r->scene;
     lua_settop(L, 0);
     tl_build_open(r);
-    tl_sandbox_allow(r->box, LOAD_UNITS);
+    tl_sandbox_allow(r->box, r->options->units ? r->options->units : TL_LOAD_UNITS);
     for (int i = 0; i < r->setting_count; i++) {
         long long seed;
         int end = 0;
