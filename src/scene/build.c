@@ -91,7 +91,10 @@ static int made(tl_reader *r, int node, tl_node_cost cost, const talus_error *er
 {
     if (node >= 0) return keep_cost(r, node, cost, name, where);
     if (err->status == TALUS_NO_MEMORY) tl_reader_starved(r);
-    tl_read_problem(r, where, "%s: %s", name, err->message);
+    if (!strncmp(err->message, name, strlen(name)))
+        tl_read_problem(r, where, "%s", err->message);
+    else
+        tl_read_problem(r, where, "%s: %s", name, err->message);
     return -1;
 }
 
