@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fuzz/fuzz_scene.h"
+#include "fuzz_scene.h"
 
 static talus_error err;
 
@@ -76,14 +76,14 @@ static void cut_and_changed_texts(void **state)
 static void corpus_is_harmless(void **state)
 {
     (void)state;
-    DIR *dir = opendir(TALUS_SOURCE_DIR "/tests/fuzz/corpus/scene");
+    DIR *dir = opendir(TL_SOURCE_DIR "/tests/fuzz/corpus/scene");
     assert_non_null(dir);
     int files = 0;
     for (struct dirent *d; (d = readdir(dir));) {
         if (d->d_name[0] == '.') continue;
         char path[4096];
         static uint8_t data[1 << 16];
-        snprintf(path, sizeof path, "%s/%.200s", TALUS_SOURCE_DIR "/tests/fuzz/corpus/scene", d->d_name);
+        snprintf(path, sizeof path, "%s/%.200s", TL_SOURCE_DIR "/tests/fuzz/corpus/scene", d->d_name);
         FILE *f = fopen(path, "rb");
         assert_non_null(f);
         size_t n = fread(data, 1, sizeof data, f);
