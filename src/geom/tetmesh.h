@@ -36,7 +36,7 @@ typedef struct tl_lattice_report {
 /* Isosurface stuffing on a body-centred cubic lattice [Labelle2007]: cubes of edge length `edge`, so lattice edges of edge and 0.866 edge.
  *
  * Whatever the shape:
- *   - every tet is positively oriented, and its dihedral angles lie between 10.7 and 165 degrees (tests/unit/tetmesh_stuff.c,
+ *   - every tet is positively oriented, and its dihedral angles lie between 10.5 and 165 degrees (tests/unit/tetmesh_stuff.c,
  *     on noise at the lattice's scale);
  *   - the mesh is conforming; each boundary edge has two boundary triangles and the triangles at each boundary vertex form one fan;
  *   - same bits for any thread count.
