@@ -416,20 +416,6 @@ static void put_pyramid(sink *s, bool flip, const int32_t p[4])
     put(s, flip, a, cb, p[2], ca);
 }
 
-/* Four vertices on the surface: the tet belongs to the shape if its middle lies well inside, which happens in walls of one lattice edge.
- * Differs from [Labelle2007], where such tets are dropped: a wall of half an edge that lies on the lattice would vanish. */
-static bool keep_flat(const lattice *l, const int32_t v[4])
-{
-    tl_vec3 p[4], middle = {0, 0, 0};
-    for (int i = 0; i < 4; i++) {
-        p[i] = place_of(l, v[i]);
-        middle = tl_vec3_add_scaled(middle, 0.25, p[i]);
-    }
-    double least, most;
-    tl_tet_dihedral_range(p, &least, &most);
-    return l->f.at(l->f.ctx, middle) < -0.05 * l->edge && least >= 10.7 && most <= 165;
-}
-
 /* The part of a lattice tet that lies inside. */
 static void put_tet(sink *s, const int32_t vertex[4])
 {
@@ -441,7 +427,7 @@ static void put_tet(sink *s, const int32_t vertex[4])
         inside += sign[p[i]] < 0;
         outside += sign[p[i]] > 0;
     }
-    if (inside == 0 && (outside > 0 || !keep_flat(s->l, p))) return;
+    if (inside == 0) return; /* four vertices on the surface: thinner than the lattice, if inside at all */
     if (outside == 0) {
         put(s, false, p[0], p[1], p[2], p[3]);
         return;

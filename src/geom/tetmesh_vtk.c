@@ -82,7 +82,7 @@ static talus_status read_count(reading *r, const char *what, int64_t *count, tal
 static talus_status read_points(reading *r, talus_error *err)
 {
     int64_t count;
-    tl_number type;
+    tl_number type = TL_FLOAT64;
     if (r->points_seen) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a second POINTS", TL_AT(tl_source_place(&r->in)));
     r->points_seen = true;
     TL_TRY(read_count(r, "points", &count, err));
@@ -188,7 +188,7 @@ static talus_status read_cell_types(reading *r, talus_error *err)
 static talus_status skip_field(reading *r, talus_error *err)
 {
     int64_t arrays, components, tuples;
-    tl_number type;
+    tl_number type = TL_FLOAT64;
     tl_word w;
     TL_TRY(next_word(r, "a field's name", &w, err));
     TL_TRY(read_count(r, "arrays of a field", &arrays, err));
