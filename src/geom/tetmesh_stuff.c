@@ -328,7 +328,7 @@ static int32_t warp_vertices(lattice *l)
     int32_t warped = 0;
     for (int32_t b = 0; b < l->blocks; b++)
         for (int32_t v = b * VERTICES; v < (b + 1) * VERTICES && l->block[b].side == 0; v++)
-            if (l->sign[v] != 0 && !(fabs(l->value[v]) >= l->edge) && warp_vertex(l, v)) {
+            if (l->sign[v] != 0 && warp_vertex(l, v)) {
                 l->sign[v] = 0;
                 warped++;
             }

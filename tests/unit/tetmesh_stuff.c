@@ -78,7 +78,7 @@ static void library_shapes(void **state)
         double suggested = tl_tetmesh_suggested_edge(t, shapes[i].node);
         const double edges[3] = {suggested, 1.9 * suggested, 0.83 * suggested};
         tl_mass mass;
-        CHECK_OK(tl_shape_mass(t, shapes[i].node, 200, &mass, &err));
+        CHECK_OK(tl_shape_mass(t, shapes[i].node, 100, &mass, &err));
         for (int k = 0; k < 3; k++) {
             tl_tetmesh m;
             tl_lattice_report r;
