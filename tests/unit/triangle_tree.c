@@ -11,7 +11,8 @@ static tl_vec3 random_point(uint64_t seed, uint64_t k)
     return tl_vec3_make(tl_random(seed, k, 0), tl_random(seed, k, 1), tl_random(seed, k, 2));
 }
 
-/* Length of the piece that two triangles have in common: s in the plane of t is a segment; cut it at t's three edges. */
+/* Length of the piece that two triangles have in common: s in the plane of t is a segment; cut it at t's three
+ * edges. */
 static double common_length(const tl_vec3 s[3], const tl_vec3 t[3])
 {
     tl_vec3 n = tl_vec3_cross(tl_vec3_sub(t[1], t[0]), tl_vec3_sub(t[2], t[0])), end[2];
