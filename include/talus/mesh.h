@@ -52,7 +52,7 @@ TALUS_API void talus_mesh_free(talus_mesh *m);
 TALUS_API talus_status talus_mesh_write(const talus_mesh *m, const char *path, talus_error *err);
 TALUS_API talus_status talus_mesh_writable(talus_mesh_kind kind, const char *path, talus_error *err);
 
-/* What is known about it, one figure per i = 0, 1, ... until 0 is returned: "volume", "0.5236 m^3 (-0.3 % of the shape's)".
+/* What is known about it, one figure per i = 0, 1, ... until 0 is returned: "volume", "0.5236 m^3 (-0.3 % against the shape's)".
  * Texts live as long as the mesh. */
 TALUS_API int talus_mesh_figure(const talus_mesh *m, int i, const char **name, const char **value);
 /* What a user should know, one sentence per i; NULL at the end. */

@@ -59,7 +59,7 @@ TL_PRINTF(2, 3) static void add_note(talus_mesh *m, const char *format, ...)
 /* reference: volume of the shape, 0 when not known. */
 static void add_volume(talus_mesh *m, double volume, double reference)
 {
-    if (reference > 0) add_figure(m, "volume", "%.6g m^3 (%+.2f %% of the shape's)", volume, 100 * (volume / reference - 1));
+    if (reference > 0) add_figure(m, "volume", "%.6g m^3 (%+.2f %% against the shape's)", volume, 100 * (volume / reference - 1));
     else add_figure(m, "volume", "%.6g m^3", volume);
 }
 

@@ -50,8 +50,8 @@ talus_status tl_tetmesh_from_field(tl_field f, tl_box3 bounds, double edge, tl_t
 talus_status tl_tetmesh_from_shape(const tl_shape_tree *t, int node, double edge, tl_tetmesh *out, talus_error *err);
 talus_status tl_tetmesh_from_shape_reported(const tl_shape_tree *t, int node, double edge, tl_tetmesh *out, tl_lattice_report *report,
                                             talus_error *err);
-/* An edge at which the mesh's volume is within 1 % of the shape's, unless that takes more than some two million tets. NaN for an unbounded
- * shape. Costs up to 32^3 distances. */
+/* An edge at which the mesh's volume is within 1 % of the shape's and its boundary needs no repair, found by trying, unless that takes more
+ * than some two million tets. NaN for an unbounded shape. Costs about as much as one to three meshes and a million distances. */
 double tl_tetmesh_suggested_edge(const tl_shape_tree *t, int node);
 
 /* ---- topology and quality ---- */

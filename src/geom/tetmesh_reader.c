@@ -75,9 +75,9 @@ talus_status tl_source_real(tl_source *s, tl_number type, const char *what, doub
 
 talus_status tl_source_fits(const tl_source *s, int64_t count, int64_t bytes, const char *what, talus_error *err)
 {
-    int64_t each = s->binary ? bytes : 2; /* a digit and a blank */
+    int64_t room = s->binary ? tl_source_left(s) / bytes : (tl_source_left(s) + 1) / 2; /* text: a digit and a blank each, but for the last */
     if (count < 0) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the number of %s must be >= 0, got %lld", TL_AT(tl_source_place(s)), what, (long long)count);
-    if (count > (tl_source_left(s) + 1) / each)
+    if (count > room)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %lld %s cannot be in the %lld bytes that are left of the file", TL_AT(tl_source_place(s)), (long long)count,
                        what, (long long)tl_source_left(s));
     return TALUS_OK;

@@ -24,26 +24,31 @@ talus_status tl_tetmesh_from_shape(const tl_shape_tree *t, int node, double edge
     return tl_tetmesh_from_shape_reported(t, node, edge, out, NULL, err);
 }
 
-/* Volume by counting points, to a few percent of a shape that is not thin. */
-static double rough_volume(const tl_shape_tree *t, int node, tl_box3 b, double spacing)
+/* Try an edge. Returns the mesh's error of volume, relative, or 1 where the lattice is too coarse for the boundary. */
+static double error_at(const tl_shape_tree *t, int node, double edge, double volume)
 {
-    int64_t inside = 0;
-    for (double x = b.lo.x + spacing / 2; x < b.hi.x; x += spacing)
-        for (double y = b.lo.y + spacing / 2; y < b.hi.y; y += spacing)
-            for (double z = b.lo.z + spacing / 2; z < b.hi.z; z += spacing) inside += tl_shape_distance(t, node, (tl_vec3){x, y, z}) < 0;
-    return (double)inside * spacing * spacing * spacing;
+    tl_tetmesh m;
+    tl_lattice_report r;
+    tl_tet_quality q;
+    if (tl_tetmesh_from_shape_reported(t, node, edge, &m, &r, NULL) != TALUS_OK) return 1;
+    bool good = tl_tetmesh_quality(&m, &q, NULL) == TALUS_OK && r.split_vertices + r.removed_tets == 0;
+    tl_tetmesh_free(&m);
+    return good ? fabs(q.volume / volume - 1) : 1;
 }
 
-/* Chords of length s cut about 3/8 (s/r)^2 off a ball of radius r, 0.4 % at ten edges across; flat walls need less. So: ten edges across the
- * smallest feature where that gives up to 100 000 tets (12 in a cube of the lattice), else down to four, and never more
- * than two million tets. Chosen on the shapes of tests/unit/tetmesh_stuff.c. */
+/* The error falls with the square of the edge. 0.6 % leaves room for other orientations and for the reference, which is good to 0.1 %. */
 double tl_tetmesh_suggested_edge(const tl_shape_tree *t, int node)
 {
     tl_box3 b = tl_shape_bounds(t, node);
     tl_vec3 size = tl_vec3_sub(b.hi, b.lo);
-    double feature = tl_shape_feature_size(t, node), largest = fmax(size.x, fmax(size.y, size.z));
+    double largest = fmax(size.x, fmax(size.y, size.z)), target = 0.006, edge = largest / 12;
     if (!(largest > 0 && largest < INFINITY)) return NAN;
-    double cube = 12 * rough_volume(t, node, b, largest / 32);
-    double fine = fmin(feature / 10, largest / 20), coarse = fmin(feature / 4, largest / 20);
-    return fmax(fmax(fine, fmin(coarse, cbrt(cube / 1e5))), cbrt(cube / 2e6));
+    tl_mass mass;
+    if (tl_shape_mass(t, node, 96, &mass, NULL) != TALUS_OK || !(mass.volume > 0)) return largest / 20;
+    double least = cbrt(12 * mass.volume / 2e6); /* twelve tets in a cube of the lattice */
+    for (double error = 1; error > target && edge > least;) {
+        error = error_at(t, node, edge, mass.volume);
+        if (error > target) edge *= fmax(0.7, fmin(0.92, sqrt(0.9 * target / error)));
+    }
+    return fmax(edge, least);
 }
