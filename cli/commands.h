@@ -18,10 +18,10 @@ int cli_scenes(int argc, char **argv);
 
 /* Options that take a value: "--size 64" and "--size=64". */
 typedef struct cli_option {
-    const char *name;    /* "--size" */
-    const char *value;   /* "N", shown in the help; NULL for a switch */
+    const char *name;  /* "--size" */
+    const char *value; /* "N", shown in the help; NULL for a switch */
     const char *help;
-    const char **text;   /* where the value goes; for a switch, non-NULL means given */
+    const char **text; /* where the value goes; for a switch, non-NULL means given */
 } cli_option;
 
 /* Read options and positional words (at most `words_max`). Returns 0, or 2 after a message on stderr; sets

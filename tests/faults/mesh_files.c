@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../fuzz/fuzz_mesh.h"
 #include "base/random.h"
 #include "check.h"
+#include "fuzz_mesh.h"
 #include "geom/mesh_distance.h"
 #include "geom/trimesh_make.h"
 #include "tempdir.h"
