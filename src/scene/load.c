@@ -113,10 +113,22 @@ typedef struct job {
     size_t bytes;
 } job;
 
+/* The last line with text on it: where a file returns its result. */
+static int last_line(const tl_source *s)
+{
+    int line = 1, last = 1;
+    for (size_t i = 0; i < s->bytes; i++) {
+        if (s->text[i] == '\n') line++;
+        if ((unsigned char)s->text[i] > ' ') last = line;
+    }
+    return last;
+}
+
 static void read_result(tl_reader *r)
 {
     lua_State *L = r->L;
     tl_scene *s = r->scene;
+    r->where.line = last_line(&r->sources[0]);
     if (r->options->shape_only) {
         s->root = tl_build_shape_of(L, -1);
         char got[96];

@@ -4,7 +4,7 @@
 
 #include "scene/scene.h"
 
-#define TL_LOAD_UNITS 20000000 /* instructions and eights of bytes; 600 blocks take half a million */
+#define TL_LOAD_UNITS 10000000 /* instructions and eights of bytes; 600 blocks take half a million */
 
 /* One problem of the file. line 0: not a place in a file (a --set). note: worth knowing, but the scene is good. */
 typedef void (*tl_problem_fn)(void *user, const char *file, int line, bool note, const char *text);

@@ -253,7 +253,7 @@ static const char *describe_type(const tl_key *key, char *text, size_t room)
     case TL_TIMED3: in_unit(key, "three numbers {x, y, z}, or a function of time,", text, room); break;
     case TL_POSE: snprintf(text, room, "a function of time that returns { at = ..., rotation = ... }"); break;
     case TL_TABLE: snprintf(text, room, "a table { ... }"); break;
-    case TL_LIST: snprintf(text, room, "a list { {...}, {...} } of %ss", key->inside->name); break;
+    case TL_LIST: snprintf(text, room, "a list { {...}, {...} }"); break;
     }
     return text;
 }
@@ -549,7 +549,7 @@ static bool read_list(tl_reader *r, const tl_key *key, int index, void *base, co
         char got[96];
         bool text = lua_type(L, -2) == LUA_TSTRING;
         tl_where place = tl_read_where(r, index, text ? lua_tostring(L, -2) : NULL, 0, where);
-        tl_read_problem(r, place, "%s must be a list { {...}, {...} } of %ss, got the key %s", path, key->inside->name, tl_read_describe(L, -2, got, sizeof got));
+        tl_read_problem(r, place, "%s must be a list { {...}, {...} }, got the key %s", path, tl_read_describe(L, -2, got, sizeof got));
         lua_pop(L, 2);
         return false;
     }
