@@ -165,6 +165,15 @@ static void edges(void **state)
     x[0] = x[1] = 0;
     CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &falls, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
     assert_true(r.outcome.result != TL_CONVERGED);
+    /* no matrix at all: a linear program over the box */
+    A_val[0] = A_val[1] = 0;
+    double low[2] = {-1, -1}, high[2] = {2, 2};
+    tl_boxqp flat = {.space = &two, .A = tl_linop_csr(&A), .b = b, .lo = low, .hi = high};
+    x[0] = x[1] = 0;
+    CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &flat, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
+    assert_int_equal(r.outcome.result, TL_CONVERGED);
+    CHECK_NEAR(x[0], 2, 0);
+    CHECK_NEAR(x[1], -1, 0);
     tl_arena_free(&a);
 }
 
