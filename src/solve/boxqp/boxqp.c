@@ -74,7 +74,7 @@ void tl_boxqp_project(const tl_boxqp *p, double *x)
 talus_status tl_boxqp_certify(const tl_boxqp *p, double *x, tl_boxqp_certificate *out, tl_arena *a, talus_error *err)
 {
     const tl_space *s = p->space;
-    TL_TRY(tl_arena_reserve(a, tl_space_room(s), err));
+    TL_TRY(tl_space_reserve(s, a, tl_space_room(s), err));
     size_t mark = tl_arena_mark(a);
     double *g = tl_space_take(s, a);
     out->optimality = tl_boxqp_gradient(p, x, g, NULL) / tl_boxqp_scale(p);
@@ -95,7 +95,7 @@ talus_status tl_boxqp_solve(const tl_boxqp_method *m, const tl_boxqp *p, const t
                             double *x, tl_arena *a, tl_history *history, tl_boxqp_report *report, talus_error *err)
 {
     size_t need = m->bytes(p, o), certify = tl_space_room(p->space);
-    TL_TRY(tl_arena_reserve(a, need > certify ? need : certify, err));
+    TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
     *report = (tl_boxqp_report){.work.history = history};
     double began = tl_seconds();
     report->outcome = m->run(p, o, stop, x, a, &report->work);
