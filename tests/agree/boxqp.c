@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "bench/gen_boxqp.h"
 #include "check.h"
@@ -311,6 +312,7 @@ static void matrix_free(void **state)
 
 int main(void)
 {
+    tl_threads_set(1); /* problems are small here: on a busy machine a second thread makes them many times slower */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_active_set_of_small_ones),
         cmocka_unit_test(forty_random),
