@@ -295,7 +295,8 @@ static talus_status pressure_linear(context *c, int size, talus_error *err)
     tl_linear p = {&wall.space, wall.qp.A, wall.b};
     tl_captured as = {.kind = TL_KIND_LINEAR, .linear = p};
     talus_status status = capture(c, "pressure-linear", &as, err);
-    if (status == TALUS_OK) status = compare_linear(c, "The same pressure without bounds, as a linear system", &p, NULL, err);
+    if (status == TALUS_OK)
+        status = compare_linear(c, "The same pressure without bounds, as a linear system", &p, NULL, err);
     tl_boxqp_case_free(&wall);
     return status;
 }

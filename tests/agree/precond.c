@@ -172,7 +172,8 @@ static void symmetric_and_positive(void **state)
     CHECK_OK(tl_gen_wall_separation(&c, 76, 2, &err)); /* above the size where rows are cut */
     int32_t n = c.A.rows;
     assert_true(n >= 2 * TL_PARALLEL_MIN);
-    double *u = TL_NEW(double, n), *v = TL_NEW(double, n), *Mu = TL_NEW(double, n), *Mv = TL_NEW(double, n), *add = TL_NEW(double, n);
+    double *u = TL_NEW(double, n), *v = TL_NEW(double, n), *Mu = TL_NEW(double, n), *Mv = TL_NEW(double, n),
+           *add = TL_NEW(double, n);
     for (int i = 0; i < n; i++) {
         u[i] = tl_random(5, (uint64_t)i, 0) - 0.5;
         v[i] = tl_random(5, (uint64_t)i, 1) - 0.5;
@@ -283,9 +284,12 @@ static void two_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_agree),          cmocka_unit_test(iteration_counts),
-        cmocka_unit_test(exact_on_a_chain),   cmocka_unit_test(shift_on_breakdown),
-        cmocka_unit_test(symmetric_and_positive), cmocka_unit_test(singular_and_indefinite),
+        cmocka_unit_test(all_agree),
+        cmocka_unit_test(iteration_counts),
+        cmocka_unit_test(exact_on_a_chain),
+        cmocka_unit_test(shift_on_breakdown),
+        cmocka_unit_test(symmetric_and_positive),
+        cmocka_unit_test(singular_and_indefinite),
         cmocka_unit_test(one_sided_and_not_a_number),
         cmocka_unit_test(two_parts),
     };

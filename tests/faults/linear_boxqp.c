@@ -34,7 +34,8 @@ static talus_status solve_boxqp(int which, double *x)
     tl_boxqp_report r;
     talus_status status = tl_precond_create(&o.precond, tl_precond_find("mic"), &problem.A, &err);
     if (status == TALUS_OK)
-        status = tl_boxqp_solve(tl_boxqp_method_at(which), &problem.qp, &o, &(tl_stop){1e-5, 0, 200}, x, &a, NULL, &r, &err);
+        status =
+            tl_boxqp_solve(tl_boxqp_method_at(which), &problem.qp, &o, &(tl_stop){1e-5, 0, 200}, x, &a, NULL, &r, &err);
     tl_precond_free(o.precond);
     tl_arena_free(&a);
     return status;
@@ -123,7 +124,8 @@ static void not_a_number(void **state)
             *place[where] = NAN;
             tl_boxqp_report r;
             tl_options o = tl_options_default();
-            CHECK_OK(tl_boxqp_solve(tl_boxqp_method_at(k), &problem.qp, &o, &(tl_stop){1e-5, 0, 2000}, x, &a, NULL, &r, &err));
+            CHECK_OK(tl_boxqp_solve(tl_boxqp_method_at(k), &problem.qp, &o, &(tl_stop){1e-5, 0, 2000}, x, &a, NULL, &r,
+                                    &err));
             *place[where] = keep;
             assert_true(r.outcome.result != TL_CONVERGED);
         }
@@ -155,7 +157,8 @@ static void edges(void **state)
     tl_space two = tl_space_local(2);
     tl_boxqp pinned = {.space = &two, .A = tl_linop_csr(&A), .b = b, .lo = one, .hi = one, .diag = A_val};
     tl_boxqp_report r;
-    CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &pinned, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
+    CHECK_OK(
+        tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &pinned, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
     assert_int_equal(r.outcome.result, TL_CONVERGED);
     CHECK_NEAR(x[0], 1, 0);
     CHECK_NEAR(x[1], 1, 0);
@@ -163,7 +166,8 @@ static void edges(void **state)
     A_val[0] = -1;
     tl_boxqp falls = {.space = &two, .A = tl_linop_csr(&A), .b = b};
     x[0] = x[1] = 0;
-    CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &falls, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
+    CHECK_OK(
+        tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &falls, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
     assert_true(r.outcome.result != TL_CONVERGED);
     /* certificates of what is not finite excuse nothing */
     tl_boxqp_certificate c;
@@ -180,7 +184,8 @@ static void edges(void **state)
     double low[2] = {-1, -1}, high[2] = {2, 2};
     tl_boxqp flat = {.space = &two, .A = tl_linop_csr(&A), .b = b, .lo = low, .hi = high};
     x[0] = x[1] = 0;
-    CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &flat, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
+    CHECK_OK(
+        tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &flat, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
     assert_int_equal(r.outcome.result, TL_CONVERGED);
     CHECK_NEAR(x[0], 2, 0);
     CHECK_NEAR(x[1], -1, 0);

@@ -65,7 +65,8 @@ static void boxqp_methods(void **state)
         tl_options o = tl_options_default();
         CHECK_OK(tl_precond_create(&o.precond, tl_precond_at(pre), &problem.A, &err));
         for (int k = 0; k < tl_boxqp_method_count(); k++) {
-            if (pre != 1 && pre != 4 && k > 0) continue; /* every method with jacobi and mic, every preconditioner with mprgp */
+            if (pre != 1 && pre != 4 && k > 0)
+                continue; /* every method with jacobi and mic, every preconditioner with mprgp */
             const tl_boxqp_method *m = tl_boxqp_method_at(k);
             uint64_t one = boxqp_hash(m, &o, 1, x, &a);
             tl_arena_reset(&a);
@@ -93,11 +94,13 @@ static void linear_methods(void **state)
             for (int threads = 1; threads <= 2; threads++) {
                 tl_threads_set(threads);
                 tl_options o = tl_options_default();
-                CHECK_OK(tl_precond_create(&o.precond, tl_precond_at(pre), &problem.A, &err)); /* built on that many, too */
+                CHECK_OK(
+                    tl_precond_create(&o.precond, tl_precond_at(pre), &problem.A, &err)); /* built on that many, too */
                 memset(x, 0, sizeof *x * (size_t)n);
                 tl_linear_report r;
                 most_threads = 0;
-                CHECK_OK(tl_linear_solve(tl_linear_method_at(k), &p, &o, &(tl_stop){1e-8, 30, 0}, x, &a, NULL, &r, &err));
+                CHECK_OK(
+                    tl_linear_solve(tl_linear_method_at(k), &p, &o, &(tl_stop){1e-8, 30, 0}, x, &a, NULL, &r, &err));
                 assert_int_equal(most_threads, threads);
                 hash[threads - 1] = tl_hash(TL_HASH_START, x, sizeof *x * (size_t)n);
                 tl_precond_free(o.precond);

@@ -185,8 +185,8 @@ static talus_status create_factor(tl_precond *P, const tl_csr *A, talus_error *e
     if (one_sided >= 0) {
         free_factor(f);
         tl_free(rank);
-        return TL_FAIL(err, TALUS_BAD_INPUT, "a preconditioner needs a symmetric pattern; row %d has an entry on one side",
-                       one_sided);
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "a preconditioner needs a symmetric pattern; row %d has an entry on one side", one_sided);
     }
     choose_order(f, A);
     for (int32_t i = 0; i < n; i++) rank[f->order[i]] = i;
