@@ -285,6 +285,15 @@ static void read_signs(const lattice *l, const block *b, block_signs in)
                     in[c][k][j][i] = value_of(l, SIDE * b->at[0] + i, SIDE * b->at[1] + j, SIDE * b->at[2] + k, c) < 0;
 }
 
+/* Whether the surface passes through any of the cube's tetrahedra. */
+static bool is_cut(const block_signs in, int c)
+{
+    int i = c & 7, j = c >> 3 & 7, k = c >> 6;
+    int inside = in[1][k][j][i] + in[1][k][j][i + 1] + in[1][k][j + 1][i] + in[1][k + 1][j][i];
+    for (int b = 0; b < 8; b++) inside += in[0][k + (b >> 2)][j + (b >> 1 & 1)][i + (b & 1)];
+    return inside != 0 && inside != 12;
+}
+
 /* Tetrahedron m of 4 around the face of a block's cube `c` across `axis`: positively oriented. Returns the mask of inside corners. */
 static int tetrahedron(const block *b, const block_signs in, int c, int axis, int m, corner t[4])
 {
@@ -411,7 +420,7 @@ static int32_t count_patches(const lattice *l, const block *b)
     block_signs in;
     read_signs(l, b, in);
     for (int c = 0; c < CUBES; c++)
-        for (int k = 0; k < 12; k++) {
+        for (int k = 0, end = is_cut(in, c) ? 12 : 0; k < end; k++) {
             int mask = tetrahedron(b, in, c, k / 4, k % 4, t);
             patches += mask != 0 && mask != 15;
         }
@@ -424,7 +433,7 @@ static void find_patches(const lattice *l, const block *b, const tl_march_mesh *
     block_signs in;
     read_signs(l, b, in);
     for (int c = 0; c < CUBES; c++)
-        for (int k = 0; k < 12; k++) {
+        for (int k = 0, end = is_cut(in, c) ? 12 : 0; k < end; k++) {
             int mask = tetrahedron(b, in, c, k / 4, k % 4, t);
             if (mask == 0 || mask == 15) continue;
             patch_record *p = out++;

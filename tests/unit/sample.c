@@ -71,11 +71,11 @@ static void poisson_disks_keep_their_distance_and_cover(void **state)
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         for (int k = 0; k < s.count; k++) {
             if (strcmp(names[n], s.shape[k].name)) continue;
-            const double spacing = 0.08;
+            const double spacing = 0.1;
             tl_points p, fine;
             CHECK_OK(tl_sample_surface(s.tree, s.shape[k].node, spacing, 0, TL_SAMPLE_POISSON, 9, &p, &err));
             CHECK_LE(spacing, closest_pair(&p));
-            CHECK_OK(tl_sample_surface(s.tree, s.shape[k].node, 0.05, 0, TL_SAMPLE_LATTICE, 0, &fine, &err));
+            CHECK_OK(tl_sample_surface(s.tree, s.shape[k].node, 0.06, 0, TL_SAMPLE_LATTICE, 0, &fine, &err));
             for (int32_t i = 0; i < fine.count; i += 3) CHECK_LE(nearest_to(&p, fine.at[i]), 1.3 * spacing);
             tl_points_free(&p);
             tl_points_free(&fine);
@@ -108,6 +108,7 @@ static void volumes_are_filled(void **state)
     const double spacing = 0.05;
     for (int k = 0; k < s.count; k++)
         for (int how = 0; how < 3; how++) {
+            if (how == TL_FILL_BLUE_NOISE && k % 5) continue; /* some ten times the work */
             tl_points p;
             tl_mass m;
             CHECK_OK(tl_shape_mass(s.tree, s.shape[k].node, 64, &m, &err));
