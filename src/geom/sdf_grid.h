@@ -11,7 +11,8 @@
 
 typedef struct tl_sdf_grid tl_sdf_grid;
 /* Bounded shapes only; cell > 0, band >= 0 (m). Costs one distance per sample of the kept blocks. */
-talus_status tl_sdf_grid_create(tl_sdf_grid **out, const tl_shape_tree *t, int node, double cell, double band, talus_error *err);
+talus_status tl_sdf_grid_create(tl_sdf_grid **out, const tl_shape_tree *t, int node, double cell, double band,
+                                talus_error *err);
 void tl_sdf_grid_free(tl_sdf_grid *g);
 double tl_sdf_grid_distance(const tl_sdf_grid *g, tl_vec3 p);
 tl_vec3 tl_sdf_grid_gradient(const tl_sdf_grid *g, tl_vec3 p); /* not normalised: d distance / d p */

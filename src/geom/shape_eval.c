@@ -39,7 +39,8 @@ static double box_at(const tl_shape_node *n, tl_vec3 p, tl_vec3 *g)
     tl_vec3 o = {tl_max(q.x, 0), tl_max(q.y, 0), tl_max(q.z, 0)};
     double out = tl_vec3_norm(o), in = tl_min(tl_max(q.x, tl_max(q.y, q.z)), 0);
     if (g) {
-        tl_vec3 d = out > 0 ? tl_vec3_scale(1 / out, o) : (tl_vec3){q.x == in, q.x != in && q.y == in, q.x != in && q.y != in};
+        tl_vec3 d =
+            out > 0 ? tl_vec3_scale(1 / out, o) : (tl_vec3){q.x == in, q.x != in && q.y == in, q.x != in && q.y != in};
         *g = (tl_vec3){copysign(d.x, p.x), copysign(d.y, p.y), copysign(d.z, p.z)};
     }
     return out + in - n->r;

@@ -43,7 +43,7 @@ typedef struct tl_shape_node {
     int32_t first, count; /* children in tree->child; of profiles: points in tree->point; of a mesh: its place */
     int32_t bvh;          /* first entry in tree->bvh, or -1 */
     int32_t depth;
-    double cost;          /* primitives that one distance may visit */
+    double cost; /* primitives that one distance may visit */
     tl_vec3 a, b;
     double r, s, q;
     tl_mat3 R;
@@ -57,7 +57,8 @@ typedef struct tl_shape_bvh {
     int32_t child, second;
 } tl_shape_bvh;
 
-#define TL_SHAPE_BVH_MIN 7 /* children from which boxes over boxes win over a plain loop (measured on rows of spheres) */
+#define TL_SHAPE_BVH_MIN                                                                                               \
+    7 /* children from which boxes over boxes win over a plain loop (measured on rows of spheres) */
 
 struct tl_shape_tree {
     int32_t nodes, children, points, entries, meshes;
@@ -85,7 +86,10 @@ static inline void tl_shape_blend_begin(tl_shape_blend *b, double width)
     b->width = width;
 }
 /* Values of at least this do not matter. */
-static inline double tl_shape_blend_limit(const tl_shape_blend *b) { return b->count ? b->value[0] + b->width : INFINITY; }
+static inline double tl_shape_blend_limit(const tl_shape_blend *b)
+{
+    return b->count ? b->value[0] + b->width : INFINITY;
+}
 void tl_shape_blend_add(tl_shape_blend *b, double value, const tl_vec3 *gradient);
 double tl_shape_blend_end(const tl_shape_blend *b, tl_vec3 *gradient);
 

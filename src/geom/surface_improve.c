@@ -84,7 +84,10 @@ static tl_vec3 area_normal(const net *n, int32_t a, int32_t b, int32_t c)
     return tl_vec3_cross(tl_vec3_sub(p[b], p[a]), tl_vec3_sub(p[c], p[a]));
 }
 
-static double length2(const net *n, int32_t a, int32_t b) { return tl_vec3_norm2(tl_vec3_sub(n->m->vertex[a], n->m->vertex[b])); }
+static double length2(const net *n, int32_t a, int32_t b)
+{
+    return tl_vec3_norm2(tl_vec3_sub(n->m->vertex[a], n->m->vertex[b]));
+}
 
 /* 1 for equal sides, 0 for no area. */
 static double quality(const net *n, int32_t a, int32_t b, int32_t c)
@@ -104,7 +107,8 @@ static double fit(const net *n, int32_t a, int32_t b, int32_t c)
         if (n->m->sharp[v[i]] != TL_MARCH_SMOOTH) continue;
         least = tl_min(least, tl_vec3_dot(N, n->m->normal[v[i]]));
         for (int j = 0; j < i; j++)
-            if (n->m->sharp[v[j]] == TL_MARCH_SMOOTH) least = tl_min(least, tl_vec3_dot(n->m->normal[v[i]], n->m->normal[v[j]]));
+            if (n->m->sharp[v[j]] == TL_MARCH_SMOOTH)
+                least = tl_min(least, tl_vec3_dot(n->m->normal[v[i]], n->m->normal[v[j]]));
     }
     return least;
 }
@@ -220,10 +224,12 @@ static void join_sharp(net *n)
     for (int32_t s = 0; s < m->triangles; s++)
         for (int k = 0; k < 3; k++) {
             int32_t a = m->triangle[s][k], b = m->triangle[s][(k + 1) % 3], c = m->triangle[s][(k + 2) % 3];
-            if (m->sharp[c] == TL_MARCH_SMOOTH || m->sharp[a] != TL_MARCH_SMOOTH || m->sharp[b] != TL_MARCH_SMOOTH) continue;
+            if (m->sharp[c] == TL_MARCH_SMOOTH || m->sharp[a] != TL_MARCH_SMOOTH || m->sharp[b] != TL_MARCH_SMOOTH)
+                continue;
             if (tl_vec3_dot(m->normal[a], m->normal[b]) >= 0.9) continue;
             int32_t t = triangle_along(n, b, a), d = apex(n, t, a, b);
-            if (m->sharp[d] == TL_MARCH_SMOOTH || triangle_along(n, c, d) >= 0 || triangle_along(n, d, c) >= 0) continue;
+            if (m->sharp[d] == TL_MARCH_SMOOTH || triangle_along(n, c, d) >= 0 || triangle_along(n, d, c) >= 0)
+                continue;
             flip(n, s, t, a, b, c, d);
             break;
         }
@@ -237,14 +243,17 @@ static void flip_pass(net *n)
         for (int k = 0; k < 3 && !gone(n, s); k++) {
             int32_t a = m->triangle[s][k], b = m->triangle[s][(k + 1) % 3], c = m->triangle[s][(k + 2) % 3];
             int32_t t = triangle_along(n, b, a), d = apex(n, t, a, b);
-            double now = tl_min(quality(n, a, b, c), quality(n, b, a, d)), then = tl_min(quality(n, a, d, c), quality(n, b, c, d));
+            double now = tl_min(quality(n, a, b, c), quality(n, b, a, d)),
+                   then = tl_min(quality(n, a, d, c), quality(n, b, c, d));
             if (!(then > 1.05 * now) || length2(n, c, d) > n->longest2) continue;
             /* not across a fold: both sides must agree, and the new triangles with the surface */
-            tl_vec3 p = area_normal(n, a, b, c), q = area_normal(n, b, a, d), x = area_normal(n, a, d, c), y = area_normal(n, b, c, d);
+            tl_vec3 p = area_normal(n, a, b, c), q = area_normal(n, b, a, d), x = area_normal(n, a, d, c),
+                    y = area_normal(n, b, c, d);
             bool edge = m->sharp[a] != TL_MARCH_SMOOTH && m->sharp[b] != TL_MARCH_SMOOTH;
             if (edge && tl_vec3_dot(p, q) < 0.9 * tl_vec3_norm(p) * tl_vec3_norm(q)) continue;
             if (tl_vec3_dot(x, y) < 0.7 * tl_vec3_norm(x) * tl_vec3_norm(y)) continue;
-            double old_fit = tl_min(fit(n, a, b, c), fit(n, b, a, d)), new_fit = tl_min(fit(n, a, d, c), fit(n, b, c, d));
+            double old_fit = tl_min(fit(n, a, b, c), fit(n, b, a, d)),
+                   new_fit = tl_min(fit(n, a, d, c), fit(n, b, c, d));
             if (!(new_fit >= tl_min(GOOD_FIT, old_fit) && new_fit > 0)) continue;
             if (ring(n, a, around) <= 3 || ring(n, b, around) <= 3) continue;
             if (triangle_along(n, c, d) >= 0 || triangle_along(n, d, c) >= 0) continue;
@@ -327,7 +336,8 @@ static void guess_normals(net *n)
     }
 }
 
-talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest, talus_error *err)
+talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest,
+                              talus_error *err)
 {
     net n = {.m = m, .longest2 = longest * longest};
     n.head = TL_NEW(int32_t, m->vertices + 1);

@@ -17,17 +17,17 @@
 #define WORDS (CUBES * EDGES / 64)
 
 typedef struct block {
-    int32_t at[3];              /* in blocks */
+    int32_t at[3]; /* in blocks */
     int32_t first_vertex, first_patch, first_triangle, first_sharp;
-    float value[2][CUBES];      /* corners, centres; infinite: only the sign is known */
-    uint64_t cut[WORDS];        /* lattice edges with a vertex */
-    uint16_t before[WORDS];     /* bits in earlier words */
+    float value[2][CUBES];  /* corners, centres; infinite: only the sign is known */
+    uint64_t cut[WORDS];    /* lattice edges with a vertex */
+    uint16_t before[WORDS]; /* bits in earlier words */
 } block;
 
 typedef struct lattice {
     const tl_march_source *s;
-    int32_t n[3];     /* blocks along each axis */
-    int32_t *index;   /* [n0 n1 n2]: place in `block`, or -1 inside, -2 outside */
+    int32_t n[3];   /* blocks along each axis */
+    int32_t *index; /* [n0 n1 n2]: place in `block`, or -1 inside, -2 outside */
     block **block;
     int32_t count, room;
 } lattice;
@@ -125,7 +125,9 @@ static bool layer_has(const block *b, const int step[3], bool negative)
     for (int k = lo[2]; k <= hi[2]; k++)
         for (int j = lo[1]; j <= hi[1]; j++)
             for (int i = lo[0]; i <= hi[0]; i++)
-                if ((b->value[0][cube_number(i, j, k)] < 0) == negative || (b->value[1][cube_number(i, j, k)] < 0) == negative) return true;
+                if ((b->value[0][cube_number(i, j, k)] < 0) == negative ||
+                    (b->value[1][cube_number(i, j, k)] < 0) == negative)
+                    return true;
     return false;
 }
 
@@ -253,7 +255,8 @@ static void place_vertices(const lattice *l, const block *b, tl_march_mesh *m)
             int i = SIDE * b->at[0] + (c & 7), j = SIDE * b->at[1] + (c >> 3 & 7), k = SIDE * b->at[2] + (c >> 6);
             other_end(bit % EDGES, i, j, k, to, &fc, &tc);
             tl_vec3 p = place_of(s, i, j, k, fc), q = place_of(s, to[0], to[1], to[2], tc);
-            double a = known(s, b->value[fc][c], i, j, k, fc), d = known(s, value_of(l, to[0], to[1], to[2], tc), to[0], to[1], to[2], tc);
+            double a = known(s, b->value[fc][c], i, j, k, fc),
+                   d = known(s, value_of(l, to[0], to[1], to[2], tc), to[0], to[1], to[2], tc);
             m->vertex[v] = b->value[fc][c] < 0 ? s->crossing(s, p, a, q, d) : s->crossing(s, q, d, p, a);
             if (s->normal) m->normal[v] = s->normal(s, m->vertex[v]);
             v++;
@@ -263,9 +266,9 @@ static void place_vertices(const lattice *l, const block *b, tl_march_mesh *m)
 /* ---- patches ---- */
 
 /* Even orders of a tetrahedron's corners that put the inside ones first, by mask of inside corners; three inside are one outside, turned. */
-static const uint8_t order[16][4] = {
-    {0}, {0, 1, 2, 3}, {1, 0, 3, 2}, {0, 1, 2, 3}, {2, 0, 1, 3}, {0, 2, 3, 1}, {1, 2, 0, 3}, {3, 0, 2, 1},
-    {3, 0, 2, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}, {2, 0, 1, 3}, {2, 3, 0, 1}, {1, 0, 3, 2}, {0, 1, 2, 3}, {0}};
+static const uint8_t order[16][4] = {{0},          {0, 1, 2, 3}, {1, 0, 3, 2}, {0, 1, 2, 3}, {2, 0, 1, 3}, {0, 2, 3, 1},
+                                     {1, 2, 0, 3}, {3, 0, 2, 1}, {3, 0, 2, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}, {2, 0, 1, 3},
+                                     {2, 3, 0, 1}, {1, 0, 3, 2}, {0, 1, 2, 3}, {0}};
 static const uint8_t inside_count[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 
 typedef struct corner {
@@ -367,7 +370,8 @@ static tl_vec3 meet(int n, const tl_vec3 *point, const tl_vec3 *normal, tl_march
     }
     double w[3];
     tl_eig3(A, w, &V);
-    *sharp = w[0] > 0.1 * w[2] ? TL_MARCH_CORNER : TL_MARCH_EDGE; /* three planes at right angles: 1; of one edge: 0 up to curvature */
+    *sharp = w[0] > 0.1 * w[2] ? TL_MARCH_CORNER
+                               : TL_MARCH_EDGE; /* three planes at right angles: 1; of one edge: 0 up to curvature */
     tl_vec3 x = middle;
     for (int i = *sharp == TL_MARCH_CORNER ? 0 : 1; i < 3; i++) {
         tl_vec3 e = tl_mat3_column(V, i);
@@ -377,7 +381,8 @@ static tl_vec3 meet(int n, const tl_vec3 *point, const tl_vec3 *normal, tl_march
 }
 
 /* A point on the sharp edge or corner under a patch, if there is one: closer to it the normals must still disagree. */
-static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at, const tl_vec3 *towards, tl_vec3 *x, tl_vec3 *mean)
+static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at, const tl_vec3 *towards, tl_vec3 *x,
+                              tl_vec3 *mean)
 {
     tl_vec3 point[4], normal[4], middle = {0, 0, 0};
     for (int i = 0; i < n; i++) {
@@ -389,7 +394,8 @@ static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at
     tl_march_class sharp = TL_MARCH_SMOOTH;
     for (int round = 0; round < 3; round++) {
         *x = meet(n, point, normal, &sharp);
-        if (tl_vec3_norm(tl_vec3_sub(*x, middle)) > 0.9 * s->cell) return TL_MARCH_SMOOTH; /* belongs to another patch */
+        if (tl_vec3_norm(tl_vec3_sub(*x, middle)) > 0.9 * s->cell)
+            return TL_MARCH_SMOOTH; /* belongs to another patch */
         if (round == 2) break;
         for (int i = 0; i < n; i++) {
             point[i] = s->project(s, tl_vec3_add_scaled(*x, 0.2, tl_vec3_sub(point[i], *x)));
@@ -398,7 +404,8 @@ static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at
         if (!disagree(n, normal)) return TL_MARCH_SMOOTH;
     }
     *x = s->project(s, *x);
-    if (!(tl_vec3_norm(tl_vec3_sub(*x, s->project(s, *x))) < 1e-9 * s->cell)) return TL_MARCH_SMOOTH; /* no surface where the planes meet */
+    if (!(tl_vec3_norm(tl_vec3_sub(*x, s->project(s, *x))) < 1e-9 * s->cell))
+        return TL_MARCH_SMOOTH; /* no surface where the planes meet */
     *mean = (tl_vec3){0, 0, 0};
     for (int i = 0; i < n; i++) *mean = tl_vec3_add(*mean, normal[i]);
     *mean = tl_vec3_normalize_or(*mean, normal[0]);
@@ -449,7 +456,10 @@ static void find_patches(const lattice *l, const block *b, const tl_march_mesh *
         }
 }
 
-static double length2(const tl_march_mesh *m, int32_t a, int32_t b) { return tl_vec3_norm2(tl_vec3_sub(m->vertex[a], m->vertex[b])); }
+static double length2(const tl_march_mesh *m, int32_t a, int32_t b)
+{
+    return tl_vec3_norm2(tl_vec3_sub(m->vertex[a], m->vertex[b]));
+}
 
 static void set(int32_t *triangle, int32_t a, int32_t b, int32_t c)
 {
@@ -499,7 +509,8 @@ static talus_status place_all(lattice *l, tl_march_mesh *m, talus_error *err)
     m->vertices = (int32_t)total;
     m->vertex = TL_NEW(tl_vec3, total + 1);
     m->normal = TL_NEW_ZERO(tl_vec3, total + 1);
-    if (!m->vertex || !m->normal) return TL_FAIL(err, TALUS_NO_MEMORY, "surface: no memory for %lld vertices", (long long)total);
+    if (!m->vertex || !m->normal)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "surface: no memory for %lld vertices", (long long)total);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t b = 0; b < l->count; b++) place_vertices(l, l->block[b], m);
     return TALUS_OK;
@@ -516,7 +527,8 @@ static talus_status make_room(tl_march_mesh *m, int32_t sharp, int32_t triangles
     m->sharp = TL_NEW_ZERO(uint8_t, n);
     m->triangle = tl_alloc(sizeof *m->triangle * (size_t)(triangles + 1));
     if (!vertex || !normal || !m->sharp || !m->triangle)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "surface: no memory for %d vertices and %d triangles", m->vertices + sharp, triangles);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "surface: no memory for %d vertices and %d triangles", m->vertices + sharp,
+                       triangles);
     m->triangles = triangles;
     return TALUS_OK;
 }

@@ -1,8 +1,8 @@
 /* Shapes, surfaces, grids and samples with the heap refusing at every point: a clean status, nothing left behind, nothing half made. */
+#include "geom/shape.h"
 #include "base/alloc.h"
 #include "check.h"
 #include "geom/sdf_grid.h"
-#include "geom/shape.h"
 #include "geom/surface.h"
 
 static talus_error err;

@@ -41,7 +41,8 @@ static uint64_t hash_all(const tl_test_shapes *s, int k)
     h = tl_hash(h, &mass, sizeof mass);
     CHECK_OK(tl_sdf_grid_create(&g, s->tree, node, 0.1, 0.2, &err));
     for (int i = 0; i < 1000; i++) {
-        double d = tl_sdf_grid_distance(g, (tl_vec3){0.3 * (i % 10 - 4.5), 0.3 * (i / 10 % 10 - 4.5), 0.3 * (i / 100 - 4.5)});
+        double d =
+            tl_sdf_grid_distance(g, (tl_vec3){0.3 * (i % 10 - 4.5), 0.3 * (i / 10 % 10 - 4.5), 0.3 * (i / 100 - 4.5)});
         h = tl_hash(h, &d, sizeof d);
     }
     tl_sdf_grid_free(g);
@@ -82,6 +83,7 @@ static void queries_do_not_allocate(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_for_any_thread_count), cmocka_unit_test(queries_do_not_allocate)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_for_any_thread_count),
+                                       cmocka_unit_test(queries_do_not_allocate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
