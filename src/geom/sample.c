@@ -118,9 +118,9 @@ static talus_status near_create(near_list *l, double spacing, double expected, t
     return TALUS_OK;
 }
 
-/* Darts: random points on the triangles of a finer surface, moved to the true one, in batches; within a batch they are made in parallel and
- * accepted in order. 25 per disk leave few gaps; after them every vertex of the finer surface gets its chance, so no gap is wider than
- * the spacing and one fine edge. */
+/* Darts: random points on the triangles of a finer surface, moved to the true one, in batches; within a batch they are
+ * made in parallel and accepted in order. 25 per disk leave few gaps; after them every vertex of the finer surface
+ * gets its chance, so no gap is wider than the spacing and one fine edge. */
 #define DARTS 25
 #define BATCH 16384
 
@@ -332,9 +332,10 @@ static talus_status fill_cubes(filling *f, tl_points *out, talus_error *err)
 
 /* ---- blue noise ----
  *
- * Cubes with a diagonal of one radius hold one point at most. In each of ROUNDS rounds every empty cube draws a point and keeps it when no
- * kept point is nearer than the radius [Wei2008]. Blocks run in parallel in eight groups, by even and odd place along each axis: blocks of a group
- * are too far apart to see each other, so the answer does not depend on threads. Within a block, cubes come in a stirred order. */
+ * Cubes with a diagonal of one radius hold one point at most. In each of ROUNDS rounds every empty cube draws a point
+ * and keeps it when no kept point is nearer than the radius [Wei2008]. Blocks run in parallel in eight groups, by even
+ * and odd place along each axis: blocks of a group are too far apart to see each other, so the answer does not depend
+ * on threads. Within a block, cubes come in a stirred order. */
 #define ROUNDS 16
 #define RADIUS 0.856 /* of the spacing: one point per spacing^3 (measured in tests/unit/sample.c) */
 

@@ -1,9 +1,9 @@
 /* A narrow band of signed distance on a regular grid: what contact detection and volume fractions read.
  *
- * Trilinear values; the gradient is the exact gradient of the interpolant, so the two never disagree. Blocks of 8^3 cells are kept only
- * where they come within `band` of the surface: memory grows with the surface's area. Beyond, the distance is a lower bound with the right sign, and the
- * gradient that of a coarser interpolant (one value per block corner); outside of the grid both are those of the shape's box.
- * Values are floats: six digits of the local distance. */
+ * Trilinear values; the gradient is the exact gradient of the interpolant, so the two never disagree. Blocks of 8^3
+ * cells are kept only where they come within `band` of the surface: memory grows with the surface's area. Beyond, the
+ * distance is a lower bound with the right sign, and the gradient that of a coarser interpolant (one value per block
+ * corner); outside of the grid both are those of the shape's box. Values are floats. */
 #ifndef TL_GEOM_SDF_GRID_H
 #define TL_GEOM_SDF_GRID_H
 

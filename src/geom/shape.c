@@ -135,8 +135,8 @@ static double support_of_children(const tl_shape_tree *t, const tl_shape_node *n
     return n->op != OP_SMOOTH_UNION || s == INFINITY ? s : -tl_shape_blend_end(&b, NULL);
 }
 
-/* How far the shape reaches along u: the least bound known of u.p. Every node's distance is at least u.p - support for unit u, which makes
- * the bounds of offsets and blends right, also where distances are only lower bounds. */
+/* How far the shape reaches along u: the least bound known of u.p. Every node's distance is at least u.p - support for
+ * unit u, which makes the bounds of offsets and blends right, also where distances are only lower bounds. */
 static double support(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 u)
 {
     double length = tl_vec3_norm(u), flat = sqrt(u.x * u.x + u.z * u.z);

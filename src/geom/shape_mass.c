@@ -17,7 +17,8 @@ typedef struct lathe {
     double v, y, yy, xx;
 } lathe;
 
-/* A piece with radius^2 = c0 + c1 y + c2 y^2 from y0 to y1 (negative when y1 < y0): integrands of degree <= 4, so three Gauss points are exact. */
+/* A piece with radius^2 = c0 + c1 y + c2 y^2 from y0 to y1 (negative when y1 < y0): integrands of degree <= 4, so
+ * three Gauss points are exact. */
 static void lathe_add(lathe *m, double y0, double y1, double c0, double c1, double c2)
 {
     static const double at[3] = {-0.77459666924148337704, 0, 0.77459666924148337704},
@@ -250,7 +251,8 @@ static double plane_fraction(tl_vec3 n, double d)
     return tl_min(tl_max(sum / (6 * a * b * c), 0), 1);
 }
 
-/* Moments about `origin`, which is near: no digits are lost for a shape far from 0. Cubes far from the surface are whole or empty by the Lipschitz bound; the smallest ones are cut by the tangent plane. */
+/* Moments about `origin`, which is near: no digits are lost for a shape far from 0. Cubes far from the surface are
+ * whole or empty by the Lipschitz bound; the smallest ones are cut by the tangent plane. */
 static void integrate(const tl_shape_tree *t, int node, tl_vec3 origin, tl_vec3 c, double half, int levels, moments *m)
 {
     tl_vec3 g;

@@ -70,9 +70,9 @@ struct tl_shape_tree {
     struct tl_mesh_distance **mesh;
 };
 
-/* min over weights w >= 0, sum w = 1, of  w.d + k/2 (|w|^2 - 1):  of two values the usual quadratic blend, of many symmetric in them.
- * Smooth, and its gradient w is a mean: a blend of distances keeps the Lipschitz constant 1. Values more than k above
- * the least have no weight. Only the TL_BLEND_MAX least values count. */
+/* min over weights w >= 0, sum w = 1, of  w.d + k/2 (|w|^2 - 1):  of two values the usual quadratic blend, of many
+ * symmetric in them. Smooth, and its gradient w is a mean: a blend of distances keeps the Lipschitz constant 1. Values
+ * more than k above the least have no weight. Only the TL_BLEND_MAX least values count. */
 #define TL_BLEND_MAX 32
 typedef struct tl_shape_blend {
     int count;

@@ -9,7 +9,8 @@
 
 #define CELLS_MAX 4000 /* along an edge: 10^8 blocks at most, 500 MB of block numbers */
 
-/* Share of the wanted edge that a lattice cube has, and the shortest and longest edge kept: gives a mean of 1.0 (tests/unit/surface.c). */
+/* Share of the wanted edge that a lattice cube has, and the shortest and longest edge kept: gives a mean of 1.0
+ * (tests/unit/surface.c). */
 #define CUBE 1.0
 #define SHORTEST 0.7
 #define LONGEST 1.5
@@ -38,7 +39,8 @@ static int shape_sign(const tl_march_source *s, tl_vec3 middle, double half)
     return d > reach ? 1 : d < -reach ? -1 : 0;
 }
 
-/* Regula falsi that halves the weight of an end that stays (Illinois); every third time that this is needed, the bracket itself. */
+/* Regula falsi that halves the weight of an end that stays (Illinois); every third time that this is needed, the
+ * bracket itself. */
 static tl_vec3 shape_crossing(const tl_march_source *s, tl_vec3 in, double a, tl_vec3 out, double b)
 {
     tl_vec3 along = tl_vec3_sub(out, in);

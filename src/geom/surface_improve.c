@@ -10,6 +10,7 @@ typedef struct net {
     int32_t *head; /* [vertices], -1 none; -2 vertex gone */
     int32_t *next; /* [3 triangles] */
     double longest2;
+    double same2; /* sharp vertices nearer than this (squared) are one */
 } net;
 
 static int32_t *corner_at(const net *n, int32_t corner) { return &n->m->triangle[corner / 3][corner % 3]; }
@@ -58,7 +59,7 @@ static int32_t apex(const net *n, int32_t t, int32_t a, int32_t b)
     return v[0] != a && v[0] != b ? v[0] : v[1] != a && v[1] != b ? v[1] : v[2];
 }
 
-/* Neighbours: in a closed manifold each follows v in exactly one triangle. RING_MAX + 1 when there are more than fit. */
+/* Neighbours: in a closed manifold each follows v in exactly one triangle. RING_MAX + 1 when more than fit. */
 static int ring(const net *n, int32_t v, int32_t out[RING_MAX])
 {
     int count = 0;
@@ -96,8 +97,8 @@ static double quality(const net *n, int32_t a, int32_t b, int32_t c)
     return sides > 0 ? 3.4641016151377544 * tl_vec3_norm(area_normal(n, a, b, c)) / sides : 0;
 }
 
-/* Least cosine between the triangle and the surface at its smooth corners; among these, between themselves too: a triangle across a sharp
- * edge is as bad as one that stands on end. */
+/* Least cosine between the triangle and the surface at its smooth corners; among these, between themselves too: a
+ * triangle across a sharp edge is as bad as one that stands on end. */
 static double fit(const net *n, int32_t a, int32_t b, int32_t c)
 {
     tl_vec3 N = tl_vec3_normalize(area_normal(n, a, b, c));
@@ -117,12 +118,15 @@ static double fit(const net *n, int32_t a, int32_t b, int32_t c)
 
 /* ---- removing short edges ---- */
 
-/* v may go along the edge to w: corners stay, sharp vertices slide along their edge. */
+/* v may go along the edge to w: corners stay, sharp vertices slide along their edge. Two that were found at the same
+ * place become one. */
 static bool may_slide(const net *n, int32_t v, int32_t w)
 {
     const uint8_t *sharp = n->m->sharp;
     if (sharp[v] == TL_MARCH_SMOOTH) return true;
-    if (sharp[v] == TL_MARCH_CORNER || sharp[w] == TL_MARCH_SMOOTH) return false;
+    if (sharp[w] < sharp[v]) return false;
+    if (length2(n, v, w) < n->same2) return true;
+    if (sharp[v] == TL_MARCH_CORNER) return false;
     int32_t s = triangle_along(n, v, w), t = triangle_along(n, w, v);
     const int32_t *a = n->m->triangle[s], *b = n->m->triangle[t];
     tl_vec3 p = area_normal(n, a[0], a[1], a[2]), q = area_normal(n, b[0], b[1], b[2]);
@@ -135,8 +139,8 @@ static bool is_triangle(const net *n, int32_t a, int32_t b, int32_t c)
     return (s >= 0 && apex(n, s, a, b) == c) || (t >= 0 && apex(n, t, a, b) == c);
 }
 
-/* v and w have two neighbours in common, those of their two triangles, which keep at least three neighbours; and the pair does not
- * close a tetrahedron with them. */
+/* v and w have two neighbours in common, those of their two triangles, which keep at least three neighbours; and the
+ * pair does not close a tetrahedron with them. */
 static bool keeps_manifold(const net *n, int32_t v, int32_t w, int count, const int32_t *around)
 {
     int32_t other[RING_MAX], far_ring[RING_MAX], shared[2];
@@ -274,7 +278,8 @@ static void measure_around(const net *n, int32_t v, double *least_fit, double *l
     }
 }
 
-/* Smooth vertices go towards the middle of their neighbours and back to the surface, where that makes the worst triangle better. */
+/* Smooth vertices go towards the middle of their neighbours and back to the surface, where that makes the worst
+ * triangle better. */
 static void relax_pass(net *n, const tl_march_source *s)
 {
     tl_march_mesh *m = n->m;
@@ -339,7 +344,7 @@ static void guess_normals(net *n)
 talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest,
                               talus_error *err)
 {
-    net n = {.m = m, .longest2 = longest * longest};
+    net n = {.m = m, .longest2 = longest * longest, .same2 = 0.01 * shortest * shortest};
     n.head = TL_NEW(int32_t, m->vertices + 1);
     n.next = TL_NEW(int32_t, 3 * (int64_t)m->triangles + 1);
     if (!n.head || !n.next) {

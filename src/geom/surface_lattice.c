@@ -1,9 +1,10 @@
-/* Marching tetrahedra on a body-centred cubic lattice: cube corners and cube centres, four tetrahedra around every face between two
- * centres. A tetrahedron has one patch of surface or none, patches meet along whole edges, so the result is closed and manifold for
- * any signs whatever. Where the normals of a patch disagree also close to the edge they point to, a vertex is put on that edge [Kobbelt2001].
+/* Marching tetrahedra on a body-centred cubic lattice: cube corners and cube centres, four tetrahedra around every
+ * face between two centres. A tetrahedron has one patch of surface or none, patches meet along whole edges, so the
+ * result is closed and manifold for any signs whatever. Where the normals of a patch disagree also close to the edge
+ * they point to, a vertex is put on that edge [Kobbelt2001].
  *
- * The lattice is kept in blocks of 8^3 cubes, and only blocks near the surface are kept. Vertices are numbered by block and lattice edge:
- * no search, no tolerance, same numbers for any thread count. */
+ * The lattice is kept in blocks of 8^3 cubes, and only blocks near the surface are kept. Vertices are numbered by
+ * block and lattice edge: no search, no tolerance, same numbers for any thread count. */
 #include <float.h>
 #include <string.h>
 
@@ -131,8 +132,8 @@ static bool layer_has(const block *b, const int step[3], bool negative)
     return false;
 }
 
-/* A function with a jump (a distance that is no distance) may change sign between a kept block and one that was skipped: keep that one as well,
- * until signs change inside kept blocks only. */
+/* A function with a jump (a distance that is no distance) may change sign between a kept block and one that was
+ * skipped: keep that one as well, until signs change inside kept blocks only. */
 static talus_status close_gaps(lattice *l, talus_error *err)
 {
     for (int32_t from = 0, checked = 0; checked < l->count; checked = from) {
@@ -265,7 +266,8 @@ static void place_vertices(const lattice *l, const block *b, tl_march_mesh *m)
 
 /* ---- patches ---- */
 
-/* Even orders of a tetrahedron's corners that put the inside ones first, by mask of inside corners; three inside are one outside, turned. */
+/* Even orders of a tetrahedron's corners that put the inside ones first, by mask of inside corners; three inside are
+ * one outside, turned. */
 static const uint8_t order[16][4] = {{0},          {0, 1, 2, 3}, {1, 0, 3, 2}, {0, 1, 2, 3}, {2, 0, 1, 3}, {0, 2, 3, 1},
                                      {1, 2, 0, 3}, {3, 0, 2, 1}, {3, 0, 2, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}, {2, 0, 1, 3},
                                      {2, 3, 0, 1}, {1, 0, 3, 2}, {0, 1, 2, 3}, {0}};
@@ -297,7 +299,8 @@ static bool is_cut(const block_signs in, int c)
     return inside != 0 && inside != 12;
 }
 
-/* Tetrahedron m of 4 around the face of a block's cube `c` across `axis`: positively oriented. Returns the mask of inside corners. */
+/* Tetrahedron m of 4 around the face of a block's cube `c` across `axis`: positively oriented. Returns the mask of
+ * inside corners. */
 static int tetrahedron(const block *b, const block_signs in, int c, int axis, int m, corner t[4])
 {
     static const int turn[5][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}, {0, 0}};

@@ -1,4 +1,5 @@
-/* Shapes, surfaces, grids and samples with the heap refusing at every point: a clean status, nothing left behind, nothing half made. */
+/* Shapes, surfaces, grids and samples with the heap refusing at every point: a clean status, nothing left behind,
+ * nothing half made. */
 #include "geom/shape.h"
 #include "base/alloc.h"
 #include "check.h"

@@ -1,4 +1,5 @@
-/* Distance grids: near the surface as good as the cell allows, far from it a lower bound, everywhere a gradient that fits the values. */
+/* Distance grids: near the surface as good as the cell allows, far from it a lower bound, everywhere a gradient that
+ * fits the values. */
 #include "geom/sdf_grid.h"
 
 #include "base/random.h"

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "check.h"
+#include "geom/mesh_distance.h"
+#include "geom/trimesh_make.h"
 #include "math/quat.h"
 #include "shapes.h"
 
@@ -466,6 +468,53 @@ static void mass_of_a_mirrored_pair(void **state)
     tl_shape_tree_free(t);
 }
 
+/* ---- meshes ---- */
+
+static int mesh_shape(tl_shape_tree *t, const tl_trimesh *m)
+{
+    tl_mesh_distance *d;
+    CHECK_OK(tl_mesh_distance_create(&d, m, &err));
+    int node = tl_shape_mesh(t, d, &err);
+    assert_true(node >= 0);
+    return node;
+}
+
+/* A mesh of a box is the box: distance, gradient, bounds and mass, alone and in operations. */
+static void meshes_are_shapes(void **state)
+{
+    (void)state;
+    tl_shape_tree *t = tl_shape_tree_create();
+    tl_trimesh m;
+    CHECK_OK(tl_trimesh_box(&m, (tl_vec3){1.2, 0.7, 2.1}, 3, &err));
+    int mesh = mesh_shape(t, &m), box = tl_shape_box(t, (tl_vec3){1.2, 0.7, 2.1}, 0, &err);
+    const double turn[4] = {0.8, 0.36, 0.48, 0};
+    int ball = tl_shape_sphere(t, 0.5, &err);
+    int pair[2] = {tl_shape_place(t, mesh, (tl_vec3){1, 2, 3}, turn, 2, &err),
+                   tl_shape_place(t, box, (tl_vec3){1, 2, 3}, turn, 2, &err)};
+    int cut[2] = {tl_shape_subtract(t, mesh, 1, &ball, &err), tl_shape_subtract(t, box, 1, &ball, &err)};
+    assert_int_equal(tl_shape_kind_of(t, pair[0]), TL_SHAPE_MESH);
+    for (uint64_t i = 0; i < 2000; i++) {
+        tl_vec3 p = random_point(i, 4);
+        CHECK_NEAR(tl_shape_distance(t, mesh, p), tl_shape_distance(t, box, p), 1e-12);
+        CHECK_NEAR(tl_shape_distance(t, pair[0], p), tl_shape_distance(t, pair[1], p), 1e-12);
+        CHECK_NEAR(tl_shape_distance(t, cut[0], p), tl_shape_distance(t, cut[1], p), 1e-12);
+        double d = tl_shape_distance(t, mesh, p);
+        tl_vec3 q = tl_vec3_add_scaled(p, -d, tl_shape_gradient(t, mesh, p));
+        CHECK_NEAR(tl_shape_distance(t, mesh, q), 0, 1e-12);
+    }
+    tl_box3 a = tl_shape_bounds(t, pair[0]), b = tl_shape_bounds(t, pair[1]);
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(a.lo, b.lo)) + tl_vec3_norm(tl_vec3_sub(a.hi, b.hi)), 1e-13);
+    tl_vec3 g = tl_shape_gradient(t, mesh, (tl_vec3){0.6, 0.1, 0.2}); /* on the surface */
+    CHECK_NEAR(g.x, 1, 1e-12);
+    tl_mass x, y;
+    CHECK_OK(tl_shape_mass(t, pair[0], 1, &x, &err));
+    CHECK_OK(tl_shape_mass(t, pair[1], 1, &y, &err));
+    CHECK_REL(x.volume, y.volume, 1e-13);
+    CHECK_LE(tl_mat3_norm(tl_mat3_sub(x.inertia, y.inertia)), 1e-12 * tl_mat3_norm(y.inertia));
+    tl_trimesh_free(&m);
+    tl_shape_tree_free(t);
+}
+
 /* ---- refusals ---- */
 
 #define REFUSED(expr, text)                                                                                            \
@@ -565,6 +614,7 @@ int main(void)
         cmocka_unit_test(masses_of_primitives),
         cmocka_unit_test(masses_agree_with_quadrature),
         cmocka_unit_test(mass_of_a_mirrored_pair),
+        cmocka_unit_test(meshes_are_shapes),
         cmocka_unit_test(bad_parameters_are_named),
         cmocka_unit_test(clockwise_profiles_are_turned),
     };

@@ -1,4 +1,5 @@
-/* Marched surfaces: closed, manifold and oriented whatever is marched; on the surface, near in volume and area, with good triangles. */
+/* Marched surfaces: closed, manifold and oriented whatever is marched; on the surface, near in volume and area, with
+ * good triangles. */
 #include "geom/surface.h"
 
 #include <string.h>
@@ -44,6 +45,12 @@ static void every_shape_is_closed_and_near(void **state)
                 if (!(fabs(d) < 1e-9)) fail_msg("%s: vertex %g off", name, d);
             }
             if (e == 1) {
+                tl_trimesh_report r;
+                CHECK_OK(tl_trimesh_check(&m, &r, &err));
+                assert_true(r.closed && !r.inverted && r.nonmanifold_vertices == 0 && r.degenerate == 0 &&
+                            r.duplicate == 0);
+                /* tips and notches of the star are narrower than an edge */
+                CHECK_LE(r.self_intersections, strcmp(name, "star") ? 0 : 5);
                 double v = volume_of(s.tree, node), rel = q.volume / v - 1;
                 if (!(fabs(rel) < 0.02)) fail_msg("%s: volume off by %g", name, rel);
                 if (!(q.edge_mean > 0.85 * edges[e] && q.edge_mean < 1.15 * edges[e]))
