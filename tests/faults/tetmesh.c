@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../fuzz/fuzz_tetmesh.h"
 #include "base/alloc.h"
 #include "base/random.h"
 #include "check.h"
+#include "fuzz_tetmesh.h"
 #include "tempdir.h"
 
 static talus_error err;
