@@ -1,4 +1,5 @@
-/* The public mesh functions, and gmsh as a separate program: a real one when it is installed, and stand-ins that fail in every way. */
+/* The public mesh functions, and gmsh as a separate program: a real one when it is installed, and stand-ins that
+ * fail in every way. */
 #include <talus/mesh.h>
 
 #include <stdio.h>
@@ -109,8 +110,13 @@ static void wrong_requests(void **state)
     talus_mesh *m;
     static const struct {
         const char *shape, *says;
-    } bad[] = {{"spher { radius = 1 }", "sphere"}, {"sphere { radius = -1 }", "-1"}, {"half_space { normal = {0, 1, 0} }", "unbounded"},
-               {"", "shape"}, {"sphere {", "shape:1"}, {"7", "shape"}, {"os.exit(1)", "os"}};
+    } bad[] = {{"spher { radius = 1 }", "sphere"},
+               {"sphere { radius = -1 }", "-1"},
+               {"half_space { normal = {0, 1, 0} }", "unbounded"},
+               {"", "shape"},
+               {"sphere {", "shape:1"},
+               {"7", "shape"},
+               {"os.exit(1)", "os"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         err.message[0] = '\0';
         assert_int_equal(talus_mesh_from_shape(bad[i].shape, &o, &m, &err), TALUS_BAD_INPUT);
@@ -180,7 +186,8 @@ static void files_to_meshes(void **state)
 
 static void cube(tl_trimesh *m)
 {
-    static const int32_t triangles[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    static const int32_t triangles[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                                             {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
     CHECK_OK(tl_trimesh_create(m, 8, 12, &err));
     for (int v = 0; v < 8; v++) m->vertex[v] = (tl_vec3){v & 1, v >> 1 & 1, v >> 2};
     memcpy(m->triangle, triangles, sizeof triangles);
@@ -230,8 +237,10 @@ static void gmsh_stand_ins(void **state)
 
     /* one that works sees the surface, the size and a place to write to */
     pretend("[ \"$1 $3\" = \"-3 -o\" ] || exit 9\n"
-            "d=$(dirname \"$2\")\ngrep -q 'Volume(1)' \"$2\" || exit 8\n[ $(grep -c ' 2 2 1 1 ' \"$d/surface.msh\") = 12 ] || exit 7\n"
-            "printf '$MeshFormat\\n2.2 0 8\\n$EndMeshFormat\\n$Nodes\\n4\\n1 0 0 0\\n2 1 0 0\\n3 0 1 0\\n4 0 0 1\\n$EndNodes\\n"
+            "d=$(dirname \"$2\")\ngrep -q 'Volume(1)' \"$2\" || exit 8\n[ $(grep -c ' 2 2 1 1 ' \"$d/surface.msh\") = "
+            "12 ] || exit 7\n"
+            "printf '$MeshFormat\\n2.2 0 8\\n$EndMeshFormat\\n$Nodes\\n4\\n1 0 0 0\\n2 1 0 0\\n3 0 1 0\\n4 0 0 "
+            "1\\n$EndNodes\\n"
             "$Elements\\n1\\n1 4 0 1 2 3 4\\n$EndElements\\n' > \"$4\"");
     CHECK_OK(tl_tetmesh_gmsh(&surface, 0.5, 30, &m, &err));
     assert_int_equal(m.tets, 1);
