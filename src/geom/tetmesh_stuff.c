@@ -12,9 +12,9 @@
 enum { SIDE = 8, CELLS = SIDE * SIDE * SIDE, VERTICES = 2 * CELLS, HALO = SIDE + 2, SLOTS = 14 };
 
 /* A crossing closer to a lattice vertex than this share of the edge pulls the vertex onto the surface. Differs from
- * [Labelle2007], whose 0.24999 and 0.41189 gave a smallest dihedral angle of 9.97 degrees where these give 10.8
- * (22e6 tets of random noise at the lattice's scale, as in tests/unit/tetmesh_stuff.c; 0.29 and 0.22 for the first
- * are worse too). */
+ * [Labelle2007]: its thresholds of about 0.25 and 0.412 gave a smallest dihedral angle of 9.97 degrees here, where
+ * these give 10.8 (22e6 tets of random noise at the lattice's scale, as in tests/unit/tetmesh_stuff.c; 0.22 and 0.29
+ * for the first are worse too). */
 #define WARP_LONG 0.27
 #define WARP_SHORT 0.41
 
