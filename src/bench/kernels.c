@@ -163,11 +163,11 @@ static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *
     static const char *const names[] = {"kernel",     "threads",  "MB",       "ms", "GB/s",
                                         "triad GB/s", "of triad", "speed-up", NULL};
     tl_table_header(t, names);
-    TL_TRY(bench_dot(t, 34, repeats, err));
-    TL_TRY(bench_dot(t, 512, repeats, err));
-    if (o->size) return bench_spmv(t, o->size, repeats, err);
-    TL_TRY(bench_spmv(t, 128, repeats, err));
-    return bench_spmv(t, 256, repeats, err);
+    const double megabytes[] = {34, 512};
+    const int sizes[] = {o->size ? o->size : 128, 256};
+    for (int i = 0; i < 2 && !t->stopped; i++) TL_TRY(bench_dot(t, megabytes[i], repeats, err));
+    for (int i = 0; i < (o->size ? 1 : 2) && !t->stopped; i++) TL_TRY(bench_spmv(t, sizes[i], repeats, err));
+    return TALUS_OK;
 }
 
 const tl_bench tl_bench_kernels = {

@@ -12,10 +12,14 @@ static talus_error err;
 static const char small_scene[] =
     "local p = params { n = 2 }\n"
     "local sand = granular { name = 'sand', density = 1600, friction_angle_deg = 30 }\n"
-    "local shape = smooth_union { box { size = {0.1, 0.2, 0.1}, round = 0.01 }, sphere { radius = 0.1 }:move {0.1, 0, 0}, blend = 0.02 }\n"
-    "return scene { talus = 1, engine = 'grid', duration = 1, title = 'x', grid = { cells = {8, 8, 8}, cell = 0.125 },\n"
-    "  fill = { { material = sand, shape = revolve { profile = { {0, 0}, {0.4, 0}, {0, 0.4} }, center = {0.5, 0, 0.5} } } },\n"
-    "  bodies = grid_of { count = {p.n, 1, 1}, spacing = 0.3, at = {0.3, 0.7, 0.5}, body = { name = 'b', shape = shape, density = 500, force = function(t) return {t, 0, 0} end } },\n"
+    "local shape = smooth_union { box { size = {0.1, 0.2, 0.1}, round = 0.01 }, sphere { radius = 0.1 }:move {0.1, 0, "
+    "0}, blend = 0.02 }\n"
+    "return scene { talus = 1, engine = 'grid', duration = 1, title = 'x', grid = { cells = {8, 8, 8}, cell = 0.125 "
+    "},\n"
+    "  fill = { { material = sand, shape = revolve { profile = { {0, 0}, {0.4, 0}, {0, 0.4} }, center = {0.5, 0, 0.5} "
+    "} } },\n"
+    "  bodies = grid_of { count = {p.n, 1, 1}, spacing = 0.3, at = {0.3, 0.7, 0.5}, body = { name = 'b', shape = "
+    "shape, density = 500, force = function(t) return {t, 0, 0} end } },\n"
     "  contacts = { { between = {'b 1', 'walls'}, friction = 0.1 } } }\n";
 
 /* The k-th allocation fails, for every k: no memory is reported or the failure passes unseen (Lua collects garbage and asks
@@ -23,7 +27,8 @@ static const char small_scene[] =
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static const char broken[] = "return scene { talus = 1, engine = 'lg', duration = -1, bodies = { { shape = box { size = 0 }, densty = 1 } } }";
+    static const char broken[] = "return scene { talus = 1, engine = 'lg', duration = -1, bodies = { { shape = box { "
+                                 "size = 0 }, densty = 1 } } }";
     const char *const set[] = {"n=3", "fill[1].material.density=1500"};
     for (int kind = 0; kind < 2; kind++) {
         const char *text = kind ? broken : small_scene;

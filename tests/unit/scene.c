@@ -55,19 +55,22 @@ static void check_vec(tl_vec3 v, double x, double y, double z)
 static void example_has_its_values(void **state)
 {
     (void)state;
-    tl_scene *s = load("local sand = granular { density = 1600, friction_angle_deg = 30 }\n"
-                       "return scene {\n"
-                       "  talus = 1, engine = 'grid', duration = 2.0, fps = 50, gravity = {0, -9.81, 0},\n"
-                       "  grid = { cells = {64, 32, 16}, cell = 1/64, cfl = 2, periodic = {false, false, true}, origin = {1, 2, 3} },\n"
-                       "  fill = { { material = sand, shape = hemisphere { center = {1.5, 2, 3.1}, radius = 0.2 } } },\n"
-                       "  bodies = {\n"
-                       "    { name = 'board', shape = box { size = {0.3, 0.03, 0.2} }, at = {1.5, 2.4, 3.1}, density = 500, friction = 0.25 },\n"
-                       "    { name = 'drum', shape = torus { radius = 0.3, tube = 0.05 }, at = {1, 2, 3},\n"
-                       "      motion = function(t) return { rotation_rad = {0, 0, 1.5*t} } end },\n"
-                       "  },\n"
-                       "  solver = { scheme = 't-f-p-n', stress = 'staggered', cone = 'pyramid', tolerance = 1e-5,\n"
-                       "             pressure = { method = 'admm', inner = { method = 'cg', precond = 'mic' } }, friction = 'pgs' },\n"
-                       "}\n");
+    tl_scene *s = load(
+        "local sand = granular { density = 1600, friction_angle_deg = 30 }\n"
+        "return scene {\n"
+        "  talus = 1, engine = 'grid', duration = 2.0, fps = 50, gravity = {0, -9.81, 0},\n"
+        "  grid = { cells = {64, 32, 16}, cell = 1/64, cfl = 2, periodic = {false, false, true}, origin = {1, 2, 3} "
+        "},\n"
+        "  fill = { { material = sand, shape = hemisphere { center = {1.5, 2, 3.1}, radius = 0.2 } } },\n"
+        "  bodies = {\n"
+        "    { name = 'board', shape = box { size = {0.3, 0.03, 0.2} }, at = {1.5, 2.4, 3.1}, density = 500, friction "
+        "= 0.25 },\n"
+        "    { name = 'drum', shape = torus { radius = 0.3, tube = 0.05 }, at = {1, 2, 3},\n"
+        "      motion = function(t) return { rotation_rad = {0, 0, 1.5*t} } end },\n"
+        "  },\n"
+        "  solver = { scheme = 't-f-p-n', stress = 'staggered', cone = 'pyramid', tolerance = 1e-5,\n"
+        "             pressure = { method = 'admm', inner = { method = 'cg', precond = 'mic' } }, friction = 'pgs' },\n"
+        "}\n");
     assert_int_equal(s->version, 1);
     assert_int_equal(s->engine, TL_ENGINE_GRID);
     CHECK_NEAR(s->duration, 2, 0);
@@ -127,7 +130,8 @@ static void example_has_its_values(void **state)
     tl_scene_free(s);
 }
 
-static const char one_body[] = "return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = sphere { radius = 1 }, %s } } }";
+static const char one_body[] =
+    "return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = sphere { radius = 1 }, %s } } }";
 
 static tl_scene *body_scene(const char *keys)
 {
@@ -164,10 +168,12 @@ static void rotations_agree(void **state)
 static void body_takes_what_its_material_has(void **state)
 {
     (void)state;
-    tl_scene *s = load("local m = solid { name = 'oak', density = 700, friction = 0.3, restitution = 0.2, colour = '#336699', opacity = 0.5 }\n"
+    tl_scene *s = load("local m = solid { name = 'oak', density = 700, friction = 0.3, restitution = 0.2, colour = "
+                       "'#336699', opacity = 0.5 }\n"
                        "local ball = sphere { radius = 1 }\n"
                        "return scene { talus = 1, engine = 'lg', duration = 1, bodies = {\n"
-                       "  { shape = ball, material = m }, { shape = ball, material = m, density = 1, friction = 0.9, colour = {1, 0, 0} },\n"
+                       "  { shape = ball, material = m }, { shape = ball, material = m, density = 1, friction = 0.9, "
+                       "colour = {1, 0, 0} },\n"
                        "  { shape = ball, mass = 3 }, { shape = plane {}, kind = 'static' } } }\n");
     const tl_body *b = s->bodies;
     CHECK_NEAR(b[0].density, 700, 0);
@@ -189,12 +195,15 @@ static void body_takes_what_its_material_has(void **state)
 static void pairs_follow_the_rule(void **state)
 {
     (void)state;
-    tl_scene *s = load("local ball = sphere { radius = 1 }\n"
-                       "local ice, steel = preset 'ice', preset 'steel'\n"
-                       "return scene { talus = 1, engine = 'lg', duration = 1, bodies = {\n"
-                       "  { name = 'a', shape = ball, density = 1, friction = 0.4, restitution = 0.1 }, { name = 'b', shape = ball, density = 1, friction = 0.9, restitution = 0.3 },\n"
-                       "  { name = 'c', shape = ball, material = ice }, { name = 'd', shape = ball, material = steel } },\n"
-                       "  contacts = { { between = {'steel', 'ice'}, friction = 0.02 }, { between = {'walls', 'a'}, restitution = 1 }, { between = {'c', 'd'}, restitution = 0.7 } } }\n");
+    tl_scene *s =
+        load("local ball = sphere { radius = 1 }\n"
+             "local ice, steel = preset 'ice', preset 'steel'\n"
+             "return scene { talus = 1, engine = 'lg', duration = 1, bodies = {\n"
+             "  { name = 'a', shape = ball, density = 1, friction = 0.4, restitution = 0.1 }, { name = 'b', shape = "
+             "ball, density = 1, friction = 0.9, restitution = 0.3 },\n"
+             "  { name = 'c', shape = ball, material = ice }, { name = 'd', shape = ball, material = steel } },\n"
+             "  contacts = { { between = {'steel', 'ice'}, friction = 0.02 }, { between = {'walls', 'a'}, restitution "
+             "= 1 }, { between = {'c', 'd'}, restitution = 0.7 } } }\n");
     double mu, e;
     tl_scene_pair(s, 0, 1, (double[]){0.4, 0.9}, &mu, &e);
     CHECK_NEAR(mu, 0.6, 1e-15);
@@ -211,7 +220,8 @@ static void pairs_follow_the_rule(void **state)
 static void functions_of_time(void **state)
 {
     (void)state;
-    tl_scene *s = body_scene("at = {1, 2, 3}, rotation_deg = {0, 0, 90}, friction = function(t) return 0.1 + t end, motion = function(t) return { at = {t, 0, 0} } end");
+    tl_scene *s = body_scene("at = {1, 2, 3}, rotation_deg = {0, 0, 90}, friction = function(t) return 0.1 + t end, "
+                             "motion = function(t) return { at = {t, 0, 0} } end");
     double pose[7], mu = -1;
     CHECK_OK(tl_scene_evaluate(s, s->bodies[0].motion, 0.25, pose, 7, &err));
     CHECK_NEAR(pose[0], 0.25, 0);
@@ -252,12 +262,23 @@ static void late_functions_are_stopped(void **state)
 static void settings_change_keys_and_parameters(void **state)
 {
     (void)state;
-    static const char text[] = "local p = params { height = 0.3, wet = false, name = 'x', v = {1, 2, 3} }\n"
-                               "local m = solid { density = 10 }\n"
-                               "return scene { talus = 1, engine = 'lg', duration = 1, title = p.name .. tostring(p.wet), bodies = {\n"
-                               "  { name = 'a', shape = box { size = 1 }, material = m, at = {0, p.height, p.v[3]} }, { shape = box { size = 1 }, density = 1 } } }\n";
-    const char *set[] = {"height=0.5", "wet=true", "name=12", "v={4,5,6}", "duration=3", "bodies[2].density=7", "bodies.a.friction=0.125", "bodies[1].material.density=20",
-                         "solver.tolerance=1e-6", "bodies.a.at[1]=9", "gravity={0, 0, -1}"};
+    static const char text[] =
+        "local p = params { height = 0.3, wet = false, name = 'x', v = {1, 2, 3} }\n"
+        "local m = solid { density = 10 }\n"
+        "return scene { talus = 1, engine = 'lg', duration = 1, title = p.name .. tostring(p.wet), bodies = {\n"
+        "  { name = 'a', shape = box { size = 1 }, material = m, at = {0, p.height, p.v[3]} }, { shape = box { size = "
+        "1 }, density = 1 } } }\n";
+    const char *set[] = {"height=0.5",
+                         "wet=true",
+                         "name=12",
+                         "v={4,5,6}",
+                         "duration=3",
+                         "bodies[2].density=7",
+                         "bodies.a.friction=0.125",
+                         "bodies[1].material.density=20",
+                         "solver.tolerance=1e-6",
+                         "bodies.a.at[1]=9",
+                         "gravity={0, 0, -1}"};
     tl_load_options o = {.setting_count = 11, .setting = set};
     tl_scene *s = load_with(text, &o), *plain = load(text);
     assert_string_equal(plain->title, "xfalse");
@@ -278,7 +299,8 @@ static void settings_change_keys_and_parameters(void **state)
 static void size_is_a_variable(void **state)
 {
     (void)state;
-    static const char text[] = "return scene { talus = 1, engine = 'lg', duration = size == 'paper' and 2 or 1, bodies = { { shape = box { size = 1 }, density = 1 } } }";
+    static const char text[] = "return scene { talus = 1, engine = 'lg', duration = size == 'paper' and 2 or 1, bodies "
+                               "= { { shape = box { size = 1 }, density = 1 } } }";
     tl_load_options o = {.size = TL_SIZE_PAPER};
     tl_scene *small = load(text), *paper = load_with(text, &o);
     CHECK_NEAR(small->duration, 1, 0);
@@ -293,8 +315,10 @@ static void helpers_place_bodies(void **state)
     tl_scene *s = load("local b = { name = 'b', shape = box { size = 1 }, density = 1, at = {0, 0.5, 0} }\n"
                        "return scene { talus = 1, engine = 'lg', duration = 1, bodies = join {\n"
                        "  grid_of { count = {2, 1, 2}, spacing = {1, 2, 3}, at = {10, 0, 0}, body = b },\n"
-                       "  ring_of { count = 4, radius = 2, body = function(i, at) return { name = 'r' .. i, shape = sphere { radius = i }, density = i, at = at } end },\n"
-                       "  stack_of { count = 3, step = 0.5, turn_deg = 30, body = { name = 's', shape = box { size = 1 }, density = 1 } } } }\n");
+                       "  ring_of { count = 4, radius = 2, body = function(i, at) return { name = 'r' .. i, shape = "
+                       "sphere { radius = i }, density = i, at = at } end },\n"
+                       "  stack_of { count = 3, step = 0.5, turn_deg = 30, body = { name = 's', shape = box { size = 1 "
+                       "}, density = 1 } } } }\n");
     assert_int_equal(s->body_count, 11);
     check_vec(s->bodies[0].at, 10, 0.5, 0);
     check_vec(s->bodies[3].at, 11, 0.5, 3);
@@ -332,9 +356,11 @@ static void reading_repeats(void **state)
     (void)state;
     static const char text[] = "local list, t = {}, {}\n"
                                "for i = 1, 50 do t['k' .. i * 37 % 101] = math.random() end\n"
-                               "for k, v in pairs(t) do list[#list + 1] = { name = k, shape = sphere { radius = 1 + v }, density = math.random(10), at = {v, 0, 0} } end\n"
+                               "for k, v in pairs(t) do list[#list + 1] = { name = k, shape = sphere { radius = 1 + v "
+                               "}, density = math.random(10), at = {v, 0, 0} } end\n"
                                "table.sort(list, function(a, b) return a.density < b.density end)\n"
-                               "return scene { talus = 1, engine = 'lg', duration = 1, title = tostring({}) .. tostring(print), bodies = list }\n";
+                               "return scene { talus = 1, engine = 'lg', duration = 1, title = tostring({}) .. "
+                               "tostring(print), bodies = list }\n";
     tl_scene *a = load(text);
     for (int k = 0; k < 5; k++) {
         tl_scene *b = load(text);
@@ -353,14 +379,16 @@ static void reading_repeats(void **state)
 static void tower_of_600_is_quick(void **state)
 {
     (void)state;
-    static const char text[] = "local list = {}\n"
-                               "for i = 1, 600 do\n"
-                               "  local a = i * 0.3\n"
-                               "  list[i] = { name = string.format('block %d', i), shape = box { size = {0.1, 0.05, 0.2}, round = 0.002 },\n"
-                               "    at = {math.cos(a), i * 0.05, math.sin(a)}, rotation_deg = {0, 10 * i, 0}, density = 500 + i % 3, friction = 0.5,\n"
-                               "    colour = {0.5 + 0.4 * math.sin(a), 0.5, 0.5} }\n"
-                               "end\n"
-                               "return scene { talus = 1, engine = 'lg', duration = 1, bodies = list }\n";
+    static const char text[] =
+        "local list = {}\n"
+        "for i = 1, 600 do\n"
+        "  local a = i * 0.3\n"
+        "  list[i] = { name = string.format('block %d', i), shape = box { size = {0.1, 0.05, 0.2}, round = 0.002 },\n"
+        "    at = {math.cos(a), i * 0.05, math.sin(a)}, rotation_deg = {0, 10 * i, 0}, density = 500 + i % 3, friction "
+        "= 0.5,\n"
+        "    colour = {0.5 + 0.4 * math.sin(a), 0.5, 0.5} }\n"
+        "end\n"
+        "return scene { talus = 1, engine = 'lg', duration = 1, bodies = list }\n";
     double start = tl_cpu_seconds();
     tl_scene *s = load(text);
     double took = tl_cpu_seconds() - start;
@@ -374,10 +402,11 @@ static void friction_on_sand_is_noted(void **state)
     (void)state;
     told t = {0};
     tl_load_options o = {.problem = hear, .problem_user = &t};
-    tl_scene *s = load_with("return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {8, 8, 8}, cell = 0.1 },\n"
-                            "  fill = { { material = preset 'dry sand', shape = box { size = 0.2, center = {0.4, 0.4, 0.4} } } },\n"
-                            "  bodies = { { shape = box { size = 0.1 }, at = {0.4, 0.7, 0.4}, density = 1, friction = 0.3 } } }\n",
-                            &o);
+    tl_scene *s = load_with(
+        "return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {8, 8, 8}, cell = 0.1 },\n"
+        "  fill = { { material = preset 'dry sand', shape = box { size = 0.2, center = {0.4, 0.4, 0.4} } } },\n"
+        "  bodies = { { shape = box { size = 0.1 }, at = {0.4, 0.7, 0.4}, density = 1, friction = 0.3 } } }\n",
+        &o);
     assert_int_equal(t.notes, 1);
     assert_int_equal(t.errors, 0);
     tl_scene_free(s);
@@ -396,9 +425,12 @@ static void files_stay_in_their_folder(void **state)
         {"ball.lua", "return sphere { radius = 0.5 }"},
         {"cycle.lua", "return shape_file 'cycle'"},
         {"good.lua", "local b = shape_file 'ball' assert(b == shape_file 'ball')\n"
-                     "return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = mesh { file = 'tetra.obj', scale = 2 }, density = 1 }, { shape = b, density = 1 } } }"},
-        {"bad.lua", "\n\nreturn scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = shape_file 'cycle', density = 1 } } }"},
-        {"link.lua", "return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = mesh { file = 'passwd' }, density = 1 } } }"},
+                     "return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = mesh { file = "
+                     "'tetra.obj', scale = 2 }, density = 1 }, { shape = b, density = 1 } } }"},
+        {"bad.lua", "\n\nreturn scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = shape_file "
+                    "'cycle', density = 1 } } }"},
+        {"link.lua", "return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = mesh { file = "
+                     "'passwd' }, density = 1 } } }"},
     };
     for (int i = 0; i < 6; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
@@ -448,7 +480,8 @@ static void lines_are_right(void **state)
         {2, "{ shape = sphere { radius = 1 }, -- mass = 1,\n mass = -1 }"},
         {5, "{ --[[ a\n { mass = 2 }\n ]] shape = sphere { radius = 1 },\n name = [[\n]], mass = -1 }"},
         {3, "{ shape = sphere { radius = 1 }, name = 'a\\\n{', \n mass = -1 }"},
-        {4, "{ shape = sphere { radius = 1 }, force = function(t) local mass, x = 1, 2; if x then\n mass = 3 end\n return { mass, x, 1 } end,\n mass = -1 }"},
+        {4, "{ shape = sphere { radius = 1 }, force = function(t) local mass, x = 1, 2; if x then\n mass = 3 end\n "
+            "return { mass, x, 1 } end,\n mass = -1 }"},
         {2, "{ shape = sphere { radius = 1 },\n ['mass'] = -1 }"},
         {3, "{ shape = sphere { radius = 1 },\n at = { 1, 2, (function(a, b) return a end)(1, 2) },\n mass = -1; }"},
         {1, "{ mass = -1, shape = sphere { radius = 0x10 - 1e-1 } }"},
@@ -458,7 +491,9 @@ static void lines_are_right(void **state)
         told t = {0};
         tl_load_options o = {.problem = hear, .problem_user = &t};
         tl_scene *s;
-        snprintf(text, sizeof text, "local body = %s return scene { talus = 1, engine = 'lg', duration = 1, bodies = { body } }", cases[i].body);
+        snprintf(text, sizeof text,
+                 "local body = %s return scene { talus = 1, engine = 'lg', duration = 1, bodies = { body } }",
+                 cases[i].body);
         assert_int_equal(tl_scene_load_text(&s, "lines.lua", text, strlen(text), &o, &err), TALUS_BAD_INPUT);
         assert_int_equal(t.errors, 1);
         assert_string_equal(t.first, "bodies[1].mass must be > 0 kg, got -1");
@@ -502,7 +537,8 @@ static void schema_is_sound(void **state)
             }
             if (key->type == TL_NUMBER && key->fallback && *key->fallback) {
                 double v = strtod(key->fallback, NULL);
-                if (v < key->range.low || v > key->range.high) fail_msg("%s.%s: default %s is out of range", c->name, key->name, key->fallback);
+                if (v < key->range.low || v > key->range.high)
+                    fail_msg("%s.%s: default %s is out of range", c->name, key->name, key->fallback);
             }
             if (key->type == TL_TABLE || key->type == TL_LIST) assert_non_null(key->inside);
             for (int m = 0; m < k; m++) assert_string_not_equal(key->name, c->keys[m].name);

@@ -117,7 +117,6 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
     state s = {.q = q, .mu = o->penalty > 0 ? o->penalty : PENALTY};
     double **all[] = {&s.h, &s.k, &s.g, &s.grad, &s.violated, &s.dx, &s.Adx};
     for (int i = 0; i < 7; i++) *all[i] = tl_space_take(sp, a);
-    if (!q->diag && !(o->penalty > 0)) s.mu = PENALTY * tl_boxqp_mean_diagonal(q);
     tl_vec_fill(sp->n, 0, s.h);
     tl_vec_fill(sp->n, 0, s.k);
     tl_shifted shifted = {&q->A, s.violated, sp->n};

@@ -185,7 +185,8 @@ static double norm_bound(const tl_boxqp *q, const double *metric, double *v, dou
             if (metric) row /= metric[i];
             most = row > most ? row : most;
         }
-        return tl_space_max(s, most);
+        most = tl_space_max(s, most);
+        return most > 0 ? most : 1; /* A = 0: any step will do, an infinite one would not */
     }
     for (int64_t i = 0; i < s->n; i++) v[i] = i % 2 ? -1 : 1; /* rich in the highest modes of a grid */
     for (int k = 0; k < 12; k++) {

@@ -1,4 +1,4 @@
---! 3: 
+--! 3:
 return scene {
   talus = = 1,
 }

@@ -1,3 +1,3 @@
---! 4: 
+--! 4:
 return scene {
   talus = 1,
