@@ -31,7 +31,7 @@ foreach(file ${TALUS_TEST_FILES})
   add_executable(test_${folder}_${name} ${file})
   target_link_libraries(test_${folder}_${name} PRIVATE talus_test_support)
   add_test(NAME ${folder}/${name} COMMAND test_${folder}_${name})
-  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 endforeach()
 
 # Scenes through the program: broken ones, attacks on the sandbox, the gallery, the reference page. Sanitizers may take five times as long.

@@ -104,10 +104,7 @@ talus_status tl_arena_reserve(tl_arena *a, size_t bytes, talus_error *err)
     return TALUS_OK;
 }
 
-size_t tl_arena_mark(const tl_arena *a)
-{
-    return a->current ? a->current->begin + a->current->used : 0;
-}
+size_t tl_arena_mark(const tl_arena *a) { return a->current ? a->current->begin + a->current->used : 0; }
 
 void tl_arena_release(tl_arena *a, size_t mark)
 {

@@ -86,7 +86,8 @@ static void sums_are_right_at_all_lengths(void **state)
     (void)state;
     int64_t lengths[] = {0, 1, 31, 32, 33, 2047, 2048, 2049, 70001, 3000017};
     double *x = TL_NEW(double, 3000017), *y = TL_NEW(double, 3000017);
-    for (int64_t i = 0; i < 3000017; i++) x[i] = tl_random_normal(1, (uint64_t)i, 0), y[i] = tl_random(2, (uint64_t)i, 0);
+    for (int64_t i = 0; i < 3000017; i++)
+        x[i] = tl_random_normal(1, (uint64_t)i, 0), y[i] = tl_random(2, (uint64_t)i, 0);
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         int64_t n = lengths[k];
         long double sum = 0, dot = 0, size = 0;

@@ -31,15 +31,15 @@ typedef struct factor {
     int32_t *order;                    /* [n] elimination index -> row of A */
     int64_t *up_start;                 /* [n + 1] strictly upper rows */
     int32_t *up_col;
-    double *up;                        /* D L^T */
-    int64_t *low_start;                /* [n + 1] strictly lower rows: the transpose */
+    double *up;         /* D L^T */
+    int64_t *low_start; /* [n + 1] strictly lower rows: the transpose */
     int32_t *low_col;
     double *low;
-    int64_t *low_at;                   /* [lower nonzeros] where the same value sits in `up` */
-    double *up_A;                      /* values of A on the upper pattern */
-    double *diag_A;                    /* diagonal of A */
-    double *inverse;                   /* [n] 1 / d_i */
-    double *t;                         /* [n] work vector of apply */
+    int64_t *low_at; /* [lower nonzeros] where the same value sits in `up` */
+    double *up_A;    /* values of A on the upper pattern */
+    double *diag_A;  /* diagonal of A */
+    double *inverse; /* [n] 1 / d_i */
+    double *t;       /* [n] work vector of apply */
 } factor;
 
 /* Two, not more: a part between two borders loses the two-sided sweep, and MIC(0) on a 128^3 Laplacian
@@ -49,8 +49,8 @@ static int parts_for(int32_t n) { return n < 2 * TL_PARALLEL_MIN ? 1 : 2; }
 static void free_factor(factor *f)
 {
     if (!f) return;
-    void *arrays[] = {f->order, f->up_start, f->up_col, f->up, f->low_start, f->low_col,
-                      f->low,   f->low_at,   f->up_A,   f->diag_A, f->inverse, f->t};
+    void *arrays[] = {f->order, f->up_start, f->up_col, f->up,     f->low_start, f->low_col,
+                      f->low,   f->low_at,   f->up_A,   f->diag_A, f->inverse,   f->t};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) tl_free(arrays[k]);
     tl_free(f);
 }
@@ -295,9 +295,10 @@ static void apply(const tl_precond *P, const double *r, double *z)
     for (int p = 0; p < f->parts; p++) backward(f, f->part_begin[p], f->part_begin[p + 1], f->t, z);
 }
 
-const tl_precond_kind tl_precond_ssor = {"ssor",      "symmetric Gauss-Seidel", create_factor,
-                                         ssor_update, apply,                    free_precond};
-const tl_precond_kind tl_precond_ic = {"ic",      "incomplete Cholesky without fill, shifted where it breaks down",
-                                       create_factor, ic_update, apply, free_precond};
-const tl_precond_kind tl_precond_mic = {"mic",      "modified incomplete Cholesky (tau 0.97, sigma 0.25)",
-                                        create_factor, mic_update, apply, free_precond};
+const tl_precond_kind tl_precond_ssor = {"ssor",      "symmetric Gauss-Seidel", create_factor, ssor_update, apply,
+                                         free_precond};
+const tl_precond_kind tl_precond_ic = {"ic",          "incomplete Cholesky without fill, shifted where it breaks down",
+                                       create_factor, ic_update,
+                                       apply,         free_precond};
+const tl_precond_kind tl_precond_mic = {
+    "mic", "modified incomplete Cholesky (tau 0.97, sigma 0.25)", create_factor, mic_update, apply, free_precond};
