@@ -48,7 +48,8 @@ add_test(NAME scenes/reference COMMAND sh -c "\"$1\" check --reference | diff - 
 set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 # Commands from the outside.
-add_test(NAME cli/mesh COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/mesh.py" "$<TARGET_FILE:talus_program>")
+add_test(NAME cli/mesh COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/mesh.py" "$<TARGET_FILE:talus_program>"
+         "${PROJECT_SOURCE_DIR}/scenes")
 set_tests_properties(cli/mesh PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 # An installed talus, used through pkg-config and through CMake. Sanitized libraries are not for installing.

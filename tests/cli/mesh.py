@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""talus mesh from the outside: exit status, what is printed where, which files appear.
+"""talus mesh from the outside: exit status, what is printed where, which files appear; every shape that comes with talus at
+its suggested size.
 
-    tests/cli/mesh.py PROGRAM
+    tests/cli/mesh.py PROGRAM SCENES
 """
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,8 +57,19 @@ def run(program, folder, case):
     return [f"talus mesh {' '.join(arguments)}: {w}\n{done.stdout}{done.stderr}" for w in wrong]
 
 
+def shape(program, scenes, name):
+    """Tets of a library shape: none inverted, angles of 8 degrees and more, volume within 1 %."""
+    environment = dict(os.environ, TALUS_SCENES=str(scenes))
+    done = subprocess.run([program, "mesh", name, "--tet"], env=environment, capture_output=True, text=True, timeout=120)
+    angle = re.search(r"dihedral angles +([0-9.]+) to", done.stdout)
+    volume = re.search(r"volume .*\(([-+0-9.]+) % against", done.stdout)
+    good = (done.returncode == 0 and "inverted             0" in done.stdout and angle and float(angle[1]) >= 8
+            and volume and abs(float(volume[1])) <= 1)
+    return [] if good else [f"talus mesh {name} --tet: not as it should be\n{done.stdout}{done.stderr}"]
+
+
 def main():
-    program = str(pathlib.Path(sys.argv[1]).resolve())
+    program, scenes = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
@@ -64,7 +78,9 @@ def main():
         left = [p.name for p in folder.iterdir() if ".part" in p.name]
     if left:
         wrong.append(f"left behind: {left}")
-    print("\n".join(wrong) if wrong else f"{len(CASES)} commands did what they should")
+    shapes = sorted(p.stem for p in (scenes / "shapes").glob("*.lua"))
+    wrong += [w for name in shapes for w in shape(program, scenes, name)]
+    print("\n".join(wrong) if wrong else f"{len(CASES)} commands and {len(shapes)} shapes did what they should")
     return 1 if wrong else 0
 
 
