@@ -26,6 +26,8 @@ pkg_check_modules(HDF5S QUIET IMPORTED_TARGET hdf5-serial) # never plain hdf5: t
 talus_need(HDF5S_FOUND "HDF5, serial build" libhdf5-dev)
 find_package(embree 3 QUIET CONFIG) # brings TBB
 talus_need(embree_FOUND "Embree 3, rays and distances" libembree-dev)
+find_package(PNG QUIET)
+talus_need(PNG_FOUND "libpng, pictures" libpng-dev)
 if(TALUS_TESTS)
   pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
   talus_need(CMOCKA_FOUND "cmocka, for the tests" libcmocka-dev)

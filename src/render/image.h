@@ -2,6 +2,8 @@
 #ifndef TL_RENDER_IMAGE_H
 #define TL_RENDER_IMAGE_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 #include "render/colour.h"
 

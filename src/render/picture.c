@@ -317,7 +317,7 @@ static tl_vec3 corner_of(tl_box3 b, int i)
 
 /* Nearest eye along -forward from `center` that keeps every corner inside the frame, then moved sideways so that
  * the corners' extent is in the middle; a few rounds settle both. */
-static tl_vec3 frame(const tl_camera *c, tl_box3 b, double zoom)
+static tl_vec3 frame(const tl_lens *c, tl_box3 b, double zoom)
 {
     tl_vec3 center = tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), eye = center;
     double kx = c->half_height * c->aspect * FILL * zoom, ky = c->half_height * FILL * zoom;
@@ -342,10 +342,10 @@ static tl_vec3 frame(const tl_camera *c, tl_box3 b, double zoom)
     return eye;
 }
 
-tl_camera tl_camera_of(const tl_picture *p, int width, int height)
+tl_lens tl_lens_of(const tl_picture *p, int width, int height)
 {
     const tl_picture_camera *k = &p->camera;
-    tl_camera c = {.half_height = tan(0.5 * k->fov_deg * 0.017453292519943295), .aspect = (double)width / height};
+    tl_lens c = {.half_height = tan(0.5 * k->fov_deg * 0.017453292519943295), .aspect = (double)width / height};
     tl_vec3 back = k->automatic ? k->view : tl_vec3_sub(k->eye, k->target);
     c.forward = tl_vec3_normalize_or(tl_vec3_neg(back), (tl_vec3){0, 0, -1});
     tl_vec3 right = tl_vec3_cross(c.forward, k->up), t2;
@@ -365,13 +365,13 @@ tl_camera tl_camera_of(const tl_picture *p, int width, int height)
     return c;
 }
 
-tl_vec3 tl_camera_ray(const tl_camera *c, double x, double y)
+tl_vec3 tl_lens_ray(const tl_lens *c, double x, double y)
 {
     tl_vec3 d = tl_vec3_add_scaled(c->forward, (2 * x - 1) * c->half_height * c->aspect, c->right);
     return tl_vec3_normalize(tl_vec3_add_scaled(d, (1 - 2 * y) * c->half_height, c->up));
 }
 
-bool tl_camera_project(const tl_camera *c, tl_vec3 p, double *x, double *y)
+bool tl_lens_project(const tl_lens *c, tl_vec3 p, double *x, double *y)
 {
     tl_vec3 d = tl_vec3_sub(p, c->eye);
     double depth = tl_vec3_dot(d, c->forward);

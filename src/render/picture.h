@@ -5,6 +5,8 @@
 #ifndef TL_RENDER_PICTURE_H
 #define TL_RENDER_PICTURE_H
 
+#include <stddef.h>
+
 #include "geom/trimesh.h"
 #include "render/colour.h"
 
@@ -115,14 +117,14 @@ talus_status tl_picture_add_tank(tl_picture *p, tl_box3 inside, talus_error *err
 tl_box3 tl_picture_bounds(const tl_picture *p);
 
 /* The camera in force: as given, or framed so that the subject's eight corners are inside the frame with a margin. */
-typedef struct tl_camera {
+typedef struct tl_lens {
     tl_vec3 eye, right, up, forward; /* orthonormal */
     double half_height;              /* tan(fov / 2) */
     double aspect;                   /* width / height */
-} tl_camera;
-tl_camera tl_camera_of(const tl_picture *p, int width, int height);
-tl_vec3 tl_camera_ray(const tl_camera *c, double x, double y); /* x, y in [0,1] from the upper left corner; unit */
+} tl_lens;
+tl_lens tl_lens_of(const tl_picture *p, int width, int height);
+tl_vec3 tl_lens_ray(const tl_lens *c, double x, double y); /* x, y in [0,1] from the upper left corner; unit */
 /* Where a point appears; false when it is behind the eye. */
-bool tl_camera_project(const tl_camera *c, tl_vec3 p, double *x, double *y);
+bool tl_lens_project(const tl_lens *c, tl_vec3 p, double *x, double *y);
 
 #endif

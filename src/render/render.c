@@ -57,7 +57,7 @@ typedef struct tracer {
     tl_vec3 center;
     float reach; /* largest distance of anything from the centre */
     v3 eye;
-    tl_camera camera;
+    tl_lens camera;
     v3 sun, sun_a, sun_b;
     float sun_spread; /* 1 - cos of its radius */
     bool has_sun;
@@ -151,7 +151,7 @@ static talus_status begin_tracer(tracer *t, const tl_picture *p, const tl_render
     if (!(subject.lo.x <= subject.hi.x)) subject = (tl_box3){{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
     t->center = tl_vec3_scale(0.5, tl_vec3_add(all.lo, all.hi));
     t->reach = (float)(0.5 * tl_vec3_norm(tl_vec3_sub(all.hi, all.lo)));
-    t->camera = tl_camera_of(p, o->width, o->height);
+    t->camera = tl_lens_of(p, o->width, o->height);
     t->eye = from(tl_vec3_sub(t->camera.eye, t->center));
     set_lights(t);
     t->focus = from(tl_vec3_sub(tl_vec3_scale(0.5, tl_vec3_add(subject.lo, subject.hi)), t->center));
@@ -487,7 +487,7 @@ static sample take_sample(const tracer *t, int x, int y, tl_sampler *s)
     float fx = u[0] < 0.5f ? sqrtf(2 * u[0]) - 1 : 1 - sqrtf(2 - 2 * u[0]);
     float fy = u[1] < 0.5f ? sqrtf(2 * u[1]) - 1 : 1 - sqrtf(2 - 2 * u[1]);
     double px = (x + 0.5 + fx) / t->width, py = (y + 0.5 + fy) / t->height;
-    v3 d = from(tl_camera_ray(&t->camera, px, py));
+    v3 d = from(tl_lens_ray(&t->camera, px, py));
     sample out = {.depth = 0};
     hit h;
     bool found = find(t, t->eye, d, &h);
