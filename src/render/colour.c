@@ -55,9 +55,9 @@ float tl_colour_lightness(tl_colour c) { return to_oklab(c).L; }
 /* Lightness rises (or, in "balance", rises and falls) along each map, so that prints in grey still read. */
 static const tl_colour_map maps[] = {
     {"ember", "dark violet over red to pale yellow: magnitudes", 7,
-     {0x1b1230, 0x4a1c5c, 0x8b2a63, 0xc8434f, 0xec7a3c, 0xf8b84e, 0xfcf3b4}},
+     {0x3b2069, 0x6b2a7d, 0xa13778, 0xd04c60, 0xec7a45, 0xf8b252, 0xfcf0a8}},
     {"lagoon", "deep blue over green to pale sand: magnitudes", 7,
-     {0x101b3b, 0x1b3f6b, 0x1f6a80, 0x2f9484, 0x6bbb7b, 0xb8da7e, 0xf7f3b8}},
+     {0x233b84, 0x245c97, 0x257d9a, 0x379e91, 0x6dbd80, 0xb5d97d, 0xf7f3b0}},
     {"balance", "blue over pale grey to red: signed values", 7,
      {0x1f3f8a, 0x4d7fc4, 0xa3c1e2, 0xf0efeb, 0xeab49b, 0xcf6650, 0x8c1c2c}},
     {"grey", "black to white", 2, {0x101010, 0xf4f4f4}},

@@ -75,7 +75,7 @@ static float depth_slope(const tl_film *f, int x, int y)
     float l = x > 0 ? fabsf(z - f->depth[i - 1]) : INFINITY, r = x + 1 < f->width ? fabsf(z - f->depth[i + 1]) : INFINITY;
     float u = y > 0 ? fabsf(z - f->depth[i - w]) : INFINITY, d = y + 1 < f->height ? fabsf(z - f->depth[i + w]) : INFINITY;
     float h = fminf(l, r), v = fminf(u, d), s = fmaxf(h < INFINITY ? h : 0, v < INFINITY ? v : 0);
-    return s + 1e-4f * z;
+    return s + 1e-4f * z + 1e-20f; /* background: z and s are 0 */
 }
 
 static void filter_pixel(const pass *p, int x, int y)

@@ -7,7 +7,7 @@
 
 tl_look tl_look_matte(tl_colour colour) { return (tl_look){colour, 1, 1}; }
 tl_look tl_look_glossy(tl_colour colour, float roughness) { return (tl_look){colour, roughness, 1}; }
-tl_look tl_look_glass(void) { return (tl_look){tl_colour_make(0.96f, 0.985f, 0.98f), 1, 0.05f}; }
+tl_look tl_look_glass(void) { return (tl_look){tl_colour_make(0.96f, 0.985f, 0.98f), 1, 0.015f}; }
 
 void tl_picture_begin(tl_picture *p)
 {
