@@ -10,6 +10,8 @@
 #ifndef TL_GEOM_SHAPE_H
 #define TL_GEOM_SHAPE_H
 
+#include <stddef.h>
+
 #include "base/status.h"
 #include "math/vec.h"
 
