@@ -12,6 +12,7 @@
 typedef struct trouble {
     jmp_buf back;
     char text[128];
+    bool no_memory; /* however zlib words it */
 } trouble;
 
 static void on_error(png_structp png, png_const_charp message)
@@ -27,8 +28,10 @@ static void on_warning(png_structp png, png_const_charp message)
 }
 static png_voidp take(png_structp png, png_alloc_size_t bytes)
 {
-    (void)png;
-    return tl_hook_malloc(bytes);
+    trouble *t = png_get_mem_ptr(png);
+    void *block = tl_hook_malloc(bytes);
+    if (!block) t->no_memory = true;
+    return block;
 }
 static void give(png_structp png, png_voidp block)
 {
@@ -47,10 +50,10 @@ static void put_notes(png_structp png, png_infop info, const tl_png_note *notes)
 /* longjmp comes back here: nothing that changes after setjmp is read afterwards. */
 static bool encode(const tl_image *m, FILE *file, const tl_png_note *notes, trouble *t)
 {
-    png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, t, on_error, on_warning, NULL, take, give);
+    png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, t, on_error, on_warning, t, take, give);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (!info) {
-        snprintf(t->text, sizeof t->text, "no memory");
+        t->no_memory = true;
         png_destroy_write_struct(&png, NULL);
         return false;
     }
@@ -92,9 +95,8 @@ talus_status tl_png_write(const tl_image *m, const char *path, const tl_png_note
     fclose(file);
     if (good) return tl_replace_commit(&r, err);
     tl_replace_discard(&r);
-    bool memory = strstr(t.text, "emory") != NULL;
-    return TL_FAIL(err, memory ? TALUS_NO_MEMORY : TALUS_IO, "%s: cannot write it as PNG: %s%s%s", path, t.text,
-                   why && !memory ? ": " : "", why && !memory ? strerror(why) : "");
+    if (t.no_memory) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %s", path);
+    return TL_FAIL(err, TALUS_IO, "%s: cannot write it as PNG: %s%s%s", path, t.text, why ? ": " : "", why ? strerror(why) : "");
 }
 
 static talus_status read_failed(png_image *png, const char *path, talus_error *err)
