@@ -33,6 +33,7 @@ void tl_picture_free(tl_picture *p)
         tl_free(p->mesh[i].vertex);
         tl_free(p->mesh[i].normal);
         tl_free(p->mesh[i].triangle);
+        for (int k = 0; k < p->mesh[i].paints; k++) tl_free(p->mesh[i].paint[k].distance);
     }
     for (int i = 0; i < p->clouds; i++) {
         tl_free(p->cloud[i].at);
@@ -58,7 +59,10 @@ static bool finite3(tl_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfini
 
 static tl_picture_mesh mesh_room(int32_t vertices, int32_t triangles, bool normals)
 {
-    tl_picture_mesh m = {vertices, triangles, TL_NEW(tl_vec3, vertices), NULL, tl_alloc(sizeof(int32_t[3]) * (size_t)triangles)};
+    tl_picture_mesh m = {.vertices = vertices,
+                         .triangles = triangles,
+                         .vertex = TL_NEW(tl_vec3, vertices),
+                         .triangle = tl_alloc(sizeof(int32_t[3]) * (size_t)triangles)};
     if (normals) m.normal = TL_NEW(tl_vec3, vertices);
     if (m.vertex && m.triangle && (m.normal || !normals)) return m;
     tl_free(m.vertex);
@@ -195,6 +199,19 @@ static bool look_good(tl_look l)
     return l.roughness > 0;
 }
 
+talus_status tl_picture_add_paint(tl_picture *p, int mesh, const float *distance, tl_colour colour, float roughness, talus_error *err)
+{
+    tl_picture_mesh *m = &p->mesh[mesh];
+    if (m->paints == TL_PAINTS_MAX) return TL_FAIL(err, TALUS_BAD_INPUT, "a mesh takes %d paints at most", TL_PAINTS_MAX);
+    if (!look_good((tl_look){colour, roughness, 1}))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "paint %d: colour and roughness must be in [0, 1], roughness > 0", m->paints);
+    float *copy = TL_NEW(float, m->vertices);
+    if (!copy) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to paint %d vertices", m->vertices);
+    memcpy(copy, distance, sizeof(float) * (size_t)m->vertices);
+    m->paint[m->paints++] = (tl_picture_paint){copy, colour, roughness};
+    return TALUS_OK;
+}
+
 talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl_vec3 at, tl_look look, talus_error *err)
 {
     if (mesh < 0 || mesh >= p->meshes)
@@ -255,7 +272,9 @@ static talus_status add_beam(tl_picture *p, tl_vec3 a, tl_vec3 b, double half, t
     return tl_picture_add_instance(p, m, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look, err);
 }
 
-talus_status tl_picture_add_tank(tl_picture *p, tl_box3 in, talus_error *err)
+int tl_picture_add_box(tl_picture *p, tl_box3 box, talus_error *err) { return add_block(p, box.lo, box.hi, false, err); }
+
+talus_status tl_picture_add_tank(tl_picture *p, tl_box3 in, bool glass, talus_error *err)
 {
     talus_error own = {0};
     if (!err) err = &own;
@@ -265,9 +284,11 @@ talus_status tl_picture_add_tank(tl_picture *p, tl_box3 in, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "a tank of %g x %g x %g m has no inside", d.x, d.y, d.z);
     double gap = 0.002 * longest, half = 0.0016 * longest; /* chosen: about two pixels of beam when the tank fills the frame */
     tl_vec3 lo = tl_vec3_sub(in.lo, (tl_vec3){gap, 0, gap}), hi = tl_vec3_add(in.hi, (tl_vec3){gap, 0, gap});
-    int m = add_block(p, lo, hi, true, err);
-    if (m < 0) return err->status;
-    TL_TRY(tl_picture_add_instance(p, m, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_glass(), err));
+    if (glass) {
+        int m = add_block(p, lo, hi, true, err);
+        if (m < 0) return err->status;
+        TL_TRY(tl_picture_add_instance(p, m, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_glass(), err));
+    }
     tl_look steel = tl_look_glossy(tl_colour_hex(0x6f7a7c), 0.4f);
     for (int i = 0; i < 4; i++) {
         double x = i & 1 ? hi.x : lo.x, z = i & 2 ? hi.z : lo.z;

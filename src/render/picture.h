@@ -20,12 +20,22 @@ tl_look tl_look_matte(tl_colour colour);
 tl_look tl_look_glossy(tl_colour colour, float roughness);
 tl_look tl_look_glass(void);
 
+/* Another colour where a distance, linear over each triangle, is negative: eyes, beaks. */
+#define TL_PAINTS_MAX 16
+typedef struct tl_picture_paint {
+    float *distance; /* [vertices], m */
+    tl_colour colour;
+    float roughness; /* as in a look */
+} tl_picture_paint;
+
 /* A surface that is kept once and shown by any number of instances. */
 typedef struct tl_picture_mesh {
     int32_t vertices, triangles;
     tl_vec3 *vertex;
     tl_vec3 *normal; /* per vertex, unit; NULL: flat triangles */
     int32_t (*triangle)[3];
+    int paints;
+    tl_picture_paint paint[TL_PAINTS_MAX]; /* later ones lie over earlier ones */
 } tl_picture_mesh;
 
 typedef struct tl_picture_instance {
@@ -103,6 +113,8 @@ int tl_picture_add_mesh(tl_picture *p, const tl_trimesh *m, double smooth_deg, t
 /* The same from arrays as they are; normal may be NULL. Indices are checked. */
 int tl_picture_add_triangles(tl_picture *p, int32_t vertices, const tl_vec3 *vertex, const tl_vec3 *normal,
                              int32_t triangles, const int32_t (*triangle)[3], talus_error *err);
+/* distance: one per vertex of p->mesh[mesh] (creases have doubled some). At most TL_PAINTS_MAX per mesh. */
+talus_status tl_picture_add_paint(tl_picture *p, int mesh, const float *distance, tl_colour colour, float roughness, talus_error *err);
 talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl_vec3 at, tl_look look, talus_error *err);
 
 /* colour and value may be NULL. Positions must be finite and the radius > 0. */
@@ -110,8 +122,10 @@ talus_status tl_picture_add_spheres(tl_picture *p, int32_t count, const tl_vec3 
                                     const float *value, const tl_colour_map *map, double lo, double hi, tl_look look,
                                     talus_error *err);
 
-/* Walls of an open-topped glass tank (bottom left out) with fine edges, as four sheets. */
-talus_status tl_picture_add_tank(tl_picture *p, tl_box3 inside, talus_error *err);
+/* An open-topped tank: its twelve edges, and four sheets of glass if wanted. The bottom is left to the ground. */
+talus_status tl_picture_add_tank(tl_picture *p, tl_box3 inside, bool glass, talus_error *err);
+/* A box as 12 flat triangles; the mesh's number or -1. */
+int tl_picture_add_box(tl_picture *p, tl_box3 box, talus_error *err);
 
 /* Bounds of all instances and particles; empty (lo > hi) when there is none. */
 tl_box3 tl_picture_bounds(const tl_picture *p);

@@ -206,6 +206,16 @@ static v3 smooth_normal(const thing *s, const tl_ray *r)
                    m[2][0] * n.x + m[2][1] * n.y + m[2][2] * n.z));
 }
 
+static void apply_paint(const tl_picture_mesh *m, const tl_ray *r, hit *h)
+{
+    const int32_t *k = m->triangle[r->primitive];
+    for (int i = 0; i < m->paints; i++) {
+        const tl_picture_paint *p = &m->paint[i];
+        float d = (1 - r->u - r->v) * p->distance[k[0]] + r->u * p->distance[k[1]] + r->v * p->distance[k[2]];
+        if (d < 0) h->colour = p->colour, h->roughness = p->roughness;
+    }
+}
+
 static tl_colour sphere_colour(const tl_picture_spheres *c, uint32_t i)
 {
     if (c->colour) return c->colour[i];
@@ -227,6 +237,8 @@ static void fill_hit(const tracer *t, const tl_ray *r, v3 o, v3 d, hit *h)
         h->flat = unit(minus(h->at, c));
         h->at = axpy(c, (float)s->cloud->radius, h->flat);
         h->colour = sphere_colour(s->cloud, r->primitive);
+    } else {
+        apply_paint(s->mesh, r, h);
     }
     h->n = s->mesh && s->mesh->normal ? smooth_normal(s, r) : h->flat;
     if (dot(h->flat, d) > 0) h->flat = times(-1, h->flat);

@@ -21,7 +21,7 @@ static talus_status picture(tl_picture *p, talus_error *err)
     int mesh = tl_picture_add_mesh(p, &m, 30, err);
     if (mesh < 0) return err->status;
     TL_TRY(tl_picture_add_instance(p, mesh, tl_mat3_identity(), at[0], tl_look_glass(), err));
-    return tl_picture_add_tank(p, (tl_box3){{0, 0, 0}, {1, 1, 1}}, err);
+    return tl_picture_add_tank(p, (tl_box3){{0, 0, 0}, {1, 1, 1}}, true, err);
 }
 
 static talus_status whole(const char *path, talus_error *err)

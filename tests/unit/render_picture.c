@@ -140,7 +140,7 @@ static void wrong_parts_are_refused(void **state)
     assert_non_null(strstr(err.message, "vertex 5"));
     assert_int_equal(tl_picture_add_spheres(&p, 1, &(tl_vec3){NAN, 0, 0}, 1, NULL, NULL, NULL, 0, 1, white, &err), TALUS_BAD_INPUT);
     assert_int_equal(tl_picture_add_spheres(&p, 1, v, 0, NULL, NULL, NULL, 0, 1, white, &err), TALUS_BAD_INPUT);
-    assert_int_equal(tl_picture_add_tank(&p, (tl_box3){{0, 0, 0}, {1, 0, 1}}, &err), TALUS_BAD_INPUT);
+    assert_int_equal(tl_picture_add_tank(&p, (tl_box3){{0, 0, 0}, {1, 0, 1}}, true, &err), TALUS_BAD_INPUT);
     tl_picture_free(&p);
 }
 

@@ -1,0 +1,373 @@
+#include "render/scene_picture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "geom/surface.h"
+
+#define EDGE_PIXELS 4   /* edge of marched triangles; at 4 a circle of 12 pixels' radius is off by a sixth of a pixel */
+#define CELLS_LEAST 24  /* along a shape, however small on screen */
+#define CELLS_MOST 240
+#define CREASE_DEG 35   /* chosen: sharper edges than this show as edges */
+#define PARTICLES_MOST 4000000
+
+static const struct {
+    const char *name;
+    tl_vec3 towards_eye;
+} views[] = {
+    {"corner", {0.55, 0.42, 1}}, {"front", {0, 0.12, 1}}, {"back", {0, 0.12, -1}},  {"right", {1, 0.12, 0}},
+    {"left", {-1, 0.12, 0}},     {"side", {1, 0.12, 0}},  {"top", {0, 1, 0}},       {"above", {0.25, 1, 0.7}},
+};
+#define VIEWS ((int)(sizeof views / sizeof views[0]))
+
+const char *tl_view_name(int i) { return i >= 0 && i < VIEWS ? views[i].name : NULL; }
+
+bool tl_view_direction(const char *name, tl_vec3 *towards_eye)
+{
+    for (int i = 0; i < VIEWS; i++)
+        if (!strcmp(name, views[i].name)) {
+            *towards_eye = views[i].towards_eye;
+            return true;
+        }
+    return false;
+}
+
+/* ---- surfaces ---- */
+
+static tl_vec3 corner(tl_box3 b, int i)
+{
+    return (tl_vec3){i & 1 ? b.hi.x : b.lo.x, i & 2 ? b.hi.y : b.lo.y, i & 4 ? b.hi.z : b.lo.z};
+}
+
+/* A sharp box that is not turned: its corners lie on its surface. */
+static bool is_plain_box(const tl_shape_tree *t, int node, tl_box3 b)
+{
+    if (tl_shape_kind_of(t, node) != TL_SHAPE_BOX) return false;
+    double small = 1e-9 * tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo));
+    for (int i = 0; i < 8; i++)
+        if (fabs(tl_shape_distance(t, node, corner(b, i))) > small) return false;
+    return true;
+}
+
+/* Normals of the distance where they agree with the triangles: exact on smooth parts, the triangles' own at creases. */
+static void refine_normals(const tl_shape_tree *t, int node, tl_picture_mesh *m)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < m->vertices; i++) {
+        tl_vec3 g = tl_shape_gradient(t, node, m->vertex[i]);
+        if (tl_vec3_dot(g, m->normal[i]) > 0.94) m->normal[i] = g; /* within 20 degrees */
+    }
+}
+
+static talus_status paint_mesh(tl_picture *p, int mesh, const tl_shape_tree *t, const tl_shape_paint *paint, talus_error *err)
+{
+    const tl_picture_mesh *m = &p->mesh[mesh];
+    float *d = TL_NEW(float, m->vertices);
+    if (!d) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to paint %d vertices", m->vertices);
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < m->vertices; i++) d[i] = (float)tl_shape_distance(t, paint->shape, m->vertex[i]);
+    talus_status status = tl_picture_add_paint(p, mesh, d, paint->colour, paint->roughness, err);
+    tl_free(d);
+    return status;
+}
+
+talus_status tl_picture_add_shape(tl_picture *p, const tl_shape_tree *t, int node, double edge, int paints, const tl_shape_paint *paint,
+                                  int *mesh, talus_error *err)
+{
+    talus_error own = {0};
+    if (!err) err = &own;
+    tl_box3 b = tl_shape_bounds(t, node);
+    if (paints == 0 && is_plain_box(t, node, b)) {
+        *mesh = tl_picture_add_box(p, b, err);
+        return *mesh < 0 ? err->status : TALUS_OK;
+    }
+    tl_trimesh m;
+    TL_TRY(tl_surface_march(t, node, edge, &m, err));
+    *mesh = tl_picture_add_mesh(p, &m, CREASE_DEG, err);
+    tl_trimesh_free(&m);
+    if (*mesh < 0) return err->status;
+    refine_normals(t, node, &p->mesh[*mesh]);
+    for (int i = 0; i < paints; i++) TL_TRY(paint_mesh(p, *mesh, t, &paint[i], err));
+    return TALUS_OK;
+}
+
+static double edge_for(tl_box3 b, double pixel)
+{
+    double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo));
+    return fmin(fmax(EDGE_PIXELS * pixel, longest / CELLS_MOST), longest / CELLS_LEAST);
+}
+
+/* Edge of a pixel at a place, m. */
+static double pixel_at(const tl_lens *c, tl_vec3 at, int height)
+{
+    return 2 * c->half_height * fmax(tl_vec3_norm(tl_vec3_sub(at, c->eye)), 1e-9) / height;
+}
+
+/* ---- a shape ---- */
+
+static talus_status set_view(tl_picture *p, const char *view, talus_error *err)
+{
+    if (!view) return TALUS_OK;
+    p->camera.automatic = true;
+    if (tl_view_direction(view, &p->camera.view)) return TALUS_OK;
+    return TL_FAIL(err, TALUS_BAD_INPUT, "no view '%s'; there are corner, front, back, right, left, side, top, above", view);
+}
+
+static bool finite_box(tl_box3 b)
+{
+    return isfinite(b.lo.x) && isfinite(b.lo.y) && isfinite(b.lo.z) && isfinite(b.hi.x) && isfinite(b.hi.y) && isfinite(b.hi.z) &&
+           b.lo.x <= b.hi.x;
+}
+
+talus_status tl_picture_of_shape(tl_picture *p, const tl_shape_tree *t, int node, int paints, const tl_shape_paint *paint, tl_look look,
+                                 const tl_scene_picture_options *o, talus_error *err)
+{
+    tl_picture_begin(p);
+    tl_box3 b = tl_shape_bounds(t, node);
+    if (!finite_box(b)) return TL_FAIL(err, TALUS_BAD_INPUT, "a shape without bounds (plane, half_space) has no portrait; intersect it with a box");
+    TL_TRY(set_view(p, o->view, err));
+    p->subject = b;
+    p->ground.height = b.lo.y;
+    tl_lens c = tl_lens_of(p, o->width, o->height);
+    double pixel = pixel_at(&c, tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), o->height);
+    int mesh;
+    TL_TRY(tl_picture_add_shape(p, t, node, edge_for(b, pixel), paints, paint, &mesh, err));
+    TL_TRY(tl_picture_add_instance(p, mesh, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look, err));
+    p->subject = tl_picture_bounds(p); /* of the surface: tighter than the tree's */
+    p->ground.height = p->subject.lo.y;
+    return TALUS_OK;
+}
+
+/* ---- a scene ---- */
+
+static tl_colour linear(tl_vec3 srgb)
+{
+    return (tl_colour){tl_srgb_decode((float)srgb.x), tl_srgb_decode((float)srgb.y), tl_srgb_decode((float)srgb.z)};
+}
+
+static void include(tl_box3 *b, tl_box3 add)
+{
+    if (!finite_box(add)) return;
+    b->lo = tl_vec3_min(b->lo, add.lo);
+    b->hi = tl_vec3_max(b->hi, add.hi);
+}
+
+static tl_box3 turned(tl_box3 b, const tl_body *body)
+{
+    tl_box3 out = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    if (!finite_box(b)) return out;
+    for (int i = 0; i < 8; i++) {
+        tl_vec3 q = tl_vec3_add(tl_quat_rotate(body->rotation, corner(b, i)), body->at);
+        include(&out, (tl_box3){q, q});
+    }
+    return out;
+}
+
+/* What the camera should hold: bodies, fills, and the walls when they are drawn. Emitters may be anywhere. */
+static tl_box3 subject_of(const tl_scene *s)
+{
+    tl_box3 b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int i = 0; i < s->body_count; i++)
+        if (s->bodies[i].opacity > 0) include(&b, turned(tl_shape_bounds(s->shapes, s->bodies[i].shape), &s->bodies[i]));
+    for (int i = 0; i < s->fill_count; i++) include(&b, tl_shape_bounds(s->shapes, s->fills[i].shape));
+    if (s->domain.bounded && (s->render.walls != TL_LOOK_NONE || !finite_box(b))) include(&b, s->domain.box);
+    if (!finite_box(b)) b = (tl_box3){{-0.5, 0, -0.5}, {0.5, 1, 0.5}};
+    return b;
+}
+
+/* The schema's colour of a body that states none. */
+static bool is_plain(tl_vec3 colour)
+{
+    return fabs(colour.x - 0x9a / 255.0) < 1e-6 && fabs(colour.y - 0xa0 / 255.0) < 1e-6 && fabs(colour.z - 0xa6 / 255.0) < 1e-6;
+}
+
+/* Bodies of one shape and material share a hue; their lightness differs a little, so that a heap of them reads. */
+static tl_look look_of_body(const tl_scene *s, int i)
+{
+    const tl_body *b = &s->bodies[i];
+    tl_colour colour = linear(b->colour);
+    if (is_plain(b->colour)) {
+        int first = 0, kinds = 0;
+        while (s->bodies[first].shape != b->shape || s->bodies[first].material != b->material) {
+            bool new_kind = true;
+            for (int k = 0; k < first && new_kind; k++)
+                new_kind = s->bodies[k].shape != s->bodies[first].shape || s->bodies[k].material != s->bodies[first].material;
+            kinds += new_kind;
+            if (++first > 64) break; /* many kinds: the palette has come round long ago */
+        }
+        float shade = 0.88f + 0.12f * (float)((uint32_t)i * 2654435761u >> 24) / 255;
+        colour = tl_colour_scale(shade, tl_colour_palette(kinds));
+    }
+    if (b->opacity < 1) return (tl_look){tl_colour_mix(tl_colour_grey(1), colour, 0.15f), 1, (float)(0.3 * b->opacity)};
+    return tl_look_glossy(colour, 0.45f);
+}
+
+/* Meshes of shapes met so far: 600 blocks are marched once. */
+typedef struct known {
+    int shape, mesh;
+    double edge;
+} known;
+
+static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_lens *c, int height, known *seen, int *count, talus_error *err)
+{
+    const tl_body *b = &s->bodies[i];
+    tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    if (!(b->opacity > 0)) return TALUS_OK;
+    if (!finite_box(box)) { /* a floor becomes the ground; other half spaces are walls that nobody wants to look at from inside */
+        tl_vec3 up = tl_quat_rotate(b->rotation, (tl_vec3){0, 1, 0});
+        if (isfinite(box.hi.y) && up.y > 0.999) p->ground.present = true, p->ground.height = box.hi.y + b->at.y;
+        return TALUS_OK;
+    }
+    double edge = edge_for(box, pixel_at(c, b->at, height));
+    int k = 0;
+    while (k < *count && (seen[k].shape != b->shape || seen[k].edge > 2 * edge)) k++;
+    if (k == *count) {
+        int mesh;
+        TL_TRY(tl_picture_add_shape(p, s->shapes, b->shape, edge, 0, NULL, &mesh, err));
+        seen[(*count)++] = (known){b->shape, mesh, edge};
+    }
+    return tl_picture_add_instance(p, seen[k].mesh, tl_quat_to_mat3(b->rotation), b->at, look_of_body(s, i), err);
+}
+
+static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_lens *c, int height, talus_error *err)
+{
+    known *seen = TL_NEW(known, s->body_count + 1);
+    if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
+    talus_status status = TALUS_OK;
+    int count = 0;
+    for (int i = 0; i < s->body_count && status == TALUS_OK; i++) status = add_body(p, s, i, c, height, seen, &count, err);
+    tl_free(seen);
+    return status;
+}
+
+static double spacing_of(const tl_scene *s, const tl_fill *f)
+{
+    if (f->spacing > 0) return f->spacing;
+    return s->engine == TL_ENGINE_GRID ? 0.5 * s->grid.cell : s->sph.spacing;
+}
+
+/* Points inside a body are not part of the fill; also those outside of the walls. */
+static void cut_out(const tl_scene *s, tl_points *points)
+{
+    bool *keep = TL_NEW(bool, points->count + 1);
+    if (!keep) return; /* shown uncut: they are inside bodies, mostly hidden */
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (int32_t i = 0; i < points->count; i++) {
+        tl_vec3 q = points->at[i];
+        tl_box3 d = s->domain.box;
+        keep[i] = !s->domain.bounded || (q.x >= d.lo.x && q.y >= d.lo.y && q.z >= d.lo.z && q.x <= d.hi.x && q.y <= d.hi.y && q.z <= d.hi.z);
+        for (int k = 0; k < s->body_count && keep[i]; k++) {
+            const tl_body *b = &s->bodies[k];
+            tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+            tl_vec3 r = tl_quat_rotate(tl_quat_conjugate(b->rotation), tl_vec3_sub(q, b->at));
+            if (r.x < box.lo.x || r.y < box.lo.y || r.z < box.lo.z || r.x > box.hi.x || r.y > box.hi.y || r.z > box.hi.z) continue;
+            keep[i] = tl_shape_distance(s->shapes, b->shape, r) > 0;
+        }
+    }
+    int32_t kept = 0;
+    for (int32_t i = 0; i < points->count; i++)
+        if (keep[i]) points->at[kept++] = points->at[i];
+    points->count = kept;
+    tl_free(keep);
+}
+
+/* The field's value of a whole fill, at rest. */
+static double value_of(const tl_scene *s, const tl_fill *f)
+{
+    if (s->render.colour_by == TL_COLOUR_SPEED) return tl_vec3_norm(f->velocity);
+    return s->render.colour_by == TL_COLOUR_DENSITY ? s->materials[f->material].density : 0;
+}
+
+static talus_status show_points(tl_picture *p, const tl_scene *s, const tl_fill *f, const tl_points *points, double spacing, talus_error *err)
+{
+    const tl_material *m = &s->materials[f->material];
+    double radius = s->render.particle_radius > 0 ? s->render.particle_radius : 0.5 * spacing;
+    tl_look look = m->kind == TL_MATERIAL_GRANULAR ? tl_look_matte(linear(m->colour)) : tl_look_glossy(linear(m->colour), 0.25f);
+    bool field = p->legend.present;
+    float *value = field ? TL_NEW(float, points->count + 1) : NULL;
+    tl_colour *colour = field ? NULL : TL_NEW(tl_colour, points->count + 1);
+    talus_status status = TALUS_OK;
+    if (!value && !colour) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to colour %d particles", points->count);
+    for (int32_t i = 0; i < points->count && status == TALUS_OK; i++) {
+        /* Grains differ a little in lightness. */
+        float grain = 0.82f + 0.18f * (float)((uint32_t)i * 2654435761u >> 24) / 255;
+        if (field)
+            value[i] = (float)value_of(s, f);
+        else
+            colour[i] = tl_colour_scale(m->kind == TL_MATERIAL_GRANULAR ? grain : 1, look.colour);
+    }
+    if (status == TALUS_OK)
+        status = tl_picture_add_spheres(p, points->count, points->at, radius, colour, value, p->legend.map, p->legend.lo, p->legend.hi, look, err);
+    tl_free(value);
+    tl_free(colour);
+    return status;
+}
+
+static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t most, talus_error *err)
+{
+    const tl_fill *f = &s->fills[i];
+    tl_box3 b = tl_shape_bounds(s->shapes, f->shape);
+    double spacing = spacing_of(s, f);
+    if (!finite_box(b) || !(spacing > 0)) return TALUS_OK; /* talus check refuses such fills */
+    tl_vec3 d = tl_vec3_sub(b.hi, b.lo);
+    double count = d.x * d.y * d.z / (spacing * spacing * spacing);
+    if (count > most) spacing *= cbrt(count / most);
+    static const tl_filling how[] = {[TL_SCENE_LATTICE] = TL_FILL_LATTICE, [TL_SCENE_JITTER] = TL_FILL_JITTER, [TL_SCENE_BLUE_NOISE] = TL_FILL_BLUE_NOISE};
+    tl_points points = {0};
+    TL_TRY(tl_sample_volume(s->shapes, f->shape, spacing, 0, how[f->sampling], (uint64_t)s->seed + (uint64_t)i, &points, err));
+    cut_out(s, &points);
+    talus_status status = show_points(p, s, f, &points, spacing, err);
+    tl_points_free(&points);
+    return status;
+}
+
+static void set_legend(tl_picture *p, const tl_scene *s)
+{
+    tl_colour_by by = s->render.colour_by;
+    if (by != TL_COLOUR_SPEED && by != TL_COLOUR_DENSITY && by != TL_COLOUR_PRESSURE) return;
+    tl_picture_legend *l = &p->legend;
+    *l = (tl_picture_legend){.present = true, .map = tl_colour_map_at(0), .lo = s->render.range[0], .hi = s->render.range[1]};
+    snprintf(l->title, sizeof l->title, "%s", by == TL_COLOUR_SPEED ? "speed (m/s)" : by == TL_COLOUR_DENSITY ? "density (kg/m^3)" : "pressure (Pa)");
+    if (l->lo < l->hi) return;
+    for (int i = 0; i < s->fill_count; i++) {
+        double v = value_of(s, &s->fills[i]);
+        l->lo = i ? fmin(l->lo, v) : v;
+        l->hi = i ? fmax(l->hi, v) : v;
+    }
+    if (!(l->lo < l->hi)) l->hi = l->lo + (l->lo > 0 ? l->lo : 1);
+}
+
+static void set_stage(tl_picture *p, const tl_scene *s)
+{
+    const tl_render_spec *r = &s->render;
+    p->ground.present = r->ground;
+    p->ground.height = r->ground_height;
+    p->ground.colour = linear(r->ground_colour);
+    p->bottom = linear(r->background);
+    p->top = tl_colour_mix(p->top, p->bottom, 0.25f);
+    if (tl_vec3_norm(r->light) > 0) p->light.sun = r->light;
+    if (s->camera.given) {
+        p->camera.automatic = false;
+        p->camera.eye = s->camera.eye;
+        p->camera.target = s->camera.target;
+        p->camera.up = s->camera.up;
+        p->camera.fov_deg = s->camera.fov_deg;
+    }
+}
+
+talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o, talus_error *err)
+{
+    tl_picture_begin(p);
+    set_stage(p, s);
+    TL_TRY(set_view(p, o->view, err));
+    p->subject = subject_of(s);
+    tl_lens c = tl_lens_of(p, o->width, o->height);
+    set_legend(p, s);
+    TL_TRY(add_bodies(p, s, &c, o->height, err));
+    for (int i = 0; i < s->fill_count; i++)
+        TL_TRY(add_fill(p, s, i, o->particles_most > 0 ? o->particles_most : PARTICLES_MOST, err));
+    if (s->domain.bounded && s->render.walls != TL_LOOK_NONE)
+        TL_TRY(tl_picture_add_tank(p, s->domain.box, s->render.walls == TL_LOOK_GLASS, err));
+    return TALUS_OK;
+}
