@@ -6,6 +6,8 @@
 #ifndef TL_GEOM_TRIMESH_H
 #define TL_GEOM_TRIMESH_H
 
+#include <stddef.h>
+
 #include "geom/shape.h"
 
 typedef struct tl_trimesh {
@@ -16,13 +18,18 @@ typedef struct tl_trimesh {
 
 talus_status tl_trimesh_create(tl_trimesh *m, int32_t vertices, int32_t triangles, talus_error *err);
 void tl_trimesh_free(tl_trimesh *m); /* leaves {0} */
+talus_status tl_trimesh_copy(tl_trimesh *m, const tl_trimesh *from, talus_error *err);
+void tl_trimesh_flip(tl_trimesh *m); /* turns the surface inside out */
+tl_box3 tl_trimesh_bounds(const tl_trimesh *m);
 
 talus_status tl_trimesh_read(tl_trimesh *m, const char *path, talus_error *err); /* format by name ending, then by content */
-/* The same from memory, for tests and fuzzing; `name` is shown in messages. */
+/* The same from memory, for tests and fuzzing; `name` is shown in messages. STL is welded: its triangles do
+ * not share vertices in the file. OBJ groups, materials, normals and texture coordinates are passed over. */
 talus_status tl_trimesh_read_obj(tl_trimesh *m, const char *name, const char *data, size_t bytes, talus_error *err);
 talus_status tl_trimesh_read_ply(tl_trimesh *m, const char *name, const char *data, size_t bytes, talus_error *err);
 talus_status tl_trimesh_read_stl(tl_trimesh *m, const char *name, const char *data, size_t bytes, talus_error *err);
-talus_status tl_trimesh_write(const tl_trimesh *m, const char *path, talus_error *err); /* .obj, .ply (binary) or .stl (binary) */
+/* .obj and .ply (binary) keep every bit; .stl (binary) rounds to float. The file is complete or absent. */
+talus_status tl_trimesh_write(const tl_trimesh *m, const char *path, talus_error *err);
 
 /* Merge vertices at the same place (exactly, or within `distance`); drops triangles that vanish. */
 talus_status tl_trimesh_weld(tl_trimesh *m, double distance, talus_error *err);

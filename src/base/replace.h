@@ -1,7 +1,7 @@
 /* Output files that are complete or absent: write to a temporary name beside the target, then sync
  * and rename. A crash at any moment leaves the old file, or none, and at most a `*.part-*` file. */
-#ifndef TL_IO_REPLACE_H
-#define TL_IO_REPLACE_H
+#ifndef TL_BASE_REPLACE_H
+#define TL_BASE_REPLACE_H
 
 #include "base/status.h"
 

@@ -1,4 +1,4 @@
-#include "io/replace.h"
+#include "base/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
