@@ -26,6 +26,8 @@ pkg_check_modules(HDF5S QUIET IMPORTED_TARGET hdf5-serial) # never plain hdf5: t
 talus_need(HDF5S_FOUND "HDF5, serial build" libhdf5-dev)
 find_package(embree 3 QUIET CONFIG) # brings TBB
 talus_need(embree_FOUND "Embree 3, rays and distances" libembree-dev)
+pkg_check_modules(LUA QUIET IMPORTED_TARGET lua5.4)
+talus_need(LUA_FOUND "Lua 5.4, scenes" liblua5.4-dev)
 find_package(PNG QUIET)
 talus_need(PNG_FOUND "libpng, pictures" libpng-dev)
 if(TALUS_TESTS)

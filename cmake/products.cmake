@@ -7,7 +7,7 @@ function(talus_library target type)
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME talus LINKER_LANGUAGE C)
-  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C CHOLMOD::CHOLMOD PkgConfig::OPENBLAS PkgConfig::HDF5S embree PNG::PNG m)
+  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C CHOLMOD::CHOLMOD PkgConfig::OPENBLAS PkgConfig::HDF5S embree PkgConfig::LUA PNG::PNG m)
   if(TALUS_SANITIZE OR TALUS_FUZZ)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()

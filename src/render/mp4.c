@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/replace.h"
+#include "base/replace.h"
 
 extern char **environ;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/replace.h"
+#include "base/replace.h"
 
 typedef struct trouble {
     jmp_buf back;
