@@ -1,5 +1,7 @@
 #include "geom/polygon.h"
 
+#include "geom/minmax.h"
+
 static double cross(const double a[2], const double b[2], const double c[2])
 {
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
@@ -7,7 +9,7 @@ static double cross(const double a[2], const double b[2], const double c[2])
 
 static bool between(const double a[2], const double b[2], const double p[2])
 {
-    return p[0] >= fmin(a[0], b[0]) && p[0] <= fmax(a[0], b[0]) && p[1] >= fmin(a[1], b[1]) && p[1] <= fmax(a[1], b[1]);
+    return p[0] >= tl_min(a[0], b[0]) && p[0] <= tl_max(a[0], b[0]) && p[1] >= tl_min(a[1], b[1]) && p[1] <= tl_max(a[1], b[1]);
 }
 
 /* Segments ab and cd share a point. */
@@ -73,7 +75,7 @@ double tl_polygon_distance(int n, const double (*v)[2], bool lathe, double x, do
         double ex = b[0] - a[0], ey = b[1] - a[1], wx = x - a[0], wy = y - a[1];
         if ((a[1] > y) != (b[1] > y) && (wx * ey < wy * ex) == (ey > 0)) inside = !inside;
         if (!lathe || a[0] > 0 || b[0] > 0) {
-            double s = fmin(fmax((wx * ex + wy * ey) / (ex * ex + ey * ey), 0), 1);
+            double s = tl_min(tl_max((wx * ex + wy * ey) / (ex * ex + ey * ey), 0), 1);
             double dx = wx - s * ex, dy = wy - s * ey, d2 = dx * dx + dy * dy;
             if (d2 < best) {
                 best = d2;

@@ -107,7 +107,7 @@ static double support(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 u)
 static double support_of_points(const tl_shape_tree *t, const tl_shape_node *n, double x, double y)
 {
     double s = -INFINITY;
-    for (int i = 0; i < n->count; i++) s = fmax(s, t->point[n->first + i][0] * x + t->point[n->first + i][1] * y);
+    for (int i = 0; i < n->count; i++) s = tl_max(s, t->point[n->first + i][0] * x + t->point[n->first + i][1] * y);
     return s;
 }
 
@@ -118,7 +118,7 @@ static double support_of_children(const tl_shape_tree *t, const tl_shape_node *n
     tl_shape_blend_begin(&b, n->q * tl_vec3_norm(u));
     for (int i = 0; i < n->count; i++) {
         double si = support(t, &t->node[t->child[n->first + i]], u);
-        s = n->op == OP_INTERSECT ? fmin(s, si) : fmax(s, si);
+        s = n->op == OP_INTERSECT ? tl_min(s, si) : tl_max(s, si);
         tl_shape_blend_add(&b, -si, NULL);
     }
     return n->op != OP_SMOOTH_UNION || s == INFINITY ? s : -tl_shape_blend_end(&b, NULL);
@@ -136,8 +136,8 @@ static double support(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 u)
     case OP_ELLIPSOID: return tl_vec3_norm(tl_vec3_mul(n->a, u));
     case OP_HEMISPHERE: return n->r * (u.y >= 0 ? length : flat);
     case OP_CYLINDER: return n->r * flat + n->s * fabs(u.y) + n->b.x * length;
-    case OP_CAPSULE: return tl_vec3_dot(n->a, u) + fmax(n->r * length, n->q * tl_vec3_dot(n->b, u) + n->s * length);
-    case OP_CONE: return fmax(n->r * flat - n->q * u.y, n->s * flat + n->q * u.y);
+    case OP_CAPSULE: return tl_vec3_dot(n->a, u) + tl_max(n->r * length, n->q * tl_vec3_dot(n->b, u) + n->s * length);
+    case OP_CONE: return tl_max(n->r * flat - n->q * u.y, n->s * flat + n->q * u.y);
     case OP_TORUS: return n->r * flat + n->s * length;
     case OP_HALF_SPACE: /* bounded along its normal; a tilt of rounding size does not count */
         return tl_vec3_norm(tl_vec3_sub(u, tl_vec3_scale(length, n->a))) < 1e-12 * length ? n->q * length : INFINITY;
@@ -146,7 +146,7 @@ static double support(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 u)
     case OP_MESH: {
         const tl_trimesh *m = tl_mesh_distance_mesh(t->mesh[n->first]);
         double s = -INFINITY;
-        for (int32_t i = 0; i < m->vertices; i++) s = fmax(s, tl_vec3_dot(u, m->vertex[i]));
+        for (int32_t i = 0; i < m->vertices; i++) s = tl_max(s, tl_vec3_dot(u, m->vertex[i]));
         return s;
     }
     case OP_UNION:
@@ -158,12 +158,12 @@ static double support(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 u)
     case OP_OFFSET: return support(t, child, u) + n->q * length;
     case OP_PLACE: return tl_vec3_dot(n->a, u) + n->q * support(t, child, tl_mat3_tmul_vec(n->R, u));
     case OP_STRETCH: /* its distance is kept above that of its box only */
-        return (u.x != 0 ? fmax(u.x * n->box.lo.x, u.x * n->box.hi.x) : 0) +
-               (u.y != 0 ? fmax(u.y * n->box.lo.y, u.y * n->box.hi.y) : 0) +
-               (u.z != 0 ? fmax(u.z * n->box.lo.z, u.z * n->box.hi.z) : 0);
+        return (u.x != 0 ? tl_max(u.x * n->box.lo.x, u.x * n->box.hi.x) : 0) +
+               (u.y != 0 ? tl_max(u.y * n->box.lo.y, u.y * n->box.hi.y) : 0) +
+               (u.z != 0 ? tl_max(u.z * n->box.lo.z, u.z * n->box.hi.z) : 0);
     case OP_MIRROR: {
         tl_vec3 v = {n->count == 0 ? -u.x : u.x, n->count == 1 ? -u.y : u.y, n->count == 2 ? -u.z : u.z};
-        return fmax(support(t, child, u), support(t, child, v));
+        return tl_max(support(t, child, u), support(t, child, v));
     }
     }
     return INFINITY;
@@ -180,7 +180,7 @@ static tl_box3 find_bounds(const tl_shape_tree *t, const tl_shape_node *n)
         {support(t, n, (tl_vec3){1, 0, 0}), support(t, n, (tl_vec3){0, 1, 0}), support(t, n, (tl_vec3){0, 0, 1})}};
 }
 
-static double shortest_edge(tl_box3 b) { return fmin(b.hi.x - b.lo.x, fmin(b.hi.y - b.lo.y, b.hi.z - b.lo.z)); }
+static double shortest_edge(tl_box3 b) { return tl_min(b.hi.x - b.lo.x, tl_min(b.hi.y - b.lo.y, b.hi.z - b.lo.z)); }
 
 /* ---- boxes over boxes ---- */
 
@@ -238,8 +238,8 @@ static void build_bvh(tl_shape_tree *t, int32_t *list, int n)
         double lo = INFINITY, hi = -INFINITY;
         for (int i = 0; i < n; i++) {
             double m = middle(&t->node[list[i]].box, a);
-            lo = fmin(lo, m);
-            hi = fmax(hi, m);
+            lo = tl_min(lo, m);
+            hi = tl_max(hi, m);
         }
         if (hi - lo > widest) {
             widest = hi - lo;
@@ -283,7 +283,7 @@ static int add_operation(tl_shape_tree *t, tl_shape_node n, int count, const int
         if (c->depth + 1 > n.depth) n.depth = c->depth + 1;
         n.cost += n.op == OP_MIRROR ? 2 * c->cost : c->cost;
         n.exact &= c->exact;
-        feature = fmin(feature, c->feature);
+        feature = tl_min(feature, c->feature);
     }
     if (n.depth > DEPTH_MAX) {
         TL_FAIL(err, TALUS_BAD_INPUT, "%s: shapes may nest %d deep at most (name all parts in one union instead of adding them one by one)",
@@ -300,7 +300,7 @@ static int add_operation(tl_shape_tree *t, tl_shape_node n, int count, const int
         return no_memory(what, err);
 
     for (int i = 0; i < count; i++) t->child[t->children + i] = nodes[i];
-    n.feature = n.op == OP_SHELL     ? fmin(feature, n.q)
+    n.feature = n.op == OP_SHELL     ? tl_min(feature, n.q)
                 : n.op == OP_OFFSET  ? feature + 2 * n.q
                 : n.op == OP_PLACE || n.op == OP_STRETCH ? feature * n.q
                                      : feature;
@@ -310,7 +310,7 @@ static int add_operation(tl_shape_tree *t, tl_shape_node n, int count, const int
         TL_FAIL(err, TALUS_BAD_INPUT, "%s: nothing is left of the shape", what);
         return -1;
     }
-    n.feature = n.feature > 0 ? fmin(n.feature, thin) : thin;
+    n.feature = n.feature > 0 ? tl_min(n.feature, thin) : thin;
     if (many) {
         int32_t *scratch = t->child + t->children + count;
         memcpy(scratch, t->child + t->children + firsts, sizeof *scratch * (size_t)(count - firsts));
@@ -329,7 +329,7 @@ int tl_shape_box(tl_shape_tree *t, tl_vec3 size, double round, talus_error *err)
     if (!length_good("box", "size.x", size.x, err) || !length_good("box", "size.y", size.y, err) ||
         !length_good("box", "size.z", size.z, err))
         return -1;
-    double least = fmin(size.x, fmin(size.y, size.z));
+    double least = tl_min(size.x, tl_min(size.y, size.z));
     if (!range_good("box", "round", round, 0, 0.5 * least, err)) return -1;
     tl_vec3 half = {0.5 * size.x - round, 0.5 * size.y - round, 0.5 * size.z - round};
     return add(t, (tl_shape_node){.op = OP_BOX, .a = half, .r = round, .feature = least}, "box", err);
@@ -346,7 +346,7 @@ int tl_shape_ellipsoid(tl_shape_tree *t, tl_vec3 radii, talus_error *err)
     if (!length_good("ellipsoid", "radii.x", radii.x, err) || !length_good("ellipsoid", "radii.y", radii.y, err) ||
         !length_good("ellipsoid", "radii.z", radii.z, err))
         return -1;
-    double least = fmin(radii.x, fmin(radii.y, radii.z)), most = tl_vec3_max_abs(radii);
+    double least = tl_min(radii.x, tl_min(radii.y, radii.z)), most = tl_vec3_max_abs(radii);
     if (!(most <= 1e4 * least)) {
         TL_FAIL(err, TALUS_BAD_INPUT, "ellipsoid: the largest of radii must be at most 1e4 times the smallest, got %g and %g", most, least);
         return -1;
@@ -363,11 +363,11 @@ int tl_shape_hemisphere(tl_shape_tree *t, double radius, talus_error *err)
 int tl_shape_cylinder(tl_shape_tree *t, double radius, double height, double round, talus_error *err)
 {
     if (!length_good("cylinder", "radius", radius, err) || !length_good("cylinder", "height", height, err) ||
-        !range_good("cylinder", "round", round, 0, fmin(radius, 0.5 * height), err))
+        !range_good("cylinder", "round", round, 0, tl_min(radius, 0.5 * height), err))
         return -1;
     return add(t,
                (tl_shape_node){.op = OP_CYLINDER, .r = radius - round, .s = 0.5 * height - round, .b = {round, 0, 0},
-                               .feature = fmin(2 * radius, height)},
+                               .feature = tl_min(2 * radius, height)},
                "cylinder", err);
 }
 
@@ -376,13 +376,13 @@ int tl_shape_capsule(tl_shape_tree *t, tl_vec3 a, tl_vec3 b, double radius_a, do
     if (!vector_good("capsule", "a", a, err) || !vector_good("capsule", "b", b, err) ||
         !length_good("capsule", "radius_a", radius_a, err) || !length_good("capsule", "radius_b", radius_b, err))
         return -1;
-    tl_shape_node n = {.op = OP_CAPSULE, .a = a, .r = radius_a, .s = radius_b, .feature = 2 * fmin(radius_a, radius_b)};
+    tl_shape_node n = {.op = OP_CAPSULE, .a = a, .r = radius_a, .s = radius_b, .feature = 2 * tl_min(radius_a, radius_b)};
     tl_vec3 along = tl_vec3_sub(b, a);
     n.q = tl_vec3_norm(along);
     if (n.q <= fabs(radius_a - radius_b) * (1 + 1e-12)) { /* one sphere holds the other */
         n.q = 0;
         n.a = radius_a >= radius_b ? a : b;
-        n.r = n.s = fmax(radius_a, radius_b);
+        n.r = n.s = tl_max(radius_a, radius_b);
         n.feature = 2 * n.r;
     } else {
         n.b = tl_vec3_scale(1 / n.q, along);
@@ -395,13 +395,13 @@ int tl_shape_cone(tl_shape_tree *t, double radius_bottom, double radius_top, dou
     if (!range_good("cone", "radius_bottom", radius_bottom, 0, LENGTH_MAX, err) ||
         !range_good("cone", "radius_top", radius_top, 0, LENGTH_MAX, err) || !length_good("cone", "height", height, err))
         return -1;
-    double most = fmax(radius_bottom, radius_top);
+    double most = tl_max(radius_bottom, radius_top);
     if (most == 0) {
         TL_FAIL(err, TALUS_BAD_INPUT, "cone: one of radius_bottom and radius_top must be > 0, both are 0");
         return -1;
     }
     return add(t,
-               (tl_shape_node){.op = OP_CONE, .r = radius_bottom, .s = radius_top, .q = 0.5 * height, .feature = fmin(2 * most, height)},
+               (tl_shape_node){.op = OP_CONE, .r = radius_bottom, .s = radius_top, .q = 0.5 * height, .feature = tl_min(2 * most, height)},
                "cone", err);
 }
 
@@ -413,7 +413,7 @@ int tl_shape_torus(tl_shape_tree *t, double ring_radius, double tube_radius, tal
         return -1;
     }
     double hole = ring_radius - tube_radius;
-    return add(t, (tl_shape_node){.op = OP_TORUS, .r = ring_radius, .s = tube_radius, .feature = 2 * fmin(tube_radius, hole)}, "torus", err);
+    return add(t, (tl_shape_node){.op = OP_TORUS, .r = ring_radius, .s = tube_radius, .feature = 2 * tl_min(tube_radius, hole)}, "torus", err);
 }
 
 int tl_shape_half_space(tl_shape_tree *t, tl_vec3 normal, double offset, talus_error *err)
@@ -446,10 +446,10 @@ static bool keep_profile(tl_shape_tree *t, int points, const double (*profile)[2
 static int add_profile(tl_shape_tree *t, tl_shape_node n, const char *what, talus_error *err)
 {
     double thin = tl_polygon_thickness(n.count, (const double(*)[2])(t->point + n.first), n.op == OP_REVOLVE);
-    n.feature = n.op == OP_EXTRUDE ? fmin(thin, 2 * n.q) : thin;
+    n.feature = n.op == OP_EXTRUDE ? tl_min(thin, 2 * n.q) : thin;
     int node = add(t, n, what, err);
     if (node < 0) return -1;
-    t->node[node].feature = fmin(n.feature, shortest_edge(t->node[node].box));
+    t->node[node].feature = tl_min(n.feature, shortest_edge(t->node[node].box));
     t->points += n.count;
     return node;
 }
@@ -559,7 +559,7 @@ int tl_shape_stretch(tl_shape_tree *t, int node, tl_vec3 factors, talus_error *e
     if (!range_good("stretch", "factors.x", factors.x, 1e-3, 1e3, err) || !range_good("stretch", "factors.y", factors.y, 1e-3, 1e3, err) ||
         !range_good("stretch", "factors.z", factors.z, 1e-3, 1e3, err))
         return -1;
-    double least = fmin(factors.x, fmin(factors.y, factors.z));
+    double least = tl_min(factors.x, tl_min(factors.y, factors.z));
     return add_operation(t, (tl_shape_node){.op = OP_STRETCH, .a = factors, .q = least}, 1, &node, "stretch", err);
 }
 

@@ -27,7 +27,7 @@ static double slabs(double u, double v, double *gu, double *gv)
         *gv = !(u > v);
         return u > v ? u : v;
     }
-    double a = fmax(u, 0), b = fmax(v, 0), d = sqrt(a * a + b * b);
+    double a = tl_max(u, 0), b = tl_max(v, 0), d = sqrt(a * a + b * b);
     *gu = a / d;
     *gv = b / d;
     return d;
@@ -36,8 +36,8 @@ static double slabs(double u, double v, double *gu, double *gv)
 static double box_at(const tl_shape_node *n, tl_vec3 p, tl_vec3 *g)
 {
     tl_vec3 q = {fabs(p.x) - n->a.x, fabs(p.y) - n->a.y, fabs(p.z) - n->a.z};
-    tl_vec3 o = {fmax(q.x, 0), fmax(q.y, 0), fmax(q.z, 0)};
-    double out = tl_vec3_norm(o), in = fmin(fmax(q.x, fmax(q.y, q.z)), 0);
+    tl_vec3 o = {tl_max(q.x, 0), tl_max(q.y, 0), tl_max(q.z, 0)};
+    double out = tl_vec3_norm(o), in = tl_min(tl_max(q.x, tl_max(q.y, q.z)), 0);
     if (g) {
         tl_vec3 d = out > 0 ? tl_vec3_scale(1 / out, o) : (tl_vec3){q.x == in, q.x != in && q.y == in, q.x != in && q.y != in};
         *g = (tl_vec3){copysign(d.x, p.x), copysign(d.y, p.y), copysign(d.z, p.z)};
@@ -50,11 +50,11 @@ static double box_at(const tl_shape_node *n, tl_vec3 p, tl_vec3 *g)
 static double ellipsoid_at(const tl_shape_node *n, tl_vec3 point, tl_vec3 *g)
 {
     double e[3] = {n->a.x, n->a.y, n->a.z}, p[3] = {fabs(point.x), fabs(point.y), fabs(point.z)}, z[3], r[3];
-    double least = fmin(e[0], fmin(e[1], e[2])), s = -1;
+    double least = tl_min(e[0], tl_min(e[1], e[2])), s = -1;
     for (int i = 0; i < 3; i++) {
         z[i] = p[i] / e[i];
         r[i] = (e[i] / least) * (e[i] / least);
-        s = fmax(s, r[i] * (z[i] - 1)); /* no term alone exceeds 1 at the root */
+        s = tl_max(s, r[i] * (z[i] - 1)); /* no term alone exceeds 1 at the root */
     }
 
     bool middle = false; /* so near to the plane across the least axis that both halves are as near */
@@ -82,7 +82,7 @@ static double ellipsoid_at(const tl_shape_node *n, tl_vec3 point, tl_vec3 *g)
         if (!middle || i != flat) d2 += d * d;
     }
     if (middle) {
-        x[flat] = e[flat] * sqrt(fmax(0, 1 - used));
+        x[flat] = e[flat] * sqrt(tl_max(0, 1 - used));
         d2 += (p[flat] - x[flat]) * (p[flat] - x[flat]);
     }
     if (g) {
@@ -330,7 +330,7 @@ static double subtract_at(const tl_shape_tree *t, const tl_shape_node *n, tl_vec
     visitor v = {.limit = -d, .best = -d}; /* only what reaches above d matters */
     visit_all(t, &rest, p, g != NULL, &v);
     if (-v.best > d && g) *g = tl_vec3_neg(v.gradient);
-    return fmax(d, -v.best);
+    return tl_max(d, -v.best);
 }
 
 static double smooth_subtract_at(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 p, tl_vec3 *g)
@@ -360,7 +360,7 @@ static double mirror_at(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 
     if ((flipped ? bp : bq) >= d) return d;
     double other = child_at(t, child, flipped ? bp : bq, flipped ? p : q, g ? &gq : NULL);
     if (other < d && g) *g = flipped ? gq : tl_vec3_mul(s, gq);
-    return fmin(d, other);
+    return tl_min(d, other);
 }
 
 /* ---- the tree ---- */

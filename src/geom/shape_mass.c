@@ -235,12 +235,12 @@ static double plane_fraction(tl_vec3 n, double d)
     double largest = tl_vec3_max_abs(n);
     if (!(largest > 0)) return d < 0;
     /* a face along the plane is tilted by 1e-3 about its middle: the volume stays, the formula keeps its digits */
-    double a = fmax(fabs(n.x), 1e-3 * largest), b = fmax(fabs(n.y), 1e-3 * largest), c = fmax(fabs(n.z), 1e-3 * largest);
+    double a = tl_max(fabs(n.x), 1e-3 * largest), b = tl_max(fabs(n.y), 1e-3 * largest), c = tl_max(fabs(n.z), 1e-3 * largest);
     double total = a + b + c, x = 0.5 * (total - d); /* in a unit cube with corner 0: a x + b y + c z < x */
     if (x <= 0) return 0;
     if (x >= total) return 1;
     double sum = cube(x) - cube(x - a) - cube(x - b) - cube(x - c) + cube(x - a - b) + cube(x - b - c) + cube(x - c - a);
-    return fmin(fmax(sum / (6 * a * b * c), 0), 1);
+    return tl_min(tl_max(sum / (6 * a * b * c), 0), 1);
 }
 
 /* Moments about `origin`, which is near: no digits are lost for a shape far from 0. Cubes far from the surface are whole or empty by the Lipschitz bound; the smallest ones are cut by the tangent plane. */
@@ -272,7 +272,7 @@ talus_status tl_shape_mass(const tl_shape_tree *t, int node, int cells, tl_mass 
     /* blocks of 8 cells, each cell cut once more */
     tl_box3 box = tl_shape_bounds(t, node);
     tl_vec3 edge = tl_vec3_sub(box.hi, box.lo);
-    double block = 8 * fmax(edge.x, fmax(edge.y, edge.z)) / cells;
+    double block = 8 * tl_max(edge.x, tl_max(edge.y, edge.z)) / cells;
     int nx = (int)ceil(edge.x / block), ny = (int)ceil(edge.y / block), nz = (int)ceil(edge.z / block), count = nx * ny * nz;
     moments *part = TL_NEW_ZERO(moments, count);
     if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "mass: no memory for %d blocks", count);

@@ -2,6 +2,7 @@
 #ifndef TL_GEOM_SHAPE_NODE_H
 #define TL_GEOM_SHAPE_NODE_H
 
+#include "geom/minmax.h"
 #include "geom/shape.h"
 
 typedef enum tl_shape_op {
@@ -94,12 +95,12 @@ double tl_shape_eval(const tl_shape_tree *t, int node, tl_vec3 p, tl_vec3 *g);
 /* Signed distance to a box: a lower bound of the distance to anything in it. */
 static inline double tl_box3_distance(const tl_box3 *b, tl_vec3 p)
 {
-    double x = fmax(b->lo.x - p.x, p.x - b->hi.x), y = fmax(b->lo.y - p.y, p.y - b->hi.y),
-           z = fmax(b->lo.z - p.z, p.z - b->hi.z), m = fmax(x, fmax(y, z));
+    double x = tl_max(b->lo.x - p.x, p.x - b->hi.x), y = tl_max(b->lo.y - p.y, p.y - b->hi.y),
+           z = tl_max(b->lo.z - p.z, p.z - b->hi.z), m = tl_max(x, tl_max(y, z));
     if (m <= 0) return m;
-    x = fmax(x, 0);
-    y = fmax(y, 0);
-    z = fmax(z, 0);
+    x = tl_max(x, 0);
+    y = tl_max(y, 0);
+    z = tl_max(z, 0);
     return sqrt(x * x + y * y + z * z);
 }
 

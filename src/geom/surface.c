@@ -1,6 +1,7 @@
 #include "geom/surface.h"
 
 #include <float.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -37,27 +38,30 @@ static int shape_sign(const tl_march_source *s, tl_vec3 middle, double half)
     return d > reach ? 1 : d < -reach ? -1 : 0;
 }
 
-/* Regula falsi with halved weights (Illinois), which keeps the bracket; a bracket that shrinks too slowly is halved. */
+/* Regula falsi that halves the weight of an end that stays (Illinois); every third time that this is needed, the bracket itself. */
 static tl_vec3 shape_crossing(const tl_march_source *s, tl_vec3 in, double a, tl_vec3 out, double b)
 {
     const shape_source *c = s->ctx;
     tl_vec3 along = tl_vec3_sub(out, in);
     double lo = 0, hi = 1, x = 0.5;
-    if (isinf(a)) a = fmin(tl_shape_distance(c->t, c->node, in), -DBL_MIN);
-    if (isinf(b)) b = fmax(tl_shape_distance(c->t, c->node, out), DBL_MIN);
-    for (int k = 0; k < 60 && hi - lo > 1e-14; k++) {
-        x = k % 4 == 3 ? 0.5 * (lo + hi) : lo - a * (hi - lo) / (b - a);
+    if (isinf(a)) a = tl_min(tl_shape_distance(c->t, c->node, in), -DBL_MIN);
+    if (isinf(b)) b = tl_max(tl_shape_distance(c->t, c->node, out), DBL_MIN);
+    int stayed = 0; /* times in a row that hi (> 0) or lo (< 0) was not replaced */
+    for (int k = 0; k < 100 && hi - lo > 1e-14; k++) {
+        x = abs(stayed) % 3 == 2 ? 0.5 * (lo + hi) : lo - a * (hi - lo) / (b - a);
         if (!(x > lo && x < hi)) x = 0.5 * (lo + hi);
         double d = tl_shape_distance(c->t, c->node, tl_vec3_add_scaled(in, x, along));
-        if (fabs(d) < 1e-13 * s->cell) break;
+        if (fabs(d) < 1e-12 * s->cell) break;
         if (d < 0) {
             lo = x;
             a = d;
-            b *= 0.5;
+            stayed = stayed > 0 ? stayed + 1 : 1;
+            if (stayed > 1) b *= 0.5;
         } else {
             hi = x;
             b = d;
-            a *= 0.5;
+            stayed = stayed < 0 ? stayed - 1 : -1;
+            if (stayed < -1) a *= 0.5;
         }
     }
     return tl_vec3_add_scaled(in, x, along);
@@ -87,7 +91,7 @@ static talus_status march(const tl_march_source *s, double edge, tl_trimesh *out
 {
     tl_march_mesh m;
     TL_TRY(tl_march_lattice(s, &m, err));
-    talus_status status = tl_march_improve(&m, SHORTEST * edge, LONGEST * edge, err);
+    talus_status status = tl_march_improve(&m, s, SHORTEST * edge, LONGEST * edge, err);
     if (status == TALUS_OK) status = tl_trimesh_create(out, m.vertices, m.triangles, err);
     if (status == TALUS_OK && m.triangles > 0) {
         memcpy(out->vertex, m.vertex, sizeof *m.vertex * (size_t)m.vertices);
@@ -104,7 +108,7 @@ talus_status tl_surface_march(const tl_shape_tree *t, int node, double edge, tl_
     if (!(edge > 0 && edge < INFINITY)) return TL_FAIL(err, TALUS_BAD_INPUT, "surface: edge must be > 0, got %g", edge);
     tl_box3 box = tl_shape_bounds(t, node);
     tl_vec3 size = tl_vec3_sub(box.hi, box.lo);
-    double longest = fmax(size.x, fmax(size.y, size.z));
+    double longest = tl_max(size.x, tl_max(size.y, size.z));
     if (!(longest / edge <= CELLS_MAX))
         return TL_FAIL(err, TALUS_BAD_INPUT, "surface: edge must be at least %g, %d cells along the longest side, got %g",
                        longest / CELLS_MAX, CELLS_MAX, edge);

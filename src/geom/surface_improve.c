@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "geom/minmax.h"
 #include "geom/surface_parts.h"
 
 #define RING_MAX 48 /* neighbours; vertices with more keep theirs */
@@ -101,9 +102,9 @@ static double fit(const net *n, int32_t a, int32_t b, int32_t c)
     double least = 1;
     for (int i = 0; i < 3; i++) {
         if (n->m->sharp[v[i]] != TL_MARCH_SMOOTH) continue;
-        least = fmin(least, tl_vec3_dot(N, n->m->normal[v[i]]));
+        least = tl_min(least, tl_vec3_dot(N, n->m->normal[v[i]]));
         for (int j = 0; j < i; j++)
-            if (n->m->sharp[v[j]] == TL_MARCH_SMOOTH) least = fmin(least, tl_vec3_dot(n->m->normal[v[i]], n->m->normal[v[j]]));
+            if (n->m->sharp[v[j]] == TL_MARCH_SMOOTH) least = tl_min(least, tl_vec3_dot(n->m->normal[v[i]], n->m->normal[v[j]]));
     }
     return least;
 }
@@ -124,18 +125,25 @@ static bool may_slide(const net *n, int32_t v, int32_t w)
     return tl_vec3_dot(p, q) < 0.9 * tl_vec3_norm(p) * tl_vec3_norm(q);
 }
 
-/* The two vertices that share a triangle with v and w are the only ones next to both, and keep at least three neighbours. */
-static bool keeps_manifold(const net *n, int32_t w, int count, const int32_t *around)
+static bool is_triangle(const net *n, int32_t a, int32_t b, int32_t c)
 {
-    int32_t other[RING_MAX], far_ring[RING_MAX];
+    int32_t s = triangle_along(n, a, b), t = triangle_along(n, b, a);
+    return (s >= 0 && apex(n, s, a, b) == c) || (t >= 0 && apex(n, t, a, b) == c);
+}
+
+/* v and w have two neighbours in common, those of their two triangles, which keep at least three neighbours; and the pair does not
+ * close a tetrahedron with them. */
+static bool keeps_manifold(const net *n, int32_t v, int32_t w, int count, const int32_t *around)
+{
+    int32_t other[RING_MAX], far_ring[RING_MAX], shared[2];
     int others = ring(n, w, other), common = 0;
-    if (others > RING_MAX || count + others - 4 > RING_MAX - 8) return false;
+    if (count + others - 4 > RING_MAX) return false;
     for (int i = 0; i < count; i++) {
         if (!holds(others, other, around[i])) continue;
-        common++;
-        if (ring(n, around[i], far_ring) <= 3) return false;
+        if (common == 2 || ring(n, around[i], far_ring) <= 3) return false;
+        shared[common++] = around[i];
     }
-    return common == 2 && count > 3 && others > 3;
+    return common == 2 && !(is_triangle(n, v, shared[0], shared[1]) && is_triangle(n, w, shared[0], shared[1]));
 }
 
 static bool collapse_is_good(const net *n, int32_t v, int32_t w)
@@ -144,14 +152,19 @@ static bool collapse_is_good(const net *n, int32_t v, int32_t w)
     for (int32_t c = n->head[v]; c >= 0; c = n->next[c]) {
         const int32_t *t = n->m->triangle[c / 3];
         int32_t a = t[(c % 3 + 1) % 3], b = t[(c % 3 + 2) % 3];
-        old_fit = fmin(old_fit, fit(n, v, a, b));
-        old_quality = fmin(old_quality, quality(n, v, a, b));
         if (a == w || b == w) continue;
-        if (length2(n, w, a) > n->longest2) return false;
-        new_fit = fmin(new_fit, fit(n, w, a, b));
-        new_quality = fmin(new_quality, quality(n, w, a, b));
+        if (length2(n, w, a) > tl_max(n->longest2, 1.1 * length2(n, v, a))) return false;
+        new_quality = tl_min(new_quality, quality(n, w, a, b));
+        new_fit = tl_min(new_fit, fit(n, w, a, b));
+        if (!(new_fit > 0)) return false;
     }
-    return new_fit >= fmin(GOOD_FIT, old_fit) && new_fit > 0 && new_quality >= fmin(0.3, old_quality);
+    if (new_fit >= GOOD_FIT && new_quality >= 0.3) return true;
+    for (int32_t c = n->head[v]; c >= 0; c = n->next[c]) { /* not good, but no worse than before? */
+        const int32_t *t = n->m->triangle[c / 3];
+        old_fit = tl_min(old_fit, fit(n, t[0], t[1], t[2]));
+        old_quality = tl_min(old_quality, quality(n, t[0], t[1], t[2]));
+    }
+    return new_fit >= tl_min(GOOD_FIT, old_fit) && new_quality >= tl_min(0.3, old_quality);
 }
 
 static void collapse(net *n, int32_t v, int32_t w)
@@ -184,7 +197,7 @@ static void collapse_pass(net *n, double shortest)
         }
         for (int i = 0; i < count && length2(n, v, around[i]) < shortest * shortest; i++) {
             int32_t w = around[i];
-            if (!may_slide(n, v, w) || !keeps_manifold(n, w, count, around) || !collapse_is_good(n, v, w)) continue;
+            if (!may_slide(n, v, w) || !keeps_manifold(n, v, w, count, around) || !collapse_is_good(n, v, w)) continue;
             collapse(n, v, w);
             break;
         }
@@ -224,20 +237,57 @@ static void flip_pass(net *n)
         for (int k = 0; k < 3 && !gone(n, s); k++) {
             int32_t a = m->triangle[s][k], b = m->triangle[s][(k + 1) % 3], c = m->triangle[s][(k + 2) % 3];
             int32_t t = triangle_along(n, b, a), d = apex(n, t, a, b);
-            double now = fmin(quality(n, a, b, c), quality(n, b, a, d)), then = fmin(quality(n, a, d, c), quality(n, b, c, d));
+            double now = tl_min(quality(n, a, b, c), quality(n, b, a, d)), then = tl_min(quality(n, a, d, c), quality(n, b, c, d));
             if (!(then > 1.05 * now) || length2(n, c, d) > n->longest2) continue;
             /* not across a fold: both sides must agree, and the new triangles with the surface */
             tl_vec3 p = area_normal(n, a, b, c), q = area_normal(n, b, a, d), x = area_normal(n, a, d, c), y = area_normal(n, b, c, d);
             bool edge = m->sharp[a] != TL_MARCH_SMOOTH && m->sharp[b] != TL_MARCH_SMOOTH;
             if (edge && tl_vec3_dot(p, q) < 0.9 * tl_vec3_norm(p) * tl_vec3_norm(q)) continue;
             if (tl_vec3_dot(x, y) < 0.7 * tl_vec3_norm(x) * tl_vec3_norm(y)) continue;
-            double old_fit = fmin(fit(n, a, b, c), fit(n, b, a, d)), new_fit = fmin(fit(n, a, d, c), fit(n, b, c, d));
-            if (!(new_fit >= fmin(GOOD_FIT, old_fit) && new_fit > 0)) continue;
+            double old_fit = tl_min(fit(n, a, b, c), fit(n, b, a, d)), new_fit = tl_min(fit(n, a, d, c), fit(n, b, c, d));
+            if (!(new_fit >= tl_min(GOOD_FIT, old_fit) && new_fit > 0)) continue;
             if (ring(n, a, around) <= 3 || ring(n, b, around) <= 3) continue;
             if (triangle_along(n, c, d) >= 0 || triangle_along(n, d, c) >= 0) continue;
             flip(n, s, t, a, b, c, d);
             break;
         }
+}
+
+/* ---- moving vertices ---- */
+
+static void measure_around(const net *n, int32_t v, double *least_fit, double *least_quality)
+{
+    *least_fit = *least_quality = 1;
+    for (int32_t c = n->head[v]; c >= 0; c = n->next[c]) {
+        const int32_t *t = n->m->triangle[c / 3];
+        *least_fit = tl_min(*least_fit, fit(n, t[0], t[1], t[2]));
+        *least_quality = tl_min(*least_quality, quality(n, t[0], t[1], t[2]));
+    }
+}
+
+/* Smooth vertices go towards the middle of their neighbours and back to the surface, where that makes the worst triangle better. */
+static void relax_pass(net *n, const tl_march_source *s)
+{
+    tl_march_mesh *m = n->m;
+    for (int32_t v = 0; v < m->vertices; v++) {
+        if (n->head[v] < 0 || m->sharp[v] != TL_MARCH_SMOOTH) continue;
+        double old_fit, old_quality, new_fit, new_quality;
+        measure_around(n, v, &old_fit, &old_quality);
+        if (old_quality > 0.85) continue; /* good enough: angles of 45 degrees */
+        tl_vec3 p = m->vertex[v], normal = m->normal[v], mean = {0, 0, 0};
+        int count = 0;
+        for (int32_t c = n->head[v]; c >= 0; c = n->next[c], count++)
+            mean = tl_vec3_add(mean, m->vertex[m->triangle[c / 3][(c % 3 + 1) % 3]]);
+        tl_vec3 step = tl_vec3_sub(tl_vec3_scale(1.0 / count, mean), p);
+        step = tl_vec3_add_scaled(step, -tl_vec3_dot(step, normal), normal);
+        m->vertex[v] = s->project(s, tl_vec3_add(p, step));
+        m->normal[v] = s->normal(s, m->vertex[v]);
+        measure_around(n, v, &new_fit, &new_quality);
+        bool on = tl_vec3_norm(tl_vec3_sub(m->vertex[v], s->project(s, m->vertex[v]))) < 1e-9 * s->cell;
+        if (on && new_quality > old_quality && new_fit >= tl_min(GOOD_FIT, old_fit)) continue;
+        m->vertex[v] = p;
+        m->normal[v] = normal;
+    }
 }
 
 /* ---- the whole ---- */
@@ -277,7 +327,7 @@ static void guess_normals(net *n)
     }
 }
 
-talus_status tl_march_improve(tl_march_mesh *m, double shortest, double longest, talus_error *err)
+talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest, talus_error *err)
 {
     net n = {.m = m, .longest2 = longest * longest};
     n.head = TL_NEW(int32_t, m->vertices + 1);
@@ -289,13 +339,14 @@ talus_status tl_march_improve(tl_march_mesh *m, double shortest, double longest,
     }
     for (int32_t v = 0; v < m->vertices; v++) n.head[v] = -1;
     for (int32_t c = 0; c < 3 * m->triangles; c++) link_corner(&n, c);
-    if (m->vertices > 0 && tl_vec3_norm2(m->normal[0]) == 0) guess_normals(&n);
+    if (!s->normal) guess_normals(&n);
 
     join_sharp(&n);
-    const double fraction[] = {0.3, 0.6, 1, 1};
+    const double fraction[] = {0.3, 0.6, 1, 1}; /* the shortest first, so that long thin triangles do not spread */
     for (int pass = 0; pass < 4; pass++) {
         collapse_pass(&n, fraction[pass] * shortest);
         flip_pass(&n);
+        if (s->normal && pass >= 1) relax_pass(&n, s);
     }
     compact(&n);
     tl_free(n.head);

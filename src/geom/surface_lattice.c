@@ -381,6 +381,7 @@ static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at
         if (!disagree(n, normal)) return TL_MARCH_SMOOTH;
     }
     *x = s->project(s, *x);
+    if (!(tl_vec3_norm(tl_vec3_sub(*x, s->project(s, *x))) < 1e-9 * s->cell)) return TL_MARCH_SMOOTH; /* no surface where the planes meet */
     *mean = (tl_vec3){0, 0, 0};
     for (int i = 0; i < n; i++) *mean = tl_vec3_add(*mean, normal[i]);
     *mean = tl_vec3_normalize_or(*mean, normal[0]);

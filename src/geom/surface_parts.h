@@ -35,7 +35,8 @@ void tl_march_mesh_free(tl_march_mesh *m);
 /* Closed, manifold, oriented. Long and thin triangles are still in it. */
 talus_status tl_march_lattice(const tl_march_source *s, tl_march_mesh *out, talus_error *err);
 
-/* Removes edges shorter than `shortest` where the topology allows, flips edges towards larger angles. Vertices do not move. */
-talus_status tl_march_improve(tl_march_mesh *m, double shortest, double longest, talus_error *err);
+/* Removes edges shorter than `shortest` where the topology allows, flips edges and, where the source has normals, slides vertices along the
+ * surface, all towards larger angles. */
+talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest, talus_error *err);
 
 #endif

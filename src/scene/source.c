@@ -318,17 +318,15 @@ talus_status tl_source_create(tl_source *s, const char *file, const char *text, 
     *s = (tl_source){0};
     if (bytes > TL_SOURCE_BYTES)
         return TL_FAIL(err, TALUS_BAD_INPUT, "the file has %zu bytes, at most %zu are read", bytes, TL_SOURCE_BYTES);
-    s->file = copy(file, strlen(file));
+    s->file = file;
     s->text = copy(text, bytes);
     s->bytes = bytes;
-    if (s->file && s->text) return TALUS_OK;
-    tl_source_free(s);
+    if (s->text) return TALUS_OK;
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the text of %s", file);
 }
 
 void tl_source_free(tl_source *s)
 {
-    tl_free(s->file);
     tl_free(s->text);
     tl_free(s->marked);
     tl_free(s->tables);

@@ -25,7 +25,7 @@ typedef struct tl_source_table {
 } tl_source_table;
 
 typedef struct tl_source {
-    char *file; /* as shown in messages */
+    const char *file; /* as shown in messages; the caller's */
     char *text; /* as read; [bytes], and a 0 */
     size_t bytes;
     char *marked; /* with the calls added */
@@ -37,7 +37,7 @@ typedef struct tl_source {
     tl_source_entry *fields; /* assignments a.b.key = value */
 } tl_source;
 
-/* Takes a copy of the text. */
+/* Takes a copy of the text, not of the file's name. */
 talus_status tl_source_create(tl_source *s, const char *file, const char *text, size_t bytes, talus_error *err);
 void tl_source_free(tl_source *s);
 
