@@ -60,36 +60,107 @@ static void refine_normals(const tl_shape_tree *t, int node, tl_picture_mesh *m)
     }
 }
 
-static talus_status paint_mesh(tl_picture *p, int mesh, const tl_shape_tree *t, const tl_shape_paint *paint, talus_error *err)
+/* What of a shape's surface goes where: one mesh of what is solid, one of what is glass. -1: none. */
+typedef struct skin {
+    int solid, clear;
+    tl_look glass;
+} skin;
+
+static float roughness_of(double gloss) { return gloss > 0 ? (float)fmax(1 - 0.95 * gloss, 0.05) : 1; }
+
+static tl_colour linear(tl_vec3 srgb)
+{
+    return (tl_colour){tl_srgb_decode((float)srgb.x), tl_srgb_decode((float)srgb.y), tl_srgb_decode((float)srgb.z)};
+}
+
+/* Scenes say 0.2 for glass; a clear sheet keeps a third of that, and of its colour only a tint. */
+static tl_look glass_look(tl_colour colour, double opacity)
+{
+    return (tl_look){tl_colour_mix(tl_colour_grey(1), colour, 0.15f), 1, (float)(0.3 * opacity)};
+}
+
+/* A point counts as inside a region from this far outside: a region may be the very part that made the surface. */
+static double slack_of(tl_box3 b) { return 1e-3 * tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)); }
+
+static bool covers(const tl_scene *s, const tl_paint *paint, tl_vec3 q, double slack)
+{
+    return paint->region < 0 || tl_shape_distance(s->shapes, paint->region, q) < slack;
+}
+
+static talus_status paint_mesh(tl_picture *p, int mesh, const tl_scene *s, const tl_paint *paint, double slack, talus_error *err)
 {
     const tl_picture_mesh *m = &p->mesh[mesh];
     float *d = TL_NEW(float, m->vertices);
     if (!d) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to paint %d vertices", m->vertices);
 #pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < m->vertices; i++) d[i] = (float)tl_shape_distance(t, paint->shape, m->vertex[i]);
-    talus_status status = tl_picture_add_paint(p, mesh, d, paint->colour, paint->roughness, err);
+    for (int32_t i = 0; i < m->vertices; i++)
+        d[i] = paint->region < 0 ? -1 : (float)(tl_shape_distance(s->shapes, paint->region, m->vertex[i]) - slack);
+    talus_status status = tl_picture_add_paint(p, mesh, d, linear(paint->colour), roughness_of(paint->gloss), err);
     tl_free(d);
     return status;
 }
 
-talus_status tl_picture_add_shape(tl_picture *p, const tl_shape_tree *t, int node, double edge, int paints, const tl_shape_paint *paint,
-                                  int *mesh, talus_error *err)
+/* Glass triangles to the front; how many there are. */
+static int32_t part_glass(tl_trimesh *m, const tl_scene *s, int node, double slack, skin *out)
 {
-    talus_error own = {0};
-    if (!err) err = &own;
-    tl_box3 b = tl_shape_bounds(t, node);
-    if (paints == 0 && is_plain_box(t, node, b)) {
-        *mesh = tl_picture_add_box(p, b, err);
-        return *mesh < 0 ? err->status : TALUS_OK;
+    int32_t clear = 0;
+    for (int32_t i = 0; i < m->triangles; i++) {
+        const int32_t *k = m->triangle[i];
+        tl_vec3 q = tl_vec3_scale(1.0 / 3, tl_vec3_add(tl_vec3_add(m->vertex[k[0]], m->vertex[k[1]]), m->vertex[k[2]]));
+        const tl_paint *top = NULL;
+        for (int j = 0; j < s->paint_count; j++)
+            if (s->paints[j].node == node && covers(s, &s->paints[j], q, slack)) top = &s->paints[j];
+        if (!top || top->opacity >= 1) continue;
+        int32_t swap[3];
+        memcpy(swap, m->triangle[clear], sizeof swap);
+        memcpy(m->triangle[clear], m->triangle[i], sizeof swap);
+        memcpy(m->triangle[i], swap, sizeof swap);
+        out->glass = glass_look(linear(top->colour), top->opacity);
+        clear++;
+    }
+    return clear;
+}
+
+static talus_status add_surface(tl_picture *p, const tl_scene *s, int node, const tl_trimesh *m, int *mesh, talus_error *err)
+{
+    *mesh = -1;
+    if (m->triangles == 0) return TALUS_OK;
+    *mesh = tl_picture_add_mesh(p, m, CREASE_DEG, err);
+    if (*mesh < 0) return err->status;
+    refine_normals(s->shapes, node, &p->mesh[*mesh]);
+    return TALUS_OK;
+}
+
+/* The surface of a bounded shape, with its paint. */
+static talus_status add_shape(tl_picture *p, const tl_scene *s, int node, double edge, bool own_colour, skin *out, talus_error *err)
+{
+    tl_box3 b = tl_shape_bounds(s->shapes, node);
+    double slack = slack_of(b);
+    bool painted = false, has_glass = false;
+    for (int j = 0; j < s->paint_count; j++)
+        if (s->paints[j].node == node) painted = true, has_glass |= s->paints[j].opacity < 1;
+    *out = (skin){-1, -1, tl_look_glass()};
+    if (!painted && is_plain_box(s->shapes, node, b)) {
+        out->solid = tl_picture_add_box(p, b, err);
+        return out->solid < 0 ? err->status : TALUS_OK;
     }
     tl_trimesh m;
-    TL_TRY(tl_surface_march(t, node, edge, &m, err));
-    *mesh = tl_picture_add_mesh(p, &m, CREASE_DEG, err);
+    TL_TRY(tl_surface_march(s->shapes, node, edge, &m, err));
+    int32_t clear = has_glass ? part_glass(&m, s, node, slack, out) : 0;
+    tl_trimesh glass = {m.vertices, clear, m.vertex, m.triangle}, solid = {m.vertices, m.triangles - clear, m.vertex, m.triangle + clear};
+    talus_status status = add_surface(p, s, node, &solid, &out->solid, err);
+    if (status == TALUS_OK) status = add_surface(p, s, node, &glass, &out->clear, err);
     tl_trimesh_free(&m);
-    if (*mesh < 0) return err->status;
-    refine_normals(t, node, &p->mesh[*mesh]);
-    for (int i = 0; i < paints; i++) TL_TRY(paint_mesh(p, *mesh, t, &paint[i], err));
-    return TALUS_OK;
+    for (int j = 0; j < s->paint_count && status == TALUS_OK && out->solid >= 0; j++)
+        if (s->paints[j].node == node && !(own_colour && s->paints[j].region < 0))
+            status = paint_mesh(p, out->solid, s, &s->paints[j], slack, err);
+    return status;
+}
+
+static talus_status show(tl_picture *p, const skin *k, tl_mat3 linear_part, tl_vec3 at, tl_look look, talus_error *err)
+{
+    if (k->solid >= 0) TL_TRY(tl_picture_add_instance(p, k->solid, linear_part, at, look, err));
+    return k->clear >= 0 ? tl_picture_add_instance(p, k->clear, linear_part, at, k->glass, err) : TALUS_OK;
 }
 
 static double edge_for(tl_box3 b, double pixel)
@@ -120,31 +191,27 @@ static bool finite_box(tl_box3 b)
            b.lo.x <= b.hi.x;
 }
 
-talus_status tl_picture_of_shape(tl_picture *p, const tl_shape_tree *t, int node, int paints, const tl_shape_paint *paint, tl_look look,
-                                 const tl_scene_picture_options *o, talus_error *err)
+talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, const tl_scene_picture_options *o, talus_error *err)
 {
+    talus_error own = {0};
+    if (!err) err = &own;
     tl_picture_begin(p);
-    tl_box3 b = tl_shape_bounds(t, node);
+    tl_box3 b = tl_shape_bounds(s->shapes, node);
     if (!finite_box(b)) return TL_FAIL(err, TALUS_BAD_INPUT, "a shape without bounds (plane, half_space) has no portrait; intersect it with a box");
     TL_TRY(set_view(p, o->view, err));
     p->subject = b;
     p->ground.height = b.lo.y;
     tl_lens c = tl_lens_of(p, o->width, o->height);
     double pixel = pixel_at(&c, tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), o->height);
-    int mesh;
-    TL_TRY(tl_picture_add_shape(p, t, node, edge_for(b, pixel), paints, paint, &mesh, err));
-    TL_TRY(tl_picture_add_instance(p, mesh, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look, err));
+    skin k;
+    TL_TRY(add_shape(p, s, node, edge_for(b, pixel), false, &k, err));
+    TL_TRY(show(p, &k, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_glossy(tl_colour_palette(0), 0.45f), err));
     p->subject = tl_picture_bounds(p); /* of the surface: tighter than the tree's */
     p->ground.height = p->subject.lo.y;
     return TALUS_OK;
 }
 
 /* ---- a scene ---- */
-
-static tl_colour linear(tl_vec3 srgb)
-{
-    return (tl_colour){tl_srgb_decode((float)srgb.x), tl_srgb_decode((float)srgb.y), tl_srgb_decode((float)srgb.z)};
-}
 
 static void include(tl_box3 *b, tl_box3 add)
 {
@@ -199,14 +266,16 @@ static tl_look look_of_body(const tl_scene *s, int i)
         float shade = 0.88f + 0.12f * (float)((uint32_t)i * 2654435761u >> 24) / 255;
         colour = tl_colour_scale(shade, tl_colour_palette(kinds));
     }
-    if (b->opacity < 1) return (tl_look){tl_colour_mix(tl_colour_grey(1), colour, 0.15f), 1, (float)(0.3 * b->opacity)};
+    if (b->opacity < 1) return glass_look(colour, b->opacity);
     return tl_look_glossy(colour, 0.45f);
 }
 
 /* Meshes of shapes met so far: 600 blocks are marched once. */
 typedef struct known {
-    int shape, mesh;
+    int shape;
+    bool own_colour;
     double edge;
+    skin skin;
 } known;
 
 static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_lens *c, int height, known *seen, int *count, talus_error *err)
@@ -220,14 +289,15 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_l
         return TALUS_OK;
     }
     double edge = edge_for(box, pixel_at(c, b->at, height));
+    bool own_colour = !is_plain(b->colour);
     int k = 0;
-    while (k < *count && (seen[k].shape != b->shape || seen[k].edge > 2 * edge)) k++;
+    while (k < *count && (seen[k].shape != b->shape || seen[k].own_colour != own_colour || seen[k].edge > 2 * edge)) k++;
     if (k == *count) {
-        int mesh;
-        TL_TRY(tl_picture_add_shape(p, s->shapes, b->shape, edge, 0, NULL, &mesh, err));
-        seen[(*count)++] = (known){b->shape, mesh, edge};
+        seen[k] = (known){.shape = b->shape, .own_colour = own_colour, .edge = edge};
+        TL_TRY(add_shape(p, s, b->shape, edge, own_colour, &seen[k].skin, err));
+        ++*count;
     }
-    return tl_picture_add_instance(p, seen[k].mesh, tl_quat_to_mat3(b->rotation), b->at, look_of_body(s, i), err);
+    return show(p, &seen[k].skin, tl_quat_to_mat3(b->rotation), b->at, look_of_body(s, i), err);
 }
 
 static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_lens *c, int height, talus_error *err)
@@ -358,6 +428,8 @@ static void set_stage(tl_picture *p, const tl_scene *s)
 
 talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o, talus_error *err)
 {
+    talus_error own = {0};
+    if (!err) err = &own;
     tl_picture_begin(p);
     set_stage(p, s);
     TL_TRY(set_view(p, o->view, err));

@@ -1,7 +1,7 @@
 /* From a scene to a picture of its first state; from a shape to its portrait.
  *
  * Bodies become marched surfaces, as fine as the image can show; bodies that share a shape share the surface. Fills become particles, less those
- * inside bodies. Bodies that state no colour take one of the palette, by shape and material. */
+ * inside bodies. Bodies that state no colour wear their shape's paint, or take a colour of the palette by shape and material. */
 #ifndef TL_RENDER_SCENE_PICTURE_H
 #define TL_RENDER_SCENE_PICTURE_H
 
@@ -21,17 +21,7 @@ bool tl_view_direction(const char *name, tl_vec3 *towards_eye);
 /* p is begun here; free it whatever is returned. */
 talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o, talus_error *err);
 
-/* A shape on its own, standing on the ground at its lowest point. */
-typedef struct tl_shape_paint {
-    int shape;
-    tl_colour colour;
-    float roughness;
-} tl_shape_paint;
-talus_status tl_picture_of_shape(tl_picture *p, const tl_shape_tree *t, int node, int paints, const tl_shape_paint *paint, tl_look look,
-                                 const tl_scene_picture_options *o, talus_error *err);
-
-/* The surface of a bounded shape as a mesh of p, with normals of the distance where it is smooth; its number in *mesh. */
-talus_status tl_picture_add_shape(tl_picture *p, const tl_shape_tree *t, int node, double edge, int paints, const tl_shape_paint *paint,
-                                  int *mesh, talus_error *err);
+/* A shape on its own, standing on the ground at its lowest point; paints of `s` apply. */
+talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, const tl_scene_picture_options *o, talus_error *err);
 
 #endif
