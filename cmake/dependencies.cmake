@@ -24,6 +24,8 @@ pkg_check_modules(OPENBLAS QUIET IMPORTED_TARGET openblas)
 talus_need(OPENBLAS_FOUND "OpenBLAS, built for OpenMP" libopenblas-openmp-dev)
 pkg_check_modules(HDF5S QUIET IMPORTED_TARGET hdf5-serial) # never plain hdf5: that may be the MPI build
 talus_need(HDF5S_FOUND "HDF5, serial build" libhdf5-dev)
+pkg_check_modules(LUA QUIET IMPORTED_TARGET lua5.4)
+talus_need(LUA_FOUND "Lua 5.4, the language of scenes" liblua5.4-dev)
 find_package(embree 3 QUIET CONFIG) # brings TBB
 talus_need(embree_FOUND "Embree 3, rays and distances" libembree-dev)
 pkg_check_modules(LUA QUIET IMPORTED_TARGET lua5.4)

@@ -85,15 +85,15 @@ const char *tl_place_show(tl_place p, char text[TL_PLACE_SHOWN])
 
 talus_status tl_scan_number(const tl_scan *s, tl_word w, const char *what, double *out, talus_error *err)
 {
-    char text[TL_WORD_SHOWN], number[256], *end = number;
-    if (w.length < (int64_t)sizeof number) {
+    char text[TL_WORD_SHOWN], number[256], *end = NULL;
+    if (w.length > 0 && w.length < (int64_t)sizeof number) {
         memcpy(number, w.at, (size_t)w.length);
         number[w.length] = '\0';
         *out = strtod(number, &end);
     }
-    if (w.length == 0 || end != number + w.length)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%lld: %s must be a number, got '%s'", s->name, (long long)s->line,
-                       what, tl_word_show(w, text));
+    if (!end || end - number != w.length)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%lld: %s must be a number, got '%s'", s->name, (long long)s->line, what,
+                       tl_word_show(w, text));
     if (!isfinite(*out))
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%lld: %s must be finite, got '%s'", s->name, (long long)s->line, what,
                        tl_word_show(w, text));

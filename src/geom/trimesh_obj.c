@@ -69,6 +69,9 @@ static talus_status pass(tl_mesh_builder *b, tl_scan s, bool faces, talus_error 
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%lld: '%s' is no statement of an OBJ file", s.name,
                            (long long)s.line, tl_word_show(w, text));
         }
+        while (*w.at != '#' && tl_scan_word(&s, &w)) {
+            /* to the end, also of a statement that goes on in the next line */
+        }
     } while (tl_scan_line(&s));
     return TALUS_OK;
 }

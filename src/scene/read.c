@@ -726,6 +726,8 @@ static void unknown_key(tl_reader *r, const tl_context *c, const char *word, con
         snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", names[i]);
     }
     const char *near = tl_text_nearest(word, names);
+    for (int i = 0; !near && i < c->key_count; i++) /* friction for friction_angle_deg */
+        if (!strncmp(names[i], word, strlen(word))) near = names[i];
     if (near)
         tl_read_problem(r, where, "%s is not a key of %s; did you mean '%s'?", path, c->article, near);
     else
