@@ -119,9 +119,10 @@ static void read_result(tl_reader *r)
 {
     lua_State *L = r->L;
     tl_scene *s = r->scene;
-    if (r->options->shape_only) {
-        s->root = tl_build_shape_of(L, -1);
+    int root = tl_build_shape_of(L, -1);
+    if (r->options->shape_only || (r->options->shape_too && root != -2)) {
         char got[96];
+        s->root = root;
         if (s->root == -2)
             tl_read_problem(r, r->where, "the file must return a shape, got %s", tl_read_describe(L, -1, got, sizeof got));
         return;
