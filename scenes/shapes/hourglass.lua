@@ -10,19 +10,17 @@ local function bulb(y)
   local shoulder = math.max(0, (math.abs(y) - 7.4) / 2.2)
   return (0.75 + 5.4 * s * s) * math.sqrt(1 - 0.4 * shoulder * shoulder)
 end
-local function body(height, more)
-  local profile = { {0, -height} }
-  for i = 0, n do
-    local y = height * (2 * i / n - 1)
-    profile[#profile + 1] = {bulb(y * half / height) + more, y}
-  end
-  profile[#profile + 1] = {0, height}
-  return revolve { profile = profile }
+local profile = { {0, -half} }
+for i = 0, n do
+  local y = half * (2 * i / n - 1)
+  profile[#profile + 1] = {bulb(y) + wall, y}
 end
-local glass = body(half, wall) - body(half - wall, 0)
+profile[#profile + 1] = {0, half}
+local glass = shell { revolve { profile = profile }, thickness = wall }
 
 local disc = cylinder { radius = 7.6, height = 1.5, round = 0.35 }
-local frame = disc:move({0, -10.25, 0}) + disc:move({0, 10.25, 0})
+local discs = disc:move({0, -10.25, 0}) + disc:move({0, 10.25, 0})
+local frame = discs
 for i = 0, 2 do
   local a = math.rad(120 * i + 30)
   local at = {6.6 * math.cos(a), 0, 6.6 * math.sin(a)}
@@ -31,5 +29,5 @@ end
 
 local hourglass = frame + glass
 hourglass:paint({ "#dfeeea", opacity = 0.15 })
-hourglass:paint(frame, { "#9a6a3f", gloss = 0.55 })
+hourglass:paint(frame + offset { discs, by = 0.4 }, { "#9a6a3f", gloss = 0.55 }) -- wood is seen through the bulbs' ends
 return hourglass:move({0, 11, 0}):scale(0.01)

@@ -486,7 +486,7 @@ static tl_colour cross_glass(const tracer *t, v3 d, float far, tl_sampler *s, sa
                              tl_colour_scale((1 - mirrors) * g->look.opacity * 0.6f, tl_colour_mul(g->look.colour, t->ambient)));
         out->over = tl_colour_add(out->over, tl_colour_mul(through, seen));
         through = tl_colour_mul(through, sheet_passes(&g->look, dot(n, d)));
-        from_t = r.tfar * (1 + 1e-6f) + 1e-6f * t->reach;
+        from_t = r.tfar * (1 + 1e-5f) + 1e-5f * t->reach;
     }
     return through;
 }

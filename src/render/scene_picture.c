@@ -163,10 +163,14 @@ static talus_status show(tl_picture *p, const skin *k, tl_mat3 linear_part, tl_v
     return k->clear >= 0 ? tl_picture_add_instance(p, k->clear, linear_part, at, k->glass, err) : TALUS_OK;
 }
 
-static double edge_for(tl_box3 b, double pixel)
+/* As fine as pixels and walls ask for: a wall thinner than two edges would tear. */
+static double edge_for(const tl_shape_tree *t, int node, double pixel)
 {
-    double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo));
-    return fmin(fmax(EDGE_PIXELS * pixel, longest / CELLS_MOST), longest / CELLS_LEAST);
+    tl_box3 b = tl_shape_bounds(t, node);
+    double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)), feature = tl_shape_feature_size(t, node);
+    double edge = fmin(EDGE_PIXELS * pixel, longest / CELLS_LEAST);
+    if (feature > 0) edge = fmin(edge, feature / 2.5);
+    return fmax(edge, longest / CELLS_MOST);
 }
 
 /* Edge of a pixel at a place, m. */
@@ -204,7 +208,7 @@ talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, con
     tl_lens c = tl_lens_of(p, o->width, o->height);
     double pixel = pixel_at(&c, tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), o->height);
     skin k;
-    TL_TRY(add_shape(p, s, node, edge_for(b, pixel), false, &k, err));
+    TL_TRY(add_shape(p, s, node, edge_for(s->shapes, node, pixel), false, &k, err));
     TL_TRY(show(p, &k, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_glossy(tl_colour_palette(0), 0.45f), err));
     p->subject = tl_picture_bounds(p); /* of the surface: tighter than the tree's */
     p->ground.height = p->subject.lo.y;
@@ -288,7 +292,7 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_l
         if (isfinite(box.hi.y) && up.y > 0.999) p->ground.present = true, p->ground.height = box.hi.y + b->at.y;
         return TALUS_OK;
     }
-    double edge = edge_for(box, pixel_at(c, b->at, height));
+    double edge = edge_for(s->shapes, b->shape, pixel_at(c, b->at, height));
     bool own_colour = !is_plain(b->colour);
     int k = 0;
     while (k < *count && (seen[k].shape != b->shape || seen[k].own_colour != own_colour || seen[k].edge > 2 * edge)) k++;
