@@ -2,7 +2,7 @@
 local p = params { layers = 30, around = 20, speed = 12.0 }
 
 local block = { size = {0.118, 0.06, 0.24}, gap = 0.0005 }
-local radius = p.around * (block.size[3] + 0.006) / (2 * math.pi)
+local radius = 0.5 * block.size[3] / math.tan(math.pi / p.around) + 0.5 * block.size[1] + 0.003 -- inner edges just apart
 local wood = solid { name = "wood", density = 500, friction = 0.5, restitution = 0.1, colour = "#c19a6b" }
 local dark = solid { name = "dark wood", density = 500, friction = 0.5, restitution = 0.1, colour = "#96683f" }
 local shape = box { size = block.size, round = 0.002 }

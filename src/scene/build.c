@@ -67,7 +67,7 @@ static tl_node_cost cost_of(const tl_reader *r, int node) { return r->costs[node
 /* Keep what a new node costs; -1 after a problem when it is too much. */
 static int keep_cost(tl_reader *r, int node, tl_node_cost cost, const char *name, tl_where where)
 {
-    tl_sandbox_charge(r->L, 50);
+    tl_sandbox_charge(r->L, 100); /* a shape costs about 5 us */
     if (node >= TL_SHAPE_NODES_MAX) luaL_error(r->L, "a scene can make at most %d shapes", TL_SHAPE_NODES_MAX);
     if (node >= r->cost_room) {
         int room = 2 * node + 64;

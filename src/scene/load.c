@@ -7,8 +7,6 @@
 #include "base/hash.h"
 #include "scene/read.h"
 
-#define LOAD_UNITS 20000000 /* instructions and eights of bytes; 600 blocks take half a million */
-
 void tl_scene_free(tl_scene *s)
 {
     if (!s) return;
@@ -115,10 +113,22 @@ typedef struct job {
     size_t bytes;
 } job;
 
+/* The last line with text on it: where a file returns its result. */
+static int last_line(const tl_source *s)
+{
+    int line = 1, last = 1;
+    for (size_t i = 0; i < s->bytes; i++) {
+        if (s->text[i] == '\n') line++;
+        if ((unsigned char)s->text[i] > ' ') last = line;
+    }
+    return last;
+}
+
 static void read_result(tl_reader *r)
 {
     lua_State *L = r->L;
     tl_scene *s = r->scene;
+    r->where.line = last_line(&r->sources[0]);
     int root = tl_build_shape_of(L, -1);
     if (r->options->shape_only || (r->options->shape_too && root != -2)) {
         char got[96];
@@ -143,7 +153,7 @@ static int load_protected(lua_State *L)
     tl_scene *s = r->scene;
     lua_settop(L, 0);
     tl_build_open(r);
-    tl_sandbox_allow(r->box, LOAD_UNITS);
+    tl_sandbox_allow(r->box, r->options->units ? r->options->units : TL_LOAD_UNITS);
     for (int i = 0; i < r->setting_count; i++) {
         long long seed;
         int end = 0;

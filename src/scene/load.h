@@ -4,6 +4,8 @@
 
 #include "scene/scene.h"
 
+#define TL_LOAD_UNITS 10000000 /* instructions and eights of bytes; 600 blocks take half a million */
+
 /* One problem of the file. line 0: not a place in a file (a --set). note: worth knowing, but the scene is good. */
 typedef void (*tl_problem_fn)(void *user, const char *file, int line, bool note, const char *text);
 
@@ -16,6 +18,7 @@ typedef struct tl_load_options {
     bool shape_only;            /* the file returns a shape, not a scene: tl_scene.root */
     bool shape_too;             /* the file may return either */
     bool no_files;              /* text from nowhere: no shape or mesh files */
+    int64_t units;              /* work that the script may do; 0: TL_LOAD_UNITS */
     tl_problem_fn problem;      /* may be NULL: only the first problem is told, in err */
     void *problem_user;
     talus_log_fn print; /* the script's print() */

@@ -27,6 +27,27 @@ tl_sandbox *tl_sandbox_of(lua_State *L)
 
 /* ---- limits ---- */
 
+static void remember_place(tl_sandbox *s, lua_Debug *ar)
+{
+    lua_getinfo(s->L, "Sl", ar);
+    if (ar->source[0] == '=' && ar->source[1] == '#' && ar->currentline > 0) {
+        s->chunk = atoi(ar->source + 2);
+        s->line = ar->currentline;
+    }
+}
+
+/* Where a refused allocation happened. Reading the call stack takes no memory, and the hook keeps its lines exact. */
+static void remember_refusal(tl_sandbox *s)
+{
+    lua_Debug ar;
+    for (int level = 0; s->L && lua_getstack(s->L, level, &ar); level++) {
+        lua_getinfo(s->L, "S", &ar);
+        if (ar.source[0] != '=' || ar.source[1] != '#') continue;
+        remember_place(s, &ar);
+        return;
+    }
+}
+
 static void *allocate(void *ud, void *block, size_t old, size_t bytes)
 {
     tl_sandbox *s = ud;
@@ -39,10 +60,14 @@ static void *allocate(void *ud, void *block, size_t old, size_t bytes)
     if (bytes > before) {
         s->budget -= (int64_t)((bytes - before) / BYTES_PER_UNIT);
         bool text = !block && old == LUA_TSTRING && bytes > TL_SANDBOX_TEXT + 64; /* 64: the object's own header */
-        s->spent |= s->budget < 0;
-        s->long_text |= text;
-        s->full |= s->used - before + bytes > TL_SANDBOX_MEMORY;
-        if (s->budget < 0 || text || s->used - before + bytes > TL_SANDBOX_MEMORY) return NULL;
+        bool full = s->used - before + bytes > TL_SANDBOX_MEMORY;
+        if (s->budget < 0 || text || full) {
+            if (!s->spent && !s->long_text && !s->full) remember_refusal(s);
+            s->spent |= s->budget < 0;
+            s->long_text |= text;
+            s->full |= full;
+            return NULL;
+        }
     }
     void *fresh = tl_hook_realloc(block, bytes);
     if (!fresh && bytes <= before) fresh = block; /* a block that did not shrink is still good */
@@ -59,15 +84,6 @@ static double cpu_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void remember_place(tl_sandbox *s, lua_Debug *ar)
-{
-    lua_getinfo(s->L, "Sl", ar);
-    if (ar->source[0] == '=' && ar->source[1] == '#') {
-        s->chunk = atoi(ar->source + 2);
-        s->line = ar->currentline;
-    }
 }
 
 static void stop_spent(lua_State *L, tl_sandbox *s)
@@ -233,6 +249,7 @@ static int string_rep(lua_State *L)
     }
     if ((lua_Unsigned)times > TL_SANDBOX_TEXT / (n + between))
         return luaL_error(L, "string.rep makes texts of at most %d bytes", (int)TL_SANDBOX_TEXT);
+    tl_sandbox_charge(L, times);
     luaL_Buffer b;
     luaL_buffinit(L, &b);
     for (lua_Integer i = 0; i < times; i++) {
@@ -753,7 +770,7 @@ int tl_sandbox_load(tl_sandbox *s, const char *text, size_t bytes, int number)
     lua_pushlightuserdata(s->L, &job);
     int status = lua_pcall(s->L, 1, 1, 0);
     int chunk, line;
-    if (status == LUA_ERRSYNTAX && sscanf(lua_tostring(s->L, -1), "#%d:%d:", &chunk, &line) == 2) s->line = line;
+    if (status != LUA_OK && lua_type(s->L, -1) == LUA_TSTRING && sscanf(lua_tostring(s->L, -1), "#%d:%d:", &chunk, &line) == 2) s->line = line;
     return status;
 }
 
@@ -769,7 +786,8 @@ const char *tl_sandbox_reason(tl_sandbox *s, char *text, size_t room)
     else {
         int used = 0, chunk, line;
         if (sscanf(message, "#%d:%d: %n", &chunk, &line, &used) != 2) used = 0;
-        snprintf(text, room, "%s", message + used);
+        bool deep = strstr(message, "C stack overflow") || strstr(message, "too many C levels") || strstr(message, "too many registers");
+        snprintf(text, room, "%s", deep ? "the text is nested too deeply" : message + used);
     }
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 32 || *c == 127) *c = '?';

@@ -82,7 +82,7 @@ static const char intro[] =
     "\n"
     "## Limits\n"
     "\n"
-    "A file has at most 1 MB, a script 20 million units of work (one per Lua instruction and per 8 bytes taken), 64 MB, texts of 16 kB and calls\n"
+    "A file has at most 1 MB, a script 10 million units of work (one per Lua instruction and per 8 bytes taken), 64 MB, texts of 4 kB and calls\n"
     "nested 150 deep; one call of a function of time has 200 000 units. Meshes are read from the scene's folder or below.\n";
 
 static const char *type_name(const tl_key *k, char *text, size_t room)

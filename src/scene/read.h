@@ -14,7 +14,7 @@
 #define TL_PROBLEMS_MAX 200
 #define TL_PATH_MAX 160
 #define TL_LIST_MAX 100000       /* items of bodies, fills, ... */
-#define TL_SHAPE_NODES_MAX 200000
+#define TL_SHAPE_NODES_MAX 100000
 #define TL_SHAPE_COST_MAX 100000 /* primitives that one evaluation of a shape may visit */
 #define TL_SCENE_PAINTS_MAX 20000
 #define TL_SHAPE_DEPTH_MAX 100   /* operations inside operations */

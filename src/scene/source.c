@@ -169,6 +169,7 @@ static void *grow(marker *m, void *block, int count, int *room, size_t size)
 static void write_text(marker *m, const char *text, size_t n)
 {
     tl_source *s = m->source;
+    if (!n) return;
     if (s->marked_bytes + n > m->marked_room) {
         size_t more = 2 * (s->marked_bytes + n);
         char *fresh = tl_realloc(s->marked, more);

@@ -1,0 +1,3 @@
+--! the script
+local t = {}
+for i = 1, 1e9 do t[i] = {i, i, i, i} end
