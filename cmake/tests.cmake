@@ -11,7 +11,7 @@ endif()
 file(GLOB TALUS_TEST_SUPPORT CONFIGURE_DEPENDS tests/support/*.c)
 add_library(talus_test_support STATIC $<TARGET_OBJECTS:talus_objects> ${TALUS_TEST_SUPPORT})
 target_include_directories(talus_test_support PUBLIC tests/support)
-target_compile_definitions(talus_test_support PUBLIC TALUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}") # for scenes/
+target_compile_definitions(talus_test_support PUBLIC TL_SOURCE_DIR="${PROJECT_SOURCE_DIR}") # where tests find their files
 target_link_libraries(talus_test_support PUBLIC talus_inside PkgConfig::LAPACKE PkgConfig::CMOCKA)
 
 # First, because they are quick and say most.

@@ -159,7 +159,8 @@ const tl_trimesh *tl_mesh_distance_mesh(const tl_mesh_distance *d) { return &d->
 
 /* ---- queries ---- */
 
-/* Normal of the face, edge or vertex: p is outside when (p - nearest) . normal > 0 [Baerentzen2005]. Zero: not known. */
+/* Normal of the face, edge or vertex: p is outside when (p - nearest) . normal > 0 [Baerentzen2005]. Zero: not
+ * known. */
 static tl_vec3 pseudo_normal(const tl_mesh_distance *d, const tl_near *n)
 {
     tl_vec3 here = d->face_normal[n->triangle], none = {0, 0, 0};

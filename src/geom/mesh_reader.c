@@ -92,8 +92,8 @@ talus_status tl_scan_number(const tl_scan *s, tl_word w, const char *what, doubl
         *out = strtod(number, &end);
     }
     if (!end || end - number != w.length)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%lld: %s must be a number, got '%s'", s->name, (long long)s->line, what,
-                       tl_word_show(w, text));
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%lld: %s must be a number, got '%s'", s->name, (long long)s->line,
+                       what, tl_word_show(w, text));
     if (!isfinite(*out))
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%lld: %s must be finite, got '%s'", s->name, (long long)s->line, what,
                        tl_word_show(w, text));

@@ -11,7 +11,7 @@
 typedef struct tl_scan {
     const char *name; /* of the file, for messages */
     const char *at, *end;
-    int64_t line;     /* of `at`, from 1 */
+    int64_t line; /* of `at`, from 1 */
 } tl_scan;
 
 typedef struct tl_word {
@@ -20,10 +20,10 @@ typedef struct tl_word {
 } tl_word;
 
 /* Lines end with LF, CR LF or CR. A backslash before the end joins two lines. */
-bool tl_scan_word(tl_scan *s, tl_word *w);  /* next word of this line; false at its end */
-bool tl_scan_any(tl_scan *s, tl_word *w);   /* next word of this or a later line; false at the end of the text */
-bool tl_scan_line(tl_scan *s);              /* to the start of the next line; false when there is none */
-bool tl_word_is(tl_word w, const char *text);    /* letters' case counts */
+bool tl_scan_word(tl_scan *s, tl_word *w);         /* next word of this line; false at its end */
+bool tl_scan_any(tl_scan *s, tl_word *w);          /* next word of this or a later line; false at the end of the text */
+bool tl_scan_line(tl_scan *s);                     /* to the start of the next line; false when there is none */
+bool tl_word_is(tl_word w, const char *text);      /* letters' case counts */
 bool tl_word_is_like(tl_word w, const char *text); /* case does not count */
 #define TL_WORD_SHOWN 40
 const char *tl_word_show(tl_word w, char text[TL_WORD_SHOWN]); /* for messages: cut, printable */
@@ -63,7 +63,8 @@ typedef struct tl_mesh_builder {
 
 talus_status tl_mesh_add_vertex(tl_mesh_builder *b, tl_vec3 x, tl_place where, talus_error *err);
 talus_status tl_mesh_add_corner(tl_mesh_builder *b, int64_t vertex, tl_place where, talus_error *err);
-/* Close the polygon: strictly convex ones become a fan, others lose ear after ear; what crosses itself is cut somehow. */
+/* Close the polygon: strictly convex ones become a fan, others lose ear after ear; what crosses itself is cut
+ * somehow. */
 talus_status tl_mesh_end_polygon(tl_mesh_builder *b, tl_place where, talus_error *err);
 /* Hand the mesh over, or on a bad status leave {0}; frees the builder. */
 talus_status tl_mesh_finish(tl_mesh_builder *b, talus_status status, tl_trimesh *out);

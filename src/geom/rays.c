@@ -412,7 +412,8 @@ tl_near tl_rays_nearest(const tl_rays *r, tl_vec3 p, double radius)
     tl_vec3 d = tl_vec3_sub(p, r->center);
     query q = {.r = r, .p = p, .best = {.geometry = -1, .triangle = -1, .distance2 = INFINITY}};
     if (!(tl_vec3_max_abs(d) < 1e18) || !(radius >= 0)) return q.best;
-    /* Rounding of vertex, point and Embree's own differences: a few units in the last place of the largest coordinate. */
+    /* Rounding of vertex, point and Embree's own differences: a few units in the last place of the largest
+     * coordinate. */
     q.slack = 8 * 0x1p-24 * (tl_vec3_max_abs(d) + r->reach);
     if (radius < 1e18) q.best.distance2 = radius * radius;
     struct RTCPointQuery start = {.x = (float)d.x,

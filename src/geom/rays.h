@@ -1,12 +1,14 @@
 /* Rays and nearest points against triangle meshes, spheres and instances. The only file that knows Embree.
  *
  * A tl_rays is a scene: add geometry, commit, then ask. Embree works in float, so a scene has a centre that is
- * subtracted (in double) from everything added to it; choose the middle of the geometry. Rays are float
- * and relative to that centre: tl_ray_make does it. Nearest points are compared in double on the caller's own arrays and do not
- * depend on how Embree's tree came out. Of several hits at exactly the same float t a ray reports one, which the tree decides.
+ * subtracted (in double) from everything added to it; choose the middle of the geometry. Rays are float and
+ * relative to that centre: tl_ray_make does it. Nearest points are compared in double on the caller's own
+ * arrays and do not depend on how Embree's tree came out. Of several hits at exactly the same float t a ray
+ * reports one, which the tree decides.
  *
- * Making, adding, moving and committing: one thread at a time, outside parallel regions (Embree starts threads of its own).
- * After a commit, queries are pure: any number of threads. Embree's memory is its own, not tl_alloc's. */
+ * Making, adding, moving and committing: one thread at a time, outside parallel regions (Embree starts threads
+ * of its own). After a commit, queries are pure: any number of threads. Embree's memory is its own, not
+ * tl_alloc's. */
 #ifndef TL_GEOM_RAYS_H
 #define TL_GEOM_RAYS_H
 
@@ -43,9 +45,12 @@ talus_status tl_rays_add_mesh(tl_rays *r, int32_t vertices, const tl_vec3 *verte
 /* radius: one per sphere, or NULL and `same` for all. Seen by rays only, not by tl_rays_nearest. */
 talus_status tl_rays_add_spheres(tl_rays *r, int32_t count, const tl_vec3 *center, const double *radius, double same,
                                  int32_t *id, talus_error *err);
-/* x -> linear x + at, from child's world to ours. The child is committed, of the same device, and holds no instances itself. */
-talus_status tl_rays_add_instance(tl_rays *r, const tl_rays *child, tl_mat3 linear, tl_vec3 at, int32_t *id, talus_error *err);
-/* A ray with mask m sees geometry with m & mask != 0; all bits are set at first. Commit afterwards. For instances the inner geometry's mask counts as well. */
+/* x -> linear x + at, from child's world to ours. The child is committed, of the same device, and holds no
+ * instances itself. */
+talus_status tl_rays_add_instance(tl_rays *r, const tl_rays *child, tl_mat3 linear, tl_vec3 at, int32_t *id,
+                                  talus_error *err);
+/* A ray with mask m sees geometry with m & mask != 0; all bits are set at first. Commit afterwards. For
+ * instances the inner geometry's mask counts as well. */
 void tl_rays_set_mask(tl_rays *r, int32_t id, uint32_t mask);
 
 /* New positions, then tl_rays_commit. Same counts as when added. */
@@ -62,12 +67,12 @@ talus_status tl_rays_commit(tl_rays *r, talus_error *err);
 typedef struct tl_ray {
     _Alignas(16) float origin[3]; /* relative to the scene's centre */
     float tnear;
-    float direction[3];           /* any length; t counts in it */
-    float time;                   /* 0 */
-    float tfar;                   /* in: far end; out: t of the hit, or -infinity from tl_rays_occluded */
-    uint32_t mask, number, flags; /* number: for the caller; flags: 0 */
-    float normal[3];              /* out: unit; triangles: by their winding, spheres: outwards */
-    float u, v;                   /* out: point = (1-u-v) a + u b + v c */
+    float direction[3];                     /* any length; t counts in it */
+    float time;                             /* 0 */
+    float tfar;                             /* in: far end; out: t of the hit, or -infinity from tl_rays_occluded */
+    uint32_t mask, number, flags;           /* number: for the caller; flags: 0 */
+    float normal[3];                        /* out: unit; triangles: by their winding, spheres: outwards */
+    float u, v;                             /* out: point = (1-u-v) a + u b + v c */
     uint32_t primitive, geometry, instance; /* out: geometry is TL_RAY_NONE without a hit, instance outside instances */
 } tl_ray;
 
@@ -80,9 +85,8 @@ void tl_rays_occluded(const tl_rays *r, int32_t count, tl_ray *ray);
 
 /* ---- nearest point of the scene's meshes ---- */
 
-typedef enum tl_feature { /* where on triangle abc */
-    TL_ON_FACE, TL_ON_A, TL_ON_B, TL_ON_C, TL_ON_AB, TL_ON_BC, TL_ON_CA
-} tl_feature;
+/* Where on triangle abc. */
+typedef enum tl_feature { TL_ON_FACE, TL_ON_A, TL_ON_B, TL_ON_C, TL_ON_AB, TL_ON_BC, TL_ON_CA } tl_feature;
 
 typedef struct tl_near {
     int32_t geometry, triangle; /* -1: nothing within the radius */

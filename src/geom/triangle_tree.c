@@ -142,8 +142,8 @@ void tl_triangle_tree_free(tl_triangle_tree *tree)
 
 /* ---- triangles that cut ---- */
 
-/* Sign of the volume of (a, b, c, d), positive when d is below abc seen counter-clockwise; 0 when rounding could turn it.
- * Bound of the plain double evaluation: [Shewchuk1997]. */
+/* Sign of the volume of (a, b, c, d), positive when d is below abc seen counter-clockwise; 0 when rounding
+ * could turn it. Bound of the plain double evaluation: [Shewchuk1997]. */
 static int side(tl_vec3 a, tl_vec3 b, tl_vec3 c, tl_vec3 d)
 {
     tl_vec3 u = tl_vec3_sub(a, d), v = tl_vec3_sub(b, d), w = tl_vec3_sub(c, d);
@@ -154,8 +154,8 @@ static int side(tl_vec3 a, tl_vec3 b, tl_vec3 c, tl_vec3 d)
     return det > bound ? 1 : det < -bound ? -1 : 0;
 }
 
-/* The corner that is alone on its side of a plane, or -1 when the triangle touches the plane at most. With one on each side
- * and one in the plane, either would do. */
+/* The corner that is alone on its side of a plane, or -1 when the triangle touches the plane at most. With one
+ * on each side and one in the plane, either would do. */
 static int lone(const int s[3])
 {
     int plus = (s[0] > 0) + (s[1] > 0) + (s[2] > 0), minus = (s[0] < 0) + (s[1] < 0) + (s[2] < 0);

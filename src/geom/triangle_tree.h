@@ -1,8 +1,8 @@
-/* A box tree over the triangles of a mesh in double, for what Embree does not offer: pairs of triangles that cut each other,
- * and winding numbers. Nearest points and rays are in geom/rays.h.
+/* A box tree over the triangles of a mesh in double, for what Embree does not offer: pairs of triangles that
+ * cut each other, and winding numbers. Nearest points and rays are in geom/rays.h.
  *
- * Triangles are put in Morton order and grouped in leaves of TL_TREE_LEAF; above them is a complete binary tree. Depends on the
- * mesh alone. The mesh is kept by pointer. Queries are pure. */
+ * Triangles are put in Morton order and grouped in leaves of TL_TREE_LEAF; above them is a complete binary
+ * tree. Depends on the mesh alone. The mesh is kept by pointer. Queries are pure. */
 #ifndef TL_GEOM_TRIANGLE_TREE_H
 #define TL_GEOM_TRIANGLE_TREE_H
 
@@ -21,12 +21,12 @@ typedef struct tl_triangle_tree {
 talus_status tl_triangle_tree_create(tl_triangle_tree *tree, const tl_trimesh *m, talus_error *err);
 void tl_triangle_tree_free(tl_triangle_tree *tree); /* leaves {0} */
 
-/* Pairs of triangles that cut each other along a piece of line. Touching, sharing a vertex or an edge, and overlapping in
- * one plane do not count, and neither does what rounding cannot tell from touching. */
+/* Pairs of triangles that cut each other along a piece of line. Touching, sharing a vertex or an edge, and
+ * overlapping in one plane do not count, and neither does what rounding cannot tell from touching. */
 int64_t tl_triangle_tree_cuts(const tl_triangle_tree *tree);
 
-/* How often the surface winds around p: 1 inside, 0 outside of a closed mesh. Far groups of triangles count as dipoles, which is within
- * 0.02 of the exact sum (tests/unit/triangle_tree.c); O(log n). [Barill2018] */
+/* How often the surface winds around p: 1 inside, 0 outside of a closed mesh. Far groups of triangles count as
+ * dipoles, which is within 0.02 of the exact sum (tests/unit/triangle_tree.c); O(log n). [Barill2018] */
 double tl_triangle_tree_winding(const tl_triangle_tree *tree, tl_vec3 p);
 /* One triangle's exact share. [Oosterom1983] */
 double tl_triangle_winding(tl_vec3 p, tl_vec3 a, tl_vec3 b, tl_vec3 c);

@@ -1,8 +1,9 @@
 /* Triangle meshes: plain arrays, files, checks, mass properties.
  *
- * Triangles are counter-clockwise seen from outside. Readers take OBJ, PLY (ascii, binary little and big endian) and STL
- * (ascii, binary); polygons are cut into triangles. Readers trust nothing: sizes are checked against the file's
- * length before memory is taken, indices against the vertex count, and a wrong file gives a message with file and line (or byte). */
+ * Triangles are counter-clockwise seen from outside. Readers take OBJ, PLY (ascii, binary little and big
+ * endian) and STL (ascii, binary); polygons are cut into triangles. Readers trust nothing: sizes are checked
+ * against the file's length before memory is taken, indices against the vertex count, and a wrong file gives a
+ * message with file and line (or byte). */
 #ifndef TL_GEOM_TRIMESH_H
 #define TL_GEOM_TRIMESH_H
 
@@ -22,7 +23,8 @@ talus_status tl_trimesh_copy(tl_trimesh *m, const tl_trimesh *from, talus_error 
 void tl_trimesh_flip(tl_trimesh *m); /* turns the surface inside out */
 tl_box3 tl_trimesh_bounds(const tl_trimesh *m);
 
-talus_status tl_trimesh_read(tl_trimesh *m, const char *path, talus_error *err); /* format by name ending, then by content */
+/* The format goes by the name's ending, else by the content. */
+talus_status tl_trimesh_read(tl_trimesh *m, const char *path, talus_error *err);
 /* The same from memory, for tests and fuzzing; `name` is shown in messages. STL is welded: its triangles do
  * not share vertices in the file. OBJ groups, materials, normals and texture coordinates are passed over. */
 talus_status tl_trimesh_read_obj(tl_trimesh *m, const char *name, const char *data, size_t bytes, talus_error *err);
@@ -35,17 +37,17 @@ talus_status tl_trimesh_write(const tl_trimesh *m, const char *path, talus_error
 talus_status tl_trimesh_weld(tl_trimesh *m, double distance, talus_error *err);
 
 typedef struct tl_trimesh_report {
-    int32_t components;         /* connected by edges */
-    int32_t open_edges;         /* used by one triangle */
-    int32_t nonmanifold_edges;  /* used by three or more */
-    int32_t flipped_edges;      /* both neighbours run the same way along it */
+    int32_t components;        /* connected by edges */
+    int32_t open_edges;        /* used by one triangle */
+    int32_t nonmanifold_edges; /* used by three or more */
+    int32_t flipped_edges;     /* both neighbours run the same way along it */
     int32_t nonmanifold_vertices;
     int32_t degenerate;         /* zero-area or repeated vertex */
     int32_t duplicate;          /* same three vertices */
     int32_t self_intersections; /* pairs of triangles that cut each other */
     int32_t unused_vertices;
-    bool inverted;              /* closed, but the volume is negative: normals point inwards */
-    bool closed;                /* no open, non-manifold or flipped edge */
+    bool inverted; /* closed, but the volume is negative: normals point inwards */
+    bool closed;   /* no open, non-manifold or flipped edge */
     tl_box3 bounds;
     double area, volume;
 } tl_trimesh_report;

@@ -4,8 +4,8 @@
 
 #include "geom/trimesh.h"
 
-/* A side is 3 t + k: the edge from corner k to corner k+1 of triangle t. Sides of one edge stand together, by triangle. Triangles
- * that name a vertex twice have no sides here. */
+/* A side is 3 t + k: the edge from corner k to corner k+1 of triangle t. Sides of one edge stand together, by
+ * triangle. Triangles that name a vertex twice have no sides here. */
 typedef struct tl_trimesh_edges {
     int64_t sides;
     uint64_t *key; /* [sides] smaller vertex << 32 | larger vertex; ascending */

@@ -64,7 +64,8 @@ static talus_status read_ascii_vertex(tl_mesh_builder *b, tl_scan *s, talus_erro
     return tl_mesh_add_corner(b, b->mesh.vertices - 1, where, err);
 }
 
-/* Only what matters is asked for: `vertex` three or more times between `facet` and `endfacet`. Normals are the triangle's own. */
+/* Only what matters is asked for: `vertex` three or more times between `facet` and `endfacet`. Normals are the
+ * triangle's own. */
 static talus_status read_ascii(tl_mesh_builder *b, tl_scan s, talus_error *err)
 {
     bool inside = false, ended = false;
@@ -98,7 +99,8 @@ static talus_status read_ascii(tl_mesh_builder *b, tl_scan s, talus_error *err)
     return TALUS_OK;
 }
 
-/* Many binary files start with "solid" too. Their length gives them away, or a zero byte: the count has one below 2^24 triangles. */
+/* Many binary files start with "solid" too. Their length gives them away, or a zero byte: the count has one
+ * below 2^24 triangles. */
 static bool is_ascii(const char *data, size_t bytes)
 {
     if (bytes >= HEADER + 4 && (uint64_t)load32(data + HEADER) * RECORD + HEADER + 4 == bytes) return false;

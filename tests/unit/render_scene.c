@@ -185,7 +185,7 @@ static void library_shapes_are_good(void **state)
         tl_scene *s;
         tl_trimesh m;
         tl_trimesh_report r;
-        snprintf(path, sizeof path, "%s/scenes/shapes/%s.lua", TALUS_SOURCE_DIR, shapes[i].name);
+        snprintf(path, sizeof path, "%s/scenes/shapes/%s.lua", TL_SOURCE_DIR, shapes[i].name);
         CHECK_OK(tl_scene_load(&s, path, &(tl_load_options){.shape_only = true}, &err));
         CHECK_OK(tl_surface_march(s->shapes, s->root, shapes[i].edge, &m, &err));
         CHECK_OK(tl_trimesh_check(&m, &r, &err));

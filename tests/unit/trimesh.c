@@ -255,7 +255,8 @@ static void mass_of_polyhedra_is_exact(void **state)
     check_mass(tl_trimesh_mass(&m), v, tl_vec3_make(-5, -7, 2), box, 1e-14);
     tl_trimesh_free(&m);
 
-    /* Unit corner tetrahedron: second moments about the origin are xx = 1/60, xy = 1/120; centre (1,1,1)/4, volume 1/6. */
+    /* Unit corner tetrahedron: second moments about the origin are xx = 1/60, xy = 1/120; centre (1,1,1)/4,
+     * volume 1/6. */
     m = tetrahedron();
     double xx = 1.0 / 60 - 1.0 / 96, xy = 1.0 / 120 - 1.0 / 96;
     tl_mat3 tet = {{{2 * xx, -xy, -xy}, {-xy, 2 * xx, -xy}, {-xy, -xy, 2 * xx}}};
