@@ -51,7 +51,11 @@ typedef struct pass {
     int step;
 } pass;
 
-/* Variance smoothed over 3x3: single pixels estimate it poorly. */
+/* Share of a pixel that is not one smooth surface: means of unit normals are shorter where samples disagree. */
+static float mixed(const float *n) { return 1 - (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]); }
+#define OUTLINE 0.015f /* from here on a pixel counts as two surfaces; a ball of 5 pixels' radius is just below */
+
+/* Variance smoothed over 3x3: single pixels estimate it poorly. Outlines vary for another reason than noise. */
 static float variance_around(const pass *p, int x, int y)
 {
     const tl_film *f = p->f;
@@ -60,8 +64,10 @@ static float variance_around(const pass *p, int x, int y)
         for (int dx = -1; dx <= 1; dx++) {
             int xx = x + dx, yy = y + dy;
             if (xx < 0 || yy < 0 || xx >= f->width || yy >= f->height) continue;
+            size_t j = (size_t)yy * (size_t)f->width + (size_t)xx;
+            if ((dx || dy) && mixed(f->normal[j]) > OUTLINE) continue;
             float w = (dx ? 0.5f : 1) * (dy ? 0.5f : 1);
-            sum += w * p->variance_in[(size_t)yy * (size_t)f->width + (size_t)xx];
+            sum += w * p->variance_in[j];
             weight += w;
         }
     return sum / weight;
@@ -83,6 +89,11 @@ static void filter_pixel(const pass *p, int x, int y)
     const tl_film *f = p->f;
     size_t w = (size_t)f->width, i = (size_t)y * w + (size_t)x;
     const float *n = f->normal[i];
+    if (mixed(n) > OUTLINE) { /* an outline: neighbours belong to one side or the other, so it keeps what its samples say */
+        p->out[i] = p->in[i];
+        p->variance_out[i] = p->variance_in[i];
+        return;
+    }
     tl_colour a = f->albedo[i];
     float light = tl_colour_luminance(p->in[i]);
     float per_light = 1 / (3.f * sqrtf(variance_around(p, x, y)) + 1e-4f); /* [Schied2017] uses 4; 3 keeps contact shadows crisper */
@@ -102,7 +113,7 @@ static void filter_pixel(const pass *p, int x, int y)
             float hue = fabsf(a.r - b.r) + fabsf(a.g - b.g) + fabsf(a.b - b.b);
             float away = fabsf(f->depth[i] - f->depth[j]) * per_depth * (1.f / 3);
             float bright = fabsf(light - tl_colour_luminance(p->in[j])) * per_light;
-            float k = kernel[dx < 0 ? -dx : dx] * kernel[dy < 0 ? -dy : dy] * expf(-(40 * turn + 12 * hue + away + bright));
+            float k = kernel[dx < 0 ? -dx : dx] * kernel[dy < 0 ? -dy : dy] * expf(-(40 * turn + 12 * hue + 200 * mixed(m) + away + bright));
             sum = tl_colour_add_scaled(sum, k, p->in[j]);
             variance += k * k * p->variance_in[j];
             weight += k;

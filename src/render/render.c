@@ -299,6 +299,14 @@ static float fresnel(float cosine)
     return F0 + (1 - F0) * k2 * k2 * k; /* [Schlick1994] */
 }
 
+/* Share that a rough coat mirrors: its facets rarely face a grazing eye edge on, so the rise towards the outline is less the rougher
+ * it is. (1 - roughness)^2 follows the directional albedo of GGX within a few percent where it matters. */
+static float coat_share(float cosine, float roughness)
+{
+    float k = 1 - fminf(fmaxf(cosine, 0), 1), k2 = k * k, most = fmaxf((1 - roughness) * (1 - roughness), F0);
+    return F0 + (most - F0) * k2 * k2 * k;
+}
+
 /* Share that one sheet of thin glass mirrors: both faces, all orders. */
 static float sheet(float cosine)
 {
@@ -395,7 +403,7 @@ static tl_colour lit_by_sun(const tracer *t, const hit *h, v3 v, tl_sampler *s)
     tl_colour e = sunlight(t, leave(t, h), l);
     bool coated = h->roughness < 1;
     float mirrored = coated ? coat(h->n, v, l, h->roughness * h->roughness) : 0;
-    float diffuse = (coated ? 1 - fresnel(dot(h->n, v)) : 1) * nl / PI;
+    float diffuse = (coated ? 1 - coat_share(dot(h->n, v), h->roughness) : 1) * nl / PI;
     tl_colour f = tl_colour_add(tl_colour_scale(diffuse, h->colour), tl_colour_grey(mirrored));
     return tl_colour_mul(e, f);
 }
@@ -418,7 +426,7 @@ static tl_colour shade(const tracer *t, hit h, v3 d, tl_sampler *s)
         float u[2], choice[2];
         tl_sampler_next(s, choice);
         tl_sampler_next(s, u);
-        float mirrored = h.roughness < 1 ? fresnel(dot(h.n, v)) : 0;
+        float mirrored = h.roughness < 1 ? coat_share(dot(h.n, v), h.roughness) : 0;
         /* The coat is followed for what the eye sees first; deeper it acts on sunlight only. */
         float pick = depth == 0 && mirrored > 0 ? fminf(0.1f + 0.9f * mirrored, 0.9f) : 0;
         if (choice[0] < pick) {
