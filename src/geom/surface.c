@@ -1,6 +1,5 @@
 #include "geom/surface.h"
 
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,40 +16,38 @@
 
 /* ---- a shape ---- */
 
-typedef struct shape_source {
-    const tl_shape_tree *t;
-    int node;
-} shape_source;
+typedef tl_march_shape_context shape_source;
+
+static double depth_at(const tl_march_source *s, tl_vec3 p)
+{
+    const shape_source *c = s->ctx;
+    return tl_shape_distance(c->t, c->node, p) + c->inset;
+}
 
 static double shape_value(const tl_march_source *s, int i, int j, int k, bool centre)
 {
-    const shape_source *c = s->ctx;
     double h = centre ? 0.5 : 0;
     tl_vec3 p = {s->origin.x + s->cell * (i + h), s->origin.y + s->cell * (j + h), s->origin.z + s->cell * (k + h)};
-    return tl_shape_distance(c->t, c->node, p);
+    return depth_at(s, p);
 }
 
 /* Distances are Lipschitz with constant 1: no zero within |d|. */
 static int shape_sign(const tl_march_source *s, tl_vec3 middle, double half)
 {
-    const shape_source *c = s->ctx;
-    double d = tl_shape_distance(c->t, c->node, middle), reach = 1.7320508075688773 * half * (1 + 1e-9);
+    double d = depth_at(s, middle), reach = 1.7320508075688773 * half * (1 + 1e-9);
     return d > reach ? 1 : d < -reach ? -1 : 0;
 }
 
 /* Regula falsi that halves the weight of an end that stays (Illinois); every third time that this is needed, the bracket itself. */
 static tl_vec3 shape_crossing(const tl_march_source *s, tl_vec3 in, double a, tl_vec3 out, double b)
 {
-    const shape_source *c = s->ctx;
     tl_vec3 along = tl_vec3_sub(out, in);
     double lo = 0, hi = 1, x = 0.5;
-    if (isinf(a)) a = tl_min(tl_shape_distance(c->t, c->node, in), -DBL_MIN);
-    if (isinf(b)) b = tl_max(tl_shape_distance(c->t, c->node, out), DBL_MIN);
     int stayed = 0; /* times in a row that hi (> 0) or lo (< 0) was not replaced */
     for (int k = 0; k < 100 && hi - lo > 1e-14; k++) {
         x = abs(stayed) % 3 == 2 ? 0.5 * (lo + hi) : lo - a * (hi - lo) / (b - a);
         if (!(x > lo && x < hi)) x = 0.5 * (lo + hi);
-        double d = tl_shape_distance(c->t, c->node, tl_vec3_add_scaled(in, x, along));
+        double d = depth_at(s, tl_vec3_add_scaled(in, x, along));
         if (fabs(d) < 1e-12 * s->cell) break;
         if (d < 0) {
             lo = x;
@@ -78,32 +75,43 @@ static tl_vec3 shape_project(const tl_march_source *s, tl_vec3 p)
     const shape_source *c = s->ctx;
     for (int k = 0; k < 3; k++) {
         tl_vec3 g;
-        double d = tl_shape_eval(c->t, c->node, p, &g), slope = tl_vec3_norm2(g);
+        double d = tl_shape_eval(c->t, c->node, p, &g) + c->inset, slope = tl_vec3_norm2(g);
         if (fabs(d) < 1e-13 * s->cell || !(slope > 1e-6)) break;
         p = tl_vec3_add_scaled(p, -d / slope, g);
     }
     return p;
 }
 
+tl_march_source tl_march_shape_source(const tl_shape_tree *t, int node, double cell, double inset, tl_march_shape_context *context)
+{
+    *context = (tl_march_shape_context){t, node, inset};
+    return (tl_march_source){.cell = cell, .ctx = context, .value = shape_value, .sign = shape_sign, .crossing = shape_crossing,
+                             .normal = shape_normal, .project = shape_project};
+}
+
 /* ---- from lattice to mesh ---- */
 
-static talus_status march(const tl_march_source *s, double edge, tl_trimesh *out, talus_error *err)
+static talus_status march(const tl_march_source *s, double edge, tl_march_mesh *m, talus_error *err)
 {
-    tl_march_mesh m;
-    TL_TRY(tl_march_lattice(s, &m, err));
-    talus_status status = tl_march_improve(&m, s, SHORTEST * edge, LONGEST * edge, err);
-    if (status == TALUS_OK) status = tl_trimesh_create(out, m.vertices, m.triangles, err);
-    if (status == TALUS_OK && m.triangles > 0) {
-        memcpy(out->vertex, m.vertex, sizeof *m.vertex * (size_t)m.vertices);
-        memcpy(out->triangle, m.triangle, sizeof *m.triangle * (size_t)m.triangles);
-    }
-    tl_march_mesh_free(&m);
+    TL_TRY(tl_march_lattice(s, m, err));
+    talus_status status = tl_march_improve(m, s, SHORTEST * edge, LONGEST * edge, err);
+    if (status != TALUS_OK) tl_march_mesh_free(m);
     return status;
 }
 
-talus_status tl_surface_march(const tl_shape_tree *t, int node, double edge, tl_trimesh *out, talus_error *err)
+static talus_status copy_mesh(tl_march_mesh *m, tl_trimesh *out, talus_error *err)
 {
-    *out = (tl_trimesh){0};
+    talus_status status = tl_trimesh_create(out, m->vertices, m->triangles, err);
+    if (status == TALUS_OK && m->triangles > 0) {
+        memcpy(out->vertex, m->vertex, sizeof *m->vertex * (size_t)m->vertices);
+        memcpy(out->triangle, m->triangle, sizeof *m->triangle * (size_t)m->triangles);
+    }
+    tl_march_mesh_free(m);
+    return status;
+}
+
+talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, double inset, tl_march_mesh *out, talus_error *err)
+{
     if (!tl_shape_bounded(t, node)) return TL_FAIL(err, TALUS_BAD_INPUT, "surface: the shape must be bounded");
     if (!(edge > 0 && edge < INFINITY)) return TL_FAIL(err, TALUS_BAD_INPUT, "surface: edge must be > 0, got %g", edge);
     tl_box3 box = tl_shape_bounds(t, node);
@@ -113,22 +121,27 @@ talus_status tl_surface_march(const tl_shape_tree *t, int node, double edge, tl_
         return TL_FAIL(err, TALUS_BAD_INPUT, "surface: edge must be at least %g, %d cells along the longest side, got %g",
                        longest / CELLS_MAX, CELLS_MAX, edge);
 
-    shape_source shape = {t, node};
-    tl_march_source s = {.cell = CUBE * edge, .ctx = &shape, .value = shape_value, .sign = shape_sign, .crossing = shape_crossing,
-                         .normal = shape_normal, .project = shape_project};
+    tl_march_shape_context context;
+    tl_march_source s = tl_march_shape_source(t, node, CUBE * edge, inset, &context);
     double *origin[3] = {&s.origin.x, &s.origin.y, &s.origin.z}, lo[3] = {box.lo.x, box.lo.y, box.lo.z}, d[3] = {size.x, size.y, size.z};
     for (int a = 0; a < 3; a++) {
         /* two cubes of margin, and an odd part of one: faces of the shape should not fall on planes of the lattice */
         s.cells[a] = (int)ceil(d[a] / s.cell) + 5;
         *origin[a] = lo[a] - s.cell * (2 + 0.3183 - 0.0471 * a);
     }
-    talus_status status = march(&s, edge, out, err);
-    if (status == TALUS_OK && out->triangles == 0) {
-        tl_trimesh_free(out);
-        return TL_FAIL(err, TALUS_BAD_INPUT, "surface: an edge of %g finds nothing of the shape, whose smallest feature is %g", edge,
-                       tl_shape_feature_size(t, node));
-    }
-    return status;
+    TL_TRY(march(&s, edge, out, err));
+    if (out->triangles > 0) return TALUS_OK;
+    tl_march_mesh_free(out);
+    return TL_FAIL(err, TALUS_BAD_INPUT, "surface: an edge of %g finds nothing of the shape %g below its surface; its smallest feature is %g", edge,
+                   inset, tl_shape_feature_size(t, node));
+}
+
+talus_status tl_surface_march(const tl_shape_tree *t, int node, double edge, tl_trimesh *out, talus_error *err)
+{
+    tl_march_mesh m;
+    *out = (tl_trimesh){0};
+    TL_TRY(tl_march_shape(t, node, edge, 0, &m, err));
+    return copy_mesh(&m, out, err);
 }
 
 /* ---- a field of samples ---- */
@@ -171,9 +184,8 @@ static int field_sign(const tl_march_source *s, tl_vec3 middle, double half)
 
 static tl_vec3 field_crossing(const tl_march_source *s, tl_vec3 in, double a, tl_vec3 out, double b)
 {
-    if (isinf(a)) a = -s->cell;
-    if (isinf(b)) b = s->cell;
-    return tl_vec3_add_scaled(in, a / (a - b), tl_vec3_sub(out, in));
+    (void)s;
+    return tl_vec3_add_scaled(in, a < b ? a / (a - b) : 0.5, tl_vec3_sub(out, in));
 }
 
 talus_status tl_surface_march_field(int nx, int ny, int nz, const float *value, tl_vec3 origin, double cell, tl_trimesh *out, talus_error *err)
@@ -185,5 +197,7 @@ talus_status tl_surface_march_field(int nx, int ny, int nz, const float *value, 
     field_source f = {{nx, ny, nz}, value};
     tl_march_source s = {.origin = tl_vec3_sub(origin, (tl_vec3){cell, cell, cell}), .cell = cell, .cells = {nx + 3, ny + 3, nz + 3}, .ctx = &f,
                          .value = field_value, .sign = field_sign, .crossing = field_crossing};
-    return march(&s, cell, out, err);
+    tl_march_mesh m;
+    TL_TRY(march(&s, cell, &m, err));
+    return copy_mesh(&m, out, err);
 }

@@ -235,6 +235,14 @@ static int32_t vertex_on(const lattice *l, int i, int j, int k, int e)
     return b->first_vertex + b->before[bit >> 6] + __builtin_popcountll(b->cut[bit >> 6] & ((1ull << (bit & 63)) - 1));
 }
 
+/* A value where only the sign was kept; of the outside that is forced at the border: one cell. */
+static double known(const tl_march_source *s, float v, int i, int j, int k, int centre)
+{
+    if (!isinf(v)) return v;
+    double d = at_border(s, i, j, k) ? s->cell : s->value(s, i, j, k, centre);
+    return isnan(d) || isinf(d) ? copysign(s->cell, v) : d;
+}
+
 static void place_vertices(const lattice *l, const block *b, tl_march_mesh *m)
 {
     const tl_march_source *s = l->s;
@@ -245,8 +253,8 @@ static void place_vertices(const lattice *l, const block *b, tl_march_mesh *m)
             int i = SIDE * b->at[0] + (c & 7), j = SIDE * b->at[1] + (c >> 3 & 7), k = SIDE * b->at[2] + (c >> 6);
             other_end(bit % EDGES, i, j, k, to, &fc, &tc);
             tl_vec3 p = place_of(s, i, j, k, fc), q = place_of(s, to[0], to[1], to[2], tc);
-            double a = b->value[fc][c], d = value_of(l, to[0], to[1], to[2], tc);
-            m->vertex[v] = a < 0 ? s->crossing(s, p, a, q, d) : s->crossing(s, q, d, p, a);
+            double a = known(s, b->value[fc][c], i, j, k, fc), d = known(s, value_of(l, to[0], to[1], to[2], tc), to[0], to[1], to[2], tc);
+            m->vertex[v] = b->value[fc][c] < 0 ? s->crossing(s, p, a, q, d) : s->crossing(s, q, d, p, a);
             if (s->normal) m->normal[v] = s->normal(s, m->vertex[v]);
             v++;
         }

@@ -14,7 +14,7 @@ typedef struct tl_march_source {
     double (*value)(const struct tl_march_source *s, int i, int j, int k, bool centre);
     /* -1, 1: the function has this sign in the whole cube of half edge `half` around `middle`; 0: unknown. */
     int (*sign)(const struct tl_march_source *s, tl_vec3 middle, double half);
-    /* Zero between `in` (value a < 0) and `out` (value b >= 0); the values may be infinite, then only their sign is known. */
+    /* Zero between `in` (value a <= 0) and `out` (value b >= 0). */
     tl_vec3 (*crossing)(const struct tl_march_source *s, tl_vec3 in, double a, tl_vec3 out, double b);
     /* Unit normal at a zero; NULL: sharp edges are not looked for, and normals are means of the triangles'. */
     tl_vec3 (*normal)(const struct tl_march_source *s, tl_vec3 p);
@@ -38,5 +38,16 @@ talus_status tl_march_lattice(const tl_march_source *s, tl_march_mesh *out, talu
 /* Removes edges shorter than `shortest` where the topology allows, flips edges and, where the source has normals, slides vertices along the
  * surface, all towards larger angles. */
 talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest, talus_error *err);
+
+/* The level set at depth `inset` of a bounded shape, with normals. Fails when the shape is thinner than that everywhere. */
+talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, double inset, tl_march_mesh *out, talus_error *err);
+
+/* The source behind it, for projections: `cell` is only the scale of its tolerances. */
+typedef struct tl_march_shape_context {
+    const tl_shape_tree *t;
+    int node;
+    double inset;
+} tl_march_shape_context;
+tl_march_source tl_march_shape_source(const tl_shape_tree *t, int node, double cell, double inset, tl_march_shape_context *context);
 
 #endif

@@ -86,7 +86,6 @@ tl_test_shapes tl_test_shapes_make(void)
     PUT("prolate ellipsoid", tl_shape_ellipsoid(t, (tl_vec3){0.3, 1.2, 0.3}, &err), true, true, true);
     PUT("hemisphere", tl_shape_hemisphere(t, 0.9, &err), true, true, false);
     PUT("cylinder", tl_shape_cylinder(t, 0.6, 1.5, 0, &err), true, true, false);
-    int cylinder = s.shape[s.count - 1].node;
     PUT("rounded cylinder", tl_shape_cylinder(t, 0.6, 1.5, 0.25, &err), true, true, true);
     PUT("capsule", tl_shape_capsule(t, (tl_vec3){-0.5, 0.2, 0.1}, (tl_vec3){0.6, -0.4, 0.3}, 0.4, 0.4, &err), true, true, true);
     PUT("round cone", tl_shape_capsule(t, (tl_vec3){-0.5, 0.2, 0.1}, (tl_vec3){0.6, -0.4, 0.3}, 0.6, 0.25, &err), true, true, true);
@@ -102,7 +101,8 @@ tl_test_shapes tl_test_shapes_make(void)
 
     PUT("union", tl_shape_union(t, 2, (int[]){box, sphere}, &err), true, false, false);
     PUT("intersection", tl_shape_intersect(t, 2, (int[]){box, sphere}, &err), false, true, false);
-    PUT("difference", tl_shape_subtract(t, sphere, 2, (int[]){at(t, cylinder, 0.1, 0, 0), at(t, box, 0.9, 0, 0)}, &err), false, true, false);
+    int drill = made(tl_shape_cylinder(t, 0.3, 3, 0, &err));
+    PUT("difference", tl_shape_subtract(t, sphere, 2, (int[]){at(t, drill, -0.2, 0, 0), at(t, box, 0.95, 0, 0)}, &err), false, true, false);
     int far_sphere = at(t, sphere, 0.7, 0.2, 0.1);
     PUT("smooth union", tl_shape_smooth_union(t, 3, (int[]){sphere, far_sphere, torus}, 0.3, &err), false, false, false);
     PUT("smooth difference", tl_shape_smooth_subtract(t, sphere, far_sphere, 0.2, &err), false, false, false);

@@ -153,8 +153,8 @@ static void zero_sets(void **state)
         assert_int_equal(inside("union", p), box || ball);
         assert_int_equal(inside("intersection", p), box && ball);
         assert_int_equal(inside("shell", p), ball && tl_vec3_norm(p) > 0.6);
-        bool cut = hypot(p.x - 0.1, p.z) < 0.6 && fabs(y) < 0.75;
-        cut |= fabs(p.x - 0.9) < 0.6 && fabs(y) < 0.35 && fabs(p.z) < 1.05;
+        bool cut = hypot(p.x + 0.2, p.z) < 0.3;
+        cut |= fabs(p.x - 0.95) < 0.6 && fabs(y) < 0.35 && fabs(p.z) < 1.05;
         assert_int_equal(inside("difference", p), ball && !cut);
         double qx = p.x / 1.2, qy = y / 1.6, qz = p.z / 0.7;
         assert_int_equal(inside("stretched torus", p), hypot(hypot(qx, qz) - 0.8, qy) < 0.3);
