@@ -37,9 +37,10 @@ static void print_problem(void *user, const char *file, int line, int note, cons
 
 static void print_help(const cli_option *options)
 {
-    printf("Usage: talus render SCENE|SHAPE|MESH [options]\n\n"
-           "Draws the first state of a scene, a shape (a Lua file that returns one), or a triangle mesh (.obj, .ply,\n"
-           ".stl). Scenes and shapes that come with talus go by name: tower, rabbit. Prints the name of the picture.\n\n");
+    printf(
+        "Usage: talus render SCENE|SHAPE|MESH [options]\n\n"
+        "Draws the first state of a scene, a shape (a Lua file that returns one), or a triangle mesh (.obj, .ply,\n"
+        ".stl). Scenes and shapes that come with talus go by name: tower, rabbit. Prints the name of the picture.\n\n");
     cli_print_options(options);
     printf("\nViews:");
     for (int i = 0; talus_render_view(i); i++) printf(" %s", talus_render_view(i));
@@ -83,8 +84,8 @@ static void default_output(const char *input, char *out, size_t room)
 
 int cli_render(int argc, char **argv)
 {
-    const char *output = NULL, *width = NULL, *height = NULL, *samples = NULL, *threads = NULL, *plain = NULL, *quiet = NULL, *unused = NULL,
-               *word = NULL, *setting[SETTINGS_MAX];
+    const char *output = NULL, *width = NULL, *height = NULL, *samples = NULL, *threads = NULL, *plain = NULL,
+               *quiet = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
     talus_scene_options s = talus_scene_options_default();
     talus_render_options o = talus_render_options_default();
     const cli_option options[] = {

@@ -18,7 +18,10 @@ static bool ends_with(const char *path, const char *ending)
     return n > k && !strcasecmp(path + n - k, ending);
 }
 
-static bool is_mesh(const char *path) { return ends_with(path, ".obj") || ends_with(path, ".ply") || ends_with(path, ".stl"); }
+static bool is_mesh(const char *path)
+{
+    return ends_with(path, ".obj") || ends_with(path, ".ply") || ends_with(path, ".stl");
+}
 
 /* A mesh file as it is: open ones are shown too. */
 static talus_status picture_of_mesh(tl_picture *p, const char *path, const char *view, talus_error *err)
@@ -31,7 +34,8 @@ static talus_status picture_of_mesh(tl_picture *p, const char *path, const char 
     int mesh = status == TALUS_OK ? tl_picture_add_mesh(p, &m, 40, err) : -1;
     tl_trimesh_free(&m);
     if (mesh < 0) return err->status;
-    TL_TRY(tl_picture_add_instance(p, mesh, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_glossy(tl_colour_palette(1), 0.45f), err));
+    TL_TRY(tl_picture_add_instance(p, mesh, tl_mat3_identity(), (tl_vec3){0, 0, 0},
+                                   tl_look_glossy(tl_colour_palette(1), 0.45f), err));
     p->ground.height = tl_picture_bounds(p).lo.y;
     return TALUS_OK;
 }
@@ -51,11 +55,14 @@ static void take_sizes(const talus_render_options *o, const tl_scene *s, tl_rend
 
 static talus_status check_sizes(const tl_render_options *r, talus_error *err)
 {
-    if (r->width >= 1 && r->height >= 1 && r->width <= TL_IMAGE_SIDE_MAX && r->height <= TL_IMAGE_SIDE_MAX) return TALUS_OK;
-    return TL_FAIL(err, TALUS_BAD_INPUT, "an image of %d x %d pixels: each side must be from 1 to %d", r->width, r->height, TL_IMAGE_SIDE_MAX);
+    if (r->width >= 1 && r->height >= 1 && r->width <= TL_IMAGE_SIDE_MAX && r->height <= TL_IMAGE_SIDE_MAX)
+        return TALUS_OK;
+    return TL_FAIL(err, TALUS_BAD_INPUT, "an image of %d x %d pixels: each side must be from 1 to %d", r->width,
+                   r->height, TL_IMAGE_SIDE_MAX);
 }
 
-static talus_status picture_of_lua(tl_picture *p, const char *path, const talus_render_options *o, tl_render_options *r, talus_error *err)
+static talus_status picture_of_lua(tl_picture *p, const char *path, const talus_render_options *o, tl_render_options *r,
+                                   talus_error *err)
 {
     talus_scene_options plain = talus_scene_options_default();
     tl_load_options load;
@@ -66,7 +73,8 @@ static talus_status picture_of_lua(tl_picture *p, const char *path, const talus_
     take_sizes(o, s, r);
     tl_scene_picture_options po = {.width = r->width, .height = r->height, .view = o->view};
     talus_status status = check_sizes(r, err);
-    if (status == TALUS_OK) status = s->root >= 0 ? tl_picture_of_shape(p, s, s->root, &po, err) : tl_picture_of_scene(p, s, &po, err);
+    if (status == TALUS_OK)
+        status = s->root >= 0 ? tl_picture_of_shape(p, s, s->root, &po, err) : tl_picture_of_scene(p, s, &po, err);
     tl_scene_free(s);
     return status;
 }
@@ -77,7 +85,8 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-talus_status talus_render_file(const char *input, const char *output, const talus_render_options *options, talus_error *err)
+talus_status talus_render_file(const char *input, const char *output, const talus_render_options *options,
+                               talus_error *err)
 {
     talus_error own = {0};
     if (!err) err = &own;

@@ -54,11 +54,17 @@ float tl_colour_lightness(tl_colour c) { return to_oklab(c).L; }
 
 /* Lightness rises (or, in "balance", rises and falls) along each map, so that prints in grey still read. */
 static const tl_colour_map maps[] = {
-    {"ember", "dark violet over red to pale yellow: magnitudes", 7,
+    {"ember",
+     "dark violet over red to pale yellow: magnitudes",
+     7,
      {0x3b2069, 0x6b2a7d, 0xa13778, 0xd04c60, 0xec7a45, 0xf8b252, 0xfcf0a8}},
-    {"lagoon", "deep blue over green to pale sand: magnitudes", 7,
+    {"lagoon",
+     "deep blue over green to pale sand: magnitudes",
+     7,
      {0x233b84, 0x245c97, 0x257d9a, 0x379e91, 0x6dbd80, 0xb5d97d, 0xf7f3b0}},
-    {"balance", "blue over pale grey to red: signed values", 7,
+    {"balance",
+     "blue over pale grey to red: signed values",
+     7,
      {0x1f3f8a, 0x4d7fc4, 0xa3c1e2, 0xf0efeb, 0xeab49b, 0xcf6650, 0x8c1c2c}},
     {"grey", "black to white", 2, {0x101010, 0xf4f4f4}},
 };
@@ -86,10 +92,8 @@ tl_colour tl_colour_map_eval(const tl_colour_map *m, float t)
 
 tl_colour tl_colour_palette(int i)
 {
-    static const uint32_t palette[TL_PALETTE] = {
-        0xd9713c, /* terracotta */ 0x3f7fb0, /* slate blue */ 0x8aa84b, /* moss */   0xe0b13f, /* ochre */
-        0x7d5a9b, /* plum */       0x3a9c92, /* teal */       0xc4556b, /* rose */   0x8c7761, /* bark */
-        0x5f6f8c, /* steel */      0xd7c2a0, /* linen */
-    };
+    /* terracotta, slate blue, moss, ochre, plum, teal, rose, bark, steel, linen */
+    static const uint32_t palette[TL_PALETTE] = {0xd9713c, 0x3f7fb0, 0x8aa84b, 0xe0b13f, 0x7d5a9b,
+                                                 0x3a9c92, 0xc4556b, 0x8c7761, 0x5f6f8c, 0xd7c2a0};
     return tl_colour_hex(palette[(i % TL_PALETTE + TL_PALETTE) % TL_PALETTE]);
 }

@@ -48,10 +48,10 @@ typedef struct tl_colour_map {
     uint32_t stop[TL_COLOUR_MAP_STOPS]; /* 0xrrggbb, evenly spaced */
 } tl_colour_map;
 
-const tl_colour_map *tl_colour_map_at(int i);                /* i = 0, 1, ... until NULL; 0 is the default */
-const tl_colour_map *tl_colour_map_find(const char *name);   /* NULL when there is none */
+const tl_colour_map *tl_colour_map_at(int i);                  /* i = 0, 1, ... until NULL; 0 is the default */
+const tl_colour_map *tl_colour_map_find(const char *name);     /* NULL when there is none */
 tl_colour tl_colour_map_eval(const tl_colour_map *m, float t); /* t clamped to [0,1]; NaN gives magenta */
-float tl_colour_lightness(tl_colour c);                      /* Oklab L, 0 black to 1 white */
+float tl_colour_lightness(tl_colour c);                        /* Oklab L, 0 black to 1 white */
 
 /* Colours that tell bodies apart; repeats after TL_PALETTE entries. */
 #define TL_PALETTE 10

@@ -8,8 +8,8 @@ talus_status tl_film_create(tl_film *f, int width, int height, talus_error *err)
 {
     *f = (tl_film){0};
     if (width < 1 || height < 1 || width > TL_IMAGE_SIDE_MAX || height > TL_IMAGE_SIDE_MAX)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "an image of %d x %d pixels: each side must be from 1 to %d", width, height,
-                       TL_IMAGE_SIDE_MAX);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "an image of %d x %d pixels: each side must be from 1 to %d", width,
+                       height, TL_IMAGE_SIDE_MAX);
     size_t n = (size_t)width * (size_t)height;
     float *m = tl_alloc_zero(sizeof(float) * 14 * n);
     if (!m) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for an image of %d x %d pixels", width, height);
@@ -39,8 +39,14 @@ void tl_film_free(tl_film *f)
 static const float kernel[3] = {3.f / 8, 1.f / 4, 1.f / 16}; /* cubic B-spline */
 
 static float least(float a) { return a > ALBEDO_LEAST ? a : ALBEDO_LEAST; }
-static tl_colour divide(tl_colour c, tl_colour a) { return (tl_colour){c.r / least(a.r), c.g / least(a.g), c.b / least(a.b)}; }
-static tl_colour multiply(tl_colour c, tl_colour a) { return (tl_colour){c.r * least(a.r), c.g * least(a.g), c.b * least(a.b)}; }
+static tl_colour divide(tl_colour c, tl_colour a)
+{
+    return (tl_colour){c.r / least(a.r), c.g / least(a.g), c.b / least(a.b)};
+}
+static tl_colour multiply(tl_colour c, tl_colour a)
+{
+    return (tl_colour){c.r * least(a.r), c.g * least(a.g), c.b * least(a.b)};
+}
 
 typedef struct pass {
     const tl_film *f;
@@ -78,8 +84,10 @@ static float depth_slope(const tl_film *f, int x, int y)
 {
     size_t w = (size_t)f->width, i = (size_t)y * w + (size_t)x;
     float z = f->depth[i];
-    float l = x > 0 ? fabsf(z - f->depth[i - 1]) : INFINITY, r = x + 1 < f->width ? fabsf(z - f->depth[i + 1]) : INFINITY;
-    float u = y > 0 ? fabsf(z - f->depth[i - w]) : INFINITY, d = y + 1 < f->height ? fabsf(z - f->depth[i + w]) : INFINITY;
+    float l = x > 0 ? fabsf(z - f->depth[i - 1]) : INFINITY,
+          r = x + 1 < f->width ? fabsf(z - f->depth[i + 1]) : INFINITY;
+    float u = y > 0 ? fabsf(z - f->depth[i - w]) : INFINITY,
+          d = y + 1 < f->height ? fabsf(z - f->depth[i + w]) : INFINITY;
     float h = fminf(l, r), v = fminf(u, d), s = fmaxf(h < INFINITY ? h : 0, v < INFINITY ? v : 0);
     return s + 1e-4f * z + 1e-20f; /* background: z and s are 0 */
 }
@@ -89,14 +97,16 @@ static void filter_pixel(const pass *p, int x, int y)
     const tl_film *f = p->f;
     size_t w = (size_t)f->width, i = (size_t)y * w + (size_t)x;
     const float *n = f->normal[i];
-    if (mixed(n) > OUTLINE) { /* an outline: neighbours belong to one side or the other, so it keeps what its samples say */
+    if (mixed(n) >
+        OUTLINE) { /* an outline: neighbours belong to one side or the other, so it keeps what its samples say */
         p->out[i] = p->in[i];
         p->variance_out[i] = p->variance_in[i];
         return;
     }
     tl_colour a = f->albedo[i];
     float light = tl_colour_luminance(p->in[i]);
-    float per_light = 1 / (3.f * sqrtf(variance_around(p, x, y)) + 1e-4f); /* [Schied2017] uses 4; 3 keeps contact shadows crisper */
+    float per_light =
+        1 / (3.f * sqrtf(variance_around(p, x, y)) + 1e-4f); /* [Schied2017] uses 4; 3 keeps contact shadows crisper */
     float per_depth = 1 / (depth_slope(f, x, y) * (float)p->step);
     tl_colour sum = {0, 0, 0};
     float weight = 0, variance = 0;
@@ -113,7 +123,8 @@ static void filter_pixel(const pass *p, int x, int y)
             float hue = fabsf(a.r - b.r) + fabsf(a.g - b.g) + fabsf(a.b - b.b);
             float away = fabsf(f->depth[i] - f->depth[j]) * per_depth * (1.f / 3);
             float bright = fabsf(light - tl_colour_luminance(p->in[j])) * per_light;
-            float k = kernel[dx < 0 ? -dx : dx] * kernel[dy < 0 ? -dy : dy] * expf(-(40 * turn + 12 * hue + 200 * mixed(m) + away + bright));
+            float k = kernel[dx < 0 ? -dx : dx] * kernel[dy < 0 ? -dy : dy] *
+                      expf(-(40 * turn + 12 * hue + 200 * mixed(m) + away + bright));
             sum = tl_colour_add_scaled(sum, k, p->in[j]);
             variance += k * k * p->variance_in[j];
             weight += k;

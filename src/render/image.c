@@ -11,8 +11,8 @@ talus_status tl_image_create(tl_image *m, int width, int height, uint32_t colour
 {
     *m = (tl_image){0};
     if (width < 1 || height < 1 || width > TL_IMAGE_SIDE_MAX || height > TL_IMAGE_SIDE_MAX)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "an image of %d x %d pixels: each side must be from 1 to %d", width, height,
-                       TL_IMAGE_SIDE_MAX);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "an image of %d x %d pixels: each side must be from 1 to %d", width,
+                       height, TL_IMAGE_SIDE_MAX);
     size_t n = (size_t)width * (size_t)height;
     m->rgb = tl_alloc(3 * n);
     if (!m->rgb) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for an image of %d x %d pixels", width, height);
@@ -33,7 +33,8 @@ void tl_image_free(tl_image *m)
 static void blend(tl_image *m, int x, int y, uint32_t colour, double opacity)
 {
     uint8_t *p = m->rgb[(size_t)y * (size_t)m->width + (size_t)x];
-    for (int k = 0; k < 3; k++) p[k] = (uint8_t)lround(p[k] + opacity * ((double)(colour >> (16 - 8 * k) & 255) - p[k]));
+    for (int k = 0; k < 3; k++)
+        p[k] = (uint8_t)lround(p[k] + opacity * ((double)(colour >> (16 - 8 * k) & 255) - p[k]));
 }
 
 static int clamp(double v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : (int)v; }
@@ -47,7 +48,8 @@ typedef struct mask {
 
 static bool mask_begin(mask *k, const tl_image *m, double x0, double y0, double x1, double y1)
 {
-    *k = (mask){clamp(floor(x0), 0, m->width), clamp(floor(y0), 0, m->height), clamp(ceil(x1), 0, m->width), clamp(ceil(y1), 0, m->height), NULL};
+    *k = (mask){clamp(floor(x0), 0, m->width), clamp(floor(y0), 0, m->height), clamp(ceil(x1), 0, m->width),
+                clamp(ceil(y1), 0, m->height), NULL};
     if (k->x0 >= k->x1 || k->y0 >= k->y1) return false;
     k->cover = tl_alloc_zero(sizeof(float) * (size_t)(k->x1 - k->x0) * (size_t)(k->y1 - k->y0));
     return k->cover != NULL;
@@ -235,8 +237,8 @@ static void paste(tl_image *m, const tl_image *from, int x, int y)
                3 * (size_t)from->width);
 }
 
-talus_status tl_image_contact_sheet(int count, const tl_image *images, const char *const *labels, int columns, int thumb_width,
-                                    tl_image *out, talus_error *err)
+talus_status tl_image_contact_sheet(int count, const tl_image *images, const char *const *labels, int columns,
+                                    int thumb_width, tl_image *out, talus_error *err)
 {
     *out = (tl_image){0};
     if (count < 1) return TL_FAIL(err, TALUS_BAD_INPUT, "a contact sheet needs an image");
@@ -253,7 +255,8 @@ talus_status tl_image_contact_sheet(int count, const tl_image *images, const cha
     }
     int64_t width = (int64_t)columns * (thumb_width + gap) + gap, height = (int64_t)rows * (tallest + room + gap) + gap;
     if (width > TL_IMAGE_SIDE_MAX || height > TL_IMAGE_SIDE_MAX)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "a contact sheet of %d images of %d pixels is too large; the limit is %d per side", count,
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "a contact sheet of %d images of %d pixels is too large; the limit is %d per side", count,
                        thumb_width, TL_IMAGE_SIDE_MAX);
     TL_TRY(tl_image_create(out, (int)width, (int)height, 0xffffff, err));
     for (int i = 0; i < count; i++) {

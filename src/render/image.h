@@ -15,7 +15,7 @@ typedef struct tl_image {
 } tl_image;
 
 talus_status tl_image_create(tl_image *m, int width, int height, uint32_t colour, talus_error *err); /* 0xrrggbb */
-void tl_image_free(tl_image *m);                                                                    /* leaves {0} */
+void tl_image_free(tl_image *m);                                                                     /* leaves {0} */
 
 /* Strokes of our own making: ASCII 32..126; anything else shows as a box. (x, y): left end of the base line, in pixels;
  * size: height of capitals, pixels. Drawing outside of the image is cut off. Returns the width. */
@@ -34,7 +34,7 @@ void tl_image_caption(tl_image *m, const char *text); /* lower left */
 talus_status tl_image_shrink(const tl_image *m, int width, int height, tl_image *out, talus_error *err);
 
 /* Thumbnails in a grid, `columns` wide (0: as square as it comes), each with its label below (labels may be NULL). */
-talus_status tl_image_contact_sheet(int count, const tl_image *images, const char *const *labels, int columns, int thumb_width,
-                                    tl_image *out, talus_error *err);
+talus_status tl_image_contact_sheet(int count, const tl_image *images, const char *const *labels, int columns,
+                                    int thumb_width, tl_image *out, talus_error *err);
 
 #endif

@@ -47,9 +47,10 @@ static int spawn(tl_mp4 *f, const char *program, int in, int talk, double fps)
     char size[32], rate[32];
     snprintf(size, sizeof size, "%dx%d", f->width, f->height);
     snprintf(rate, sizeof rate, "%ld/1000", lround(1000 * fps));
-    char *argv[] = {"ffmpeg", "-y", "-nostdin", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size,
-                    "-r", rate, "-i", "pipe:0", "-an", "-c:v", "libx264", "-preset", "medium", "-crf", "18",
-                    "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", f->file.temp, NULL};
+    char *argv[] = {"ffmpeg",    "-y",         "-nostdin", "-loglevel", "error",      "-f", "rawvideo", "-pix_fmt",
+                    "rgb24",     "-s",         size,       "-r",        rate,         "-i", "pipe:0",   "-an",
+                    "-c:v",      "libx264",    "-preset",  "medium",    "-crf",       "18", "-pix_fmt", "yuv420p",
+                    "-movflags", "+faststart", "-f",       "mp4",       f->file.temp, NULL};
     posix_spawn_file_actions_t a;
     int why = posix_spawn_file_actions_init(&a);
     if (why) return why;
@@ -97,11 +98,14 @@ talus_status tl_mp4_begin(tl_mp4 **out, const char *path, int width, int height,
 {
     *out = NULL;
     if (width < 2 || height < 2 || width > TL_IMAGE_SIDE_MAX || height > TL_IMAGE_SIDE_MAX || width % 2 || height % 2)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "a film of %d x %d pixels: sides must be even, from 2 to %d", width, height, TL_IMAGE_SIDE_MAX);
-    if (!(fps >= 0.1 && fps <= 1000)) return TL_FAIL(err, TALUS_BAD_INPUT, "frames per second must be from 0.1 to 1000, got %g", fps);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a film of %d x %d pixels: sides must be even, from 2 to %d", width,
+                       height, TL_IMAGE_SIDE_MAX);
+    if (!(fps >= 0.1 && fps <= 1000))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "frames per second must be from 0.1 to 1000, got %g", fps);
     char program[4096];
     if (!find_program("ffmpeg", program, sizeof program))
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "no ffmpeg in PATH, so %s is not written; on Debian: apt install ffmpeg", path);
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "no ffmpeg in PATH, so %s is not written; on Debian: apt install ffmpeg",
+                       path);
     tl_mp4 *f = TL_NEW_ZERO(tl_mp4, 1);
     if (!f) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %s", path);
     f->width = width;
@@ -120,8 +124,8 @@ talus_status tl_mp4_begin(tl_mp4 **out, const char *path, int width, int height,
 talus_status tl_mp4_frame(tl_mp4 *f, const tl_image *m, talus_error *err)
 {
     if (m->width != f->width || m->height != f->height)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a frame of %d x %d pixels in a film of %d x %d", f->file.path, m->width, m->height,
-                       f->width, f->height);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a frame of %d x %d pixels in a film of %d x %d", f->file.path,
+                       m->width, m->height, f->width, f->height);
     const char *p = (const char *)m->rgb;
     size_t left = 3 * (size_t)m->width * (size_t)m->height;
     while (left > 0) {
@@ -162,8 +166,8 @@ talus_status tl_mp4_end(tl_mp4 *f, talus_error *err)
         status = tl_replace_commit(&f->file, err);
     } else {
         status = TL_FAIL(err, TALUS_IO, "%s: ffmpeg failed (%s %d)%s%s", f->file.path,
-                         WIFSIGNALED(code) ? "signal" : "exit status", WIFSIGNALED(code) ? WTERMSIG(code) : WEXITSTATUS(code),
-                         said[0] ? ": " : "", said);
+                         WIFSIGNALED(code) ? "signal" : "exit status",
+                         WIFSIGNALED(code) ? WTERMSIG(code) : WEXITSTATUS(code), said[0] ? ": " : "", said);
         tl_replace_discard(&f->file);
     }
     tl_free(f);

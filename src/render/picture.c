@@ -81,7 +81,8 @@ static bool triangles_good(int32_t vertices, const tl_vec3 *vertex, int32_t tria
                            talus_error *err)
 {
     if (vertices < 3 || triangles < 1) {
-        tl_fail(err, TALUS_BAD_INPUT, "a picture's mesh needs a triangle, got %d vertices and %d triangles", vertices, triangles);
+        tl_fail(err, TALUS_BAD_INPUT, "a picture's mesh needs a triangle, got %d vertices and %d triangles", vertices,
+                triangles);
         return false;
     }
     for (int32_t i = 0; i < vertices; i++)
@@ -92,14 +93,15 @@ static bool triangles_good(int32_t vertices, const tl_vec3 *vertex, int32_t tria
     for (int32_t i = 0; i < triangles; i++)
         for (int k = 0; k < 3; k++)
             if (triangle[i][k] < 0 || triangle[i][k] >= vertices) {
-                tl_fail(err, TALUS_BAD_INPUT, "triangle %d of a picture's mesh names vertex %d of %d", i, triangle[i][k], vertices);
+                tl_fail(err, TALUS_BAD_INPUT, "triangle %d of a picture's mesh names vertex %d of %d", i,
+                        triangle[i][k], vertices);
                 return false;
             }
     return true;
 }
 
-int tl_picture_add_triangles(tl_picture *p, int32_t vertices, const tl_vec3 *vertex, const tl_vec3 *normal, int32_t triangles,
-                             const int32_t (*triangle)[3], talus_error *err)
+int tl_picture_add_triangles(tl_picture *p, int32_t vertices, const tl_vec3 *vertex, const tl_vec3 *normal,
+                             int32_t triangles, const int32_t (*triangle)[3], talus_error *err)
 {
     if (!triangles_good(vertices, vertex, triangles, triangle, err)) return -1;
     if (!grow((void **)&p->mesh, p->meshes, sizeof *p->mesh)) return no_memory(err, "a mesh");
@@ -135,8 +137,8 @@ static void incident(const tl_trimesh *m, int32_t *start, int32_t *around)
 }
 
 /* One output vertex per vertex and distinct normal. Returns how many; corner [3 triangles] gets their numbers. */
-static int32_t split_corners(const tl_trimesh *m, double cosine, const int32_t *start, const int32_t *around, int32_t (*corner)[3],
-                             tl_vec3 *at, tl_vec3 *normal)
+static int32_t split_corners(const tl_trimesh *m, double cosine, const int32_t *start, const int32_t *around,
+                             int32_t (*corner)[3], tl_vec3 *at, tl_vec3 *normal)
 {
     int32_t made = 0;
     for (int32_t v = 0; v < m->vertices; v++) {
@@ -199,12 +201,15 @@ static bool look_good(tl_look l)
     return l.roughness > 0;
 }
 
-talus_status tl_picture_add_paint(tl_picture *p, int mesh, const float *distance, tl_colour colour, float roughness, talus_error *err)
+talus_status tl_picture_add_paint(tl_picture *p, int mesh, const float *distance, tl_colour colour, float roughness,
+                                  talus_error *err)
 {
     tl_picture_mesh *m = &p->mesh[mesh];
-    if (m->paints == TL_PAINTS_MAX) return TL_FAIL(err, TALUS_BAD_INPUT, "a mesh takes %d paints at most", TL_PAINTS_MAX);
+    if (m->paints == TL_PAINTS_MAX)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a mesh takes %d paints at most", TL_PAINTS_MAX);
     if (!look_good((tl_look){colour, roughness, 1}))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "paint %d: colour and roughness must be in [0, 1], roughness > 0", m->paints);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "paint %d: colour and roughness must be in [0, 1], roughness > 0",
+                       m->paints);
     float *copy = TL_NEW(float, m->vertices);
     if (!copy) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to paint %d vertices", m->vertices);
     memcpy(copy, distance, sizeof(float) * (size_t)m->vertices);
@@ -212,7 +217,8 @@ talus_status tl_picture_add_paint(tl_picture *p, int mesh, const float *distance
     return TALUS_OK;
 }
 
-talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl_vec3 at, tl_look look, talus_error *err)
+talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl_vec3 at, tl_look look,
+                                     talus_error *err)
 {
     if (mesh < 0 || mesh >= p->meshes)
         return TL_FAIL(err, TALUS_BAD_INPUT, "an instance shows mesh %d of a picture with %d", mesh, p->meshes);
@@ -220,27 +226,35 @@ talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl
     if (!tl_mat3_inverse(linear, &inverse) || !finite3(at))
         return TL_FAIL(err, TALUS_BAD_INPUT, "instance %d: its placement is not finite or flattens it", p->instances);
     if (!look_good(look))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "instance %d: colour, roughness and opacity must be in [0, 1], roughness > 0", p->instances);
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "instance %d: colour, roughness and opacity must be in [0, 1], roughness > 0", p->instances);
     if (!grow((void **)&p->instance, p->instances, sizeof *p->instance))
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d instances", p->instances + 1);
     p->instance[p->instances++] = (tl_picture_instance){mesh, linear, at, look};
     return TALUS_OK;
 }
 
-talus_status tl_picture_add_spheres(tl_picture *p, int32_t count, const tl_vec3 *at, double radius, const tl_colour *colour,
-                                    const float *value, const tl_colour_map *map, double lo, double hi, tl_look look,
-                                    talus_error *err)
+talus_status tl_picture_add_spheres(tl_picture *p, int32_t count, const tl_vec3 *at, double radius,
+                                    const tl_colour *colour, const float *value, const tl_colour_map *map, double lo,
+                                    double hi, tl_look look, talus_error *err)
 {
     if (count < 0 || !(radius > 0) || !(radius < 1e18) || !look_good(look))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%d particles of radius %g m: both must be positive, and their look in [0, 1]", count, radius);
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "%d particles of radius %g m: both must be positive, and their look in [0, 1]", count, radius);
     for (int32_t i = 0; i < count; i++)
         if (!finite3(at[i])) return TL_FAIL(err, TALUS_BAD_INPUT, "particle %d is not at a finite place", i);
     if (count == 0) return TALUS_OK;
-    tl_picture_spheres s = {.count = count, .radius = radius, .map = map ? map : tl_colour_map_at(0), .lo = (float)lo, .hi = (float)hi, .look = look};
+    tl_picture_spheres s = {.count = count,
+                            .radius = radius,
+                            .map = map ? map : tl_colour_map_at(0),
+                            .lo = (float)lo,
+                            .hi = (float)hi,
+                            .look = look};
     s.at = TL_NEW(tl_vec3, count);
     if (colour) s.colour = TL_NEW(tl_colour, count);
     if (value) s.value = TL_NEW(float, count);
-    if (!s.at || (colour && !s.colour) || (value && !s.value) || !grow((void **)&p->cloud, p->clouds, sizeof *p->cloud)) {
+    if (!s.at || (colour && !s.colour) || (value && !s.value) ||
+        !grow((void **)&p->cloud, p->clouds, sizeof *p->cloud)) {
         tl_free(s.at);
         tl_free(s.colour);
         tl_free(s.value);
@@ -272,7 +286,10 @@ static talus_status add_beam(tl_picture *p, tl_vec3 a, tl_vec3 b, double half, t
     return tl_picture_add_instance(p, m, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look, err);
 }
 
-int tl_picture_add_box(tl_picture *p, tl_box3 box, talus_error *err) { return add_block(p, box.lo, box.hi, false, err); }
+int tl_picture_add_box(tl_picture *p, tl_box3 box, talus_error *err)
+{
+    return add_block(p, box.lo, box.hi, false, err);
+}
 
 talus_status tl_picture_add_tank(tl_picture *p, tl_box3 in, bool glass, talus_error *err)
 {
@@ -282,7 +299,8 @@ talus_status tl_picture_add_tank(tl_picture *p, tl_box3 in, bool glass, talus_er
     double longest = tl_vec3_max_abs(d);
     if (!(d.x > 0 && d.y > 0 && d.z > 0) || !finite3(in.lo) || !finite3(in.hi))
         return TL_FAIL(err, TALUS_BAD_INPUT, "a tank of %g x %g x %g m has no inside", d.x, d.y, d.z);
-    double gap = 0.002 * longest, half = 0.0016 * longest; /* chosen: about two pixels of beam when the tank fills the frame */
+    double gap = 0.002 * longest,
+           half = 0.0016 * longest; /* chosen: about two pixels of beam when the tank fills the frame */
     tl_vec3 lo = tl_vec3_sub(in.lo, (tl_vec3){gap, 0, gap}), hi = tl_vec3_add(in.hi, (tl_vec3){gap, 0, gap});
     if (glass) {
         int m = add_block(p, lo, hi, true, err);

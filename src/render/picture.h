@@ -50,8 +50,8 @@ typedef struct tl_picture_spheres {
     int32_t count;
     tl_vec3 *at;
     double radius;
-    tl_colour *colour;  /* NULL or [count] */
-    float *value;       /* NULL or [count] */
+    tl_colour *colour; /* NULL or [count] */
+    float *value;      /* NULL or [count] */
     const tl_colour_map *map;
     float lo, hi; /* values at the ends of the map */
     tl_look look;
@@ -66,9 +66,9 @@ typedef struct tl_picture_ground {
 } tl_picture_ground;
 
 typedef struct tl_picture_light {
-    tl_vec3 sun;              /* towards the sun, any length */
-    tl_colour sun_irradiance; /* on a surface that faces it */
-    double sun_radius_deg;    /* angular radius: how soft shadows are */
+    tl_vec3 sun;                      /* towards the sun, any length */
+    tl_colour sun_irradiance;         /* on a surface that faces it */
+    double sun_radius_deg;            /* angular radius: how soft shadows are */
     tl_colour zenith, horizon, nadir; /* radiance of the sky, by height of the direction */
 } tl_picture_light;
 
@@ -96,8 +96,8 @@ typedef struct tl_picture {
     tl_picture_ground ground;
     tl_picture_light light;
     tl_picture_camera camera;
-    tl_colour top, bottom;    /* background behind everything, at the upper and lower edge */
-    bool bottom_is_ground;    /* bottom := the lit ground, so that the horizon vanishes */
+    tl_colour top, bottom; /* background behind everything, at the upper and lower edge */
+    bool bottom_is_ground; /* bottom := the lit ground, so that the horizon vanishes */
     tl_picture_legend legend;
     char caption[128]; /* lower left; "" for none */
     tl_box3 subject;   /* what the automatic camera frames; empty: everything */
@@ -114,13 +114,15 @@ int tl_picture_add_mesh(tl_picture *p, const tl_trimesh *m, double smooth_deg, t
 int tl_picture_add_triangles(tl_picture *p, int32_t vertices, const tl_vec3 *vertex, const tl_vec3 *normal,
                              int32_t triangles, const int32_t (*triangle)[3], talus_error *err);
 /* distance: one per vertex of p->mesh[mesh] (creases have doubled some). At most TL_PAINTS_MAX per mesh. */
-talus_status tl_picture_add_paint(tl_picture *p, int mesh, const float *distance, tl_colour colour, float roughness, talus_error *err);
-talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl_vec3 at, tl_look look, talus_error *err);
+talus_status tl_picture_add_paint(tl_picture *p, int mesh, const float *distance, tl_colour colour, float roughness,
+                                  talus_error *err);
+talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl_vec3 at, tl_look look,
+                                     talus_error *err);
 
 /* colour and value may be NULL. Positions must be finite and the radius > 0. */
-talus_status tl_picture_add_spheres(tl_picture *p, int32_t count, const tl_vec3 *at, double radius, const tl_colour *colour,
-                                    const float *value, const tl_colour_map *map, double lo, double hi, tl_look look,
-                                    talus_error *err);
+talus_status tl_picture_add_spheres(tl_picture *p, int32_t count, const tl_vec3 *at, double radius,
+                                    const tl_colour *colour, const float *value, const tl_colour_map *map, double lo,
+                                    double hi, tl_look look, talus_error *err);
 
 /* An open-topped tank: its twelve edges, and four sheets of glass if wanted. The bottom is left to the ground. */
 talus_status tl_picture_add_tank(tl_picture *p, tl_box3 inside, bool glass, talus_error *err);

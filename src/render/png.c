@@ -96,7 +96,8 @@ talus_status tl_png_write(const tl_image *m, const char *path, const tl_png_note
     if (good) return tl_replace_commit(&r, err);
     tl_replace_discard(&r);
     if (t.no_memory) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %s", path);
-    return TL_FAIL(err, TALUS_IO, "%s: cannot write it as PNG: %s%s%s", path, t.text, why ? ": " : "", why ? strerror(why) : "");
+    return TL_FAIL(err, TALUS_IO, "%s: cannot write it as PNG: %s%s%s", path, t.text, why ? ": " : "",
+                   why ? strerror(why) : "");
 }
 
 static talus_status read_failed(png_image *png, const char *path, talus_error *err)

@@ -8,11 +8,12 @@
 #include "render/sampler.h"
 
 #define PI 3.14159265358979f
-#define TILE 16         /* pixels; small enough to keep both cores busy until the end of a band */
-#define BAND 32         /* rows between two calls of progress */
-#define LAYERS 16       /* of glass that one ray may cross */
-#define INDIRECT_MOST 8 /* cap on what one bounce may add: no single bright pixels; white surfaces under the default light stay below 2 */
-#define F0 0.04f        /* Fresnel reflectance of an index of 1.5, head on */
+#define TILE 16   /* pixels; small enough to keep both cores busy until the end of a band */
+#define BAND 32   /* rows between two calls of progress */
+#define LAYERS 16 /* of glass that one ray may cross */
+#define INDIRECT_MOST                                                                                                  \
+    8 /* cap on what one bounce may add: no single bright pixels; white surfaces under the default light stay below 2 */
+#define F0 0.04f /* Fresnel reflectance of an index of 1.5, head on */
 
 /* ---- float vectors, relative to the centre of the ray scene ---- */
 
@@ -82,10 +83,12 @@ static talus_status make_child(tracer *t, int mesh, talus_error *err)
     const tl_picture_mesh *m = &t->p->mesh[mesh];
     if (t->child[mesh]) return TALUS_OK;
     tl_box3 b = {m->vertex[0], m->vertex[0]};
-    for (int32_t i = 1; i < m->vertices; i++) b.lo = tl_vec3_min(b.lo, m->vertex[i]), b.hi = tl_vec3_max(b.hi, m->vertex[i]);
+    for (int32_t i = 1; i < m->vertices; i++)
+        b.lo = tl_vec3_min(b.lo, m->vertex[i]), b.hi = tl_vec3_max(b.hi, m->vertex[i]);
     tl_rays_options o = {.center = tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), .like = t->solid};
     TL_TRY(tl_rays_create(&t->child[mesh], &o, err));
-    TL_TRY(tl_rays_add_mesh(t->child[mesh], m->vertices, m->vertex, m->triangles, (const int32_t(*)[3])m->triangle, NULL, err));
+    TL_TRY(tl_rays_add_mesh(t->child[mesh], m->vertices, m->vertex, m->triangles, (const int32_t(*)[3])m->triangle,
+                            NULL, err));
     return tl_rays_commit(t->child[mesh], err);
 }
 
@@ -93,7 +96,8 @@ static talus_status add_instance(tracer *t, const tl_picture_instance *in, talus
 {
     bool clear = in->look.opacity < 1;
     TL_TRY(make_child(t, in->mesh, err));
-    if (clear && !t->clear) TL_TRY(tl_rays_create(&t->clear, &(tl_rays_options){.center = t->center, .like = t->solid}, err));
+    if (clear && !t->clear)
+        TL_TRY(tl_rays_create(&t->clear, &(tl_rays_options){.center = t->center, .like = t->solid}, err));
     int32_t id;
     TL_TRY(tl_rays_add_instance(clear ? t->clear : t->solid, t->child[in->mesh], in->linear, in->at, &id, err));
     thing *s = clear ? &t->clears[id] : &t->solids[id];
@@ -145,7 +149,8 @@ static void set_lights(tracer *t)
 
 static talus_status begin_tracer(tracer *t, const tl_picture *p, const tl_render_options *o, talus_error *err)
 {
-    *t = (tracer){.p = p, .width = o->width, .height = o->height, .bounces = o->bounces, .samples = o->samples, .seed = o->seed};
+    *t = (tracer){
+        .p = p, .width = o->width, .height = o->height, .bounces = o->bounces, .samples = o->samples, .seed = o->seed};
     tl_box3 all = tl_picture_bounds(p), subject = p->subject.lo.x <= p->subject.hi.x ? p->subject : all;
     if (!(all.lo.x <= all.hi.x)) all = (tl_box3){{0, 0, 0}, {0, 0, 0}};
     if (!(subject.lo.x <= subject.hi.x)) subject = (tl_box3){{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
@@ -332,7 +337,8 @@ static tl_colour sunlight(const tracer *t, v3 o, v3 d)
         g.tnear = from_t;
         tl_rays_intersect(t->clear, 1, &g);
         if (g.geometry == TL_RAY_NONE) break;
-        e = tl_colour_mul(e, sheet_passes(&t->clears[g.instance].look, g.normal[0] * d.x + g.normal[1] * d.y + g.normal[2] * d.z));
+        e = tl_colour_mul(
+            e, sheet_passes(&t->clears[g.instance].look, g.normal[0] * d.x + g.normal[1] * d.y + g.normal[2] * d.z));
         from_t = g.tfar * (1 + 1e-5f) + 1e-5f * t->reach;
     }
     return e;
@@ -457,7 +463,8 @@ static tl_colour mirrored_light(const tracer *t, v3 o, v3 d, tl_sampler *s)
 {
     hit h;
     if (!find(t, o, d, &h)) return sky(t, d);
-    return tl_colour_add(lit_by_sun(t, &h, times(-1, d), s), tl_colour_scale(0.6f, tl_colour_mul(h.colour, t->ambient)));
+    return tl_colour_add(lit_by_sun(t, &h, times(-1, d), s),
+                         tl_colour_scale(0.6f, tl_colour_mul(h.colour, t->ambient)));
 }
 
 static float smoothstep(float a, float b, float x)
@@ -466,7 +473,10 @@ static float smoothstep(float a, float b, float x)
     return k * k * (3 - 2 * k);
 }
 
-static tl_colour background(const tracer *t, float y) { return tl_colour_mix(t->p->top, t->bottom, smoothstep(-0.15f, 0.85f, y)); }
+static tl_colour background(const tracer *t, float y)
+{
+    return tl_colour_mix(t->p->top, t->bottom, smoothstep(-0.15f, 0.85f, y));
+}
 
 typedef struct sample {
     tl_colour radiance, over, albedo;
@@ -490,8 +500,9 @@ static tl_colour cross_glass(const tracer *t, v3 d, float far, tl_sampler *s, sa
         float mirrors = sheet(dot(n, d));
         hit h = {.t = r.tfar, .at = axpy(t->eye, r.tfar, d), .flat = n};
         tl_colour seen = mirrored_light(t, leave(t, &h), mirror(d, n), s);
-        seen = tl_colour_add(tl_colour_scale(mirrors, seen), /* and a little milkiness in the tint */
-                             tl_colour_scale((1 - mirrors) * g->look.opacity * 0.6f, tl_colour_mul(g->look.colour, t->ambient)));
+        seen = tl_colour_add(
+            tl_colour_scale(mirrors, seen), /* and a little milkiness in the tint */
+            tl_colour_scale((1 - mirrors) * g->look.opacity * 0.6f, tl_colour_mul(g->look.colour, t->ambient)));
         out->over = tl_colour_add(out->over, tl_colour_mul(through, seen));
         through = tl_colour_mul(through, sheet_passes(&g->look, dot(n, d)));
         from_t = r.tfar * (1 + 1e-5f) + 1e-5f * t->reach;
@@ -517,7 +528,8 @@ static sample take_sample(const tracer *t, int x, int y, tl_sampler *s)
         v3 away = minus(h.at, t->focus);
         faded = h.ground ? smoothstep(t->fade_from, t->fade_to, sqrtf(away.x * away.x + away.z * away.z)) : 0;
     }
-    if (faded > 0) out.over = tl_colour_add(out.over, tl_colour_scale(faded, tl_colour_mul(through, background(t, (float)py))));
+    if (faded > 0)
+        out.over = tl_colour_add(out.over, tl_colour_scale(faded, tl_colour_mul(through, background(t, (float)py))));
     if (faded < 0.999f) {
         through = tl_colour_scale(1 - faded, through);
         out.radiance = tl_colour_mul(through, shade(t, h, d, s));
@@ -575,7 +587,8 @@ static talus_status trace_all(const tracer *t, const tl_render_options *o, tl_fi
 
 tl_render_options tl_render_options_default(void)
 {
-    return (tl_render_options){.width = 1280, .height = 720, .samples = 24, .bounces = 2, .denoise = true, .exposure = 1};
+    return (tl_render_options){
+        .width = 1280, .height = 720, .samples = 24, .bounces = 2, .denoise = true, .exposure = 1};
 }
 
 static bool good_direction(tl_vec3 v) { return tl_vec3_norm(v) > 0 && tl_vec3_norm(v) < INFINITY; }
@@ -584,13 +597,16 @@ static talus_status check(const tl_picture *p, const tl_render_options *o, talus
 {
     const tl_picture_camera *c = &p->camera;
     if (o->samples < 1 || o->samples > TL_RENDER_SAMPLES_MAX)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "samples per pixel must be from 1 to %d, got %d", TL_RENDER_SAMPLES_MAX, o->samples);
-    if (o->bounces < 0 || o->bounces > 16) return TL_FAIL(err, TALUS_BAD_INPUT, "bounces must be from 0 to 16, got %d", o->bounces);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "samples per pixel must be from 1 to %d, got %d", TL_RENDER_SAMPLES_MAX,
+                       o->samples);
+    if (o->bounces < 0 || o->bounces > 16)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "bounces must be from 0 to 16, got %d", o->bounces);
     if (!(c->fov_deg >= 1 && c->fov_deg <= 150))
         return TL_FAIL(err, TALUS_BAD_INPUT, "the camera's fov_deg must be from 1 to 150, got %g", c->fov_deg);
     if (!good_direction(c->automatic ? c->view : tl_vec3_sub(c->eye, c->target)))
         return TL_FAIL(err, TALUS_BAD_INPUT, "the camera's eye and target must be finite and apart");
-    if (!good_direction(p->light.sun)) return TL_FAIL(err, TALUS_BAD_INPUT, "the direction to the sun must be finite and not zero");
+    if (!good_direction(p->light.sun))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the direction to the sun must be finite and not zero");
     return TALUS_OK;
 }
 
@@ -619,7 +635,8 @@ talus_status tl_render(const tl_picture *p, const tl_render_options *o, tl_image
     tl_film_free(&f);
     TL_TRY(status);
     if (p->legend.present)
-        tl_image_legend(out, p->legend.map ? p->legend.map : tl_colour_map_at(0), p->legend.title, p->legend.lo, p->legend.hi);
+        tl_image_legend(out, p->legend.map ? p->legend.map : tl_colour_map_at(0), p->legend.title, p->legend.lo,
+                        p->legend.hi);
     if (p->caption[0]) tl_image_caption(out, p->caption);
     return TALUS_OK;
 }

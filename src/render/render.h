@@ -11,8 +11,8 @@
 
 typedef struct tl_render_options {
     int width, height;
-    int samples;    /* per pixel, 1 .. TL_RENDER_SAMPLES_MAX */
-    int bounces;    /* of diffuse light, 0 .. 16 */
+    int samples; /* per pixel, 1 .. TL_RENDER_SAMPLES_MAX */
+    int bounces; /* of diffuse light, 0 .. 16 */
     bool denoise;
     float exposure;
     uint64_t seed;

@@ -47,7 +47,8 @@ static inline uint32_t tl_sobol_second(uint32_t i)
 static inline void tl_sampler_next(tl_sampler *s, float out[2])
 {
     uint64_t h = tl_random_bits(s->seed, s->pair++, 0), k = tl_mix64(h);
-    uint32_t i = tl_bits_reverse(tl_nested_scramble(tl_bits_reverse(s->index), (uint32_t)k)); /* order within the pixel */
+    uint32_t i =
+        tl_bits_reverse(tl_nested_scramble(tl_bits_reverse(s->index), (uint32_t)k)); /* order within the pixel */
     uint32_t a = tl_bits_reverse(tl_nested_scramble(i, (uint32_t)h));
     uint32_t b = tl_bits_reverse(tl_nested_scramble(tl_sobol_second(i), (uint32_t)(h >> 32)));
     out[0] = (float)(a >> 8) * 0x1p-24f;

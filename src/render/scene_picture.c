@@ -6,18 +6,18 @@
 #include "base/alloc.h"
 #include "geom/surface.h"
 
-#define EDGE_PIXELS 4   /* edge of marched triangles; at 4 a circle of 12 pixels' radius is off by a sixth of a pixel */
-#define CELLS_LEAST 24  /* along a shape, however small on screen */
+#define EDGE_PIXELS 4  /* edge of marched triangles; at 4 a circle of 12 pixels' radius is off by a sixth of a pixel */
+#define CELLS_LEAST 24 /* along a shape, however small on screen */
 #define CELLS_MOST 240
-#define CREASE_DEG 35   /* chosen: sharper edges than this show as edges */
+#define CREASE_DEG 35 /* chosen: sharper edges than this show as edges */
 #define PARTICLES_MOST 4000000
 
 static const struct {
     const char *name;
     tl_vec3 towards_eye;
 } views[] = {
-    {"corner", {0.55, 0.42, 1}}, {"front", {0, 0.12, 1}}, {"back", {0, 0.12, -1}},  {"right", {1, 0.12, 0}},
-    {"left", {-1, 0.12, 0}},     {"side", {1, 0.12, 0}},  {"top", {0, 1, 0}},       {"above", {0.25, 1, 0.7}},
+    {"corner", {0.55, 0.42, 1}}, {"front", {0, 0.12, 1}}, {"back", {0, 0.12, -1}}, {"right", {1, 0.12, 0}},
+    {"left", {-1, 0.12, 0}},     {"side", {1, 0.12, 0}},  {"top", {0, 1, 0}},      {"above", {0.25, 1, 0.7}},
 };
 #define VIEWS ((int)(sizeof views / sizeof views[0]))
 
@@ -87,7 +87,8 @@ static bool covers(const tl_scene *s, const tl_paint *paint, tl_vec3 q, double s
     return paint->region < 0 || tl_shape_distance(s->shapes, paint->region, q) < slack;
 }
 
-static talus_status paint_mesh(tl_picture *p, int mesh, const tl_scene *s, const tl_paint *paint, double slack, talus_error *err)
+static talus_status paint_mesh(tl_picture *p, int mesh, const tl_scene *s, const tl_paint *paint, double slack,
+                               talus_error *err)
 {
     const tl_picture_mesh *m = &p->mesh[mesh];
     float *d = TL_NEW(float, m->vertices);
@@ -121,7 +122,8 @@ static int32_t part_glass(tl_trimesh *m, const tl_scene *s, int node, double sla
     return clear;
 }
 
-static talus_status add_surface(tl_picture *p, const tl_scene *s, int node, const tl_trimesh *m, int *mesh, talus_error *err)
+static talus_status add_surface(tl_picture *p, const tl_scene *s, int node, const tl_trimesh *m, int *mesh,
+                                talus_error *err)
 {
     *mesh = -1;
     if (m->triangles == 0) return TALUS_OK;
@@ -132,7 +134,8 @@ static talus_status add_surface(tl_picture *p, const tl_scene *s, int node, cons
 }
 
 /* The surface of a bounded shape, with its paint. */
-static talus_status add_shape(tl_picture *p, const tl_scene *s, int node, double edge, bool own_colour, skin *out, talus_error *err)
+static talus_status add_shape(tl_picture *p, const tl_scene *s, int node, double edge, bool own_colour, skin *out,
+                              talus_error *err)
 {
     tl_box3 b = tl_shape_bounds(s->shapes, node);
     double slack = slack_of(b);
@@ -147,7 +150,8 @@ static talus_status add_shape(tl_picture *p, const tl_scene *s, int node, double
     tl_trimesh m;
     TL_TRY(tl_surface_march(s->shapes, node, edge, &m, err));
     int32_t clear = has_glass ? part_glass(&m, s, node, slack, out) : 0;
-    tl_trimesh glass = {m.vertices, clear, m.vertex, m.triangle}, solid = {m.vertices, m.triangles - clear, m.vertex, m.triangle + clear};
+    tl_trimesh glass = {m.vertices, clear, m.vertex, m.triangle},
+               solid = {m.vertices, m.triangles - clear, m.vertex, m.triangle + clear};
     talus_status status = add_surface(p, s, node, &solid, &out->solid, err);
     if (status == TALUS_OK) status = add_surface(p, s, node, &glass, &out->clear, err);
     tl_trimesh_free(&m);
@@ -186,22 +190,26 @@ static talus_status set_view(tl_picture *p, const char *view, talus_error *err)
     if (!view) return TALUS_OK;
     p->camera.automatic = true;
     if (tl_view_direction(view, &p->camera.view)) return TALUS_OK;
-    return TL_FAIL(err, TALUS_BAD_INPUT, "no view '%s'; there are corner, front, back, right, left, side, top, above", view);
+    return TL_FAIL(err, TALUS_BAD_INPUT, "no view '%s'; there are corner, front, back, right, left, side, top, above",
+                   view);
 }
 
 static bool finite_box(tl_box3 b)
 {
-    return isfinite(b.lo.x) && isfinite(b.lo.y) && isfinite(b.lo.z) && isfinite(b.hi.x) && isfinite(b.hi.y) && isfinite(b.hi.z) &&
-           b.lo.x <= b.hi.x;
+    return isfinite(b.lo.x) && isfinite(b.lo.y) && isfinite(b.lo.z) && isfinite(b.hi.x) && isfinite(b.hi.y) &&
+           isfinite(b.hi.z) && b.lo.x <= b.hi.x;
 }
 
-talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, const tl_scene_picture_options *o, talus_error *err)
+talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, const tl_scene_picture_options *o,
+                                 talus_error *err)
 {
     talus_error own = {0};
     if (!err) err = &own;
     tl_picture_begin(p);
     tl_box3 b = tl_shape_bounds(s->shapes, node);
-    if (!finite_box(b)) return TL_FAIL(err, TALUS_BAD_INPUT, "a shape without bounds (plane, half_space) has no portrait; intersect it with a box");
+    if (!finite_box(b))
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "a shape without bounds (plane, half_space) has no portrait; intersect it with a box");
     TL_TRY(set_view(p, o->view, err));
     p->subject = b;
     p->ground.height = b.lo.y;
@@ -240,7 +248,8 @@ static tl_box3 subject_of(const tl_scene *s)
 {
     tl_box3 b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < s->body_count; i++)
-        if (s->bodies[i].opacity > 0) include(&b, turned(tl_shape_bounds(s->shapes, s->bodies[i].shape), &s->bodies[i]));
+        if (s->bodies[i].opacity > 0)
+            include(&b, turned(tl_shape_bounds(s->shapes, s->bodies[i].shape), &s->bodies[i]));
     for (int i = 0; i < s->fill_count; i++) include(&b, tl_shape_bounds(s->shapes, s->fills[i].shape));
     if (s->domain.bounded && (s->render.walls != TL_LOOK_NONE || !finite_box(b))) include(&b, s->domain.box);
     if (!finite_box(b)) b = (tl_box3){{-0.5, 0, -0.5}, {0.5, 1, 0.5}};
@@ -250,7 +259,8 @@ static tl_box3 subject_of(const tl_scene *s)
 /* The schema's colour of a body that states none. */
 static bool is_plain(tl_vec3 colour)
 {
-    return fabs(colour.x - 0x9a / 255.0) < 1e-6 && fabs(colour.y - 0xa0 / 255.0) < 1e-6 && fabs(colour.z - 0xa6 / 255.0) < 1e-6;
+    return fabs(colour.x - 0x9a / 255.0) < 1e-6 && fabs(colour.y - 0xa0 / 255.0) < 1e-6 &&
+           fabs(colour.z - 0xa6 / 255.0) < 1e-6;
 }
 
 /* Bodies of one shape and material share a hue; their lightness differs a little, so that a heap of them reads. */
@@ -263,7 +273,8 @@ static tl_look look_of_body(const tl_scene *s, int i)
         while (s->bodies[first].shape != b->shape || s->bodies[first].material != b->material) {
             bool new_kind = true;
             for (int k = 0; k < first && new_kind; k++)
-                new_kind = s->bodies[k].shape != s->bodies[first].shape || s->bodies[k].material != s->bodies[first].material;
+                new_kind =
+                    s->bodies[k].shape != s->bodies[first].shape || s->bodies[k].material != s->bodies[first].material;
             kinds += new_kind;
             if (++first > 64) break; /* many kinds: the palette has come round long ago */
         }
@@ -282,12 +293,14 @@ typedef struct known {
     skin skin;
 } known;
 
-static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_lens *c, int height, known *seen, int *count, talus_error *err)
+static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_lens *c, int height, known *seen,
+                             int *count, talus_error *err)
 {
     const tl_body *b = &s->bodies[i];
     tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
     if (!(b->opacity > 0)) return TALUS_OK;
-    if (!finite_box(box)) { /* a floor becomes the ground; other half spaces are walls that nobody wants to look at from inside */
+    if (!finite_box(
+            box)) { /* a floor becomes the ground; other half spaces are walls that nobody wants to look at from inside */
         tl_vec3 up = tl_quat_rotate(b->rotation, (tl_vec3){0, 1, 0});
         if (isfinite(box.hi.y) && up.y > 0.999) p->ground.present = true, p->ground.height = box.hi.y + b->at.y;
         return TALUS_OK;
@@ -295,7 +308,8 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_l
     double edge = edge_for(s->shapes, b->shape, pixel_at(c, b->at, height));
     bool own_colour = !is_plain(b->colour);
     int k = 0;
-    while (k < *count && (seen[k].shape != b->shape || seen[k].own_colour != own_colour || seen[k].edge > 2 * edge)) k++;
+    while (k < *count && (seen[k].shape != b->shape || seen[k].own_colour != own_colour || seen[k].edge > 2 * edge))
+        k++;
     if (k == *count) {
         seen[k] = (known){.shape = b->shape, .own_colour = own_colour, .edge = edge};
         TL_TRY(add_shape(p, s, b->shape, edge, own_colour, &seen[k].skin, err));
@@ -310,7 +324,8 @@ static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_lens *
     if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
     talus_status status = TALUS_OK;
     int count = 0;
-    for (int i = 0; i < s->body_count && status == TALUS_OK; i++) status = add_body(p, s, i, c, height, seen, &count, err);
+    for (int i = 0; i < s->body_count && status == TALUS_OK; i++)
+        status = add_body(p, s, i, c, height, seen, &count, err);
     tl_free(seen);
     return status;
 }
@@ -330,12 +345,15 @@ static void cut_out(const tl_scene *s, tl_points *points)
     for (int32_t i = 0; i < points->count; i++) {
         tl_vec3 q = points->at[i];
         tl_box3 d = s->domain.box;
-        keep[i] = !s->domain.bounded || (q.x >= d.lo.x && q.y >= d.lo.y && q.z >= d.lo.z && q.x <= d.hi.x && q.y <= d.hi.y && q.z <= d.hi.z);
+        keep[i] = !s->domain.bounded ||
+                  (q.x >= d.lo.x && q.y >= d.lo.y && q.z >= d.lo.z && q.x <= d.hi.x && q.y <= d.hi.y && q.z <= d.hi.z);
         for (int k = 0; k < s->body_count && keep[i]; k++) {
             const tl_body *b = &s->bodies[k];
             tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
             tl_vec3 r = tl_quat_rotate(tl_quat_conjugate(b->rotation), tl_vec3_sub(q, b->at));
-            if (r.x < box.lo.x || r.y < box.lo.y || r.z < box.lo.z || r.x > box.hi.x || r.y > box.hi.y || r.z > box.hi.z) continue;
+            if (r.x < box.lo.x || r.y < box.lo.y || r.z < box.lo.z || r.x > box.hi.x || r.y > box.hi.y ||
+                r.z > box.hi.z)
+                continue;
             keep[i] = tl_shape_distance(s->shapes, b->shape, r) > 0;
         }
     }
@@ -353,11 +371,13 @@ static double value_of(const tl_scene *s, const tl_fill *f)
     return s->render.colour_by == TL_COLOUR_DENSITY ? s->materials[f->material].density : 0;
 }
 
-static talus_status show_points(tl_picture *p, const tl_scene *s, const tl_fill *f, const tl_points *points, double spacing, talus_error *err)
+static talus_status show_points(tl_picture *p, const tl_scene *s, const tl_fill *f, const tl_points *points,
+                                double spacing, talus_error *err)
 {
     const tl_material *m = &s->materials[f->material];
     double radius = s->render.particle_radius > 0 ? s->render.particle_radius : 0.5 * spacing;
-    tl_look look = m->kind == TL_MATERIAL_GRANULAR ? tl_look_matte(linear(m->colour)) : tl_look_glossy(linear(m->colour), 0.25f);
+    tl_look look =
+        m->kind == TL_MATERIAL_GRANULAR ? tl_look_matte(linear(m->colour)) : tl_look_glossy(linear(m->colour), 0.25f);
     bool field = p->legend.present;
     float *value = field ? TL_NEW(float, points->count + 1) : NULL;
     tl_colour *colour = field ? NULL : TL_NEW(tl_colour, points->count + 1);
@@ -372,7 +392,8 @@ static talus_status show_points(tl_picture *p, const tl_scene *s, const tl_fill 
             colour[i] = tl_colour_scale(m->kind == TL_MATERIAL_GRANULAR ? grain : 1, look.colour);
     }
     if (status == TALUS_OK)
-        status = tl_picture_add_spheres(p, points->count, points->at, radius, colour, value, p->legend.map, p->legend.lo, p->legend.hi, look, err);
+        status = tl_picture_add_spheres(p, points->count, points->at, radius, colour, value, p->legend.map,
+                                        p->legend.lo, p->legend.hi, look, err);
     tl_free(value);
     tl_free(colour);
     return status;
@@ -387,9 +408,12 @@ static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t mo
     tl_vec3 d = tl_vec3_sub(b.hi, b.lo);
     double count = d.x * d.y * d.z / (spacing * spacing * spacing);
     if (count > most) spacing *= cbrt(count / most);
-    static const tl_filling how[] = {[TL_SCENE_LATTICE] = TL_FILL_LATTICE, [TL_SCENE_JITTER] = TL_FILL_JITTER, [TL_SCENE_BLUE_NOISE] = TL_FILL_BLUE_NOISE};
+    static const tl_filling how[] = {[TL_SCENE_LATTICE] = TL_FILL_LATTICE,
+                                     [TL_SCENE_JITTER] = TL_FILL_JITTER,
+                                     [TL_SCENE_BLUE_NOISE] = TL_FILL_BLUE_NOISE};
     tl_points points = {0};
-    TL_TRY(tl_sample_volume(s->shapes, f->shape, spacing, 0, how[f->sampling], (uint64_t)s->seed + (uint64_t)i, &points, err));
+    TL_TRY(tl_sample_volume(s->shapes, f->shape, spacing, 0, how[f->sampling], (uint64_t)s->seed + (uint64_t)i, &points,
+                            err));
     cut_out(s, &points);
     talus_status status = show_points(p, s, f, &points, spacing, err);
     tl_points_free(&points);
@@ -401,8 +425,12 @@ static void set_legend(tl_picture *p, const tl_scene *s)
     tl_colour_by by = s->render.colour_by;
     if (by != TL_COLOUR_SPEED && by != TL_COLOUR_DENSITY && by != TL_COLOUR_PRESSURE) return;
     tl_picture_legend *l = &p->legend;
-    *l = (tl_picture_legend){.present = true, .map = tl_colour_map_at(0), .lo = s->render.range[0], .hi = s->render.range[1]};
-    snprintf(l->title, sizeof l->title, "%s", by == TL_COLOUR_SPEED ? "speed (m/s)" : by == TL_COLOUR_DENSITY ? "density (kg/m^3)" : "pressure (Pa)");
+    *l = (tl_picture_legend){
+        .present = true, .map = tl_colour_map_at(0), .lo = s->render.range[0], .hi = s->render.range[1]};
+    snprintf(l->title, sizeof l->title, "%s",
+             by == TL_COLOUR_SPEED     ? "speed (m/s)"
+             : by == TL_COLOUR_DENSITY ? "density (kg/m^3)"
+                                       : "pressure (Pa)");
     if (l->lo < l->hi) return;
     for (int i = 0; i < s->fill_count; i++) {
         double v = value_of(s, &s->fills[i]);

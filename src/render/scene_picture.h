@@ -22,6 +22,7 @@ bool tl_view_direction(const char *name, tl_vec3 *towards_eye);
 talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o, talus_error *err);
 
 /* A shape on its own, standing on the ground at its lowest point; paints of `s` apply. */
-talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, const tl_scene_picture_options *o, talus_error *err);
+talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, const tl_scene_picture_options *o,
+                                 talus_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* The same picture gives the same bits: on one and two threads, and again. */
+#include "render/render.h"
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "check.h"
-#include "render/render.h"
 
 static void fill(tl_picture *p)
 {
@@ -11,8 +11,10 @@ static void fill(tl_picture *p)
     enum { COUNT = 5000 };
     static tl_vec3 at[COUNT];
     tl_picture_begin(p);
-    for (int i = 0; i < COUNT; i++) at[i] = (tl_vec3){tl_random(7, (uint64_t)i, 0), tl_random(7, (uint64_t)i, 1), tl_random(7, (uint64_t)i, 2)};
-    CHECK_OK(tl_picture_add_spheres(p, COUNT, at, 0.02, NULL, NULL, NULL, 0, 1, tl_look_glossy(tl_colour_palette(1), 0.3f), &err));
+    for (int i = 0; i < COUNT; i++)
+        at[i] = (tl_vec3){tl_random(7, (uint64_t)i, 0), tl_random(7, (uint64_t)i, 1), tl_random(7, (uint64_t)i, 2)};
+    CHECK_OK(tl_picture_add_spheres(p, COUNT, at, 0.02, NULL, NULL, NULL, 0, 1,
+                                    tl_look_glossy(tl_colour_palette(1), 0.3f), &err));
     CHECK_OK(tl_picture_add_tank(p, (tl_box3){{0, 0, 0}, {1, 1, 1}}, true, &err));
     p->ground.cell = 0.2;
 }

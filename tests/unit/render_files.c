@@ -148,7 +148,7 @@ static void legend_shows_its_ends(void **state)
     CHECK_OK(tl_image_create(&m, 320, 180, 0xffffff, &err));
     tl_image_legend(&m, tl_colour_map_find("grey"), "speed (m/s)", 0, 12.5);
     assert_int_equal(dark_pixels(&m, 0, 0, 160, 180), 0); /* at the right edge */
-    int top = 0, bottom = 0; /* the bar: dark below, bright above */
+    int top = 0, bottom = 0;                              /* the bar: dark below, bright above */
     for (int x = 160; x < 320; x++) top += m.rgb[56 * 320 + x][0] < 100, bottom += m.rgb[126 * 320 + x][0] < 100;
     assert_true(bottom > top + 5);
     tl_image_free(&m);
@@ -241,7 +241,8 @@ static void film_trouble_is_told(void **state)
     stand_in("echo 'no such codec' >&2; exit 3");
     CHECK_OK(tl_mp4_begin(&f, path, 256, 256, 25, &err));
     talus_status status = TALUS_OK;
-    for (int i = 0; i < 100 && status == TALUS_OK; i++) status = tl_mp4_frame(f, &m, &err); /* must not die of SIGPIPE */
+    for (int i = 0; i < 100 && status == TALUS_OK; i++)
+        status = tl_mp4_frame(f, &m, &err); /* must not die of SIGPIPE */
     assert_int_equal(status, TALUS_IO);
     assert_int_equal(tl_mp4_end(f, &err), TALUS_IO);
     assert_non_null(strstr(err.message, "no such codec"));

@@ -6,7 +6,8 @@
 
 static tl_trimesh cube(tl_vec3 *v, int32_t (*t)[3])
 {
-    static const int32_t quads[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+    static const int32_t quads[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                        {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
     for (int i = 0; i < 8; i++) v[i] = (tl_vec3){i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1};
     for (int q = 0; q < 6; q++) {
         const int32_t *k = quads[q];
@@ -20,7 +21,8 @@ static void frame_holds_the_subject(void **state)
 {
     (void)state;
     const tl_vec3 views[] = {{0.55, 0.42, 1}, {1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {-1, 2, -0.3}};
-    const tl_box3 boxes[] = {{{-1, -1, -1}, {1, 1, 1}}, {{5, 0, -3}, {25, 0.1, -2}}, {{1e-4, 0, 0}, {2e-4, 3e-3, 1e-4}}};
+    const tl_box3 boxes[] = {
+        {{-1, -1, -1}, {1, 1, 1}}, {{5, 0, -3}, {25, 0.1, -2}}, {{1e-4, 0, 0}, {2e-4, 3e-3, 1e-4}}};
     for (int b = 0; b < 3; b++)
         for (int k = 0; k < 5; k++) {
             tl_picture p;
@@ -81,7 +83,8 @@ static void normals_stop_at_creases(void **state)
     talus_error err;
     tl_picture p;
     tl_picture_begin(&p);
-    int sharp = tl_picture_add_mesh(&p, &m, 40, &err), round = tl_picture_add_mesh(&p, &m, 180, &err), flat = tl_picture_add_mesh(&p, &m, 0, &err);
+    int sharp = tl_picture_add_mesh(&p, &m, 40, &err), round = tl_picture_add_mesh(&p, &m, 180, &err),
+        flat = tl_picture_add_mesh(&p, &m, 0, &err);
     assert_int_equal(sharp, 0);
     assert_int_equal(p.mesh[sharp].vertices, 24); /* three normals at each corner */
     assert_int_equal(p.mesh[round].vertices, 8);
@@ -107,7 +110,8 @@ static void bounds_follow_instances_and_particles(void **state)
     assert_true(tl_picture_bounds(&p).lo.x > tl_picture_bounds(&p).hi.x);
     int k = tl_picture_add_mesh(&p, &m, 0, &err);
     CHECK_OK(tl_picture_add_instance(&p, k, tl_mat3_diagonal(2, 1, 0.5), (tl_vec3){10, 0, 0}, tl_look_glass(), &err));
-    CHECK_OK(tl_picture_add_spheres(&p, 1, &(tl_vec3){0, -5, 0}, 0.5, NULL, NULL, NULL, 0, 1, tl_look_matte(tl_colour_grey(1)), &err));
+    CHECK_OK(tl_picture_add_spheres(&p, 1, &(tl_vec3){0, -5, 0}, 0.5, NULL, NULL, NULL, 0, 1,
+                                    tl_look_matte(tl_colour_grey(1)), &err));
     tl_box3 b = tl_picture_bounds(&p);
     CHECK_NEAR(b.lo.x, -0.5, 1e-12);
     CHECK_NEAR(b.hi.x, 12, 1e-12);
@@ -129,8 +133,10 @@ static void wrong_parts_are_refused(void **state)
     assert_int_equal(tl_picture_add_instance(&p, 0, tl_mat3_identity(), v[0], white, &err), TALUS_BAD_INPUT);
     int k = tl_picture_add_mesh(&p, &m, 0, &err);
     assert_int_equal(tl_picture_add_instance(&p, k, tl_mat3_zero(), v[0], white, &err), TALUS_BAD_INPUT);
-    assert_int_equal(tl_picture_add_instance(&p, k, tl_mat3_identity(), (tl_vec3){NAN, 0, 0}, white, &err), TALUS_BAD_INPUT);
-    assert_int_equal(tl_picture_add_instance(&p, k, tl_mat3_identity(), v[0], tl_look_matte(tl_colour_grey(2)), &err), TALUS_BAD_INPUT);
+    assert_int_equal(tl_picture_add_instance(&p, k, tl_mat3_identity(), (tl_vec3){NAN, 0, 0}, white, &err),
+                     TALUS_BAD_INPUT);
+    assert_int_equal(tl_picture_add_instance(&p, k, tl_mat3_identity(), v[0], tl_look_matte(tl_colour_grey(2)), &err),
+                     TALUS_BAD_INPUT);
     t[3][1] = 8;
     assert_int_equal(tl_picture_add_mesh(&p, &m, 30, &err), -1);
     assert_non_null(strstr(err.message, "triangle 3"));
@@ -138,7 +144,8 @@ static void wrong_parts_are_refused(void **state)
     v[5].y = INFINITY;
     assert_int_equal(tl_picture_add_mesh(&p, &m, 0, &err), -1);
     assert_non_null(strstr(err.message, "vertex 5"));
-    assert_int_equal(tl_picture_add_spheres(&p, 1, &(tl_vec3){NAN, 0, 0}, 1, NULL, NULL, NULL, 0, 1, white, &err), TALUS_BAD_INPUT);
+    assert_int_equal(tl_picture_add_spheres(&p, 1, &(tl_vec3){NAN, 0, 0}, 1, NULL, NULL, NULL, 0, 1, white, &err),
+                     TALUS_BAD_INPUT);
     assert_int_equal(tl_picture_add_spheres(&p, 1, v, 0, NULL, NULL, NULL, 0, 1, white, &err), TALUS_BAD_INPUT);
     assert_int_equal(tl_picture_add_tank(&p, (tl_box3){{0, 0, 0}, {1, 0, 1}}, true, &err), TALUS_BAD_INPUT);
     tl_picture_free(&p);
@@ -147,8 +154,8 @@ static void wrong_parts_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frame_holds_the_subject),   cmocka_unit_test(ray_and_projection_agree),
-        cmocka_unit_test(normals_stop_at_creases),   cmocka_unit_test(bounds_follow_instances_and_particles),
+        cmocka_unit_test(frame_holds_the_subject), cmocka_unit_test(ray_and_projection_agree),
+        cmocka_unit_test(normals_stop_at_creases), cmocka_unit_test(bounds_follow_instances_and_particles),
         cmocka_unit_test(wrong_parts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

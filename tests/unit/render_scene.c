@@ -32,9 +32,11 @@ static void draw(tl_picture *p, const tl_scene *s, const char *view)
 static void equal_blocks_share_a_surface(void **state)
 {
     (void)state;
-    tl_scene *s = load("local b, brick, ball = {}, box { size = {0.02, 0.01, 0.01} }, sphere { radius = 0.01 }\n"
-                       "for i = 1, 600 do b[i] = { shape = brick, density = 500, at = {0.1 + 0.001 * i, 0.5, 0.5} } end\n"
-                       "for i = 1, 20 do b[600 + i] = { shape = ball, density = 500, at = {0.02 * i + 0.2, 0.8, 0.5} } end\n" HEAD "bodies = b }");
+    tl_scene *s =
+        load("local b, brick, ball = {}, box { size = {0.02, 0.01, 0.01} }, sphere { radius = 0.01 }\n"
+             "for i = 1, 600 do b[i] = { shape = brick, density = 500, at = {0.1 + 0.001 * i, 0.5, 0.5} } end\n"
+             "for i = 1, 20 do b[600 + i] = { shape = ball, density = 500, at = {0.02 * i + 0.2, 0.8, 0.5} } end\n" HEAD
+             "bodies = b }");
     tl_picture p;
     draw(&p, s, NULL);
     assert_int_equal(p.meshes, 2);
@@ -50,14 +52,16 @@ static void equal_blocks_share_a_surface(void **state)
 static void fills_leave_room_for_bodies(void **state)
 {
     (void)state;
-    tl_scene *s = load("local sand = preset 'dry sand'\n" HEAD
-                       "fill = { { material = sand, shape = box { size = {0.5, 0.5, 0.5}, center = {0.5, 0.3, 0.5} } } },"
-                       "bodies = { { shape = sphere { radius = 0.15 }, at = {0.5, 0.3, 0.5}, density = 100, rotation_deg = {10, 20, 30} } } }");
+    tl_scene *s =
+        load("local sand = preset 'dry sand'\n" HEAD
+             "fill = { { material = sand, shape = box { size = {0.5, 0.5, 0.5}, center = {0.5, 0.3, 0.5} } } },"
+             "bodies = { { shape = sphere { radius = 0.15 }, at = {0.5, 0.3, 0.5}, density = 100, rotation_deg = {10, "
+             "20, 30} } } }");
     tl_picture p;
     draw(&p, s, "top");
     assert_int_equal(p.clouds, 1);
     double expected = (0.125 - 4.0 / 3 * 3.14159 * 0.003375) * 64 * 64 * 64; /* half cells apart */
-    CHECK_REL(p.cloud[0].count, expected, 0.03);                                 /* jitter at the borders */
+    CHECK_REL(p.cloud[0].count, expected, 0.03);                             /* jitter at the borders */
     for (int32_t i = 0; i < p.cloud[0].count; i++)
         assert_true(tl_vec3_norm(tl_vec3_sub(p.cloud[0].at[i], (tl_vec3){0.5, 0.3, 0.5})) >= 0.15);
     tl_picture_free(&p);
@@ -67,9 +71,11 @@ static void fills_leave_room_for_bodies(void **state)
 static void stage_follows_the_scene(void **state)
 {
     (void)state;
-    tl_scene *s = load(HEAD "bodies = { { shape = plane { height = 0.25 }, kind = 'static' },"
-                            "{ shape = sphere { radius = 0.1 }, at = {0.5, 0.5, 0.5}, density = 1, colour = '#ff0000', opacity = 0.2 } },"
-                            "render = { walls = 'glass' }, camera = { eye = {3, 2, 1}, target = {0, 0, 0}, fov_deg = 50 } }");
+    tl_scene *s = load(
+        HEAD
+        "bodies = { { shape = plane { height = 0.25 }, kind = 'static' },"
+        "{ shape = sphere { radius = 0.1 }, at = {0.5, 0.5, 0.5}, density = 1, colour = '#ff0000', opacity = 0.2 } },"
+        "render = { walls = 'glass' }, camera = { eye = {3, 2, 1}, target = {0, 0, 0}, fov_deg = 50 } }");
     tl_picture p;
     draw(&p, s, NULL);
     CHECK_NEAR(p.ground.height, 0.25, 1e-12); /* a floor becomes the ground */
@@ -92,9 +98,11 @@ static void stage_follows_the_scene(void **state)
 static void field_gets_a_legend(void **state)
 {
     (void)state;
-    tl_scene *s = load("local w = preset 'water'\n" HEAD
-                       "fill = { { material = w, shape = sphere { radius = 0.1, center = {0.3, 0.5, 0.5} }, velocity = {3, 4, 0} },"
-                       "         { material = w, shape = sphere { radius = 0.1, center = {0.7, 0.5, 0.5} } } }, render = { colour_by = 'speed' } }");
+    tl_scene *s = load(
+        "local w = preset 'water'\n" HEAD
+        "fill = { { material = w, shape = sphere { radius = 0.1, center = {0.3, 0.5, 0.5} }, velocity = {3, 4, 0} },"
+        "         { material = w, shape = sphere { radius = 0.1, center = {0.7, 0.5, 0.5} } } }, render = { colour_by "
+        "= 'speed' } }");
     tl_picture p;
     draw(&p, s, NULL);
     assert_true(p.legend.present);
@@ -146,7 +154,8 @@ static void paint_stays_where_it_was_put(void **state)
     /* A body's own colour replaces what is painted all over, not the spots. */
     s = load("local ball = sphere { radius = 0.1 }\n"
              "ball:paint('#ffffff'); ball:paint(sphere { radius = 0.05, center = {0, 0, 0.1} }, '#ff0000')\n" HEAD
-             "bodies = { { shape = ball, at = {0.5, 0.5, 0.5}, density = 1, colour = '#00ff00' } }, render = { ground = false } }");
+             "bodies = { { shape = ball, at = {0.5, 0.5, 0.5}, density = 1, colour = '#00ff00' } }, render = { ground "
+             "= false } }");
     draw(&p, s, "front");
     spot = colour_seen(&p, (tl_vec3){0.5, 0.5, 0.6}), side = colour_seen(&p, (tl_vec3){0.5, 0.585, 0.5});
     CHECK_NEAR(spot.r, 1, 0.01);
@@ -159,8 +168,9 @@ static void paint_stays_where_it_was_put(void **state)
 static void wrong_paint_is_told(void **state)
 {
     (void)state;
-    const char *const wrong[] = {"local s = sphere { radius = 1 }; s:paint('red'); return s", "return paint(3, '#ffffff')",
-                                 "return sphere { radius = 1 }:paint({ '#ffffff', gloss = 2 })", "return sphere { radius = 1 }:paint()"};
+    const char *const wrong[] = {
+        "local s = sphere { radius = 1 }; s:paint('red'); return s", "return paint(3, '#ffffff')",
+        "return sphere { radius = 1 }:paint({ '#ffffff', gloss = 2 })", "return sphere { radius = 1 }:paint()"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         talus_error err = {0};
         tl_scene *s;
@@ -178,7 +188,8 @@ static void library_shapes_are_good(void **state)
         const char *name;
         double edge;
         int components; /* the hourglass has an inside of its own */
-    } shapes[] = {{"rabbit", 0.012, 1}, {"duck", 0.012, 1}, {"bowl", 0.006, 1}, {"torus", 0.012, 1}, {"hourglass", 0.004, 2}};
+    } shapes[] = {
+        {"rabbit", 0.012, 1}, {"duck", 0.012, 1}, {"bowl", 0.006, 1}, {"torus", 0.012, 1}, {"hourglass", 0.004, 2}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         char path[512];
         talus_error err = {0};

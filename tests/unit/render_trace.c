@@ -128,7 +128,8 @@ static void sun_and_shadow(void **state)
     p.camera.eye = (tl_vec3){0, 8, 8};
     p.camera.target = (tl_vec3){0, 0, 0};
     int m = add_square(&p);
-    CHECK_OK(tl_picture_add_instance(&p, m, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_matte(tl_colour_grey(0.5f)), &err));
+    CHECK_OK(tl_picture_add_instance(&p, m, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_matte(tl_colour_grey(0.5f)),
+                                     &err));
     add_ball(&p, (tl_vec3){0.5, 3, 0.4}, 0.3, tl_look_matte(tl_colour_grey(0.5f)));
     tl_render_options o = small(16);
     o.bounces = 0;
@@ -136,7 +137,8 @@ static void sun_and_shadow(void **state)
     tl_lens c = tl_lens_of(&p, SIDE, SIDE);
     double x, y;
     assert_true(tl_lens_project(&c, (tl_vec3){-0.5, 0, -0.4}, &x, &y));
-    CHECK_REL(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 0.5 * 3 / 3.14159265, 1e-4); /* cos within 1e-5 of 1 over the disc */
+    CHECK_REL(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 0.5 * 3 / 3.14159265,
+              1e-4); /* cos within 1e-5 of 1 over the disc */
     assert_true(tl_lens_project(&c, (tl_vec3){0.5, 0, 0.4}, &x, &y));
     CHECK_NEAR(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 0, 0);
     tl_film_free(&f);
@@ -145,7 +147,8 @@ static void sun_and_shadow(void **state)
     p.light.sun = (tl_vec3){1, 1, 0};
     CHECK_OK(tl_render_trace(&p, &o, &f, &err));
     assert_true(tl_lens_project(&c, (tl_vec3){0.5, 0, -0.6}, &x, &y));
-    CHECK_REL(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 0.5 * 3 * 0.70710678 / 3.14159265, 2e-3); /* noise of the disc: 0.25 deg */
+    CHECK_REL(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 0.5 * 3 * 0.70710678 / 3.14159265,
+              2e-3); /* noise of the disc: 0.25 deg */
     tl_film_free(&f);
     tl_picture_free(&p);
 }
@@ -187,7 +190,8 @@ static void plate_occludes_the_sky(void **state)
     p.camera.eye = (tl_vec3){0, 2, 12};
     p.camera.target = (tl_vec3){0, 0, 0};
     int m = add_square(&p);
-    CHECK_OK(tl_picture_add_instance(&p, m, tl_mat3_identity(), (tl_vec3){0, 0.5, 0}, tl_look_matte(tl_colour_grey(0)), &err));
+    CHECK_OK(tl_picture_add_instance(&p, m, tl_mat3_identity(), (tl_vec3){0, 0.5, 0}, tl_look_matte(tl_colour_grey(0)),
+                                     &err));
     tl_render_options o = small(256);
     o.bounces = 0;
     CHECK_OK(tl_render_trace(&p, &o, &f, &err));
@@ -197,7 +201,8 @@ static void plate_occludes_the_sky(void **state)
     /* Form factor of a centred square plate of half edge a = 1 at height h = 0.5: 4 (2/pi)(...)/4 with X = Y = 2 per quarter:
      * F = 4/(2 pi) * 2 * X/sqrt(1+X^2) atan(X/sqrt(1+X^2)), X = a/h. */
     double X = 2, s = X / sqrt(1 + X * X), plate = 4 / (2 * 3.14159265358979) * 2 * s * atan(s);
-    CHECK_NEAR(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 1 - plate, 0.03); /* 256 scrambled samples, a pixel is 0.09 wide */
+    CHECK_NEAR(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 1 - plate,
+               0.03); /* 256 scrambled samples, a pixel is 0.09 wide */
     tl_film_free(&f);
     tl_picture_free(&p);
 }
@@ -233,7 +238,8 @@ static void instance_is_where_it_should_be(void **state)
     int m = add_square(&p);
     /* The square stands upright towards the eye, 1.6 wide and 0.8 high, centred at (0.4, -0.2, 0). */
     tl_mat3 linear = {{{0.8, 0, 0}, {0, 0, -0.4}, {0, 1, 0}}};
-    CHECK_OK(tl_picture_add_instance(&p, m, linear, (tl_vec3){0.4, -0.2, 0}, tl_look_matte(tl_colour_grey(0.5f)), &err));
+    CHECK_OK(
+        tl_picture_add_instance(&p, m, linear, (tl_vec3){0.4, -0.2, 0}, tl_look_matte(tl_colour_grey(0.5f)), &err));
     tl_render_options o = small(4);
     CHECK_OK(tl_render_trace(&p, &o, &f, &err));
     tl_lens c = tl_lens_of(&p, SIDE, SIDE);
@@ -350,12 +356,18 @@ static void hostile_options_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convex_body_in_even_light), cmocka_unit_test(white_world_vanishes),
-        cmocka_unit_test(coat_keeps_energy),         cmocka_unit_test(sun_and_shadow),
-        cmocka_unit_test(open_ground),               cmocka_unit_test(plate_occludes_the_sky),
-        cmocka_unit_test(clear_glass_in_even_light), cmocka_unit_test(instance_is_where_it_should_be),
-        cmocka_unit_test(field_is_shown_by_its_map), cmocka_unit_test(denoiser_smooths),
-        cmocka_unit_test(progress_can_stop),         cmocka_unit_test(hostile_options_are_refused),
+        cmocka_unit_test(convex_body_in_even_light),
+        cmocka_unit_test(white_world_vanishes),
+        cmocka_unit_test(coat_keeps_energy),
+        cmocka_unit_test(sun_and_shadow),
+        cmocka_unit_test(open_ground),
+        cmocka_unit_test(plate_occludes_the_sky),
+        cmocka_unit_test(clear_glass_in_even_light),
+        cmocka_unit_test(instance_is_where_it_should_be),
+        cmocka_unit_test(field_is_shown_by_its_map),
+        cmocka_unit_test(denoiser_smooths),
+        cmocka_unit_test(progress_can_stop),
+        cmocka_unit_test(hostile_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
