@@ -336,32 +336,42 @@ static double spacing_of(const tl_scene *s, const tl_fill *f)
     return s->engine == TL_ENGINE_GRID ? 0.5 * s->grid.cell : s->sph.spacing;
 }
 
-/* Points inside a body are not part of the fill; also those outside of the walls. */
-static void cut_out(const tl_scene *s, tl_points *points)
+static bool within(tl_box3 b, tl_vec3 q)
+{
+    return q.x >= b.lo.x && q.y >= b.lo.y && q.z >= b.lo.z && q.x <= b.hi.x && q.y <= b.hi.y && q.z <= b.hi.z;
+}
+
+/* Is q part of a fill: inside the walls, outside of every body. box: of each body's shape. */
+static bool belongs(const tl_scene *s, const tl_box3 *box, tl_vec3 q)
+{
+    if (s->domain.bounded && !within(s->domain.box, q)) return false;
+    for (int k = 0; k < s->body_count; k++) {
+        const tl_body *b = &s->bodies[k];
+        tl_vec3 r = tl_quat_rotate(tl_quat_conjugate(b->rotation), tl_vec3_sub(q, b->at));
+        if (within(box[k], r) && tl_shape_distance(s->shapes, b->shape, r) <= 0) return false;
+    }
+    return true;
+}
+
+static talus_status cut_out(const tl_scene *s, tl_points *points, talus_error *err)
 {
     bool *keep = TL_NEW(bool, points->count + 1);
-    if (!keep) return; /* shown uncut: they are inside bodies, mostly hidden */
+    tl_box3 *box = TL_NEW(tl_box3, s->body_count + 1);
+    talus_status status =
+        keep && box ? TALUS_OK
+                    : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to cut bodies out of %d particles", points->count);
+    if (status == TALUS_OK) {
+        for (int k = 0; k < s->body_count; k++) box[k] = tl_shape_bounds(s->shapes, s->bodies[k].shape);
 #pragma omp parallel for schedule(dynamic, 4096)
-    for (int32_t i = 0; i < points->count; i++) {
-        tl_vec3 q = points->at[i];
-        tl_box3 d = s->domain.box;
-        keep[i] = !s->domain.bounded ||
-                  (q.x >= d.lo.x && q.y >= d.lo.y && q.z >= d.lo.z && q.x <= d.hi.x && q.y <= d.hi.y && q.z <= d.hi.z);
-        for (int k = 0; k < s->body_count && keep[i]; k++) {
-            const tl_body *b = &s->bodies[k];
-            tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
-            tl_vec3 r = tl_quat_rotate(tl_quat_conjugate(b->rotation), tl_vec3_sub(q, b->at));
-            if (r.x < box.lo.x || r.y < box.lo.y || r.z < box.lo.z || r.x > box.hi.x || r.y > box.hi.y ||
-                r.z > box.hi.z)
-                continue;
-            keep[i] = tl_shape_distance(s->shapes, b->shape, r) > 0;
-        }
+        for (int32_t i = 0; i < points->count; i++) keep[i] = belongs(s, box, points->at[i]);
+        int32_t kept = 0;
+        for (int32_t i = 0; i < points->count; i++)
+            if (keep[i]) points->at[kept++] = points->at[i];
+        points->count = kept;
     }
-    int32_t kept = 0;
-    for (int32_t i = 0; i < points->count; i++)
-        if (keep[i]) points->at[kept++] = points->at[i];
-    points->count = kept;
     tl_free(keep);
+    tl_free(box);
+    return status;
 }
 
 /* The field's value of a whole fill, at rest. */
@@ -414,8 +424,8 @@ static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t mo
     tl_points points = {0};
     TL_TRY(tl_sample_volume(s->shapes, f->shape, spacing, 0, how[f->sampling], (uint64_t)s->seed + (uint64_t)i, &points,
                             err));
-    cut_out(s, &points);
-    talus_status status = show_points(p, s, f, &points, spacing, err);
+    talus_status status = cut_out(s, &points, err);
+    if (status == TALUS_OK) status = show_points(p, s, f, &points, spacing, err);
     tl_points_free(&points);
     return status;
 }
