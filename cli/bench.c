@@ -39,7 +39,8 @@ static void print_aligned(printer *p, talus_row_kind kind, int cells, const char
     if (kind == TALUS_ROW_HEADER)
         for (int i = 0; i < cells && i < COLUMNS_MAX; i++) p->width[i] = typical_width(cell[i]);
     for (int i = 0; i < cells && i < COLUMNS_MAX; i++)
-        printf(i == 0 || (i == 1 && cells > 9) ? "%-*s" : "%*s", p->width[i], cell[i]), printf(i + 1 < cells ? "  " : "\n");
+        printf(i == 0 || (i == 1 && cells > 9) ? "%-*s" : "%*s", p->width[i], cell[i]),
+            printf(i + 1 < cells ? "  " : "\n");
     if (kind != TALUS_ROW_HEADER) return;
     for (int i = 0; i < cells && i < COLUMNS_MAX; i++)
         for (int k = 0; k < p->width[i] + (i + 1 < cells ? 2 : 0); k++) putchar(k < p->width[i] ? '-' : ' ');
@@ -72,15 +73,16 @@ static void print_help(const cli_option *options)
     for (int i = 0; talus_bench_name(i); i++) printf("  %-10s %s\n", talus_bench_name(i), talus_bench_help(i));
     printf("\nOptions:\n");
     cli_print_options(options);
-    printf("\nColumns of 'solvers': products counts products with the problem's matrix, outer the multiplier or barrier\n"
-           "updates; certificate is computed from the problem alone, outside of the method: the largest entry of the\n"
-           "natural map over that of b for box QPs, the duality gap over |E| for cones, the residual for linear systems;\n"
-           "violation is the largest distance outside of the bounds. CG ignores the bounds: it is there for its cost.\n"
-           "\nExamples:\n"
-           "  talus bench solvers --problem wall-separation --size 64\n"
-           "  talus bench solvers --method mprgp --tolerance 1e-8\n"
-           "  talus bench solvers --problem captured.h5\n"
-           "  talus bench kernels --csv > kernels.csv\n");
+    printf(
+        "\nColumns of 'solvers': products counts products with the problem's matrix, outer the multiplier or barrier\n"
+        "updates; certificate is computed from the problem alone, outside of the method: the largest entry of the\n"
+        "natural map over that of b for box QPs, the duality gap over |E| for cones, the residual for linear systems;\n"
+        "violation is the largest distance outside of the bounds. CG ignores the bounds: it is there for its cost.\n"
+        "\nExamples:\n"
+        "  talus bench solvers --problem wall-separation --size 64\n"
+        "  talus bench solvers --method mprgp --tolerance 1e-8\n"
+        "  talus bench solvers --problem captured.h5\n"
+        "  talus bench kernels --csv > kernels.csv\n");
 }
 
 int cli_bench(int argc, char **argv)

@@ -76,7 +76,8 @@ int cli_check(int argc, char **argv)
     int status = cli_read_options(argc, argv, options, 1, &path, &help);
     if (status) return status;
     if (help) {
-        printf("Usage: talus check SCENE [options]\n\nReads a scene and tells every problem in it, with file and line. Exit status: 0 good, 2 not.\n\n");
+        printf("Usage: talus check SCENE [options]\n\nReads a scene and tells every problem in it, with file and line. "
+               "Exit status: 0 good, 2 not.\n\n");
         cli_print_options(options);
         return 0;
     }

@@ -13,15 +13,16 @@ typedef struct cli_command {
 
 int cli_bench(int argc, char **argv);
 int cli_check(int argc, char **argv);
+int cli_mesh(int argc, char **argv);
 int cli_render(int argc, char **argv);
 int cli_scenes(int argc, char **argv);
 
 /* Options that take a value: "--size 64" and "--size=64". */
 typedef struct cli_option {
-    const char *name;    /* "--size" */
-    const char *value;   /* "N", shown in the help; NULL for a switch */
+    const char *name;  /* "--size" */
+    const char *value; /* "N", shown in the help; NULL for a switch */
     const char *help;
-    const char **text;   /* where the value goes; for a switch, non-NULL means given */
+    const char **text; /* where the value goes; for a switch, non-NULL means given */
 } cli_option;
 
 /* Read options and positional words (at most `words_max`). Returns 0, or 2 after a message on stderr; sets

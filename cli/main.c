@@ -7,6 +7,7 @@
 static const cli_command commands[] = {
     {"bench", "compare solver methods, measure kernels, reproduce tables", cli_bench},
     {"check", "read a scene and explain every problem in it", cli_check},
+    {"mesh", "surfaces and tetrahedra of shapes and mesh files, with quality figures", cli_mesh},
     {"render", "draw a scene or a shape", cli_render},
     {"scenes", "the scenes that come with talus", cli_scenes},
 };
@@ -20,7 +21,8 @@ static void print_help(void)
     for (int i = 0; i < COMMANDS; i++) printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     printf("\n  talus COMMAND --help    what a command does and takes\n"
            "  talus --version         version, compiler, BLAS kernels, threads\n\n"
-           "Results go to stdout and files, talk to stderr. Exit status: 0 good, 1 failed, 2 wrong usage, 130 interrupted.\n");
+           "Results go to stdout and files, talk to stderr. Exit status: 0 good, 1 failed, 2 wrong usage, 130 "
+           "interrupted.\n");
 }
 
 int main(int argc, char **argv)

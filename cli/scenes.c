@@ -33,7 +33,11 @@ bool cli_scenes_folder(const char *below, char *path, size_t room)
     /* as the user says; beside the build folder of a clone; where an installation has them */
     for (int i = 0; i < 3; i++) {
         if (i == 0 && !given) continue;
-        snprintf(path, room, "%.3000s%s%s%s", i == 0 ? given : program, i == 0 ? "" : i == 1 ? "/../scenes" : "/../share/talus/scenes", *below ? "/" : "", below);
+        snprintf(path, room, "%.3000s%s%s%s", i == 0 ? given : program,
+                 i == 0   ? ""
+                 : i == 1 ? "/../scenes"
+                          : "/../share/talus/scenes",
+                 *below ? "/" : "", below);
         if (is_folder(path)) return true;
     }
     return false;
@@ -50,7 +54,8 @@ static int find_scenes(const char *folder, entry *list)
     for (struct dirent *d; (d = readdir(dir)) && n < SCENES_MAX;) {
         entry *e = &list[n];
         size_t length = strlen(d->d_name);
-        if (d->d_name[0] == '.' || length >= sizeof e->name || strlen(folder) + 2 * length + 8 > sizeof e->path) continue;
+        if (d->d_name[0] == '.' || length >= sizeof e->name || strlen(folder) + 2 * length + 8 > sizeof e->path)
+            continue;
         bool file = length > 4 && !strcmp(d->d_name + length - 4, ".lua");
         snprintf(e->name, sizeof e->name, "%.*s", (int)(file ? length - 4 : length), d->d_name);
         if (file)
@@ -134,7 +139,8 @@ int cli_scenes(int argc, char **argv)
     int status = cli_read_options(argc, argv, options, 1, &word, &help);
     if (status) return status;
     if (help) {
-        printf("Usage: talus scenes [NAME]\n\nThe scenes that come with talus: what each shows, which figure, expected minutes on two cores.\n"
+        printf("Usage: talus scenes [NAME]\n\nThe scenes that come with talus: what each shows, which figure, expected "
+               "minutes on two cores.\n"
                "TALUS_SCENES names another folder of scenes.\n");
         return 0;
     }

@@ -31,8 +31,21 @@ foreach(file ${TALUS_TEST_FILES})
   add_executable(test_${folder}_${name} ${file})
   target_link_libraries(test_${folder}_${name} PRIVATE talus_test_support)
   add_test(NAME ${folder}/${name} COMMAND test_${folder}_${name})
-  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 endforeach()
+
+# Scenes through the program: broken ones, attacks on the sandbox, the gallery, the reference page. Sanitizers may take five times as long.
+set(scene_seconds 2)
+if(TALUS_SANITIZE)
+  set(scene_seconds 10)
+endif()
+foreach(folder broken attack)
+  add_test(NAME scenes/${folder} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/scenes/run_bad.py" "$<TARGET_FILE:talus_program>"
+           "${PROJECT_SOURCE_DIR}/tests/scenes/${folder}" --seconds ${scene_seconds} --least 60)
+endforeach()
+add_test(NAME scenes/gallery COMMAND talus_program scenes)
+add_test(NAME scenes/reference COMMAND sh -c "\"$1\" check --reference | diff - \"$2\"" sh "$<TARGET_FILE:talus_program>" "${PROJECT_SOURCE_DIR}/docs/scene-reference.md")
+set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 # An installed talus, used through pkg-config and through CMake. Sanitized libraries are not for installing.
 if(NOT TALUS_SANITIZE)

@@ -16,7 +16,7 @@ typedef enum talus_row_kind {
     TALUS_ROW_TITLE,  /* one cell: what the table below shows */
     TALUS_ROW_HEADER, /* names of the columns */
     TALUS_ROW_DATA,
-    TALUS_ROW_NOTE    /* one cell: a remark on the table above */
+    TALUS_ROW_NOTE /* one cell: a remark on the table above */
 } talus_row_kind;
 
 /* Return 0 to go on, anything else to stop the benchmark (it then ends with TALUS_INTERRUPTED). */

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-TALUS_API const char *talus_version(void);  /* "0.1.0" */
-TALUS_API const char *talus_compiler(void); /* "GNU 12.2.0" */
+TALUS_API const char *talus_version(void);   /* "0.1.0" */
+TALUS_API const char *talus_compiler(void);  /* "GNU 12.2.0" */
 TALUS_API const char *talus_blas_core(void); /* kernels that OpenBLAS chose: "SkylakeX", ... */
 
 /* Call first in main. Two libraries read their settings when they load, before main, and their

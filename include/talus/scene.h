@@ -18,21 +18,22 @@ typedef struct talus_scene talus_scene;
 typedef void (*talus_problem_fn)(void *user, const char *file, int line, int note, const char *text);
 
 typedef struct talus_scene_options {
-    const char *size;           /* "small" or "paper": the variable `size` of the scene */
+    const char *size; /* "small" or "paper": the variable `size` of the scene */
     int settings;
     const char *const *setting; /* "grid.cell=0.1", "bodies[2].density=500", "height=0.5" for a parameter */
     const char *shapes_folder;  /* where shape_file looks after the scene's own folder; NULL: nowhere else */
     const char *mesh_folder;    /* where mesh files may lie besides the scene's folder; NULL: nowhere else */
     talus_problem_fn problem;   /* every problem, in the order of the file; NULL: only the first, in err */
     void *problem_user;
-    talus_log_fn print;         /* what the scene prints; NULL: nowhere */
+    talus_log_fn print; /* what the scene prints; NULL: nowhere */
     void *print_user;
 } talus_scene_options;
 
 TALUS_API talus_scene_options talus_scene_options_default(void);
 
 /* With any problem that is not a note: TALUS_BAD_INPUT, err holds the first one, *out is NULL. */
-TALUS_API talus_status talus_scene_load(const char *path, const talus_scene_options *options, talus_scene **out, talus_error *err);
+TALUS_API talus_status talus_scene_load(const char *path, const talus_scene_options *options, talus_scene **out,
+                                        talus_error *err);
 TALUS_API void talus_scene_free(talus_scene *scene);
 
 /* What is in it. Texts live as long as the scene; "" when not given. */

@@ -14,12 +14,12 @@ extern "C" {
 
 typedef enum talus_status {
     TALUS_OK = 0,
-    TALUS_BAD_INPUT,     /* an argument or a file says something that cannot be */
-    TALUS_NO_MEMORY,     /* the heap refused */
-    TALUS_IO,            /* a file could not be read or written */
-    TALUS_NOT_DEFINITE,  /* a factorisation met a pivot that is not positive */
-    TALUS_UNSUPPORTED,   /* valid, but this build or method cannot do it */
-    TALUS_INTERRUPTED    /* stopped by the caller's request */
+    TALUS_BAD_INPUT,    /* an argument or a file says something that cannot be */
+    TALUS_NO_MEMORY,    /* the heap refused */
+    TALUS_IO,           /* a file could not be read or written */
+    TALUS_NOT_DEFINITE, /* a factorisation met a pivot that is not positive */
+    TALUS_UNSUPPORTED,  /* valid, but this build or method cannot do it */
+    TALUS_INTERRUPTED   /* stopped by the caller's request */
 } talus_status;
 
 typedef struct talus_error {

@@ -93,10 +93,13 @@ static const char *material_line(const tl_scene *s, int i, char *text, int room)
 {
     const tl_material *m = &s->materials[i];
     static const char *const kinds[] = {"granular", "liquid", "viscous", "elastic", "solid"};
-    int n = snprintf(text, (size_t)room, "%s%s%s, %g kg/m^3", m->name, *m->name ? ": " : "", kinds[m->kind], m->density);
-    if (n < room && m->kind == TL_MATERIAL_GRANULAR) snprintf(text + n, (size_t)(room - n), ", friction angle %g degrees", m->friction_angle_deg);
+    int n =
+        snprintf(text, (size_t)room, "%s%s%s, %g kg/m^3", m->name, *m->name ? ": " : "", kinds[m->kind], m->density);
+    if (n < room && m->kind == TL_MATERIAL_GRANULAR)
+        snprintf(text + n, (size_t)(room - n), ", friction angle %g degrees", m->friction_angle_deg);
     if (n < room && m->kind == TL_MATERIAL_VISCOUS) snprintf(text + n, (size_t)(room - n), ", %g Pa s", m->viscosity);
-    if (n < room && m->kind == TL_MATERIAL_ELASTIC) snprintf(text + n, (size_t)(room - n), ", E %g Pa, nu %g", m->young, m->poisson);
+    if (n < room && m->kind == TL_MATERIAL_ELASTIC)
+        snprintf(text + n, (size_t)(room - n), ", E %g Pa, nu %g", m->young, m->poisson);
     return text;
 }
 
@@ -107,23 +110,25 @@ int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
     for (int b = 0; b < s->body_count; b++) kinds[s->bodies[b].kind]++;
     switch (i) {
     case 0:
-        snprintf(text, (size_t)room, "engine %s, %g s at %g frames per second, gravity {%g, %g, %g} m/s^2", talus_scene_engine(scene), s->duration, s->fps, s->gravity.x,
-                 s->gravity.y, s->gravity.z);
+        snprintf(text, (size_t)room, "engine %s, %g s at %g frames per second, gravity {%g, %g, %g} m/s^2",
+                 talus_scene_engine(scene), s->duration, s->fps, s->gravity.x, s->gravity.y, s->gravity.z);
         return 1;
     case 1:
         if (s->engine == TL_ENGINE_GRID)
-            snprintf(text, (size_t)room, "grid of %d x %d x %d cells of %g m", s->grid.cells[0], s->grid.cells[1], s->grid.cells[2], s->grid.cell);
+            snprintf(text, (size_t)room, "grid of %d x %d x %d cells of %g m", s->grid.cells[0], s->grid.cells[1],
+                     s->grid.cells[2], s->grid.cell);
         else if (s->engine == TL_ENGINE_SPH)
             snprintf(text, (size_t)room, "particles %g m apart", s->sph.spacing);
         else
             snprintf(text, (size_t)room, "%d local-global rounds per step", s->lg.iterations);
         return 1;
     case 2:
-        snprintf(text, (size_t)room, "%d bodies: %d free, %d kinematic, %d static", s->body_count, kinds[TL_BODY_FREE], kinds[TL_BODY_KINEMATIC], kinds[TL_BODY_STATIC]);
+        snprintf(text, (size_t)room, "%d bodies: %d free, %d kinematic, %d static", s->body_count, kinds[TL_BODY_FREE],
+                 kinds[TL_BODY_KINEMATIC], kinds[TL_BODY_STATIC]);
         return 1;
     case 3:
-        snprintf(text, (size_t)room, "%d fills, %d emitters, %d pairs, %d functions of time, %d shape nodes", s->fill_count, s->emitter_count, s->contact_count,
-                 s->function_count, tl_shape_node_count(s->shapes));
+        snprintf(text, (size_t)room, "%d fills, %d emitters, %d pairs, %d functions of time, %d shape nodes",
+                 s->fill_count, s->emitter_count, s->contact_count, s->function_count, tl_shape_node_count(s->shapes));
         return 1;
     default: break;
     }

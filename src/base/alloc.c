@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #endif
 
-#define HEADER ((size_t)64)                  /* keeps the user's part 64-byte aligned; holds the size */
+#define HEADER ((size_t)64) /* keeps the user's part 64-byte aligned; holds the size */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_MIN ((size_t)4 << 20)
 

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *tl_alloc(size_t bytes);                            /* uninitialised; NULL when refused */
-void *tl_alloc_zero(size_t bytes);                       /* all bits zero; NULL when refused */
-void *tl_realloc(void *block, size_t bytes);             /* keeps the old block when refused */
-void tl_free(void *block);                               /* NULL is fine */
+void *tl_alloc(size_t bytes);                /* uninitialised; NULL when refused */
+void *tl_alloc_zero(size_t bytes);           /* all bits zero; NULL when refused */
+void *tl_realloc(void *block, size_t bytes); /* keeps the old block when refused */
+void tl_free(void *block);                   /* NULL is fine */
 
 #define TL_NEW(type, count) ((type *)tl_alloc(sizeof(type) * (size_t)(count)))
 #define TL_NEW_ZERO(type, count) ((type *)tl_alloc_zero(sizeof(type) * (size_t)(count)))
@@ -26,7 +26,7 @@ void *tl_hook_realloc(void *block, size_t bytes);
 void tl_hook_free(void *block);
 
 typedef struct tl_alloc_stats {
-    int64_t calls;        /* allocations since the program started */
+    int64_t calls; /* allocations since the program started */
     int64_t live_blocks;
     int64_t live_bytes;
     int64_t peak_bytes;

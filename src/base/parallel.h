@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-int tl_threads(void);          /* threads that the next parallel loop of this thread would use */
+int tl_threads(void);           /* threads that the next parallel loop of this thread would use */
 void tl_threads_set(int count); /* count >= 1; acts on loops started from this thread */
 
 /* Items below which a streaming loop stays on one thread. Waking a sleeping thread costs about

@@ -18,17 +18,16 @@ talus_status tl_fail(talus_error *err, talus_status status, const char *format, 
 #define TL_FAIL(err, status, ...) tl_fail((err), (status), __VA_ARGS__)
 
 /* Return from the calling function when expr is not TALUS_OK. */
-#define TL_TRY(expr)                                                                               \
-    do {                                                                                           \
-        talus_status tl_try_status_ = (expr);                                                      \
-        if (tl_try_status_ != TALUS_OK) return tl_try_status_;                                     \
+#define TL_TRY(expr)                                                                                                   \
+    do {                                                                                                               \
+        talus_status tl_try_status_ = (expr);                                                                          \
+        if (tl_try_status_ != TALUS_OK) return tl_try_status_;                                                         \
     } while (0)
 
 /* An invariant of ours. Checked builds stop with file and line; release builds drop it. */
 #ifdef TL_CHECKED
 void tl_assert_failed(const char *condition, const char *file, int line);
-#define TL_ASSERT(condition)                                                                       \
-    ((condition) ? (void)0 : tl_assert_failed(#condition, __FILE__, __LINE__))
+#define TL_ASSERT(condition) ((condition) ? (void)0 : tl_assert_failed(#condition, __FILE__, __LINE__))
 #else
 #define TL_ASSERT(condition) ((void)0)
 #endif

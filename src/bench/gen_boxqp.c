@@ -35,7 +35,8 @@ static talus_status take_vectors(tl_boxqp_case *c, int64_t n, talus_error *err)
 static void finish(tl_boxqp_case *c)
 {
     tl_csr_diagonal(&c->A, c->diag);
-    c->qp = (tl_boxqp){.space = &c->space, .A = tl_linop_csr(&c->A), .b = c->b, .lo = c->lo, .hi = c->hi, .diag = c->diag};
+    c->qp =
+        (tl_boxqp){.space = &c->space, .A = tl_linop_csr(&c->A), .b = c->b, .lo = c->lo, .hi = c->hi, .diag = c->diag};
 }
 
 /* ---- wall separation ---- */
@@ -43,9 +44,9 @@ static void finish(tl_boxqp_case *c)
 #define DENSITY 1000.0
 #define GRAVITY 9.81
 #define TIME_STEP 0.005
-#define RADIUS 0.45     /* of the container, in a unit cube */
-#define THETA_MIN 0.01  /* least liquid share of a surface link [spec section 3] */
-#define OPEN_MIN 1e-6   /* faces less open than this are closed */
+#define RADIUS 0.45    /* of the container, in a unit cube */
+#define THETA_MIN 0.01 /* least liquid share of a surface link [spec section 3] */
+#define OPEN_MIN 1e-6  /* faces less open than this are closed */
 
 typedef struct world {
     int n;
@@ -159,8 +160,7 @@ talus_status tl_gen_wall_separation(tl_boxqp_case *c, int cells, uint64_t seed, 
 #pragma omp parallel for schedule(dynamic, 1)
         for (int x = 0; x < cells; x++)
             for (int y = 0; y < cells; y++)
-                for (int z = 0; z < cells; z++)
-                    rows[((int64_t)x * cells + y) * cells + z] = make_row(&w, x, y, z);
+                for (int z = 0; z < cells; z++) rows[((int64_t)x * cells + y) * cells + z] = make_row(&w, x, y, z);
         int32_t n = 0;
         int64_t nonzeros = 0;
         for (int64_t i = 0; i < total; i++) {
@@ -215,18 +215,18 @@ static void reflect(int n, double *A, const double *v, double *Av)
         vAv += v[i] * Av[i];
     }
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            A[i * n + j] += 4 * vAv * v[i] * v[j] - 2 * (v[i] * Av[j] + Av[i] * v[j]);
+        for (int j = 0; j < n; j++) A[i * n + j] += 4 * vAv * v[i] * v[j] - 2 * (v[i] * Av[j] + Av[i] * v[j]);
 }
 
 talus_status tl_gen_random_boxqp(tl_boxqp_case *c, int n, double condition, int rank, uint64_t seed, talus_error *err)
 {
     *c = (tl_boxqp_case){0};
     if (n < 1 || n > 4000 || !(condition >= 1) || rank < 1 || rank > n)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "random box QP: n %d (1 to 4000), condition %g (>= 1), rank %d (1 to n)", n,
-                       condition, rank);
-    double *dense = TL_NEW_ZERO(double, (int64_t)n * n), *v = TL_NEW(double, n), *Av = TL_NEW(double, n);
-    talus_status status = dense && v && Av ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a %d x %d matrix", n, n);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "random box QP: n %d (1 to 4000), condition %g (>= 1), rank %d (1 to n)",
+                       n, condition, rank);
+    double *dense = TL_NEW_ZERO(double, (int64_t)n *n), *v = TL_NEW(double, n), *Av = TL_NEW(double, n);
+    talus_status status =
+        dense && v && Av ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a %d x %d matrix", n, n);
     if (status == TALUS_OK) status = tl_csr_create(&c->A, n, n, (int64_t)n * n, err);
     if (status == TALUS_OK) status = take_vectors(c, n, err);
     if (status == TALUS_OK) {

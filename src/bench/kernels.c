@@ -73,7 +73,8 @@ static talus_status bench_dot(tl_table *t, double megabytes, int repeats, talus_
     talus_status status = triad_create(&tr, bytes, err);
     int64_t n = (int64_t)(bytes / 16);
     double *x = TL_NEW(double, n), *y = TL_NEW(double, n), one = 0, sink = 0;
-    if (status == TALUS_OK && (!x || !y)) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for dots of %.0f MB", megabytes);
+    if (status == TALUS_OK && (!x || !y))
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for dots of %.0f MB", megabytes);
     if (status == TALUS_OK) {
         int most = tl_threads();
         for (int64_t i = 0; i < n; i++) x[i] = y[i] = 1e-3;
@@ -156,15 +157,17 @@ static talus_status bench_spmv(tl_table *t, int n, int repeats, talus_error *err
 static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *err)
 {
     int repeats = o->repeats ? o->repeats : REPEATS_DEFAULT;
-    if (o->size > 400) return TL_FAIL(err, TALUS_BAD_INPUT, "kernels: size %d cells per edge, allowed up to 400", o->size);
+    if (o->size > 400)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "kernels: size %d cells per edge, allowed up to 400", o->size);
     tl_table_line(t, TALUS_ROW_TITLE, "Kernels beside a triad of the same bytes, best of %d", repeats);
-    static const char *const names[] = {"kernel", "threads", "MB", "ms", "GB/s", "triad GB/s", "of triad", "speed-up", NULL};
+    static const char *const names[] = {"kernel",     "threads",  "MB",       "ms", "GB/s",
+                                        "triad GB/s", "of triad", "speed-up", NULL};
     tl_table_header(t, names);
-    TL_TRY(bench_dot(t, 34, repeats, err));
-    TL_TRY(bench_dot(t, 512, repeats, err));
-    if (o->size) return bench_spmv(t, o->size, repeats, err);
-    TL_TRY(bench_spmv(t, 128, repeats, err));
-    return bench_spmv(t, 256, repeats, err);
+    const double megabytes[] = {34, 512};
+    const int sizes[] = {o->size ? o->size : 128, 256};
+    for (int i = 0; i < 2 && !t->stopped; i++) TL_TRY(bench_dot(t, megabytes[i], repeats, err));
+    for (int i = 0; i < (o->size ? 1 : 2) && !t->stopped; i++) TL_TRY(bench_spmv(t, sizes[i], repeats, err));
+    return TALUS_OK;
 }
 
 const tl_bench tl_bench_kernels = {

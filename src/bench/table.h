@@ -18,9 +18,9 @@ typedef struct tl_table {
 } tl_table;
 
 void tl_table_cell(tl_table *t, const char *format, ...) TL_PRINTF(2, 3); /* next cell of the row */
-void tl_table_send(tl_table *t, talus_row_kind kind);                       /* row done */
+void tl_table_send(tl_table *t, talus_row_kind kind);                     /* row done */
 void tl_table_line(tl_table *t, talus_row_kind kind, const char *format, ...) TL_PRINTF(3, 4); /* one-cell row */
-void tl_table_header(tl_table *t, const char *const *names);                /* names ended by NULL */
+void tl_table_header(tl_table *t, const char *const *names);                                   /* names ended by NULL */
 
 /* One benchmark table: a line in the list of bench.c. */
 typedef struct tl_bench {

@@ -6,6 +6,9 @@
 
 #include "geom/trimesh.h"
 
+/* The whole of a regular file; tl_free(*data). */
+talus_status tl_mesh_load(const char *path, char **data, size_t *bytes, talus_error *err);
+
 /* ---- text ---- */
 
 typedef struct tl_scan {

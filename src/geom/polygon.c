@@ -73,8 +73,9 @@ double tl_polygon_distance(int n, const double (*v)[2], bool lathe, double x, do
     for (int i = 0; i < n; i++) {
         const double *b = v[i];
         double ex = b[0] - a[0], ey = b[1] - a[1], wx = x - a[0], wy = y - a[1];
-        if ((a[1] > y) != (b[1] > y) && (wx * ey < wy * ex) == (ey > 0)) inside = !inside;
-        if (!lathe || a[0] > 0 || b[0] > 0) {
+        bool wall = !lathe || a[0] > 0 || b[0] > 0; /* an edge on the axis is none */
+        if (wall && (a[1] > y) != (b[1] > y) && (wx * ey < wy * ex) == (ey > 0)) inside = !inside;
+        if (wall) {
             double s = tl_min(tl_max((wx * ex + wy * ey) / (ex * ex + ey * ey), 0), 1);
             double dx = wx - s * ex, dy = wy - s * ey, d2 = dx * dx + dy * dy;
             if (d2 < best) {

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "geom/mesh_reader.h"
 
 talus_status tl_trimesh_create(tl_trimesh *m, int32_t vertices, int32_t triangles, talus_error *err)
 {
@@ -64,7 +65,7 @@ tl_box3 tl_trimesh_bounds(const tl_trimesh *m)
 
 /* ---- files ---- */
 
-static talus_status load(const char *path, char **data, size_t *bytes, talus_error *err)
+talus_status tl_mesh_load(const char *path, char **data, size_t *bytes, talus_error *err)
 {
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -117,7 +118,7 @@ talus_status tl_trimesh_read(tl_trimesh *m, const char *path, talus_error *err)
     char *data = NULL;
     size_t bytes = 0;
     *m = (tl_trimesh){0};
-    TL_TRY(load(path, &data, &bytes, err));
+    TL_TRY(tl_mesh_load(path, &data, &bytes, err));
     talus_status status = reader_of(path, data, bytes)(m, path, data, bytes, err);
     tl_free(data);
     return status;

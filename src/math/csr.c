@@ -29,78 +29,69 @@ void tl_csr_free(tl_csr *A)
     *A = (tl_csr){0};
 }
 
-/* Sort the (short) rows by column, keeping the order of equal columns, and add duplicates. */
-static int64_t sort_and_merge_row(int64_t count, int32_t *col, double *val)
+/* Order of a stable counting sort by key: out[rank] = position in `from` (NULL = identity). */
+static void counting_sort(int64_t count, const int32_t *key, int32_t keys, const int64_t *from, int64_t *bin,
+                          int64_t *out)
 {
-    for (int64_t i = 1; i < count; i++) {
-        int32_t c = col[i];
-        double v = val[i];
-        int64_t j = i;
-        for (; j > 0 && col[j - 1] > c; j--) {
-            col[j] = col[j - 1];
-            val[j] = val[j - 1];
-        }
-        col[j] = c;
-        val[j] = v;
+    memset(bin, 0, sizeof *bin * ((size_t)keys + 1));
+    for (int64_t k = 0; k < count; k++) bin[key[k] + 1]++;
+    for (int32_t i = 0; i < keys; i++) bin[i + 1] += bin[i];
+    for (int64_t k = 0; k < count; k++) {
+        int64_t at = from ? from[k] : k;
+        out[bin[key[at]]++] = at;
     }
-    int64_t kept = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (kept && col[kept - 1] == col[i]) {
-            val[kept - 1] += val[i];
-        } else {
-            col[kept] = col[i];
-            val[kept++] = val[i];
-        }
-    }
-    return kept;
 }
 
 talus_status tl_csr_from_triplets(tl_csr *A, int32_t rows, int32_t cols, int64_t count, const int32_t *row,
                                   const int32_t *col, const double *val, talus_error *err)
 {
+    *A = (tl_csr){0};
     for (int64_t k = 0; k < count; k++)
         if (row[k] < 0 || row[k] >= rows || col[k] < 0 || col[k] >= cols)
-            return TL_FAIL(err, TALUS_BAD_INPUT, "triplet %lld is at (%d, %d), outside of a %d x %d matrix", (long long)k,
-                           row[k], col[k], rows, cols);
-    TL_TRY(tl_csr_create(A, rows, cols, count, err));
-
-    /* counting sort by row */
-    memset(A->start, 0, sizeof(int64_t) * ((size_t)rows + 1));
-    for (int64_t k = 0; k < count; k++) A->start[row[k] + 1]++;
-    for (int32_t i = 0; i < rows; i++) A->start[i + 1] += A->start[i];
-    for (int64_t k = 0; k < count; k++) {
-        int64_t at = A->start[row[k]]++;
-        A->col[at] = col[k];
-        A->val[at] = val[k];
+            return TL_FAIL(err, TALUS_BAD_INPUT, "triplet %lld is at (%d, %d), outside of a %d x %d matrix",
+                           (long long)k, row[k], col[k], rows, cols);
+    int32_t keys = rows > cols ? rows : cols;
+    int64_t *by_col = TL_NEW(int64_t, count), *sorted = TL_NEW(int64_t, count),
+            *bin = TL_NEW(int64_t, (int64_t)keys + 1);
+    talus_status status = by_col && sorted && bin
+                              ? tl_csr_create(A, rows, cols, count, err)
+                              : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld triplets", (long long)count);
+    if (status == TALUS_OK) {
+        /* by column, then (stable) by row: linear, whatever the row lengths */
+        counting_sort(count, col, cols, NULL, bin, by_col);
+        counting_sort(count, row, rows, by_col, bin, sorted);
+        int64_t out = 0, k = 0;
+        for (int32_t i = 0; i < rows; i++) {
+            for (; k < count && row[sorted[k]] == i; k++) {
+                int64_t from = sorted[k];
+                if (out > A->start[i] && A->col[out - 1] == col[from]) {
+                    A->val[out - 1] += val[from];
+                } else {
+                    A->col[out] = col[from];
+                    A->val[out++] = val[from];
+                }
+            }
+            A->start[i + 1] = out;
+        }
     }
-    for (int32_t i = rows; i > 0; i--) A->start[i] = A->start[i - 1];
-    A->start[0] = 0;
-
-    int64_t out = 0, begin = 0;
-    for (int32_t i = 0; i < rows; i++) {
-        int64_t end = A->start[i + 1];
-        int64_t kept = sort_and_merge_row(end - begin, A->col + begin, A->val + begin);
-        memmove(A->col + out, A->col + begin, sizeof(int32_t) * (size_t)kept);
-        memmove(A->val + out, A->val + begin, sizeof(double) * (size_t)kept);
-        out += kept;
-        begin = end;
-        A->start[i + 1] = out;
-    }
-    return TALUS_OK;
+    tl_free(by_col);
+    tl_free(sorted);
+    tl_free(bin);
+    return status;
 }
 
 talus_status tl_csr_check(const tl_csr *A, talus_error *err)
 {
     if (A->rows < 0 || A->cols < 0 || A->start[0] != 0)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "matrix has %d rows, %d columns and begins at offset %lld", A->rows, A->cols,
-                       (long long)A->start[0]);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "matrix has %d rows, %d columns and begins at offset %lld", A->rows,
+                       A->cols, (long long)A->start[0]);
     for (int32_t i = 0; i < A->rows; i++) {
         if (A->start[i + 1] < A->start[i])
             return TL_FAIL(err, TALUS_BAD_INPUT, "row %d of the matrix ends before it begins", i);
         for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
             if (A->col[k] < 0 || A->col[k] >= A->cols)
-                return TL_FAIL(err, TALUS_BAD_INPUT, "row %d of the matrix has column %d, allowed 0 to %d", i, A->col[k],
-                               A->cols - 1);
+                return TL_FAIL(err, TALUS_BAD_INPUT, "row %d of the matrix has column %d, allowed 0 to %d", i,
+                               A->col[k], A->cols - 1);
             if (k > A->start[i] && A->col[k] <= A->col[k - 1])
                 return TL_FAIL(err, TALUS_BAD_INPUT, "row %d of the matrix has column %d after column %d", i, A->col[k],
                                A->col[k - 1]);

@@ -29,7 +29,7 @@ talus_status tl_csr_from_triplets(tl_csr *A, int32_t rows, int32_t cols, int64_t
 /* Offsets rise, columns in range and rising, values finite. The message names the first bad row. */
 talus_status tl_csr_check(const tl_csr *A, talus_error *err);
 
-void tl_csr_mul(const tl_csr *A, const double *x, double *y);     /* y = A x */
+void tl_csr_mul(const tl_csr *A, const double *x, double *y);                   /* y = A x */
 void tl_csr_mul_add(const tl_csr *A, double scale, const double *x, double *y); /* y += scale A x */
 
 /* Y = A X for k interleaved vectors: X [cols][k], Y [rows][k]; k = 1 to 8. */

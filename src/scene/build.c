@@ -78,7 +78,8 @@ static int keep_cost(tl_reader *r, int node, tl_node_cost cost, const char *name
     }
     r->costs[node] = cost;
     if (cost.cost > TL_SHAPE_COST_MAX)
-        tl_read_problem(r, where, "%s visits %.0f primitives for each point, at most %d are allowed", name, cost.cost, TL_SHAPE_COST_MAX);
+        tl_read_problem(r, where, "%s visits %.0f primitives for each point, at most %d are allowed", name, cost.cost,
+                        TL_SHAPE_COST_MAX);
     else if (cost.depth > TL_SHAPE_DEPTH_MAX)
         tl_read_problem(r, where, "%s has more than %d shapes inside each other", name, TL_SHAPE_DEPTH_MAX);
     else
@@ -91,7 +92,10 @@ static int made(tl_reader *r, int node, tl_node_cost cost, const talus_error *er
 {
     if (node >= 0) return keep_cost(r, node, cost, name, where);
     if (err->status == TALUS_NO_MEMORY) tl_reader_starved(r);
-    tl_read_problem(r, where, "%s: %s", name, err->message);
+    if (!strncmp(err->message, name, strlen(name)))
+        tl_read_problem(r, where, "%s", err->message);
+    else
+        tl_read_problem(r, where, "%s: %s", name, err->message);
     return -1;
 }
 
@@ -99,7 +103,8 @@ static tl_node_cost above(tl_node_cost a, double times) { return (tl_node_cost){
 
 static void add_paint(tl_reader *r, tl_paint paint)
 {
-    if (r->paint_count >= TL_SCENE_PAINTS_MAX) luaL_error(r->L, "a scene can paint at most %d shapes", TL_SCENE_PAINTS_MAX);
+    if (r->paint_count >= TL_SCENE_PAINTS_MAX)
+        luaL_error(r->L, "a scene can paint at most %d shapes", TL_SCENE_PAINTS_MAX);
     if (r->paint_count == r->paint_room) {
         int room = r->paint_room ? 2 * r->paint_room : 16;
         tl_paint *fresh = tl_realloc(r->paints, (size_t)room * sizeof *fresh);
@@ -154,23 +159,49 @@ static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err);
 
 typedef int maker_fn(tl_reader *r, const tl_shape_args *a, talus_error *err);
 
-static int make_box(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_box(r->scene->shapes, a->size, a->round, err); }
-static int make_sphere(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_sphere(r->scene->shapes, a->radius, err); }
-static int make_hemisphere(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_hemisphere(r->scene->shapes, a->radius, err); }
-static int make_ellipsoid(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_ellipsoid(r->scene->shapes, a->radii, err); }
-static int make_cylinder(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_cylinder(r->scene->shapes, a->radius, a->height, a->round, err); }
+static int make_box(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_box(r->scene->shapes, a->size, a->round, err);
+}
+static int make_sphere(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_sphere(r->scene->shapes, a->radius, err);
+}
+static int make_hemisphere(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_hemisphere(r->scene->shapes, a->radius, err);
+}
+static int make_ellipsoid(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_ellipsoid(r->scene->shapes, a->radii, err);
+}
+static int make_cylinder(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_cylinder(r->scene->shapes, a->radius, a->height, a->round, err);
+}
 static int make_capsule(tl_reader *r, const tl_shape_args *a, talus_error *err)
 {
-    return tl_shape_capsule(r->scene->shapes, a->from, a->to, a->radius, a->radius_to > 0 ? a->radius_to : a->radius, err);
+    return tl_shape_capsule(r->scene->shapes, a->from, a->to, a->radius, a->radius_to > 0 ? a->radius_to : a->radius,
+                            err);
 }
-static int make_cone(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_cone(r->scene->shapes, a->radius, a->radius_top, a->height, err); }
-static int make_torus(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_torus(r->scene->shapes, a->radius, a->tube, err); }
-static int make_plane(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_half_space(r->scene->shapes, (tl_vec3){0, 1, 0}, a->height, err); }
+static int make_cone(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_cone(r->scene->shapes, a->radius, a->radius_top, a->height, err);
+}
+static int make_torus(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_torus(r->scene->shapes, a->radius, a->tube, err);
+}
+static int make_plane(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_half_space(r->scene->shapes, (tl_vec3){0, 1, 0}, a->height, err);
+}
 static int make_half_space(tl_reader *r, const tl_shape_args *a, talus_error *err)
 {
     double length = tl_vec3_norm(a->normal);
     if (!(length > 1e-12)) {
-        TL_FAIL(err, TALUS_BAD_INPUT, "normal must not be zero, got {%g, %g, %g}", a->normal.x, a->normal.y, a->normal.z);
+        TL_FAIL(err, TALUS_BAD_INPUT, "normal must not be zero, got {%g, %g, %g}", a->normal.x, a->normal.y,
+                a->normal.z);
         return -1;
     }
     tl_vec3 n = tl_vec3_scale(1 / length, a->normal);
@@ -192,15 +223,22 @@ static int make_extrude(tl_reader *r, const tl_shape_args *a, talus_error *err)
     const tl_profile *p = charged_profile(r, &a->profile);
     return tl_shape_extrude(r->scene->shapes, p->count, (const double(*)[2])p->point, a->height, err);
 }
-static int make_union(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_union(r->scene->shapes, a->shapes.count, a->shapes.node, err); }
-static int make_intersect(tl_reader *r, const tl_shape_args *a, talus_error *err) { return tl_shape_intersect(r->scene->shapes, a->shapes.count, a->shapes.node, err); }
+static int make_union(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_union(r->scene->shapes, a->shapes.count, a->shapes.node, err);
+}
+static int make_intersect(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    return tl_shape_intersect(r->scene->shapes, a->shapes.count, a->shapes.node, err);
+}
 static int make_smooth_union(tl_reader *r, const tl_shape_args *a, talus_error *err)
 {
     return tl_shape_smooth_union(r->scene->shapes, a->shapes.count, a->shapes.node, a->blend, err);
 }
 static int make_subtract(tl_reader *r, const tl_shape_args *a, talus_error *err)
 {
-    if (a->shapes.count > 1) return tl_shape_subtract(r->scene->shapes, a->shapes.node[0], a->shapes.count - 1, a->shapes.node + 1, err);
+    if (a->shapes.count > 1)
+        return tl_shape_subtract(r->scene->shapes, a->shapes.node[0], a->shapes.count - 1, a->shapes.node + 1, err);
     TL_FAIL(err, TALUS_BAD_INPUT, "needs two shapes or more, got 1");
     return -1;
 }
@@ -237,11 +275,26 @@ static const struct {
     const char *name;
     maker_fn *make;
 } makers[] = {
-    {"box", make_box},         {"sphere", make_sphere},         {"hemisphere", make_hemisphere},     {"ellipsoid", make_ellipsoid},
-    {"cylinder", make_cylinder}, {"capsule", make_capsule},     {"cone", make_cone},                 {"torus", make_torus},
-    {"plane", make_plane},     {"half_space", make_half_space}, {"revolve", make_revolve},           {"extrude", make_extrude},
-    {"mesh", make_mesh},       {"union", make_union},           {"intersect", make_intersect},       {"subtract", make_subtract},
-    {"shell", make_shell},     {"offset", make_offset},         {"smooth_union", make_smooth_union}, {"smooth_subtract", make_smooth_subtract},
+    {"box", make_box},
+    {"sphere", make_sphere},
+    {"hemisphere", make_hemisphere},
+    {"ellipsoid", make_ellipsoid},
+    {"cylinder", make_cylinder},
+    {"capsule", make_capsule},
+    {"cone", make_cone},
+    {"torus", make_torus},
+    {"plane", make_plane},
+    {"half_space", make_half_space},
+    {"revolve", make_revolve},
+    {"extrude", make_extrude},
+    {"mesh", make_mesh},
+    {"union", make_union},
+    {"intersect", make_intersect},
+    {"subtract", make_subtract},
+    {"shell", make_shell},
+    {"offset", make_offset},
+    {"smooth_union", make_smooth_union},
+    {"smooth_subtract", make_smooth_subtract},
 };
 #define MAKERS ((int)(sizeof makers / sizeof *makers))
 
@@ -312,7 +365,10 @@ static int shape_argument(lua_State *L, const char *name)
     return node;
 }
 
-#define FREE {-1e15, 1e15, false}
+#define FREE                                                                                                           \
+    {                                                                                                                  \
+        -1e15, 1e15, false                                                                                             \
+    }
 static int shape_move(lua_State *L)
 {
     static const tl_key key = {"move", TL_VEC3, 0, "m", FREE, NULL, "", NULL, NULL, 0, 0, false};
@@ -359,7 +415,8 @@ static int shape_mirror(lua_State *L)
     tl_where where = caller(L, r);
     lua_settop(L, 2);
     if (!tl_read_value(r, &key, 2, &axis, "mirror", where) || node < 0) return push_shape(L, -1);
-    return push_shape(L, apply_painted(r, node, &(transform){{0, 0, 0}, tl_quat_identity(), {1, 1, 1}, axis}, "mirror", where));
+    return push_shape(
+        L, apply_painted(r, node, &(transform){{0, 0, 0}, tl_quat_identity(), {1, 1, 1}, axis}, "mirror", where));
 }
 
 /* paint(shape, colour), or paint(shape, region, colour): for pictures. A table in the colour's place says more:
@@ -378,8 +435,15 @@ static int shape_paint(lua_State *L)
     bool good = true;
     if (lua_istable(L, colour) && lua_rawlen(L, colour) < 3) {
         double *const more[] = {&p.gloss, &p.opacity};
+        for (lua_pushnil(L); lua_next(L, colour); lua_pop(L, 1)) {
+            const char *word = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+            if (!word || !strcmp(word, keys[1].name) || !strcmp(word, keys[2].name)) continue;
+            tl_read_problem(r, where, "paint has no key '%.60s'; there are gloss and opacity", word);
+            good = false;
+        }
         for (int k = 0; k < 2; k++) {
-            if (lua_getfield(L, colour, keys[k + 1].name) != LUA_TNIL) good &= tl_read_value(r, &keys[k + 1], -1, more[k], keys[k + 1].name, where);
+            if (lua_getfield(L, colour, keys[k + 1].name) != LUA_TNIL)
+                good &= tl_read_value(r, &keys[k + 1], -1, more[k], keys[k + 1].name, where);
             lua_pop(L, 1);
         }
         lua_rawgeti(L, colour, 1);
@@ -410,7 +474,8 @@ static talus_status find_file(tl_reader *r, const char *name, const char *other,
     if (r->options->no_files) return TL_FAIL(err, TALUS_BAD_INPUT, "this scene cannot read files");
     folder_of(r->scene->file, folder, sizeof folder);
     talus_status status = tl_file_resolve(folder, name, path, PATH_MAX, err);
-    if (status == TALUS_IO && other && tl_file_resolve(other, name, path, PATH_MAX, &second) == TALUS_OK) return TALUS_OK;
+    if (status == TALUS_IO && other && tl_file_resolve(other, name, path, PATH_MAX, &second) == TALUS_OK)
+        return TALUS_OK;
     return status;
 }
 
@@ -440,7 +505,8 @@ static int shape_file(lua_State *L)
     lua_settop(L, 1);
     size_t n = 0;
     while (isalnum((unsigned char)name[n]) || name[n] == '_' || name[n] == '-') n++;
-    if (!n || name[n] || n > 60) return luaL_error(L, "shape_file takes a name of letters, digits, - and _, got '%s'", name);
+    if (!n || name[n] || n > 60)
+        return luaL_error(L, "shape_file takes a name of letters, digits, - and _, got '%s'", name);
 
     luaL_getsubtable(L, LUA_REGISTRYINDEX, "talus.files"); /* a file is read once */
     lua_pushvalue(L, 1);
@@ -499,7 +565,8 @@ static int add_material(tl_reader *r, const tl_material *m)
     return r->material_count++;
 }
 
-static const char *const material_names[] = {"granular", "liquid", "viscous", "elastic", "solid"}; /* by tl_material_kind */
+static const char *const material_names[] = {"granular", "liquid", "viscous", "elastic",
+                                             "solid"}; /* by tl_material_kind */
 
 static int material_constructor(lua_State *L)
 {
@@ -530,10 +597,11 @@ static int material_preset(lua_State *L)
         return push_material(L, add_material(r, &m));
     }
     char list[256] = "";
-    for (int i = 0; names[i]; i++) snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", i ? ", " : "", names[i]);
+    for (int i = 0; names[i]; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", i ? ", " : "", names[i]);
     const char *near = tl_text_nearest(name, names);
-    tl_read_problem(r, caller(L, r), "preset must be one of %s, got \"%.60s\"%s%s%s", list, name, near ? "; did you mean \"" : "", near ? near : "",
-                    near ? "\"?" : "");
+    tl_read_problem(r, caller(L, r), "preset must be one of %s, got \"%.60s\"%s%s%s", list, name,
+                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     return push_material(L, -1);
 }
 
@@ -580,11 +648,13 @@ static const char prelude[] =
     "local function vector(v, what)\n"
     "  if type(v) == 'number' then return {v, v, v} end\n"
     "  if type(v) ~= 'table' or #v ~= 3 then error(what .. ' must be a number or three numbers {x, y, z}', 0) end\n"
-    "  for i = 1, 3 do if type(v[i]) ~= 'number' then error(what .. ' must be a number or three numbers {x, y, z}', 0) end end\n"
+    "  for i = 1, 3 do if type(v[i]) ~= 'number' then error(what .. ' must be a number or three numbers {x, y, z}', 0) "
+    "end end\n"
     "  return v\n"
     "end\n"
     "local function count(v, what)\n"
-    "  if math.type(v) ~= 'integer' or v < 1 or v > 100000 then error(what .. ' must be a whole number from 1 to 100000', 0) end\n"
+    "  if math.type(v) ~= 'integer' or v < 1 or v > 100000 then error(what .. ' must be a whole number from 1 to "
+    "100000', 0) end\n"
     "  return v\n"
     "end\n"
     "local function number(v, what, default)\n"
@@ -609,13 +679,15 @@ static const char prelude[] =
     "    local o = vector(b.at or 0, name .. '.body.at')\n"
     "    b.at = {at[1] + o[1], at[2] + o[2], at[3] + o[3]}\n"
     "  elseif b.at == nil then b.at = at end\n"
-    "  if angle and b.rotation == nil and b.rotation_deg == nil and b.rotation_rad == nil then b.rotation_deg = {0, angle, 0} end\n"
+    "  if angle and b.rotation == nil and b.rotation_deg == nil and b.rotation_rad == nil then b.rotation_deg = {0, "
+    "angle, 0} end\n"
     "  return b\n"
     "end\n"
     "local grid_keys = {count = true, spacing = true, at = true, body = true, list = 'count, spacing, at, body'}\n"
     "local function grid_of(t)\n"
     "  read(t, 'grid_of', grid_keys)\n"
-    "  local n, s, at = vector(t.count, 'grid_of.count'), vector(t.spacing, 'grid_of.spacing'), vector(t.at or 0, 'grid_of.at')\n"
+    "  local n, s, at = vector(t.count, 'grid_of.count'), vector(t.spacing, 'grid_of.spacing'), vector(t.at or 0, "
+    "'grid_of.at')\n"
     "  for i = 1, 3 do count(n[i], 'grid_of.count') end\n"
     "  local list, i = {}, 0\n"
     "  for y = 0, n[2] - 1 do for z = 0, n[3] - 1 do for x = 0, n[1] - 1 do\n"
@@ -624,7 +696,8 @@ static const char prelude[] =
     "  end end end\n"
     "  return list\n"
     "end\n"
-    "local stack_keys = {count = true, step = true, at = true, body = true, turn_deg = true, list = 'count, step, at, turn_deg, body'}\n"
+    "local stack_keys = {count = true, step = true, at = true, body = true, turn_deg = true, list = 'count, step, at, "
+    "turn_deg, body'}\n"
     "local function stack_of(t)\n"
     "  read(t, 'stack_of', stack_keys)\n"
     "  local n, at, list = count(t.count, 'stack_of.count'), vector(t.at or 0, 'stack_of.at'), {}\n"
@@ -632,11 +705,13 @@ static const char prelude[] =
     "  local turn = number(t.turn_deg, 'stack_of.turn_deg', 0)\n"
     "  for i = 1, n do\n"
     "    local k = i - 1\n"
-    "    list[i] = make('stack_of', t.body, i, {at[1] + k * s[1], at[2] + k * s[2], at[3] + k * s[3]}, turn ~= 0 and k * turn or nil)\n"
+    "    list[i] = make('stack_of', t.body, i, {at[1] + k * s[1], at[2] + k * s[2], at[3] + k * s[3]}, turn ~= 0 and k "
+    "* turn or nil)\n"
     "  end\n"
     "  return list\n"
     "end\n"
-    "local ring_keys = {count = true, radius = true, at = true, body = true, start_deg = true, list = 'count, radius, at, start_deg, body'}\n"
+    "local ring_keys = {count = true, radius = true, at = true, body = true, start_deg = true, list = 'count, radius, "
+    "at, start_deg, body'}\n"
     "local function ring_of(t)\n"
     "  read(t, 'ring_of', ring_keys)\n"
     "  local n, at, list = count(t.count, 'ring_of.count'), vector(t.at or 0, 'ring_of.at'), {}\n"
@@ -681,7 +756,8 @@ static void define(tl_reader *r, const char *name, lua_CFunction f, int upvalue)
 /* Metatable of our objects: methods of shapes are the functions of the same name. */
 static void define_type(tl_reader *r, const char *type, const char *shown)
 {
-    static const luaL_Reg methods[] = {{"move", shape_move}, {"rotate", shape_rotate}, {"scale", shape_scale}, {"mirror", shape_mirror}, {"paint", shape_paint}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"move", shape_move},     {"rotate", shape_rotate}, {"scale", shape_scale},
+                                       {"mirror", shape_mirror}, {"paint", shape_paint},   {NULL, NULL}};
     static const char *const operators[][2] = {{"__add", "union"}, {"__sub", "subtract"}, {"__mul", "intersect"}};
     lua_State *L = r->L;
     luaL_newmetatable(L, type);

@@ -10,8 +10,10 @@
 talus_status tl_file_resolve(const char *folder, const char *name, char *path, size_t room, talus_error *err)
 {
     char joined[PATH_MAX], base[PATH_MAX], full[PATH_MAX];
-    if (snprintf(joined, sizeof joined, "%s/%s", folder, name) >= (int)sizeof joined) return TL_FAIL(err, TALUS_BAD_INPUT, "the path is too long");
-    if (!realpath(folder, base)) return TL_FAIL(err, TALUS_IO, "cannot read the folder %s: %s", folder, strerror(errno));
+    if (snprintf(joined, sizeof joined, "%s/%s", folder, name) >= (int)sizeof joined)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the path is too long");
+    if (!realpath(folder, base))
+        return TL_FAIL(err, TALUS_IO, "cannot read the folder %s: %s", folder, strerror(errno));
     if (!realpath(joined, full)) return TL_FAIL(err, TALUS_IO, "cannot read %s: %s", joined, strerror(errno));
     size_t n = strlen(base);
     if (n == 1) n = 0; /* the root folder */

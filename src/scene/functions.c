@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "scene/read.h"
 
-#define CALL_UNITS 200000   /* of one call: about 5 ms */
+#define CALL_UNITS 200000    /* of one call: about 5 ms */
 #define CHECK_UNITS 40000000 /* of all calls of a purity check together */
 #define CHECK_TIMES 16
 
@@ -23,8 +23,10 @@ int tl_function_add(tl_reader *r, const tl_key *key, int index, int count, const
     lua_pushvalue(r->L, -1);
     lua_getinfo(r->L, ">S", &ar);
     int file;
-    if (sscanf(ar.source, "=#%d", &file) == 1 && file < r->source_count) where = (tl_where){r->sources[file].file, ar.linedefined};
-    tl_function made = {.count = count, .key = key, .path = tl_reader_text(r, path), .where = where, .rest = {0, 0, 0, 1, 0, 0, 0}};
+    if (sscanf(ar.source, "=#%d", &file) == 1 && file < r->source_count)
+        where = (tl_where){r->sources[file].file, ar.linedefined};
+    tl_function made = {
+        .count = count, .key = key, .path = tl_reader_text(r, path), .where = where, .rest = {0, 0, 0, 1, 0, 0, 0}};
     made.reference = luaL_ref(r->L, LUA_REGISTRYINDEX);
     f->functions[f->count] = made;
     r->scene->function_count = f->count + 1;
@@ -38,7 +40,10 @@ typedef struct pose {
     tl_quat rotation;
 } pose;
 
-#define FREE {-1e15, 1e15, false}
+#define FREE                                                                                                           \
+    {                                                                                                                  \
+        -1e15, 1e15, false                                                                                             \
+    }
 static const tl_key pose_keys[] = {
     {"at", TL_VEC3, offsetof(pose, at), "m", FREE, "{0, 0, 0}", "", NULL, NULL, 0, 0, false},
     {"rotation", TL_ROTATION, offsetof(pose, rotation), "", FREE, "{1, 0, 0, 0}", "", NULL, NULL, 0, 0, false},
@@ -100,14 +105,16 @@ static int run_call(lua_State *L)
 }
 
 /* The place is told apart from the message: a problem list has a field for it. */
-static talus_status evaluate(const tl_scene *s, int function, double t, double *value, tl_where *where, talus_error *err)
+static talus_status evaluate(const tl_scene *s, int function, double t, double *value, tl_where *where,
+                             talus_error *err)
 {
     const tl_function *f = &s->lua->functions[function];
     tl_sandbox *box = s->lua->box;
     lua_State *L = box->L;
     tl_scene nothing = {.shapes = NULL}; /* texts of messages, should one be kept */
     tl_problem problem[4];
-    tl_reader r = {.box = box, .L = L, .scene = &nothing, .problems = problem, .problem_room = 4, .err = err, .where = f->where};
+    tl_reader r = {
+        .box = box, .L = L, .scene = &nothing, .problems = problem, .problem_room = 4, .err = err, .where = f->where};
     call c = {.reader = &r, .function = f, .t = t};
     snprintf(c.path, sizeof c.path, "%.100s(%.10g)", f->path, t);
 
@@ -122,7 +129,8 @@ static talus_status evaluate(const tl_scene *s, int function, double t, double *
     tl_arena_free(&nothing.arena);
 
     talus_status result = TALUS_OK;
-    if (r.status != TALUS_OK || (status == LUA_ERRMEM && box->starved && !box->spent && !box->full && !box->long_text)) {
+    if (r.status != TALUS_OK ||
+        (status == LUA_ERRMEM && box->starved && !box->spent && !box->full && !box->long_text)) {
         result = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %s", c.path);
     } else if (status != LUA_OK) {
         char reason[300];
@@ -139,9 +147,11 @@ static talus_status evaluate(const tl_scene *s, int function, double t, double *
 talus_status tl_scene_evaluate(const tl_scene *s, int function, double t, double *out, int count, talus_error *err)
 {
     if (function < 0 || function >= s->function_count)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "the scene has %d functions of time, there is no number %d", s->function_count, function);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the scene has %d functions of time, there is no number %d",
+                       s->function_count, function);
     const tl_function *f = &s->lua->functions[function];
-    if (count != f->count) return TL_FAIL(err, TALUS_BAD_INPUT, "%s gives %d numbers, %d were asked for", f->path, f->count, count);
+    if (count != f->count)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s gives %d numbers, %d were asked for", f->path, f->count, count);
     talus_error why;
     tl_where where;
     tl_sandbox_allow(s->lua->box, CALL_UNITS);
@@ -182,7 +192,9 @@ static bool check_one(tl_reader *r, int function, int64_t *units)
                 return false;
             }
             if (pass && memcmp(again, first[i], (size_t)f->count * sizeof *again)) {
-                tl_read_problem(r, where, "%s(%.10g) must depend on the time only, but gave another answer when asked again", f->path, t);
+                tl_read_problem(r, where,
+                                "%s(%.10g) must depend on the time only, but gave another answer when asked again",
+                                f->path, t);
                 return false;
             }
         }
@@ -194,6 +206,8 @@ void tl_functions_check(tl_reader *r)
     int64_t units = CHECK_UNITS;
     for (int i = 0; i < r->scene->function_count && units > 0; i++) check_one(r, i, &units);
     if (units <= 0)
-        tl_read_problem(r, r->scene->lua->functions[0].where, "the scene's %d functions of time take too long: more than %d units of work for %d calls of each",
-                        r->scene->function_count, CHECK_UNITS, 2 * CHECK_TIMES);
+        tl_read_problem(
+            r, r->scene->lua->functions[0].where,
+            "the scene's %d functions of time take too long: more than %d units of work for %d calls of each",
+            r->scene->function_count, CHECK_UNITS, 2 * CHECK_TIMES);
 }

@@ -39,7 +39,8 @@ void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2]
         bool fits = false;
         for (int k = 0; k < 2; k++) { /* between[0] is the one, between[1] the other, or the other way round */
             const char *first = p->between[k], *second = p->between[1 - k];
-            fits |= (!strcmp(first, names[0][0]) || !strcmp(first, names[0][1])) && (!strcmp(second, names[1][0]) || !strcmp(second, names[1][1]));
+            fits |= (!strcmp(first, names[0][0]) || !strcmp(first, names[0][1])) &&
+                    (!strcmp(second, names[1][0]) || !strcmp(second, names[1][1]));
         }
         if (fits && p->friction >= 0) *friction = p->friction;
         if (fits && p->restitution >= 0) *restitution = p->restitution;
@@ -56,7 +57,8 @@ static bool failed(tl_reader *r, int status)
     if (r->status != TALUS_OK) lua_error(r->L); /* memory of ours: nothing to tell about the file */
     if (status == LUA_ERRMEM && box->starved && !limit) tl_reader_starved(r);
     int file = box->chunk >= 0 && box->chunk < r->source_count ? box->chunk : 0;
-    tl_read_problem(r, (tl_where){r->sources[file].file, box->line > 0 ? box->line : 1}, "%s", tl_sandbox_reason(box, reason, sizeof reason));
+    tl_read_problem(r, (tl_where){r->sources[file].file, box->line > 0 ? box->line : 1}, "%s",
+                    tl_sandbox_reason(box, reason, sizeof reason));
     lua_pop(r->L, 1);
     return false;
 }
@@ -134,12 +136,14 @@ static void read_result(tl_reader *r)
         char got[96];
         s->root = root;
         if (s->root == -2)
-            tl_read_problem(r, r->where, "the file must return a shape, got %s", tl_read_describe(L, -1, got, sizeof got));
+            tl_read_problem(r, r->where, "the file must return a shape, got %s",
+                            tl_read_describe(L, -1, got, sizeof got));
         return;
     }
     if (lua_type(L, -1) != LUA_TTABLE) {
         char got[96];
-        tl_read_problem(r, r->where, "the file must return scene { ... }, got %s", tl_read_describe(L, -1, got, sizeof got));
+        tl_read_problem(r, r->where, "the file must return scene { ... }, got %s",
+                        tl_read_describe(L, -1, got, sizeof got));
         return;
     }
     tl_settings_apply(r, lua_gettop(L));
@@ -157,7 +161,8 @@ static int load_protected(lua_State *L)
     for (int i = 0; i < r->setting_count; i++) {
         long long seed;
         int end = 0;
-        if (sscanf(r->settings[i].text, "seed=%lld%n", &seed, &end) == 1 && !r->settings[i].text[end]) r->box->random_seed = (uint64_t)seed;
+        if (sscanf(r->settings[i].text, "seed=%lld%n", &seed, &end) == 1 && !r->settings[i].text[end])
+            r->box->random_seed = (uint64_t)seed;
     }
     if (!tl_reader_run(r, s->file, j->text, j->bytes)) return 0;
     read_result(r);
@@ -233,7 +238,8 @@ static talus_status prepare(tl_scene *s, tl_reader *r, const char *name, const t
     r->problems = TL_NEW_ZERO(tl_problem, TL_PROBLEMS_MAX);
     r->problem_room = TL_PROBLEMS_MAX;
     r->settings = TL_NEW_ZERO(tl_setting, o->setting_count + 1);
-    if (!file || !s->shapes || !s->lua || !r->problems || !r->settings) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the scene");
+    if (!file || !s->shapes || !s->lua || !r->problems || !r->settings)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the scene");
     s->file = memcpy(file, name, n);
     for (r->setting_count = 0; r->setting_count < o->setting_count; r->setting_count++) {
         r->settings[r->setting_count].text = o->setting[r->setting_count];
@@ -245,7 +251,8 @@ static talus_status prepare(tl_scene *s, tl_reader *r, const char *name, const t
     return TALUS_OK;
 }
 
-talus_status tl_scene_load_text(tl_scene **out, const char *name, const char *text, size_t bytes, const tl_load_options *o, talus_error *err)
+talus_status tl_scene_load_text(tl_scene **out, const char *name, const char *text, size_t bytes,
+                                const tl_load_options *o, talus_error *err)
 {
     static const tl_load_options plain = {0};
     *out = NULL;

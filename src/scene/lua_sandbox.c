@@ -11,8 +11,8 @@
 #include "base/random.h"
 #include "base/text.h"
 
-#define TICK 100          /* instructions between two looks at the limits */
-#define BYTES_PER_UNIT 8  /* chosen: filling the whole memory costs about as long as its units in instructions */
+#define TICK 100         /* instructions between two looks at the limits */
+#define BYTES_PER_UNIT 8 /* chosen: filling the whole memory costs about as long as its units in instructions */
 #define PRINT_LINES 200
 
 /* registry names of the script's globals: `names` holds them, `ours` marks those that it cannot change */
@@ -100,8 +100,7 @@ static void tick(lua_State *L, lua_Debug *ar)
     if (++s->ticks % 64 == 0 && cpu_seconds() - s->cpu_start > TL_SANDBOX_CPU_SECONDS) s->budget = -1;
     if (s->budget < 0) stop_spent(L, s);
     lua_Debug deep;
-    if (lua_getstack(L, TL_SANDBOX_DEPTH, &deep))
-        luaL_error(L, "calls are nested deeper than %d", TL_SANDBOX_DEPTH);
+    if (lua_getstack(L, TL_SANDBOX_DEPTH, &deep)) luaL_error(L, "calls are nested deeper than %d", TL_SANDBOX_DEPTH);
 }
 
 void tl_sandbox_allow(tl_sandbox *s, int64_t units)
@@ -200,7 +199,8 @@ static int string_byte(lua_State *L)
     first = first < 1 ? 1 : first;
     last = last > n ? n : last;
     if (first > last) return 0;
-    if (last - first >= TL_SANDBOX_VALUES) return luaL_error(L, "string.byte gives at most %d values", TL_SANDBOX_VALUES);
+    if (last - first >= TL_SANDBOX_VALUES)
+        return luaL_error(L, "string.byte gives at most %d values", TL_SANDBOX_VALUES);
     luaL_checkstack(L, TL_SANDBOX_VALUES, "too many values");
     for (size_t i = first; i <= last; i++) lua_pushinteger(L, (unsigned char)text[i - 1]);
     return (int)(last - first + 1);
@@ -306,7 +306,8 @@ static int string_format(lua_State *L)
     size_t n;
     const char *format = luaL_checklstring(L, 1, &n);
     int arguments = lua_gettop(L);
-    for (int i = 2; i <= arguments; i++) { /* values for %s as text, in their places, before the buffer uses the stack */
+    for (int i = 2; i <= arguments;
+         i++) { /* values for %s as text, in their places, before the buffer uses the stack */
         if (lua_type(L, i) == LUA_TNUMBER || lua_type(L, i) == LUA_TSTRING) continue;
         tl_sandbox_text(L, i);
         lua_replace(L, i);
@@ -340,8 +341,10 @@ static int string_format(lua_State *L)
 }
 
 static const luaL_Reg string_functions[] = {
-    {"len", string_len},     {"sub", string_sub},   {"byte", string_byte},       {"char", string_char},     {"upper", string_upper},
-    {"lower", string_lower}, {"rep", string_rep},   {"reverse", string_reverse}, {"format", string_format}, {NULL, NULL},
+    {"len", string_len},   {"sub", string_sub},         {"byte", string_byte},
+    {"char", string_char}, {"upper", string_upper},     {"lower", string_lower},
+    {"rep", string_rep},   {"reverse", string_reverse}, {"format", string_format},
+    {NULL, NULL},
 };
 
 /* ---- tables ---- */
@@ -514,12 +517,15 @@ static int math_randomseed(lua_State *L)
 /* ---- globals ---- */
 
 static const char *const left_out[] = {
-    "io", "os", "package", "debug", "require", "load", "loadfile", "loadstring", "dofile", "collectgarbage", "warn", "getmetatable",
-    "setmetatable", "rawequal", "rawget", "rawlen", "rawset", "pcall", "xpcall", "coroutine", "utf8", "next", "select", "_G", "arg", NULL,
+    "io",           "os",         "package", "debug",          "require", "load",
+    "loadfile",     "loadstring", "dofile",  "collectgarbage", "warn",    "getmetatable",
+    "setmetatable", "rawequal",   "rawget",  "rawlen",         "rawset",  "pcall",
+    "xpcall",       "coroutine",  "utf8",    "next",           "select",  "_G",
+    "arg",          NULL,
 };
 static const char *const left_out_of_libraries[] = {
-    "string.find", "string.match", "string.gmatch", "string.gsub", "string.dump", "string.pack", "string.packsize", "string.unpack",
-    "table.pack", "table.move", NULL,
+    "string.find",     "string.match",  "string.gmatch", "string.gsub", "string.dump", "string.pack",
+    "string.packsize", "string.unpack", "table.pack",    "table.move",  NULL,
 };
 
 static bool listed(const char *word, const char *const *list)
@@ -566,10 +572,13 @@ static int write_global(lua_State *L)
 {
     tl_sandbox *s = tl_sandbox_of(L);
     const char *word = luaL_checkstring(L, 2);
-    if (!s->loading) return luaL_error(L, "a function of time must not write the global '%s': its answer may depend on the time only", word);
+    if (!s->loading)
+        return luaL_error(
+            L, "a function of time must not write the global '%s': its answer may depend on the time only", word);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, ours_key);
     lua_pushvalue(L, 2);
-    if (lua_rawget(L, -2) != LUA_TNIL) return luaL_error(L, "'%s' is a name of talus; write 'local %s' for one of your own", word, word);
+    if (lua_rawget(L, -2) != LUA_TNIL)
+        return luaL_error(L, "'%s' is a name of talus; write 'local %s' for one of your own", word, word);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, names_key);
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
@@ -628,9 +637,10 @@ static int open_libraries(lua_State *L)
 {
     static const char *const base[] = {"assert", "error", "ipairs", "tonumber", "type", NULL};
     static const char *const table[] = {"insert", "remove", "concat", NULL};
-    static const char *const math[] = {"abs",  "ceil", "floor", "max", "min", "sqrt", "sin",  "cos",       "tan",  "asin", "acos",       "atan",
-                                       "exp",  "log",  "fmod",  "modf", "deg", "rad", "tointeger", "type", "ult",  "pi",   "huge", "maxinteger",
-                                       "mininteger", NULL};
+    static const char *const math[] = {"abs",  "ceil", "floor",      "max",        "min",       "sqrt", "sin",
+                                       "cos",  "tan",  "asin",       "acos",       "atan",      "exp",  "log",
+                                       "fmod", "modf", "deg",        "rad",        "tointeger", "type", "ult",
+                                       "pi",   "huge", "maxinteger", "mininteger", NULL};
     tl_sandbox *s = tl_sandbox_of(L);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, names_key);
     put_front(L, "", write_global);
@@ -770,15 +780,19 @@ int tl_sandbox_load(tl_sandbox *s, const char *text, size_t bytes, int number)
     lua_pushlightuserdata(s->L, &job);
     int status = lua_pcall(s->L, 1, 1, 0);
     int chunk, line;
-    if (status != LUA_OK && lua_type(s->L, -1) == LUA_TSTRING && sscanf(lua_tostring(s->L, -1), "#%d:%d:", &chunk, &line) == 2) s->line = line;
+    if (status != LUA_OK && lua_type(s->L, -1) == LUA_TSTRING &&
+        sscanf(lua_tostring(s->L, -1), "#%d:%d:", &chunk, &line) == 2)
+        s->line = line;
     return status;
 }
 
 const char *tl_sandbox_reason(tl_sandbox *s, char *text, size_t room)
 {
-    const char *message = lua_type(s->L, -1) == LUA_TSTRING ? lua_tostring(s->L, -1) : "the script raised an error that is not a text";
+    const char *message =
+        lua_type(s->L, -1) == LUA_TSTRING ? lua_tostring(s->L, -1) : "the script raised an error that is not a text";
     if (s->spent)
-        snprintf(text, room, "the script did not end within its %lld units of work (instructions and memory traffic)", (long long)s->given);
+        snprintf(text, room, "the script did not end within its %lld units of work (instructions and memory traffic)",
+                 (long long)s->given);
     else if (s->long_text)
         snprintf(text, room, "the script made a text longer than %d bytes", (int)TL_SANDBOX_TEXT);
     else if (s->full)
@@ -786,7 +800,8 @@ const char *tl_sandbox_reason(tl_sandbox *s, char *text, size_t room)
     else {
         int used = 0, chunk, line;
         if (sscanf(message, "#%d:%d: %n", &chunk, &line, &used) != 2) used = 0;
-        bool deep = strstr(message, "C stack overflow") || strstr(message, "too many C levels") || strstr(message, "too many registers");
+        bool deep = strstr(message, "C stack overflow") || strstr(message, "too many C levels") ||
+                    strstr(message, "too many registers");
         snprintf(text, room, "%s", deep ? "the text is nested too deeply" : message + used);
     }
     for (char *c = text; *c; c++)

@@ -22,23 +22,23 @@
 #include "base/status.h"
 
 #define TL_SANDBOX_MEMORY ((size_t)64 << 20) /* bytes; a scene of 600 bodies takes about 2 MB */
-#define TL_SANDBOX_TEXT ((size_t)4 << 10)    /* longest text a script can make, bytes; comparing two costs about 0.1 us */
-#define TL_SANDBOX_DEPTH 150                 /* nested calls; Lua's own parser and C calls stop at 200 */
-#define TL_SANDBOX_VALUES 64                 /* values that table.unpack and string.byte give at once */
-#define TL_SANDBOX_CPU_SECONDS 20.0          /* the net below all limits */
+#define TL_SANDBOX_TEXT ((size_t)4 << 10) /* longest text a script can make, bytes; comparing two costs about 0.1 us */
+#define TL_SANDBOX_DEPTH 150              /* nested calls; Lua's own parser and C calls stop at 200 */
+#define TL_SANDBOX_VALUES 64              /* values that table.unpack and string.byte give at once */
+#define TL_SANDBOX_CPU_SECONDS 20.0       /* the net below all limits */
 
 typedef struct tl_sandbox {
     lua_State *L;
-    size_t used;    /* bytes */
-    int64_t budget; /* units left */
-    int64_t given;  /* units at the last tl_sandbox_allow */
-    bool loading;   /* until tl_sandbox_seal */
+    size_t used;                          /* bytes */
+    int64_t budget;                       /* units left */
+    int64_t given;                        /* units at the last tl_sandbox_allow */
+    bool loading;                         /* until tl_sandbox_seal */
     bool spent, full, long_text, starved; /* why an allocation was refused: units, cap, length, the heap itself */
     double cpu_start;
     int ticks;
     uint64_t random_seed, random_count;
-    int chunk, line; /* where the script was last seen; chunk is the number in its name "#3", -1: outside */
-    void *user;      /* of the functions that the caller defines */
+    int chunk, line;    /* where the script was last seen; chunk is the number in its name "#3", -1: outside */
+    void *user;         /* of the functions that the caller defines */
     talus_log_fn print; /* where print() goes; may be NULL */
     void *print_user;
     int printed;

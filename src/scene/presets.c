@@ -2,6 +2,7 @@
 
 #include "scene/schema.h"
 
+/* clang-format off */
 #define RGB(r, g, b) {(r) / 255.0, (g) / 255.0, (b) / 255.0}
 #define RUB(mu) {TL_NO_FUNCTION, {mu, 0, 0}}
 
@@ -24,6 +25,7 @@ static const tl_preset presets[] = {
     {"ice", "[CRC97] density at 0 degrees; [Rabinowicz1995] ice on ice: below 0.1",
      {.kind = TL_MATERIAL_SOLID, .density = 917, .friction = RUB(0.05), .restitution = 0.3, .colour = RGB(200, 225, 240), .opacity = 0.7}},
 };
+/* clang-format on */
 
 const tl_preset *tl_preset_at(int i)
 {

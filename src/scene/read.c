@@ -91,7 +91,10 @@ static int by_place(const void *a, const void *b)
     return p->order - q->order;
 }
 
-void tl_read_sort_problems(tl_reader *r) { qsort(r->problems, (size_t)r->problem_count, sizeof *r->problems, by_place); }
+void tl_read_sort_problems(tl_reader *r)
+{
+    qsort(r->problems, (size_t)r->problem_count, sizeof *r->problems, by_place);
+}
 
 /* ---- places ---- */
 
@@ -151,7 +154,8 @@ tl_where tl_read_where(tl_reader *r, int table, const char *key, int index, tl_w
         lua_Integer code = lua_tointeger(L, -1);
         int file = (int)(code >> 32);
         if (file >= 0 && file < r->source_count)
-            where = (tl_where){r->sources[file].file, tl_source_line(&r->sources[file], (int)(code & 0x7fffffff), key, index)};
+            where = (tl_where){r->sources[file].file,
+                               tl_source_line(&r->sources[file], (int)(code & 0x7fffffff), key, index)};
     }
     lua_pop(L, 2);
     return where;
@@ -185,7 +189,10 @@ const char *tl_read_describe(lua_State *L, int index, char *text, size_t room)
     }
     case LUA_TFUNCTION: snprintf(text, room, "a function"); break;
     default:
-        snprintf(text, room, tl_build_shape_of(L, index) != -2 ? "a shape" : tl_build_material_of(L, index) != -2 ? "a material" : "an object");
+        snprintf(text, room,
+                 tl_build_shape_of(L, index) != -2      ? "a shape"
+                 : tl_build_material_of(L, index) != -2 ? "a material"
+                                                        : "an object");
     }
     return text;
 }
@@ -199,7 +206,8 @@ static const char *describe_range(const tl_key *key, char *text, size_t room)
     if (low && high && a->low == a->high)
         snprintf(text, room, "%.10g", a->low);
     else if (low && high)
-        snprintf(text, room, a->above ? "> %.10g and <= %.10g%s%s" : "from %.10g to %.10g%s%s", a->low, a->high, space, key->unit);
+        snprintf(text, room, a->above ? "> %.10g and <= %.10g%s%s" : "from %.10g to %.10g%s%s", a->low, a->high, space,
+                 key->unit);
     else if (low)
         snprintf(text, room, "%s %.10g%s%s", a->above ? ">" : ">=", a->low, space, key->unit);
     else
@@ -253,7 +261,7 @@ static const char *describe_type(const tl_key *key, char *text, size_t room)
     case TL_TIMED3: in_unit(key, "three numbers {x, y, z}, or a function of time,", text, room); break;
     case TL_POSE: snprintf(text, room, "a function of time that returns { at = ..., rotation = ... }"); break;
     case TL_TABLE: snprintf(text, room, "a table { ... }"); break;
-    case TL_LIST: snprintf(text, room, "a list { {...}, {...} } of %ss", key->inside->name); break;
+    case TL_LIST: snprintf(text, room, "a list { {...}, {...} }"); break;
     }
     return text;
 }
@@ -261,7 +269,8 @@ static const char *describe_type(const tl_key *key, char *text, size_t room)
 static bool wrong(tl_reader *r, const tl_key *key, int index, const char *path, tl_where where)
 {
     char want[256], got[96];
-    tl_read_problem(r, where, "%s must be %s, got %s", path, describe_type(key, want, sizeof want), tl_read_describe(r->L, index, got, sizeof got));
+    tl_read_problem(r, where, "%s must be %s, got %s", path, describe_type(key, want, sizeof want),
+                    tl_read_describe(r->L, index, got, sizeof got));
     return false;
 }
 
@@ -276,7 +285,8 @@ static bool read_number(tl_reader *r, const tl_key *key, int index, double *out,
         *out = v;
         return true;
     }
-    tl_read_problem(r, where, "%s must be %s, got %s", path, describe_range(key, want, sizeof want), tl_read_describe(L, index, got, sizeof got));
+    tl_read_problem(r, where, "%s must be %s, got %s", path, describe_range(key, want, sizeof want),
+                    tl_read_describe(L, index, got, sizeof got));
     return false;
 }
 
@@ -315,7 +325,8 @@ static bool is_list_of(lua_State *L, int index, int n)
     return found == n;
 }
 
-static bool read_numbers(tl_reader *r, const tl_key *key, int index, int n, double *out, const char *path, tl_where where)
+static bool read_numbers(tl_reader *r, const tl_key *key, int index, int n, double *out, const char *path,
+                         tl_where where)
 {
     lua_State *L = r->L;
     if (!is_list_of(L, index, n)) return wrong(r, key, index, path, where);
@@ -377,7 +388,8 @@ static bool read_three(tl_reader *r, const tl_key *key, int index, void *field, 
 
 static tl_quat from_angles(const double rad[3])
 {
-    tl_quat x = tl_quat_from_axis_angle((tl_vec3){1, 0, 0}, rad[0]), y = tl_quat_from_axis_angle((tl_vec3){0, 1, 0}, rad[1]);
+    tl_quat x = tl_quat_from_axis_angle((tl_vec3){1, 0, 0}, rad[0]),
+            y = tl_quat_from_axis_angle((tl_vec3){0, 1, 0}, rad[1]);
     return tl_quat_mul(tl_quat_from_axis_angle((tl_vec3){0, 0, 1}, rad[2]), tl_quat_mul(y, x));
 }
 
@@ -386,11 +398,45 @@ typedef struct axis_angle {
     double deg, rad;
 } axis_angle;
 static const tl_key axis_keys[] = {
-    {"axis", TL_VEC3, offsetof(axis_angle, axis), "", {-1e15, 1e15, false}, NULL, "any length but zero", NULL, NULL, 0, 0, false},
-    {"angle_deg", TL_NUMBER, offsetof(axis_angle, deg), "degrees", {-1e15, 1e15, false}, "", "turn about the axis", NULL, NULL, 0, 0, false},
-    {"angle_rad", TL_NUMBER, offsetof(axis_angle, rad), "rad", {-1e15, 1e15, false}, "", "turn about the axis", NULL, NULL, 0, 0, false},
+    {"axis",
+     TL_VEC3,
+     offsetof(axis_angle, axis),
+     "",
+     {-1e15, 1e15, false},
+     NULL,
+     "any length but zero",
+     NULL,
+     NULL,
+     0,
+     0,
+     false},
+    {"angle_deg",
+     TL_NUMBER,
+     offsetof(axis_angle, deg),
+     "degrees",
+     {-1e15, 1e15, false},
+     "",
+     "turn about the axis",
+     NULL,
+     NULL,
+     0,
+     0,
+     false},
+    {"angle_rad",
+     TL_NUMBER,
+     offsetof(axis_angle, rad),
+     "rad",
+     {-1e15, 1e15, false},
+     "",
+     "turn about the axis",
+     NULL,
+     NULL,
+     0,
+     0,
+     false},
 };
-static const tl_context axis_context = {"rotation", "a rotation", "", NULL, axis_keys, 3, sizeof(axis_angle), NULL, false};
+static const tl_context axis_context = {"rotation", "a rotation",       "",   NULL, axis_keys,
+                                        3,          sizeof(axis_angle), NULL, false};
 
 static bool read_rotation(tl_reader *r, const tl_key *key, int index, tl_quat *out, const char *path, tl_where where)
 {
@@ -412,7 +458,8 @@ static bool read_rotation(tl_reader *r, const tl_key *key, int index, tl_quat *o
     if (!tl_read_table(r, &axis_context, index, &a, path, where)) return false;
     double length = tl_vec3_norm(a.axis);
     if (!(length > 1e-12)) {
-        tl_read_problem(r, where, "%s.axis must not be zero, got {%.6g, %.6g, %.6g}", path, a.axis.x, a.axis.y, a.axis.z);
+        tl_read_problem(r, where, "%s.axis must not be zero, got {%.6g, %.6g, %.6g}", path, a.axis.x, a.axis.y,
+                        a.axis.z);
         return false;
     }
     *out = tl_quat_from_axis_angle(tl_vec3_scale(1 / length, a.axis), a.rad + a.deg * (3.14159265358979323846 / 180));
@@ -463,8 +510,8 @@ static bool read_word(tl_reader *r, const tl_key *key, int index, void *field, c
     const char *names[25] = {0};
     for (int i = 0; i < 24 && tl_schema_word_at(key->words, i, words[i], sizeof *words); i++) names[i] = words[i];
     const char *near = tl_text_nearest(text, names);
-    tl_read_problem(r, where, "%s must be %s, got \"%.60s\"%s%s%s", path, describe_words(key->words, want, sizeof want), text,
-                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    tl_read_problem(r, where, "%s must be %s, got \"%.60s\"%s%s%s", path, describe_words(key->words, want, sizeof want),
+                    text, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     return false;
 }
 
@@ -526,7 +573,8 @@ static bool read_timed(tl_reader *r, const tl_key *key, int index, tl_timed *out
         return true;
     }
     out->function = TL_NO_FUNCTION;
-    return count == 1 ? read_number(r, key, index, out->value, path, where) : read_numbers(r, key, index, 3, out->value, path, where);
+    return count == 1 ? read_number(r, key, index, out->value, path, where)
+                      : read_numbers(r, key, index, 3, out->value, path, where);
 }
 
 /* ---- tables and lists ---- */
@@ -549,7 +597,8 @@ static bool read_list(tl_reader *r, const tl_key *key, int index, void *base, co
         char got[96];
         bool text = lua_type(L, -2) == LUA_TSTRING;
         tl_where place = tl_read_where(r, index, text ? lua_tostring(L, -2) : NULL, 0, where);
-        tl_read_problem(r, place, "%s must be a list { {...}, {...} } of %ss, got the key %s", path, key->inside->name, tl_read_describe(L, -2, got, sizeof got));
+        tl_read_problem(r, place, "%s must be a list { {...}, {...} }, got the key %s", path,
+                        tl_read_describe(L, -2, got, sizeof got));
         lua_pop(L, 2);
         return false;
     }
@@ -619,7 +668,8 @@ bool tl_read_value(tl_reader *r, const tl_key *key, int index, void *field, cons
     case TL_RANGE:
         if (!read_numbers(r, key, index, 2, pair, path, where)) return false;
         if (pair[0] > pair[1]) {
-            tl_read_problem(r, where, "%s must be {low, high} with low <= high, got {%.10g, %.10g}", path, pair[0], pair[1]);
+            tl_read_problem(r, where, "%s must be {low, high} with low <= high, got {%.10g, %.10g}", path, pair[0],
+                            pair[1]);
             return false;
         }
         memcpy(field, pair, sizeof pair);
@@ -711,7 +761,8 @@ static bool engine_has(tl_reader *r, const tl_key *key, const char *path, tl_whe
     if (!key->engines || key->engines & 1u << r->scene->engine) return true;
     char list[64] = "";
     for (int i = 0; i < 3; i++)
-        if (key->engines & 1u << i) snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", *list ? " or " : "", names[i]);
+        if (key->engines & 1u << i)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", *list ? " or " : "", names[i]);
     tl_read_problem(r, where, "%s is for engine = %s, this scene has \"%s\"", path, list, names[r->scene->engine]);
     return false;
 }
@@ -731,7 +782,8 @@ static void unknown_key(tl_reader *r, const tl_context *c, const char *word, con
     if (near)
         tl_read_problem(r, where, "%s is not a key of %s; did you mean '%s'?", path, c->article, near);
     else
-        tl_read_problem(r, where, "%s is not a key of %s; there are %s%s", path, c->article, list, strlen(list) > 250 ? "..." : "");
+        tl_read_problem(r, where, "%s is not a key of %s; there are %s%s", path, c->article, list,
+                        strlen(list) > 250 ? "..." : "");
 }
 
 /* Keys that the context does not have. */
@@ -753,9 +805,12 @@ static bool check_names(tl_reader *r, const tl_context *c, int table, const char
             if (i >= 1 && i <= n) continue;
             snprintf(full, sizeof full, "%.120s[%lld]", path, (long long)i);
             int place = i > 0 && i < 1000000 ? (int)i : 0;
-            tl_read_problem(r, tl_read_where(r, table, NULL, place, where), "%s has no name; the keys of %s are named, as in %s = ...", full, c->article, c->keys[0].name);
+            tl_read_problem(r, tl_read_where(r, table, NULL, place, where),
+                            "%s has no name; the keys of %s are named, as in %s = ...", full, c->article,
+                            c->keys[0].name);
         } else {
-            tl_read_problem(r, where, "%s%skeys must be names, got %s", path, *path ? ": " : "", tl_read_describe(L, -2, got, sizeof got));
+            tl_read_problem(r, where, "%s%skeys must be names, got %s", path, *path ? ": " : "",
+                            tl_read_describe(L, -2, got, sizeof got));
         }
         good = false;
     }
@@ -770,14 +825,15 @@ static bool check_aliases(tl_reader *r, const tl_seen *s)
     for (int i = 0; i < c->key_count; i++)
         for (int j = i + 1; j < c->key_count; j++)
             if (c->keys[j].alias && c->keys[i].offset == c->keys[j].offset && s->given >> i & s->given >> j & 1) {
-                tl_read_problem(r, tl_seen_where(r, s, c->keys[j].name), "%s%shas both %s and %s; give one of them", s->path, *s->path ? " " : "",
-                                c->keys[i].name, c->keys[j].name);
+                tl_read_problem(r, tl_seen_where(r, s, c->keys[j].name), "%s%shas both %s and %s; give one of them",
+                                s->path, *s->path ? " " : "", c->keys[i].name, c->keys[j].name);
                 good = false;
             }
     return good;
 }
 
-static bool read_entry(tl_reader *r, const tl_key *key, int table, char *object, const char *path, tl_where where, bool *given)
+static bool read_entry(tl_reader *r, const tl_key *key, int table, char *object, const char *path, tl_where where,
+                       bool *given)
 {
     lua_State *L = r->L;
     char full[TL_PATH_MAX];
@@ -822,7 +878,8 @@ bool tl_read_table(tl_reader *r, const tl_context *c, int index, void *object, c
     }
     if (lua_type(L, index) != LUA_TTABLE) {
         char got[96];
-        tl_read_problem(r, where, "%s must be %s { ... }, got %s", *path ? path : "the result of the file", c->article, tl_read_describe(L, index, got, sizeof got));
+        tl_read_problem(r, where, "%s must be %s { ... }, got %s", *path ? path : "the result of the file", c->article,
+                        tl_read_describe(L, index, got, sizeof got));
         return false;
     }
     where = tl_read_where(r, index, NULL, 0, where);
@@ -844,7 +901,13 @@ bool tl_read_table(tl_reader *r, const tl_context *c, int index, void *object, c
 
 /* ---- for the rules ---- */
 
-static int key_number(const tl_seen *s, const char *key) { return (int)(tl_schema_key(s->context, key) - s->context->keys); }
+static int key_number(const tl_seen *s, const char *key)
+{
+    return (int)(tl_schema_key(s->context, key) - s->context->keys);
+}
 bool tl_seen_has(const tl_seen *s, const char *key) { return s->given >> key_number(s, key) & 1; }
 bool tl_seen_good(const tl_seen *s, const char *key) { return s->good >> key_number(s, key) & 1; }
-tl_where tl_seen_where(tl_reader *r, const tl_seen *s, const char *key) { return tl_read_where(r, s->table, key, 0, s->where); }
+tl_where tl_seen_where(tl_reader *r, const tl_seen *s, const char *key)
+{
+    return tl_read_where(r, s->table, key, 0, s->where);
+}

@@ -13,7 +13,7 @@
 
 #define TL_PROBLEMS_MAX 200
 #define TL_PATH_MAX 160
-#define TL_LIST_MAX 100000       /* items of bodies, fills, ... */
+#define TL_LIST_MAX 100000 /* items of bodies, fills, ... */
 #define TL_SHAPE_NODES_MAX 100000
 #define TL_SHAPE_COST_MAX 100000 /* primitives that one evaluation of a shape may visit */
 #define TL_SCENE_PAINTS_MAX 20000
@@ -74,9 +74,9 @@ typedef struct tl_reader {
     int cost_room;
     tl_setting *settings;
     int setting_count;
-    int files_open; /* shape files that are being read */
-    char *held;     /* text of a file until it is copied; freed whatever happens */
-    int meshes;     /* read so far */
+    int files_open;      /* shape files that are being read */
+    char *held;          /* text of a file until it is copied; freed whatever happens */
+    int meshes;          /* read so far */
     talus_status status; /* of a failure that is not the scene's fault */
     talus_error *err;
     tl_where where; /* fallback when a table has no place of its own */
@@ -93,7 +93,7 @@ typedef struct tl_seen {
 } tl_seen;
 
 tl_reader *tl_reader_of(lua_State *L);
-_Noreturn void tl_reader_starved(tl_reader *r); /* no memory of ours: ends the load */
+_Noreturn void tl_reader_starved(tl_reader *r);   /* no memory of ours: ends the load */
 void *tl_reader_take(tl_reader *r, size_t bytes); /* zeroed, lives as long as the scene */
 const char *tl_reader_text(tl_reader *r, const char *text);
 
@@ -119,7 +119,7 @@ tl_where tl_seen_where(tl_reader *r, const tl_seen *s, const char *key);
 void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object); /* rules.c */
 
 /* Shapes and materials as Lua objects (build.c). */
-int tl_build_shape_of(lua_State *L, int index); /* node, -1 when broken, -2 when it is not a shape */
+int tl_build_shape_of(lua_State *L, int index);    /* node, -1 when broken, -2 when it is not a shape */
 int tl_build_material_of(lua_State *L, int index); /* index, -1 broken, -2 not a material */
 void tl_build_open(tl_reader *r);
 

@@ -96,7 +96,7 @@ typedef struct tl_body {
     double density, mass;   /* exactly one is > 0 for a free body; both may be 0 otherwise */
     tl_timed friction;
     double restitution;
-    int motion;            /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
+    int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
     tl_timed force, torque; /* N at the centre of mass, N m; world frame */
     tl_vec3 colour;
     double opacity;
@@ -107,7 +107,7 @@ typedef struct tl_body {
 /* Friction and restitution of one pair of materials or bodies, where the rule of tl_scene_pair is not wanted. */
 typedef struct tl_contact_pair {
     tl_where where;
-    const char *between[2]; /* name of a material or a body; "walls" for the domain's */
+    const char *between[2];       /* name of a material or a body; "walls" for the domain's */
     double friction, restitution; /* negative: left to the rule */
 } tl_contact_pair;
 
@@ -129,9 +129,9 @@ typedef struct tl_domain_spec {
 typedef enum tl_wall { TL_WALL_CLOSED, TL_WALL_OPEN } tl_wall;
 
 typedef struct tl_sph_spec {
-    double spacing; /* m between particles */
-    double gamma;   /* rest volume of surface samples */
-    double inset;   /* in spacings; negative: 0.5 with liquid, 0.4 without */
+    double spacing;   /* m between particles */
+    double gamma;     /* rest volume of surface samples */
+    double inset;     /* in spacings; negative: 0.5 with liquid, 0.4 without */
     double viscosity; /* of the method, 0..1 */
 } tl_sph_spec;
 
@@ -192,7 +192,7 @@ typedef struct tl_render_spec {
     tl_colour_by colour_by;
     double range[2]; /* of the coloured field; equal: from the data */
     tl_wall_look walls;
-    tl_vec3 light; /* direction towards the main light */
+    tl_vec3 light;          /* direction towards the main light */
     double particle_radius; /* m; 0: from the spacing */
 } tl_render_spec;
 
@@ -255,6 +255,7 @@ talus_status tl_scene_timed(const tl_scene *s, const tl_timed *v, double t, doub
 /* Friction and restitution between two bodies (indices; -1 is the domain's walls), given each one's own. The last
  * entry of `contacts` that names the pair decides; else friction is the geometric mean (equal values stay, a
  * frictionless one wins) and restitution the larger of the two. */
-void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction, double *restitution);
+void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction,
+                   double *restitution);
 
 #endif

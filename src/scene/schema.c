@@ -4,10 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* most keys have no words, tables or engines of their own */
+#pragma GCC diagnostic ignored                                                                                         \
+    "-Wmissing-field-initializers" /* most keys have no words, tables or engines of their own */
 
 /* Far beyond any scene, and squares and cubes of it are still finite. */
 #define FAR 1e15
+
+/* A key is one line, however long. */
+/* clang-format off */
 
 #define ANY {-FAR, FAR, false}
 #define ABOVE(a) {a, FAR, true}
@@ -364,11 +368,34 @@ static const tl_context shape_contexts[] = {
     SHAPE("offset", "an offset", offset_keys, "A grown or shrunk copy.", "offset { a, by = 0.005 }"),
 };
 
+/* clang-format on */
+
 /* ---- lookups ---- */
 
 static const tl_context *const contexts[] = {
-    &scene, &grid, &domain, &sph, &lg, &fill, &emitter, &body, &contact, &solver, &pressure_method, &friction_method, &contact_method,
-    &elastic_method, &inner, &output, &camera, &render, &granular, &liquid, &viscous, &elastic, &solid,
+    &scene,
+    &grid,
+    &domain,
+    &sph,
+    &lg,
+    &fill,
+    &emitter,
+    &body,
+    &contact,
+    &solver,
+    &pressure_method,
+    &friction_method,
+    &contact_method,
+    &elastic_method,
+    &inner,
+    &output,
+    &camera,
+    &render,
+    &granular,
+    &liquid,
+    &viscous,
+    &elastic,
+    &solid,
 };
 #define CONTEXTS ((int)(sizeof contexts / sizeof *contexts))
 #define SHAPES ((int)(sizeof shape_contexts / sizeof *shape_contexts))

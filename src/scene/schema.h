@@ -53,8 +53,8 @@ typedef struct tl_key {
     const char *name;
     tl_type type;
     size_t offset;
-    const char *unit; /* "" when it has none */
-    tl_range range;   /* of numbers, and of each entry of a vector */
+    const char *unit;     /* "" when it has none */
+    tl_range range;       /* of numbers, and of each entry of a vector */
     const char *fallback; /* as in a scene; "": none, the field stays zero or -1; NULL: the key must be given */
     const char *help;
     const char *words;        /* choices: "grid|sph|lg" */

@@ -85,8 +85,9 @@ int tl_settings_params(lua_State *L)
         push_value(L, equals + 1, type == LUA_TSTRING);
         if (lua_type(L, -1) != type || (type == LUA_TTABLE && lua_rawlen(L, -1) != lua_rawlen(L, -2))) {
             char want[96], got[96];
-            tl_read_problem(r, setting_place(r, s), "the parameter %.*s must be like its default, %s, got %s", (int)(equals - s->text), s->text,
-                            tl_read_describe(L, -2, want, sizeof want), tl_read_describe(L, -1, got, sizeof got));
+            tl_read_problem(r, setting_place(r, s), "the parameter %.*s must be like its default, %s, got %s",
+                            (int)(equals - s->text), s->text, tl_read_describe(L, -2, want, sizeof want),
+                            tl_read_describe(L, -1, got, sizeof got));
             lua_pop(L, 2);
             continue;
         }
@@ -142,8 +143,9 @@ static void unknown_name(tl_reader *r, const tl_setting *s, const tl_context *c,
     }
     for (int i = 0; i < c->key_count; i++) names[n++] = c->keys[i].name;
     const char *near = tl_text_nearest(name, names);
-    tl_read_problem(r, setting_place(r, s), "'%s' is not a key of %s%s%s%s%s", name, c->article, first ? ", nor a parameter of it" : "", near ? "; did you mean '" : "",
-                    near ? near : "", near ? "'?" : "");
+    tl_read_problem(r, setting_place(r, s), "'%s' is not a key of %s%s%s%s%s", name, c->article,
+                    first ? ", nor a parameter of it" : "", near ? "; did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
     lua_pop(L, 1);
 }
 
@@ -173,7 +175,8 @@ static void push_item(tl_reader *r, const tl_setting *s, int list, const char *n
 
 static void set_last(tl_reader *r, tl_setting *s, const tl_key *key, const char *name, const char *value)
 {
-    bool text = key->type == TL_TEXT || key->type == TL_CHOICE || key->type == TL_WORD || (key->type == TL_COLOUR && *value == '#');
+    bool text = key->type == TL_TEXT || key->type == TL_CHOICE || key->type == TL_WORD ||
+                (key->type == TL_COLOUR && *value == '#');
     lua_pushstring(r->L, name);
     push_value(r->L, value, text);
     lua_rawset(r->L, -3);
@@ -201,7 +204,8 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
         }
         first = false;
         if (!*path) {
-            if (key->type == TL_TABLE || key->type == TL_LIST || key->type == TL_SHAPE || key->type == TL_MATERIAL || key->type == TL_POSE)
+            if (key->type == TL_TABLE || key->type == TL_LIST || key->type == TL_SHAPE || key->type == TL_MATERIAL ||
+                key->type == TL_POSE)
                 tl_read_problem(r, setting_place(r, s), "%s is not a single value; name one inside of it", name);
             else
                 set_last(r, s, key, name, value);
@@ -227,7 +231,8 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
             int material = tl_build_material_of(L, -1);
             lua_getiuservalue(L, -1, 1);
             if (!lua_istable(L, -1)) {
-                tl_read_problem(r, setting_place(r, s), "a preset cannot be changed; write the material out in the scene");
+                tl_read_problem(r, setting_place(r, s),
+                                "a preset cannot be changed; write the material out in the scene");
                 return;
             }
             c = tl_schema_find(kinds[r->materials[material].kind]);
@@ -239,7 +244,8 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
             set_last(r, s, last, path, value);
             tl_read_table(r, c, -1, &r->materials[material], c->name, r->materials[material].where);
             return;
-        } else if ((key->type == TL_VEC3 || key->type == TL_INTEGER3 || key->type == TL_BOOLEAN3) && lua_istable(L, -1)) {
+        } else if ((key->type == TL_VEC3 || key->type == TL_INTEGER3 || key->type == TL_BOOLEAN3) &&
+                   lua_istable(L, -1)) {
             if (!next_part(&path, name, sizeof name, &index) || *path || index < 1 || index > 3) break;
             push_value(L, value, false);
             lua_rawseti(L, -2, index);
@@ -252,7 +258,8 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
             return;
         }
     }
-    tl_read_problem(r, setting_place(r, s), "cannot follow this key; write it as in grid.cell, bodies[2].density or bodies.board.density");
+    tl_read_problem(r, setting_place(r, s),
+                    "cannot follow this key; write it as in grid.cell, bodies[2].density or bodies.board.density");
 }
 
 void tl_settings_apply(tl_reader *r, int scene_table)

@@ -25,8 +25,9 @@ typedef struct scanner {
 
 static bool is_keyword(const char *text, size_t n)
 {
-    static const char *const words[] = {"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-                                        "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while"};
+    static const char *const words[] = {"and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+                                        "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+                                        "repeat",   "return", "then", "true", "until",  "while"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == n && !memcmp(words[i], text, n)) return true;
     return false;
@@ -121,7 +122,8 @@ static word next_word(scanner *s)
         static const char *const pairs[] = {"...", "..", "==", "~=", "<=", ">=", "//", "::", "<<", ">>"};
         size_t n = 1;
         for (int i = 0; i < 10 && n == 1; i++)
-            if (s->bytes - s->at >= strlen(pairs[i]) && !memcmp(s->text + s->at, pairs[i], strlen(pairs[i]))) n = strlen(pairs[i]);
+            if (s->bytes - s->at >= strlen(pairs[i]) && !memcmp(s->text + s->at, pairs[i], strlen(pairs[i])))
+                n = strlen(pairs[i]);
         s->at += n;
         w.kind = SIGN;
     }
@@ -285,10 +287,11 @@ static talus_status walk(marker *m, int *bad_line, talus_error *err)
         } else if ((is(s, w, ",") || is(s, w, ";")) && top && top->table >= 0) {
             entry = true;
         } else if (is(s, w, "(") || is(s, w, "[") ||
-                   (w.kind == KEYWORD && (is(s, w, "function") || is(s, w, "do") || is(s, w, "if") || is(s, w, "repeat")))) {
+                   (w.kind == KEYWORD &&
+                    (is(s, w, "function") || is(s, w, "do") || is(s, w, "if") || is(s, w, "repeat")))) {
             push(m, -1, false);
-        } else if ((is(s, w, ")") || is(s, w, "]") || (w.kind == KEYWORD && (is(s, w, "end") || is(s, w, "until")))) && top &&
-                   top->table < 0) {
+        } else if ((is(s, w, ")") || is(s, w, "]") || (w.kind == KEYWORD && (is(s, w, "end") || is(s, w, "until")))) &&
+                   top && top->table < 0) {
             m->depth--;
         } else if (w.kind == NAME && is(s, before, ".") && is(s, after, "=")) {
             add_field(m, w);

@@ -20,13 +20,13 @@ typedef struct tl_source_entry {
 } tl_source_entry;
 
 typedef struct tl_source_table {
-    int line; /* of the opening brace */
+    int line;        /* of the opening brace */
     int first, last; /* entries, -1: none */
 } tl_source_table;
 
 typedef struct tl_source {
     const char *file; /* as shown in messages; the caller's */
-    char *text; /* as read; [bytes], and a 0 */
+    char *text;       /* as read; [bytes], and a 0 */
     size_t bytes;
     char *marked; /* with the calls added */
     size_t marked_bytes;

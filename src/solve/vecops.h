@@ -7,8 +7,8 @@
 
 void tl_vec_copy(int64_t n, const double *x, double *y);
 void tl_vec_fill(int64_t n, double value, double *x);
-void tl_vec_add(int64_t n, double a, const double *x, double *y);         /* y += a x */
-void tl_vec_add_to(int64_t n, const double *x, double b, double *y);      /* y = x + b y */
+void tl_vec_add(int64_t n, double a, const double *x, double *y);          /* y += a x */
+void tl_vec_add_to(int64_t n, const double *x, double b, double *y);       /* y = x + b y */
 void tl_vec_sub(int64_t n, const double *x, const double *y, double *out); /* out = x - y; out may be x or y */
 
 /* x += a p and r -= a q in one pass; returns sum r^2 and, in *r_max, max|r|. */

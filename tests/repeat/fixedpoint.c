@@ -3,10 +3,11 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/parallel.h"
-#include "chain.h"
+#include "bench/gen_chain.h"
 #include "check.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/vecops.h"
+#include "split.h"
 
 static void same_bits_for_one_and_two_threads(void **state)
 {

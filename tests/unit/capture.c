@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
+#include "bench/gen_chain.h"
 #include "bench/gen_contact.h"
-#include "chain.h"
 #include "check.h"
 #include "io/hdf5_file.h"
 #include "io/matrix_market.h"

@@ -1,9 +1,10 @@
 /* Fixed-point problems: the certificate on hand-made points, both methods on pillars and on a cone,
  * whole and in parts. */
-#include "chain.h"
+#include "bench/gen_chain.h"
 #include "check.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/vecops.h"
+#include "split.h"
 
 static tl_arena arena;
 static talus_error err;

@@ -170,7 +170,8 @@ static void wrong_paint_is_told(void **state)
     (void)state;
     const char *const wrong[] = {
         "local s = sphere { radius = 1 }; s:paint('red'); return s", "return paint(3, '#ffffff')",
-        "return sphere { radius = 1 }:paint({ '#ffffff', gloss = 2 })", "return sphere { radius = 1 }:paint()"};
+        "return sphere { radius = 1 }:paint({ '#ffffff', gloss = 2 })", "return sphere { radius = 1 }:paint()",
+        "return sphere { radius = 1 }:paint({ '#ffffff', glos = 1 })"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         talus_error err = {0};
         tl_scene *s;

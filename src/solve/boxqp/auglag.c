@@ -15,18 +15,18 @@
 #include "solve/shifted.h"
 #include "solve/vecops.h"
 
-#define PENALTY 1e3     /* mu in units of diag(A); chosen: 1e2 needs twice the outer iterations, 1e4 gains nothing */
-#define NEWTON_MAX 10   /* per multiplier update */
+#define PENALTY 1e3   /* mu in units of diag(A); chosen: 1e2 needs twice the outer iterations, 1e4 gains nothing */
+#define NEWTON_MAX 10 /* per multiplier update */
 #define OUTER_MAX 200
 #define INNER_SHARE 0.1 /* inner residual relative to the gradient that it shall remove */
 
 typedef struct state {
     const tl_boxqp *q;
     double mu;
-    double *h, *k;     /* multipliers of lower and upper bounds, >= 0 */
-    double *g;         /* A x - b */
-    double *grad;      /* of the augmented Lagrangian */
-    double *violated;  /* mu D where a penalty acts, else 0 */
+    double *h, *k;    /* multipliers of lower and upper bounds, >= 0 */
+    double *g;        /* A x - b */
+    double *grad;     /* of the augmented Lagrangian */
+    double *violated; /* mu D where a penalty acts, else 0 */
     double *dx, *Adx;
 } state;
 
@@ -117,13 +117,13 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
     state s = {.q = q, .mu = o->penalty > 0 ? o->penalty : PENALTY};
     double **all[] = {&s.h, &s.k, &s.g, &s.grad, &s.violated, &s.dx, &s.Adx};
     for (int i = 0; i < 7; i++) *all[i] = tl_space_take(sp, a);
-    if (!q->diag && !(o->penalty > 0)) s.mu = PENALTY * tl_boxqp_mean_diagonal(q);
     tl_vec_fill(sp->n, 0, s.h);
     tl_vec_fill(sp->n, 0, s.k);
     tl_shifted shifted = {&q->A, s.violated, sp->n};
     tl_linop hessian = tl_linop_shifted(&shifted);
 
-    double scale = tl_boxqp_scale(q), target = stop->tolerance * scale, inner = o->inner_tolerance > 0 ? o->inner_tolerance : INNER_SHARE;
+    double scale = tl_boxqp_scale(q), target = stop->tolerance * scale,
+           inner = o->inner_tolerance > 0 ? o->inner_tolerance : INNER_SHARE;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
     double natural = tl_boxqp_gradient(q, x, s.g, w);
     for (int outer = 0; outer < OUTER_MAX; outer++, w->outer++) {

@@ -7,8 +7,8 @@
 #include "solve/outcome.h"
 
 typedef struct tl_boxqp_method {
-    const char *name; /* as in scene files: "mprgp" */
-    const char *help; /* one line */
+    const char *name;    /* as in scene files: "mprgp" */
+    const char *help;    /* one line */
     bool handles_bounds; /* plain CG is kept as the unconstrained reference */
     size_t (*bytes)(const tl_boxqp *p, const tl_options *o);
     /* x [n + halo]: start in, answer out. Takes at most bytes() from the arena, nothing from the heap. */

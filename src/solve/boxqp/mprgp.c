@@ -10,6 +10,9 @@
  * which is the original method on the problem scaled to unit diagonal. Without this a few stiff cut cells
  * make the step 1.9/|A| useless: 2137 products against 418 for mprgp-original with MIC(0) at 64^3.
  *
+ * The preconditioner is rebuilt for the free rows whenever CG restarts on another face; that of the full matrix, masked,
+ * needs 105 products instead of 63 there, and 110 instead of 43 from a warm start.
+ *
  * Names: g gradient Ax - b, phi its free part, beta its chopped part (what pushes away from a
  * bound), z = M^-1 phi on the free set, p search direction (x moves along -p), q = A p. */
 #include <math.h>
@@ -23,6 +26,7 @@
 #define STEP_SHARE 1.9      /* of 1/|A|; below 2 the projected gradient step cannot raise the energy */
 #define AGGRESSIVE_ABOVE 10 /* times the target residual [FM21 sec. 4.3.2] */
 #define MAX_CONFIRMS 8
+#define PINNED 1e10 /* diagonal of rows at a bound in the face's preconditioner, times that of A */
 
 typedef struct split {
     double beta2;    /* |beta|^2 */
@@ -126,12 +130,34 @@ static void project_step(const tl_boxqp *q, const double *metric, double a, cons
     for (int64_t i = 0; i < q->space->n; i++) x[i] = tl_boxqp_clamp(q, i, x[i] - a * d[i]);
 }
 
+static bool bound(const tl_boxqp *q, int64_t i, double x) { return x <= tl_boxqp_lo(q, i) || x >= tl_boxqp_hi(q, i); }
+
+/* Rebuild the preconditioner for the rows that are free at x, if they are not those of the last build: what is at
+ * a bound gets a diagonal so large that it decouples. `pin` holds that diagonal from build to build. */
+static void fit_to_face(const tl_boxqp *q, const double *x, double *pin, tl_precond *P, tl_work *w)
+{
+    int64_t n = q->space->n;
+    tl_blocks blocks = tl_blocks_of(n);
+    double part[TL_BLOCKS_MAX];
+#pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
+    for (int b = 0; b < blocks.count; b++) {
+        double changed = 0;
+        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
+            double d = bound(q, i, x[i]) ? PINNED * (q->diag && q->diag[i] > 0 ? q->diag[i] : 1) : 0;
+            changed += d != pin[i];
+            pin[i] = d;
+        }
+        part[b] = changed;
+    }
+    if (tl_sum_ordered(blocks.count, part) > 0) tl_precond_update(P, pin, w);
+}
+
 /* z = 0 where phi is 0 by activity: the preconditioner must not leave the face. */
 static void mask(const tl_boxqp *q, const double *x, double *z)
 {
 #pragma omp parallel for schedule(static) if (q->space->n >= TL_PARALLEL_MIN)
     for (int64_t i = 0; i < q->space->n; i++)
-        if (x[i] <= tl_boxqp_lo(q, i) || x[i] >= tl_boxqp_hi(q, i)) z[i] = 0;
+        if (bound(q, i, x[i])) z[i] = 0;
 }
 
 static void chopped(const tl_boxqp *q, const double *metric, const double *x, const double *g, double *beta)
@@ -159,7 +185,8 @@ static double norm_bound(const tl_boxqp *q, const double *metric, double *v, dou
             if (metric) row /= metric[i];
             most = row > most ? row : most;
         }
-        return tl_space_max(s, most);
+        most = tl_space_max(s, most);
+        return most > 0 ? most : 1; /* A = 0: any step will do, an infinite one would not */
     }
     for (int64_t i = 0; i < s->n; i++) v[i] = i % 2 ? -1 : 1; /* rich in the highest modes of a grid */
     for (int k = 0; k < 12; k++) {
@@ -174,10 +201,10 @@ static double norm_bound(const tl_boxqp *q, const double *metric, double *v, dou
 }
 
 typedef struct vectors {
-    double *g, *phi, *z, *p, *q, *x_old;
+    double *g, *phi, *z, *p, *q, *x_old, *pin;
 } vectors;
 
-static size_t bytes(const tl_boxqp *p, const tl_options *o) { return (o->precond ? 6u : 5u) * tl_space_room(p->space); }
+static size_t bytes(const tl_boxqp *p, const tl_options *o) { return (o->precond ? 7u : 5u) * tl_space_room(p->space); }
 
 /* Project the full CG step. Returns false, with x as before, when the energy would rise. */
 static bool expand_aggressively(const tl_boxqp *q, double a_cg, vectors *v, double *x, tl_work *w)
@@ -209,7 +236,8 @@ static bool expand_aggressively(const tl_boxqp *q, double a_cg, vectors *v, doub
     return true;
 }
 
-static void expand_to_boundary(const tl_boxqp *q, const double *metric, double a_f, double abar, vectors *v, double *x, tl_work *w)
+static void expand_to_boundary(const tl_boxqp *q, const double *metric, double a_f, double abar, vectors *v, double *x,
+                               tl_work *w)
 {
     walk(q, a_f, v->p, v->q, x, v->g);
     split_gradient(q, metric, x, v->g, abar, v->phi);
@@ -223,9 +251,14 @@ static tl_outcome mprgp(const tl_boxqp *q, const tl_options *o, const tl_stop *s
 {
     const tl_space *s = q->space;
     size_t mark = tl_arena_mark(a);
-    vectors v = {.g = tl_space_take(s, a), .phi = tl_space_take(s, a), .p = tl_space_take(s, a), .q = tl_space_take(s, a)};
+    vectors v = {
+        .g = tl_space_take(s, a), .phi = tl_space_take(s, a), .p = tl_space_take(s, a), .q = tl_space_take(s, a)};
     v.x_old = tl_space_take(s, a);
     v.z = o->precond ? tl_space_take(s, a) : v.phi;
+    if (o->precond) {
+        v.pin = tl_space_take(s, a);
+        tl_vec_fill(s->n, 0, v.pin);
+    }
 
     const double *metric = o->precond ? q->diag : NULL;
     double scale = tl_boxqp_scale(q), target = stop->tolerance * scale;
@@ -280,6 +313,7 @@ static tl_outcome mprgp(const tl_boxqp *q, const tl_options *o, const tl_stop *s
 
         /* conjugate gradients in the face */
         if (o->precond) {
+            if (restart) fit_to_face(q, x, v.pin, o->precond, w);
             tl_precond_apply(o->precond, s->n, v.phi, v.z, w);
             mask(q, x, v.z);
         }
@@ -308,6 +342,7 @@ static tl_outcome mprgp(const tl_boxqp *q, const tl_options *o, const tl_stop *s
         }
         fresh = restart = true;
     }
+    if (o->precond) tl_precond_update(o->precond, NULL, NULL);
     tl_arena_release(a, mark);
     return out;
 }

@@ -46,8 +46,8 @@ static void jacobi_apply(const tl_precond *P, const double *r, double *z)
 static void jacobi_free(tl_precond *P) { tl_free(P->data); }
 
 static const tl_precond_kind none = {"none", "no preconditioner", none_create, none_update, none_apply, none_free};
-static const tl_precond_kind jacobi = {"jacobi",      "inverse of the diagonal", jacobi_create,
-                                       jacobi_update, jacobi_apply,              jacobi_free};
+static const tl_precond_kind jacobi = {
+    "jacobi", "inverse of the diagonal", jacobi_create, jacobi_update, jacobi_apply, jacobi_free};
 
 static const tl_precond_kind *const kinds[] = {&none, &jacobi, &tl_precond_ssor, &tl_precond_ic, &tl_precond_mic};
 

@@ -1,2 +1,2 @@
---! 2: 
+--! 2:
 local x <close> = { __close = function() while true do end end }

@@ -1,2 +1,2 @@
---! 
+--!
 for i = 1, 1e9 do preset "water" end

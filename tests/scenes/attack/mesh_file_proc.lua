@@ -1,3 +1,3 @@
---! 2: mesh: 
+--! 2: mesh:
 local m = mesh { file = "../../../../../../../../../dev/zero" }
 return scene { talus = 1, engine = "lg", duration = 1, bodies = { { shape = m, density = 1 } } }

@@ -1,14 +1,14 @@
-/* A pillar of blocks as a fixed-point problem, for the tests of that kind.
+/* A pillar of blocks as a fixed-point problem.
  *
  * n unit masses in a column; x_i >= 0 is the force below block i, r = A x + c the acceleration of
  * each gap: A = tridiag(-1, 2, -1) with A_00 = 1 (the ground does not move), c_0 = -g. At rest
  * x_i = g (n - i). A pull `lift` on block k opens the gap below it when lift > g (n - k).
  * One step: y = max(0, x - nu r / A_ii). */
-#ifndef TL_TESTS_CHAIN_H
-#define TL_TESTS_CHAIN_H
+#ifndef TL_BENCH_GEN_CHAIN_H
+#define TL_BENCH_GEN_CHAIN_H
 
+#include "math/csr.h"
 #include "solve/fixedpoint/problem.h"
-#include "split.h"
 
 #define CHAIN_G 9.81
 

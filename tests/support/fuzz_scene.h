@@ -14,10 +14,15 @@
 static const char *const fuzz_around[][2] = {
     {"", ""},
     {"return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {4, 4, 4}, cell = 0.25 }, ", "}"},
-    {"return scene { talus = 1, engine = 'sph', duration = 1, sph = { spacing = 0.1 }, bodies = { { shape = sphere { radius = 1 }, ", "} } }"},
+    {"return scene { talus = 1, engine = 'sph', duration = 1, sph = { spacing = 0.1 }, bodies = { { shape = sphere { "
+     "radius = 1 }, ",
+     "} } }"},
     {"local s = ", " return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { density = 1, shape = s } } }"},
-    {"return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = box { size = 1 }, motion = function(t) ", " end } } }"},
-    {"local m = ", " return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {4, 4, 4}, cell = 0.25 }, fill = { { material = m, shape = plane { height = 0.5 } } } }"},
+    {"return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = box { size = 1 }, motion = "
+     "function(t) ",
+     " end } } }"},
+    {"local m = ", " return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {4, 4, 4}, cell = 0.25 "
+                   "}, fill = { { material = m, shape = plane { height = 0.5 } } } }"},
 };
 #define FUZZ_AROUND ((int)(sizeof fuzz_around / sizeof *fuzz_around))
 
@@ -31,7 +36,8 @@ static void fuzz_problem(void *user, const char *file, int line, bool note, cons
 static inline void fuzz_scene(const uint8_t *data, size_t bytes)
 {
     int kind = bytes && data[0] >= '0' && data[0] < '0' + FUZZ_AROUND ? data[0] - '0' : 0;
-    size_t skip = bytes && data[0] >= '0' && data[0] < '0' + FUZZ_AROUND, head = strlen(fuzz_around[kind][0]), tail = strlen(fuzz_around[kind][1]);
+    size_t skip = bytes && data[0] >= '0' && data[0] < '0' + FUZZ_AROUND, head = strlen(fuzz_around[kind][0]),
+           tail = strlen(fuzz_around[kind][1]);
     char *text = malloc(head + bytes + tail + 1);
     if (!text) abort();
     memcpy(text, fuzz_around[kind][0], head);
@@ -45,7 +51,9 @@ static inline void fuzz_scene(const uint8_t *data, size_t bytes)
     tl_load_options o = {.no_files = true, .units = 100000, .problem = fuzz_problem, .problem_user = &errors};
     talus_status status = tl_scene_load_text(&s, "input", text, head + bytes - skip + tail, &o, &err);
     free(text);
-    if ((status == TALUS_OK) != (errors == 0) || (status != TALUS_OK && (s || status != TALUS_BAD_INPUT || !err.message[0]))) abort();
+    if ((status == TALUS_OK) != (errors == 0) ||
+        (status != TALUS_OK && (s || status != TALUS_BAD_INPUT || !err.message[0])))
+        abort();
     if (s) {
         for (int i = 0; i < s->body_count; i++) {
             double pose[7];

@@ -1,4 +1,4 @@
-#include "chain.h"
+#include "bench/gen_chain.h"
 
 #include <math.h>
 

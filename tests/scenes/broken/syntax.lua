@@ -1,0 +1,4 @@
+--! 3:
+return scene {
+  talus = = 1,
+}

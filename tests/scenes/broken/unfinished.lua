@@ -1,0 +1,3 @@
+--! 4:
+return scene {
+  talus = 1,
