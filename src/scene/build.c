@@ -190,7 +190,9 @@ static int make_cone(tl_reader *r, const tl_shape_args *a, talus_error *err)
 }
 static int make_torus(tl_reader *r, const tl_shape_args *a, talus_error *err)
 {
-    return tl_shape_torus(r->scene->shapes, a->radius, a->tube, err);
+    if (a->tube < a->radius) return tl_shape_torus(r->scene->shapes, a->radius, a->tube, err);
+    TL_FAIL(err, TALUS_BAD_INPUT, "tube must be < radius = %g m, got %g", a->radius, a->tube);
+    return -1;
 }
 static int make_plane(tl_reader *r, const tl_shape_args *a, talus_error *err)
 {

@@ -7,6 +7,8 @@
 #include "base/hash.h"
 #include "scene/read.h"
 
+#define READ_UNITS 20000000 /* reading what the script made: 100 000 bodies take half of it */
+
 void tl_scene_free(tl_scene *s)
 {
     if (!s) return;
@@ -146,6 +148,7 @@ static void read_result(tl_reader *r)
                         tl_read_describe(L, -1, got, sizeof got));
         return;
     }
+    tl_sandbox_allow(r->box, READ_UNITS);
     tl_settings_apply(r, lua_gettop(L));
     tl_read_table(r, tl_schema_find("scene"), -1, s, "", r->where);
 }
@@ -215,7 +218,11 @@ static talus_status load(tl_reader *r, const char *text, size_t bytes, talus_err
         bool limit = r->box->spent || r->box->full || r->box->long_text;
         if (status == LUA_ERRMEM && !limit) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the scene");
         char reason[320];
-        tl_read_problem(r, (tl_where){s->file, 1}, "%s", tl_sandbox_reason(r->box, reason, sizeof reason));
+        tl_where end = {s->file, r->where.line};
+        if (r->box->spent)
+            tl_read_problem(r, end, "the scene has more tables or more problems than are read");
+        else
+            tl_read_problem(r, end, "%s", tl_sandbox_reason(r->box, reason, sizeof reason));
     }
     if (r->status != TALUS_OK) return r->status;
     lua_settop(L, 0);
@@ -223,7 +230,14 @@ static talus_status load(tl_reader *r, const char *text, size_t bytes, talus_err
     r->box->print = NULL;
     tl_read_sort_problems(r);
     tell(r, err);
-    return r->error_count ? TALUS_BAD_INPUT : TALUS_OK;
+    if (r->error_count) return TALUS_BAD_INPUT;
+    if (s->function_count) {
+        lua_gc(L, LUA_GCCOLLECT); /* the tables that were read are not needed any more */
+    } else {
+        tl_sandbox_free(s->lua->box);
+        s->lua->box = NULL;
+    }
+    return TALUS_OK;
 }
 
 static talus_status prepare(tl_scene *s, tl_reader *r, const char *name, const tl_load_options *o, talus_error *err)
@@ -232,7 +246,7 @@ static talus_status prepare(tl_scene *s, tl_reader *r, const char *name, const t
     char *file = tl_arena_take(&s->arena, n);
     s->root = -1;
     s->size = o->size;
-    s->hash = TL_HASH_START;
+    s->hash = tl_hash(TL_HASH_START, &o->size, sizeof o->size);
     s->shapes = tl_shape_tree_create();
     s->lua = TL_NEW_ZERO(tl_scene_lua, 1);
     r->problems = TL_NEW_ZERO(tl_problem, TL_PROBLEMS_MAX);

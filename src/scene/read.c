@@ -23,6 +23,7 @@ void tl_reader_starved(tl_reader *r)
 
 void *tl_reader_take(tl_reader *r, size_t bytes)
 {
+    tl_sandbox_charge(r->L, (int64_t)(bytes / 8));
     void *block = tl_arena_take_zero(&r->scene->arena, bytes);
     if (!block) tl_reader_starved(r);
     return block;
@@ -46,6 +47,8 @@ static bool alike(const char *a, const char *b)
         if (!*a) return true;
     }
 }
+
+#define PROBLEM_UNITS 1000 /* telling one costs about 10 us: the nearest name, its place, a look for others alike */
 
 static void add_problem(tl_reader *r, tl_where where, bool note, const char *format, va_list args)
 {
@@ -72,6 +75,7 @@ void tl_read_problem(tl_reader *r, tl_where where, const char *format, ...)
     va_start(args, format);
     add_problem(r, where, false, format, args);
     va_end(args);
+    if (!r->box->spent) tl_sandbox_charge(r->L, PROBLEM_UNITS);
 }
 
 void tl_read_note(tl_reader *r, tl_where where, const char *format, ...)
@@ -153,9 +157,12 @@ tl_where tl_read_where(tl_reader *r, int table, const char *key, int index, tl_w
     if (lua_isinteger(L, -1)) {
         lua_Integer code = lua_tointeger(L, -1);
         int file = (int)(code >> 32);
-        if (file >= 0 && file < r->source_count)
-            where = (tl_where){r->sources[file].file,
-                               tl_source_line(&r->sources[file], (int)(code & 0x7fffffff), key, index)};
+        if (file >= 0 && file < r->source_count) {
+            int looked;
+            where.file = r->sources[file].file;
+            where.line = tl_source_line(&r->sources[file], (int)(code & 0x7fffffff), key, index, &looked);
+            tl_sandbox_charge(L, looked / 8);
+        }
     }
     lua_pop(L, 2);
     return where;
@@ -180,8 +187,15 @@ const char *tl_read_describe(lua_State *L, int index, char *text, size_t room)
         break;
     }
     case LUA_TTABLE: {
-        size_t n = lua_rawlen(L, index);
-        if (n)
+        index = lua_absindex(L, index);
+        size_t n = lua_rawlen(L, index), found = 0;
+        for (size_t i = 1; i <= n && i < 100; i++) {
+            found += lua_rawgeti(L, index, (lua_Integer)i) != LUA_TNIL;
+            lua_pop(L, 1);
+        }
+        if (found < n && n < 100)
+            snprintf(text, room, "a list with holes");
+        else if (n)
             snprintf(text, room, "a list of %zu", n);
         else
             snprintf(text, room, "a table");
@@ -886,6 +900,7 @@ bool tl_read_table(tl_reader *r, const tl_context *c, int index, void *object, c
     if (c->has_where) *(tl_where *)object = where;
     tl_seen seen = {c, 0, 0, index, path, where};
     bool good = true;
+    tl_sandbox_charge(L, 2 * c->key_count);
     for (int i = 0; i < c->key_count; i++) {
         bool given, right = read_entry(r, &c->keys[i], index, object, path, where, &given);
         good &= right;

@@ -269,26 +269,25 @@ static void check_bodies_inside(tl_reader *r, const tl_scene *s)
     }
 }
 
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
 static void check_pairs(tl_reader *r, const tl_scene *s)
 {
+    if (!s->contact_count) return;
+    const char **names = tl_reader_take(r, (size_t)(s->body_count + r->material_count + 2) * sizeof *names);
+    size_t n = 0;
+    names[n++] = "walls";
+    for (int m = 0; m < r->material_count; m++)
+        if (*r->materials[m].name) names[n++] = r->materials[m].name;
+    for (int b = 0; b < s->body_count; b++) names[n++] = s->bodies[b].name;
+    qsort(names, n, sizeof *names, by_text);
+
+    int looked = 0;
     for (int i = 0; i < s->contact_count; i++)
         for (int k = 0; k < 2; k++) {
             const char *name = s->contacts[i].between[k];
-            if (!*name) continue; /* told already */
-            bool known = !strcmp(name, "walls");
-            const char **names = tl_reader_take(r, (size_t)(s->body_count + r->material_count + 2) * sizeof *names);
-            int n = 0;
-            names[n++] = "walls";
-            for (int m = 0; m < r->material_count; m++) {
-                known |= !strcmp(r->materials[m].name, name);
-                if (*r->materials[m].name) names[n++] = r->materials[m].name;
-            }
-            for (int b = 0; b < s->body_count; b++) {
-                known |= !strcmp(s->bodies[b].name, name);
-                names[n++] = s->bodies[b].name;
-            }
-            if (known) continue;
-            const char *near = tl_text_nearest(name, names);
+            if (!*name || bsearch(&name, names, n, sizeof *names, by_text)) continue; /* none: told already */
+            const char *near = looked++ < 20 ? tl_text_nearest(name, names) : NULL;
             tl_read_problem(r, s->contacts[i].where,
                             "contacts[%d].between must name materials, bodies or \"walls\", got \"%.60s\"%s%s%s", i + 1,
                             name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");

@@ -238,7 +238,7 @@ typedef struct tl_scene {
     tl_camera camera;
     tl_render_spec render;
 
-    uint64_t hash;  /* of every file read and every setting made */
+    uint64_t hash;  /* of every Lua file read, every setting, and the size */
     tl_arena arena; /* texts and arrays above */
     tl_scene_lua *lua;
 } tl_scene;

@@ -357,17 +357,21 @@ static bool same(const tl_source *s, const tl_source_entry *e, const char *key, 
     return (size_t)e->key_length == strlen(key) && !memcmp(s->text + e->key, key, (size_t)e->key_length);
 }
 
-int tl_source_line(const tl_source *s, int table, const char *key, int index)
+int tl_source_line(const tl_source *s, int table, const char *key, int index, int *looked)
 {
+    *looked = 0;
     if (table < 0 || table >= s->table_count) return 1;
     const tl_source_table *t = &s->tables[table];
-    for (int i = t->first; i >= 0; i = s->entries[i].next)
+    for (int i = t->first; i >= 0 && (key || index); i = s->entries[i].next) {
+        ++*looked;
         if (same(s, &s->entries[i], key, index)) return s->entries[i].line;
+    }
     int found = 0, line = t->line;
     for (int i = 0; key && i < s->field_count; i++)
         if (same(s, &s->fields[i], key, 0)) {
             found++;
             line = s->fields[i].line;
         }
+    if (key) *looked += s->field_count;
     return found == 1 ? line : t->line;
 }

@@ -46,7 +46,7 @@ void tl_source_free(tl_source *s);
 talus_status tl_source_mark(tl_source *s, int *bad_line, talus_error *err);
 
 /* Line of an entry of a table; when the key is not written there, of an assignment to such a field if there is one
- * only, else of the table. key NULL: entry number `index`, 0: the table itself. */
-int tl_source_line(const tl_source *s, int table, const char *key, int index);
+ * only, else of the table. key NULL: entry number `index`, 0: the table itself. *looked: entries visited. */
+int tl_source_line(const tl_source *s, int table, const char *key, int index, int *looked);
 
 #endif

@@ -1,4 +1,4 @@
---! 3:
+--! 3: unexpected symbol near '='
 return scene {
   talus = = 1,
 }

@@ -1,3 +1,3 @@
---! 4:
+--! 4: unexpected symbol near <eof>
 return scene {
   talus = 1,
