@@ -6,7 +6,7 @@
 
 #define CALL_UNITS 200000    /* of one call: about 5 ms */
 #define CHECK_UNITS 40000000 /* of all calls of a purity check together */
-#define ENTRY_UNITS 50       /* of starting a call */
+#define ENTRY_UNITS 100      /* of starting a call */
 #define FAILURE_UNITS 1000   /* of telling that one is wrong */
 #define CHECK_TIMES 16
 
