@@ -1,7 +1,7 @@
 -- A bowl on a foot ring, 25 cm wide and 10 cm high, open at the top, standing on y = 0 around the y axis.
 -- The wall is 7 mm thick. Suggested edge of triangles and tetrahedra: 0.004 m.
 -- Modelled in centimetres; the last line makes metres of them.
-local n = 40 -- points of a quarter turn
+local n = 80 -- points of a quarter turn
 local profile = { {0, 0.5}, {4.3, 0.5}, {4.6, 0}, {5.4, 0}, {5.7, 0.9} } -- under the foot, its ring
 local function put(radius, y) profile[#profile + 1] = {radius, y} end
 for i = 1, n do -- outside, up to the rim

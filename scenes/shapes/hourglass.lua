@@ -29,5 +29,5 @@ end
 
 local hourglass = frame + glass
 hourglass:paint({ "#dfeeea", opacity = 0.15 })
-hourglass:paint(frame + offset { discs, by = 0.4 }, { "#9a6a3f", gloss = 0.55 }) -- wood is seen through the bulbs' ends
+hourglass:paint(frame + offset { discs, by = 0.31 }, { "#9a6a3f", gloss = 0.55 }) -- wood is seen through the bulbs' ends
 return hourglass:move({0, 11, 0}):scale(0.01)

@@ -43,7 +43,7 @@ rabbit = smooth_union { rabbit, nose, blend = 0.15 }
 rabbit = intersect { rabbit + eyes, half_space { normal = {0, -1, 0} } } -- flat soles
 
 rabbit:paint("#b08560")
-rabbit:paint(ear(egg({0.95, 4.9, 1.5}, {0.9, 0.1, 0})), { "#dfa79a", gloss = 0 })
+rabbit:paint(ear(egg({0.95, 4.7, 1.5}, {0.9, 0.25, 0})), { "#dfa79a", gloss = 0 })
 rabbit:paint(offset { tail, by = 0.35 }, { "#f4efe6", gloss = 0 })
 rabbit:paint(eyes, { "#16100e", gloss = 0.95 })
 rabbit:paint(offset { nose, by = 0.08 }, "#c77d78")

@@ -347,30 +347,56 @@ tl_box3 tl_picture_bounds(const tl_picture *p)
 }
 
 /* Half the frame that the subject may fill: the rest is margin. */
-#define FILL 0.86
+#define FILL 0.78
+#define FRAME_POINTS 4096
 
-static tl_vec3 corner_of(tl_box3 b, int i)
+/* Up to FRAME_POINTS points that stand for the subject: the corners of its box when it has one, else evenly picked
+ * vertices and particles. Returns how many. */
+static int frame_points(const tl_picture *p, tl_vec3 *out)
 {
-    return (tl_vec3){i & 1 ? b.hi.x : b.lo.x, i & 2 ? b.hi.y : b.lo.y, i & 4 ? b.hi.z : b.lo.z};
+    tl_box3 b = p->subject;
+    int64_t total = 0, k = 0;
+    int count = 0;
+    for (int i = 0; i < p->instances; i++) total += p->mesh[p->instance[i].mesh].vertices;
+    for (int i = 0; i < p->clouds; i++) total += p->cloud[i].count;
+    if (total == 0 && !(b.lo.x <= b.hi.x)) b = (tl_box3){{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
+    if (b.lo.x <= b.hi.x) {
+        for (int i = 0; i < 8; i++)
+            out[i] = (tl_vec3){i & 1 ? b.hi.x : b.lo.x, i & 2 ? b.hi.y : b.lo.y, i & 4 ? b.hi.z : b.lo.z};
+        return 8;
+    }
+    int64_t stride = (total + FRAME_POINTS - 1) / FRAME_POINTS;
+    for (int i = 0; i < p->instances; i++) {
+        const tl_picture_instance *in = &p->instance[i];
+        const tl_picture_mesh *m = &p->mesh[in->mesh];
+        for (int32_t v = 0; v < m->vertices; v++)
+            if (k++ % stride == 0) out[count++] = tl_vec3_add(tl_mat3_mul_vec(in->linear, m->vertex[v]), in->at);
+    }
+    for (int i = 0; i < p->clouds; i++)
+        for (int32_t v = 0; v < p->cloud[i].count; v++)
+            if (k++ % stride == 0) out[count++] = p->cloud[i].at[v];
+    return count;
 }
 
-/* Nearest eye along -forward from `center` that keeps every corner inside the frame, then moved sideways so that
- * the corners' extent is in the middle; a few rounds settle both. */
-static tl_vec3 frame(const tl_lens *c, tl_box3 b, double zoom)
+/* Nearest eye along -forward from a centre that keeps every point inside the frame, then moved sideways so that
+ * their extent is in the middle; a few rounds settle both. */
+static tl_vec3 frame(const tl_lens *c, int count, const tl_vec3 *point, double zoom)
 {
+    tl_box3 b = empty_box;
+    for (int i = 0; i < count; i++) include(&b, point[i], 0);
     tl_vec3 center = tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), eye = center;
     double kx = c->half_height * c->aspect * FILL * zoom, ky = c->half_height * FILL * zoom;
     for (int round = 0; round < 8; round++) {
         double back = 0;
-        for (int i = 0; i < 8; i++) {
-            tl_vec3 d = tl_vec3_sub(corner_of(b, i), center);
+        for (int i = 0; i < count; i++) {
+            tl_vec3 d = tl_vec3_sub(point[i], center);
             double depth = tl_vec3_dot(d, c->forward);
             back = fmax(back, fmax(fabs(tl_vec3_dot(d, c->right)) / kx, fabs(tl_vec3_dot(d, c->up)) / ky) - depth);
         }
         eye = tl_vec3_add_scaled(center, -back, c->forward);
         double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
-        for (int i = 0; i < 8; i++) {
-            tl_vec3 d = tl_vec3_sub(corner_of(b, i), eye);
+        for (int i = 0; i < count; i++) {
+            tl_vec3 d = tl_vec3_sub(point[i], eye);
             double depth = fmax(tl_vec3_dot(d, c->forward), 1e-9);
             double s[2] = {tl_vec3_dot(d, c->right) / depth, tl_vec3_dot(d, c->up) / depth};
             for (int k = 0; k < 2; k++) lo[k] = fmin(lo[k], s[k]), hi[k] = fmax(hi[k], s[k]);
@@ -397,9 +423,8 @@ tl_lens tl_lens_of(const tl_picture *p, int width, int height)
     c.up = tl_vec3_cross(c.right, c.forward);
     c.eye = k->eye;
     if (k->automatic) {
-        tl_box3 b = p->subject.lo.x <= p->subject.hi.x ? p->subject : tl_picture_bounds(p);
-        if (!(b.lo.x <= b.hi.x)) b = (tl_box3){{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
-        c.eye = frame(&c, b, k->zoom > 0 ? k->zoom : 1);
+        tl_vec3 point[FRAME_POINTS];
+        c.eye = frame(&c, frame_points(p, point), point, k->zoom > 0 ? k->zoom : 1);
     }
     return c;
 }

@@ -132,7 +132,7 @@ int tl_picture_add_box(tl_picture *p, tl_box3 box, talus_error *err);
 /* Bounds of all instances and particles; empty (lo > hi) when there is none. */
 tl_box3 tl_picture_bounds(const tl_picture *p);
 
-/* The camera in force: as given, or framed so that the subject's eight corners are inside the frame with a margin. */
+/* The camera in force: as given, or framed so that the subject is inside the frame with a margin. */
 typedef struct tl_lens {
     tl_vec3 eye, right, up, forward; /* orthonormal */
     double half_height;              /* tan(fov / 2) */

@@ -35,6 +35,8 @@ bool tl_view_direction(const char *name, tl_vec3 *towards_eye)
 
 /* ---- surfaces ---- */
 
+static const tl_box3 nothing = {{1, 1, 1}, {-1, -1, -1}};
+
 static tl_vec3 corner(tl_box3 b, int i)
 {
     return (tl_vec3){i & 1 ? b.hi.x : b.lo.x, i & 2 ? b.hi.y : b.lo.y, i & 4 ? b.hi.z : b.lo.z};
@@ -50,12 +52,21 @@ static bool is_plain_box(const tl_shape_tree *t, int node, tl_box3 b)
     return true;
 }
 
-/* Normals of the distance where they agree with the triangles: exact on smooth parts, the triangles' own at creases. */
-static void refine_normals(const tl_shape_tree *t, int node, tl_picture_mesh *m)
+/* Normals of the distance where they agree with the triangles, the triangles' own at creases. Differences over
+ * a triangle's size: the many small facets of a profile are then one smooth curve. */
+static void refine_normals(const tl_shape_tree *t, int node, double edge, tl_picture_mesh *m)
 {
+    double h = 0.75 * edge;
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < m->vertices; i++) {
-        tl_vec3 g = tl_shape_gradient(t, node, m->vertex[i]);
+        tl_vec3 q = m->vertex[i], g;
+        g.x = tl_shape_distance(t, node, (tl_vec3){q.x + h, q.y, q.z}) -
+              tl_shape_distance(t, node, (tl_vec3){q.x - h, q.y, q.z});
+        g.y = tl_shape_distance(t, node, (tl_vec3){q.x, q.y + h, q.z}) -
+              tl_shape_distance(t, node, (tl_vec3){q.x, q.y - h, q.z});
+        g.z = tl_shape_distance(t, node, (tl_vec3){q.x, q.y, q.z + h}) -
+              tl_shape_distance(t, node, (tl_vec3){q.x, q.y, q.z - h});
+        g = tl_vec3_normalize(g);
         if (tl_vec3_dot(g, m->normal[i]) > 0.94) m->normal[i] = g; /* within 20 degrees */
     }
 }
@@ -122,14 +133,14 @@ static int32_t part_glass(tl_trimesh *m, const tl_scene *s, int node, double sla
     return clear;
 }
 
-static talus_status add_surface(tl_picture *p, const tl_scene *s, int node, const tl_trimesh *m, int *mesh,
+static talus_status add_surface(tl_picture *p, const tl_scene *s, int node, double edge, const tl_trimesh *m, int *mesh,
                                 talus_error *err)
 {
     *mesh = -1;
     if (m->triangles == 0) return TALUS_OK;
     *mesh = tl_picture_add_mesh(p, m, CREASE_DEG, err);
     if (*mesh < 0) return err->status;
-    refine_normals(s->shapes, node, &p->mesh[*mesh]);
+    refine_normals(s->shapes, node, edge, &p->mesh[*mesh]);
     return TALUS_OK;
 }
 
@@ -152,8 +163,8 @@ static talus_status add_shape(tl_picture *p, const tl_scene *s, int node, double
     int32_t clear = has_glass ? part_glass(&m, s, node, slack, out) : 0;
     tl_trimesh glass = {m.vertices, clear, m.vertex, m.triangle},
                solid = {m.vertices, m.triangles - clear, m.vertex, m.triangle + clear};
-    talus_status status = add_surface(p, s, node, &solid, &out->solid, err);
-    if (status == TALUS_OK) status = add_surface(p, s, node, &glass, &out->clear, err);
+    talus_status status = add_surface(p, s, node, edge, &solid, &out->solid, err);
+    if (status == TALUS_OK) status = add_surface(p, s, node, edge, &glass, &out->clear, err);
     tl_trimesh_free(&m);
     for (int j = 0; j < s->paint_count && status == TALUS_OK && out->solid >= 0; j++)
         if (s->paints[j].node == node && !(own_colour && s->paints[j].region < 0))
@@ -218,8 +229,8 @@ talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, con
     skin k;
     TL_TRY(add_shape(p, s, node, edge_for(s->shapes, node, pixel), false, &k, err));
     TL_TRY(show(p, &k, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_glossy(tl_colour_palette(0), 0.45f), err));
-    p->subject = tl_picture_bounds(p); /* of the surface: tighter than the tree's */
-    p->ground.height = p->subject.lo.y;
+    p->subject = nothing; /* from here on framed by the surface, tighter than the tree's box */
+    p->ground.height = tl_picture_bounds(p).lo.y;
     return TALUS_OK;
 }
 
@@ -483,5 +494,6 @@ talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scen
         TL_TRY(add_fill(p, s, i, o->particles_most > 0 ? o->particles_most : PARTICLES_MOST, err));
     if (s->domain.bounded && s->render.walls != TL_LOOK_NONE)
         TL_TRY(tl_picture_add_tank(p, s->domain.box, s->render.walls == TL_LOOK_GLASS, err));
+    if (p->instances || p->clouds) p->subject = nothing; /* framed by what is there */
     return TALUS_OK;
 }
