@@ -420,11 +420,14 @@ static const struct {
     {"pillar", pillar},
 };
 
-/* A captured problem with every method of its kind, from its own start when it has one. */
+/* A captured problem with every method of its kind, from its own start and to its own target when it has them. */
 static talus_status replay(context *c, const char *path, talus_error *err)
 {
     tl_captured *p;
     TL_TRY(tl_capture_load(path, &p, err));
+    talus_bench_options as_captured = *c->o;
+    if (!(as_captured.tolerance > 0) && p->tolerance > 0) as_captured.tolerance = p->tolerance;
+    c->o = &as_captured;
     talus_status status = TALUS_OK;
     switch (p->kind) {
     case TL_KIND_LINEAR: status = compare_linear(c, path, &p->linear, p->x0, err); break;

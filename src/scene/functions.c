@@ -6,6 +6,8 @@
 
 #define CALL_UNITS 200000    /* of one call: about 5 ms */
 #define CHECK_UNITS 40000000 /* of all calls of a purity check together */
+#define ENTRY_UNITS 100      /* of starting a call */
+#define FAILURE_UNITS 1000   /* of telling that one is wrong */
 #define CHECK_TIMES 16
 
 int tl_function_add(tl_reader *r, const tl_key *key, int index, int count, const char *path, tl_where where)
@@ -172,7 +174,7 @@ talus_status tl_scene_timed(const tl_scene *s, const tl_timed *v, double t, doub
 /* Times over the whole duration, none of them a round number of frames; the second order visits them scattered. */
 static double check_time(const tl_scene *s, int i) { return s->duration * (i + 0.37 * (i % 3)) / CHECK_TIMES; }
 
-static bool check_one(tl_reader *r, int function, int64_t *units)
+static void check_one(tl_reader *r, int function, int64_t *units)
 {
     const tl_scene *s = r->scene;
     const tl_function *f = &s->lua->functions[function];
@@ -185,20 +187,21 @@ static bool check_one(tl_reader *r, int function, int64_t *units)
             double t = check_time(s, i);
             tl_sandbox_allow(s->lua->box, CALL_UNITS);
             talus_status status = evaluate(s, function, t, pass ? again : first[i], &where, &err);
-            *units -= CALL_UNITS - s->lua->box->budget;
+            *units -= ENTRY_UNITS + CALL_UNITS - s->lua->box->budget;
             if (status == TALUS_NO_MEMORY) tl_reader_starved(r);
             if (status != TALUS_OK) {
-                tl_read_problem(r, where, "%s", err.message);
-                return false;
+                tl_read_failure(r, where, "%s", err.message);
+                *units -= FAILURE_UNITS;
+                return;
             }
             if (pass && memcmp(again, first[i], (size_t)f->count * sizeof *again)) {
-                tl_read_problem(r, where,
+                tl_read_failure(r, where,
                                 "%s(%.10g) must depend on the time only, but gave another answer when asked again",
                                 f->path, t);
-                return false;
+                *units -= FAILURE_UNITS;
+                return;
             }
         }
-    return true;
 }
 
 void tl_functions_check(tl_reader *r)
@@ -206,7 +209,7 @@ void tl_functions_check(tl_reader *r)
     int64_t units = CHECK_UNITS;
     for (int i = 0; i < r->scene->function_count && units > 0; i++) check_one(r, i, &units);
     if (units <= 0)
-        tl_read_problem(
+        tl_read_failure(
             r, r->scene->lua->functions[0].where,
             "the scene's %d functions of time take too long: more than %d units of work for %d calls of each",
             r->scene->function_count, CHECK_UNITS, 2 * CHECK_TIMES);

@@ -59,7 +59,7 @@ static bool failed(tl_reader *r, int status)
     if (r->status != TALUS_OK) lua_error(r->L); /* memory of ours: nothing to tell about the file */
     if (status == LUA_ERRMEM && box->starved && !limit) tl_reader_starved(r);
     int file = box->chunk >= 0 && box->chunk < r->source_count ? box->chunk : 0;
-    tl_read_problem(r, (tl_where){r->sources[file].file, box->line > 0 ? box->line : 1}, "%s",
+    tl_read_failure(r, (tl_where){r->sources[file].file, box->line > 0 ? box->line : 1}, "%s",
                     tl_sandbox_reason(box, reason, sizeof reason));
     lua_pop(r->L, 1);
     return false;
@@ -220,9 +220,9 @@ static talus_status load(tl_reader *r, const char *text, size_t bytes, talus_err
         char reason[320];
         tl_where end = {s->file, r->where.line};
         if (r->box->spent)
-            tl_read_problem(r, end, "the scene has more tables or more problems than are read");
+            tl_read_failure(r, end, "the scene has more tables or more problems than are read");
         else
-            tl_read_problem(r, end, "%s", tl_sandbox_reason(r->box, reason, sizeof reason));
+            tl_read_failure(r, end, "%s", tl_sandbox_reason(r->box, reason, sizeof reason));
     }
     if (r->status != TALUS_OK) return r->status;
     lua_settop(L, 0);

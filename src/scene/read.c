@@ -75,7 +75,15 @@ void tl_read_problem(tl_reader *r, tl_where where, const char *format, ...)
     va_start(args, format);
     add_problem(r, where, false, format, args);
     va_end(args);
-    if (!r->box->spent) tl_sandbox_charge(r->L, PROBLEM_UNITS);
+    tl_sandbox_charge(r->L, PROBLEM_UNITS);
+}
+
+void tl_read_failure(tl_reader *r, tl_where where, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_problem(r, where, false, format, args);
+    va_end(args);
 }
 
 void tl_read_note(tl_reader *r, tl_where where, const char *format, ...)

@@ -97,7 +97,10 @@ _Noreturn void tl_reader_starved(tl_reader *r);   /* no memory of ours: ends the
 void *tl_reader_take(tl_reader *r, size_t bytes); /* zeroed, lives as long as the scene */
 const char *tl_reader_text(tl_reader *r, const char *text);
 
+/* Charges the script for the work; raises when that is spent. */
 void tl_read_problem(tl_reader *r, tl_where where, const char *format, ...) TL_PRINTF(3, 4);
+void tl_read_failure(tl_reader *r, tl_where where, const char *format, ...)
+    TL_PRINTF(3, 4); /* the same, never raises */
 void tl_read_note(tl_reader *r, tl_where where, const char *format, ...) TL_PRINTF(3, 4);
 void tl_read_sort_problems(tl_reader *r);
 
