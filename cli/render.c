@@ -92,7 +92,7 @@ int cli_render(int argc, char **argv)
         {"-o", "FILE.png", "where the picture goes (NAME.png here)", &output},
         {"--width", "N", "pixels (the scene's, else 1280)", &width},
         {"--height", "N", "pixels (the scene's, else 720)", &height},
-        {"--samples", "N", "rays per pixel (the scene's, else 24)", &samples},
+        {"--samples", "N", "rays per pixel (the scene's, else 16)", &samples},
         {"--view", "NAME", "point of view (the scene's camera, else corner)", &o.view},
         {"--size", "small|paper", "the scene's variable `size`", &s.size},
         {"--set", "KEY=VALUE", "change a key or a parameter of the scene; may be repeated", &unused},

@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct talus_render_options {
     int width, height;                /* pixels; 0: the scene's, else 1280 x 720 */
-    int samples;                      /* rays per pixel; 0: the scene's, else 24 */
+    int samples;                      /* rays per pixel; 0: the scene's, else 16 */
     const char *view;                 /* talus_render_view; NULL: the scene's camera, else "corner" */
     int plain;                        /* 1: no denoising */
     const talus_scene_options *scene; /* how the scene is read; NULL: the defaults */

@@ -588,7 +588,7 @@ static talus_status trace_all(const tracer *t, const tl_render_options *o, tl_fi
 tl_render_options tl_render_options_default(void)
 {
     return (tl_render_options){
-        .width = 1280, .height = 720, .samples = 24, .bounces = 2, .denoise = true, .exposure = 1};
+        .width = 1280, .height = 720, .samples = 16, .bounces = 2, .denoise = true, .exposure = 1};
 }
 
 static bool good_direction(tl_vec3 v) { return tl_vec3_norm(v) > 0 && tl_vec3_norm(v) < INFINITY; }

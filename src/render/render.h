@@ -22,7 +22,7 @@ typedef struct tl_render_options {
 } tl_render_options;
 #define TL_RENDER_SAMPLES_MAX 65536
 
-tl_render_options tl_render_options_default(void); /* 1280 x 720, 24 samples, denoised */
+tl_render_options tl_render_options_default(void); /* 1280 x 720, 16 samples, denoised */
 
 /* All stages, with legend and caption. out is created. */
 talus_status tl_render(const tl_picture *p, const tl_render_options *o, tl_image *out, talus_error *err);
