@@ -14,6 +14,7 @@ typedef struct cli_command {
 int cli_bench(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_mesh(int argc, char **argv);
+int cli_render(int argc, char **argv);
 int cli_scenes(int argc, char **argv);
 
 /* Options that take a value: "--size 64" and "--size=64". */

@@ -81,7 +81,8 @@ static int mesh_of_shape(const char *what, const talus_mesh_options *o, const ch
 
 int cli_mesh(int argc, char **argv)
 {
-    const char *surface = NULL, *tet = NULL, *edge = NULL, *path = NULL, *threads = NULL, *what = NULL, *setting[SETTINGS_MAX], *ignored = NULL;
+    const char *surface = NULL, *tet = NULL, *edge = NULL, *path = NULL, *threads = NULL, *what = NULL,
+               *setting[SETTINGS_MAX], *ignored = NULL;
     talus_mesh_options o = talus_mesh_options_default();
     const cli_option options[] = {
         {"--surface", NULL, "triangles", &surface},

@@ -35,16 +35,20 @@ typedef struct talus_mesh_options {
 
 TALUS_API talus_mesh_options talus_mesh_options_default(void);
 
-/* `shape` is an expression as in scenes ("sphere { radius = 0.5 }"), the name of a shape in shapes_folder, or a path that ends with .lua. */
-TALUS_API talus_status talus_mesh_from_shape(const char *shape, const talus_mesh_options *options, talus_mesh **out, talus_error *err);
+/* `shape` is an expression as in scenes ("sphere { radius = 0.5 }"), the name of a shape in shapes_folder, or a
+ * path that ends with .lua. */
+TALUS_API talus_status talus_mesh_from_shape(const char *shape, const talus_mesh_options *options, talus_mesh **out,
+                                             talus_error *err);
 
 /* A mesh file of either kind, as it is: wrong surfaces (open, inverted, ...) are read, and explained in the notes. */
 TALUS_API talus_status talus_mesh_read(const char *path, talus_mesh **out, talus_error *err);
 /* 1 when the name ends like a mesh file's. */
 TALUS_API int talus_mesh_is_file(const char *path);
 
-/* A new mesh of what `m` encloses. Surface of tets without an edge: their boundary. Refuses a surface that encloses nothing. */
-TALUS_API talus_status talus_mesh_again(const talus_mesh *m, const talus_mesh_options *options, talus_mesh **out, talus_error *err);
+/* A new mesh of what `m` encloses. Surface of tets without an edge: their boundary. Refuses a surface that encloses
+ * nothing. */
+TALUS_API talus_status talus_mesh_again(const talus_mesh *m, const talus_mesh_options *options, talus_mesh **out,
+                                        talus_error *err);
 
 TALUS_API void talus_mesh_free(talus_mesh *m);
 
@@ -52,8 +56,8 @@ TALUS_API void talus_mesh_free(talus_mesh *m);
 TALUS_API talus_status talus_mesh_write(const talus_mesh *m, const char *path, talus_error *err);
 TALUS_API talus_status talus_mesh_writable(talus_mesh_kind kind, const char *path, talus_error *err);
 
-/* What is known about it, one figure per i = 0, 1, ... until 0 is returned: "volume", "0.5236 m^3 (-0.3 % against the shape's)".
- * Texts live as long as the mesh. */
+/* What is known about it, one figure per i = 0, 1, ... until 0 is returned: "volume", "0.5236 m^3 (-0.3 % against
+ * the shape's)". Texts live as long as the mesh. */
 TALUS_API int talus_mesh_figure(const talus_mesh *m, int i, const char **name, const char **value);
 /* What a user should know, one sentence per i; NULL at the end. */
 TALUS_API const char *talus_mesh_note(const talus_mesh *m, int i);

@@ -22,9 +22,13 @@ struct talus_mesh {
     char note[NOTES][200];
 };
 
-_Static_assert(sizeof(tl_vec3) == 3 * sizeof(double) && sizeof(int) == sizeof(int32_t), "arrays are handed out as they are");
+_Static_assert(sizeof(tl_vec3) == 3 * sizeof(double) && sizeof(int) == sizeof(int32_t),
+               "arrays are handed out as they are");
 
-talus_mesh_options talus_mesh_options_default(void) { return (talus_mesh_options){.mesher = "lattice", .gmsh_seconds = 600}; }
+talus_mesh_options talus_mesh_options_default(void)
+{
+    return (talus_mesh_options){.mesher = "lattice", .gmsh_seconds = 600};
+}
 
 void talus_mesh_free(talus_mesh *m)
 {
@@ -59,8 +63,10 @@ TL_PRINTF(2, 3) static void add_note(talus_mesh *m, const char *format, ...)
 /* reference: volume of the shape, 0 when not known. */
 static void add_volume(talus_mesh *m, double volume, double reference)
 {
-    if (reference > 0) add_figure(m, "volume", "%.6g m^3 (%+.2f %% against the shape's)", volume, 100 * (volume / reference - 1));
-    else add_figure(m, "volume", "%.6g m^3", volume);
+    if (reference > 0)
+        add_figure(m, "volume", "%.6g m^3 (%+.2f %% against the shape's)", volume, 100 * (volume / reference - 1));
+    else
+        add_figure(m, "volume", "%.6g m^3", volume);
 }
 
 static talus_status measure_surface(talus_mesh *m, double reference, talus_error *err)
@@ -72,7 +78,8 @@ static talus_status measure_surface(talus_mesh *m, double reference, talus_error
     add_figure(m, "vertices", "%d", m->surface.vertices);
     add_figure(m, "parts", "%d", r.components);
     add_figure(m, "closed", "%s", r.closed ? "yes" : "no");
-    add_figure(m, "size", "%.4g x %.4g x %.4g m", r.bounds.hi.x - r.bounds.lo.x, r.bounds.hi.y - r.bounds.lo.y, r.bounds.hi.z - r.bounds.lo.z);
+    add_figure(m, "size", "%.4g x %.4g x %.4g m", r.bounds.hi.x - r.bounds.lo.x, r.bounds.hi.y - r.bounds.lo.y,
+               r.bounds.hi.z - r.bounds.lo.z);
     add_figure(m, "area", "%.6g m^2", r.area);
     if (r.closed) add_volume(m, r.volume, reference);
     int problems = tl_trimesh_explain(&r, NOTES, lines);
@@ -99,8 +106,8 @@ static talus_status measure_tets(talus_mesh *m, double reference, talus_error *e
 /* ---- making ---- */
 
 typedef struct source {
-    tl_scene *scene;       /* owns the tree, or */
-    tl_shape_tree *own;    /* this does */
+    tl_scene *scene;    /* owns the tree, or */
+    tl_shape_tree *own; /* this does */
     const tl_shape_tree *tree;
     int node;
     const tl_trimesh *given; /* the surface itself, when there is one */
@@ -116,14 +123,16 @@ static talus_status start(const talus_mesh_options *o, talus_mesh **out, talus_e
 {
     if (strcmp(o->mesher, "lattice") && strcmp(o->mesher, "gmsh"))
         return TL_FAIL(err, TALUS_BAD_INPUT, "the mesher must be \"lattice\" or \"gmsh\", got \"%.60s\"", o->mesher);
-    if (!(o->edge >= 0 && o->edge < INFINITY)) return TL_FAIL(err, TALUS_BAD_INPUT, "the edge must be >= 0 m, got %g", o->edge);
+    if (!(o->edge >= 0 && o->edge < INFINITY))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the edge must be >= 0 m, got %g", o->edge);
     *out = TL_NEW_ZERO(talus_mesh, 1);
     if (!*out) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a mesh");
     (*out)->kind = o->kind;
     return TALUS_OK;
 }
 
-static talus_status fill_with_gmsh(const source *s, const talus_mesh_options *o, double edge, talus_mesh *m, talus_error *err)
+static talus_status fill_with_gmsh(const source *s, const talus_mesh_options *o, double edge, talus_mesh *m,
+                                   talus_error *err)
 {
     tl_trimesh marched = {0};
     if (!s->given) TL_TRY(tl_surface_march(s->tree, s->node, edge, &marched, err));
@@ -132,29 +141,44 @@ static talus_status fill_with_gmsh(const source *s, const talus_mesh_options *o,
     return status;
 }
 
-static talus_status fill_with_lattice(const source *s, double edge, talus_mesh *m, tl_lattice_report *r, talus_error *err)
+static talus_status fill_with_lattice(const source *s, double edge, talus_mesh *m, tl_lattice_report *r,
+                                      talus_error *err)
 {
     TL_TRY(tl_tetmesh_from_shape_reported(s->tree, s->node, edge, &m->tets, r, err));
     if (r->split_vertices + r->removed_tets > 0)
-        add_note(m, "%d vertices were split and %d tetrahedra left out to keep the boundary clean: the shape is too thin for the lattice there", r->split_vertices, r->removed_tets);
+        add_note(m,
+                 "%d vertices were split and %d tetrahedra left out to keep the boundary clean: the shape is too thin "
+                 "for the lattice there",
+                 r->split_vertices, r->removed_tets);
     return TALUS_OK;
 }
 
 static talus_status make(const source *s, const talus_mesh_options *o, talus_mesh *m, talus_error *err)
 {
-    if (!tl_shape_bounded(s->tree, s->node)) return TL_FAIL(err, TALUS_BAD_INPUT, "the shape is unbounded (a plane or half space): only bounded shapes can be meshed");
-    double edge = o->edge > 0 ? o->edge : tl_tetmesh_suggested_edge(s->tree, s->node), feature = tl_shape_feature_size(s->tree, s->node);
+    if (!tl_shape_bounded(s->tree, s->node))
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "the shape is unbounded (a plane or half space): only bounded shapes can be meshed");
+    double edge = o->edge > 0 ? o->edge : tl_tetmesh_suggested_edge(s->tree, s->node),
+           feature = tl_shape_feature_size(s->tree, s->node);
     bool lattice = o->kind == TALUS_MESH_TETS && strcmp(o->mesher, "gmsh");
     tl_lattice_report r = {0};
     tl_mass mass;
-    if (o->kind == TALUS_MESH_SURFACE) TL_TRY(tl_surface_march(s->tree, s->node, edge, &m->surface, err));
-    else TL_TRY(lattice ? fill_with_lattice(s, edge, m, &r, err) : fill_with_gmsh(s, o, edge, m, err));
-    if (s->given) mass = tl_trimesh_mass(s->given);
-    else TL_TRY(tl_shape_mass(s->tree, s->node, MASS_CELLS, &mass, err));
+    if (o->kind == TALUS_MESH_SURFACE)
+        TL_TRY(tl_surface_march(s->tree, s->node, edge, &m->surface, err));
+    else
+        TL_TRY(lattice ? fill_with_lattice(s, edge, m, &r, err) : fill_with_gmsh(s, o, edge, m, err));
+    if (s->given)
+        mass = tl_trimesh_mass(s->given);
+    else
+        TL_TRY(tl_shape_mass(s->tree, s->node, MASS_CELLS, &mass, err));
     add_figure(m, "edge", "%.6g m%s", edge, o->edge > 0 ? "" : " (suggested)");
     TL_TRY(o->kind == TALUS_MESH_SURFACE ? measure_surface(m, mass.volume, err) : measure_tets(m, mass.volume, err));
     if (lattice) add_figure(m, "off the surface", "%.3g m at most (%.2f edges)", r.off_surface, r.off_surface / edge);
-    if (feature < 2 * edge) add_note(m, "the smallest feature of the shape, %.3g m, is thinner than two edges: it may come out ragged or be missed", feature);
+    if (feature < 2 * edge)
+        add_note(
+            m,
+            "the smallest feature of the shape, %.3g m, is thinner than two edges: it may come out ragged or be missed",
+            feature);
     return TALUS_OK;
 }
 
@@ -197,16 +221,20 @@ static talus_status load_text(const char *shape, const tl_load_options *load, tl
 
 static talus_status open_shape(const char *shape, const talus_mesh_options *o, source *s, talus_error *err)
 {
-    tl_load_options load = {.shape_only = true, .shapes_folder = o->shapes_folder, .setting_count = o->settings, .setting = o->setting};
+    tl_load_options load = {
+        .shape_only = true, .shapes_folder = o->shapes_folder, .setting_count = o->settings, .setting = o->setting};
     char path[4096];
     talus_status status;
     if (ends_with(shape, ".lua")) {
         status = tl_scene_load(&s->scene, shape, &load, err);
     } else if (is_name(shape)) {
-        if (!o->shapes_folder) return TL_FAIL(err, TALUS_BAD_INPUT, "there is no folder of shapes to find '%.100s' in", shape);
-        if ((size_t)snprintf(path, sizeof path, "%s/%s.lua", o->shapes_folder, shape) >= sizeof path) return TL_FAIL(err, TALUS_BAD_INPUT, "the shape's name is too long");
+        if (!o->shapes_folder)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "there is no folder of shapes to find '%.100s' in", shape);
+        if ((size_t)snprintf(path, sizeof path, "%s/%s.lua", o->shapes_folder, shape) >= sizeof path)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "the shape's name is too long");
         status = tl_scene_load(&s->scene, path, &load, err);
-        if (status == TALUS_IO) return TL_FAIL(err, TALUS_BAD_INPUT, "no shape '%.100s': there is no %.300s", shape, path);
+        if (status == TALUS_IO)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "no shape '%.100s': there is no %.300s", shape, path);
     } else {
         status = load_text(shape, &load, &s->scene, err);
     }
@@ -216,7 +244,8 @@ static talus_status open_shape(const char *shape, const talus_mesh_options *o, s
     return TALUS_OK;
 }
 
-talus_status talus_mesh_from_shape(const char *shape, const talus_mesh_options *options, talus_mesh **out, talus_error *err)
+talus_status talus_mesh_from_shape(const char *shape, const talus_mesh_options *options, talus_mesh **out,
+                                   talus_error *err)
 {
     source s = {0};
     talus_mesh *m = NULL;
@@ -245,7 +274,8 @@ static talus_status read_and_measure(const char *path, talus_mesh *m, talus_erro
 {
     if (m->kind == TALUS_MESH_SURFACE) {
         TL_TRY(tl_trimesh_read(&m->surface, path, err));
-        if (ends_with(path, ".stl")) TL_TRY(tl_trimesh_weld(&m->surface, 0, err)); /* STL names no vertices, only places */
+        if (ends_with(path, ".stl"))
+            TL_TRY(tl_trimesh_weld(&m->surface, 0, err)); /* STL names no vertices, only places */
         return measure_surface(m, 0, err);
     }
     tl_tet_read_report r;
@@ -263,7 +293,9 @@ talus_status talus_mesh_read(const char *path, talus_mesh **out, talus_error *er
     talus_mesh *m = NULL;
     source none = {0};
     *out = NULL;
-    if (!talus_mesh_is_file(path)) return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s: a mesh file's name ends with .obj, .ply, .stl, .msh or .vtk", path);
+    if (!talus_mesh_is_file(path))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s: a mesh file's name ends with .obj, .ply, .stl, .msh or .vtk",
+                       path);
     o.kind = is_kind(path, TALUS_MESH_TETS) ? TALUS_MESH_TETS : TALUS_MESH_SURFACE;
     TL_TRY(start(&o, &m, err));
     return finish(read_and_measure(path, m, err), &none, m, out);
@@ -272,19 +304,22 @@ talus_status talus_mesh_read(const char *path, talus_mesh **out, talus_error *er
 talus_status talus_mesh_writable(talus_mesh_kind kind, const char *path, talus_error *err)
 {
     if (is_kind(path, kind)) return TALUS_OK;
-    if (kind == TALUS_MESH_SURFACE) return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s: the name of a surface must end with .obj, .ply or .stl", path);
+    if (kind == TALUS_MESH_SURFACE)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s: the name of a surface must end with .obj, .ply or .stl", path);
     return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s: the name of a tetrahedral mesh must end with .msh or .vtk", path);
 }
 
 talus_status talus_mesh_write(const talus_mesh *m, const char *path, talus_error *err)
 {
     TL_TRY(talus_mesh_writable(m->kind, path, err));
-    return m->kind == TALUS_MESH_SURFACE ? tl_trimesh_write(&m->surface, path, err) : tl_tetmesh_write(&m->tets, path, err);
+    return m->kind == TALUS_MESH_SURFACE ? tl_trimesh_write(&m->surface, path, err)
+                                         : tl_tetmesh_write(&m->tets, path, err);
 }
 
 /* ---- a mesh of a mesh ---- */
 
-static talus_status mesh_inside(const tl_trimesh *surface, const talus_mesh_options *o, source *s, talus_mesh *m, talus_error *err)
+static talus_status mesh_inside(const tl_trimesh *surface, const talus_mesh_options *o, source *s, talus_mesh *m,
+                                talus_error *err)
 {
     tl_mesh_distance *distance;
     s->given = surface;
@@ -308,7 +343,8 @@ static talus_status copy_tets(const tl_tetmesh *from, talus_mesh *m, talus_error
     return measure_tets(m, 0, err);
 }
 
-static talus_status again(const talus_mesh *from, const talus_mesh_options *o, source *s, talus_mesh *m, talus_error *err)
+static talus_status again(const talus_mesh *from, const talus_mesh_options *o, source *s, talus_mesh *m,
+                          talus_error *err)
 {
     if (from->kind == TALUS_MESH_SURFACE) return mesh_inside(&from->surface, o, s, m, err);
     if (o->kind == TALUS_MESH_TETS && o->edge == 0) return copy_tets(&from->tets, m, err);
@@ -323,7 +359,8 @@ static talus_status again(const talus_mesh *from, const talus_mesh_options *o, s
     return status;
 }
 
-talus_status talus_mesh_again(const talus_mesh *from, const talus_mesh_options *options, talus_mesh **out, talus_error *err)
+talus_status talus_mesh_again(const talus_mesh *from, const talus_mesh_options *options, talus_mesh **out,
+                              talus_error *err)
 {
     source s = {0};
     talus_mesh *m = NULL;

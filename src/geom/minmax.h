@@ -1,4 +1,5 @@
-/* Smaller and larger of two numbers as one instruction: fmin and fmax are calls, for their care about NaN. With a NaN the second is returned. */
+/* Smaller and larger of two numbers as one instruction: fmin and fmax are calls, for their care about NaN. With a NaN
+ * the second is returned. */
 #ifndef TL_GEOM_MINMAX_H
 #define TL_GEOM_MINMAX_H
 

@@ -9,7 +9,8 @@ static double cross(const double a[2], const double b[2], const double c[2])
 
 static bool between(const double a[2], const double b[2], const double p[2])
 {
-    return p[0] >= tl_min(a[0], b[0]) && p[0] <= tl_max(a[0], b[0]) && p[1] >= tl_min(a[1], b[1]) && p[1] <= tl_max(a[1], b[1]);
+    return p[0] >= tl_min(a[0], b[0]) && p[0] <= tl_max(a[0], b[0]) && p[1] >= tl_min(a[1], b[1]) &&
+           p[1] <= tl_max(a[1], b[1]);
 }
 
 /* Segments ab and cd share a point. */
@@ -38,12 +39,13 @@ talus_status tl_polygon_check(int n, const double (*v)[2], bool lathe, const cha
     for (int i = 0; i < n; i++) {
         const double *a = v[i], *b = v[(i + 1) % n];
         if (!(fabs(a[0]) <= 1e9 && fabs(a[1]) <= 1e9))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] must be within 1e9 m, got (%g, %g)", what, i, a[0], a[1]);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] must be within 1e9 m, got (%g, %g)", what, i, a[0],
+                           a[1]);
         if (lathe && a[0] < 0)
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] must have a radius >= 0, got %g", what, i, a[0]);
         if (a[0] == b[0] && a[1] == b[1])
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] and profile[%d] must differ, both are (%g, %g)", what, i,
-                           (i + 1) % n, a[0], a[1]);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] and profile[%d] must differ, both are (%g, %g)", what,
+                           i, (i + 1) % n, a[0], a[1]);
     }
     for (int i = 0; i < n; i++)
         for (int j = i + 1; j < n; j++) {
@@ -57,7 +59,8 @@ talus_status tl_polygon_check(int n, const double (*v)[2], bool lathe, const cha
             }
             if (bad)
                 return TL_FAIL(err, TALUS_BAD_INPUT,
-                               "%s: profile must not cross or touch itself, but the edges that start at profile[%d] and profile[%d] meet",
+                               "%s: profile must not cross or touch itself, but the edges that start at profile[%d] "
+                               "and profile[%d] meet",
                                what, i, j);
         }
     if (tl_polygon_area(n, v) == 0) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile has no area", what);

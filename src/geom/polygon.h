@@ -8,12 +8,14 @@
 
 #define TL_POLYGON_MAX 2000 /* the check for crossing edges is quadratic: 2000 points take some 10 ms */
 
-/* Finite, no repeated neighbours, no crossing or touching edges, area > 0; a lathe profile also x >= 0. `what` opens the message. */
+/* Finite, no repeated neighbours, no crossing or touching edges, area > 0; a lathe profile also x >= 0. `what` opens
+ * the message. */
 talus_status tl_polygon_check(int n, const double (*v)[2], bool lathe, const char *what, talus_error *err);
 
 double tl_polygon_area(int n, const double (*v)[2]); /* positive when counter-clockwise */
 
-/* Exact signed distance, negative inside; gradient (unit) when g is not NULL. With `lathe`, edges on x = 0 are no boundary. */
+/* Exact signed distance, negative inside; gradient (unit) when g is not NULL. With `lathe`, edges on x = 0 are no
+ * boundary. */
 double tl_polygon_distance(int n, const double (*v)[2], bool lathe, double x, double y, double *g);
 
 /* The shortest of the straight lines that leave an edge's middle inwards and end at another edge. */

@@ -11,16 +11,19 @@
 struct tl_sdf_grid {
     tl_vec3 origin;
     double cell, band;
-    int n[3];          /* blocks along each axis */
+    int n[3]; /* blocks along each axis */
     int32_t kept;
-    int32_t *index;    /* [n0 n1 n2] place in `value`, -1 not kept */
-    float *coarse;     /* [(n0+1)(n1+1)(n2+1)] distances at block corners */
-    float *value;      /* [kept][BLOCK] */
-    tl_box3 box;       /* of the shape */
+    int32_t *index; /* [n0 n1 n2] place in `value`, -1 not kept */
+    float *coarse;  /* [(n0+1)(n1+1)(n2+1)] distances at block corners */
+    float *value;   /* [kept][BLOCK] */
+    tl_box3 box;    /* of the shape */
 };
 
 static int64_t block_at(const tl_sdf_grid *g, int i, int j, int k) { return ((int64_t)k * g->n[1] + j) * g->n[0] + i; }
-static int64_t corner_at(const tl_sdf_grid *g, int i, int j, int k) { return ((int64_t)k * (g->n[1] + 1) + j) * (g->n[0] + 1) + i; }
+static int64_t corner_at(const tl_sdf_grid *g, int i, int j, int k)
+{
+    return ((int64_t)k * (g->n[1] + 1) + j) * (g->n[0] + 1) + i;
+}
 
 static tl_vec3 place(const tl_sdf_grid *g, double i, double j, double k)
 {
@@ -40,13 +43,16 @@ static void fill_block(const tl_sdf_grid *g, const tl_shape_tree *t, int node, i
 
 static talus_status fill(tl_sdf_grid *g, const tl_shape_tree *t, int node, talus_error *err)
 {
-    int64_t blocks = (int64_t)g->n[0] * g->n[1] * g->n[2], corners = (int64_t)(g->n[0] + 1) * (g->n[1] + 1) * (g->n[2] + 1);
+    int64_t blocks = (int64_t)g->n[0] * g->n[1] * g->n[2],
+            corners = (int64_t)(g->n[0] + 1) * (g->n[1] + 1) * (g->n[2] + 1);
     g->index = TL_NEW(int32_t, blocks);
     g->coarse = TL_NEW(float, corners);
-    if (!g->index || !g->coarse) return TL_FAIL(err, TALUS_NO_MEMORY, "distance grid: no memory for %lld blocks", (long long)blocks);
+    if (!g->index || !g->coarse)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "distance grid: no memory for %lld blocks", (long long)blocks);
 #pragma omp parallel for schedule(dynamic, 64)
     for (int64_t c = 0; c < corners; c++) {
-        int i = (int)(c % (g->n[0] + 1)), j = (int)(c / (g->n[0] + 1) % (g->n[1] + 1)), k = (int)(c / (g->n[0] + 1) / (g->n[1] + 1));
+        int i = (int)(c % (g->n[0] + 1)), j = (int)(c / (g->n[0] + 1) % (g->n[1] + 1)),
+            k = (int)(c / (g->n[0] + 1) / (g->n[1] + 1));
         g->coarse[c] = (float)tl_shape_distance(t, node, place(g, SIDE * i, SIDE * j, SIDE * k));
     }
 #pragma omp parallel for schedule(dynamic, 64)
@@ -57,8 +63,9 @@ static talus_status fill(tl_sdf_grid *g, const tl_shape_tree *t, int node, talus
     }
     for (int64_t b = 0; b < blocks; b++)
         if (g->index[b] == 0) g->index[b] = g->kept++;
-    g->value = TL_NEW(float, (int64_t)g->kept * BLOCK + 1);
-    if (!g->value) return TL_FAIL(err, TALUS_NO_MEMORY, "distance grid: no memory for %d blocks near the surface", g->kept);
+    g->value = TL_NEW(float, (int64_t)g->kept *BLOCK + 1);
+    if (!g->value)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "distance grid: no memory for %d blocks near the surface", g->kept);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int64_t b = 0; b < blocks; b++) {
         int i = (int)(b % g->n[0]), j = (int)(b / g->n[0] % g->n[1]), k = (int)(b / g->n[0] / g->n[1]);
@@ -67,18 +74,22 @@ static talus_status fill(tl_sdf_grid *g, const tl_shape_tree *t, int node, talus
     return TALUS_OK;
 }
 
-talus_status tl_sdf_grid_create(tl_sdf_grid **out, const tl_shape_tree *t, int node, double cell, double band, talus_error *err)
+talus_status tl_sdf_grid_create(tl_sdf_grid **out, const tl_shape_tree *t, int node, double cell, double band,
+                                talus_error *err)
 {
     *out = NULL;
     if (!tl_shape_bounded(t, node)) return TL_FAIL(err, TALUS_BAD_INPUT, "distance grid: the shape must be bounded");
-    if (!(cell > 0 && cell < INFINITY)) return TL_FAIL(err, TALUS_BAD_INPUT, "distance grid: cell must be > 0, got %g", cell);
-    if (!(band >= 0 && band < INFINITY)) return TL_FAIL(err, TALUS_BAD_INPUT, "distance grid: band must be >= 0, got %g", band);
+    if (!(cell > 0 && cell < INFINITY))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "distance grid: cell must be > 0, got %g", cell);
+    if (!(band >= 0 && band < INFINITY))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "distance grid: band must be >= 0, got %g", band);
     tl_box3 box = tl_shape_bounds(t, node);
     double pad = band + cell, lo[3] = {box.lo.x - pad, box.lo.y - pad, box.lo.z - pad},
            hi[3] = {box.hi.x + pad, box.hi.y + pad, box.hi.z + pad}, blocks = 1;
     for (int a = 0; a < 3; a++) blocks *= ceil((hi[a] - lo[a]) / (SIDE * cell));
     if (!(blocks < BLOCKS_MAX))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "distance grid: cell = %g would need %g blocks of 8^3 cells, allowed %d", cell, blocks, BLOCKS_MAX);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "distance grid: cell = %g would need %g blocks of 8^3 cells, allowed %d",
+                       cell, blocks, BLOCKS_MAX);
 
     tl_sdf_grid *g = TL_NEW_ZERO(tl_sdf_grid, 1);
     if (!g) return TL_FAIL(err, TALUS_NO_MEMORY, "distance grid: no memory");
@@ -159,7 +170,8 @@ static double eval(const tl_sdf_grid *g, tl_vec3 p, tl_vec3 *slope)
     for (int c = 0; c < 8; c++) v[c] = g->coarse[corner_at(g, i + (c & 1), j + (c >> 1 & 1), k + (c >> 2))];
     double d = trilinear(v, u, slope);
     if (slope) *slope = tl_vec3_scale(1 / (SIDE * g->cell), *slope);
-    return copysign(tl_max(fabs(d) - block_reach(g), g->band), d); /* an interpolant is off by half a diagonal at most */
+    return copysign(tl_max(fabs(d) - block_reach(g), g->band),
+                    d); /* an interpolant is off by half a diagonal at most */
 }
 
 double tl_sdf_grid_distance(const tl_sdf_grid *g, tl_vec3 p) { return eval(g, p, NULL); }

@@ -6,9 +6,9 @@
 #include "geom/shape_node.h"
 #include "math/quat.h"
 
-#define LENGTH_MAX 1e9  /* m; keeps squares and cubes far from overflow */
-#define DEPTH_MAX 200   /* about 3 KB of stack each when gradients blend */
-#define COST_MAX 1e6    /* primitives under one node, shared ones counted each time */
+#define LENGTH_MAX 1e9 /* m; keeps squares and cubes far from overflow */
+#define DEPTH_MAX 200  /* about 3 KB of stack each when gradients blend */
+#define COST_MAX 1e6   /* primitives under one node, shared ones counted each time */
 
 tl_shape_tree *tl_shape_tree_create(void) { return TL_NEW_ZERO(tl_shape_tree, 1); }
 
@@ -37,10 +37,18 @@ bool tl_shape_bounded(const tl_shape_tree *t, int node)
 tl_shape_kind tl_shape_kind_of(const tl_shape_tree *t, int node)
 {
     static const tl_shape_kind kind[] = {
-        [OP_BOX] = TL_SHAPE_BOX,           [OP_SPHERE] = TL_SHAPE_SPHERE,   [OP_ELLIPSOID] = TL_SHAPE_ELLIPSOID,
-        [OP_HEMISPHERE] = TL_SHAPE_HEMISPHERE, [OP_CYLINDER] = TL_SHAPE_CYLINDER, [OP_CAPSULE] = TL_SHAPE_CAPSULE,
-        [OP_CONE] = TL_SHAPE_CONE,         [OP_TORUS] = TL_SHAPE_TORUS,     [OP_HALF_SPACE] = TL_SHAPE_HALF_SPACE,
-        [OP_REVOLVE] = TL_SHAPE_REVOLVE,   [OP_EXTRUDE] = TL_SHAPE_EXTRUDE, [OP_MESH] = TL_SHAPE_MESH,
+        [OP_BOX] = TL_SHAPE_BOX,
+        [OP_SPHERE] = TL_SHAPE_SPHERE,
+        [OP_ELLIPSOID] = TL_SHAPE_ELLIPSOID,
+        [OP_HEMISPHERE] = TL_SHAPE_HEMISPHERE,
+        [OP_CYLINDER] = TL_SHAPE_CYLINDER,
+        [OP_CAPSULE] = TL_SHAPE_CAPSULE,
+        [OP_CONE] = TL_SHAPE_CONE,
+        [OP_TORUS] = TL_SHAPE_TORUS,
+        [OP_HALF_SPACE] = TL_SHAPE_HALF_SPACE,
+        [OP_REVOLVE] = TL_SHAPE_REVOLVE,
+        [OP_EXTRUDE] = TL_SHAPE_EXTRUDE,
+        [OP_MESH] = TL_SHAPE_MESH,
     };
     while (t->node[node].op == OP_PLACE) node = t->child[t->node[node].first];
     return t->node[node].op < OP_UNION ? kind[t->node[node].op] : TL_SHAPE_OPERATION;
@@ -59,7 +67,8 @@ static bool grow(void **block, int32_t *room, int32_t want, size_t size)
     *room = more;
     return true;
 }
-#define GROW(t, array, count, more) grow((void **)&(t)->array, &(t)->count##_room, (t)->count + (more), sizeof *(t)->array)
+#define GROW(t, array, count, more)                                                                                    \
+    grow((void **)&(t)->array, &(t)->count##_room, (t)->count + (more), sizeof *(t)->array)
 
 static int no_memory(const char *what, talus_error *err)
 {
@@ -79,7 +88,8 @@ static bool length_good(const char *what, const char *name, double value, talus_
 static bool vector_good(const char *what, const char *name, tl_vec3 v, talus_error *err)
 {
     if (fabs(v.x) <= LENGTH_MAX && fabs(v.y) <= LENGTH_MAX && fabs(v.z) <= LENGTH_MAX) return true;
-    TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s must be within %g m, got (%g, %g, %g)", what, name, LENGTH_MAX, v.x, v.y, v.z);
+    TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s must be within %g m, got (%g, %g, %g)", what, name, LENGTH_MAX, v.x, v.y,
+            v.z);
     return false;
 }
 
@@ -94,7 +104,8 @@ static bool nodes_good(const tl_shape_tree *t, const char *what, int count, cons
 {
     for (int i = 0; i < count; i++)
         if (nodes[i] < 0 || nodes[i] >= t->nodes) {
-            TL_FAIL(err, TALUS_BAD_INPUT, "%s: shape %d is number %d, but the tree has %d", what, i, nodes[i], t->nodes);
+            TL_FAIL(err, TALUS_BAD_INPUT, "%s: shape %d is number %d, but the tree has %d", what, i, nodes[i],
+                    t->nodes);
             return false;
         }
     return true;
@@ -124,8 +135,8 @@ static double support_of_children(const tl_shape_tree *t, const tl_shape_node *n
     return n->op != OP_SMOOTH_UNION || s == INFINITY ? s : -tl_shape_blend_end(&b, NULL);
 }
 
-/* How far the shape reaches along u: the least bound known of u.p. Every node's distance is at least u.p - support for unit u, which makes
- * the bounds of offsets and blends right, also where distances are only lower bounds. */
+/* How far the shape reaches along u: the least bound known of u.p. Every node's distance is at least u.p - support for
+ * unit u, which makes the bounds of offsets and blends right, also where distances are only lower bounds. */
 static double support(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 u)
 {
     double length = tl_vec3_norm(u), flat = sqrt(u.x * u.x + u.z * u.z);
@@ -188,7 +199,12 @@ static tl_box3 box_join(tl_box3 a, tl_box3 b) { return (tl_box3){tl_vec3_min(a.l
 
 static double middle(const tl_box3 *b, int axis)
 {
-    double lo = axis == 0 ? b->lo.x : axis == 1 ? b->lo.y : b->lo.z, hi = axis == 0 ? b->hi.x : axis == 1 ? b->hi.y : b->hi.z;
+    double lo = axis == 0   ? b->lo.x
+                : axis == 1 ? b->lo.y
+                            : b->lo.z,
+           hi = axis == 0   ? b->hi.x
+                : axis == 1 ? b->hi.y
+                            : b->hi.z;
     double m = 0.5 * (lo + hi);
     return fabs(m) < INFINITY ? m : 0; /* unbounded shapes go anywhere */
 }
@@ -216,9 +232,12 @@ static void select_first(const tl_shape_tree *t, int32_t *list, int n, int k, in
                 list[j--] = swap;
             }
         }
-        if (k <= j) hi = j;
-        else if (k >= i) lo = i;
-        else return;
+        if (k <= j)
+            hi = j;
+        else if (k >= i)
+            lo = i;
+        else
+            return;
     }
 }
 
@@ -267,14 +286,17 @@ static int add(tl_shape_tree *t, tl_shape_node n, const char *what, talus_error 
 }
 
 /* An operation on `count` children, taken from `nodes`. */
-static int add_operation(tl_shape_tree *t, tl_shape_node n, int count, const int *nodes, const char *what, talus_error *err)
+static int add_operation(tl_shape_tree *t, tl_shape_node n, int count, const int *nodes, const char *what,
+                         talus_error *err)
 {
     if (!nodes_good(t, what, count, nodes, err)) return -1;
     int firsts = n.op == OP_SUBTRACT ? 1 : 0; /* children that the boxes leave out */
-    bool many = (n.op == OP_UNION || n.op == OP_SMOOTH_UNION || n.op == OP_SUBTRACT) && count - firsts >= TL_SHAPE_BVH_MIN;
+    bool many =
+        (n.op == OP_UNION || n.op == OP_SMOOTH_UNION || n.op == OP_SUBTRACT) && count - firsts >= TL_SHAPE_BVH_MIN;
     n.bvh = -1;
     n.depth = 1;
-    n.exact = n.op == OP_UNION || n.op == OP_MIRROR || n.op == OP_PLACE || n.op == OP_SHELL || (n.op == OP_OFFSET && n.q >= 0);
+    n.exact = n.op == OP_UNION || n.op == OP_MIRROR || n.op == OP_PLACE || n.op == OP_SHELL ||
+              (n.op == OP_OFFSET && n.q >= 0);
     n.first = t->children;
     if (n.op != OP_MIRROR) n.count = count;
     double feature = INFINITY;
@@ -286,13 +308,15 @@ static int add_operation(tl_shape_tree *t, tl_shape_node n, int count, const int
         feature = tl_min(feature, c->feature);
     }
     if (n.depth > DEPTH_MAX) {
-        TL_FAIL(err, TALUS_BAD_INPUT, "%s: shapes may nest %d deep at most (name all parts in one union instead of adding them one by one)",
+        TL_FAIL(err, TALUS_BAD_INPUT,
+                "%s: shapes may nest %d deep at most (name all parts in one union instead of adding them one by one)",
                 what, DEPTH_MAX);
         return -1;
     }
     if (n.cost > COST_MAX) {
-        TL_FAIL(err, TALUS_BAD_INPUT, "%s: a shape may have %g primitives at most, repeated ones counted each time, got %g", what,
-                COST_MAX, n.cost);
+        TL_FAIL(err, TALUS_BAD_INPUT,
+                "%s: a shape may have %g primitives at most, repeated ones counted each time, got %g", what, COST_MAX,
+                n.cost);
         return -1;
     }
     if (!GROW(t, node, nodes, 1) || !GROW(t, child, children, many ? 2 * count : count) ||
@@ -300,10 +324,10 @@ static int add_operation(tl_shape_tree *t, tl_shape_node n, int count, const int
         return no_memory(what, err);
 
     for (int i = 0; i < count; i++) t->child[t->children + i] = nodes[i];
-    n.feature = n.op == OP_SHELL     ? tl_min(feature, n.q)
-                : n.op == OP_OFFSET  ? feature + 2 * n.q
+    n.feature = n.op == OP_SHELL                         ? tl_min(feature, n.q)
+                : n.op == OP_OFFSET                      ? feature + 2 * n.q
                 : n.op == OP_PLACE || n.op == OP_STRETCH ? feature * n.q
-                                     : feature;
+                                                         : feature;
     n.box = find_bounds(t, &n);
     double thin = shortest_edge(n.box);
     if (!(thin > 0)) {
@@ -348,7 +372,8 @@ int tl_shape_ellipsoid(tl_shape_tree *t, tl_vec3 radii, talus_error *err)
         return -1;
     double least = tl_min(radii.x, tl_min(radii.y, radii.z)), most = tl_vec3_max_abs(radii);
     if (!(most <= 1e4 * least)) {
-        TL_FAIL(err, TALUS_BAD_INPUT, "ellipsoid: the largest of radii must be at most 1e4 times the smallest, got %g and %g", most, least);
+        TL_FAIL(err, TALUS_BAD_INPUT,
+                "ellipsoid: the largest of radii must be at most 1e4 times the smallest, got %g and %g", most, least);
         return -1;
     }
     return add(t, (tl_shape_node){.op = OP_ELLIPSOID, .a = radii, .feature = 2 * least}, "ellipsoid", err);
@@ -366,7 +391,10 @@ int tl_shape_cylinder(tl_shape_tree *t, double radius, double height, double rou
         !range_good("cylinder", "round", round, 0, tl_min(radius, 0.5 * height), err))
         return -1;
     return add(t,
-               (tl_shape_node){.op = OP_CYLINDER, .r = radius - round, .s = 0.5 * height - round, .b = {round, 0, 0},
+               (tl_shape_node){.op = OP_CYLINDER,
+                               .r = radius - round,
+                               .s = 0.5 * height - round,
+                               .b = {round, 0, 0},
                                .feature = tl_min(2 * radius, height)},
                "cylinder", err);
 }
@@ -376,7 +404,8 @@ int tl_shape_capsule(tl_shape_tree *t, tl_vec3 a, tl_vec3 b, double radius_a, do
     if (!vector_good("capsule", "a", a, err) || !vector_good("capsule", "b", b, err) ||
         !length_good("capsule", "radius_a", radius_a, err) || !length_good("capsule", "radius_b", radius_b, err))
         return -1;
-    tl_shape_node n = {.op = OP_CAPSULE, .a = a, .r = radius_a, .s = radius_b, .feature = 2 * tl_min(radius_a, radius_b)};
+    tl_shape_node n = {
+        .op = OP_CAPSULE, .a = a, .r = radius_a, .s = radius_b, .feature = 2 * tl_min(radius_a, radius_b)};
     tl_vec3 along = tl_vec3_sub(b, a);
     n.q = tl_vec3_norm(along);
     if (n.q <= fabs(radius_a - radius_b) * (1 + 1e-12)) { /* one sphere holds the other */
@@ -393,44 +422,54 @@ int tl_shape_capsule(tl_shape_tree *t, tl_vec3 a, tl_vec3 b, double radius_a, do
 int tl_shape_cone(tl_shape_tree *t, double radius_bottom, double radius_top, double height, talus_error *err)
 {
     if (!range_good("cone", "radius_bottom", radius_bottom, 0, LENGTH_MAX, err) ||
-        !range_good("cone", "radius_top", radius_top, 0, LENGTH_MAX, err) || !length_good("cone", "height", height, err))
+        !range_good("cone", "radius_top", radius_top, 0, LENGTH_MAX, err) ||
+        !length_good("cone", "height", height, err))
         return -1;
     double most = tl_max(radius_bottom, radius_top);
     if (most == 0) {
         TL_FAIL(err, TALUS_BAD_INPUT, "cone: one of radius_bottom and radius_top must be > 0, both are 0");
         return -1;
     }
-    return add(t,
-               (tl_shape_node){.op = OP_CONE, .r = radius_bottom, .s = radius_top, .q = 0.5 * height, .feature = tl_min(2 * most, height)},
-               "cone", err);
+    return add(
+        t,
+        (tl_shape_node){
+            .op = OP_CONE, .r = radius_bottom, .s = radius_top, .q = 0.5 * height, .feature = tl_min(2 * most, height)},
+        "cone", err);
 }
 
 int tl_shape_torus(tl_shape_tree *t, double ring_radius, double tube_radius, talus_error *err)
 {
     if (!length_good("torus", "ring_radius", ring_radius, err)) return -1;
     if (!(tube_radius > 0 && tube_radius < ring_radius)) {
-        TL_FAIL(err, TALUS_BAD_INPUT, "torus: tube_radius must be > 0 and less than ring_radius = %g, got %g", ring_radius, tube_radius);
+        TL_FAIL(err, TALUS_BAD_INPUT, "torus: tube_radius must be > 0 and less than ring_radius = %g, got %g",
+                ring_radius, tube_radius);
         return -1;
     }
     double hole = ring_radius - tube_radius;
-    return add(t, (tl_shape_node){.op = OP_TORUS, .r = ring_radius, .s = tube_radius, .feature = 2 * tl_min(tube_radius, hole)}, "torus", err);
+    return add(
+        t,
+        (tl_shape_node){.op = OP_TORUS, .r = ring_radius, .s = tube_radius, .feature = 2 * tl_min(tube_radius, hole)},
+        "torus", err);
 }
 
 int tl_shape_half_space(tl_shape_tree *t, tl_vec3 normal, double offset, talus_error *err)
 {
     double length = tl_vec3_norm(normal);
     if (!(length > 1e-9 && length < 1e9)) {
-        TL_FAIL(err, TALUS_BAD_INPUT, "half space: normal must have a length from 1e-9 to 1e9, got (%g, %g, %g)", normal.x, normal.y,
-                normal.z);
+        TL_FAIL(err, TALUS_BAD_INPUT, "half space: normal must have a length from 1e-9 to 1e9, got (%g, %g, %g)",
+                normal.x, normal.y, normal.z);
         return -1;
     }
     if (!range_good("half space", "offset", offset, -LENGTH_MAX, LENGTH_MAX, err)) return -1;
-    return add(t, (tl_shape_node){.op = OP_HALF_SPACE, .a = tl_vec3_scale(1 / length, normal), .q = offset, .feature = INFINITY},
-               "half space", err);
+    return add(
+        t,
+        (tl_shape_node){.op = OP_HALF_SPACE, .a = tl_vec3_scale(1 / length, normal), .q = offset, .feature = INFINITY},
+        "half space", err);
 }
 
 /* Copies the points, counter-clockwise. */
-static bool keep_profile(tl_shape_tree *t, int points, const double (*profile)[2], bool lathe, const char *what, talus_error *err)
+static bool keep_profile(tl_shape_tree *t, int points, const double (*profile)[2], bool lathe, const char *what,
+                         talus_error *err)
 {
     if (tl_polygon_check(points, profile, lathe, what, err) != TALUS_OK) return false;
     if (!GROW(t, point, points, points)) return no_memory(what, err), false;
@@ -462,8 +501,10 @@ int tl_shape_revolve(tl_shape_tree *t, int points, const double (*profile)[2], t
 
 int tl_shape_extrude(tl_shape_tree *t, int points, const double (*profile)[2], double height, talus_error *err)
 {
-    if (!length_good("extrude", "height", height, err) || !keep_profile(t, points, profile, false, "extrude", err)) return -1;
-    return add_profile(t, (tl_shape_node){.op = OP_EXTRUDE, .first = t->points, .count = points, .q = 0.5 * height}, "extrude", err);
+    if (!length_good("extrude", "height", height, err) || !keep_profile(t, points, profile, false, "extrude", err))
+        return -1;
+    return add_profile(t, (tl_shape_node){.op = OP_EXTRUDE, .first = t->points, .count = points, .q = 0.5 * height},
+                       "extrude", err);
 }
 
 int tl_shape_mesh(tl_shape_tree *t, tl_mesh_distance *distance, talus_error *err)
@@ -521,7 +562,8 @@ int tl_shape_smooth_union(tl_shape_tree *t, int count, const int *nodes, double 
 int tl_shape_smooth_subtract(tl_shape_tree *t, int from, int what, double blend, talus_error *err)
 {
     if (!length_good("smooth subtract", "blend", blend, err)) return -1;
-    return add_operation(t, (tl_shape_node){.op = OP_SMOOTH_SUBTRACT, .q = blend}, 2, (int[]){from, what}, "smooth subtract", err);
+    return add_operation(t, (tl_shape_node){.op = OP_SMOOTH_SUBTRACT, .q = blend}, 2, (int[]){from, what},
+                         "smooth subtract", err);
 }
 
 int tl_shape_shell(tl_shape_tree *t, int node, double thickness, talus_error *err)
@@ -529,7 +571,9 @@ int tl_shape_shell(tl_shape_tree *t, int node, double thickness, talus_error *er
     if (!nodes_good(t, "shell", 1, &node, err)) return -1;
     double most = 0.5 * shortest_edge(t->node[node].box);
     if (!(thickness > 0 && thickness < most)) {
-        TL_FAIL(err, TALUS_BAD_INPUT, "shell: thickness must be > 0 and less than %g, half of the shape's shortest side, got %g", most, thickness);
+        TL_FAIL(err, TALUS_BAD_INPUT,
+                "shell: thickness must be > 0 and less than %g, half of the shape's shortest side, got %g", most,
+                thickness);
         return -1;
     }
     return add_operation(t, (tl_shape_node){.op = OP_SHELL, .q = thickness}, 1, &node, "shell", err);
@@ -556,7 +600,8 @@ int tl_shape_place(tl_shape_tree *t, int node, tl_vec3 at, const double rotation
 
 int tl_shape_stretch(tl_shape_tree *t, int node, tl_vec3 factors, talus_error *err)
 {
-    if (!range_good("stretch", "factors.x", factors.x, 1e-3, 1e3, err) || !range_good("stretch", "factors.y", factors.y, 1e-3, 1e3, err) ||
+    if (!range_good("stretch", "factors.x", factors.x, 1e-3, 1e3, err) ||
+        !range_good("stretch", "factors.y", factors.y, 1e-3, 1e3, err) ||
         !range_good("stretch", "factors.z", factors.z, 1e-3, 1e3, err))
         return -1;
     double least = tl_min(factors.x, tl_min(factors.y, factors.z));

@@ -39,14 +39,15 @@ static double box_at(const tl_shape_node *n, tl_vec3 p, tl_vec3 *g)
     tl_vec3 o = {tl_max(q.x, 0), tl_max(q.y, 0), tl_max(q.z, 0)};
     double out = tl_vec3_norm(o), in = tl_min(tl_max(q.x, tl_max(q.y, q.z)), 0);
     if (g) {
-        tl_vec3 d = out > 0 ? tl_vec3_scale(1 / out, o) : (tl_vec3){q.x == in, q.x != in && q.y == in, q.x != in && q.y != in};
+        tl_vec3 d =
+            out > 0 ? tl_vec3_scale(1 / out, o) : (tl_vec3){q.x == in, q.x != in && q.y == in, q.x != in && q.y != in};
         *g = (tl_vec3){copysign(d.x, p.x), copysign(d.y, p.y), copysign(d.z, p.z)};
     }
     return out + in - n->r;
 }
 
-/* Nearest point x of the ellipsoid: x_i = e_i^2 p_i / (e_i^2 + t) with sum (x_i / e_i)^2 = 1. With s = t / e_min^2, the secular
- * equation in the form 1/|z(s)| = 1 is almost linear and Newton's steps rise to the root [MS83]. */
+/* Nearest point x of the ellipsoid: x_i = e_i^2 p_i / (e_i^2 + t) with sum (x_i / e_i)^2 = 1. With s = t / e_min^2,
+ * the secular equation in the form 1/|z(s)| = 1 is almost linear and Newton's steps rise to the root [MS83]. */
 static double ellipsoid_at(const tl_shape_node *n, tl_vec3 point, tl_vec3 *g)
 {
     double e[3] = {n->a.x, n->a.y, n->a.z}, p[3] = {fabs(point.x), fabs(point.y), fabs(point.z)}, z[3], r[3];
@@ -117,7 +118,8 @@ static double cylinder_at(const tl_shape_node *n, tl_vec3 p, tl_vec3 *g)
     return d;
 }
 
-/* The hull of two spheres. In the (radius, height) plane its side is a straight line whose normal leans by the radii's difference. */
+/* The hull of two spheres. In the (radius, height) plane its side is a straight line whose normal leans by the radii's
+ * difference. */
 static double capsule_at(const tl_shape_node *n, tl_vec3 point, tl_vec3 *g)
 {
     tl_vec3 p = tl_vec3_sub(point, n->a);

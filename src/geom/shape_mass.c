@@ -17,10 +17,12 @@ typedef struct lathe {
     double v, y, yy, xx;
 } lathe;
 
-/* A piece with radius^2 = c0 + c1 y + c2 y^2 from y0 to y1 (negative when y1 < y0): integrands of degree <= 4, so three Gauss points are exact. */
+/* A piece with radius^2 = c0 + c1 y + c2 y^2 from y0 to y1 (negative when y1 < y0): integrands of degree <= 4, so
+ * three Gauss points are exact. */
 static void lathe_add(lathe *m, double y0, double y1, double c0, double c1, double c2)
 {
-    static const double at[3] = {-0.77459666924148337704, 0, 0.77459666924148337704}, weight[3] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
+    static const double at[3] = {-0.77459666924148337704, 0, 0.77459666924148337704},
+                        weight[3] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
     double mid = 0.5 * (y0 + y1), half = 0.5 * (y1 - y0);
     for (int k = 0; k < 3; k++) {
         double y = mid + half * at[k], r2 = c0 + y * (c1 + y * c2), w = weight[k] * half * pi * r2;
@@ -64,7 +66,8 @@ static tl_mat3 point_inertia(double volume, tl_vec3 r)
 static tl_mass joined(tl_mass a, tl_mass b)
 {
     tl_mass m = {.volume = a.volume + b.volume};
-    m.center = tl_vec3_scale(1 / m.volume, tl_vec3_add(tl_vec3_scale(a.volume, a.center), tl_vec3_scale(b.volume, b.center)));
+    m.center =
+        tl_vec3_scale(1 / m.volume, tl_vec3_add(tl_vec3_scale(a.volume, a.center), tl_vec3_scale(b.volume, b.center)));
     m.inertia = tl_mat3_add(tl_mat3_add(a.inertia, point_inertia(a.volume, tl_vec3_sub(a.center, m.center))),
                             tl_mat3_add(b.inertia, point_inertia(b.volume, tl_vec3_sub(b.center, m.center))));
     return m;
@@ -158,7 +161,12 @@ static bool mirror_mass(const tl_shape_tree *t, const tl_shape_node *n, tl_mass 
 {
     int child = t->child[n->first], axis = n->count;
     const tl_box3 *b = &t->node[child].box;
-    double lo = axis == 0 ? b->lo.x : axis == 1 ? b->lo.y : b->lo.z, hi = axis == 0 ? b->hi.x : axis == 1 ? b->hi.y : b->hi.z;
+    double lo = axis == 0   ? b->lo.x
+                : axis == 1 ? b->lo.y
+                            : b->lo.z,
+           hi = axis == 0   ? b->hi.x
+                : axis == 1 ? b->hi.y
+                            : b->hi.z;
     if ((lo < 0 && hi > 0) || !exact_mass(t, child, m)) return false;
     tl_mat3 flip = tl_mat3_diagonal(axis == 0 ? -1 : 1, axis == 1 ? -1 : 1, axis == 2 ? -1 : 1);
     *m = joined(*m, moved(*m, (tl_vec3){0, 0, 0}, flip, 1));
@@ -182,9 +190,7 @@ static bool exact_mass(const tl_shape_tree *t, int node, tl_mass *m)
         v = 4.0 / 3 * pi * a.x * a.y * a.z;
         *m = symmetric_mass(v, origin, (tl_vec3){v * a.x * a.x / 5, v * a.y * a.y / 5, v * a.z * a.z / 5});
         return true;
-    case OP_CYLINDER:
-        *m = cone_mass(&(tl_shape_node){.r = n->r, .s = n->r, .q = n->s});
-        return n->b.x == 0;
+    case OP_CYLINDER: *m = cone_mass(&(tl_shape_node){.r = n->r, .s = n->r, .q = n->s}); return n->b.x == 0;
     case OP_CAPSULE: *m = capsule_mass(n); return true;
     case OP_CONE: *m = cone_mass(n); return true;
     case OP_TORUS: {
@@ -235,19 +241,23 @@ static double plane_fraction(tl_vec3 n, double d)
     double largest = tl_vec3_max_abs(n);
     if (!(largest > 0)) return d < 0;
     /* a face along the plane is tilted by 1e-3 about its middle: the volume stays, the formula keeps its digits */
-    double a = tl_max(fabs(n.x), 1e-3 * largest), b = tl_max(fabs(n.y), 1e-3 * largest), c = tl_max(fabs(n.z), 1e-3 * largest);
+    double a = tl_max(fabs(n.x), 1e-3 * largest), b = tl_max(fabs(n.y), 1e-3 * largest),
+           c = tl_max(fabs(n.z), 1e-3 * largest);
     double total = a + b + c, x = 0.5 * (total - d); /* in a unit cube with corner 0: a x + b y + c z < x */
     if (x <= 0) return 0;
     if (x >= total) return 1;
-    double sum = cube(x) - cube(x - a) - cube(x - b) - cube(x - c) + cube(x - a - b) + cube(x - b - c) + cube(x - c - a);
+    double sum =
+        cube(x) - cube(x - a) - cube(x - b) - cube(x - c) + cube(x - a - b) + cube(x - b - c) + cube(x - c - a);
     return tl_min(tl_max(sum / (6 * a * b * c), 0), 1);
 }
 
-/* Moments about `origin`, which is near: no digits are lost for a shape far from 0. Cubes far from the surface are whole or empty by the Lipschitz bound; the smallest ones are cut by the tangent plane. */
+/* Moments about `origin`, which is near: no digits are lost for a shape far from 0. Cubes far from the surface are
+ * whole or empty by the Lipschitz bound; the smallest ones are cut by the tangent plane. */
 static void integrate(const tl_shape_tree *t, int node, tl_vec3 origin, tl_vec3 c, double half, int levels, moments *m)
 {
     tl_vec3 g;
-    double d = tl_shape_eval(t, node, tl_vec3_add(origin, c), levels == 0 ? &g : NULL), reach = 1.7320508075688773 * half;
+    double d = tl_shape_eval(t, node, tl_vec3_add(origin, c), levels == 0 ? &g : NULL),
+           reach = 1.7320508075688773 * half;
     if (d >= reach) return;
     if (d <= -reach) {
         add_cube(m, c, half, 1);
@@ -267,19 +277,22 @@ talus_status tl_shape_mass(const tl_shape_tree *t, int node, int cells, tl_mass 
 {
     if (!tl_shape_bounded(t, node)) return TL_FAIL(err, TALUS_BAD_INPUT, "mass: the shape must be bounded");
     if (exact_mass(t, node, out)) return TALUS_OK;
-    if (cells < 1 || cells > 2048) return TL_FAIL(err, TALUS_BAD_INPUT, "mass: cells must be from 1 to 2048, got %d", cells);
+    if (cells < 1 || cells > 2048)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "mass: cells must be from 1 to 2048, got %d", cells);
 
     /* blocks of 8 cells, each cell cut once more */
     tl_box3 box = tl_shape_bounds(t, node);
     tl_vec3 edge = tl_vec3_sub(box.hi, box.lo);
     double block = 8 * tl_max(edge.x, tl_max(edge.y, edge.z)) / cells;
-    int nx = (int)ceil(edge.x / block), ny = (int)ceil(edge.y / block), nz = (int)ceil(edge.z / block), count = nx * ny * nz;
+    int nx = (int)ceil(edge.x / block), ny = (int)ceil(edge.y / block), nz = (int)ceil(edge.z / block),
+        count = nx * ny * nz;
     moments *part = TL_NEW_ZERO(moments, count);
     if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "mass: no memory for %d blocks", count);
     tl_vec3 middle = tl_vec3_scale(0.5, tl_vec3_add(box.lo, box.hi));
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < count; i++) {
-        tl_vec3 c = {block * (i % nx + 0.5 - 0.5 * nx), block * (i / nx % ny + 0.5 - 0.5 * ny), block * (i / nx / ny + 0.5 - 0.5 * nz)};
+        tl_vec3 c = {block * (i % nx + 0.5 - 0.5 * nx), block * (i / nx % ny + 0.5 - 0.5 * ny),
+                     block * (i / nx / ny + 0.5 - 0.5 * nz)};
         integrate(t, node, middle, c, 0.5 * block, 4, &part[i]);
     }
 
@@ -295,7 +308,8 @@ talus_status tl_shape_mass(const tl_shape_tree *t, int node, int cells, tl_mass 
         m.zx += part[i].zx;
     }
     tl_free(part);
-    if (!(m.v > 0)) return TL_FAIL(err, TALUS_BAD_INPUT, "mass: the shape has no volume at %d cells along its longest edge", cells);
+    if (!(m.v > 0))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "mass: the shape has no volume at %d cells along its longest edge", cells);
     tl_vec3 c = tl_vec3_scale(1 / m.v, m.first);
     tl_mat3 second = {{{m.xx, m.xy, m.zx}, {m.xy, m.yy, m.yz}, {m.zx, m.yz, m.zz}}};
     second = tl_mat3_add_scaled(second, -m.v, tl_mat3_outer(c, c));

@@ -43,7 +43,7 @@ typedef struct tl_shape_node {
     int32_t first, count; /* children in tree->child; of profiles: points in tree->point; of a mesh: its place */
     int32_t bvh;          /* first entry in tree->bvh, or -1 */
     int32_t depth;
-    double cost;          /* primitives that one distance may visit */
+    double cost; /* primitives that one distance may visit */
     tl_vec3 a, b;
     double r, s, q;
     tl_mat3 R;
@@ -57,7 +57,8 @@ typedef struct tl_shape_bvh {
     int32_t child, second;
 } tl_shape_bvh;
 
-#define TL_SHAPE_BVH_MIN 7 /* children from which boxes over boxes win over a plain loop (measured on rows of spheres) */
+#define TL_SHAPE_BVH_MIN                                                                                               \
+    7 /* children from which boxes over boxes win over a plain loop (measured on rows of spheres) */
 
 struct tl_shape_tree {
     int32_t nodes, children, points, entries, meshes;
@@ -69,9 +70,9 @@ struct tl_shape_tree {
     struct tl_mesh_distance **mesh;
 };
 
-/* min over weights w >= 0, sum w = 1, of  w.d + k/2 (|w|^2 - 1):  of two values the usual quadratic blend, of many symmetric in them.
- * Smooth, and its gradient w is a mean: a blend of distances keeps the Lipschitz constant 1. Values more than k above
- * the least have no weight. Only the TL_BLEND_MAX least values count. */
+/* min over weights w >= 0, sum w = 1, of  w.d + k/2 (|w|^2 - 1):  of two values the usual quadratic blend, of many
+ * symmetric in them. Smooth, and its gradient w is a mean: a blend of distances keeps the Lipschitz constant 1. Values
+ * more than k above the least have no weight. Only the TL_BLEND_MAX least values count. */
 #define TL_BLEND_MAX 32
 typedef struct tl_shape_blend {
     int count;
@@ -85,7 +86,10 @@ static inline void tl_shape_blend_begin(tl_shape_blend *b, double width)
     b->width = width;
 }
 /* Values of at least this do not matter. */
-static inline double tl_shape_blend_limit(const tl_shape_blend *b) { return b->count ? b->value[0] + b->width : INFINITY; }
+static inline double tl_shape_blend_limit(const tl_shape_blend *b)
+{
+    return b->count ? b->value[0] + b->width : INFINITY;
+}
 void tl_shape_blend_add(tl_shape_blend *b, double value, const tl_vec3 *gradient);
 double tl_shape_blend_end(const tl_shape_blend *b, tl_vec3 *gradient);
 

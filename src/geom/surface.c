@@ -9,7 +9,8 @@
 
 #define CELLS_MAX 4000 /* along an edge: 10^8 blocks at most, 500 MB of block numbers */
 
-/* Share of the wanted edge that a lattice cube has, and the shortest and longest edge kept: gives a mean of 1.0 (tests/unit/surface.c). */
+/* Share of the wanted edge that a lattice cube has, and the shortest and longest edge kept: gives a mean of 1.0
+ * (tests/unit/surface.c). */
 #define CUBE 1.0
 #define SHORTEST 0.7
 #define LONGEST 1.5
@@ -38,7 +39,8 @@ static int shape_sign(const tl_march_source *s, tl_vec3 middle, double half)
     return d > reach ? 1 : d < -reach ? -1 : 0;
 }
 
-/* Regula falsi that halves the weight of an end that stays (Illinois); every third time that this is needed, the bracket itself. */
+/* Regula falsi that halves the weight of an end that stays (Illinois); every third time that this is needed, the
+ * bracket itself. */
 static tl_vec3 shape_crossing(const tl_march_source *s, tl_vec3 in, double a, tl_vec3 out, double b)
 {
     tl_vec3 along = tl_vec3_sub(out, in);
@@ -82,11 +84,17 @@ static tl_vec3 shape_project(const tl_march_source *s, tl_vec3 p)
     return p;
 }
 
-tl_march_source tl_march_shape_source(const tl_shape_tree *t, int node, double cell, double inset, tl_march_shape_context *context)
+tl_march_source tl_march_shape_source(const tl_shape_tree *t, int node, double cell, double inset,
+                                      tl_march_shape_context *context)
 {
     *context = (tl_march_shape_context){t, node, inset};
-    return (tl_march_source){.cell = cell, .ctx = context, .value = shape_value, .sign = shape_sign, .crossing = shape_crossing,
-                             .normal = shape_normal, .project = shape_project};
+    return (tl_march_source){.cell = cell,
+                             .ctx = context,
+                             .value = shape_value,
+                             .sign = shape_sign,
+                             .crossing = shape_crossing,
+                             .normal = shape_normal,
+                             .project = shape_project};
 }
 
 /* ---- from lattice to mesh ---- */
@@ -110,7 +118,8 @@ static talus_status copy_mesh(tl_march_mesh *m, tl_trimesh *out, talus_error *er
     return status;
 }
 
-talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, double inset, tl_march_mesh *out, talus_error *err)
+talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, double inset, tl_march_mesh *out,
+                            talus_error *err)
 {
     if (!tl_shape_bounded(t, node)) return TL_FAIL(err, TALUS_BAD_INPUT, "surface: the shape must be bounded");
     if (!(edge > 0 && edge < INFINITY)) return TL_FAIL(err, TALUS_BAD_INPUT, "surface: edge must be > 0, got %g", edge);
@@ -118,12 +127,14 @@ talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, doubl
     tl_vec3 size = tl_vec3_sub(box.hi, box.lo);
     double longest = tl_max(size.x, tl_max(size.y, size.z));
     if (!(longest / edge <= CELLS_MAX))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "surface: edge must be at least %g, %d cells along the longest side, got %g",
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "surface: edge must be at least %g, %d cells along the longest side, got %g",
                        longest / CELLS_MAX, CELLS_MAX, edge);
 
     tl_march_shape_context context;
     tl_march_source s = tl_march_shape_source(t, node, CUBE * edge, inset, &context);
-    double *origin[3] = {&s.origin.x, &s.origin.y, &s.origin.z}, lo[3] = {box.lo.x, box.lo.y, box.lo.z}, d[3] = {size.x, size.y, size.z};
+    double *origin[3] = {&s.origin.x, &s.origin.y, &s.origin.z}, lo[3] = {box.lo.x, box.lo.y, box.lo.z},
+           d[3] = {size.x, size.y, size.z};
     for (int a = 0; a < 3; a++) {
         /* two cubes of margin, and an odd part of one: faces of the shape should not fall on planes of the lattice */
         s.cells[a] = (int)ceil(d[a] / s.cell) + 5;
@@ -132,8 +143,9 @@ talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, doubl
     TL_TRY(march(&s, edge, out, err));
     if (out->triangles > 0) return TALUS_OK;
     tl_march_mesh_free(out);
-    return TL_FAIL(err, TALUS_BAD_INPUT, "surface: an edge of %g finds nothing of the shape %g below its surface; its smallest feature is %g", edge,
-                   inset, tl_shape_feature_size(t, node));
+    return TL_FAIL(err, TALUS_BAD_INPUT,
+                   "surface: an edge of %g finds nothing of the shape %g below its surface; its smallest feature is %g",
+                   edge, inset, tl_shape_feature_size(t, node));
 }
 
 talus_status tl_surface_march(const tl_shape_tree *t, int node, double edge, tl_trimesh *out, talus_error *err)
@@ -188,15 +200,23 @@ static tl_vec3 field_crossing(const tl_march_source *s, tl_vec3 in, double a, tl
     return tl_vec3_add_scaled(in, a < b ? a / (a - b) : 0.5, tl_vec3_sub(out, in));
 }
 
-talus_status tl_surface_march_field(int nx, int ny, int nz, const float *value, tl_vec3 origin, double cell, tl_trimesh *out, talus_error *err)
+talus_status tl_surface_march_field(int nx, int ny, int nz, const float *value, tl_vec3 origin, double cell,
+                                    tl_trimesh *out, talus_error *err)
 {
     *out = (tl_trimesh){0};
     if (nx < 1 || ny < 1 || nz < 1 || nx > CELLS_MAX || ny > CELLS_MAX || nz > CELLS_MAX)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "surface: a field must have 1 to %d samples along each axis, got %d x %d x %d", CELLS_MAX, nx, ny, nz);
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "surface: a field must have 1 to %d samples along each axis, got %d x %d x %d", CELLS_MAX, nx,
+                       ny, nz);
     if (!(cell > 0 && cell < INFINITY)) return TL_FAIL(err, TALUS_BAD_INPUT, "surface: cell must be > 0, got %g", cell);
     field_source f = {{nx, ny, nz}, value};
-    tl_march_source s = {.origin = tl_vec3_sub(origin, (tl_vec3){cell, cell, cell}), .cell = cell, .cells = {nx + 3, ny + 3, nz + 3}, .ctx = &f,
-                         .value = field_value, .sign = field_sign, .crossing = field_crossing};
+    tl_march_source s = {.origin = tl_vec3_sub(origin, (tl_vec3){cell, cell, cell}),
+                         .cell = cell,
+                         .cells = {nx + 3, ny + 3, nz + 3},
+                         .ctx = &f,
+                         .value = field_value,
+                         .sign = field_sign,
+                         .crossing = field_crossing};
     tl_march_mesh m;
     TL_TRY(march(&s, cell, &m, err));
     return copy_mesh(&m, out, err);

@@ -10,6 +10,7 @@ typedef struct net {
     int32_t *head; /* [vertices], -1 none; -2 vertex gone */
     int32_t *next; /* [3 triangles] */
     double longest2;
+    double same2; /* sharp vertices nearer than this (squared) are one */
 } net;
 
 static int32_t *corner_at(const net *n, int32_t corner) { return &n->m->triangle[corner / 3][corner % 3]; }
@@ -58,7 +59,7 @@ static int32_t apex(const net *n, int32_t t, int32_t a, int32_t b)
     return v[0] != a && v[0] != b ? v[0] : v[1] != a && v[1] != b ? v[1] : v[2];
 }
 
-/* Neighbours: in a closed manifold each follows v in exactly one triangle. RING_MAX + 1 when there are more than fit. */
+/* Neighbours: in a closed manifold each follows v in exactly one triangle. RING_MAX + 1 when more than fit. */
 static int ring(const net *n, int32_t v, int32_t out[RING_MAX])
 {
     int count = 0;
@@ -84,7 +85,10 @@ static tl_vec3 area_normal(const net *n, int32_t a, int32_t b, int32_t c)
     return tl_vec3_cross(tl_vec3_sub(p[b], p[a]), tl_vec3_sub(p[c], p[a]));
 }
 
-static double length2(const net *n, int32_t a, int32_t b) { return tl_vec3_norm2(tl_vec3_sub(n->m->vertex[a], n->m->vertex[b])); }
+static double length2(const net *n, int32_t a, int32_t b)
+{
+    return tl_vec3_norm2(tl_vec3_sub(n->m->vertex[a], n->m->vertex[b]));
+}
 
 /* 1 for equal sides, 0 for no area. */
 static double quality(const net *n, int32_t a, int32_t b, int32_t c)
@@ -93,8 +97,8 @@ static double quality(const net *n, int32_t a, int32_t b, int32_t c)
     return sides > 0 ? 3.4641016151377544 * tl_vec3_norm(area_normal(n, a, b, c)) / sides : 0;
 }
 
-/* Least cosine between the triangle and the surface at its smooth corners; among these, between themselves too: a triangle across a sharp
- * edge is as bad as one that stands on end. */
+/* Least cosine between the triangle and the surface at its smooth corners; among these, between themselves too: a
+ * triangle across a sharp edge is as bad as one that stands on end. */
 static double fit(const net *n, int32_t a, int32_t b, int32_t c)
 {
     tl_vec3 N = tl_vec3_normalize(area_normal(n, a, b, c));
@@ -104,7 +108,8 @@ static double fit(const net *n, int32_t a, int32_t b, int32_t c)
         if (n->m->sharp[v[i]] != TL_MARCH_SMOOTH) continue;
         least = tl_min(least, tl_vec3_dot(N, n->m->normal[v[i]]));
         for (int j = 0; j < i; j++)
-            if (n->m->sharp[v[j]] == TL_MARCH_SMOOTH) least = tl_min(least, tl_vec3_dot(n->m->normal[v[i]], n->m->normal[v[j]]));
+            if (n->m->sharp[v[j]] == TL_MARCH_SMOOTH)
+                least = tl_min(least, tl_vec3_dot(n->m->normal[v[i]], n->m->normal[v[j]]));
     }
     return least;
 }
@@ -113,12 +118,15 @@ static double fit(const net *n, int32_t a, int32_t b, int32_t c)
 
 /* ---- removing short edges ---- */
 
-/* v may go along the edge to w: corners stay, sharp vertices slide along their edge. */
+/* v may go along the edge to w: corners stay, sharp vertices slide along their edge. Two that were found at the same
+ * place become one. */
 static bool may_slide(const net *n, int32_t v, int32_t w)
 {
     const uint8_t *sharp = n->m->sharp;
     if (sharp[v] == TL_MARCH_SMOOTH) return true;
-    if (sharp[v] == TL_MARCH_CORNER || sharp[w] == TL_MARCH_SMOOTH) return false;
+    if (sharp[w] < sharp[v]) return false;
+    if (length2(n, v, w) < n->same2) return true;
+    if (sharp[v] == TL_MARCH_CORNER) return false;
     int32_t s = triangle_along(n, v, w), t = triangle_along(n, w, v);
     const int32_t *a = n->m->triangle[s], *b = n->m->triangle[t];
     tl_vec3 p = area_normal(n, a[0], a[1], a[2]), q = area_normal(n, b[0], b[1], b[2]);
@@ -131,8 +139,8 @@ static bool is_triangle(const net *n, int32_t a, int32_t b, int32_t c)
     return (s >= 0 && apex(n, s, a, b) == c) || (t >= 0 && apex(n, t, a, b) == c);
 }
 
-/* v and w have two neighbours in common, those of their two triangles, which keep at least three neighbours; and the pair does not
- * close a tetrahedron with them. */
+/* v and w have two neighbours in common, those of their two triangles, which keep at least three neighbours; and the
+ * pair does not close a tetrahedron with them. */
 static bool keeps_manifold(const net *n, int32_t v, int32_t w, int count, const int32_t *around)
 {
     int32_t other[RING_MAX], far_ring[RING_MAX], shared[2];
@@ -220,10 +228,12 @@ static void join_sharp(net *n)
     for (int32_t s = 0; s < m->triangles; s++)
         for (int k = 0; k < 3; k++) {
             int32_t a = m->triangle[s][k], b = m->triangle[s][(k + 1) % 3], c = m->triangle[s][(k + 2) % 3];
-            if (m->sharp[c] == TL_MARCH_SMOOTH || m->sharp[a] != TL_MARCH_SMOOTH || m->sharp[b] != TL_MARCH_SMOOTH) continue;
+            if (m->sharp[c] == TL_MARCH_SMOOTH || m->sharp[a] != TL_MARCH_SMOOTH || m->sharp[b] != TL_MARCH_SMOOTH)
+                continue;
             if (tl_vec3_dot(m->normal[a], m->normal[b]) >= 0.9) continue;
             int32_t t = triangle_along(n, b, a), d = apex(n, t, a, b);
-            if (m->sharp[d] == TL_MARCH_SMOOTH || triangle_along(n, c, d) >= 0 || triangle_along(n, d, c) >= 0) continue;
+            if (m->sharp[d] == TL_MARCH_SMOOTH || triangle_along(n, c, d) >= 0 || triangle_along(n, d, c) >= 0)
+                continue;
             flip(n, s, t, a, b, c, d);
             break;
         }
@@ -237,14 +247,17 @@ static void flip_pass(net *n)
         for (int k = 0; k < 3 && !gone(n, s); k++) {
             int32_t a = m->triangle[s][k], b = m->triangle[s][(k + 1) % 3], c = m->triangle[s][(k + 2) % 3];
             int32_t t = triangle_along(n, b, a), d = apex(n, t, a, b);
-            double now = tl_min(quality(n, a, b, c), quality(n, b, a, d)), then = tl_min(quality(n, a, d, c), quality(n, b, c, d));
+            double now = tl_min(quality(n, a, b, c), quality(n, b, a, d)),
+                   then = tl_min(quality(n, a, d, c), quality(n, b, c, d));
             if (!(then > 1.05 * now) || length2(n, c, d) > n->longest2) continue;
             /* not across a fold: both sides must agree, and the new triangles with the surface */
-            tl_vec3 p = area_normal(n, a, b, c), q = area_normal(n, b, a, d), x = area_normal(n, a, d, c), y = area_normal(n, b, c, d);
+            tl_vec3 p = area_normal(n, a, b, c), q = area_normal(n, b, a, d), x = area_normal(n, a, d, c),
+                    y = area_normal(n, b, c, d);
             bool edge = m->sharp[a] != TL_MARCH_SMOOTH && m->sharp[b] != TL_MARCH_SMOOTH;
             if (edge && tl_vec3_dot(p, q) < 0.9 * tl_vec3_norm(p) * tl_vec3_norm(q)) continue;
             if (tl_vec3_dot(x, y) < 0.7 * tl_vec3_norm(x) * tl_vec3_norm(y)) continue;
-            double old_fit = tl_min(fit(n, a, b, c), fit(n, b, a, d)), new_fit = tl_min(fit(n, a, d, c), fit(n, b, c, d));
+            double old_fit = tl_min(fit(n, a, b, c), fit(n, b, a, d)),
+                   new_fit = tl_min(fit(n, a, d, c), fit(n, b, c, d));
             if (!(new_fit >= tl_min(GOOD_FIT, old_fit) && new_fit > 0)) continue;
             if (ring(n, a, around) <= 3 || ring(n, b, around) <= 3) continue;
             if (triangle_along(n, c, d) >= 0 || triangle_along(n, d, c) >= 0) continue;
@@ -265,7 +278,8 @@ static void measure_around(const net *n, int32_t v, double *least_fit, double *l
     }
 }
 
-/* Smooth vertices go towards the middle of their neighbours and back to the surface, where that makes the worst triangle better. */
+/* Smooth vertices go towards the middle of their neighbours and back to the surface, where that makes the worst
+ * triangle better. */
 static void relax_pass(net *n, const tl_march_source *s)
 {
     tl_march_mesh *m = n->m;
@@ -327,9 +341,10 @@ static void guess_normals(net *n)
     }
 }
 
-talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest, talus_error *err)
+talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest,
+                              talus_error *err)
 {
-    net n = {.m = m, .longest2 = longest * longest};
+    net n = {.m = m, .longest2 = longest * longest, .same2 = 0.01 * shortest * shortest};
     n.head = TL_NEW(int32_t, m->vertices + 1);
     n.next = TL_NEW(int32_t, 3 * (int64_t)m->triangles + 1);
     if (!n.head || !n.next) {

@@ -1,9 +1,10 @@
-/* Marching tetrahedra on a body-centred cubic lattice: cube corners and cube centres, four tetrahedra around every face between two
- * centres. A tetrahedron has one patch of surface or none, patches meet along whole edges, so the result is closed and manifold for
- * any signs whatever. Where the normals of a patch disagree also close to the edge they point to, a vertex is put on that edge [Kobbelt2001].
+/* Marching tetrahedra on a body-centred cubic lattice: cube corners and cube centres, four tetrahedra around every
+ * face between two centres. A tetrahedron has one patch of surface or none, patches meet along whole edges, so the
+ * result is closed and manifold for any signs whatever. Where the normals of a patch disagree also close to the edge
+ * they point to, a vertex is put on that edge [Kobbelt2001].
  *
- * The lattice is kept in blocks of 8^3 cubes, and only blocks near the surface are kept. Vertices are numbered by block and lattice edge:
- * no search, no tolerance, same numbers for any thread count. */
+ * The lattice is kept in blocks of 8^3 cubes, and only blocks near the surface are kept. Vertices are numbered by
+ * block and lattice edge: no search, no tolerance, same numbers for any thread count. */
 #include <float.h>
 #include <string.h>
 
@@ -17,17 +18,17 @@
 #define WORDS (CUBES * EDGES / 64)
 
 typedef struct block {
-    int32_t at[3];              /* in blocks */
+    int32_t at[3]; /* in blocks */
     int32_t first_vertex, first_patch, first_triangle, first_sharp;
-    float value[2][CUBES];      /* corners, centres; infinite: only the sign is known */
-    uint64_t cut[WORDS];        /* lattice edges with a vertex */
-    uint16_t before[WORDS];     /* bits in earlier words */
+    float value[2][CUBES];  /* corners, centres; infinite: only the sign is known */
+    uint64_t cut[WORDS];    /* lattice edges with a vertex */
+    uint16_t before[WORDS]; /* bits in earlier words */
 } block;
 
 typedef struct lattice {
     const tl_march_source *s;
-    int32_t n[3];     /* blocks along each axis */
-    int32_t *index;   /* [n0 n1 n2]: place in `block`, or -1 inside, -2 outside */
+    int32_t n[3];   /* blocks along each axis */
+    int32_t *index; /* [n0 n1 n2]: place in `block`, or -1 inside, -2 outside */
     block **block;
     int32_t count, room;
 } lattice;
@@ -125,12 +126,14 @@ static bool layer_has(const block *b, const int step[3], bool negative)
     for (int k = lo[2]; k <= hi[2]; k++)
         for (int j = lo[1]; j <= hi[1]; j++)
             for (int i = lo[0]; i <= hi[0]; i++)
-                if ((b->value[0][cube_number(i, j, k)] < 0) == negative || (b->value[1][cube_number(i, j, k)] < 0) == negative) return true;
+                if ((b->value[0][cube_number(i, j, k)] < 0) == negative ||
+                    (b->value[1][cube_number(i, j, k)] < 0) == negative)
+                    return true;
     return false;
 }
 
-/* A function with a jump (a distance that is no distance) may change sign between a kept block and one that was skipped: keep that one as well,
- * until signs change inside kept blocks only. */
+/* A function with a jump (a distance that is no distance) may change sign between a kept block and one that was
+ * skipped: keep that one as well, until signs change inside kept blocks only. */
 static talus_status close_gaps(lattice *l, talus_error *err)
 {
     for (int32_t from = 0, checked = 0; checked < l->count; checked = from) {
@@ -253,7 +256,8 @@ static void place_vertices(const lattice *l, const block *b, tl_march_mesh *m)
             int i = SIDE * b->at[0] + (c & 7), j = SIDE * b->at[1] + (c >> 3 & 7), k = SIDE * b->at[2] + (c >> 6);
             other_end(bit % EDGES, i, j, k, to, &fc, &tc);
             tl_vec3 p = place_of(s, i, j, k, fc), q = place_of(s, to[0], to[1], to[2], tc);
-            double a = known(s, b->value[fc][c], i, j, k, fc), d = known(s, value_of(l, to[0], to[1], to[2], tc), to[0], to[1], to[2], tc);
+            double a = known(s, b->value[fc][c], i, j, k, fc),
+                   d = known(s, value_of(l, to[0], to[1], to[2], tc), to[0], to[1], to[2], tc);
             m->vertex[v] = b->value[fc][c] < 0 ? s->crossing(s, p, a, q, d) : s->crossing(s, q, d, p, a);
             if (s->normal) m->normal[v] = s->normal(s, m->vertex[v]);
             v++;
@@ -262,10 +266,11 @@ static void place_vertices(const lattice *l, const block *b, tl_march_mesh *m)
 
 /* ---- patches ---- */
 
-/* Even orders of a tetrahedron's corners that put the inside ones first, by mask of inside corners; three inside are one outside, turned. */
-static const uint8_t order[16][4] = {
-    {0}, {0, 1, 2, 3}, {1, 0, 3, 2}, {0, 1, 2, 3}, {2, 0, 1, 3}, {0, 2, 3, 1}, {1, 2, 0, 3}, {3, 0, 2, 1},
-    {3, 0, 2, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}, {2, 0, 1, 3}, {2, 3, 0, 1}, {1, 0, 3, 2}, {0, 1, 2, 3}, {0}};
+/* Even orders of a tetrahedron's corners that put the inside ones first, by mask of inside corners; three inside are
+ * one outside, turned. */
+static const uint8_t order[16][4] = {{0},          {0, 1, 2, 3}, {1, 0, 3, 2}, {0, 1, 2, 3}, {2, 0, 1, 3}, {0, 2, 3, 1},
+                                     {1, 2, 0, 3}, {3, 0, 2, 1}, {3, 0, 2, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}, {2, 0, 1, 3},
+                                     {2, 3, 0, 1}, {1, 0, 3, 2}, {0, 1, 2, 3}, {0}};
 static const uint8_t inside_count[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 
 typedef struct corner {
@@ -285,7 +290,17 @@ static void read_signs(const lattice *l, const block *b, block_signs in)
                     in[c][k][j][i] = value_of(l, SIDE * b->at[0] + i, SIDE * b->at[1] + j, SIDE * b->at[2] + k, c) < 0;
 }
 
-/* Tetrahedron m of 4 around the face of a block's cube `c` across `axis`: positively oriented. Returns the mask of inside corners. */
+/* Whether the surface passes through any of the cube's tetrahedra. */
+static bool is_cut(const block_signs in, int c)
+{
+    int i = c & 7, j = c >> 3 & 7, k = c >> 6;
+    int inside = in[1][k][j][i] + in[1][k][j][i + 1] + in[1][k][j + 1][i] + in[1][k + 1][j][i];
+    for (int b = 0; b < 8; b++) inside += in[0][k + (b >> 2)][j + (b >> 1 & 1)][i + (b & 1)];
+    return inside != 0 && inside != 12;
+}
+
+/* Tetrahedron m of 4 around the face of a block's cube `c` across `axis`: positively oriented. Returns the mask of
+ * inside corners. */
 static int tetrahedron(const block *b, const block_signs in, int c, int axis, int m, corner t[4])
 {
     static const int turn[5][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}, {0, 0}};
@@ -358,7 +373,8 @@ static tl_vec3 meet(int n, const tl_vec3 *point, const tl_vec3 *normal, tl_march
     }
     double w[3];
     tl_eig3(A, w, &V);
-    *sharp = w[0] > 0.1 * w[2] ? TL_MARCH_CORNER : TL_MARCH_EDGE; /* three planes at right angles: 1; of one edge: 0 up to curvature */
+    *sharp = w[0] > 0.1 * w[2] ? TL_MARCH_CORNER
+                               : TL_MARCH_EDGE; /* three planes at right angles: 1; of one edge: 0 up to curvature */
     tl_vec3 x = middle;
     for (int i = *sharp == TL_MARCH_CORNER ? 0 : 1; i < 3; i++) {
         tl_vec3 e = tl_mat3_column(V, i);
@@ -368,7 +384,8 @@ static tl_vec3 meet(int n, const tl_vec3 *point, const tl_vec3 *normal, tl_march
 }
 
 /* A point on the sharp edge or corner under a patch, if there is one: closer to it the normals must still disagree. */
-static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at, const tl_vec3 *towards, tl_vec3 *x, tl_vec3 *mean)
+static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at, const tl_vec3 *towards, tl_vec3 *x,
+                              tl_vec3 *mean)
 {
     tl_vec3 point[4], normal[4], middle = {0, 0, 0};
     for (int i = 0; i < n; i++) {
@@ -380,7 +397,8 @@ static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at
     tl_march_class sharp = TL_MARCH_SMOOTH;
     for (int round = 0; round < 3; round++) {
         *x = meet(n, point, normal, &sharp);
-        if (tl_vec3_norm(tl_vec3_sub(*x, middle)) > 0.9 * s->cell) return TL_MARCH_SMOOTH; /* belongs to another patch */
+        if (tl_vec3_norm(tl_vec3_sub(*x, middle)) > 0.9 * s->cell)
+            return TL_MARCH_SMOOTH; /* belongs to another patch */
         if (round == 2) break;
         for (int i = 0; i < n; i++) {
             point[i] = s->project(s, tl_vec3_add_scaled(*x, 0.2, tl_vec3_sub(point[i], *x)));
@@ -389,7 +407,8 @@ static tl_march_class feature(const tl_march_source *s, int n, const tl_vec3 *at
         if (!disagree(n, normal)) return TL_MARCH_SMOOTH;
     }
     *x = s->project(s, *x);
-    if (!(tl_vec3_norm(tl_vec3_sub(*x, s->project(s, *x))) < 1e-9 * s->cell)) return TL_MARCH_SMOOTH; /* no surface where the planes meet */
+    if (!(tl_vec3_norm(tl_vec3_sub(*x, s->project(s, *x))) < 1e-9 * s->cell))
+        return TL_MARCH_SMOOTH; /* no surface where the planes meet */
     *mean = (tl_vec3){0, 0, 0};
     for (int i = 0; i < n; i++) *mean = tl_vec3_add(*mean, normal[i]);
     *mean = tl_vec3_normalize_or(*mean, normal[0]);
@@ -411,7 +430,7 @@ static int32_t count_patches(const lattice *l, const block *b)
     block_signs in;
     read_signs(l, b, in);
     for (int c = 0; c < CUBES; c++)
-        for (int k = 0; k < 12; k++) {
+        for (int k = 0, end = is_cut(in, c) ? 12 : 0; k < end; k++) {
             int mask = tetrahedron(b, in, c, k / 4, k % 4, t);
             patches += mask != 0 && mask != 15;
         }
@@ -424,7 +443,7 @@ static void find_patches(const lattice *l, const block *b, const tl_march_mesh *
     block_signs in;
     read_signs(l, b, in);
     for (int c = 0; c < CUBES; c++)
-        for (int k = 0; k < 12; k++) {
+        for (int k = 0, end = is_cut(in, c) ? 12 : 0; k < end; k++) {
             int mask = tetrahedron(b, in, c, k / 4, k % 4, t);
             if (mask == 0 || mask == 15) continue;
             patch_record *p = out++;
@@ -440,7 +459,10 @@ static void find_patches(const lattice *l, const block *b, const tl_march_mesh *
         }
 }
 
-static double length2(const tl_march_mesh *m, int32_t a, int32_t b) { return tl_vec3_norm2(tl_vec3_sub(m->vertex[a], m->vertex[b])); }
+static double length2(const tl_march_mesh *m, int32_t a, int32_t b)
+{
+    return tl_vec3_norm2(tl_vec3_sub(m->vertex[a], m->vertex[b]));
+}
 
 static void set(int32_t *triangle, int32_t a, int32_t b, int32_t c)
 {
@@ -490,7 +512,8 @@ static talus_status place_all(lattice *l, tl_march_mesh *m, talus_error *err)
     m->vertices = (int32_t)total;
     m->vertex = TL_NEW(tl_vec3, total + 1);
     m->normal = TL_NEW_ZERO(tl_vec3, total + 1);
-    if (!m->vertex || !m->normal) return TL_FAIL(err, TALUS_NO_MEMORY, "surface: no memory for %lld vertices", (long long)total);
+    if (!m->vertex || !m->normal)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "surface: no memory for %lld vertices", (long long)total);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t b = 0; b < l->count; b++) place_vertices(l, l->block[b], m);
     return TALUS_OK;
@@ -507,7 +530,8 @@ static talus_status make_room(tl_march_mesh *m, int32_t sharp, int32_t triangles
     m->sharp = TL_NEW_ZERO(uint8_t, n);
     m->triangle = tl_alloc(sizeof *m->triangle * (size_t)(triangles + 1));
     if (!vertex || !normal || !m->sharp || !m->triangle)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "surface: no memory for %d vertices and %d triangles", m->vertices + sharp, triangles);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "surface: no memory for %d vertices and %d triangles", m->vertices + sharp,
+                       triangles);
     m->triangles = triangles;
     return TALUS_OK;
 }

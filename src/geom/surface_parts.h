@@ -35,12 +35,15 @@ void tl_march_mesh_free(tl_march_mesh *m);
 /* Closed, manifold, oriented. Long and thin triangles are still in it. */
 talus_status tl_march_lattice(const tl_march_source *s, tl_march_mesh *out, talus_error *err);
 
-/* Removes edges shorter than `shortest` where the topology allows, flips edges and, where the source has normals, slides vertices along the
- * surface, all towards larger angles. */
-talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest, talus_error *err);
+/* Removes edges shorter than `shortest` where the topology allows, flips edges and, where the source has normals,
+ * slides vertices along the surface, all towards larger angles. */
+talus_status tl_march_improve(tl_march_mesh *m, const tl_march_source *s, double shortest, double longest,
+                              talus_error *err);
 
-/* The level set at depth `inset` of a bounded shape, with normals. Fails when the shape is thinner than that everywhere. */
-talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, double inset, tl_march_mesh *out, talus_error *err);
+/* The level set at depth `inset` of a bounded shape, with normals. Fails when the shape is thinner than that
+ * everywhere. */
+talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, double inset, tl_march_mesh *out,
+                            talus_error *err);
 
 /* The source behind it, for projections: `cell` is only the scale of its tolerances. */
 typedef struct tl_march_shape_context {
@@ -48,6 +51,7 @@ typedef struct tl_march_shape_context {
     int node;
     double inset;
 } tl_march_shape_context;
-tl_march_source tl_march_shape_source(const tl_shape_tree *t, int node, double cell, double inset, tl_march_shape_context *context);
+tl_march_source tl_march_shape_source(const tl_shape_tree *t, int node, double cell, double inset,
+                                      tl_march_shape_context *context);
 
 #endif

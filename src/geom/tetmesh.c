@@ -12,7 +12,8 @@ const int tl_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 talus_status tl_tetmesh_create(tl_tetmesh *m, int32_t vertices, int32_t tets, talus_error *err)
 {
     *m = (tl_tetmesh){0};
-    if (vertices < 0 || tets < 0) return TL_FAIL(err, TALUS_BAD_INPUT, "a mesh cannot have %d vertices and %d tetrahedra", vertices, tets);
+    if (vertices < 0 || tets < 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a mesh cannot have %d vertices and %d tetrahedra", vertices, tets);
     m->vertex = TL_NEW(tl_vec3, vertices);
     m->tet = tl_alloc(sizeof *m->tet * (size_t)tets);
     if (!m->vertex || !m->tet) {
@@ -33,7 +34,8 @@ void tl_tetmesh_free(tl_tetmesh *m)
 
 /* ---- neighbours ---- */
 
-void tl_sort_by_key(int64_t count, const int32_t *order, int32_t *out, const int32_t *key, int stride, int32_t keys, int64_t *start)
+void tl_sort_by_key(int64_t count, const int32_t *order, int32_t *out, const int32_t *key, int stride, int32_t keys,
+                    int64_t *start)
 {
     memset(start, 0, sizeof(int64_t) * ((size_t)keys + 1));
     for (int64_t i = 0; i < count; i++) start[key[(int64_t)order[i] * stride] + 1]++;
@@ -75,8 +77,10 @@ static talus_status pair_faces(const tl_tetmesh *m, const face_table *f, int32_t
         const int32_t *c = f->corner[p];
         if (memcmp(c, f->corner[q], sizeof f->corner[p])) continue;
         if (neighbour[p / 4][p % 4] >= 0)
-            return TL_FAIL(err, TALUS_BAD_INPUT, "the face of vertices %d, %d, %d belongs to three tetrahedra (%d, %d, %d): at most two can share one",
-                           c[0], c[1], c[2], neighbour[p / 4][p % 4], p / 4, q / 4);
+            return TL_FAIL(
+                err, TALUS_BAD_INPUT,
+                "the face of vertices %d, %d, %d belongs to three tetrahedra (%d, %d, %d): at most two can share one",
+                c[0], c[1], c[2], neighbour[p / 4][p % 4], p / 4, q / 4);
         neighbour[p / 4][p % 4] = q / 4;
         neighbour[q / 4][q % 4] = p / 4;
     }
@@ -85,9 +89,12 @@ static talus_status pair_faces(const tl_tetmesh *m, const face_table *f, int32_t
 
 talus_status tl_tetmesh_neighbours(const tl_tetmesh *m, int32_t (*neighbour)[4], talus_error *err)
 {
-    if (m->tets > INT32_MAX / 4) return TL_FAIL(err, TALUS_UNSUPPORTED, "%d tetrahedra are more than the %d that can be sorted", m->tets, INT32_MAX / 4);
+    if (m->tets > INT32_MAX / 4)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%d tetrahedra are more than the %d that can be sorted", m->tets,
+                       INT32_MAX / 4);
     int32_t faces = 4 * m->tets;
-    face_table f = {tl_alloc(sizeof *f.corner * (size_t)faces), TL_NEW(int32_t, faces), TL_NEW(int32_t, faces), TL_NEW(int64_t, m->vertices + 1)};
+    face_table f = {tl_alloc(sizeof *f.corner * (size_t)faces), TL_NEW(int32_t, faces), TL_NEW(int32_t, faces),
+                    TL_NEW(int64_t, m->vertices + 1)};
     talus_status status = TALUS_OK;
     if (!f.corner || !f.order || !f.spare || !f.start) {
         status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the neighbours of %d tetrahedra", m->tets);
@@ -165,7 +172,8 @@ static partial measure(const tl_tetmesh *m, int64_t begin, int64_t end)
 }
 
 /* Components by their faces, and boundary triangles. */
-static void count_parts(const tl_tetmesh *m, const int32_t (*neighbour)[4], int32_t *stack, uint8_t *seen, tl_tet_quality *q)
+static void count_parts(const tl_tetmesh *m, const int32_t (*neighbour)[4], int32_t *stack, uint8_t *seen,
+                        tl_tet_quality *q)
 {
     for (int32_t seed = 0; seed < m->tets; seed++) {
         if (seen[seed]) continue;
@@ -190,8 +198,10 @@ static talus_status count_topology(const tl_tetmesh *m, tl_tet_quality *q, talus
     int32_t(*neighbour)[4] = tl_alloc(sizeof *neighbour * (size_t)m->tets), *stack = TL_NEW(int32_t, m->tets);
     uint8_t *seen = TL_NEW_ZERO(uint8_t, m->tets), *used = TL_NEW_ZERO(uint8_t, m->vertices);
     talus_status status = TALUS_OK;
-    if (!neighbour || !stack || !seen || !used) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to check %d tetrahedra", m->tets);
-    else status = tl_tetmesh_neighbours(m, neighbour, err);
+    if (!neighbour || !stack || !seen || !used)
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to check %d tetrahedra", m->tets);
+    else
+        status = tl_tetmesh_neighbours(m, neighbour, err);
     if (status == TALUS_OK) {
         count_parts(m, (const int32_t(*)[4])neighbour, stack, seen, q);
         for (int32_t t = 0; t < m->tets; t++)
@@ -210,7 +220,8 @@ talus_status tl_tetmesh_quality(const tl_tetmesh *m, tl_tet_quality *out, talus_
     *out = (tl_tet_quality){0};
     if (m->tets == 0) return TL_FAIL(err, TALUS_BAD_INPUT, "a mesh without tetrahedra has no quality");
     tl_blocks blocks = tl_blocks_of(m->tets);
-    partial part[TL_BLOCKS_MAX], all = {.smallest = INFINITY, .edge_min = INFINITY, .cosine_most = -1, .cosine_least = 1};
+    partial part[TL_BLOCKS_MAX],
+        all = {.smallest = INFINITY, .edge_min = INFINITY, .cosine_most = -1, .cosine_least = 1};
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < blocks.count; b++) part[b] = measure(m, tl_block_begin(blocks, b), tl_block_end(blocks, b));
     for (int b = 0; b < blocks.count; b++) {
@@ -219,17 +230,24 @@ talus_status tl_tetmesh_quality(const tl_tetmesh *m, tl_tet_quality *out, talus_
         all.inverted += part[b].inverted;
         all.smallest = fmin(all.smallest, part[b].smallest);
         all.edge_min = fmin(all.edge_min, part[b].edge_min), all.edge_max = fmax(all.edge_max, part[b].edge_max);
-        all.cosine_most = fmax(all.cosine_most, part[b].cosine_most), all.cosine_least = fmin(all.cosine_least, part[b].cosine_least);
+        all.cosine_most = fmax(all.cosine_most, part[b].cosine_most),
+        all.cosine_least = fmin(all.cosine_least, part[b].cosine_least);
     }
-    *out = (tl_tet_quality){.volume = all.volume, .smallest_volume = all.smallest, .inverted = all.inverted,
-                            .dihedral_min_deg = angle_deg(all.cosine_most), .dihedral_max_deg = angle_deg(all.cosine_least),
-                            .edge_mean = all.edges / (6.0 * m->tets), .edge_min = all.edge_min, .edge_max = all.edge_max};
+    *out = (tl_tet_quality){.volume = all.volume,
+                            .smallest_volume = all.smallest,
+                            .inverted = all.inverted,
+                            .dihedral_min_deg = angle_deg(all.cosine_most),
+                            .dihedral_max_deg = angle_deg(all.cosine_least),
+                            .edge_mean = all.edges / (6.0 * m->tets),
+                            .edge_min = all.edge_min,
+                            .edge_max = all.edge_max};
     return count_topology(m, out, err);
 }
 
 /* ---- boundary ---- */
 
-static talus_status cut_out(const tl_tetmesh *m, const int32_t (*neighbour)[4], int32_t *number, tl_trimesh *out, int32_t *vertex_of, talus_error *err)
+static talus_status cut_out(const tl_tetmesh *m, const int32_t (*neighbour)[4], int32_t *number, tl_trimesh *out,
+                            int32_t *vertex_of, talus_error *err)
 {
     int32_t triangles = 0, vertices = 0;
     memset(number, 0, sizeof(int32_t) * (size_t)m->vertices);
@@ -262,7 +280,8 @@ talus_status tl_tetmesh_boundary(const tl_tetmesh *m, tl_trimesh *out, int32_t *
     *out = (tl_trimesh){0};
     int32_t(*neighbour)[4] = tl_alloc(sizeof *neighbour * (size_t)m->tets), *number = TL_NEW(int32_t, m->vertices);
     talus_status status = TALUS_OK;
-    if (!neighbour || !number) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boundary of %d tetrahedra", m->tets);
+    if (!neighbour || !number)
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boundary of %d tetrahedra", m->tets);
     if (status == TALUS_OK) status = tl_tetmesh_neighbours(m, neighbour, err);
     if (status == TALUS_OK) status = cut_out(m, (const int32_t(*)[4])neighbour, number, out, vertex_of, err);
     tl_free(neighbour);

@@ -25,22 +25,28 @@ talus_status tl_tetmesh_read_reported(tl_tetmesh *m, const char *path, tl_tet_re
         is_vtk = !strcasecmp(ending, ".vtk");
         is_msh = !strcasecmp(ending, ".msh");
     }
-    talus_status status = is_vtk   ? tl_tetmesh_read_vtk(m, path, data, bytes, report, err)
-                          : is_msh ? tl_tetmesh_read_msh(m, path, data, bytes, report, err)
-                                   : TL_FAIL(err, TALUS_BAD_INPUT, "%s: neither a gmsh (.msh) nor a legacy VTK (.vtk) file", path);
+    talus_status status =
+        is_vtk   ? tl_tetmesh_read_vtk(m, path, data, bytes, report, err)
+        : is_msh ? tl_tetmesh_read_msh(m, path, data, bytes, report, err)
+                 : TL_FAIL(err, TALUS_BAD_INPUT, "%s: neither a gmsh (.msh) nor a legacy VTK (.vtk) file", path);
     tl_free(data);
     return status;
 }
 
-talus_status tl_tetmesh_read(tl_tetmesh *m, const char *path, talus_error *err) { return tl_tetmesh_read_reported(m, path, NULL, err); }
+talus_status tl_tetmesh_read(tl_tetmesh *m, const char *path, talus_error *err)
+{
+    return tl_tetmesh_read_reported(m, path, NULL, err);
+}
 
 /* ---- writing ---- */
 
 static void write_msh(const tl_tetmesh *m, FILE *f)
 {
-    fprintf(f, "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 %d 1 %d\n3 1 0 %d\n", m->vertices, m->vertices, m->vertices);
+    fprintf(f, "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 %d 1 %d\n3 1 0 %d\n", m->vertices, m->vertices,
+            m->vertices);
     for (int64_t v = 1; v <= m->vertices; v++) fprintf(f, "%lld\n", (long long)v);
-    for (int32_t v = 0; v < m->vertices; v++) fprintf(f, "%.17g %.17g %.17g\n", m->vertex[v].x, m->vertex[v].y, m->vertex[v].z);
+    for (int32_t v = 0; v < m->vertices; v++)
+        fprintf(f, "%.17g %.17g %.17g\n", m->vertex[v].x, m->vertex[v].y, m->vertex[v].z);
     fprintf(f, "$EndNodes\n$Elements\n1 %d 1 %d\n3 1 4 %d\n", m->tets, m->tets, m->tets);
     for (int32_t t = 0; t < m->tets; t++) {
         const int32_t *v = m->tet[t];
@@ -58,7 +64,8 @@ static void put_big(FILE *f, uint64_t bits, int bytes)
 
 static void write_vtk(const tl_tetmesh *m, FILE *f)
 {
-    fprintf(f, "# vtk DataFile Version 3.0\ntetrahedra by talus\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS %d double\n", m->vertices);
+    fprintf(f, "# vtk DataFile Version 3.0\ntetrahedra by talus\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS %d double\n",
+            m->vertices);
     for (int32_t v = 0; v < m->vertices; v++) {
         double x[3];
         tl_vec3_store(m->vertex[v], x);
@@ -98,8 +105,11 @@ static talus_status write_to(const tl_tetmesh *m, const char *path, const char *
 talus_status tl_tetmesh_write(const tl_tetmesh *m, const char *path, talus_error *err)
 {
     const char *ending = strrchr(path, '.');
-    writer write = ending && !strcasecmp(ending, ".msh") ? write_msh : ending && !strcasecmp(ending, ".vtk") ? write_vtk : NULL;
-    if (!write) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the name of a tetrahedral mesh must end with .msh or .vtk", path);
+    writer write = ending && !strcasecmp(ending, ".msh")   ? write_msh
+                   : ending && !strcasecmp(ending, ".vtk") ? write_vtk
+                                                           : NULL;
+    if (!write)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the name of a tetrahedral mesh must end with .msh or .vtk", path);
     tl_replace r;
     TL_TRY(tl_replace_begin(&r, path, err));
     tl_c_numbers numbers = tl_c_numbers_begin();

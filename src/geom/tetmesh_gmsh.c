@@ -1,4 +1,5 @@
-/* gmsh reads the surface as a discrete one, keeps its triangles and fills it. It runs in a folder of its own, with no shell between. */
+/* gmsh reads the surface as a discrete one, keeps its triangles and fills it. It runs in a folder of its own, with
+ * no shell between. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +25,10 @@ typedef struct folder {
 
 static const char *const files[] = {"surface.msh", "volume.geo", "tets.msh", "talk.txt"};
 
-static void file_in(const folder *f, const char *name, char path[PATH_ROOM]) { snprintf(path, PATH_ROOM, "%.900s/%s", f->path, name); }
+static void file_in(const folder *f, const char *name, char path[PATH_ROOM])
+{
+    snprintf(path, PATH_ROOM, "%.900s/%s", f->path, name);
+}
 
 static talus_status make_folder(folder *f, talus_error *err)
 {
@@ -53,9 +57,12 @@ static talus_status write_input(const folder *f, const tl_trimesh *s, talus_erro
     if (!out) return TL_FAIL(err, TALUS_IO, "%.300s: cannot write it: %s", path, strerror(errno));
     tl_c_numbers numbers = tl_c_numbers_begin();
     fprintf(out, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n", s->vertices);
-    for (int32_t v = 0; v < s->vertices; v++) fprintf(out, "%d %.17g %.17g %.17g\n", v + 1, s->vertex[v].x, s->vertex[v].y, s->vertex[v].z);
+    for (int32_t v = 0; v < s->vertices; v++)
+        fprintf(out, "%d %.17g %.17g %.17g\n", v + 1, s->vertex[v].x, s->vertex[v].y, s->vertex[v].z);
     fprintf(out, "$EndNodes\n$Elements\n%d\n", s->triangles);
-    for (int32_t t = 0; t < s->triangles; t++) fprintf(out, "%d 2 2 1 1 %d %d %d\n", t + 1, s->triangle[t][0] + 1, s->triangle[t][1] + 1, s->triangle[t][2] + 1);
+    for (int32_t t = 0; t < s->triangles; t++)
+        fprintf(out, "%d 2 2 1 1 %d %d %d\n", t + 1, s->triangle[t][0] + 1, s->triangle[t][1] + 1,
+                s->triangle[t][2] + 1);
     fprintf(out, "$EndElements\n");
     tl_c_numbers_end(numbers);
     bool failed = ferror(out);
@@ -96,7 +103,8 @@ static talus_status start(const folder *f, double edge, pid_t *child, talus_erro
     tl_c_numbers numbers = tl_c_numbers_begin();
     snprintf(size, sizeof size, "%.9g", edge);
     tl_c_numbers_end(numbers);
-    char *const argv[] = {"gmsh", "-3", geo, "-o", out, "-format", "msh41", "-clmax", size, "-nt", "1", "-v", "2", NULL};
+    char *const argv[] = {"gmsh",   "-3", geo,   "-o", out,  "-format", "msh41",
+                          "-clmax", size, "-nt", "1",  "-v", "2",       NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
@@ -110,7 +118,9 @@ static talus_status start(const folder *f, double edge, pid_t *child, talus_erro
     posix_spawnattr_destroy(&attributes);
     if (why == 0) return TALUS_OK;
     if (why == ENOENT || why == EACCES)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "there is no program gmsh on PATH: install the Debian package gmsh, or use the built-in mesher (--mesher lattice)");
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "there is no program gmsh on PATH: install the Debian package gmsh, or use the built-in mesher "
+                       "(--mesher lattice)");
     return TL_FAIL(err, TALUS_IO, "cannot start gmsh: %s", strerror(why));
 }
 
@@ -133,10 +143,12 @@ static talus_status wait_for(const folder *f, pid_t child, double seconds, talus
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return TALUS_OK;
     last_words(f, said, sizeof said);
     if (WIFSIGNALED(status)) return TL_FAIL(err, TALUS_IO, "gmsh was ended by signal %d: %s", WTERMSIG(status), said);
-    return TL_FAIL(err, TALUS_IO, "gmsh failed with status %d: %s", WEXITSTATUS(status), *said ? said : "it said nothing");
+    return TL_FAIL(err, TALUS_IO, "gmsh failed with status %d: %s", WEXITSTATUS(status),
+                   *said ? said : "it said nothing");
 }
 
-static talus_status run(const folder *f, const tl_trimesh *surface, double edge, double seconds, tl_tetmesh *out, talus_error *err)
+static talus_status run(const folder *f, const tl_trimesh *surface, double edge, double seconds, tl_tetmesh *out,
+                        talus_error *err)
 {
     pid_t child;
     char path[PATH_ROOM];

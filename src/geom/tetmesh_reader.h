@@ -1,4 +1,5 @@
-/* What the tetrahedral mesh readers share: numbers out of text or bytes, and a mesh that grows and is checked at the end.
+/* What the tetrahedral mesh readers share: numbers out of text or bytes, and a mesh that grows and is checked at
+ * the end.
  *
  * Memory taken is a small multiple of the bytes read, whatever a file claims. */
 #ifndef TL_GEOM_TETMESH_READER_H
@@ -9,7 +10,18 @@
 
 /* ---- numbers ---- */
 
-typedef enum tl_number { TL_INT8, TL_UINT8, TL_INT16, TL_UINT16, TL_INT32, TL_UINT32, TL_INT64, TL_UINT64, TL_FLOAT32, TL_FLOAT64 } tl_number;
+typedef enum tl_number {
+    TL_INT8,
+    TL_UINT8,
+    TL_INT16,
+    TL_UINT16,
+    TL_INT32,
+    TL_UINT32,
+    TL_INT64,
+    TL_UINT64,
+    TL_FLOAT32,
+    TL_FLOAT64
+} tl_number;
 int tl_number_bytes(tl_number type);
 
 /* A file as words of text, or as bytes from where the text ends. */
@@ -27,7 +39,8 @@ talus_status tl_source_integer(tl_source *s, tl_number type, const char *what, i
 talus_status tl_source_real(tl_source *s, tl_number type, const char *what, double *out, talus_error *err);
 talus_status tl_source_skip(tl_source *s, tl_number type, int64_t count, const char *what, talus_error *err);
 /* A number of items of at least `bytes` each in binary (2 characters each in text) that must fit into what is left. */
-talus_status tl_source_count(tl_source *s, tl_number type, int64_t bytes, const char *what, int64_t *out, talus_error *err);
+talus_status tl_source_count(tl_source *s, tl_number type, int64_t bytes, const char *what, int64_t *out,
+                             talus_error *err);
 talus_status tl_source_fits(const tl_source *s, int64_t count, int64_t bytes, const char *what, talus_error *err);
 
 /* ---- building ---- */
@@ -49,6 +62,7 @@ typedef struct tl_tet_builder {
 talus_status tl_tet_add_vertex(tl_tet_builder *b, int64_t tag, tl_vec3 x, tl_place where, talus_error *err);
 talus_status tl_tet_add(tl_tet_builder *b, const int64_t tag[4], tl_place where, talus_error *err);
 /* Resolve the tags and check everything (tetmesh.h says what); on a bad status leave {0}. Frees the builder. */
-talus_status tl_tet_finish(tl_tet_builder *b, talus_status status, tl_tetmesh *out, tl_tet_read_report *report, talus_error *err);
+talus_status tl_tet_finish(tl_tet_builder *b, talus_status status, tl_tetmesh *out, tl_tet_read_report *report,
+                           talus_error *err);
 
 #endif

@@ -4,31 +4,36 @@
 
 #include "base/alloc.h"
 
-/* What one round knows. A side is one edge of a boundary triangle: side 3 f + k runs between corners k and k + 1 of triangle f. */
+/* What one round knows. A side is one edge of a boundary triangle: side 3 f + k runs between corners k and k + 1 of
+ * triangle f. */
 typedef struct work {
     int32_t (*neighbour)[4]; /* [tets] */
     int32_t triangles;
-    int32_t (*triangle)[3];  /* [triangles] */
-    int32_t (*ends)[2];      /* [3 triangles] of a side, ascending */
-    int32_t *order, *spare;  /* [3 triangles] */
-    int32_t *mate;           /* [3 triangles] the side's other side; -1 where there is not exactly one */
-    int32_t *fan;            /* [vertices] boundary triangles at a vertex */
-    int32_t *corner;         /* [vertices] one side that starts there */
-    uint8_t *bad;            /* [vertices] */
-    int64_t *start;          /* [vertices + 1] */
-    int32_t *at;             /* tets at bad vertices, by vertex, then by tet */
-    int32_t *group;          /* beside `at`: the group of the tet */
-    uint8_t *gone;           /* [tets] */
+    int32_t (*triangle)[3]; /* [triangles] */
+    int32_t (*ends)[2];     /* [3 triangles] of a side, ascending */
+    int32_t *order, *spare; /* [3 triangles] */
+    int32_t *mate;          /* [3 triangles] the side's other side; -1 where there is not exactly one */
+    int32_t *fan;           /* [vertices] boundary triangles at a vertex */
+    int32_t *corner;        /* [vertices] one side that starts there */
+    uint8_t *bad;           /* [vertices] */
+    int64_t *start;         /* [vertices + 1] */
+    int32_t *at;            /* tets at bad vertices, by vertex, then by tet */
+    int32_t *group;         /* beside `at`: the group of the tet */
+    uint8_t *gone;          /* [tets] */
 } work;
 
 static void free_work(work *w)
 {
-    void *all[] = {w->neighbour, w->triangle, w->ends, w->order, w->spare, w->mate, w->fan, w->corner, w->bad, w->start, w->at, w->group, w->gone};
+    void *all[] = {w->neighbour, w->triangle, w->ends,  w->order, w->spare, w->mate, w->fan,
+                   w->corner,    w->bad,      w->start, w->at,    w->group, w->gone};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tl_free(all[i]);
     *w = (work){0};
 }
 
-static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to check the boundary of a tetrahedral mesh"); }
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to check the boundary of a tetrahedral mesh");
+}
 
 static talus_status find_boundary(const tl_tetmesh *m, work *w, talus_error *err)
 {
@@ -38,7 +43,8 @@ static talus_status find_boundary(const tl_tetmesh *m, work *w, talus_error *err
     int64_t triangles = 0;
     for (int32_t t = 0; t < m->tets; t++)
         for (int i = 0; i < 4; i++) triangles += w->neighbour[t][i] < 0;
-    if (triangles > INT32_MAX / 3) return TL_FAIL(err, TALUS_UNSUPPORTED, "the boundary has more than %d triangles", INT32_MAX / 3);
+    if (triangles > INT32_MAX / 3)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "the boundary has more than %d triangles", INT32_MAX / 3);
     w->triangle = tl_alloc(sizeof *w->triangle * (size_t)triangles);
     w->ends = tl_alloc(sizeof *w->ends * (size_t)triangles * 3);
     w->order = TL_NEW(int32_t, 3 * triangles);
@@ -48,7 +54,8 @@ static talus_status find_boundary(const tl_tetmesh *m, work *w, talus_error *err
     w->corner = TL_NEW(int32_t, m->vertices);
     w->bad = TL_NEW_ZERO(uint8_t, m->vertices);
     w->start = TL_NEW(int64_t, m->vertices + 1);
-    if (!w->triangle || !w->ends || !w->order || !w->spare || !w->mate || !w->fan || !w->corner || !w->bad || !w->start) return no_memory(err);
+    if (!w->triangle || !w->ends || !w->order || !w->spare || !w->mate || !w->fan || !w->corner || !w->bad || !w->start)
+        return no_memory(err);
     for (int32_t t = 0; t < m->tets; t++)
         for (int i = 0; i < 4; i++)
             if (w->neighbour[t][i] < 0) {
@@ -90,14 +97,16 @@ static int32_t pair_sides(const tl_tetmesh *m, work *w)
     return wrong;
 }
 
-/* Walk around each vertex from triangle to triangle: all of its triangles must come by. Returns the number of bad vertices. */
+/* Walk around each vertex from triangle to triangle: all of its triangles must come by. Returns the number of bad
+ * vertices. */
 static int32_t walk_fans(const tl_tetmesh *m, work *w)
 {
     int32_t wrong = 0;
     for (int32_t v = 0; v < m->vertices; v++) {
         if (w->fan[v] > 0 && !w->bad[v]) {
             int32_t side = w->corner[v], seen = 0;
-            do { /* cross the side that starts at v; in the next triangle that side ends at v, and the one after it starts there */
+            /* Cross the side that starts at v. In the next triangle it ends at v, and the one after it starts there. */
+            do {
                 int32_t over = w->mate[side];
                 side = over / 3 * 3 + (over % 3 + 1) % 3;
                 seen++;
@@ -230,17 +239,21 @@ static talus_status repair(tl_tetmesh *m, work *w, int32_t *split, int32_t *remo
     return TALUS_OK;
 }
 
-talus_status tl_tetmesh_make_manifold(tl_tetmesh *m, int32_t *split_vertices_out, int32_t *removed_tets, talus_error *err)
+talus_status tl_tetmesh_make_manifold(tl_tetmesh *m, int32_t *split_vertices_out, int32_t *removed_tets,
+                                      talus_error *err)
 {
     bool good = false;
     *split_vertices_out = *removed_tets = 0;
-    while (!good) { /* ends: each round makes a copy, of which there are at most as many as corners of tets, or removes a tet */
+    /* Ends: each round removes a tet or makes a copy, of which there are at most as many as corners of tets. */
+    while (!good) {
         work w = {0};
         talus_status status = repair(m, &w, split_vertices_out, removed_tets, &good, err);
         free_work(&w);
         TL_TRY(status);
         if (m->tets == 0)
-            return TL_FAIL(err, TALUS_BAD_INPUT, "the shape is too thin for the lattice: no part of it has a clean boundary; use a smaller edge");
+            return TL_FAIL(
+                err, TALUS_BAD_INPUT,
+                "the shape is too thin for the lattice: no part of it has a clean boundary; use a smaller edge");
     }
     return *removed_tets > 0 ? drop_unused(m, err) : TALUS_OK;
 }

@@ -13,7 +13,8 @@ static double distance_at(const void *ctx, tl_vec3 p)
     return tl_shape_distance(n->tree, n->node, p);
 }
 
-talus_status tl_tetmesh_from_shape_reported(const tl_shape_tree *t, int node, double edge, tl_tetmesh *out, tl_lattice_report *report, talus_error *err)
+talus_status tl_tetmesh_from_shape_reported(const tl_shape_tree *t, int node, double edge, tl_tetmesh *out,
+                                            tl_lattice_report *report, talus_error *err)
 {
     node_of n = {t, node};
     return tl_tetmesh_from_field((tl_field){distance_at, &n}, tl_shape_bounds(t, node), edge, out, report, err);
@@ -36,7 +37,8 @@ static double error_at(const tl_shape_tree *t, int node, double edge, double vol
     return good ? fabs(q.volume / volume - 1) : 1;
 }
 
-/* The error falls with the square of the edge. 0.6 % leaves room for other orientations and for the reference, which is good to 0.1 %. */
+/* The error falls with the square of the edge. 0.6 % leaves room for other orientations and for the reference,
+ * which is good to 0.1 %. */
 double tl_tetmesh_suggested_edge(const tl_shape_tree *t, int node)
 {
     tl_box3 b = tl_shape_bounds(t, node);

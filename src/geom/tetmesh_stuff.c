@@ -1,7 +1,7 @@
-/* The lattice. Cell (i, j, k) owns two vertices: its low corner (kind 0) and its centre (kind 1), and 14 edges: three to the next
- * corners, three to the next centres (long, one lattice edge), eight from its corner to the centres around (short, 0.866). Each square
- * between two cells holds four tets: the two centres and one side of the square. Cells are stored in blocks of 8^3, only where
- * the shape may be. */
+/* The lattice. Cell (i, j, k) owns two vertices: its low corner (kind 0) and its centre (kind 1), and 14 edges:
+ * three to the next corners, three to the next centres (long, one lattice edge), eight from its corner to the
+ * centres around (short, 0.866). Each square between two cells holds four tets: the two centres and one side of the
+ * square. Cells are stored in blocks of 8^3, only where the shape may be. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,9 +11,10 @@
 
 enum { SIDE = 8, CELLS = SIDE * SIDE * SIDE, VERTICES = 2 * CELLS, HALO = SIDE + 2, SLOTS = 14 };
 
-/* A crossing closer to a lattice vertex than this share of the edge pulls the vertex onto the surface. Differs from [Labelle2007], whose
- * 0.24999 and 0.41189 gave a smallest dihedral angle of 9.97 degrees where these give 10.8 (22e6 tets of random noise at the lattice's
- * scale, as in tests/unit/tetmesh_stuff.c; 0.29 and 0.22 for the first are worse too). */
+/* A crossing closer to a lattice vertex than this share of the edge pulls the vertex onto the surface. Differs from
+ * [Labelle2007]: its thresholds of about 0.25 and 0.412 gave a smallest dihedral angle of 9.97 degrees here, where
+ * these give 10.8 (22e6 tets of random noise at the lattice's scale, as in tests/unit/tetmesh_stuff.c; 0.22 and 0.29
+ * for the first are worse too). */
 #define WARP_LONG 0.27
 #define WARP_SHORT 0.41
 
@@ -107,37 +108,47 @@ static int32_t cut_between(const lattice *l, int32_t p, int32_t q)
     bool p_owns = kind_of(p) != kind_of(q) ? kind_of(p) == 0 : a[0] + a[1] + a[2] < b[0] + b[1] + b[2];
     if (!p_owns) return cut_between(l, q, p);
     int slot = kind_of(p) != kind_of(q) ? 6 + (b[0] - a[0] + 1) + 2 * (b[1] - a[1] + 1) + 4 * (b[2] - a[2] + 1)
-                                        : 3 * kind_of(p) + (b[0] > a[0] ? 0 : b[1] > a[1] ? 1 : 2);
+                                        : 3 * kind_of(p) + (b[0] > a[0]   ? 0
+                                                            : b[1] > a[1] ? 1
+                                                                          : 2);
     int64_t cell = slot_base(p);
     return l->first[cell] + __builtin_popcount(l->mask[cell] & ((1u << slot) - 1));
 }
 
 /* ---- blocks near the shape ---- */
 
-static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the tetrahedral lattice"); }
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the tetrahedral lattice");
+}
 
 /* Each cube of a level becomes eight of half the size, or none. `width` is the cubes' size in cells. */
 static talus_status refine(lattice *l, block **cubes, int32_t *count, int32_t width, talus_error *err)
 {
     block *cube = *cubes;
-    double half = 0.5 * width, reach = l->edge * (sqrt(3) * (half + 1.5) + 1); /* with the cells around, and one edge from them */
+    double half = 0.5 * width,
+           reach = l->edge * (sqrt(3) * (half + 1.5) + 1); /* with the cells around, and one edge from them */
 #pragma omp parallel for schedule(dynamic, 16)
     for (int32_t b = 0; b < *count; b++) {
         if (cube[b].side) continue;
-        double d = l->f.at(l->f.ctx, lattice_point(l, width * cube[b].at[0] + half, width * cube[b].at[1] + half, width * cube[b].at[2] + half));
+        double d = l->f.at(l->f.ctx, lattice_point(l, width * cube[b].at[0] + half, width * cube[b].at[1] + half,
+                                                   width * cube[b].at[2] + half));
         cube[b].side = (int8_t)(d > reach ? 1 : d < -reach ? -1 : 0);
     }
     int parts = width > SIDE ? 8 : 1, grow = parts == 8 ? 2 : 1;
     int64_t kept = 0;
     for (int32_t b = 0; b < *count; b++) kept += cube[b].side <= 0 ? parts : 0;
     if (kept > (int64_t)BLOCKS_LIMIT * 8)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small: the lattice would have more than %d cells", l->edge, BLOCKS_LIMIT * CELLS);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small: the lattice would have more than %d cells",
+                       l->edge, BLOCKS_LIMIT * CELLS);
     block *next = TL_NEW(block, kept + 1);
     if (!next) return no_memory(err);
     int32_t n = 0;
     for (int32_t b = 0; b < *count; b++)
         for (int part = 0; part < parts && cube[b].side <= 0; part++) {
-            block c = {{grow * cube[b].at[0] + (part >> 2), grow * cube[b].at[1] + (part >> 1 & 1), grow * cube[b].at[2] + (part & 1)}, cube[b].side};
+            block c = {{grow * cube[b].at[0] + (part >> 2), grow * cube[b].at[1] + (part >> 1 & 1),
+                        grow * cube[b].at[2] + (part & 1)},
+                       cube[b].side};
             int32_t at = width / SIDE / grow; /* blocks in the child */
             if (c.at[0] * at < l->size[0] && c.at[1] * at < l->size[1] && c.at[2] * at < l->size[2]) next[n++] = c;
         }
@@ -157,7 +168,8 @@ static talus_status find_blocks(lattice *l, talus_error *err)
     if (!l->block) return no_memory(err);
     for (; width >= SIDE; width /= 2) TL_TRY(refine(l, &l->block, &l->blocks, width, err));
     if (l->blocks > BLOCKS_LIMIT)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small: the lattice would have more than %d cells", l->edge, BLOCKS_LIMIT * CELLS);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small: the lattice would have more than %d cells",
+                       l->edge, BLOCKS_LIMIT * CELLS);
     int64_t room = (int64_t)l->size[0] * l->size[1] * l->size[2];
     l->map = TL_NEW(int32_t, room);
     if (!l->map) return no_memory(err);
@@ -179,23 +191,27 @@ static void fill_cube(const lattice *l, const block *b, double *value, int i0, i
                 for (int kind = 0; kind < 2; kind++) {
                     double shift = 0.5 * kind, *v = &value[kind * CELLS + (i * SIDE + j) * SIDE + k];
                     *v = all != 0 ? all
-                                  : l->f.at(l->f.ctx, lattice_point(l, b->at[0] * SIDE + i + shift, b->at[1] * SIDE + j + shift,
-                                                                    b->at[2] * SIDE + k + shift));
+                                  : l->f.at(l->f.ctx,
+                                            lattice_point(l, b->at[0] * SIDE + i + shift, b->at[1] * SIDE + j + shift,
+                                                          b->at[2] * SIDE + k + shift));
                 }
 }
 
-/* A cube with its edges on one side of the surface needs one distance; else its eighths are asked, down to two cells. */
+/* A cube with its edges on one side of the surface needs one distance; else its eighths are asked, down to two
+ * cells. */
 static void sample_cube(const lattice *l, const block *b, double *value, int i, int j, int k, int width)
 {
     double half = 0.5 * width, reach = l->edge * (sqrt(3) * half + 1);
-    double d = l->f.at(l->f.ctx, lattice_point(l, b->at[0] * SIDE + i + half, b->at[1] * SIDE + j + half, b->at[2] * SIDE + k + half));
+    double d = l->f.at(
+        l->f.ctx, lattice_point(l, b->at[0] * SIDE + i + half, b->at[1] * SIDE + j + half, b->at[2] * SIDE + k + half));
     if (fabs(d) > reach)
         fill_cube(l, b, value, i, j, k, width, d);
     else if (width == 2)
         fill_cube(l, b, value, i, j, k, width, 0);
     else
         for (int part = 0; part < 8; part++)
-            sample_cube(l, b, value, i + width / 2 * (part >> 2), j + width / 2 * (part >> 1 & 1), k + width / 2 * (part & 1), width / 2);
+            sample_cube(l, b, value, i + width / 2 * (part >> 2), j + width / 2 * (part >> 1 & 1),
+                        k + width / 2 * (part & 1), width / 2);
 }
 
 static talus_status sample_distances(lattice *l, talus_error *err)
@@ -222,8 +238,8 @@ static talus_status sample_distances(lattice *l, talus_error *err)
 
 /* ---- crossings ---- */
 
-/* A zero on the segment between p (value fp) and q, of other sign: false position with halving of a value that stays (Illinois),
- * and bisection where that leaves the bracket (NaN). */
+/* A zero on the segment between p (value fp) and q, of other sign: false position with halving of a value that
+ * stays (Illinois), and bisection where that leaves the bracket (NaN). */
 static tl_vec3 find_zero(const lattice *l, tl_vec3 p, double fp, tl_vec3 q, double fq)
 {
     double lo = 0, hi = 1, flo = fp, fhi = fq, t = 0.5;
@@ -278,7 +294,8 @@ static talus_status find_cuts(lattice *l, talus_error *err)
         l->first[cell] = (int32_t)cuts;
         cuts += __builtin_popcount(l->mask[cell]);
         if (cuts + (int64_t)l->blocks * VERTICES > INT32_MAX)
-            return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small: the mesh would have more than %d vertices", l->edge, INT32_MAX);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small: the mesh would have more than %d vertices",
+                           l->edge, INT32_MAX);
     }
     l->cuts = (int32_t)cuts;
     l->cut = TL_NEW(tl_vec3, cuts + 1);
@@ -310,8 +327,10 @@ static bool warp_vertex(lattice *l, int32_t vertex)
     tl_vec3 from = start_of(l, vertex);
     for (int e = 0; e < SLOTS; e++) {
         int s = e - 6, step = e % 2 ? 1 : -1, low = kind - 1;
-        int32_t other = e < 6 ? vertex_at(l, kind, c[0] + (e / 2 == 0 ? step : 0), c[1] + (e / 2 == 1 ? step : 0), c[2] + (e / 2 == 2 ? step : 0))
-                              : vertex_at(l, 1 - kind, c[0] + low + (s & 1), c[1] + low + (s >> 1 & 1), c[2] + low + (s >> 2));
+        int32_t other =
+            e < 6 ? vertex_at(l, kind, c[0] + (e / 2 == 0 ? step : 0), c[1] + (e / 2 == 1 ? step : 0),
+                              c[2] + (e / 2 == 2 ? step : 0))
+                  : vertex_at(l, 1 - kind, c[0] + low + (s & 1), c[1] + low + (s >> 1 & 1), c[2] + low + (s >> 2));
         if (other < 0 || l->sign[other] * l->sign[vertex] >= 0) continue;
         int32_t cut = cut_between(l, vertex, other);
         double d = tl_vec3_norm(tl_vec3_sub(l->cut[cut], from));
@@ -354,7 +373,10 @@ static void put(sink *s, bool flip, int32_t a, int32_t b, int32_t c, int32_t d)
 }
 
 /* Numbers of mesh vertices: those of the lattice, then the cuts. */
-static int32_t cut_vertex(const lattice *l, int32_t p, int32_t q) { return l->blocks * VERTICES + cut_between(l, p, q); }
+static int32_t cut_vertex(const lattice *l, int32_t p, int32_t q)
+{
+    return l->blocks * VERTICES + cut_between(l, p, q);
+}
 
 static tl_vec3 place_of(const lattice *l, int32_t vertex)
 {
@@ -363,11 +385,14 @@ static tl_vec3 place_of(const lattice *l, int32_t vertex)
     return l->warp[vertex] >= 0 ? l->cut[l->warp[vertex]] : start_of(l, vertex);
 }
 
-static double distance2(const lattice *l, int32_t p, int32_t q) { return tl_vec3_norm2(tl_vec3_sub(place_of(l, p), place_of(l, q))); }
+static double distance2(const lattice *l, int32_t p, int32_t q)
+{
+    return tl_vec3_norm2(tl_vec3_sub(place_of(l, p), place_of(l, q)));
+}
 
-/* A face with p, q inside and o outside keeps a quadrilateral; true: its diagonal runs from p to the cut on (q, o), else from q. Both tets of the
- * face ask this, so the answer depends on the face alone: the long edge's cut has the diagonal, and between two short edges
- * the inside vertex of even parity. [Labelle2007 sec. 3] */
+/* A face with p, q inside and o outside keeps a quadrilateral; true: its diagonal runs from p to the cut on (q, o),
+ * else from q. Both tets of the face ask this, so the answer depends on the face alone: the long edge's cut has the
+ * diagonal, and between two short edges the inside vertex of even parity. [Labelle2007] */
 static bool diagonal_from(const lattice *l, int32_t p, int32_t q, int32_t o)
 {
     if (kind_of(p) != kind_of(q)) return kind_of(q) == kind_of(o);
@@ -376,8 +401,8 @@ static bool diagonal_from(const lattice *l, int32_t p, int32_t q, int32_t o)
     return (c[0] + c[1] + c[2]) % 2 == 0;
 }
 
-/* A prism with triangles b and t, positive when (b0, b1, b2, t0) is. d01, d12, d02: whether the diagonal of that side runs from the first's b to
- * the second's t. Not all around in a circle. */
+/* A prism with triangles b and t, positive when (b0, b1, b2, t0) is. d01, d12, d02: whether the diagonal of that
+ * side runs from the first's b to the second's t. Not all around in a circle. */
 static void put_prism(sink *s, bool flip, const int32_t b[3], const int32_t t[3], bool d01, bool d12, bool d02)
 {
     /* Columns in order, so that every diagonal runs from the b of an earlier to the t of a later one. */
@@ -391,7 +416,8 @@ static void put_prism(sink *s, bool flip, const int32_t b[3], const int32_t t[3]
 static void put_two_inside(sink *s, bool flip, const int32_t p[4])
 {
     const lattice *l = s->l;
-    int32_t c02 = cut_vertex(l, p[0], p[2]), c03 = cut_vertex(l, p[0], p[3]), c12 = cut_vertex(l, p[1], p[2]), c13 = cut_vertex(l, p[1], p[3]);
+    int32_t c02 = cut_vertex(l, p[0], p[2]), c03 = cut_vertex(l, p[0], p[3]), c12 = cut_vertex(l, p[1], p[2]),
+            c13 = cut_vertex(l, p[1], p[3]);
     bool d01 = diagonal_from(l, p[0], p[1], p[2]), d02 = diagonal_from(l, p[0], p[1], p[3]);
     bool d12 = d01 != d02 ? !d01 : distance2(l, c02, c13) < distance2(l, c03, c12);
     put_prism(s, flip, (int32_t[3]){p[0], c02, c03}, (int32_t[3]){p[1], c12, c13}, d01, d12, d02);
@@ -401,7 +427,8 @@ static void put_three_inside(sink *s, bool flip, const int32_t p[4])
 {
     const lattice *l = s->l;
     int32_t c[3] = {cut_vertex(l, p[0], p[3]), cut_vertex(l, p[1], p[3]), cut_vertex(l, p[2], p[3])};
-    put_prism(s, flip, p, c, diagonal_from(l, p[0], p[1], p[3]), diagonal_from(l, p[1], p[2], p[3]), diagonal_from(l, p[0], p[2], p[3]));
+    put_prism(s, flip, p, c, diagonal_from(l, p[0], p[1], p[3]), diagonal_from(l, p[1], p[2], p[3]),
+              diagonal_from(l, p[0], p[2], p[3]));
 }
 
 /* p[2] on the surface, p[3] outside. */
@@ -462,13 +489,15 @@ static void put_block(sink *s, int32_t b)
         for (int i = 0; i < HALO; i++)
             for (int j = 0; j < HALO; j++)
                 for (int k = 0; k < HALO; k++)
-                    near[kind][i][j][k] = vertex_at(l, kind, at[0] * SIDE + i - 1, at[1] * SIDE + j - 1, at[2] * SIDE + k - 1);
+                    near[kind][i][j][k] =
+                        vertex_at(l, kind, at[0] * SIDE + i - 1, at[1] * SIDE + j - 1, at[2] * SIDE + k - 1);
     static const int around[5][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}, {0, 0}};
     for (int i = 1; i <= SIDE; i++)
         for (int j = 1; j <= SIDE; j++)
             for (int k = 1; k <= SIDE; k++)
                 for (int axis = 0; axis < 3; axis++) {
-                    int32_t before = near[1][i - (axis == 0)][j - (axis == 1)][k - (axis == 2)], behind = near[1][i][j][k], corner[5];
+                    int32_t before = near[1][i - (axis == 0)][j - (axis == 1)][k - (axis == 2)],
+                            behind = near[1][i][j][k], corner[5];
                     for (int n = 0; n < 5; n++) {
                         int step[3] = {0, 0, 0};
                         step[(axis + 1) % 3] = around[n][0], step[(axis + 2) % 3] = around[n][1];
@@ -493,10 +522,15 @@ static talus_status put_tets(lattice *l, int32_t (**tet)[4], int32_t *count, tal
         int32_t here = b < l->blocks ? l->tets[b] : 0;
         l->tets[b] = (int32_t)total;
         total += here;
-        if (total > INT32_MAX) return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small: the mesh would have more than %d tetrahedra", l->edge, INT32_MAX);
+        if (total > INT32_MAX)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small: the mesh would have more than %d tetrahedra",
+                           l->edge, INT32_MAX);
     }
     if (total == 0)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "the shape is thinner than the lattice: no tetrahedron of edge %g m fits inside; use a smaller edge", l->edge);
+        return TL_FAIL(
+            err, TALUS_BAD_INPUT,
+            "the shape is thinner than the lattice: no tetrahedron of edge %g m fits inside; use a smaller edge",
+            l->edge);
     *tet = tl_alloc(sizeof **tet * (size_t)total);
     if (!*tet) return no_memory(err);
 #pragma omp parallel for schedule(dynamic, 1)
@@ -548,14 +582,18 @@ static talus_status place_lattice(lattice *l, tl_box3 box, talus_error *err)
 {
     double lo[3] = {box.lo.x, box.lo.y, box.lo.z}, hi[3] = {box.hi.x, box.hi.y, box.hi.z}, origin[3], cells = 1;
     for (int a = 0; a < 3; a++) {
-        if (!(lo[a] <= hi[a])) return TL_FAIL(err, TALUS_BAD_INPUT, "the shape is empty: there is nothing to fill with tetrahedra");
-        if (!isfinite(lo[a]) || !isfinite(hi[a])) return TL_FAIL(err, TALUS_BAD_INPUT, "the shape is unbounded: tetrahedra need a bounded one");
+        if (!(lo[a] <= hi[a]))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "the shape is empty: there is nothing to fill with tetrahedra");
+        if (!isfinite(lo[a]) || !isfinite(hi[a]))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "the shape is unbounded: tetrahedra need a bounded one");
         double blocks = ceil(((hi[a] - lo[a]) / l->edge + 3) / SIDE); /* more than one cell to spare on each side */
         cells *= blocks;
         if (!(cells <= BLOCK_MAP_LIMIT))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small for a shape of %g x %g x %g m", l->edge, hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "edge %g m is too small for a shape of %g x %g x %g m", l->edge,
+                           hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]);
         l->size[a] = (int32_t)blocks;
-        origin[a] = 0.5 * (lo[a] + hi[a]) - l->edge * SIDE / 2 * blocks; /* a corner of the lattice at the middle of the shape */
+        origin[a] = 0.5 * (lo[a] + hi[a]) -
+                    l->edge * SIDE / 2 * blocks; /* a corner of the lattice at the middle of the shape */
     }
     l->origin = tl_vec3_load(origin);
     return TALUS_OK;
@@ -588,7 +626,8 @@ static talus_status build(lattice *l, tl_box3 bounds, tl_tetmesh *m, tl_lattice_
     return tl_tetmesh_make_manifold(m, &report->split_vertices, &report->removed_tets, err);
 }
 
-talus_status tl_tetmesh_from_field(tl_field f, tl_box3 bounds, double edge, tl_tetmesh *out, tl_lattice_report *report, talus_error *err)
+talus_status tl_tetmesh_from_field(tl_field f, tl_box3 bounds, double edge, tl_tetmesh *out, tl_lattice_report *report,
+                                   talus_error *err)
 {
     tl_lattice_report unread;
     if (!report) report = &unread;
@@ -603,8 +642,10 @@ talus_status tl_tetmesh_from_field(tl_field f, tl_box3 bounds, double edge, tl_t
         neighbour = tl_alloc(sizeof *neighbour * (size_t)out->tets);
         status = neighbour ? tl_tetmesh_neighbours(out, neighbour, err) : no_memory(err);
     }
-    if (status == TALUS_OK) report->off_surface = off_surface(f, out, (const int32_t(*)[4])neighbour);
-    else tl_tetmesh_free(out);
+    if (status == TALUS_OK)
+        report->off_surface = off_surface(f, out, (const int32_t(*)[4])neighbour);
+    else
+        tl_tetmesh_free(out);
     tl_free(neighbour);
     return status;
 }

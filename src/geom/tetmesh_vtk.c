@@ -1,5 +1,6 @@
-/* Legacy VTK files: a header of four lines, then keywords with counts, each followed by its numbers. Versions up to 4 write CELLS as (count,
- * vertices...) per cell, version 5 as two arrays, OFFSETS and CONNECTIVITY. Bytes are big endian. */
+/* Legacy VTK files: a header of four lines, then keywords with counts, each followed by its numbers. Versions up to
+ * 4 write CELLS as (count, vertices...) per cell, version 5 as two arrays, OFFSETS and CONNECTIVITY. Bytes are big
+ * endian. */
 #include <string.h>
 
 #include "base/text.h"
@@ -19,7 +20,8 @@ typedef struct reading {
 static talus_status wrong(const reading *r, const char *what, tl_word got, talus_error *err)
 {
     char shown[TL_WORD_SHOWN];
-    return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s should be here, got '%s'", TL_AT(tl_source_place(&r->in)), what, tl_word_show(got, shown));
+    return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s should be here, got '%s'", TL_AT(tl_source_place(&r->in)), what,
+                   tl_word_show(got, shown));
 }
 
 static talus_status next_word(reading *r, const char *what, tl_word *w, talus_error *err)
@@ -40,10 +42,20 @@ static talus_status read_type(reading *r, tl_number *type, talus_error *err)
     static const struct {
         const char *name;
         tl_number type;
-    } types[] = {{"float", TL_FLOAT32},         {"double", TL_FLOAT64},       {"int", TL_INT32},           {"unsigned_int", TL_UINT32},
-                 {"long", TL_INT64},            {"unsigned_long", TL_UINT64}, {"vtktypeint64", TL_INT64},  {"vtktypeint32", TL_INT32},
-                 {"vtkIdType", TL_INT32},       {"short", TL_INT16},          {"unsigned_short", TL_UINT16}, {"char", TL_INT8},
-                 {"unsigned_char", TL_UINT8},   {"vtktypeuint64", TL_UINT64}};
+    } types[] = {{"float", TL_FLOAT32},
+                 {"double", TL_FLOAT64},
+                 {"int", TL_INT32},
+                 {"unsigned_int", TL_UINT32},
+                 {"long", TL_INT64},
+                 {"unsigned_long", TL_UINT64},
+                 {"vtktypeint64", TL_INT64},
+                 {"vtktypeint32", TL_INT32},
+                 {"vtkIdType", TL_INT32},
+                 {"short", TL_INT16},
+                 {"unsigned_short", TL_UINT16},
+                 {"char", TL_INT8},
+                 {"unsigned_char", TL_UINT8},
+                 {"vtktypeuint64", TL_UINT64}};
     tl_word w;
     TL_TRY(next_word(r, "a type of numbers", &w, err));
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
@@ -73,7 +85,9 @@ static talus_status skip_numbers(reading *r, tl_number type, int64_t count, cons
 static talus_status read_count(reading *r, const char *what, int64_t *count, talus_error *err)
 {
     TL_TRY(tl_source_integer(&r->in, TL_INT64, what, count, err));
-    if (*count < 0) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the number of %s must be >= 0, got %lld", TL_AT(tl_source_place(&r->in)), what, (long long)*count);
+    if (*count < 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the number of %s must be >= 0, got %lld",
+                       TL_AT(tl_source_place(&r->in)), what, (long long)*count);
     return TALUS_OK;
 }
 
@@ -125,7 +139,8 @@ static talus_status read_cells(reading *r, talus_error *err)
 }
 
 /* The next cell's vertex count, from whichever layout; the source that its vertices follow in. */
-static talus_status open_cell(reading *r, tl_source *cell, tl_source *offset, int64_t *from, int64_t *entries, int64_t *vertices, talus_error *err)
+static talus_status open_cell(reading *r, tl_source *cell, tl_source *offset, int64_t *from, int64_t *entries,
+                              int64_t *vertices, talus_error *err)
 {
     if (r->arrays) {
         int64_t to;
@@ -137,7 +152,8 @@ static talus_status open_cell(reading *r, tl_source *cell, tl_source *offset, in
         --*entries;
     }
     if (*vertices < 0 || *vertices > *entries)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a cell of %lld vertices, where %lld are left", TL_AT(tl_source_place(r->arrays ? offset : cell)), (long long)*vertices, (long long)*entries);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a cell of %lld vertices, where %lld are left",
+                       TL_AT(tl_source_place(r->arrays ? offset : cell)), (long long)*vertices, (long long)*entries);
     *entries -= *vertices;
     return TALUS_OK;
 }
@@ -146,10 +162,12 @@ static talus_status open_cell(reading *r, tl_source *cell, tl_source *offset, in
 static talus_status read_cell_types(reading *r, talus_error *err)
 {
     int64_t count, from = 0, entries = r->entries;
-    if (!r->cells_seen) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: CELL_TYPES before CELLS", TL_AT(tl_source_place(&r->in)));
+    if (!r->cells_seen)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: CELL_TYPES before CELLS", TL_AT(tl_source_place(&r->in)));
     TL_TRY(read_count(r, "cell types", &count, err));
     if (count != r->cells)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %lld cell types for %lld cells", TL_AT(tl_source_place(&r->in)), (long long)count, (long long)r->cells);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %lld cell types for %lld cells", TL_AT(tl_source_place(&r->in)),
+                       (long long)count, (long long)r->cells);
     reading at = *r; /* cells start behind their keyword's line */
     at.in = r->arrays ? r->connectivity : r->cell;
     begin_numbers(&at);
@@ -160,7 +178,9 @@ static talus_status read_cell_types(reading *r, talus_error *err)
         begin_numbers(&at);
         offset = at.in;
         if (count > 0) TL_TRY(tl_source_integer(&offset, r->offset_type, "a cell's offset", &from, err));
-        if (from != 0) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the first offset must be 0, got %lld", TL_AT(tl_source_place(&offset)), (long long)from);
+        if (from != 0)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the first offset must be 0, got %lld",
+                           TL_AT(tl_source_place(&offset)), (long long)from);
     }
     begin_numbers(r);
     TL_TRY(tl_source_fits(&r->in, count, 4, "cell types", err));
@@ -170,13 +190,17 @@ static talus_status read_cell_types(reading *r, talus_error *err)
         tl_place where = tl_source_place(&cell);
         TL_TRY(open_cell(r, &cell, &offset, &from, &entries, &vertices, err));
         if (type == CELL_TET_QUADRATIC)
-            return TL_FAIL(err, TALUS_UNSUPPORTED, "%s: tetrahedra of higher order (cell type 24); save the mesh with straight ones", TL_AT(where));
+            return TL_FAIL(err, TALUS_UNSUPPORTED,
+                           "%s: tetrahedra of higher order (cell type 24); save the mesh with straight ones",
+                           TL_AT(where));
         if (type != CELL_TET) {
             r->mesh.other_elements++;
             TL_TRY(tl_source_skip(&cell, number, vertices, "a cell's vertices", err));
             continue;
         }
-        if (vertices != 4) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a tetrahedron has 4 vertices, got %lld", TL_AT(where), (long long)vertices);
+        if (vertices != 4)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a tetrahedron has 4 vertices, got %lld", TL_AT(where),
+                           (long long)vertices);
         for (int k = 0; k < 4; k++) TL_TRY(tl_source_integer(&cell, number, "a tetrahedron's vertex", &tag[k], err));
         TL_TRY(tl_tet_add(&r->mesh, tag, where, err));
     }
@@ -198,7 +222,8 @@ static talus_status skip_field(reading *r, talus_error *err)
         TL_TRY(read_count(r, "tuples", &tuples, err));
         TL_TRY(read_type(r, &type, err));
         if (components > 0 && tuples > tl_source_left(&r->in) / components)
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a field of %lld x %lld numbers cannot be in the rest of the file", TL_AT(tl_source_place(&r->in)), (long long)components, (long long)tuples);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a field of %lld x %lld numbers cannot be in the rest of the file",
+                           TL_AT(tl_source_place(&r->in)), (long long)components, (long long)tuples);
         TL_TRY(skip_numbers(r, type, components * tuples, "numbers of a field", err));
     }
     return TALUS_OK;
@@ -218,8 +243,10 @@ static talus_status read_header(reading *r, talus_error *err)
     static const char magic[] = "# vtk DataFile Version";
     tl_word w;
     if (tl_source_left(&r->in) < (int64_t)strlen(magic) || memcmp(r->in.scan.at, magic, strlen(magic)))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a legacy VTK file starts with '%s'", TL_AT(tl_source_place(&r->in)), magic);
-    if (!tl_scan_line(&r->in.scan) || !tl_scan_line(&r->in.scan)) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the file ends inside its header", TL_AT(tl_source_place(&r->in)));
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a legacy VTK file starts with '%s'", TL_AT(tl_source_place(&r->in)),
+                       magic);
+    if (!tl_scan_line(&r->in.scan) || !tl_scan_line(&r->in.scan))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the file ends inside its header", TL_AT(tl_source_place(&r->in)));
     TL_TRY(next_word(r, "ASCII or BINARY", &w, err));
     r->binary = tl_word_is_like(w, "BINARY");
     r->in.big_endian = true;
@@ -228,7 +255,8 @@ static talus_status read_header(reading *r, talus_error *err)
     TL_TRY(next_word(r, "UNSTRUCTURED_GRID", &w, err));
     if (tl_word_is_like(w, "UNSTRUCTURED_GRID")) return TALUS_OK;
     char shown[TL_WORD_SHOWN];
-    return TL_FAIL(err, TALUS_BAD_INPUT, "%s: tetrahedra come in an UNSTRUCTURED_GRID, this is '%s'", TL_AT(tl_source_place(&r->in)), tl_word_show(w, shown));
+    return TL_FAIL(err, TALUS_BAD_INPUT, "%s: tetrahedra come in an UNSTRUCTURED_GRID, this is '%s'",
+                   TL_AT(tl_source_place(&r->in)), tl_word_show(w, shown));
 }
 
 static talus_status read_keywords(reading *r, talus_error *err)
@@ -236,17 +264,24 @@ static talus_status read_keywords(reading *r, talus_error *err)
     tl_word w;
     TL_TRY(read_header(r, err));
     while (tl_scan_any(&r->in.scan, &w)) {
-        if (tl_word_is_like(w, "POINTS")) TL_TRY(read_points(r, err));
-        else if (tl_word_is_like(w, "CELLS")) TL_TRY(read_cells(r, err));
-        else if (tl_word_is_like(w, "CELL_TYPES")) return read_cell_types(r, err); /* data on points and cells may follow */
-        else if (tl_word_is_like(w, "FIELD")) TL_TRY(skip_field(r, err));
-        else if (tl_word_is_like(w, "METADATA")) skip_metadata(r);
-        else return wrong(r, "POINTS, CELLS or CELL_TYPES", w, err);
+        if (tl_word_is_like(w, "POINTS"))
+            TL_TRY(read_points(r, err));
+        else if (tl_word_is_like(w, "CELLS"))
+            TL_TRY(read_cells(r, err));
+        else if (tl_word_is_like(w, "CELL_TYPES"))
+            return read_cell_types(r, err); /* data on points and cells may follow */
+        else if (tl_word_is_like(w, "FIELD"))
+            TL_TRY(skip_field(r, err));
+        else if (tl_word_is_like(w, "METADATA"))
+            skip_metadata(r);
+        else
+            return wrong(r, "POINTS, CELLS or CELL_TYPES", w, err);
     }
     return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the file ends before CELL_TYPES", TL_AT(tl_source_place(&r->in)));
 }
 
-talus_status tl_tetmesh_read_vtk(tl_tetmesh *m, const char *name, const char *data, size_t bytes, tl_tet_read_report *report, talus_error *err)
+talus_status tl_tetmesh_read_vtk(tl_tetmesh *m, const char *name, const char *data, size_t bytes,
+                                 tl_tet_read_report *report, talus_error *err)
 {
     reading r = {.in = {.scan = {name, data, data + bytes, 1}, .begin = data}, .mesh = {.name = name}};
     tl_c_numbers numbers = tl_c_numbers_begin();

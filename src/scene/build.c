@@ -101,14 +101,58 @@ static int made(tl_reader *r, int node, tl_node_cost cost, const talus_error *er
 
 static tl_node_cost above(tl_node_cost a, double times) { return (tl_node_cost){times * a.cost, a.depth + 1}; }
 
+static void add_paint(tl_reader *r, tl_paint paint)
+{
+    if (r->paint_count >= TL_SCENE_PAINTS_MAX)
+        luaL_error(r->L, "a scene can paint at most %d shapes", TL_SCENE_PAINTS_MAX);
+    if (r->paint_count == r->paint_room) {
+        int room = r->paint_room ? 2 * r->paint_room : 16;
+        tl_paint *fresh = tl_realloc(r->paints, (size_t)room * sizeof *fresh);
+        if (!fresh) tl_reader_starved(r);
+        r->paints = fresh;
+        r->paint_room = room;
+    }
+    r->paints[r->paint_count++] = paint;
+}
+
+/* One way of moving a shape; its paint moves with it. */
+typedef struct transform {
+    tl_vec3 at;
+    tl_quat q;
+    tl_vec3 scale;
+    int mirror; /* axis, or -1 */
+} transform;
+
+static int apply(tl_reader *r, int node, const transform *t, const char *name, tl_where where)
+{
+    talus_error err = {0};
+    tl_shape_tree *shapes = r->scene->shapes;
+    const double rotation[4] = {t->q.w, t->q.x, t->q.y, t->q.z};
+    bool even = t->scale.x == t->scale.y && t->scale.y == t->scale.z;
+    int to = t->mirror >= 0 ? tl_shape_mirror(shapes, node, t->mirror, &err)
+             : even         ? tl_shape_place(shapes, node, t->at, rotation, t->scale.x, &err)
+                            : tl_shape_stretch(shapes, node, t->scale, &err);
+    return made(r, to, above(cost_of(r, node), t->mirror >= 0 ? 2 : 1), &err, name, where);
+}
+
+static int apply_painted(tl_reader *r, int node, const transform *t, const char *name, tl_where where)
+{
+    int to = apply(r, node, t, name, where), count = r->paint_count;
+    for (int i = 0; i < count && to >= 0; i++) {
+        tl_paint p = r->paints[i];
+        if (p.node != node) continue;
+        if (p.region >= 0) p.region = apply(r, p.region, t, name, where);
+        p.node = p.region == -1 && r->paints[i].region >= 0 ? -1 : to;
+        if (p.node >= 0) add_paint(r, p);
+    }
+    return to;
+}
+
 static int place(tl_reader *r, int node, tl_vec3 at, tl_quat q, double scale, const char *name, tl_where where)
 {
     bool moved = at.x != 0 || at.y != 0 || at.z != 0 || q.x != 0 || q.y != 0 || q.z != 0 || scale != 1;
     if (node < 0 || !moved) return node;
-    talus_error err = {0};
-    double rotation[4] = {q.w, q.x, q.y, q.z};
-    return made(r, tl_shape_place(r->scene->shapes, node, at, rotation, scale, &err), above(cost_of(r, node), 1), &err,
-                name, where);
+    return apply_painted(r, node, &(transform){at, q, {scale, scale, scale}, -1}, name, where);
 }
 
 static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err);
@@ -291,6 +335,14 @@ static int shape_constructor(lua_State *L)
     if (a.profile.count) cost.cost = a.profile.count;
     talus_error err = {0};
     int node = made(r, makers[number].make(r, &a, &err), cost, &err, c->name, a.where);
+    for (int i = 0, count = r->paint_count; i < count && node >= 0; i++) /* the parts' paint */
+        for (int k = 0; k < a.shapes.count; k++) {
+            tl_paint p = r->paints[i];
+            if (p.node != a.shapes.node[k]) continue;
+            if (p.region < 0 && a.shapes.count > 1) p.region = p.node;
+            p.node = node;
+            add_paint(r, p);
+        }
     double scale = !strcmp(c->name, "mesh") ? a.scale : 1;
     return push_shape(L, place(r, node, a.center, a.rotation, scale, c->name, a.where));
 }
@@ -354,11 +406,7 @@ static int shape_scale(lua_State *L)
     tl_vec3 f;
     lua_settop(L, 2);
     if (!tl_read_value(r, &key, 2, &f, "scale", where) || node < 0) return push_shape(L, -1);
-    if (f.x == f.y && f.y == f.z)
-        return push_shape(L, place(r, node, (tl_vec3){0, 0, 0}, tl_quat_identity(), f.x, "scale", where));
-    talus_error err = {0};
-    return push_shape(L, made(r, tl_shape_stretch(r->scene->shapes, node, f, &err), above(cost_of(r, node), 1), &err,
-                              "scale", where));
+    return push_shape(L, apply_painted(r, node, &(transform){{0, 0, 0}, tl_quat_identity(), f, -1}, "scale", where));
 }
 
 static int shape_mirror(lua_State *L)
@@ -369,9 +417,44 @@ static int shape_mirror(lua_State *L)
     tl_where where = caller(L, r);
     lua_settop(L, 2);
     if (!tl_read_value(r, &key, 2, &axis, "mirror", where) || node < 0) return push_shape(L, -1);
-    talus_error err = {0};
-    return push_shape(L, made(r, tl_shape_mirror(r->scene->shapes, node, axis, &err), above(cost_of(r, node), 2), &err,
-                              "mirror", where));
+    return push_shape(
+        L, apply_painted(r, node, &(transform){{0, 0, 0}, tl_quat_identity(), {1, 1, 1}, axis}, "mirror", where));
+}
+
+/* paint(shape, colour), or paint(shape, region, colour): for pictures. A table in the colour's place says more:
+ * { "#rrggbb", gloss = 0.5, opacity = 1 }. Gives the shape back. */
+static int shape_paint(lua_State *L)
+{
+    static const tl_key keys[] = {{"colour", TL_COLOUR, 0, "", {0, 1, false}, NULL, "", NULL, NULL, 0, 0, false},
+                                  {"gloss", TL_NUMBER, 0, "", {0, 1, false}, NULL, "", NULL, NULL, 0, 0, false},
+                                  {"opacity", TL_NUMBER, 0, "", {0, 1, false}, NULL, "", NULL, NULL, 0, 0, false}};
+    tl_reader *r = reader_while_loading(L);
+    tl_where where = caller(L, r);
+    tl_paint p = {.node = shape_argument(L, "paint"), .region = tl_build_shape_of(L, 2), .gloss = 0.5, .opacity = 1};
+    int colour = p.region == -2 ? 2 : 3;
+    lua_settop(L, colour);
+    if (p.region == -2) p.region = -1;
+    bool good = true;
+    if (lua_istable(L, colour) && lua_rawlen(L, colour) < 3) {
+        double *const more[] = {&p.gloss, &p.opacity};
+        for (lua_pushnil(L); lua_next(L, colour); lua_pop(L, 1)) {
+            const char *word = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+            if (!word || !strcmp(word, keys[1].name) || !strcmp(word, keys[2].name)) continue;
+            tl_read_problem(r, where, "paint has no key '%.60s'; there are gloss and opacity", word);
+            good = false;
+        }
+        for (int k = 0; k < 2; k++) {
+            if (lua_getfield(L, colour, keys[k + 1].name) != LUA_TNIL)
+                good &= tl_read_value(r, &keys[k + 1], -1, more[k], keys[k + 1].name, where);
+            lua_pop(L, 1);
+        }
+        lua_rawgeti(L, colour, 1);
+        colour = lua_gettop(L);
+    }
+    good &= tl_read_value(r, &keys[0], colour, &p.colour, "paint", where);
+    if (good && p.node >= 0) add_paint(r, p);
+    lua_settop(L, 1);
+    return 1;
 }
 
 /* ---- files ---- */
@@ -675,8 +758,8 @@ static void define(tl_reader *r, const char *name, lua_CFunction f, int upvalue)
 /* Metatable of our objects: methods of shapes are the functions of the same name. */
 static void define_type(tl_reader *r, const char *type, const char *shown)
 {
-    static const luaL_Reg methods[] = {
-        {"move", shape_move}, {"rotate", shape_rotate}, {"scale", shape_scale}, {"mirror", shape_mirror}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"move", shape_move},     {"rotate", shape_rotate}, {"scale", shape_scale},
+                                       {"mirror", shape_mirror}, {"paint", shape_paint},   {NULL, NULL}};
     static const char *const operators[][2] = {{"__add", "union"}, {"__sub", "subtract"}, {"__mul", "intersect"}};
     lua_State *L = r->L;
     luaL_newmetatable(L, type);
@@ -708,6 +791,7 @@ void tl_build_open(tl_reader *r)
     define(r, "rotate", shape_rotate, 0);
     define(r, "scale", shape_scale, 0);
     define(r, "mirror", shape_mirror, 0);
+    define(r, "paint", shape_paint, 0);
     define(r, "shape_file", shape_file, 0);
     define(r, "preset", material_preset, 0);
     define(r, "scene", scene_constructor, 0);

@@ -133,9 +133,10 @@ static void read_result(tl_reader *r)
     lua_State *L = r->L;
     tl_scene *s = r->scene;
     r->where.line = last_line(&r->sources[0]);
-    if (r->options->shape_only) {
-        s->root = tl_build_shape_of(L, -1);
+    int root = tl_build_shape_of(L, -1);
+    if (r->options->shape_only || (r->options->shape_too && root != -2)) {
         char got[96];
+        s->root = root;
         if (s->root == -2)
             tl_read_problem(r, r->where, "the file must return a shape, got %s",
                             tl_read_describe(L, -1, got, sizeof got));
@@ -171,6 +172,9 @@ static int load_protected(lua_State *L)
     s->material_count = r->material_count;
     s->materials = tl_reader_take(r, (size_t)r->material_count * sizeof *s->materials);
     if (r->material_count) memcpy(s->materials, r->materials, (size_t)r->material_count * sizeof *s->materials);
+    s->paint_count = r->paint_count;
+    s->paints = tl_reader_take(r, (size_t)r->paint_count * sizeof *s->paints);
+    if (r->paint_count) memcpy(s->paints, r->paints, (size_t)r->paint_count * sizeof *s->paints);
     tl_sandbox_seal(r->box);
     if (!r->error_count) tl_functions_check(r);
     return 0;
@@ -277,6 +281,7 @@ talus_status tl_scene_load_text(tl_scene **out, const char *name, const char *te
     tl_free(r.problems);
     tl_free(r.settings);
     tl_free(r.materials);
+    tl_free(r.paints);
     tl_free(r.costs);
     tl_free(r.held);
     if (status != TALUS_OK) {

@@ -16,6 +16,7 @@ typedef struct tl_load_options {
     const char *shapes_folder;  /* where shape_file looks after the scene's own folder; may be NULL */
     const char *mesh_folder;    /* where mesh files may be besides the scene's folder; may be NULL */
     bool shape_only;            /* the file returns a shape, not a scene: tl_scene.root */
+    bool shape_too;             /* the file may return either */
     bool no_files;              /* text from nowhere: no shape or mesh files */
     int64_t units;              /* work that the script may do; 0: TL_LOAD_UNITS */
     tl_problem_fn problem;      /* may be NULL: only the first problem is told, in err */

@@ -16,6 +16,7 @@
 #define TL_LIST_MAX 100000 /* items of bodies, fills, ... */
 #define TL_SHAPE_NODES_MAX 100000
 #define TL_SHAPE_COST_MAX 100000 /* primitives that one evaluation of a shape may visit */
+#define TL_SCENE_PAINTS_MAX 20000
 #define TL_SHAPE_DEPTH_MAX 100   /* operations inside operations */
 
 typedef struct tl_problem {
@@ -67,6 +68,8 @@ typedef struct tl_reader {
     int problem_count, problem_room, problem_dropped, error_count;
     tl_material *materials;
     int material_count, material_room;
+    tl_paint *paints;
+    int paint_count, paint_room;
     tl_node_cost *costs;
     int cost_room;
     tl_setting *settings;

@@ -196,6 +196,15 @@ typedef struct tl_render_spec {
     double particle_radius; /* m; 0: from the spacing */
 } tl_render_spec;
 
+/* Colour of a part of a shape, for pictures: the surface of `node` inside `region` (same frame; -1: all of it). Later
+ * ones lie over earlier ones. Shapes made of painted shapes have their own entries. */
+typedef struct tl_paint {
+    int node, region;
+    tl_vec3 colour; /* sRGB */
+    double gloss;   /* 0 matte .. 1 mirror-like */
+    double opacity; /* below 1: glass */
+} tl_paint;
+
 typedef struct tl_scene_lua tl_scene_lua; /* the functions of time, in their sandbox */
 
 typedef struct tl_scene {
@@ -217,6 +226,8 @@ typedef struct tl_scene {
     tl_emitter *emitters;
     tl_body *bodies;
     tl_contact_pair *contacts;
+    int paint_count;
+    tl_paint *paints;
 
     tl_grid_spec grid;
     tl_domain_spec domain;

@@ -1,12 +1,13 @@
-/* Hostile and damaged files of tetrahedra, and memory that runs out: a clean status with a message, nothing left behind. */
+/* Hostile and damaged files of tetrahedra, and memory that runs out: a clean status with a message, nothing left
+ * behind. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../fuzz/fuzz_tetmesh.h"
 #include "base/alloc.h"
 #include "base/random.h"
 #include "check.h"
+#include "fuzz_tetmesh.h"
 #include "tempdir.h"
 
 static talus_error err;
@@ -43,16 +44,20 @@ static const bad_file bad_msh[] = {
     {MSH2 "$Nodes\n2\n1 0 0 0\n$EndNodes\n", "must be an integer, got '$EndNodes'"},
     {MSH2 NODES2 NODES2, "a second section $Nodes"},
     {MSH2 NODES2 "$Elements\n1\n1 2 0 1 2 3\n$EndElements\n", "only 1 elements of other kinds (is it a surface mesh?)"},
-    {MSH2 NODES2 "$Elements\n1\n1 4 0 1 2 3 9\n$EndElements\n", "f.msh:14: a tetrahedron names vertex 9, which is not in the file"},
+    {MSH2 NODES2 "$Elements\n1\n1 4 0 1 2 3 9\n$EndElements\n",
+     "f.msh:14: a tetrahedron names vertex 9, which is not in the file"},
     {MSH2 NODES2 "$Elements\n1\n1 4 0 1 2 3 3\n$EndElements\n", "names vertex 3 twice"},
     {MSH2 NODES2 "$Elements\n1\n1 4 0 1 2 3 5\n$EndElements\n", "a tetrahedron has no volume"},
-    {MSH2 NODES2 "$Elements\n2\n1 4 0 1 2 3 4\n2 4 0 4 3 2 1\n$EndElements\n", "f.msh:15: a tetrahedron has the same vertices as an earlier one"},
+    {MSH2 NODES2 "$Elements\n2\n1 4 0 1 2 3 4\n2 4 0 4 3 2 1\n$EndElements\n",
+     "f.msh:15: a tetrahedron has the same vertices as an earlier one"},
     {MSH2 NODES2 "$Elements\n1\n1 11 0 1 2 3 4 5 6 7 8 9 10\n$EndElements\n", "higher order"},
     {MSH2 NODES2 "$Elements\n1\n1 4 -3 1 2 3 4\n$EndElements\n", "must be >= 0, got -3"},
     {MSH2 NODES2 "$Elements\n1\n1 777 0 1 2 3 4\n$EndElements\n", "element type 777 is not known"},
     {MSH2 NODES2 "$Elements\n2\n1 4 0 1 2 3 4\n$EndElements\n", "must be an integer, got '$EndElements'"},
-    {MSH2 "$Nodes\n4\n1 0 0 0\n1 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n$Elements\n1\n1 4 0 1 1 3 4\n$EndElements\n", "two vertices have the number 1"},
-    {MSH2 "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 0 0 2\n6 0 0 -1\n$EndNodes\n$Elements\n3\n1 4 0 1 2 3 4\n2 4 0 1 2 3 5\n3 4 0 1 2 3 6\n$EndElements\n",
+    {MSH2 "$Nodes\n4\n1 0 0 0\n1 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n$Elements\n1\n1 4 0 1 1 3 4\n$EndElements\n",
+     "two vertices have the number 1"},
+    {MSH2 "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 0 0 2\n6 0 0 -1\n$EndNodes\n$Elements\n3\n1 4 0 1 2 3 4\n2 "
+          "4 0 1 2 3 5\n3 4 0 1 2 3 6\n$EndElements\n",
      "belongs to three tetrahedra"},
     {MSH4 "$Nodes\n99999999 4 1 4\n", "99999999 blocks cannot be in"},
     {MSH4 "$Nodes\n1 4 1 4\n3 1 0 2\n1\n2\n0 0 0\n1 0 0\n$EndNodes\n", "2 nodes fewer than announced"},
@@ -68,7 +73,8 @@ static const bad_file bad_vtk[] = {
     {VTK, "the file ends before CELL_TYPES"},
     {VTK "POINTS 99999999999 double\n0 0 0\n", "99999999999 points cannot be in"},
     {VTK "POINTS -1 double\n", "must be >= 0, got -1"},
-    {VTK "POINTS 1 quaternion\n0 0 0\n", "a type of numbers (float, double, int, ...) should be here, got 'quaternion'"},
+    {VTK "POINTS 1 quaternion\n0 0 0\n",
+     "a type of numbers (float, double, int, ...) should be here, got 'quaternion'"},
     {VTK POINTS POINTS, "a second POINTS"},
     {VTK POINTS "CELL_TYPES 1\n10\n", "CELL_TYPES before CELLS"},
     {VTK POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 2\n10 10\n", "2 cell types for 1 cells"},
@@ -79,9 +85,12 @@ static const bad_file bad_vtk[] = {
     {VTK POINTS "CELLS 1 5\n-4 0 1 2 3\nCELL_TYPES 1\n10\n", "a cell of -4 vertices"},
     {VTK POINTS "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n5\n", "only 1 elements of other kinds"},
     {VTK POINTS "CELLS 1 9999999\n4 0 1 2 3\nCELL_TYPES 1\n10\n", "9999999 entries of cells cannot be in"},
-    {VTK POINTS "CELLS 2 4\nOFFSETS vtktypeint64\n3 7\nCONNECTIVITY vtktypeint64\n0 1 2 3\nCELL_TYPES 1\n10\n", "the first offset must be 0, got 3"},
-    {VTK POINTS "CELLS 2 4\nOFFSETS vtktypeint64\n0 7\nCONNECTIVITY vtktypeint64\n0 1 2 3\nCELL_TYPES 1\n10\n", "a cell of 7 vertices, where 4 are left"},
-    {VTK POINTS "CELLS 2 4\nOFFSETS vtktypeint64\n0 4\nCELL_TYPES 1\n10\n", "CONNECTIVITY should be here, got 'CELL_TYPES'"},
+    {VTK POINTS "CELLS 2 4\nOFFSETS vtktypeint64\n3 7\nCONNECTIVITY vtktypeint64\n0 1 2 3\nCELL_TYPES 1\n10\n",
+     "the first offset must be 0, got 3"},
+    {VTK POINTS "CELLS 2 4\nOFFSETS vtktypeint64\n0 7\nCONNECTIVITY vtktypeint64\n0 1 2 3\nCELL_TYPES 1\n10\n",
+     "a cell of 7 vertices, where 4 are left"},
+    {VTK POINTS "CELLS 2 4\nOFFSETS vtktypeint64\n0 4\nCELL_TYPES 1\n10\n",
+     "CONNECTIVITY should be here, got 'CELL_TYPES'"},
     {VTK POINTS "CELLS 1 11\n10 0 1 2 3 4 0 1 2 3 4\nCELL_TYPES 1\n24\n", "higher order"},
     {VTK "FIELD f 1\na 99999999 99999999 double\n", "cannot be in the rest of the file"},
     {VTK "VERTICES 1 2\n", "POINTS, CELLS or CELL_TYPES should be here, got 'VERTICES'"},
@@ -93,8 +102,10 @@ static void refuse(fuzz_reader read, const char *name, const bad_file *files, si
         tl_tetmesh m;
         int64_t live = tl_alloc_read().live_blocks;
         talus_status status = read(&m, name, files[i].text, strlen(files[i].text), NULL, &err);
-        if (status != TALUS_BAD_INPUT && status != TALUS_UNSUPPORTED) fail_msg("%s %zu: %s", name, i, talus_status_name(status));
-        if (!strstr(err.message, files[i].says)) fail_msg("%s %zu: expected '%s', got '%s'", name, i, files[i].says, err.message);
+        if (status != TALUS_BAD_INPUT && status != TALUS_UNSUPPORTED)
+            fail_msg("%s %zu: %s", name, i, talus_status_name(status));
+        if (!strstr(err.message, files[i].says))
+            fail_msg("%s %zu: expected '%s', got '%s'", name, i, files[i].says, err.message);
         if (strncmp(err.message, name, strlen(name))) fail_msg("%s %zu: no file name: '%s'", name, i, err.message);
         assert_int_equal(tl_alloc_read().live_blocks, live);
     }
@@ -172,12 +183,14 @@ static void sweep(action act, const void *ctx, const char *what)
         talus_status status = act(ctx);
         bool happened = tl_alloc_fail_happened();
         tl_alloc_fail_at(0);
-        if (tl_alloc_read().live_blocks != live) fail_msg("%s, allocation %lld refused: memory was lost", what, (long long)k);
+        if (tl_alloc_read().live_blocks != live)
+            fail_msg("%s, allocation %lld refused: memory was lost", what, (long long)k);
         if (!happened) {
             if (status != TALUS_OK) fail_msg("%s: %s", what, err.message);
             break;
         }
-        if (status != TALUS_NO_MEMORY || !err.message[0]) fail_msg("%s, allocation %lld refused: status %d '%s'", what, (long long)k, (int)status, err.message);
+        if (status != TALUS_NO_MEMORY || !err.message[0])
+            fail_msg("%s, allocation %lld refused: status %d '%s'", what, (long long)k, (int)status, err.message);
         failures++;
     }
     assert_true(failures > 3);
@@ -186,7 +199,9 @@ static void sweep(action act, const void *ctx, const char *what)
 static double dumbbell_at(const void *ctx, tl_vec3 p) /* two balls that touch: a vertex is split */
 {
     (void)ctx;
-    return fmin(tl_vec3_norm(tl_vec3_sub(p, (tl_vec3){-0.3, 0, 0})), tl_vec3_norm(tl_vec3_sub(p, (tl_vec3){0.3, 0, 0}))) - 0.3;
+    return fmin(tl_vec3_norm(tl_vec3_sub(p, (tl_vec3){-0.3, 0, 0})),
+                tl_vec3_norm(tl_vec3_sub(p, (tl_vec3){0.3, 0, 0}))) -
+           0.3;
 }
 
 static talus_status mesh_and_measure(const void *ctx)
@@ -249,6 +264,7 @@ static void refused_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hostile_files), cmocka_unit_test(fuzzed_files), cmocka_unit_test(refused_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hostile_files), cmocka_unit_test(fuzzed_files),
+                                       cmocka_unit_test(refused_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

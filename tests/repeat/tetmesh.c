@@ -1,8 +1,8 @@
 /* Same mesh for one and two threads, and on a second run. */
+#include "geom/tetmesh.h"
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "check.h"
-#include "geom/tetmesh.h"
 
 static talus_error err;
 

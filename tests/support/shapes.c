@@ -28,7 +28,7 @@ static int turned(tl_shape_tree *t, int node, double x, double y, double z, doub
 int tl_test_shapes_animal(tl_shape_tree *t)
 {
     int part[30], n = 0;
-    part[n++] = made(tl_shape_ellipsoid(t, (tl_vec3){0.6, 0.32, 0.3}, &err));                          /* body */
+    part[n++] = made(tl_shape_ellipsoid(t, (tl_vec3){0.6, 0.32, 0.3}, &err)); /* body */
     part[n++] = at(t, made(tl_shape_sphere(t, 0.3, &err)), -0.4, 0.02, 0);
     part[n++] = at(t, made(tl_shape_sphere(t, 0.29, &err)), 0.35, 0.05, 0);
     part[n++] = made(tl_shape_capsule(t, (tl_vec3){0.5, 0.1, 0}, (tl_vec3){0.8, 0.5, 0}, 0.18, 0.14, &err)); /* neck */
@@ -36,12 +36,16 @@ int tl_test_shapes_animal(tl_shape_tree *t)
     part[n++] = made(tl_shape_capsule(t, (tl_vec3){0.95, 0.55, 0}, (tl_vec3){1.1, 0.5, 0}, 0.1, 0.07, &err));
     for (int side = -1; side <= 1; side += 2) {
         double z = 0.17 * side;
-        part[n++] = made(tl_shape_capsule(t, (tl_vec3){0.82, 0.68, 0.08 * side}, (tl_vec3){0.76, 0.86, 0.13 * side}, 0.05, 0.03, &err));
+        part[n++] = made(tl_shape_capsule(t, (tl_vec3){0.82, 0.68, 0.08 * side}, (tl_vec3){0.76, 0.86, 0.13 * side},
+                                          0.05, 0.03, &err));
         for (int leg = -1; leg <= 1; leg += 2) {
             double x = 0.42 * leg;
-            part[n++] = made(tl_shape_capsule(t, (tl_vec3){x, -0.1, z}, (tl_vec3){x + 0.05, -0.4, z}, 0.13, 0.09, &err));
-            part[n++] = made(tl_shape_capsule(t, (tl_vec3){x + 0.05, -0.4, z}, (tl_vec3){x - 0.02, -0.7, z}, 0.09, 0.07, &err));
-            part[n++] = made(tl_shape_capsule(t, (tl_vec3){x - 0.02, -0.7, z}, (tl_vec3){x + 0.08, -0.74, z}, 0.07, 0.06, &err));
+            part[n++] =
+                made(tl_shape_capsule(t, (tl_vec3){x, -0.1, z}, (tl_vec3){x + 0.05, -0.4, z}, 0.13, 0.09, &err));
+            part[n++] =
+                made(tl_shape_capsule(t, (tl_vec3){x + 0.05, -0.4, z}, (tl_vec3){x - 0.02, -0.7, z}, 0.09, 0.07, &err));
+            part[n++] = made(
+                tl_shape_capsule(t, (tl_vec3){x - 0.02, -0.7, z}, (tl_vec3){x + 0.08, -0.74, z}, 0.07, 0.06, &err));
         }
     }
     for (int k = 0; n < 30; k++) { /* tail */
@@ -56,18 +60,19 @@ tl_test_shapes tl_test_shapes_make(void)
     tl_test_shapes s = {.tree = tl_shape_tree_create()};
     tl_shape_tree *t = s.tree;
     if (!t) abort();
-#define PUT(title, maker, out, in, soft)                                                                       \
-    do {                                                                                                       \
-        int node_ = made(maker);                                                                               \
-        if (s.count == TL_TEST_SHAPES_MAX) abort();                                                            \
-        s.shape[s.count].name = title;                                                                         \
-        s.shape[s.count].node = node_;                                                                         \
-        s.shape[s.count].outside_exact = out;                                                                  \
-        s.shape[s.count].inside_exact = in;                                                                    \
-        s.shape[s.count++].smooth = soft;                                                                      \
+#define PUT(title, maker, out, in, soft)                                                                               \
+    do {                                                                                                               \
+        int node_ = made(maker);                                                                                       \
+        if (s.count == TL_TEST_SHAPES_MAX) abort();                                                                    \
+        s.shape[s.count].name = title;                                                                                 \
+        s.shape[s.count].node = node_;                                                                                 \
+        s.shape[s.count].outside_exact = out;                                                                          \
+        s.shape[s.count].inside_exact = in;                                                                            \
+        s.shape[s.count++].smooth = soft;                                                                              \
     } while (0)
 
-    const double bowl[][2] = {{0, -0.6}, {0.5, -0.55}, {0.95, 0.1}, {1.0, 0.5}, {0.8, 0.5}, {0.72, 0.1}, {0.4, -0.32}, {0, -0.4}};
+    const double bowl[][2] = {{0, -0.6},  {0.5, -0.55}, {0.95, 0.1},  {1.0, 0.5},
+                              {0.8, 0.5}, {0.72, 0.1},  {0.4, -0.32}, {0, -0.4}};
     const double ring[][2] = {{0.6, -0.3}, {1.1, -0.2}, {0.9, 0.35}};
     double star[10][2];
     for (int k = 0; k < 10; k++) {
@@ -87,9 +92,12 @@ tl_test_shapes tl_test_shapes_make(void)
     PUT("hemisphere", tl_shape_hemisphere(t, 0.9, &err), true, true, false);
     PUT("cylinder", tl_shape_cylinder(t, 0.6, 1.5, 0, &err), true, true, false);
     PUT("rounded cylinder", tl_shape_cylinder(t, 0.6, 1.5, 0.25, &err), true, true, true);
-    PUT("capsule", tl_shape_capsule(t, (tl_vec3){-0.5, 0.2, 0.1}, (tl_vec3){0.6, -0.4, 0.3}, 0.4, 0.4, &err), true, true, true);
-    PUT("round cone", tl_shape_capsule(t, (tl_vec3){-0.5, 0.2, 0.1}, (tl_vec3){0.6, -0.4, 0.3}, 0.6, 0.25, &err), true, true, true);
-    PUT("swallowed capsule", tl_shape_capsule(t, (tl_vec3){0, 0, 0.1}, (tl_vec3){0.2, 0, 0.1}, 0.3, 0.7, &err), true, true, true);
+    PUT("capsule", tl_shape_capsule(t, (tl_vec3){-0.5, 0.2, 0.1}, (tl_vec3){0.6, -0.4, 0.3}, 0.4, 0.4, &err), true,
+        true, true);
+    PUT("round cone", tl_shape_capsule(t, (tl_vec3){-0.5, 0.2, 0.1}, (tl_vec3){0.6, -0.4, 0.3}, 0.6, 0.25, &err), true,
+        true, true);
+    PUT("swallowed capsule", tl_shape_capsule(t, (tl_vec3){0, 0, 0.1}, (tl_vec3){0.2, 0, 0.1}, 0.3, 0.7, &err), true,
+        true, true);
     PUT("cone", tl_shape_cone(t, 0.9, 0, 1.2, &err), true, true, false);
     PUT("hanging cone", tl_shape_cone(t, 0, 0.9, 1.2, &err), true, true, false);
     PUT("frustum", tl_shape_cone(t, 0.9, 0.4, 1.2, &err), true, true, false);
@@ -102,9 +110,11 @@ tl_test_shapes tl_test_shapes_make(void)
     PUT("union", tl_shape_union(t, 2, (int[]){box, sphere}, &err), true, false, false);
     PUT("intersection", tl_shape_intersect(t, 2, (int[]){box, sphere}, &err), false, true, false);
     int drill = made(tl_shape_cylinder(t, 0.3, 3, 0, &err));
-    PUT("difference", tl_shape_subtract(t, sphere, 2, (int[]){at(t, drill, -0.2, 0, 0), at(t, box, 0.95, 0, 0)}, &err), false, true, false);
+    PUT("difference", tl_shape_subtract(t, sphere, 2, (int[]){at(t, drill, -0.2, 0, 0), at(t, box, 0.95, 0, 0)}, &err),
+        false, true, false);
     int far_sphere = at(t, sphere, 0.7, 0.2, 0.1);
-    PUT("smooth union", tl_shape_smooth_union(t, 3, (int[]){sphere, far_sphere, torus}, 0.3, &err), false, false, false);
+    PUT("smooth union", tl_shape_smooth_union(t, 3, (int[]){sphere, far_sphere, torus}, 0.3, &err), false, false,
+        false);
     PUT("smooth difference", tl_shape_smooth_subtract(t, sphere, far_sphere, 0.2, &err), false, false, false);
     PUT("shell", tl_shape_shell(t, sphere, 0.2, &err), true, true, true);
     int hollow = made(tl_shape_shell(t, box, 0.15, &err));

@@ -16,7 +16,8 @@ typedef struct tl_test_shapes {
     } shape[TL_TEST_SHAPES_MAX];
 } tl_test_shapes;
 
-/* All fit in a cube of edge 3 around the origin and have features of at least 0.15. Stops the program when a maker refuses. */
+/* All fit in a cube of edge 3 around the origin and have features of at least 0.15. Stops the program when a maker
+ * refuses. */
 tl_test_shapes tl_test_shapes_make(void);
 
 /* Thirty blended parts: a walking animal, 2 m long. */

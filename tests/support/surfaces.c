@@ -90,7 +90,8 @@ tl_test_surface tl_test_surface_read(const tl_trimesh *m)
     qsort(list, (size_t)n, sizeof *list, compare);
     for (int64_t i = 0, j; i < n; i = j) {
         int forward = 0;
-        for (j = i; j < n && list[j].low == list[i].low && list[j].high == list[i].high; j++) forward += list[j].forward;
+        for (j = i; j < n && list[j].low == list[i].low && list[j].high == list[i].high; j++)
+            forward += list[j].forward;
         s.open += j - i == 1;
         s.crowded += j - i > 2;
         s.flipped += j - i == 2 && forward != 1;

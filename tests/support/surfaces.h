@@ -10,7 +10,7 @@ typedef struct tl_test_surface {
     int64_t unused, repeated;       /* vertices without a triangle; triangles that name one twice */
     double area, volume;            /* volume is signed */
     double edge_mean, edge_min, edge_max;
-    double angle_min_deg, thin;     /* smallest angle; part of the triangles with an angle below 15 degrees */
+    double angle_min_deg, thin; /* smallest angle; part of the triangles with an angle below 15 degrees */
 } tl_test_surface;
 
 tl_test_surface tl_test_surface_read(const tl_trimesh *m); /* stops the program when memory is refused */

@@ -1,4 +1,5 @@
-/* Distance grids: near the surface as good as the cell allows, far from it a lower bound, everywhere a gradient that fits the values. */
+/* Distance grids: near the surface as good as the cell allows, far from it a lower bound, everywhere a gradient that
+ * fits the values. */
 #include "geom/sdf_grid.h"
 
 #include "base/random.h"
@@ -9,7 +10,8 @@ static talus_error err;
 
 static tl_vec3 random_point(uint64_t id, double edge)
 {
-    return (tl_vec3){edge * (tl_random(3, id, 0) - 0.5), edge * (tl_random(3, id, 1) - 0.5), edge * (tl_random(3, id, 2) - 0.5)};
+    return (tl_vec3){edge * (tl_random(3, id, 0) - 0.5), edge * (tl_random(3, id, 1) - 0.5),
+                     edge * (tl_random(3, id, 2) - 0.5)};
 }
 
 static void values_and_signs(void **state)
@@ -31,7 +33,8 @@ static void values_and_signs(void **state)
             } else if (!(v * d > 0)) {
                 fail_msg("%s: sign of %g for %g", s.shape[k].name, v, d);
             }
-            if (s.shape[k].outside_exact && d > band && !(v <= d + 0.87 * cell)) fail_msg("%s: %g exceeds %g", s.shape[k].name, v, d);
+            if (s.shape[k].outside_exact && d > band && !(v <= d + 0.87 * cell))
+                fail_msg("%s: %g exceeds %g", s.shape[k].name, v, d);
         }
         assert_true(near > 100);
         tl_sdf_grid_free(g);
@@ -75,9 +78,10 @@ static void gradient_fits_the_values(void **state)
             double got[3] = {slope.x, slope.y, slope.z};
             for (int a = 0; a < 3; a++) {
                 tl_vec3 e = {h * (a == 0), h * (a == 1), h * (a == 2)};
-                double up = tl_sdf_grid_distance(g, tl_vec3_add(p, e)), down = tl_sdf_grid_distance(g, tl_vec3_sub(p, e)),
-                       here = tl_sdf_grid_distance(g, p);
-                if (fabs(up + down - 2 * here) > 1e-9) continue; /* a cell's face between: linear along an axis inside of a cell */
+                double up = tl_sdf_grid_distance(g, tl_vec3_add(p, e)),
+                       down = tl_sdf_grid_distance(g, tl_vec3_sub(p, e)), here = tl_sdf_grid_distance(g, p);
+                if (fabs(up + down - 2 * here) > 1e-9)
+                    continue; /* a cell's face between: linear along an axis inside of a cell */
                 CHECK_NEAR((up - down) / (2 * h), got[a], 1e-6);
                 compared++;
             }
@@ -129,8 +133,11 @@ static void far_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_and_signs),       cmocka_unit_test(second_order_on_a_sphere), cmocka_unit_test(gradient_fits_the_values),
-        cmocka_unit_test(memory_grows_with_area), cmocka_unit_test(far_away),
+        cmocka_unit_test(values_and_signs),
+        cmocka_unit_test(second_order_on_a_sphere),
+        cmocka_unit_test(gradient_fits_the_values),
+        cmocka_unit_test(memory_grows_with_area),
+        cmocka_unit_test(far_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "check.h"
+#include "geom/mesh_distance.h"
+#include "geom/trimesh_make.h"
 #include "math/quat.h"
 #include "shapes.h"
 
@@ -29,7 +31,8 @@ static int drop(void **state)
 
 static tl_vec3 random_point(uint64_t id, double edge)
 {
-    return (tl_vec3){edge * (tl_random(7, id, 0) - 0.5), edge * (tl_random(7, id, 1) - 0.5), edge * (tl_random(7, id, 2) - 0.5)};
+    return (tl_vec3){edge * (tl_random(7, id, 0) - 0.5), edge * (tl_random(7, id, 1) - 0.5),
+                     edge * (tl_random(7, id, 2) - 0.5)};
 }
 
 static void lipschitz(void **state)
@@ -71,7 +74,8 @@ static void bounds_lead_to_the_surface(void **state)
         for (uint64_t i = 0; i < 200; i++) {
             tl_vec3 p = random_point(i, 6);
             for (int step = 0; step < 400; step++)
-                p = tl_vec3_add_scaled(p, -tl_shape_distance(s.tree, s.shape[k].node, p), tl_shape_gradient(s.tree, s.shape[k].node, p));
+                p = tl_vec3_add_scaled(p, -tl_shape_distance(s.tree, s.shape[k].node, p),
+                                       tl_shape_gradient(s.tree, s.shape[k].node, p));
             double d = tl_shape_distance(s.tree, s.shape[k].node, p);
             if (!(fabs(d) < 1e-3)) fail_msg("%s: stuck at %g", s.shape[k].name, d);
         }
@@ -120,7 +124,10 @@ static void gradients_are_unit_everywhere(void **state)
 
 /* ---- zero sets, against formulas of their own ---- */
 
-static bool in_convex_sum(tl_vec3 p, const double e[3]) { return p.x * p.x / (e[0] * e[0]) + p.y * p.y / (e[1] * e[1]) + p.z * p.z / (e[2] * e[2]) < 1; }
+static bool in_convex_sum(tl_vec3 p, const double e[3])
+{
+    return p.x * p.x / (e[0] * e[0]) + p.y * p.y / (e[1] * e[1]) + p.z * p.z / (e[2] * e[2]) < 1;
+}
 
 static int find(const char *name)
 {
@@ -218,9 +225,11 @@ static void ellipsoid_extremes(void **state)
 {
     (void)state;
     tl_shape_tree *t = tl_shape_tree_create();
-    int flat = tl_shape_ellipsoid(t, (tl_vec3){1, 1e-3, 1}, &err), needle = tl_shape_ellipsoid(t, (tl_vec3){1e-3, 10, 1e-3}, &err);
+    int flat = tl_shape_ellipsoid(t, (tl_vec3){1, 1e-3, 1}, &err),
+        needle = tl_shape_ellipsoid(t, (tl_vec3){1e-3, 10, 1e-3}, &err);
     CHECK_NEAR(tl_shape_distance(t, flat, (tl_vec3){0, 0, 0}), -1e-3, 1e-15);
-    CHECK_NEAR(tl_shape_distance(t, flat, (tl_vec3){0.5, 0, 0}), -1e-3 * sqrt(0.75), 1e-9); /* nearest point leans by 1e-6 */
+    CHECK_NEAR(tl_shape_distance(t, flat, (tl_vec3){0.5, 0, 0}), -1e-3 * sqrt(0.75),
+               1e-9); /* nearest point leans by 1e-6 */
     CHECK_NEAR(tl_shape_distance(t, flat, (tl_vec3){0, 1e5, 0}), 1e5 - 1e-3, 1e-9);
     CHECK_NEAR(tl_shape_distance(t, flat, (tl_vec3){3, 0, 4}), 4, 1e-12);
     CHECK_NEAR(tl_shape_distance(t, needle, (tl_vec3){0, 0, 0}), -1e-3, 1e-15);
@@ -250,7 +259,8 @@ static void set_identities(void **state)
     int ab = tl_shape_union(t, 2, (int[]){a, b}, &err), ba = tl_shape_union(t, 2, (int[]){b, a}, &err);
     int abc = tl_shape_union(t, 3, (int[]){a, b, c}, &err), nested = tl_shape_union(t, 2, (int[]){ab, c}, &err);
     int cut = tl_shape_subtract(t, abc, 2, (int[]){a, b}, &err), cut2 = tl_shape_subtract(t, abc, 1, &ab, &err);
-    int soft = tl_shape_smooth_union(t, 3, (int[]){a, b, c}, 0.4, &err), soft2 = tl_shape_smooth_union(t, 3, (int[]){c, a, b}, 0.4, &err);
+    int soft = tl_shape_smooth_union(t, 3, (int[]){a, b, c}, 0.4, &err),
+        soft2 = tl_shape_smooth_union(t, 3, (int[]){c, a, b}, 0.4, &err);
     int tiny = tl_shape_smooth_union(t, 3, (int[]){a, b, c}, 1e-9, &err), one = tl_shape_union(t, 1, &a, &err);
     int grown = tl_shape_offset(t, a, 0.5, &err), back = tl_shape_offset(t, grown, -0.5, &err);
     int two = tl_shape_smooth_union(t, 2, (int[]){a, b}, 0.4, &err);
@@ -267,7 +277,8 @@ static void set_identities(void **state)
         CHECK_NEAR(tl_shape_distance(t, one, p), da, 0);
         CHECK_NEAR(tl_shape_distance(t, back, p), da, 1e-15);
         double h = fmax(0.4 - fabs(da - db), 0);
-        CHECK_NEAR(tl_shape_distance(t, two, p), fmin(da, db) - h * h / 1.6, 1e-14); /* the two-part blend in closed form */
+        CHECK_NEAR(tl_shape_distance(t, two, p), fmin(da, db) - h * h / 1.6,
+                   1e-14); /* the two-part blend in closed form */
     }
     tl_shape_tree_free(t);
 }
@@ -314,7 +325,8 @@ static void bounds_hold_and_are_tight(void **state)
     (void)state;
     for (int k = 0; k < s.count; k++) {
         int node = s.shape[k].node;
-        tl_box3 b = tl_shape_bounds(s.tree, node), seen = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+        tl_box3 b = tl_shape_bounds(s.tree, node),
+                seen = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
         assert_true(tl_shape_bounded(s.tree, node));
         for (uint64_t i = 0; i < 200000; i++) {
             tl_vec3 p = random_point(i, 3.2);
@@ -336,7 +348,8 @@ static void unbounded_shapes(void **state)
 {
     (void)state;
     tl_shape_tree *t = tl_shape_tree_create();
-    int ground = tl_shape_half_space(t, (tl_vec3){0, 2, 0}, -1, &err), slope = tl_shape_half_space(t, (tl_vec3){1, 1, 0}, 0, &err);
+    int ground = tl_shape_half_space(t, (tl_vec3){0, 2, 0}, -1, &err),
+        slope = tl_shape_half_space(t, (tl_vec3){1, 1, 0}, 0, &err);
     CHECK_NEAR(tl_shape_bounds(t, ground).hi.y, -1, 1e-15);
     assert_true(isinf(tl_shape_bounds(t, ground).lo.y) && isinf(tl_shape_bounds(t, slope).hi.y));
     assert_false(tl_shape_bounded(t, ground));
@@ -405,7 +418,8 @@ static void masses_of_primitives(void **state)
     check_both(find("ellipsoid"), v, o, tl_vec3_scale(v / 5, (tl_vec3){0.25 + 0.64, 1.21 + 0.64, 1.21 + 0.25}));
     r = 0.9;
     v = 2.0 / 3 * pi * r * r * r;
-    check_both(find("hemisphere"), v, (tl_vec3){0, 0.375 * r, 0}, tl_vec3_scale(v * r * r, (tl_vec3){83.0 / 320, 0.4, 83.0 / 320}));
+    check_both(find("hemisphere"), v, (tl_vec3){0, 0.375 * r, 0},
+               tl_vec3_scale(v * r * r, (tl_vec3){83.0 / 320, 0.4, 83.0 / 320}));
     r = 0.6, h = 1.5;
     v = pi * r * r * h;
     double side = v * (r * r / 4 + h * h / 12);
@@ -425,7 +439,8 @@ static void masses_of_primitives(void **state)
 static void masses_agree_with_quadrature(void **state)
 {
     (void)state;
-    const char *names[] = {"capsule", "round cone", "frustum", "bowl", "triangular ring", "star", "turned bowl", "rows of boxes", "hanging cone"};
+    const char *names[] = {"capsule", "round cone",  "frustum",       "bowl",        "triangular ring",
+                           "star",    "turned bowl", "rows of boxes", "hanging cone"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         tl_mass a, b;
         int node = find(names[k]), same = tl_shape_stretch(s.tree, node, (tl_vec3){1, 1, 1}, &err);
@@ -453,16 +468,63 @@ static void mass_of_a_mirrored_pair(void **state)
     tl_shape_tree_free(t);
 }
 
+/* ---- meshes ---- */
+
+static int mesh_shape(tl_shape_tree *t, const tl_trimesh *m)
+{
+    tl_mesh_distance *d;
+    CHECK_OK(tl_mesh_distance_create(&d, m, &err));
+    int node = tl_shape_mesh(t, d, &err);
+    assert_true(node >= 0);
+    return node;
+}
+
+/* A mesh of a box is the box: distance, gradient, bounds and mass, alone and in operations. */
+static void meshes_are_shapes(void **state)
+{
+    (void)state;
+    tl_shape_tree *t = tl_shape_tree_create();
+    tl_trimesh m;
+    CHECK_OK(tl_trimesh_box(&m, (tl_vec3){1.2, 0.7, 2.1}, 3, &err));
+    int mesh = mesh_shape(t, &m), box = tl_shape_box(t, (tl_vec3){1.2, 0.7, 2.1}, 0, &err);
+    const double turn[4] = {0.8, 0.36, 0.48, 0};
+    int ball = tl_shape_sphere(t, 0.5, &err);
+    int pair[2] = {tl_shape_place(t, mesh, (tl_vec3){1, 2, 3}, turn, 2, &err),
+                   tl_shape_place(t, box, (tl_vec3){1, 2, 3}, turn, 2, &err)};
+    int cut[2] = {tl_shape_subtract(t, mesh, 1, &ball, &err), tl_shape_subtract(t, box, 1, &ball, &err)};
+    assert_int_equal(tl_shape_kind_of(t, pair[0]), TL_SHAPE_MESH);
+    for (uint64_t i = 0; i < 2000; i++) {
+        tl_vec3 p = random_point(i, 4);
+        CHECK_NEAR(tl_shape_distance(t, mesh, p), tl_shape_distance(t, box, p), 1e-12);
+        CHECK_NEAR(tl_shape_distance(t, pair[0], p), tl_shape_distance(t, pair[1], p), 1e-12);
+        CHECK_NEAR(tl_shape_distance(t, cut[0], p), tl_shape_distance(t, cut[1], p), 1e-12);
+        double d = tl_shape_distance(t, mesh, p);
+        tl_vec3 q = tl_vec3_add_scaled(p, -d, tl_shape_gradient(t, mesh, p));
+        CHECK_NEAR(tl_shape_distance(t, mesh, q), 0, 1e-12);
+    }
+    tl_box3 a = tl_shape_bounds(t, pair[0]), b = tl_shape_bounds(t, pair[1]);
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(a.lo, b.lo)) + tl_vec3_norm(tl_vec3_sub(a.hi, b.hi)), 1e-13);
+    tl_vec3 g = tl_shape_gradient(t, mesh, (tl_vec3){0.6, 0.1, 0.2}); /* on the surface */
+    CHECK_NEAR(g.x, 1, 1e-12);
+    tl_mass x, y;
+    CHECK_OK(tl_shape_mass(t, pair[0], 1, &x, &err));
+    CHECK_OK(tl_shape_mass(t, pair[1], 1, &y, &err));
+    CHECK_REL(x.volume, y.volume, 1e-13);
+    CHECK_LE(tl_mat3_norm(tl_mat3_sub(x.inertia, y.inertia)), 1e-12 * tl_mat3_norm(y.inertia));
+    tl_trimesh_free(&m);
+    tl_shape_tree_free(t);
+}
+
 /* ---- refusals ---- */
 
-#define REFUSED(expr, text)                                                                                    \
-    do {                                                                                                       \
-        err.message[0] = '\0';                                                                                 \
-        int nodes_ = tl_shape_node_count(t);                                                                   \
-        assert_int_equal((expr), -1);                                                                          \
-        assert_int_equal(tl_shape_node_count(t), nodes_);                                                      \
-        assert_int_equal(err.status, TALUS_BAD_INPUT);                                                         \
-        if (!strstr(err.message, text)) fail_msg("%s: '%s' lacks '%s'", #expr, err.message, text);             \
+#define REFUSED(expr, text)                                                                                            \
+    do {                                                                                                               \
+        err.message[0] = '\0';                                                                                         \
+        int nodes_ = tl_shape_node_count(t);                                                                           \
+        assert_int_equal((expr), -1);                                                                                  \
+        assert_int_equal(tl_shape_node_count(t), nodes_);                                                              \
+        assert_int_equal(err.status, TALUS_BAD_INPUT);                                                                 \
+        if (!strstr(err.message, text)) fail_msg("%s: '%s' lacks '%s'", #expr, err.message, text);                     \
     } while (0)
 
 static void bad_parameters_are_named(void **state)
@@ -470,8 +532,9 @@ static void bad_parameters_are_named(void **state)
     (void)state;
     tl_shape_tree *t = tl_shape_tree_create();
     int ball = tl_shape_sphere(t, 1, &err), far_ball = tl_shape_place(t, ball, (tl_vec3){9, 0, 0}, still, 1, &err);
-    const double bow[][2] = {{0, 0}, {1, 1}, {1, 0}, {0, 1}}, left[][2] = {{0, 0}, {1, 0}, {-1, 1}}, twice[][2] = {{0, 0}, {0, 0}, {1, 1}},
-                 line[][2] = {{0, 0}, {1, 1}, {2, 2}}, spike[][2] = {{0, 0}, {1, 0}, {1, 2}, {1, 1}, {0, 1}}, nan[][2] = {{0, 0}, {1, NAN}, {1, 1}};
+    const double bow[][2] = {{0, 0}, {1, 1}, {1, 0}, {0, 1}}, left[][2] = {{0, 0}, {1, 0}, {-1, 1}},
+                 twice[][2] = {{0, 0}, {0, 0}, {1, 1}}, line[][2] = {{0, 0}, {1, 1}, {2, 2}},
+                 spike[][2] = {{0, 0}, {1, 0}, {1, 2}, {1, 1}, {0, 1}}, nan[][2] = {{0, 0}, {1, NAN}, {1, 1}};
     REFUSED(tl_shape_box(t, (tl_vec3){1, -2, 1}, 0, &err), "size.y must be > 0 and at most 1e+09 m, got -2");
     REFUSED(tl_shape_box(t, (tl_vec3){1, 2, 1}, 0.6, &err), "round must be from 0 to 0.5, got 0.6");
     REFUSED(tl_shape_sphere(t, NAN, &err), "radius");
@@ -551,6 +614,7 @@ int main(void)
         cmocka_unit_test(masses_of_primitives),
         cmocka_unit_test(masses_agree_with_quadrature),
         cmocka_unit_test(mass_of_a_mirrored_pair),
+        cmocka_unit_test(meshes_are_shapes),
         cmocka_unit_test(bad_parameters_are_named),
         cmocka_unit_test(clockwise_profiles_are_turned),
     };

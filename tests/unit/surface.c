@@ -1,4 +1,5 @@
-/* Marched surfaces: closed, manifold and oriented whatever is marched; on the surface, near in volume and area, with good triangles. */
+/* Marched surfaces: closed, manifold and oriented whatever is marched; on the surface, near in volume and area, with
+ * good triangles. */
 #include "geom/surface.h"
 
 #include <string.h>
@@ -15,8 +16,8 @@ static const double pi = 3.14159265358979323846;
 static void check_closed(const char *name, const tl_test_surface *s)
 {
     if (!tl_test_surface_closed(s))
-        fail_msg("%s: %d open, %d crowded, %d flipped edges, %d pinched, %d unused vertices, %d repeated", name, (int)s->open,
-                 (int)s->crowded, (int)s->flipped, (int)s->pinched, (int)s->unused, (int)s->repeated);
+        fail_msg("%s: %d open, %d crowded, %d flipped edges, %d pinched, %d unused vertices, %d repeated", name,
+                 (int)s->open, (int)s->crowded, (int)s->flipped, (int)s->pinched, (int)s->unused, (int)s->repeated);
 }
 
 static double volume_of(const tl_shape_tree *t, int node)
@@ -44,11 +45,19 @@ static void every_shape_is_closed_and_near(void **state)
                 if (!(fabs(d) < 1e-9)) fail_msg("%s: vertex %g off", name, d);
             }
             if (e == 1) {
+                tl_trimesh_report r;
+                CHECK_OK(tl_trimesh_check(&m, &r, &err));
+                assert_true(r.closed && !r.inverted && r.nonmanifold_vertices == 0 && r.degenerate == 0 &&
+                            r.duplicate == 0);
+                /* tips and notches of the star are narrower than an edge */
+                CHECK_LE(r.self_intersections, strcmp(name, "star") ? 0 : 5);
                 double v = volume_of(s.tree, node), rel = q.volume / v - 1;
                 if (!(fabs(rel) < 0.02)) fail_msg("%s: volume off by %g", name, rel);
-                if (!(q.edge_mean > 0.85 * edges[e] && q.edge_mean < 1.15 * edges[e])) fail_msg("%s: mean edge %g", name, q.edge_mean / edges[e]);
+                if (!(q.edge_mean > 0.85 * edges[e] && q.edge_mean < 1.15 * edges[e]))
+                    fail_msg("%s: mean edge %g", name, q.edge_mean / edges[e]);
                 if (!(q.edge_max < 2.2 * edges[e])) fail_msg("%s: longest edge %g", name, q.edge_max / edges[e]);
-                if (s.shape[k].smooth && strcmp(name, "animal") && q.angle_min_deg < 20) fail_msg("%s: angle %g", name, q.angle_min_deg);
+                if (s.shape[k].smooth && strcmp(name, "animal") && q.angle_min_deg < 20)
+                    fail_msg("%s: angle %g", name, q.angle_min_deg);
                 if (!(q.thin < 0.01)) fail_msg("%s: %g of the triangles are thin", name, q.thin);
             }
             tl_trimesh_free(&m);
@@ -86,13 +95,16 @@ static void sharp_edges_are_kept(void **state)
     (void)state;
     tl_shape_tree *t = tl_shape_tree_create();
     const double turn[4] = {0.8, 0.36, 0.48, 0};
-    int box = tl_shape_box(t, (tl_vec3){1, 0.6, 0.8}, 0, &err), turned = tl_shape_place(t, box, (tl_vec3){3, 1, -2}, turn, 1.5, &err);
+    int box = tl_shape_box(t, (tl_vec3){1, 0.6, 0.8}, 0, &err),
+        turned = tl_shape_place(t, box, (tl_vec3){3, 1, -2}, turn, 1.5, &err);
     const double wedge[][2] = {{0, 0}, {1, 0}, {0, 1}};
     int prism = tl_shape_extrude(t, 3, wedge, 0.7, &err);
     const struct {
         int node;
         double volume, area;
-    } cases[] = {{box, 0.48, 2 * (0.6 + 0.8 + 0.48)}, {turned, 0.48 * 3.375, 2.25 * 2 * (0.6 + 0.8 + 0.48)}, {prism, 0.35, 1 + 0.7 * (2 + sqrt(2))}};
+    } cases[] = {{box, 0.48, 2 * (0.6 + 0.8 + 0.48)},
+                 {turned, 0.48 * 3.375, 2.25 * 2 * (0.6 + 0.8 + 0.48)},
+                 {prism, 0.35, 1 + 0.7 * (2 + sqrt(2))}};
     for (int k = 0; k < 3; k++) {
         tl_trimesh m;
         CHECK_OK(tl_surface_march(t, cases[k].node, 0.11, &m, &err));
@@ -113,13 +125,15 @@ static void topology_is_right(void **state)
     const struct {
         const char *name;
         int euler;
-    } cases[] = {{"sphere", 2}, {"torus", 0}, {"shell", 4}, {"bowl", 2}, {"star", 2}, {"stretched torus", 0}, {"rows of boxes", 54}, {"animal", 2}};
+    } cases[] = {{"sphere", 2}, {"torus", 0},           {"shell", 4},          {"bowl", 2},
+                 {"star", 2},   {"stretched torus", 0}, {"rows of boxes", 54}, {"animal", 2}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (int k = 0; k < s.count; k++) {
             if (strcmp(s.shape[k].name, cases[c].name)) continue;
             tl_trimesh m;
             CHECK_OK(tl_surface_march(s.tree, s.shape[k].node, 0.05, &m, &err));
-            if (m.vertices - m.triangles / 2 != cases[c].euler) fail_msg("%s: Euler number %d", cases[c].name, m.vertices - m.triangles / 2);
+            if (m.vertices - m.triangles / 2 != cases[c].euler)
+                fail_msg("%s: Euler number %d", cases[c].name, m.vertices - m.triangles / 2);
             tl_trimesh_free(&m);
         }
     tl_shape_tree_free(s.tree);
@@ -156,7 +170,8 @@ static void noise_is_closed_too(void **state)
         for (int i = 0; i < N * N * N; i++) field[i] = (float)(tl_random(seed, (uint64_t)i, 0) - 0.5);
         if (seed % 2) field[777] = NAN;
         if (seed == 2)
-            for (int i = 0; i < N * N * N; i++) field[i] = copysignf(1, field[i]) * (i % 3 ? 1 : 0); /* zeros of both signs */
+            for (int i = 0; i < N * N * N; i++)
+                field[i] = copysignf(1, field[i]) * (i % 3 ? 1 : 0); /* zeros of both signs */
         tl_trimesh m;
         CHECK_OK(tl_surface_march_field(N, N - 3, N - 5, field, (tl_vec3){0, 0, 0}, 1, &m, &err));
         assert_true(m.triangles > 10000);
@@ -200,8 +215,12 @@ static void bad_input_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape_is_closed_and_near), cmocka_unit_test(volume_and_area_converge), cmocka_unit_test(sharp_edges_are_kept),
-        cmocka_unit_test(topology_is_right),              cmocka_unit_test(sphere_field),             cmocka_unit_test(noise_is_closed_too),
+        cmocka_unit_test(every_shape_is_closed_and_near),
+        cmocka_unit_test(volume_and_area_converge),
+        cmocka_unit_test(sharp_edges_are_kept),
+        cmocka_unit_test(topology_is_right),
+        cmocka_unit_test(sphere_field),
+        cmocka_unit_test(noise_is_closed_too),
         cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

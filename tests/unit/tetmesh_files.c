@@ -94,7 +94,8 @@ static void check_two_tets(talus_status status, tl_tetmesh *m, const tl_tet_read
 {
     if (status != TALUS_OK) fail_msg("%s: %s", what, err.message);
     if (m->vertices != 5 || m->tets != 2 || r->turned != 1 || r->other_elements != 1 || r->unused_vertices != 1)
-        fail_msg("%s: %d vertices, %d tets, %d turned, %d other elements, %d unused", what, m->vertices, m->tets, r->turned, r->other_elements, r->unused_vertices);
+        fail_msg("%s: %d vertices, %d tets, %d turned, %d other elements, %d unused", what, m->vertices, m->tets,
+                 r->turned, r->other_elements, r->unused_vertices);
     for (int v = 0; v < 5; v++) assert_memory_equal(&m->vertex[v], points[v], sizeof points[v]);
     static const int32_t expected[2][4] = {{0, 1, 2, 3}, {1, 2, 3, 4}};
     tl_tet_quality q;
@@ -109,17 +110,21 @@ static void check_two_tets(talus_status status, tl_tetmesh *m, const tl_tet_read
 static void gmsh_text(void **state)
 {
     (void)state;
-    static const char two[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"a $Nodes b\"\n$EndPhysicalNames\n"
-                              "$Nodes\n6\n10 0 0 0\n20 1 0 0\n30 0 1 0\n40 0 0 1\n50 1 1 1\n60 9 9 9\n$EndNodes\n"
-                              "$Elements\n3\n1 2 2 0 1 10 20 30\n2 4 2 0 1 10 20 30 40\n3 4 3 0 1 7 20 30 50 40\n$EndElements\n";
-    static const char four[] = "$MeshFormat\r\n4.1 0 8\r\n$EndMeshFormat\r\n$Entities\r\n0 0 0 1\r\n1 0 0 0 1 1 1 0 0\r\n$EndEntities\r\n"
-                               "$Nodes\n2 6 10 60\n2 1 1 3\n10\n20\n30\n0 0 0 .5 .5\n1 0 0 .5 .5\n0 1 0 .5 .5\n3 1 0 3\n40 50 60\n0 0 1\n1 1 1\n9 9 9\n$EndNodes\n"
-                               "$Elements\n2 3 1 3\n2 1 2 1\n1 10 20 30\n3 1 4 2\n2 10 20 30 40\n3 20 30 50 40\n$EndElements\n";
+    static const char two[] =
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"a $Nodes b\"\n$EndPhysicalNames\n"
+        "$Nodes\n6\n10 0 0 0\n20 1 0 0\n30 0 1 0\n40 0 0 1\n50 1 1 1\n60 9 9 9\n$EndNodes\n"
+        "$Elements\n3\n1 2 2 0 1 10 20 30\n2 4 2 0 1 10 20 30 40\n3 4 3 0 1 7 20 30 50 40\n$EndElements\n";
+    static const char four[] =
+        "$MeshFormat\r\n4.1 0 8\r\n$EndMeshFormat\r\n$Entities\r\n0 0 0 1\r\n1 0 0 0 1 1 1 0 0\r\n$EndEntities\r\n"
+        "$Nodes\n2 6 10 60\n2 1 1 3\n10\n20\n30\n0 0 0 .5 .5\n1 0 0 .5 .5\n0 1 0 .5 .5\n3 1 0 3\n40 50 60\n0 0 1\n1 1 "
+        "1\n9 9 9\n$EndNodes\n"
+        "$Elements\n2 3 1 3\n2 1 2 1\n1 10 20 30\n3 1 4 2\n2 10 20 30 40\n3 20 30 50 40\n$EndElements\n";
     const char *const files[] = {two, four};
     for (int i = 0; i < 2; i++) {
         tl_tetmesh m;
         tl_tet_read_report r;
-        check_two_tets(tl_tetmesh_read_msh(&m, "hand.msh", files[i], strlen(files[i]), &r, &err), &m, &r, i ? "4.1" : "2.2");
+        check_two_tets(tl_tetmesh_read_msh(&m, "hand.msh", files[i], strlen(files[i]), &r, &err), &m, &r,
+                       i ? "4.1" : "2.2");
     }
 }
 
@@ -136,7 +141,8 @@ static void gmsh_binary(void **state)
             for (int k = 0; k < 3; k++) put_double(&b, points[v][k]);
         }
         put_text(&b, "\n$EndNodes\n$Elements\n3\n");
-        static const int elements[] = {2, 1, 2, 1, 0, 0, 10, 20, 30, /* triangles */ 4, 2, 2, 2, 0, 0, 10, 20, 30, 40, 3, 0, 0, 20, 30, 50, 40};
+        static const int elements[] = {2,  1,  2, 1, 0, 0,  10, 20, 30, /* triangles */ 4, 2, 2, 2, 0, 0, 10, 20,
+                                       30, 40, 3, 0, 0, 20, 30, 50, 40};
         for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) put_int(&b, elements[i]);
         put_text(&b, "\n$EndElements\n");
         check_two_tets(tl_tetmesh_read_msh(&m, "hand.msh", b.data, b.count, &r, &err), &m, &r, "2.2 binary");
@@ -150,7 +156,8 @@ static void gmsh_binary(void **state)
             for (int k = 0; k < 3; k++) put_double(&b, points[v][k]);
         put_text(&b, "\n$EndNodes\n$Elements\n");
         put_long(&b, 2), put_long(&b, 3), put_long(&b, 1), put_long(&b, 3);
-        put_int(&b, 2), put_int(&b, 1), put_int(&b, 2), put_long(&b, 1), put_long(&b, 1), put_long(&b, 10), put_long(&b, 20), put_long(&b, 30);
+        put_int(&b, 2), put_int(&b, 1), put_int(&b, 2), put_long(&b, 1), put_long(&b, 1), put_long(&b, 10),
+            put_long(&b, 20), put_long(&b, 30);
         put_int(&b, 3), put_int(&b, 1), put_int(&b, 4), put_long(&b, 2);
         static const int tets[] = {2, 10, 20, 30, 40, 3, 20, 30, 50, 40};
         for (size_t i = 0; i < sizeof tets / sizeof tets[0]; i++) put_long(&b, tets[i]);
@@ -164,11 +171,14 @@ static void vtk_text_and_binary(void **state)
     (void)state;
     tl_tetmesh m;
     tl_tet_read_report r;
-    static const char old[] = "# vtk DataFile Version 2.0\nany title: POINTS CELLS\nASCII\nDATASET UNSTRUCTURED_GRID\n"
-                              "FIELD FieldData 1\nTIME 1 2 double\n0.25 1\nPOINTS 6 float\n0 0 0  1 0 0  0 1 0\n0 0 1  1 1 1\n9 9 9\n"
-                              "CELLS 3 14\n4 0 1 2 3\n3 0 1 2\n4 1 2 4 3\nCELL_TYPES 3\n10\n5\n10\nPOINT_DATA 6\nSCALARS u float\n";
-    static const char recent[] = "# vtk DataFile Version 5.1\nvtk output\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 6 double\n0 0 0 1 0 0 0 1 0 0 0 1 1 1 1 9 9 9\n"
-                                 "METADATA\nINFORMATION 0\n\nCELLS 4 11\nOFFSETS vtktypeint64\n0 4 7 11\nCONNECTIVITY vtktypeint64\n0 1 2 3 0 1 2 1 2 4 3\n"
+    static const char old[] =
+        "# vtk DataFile Version 2.0\nany title: POINTS CELLS\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+        "FIELD FieldData 1\nTIME 1 2 double\n0.25 1\nPOINTS 6 float\n0 0 0  1 0 0  0 1 0\n0 0 1  1 1 1\n9 9 9\n"
+        "CELLS 3 14\n4 0 1 2 3\n3 0 1 2\n4 1 2 4 3\nCELL_TYPES 3\n10\n5\n10\nPOINT_DATA 6\nSCALARS u float\n";
+    static const char recent[] = "# vtk DataFile Version 5.1\nvtk output\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 6 "
+                                 "double\n0 0 0 1 0 0 0 1 0 0 0 1 1 1 1 9 9 9\n"
+                                 "METADATA\nINFORMATION 0\n\nCELLS 4 11\nOFFSETS vtktypeint64\n0 4 7 11\nCONNECTIVITY "
+                                 "vtktypeint64\n0 1 2 3 0 1 2 1 2 4 3\n"
                                  "CELL_TYPES 3\n10 5 10\n";
     check_two_tets(tl_tetmesh_read_vtk(&m, "hand.vtk", old, strlen(old), &r, &err), &m, &r, "2.0");
     check_two_tets(tl_tetmesh_read_vtk(&m, "hand.vtk", recent, strlen(recent), &r, &err), &m, &r, "5.1");
@@ -184,7 +194,9 @@ static void vtk_text_and_binary(void **state)
     check_two_tets(tl_tetmesh_read_vtk(&m, "hand.vtk", b.data, b.count, &r, &err), &m, &r, "3.0 binary");
 
     b.count = 0;
-    put_text(&b, "# vtk DataFile Version 5.1\nt\nBINARY\nDATASET UNSTRUCTURED_GRID\nFIELD FieldData 1\nTIME 1 1 double\n"), put_double(&b, 3.5);
+    put_text(&b,
+             "# vtk DataFile Version 5.1\nt\nBINARY\nDATASET UNSTRUCTURED_GRID\nFIELD FieldData 1\nTIME 1 1 double\n"),
+        put_double(&b, 3.5);
     put_text(&b, "\nPOINTS 6 double\n");
     for (int v = 0; v < 6; v++)
         for (int k = 0; k < 3; k++) put_double(&b, points[v][k]);
@@ -209,7 +221,8 @@ static void quality_of_one_tet(void **state)
     CHECK_OK(tl_tetmesh_quality(&m, &q, &err));
     CHECK_NEAR(q.volume, 1.0 / 6, 1e-16);
     CHECK_NEAR(q.smallest_volume, 1.0 / 6, 1e-16);
-    CHECK_NEAR(q.dihedral_min_deg, acos(1 / sqrt(3)) * 180 / M_PI, 1e-12); /* between the slanted face and a coordinate plane */
+    CHECK_NEAR(q.dihedral_min_deg, acos(1 / sqrt(3)) * 180 / M_PI,
+               1e-12); /* between the slanted face and a coordinate plane */
     CHECK_NEAR(q.dihedral_max_deg, 90, 1e-12);
     CHECK_NEAR(q.edge_min, 1, 0);
     CHECK_NEAR(q.edge_max, sqrt(2), 1e-15);
@@ -228,8 +241,11 @@ static void quality_of_one_tet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(written_files_come_back, make_dir, remove_dir), cmocka_unit_test(gmsh_text), cmocka_unit_test(gmsh_binary),
-        cmocka_unit_test(vtk_text_and_binary), cmocka_unit_test(quality_of_one_tet),
+        cmocka_unit_test_setup_teardown(written_files_come_back, make_dir, remove_dir),
+        cmocka_unit_test(gmsh_text),
+        cmocka_unit_test(gmsh_binary),
+        cmocka_unit_test(vtk_text_and_binary),
+        cmocka_unit_test(quality_of_one_tet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

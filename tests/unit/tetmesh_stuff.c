@@ -14,7 +14,8 @@ static tl_tet_quality check_mesh(const tl_tetmesh *m, const char *what, double e
 {
     tl_tet_quality q;
     CHECK_OK(tl_tetmesh_quality(m, &q, &err));
-    if (q.inverted || q.unused_vertices) fail_msg("%s at %g: %d inverted, %d unused vertices", what, edge, q.inverted, q.unused_vertices);
+    if (q.inverted || q.unused_vertices)
+        fail_msg("%s at %g: %d inverted, %d unused vertices", what, edge, q.inverted, q.unused_vertices);
     tl_trimesh surface;
     tl_trimesh_report r;
     int32_t *vertex_of = TL_NEW(int32_t, m->vertices);
@@ -22,19 +23,24 @@ static tl_tet_quality check_mesh(const tl_tetmesh *m, const char *what, double e
     CHECK_OK(tl_trimesh_check(&surface, &r, &err));
     assert_int_equal(surface.triangles, q.boundary_triangles);
     if (!r.closed || r.nonmanifold_vertices || r.inverted || r.degenerate || r.duplicate)
-        fail_msg("%s at %g: boundary with %d open, %d non-manifold, %d flipped edges, %d non-manifold vertices%s", what, edge, r.open_edges,
-                 r.nonmanifold_edges, r.flipped_edges, r.nonmanifold_vertices, r.inverted ? ", inverted" : "");
+        fail_msg("%s at %g: boundary with %d open, %d non-manifold, %d flipped edges, %d non-manifold vertices%s", what,
+                 edge, r.open_edges, r.nonmanifold_edges, r.flipped_edges, r.nonmanifold_vertices,
+                 r.inverted ? ", inverted" : "");
     CHECK_REL(r.volume, q.volume, 1e-11); /* the same volume by two sums */
-    for (int32_t v = 0; v < surface.vertices; v++) assert_memory_equal(&surface.vertex[v], &m->vertex[vertex_of[v]], sizeof(tl_vec3));
+    for (int32_t v = 0; v < surface.vertices; v++)
+        assert_memory_equal(&surface.vertex[v], &m->vertex[vertex_of[v]], sizeof(tl_vec3));
     tl_trimesh_free(&surface);
     tl_free(vertex_of);
     return q;
 }
 
-static void print_row(const char *what, double edge, const tl_tetmesh *m, const tl_tet_quality *q, const tl_lattice_report *r, double volume)
+static void print_row(const char *what, double edge, const tl_tetmesh *m, const tl_tet_quality *q,
+                      const tl_lattice_report *r, double volume)
 {
-    print_message("%-14s edge %-8.4g %7d tets  volume %+6.2f %%  dihedral %4.1f .. %5.1f  off surface %.2f edges  %d parts\n", what, edge, m->tets,
-                  100 * (q->volume / volume - 1), q->dihedral_min_deg, q->dihedral_max_deg, r->off_surface / edge, q->components);
+    print_message(
+        "%-14s edge %-8.4g %7d tets  volume %+6.2f %%  dihedral %4.1f .. %5.1f  off surface %.2f edges  %d parts\n",
+        what, edge, m->tets, 100 * (q->volume / volume - 1), q->dihedral_min_deg, q->dihedral_max_deg,
+        r->off_surface / edge, q->components);
 }
 
 typedef struct shape {
@@ -52,8 +58,10 @@ static int make_shapes(tl_shape_tree *t, shape out[SHAPES])
     out[n++] = (shape){"ellipsoid", tl_shape_ellipsoid(t, (tl_vec3){0.5, 0.3, 0.2}, &err), true};
     out[n++] = (shape){"torus", tl_shape_torus(t, 0.35, 0.12, &err), true};
     out[n++] = (shape){"torus, turned", tl_shape_place(t, out[2].node, (tl_vec3){0.3, 0.1, -2}, turn, 1.7, &err), true};
-    out[n++] = (shape){"capsule", tl_shape_capsule(t, (tl_vec3){0, -0.3, 0}, (tl_vec3){0.1, 0.3, 0.2}, 0.2, 0.12, &err), true};
-    int left = tl_shape_place(t, out[0].node, (tl_vec3){-0.4, 0, 0}, still, 0.7, &err), right = tl_shape_place(t, out[0].node, (tl_vec3){0.3, 0.2, 0.1}, still, 0.8, &err);
+    out[n++] =
+        (shape){"capsule", tl_shape_capsule(t, (tl_vec3){0, -0.3, 0}, (tl_vec3){0.1, 0.3, 0.2}, 0.2, 0.12, &err), true};
+    int left = tl_shape_place(t, out[0].node, (tl_vec3){-0.4, 0, 0}, still, 0.7, &err),
+        right = tl_shape_place(t, out[0].node, (tl_vec3){0.3, 0.2, 0.1}, still, 0.8, &err);
     out[n++] = (shape){"blobs", tl_shape_smooth_union(t, 2, (int[2]){left, right}, 0.25, &err), true};
     out[n++] = (shape){"rounded box", tl_shape_box(t, (tl_vec3){1, 0.7, 0.5}, 0.15, &err), true};
     out[n++] = (shape){"shell", tl_shape_shell(t, out[0].node, 0.1, &err), true};
@@ -67,7 +75,8 @@ static int make_shapes(tl_shape_tree *t, shape out[SHAPES])
     return n;
 }
 
-/* Suggested size: volume within 1 %, angles of at least 8 degrees, one piece. Finer: the same. Coarser, where walls may break: angles. */
+/* Suggested size: volume within 1 %, angles of at least 8 degrees, one piece. Finer: the same. Coarser, where walls
+ * may break: angles. */
 static void library_shapes(void **state)
 {
     (void)state;
@@ -90,7 +99,9 @@ static void library_shapes(void **state)
             CHECK_LE(8, q.dihedral_min_deg);
             CHECK_LE(q.dihedral_max_deg, 165);
             if (k != 1) CHECK_REL(q.volume, mass.volume, 0.01);
-            if (shapes[i].smooth && q.components == 1) CHECK_LE(r.off_surface, 0.12 * edges[k]); /* sagitta of a triangle of one edge at the curvatures above */
+            if (shapes[i].smooth && q.components == 1)
+                CHECK_LE(r.off_surface,
+                         0.12 * edges[k]); /* sagitta of a triangle of one edge at the curvatures above */
             CHECK_LE(r.off_surface, 0.5 * edges[k]);
             tl_tetmesh_free(&m);
         }
@@ -137,7 +148,8 @@ static void noise_keeps_the_bounds(void **state)
         tets += m.tets, copies += r.split_vertices, removed += r.removed_tets;
         tl_tetmesh_free(&m);
     }
-    print_message("%lld tets of noise: dihedral %.2f .. %.2f, %lld vertices copied, %lld tets removed\n", (long long)tets, least, most, (long long)copies, (long long)removed);
+    print_message("%lld tets of noise: dihedral %.2f .. %.2f, %lld vertices copied, %lld tets removed\n",
+                  (long long)tets, least, most, (long long)copies, (long long)removed);
     CHECK_LE(10.5, least); /* 10.82 .. 164.6 in 22e6 tets of other seeds */
     CHECK_LE(most, 165);
     assert_true(copies > 0 && removed > 0); /* the repairs were needed, and the boundary is a manifold all the same */
@@ -162,9 +174,11 @@ static void thin_shapes_are_reported(void **state)
 {
     (void)state;
     tl_shape_tree *t = tl_shape_tree_create();
-    int sphere = tl_shape_sphere(t, 0.5, &err), shell = tl_shape_shell(t, sphere, 0.01, &err), dot = tl_shape_sphere(t, 1e-3, &err);
+    int sphere = tl_shape_sphere(t, 0.5, &err), shell = tl_shape_shell(t, sphere, 0.01, &err),
+        dot = tl_shape_sphere(t, 1e-3, &err);
     const double still[4] = {1, 0, 0, 0};
-    int pair = tl_shape_union(t, 2, (int[2]){sphere, tl_shape_place(t, dot, (tl_vec3){0.61, 0.03, 0.02}, still, 1, &err)}, &err);
+    int pair = tl_shape_union(
+        t, 2, (int[2]){sphere, tl_shape_place(t, dot, (tl_vec3){0.61, 0.03, 0.02}, still, 1, &err)}, &err);
     tl_tetmesh m;
     tl_lattice_report r;
     /* a wall of a tenth of the lattice's edge: whatever comes out is a good mesh, or a message */
@@ -187,7 +201,10 @@ static void thin_shapes_are_reported(void **state)
     tl_tetmesh_free(&m);
     /* nothing fits */
     const double off[4] = {1, 0, 0, 0};
-    int away = tl_shape_union(t, 2, (int[2]){tl_shape_place(t, dot, (tl_vec3){0.13, 0.11, 0.17}, off, 1, &err), tl_shape_place(t, dot, (tl_vec3){-0.36, 0, 0}, off, 1, &err)}, &err);
+    int away = tl_shape_union(t, 2,
+                              (int[2]){tl_shape_place(t, dot, (tl_vec3){0.13, 0.11, 0.17}, off, 1, &err),
+                                       tl_shape_place(t, dot, (tl_vec3){-0.36, 0, 0}, off, 1, &err)},
+                              &err);
     assert_int_equal(tl_tetmesh_from_shape(t, away, 0.5, &m, &err), TALUS_BAD_INPUT);
     assert_non_null(strstr(err.message, "thinner than the lattice"));
     tl_shape_tree_free(t);
@@ -202,8 +219,8 @@ static void bad_requests(void **state)
     static const struct {
         double edge;
         const char *says;
-    } bad[] = {{0, "edge must be positive, got 0"}, {-1, "got -1"}, {NAN, "edge must be positive"}, {INFINITY, "edge must be positive"},
-               {1e-5, "too small"}, {1e-300, "too small"}};
+    } bad[] = {{0, "edge must be positive, got 0"}, {-1, "got -1"},      {NAN, "edge must be positive"},
+               {INFINITY, "edge must be positive"}, {1e-5, "too small"}, {1e-300, "too small"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(tl_tetmesh_from_shape(t, sphere, bad[i].edge, &m, &err), TALUS_BAD_INPUT);
         if (!strstr(err.message, bad[i].says)) fail_msg("edge %g: %s", bad[i].edge, err.message);
@@ -234,8 +251,11 @@ static void nan_is_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(library_shapes),           cmocka_unit_test(noise_keeps_the_bounds),   cmocka_unit_test(box_on_the_lattice_is_exact),
-        cmocka_unit_test(thin_shapes_are_reported), cmocka_unit_test(bad_requests),
+        cmocka_unit_test(library_shapes),
+        cmocka_unit_test(noise_keeps_the_bounds),
+        cmocka_unit_test(box_on_the_lattice_is_exact),
+        cmocka_unit_test(thin_shapes_are_reported),
+        cmocka_unit_test(bad_requests),
         cmocka_unit_test(nan_is_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

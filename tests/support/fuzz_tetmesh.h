@@ -9,7 +9,8 @@
 #include "geom/mesh_reader.h"
 #include "geom/tetmesh.h"
 
-typedef talus_status (*fuzz_reader)(tl_tetmesh *, const char *, const char *, size_t, tl_tet_read_report *, talus_error *);
+typedef talus_status (*fuzz_reader)(tl_tetmesh *, const char *, const char *, size_t, tl_tet_read_report *,
+                                    talus_error *);
 
 static inline void fuzz_tetmesh(fuzz_reader read, const uint8_t *data, size_t bytes)
 {
