@@ -17,7 +17,7 @@
 #define TL_SHAPE_NODES_MAX 100000
 #define TL_SHAPE_COST_MAX 100000 /* primitives that one evaluation of a shape may visit */
 #define TL_SCENE_PAINTS_MAX 20000
-#define TL_SHAPE_DEPTH_MAX 100   /* operations inside operations */
+#define TL_SHAPE_DEPTH_MAX 100 /* operations inside operations */
 
 typedef struct tl_problem {
     tl_where where;
