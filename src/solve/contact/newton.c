@@ -8,7 +8,7 @@
  * The answer's velocities always come from its impulses, so momentum is kept to rounding whatever was reached. */
 #include <string.h>
 
-#include "math/factor.h"
+#include "solve/contact/body_matrix.h"
 #include "solve/contact/methods.h"
 #include "solve/contact/sweeps.h"
 
@@ -18,117 +18,23 @@
 #define NEWTON_MAX 60       /* Newton steps in all, unless the caller asks for another cap */
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 50
-#define SWEEPS_LAST 100     /* when the best residual is still above SWEEP_ABOVE */
+#define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
 #define LINE_SEARCH_MAX 12
 
 typedef struct state {
     const tl_pairs *t;
     double kappa;
     bool shift;
-    double *r;              /* [m] penalty of each contact, kg */
-    double *s;              /* [m] shift, m/s */
-    double *lam;            /* [3m] multipliers */
-    double *best;           /* [3m] multipliers with the least residual */
-    double *x;              /* [3m] lam - r (u + s e_n) at dv */
-    double *Jd;             /* [3m] J d */
+    double *r;                /* [m] penalty of each contact, kg */
+    double *s;                /* [m] shift, m/s */
+    double *lam;              /* [3m] multipliers */
+    double *best;             /* [3m] multipliers with the least residual */
+    double *x;                /* [3m] lam - r (u + s e_n) at dv */
+    double *Jd;               /* [3m] J d */
     double *dv, *d, *g, *out; /* [6 moving] velocity change, direction, gradient, scratch */
-    tl_csr H;               /* M + J^T D J, block rows of 6 */
-    int64_t *slot;          /* [m][4] offsets of the 6x6 blocks aa, ab, ba, bb in H's first row of the body; -1 = none */
+    tl_body_matrix H;         /* M + J^T D J */
     tl_factor *factor;
 } state;
-
-/* ---- matrix ---- */
-
-/* Bodies that each body shares a contact with, itself included, rising and once each. */
-typedef struct graph {
-    int64_t *start;
-    int32_t *near;
-} graph;
-
-static int32_t compare_insert(int32_t *list, int32_t count, int32_t value)
-{
-    int32_t k = count;
-    while (k > 0 && list[k - 1] > value) k--;
-    if (k > 0 && list[k - 1] == value) return count;
-    memmove(list + k + 1, list + k, sizeof *list * (size_t)(count - k));
-    list[k] = value;
-    return count + 1;
-}
-
-/* Room for every contact twice, then packed. */
-static void build_graph(const tl_pairs *t, graph *g, int32_t *degree, int64_t *room)
-{
-    memset(room, 0, sizeof *room * ((size_t)t->moving + 1));
-    for (int32_t c = 0; c < t->contacts; c++)
-        if (t->pair[c].body[0] >= 0 && t->pair[c].body[1] >= 0) room[t->pair[c].body[0] + 1]++, room[t->pair[c].body[1] + 1]++;
-    for (int32_t i = 0; i < t->moving; i++) room[i + 1] += room[i] + 1;
-    for (int32_t i = 0; i < t->moving; i++) g->near[room[i]] = i, degree[i] = 1;
-    for (int32_t c = 0; c < t->contacts; c++) {
-        int32_t a = t->pair[c].body[0], b = t->pair[c].body[1];
-        if (a < 0 || b < 0) continue;
-        degree[a] = compare_insert(g->near + room[a], degree[a], b);
-        degree[b] = compare_insert(g->near + room[b], degree[b], a);
-    }
-    g->start[0] = 0;
-    for (int32_t i = 0; i < t->moving; i++) {
-        memmove(g->near + g->start[i], g->near + room[i], sizeof(int32_t) * (size_t)degree[i]);
-        g->start[i + 1] = g->start[i] + degree[i];
-    }
-}
-
-static int64_t block_at(const graph *g, const tl_csr *H, int32_t row, int32_t col)
-{
-    if (row < 0 || col < 0) return -1;
-    for (int64_t k = g->start[row]; k < g->start[row + 1]; k++)
-        if (g->near[k] == col) return H->start[6 * (int64_t)row] + 6 * (k - g->start[row]);
-    return -1;
-}
-
-static size_t matrix_bytes(int64_t m, int64_t b)
-{
-    int64_t blocks = b + 2 * m;
-    return TL_ARENA_ROOM(int64_t, b + 1) * 2 + TL_ARENA_ROOM(int32_t, blocks) + TL_ARENA_ROOM(int32_t, b) +
-           TL_ARENA_ROOM(int64_t, 6 * b + 1) + TL_ARENA_ROOM(int32_t, 36 * blocks) + TL_ARENA_ROOM(double, 36 * blocks) +
-           TL_ARENA_ROOM(int64_t, 4 * m);
-}
-
-static void matrix_pattern(state *s, tl_arena *a)
-{
-    const tl_pairs *t = s->t;
-    int64_t b = t->moving, m = t->contacts;
-    graph g = {TL_TAKE(a, int64_t, b + 1), TL_TAKE(a, int32_t, b + 2 * m)};
-    int64_t *room = TL_TAKE(a, int64_t, b + 1);
-    int32_t *degree = TL_TAKE(a, int32_t, b);
-    build_graph(t, &g, degree, room);
-    s->H = (tl_csr){.rows = (int32_t)(6 * b), .cols = (int32_t)(6 * b)};
-    s->H.start = TL_TAKE(a, int64_t, 6 * b + 1);
-    s->H.col = TL_TAKE(a, int32_t, 36 * g.start[b]);
-    s->H.val = TL_TAKE(a, double, 36 * g.start[b]);
-    int64_t at = 0;
-    s->H.start[0] = 0;
-    for (int32_t i = 0; i < b; i++)
-        for (int r = 0; r < 6; r++) {
-            for (int64_t k = g.start[i]; k < g.start[i + 1]; k++)
-                for (int c = 0; c < 6; c++) s->H.col[at++] = 6 * g.near[k] + c;
-            s->H.start[6 * i + r + 1] = at;
-        }
-    s->slot = TL_TAKE(a, int64_t, 4 * m);
-    for (int32_t c = 0; c < m; c++)
-        for (int k = 0; k < 4; k++) s->slot[4 * c + k] = block_at(&g, &s->H, t->pair[c].body[k / 2], t->pair[c].body[k % 2]);
-}
-
-/* 6x6 block at `slot` of the rows of `body` += Ja^T D Jb. */
-static void add_block(state *s, int32_t body, int64_t slot, const double *Ja, const double D[9], const double *Jb)
-{
-    double DJ[18];
-    for (int r = 0; r < 3; r++)
-        for (int k = 0; k < 6; k++) DJ[6 * r + k] = D[3 * r] * Jb[k] + D[3 * r + 1] * Jb[6 + k] + D[3 * r + 2] * Jb[12 + k];
-    int64_t stride = s->H.start[6 * (int64_t)body + 1] - s->H.start[6 * (int64_t)body];
-    for (int i = 0; i < 6; i++) {
-        double *row = s->H.val + slot + i * stride;
-        for (int k = 0; k < 6; k++) row[k] += Ja[i] * DJ[k] + Ja[6 + i] * DJ[6 + k] + Ja[12 + i] * DJ[12 + k];
-    }
-}
 
 /* r dP_K at x: symmetric positive semidefinite. */
 static bool cone_slope(double mu, double r, const double x[3], double D[9])
@@ -153,23 +59,10 @@ static bool cone_slope(double mu, double r, const double x[3], double D[9])
 
 static void assemble(state *s)
 {
-    const tl_pairs *t = s->t;
-    memset(s->H.val, 0, sizeof(double) * (size_t)s->H.start[s->H.rows]);
-    for (int32_t i = 0; i < t->moving; i++) /* the diagonal block of body i starts at column 6 i */
-        for (int r = 0; r < 6; r++)
-            for (int64_t k = s->H.start[6 * i + r]; k < s->H.start[6 * i + r + 1]; k++) {
-                int c = s->H.col[k] - 6 * i;
-                if (c < 0 || c > 5) continue;
-                if (r < 3 && c == r) s->H.val[k] = t->mass[i];
-                if (r > 2 && c > 2) s->H.val[k] = t->inertia[9 * (int64_t)i + 3 * (r - 3) + c - 3];
-            }
-    for (int32_t c = 0; c < t->contacts; c++) {
-        const tl_pair *p = &t->pair[c];
+    tl_body_matrix_start(&s->H, s->t);
+    for (int32_t c = 0; c < s->t->contacts; c++) {
         double D[9];
-        if (!cone_slope(p->mu, s->r[c], s->x + 3 * (int64_t)c, D)) continue;
-        for (int k = 0; k < 4; k++)
-            if (s->slot[4 * (int64_t)c + k] >= 0)
-                add_block(s, p->body[k / 2], s->slot[4 * (int64_t)c + k], p->J[k / 2], D, p->J[k % 2]);
+        if (cone_slope(s->t->pair[c].mu, s->r[c], s->x + 3 * (int64_t)c, D)) tl_body_matrix_add(&s->H, s->t, c, D);
     }
 }
 
@@ -263,7 +156,7 @@ static bool newton_step(state *s, tl_work *w)
     for (int64_t k = 0; k < 6 * (int64_t)t->moving; k++) s->d[k] = s->out[k] - s->dv[k];
     mass_times(t, s->d, s->g);
     w->factorizations++;
-    if (tl_factor_update(s->factor, &s->H, NULL) != TALUS_OK) return false;
+    if (tl_factor_update(s->factor, &s->H.matrix, NULL) != TALUS_OK) return false;
     if (tl_factor_solve(s->factor, 1, s->g, s->d, NULL) != TALUS_OK) return false;
     double a = line_search(s);
     for (int64_t k = 0; k < 6 * (int64_t)t->moving; k++) s->dv[k] += a * s->d[k];
@@ -345,7 +238,7 @@ static size_t bytes(const tl_contact *p, const tl_options *o)
     (void)o;
     int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
     return tl_pairs_bytes(p) + 2 * TL_ARENA_ROOM(double, m) + 4 * TL_ARENA_ROOM(double, 3 * m) +
-           4 * TL_ARENA_ROOM(double, 6 * b) + matrix_bytes(m, b);
+           4 * TL_ARENA_ROOM(double, 6 * b) + tl_body_matrix_bytes(m, b);
 }
 
 static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam, tl_outcome *out, tl_work *w)
@@ -434,11 +327,9 @@ static tl_outcome run(const tl_contact *p, const tl_options *o, const tl_stop *s
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     }
     if (out.result == TL_OUT_OF_ITERATIONS) {
-        tl_factor_options fo = tl_factor_options_default();
-        fo.order = TL_ORDER_AMD;
-        s.factor = o->factor;
-        if (s.factor || tl_factor_create(&s.factor, &fo, NULL) == TALUS_OK) {
-            matrix_pattern(&s, a);
+        s.factor = tl_body_factor(o->factor);
+        if (s.factor) {
+            tl_body_matrix_build(&s.H, &t, a);
             minimise(&s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
             if (s.factor != o->factor) tl_factor_free(s.factor);
         } else {
@@ -467,7 +358,9 @@ static tl_outcome run_convex(const tl_contact *p, const tl_options *o, const tl_
 }
 
 const tl_contact_method tl_contact_newton_shift = {
-    "newton-shift", "augmented Lagrangian on the cone, Newton on body velocities, shifted to true Coulomb (the default)", true, bytes,
+    "newton-shift",
+    "augmented Lagrangian on the cone, Newton on body velocities, shifted to true Coulomb (the default)", true, bytes,
     run_shift};
 const tl_contact_method tl_contact_newton_convex = {
-    "newton-convex", "the same without the shift: the convex relaxation, lifts sliding bodies", false, bytes, run_convex};
+    "newton-convex", "the same without the shift: the convex relaxation, lifts sliding bodies", false, bytes,
+    run_convex};

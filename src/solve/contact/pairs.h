@@ -11,10 +11,10 @@
 #include "solve/contact/problem.h"
 
 typedef struct tl_pair {
-    int32_t body[2];    /* numbers of moving bodies, -1 where there is none */
-    double J[2][18];    /* 3x6 row by row: rows n t1 t2, columns linear, angular velocity */
-    double MJ[2][18];   /* J M^-1, same layout */
-    double w_n, w_t;    /* masses of the contact, kg (tl_contact_scales) */
+    int32_t body[2];  /* numbers of moving bodies, -1 where there is none */
+    double J[2][18];  /* 3x6 row by row: rows n t1 t2, columns linear, angular velocity */
+    double MJ[2][18]; /* J M^-1, same layout */
+    double w_n, w_t;  /* masses of the contact, kg (tl_contact_scales) */
     double mu;
     double q[3];
 } tl_pair;

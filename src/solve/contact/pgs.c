@@ -5,8 +5,8 @@
 #include "solve/contact/methods.h"
 #include "solve/contact/sweeps.h"
 
-#define REFRESH 10      /* sweeps between recomputations of dv from lam */
-#define LOOK_EVERY 10   /* sweeps between residuals */
+#define REFRESH 10    /* sweeps between recomputations of dv from lam */
+#define LOOK_EVERY 10 /* sweeps between residuals */
 
 static double clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
 
@@ -86,6 +86,8 @@ static tl_outcome run_pyramid(const tl_contact *p, const tl_options *o, const tl
     return run_shape(p, stop, lam, a, w, TL_SWEEP_PYRAMID);
 }
 
-const tl_contact_method tl_contact_pgs = {"pgs", "projected Gauss-Seidel with the exact friction disc", true, bytes, run_disc};
+const tl_contact_method tl_contact_pgs = {"pgs", "projected Gauss-Seidel with the exact friction disc", true, bytes,
+                                          run_disc};
 const tl_contact_method tl_contact_pgs_pyramid = {
-    "pgs-pyramid", "the same with a box instead of the disc: friction depends on the direction", false, bytes, run_pyramid};
+    "pgs-pyramid", "the same with a box instead of the disc: friction depends on the direction", false, bytes,
+    run_pyramid};
