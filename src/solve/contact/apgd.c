@@ -47,7 +47,7 @@ static double residual_at(const state *s, const double *lam, const double *u, bo
 static void refresh_shift(state *s, const double *u)
 {
     for (int32_t c = 0; c < s->t->contacts; c++)
-        s->s[c] = s->x[3 * (int64_t)c] > 0 ? s->t->pair[c].mu * hypot(u[3 * (int64_t)c + 1], u[3 * (int64_t)c + 2]) : 0;
+        s->s[c] = tl_pair_shift(&s->t->pair[c], u + 3 * (int64_t)c, s->x + 3 * (int64_t)c);
 }
 
 /* x = P_K(y - (w/L)(u(y) + s e_n)), with L doubled until the quadratic model holds. */

@@ -41,6 +41,10 @@ static bool cone_slope(double mu, double r, const double x[3], double D[9])
 {
     double length = sqrt(x[1] * x[1] + x[2] * x[2]);
     memset(D, 0, 9 * sizeof *D);
+    if (mu == 0) { /* the cone is a ray: no stiffness across it */
+        D[0] = x[0] > 0 ? r : 0;
+        return x[0] > 0;
+    }
     if (length <= mu * x[0]) {
         D[0] = D[4] = D[8] = r;
         return true;
@@ -192,7 +196,7 @@ static double update_multipliers(state *s)
         tl_project_cone(s->t->pair[c].mu, s->x + 3 * (int64_t)c, l);
         if (!s->shift) continue;
         tl_pair_velocity(&s->t->pair[c], s->dv, u);
-        double fresh = l[0] > 0 ? s->t->pair[c].mu * hypot(u[1], u[2]) : 0;
+        double fresh = tl_pair_shift(&s->t->pair[c], u, l);
         most = fmax(most, fabs(fresh - s->s[c]));
         s->s[c] = fresh;
     }
@@ -321,7 +325,7 @@ static tl_outcome run(const tl_contact *p, const tl_options *o, const tl_stop *s
         for (int32_t c = 0; c < t.contacts; c++) {
             double u[3];
             tl_pair_velocity(&t.pair[c], s.dv, u);
-            s.s[c] = lam[3 * (int64_t)c] > 0 ? t.pair[c].mu * hypot(u[1], u[2]) : 0;
+            s.s[c] = tl_pair_shift(&t.pair[c], u, lam + 3 * (int64_t)c);
         }
         out.residual = tl_pairs_residual(&t, lam, s.out);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;

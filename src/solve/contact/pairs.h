@@ -68,6 +68,15 @@ double tl_pair_residual(const tl_pair *c, const double u[3], const double lam[3]
 /* Largest over contacts for lam, with dv (scratch, [6 moving]) recomputed from it. */
 double tl_pairs_residual(const tl_pairs *t, const double *lam, double *dv);
 
+/* De Saxce shift of a contact: mu |u_t| where it slides. A contact strictly inside of its cone sticks, and its u_t is
+ * rounding, which a large mu would blow up. */
+static inline double tl_pair_shift(const tl_pair *c, const double u[3], const double lam[3])
+{
+    double most = c->mu * lam[0];
+    if (!(lam[0] > 0) || hypot(lam[1], lam[2]) < 0.999 * most) return 0;
+    return c->mu * hypot(u[1], u[2]);
+}
+
 /* Friction in its disc of radius mu lam_n; lam_n at least 0. */
 static inline void tl_project_disc(double radius, double t[2])
 {
