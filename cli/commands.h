@@ -4,6 +4,7 @@
 #define CLI_COMMANDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct cli_command {
     const char *name, *summary;
@@ -11,6 +12,10 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_bench(int argc, char **argv);
+int cli_check(int argc, char **argv);
+int cli_mesh(int argc, char **argv);
+int cli_render(int argc, char **argv);
+int cli_scenes(int argc, char **argv);
 
 /* Options that take a value: "--size 64" and "--size=64". */
 typedef struct cli_option {
@@ -28,5 +33,11 @@ void cli_print_options(const cli_option *options);
 /* Numbers from option text; a wrong one is a message on stderr and false. */
 bool cli_integer(const char *name, const char *text, long least, long most, int *out);
 bool cli_number(const char *name, const char *text, double least, double most, double *out);
+
+/* Take every "--set KEY=VALUE" out of argv. Returns the new argc, or -1 after a message on stderr. */
+int cli_take_settings(int argc, char **argv, int most, const char **setting, int *settings);
+
+/* The folder of talus' own scenes, or one below it; false when it is not found. */
+bool cli_scenes_folder(const char *below, char *path, size_t room);
 
 #endif

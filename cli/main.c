@@ -6,6 +6,10 @@
 
 static const cli_command commands[] = {
     {"bench", "compare solver methods, measure kernels, reproduce tables", cli_bench},
+    {"check", "read a scene and explain every problem in it", cli_check},
+    {"mesh", "surfaces and tetrahedra of shapes and mesh files, with quality figures", cli_mesh},
+    {"render", "draw a scene or a shape", cli_render},
+    {"scenes", "the scenes that come with talus", cli_scenes},
 };
 #define COMMANDS ((int)(sizeof commands / sizeof commands[0]))
 

@@ -24,6 +24,12 @@ pkg_check_modules(OPENBLAS QUIET IMPORTED_TARGET openblas)
 talus_need(OPENBLAS_FOUND "OpenBLAS, built for OpenMP" libopenblas-openmp-dev)
 pkg_check_modules(HDF5S QUIET IMPORTED_TARGET hdf5-serial) # never plain hdf5: that may be the MPI build
 talus_need(HDF5S_FOUND "HDF5, serial build" libhdf5-dev)
+pkg_check_modules(LUA QUIET IMPORTED_TARGET lua5.4)
+talus_need(LUA_FOUND "Lua 5.4, the language of scenes" liblua5.4-dev)
+find_package(embree 3 QUIET CONFIG) # brings TBB
+talus_need(embree_FOUND "Embree 3, rays and distances" libembree-dev)
+find_package(PNG QUIET)
+talus_need(PNG_FOUND "libpng, pictures" libpng-dev)
 if(TALUS_TESTS)
   pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
   talus_need(CMOCKA_FOUND "cmocka, for the tests" libcmocka-dev)

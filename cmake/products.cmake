@@ -7,7 +7,7 @@ function(talus_library target type)
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME talus LINKER_LANGUAGE C)
-  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C CHOLMOD::CHOLMOD PkgConfig::OPENBLAS PkgConfig::HDF5S m)
+  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C CHOLMOD::CHOLMOD PkgConfig::OPENBLAS PkgConfig::HDF5S PkgConfig::LUA embree PNG::PNG m)
   if(TALUS_SANITIZE OR TALUS_FUZZ)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
@@ -34,6 +34,7 @@ install(TARGETS talus_program RUNTIME)
 install(TARGETS talus_shared EXPORT talusTargets)
 install(TARGETS talus_static EXPORT talusStaticTargets)
 install(DIRECTORY include/talus TYPE INCLUDE)
+install(DIRECTORY scenes DESTINATION "${CMAKE_INSTALL_DATADIR}/talus")
 install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # pkg-config: the prefix is found from the file's own place, so an installation may be moved.
@@ -41,7 +42,8 @@ file(RELATIVE_PATH TALUS_PC_TO_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "
 string(REGEX REPLACE "/$" "" TALUS_PC_TO_PREFIX "${TALUS_PC_TO_PREFIX}")
 list(JOIN OPENBLAS_LDFLAGS " " openblas_flags)
 list(JOIN HDF5S_LDFLAGS " " hdf5_flags)
-set(TALUS_PC_LIBS "${openblas_flags} ${hdf5_flags}")
+list(JOIN LUA_LDFLAGS " " lua_flags)
+set(TALUS_PC_LIBS "${openblas_flags} ${hdf5_flags} ${lua_flags} -lembree3 -lpng")
 configure_file(cmake/talus.pc.in talus.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/talus.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 

@@ -11,6 +11,7 @@ endif()
 file(GLOB TALUS_TEST_SUPPORT CONFIGURE_DEPENDS tests/support/*.c)
 add_library(talus_test_support STATIC $<TARGET_OBJECTS:talus_objects> ${TALUS_TEST_SUPPORT})
 target_include_directories(talus_test_support PUBLIC tests/support)
+target_compile_definitions(talus_test_support PUBLIC TL_SOURCE_DIR="${PROJECT_SOURCE_DIR}") # where tests find their files
 target_link_libraries(talus_test_support PUBLIC talus_inside PkgConfig::LAPACKE PkgConfig::CMOCKA)
 
 # First, because they are quick and say most.
@@ -32,6 +33,24 @@ foreach(file ${TALUS_TEST_FILES})
   add_test(NAME ${folder}/${name} COMMAND test_${folder}_${name})
   set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 endforeach()
+
+# Scenes through the program: broken ones, attacks on the sandbox, the gallery, the reference page. Sanitizers may take five times as long.
+set(scene_seconds 2)
+if(TALUS_SANITIZE)
+  set(scene_seconds 10)
+endif()
+foreach(folder broken attack)
+  add_test(NAME scenes/${folder} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/scenes/run_bad.py" "$<TARGET_FILE:talus_program>"
+           "${PROJECT_SOURCE_DIR}/tests/scenes/${folder}" --seconds ${scene_seconds} --least 60)
+endforeach()
+add_test(NAME scenes/gallery COMMAND talus_program scenes)
+add_test(NAME scenes/reference COMMAND sh -c "\"$1\" check --reference | diff - \"$2\"" sh "$<TARGET_FILE:talus_program>" "${PROJECT_SOURCE_DIR}/docs/scene-reference.md")
+set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+
+# Commands from the outside.
+add_test(NAME cli/mesh COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/mesh.py" "$<TARGET_FILE:talus_program>"
+         "${PROJECT_SOURCE_DIR}/scenes")
+set_tests_properties(cli/mesh PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 # An installed talus, used through pkg-config and through CMake. Sanitized libraries are not for installing.
 if(NOT TALUS_SANITIZE)

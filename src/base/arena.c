@@ -98,9 +98,11 @@ void *tl_arena_take_zero(tl_arena *a, size_t bytes)
 talus_status tl_arena_reserve(tl_arena *a, size_t bytes, talus_error *err)
 {
     tl_arena_chunk *c = a->current;
-    if (c && c->size - c->used >= bytes) return TALUS_OK;
-    if (bytes > SIZE_MAX / 4 || !grow(a, round_up(bytes)))
+    if (bytes > SIZE_MAX / 4 || ((!c || c->size - c->used < bytes) && !grow(a, round_up(bytes))))
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a work space of %zu bytes", bytes);
+    /* a reset makes room for what was asked for, used or not */
+    size_t end = tl_arena_mark(a) + round_up(bytes);
+    if (end > a->high_water) a->high_water = end;
     return TALUS_OK;
 }
 

@@ -18,7 +18,7 @@ typedef struct tl_arena_chunk tl_arena_chunk;
 
 typedef struct tl_arena {
     tl_arena_chunk *first, *current;
-    size_t high_water; /* most bytes ever in use at once */
+    size_t high_water; /* most bytes ever in use or reserved at once */
 } tl_arena;
 
 /* An arena may start as {0}: it takes its first chunk when first asked. */
@@ -41,7 +41,7 @@ talus_status tl_arena_reserve(tl_arena *a, size_t bytes, talus_error *err);
 size_t tl_arena_mark(const tl_arena *a);
 void tl_arena_release(tl_arena *a, size_t mark);
 
-/* Empty the arena; several chunks become one of the size last needed. */
+/* Empty the arena; several chunks become one that holds the most ever needed. */
 void tl_arena_reset(tl_arena *a);
 
 #endif

@@ -38,3 +38,17 @@ const char *tl_text_nearest(const char *word, const char *const *names)
     }
     return best;
 }
+
+tl_c_numbers tl_c_numbers_begin(void)
+{
+    tl_c_numbers c = {newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0};
+    if (c.mine) c.before = uselocale(c.mine);
+    return c;
+}
+
+void tl_c_numbers_end(tl_c_numbers c)
+{
+    if (!c.mine) return;
+    uselocale(c.before);
+    freelocale(c.mine);
+}

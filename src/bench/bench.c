@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/text.h"
 #include "bench/table.h"
+#include "math/blas.h"
+#include "talus_version.h"
 
 extern const tl_bench tl_bench_solvers, tl_bench_kernels;
 
@@ -14,6 +17,23 @@ static const tl_bench *const benches[] = {&tl_bench_solvers, &tl_bench_kernels};
 talus_bench_options talus_bench_options_default(void) { return (talus_bench_options){0}; }
 const char *talus_bench_name(int i) { return i >= 0 && i < BENCHES ? benches[i]->name : NULL; }
 const char *talus_bench_help(int i) { return i >= 0 && i < BENCHES ? benches[i]->help : NULL; }
+
+/* What the numbers below were made by. */
+static void machine_line(tl_table *t)
+{
+    char line[256], cpu[128] = "unknown CPU";
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        char *value = strncmp(line, "model name", 10) ? NULL : strchr(line, ':');
+        if (!value) continue;
+        value[strcspn(value, "\n")] = 0;
+        snprintf(cpu, sizeof cpu, "%.120s", value + 2);
+        break;
+    }
+    if (f) fclose(f);
+    tl_table_line(t, TALUS_ROW_NOTE, "talus %s, %s, %s, %d threads, BLAS kernels %s", TALUS_VERSION_STRING,
+                  TALUS_COMPILER_STRING, cpu, tl_threads(), tl_blas_core());
+}
 
 talus_status talus_bench_run(const talus_bench_options *o, talus_row_fn row, void *user, talus_error *err)
 {
@@ -25,6 +45,7 @@ talus_status talus_bench_run(const talus_bench_options *o, talus_row_fn row, voi
     const char *names[BENCHES + 1] = {0};
     for (int i = 0; i < BENCHES; i++) {
         if (!strcmp(benches[i]->name, o->table)) {
+            machine_line(&t);
             TL_TRY(benches[i]->run(o, &t, err));
             return t.stopped ? TL_FAIL(err, TALUS_INTERRUPTED, "benchmark stopped") : TALUS_OK;
         }

@@ -32,9 +32,19 @@ typedef struct context {
     tl_table *t;
     tl_arena arena;
     int repeats;
+    int lines; /* sent so far */
 } context;
 
 static bool wanted(const char *name, const char *part) { return !part || strstr(name, part); }
+
+/* x0 NULL: zero */
+static void set_start(int64_t n, const double *x0, double *x)
+{
+    if (x0)
+        memcpy(x, x0, sizeof *x * (size_t)n);
+    else
+        memset(x, 0, sizeof *x * (size_t)n);
+}
 
 static const char *const columns[] = {"method",   "precond", "iterations",  "outer",     "products", "best s",
                                       "median s", "outcome", "certificate", "violation", "energy",   NULL};
@@ -49,6 +59,7 @@ typedef struct line {
 
 static void send_line(context *c, const line *l)
 {
+    c->lines++;
     tl_table_cell(c->t, "%s", l->method);
     tl_table_cell(c->t, "%s", l->precond);
     tl_table_cell(c->t, "%d", l->outcome.iterations);
@@ -93,7 +104,7 @@ static talus_status time_boxqp(context *c, const tl_boxqp_method *m, const char 
     tl_boxqp_report report;
     int done = 0;
     while (done < c->repeats && spent < REPEAT_UNTIL) {
-        memcpy(x, x0, sizeof(double) * (size_t)qp->space->n);
+        set_start(qp->space->n, x0, x);
         TL_TRY(tl_boxqp_solve(m, qp, o, stop, x, &c->arena, NULL, &report, err));
         spent += seconds[done++] = report.seconds;
     }
@@ -150,15 +161,15 @@ static talus_status compare_boxqp(context *c, const char *title, const tl_boxqp 
 
 /* ---- cone problems ---- */
 
-static talus_status time_cone(context *c, const tl_cone_method *m, const tl_cone *p, double *x, const tl_stop *stop,
-                              talus_error *err)
+static talus_status time_cone(context *c, const tl_cone_method *m, const tl_cone *p, const double *x0, double *x,
+                              const tl_stop *stop, talus_error *err)
 {
     double seconds[REPEATS_MAX], spent = 0;
     tl_options o = tl_options_default();
     tl_cone_report report;
     int done = 0;
     while (done < c->repeats && spent < REPEAT_UNTIL) {
-        memset(x, 0, sizeof(double) * (size_t)p->space->n);
+        set_start(p->space->n, x0, x);
         TL_TRY(tl_cone_solve(m, p, &o, stop, x, &c->arena, NULL, &report, err));
         spent += seconds[done++] = report.seconds;
     }
@@ -174,7 +185,7 @@ static talus_status time_cone(context *c, const tl_cone_method *m, const tl_cone
     return TALUS_OK;
 }
 
-static talus_status compare_cone(context *c, const char *title, const tl_cone *p, talus_error *err)
+static talus_status compare_cone(context *c, const char *title, const tl_cone *p, const double *x0, talus_error *err)
 {
     tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_CONE, 0, PRODUCTS_MAX};
     int64_t n = p->space->n;
@@ -186,21 +197,21 @@ static talus_status compare_cone(context *c, const char *title, const tl_cone *p
     talus_status status = TALUS_OK;
     for (int i = 0; i < tl_cone_method_count() && status == TALUS_OK && !c->t->stopped; i++)
         if (wanted(tl_cone_method_at(i)->name, c->o->method))
-            status = time_cone(c, tl_cone_method_at(i), p, x, &stop, err);
+            status = time_cone(c, tl_cone_method_at(i), p, x0, x, &stop, err);
     tl_free(x);
     return status;
 }
 
 /* ---- linear systems ---- */
 
-static talus_status time_linear(context *c, const tl_linear_method *m, const tl_linear *p, double *x,
+static talus_status time_linear(context *c, const tl_linear_method *m, const tl_linear *p, const double *x0, double *x,
                                 const tl_options *o, const tl_stop *stop, talus_error *err)
 {
     double seconds[REPEATS_MAX], spent = 0;
     tl_linear_report report;
     int done = 0;
     while (done < c->repeats && spent < REPEAT_UNTIL) {
-        memset(x, 0, sizeof(double) * (size_t)p->space->n);
+        set_start(p->space->n, x0, x);
         TL_TRY(tl_linear_solve(m, p, o, stop, x, &c->arena, NULL, &report, err));
         spent += seconds[done++] = report.seconds;
     }
@@ -214,7 +225,8 @@ static talus_status time_linear(context *c, const tl_linear_method *m, const tl_
     return TALUS_OK;
 }
 
-static talus_status compare_linear(context *c, const char *title, const tl_linear *p, talus_error *err)
+static talus_status compare_linear(context *c, const char *title, const tl_linear *p, const double *x0,
+                                   talus_error *err)
 {
     tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_BOX, 0, PRODUCTS_MAX};
     int64_t n = p->space->n;
@@ -229,7 +241,7 @@ static talus_status compare_linear(context *c, const char *title, const tl_linea
         status = tl_precond_create(&o.precond, tl_precond_at(k), p->A.csr, err);
         for (int i = 0; i < tl_linear_method_count() && status == TALUS_OK && !c->t->stopped; i++)
             if (wanted(tl_linear_method_at(i)->name, c->o->method))
-                status = time_linear(c, tl_linear_method_at(i), p, x, &o, &stop, err);
+                status = time_linear(c, tl_linear_method_at(i), p, x0, x, &o, &stop, err);
         tl_precond_free(o.precond);
     }
     tl_free(x);
@@ -328,7 +340,8 @@ static talus_status pressure_linear(context *c, int size, talus_error *err)
     tl_linear p = {&wall.space, wall.qp.A, wall.b};
     tl_captured as = {.kind = TL_KIND_LINEAR, .linear = p};
     talus_status status = capture(c, "pressure-linear", &as, err);
-    if (status == TALUS_OK) status = compare_linear(c, "The same pressure without bounds, as a linear system", &p, err);
+    if (status == TALUS_OK)
+        status = compare_linear(c, "The same pressure without bounds, as a linear system", &p, NULL, err);
     tl_boxqp_case_free(&wall);
     return status;
 }
@@ -354,7 +367,7 @@ static talus_status sand_box(context *c, int size, talus_error *err)
     tl_captured as = {.kind = TL_KIND_CONE, .cone = sand.problem};
     talus_status status = capture(c, "sand-box", &as, err);
     if (status == TALUS_OK)
-        status = compare_cone(c, "Frictional stress in a sand box at frozen pressure", &sand.problem, err);
+        status = compare_cone(c, "Frictional stress in a sand box at frozen pressure", &sand.problem, NULL, err);
     tl_gen_cone_free(&sand);
     return status;
 }
@@ -376,7 +389,7 @@ static talus_status friction_blocks(context *c, int size, talus_error *err)
     tl_captured as = {.kind = TL_KIND_CONE, .cone = blocks.problem};
     talus_status status = capture(c, "friction-blocks", &as, err);
     if (status == TALUS_OK)
-        status = compare_cone(c, "Friction of stacked blocks at frozen normal force", &blocks.problem, err);
+        status = compare_cone(c, "Friction of stacked blocks at frozen normal force", &blocks.problem, NULL, err);
     tl_gen_cone_free(&blocks);
     return status;
 }
@@ -407,24 +420,23 @@ static const struct {
     {"pillar", pillar},
 };
 
-/* A captured problem with every method of its kind, from its own start when it has one. */
+/* A captured problem with every method of its kind, from its own start and to its own target when it has them. */
 static talus_status replay(context *c, const char *path, talus_error *err)
 {
     tl_captured *p;
     TL_TRY(tl_capture_load(path, &p, err));
+    talus_bench_options as_captured = *c->o;
+    if (!(as_captured.tolerance > 0) && p->tolerance > 0) as_captured.tolerance = p->tolerance;
+    c->o = &as_captured;
     talus_status status = TALUS_OK;
-    double *zero = p->x0 ? NULL : TL_NEW_ZERO(double, p->space.n);
-    if (!p->x0 && !zero) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld unknowns", (long long)p->space.n);
-    if (status == TALUS_OK) switch (p->kind) {
-        case TL_KIND_LINEAR: status = compare_linear(c, path, &p->linear, err); break;
-        case TL_KIND_BOXQP: status = compare_boxqp(c, path, &p->boxqp, p->x0 ? p->x0 : zero, err); break;
-        case TL_KIND_CONE: status = compare_cone(c, path, &p->cone, err); break;
-        case TL_KIND_CONTACT:
-            status =
-                TL_FAIL(err, TALUS_UNSUPPORTED, "%s is a contact problem, and there is no contact method yet", path);
-            break;
-        }
-    tl_free(zero);
+    switch (p->kind) {
+    case TL_KIND_LINEAR: status = compare_linear(c, path, &p->linear, p->x0, err); break;
+    case TL_KIND_BOXQP: status = compare_boxqp(c, path, &p->boxqp, p->x0, err); break;
+    case TL_KIND_CONE: status = compare_cone(c, path, &p->cone, p->x0, err); break;
+    case TL_KIND_CONTACT:
+        status = TL_FAIL(err, TALUS_UNSUPPORTED, "%s is a contact problem, and there is no contact method yet", path);
+        break;
+    }
     tl_captured_free(p);
     return status;
 }
@@ -441,12 +453,11 @@ static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *
     int size = o->size ? o->size : SIZE_DEFAULT, known = 0;
     talus_status status = TALUS_OK;
     if (is_file(o->problem)) {
+        known++;
         status = replay(&c, o->problem, err);
-        tl_arena_free(&c.arena);
-        return status;
     }
     for (size_t i = 0; i < sizeof problems / sizeof problems[0] && status == TALUS_OK && !t->stopped; i++) {
-        if (!wanted(problems[i].name, o->problem)) continue;
+        if (is_file(o->problem) || !wanted(problems[i].name, o->problem)) continue;
         known++;
         status = problems[i].run(&c, size, err);
     }
@@ -458,6 +469,8 @@ static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *
         return TL_FAIL(err, TALUS_BAD_INPUT, "no problem '%s'; %s%s%s see 'talus bench --help'", o->problem,
                        near ? "did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
+    if (status == TALUS_OK && !c.lines && !t->stopped)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "no method of these problems has '%s' in its name", o->method);
     return status;
 }
 

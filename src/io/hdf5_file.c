@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "io/replace.h"
+#include "base/replace.h"
 #include "io/seal.h"
 
 /* 512 KiB of doubles: few enough chunks for a cheap index, and two fit HDF5's default chunk cache. */

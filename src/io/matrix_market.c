@@ -1,7 +1,6 @@
 #include "io/matrix_market.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,27 +10,10 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "io/replace.h"
+#include "base/replace.h"
+#include "base/text.h"
 
 #define LINE_MAX_BYTES 1025 /* the format's limit of 1024 characters, and the end */
-
-/* Numbers with a point for the duration, in this thread. */
-typedef struct c_numbers {
-    locale_t mine, before;
-} c_numbers;
-
-static c_numbers c_numbers_begin(void)
-{
-    c_numbers c = {newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0};
-    if (c.mine) c.before = uselocale(c.mine);
-    return c;
-}
-static void c_numbers_end(c_numbers c)
-{
-    if (!c.mine) return;
-    uselocale(c.before);
-    freelocale(c.mine);
-}
 
 /* ---- writing ---- */
 
@@ -103,12 +85,12 @@ static talus_status write_file(const char *path, const tl_csr *A, int64_t n, con
         tl_replace_discard(&target);
         return status;
     }
-    c_numbers c = c_numbers_begin();
+    tl_c_numbers c = tl_c_numbers_begin();
     if (A)
         put_csr(out, A, comment);
     else
         put_vector(out, n, x, comment);
-    c_numbers_end(c);
+    tl_c_numbers_end(c);
     int bad = ferror(out), closed = fclose(out);
     if (bad || closed != 0) {
         talus_status status = TL_FAIL(err, TALUS_IO, "%s: writing failed: %s", path, strerror(errno));
@@ -306,9 +288,9 @@ talus_status tl_mm_read_csr(const char *path, tl_csr *A, talus_error *err)
     reader r;
     TL_TRY(open_reader(&r, path, err));
     triplets t = {0};
-    c_numbers c = c_numbers_begin();
+    tl_c_numbers c = tl_c_numbers_begin();
     talus_status status = read_csr(&r, A, &t);
-    c_numbers_end(c);
+    tl_c_numbers_end(c);
     fclose(r.in);
     tl_free(t.row);
     tl_free(t.col);
@@ -322,9 +304,9 @@ talus_status tl_mm_read_vector(const char *path, int64_t *n, double **x, talus_e
     *n = 0;
     reader r;
     TL_TRY(open_reader(&r, path, err));
-    c_numbers c = c_numbers_begin();
+    tl_c_numbers c = tl_c_numbers_begin();
     talus_status status = read_vector(&r, n, x);
-    c_numbers_end(c);
+    tl_c_numbers_end(c);
     fclose(r.in);
     if (status != TALUS_OK) {
         tl_free(*x);

@@ -4,7 +4,7 @@
  * bit, else "coordinate real general"; vectors as "array real general" with one column. Numbers
  * have 17 digits, so reading gives the same bits; infinite bounds are written inf and -inf.
  * Read: coordinate or array, real or integer, general or symmetric. Messages name file and line.
- * Files are complete or absent (io/replace.h); numbers use the point whatever the locale. */
+ * Files are complete or absent (base/replace.h); numbers use the point whatever the locale. */
 #ifndef TL_IO_MATRIX_MARKET_H
 #define TL_IO_MATRIX_MARKET_H
 

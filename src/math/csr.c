@@ -45,6 +45,7 @@ static void counting_sort(int64_t count, const int32_t *key, int32_t keys, const
 talus_status tl_csr_from_triplets(tl_csr *A, int32_t rows, int32_t cols, int64_t count, const int32_t *row,
                                   const int32_t *col, const double *val, talus_error *err)
 {
+    *A = (tl_csr){0};
     for (int64_t k = 0; k < count; k++)
         if (row[k] < 0 || row[k] >= rows || col[k] < 0 || col[k] >= cols)
             return TL_FAIL(err, TALUS_BAD_INPUT, "triplet %lld is at (%d, %d), outside of a %d x %d matrix",

@@ -12,7 +12,7 @@ typedef struct tl_options {
     tl_factor *factor;      /* contact: kept by the caller from step to step, so that an unchanged pattern is
                                analysed once (values never depend on it); NULL = the method makes its own */
     int line_searches;      /* pip, auglag: step lengths tried per Newton step (1 = full step only) */
-    double penalty;         /* auglag, admm: in units of the mean diagonal of A; 0 = the method's default */
+    double penalty;         /* auglag, admm, auglag-ipn: relative to the diagonal of A; 0 = the method's default */
     double inner_tolerance; /* relative residual of inner linear solves; 0 = the method's default */
     double relaxation;      /* admm: over-relaxation in (0, 2) */
     double box_looseness;   /* auglag-ipn: kappa, size of the auxiliary box relative to the cone */

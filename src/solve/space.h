@@ -42,6 +42,9 @@ static inline double tl_space_max(const tl_space *s, double local)
     return local;
 }
 
+/* tl_arena_reserve, collective: when one part has no memory, all fail, and nobody waits for it. */
+talus_status tl_space_reserve(const tl_space *s, tl_arena *a, size_t bytes, talus_error *err);
+
 /* A vector of this space (owned and halo) from an arena, and the room that it needs. */
 static inline double *tl_space_take(const tl_space *s, tl_arena *a) { return TL_TAKE(a, double, s->n + s->halo); }
 static inline size_t tl_space_room(const tl_space *s) { return TL_ARENA_ROOM(double, s->n + s->halo); }

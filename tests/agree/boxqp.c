@@ -9,6 +9,7 @@
 #include "bench/gen_boxqp.h"
 #include "check.h"
 #include "solve/boxqp/method.h"
+#include "solve/linear/method.h"
 #include "split.h"
 
 static talus_error err;
@@ -236,6 +237,52 @@ static void two_parts(void **state)
     tl_arena_free(&a);
 }
 
+/* Rows per part; enough for work spaces beyond the arena's first chunk, which it would ask for twice. */
+#define SHORT_ROWS 3000
+
+/* One of the parts gets no memory: all of them say so, none waits for it. The split space stops the test if one does. */
+static int short_of_memory(int part, void *user)
+{
+    job *j = user;
+    const tl_space *s = tl_split_space(j->split, part);
+    double x[SHORT_ROWS + 1] = {0}, b[SHORT_ROWS] = {1};
+    tl_linear p = {s, tl_linop_csr(tl_split_csr(j->split, part)), b};
+    tl_boxqp qp = {.space = s, .A = p.A, .b = b};
+    tl_options o = tl_options_default();
+    tl_stop stop = {1e-6, 0, 100};
+    tl_arena a = {0};
+    talus_error e;
+    tl_linear_report linear;
+    talus_status got = j->m ? tl_boxqp_solve(j->m, &qp, &o, &stop, x, &a, NULL, &j->report[part], &e)
+                            : tl_linear_solve(tl_linear_method_find("cg"), &p, &o, &stop, x, &a, NULL, &linear, &e);
+    tl_arena_free(&a);
+    return got != TALUS_NO_MEMORY || x[0] != 0;
+}
+
+static void memory_of_one_part(void **state)
+{
+    (void)state;
+    int n = 2 * SHORT_ROWS;
+    int64_t at = 0;
+    tl_csr A;
+    CHECK_OK(tl_csr_create(&A, n, n, 3 * n, &err));
+    for (int i = 0; i < n; i++) { /* a chain */
+        for (int k = i > 0 ? i - 1 : 0; k <= i + 1 && k < n; k++) A.col[at] = k, A.val[at++] = k == i ? 3 : -1;
+        A.start[i + 1] = at;
+    }
+    job j = {.split = tl_split_create(&A, 2, 1)};
+    for (int k = -1; k < tl_boxqp_method_count(); k++) {
+        j.m = k < 0 ? NULL : tl_boxqp_method_at(k);
+        for (int64_t fails = 2; fails <= 3; fails++) { /* the first is that of tl_split_run */
+            tl_alloc_fail_at(fails);
+            assert_int_equal(tl_split_run(j.split, short_of_memory, &j), 0);
+            assert_true(tl_alloc_fail_happened());
+        }
+    }
+    tl_split_free(j.split);
+    tl_csr_free(&A);
+}
+
 /* Without rows: the norm comes from a power iteration and there is no diagonal. */
 static void apply_hidden(const tl_linop *A, const double *x, double *y) { tl_csr_mul(A->ctx, x, y); }
 
@@ -267,11 +314,13 @@ static void matrix_free(void **state)
 
 int main(void)
 {
+    tl_threads_set(1); /* problems are small here: on a busy machine a second thread makes them many times slower */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_active_set_of_small_ones),
         cmocka_unit_test(forty_random),
         cmocka_unit_test(wall_separation),
         cmocka_unit_test(two_parts),
+        cmocka_unit_test(memory_of_one_part),
         cmocka_unit_test(matrix_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

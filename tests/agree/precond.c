@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "bench/gen_boxqp.h"
 #include "check.h"
@@ -136,14 +137,41 @@ static void shift_on_breakdown(void **state)
     tl_csr_free(&A);
 }
 
+/* A factor of what is not symmetric or not a number: refused, or made and of no use; never an endless search for a shift. */
+static void one_sided_and_not_a_number(void **state)
+{
+    (void)state;
+    int32_t row[4] = {0, 1, 2, 0}, col[4] = {0, 1, 2, 2};
+    double val[4] = {1, 1, 1, 0.5};
+    tl_csr A;
+    for (int lower = 0; lower < 2; lower++) {
+        CHECK_OK(lower ? tl_csr_from_triplets(&A, 3, 3, 4, col, row, val, &err)
+                       : tl_csr_from_triplets(&A, 3, 3, 4, row, col, val, &err));
+        for (int k = 2; k < tl_precond_count(); k++) {
+            tl_precond *P;
+            assert_int_equal(tl_precond_create(&P, tl_precond_at(k), &A, &err), TALUS_BAD_INPUT);
+            assert_null(P);
+        }
+        tl_csr_free(&A);
+    }
+    laplacian(&A, 4);
+    A.val[1] = NAN; /* right of the diagonal: the side that factors read */
+    assert_int_equal(A.col[1], 1);
+    double b[64], x[64];
+    for (int i = 0; i < 64; i++) b[i] = 1;
+    for (int k = 0; k < tl_precond_count(); k++)
+        assert_int_equal(solve(&A, b, "cg", tl_precond_at(k)->name, x).outcome.result, TL_BROKE_DOWN);
+    tl_csr_free(&A);
+}
+
 /* M must be symmetric and positive, else CG is not CG: u.M^-1 v = v.M^-1 u. */
 static void symmetric_and_positive(void **state)
 {
     (void)state;
     tl_boxqp_case c;
-    CHECK_OK(tl_gen_wall_separation(&c, 60, 2, &err)); /* above the size where rows are cut */
+    CHECK_OK(tl_gen_wall_separation(&c, 76, 2, &err)); /* above the size where rows are cut */
     int32_t n = c.A.rows;
-    assert_true(n >= 25000);
+    assert_true(n >= 2 * TL_PARALLEL_MIN);
     double *u = TL_NEW(double, n), *v = TL_NEW(double, n), *Mu = TL_NEW(double, n), *Mv = TL_NEW(double, n),
            *add = TL_NEW(double, n);
     for (int i = 0; i < n; i++) {
@@ -262,6 +290,7 @@ int main(void)
         cmocka_unit_test(shift_on_breakdown),
         cmocka_unit_test(symmetric_and_positive),
         cmocka_unit_test(singular_and_indefinite),
+        cmocka_unit_test(one_sided_and_not_a_number),
         cmocka_unit_test(two_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

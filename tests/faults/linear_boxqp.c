@@ -169,6 +169,26 @@ static void edges(void **state)
     CHECK_OK(
         tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &falls, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
     assert_true(r.outcome.result != TL_CONVERGED);
+    /* certificates of what is not finite excuse nothing */
+    tl_boxqp_certificate c;
+    double endless[2] = {-INFINITY, 1}, nowhere[2] = {NAN, 1};
+    A_val[0] = 2;
+    tl_boxqp pulled = {.space = &two, .A = tl_linop_csr(&A), .b = endless, .lo = one};
+    x[0] = x[1] = 5;
+    CHECK_OK(tl_boxqp_certify(&pulled, x, &c, &a, &err));
+    assert_true(c.optimality == INFINITY);
+    CHECK_OK(tl_boxqp_certify(&pinned, nowhere, &c, &a, &err));
+    assert_true(c.optimality == INFINITY && c.violation == INFINITY);
+    /* no matrix at all: a linear program over the box */
+    A_val[0] = A_val[1] = 0;
+    double low[2] = {-1, -1}, high[2] = {2, 2};
+    tl_boxqp flat = {.space = &two, .A = tl_linop_csr(&A), .b = b, .lo = low, .hi = high};
+    x[0] = x[1] = 0;
+    CHECK_OK(
+        tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &flat, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
+    assert_int_equal(r.outcome.result, TL_CONVERGED);
+    CHECK_NEAR(x[0], 2, 0);
+    CHECK_NEAR(x[1], -1, 0);
     tl_arena_free(&a);
 }
 

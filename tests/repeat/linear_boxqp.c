@@ -98,8 +98,10 @@ static void linear_methods(void **state)
                     tl_precond_create(&o.precond, tl_precond_at(pre), &problem.A, &err)); /* built on that many, too */
                 memset(x, 0, sizeof *x * (size_t)n);
                 tl_linear_report r;
+                most_threads = 0;
                 CHECK_OK(
                     tl_linear_solve(tl_linear_method_at(k), &p, &o, &(tl_stop){1e-8, 30, 0}, x, &a, NULL, &r, &err));
+                assert_int_equal(most_threads, threads);
                 hash[threads - 1] = tl_hash(TL_HASH_START, x, sizeof *x * (size_t)n);
                 tl_precond_free(o.precond);
             }

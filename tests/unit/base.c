@@ -58,6 +58,23 @@ static void reservation_holds(void **state)
     tl_arena_free(&a);
 }
 
+/* What is reserved but not used counts as needed, else every round would outgrow the merged chunk again. */
+static void reservations_settle_too(void **state)
+{
+    (void)state;
+    tl_arena a = {0};
+    int64_t calls = 0;
+    for (int round = 0; round < 5; round++) {
+        tl_arena_take(&a, 60000);
+        CHECK_OK(tl_arena_reserve(&a, 1 << 20, &err));
+        tl_arena_take(&a, 1 << 19);
+        tl_arena_reset(&a);
+        if (round == 0) calls = tl_alloc_read().calls;
+    }
+    assert_int_equal(tl_alloc_read().calls, calls);
+    tl_arena_free(&a);
+}
+
 static void allocation_is_counted_and_fails_on_request(void **state)
 {
     (void)state;
@@ -186,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena_gives_back_and_settles),
         cmocka_unit_test(reservation_holds),
+        cmocka_unit_test(reservations_settle_too),
         cmocka_unit_test(allocation_is_counted_and_fails_on_request),
         cmocka_unit_test(sums_are_right_at_all_lengths),
         cmocka_unit_test(blocks_cover_the_range_once),

@@ -104,6 +104,7 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
             natural = tl_boxqp_gradient(q, z, s.g, w); /* what counts is the certificate at z */
             out.residual = natural / scale;
             if (natural <= target) out.result = TL_CONVERGED;
+            if (!isfinite(natural)) out.result = TL_BROKE_DOWN; /* maxima do not see NaN, this does */
         }
         if (outer % BALANCE_EVERY == BALANCE_EVERY - 1) {
             double ratio = primal / fmax(dual, 1e-300);

@@ -30,15 +30,18 @@ typedef struct state {
     double *dx, *Adx;
 } state;
 
-static double penalty(const state *s, int64_t i) { return s->mu * (s->q->diag ? s->q->diag[i] : 1); }
+static double penalty(const state *s, int64_t i)
+{
+    return s->mu * (s->q->diag && s->q->diag[i] > 0 ? s->q->diag[i] : 1);
+}
 
-/* Force of bound i's penalty at x, and whether it acts. */
-static double penalty_force(const state *s, int64_t i, double x, bool *acts)
+/* Force of bound i's penalties at x, and how many act (both, where the bounds are closer than the multipliers allow). */
+static double penalty_force(const state *s, int64_t i, double x, int *acting)
 {
     double mu = penalty(s, i);
     double low = mu * (x - tl_boxqp_lo(s->q, i)) - s->h[i], high = mu * (tl_boxqp_hi(s->q, i) - x) - s->k[i];
-    *acts = low < 0 || high < 0;
-    return low < 0 ? low : high < 0 ? -high : 0;
+    *acting = (low < 0) + (high < 0);
+    return fmin(low, 0) - fmin(high, 0);
 }
 
 /* Gradient of L and the penalty's diagonal; returns max|grad|. */
@@ -47,9 +50,9 @@ static double assemble(state *s, const double *x)
     int64_t n = s->q->space->n;
 #pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
     for (int64_t i = 0; i < n; i++) {
-        bool acts;
-        s->grad[i] = s->g[i] + penalty_force(s, i, x[i], &acts);
-        s->violated[i] = acts ? penalty(s, i) : 0;
+        int acting;
+        s->grad[i] = s->g[i] + penalty_force(s, i, x[i], &acting);
+        s->violated[i] = acting * penalty(s, i);
     }
     return tl_space_max(s->q->space, tl_vec_max_abs(n, s->grad));
 }
@@ -64,8 +67,8 @@ static double slope(const state *s, const double *x, double a)
     for (int b = 0; b < blocks.count; b++) {
         double sum = 0;
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
-            bool acts;
-            double force = penalty_force(s, i, x[i] + a * s->dx[i], &acts);
+            int acting;
+            double force = penalty_force(s, i, x[i] + a * s->dx[i], &acting);
             sum += (s->g[i] + a * s->Adx[i] + force) * s->dx[i];
         }
         part[b] = sum;
@@ -117,7 +120,6 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
     state s = {.q = q, .mu = o->penalty > 0 ? o->penalty : PENALTY};
     double **all[] = {&s.h, &s.k, &s.g, &s.grad, &s.violated, &s.dx, &s.Adx};
     for (int i = 0; i < 7; i++) *all[i] = tl_space_take(sp, a);
-    if (!q->diag && !(o->penalty > 0)) s.mu = PENALTY * tl_boxqp_mean_diagonal(q);
     tl_vec_fill(sp->n, 0, s.h);
     tl_vec_fill(sp->n, 0, s.k);
     tl_shifted shifted = {&q->A, s.violated, sp->n};

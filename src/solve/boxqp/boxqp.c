@@ -74,17 +74,18 @@ void tl_boxqp_project(const tl_boxqp *p, double *x)
 talus_status tl_boxqp_certify(const tl_boxqp *p, double *x, tl_boxqp_certificate *out, tl_arena *a, talus_error *err)
 {
     const tl_space *s = p->space;
-    TL_TRY(tl_arena_reserve(a, tl_space_room(s), err));
+    TL_TRY(tl_space_reserve(s, a, tl_space_room(s), err));
     size_t mark = tl_arena_mark(a);
     double *g = tl_space_take(s, a);
-    out->optimality = tl_boxqp_gradient(p, x, g, NULL) / tl_boxqp_scale(p);
+    double natural = tl_boxqp_gradient(p, x, g, NULL), scale = tl_boxqp_scale(p);
+    out->optimality = isfinite(scale) ? natural / scale : INFINITY; /* an infinite b would excuse everything */
 
     /* 1/2 x'Ax - b'x = (x'g - x'b)/2 */
     out->energy = 0.5 * (tl_space_dot(s, x, g) - tl_space_dot(s, x, p->b));
     double outside = 0;
     for (int64_t i = 0; i < s->n; i++) {
         double d = fabs(x[i] - tl_boxqp_clamp(p, i, x[i]));
-        outside = d > outside ? d : outside;
+        outside = isnan(d) ? INFINITY : d > outside ? d : outside;
     }
     out->violation = tl_space_max(s, outside);
     tl_arena_release(a, mark);
@@ -95,7 +96,7 @@ talus_status tl_boxqp_solve(const tl_boxqp_method *m, const tl_boxqp *p, const t
                             double *x, tl_arena *a, tl_history *history, tl_boxqp_report *report, talus_error *err)
 {
     size_t need = m->bytes(p, o), certify = tl_space_room(p->space);
-    TL_TRY(tl_arena_reserve(a, need > certify ? need : certify, err));
+    TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
     *report = (tl_boxqp_report){.work.history = history};
     double began = tl_seconds();
     report->outcome = m->run(p, o, stop, x, a, &report->work);

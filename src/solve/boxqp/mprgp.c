@@ -185,7 +185,8 @@ static double norm_bound(const tl_boxqp *q, const double *metric, double *v, dou
             if (metric) row /= metric[i];
             most = row > most ? row : most;
         }
-        return tl_space_max(s, most);
+        most = tl_space_max(s, most);
+        return most > 0 ? most : 1; /* A = 0: any step will do, an infinite one would not */
     }
     for (int64_t i = 0; i < s->n; i++) v[i] = i % 2 ? -1 : 1; /* rich in the highest modes of a grid */
     for (int k = 0; k < 12; k++) {
@@ -205,6 +206,21 @@ typedef struct vectors {
 
 static size_t bytes(const tl_boxqp *p, const tl_options *o) { return (o->precond ? 7u : 5u) * tl_space_room(p->space); }
 
+/* Twice the energy gained between two points, exact for a quadratic: (x - x_old).(g + g_old). */
+static double energy_rise(const tl_space *s, const double *x, const double *x_old, const double *g, const double *g_old)
+{
+    tl_blocks blocks = tl_blocks_of(s->n);
+    double part[TL_BLOCKS_MAX];
+#pragma omp parallel for schedule(static) if (s->n >= TL_PARALLEL_MIN)
+    for (int b = 0; b < blocks.count; b++) {
+        double sum = 0;
+        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
+            sum += (x[i] - x_old[i]) * (g[i] + g_old[i]);
+        part[b] = sum;
+    }
+    return tl_space_sum(s, tl_sum_ordered(blocks.count, part));
+}
+
 /* Project the full CG step. Returns false, with x as before, when the energy would rise. */
 static bool expand_aggressively(const tl_boxqp *q, double a_cg, vectors *v, double *x, tl_work *w)
 {
@@ -215,18 +231,7 @@ static bool expand_aggressively(const tl_boxqp *q, double a_cg, vectors *v, doub
     tl_boxqp_gradient(q, x, g_new, w);
     w->projections++;
 
-    /* exact for a quadratic: E(x) - E(x_old) = (x - x_old).(g + g_old)/2 */
-    tl_blocks blocks = tl_blocks_of(s->n);
-    double part[TL_BLOCKS_MAX];
-#pragma omp parallel for schedule(static) if (s->n >= TL_PARALLEL_MIN)
-    for (int b = 0; b < blocks.count; b++) {
-        double sum = 0;
-        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
-            sum += (x[i] - v->x_old[i]) * (g_new[i] + v->g[i]);
-        part[b] = sum;
-    }
-    double rise = tl_space_sum(s, tl_sum_ordered(blocks.count, part));
-    if (!(rise <= 0)) {
+    if (!(energy_rise(s, x, v->x_old, g_new, v->g) <= 0)) {
         tl_vec_copy(s->n, v->x_old, x);
         return false;
     }
@@ -235,14 +240,27 @@ static bool expand_aggressively(const tl_boxqp *q, double a_cg, vectors *v, doub
     return true;
 }
 
-static void expand_to_boundary(const tl_boxqp *q, const double *metric, double a_f, double abar, vectors *v, double *x,
+/* To the boundary, then one projected gradient step. abar is certain to be short enough when it comes from rows; from
+ * an estimate it may not be, and is halved until the energy does not rise. */
+static void expand_to_boundary(const tl_boxqp *q, const double *metric, double a_f, double *abar, vectors *v, double *x,
                                tl_work *w)
 {
+    const tl_space *s = q->space;
     walk(q, a_f, v->p, v->q, x, v->g);
-    split_gradient(q, metric, x, v->g, abar, v->phi);
-    project_step(q, metric, abar, v->phi, x);
-    tl_boxqp_gradient(q, x, v->g, w);
-    w->projections++;
+    split_gradient(q, metric, x, v->g, *abar, v->phi);
+    tl_vec_copy(s->n, x, v->x_old);
+    double *g_new = v->q;
+    for (int tries = 0; tries < 60; tries++) {
+        project_step(q, metric, *abar, v->phi, x);
+        tl_boxqp_gradient(q, x, g_new, w);
+        w->projections++;
+        double rise = energy_rise(s, x, v->x_old, g_new, v->g);
+        if (q->A.csr || !(rise > 0)) break;
+        *abar *= 0.5;
+        tl_vec_copy(s->n, v->x_old, x);
+    }
+    v->q = v->g;
+    v->g = g_new;
 }
 
 static tl_outcome mprgp(const tl_boxqp *q, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a, tl_work *w,
@@ -337,7 +355,7 @@ static tl_outcome mprgp(const tl_boxqp *q, const tl_options *o, const tl_stop *s
         bool aggressive = isfinite(step) && now.residual > aggressive_above * target;
         if (!aggressive || !expand_aggressively(q, step, &v, x, w)) {
             if (aggressive) tl_linop_apply(&q->A, s, v.p, v.q, w); /* the guard's test overwrote A p */
-            expand_to_boundary(q, metric, room, abar, &v, x, w);
+            expand_to_boundary(q, metric, room, &abar, &v, x, w);
         }
         fresh = restart = true;
     }

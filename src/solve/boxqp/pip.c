@@ -2,6 +2,7 @@
  * by Newton steps with CG while t falls. Iterates stay strictly inside; at the end entries whose
  * distance to a bound is what the barrier leaves there are put on it. */
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/parallel.h"
 #include "base/sum.h"
@@ -15,6 +16,7 @@
 #define SHRINK 0.2        /* of t, after each barrier problem that is solved well enough */
 #define NEWTON_MAX 12     /* per barrier value */
 #define OUTER_MAX 400
+#define PINNED 1e300 /* barrier of entries whose bounds leave no room */
 
 typedef struct state {
     const tl_boxqp *q;
@@ -29,8 +31,9 @@ static double assemble(state *s, const double *x)
 #pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
     for (int64_t i = 0; i < n; i++) {
         double low = x[i] - tl_boxqp_lo(s->q, i), high = tl_boxqp_hi(s->q, i) - x[i];
-        s->rhs[i] = s->t / low - s->t / high - s->g[i];
-        s->barrier[i] = s->t / (low * low) + s->t / (high * high);
+        bool pinned = !(low > 0 && high > 0); /* no room between the bounds: left where it is */
+        s->rhs[i] = pinned ? 0 : s->t / low - s->t / high - s->g[i];
+        s->barrier[i] = pinned ? PINNED : s->t / (low * low) + s->t / (high * high);
     }
     return tl_space_max(s->q->space, tl_vec_max_abs(n, s->rhs));
 }
@@ -46,7 +49,7 @@ static double slope(const state *s, const double *x, double a)
         double sum = 0;
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
             double v = x[i] + a * s->dx[i], low = v - tl_boxqp_lo(s->q, i), high = tl_boxqp_hi(s->q, i) - v;
-            sum += (s->g[i] + a * s->Adx[i] - s->t / low + s->t / high) * s->dx[i];
+            if (low > 0 && high > 0) sum += (s->g[i] + a * s->Adx[i] - s->t / low + s->t / high) * s->dx[i];
         }
         part[b] = sum;
     }
@@ -64,7 +67,10 @@ static double step_inside(const state *s, const double *x)
         double m = 1;
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
             double d = s->dx[i], room = d < 0 ? tl_boxqp_lo(s->q, i) - x[i] : tl_boxqp_hi(s->q, i) - x[i];
-            if (d != 0) m = fmin(m, TO_BOUNDARY * room / d);
+            if (s->barrier[i] == PINNED)
+                s->dx[i] = 0;
+            else if (d != 0)
+                m = fmin(m, TO_BOUNDARY * room / d);
         }
         part[b] = m;
     }
@@ -136,8 +142,9 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
             tl_cg_target goal = {fmax(0.01 * target, inner * grad),
                                  stop->max_iterations ? stop->max_iterations - out.iterations : 0, false, false};
             out.iterations += tl_cg_run(&hessian, sp, o->precond, s.rhs, s.dx, &goal, stop, a, w).iterations;
+            double step = step_inside(&s, inside);
             tl_linop_apply(&q->A, sp, s.dx, s.Adx, w);
-            double step = step_inside(&s, inside), first = -slope(&s, inside, 0);
+            double first = -slope(&s, inside, 0);
             for (int tries = 1; tries < o->line_searches && slope(&s, inside, step) > 0.5 * first; tries++) step *= 0.5;
             tl_vec_add(sp->n, step, s.dx, inside);
             tl_boxqp_gradient(q, inside, s.g, w);

@@ -50,12 +50,7 @@ talus_status tl_cone_solve(const tl_cone_method *m, const tl_cone *p, const tl_o
 
     size_t mark = tl_arena_mark(a);
     size_t bytes = m->bytes(p, o), certify = TL_ARENA_ROOM(double, s->n); /* one after the other */
-    talus_status status = tl_arena_reserve(a, bytes > certify ? bytes : certify, err);
-    if (tl_space_max(s, (double)status) > 0) {
-        tl_arena_release(a, mark);
-        if (status != TALUS_OK) return status;
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a work space in another part of the space");
-    }
+    TL_TRY(tl_space_reserve(s, a, bytes > certify ? bytes : certify, err));
 
     double begin = tl_seconds();
     if (largest_pull(p) == 0) {
@@ -68,7 +63,7 @@ talus_status tl_cone_solve(const tl_cone_method *m, const tl_cone *p, const tl_o
     }
     report->seconds = tl_seconds() - begin;
 
-    status = tl_cone_certify(p, x, &report->certificate, a, err);
+    talus_status status = tl_cone_certify(p, x, &report->certificate, a, err);
     tl_arena_release(a, mark);
     if (report->outcome.result == TL_CONVERGED && !confirmed(m, &report->certificate, stop->tolerance))
         report->outcome.result = TL_STALLED;

@@ -72,7 +72,7 @@ talus_status tl_contact_certify(const tl_contact *p, double *lam, tl_contact_cer
     int64_t m = s->n / 3;
     TL_ASSERT(!p->bodies || s->parts == 1);
 
-    TL_TRY(tl_arena_reserve(a, tl_contact_certify_bytes(p), err));
+    TL_TRY(tl_space_reserve(s, a, tl_contact_certify_bytes(p), err));
     size_t mark = tl_arena_mark(a);
     double *u = tl_space_take(s, a);
     double *e_n = TL_TAKE(a, double, m), *e_t = TL_TAKE(a, double, m);

@@ -32,7 +32,7 @@ talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, c
     TL_TRY(tl_contact_check(p, err));
     /* room for the certificate as well: nothing can fail once the method has changed lam */
     size_t need = m->bytes(p, o), certify = tl_contact_certify_bytes(p);
-    TL_TRY(tl_arena_reserve(a, need > certify ? need : certify, err));
+    TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
 
     *report = (tl_contact_report){.work.history = history};
     double began = tl_seconds();

@@ -72,7 +72,7 @@ talus_status tl_fixedpoint_certify(const tl_fixedpoint *p, double *x, tl_fixedpo
                                    talus_error *err)
 {
     const tl_space *s = p->space;
-    TL_TRY(tl_arena_reserve(a, 2 * (tl_space_room(s) + 64), err));
+    TL_TRY(tl_space_reserve(s, a, 2 * (tl_space_room(s) + 64), err));
     size_t mark = tl_arena_mark(a);
     double *r = tl_space_take(s, a), *y = tl_space_take(s, a);
 
@@ -94,7 +94,7 @@ talus_status tl_fixedpoint_solve(const tl_fixedpoint_method *m, const tl_fixedpo
                                  tl_fixedpoint_report *report, talus_error *err)
 {
     size_t need = m->bytes(p, o), certify = 2 * (tl_space_room(p->space) + 64);
-    TL_TRY(tl_arena_reserve(a, need > certify ? need : certify, err));
+    TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
     *report = (tl_fixedpoint_report){.work.history = history};
     double began = tl_seconds();
     report->outcome = m->run(p, o, stop, x, a, &report->work);

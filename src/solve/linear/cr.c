@@ -16,7 +16,7 @@ static tl_outcome run(const tl_linear *p, const tl_options *o, const tl_stop *st
     const tl_space *s = p->space;
     const tl_precond *P = o->precond;
     size_t mark = tl_arena_mark(a);
-    /* r: preconditioned residual; s_ = A r; p_, q = A p_; mq = M^-1 q */
+    /* r: preconditioned residual, true_r the plain one; d: direction, q = A d, mq = M^-1 q */
     double *r = tl_space_take(s, a), *Ar = tl_space_take(s, a), *d = tl_space_take(s, a), *q = tl_space_take(s, a);
     double *mq = P ? tl_space_take(s, a) : q, *true_r = P ? tl_space_take(s, a) : r;
     double b_max = tl_space_max_abs(s, p->b), scale = b_max > 0 ? b_max : 1;

@@ -24,7 +24,7 @@ const tl_linear_method *tl_linear_method_find(const char *name)
 talus_status tl_linear_certify(const tl_linear *p, double *x, tl_linear_certificate *out, tl_arena *a, talus_error *err)
 {
     const tl_space *s = p->space;
-    TL_TRY(tl_arena_reserve(a, tl_space_room(s), err));
+    TL_TRY(tl_space_reserve(s, a, tl_space_room(s), err));
     size_t mark = tl_arena_mark(a);
     double *r = tl_space_take(s, a);
     tl_linop_apply(&p->A, s, x, r, NULL);
@@ -39,7 +39,7 @@ talus_status tl_linear_solve(const tl_linear_method *m, const tl_linear *p, cons
                              double *x, tl_arena *a, tl_history *history, tl_linear_report *report, talus_error *err)
 {
     size_t need = m->bytes(p, o), certify = tl_space_room(p->space);
-    TL_TRY(tl_arena_reserve(a, need > certify ? need : certify, err));
+    TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
     *report = (tl_linear_report){.work.history = history};
     double began = tl_seconds();
     report->outcome = m->run(p, o, stop, x, a, &report->work);

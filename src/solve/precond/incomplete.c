@@ -22,6 +22,7 @@
 
 #define MAX_PARTS 2
 #define MIC_TAU 0.97   /* share of the dropped fill that goes to the diagonal [Bridson2015 ch. 5] */
+#define SHIFT_MAX 1e6  /* of the diagonal, relative; far beyond what dominance takes, unless rows are absurdly uneven */
 #define MIC_SIGMA 0.25 /* below this share of a_ii a pivot is taken as a_ii [Bridson2015 ch. 5] */
 
 typedef struct factor {
@@ -101,6 +102,23 @@ static void sort_row(int64_t count, int32_t *col, double *val)
     }
 }
 
+/* Row of the first entry that has no mirror image among the owned columns, or -1. Columns rise, so the rows above have
+ * ticked off a row's lower entries in order by the time it is reached. */
+static int32_t one_sided_row(const tl_csr *A, int64_t *ticked)
+{
+    for (int32_t i = 0; i < A->rows; i++) ticked[i] = A->start[i];
+    for (int32_t i = 0; i < A->rows; i++) {
+        if (ticked[i] < A->start[i + 1] && A->col[ticked[i]] < i) return i;
+        for (int64_t k = ticked[i]; k < A->start[i + 1] && A->col[k] < A->rows; k++) {
+            int32_t j = A->col[k];
+            if (j == i) continue;
+            if (ticked[j] == A->start[j + 1] || A->col[ticked[j]] != i) return i;
+            ticked[j]++;
+        }
+    }
+    return -1;
+}
+
 /* Upper rows of the permuted matrix, sorted; their transpose with links into the upper values. */
 static void fill_pattern(factor *f, const tl_csr *A, const int32_t *rank)
 {
@@ -162,6 +180,13 @@ static talus_status create_factor(tl_precond *P, const tl_csr *A, talus_error *e
         free_factor(f);
         tl_free(rank);
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a preconditioner of %d rows", n);
+    }
+    int32_t one_sided = one_sided_row(A, f->low_start);
+    if (one_sided >= 0) {
+        free_factor(f);
+        tl_free(rank);
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "a preconditioner needs a symmetric pattern; row %d has an entry on one side", one_sided);
     }
     choose_order(f, A);
     for (int32_t i = 0; i < n; i++) rank[f->order[i]] = i;
@@ -259,7 +284,13 @@ static bool factorize(factor *f, double tau, double sigma, double shift, const d
 static void ic_update(tl_precond *P, const double *add_diag)
 {
     P->shift = 0;
-    while (!factorize(P->data, 0, 0, P->shift, add_diag)) P->shift = P->shift > 0 ? 2 * P->shift : 1e-3;
+    while (!factorize(P->data, 0, 0, P->shift, add_diag)) {
+        if (P->shift > SHIFT_MAX) { /* not a number somewhere: any defined factor will do */
+            factorize(P->data, 0, MIC_SIGMA, P->shift, add_diag);
+            return;
+        }
+        P->shift = P->shift > 0 ? 2 * P->shift : 1e-3;
+    }
 }
 
 static void mic_update(tl_precond *P, const double *add_diag) { factorize(P->data, MIC_TAU, MIC_SIGMA, 0, add_diag); }

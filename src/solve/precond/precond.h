@@ -3,7 +3,7 @@
  * Built once from explicit rows; tl_precond_update refreshes the values for A + diag(add) without
  * allocating, which is what barrier and penalty methods need. On a split space the preconditioner
  * acts on owned rows and columns only (block Jacobi between parts). Application gives the same
- * bits for any thread count. */
+ * bits for any thread count; it uses work space of the preconditioner's, so one call at a time. */
 #ifndef TL_SOLVE_PRECOND_H
 #define TL_SOLVE_PRECOND_H
 
@@ -16,7 +16,8 @@ typedef struct tl_precond tl_precond;
 typedef struct tl_precond_kind {
     const char *name; /* as in scene files: "mic" */
     const char *help;
-    /* Allocate and compute for A (the owned square part of its rows). A must outlive the result. */
+    /* Allocate and compute for A (the owned square part of its rows, whose pattern must be symmetric). A must
+     * outlive the result. */
     talus_status (*create)(tl_precond *P, const tl_csr *A, talus_error *err);
     void (*update)(tl_precond *P, const double *add_diag); /* add_diag NULL = plain A */
     void (*apply)(const tl_precond *P, const double *r, double *z);

@@ -1,0 +1,149 @@
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <talus/program.h>
+#include <talus/render.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+#define SETTINGS_MAX 64
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+/* One live line on a terminal, nothing elsewhere. */
+static int show_progress(void *user, double done)
+{
+    if (*(const int *)user) fprintf(stderr, "\rrendering %3.0f %%%s", 100 * done, done < 1 ? "" : "\n");
+    return interrupted;
+}
+
+static void print_problem(void *user, const char *file, int line, int note, const char *text)
+{
+    (void)user;
+    if (note) return;
+    if (line > 0)
+        fprintf(stderr, "%s:%d: %s\n", file, line, text);
+    else
+        fprintf(stderr, "%s: %s\n", file, text);
+}
+
+static void print_help(const cli_option *options)
+{
+    printf(
+        "Usage: talus render SCENE|SHAPE|MESH [options]\n\n"
+        "Draws the first state of a scene, a shape (a Lua file that returns one), or a triangle mesh (.obj, .ply,\n"
+        ".stl). Scenes and shapes that come with talus go by name: tower, rabbit. Prints the name of the picture.\n\n");
+    cli_print_options(options);
+    printf("\nViews:");
+    for (int i = 0; talus_render_view(i); i++) printf(" %s", talus_render_view(i));
+    printf(" (front looks from +z)\n\nExamples:\n"
+           "  talus render scenes/tower/tower.lua -o tower.png\n"
+           "  talus render rabbit --view front --width 1920 --height 1080 --samples 64\n");
+}
+
+static bool is_file(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+/* A file; else a shape of the library, or a scene of talus' own, by name. */
+static bool find_input(const char *word, char *path, size_t room)
+{
+    char folder[1024];
+    snprintf(path, room, "%s", word);
+    if (is_file(path)) return true;
+    if (strpbrk(word, "/.")) return false;
+    if (cli_scenes_folder("shapes", folder, sizeof folder)) {
+        snprintf(path, room, "%s/%s.lua", folder, word);
+        if (is_file(path)) return true;
+    }
+    if (cli_scenes_folder("", folder, sizeof folder)) {
+        snprintf(path, room, "%s/%s/%s.lua", folder, word, word);
+        if (is_file(path)) return true;
+    }
+    return false;
+}
+
+/* scenes/tower/tower.lua gives tower.png, in the current folder. */
+static void default_output(const char *input, char *out, size_t room)
+{
+    const char *name = strrchr(input, '/');
+    name = name ? name + 1 : input;
+    const char *dot = strrchr(name, '.');
+    snprintf(out, room, "%.*s.png", (int)(dot && dot > name ? dot - name : (long)strlen(name)), name);
+}
+
+int cli_render(int argc, char **argv)
+{
+    const char *output = NULL, *width = NULL, *height = NULL, *samples = NULL, *threads = NULL, *plain = NULL,
+               *quiet = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
+    talus_scene_options s = talus_scene_options_default();
+    talus_render_options o = talus_render_options_default();
+    const cli_option options[] = {
+        {"-o", "FILE.png", "where the picture goes (NAME.png here)", &output},
+        {"--width", "N", "pixels (the scene's, else 1280)", &width},
+        {"--height", "N", "pixels (the scene's, else 720)", &height},
+        {"--samples", "N", "rays per pixel (the scene's, else 24)", &samples},
+        {"--view", "NAME", "point of view (the scene's camera, else corner)", &o.view},
+        {"--size", "small|paper", "the scene's variable `size`", &s.size},
+        {"--set", "KEY=VALUE", "change a key or a parameter of the scene; may be repeated", &unused},
+        {"--plain", NULL, "leave the noise in", &plain},
+        {"--threads", "N", "threads (all cores); the picture does not depend on it", &threads},
+        {"--quiet", NULL, "no progress on stderr", &quiet},
+        {NULL, NULL, NULL, NULL},
+    };
+    int settings;
+    argc = cli_take_settings(argc, argv, SETTINGS_MAX, setting, &settings);
+    if (argc < 0) return 2;
+    bool help = false;
+    int status = cli_read_options(argc, argv, options, 1, &word, &help);
+    if (status) return status;
+    if (help || !word) {
+        print_help(options);
+        return help ? 0 : 2;
+    }
+    int count;
+    if (width && !cli_integer("--width", width, 1, 16384, &o.width)) return 2;
+    if (height && !cli_integer("--height", height, 1, 16384, &o.height)) return 2;
+    if (samples && !cli_integer("--samples", samples, 1, 65536, &o.samples)) return 2;
+    if (threads) {
+        if (!cli_integer("--threads", threads, 1, 1024, &count)) return 2;
+        talus_threads_set(count);
+    }
+    char shapes[1024], input[2200], made[300];
+    if (cli_scenes_folder("shapes", shapes, sizeof shapes)) s.shapes_folder = shapes;
+    if (!find_input(word, input, sizeof input)) {
+        fprintf(stderr, "talus render: no file '%s', and no shape or scene of that name\n", word);
+        return 2;
+    }
+    if (!output) {
+        default_output(input, made, sizeof made);
+        output = made;
+    }
+    s.settings = settings;
+    s.setting = setting;
+    s.problem = print_problem;
+    o.scene = &s;
+    o.plain = plain != NULL;
+    int live = !quiet && isatty(STDERR_FILENO);
+    o.progress = show_progress;
+    o.user = &live;
+    signal(SIGINT, on_interrupt);
+    talus_error err = {0};
+    talus_status done = talus_render_file(input, output, &o, &err);
+    if (done == TALUS_OK) {
+        printf("%s\n", output);
+        return 0;
+    }
+    fprintf(stderr, "%stalus render: %s\n", done == TALUS_INTERRUPTED && live ? "\n" : "", err.message);
+    return done == TALUS_INTERRUPTED ? 130 : done == TALUS_BAD_INPUT ? 2 : 1;
+}

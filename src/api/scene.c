@@ -1,0 +1,140 @@
+#include "api/scene.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "scene/schema.h"
+
+talus_scene_options talus_scene_options_default(void) { return (talus_scene_options){.size = "small"}; }
+
+/* The reader tells notes by a bool. */
+static void pass_problem(void *user, const char *file, int line, bool note, const char *text)
+{
+    const talus_scene_options *o = user;
+    o->problem(o->problem_user, file, line, note, text);
+}
+
+talus_status tl_scene_options_from(const talus_scene_options *o, tl_load_options *out, talus_error *err)
+{
+    int size = tl_schema_word("small|paper", o->size ? o->size : "small");
+    if (size < 0) return TL_FAIL(err, TALUS_BAD_INPUT, "size must be \"small\" or \"paper\", got \"%.60s\"", o->size);
+    *out = (tl_load_options){
+        .size = (tl_size)size,
+        .setting_count = o->settings,
+        .setting = o->setting,
+        .shapes_folder = o->shapes_folder,
+        .mesh_folder = o->mesh_folder,
+        .problem = o->problem ? pass_problem : NULL,
+        .problem_user = (void *)o,
+        .print = o->print,
+        .print_user = o->print_user,
+    };
+    return TALUS_OK;
+}
+
+talus_status talus_scene_load(const char *path, const talus_scene_options *options, talus_scene **out, talus_error *err)
+{
+    talus_scene_options plain = talus_scene_options_default();
+    tl_load_options o;
+    *out = NULL;
+    TL_TRY(tl_scene_options_from(options ? options : &plain, &o, err));
+    talus_scene *s = TL_NEW_ZERO(talus_scene, 1);
+    if (!s) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the scene");
+    talus_status status = tl_scene_load(&s->scene, path, &o, err);
+    if (status != TALUS_OK) {
+        tl_free(s);
+        return status;
+    }
+    *out = s;
+    return TALUS_OK;
+}
+
+void talus_scene_free(talus_scene *scene)
+{
+    if (!scene) return;
+    tl_scene_free(scene->scene);
+    tl_free(scene);
+}
+
+const char *talus_scene_title(const talus_scene *s) { return s->scene->title; }
+const char *talus_scene_about(const talus_scene *s) { return s->scene->about; }
+const char *talus_scene_figure(const talus_scene *s) { return s->scene->figure; }
+double talus_scene_minutes(const talus_scene *s) { return s->scene->minutes; }
+double talus_scene_duration(const talus_scene *s) { return s->scene->duration; }
+double talus_scene_fps(const talus_scene *s) { return s->scene->fps; }
+const char *talus_scene_engine(const talus_scene *s)
+{
+    static const char *const names[] = {"grid", "sph", "lg"};
+    return names[s->scene->engine];
+}
+
+int talus_scene_count(const talus_scene *s, talus_scene_part part)
+{
+    const tl_scene *t = s->scene;
+    switch (part) {
+    case TALUS_PART_BODIES: return t->body_count;
+    case TALUS_PART_FILLS: return t->fill_count;
+    case TALUS_PART_EMITTERS: return t->emitter_count;
+    case TALUS_PART_MATERIALS: return t->material_count;
+    case TALUS_PART_CONTACTS: return t->contact_count;
+    case TALUS_PART_FUNCTIONS: return t->function_count;
+    case TALUS_PART_SHAPES: return tl_shape_node_count(t->shapes);
+    }
+    return 0;
+}
+
+const char *talus_scene_body_name(const talus_scene *s, int body)
+{
+    return body >= 0 && body < s->scene->body_count ? s->scene->bodies[body].name : "";
+}
+
+static const char *material_line(const tl_scene *s, int i, char *text, int room)
+{
+    const tl_material *m = &s->materials[i];
+    static const char *const kinds[] = {"granular", "liquid", "viscous", "elastic", "solid"};
+    int n =
+        snprintf(text, (size_t)room, "%s%s%s, %g kg/m^3", m->name, *m->name ? ": " : "", kinds[m->kind], m->density);
+    if (n < room && m->kind == TL_MATERIAL_GRANULAR)
+        snprintf(text + n, (size_t)(room - n), ", friction angle %g degrees", m->friction_angle_deg);
+    if (n < room && m->kind == TL_MATERIAL_VISCOUS) snprintf(text + n, (size_t)(room - n), ", %g Pa s", m->viscosity);
+    if (n < room && m->kind == TL_MATERIAL_ELASTIC)
+        snprintf(text + n, (size_t)(room - n), ", E %g Pa, nu %g", m->young, m->poisson);
+    return text;
+}
+
+int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
+{
+    const tl_scene *s = scene->scene;
+    int kinds[3] = {0, 0, 0};
+    for (int b = 0; b < s->body_count; b++) kinds[s->bodies[b].kind]++;
+    switch (i) {
+    case 0:
+        snprintf(text, (size_t)room, "engine %s, %g s at %g frames per second, gravity {%g, %g, %g} m/s^2",
+                 talus_scene_engine(scene), s->duration, s->fps, s->gravity.x, s->gravity.y, s->gravity.z);
+        return 1;
+    case 1:
+        if (s->engine == TL_ENGINE_GRID)
+            snprintf(text, (size_t)room, "grid of %d x %d x %d cells of %g m", s->grid.cells[0], s->grid.cells[1],
+                     s->grid.cells[2], s->grid.cell);
+        else if (s->engine == TL_ENGINE_SPH)
+            snprintf(text, (size_t)room, "particles %g m apart", s->sph.spacing);
+        else
+            snprintf(text, (size_t)room, "%d local-global rounds per step", s->lg.iterations);
+        return 1;
+    case 2:
+        snprintf(text, (size_t)room, "%d bodies: %d free, %d kinematic, %d static", s->body_count, kinds[TL_BODY_FREE],
+                 kinds[TL_BODY_KINEMATIC], kinds[TL_BODY_STATIC]);
+        return 1;
+    case 3:
+        snprintf(text, (size_t)room, "%d fills, %d emitters, %d pairs, %d functions of time, %d shape nodes",
+                 s->fill_count, s->emitter_count, s->contact_count, s->function_count, tl_shape_node_count(s->shapes));
+        return 1;
+    default: break;
+    }
+    if (i - 4 >= s->material_count || i > 20) return 0;
+    material_line(s, i - 4, text, room);
+    return 1;
+}
+
+void talus_scene_reference(void (*write)(void *user, const char *text), void *user) { tl_schema_page(write, user); }

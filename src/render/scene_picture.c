@@ -1,0 +1,499 @@
+#include "render/scene_picture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "geom/surface.h"
+
+#define EDGE_PIXELS 4  /* edge of marched triangles; at 4 a circle of 12 pixels' radius is off by a sixth of a pixel */
+#define CELLS_LEAST 24 /* along a shape, however small on screen */
+#define CELLS_MOST 240
+#define CREASE_DEG 35 /* chosen: sharper edges than this show as edges */
+#define PARTICLES_MOST 4000000
+
+static const struct {
+    const char *name;
+    tl_vec3 towards_eye;
+} views[] = {
+    {"corner", {0.55, 0.42, 1}}, {"front", {0, 0.12, 1}}, {"back", {0, 0.12, -1}}, {"right", {1, 0.12, 0}},
+    {"left", {-1, 0.12, 0}},     {"side", {1, 0.12, 0}},  {"top", {0, 1, 0}},      {"above", {0.25, 1, 0.7}},
+};
+#define VIEWS ((int)(sizeof views / sizeof views[0]))
+
+const char *tl_view_name(int i) { return i >= 0 && i < VIEWS ? views[i].name : NULL; }
+
+bool tl_view_direction(const char *name, tl_vec3 *towards_eye)
+{
+    for (int i = 0; i < VIEWS; i++)
+        if (!strcmp(name, views[i].name)) {
+            *towards_eye = views[i].towards_eye;
+            return true;
+        }
+    return false;
+}
+
+/* ---- surfaces ---- */
+
+static const tl_box3 nothing = {{1, 1, 1}, {-1, -1, -1}};
+
+static tl_vec3 corner(tl_box3 b, int i)
+{
+    return (tl_vec3){i & 1 ? b.hi.x : b.lo.x, i & 2 ? b.hi.y : b.lo.y, i & 4 ? b.hi.z : b.lo.z};
+}
+
+/* A sharp box that is not turned: its corners lie on its surface. */
+static bool is_plain_box(const tl_shape_tree *t, int node, tl_box3 b)
+{
+    if (tl_shape_kind_of(t, node) != TL_SHAPE_BOX) return false;
+    double small = 1e-9 * tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo));
+    for (int i = 0; i < 8; i++)
+        if (fabs(tl_shape_distance(t, node, corner(b, i))) > small) return false;
+    return true;
+}
+
+/* Normals of the distance where they agree with the triangles, the triangles' own at creases. Differences over
+ * a triangle's size: the many small facets of a profile are then one smooth curve. */
+static void refine_normals(const tl_shape_tree *t, int node, double edge, tl_picture_mesh *m)
+{
+    double h = 0.75 * edge;
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < m->vertices; i++) {
+        tl_vec3 q = m->vertex[i], g;
+        g.x = tl_shape_distance(t, node, (tl_vec3){q.x + h, q.y, q.z}) -
+              tl_shape_distance(t, node, (tl_vec3){q.x - h, q.y, q.z});
+        g.y = tl_shape_distance(t, node, (tl_vec3){q.x, q.y + h, q.z}) -
+              tl_shape_distance(t, node, (tl_vec3){q.x, q.y - h, q.z});
+        g.z = tl_shape_distance(t, node, (tl_vec3){q.x, q.y, q.z + h}) -
+              tl_shape_distance(t, node, (tl_vec3){q.x, q.y, q.z - h});
+        g = tl_vec3_normalize(g);
+        if (tl_vec3_dot(g, m->normal[i]) > 0.94) m->normal[i] = g; /* within 20 degrees */
+    }
+}
+
+/* What of a shape's surface goes where: one mesh of what is solid, one of what is glass. -1: none. */
+typedef struct skin {
+    int solid, clear;
+    tl_look glass;
+} skin;
+
+static float roughness_of(double gloss) { return gloss > 0 ? (float)fmax(1 - 0.95 * gloss, 0.05) : 1; }
+
+static tl_colour linear(tl_vec3 srgb)
+{
+    return (tl_colour){tl_srgb_decode((float)srgb.x), tl_srgb_decode((float)srgb.y), tl_srgb_decode((float)srgb.z)};
+}
+
+/* Scenes say 0.2 for glass; a clear sheet keeps a third of that, and of its colour only a tint. */
+static tl_look glass_look(tl_colour colour, double opacity)
+{
+    return (tl_look){tl_colour_mix(tl_colour_grey(1), colour, 0.15f), 1, (float)(0.3 * opacity)};
+}
+
+/* A point counts as inside a region from this far outside: a region may be the very part that made the surface. */
+static double slack_of(tl_box3 b) { return 1e-3 * tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)); }
+
+static bool covers(const tl_scene *s, const tl_paint *paint, tl_vec3 q, double slack)
+{
+    return paint->region < 0 || tl_shape_distance(s->shapes, paint->region, q) < slack;
+}
+
+static talus_status paint_mesh(tl_picture *p, int mesh, const tl_scene *s, const tl_paint *paint, double slack,
+                               talus_error *err)
+{
+    const tl_picture_mesh *m = &p->mesh[mesh];
+    float *d = TL_NEW(float, m->vertices);
+    if (!d) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to paint %d vertices", m->vertices);
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < m->vertices; i++)
+        d[i] = paint->region < 0 ? -1 : (float)(tl_shape_distance(s->shapes, paint->region, m->vertex[i]) - slack);
+    talus_status status = tl_picture_add_paint(p, mesh, d, linear(paint->colour), roughness_of(paint->gloss), err);
+    tl_free(d);
+    return status;
+}
+
+/* Glass triangles to the front; how many there are. */
+static int32_t part_glass(tl_trimesh *m, const tl_scene *s, int node, double slack, skin *out)
+{
+    int32_t clear = 0;
+    for (int32_t i = 0; i < m->triangles; i++) {
+        const int32_t *k = m->triangle[i];
+        tl_vec3 q = tl_vec3_scale(1.0 / 3, tl_vec3_add(tl_vec3_add(m->vertex[k[0]], m->vertex[k[1]]), m->vertex[k[2]]));
+        const tl_paint *top = NULL;
+        for (int j = 0; j < s->paint_count; j++)
+            if (s->paints[j].node == node && covers(s, &s->paints[j], q, slack)) top = &s->paints[j];
+        if (!top || top->opacity >= 1) continue;
+        int32_t swap[3];
+        memcpy(swap, m->triangle[clear], sizeof swap);
+        memcpy(m->triangle[clear], m->triangle[i], sizeof swap);
+        memcpy(m->triangle[i], swap, sizeof swap);
+        out->glass = glass_look(linear(top->colour), top->opacity);
+        clear++;
+    }
+    return clear;
+}
+
+static talus_status add_surface(tl_picture *p, const tl_scene *s, int node, double edge, const tl_trimesh *m, int *mesh,
+                                talus_error *err)
+{
+    *mesh = -1;
+    if (m->triangles == 0) return TALUS_OK;
+    *mesh = tl_picture_add_mesh(p, m, CREASE_DEG, err);
+    if (*mesh < 0) return err->status;
+    refine_normals(s->shapes, node, edge, &p->mesh[*mesh]);
+    return TALUS_OK;
+}
+
+/* The surface of a bounded shape, with its paint. */
+static talus_status add_shape(tl_picture *p, const tl_scene *s, int node, double edge, bool own_colour, skin *out,
+                              talus_error *err)
+{
+    tl_box3 b = tl_shape_bounds(s->shapes, node);
+    double slack = slack_of(b);
+    bool painted = false, has_glass = false;
+    for (int j = 0; j < s->paint_count; j++)
+        if (s->paints[j].node == node) painted = true, has_glass |= s->paints[j].opacity < 1;
+    *out = (skin){-1, -1, tl_look_glass()};
+    if (!painted && is_plain_box(s->shapes, node, b)) {
+        out->solid = tl_picture_add_box(p, b, err);
+        return out->solid < 0 ? err->status : TALUS_OK;
+    }
+    tl_trimesh m;
+    TL_TRY(tl_surface_march(s->shapes, node, edge, &m, err));
+    int32_t clear = has_glass ? part_glass(&m, s, node, slack, out) : 0;
+    tl_trimesh glass = {m.vertices, clear, m.vertex, m.triangle},
+               solid = {m.vertices, m.triangles - clear, m.vertex, m.triangle + clear};
+    talus_status status = add_surface(p, s, node, edge, &solid, &out->solid, err);
+    if (status == TALUS_OK) status = add_surface(p, s, node, edge, &glass, &out->clear, err);
+    tl_trimesh_free(&m);
+    for (int j = 0; j < s->paint_count && status == TALUS_OK && out->solid >= 0; j++)
+        if (s->paints[j].node == node && !(own_colour && s->paints[j].region < 0))
+            status = paint_mesh(p, out->solid, s, &s->paints[j], slack, err);
+    return status;
+}
+
+static talus_status show(tl_picture *p, const skin *k, tl_mat3 linear_part, tl_vec3 at, tl_look look, talus_error *err)
+{
+    if (k->solid >= 0) TL_TRY(tl_picture_add_instance(p, k->solid, linear_part, at, look, err));
+    return k->clear >= 0 ? tl_picture_add_instance(p, k->clear, linear_part, at, k->glass, err) : TALUS_OK;
+}
+
+/* As fine as pixels and walls ask for: a wall thinner than two edges would tear. */
+static double edge_for(const tl_shape_tree *t, int node, double pixel)
+{
+    tl_box3 b = tl_shape_bounds(t, node);
+    double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)), feature = tl_shape_feature_size(t, node);
+    double edge = fmin(EDGE_PIXELS * pixel, longest / CELLS_LEAST);
+    if (feature > 0) edge = fmin(edge, feature / 2.5);
+    return fmax(edge, longest / CELLS_MOST);
+}
+
+/* Edge of a pixel at a place, m. */
+static double pixel_at(const tl_lens *c, tl_vec3 at, int height)
+{
+    return 2 * c->half_height * fmax(tl_vec3_norm(tl_vec3_sub(at, c->eye)), 1e-9) / height;
+}
+
+/* ---- a shape ---- */
+
+static talus_status set_view(tl_picture *p, const char *view, talus_error *err)
+{
+    if (!view) return TALUS_OK;
+    p->camera.automatic = true;
+    if (tl_view_direction(view, &p->camera.view)) return TALUS_OK;
+    return TL_FAIL(err, TALUS_BAD_INPUT, "no view '%s'; there are corner, front, back, right, left, side, top, above",
+                   view);
+}
+
+static bool finite_box(tl_box3 b)
+{
+    return isfinite(b.lo.x) && isfinite(b.lo.y) && isfinite(b.lo.z) && isfinite(b.hi.x) && isfinite(b.hi.y) &&
+           isfinite(b.hi.z) && b.lo.x <= b.hi.x;
+}
+
+talus_status tl_picture_of_shape(tl_picture *p, const tl_scene *s, int node, const tl_scene_picture_options *o,
+                                 talus_error *err)
+{
+    talus_error own = {0};
+    if (!err) err = &own;
+    tl_picture_begin(p);
+    tl_box3 b = tl_shape_bounds(s->shapes, node);
+    if (!finite_box(b))
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "a shape without bounds (plane, half_space) has no portrait; intersect it with a box");
+    TL_TRY(set_view(p, o->view, err));
+    p->subject = b;
+    p->ground.height = b.lo.y;
+    tl_lens c = tl_lens_of(p, o->width, o->height);
+    double pixel = pixel_at(&c, tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), o->height);
+    skin k;
+    TL_TRY(add_shape(p, s, node, edge_for(s->shapes, node, pixel), false, &k, err));
+    TL_TRY(show(p, &k, tl_mat3_identity(), (tl_vec3){0, 0, 0}, tl_look_glossy(tl_colour_palette(0), 0.45f), err));
+    p->subject = nothing; /* from here on framed by the surface, tighter than the tree's box */
+    p->ground.height = tl_picture_bounds(p).lo.y;
+    return TALUS_OK;
+}
+
+/* ---- a scene ---- */
+
+static void include(tl_box3 *b, tl_box3 add)
+{
+    if (!finite_box(add)) return;
+    b->lo = tl_vec3_min(b->lo, add.lo);
+    b->hi = tl_vec3_max(b->hi, add.hi);
+}
+
+static tl_box3 turned(tl_box3 b, const tl_body *body)
+{
+    tl_box3 out = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    if (!finite_box(b)) return out;
+    for (int i = 0; i < 8; i++) {
+        tl_vec3 q = tl_vec3_add(tl_quat_rotate(body->rotation, corner(b, i)), body->at);
+        include(&out, (tl_box3){q, q});
+    }
+    return out;
+}
+
+/* What the camera should hold: bodies, fills, and the walls when they are drawn. Emitters may be anywhere. */
+static tl_box3 subject_of(const tl_scene *s)
+{
+    tl_box3 b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int i = 0; i < s->body_count; i++)
+        if (s->bodies[i].opacity > 0)
+            include(&b, turned(tl_shape_bounds(s->shapes, s->bodies[i].shape), &s->bodies[i]));
+    for (int i = 0; i < s->fill_count; i++) include(&b, tl_shape_bounds(s->shapes, s->fills[i].shape));
+    if (s->domain.bounded && (s->render.walls != TL_LOOK_NONE || !finite_box(b))) include(&b, s->domain.box);
+    if (!finite_box(b)) b = (tl_box3){{-0.5, 0, -0.5}, {0.5, 1, 0.5}};
+    return b;
+}
+
+/* The schema's colour of a body that states none. */
+static bool is_plain(tl_vec3 colour)
+{
+    return fabs(colour.x - 0x9a / 255.0) < 1e-6 && fabs(colour.y - 0xa0 / 255.0) < 1e-6 &&
+           fabs(colour.z - 0xa6 / 255.0) < 1e-6;
+}
+
+/* Bodies of one shape and material share a hue; their lightness differs a little, so that a heap of them reads. */
+static tl_look look_of_body(const tl_scene *s, int i)
+{
+    const tl_body *b = &s->bodies[i];
+    tl_colour colour = linear(b->colour);
+    if (is_plain(b->colour)) {
+        int first = 0, kinds = 0;
+        while (s->bodies[first].shape != b->shape || s->bodies[first].material != b->material) {
+            bool new_kind = true;
+            for (int k = 0; k < first && new_kind; k++)
+                new_kind =
+                    s->bodies[k].shape != s->bodies[first].shape || s->bodies[k].material != s->bodies[first].material;
+            kinds += new_kind;
+            if (++first > 64) break; /* many kinds: the palette has come round long ago */
+        }
+        float shade = 0.88f + 0.12f * (float)((uint32_t)i * 2654435761u >> 24) / 255;
+        colour = tl_colour_scale(shade, tl_colour_palette(kinds));
+    }
+    if (b->opacity < 1) return glass_look(colour, b->opacity);
+    return tl_look_glossy(colour, 0.45f);
+}
+
+/* Meshes of shapes met so far: 600 blocks are marched once. */
+typedef struct known {
+    int shape;
+    bool own_colour;
+    double edge;
+    skin skin;
+} known;
+
+static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_lens *c, int height, known *seen,
+                             int *count, talus_error *err)
+{
+    const tl_body *b = &s->bodies[i];
+    tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    if (!(b->opacity > 0)) return TALUS_OK;
+    if (!finite_box(
+            box)) { /* a floor becomes the ground; other half spaces are walls that nobody wants to look at from inside */
+        tl_vec3 up = tl_quat_rotate(b->rotation, (tl_vec3){0, 1, 0});
+        if (isfinite(box.hi.y) && up.y > 0.999) p->ground.present = true, p->ground.height = box.hi.y + b->at.y;
+        return TALUS_OK;
+    }
+    double edge = edge_for(s->shapes, b->shape, pixel_at(c, b->at, height));
+    bool own_colour = !is_plain(b->colour);
+    int k = 0;
+    while (k < *count && (seen[k].shape != b->shape || seen[k].own_colour != own_colour || seen[k].edge > 2 * edge))
+        k++;
+    if (k == *count) {
+        seen[k] = (known){.shape = b->shape, .own_colour = own_colour, .edge = edge};
+        TL_TRY(add_shape(p, s, b->shape, edge, own_colour, &seen[k].skin, err));
+        ++*count;
+    }
+    return show(p, &seen[k].skin, tl_quat_to_mat3(b->rotation), b->at, look_of_body(s, i), err);
+}
+
+static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_lens *c, int height, talus_error *err)
+{
+    known *seen = TL_NEW(known, s->body_count + 1);
+    if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
+    talus_status status = TALUS_OK;
+    int count = 0;
+    for (int i = 0; i < s->body_count && status == TALUS_OK; i++)
+        status = add_body(p, s, i, c, height, seen, &count, err);
+    tl_free(seen);
+    return status;
+}
+
+static double spacing_of(const tl_scene *s, const tl_fill *f)
+{
+    if (f->spacing > 0) return f->spacing;
+    return s->engine == TL_ENGINE_GRID ? 0.5 * s->grid.cell : s->sph.spacing;
+}
+
+static bool within(tl_box3 b, tl_vec3 q)
+{
+    return q.x >= b.lo.x && q.y >= b.lo.y && q.z >= b.lo.z && q.x <= b.hi.x && q.y <= b.hi.y && q.z <= b.hi.z;
+}
+
+/* Is q part of a fill: inside the walls, outside of every body. box: of each body's shape. */
+static bool belongs(const tl_scene *s, const tl_box3 *box, tl_vec3 q)
+{
+    if (s->domain.bounded && !within(s->domain.box, q)) return false;
+    for (int k = 0; k < s->body_count; k++) {
+        const tl_body *b = &s->bodies[k];
+        tl_vec3 r = tl_quat_rotate(tl_quat_conjugate(b->rotation), tl_vec3_sub(q, b->at));
+        if (within(box[k], r) && tl_shape_distance(s->shapes, b->shape, r) <= 0) return false;
+    }
+    return true;
+}
+
+static talus_status cut_out(const tl_scene *s, tl_points *points, talus_error *err)
+{
+    bool *keep = TL_NEW(bool, points->count + 1);
+    tl_box3 *box = TL_NEW(tl_box3, s->body_count + 1);
+    talus_status status =
+        keep && box ? TALUS_OK
+                    : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to cut bodies out of %d particles", points->count);
+    if (status == TALUS_OK) {
+        for (int k = 0; k < s->body_count; k++) box[k] = tl_shape_bounds(s->shapes, s->bodies[k].shape);
+#pragma omp parallel for schedule(dynamic, 4096)
+        for (int32_t i = 0; i < points->count; i++) keep[i] = belongs(s, box, points->at[i]);
+        int32_t kept = 0;
+        for (int32_t i = 0; i < points->count; i++)
+            if (keep[i]) points->at[kept++] = points->at[i];
+        points->count = kept;
+    }
+    tl_free(keep);
+    tl_free(box);
+    return status;
+}
+
+/* The field's value of a whole fill, at rest. */
+static double value_of(const tl_scene *s, const tl_fill *f)
+{
+    if (s->render.colour_by == TL_COLOUR_SPEED) return tl_vec3_norm(f->velocity);
+    return s->render.colour_by == TL_COLOUR_DENSITY ? s->materials[f->material].density : 0;
+}
+
+static talus_status show_points(tl_picture *p, const tl_scene *s, const tl_fill *f, const tl_points *points,
+                                double spacing, talus_error *err)
+{
+    const tl_material *m = &s->materials[f->material];
+    double radius = s->render.particle_radius > 0 ? s->render.particle_radius : 0.5 * spacing;
+    tl_look look =
+        m->kind == TL_MATERIAL_GRANULAR ? tl_look_matte(linear(m->colour)) : tl_look_glossy(linear(m->colour), 0.25f);
+    bool field = p->legend.present;
+    float *value = field ? TL_NEW(float, points->count + 1) : NULL;
+    tl_colour *colour = field ? NULL : TL_NEW(tl_colour, points->count + 1);
+    talus_status status = TALUS_OK;
+    if (!value && !colour) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to colour %d particles", points->count);
+    for (int32_t i = 0; i < points->count && status == TALUS_OK; i++) {
+        /* Grains differ a little in lightness. */
+        float grain = 0.82f + 0.18f * (float)((uint32_t)i * 2654435761u >> 24) / 255;
+        if (field)
+            value[i] = (float)value_of(s, f);
+        else
+            colour[i] = tl_colour_scale(m->kind == TL_MATERIAL_GRANULAR ? grain : 1, look.colour);
+    }
+    if (status == TALUS_OK)
+        status = tl_picture_add_spheres(p, points->count, points->at, radius, colour, value, p->legend.map,
+                                        p->legend.lo, p->legend.hi, look, err);
+    tl_free(value);
+    tl_free(colour);
+    return status;
+}
+
+static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t most, talus_error *err)
+{
+    const tl_fill *f = &s->fills[i];
+    tl_box3 b = tl_shape_bounds(s->shapes, f->shape);
+    double spacing = spacing_of(s, f);
+    if (!finite_box(b) || !(spacing > 0)) return TALUS_OK; /* talus check refuses such fills */
+    tl_vec3 d = tl_vec3_sub(b.hi, b.lo);
+    double count = d.x * d.y * d.z / (spacing * spacing * spacing);
+    if (count > most) spacing *= cbrt(count / most);
+    static const tl_filling how[] = {[TL_SCENE_LATTICE] = TL_FILL_LATTICE,
+                                     [TL_SCENE_JITTER] = TL_FILL_JITTER,
+                                     [TL_SCENE_BLUE_NOISE] = TL_FILL_BLUE_NOISE};
+    tl_points points = {0};
+    TL_TRY(tl_sample_volume(s->shapes, f->shape, spacing, 0, how[f->sampling], (uint64_t)s->seed + (uint64_t)i, &points,
+                            err));
+    talus_status status = cut_out(s, &points, err);
+    if (status == TALUS_OK) status = show_points(p, s, f, &points, spacing, err);
+    tl_points_free(&points);
+    return status;
+}
+
+static void set_legend(tl_picture *p, const tl_scene *s)
+{
+    tl_colour_by by = s->render.colour_by;
+    if (by != TL_COLOUR_SPEED && by != TL_COLOUR_DENSITY && by != TL_COLOUR_PRESSURE) return;
+    tl_picture_legend *l = &p->legend;
+    *l = (tl_picture_legend){
+        .present = true, .map = tl_colour_map_at(0), .lo = s->render.range[0], .hi = s->render.range[1]};
+    snprintf(l->title, sizeof l->title, "%s",
+             by == TL_COLOUR_SPEED     ? "speed (m/s)"
+             : by == TL_COLOUR_DENSITY ? "density (kg/m^3)"
+                                       : "pressure (Pa)");
+    if (l->lo < l->hi) return;
+    for (int i = 0; i < s->fill_count; i++) {
+        double v = value_of(s, &s->fills[i]);
+        l->lo = i ? fmin(l->lo, v) : v;
+        l->hi = i ? fmax(l->hi, v) : v;
+    }
+    if (!(l->lo < l->hi)) l->hi = l->lo + (l->lo > 0 ? l->lo : 1);
+}
+
+static void set_stage(tl_picture *p, const tl_scene *s)
+{
+    const tl_render_spec *r = &s->render;
+    p->ground.present = r->ground;
+    p->ground.height = r->ground_height;
+    p->ground.colour = linear(r->ground_colour);
+    p->bottom = linear(r->background);
+    p->top = tl_colour_mix(p->top, p->bottom, 0.25f);
+    if (tl_vec3_norm(r->light) > 0) p->light.sun = r->light;
+    if (s->camera.given) {
+        p->camera.automatic = false;
+        p->camera.eye = s->camera.eye;
+        p->camera.target = s->camera.target;
+        p->camera.up = s->camera.up;
+        p->camera.fov_deg = s->camera.fov_deg;
+    }
+}
+
+talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o, talus_error *err)
+{
+    talus_error own = {0};
+    if (!err) err = &own;
+    tl_picture_begin(p);
+    set_stage(p, s);
+    TL_TRY(set_view(p, o->view, err));
+    p->subject = subject_of(s);
+    tl_lens c = tl_lens_of(p, o->width, o->height);
+    set_legend(p, s);
+    TL_TRY(add_bodies(p, s, &c, o->height, err));
+    for (int i = 0; i < s->fill_count; i++)
+        TL_TRY(add_fill(p, s, i, o->particles_most > 0 ? o->particles_most : PARTICLES_MOST, err));
+    if (s->domain.bounded && s->render.walls != TL_LOOK_NONE)
+        TL_TRY(tl_picture_add_tank(p, s->domain.box, s->render.walls == TL_LOOK_GLASS, err));
+    if (p->instances || p->clouds) p->subject = nothing; /* framed by what is there */
+    return TALUS_OK;
+}

@@ -1,0 +1,374 @@
+/* What depends on more than one key. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "scene/read.h"
+
+static bool flows(const tl_material *m) { return m->kind <= TL_MATERIAL_VISCOUS; }
+static const char *kind_name(const tl_material *m)
+{
+    static const char *const names[] = {"granular", "liquid", "viscous", "elastic", "solid"};
+    return names[m->kind];
+}
+static double product(const int n[3]) { return (double)n[0] * n[1] * n[2]; }
+
+/* ---- parts ---- */
+
+static void check_grid(tl_reader *r, const tl_seen *seen, const tl_grid_spec *g)
+{
+    if (!tl_seen_good(seen, "cells")) return;
+    if (product(g->cells) > 1e9)
+        tl_read_problem(r, tl_seen_where(r, seen, "cells"), "grid.cells must be at most 1e9 cells together, got %.3g",
+                        product(g->cells));
+    for (int k = 0; k < 3; k++)
+        if (g->cells[k] == 1 && !g->periodic[k])
+            tl_read_problem(r, tl_seen_where(r, seen, "cells"),
+                            "grid.cells[%d] is 1, the 2D mode, so grid.periodic[%d] must be true, got false", k + 1,
+                            k + 1);
+}
+
+static void check_flowing(tl_reader *r, const tl_seen *seen, int material)
+{
+    if (!tl_seen_good(seen, "material")) return;
+    const tl_material *m = &r->materials[material];
+    if (!flows(m))
+        tl_read_problem(r, tl_seen_where(r, seen, "material"),
+                        "%s.material must be granular, liquid or viscous, got %s", seen->path, kind_name(m));
+    else if (r->scene->engine == TL_ENGINE_LG)
+        tl_read_problem(r, seen->where, "%s: engine \"lg\" has elastic solids only, got %s", seen->path, kind_name(m));
+    else if (r->scene->engine == TL_ENGINE_SPH && m->kind == TL_MATERIAL_GRANULAR)
+        tl_read_problem(r, tl_seen_where(r, seen, "material"),
+                        "%s.material must be liquid or viscous with engine \"sph\", got granular", seen->path);
+}
+
+static void check_emitter(tl_reader *r, const tl_seen *seen, const tl_emitter *e)
+{
+    check_flowing(r, seen, e->material);
+    if (e->stop <= e->start)
+        tl_read_problem(r, tl_seen_where(r, seen, "stop"), "%s.stop must be > %s.start = %.10g s, got %.10g",
+                        seen->path, seen->path, e->start, e->stop);
+}
+
+static void check_camera(tl_reader *r, const tl_seen *seen, const tl_camera *c)
+{
+    if (!tl_seen_good(seen, "eye") || !tl_seen_good(seen, "target")) return;
+    tl_vec3 view = tl_vec3_sub(c->target, c->eye);
+    double length = tl_vec3_norm(view);
+    if (!(length > 1e-9))
+        tl_read_problem(r, tl_seen_where(r, seen, "target"),
+                        "camera.target must differ from camera.eye, got the same point");
+    else if (tl_vec3_norm(tl_vec3_cross(view, c->up)) < 1e-6 * length * tl_vec3_norm(c->up) ||
+             !(tl_vec3_norm(c->up) > 0))
+        tl_read_problem(r, tl_seen_where(r, seen, "up"),
+                        "camera.up must not be zero or along the view, got {%g, %g, %g}", c->up.x, c->up.y, c->up.z);
+}
+
+static void check_render(tl_reader *r, const tl_seen *seen, const tl_render_spec *o)
+{
+    if (!(tl_vec3_norm(o->light) > 0))
+        tl_read_problem(r, tl_seen_where(r, seen, "light"), "render.light must not be zero, got {0, 0, 0}");
+}
+
+static void check_contact(tl_reader *r, const tl_seen *seen, tl_contact_pair *p)
+{
+    bool friction = tl_seen_has(seen, "friction"), restitution = tl_seen_has(seen, "restitution");
+    if (!friction) p->friction = -1;
+    if (!restitution) p->restitution = -1;
+    if (!friction && !restitution)
+        tl_read_problem(r, seen->where, "%s says nothing about its pair; give friction or restitution", seen->path);
+}
+
+static void check_angle(tl_reader *r, const tl_seen *seen, const void *args)
+{
+    (void)args;
+    if (tl_seen_has(seen, "angle_deg") == tl_seen_has(seen, "angle_rad"))
+        tl_read_problem(r, seen->where, "%s must have angle_deg or angle_rad, got %s", seen->path,
+                        tl_seen_has(seen, "angle_deg") ? "both" : "neither");
+}
+
+/* ---- bodies ---- */
+
+static void body_mass(tl_reader *r, const tl_seen *seen, tl_body *b, const tl_material *m)
+{
+    if (tl_seen_has(seen, "density") && tl_seen_has(seen, "mass"))
+        tl_read_problem(r, tl_seen_where(r, seen, "mass"), "%s has both density and mass; give one of them",
+                        seen->path);
+    if (!tl_seen_has(seen, "density") && !tl_seen_has(seen, "mass")) {
+        if (m)
+            b->density = m->density;
+        else if (b->kind == TL_BODY_FREE && !tl_seen_has(seen, "material"))
+            tl_read_problem(
+                r, seen->where,
+                "%s.density is missing; a free body needs a density > 0 kg/m^3, a mass > 0 kg, or a material",
+                seen->path);
+    }
+}
+
+static void body_motion(tl_reader *r, const tl_seen *seen, tl_body *b)
+{
+    static const char *const moving[] = {"velocity", "spin_rad_per_s", "force", "torque"};
+    static const char *const kinds[] = {"free", "kinematic", "static"};
+    if (!tl_seen_has(seen, "kind")) b->kind = tl_seen_has(seen, "motion") ? TL_BODY_KINEMATIC : TL_BODY_FREE;
+    if (b->kind == TL_BODY_KINEMATIC && !tl_seen_has(seen, "motion"))
+        tl_read_problem(
+            r, tl_seen_where(r, seen, "kind"),
+            "%s.motion is missing; a kinematic body needs a function of time that returns { at = ..., rotation = ... }",
+            seen->path);
+    if (b->kind != TL_BODY_KINEMATIC && tl_seen_has(seen, "motion"))
+        tl_read_problem(r, tl_seen_where(r, seen, "motion"), "%s.motion is for kinematic bodies, this one is %s",
+                        seen->path, kinds[b->kind]);
+    for (int i = 0; i < 4 && b->kind != TL_BODY_FREE; i++)
+        if (tl_seen_has(seen, moving[i]))
+            tl_read_problem(r, tl_seen_where(r, seen, moving[i]), "%s.%s is for free bodies, this one is %s",
+                            seen->path, moving[i], kinds[b->kind]);
+    if (b->motion >= 0) {
+        double rest[7] = {b->at.x, b->at.y, b->at.z, b->rotation.w, b->rotation.x, b->rotation.y, b->rotation.z};
+        memcpy(r->scene->lua->functions[b->motion].rest, rest, sizeof rest);
+    }
+}
+
+static void body_shape(tl_reader *r, const tl_seen *seen, const tl_body *b)
+{
+    if (!tl_seen_good(seen, "shape")) return;
+    tl_box3 box = tl_shape_bounds(r->scene->shapes, b->shape);
+    if (box.lo.x > box.hi.x || box.lo.y > box.hi.y || box.lo.z > box.hi.z)
+        tl_read_problem(r, tl_seen_where(r, seen, "shape"),
+                        "%s.shape must not be empty, got a shape without a single point", seen->path);
+    else if (b->kind == TL_BODY_FREE && !tl_shape_bounded(r->scene->shapes, b->shape))
+        tl_read_problem(
+            r, tl_seen_where(r, seen, "shape"),
+            "%s.shape must be bounded, because the body is free; write kind = \"static\", or cut the shape off",
+            seen->path);
+}
+
+static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
+{
+    const tl_material *m = tl_seen_good(seen, "material") ? &r->materials[b->material] : NULL;
+    if (m && flows(m)) {
+        tl_read_problem(r, tl_seen_where(r, seen, "material"), "%s.material must be solid or elastic, got %s",
+                        seen->path, kind_name(m));
+        m = NULL;
+        b->density = 1; /* one mistake, one message */
+    }
+    body_motion(r, seen, b);
+    body_mass(r, seen, b, m);
+    body_shape(r, seen, b);
+    bool elastic = m && m->kind == TL_MATERIAL_ELASTIC;
+    if (elastic && r->scene->engine == TL_ENGINE_SPH)
+        tl_read_problem(r, tl_seen_where(r, seen, "material"),
+                        "%s.material must be solid with engine \"sph\", got elastic", seen->path);
+    if (tl_seen_has(seen, "anchor") && !elastic)
+        tl_read_problem(r, tl_seen_where(r, seen, "anchor"),
+                        "%s.anchor is for elastic bodies; the material must be elastic", seen->path);
+    if (tl_seen_has(seen, "edge") && !elastic)
+        tl_read_problem(r, tl_seen_where(r, seen, "edge"),
+                        "%s.edge is for elastic bodies; the material must be elastic", seen->path);
+    if (!m) return;
+    if (!tl_seen_has(seen, "friction")) b->friction = m->friction;
+    if (!tl_seen_has(seen, "restitution")) b->restitution = m->restitution;
+    if (!tl_seen_has(seen, "colour")) b->colour = m->colour;
+    if (!tl_seen_has(seen, "opacity")) b->opacity = m->opacity;
+}
+
+/* ---- the whole ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const tl_body *const *p = a, *const *q = b;
+    int names = strcmp((*p)->name, (*q)->name);
+    return names ? names : (*p > *q) - (*p < *q);
+}
+
+static void name_bodies(tl_reader *r, tl_scene *s)
+{
+    const tl_body **sorted = tl_reader_take(r, (size_t)s->body_count * sizeof *sorted);
+    for (int i = 0; i < s->body_count; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "body %d", i + 1);
+        if (!*s->bodies[i].name) s->bodies[i].name = tl_reader_text(r, text);
+        sorted[i] = &s->bodies[i];
+    }
+    qsort(sorted, (size_t)s->body_count, sizeof *sorted, by_name);
+    for (int i = 1; i < s->body_count; i++)
+        if (!strcmp(sorted[i]->name, sorted[i - 1]->name))
+            tl_read_problem(r, sorted[i]->where,
+                            "bodies[%d].name must be unique, got \"%s\", which is also that of bodies[%d]",
+                            (int)(sorted[i] - s->bodies) + 1, sorted[i]->name, (int)(sorted[i - 1] - s->bodies) + 1);
+}
+
+static bool overlap(tl_box3 a, tl_box3 b)
+{
+    return a.lo.x < b.hi.x && b.lo.x < a.hi.x && a.lo.y < b.hi.y && b.lo.y < a.hi.y && a.lo.z < b.hi.z &&
+           b.lo.z < a.hi.z;
+}
+static bool holds(tl_box3 a, tl_box3 b, double slack)
+{
+    return b.lo.x >= a.lo.x - slack && b.lo.y >= a.lo.y - slack && b.lo.z >= a.lo.z - slack &&
+           b.hi.x <= a.hi.x + slack && b.hi.y <= a.hi.y + slack && b.hi.z <= a.hi.z + slack;
+}
+
+static void set_domain(tl_reader *r, const tl_seen *seen, tl_scene *s)
+{
+    if (s->engine == TL_ENGINE_GRID) {
+        tl_vec3 size = {s->grid.cells[0] * s->grid.cell, s->grid.cells[1] * s->grid.cell,
+                        s->grid.cells[2] * s->grid.cell};
+        s->domain.bounded = tl_seen_good(seen, "grid");
+        s->domain.box = (tl_box3){s->grid.origin, tl_vec3_add(s->grid.origin, size)};
+        for (int k = 0; k < 6; k++)
+            if (s->grid.periodic[k / 2] && s->domain.wall[k] == TL_WALL_OPEN)
+                tl_read_problem(r, tl_seen_where(r, seen, "domain"),
+                                "domain: the grid is periodic along %c, so it has no wall there to open", "xyz"[k / 2]);
+        return;
+    }
+    tl_vec3 size = tl_vec3_sub(s->domain.box.hi, s->domain.box.lo);
+    s->domain.bounded = size.x != 0 || size.y != 0 || size.z != 0;
+    if (s->domain.bounded && !(size.x > 0 && size.y > 0 && size.z > 0)) {
+        tl_read_problem(r, tl_seen_where(r, seen, "domain"),
+                        "domain.max must be > domain.min on every axis, got a box of {%g, %g, %g} m", size.x, size.y,
+                        size.z);
+        s->domain.bounded = false;
+    }
+}
+
+/* A fill or an emitter against the domain. */
+static void check_place(tl_reader *r, const tl_scene *s, tl_where where, const char *what, int number, int shape)
+{
+    if (shape < 0) return;
+    tl_box3 box = tl_shape_bounds(s->shapes, shape);
+    if (box.lo.x > box.hi.x || box.lo.y > box.hi.y || box.lo.z > box.hi.z)
+        tl_read_problem(r, where, "%s[%d].shape must not be empty, got a shape without a single point", what, number);
+    else if (!s->domain.bounded && !tl_shape_bounded(s->shapes, shape))
+        tl_read_problem(r, where, "%s[%d].shape must be bounded, because the domain is not", what, number);
+    else if (s->domain.bounded && !overlap(s->domain.box, box))
+        tl_read_problem(r, where,
+                        "%s[%d].shape must overlap the domain, {%g, %g, %g} to {%g, %g, %g} m, got one from {%g, %g, "
+                        "%g} to {%g, %g, %g}",
+                        what, number, s->domain.box.lo.x, s->domain.box.lo.y, s->domain.box.lo.z, s->domain.box.hi.x,
+                        s->domain.box.hi.y, s->domain.box.hi.z, box.lo.x, box.lo.y, box.lo.z, box.hi.x, box.hi.y,
+                        box.hi.z);
+    else if (s->domain.bounded && tl_shape_bounded(s->shapes, shape) &&
+             !holds(s->domain.box, box, 1e-9 * (1 + tl_vec3_norm(s->domain.box.hi))))
+        tl_read_note(r, where, "%s[%d].shape reaches out of the domain; what is outside is cut off", what, number);
+}
+
+static void check_bodies_inside(tl_reader *r, const tl_scene *s)
+{
+    for (int i = 0; i < s->body_count && s->domain.bounded; i++) {
+        const tl_body *b = &s->bodies[i];
+        if (b->shape < 0 || !tl_shape_bounded(s->shapes, b->shape)) continue;
+        /* the ball around the shape's box stays outside however it is turned */
+        tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+        double radius = 0.5 * tl_vec3_norm(tl_vec3_sub(box.hi, box.lo));
+        tl_vec3 c = tl_vec3_add(b->at, tl_quat_rotate(b->rotation, tl_vec3_scale(0.5, tl_vec3_add(box.lo, box.hi))));
+        tl_box3 ball = {{c.x - radius, c.y - radius, c.z - radius}, {c.x + radius, c.y + radius, c.z + radius}};
+        if (!overlap(s->domain.box, ball))
+            tl_read_note(r, b->where, "bodies[%d] (%s) starts outside of the domain", i + 1, b->name);
+    }
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static void check_pairs(tl_reader *r, const tl_scene *s)
+{
+    if (!s->contact_count) return;
+    const char **names = tl_reader_take(r, (size_t)(s->body_count + r->material_count + 2) * sizeof *names);
+    size_t n = 0;
+    names[n++] = "walls";
+    for (int m = 0; m < r->material_count; m++)
+        if (*r->materials[m].name) names[n++] = r->materials[m].name;
+    for (int b = 0; b < s->body_count; b++) names[n++] = s->bodies[b].name;
+    qsort(names, n, sizeof *names, by_text);
+
+    int looked = 0;
+    for (int i = 0; i < s->contact_count; i++)
+        for (int k = 0; k < 2; k++) {
+            const char *name = s->contacts[i].between[k];
+            if (!*name || bsearch(&name, names, n, sizeof *names, by_text)) continue; /* none: told already */
+            const char *near = looked++ < 20 ? tl_text_nearest(name, names) : NULL;
+            tl_read_problem(r, s->contacts[i].where,
+                            "contacts[%d].between must name materials, bodies or \"walls\", got \"%.60s\"%s%s%s", i + 1,
+                            name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        }
+}
+
+/* Coulomb friction of bodies does not act on sand; whoever writes both may expect it to. */
+static void note_friction_on_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    bool sand = false;
+    for (int i = 0; i < s->fill_count; i++)
+        sand |= s->fills[i].material >= 0 && r->materials[s->fills[i].material].kind == TL_MATERIAL_GRANULAR;
+    for (int i = 0; i < s->emitter_count; i++)
+        sand |= s->emitters[i].material >= 0 && r->materials[s->emitters[i].material].kind == TL_MATERIAL_GRANULAR;
+    if (!sand || !s->body_count) return;
+    lua_State *L = r->L;
+    lua_pushliteral(L, "bodies");
+    lua_rawget(L, seen->table);
+    for (int i = 1; i <= s->body_count; i++) {
+        lua_rawgeti(L, -1, i);
+        lua_pushliteral(L, "friction");
+        bool given = lua_rawget(L, -2) != LUA_TNIL;
+        if (given) {
+            tl_read_note(
+                r, tl_read_where(r, -2, "friction", 0, seen->where),
+                "bodies[%d].friction acts between solids; it does not act on sand, which has friction_angle_deg", i);
+            lua_pop(L, 2);
+            break;
+        }
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+}
+
+static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
+{
+    s->camera.given = tl_seen_good(seen, "camera");
+    if (!tl_seen_good(seen, "engine")) return; /* what follows depends on it */
+    if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid"))
+        tl_read_problem(r, seen->where, "grid is missing; engine \"grid\" needs grid = { cells = {...}, cell = ... }");
+    if (s->engine == TL_ENGINE_SPH && !tl_seen_has(seen, "sph"))
+        tl_read_problem(r, seen->where, "sph is missing; engine \"sph\" needs sph = { spacing = ... }");
+    if (s->dt_max > 0 && s->dt_min > s->dt_max)
+        tl_read_problem(r, tl_seen_where(r, seen, "dt_min"), "dt_min must be <= dt_max = %.10g s, got %.10g", s->dt_max,
+                        s->dt_min);
+    if (!tl_seen_has(seen, "fill") && !tl_seen_has(seen, "emitters") && !tl_seen_has(seen, "bodies"))
+        tl_read_problem(r, seen->where, "the scene is empty; it needs fill, emitters or bodies");
+    set_domain(r, seen, s);
+    for (int i = 0; i < s->fill_count; i++) check_place(r, s, s->fills[i].where, "fill", i + 1, s->fills[i].shape);
+    for (int i = 0; i < s->emitter_count; i++)
+        check_place(r, s, s->emitters[i].where, "emitters", i + 1, s->emitters[i].shape);
+    if (s->body_count) name_bodies(r, s);
+    check_bodies_inside(r, s);
+    check_pairs(r, s);
+    note_friction_on_sand(r, seen, s);
+}
+
+typedef void rule_fn(tl_reader *r, const tl_seen *seen, void *object);
+#define RULE(name, type)                                                                                               \
+    static void rule_##name(tl_reader *r, const tl_seen *seen, void *object) { check_##name(r, seen, (type *)object); }
+RULE(scene, tl_scene)
+RULE(grid, tl_grid_spec)
+RULE(emitter, tl_emitter)
+RULE(camera, tl_camera)
+RULE(render, tl_render_spec)
+RULE(contact, tl_contact_pair)
+RULE(body, tl_body)
+RULE(angle, void)
+static void rule_fill(tl_reader *r, const tl_seen *seen, void *object)
+{
+    check_flowing(r, seen, ((tl_fill *)object)->material);
+}
+
+void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object)
+{
+    static const struct {
+        const char *context;
+        rule_fn *check;
+    } rules[] = {{"scene", rule_scene},   {"grid", rule_grid},     {"emitter", rule_emitter},
+                 {"camera", rule_camera}, {"render", rule_render}, {"contact", rule_contact},
+                 {"body", rule_body},     {"fill", rule_fill},     {"rotation", rule_angle}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (!strcmp(rules[i].context, seen->context->name)) rules[i].check(r, seen, object);
+}

@@ -1,0 +1,261 @@
+/* What the user asked for: a scene as plain data, validated, in SI units, defaults filled in.
+ *
+ * Reading (scene/load.h) fills this from a Lua file through the schema (scene/schema.h); afterwards nothing here
+ * changes. Motions, forces, friction and emission may be functions of time: they stay in Lua behind handles and are
+ * read by tl_scene_evaluate, once per step. What a value means is written in the schema's help texts, and so in
+ * docs/scene-reference.md; comments here say what that page does not.
+ *
+ * Engines, models and the renderer take their numbers from here and nowhere else. */
+#ifndef TL_SCENE_SCENE_H
+#define TL_SCENE_SCENE_H
+
+#include "base/arena.h"
+#include "geom/shape.h"
+#include "math/quat.h"
+
+#define TL_SCENE_VERSION 1 /* a scene states it: talus = 1 */
+
+typedef enum tl_engine { TL_ENGINE_GRID, TL_ENGINE_SPH, TL_ENGINE_LG } tl_engine;
+typedef enum tl_size { TL_SIZE_SMALL, TL_SIZE_PAPER } tl_size;
+
+/* Where in the user's files something was written, for messages. file: owned by the scene. */
+typedef struct tl_where {
+    const char *file;
+    int line;
+} tl_where;
+
+/* A number or vector that may be a function of time. function < 0: constant, in value (a number in value[0]). */
+#define TL_NO_FUNCTION (-1)
+typedef struct tl_timed {
+    int function;
+    double value[3];
+} tl_timed;
+
+typedef enum tl_material_kind {
+    TL_MATERIAL_GRANULAR,
+    TL_MATERIAL_LIQUID,
+    TL_MATERIAL_VISCOUS,
+    TL_MATERIAL_ELASTIC,
+    TL_MATERIAL_SOLID
+} tl_material_kind;
+typedef enum tl_elastic_model {
+    TL_ELASTIC_STABLE_NEO_HOOKEAN, /* grid engine */
+    TL_ELASTIC_NEO_HOOKEAN,        /* lg engine: ln J form */
+    TL_ELASTIC_ARAP,
+    TL_ELASTIC_COROTATED
+} tl_elastic_model;
+
+/* Fields that a kind does not have are 0. */
+typedef struct tl_material {
+    tl_where where;
+    const char *name; /* "" when the scene gives none */
+    tl_material_kind kind;
+    double density;            /* kg/m^3, > 0 */
+    double friction_angle_deg; /* granular: internal friction; cone_alpha = sqrt2 sin(angle) */
+    double viscosity;          /* Pa s */
+    double surface_tension;    /* N/m */
+    double young, poisson;     /* Pa, - */
+    tl_elastic_model model;
+    tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
+    double restitution; /* elastic, solid */
+    tl_vec3 colour;     /* sRGB, each in [0,1] */
+    double opacity;
+} tl_material;
+
+typedef enum tl_scene_sampling { TL_SCENE_LATTICE, TL_SCENE_JITTER, TL_SCENE_BLUE_NOISE } tl_scene_sampling;
+
+typedef struct tl_fill {
+    tl_where where;
+    int material, shape; /* material index, shape node in world coordinates */
+    tl_vec3 velocity;
+    double spacing; /* m between particles; 0: the engine's own */
+    tl_scene_sampling sampling;
+} tl_fill;
+
+typedef struct tl_emitter {
+    tl_where where;
+    int material, shape;
+    tl_timed velocity; /* vector */
+    tl_timed rate;     /* m^3/s */
+    double start, stop;
+    double spacing;
+} tl_emitter;
+
+typedef enum tl_body_kind { TL_BODY_FREE, TL_BODY_KINEMATIC, TL_BODY_STATIC } tl_body_kind;
+
+/* World point of a point p of the shape: at + rotation p rotation*. The shape's origin need not be its centre of mass. */
+typedef struct tl_body {
+    tl_where where;
+    const char *name; /* unique; "body 3" when the scene gives none */
+    tl_body_kind kind;
+    int shape;    /* node, body frame */
+    int material; /* elastic or solid; -1: none, the body's own density and friction hold */
+    tl_vec3 at;
+    tl_quat rotation;
+    tl_vec3 velocity, spin; /* m/s at the centre of mass; rad/s, world frame */
+    double density, mass;   /* exactly one is > 0 for a free body; both may be 0 otherwise */
+    tl_timed friction;
+    double restitution;
+    int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
+    tl_timed force, torque; /* N at the centre of mass, N m; world frame */
+    tl_vec3 colour;
+    double opacity;
+    int anchor;  /* elastic bodies: nodes inside of this shape (body frame) follow the pose; -1: none */
+    double edge; /* elastic bodies: wanted edge of the tetrahedra, m; 0: from the shape's feature size */
+} tl_body;
+
+/* Friction and restitution of one pair of materials or bodies, where the rule of tl_scene_pair is not wanted. */
+typedef struct tl_contact_pair {
+    tl_where where;
+    const char *between[2];       /* name of a material or a body; "walls" for the domain's */
+    double friction, restitution; /* negative: left to the rule */
+} tl_contact_pair;
+
+typedef struct tl_grid_spec {
+    int cells[3];
+    double cell; /* m, edge of a cell */
+    tl_vec3 origin;
+    double cfl;
+    bool periodic[3];
+} tl_grid_spec;
+
+/* The box that holds the world. With the grid engine it is the grid's. */
+typedef struct tl_domain_spec {
+    bool bounded; /* false: no box, sph and lg only */
+    tl_box3 box;
+    int wall[6]; /* tl_wall of x_min, x_max, y_min, y_max, z_min, z_max */
+    double friction, restitution;
+} tl_domain_spec;
+typedef enum tl_wall { TL_WALL_CLOSED, TL_WALL_OPEN } tl_wall;
+
+typedef struct tl_sph_spec {
+    double spacing;   /* m between particles */
+    double gamma;     /* rest volume of surface samples */
+    double inset;     /* in spacings; negative: 0.5 with liquid, 0.4 without */
+    double viscosity; /* of the method, 0..1 */
+} tl_sph_spec;
+
+typedef struct tl_lg_spec {
+    int iterations; /* local-global rounds per step */
+    int inner;      /* contact steps per round */
+} tl_lg_spec;
+
+/* A solver method as scenes name it; inner methods nest once. Empty words: the scheme's own choice. */
+typedef struct tl_method_spec {
+    const char *method, *precond;
+    double tolerance; /* 0: the solver's */
+    int iterations;   /* 0: the method's */
+    const char *inner_method, *inner_precond;
+    double inner_tolerance;
+    int inner_iterations;
+} tl_method_spec;
+
+typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
+
+typedef struct tl_solver_spec {
+    const char *scheme; /* "" : the engine's default */
+    const char *stress; /* "colocated" or "staggered" */
+    const char *cone;   /* "exact" or "pyramid" */
+    double tolerance;
+    int sweeps; /* 0: the scheme's */
+    tl_unconverged on_unconverged;
+    tl_method_spec pressure, friction, contact, elastic;
+} tl_solver_spec;
+
+typedef struct tl_output_spec {
+    bool frames, bodies, history;
+    int checkpoint_every; /* frames; 0: only the latest */
+    int images_every;     /* frames; 0: only the last */
+} tl_output_spec;
+
+typedef struct tl_camera {
+    bool given; /* false: frame the scene */
+    tl_vec3 eye, target, up;
+    double fov_deg; /* vertical */
+} tl_camera;
+
+typedef enum tl_colour_by {
+    TL_COLOUR_MATERIAL,
+    TL_COLOUR_SPEED,
+    TL_COLOUR_PRESSURE,
+    TL_COLOUR_DENSITY,
+    TL_COLOUR_BODY
+} tl_colour_by;
+typedef enum tl_wall_look { TL_LOOK_NONE, TL_LOOK_GLASS, TL_LOOK_FRAME } tl_wall_look;
+
+typedef struct tl_render_spec {
+    int width, height, samples;
+    tl_vec3 background;
+    bool ground;
+    double ground_height;
+    tl_vec3 ground_colour;
+    tl_colour_by colour_by;
+    double range[2]; /* of the coloured field; equal: from the data */
+    tl_wall_look walls;
+    tl_vec3 light;          /* direction towards the main light */
+    double particle_radius; /* m; 0: from the spacing */
+} tl_render_spec;
+
+/* Colour of a part of a shape, for pictures: the surface of `node` inside `region` (same frame; -1: all of it). Later
+ * ones lie over earlier ones. Shapes made of painted shapes have their own entries. */
+typedef struct tl_paint {
+    int node, region;
+    tl_vec3 colour; /* sRGB */
+    double gloss;   /* 0 matte .. 1 mirror-like */
+    double opacity; /* below 1: glass */
+} tl_paint;
+
+typedef struct tl_scene_lua tl_scene_lua; /* the functions of time, in their sandbox */
+
+typedef struct tl_scene {
+    const char *file, *title, *about, *figure;
+    double minutes; /* expected on two cores; 0: not said */
+    int version;
+    tl_engine engine;
+    tl_size size;
+    double duration, fps;
+    tl_vec3 gravity;
+    int64_t seed;
+    double dt_max, dt_min; /* s; dt_max 0: one frame */
+
+    tl_shape_tree *shapes;
+    int root; /* of a file that returns a shape, see scene/load.h; else -1 */
+    int material_count, fill_count, emitter_count, body_count, contact_count, function_count;
+    tl_material *materials; /* [material_count] also those that nothing uses */
+    tl_fill *fills;
+    tl_emitter *emitters;
+    tl_body *bodies;
+    tl_contact_pair *contacts;
+    int paint_count;
+    tl_paint *paints;
+
+    tl_grid_spec grid;
+    tl_domain_spec domain;
+    tl_sph_spec sph;
+    tl_lg_spec lg;
+    tl_solver_spec solver;
+    tl_output_spec output;
+    tl_camera camera;
+    tl_render_spec render;
+
+    uint64_t hash;  /* of every Lua file read, every setting, and the size */
+    tl_arena arena; /* texts and arrays above */
+    tl_scene_lua *lua;
+} tl_scene;
+
+void tl_scene_free(tl_scene *s); /* NULL is fine */
+
+/* A function of time: 1 number, 3, or a pose of 7 (`count` is what its key asks for, else bad input).
+ * Not for two threads at once on one scene. A Lua error, a result of the wrong form, out of its key's
+ * range, NaN or infinite is bad input with file:line, the key and the time; `out` is then unchanged. */
+talus_status tl_scene_evaluate(const tl_scene *s, int function, double t, double *out, int count, talus_error *err);
+/* The value at t of something that may be constant. */
+talus_status tl_scene_timed(const tl_scene *s, const tl_timed *v, double t, double *out, int count, talus_error *err);
+
+/* Friction and restitution between two bodies (indices; -1 is the domain's walls), given each one's own. The last
+ * entry of `contacts` that names the pair decides; else friction is the geometric mean (equal values stay, a
+ * frictionless one wins) and restitution the larger of the two. */
+void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction,
+                   double *restitution);
+
+#endif

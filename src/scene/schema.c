@@ -1,0 +1,441 @@
+#include "scene/schema.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#pragma GCC diagnostic ignored                                                                                         \
+    "-Wmissing-field-initializers" /* most keys have no words, tables or engines of their own */
+
+/* Far beyond any scene, and squares and cubes of it are still finite. */
+#define FAR 1e15
+
+/* A key is one line, however long. */
+/* clang-format off */
+
+#define ANY {-FAR, FAR, false}
+#define ABOVE(a) {a, FAR, true}
+#define FROM(a) {a, FAR, false}
+#define WITHIN(a, b) {a, b, false}
+#define WITHIN_OPEN(a, b) {a, b, true}
+
+#define AT(field) offsetof(OBJECT, field)
+#define KEYS(list) list, (int)(sizeof list / sizeof *list)
+
+#define ROTATIONS(what)                                                                                                        \
+    {"rotation", TL_ROTATION, AT(rotation), "", ANY, "{1, 0, 0, 0}", what ", in one of the forms of `rotation`"},                \
+    {"rotation_deg", TL_ANGLES_DEG, AT(rotation), "degrees", ANY, "", what ", as angles about x, then y, then z", .alias = true}, \
+    {"rotation_rad", TL_ANGLES_RAD, AT(rotation), "rad", ANY, "", what ", as angles about x, then y, then z", .alias = true}
+
+/* ---- world ---- */
+
+#define OBJECT tl_grid_spec
+static const tl_key grid_keys[] = {
+    {"cells", TL_INTEGER3, AT(cells), "", WITHIN(1, 4096), NULL, "cells along x, y and z; one cell on a periodic axis is the 2D mode"},
+    {"cell", TL_NUMBER, AT(cell), "m", ABOVE(0), NULL, "edge of a cell"},
+    {"origin", TL_VEC3, AT(origin), "m", ANY, "{0, 0, 0}", "lowest corner of the grid"},
+    {"cfl", TL_NUMBER, AT(cfl), "cells", WITHIN_OPEN(0, 20), "2", "how far anything may move in one step"},
+    {"periodic", TL_BOOLEAN3, AT(periodic), "", ANY, "{false, false, false}", "axes whose two ends are the same place"},
+};
+#undef OBJECT
+static const tl_context grid = {"grid", "the grid", "The grid of the grid engine. Its box is the domain; the solid layer that solvers need outside is added by talus.",
+                                NULL, KEYS(grid_keys), sizeof(tl_grid_spec), NULL, false};
+
+#define OBJECT tl_domain_spec
+#define WALL(name, i, side) {name, TL_CHOICE, AT(wall[i]), "", ANY, "closed", side, "closed|open"}
+static const tl_key domain_keys[] = {
+    {"min", TL_VEC3, AT(box.lo), "m", ANY, "", "lowest corner", .engines = TL_ON_SPH | TL_ON_LG},
+    {"max", TL_VEC3, AT(box.hi), "m", ANY, "", "highest corner", .engines = TL_ON_SPH | TL_ON_LG},
+    WALL("x_min", 0, "the wall at the low end of x; what passes an open wall is gone"),
+    WALL("x_max", 1, "the wall at the high end of x"),
+    WALL("y_min", 2, "the floor"),
+    WALL("y_max", 3, "the ceiling"),
+    WALL("z_min", 4, "the wall at the low end of z"),
+    WALL("z_max", 5, "the wall at the high end of z"),
+    {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient of the walls against bodies"},
+    {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "bounce of bodies off the walls"},
+};
+#undef OBJECT
+static const tl_context domain = {"domain", "the domain", "The box that holds the world. Without `min` and `max` the sph and lg engines have no box; the grid engine's box is its grid.",
+                                  NULL, KEYS(domain_keys), sizeof(tl_domain_spec), NULL, false};
+
+#define OBJECT tl_sph_spec
+static const tl_key sph_keys[] = {
+    {"spacing", TL_NUMBER, AT(spacing), "m", ABOVE(0), NULL, "distance of particles, of fluid and on surfaces"},
+    {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
+    {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
+    {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 1), "0", "numerical viscosity of the method"},
+};
+#undef OBJECT
+static const tl_context sph = {"sph", "sph", "The particles of the sph engine.", NULL, KEYS(sph_keys), sizeof(tl_sph_spec), NULL, false};
+
+#define OBJECT tl_lg_spec
+static const tl_key lg_keys[] = {
+    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "5", "local-global rounds per step; 10 where friction decides"},
+    {"inner", TL_INTEGER, AT(inner), "", WITHIN(1, 1000), "3", "contact steps per round"},
+};
+#undef OBJECT
+static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
+
+/* ---- materials ---- */
+
+#define OBJECT tl_material
+#define DENSITY {"density", TL_NUMBER, AT(density), "kg/m^3", ABOVE(0), NULL, "mass per volume"}
+#define NAMED {"name", TL_TEXT, AT(name), "", ANY, "", "for `contacts` and for messages"}
+#define LOOKS(default_colour)                                                                              \
+    {"colour", TL_COLOUR, AT(colour), "", WITHIN(0, 1), default_colour, "how it is drawn"},                  \
+    {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"}
+#define RUBBING                                                                                                                   \
+    {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient, or a function of time; see `contacts`"}, \
+    {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"}
+
+static const tl_key granular_keys[] = {
+    NAMED, DENSITY,
+    {"friction_angle_deg", TL_NUMBER, AT(friction_angle_deg), "degrees", WITHIN(0, 89), NULL, "internal friction: the slope that a heap keeps"},
+    LOOKS("#c9a66b"),
+};
+static const tl_key liquid_keys[] = {
+    NAMED, DENSITY,
+    {"surface_tension", TL_NUMBER, AT(surface_tension), "N/m", WITHIN(0, 100), "0", "of the free surface"},
+    LOOKS("#4a90c2"),
+};
+static const tl_key viscous_keys[] = {
+    NAMED, DENSITY,
+    {"viscosity", TL_NUMBER, AT(viscosity), "Pa s", ABOVE(0), NULL, "dynamic viscosity"},
+    {"surface_tension", TL_NUMBER, AT(surface_tension), "N/m", WITHIN(0, 100), "0", "of the free surface"},
+    LOOKS("#d99a2b"),
+};
+static const tl_key elastic_keys[] = {
+    NAMED, DENSITY,
+    {"young", TL_NUMBER, AT(young), "Pa", ABOVE(0), NULL, "Young's modulus"},
+    {"poisson", TL_NUMBER, AT(poisson), "", WITHIN(0, 0.4999), NULL, "Poisson's ratio"},
+    {"model", TL_CHOICE, AT(model), "", ANY, "stable_neo_hookean", "energy; `neo_hookean` is the ln J form of the lg engine", "stable_neo_hookean|neo_hookean|arap|corotated"},
+    RUBBING, LOOKS("#b5534b"),
+};
+static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
+#undef OBJECT
+
+#define MATERIAL(word, keys, help) {word, "a " word " material", help, NULL, KEYS(keys), sizeof(tl_material), NULL, true}
+static const tl_context granular = MATERIAL("granular", granular_keys, "Sand, gravel, grain: resists shear in proportion to pressure. `friction` of solids does not act on it; its own friction is the angle.");
+static const tl_context liquid = MATERIAL("liquid", liquid_keys, "A liquid without viscosity of its own.");
+static const tl_context viscous = MATERIAL("viscous", viscous_keys, "A liquid with viscosity.");
+static const tl_context elastic = {"elastic", "an elastic material", "For bodies that deform and come back.", NULL, KEYS(elastic_keys), sizeof(tl_material), NULL, true};
+static const tl_context solid = MATERIAL("solid", solid_keys, "For rigid bodies: what several bodies share.");
+
+/* ---- things ---- */
+
+#define OBJECT tl_fill
+static const tl_key fill_keys[] = {
+    {"material", TL_MATERIAL, AT(material), "", ANY, NULL, "granular, liquid or viscous"},
+    {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "what is filled, in world coordinates; bodies inside are cut out"},
+    {"velocity", TL_VEC3, AT(velocity), "m/s", ANY, "{0, 0, 0}", "at the start"},
+    {"spacing", TL_NUMBER, AT(spacing), "m", FROM(0), "0", "distance of particles; 0: half a cell, or `sph.spacing`"},
+    {"sampling", TL_CHOICE, AT(sampling), "", ANY, "jitter", "how particles are placed", "lattice|jitter|blue_noise"},
+};
+#undef OBJECT
+static const tl_context fill = {"fill", "a fill", "Material that is there at the start.", NULL, KEYS(fill_keys), sizeof(tl_fill), NULL, true};
+
+#define OBJECT tl_emitter
+static const tl_key emitter_keys[] = {
+    {"material", TL_MATERIAL, AT(material), "", ANY, NULL, "granular, liquid or viscous"},
+    {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "where it comes from, in world coordinates"},
+    {"velocity", TL_TIMED3, AT(velocity), "m/s", ANY, "{0, 0, 0}", "of what comes out, or a function of time"},
+    {"rate", TL_TIMED1, AT(rate), "m^3/s", FROM(0), NULL, "volume per second, or a function of time"},
+    {"start", TL_NUMBER, AT(start), "s", FROM(0), "0", "when it opens"},
+    {"stop", TL_NUMBER, AT(stop), "s", FROM(0), "1e9", "when it closes"},
+    {"spacing", TL_NUMBER, AT(spacing), "m", FROM(0), "0", "distance of particles; 0: as in a fill"},
+};
+#undef OBJECT
+static const tl_context emitter = {"emitter", "an emitter", "Material that arrives later.", NULL, KEYS(emitter_keys), sizeof(tl_emitter), NULL, true};
+
+#define OBJECT tl_body
+static const tl_key body_keys[] = {
+    {"name", TL_TEXT, AT(name), "", ANY, "", "unique; \"body 3\" when not given"},
+    {"kind", TL_CHOICE, AT(kind), "", ANY, "", "`free` moves by forces, `kinematic` by its `motion`, `static` never; default: kinematic with a motion, else free", "free|kinematic|static"},
+    {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "in the body's own frame"},
+    {"material", TL_MATERIAL, AT(material), "", ANY, "", "solid or elastic; gives density, friction, restitution and colour that the body does not state"},
+    {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "where the origin of the shape's frame is"},
+    ROTATIONS("how the shape is turned about its origin"),
+    {"velocity", TL_VEC3, AT(velocity), "m/s", ANY, "{0, 0, 0}", "of the centre of mass at the start"},
+    {"spin_rad_per_s", TL_VEC3, AT(spin), "rad/s", ANY, "{0, 0, 0}", "angular velocity at the start, world frame"},
+    {"density", TL_NUMBER, AT(density), "kg/m^3", ABOVE(0), "", "mass per volume; a free body needs this, `mass`, or a material"},
+    {"mass", TL_NUMBER, AT(mass), "kg", ABOVE(0), "", "instead of `density`"},
+    {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; does not act on sand"},
+    {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"},
+    {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }` (or rotation_deg, rotation_rad); what it leaves out stays as the body has it. Velocities are the exact difference of poses"},
+    {"force", TL_TIMED3, AT(force), "N", ANY, "{0, 0, 0}", "at the centre of mass, or a function of time"},
+    {"torque", TL_TIMED3, AT(torque), "N m", ANY, "{0, 0, 0}", "world frame, or a function of time"},
+    {"colour", TL_COLOUR, AT(colour), "", WITHIN(0, 1), "#9aa0a6", "how it is drawn"},
+    {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
+    {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
+    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape"},
+};
+#undef OBJECT
+static const tl_context body = {"body", "a body", "A rigid solid, or an elastic one when its material is elastic.", NULL, KEYS(body_keys), sizeof(tl_body), NULL, true};
+
+#define OBJECT tl_contact_pair
+static const tl_key contact_keys[] = {
+    {"between", TL_NAMES2, AT(between), "", ANY, NULL, "two names of materials or bodies, or \"walls\""},
+    {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "", "Coulomb coefficient of this pair"},
+    {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "", "bounce of this pair"},
+};
+#undef OBJECT
+static const tl_context contact = {"contact", "a contact",
+                                   "Friction and bounce of one pair. Without an entry, friction is the geometric mean of the two coefficients (equal ones stay, a frictionless one wins) and "
+                                   "restitution the larger of the two. The last entry that names a pair decides; a body goes by its own name and by its material's.",
+                                   NULL, KEYS(contact_keys), sizeof(tl_contact_pair), NULL, true};
+
+/* ---- solver ---- */
+
+#define OBJECT tl_method_spec
+#define PRECONDS "none|jacobi|ssor|ic|mic"
+static const tl_key inner_keys[] = {
+    {"method", TL_WORD, AT(inner_method), "", ANY, "", "linear solver", "cg|cr"},
+    {"precond", TL_WORD, AT(inner_precond), "", ANY, "", "preconditioner", PRECONDS},
+    {"tolerance", TL_NUMBER, AT(inner_tolerance), "", WITHIN(0, 1), "0", "0: the method's own"},
+    {"iterations", TL_INTEGER, AT(inner_iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
+};
+static const tl_context inner = {"inner", "an inner method", "The linear solver inside of a method.", NULL, KEYS(inner_keys), sizeof(tl_method_spec), "method", false};
+
+#define METHOD_KEYS(words)                                                                                                   \
+    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: the scheme's own", words},                                \
+    {"precond", TL_WORD, AT(precond), "", ANY, "", "preconditioner", PRECONDS},                                               \
+    {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN(0, 1), "0", "0: the solver's"},                                       \
+    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
+    {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
+static const tl_key pressure_keys[] = {METHOD_KEYS("cg|mprgp|mprgp-original|admm|pip|auglag")};
+static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn")};
+static const tl_key contact_method_keys[] = {METHOD_KEYS("newton-shift|newton-disc|pgs|apgd-shift|apgd-convex|admm|staggered|box|sticky")};
+static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
+#undef OBJECT
+#define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
+static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems. A bare text is its `method`: `pressure = \"mprgp\"`.");
+static const tl_context friction_method = METHOD("friction", "a friction method", friction_keys, "A method for cone-constrained problems: shear stress of sand.");
+static const tl_context contact_method = METHOD("contact method", "a contact method", contact_method_keys, "A method for contacts of solids.");
+static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How elastic unknowns are eliminated.");
+
+#define OBJECT tl_solver_spec
+static const tl_key solver_keys[] = {
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
+    {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},
+    {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN_OPEN(0, 1), "1e-4", "relative target of the coupled solve"},
+    {"sweeps", TL_INTEGER, AT(sweeps), "", WITHIN(0, 100000), "0", "passes of a scheme, at most; 0: the scheme's own"},
+    {"on_unconverged", TL_CHOICE, AT(on_unconverged), "", ANY, "accept", "what to do when the target is missed; every step's certificate is recorded either way", "accept|shrink_dt|fail"},
+    {"pressure", TL_TABLE, AT(pressure), "", ANY, "", "method for pressure", .inside = &pressure_method},
+    {"friction", TL_TABLE, AT(friction), "", ANY, "", "method for the shear stress of sand", .inside = &friction_method, .engines = TL_ON_GRID},
+    {"contact", TL_TABLE, AT(contact), "", ANY, "", "method for contacts of solids", .inside = &contact_method},
+    {"elastic", TL_TABLE, AT(elastic), "", ANY, "", "method for elastic solids", .inside = &elastic_method, .engines = TL_ON_GRID},
+};
+#undef OBJECT
+static const tl_context solver = {"solver", "the solver", "How the equations are solved. Every method is known by name.", NULL, KEYS(solver_keys), sizeof(tl_solver_spec), NULL, false};
+
+/* ---- results ---- */
+
+#define OBJECT tl_output_spec
+static const tl_key output_keys[] = {
+    {"frames", TL_BOOLEAN, AT(frames), "", ANY, "true", "write particles, bodies and nodes of every frame"},
+    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv"},
+    {"history", TL_BOOLEAN, AT(history), "", ANY, "false", "keep every solver's iteration curve"},
+    {"checkpoint_every", TL_INTEGER, AT(checkpoint_every), "frames", WITHIN(0, 1000000), "0", "keep a checkpoint this often; 0: only the latest"},
+    {"images_every", TL_INTEGER, AT(images_every), "frames", WITHIN(0, 1000000), "0", "draw a picture this often; 0: only the last"},
+};
+#undef OBJECT
+static const tl_context output = {"output", "the output", "What a run writes.", NULL, KEYS(output_keys), sizeof(tl_output_spec), NULL, false};
+
+#define OBJECT tl_camera
+static const tl_key camera_keys[] = {
+    {"eye", TL_VEC3, AT(eye), "m", ANY, NULL, "where the camera is"},
+    {"target", TL_VEC3, AT(target), "m", ANY, NULL, "what it looks at"},
+    {"up", TL_VEC3, AT(up), "", ANY, "{0, 1, 0}", "what is up in the picture"},
+    {"fov_deg", TL_NUMBER, AT(fov_deg), "degrees", WITHIN(1, 150), "35", "vertical field of view"},
+};
+#undef OBJECT
+static const tl_context camera = {"camera", "the camera", "Without one, the scene is framed automatically.", NULL, KEYS(camera_keys), sizeof(tl_camera), NULL, false};
+
+#define OBJECT tl_render_spec
+static const tl_key render_keys[] = {
+    {"width", TL_INTEGER, AT(width), "pixels", WITHIN(16, 16384), "1280", "of a picture"},
+    {"height", TL_INTEGER, AT(height), "pixels", WITHIN(16, 16384), "720", "of a picture"},
+    {"samples", TL_INTEGER, AT(samples), "", WITHIN(1, 65536), "16", "rays per pixel"},
+    {"background", TL_COLOUR, AT(background), "", WITHIN(0, 1), "#f2f2ef", "colour behind everything"},
+    {"ground", TL_BOOLEAN, AT(ground), "", ANY, "true", "draw a ground"},
+    {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground"},
+    {"ground_colour", TL_COLOUR, AT(ground_colour), "", WITHIN(0, 1), "#d8d6d0", "colour of the ground"},
+    {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show", "material|speed|pressure|density|body"},
+    {"range", TL_RANGE, AT(range), "", ANY, "{0, 0}", "values at the ends of the colour scale; equal: from the data"},
+    {"walls", TL_CHOICE, AT(walls), "", ANY, "none", "how the domain is drawn", "none|glass|frame"},
+    {"light", TL_VEC3, AT(light), "", ANY, "{-0.55, 1, 0.62}", "direction towards the main light"},
+    {"particle_radius", TL_NUMBER, AT(particle_radius), "m", FROM(0), "0", "of drawn particles; 0: half their spacing"},
+};
+#undef OBJECT
+static const tl_context render = {"render", "render", "How pictures look.", NULL, KEYS(render_keys), sizeof(tl_render_spec), NULL, false};
+
+/* ---- scene ---- */
+
+#define OBJECT tl_scene
+#define LIST(name, field, count, context, help) {name, TL_LIST, AT(field), "", ANY, "", help, .inside = &context, .count_offset = AT(count)}
+#define TABLE(name, field, context, help) {name, TL_TABLE, AT(field), "", ANY, "", help, .inside = &context}
+static const tl_key scene_keys[] = {
+    {"talus", TL_INTEGER, AT(version), "", WITHIN(TL_SCENE_VERSION, TL_SCENE_VERSION), NULL, "version of the scene language; 1"},
+    {"engine", TL_CHOICE, AT(engine), "", ANY, NULL, "`grid`: sand, liquid and solids on a grid; `sph`: particles; `lg`: elastic solids, local-global", "grid|sph|lg"},
+    {"title", TL_TEXT, AT(title), "", ANY, "", "one line"},
+    {"about", TL_TEXT, AT(about), "", ANY, "", "what the scene shows, for `talus scenes`"},
+    {"figure", TL_TEXT, AT(figure), "", ANY, "", "figure or table of a paper that it reproduces"},
+    {"minutes", TL_NUMBER, AT(minutes), "min", FROM(0), "0", "expected time on two cores; 0: not said"},
+    {"duration", TL_NUMBER, AT(duration), "s", WITHIN_OPEN(0, 1e6), NULL, "simulated time"},
+    {"fps", TL_NUMBER, AT(fps), "1/s", WITHIN_OPEN(0, 1e6), "50", "frames per simulated second"},
+    {"gravity", TL_VEC3, AT(gravity), "m/s^2", ANY, "{0, -9.81, 0}", "y is up by default"},
+    {"seed", TL_SEED, AT(seed), "", WITHIN(0, 0x1p53), "1", "of every random choice of talus"},
+    {"dt_max", TL_NUMBER, AT(dt_max), "s", FROM(0), "0", "longest time step; 0: one frame"},
+    {"dt_min", TL_NUMBER, AT(dt_min), "s", FROM(0), "0", "a step that must be shorter ends the run"},
+    {"grid", TL_TABLE, AT(grid), "", ANY, "", "the grid", .inside = &grid, .engines = TL_ON_GRID},
+    TABLE("domain", domain, domain, "walls"),
+    {"sph", TL_TABLE, AT(sph), "", ANY, "", "particles", .inside = &sph, .engines = TL_ON_SPH},
+    {"lg", TL_TABLE, AT(lg), "", ANY, "", "local-global rounds", .inside = &lg, .engines = TL_ON_LG},
+    LIST("fill", fills, fill_count, fill, "list of fills"),
+    LIST("emitters", emitters, emitter_count, emitter, "list of emitters"),
+    LIST("bodies", bodies, body_count, body, "list of bodies"),
+    LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
+    TABLE("solver", solver, solver, "methods and targets"),
+    TABLE("output", output, output, "what a run writes"),
+    TABLE("camera", camera, camera, "point of view"),
+    TABLE("render", render, render, "how pictures look"),
+};
+#undef OBJECT
+static const tl_context scene = {"scene", "a scene", "What a file returns: `return scene { ... }`.", NULL, KEYS(scene_keys), sizeof(tl_scene), NULL, false};
+
+/* ---- shapes ---- */
+
+#define OBJECT tl_shape_args
+#define CENTER {"center", TL_VEC3, AT(center), "m", ANY, "{0, 0, 0}", "where its own origin goes"}
+#define PLACED CENTER, ROTATIONS("how it is turned about its own origin")
+#define LENGTH(name, field, fallback, help) {name, TL_NUMBER, AT(field), "m", ABOVE(0), fallback, help}
+static const tl_key box_keys[] = {
+    {"size", TL_SIZE3, AT(size), "m", ABOVE(0), NULL, "full edges along x, y, z; one number for a cube"},
+    {"round", TL_NUMBER, AT(round), "m", FROM(0), "0", "radius of the edges, inside of `size`"}, PLACED};
+static const tl_key sphere_keys[] = {LENGTH("radius", radius, NULL, "of the ball"), CENTER};
+static const tl_key hemisphere_keys[] = {LENGTH("radius", radius, NULL, "of the half ball; flat side down, at the origin"), PLACED};
+static const tl_key ellipsoid_keys[] = {{"radii", TL_SIZE3, AT(radii), "m", ABOVE(0), NULL, "half axes along x, y, z"}, PLACED};
+static const tl_key cylinder_keys[] = {LENGTH("radius", radius, NULL, "around the y axis"), LENGTH("height", height, NULL, "along y, origin in the middle"),
+    {"round", TL_NUMBER, AT(round), "m", FROM(0), "0", "radius of the two edges, inside"}, PLACED};
+static const tl_key capsule_keys[] = {
+    {"from", TL_VEC3, AT(from), "m", ANY, NULL, "centre of one end"}, {"to", TL_VEC3, AT(to), "m", ANY, NULL, "centre of the other end"},
+    LENGTH("radius", radius, NULL, "at `from`"), {"radius_to", TL_NUMBER, AT(radius_to), "m", FROM(0), "0", "at `to`; 0: the same"}, PLACED};
+static const tl_key cone_keys[] = {{"radius", TL_NUMBER, AT(radius), "m", ABOVE(0), NULL, "at the bottom"},
+    {"radius_top", TL_NUMBER, AT(radius_top), "m", FROM(0), "0", "at the top; 0 is a point"}, LENGTH("height", height, NULL, "along y, origin in the middle"), PLACED};
+static const tl_key torus_keys[] = {LENGTH("radius", radius, NULL, "of the ring around y"), LENGTH("tube", tube, NULL, "radius of the tube"), PLACED};
+static const tl_key plane_keys[] = {{"height", TL_NUMBER, AT(height), "m", ANY, "0", "everything with y below this"}};
+static const tl_key half_space_keys[] = {{"normal", TL_VEC3, AT(normal), "", ANY, "{0, 1, 0}", "out of the solid; any length"},
+    {"point", TL_VEC3, AT(point), "m", ANY, "{0, 0, 0}", "a point of its surface"}};
+static const tl_key revolve_keys[] = {{"profile", TL_PROFILE, AT(profile), "m", ANY, NULL, "list of {radius, y}: a closed line that does not cross itself, turned around y"}, PLACED};
+static const tl_key extrude_keys[] = {{"profile", TL_PROFILE, AT(profile), "m", ANY, NULL, "list of {x, z}: a closed line that does not cross itself"},
+    LENGTH("height", height, NULL, "along y, origin in the middle"), PLACED};
+static const tl_key mesh_keys[] = {{"file", TL_TEXT, AT(file), "", ANY, NULL, "a closed triangle mesh (.obj, .ply, .stl) in the scene's folder or below"},
+    {"scale", TL_NUMBER, AT(scale), "", ABOVE(0), "1", "factor on the file's lengths"}, PLACED};
+#define PARTS(help) {"[1], [2], ...", TL_SHAPES, AT(shapes), "", ANY, NULL, help}
+#define BLEND {"blend", TL_NUMBER, AT(blend), "m", ABOVE(0), NULL, "width of the smooth seam"}
+static const tl_key union_keys[] = {PARTS("the shapes to join")};
+static const tl_key intersect_keys[] = {PARTS("what all of these share")};
+static const tl_key subtract_keys[] = {PARTS("the first, without all others")};
+static const tl_key smooth_union_keys[] = {PARTS("the shapes to join"), BLEND};
+static const tl_key smooth_subtract_keys[] = {PARTS("the first, without all others"), BLEND};
+static const tl_key shell_keys[] = {PARTS("one shape, made hollow"), LENGTH("thickness", thickness, NULL, "of the wall, inwards")};
+static const tl_key offset_keys[] = {PARTS("one shape"), {"by", TL_NUMBER, AT(by), "m", ANY, NULL, "grown by this, with round edges; negative shrinks"}};
+#undef OBJECT
+
+#define SHAPE(word, article, keys, help, example) {word, article, help, example, KEYS(keys), sizeof(tl_shape_args), NULL, true}
+static const tl_context shape_contexts[] = {
+    SHAPE("box", "a box", box_keys, "A box with its centre at the origin.", "box { size = {0.3, 0.03, 0.3}, round = 0.002 }"),
+    SHAPE("sphere", "a sphere", sphere_keys, "A ball.", "sphere { radius = 0.1, center = {0, 0.1, 0} }"),
+    SHAPE("hemisphere", "a hemisphere", hemisphere_keys, "The upper half of a ball.", "hemisphere { radius = 0.2 }"),
+    SHAPE("ellipsoid", "an ellipsoid", ellipsoid_keys, "A ball stretched along the axes.", "ellipsoid { radii = {0.2, 0.1, 0.1} }"),
+    SHAPE("cylinder", "a cylinder", cylinder_keys, "A cylinder around y.", "cylinder { radius = 0.1, height = 0.4 }"),
+    SHAPE("capsule", "a capsule", capsule_keys, "Two balls and everything between them.", "capsule { from = {0, 0, 0}, to = {0, 0.3, 0}, radius = 0.05 }"),
+    SHAPE("cone", "a cone", cone_keys, "A cone, or the lower part of one.", "cone { radius = 0.2, height = 0.3 }"),
+    SHAPE("torus", "a torus", torus_keys, "A ring around y.", "torus { radius = 0.2, tube = 0.05 }"),
+    SHAPE("plane", "a plane", plane_keys, "Ground: everything below a height. Not bounded.", "plane { height = 0 }"),
+    SHAPE("half_space", "a half space", half_space_keys, "Everything on one side of a plane. Not bounded.", "half_space { normal = {1, 1, 0} }"),
+    SHAPE("revolve", "a revolve", revolve_keys, "A profile turned around y: bowls, bottles, hourglasses.", "revolve { profile = { {0, 0}, {0.2, 0}, {0.1, 0.3}, {0, 0.3} } }"),
+    SHAPE("extrude", "an extrude", extrude_keys, "A profile drawn out along y.", "extrude { profile = { {0, 0}, {1, 0}, {0, 1} }, height = 0.1 }"),
+    SHAPE("mesh", "a mesh", mesh_keys, "A closed triangle mesh from a file.", "mesh { file = \"drum.obj\" }"),
+    SHAPE("union", "a union", union_keys, "Everything that is in one of them. Short: `a + b`.", "union { a, b, c }"),
+    SHAPE("intersect", "an intersect", intersect_keys, "What is in all of them. Short: `a * b`.", "intersect { a, b }"),
+    SHAPE("subtract", "a subtract", subtract_keys, "The first without the others. Short: `a - b`.", "subtract { a, b }"),
+    SHAPE("smooth_union", "a smooth union", smooth_union_keys, "A union with a smooth seam.", "smooth_union { a, b, blend = 0.02 }"),
+    SHAPE("smooth_subtract", "a smooth subtract", smooth_subtract_keys, "A subtract with a smooth seam.", "smooth_subtract { a, b, blend = 0.02 }"),
+    SHAPE("shell", "a shell", shell_keys, "A hollow copy.", "shell { a, thickness = 0.01 }"),
+    SHAPE("offset", "an offset", offset_keys, "A grown or shrunk copy.", "offset { a, by = 0.005 }"),
+};
+
+/* clang-format on */
+
+/* ---- lookups ---- */
+
+static const tl_context *const contexts[] = {
+    &scene,
+    &grid,
+    &domain,
+    &sph,
+    &lg,
+    &fill,
+    &emitter,
+    &body,
+    &contact,
+    &solver,
+    &pressure_method,
+    &friction_method,
+    &contact_method,
+    &elastic_method,
+    &inner,
+    &output,
+    &camera,
+    &render,
+    &granular,
+    &liquid,
+    &viscous,
+    &elastic,
+    &solid,
+};
+#define CONTEXTS ((int)(sizeof contexts / sizeof *contexts))
+#define SHAPES ((int)(sizeof shape_contexts / sizeof *shape_contexts))
+
+const tl_context *tl_schema_at(int i)
+{
+    if (i < 0 || i >= CONTEXTS + SHAPES) return NULL;
+    return i < CONTEXTS ? contexts[i] : &shape_contexts[i - CONTEXTS];
+}
+
+const tl_context *tl_schema_find(const char *name)
+{
+    for (int i = 0; tl_schema_at(i); i++)
+        if (!strcmp(tl_schema_at(i)->name, name)) return tl_schema_at(i);
+    return NULL;
+}
+
+const tl_key *tl_schema_key(const tl_context *c, const char *name)
+{
+    for (int i = 0; i < c->key_count; i++)
+        if (!strcmp(c->keys[i].name, name)) return &c->keys[i];
+    return NULL;
+}
+
+bool tl_schema_word_at(const char *words, int i, char *text, size_t room)
+{
+    for (; i > 0; i--) {
+        words = strchr(words, '|');
+        if (!words) return false;
+        words++;
+    }
+    size_t n = strcspn(words, "|");
+    snprintf(text, room, "%.*s", (int)n, words);
+    return true;
+}
+
+int tl_schema_word(const char *words, const char *word)
+{
+    char text[64];
+    for (int i = 0; tl_schema_word_at(words, i, text, sizeof text); i++)
+        if (!strcmp(text, word)) return i;
+    return -1;
+}

@@ -1,0 +1,8 @@
+#include "fuzz_mesh.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    fuzz_mesh(tl_trimesh_read_ply, data, bytes);
+    return 0;
+}

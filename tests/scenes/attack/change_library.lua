@@ -1,0 +1,2 @@
+--! 2: 'math' cannot be changed
+math.sin = function() return 0 end

@@ -1,0 +1,2 @@
+--! 2: 'string' cannot be changed
+string.rep = nil

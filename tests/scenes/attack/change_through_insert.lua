@@ -1,0 +1,2 @@
+--! 2: 'table' cannot be changed
+table.insert(table, 1)

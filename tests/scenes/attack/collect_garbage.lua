@@ -1,0 +1,2 @@
+--! 2: 'collectgarbage' is not available in scenes
+while true do collectgarbage() end

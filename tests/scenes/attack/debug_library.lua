@@ -1,0 +1,2 @@
+--! 2: 'debug' is not available in scenes
+debug.sethook()

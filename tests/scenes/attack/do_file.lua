@@ -1,0 +1,2 @@
+--! 2: 'dofile' is not available in scenes
+dofile("/etc/passwd")

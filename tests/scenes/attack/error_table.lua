@@ -1,0 +1,2 @@
+--! 2: the script raised an error that is not a text
+error({ "x" })

@@ -1,0 +1,2 @@
+--! 2: '_G' is not available in scenes
+_G.box = nil

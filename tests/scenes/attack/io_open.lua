@@ -1,0 +1,2 @@
+--! 2: 'io' is not available in scenes
+io.open("/etc/passwd")

@@ -1,0 +1,2 @@
+--! 2: 'loadfile' is not available in scenes
+loadfile("/etc/passwd")

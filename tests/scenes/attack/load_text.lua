@@ -1,0 +1,2 @@
+--! 2: 'load' is not available in scenes
+load("return 1")()

@@ -1,0 +1,3 @@
+--! 2: lies outside of the folder
+local m = mesh { file = "../../../../../../../../../dev/zero" }
+return scene { talus = 1, engine = "lg", duration = 1, bodies = { { shape = m, density = 1 } } }

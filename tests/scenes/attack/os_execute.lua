@@ -1,0 +1,2 @@
+--! 2: 'os' is not available in scenes
+os.execute("true")

@@ -1,0 +1,2 @@
+--! 2: 'package' is not available in scenes
+print(package.path)

@@ -1,0 +1,2 @@
+--! 2: 'string.gmatch' is not available in scenes
+for w in ("a b"):gmatch("%a") do end

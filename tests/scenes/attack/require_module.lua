@@ -1,0 +1,2 @@
+--! 2: 'require' is not available in scenes
+require "os"

@@ -1,0 +1,2 @@
+--! 2: 'string.dump' is not available in scenes
+return string.dump(function() end)

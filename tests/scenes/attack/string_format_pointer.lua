@@ -1,0 +1,2 @@
+--! 2: string.format knows
+return string.format("%p", {})

@@ -1,0 +1,2 @@
+--! 2: 'xpcall' is not available in scenes
+xpcall(error, print)

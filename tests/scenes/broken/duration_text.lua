@@ -1,0 +1,7 @@
+--! 4: fps must be a number > 0 and <= 1000000 1/s, got "fifty"
+return scene {
+  talus = 1, engine = "grid", duration = 1,
+  fps = "fifty",
+  bodies = { { shape = box { size = 0.2 }, at = {0.5, 0.5, 0.5}, density = 500 } },
+  grid = { cells = {8, 8, 8}, cell = 0.125 },
+}

@@ -1,0 +1,3 @@
+--! 3: my own words
+local n = 3
+error("my own words")

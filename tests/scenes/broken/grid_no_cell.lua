@@ -1,0 +1,6 @@
+--! 4: grid.cell is missing; it must be a number > 0 m
+return scene {
+  talus = 1, engine = "grid", duration = 1,
+  grid = { cells = {8, 8, 8} },
+  bodies = { { shape = box { size = 0.2 }, at = {0.5, 0.5, 0.5}, density = 500 } },
+}

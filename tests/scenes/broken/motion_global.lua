@@ -1,0 +1,4 @@
+--! 4: bodies[1].motion(0): a function of time must not write the global 'n': its answer may depend on the time only
+return scene { talus = 1, engine = "lg", duration = 1, bodies = { {
+  shape = box { size = 1 },
+  motion = function(t) n = t return {} end } } }

@@ -1,0 +1,4 @@
+--! 4: bodies[1].motion(0) must be a pose { ... }, got 0
+return scene { talus = 1, engine = "lg", duration = 1, bodies = { {
+  shape = box { size = 1 },
+  motion = function(t) return t end } } }

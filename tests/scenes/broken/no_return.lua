@@ -1,0 +1,2 @@
+--! 2: the file must return scene { ... }, got nothing
+local x = 1

@@ -1,0 +1,3 @@
+--! 3: the file must return scene { ... }, got 5
+-- a number is not a scene
+return 5

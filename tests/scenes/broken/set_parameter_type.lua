@@ -1,0 +1,5 @@
+--! set height=tall
+--! --set height=tall: the parameter height must be like its default, 0.3, got "tall"
+local p = params { height = 0.3 }
+return scene { talus = 1, engine = "grid", duration = 1, grid = { cells = {8, 8, 8}, cell = 0.125 },
+  bodies = { { name = "board", shape = box { size = 0.2 }, at = {0.5, 0.5, 0.5}, density = 500 } } }

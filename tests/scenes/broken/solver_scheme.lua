@@ -1,0 +1,7 @@
+--! 4: solver.scheme must be one of "p-c", "c-p", "t-p-n", "pf-c", "c-pf", "t-f-pn", "t-f-p-n", "pec", "pvec", "pe-ec", "ec-pe", "pec-gs", got "t-f-n"; did you mean "t-p-n"?
+return scene {
+  talus = 1, engine = "grid", duration = 1,
+  solver = { scheme = "t-f-n" },
+  bodies = { { shape = box { size = 0.2 }, at = {0.5, 0.5, 0.5}, density = 500 } },
+  grid = { cells = {8, 8, 8}, cell = 0.125 },
+}

@@ -1,0 +1,4 @@
+--! 3: unexpected symbol near '='
+return scene {
+  talus = = 1,
+}

@@ -1,0 +1,3 @@
+--! 4: unexpected symbol near <eof>
+return scene {
+  talus = 1,
