@@ -27,8 +27,8 @@ static int typical_width(const char *name)
     static const struct {
         const char *name;
         int width;
-    } wide[] = {{"method", 16},      {"kernel", 10}, {"outcome", 17},          {"energy", 14},
-                {"certificate", 11}, {"precond", 7}, {"busy, of 1 thread", 17}};
+    } wide[] = {{"method", 16},      {"kernel", 10}, {"outcome", 17},        {"energy", 14},
+                {"certificate", 11}, {"precond", 7}, {"sum of normals", 14}, {"busy, of 1 thread", 17}};
     int length = (int)strlen(name);
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
         if (!strcmp(name, wide[i].name) && wide[i].width > length) return wide[i].width;

@@ -11,10 +11,12 @@
 #include "bench/gen_boxqp.h"
 #include "bench/gen_chain.h"
 #include "bench/gen_cone.h"
+#include "bench/gen_contact.h"
 #include "bench/table.h"
 #include "io/capture.h"
 #include "solve/boxqp/method.h"
 #include "solve/cone/method.h"
+#include "solve/contact/method.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/linear/method.h"
 
@@ -23,6 +25,7 @@
 #define REPEAT_UNTIL 2.0   /* seconds: a row that has taken this long is not repeated */
 #define TOLERANCE_BOX 1e-5 /* [FM21 sec. 5]: residuals between 1e-3 and 1e-5 */
 #define TOLERANCE_CONE 1e-6
+#define TOLERANCE_CONTACT 1e-8 /* m/s: a ten-millionth of g dt at 10 ms */
 #define PRODUCTS_MAX 10000
 #define REPEATS_MAX 1000
 
@@ -290,6 +293,58 @@ static talus_status compare_fixedpoint(context *c, const char *title, const tl_f
     return status;
 }
 
+/* ---- contact ---- */
+
+static const char *const contact_columns[] = {"method",  "iterations",     "factors", "products",
+                                              "best s",  "median s",       "outcome", "residual m/s",
+                                              "balance", "sum of normals", NULL};
+
+static talus_status time_contact(context *c, const tl_contact_method *m, const tl_contact *p, double *lam,
+                                 talus_error *err)
+{
+    double seconds[REPEATS_MAX], spent = 0;
+    tl_options o = tl_options_default();
+    tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_CONTACT,
+                    strncmp(m->name, "newton", 6) ? 5000 : 300, 0};
+    tl_contact_report report;
+    int done = 0;
+    while (done < c->repeats && spent < REPEAT_UNTIL) {
+        memset(lam, 0, sizeof(double) * (size_t)p->space->n);
+        TL_TRY(tl_contact_solve(m, p, &o, &stop, lam, &c->arena, NULL, &report, err));
+        spent += seconds[done++] = report.seconds;
+    }
+    tl_timing timing = tl_timing_of(done, seconds);
+    tl_table_cell(c->t, "%s", m->name);
+    tl_table_cell(c->t, "%d", report.outcome.iterations);
+    tl_table_cell(c->t, "%lld", (long long)report.work.factorizations);
+    tl_table_cell(c->t, "%lld", (long long)report.work.products);
+    tl_table_cell(c->t, "%.5f", timing.best);
+    tl_table_cell(c->t, "%.5f", timing.median);
+    tl_table_cell(c->t, "%s", tl_result_name(report.outcome.result));
+    tl_table_cell(c->t, "%.1e", report.certificate.residual);
+    tl_table_cell(c->t, "%.1e", report.certificate.balance);
+    tl_table_cell(c->t, "%.9g", report.certificate.normal_sum);
+    tl_table_send(c->t, TALUS_ROW_DATA);
+    c->lines++;
+    return TALUS_OK;
+}
+
+static talus_status compare_contact(context *c, const char *title, const tl_contact *p, talus_error *err)
+{
+    int64_t n = p->space->n;
+    tl_table_line(c->t, TALUS_ROW_TITLE, "%s: %lld contacts, target %.0e m/s, from zero impulses", title,
+                  (long long)(n / 3), c->o->tolerance > 0 ? c->o->tolerance : TOLERANCE_CONTACT);
+    tl_table_header(c->t, contact_columns);
+    double *lam = TL_NEW(double, n);
+    if (!lam) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld unknowns", (long long)n);
+    talus_status status = TALUS_OK;
+    for (int i = 0; i < tl_contact_method_count() && status == TALUS_OK && !c->t->stopped; i++)
+        if (wanted(tl_contact_method_at(i)->name, c->o->method))
+            status = time_contact(c, tl_contact_method_at(i), p, lam, err);
+    tl_free(lam);
+    return status;
+}
+
 /* ---- problems ---- */
 
 static talus_status wall_separation(context *c, int size, talus_error *err)
@@ -407,6 +462,32 @@ static talus_status pillar(context *c, int size, talus_error *err)
     return status;
 }
 
+/* Stacks and walls whose normals must add up to a known sum; the last two punish methods that look at residuals alone. */
+static talus_status contact_walls(context *c, int size, talus_error *err)
+{
+    (void)size;
+    static const double tower[5] = {1, 10, 100, 1000, 10000};
+    static const struct {
+        const char *title;
+        int rows, bricks;
+        double top;
+    } walls[] = {{"Wall of 5 rows of 4 bricks (sum 23.544 N s)", 5, 4, 1},
+                 {"Wall of 10 rows of 8 bricks (sum 172.656 N s)", 10, 8, 1},
+                 {"Wall of 5 rows of 4 bricks, top row x1000 (sum 7863.696 N s)", 5, 4, 1000}};
+    tl_gen_contact g;
+    for (size_t k = 0; k < sizeof walls / sizeof walls[0] && !c->t->stopped; k++) {
+        TL_TRY(tl_gen_contact_wall(&g, walls[k].rows, walls[k].bricks, walls[k].top, 0.6, err));
+        talus_status status = compare_contact(c, walls[k].title, &g.problem, err);
+        tl_gen_contact_free(&g);
+        TL_TRY(status);
+    }
+    TL_TRY(tl_gen_contact_stack(&g, 5, tower, 0.5, err));
+    talus_status status =
+        compare_contact(c, "Tower of 1, 10, ... 10000 kg upwards (sum 5328.8901 N s)", &g.problem, err);
+    tl_gen_contact_free(&g);
+    return status;
+}
+
 static const struct {
     const char *name;
     talus_status (*run)(context *c, int size, talus_error *err);
@@ -418,6 +499,7 @@ static const struct {
     {"sand-box", sand_box},
     {"friction-blocks", friction_blocks},
     {"pillar", pillar},
+    {"contact-walls", contact_walls},
 };
 
 /* A captured problem with every method of its kind, from its own start and to its own target when it has them. */
@@ -433,9 +515,7 @@ static talus_status replay(context *c, const char *path, talus_error *err)
     case TL_KIND_LINEAR: status = compare_linear(c, path, &p->linear, p->x0, err); break;
     case TL_KIND_BOXQP: status = compare_boxqp(c, path, &p->boxqp, p->x0, err); break;
     case TL_KIND_CONE: status = compare_cone(c, path, &p->cone, p->x0, err); break;
-    case TL_KIND_CONTACT:
-        status = TL_FAIL(err, TALUS_UNSUPPORTED, "%s is a contact problem, and there is no contact method yet", path);
-        break;
+    case TL_KIND_CONTACT: status = compare_contact(c, path, &p->contact, err); break;
     }
     tl_captured_free(p);
     return status;

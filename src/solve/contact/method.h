@@ -1,5 +1,5 @@
-/* Methods for frictional contact, by name. See docs/methods.md for what each one does. The table is
- * empty until there are rigid bodies to step; tl_contact_solve also takes a method of the caller's. */
+/* Methods for frictional contact, by name. See docs/methods.md for what each one does. All need the bodies
+ * behind W. tl_contact_solve also takes a method of the caller's. */
 #ifndef TL_SOLVE_CONTACT_METHOD_H
 #define TL_SOLVE_CONTACT_METHOD_H
 

@@ -1,0 +1,165 @@
+/* ADMM: a linear solve on body velocities and an exact projection per contact, in turns. Few factorisations and
+ * cheap iterations make it the best cold start; over many steps it may stop converging. The projection uses the new
+ * normal impulse as the disc's radius, so fixed points are true Coulomb solutions, without a proof of convergence.
+ *
+ *   (M + J^T R J) dv = J^T (lam + R (z - q)),  u = q + J dv,  u <- 1.6 u - 0.6 z,
+ *   lam' = P(lam - R u),  z = u + R^-1 (lam' - lam),   R = kappa (w_n, w_t, w_t) */
+#include <string.h>
+
+#include "solve/contact/body_matrix.h"
+#include "solve/contact/methods.h"
+
+#define RELAX 1.6
+#define KAPPA_START 100.0
+#define BALANCE_EVERY 20
+#define ITERATIONS_DEFAULT 200
+
+typedef struct state {
+    const tl_pairs *t;
+    double kappa;
+    double *z, *lam;  /* [3m] */
+    double *dv, *rhs; /* [6 moving] */
+    tl_body_matrix H;
+    tl_factor *factor;
+} state;
+
+static double weight(const state *s, int32_t c, int k)
+{
+    return s->kappa * (k ? s->t->pair[c].w_t : s->t->pair[c].w_n);
+}
+
+static bool refactor(state *s, tl_work *w)
+{
+    tl_body_matrix_start(&s->H, s->t);
+    for (int32_t c = 0; c < s->t->contacts; c++) {
+        double D[9] = {weight(s, c, 0), 0, 0, 0, weight(s, c, 1), 0, 0, 0, weight(s, c, 2)};
+        tl_body_matrix_add(&s->H, s->t, c, D);
+    }
+    w->factorizations++;
+    return tl_factor_update(s->factor, &s->H.matrix, NULL) == TALUS_OK;
+}
+
+/* rhs += J^T f for one contact. */
+static void pull(const tl_pair *p, const double f[3], double *rhs)
+{
+    for (int side = 0; side < 2; side++) {
+        if (p->body[side] < 0) continue;
+        double *r = rhs + 6 * (int64_t)p->body[side];
+        const double *J = p->J[side];
+        for (int k = 0; k < 6; k++) r[k] += J[k] * f[0] + J[6 + k] * f[1] + J[12 + k] * f[2];
+    }
+}
+
+/* One iteration; the two changes, weighted by the contacts' masses, steer kappa. */
+static bool iterate(state *s, double *change_lam, double *change_z)
+{
+    const tl_pairs *t = s->t;
+    memset(s->rhs, 0, 6 * sizeof(double) * (size_t)t->moving);
+    for (int32_t c = 0; c < t->contacts; c++) {
+        double f[3];
+        for (int k = 0; k < 3; k++) {
+            int64_t at = 3 * (int64_t)c + k;
+            f[k] = s->lam[at] + weight(s, c, k) * (s->z[at] - t->pair[c].q[k]);
+        }
+        pull(&t->pair[c], f, s->rhs);
+    }
+    if (tl_factor_solve(s->factor, 1, s->rhs, s->dv, NULL) != TALUS_OK) return false;
+    *change_lam = *change_z = 0;
+    for (int32_t c = 0; c < t->contacts; c++) {
+        const tl_pair *p = &t->pair[c];
+        double u[3], *l = s->lam + 3 * (int64_t)c, *z = s->z + 3 * (int64_t)c, fresh[3];
+        tl_pair_velocity(p, s->dv, u);
+        for (int k = 0; k < 3; k++) {
+            u[k] = RELAX * u[k] + (1 - RELAX) * z[k];
+            fresh[k] = l[k] - weight(s, c, k) * u[k];
+        }
+        fresh[0] = fmax(0, fresh[0]);
+        tl_project_disc(p->mu * fresh[0], fresh + 1);
+        for (int k = 0; k < 3; k++) {
+            double mass = k ? p->w_t : p->w_n, moved = (fresh[k] - l[k]) / weight(s, c, k), next = u[k] + moved;
+            *change_lam += mass * moved * moved;
+            *change_z += mass * (next - z[k]) * (next - z[k]);
+            z[k] = next;
+            l[k] = fresh[k];
+        }
+    }
+    return true;
+}
+
+static size_t bytes(const tl_contact *p, const tl_options *o)
+{
+    (void)o;
+    int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
+    return tl_pairs_bytes(p) + 2 * TL_ARENA_ROOM(double, 3 * m) + 2 * TL_ARENA_ROOM(double, 6 * b) +
+           tl_body_matrix_bytes(m, b);
+}
+
+static void loop(state *s, const tl_stop *stop, double *lam, tl_outcome *out, tl_work *w)
+{
+    double least = INFINITY;
+    size_t size = 3 * sizeof(double) * (size_t)s->t->contacts;
+    int cap = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
+    for (;; out->iterations++) {
+        out->residual = tl_pairs_residual(s->t, s->lam, s->dv);
+        tl_work_record(w, out->residual);
+        if (out->residual < least) {
+            least = out->residual;
+            memcpy(lam, s->lam, size);
+        }
+        if (!isfinite(out->residual)) out->result = TL_BROKE_DOWN;
+        if (out->residual <= stop->tolerance) out->result = TL_CONVERGED;
+        if (out->result != TL_OUT_OF_ITERATIONS || out->iterations >= cap || tl_stop_spent(stop, w)) break;
+        double change_lam, change_z;
+        if ((out->iterations == 0 && !refactor(s, w)) || !iterate(s, &change_lam, &change_z)) {
+            out->result = TL_BROKE_DOWN;
+            break;
+        }
+        w->products++;
+        if (out->iterations % BALANCE_EVERY != BALANCE_EVERY - 1) continue;
+        double q = sqrt(change_lam / fmax(change_z, 1e-300));
+        double factor = q > 30 ? 10 : q > 3 ? 3 : q < 1.0 / 30 ? 0.1 : q < 1.0 / 3 ? 1.0 / 3 : 1;
+        if (factor == 1) continue;
+        s->kappa *= factor;
+        if (!refactor(s, w)) {
+            out->result = TL_BROKE_DOWN;
+            break;
+        }
+    }
+    out->residual = least;
+}
+
+static tl_outcome run(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
+                      tl_work *w)
+{
+    size_t mark = tl_arena_mark(a);
+    tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
+    tl_pairs t;
+    if (!tl_pairs_build(p, &t, a)) {
+        tl_arena_release(a, mark);
+        out.result = TL_NOT_APPLICABLE;
+        return out;
+    }
+    int64_t n = 3 * (int64_t)t.contacts;
+    state s = {.t = &t, .kappa = KAPPA_START, .z = TL_TAKE(a, double, n), .lam = TL_TAKE(a, double, n)};
+    s.dv = TL_TAKE(a, double, 6 * (int64_t)t.moving);
+    s.rhs = TL_TAKE(a, double, 6 * (int64_t)t.moving);
+    memcpy(s.lam, lam, sizeof(double) * (size_t)n);
+    tl_pairs_push(&t, s.lam, s.dv);
+    for (int32_t c = 0; c < t.contacts; c++) {
+        double *z = s.z + 3 * (int64_t)c;
+        tl_pair_velocity(&t.pair[c], s.dv, z);
+        if (z[0] < 0) z[0] = 0;
+    }
+    tl_body_matrix_build(&s.H, &t, a);
+    s.factor = tl_body_factor(o->factor);
+    if (s.factor)
+        loop(&s, stop, lam, &out, w);
+    else
+        out.result = TL_BROKE_DOWN;
+    if (s.factor && s.factor != o->factor) tl_factor_free(s.factor);
+    tl_arena_release(a, mark);
+    return out;
+}
+
+const tl_contact_method tl_contact_admm = {
+    "admm", "alternating directions: few factors, cheap iterations, best from a cold start", true, bytes, run};

@@ -1,0 +1,370 @@
+/* Augmented Lagrangian on the friction cone, minimised over body velocities by a semismooth Newton method with one
+ * sparse Cholesky factor of M + J^T D J per step; the De Saxce shift s = mu |u_t| turns the convex problem into
+ * true Coulomb friction at its fixed point. Without the shift it solves the convex relaxation, which lifts
+ * sliding bodies: "newton-convex", for comparison.
+ *
+ *   F(dv) = 1/2 |dv|_M^2 + sum_c 1/(2 r_c) |P_K(lam_c - r_c (u_c + s_c e_n))|^2,   u = q + J dv,  r_c = kappa min(w_n, w_t)
+ *
+ * The answer's velocities always come from its impulses, so momentum is kept to rounding whatever was reached. */
+#include <string.h>
+
+#include "solve/contact/body_matrix.h"
+#include "solve/contact/methods.h"
+#include "solve/contact/sweeps.h"
+
+#define KAPPA_START 100.0   /* penalty over the contact's own mass */
+#define KAPPA_MAX_LEAST 1e6 /* and 1e4 times the largest mass ratio of a contact pair */
+#define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
+#define NEWTON_MAX 60       /* Newton steps in all, unless the caller asks for another cap */
+#define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
+#define SWEEPS_FIRST 50
+#define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
+#define LINE_SEARCH_MAX 12
+
+typedef struct state {
+    const tl_pairs *t;
+    double kappa;
+    bool shift;
+    double *r;                /* [m] penalty of each contact, kg */
+    double *s;                /* [m] shift, m/s */
+    double *lam;              /* [3m] multipliers */
+    double *best;             /* [3m] multipliers with the least residual */
+    double *x;                /* [3m] lam - r (u + s e_n) at dv */
+    double *Jd;               /* [3m] J d */
+    double *dv, *d, *g, *out; /* [6 moving] velocity change, direction, gradient, scratch */
+    tl_body_matrix H;         /* M + J^T D J */
+    tl_factor *factor;
+} state;
+
+/* r dP_K at x: symmetric positive semidefinite. */
+static bool cone_slope(double mu, double r, const double x[3], double D[9])
+{
+    double length = sqrt(x[1] * x[1] + x[2] * x[2]);
+    memset(D, 0, 9 * sizeof *D);
+    if (mu == 0) { /* the cone is a ray: no stiffness across it */
+        D[0] = x[0] > 0 ? r : 0;
+        return x[0] > 0;
+    }
+    if (length <= mu * x[0]) {
+        D[0] = D[4] = D[8] = r;
+        return true;
+    }
+    if (mu * length <= -x[0]) return false;
+    double q = 1 / (1 + mu * mu), n = (x[0] + mu * length) * q, share = mu * n / length;
+    double e[2] = {x[1] / length, x[2] / length};
+    D[0] = r * q;
+    for (int i = 0; i < 2; i++) {
+        D[1 + i] = D[3 * (i + 1)] = r * q * mu * e[i];
+        for (int j = 0; j < 2; j++)
+            D[3 * (i + 1) + 1 + j] = r * ((i == j ? share : 0) + (q * mu * mu - share) * e[i] * e[j]);
+    }
+    return true;
+}
+
+static void assemble(state *s)
+{
+    tl_body_matrix_start(&s->H, s->t);
+    for (int32_t c = 0; c < s->t->contacts; c++) {
+        double D[9];
+        if (cone_slope(s->t->pair[c].mu, s->r[c], s->x + 3 * (int64_t)c, D)) tl_body_matrix_add(&s->H, s->t, c, D);
+    }
+}
+
+/* ---- function, gradient, line search ---- */
+
+static void mass_times(const tl_pairs *t, const double *v, double *out)
+{
+    for (int32_t i = 0; i < t->moving; i++) {
+        const double *w = v + 6 * (int64_t)i, *I = t->inertia + 9 * (int64_t)i;
+        double *o = out + 6 * (int64_t)i;
+        for (int k = 0; k < 3; k++) {
+            o[k] = t->mass[i] * w[k];
+            o[3 + k] = I[3 * k] * w[3] + I[3 * k + 1] * w[4] + I[3 * k + 2] * w[5];
+        }
+    }
+}
+
+/* x at dv; `out` = M^-1 J^T P_K(x), what the impulses of this dv would do. Returns the primal-dual gap in m/s. */
+static double evaluate(state *s)
+{
+    const tl_pairs *t = s->t;
+    memset(s->out, 0, 6 * sizeof(double) * (size_t)t->moving);
+    for (int32_t c = 0; c < t->contacts; c++) {
+        double u[3], *x = s->x + 3 * (int64_t)c, P[3];
+        const double *l = s->lam + 3 * (int64_t)c;
+        tl_pair_velocity(&t->pair[c], s->dv, u);
+        u[0] += s->s[c];
+        for (int k = 0; k < 3; k++) x[k] = l[k] - s->r[c] * u[k];
+        tl_project_cone(t->pair[c].mu, x, P);
+        tl_pair_push(&t->pair[c], P, s->out);
+    }
+    double gap = 0;
+    for (int32_t i = 0; i < t->moving; i++) {
+        double linear = 0, angular = 0;
+        for (int k = 0; k < 3; k++) {
+            double a = s->dv[6 * i + k] - s->out[6 * i + k], b = s->dv[6 * i + 3 + k] - s->out[6 * i + 3 + k];
+            linear += a * a;
+            angular += b * b;
+        }
+        double e = fmax(sqrt(linear), t->gyration[i] * sqrt(angular));
+        if (!(e <= gap)) gap = isfinite(e) ? e : INFINITY;
+    }
+    return gap;
+}
+
+/* F' along d at step a: linear part from M, projections from the contacts. */
+static double slope(const state *s, double dMv, double dMd, double a)
+{
+    double sum = dMv + a * dMd;
+    for (int32_t c = 0; c < s->t->contacts; c++) {
+        const double *x = s->x + 3 * (int64_t)c, *Jd = s->Jd + 3 * (int64_t)c;
+        double y[3], P[3];
+        for (int k = 0; k < 3; k++) y[k] = x[k] - a * s->r[c] * Jd[k];
+        tl_project_cone(s->t->pair[c].mu, y, P);
+        sum -= Jd[0] * P[0] + Jd[1] * P[1] + Jd[2] * P[2];
+    }
+    return sum;
+}
+
+static double line_search(state *s)
+{
+    const tl_pairs *t = s->t;
+    double dMv = 0, dMd = 0;
+    mass_times(t, s->d, s->g);
+    for (int64_t k = 0; k < 6 * (int64_t)t->moving; k++) dMv += s->g[k] * s->dv[k], dMd += s->g[k] * s->d[k];
+    for (int32_t c = 0; c < t->contacts; c++) {
+        double u[3];
+        tl_pair_velocity(&t->pair[c], s->d, u);
+        for (int k = 0; k < 3; k++) s->Jd[3 * (int64_t)c + k] = u[k] - t->pair[c].q[k];
+    }
+    double begin = 0, end = 1, a = 1, at_begin = slope(s, dMv, dMd, 0), enough = 0.3 * fabs(at_begin), at_end = 0;
+    for (int tries = 0; tries < LINE_SEARCH_MAX; tries++) {
+        double now = slope(s, dMv, dMd, a);
+        if (fabs(now) <= enough || (a == 1 && now < 0)) break;
+        if (now > 0)
+            end = a, at_end = now;
+        else
+            begin = a, at_begin = now;
+        double share = at_end > 0 ? -at_begin / (at_end - at_begin) : 0.5;
+        a = begin + fmin(0.9, fmax(0.1, share)) * (end - begin);
+    }
+    return a;
+}
+
+/* One Newton step on dv. False when the factor failed. */
+static bool newton_step(state *s, tl_work *w)
+{
+    const tl_pairs *t = s->t;
+    assemble(s);
+    /* g = M (dv - out) is the gradient: M^-1 g is dv - out by construction */
+    for (int64_t k = 0; k < 6 * (int64_t)t->moving; k++) s->d[k] = s->out[k] - s->dv[k];
+    mass_times(t, s->d, s->g);
+    w->factorizations++;
+    if (tl_factor_update(s->factor, &s->H.matrix, NULL) != TALUS_OK) return false;
+    if (tl_factor_solve(s->factor, 1, s->g, s->d, NULL) != TALUS_OK) return false;
+    double a = line_search(s);
+    for (int64_t k = 0; k < 6 * (int64_t)t->moving; k++) s->dv[k] += a * s->d[k];
+    return true;
+}
+
+/* ---- outer loop ---- */
+
+static void set_penalty(state *s, double kappa)
+{
+    s->kappa = kappa;
+    for (int32_t c = 0; c < s->t->contacts; c++) s->r[c] = kappa * fmin(s->t->pair[c].w_n, s->t->pair[c].w_t);
+}
+
+static double largest_mass_ratio(const tl_pairs *t)
+{
+    double ratio = 1;
+    for (int32_t c = 0; c < t->contacts; c++) {
+        int32_t a = t->pair[c].body[0], b = t->pair[c].body[1];
+        if (a < 0 || b < 0) continue;
+        double q = t->mass[a] / t->mass[b];
+        ratio = fmax(ratio, fmax(q, 1 / q));
+    }
+    return ratio;
+}
+
+/* lam = P_K(x); s from the slip at dv where a contact pushes. Returns the largest change of s. */
+static double update_multipliers(state *s)
+{
+    double most = 0;
+    for (int32_t c = 0; c < s->t->contacts; c++) {
+        double u[3], *l = s->lam + 3 * (int64_t)c;
+        tl_project_cone(s->t->pair[c].mu, s->x + 3 * (int64_t)c, l);
+        if (!s->shift) continue;
+        tl_pair_velocity(&s->t->pair[c], s->dv, u);
+        double fresh = tl_pair_shift(&s->t->pair[c], u, l);
+        most = fmax(most, fabs(fresh - s->s[c]));
+        s->s[c] = fresh;
+    }
+    return most;
+}
+
+/* Distance from the solution that this variant asks for, m/s. */
+static double measure(state *s)
+{
+    if (s->shift) return tl_pairs_residual(s->t, s->lam, s->out);
+    /* convex relaxation: lam against P_K(lam - w u) */
+    double most = 0;
+    tl_pairs_push(s->t, s->lam, s->out);
+    for (int32_t c = 0; c < s->t->contacts; c++) {
+        const tl_pair *p = &s->t->pair[c];
+        double u[3], y[3], P[3], w = fmin(p->w_n, p->w_t);
+        const double *l = s->lam + 3 * (int64_t)c;
+        tl_pair_velocity(p, s->out, u);
+        for (int k = 0; k < 3; k++) y[k] = l[k] - w * u[k];
+        tl_project_cone(p->mu, y, P);
+        for (int k = 0; k < 3; k++) most = fmax(most, fabs(l[k] - P[k]) / w);
+    }
+    return most;
+}
+
+static void keep_best(state *s, double residual, double *least)
+{
+    if (residual >= *least) return;
+    *least = residual;
+    memcpy(s->best, s->lam, 3 * sizeof(double) * (size_t)s->t->contacts);
+}
+
+static void project_start(const tl_pairs *t, double *lam)
+{
+    for (int32_t c = 0; c < t->contacts; c++) {
+        double *l = lam + 3 * (int64_t)c, x[3] = {l[0], l[1], l[2]};
+        tl_project_cone(t->pair[c].mu, x, l);
+    }
+}
+
+static size_t bytes(const tl_contact *p, const tl_options *o)
+{
+    (void)o;
+    int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
+    return tl_pairs_bytes(p) + 2 * TL_ARENA_ROOM(double, m) + 4 * TL_ARENA_ROOM(double, 3 * m) +
+           4 * TL_ARENA_ROOM(double, 6 * b) + tl_body_matrix_bytes(m, b);
+}
+
+static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam, tl_outcome *out, tl_work *w)
+{
+    const tl_pairs *t = s->t;
+    double least = INFINITY, last = out->residual;
+    double kappa_max = fmax(KAPPA_MAX_LEAST, 1e4 * largest_mass_ratio(t));
+    memcpy(s->lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
+    tl_pairs_push(t, s->lam, s->dv);
+    keep_best(s, last, &least);
+    set_penalty(s, KAPPA_START);
+    while (out->iterations < newton_max && !tl_stop_spent(stop, w)) {
+        double goal = fmax(0.1 * stop->tolerance, 0.05 * last), gap = evaluate(s);
+        int inner = 0;
+        for (; gap > goal && inner < INNER_MAX && out->iterations < newton_max; inner++) {
+            if (!newton_step(s, w)) {
+                out->result = TL_BROKE_DOWN;
+                goto done;
+            }
+            out->iterations++;
+            gap = evaluate(s);
+            if (!isfinite(gap)) break;
+        }
+        if (!(gap <= last) && inner > 0) {
+            /* too stiff to solve: multipliers stay, the penalty comes down */
+            if (s->kappa <= 1) break;
+            set_penalty(s, s->kappa / 10);
+            tl_pairs_push(t, s->lam, s->dv);
+            continue;
+        }
+        double ds = update_multipliers(s), residual = measure(s);
+        w->outer++;
+        tl_work_record(w, residual);
+        keep_best(s, residual, &least);
+        if (residual <= stop->tolerance) {
+            out->result = TL_CONVERGED;
+            break;
+        }
+        if (residual > 0.2 * last) {
+            if (ds < 0.3 * residual && s->kappa < kappa_max)
+                set_penalty(s, s->kappa * 10);
+            else if (ds >= 0.3 * residual && s->kappa > KAPPA_START)
+                set_penalty(s, s->kappa / 10);
+        }
+        last = residual;
+    }
+done:
+    memcpy(lam, s->best, 3 * sizeof(double) * (size_t)t->contacts);
+    out->residual = least;
+}
+
+static tl_outcome run(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
+                      tl_work *w, bool shift)
+{
+    size_t mark = tl_arena_mark(a);
+    tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
+    tl_pairs t;
+    state s = {.t = &t, .shift = shift};
+    if (!tl_pairs_build(p, &t, a)) {
+        tl_arena_release(a, mark);
+        out.result = TL_NOT_APPLICABLE;
+        return out;
+    }
+    s.r = TL_TAKE(a, double, t.contacts);
+    s.s = TL_TAKE(a, double, t.contacts);
+    double **of_contacts[] = {&s.lam, &s.best, &s.x, &s.Jd}, **of_bodies[] = {&s.dv, &s.d, &s.g, &s.out};
+    for (int k = 0; k < 4; k++) {
+        *of_contacts[k] = TL_TAKE(a, double, 3 * (int64_t)t.contacts);
+        *of_bodies[k] = TL_TAKE(a, double, 6 * (int64_t)t.moving);
+    }
+    memset(s.s, 0, sizeof(double) * (size_t)t.contacts);
+    project_start(&t, lam);
+    memcpy(s.lam, lam, 3 * sizeof(double) * (size_t)t.contacts);
+    out.residual = measure(&s);
+    if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
+    if (out.residual <= stop->tolerance) out.result = TL_CONVERGED; /* a resting scene costs one product */
+    if (out.result == TL_OUT_OF_ITERATIONS && shift && out.residual > SWEEP_ABOVE) {
+        tl_pairs_push(&t, lam, s.dv);
+        tl_contact_sweep(&t, SWEEPS_FIRST, TL_SWEEP_DISC, lam, s.dv, w);
+        for (int32_t c = 0; c < t.contacts; c++) {
+            double u[3];
+            tl_pair_velocity(&t.pair[c], s.dv, u);
+            s.s[c] = tl_pair_shift(&t.pair[c], u, lam + 3 * (int64_t)c);
+        }
+        out.residual = tl_pairs_residual(&t, lam, s.out);
+        if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+    }
+    if (out.result == TL_OUT_OF_ITERATIONS) {
+        s.factor = tl_body_factor(o->factor);
+        if (s.factor) {
+            tl_body_matrix_build(&s.H, &t, a);
+            minimise(&s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
+            if (s.factor != o->factor) tl_factor_free(s.factor);
+        } else {
+            out.result = TL_BROKE_DOWN;
+        }
+        if (shift && out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
+            tl_pairs_push(&t, lam, s.dv);
+            tl_contact_sweep(&t, SWEEPS_LAST, TL_SWEEP_DISC, lam, s.dv, w);
+            out.residual = tl_pairs_residual(&t, lam, s.dv);
+        }
+    }
+    tl_arena_release(a, mark);
+    return out;
+}
+
+static tl_outcome run_shift(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
+                            tl_work *w)
+{
+    return run(p, o, stop, lam, a, w, true);
+}
+
+static tl_outcome run_convex(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
+                             tl_work *w)
+{
+    return run(p, o, stop, lam, a, w, false);
+}
+
+const tl_contact_method tl_contact_newton_shift = {
+    "newton-shift",
+    "augmented Lagrangian on the cone, Newton on body velocities, shifted to true Coulomb (the default)", true, bytes,
+    run_shift};
+const tl_contact_method tl_contact_newton_convex = {
+    "newton-convex", "the same without the shift: the convex relaxation, lifts sliding bodies", false, bytes,
+    run_convex};
