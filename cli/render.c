@@ -46,7 +46,9 @@ static void print_help(const cli_option *options)
     for (int i = 0; talus_render_view(i); i++) printf(" %s", talus_render_view(i));
     printf(" (front looks from +z)\n\nExamples:\n"
            "  talus render scenes/tower/tower.lua -o tower.png\n"
-           "  talus render rabbit --view front --width 1920 --height 1080 --samples 64\n");
+           "  talus render rabbit --view front --width 1920 --height 1080 --samples 64\n"
+           "  talus render duck --sheet -o views.png\n"
+           "  talus render duck --turn 50 -o duck.mp4\n");
 }
 
 static bool is_file(const char *path)
@@ -73,19 +75,20 @@ static bool find_input(const char *word, char *path, size_t room)
     return false;
 }
 
-/* scenes/tower/tower.lua gives tower.png, in the current folder. */
-static void default_output(const char *input, char *out, size_t room)
+/* scenes/tower/tower.lua gives tower.png (a film: tower.mp4), in the current folder. */
+static void default_output(const char *input, bool film, char *out, size_t room)
 {
     const char *name = strrchr(input, '/');
     name = name ? name + 1 : input;
     const char *dot = strrchr(name, '.');
-    snprintf(out, room, "%.*s.png", (int)(dot && dot > name ? dot - name : (long)strlen(name)), name);
+    snprintf(out, room, film ? "%.*s.mp4" : "%.*s.png", (int)(dot && dot > name ? dot - name : (long)strlen(name)),
+             name);
 }
 
 int cli_render(int argc, char **argv)
 {
     const char *output = NULL, *width = NULL, *height = NULL, *samples = NULL, *threads = NULL, *plain = NULL,
-               *quiet = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
+               *quiet = NULL, *sheet = NULL, *turn = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
     talus_scene_options s = talus_scene_options_default();
     talus_render_options o = talus_render_options_default();
     const cli_option options[] = {
@@ -94,6 +97,8 @@ int cli_render(int argc, char **argv)
         {"--height", "N", "pixels (the scene's, else 720)", &height},
         {"--samples", "N", "rays per pixel (the scene's, else 16)", &samples},
         {"--view", "NAME", "point of view (the scene's camera, else corner)", &o.view},
+        {"--sheet", NULL, "six views on one contact sheet", &sheet},
+        {"--turn", "N", "N frames around it: to an .mp4 (needs ffmpeg), or to pictures named like turn-%.png", &turn},
         {"--size", "small|paper", "the scene's variable `size`", &s.size},
         {"--set", "KEY=VALUE", "change a key or a parameter of the scene; may be repeated", &unused},
         {"--plain", NULL, "leave the noise in", &plain},
@@ -115,6 +120,8 @@ int cli_render(int argc, char **argv)
     if (width && !cli_integer("--width", width, 1, 16384, &o.width)) return 2;
     if (height && !cli_integer("--height", height, 1, 16384, &o.height)) return 2;
     if (samples && !cli_integer("--samples", samples, 1, 65536, &o.samples)) return 2;
+    if (turn && !cli_integer("--turn", turn, 2, 9999, &o.turn)) return 2;
+    o.sheet = sheet != NULL;
     if (threads) {
         if (!cli_integer("--threads", threads, 1, 1024, &count)) return 2;
         talus_threads_set(count);
@@ -126,7 +133,7 @@ int cli_render(int argc, char **argv)
         return 2;
     }
     if (!output) {
-        default_output(input, made, sizeof made);
+        default_output(input, o.turn > 0, made, sizeof made);
         output = made;
     }
     s.settings = settings;

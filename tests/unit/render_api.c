@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "render/mp4.h"
 #include "render/png.h"
 #include "tempdir.h"
 
@@ -122,11 +123,52 @@ static void trouble_is_told(void **state)
     bad(&o, TALUS_IO, "folder.png");
 }
 
+static void sheets_and_turns(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    tl_image m, first;
+    write_input("shape.lua", SHAPE);
+    talus_render_options o = tiny();
+    o.sheet = 1;
+    CHECK_OK(talus_render_file(input, output, &o, &err));
+    CHECK_OK(tl_png_read(&m, output, &err));
+    assert_true(m.width >= 3 * 16 && m.height >= 2 * 9); /* six thumbnails of half the size, three in a row */
+    tl_image_free(&m);
+
+    o = tiny(), o.turn = 4;
+    snprintf(output, sizeof output, "%s/turn-%%.png", folder);
+    CHECK_OK(talus_render_file(input, output, &o, &err));
+    char path[300];
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/turn-%04d.png", folder, i);
+        CHECK_OK(tl_png_read(i ? &m : &first, path, &err));
+        if (!i) continue;
+        assert_int_equal(m.width, 32);
+        assert_memory_not_equal(m.rgb, first.rgb, (size_t)32 * 18 * 3); /* the light stays, so every side looks different */
+        tl_image_free(&m);
+    }
+    tl_image_free(&first);
+    snprintf(path, sizeof path, "%s/turn-%04d.png", folder, 4);
+    assert_int_equal(access(path, F_OK), -1);
+
+    snprintf(output, sizeof output, "%s/film.mp4", folder);
+    if (tl_mp4_available())
+        CHECK_OK(talus_render_file(input, output, &o, &err));
+    else
+        bad(&o, TALUS_UNSUPPORTED, "ffmpeg");
+    snprintf(output, sizeof output, "%s/film.png", folder);
+    bad(&o, TALUS_BAD_INPUT, "film.png");
+    o.sheet = 1;
+    bad(&o, TALUS_BAD_INPUT, "not both");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(shapes_scenes_and_meshes, begin, end),
         cmocka_unit_test_setup_teardown(trouble_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(sheets_and_turns, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
