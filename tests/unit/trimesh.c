@@ -276,7 +276,7 @@ static void mass_of_round_meshes_converges(void **state)
         last = off;
         if (level == 5) {
             double i = 0.4 * v * 4;
-            check_mass(tl_trimesh_mass(&m), v, tl_vec3_make(0, 0, 0), tl_mat3_diagonal(i, i, i), 2e-3);
+            check_mass(tl_trimesh_mass(&m), v, tl_vec3_make(0, 0, 0), tl_mat3_diagonal(i, i, i), 1e-3);
             CHECK_REL(check(&m).area, 16 * PI, 1e-3);
         }
         tl_trimesh_free(&m);
