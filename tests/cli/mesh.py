@@ -26,6 +26,7 @@ CASES = [
     ([BALL, "--surface", "-o", "ball.vtk"], 2, [], ["ball.vtk", ".obj, .ply or .stl"], None),
     ([BALL, "--tet", "--mesher", "magic"], 2, [], ['"magic"'], None),
     (["sphere { radius = -1 }", "--tet"], 2, [], ["shape:1: sphere.radius must be > 0", "-1"], None),
+    (["box { size = {1e6, 1e-6, 1} }", "--tet"], 2, [], ["thinner than the lattice"], None),  # and soon
     (["no_such_shape", "--tet"], 2, [], ["no_such_shape"], None),
     ([BALL, "--tet", "--edge", "0.1", "-o", "none/ball.vtk"], 1, [], ["none/ball.vtk"], None),
     ([BALL, "--tet", "--edge", "0.1"], 0, ["tetrahedra", "dihedral angles", "inverted             0"], [], None),
