@@ -176,7 +176,7 @@ static int load_protected(lua_State *L)
     s->paints = tl_reader_take(r, (size_t)r->paint_count * sizeof *s->paints);
     if (r->paint_count) memcpy(s->paints, r->paints, (size_t)r->paint_count * sizeof *s->paints);
     tl_sandbox_seal(r->box);
-    if (!r->error_count) tl_functions_check(r);
+    if (s->duration > 0) tl_functions_check(r);
     return 0;
 }
 

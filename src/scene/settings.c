@@ -24,7 +24,7 @@ static void push_word(lua_State *L, const char *text, size_t n)
     double v = strtod(word, &end);
     if (!strcmp(word, "true") || !strcmp(word, "false"))
         lua_pushboolean(L, word[0] == 't');
-    else if (*word && !*end && v == (double)(lua_Integer)v && v > -1e15 && v < 1e15)
+    else if (*word && !*end && v > -1e15 && v < 1e15 && v == (double)(lua_Integer)v)
         lua_pushinteger(L, (lua_Integer)v);
     else if (*word && !*end)
         lua_pushnumber(L, v);
@@ -249,6 +249,8 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
             if (!next_part(&path, name, sizeof name, &index) || *path || index < 1 || index > 3) break;
             push_value(L, value, false);
             lua_rawseti(L, -2, index);
+            s->table = lua_topointer(L, -1);
+            s->index = index;
             return;
         } else {
             break;
