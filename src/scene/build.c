@@ -497,8 +497,10 @@ static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err)
     tl_trimesh mesh = {0};
     tl_mesh_distance *distance = NULL;
     if (tl_trimesh_read(&mesh, path, err) != TALUS_OK) return -1;
-    talus_status status = tl_mesh_distance_create(&distance, &mesh, err);
+    talus_error why = {0};
+    talus_status status = tl_mesh_distance_create(&distance, &mesh, &why);
     tl_trimesh_free(&mesh);
+    if (status != TALUS_OK) TL_FAIL(err, status, "%.200s: %s", a->file, why.message);
     int node = status == TALUS_OK ? tl_shape_mesh(r->scene->shapes, distance, err) : -1;
     if (node < 0) tl_mesh_distance_free(distance);
     return node;

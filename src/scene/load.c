@@ -140,6 +140,8 @@ static void read_result(tl_reader *r)
         if (s->root == -2)
             tl_read_problem(r, r->where, "the file must return a shape, got %s",
                             tl_read_describe(L, -1, got, sizeof got));
+        else
+            tl_settings_unused(r);
         return;
     }
     if (lua_type(L, -1) != LUA_TTABLE) {

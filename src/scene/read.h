@@ -138,6 +138,7 @@ bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t byte
 /* --set (settings.c) */
 int tl_settings_params(lua_State *L); /* params { name = default } */
 void tl_settings_apply(tl_reader *r, int scene_table);
+void tl_settings_unused(tl_reader *r); /* a shape has parameters only */
 
 /* Functions of time (functions.c) */
 int tl_function_add(tl_reader *r, const tl_key *key, int index, int count, const char *path, tl_where where);

@@ -264,6 +264,26 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
                     "cannot follow this key; write it as in grid.cell, bodies[2].density or bodies.board.density");
 }
 
+void tl_settings_unused(tl_reader *r)
+{
+    lua_State *L = r->L;
+    for (int i = 0; i < r->setting_count; i++) {
+        const tl_setting *s = &r->settings[i];
+        if (s->used) continue;
+        char name[64];
+        const char *names[129] = {0};
+        int n = 0;
+        luaL_getsubtable(L, LUA_REGISTRYINDEX, "talus.params");
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+            if (n < 128) names[n++] = lua_tostring(L, -2);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(s->text, "="), s->text);
+        const char *near = tl_text_nearest(name, names);
+        tl_read_problem(r, setting_place(r, s), "'%s' is not a parameter of the shape%s%s%s", name,
+                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        lua_pop(L, 1);
+    }
+}
+
 void tl_settings_apply(tl_reader *r, int scene_table)
 {
     lua_State *L = r->L;

@@ -41,6 +41,14 @@ CASES = [
     (["open.obj"], 0, ["closed               no", "note: "], [], None),
     (["open.obj", "--tet"], 2, ["closed               no"], ["talus mesh: "], None),
     (["broken.msh", "--tet"], 2, [], ["broken.msh:1: a gmsh file starts with $MeshFormat"], None),
+    (["empty.stl"], 0, ["closed               no\n  area", "no triangles"], [], None),
+    (["ball.stl", "--set", "a=1"], 2, [], ["--set a=1: a mesh file has no parameters"], None),
+    ([BALL, "--surface", "--set", "a=1"], 2, [], ["--set a=1: 'a' is not a parameter of the shape"], None),
+    (["local p = params { length = 1 } return box { size = p.length }", "--surface", "--set", "lenght=2"], 2, [],
+     ["did you mean 'length'"], None),
+    (["local p = params { length = 1 } return box { size = p.length }", "--surface", "--set", "length=2"], 0,
+     ["2 x 2 x 2 m"], [], None),
+    ([BALL, "--surface", "--edge", "100"], 2, [], ["finds nothing of the shape; its smallest feature is 1"], None),
     (["missing.ply"], 1, [], ["missing.ply"], None),
 ]
 
@@ -75,6 +83,7 @@ def main():
         folder = pathlib.Path(name)
         (folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
         (folder / "broken.msh").write_text("solid\n")
+        (folder / "empty.stl").write_bytes(bytes(84))
         wrong = [w for case in CASES for w in run(program, folder, case)]
         left = [p.name for p in folder.iterdir() if ".part" in p.name]
     if left:
