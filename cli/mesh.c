@@ -113,6 +113,10 @@ int cli_mesh(int argc, char **argv)
         fprintf(stderr, "talus mesh: say what to make of '%s': --surface or --tet\n", what);
         return 2;
     }
+    if (is_file && o.settings) {
+        fprintf(stderr, "talus mesh: --set %s: a mesh file has no parameters\n", setting[0]);
+        return 2;
+    }
     if (edge && !cli_number("--edge", edge, 1e-9, 1e9, &o.edge)) return 2;
     if (threads) {
         if (!cli_integer("--threads", threads, 1, 1024, &count)) return 2;

@@ -78,8 +78,9 @@ static talus_status measure_surface(talus_mesh *m, double reference, talus_error
     add_figure(m, "vertices", "%d", m->surface.vertices);
     add_figure(m, "parts", "%d", r.components);
     add_figure(m, "closed", "%s", r.closed ? "yes" : "no");
-    add_figure(m, "size", "%.4g x %.4g x %.4g m", r.bounds.hi.x - r.bounds.lo.x, r.bounds.hi.y - r.bounds.lo.y,
-               r.bounds.hi.z - r.bounds.lo.z);
+    if (m->surface.vertices > 0)
+        add_figure(m, "size", "%.4g x %.4g x %.4g m", r.bounds.hi.x - r.bounds.lo.x, r.bounds.hi.y - r.bounds.lo.y,
+                   r.bounds.hi.z - r.bounds.lo.z);
     add_figure(m, "area", "%.6g m^2", r.area);
     if (r.closed) add_volume(m, r.volume, reference);
     int problems = tl_trimesh_explain(&r, NOTES, lines);

@@ -143,6 +143,10 @@ talus_status tl_march_shape(const tl_shape_tree *t, int node, double edge, doubl
     TL_TRY(march(&s, edge, out, err));
     if (out->triangles > 0) return TALUS_OK;
     tl_march_mesh_free(out);
+    if (inset == 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "surface: an edge of %g finds nothing of the shape; its smallest feature is %g", edge,
+                       tl_shape_feature_size(t, node));
     return TL_FAIL(err, TALUS_BAD_INPUT,
                    "surface: an edge of %g finds nothing of the shape %g below its surface; its smallest feature is %g",
                    edge, inset, tl_shape_feature_size(t, node));

@@ -37,6 +37,13 @@ static double error_at(const tl_shape_tree *t, int node, double edge, double vol
     return good ? fabs(q.volume / volume - 1) : 1;
 }
 
+/* Cubes of the lattice over the whole box: of a thin or long shape nearly all are empty, but those near it are visited.
+ * The lattice comes in blocks, so there are 16 in any direction. */
+static double lattice_size(tl_vec3 size, double edge)
+{
+    return (size.x / edge + 16) * (size.y / edge + 16) * (size.z / edge + 16);
+}
+
 /* The error falls with the square of the edge. 0.6 % leaves room for other orientations and for the reference,
  * which is good to 0.1 %. */
 double tl_tetmesh_suggested_edge(const tl_shape_tree *t, int node)
@@ -48,7 +55,7 @@ double tl_tetmesh_suggested_edge(const tl_shape_tree *t, int node)
     tl_mass mass;
     if (tl_shape_mass(t, node, 96, &mass, NULL) != TALUS_OK || !(mass.volume > 0)) return largest / 20;
     double least = cbrt(12 * mass.volume / 2e6); /* twelve tets in a cube of the lattice */
-    for (double error = 1; error > target && edge > least;) {
+    for (double error = 1; error > target && edge > least && lattice_size(size, edge) < 2e7;) {
         error = error_at(t, node, edge, mass.volume);
         if (error > target) edge *= fmax(0.7, fmin(0.92, sqrt(0.9 * target / error)));
     }

@@ -115,6 +115,9 @@ static void add_paint(tl_reader *r, tl_paint paint)
     r->paints[r->paint_count++] = paint;
 }
 
+/* All paint is looked through for that of so many parts: about 1 ns each. */
+static void charge_paint(tl_reader *r, int parts) { tl_sandbox_charge(r->L, (int64_t)r->paint_count * parts / 32); }
+
 /* One way of moving a shape; its paint moves with it. */
 typedef struct transform {
     tl_vec3 at;
@@ -138,6 +141,7 @@ static int apply(tl_reader *r, int node, const transform *t, const char *name, t
 static int apply_painted(tl_reader *r, int node, const transform *t, const char *name, tl_where where)
 {
     int to = apply(r, node, t, name, where), count = r->paint_count;
+    charge_paint(r, 1);
     for (int i = 0; i < count && to >= 0; i++) {
         tl_paint p = r->paints[i];
         if (p.node != node) continue;
@@ -335,6 +339,7 @@ static int shape_constructor(lua_State *L)
     if (a.profile.count) cost.cost = a.profile.count;
     talus_error err = {0};
     int node = made(r, makers[number].make(r, &a, &err), cost, &err, c->name, a.where);
+    charge_paint(r, a.shapes.count);
     for (int i = 0, count = r->paint_count; i < count && node >= 0; i++) /* the parts' paint */
         for (int k = 0; k < a.shapes.count; k++) {
             tl_paint p = r->paints[i];
@@ -492,8 +497,10 @@ static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err)
     tl_trimesh mesh = {0};
     tl_mesh_distance *distance = NULL;
     if (tl_trimesh_read(&mesh, path, err) != TALUS_OK) return -1;
-    talus_status status = tl_mesh_distance_create(&distance, &mesh, err);
+    talus_error why = {0};
+    talus_status status = tl_mesh_distance_create(&distance, &mesh, &why);
     tl_trimesh_free(&mesh);
+    if (status != TALUS_OK) TL_FAIL(err, status, "%.200s: %s", a->file, why.message);
     int node = status == TALUS_OK ? tl_shape_mesh(r->scene->shapes, distance, err) : -1;
     if (node < 0) tl_mesh_distance_free(distance);
     return node;

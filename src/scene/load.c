@@ -140,6 +140,8 @@ static void read_result(tl_reader *r)
         if (s->root == -2)
             tl_read_problem(r, r->where, "the file must return a shape, got %s",
                             tl_read_describe(L, -1, got, sizeof got));
+        else
+            tl_settings_unused(r);
         return;
     }
     if (lua_type(L, -1) != LUA_TTABLE) {
@@ -176,7 +178,7 @@ static int load_protected(lua_State *L)
     s->paints = tl_reader_take(r, (size_t)r->paint_count * sizeof *s->paints);
     if (r->paint_count) memcpy(s->paints, r->paints, (size_t)r->paint_count * sizeof *s->paints);
     tl_sandbox_seal(r->box);
-    if (!r->error_count) tl_functions_check(r);
+    if (s->duration > 0) tl_functions_check(r);
     return 0;
 }
 

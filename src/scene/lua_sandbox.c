@@ -88,6 +88,7 @@ static double cpu_seconds(void)
 
 static void stop_spent(lua_State *L, tl_sandbox *s)
 {
+    remember_refusal(s); /* there are no units left for the message, so Lua does not ask where it was */
     s->spent = true;
     luaL_error(L, "out of units");
 }

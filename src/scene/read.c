@@ -151,8 +151,9 @@ tl_where tl_read_where(tl_reader *r, int table, const char *key, int index, tl_w
 {
     lua_State *L = r->L;
     const void *address = lua_topointer(L, table);
-    for (int i = 0; i < r->setting_count; i++)
-        if (key && r->settings[i].table == address && !strcmp(r->settings[i].key, key)) {
+    for (int i = r->setting_count - 1; i >= 0; i--) /* the last one counts */
+        if (r->settings[i].table == address &&
+            (key ? !strcmp(r->settings[i].key, key) : index && r->settings[i].index == index)) {
             char text[256];
             snprintf(text, sizeof text, "--set %s", r->settings[i].text);
             return (tl_where){tl_reader_text(r, text), 0};
@@ -780,7 +781,7 @@ static void entry_path(char *out, const char *path, const char *key)
 static bool engine_has(tl_reader *r, const tl_key *key, const char *path, tl_where where)
 {
     static const char *const names[] = {"grid", "sph", "lg"};
-    if (!key->engines || key->engines & 1u << r->scene->engine) return true;
+    if (!key->engines || r->engine_wrong || key->engines & 1u << r->scene->engine) return true;
     char list[64] = "";
     for (int i = 0; i < 3; i++)
         if (key->engines & 1u << i)
@@ -912,6 +913,7 @@ bool tl_read_table(tl_reader *r, const tl_context *c, int index, void *object, c
     for (int i = 0; i < c->key_count; i++) {
         bool given, right = read_entry(r, &c->keys[i], index, object, path, where, &given);
         good &= right;
+        if (!right && !strcmp(c->keys[i].name, "engine")) r->engine_wrong = true;
         seen.given |= (uint64_t)given << i;
         seen.good |= (uint64_t)(given && right) << i;
     }

@@ -49,6 +49,7 @@ typedef struct tl_setting {
     bool used;
     const void *table; /* where its value went, and the key; for the place in messages */
     char key[64];
+    int index; /* of an entry of a vector, in place of the key */
 } tl_setting;
 
 /* How much a shape node costs to evaluate: primitives visited, operations above each other. */
@@ -72,6 +73,7 @@ typedef struct tl_reader {
     int paint_count, paint_room;
     tl_node_cost *costs;
     int cost_room;
+    bool engine_wrong; /* then nothing is said about keys of other engines */
     tl_setting *settings;
     int setting_count;
     int files_open;      /* shape files that are being read */
@@ -136,6 +138,7 @@ bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t byte
 /* --set (settings.c) */
 int tl_settings_params(lua_State *L); /* params { name = default } */
 void tl_settings_apply(tl_reader *r, int scene_table);
+void tl_settings_unused(tl_reader *r); /* a shape has parameters only */
 
 /* Functions of time (functions.c) */
 int tl_function_add(tl_reader *r, const tl_key *key, int index, int count, const char *path, tl_where where);

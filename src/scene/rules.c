@@ -325,6 +325,8 @@ static void note_friction_on_sand(tl_reader *r, const tl_seen *seen, const tl_sc
 static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
 {
     s->camera.given = tl_seen_good(seen, "camera");
+    if (s->body_count) name_bodies(r, s);
+    check_pairs(r, s);
     if (!tl_seen_good(seen, "engine")) return; /* what follows depends on it */
     if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid"))
         tl_read_problem(r, seen->where, "grid is missing; engine \"grid\" needs grid = { cells = {...}, cell = ... }");
@@ -339,9 +341,7 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     for (int i = 0; i < s->fill_count; i++) check_place(r, s, s->fills[i].where, "fill", i + 1, s->fills[i].shape);
     for (int i = 0; i < s->emitter_count; i++)
         check_place(r, s, s->emitters[i].where, "emitters", i + 1, s->emitters[i].shape);
-    if (s->body_count) name_bodies(r, s);
     check_bodies_inside(r, s);
-    check_pairs(r, s);
     note_friction_on_sand(r, seen, s);
 }
 

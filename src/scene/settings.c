@@ -24,7 +24,7 @@ static void push_word(lua_State *L, const char *text, size_t n)
     double v = strtod(word, &end);
     if (!strcmp(word, "true") || !strcmp(word, "false"))
         lua_pushboolean(L, word[0] == 't');
-    else if (*word && !*end && v == (double)(lua_Integer)v && v > -1e15 && v < 1e15)
+    else if (*word && !*end && v > -1e15 && v < 1e15 && v == (double)(lua_Integer)v)
         lua_pushinteger(L, (lua_Integer)v);
     else if (*word && !*end)
         lua_pushnumber(L, v);
@@ -249,6 +249,8 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
             if (!next_part(&path, name, sizeof name, &index) || *path || index < 1 || index > 3) break;
             push_value(L, value, false);
             lua_rawseti(L, -2, index);
+            s->table = lua_topointer(L, -1);
+            s->index = index;
             return;
         } else {
             break;
@@ -260,6 +262,26 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
     }
     tl_read_problem(r, setting_place(r, s),
                     "cannot follow this key; write it as in grid.cell, bodies[2].density or bodies.board.density");
+}
+
+void tl_settings_unused(tl_reader *r)
+{
+    lua_State *L = r->L;
+    for (int i = 0; i < r->setting_count; i++) {
+        const tl_setting *s = &r->settings[i];
+        if (s->used) continue;
+        char name[64];
+        const char *names[129] = {0};
+        int n = 0;
+        luaL_getsubtable(L, LUA_REGISTRYINDEX, "talus.params");
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+            if (n < 128) names[n++] = lua_tostring(L, -2);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(s->text, "="), s->text);
+        const char *near = tl_text_nearest(name, names);
+        tl_read_problem(r, setting_place(r, s), "'%s' is not a parameter of the shape%s%s%s", name,
+                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        lua_pop(L, 1);
+    }
 }
 
 void tl_settings_apply(tl_reader *r, int scene_table)

@@ -26,6 +26,7 @@ CASES = [
     ([BALL, "--surface", "-o", "ball.vtk"], 2, [], ["ball.vtk", ".obj, .ply or .stl"], None),
     ([BALL, "--tet", "--mesher", "magic"], 2, [], ['"magic"'], None),
     (["sphere { radius = -1 }", "--tet"], 2, [], ["shape:1: sphere.radius must be > 0", "-1"], None),
+    (["box { size = {1e6, 1e-6, 1} }", "--tet"], 2, [], ["thinner than the lattice"], None),  # and soon
     (["no_such_shape", "--tet"], 2, [], ["no_such_shape"], None),
     ([BALL, "--tet", "--edge", "0.1", "-o", "none/ball.vtk"], 1, [], ["none/ball.vtk"], None),
     ([BALL, "--tet", "--edge", "0.1"], 0, ["tetrahedra", "dihedral angles", "inverted             0"], [], None),
@@ -40,6 +41,14 @@ CASES = [
     (["open.obj"], 0, ["closed               no", "note: "], [], None),
     (["open.obj", "--tet"], 2, ["closed               no"], ["talus mesh: "], None),
     (["broken.msh", "--tet"], 2, [], ["broken.msh:1: a gmsh file starts with $MeshFormat"], None),
+    (["empty.stl"], 0, ["closed               no\n  area", "no triangles"], [], None),
+    (["ball.stl", "--set", "a=1"], 2, [], ["--set a=1: a mesh file has no parameters"], None),
+    ([BALL, "--surface", "--set", "a=1"], 2, [], ["--set a=1: 'a' is not a parameter of the shape"], None),
+    (["local p = params { length = 1 } return box { size = p.length }", "--surface", "--set", "lenght=2"], 2, [],
+     ["did you mean 'length'"], None),
+    (["local p = params { length = 1 } return box { size = p.length }", "--surface", "--set", "length=2"], 0,
+     ["2 x 2 x 2 m"], [], None),
+    ([BALL, "--surface", "--edge", "100"], 2, [], ["finds nothing of the shape; its smallest feature is 1"], None),
     (["missing.ply"], 1, [], ["missing.ply"], None),
 ]
 
@@ -74,6 +83,7 @@ def main():
         folder = pathlib.Path(name)
         (folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
         (folder / "broken.msh").write_text("solid\n")
+        (folder / "empty.stl").write_bytes(bytes(84))
         wrong = [w for case in CASES for w in run(program, folder, case)]
         left = [p.name for p in folder.iterdir() if ".part" in p.name]
     if left:
