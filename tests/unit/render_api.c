@@ -114,6 +114,11 @@ static void trouble_is_told(void **state)
     bad(&o, TALUS_BAD_INPUT, "without bounds");
     write_input("wrong.lua", "return 3");
     bad(&o, TALUS_BAD_INPUT, "wrong.lua:1");
+    write_input("gone.lua", "local ball = sphere { radius = 1 }\nreturn scene { talus = 1, engine = 'lg', duration = 1,\n"
+                            "  bodies = { { name = 'gone', density = 1, shape = ball - ball } } }");
+    bad(&o, TALUS_BAD_INPUT, "gone.lua:3: bodies[1] (gone): ");
+    write_input("empty.obj", "v 0 0 0\n");
+    bad(&o, TALUS_BAD_INPUT, "empty.obj");
     write_input("wrong.obj", "f 1 2 3\n");
     bad(&o, TALUS_BAD_INPUT, "wrong.obj");
     snprintf(input, sizeof input, "%s/nothing.lua", folder);
