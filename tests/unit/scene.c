@@ -314,6 +314,16 @@ static void settings_change_keys_and_parameters(void **state)
     assert_true(s->hash != plain->hash);
     tl_scene_free(s);
     tl_scene_free(plain);
+
+    /* of one that two bodies share, the other stays */
+    const char *one[] = {"bodies[1].velocity[2]=5"};
+    s = load_with("local v = {1, 2, 3}\nlocal b = sphere { radius = 1 }\n"
+                  "return scene { talus = 1, engine = 'lg', duration = 1, bodies = {\n"
+                  "  { shape = b, density = 1, velocity = v }, { shape = b, density = 1, velocity = v } } }\n",
+                  &(tl_load_options){.setting_count = 1, .setting = one});
+    check_vec(s->bodies[0].velocity, 1, 5, 3);
+    check_vec(s->bodies[1].velocity, 1, 2, 3);
+    tl_scene_free(s);
 }
 
 static void size_is_a_variable(void **state)
