@@ -118,7 +118,10 @@ static void trouble_is_told(void **state)
                             "  bodies = { { name = 'gone', density = 1, shape = ball - ball } } }");
     bad(&o, TALUS_BAD_INPUT, "gone.lua:3: bodies[1] (gone): ");
     write_input("huge.lua", "return scale(sphere { radius = 1e9 }, 1e6)");
-    bad(&o, TALUS_BAD_INPUT, "within 1e+13 m");
+    bad(&o, TALUS_BAD_INPUT, "within 1e+12 m");
+    write_input("far.lua", "return scene { talus = 1, engine = 'lg', duration = 1, camera = { eye = {0, 0, 1e15}, target = {0, 0, 0} },\n"
+                           "  bodies = { { density = 1, shape = scale(sphere { radius = 1e9 }, 100) } } }");
+    bad(&o, TALUS_BAD_INPUT, "within 1e+12 m");
     write_input("empty.obj", "v 0 0 0\n");
     bad(&o, TALUS_BAD_INPUT, "empty.obj");
     write_input("wrong.obj", "f 1 2 3\n");
