@@ -613,7 +613,8 @@ static talus_status check(const tl_picture *p, const tl_render_options *o, talus
     double far = p->instances || p->clouds ? fmax(tl_vec3_norm(all.lo), tl_vec3_norm(all.hi)) : 0;
     if (!c->automatic) far = fmax(far, fmax(tl_vec3_norm(c->eye), tl_vec3_norm(c->target)));
     if (!(far <= REACH_MAX))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "what is drawn, and the camera, must be within %g m of the origin, got %g", REACH_MAX, far);
+        return TL_FAIL(err, TALUS_BAD_INPUT, "what is drawn, and the camera, must be within %g m of the origin, got %g",
+                       REACH_MAX, far);
     return TALUS_OK;
 }
 

@@ -241,8 +241,7 @@ static int inside_domain(tl_reader *r, const tl_scene *s, tl_where where, const 
     const double upright[4] = {1, 0, 0, 0};
     int both[2] = {shape, tl_shape_box(s->shapes, tl_vec3_sub(b.hi, b.lo), 0, &err)}, cut = -1;
     if (both[1] >= 0)
-        both[1] =
-            tl_shape_place(s->shapes, both[1], tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), upright, 1, &err);
+        both[1] = tl_shape_place(s->shapes, both[1], tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), upright, 1, &err);
     if (both[1] >= 0) cut = tl_shape_intersect(s->shapes, 2, both, &err);
     if (cut >= 0) return cut;
     if (err.status == TALUS_NO_MEMORY) tl_reader_starved(r);

@@ -263,11 +263,13 @@ static void late_functions_are_stopped(void **state)
 static void fills_are_cut_off_at_the_domain(void **state)
 {
     (void)state;
-    tl_scene *s = load("local w = preset 'water'\n"
-                       "return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {8, 8, 8}, cell = 0.25 },\n"
-                       "  fill = { { material = w, shape = half_space { normal = {1, 0, 0}, point = {0.5, 0, 0} } },\n"
-                       "           { material = w, shape = box { size = 10 } }, { material = w, shape = sphere { radius = 0.5, center = {1, 1, 1} } } },\n"
-                       "  emitters = { { material = w, rate = 1, shape = plane { height = 0.25 } } } }\n");
+    tl_scene *s =
+        load("local w = preset 'water'\n"
+             "return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {8, 8, 8}, cell = 0.25 },\n"
+             "  fill = { { material = w, shape = half_space { normal = {1, 0, 0}, point = {0.5, 0, 0} } },\n"
+             "           { material = w, shape = box { size = 10 } }, { material = w, shape = sphere { radius = 0.5, "
+             "center = {1, 1, 1} } } },\n"
+             "  emitters = { { material = w, rate = 1, shape = plane { height = 0.25 } } } }\n");
     const double volume[4] = {0.5 * 2 * 2, 8, 4 * 3.14159265358979 / 3 * 0.125, 0.25 * 2 * 2};
     for (int i = 0; i < 4; i++) {
         int shape = i < 3 ? s->fills[i].shape : s->emitters[0].shape;
