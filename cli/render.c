@@ -27,8 +27,8 @@ static int show_progress(void *user, double done)
 
 static void print_problem(void *user, const char *file, int line, int note, const char *text)
 {
-    (void)user;
     if (note) return;
+    ++*(int *)user;
     if (line > 0)
         fprintf(stderr, "%s:%d: %s\n", file, line, text);
     else
@@ -138,7 +138,9 @@ int cli_render(int argc, char **argv)
     }
     s.settings = settings;
     s.setting = setting;
+    int problems = 0;
     s.problem = print_problem;
+    s.problem_user = &problems;
     o.scene = &s;
     o.plain = plain != NULL;
     int live = !quiet && isatty(STDERR_FILENO);
@@ -151,6 +153,9 @@ int cli_render(int argc, char **argv)
         printf("%s\n", output);
         return 0;
     }
-    fprintf(stderr, "%stalus render: %s\n", done == TALUS_INTERRUPTED && live ? "\n" : "", err.message);
+    if (problems)
+        fprintf(stderr, "%s: %d problem%s\n", input, problems, problems == 1 ? "" : "s");
+    else
+        fprintf(stderr, "%stalus render: %s\n", done == TALUS_INTERRUPTED && live ? "\n" : "", err.message);
     return done == TALUS_INTERRUPTED ? 130 : done == TALUS_BAD_INPUT ? 2 : 1;
 }

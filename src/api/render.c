@@ -32,7 +32,8 @@ static talus_status picture_of_mesh(tl_picture *p, const char *path, const char 
     tl_picture_begin(p);
     if (view && !tl_view_direction(view, &p->camera.view)) return TL_FAIL(err, TALUS_BAD_INPUT, "no view '%s'", view);
     TL_TRY(tl_trimesh_read(&m, path, err));
-    talus_status status = tl_trimesh_weld(&m, 0, err);
+    talus_status status =
+        m.triangles > 0 ? tl_trimesh_weld(&m, 0, err) : TL_FAIL(err, TALUS_BAD_INPUT, "%s: no triangle in it", path);
     int mesh = status == TALUS_OK ? tl_picture_add_mesh(p, &m, 40, err) : -1;
     tl_trimesh_free(&m);
     if (mesh < 0) return err->status;

@@ -39,13 +39,13 @@ talus_status tl_polygon_check(int n, const double (*v)[2], bool lathe, const cha
     for (int i = 0; i < n; i++) {
         const double *a = v[i], *b = v[(i + 1) % n];
         if (!(fabs(a[0]) <= 1e9 && fabs(a[1]) <= 1e9))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] must be within 1e9 m, got (%g, %g)", what, i, a[0],
-                           a[1]);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] must be within 1e9 m, got (%g, %g)", what, i + 1,
+                           a[0], a[1]);
         if (lathe && a[0] < 0)
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] must have a radius >= 0, got %g", what, i, a[0]);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] must have a radius >= 0, got %g", what, i + 1, a[0]);
         if (a[0] == b[0] && a[1] == b[1])
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile[%d] and profile[%d] must differ, both are (%g, %g)", what,
-                           i, (i + 1) % n, a[0], a[1]);
+                           i + 1, (i + 1) % n + 1, a[0], a[1]);
     }
     for (int i = 0; i < n; i++)
         for (int j = i + 1; j < n; j++) {
@@ -61,7 +61,7 @@ talus_status tl_polygon_check(int n, const double (*v)[2], bool lathe, const cha
                 return TL_FAIL(err, TALUS_BAD_INPUT,
                                "%s: profile must not cross or touch itself, but the edges that start at profile[%d] "
                                "and profile[%d] meet",
-                               what, i, j);
+                               what, i + 1, j + 1);
         }
     if (tl_polygon_area(n, v) == 0) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: profile has no area", what);
     return TALUS_OK;

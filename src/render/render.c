@@ -591,6 +591,8 @@ tl_render_options tl_render_options_default(void)
         .width = 1280, .height = 720, .samples = 16, .bounces = 2, .denoise = true, .exposure = 1};
 }
 
+#define REACH_MAX 1e12 /* m; Embree ends the program where squares of a ray's numbers leave single precision */
+
 static bool good_direction(tl_vec3 v) { return tl_vec3_norm(v) > 0 && tl_vec3_norm(v) < INFINITY; }
 
 static talus_status check(const tl_picture *p, const tl_render_options *o, talus_error *err)
@@ -607,6 +609,12 @@ static talus_status check(const tl_picture *p, const tl_render_options *o, talus
         return TL_FAIL(err, TALUS_BAD_INPUT, "the camera's eye and target must be finite and apart");
     if (!good_direction(p->light.sun))
         return TL_FAIL(err, TALUS_BAD_INPUT, "the direction to the sun must be finite and not zero");
+    tl_box3 all = tl_picture_bounds(p);
+    double far = p->instances || p->clouds ? fmax(tl_vec3_norm(all.lo), tl_vec3_norm(all.hi)) : 0;
+    if (!c->automatic) far = fmax(far, fmax(tl_vec3_norm(c->eye), tl_vec3_norm(c->target)));
+    if (!(far <= REACH_MAX))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "what is drawn, and the camera, must be within %g m of the origin, got %g",
+                       REACH_MAX, far);
     return TALUS_OK;
 }
 

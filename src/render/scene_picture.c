@@ -335,8 +335,13 @@ static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_lens *
     if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
     talus_status status = TALUS_OK;
     int count = 0;
-    for (int i = 0; i < s->body_count && status == TALUS_OK; i++)
-        status = add_body(p, s, i, c, height, seen, &count, err);
+    for (int i = 0; i < s->body_count && status == TALUS_OK; i++) {
+        talus_error why = {0};
+        status = add_body(p, s, i, c, height, seen, &count, &why);
+        if (status != TALUS_OK)
+            TL_FAIL(err, status, "%s:%d: bodies[%d] (%.60s): %s", s->bodies[i].where.file, s->bodies[i].where.line,
+                    i + 1, s->bodies[i].name, why.message);
+    }
     tl_free(seen);
     return status;
 }

@@ -187,6 +187,8 @@ const char *tl_read_describe(lua_State *L, int index, char *text, size_t room)
     case LUA_TNUMBER:
         if (lua_isinteger(L, index))
             snprintf(text, room, "%lld", (long long)lua_tointeger(L, index));
+        else if (isnan(lua_tonumber(L, index))) /* its sign is chance */
+            snprintf(text, room, "nan");
         else
             snprintf(text, room, "%.10g", lua_tonumber(L, index));
         break;
@@ -308,8 +310,11 @@ static bool read_number(tl_reader *r, const tl_key *key, int index, double *out,
         *out = v;
         return true;
     }
-    tl_read_problem(r, where, "%s must be %s, got %s", path, describe_range(key, want, sizeof want),
-                    tl_read_describe(L, index, got, sizeof got));
+    if (v > a->high && a->high >= 1e15 && a->low > -1e15) /* the limit that no key mentions */
+        snprintf(want, sizeof want, "<= %.10g%s%s", a->high, *key->unit ? " " : "", key->unit);
+    else
+        describe_range(key, want, sizeof want);
+    tl_read_problem(r, where, "%s must be %s, got %s", path, want, tl_read_describe(L, index, got, sizeof got));
     return false;
 }
 

@@ -233,10 +233,26 @@ static void set_domain(tl_reader *r, const tl_seen *seen, tl_scene *s)
     }
 }
 
-/* A fill or an emitter against the domain. */
-static void check_place(tl_reader *r, const tl_scene *s, tl_where where, const char *what, int number, int shape)
+/* The part of a shape that is in the domain; the shape itself after a problem. */
+static int inside_domain(tl_reader *r, const tl_scene *s, tl_where where, const char *what, int number, int shape)
 {
-    if (shape < 0) return;
+    talus_error err = {0};
+    tl_box3 b = s->domain.box;
+    const double upright[4] = {1, 0, 0, 0};
+    int both[2] = {shape, tl_shape_box(s->shapes, tl_vec3_sub(b.hi, b.lo), 0, &err)}, cut = -1;
+    if (both[1] >= 0)
+        both[1] = tl_shape_place(s->shapes, both[1], tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi)), upright, 1, &err);
+    if (both[1] >= 0) cut = tl_shape_intersect(s->shapes, 2, both, &err);
+    if (cut >= 0) return cut;
+    if (err.status == TALUS_NO_MEMORY) tl_reader_starved(r);
+    tl_read_problem(r, where, "%s[%d].shape cannot be cut off at the domain: %s", what, number, err.message);
+    return shape;
+}
+
+/* A fill or an emitter against the domain. Returns what of the shape is inside. */
+static int check_place(tl_reader *r, const tl_scene *s, tl_where where, const char *what, int number, int shape)
+{
+    if (shape < 0) return shape;
     tl_box3 box = tl_shape_bounds(s->shapes, shape);
     if (box.lo.x > box.hi.x || box.lo.y > box.hi.y || box.lo.z > box.hi.z)
         tl_read_problem(r, where, "%s[%d].shape must not be empty, got a shape without a single point", what, number);
@@ -249,9 +265,12 @@ static void check_place(tl_reader *r, const tl_scene *s, tl_where where, const c
                         what, number, s->domain.box.lo.x, s->domain.box.lo.y, s->domain.box.lo.z, s->domain.box.hi.x,
                         s->domain.box.hi.y, s->domain.box.hi.z, box.lo.x, box.lo.y, box.lo.z, box.hi.x, box.hi.y,
                         box.hi.z);
-    else if (s->domain.bounded && tl_shape_bounded(s->shapes, shape) &&
-             !holds(s->domain.box, box, 1e-9 * (1 + tl_vec3_norm(s->domain.box.hi))))
-        tl_read_note(r, where, "%s[%d].shape reaches out of the domain; what is outside is cut off", what, number);
+    else if (s->domain.bounded && !holds(s->domain.box, box, 1e-9 * (1 + tl_vec3_norm(s->domain.box.hi)))) {
+        if (tl_shape_bounded(s->shapes, shape))
+            tl_read_note(r, where, "%s[%d].shape reaches out of the domain; what is outside is cut off", what, number);
+        return inside_domain(r, s, where, what, number, shape);
+    }
+    return shape;
 }
 
 static void check_bodies_inside(tl_reader *r, const tl_scene *s)
@@ -338,9 +357,10 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     if (!tl_seen_has(seen, "fill") && !tl_seen_has(seen, "emitters") && !tl_seen_has(seen, "bodies"))
         tl_read_problem(r, seen->where, "the scene is empty; it needs fill, emitters or bodies");
     set_domain(r, seen, s);
-    for (int i = 0; i < s->fill_count; i++) check_place(r, s, s->fills[i].where, "fill", i + 1, s->fills[i].shape);
+    for (int i = 0; i < s->fill_count; i++)
+        s->fills[i].shape = check_place(r, s, s->fills[i].where, "fill", i + 1, s->fills[i].shape);
     for (int i = 0; i < s->emitter_count; i++)
-        check_place(r, s, s->emitters[i].where, "emitters", i + 1, s->emitters[i].shape);
+        s->emitters[i].shape = check_place(r, s, s->emitters[i].where, "emitters", i + 1, s->emitters[i].shape);
     check_bodies_inside(r, s);
     note_friction_on_sand(r, seen, s);
 }

@@ -247,6 +247,15 @@ static void apply_one(tl_reader *r, tl_setting *s, const char *path, const char 
         } else if ((key->type == TL_VEC3 || key->type == TL_INTEGER3 || key->type == TL_BOOLEAN3) &&
                    lua_istable(L, -1)) {
             if (!next_part(&path, name, sizeof name, &index) || *path || index < 1 || index > 3) break;
+            lua_newtable(L); /* a copy: other bodies may share the vector */
+            for (int i = 1; i <= 3; i++) {
+                lua_rawgeti(L, -2, i);
+                lua_rawseti(L, -2, i);
+            }
+            tl_read_keep_where(L, -1, -2);
+            lua_pushstring(L, key->name);
+            lua_pushvalue(L, -2);
+            lua_rawset(L, -5);
             push_value(L, value, false);
             lua_rawseti(L, -2, index);
             s->table = lua_topointer(L, -1);

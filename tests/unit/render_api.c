@@ -114,6 +114,19 @@ static void trouble_is_told(void **state)
     bad(&o, TALUS_BAD_INPUT, "without bounds");
     write_input("wrong.lua", "return 3");
     bad(&o, TALUS_BAD_INPUT, "wrong.lua:1");
+    write_input("gone.lua",
+                "local ball = sphere { radius = 1 }\nreturn scene { talus = 1, engine = 'lg', duration = 1,\n"
+                "  bodies = { { name = 'gone', density = 1, shape = ball - ball } } }");
+    bad(&o, TALUS_BAD_INPUT, "gone.lua:3: bodies[1] (gone): ");
+    write_input("huge.lua", "return scale(sphere { radius = 1e9 }, 1e6)");
+    bad(&o, TALUS_BAD_INPUT, "within 1e+12 m");
+    write_input(
+        "far.lua",
+        "return scene { talus = 1, engine = 'lg', duration = 1, camera = { eye = {0, 0, 1e15}, target = {0, 0, 0} },\n"
+        "  bodies = { { density = 1, shape = scale(sphere { radius = 1e9 }, 100) } } }");
+    bad(&o, TALUS_BAD_INPUT, "within 1e+12 m");
+    write_input("empty.obj", "v 0 0 0\n");
+    bad(&o, TALUS_BAD_INPUT, "empty.obj");
     write_input("wrong.obj", "f 1 2 3\n");
     bad(&o, TALUS_BAD_INPUT, "wrong.obj");
     snprintf(input, sizeof input, "%s/nothing.lua", folder);
@@ -145,7 +158,8 @@ static void sheets_and_turns(void **state)
         CHECK_OK(tl_png_read(i ? &m : &first, path, &err));
         if (!i) continue;
         assert_int_equal(m.width, 32);
-        assert_memory_not_equal(m.rgb, first.rgb, (size_t)32 * 18 * 3); /* the light stays, so every side looks different */
+        assert_memory_not_equal(m.rgb, first.rgb,
+                                (size_t)32 * 18 * 3); /* the light stays, so every side looks different */
         tl_image_free(&m);
     }
     tl_image_free(&first);

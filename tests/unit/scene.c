@@ -259,6 +259,28 @@ static void late_functions_are_stopped(void **state)
     tl_scene_free(s);
 }
 
+/* Fills and emitters end at the domain, unbounded ones too. */
+static void fills_are_cut_off_at_the_domain(void **state)
+{
+    (void)state;
+    tl_scene *s =
+        load("local w = preset 'water'\n"
+             "return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {8, 8, 8}, cell = 0.25 },\n"
+             "  fill = { { material = w, shape = half_space { normal = {1, 0, 0}, point = {0.5, 0, 0} } },\n"
+             "           { material = w, shape = box { size = 10 } }, { material = w, shape = sphere { radius = 0.5, "
+             "center = {1, 1, 1} } } },\n"
+             "  emitters = { { material = w, rate = 1, shape = plane { height = 0.25 } } } }\n");
+    const double volume[4] = {0.5 * 2 * 2, 8, 4 * 3.14159265358979 / 3 * 0.125, 0.25 * 2 * 2};
+    for (int i = 0; i < 4; i++) {
+        int shape = i < 3 ? s->fills[i].shape : s->emitters[0].shape;
+        tl_mass mass;
+        assert_true(tl_shape_bounded(s->shapes, shape));
+        CHECK_OK(tl_shape_mass(s->shapes, shape, 96, &mass, &err));
+        CHECK_NEAR(mass.volume, volume[i], 1e-3 * volume[i]);
+    }
+    tl_scene_free(s);
+}
+
 static void settings_change_keys_and_parameters(void **state)
 {
     (void)state;
@@ -294,6 +316,16 @@ static void settings_change_keys_and_parameters(void **state)
     assert_true(s->hash != plain->hash);
     tl_scene_free(s);
     tl_scene_free(plain);
+
+    /* of one that two bodies share, the other stays */
+    const char *one[] = {"bodies[1].velocity[2]=5"};
+    s = load_with("local v = {1, 2, 3}\nlocal b = sphere { radius = 1 }\n"
+                  "return scene { talus = 1, engine = 'lg', duration = 1, bodies = {\n"
+                  "  { shape = b, density = 1, velocity = v }, { shape = b, density = 1, velocity = v } } }\n",
+                  &(tl_load_options){.setting_count = 1, .setting = one});
+    check_vec(s->bodies[0].velocity, 1, 5, 3);
+    check_vec(s->bodies[1].velocity, 1, 2, 3);
+    tl_scene_free(s);
 }
 
 static void size_is_a_variable(void **state)
@@ -555,6 +587,7 @@ int main(void)
         cmocka_unit_test(pairs_follow_the_rule),
         cmocka_unit_test(functions_of_time),
         cmocka_unit_test(late_functions_are_stopped),
+        cmocka_unit_test(fills_are_cut_off_at_the_domain),
         cmocka_unit_test(settings_change_keys_and_parameters),
         cmocka_unit_test(size_is_a_variable),
         cmocka_unit_test(helpers_place_bodies),

@@ -551,9 +551,9 @@ static void bad_parameters_are_named(void **state)
     REFUSED(tl_shape_extrude(t, 4, bow, 1, &err), "cross or touch");
     REFUSED(tl_shape_extrude(t, 5, spike, 1, &err), "cross or touch");
     REFUSED(tl_shape_extrude(t, 3, line, 1, &err), "cross or touch");
-    REFUSED(tl_shape_extrude(t, 3, nan, 1, &err), "profile[1]");
+    REFUSED(tl_shape_extrude(t, 3, nan, 1, &err), "profile[2]");
     REFUSED(tl_shape_extrude(t, 2, line, 1, &err), "3 to 2000 points, got 2");
-    REFUSED(tl_shape_revolve(t, 3, left, &err), "profile[2] must have a radius >= 0, got -1");
+    REFUSED(tl_shape_revolve(t, 3, left, &err), "profile[3] must have a radius >= 0, got -1");
     REFUSED(tl_shape_revolve(t, 3, twice, &err), "must differ");
     REFUSED(tl_shape_union(t, 0, NULL, &err), "got 0");
     REFUSED(tl_shape_union(t, 2, (int[]){0, 17}, &err), "shape 1 is number 17, but the tree has 2");
