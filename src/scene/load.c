@@ -95,7 +95,7 @@ bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t byte
     if (status != LUA_OK) return failed(r, status);
     lua_pop(L, 1);
     int line = 1;
-    if (tl_source_mark(s, &line, &err) != TALUS_OK) {
+    if (tl_source_mark(s, number, &line, &err) != TALUS_OK) {
         if (err.status == TALUS_NO_MEMORY) tl_reader_starved(r);
         tl_read_problem(r, (tl_where){file, line}, "%s", err.message);
         return false;

@@ -339,12 +339,14 @@ void tl_source_free(tl_source *s)
     *s = (tl_source){0};
 }
 
-talus_status tl_source_mark(tl_source *s, int *bad_line, talus_error *err)
+talus_status tl_source_mark(tl_source *s, int file, int *bad_line, talus_error *err)
 {
     *bad_line = 1;
-    int number = 0;
-    do snprintf(s->mark, sizeof s->mark, "_t%d", number++);
-    while (strstr(s->text, s->mark));
+    long number = file; /* each file has a name of its own: the scene goes on after a shape_file in it has been read */
+    for (;; number += 65536) {
+        snprintf(s->mark, sizeof s->mark, "_t%ld", number);
+        if (!strstr(s->text, s->mark)) break;
+    }
     marker m = {.source = s, .scan = {s->text, s->bytes, 0, 1}};
     talus_status status = walk(&m, bad_line, err);
     tl_free(m.open);

@@ -43,7 +43,7 @@ void tl_source_free(tl_source *s);
 
 /* Find the tables and write `marked`. The text must be known to compile. Refuses the words `...` and `_ENV`, with bad
  * input and the line in *bad_line. */
-talus_status tl_source_mark(tl_source *s, int *bad_line, talus_error *err);
+talus_status tl_source_mark(tl_source *s, int file, int *bad_line, talus_error *err);
 
 /* Line of an entry of a table; when the key is not written there, of an assignment to such a field if there is one
  * only, else of the table. key NULL: entry number `index`, 0: the table itself. *looked: entries visited. */
