@@ -48,7 +48,8 @@ static void remove_folder(const folder *f)
     rmdir(f->path);
 }
 
-/* Triangles in gmsh's format 2.2, which keeps doubles; a volume with them as its hull. */
+/* Triangles in gmsh's format 2.2, which keeps doubles; a volume with them as its hull. They belong to no physical group
+ * (tag 0): where there is one, gmsh saves nothing else. */
 static talus_status write_input(const folder *f, const tl_trimesh *s, talus_error *err)
 {
     char path[PATH_ROOM];
@@ -61,7 +62,7 @@ static talus_status write_input(const folder *f, const tl_trimesh *s, talus_erro
         fprintf(out, "%d %.17g %.17g %.17g\n", v + 1, s->vertex[v].x, s->vertex[v].y, s->vertex[v].z);
     fprintf(out, "$EndNodes\n$Elements\n%d\n", s->triangles);
     for (int32_t t = 0; t < s->triangles; t++)
-        fprintf(out, "%d 2 2 1 1 %d %d %d\n", t + 1, s->triangle[t][0] + 1, s->triangle[t][1] + 1,
+        fprintf(out, "%d 2 2 0 1 %d %d %d\n", t + 1, s->triangle[t][0] + 1, s->triangle[t][1] + 1,
                 s->triangle[t][2] + 1);
     fprintf(out, "$EndElements\n");
     tl_c_numbers_end(numbers);
