@@ -30,7 +30,7 @@ typedef struct tl_source {
     size_t bytes;
     char *marked; /* with the calls added */
     size_t marked_bytes;
-    char mark[16]; /* name of the function to define; not a word of the text */
+    char mark[24]; /* name of the function to define; not a word of the text */
     int table_count, entry_count, field_count;
     tl_source_table *tables;
     tl_source_entry *entries;
