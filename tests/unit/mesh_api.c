@@ -237,7 +237,7 @@ static void gmsh_stand_ins(void **state)
 
     /* one that works sees the surface, the size and a place to write to */
     pretend("[ \"$1 $3\" = \"-3 -o\" ] || exit 9\n"
-            "d=$(dirname \"$2\")\ngrep -q 'Volume(1)' \"$2\" || exit 8\n[ $(grep -c ' 2 2 1 1 ' \"$d/surface.msh\") = "
+            "d=$(dirname \"$2\")\ngrep -q 'Volume(1)' \"$2\" || exit 8\n[ $(grep -c ' 2 2 0 1 ' \"$d/surface.msh\") = "
             "12 ] || exit 7\n"
             "printf '$MeshFormat\\n2.2 0 8\\n$EndMeshFormat\\n$Nodes\\n4\\n1 0 0 0\\n2 1 0 0\\n3 0 1 0\\n4 0 0 "
             "1\\n$EndNodes\\n"
