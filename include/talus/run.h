@@ -1,0 +1,63 @@
+/* Runs: a scene in, a folder of frames, tables, checkpoints and pictures out (docs/running.md).
+ *
+ * A run may be killed at any moment and continued: the result is the same, bit for bit. Files that are written once are complete or
+ * absent; tables grow by whole lines and are cut back to the checkpoint on resume. */
+#ifndef TALUS_RUN_H
+#define TALUS_RUN_H
+
+#include <talus/render.h>
+#include <talus/scene.h>
+#include <talus/sim.h>
+#include <talus/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How far a run is, for a live line. */
+typedef struct talus_progress {
+    int64_t frame, frames; /* reached, wanted */
+    const talus_report *report;
+    double seconds, seconds_left; /* since the start; estimate, negative when not known */
+    const char *phase;            /* "step", "frame", "picture" */
+} talus_progress;
+
+typedef struct talus_run_options {
+    const char *folder;               /* NULL: runs/NAME, or runs/NAME-2, ... when that exists */
+    int frames;                       /* 0: all of the scene's duration */
+    int resume;                       /* 1: go on from the folder's checkpoint; a finished run is left as it is */
+    int history;                      /* 1: keep every solver's iteration curve, as if output.history were set */
+    int no_pictures;                  /* 1: none, not even of the last frame */
+    const talus_scene_options *scene; /* how the scene is read; NULL: the defaults */
+    /* Called after every step and now and then besides. Not 0: finish the step, save, TALUS_INTERRUPTED. May be NULL. */
+    int (*progress)(void *user, const talus_progress *progress);
+    talus_log_fn log; /* warnings and notes */
+    void *user;       /* for both */
+} talus_run_options;
+
+TALUS_API talus_run_options talus_run_options_default(void);
+
+/* What came out; texts are in `folder` and `picture` ("" for none). */
+typedef struct talus_run_result {
+    char folder[1024], picture[1200];
+    int64_t frames, steps;
+    uint64_t hash; /* of the final state */
+} talus_run_result;
+
+/* On failure and interruption the folder holds a valid checkpoint (if a frame was reached) and run.json says how it ended. */
+TALUS_API talus_status talus_run(const char *scene, const talus_run_options *options, talus_run_result *result,
+                                 talus_error *err);
+
+/* Pictures of the frames of a run: images/frame-0001.png, ..., a contact sheet, and an mp4 when ffmpeg is there. `every`: of how many
+ * frames one is drawn, 0 chooses about 100; `only`: this frame alone, negative: all. */
+TALUS_API talus_status talus_render_run(const char *folder, int every, int only, const talus_render_options *options,
+                                        talus_error *err);
+
+/* Particles with id and velocity, body and surface meshes, of one frame (negative: all) to files in `output`: format ply, obj or vtk. */
+TALUS_API talus_status talus_export(const char *folder, const char *format, int frame, const char *output,
+                                    talus_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,118 @@
+/* Simulations: make one from a scene, step it, look at it, push it, save it.
+ *
+ *     talus_scene *scene;  talus_sim *sim;  talus_error err;
+ *     talus_scene_load("tower.lua", NULL, &scene, &err);
+ *     talus_sim_create(scene, NULL, &sim, &err);
+ *     while (talus_sim_time(sim) < 2) talus_sim_step(sim, 0.01, &err);
+ *
+ * Several simulations may live in one process, each used by one thread at a time. A step that fails leaves the simulation as it was.
+ * Same build, same machine, same calls: same bits, for any number of threads and after talus_sim_restore. */
+#ifndef TALUS_SIM_H
+#define TALUS_SIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <talus/export.h>
+#include <talus/scene.h>
+#include <talus/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct talus_sim talus_sim;
+
+typedef struct talus_sim_options {
+    talus_log_fn log; /* warnings and notes; NULL: nowhere */
+    void *log_user;
+} talus_sim_options;
+
+/* The scene must live as long as the simulation; several simulations may share one only within one thread. */
+TALUS_API talus_status talus_sim_create(const talus_scene *scene, const talus_sim_options *options, talus_sim **out,
+                                        talus_error *err);
+TALUS_API void talus_sim_free(talus_sim *sim);
+
+/* One step of dt seconds, or shorter when accuracy or a retry asks for it: talus_sim_time says how far it got. dt <= 0: as long as the
+ * engine wants. */
+TALUS_API talus_status talus_sim_step(talus_sim *sim, double dt, talus_error *err);
+/* Steps until exactly t. */
+TALUS_API talus_status talus_sim_advance(talus_sim *sim, double t, talus_error *err);
+TALUS_API double talus_sim_time(const talus_sim *sim);
+TALUS_API int64_t talus_sim_steps(const talus_sim *sim);
+TALUS_API uint64_t talus_sim_hash(const talus_sim *sim); /* of the whole state: equal states, equal hashes */
+
+/* ---- looking ---- */
+
+typedef enum talus_type { TALUS_FLOAT64, TALUS_FLOAT32, TALUS_INT32, TALUS_INT64 } talus_type;
+
+/* An array inside of the simulation: `count` items of `components` numbers, `stride` bytes from item to item. Valid until the
+ * next step, restore or free. */
+typedef struct talus_view {
+    const void *data;
+    int64_t count;
+    int components;
+    talus_type type;
+    size_t stride;
+} talus_view;
+
+/* "bodies.position" (of the shape's frame), "bodies.rotation" (w x y z), "bodies.velocity" (of the centre of mass), "bodies.spin",
+ * "bodies.center" (of mass), "bodies.force", "bodies.torque" (of contacts, last step), "contacts.position", "contacts.normal",
+ * "contacts.force", "contacts.gap", "contacts.bodies", ... talus_sim_view_name lists them all. */
+TALUS_API talus_status talus_sim_view(talus_sim *sim, const char *name, talus_view *out, talus_error *err);
+TALUS_API const char *talus_sim_view_name(int i);                     /* i = 0, 1, ... until NULL */
+TALUS_API int talus_sim_body(const talus_sim *sim, const char *name); /* index; -1: none of that name */
+
+/* ---- pushing ---- */
+
+/* Force (N, at the centre of mass) and torque (N m) on a free body, world frame, on top of the scene's; they stay until changed and are part
+ * of what is saved. */
+TALUS_API talus_status talus_sim_set_force(talus_sim *sim, int body, const double force[3], const double torque[3],
+                                           talus_error *err);
+TALUS_API talus_status talus_sim_set_velocity(talus_sim *sim, int body, const double velocity[3], const double spin[3],
+                                              talus_error *err);
+/* A kinematic body without a motion of the scene's: where its shape's frame is at the end of the next step. Between two calls it rests. */
+TALUS_API talus_status talus_sim_set_pose(talus_sim *sim, int body, const double position[3], const double rotation[4],
+                                          talus_error *err);
+
+/* ---- saving ---- */
+
+/* The whole state in one HDF5 file, complete or absent. */
+TALUS_API talus_status talus_sim_save(const talus_sim *sim, const char *path, talus_error *err);
+/* Into a simulation of the same scene. On failure the simulation is as it was. */
+TALUS_API talus_status talus_sim_restore(talus_sim *sim, const char *path, talus_error *err);
+
+/* ---- report of the last step ---- */
+
+#define TALUS_REPORT_SOLVES 8
+#define TALUS_REPORT_PHASES 16
+typedef struct talus_report {
+    int64_t step;
+    double time, dt;
+    int retries;
+    int phases, solves;
+    struct {
+        const char *name;
+        double seconds;
+    } phase[TALUS_REPORT_PHASES];
+    struct {
+        const char *name, *method, *outcome;
+        int iterations;
+        int64_t products, factorizations;
+        double certificate, target;
+    } solve[TALUS_REPORT_SOLVES];
+    double kinetic, potential, elastic;      /* J */
+    double momentum[3], angular_momentum[3]; /* kg m/s, kg m^2/s about the origin */
+    int64_t contacts, touching;
+    double penetration; /* m */
+    double force_balance;
+    double liquid_volume, particle_volume, volume_error;
+    int64_t particles, escaped;
+    double fastest; /* m/s */
+    size_t peak_bytes;
+} talus_report;
+TALUS_API void talus_sim_report(const talus_sim *sim, talus_report *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

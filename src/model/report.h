@@ -1,0 +1,46 @@
+/* What happened in one step: seconds per phase, solver outcomes with certificates, conserved quantities, counts.
+ * Written by the step, read by the csv files, the live line and the API. Everything but the seconds is the same on a rerun. */
+#ifndef TL_MODEL_REPORT_H
+#define TL_MODEL_REPORT_H
+
+#include "base/work.h"
+#include "math/vec.h"
+
+#define TL_REPORT_PHASES 16
+#define TL_REPORT_SOLVES 8
+
+typedef struct tl_report_phase {
+    const char *name; /* "detect", "solve contact": a literal; the list is the same in every step of a run */
+    double seconds;
+} tl_report_phase;
+
+typedef struct tl_report_solve {
+    const char *name;    /* "contact", "pressure" */
+    const char *method;  /* in force */
+    const char *outcome; /* tl_result_name */
+    int iterations;
+    double certificate; /* of the kind: its residual, outside of the method */
+    double target;
+    tl_work work;
+} tl_report_solve;
+
+typedef struct tl_report {
+    int64_t step;
+    double t, dt; /* at the end of the step; its length */
+    int retries;  /* failed tries before it */
+    int phases, solves;
+    tl_report_phase phase[TL_REPORT_PHASES];
+    tl_report_solve solve[TL_REPORT_SOLVES];
+    double kinetic, potential, elastic; /* J */
+    tl_vec3 momentum, angular_momentum; /* kg m/s; about the origin, kg m^2/s; of free bodies and all matter */
+    int64_t contacts;                   /* points, open ones included */
+    int64_t touching;                   /* points with a force */
+    double penetration;                 /* deepest, m, >= 0 */
+    double force_balance;               /* see tl_contact_certificate; NAN without meaning */
+    double liquid_volume, particle_volume, volume_error;
+    int64_t particles, escaped;
+    double fastest; /* m/s, of any body, particle or node */
+    size_t peak_bytes;
+} tl_report;
+
+#endif

@@ -1,0 +1,74 @@
+/* Rigid bodies: what does not change during a run, what does, and the contacts of one step.
+ *
+ * Three structs, three lifetimes. tl_rigid is made from the scene and constant. tl_rigid_state is all that is needed to go on bit for
+ * bit. tl_rigid_contacts belongs to one step. A body's pose is that of its shape's frame in scenes and output; dynamics use the
+ * centre of mass, which need not be the frame's origin. The domain's closed walls are half-spaces, bodies numbered after the scene's.
+ *
+ * Friction and restitution of a pair: tl_scene_pair. Methods that solve the contact problem are not named here (src/step does). */
+#ifndef TL_MODEL_RIGID_H
+#define TL_MODEL_RIGID_H
+
+#include "geom/collide/collide.h"
+#include "scene/scene.h"
+#include "solve/contact/problem.h"
+
+typedef struct tl_rigid_body {
+    tl_body_kind kind;
+    const tl_collider *collider; /* shared by bodies of one shape */
+    double mass;                 /* kg; of what does not move freely: infinite, here 0 */
+    tl_vec3 centre;              /* of mass, in the shape's frame */
+    tl_mat3 inertia;             /* about the centre of mass, shape's frame, kg m^2 */
+    double reach;                /* largest distance of its surface from the centre of mass, m */
+    double extent;               /* smallest extent, m */
+} tl_rigid_body;
+
+typedef struct tl_rigid {
+    int32_t count;       /* the scene's bodies, then walls */
+    int32_t scene_count; /* the scene's bodies */
+    tl_rigid_body *body; /* [count] */
+    int32_t colliders;
+    tl_collider **collider; /* [colliders] owned */
+} tl_rigid;
+
+/* Motion of one body. All doubles: saved and hashed as plain numbers. */
+typedef struct tl_motion {
+    tl_vec3 x;      /* centre of mass */
+    tl_quat q;      /* rotation of the shape's frame */
+    tl_vec3 v;      /* of the centre of mass */
+    tl_vec3 w;      /* angular velocity, world frame */
+    tl_vec3 force;  /* set by the caller through the API, until changed: N at the centre of mass */
+    tl_vec3 torque; /* N m, world frame */
+    tl_vec3 contact_force, contact_torque; /* mean over the last step, about the centre of mass: output only */
+    tl_vec3 fluid_force, fluid_torque;     /* same, from what flows */
+} tl_motion;
+
+/* A contact point that the next step starts from. */
+typedef struct tl_rigid_memory {
+    int32_t a, b;       /* bodies, a < b */
+    int32_t axis;       /* of the pair, for tl_collide */
+    int32_t point;      /* within the pair */
+    tl_vec3 at_a, at_b; /* the point in both shapes' frames */
+    tl_vec3 impulse;    /* on a, world frame, N s */
+    tl_vec3 normal;     /* out of b into a */
+    double gap;         /* m, at the start of the step */
+} tl_rigid_memory;
+
+typedef struct tl_rigid_state {
+    int64_t count; /* bodies, walls not */
+    tl_motion *body;
+    int64_t contacts, contact_room;
+    tl_rigid_memory *contact; /* [contacts] sorted by (a, b, point) */
+} tl_rigid_state;
+
+talus_status tl_rigid_create(tl_rigid *out, const tl_scene *s, talus_error *err);
+void tl_rigid_free(tl_rigid *r); /* leaves {0} */
+/* Motions at t = 0; overlaps deeper than a body's slop are told to `log` before the first step. */
+talus_status tl_rigid_state_begin(tl_rigid_state *out, const tl_rigid *r, const tl_scene *s, talus_error *err);
+void tl_rigid_state_free(tl_rigid_state *s);
+
+static inline tl_pose tl_rigid_pose(const tl_rigid_body *b, const tl_motion *m) /* of the shape's frame */
+{
+    return (tl_pose){tl_vec3_sub(m->x, tl_quat_rotate(m->q, b->centre)), m->q};
+}
+
+#endif
