@@ -3,6 +3,8 @@
 #ifndef TL_MODEL_REPORT_H
 #define TL_MODEL_REPORT_H
 
+#include <stddef.h>
+
 #include "base/work.h"
 #include "math/vec.h"
 
