@@ -391,7 +391,7 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
 
 static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl_touch *out)
 {
-    choice best;
+    choice best = {FACE, 0, 0, 0, -INFINITY};
     bevel v;
     if (!choose(p, rules, *axis, &best, &v)) {
         *axis = 0;
