@@ -4,8 +4,8 @@
 
 #include "geom/collide/broad.h"
 
-#define STILL 1e-3       /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
-#define MATCH 0.125      /* of the smaller extent: how far a point may have moved and still be the same */
+#define STILL 1e-3        /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
+#define MATCH 0.125       /* of the smaller extent: how far a point may have moved and still be the same */
 #define PARALLEL_PAIRS 64 /* pairs that are worth a second thread */
 
 /* ---- which pairs are near ---- */
@@ -100,7 +100,8 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
     }
     int64_t count = 0;
     for (int64_t k = 0; k < pairs; k++) count += f[k].count;
-    if (count > INT32_MAX / 3) return TL_FAIL(err, TALUS_UNSUPPORTED, "%lld contact points are too many", (long long)count);
+    if (count > INT32_MAX / 3)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%lld contact points are too many", (long long)count);
     *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, count)};
     if (!out->point) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld contact points", (long long)count);
     for (int64_t k = 0; k < pairs; k++)
@@ -159,7 +160,8 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
     int64_t most = now->count + TL_TOUCHES_MAX * pairs;
     *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, most)};
     *from = TL_TAKE(a, int32_t, most);
-    if (!out->point || !*from) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
+    if (!out->point || !*from)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
 
     int32_t copied = 0;
     for (int64_t k = 0; k < pairs; k++) {
@@ -178,8 +180,8 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
             tl_rigid_point p = make_point(start, &pair[k], kept_axis, &touch[t]);
             p.at_a = tl_pose_to_local(&end[i], touch[t].at);
             p.at_b = tl_pose_to_local(&end[j], touch[t].at);
-            p.at = tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&start->pose[i], p.at_a),
-                                                  tl_pose_apply(&start->pose[j], p.at_b)));
+            p.at = tl_vec3_scale(
+                0.5, tl_vec3_add(tl_pose_apply(&start->pose[i], p.at_a), tl_pose_apply(&start->pose[j], p.at_b)));
             p.gap = touch[t].gap - dt * tl_rigid_point_speed(&p, start->body, v);
             set_friction(start, &p);
             (*from)[out->count] = -1;
@@ -283,7 +285,6 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
     out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};
     tl_contact_diagonal(&out->bodies, blocks);
     tl_contact_free_velocity(&out->bodies, out->bias, out->q);
-    out->problem =
-        (tl_contact){&out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies};
+    out->problem = (tl_contact){&out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies};
     return TALUS_OK;
 }
