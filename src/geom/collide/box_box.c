@@ -351,8 +351,9 @@ static void add_edges(const pair *p, list *l)
 /* False when the boxes are farther apart than the margin. */
 static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choice *best, bevel *v)
 {
-    double face_margin = tl_min(rules->face_margin, 1e-3 * p->extent);
-    double stay = tl_min(rules->hysteresis, 2e-3 * p->extent);
+    double face_margin = tl_min(rules->face_margin, 5e-3 * p->extent);
+    double stay = tl_min(rules->hysteresis, 1e-2 * p->extent);
+    double together = tl_min(rules->parallel_margin, 1e-2 * p->extent);
     double tie = tl_min(1e-6, 1e-5 * p->extent); /* round-off between equals: the first wins */
 
     /* faces; `score` is the separation with what counts in favour of last step's */
@@ -410,7 +411,7 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (face.i == er || fabs(C[i][j]) < 0.9998) continue;
             double slant = C[i1][j] * C[i1][j] + C[i2][j] * C[i2][j];
             double length = tl_min(p->half[0][i], p->half[1][j]);
-            if (slant * length * length > rules->parallel_margin * rules->parallel_margin) continue;
+            if (slant * length * length > together * together) continue;
             double flat = 0;
             for (int k = 0; k < 3; k++)
                 for (int m = 0; m < 3; m++)
@@ -418,7 +419,7 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (flat >= rules->flat_cos) continue;
             if (!bevel_make(p, face.box, face.i, er, eo, v)) continue;
             double allowed =
-                tl_min(rules->parallel_margin, 2e-3 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
+                tl_min(rules->parallel_margin, 1e-2 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
             if (v->separation > p->margin) return false;
             if (v->separation >= face_score - allowed) {
                 best->kind = PARALLEL;
@@ -470,13 +471,15 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
     return l.count;
 }
 
-/* The same pair comes in the same order whatever the caller's: ordered along a direction in which no structure is built. */
+/* The same pair comes in the same order whatever the caller's: by size, and equal boxes along a direction in which no structure is
+ * built, so that round-off does not exchange them. */
 static bool out_of_order(const tl_obox *a, const tl_obox *b)
 {
-    const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757};
+    const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757}; /* chosen */
+    int size = memcmp(&a->half, &b->half, sizeof a->half);
+    if (size) return size > 0;
     double x = tl_vec3_dot(along, tl_vec3_sub(a->centre, b->centre));
-    if (x != 0) return x < 0;
-    return memcmp(a, b, sizeof *a) > 0;
+    return x != 0 ? x < 0 : memcmp(a, b, sizeof *a) > 0;
 }
 
 int tl_box_box(const tl_obox *a, const tl_obox *b, double margin, const tl_box_rules *rules, int32_t *axis,
