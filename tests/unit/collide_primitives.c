@@ -525,7 +525,7 @@ static void test_separated(void **state)
 {
     (void)state;
     int facing_pairs = 0, beside = 0;
-    for (uint64_t c = 0; c < 20000; c++) {
+    for (uint64_t c = 0; c < 8000; c++) {
         tl_obox a, b;
         random_pair(c, &a, &b);
         tl_touch t[TL_BOX_POINTS];

@@ -280,7 +280,8 @@ static int bevel_points(const pair *p, const bevel *v, tl_touch *out)
 typedef struct list {
     int count;
     tl_touch *touch;
-    double apart; /* m: nearer points with nearly the same normal are one */
+    double
+        apart; /* m: of two points nearer than this, with nearly the same normal or the first one's gap smaller, the first stays */
 } list;
 
 static void list_add(list *l, tl_touch t)
@@ -288,7 +289,8 @@ static void list_add(list *l, tl_touch t)
     int worst = -1;
     for (int i = 0; i < l->count; i++) {
         const tl_touch *o = &l->touch[i];
-        if (tl_vec3_dot(o->normal, t.normal) > 0.9 && tl_vec3_norm2(tl_vec3_sub(o->at, t.at)) < l->apart * l->apart)
+        if ((o->gap <= t.gap || tl_vec3_dot(o->normal, t.normal) > 0.9) &&
+            tl_vec3_norm2(tl_vec3_sub(o->at, t.at)) < l->apart * l->apart)
             return;
         if (worst < 0 || o->gap > l->touch[worst].gap) worst = i;
     }
@@ -439,7 +441,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         *axis = 0;
         return 0;
     }
-    list l = {0, out, 0.02 * p->extent};
+    list l = {0, out, 0.05 * p->extent};
     double flat = 0;
     switch (best.kind) {
     case FACE:
