@@ -96,19 +96,27 @@ static void every_number_is_in_the_hash(void **state)
     rigid_close(&c);
 }
 
-/* A stack that rests, and one that slides, ask for no memory at all. */
+/* A stack that rests, and one that slides, ask for no memory at all; Newton steps ask for what CHOLMOD wants for each factor, and nothing
+ * in steps without one. */
 static void settled_scenes_stay_off_the_heap(void **state)
 {
     (void)state;
-    for (int slides = 0; slides < 2; slides++) {
+    for (int k = 0; k < 4; k++) {
         rigid_case c = rigid_open("bodies = { { kind = 'static', shape = plane {}, friction = 0.5 } } for i = 1, 6 do "
                                   "bodies[#bodies + 1] = { shape = box { size = 0.2 }, at = {0, 0.2 * i - 0.1, "
                                   "0}, mass = 8, friction = 0.5 } end",
-                                  "gravity = {%g, -9.81, 0}, bodies = bodies", slides ? 5.0 : 0.0);
+                                  "gravity = {%g, -9.81, 0}, solver = { contact = { method = '%s' } }, bodies = bodies",
+                                  k % 2 ? 5.0 : 0.0, k / 2 ? "newton-shift" : "pgs");
         for (int i = 0; i < 30; i++) rigid_step(&c, 0.01);
-        int64_t calls = tl_alloc_read().calls;
-        for (int i = 0; i < 50; i++) rigid_step(&c, 0.01);
-        assert_int_equal(tl_alloc_read().calls, calls);
+        int quiet = 0;
+        for (int i = 0; i < 50; i++) {
+            int64_t calls = tl_alloc_read().calls;
+            rigid_step(&c, 0.01);
+            if (c.sim->report.solve[0].work.factorizations > 0) continue;
+            assert_int_equal(tl_alloc_read().calls, calls);
+            quiet++;
+        }
+        assert_true(quiet > 10);
         rigid_close(&c);
     }
 }
