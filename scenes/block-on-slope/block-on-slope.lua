@@ -9,7 +9,6 @@ return scene {
   talus = 1, engine = "grid",
   title = "Block on a slope of " .. p.angle .. " degrees",
   about = "a block rests on a slope below the friction angle and slides above it",
-  figure = "FM21 sec. 6",
   minutes = 0.1,
   duration = size == "paper" and 5 or 2, fps = 50, dt_max = 0.01,
   bodies = {

@@ -34,7 +34,6 @@ return scene {
   talus = 1, engine = "grid",
   title = "Card house of " .. p.levels .. " levels",
   about = "a house of cards, held by friction alone, stands still",
-  figure = "FM21 sec. 6",
   minutes = size == "paper" and 0.5 or 0.2,
   duration = 5, fps = 50, dt_max = 0.01,
   bodies = bodies,

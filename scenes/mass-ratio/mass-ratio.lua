@@ -1,10 +1,11 @@
 -- Equal cubes, each `ratio` times as heavy as the one it stands on: 1, 10, 100, 1000 and 10000 kg upward.
 -- With --set n=2 --set ratio=1000: one kilogram under a tonne.
 local p = params { n = 5, ratio = 10.0, lightest = 1.0, friction = 0.5 }
+local cube = box { size = 0.2 }
 local colours = { "#f0e6d2", "#d9b26f", "#b5793d", "#7a4a2a", "#3b2a20" }
 
 local tower = stack_of { count = p.n, step = 0.2, at = {0, 0.1, 0}, body = function(i)
-  return { name = "cube " .. i, shape = box { size = 0.2 }, mass = p.lightest * p.ratio ^ (i - 1), friction = p.friction, colour = colours[(i - 1) % 5 + 1] }
+  return { name = "cube " .. i, shape = cube, mass = p.lightest * p.ratio ^ (i - 1), friction = p.friction, colour = colours[(i - 1) % 5 + 1] }
 end }
 
 return scene {

@@ -1,6 +1,7 @@
 -- A pyramid of boxes, each on two others: 210 of them in 20 rows, 1600 contact points.
 local p = params { rows = size == "paper" and 20 or 8, friction = 0.5 }
 local edge, pitch = 0.2, 0.22
+local cube = box { size = edge }
 local colours = { "#c0392b", "#d35400", "#e0b040", "#3f8f5f", "#2d6cb5" }
 
 local bodies = { { name = "ground", kind = "static", shape = plane {}, friction = p.friction } }
@@ -8,7 +9,7 @@ for row = 1, p.rows do
   local n = p.rows - row + 1
   for i = 1, n do
     bodies[#bodies + 1] = {
-      name = string.format("box %d.%d", row, i), shape = box { size = edge }, density = 1000, friction = p.friction, colour = colours[(row - 1) % 5 + 1],
+      name = string.format("box %d.%d", row, i), shape = cube, density = 1000, friction = p.friction, colour = colours[(row - 1) % 5 + 1],
       at = {(i - 0.5 * (n + 1)) * pitch, (row - 0.5) * edge, 0},
     }
   end

@@ -55,7 +55,6 @@ return scene {
   talus = 1, engine = "grid",
   title = p.n .. " rabbits in a bowl",
   about = "rabbits are poured into a bowl and come to rest",
-  figure = "FM21 Fig. 3",
   minutes = size == "paper" and 60 or 5,
   duration = 8, fps = 50, dt_max = 0.01,
   bodies = bodies,
