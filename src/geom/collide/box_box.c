@@ -20,6 +20,7 @@ typedef enum feature { FACE, EDGES, PARALLEL } feature;
 typedef struct choice {
     feature kind;
     int box, i, j; /* face i of box; edge i of A with edge j of B */
+    int face[2];   /* the best face of each */
     double separation;
 } choice;
 
@@ -306,6 +307,15 @@ static void add_corners(const pair *p, int r, list *l)
     }
 }
 
+/* Open points of a face. */
+static void add_open(const pair *p, int r, int i, list *l)
+{
+    tl_touch t[4];
+    int count = face_points(p, r, i, t);
+    for (int k = 0; k < count; k++)
+        if (t[k].gap > 0) list_add(l, t[k]);
+}
+
 /* Edges that cross with a gap between them. */
 static void add_edges(const pair *p, list *l)
 {
@@ -329,7 +339,7 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
     double tie = tl_min(1e-6, 1e-5 * p->extent); /* round-off between equals: the first wins */
 
     /* faces; `score` is the separation with what counts in favour of last step's */
-    double score = -INFINITY;
+    double score = -INFINITY, of_box[2] = {-INFINITY, -INFINITY};
     for (int r = 0; r < 2; r++)
         for (int i = 0; i < 3; i++) {
             const double *h = p->half[1 - r], (*dir)[3] = p->dir[r];
@@ -337,9 +347,15 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
                        (h[0] * fabs(dir[0][i]) + h[1] * fabs(dir[1][i]) + h[2] * fabs(dir[2][i]));
             if (s > p->margin) return false;
             double mine = s + (face_code(r, i) == last ? stay : 0);
+            if (mine > of_box[r]) {
+                of_box[r] = mine;
+                best->face[r] = i;
+            }
             if (mine > score + tie) {
                 score = mine;
-                *best = (choice){FACE, r, i, 0, s};
+                best->box = r;
+                best->i = i;
+                best->separation = s;
             }
         }
     choice face = *best;
@@ -361,7 +377,10 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (s > p->margin) return false;
             if (s > score + tie) {
                 score = s;
-                *best = (choice){EDGES, 0, i, j, s};
+                best->kind = EDGES;
+                best->i = i;
+                best->j = j;
+                best->separation = s;
             }
         }
 
@@ -384,14 +403,19 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             double allowed =
                 tl_min(rules->parallel_margin, 2e-3 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
             if (v->separation > p->margin) return false;
-            if (v->separation >= face_score - allowed) *best = (choice){PARALLEL, 0, i, j, v->separation};
+            if (v->separation >= face_score - allowed) {
+                best->kind = PARALLEL;
+                best->i = i;
+                best->j = j;
+                best->separation = v->separation;
+            }
         }
     return true;
 }
 
 static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl_touch *out)
 {
-    choice best = {FACE, 0, 0, 0, -INFINITY};
+    choice best = {.kind = FACE};
     bevel v;
     if (!choose(p, rules, *axis, &best, &v)) {
         *axis = 0;
@@ -411,6 +435,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         *axis = edge_code(best.i, best.j);
         edge_normal(p, best.i, best.j, &normal);
         out[l.count++] = edge_point(p, best.i, best.j, normal, &beyond);
+        if (beyond > 0 && out[0].gap > 0) l.count = 0;
         break;
     }
     case PARALLEL:
@@ -419,6 +444,8 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         break;
     }
     if (flat < rules->flat_cos || best.separation > l.apart || !l.count) {
+        if (best.kind != FACE || best.box != 0) add_open(p, 0, best.face[0], &l);
+        if (best.kind != FACE || best.box != 1) add_open(p, 1, best.face[1], &l);
         add_corners(p, 0, &l);
         add_corners(p, 1, &l);
         add_edges(p, &l);
