@@ -18,7 +18,7 @@ static void on_interrupt(int signal_number)
 
 /* Rows are printed as they come, so widths are those of the header or these. */
 typedef struct printer {
-    int csv, tables;
+    int csv, tables, columns;
     int width[COLUMNS_MAX];
 } printer;
 
@@ -37,10 +37,11 @@ static int typical_width(const char *name)
 
 static void print_aligned(printer *p, talus_row_kind kind, int cells, const char *const *cell)
 {
+    if (kind == TALUS_ROW_HEADER) p->columns = cells;
     if (kind == TALUS_ROW_HEADER)
         for (int i = 0; i < cells && i < COLUMNS_MAX; i++) p->width[i] = typical_width(cell[i]);
     for (int i = 0; i < cells && i < COLUMNS_MAX; i++)
-        printf(i == 0 || (i == 1 && cells > 9) ? "%-*s" : "%*s", p->width[i], cell[i]),
+        printf(i == 0 || (i == 1 && p->columns > 9) ? "%-*s" : "%*s", p->width[i], cell[i]),
             printf(i + 1 < cells ? "  " : "\n");
     if (kind != TALUS_ROW_HEADER) return;
     for (int i = 0; i < cells && i < COLUMNS_MAX; i++)
