@@ -175,7 +175,7 @@ static talus_status search_cells(search *s, const int32_t *level, int32_t own, i
             if ((r % 3 == 2 && last_row) || (r / 3 == 2 && last_layer)) continue; /* it does not reach that far */
             uint64_t row = (uint64_t)(r / 3 - 1) * ((uint64_t)1 << 2 * AXIS_BITS) +
                            (uint64_t)(r % 3 - 1) * ((uint64_t)1 << AXIS_BITS);
-            uint64_t from = key[k] + row - FINE - 1, to = key[k] + row + width;
+            uint64_t here = key[k] + row, from = here > FINE ? here - FINE - 1 : 0, to = here + width;
             while (start[r] < m && member_key[start[r]] < from) start[r]++;
             int32_t q = mine && r == 4 ? before : start[r], end = q;
             while (end < m && member_key[end] <= to) end++;
