@@ -1,12 +1,8 @@
 #include "geom/collide/general.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "geom/shape_node.h"
 #include "geom/surface.h"
-
-#define LEAF 6
 
 /* Spacing of samples and field: an edge takes 24 to 64 of them, as many as the smallest feature asks for. */
 static double default_cell(const tl_shape_tree *t, int node)
@@ -60,7 +56,7 @@ static void build(struct tl_general *g, int32_t first, int32_t count)
     *b = (tl_ball){.centre = tl_vec3_scale(0.5, tl_vec3_add(lo, hi)), .first = first};
     for (int32_t i = first; i < first + count; i++)
         b->radius = tl_max(b->radius, tl_vec3_norm(tl_vec3_sub(g->at[i], b->centre)));
-    if (count <= LEAF) {
+    if (count <= TL_BALL_LEAF) {
         b->count = count;
     } else {
         tl_vec3 e = tl_vec3_sub(hi, lo);

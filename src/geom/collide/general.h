@@ -14,6 +14,7 @@
 #include "geom/collide/field.h"
 
 /* A ball around samples first .. first + count. Nodes follow their parents; `next` is the first that is not below this one. */
+#define TL_BALL_LEAF 6
 typedef struct tl_ball {
     tl_vec3 centre;
     double radius;
