@@ -184,9 +184,7 @@ static talus_status assemble(tl_contact_assembled *out, blocked *b, int32_t **sc
     *scratch = TL_NEW_ZERO(int32_t, 2 * (int64_t)m);
     if (!out->blocks || !out->q || !*scratch) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d contacts", (int)m);
     TL_TRY(fill(out, bodies, b, m, *scratch, *scratch + m, err));
-
-    tl_csr_mul(J, bodies->v_free, out->q);
-    for (int64_t i = 0; bias && i < 3 * (int64_t)m; i++) out->q[i] += bias[i];
+    tl_contact_free_velocity(bodies, bias, out->q);
     return TALUS_OK;
 }
 
@@ -214,23 +212,4 @@ void tl_contact_assembled_free(tl_contact_assembled *c)
     tl_free(c->blocks);
     tl_free(c->q);
     *c = (tl_contact_assembled){0};
-}
-
-void tl_contact_velocities(const tl_contact_bodies *bodies, const double *lam, double *v)
-{
-    const tl_csr *J = bodies->J;
-    int64_t dofs = 6 * (int64_t)bodies->count;
-
-    /* momenta J^T lam, then velocities */
-    memset(v, 0, sizeof *v * (size_t)dofs);
-    for (int32_t i = 0; i < J->rows; i++)
-        for (int64_t k = J->start[i]; k < J->start[i + 1]; k++) v[J->col[k]] += J->val[k] * lam[i];
-    for (int32_t i = 0; i < bodies->count; i++) {
-        const double *I = bodies->inv_inertia + 9 * (int64_t)i, *f = bodies->v_free + 6 * (int64_t)i;
-        double *o = v + 6 * (int64_t)i, L[3] = {o[3], o[4], o[5]};
-        for (int k = 0; k < 3; k++) {
-            o[k] = f[k] + bodies->inv_mass[i] * o[k];
-            o[3 + k] = f[3 + k] + I[3 * k] * L[0] + I[3 * k + 1] * L[1] + I[3 * k + 2] * L[2];
-        }
-    }
 }

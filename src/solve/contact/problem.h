@@ -84,6 +84,16 @@ talus_status tl_contact_assemble(tl_contact_assembled *out, const tl_contact_bod
                                  talus_error *err);
 void tl_contact_assembled_free(tl_contact_assembled *c); /* leaves {0}; {0} is fine */
 
+/* The same without writing W out, and without the heap: cost and room of one pass over J. */
+typedef struct tl_contact_operator {
+    const tl_contact_bodies *bodies;
+    double *v; /* [6 count] scratch: one product at a time */
+} tl_contact_operator;
+
+tl_linop tl_contact_operator_linop(const tl_contact_operator *op);         /* W; keeps the pointer */
+void tl_contact_diagonal(const tl_contact_bodies *bodies, double *blocks); /* [m][9], symmetric */
+void tl_contact_free_velocity(const tl_contact_bodies *bodies, const double *bias, double *q); /* [3m] */
+
 /* v [6 count] = v_free + M^-1 J^T lam, summed in contact order. */
 void tl_contact_velocities(const tl_contact_bodies *bodies, const double *lam, double *v);
 
