@@ -16,6 +16,7 @@ int cli_check(int argc, char **argv);
 int cli_mesh(int argc, char **argv);
 int cli_render(int argc, char **argv);
 int cli_scenes(int argc, char **argv);
+int cli_validate(int argc, char **argv);
 
 /* Options that take a value: "--size 64" and "--size=64". */
 typedef struct cli_option {

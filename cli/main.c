@@ -10,6 +10,7 @@ static const cli_command commands[] = {
     {"mesh", "surfaces and tetrahedra of shapes and mesh files, with quality figures", cli_mesh},
     {"render", "draw a scene or a shape", cli_render},
     {"scenes", "the scenes that come with talus", cli_scenes},
+    {"validate", "run the physics cases: measured, expected, tolerance", cli_validate},
 };
 #define COMMANDS ((int)(sizeof commands / sizeof commands[0]))
 
