@@ -138,7 +138,7 @@ static bool is_zero(int count, const double *v)
 /* ---- begin and end ---- */
 
 static const char head[] = "local s, m, b, c, f = {}, {}, {}, {}, {}\n"
-                           "local t = { talus = 1, engine = \"grid\", bodies = b, contacts = c, fill = f }\n";
+                           "local t = { talus = 1, engine = \"grid\", bodies = b }\n";
 
 talus_build *talus_build_create(void)
 {
@@ -442,6 +442,7 @@ int talus_build_body(talus_build *b, const talus_body_spec *body)
 
 void talus_build_contact(talus_build *b, const char *one, const char *other, double friction, double restitution)
 {
+    if (b->contacts == 0) add(b, "t.contacts = c\n");
     add(b, "c[%d] = { between = {", ++b->contacts);
     add_text(b, one);
     add(b, ", ");
@@ -457,6 +458,7 @@ void talus_build_fill(talus_build *b, int material, int shape, const double velo
     char name[32];
     snprintf(name, sizeof name, "fill[%d]", b->fills + 1);
     if (!is_material(b, material, name) || !is_shape(b, shape, name)) return;
+    if (b->fills == 0) add(b, "t.fill = f\n");
     add(b, "f[%d] = { material = m[%d], shape = s[%d], ", ++b->fills, material + 1, shape + 1);
     if (velocity) numbers_key(b, "velocity", 3, velocity);
     end_entry(b, NULL);

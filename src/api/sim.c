@@ -208,7 +208,7 @@ talus_status talus_sim_set_force(talus_sim *s, int body, const double force[3], 
                                  talus_error *err)
 {
     static const double none[3] = {0, 0, 0};
-    tl_motion *m;
+    tl_motion *m = NULL;
     if (!force) force = none;
     if (!torque) torque = none;
     TL_TRY(find_body(s, body, TL_BODY_FREE, "a force", &m, err));
@@ -223,7 +223,7 @@ talus_status talus_sim_set_force(talus_sim *s, int body, const double force[3], 
 talus_status talus_sim_set_velocity(talus_sim *s, int body, const double velocity[3], const double spin[3],
                                     talus_error *err)
 {
-    tl_motion *m;
+    tl_motion *m = NULL;
     TL_TRY(find_body(s, body, TL_BODY_FREE, "a velocity", &m, err));
     if (velocity) TL_TRY(check_numbers("the velocity", body, 3, velocity, err));
     if (spin) TL_TRY(check_numbers("the spin", body, 3, spin, err));
@@ -236,7 +236,7 @@ talus_status talus_sim_set_velocity(talus_sim *s, int body, const double velocit
 talus_status talus_sim_set_pose(talus_sim *s, int body, const double position[3], const double rotation[4],
                                 talus_error *err)
 {
-    tl_motion *m;
+    tl_motion *m = NULL;
     TL_TRY(find_body(s, body, TL_BODY_KINEMATIC, "a pose", &m, err));
     if (s->sim->scene->bodies[body].motion != TL_NO_FUNCTION)
         return TL_FAIL(err, TALUS_BAD_INPUT, "body %d (%.60s) moves by the scene's function of time, not by poses",
@@ -259,12 +259,13 @@ talus_status talus_sim_set_pose(talus_sim *s, int body, const double position[3]
 
 talus_status talus_sim_save(const talus_sim *s, const char *path, talus_error *err)
 {
-    return tl_checkpoint_write(path, s->sim->scene, &s->sim->state, err);
+    return tl_checkpoint_save(path, &s->sim->state, s->sim->scene, NULL, err);
 }
 
 talus_status talus_sim_restore(talus_sim *s, const char *path, talus_error *err)
 {
-    TL_TRY(tl_checkpoint_read(path, s->sim->scene, &s->sim->state, err));
+    TL_TRY(tl_checkpoint_load(path, &s->sim->state, s->sim->scene, s->sim->rigid.count, &s->sim->log, err));
+    s->sim->report = (tl_report){.step = s->sim->state.step, .t = s->sim->state.t};
     s->generation++;
     return TALUS_OK;
 }
