@@ -114,7 +114,9 @@ int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
                  talus_scene_engine(scene), s->duration, s->fps, s->gravity.x, s->gravity.y, s->gravity.z);
         return 1;
     case 1:
-        if (s->engine == TL_ENGINE_GRID)
+        if (s->engine == TL_ENGINE_GRID && !s->grid.cells[0])
+            snprintf(text, (size_t)room, "rigid bodies, contacts by %s", s->solver.contact.method);
+        else if (s->engine == TL_ENGINE_GRID)
             snprintf(text, (size_t)room, "grid of %d x %d x %d cells of %g m", s->grid.cells[0], s->grid.cells[1],
                      s->grid.cells[2], s->grid.cell);
         else if (s->engine == TL_ENGINE_SPH)

@@ -123,7 +123,6 @@ static tl_vec3 plane_normal(const tl_collider *c, const tl_pose *x)
 static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
                            double margin, int32_t *axis, tl_touch *out)
 {
-    (void)axis;
     tl_vec3 at = tl_pose_apply(a, A->centre), to = tl_pose_apply(b, B->centre);
     tl_obox box;
     if (A->kind == TL_COLLIDER_SPHERE) switch (B->kind) {
@@ -135,6 +134,12 @@ static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_coll
     if (A->kind == TL_COLLIDER_BOX && B->kind == TL_COLLIDER_HALF_SPACE) {
         box = tl_obox_of(A, a);
         return tl_box_half_space(&box, to, plane_normal(B, b), margin, out);
+    }
+    if (A->kind == TL_COLLIDER_BOX && B->kind == TL_COLLIDER_BOX) {
+        tl_obox other = tl_obox_of(B, b);
+        tl_box_rules rules = tl_box_rules_default();
+        box = tl_obox_of(A, a);
+        return tl_box_box(&box, &other, margin, &rules, axis, out);
     }
     return 0;
 }

@@ -51,7 +51,7 @@ typedef struct tl_rigid_memory {
     int32_t axis;       /* of the pair, for tl_collide */
     int32_t point;      /* within the pair */
     tl_vec3 at_a, at_b; /* the point in both shapes' frames */
-    tl_vec3 impulse;    /* on a, world frame, N s */
+    tl_vec3 force;      /* on a, world frame, N: mean over the last step */
     tl_vec3 normal;     /* out of b into a */
     double gap;         /* m, at the start of the step */
 } tl_rigid_memory;
