@@ -143,7 +143,7 @@ _FUNCTIONS = {
     "talus_run": (c_int, [c_char_p, POINTER(_RunOptions), POINTER(_RunResult), _ERR]),
     "talus_render_options_default": (_RenderOptions, []),
     "talus_render_file": (c_int, [c_char_p, c_char_p, POINTER(_RenderOptions), _ERR]),
-    "talus_export": (c_int, [c_char_p, c_char_p, c_int, c_char_p, _ERR]),
+    "talus_export": (c_int, [c_char_p, c_char_p, c_int, c_char_p, POINTER(_SceneOptions), _ERR]),
 }
 
 
@@ -528,6 +528,8 @@ def render(source, output, settings=None, size="small", width=0, height=0, sampl
 
 
 def export(folder, output, format="ply", frame=-1):
-    """Meshes and particles of a run's frame (negative: all) to files: ply, obj or vtk."""
+    """Surfaces of bodies of a run's frame (negative: all) to files: ply, obj or vtk."""
+    reading = _Reading(None, "small", False, _default_shapes())
     err = _Error()
-    _check(_lib.talus_export(_path(folder), format.encode(), frame, _path(output), byref(err)), err)
+    reading.check(_lib.talus_export(_path(folder), format.encode(), frame, _path(output), byref(reading.options),
+                                    byref(err)), err)
