@@ -155,7 +155,7 @@ static void add_number(tl_csv *c, double value)
     next_cell(c);
     if (isnan(value))
         add(c, "nan", 3);
-    else if (value == (double)(int64_t)value && fabs(value) < 1e15 && (value != 0 || !signbit(value)))
+    else if (fabs(value) < 1e15 && value == (double)(int64_t)value && (value != 0 || !signbit(value)))
         add(c, text, (size_t)snprintf(text, sizeof text, "%" PRId64, (int64_t)value)); /* the same digits, sooner */
     else
         add(c, text, (size_t)snprintf(text, sizeof text, "%.17g", value));

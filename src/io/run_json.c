@@ -142,8 +142,13 @@ static void put_solver(writer *w, const tl_solver_spec *s)
     put_text(w, "on_unconverged", unconverged[s->on_unconverged]);
     put_method(w, "pressure", &s->pressure);
     put_method(w, "friction", &s->friction);
-    put_method(w, "contact", &s->contact);
     put_method(w, "elastic", &s->elastic);
+    put_open(w, "contact", '{');
+    put_text(w, "method", s->contact.method);
+    put_number(w, "tolerance_m_s", s->contact.tolerance);
+    put_int(w, "iterations", s->contact.iterations);
+    put_number(w, "slop_m", s->contact.slop);
+    put_close(w, '}');
     put_close(w, '}');
 }
 
@@ -404,7 +409,7 @@ static bool take_number(reader *r, double *out)
     char *end;
     skip_space(r);
     *out = strtod(r->at, &end);
-    bool good = end > r->at;
+    bool good = end > r->at && fabs(*out) < 1e15; /* below, every whole number is one */
     r->at = end;
     return good;
 }

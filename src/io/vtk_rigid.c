@@ -1,7 +1,5 @@
 #include "io/vtk_rigid.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "geom/shape_node.h"
 #include "geom/surface.h"
@@ -158,7 +156,7 @@ talus_status tl_vtk_bodies(const char *path, const tl_body_meshes *m, const tl_s
 
 /* ---- contacts ---- */
 
-talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_state *s, double dt, talus_error *err)
+talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_state *s, talus_error *err)
 {
     size_t count = (size_t)s->rigid.contacts;
     double(*value)[10] = tl_alloc(sizeof *value * (count + 1)); /* at, normal, force, gap: each array in a row */
@@ -172,7 +170,7 @@ talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_s
             tl_pose a = tl_rigid_pose(&rigid->body[c->a], &s->rigid.body[c->a]); /* a < b: never a wall */
             tl_vec3_store(tl_pose_apply(&a, c->at_a), at + 3 * i);
             tl_vec3_store(c->normal, normal + 3 * i);
-            tl_vec3_store(dt > 0 ? tl_vec3_scale(1 / dt, c->impulse) : (tl_vec3){0, 0, 0}, force + 3 * i);
+            tl_vec3_store(c->force, force + 3 * i);
             gap[i] = c->gap;
             pair[i][0] = c->a;
             pair[i][1] = c->b;

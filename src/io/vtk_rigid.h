@@ -23,7 +23,6 @@ void tl_body_meshes_free(tl_body_meshes *m); /* leaves {0} */
 
 talus_status tl_vtk_bodies(const char *path, const tl_body_meshes *m, const tl_scene *scene, const tl_rigid *rigid,
                            const tl_state *s, talus_error *err);
-/* dt: of the last step. */
-talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_state *s, double dt, talus_error *err);
+talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_state *s, talus_error *err);
 
 #endif
