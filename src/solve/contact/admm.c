@@ -90,8 +90,7 @@ static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
     int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
-    return tl_pairs_bytes(p) + 2 * TL_ARENA_ROOM(double, 3 * m) + 2 * TL_ARENA_ROOM(double, 6 * b) +
-           tl_body_matrix_bytes(m, b);
+    return 2 * TL_ARENA_ROOM(double, 3 * m) + 2 * TL_ARENA_ROOM(double, 6 * b) + tl_body_matrix_bytes(m, b);
 }
 
 static void loop(state *s, const tl_stop *stop, double *lam, tl_outcome *out, tl_work *w)
@@ -128,38 +127,31 @@ static void loop(state *s, const tl_stop *stop, double *lam, tl_outcome *out, tl
     out->residual = least;
 }
 
-static tl_outcome run(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                      tl_work *w)
+static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
+                      tl_arena *a, tl_work *w)
 {
-    size_t mark = tl_arena_mark(a);
+    (void)p;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
-    tl_pairs t;
-    if (!tl_pairs_build(p, &t, a)) {
-        tl_arena_release(a, mark);
-        out.result = TL_NOT_APPLICABLE;
-        return out;
-    }
-    int64_t n = 3 * (int64_t)t.contacts;
-    state s = {.t = &t, .kappa = KAPPA_START, .z = TL_TAKE(a, double, n), .lam = TL_TAKE(a, double, n)};
-    s.dv = TL_TAKE(a, double, 6 * (int64_t)t.moving);
-    s.rhs = TL_TAKE(a, double, 6 * (int64_t)t.moving);
+    int64_t n = 3 * (int64_t)t->contacts;
+    state s = {.t = t, .kappa = KAPPA_START, .z = TL_TAKE(a, double, n), .lam = TL_TAKE(a, double, n)};
+    s.dv = TL_TAKE(a, double, 6 * (int64_t)t->moving);
+    s.rhs = TL_TAKE(a, double, 6 * (int64_t)t->moving);
     memcpy(s.lam, lam, sizeof(double) * (size_t)n);
-    tl_pairs_push(&t, s.lam, s.dv);
-    for (int32_t c = 0; c < t.contacts; c++) {
+    tl_pairs_push(t, s.lam, s.dv);
+    for (int32_t c = 0; c < t->contacts; c++) {
         double *z = s.z + 3 * (int64_t)c;
-        tl_pair_velocity(&t.pair[c], s.dv, z);
+        tl_pair_velocity(&t->pair[c], s.dv, z);
         if (z[0] < 0) z[0] = 0;
     }
-    tl_body_matrix_build(&s.H, &t, a);
+    tl_body_matrix_build(&s.H, t, a);
     s.factor = tl_body_factor(o->factor);
     if (s.factor)
         loop(&s, stop, lam, &out, w);
     else
         out.result = TL_BROKE_DOWN;
     if (s.factor && s.factor != o->factor) tl_factor_free(s.factor);
-    tl_arena_release(a, mark);
     return out;
 }
 
 const tl_contact_method tl_contact_admm = {
-    "admm", "alternating directions: few factors, cheap iterations, best from a cold start", true, bytes, run};
+    "admm", "alternating directions: few factors, cheap iterations, best from a cold start", true, true, bytes, run};

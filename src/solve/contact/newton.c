@@ -241,8 +241,8 @@ static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
     int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
-    return tl_pairs_bytes(p) + 2 * TL_ARENA_ROOM(double, m) + 4 * TL_ARENA_ROOM(double, 3 * m) +
-           4 * TL_ARENA_ROOM(double, 6 * b) + tl_body_matrix_bytes(m, b);
+    return 2 * TL_ARENA_ROOM(double, m) + 4 * TL_ARENA_ROOM(double, 3 * m) + 4 * TL_ARENA_ROOM(double, 6 * b) +
+           tl_body_matrix_bytes(m, b);
 }
 
 static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam, tl_outcome *out, tl_work *w)
@@ -294,77 +294,74 @@ done:
     out->residual = least;
 }
 
-static tl_outcome run(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                      tl_work *w, bool shift)
+static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
+                      bool shift)
 {
-    size_t mark = tl_arena_mark(a);
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
-    tl_pairs t;
-    state s = {.t = &t, .shift = shift};
-    if (!tl_pairs_build(p, &t, a)) {
-        tl_arena_release(a, mark);
-        out.result = TL_NOT_APPLICABLE;
-        return out;
-    }
-    s.r = TL_TAKE(a, double, t.contacts);
-    s.s = TL_TAKE(a, double, t.contacts);
+    state s = {.t = t, .shift = shift};
+    s.r = TL_TAKE(a, double, t->contacts);
+    s.s = TL_TAKE(a, double, t->contacts);
     double **of_contacts[] = {&s.lam, &s.best, &s.x, &s.Jd}, **of_bodies[] = {&s.dv, &s.d, &s.g, &s.out};
     for (int k = 0; k < 4; k++) {
-        *of_contacts[k] = TL_TAKE(a, double, 3 * (int64_t)t.contacts);
-        *of_bodies[k] = TL_TAKE(a, double, 6 * (int64_t)t.moving);
+        *of_contacts[k] = TL_TAKE(a, double, 3 * (int64_t)t->contacts);
+        *of_bodies[k] = TL_TAKE(a, double, 6 * (int64_t)t->moving);
     }
-    memset(s.s, 0, sizeof(double) * (size_t)t.contacts);
-    project_start(&t, lam);
-    memcpy(s.lam, lam, 3 * sizeof(double) * (size_t)t.contacts);
+    memset(s.s, 0, sizeof(double) * (size_t)t->contacts);
+    project_start(t, lam);
+    memcpy(s.lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
     out.residual = measure(&s);
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     if (out.residual <= stop->tolerance) out.result = TL_CONVERGED; /* a resting scene costs one product */
     if (out.result == TL_OUT_OF_ITERATIONS && shift && out.residual > SWEEP_ABOVE) {
-        tl_pairs_push(&t, lam, s.dv);
-        tl_contact_sweep(&t, SWEEPS_FIRST, TL_SWEEP_DISC, lam, s.dv, w);
-        for (int32_t c = 0; c < t.contacts; c++) {
+        tl_pairs_push(t, lam, s.dv);
+        tl_contact_sweep(t, SWEEPS_FIRST, TL_SWEEP_DISC, lam, s.dv, w);
+        for (int32_t c = 0; c < t->contacts; c++) {
             double u[3];
-            tl_pair_velocity(&t.pair[c], s.dv, u);
-            s.s[c] = tl_pair_shift(&t.pair[c], u, lam + 3 * (int64_t)c);
+            tl_pair_velocity(&t->pair[c], s.dv, u);
+            s.s[c] = tl_pair_shift(&t->pair[c], u, lam + 3 * (int64_t)c);
         }
-        out.residual = tl_pairs_residual(&t, lam, s.out);
+        out.residual = tl_pairs_residual(t, lam, s.out);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     }
     if (out.result == TL_OUT_OF_ITERATIONS) {
         s.factor = tl_body_factor(o->factor);
         if (s.factor) {
-            tl_body_matrix_build(&s.H, &t, a);
+            tl_body_matrix_build(&s.H, t, a);
             minimise(&s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
             if (s.factor != o->factor) tl_factor_free(s.factor);
         } else {
             out.result = TL_BROKE_DOWN;
         }
         if (shift && out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
-            tl_pairs_push(&t, lam, s.dv);
-            tl_contact_sweep(&t, SWEEPS_LAST, TL_SWEEP_DISC, lam, s.dv, w);
-            out.residual = tl_pairs_residual(&t, lam, s.dv);
+            tl_pairs_push(t, lam, s.dv);
+            tl_contact_sweep(t, SWEEPS_LAST, TL_SWEEP_DISC, lam, s.dv, w);
+            out.residual = tl_pairs_residual(t, lam, s.dv);
         }
     }
-    tl_arena_release(a, mark);
     return out;
 }
 
-static tl_outcome run_shift(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                            tl_work *w)
+static tl_outcome run_shift(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
+                            double *lam, tl_arena *a, tl_work *w)
 {
-    return run(p, o, stop, lam, a, w, true);
+    (void)p;
+    return run(t, o, stop, lam, a, w, true);
 }
 
-static tl_outcome run_convex(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                             tl_work *w)
+static tl_outcome run_convex(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
+                             double *lam, tl_arena *a, tl_work *w)
 {
-    return run(p, o, stop, lam, a, w, false);
+    (void)p;
+    return run(t, o, stop, lam, a, w, false);
 }
 
 const tl_contact_method tl_contact_newton_shift = {
     "newton-shift",
-    "augmented Lagrangian on the cone, Newton on body velocities, shifted to true Coulomb (the default)", true, bytes,
+    "augmented Lagrangian on the cone, Newton on body velocities, shifted to true Coulomb (the default)",
+    true,
+    true,
+    bytes,
     run_shift};
 const tl_contact_method tl_contact_newton_convex = {
-    "newton-convex", "the same without the shift: the convex relaxation, lifts sliding bodies", false, bytes,
+    "newton-convex", "the same without the shift: the convex relaxation, lifts sliding bodies", false, true, bytes,
     run_convex};

@@ -43,51 +43,43 @@ void tl_contact_sweep(const tl_pairs *t, int count, tl_sweep_shape shape, double
 static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
-    return tl_pairs_bytes(p) + TL_ARENA_ROOM(double, p->bodies ? 6 * (int64_t)p->bodies->count : 0);
+    return TL_ARENA_ROOM(double, p->bodies ? 6 * (int64_t)p->bodies->count : 0);
 }
 
-static tl_outcome run_shape(const tl_contact *p, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
+static tl_outcome run_shape(const tl_pairs *t, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
                             tl_sweep_shape shape)
 {
-    size_t mark = tl_arena_mark(a);
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
-    tl_pairs t;
-    if (!tl_pairs_build(p, &t, a)) {
-        tl_arena_release(a, mark);
-        out.result = TL_NOT_APPLICABLE;
-        return out;
-    }
-    double *dv = TL_TAKE(a, double, 6 * (int64_t)t.moving);
+    double *dv = TL_TAKE(a, double, 6 * (int64_t)t->moving);
     for (;;) {
-        out.residual = tl_pairs_residual(&t, lam, dv);
+        out.residual = tl_pairs_residual(t, lam, dv);
         tl_work_record(w, out.residual);
         if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
         if (out.result != TL_OUT_OF_ITERATIONS) break;
         if ((stop->max_iterations && out.iterations >= stop->max_iterations) || tl_stop_spent(stop, w)) break;
-        tl_contact_sweep(&t, LOOK_EVERY, shape, lam, dv, w);
+        tl_contact_sweep(t, LOOK_EVERY, shape, lam, dv, w);
         out.iterations += LOOK_EVERY;
     }
-    tl_arena_release(a, mark);
     return out;
 }
 
-static tl_outcome run_disc(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                           tl_work *w)
+static tl_outcome run_disc(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
+                           double *lam, tl_arena *a, tl_work *w)
 {
-    (void)o;
-    return run_shape(p, stop, lam, a, w, TL_SWEEP_DISC);
+    (void)o, (void)p;
+    return run_shape(t, stop, lam, a, w, TL_SWEEP_DISC);
 }
 
-static tl_outcome run_pyramid(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                              tl_work *w)
+static tl_outcome run_pyramid(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
+                              double *lam, tl_arena *a, tl_work *w)
 {
-    (void)o;
-    return run_shape(p, stop, lam, a, w, TL_SWEEP_PYRAMID);
+    (void)o, (void)p;
+    return run_shape(t, stop, lam, a, w, TL_SWEEP_PYRAMID);
 }
 
-const tl_contact_method tl_contact_pgs = {"pgs", "projected Gauss-Seidel with the exact friction disc", true, bytes,
-                                          run_disc};
+const tl_contact_method tl_contact_pgs = {
+    "pgs", "projected Gauss-Seidel with the exact friction disc", true, true, bytes, run_disc};
 const tl_contact_method tl_contact_pgs_pyramid = {
-    "pgs-pyramid", "the same with a box instead of the disc: friction depends on the direction", false, bytes,
+    "pgs-pyramid", "the same with a box instead of the disc: friction depends on the direction", false, true, bytes,
     run_pyramid};

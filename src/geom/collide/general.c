@@ -1,0 +1,161 @@
+#include "geom/collide/general.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "geom/shape_node.h"
+#include "geom/surface.h"
+
+#define LEAF 6
+
+/* Spacing of samples and field: an edge takes 24 to 64 of them, as many as the smallest feature asks for. */
+static double default_cell(const tl_shape_tree *t, int node)
+{
+    tl_box3 box = tl_shape_bounds(t, node);
+    double edge = tl_vec3_max_abs(tl_vec3_sub(box.hi, box.lo)), feature = tl_shape_feature_size(t, node);
+    return tl_max(tl_min(edge / 24, 0.7 * feature), edge / 64);
+}
+
+/* ---- the tree of balls ---- */
+
+static double coordinate(tl_vec3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+
+static void swap(struct tl_general *g, int32_t i, int32_t j)
+{
+    tl_vec3 p = g->at[i], n = g->normal[i];
+    g->at[i] = g->at[j];
+    g->normal[i] = g->normal[j];
+    g->at[j] = p;
+    g->normal[j] = n;
+}
+
+/* Order samples lo .. hi such that none before `middle` is greater along the axis than any after. */
+static void split(struct tl_general *g, int32_t lo, int32_t hi, int32_t middle, int axis)
+{
+    while (hi - lo > 1) {
+        double pivot = coordinate(g->at[lo + (hi - lo) / 2], axis);
+        int32_t i = lo, j = hi - 1;
+        while (i <= j) {
+            while (coordinate(g->at[i], axis) < pivot) i++;
+            while (coordinate(g->at[j], axis) > pivot) j--;
+            if (i <= j) swap(g, i++, j--);
+        }
+        if (middle <= j)
+            hi = j + 1;
+        else if (middle >= i)
+            lo = i;
+        else
+            return;
+    }
+}
+
+static void build(struct tl_general *g, int32_t first, int32_t count)
+{
+    tl_ball *b = &g->ball[g->balls++];
+    tl_vec3 lo = g->at[first], hi = lo;
+    for (int32_t i = first; i < first + count; i++) {
+        lo = tl_vec3_min(lo, g->at[i]);
+        hi = tl_vec3_max(hi, g->at[i]);
+    }
+    *b = (tl_ball){.centre = tl_vec3_scale(0.5, tl_vec3_add(lo, hi)), .first = first};
+    for (int32_t i = first; i < first + count; i++)
+        b->radius = tl_max(b->radius, tl_vec3_norm(tl_vec3_sub(g->at[i], b->centre)));
+    if (count <= LEAF) {
+        b->count = count;
+    } else {
+        tl_vec3 e = tl_vec3_sub(hi, lo);
+        int axis = e.x >= e.y && e.x >= e.z ? 0 : e.y >= e.z ? 1 : 2;
+        split(g, first, first + count, first + count / 2, axis);
+        build(g, first, count / 2);
+        build(g, first + count / 2, count - count / 2);
+    }
+    b->next = g->balls;
+}
+
+/* ---- rims ---- */
+
+static void add_rim(struct tl_general *g, tl_vec3 at, tl_mat3 R, double scale, double y, double radius, double up)
+{
+    if (!(radius > 0)) return;
+    tl_vec3 axis = tl_mat3_column(R, 1);
+    g->rim[g->rims++] = (tl_rim){tl_vec3_add_scaled(at, scale * y, axis), tl_vec3_scale(up, axis), scale * radius};
+}
+
+static void find_rims(struct tl_general *g, const tl_shape_tree *t, int node)
+{
+    tl_mat3 R = tl_mat3_identity(); /* the placements together: p -> scale R p + at */
+    tl_vec3 at = {0, 0, 0};
+    double scale = 1;
+    const tl_shape_node *n = &t->node[node];
+    for (; n->op == OP_PLACE; n = &t->node[t->child[n->first]]) {
+        at = tl_vec3_add_scaled(at, scale, tl_mat3_mul_vec(R, n->a));
+        R = tl_mat3_mul(R, n->R);
+        scale *= n->q;
+    }
+    if (n->op == OP_CYLINDER && n->b.x == 0) {
+        add_rim(g, at, R, scale, -n->s, n->r, -1);
+        add_rim(g, at, R, scale, n->s, n->r, 1);
+    } else if (n->op == OP_CONE) {
+        add_rim(g, at, R, scale, -n->q, n->r, -1);
+        add_rim(g, at, R, scale, n->q, n->s, 1);
+    } else if (n->op == OP_HEMISPHERE) {
+        add_rim(g, at, R, scale, 0, n->r, -1);
+    }
+}
+
+/* ---- life ---- */
+
+static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node, double cell, talus_error *err)
+{
+    TL_TRY(tl_field_create(&g->field, t, node, cell, err));
+    tl_points p;
+    TL_TRY(tl_sample_surface(t, node, cell, 0, TL_SAMPLE_LATTICE, 0, &p, err));
+    g->spacing = cell;
+    g->samples = p.count;
+    g->at = p.at;
+    g->normal = p.normal;
+    if (p.count == 0) return TL_FAIL(err, TALUS_BAD_INPUT, "collider: the shape is empty, or thinner than %g m", cell);
+    g->ball = TL_NEW(tl_ball, 2 * (int64_t)p.count);
+    if (!g->ball) return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory for %d surface points", p.count);
+    build(g, 0, p.count);
+    find_rims(g, t, node);
+    return TALUS_OK;
+}
+
+talus_status tl_general_create(struct tl_general **out, const tl_shape_tree *t, int node, double cell, talus_error *err)
+{
+    *out = NULL;
+    if (!tl_shape_bounded(t, node))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "collider: a shape that is not a half-space must be bounded");
+    struct tl_general *g = TL_NEW_ZERO(struct tl_general, 1);
+    if (!g) return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory");
+    talus_status status = make(g, t, node, cell > 0 ? cell : default_cell(t, node), err);
+    if (status != TALUS_OK) {
+        tl_general_free(g);
+        return status;
+    }
+    *out = g;
+    return TALUS_OK;
+}
+
+void tl_general_free(struct tl_general *g)
+{
+    if (!g) return;
+    tl_field_free(&g->field);
+    tl_points_free(&(tl_points){g->samples, g->at, g->normal});
+    tl_free(g->ball);
+    tl_free(g);
+}
+
+size_t tl_general_bytes(const struct tl_general *g)
+{
+    return sizeof *g + tl_field_bytes(&g->field) + 2 * sizeof(tl_vec3) * (size_t)g->samples +
+           2 * sizeof(tl_ball) * (size_t)g->samples;
+}
+
+double tl_general_reach(const struct tl_general *g, tl_vec3 from)
+{
+    double reach = 0;
+    for (int32_t i = 0; i < g->samples; i++) reach = tl_max(reach, tl_vec3_norm(tl_vec3_sub(g->at[i], from)));
+    return reach;
+}
