@@ -13,6 +13,7 @@
 
 /* 512 KiB of doubles: few enough chunks for a cheap index, and two fit HDF5's default chunk cache. */
 #define CHUNK_ENTRIES 65536
+#define IMAGE_GROWTH ((size_t)1 << 18) /* bytes by which a file in memory grows; small states take one or two */
 
 struct tl_h5 {
     hid_t id;
@@ -68,7 +69,10 @@ static talus_status fail(const tl_h5 *f, const char *doing, const char *name, ta
 static hid_t access_list(bool writing)
 {
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    if (writing) H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    if (writing) {
+        H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110);
+        H5Pset_fapl_core(fapl, IMAGE_GROWTH, false);
+    }
     H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG);
     return fapl;
 }
@@ -100,13 +104,40 @@ talus_status tl_h5_create(tl_h5 **out, const char *path, talus_error *err)
     return TALUS_OK;
 }
 
+static talus_status write_image(const tl_h5 *f, const void *image, size_t bytes, talus_error *err)
+{
+    FILE *out = fopen(f->target.temp, "wb");
+    if (!out) return TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", f->path, strerror(errno));
+    bool good = fwrite(image, 1, bytes, out) == bytes;
+    int why = errno;
+    if (fclose(out) != 0 && good) good = false, why = errno;
+    return good ? TALUS_OK : TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", f->path, strerror(why));
+}
+
+/* The bytes of the file that HDF5 made in memory, our user block included. */
+static talus_status take_image(const tl_h5 *f, unsigned char **image, size_t *bytes, talus_error *err)
+{
+    *image = NULL;
+    if (H5Fflush(f->id, H5F_SCOPE_GLOBAL) < 0) return fail(f, "write", "it", err);
+    ssize_t size = H5Fget_file_image(f->id, NULL, 0);
+    if (size < 0) return fail(f, "write", "it", err);
+    *bytes = (size_t)size + TL_SEAL_BYTES;
+    *image = TL_NEW_ZERO(unsigned char, *bytes);
+    if (!*image) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %s", f->path);
+    if (H5Fget_file_image(f->id, *image + TL_SEAL_BYTES, (size_t)size) != size) return fail(f, "write", "it", err);
+    return TALUS_OK;
+}
+
 talus_status tl_h5_commit(tl_h5 *f, talus_error *err)
 {
-    talus_status status = TALUS_OK;
+    unsigned char *image;
+    size_t bytes = 0;
     silence s = enter();
-    if (H5Fflush(f->id, H5F_SCOPE_GLOBAL) < 0) status = fail(f, "write", "it", err);
-    if (H5Fclose(f->id) < 0 && status == TALUS_OK) status = fail(f, "close", "it", err);
+    talus_status status = take_image(f, &image, &bytes, err);
+    H5Fclose(f->id);
     leave(s);
+    if (status == TALUS_OK) status = write_image(f, image, bytes, err);
+    tl_free(image);
 
     if (status == TALUS_OK) status = tl_seal_write(f->target.temp, f->path, err);
     if (status == TALUS_OK)
@@ -167,16 +198,32 @@ void tl_h5_close(tl_h5 *f)
 
 static hid_t file_type(tl_h5_type t)
 {
-    return t == TL_H5_DOUBLE ? H5T_IEEE_F64LE : t == TL_H5_INT32 ? H5T_STD_I32LE : H5T_STD_I64LE;
+    switch (t) {
+    case TL_H5_DOUBLE: return H5T_IEEE_F64LE;
+    case TL_H5_FLOAT: return H5T_IEEE_F32LE;
+    case TL_H5_INT32: return H5T_STD_I32LE;
+    case TL_H5_INT64: return H5T_STD_I64LE;
+    }
+    return H5I_INVALID_HID;
 }
 static hid_t memory_type(tl_h5_type t)
 {
-    return t == TL_H5_DOUBLE ? H5T_NATIVE_DOUBLE : t == TL_H5_INT32 ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64;
+    switch (t) {
+    case TL_H5_DOUBLE: return H5T_NATIVE_DOUBLE;
+    case TL_H5_FLOAT: return H5T_NATIVE_FLOAT;
+    case TL_H5_INT32: return H5T_NATIVE_INT32;
+    case TL_H5_INT64: return H5T_NATIVE_INT64;
+    }
+    return H5I_INVALID_HID;
 }
-static int64_t entry_bytes(tl_h5_type t) { return t == TL_H5_INT32 ? 4 : 8; }
+static int64_t entry_bytes(tl_h5_type t) { return t == TL_H5_INT32 || t == TL_H5_FLOAT ? 4 : 8; }
 static const char *type_name(tl_h5_type t)
 {
-    return t == TL_H5_DOUBLE ? "64-bit floats" : t == TL_H5_INT32 ? "32-bit integers" : "64-bit integers";
+    static const char *const names[] = {[TL_H5_DOUBLE] = "64-bit floats",
+                                        [TL_H5_FLOAT] = "32-bit floats",
+                                        [TL_H5_INT32] = "32-bit integers",
+                                        [TL_H5_INT64] = "64-bit integers"};
+    return names[t];
 }
 
 /* ---- attributes ---- */
