@@ -264,7 +264,7 @@ static void test_corner_on_face(void **state)
     check_vec(t[0].normal, vec(0, 1, 0), 1e-15);
     CHECK_NEAR(t[0].at.y, -0.001, 1e-15);
     /* the same corner from the other box's side: its lower face on the corner of a cube below */
-    tl_obox lid = box(vec(1, 0.2, 1), vec(0, 2 * a.centre.y + 0.1 + 0.004, 0), tl_quat_identity());
+    tl_obox lid = box(vec(1, 0.2, 1), vec(0, 2 * a.centre.y + 0.1, 0), tl_quat_identity());
     assert_int_equal(once(&lid, &a, 1e-3, t), 1);
     check_vec(t[0].normal, vec(0, 1, 0), 1e-15);
 }
@@ -525,7 +525,7 @@ static void test_separated(void **state)
 {
     (void)state;
     int facing_pairs = 0, beside = 0;
-    for (uint64_t c = 0; c < 20000; c++) {
+    for (uint64_t c = 0; c < 8000; c++) {
         tl_obox a, b;
         random_pair(c, &a, &b);
         tl_touch t[TL_BOX_POINTS];
