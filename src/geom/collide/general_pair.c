@@ -7,6 +7,7 @@
 #define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
 #define APART 0.3       /* of the spacing: points that span less do not add support */
+#define SAG 0.12        /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
 #define OPEN 0.25       /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
 #define TURN_MIN 0.01   /* radians: what a body may turn in a step, at least */
 
@@ -137,22 +138,23 @@ static void add_samples(pair *p, int owner)
 {
     const solid *a = &p->s[owner], *b = &p->s[1 - owner];
     const struct tl_general *g = a->c->field;
+    const double margin = p->margin + SAG * a->spacing, open = tl_min(margin, OPEN * a->spacing);
     tl_mat3 R = tl_mat3_mul(tl_mat3_transpose(b->R), a->R); /* from a's frame to b's */
     tl_vec3 shift = to_local(b, a->at);
     for (int32_t k = 0; k < g->balls;) {
         const tl_ball *ball = &g->ball[k];
-        if (ball_is_far(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, ball->centre)), ball->radius, p->margin)) {
+        if (ball_is_far(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, ball->centre)), ball->radius, margin)) {
             k = ball->next;
             continue;
         }
-        double gap[TL_BALL_LEAF], open = tl_min(p->margin, OPEN * p->spacing);
+        double gap[TL_BALL_LEAF];
         int32_t least = 0;
         for (int32_t i = 0; i < ball->count; i++) {
             gap[i] = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[ball->first + i])), NULL);
             if (gap[i] < gap[least]) least = i;
         }
         for (int32_t i = 0; i < ball->count; i++)
-            if (gap[i] <= (i == least ? p->margin : open)) {
+            if (gap[i] <= (i == least ? margin : open)) {
                 int32_t q = ball->first + i;
                 add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], owner});
             }
@@ -332,6 +334,7 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
         if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
     }
     if (!(best < start - TIE * h)) return false;
+    if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
     double a = exact_distance(&p->s[0], at), b = exact_distance(&p->s[1], at);
     *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, 2};
     return a + b < seed->gap - TIE * h;
@@ -455,7 +458,10 @@ static int select_touches(const pair *p, tl_touch *out)
     int most = sides * 4 <= TL_TOUCHES_MAX ? 4 : TL_TOUCHES_MAX / sides;
     for (int8_t k = 0; k < sides; k++) {
         int chosen[5], n = reduce(p, side, k, most, chosen);
-        for (int i = 0; i < n; i++) out[count++] = touch_of(p, &p->list[chosen[i]]);
+        for (int i = 0; i < n; i++) {
+            out[count] = touch_of(p, &p->list[chosen[i]]);
+            count += out[count].gap <= p->margin;
+        }
     }
     return count;
 }
@@ -478,10 +484,11 @@ int tl_general_touches(const tl_collider *A, const tl_pose *a, const tl_collider
     p.turn = tl_max(TURN_MIN, margin / tl_min(size_of(A), size_of(B)));
     for (int k = 0; k < 2; k++) {
         if (!p.s[k].c->field) continue;
-        add_samples(&p, k);
         for (int r = 0; r < p.s[k].c->field->rims; r++) add_rim(&p, k, &p.s[k].c->field->rim[r]);
     }
     if (B->kind == TL_COLLIDER_BOX) add_box(&p);
+    for (int k = 0; k < 2; k++)
+        if (p.s[k].c->field) add_samples(&p, k);
     find_normals(&p);
     if (B->kind == TL_COLLIDER_SPHERE) add_sphere(&p);
     refine_deepest(&p);
