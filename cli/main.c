@@ -9,6 +9,7 @@ static const cli_command commands[] = {
     {"check", "read a scene and explain every problem in it", cli_check},
     {"mesh", "surfaces and tetrahedra of shapes and mesh files, with quality figures", cli_mesh},
     {"render", "draw a scene or a shape", cli_render},
+    {"run", "run a scene: frames, tables, checkpoint, picture", cli_run},
     {"scenes", "the scenes that come with talus", cli_scenes},
     {"validate", "run the physics cases: measured, expected, tolerance", cli_validate},
 };

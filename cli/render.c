@@ -1,7 +1,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <talus/program.h>
 #include <talus/render.h>
 #include <unistd.h>
@@ -51,28 +50,15 @@ static void print_help(const cli_option *options)
            "  talus render duck --turn 50 -o duck.mp4\n");
 }
 
-static bool is_file(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
-}
-
 /* A file; else a shape of the library, or a scene of talus' own, by name. */
 static bool find_input(const char *word, char *path, size_t room)
 {
     char folder[1024];
-    snprintf(path, room, "%s", word);
-    if (is_file(path)) return true;
-    if (strpbrk(word, "/.")) return false;
-    if (cli_scenes_folder("shapes", folder, sizeof folder)) {
+    if (!strpbrk(word, "/.") && !cli_is_file(word) && cli_scenes_folder("shapes", folder, sizeof folder)) {
         snprintf(path, room, "%s/%s.lua", folder, word);
-        if (is_file(path)) return true;
+        if (cli_is_file(path)) return true;
     }
-    if (cli_scenes_folder("", folder, sizeof folder)) {
-        snprintf(path, room, "%s/%s/%s.lua", folder, word, word);
-        if (is_file(path)) return true;
-    }
-    return false;
+    return cli_find_scene(word, path, room);
 }
 
 /* scenes/tower/tower.lua gives tower.png (a film: tower.mp4), in the current folder. */
