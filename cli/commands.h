@@ -13,6 +13,7 @@ typedef struct cli_command {
 
 int cli_bench(int argc, char **argv);
 int cli_check(int argc, char **argv);
+int cli_export(int argc, char **argv);
 int cli_mesh(int argc, char **argv);
 int cli_render(int argc, char **argv);
 int cli_run(int argc, char **argv);
