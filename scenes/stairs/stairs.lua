@@ -1,11 +1,11 @@
 -- Rabbits, ducks, rings, dice and balls slide down a chute, pass under a stone arch without mortar and tumble down the stairs into a bowl. Beside
 -- them a house of cards stands, as it should.
-local p = params { n = size == "paper" and 120 or 56, seed = 5, levels = 5 }
+local p = params { n = size == "paper" and 120 or 48, seed = 5, levels = 5 }
 math.randomseed(p.seed)
 
 local stone = solid { name = "stone", density = 2400, friction = 0.7, colour = "#c9bda6" }
 local steps = solid { name = "steps", density = 2400, friction = 0.5, colour = "#ded6c6" }
-local wood = solid { name = "wood", density = 600, friction = 0.05, colour = "#b98b5a" }
+local wood = solid { name = "wood", density = 600, friction = 0.3, colour = "#b98b5a" }
 local paper = solid { name = "paper", density = 800, friction = 0.6 }
 local toy = solid { name = "toy", density = 500, friction = 0.35, restitution = 0.2 }
 
@@ -103,7 +103,7 @@ while i < p.n do
   local rabbit = i % #kinds == 0 or i % #kinds == 4
   put { name = "toy " .. i + 1, shape = kind[1], material = toy, colour = rabbit and furs[math.random(1, #furs)] or nil,
         at = {at[1] - kind[2][1], at[2] - kind[2][2], (column - 1) * 0.33}, rotation_deg = {0, math.random(0, 359), 0},
-        velocity = {0.5 * math.cos(a), -0.5 * math.sin(a), 0} }
+        velocity = {1.5 * math.cos(a), -1.5 * math.sin(a), 0} }
   i = i + 1
 end
 
@@ -112,7 +112,8 @@ return scene {
   title = "Down the stairs",
   about = "rabbits, ducks and dice pass under a dry stone arch and tumble down the stairs into a bowl, beside a house of cards",
   minutes = size == "paper" and 10 or 1,
-  duration = size == "paper" and 5 or 2.6, fps = 50, dt_max = 0.01,
+  duration = size == "paper" and 5 or 2.8, fps = 50, dt_max = 0.01,
   bodies = bodies,
-  camera = { eye = {3.5, 2.9, 4.3}, target = {-0.25, 0.78, 0.25}, fov_deg = 33 },
+  contacts = { { between = {"toy", "wood"}, friction = 0.05 }, { between = {"toy", "steps"}, friction = 0.08 } }, -- waxed
+  camera = { eye = {3.6, 3.1, 4.4}, target = {-0.3, 0.92, 0.2}, fov_deg = 34 },
 }
