@@ -37,6 +37,7 @@
 #define MOVE_REACHES 2.0 /* a body near others moves at most so many of its radii per step, */
 #define TURN_MOST 0.5    /* and turns at most so many rad: margins and linear gaps hold that far */
 #define TOLD_OVERLAPS 5  /* pairs named before the first step */
+#define TOLD_RATIO 1e9   /* of masses: above, rounding shows in the motion of the lightest */
 
 /* Kept between steps; nothing here changes a result. */
 typedef struct kept {
@@ -166,6 +167,24 @@ static talus_status tell_overlaps(tl_sim *sim, double slop, talus_error *err)
     return TALUS_OK;
 }
 
+/* Forces that hold the heaviest up are rounded to 1e-16 of themselves, which is no longer small for the lightest. */
+static void tell_mass_ratio(const tl_sim *sim)
+{
+    int32_t light = -1, heavy = -1;
+    const tl_rigid_body *b = sim->rigid.body;
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+        if (b[i].kind != TL_BODY_FREE) continue;
+        if (light < 0 || b[i].mass < b[light].mass) light = i;
+        if (heavy < 0 || b[i].mass > b[heavy].mass) heavy = i;
+    }
+    if (light < 0 || !(b[heavy].mass > TOLD_RATIO * b[light].mass)) return;
+    tl_log_write(
+        &sim->log, 0,
+        "masses from %.3g kg (\"%s\") to %.3g kg (\"%s\"), a ratio of %.3g: forces between them have %d good digits",
+        b[light].mass, name_of(sim, light), b[heavy].mass, name_of(sim, heavy), b[heavy].mass / b[light].mass,
+        (int)fmax(0, 16 - log10(b[heavy].mass / b[light].mass)));
+}
+
 static talus_status begin(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -184,6 +203,7 @@ static talus_status begin(tl_sim *sim, talus_error *err)
     tl_factor_options order = tl_factor_options_default();
     order.order = TL_ORDER_AMD;
     TL_TRY(tl_factor_create(&k->factor, &order, err));
+    tell_mass_ratio(sim);
     return tell_overlaps(sim, k->slop, err);
 }
 
