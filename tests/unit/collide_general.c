@@ -343,8 +343,8 @@ static void order_and_frame(void **state)
     tl_collider *c[5] = {collider(both, 0.02), collider(drop, 0.02),
                          collider(tl_shape_box(tree, (tl_vec3){0.3, 0.4, 0.5}, 0, &err), 0),
                          collider(tl_shape_sphere(tree, 0.2, &err), 0), floor_collider()};
-    int met = 0, changed = 0;
-    for (uint64_t i = 0; i < 300; i++) {
+    int met = 0, changed = 0, compared = 0;
+    for (uint64_t i = 0; i < 1500; i++) {
         const tl_collider *a = c[i % 2], *b = c[i % 5];
         tl_pose x = {{0.4 * (tl_random(2, i, 0) - 0.5), 0.5 * tl_random(2, i, 1), 0.4 * (tl_random(2, i, 2) - 0.5)},
                      random_turn(i)},
@@ -364,13 +364,15 @@ static void order_and_frame(void **state)
                 gy = {tl_pose_apply(&g, y.at), tl_quat_mul(g.rotation, y.rotation)};
         m = collide(a, gx, b, gy, 5e-3, u);
         assert_int_equal(n > 0, m > 0);
+        if (n == 0 || t[deepest(n, t)].gap < -0.02) continue; /* deep inside, the way out is not unique */
+        compared++;
         changed += n != m;
-        if (n == 0) continue;
-        /* which of equal points is kept may change by rounding, how deep it is may not */
-        CHECK_NEAR(t[deepest(n, t)].gap, u[deepest(m, u)].gap, 2e-5);
+        /* which of equal points the search starts from may change by rounding: half a percent of the spacing */
+        CHECK_NEAR(t[deepest(n, t)].gap, u[deepest(m, u)].gap, 1e-4);
     }
-    assert_true(met > 100);
-    CHECK_LE(changed, 0.05 * met);
+    assert_true(met > 500);
+    assert_true(compared > 40);
+    CHECK_LE(changed, 0.05 * compared);
     for (int k = 0; k < 5; k++) tl_collider_free(c[k]);
 }
 

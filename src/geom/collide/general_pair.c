@@ -434,9 +434,19 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
 /* With the shape's own gap: the field decides which points, not how deep they are. */
 static tl_touch touch_of(const pair *p, const candidate *c)
 {
+    candidate better;
+    if (c->owner != 2 && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
     double gap = c->owner == 2 ? c->gap : exact_distance(&p->s[1 - c->owner], c->at);
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
     return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
+}
+
+/* Refined points may have met: true when none from `first` on is there already. */
+static bool is_new(const pair *p, const tl_touch *first, const tl_touch *t)
+{
+    for (; first < t; first++)
+        if (tl_vec3_norm(tl_vec3_sub(first->at, t->at)) < APART * p->spacing) return false;
+    return true;
 }
 
 /* Sides by normal, from the deepest candidate on; each keeps its share of the room. */
@@ -458,9 +468,10 @@ static int select_touches(const pair *p, tl_touch *out)
     int most = sides * 4 <= TL_TOUCHES_MAX ? 4 : TL_TOUCHES_MAX / sides;
     for (int8_t k = 0; k < sides; k++) {
         int chosen[5], n = reduce(p, side, k, most, chosen);
+        int first = count;
         for (int i = 0; i < n; i++) {
             out[count] = touch_of(p, &p->list[chosen[i]]);
-            count += out[count].gap <= p->margin;
+            count += out[count].gap <= p->margin && is_new(p, out + first, &out[count]);
         }
     }
     return count;
