@@ -534,13 +534,13 @@ static talus_status stabilise(rigid_step *s, talus_error *err)
     tl_pairs t;
     TL_TRY(tl_arena_reserve(s->arena, tl_pairs_bytes(&s->p.problem), err));
     if (!tl_pairs_build(&s->p.problem, &t, s->arena)) return TALUS_OK;
-    double *push = TL_TAKE_ZERO(s->arena, double, 3 * m), *d = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)t.moving);
+    double *push = TL_TAKE_ZERO(s->arena, double, 3 * m), *d = TL_TAKE_ZERO(s->arena, double, tl_pairs_lanes(&t));
     if (!push || !d) return no_memory(err);
     tl_contact_sweep(&t, PUSH_SWEEPS, TL_SWEEP_DISC, push, d, NULL);
     for (int32_t k = 0; k < t.moving; k++) {
         tl_motion *b = &s->body[t.of_moving[k]];
-        b->x = tl_vec3_add(b->x, tl_vec3_load(d + 6 * (int64_t)k));
-        b->q = tl_quat_normalize(tl_quat_mul(tl_quat_exp(tl_vec3_load(d + 6 * (int64_t)k + 3)), b->q));
+        b->x = tl_vec3_add(b->x, tl_vec3_load(d + TL_BODY_LANES * (int64_t)k));
+        b->q = tl_quat_normalize(tl_quat_mul(tl_quat_exp(tl_vec3_load(d + TL_BODY_LANES * (int64_t)k + 3)), b->q));
     }
     lap(s, STABILISE);
     return TALUS_OK;
