@@ -1,6 +1,6 @@
 -- Rabbits, ducks, rings, dice and balls slide down a chute, pass under a stone arch without mortar and tumble down the stairs into a bowl. Beside
 -- them a house of cards stands, as it should.
-local p = params { n = size == "paper" and 120 or 48, seed = 5, levels = 5 }
+local p = params { n = size == "paper" and 120 or 60, seed = 5, levels = 5 }
 math.randomseed(p.seed)
 
 local stone = solid { name = "stone", density = 2400, friction = 0.7, colour = "#c9bda6" }
@@ -112,7 +112,7 @@ return scene {
   title = "Down the stairs",
   about = "rabbits, ducks and dice pass under a dry stone arch and tumble down the stairs into a bowl, beside a house of cards",
   minutes = size == "paper" and 10 or 1,
-  duration = size == "paper" and 5 or 2.8, fps = 50, dt_max = 0.01,
+  duration = size == "paper" and 5 or 2.5, fps = 50, dt_max = 0.01,
   bodies = bodies,
   contacts = { { between = {"toy", "wood"}, friction = 0.05 }, { between = {"toy", "steps"}, friction = 0.08 } }, -- waxed
   camera = { eye = {3.6, 3.1, 4.4}, target = {-0.3, 0.92, 0.2}, fov_deg = 34 },
