@@ -5,6 +5,8 @@
 #include "geom/shape_node.h"
 #include "geom/surface.h"
 
+#define FLAT_COS 0.9999 /* 0.8 degrees: bulges less than 0.4 % of the spacing */
+
 /* Spacing of samples and field: an edge takes 24 to 64 of them, as many as the smallest feature asks for. */
 static double default_cell(const tl_shape_tree *t, int node)
 {
@@ -67,6 +69,27 @@ static void build(struct tl_general *g, int32_t first, int32_t count)
         build(g, first + count / 2, count - count / 2);
     }
     b->next = g->balls;
+}
+
+/* Read a little way inside, the normal of an edge is that of one of its faces. */
+static bool on_edge(const struct tl_general *g, int32_t i)
+{
+    tl_vec3 inside = tl_vec3_add_scaled(g->at[i], -0.1 * g->spacing, g->normal[i]);
+    return tl_vec3_dot(tl_shape_gradient(g->field.t, g->field.node, inside), g->normal[i]) < 0.98;
+}
+
+static void find_flat(struct tl_general *g)
+{
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int32_t k = 0; k < g->balls; k++) {
+        const tl_ball *b = &g->ball[k];
+        bool edge[TL_BALL_LEAF], flat = true;
+        for (int32_t i = 0; i < b->count; i++) edge[i] = on_edge(g, b->first + i);
+        for (int32_t i = 0; i < b->count; i++)
+            for (int32_t j = 0; j < i; j++)
+                flat &= edge[i] || edge[j] || tl_vec3_dot(g->normal[b->first + i], g->normal[b->first + j]) > FLAT_COS;
+        for (int32_t i = 0; i < b->count; i++) g->flat[b->first + i] = flat && !edge[i];
+    }
 }
 
 /* ---- what marching rounds off ---- */
@@ -170,8 +193,9 @@ static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node,
     int32_t most = p.count + corners;
     g->at = TL_NEW(tl_vec3, most + 1);
     g->normal = TL_NEW(tl_vec3, most + 1);
+    g->flat = TL_NEW(uint8_t, most + 1);
     g->ball = TL_NEW(tl_ball, 2 * (int64_t)most + 1);
-    if (!g->at || !g->normal || !g->ball) {
+    if (!g->at || !g->normal || !g->flat || !g->ball) {
         tl_points_free(&p);
         return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory for %d surface points", most);
     }
@@ -185,6 +209,7 @@ static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node,
         return TL_FAIL(err, TALUS_BAD_INPUT, "collider: the shape is empty, or thinner than %g m", cell);
     add_corners(g, corners, corner);
     build(g, 0, g->samples);
+    find_flat(g);
     find_rims(g, &x);
     return TALUS_OK;
 }
@@ -211,13 +236,14 @@ void tl_general_free(struct tl_general *g)
     tl_field_free(&g->field);
     tl_free(g->at);
     tl_free(g->normal);
+    tl_free(g->flat);
     tl_free(g->ball);
     tl_free(g);
 }
 
 size_t tl_general_bytes(const struct tl_general *g)
 {
-    return sizeof *g + tl_field_bytes(&g->field) + 2 * sizeof(tl_vec3) * (size_t)g->samples +
+    return sizeof *g + tl_field_bytes(&g->field) + (2 * sizeof(tl_vec3) + 1) * (size_t)g->samples +
            2 * sizeof(tl_ball) * (size_t)g->samples;
 }
 

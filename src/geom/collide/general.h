@@ -32,6 +32,8 @@ struct tl_general {
     double spacing;
     int32_t samples, balls;
     tl_vec3 *at, *normal; /* [samples] by ball; normals of edges and corners are means */
+    uint8_t
+        *flat; /* [samples] 1: on a face, with all others of its leaf that are not on an edge; one speaks for them */
     tl_ball *ball;
     int rims;
     tl_rim rim[2];

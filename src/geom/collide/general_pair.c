@@ -7,6 +7,7 @@
 #define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
 #define APART 0.3       /* of the spacing: points that span less do not add support */
+#define HAIR 0.05       /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
 #define SAG 0.12        /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
 #define OPEN 0.25       /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
 #define TURN_MIN 0.01   /* radians: what a body may turn in a step, at least */
@@ -148,16 +149,18 @@ static void add_samples(pair *p, int owner)
             continue;
         }
         double gap[TL_BALL_LEAF];
-        int32_t least = 0;
+        int32_t least = 0, face = -1; /* nearest of all, nearest of the flat ones */
         for (int32_t i = 0; i < ball->count; i++) {
-            gap[i] = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[ball->first + i])), NULL);
-            if (gap[i] < gap[least]) least = i;
+            int32_t q = ball->first + i;
+            gap[i] = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q])), NULL);
+            if (gap[i] < gap[least] - TIE * a->spacing) least = i;
+            if (g->flat[q] && (face < 0 || gap[i] < gap[face] - TIE * a->spacing)) face = i;
         }
-        for (int32_t i = 0; i < ball->count; i++)
-            if (gap[i] <= (i == least ? margin : open)) {
-                int32_t q = ball->first + i;
-                add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], owner});
-            }
+        for (int32_t i = 0; i < ball->count; i++) {
+            int32_t q = ball->first + i;
+            bool kept = i == least ? gap[i] <= margin : gap[i] <= open && (!g->flat[q] || i == face);
+            if (kept) add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], owner});
+        }
         k++;
     }
 }
@@ -258,24 +261,22 @@ static void add_box(pair *p)
             }
 }
 
-/* The normal of the other body is read a little way into the own one: beyond the blur of its field, and outside of it. */
-static double pull(const pair *p, const candidate *c)
-{
-    const solid *other = &p->s[1 - c->owner];
-    if (other->c->kind == TL_COLLIDER_SPHERE || other->c->kind == TL_COLLIDER_HALF_SPACE) return 0;
-    const tl_field *f = other->spacing > 0 ? &other->c->field->field : NULL;
-    double blur = f && !f->exact ? 2 * f->cell : 0.25 * p->spacing;
-    return blur + tl_max(0, -c->gap);
-}
+/* Distances of the other body that need no lattice: the gap may be measured along the normal. */
+static bool is_exact(const solid *s) { return s->spacing == 0 || s->c->field->field.exact; }
 
+/* The normal of the other body is read a little way into the own one: beyond the blur of its field, and outside of it. From there the
+ * gap is that to its face, also for a corner that hangs over the face's edge by a hair: flush corners then do not come and go. */
 static void find_normals(pair *p)
 {
     int kept = 0;
     for (int i = 0; i < p->count; i++) {
         candidate c = p->list[i];
-        tl_vec3 own = c.normal, n;
-        distance(&p->s[1 - c.owner], tl_vec3_add_scaled(c.at, -pull(p, &c), own), &n);
+        const solid *other = &p->s[1 - c.owner];
+        double blur = is_exact(other) ? HAIR * p->spacing : 2 * other->c->field->field.cell;
+        tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
+        double d = distance(other, tl_vec3_add(c.at, step), &n);
         if (tl_vec3_dot(n, own) > FACING) continue;
+        if (is_exact(other)) c.gap = d - tl_vec3_dot(n, step);
         c.normal = c.owner == 0 ? n : tl_vec3_neg(n);
         p->list[kept++] = c;
     }
@@ -436,7 +437,7 @@ static tl_touch touch_of(const pair *p, const candidate *c)
 {
     candidate better;
     if (c->owner != 2 && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
-    double gap = c->owner == 2 ? c->gap : exact_distance(&p->s[1 - c->owner], c->at);
+    double gap = c->owner == 2 || is_exact(&p->s[1 - c->owner]) ? c->gap : exact_distance(&p->s[1 - c->owner], c->at);
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
     return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
 }
