@@ -280,7 +280,8 @@ static int bevel_points(const pair *p, const bevel *v, tl_touch *out)
 typedef struct list {
     int count;
     tl_touch *touch;
-    double apart; /* m: nearer points with nearly the same normal are one */
+    double
+        apart; /* m: of two points nearer than this, with nearly the same normal or the first one's gap smaller, the first stays */
 } list;
 
 static void list_add(list *l, tl_touch t)
@@ -288,7 +289,8 @@ static void list_add(list *l, tl_touch t)
     int worst = -1;
     for (int i = 0; i < l->count; i++) {
         const tl_touch *o = &l->touch[i];
-        if (tl_vec3_dot(o->normal, t.normal) > 0.9 && tl_vec3_norm2(tl_vec3_sub(o->at, t.at)) < l->apart * l->apart)
+        if ((o->gap <= t.gap || tl_vec3_dot(o->normal, t.normal) > 0.9) &&
+            tl_vec3_norm2(tl_vec3_sub(o->at, t.at)) < l->apart * l->apart)
             return;
         if (worst < 0 || o->gap > l->touch[worst].gap) worst = i;
     }
@@ -351,8 +353,9 @@ static void add_edges(const pair *p, list *l)
 /* False when the boxes are farther apart than the margin. */
 static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choice *best, bevel *v)
 {
-    double face_margin = tl_min(rules->face_margin, 1e-3 * p->extent);
-    double stay = tl_min(rules->hysteresis, 2e-3 * p->extent);
+    double face_margin = tl_min(rules->face_margin, 5e-3 * p->extent);
+    double stay = tl_min(rules->hysteresis, 1e-2 * p->extent);
+    double together = tl_min(rules->parallel_margin, 1e-2 * p->extent);
     double tie = tl_min(1e-6, 1e-5 * p->extent); /* round-off between equals: the first wins */
 
     /* faces; `score` is the separation with what counts in favour of last step's */
@@ -410,7 +413,7 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (face.i == er || fabs(C[i][j]) < 0.9998) continue;
             double slant = C[i1][j] * C[i1][j] + C[i2][j] * C[i2][j];
             double length = tl_min(p->half[0][i], p->half[1][j]);
-            if (slant * length * length > rules->parallel_margin * rules->parallel_margin) continue;
+            if (slant * length * length > together * together) continue;
             double flat = 0;
             for (int k = 0; k < 3; k++)
                 for (int m = 0; m < 3; m++)
@@ -418,7 +421,7 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (flat >= rules->flat_cos) continue;
             if (!bevel_make(p, face.box, face.i, er, eo, v)) continue;
             double allowed =
-                tl_min(rules->parallel_margin, 2e-3 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
+                tl_min(rules->parallel_margin, 1e-2 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
             if (v->separation > p->margin) return false;
             if (v->separation >= face_score - allowed) {
                 best->kind = PARALLEL;
@@ -438,7 +441,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         *axis = 0;
         return 0;
     }
-    list l = {0, out, 0.02 * p->extent};
+    list l = {0, out, 0.05 * p->extent};
     double flat = 0;
     switch (best.kind) {
     case FACE:
@@ -470,13 +473,15 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
     return l.count;
 }
 
-/* The same pair comes in the same order whatever the caller's: ordered along a direction in which no structure is built. */
+/* The same pair comes in the same order whatever the caller's: by size, and equal boxes along a direction in which no structure is
+ * built, so that round-off does not exchange them. */
 static bool out_of_order(const tl_obox *a, const tl_obox *b)
 {
-    const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757};
+    const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757}; /* chosen */
+    int size = memcmp(&a->half, &b->half, sizeof a->half);
+    if (size) return size > 0;
     double x = tl_vec3_dot(along, tl_vec3_sub(a->centre, b->centre));
-    if (x != 0) return x < 0;
-    return memcmp(a, b, sizeof *a) > 0;
+    return x != 0 ? x < 0 : memcmp(a, b, sizeof *a) > 0;
 }
 
 int tl_box_box(const tl_obox *a, const tl_obox *b, double margin, const tl_box_rules *rules, int32_t *axis,

@@ -112,6 +112,24 @@ static void weights(double u, double w[3], double d[3])
     d[2] = b;
 }
 
+/* x: in cells, from the first lattice point. */
+static double spline_value(const tl_field *f, tl_vec3 x)
+{
+    double u[3], wx[3], wy[3], wz[3], none[3], d = 0;
+    int i = nearest(x.x, f->n[0], &u[0]), j = nearest(x.y, f->n[1], &u[1]), k = nearest(x.z, f->n[2], &u[2]);
+    weights(u[0], wx, none);
+    weights(u[1], wy, none);
+    weights(u[2], wz, none);
+    const float *v = f->value + at(f, i - 1, j - 1, k - 1);
+    for (int c = 0; c < 3; c++) {
+        const float *r0 = v + (int64_t)c * f->n[1] * f->n[0], *r1 = r0 + f->n[0], *r2 = r1 + f->n[0];
+        double a = wy[0] * r0[0] + wy[1] * r1[0] + wy[2] * r2[0], b = wy[0] * r0[1] + wy[1] * r1[1] + wy[2] * r2[1],
+               e = wy[0] * r0[2] + wy[1] * r1[2] + wy[2] * r2[2];
+        d += wz[c] * (wx[0] * a + wx[1] * b + wx[2] * e);
+    }
+    return d;
+}
+
 static double spline(const tl_field *f, tl_vec3 x, tl_vec3 *gradient)
 {
     double u[3], wx[3], wy[3], wz[3], dx[3], dy[3], dz[3];
@@ -136,7 +154,7 @@ static double spline(const tl_field *f, tl_vec3 x, tl_vec3 *gradient)
         g.y += wz[c] * along_y;
         g.z += dz[c] * plane;
     }
-    if (gradient) *gradient = tl_vec3_scale(1 / f->cell, g);
+    *gradient = tl_vec3_scale(1 / f->cell, g);
     return d;
 }
 
@@ -145,7 +163,7 @@ double tl_field_at(const tl_field *f, tl_vec3 p, tl_vec3 *gradient)
     if (f->exact) return tl_shape_eval(f->t, f->node, p, gradient);
     tl_vec3 x = tl_vec3_scale(1 / f->cell, tl_vec3_sub(p, f->origin)), lo = {0.5, 0.5, 0.5},
             hi = {f->n[0] - 1.5, f->n[1] - 1.5, f->n[2] - 1.5}, c = tl_vec3_min(tl_vec3_max(x, lo), hi);
-    if (c.x == x.x && c.y == x.y && c.z == x.z) return spline(f, x, gradient);
+    if (c.x == x.x && c.y == x.y && c.z == x.z) return gradient ? spline(f, x, gradient) : spline_value(f, x);
     tl_vec3 slope;
     double d = spline(f, c, &slope);
     tl_vec3 border = tl_vec3_add_scaled(f->origin, f->cell, c);

@@ -14,6 +14,7 @@
 #include "geom/collide/field.h"
 
 /* A ball around samples first .. first + count. Nodes follow their parents; `next` is the first that is not below this one. */
+#define TL_BALL_LEAF 6
 typedef struct tl_ball {
     tl_vec3 centre;
     double radius;
@@ -31,6 +32,8 @@ struct tl_general {
     double spacing;
     int32_t samples, balls;
     tl_vec3 *at, *normal; /* [samples] by ball; normals of edges and corners are means */
+    uint8_t
+        *flat; /* [samples] 1: on a face, with all others of its leaf that are not on an edge; one speaks for them */
     tl_ball *ball;
     int rims;
     tl_rim rim[2];

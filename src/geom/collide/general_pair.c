@@ -7,6 +7,9 @@
 #define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
 #define APART 0.3       /* of the spacing: points that span less do not add support */
+#define HAIR 0.05       /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
+#define SAG 0.12        /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
+#define OPEN 0.25       /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
 #define TURN_MIN 0.01   /* radians: what a body may turn in a step, at least */
 
 /* One of the two bodies, placed. */
@@ -71,9 +74,21 @@ static double local_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient)
     return tl_field_at(&c->field->field, p, gradient);
 }
 
-static double bound(const tl_collider *c, tl_vec3 p)
+/* The shape's own distance: some microseconds for a blend of many parts. */
+static double exact_distance(const solid *s, tl_vec3 p)
 {
-    return c->kind == TL_COLLIDER_GENERAL ? tl_field_bound(&c->field->field, p) : local_distance(c, p, NULL);
+    tl_vec3 x = to_local(s, p);
+    if (s->c->kind != TL_COLLIDER_GENERAL) return local_distance(s->c, x, NULL);
+    return tl_shape_distance(s->c->field->field.t, s->c->field->field.node, x);
+}
+
+/* No point of the ball is nearer than the margin: by one read, then by the field. */
+static bool ball_is_far(const tl_collider *c, tl_vec3 p, double radius, double margin)
+{
+    if (c->kind != TL_COLLIDER_GENERAL) return local_distance(c, p, NULL) > radius + margin;
+    const tl_field *f = &c->field->field;
+    if (tl_field_bound(f, p) > radius + margin) return true;
+    return f->value && tl_field_at(f, p, NULL) > 1.1 * radius + margin; /* a spline's slope may exceed 1 a little */
 }
 
 /* Distance at a world point; the normal is a unit vector in the world. */
@@ -124,18 +139,27 @@ static void add_samples(pair *p, int owner)
 {
     const solid *a = &p->s[owner], *b = &p->s[1 - owner];
     const struct tl_general *g = a->c->field;
+    const double margin = p->margin + SAG * a->spacing, open = tl_min(margin, OPEN * a->spacing);
     tl_mat3 R = tl_mat3_mul(tl_mat3_transpose(b->R), a->R); /* from a's frame to b's */
     tl_vec3 shift = to_local(b, a->at);
     for (int32_t k = 0; k < g->balls;) {
         const tl_ball *ball = &g->ball[k];
-        if (bound(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, ball->centre))) > ball->radius + p->margin) {
+        if (ball_is_far(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, ball->centre)), ball->radius, margin)) {
             k = ball->next;
             continue;
         }
-        for (int32_t i = ball->first; i < ball->first + ball->count; i++) {
-            double d = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[i])), NULL);
-            if (d <= p->margin)
-                add(p, (candidate){to_world(a, g->at[i]), tl_mat3_mul_vec(a->R, g->normal[i]), d, owner});
+        double gap[TL_BALL_LEAF];
+        int32_t least = 0, face = -1; /* nearest of all, nearest of the flat ones */
+        for (int32_t i = 0; i < ball->count; i++) {
+            int32_t q = ball->first + i;
+            gap[i] = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q])), NULL);
+            if (gap[i] < gap[least] - TIE * a->spacing) least = i;
+            if (g->flat[q] && (face < 0 || gap[i] < gap[face] - TIE * a->spacing)) face = i;
+        }
+        for (int32_t i = 0; i < ball->count; i++) {
+            int32_t q = ball->first + i;
+            bool kept = i == least ? gap[i] <= margin : gap[i] <= open && (!g->flat[q] || i == face);
+            if (kept) add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], owner});
         }
         k++;
     }
@@ -156,7 +180,7 @@ static void add_rim(pair *p, int owner, const tl_rim *rim)
     enum { STARTS = 16 };
     const solid *a = &p->s[owner], *b = &p->s[1 - owner];
     tl_vec3 centre = to_world(a, rim->centre), axis = tl_mat3_mul_vec(a->R, rim->axis), u, v, at[STARTS];
-    if (bound(b->c, to_local(b, centre)) > rim->radius + p->margin) return;
+    if (ball_is_far(b->c, to_local(b, centre), rim->radius, p->margin)) return;
     tl_vec3_tangents(rim->axis, &u, &v);
     u = tl_mat3_mul_vec(a->R, u);
     v = tl_mat3_mul_vec(a->R, v);
@@ -207,7 +231,7 @@ static void add_edge(pair *p, tl_vec3 from, tl_vec3 to, tl_vec3 normal, int dept
     tl_vec3 middle = tl_vec3_scale(0.5, tl_vec3_add(from, to));
     double length = tl_vec3_norm(tl_vec3_sub(to, from));
     const solid *g = &p->s[0];
-    if (bound(g->c, to_local(g, middle)) > 0.5 * length + p->margin) return;
+    if (ball_is_far(g->c, to_local(g, middle), 0.5 * length, p->margin)) return;
     if (length > g->spacing && depth < 12) {
         add_edge(p, from, middle, normal, depth + 1);
         add_edge(p, middle, to, normal, depth + 1);
@@ -237,24 +261,22 @@ static void add_box(pair *p)
             }
 }
 
-/* The normal of the other body is read a little way into the own one: beyond the blur of its field, and outside of it. */
-static double pull(const pair *p, const candidate *c)
-{
-    const solid *other = &p->s[1 - c->owner];
-    if (other->c->kind == TL_COLLIDER_SPHERE || other->c->kind == TL_COLLIDER_HALF_SPACE) return 0;
-    const tl_field *f = other->spacing > 0 ? &other->c->field->field : NULL;
-    double blur = f && !f->exact ? 2 * f->cell : 0.25 * p->spacing;
-    return blur + tl_max(0, -c->gap);
-}
+/* Distances of the other body that need no lattice: the gap may be measured along the normal. */
+static bool is_exact(const solid *s) { return s->spacing == 0 || s->c->field->field.exact; }
 
+/* The normal of the other body is read a little way into the own one: beyond the blur of its field, and outside of it. From there the
+ * gap is that to its face, also for a corner that hangs over the face's edge by a hair: flush corners then do not come and go. */
 static void find_normals(pair *p)
 {
     int kept = 0;
     for (int i = 0; i < p->count; i++) {
         candidate c = p->list[i];
-        tl_vec3 own = c.normal, n;
-        distance(&p->s[1 - c.owner], tl_vec3_add_scaled(c.at, -pull(p, &c), own), &n);
+        const solid *other = &p->s[1 - c.owner];
+        double blur = is_exact(other) ? HAIR * p->spacing : 2 * other->c->field->field.cell;
+        tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
+        double d = distance(other, tl_vec3_add(c.at, step), &n);
         if (tl_vec3_dot(n, own) > FACING) continue;
+        if (is_exact(other)) c.gap = d - tl_vec3_dot(n, step);
         c.normal = c.owner == 0 ? n : tl_vec3_neg(n);
         p->list[kept++] = c;
     }
@@ -289,16 +311,16 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
-    double d[2], best = INFINITY, rate = 2 * h;
-    tl_vec3 n[2], x = seed->at, slope, last_slope = {0, 0, 0}, last = x;
+    double d[2], start = 0, best = INFINITY, rate = 2 * h;
+    tl_vec3 n[2], x = seed->at, at = x, axis = seed->normal, slope, last_slope = {0, 0, 0}, last = x;
     for (int step = 0; step < 10; step++) {
         double sum = sum_at(p, x, d, n, &slope);
         if (step == 0 && tl_vec3_dot(n[0], n[1]) > 0) return false;
+        if (step == 0) start = sum;
         if (sum < best) {
             best = sum;
-            tl_vec3 axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
-            tl_vec3 on_a = tl_vec3_add_scaled(x, -d[0], n[0]), on_b = tl_vec3_add_scaled(x, -d[1], n[1]);
-            *out = (candidate){tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b)), axis, sum, 2};
+            at = x;
+            axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
         }
         if (step > 0) {
             tl_vec3 s = tl_vec3_sub(x, last), y = tl_vec3_sub(slope, last_slope);
@@ -312,7 +334,11 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
         x = tl_vec3_add_scaled(x, -rate * tl_min(1, 0.7 * h / length), slope);
         if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
     }
-    return best < seed->gap - TIE * h;
+    if (!(best < start - TIE * h)) return false;
+    if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
+    double a = exact_distance(&p->s[0], at), b = exact_distance(&p->s[1], at);
+    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, 2};
+    return a + b < seed->gap - TIE * h;
 }
 
 /* The deepest candidate not near an earlier seed, up to SEEDS of them; refined ones join the list. */
@@ -406,10 +432,22 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
     return count;
 }
 
-static tl_touch touch_of(const candidate *c)
+/* With the shape's own gap: the field decides which points, not how deep they are. */
+static tl_touch touch_of(const pair *p, const candidate *c)
 {
+    candidate better;
+    if (c->owner != 2 && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
+    double gap = c->owner == 2 || is_exact(&p->s[1 - c->owner]) ? c->gap : exact_distance(&p->s[1 - c->owner], c->at);
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
-    return (tl_touch){tl_vec3_add_scaled(c->at, half * c->gap, c->normal), c->normal, c->gap};
+    return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
+}
+
+/* Refined points may have met: true when none from `first` on is there already. */
+static bool is_new(const pair *p, const tl_touch *first, const tl_touch *t)
+{
+    for (; first < t; first++)
+        if (tl_vec3_norm(tl_vec3_sub(first->at, t->at)) < APART * p->spacing) return false;
+    return true;
 }
 
 /* Sides by normal, from the deepest candidate on; each keeps its share of the room. */
@@ -431,7 +469,11 @@ static int select_touches(const pair *p, tl_touch *out)
     int most = sides * 4 <= TL_TOUCHES_MAX ? 4 : TL_TOUCHES_MAX / sides;
     for (int8_t k = 0; k < sides; k++) {
         int chosen[5], n = reduce(p, side, k, most, chosen);
-        for (int i = 0; i < n; i++) out[count++] = touch_of(&p->list[chosen[i]]);
+        int first = count;
+        for (int i = 0; i < n; i++) {
+            out[count] = touch_of(p, &p->list[chosen[i]]);
+            count += out[count].gap <= p->margin && is_new(p, out + first, &out[count]);
+        }
     }
     return count;
 }
@@ -445,15 +487,20 @@ static double size_of(const tl_collider *c)
 int tl_general_touches(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b, double margin,
                        tl_touch out[TL_TOUCHES_MAX])
 {
-    pair p = {.s = {solid_of(A, a), solid_of(B, b)}, .margin = margin};
+    pair p;
+    p.count = 0;
+    p.margin = margin;
+    p.s[0] = solid_of(A, a);
+    p.s[1] = solid_of(B, b);
     p.spacing = p.s[1].spacing > 0 ? tl_min(p.s[0].spacing, p.s[1].spacing) : p.s[0].spacing;
     p.turn = tl_max(TURN_MIN, margin / tl_min(size_of(A), size_of(B)));
     for (int k = 0; k < 2; k++) {
         if (!p.s[k].c->field) continue;
-        add_samples(&p, k);
         for (int r = 0; r < p.s[k].c->field->rims; r++) add_rim(&p, k, &p.s[k].c->field->rim[r]);
     }
     if (B->kind == TL_COLLIDER_BOX) add_box(&p);
+    for (int k = 0; k < 2; k++)
+        if (p.s[k].c->field) add_samples(&p, k);
     find_normals(&p);
     if (B->kind == TL_COLLIDER_SPHERE) add_sphere(&p);
     refine_deepest(&p);
