@@ -153,9 +153,9 @@ def _find_library():
         return asked
     here = Path(__file__).resolve().parent
     for base in (here.parent, *here.parents):
-        for place in ("build/libtalus.so", "lib/libtalus.so", "lib64/libtalus.so"):
-            if (base / place).is_file():
-                return str(base / place)
+        for place in ("build/libtalus.so", "lib/libtalus.so", "lib64/libtalus.so", "lib/*/libtalus.so"):
+            for found in base.glob(place):
+                return str(found)
         if (base / "CMakeLists.txt").is_file():
             break
     return ctypes.util.find_library("talus") or "libtalus.so"

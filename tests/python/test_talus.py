@@ -129,5 +129,35 @@ class Sims(unittest.TestCase):
         self.assertEqual(self.sim.hash, other.hash)
 
 
+class Documentation(unittest.TestCase):
+    def test_the_example_of_the_page_runs(self):
+        page = Path(module_folder).parent / "docs" / "library.md"
+        code = page.read_text().split("```python\n")[1].split("```")[0]
+        found = {}
+        exec(code.replace('sys.path.insert(0, "python")', "pass"), found)
+        expected = 9.81 * (np.sin(np.radians(40)) - 0.5 * np.cos(np.radians(40)))
+        self.assertAlmostEqual(found["speed"], expected, delta=1e-3)
+
+
+class Runs(unittest.TestCase):
+    def test_run_export_and_stop(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "fall.lua")
+            path.write_text(SCENE.replace('kind = "kinematic"', "mass = 1"))
+            seen = []
+            result = talus.run(path, folder=Path(folder, "out"), frames=3, pictures=False,
+                               progress=lambda frame, frames, report: seen.append((frame, frames)))
+            self.assertEqual(result["frames"], 3)
+            self.assertEqual(seen[-1][1], 3)
+            talus.export(result["folder"], Path(folder, "ply"))
+            self.assertEqual(len(list(Path(folder, "ply").iterdir())), 4)
+
+            def stop(frame, frames, report):
+                raise KeyboardInterrupt
+
+            with self.assertRaises(KeyboardInterrupt):
+                talus.run(path, folder=Path(folder, "other"), pictures=False, progress=stop)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=1)

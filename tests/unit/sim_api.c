@@ -216,6 +216,46 @@ static void steps_and_views(void **state)
     talus_scene_free(scene);
 }
 
+/* A box at rest on the ground: its contacts carry m g, and lie under it. */
+static void contacts_are_seen(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    talus_build *b = ground_and_two();
+    talus_body_spec body = talus_body_spec_default();
+    body.shape = talus_build_box(b, (double[]){0.4, 0.2, 0.4});
+    body.mass = 3;
+    body.at[0] = -2, body.at[1] = 0.1;
+    int index = talus_build_body(b, &body);
+    talus_scene *scene = finish(b);
+    talus_sim *sim;
+    CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+    CHECK_OK(talus_sim_advance(sim, 0.1, &err));
+    talus_view pair;
+    CHECK_OK(talus_sim_view(sim, "contacts.bodies", &pair, &err));
+    assert_int_equal(pair.type, TALUS_INT32);
+    assert_true(pair.count >= 3);
+    double up = 0;
+    for (int i = 0; i < pair.count; i++) {
+        const int32_t *ab = (const int32_t *)((const char *)pair.data + (size_t)i * pair.stride);
+        assert_int_equal(ab[0], 0);
+        assert_int_equal(ab[1], index);
+        up -= row(sim, "contacts.force", i)[1]; /* on the ground, which is the first of the two */
+        CHECK_NEAR(row(sim, "contacts.normal", i)[1], -1, 1e-9);
+        CHECK_NEAR(row(sim, "contacts.position", i)[1], 0, 1e-4); /* the depth that contacts settle at */
+        assert_true(fabs(row(sim, "contacts.position", i)[0] + 2) < 0.21);
+        assert_true(fabs(row(sim, "contacts.gap", i)[0]) < 1e-3);
+    }
+    CHECK_REL(up, 30.0, 1e-3); /* the solver's own target */
+    CHECK_REL(row(sim, "bodies.force", index)[1], 30.0, 1e-3);
+    talus_report r;
+    talus_sim_report(sim, &r);
+    assert_int_equal(r.contacts, pair.count);
+    assert_true(r.solves >= 1 && r.solve[0].method && r.solve[0].certificate >= 0);
+    talus_sim_free(sim);
+    talus_scene_free(scene);
+}
+
 static void forces_velocities_poses(void **state)
 {
     (void)state;
@@ -342,11 +382,11 @@ static void no_memory_is_a_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scene_is_built),         cmocka_unit_test(mistakes_are_told_as_in_files),
-        cmocka_unit_test(values_arrive_as_given),   cmocka_unit_test(texts_are_scenes),
-        cmocka_unit_test(steps_and_views),          cmocka_unit_test(forces_velocities_poses),
-        cmocka_unit_test(wrong_arguments_are_told), cmocka_unit_test(save_and_restore),
-        cmocka_unit_test(no_memory_is_a_status),
+        cmocka_unit_test(a_scene_is_built),        cmocka_unit_test(mistakes_are_told_as_in_files),
+        cmocka_unit_test(values_arrive_as_given),  cmocka_unit_test(texts_are_scenes),
+        cmocka_unit_test(steps_and_views),         cmocka_unit_test(contacts_are_seen),
+        cmocka_unit_test(forces_velocities_poses), cmocka_unit_test(wrong_arguments_are_told),
+        cmocka_unit_test(save_and_restore),        cmocka_unit_test(no_memory_is_a_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
