@@ -112,7 +112,7 @@ static void body_motion(tl_reader *r, const tl_seen *seen, tl_body *b)
     static const char *const moving[] = {"velocity", "spin_rad_per_s", "force", "torque"};
     static const char *const kinds[] = {"free", "kinematic", "static"};
     if (!tl_seen_has(seen, "kind")) b->kind = tl_seen_has(seen, "motion") ? TL_BODY_KINEMATIC : TL_BODY_FREE;
-    if (b->kind == TL_BODY_KINEMATIC && !tl_seen_has(seen, "motion"))
+    if (b->kind == TL_BODY_KINEMATIC && !tl_seen_has(seen, "motion") && !r->options->driven)
         tl_read_problem(
             r, tl_seen_where(r, seen, "kind"),
             "%s.motion is missing; a kinematic body needs a function of time that returns { at = ..., rotation = ... }",

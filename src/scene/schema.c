@@ -268,7 +268,7 @@ static const tl_key render_keys[] = {
     {"samples", TL_INTEGER, AT(samples), "", WITHIN(1, 65536), "16", "rays per pixel"},
     {"background", TL_COLOUR, AT(background), "", WITHIN(0, 1), "#f2f2ef", "colour behind everything"},
     {"ground", TL_BOOLEAN, AT(ground), "", ANY, "true", "draw a ground"},
-    {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground"},
+    {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground; a lower floor of the domain takes it along"},
     {"ground_colour", TL_COLOUR, AT(ground_colour), "", WITHIN(0, 1), "#d8d6d0", "colour of the ground"},
     {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show", "material|speed|pressure|density|body"},
     {"range", TL_RANGE, AT(range), "", ANY, "{0, 0}", "values at the ends of the colour scale; equal: from the data"},
