@@ -8,10 +8,11 @@
 #define FACING_FLAT 0.7 /* the same for a point on a face, opposite */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
 #define APART 0.3       /* of the spacing: points that span less do not add support */
-#define HAIR 0.05       /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
-#define SAG 0.12        /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
-#define OPEN 0.25       /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
-#define TURN_MIN 0.01   /* radians: what a body may turn in a step, at least */
+#define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
+#define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
+#define SAG 0.12  /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
+#define OPEN 0.25 /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
+#define TURN_MIN 0.01 /* radians: what a body may turn in a step, at least */
 
 /* One of the two bodies, placed. */
 typedef struct solid {
@@ -392,7 +393,7 @@ static void refine_deepest(pair *p)
         int seed = -1;
         for (int i = 0; i < count; i++)
             if (!covered[i] && (seed < 0 || p->list[i].gap < p->list[seed].gap)) seed = i;
-        if (seed < 0) return;
+        if (seed < 0 || p->list[seed].gap > CLOSE * p->spacing) return;
         const candidate *c = &p->list[seed];
         candidate better;
         bool found = c->owner != 2 && p->count < CANDIDATES && refine(p, c, &better);
@@ -478,8 +479,10 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
 static tl_touch touch_of(const pair *p, const candidate *c)
 {
     candidate better;
-    if (c->owner != 2 && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
-    double gap = c->owner == 2 || is_exact(&p->s[1 - c->owner]) ? c->gap : exact_distance(&p->s[1 - c->owner], c->at);
+    bool close = c->owner != 2 && c->gap <= CLOSE * p->spacing;
+    if (close && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
+    close &= c->owner != 2 && !is_exact(&p->s[1 - c->owner]);
+    double gap = close ? exact_distance(&p->s[1 - c->owner], c->at) : c->gap;
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
     return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
 }
