@@ -80,6 +80,17 @@ static void sizes_of_every_order(void **state)
     assert_true(compare("sizes", 600) > 100);
 }
 
+/* A small box in the lowest corner of all, then others: places before the corner are not places at the end. */
+static void lowest_corner_is_small(void **state)
+{
+    (void)state;
+    put(0, (tl_vec3){0.3, 0.3, 0.3}, (tl_vec3){0.3, 0.3, 0.3});
+    for (int32_t i = 1; i < 60; i++)
+        put(i, tl_vec3_add((tl_vec3){0.6, 0.6, 0.6}, random3((uint64_t)i, 4)),
+            i % 2 ? (tl_vec3){0.55, 0.55, 0.55} : (tl_vec3){0.3, 0.3, 0.3});
+    assert_true(compare("small corner", 60) > 20);
+}
+
 static void huge_and_unbounded(void **state)
 {
     (void)state;
@@ -184,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(sizes_of_every_order),
+        cmocka_unit_test(lowest_corner_is_small),
         cmocka_unit_test(huge_and_unbounded),
         cmocka_unit_test(degenerate),
         cmocka_unit_test(settled_work_stays_off_the_heap),

@@ -216,10 +216,10 @@ static double row_times(const tl_csr *A, int64_t i, const double *x)
 }
 
 /* Runs all sweeps it is given and claims to have converged; the certificate is the judge. */
-static tl_outcome pgs_run(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                          tl_work *w)
+static tl_outcome pgs_run(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
+                          tl_arena *a, tl_work *w)
 {
-    (void)o, (void)a;
+    (void)o, (void)a, (void)t;
     tl_outcome out = {.result = TL_CONVERGED};
     for (; out.iterations < stop->max_iterations; out.iterations++) {
         for (int64_t c = 0; c < p->space->n / 3; c++) {

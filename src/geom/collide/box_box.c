@@ -10,6 +10,7 @@ typedef struct pair {
     double at[2][3];     /* at[r]: centre of the other box in the frame of box r */
     double dir[2][3][3]; /* dir[r][k][c]: component c, in the frame of box r, of edge direction k of the other */
     double extent;       /* smallest edge of both */
+    double sliver;       /* m: an overlap narrower than this is a passing by, not a contact */
     double margin;
     tl_vec3 between; /* from B's centre to A's */
 } pair;
@@ -20,6 +21,7 @@ typedef enum feature { FACE, EDGES, PARALLEL } feature;
 typedef struct choice {
     feature kind;
     int box, i, j; /* face i of box; edge i of A with edge j of B */
+    int face[2];   /* the best face of each */
     double separation;
 } choice;
 
@@ -98,6 +100,21 @@ static int keep_four(int count, corner *p, double extent)
     return kept;
 }
 
+/* Boxes that slide over flush neighbours overlap their sides by round-off; a contact there would trip them. What is missed this way is
+ * found with the right normal one step later, at most a sliver deep. */
+static bool is_sliver(int count, const corner *p, double width)
+{
+    double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY}, gap = INFINITY;
+    for (int i = 0; i < count; i++) {
+        lo[0] = tl_min(lo[0], p[i].u);
+        hi[0] = tl_max(hi[0], p[i].u);
+        lo[1] = tl_min(lo[1], p[i].v);
+        hi[1] = tl_max(hi[1], p[i].v);
+        gap = tl_min(gap, p[i].w);
+    }
+    return gap > -width && (hi[0] - lo[0] < width || hi[1] - lo[1] < width);
+}
+
 /* Corners of the other box's nearest face, cut to the outline of face i of box r grown by `grow`. Coordinates of r's frame;
  * w is the gap. */
 static int face_corners(const pair *p, int r, int i, double grow, corner out[8])
@@ -129,6 +146,7 @@ static int face_corners(const pair *p, int r, int i, double grow, corner out[8])
             from = to;
             to = t;
         }
+    if (is_sliver(count, from, p->sliver)) return 0;
     int kept = 0;
     double merge = tl_min(1e-5, 1e-4 * p->extent); /* 10 um */
     for (int c = 0; c < count; c++) {
@@ -178,7 +196,8 @@ static tl_vec3 edge_middle(const pair *p, int r, int edge, tl_vec3 direction)
     return x;
 }
 
-/* The two facing edges in directions i and j. `beyond`: how far past an end the nearest points of their lines are, m. */
+/* The two facing edges in directions i and j. `beyond`: how far past an end the nearest points of their lines are, m; negative: that far
+ * inside both. */
 static tl_touch edge_point(const pair *p, int i, int j, tl_vec3 normal, double *beyond)
 {
     tl_vec3 ea = edge_middle(p, 0, i, tl_vec3_neg(normal)), eb = edge_middle(p, 1, j, normal);
@@ -186,7 +205,7 @@ static tl_touch edge_point(const pair *p, int i, int j, tl_vec3 normal, double *
     double c = tl_vec3_dot(a, b), da = tl_vec3_dot(a, d), db = tl_vec3_dot(b, d), s2 = 1 - c * c;
     double s = (da - c * db) / s2, t = (c * da - db) / s2;
     double ha = p->half[0][i], hb = p->half[1][j];
-    *beyond = tl_max(0, tl_max(fabs(s) - ha, fabs(t) - hb));
+    *beyond = tl_max(fabs(s) - ha, fabs(t) - hb);
     s = tl_min(tl_max(s, -ha), ha);
     t = tl_min(tl_max(t, -hb), hb);
     tl_vec3 on_a = tl_vec3_add_scaled(ea, s, a), on_b = tl_vec3_add_scaled(eb, t, b);
@@ -240,11 +259,10 @@ static int bevel_points(const pair *p, const bevel *v, tl_touch *out)
     const double *along = p->dir[v->r][v->eo];
     double hr = p->half[v->r][v->er], ho = p->half[1 - v->r][v->eo] * fabs(along[v->er]);
     double lo = tl_max(-hr, v->q[v->er] - ho), hi = tl_min(hr, v->q[v->er] + ho);
-    double grow = tl_min(1e-6, 1e-5 * p->extent), merge = tl_min(1e-5, 1e-4 * p->extent);
-    if (!(lo <= hi + grow)) return 0;
+    if (!(hi - lo > p->sliver)) return 0;
     tl_vec3 normal = tl_vec3_add_scaled(tl_vec3_scale(v->nu, box->axis[v->iu]), v->nw, box->axis[v->iw]);
     int count = 0;
-    for (int end = 0; end < (hi - lo > merge ? 2 : 1); end++) {
+    for (int end = 0; end < 2; end++) {
         double e = end ? hi : lo, s = (e - v->q[v->er]) / along[v->er];
         double u = v->su * p->half[v->r][v->iu], w = v->sw * p->half[v->r][v->iw];
         double du = v->q[v->iu] + s * along[v->iu] - u, dw = v->q[v->iw] + s * along[v->iw] - w;
@@ -262,7 +280,8 @@ static int bevel_points(const pair *p, const bevel *v, tl_touch *out)
 typedef struct list {
     int count;
     tl_touch *touch;
-    double apart; /* m: nearer points with nearly the same normal are one */
+    double
+        apart; /* m: of two points nearer than this, with nearly the same normal or the first one's gap smaller, the first stays */
 } list;
 
 static void list_add(list *l, tl_touch t)
@@ -270,7 +289,8 @@ static void list_add(list *l, tl_touch t)
     int worst = -1;
     for (int i = 0; i < l->count; i++) {
         const tl_touch *o = &l->touch[i];
-        if (tl_vec3_dot(o->normal, t.normal) > 0.9 && tl_vec3_norm2(tl_vec3_sub(o->at, t.at)) < l->apart * l->apart)
+        if ((o->gap <= t.gap || tl_vec3_dot(o->normal, t.normal) > 0.9) &&
+            tl_vec3_norm2(tl_vec3_sub(o->at, t.at)) < l->apart * l->apart)
             return;
         if (worst < 0 || o->gap > l->touch[worst].gap) worst = i;
     }
@@ -291,19 +311,28 @@ static void add_corners(const pair *p, int r, list *l)
             x[e] = p->at[r][e] + (c & 1 ? h[0] : -h[0]) * dir[0][e] + (c & 2 ? h[1] : -h[1]) * dir[1][e] +
                    (c & 4 ? h[2] : -h[2]) * dir[2][e];
             double over = fabs(x[e]) - p->half[r][e];
-            if (over > 0) {
+            if (over > -p->sliver) {
                 outside++;
                 face = e;
                 gap = over;
             }
         }
-        if (outside != 1 || !(gap <= p->margin)) continue;
+        if (outside != 1 || !(gap >= 0 && gap <= p->margin)) continue;
         const tl_obox *box = p->box[r];
         tl_vec3 outward = tl_vec3_scale(sign_of(x[face]), box->axis[face]), at = box->centre;
         for (int e = 0; e < 3; e++) at = tl_vec3_add_scaled(at, x[e], box->axis[e]);
         list_add(l,
                  (tl_touch){tl_vec3_add_scaled(at, -0.5 * gap, outward), r == 1 ? outward : tl_vec3_neg(outward), gap});
     }
+}
+
+/* Open points of a face. */
+static void add_open(const pair *p, int r, int i, list *l)
+{
+    tl_touch t[4];
+    int count = face_points(p, r, i, t);
+    for (int k = 0; k < count; k++)
+        if (t[k].gap > 0) list_add(l, t[k]);
 }
 
 /* Edges that cross with a gap between them. */
@@ -315,7 +344,7 @@ static void add_edges(const pair *p, list *l)
             double beyond;
             if (!edge_normal(p, i, j, &normal)) continue;
             tl_touch t = edge_point(p, i, j, normal, &beyond);
-            if (t.gap >= 0 && t.gap <= p->margin && beyond <= 0) list_add(l, t);
+            if (t.gap >= 0 && t.gap <= p->margin && beyond <= -p->sliver) list_add(l, t);
         }
 }
 
@@ -324,12 +353,13 @@ static void add_edges(const pair *p, list *l)
 /* False when the boxes are farther apart than the margin. */
 static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choice *best, bevel *v)
 {
-    double face_margin = tl_min(rules->face_margin, 1e-3 * p->extent);
-    double stay = tl_min(rules->hysteresis, 2e-3 * p->extent);
+    double face_margin = tl_min(rules->face_margin, 5e-3 * p->extent);
+    double stay = tl_min(rules->hysteresis, 1e-2 * p->extent);
+    double together = tl_min(rules->parallel_margin, 1e-2 * p->extent);
     double tie = tl_min(1e-6, 1e-5 * p->extent); /* round-off between equals: the first wins */
 
     /* faces; `score` is the separation with what counts in favour of last step's */
-    double score = -INFINITY;
+    double score = -INFINITY, of_box[2] = {-INFINITY, -INFINITY};
     for (int r = 0; r < 2; r++)
         for (int i = 0; i < 3; i++) {
             const double *h = p->half[1 - r], (*dir)[3] = p->dir[r];
@@ -337,9 +367,15 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
                        (h[0] * fabs(dir[0][i]) + h[1] * fabs(dir[1][i]) + h[2] * fabs(dir[2][i]));
             if (s > p->margin) return false;
             double mine = s + (face_code(r, i) == last ? stay : 0);
+            if (mine > of_box[r]) {
+                of_box[r] = mine;
+                best->face[r] = i;
+            }
             if (mine > score + tie) {
                 score = mine;
-                *best = (choice){FACE, r, i, 0, s};
+                best->box = r;
+                best->i = i;
+                best->separation = s;
             }
         }
     choice face = *best;
@@ -361,7 +397,10 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (s > p->margin) return false;
             if (s > score + tie) {
                 score = s;
-                *best = (choice){EDGES, 0, i, j, s};
+                best->kind = EDGES;
+                best->i = i;
+                best->j = j;
+                best->separation = s;
             }
         }
 
@@ -374,7 +413,7 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (face.i == er || fabs(C[i][j]) < 0.9998) continue;
             double slant = C[i1][j] * C[i1][j] + C[i2][j] * C[i2][j];
             double length = tl_min(p->half[0][i], p->half[1][j]);
-            if (slant * length * length > rules->parallel_margin * rules->parallel_margin) continue;
+            if (slant * length * length > together * together) continue;
             double flat = 0;
             for (int k = 0; k < 3; k++)
                 for (int m = 0; m < 3; m++)
@@ -382,22 +421,27 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (flat >= rules->flat_cos) continue;
             if (!bevel_make(p, face.box, face.i, er, eo, v)) continue;
             double allowed =
-                tl_min(rules->parallel_margin, 2e-3 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
+                tl_min(rules->parallel_margin, 1e-2 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
             if (v->separation > p->margin) return false;
-            if (v->separation >= face_score - allowed) *best = (choice){PARALLEL, 0, i, j, v->separation};
+            if (v->separation >= face_score - allowed) {
+                best->kind = PARALLEL;
+                best->i = i;
+                best->j = j;
+                best->separation = v->separation;
+            }
         }
     return true;
 }
 
 static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl_touch *out)
 {
-    choice best = {FACE, 0, 0, 0, -INFINITY};
+    choice best = {.kind = FACE};
     bevel v;
     if (!choose(p, rules, *axis, &best, &v)) {
         *axis = 0;
         return 0;
     }
-    list l = {0, out, 0.02 * p->extent};
+    list l = {0, out, 0.05 * p->extent};
     double flat = 0;
     switch (best.kind) {
     case FACE:
@@ -411,6 +455,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         *axis = edge_code(best.i, best.j);
         edge_normal(p, best.i, best.j, &normal);
         out[l.count++] = edge_point(p, best.i, best.j, normal, &beyond);
+        if (beyond > -p->sliver && out[0].gap > 0) l.count = 0; /* a passing by */
         break;
     }
     case PARALLEL:
@@ -419,6 +464,8 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         break;
     }
     if (flat < rules->flat_cos || best.separation > l.apart || !l.count) {
+        if (best.kind != FACE || best.box != 0) add_open(p, 0, best.face[0], &l);
+        if (best.kind != FACE || best.box != 1) add_open(p, 1, best.face[1], &l);
         add_corners(p, 0, &l);
         add_corners(p, 1, &l);
         add_edges(p, &l);
@@ -426,13 +473,15 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
     return l.count;
 }
 
-/* The same pair comes in the same order whatever the caller's: ordered along a direction in which no structure is built. */
+/* The same pair comes in the same order whatever the caller's: by size, and equal boxes along a direction in which no structure is
+ * built, so that round-off does not exchange them. */
 static bool out_of_order(const tl_obox *a, const tl_obox *b)
 {
-    const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757};
+    const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757}; /* chosen */
+    int size = memcmp(&a->half, &b->half, sizeof a->half);
+    if (size) return size > 0;
     double x = tl_vec3_dot(along, tl_vec3_sub(a->centre, b->centre));
-    if (x != 0) return x < 0;
-    return memcmp(a, b, sizeof *a) > 0;
+    return x != 0 ? x < 0 : memcmp(a, b, sizeof *a) > 0;
 }
 
 int tl_box_box(const tl_obox *a, const tl_obox *b, double margin, const tl_box_rules *rules, int32_t *axis,
@@ -453,6 +502,7 @@ int tl_box_box(const tl_obox *a, const tl_obox *b, double margin, const tl_box_r
         }
     tl_vec3 least = tl_vec3_min(a->half, b->half);
     p.extent = 2 * tl_min(least.x, tl_min(least.y, least.z));
+    p.sliver = tl_min(1e-4, 1e-3 * p.extent);
 
     int32_t known = swap ? swapped_code(*axis) : *axis;
     int count = points_of(&p, rules, &known, out);

@@ -36,8 +36,8 @@ static talus_status no_memory(const search *s, talus_error *err)
 /* Room for `more` pairs. The old list stays in the arena: all lists together take twice the last one. */
 static talus_status grow(search *s, int64_t more, talus_error *err)
 {
-    if (s->pairs + more <= s->room) return TALUS_OK;
-    int64_t room = 2 * s->room + more;
+    if (s->pairs + more < s->room) return TALUS_OK;
+    int64_t room = 2 * s->room + more + 1;
     uint64_t *pair = TL_TAKE(s->a, uint64_t, room);
     if (!pair) return no_memory(s, err);
     if (s->pairs > 0) memcpy(pair, s->pair, sizeof *pair * (size_t)s->pairs);
@@ -46,11 +46,12 @@ static talus_status grow(search *s, int64_t more, talus_error *err)
     return TALUS_OK;
 }
 
-static void put(search *s, int32_t a, int32_t b)
+/* Adds the pair if it is `near`, without a branch. Needs room for one. */
+static void put(search *s, int32_t a, int32_t b, bool near)
 {
-    if (!s->moves[a] && !s->moves[b]) return;
-    s->pair[s->pairs++] =
-        a < b ? (uint64_t)a * (uint64_t)s->count + (uint64_t)b : (uint64_t)b * (uint64_t)s->count + (uint64_t)a;
+    int32_t low = a < b ? a : b, high = a < b ? b : a;
+    s->pair[s->pairs] = (uint64_t)low * (uint64_t)s->count + (uint64_t)high;
+    s->pairs += near & (s->moves[a] | s->moves[b]);
 }
 
 /* Power of two above the largest edge; INT32_MIN for a point. */
@@ -96,8 +97,8 @@ static talus_status search_plainly(search *s, const int32_t *level, int32_t own,
         if (level[i] != own) continue;
         TL_TRY(grow(s, s->count, err));
         for (int32_t j = 0; j < s->count; j++) {
-            bool other = own == LEVEL_WIDE ? level[j] >= 0 : level[j] >= 0 && level[j] < own;
-            if ((other || (level[j] == own && j > i)) && overlap(&s->box[i], &s->box[j])) put(s, i, j);
+            bool other = level[j] >= 0 && (own == LEVEL_WIDE || level[j] < own);
+            put(s, i, j, (other | (level[j] == own && j > i)) & overlap(&s->box[i], &s->box[j]));
         }
     }
     return TALUS_OK;
@@ -174,13 +175,12 @@ static talus_status search_cells(search *s, const int32_t *level, int32_t own, i
             if ((r % 3 == 2 && last_row) || (r / 3 == 2 && last_layer)) continue; /* it does not reach that far */
             uint64_t row = (uint64_t)(r / 3 - 1) * ((uint64_t)1 << 2 * AXIS_BITS) +
                            (uint64_t)(r % 3 - 1) * ((uint64_t)1 << AXIS_BITS);
-            uint64_t from = key[k] + row - FINE - 1, to = key[k] + row + width;
+            uint64_t here = key[k] + row, from = here > FINE ? here - FINE - 1 : 0, to = here + width;
             while (start[r] < m && member_key[start[r]] < from) start[r]++;
             int32_t q = mine && r == 4 ? before : start[r], end = q;
             while (end < m && member_key[end] <= to) end++;
             TL_TRY(grow(s, end - q, err));
-            for (; q < end; q++)
-                if (overlap(&b, &member_box[q])) put(s, id[k], member[q]);
+            for (; q < end; q++) put(s, id[k], member[q], overlap(&b, &member_box[q]));
         }
     }
     return TALUS_OK;

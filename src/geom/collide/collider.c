@@ -1,6 +1,7 @@
 #include "geom/collide/collider_data.h"
 
 #include "base/alloc.h"
+#include "geom/collide/general.h"
 #include "geom/collide/pairs.h"
 #include "geom/shape_node.h"
 
@@ -51,26 +52,33 @@ talus_status tl_collider_create(tl_collider **out, const tl_shape_tree *t, int n
     if (!(cell >= 0 && cell < INFINITY))
         return TL_FAIL(err, TALUS_BAD_INPUT, "collider: cell must be at least 0, got %g", cell);
     tl_collider c = {.bounds = tl_shape_bounds(t, node)};
-    if (!primitive_of(t, node, &c))
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "collider: only spheres, sharp boxes and half-spaces");
+    if (!primitive_of(t, node, &c)) {
+        c.kind = TL_COLLIDER_GENERAL;
+        c.extent = smallest(tl_vec3_sub(c.bounds.hi, c.bounds.lo));
+        TL_TRY(tl_general_create(&c.field, t, node, cell, err));
+    }
     *out = TL_NEW(tl_collider, 1);
-    if (!*out) return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory");
+    if (!*out) {
+        tl_general_free(c.field);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory");
+    }
     **out = c;
     return TALUS_OK;
 }
 
-void tl_collider_free(tl_collider *c) { tl_free(c); }
+void tl_collider_free(tl_collider *c)
+{
+    if (!c) return;
+    tl_general_free(c->field);
+    tl_free(c);
+}
 
 /* ---- questions ---- */
 
 tl_collider_kind tl_collider_kind_of(const tl_collider *c) { return c->kind; }
 double tl_collider_extent(const tl_collider *c) { return c->extent; }
 
-int32_t tl_collider_samples(const tl_collider *c)
-{
-    (void)c;
-    return 0;
-}
+int32_t tl_collider_samples(const tl_collider *c) { return c->field ? c->field->samples : 0; }
 
 /* Half edges of the world box around a box of these half edges turned by R. */
 static tl_vec3 turned_half(tl_mat3 R, tl_vec3 half)
@@ -104,10 +112,7 @@ double tl_collider_reach(const tl_collider *c, tl_vec3 from)
     case TL_COLLIDER_SPHERE: return tl_vec3_norm(d) + c->radius;
     case TL_COLLIDER_BOX: d = tl_mat3_tmul_vec(c->axes, d); break;
     case TL_COLLIDER_HALF_SPACE: return INFINITY;
-    case TL_COLLIDER_GENERAL:
-        d = tl_vec3_sub(from, tl_vec3_scale(0.5, tl_vec3_add(c->bounds.lo, c->bounds.hi)));
-        h = tl_vec3_scale(0.5, tl_vec3_sub(c->bounds.hi, c->bounds.lo));
-        break;
+    case TL_COLLIDER_GENERAL: return tl_general_reach(c->field, from);
     }
     return tl_vec3_norm((tl_vec3){fabs(d.x) + h.x, fabs(d.y) + h.y, fabs(d.z) + h.z});
 }
@@ -119,12 +124,28 @@ static tl_vec3 plane_normal(const tl_collider *c, const tl_pose *x)
     return tl_quat_rotate(x->rotation, tl_mat3_column(c->axes, 0));
 }
 
+/* Which of two general bodies is looked at first may depend on nothing but what they are and where: the larger shape, then the place. */
+static bool general_first(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b)
+{
+    const double key[2][8] = {
+        {A->field->samples, a->at.x, a->at.y, a->at.z, a->rotation.w, a->rotation.x, a->rotation.y, a->rotation.z},
+        {B->field->samples, b->at.x, b->at.y, b->at.z, b->rotation.w, b->rotation.x, b->rotation.y, b->rotation.z}};
+    for (int i = 0; i < 8; i++)
+        if (key[0][i] != key[1][i]) return key[0][i] > key[1][i];
+    return true;
+}
+
 /* A->kind <= B->kind. */
 static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
                            double margin, int32_t *axis, tl_touch *out)
 {
     tl_vec3 at = tl_pose_apply(a, A->centre), to = tl_pose_apply(b, B->centre);
     tl_obox box;
+    if (B->kind == TL_COLLIDER_GENERAL) {
+        int count = tl_general_touches(B, b, A, a, margin, out);
+        for (int i = 0; i < count; i++) out[i].normal = tl_vec3_neg(out[i].normal);
+        return count;
+    }
     if (A->kind == TL_COLLIDER_SPHERE) switch (B->kind) {
         case TL_COLLIDER_SPHERE: return tl_sphere_sphere(at, A->radius, to, B->radius, margin, out);
         case TL_COLLIDER_BOX: box = tl_obox_of(B, b); return tl_sphere_box(at, A->radius, &box, margin, out);
@@ -147,7 +168,9 @@ static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_coll
 int tl_collide(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b, double margin,
                int32_t *axis, tl_touch out[TL_TOUCHES_MAX])
 {
-    if (A->kind <= B->kind) return collide_ordered(A, a, B, b, margin, axis, out);
+    bool in_order = A->kind == TL_COLLIDER_GENERAL && B->kind == TL_COLLIDER_GENERAL ? general_first(A, a, B, b)
+                                                                                     : A->kind <= B->kind;
+    if (in_order) return collide_ordered(A, a, B, b, margin, axis, out);
     int count = collide_ordered(B, b, A, a, margin, axis, out);
     for (int i = 0; i < count; i++) out[i].normal = tl_vec3_neg(out[i].normal);
     return count;

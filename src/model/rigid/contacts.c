@@ -243,6 +243,26 @@ void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigi
 
 /* ---- the problem ---- */
 
+/* block += D M^-1 D^T of one body: rows d_i of the point, lever r. */
+static void add_block(double inv_mass, const double *inv_inertia, const tl_rigid_point *p, tl_vec3 r, double *block)
+{
+    if (!(inv_mass > 0)) return;
+    const tl_vec3 d[3] = {p->normal, p->t1, p->t2};
+    tl_mat3 I;
+    memcpy(I.m, inv_inertia, sizeof I.m);
+    tl_vec3 turn[3], push[3];
+    for (int i = 0; i < 3; i++) {
+        turn[i] = tl_vec3_cross(r, d[i]);
+        push[i] = tl_mat3_mul_vec(I, turn[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            double both = tl_vec3_dot(turn[i], push[j]) + (i == j ? inv_mass : 0);
+            block[3 * i + j] += both;
+            if (i != j) block[3 * j + i] += both;
+        }
+}
+
 static void put_row(tl_csr *J, int64_t row, const tl_rigid_point *p, tl_vec3 d, tl_vec3 ra, tl_vec3 rb)
 {
     double *val = J->val + 12 * row;
@@ -268,7 +288,7 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
                       TL_TAKE(a, double, 12 * rows)};
     out->q = TL_TAKE(a, double, rows);
     out->bias = TL_TAKE_ZERO(a, double, rows);
-    double *blocks = TL_TAKE(a, double, 9 * m), *mu = TL_TAKE(a, double, m);
+    double *blocks = TL_TAKE_ZERO(a, double, 9 * m), *mu = TL_TAKE(a, double, m);
     out->W = (tl_contact_operator){&out->bodies, TL_TAKE(a, double, 6 * (int64_t)r->count)};
     if (!out->J.start || !out->J.col || !out->J.val || !out->q || !out->bias || !blocks || !mu || !out->W.v)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a problem of %lld contacts", (long long)m);
@@ -279,11 +299,12 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
         put_row(&out->J, 3 * k, p, p->normal, ra, rb);
         put_row(&out->J, 3 * k + 1, p, p->t1, ra, rb);
         put_row(&out->J, 3 * k + 2, p, p->t2, ra, rb);
+        add_block(inv_mass[p->a], inv_inertia + 9 * (int64_t)p->a, p, ra, blocks + 9 * k);
+        add_block(inv_mass[p->b], inv_inertia + 9 * (int64_t)p->b, p, rb, blocks + 9 * k);
         out->bias[3 * k] = fmax(p->gap, 0) / dt;
         mu[k] = p->friction;
     }
     out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};
-    tl_contact_diagonal(&out->bodies, blocks);
     tl_contact_free_velocity(&out->bodies, out->bias, out->q);
     out->problem = (tl_contact){&out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies};
     return TALUS_OK;

@@ -80,27 +80,20 @@ static void step(state *s, double *L, tl_work *w)
 static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
-    int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
-    return tl_pairs_bytes(p) + TL_ARENA_ROOM(double, m) + 6 * TL_ARENA_ROOM(double, 3 * m) +
-           TL_ARENA_ROOM(double, 6 * b);
+    int64_t m = p->space->n / 3;
+    return TL_ARENA_ROOM(double, m) + 6 * TL_ARENA_ROOM(double, 3 * m) + tl_pairs_room(p);
 }
 
-static tl_outcome run(const tl_contact *p, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w, bool shift)
+static tl_outcome run(const tl_pairs *t, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w, bool shift)
 {
-    size_t mark = tl_arena_mark(a);
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
-    tl_pairs t;
-    if (!tl_pairs_build(p, &t, a)) {
-        tl_arena_release(a, mark);
-        out.result = TL_NOT_APPLICABLE;
-        return out;
-    }
-    int64_t n = 3 * (int64_t)t.contacts;
-    state s = {.t = &t, .s = TL_TAKE(a, double, t.contacts), .dv = TL_TAKE(a, double, 6 * (int64_t)t.moving)};
+    int64_t n = 3 * (int64_t)t->contacts;
+    state s = {.t = t, .s = TL_TAKE(a, double, t->contacts), .dv = TL_TAKE(a, double, tl_pairs_lanes(t))};
     double **all[] = {&s.x, &s.x_old, &s.y, &s.u, &s.u_old, &s.uy};
     for (int k = 0; k < 6; k++) *all[k] = TL_TAKE(a, double, n);
-    memset(s.s, 0, sizeof(double) * (size_t)t.contacts);
-    for (int32_t c = 0; c < t.contacts; c++) tl_project_cone(t.pair[c].mu, lam + 3 * (int64_t)c, s.x + 3 * (int64_t)c);
+    memset(s.s, 0, sizeof(double) * (size_t)t->contacts);
+    for (int32_t c = 0; c < t->contacts; c++)
+        tl_project_cone(t->pair[c].mu, lam + 3 * (int64_t)c, s.x + 3 * (int64_t)c);
     velocities(&s, s.x, s.u, w);
     if (shift) refresh_shift(&s, s.u);
     memcpy(s.y, s.x, sizeof(double) * (size_t)n);
@@ -137,26 +130,26 @@ static tl_outcome run(const tl_contact *p, const tl_stop *stop, double *lam, tl_
         }
     }
     out.residual = least;
-    tl_arena_release(a, mark);
     return out;
 }
 
-static tl_outcome run_shift(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                            tl_work *w)
+static tl_outcome run_shift(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
+                            double *lam, tl_arena *a, tl_work *w)
 {
-    (void)o;
-    return run(p, stop, lam, a, w, true);
+    (void)o, (void)p;
+    return run(t, stop, lam, a, w, true);
 }
 
-static tl_outcome run_convex(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                             tl_work *w)
+static tl_outcome run_convex(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
+                             double *lam, tl_arena *a, tl_work *w)
 {
-    (void)o;
-    return run(p, stop, lam, a, w, false);
+    (void)o, (void)p;
+    return run(t, stop, lam, a, w, false);
 }
 
 const tl_contact_method tl_contact_apgd_shift = {
-    "apgd-shift", "accelerated projected gradient with shift: the best without a factorisation", true, bytes,
+    "apgd-shift", "accelerated projected gradient with shift: the best without a factorisation", true, true, bytes,
     run_shift};
 const tl_contact_method tl_contact_apgd_convex = {
-    "apgd-convex", "the same without the shift: the convex relaxation, lifts sliding bodies", false, bytes, run_convex};
+    "apgd-convex", "the same without the shift: the convex relaxation, lifts sliding bodies", false, true, bytes,
+    run_convex};

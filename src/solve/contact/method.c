@@ -31,12 +31,18 @@ talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, c
 {
     TL_TRY(tl_contact_check(p, err));
     /* room for the certificate as well: nothing can fail once the method has changed lam */
-    size_t need = m->bytes(p, o), certify = tl_contact_certify_bytes(p);
+    size_t need = m->bytes(p, o) + (m->on_bodies ? tl_pairs_bytes(p) : 0), certify = tl_contact_certify_bytes(p);
     TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
 
     *report = (tl_contact_report){.work.history = history};
     double began = tl_seconds();
-    report->outcome = m->run(p, o, stop, lam, a, &report->work);
+    size_t mark = tl_arena_mark(a);
+    tl_pairs t;
+    if (m->on_bodies && !tl_pairs_build(p, &t, a))
+        report->outcome = (tl_outcome){.result = TL_NOT_APPLICABLE, .residual = NAN};
+    else
+        report->outcome = m->run(p, m->on_bodies ? &t : NULL, o, stop, lam, a, &report->work);
+    tl_arena_release(a, mark);
     report->seconds = tl_seconds() - began;
 
     TL_TRY(tl_contact_certify(p, lam, &report->certificate, a, err));

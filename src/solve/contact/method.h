@@ -1,9 +1,9 @@
-/* Methods for frictional contact, by name. See docs/methods.md for what each one does. All need the bodies
- * behind W. tl_contact_solve also takes a method of the caller's. */
+/* Methods for frictional contact, by name. See docs/methods.md for what each one does. All of the table need the bodies
+ * behind W and leave W itself alone. tl_contact_solve also takes a method of the caller's. */
 #ifndef TL_SOLVE_CONTACT_METHOD_H
 #define TL_SOLVE_CONTACT_METHOD_H
 
-#include "solve/contact/problem.h"
+#include "solve/contact/pairs.h"
 #include "solve/options.h"
 #include "solve/outcome.h"
 
@@ -11,10 +11,12 @@ typedef struct tl_contact_method {
     const char *name;  /* as in scene files */
     const char *help;  /* one line */
     bool true_coulomb; /* false: solves the convex relaxation, which lifts sliding bodies */
-    size_t (*bytes)(const tl_contact *p, const tl_options *o);
-    /* lam [n + halo]: start in, answer out. Takes at most bytes() from the arena, nothing from the heap. */
-    tl_outcome (*run)(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                      tl_work *w);
+    bool on_bodies;    /* wants pairs; not applicable where they cannot be built */
+    size_t (*bytes)(const tl_contact *p, const tl_options *o); /* without the pairs */
+    /* lam [n + halo]: start in, answer out; t: NULL unless on_bodies. Takes at most bytes() from the arena, nothing
+     * from the heap. */
+    tl_outcome (*run)(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
+                      tl_arena *a, tl_work *w);
 } tl_contact_method;
 
 int tl_contact_method_count(void);

@@ -27,9 +27,7 @@ static void apply_normals(const tl_linop *A, const double *x, double *y)
     for (int32_t c = 0; c < s->t->contacts; c++) s->lam[3 * (int64_t)c] = s->scale[c] * x[c];
     tl_pairs_push(s->t, s->lam, s->dv);
     for (int32_t c = 0; c < s->t->contacts; c++) {
-        double u[3];
-        tl_pair_velocity(&s->t->pair[c], s->dv, u);
-        y[c] = s->scale[c] * (u[0] - s->t->pair[c].q[0]);
+        y[c] = s->scale[c] * tl_pair_change(&s->t->pair[c], s->dv)[0];
     }
 }
 
@@ -51,56 +49,50 @@ static void sweep_tangents(const tl_pairs *t, double *lam, double *dv)
 
 static size_t bytes(const tl_contact *p, const tl_options *o)
 {
-    int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
+    int64_t m = p->space->n / 3;
     tl_space s = tl_space_local(m);
     tl_boxqp qp = {.space = &s};
     tl_options plain = *o;
     plain.precond = NULL;
-    return tl_pairs_bytes(p) + 5 * TL_ARENA_ROOM(double, m) + TL_ARENA_ROOM(double, 3 * m) +
-           2 * TL_ARENA_ROOM(double, 6 * b) + tl_boxqp_method_find("mprgp")->bytes(&qp, &plain);
+    return 5 * TL_ARENA_ROOM(double, m) + TL_ARENA_ROOM(double, 3 * m) + 2 * tl_pairs_room(p) +
+           tl_boxqp_method_find("mprgp")->bytes(&qp, &plain);
 }
 
-static tl_outcome run(const tl_contact *p, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a,
-                      tl_work *w)
+static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
+                      tl_arena *a, tl_work *w)
 {
-    size_t mark = tl_arena_mark(a);
+    (void)p;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
-    tl_pairs t;
-    if (!tl_pairs_build(p, &t, a)) {
-        tl_arena_release(a, mark);
-        out.result = TL_NOT_APPLICABLE;
-        return out;
-    }
-    int64_t m = t.contacts;
+    int64_t m = t->contacts;
     double *scale = TL_TAKE(a, double, m), *b = TL_TAKE(a, double, m), *lo = TL_TAKE(a, double, m);
     double *x = TL_TAKE(a, double, m), *one = TL_TAKE(a, double, m);
-    double *dv = TL_TAKE(a, double, 6 * (int64_t)t.moving);
-    normals ctx = {&t, TL_TAKE(a, double, 3 * m), TL_TAKE(a, double, 6 * (int64_t)t.moving), scale};
+    double *dv = TL_TAKE(a, double, tl_pairs_lanes(t));
+    normals ctx = {t, TL_TAKE(a, double, 3 * m), TL_TAKE(a, double, tl_pairs_lanes(t)), scale};
     tl_space space = tl_space_local(m);
     tl_boxqp qp = {.space = &space, .A = {.apply = apply_normals, .ctx = &ctx}, .b = b, .lo = lo, .diag = one};
     const tl_boxqp_method *mprgp = tl_boxqp_method_find("mprgp");
     tl_options plain = *o;
     plain.precond = NULL;
-    for (int64_t c = 0; c < m; c++) scale[c] = sqrt(t.pair[c].w_n), lo[c] = 0, one[c] = 1;
+    for (int64_t c = 0; c < m; c++) scale[c] = sqrt(t->pair[c].w_n), lo[c] = 0, one[c] = 1;
 
     int cap = stop->max_iterations ? stop->max_iterations : OUTER_DEFAULT;
     for (;; out.iterations++, w->outer++) {
-        out.residual = tl_pairs_residual(&t, lam, dv);
+        out.residual = tl_pairs_residual(t, lam, dv);
         tl_work_record(w, out.residual);
         if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
         if (out.result != TL_OUT_OF_ITERATIONS || out.iterations >= cap || tl_stop_spent(stop, w)) break;
 
-        for (int k = 0; k < TANGENT_SWEEPS; k++, w->products++) sweep_tangents(&t, lam, dv);
+        for (int k = 0; k < TANGENT_SWEEPS; k++, w->products++) sweep_tangents(t, lam, dv);
 
         /* normals: minimise over lam_n >= 0 with the friction as it is */
         double b_max = 0;
-        tl_pairs_push(&t, lam, dv);
+        tl_pairs_push(t, lam, dv);
         for (int64_t c = 0; c < m; c++) x[c] = lam[3 * c] / scale[c];
         apply_normals(&qp.A, x, b);
         for (int64_t c = 0; c < m; c++) {
             double u[3];
-            tl_pair_velocity(&t.pair[c], dv, u);
+            tl_pair_velocity(&t->pair[c], dv, u);
             b[c] -= scale[c] * u[0];
             b_max = fmax(b_max, fabs(b[c]));
         }
@@ -110,9 +102,8 @@ static tl_outcome run(const tl_contact *p, const tl_options *o, const tl_stop *s
         mprgp->run(&qp, &plain, &(tl_stop){b_max > 0 ? target / b_max : 1, INNER_MAX, 0}, x, a, w);
         for (int64_t c = 0; c < m; c++) lam[3 * c] = scale[c] * x[c];
     }
-    tl_arena_release(a, mark);
     return out;
 }
 
 const tl_contact_method tl_contact_staggered = {
-    "staggered", "staggered projections: friction sweeps and MPRGP on the normals in turns", true, bytes, run};
+    "staggered", "staggered projections: friction sweeps and MPRGP on the normals in turns", true, true, bytes, run};
