@@ -27,6 +27,7 @@
 #define TOLERANCE_LEAST 1e-8 /* m/s: 1e-7 of g dt at 10 ms */
 #define TOLERANCE_SPEED 1e-5 /* of the fastest body */
 #define ITERATIONS_MAX 500   /* of methods that have no limit of their own */
+#define ITERATIONS_RATIO 300 /* with masses of TOLD_RATIO and more */
 #define LOOKS_MAX 3          /* second looks per step */
 #define LOOK_MOVED 2e-4      /* m: bodies that moved less are not looked at again */
 #define SLOP_MOST 1e-4       /* m */
@@ -37,13 +38,15 @@
 #define MOVE_REACHES 2.0 /* a body near others moves at most so many of its radii per step, */
 #define TURN_MOST 0.5    /* and turns at most so many rad: margins and linear gaps hold that far */
 #define TOLD_OVERLAPS 5  /* pairs named before the first step */
+#define TOLD_RATIO 1e9   /* of masses: above, rounding shows in the motion of the lightest */
 
 /* Kept between steps; nothing here changes a result. */
 typedef struct kept {
     const tl_contact_method *method;
     tl_factor *factor; /* analysis of an unchanged pattern */
-    double slop;
-    bool *lost; /* [scene_count] body was told to be outside of the domain */
+    int iterations;    /* 0: the method's own */
+    double slop;       /* m */
+    bool *lost;        /* [scene_count] body was told to be outside of the domain */
 } kept;
 
 enum phase { PREDICT, DETECT, ASSEMBLE, SOLVE, MOVE, LOOK, BOUNCE, STABILISE, PHASES };
@@ -166,6 +169,25 @@ static talus_status tell_overlaps(tl_sim *sim, double slop, talus_error *err)
     return TALUS_OK;
 }
 
+/* Forces that hold the heaviest up are rounded to 1e-16 of themselves, which is no longer small for the lightest. */
+static bool tell_mass_ratio(const tl_sim *sim)
+{
+    int32_t light = -1, heavy = -1;
+    const tl_rigid_body *b = sim->rigid.body;
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+        if (b[i].kind != TL_BODY_FREE) continue;
+        if (light < 0 || b[i].mass < b[light].mass) light = i;
+        if (heavy < 0 || b[i].mass > b[heavy].mass) heavy = i;
+    }
+    if (light < 0 || !(b[heavy].mass > TOLD_RATIO * b[light].mass)) return false;
+    tl_log_write(
+        &sim->log, 0,
+        "masses from %.3g kg (\"%s\") to %.3g kg (\"%s\"), a ratio of %.3g: forces between them have %d good digits",
+        b[light].mass, name_of(sim, light), b[heavy].mass, name_of(sim, heavy), b[heavy].mass / b[light].mass,
+        (int)fmax(0, 16 - log10(b[heavy].mass / b[light].mass)));
+    return true;
+}
+
 static talus_status begin(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -184,6 +206,9 @@ static talus_status begin(tl_sim *sim, talus_error *err)
     tl_factor_options order = tl_factor_options_default();
     order.order = TL_ORDER_AMD;
     TL_TRY(tl_factor_create(&k->factor, &order, err));
+    k->iterations = s->solver.contact.iterations;
+    if (tell_mass_ratio(sim) && !k->iterations) k->iterations = ITERATIONS_RATIO;
+    if (!k->iterations && strncmp(k->method->name, "newton", 6)) k->iterations = ITERATIONS_MAX;
     return tell_overlaps(sim, k->slop, err);
 }
 
@@ -358,12 +383,7 @@ static talus_status judge(const rigid_step *s, bool *again, talus_error *err)
 
 static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
 {
-    const tl_contact_spec *asked = &s->scene->solver.contact;
-    bool own_limit = !strncmp(s->kept->method->name, "newton", 6);
-    tl_stop stop = {.tolerance = s->tolerance,
-                    .max_iterations = asked->iterations > 0 ? asked->iterations
-                                      : own_limit           ? 0
-                                                            : ITERATIONS_MAX};
+    tl_stop stop = {.tolerance = s->tolerance, .max_iterations = s->kept->iterations};
     tl_options options = tl_options_default();
     options.factor = s->kept->factor;
     TL_TRY(tl_contact_solve(s->kept->method, &s->p.problem, &options, &stop, s->lam, s->arena, s->sim->history,
@@ -514,13 +534,13 @@ static talus_status stabilise(rigid_step *s, talus_error *err)
     tl_pairs t;
     TL_TRY(tl_arena_reserve(s->arena, tl_pairs_bytes(&s->p.problem), err));
     if (!tl_pairs_build(&s->p.problem, &t, s->arena)) return TALUS_OK;
-    double *push = TL_TAKE_ZERO(s->arena, double, 3 * m), *d = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)t.moving);
+    double *push = TL_TAKE_ZERO(s->arena, double, 3 * m), *d = TL_TAKE_ZERO(s->arena, double, tl_pairs_lanes(&t));
     if (!push || !d) return no_memory(err);
     tl_contact_sweep(&t, PUSH_SWEEPS, TL_SWEEP_DISC, push, d, NULL);
     for (int32_t k = 0; k < t.moving; k++) {
         tl_motion *b = &s->body[t.of_moving[k]];
-        b->x = tl_vec3_add(b->x, tl_vec3_load(d + 6 * (int64_t)k));
-        b->q = tl_quat_normalize(tl_quat_mul(tl_quat_exp(tl_vec3_load(d + 6 * (int64_t)k + 3)), b->q));
+        b->x = tl_vec3_add(b->x, tl_vec3_load(d + TL_BODY_LANES * (int64_t)k));
+        b->q = tl_quat_normalize(tl_quat_mul(tl_quat_exp(tl_vec3_load(d + TL_BODY_LANES * (int64_t)k + 3)), b->q));
     }
     lap(s, STABILISE);
     return TALUS_OK;

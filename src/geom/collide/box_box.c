@@ -10,7 +10,7 @@ typedef struct pair {
     double at[2][3];     /* at[r]: centre of the other box in the frame of box r */
     double dir[2][3][3]; /* dir[r][k][c]: component c, in the frame of box r, of edge direction k of the other */
     double extent;       /* smallest edge of both */
-    double sliver;       /* m: an overlap narrower than this is a passing by, not a contact */
+    double sliver;       /* m: an overlap narrower than this is passing by, not contact */
     double margin;
     tl_vec3 between; /* from B's centre to A's */
 } pair;
@@ -39,10 +39,12 @@ static int32_t swapped_code(int32_t code)
 
 static double sign_of(double x) { return copysign(1, x); }
 
-/* Points with their local frame: polygon corners while clipping. */
+/* A corner of the polygon that is clipped. */
 typedef struct corner {
-    double u, v, w;
+    double u, v, w; /* in the plane of a face, and gap to it */
 } corner;
+/* A quad cut by four planes has at most 8; rounding may cut a flat one in every edge, each time half as many again. */
+#define CORNERS_MAX 20
 
 /* Keep what lies below `limit` along one coordinate (0: u, 1: v) times sign. */
 static int clip(int count, const corner *in, corner *out, int along, double sign, double limit)
@@ -117,7 +119,7 @@ static bool is_sliver(int count, const corner *p, double width)
 
 /* Corners of the other box's nearest face, cut to the outline of face i of box r grown by `grow`. Coordinates of r's frame;
  * w is the gap. */
-static int face_corners(const pair *p, int r, int i, double grow, corner out[8])
+static int face_corners(const pair *p, int r, int i, double grow, corner out[CORNERS_MAX])
 {
     int iu = (i + 1) % 3, iv = (i + 2) % 3;
     double side = sign_of(p->at[r][i]);
@@ -130,7 +132,7 @@ static int face_corners(const pair *p, int r, int i, double grow, corner out[8])
     int ku = (k + 1) % 3, kv = (k + 2) % 3;
     double toward = -side * sign_of(dir[k][i]) * h[k];
 
-    corner quad[8], other[8], *from = quad, *to = other;
+    corner quad[CORNERS_MAX], other[CORNERS_MAX], *from = quad, *to = other;
     for (int c = 0; c < 4; c++) {
         double su = c == 1 || c == 2 ? h[ku] : -h[ku], sv = c >= 2 ? h[kv] : -h[kv];
         double x[3];
@@ -160,7 +162,7 @@ static int face_corners(const pair *p, int r, int i, double grow, corner out[8])
 
 static int face_points(const pair *p, int r, int i, tl_touch *out)
 {
-    corner at[8];
+    corner at[CORNERS_MAX];
     int count = face_corners(p, r, i, tl_min(1e-6, 1e-5 * p->extent), at); /* 1 um */
     count = keep_four(count, at, p->extent);
     const tl_obox *box = p->box[r];
@@ -280,7 +282,7 @@ static int bevel_points(const pair *p, const bevel *v, tl_touch *out)
 typedef struct list {
     int count;
     tl_touch *touch;
-    double apart; /* m: nearer points with nearly the same normal are one */
+    double apart; /* m: of two nearer than this, with like normals or a smaller gap of the first, the first stays */
 } list;
 
 static void list_add(list *l, tl_touch t)
@@ -288,7 +290,8 @@ static void list_add(list *l, tl_touch t)
     int worst = -1;
     for (int i = 0; i < l->count; i++) {
         const tl_touch *o = &l->touch[i];
-        if (tl_vec3_dot(o->normal, t.normal) > 0.9 && tl_vec3_norm2(tl_vec3_sub(o->at, t.at)) < l->apart * l->apart)
+        if ((o->gap <= t.gap || tl_vec3_dot(o->normal, t.normal) > 0.9) &&
+            tl_vec3_norm2(tl_vec3_sub(o->at, t.at)) < l->apart * l->apart)
             return;
         if (worst < 0 || o->gap > l->touch[worst].gap) worst = i;
     }
@@ -351,8 +354,9 @@ static void add_edges(const pair *p, list *l)
 /* False when the boxes are farther apart than the margin. */
 static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choice *best, bevel *v)
 {
-    double face_margin = tl_min(rules->face_margin, 1e-3 * p->extent);
-    double stay = tl_min(rules->hysteresis, 2e-3 * p->extent);
+    double face_margin = tl_min(rules->face_margin, 5e-3 * p->extent);
+    double stay = tl_min(rules->hysteresis, 1e-2 * p->extent);
+    double together = tl_min(rules->parallel_margin, 1e-2 * p->extent);
     double tie = tl_min(1e-6, 1e-5 * p->extent); /* round-off between equals: the first wins */
 
     /* faces; `score` is the separation with what counts in favour of last step's */
@@ -410,15 +414,14 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
             if (face.i == er || fabs(C[i][j]) < 0.9998) continue;
             double slant = C[i1][j] * C[i1][j] + C[i2][j] * C[i2][j];
             double length = tl_min(p->half[0][i], p->half[1][j]);
-            if (slant * length * length > rules->parallel_margin * rules->parallel_margin) continue;
+            if (slant * length * length > together * together) continue;
             double flat = 0;
             for (int k = 0; k < 3; k++)
                 for (int m = 0; m < 3; m++)
                     if (k != i && m != j) flat = tl_max(flat, fabs(C[k][m]));
             if (flat >= rules->flat_cos) continue;
             if (!bevel_make(p, face.box, face.i, er, eo, v)) continue;
-            double allowed =
-                tl_min(rules->parallel_margin, 2e-3 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
+            double allowed = together + (last == parallel_code(i, j) ? stay : 0);
             if (v->separation > p->margin) return false;
             if (v->separation >= face_score - allowed) {
                 best->kind = PARALLEL;
@@ -438,7 +441,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         *axis = 0;
         return 0;
     }
-    list l = {0, out, 0.02 * p->extent};
+    list l = {0, out, 0.05 * p->extent};
     double flat = 0;
     switch (best.kind) {
     case FACE:
@@ -452,7 +455,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         *axis = edge_code(best.i, best.j);
         edge_normal(p, best.i, best.j, &normal);
         out[l.count++] = edge_point(p, best.i, best.j, normal, &beyond);
-        if (beyond > -p->sliver && out[0].gap > 0) l.count = 0; /* a passing by */
+        if (beyond > -p->sliver && out[0].gap > 0) l.count = 0; /* passing by */
         break;
     }
     case PARALLEL:
@@ -460,6 +463,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         l.count = bevel_points(p, &v, out);
         break;
     }
+    /* flat faces have said all; else whatever could touch within the margin after the first has */
     if (flat < rules->flat_cos || best.separation > l.apart || !l.count) {
         if (best.kind != FACE || best.box != 0) add_open(p, 0, best.face[0], &l);
         if (best.kind != FACE || best.box != 1) add_open(p, 1, best.face[1], &l);
@@ -470,13 +474,15 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
     return l.count;
 }
 
-/* The same pair comes in the same order whatever the caller's: ordered along a direction in which no structure is built. */
+/* The same pair comes in the same order whatever the caller's: by size, and equal boxes along a direction in which no structure is
+ * built, so that round-off does not exchange them. */
 static bool out_of_order(const tl_obox *a, const tl_obox *b)
 {
-    const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757};
+    const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757}; /* chosen */
+    int size = memcmp(&a->half, &b->half, sizeof a->half);
+    if (size) return size > 0;
     double x = tl_vec3_dot(along, tl_vec3_sub(a->centre, b->centre));
-    if (x != 0) return x < 0;
-    return memcmp(a, b, sizeof *a) > 0;
+    return x != 0 ? x < 0 : memcmp(a, b, sizeof *a) > 0;
 }
 
 int tl_box_box(const tl_obox *a, const tl_obox *b, double margin, const tl_box_rules *rules, int32_t *axis,

@@ -6,64 +6,57 @@
  *   lam' = P(lam - R u),  z = u + R^-1 (lam' - lam),   R = kappa (w_n, w_t, w_t) */
 #include <string.h>
 
-#include "solve/contact/body_matrix.h"
+#include "solve/contact/admm.h"
 #include "solve/contact/methods.h"
 
 #define RELAX 1.6
 #define KAPPA_START 100.0
 #define BALANCE_EVERY 20
+#define LOOK_EVERY 5 /* iterations between residuals */
 #define ITERATIONS_DEFAULT 200
 
-typedef struct state {
-    const tl_pairs *t;
-    double kappa;
-    double *z, *lam;  /* [3m] */
-    double *dv, *rhs; /* [6 moving] */
-    tl_body_matrix H;
-    tl_factor *factor;
-} state;
-
-static double weight(const state *s, int32_t c, int k)
+static double weight(const tl_admm *s, int32_t c, int k)
 {
     return s->kappa * (k ? s->t->pair[c].w_t : s->t->pair[c].w_n);
 }
 
-static bool refactor(state *s, tl_work *w)
+static bool refactor(tl_admm *s, tl_work *w)
 {
-    tl_body_matrix_start(&s->H, s->t);
+    tl_body_matrix_start(s->H, s->t);
     for (int32_t c = 0; c < s->t->contacts; c++) {
         double D[9] = {weight(s, c, 0), 0, 0, 0, weight(s, c, 1), 0, 0, 0, weight(s, c, 2)};
-        tl_body_matrix_add(&s->H, s->t, c, D);
+        tl_body_matrix_add(s->H, s->t, c, D);
     }
     w->factorizations++;
-    return tl_factor_update(s->factor, &s->H.matrix, NULL) == TALUS_OK;
+    return tl_body_matrix_factor(s->H);
 }
 
 /* rhs += J^T f for one contact. */
-static void pull(const tl_pair *p, const double f[3], double *rhs)
+static void pull(const tl_pair *p, tl_lanes4 f, double *rhs)
 {
     for (int side = 0; side < 2; side++) {
-        if (p->body[side] < 0) continue;
-        double *r = rhs + 6 * (int64_t)p->body[side];
-        const double *J = p->J[side];
-        for (int k = 0; k < 6; k++) r[k] += J[k] * f[0] + J[6 + k] * f[1] + J[12 + k] * f[2];
+        double *r = rhs + TL_BODY_LANES * (int64_t)p->place[side];
+        for (int k = 0; k < 6; k++) {
+            tl_lanes4 x = p->J[side][k] * f;
+            r[k] += x[0] + x[1] + x[2];
+        }
     }
 }
 
 /* One iteration; the two changes, weighted by the contacts' masses, steer kappa. */
-static bool iterate(state *s, double *change_lam, double *change_z)
+static void iterate(tl_admm *s, double *change_lam, double *change_z)
 {
     const tl_pairs *t = s->t;
-    memset(s->rhs, 0, 6 * sizeof(double) * (size_t)t->moving);
+    memset(s->rhs, 0, sizeof(double) * (size_t)tl_pairs_lanes(t));
     for (int32_t c = 0; c < t->contacts; c++) {
-        double f[3];
+        tl_lanes4 f = {0};
         for (int k = 0; k < 3; k++) {
             int64_t at = 3 * (int64_t)c + k;
             f[k] = s->lam[at] + weight(s, c, k) * (s->z[at] - t->pair[c].q[k]);
         }
         pull(&t->pair[c], f, s->rhs);
     }
-    if (tl_factor_solve(s->factor, 1, s->rhs, s->dv, NULL) != TALUS_OK) return false;
+    tl_body_matrix_solve(s->H, s->rhs, s->dv);
     *change_lam = *change_z = 0;
     for (int32_t c = 0; c < t->contacts; c++) {
         const tl_pair *p = &t->pair[c];
@@ -83,73 +76,74 @@ static bool iterate(state *s, double *change_lam, double *change_z)
             l[k] = fresh[k];
         }
     }
-    return true;
+}
+
+/* Kappa by which of the two still moves more. */
+static double rebalance(double change_lam, double change_z)
+{
+    double q = sqrt(change_lam / fmax(change_z, 1e-300));
+    return q > 30 ? 10 : q > 3 ? 3 : q < 1.0 / 30 ? 0.1 : q < 1.0 / 3 ? 1.0 / 3 : 1;
+}
+
+void tl_admm_run(tl_admm *s, const tl_stop *stop, int cap, double *lam, tl_outcome *out, tl_work *w)
+{
+    const tl_pairs *t = s->t;
+    double least = INFINITY;
+    size_t size = 3 * sizeof(double) * (size_t)t->contacts;
+    memcpy(s->lam, lam, size);
+    tl_pairs_push(t, s->lam, s->dv);
+    for (int32_t c = 0; c < t->contacts; c++) {
+        double *z = s->z + 3 * (int64_t)c;
+        tl_pair_velocity(&t->pair[c], s->dv, z);
+        if (z[0] < 0) z[0] = 0;
+    }
+    bool fresh = false;
+    for (int k = 0;; k++, out->iterations++) {
+        if (k % LOOK_EVERY == 0 || k >= cap) {
+            out->residual = tl_pairs_residual(t, s->lam, s->dv);
+            tl_work_record(w, out->residual);
+            if (out->residual < least) {
+                least = out->residual;
+                memcpy(lam, s->lam, size);
+            }
+            if (!isfinite(out->residual)) out->result = TL_BROKE_DOWN;
+            if (out->residual <= stop->tolerance) out->result = TL_CONVERGED;
+            if (out->result != TL_OUT_OF_ITERATIONS || k >= cap || tl_stop_spent(stop, w)) break;
+        }
+        if (!fresh && !refactor(s, w)) {
+            out->result = TL_BROKE_DOWN;
+            break;
+        }
+        double change_lam, change_z;
+        iterate(s, &change_lam, &change_z);
+        w->products++;
+        double factor = k % BALANCE_EVERY == BALANCE_EVERY - 1 ? rebalance(change_lam, change_z) : 1;
+        s->kappa *= factor;
+        fresh = factor == 1;
+    }
+    out->residual = least;
 }
 
 static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
-    int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
-    return 2 * TL_ARENA_ROOM(double, 3 * m) + 2 * TL_ARENA_ROOM(double, 6 * b) + tl_body_matrix_bytes(m, b);
-}
-
-static void loop(state *s, const tl_stop *stop, double *lam, tl_outcome *out, tl_work *w)
-{
-    double least = INFINITY;
-    size_t size = 3 * sizeof(double) * (size_t)s->t->contacts;
-    int cap = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
-    for (;; out->iterations++) {
-        out->residual = tl_pairs_residual(s->t, s->lam, s->dv);
-        tl_work_record(w, out->residual);
-        if (out->residual < least) {
-            least = out->residual;
-            memcpy(lam, s->lam, size);
-        }
-        if (!isfinite(out->residual)) out->result = TL_BROKE_DOWN;
-        if (out->residual <= stop->tolerance) out->result = TL_CONVERGED;
-        if (out->result != TL_OUT_OF_ITERATIONS || out->iterations >= cap || tl_stop_spent(stop, w)) break;
-        double change_lam, change_z;
-        if ((out->iterations == 0 && !refactor(s, w)) || !iterate(s, &change_lam, &change_z)) {
-            out->result = TL_BROKE_DOWN;
-            break;
-        }
-        w->products++;
-        if (out->iterations % BALANCE_EVERY != BALANCE_EVERY - 1) continue;
-        double q = sqrt(change_lam / fmax(change_z, 1e-300));
-        double factor = q > 30 ? 10 : q > 3 ? 3 : q < 1.0 / 30 ? 0.1 : q < 1.0 / 3 ? 1.0 / 3 : 1;
-        if (factor == 1) continue;
-        s->kappa *= factor;
-        if (!refactor(s, w)) {
-            out->result = TL_BROKE_DOWN;
-            break;
-        }
-    }
-    out->residual = least;
+    return 2 * TL_ARENA_ROOM(double, p->space->n) + 2 * tl_pairs_room(p);
 }
 
 static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
                       tl_arena *a, tl_work *w)
 {
-    (void)p;
+    (void)p, (void)o;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
     int64_t n = 3 * (int64_t)t->contacts;
-    state s = {.t = t, .kappa = KAPPA_START, .z = TL_TAKE(a, double, n), .lam = TL_TAKE(a, double, n)};
-    s.dv = TL_TAKE(a, double, 6 * (int64_t)t->moving);
-    s.rhs = TL_TAKE(a, double, 6 * (int64_t)t->moving);
-    memcpy(s.lam, lam, sizeof(double) * (size_t)n);
-    tl_pairs_push(t, s.lam, s.dv);
-    for (int32_t c = 0; c < t->contacts; c++) {
-        double *z = s.z + 3 * (int64_t)c;
-        tl_pair_velocity(&t->pair[c], s.dv, z);
-        if (z[0] < 0) z[0] = 0;
-    }
-    tl_body_matrix_build(&s.H, t, a);
-    s.factor = tl_body_factor(o->factor);
-    if (s.factor)
-        loop(&s, stop, lam, &out, w);
+    tl_body_matrix H;
+    tl_admm s = {.t = t, .H = &H, .kappa = KAPPA_START, .z = TL_TAKE(a, double, n), .lam = TL_TAKE(a, double, n)};
+    s.dv = TL_TAKE(a, double, tl_pairs_lanes(t));
+    s.rhs = TL_TAKE(a, double, tl_pairs_lanes(t));
+    if (tl_body_matrix_build(&H, t, a))
+        tl_admm_run(&s, stop, stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT, lam, &out, w);
     else
         out.result = TL_BROKE_DOWN;
-    if (s.factor && s.factor != o->factor) tl_factor_free(s.factor);
     return out;
 }
 

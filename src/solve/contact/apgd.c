@@ -80,15 +80,15 @@ static void step(state *s, double *L, tl_work *w)
 static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
-    int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
-    return TL_ARENA_ROOM(double, m) + 6 * TL_ARENA_ROOM(double, 3 * m) + TL_ARENA_ROOM(double, 6 * b);
+    int64_t m = p->space->n / 3;
+    return TL_ARENA_ROOM(double, m) + 6 * TL_ARENA_ROOM(double, 3 * m) + tl_pairs_room(p);
 }
 
 static tl_outcome run(const tl_pairs *t, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w, bool shift)
 {
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
     int64_t n = 3 * (int64_t)t->contacts;
-    state s = {.t = t, .s = TL_TAKE(a, double, t->contacts), .dv = TL_TAKE(a, double, 6 * (int64_t)t->moving)};
+    state s = {.t = t, .s = TL_TAKE(a, double, t->contacts), .dv = TL_TAKE(a, double, tl_pairs_lanes(t))};
     double **all[] = {&s.x, &s.x_old, &s.y, &s.u, &s.u_old, &s.uy};
     for (int k = 0; k < 6; k++) *all[k] = TL_TAKE(a, double, n);
     memset(s.s, 0, sizeof(double) * (size_t)t->contacts);

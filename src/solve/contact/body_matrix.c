@@ -2,128 +2,274 @@
 
 #include <string.h>
 
-/* Bodies that each body shares a contact with, itself included, rising and once each. */
-typedef struct graph {
-    int64_t *start;
-    int32_t *near;
-} graph;
+/* ---- order and pattern, on rows of bits ---- */
 
-static int32_t compare_insert(int32_t *list, int32_t count, int32_t value)
+typedef struct bits {
+    int32_t words;
+    uint64_t *row; /* [bodies][words] */
+} bits;
+
+static uint64_t *row_of(const bits *g, int32_t i) { return g->row + (int64_t)i * g->words; }
+
+/* Eliminates the body of least degree again and again; its neighbours become neighbours of each other. What is left in
+ * its row is its column of the factor. */
+static void eliminate(const bits *g, int32_t n, int32_t *degree, int32_t *place, int32_t *order)
 {
-    int32_t k = count;
-    while (k > 0 && list[k - 1] > value) k--;
-    if (k > 0 && list[k - 1] == value) return count;
-    memmove(list + k + 1, list + k, sizeof *list * (size_t)(count - k));
-    list[k] = value;
-    return count + 1;
+    for (int32_t i = 0; i < n; i++) {
+        degree[i] = 0;
+        for (int32_t k = 0; k < g->words; k++) degree[i] += __builtin_popcountll(row_of(g, i)[k]);
+    }
+    for (int32_t at = 0; at < n; at++) {
+        int32_t least = -1;
+        for (int32_t i = 0; i < n; i++)
+            if (degree[i] >= 0 && (least < 0 || degree[i] < degree[least])) least = i;
+        place[least] = at;
+        order[at] = least;
+        degree[least] = -1;
+        const uint64_t *from = row_of(g, least);
+        for (int32_t k = 0; k < g->words; k++)
+            for (uint64_t left = from[k]; left; left &= left - 1) {
+                int32_t i = 64 * k + __builtin_ctzll(left), count = 0;
+                uint64_t *row = row_of(g, i);
+                for (int32_t j = 0; j < g->words; j++) row[j] |= from[j];
+                row[i / 64] &= ~(UINT64_C(1) << i % 64);
+                row[least / 64] &= ~(UINT64_C(1) << least % 64);
+                for (int32_t j = 0; j < g->words; j++) count += __builtin_popcountll(row[j]);
+                degree[i] = count;
+            }
+    }
 }
 
-/* Room for every contact twice, then packed. */
-static void build_graph(const tl_pairs *t, graph *g, int32_t *degree, int64_t *room)
+/* Columns from the rows of bits, with the blocks left of each diagonal: filled row by row, so both rise. */
+static bool fill_pattern(tl_body_matrix *H, const bits *g, const int32_t *order, int64_t *next, tl_arena *a)
 {
-    memset(room, 0, sizeof *room * ((size_t)t->moving + 1));
-    for (int32_t c = 0; c < t->contacts; c++)
-        if (t->pair[c].body[0] >= 0 && t->pair[c].body[1] >= 0)
-            room[t->pair[c].body[0] + 1]++, room[t->pair[c].body[1] + 1]++;
-    for (int32_t i = 0; i < t->moving; i++) room[i + 1] += room[i] + 1;
-    for (int32_t i = 0; i < t->moving; i++) g->near[room[i]] = i, degree[i] = 1;
+    int32_t n = H->bodies;
+    memset(H->left, 0, sizeof *H->left * ((size_t)n + 1));
+    H->start[0] = 0;
+    for (int32_t c = 0; c < n; c++) {
+        const uint64_t *from = row_of(g, order[c]);
+        int64_t count = 1;
+        for (int32_t k = 0; k < g->words; k++)
+            for (uint64_t rest = from[k]; rest; rest &= rest - 1, count++)
+                H->left[H->place[64 * k + __builtin_ctzll(rest)] + 1]++;
+        H->start[c + 1] = H->start[c] + count;
+    }
+    for (int32_t c = 0; c < n; c++) H->left[c + 1] += H->left[c];
+    int64_t blocks = H->start[n], before = H->left[n];
+    H->row = TL_TAKE(a, int32_t, blocks);
+    H->left_at = TL_TAKE(a, int64_t, before);
+    H->left_end = TL_TAKE(a, int64_t, before);
+    H->block = TL_TAKE(a, tl_block6, blocks);
+    if (!H->row || !H->left_at || !H->left_end || !H->block) return false;
+
+    /* columns of each row, rising; then rows of each column, rising */
+    memcpy(next, H->left, sizeof *next * (size_t)n);
+    for (int32_t c = 0; c < n; c++) {
+        const uint64_t *from = row_of(g, order[c]);
+        for (int32_t k = 0; k < g->words; k++)
+            for (uint64_t rest = from[k]; rest; rest &= rest - 1)
+                H->left_at[next[H->place[64 * k + __builtin_ctzll(rest)]]++] = c;
+    }
+    for (int32_t c = 0; c < n; c++) H->row[H->start[c]] = c, next[c] = H->start[c] + 1;
+    for (int32_t r = 0; r < n; r++)
+        for (int64_t k = H->left[r]; k < H->left[r + 1]; k++) {
+            int64_t c = H->left_at[k];
+            H->row[next[c]] = r;
+            H->left_at[k] = next[c]++;
+            H->left_end[k] = H->start[c + 1];
+        }
+    return true;
+}
+
+static int64_t find_block(const tl_body_matrix *H, int32_t a, int32_t b)
+{
+    int32_t col = H->place[a] < H->place[b] ? H->place[a] : H->place[b], row = H->place[a] + H->place[b] - col;
+    int64_t low = H->start[col], high = H->start[col + 1];
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (H->row[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void find_slots(tl_body_matrix *H, const tl_pairs *t)
+{
     for (int32_t c = 0; c < t->contacts; c++) {
         int32_t a = t->pair[c].body[0], b = t->pair[c].body[1];
-        if (a < 0 || b < 0) continue;
-        degree[a] = compare_insert(g->near + room[a], degree[a], b);
-        degree[b] = compare_insert(g->near + room[b], degree[b], a);
-    }
-    g->start[0] = 0;
-    for (int32_t i = 0; i < t->moving; i++) {
-        memmove(g->near + g->start[i], g->near + room[i], sizeof(int32_t) * (size_t)degree[i]);
-        g->start[i + 1] = g->start[i] + degree[i];
+        int64_t *slot = H->slot + 3 * (int64_t)c;
+        bool same = c > 0 && t->pair[c - 1].body[0] == a && t->pair[c - 1].body[1] == b;
+        slot[0] = a < 0 ? -1 : H->start[H->place[a]];
+        slot[1] = b < 0 ? -1 : H->start[H->place[b]];
+        slot[2] = a < 0 || b < 0 ? -1 : same ? slot[-1] : find_block(H, a, b);
     }
 }
 
-static int64_t block_at(const graph *g, const tl_csr *H, int32_t row, int32_t col)
+bool tl_body_matrix_build(tl_body_matrix *H, const tl_pairs *t, tl_arena *a)
 {
-    if (row < 0 || col < 0) return -1;
-    for (int64_t k = g->start[row]; k < g->start[row + 1]; k++)
-        if (g->near[k] == col) return H->start[6 * (int64_t)row] + 6 * (k - g->start[row]);
-    return -1;
+    int32_t n = t->moving;
+    *H = (tl_body_matrix){.bodies = n};
+    H->place = TL_TAKE(a, int32_t, n);
+    H->start = TL_TAKE(a, int64_t, n + 1);
+    H->left = TL_TAKE(a, int64_t, n + 1);
+    H->inverse = TL_TAKE(a, double, 6 * (int64_t)n);
+    H->slot = TL_TAKE(a, int64_t, 3 * (int64_t)t->contacts);
+    H->scratch = TL_TAKE(a, double, tl_pairs_lanes(t));
+    H->of_row = TL_TAKE(a, int64_t, n);
+    int32_t *order = TL_TAKE(a, int32_t, n), *degree = TL_TAKE(a, int32_t, n);
+    bits g = {.words = (n + 63) / 64};
+    g.row = TL_TAKE_ZERO(a, uint64_t, (int64_t)n * g.words);
+    if (!H->place || !H->start || !H->left || !H->inverse || !H->slot || !H->scratch || !H->of_row || !order ||
+        !degree || !g.row)
+        return false;
+    for (int32_t c = 0; c < t->contacts; c++) {
+        int32_t i = t->pair[c].body[0], j = t->pair[c].body[1];
+        if (i < 0 || j < 0) continue;
+        row_of(&g, i)[j / 64] |= UINT64_C(1) << j % 64;
+        row_of(&g, j)[i / 64] |= UINT64_C(1) << i % 64;
+    }
+    eliminate(&g, n, degree, H->place, order);
+    if (!fill_pattern(H, &g, order, H->of_row, a)) return false;
+    find_slots(H, t);
+    return true;
 }
 
-size_t tl_body_matrix_bytes(int64_t m, int64_t b)
-{
-    int64_t blocks = b + 2 * m;
-    return TL_ARENA_ROOM(int64_t, b + 1) * 2 + TL_ARENA_ROOM(int32_t, blocks) + TL_ARENA_ROOM(int32_t, b) +
-           TL_ARENA_ROOM(int64_t, 6 * b + 1) + TL_ARENA_ROOM(int32_t, 36 * blocks) +
-           TL_ARENA_ROOM(double, 36 * blocks) + TL_ARENA_ROOM(int64_t, 4 * m);
-}
+/* ---- values ---- */
 
-void tl_body_matrix_build(tl_body_matrix *out, const tl_pairs *t, tl_arena *a)
+void tl_body_matrix_start(tl_body_matrix *H, const tl_pairs *t)
 {
-    int64_t b = t->moving, m = t->contacts;
-    graph g = {TL_TAKE(a, int64_t, b + 1), TL_TAKE(a, int32_t, b + 2 * m)};
-    int64_t *room = TL_TAKE(a, int64_t, b + 1);
-    int32_t *degree = TL_TAKE(a, int32_t, b);
-    build_graph(t, &g, degree, room);
-    tl_csr *H = &out->matrix;
-    *H = (tl_csr){.rows = (int32_t)(6 * b), .cols = (int32_t)(6 * b)};
-    H->start = TL_TAKE(a, int64_t, 6 * b + 1);
-    H->col = TL_TAKE(a, int32_t, 36 * g.start[b]);
-    H->val = TL_TAKE(a, double, 36 * g.start[b]);
-    int64_t at = 0;
-    H->start[0] = 0;
-    for (int32_t i = 0; i < b; i++)
-        for (int r = 0; r < 6; r++) {
-            for (int64_t k = g.start[i]; k < g.start[i + 1]; k++)
-                for (int c = 0; c < 6; c++) H->col[at++] = 6 * g.near[k] + c;
-            H->start[6 * i + r + 1] = at;
+    memset(H->block, 0, sizeof *H->block * (size_t)H->start[H->bodies]);
+    for (int32_t i = 0; i < H->bodies; i++) {
+        tl_block6 *B = &H->block[H->start[H->place[i]]];
+        for (int k = 0; k < 3; k++) {
+            B->col[k][k] = t->mass[i];
+            for (int r = 0; r < 3; r++) B->col[3 + k][3 + r] = t->inertia[9 * (int64_t)i + 3 * r + k];
         }
-    out->slot = TL_TAKE(a, int64_t, 4 * m);
-    for (int32_t c = 0; c < m; c++)
-        for (int k = 0; k < 4; k++)
-            out->slot[4 * (int64_t)c + k] = block_at(&g, H, t->pair[c].body[k / 2], t->pair[c].body[k % 2]);
-}
-
-void tl_body_matrix_start(tl_body_matrix *out, const tl_pairs *t)
-{
-    tl_csr *H = &out->matrix;
-    memset(H->val, 0, sizeof(double) * (size_t)H->start[H->rows]);
-    for (int32_t i = 0; i < t->moving; i++) /* the diagonal block of body i starts at column 6 i */
-        for (int r = 0; r < 6; r++)
-            for (int64_t k = H->start[6 * i + r]; k < H->start[6 * i + r + 1]; k++) {
-                int c = H->col[k] - 6 * i;
-                if (c < 0 || c > 5) continue;
-                if (r < 3 && c == r) H->val[k] = t->mass[i];
-                if (r > 2 && c > 2) H->val[k] = t->inertia[9 * (int64_t)i + 3 * (r - 3) + c - 3];
-            }
-}
-
-/* 6x6 block at `slot` of the rows of `body` += Ja^T D Jb. */
-static void add_block(tl_csr *H, int32_t body, int64_t slot, const double *Ja, const double D[9], const double *Jb)
-{
-    double DJ[18];
-    for (int r = 0; r < 3; r++)
-        for (int k = 0; k < 6; k++)
-            DJ[6 * r + k] = D[3 * r] * Jb[k] + D[3 * r + 1] * Jb[6 + k] + D[3 * r + 2] * Jb[12 + k];
-    int64_t stride = H->start[6 * (int64_t)body + 1] - H->start[6 * (int64_t)body];
-    for (int i = 0; i < 6; i++) {
-        double *row = H->val + slot + i * stride;
-        for (int k = 0; k < 6; k++) row[k] += Ja[i] * DJ[k] + Ja[6 + i] * DJ[6 + k] + Ja[12 + i] * DJ[12 + k];
     }
+}
+
+/* J of one side by rows, from its columns. */
+static void rows_of(const tl_lanes4 J[6], tl_lanes8 row[3])
+{
+    for (int r = 0; r < 3; r++) row[r] = (tl_lanes8){J[0][r], J[1][r], J[2][r], J[3][r], J[4][r], J[5][r], 0, 0};
+}
+
+/* B += rows^T D cols */
+static inline void add_product(tl_block6 *B, const tl_lanes8 row[3], const double D[9], const tl_lanes4 col[6])
+{
+    tl_lanes8 R[3];
+    for (int k = 0; k < 3; k++) R[k] = row[0] * D[k] + row[1] * D[3 + k] + row[2] * D[6 + k];
+    for (int c = 0; c < 6; c++) B->col[c] += R[0] * col[c][0] + R[1] * col[c][1] + R[2] * col[c][2];
 }
 
 void tl_body_matrix_add(tl_body_matrix *H, const tl_pairs *t, int32_t c, const double D[9])
 {
     const tl_pair *p = &t->pair[c];
-    for (int k = 0; k < 4; k++) {
-        int64_t slot = H->slot[4 * (int64_t)c + k];
-        if (slot >= 0) add_block(&H->matrix, p->body[k / 2], slot, p->J[k / 2], D, p->J[k % 2]);
+    const int64_t *slot = H->slot + 3 * (int64_t)c;
+    tl_lanes8 rows[2][3];
+    for (int s = 0; s < 2; s++) {
+        if (slot[s] < 0) continue;
+        rows_of(p->J[s], rows[s]);
+        add_product(&H->block[slot[s]], rows[s], D, p->J[s]);
+    }
+    if (slot[2] < 0) return;
+    int later = H->place[p->body[0]] > H->place[p->body[1]] ? 0 : 1; /* the side whose rows the block has */
+    add_product(&H->block[slot[2]], rows[later], D, p->J[1 - later]);
+}
+
+/* ---- factor and solve ---- */
+
+/* C -= A B^T */
+static inline void subtract(tl_block6 *C, const tl_block6 *A, const tl_block6 *B)
+{
+    tl_lanes8 c0 = C->col[0], c1 = C->col[1], c2 = C->col[2], c3 = C->col[3], c4 = C->col[4], c5 = C->col[5];
+    for (int k = 0; k < 6; k++) {
+        const double *b = (const double *)&B->col[k];
+        tl_lanes8 a = A->col[k];
+        c0 -= a * b[0];
+        c1 -= a * b[1];
+        c2 -= a * b[2];
+        c3 -= a * b[3];
+        c4 -= a * b[4];
+        c5 -= a * b[5];
+    }
+    C->col[0] = c0, C->col[1] = c1, C->col[2] = c2, C->col[3] = c3, C->col[4] = c4, C->col[5] = c5;
+}
+
+/* 6x6 Cholesky, lower; what is above the diagonal is not read again. */
+static bool factor_diagonal(tl_block6 *B, double inverse[6])
+{
+    for (int c = 0; c < 6; c++) {
+        double pivot = B->col[c][c];
+        if (!(pivot > 0 && pivot < INFINITY)) return false;
+        inverse[c] = 1 / sqrt(pivot);
+        B->col[c] *= inverse[c];
+        for (int k = c + 1; k < 6; k++) B->col[k] -= B->col[c] * B->col[c][k];
+    }
+    return true;
+}
+
+/* X L^T = X, in place */
+static inline void divide(tl_block6 *X, const tl_block6 *L, const double inverse[6])
+{
+    for (int c = 0; c < 6; c++) {
+        X->col[c] *= inverse[c];
+        for (int k = c + 1; k < 6; k++) X->col[k] -= X->col[c] * L->col[c][k];
     }
 }
 
-tl_factor *tl_body_factor(tl_factor *kept)
+bool tl_body_matrix_factor(tl_body_matrix *H)
 {
-    if (kept) return kept;
-    tl_factor_options o = tl_factor_options_default();
-    o.order = TL_ORDER_AMD;
-    tl_factor *f = NULL;
-    return tl_factor_create(&f, &o, NULL) == TALUS_OK ? f : NULL;
+    for (int32_t c = 0; c < H->bodies; c++) {
+        for (int64_t k = H->start[c]; k < H->start[c + 1]; k++) H->of_row[H->row[k]] = k;
+        for (int64_t l = H->left[c]; l < H->left[c + 1]; l++) {
+            const tl_block6 *B = &H->block[H->left_at[l]];
+            for (int64_t k = H->left_at[l]; k < H->left_end[l]; k++)
+                subtract(&H->block[H->of_row[H->row[k]]], &H->block[k], B);
+        }
+        tl_block6 *L = &H->block[H->start[c]];
+        double *inverse = H->inverse + 6 * (int64_t)c;
+        if (!factor_diagonal(L, inverse)) return false;
+        for (int64_t k = H->start[c] + 1; k < H->start[c + 1]; k++) divide(&H->block[k], L, inverse);
+    }
+    return true;
+}
+
+void tl_body_matrix_solve(tl_body_matrix *H, const double *b, double *x)
+{
+    tl_lanes8 *y = (tl_lanes8 *)H->scratch;
+    for (int32_t i = 0; i < H->bodies; i++) y[H->place[i]] = ((const tl_lanes8 *)b)[i];
+    for (int32_t c = 0; c < H->bodies; c++) {
+        const tl_block6 *L = &H->block[H->start[c]];
+        tl_lanes8 v = y[c];
+        double z[6];
+        for (int k = 0; k < 6; k++) {
+            z[k] = v[k] * H->inverse[6 * (int64_t)c + k];
+            v -= L->col[k] * z[k];
+        }
+        y[c] = (tl_lanes8){z[0], z[1], z[2], z[3], z[4], z[5], 0, 0};
+        for (int64_t k = H->start[c] + 1; k < H->start[c + 1]; k++) {
+            const tl_lanes8 *B = H->block[k].col;
+            y[H->row[k]] -= (B[0] * z[0] + B[1] * z[1] + B[2] * z[2]) + (B[3] * z[3] + B[4] * z[4] + B[5] * z[5]);
+        }
+    }
+    for (int32_t c = H->bodies - 1; c >= 0; c--) {
+        const tl_block6 *L = &H->block[H->start[c]];
+        tl_lanes8 sum[6] = {0};
+        for (int64_t k = H->start[c] + 1; k < H->start[c + 1]; k++) {
+            tl_lanes8 v = y[H->row[k]];
+            for (int j = 0; j < 6; j++) sum[j] += H->block[k].col[j] * v;
+        }
+        tl_lanes8 z = y[c];
+        for (int j = 5; j >= 0; j--) {
+            tl_lanes8 s = sum[j];
+            double rest = z[j] - (((s[0] + s[1]) + (s[2] + s[3])) + (s[4] + s[5]));
+            for (int k = j + 1; k < 6; k++) rest -= L->col[j][k] * z[k];
+            z[j] = rest * H->inverse[6 * (int64_t)c + j];
+        }
+        y[c] = z;
+    }
+    for (int32_t i = 0; i < H->bodies; i++) ((tl_lanes8 *)x)[i] = y[H->place[i]];
 }

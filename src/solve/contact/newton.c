@@ -8,7 +8,8 @@
  * The answer's velocities always come from its impulses, so momentum is kept to rounding whatever was reached. */
 #include <string.h>
 
-#include "solve/contact/body_matrix.h"
+#include "solve/contact/admm.h"
+#include "solve/contact/islands.h"
 #include "solve/contact/methods.h"
 #include "solve/contact/sweeps.h"
 
@@ -31,9 +32,8 @@ typedef struct state {
     double *best;             /* [3m] multipliers with the least residual */
     double *x;                /* [3m] lam - r (u + s e_n) at dv */
     double *Jd;               /* [3m] J d */
-    double *dv, *d, *g, *out; /* [6 moving] velocity change, direction, gradient, scratch */
+    double *dv, *d, *g, *out; /* lanes of bodies: velocity change, direction, gradient, scratch */
     tl_body_matrix H;         /* M + J^T D J */
-    tl_factor *factor;
 } state;
 
 /* r dP_K at x: symmetric positive semidefinite. */
@@ -75,12 +75,13 @@ static void assemble(state *s)
 static void mass_times(const tl_pairs *t, const double *v, double *out)
 {
     for (int32_t i = 0; i < t->moving; i++) {
-        const double *w = v + 6 * (int64_t)i, *I = t->inertia + 9 * (int64_t)i;
-        double *o = out + 6 * (int64_t)i;
+        const double *w = v + TL_BODY_LANES * (int64_t)i, *I = t->inertia + 9 * (int64_t)i;
+        double *o = out + TL_BODY_LANES * (int64_t)i;
         for (int k = 0; k < 3; k++) {
             o[k] = t->mass[i] * w[k];
             o[3 + k] = I[3 * k] * w[3] + I[3 * k + 1] * w[4] + I[3 * k + 2] * w[5];
         }
+        o[6] = o[7] = 0;
     }
 }
 
@@ -88,7 +89,7 @@ static void mass_times(const tl_pairs *t, const double *v, double *out)
 static double evaluate(state *s)
 {
     const tl_pairs *t = s->t;
-    memset(s->out, 0, 6 * sizeof(double) * (size_t)t->moving);
+    memset(s->out, 0, sizeof(double) * (size_t)tl_pairs_lanes(t));
     for (int32_t c = 0; c < t->contacts; c++) {
         double u[3], *x = s->x + 3 * (int64_t)c, P[3];
         const double *l = s->lam + 3 * (int64_t)c;
@@ -100,9 +101,10 @@ static double evaluate(state *s)
     }
     double gap = 0;
     for (int32_t i = 0; i < t->moving; i++) {
+        const double *v = s->dv + TL_BODY_LANES * (int64_t)i, *o = s->out + TL_BODY_LANES * (int64_t)i;
         double linear = 0, angular = 0;
         for (int k = 0; k < 3; k++) {
-            double a = s->dv[6 * i + k] - s->out[6 * i + k], b = s->dv[6 * i + 3 + k] - s->out[6 * i + 3 + k];
+            double a = v[k] - o[k], b = v[3 + k] - o[3 + k];
             linear += a * a;
             angular += b * b;
         }
@@ -131,11 +133,11 @@ static double line_search(state *s)
     const tl_pairs *t = s->t;
     double dMv = 0, dMd = 0;
     mass_times(t, s->d, s->g);
-    for (int64_t k = 0; k < 6 * (int64_t)t->moving; k++) dMv += s->g[k] * s->dv[k], dMd += s->g[k] * s->d[k];
+    for (int64_t k = 0; k < TL_BODY_LANES * (int64_t)t->moving; k++)
+        dMv += s->g[k] * s->dv[k], dMd += s->g[k] * s->d[k];
     for (int32_t c = 0; c < t->contacts; c++) {
-        double u[3];
-        tl_pair_velocity(&t->pair[c], s->d, u);
-        for (int k = 0; k < 3; k++) s->Jd[3 * (int64_t)c + k] = u[k] - t->pair[c].q[k];
+        tl_lanes4 u = tl_pair_change(&t->pair[c], s->d);
+        for (int k = 0; k < 3; k++) s->Jd[3 * (int64_t)c + k] = u[k];
     }
     double begin = 0, end = 1, a = 1, at_begin = slope(s, dMv, dMd, 0), enough = 0.3 * fabs(at_begin), at_end = 0;
     for (int tries = 0; tries < LINE_SEARCH_MAX; tries++) {
@@ -157,13 +159,13 @@ static bool newton_step(state *s, tl_work *w)
     const tl_pairs *t = s->t;
     assemble(s);
     /* g = M (dv - out) is the gradient: M^-1 g is dv - out by construction */
-    for (int64_t k = 0; k < 6 * (int64_t)t->moving; k++) s->d[k] = s->out[k] - s->dv[k];
+    for (int64_t k = 0; k < TL_BODY_LANES * (int64_t)t->moving; k++) s->d[k] = s->out[k] - s->dv[k];
     mass_times(t, s->d, s->g);
     w->factorizations++;
-    if (tl_factor_update(s->factor, &s->H.matrix, NULL) != TALUS_OK) return false;
-    if (tl_factor_solve(s->factor, 1, s->g, s->d, NULL) != TALUS_OK) return false;
+    if (!tl_body_matrix_factor(&s->H)) return false;
+    tl_body_matrix_solve(&s->H, s->g, s->d);
     double a = line_search(s);
-    for (int64_t k = 0; k < 6 * (int64_t)t->moving; k++) s->dv[k] += a * s->d[k];
+    for (int64_t k = 0; k < TL_BODY_LANES * (int64_t)t->moving; k++) s->dv[k] += a * s->d[k];
     return true;
 }
 
@@ -237,14 +239,6 @@ static void project_start(const tl_pairs *t, double *lam)
     }
 }
 
-static size_t bytes(const tl_contact *p, const tl_options *o)
-{
-    (void)o;
-    int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
-    return 2 * TL_ARENA_ROOM(double, m) + 4 * TL_ARENA_ROOM(double, 3 * m) + 4 * TL_ARENA_ROOM(double, 6 * b) +
-           tl_body_matrix_bytes(m, b);
-}
-
 static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam, tl_outcome *out, tl_work *w)
 {
     const tl_pairs *t = s->t;
@@ -294,49 +288,80 @@ done:
     out->residual = least;
 }
 
-static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
-                      bool shift)
+/* One island, from lam to lam. */
+static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w)
 {
-    tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
-    state s = {.t = t, .shift = shift};
-    s.r = TL_TAKE(a, double, t->contacts);
-    s.s = TL_TAKE(a, double, t->contacts);
-    double **of_contacts[] = {&s.lam, &s.best, &s.x, &s.Jd}, **of_bodies[] = {&s.dv, &s.d, &s.g, &s.out};
-    for (int k = 0; k < 4; k++) {
-        *of_contacts[k] = TL_TAKE(a, double, 3 * (int64_t)t->contacts);
-        *of_bodies[k] = TL_TAKE(a, double, 6 * (int64_t)t->moving);
-    }
-    memset(s.s, 0, sizeof(double) * (size_t)t->contacts);
-    project_start(t, lam);
-    memcpy(s.lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
-    out.residual = measure(&s);
+    const tl_pairs *t = s->t;
+    tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
+    size_t size = 3 * sizeof(double) * (size_t)t->contacts;
+    memset(s->s, 0, sizeof(double) * (size_t)t->contacts);
+    memcpy(s->lam, lam, size);
+    out.residual = measure(s);
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
-    if (out.residual <= stop->tolerance) out.result = TL_CONVERGED; /* a resting scene costs one product */
-    if (out.result == TL_OUT_OF_ITERATIONS && shift && out.residual > SWEEP_ABOVE) {
-        tl_pairs_push(t, lam, s.dv);
-        tl_contact_sweep(t, SWEEPS_FIRST, TL_SWEEP_DISC, lam, s.dv, w);
+    if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > SWEEP_ABOVE) {
+        tl_pairs_push(t, lam, s->dv);
+        tl_contact_sweep(t, SWEEPS_FIRST, TL_SWEEP_DISC, lam, s->dv, w);
         for (int32_t c = 0; c < t->contacts; c++) {
             double u[3];
-            tl_pair_velocity(&t->pair[c], s.dv, u);
-            s.s[c] = tl_pair_shift(&t->pair[c], u, lam + 3 * (int64_t)c);
+            tl_pair_velocity(&t->pair[c], s->dv, u);
+            s->s[c] = tl_pair_shift(&t->pair[c], u, lam + 3 * (int64_t)c);
         }
-        out.residual = tl_pairs_residual(t, lam, s.out);
+        out.residual = tl_pairs_residual(t, lam, s->out);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     }
-    if (out.result == TL_OUT_OF_ITERATIONS) {
-        s.factor = tl_body_factor(o->factor);
-        if (s.factor) {
-            tl_body_matrix_build(&s.H, t, a);
-            minimise(&s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
-            if (s.factor != o->factor) tl_factor_free(s.factor);
-        } else {
-            out.result = TL_BROKE_DOWN;
-        }
-        if (shift && out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
-            tl_pairs_push(t, lam, s.dv);
-            tl_contact_sweep(t, SWEEPS_LAST, TL_SWEEP_DISC, lam, s.dv, w);
-            out.residual = tl_pairs_residual(t, lam, s.dv);
-        }
+    if (out.result != TL_OUT_OF_ITERATIONS) return out;
+
+    if (tl_body_matrix_build(&s->H, t, a))
+        minimise(s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
+    else
+        out.result = TL_BROKE_DOWN;
+    if (s->shift && out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
+        tl_pairs_push(t, lam, s->dv);
+        tl_contact_sweep(t, SWEEPS_LAST, TL_SWEEP_DISC, lam, s->dv, w);
+        out.residual = tl_pairs_residual(t, lam, s->dv);
+    }
+    return out;
+}
+
+static size_t bytes(const tl_contact *p, const tl_options *o)
+{
+    (void)o;
+    int64_t m = p->space->n / 3;
+    return tl_islands_bytes(p) + 2 * TL_ARENA_ROOM(double, m) + 5 * TL_ARENA_ROOM(double, 3 * m) + 4 * tl_pairs_room(p);
+}
+
+static tl_outcome run(const tl_pairs *t, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w, bool shift)
+{
+    int64_t n = 3 * (int64_t)t->contacts;
+    state s = {.t = t, .shift = shift, .r = TL_TAKE(a, double, t->contacts), .s = TL_TAKE(a, double, t->contacts)};
+    double **of_contacts[] = {&s.lam, &s.best, &s.x, &s.Jd}, **of_bodies[] = {&s.dv, &s.d, &s.g, &s.out};
+    for (int k = 0; k < 4; k++) {
+        *of_contacts[k] = TL_TAKE(a, double, n);
+        *of_bodies[k] = TL_TAKE(a, double, tl_pairs_lanes(t));
+    }
+    double *own = TL_TAKE(a, double, n);
+    project_start(t, lam);
+
+    /* a scene at rest costs one product */
+    memcpy(s.lam, lam, sizeof(double) * (size_t)n);
+    tl_outcome out = {.result = TL_CONVERGED, .residual = measure(&s)};
+    if (out.residual <= stop->tolerance) return out;
+
+    tl_islands islands;
+    tl_islands_build(t, &islands, a);
+    out.residual = 0;
+    for (int32_t i = 0; i < islands.count; i++) {
+        const int32_t *contact = islands.contact + islands.first[i], m = islands.island[i].contacts;
+        size_t mark = tl_arena_mark(a);
+        s.t = &islands.island[i];
+        for (int32_t c = 0; c < m; c++) memcpy(own + 3 * (int64_t)c, lam + 3 * (int64_t)contact[c], 3 * sizeof *lam);
+        tl_outcome one = solve_island(&s, stop, own, a, w);
+        for (int32_t c = 0; c < m; c++) memcpy(lam + 3 * (int64_t)contact[c], own + 3 * (int64_t)c, 3 * sizeof *lam);
+        tl_arena_release(a, mark);
+        if (out.result == TL_CONVERGED || one.result == TL_BROKE_DOWN) out.result = one.result;
+        if (one.iterations > out.iterations) out.iterations = one.iterations;
+        if (!(one.residual <= out.residual)) out.residual = one.residual;
     }
     return out;
 }
@@ -344,15 +369,15 @@ static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *sto
 static tl_outcome run_shift(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
                             double *lam, tl_arena *a, tl_work *w)
 {
-    (void)p;
-    return run(t, o, stop, lam, a, w, true);
+    (void)p, (void)o;
+    return run(t, stop, lam, a, w, true);
 }
 
 static tl_outcome run_convex(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
                              double *lam, tl_arena *a, tl_work *w)
 {
-    (void)p;
-    return run(t, o, stop, lam, a, w, false);
+    (void)p, (void)o;
+    return run(t, stop, lam, a, w, false);
 }
 
 const tl_contact_method tl_contact_newton_shift = {

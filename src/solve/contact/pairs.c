@@ -32,11 +32,11 @@ static bool add_body(const tl_contact_bodies *bodies, int32_t i, tl_pairs *t)
 
 static bool add_contact(const tl_contact *p, int32_t c, const int32_t *number, tl_pairs *t)
 {
-    const tl_contact_bodies *bodies = p->bodies;
-    const tl_csr *J = bodies->J;
+    const tl_csr *J = p->bodies->J;
     tl_pair *out = &t->pair[c];
     *out = (tl_pair){.body = {-1, -1}, .mu = p->mu[c]};
-    tl_contact_scales(p->blocks + 9 * (int64_t)c, &out->w_n, &out->w_t);
+    memcpy(out->W, p->blocks + 9 * (int64_t)c, sizeof out->W);
+    tl_contact_scales(out->W, &out->w_n, &out->w_t);
     for (int r = 0; r < 3; r++) {
         int64_t row = 3 * (int64_t)c + r;
         out->q[r] = p->q[row];
@@ -46,19 +46,19 @@ static bool add_contact(const tl_contact *p, int32_t c, const int32_t *number, t
             int side = out->body[0] == body || out->body[0] < 0 ? 0 : 1;
             if (side == 1 && out->body[1] >= 0 && out->body[1] != body) return false;
             out->body[side] = body;
-            out->J[side][6 * r + J->col[k] % 6] = J->val[k];
+            out->J[side][J->col[k] % 6][r] = J->val[k];
         }
     }
     for (int s = 0; s < 2; s++) {
+        out->place[s] = out->body[s] < 0 ? t->moving : out->body[s];
         if (out->body[s] < 0) continue;
         const double *I = t->inv_inertia + 9 * (int64_t)out->body[s];
         double im = 1 / t->mass[out->body[s]];
-        for (int r = 0; r < 3; r++) {
-            const double *row = out->J[s] + 6 * r;
-            double *to = out->MJ[s] + 6 * r;
-            for (int k = 0; k < 3; k++) {
-                to[k] = im * row[k];
-                to[3 + k] = I[3 * k] * row[3] + I[3 * k + 1] * row[4] + I[3 * k + 2] * row[5];
+        for (int k = 0; k < 3; k++) {
+            tl_lanes4 turn = I[3 * k] * out->J[s][3] + I[3 * k + 1] * out->J[s][4] + I[3 * k + 2] * out->J[s][5];
+            for (int r = 0; r < 3; r++) {
+                out->MJ[s][r][k] = im * out->J[s][k][r];
+                out->MJ[s][r][3 + k] = turn[r];
             }
         }
     }
@@ -88,7 +88,7 @@ bool tl_pairs_build(const tl_contact *p, tl_pairs *t, tl_arena *a)
 
 void tl_pairs_push(const tl_pairs *t, const double *lam, double *dv)
 {
-    memset(dv, 0, 6 * sizeof(double) * (size_t)t->moving);
+    memset(dv, 0, sizeof(double) * (size_t)tl_pairs_lanes(t));
     for (int32_t c = 0; c < t->contacts; c++) tl_pair_push(&t->pair[c], lam + 3 * (int64_t)c, dv);
 }
 

@@ -1,4 +1,5 @@
-/* Contacts as the methods see them: each touches at most two moving bodies, with dense 3x6 blocks.
+/* Contacts as the methods see them: each touches at most two moving bodies, with dense 3x6 blocks
+ * padded to the width of vector registers.
  *
  * Work is done on the change of body velocities that the impulses cause, dv = M^-1 J^T lam, so that
  * u = q + J dv and W is never needed. All sums run in contact order. */
@@ -10,13 +11,21 @@
 
 #include "solve/contact/problem.h"
 
+/* Fixed small vectors (gcc and clang); the compiler picks the registers. */
+typedef double tl_lanes4 __attribute__((vector_size(32), may_alias));
+typedef double tl_lanes8 __attribute__((vector_size(64), may_alias));
+
+#define TL_BODY_LANES 8 /* doubles per body in velocity vectors: linear, angular, two zeros */
+
 typedef struct tl_pair {
-    int32_t body[2];  /* numbers of moving bodies, -1 where there is none */
-    double J[2][18];  /* 3x6 row by row: rows n t1 t2, columns linear, angular velocity */
-    double MJ[2][18]; /* J M^-1, same layout */
-    double w_n, w_t;  /* masses of the contact, kg (tl_contact_scales) */
+    tl_lanes4 J[2][6];  /* by columns (linear, angular velocity): rows n t1 t2 0 */
+    tl_lanes8 MJ[2][3]; /* J M^-1 by rows n t1 t2 */
+    tl_lanes4 q;
+    double W[9];     /* diagonal block of the problem's W */
+    double w_n, w_t; /* masses of the contact, kg (tl_contact_scales) */
     double mu;
-    double q[3];
+    int32_t body[2];  /* numbers of moving bodies, -1 where there is none */
+    int32_t place[2]; /* of their velocities: body, or `moving`, a place that stays 0 */
 } tl_pair;
 
 typedef struct tl_pairs {
@@ -35,37 +44,46 @@ size_t tl_pairs_bytes(const tl_contact *p);
  * moving ones, or an inverse inertia is singular. */
 bool tl_pairs_build(const tl_contact *p, tl_pairs *out, tl_arena *a);
 
-/* dv [6 moving] = M^-1 J^T lam. */
+/* Doubles in a velocity vector; 64-byte aligned, as the arena gives them. */
+static inline int64_t tl_pairs_lanes(const tl_pairs *t) { return TL_BODY_LANES * ((int64_t)t->moving + 1); }
+static inline size_t tl_pairs_room(const tl_contact *p) /* for one of them, before pairs are built */
+{
+    return TL_ARENA_ROOM(double, TL_BODY_LANES *((p->bodies ? (int64_t)p->bodies->count : 0) + 1));
+}
+
+/* dv [lanes] = M^-1 J^T lam. */
 void tl_pairs_push(const tl_pairs *t, const double *lam, double *dv);
+
+/* u - q = J dv of one contact; the fourth lane is 0. */
+static inline tl_lanes4 tl_pair_change(const tl_pair *c, const double *dv)
+{
+    const double *a = dv + TL_BODY_LANES * (int64_t)c->place[0], *b = dv + TL_BODY_LANES * (int64_t)c->place[1];
+    const tl_lanes4 *A = c->J[0], *B = c->J[1];
+    tl_lanes4 x = A[0] * a[0] + A[1] * a[1] + A[2] * a[2], y = A[3] * a[3] + A[4] * a[4] + A[5] * a[5];
+    tl_lanes4 z = B[0] * b[0] + B[1] * b[1] + B[2] * b[2], w = B[3] * b[3] + B[4] * b[4] + B[5] * b[5];
+    return (x + y) + (z + w);
+}
 
 /* u of one contact. */
 static inline void tl_pair_velocity(const tl_pair *c, const double *dv, double u[3])
 {
-    for (int r = 0; r < 3; r++) u[r] = c->q[r];
-    for (int s = 0; s < 2; s++) {
-        if (c->body[s] < 0) continue;
-        const double *v = dv + 6 * (int64_t)c->body[s], *J = c->J[s];
-        for (int r = 0; r < 3; r++)
-            u[r] += J[6 * r] * v[0] + J[6 * r + 1] * v[1] + J[6 * r + 2] * v[2] + J[6 * r + 3] * v[3] +
-                    J[6 * r + 4] * v[4] + J[6 * r + 5] * v[5];
-    }
+    tl_lanes4 all = c->q + tl_pair_change(c, dv);
+    for (int k = 0; k < 3; k++) u[k] = all[k];
 }
 
 /* dv += M^-1 J^T d for one contact. */
 static inline void tl_pair_push(const tl_pair *c, const double d[3], double *dv)
 {
-    for (int s = 0; s < 2; s++) {
-        if (c->body[s] < 0) continue;
-        double *v = dv + 6 * (int64_t)c->body[s];
-        const double *MJ = c->MJ[s];
-        for (int k = 0; k < 6; k++) v[k] += MJ[k] * d[0] + MJ[6 + k] * d[1] + MJ[12 + k] * d[2];
-    }
+    tl_lanes8 *a = (tl_lanes8 *)(dv + TL_BODY_LANES * (int64_t)c->place[0]);
+    tl_lanes8 *b = (tl_lanes8 *)(dv + TL_BODY_LANES * (int64_t)c->place[1]);
+    *a += c->MJ[0][0] * d[0] + c->MJ[0][1] * d[1] + c->MJ[0][2] * d[2];
+    *b += c->MJ[1][0] * d[0] + c->MJ[1][1] * d[1] + c->MJ[1][2] * d[2];
 }
 
 /* Natural-map residual of one contact, m/s: the certificate's max(e_n, e_t). */
 double tl_pair_residual(const tl_pair *c, const double u[3], const double lam[3]);
 
-/* Largest over contacts for lam, with dv (scratch, [6 moving]) recomputed from it. */
+/* Largest over contacts for lam, with dv (scratch, [lanes]) recomputed from it. */
 double tl_pairs_residual(const tl_pairs *t, const double *lam, double *dv);
 
 /* De Saxce shift of a contact: mu |u_t| where it slides. A contact strictly inside of its cone sticks, and its u_t is

@@ -10,31 +10,28 @@
 
 static double clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
 
+/* One contact: the normal, then friction at the velocity that the new normal leaves, both from the contact's own block. */
+static void sweep_contact(const tl_pair *p, tl_sweep_shape shape, double *l, double *dv)
+{
+    double u[3], d[3];
+    tl_pair_velocity(p, dv, u);
+    double n = fmax(0, l[0] - p->w_n * u[0]), most = p->mu * n;
+    d[0] = n - l[0];
+    double t[2] = {l[1] - p->w_t * (u[1] + p->W[3] * d[0]), l[2] - p->w_t * (u[2] + p->W[6] * d[0])};
+    if (shape == TL_SWEEP_DISC)
+        tl_project_disc(most, t);
+    else
+        t[0] = clamp(t[0], most), t[1] = clamp(t[1], most);
+    d[1] = t[0] - l[1];
+    d[2] = t[1] - l[2];
+    l[0] = n, l[1] = t[0], l[2] = t[1];
+    tl_pair_push(p, d, dv);
+}
+
 void tl_contact_sweep(const tl_pairs *t, int count, tl_sweep_shape shape, double *lam, double *dv, tl_work *w)
 {
     for (int sweep = 1; sweep <= count; sweep++) {
-        for (int32_t c = 0; c < t->contacts; c++) {
-            const tl_pair *p = &t->pair[c];
-            double *l = lam + 3 * (int64_t)c, u[3], d[3] = {0, 0, 0};
-            tl_pair_velocity(p, dv, u);
-            double n = fmax(0, l[0] - p->w_n * u[0]);
-            d[0] = n - l[0];
-            l[0] = n;
-            tl_pair_push(p, d, dv);
-
-            tl_pair_velocity(p, dv, u);
-            double s[2] = {l[1] - p->w_t * u[1], l[2] - p->w_t * u[2]};
-            if (shape == TL_SWEEP_DISC)
-                tl_project_disc(p->mu * n, s);
-            else
-                s[0] = clamp(s[0], p->mu * n), s[1] = clamp(s[1], p->mu * n);
-            d[0] = 0;
-            d[1] = s[0] - l[1];
-            d[2] = s[1] - l[2];
-            l[1] = s[0];
-            l[2] = s[1];
-            tl_pair_push(p, d, dv);
-        }
+        for (int32_t c = 0; c < t->contacts; c++) sweep_contact(&t->pair[c], shape, lam + 3 * (int64_t)c, dv);
         if (sweep % REFRESH == 0) tl_pairs_push(t, lam, dv);
         if (w) w->products++, w->projections++;
     }
@@ -43,14 +40,14 @@ void tl_contact_sweep(const tl_pairs *t, int count, tl_sweep_shape shape, double
 static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
-    return TL_ARENA_ROOM(double, p->bodies ? 6 * (int64_t)p->bodies->count : 0);
+    return tl_pairs_room(p);
 }
 
 static tl_outcome run_shape(const tl_pairs *t, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
                             tl_sweep_shape shape)
 {
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = NAN};
-    double *dv = TL_TAKE(a, double, 6 * (int64_t)t->moving);
+    double *dv = TL_TAKE(a, double, tl_pairs_lanes(t));
     for (;;) {
         out.residual = tl_pairs_residual(t, lam, dv);
         tl_work_record(w, out.residual);

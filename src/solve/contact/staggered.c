@@ -27,9 +27,7 @@ static void apply_normals(const tl_linop *A, const double *x, double *y)
     for (int32_t c = 0; c < s->t->contacts; c++) s->lam[3 * (int64_t)c] = s->scale[c] * x[c];
     tl_pairs_push(s->t, s->lam, s->dv);
     for (int32_t c = 0; c < s->t->contacts; c++) {
-        double u[3];
-        tl_pair_velocity(&s->t->pair[c], s->dv, u);
-        y[c] = s->scale[c] * (u[0] - s->t->pair[c].q[0]);
+        y[c] = s->scale[c] * tl_pair_change(&s->t->pair[c], s->dv)[0];
     }
 }
 
@@ -51,12 +49,12 @@ static void sweep_tangents(const tl_pairs *t, double *lam, double *dv)
 
 static size_t bytes(const tl_contact *p, const tl_options *o)
 {
-    int64_t m = p->space->n / 3, b = p->bodies ? p->bodies->count : 0;
+    int64_t m = p->space->n / 3;
     tl_space s = tl_space_local(m);
     tl_boxqp qp = {.space = &s};
     tl_options plain = *o;
     plain.precond = NULL;
-    return 5 * TL_ARENA_ROOM(double, m) + TL_ARENA_ROOM(double, 3 * m) + 2 * TL_ARENA_ROOM(double, 6 * b) +
+    return 5 * TL_ARENA_ROOM(double, m) + TL_ARENA_ROOM(double, 3 * m) + 2 * tl_pairs_room(p) +
            tl_boxqp_method_find("mprgp")->bytes(&qp, &plain);
 }
 
@@ -68,8 +66,8 @@ static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *
     int64_t m = t->contacts;
     double *scale = TL_TAKE(a, double, m), *b = TL_TAKE(a, double, m), *lo = TL_TAKE(a, double, m);
     double *x = TL_TAKE(a, double, m), *one = TL_TAKE(a, double, m);
-    double *dv = TL_TAKE(a, double, 6 * (int64_t)t->moving);
-    normals ctx = {t, TL_TAKE(a, double, 3 * m), TL_TAKE(a, double, 6 * (int64_t)t->moving), scale};
+    double *dv = TL_TAKE(a, double, tl_pairs_lanes(t));
+    normals ctx = {t, TL_TAKE(a, double, 3 * m), TL_TAKE(a, double, tl_pairs_lanes(t)), scale};
     tl_space space = tl_space_local(m);
     tl_boxqp qp = {.space = &space, .A = {.apply = apply_normals, .ctx = &ctx}, .b = b, .lo = lo, .diag = one};
     const tl_boxqp_method *mprgp = tl_boxqp_method_find("mprgp");
