@@ -158,7 +158,7 @@ static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_coll
     }
     if (A->kind == TL_COLLIDER_BOX && B->kind == TL_COLLIDER_BOX) {
         tl_obox other = tl_obox_of(B, b);
-        tl_box_rules rules = tl_box_rules_default();
+        tl_box_rules rules = A->rules ? *A->rules : tl_box_rules_default();
         box = tl_obox_of(A, a);
         return tl_box_box(&box, &other, margin, &rules, axis, out);
     }

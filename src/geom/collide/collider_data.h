@@ -6,7 +6,8 @@
 
 #include "geom/collide/collide.h"
 
-struct tl_general; /* general.c */
+struct tl_general;   /* general.c */
+struct tl_box_rules; /* pairs.h */
 
 /* All in the shape's own frame. */
 struct tl_collider {
@@ -17,7 +18,8 @@ struct tl_collider {
     double radius;  /* of a sphere */
     tl_box3 bounds; /* infinite for a half-space */
     double extent;  /* smallest, m; infinite for a half-space */
-    struct tl_general *field; /* of a general shape, else NULL */
+    struct tl_general *field;         /* of a general shape, else NULL */
+    const struct tl_box_rules *rules; /* of a box against boxes; NULL: the default ones */
 };
 
 /* A placed box, half-space or sphere: world coordinates. */
