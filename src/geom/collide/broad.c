@@ -8,7 +8,6 @@
 #define FEW 8           /* chosen: boxes of a level below which a plain loop is as quick as a sort */
 #define CELLS (1 << 20) /* along an axis; what lies beyond shares the last one */
 #define FINE 16         /* places along x in a cell */
-#define AXIS_BITS 21
 
 enum { LEVEL_NONE = -2, LEVEL_WIDE = -1 };
 
@@ -108,31 +107,41 @@ static talus_status search_plainly(search *s, const int32_t *level, int32_t own,
 typedef struct lattice {
     tl_vec3 lo;
     double per_metre;
+    int row,
+        layer; /* bits of a key below the row's and the layer's number: few, as the time of a sort goes with digits */
 } lattice;
 
 static uint64_t place(double x) { return 1 + (uint64_t)fmin(fmax(x, 0), CELLS); }
+static int bits_of(uint64_t x)
+{
+    int bits = 0;
+    for (; x > 0; x /= 2) bits++;
+    return bits;
+}
 static uint64_t key_of(const lattice *l, tl_vec3 p)
 {
     tl_vec3 x = tl_vec3_scale(l->per_metre, tl_vec3_sub(p, l->lo));
-    return (place(x.z) << AXIS_BITS | place(x.y)) << AXIS_BITS | place(FINE * x.x);
+    return place(x.z) << l->layer | place(x.y) << l->row | place(FINE * x.x);
 }
-#define ROW(key) ((key) >> AXIS_BITS & (((uint64_t)1 << AXIS_BITS) - 1))
-#define LAYER(key) ((key) >> 2 * AXIS_BITS)
-#define AT_X(key) ((key) & (((uint64_t)1 << AXIS_BITS) - 1))
 
 static lattice lattice_of(const search *s, const int32_t *level, int32_t own, int32_t *count)
 {
     lattice l = {.lo = {INFINITY, INFINITY, INFINITY}};
+    tl_vec3 hi = {-INFINITY, -INFINITY, -INFINITY};
     double edge = 0;
     *count = 0;
     for (int32_t i = 0; i < s->count; i++) {
         if (level[i] < 0 || level[i] > own) continue;
         tl_vec3 e = tl_vec3_sub(s->box[i].hi, s->box[i].lo);
         l.lo = tl_vec3_min(l.lo, s->box[i].lo);
+        hi = tl_vec3_max(hi, s->box[i].hi);
         edge = fmax(edge, fmax(e.x, fmax(e.y, e.z)));
         ++*count;
     }
     l.per_metre = edge > 1e-300 ? 1 / (edge * (1 + 1e-9)) : 1; /* rounding may not carry a box over two cells */
+    tl_vec3 cells = tl_vec3_scale(l.per_metre, tl_vec3_sub(hi, l.lo));
+    l.row = bits_of(place(FINE * cells.x) + 1);
+    l.layer = l.row + bits_of(place(cells.y) + 1);
     return l;
 }
 
@@ -168,13 +177,14 @@ static talus_status search_cells(search *s, const int32_t *level, int32_t own, i
     for (int32_t k = 0; k < n; k++) {
         bool mine = level[id[k]] == own; /* then pairs with members before k are in the list already */
         const tl_box3 b = s->box[id[k]];
-        uint64_t high = key_of(&l, b.hi), width = AT_X(high) - AT_X(key[k]);
-        bool last_row = ROW(high) == ROW(key[k]), last_layer = LAYER(high) == LAYER(key[k]);
+        uint64_t high = key_of(&l, b.hi), in_row = ((uint64_t)1 << l.row) - 1, in_layer = ((uint64_t)1 << l.layer) - 1;
+        uint64_t width = (high & in_row) - (key[k] & in_row);
+        bool last_layer = (high ^ key[k]) <= in_layer, last_row = ((high ^ key[k]) & in_layer) <= in_row;
         before += mine;
         for (int r = mine ? 4 : 0; r < 9; r++) {
             if ((r % 3 == 2 && last_row) || (r / 3 == 2 && last_layer)) continue; /* it does not reach that far */
-            uint64_t row = (uint64_t)(r / 3 - 1) * ((uint64_t)1 << 2 * AXIS_BITS) +
-                           (uint64_t)(r % 3 - 1) * ((uint64_t)1 << AXIS_BITS);
+            uint64_t row =
+                (uint64_t)(r / 3 - 1) * ((uint64_t)1 << l.layer) + (uint64_t)(r % 3 - 1) * ((uint64_t)1 << l.row);
             uint64_t here = key[k] + row, from = here > FINE ? here - FINE - 1 : 0, to = here + width;
             while (start[r] < m && member_key[start[r]] < from) start[r]++;
             int32_t q = mine && r == 4 ? before : start[r], end = q;

@@ -5,7 +5,7 @@
 #include "geom/shape_node.h"
 #include "geom/surface.h"
 
-#define FLAT_COS 0.9999 /* 0.8 degrees: bulges less than 0.4 % of the spacing */
+#define FLAT_COS (1 - 1e-7) /* 0.03 degrees: rounding of distances from differences, not bends */
 
 /* Spacing of samples and field: an edge takes 24 to 64 of them, as many as the smallest feature asks for. */
 static double default_cell(const tl_shape_tree *t, int node)
@@ -71,11 +71,16 @@ static void build(struct tl_general *g, int32_t first, int32_t count)
     b->next = g->balls;
 }
 
-/* Read a little way inside, the normal of an edge is that of one of its faces. */
-static bool on_edge(const struct tl_general *g, int32_t i)
+/* The normal is the same half a spacing away in four directions, read a little way inside. */
+static bool on_face(const struct tl_general *g, int32_t i)
 {
-    tl_vec3 inside = tl_vec3_add_scaled(g->at[i], -0.1 * g->spacing, g->normal[i]);
-    return tl_vec3_dot(tl_shape_gradient(g->field.t, g->field.node, inside), g->normal[i]) < 0.98;
+    tl_vec3 n = g->normal[i], inside = tl_vec3_add_scaled(g->at[i], -0.1 * g->spacing, n), t[2];
+    tl_vec3_tangents(n, &t[0], &t[1]);
+    for (int k = 0; k < 4; k++) {
+        tl_vec3 p = tl_vec3_add_scaled(inside, k % 2 ? 0.5 * g->spacing : -0.5 * g->spacing, t[k / 2]);
+        if (tl_vec3_dot(tl_shape_gradient(g->field.t, g->field.node, p), n) < FLAT_COS) return false;
+    }
+    return true;
 }
 
 static void find_flat(struct tl_general *g)
@@ -83,12 +88,14 @@ static void find_flat(struct tl_general *g)
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t k = 0; k < g->balls; k++) {
         const tl_ball *b = &g->ball[k];
-        bool edge[TL_BALL_LEAF], flat = true;
-        for (int32_t i = 0; i < b->count; i++) edge[i] = on_edge(g, b->first + i);
-        for (int32_t i = 0; i < b->count; i++)
-            for (int32_t j = 0; j < i; j++)
-                flat &= edge[i] || edge[j] || tl_vec3_dot(g->normal[b->first + i], g->normal[b->first + j]) > FLAT_COS;
-        for (int32_t i = 0; i < b->count; i++) g->flat[b->first + i] = flat && !edge[i];
+        bool alike = true;
+        for (int32_t i = b->first; i < b->first + b->count; i++) {
+            g->flat[i] = on_face(g, i) ? TL_FLAT : TL_NOT_FLAT;
+            for (int32_t j = b->first; j < i; j++)
+                alike &= !g->flat[i] || !g->flat[j] || tl_vec3_dot(g->normal[i], g->normal[j]) > FLAT_COS;
+        }
+        for (int32_t i = b->first; i < b->first + b->count; i++)
+            if (g->flat[i] && alike) g->flat[i] = TL_FLAT_LEAF;
     }
 }
 

@@ -27,6 +27,9 @@ typedef struct tl_rim {
     double radius;
 } tl_rim;
 
+/* Whether a sample lies on a plane face, and whether all such samples of its leaf lie on the same, so that one speaks for them. */
+typedef enum tl_flatness { TL_NOT_FLAT, TL_FLAT, TL_FLAT_LEAF } tl_flatness;
+
 struct tl_general {
     tl_field field;
     double spacing;

@@ -5,12 +5,14 @@
 #define SEEDS 16
 #define CLUSTER_COS 0.9 /* 26 degrees: normals of one side of a hollow */
 #define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
+#define FACING_FLAT 0.7 /* the same for a point on a face, opposite */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
 #define APART 0.3       /* of the spacing: points that span less do not add support */
-#define HAIR 0.05       /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
-#define SAG 0.12        /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
-#define OPEN 0.25       /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
-#define TURN_MIN 0.01   /* radians: what a body may turn in a step, at least */
+#define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
+#define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
+#define SAG 0.12  /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
+#define OPEN 0.25 /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
+#define TURN_MIN 0.01 /* radians: what a body may turn in a step, at least */
 
 /* One of the two bodies, placed. */
 typedef struct solid {
@@ -24,7 +26,9 @@ typedef struct candidate {
     tl_vec3 at;     /* on the surface of its owner, world */
     tl_vec3 normal; /* first the owner's own; then of the contact, out of B into A */
     double gap;
-    int owner; /* 0: A, 1: B, 2: both, the place is halfway */
+    double away; /* distance of the other body, as far as its field knows */
+    int owner;   /* 0: A, 1: B, 2: both, the place is halfway */
+    bool flat;   /* on a face of its owner */
 } candidate;
 
 typedef struct pair {
@@ -154,12 +158,14 @@ static void add_samples(pair *p, int owner)
             int32_t q = ball->first + i;
             gap[i] = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q])), NULL);
             if (gap[i] < gap[least] - TIE * a->spacing) least = i;
-            if (g->flat[q] && (face < 0 || gap[i] < gap[face] - TIE * a->spacing)) face = i;
+            if (g->flat[q] == TL_FLAT_LEAF && (face < 0 || gap[i] < gap[face] - TIE * a->spacing)) face = i;
         }
         for (int32_t i = 0; i < ball->count; i++) {
             int32_t q = ball->first + i;
-            bool kept = i == least ? gap[i] <= margin : gap[i] <= open && (!g->flat[q] || i == face);
-            if (kept) add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], owner});
+            bool kept = i == least ? gap[i] <= margin : gap[i] <= open && (g->flat[q] != TL_FLAT_LEAF || i == face);
+            if (kept)
+                add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], gap[i], owner,
+                                   g->flat[q]});
         }
         k++;
     }
@@ -218,7 +224,8 @@ static void add_rim(pair *p, int owner, const tl_rim *rim)
         tl_vec3 place = PLACE(angle);
         double d = distance(b, place, NULL);
         if (d <= p->margin)
-            add(p, (candidate){place, tl_vec3_scale(0.7071067811865476, tl_vec3_add(OUT(angle), axis)), d, owner});
+            add(p, (candidate){place, tl_vec3_scale(0.7071067811865476, tl_vec3_add(OUT(angle), axis)), d, d, owner,
+                               false});
     }
 #undef OUT
 #undef ALONG
@@ -238,7 +245,7 @@ static void add_edge(pair *p, tl_vec3 from, tl_vec3 to, tl_vec3 normal, int dept
         return;
     }
     double d = distance(g, middle, NULL);
-    if (d <= p->margin) add(p, (candidate){middle, normal, d, 1});
+    if (d <= p->margin) add(p, (candidate){middle, normal, d, d, 1, false});
 }
 
 static void add_box(pair *p)
@@ -251,7 +258,8 @@ static void add_box(pair *p)
         corner[k] = tl_vec3_add(to_world(b, b->c->centre), tl_mat3_mul_vec(R, tl_vec3_mul(sign[k], b->c->half)));
         double d = distance(&p->s[0], corner[k], NULL);
         if (d <= p->margin)
-            add(p, (candidate){corner[k], tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])), d, 1});
+            add(p,
+                (candidate){corner[k], tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])), d, d, 1, false});
     }
     for (int k = 0; k < 8; k++)
         for (int axis = 1; axis < 8; axis *= 2)
@@ -275,10 +283,45 @@ static void find_normals(pair *p)
         double blur = is_exact(other) ? HAIR * p->spacing : 2 * other->c->field->field.cell;
         tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
         double d = distance(other, tl_vec3_add(c.at, step), &n);
-        if (tl_vec3_dot(n, own) > FACING) continue;
+        if (tl_vec3_dot(n, own) > (c.flat ? -FACING_FLAT : FACING)) continue;
         if (is_exact(other)) c.gap = d - tl_vec3_dot(n, step);
+        if (c.flat && other->c->kind != TL_COLLIDER_HALF_SPACE)
+            n = tl_vec3_neg(own); /* whatever touches a face pushes square to it */
         c.normal = c.owner == 0 ? n : tl_vec3_neg(n);
         p->list[kept++] = c;
+    }
+    p->count = kept;
+}
+
+/* Points of edges that lie in the plane of a face in contact push as the face does, or, where they are beside the other body, not at
+ * all: read beside an edge, normals lean. */
+static void straighten(pair *p)
+{
+    enum { PLANES = 16 };
+    tl_vec3 at[PLANES], normal[PLANES];
+    int planes = 0, kept = 0;
+    for (int i = 0; i < p->count && planes < PLANES; i++) {
+        const candidate *c = &p->list[i];
+        bool known = !c->flat;
+        for (int k = 0; k < planes && !known; k++)
+            known = tl_vec3_dot(normal[k], c->normal) > 1 - 1e-9 &&
+                    fabs(tl_vec3_dot(normal[k], tl_vec3_sub(at[k], c->at))) < TIE * p->spacing;
+        if (known) continue;
+        at[planes] = c->at;
+        normal[planes++] = c->normal;
+    }
+    for (int i = 0; i < p->count; i++) {
+        candidate c = p->list[i];
+        bool beside = false;
+        for (int k = 0; k < planes && !c.flat; k++) {
+            double same = tl_vec3_dot(normal[k], c.normal);
+            if (same < FACING_FLAT || fabs(tl_vec3_dot(normal[k], tl_vec3_sub(at[k], c.at))) > HAIR * p->spacing)
+                continue;
+            beside = same < 1 - 1e-9 && c.away > HAIR * p->spacing;
+            c.normal = normal[k];
+            break;
+        }
+        if (!beside) p->list[kept++] = c;
     }
     p->count = kept;
 }
@@ -291,7 +334,7 @@ static void add_sphere(pair *p)
     double d = distance(&p->s[0], centre, &n) - b->c->radius;
     if (d <= p->margin && p->count < CANDIDATES)
         p->list[p->count++] =
-            (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, 2};
+            (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, d, 2, false};
 }
 
 /* ---- between the samples ---- */
@@ -337,7 +380,7 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
     if (!(best < start - TIE * h)) return false;
     if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
     double a = exact_distance(&p->s[0], at), b = exact_distance(&p->s[1], at);
-    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, 2};
+    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false};
     return a + b < seed->gap - TIE * h;
 }
 
@@ -350,7 +393,7 @@ static void refine_deepest(pair *p)
         int seed = -1;
         for (int i = 0; i < count; i++)
             if (!covered[i] && (seed < 0 || p->list[i].gap < p->list[seed].gap)) seed = i;
-        if (seed < 0) return;
+        if (seed < 0 || p->list[seed].gap > CLOSE * p->spacing) return;
         const candidate *c = &p->list[seed];
         candidate better;
         bool found = c->owner != 2 && p->count < CANDIDATES && refine(p, c, &better);
@@ -436,8 +479,10 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
 static tl_touch touch_of(const pair *p, const candidate *c)
 {
     candidate better;
-    if (c->owner != 2 && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
-    double gap = c->owner == 2 || is_exact(&p->s[1 - c->owner]) ? c->gap : exact_distance(&p->s[1 - c->owner], c->at);
+    bool close = c->owner != 2 && c->gap <= CLOSE * p->spacing;
+    if (close && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
+    close &= c->owner != 2 && !is_exact(&p->s[1 - c->owner]);
+    double gap = close ? exact_distance(&p->s[1 - c->owner], c->at) : c->gap;
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
     return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
 }
@@ -502,6 +547,7 @@ int tl_general_touches(const tl_collider *A, const tl_pose *a, const tl_collider
     for (int k = 0; k < 2; k++)
         if (p.s[k].c->field) add_samples(&p, k);
     find_normals(&p);
+    straighten(&p);
     if (B->kind == TL_COLLIDER_SPHERE) add_sphere(&p);
     refine_deepest(&p);
     return select_touches(&p, out);
