@@ -1,5 +1,6 @@
--- A steel ball meets a row of equal ones with no gravity: momentum is kept to rounding; with restitution 1 the last one leaves.
-local p = params { n = 5, speed = 2.0, restitution = 1.0, gap = 0.002 }
+-- A steel ball meets a row of equal ones with no gravity: momentum is kept to rounding; with restitution 1 the last one leaves, if the gaps are
+-- longer than what a ball travels in a step, so that the blows come one after another.
+local p = params { n = 5, speed = 2.0, restitution = 1.0, gap = 0.02 }
 local radius = 0.05
 local steel = solid { name = "steel", density = 7850, friction = 0.2, restitution = p.restitution, colour = "#aeb6bd" }
 

@@ -4,9 +4,10 @@
 
 #include "geom/collide/broad.h"
 
-#define STILL 1e-3        /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
-#define MATCH 0.125       /* of the smaller extent: how far a point may have moved and still be the same */
-#define PARALLEL_PAIRS 64 /* pairs that are worth a second thread */
+#define STILL 1e-3         /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
+#define MATCH 0.125        /* of the smaller extent: how far a point may have moved and still be the same */
+#define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
+#define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
 
 /* ---- which pairs are near ---- */
 
@@ -81,6 +82,15 @@ typedef struct found {
     tl_touch touch[TL_TOUCHES_MAX];
 } found;
 
+static int64_t work_of(const tl_rigid *r, const tl_near_pair *pair, int64_t pairs)
+{
+    int64_t work = pairs;
+    for (int64_t k = 0; k < pairs; k++)
+        work += (tl_collider_samples(r->body[pair[k].a].collider) + tl_collider_samples(r->body[pair[k].b].collider)) /
+                SAMPLES_WORK;
+    return work;
+}
+
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
                              tl_rigid_contacts *out, talus_error *err)
 {
@@ -89,7 +99,8 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
     TL_TRY(near_pairs(v, dt, a, &pair, &pairs, err));
     found *f = TL_TAKE(a, found, pairs);
     if (!f) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
-#pragma omp parallel for schedule(dynamic, 16) if (pairs >= PARALLEL_PAIRS)
+    bool share = work_of(v->rigid, pair, pairs) > PARALLEL_WORK;
+#pragma omp parallel for schedule(dynamic, 4) if (share)
     for (int64_t k = 0; k < pairs; k++) {
         int32_t i = pair[k].a, j = pair[k].b;
         int64_t old = first_of_pair(past->contact, past->contacts, i, j);
