@@ -253,6 +253,38 @@ static void mesh_box_like_the_box(void **state)
     tl_collider_free(flat);
 }
 
+/* Stones of an arch: equal faces lie on each other, corner on corner. The four corners carry, whatever hair's breadth the stones slip
+ * past each other or into each other. */
+static void flush_faces_keep_their_corners(void **state)
+{
+    (void)state;
+    const double half = 0.1, inner = 1, outer = 1.3, depth = 0.5, s = sin(half), c = cos(half);
+    const double profile[4][2] = {
+        {-inner * s, inner * c}, {inner * s, inner * c}, {outer * s, outer * c}, {-outer * s, outer * c}};
+    tl_collider *stone = collider(tl_shape_extrude(tree, 4, profile, depth, &err), 0);
+    const tl_vec3 normal = {c, 0, -s}; /* of the common face, into the first */
+    for (uint64_t i = 0; i < 60; i++) {
+        double slip = i ? 1e-5 * (double)(i % 7) : 0;
+        tl_pose x = {
+            {slip * (tl_random(4, i, 0) - 0.5), slip * (tl_random(4, i, 1) - 0.5), slip * (tl_random(4, i, 2) - 0.5)},
+            tl_quat_from_axis_angle((tl_vec3){0, 1, 0}, 2 * half)};
+        tl_touch t[TL_TOUCHES_MAX];
+        int n = collide(stone, x, stone, origin, 1e-3, t), met = 0;
+        assert_int_equal(n, 4);
+        for (int k = 0; k < 4; k++) {
+            double r = k & 1 ? inner : outer;
+            tl_vec3 corner = {r * s, k & 2 ? 0.5 * depth : -0.5 * depth, r * c};
+            for (int j = 0; j < n; j++) met += tl_vec3_norm(tl_vec3_sub(t[j].at, corner)) < 1e-4;
+        }
+        assert_int_equal(met, 4);
+        for (int j = 0; j < n; j++) {
+            CHECK_LE(tl_vec3_norm(tl_vec3_sub(t[j].normal, normal)), 1e-9);
+            CHECK_NEAR(t[j].gap, tl_vec3_dot(x.at, normal), 1e-9);
+        }
+    }
+    tl_collider_free(stone);
+}
+
 /* A wide thin plate on a spike: the plate's samples are far from the tip, the tip is the cone's. */
 static void plate_on_a_spike(void **state)
 {
@@ -423,6 +455,7 @@ int main(void)
         TEST(cylinder_on_a_plane),
         TEST(capsule_lies_on_two_points),
         TEST(mesh_box_like_the_box),
+        TEST(flush_faces_keep_their_corners),
         TEST(plate_on_a_spike),
         TEST(torus_around_a_post),
         TEST(bowl_holds_a_ball),

@@ -31,7 +31,8 @@ typedef struct tl_touch {
 } tl_touch;
 #define TL_TOUCHES_MAX 32 /* of one pair; primitives give at most 8 */
 
-/* `cell`: spacing of surface samples and of the distance field of a general shape, m; 0: from its size and features. */
+/* `cell`: spacing of surface samples and of the distance field of a general shape, m; 0: from its size and features. The tree must live as
+ * long: gaps of general shapes are read from it. */
 talus_status tl_collider_create(tl_collider **out, const tl_shape_tree *t, int node, double cell, talus_error *err);
 void tl_collider_free(tl_collider *c); /* NULL is fine */
 tl_collider_kind tl_collider_kind_of(const tl_collider *c);

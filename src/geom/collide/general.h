@@ -6,7 +6,9 @@
  * points are moved to where the sum of both distances is least across the normal, which is the gap itself. Circular rims are
  * searched along the circle, edges of boxes along the edge. At most four points are kept of all that push in about the same
  * direction: those that span the most area, where a point that is open counts less the further a body would
- * have to turn to close it. */
+ * have to turn to close it. A point of a plane face pushes square to that face, and so do edges that lie in it.
+ *
+ * Bodies deep in each other (half a wall and more) may be pushed out of the far side. */
 #ifndef TL_GEOM_COLLIDE_GENERAL_H
 #define TL_GEOM_COLLIDE_GENERAL_H
 
