@@ -18,7 +18,7 @@ static void on_interrupt(int signal_number)
 
 /* Rows are printed as they come, so widths are those of the header or these. */
 typedef struct printer {
-    int csv, tables;
+    int csv, tables, columns;
     int width[COLUMNS_MAX];
 } printer;
 
@@ -27,7 +27,7 @@ static int typical_width(const char *name)
     static const struct {
         const char *name;
         int width;
-    } wide[] = {{"method", 16},      {"kernel", 10}, {"outcome", 17},        {"energy", 14},
+    } wide[] = {{"method", 16},      {"scene", 38},  {"kernel", 10},         {"outcome", 17},          {"energy", 14},
                 {"certificate", 11}, {"precond", 7}, {"sum of normals", 14}, {"busy, of 1 thread", 17}};
     int length = (int)strlen(name);
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
@@ -37,10 +37,11 @@ static int typical_width(const char *name)
 
 static void print_aligned(printer *p, talus_row_kind kind, int cells, const char *const *cell)
 {
+    if (kind == TALUS_ROW_HEADER) p->columns = cells;
     if (kind == TALUS_ROW_HEADER)
         for (int i = 0; i < cells && i < COLUMNS_MAX; i++) p->width[i] = typical_width(cell[i]);
     for (int i = 0; i < cells && i < COLUMNS_MAX; i++)
-        printf(i == 0 || (i == 1 && cells > 9) ? "%-*s" : "%*s", p->width[i], cell[i]),
+        printf(i == 0 || (i == 1 && p->columns > 9) ? "%-*s" : "%*s", p->width[i], cell[i]),
             printf(i + 1 < cells ? "  " : "\n");
     if (kind != TALUS_ROW_HEADER) return;
     for (int i = 0; i < cells && i < COLUMNS_MAX; i++)
@@ -83,17 +84,22 @@ static void print_help(const cli_option *options)
         "  talus bench solvers --problem wall-separation --size 64\n"
         "  talus bench solvers --method mprgp --tolerance 1e-8\n"
         "  talus bench solvers --problem captured.h5\n"
-        "  talus bench kernels --csv > kernels.csv\n");
+        "  talus bench kernels --csv > kernels.csv\n"
+        "  talus bench rigid --scene cards --all\n");
 }
 
 int cli_bench(int argc, char **argv)
 {
-    const char *size = NULL, *repeats = NULL, *tolerance = NULL, *threads = NULL, *csv = NULL, *table = NULL;
+    const char *size = NULL, *repeats = NULL, *tolerance = NULL, *threads = NULL, *csv = NULL, *table = NULL,
+               *all = NULL;
+    char scenes[4096];
     talus_bench_options o = talus_bench_options_default();
     const cli_option options[] = {
         {"--size", "N", "cells per edge (solvers: 32; kernels: 128 and 256)", &size},
         {"--problem", "NAME|FILE", "only problems whose name contains this, or a captured problem (.h5)", &o.problem},
+        {"--scene", "NAME", "rigid: only scenes whose name contains this; rabbits run only when named", &o.problem},
         {"--method", "NAME", "only methods whose name contains this", &o.method},
+        {"--all", NULL, "rigid: every method, not only the default", &all},
         {"--tolerance", "X", "target of the certificate", &tolerance},
         {"--repeats", "N", "timed repetitions of a row", &repeats},
         {"--capture", "DIR", "also write the problems to DIR, as .h5 (replay) and .mtx (Matrix Market)", &o.capture},
@@ -117,6 +123,8 @@ int cli_bench(int argc, char **argv)
         talus_threads_set(count);
     }
     o.table = table;
+    o.all = all != NULL;
+    if (cli_scenes_folder("", scenes, sizeof scenes)) o.scenes = scenes;
     signal(SIGINT, on_interrupt);
     printer p = {.csv = csv != NULL};
     talus_error err = {0};

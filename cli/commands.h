@@ -13,9 +13,12 @@ typedef struct cli_command {
 
 int cli_bench(int argc, char **argv);
 int cli_check(int argc, char **argv);
+int cli_export(int argc, char **argv);
 int cli_mesh(int argc, char **argv);
 int cli_render(int argc, char **argv);
+int cli_run(int argc, char **argv);
 int cli_scenes(int argc, char **argv);
+int cli_validate(int argc, char **argv);
 
 /* Options that take a value: "--size 64" and "--size=64". */
 typedef struct cli_option {
@@ -39,5 +42,8 @@ int cli_take_settings(int argc, char **argv, int most, const char **setting, int
 
 /* The folder of talus' own scenes, or one below it; false when it is not found. */
 bool cli_scenes_folder(const char *below, char *path, size_t room);
+/* A file as it is; else a scene of talus' own, by name. */
+bool cli_find_scene(const char *word, char *path, size_t room);
+bool cli_is_file(const char *path);
 
 #endif

@@ -7,9 +7,12 @@
 static const cli_command commands[] = {
     {"bench", "compare solver methods, measure kernels, reproduce tables", cli_bench},
     {"check", "read a scene and explain every problem in it", cli_check},
+    {"export", "write the bodies of a run as ply, obj or vtk files", cli_export},
     {"mesh", "surfaces and tetrahedra of shapes and mesh files, with quality figures", cli_mesh},
-    {"render", "draw a scene or a shape", cli_render},
+    {"render", "draw a scene, a shape, or the frames of a run", cli_render},
+    {"run", "run a scene: frames, tables, checkpoint, picture", cli_run},
     {"scenes", "the scenes that come with talus", cli_scenes},
+    {"validate", "run the physics cases: measured, expected, tolerance", cli_validate},
 };
 #define COMMANDS ((int)(sizeof commands / sizeof commands[0]))
 

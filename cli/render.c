@@ -1,9 +1,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <talus/program.h>
-#include <talus/render.h>
+#include <talus/run.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -38,9 +37,11 @@ static void print_problem(void *user, const char *file, int line, int note, cons
 static void print_help(const cli_option *options)
 {
     printf(
-        "Usage: talus render SCENE|SHAPE|MESH [options]\n\n"
-        "Draws the first state of a scene, a shape (a Lua file that returns one), or a triangle mesh (.obj, .ply,\n"
-        ".stl). Scenes and shapes that come with talus go by name: tower, rabbit. Prints the name of the picture.\n\n");
+        "Usage: talus render SCENE|SHAPE|MESH|RUN [options]\n\n"
+        "Draws the first state of a scene, a shape (a Lua file that returns one), a triangle mesh (.obj, .ply, .stl),\n"
+        "or the frames of a run, given its folder. Scenes and shapes that come with talus go by name: tower, rabbit.\n"
+        "Prints the name of the picture. Pictures of a run go to RUN/images: frame-0001.png, ..., sheet.png, and\n"
+        "film.mp4 when the ffmpeg program is there.\n\n");
     cli_print_options(options);
     printf("\nViews:");
     for (int i = 0; talus_render_view(i); i++) printf(" %s", talus_render_view(i));
@@ -48,31 +49,19 @@ static void print_help(const cli_option *options)
            "  talus render scenes/tower/tower.lua -o tower.png\n"
            "  talus render rabbit --view front --width 1920 --height 1080 --samples 64\n"
            "  talus render duck --sheet -o views.png\n"
-           "  talus render duck --turn 50 -o duck.mp4\n");
-}
-
-static bool is_file(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+           "  talus render duck --turn 50 -o duck.mp4\n"
+           "  talus render runs/tower --every 2 --width 640 --height 360\n");
 }
 
 /* A file; else a shape of the library, or a scene of talus' own, by name. */
 static bool find_input(const char *word, char *path, size_t room)
 {
     char folder[1024];
-    snprintf(path, room, "%s", word);
-    if (is_file(path)) return true;
-    if (strpbrk(word, "/.")) return false;
-    if (cli_scenes_folder("shapes", folder, sizeof folder)) {
+    if (!strpbrk(word, "/.") && !cli_is_file(word) && cli_scenes_folder("shapes", folder, sizeof folder)) {
         snprintf(path, room, "%s/%s.lua", folder, word);
-        if (is_file(path)) return true;
+        if (cli_is_file(path)) return true;
     }
-    if (cli_scenes_folder("", folder, sizeof folder)) {
-        snprintf(path, room, "%s/%s/%s.lua", folder, word, word);
-        if (is_file(path)) return true;
-    }
-    return false;
+    return cli_find_scene(word, path, room);
 }
 
 /* scenes/tower/tower.lua gives tower.png (a film: tower.mp4), in the current folder. */
@@ -85,10 +74,42 @@ static void default_output(const char *input, bool film, char *out, size_t room)
              name);
 }
 
+static bool is_run(const char *word)
+{
+    char path[1200];
+    return snprintf(path, sizeof path, "%s/run.json", word) < (int)sizeof path && cli_is_file(path);
+}
+
+/* The status of the program after `done`; problems of the scene have been told. */
+static int finish(talus_status done, const char *input, int problems, int live, const talus_error *err)
+{
+    if (done == TALUS_OK) return 0;
+    if (problems)
+        fprintf(stderr, "%s: %d problem%s\n", input, problems, problems == 1 ? "" : "s");
+    else
+        fprintf(stderr, "%stalus render: %s\n", done == TALUS_INTERRUPTED && live ? "\n" : "", err->message);
+    return done == TALUS_INTERRUPTED ? 130 : done == TALUS_BAD_INPUT ? 2 : 1;
+}
+
+/* Prints the picture that shows most of the run. */
+static int render_run(const char *folder, int every, int only, const talus_render_options *o, const int *problems)
+{
+    char path[1300];
+    talus_error err = {0};
+    talus_status done = talus_render_run(folder, every, only, o, &err);
+    if (done == TALUS_OK) {
+        snprintf(path, sizeof path, "%s/images/sheet.png", folder);
+        if (only >= 0) snprintf(path, sizeof path, "%s/images/frame-%04d.png", folder, only);
+        printf("%s\n", path);
+    }
+    return finish(done, folder, *problems, *(const int *)o->user, &err);
+}
+
 int cli_render(int argc, char **argv)
 {
     const char *output = NULL, *width = NULL, *height = NULL, *samples = NULL, *threads = NULL, *plain = NULL,
-               *quiet = NULL, *sheet = NULL, *turn = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
+               *quiet = NULL, *sheet = NULL, *turn = NULL, *frame = NULL, *every = NULL, *unused = NULL, *word = NULL,
+               *setting[SETTINGS_MAX];
     talus_scene_options s = talus_scene_options_default();
     talus_render_options o = talus_render_options_default();
     const cli_option options[] = {
@@ -99,6 +120,8 @@ int cli_render(int argc, char **argv)
         {"--view", "NAME", "point of view (the scene's camera, else corner)", &o.view},
         {"--sheet", NULL, "six views on one contact sheet", &sheet},
         {"--turn", "N", "N frames around it: to an .mp4 (needs ffmpeg), or to pictures named like turn-%.png", &turn},
+        {"--frame", "N", "a run: this frame alone", &frame},
+        {"--every", "N", "a run: one of N frames (about 100 in all)", &every},
         {"--size", "small|paper", "the scene's variable `size`", &s.size},
         {"--set", "KEY=VALUE", "change a key or a parameter of the scene; may be repeated", &unused},
         {"--plain", NULL, "leave the noise in", &plain},
@@ -116,7 +139,9 @@ int cli_render(int argc, char **argv)
         print_help(options);
         return help ? 0 : 2;
     }
-    int count;
+    int count, stride = 0, only = -1;
+    if (frame && !cli_integer("--frame", frame, 0, 1000000000, &only)) return 2;
+    if (every && !cli_integer("--every", every, 1, 1000000000, &stride)) return 2;
     if (width && !cli_integer("--width", width, 1, 16384, &o.width)) return 2;
     if (height && !cli_integer("--height", height, 1, 16384, &o.height)) return 2;
     if (samples && !cli_integer("--samples", samples, 1, 65536, &o.samples)) return 2;
@@ -128,11 +153,20 @@ int cli_render(int argc, char **argv)
     }
     char shapes[1024], input[2200], made[300];
     if (cli_scenes_folder("shapes", shapes, sizeof shapes)) s.shapes_folder = shapes;
-    if (!find_input(word, input, sizeof input)) {
+    bool run = is_run(word);
+    if ((frame || every) && !run) {
+        fprintf(stderr, "talus render: --frame and --every are for the folder of a run; '%s' is none\n", word);
+        return 2;
+    }
+    if (run && (output || settings)) {
+        fprintf(stderr, "talus render: a run has its settings, and its pictures go to %s/images\n", word);
+        return 2;
+    }
+    if (!run && !find_input(word, input, sizeof input)) {
         fprintf(stderr, "talus render: no file '%s', and no shape or scene of that name\n", word);
         return 2;
     }
-    if (!output) {
+    if (!output && !run) {
         default_output(input, o.turn > 0, made, sizeof made);
         output = made;
     }
@@ -147,15 +181,9 @@ int cli_render(int argc, char **argv)
     o.progress = show_progress;
     o.user = &live;
     signal(SIGINT, on_interrupt);
+    if (run) return render_run(word, stride, only, &o, &problems);
     talus_error err = {0};
     talus_status done = talus_render_file(input, output, &o, &err);
-    if (done == TALUS_OK) {
-        printf("%s\n", output);
-        return 0;
-    }
-    if (problems)
-        fprintf(stderr, "%s: %d problem%s\n", input, problems, problems == 1 ? "" : "s");
-    else
-        fprintf(stderr, "%stalus render: %s\n", done == TALUS_INTERRUPTED && live ? "\n" : "", err.message);
-    return done == TALUS_INTERRUPTED ? 130 : done == TALUS_BAD_INPUT ? 2 : 1;
+    if (done == TALUS_OK) printf("%s\n", output);
+    return finish(done, input, problems, live, &err);
 }

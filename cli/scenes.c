@@ -43,6 +43,24 @@ bool cli_scenes_folder(const char *below, char *path, size_t room)
     return false;
 }
 
+bool cli_is_file(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+bool cli_find_scene(const char *word, char *path, size_t room)
+{
+    char folder[1024];
+    snprintf(path, room, "%s", word);
+    if (cli_is_file(path)) return true;
+    if (strpbrk(word, "/.") || !cli_scenes_folder("", folder, sizeof folder)) return false;
+    snprintf(path, room, "%s/%s/%s.lua", folder, word, word);
+    if (cli_is_file(path)) return true;
+    snprintf(path, room, "%s/%s.lua", folder, word);
+    return cli_is_file(path);
+}
+
 static int by_name(const void *a, const void *b) { return strcmp(((const entry *)a)->name, ((const entry *)b)->name); }
 
 /* scenes/NAME.lua and scenes/NAME/NAME.lua */

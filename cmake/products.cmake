@@ -35,6 +35,8 @@ install(TARGETS talus_shared EXPORT talusTargets)
 install(TARGETS talus_static EXPORT talusStaticTargets)
 install(DIRECTORY include/talus TYPE INCLUDE)
 install(DIRECTORY scenes DESTINATION "${CMAKE_INSTALL_DATADIR}/talus")
+install(FILES python/talus.py DESTINATION "${CMAKE_INSTALL_DATADIR}/talus/python")
+install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DATADIR}/talus")
 install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # pkg-config: the prefix is found from the file's own place, so an installation may be moved.

@@ -50,10 +50,34 @@ set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference
 # Commands from the outside.
 add_test(NAME cli/mesh COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/mesh.py" "$<TARGET_FILE:talus_program>"
          "${PROJECT_SOURCE_DIR}/scenes")
-set_tests_properties(cli/mesh PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+foreach(name run vtk_read)
+  add_test(NAME cli/${name} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/${name}.py" "$<TARGET_FILE:talus_program>")
+endforeach()
+set_tests_properties(cli/mesh cli/run cli/vtk_read PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+
+add_test(NAME cli/export COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/export.py" "$<TARGET_FILE:talus_program>")
+set_tests_properties(cli/export PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+
+# Python modules that Debian packages bring (NumPy) belong to Debian's own interpreter.
+find_program(TALUS_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT TALUS_SYSTEM_PYTHON)
+  set(TALUS_SYSTEM_PYTHON "${Python3_EXECUTABLE}")
+endif()
+
+# A sanitized library wants the sanitizers' own before everything else; Python's leaks are not ours.
+set(python_environment "TALUS_LIBRARY=$<TARGET_FILE:talus_shared>")
+if(TALUS_SANITIZE)
+  execute_process(COMMAND "${CMAKE_C_COMPILER}" -print-file-name=libasan.so OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND "${CMAKE_C_COMPILER}" -print-file-name=libubsan.so OUTPUT_VARIABLE ubsan OUTPUT_STRIP_TRAILING_WHITESPACE)
+  list(APPEND python_environment "LD_PRELOAD=${asan} ${ubsan}" "ASAN_OPTIONS=detect_leaks=0")
+endif()
+add_test(NAME python/talus COMMAND "${TALUS_SYSTEM_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/python/test_talus.py" "${PROJECT_SOURCE_DIR}/python"
+         "${CMAKE_C_COMPILER}" "${PROJECT_SOURCE_DIR}/include")
+set_tests_properties(python/talus PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT};${python_environment}")
 
 # An installed talus, used through pkg-config and through CMake. Sanitized libraries are not for installing.
 if(NOT TALUS_SANITIZE)
-  add_test(NAME install/use COMMAND "${PROJECT_SOURCE_DIR}/tests/install/use.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_C_COMPILER}")
+  add_test(NAME install/use COMMAND "${PROJECT_SOURCE_DIR}/tests/install/use.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_C_COMPILER}"
+           "${TALUS_SYSTEM_PYTHON}")
   set_tests_properties(install/use PROPERTIES TIMEOUT 300)
 endif()

@@ -48,14 +48,15 @@ typedef struct talus_run_result {
 TALUS_API talus_status talus_run(const char *scene, const talus_run_options *options, talus_run_result *result,
                                  talus_error *err);
 
-/* Pictures of the frames of a run: images/frame-0001.png, ..., a contact sheet, and an mp4 when ffmpeg is there. `every`: of how many
+/* Pictures of the frames of a run: images/frame-0001.png, ..., sheet.png, and film.mp4 when ffmpeg is there. `every`: of how many
  * frames one is drawn, 0 chooses about 100; `only`: this frame alone, negative: all. */
 TALUS_API talus_status talus_render_run(const char *folder, int every, int only, const talus_render_options *options,
                                         talus_error *err);
 
-/* Particles with id and velocity, body and surface meshes, of one frame (negative: all) to files in `output`: format ply, obj or vtk. */
+/* Surfaces of bodies with index and velocity, of one frame (negative: all), to files in the folder `output`, which is made: bodies-0001.ply, ...
+ * format: "ply", "obj" or "vtk". scene: where shapes and meshes lie; NULL: beside the scene. */
 TALUS_API talus_status talus_export(const char *folder, const char *format, int frame, const char *output,
-                                    talus_error *err);
+                                    const talus_scene_options *scene, talus_error *err);
 
 #ifdef __cplusplus
 }

@@ -27,6 +27,7 @@ typedef struct talus_scene_options {
     void *problem_user;
     talus_log_fn print; /* what the scene prints; NULL: nowhere */
     void *print_user;
+    int driven; /* 1: kinematic bodies may come without a motion, because the program moves them (talus_sim_set_pose) */
 } talus_scene_options;
 
 TALUS_API talus_scene_options talus_scene_options_default(void);
@@ -34,6 +35,9 @@ TALUS_API talus_scene_options talus_scene_options_default(void);
 /* With any problem that is not a note: TALUS_BAD_INPUT, err holds the first one, *out is NULL. */
 TALUS_API talus_status talus_scene_load(const char *path, const talus_scene_options *options, talus_scene **out,
                                         talus_error *err);
+/* The same from a text. name: for messages, and its folder is where files are looked for ("." without a slash); NULL: no files. */
+TALUS_API talus_status talus_scene_load_text(const char *text, const char *name, const talus_scene_options *options,
+                                             talus_scene **out, talus_error *err);
 TALUS_API void talus_scene_free(talus_scene *scene);
 
 /* What is in it. Texts live as long as the scene; "" when not given. */

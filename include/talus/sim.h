@@ -55,11 +55,21 @@ typedef struct talus_view {
     size_t stride;
 } talus_view;
 
-/* "bodies.position" (of the shape's frame), "bodies.rotation" (w x y z), "bodies.velocity" (of the centre of mass), "bodies.spin",
- * "bodies.center" (of mass), "bodies.force", "bodies.torque" (of contacts, last step), "contacts.position", "contacts.normal",
- * "contacts.force", "contacts.gap", "contacts.bodies", ... talus_sim_view_name lists them all. */
+/* Bodies, in the scene's order; world frame:
+ *   "bodies.position"  of the shape's frame, m            "bodies.rotation"  w x y z
+ *   "bodies.center"    of mass, m                         "bodies.mass"      kg; 0: not free
+ *   "bodies.velocity"  of the centre of mass, m/s         "bodies.spin"      rad/s
+ *   "bodies.force", "bodies.torque"                       of all contacts, mean over the last step: N, N m about the centre of mass
+ *   "bodies.push", "bodies.push_torque"                   what talus_sim_set_force set
+ * Contact points of the last step:
+ *   "contacts.bodies"  two indices; from the number of bodies on they are walls of the domain
+ *   "contacts.position" m      "contacts.normal"  out of the second body into the first
+ *   "contacts.force"   on the first body, N               "contacts.gap"     m, at the start of the step; negative: overlap
+ * An unknown name is bad input; the message has the nearest one. */
 TALUS_API talus_status talus_sim_view(talus_sim *sim, const char *name, talus_view *out, talus_error *err);
-TALUS_API const char *talus_sim_view_name(int i);                     /* i = 0, 1, ... until NULL */
+TALUS_API const char *talus_sim_view_name(int i); /* i = 0, 1, ... until NULL */
+/* Goes up whenever views may have become stale. */
+TALUS_API uint64_t talus_sim_generation(const talus_sim *sim);
 TALUS_API int talus_sim_body(const talus_sim *sim, const char *name); /* index; -1: none of that name */
 
 /* ---- pushing ---- */
@@ -70,7 +80,8 @@ TALUS_API talus_status talus_sim_set_force(talus_sim *sim, int body, const doubl
                                            talus_error *err);
 TALUS_API talus_status talus_sim_set_velocity(talus_sim *sim, int body, const double velocity[3], const double spin[3],
                                               talus_error *err);
-/* A kinematic body without a motion of the scene's: where its shape's frame is at the end of the next step. Between two calls it rests. */
+/* A kinematic body without a motion of the scene's (talus_scene_options.driven): where its shape's frame is at the end of the next step, which it
+ * reaches at constant velocity. The rotation need not be of unit length. Without another call it rests there. */
 TALUS_API talus_status talus_sim_set_pose(talus_sim *sim, int body, const double position[3], const double rotation[4],
                                           talus_error *err);
 

@@ -29,11 +29,14 @@ talus_status tl_scene_options_from(const talus_scene_options *o, tl_load_options
         .problem_user = (void *)o,
         .print = o->print,
         .print_user = o->print_user,
+        .driven = o->driven,
     };
     return TALUS_OK;
 }
 
-talus_status talus_scene_load(const char *path, const talus_scene_options *options, talus_scene **out, talus_error *err)
+/* text: NULL for the file at `path`. */
+static talus_status load(const char *path, const char *text, const talus_scene_options *options, talus_scene **out,
+                         talus_error *err)
 {
     talus_scene_options plain = talus_scene_options_default();
     tl_load_options o;
@@ -41,13 +44,26 @@ talus_status talus_scene_load(const char *path, const talus_scene_options *optio
     TL_TRY(tl_scene_options_from(options ? options : &plain, &o, err));
     talus_scene *s = TL_NEW_ZERO(talus_scene, 1);
     if (!s) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the scene");
-    talus_status status = tl_scene_load(&s->scene, path, &o, err);
+    o.no_files = !path;
+    talus_status status = text ? tl_scene_load_text(&s->scene, path ? path : "scene", text, strlen(text), &o, err)
+                               : tl_scene_load(&s->scene, path, &o, err);
     if (status != TALUS_OK) {
         tl_free(s);
         return status;
     }
     *out = s;
     return TALUS_OK;
+}
+
+talus_status talus_scene_load(const char *path, const talus_scene_options *options, talus_scene **out, talus_error *err)
+{
+    return load(path, NULL, options, out, err);
+}
+
+talus_status talus_scene_load_text(const char *text, const char *name, const talus_scene_options *options,
+                                   talus_scene **out, talus_error *err)
+{
+    return load(name, text, options, out, err);
 }
 
 void talus_scene_free(talus_scene *scene)
@@ -114,7 +130,9 @@ int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
                  talus_scene_engine(scene), s->duration, s->fps, s->gravity.x, s->gravity.y, s->gravity.z);
         return 1;
     case 1:
-        if (s->engine == TL_ENGINE_GRID)
+        if (s->engine == TL_ENGINE_GRID && !s->grid.cells[0])
+            snprintf(text, (size_t)room, "rigid bodies, contacts by %s", s->solver.contact.method);
+        else if (s->engine == TL_ENGINE_GRID)
             snprintf(text, (size_t)room, "grid of %d x %d x %d cells of %g m", s->grid.cells[0], s->grid.cells[1],
                      s->grid.cells[2], s->grid.cell);
         else if (s->engine == TL_ENGINE_SPH)

@@ -13,10 +13,13 @@
 
 /* 512 KiB of doubles: few enough chunks for a cheap index, and two fit HDF5's default chunk cache. */
 #define CHUNK_ENTRIES 65536
+#define IMAGE_GROWTH ((size_t)1 << 18) /* bytes by which a file in memory grows; small states take one or two */
 
 struct tl_h5 {
     hid_t id;
     tl_replace target; /* when writing */
+    void *image;       /* the closed file, when writing */
+    bool refused;      /* memory for it */
     const char *path;  /* as the user named it, for messages */
     int64_t bytes;     /* of the file, when reading */
 };
@@ -59,16 +62,75 @@ static talus_status fail(const tl_h5 *f, const char *doing, const char *name, ta
 {
     char reason[160] = "no reason given";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, reason);
+    if (f->refused) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %s", f->path);
     return TL_FAIL(err, TALUS_IO, "%s: cannot %s %s (%s)", f->path, doing, name, reason);
+}
+
+/* ---- a file in memory: HDF5 lets go of it when it closes, and we keep it ---- */
+
+static void *image_malloc(size_t bytes, H5FD_file_image_op_t op, void *user)
+{
+    tl_h5 *f = user;
+    void *block = tl_hook_malloc(bytes);
+    (void)op;
+    f->refused |= !block;
+    return block;
+}
+static void *image_realloc(void *block, size_t bytes, H5FD_file_image_op_t op, void *user)
+{
+    tl_h5 *f = user;
+    void *grown = tl_hook_realloc(block, bytes);
+    (void)op;
+    f->refused |= !grown;
+    return grown;
+}
+static void *image_memcpy(void *to, const void *from, size_t bytes, H5FD_file_image_op_t op, void *user)
+{
+    (void)op, (void)user;
+    return memcpy(to, from, bytes);
+}
+static herr_t image_free(void *block, H5FD_file_image_op_t op, void *user)
+{
+    tl_h5 *f = user;
+    if (op == H5FD_FILE_IMAGE_OP_FILE_CLOSE && !f->image)
+        f->image = block;
+    else
+        tl_hook_free(block);
+    return 0;
+}
+static void *image_user(void *user) { return user; }
+static herr_t image_user_free(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+/* The end of the file, from its superblock of version 2 or 3 (HDF5 file format specification, II.A). */
+static size_t image_bytes(const unsigned char *image)
+{
+    uint64_t end;
+    memcpy(&end, image + TL_SEAL_BYTES + 28, sizeof end);
+    return (size_t)end;
 }
 
 /* ---- files ---- */
 
 /* Written in the format of HDF5 1.10: its structures have checksums, unlike those of the default format. */
-static hid_t access_list(bool writing)
+static hid_t access_list(tl_h5 *writing)
 {
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    if (writing) H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    if (writing) {
+        H5FD_file_image_callbacks_t image = {.image_malloc = image_malloc,
+                                             .image_memcpy = image_memcpy,
+                                             .image_realloc = image_realloc,
+                                             .image_free = image_free,
+                                             .udata_copy = image_user,
+                                             .udata_free = image_user_free,
+                                             .udata = writing};
+        H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110);
+        H5Pset_fapl_core(fapl, IMAGE_GROWTH, false);
+        H5Pset_file_image_callbacks(fapl, &image);
+    }
     H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG);
     return fapl;
 }
@@ -82,7 +144,7 @@ talus_status tl_h5_create(tl_h5 **out, const char *path, talus_error *err)
     if (status == TALUS_OK) {
         f->path = f->target.path;
         silence s = enter();
-        hid_t fapl = access_list(true), fcpl = H5Pcreate(H5P_FILE_CREATE);
+        hid_t fapl = access_list(f), fcpl = H5Pcreate(H5P_FILE_CREATE);
         H5Pset_userblock(fcpl, TL_SEAL_BYTES);
         H5Pset_obj_track_times(fcpl, 0); /* no time stamps: the same content gives the same file */
         f->id = H5Fcreate(f->target.temp, H5F_ACC_TRUNC, fcpl, fapl);
@@ -93,6 +155,7 @@ talus_status tl_h5_create(tl_h5 **out, const char *path, talus_error *err)
     }
     if (status != TALUS_OK) {
         tl_replace_discard(&f->target);
+        tl_hook_free(f->image);
         tl_free(f);
         return status;
     }
@@ -100,13 +163,25 @@ talus_status tl_h5_create(tl_h5 **out, const char *path, talus_error *err)
     return TALUS_OK;
 }
 
+static talus_status write_image(const tl_h5 *f, talus_error *err)
+{
+    if (!f->image) return TL_FAIL(err, TALUS_IO, "%s: HDF5 gave nothing to write", f->path);
+    size_t bytes = image_bytes(f->image);
+    FILE *out = fopen(f->target.temp, "wb");
+    if (!out) return TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", f->path, strerror(errno));
+    bool good = fwrite(f->image, 1, bytes, out) == bytes;
+    int why = errno;
+    if (fclose(out) != 0 && good) good = false, why = errno;
+    return good ? TALUS_OK : TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", f->path, strerror(why));
+}
+
 talus_status tl_h5_commit(tl_h5 *f, talus_error *err)
 {
-    talus_status status = TALUS_OK;
     silence s = enter();
-    if (H5Fflush(f->id, H5F_SCOPE_GLOBAL) < 0) status = fail(f, "write", "it", err);
-    if (H5Fclose(f->id) < 0 && status == TALUS_OK) status = fail(f, "close", "it", err);
+    talus_status status = H5Fclose(f->id) < 0 ? fail(f, "close", "it", err) : TALUS_OK;
     leave(s);
+    if (status == TALUS_OK) status = write_image(f, err);
+    tl_hook_free(f->image);
 
     if (status == TALUS_OK) status = tl_seal_write(f->target.temp, f->path, err);
     if (status == TALUS_OK)
@@ -123,6 +198,7 @@ void tl_h5_discard(tl_h5 *f)
     silence s = enter();
     H5Fclose(f->id);
     leave(s);
+    tl_hook_free(f->image);
     tl_replace_discard(&f->target);
     tl_free(f);
 }
@@ -141,7 +217,7 @@ talus_status tl_h5_open(tl_h5 **out, const char *path, talus_error *err)
     f->bytes = (int64_t)info.st_size;
 
     silence s = enter();
-    hid_t fapl = access_list(false);
+    hid_t fapl = access_list(NULL);
     f->id = H5Fopen(path, H5F_ACC_RDONLY, fapl);
     talus_status status = f->id < 0 ? fail(f, "open", "it as HDF5", err) : TALUS_OK;
     H5Pclose(fapl);
@@ -167,16 +243,32 @@ void tl_h5_close(tl_h5 *f)
 
 static hid_t file_type(tl_h5_type t)
 {
-    return t == TL_H5_DOUBLE ? H5T_IEEE_F64LE : t == TL_H5_INT32 ? H5T_STD_I32LE : H5T_STD_I64LE;
+    switch (t) {
+    case TL_H5_DOUBLE: return H5T_IEEE_F64LE;
+    case TL_H5_FLOAT: return H5T_IEEE_F32LE;
+    case TL_H5_INT32: return H5T_STD_I32LE;
+    case TL_H5_INT64: return H5T_STD_I64LE;
+    }
+    return H5I_INVALID_HID;
 }
 static hid_t memory_type(tl_h5_type t)
 {
-    return t == TL_H5_DOUBLE ? H5T_NATIVE_DOUBLE : t == TL_H5_INT32 ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64;
+    switch (t) {
+    case TL_H5_DOUBLE: return H5T_NATIVE_DOUBLE;
+    case TL_H5_FLOAT: return H5T_NATIVE_FLOAT;
+    case TL_H5_INT32: return H5T_NATIVE_INT32;
+    case TL_H5_INT64: return H5T_NATIVE_INT64;
+    }
+    return H5I_INVALID_HID;
 }
-static int64_t entry_bytes(tl_h5_type t) { return t == TL_H5_INT32 ? 4 : 8; }
+static int64_t entry_bytes(tl_h5_type t) { return t == TL_H5_INT32 || t == TL_H5_FLOAT ? 4 : 8; }
 static const char *type_name(tl_h5_type t)
 {
-    return t == TL_H5_DOUBLE ? "64-bit floats" : t == TL_H5_INT32 ? "32-bit integers" : "64-bit integers";
+    static const char *const names[] = {[TL_H5_DOUBLE] = "64-bit floats",
+                                        [TL_H5_FLOAT] = "32-bit floats",
+                                        [TL_H5_INT32] = "32-bit integers",
+                                        [TL_H5_INT64] = "64-bit integers"};
+    return names[t];
 }
 
 /* ---- attributes ---- */

@@ -1,8 +1,8 @@
 /* HDF5 files: attributes of the root and one-dimensional arrays by name ("b", or "A/col" in a group).
  * What the names mean is the caller's; this is the only place that calls HDF5.
  *
- * Written files are complete or absent: data goes to a temporary name beside the target, and
- * tl_h5_commit seals (io/seal.h), syncs and renames. Arrays are chunked, shuffled and carry a
+ * Written files are complete or absent. HDF5 makes them in memory (a full disk inside of HDF5 leaves files that it can neither write
+ * nor close), and tl_h5_commit writes them to a temporary name beside the target, seals (io/seal.h), syncs and renames. Arrays are chunked, shuffled and carry a
  * checksum (fletcher32); HDF5's own structures carry checksums too (format of HDF5 1.10), so damage is
  * found also where there is no seal. Nothing is compressed: an array may claim no more bytes than the file has, which
  * bounds what a wrong size can make us allocate. No time stamps: same content, same bytes.
@@ -20,7 +20,12 @@
 
 typedef struct tl_h5 tl_h5;
 
-typedef enum tl_h5_type { TL_H5_DOUBLE, TL_H5_INT32, TL_H5_INT64 } tl_h5_type; /* little endian in the file */
+typedef enum tl_h5_type {
+    TL_H5_DOUBLE,
+    TL_H5_FLOAT,
+    TL_H5_INT32,
+    TL_H5_INT64
+} tl_h5_type; /* little endian in the file */
 
 /* ---- writing ---- */
 

@@ -32,7 +32,9 @@ typedef struct tl_state_part {
 #define TL_STATE_PARTS_MAX 64
 int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX]);
 
-void tl_state_free(tl_state *s);
+void tl_state_free(tl_state *s); /* leaves {0} */
+/* `to`: {0} or a state of the same scene, which keeps its memory. On failure it is as it was. */
+talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err);
 uint64_t tl_state_hash(const tl_state *s); /* of all numbers, times included */
 
 #endif

@@ -27,6 +27,16 @@ void tl_picture_begin(tl_picture *p)
     };
 }
 
+void tl_picture_clear_clouds(tl_picture *p)
+{
+    for (int i = 0; i < p->clouds; i++) {
+        tl_free(p->cloud[i].at);
+        tl_free(p->cloud[i].colour);
+        tl_free(p->cloud[i].value);
+    }
+    p->clouds = 0;
+}
+
 void tl_picture_free(tl_picture *p)
 {
     for (int i = 0; i < p->meshes; i++) {
@@ -35,11 +45,7 @@ void tl_picture_free(tl_picture *p)
         tl_free(p->mesh[i].triangle);
         for (int k = 0; k < p->mesh[i].paints; k++) tl_free(p->mesh[i].paint[k].distance);
     }
-    for (int i = 0; i < p->clouds; i++) {
-        tl_free(p->cloud[i].at);
-        tl_free(p->cloud[i].colour);
-        tl_free(p->cloud[i].value);
-    }
+    tl_picture_clear_clouds(p);
     tl_free(p->mesh);
     tl_free(p->instance);
     tl_free(p->cloud);
@@ -230,7 +236,7 @@ talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl
                        "instance %d: colour, roughness and opacity must be in [0, 1], roughness > 0", p->instances);
     if (!grow((void **)&p->instance, p->instances, sizeof *p->instance))
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d instances", p->instances + 1);
-    p->instance[p->instances++] = (tl_picture_instance){mesh, linear, at, look};
+    p->instance[p->instances++] = (tl_picture_instance){mesh, linear, at, look, -1, false, false};
     return TALUS_OK;
 }
 
@@ -332,11 +338,12 @@ static void include(tl_box3 *b, tl_vec3 p, double radius)
     b->hi = tl_vec3_max(b->hi, tl_vec3_add(p, r));
 }
 
-tl_box3 tl_picture_bounds(const tl_picture *p)
+static tl_box3 bounds(const tl_picture *p, bool framed)
 {
     tl_box3 b = empty_box;
     for (int i = 0; i < p->instances; i++) {
         const tl_picture_instance *in = &p->instance[i];
+        if (in->hidden || (framed && in->aside)) continue;
         const tl_picture_mesh *m = &p->mesh[in->mesh];
         for (int32_t k = 0; k < m->vertices; k++)
             include(&b, tl_vec3_add(tl_mat3_mul_vec(in->linear, m->vertex[k]), in->at), 0);
@@ -346,9 +353,21 @@ tl_box3 tl_picture_bounds(const tl_picture *p)
     return b;
 }
 
+tl_box3 tl_picture_bounds(const tl_picture *p) { return bounds(p, false); }
+
+tl_box3 tl_picture_subject(const tl_picture *p)
+{
+    tl_box3 b = p->subject;
+    if (!(b.lo.x <= b.hi.x)) b = bounds(p, true);
+    if (!(b.lo.x <= b.hi.x)) b = (tl_box3){{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
+    return b;
+}
+
 /* Half the frame that the subject may fill: the rest is margin. */
 #define FILL 0.78
 #define FRAME_POINTS 4096
+
+static bool is_framed(const tl_picture_instance *in) { return !in->hidden && !in->aside; }
 
 /* Up to FRAME_POINTS points that stand for the subject: the corners of its box when it has one, else evenly picked
  * vertices and particles. Returns how many. */
@@ -357,9 +376,10 @@ static int frame_points(const tl_picture *p, tl_vec3 *out)
     tl_box3 b = p->subject;
     int64_t total = 0, k = 0;
     int count = 0;
-    for (int i = 0; i < p->instances; i++) total += p->mesh[p->instance[i].mesh].vertices;
+    for (int i = 0; i < p->instances; i++)
+        if (is_framed(&p->instance[i])) total += p->mesh[p->instance[i].mesh].vertices;
     for (int i = 0; i < p->clouds; i++) total += p->cloud[i].count;
-    if (total == 0 && !(b.lo.x <= b.hi.x)) b = (tl_box3){{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
+    if (total == 0) b = tl_picture_subject(p);
     if (b.lo.x <= b.hi.x) {
         for (int i = 0; i < 8; i++)
             out[i] = (tl_vec3){i & 1 ? b.hi.x : b.lo.x, i & 2 ? b.hi.y : b.lo.y, i & 4 ? b.hi.z : b.lo.z};
@@ -369,7 +389,7 @@ static int frame_points(const tl_picture *p, tl_vec3 *out)
     for (int i = 0; i < p->instances; i++) {
         const tl_picture_instance *in = &p->instance[i];
         const tl_picture_mesh *m = &p->mesh[in->mesh];
-        for (int32_t v = 0; v < m->vertices; v++)
+        for (int32_t v = 0; v < m->vertices && is_framed(in); v++)
             if (k++ % stride == 0) out[count++] = tl_vec3_add(tl_mat3_mul_vec(in->linear, m->vertex[v]), in->at);
     }
     for (int i = 0; i < p->clouds; i++)
@@ -427,6 +447,15 @@ tl_lens tl_lens_of(const tl_picture *p, int width, int height)
         c.eye = frame(&c, frame_points(p, point), point, k->zoom > 0 ? k->zoom : 1);
     }
     return c;
+}
+
+void tl_picture_hold_camera(tl_picture *p, int width, int height)
+{
+    tl_lens c = tl_lens_of(p, width, height);
+    p->subject = tl_picture_subject(p);
+    p->camera.automatic = false;
+    p->camera.eye = c.eye;
+    p->camera.target = tl_vec3_add_scaled(c.eye, tl_vec3_norm(tl_vec3_sub(p->subject.hi, p->subject.lo)), c.forward);
 }
 
 tl_vec3 tl_lens_ray(const tl_lens *c, double x, double y)

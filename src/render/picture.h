@@ -43,6 +43,9 @@ typedef struct tl_picture_instance {
     tl_mat3 linear; /* p -> linear p + at; invertible */
     tl_vec3 at;
     tl_look look;
+    int32_t owner; /* whatever the maker knows it by; -1: nothing */
+    bool hidden;   /* not drawn */
+    bool aside;    /* drawn, but the automatic camera does not care for it */
 } tl_picture_instance;
 
 /* Particles. Colour by particle, by a field through a map, or the look's colour, in this order. */
@@ -100,7 +103,7 @@ typedef struct tl_picture {
     bool bottom_is_ground; /* bottom := the lit ground, so that the horizon vanishes */
     tl_picture_legend legend;
     char caption[128]; /* lower left; "" for none */
-    tl_box3 subject;   /* what the automatic camera frames; empty: everything */
+    tl_box3 subject;   /* what the automatic camera frames; empty: everything that is not aside */
 } tl_picture;
 
 /* Studio defaults: bright ground, warm sun from the upper left, soft sky, automatic camera. */
@@ -124,13 +127,17 @@ talus_status tl_picture_add_spheres(tl_picture *p, int32_t count, const tl_vec3 
                                     const tl_colour *colour, const float *value, const tl_colour_map *map, double lo,
                                     double hi, tl_look look, talus_error *err);
 
+void tl_picture_clear_clouds(tl_picture *p); /* without particles, as before the first */
+
 /* An open-topped tank: its twelve edges, and four sheets of glass if wanted. The bottom is left to the ground. */
 talus_status tl_picture_add_tank(tl_picture *p, tl_box3 inside, bool glass, talus_error *err);
 /* A box as 12 flat triangles; the mesh's number or -1. */
 int tl_picture_add_box(tl_picture *p, tl_box3 box, talus_error *err);
 
-/* Bounds of all instances and particles; empty (lo > hi) when there is none. */
+/* Bounds of all that is drawn; empty (lo > hi) when there is nothing. */
 tl_box3 tl_picture_bounds(const tl_picture *p);
+/* The subject's box, given or found; never empty. */
+tl_box3 tl_picture_subject(const tl_picture *p);
 
 /* The camera in force: as given, or framed so that the subject is inside the frame with a margin. */
 typedef struct tl_lens {
@@ -140,6 +147,8 @@ typedef struct tl_lens {
 } tl_lens;
 tl_lens tl_lens_of(const tl_picture *p, int width, int height);
 tl_vec3 tl_lens_ray(const tl_lens *c, double x, double y); /* x, y in [0,1] from the upper left corner; unit */
+/* From now on the camera stays as it is, whatever moves: for films. */
+void tl_picture_hold_camera(tl_picture *p, int width, int height);
 /* Where a point appears; false when it is behind the eye. */
 bool tl_lens_project(const tl_lens *c, tl_vec3 p, double *x, double *y);
 

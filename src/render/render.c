@@ -116,7 +116,8 @@ static talus_status build_rays(tracer *t, talus_error *err)
     /* One thread builds: with more, Embree's trees, and so ties between hits, could differ from run to run. */
     tl_rays_options o = {.center = t->center, .quality = TL_RAYS_MEDIUM, .threads = 1};
     TL_TRY(tl_rays_create(&t->solid, &o, err));
-    for (int i = 0; i < p->instances; i++) TL_TRY(add_instance(t, &p->instance[i], err));
+    for (int i = 0; i < p->instances; i++)
+        if (!p->instance[i].hidden) TL_TRY(add_instance(t, &p->instance[i], err));
     for (int i = 0; i < p->clouds; i++) {
         int32_t id;
         const tl_picture_spheres *c = &p->cloud[i];
@@ -151,9 +152,8 @@ static talus_status begin_tracer(tracer *t, const tl_picture *p, const tl_render
 {
     *t = (tracer){
         .p = p, .width = o->width, .height = o->height, .bounces = o->bounces, .samples = o->samples, .seed = o->seed};
-    tl_box3 all = tl_picture_bounds(p), subject = p->subject.lo.x <= p->subject.hi.x ? p->subject : all;
+    tl_box3 all = tl_picture_bounds(p), subject = tl_picture_subject(p);
     if (!(all.lo.x <= all.hi.x)) all = (tl_box3){{0, 0, 0}, {0, 0, 0}};
-    if (!(subject.lo.x <= subject.hi.x)) subject = (tl_box3){{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
     t->center = tl_vec3_scale(0.5, tl_vec3_add(all.lo, all.hi));
     t->reach = (float)(0.5 * tl_vec3_norm(tl_vec3_sub(all.hi, all.lo)));
     t->camera = tl_lens_of(p, o->width, o->height);
@@ -610,7 +610,7 @@ static talus_status check(const tl_picture *p, const tl_render_options *o, talus
     if (!good_direction(p->light.sun))
         return TL_FAIL(err, TALUS_BAD_INPUT, "the direction to the sun must be finite and not zero");
     tl_box3 all = tl_picture_bounds(p);
-    double far = p->instances || p->clouds ? fmax(tl_vec3_norm(all.lo), tl_vec3_norm(all.hi)) : 0;
+    double far = all.lo.x <= all.hi.x ? fmax(tl_vec3_norm(all.lo), tl_vec3_norm(all.hi)) : 0;
     if (!c->automatic) far = fmax(far, fmax(tl_vec3_norm(c->eye), tl_vec3_norm(c->target)));
     if (!(far <= REACH_MAX))
         return TL_FAIL(err, TALUS_BAD_INPUT, "what is drawn, and the camera, must be within %g m of the origin, got %g",

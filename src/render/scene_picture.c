@@ -243,28 +243,108 @@ static void include(tl_box3 *b, tl_box3 add)
     b->hi = tl_vec3_max(b->hi, add.hi);
 }
 
-static tl_box3 turned(tl_box3 b, const tl_body *body)
+static tl_box3 turned(tl_box3 b, const tl_pose *pose)
 {
     tl_box3 out = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     if (!finite_box(b)) return out;
     for (int i = 0; i < 8; i++) {
-        tl_vec3 q = tl_vec3_add(tl_quat_rotate(body->rotation, corner(b, i)), body->at);
+        tl_vec3 q = tl_pose_apply(pose, corner(b, i));
         include(&out, (tl_box3){q, q});
     }
     return out;
 }
 
-/* What the camera should hold: bodies, fills, and the walls when they are drawn. Emitters may be anywhere. */
-static tl_box3 subject_of(const tl_scene *s)
+static tl_pose pose_of(const tl_scene *s, const tl_pose *poses, int i)
+{
+    return poses ? poses[i] : (tl_pose){s->bodies[i].at, s->bodies[i].rotation};
+}
+
+static tl_box3 box_of_body(const tl_scene *s, const tl_pose *poses, int i)
+{
+    tl_pose pose = pose_of(s, poses, i);
+    return turned(tl_shape_bounds(s->shapes, s->bodies[i].shape), &pose);
+}
+
+static bool overlap(tl_box3 a, tl_box3 b)
+{
+    return a.lo.x <= b.hi.x && b.lo.x <= a.hi.x && a.lo.y <= b.hi.y && b.lo.y <= a.hi.y && a.lo.z <= b.hi.z &&
+           b.lo.z <= a.hi.z;
+}
+
+static tl_box3 grown(tl_box3 b, double by)
+{
+    tl_vec3 d = {by, by, by};
+    return (tl_box3){tl_vec3_sub(b.lo, d), tl_vec3_add(b.hi, d)};
+}
+
+static double longest_side(tl_box3 b) { return tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)); }
+
+/* Is a body one that the camera frames: seen, bounded, in the domain, and near where the scene began. */
+static bool counts(const tl_scene *s, int i, tl_box3 box, const tl_box3 *near)
+{
+    return s->bodies[i].opacity > 0 && finite_box(box) && (!s->domain.bounded || overlap(box, s->domain.box)) &&
+           (!near || overlap(box, *near));
+}
+
+static tl_box3 bodies_box(const tl_scene *s, const tl_pose *poses, const tl_box3 *near)
 {
     tl_box3 b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int i = 0; i < s->body_count; i++)
-        if (s->bodies[i].opacity > 0)
-            include(&b, turned(tl_shape_bounds(s->shapes, s->bodies[i].shape), &s->bodies[i]));
+    for (int i = 0; i < s->body_count; i++) {
+        tl_box3 box = box_of_body(s, poses, i);
+        if (counts(s, i, box, near)) include(&b, box);
+    }
+    return b;
+}
+
+/* What the camera should hold at the start: bodies, fills, and the walls when they are drawn. Emitters may be anywhere. */
+static tl_box3 start_box(const tl_scene *s)
+{
+    tl_box3 b = bodies_box(s, NULL, NULL);
     for (int i = 0; i < s->fill_count; i++) include(&b, tl_shape_bounds(s->shapes, s->fills[i].shape));
     if (s->domain.bounded && (s->render.walls != TL_LOOK_NONE || !finite_box(b))) include(&b, s->domain.box);
     if (!finite_box(b)) b = (tl_box3){{-0.5, 0, -0.5}, {0.5, 1, 0.5}};
     return b;
+}
+
+/* Bodies that went further than this from the start's box are not framed: a stray one would shrink all others. */
+static tl_box3 near_box(const tl_scene *s)
+{
+    tl_box3 b = start_box(s);
+    return grown(b, 1.5 * longest_side(b));
+}
+
+static tl_box3 subject_of(const tl_scene *s, const tl_pose *poses)
+{
+    if (!poses) return start_box(s);
+    tl_box3 near = near_box(s), b = bodies_box(s, poses, &near);
+    if (s->domain.bounded && s->render.walls != TL_LOOK_NONE) include(&b, s->domain.box);
+    return finite_box(b) ? b : start_box(s);
+}
+
+void tl_scene_frame_add(tl_box3 *frame, const tl_scene *s, const tl_pose *poses)
+{
+    tl_box3 b = subject_of(s, poses);
+    if (!finite_box(*frame)) *frame = b;
+    include(frame, b);
+}
+
+#define FAR 100 /* sizes of the subject: beyond, a body is a dot at best, and costs the others their digits */
+
+void tl_picture_pose_bodies(tl_picture *p, const tl_scene *s, const tl_pose *poses)
+{
+    tl_box3 near = near_box(s), subject = finite_box(p->subject) ? p->subject : subject_of(s, poses);
+    tl_box3 seen = grown(subject, FAR * longest_side(subject));
+    for (int k = 0; k < p->instances; k++) {
+        tl_picture_instance *in = &p->instance[k];
+        if (in->owner < 0) continue;
+        tl_pose pose = pose_of(s, poses, in->owner);
+        tl_box3 box = box_of_body(s, poses, in->owner);
+        in->hidden = !finite_box(box) || !overlap(box, seen);
+        in->aside = !counts(s, in->owner, box, poses ? &near : NULL);
+        if (in->hidden) continue;
+        in->linear = tl_quat_to_mat3(pose.rotation);
+        in->at = pose.at;
+    }
 }
 
 /* The schema's colour of a body that states none. */
@@ -304,19 +384,20 @@ typedef struct known {
     skin skin;
 } known;
 
-static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_lens *c, int height, known *seen,
-                             int *count, talus_error *err)
+static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_pose *poses, const tl_lens *c,
+                             int height, known *seen, int *count, talus_error *err)
 {
     const tl_body *b = &s->bodies[i];
+    tl_pose pose = pose_of(s, poses, i);
     tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
     if (!(b->opacity > 0)) return TALUS_OK;
     if (!finite_box(
             box)) { /* a floor becomes the ground; other half spaces are walls that nobody wants to look at from inside */
-        tl_vec3 up = tl_quat_rotate(b->rotation, (tl_vec3){0, 1, 0});
-        if (isfinite(box.hi.y) && up.y > 0.999) p->ground.present = true, p->ground.height = box.hi.y + b->at.y;
+        tl_vec3 up = tl_quat_rotate(pose.rotation, (tl_vec3){0, 1, 0});
+        if (isfinite(box.hi.y) && up.y > 0.999) p->ground.present = true, p->ground.height = box.hi.y + pose.at.y;
         return TALUS_OK;
     }
-    double edge = edge_for(s->shapes, b->shape, pixel_at(c, b->at, height));
+    double edge = edge_for(s->shapes, b->shape, pixel_at(c, pose.at, height));
     bool own_colour = !is_plain(b->colour);
     int k = 0;
     while (k < *count && (seen[k].shape != b->shape || seen[k].own_colour != own_colour || seen[k].edge > 2 * edge))
@@ -326,10 +407,14 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_l
         TL_TRY(add_shape(p, s, b->shape, edge, own_colour, &seen[k].skin, err));
         ++*count;
     }
-    return show(p, &seen[k].skin, tl_quat_to_mat3(b->rotation), b->at, look_of_body(s, i), err);
+    int first = p->instances;
+    TL_TRY(show(p, &seen[k].skin, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look_of_body(s, i), err));
+    for (int j = first; j < p->instances; j++) p->instance[j].owner = i;
+    return TALUS_OK;
 }
 
-static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_lens *c, int height, talus_error *err)
+static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_pose *poses, const tl_lens *c, int height,
+                               talus_error *err)
 {
     known *seen = TL_NEW(known, s->body_count + 1);
     if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
@@ -337,12 +422,13 @@ static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_lens *
     int count = 0;
     for (int i = 0; i < s->body_count && status == TALUS_OK; i++) {
         talus_error why = {0};
-        status = add_body(p, s, i, c, height, seen, &count, &why);
+        status = add_body(p, s, i, poses, c, height, seen, &count, &why);
         if (status != TALUS_OK)
             TL_FAIL(err, status, "%s:%d: bodies[%d] (%.60s): %s", s->bodies[i].where.file, s->bodies[i].where.line,
                     i + 1, s->bodies[i].name, why.message);
     }
     tl_free(seen);
+    if (status == TALUS_OK) tl_picture_pose_bodies(p, s, poses);
     return status;
 }
 
@@ -397,32 +483,46 @@ static double value_of(const tl_scene *s, const tl_fill *f)
     return s->render.colour_by == TL_COLOUR_DENSITY ? s->materials[f->material].density : 0;
 }
 
+static talus_status show_cloud(tl_picture *p, const tl_scene *s, const tl_scene_cloud *c, talus_error *err)
+{
+    const tl_material *m = &s->materials[c->material];
+    double radius = s->render.particle_radius > 0 ? s->render.particle_radius : 0.5 * c->spacing;
+    tl_look look =
+        m->kind == TL_MATERIAL_GRANULAR ? tl_look_matte(linear(m->colour)) : tl_look_glossy(linear(m->colour), 0.25f);
+    const float *value = p->legend.present ? c->value : NULL;
+    tl_colour *colour = value ? NULL : TL_NEW(tl_colour, c->count + 1);
+    if (!value && !colour) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to colour %d particles", c->count);
+    for (int32_t i = 0; i < c->count && colour; i++) {
+        /* Grains differ a little in lightness. */
+        float grain = 0.82f + 0.18f * (float)((uint32_t)i * 2654435761u >> 24) / 255;
+        colour[i] = tl_colour_scale(m->kind == TL_MATERIAL_GRANULAR ? grain : 1, look.colour);
+    }
+    talus_status status = tl_picture_add_spheres(p, c->count, c->at, radius, colour, value, p->legend.map, p->legend.lo,
+                                                 p->legend.hi, look, err);
+    tl_free(colour);
+    return status;
+}
+
+/* A fill's particles: one value for all of them, when a field is shown. */
 static talus_status show_points(tl_picture *p, const tl_scene *s, const tl_fill *f, const tl_points *points,
                                 double spacing, talus_error *err)
 {
-    const tl_material *m = &s->materials[f->material];
-    double radius = s->render.particle_radius > 0 ? s->render.particle_radius : 0.5 * spacing;
-    tl_look look =
-        m->kind == TL_MATERIAL_GRANULAR ? tl_look_matte(linear(m->colour)) : tl_look_glossy(linear(m->colour), 0.25f);
-    bool field = p->legend.present;
-    float *value = field ? TL_NEW(float, points->count + 1) : NULL;
-    tl_colour *colour = field ? NULL : TL_NEW(tl_colour, points->count + 1);
-    talus_status status = TALUS_OK;
-    if (!value && !colour) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to colour %d particles", points->count);
-    for (int32_t i = 0; i < points->count && status == TALUS_OK; i++) {
-        /* Grains differ a little in lightness. */
-        float grain = 0.82f + 0.18f * (float)((uint32_t)i * 2654435761u >> 24) / 255;
-        if (field)
-            value[i] = (float)value_of(s, f);
-        else
-            colour[i] = tl_colour_scale(m->kind == TL_MATERIAL_GRANULAR ? grain : 1, look.colour);
-    }
-    if (status == TALUS_OK)
-        status = tl_picture_add_spheres(p, points->count, points->at, radius, colour, value, p->legend.map,
-                                        p->legend.lo, p->legend.hi, look, err);
+    float *value = p->legend.present ? TL_NEW(float, points->count + 1) : NULL;
+    if (p->legend.present && !value)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to colour %d particles", points->count);
+    for (int32_t i = 0; i < points->count && value; i++) value[i] = (float)value_of(s, f);
+    tl_scene_cloud c = {points->count, points->at, value, f->material, spacing};
+    talus_status status = show_cloud(p, s, &c, err);
     tl_free(value);
-    tl_free(colour);
     return status;
+}
+
+talus_status tl_picture_set_clouds(tl_picture *p, const tl_scene *s, int clouds, const tl_scene_cloud *cloud,
+                                   talus_error *err)
+{
+    tl_picture_clear_clouds(p);
+    for (int i = 0; i < clouds; i++) TL_TRY(show_cloud(p, s, &cloud[i], err));
+    return TALUS_OK;
 }
 
 static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t most, talus_error *err)
@@ -471,6 +571,9 @@ static void set_stage(tl_picture *p, const tl_scene *s)
     const tl_render_spec *r = &s->render;
     p->ground.present = r->ground;
     p->ground.height = r->ground_height;
+    if (s->domain.bounded &&
+        s->domain.wall[2] == TL_WALL_CLOSED) /* what stands on the floor must not be under ground */
+        p->ground.height = fmin(p->ground.height, s->domain.box.lo.y);
     p->ground.colour = linear(r->ground_colour);
     p->bottom = linear(r->background);
     p->top = tl_colour_mix(p->top, p->bottom, 0.25f);
@@ -491,14 +594,17 @@ talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scen
     tl_picture_begin(p);
     set_stage(p, s);
     TL_TRY(set_view(p, o->view, err));
-    p->subject = subject_of(s);
+    p->subject = o->frame ? *o->frame : subject_of(s, o->poses);
     tl_lens c = tl_lens_of(p, o->width, o->height);
     set_legend(p, s);
-    TL_TRY(add_bodies(p, s, &c, o->height, err));
-    for (int i = 0; i < s->fill_count; i++)
+    TL_TRY(add_bodies(p, s, o->poses, &c, o->height, err));
+    if (o->poses) TL_TRY(tl_picture_set_clouds(p, s, o->clouds, o->cloud, err));
+    for (int i = 0; i < s->fill_count && !o->poses; i++)
         TL_TRY(add_fill(p, s, i, o->particles_most > 0 ? o->particles_most : PARTICLES_MOST, err));
     if (s->domain.bounded && s->render.walls != TL_LOOK_NONE)
         TL_TRY(tl_picture_add_tank(p, s->domain.box, s->render.walls == TL_LOOK_GLASS, err));
-    if (p->instances || p->clouds) p->subject = nothing; /* framed by what is there */
+    bool something = p->clouds > 0;
+    for (int i = 0; i < p->instances; i++) something |= !p->instance[i].aside && !p->instance[i].hidden;
+    if (something && !o->frame) p->subject = nothing; /* framed by what is there, tighter than boxes */
     return TALUS_OK;
 }

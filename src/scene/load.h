@@ -18,6 +18,7 @@ typedef struct tl_load_options {
     bool shape_only;            /* the file returns a shape, not a scene: tl_scene.root */
     bool shape_too;             /* the file may return either */
     bool no_files;              /* text from nowhere: no shape or mesh files */
+    bool driven;                /* kinematic bodies need no motion: the program moves them */
     int64_t units;              /* work that the script may do; 0: TL_LOAD_UNITS */
     tl_problem_fn problem;      /* may be NULL: only the first problem is told, in err */
     void *problem_user;

@@ -112,7 +112,7 @@ static void body_motion(tl_reader *r, const tl_seen *seen, tl_body *b)
     static const char *const moving[] = {"velocity", "spin_rad_per_s", "force", "torque"};
     static const char *const kinds[] = {"free", "kinematic", "static"};
     if (!tl_seen_has(seen, "kind")) b->kind = tl_seen_has(seen, "motion") ? TL_BODY_KINEMATIC : TL_BODY_FREE;
-    if (b->kind == TL_BODY_KINEMATIC && !tl_seen_has(seen, "motion"))
+    if (b->kind == TL_BODY_KINEMATIC && !tl_seen_has(seen, "motion") && !r->options->driven)
         tl_read_problem(
             r, tl_seen_where(r, seen, "kind"),
             "%s.motion is missing; a kinematic body needs a function of time that returns { at = ..., rotation = ... }",
@@ -210,9 +210,29 @@ static bool holds(tl_box3 a, tl_box3 b, double slack)
            b.hi.x <= a.hi.x + slack && b.hi.y <= a.hi.y + slack && b.hi.z <= a.hi.z + slack;
 }
 
+/* A grid carries what flows and what bends; rigid bodies alone do without. */
+static bool needs_grid(const tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    bool needs = tl_seen_has(seen, "fill") || tl_seen_has(seen, "emitters");
+    for (int i = 0; i < s->body_count; i++) {
+        int m = s->bodies[i].material;
+        needs |= m >= 0 && r->materials[m].kind == TL_MATERIAL_ELASTIC;
+    }
+    return needs;
+}
+
+static void check_domain(tl_reader *r, const tl_seen *seen, tl_domain_spec *d)
+{
+    (void)r;
+    d->bounded = tl_seen_has(seen, "min") || tl_seen_has(seen, "max");
+}
+
 static void set_domain(tl_reader *r, const tl_seen *seen, tl_scene *s)
 {
-    if (s->engine == TL_ENGINE_GRID) {
+    if (s->engine == TL_ENGINE_GRID && tl_seen_has(seen, "grid")) {
+        if (s->domain.bounded)
+            tl_read_problem(r, tl_seen_where(r, seen, "domain"),
+                            "domain: the grid is the box of this scene, so domain.min and domain.max have no place");
         tl_vec3 size = {s->grid.cells[0] * s->grid.cell, s->grid.cells[1] * s->grid.cell,
                         s->grid.cells[2] * s->grid.cell};
         s->domain.bounded = tl_seen_good(seen, "grid");
@@ -224,7 +244,6 @@ static void set_domain(tl_reader *r, const tl_seen *seen, tl_scene *s)
         return;
     }
     tl_vec3 size = tl_vec3_sub(s->domain.box.hi, s->domain.box.lo);
-    s->domain.bounded = size.x != 0 || size.y != 0 || size.z != 0;
     if (s->domain.bounded && !(size.x > 0 && size.y > 0 && size.z > 0)) {
         tl_read_problem(r, tl_seen_where(r, seen, "domain"),
                         "domain.max must be > domain.min on every axis, got a box of {%g, %g, %g} m", size.x, size.y,
@@ -347,8 +366,9 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     if (s->body_count) name_bodies(r, s);
     check_pairs(r, s);
     if (!tl_seen_good(seen, "engine")) return; /* what follows depends on it */
-    if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid"))
-        tl_read_problem(r, seen->where, "grid is missing; engine \"grid\" needs grid = { cells = {...}, cell = ... }");
+    if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid") && needs_grid(r, seen, s))
+        tl_read_problem(r, seen->where,
+                        "grid is missing; what flows or is elastic needs grid = { cells = {...}, cell = ... }");
     if (s->engine == TL_ENGINE_SPH && !tl_seen_has(seen, "sph"))
         tl_read_problem(r, seen->where, "sph is missing; engine \"sph\" needs sph = { spacing = ... }");
     if (s->dt_max > 0 && s->dt_min > s->dt_max)
@@ -370,6 +390,7 @@ typedef void rule_fn(tl_reader *r, const tl_seen *seen, void *object);
     static void rule_##name(tl_reader *r, const tl_seen *seen, void *object) { check_##name(r, seen, (type *)object); }
 RULE(scene, tl_scene)
 RULE(grid, tl_grid_spec)
+RULE(domain, tl_domain_spec)
 RULE(emitter, tl_emitter)
 RULE(camera, tl_camera)
 RULE(render, tl_render_spec)
@@ -386,9 +407,9 @@ void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object)
     static const struct {
         const char *context;
         rule_fn *check;
-    } rules[] = {{"scene", rule_scene},   {"grid", rule_grid},     {"emitter", rule_emitter},
-                 {"camera", rule_camera}, {"render", rule_render}, {"contact", rule_contact},
-                 {"body", rule_body},     {"fill", rule_fill},     {"rotation", rule_angle}};
+    } rules[] = {{"scene", rule_scene},   {"grid", rule_grid},     {"domain", rule_domain},   {"emitter", rule_emitter},
+                 {"camera", rule_camera}, {"render", rule_render}, {"contact", rule_contact}, {"body", rule_body},
+                 {"fill", rule_fill},     {"rotation", rule_angle}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!strcmp(rules[i].context, seen->context->name)) rules[i].check(r, seen, object);
 }

@@ -111,6 +111,7 @@ typedef struct tl_contact_pair {
     double friction, restitution; /* negative: left to the rule */
 } tl_contact_pair;
 
+/* Rigid bodies alone need none: cells and cell are then 0. */
 typedef struct tl_grid_spec {
     int cells[3];
     double cell; /* m, edge of a cell */
@@ -119,9 +120,9 @@ typedef struct tl_grid_spec {
     bool periodic[3];
 } tl_grid_spec;
 
-/* The box that holds the world. With the grid engine it is the grid's. */
+/* The box that holds the world: the grid's, where there is a grid. */
 typedef struct tl_domain_spec {
-    bool bounded; /* false: no box, sph and lg only */
+    bool bounded; /* false: no box */
     tl_box3 box;
     int wall[6]; /* tl_wall of x_min, x_max, y_min, y_max, z_min, z_max */
     double friction, restitution;
@@ -150,6 +151,14 @@ typedef struct tl_method_spec {
     int inner_iterations;
 } tl_method_spec;
 
+/* Contacts of solids. */
+typedef struct tl_contact_spec {
+    const char *method;
+    double tolerance; /* m/s; 0: follows the speeds */
+    int iterations;   /* 0: the method's */
+    double slop;      /* m; 0: from the bodies */
+} tl_contact_spec;
+
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
 typedef struct tl_solver_spec {
@@ -159,7 +168,8 @@ typedef struct tl_solver_spec {
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
-    tl_method_spec pressure, friction, contact, elastic;
+    tl_method_spec pressure, friction, elastic;
+    tl_contact_spec contact;
 } tl_solver_spec;
 
 typedef struct tl_output_spec {

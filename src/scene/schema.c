@@ -44,8 +44,8 @@ static const tl_context grid = {"grid", "the grid", "The grid of the grid engine
 #define OBJECT tl_domain_spec
 #define WALL(name, i, side) {name, TL_CHOICE, AT(wall[i]), "", ANY, "closed", side, "closed|open"}
 static const tl_key domain_keys[] = {
-    {"min", TL_VEC3, AT(box.lo), "m", ANY, "", "lowest corner", .engines = TL_ON_SPH | TL_ON_LG},
-    {"max", TL_VEC3, AT(box.hi), "m", ANY, "", "highest corner", .engines = TL_ON_SPH | TL_ON_LG},
+    {"min", TL_VEC3, AT(box.lo), "m", ANY, "", "lowest corner; with a `grid`, not to be given"},
+    {"max", TL_VEC3, AT(box.hi), "m", ANY, "", "highest corner; with a `grid`, not to be given"},
     WALL("x_min", 0, "the wall at the low end of x; what passes an open wall is gone"),
     WALL("x_max", 1, "the wall at the high end of x"),
     WALL("y_min", 2, "the floor"),
@@ -56,7 +56,7 @@ static const tl_key domain_keys[] = {
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "bounce of bodies off the walls"},
 };
 #undef OBJECT
-static const tl_context domain = {"domain", "the domain", "The box that holds the world. Without `min` and `max` the sph and lg engines have no box; the grid engine's box is its grid.",
+static const tl_context domain = {"domain", "the domain", "The box that holds the world: the grid, where there is one, else from `min` to `max`, else there is no box.",
                                   NULL, KEYS(domain_keys), sizeof(tl_domain_spec), NULL, false};
 
 #define OBJECT tl_sph_spec
@@ -205,14 +205,22 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
 static const tl_key pressure_keys[] = {METHOD_KEYS("cg|mprgp|mprgp-original|admm|pip|auglag")};
 static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn")};
-static const tl_key contact_method_keys[] = {METHOD_KEYS("newton-shift|newton-disc|pgs|apgd-shift|apgd-convex|admm|staggered|box|sticky")};
 static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
 static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems. A bare text is its `method`: `pressure = \"mprgp\"`.");
 static const tl_context friction_method = METHOD("friction", "a friction method", friction_keys, "A method for cone-constrained problems: shear stress of sand.");
-static const tl_context contact_method = METHOD("contact method", "a contact method", contact_method_keys, "A method for contacts of solids.");
 static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How elastic unknowns are eliminated.");
+
+#define OBJECT tl_contact_spec
+static const tl_key contact_method_keys[] = {
+    {"method", TL_WORD, AT(method), "", ANY, "newton-shift", "by name; `*-convex` and `pgs-pyramid` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-pyramid|staggered"},
+    {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-8, or 1e-5 of the fastest body's speed if that is more"},
+    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
+    {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},
+};
+#undef OBJECT
+static const tl_context contact_method = {"contact method", "a contact method", "A method for contacts of solids. A bare text is its `method`: `contact = \"pgs\"`.", NULL, KEYS(contact_method_keys), sizeof(tl_contact_spec), "method", false};
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
@@ -260,7 +268,7 @@ static const tl_key render_keys[] = {
     {"samples", TL_INTEGER, AT(samples), "", WITHIN(1, 65536), "16", "rays per pixel"},
     {"background", TL_COLOUR, AT(background), "", WITHIN(0, 1), "#f2f2ef", "colour behind everything"},
     {"ground", TL_BOOLEAN, AT(ground), "", ANY, "true", "draw a ground"},
-    {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground"},
+    {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground; a lower floor of the domain takes it along"},
     {"ground_colour", TL_COLOUR, AT(ground_colour), "", WITHIN(0, 1), "#d8d6d0", "colour of the ground"},
     {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show", "material|speed|pressure|density|body"},
     {"range", TL_RANGE, AT(range), "", ANY, "{0, 0}", "values at the ends of the colour scale; equal: from the data"},
@@ -289,7 +297,7 @@ static const tl_key scene_keys[] = {
     {"seed", TL_SEED, AT(seed), "", WITHIN(0, 0x1p53), "1", "of every random choice of talus"},
     {"dt_max", TL_NUMBER, AT(dt_max), "s", FROM(0), "0", "longest time step; 0: one frame"},
     {"dt_min", TL_NUMBER, AT(dt_min), "s", FROM(0), "0", "a step that must be shorter ends the run"},
-    {"grid", TL_TABLE, AT(grid), "", ANY, "", "the grid", .inside = &grid, .engines = TL_ON_GRID},
+    {"grid", TL_TABLE, AT(grid), "", ANY, "", "the grid; a scene of rigid bodies alone needs none", .inside = &grid, .engines = TL_ON_GRID},
     TABLE("domain", domain, domain, "walls"),
     {"sph", TL_TABLE, AT(sph), "", ANY, "", "particles", .inside = &sph, .engines = TL_ON_SPH},
     {"lg", TL_TABLE, AT(lg), "", ANY, "", "local-global rounds", .inside = &lg, .engines = TL_ON_LG},

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs a build to a fresh prefix, moves it, and uses it as a stranger would: through pkg-config and through
-# CMake, shared and static.        tests/install/use.sh BUILD CC
+# CMake, shared and static; with the example, a C++ compiler and Python.        tests/install/use.sh BUILD CC PYTHON
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 cc=$2
+python=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -34,6 +35,33 @@ step "pkg-config, shared"
 # shellcheck disable=SC2046
 "$cc" -std=c11 -Wall -Werror $(pkg-config --cflags talus) "$here/consumer.c" -o "$work/shared" $(pkg-config --libs talus)
 LD_LIBRARY_PATH=$libdir "$work/shared"
+
+# The example uses the public headers only, and fails when friction is not what it should be.
+step "the example"
+# shellcheck disable=SC2046
+"$cc" -std=c11 -Wall -Wextra -Werror $(pkg-config --cflags talus) "$prefix/share/talus/examples/push.c" -o "$work/push" \
+    $(pkg-config --libs talus) -lm
+LD_LIBRARY_PATH=$libdir "$work/push"
+
+step "headers on their own, in C and in C++"
+for header in "$prefix"/include/talus/*.h; do
+    echo "#include <talus/$(basename "$header")>" >"$work/header.c"
+    # shellcheck disable=SC2046
+    "$cc" -std=c11 -Wall -Wextra -Werror $(pkg-config --cflags talus) -fsyntax-only "$work/header.c"
+    # shellcheck disable=SC2046
+    "${CXX:-c++}" -std=c++11 -Wall -Wextra -Werror $(pkg-config --cflags talus) -fsyntax-only -x c++ "$work/header.c"
+done
+
+step "Python"
+"$python" - "$prefix/share/talus/python" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import talus
+sim = talus.Sim(talus.Scene("""return scene { talus = 1, engine = "grid", duration = 1, bodies = {
+    { shape = plane {}, kind = "static" }, { shape = shape_file "duck", density = 500, at = {0, 1, 0} } } }""", text=True))
+sim.advance(0.1)
+assert sim.view("bodies.position").shape == (2, 3)
+END
 
 # All of the archive, so that a library missing from the file shows here.
 step "pkg-config, static"

@@ -113,6 +113,114 @@ static void field_gets_a_legend(void **state)
     tl_scene_free(s);
 }
 
+/* The instance of a body. */
+static const tl_picture_instance *shown(const tl_picture *p, int body)
+{
+    for (int i = 0; i < p->instances; i++)
+        if (p->instance[i].owner == body) return &p->instance[i];
+    fail_msg("body %d is not in the picture", body);
+    return NULL;
+}
+
+#define LOOSE                                                                                                          \
+    "return scene { talus = 1, engine = 'lg', duration = 1, bodies = {"                                                \
+    "{ shape = box { size = {1, 1, 1} }, density = 1, at = {0, 0.5, 0} },"                                             \
+    "{ shape = sphere { radius = 0.5 }, density = 1, at = {2, 0.5, 0} },"                                              \
+    "{ shape = plane {}, kind = 'static' } } }"
+
+static void other_states_move_what_is_there(void **state)
+{
+    (void)state;
+    tl_scene *s = load(LOOSE);
+    tl_pose pose[3];
+    for (int i = 0; i < 3; i++) pose[i] = (tl_pose){s->bodies[i].at, s->bodies[i].rotation};
+    tl_picture p, q;
+    talus_error err;
+    draw(&p, s, NULL);
+    tl_picture_hold_camera(&p, 320, 180);
+    tl_lens before = tl_lens_of(&p, 320, 180);
+
+    /* Moved and turned, the surfaces as they were. */
+    const tl_vec3 *vertices = p.mesh[0].vertex;
+    pose[0] = (tl_pose){{0.5, 3, 0}, tl_quat_from_axis_angle((tl_vec3){0, 0, 1}, 0.5)};
+    tl_picture_pose_bodies(&p, s, pose);
+    assert_ptr_equal(p.mesh[0].vertex, vertices);
+    CHECK_NEAR(shown(&p, 0)->at.y, 3, 0);
+    CHECK_NEAR(shown(&p, 0)->linear.m[0][0], cos(0.5), 1e-15);
+    tl_lens after = tl_lens_of(&p, 320, 180);
+    CHECK_NEAR(tl_vec3_norm(tl_vec3_sub(after.eye, before.eye)), 0, 0);
+
+    /* The same state drawn from nothing has the same things in the same places. */
+    tl_scene_picture_options o = {.width = 320, .height = 180, .poses = pose};
+    CHECK_OK(tl_picture_of_scene(&q, s, &o, &err));
+    for (int i = 0; i < 2; i++) assert_memory_equal(&shown(&q, i)->linear, &shown(&p, i)->linear, sizeof(tl_mat3));
+    tl_picture_free(&p);
+    tl_picture_free(&q);
+    tl_scene_free(s);
+}
+
+static void stray_bodies_do_not_move_the_camera(void **state)
+{
+    (void)state;
+    tl_scene *s = load(LOOSE);
+    tl_pose pose[3];
+    for (int i = 0; i < 3; i++) pose[i] = (tl_pose){s->bodies[i].at, s->bodies[i].rotation};
+    tl_picture p;
+    talus_error err;
+    tl_scene_picture_options o = {.width = 320, .height = 180, .poses = pose};
+    const double far[] = {-50, -1e7, -1e30, NAN};
+    tl_box3 frame = {{1, 1, 1}, {-1, -1, -1}};
+    for (int i = 0; i < 4; i++) {
+        pose[0].at.y = far[i];
+        CHECK_OK(tl_picture_of_scene(&p, s, &o, &err));
+        assert_int_equal(shown(&p, 0)->hidden, i > 0);
+        CHECK_NEAR(tl_picture_subject(&p).lo.x, 1.5, 0.01); /* only the ball; a marched surface */
+        tl_picture_free(&p);
+        tl_scene_frame_add(&frame, s, pose);
+    }
+    CHECK_NEAR(frame.lo.x, 1.5, 1e-12);
+    /* Everything gone: what was there at the start is framed. */
+    pose[1].at.y = -1e7;
+    CHECK_OK(tl_picture_of_scene(&p, s, &o, &err));
+    CHECK_NEAR(tl_picture_subject(&p).lo.x, -0.5, 1e-12);
+    tl_picture_free(&p);
+    tl_scene_free(s);
+
+    /* Outside of the domain at the start. */
+    s = load(HEAD "bodies = { { shape = sphere { radius = 0.1 }, at = {0.5, 0.5, 0.5}, density = 1 },"
+                  "{ shape = sphere { radius = 0.1 }, at = {300, 0.5, 0.5}, density = 1 } } }");
+    draw(&p, s, NULL);
+    assert_true(shown(&p, 1)->aside || shown(&p, 1)->hidden);
+    CHECK_NEAR(tl_picture_subject(&p).hi.x, 0.6, 0.01);
+    tl_picture_free(&p);
+    tl_scene_free(s);
+}
+
+static void particles_of_a_state_are_shown(void **state)
+{
+    (void)state;
+    tl_scene *s = load("local w = preset 'water'\n" HEAD
+                       "fill = { { material = w, shape = sphere { radius = 0.1, center = {0.3, 0.5, 0.5} } } },"
+                       "render = { colour_by = 'speed', range = {0, 2} } }");
+    tl_vec3 at[2] = {{0.1, 0.2, 0.3}, {0.4, 0.5, 0.6}};
+    float value[2] = {1, 2};
+    tl_pose none;
+    tl_scene_cloud cloud = {.count = 2, .at = at, .value = value, .material = 0, .spacing = 0.01};
+    tl_scene_picture_options o = {.width = 320, .height = 180, .poses = &none, .clouds = 1, .cloud = &cloud};
+    tl_picture p;
+    talus_error err;
+    CHECK_OK(tl_picture_of_scene(&p, s, &o, &err));
+    assert_int_equal(p.clouds, 1); /* the fill is the start's */
+    assert_int_equal(p.cloud[0].count, 2);
+    CHECK_NEAR(p.cloud[0].value[1], 2, 0);
+    cloud.count = 1;
+    CHECK_OK(tl_picture_set_clouds(&p, s, 1, &cloud, &err));
+    assert_int_equal(p.clouds, 1);
+    assert_int_equal(p.cloud[0].count, 1);
+    tl_picture_free(&p);
+    tl_scene_free(s);
+}
+
 /* First colour seen where `at` appears in the picture. */
 static tl_colour colour_seen(const tl_picture *p, tl_vec3 at)
 {
@@ -216,9 +324,15 @@ static void library_shapes_are_good(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_blocks_share_a_surface), cmocka_unit_test(fills_leave_room_for_bodies),
-        cmocka_unit_test(stage_follows_the_scene),      cmocka_unit_test(field_gets_a_legend),
-        cmocka_unit_test(paint_stays_where_it_was_put), cmocka_unit_test(wrong_paint_is_told),
+        cmocka_unit_test(other_states_move_what_is_there),
+        cmocka_unit_test(stray_bodies_do_not_move_the_camera),
+        cmocka_unit_test(particles_of_a_state_are_shown),
+        cmocka_unit_test(equal_blocks_share_a_surface),
+        cmocka_unit_test(fills_leave_room_for_bodies),
+        cmocka_unit_test(stage_follows_the_scene),
+        cmocka_unit_test(field_gets_a_legend),
+        cmocka_unit_test(paint_stays_where_it_was_put),
+        cmocka_unit_test(wrong_paint_is_told),
         cmocka_unit_test(library_shapes_are_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "scene/schema.h"
 #include "solve/boxqp/method.h"
 #include "solve/cone/method.h"
+#include "solve/contact/method.h"
 #include "solve/linear/method.h"
 #include "solve/precond/precond.h"
 #include "tempdir.h"
@@ -122,7 +123,7 @@ static void example_has_its_values(void **state)
     assert_string_equal(s->solver.pressure.inner_precond, "mic");
     assert_string_equal(s->solver.pressure.precond, "");
     assert_string_equal(s->solver.friction.method, "pgs"); /* a bare text is the method */
-    assert_string_equal(s->solver.contact.method, "");
+    assert_string_equal(s->solver.contact.method, "newton-shift");
     assert_int_equal(s->solver.on_unconverged, TL_UNCONVERGED_ACCEPT);
     assert_false(s->camera.given);
     assert_int_equal(s->render.width, 1280);
@@ -533,6 +534,40 @@ static void lines_are_right(void **state)
     }
 }
 
+/* Rigid bodies alone need no grid: the world is then a box of its own, or has none. */
+static void rigid_scenes_need_no_grid(void **state)
+{
+    (void)state;
+    tl_scene *s = load("return scene { talus = 1, engine = 'grid', duration = 1,\n"
+                       "  bodies = { { shape = sphere { radius = 0.1 }, density = 500 } } }");
+    assert_false(s->domain.bounded);
+    assert_int_equal(s->grid.cells[0], 0);
+    assert_string_equal(s->solver.contact.method, "newton-shift");
+    assert_true(s->solver.contact.slop == 0);
+    tl_scene_free(s);
+
+    s = load("return scene { talus = 1, engine = 'grid', duration = 1,\n"
+             "  domain = { min = {-1, 0, -2}, max = {1, 3, 2}, y_max = 'open', friction = 0.3 },\n"
+             "  solver = { contact = { method = 'pgs', tolerance = 1e-6, iterations = 40, slop = 1e-4 } },\n"
+             "  bodies = { { shape = sphere { radius = 0.1 }, density = 500 } } }");
+    assert_true(s->domain.bounded);
+    check_vec(s->domain.box.lo, -1, 0, -2);
+    check_vec(s->domain.box.hi, 1, 3, 2);
+    assert_int_equal(s->domain.wall[3], TL_WALL_OPEN);
+    assert_string_equal(s->solver.contact.method, "pgs");
+    assert_true(s->solver.contact.tolerance == 1e-6 && s->solver.contact.slop == 1e-4);
+    assert_int_equal(s->solver.contact.iterations, 40);
+    tl_scene_free(s);
+
+    s = load("return scene { talus = 1, engine = 'grid', duration = 1, solver = { contact = 'admm' },\n"
+             "  grid = { cells = {8, 4, 8}, cell = 0.25 }, bodies = { { shape = sphere { radius = 0.1 }, density = 500 "
+             "} } }");
+    assert_true(s->domain.bounded);
+    check_vec(s->domain.box.hi, 2, 1, 2);
+    assert_string_equal(s->solver.contact.method, "admm");
+    tl_scene_free(s);
+}
+
 /* Every method that a scene can name is one that the solvers have. */
 static void method_names_exist(void **state)
 {
@@ -544,6 +579,12 @@ static void method_names_exist(void **state)
     words = tl_schema_key(tl_schema_find("friction"), "method")->words;
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
         if (!tl_cone_method_find(word)) fail_msg("no cone method \"%s\"", word);
+    words = tl_schema_key(tl_schema_find("contact method"), "method")->words;
+    for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
+        if (!tl_contact_method_find(word)) fail_msg("no contact method \"%s\"", word);
+    for (int i = 0; tl_contact_method_at(i); i++)
+        if (tl_schema_word(words, tl_contact_method_at(i)->name) < 0)
+            fail_msg("scenes cannot name the contact method \"%s\"", tl_contact_method_at(i)->name);
     words = tl_schema_key(tl_schema_find("inner"), "method")->words;
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
         if (!tl_linear_method_find(word)) fail_msg("no linear method \"%s\"", word);
@@ -597,6 +638,7 @@ int main(void)
         cmocka_unit_test(friction_on_sand_is_noted),
         cmocka_unit_test(files_stay_in_their_folder),
         cmocka_unit_test(lines_are_right),
+        cmocka_unit_test(rigid_scenes_need_no_grid),
         cmocka_unit_test(method_names_exist),
         cmocka_unit_test(schema_is_sound),
     };

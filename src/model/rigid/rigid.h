@@ -16,8 +16,9 @@ typedef struct tl_rigid_body {
     tl_body_kind kind;
     const tl_collider *collider; /* shared by bodies of one shape */
     double mass;                 /* kg; of what does not move freely: infinite, here 0 */
-    tl_vec3 centre;              /* of mass, in the shape's frame */
-    tl_mat3 inertia;             /* about the centre of mass, shape's frame, kg m^2 */
+    tl_vec3 centre;              /* of mass, in the shape's frame; of what does not move freely: the frame's origin */
+    tl_mat3 inertia;             /* about the centre of mass, shape's frame, kg m^2; 0 like the mass */
+    tl_mat3 inverse;             /* of the inertia; 0 for what does not move freely */
     double reach;                /* largest distance of its surface from the centre of mass, m */
     double extent;               /* smallest extent, m */
 } tl_rigid_body;
@@ -28,6 +29,7 @@ typedef struct tl_rigid {
     tl_rigid_body *body; /* [count] */
     int32_t colliders;
     tl_collider **collider; /* [colliders] owned */
+    tl_shape_tree *walls;   /* shapes of the walls; owned */
 } tl_rigid;
 
 /* Motion of one body. All doubles: saved and hashed as plain numbers. */
@@ -40,6 +42,7 @@ typedef struct tl_motion {
     tl_vec3 torque; /* N m, world frame */
     tl_vec3 contact_force, contact_torque; /* mean over the last step, about the centre of mass: output only */
     tl_vec3 fluid_force, fluid_torque;     /* same, from what flows */
+    tl_pose goal; /* kinematic without a motion of the scene's: the shape's frame at the end of the next step */
 } tl_motion;
 
 /* A contact point that the next step starts from. */
@@ -48,7 +51,7 @@ typedef struct tl_rigid_memory {
     int32_t axis;       /* of the pair, for tl_collide */
     int32_t point;      /* within the pair */
     tl_vec3 at_a, at_b; /* the point in both shapes' frames */
-    tl_vec3 impulse;    /* on a, world frame, N s */
+    tl_vec3 force;      /* on a, world frame, N: mean over the last step */
     tl_vec3 normal;     /* out of b into a */
     double gap;         /* m, at the start of the step */
 } tl_rigid_memory;
@@ -62,7 +65,7 @@ typedef struct tl_rigid_state {
 
 talus_status tl_rigid_create(tl_rigid *out, const tl_scene *s, talus_error *err);
 void tl_rigid_free(tl_rigid *r); /* leaves {0} */
-/* Motions at t = 0; overlaps deeper than a body's slop are told to `log` before the first step. */
+/* Motions at t = 0. */
 talus_status tl_rigid_state_begin(tl_rigid_state *out, const tl_rigid *r, const tl_scene *s, talus_error *err);
 void tl_rigid_state_free(tl_rigid_state *s);
 

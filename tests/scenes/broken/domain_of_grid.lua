@@ -1,4 +1,4 @@
---! 4: domain.max is for engine = "sph" or "lg", this scene has "grid"
+--! 4: domain: the grid is the box of this scene, so domain.min and domain.max have no place
 return scene {
   talus = 1, engine = "grid", duration = 1,
   domain = { max = {1, 1, 1} },

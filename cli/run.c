@@ -1,0 +1,351 @@
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <talus/program.h>
+#include <talus/run.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+#define SETTINGS_MAX 64
+#define VALUES_MAX 256
+#define LIVE_SECONDS 0.1  /* between two live lines */
+#define PLAIN_SECONDS 10. /* of silence before a plain line that is not due */
+
+static volatile sig_atomic_t interrupted;
+
+/* The first asks to stop after the step; by SA_RESETHAND the second kills. */
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction a;
+    memset(&a, 0, sizeof a);
+    a.sa_handler = on_interrupt;
+    a.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a message of ours, not the end */
+}
+
+/* ---- talk ---- */
+
+typedef struct talk {
+    bool quiet, live;
+    bool line_open; /* a live line stands on the terminal */
+    double last;    /* seconds of the last line */
+    int64_t tenth;  /* of the frames, told last */
+    int problems;
+} talk;
+
+static void end_line(talk *t)
+{
+    if (t->line_open) fputc('\n', stderr);
+    t->line_open = false;
+}
+
+static void print_left(double seconds, char *text, size_t room)
+{
+    if (seconds < 0)
+        snprintf(text, room, "-");
+    else if (seconds < 99.5)
+        snprintf(text, room, "%.0f s", seconds);
+    else if (seconds < 99.5 * 60)
+        snprintf(text, room, "%.0f min", seconds / 60);
+    else
+        snprintf(text, room, "%.1f h", seconds / 3600);
+}
+
+static void print_progress(talk *t, const talus_progress *p)
+{
+    const talus_report *r = p->report;
+    char left[32], line[200];
+    int iterations = 0;
+    for (int i = 0; i < r->solves; i++) iterations += r->solve[i].iterations;
+    print_left(p->seconds_left, left, sizeof left);
+    if (!strcmp(p->phase, "picture"))
+        snprintf(line, sizeof line, "frame %lld/%lld  drawing", (long long)p->frame, (long long)p->frames);
+    else
+        snprintf(line, sizeof line, "frame %lld/%lld  t %.4g s  dt %.3g ms  iterations %d  contacts %lld  left %s",
+                 (long long)p->frame, (long long)p->frames, r->time, 1e3 * r->dt, iterations, (long long)r->contacts,
+                 left);
+    if (t->live)
+        fprintf(stderr, "\r%-78s", line);
+    else
+        fprintf(stderr, "%s\n", line);
+    t->line_open = t->live;
+}
+
+/* A terminal gets a line that lives; elsewhere a line per tenth of the frames, and one after a long silence. */
+static int show_progress(void *user, const talus_progress *p)
+{
+    talk *t = user;
+    bool frame = !strcmp(p->phase, "frame"), picture = !strcmp(p->phase, "picture");
+    int64_t tenth = p->frames > 0 ? 10 * p->frame / p->frames : 10;
+    bool due = t->live ? p->seconds - t->last >= LIVE_SECONDS || (frame && p->frame == p->frames)
+                       : (frame && tenth > t->tenth) || (!picture && p->seconds - t->last >= PLAIN_SECONDS);
+    if (due && !t->quiet) {
+        print_progress(t, p);
+        t->last = p->seconds;
+        t->tenth = tenth;
+    }
+    return interrupted;
+}
+
+static void show_log(void *user, int level, const char *message)
+{
+    talk *t = user;
+    if (t->quiet || level > 1) return;
+    end_line(t);
+    fprintf(stderr, "talus run: %s%s\n", level == 0 ? "warning: " : "", message);
+}
+
+static void show_problem(void *user, const char *file, int line, int note, const char *text)
+{
+    talk *t = user;
+    if (note) return;
+    t->problems++;
+    if (line > 0)
+        fprintf(stderr, "%s:%d: %s\n", file, line, text);
+    else
+        fprintf(stderr, "%s: %s\n", file, text);
+}
+
+/* ---- one run ---- */
+
+/* A word as a shell would need it. */
+static void print_word(FILE *f, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
+    if (*word && !word[strspn(word, plain)]) {
+        fputs(word, f);
+        return;
+    }
+    fputc('\'', f);
+    for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, f);
+    fputc('\'', f);
+}
+
+static void print_resume(const char *scene, const talus_run_options *o, const char *folder)
+{
+    fputs("go on with: talus run ", stderr);
+    print_word(stderr, scene);
+    fputs(" --resume -o ", stderr);
+    print_word(stderr, folder);
+    if (o->frames) fprintf(stderr, " --frames %d", o->frames);
+    if (strcmp(o->scene->size, "small")) fprintf(stderr, " --size %s", o->scene->size);
+    for (int i = 0; i < o->scene->settings; i++) {
+        fputs(" --set ", stderr);
+        print_word(stderr, o->scene->setting[i]);
+    }
+    fputs(o->history ? " --history" : "", stderr);
+    fputs(o->no_pictures ? " --no-pictures\n" : "\n", stderr);
+}
+
+static int run_one(const char *scene, const talus_run_options *o, talk *t)
+{
+    talus_run_result r;
+    talus_error err = {0};
+    t->last = 0;
+    t->tenth = -1;
+    talus_status status = talus_run(scene, o, &r, &err);
+    end_line(t);
+    if (status == TALUS_OK) {
+        printf("run      %s (%lld frames, %lld steps, state %016llx)\n", r.folder, (long long)r.frames,
+               (long long)r.steps, (unsigned long long)r.hash);
+        if (r.picture[0]) printf("picture  %s\n", r.picture);
+        fflush(stdout);
+        return 0;
+    }
+    if (status == TALUS_INTERRUPTED) {
+        if (!t->quiet) fprintf(stderr, "talus run: %s\n", err.message);
+        if (!t->quiet) print_resume(scene, o, r.folder);
+        return 130;
+    }
+    if (t->problems)
+        fprintf(stderr, "%s: %d problem%s\n", scene, t->problems, t->problems == 1 ? "" : "s");
+    else
+        fprintf(stderr, "talus run: %s\n", err.message);
+    return status == TALUS_BAD_INPUT && !r.steps ? 2 : 1;
+}
+
+/* ---- one run per value ---- */
+
+typedef struct sweep {
+    char key[128], *text; /* text: the values, cut apart by zeros */
+    int values;
+    const char *value[VALUES_MAX];
+} sweep;
+
+/* key=a,b,c; commas inside of brackets and quotes belong to a value. */
+static bool read_sweep(sweep *s, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof s->key || !equals[1]) {
+        fprintf(stderr, "talus run: --sweep must be KEY=VALUE,VALUE,..., got '%s'\n", text);
+        return false;
+    }
+    snprintf(s->key, sizeof s->key, "%.*s", (int)(equals - text), text);
+    s->text = strdup(equals + 1);
+    if (!s->text) return false;
+    int depth = 0;
+    char quote = 0;
+    s->value[s->values++] = s->text;
+    for (char *p = s->text; *p; p++) {
+        if (quote)
+            quote = *p == quote ? 0 : quote;
+        else if (*p == '"' || *p == '\'')
+            quote = *p;
+        depth += !quote && strchr("{[(", *p) ? 1 : !quote && strchr("}])", *p) ? -1 : 0;
+        if (*p != ',' || depth > 0 || quote) continue;
+        if (s->values == VALUES_MAX) {
+            fprintf(stderr, "talus run: --sweep takes at most %d values\n", VALUES_MAX);
+            return false;
+        }
+        *p = '\0';
+        s->value[s->values++] = p + 1;
+    }
+    for (int i = 0; i < s->values; i++)
+        for (int k = 0; k <= i; k++)
+            if (!*s->value[i] || (k < i && !strcmp(s->value[i], s->value[k]))) {
+                fprintf(stderr, "talus run: --sweep %s: value %d is %s\n", text, i + 1,
+                        *s->value[i] ? "there twice" : "empty");
+                return false;
+            }
+    return true;
+}
+
+/* DIR/key=value; what a file's name cannot hold becomes '_'. */
+static void folder_of(const char *parent, const char *setting, char *out, size_t room)
+{
+    int n = snprintf(out, room, "%s/", parent);
+    snprintf(out + n, room - (size_t)n, "%.200s", setting);
+    for (char *p = out + n; *p; p++)
+        if (strchr("/ \t\n\"'\\", *p)) *p = '_';
+}
+
+static void default_parent(const char *scene, const char *key, char *out, size_t room)
+{
+    const char *slash = strrchr(scene, '/'), *name = slash ? slash + 1 : scene, *dot = strrchr(name, '.');
+    snprintf(out, room, "runs/%.*s-sweep-%s", (int)(dot && dot > name ? dot - name : (long)strlen(name)), name, key);
+}
+
+/* All values are run, also after one that fails; the worst of them is the exit status. An interrupt ends all. */
+static int run_sweep(const char *scene, const sweep *s, const talus_run_options *options, talk *t)
+{
+    talus_run_options o = *options;
+    talus_scene_options so = *options->scene;
+    const char *setting[SETTINGS_MAX + 1];
+    char added[1024], parent[512], folder[1024];
+    int worst = 0, failed = 0;
+    memcpy(setting, so.setting, sizeof *setting * (size_t)so.settings);
+    setting[so.settings++] = added;
+    so.setting = setting;
+    o.scene = &so;
+    if (o.folder)
+        snprintf(parent, sizeof parent, "%.500s", o.folder);
+    else
+        default_parent(scene, s->key, parent, sizeof parent);
+    o.folder = folder;
+    for (int i = 0; i < s->values; i++) {
+        snprintf(added, sizeof added, "%s=%.800s", s->key, s->value[i]);
+        folder_of(parent, added, folder, sizeof folder);
+        if (!t->quiet) fprintf(stderr, "%d of %d: %s\n", i + 1, s->values, added);
+        t->problems = 0;
+        int code = run_one(scene, &o, t);
+        if (code == 130) return 130;
+        failed += code != 0;
+        worst = code > worst ? code : worst;
+    }
+    if (failed) fprintf(stderr, "talus run: %d of %d values failed\n", failed, s->values);
+    return worst;
+}
+
+/* ---- the command ---- */
+
+static void print_help(const cli_option *options)
+{
+    printf("Usage: talus run SCENE [options]\n\n"
+           "Runs a scene: a file, or one that comes with talus by name (talus scenes). Leaves a folder with run.json,\n"
+           "steps.csv, bodies.csv, frames for ParaView (open run.pvd), a checkpoint and a picture of the last frame.\n"
+           "Without -o that is runs/NAME, or runs/NAME-2 and so on. A folder that holds something is not "
+           "overwritten.\n\n");
+    cli_print_options(options);
+    printf("\nCtrl-C finishes the step, saves and says how to go on; twice ends at once, and --resume still works.\n"
+           "A sweep makes a folder per value in DIR (runs/NAME-sweep-KEY) and runs all values, also after one that "
+           "fails.\n"
+           "Exit status: 0 good, 1 the run failed, 2 wrong usage or bad scene, 130 interrupted.\n\nExamples:\n"
+           "  talus run tower\n"
+           "  talus run tower.lua -o out --frames 50 --set solver.contact.method=apgd\n"
+           "  talus run tower.lua -o out --resume\n"
+           "  talus run slope --sweep angle_deg=20,25,30\n");
+}
+
+int cli_run(int argc, char **argv)
+{
+    const char *frames = NULL, *threads = NULL, *resume = NULL, *history = NULL, *quiet = NULL, *no_pictures = NULL,
+               *values = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
+    talus_scene_options so = talus_scene_options_default();
+    talus_run_options o = talus_run_options_default();
+    const cli_option options[] = {
+        {"-o", "DIR", "the run's folder (runs/NAME)", &o.folder},
+        {"--frames", "N", "how many (the scene's duration)", &frames},
+        {"--threads", "N", "threads (all cores); results do not depend on it", &threads},
+        {"--size", "small|paper", "the scene's variable `size`", &so.size},
+        {"--set", "KEY=VALUE", "change a key or a parameter of the scene; may be repeated", &unused},
+        {"--sweep", "KEY=A,B,C", "one run per value, each in a folder of its own", &values},
+        {"--resume", NULL, "go on from the folder's checkpoint; the result is the same, bit for bit", &resume},
+        {"--history", NULL, "keep every solver's iteration curve, in history.csv", &history},
+        {"--no-pictures", NULL, "draw nothing", &no_pictures},
+        {"--quiet", NULL, "no talk on stderr", &quiet},
+        {NULL, NULL, NULL, NULL},
+    };
+    bool help = false;
+    int status;
+    argc = cli_take_settings(argc, argv, SETTINGS_MAX, setting, &so.settings);
+    if (argc < 0) return 2;
+    if ((status = cli_read_options(argc, argv, options, 1, &word, &help))) return status;
+    if (help || !word) {
+        print_help(options);
+        return help ? 0 : 2;
+    }
+    int count;
+    if (frames && !cli_integer("--frames", frames, 1, 100000000, &o.frames)) return 2;
+    if (threads && !cli_integer("--threads", threads, 1, 1024, &count)) return 2;
+    if (threads) talus_threads_set(count);
+    char shapes[1024], scene[2200];
+    if (cli_scenes_folder("shapes", shapes, sizeof shapes)) so.shapes_folder = shapes;
+    if (!cli_find_scene(word, scene, sizeof scene)) {
+        fprintf(stderr, "talus run: no file '%s', and no scene of that name; see 'talus scenes'\n", word);
+        return 2;
+    }
+    sweep s = {.text = NULL};
+    if (values && !read_sweep(&s, values)) {
+        free(s.text);
+        return 2;
+    }
+    talk t = {.quiet = quiet != NULL, .live = !quiet && isatty(STDERR_FILENO)};
+    so.setting = setting;
+    so.problem = show_problem;
+    so.problem_user = &t;
+    so.print = show_log;
+    so.print_user = &t;
+    o.scene = &so;
+    o.resume = resume != NULL;
+    o.history = history != NULL;
+    o.no_pictures = no_pictures != NULL;
+    o.progress = show_progress;
+    o.log = show_log;
+    o.user = &t;
+    catch_signals();
+    status = values ? run_sweep(scene, &s, &o, &t) : run_one(scene, &o, &t);
+    free(s.text);
+    return status;
+}

@@ -1,0 +1,82 @@
+#include <stdio.h>
+#include <string.h>
+#include <talus/run.h>
+
+#include "api/run_folder.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "io/body_export.h"
+#include "io/vtk.h"
+
+#define MASS_CELLS                                                                                                     \
+    32 /* of the lattice that finds the centre of mass of an odd shape: velocities need it to a percent */
+
+static talus_status find_format(const char *name, const tl_body_format **out, talus_error *err)
+{
+    char list[80] = "";
+    for (int i = 0; (*out = tl_body_format_at(i)); i++) {
+        if (!strcmp((*out)->name, name)) return TALUS_OK;
+        snprintf(list + strlen(list), sizeof list - strlen(list), i ? ", %s" : "%s", (*out)->name);
+    }
+    return TL_FAIL(err, TALUS_BAD_INPUT, "no format '%.40s'; there are %s", name, list);
+}
+
+/* Centres of mass of what spins freely; scripted bodies go by their frame's origin. */
+static talus_status find_centres(const tl_scene *s, tl_vec3 *centre, talus_error *err)
+{
+    for (int i = 0; i < s->body_count; i++) {
+        tl_mass mass;
+        centre[i] = (tl_vec3){0, 0, 0};
+        int twin = 0;
+        while (s->bodies[twin].shape != s->bodies[i].shape || s->bodies[twin].kind != s->bodies[i].kind) twin++;
+        if (twin < i) {
+            centre[i] = centre[twin];
+        } else if (s->bodies[i].kind == TL_BODY_FREE) {
+            TL_TRY(tl_shape_mass(s->shapes, s->bodies[i].shape, MASS_CELLS, &mass, err));
+            centre[i] = mass.center;
+        }
+    }
+    return TALUS_OK;
+}
+
+static talus_status export_frames(tl_run_folder *f, const tl_body_format *format, const tl_body_scene *s, int only,
+                                  const char *output, talus_error *err)
+{
+    char path[1300];
+    bool any = false;
+    for (int64_t i = 0; i < tl_body_table_frames(f->table); i++) {
+        int64_t number = tl_body_table_frame(f->table, i);
+        double t = 0;
+        if (only >= 0 && number != only) continue;
+        any = true;
+        TL_TRY(tl_body_table_read(f->table, i, &t, f->rows, err));
+        tl_frame_path(path, sizeof path, output, "bodies", number, format->ending);
+        TL_TRY(format->write(path, s, t, f->rows, err));
+    }
+    if (any) return TALUS_OK;
+    return TL_FAIL(err, TALUS_BAD_INPUT, "there is no frame %d; the last is %lld", only,
+                   (long long)tl_body_table_frame(f->table, tl_body_table_frames(f->table) - 1));
+}
+
+talus_status talus_export(const char *folder, const char *format, int frame, const char *output,
+                          const talus_scene_options *scene, talus_error *err)
+{
+    const tl_body_format *how;
+    tl_run_folder f;
+    tl_body_meshes meshes = {0};
+    TL_TRY(find_format(format, &how, err));
+    TL_TRY(tl_run_folder_open(&f, folder, scene, err));
+    tl_vec3 *centre = TL_NEW(tl_vec3, f.scene->body_count + 1);
+    talus_status status = centre ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to export %s", folder);
+    if (status == TALUS_OK) status = find_centres(f.scene, centre, err);
+    if (status == TALUS_OK) status = tl_body_meshes_create(&meshes, f.scene, err);
+    if (status == TALUS_OK) status = tl_make_folder(output, err);
+    if (status == TALUS_OK) {
+        tl_body_scene s = {f.scene, &meshes, centre};
+        status = export_frames(&f, how, &s, frame, output, err);
+    }
+    tl_body_meshes_free(&meshes);
+    tl_free(centre);
+    tl_run_folder_close(&f);
+    return status;
+}

@@ -1,0 +1,185 @@
+#include "geom/collide/field.h"
+
+#include "base/alloc.h"
+#include "geom/mesh_distance.h"
+#include "geom/shape_node.h"
+#include "geom/trimesh.h"
+
+#define PAD 3 /* lattice points around the shape's box */
+/* Primitives up to which asking the shape costs no more than a few lattice reads, and triangles up to which a mesh has flat faces worth
+ * an exact edge. Chosen: 8 primitives take some 100 ns. */
+#define EXACT_COST 8
+#define EXACT_TRIANGLES 200
+#define PLAIN_COST 2 /* as quick as the lattice: none is made */
+
+static bool exact_enough(const tl_shape_tree *t, int node)
+{
+    const tl_shape_node *n = &t->node[node];
+    while (n->op == OP_PLACE) n = &t->node[t->child[n->first]];
+    if (n->op == OP_MESH) return tl_mesh_distance_mesh(t->mesh[n->first])->triangles <= EXACT_TRIANGLES;
+    return n->cost <= EXACT_COST;
+}
+
+static int64_t at(const tl_field *f, int i, int j, int k) { return ((int64_t)k * f->n[1] + j) * f->n[0] + i; }
+
+static double lattice_size(tl_field *f)
+{
+    tl_vec3 e = tl_vec3_sub(f->box.hi, f->box.lo);
+    double a = ceil(e.x / f->cell), b = ceil(e.y / f->cell), c = ceil(e.z / f->cell);
+    f->n[0] = (int)tl_min(a, 1e6) + 2 * PAD + 1;
+    f->n[1] = (int)tl_min(b, 1e6) + 2 * PAD + 1;
+    f->n[2] = (int)tl_min(c, 1e6) + 2 * PAD + 1;
+    return (a + 2 * PAD + 1) * (b + 2 * PAD + 1) * (c + 2 * PAD + 1);
+}
+
+/* Distances into `value`, then coefficients into f->value: a quadratic x^2 read through the B-spline gains h^2/4, an eighth of its second
+ * difference. */
+static void fill(tl_field *f, float *value)
+{
+    const int *n = f->n;
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1]; j++)
+            for (int i = 0; i < n[0]; i++) {
+                tl_vec3 p = tl_vec3_add_scaled(f->origin, f->cell, (tl_vec3){i, j, k});
+                value[at(f, i, j, k)] = (float)tl_shape_distance(f->t, f->node, p);
+            }
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1]; j++)
+            for (int i = 0; i < n[0]; i++) {
+                int64_t q = at(f, i, j, k), y = n[0], z = (int64_t)n[0] * n[1];
+                bool border = i == 0 || j == 0 || k == 0 || i == n[0] - 1 || j == n[1] - 1 || k == n[2] - 1;
+                double around = border ? 6.0 * value[q]
+                                       : (double)value[q - 1] + value[q + 1] + value[q - y] + value[q + y] +
+                                             value[q - z] + value[q + z];
+                f->value[q] = (float)(value[q] - (around - 6.0 * value[q]) / 8);
+            }
+}
+
+talus_status tl_field_create(tl_field *out, const tl_shape_tree *t, int node, double cell, talus_error *err)
+{
+    tl_field f = {.t = t, .node = node, .cell = cell, .box = tl_shape_bounds(t, node), .exact = exact_enough(t, node)};
+    *out = (tl_field){0};
+    if (!f.exact || t->node[node].cost > PLAIN_COST) {
+        while (lattice_size(&f) > TL_FIELD_MOST) f.cell *= 1.1;
+        int64_t size = (int64_t)f.n[0] * f.n[1] * f.n[2];
+        f.origin = tl_vec3_add_scaled(f.box.lo, -PAD * f.cell, (tl_vec3){1, 1, 1});
+        f.value = TL_NEW(float, size);
+        float *value = TL_NEW(float, size);
+        if (!f.value || !value) {
+            tl_free(f.value);
+            tl_free(value);
+            return TL_FAIL(err, TALUS_NO_MEMORY, "distance field: no memory for %lld values", (long long)size);
+        }
+        fill(&f, value);
+        tl_free(value);
+    }
+    *out = f;
+    return TALUS_OK;
+}
+
+void tl_field_free(tl_field *f)
+{
+    tl_free(f->value);
+    *f = (tl_field){0};
+}
+
+size_t tl_field_bytes(const tl_field *f)
+{
+    return f->value ? sizeof(float) * (size_t)f->n[0] * (size_t)f->n[1] * (size_t)f->n[2] : 0;
+}
+
+/* ---- reading ---- */
+
+/* Nearest lattice point with neighbours on both sides; `u` in [-1/2, 1/2] from it. */
+static int nearest(double x, int n, double *u)
+{
+    int i = (int)(x + 0.5);
+    i = i < 1 ? 1 : i > n - 2 ? n - 2 : i;
+    *u = x - i;
+    return i;
+}
+
+static void weights(double u, double w[3], double d[3])
+{
+    double a = 0.5 - u, b = 0.5 + u;
+    w[0] = 0.5 * a * a;
+    w[1] = 0.75 - u * u;
+    w[2] = 0.5 * b * b;
+    d[0] = -a;
+    d[1] = -2 * u;
+    d[2] = b;
+}
+
+/* x: in cells, from the first lattice point. */
+static double spline_value(const tl_field *f, tl_vec3 x)
+{
+    double u[3], wx[3], wy[3], wz[3], none[3], d = 0;
+    int i = nearest(x.x, f->n[0], &u[0]), j = nearest(x.y, f->n[1], &u[1]), k = nearest(x.z, f->n[2], &u[2]);
+    weights(u[0], wx, none);
+    weights(u[1], wy, none);
+    weights(u[2], wz, none);
+    const float *v = f->value + at(f, i - 1, j - 1, k - 1);
+    for (int c = 0; c < 3; c++) {
+        const float *r0 = v + (int64_t)c * f->n[1] * f->n[0], *r1 = r0 + f->n[0], *r2 = r1 + f->n[0];
+        double a = wy[0] * r0[0] + wy[1] * r1[0] + wy[2] * r2[0], b = wy[0] * r0[1] + wy[1] * r1[1] + wy[2] * r2[1],
+               e = wy[0] * r0[2] + wy[1] * r1[2] + wy[2] * r2[2];
+        d += wz[c] * (wx[0] * a + wx[1] * b + wx[2] * e);
+    }
+    return d;
+}
+
+static double spline(const tl_field *f, tl_vec3 x, tl_vec3 *gradient)
+{
+    double u[3], wx[3], wy[3], wz[3], dx[3], dy[3], dz[3];
+    int i = nearest(x.x, f->n[0], &u[0]), j = nearest(x.y, f->n[1], &u[1]), k = nearest(x.z, f->n[2], &u[2]);
+    weights(u[0], wx, dx);
+    weights(u[1], wy, dy);
+    weights(u[2], wz, dz);
+    const float *v = f->value + at(f, i - 1, j - 1, k - 1);
+    double d = 0;
+    tl_vec3 g = {0, 0, 0};
+    for (int c = 0; c < 3; c++) {
+        double plane = 0, along_x = 0, along_y = 0;
+        for (int b = 0; b < 3; b++) {
+            const float *row = v + ((int64_t)c * f->n[1] + b) * f->n[0];
+            double sum = wx[0] * row[0] + wx[1] * row[1] + wx[2] * row[2];
+            plane += wy[b] * sum;
+            along_x += wy[b] * (dx[0] * row[0] + dx[1] * row[1] + dx[2] * row[2]);
+            along_y += dy[b] * sum;
+        }
+        d += wz[c] * plane;
+        g.x += wz[c] * along_x;
+        g.y += wz[c] * along_y;
+        g.z += dz[c] * plane;
+    }
+    *gradient = tl_vec3_scale(1 / f->cell, g);
+    return d;
+}
+
+double tl_field_at(const tl_field *f, tl_vec3 p, tl_vec3 *gradient)
+{
+    if (f->exact) return tl_shape_eval(f->t, f->node, p, gradient);
+    tl_vec3 x = tl_vec3_scale(1 / f->cell, tl_vec3_sub(p, f->origin)), lo = {0.5, 0.5, 0.5},
+            hi = {f->n[0] - 1.5, f->n[1] - 1.5, f->n[2] - 1.5}, c = tl_vec3_min(tl_vec3_max(x, lo), hi);
+    if (c.x == x.x && c.y == x.y && c.z == x.z) return gradient ? spline(f, x, gradient) : spline_value(f, x);
+    tl_vec3 slope;
+    double d = spline(f, c, &slope);
+    tl_vec3 border = tl_vec3_add_scaled(f->origin, f->cell, c);
+    slope = tl_vec3_normalize_or(slope, (tl_vec3){0, 1, 0});
+    tl_vec3 away = tl_vec3_sub(p, tl_vec3_add_scaled(border, -d, slope));
+    if (gradient) *gradient = tl_vec3_normalize_or(away, slope);
+    return tl_vec3_norm(away);
+}
+
+double tl_field_bound(const tl_field *f, tl_vec3 p)
+{
+    if (!f->value) return tl_shape_distance(f->t, f->node, p);
+    tl_vec3 x = tl_vec3_scale(1 / f->cell, tl_vec3_sub(p, f->origin));
+    if (!(x.x >= 0 && x.y >= 0 && x.z >= 0 && x.x <= f->n[0] - 1 && x.y <= f->n[1] - 1 && x.z <= f->n[2] - 1))
+        return tl_box3_distance(&f->box, p);
+    /* half a diagonal to the lattice point, and what the correction may have added at an edge */
+    double v = f->value[at(f, (int)(x.x + 0.5), (int)(x.y + 0.5), (int)(x.z + 0.5))];
+    return v - 1.25 * f->cell;
+}

@@ -1,0 +1,554 @@
+#include "geom/collide/general.h"
+#include "geom/minmax.h"
+
+#define CANDIDATES 512
+#define SEEDS 16
+#define CLUSTER_COS 0.9 /* 26 degrees: normals of one side of a hollow */
+#define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
+#define FACING_FLAT 0.7 /* the same for a point on a face, opposite */
+#define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
+#define APART 0.3       /* of the spacing: points that span less do not add support */
+#define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
+#define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
+#define SAG 0.12  /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
+#define OPEN 0.25 /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
+#define TURN_MIN 0.01 /* radians: what a body may turn in a step, at least */
+
+/* One of the two bodies, placed. */
+typedef struct solid {
+    const tl_collider *c;
+    tl_mat3 R;
+    tl_vec3 at;
+    double spacing; /* of its samples and field; 0: a primitive */
+} solid;
+
+typedef struct candidate {
+    tl_vec3 at;     /* on the surface of its owner, world */
+    tl_vec3 normal; /* first the owner's own; then of the contact, out of B into A */
+    double gap;
+    double away; /* distance of the other body, as far as its field knows */
+    int owner;   /* 0: A, 1: B, 2: both, the place is halfway */
+    bool flat;   /* on a face of its owner */
+} candidate;
+
+typedef struct pair {
+    solid s[2];
+    double margin, spacing;
+    double turn; /* radians that close a point of the margin */
+    int count;
+    candidate list[CANDIDATES];
+} pair;
+
+static solid solid_of(const tl_collider *c, const tl_pose *x)
+{
+    return (solid){c, tl_quat_to_mat3(x->rotation), x->at, c->field ? c->field->spacing : 0};
+}
+static tl_vec3 to_world(const solid *s, tl_vec3 p) { return tl_vec3_add(s->at, tl_mat3_mul_vec(s->R, p)); }
+static tl_vec3 to_local(const solid *s, tl_vec3 p) { return tl_mat3_tmul_vec(s->R, tl_vec3_sub(p, s->at)); }
+
+/* ---- distances ---- */
+
+static double box_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient)
+{
+    tl_vec3 x = tl_mat3_tmul_vec(c->axes, tl_vec3_sub(p, c->centre)),
+            q = {fabs(x.x) - c->half.x, fabs(x.y) - c->half.y, fabs(x.z) - c->half.z};
+    tl_vec3 o = tl_vec3_max(q, (tl_vec3){0, 0, 0});
+    double out = tl_vec3_norm(o), in = tl_min(tl_max(q.x, tl_max(q.y, q.z)), 0);
+    if (gradient) {
+        tl_vec3 d =
+            out > 0 ? tl_vec3_scale(1 / out, o) : (tl_vec3){q.x == in, q.x != in && q.y == in, q.x != in && q.y != in};
+        *gradient = tl_mat3_mul_vec(c->axes, (tl_vec3){copysign(d.x, x.x), copysign(d.y, x.y), copysign(d.z, x.z)});
+    }
+    return out + in;
+}
+
+static double local_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient)
+{
+    tl_vec3 d = tl_vec3_sub(p, c->centre);
+    switch (c->kind) {
+    case TL_COLLIDER_SPHERE:
+        if (gradient) *gradient = tl_vec3_normalize_or(d, (tl_vec3){0, 1, 0});
+        return tl_vec3_norm(d) - c->radius;
+    case TL_COLLIDER_BOX: return box_distance(c, p, gradient);
+    case TL_COLLIDER_HALF_SPACE:
+        if (gradient) *gradient = tl_mat3_column(c->axes, 0);
+        return tl_vec3_dot(tl_mat3_column(c->axes, 0), d);
+    case TL_COLLIDER_GENERAL: break;
+    }
+    return tl_field_at(&c->field->field, p, gradient);
+}
+
+/* The shape's own distance: some microseconds for a blend of many parts. */
+static double exact_distance(const solid *s, tl_vec3 p)
+{
+    tl_vec3 x = to_local(s, p);
+    if (s->c->kind != TL_COLLIDER_GENERAL) return local_distance(s->c, x, NULL);
+    return tl_shape_distance(s->c->field->field.t, s->c->field->field.node, x);
+}
+
+/* No point of the ball is nearer than the margin: by one read, then by the field. */
+static bool ball_is_far(const tl_collider *c, tl_vec3 p, double radius, double margin)
+{
+    if (c->kind != TL_COLLIDER_GENERAL) return local_distance(c, p, NULL) > radius + margin;
+    const tl_field *f = &c->field->field;
+    if (tl_field_bound(f, p) > radius + margin) return true;
+    return f->value && tl_field_at(f, p, NULL) > 1.1 * radius + margin; /* a spline's slope may exceed 1 a little */
+}
+
+/* Distance at a world point; the normal is a unit vector in the world. */
+static double distance(const solid *s, tl_vec3 p, tl_vec3 *normal)
+{
+    double d = local_distance(s->c, to_local(s, p), normal);
+    if (normal) *normal = tl_mat3_mul_vec(s->R, tl_vec3_normalize_or(*normal, (tl_vec3){0, 1, 0}));
+    return d;
+}
+
+/* ---- candidates ---- */
+
+static double middle_gap(const pair *p)
+{
+    double lo = INFINITY, hi = -INFINITY; /* by halves: the order of the list must stay */
+    for (int i = 0; i < p->count; i++) {
+        lo = tl_min(lo, p->list[i].gap);
+        hi = tl_max(hi, p->list[i].gap);
+    }
+    for (int k = 0; k < 50; k++) {
+        double at = 0.5 * (lo + hi);
+        int below = 0;
+        for (int i = 0; i < p->count; i++) below += p->list[i].gap <= at;
+        if (below > p->count / 2)
+            hi = at;
+        else
+            lo = at;
+    }
+    return lo;
+}
+
+/* Of too many, the deeper half stays. */
+static void add(pair *p, candidate c)
+{
+    if (p->count == CANDIDATES) {
+        double gap = middle_gap(p);
+        int kept = 0;
+        for (int i = 0; i < CANDIDATES; i++)
+            if (p->list[i].gap <= gap) p->list[kept++] = p->list[i];
+        p->count = kept < CANDIDATES ? kept : CANDIDATES / 2; /* all the same: the first ones */
+        if (c.gap > gap) return;
+    }
+    p->list[p->count++] = c;
+}
+
+/* Samples of one body whose distance to the other is at most the margin. */
+static void add_samples(pair *p, int owner)
+{
+    const solid *a = &p->s[owner], *b = &p->s[1 - owner];
+    const struct tl_general *g = a->c->field;
+    const double margin = p->margin + SAG * a->spacing, open = tl_min(margin, OPEN * a->spacing);
+    tl_mat3 R = tl_mat3_mul(tl_mat3_transpose(b->R), a->R); /* from a's frame to b's */
+    tl_vec3 shift = to_local(b, a->at);
+    for (int32_t k = 0; k < g->balls;) {
+        const tl_ball *ball = &g->ball[k];
+        if (ball_is_far(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, ball->centre)), ball->radius, margin)) {
+            k = ball->next;
+            continue;
+        }
+        double gap[TL_BALL_LEAF];
+        int32_t least = 0, face = -1; /* nearest of all, nearest of the flat ones */
+        for (int32_t i = 0; i < ball->count; i++) {
+            int32_t q = ball->first + i;
+            gap[i] = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q])), NULL);
+            if (gap[i] < gap[least] - TIE * a->spacing) least = i;
+            if (g->flat[q] == TL_FLAT_LEAF && (face < 0 || gap[i] < gap[face] - TIE * a->spacing)) face = i;
+        }
+        for (int32_t i = 0; i < ball->count; i++) {
+            int32_t q = ball->first + i;
+            bool kept = i == least ? gap[i] <= margin : gap[i] <= open && (g->flat[q] != TL_FLAT_LEAF || i == face);
+            if (kept)
+                add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], gap[i], owner,
+                                   g->flat[q]});
+        }
+        k++;
+    }
+}
+
+/* Slope of the other body's distance along the rim. */
+static double rim_slope(const solid *b, tl_vec3 at, tl_vec3 tangent)
+{
+    tl_vec3 n;
+    distance(b, at, &n);
+    return tl_vec3_dot(n, tangent);
+}
+
+/* Deepest places of a circle: where the slope along it changes sign, found by regula falsi that halves the weight of an end
+ * that stays. */
+static void add_rim(pair *p, int owner, const tl_rim *rim)
+{
+    enum { STARTS = 16 };
+    const solid *a = &p->s[owner], *b = &p->s[1 - owner];
+    tl_vec3 centre = to_world(a, rim->centre), axis = tl_mat3_mul_vec(a->R, rim->axis), u, v, at[STARTS];
+    if (ball_is_far(b->c, to_local(b, centre), rim->radius, p->margin)) return;
+    tl_vec3_tangents(rim->axis, &u, &v);
+    u = tl_mat3_mul_vec(a->R, u);
+    v = tl_mat3_mul_vec(a->R, v);
+    double gap[STARTS];
+#define OUT(angle) tl_vec3_add_scaled(tl_vec3_scale(cos(angle), u), sin(angle), v)
+#define ALONG(angle) tl_vec3_add_scaled(tl_vec3_scale(-sin(angle), u), cos(angle), v)
+#define PLACE(angle) tl_vec3_add_scaled(centre, rim->radius, OUT(angle))
+    const double sector = 6.283185307179586 / STARTS;
+    for (int k = 0; k < STARTS; k++) {
+        at[k] = PLACE(sector * k);
+        gap[k] = distance(b, at[k], NULL);
+    }
+    for (int k = 0; k < STARTS; k++) {
+        double before = gap[(k + STARTS - 1) % STARTS], after = gap[(k + 1) % STARTS];
+        bool least = gap[k] <= before && gap[k] < after;
+        if (!least || tl_max(before, after) - gap[k] < TIE * p->spacing || gap[k] > p->margin + 0.1 * rim->radius)
+            continue;
+        double lo = sector * (k - 1), hi = sector * (k + 1), angle = sector * k;
+        double slope_lo = rim_slope(b, PLACE(lo), ALONG(lo)), slope_hi = rim_slope(b, PLACE(hi), ALONG(hi));
+        if (!(slope_lo < 0 && slope_hi > 0)) continue;
+        for (int step = 0; step < 12 && hi - lo > 1e-10; step++) {
+            angle = lo - slope_lo * (hi - lo) / (slope_hi - slope_lo);
+            double slope = rim_slope(b, PLACE(angle), ALONG(angle));
+            if (fabs(slope) < 1e-12) break;
+            if (slope < 0) {
+                lo = angle;
+                slope_lo = slope;
+                slope_hi *= 0.5;
+            } else {
+                hi = angle;
+                slope_hi = slope;
+                slope_lo *= 0.5;
+            }
+        }
+        tl_vec3 place = PLACE(angle);
+        double d = distance(b, place, NULL);
+        if (d <= p->margin)
+            add(p, (candidate){place, tl_vec3_scale(0.7071067811865476, tl_vec3_add(OUT(angle), axis)), d, d, owner,
+                               false});
+    }
+#undef OUT
+#undef ALONG
+#undef PLACE
+}
+
+/* Corners and edges of a box against the general body: halved until a piece is far away or as short as a sample's spacing. */
+static void add_edge(pair *p, tl_vec3 from, tl_vec3 to, tl_vec3 normal, int depth)
+{
+    tl_vec3 middle = tl_vec3_scale(0.5, tl_vec3_add(from, to));
+    double length = tl_vec3_norm(tl_vec3_sub(to, from));
+    const solid *g = &p->s[0];
+    if (ball_is_far(g->c, to_local(g, middle), 0.5 * length, p->margin)) return;
+    if (length > g->spacing && depth < 12) {
+        add_edge(p, from, middle, normal, depth + 1);
+        add_edge(p, middle, to, normal, depth + 1);
+        return;
+    }
+    double d = distance(g, middle, NULL);
+    if (d <= p->margin) add(p, (candidate){middle, normal, d, d, 1, false});
+}
+
+static void add_box(pair *p)
+{
+    const solid *b = &p->s[1];
+    tl_vec3 corner[8], sign[8];
+    tl_mat3 R = tl_mat3_mul(b->R, b->c->axes);
+    for (int k = 0; k < 8; k++) {
+        sign[k] = (tl_vec3){k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1};
+        corner[k] = tl_vec3_add(to_world(b, b->c->centre), tl_mat3_mul_vec(R, tl_vec3_mul(sign[k], b->c->half)));
+        double d = distance(&p->s[0], corner[k], NULL);
+        if (d <= p->margin)
+            add(p,
+                (candidate){corner[k], tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])), d, d, 1, false});
+    }
+    for (int k = 0; k < 8; k++)
+        for (int axis = 1; axis < 8; axis *= 2)
+            if (!(k & axis)) {
+                tl_vec3 n = tl_vec3_scale(0.5, tl_vec3_add(sign[k], sign[k | axis]));
+                add_edge(p, corner[k], corner[k | axis], tl_mat3_mul_vec(R, tl_vec3_scale(0.7071067811865476, n)), 0);
+            }
+}
+
+/* Distances of the other body that need no lattice: the gap may be measured along the normal. */
+static bool is_exact(const solid *s) { return s->spacing == 0 || s->c->field->field.exact; }
+
+/* The normal of the other body is read a little way into the own one: beyond the blur of its field, and outside of it. From there the
+ * gap is that to its face, also for a corner that hangs over the face's edge by a hair: flush corners then do not come and go. */
+static void find_normals(pair *p)
+{
+    int kept = 0;
+    for (int i = 0; i < p->count; i++) {
+        candidate c = p->list[i];
+        const solid *other = &p->s[1 - c.owner];
+        double blur = is_exact(other) ? HAIR * p->spacing : 2 * other->c->field->field.cell;
+        tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
+        double d = distance(other, tl_vec3_add(c.at, step), &n);
+        if (tl_vec3_dot(n, own) > (c.flat ? -FACING_FLAT : FACING)) continue;
+        if (is_exact(other)) c.gap = d - tl_vec3_dot(n, step);
+        if (c.flat && other->c->kind != TL_COLLIDER_HALF_SPACE)
+            n = tl_vec3_neg(own); /* whatever touches a face pushes square to it */
+        c.normal = c.owner == 0 ? n : tl_vec3_neg(n);
+        p->list[kept++] = c;
+    }
+    p->count = kept;
+}
+
+/* Points of edges that lie in the plane of a face in contact push as the face does, or, where they are beside the other body, not at
+ * all: read beside an edge, normals lean. */
+static void straighten(pair *p)
+{
+    enum { PLANES = 16 };
+    tl_vec3 at[PLANES], normal[PLANES];
+    int planes = 0, kept = 0;
+    for (int i = 0; i < p->count && planes < PLANES; i++) {
+        const candidate *c = &p->list[i];
+        bool known = !c->flat;
+        for (int k = 0; k < planes && !known; k++)
+            known = tl_vec3_dot(normal[k], c->normal) > 1 - 1e-9 &&
+                    fabs(tl_vec3_dot(normal[k], tl_vec3_sub(at[k], c->at))) < TIE * p->spacing;
+        if (known) continue;
+        at[planes] = c->at;
+        normal[planes++] = c->normal;
+    }
+    for (int i = 0; i < p->count; i++) {
+        candidate c = p->list[i];
+        bool beside = false;
+        for (int k = 0; k < planes && !c.flat; k++) {
+            double same = tl_vec3_dot(normal[k], c.normal);
+            if (same < FACING_FLAT || fabs(tl_vec3_dot(normal[k], tl_vec3_sub(at[k], c.at))) > HAIR * p->spacing)
+                continue;
+            beside = same < 1 - 1e-9 && c.away > HAIR * p->spacing;
+            c.normal = normal[k];
+            break;
+        }
+        if (!beside) p->list[kept++] = c;
+    }
+    p->count = kept;
+}
+
+/* A sphere's own deepest point. */
+static void add_sphere(pair *p)
+{
+    const solid *b = &p->s[1];
+    tl_vec3 centre = to_world(b, b->c->centre), n;
+    double d = distance(&p->s[0], centre, &n) - b->c->radius;
+    if (d <= p->margin && p->count < CANDIDATES)
+        p->list[p->count++] =
+            (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, d, 2, false};
+}
+
+/* ---- between the samples ---- */
+
+/* Sum of both distances at x; along the line between nearest points it is the gap, across it grows. `slope`: its gradient across. */
+static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec3 *slope)
+{
+    for (int k = 0; k < 2; k++) d[k] = distance(&p->s[k], x, &n[k]);
+    tl_vec3 axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
+    *slope = tl_vec3_add(n[0], n[1]);
+    *slope = tl_vec3_add_scaled(*slope, -tl_vec3_dot(*slope, axis), axis);
+    return d[0] + d[1];
+}
+
+/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), not further than two spacings. True when the gap
+ * there is smaller than the seed's by more than a tie. */
+static bool refine(const pair *p, const candidate *seed, candidate *out)
+{
+    const double h = p->spacing;
+    double d[2], start = 0, best = INFINITY, rate = 2 * h;
+    tl_vec3 n[2], x = seed->at, at = x, axis = seed->normal, slope, last_slope = {0, 0, 0}, last = x;
+    for (int step = 0; step < 10; step++) {
+        double sum = sum_at(p, x, d, n, &slope);
+        if (step == 0 && tl_vec3_dot(n[0], n[1]) > 0) return false;
+        if (step == 0) start = sum;
+        if (sum < best) {
+            best = sum;
+            at = x;
+            axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
+        }
+        if (step > 0) {
+            tl_vec3 s = tl_vec3_sub(x, last), y = tl_vec3_sub(slope, last_slope);
+            double sy = tl_vec3_dot(s, y);
+            rate = sy > 0 ? tl_vec3_norm2(s) / sy : 2 * rate;
+        }
+        double length = rate * tl_vec3_norm(slope);
+        if (length < 1e-4 * h) break;
+        last = x;
+        last_slope = slope;
+        x = tl_vec3_add_scaled(x, -rate * tl_min(1, 0.7 * h / length), slope);
+        if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
+    }
+    if (!(best < start - TIE * h)) return false;
+    if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
+    double a = exact_distance(&p->s[0], at), b = exact_distance(&p->s[1], at);
+    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false};
+    return a + b < seed->gap - TIE * h;
+}
+
+/* The deepest candidate not near an earlier seed, up to SEEDS of them; refined ones join the list. */
+static void refine_deepest(pair *p)
+{
+    bool covered[CANDIDATES] = {false};
+    int count = p->count;
+    for (int s = 0; s < SEEDS; s++) {
+        int seed = -1;
+        for (int i = 0; i < count; i++)
+            if (!covered[i] && (seed < 0 || p->list[i].gap < p->list[seed].gap)) seed = i;
+        if (seed < 0 || p->list[seed].gap > CLOSE * p->spacing) return;
+        const candidate *c = &p->list[seed];
+        candidate better;
+        bool found = c->owner != 2 && p->count < CANDIDATES && refine(p, c, &better);
+        for (int i = 0; i < count; i++)
+            covered[i] |= tl_vec3_dot(p->list[i].normal, c->normal) > CLUSTER_COS &&
+                          tl_vec3_norm(tl_vec3_sub(p->list[i].at, c->at)) < 3 * p->spacing;
+        covered[seed] = true;
+        for (int i = count; found && i < p->count; i++)
+            if (tl_vec3_norm(tl_vec3_sub(p->list[i].at, better.at)) < APART * p->spacing &&
+                tl_vec3_dot(p->list[i].normal, better.normal) > CLUSTER_COS)
+                found = false;
+        if (found) p->list[p->count++] = better;
+    }
+}
+
+/* ---- reduction ---- */
+
+/* The member of largest `span`, an open one counting less; ties go to the lower number. -1: none spans more than `least`. */
+typedef struct choice {
+    int best;
+    double score;
+} choice;
+static void consider(const pair *p, choice *c, int i, double span, double deepest)
+{
+    double score = span - (p->list[i].gap - deepest) / p->turn;
+    if (score > c->score + 0.01 * p->spacing) *c = (choice){i, score};
+}
+
+/* Up to four members of `side` that span the most; the deepest is represented. */
+static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int chosen[5])
+{
+    tl_vec3 middle = {0, 0, 0}, n = {0, 0, 0};
+    double deepest = INFINITY, near = 0, least = APART * p->spacing;
+    int bottom = -1, count = 0;
+    for (int i = 0; i < p->count; i++)
+        if (side[i] == mine && p->list[i].gap < deepest - (bottom >= 0 ? TIE * p->spacing : 0)) {
+            deepest = p->list[i].gap;
+            bottom = i;
+        }
+    if (most < 2) {
+        chosen[0] = bottom;
+        return 1;
+    }
+    for (int i = 0; i < p->count; i++) {
+        if (side[i] != mine) continue;
+        if (p->list[i].gap > deepest + TIE * p->spacing) continue;
+        middle = tl_vec3_add(middle, p->list[i].at);
+        n = tl_vec3_add(n, p->list[i].normal);
+        near++;
+    }
+    middle = tl_vec3_scale(1 / near, middle);
+    n = tl_vec3_normalize_or(n, p->list[bottom].normal);
+
+    /* two that are far apart, then one on each side of the line between them */
+    choice first = {bottom, tl_vec3_norm(tl_vec3_sub(p->list[bottom].at, middle))}, second = {-1, least},
+           right = {-1, least}, left = {-1, least};
+    for (int i = 0; i < p->count; i++)
+        if (side[i] == mine) consider(p, &first, i, tl_vec3_norm(tl_vec3_sub(p->list[i].at, middle)), deepest);
+    tl_vec3 from = p->list[first.best].at;
+    for (int i = 0; i < p->count; i++)
+        if (side[i] == mine) consider(p, &second, i, tl_vec3_norm(tl_vec3_sub(p->list[i].at, from)), deepest);
+    chosen[count++] = first.best;
+    if (second.best >= 0) {
+        chosen[count++] = second.best;
+        tl_vec3 across = tl_vec3_normalize(tl_vec3_cross(n, tl_vec3_sub(p->list[second.best].at, from)));
+        for (int i = 0; i < p->count && most > 2; i++) {
+            if (side[i] != mine) continue;
+            double span = tl_vec3_dot(across, tl_vec3_sub(p->list[i].at, from));
+            consider(p, &right, i, span, deepest);
+            consider(p, &left, i, -span, deepest);
+        }
+        if (right.best >= 0) chosen[count++] = right.best;
+        if (left.best >= 0) chosen[count++] = left.best;
+    }
+    for (int i = 0; i < count; i++)
+        if (p->list[chosen[i]].gap <= deepest + TIE * p->spacing) return count;
+    if (count == most) count--;
+    chosen[count++] = bottom;
+    return count;
+}
+
+/* With the shape's own gap: the field decides which points, not how deep they are. */
+static tl_touch touch_of(const pair *p, const candidate *c)
+{
+    candidate better;
+    bool close = c->owner != 2 && c->gap <= CLOSE * p->spacing;
+    if (close && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
+    close &= c->owner != 2 && !is_exact(&p->s[1 - c->owner]);
+    double gap = close ? exact_distance(&p->s[1 - c->owner], c->at) : c->gap;
+    double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
+    return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
+}
+
+/* Refined points may have met: true when none from `first` on is there already. */
+static bool is_new(const pair *p, const tl_touch *first, const tl_touch *t)
+{
+    for (; first < t; first++)
+        if (tl_vec3_norm(tl_vec3_sub(first->at, t->at)) < APART * p->spacing) return false;
+    return true;
+}
+
+/* Sides by normal, from the deepest candidate on; each keeps its share of the room. */
+static int select_touches(const pair *p, tl_touch *out)
+{
+    int8_t side[CANDIDATES];
+    int sides = 0, count = 0;
+    for (int i = 0; i < p->count; i++) side[i] = -1;
+    for (; sides < TL_TOUCHES_MAX; sides++) {
+        int seed = -1;
+        for (int i = 0; i < p->count; i++)
+            if (side[i] < 0 && (seed < 0 || p->list[i].gap < p->list[seed].gap - TIE * p->spacing)) seed = i;
+        if (seed < 0) break;
+        for (int i = 0; i < p->count; i++)
+            if (side[i] < 0 && tl_vec3_dot(p->list[i].normal, p->list[seed].normal) > CLUSTER_COS)
+                side[i] = (int8_t)sides;
+        side[seed] = (int8_t)sides;
+    }
+    int most = sides * 4 <= TL_TOUCHES_MAX ? 4 : TL_TOUCHES_MAX / sides;
+    for (int8_t k = 0; k < sides; k++) {
+        int chosen[5], n = reduce(p, side, k, most, chosen);
+        int first = count;
+        for (int i = 0; i < n; i++) {
+            out[count] = touch_of(p, &p->list[chosen[i]]);
+            count += out[count].gap <= p->margin && is_new(p, out + first, &out[count]);
+        }
+    }
+    return count;
+}
+
+static double size_of(const tl_collider *c)
+{
+    if (c->kind == TL_COLLIDER_HALF_SPACE) return INFINITY;
+    return 0.5 * tl_vec3_norm(tl_vec3_sub(c->bounds.hi, c->bounds.lo));
+}
+
+int tl_general_touches(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b, double margin,
+                       tl_touch out[TL_TOUCHES_MAX])
+{
+    pair p;
+    p.count = 0;
+    p.margin = margin;
+    p.s[0] = solid_of(A, a);
+    p.s[1] = solid_of(B, b);
+    p.spacing = p.s[1].spacing > 0 ? tl_min(p.s[0].spacing, p.s[1].spacing) : p.s[0].spacing;
+    p.turn = tl_max(TURN_MIN, margin / tl_min(size_of(A), size_of(B)));
+    for (int k = 0; k < 2; k++) {
+        if (!p.s[k].c->field) continue;
+        for (int r = 0; r < p.s[k].c->field->rims; r++) add_rim(&p, k, &p.s[k].c->field->rim[r]);
+    }
+    if (B->kind == TL_COLLIDER_BOX) add_box(&p);
+    for (int k = 0; k < 2; k++)
+        if (p.s[k].c->field) add_samples(&p, k);
+    find_normals(&p);
+    straighten(&p);
+    if (B->kind == TL_COLLIDER_SPHERE) add_sphere(&p);
+    refine_deepest(&p);
+    return select_touches(&p, out);
+}

@@ -1,0 +1,21 @@
+/* A whole state in one HDF5 file, complete or absent: what a run goes on from, bit for bit.
+ *
+ * Arrays are those of tl_state_parts under their names, items in a row ("bodies/motion": count x width numbers). Attributes: format,
+ * version, talus, compiler, blas_core, scene_file, scene_hash, settings, t, step, frame, dt_next, state_hash (hashes as hexadecimal text). */
+#ifndef TL_IO_CHECKPOINT_H
+#define TL_IO_CHECKPOINT_H
+
+#include "base/log.h"
+#include "model/state.h"
+
+/* settings: how the scene was read, for the message when another one is found at loading; NULL: not known. */
+talus_status tl_checkpoint_save(const char *path, const tl_state *s, const tl_scene *scene, const char *settings,
+                                talus_error *err);
+
+/* Into a state that was begun from the same scene; `bodies` is tl_rigid.count, walls included. Refused: a damaged file, another format, another scene or other settings (by hash),
+ * other counts of what is fixed, values that are not finite, indices out of range, a state whose hash differs. The state is touched only when all
+ * is good. Another build or other BLAS kernels (then bits may differ) are a warning in `log`, which may be NULL. */
+talus_status tl_checkpoint_load(const char *path, tl_state *s, const tl_scene *scene, int32_t bodies, const tl_log *log,
+                                talus_error *err);
+
+#endif

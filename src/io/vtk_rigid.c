@@ -1,0 +1,192 @@
+#include "io/vtk_rigid.h"
+
+#include "base/alloc.h"
+#include "geom/shape_node.h"
+#include "geom/surface.h"
+#include "geom/trimesh_make.h"
+#include "io/vtk.h"
+
+/* Chosen: a surface across has this many edges, fewer when bodies are many, so that a frame of a thousand stays below 30 MB; thin parts get
+ * more. */
+#define CELLS_FEW 32
+#define CELLS_MANY 10
+#define MANY 100
+#define ROUNDING 0.1 /* of its smallest edge: a box rounded by less is shown with sharp edges */
+
+/* ---- one surface per shape ---- */
+
+static talus_status mesh_of_box(const tl_shape_node *n, tl_trimesh *out, talus_error *err)
+{
+    return tl_trimesh_box(out, tl_vec3_sub(n->box.hi, n->box.lo), 1, err);
+}
+
+static bool is_sharp_box(const tl_shape_node *n)
+{
+    tl_vec3 size = tl_vec3_sub(n->box.hi, n->box.lo);
+    return n->op == OP_BOX && n->r <= ROUNDING * fmin(size.x, fmin(size.y, size.z));
+}
+
+static talus_status mesh_of_shape(const tl_shape_tree *t, int node, bool many, tl_trimesh *out, talus_error *err)
+{
+    const tl_shape_node *n = &t->node[node];
+    if (is_sharp_box(n)) return mesh_of_box(n, out, err);
+    if (n->op == OP_SPHERE) return tl_trimesh_icosphere(out, n->r, many ? 2 : 3, err);
+    tl_box3 b = tl_shape_bounds(t, node);
+    double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)), edge = longest / (many ? CELLS_MANY : CELLS_FEW),
+           feature = tl_shape_feature_size(t, node);
+    if (feature > 0) edge = fmax(fmin(edge, feature / 1.5), 0.5 * edge);
+    return tl_surface_march(t, node, edge, out, err);
+}
+
+talus_status tl_body_meshes_create(tl_body_meshes *out, const tl_scene *s, talus_error *err)
+{
+    *out =
+        (tl_body_meshes){.mesh = TL_NEW_ZERO(tl_trimesh, s->body_count + 1), .of_body = TL_NEW(int, s->body_count + 1)};
+    int nodes = tl_shape_node_count(s->shapes);
+    int *seen = TL_NEW(int, nodes + 1);
+    talus_status status = TALUS_OK;
+    if (!out->mesh || !out->of_body || !seen)
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the surfaces of %d bodies", s->body_count);
+    for (int i = 0; i < nodes && status == TALUS_OK; i++) seen[i] = -1;
+    for (int i = 0; i < s->body_count && status == TALUS_OK; i++) {
+        int node = s->bodies[i].shape;
+        out->of_body[i] = -1;
+        if (!tl_shape_bounded(s->shapes, node)) continue;
+        if (seen[node] < 0) {
+            status = mesh_of_shape(s->shapes, node, s->body_count > MANY, &out->mesh[out->count], err);
+            if (status == TALUS_OK) seen[node] = out->count++;
+        }
+        out->of_body[i] = seen[node];
+    }
+    tl_free(seen);
+    if (status != TALUS_OK) tl_body_meshes_free(out);
+    return status;
+}
+
+void tl_body_meshes_free(tl_body_meshes *m)
+{
+    for (int i = 0; i < m->count; i++) tl_trimesh_free(&m->mesh[i]);
+    tl_free(m->mesh);
+    tl_free(m->of_body);
+    *m = (tl_body_meshes){0};
+}
+
+/* ---- bodies ---- */
+
+typedef struct surface {
+    int64_t points, triangles;
+    float (*at)[3], (*velocity)[3];
+    int32_t (*triangle)[3], *body;
+    const char **name;
+} surface;
+
+static void surface_free(surface *f)
+{
+    tl_free(f->at);
+    tl_free(f->velocity);
+    tl_free(f->triangle);
+    tl_free(f->body);
+    tl_free(f->name);
+}
+
+static void store(tl_vec3 v, float out[3]) { out[0] = (float)v.x, out[1] = (float)v.y, out[2] = (float)v.z; }
+
+static void add_body(surface *f, const tl_trimesh *m, const tl_rigid_body *b, const tl_motion *motion, int32_t body)
+{
+    tl_pose pose = tl_rigid_pose(b, motion);
+    tl_mat3 R = tl_quat_to_mat3(pose.rotation);
+    for (int32_t i = 0; i < m->vertices; i++) {
+        tl_vec3 p = tl_vec3_add(pose.at, tl_mat3_mul_vec(R, m->vertex[i]));
+        store(p, f->at[f->points + i]);
+        store(tl_vec3_add(motion->v, tl_vec3_cross(motion->w, tl_vec3_sub(p, motion->x))), f->velocity[f->points + i]);
+    }
+    for (int32_t i = 0; i < m->triangles; i++) {
+        for (int k = 0; k < 3; k++) f->triangle[f->triangles + i][k] = (int32_t)f->points + m->triangle[i][k];
+        f->body[f->triangles + i] = body;
+    }
+    f->points += m->vertices;
+    f->triangles += m->triangles;
+}
+
+static talus_status surface_make(surface *f, const tl_body_meshes *m, const tl_scene *scene, talus_error *err)
+{
+    int64_t points = 0, triangles = 0;
+    for (int i = 0; i < scene->body_count; i++)
+        if (m->of_body[i] >= 0) {
+            points += m->mesh[m->of_body[i]].vertices;
+            triangles += m->mesh[m->of_body[i]].triangles;
+        }
+    f->at = tl_alloc(sizeof *f->at * (size_t)(points + 1));
+    f->velocity = tl_alloc(sizeof *f->velocity * (size_t)(points + 1));
+    f->triangle = tl_alloc(sizeof *f->triangle * (size_t)(triangles + 1));
+    f->body = tl_alloc(sizeof *f->body * (size_t)(triangles + 1));
+    f->name = tl_alloc(sizeof *f->name * (size_t)(scene->body_count + 1));
+    if (f->at && f->velocity && f->triangle && f->body && f->name) return TALUS_OK;
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %lld triangles", (long long)triangles);
+}
+
+talus_status tl_vtk_bodies(const char *path, const tl_body_meshes *m, const tl_scene *scene, const tl_rigid *rigid,
+                           const tl_state *s, talus_error *err)
+{
+    surface f = {0};
+    talus_status status = surface_make(&f, m, scene, err);
+    if (status == TALUS_OK) {
+        for (int i = 0; i < scene->body_count; i++) {
+            f.name[i] = scene->bodies[i].name;
+            if (m->of_body[i] >= 0)
+                add_body(&f, &m->mesh[m->of_body[i]], &rigid->body[i], &s->rigid.body[i], (int32_t)i);
+        }
+        tl_vtk_poly p = {.t = s->t,
+                         .points = f.points,
+                         .type = TL_NUMBER_F32,
+                         .at = f.at,
+                         .triangles = f.triangles,
+                         .triangle = (const int32_t(*)[3])f.triangle,
+                         .point_arrays = 1,
+                         .cell_arrays = 1,
+                         .point = {{"velocity", TL_NUMBER_F32, 3, f.velocity}},
+                         .cell = {{"body", TL_NUMBER_I32, 1, f.body}},
+                         .names = scene->body_count,
+                         .name = scene->body_count ? f.name : NULL};
+        status = tl_vtk_write(path, &p, err);
+    }
+    surface_free(&f);
+    return status;
+}
+
+/* ---- contacts ---- */
+
+talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_state *s, talus_error *err)
+{
+    size_t count = (size_t)s->rigid.contacts;
+    double(*value)[10] = tl_alloc(sizeof *value * (count + 1)); /* at, normal, force, gap: each array in a row */
+    int32_t(*pair)[2] = tl_alloc(sizeof *pair * (count + 1));
+    talus_status status = TALUS_OK;
+    if (!value || !pair) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %zu contacts", count);
+    if (status == TALUS_OK) {
+        double *at = value[0], *normal = at + 3 * count, *force = normal + 3 * count, *gap = force + 3 * count;
+        for (size_t i = 0; i < count; i++) {
+            const tl_rigid_memory *c = &s->rigid.contact[i];
+            tl_pose a = tl_rigid_pose(&rigid->body[c->a], &s->rigid.body[c->a]); /* a < b: never a wall */
+            tl_vec3_store(tl_pose_apply(&a, c->at_a), at + 3 * i);
+            tl_vec3_store(c->normal, normal + 3 * i);
+            tl_vec3_store(c->force, force + 3 * i);
+            gap[i] = c->gap;
+            pair[i][0] = c->a;
+            pair[i][1] = c->b;
+        }
+        tl_vtk_poly p = {.t = s->t,
+                         .points = s->rigid.contacts,
+                         .type = TL_NUMBER_F64,
+                         .at = at,
+                         .point_arrays = 4,
+                         .point = {{"normal", TL_NUMBER_F64, 3, normal},
+                                   {"force", TL_NUMBER_F64, 3, force},
+                                   {"gap", TL_NUMBER_F64, 1, gap},
+                                   {"bodies", TL_NUMBER_I32, 2, pair}}};
+        status = tl_vtk_write(path, &p, err);
+    }
+    tl_free(value);
+    tl_free(pair);
+    return status;
+}

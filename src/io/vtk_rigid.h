@@ -1,0 +1,28 @@
+/* Rigid bodies and their contacts as VTK files.
+ *
+ * Bodies: one surface of all of them at their poses. A box is its twelve triangles, a sphere a fine polyhedron, anything else is marched,
+ * once per shape; the many bodies of a large scene get coarser surfaces. Half-spaces have none. Cells carry `body` (index in the scene;
+ * `names` in the field data), points `velocity`.
+ *
+ * Contacts: a cloud of the points of the last step with `normal` (out of the second body into the first), `force` (on the first, N, mean over
+ * the step), `gap` (m, negative: overlap), `bodies` (two indices; those from the scene's count on are the domain's walls). */
+#ifndef TL_IO_VTK_RIGID_H
+#define TL_IO_VTK_RIGID_H
+
+#include "geom/trimesh.h"
+#include "model/state.h"
+
+typedef struct tl_body_meshes {
+    int count;
+    tl_trimesh *mesh; /* [count] one per shape, in its frame */
+    int *of_body;     /* [scene's bodies] its mesh, -1: none */
+} tl_body_meshes;
+
+talus_status tl_body_meshes_create(tl_body_meshes *out, const tl_scene *s, talus_error *err);
+void tl_body_meshes_free(tl_body_meshes *m); /* leaves {0} */
+
+talus_status tl_vtk_bodies(const char *path, const tl_body_meshes *m, const tl_scene *scene, const tl_rigid *rigid,
+                           const tl_state *s, talus_error *err);
+talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_state *s, talus_error *err);
+
+#endif

@@ -1,0 +1,322 @@
+#include "model/rigid/contacts.h"
+
+#include <string.h>
+
+#include "geom/collide/broad.h"
+
+#define STILL 1e-3         /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
+#define MATCH 0.125        /* of the smaller extent: how far a point may have moved and still be the same */
+#define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
+#define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
+
+/* ---- which pairs are near ---- */
+
+/* How far the surface of body i moves within dt, seen from body j; of an unbounded one, the part near j. */
+static double sweep(const tl_rigid_view *v, int32_t i, int32_t j, double dt)
+{
+    const tl_motion *m = &v->body[i];
+    double spin = tl_vec3_norm(m->w);
+    if (v->rigid->body[i].reach < INFINITY) return dt * (tl_vec3_norm(m->v) + spin * v->rigid->body[i].reach);
+    if (!(spin > 0)) return dt * tl_vec3_norm(m->v);
+    tl_vec3 there = tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(v->body[j].x, m->x)));
+    return dt * (tl_vec3_norm(there) + spin * v->rigid->body[j].reach);
+}
+
+static talus_status near_pairs(const tl_rigid_view *v, double dt, tl_arena *a, tl_near_pair **pair, int64_t *pairs,
+                               talus_error *err)
+{
+    int32_t n = v->rigid->count;
+    tl_box3 *box = TL_TAKE(a, tl_box3, n);
+    bool *moves = TL_TAKE(a, bool, n);
+    if (!box || !moves) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boxes of %d bodies", (int)n);
+    for (int32_t i = 0; i < n; i++) {
+        const tl_rigid_body *b = &v->rigid->body[i];
+        box[i] = tl_collider_bounds(b->collider, &v->pose[i]);
+        moves[i] = b->kind == TL_BODY_FREE;
+        if (!(b->reach < INFINITY)) continue;
+        double grow = 0.5 * STILL + sweep(v, i, i, dt);
+        box[i].lo = tl_vec3_sub(box[i].lo, (tl_vec3){grow, grow, grow});
+        box[i].hi = tl_vec3_add(box[i].hi, (tl_vec3){grow, grow, grow});
+    }
+    return tl_broad_pairs(n, box, moves, a, pair, pairs, err);
+}
+
+/* ---- points ---- */
+
+static int64_t first_of_pair(const tl_rigid_memory *m, int64_t count, int32_t a, int32_t b)
+{
+    int64_t lo = 0, hi = count;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (m[mid].a < a || (m[mid].a == a && m[mid].b < b))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool is_pair(const tl_rigid_state *past, int64_t k, int32_t a, int32_t b)
+{
+    return k < past->contacts && past->contact[k].a == a && past->contact[k].b == b;
+}
+
+static void set_friction(const tl_rigid_view *v, tl_rigid_point *p)
+{
+    int32_t scene = v->rigid->scene_count;
+    double own[2] = {v->friction[p->a], v->friction[p->b]};
+    tl_scene_pair(v->scene, p->a < scene ? p->a : -1, p->b < scene ? p->b : -1, own, &p->friction, &p->restitution);
+}
+
+static tl_rigid_point make_point(const tl_rigid_view *v, const tl_near_pair *pair, int32_t axis, const tl_touch *t)
+{
+    tl_rigid_point p = {.a = pair->a, .b = pair->b, .axis = axis, .at = t->at, .normal = t->normal, .gap = t->gap};
+    tl_vec3_tangents(p.normal, &p.t1, &p.t2);
+    p.at_a = tl_pose_to_local(&v->pose[p.a], p.at);
+    p.at_b = tl_pose_to_local(&v->pose[p.b], p.at);
+    return p;
+}
+
+typedef struct found {
+    int32_t axis, count;
+    tl_touch touch[TL_TOUCHES_MAX];
+} found;
+
+static int64_t work_of(const tl_rigid *r, const tl_near_pair *pair, int64_t pairs)
+{
+    int64_t work = pairs;
+    for (int64_t k = 0; k < pairs; k++)
+        work += (tl_collider_samples(r->body[pair[k].a].collider) + tl_collider_samples(r->body[pair[k].b].collider)) /
+                SAMPLES_WORK;
+    return work;
+}
+
+talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
+                             tl_rigid_contacts *out, talus_error *err)
+{
+    tl_near_pair *pair;
+    int64_t pairs;
+    TL_TRY(near_pairs(v, dt, a, &pair, &pairs, err));
+    found *f = TL_TAKE(a, found, pairs);
+    if (!f) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
+    bool share = work_of(v->rigid, pair, pairs) > PARALLEL_WORK;
+#pragma omp parallel for schedule(dynamic, 4) if (share)
+    for (int64_t k = 0; k < pairs; k++) {
+        int32_t i = pair[k].a, j = pair[k].b;
+        int64_t old = first_of_pair(past->contact, past->contacts, i, j);
+        double margin = STILL + sweep(v, i, j, dt) + sweep(v, j, i, dt);
+        f[k].axis = is_pair(past, old, i, j) ? past->contact[old].axis : 0;
+        f[k].count = tl_collide(v->rigid->body[i].collider, &v->pose[i], v->rigid->body[j].collider, &v->pose[j],
+                                margin, &f[k].axis, f[k].touch);
+    }
+    int64_t count = 0;
+    for (int64_t k = 0; k < pairs; k++) count += f[k].count;
+    if (count > INT32_MAX / 3)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%lld contact points are too many", (long long)count);
+    *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, count)};
+    if (!out->point) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld contact points", (long long)count);
+    for (int64_t k = 0; k < pairs; k++)
+        for (int i = 0; i < f[k].count; i++) {
+            tl_rigid_point *p = &out->point[out->count++];
+            *p = make_point(v, &pair[k], f[k].axis, &f[k].touch[i]);
+            if (i == 0)
+                set_friction(v, p);
+            else
+                p->friction = p[-1].friction, p->restitution = p[-1].restitution;
+        }
+    return TALUS_OK;
+}
+
+double tl_rigid_point_speed(const tl_rigid_point *p, const tl_motion *body, const double *v)
+{
+    const double *va = v + 6 * (int64_t)p->a, *vb = v + 6 * (int64_t)p->b;
+    tl_vec3 ra = tl_vec3_sub(p->at, body[p->a].x), rb = tl_vec3_sub(p->at, body[p->b].x);
+    tl_vec3 ua = tl_vec3_add(tl_vec3_load(va), tl_vec3_cross(tl_vec3_load(va + 3), ra));
+    tl_vec3 ub = tl_vec3_add(tl_vec3_load(vb), tl_vec3_cross(tl_vec3_load(vb + 3), rb));
+    return tl_vec3_dot(p->normal, tl_vec3_sub(ua, ub));
+}
+
+/* ---- what the first look missed ---- */
+
+/* Points of `now` that belong to a pair: [*begin, *end). They are walked through in step with the pairs. */
+static void points_of_pair(const tl_rigid_contacts *now, const tl_near_pair *pair, int32_t *begin, int32_t *end)
+{
+    int32_t k = *begin;
+    while (k < now->count && (now->point[k].a < pair->a || (now->point[k].a == pair->a && now->point[k].b < pair->b)))
+        k++;
+    *begin = k;
+    while (k < now->count && now->point[k].a == pair->a && now->point[k].b == pair->b) k++;
+    *end = k;
+}
+
+static void carry_over(const tl_rigid_contacts *now, int32_t begin, int32_t end, tl_rigid_contacts *out, int32_t *from)
+{
+    for (int32_t k = begin; k < end; k++) {
+        from[out->count] = k;
+        out->point[out->count++] = now->point[k];
+    }
+}
+
+talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
+                                   double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
+                                   tl_rigid_contacts *out, int32_t **from, talus_error *err)
+{
+    const tl_rigid *r = start->rigid;
+    tl_box3 *box = TL_TAKE(a, tl_box3, r->count);
+    tl_near_pair *pair;
+    int64_t pairs;
+    if (!box) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boxes of %d bodies", (int)r->count);
+    for (int32_t i = 0; i < r->count; i++) box[i] = tl_collider_bounds(r->body[i].collider, &end[i]);
+    TL_TRY(tl_broad_pairs(r->count, box, fast, a, &pair, &pairs, err));
+    int64_t most = now->count + TL_TOUCHES_MAX * pairs;
+    *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, most)};
+    *from = TL_TAKE(a, int32_t, most);
+    if (!out->point || !*from)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
+
+    int32_t copied = 0;
+    for (int64_t k = 0; k < pairs; k++) {
+        tl_touch touch[TL_TOUCHES_MAX];
+        int32_t i = pair[k].a, j = pair[k].b, known = copied, known_end;
+        if (r->body[i].kind != TL_BODY_FREE && r->body[j].kind != TL_BODY_FREE) continue;
+        points_of_pair(now, &pair[k], &known, &known_end);
+        double deepest = 0;
+        for (int32_t p = known; p < known_end; p++) deepest = fmin(deepest, now->point[p].gap);
+        int32_t axis = known < known_end ? now->point[known].axis : 0, kept_axis = axis;
+        int count = tl_collide(r->body[i].collider, &end[i], r->body[j].collider, &end[j], 0, &axis, touch);
+        carry_over(now, copied, known_end, out, *from);
+        copied = known_end;
+        for (int t = 0; t < count; t++) {
+            if (!(touch[t].gap < deepest - slop)) continue;
+            tl_rigid_point p = make_point(start, &pair[k], kept_axis, &touch[t]);
+            p.at_a = tl_pose_to_local(&end[i], touch[t].at);
+            p.at_b = tl_pose_to_local(&end[j], touch[t].at);
+            p.at = tl_vec3_scale(
+                0.5, tl_vec3_add(tl_pose_apply(&start->pose[i], p.at_a), tl_pose_apply(&start->pose[j], p.at_b)));
+            p.gap = touch[t].gap - dt * tl_rigid_point_speed(&p, start->body, v);
+            set_friction(start, &p);
+            (*from)[out->count] = -1;
+            out->point[out->count++] = p;
+        }
+    }
+    carry_over(now, copied, now->count, out, *from);
+    return TALUS_OK;
+}
+
+/* ---- from step to step ---- */
+
+static double match_limit(const tl_rigid *r, int32_t a, int32_t b)
+{
+    return MATCH * fmin(r->body[a].extent, r->body[b].extent);
+}
+
+/* The old point of the pair nearest to p in either body's frame; -1: none near enough. */
+static int64_t nearest_old(const tl_rigid_point *p, const tl_rigid_state *past, int64_t begin, double limit)
+{
+    int64_t best = -1;
+    double least = limit * limit;
+    for (int64_t k = begin; is_pair(past, k, p->a, p->b); k++) {
+        const tl_rigid_memory *m = &past->contact[k];
+        double d = fmin(tl_vec3_norm2(tl_vec3_sub(m->at_a, p->at_a)), tl_vec3_norm2(tl_vec3_sub(m->at_b, p->at_b)));
+        if (d < least) least = d, best = k;
+    }
+    return best;
+}
+
+void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam)
+{
+    memset(lam, 0, 3 * sizeof *lam * (size_t)c->count);
+    for (int32_t k = 0; k < c->count;) {
+        const tl_rigid_point *p = &c->point[k];
+        int32_t end = k;
+        while (end < c->count && c->point[end].a == p->a && c->point[end].b == p->b) end++;
+        int64_t begin = first_of_pair(past->contact, past->contacts, p->a, p->b), old[4 * TL_TOUCHES_MAX];
+        double limit = match_limit(r, p->a, p->b);
+        for (int32_t i = k; i < end; i++) old[i - k] = nearest_old(&c->point[i], past, begin, limit);
+        for (int32_t i = k; i < end; i++) {
+            if (old[i - k] < 0) continue;
+            /* points that come from the same old one share it */
+            int users = 0;
+            for (int32_t j = k; j < end; j++) users += old[j - k] == old[i - k];
+            tl_vec3 f = tl_vec3_scale(dt / users, past->contact[old[i - k]].force);
+            double *l = lam + 3 * (int64_t)i, n = tl_vec3_dot(f, c->point[i].normal);
+            if (!(n > 0)) continue;
+            l[0] = n;
+            l[1] = tl_vec3_dot(f, c->point[i].t1);
+            l[2] = tl_vec3_dot(f, c->point[i].t2);
+            double slip = hypot(l[1], l[2]), share = slip > 0 ? fmin(1, c->point[i].friction * n / slip) : 0;
+            l[1] *= share;
+            l[2] *= share;
+        }
+        k = end;
+    }
+}
+
+/* ---- the problem ---- */
+
+/* block += D M^-1 D^T of one body: rows d_i of the point, lever r. */
+static void add_block(double inv_mass, const double *inv_inertia, const tl_rigid_point *p, tl_vec3 r, double *block)
+{
+    if (!(inv_mass > 0)) return;
+    const tl_vec3 d[3] = {p->normal, p->t1, p->t2};
+    tl_mat3 I;
+    memcpy(I.m, inv_inertia, sizeof I.m);
+    tl_vec3 turn[3], push[3];
+    for (int i = 0; i < 3; i++) {
+        turn[i] = tl_vec3_cross(r, d[i]);
+        push[i] = tl_mat3_mul_vec(I, turn[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            double both = tl_vec3_dot(turn[i], push[j]) + (i == j ? inv_mass : 0);
+            block[3 * i + j] += both;
+            if (i != j) block[3 * j + i] += both;
+        }
+}
+
+static void put_row(tl_csr *J, int64_t row, const tl_rigid_point *p, tl_vec3 d, tl_vec3 ra, tl_vec3 rb)
+{
+    double *val = J->val + 12 * row;
+    int32_t *col = J->col + 12 * row;
+    tl_vec3_store(d, val);
+    tl_vec3_store(tl_vec3_cross(ra, d), val + 3);
+    tl_vec3_store(tl_vec3_neg(d), val + 6);
+    tl_vec3_store(tl_vec3_cross(d, rb), val + 9);
+    for (int k = 0; k < 6; k++) {
+        col[k] = 6 * p->a + k;
+        col[6 + k] = 6 * p->b + k;
+    }
+    J->start[row + 1] = 12 * (row + 1);
+}
+
+talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_motion *body,
+                                    const tl_rigid_contacts *c, const double *inv_mass, const double *inv_inertia,
+                                    const double *v_free, double dt, tl_arena *a, talus_error *err)
+{
+    int64_t m = c->count, rows = 3 * m;
+    *out = (tl_rigid_problem){.space = tl_space_local(rows)};
+    out->J = (tl_csr){(int32_t)rows, 6 * r->count, TL_TAKE(a, int64_t, rows + 1), TL_TAKE(a, int32_t, 12 * rows),
+                      TL_TAKE(a, double, 12 * rows)};
+    out->q = TL_TAKE(a, double, rows);
+    out->bias = TL_TAKE_ZERO(a, double, rows);
+    double *blocks = TL_TAKE_ZERO(a, double, 9 * m), *mu = TL_TAKE(a, double, m);
+    out->W = (tl_contact_operator){&out->bodies, TL_TAKE(a, double, 6 * (int64_t)r->count)};
+    if (!out->J.start || !out->J.col || !out->J.val || !out->q || !out->bias || !blocks || !mu || !out->W.v)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a problem of %lld contacts", (long long)m);
+    out->J.start[0] = 0;
+    for (int64_t k = 0; k < m; k++) {
+        const tl_rigid_point *p = &c->point[k];
+        tl_vec3 ra = tl_vec3_sub(p->at, body[p->a].x), rb = tl_vec3_sub(p->at, body[p->b].x);
+        put_row(&out->J, 3 * k, p, p->normal, ra, rb);
+        put_row(&out->J, 3 * k + 1, p, p->t1, ra, rb);
+        put_row(&out->J, 3 * k + 2, p, p->t2, ra, rb);
+        add_block(inv_mass[p->a], inv_inertia + 9 * (int64_t)p->a, p, ra, blocks + 9 * k);
+        add_block(inv_mass[p->b], inv_inertia + 9 * (int64_t)p->b, p, rb, blocks + 9 * k);
+        out->bias[3 * k] = fmax(p->gap, 0) / dt;
+        mu[k] = p->friction;
+    }
+    out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};
+    tl_contact_free_velocity(&out->bodies, out->bias, out->q);
+    out->problem = (tl_contact){&out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies};
+    return TALUS_OK;
+}

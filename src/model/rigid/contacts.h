@@ -1,0 +1,73 @@
+/* Contacts of one step: found, matched with those of the step before, written as a contact problem.
+ *
+ * Everything lives in the step's arena. A point acts at one place for both bodies, so that a pair exchanges momentum and angular
+ * momentum to rounding, whatever the solver reached. Rows of a point: normal, then the two tangents of tl_vec3_tangents.
+ * Which method solves the problem, and what becomes of its answer, is the step's. */
+#ifndef TL_MODEL_RIGID_CONTACTS_H
+#define TL_MODEL_RIGID_CONTACTS_H
+
+#include "model/rigid/rigid.h"
+
+typedef struct tl_rigid_point {
+    int32_t a, b, axis;     /* bodies, a < b; of the pair, for tl_collide */
+    tl_vec3 at;             /* world, at the start of the step */
+    tl_vec3 normal, t1, t2; /* normal: out of b into a */
+    tl_vec3 at_a, at_b;     /* in both shapes' frames */
+    double gap;             /* m, at the start of the step */
+    double friction, restitution;
+} tl_rigid_point;
+
+typedef struct tl_rigid_contacts {
+    int32_t count;
+    tl_rigid_point *point; /* [count] by pair, pairs sorted by (a, b) */
+} tl_rigid_contacts;
+
+/* What detection looks at. */
+typedef struct tl_rigid_view {
+    const tl_rigid *rigid;
+    const tl_scene *scene;
+    const tl_motion *body;  /* [rigid->count] velocities as predicted */
+    const tl_pose *pose;    /* [rigid->count] of the shapes' frames */
+    const double *friction; /* [rigid->count] each one's own */
+} tl_rigid_view;
+
+/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces). `past`: axes of the last step. */
+talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
+                             tl_rigid_contacts *out, talus_error *err);
+
+/* The same points where bodies end up at `end` overlap by more than `slop`, and more than before: what a constraint at the start of the
+ * step did not know. They come back as points of the start, with the gap that makes them touch at the end for the velocities
+ * v [6 count], merged into `out` in order; from [out->count]: number of the point in `now`, or -1. Looks only at bodies with fast [count] set. */
+talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
+                                   double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
+                                   tl_rigid_contacts *out, int32_t **from, talus_error *err);
+
+/* Impulses to start from, lam [3 count] N s: those of the nearest old point of the pair, in either body's frame. */
+void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam);
+
+/* The problem as data. bias [3 count]: what is added to J v_free, m/s. */
+typedef struct tl_rigid_problem {
+    tl_space space;
+    tl_csr J;
+    tl_contact_bodies bodies;
+    tl_contact_operator W;
+    tl_contact problem;
+    double *q, *bias; /* [3 count] */
+} tl_rigid_problem;
+
+/* inv_mass, inv_inertia, v_free as in tl_contact_bodies, [rigid->count]; bias is that of open gaps. `out` must stay where it is. */
+talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_motion *body,
+                                    const tl_rigid_contacts *c, const double *inv_mass, const double *inv_inertia,
+                                    const double *v_free, double dt, tl_arena *a, talus_error *err);
+
+/* Normal velocity of a point. v [6 count]. */
+double tl_rigid_point_speed(const tl_rigid_point *p, const tl_motion *body, const double *v);
+
+/* World force on a, N. */
+static inline tl_vec3 tl_rigid_point_force(const tl_rigid_point *p, const double lam[3], double dt)
+{
+    tl_vec3 f = tl_vec3_add_scaled(tl_vec3_scale(lam[0], p->normal), lam[1], p->t1);
+    return tl_vec3_scale(1 / dt, tl_vec3_add_scaled(f, lam[2], p->t2));
+}
+
+#endif

@@ -1,0 +1,58 @@
+#include "model/rigid/motion.h"
+
+#define SUBSTEP_ANGLE 0.05 /* rad; energy of a free box is then kept to 2e-4 (tests/physics/rigid_flight.c) */
+#define SUBSTEPS_MAX 64
+#define MIDPOINT_ROUNDS 8 /* each gains a factor of about 40 */
+
+tl_mat3 tl_rigid_inverse_inertia(const tl_rigid_body *b, tl_quat q)
+{
+    tl_mat3 R = tl_quat_to_mat3(q);
+    return tl_mat3_symmetric(tl_mat3_mul(R, tl_mat3_mul_t(b->inverse, R)));
+}
+
+static tl_vec3 turned(const tl_mat3 *local, tl_quat q, tl_vec3 v)
+{
+    return tl_quat_rotate(q, tl_mat3_mul_vec(*local, tl_quat_rotate(tl_quat_conjugate(q), v)));
+}
+
+tl_vec3 tl_rigid_angular_momentum(const tl_rigid_body *b, tl_quat q, tl_vec3 w) { return turned(&b->inertia, q, w); }
+
+void tl_rigid_fly(const tl_rigid_body *b, double dt, tl_motion *m)
+{
+    m->x = tl_vec3_add_scaled(m->x, dt, m->v);
+    tl_vec3 L = tl_rigid_angular_momentum(b, m->q, m->w);
+    int substeps = (int)fmin(1 + dt * tl_vec3_norm(m->w) / SUBSTEP_ANGLE, SUBSTEPS_MAX);
+    double h = dt / substeps;
+    for (int k = 0; k < substeps; k++) {
+        /* w at the middle of the substep, from the rotation that it leads to there */
+        tl_vec3 w = m->w;
+        for (int round = 0; round < MIDPOINT_ROUNDS; round++) {
+            tl_quat middle = tl_quat_mul(tl_quat_exp(tl_vec3_scale(0.5 * h, w)), m->q);
+            tl_vec3 better = turned(&b->inverse, middle, L);
+            double change = tl_vec3_max_abs(tl_vec3_sub(better, w));
+            w = better;
+            if (!(change > 1e-12 * tl_vec3_max_abs(w))) break; /* the next one would gain two digits more */
+        }
+        m->q = tl_quat_normalize(tl_quat_mul(tl_quat_exp(tl_vec3_scale(h, w)), m->q));
+        m->w = turned(&b->inverse, m->q, L);
+    }
+}
+
+tl_rigid_measures tl_rigid_measure(const tl_rigid *r, const tl_motion *body, tl_vec3 gravity)
+{
+    tl_rigid_measures out = {0};
+    for (int32_t i = 0; i < r->scene_count; i++) {
+        const tl_rigid_body *b = &r->body[i];
+        const tl_motion *m = &body[i];
+        double speed = tl_vec3_norm(m->v);
+        if (b->reach < INFINITY) speed += tl_vec3_norm(m->w) * b->reach;
+        out.fastest = fmax(out.fastest, speed);
+        if (b->kind != TL_BODY_FREE) continue;
+        tl_vec3 p = tl_vec3_scale(b->mass, m->v), L = tl_rigid_angular_momentum(b, m->q, m->w);
+        out.kinetic += 0.5 * (tl_vec3_dot(p, m->v) + tl_vec3_dot(L, m->w));
+        out.potential -= b->mass * tl_vec3_dot(gravity, m->x);
+        out.momentum = tl_vec3_add(out.momentum, p);
+        out.angular_momentum = tl_vec3_add(out.angular_momentum, tl_vec3_add(tl_vec3_cross(m->x, p), L));
+    }
+    return out;
+}

@@ -1,0 +1,171 @@
+#include "model/rigid/rigid.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+
+#define MASS_CELLS 64 /* of the quadrature of shapes without a closed form: volumes to 1e-3 or better */
+
+/* What one shape node gives to all bodies that use it. */
+typedef struct node_parts {
+    const tl_collider *collider; /* NULL: not made yet */
+    bool weighed;
+    tl_mass mass; /* of density 1 */
+} node_parts;
+
+static talus_status add_collider(tl_rigid *r, const tl_shape_tree *t, int node, const tl_collider **out,
+                                 talus_error *err)
+{
+    TL_TRY(tl_collider_create(&r->collider[r->colliders], t, node, 0, err));
+    *out = r->collider[r->colliders++];
+    return TALUS_OK;
+}
+
+/* Messages of a body begin with its place in the scene file, where there is one. */
+static talus_status body_failure(const tl_body *b, talus_status status, const char *why, talus_error *err)
+{
+    if (!b->where.file) return TL_FAIL(err, status, "body \"%.60s\": %.300s", b->name, why);
+    return TL_FAIL(err, status, "%.120s:%d: body \"%.60s\": %.300s", b->where.file, b->where.line, b->name, why);
+}
+
+static talus_status weigh(tl_rigid_body *out, const tl_body *b, const tl_mass *m, talus_error *err)
+{
+    char why[160];
+    double density = b->mass > 0 ? b->mass / m->volume : b->density;
+    out->mass = density * m->volume;
+    out->centre = m->center;
+    out->inertia = tl_mat3_scale(density, m->inertia);
+    if (!(b->mass >= 0 && b->density >= 0 && out->mass > 0 && isfinite(out->mass))) {
+        snprintf(why, sizeof why, "a free body's mass must be > 0 kg and finite, got %g (density %g kg/m^3, %g m^3)",
+                 out->mass, b->density, m->volume);
+        return body_failure(b, TALUS_BAD_INPUT, why, err);
+    }
+    if (!tl_mat3_inverse(out->inertia, &out->inverse) || !isfinite(tl_mat3_max_abs(out->inverse))) {
+        snprintf(why, sizeof why, "its moments of inertia (%g, %g, %g kg m^2) are too small to compute with",
+                 out->inertia.m[0][0], out->inertia.m[1][1], out->inertia.m[2][2]);
+        return body_failure(b, TALUS_BAD_INPUT, why, err);
+    }
+    return TALUS_OK;
+}
+
+static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *parts, talus_error *err)
+{
+    const tl_body *b = &s->bodies[i];
+    tl_rigid_body *out = &r->body[r->count];
+    node_parts *node = &parts[b->shape];
+    talus_error why;
+    talus_status status;
+    *out = (tl_rigid_body){.kind = b->kind};
+    if (!node->collider && (status = add_collider(r, s->shapes, b->shape, &node->collider, &why)) != TALUS_OK)
+        return body_failure(b, status, why.message, err);
+    out->collider = node->collider;
+    if (b->kind == TL_BODY_FREE) {
+        if (!node->weighed && (status = tl_shape_mass(s->shapes, b->shape, MASS_CELLS, &node->mass, &why)) != TALUS_OK)
+            return body_failure(b, status, why.message, err);
+        node->weighed = true;
+        TL_TRY(weigh(out, b, &node->mass, err));
+    }
+    out->reach = tl_collider_reach(out->collider, out->centre);
+    out->extent = tl_collider_extent(out->collider);
+    r->count++;
+    return TALUS_OK;
+}
+
+/* Everything beyond a closed wall is solid. Along a periodic axis there are none. */
+static talus_status add_walls(tl_rigid *r, const tl_scene *s, talus_error *err)
+{
+    if (!s->domain.bounded) return TALUS_OK;
+    r->walls = tl_shape_tree_create();
+    if (!r->walls) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the domain's walls");
+    const double lo[3] = {s->domain.box.lo.x, s->domain.box.lo.y, s->domain.box.lo.z};
+    const double hi[3] = {s->domain.box.hi.x, s->domain.box.hi.y, s->domain.box.hi.z};
+    for (int k = 0; k < 6; k++) {
+        int axis = k / 2;
+        if (s->domain.wall[k] != TL_WALL_CLOSED || (s->engine == TL_ENGINE_GRID && s->grid.periodic[axis])) continue;
+        double inward[3] = {0, 0, 0};
+        inward[axis] = k % 2 ? -1 : 1;
+        int node = tl_shape_half_space(r->walls, tl_vec3_load(inward), k % 2 ? -hi[axis] : lo[axis], err);
+        if (node < 0) return err ? err->status : TALUS_NO_MEMORY;
+        tl_rigid_body *b = &r->body[r->count];
+        *b = (tl_rigid_body){.kind = TL_BODY_STATIC};
+        TL_TRY(add_collider(r, r->walls, node, &b->collider, err));
+        b->reach = tl_collider_reach(b->collider, b->centre);
+        b->extent = tl_collider_extent(b->collider);
+        r->count++;
+    }
+    return TALUS_OK;
+}
+
+static talus_status create(tl_rigid *out, const tl_scene *s, node_parts **parts, talus_error *err)
+{
+    int nodes = s->shapes ? tl_shape_node_count(s->shapes) : 0, most = s->body_count + 6;
+    *parts = TL_NEW_ZERO(node_parts, nodes + 1);
+    out->body = TL_NEW_ZERO(tl_rigid_body, most);
+    out->collider = TL_NEW_ZERO(tl_collider *, most);
+    if (!*parts || !out->body || !out->collider)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d bodies", s->body_count);
+    for (int i = 0; i < s->body_count; i++) TL_TRY(add_body(out, s, i, *parts, err));
+    out->scene_count = out->count;
+    return add_walls(out, s, err);
+}
+
+talus_status tl_rigid_create(tl_rigid *out, const tl_scene *s, talus_error *err)
+{
+    node_parts *parts = NULL;
+    talus_error why = {0};
+    *out = (tl_rigid){0};
+    talus_status status = create(out, s, &parts, err ? err : &why);
+    tl_free(parts);
+    if (status != TALUS_OK) tl_rigid_free(out);
+    return status;
+}
+
+void tl_rigid_free(tl_rigid *r)
+{
+    for (int32_t i = 0; i < r->colliders; i++) tl_collider_free(r->collider[i]);
+    tl_free(r->collider);
+    tl_free(r->body);
+    tl_shape_tree_free(r->walls);
+    *r = (tl_rigid){0};
+}
+
+static talus_status first_pose(const tl_scene *s, const tl_body *b, tl_pose *out, talus_error *err)
+{
+    *out = (tl_pose){b->at, tl_quat_normalize(b->rotation)};
+    if (b->kind != TL_BODY_KINEMATIC || b->motion == TL_NO_FUNCTION) return TALUS_OK;
+    double p[7];
+    TL_TRY(tl_scene_evaluate(s, b->motion, 0, p, 7, err));
+    *out = (tl_pose){{p[0], p[1], p[2]}, tl_quat_normalize((tl_quat){p[3], p[4], p[5], p[6]})};
+    return TALUS_OK;
+}
+
+talus_status tl_rigid_state_begin(tl_rigid_state *out, const tl_rigid *r, const tl_scene *s, talus_error *err)
+{
+    *out = (tl_rigid_state){.count = r->scene_count};
+    out->body = TL_NEW_ZERO(tl_motion, r->scene_count + 1);
+    if (!out->body) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the motion of %d bodies", (int)r->scene_count);
+    for (int32_t i = 0; i < r->scene_count; i++) {
+        const tl_body *b = &s->bodies[i];
+        tl_motion *m = &out->body[i];
+        tl_pose at;
+        talus_status status = first_pose(s, b, &at, err);
+        if (status != TALUS_OK) {
+            tl_rigid_state_free(out);
+            return status;
+        }
+        m->x = tl_pose_apply(&at, r->body[i].centre);
+        m->q = at.rotation;
+        m->goal = at;
+        if (b->kind != TL_BODY_FREE) continue;
+        m->v = b->velocity;
+        m->w = b->spin;
+    }
+    return TALUS_OK;
+}
+
+void tl_rigid_state_free(tl_rigid_state *s)
+{
+    tl_free(s->body);
+    tl_free(s->contact);
+    *s = (tl_rigid_state){0};
+}

@@ -1,0 +1,409 @@
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "io/checkpoint.h"
+#include "io/csv_run.h"
+#include "io/run_json.h"
+#include "io/vtk.h"
+#include "io/vtk_rigid.h"
+#include "run/folder.h"
+#include "run/picture.h"
+
+#define LIST_SECONDS 2     /* run.pvd names all frames anew: at most this often, and at the end */
+#define CURVE_MOST 16384   /* iterations of one step that --history keeps */
+#define SETTINGS_TEXT 4000 /* bytes of "--size paper --set a=1 ..." in a checkpoint */
+
+static const char *const groups[] = {"bodies", "contacts"}; /* of frames/ */
+
+typedef struct run {
+    const tl_scene *scene;
+    const tl_run_options *o;
+    tl_sim *sim;
+    tl_folder folder;
+    int64_t frames; /* wanted */
+    tl_csv steps, bodies, history;
+    bool steps_begun; /* its header is written or compared */
+    tl_history curve[TL_REPORT_SOLVES];
+    tl_body_meshes meshes;
+    tl_run_record record, before; /* before: of the run that is resumed */
+    char settings[SETTINGS_TEXT], started[32], ended[32], scene_hash[20], state_hash[20];
+    double began, t_began; /* of this process */
+    double listed;         /* when run.pvd was written */
+    int64_t drawn;         /* frame of the last picture, -1: none */
+    char picture[TL_PATH_ROOM];
+    bool interrupted;
+    talus_status failed; /* an observer's, inside of a frame */
+    talus_error why;
+} run;
+
+static void now(char out[32])
+{
+    time_t t = time(NULL);
+    struct tm parts;
+    strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &parts));
+}
+
+static void print_hash(uint64_t hash, char out[20]) { snprintf(out, 20, "%016" PRIx64, hash); }
+
+static void path_of(const run *r, const char *name, char out[TL_PATH_ROOM]) { tl_folder_file(&r->folder, name, out); }
+
+static void frame_path(const run *r, const char *part, const char *group, const char *ending, char out[TL_PATH_ROOM])
+{
+    char folder[TL_PATH_ROOM];
+    path_of(r, part, folder);
+    tl_frame_path(out, TL_PATH_ROOM, folder, group, r->sim->state.frame, ending);
+}
+
+/* ---- telling how far it is ---- */
+
+static void tell(run *r, const char *phase)
+{
+    if (!r->o->progress) return;
+    const tl_state *s = &r->sim->state;
+    double seconds = tl_seconds() - r->began, done = s->t - r->t_began, end = (double)r->frames / r->scene->fps;
+    tl_run_progress p = {.frame = s->frame,
+                         .frames = r->frames,
+                         .report = &r->sim->report,
+                         .seconds = seconds,
+                         .seconds_left = done > 0 ? seconds * fmax(0, end - s->t) / done : -1,
+                         .phase = phase};
+    if (r->o->progress(r->o->user, &p)) r->interrupted = true;
+}
+
+static int tell_picture(void *user, double done)
+{
+    (void)done;
+    run *r = user;
+    tell(r, "picture");
+    return r->interrupted;
+}
+
+/* ---- run.json ---- */
+
+static talus_status write_record(run *r, const char *outcome, const char *message, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    tl_run_record *d = &r->record;
+    const tl_state *s = &r->sim->state;
+    print_hash(tl_state_hash(s), r->state_hash);
+    d->outcome = outcome;
+    d->message = message;
+    d->frames = s->frame;
+    d->steps = s->step;
+    d->t = s->t;
+    d->seconds = r->before.seconds + tl_seconds() - r->began;
+    if (strcmp(outcome, "running")) now(r->ended);
+    path_of(r, "run.json", path);
+    return tl_run_json_write(path, d, r->scene, err);
+}
+
+static void begin_record(run *r)
+{
+    const tl_run_options *o = r->o;
+    bool again = !r->folder.fresh;
+    print_hash(r->scene->hash, r->scene_hash);
+    now(r->started);
+    r->record = (tl_run_record){.scene_file = r->scene->file ? r->scene->file : "",
+                                .scene_hash = r->scene_hash,
+                                .size = o->size ? o->size : "small",
+                                .settings = o->settings < TL_RUN_SETTINGS_MAX ? o->settings : TL_RUN_SETTINGS_MAX,
+                                .threads = tl_threads(),
+                                .started = again && *r->before.started ? r->before.started : r->started,
+                                .ended = r->ended,
+                                .resumed = again ? r->before.resumed + 1 : 0,
+                                .frames_wanted = r->frames,
+                                .state_hash = r->state_hash};
+    for (int i = 0; i < r->record.settings; i++) r->record.setting[i] = o->setting[i];
+}
+
+static void list_settings(run *r)
+{
+    size_t used = 0;
+    if (r->o->size && strcmp(r->o->size, "small"))
+        used = (size_t)snprintf(r->settings, sizeof r->settings, "--size %s", r->o->size);
+    for (int i = 0; i < r->o->settings && used < sizeof r->settings; i++)
+        used += (size_t)snprintf(r->settings + used, sizeof r->settings - used, "%s--set %s", used ? " " : "",
+                                 r->o->setting[i]);
+}
+
+/* ---- what is written after a step ---- */
+
+static talus_status write_step(run *r, talus_error *err)
+{
+    const tl_report *report = &r->sim->report;
+    if (!r->steps_begun) {
+        TL_TRY(tl_csv_steps_header(&r->steps, report, err));
+        if (r->sim->history) TL_TRY(tl_csv_history_header(&r->history, err));
+        r->steps_begun = true;
+    }
+    TL_TRY(tl_csv_steps_row(&r->steps, report, err));
+    if (!r->sim->history) return TALUS_OK;
+    TL_TRY(tl_csv_history_rows(&r->history, report, r->sim->history, err));
+    for (int i = 0; i < TL_REPORT_SOLVES; i++) r->sim->history[i].count = 0;
+    return TALUS_OK;
+}
+
+static bool after_step(void *user, const tl_sim *sim)
+{
+    (void)sim;
+    run *r = user;
+    r->failed = write_step(r, &r->why);
+    if (r->failed == TALUS_OK) tell(r, "step");
+    return r->failed != TALUS_OK || r->interrupted;
+}
+
+/* ---- what is written at a frame ---- */
+
+static talus_status write_frame(run *r, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    if (r->scene->output.frames) {
+        frame_path(r, "frames", groups[0], "vtp", path);
+        TL_TRY(tl_vtk_bodies(path, &r->meshes, r->scene, &r->sim->rigid, &r->sim->state, err));
+        frame_path(r, "frames", groups[1], "vtp", path);
+        TL_TRY(tl_vtk_contacts(path, &r->sim->rigid, &r->sim->state, err));
+    }
+    if (r->scene->output.bodies) TL_TRY(tl_csv_bodies_rows(&r->bodies, r->scene, &r->sim->rigid, &r->sim->state, err));
+    return TALUS_OK;
+}
+
+/* The tables first: they may be ahead of the checkpoint, never behind. */
+static talus_status save(run *r, bool keep, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    TL_TRY(tl_csv_sync(&r->steps, err));
+    TL_TRY(tl_csv_sync(&r->bodies, err));
+    TL_TRY(tl_csv_sync(&r->history, err));
+    if (keep) {
+        frame_path(r, "checkpoints", "frame", "h5", path);
+        TL_TRY(tl_checkpoint_save(path, &r->sim->state, r->scene, r->settings, err));
+    }
+    path_of(r, "checkpoint.h5", path);
+    return tl_checkpoint_save(path, &r->sim->state, r->scene, r->settings, err);
+}
+
+static talus_status write_list(run *r, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    if (!r->scene->output.frames) return TALUS_OK;
+    path_of(r, "run.pvd", path);
+    r->listed = tl_seconds();
+    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, sizeof groups / sizeof groups[0], groups, err);
+}
+
+static talus_status draw(run *r, talus_error *err)
+{
+    frame_path(r, "images", "frame", "png", r->picture);
+    if (r->drawn == r->sim->state.frame) return TALUS_OK;
+    TL_TRY(tl_run_picture(r->sim, r->picture, tell_picture, r, err));
+    r->drawn = r->sim->state.frame;
+    return TALUS_OK;
+}
+
+static bool is_due(int64_t frame, int every) { return every > 0 && frame % every == 0; }
+
+static talus_status reach_frame(run *r, talus_error *err)
+{
+    const tl_output_spec *out = &r->scene->output;
+    int64_t frame = r->sim->state.frame;
+    TL_TRY(write_frame(r, err));
+    TL_TRY(save(r, is_due(frame, out->checkpoint_every), err));
+    tell(r, "frame");
+    if (tl_seconds() - r->listed > LIST_SECONDS) TL_TRY(write_list(r, err));
+    if (is_due(frame, out->images_every) && !r->o->no_pictures && !r->interrupted) return draw(r, err);
+    return TALUS_OK;
+}
+
+/* ---- begin ---- */
+
+static talus_status wrong_scene(const run *r, talus_error *err)
+{
+    return TL_FAIL(err, TALUS_BAD_INPUT,
+                   "%.200s is the run of another scene, or its files or settings have changed: it was made from %.200s "
+                   "(hash %.20s, now %s)",
+                   r->folder.path, r->before.scene_file, r->before.scene_hash, r->scene_hash);
+}
+
+/* Cut a table back to the checkpoint. It must reach that far. */
+static talus_status cut_table(run *r, const char *name, int64_t last, bool has_rows, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    int64_t found;
+    path_of(r, name, path);
+    TL_TRY(tl_csv_cut(path, last, &found, err));
+    if (!has_rows || found == last) return TALUS_OK;
+    return TL_FAIL(err, TALUS_BAD_INPUT,
+                   "%s ends at %" PRId64 ", before the checkpoint's %" PRId64
+                   ": it was changed since, the run cannot go on",
+                   path, found, last);
+}
+
+/* The state of the checkpoint, and the files as they were when it was made. *there: false when there is none. */
+static talus_status restore(run *r, bool *there, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    tl_state *s = &r->sim->state;
+    path_of(r, "checkpoint.h5", path);
+    *there = access(path, F_OK) == 0;
+    if (!*there) {
+        if (*r->before.scene_hash && strcmp(r->before.scene_hash, r->scene_hash)) return wrong_scene(r, err);
+        return tl_folder_clean(&r->folder, -1, err);
+    }
+    TL_TRY(tl_checkpoint_load(path, s, r->scene, r->sim->rigid.count, &r->o->log, err));
+    if (!strcmp(r->before.outcome, "finished") && s->frame >= r->frames) return TALUS_OK; /* left as it is */
+    TL_TRY(tl_folder_clean(&r->folder, s->frame, err));
+    TL_TRY(cut_table(r, "steps.csv", s->step, s->step > 0, err));
+    TL_TRY(cut_table(r, "history.csv", s->step, false, err));
+    return cut_table(r, "bodies.csv", s->frame, r->scene->output.bodies && r->scene->body_count > 0, err);
+}
+
+static talus_status open_tables(run *r, bool first, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    path_of(r, "steps.csv", path);
+    TL_TRY(tl_csv_open(&r->steps, path, first, err));
+    if (r->scene->output.bodies) {
+        path_of(r, "bodies.csv", path);
+        TL_TRY(tl_csv_open(&r->bodies, path, first, err));
+        TL_TRY(tl_csv_bodies_header(&r->bodies, err));
+    }
+    if (!r->o->history && !r->scene->output.history) return TALUS_OK;
+    for (int i = 0; i < TL_REPORT_SOLVES; i++) {
+        r->curve[i] = (tl_history){CURVE_MOST, 0, TL_NEW(double, CURVE_MOST), TL_NEW(int64_t, CURVE_MOST)};
+        if (!r->curve[i].residual || !r->curve[i].products)
+            return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the solvers' iteration curves");
+    }
+    r->sim->history = r->curve;
+    path_of(r, "history.csv", path);
+    return tl_csv_open(&r->history, path, first, err);
+}
+
+/* "scenes/tower/tower.lua" gives "tower". */
+static void name_of(const char *file, char out[128])
+{
+    const char *slash = file ? strrchr(file, '/') : NULL, *name = slash ? slash + 1 : file ? file : "scene";
+    const char *dot = strrchr(name, '.');
+    snprintf(out, 128, "%.*s", (int)(dot && dot > name ? dot - name : (long)strnlen(name, 120)), name);
+}
+
+static talus_status begin_folder(run *r, bool *resumed, talus_error *err)
+{
+    char path[TL_PATH_ROOM], name[128];
+    *resumed = false;
+    name_of(r->scene->file, name);
+    TL_TRY(tl_folder_open(&r->folder, r->o->folder, name, r->o->resume, err));
+    path_of(r, "run.json", path);
+    if (!r->folder.fresh) TL_TRY(tl_run_json_read(&r->before, path, err));
+    begin_record(r);
+    if (r->o->resume) TL_TRY(restore(r, resumed, err));
+    if (r->o->resume && !*resumed)
+        tl_log_write(&r->o->log, 1, "%s has no checkpoint yet: the run begins at the start", r->folder.path);
+    return TALUS_OK;
+}
+
+/* ---- the whole ---- */
+
+static talus_status play(run *r, bool resumed, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    tl_state *s = &r->sim->state;
+    if (r->scene->output.checkpoint_every > 0) {
+        path_of(r, "checkpoints", path);
+        TL_TRY(tl_folder_make(path, err));
+    }
+    TL_TRY(write_record(r, "running", "", err));
+    TL_TRY(open_tables(r, !resumed, err));
+    if (r->scene->output.frames) TL_TRY(tl_body_meshes_create(&r->meshes, r->scene, err));
+    r->began = r->listed = tl_seconds();
+    r->t_began = s->t;
+    if (!resumed) TL_TRY(reach_frame(r, err));
+    while (s->frame < r->frames && !r->interrupted) {
+        talus_status status = tl_sim_frame(r->sim, after_step, r, err);
+        if (r->failed != TALUS_OK) return TL_FAIL(err, r->failed, "%s", r->why.message);
+        if (status == TALUS_INTERRUPTED) return save(r, false, err);
+        TL_TRY(status);
+        TL_TRY(reach_frame(r, err));
+    }
+    TL_TRY(write_list(r, err));
+    return r->interrupted || r->o->no_pictures ? TALUS_OK : draw(r, err);
+}
+
+static talus_status interrupted(run *r, talus_error *err)
+{
+    const tl_state *s = &r->sim->state;
+    talus_error ignored;
+    (void)write_list(r, &ignored);
+    (void)write_record(r, "interrupted", "", &ignored);
+    return TL_FAIL(err, TALUS_INTERRUPTED, "interrupted at frame %" PRId64 " of %" PRId64 ", t = %.6g s; all is saved",
+                   s->frame, r->frames, s->t);
+}
+
+static talus_status run_all(run *r, talus_run_result *result, talus_error *err)
+{
+    bool resumed;
+    tl_state *s = &r->sim->state;
+    TL_TRY(begin_folder(r, &resumed, err));
+    snprintf(result->folder, sizeof result->folder, "%s", r->folder.path);
+    if (resumed && !strcmp(r->before.outcome, "finished") && s->frame >= r->frames) {
+        tl_log_write(&r->o->log, 1, "%s is finished: %" PRId64 " frames", r->folder.path, s->frame);
+        frame_path(r, "images", "frame", "png", r->picture);
+        if (access(r->picture, F_OK) != 0) r->picture[0] = '\0';
+        return TALUS_OK;
+    }
+    talus_status status = play(r, resumed, err);
+    if (status == TALUS_INTERRUPTED || (status == TALUS_OK && r->interrupted)) return interrupted(r, err);
+    if (status == TALUS_OK) return write_record(r, "finished", "", err);
+    talus_error own = err ? *err : (talus_error){.message = ""}, ignored;
+    (void)write_record(r, "failed", own.message, &ignored);
+    return status;
+}
+
+static void close_all(run *r)
+{
+    tl_csv_close(&r->steps);
+    tl_csv_close(&r->bodies);
+    tl_csv_close(&r->history);
+    for (int i = 0; i < TL_REPORT_SOLVES; i++) {
+        tl_free(r->curve[i].residual);
+        tl_free(r->curve[i].products);
+    }
+    tl_body_meshes_free(&r->meshes);
+    tl_run_record_free(&r->before);
+    tl_sim_free(r->sim);
+    tl_folder_close(&r->folder);
+}
+
+talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_result *result, talus_error *err)
+{
+    run r = {.scene = scene,
+             .o = o,
+             .frames = o->frames > 0 ? o->frames : (int64_t)ceil(scene->duration * scene->fps * (1 - 1e-12)),
+             .folder.lock = -1,
+             .steps = TL_CSV_CLOSED,
+             .bodies = TL_CSV_CLOSED,
+             .history = TL_CSV_CLOSED,
+             .before = {.scene_hash = "", .outcome = "", .started = "", .scene_file = ""},
+             .drawn = -1};
+    talus_error own;
+    if (!err) err = &own;
+    *result = (talus_run_result){0};
+    r.began = tl_seconds();
+    list_settings(&r);
+    TL_TRY(tl_sim_create(&r.sim, scene, &o->log, err));
+    talus_status status = run_all(&r, result, err);
+    result->frames = r.sim->state.frame;
+    result->steps = r.sim->state.step;
+    result->hash = tl_state_hash(&r.sim->state);
+    snprintf(result->picture, sizeof result->picture, "%s", status == TALUS_OK ? r.picture : "");
+    close_all(&r);
+    return status;
+}

@@ -1,0 +1,9 @@
+/* The entries of the table in sim.c. */
+#ifndef TL_STEP_ENGINES_H
+#define TL_STEP_ENGINES_H
+
+#include "step/sim.h"
+
+extern const tl_engine_entry tl_engine_grid;
+
+#endif

@@ -1,0 +1,111 @@
+#include "step/sim.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "step/engines.h"
+
+#define SHORTEST 1024       /* dt_min when the scene names none: this part of the longest step */
+#define ON_TIME 1e-9        /* of a step: what is closer to `until` ends there */
+#define REGROW 1.5          /* of dt per step, after a retry */
+#define REGROW_FIRST 1.0625 /* right after one: the length that failed is not tried at once again */
+
+/* In the order of tl_engine; NULL: not there yet. */
+static const tl_engine_entry *const engines[] = {&tl_engine_grid, NULL, NULL};
+static const char *const engine_names[] = {"grid", "sph", "lg"};
+
+static double longest_step(const tl_scene *s) { return s->dt_max > 0 ? s->dt_max : 1 / s->fps; }
+static double shortest_step(const tl_scene *s) { return s->dt_min > 0 ? s->dt_min : longest_step(s) / SHORTEST; }
+
+static talus_status create(tl_sim *sim, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    sim->engine = engines[s->engine];
+    if (!sim->engine)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "engine \"%s\" is not there yet, \"grid\" is", engine_names[s->engine]);
+    return sim->engine->begin(sim, err);
+}
+
+talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err)
+{
+    *out = NULL;
+    tl_sim *sim = TL_NEW_ZERO(tl_sim, 1);
+    if (!sim) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
+    sim->scene = scene;
+    if (log) sim->log = *log;
+    talus_status status = create(sim, err);
+    if (status == TALUS_OK)
+        *out = sim;
+    else
+        tl_sim_free(sim);
+    return status;
+}
+
+void tl_sim_free(tl_sim *sim)
+{
+    if (!sim) return;
+    if (sim->engine) sim->engine->end(sim);
+    tl_state_free(&sim->state);
+    tl_rigid_free(&sim->rigid);
+    tl_arena_free(&sim->arena);
+    tl_free(sim);
+}
+
+/* Length of the next try: equal parts of what is left, so that no sliver remains. */
+static double first_length(const tl_sim *sim, double dt, double left)
+{
+    double most = fmin(longest_step(sim->scene), sim->engine->dt_wanted(sim));
+    if (dt > 0) most = fmin(most, dt);
+    if (sim->state.dt_next > 0) most = fmin(most, sim->state.dt_next);
+    if (left == INFINITY) return most;
+    double parts = ceil(left / most * (1 - ON_TIME));
+    return parts > 1 ? left / parts : left;
+}
+
+talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
+{
+    tl_state *s = &sim->state;
+    double begin = s->t, left = until - begin, shortest = shortest_step(sim->scene);
+    if (!(left > 0))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a step must end after %.17g s, where the simulation is, got %.17g s",
+                       begin, until);
+    double length = first_length(sim, dt, left);
+    talus_error why = {0};
+    for (int retries = 0;; retries++) {
+        bool again = false, last = length >= left;
+        tl_arena_reset(&sim->arena);
+        talus_status status = sim->engine->step(sim, length, &again, &why);
+        if (status == TALUS_OK) {
+            s->t = last ? until : begin + length;
+            s->step++;
+            if (retries > 0)
+                s->dt_next = REGROW_FIRST * length;
+            else if (s->dt_next > 0)
+                s->dt_next = REGROW * s->dt_next < longest_step(sim->scene) ? REGROW * s->dt_next : 0;
+            sim->report.step = s->step;
+            sim->report.t = s->t;
+            sim->report.dt = length;
+            sim->report.retries = retries;
+            sim->report.peak_bytes = sim->arena.high_water;
+            return TALUS_OK;
+        }
+        if (!again || 0.5 * length < shortest)
+            return TL_FAIL(err, status, "%.400s (t = %.10g s, dt = %.3g s%s)", why.message, begin, length,
+                           again ? ", shorter steps are not allowed" : "");
+        tl_log_write(&sim->log, 1, "t = %.10g s: step of %.3g s again with half of it: %s", begin, length, why.message);
+        length *= 0.5;
+    }
+}
+
+talus_status tl_sim_frame(tl_sim *sim, bool (*stop)(void *user, const tl_sim *sim), void *user, talus_error *err)
+{
+    tl_state *s = &sim->state;
+    double until = (double)(s->frame + 1) / sim->scene->fps;
+    while (s->t < until) {
+        TL_TRY(tl_sim_step(sim, 0, until, err));
+        bool stopped = stop && stop(user, sim);
+        if (stopped && s->t < until) return TL_FAIL(err, TALUS_INTERRUPTED, "stopped at t = %.10g s", s->t);
+    }
+    s->frame++;
+    return TALUS_OK;
+}

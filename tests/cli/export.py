@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""talus export and talus render of a run, from the outside: which files appear, what is in them, what is refused.
+
+    tests/cli/export.py PROGRAM
+"""
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+SCENE = """
+return scene { talus = 1, engine = "grid", duration = 0.2, fps = 25, dt_max = 0.01, gravity = {0, -10, 0}, bodies = {
+  { name = "the ground", shape = plane {}, kind = "static" },
+  { name = "big box", shape = box { size = {0.2, 0.1, 0.4} }, density = 500, at = {0, 3, 0}, velocity = {1, 0, 0} },
+  { name = "ball, red", shape = sphere { radius = 0.1 }, density = 300, at = {0.6, 3, 0}, spin_rad_per_s = {0, 0, 5} },
+} }
+"""
+
+program = sys.argv[1]
+problems = []
+
+
+def check(good, what):
+    if not good:
+        problems.append(what)
+        print("FAILED:", what)
+
+
+def talus(*words, status=0):
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
+    check(done.returncode == status, f"talus {' '.join(map(str, words))}: status {done.returncode}: {done.stderr}")
+    return done
+
+
+def refused(words, text, status=2):
+    told = talus(*words, status=status).stderr
+    check(text in told, f"talus {' '.join(map(str, words))}: '{text}' is not in '{told}'")
+
+
+def read_ply(path):
+    """Vertices (x y z vx vy vz) and faces (a b c body)."""
+    data = path.read_bytes()
+    end = data.index(b"end_header\n") + len(b"end_header\n")
+    counts = [int(n) for n in re.findall(rb"element \w+ (\d+)", data[:end])]
+    vertices = [struct.unpack_from("<3d3f", data, end + 36 * i) for i in range(counts[0])]
+    end += 36 * counts[0]
+    faces = [struct.unpack_from("<B4i", data, end + 17 * i)[1:] for i in range(counts[1])]
+    check(end + 17 * counts[1] == len(data), f"{path}: {len(data)} bytes")
+    return vertices, faces
+
+
+def ranges(points):
+    return [(min(p[k] for p in points), max(p[k] for p in points)) for k in range(3)]
+
+
+def near(a, b, tolerance):
+    return abs(a - b) <= tolerance
+
+
+with tempfile.TemporaryDirectory() as folder:
+    folder = pathlib.Path(folder)
+    scene, run = folder / "fall.lua", folder / "out"
+    scene.write_text(SCENE)
+    talus("run", scene, "-o", run, "--quiet", "--no-pictures")
+
+    # Pictures: one of the frames, then all with sheet.
+    done = talus("render", run, "--frame", 3, "--width", 64, "--height", 36, "--samples", 1)
+    check(done.stdout.strip() == f"{run}/images/frame-0003.png", done.stdout)
+    check((run / "images/frame-0003.png").is_file(), "no picture of frame 3")
+    check(not (run / "images/sheet.png").exists(), "a sheet of one picture")
+    done = talus("render", run, "--every", 2, "--width", 64, "--height", 36, "--samples", 1)
+    check(done.stdout.strip() == f"{run}/images/sheet.png", done.stdout)
+    for name in ("frame-0000.png", "frame-0002.png", "frame-0004.png", "frame-0005.png", "sheet.png"):
+        check((run / "images" / name).is_file(), f"no {name}")
+    refused(["render", run, "--frame", 99], "there is no frame 99; the last is 5")
+    refused(["render", scene, "--frame", 1], "--frame and --every are for the folder of a run")
+    refused(["render", run, "--set", "duration=1"], "a run has its settings")
+    refused(["render", run, "--sheet"], "own contact sheet")
+
+    # All frames as ply: the last has fallen by 0.2 m after 0.2 s, up to the scheme's error of half a step's fall.
+    check(talus("export", run).stdout.strip() == f"{run}/export", "export prints its folder")
+    names = sorted(p.name for p in (run / "export").iterdir())
+    check(names == [f"bodies-{i:04d}.ply" for i in range(6)], f"export made {names}")
+    vertices, faces = read_ply(run / "export/bodies-0005.ply")
+    bodies = {f[3] for f in faces}
+    check(bodies == {1, 2}, f"bodies {bodies}")
+    box = [vertices[i] for f in faces if f[3] == 1 for i in f[:3]]
+    (x0, x1), (y0, y1), (z0, z1) = ranges(box)
+    check(near(x0, 0.1, 1e-9) and near(x1, 0.3, 1e-9), f"box along x: {x0} {x1}")
+    check(near(0.5 * (y0 + y1), 2.8, 0.011) and near(y1 - y0, 0.1, 1e-9), f"box along y: {y0} {y1}")
+    check(all(near(v[3], 1, 1e-6) and near(v[4], -2, 1e-6) for v in box), "the box's velocity")
+    ball = [vertices[i] for f in faces if f[3] == 2 for i in f[:3]]
+    check(all(near(v[3], -5 * (v[1] - (ranges(ball)[1][0] + ranges(ball)[1][1]) / 2), 0.01) for v in ball),
+          "the ball turns")
+
+    talus("export", run, "--format", "obj", "--frame", 2, "-o", folder / "obj")
+    text = (folder / "obj/bodies-0002.obj").read_text()
+    check("o big_box\n" in text and "o ball,_red\n" in text and "ground" not in text, "objects by name")
+    talus("mesh", folder / "obj/bodies-0002.obj")  # our own reader takes both
+    talus("mesh", run / "export/bodies-0000.ply")
+    talus("export", run, "--format=vtk", "--frame=2", "-o", folder / "vtk")
+    check([p.name for p in (folder / "vtk").iterdir()] == ["bodies-0002.vtp"], "one vtp")
+
+    refused(["export", run, "--format", "usda"], "no format 'usda'; there are ply, obj, vtk")
+    refused(["export", run, "--frame", 6], "there is no frame 6")
+    refused(["export", folder / "none"], "none/run.json", status=1)
+    refused(["export", run, "-o", folder / "a/b/c"], "cannot make the folder", status=1)
+
+    # A frame that was cut off in the middle is not there; a table of something else is told.
+    table = run / "bodies.csv"
+    whole = table.read_text()
+    table.write_text(whole[:-40])
+    refused(["render", run, "--frame", 5], "there is no frame 5; the last is 4")
+    table.write_text(whole.replace("rotation_w", "rotation_q"))
+    refused(["export", run], "no column rotation_w")
+    table.write_text(whole.replace("\n3,", "\n3x,", 1))
+    refused(["export", run], "out of order")
+    table.write_text(whole)
+
+    # The run is that of another scene now.
+    scene.write_text(SCENE.replace("0.4", "0.5"))
+    refused(["export", run], "has changed since the run")
+    refused(["render", run], "has changed since the run")
+    scene.unlink()
+    refused(["render", run], "fall.lua", status=1)
+
+print(f"{len(problems)} problems")
+sys.exit(1 if problems else 0)

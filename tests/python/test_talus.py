@@ -1,0 +1,163 @@
+"""python/talus.py against the library: what it reads, sets and refuses.    test_talus.py MODULE_FOLDER CC INCLUDE"""
+
+import ctypes
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+module_folder, compiler, include = sys.argv[1:4]
+sys.path.insert(0, module_folder)
+
+import numpy as np  # noqa: E402
+
+import talus  # noqa: E402
+
+SCENE = """
+local p = params { speed = 1.5 }
+return scene { talus = 1, engine = "grid", duration = 1, dt_max = 0.01, gravity = {0, -10, 0}, bodies = {
+  { name = "ground", shape = plane {}, kind = "static" },
+  { name = "ball", shape = sphere { radius = 0.1 }, mass = 2, at = {0, 5, 0}, velocity = {p.speed, 0, 0} },
+  { name = "hand", shape = sphere { radius = 0.1 }, kind = "kinematic", at = {10, 1, 0} },
+} }
+"""
+
+
+class Structures(unittest.TestCase):
+    def test_sizes_are_those_of_the_headers(self):
+        lines = ["#include <stdio.h>", "#include <talus/run.h>", "int main(void) {"]
+        for name, structure in talus.STRUCTURES.items():
+            last = structure._fields_[-1][0]
+            lines.append(f'printf("{name} %zu %zu\\n", sizeof({name}), offsetof({name}, {last}));')
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = Path(folder, "sizes.c"), Path(folder, "sizes")
+            source.write_text("\n".join(["#include <stddef.h>", *lines, "return 0; }"]))
+            subprocess.run([compiler, "-std=c11", "-I", include, source, "-o", program], check=True)
+            told = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+        for line in told.splitlines():
+            name, size, offset = line.split()
+            structure = talus.STRUCTURES[name]
+            last = structure._fields_[-1][0]
+            self.assertEqual((name, int(size)), (name, ctypes.sizeof(structure)))
+            self.assertEqual((name, int(offset)), (name, getattr(structure, last).offset))
+
+
+class Scenes(unittest.TestCase):
+    def test_text_and_settings(self):
+        scene = talus.Scene(SCENE, settings={"speed": 2.5, "gravity": [0, -1, 0]})
+        self.assertEqual(scene.bodies, ["ground", "ball", "hand"])
+        self.assertEqual((scene.engine, scene.duration, scene.fps), ("grid", 1, 50))
+        sim = talus.Sim(scene)
+        self.assertEqual(sim.view("bodies.velocity")[1, 0], 2.5)
+        sim.advance(0.5)
+        self.assertAlmostEqual(sim.view("bodies.velocity")[1, 1], -0.5, places=12)
+
+    def test_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "scene.lua")
+            path.write_text(SCENE)
+            self.assertEqual(len(talus.Scene(path).bodies), 3)
+            with self.assertRaises(talus.Error):
+                talus.Scene(Path(folder, "none.lua"))
+
+    def test_every_problem_is_told(self):
+        with self.assertRaises(talus.Error) as told:
+            talus.Scene(SCENE.replace("mass = 2", "mass = -2").replace("duration = 1", "duration = 0"))
+        self.assertEqual(told.exception.status, "bad input")
+        self.assertIn("bodies[2].mass must be > 0", str(told.exception))
+        self.assertIn("duration must be > 0", str(told.exception))
+
+
+class Sims(unittest.TestCase):
+    def setUp(self):
+        self.sim = talus.Sim(talus.Scene(SCENE))
+
+    def test_time(self):
+        self.assertAlmostEqual(self.sim.step(0.01), 0.01, places=15)
+        self.sim.advance(0.25)
+        self.assertEqual(self.sim.time, 0.25)
+        self.assertEqual(self.sim.report["step"], self.sim.steps)
+        self.assertAlmostEqual(self.sim.report["momentum"][0], 3.0, places=12)
+
+    def test_views(self):
+        for name in self.sim.views:
+            self.assertEqual(len(self.sim.view(name)), 3 if name.startswith("bodies.") else 0)
+        kept = self.sim.view("bodies.center")
+        inside = self.sim.view("bodies.center", copy=False)
+        np.testing.assert_array_equal(kept, inside.array)
+        np.testing.assert_array_equal(kept[1], [0, 5, 0])
+        with self.assertRaises(ValueError):
+            inside.array[0, 0] = 1
+        self.sim.step(0.01)
+        self.assertEqual(kept[1, 0], 0)
+        with self.assertRaises(RuntimeError):
+            inside.array
+        self.assertGreater(self.sim.view("bodies.center")[1, 0], 0)
+        with self.assertRaisesRegex(talus.Error, "did you mean 'bodies.center'"):
+            self.sim.view("bodies.centre")
+        self.sim.close()
+        with self.assertRaises(RuntimeError):
+            self.sim.step()
+
+    def test_pushing(self):
+        self.sim.set_force("ball", [0, 24, 0])
+        self.sim.set_velocity("ball", velocity=[0, 0, 0])
+        self.sim.set_pose("hand", position=[10.1, 1, 0])
+        self.sim.step(0.01)
+        self.assertAlmostEqual(self.sim.view("bodies.position")[2, 0], 10.1, places=12)
+        self.sim.advance(0.5)
+        self.assertAlmostEqual(self.sim.view("bodies.velocity")[1, 1], 1.0, places=12)
+        with self.assertRaisesRegex(talus.Error, "for free bodies"):
+            self.sim.set_force("ground", [0, 1, 0])
+        with self.assertRaisesRegex(ValueError, "3 numbers"):
+            self.sim.set_force("ball", [0, 1])
+        with self.assertRaises(KeyError):
+            self.sim.set_force("bell", [0, 1, 0])
+        with self.assertRaisesRegex(talus.Error, "must be finite"):
+            self.sim.set_velocity("ball", [np.nan, 0, 0])
+
+    def test_saving(self):
+        other = talus.Sim(self.sim.scene)
+        with tempfile.TemporaryDirectory() as folder:
+            self.sim.advance(0.3)
+            self.sim.save(Path(folder, "state.h5"))
+            self.sim.advance(0.6)
+            other.restore(Path(folder, "state.h5"))
+        self.assertEqual(other.time, 0.3)
+        other.advance(0.6)
+        self.assertEqual(self.sim.hash, other.hash)
+
+
+class Documentation(unittest.TestCase):
+    def test_the_example_of_the_page_runs(self):
+        page = Path(module_folder).parent / "docs" / "library.md"
+        code = page.read_text().split("```python\n")[1].split("```")[0]
+        found = {}
+        exec(code.replace('sys.path.insert(0, "python")', "pass"), found)
+        expected = 9.81 * (np.sin(np.radians(40)) - 0.5 * np.cos(np.radians(40)))
+        self.assertAlmostEqual(found["speed"], expected, delta=1e-3)
+
+
+class Runs(unittest.TestCase):
+    def test_run_export_and_stop(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "fall.lua")
+            path.write_text(SCENE.replace('kind = "kinematic"', "mass = 1"))
+            seen = []
+            result = talus.run(path, folder=Path(folder, "out"), frames=3, pictures=False,
+                               progress=lambda frame, frames, report: seen.append((frame, frames)))
+            self.assertEqual(result["frames"], 3)
+            self.assertEqual(seen[-1][1], 3)
+            talus.export(result["folder"], Path(folder, "ply"))
+            self.assertEqual(len(list(Path(folder, "ply").iterdir())), 4)
+
+            def stop(frame, frames, report):
+                raise KeyboardInterrupt
+
+            with self.assertRaises(KeyboardInterrupt):
+                talus.run(path, folder=Path(folder, "other"), pictures=False, progress=stop)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

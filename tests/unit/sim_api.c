@@ -1,0 +1,392 @@
+/* Scenes built by calls, and simulations through the public functions: what is read and set, and what is refused. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <talus/build.h>
+#include <talus/sim.h>
+
+#include "base/alloc.h"
+#include "check.h"
+#include "tempdir.h"
+
+/* ---- building ---- */
+
+static talus_build *ground_and_two(void)
+{
+    talus_build *b = talus_build_create();
+    assert_non_null(b);
+    talus_build_number(b, "duration", 2);
+    talus_build_numbers(b, "gravity", 3, (double[]){0, -10, 0});
+    talus_build_number(b, "dt_max", 0.01);
+    talus_body_spec body = talus_body_spec_default();
+    body.shape = talus_build_plane(b, 0);
+    body.kind = "static";
+    body.name = "ground";
+    assert_int_equal(talus_build_body(b, &body), 0);
+
+    /* Off its frame's origin, so that centre and position differ. */
+    body = talus_body_spec_default();
+    int box = talus_build_box(b, (double[]){0.2, 0.2, 0.2});
+    body.shape = talus_build_place(b, box, (double[]){0.5, 0, 0}, NULL);
+    body.name = "box";
+    body.mass = 2;
+    body.at[1] = 3.25;
+    body.velocity[0] = 1.5;
+    assert_int_equal(talus_build_body(b, &body), 1);
+
+    body = talus_body_spec_default();
+    body.shape = talus_build_sphere(b, 0.1);
+    body.kind = "kinematic";
+    body.name = "hand";
+    body.at[0] = 10, body.at[1] = 1;
+    assert_int_equal(talus_build_body(b, &body), 2);
+    return b;
+}
+
+static talus_scene *finish(talus_build *b)
+{
+    talus_error err = {0};
+    talus_scene *scene;
+    CHECK_OK(talus_build_finish(b, NULL, &scene, &err));
+    talus_build_free(b);
+    return scene;
+}
+
+static void a_scene_is_built(void **state)
+{
+    (void)state;
+    talus_scene *s = finish(ground_and_two());
+    assert_int_equal(talus_scene_count(s, TALUS_PART_BODIES), 3);
+    assert_string_equal(talus_scene_body_name(s, 1), "box");
+    CHECK_NEAR(talus_scene_duration(s), 2, 0);
+    talus_scene_free(s);
+}
+
+static void check_refused(talus_build *b, talus_status status, const char *words)
+{
+    talus_error err = {0};
+    talus_scene *scene;
+    assert_int_equal(talus_build_finish(b, NULL, &scene, &err), status);
+    assert_null(scene);
+    if (!strstr(err.message, words)) fail_msg("'%s' is not in '%s'", words, err.message);
+    talus_build_free(b);
+}
+
+static void mistakes_are_told_as_in_files(void **state)
+{
+    (void)state;
+    talus_build *b = ground_and_two();
+    talus_body_spec body = talus_body_spec_default();
+    body.shape = talus_build_sphere(b, 1);
+    body.density = -2;
+    talus_build_body(b, &body);
+    check_refused(b, TALUS_BAD_INPUT, "bodies[4].density must be > 0 kg/m^3, got -2");
+
+    b = ground_and_two();
+    body.shape = talus_build_sphere(b, 1);
+    body.density = NAN;
+    talus_build_body(b, &body);
+    check_refused(b, TALUS_BAD_INPUT, "bodies[4].density");
+
+    b = ground_and_two();
+    talus_build_number(b, "solver.tolerence", 1);
+    check_refused(b, TALUS_BAD_INPUT, "did you mean 'tolerance'?");
+
+    b = ground_and_two();
+    talus_build_number(b, "os.exit()", 1);
+    check_refused(b, TALUS_BAD_INPUT, "'os.exit()' is not a key of a scene");
+
+    b = ground_and_two();
+    body = talus_body_spec_default();
+    body.shape = 99;
+    body.mass = 1;
+    assert_int_equal(talus_build_body(b, &body), -1);
+    check_refused(b, TALUS_BAD_INPUT, "bodies[4]: 99 is not a shape");
+
+    b = ground_and_two();
+    talus_build_mesh(b, "no/such/file.obj", 1);
+    check_refused(b, TALUS_IO, "cannot read no/such/file.obj");
+
+    b = ground_and_two();
+    talus_material_spec m = talus_material_spec_default();
+    m.kind = "sold";
+    talus_build_material(b, &m);
+    check_refused(b, TALUS_BAD_INPUT, "did you mean 'solid'?");
+}
+
+/* Any text survives quoting; every bit of a number does. */
+static void values_arrive_as_given(void **state)
+{
+    (void)state;
+    talus_build *b = talus_build_create();
+    const char *title = "a \"quoted\" \\ title\nof two lines, 100 %d";
+    talus_build_word(b, "title", title);
+    talus_build_number(b, "duration", 0.1 + 0.2);
+    talus_build_flag(b, "output.frames", 0);
+    talus_material_spec m = talus_material_spec_default();
+    m.name = "oak", m.density = 700, m.friction = 0.3;
+    talus_body_spec body = talus_body_spec_default();
+    body.shape = talus_build_capsule(b, (double[]){0, 0, 0}, (double[]){0, 1.0 / 3, 0}, 0.1);
+    body.material = talus_build_material(b, &m);
+    talus_build_body(b, &body);
+    talus_build_contact(b, "oak", "oak", 0.2, TALUS_NOT_GIVEN);
+    talus_scene *s = finish(b);
+    assert_string_equal(talus_scene_title(s), title);
+    CHECK_NEAR(talus_scene_duration(s), 0.1 + 0.2, 0);
+    assert_int_equal(talus_scene_count(s, TALUS_PART_CONTACTS), 1);
+    talus_scene_free(s);
+}
+
+static void texts_are_scenes(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    talus_scene *s;
+    const char *hand = "return scene { talus = 1, engine = 'grid', duration = 1, bodies = {"
+                       "{ shape = sphere { radius = 1 }, kind = 'kinematic' } } }";
+    assert_int_equal(talus_scene_load_text(hand, NULL, NULL, &s, &err), TALUS_BAD_INPUT); /* who would move it? */
+    assert_non_null(strstr(err.message, "motion is missing"));
+    talus_scene_options o = talus_scene_options_default();
+    o.driven = 1;
+    CHECK_OK(talus_scene_load_text(hand, NULL, &o, &s, &err));
+    talus_scene_free(s);
+    const char *file = "return shape_file 'duck'";
+    assert_int_equal(talus_scene_load_text(file, NULL, NULL, &s, &err), TALUS_BAD_INPUT);
+    assert_non_null(strstr(err.message, "cannot read files"));
+}
+
+/* ---- a simulation ---- */
+
+static const double *row(talus_sim *sim, const char *name, int i)
+{
+    talus_error err = {0};
+    talus_view v;
+    CHECK_OK(talus_sim_view(sim, name, &v, &err));
+    assert_int_equal(v.type, TALUS_FLOAT64);
+    assert_true(i < v.count);
+    return (const double *)((const char *)v.data + (size_t)i * v.stride);
+}
+
+/* Free flight from y = 3.25 with 1.5 m/s along x; the scheme's own error is of the order of dt. */
+static void steps_and_views(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    talus_scene *scene = finish(ground_and_two());
+    talus_sim *sim;
+    CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+    assert_int_equal(talus_sim_body(sim, "box"), 1);
+    assert_int_equal(talus_sim_body(sim, "bax"), -1);
+    uint64_t generation = talus_sim_generation(sim), hash = talus_sim_hash(sim);
+    CHECK_NEAR(row(sim, "bodies.position", 1)[0], 0, 1e-15);
+    CHECK_NEAR(row(sim, "bodies.center", 1)[0], 0.5, 1e-15);
+    CHECK_NEAR(row(sim, "bodies.mass", 1)[0], 2, 1e-12);
+
+    CHECK_OK(talus_sim_step(sim, 0.01, &err));
+    assert_true(talus_sim_generation(sim) > generation);
+    assert_true(talus_sim_hash(sim) != hash);
+    CHECK_NEAR(talus_sim_time(sim), 0.01, 1e-15);
+    assert_int_equal(talus_sim_steps(sim), 1);
+    CHECK_OK(talus_sim_advance(sim, 0.5, &err));
+    CHECK_NEAR(talus_sim_time(sim), 0.5, 0);
+    CHECK_OK(talus_sim_advance(sim, 0.5, &err)); /* already there */
+    CHECK_NEAR(row(sim, "bodies.center", 1)[0], 0.5 + 0.75, 1e-12);
+    CHECK_NEAR(row(sim, "bodies.position", 1)[0], 0.75, 1e-12);
+    CHECK_NEAR(row(sim, "bodies.center", 1)[1], 3.25 - 0.5 * 10 * 0.25, 0.06);
+    CHECK_NEAR(row(sim, "bodies.velocity", 1)[1], -5, 1e-12);
+    CHECK_NEAR(row(sim, "bodies.rotation", 1)[0], 1, 1e-12);
+
+    talus_report r;
+    talus_sim_report(sim, &r);
+    assert_int_equal(r.step, talus_sim_steps(sim));
+    CHECK_NEAR(r.time, 0.5, 0);
+    CHECK_NEAR(r.kinetic, 0.5 * 2 * (1.5 * 1.5 + 25), 1e-9);
+    CHECK_NEAR(r.momentum[0], 3, 1e-12);
+    assert_true(r.phases > 0);
+
+    for (int i = 0; talus_sim_view_name(i); i++) {
+        talus_view v;
+        CHECK_OK(talus_sim_view(sim, talus_sim_view_name(i), &v, &err));
+        assert_true(v.components >= 1 && v.stride >= 8);
+    }
+    talus_view v;
+    assert_int_equal(talus_sim_view(sim, "bodies.positon", &v, &err), TALUS_BAD_INPUT);
+    assert_non_null(strstr(err.message, "did you mean 'bodies.position'?"));
+    talus_sim_free(sim);
+    talus_scene_free(scene);
+}
+
+/* A box at rest on the ground: its contacts carry m g, and lie under it. */
+static void contacts_are_seen(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    talus_build *b = ground_and_two();
+    talus_body_spec body = talus_body_spec_default();
+    body.shape = talus_build_box(b, (double[]){0.4, 0.2, 0.4});
+    body.mass = 3;
+    body.at[0] = -2, body.at[1] = 0.1;
+    int index = talus_build_body(b, &body);
+    talus_scene *scene = finish(b);
+    talus_sim *sim;
+    CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+    CHECK_OK(talus_sim_advance(sim, 0.1, &err));
+    talus_view pair;
+    CHECK_OK(talus_sim_view(sim, "contacts.bodies", &pair, &err));
+    assert_int_equal(pair.type, TALUS_INT32);
+    assert_true(pair.count >= 3);
+    double up = 0;
+    for (int i = 0; i < pair.count; i++) {
+        const int32_t *ab = (const int32_t *)((const char *)pair.data + (size_t)i * pair.stride);
+        assert_int_equal(ab[0], 0);
+        assert_int_equal(ab[1], index);
+        up -= row(sim, "contacts.force", i)[1]; /* on the ground, which is the first of the two */
+        CHECK_NEAR(row(sim, "contacts.normal", i)[1], -1, 1e-9);
+        CHECK_NEAR(row(sim, "contacts.position", i)[1], 0, 1e-4); /* the depth that contacts settle at */
+        assert_true(fabs(row(sim, "contacts.position", i)[0] + 2) < 0.21);
+        assert_true(fabs(row(sim, "contacts.gap", i)[0]) < 1e-3);
+    }
+    CHECK_REL(up, 30.0, 1e-3); /* the solver's own target */
+    CHECK_REL(row(sim, "bodies.force", index)[1], 30.0, 1e-3);
+    talus_report r;
+    talus_sim_report(sim, &r);
+    assert_int_equal(r.contacts, pair.count);
+    assert_true(r.solves >= 1 && r.solve[0].method && r.solve[0].certificate >= 0);
+    talus_sim_free(sim);
+    talus_scene_free(scene);
+}
+
+static void forces_velocities_poses(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    talus_scene *scene = finish(ground_and_two());
+    talus_sim *sim;
+    CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+    CHECK_OK(talus_sim_set_force(sim, 1, (double[]){0, 20 + 4, 0}, NULL, &err)); /* weight, and 2 m/s^2 */
+    CHECK_OK(talus_sim_set_velocity(sim, 1, (double[]){0, 0, 0}, NULL, &err));
+    CHECK_OK(talus_sim_advance(sim, 0.5, &err));
+    CHECK_NEAR(row(sim, "bodies.velocity", 1)[1], 1, 1e-12);
+    CHECK_NEAR(row(sim, "bodies.push", 1)[1], 24, 0);
+    CHECK_OK(talus_sim_set_force(sim, 1, NULL, (double[]){0, 0.1, 0}, &err));
+    CHECK_OK(talus_sim_step(sim, 0.01, &err));
+    assert_true(row(sim, "bodies.spin", 1)[1] > 0);
+
+    /* The hand goes where it is told, at constant velocity, and then rests. */
+    CHECK_OK(talus_sim_set_pose(sim, 2, (double[]){10.1, 1, 0}, (double[]){2, 0, 0, 0}, &err));
+    CHECK_OK(talus_sim_step(sim, 0.01, &err));
+    CHECK_NEAR(row(sim, "bodies.position", 2)[0], 10.1, 1e-12);
+    CHECK_NEAR(row(sim, "bodies.velocity", 2)[0], 10, 1e-9);
+    CHECK_OK(talus_sim_step(sim, 0.01, &err));
+    CHECK_NEAR(row(sim, "bodies.position", 2)[0], 10.1, 1e-12);
+    CHECK_NEAR(row(sim, "bodies.velocity", 2)[0], 0, 0);
+    talus_sim_free(sim);
+    talus_scene_free(scene);
+}
+
+static void wrong_arguments_are_told(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    talus_scene *scene = finish(ground_and_two());
+    talus_sim *sim;
+    CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+    uint64_t hash = talus_sim_hash(sim);
+    const double up[3] = {0, 1, 0}, bad[3] = {0, NAN, 0}, zero[4] = {0, 0, 0, 0};
+#define REFUSED(call, text)                                                                                            \
+    do {                                                                                                               \
+        assert_int_equal(call, TALUS_BAD_INPUT);                                                                       \
+        if (!strstr(err.message, text)) fail_msg("'%s' is not in '%s'", text, err.message);                            \
+    } while (0)
+    REFUSED(talus_sim_set_force(sim, 3, up, up, &err), "there is no body 3, the scene has 3");
+    REFUSED(talus_sim_set_force(sim, -1, up, up, &err), "there is no body -1");
+    REFUSED(talus_sim_set_force(sim, 0, up, up, &err), "a force is for free bodies, body 0 (ground) is static");
+    REFUSED(talus_sim_set_force(sim, 1, bad, up, &err), "the force of body 1 must be finite, got nan at [1]");
+    REFUSED(talus_sim_set_velocity(sim, 2, up, up, &err), "body 2 (hand) is kinematic");
+    REFUSED(talus_sim_set_velocity(sim, 1, up, bad, &err), "the spin of body 1");
+    REFUSED(talus_sim_set_pose(sim, 1, up, NULL, &err), "a pose is for kinematic bodies");
+    REFUSED(talus_sim_set_pose(sim, 2, up, zero, &err), "must not be zero");
+    REFUSED(talus_sim_step(sim, NAN, &err), "got nan");
+    REFUSED(talus_sim_advance(sim, -1, &err), "at least 0 s, got -1 s");
+    REFUSED(talus_sim_advance(sim, INFINITY, &err), "must be finite");
+    assert_true(talus_sim_hash(sim) == hash); /* nothing was half done */
+    talus_sim_free(sim);
+    talus_scene_free(scene);
+}
+
+static void save_and_restore(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    talus_scene *scene = finish(ground_and_two());
+    talus_sim *a, *b;
+    char folder[TL_TEMPDIR_MAX], path[600];
+    tl_tempdir_create(folder);
+    snprintf(path, sizeof path, "%s/state.h5", folder);
+    CHECK_OK(talus_sim_create(scene, NULL, &a, &err));
+    CHECK_OK(talus_sim_create(scene, NULL, &b, &err));
+    CHECK_OK(talus_sim_set_force(a, 1, (double[]){1, 2, 3}, NULL, &err));
+    CHECK_OK(talus_sim_advance(a, 0.3, &err));
+    CHECK_OK(talus_sim_save(a, path, &err));
+    CHECK_OK(talus_sim_advance(a, 1, &err));
+    CHECK_OK(talus_sim_restore(b, path, &err));
+    CHECK_NEAR(talus_sim_time(b), 0.3, 0);
+    CHECK_OK(talus_sim_advance(b, 1, &err));
+    assert_true(talus_sim_hash(a) == talus_sim_hash(b));
+
+    uint64_t hash = talus_sim_hash(b);
+    remove(path);
+    assert_int_not_equal(talus_sim_restore(b, path, &err), TALUS_OK);
+    assert_true(talus_sim_hash(b) == hash);
+    talus_sim_free(a);
+    talus_sim_free(b);
+    talus_scene_free(scene);
+    tl_tempdir_remove(folder);
+}
+
+/* Every allocation of building, creating and looking fails once. */
+static void no_memory_is_a_status(void **state)
+{
+    (void)state;
+    for (int64_t k = 1;; k++) {
+        talus_error err = {0};
+        talus_scene *scene = NULL;
+        talus_sim *sim = NULL;
+        talus_view v;
+        tl_alloc_fail_at(k);
+        talus_build *b = talus_build_create();
+        talus_status status = b ? TALUS_OK : TALUS_NO_MEMORY;
+        if (b) {
+            talus_build_number(b, "duration", 2);
+            talus_body_spec body = talus_body_spec_default();
+            body.shape = talus_build_sphere(b, 1);
+            body.mass = 1;
+            talus_build_body(b, &body);
+            status = talus_build_finish(b, NULL, &scene, &err);
+        }
+        if (status == TALUS_OK) status = talus_sim_create(scene, NULL, &sim, &err);
+        if (status == TALUS_OK) status = talus_sim_view(sim, "contacts.position", &v, &err);
+        int happened = tl_alloc_fail_happened();
+        tl_alloc_fail_at(0);
+        talus_sim_free(sim);
+        talus_scene_free(scene);
+        talus_build_free(b);
+        if (!happened) {
+            assert_int_equal(status, TALUS_OK);
+            break;
+        }
+        if (status != TALUS_OK) assert_int_equal(status, TALUS_NO_MEMORY);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scene_is_built),        cmocka_unit_test(mistakes_are_told_as_in_files),
+        cmocka_unit_test(values_arrive_as_given),  cmocka_unit_test(texts_are_scenes),
+        cmocka_unit_test(steps_and_views),         cmocka_unit_test(contacts_are_seen),
+        cmocka_unit_test(forces_velocities_poses), cmocka_unit_test(wrong_arguments_are_told),
+        cmocka_unit_test(save_and_restore),        cmocka_unit_test(no_memory_is_a_status),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
