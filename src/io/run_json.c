@@ -256,10 +256,9 @@ static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene, cons
 talus_status tl_run_json_write(const char *path, const tl_run_record *r, const tl_scene *scene, talus_error *err)
 {
     char *text = NULL;
-    talus_error why;
-    if (read_text(r->scene_file, FILE_MOST, &text, &why) != TALUS_OK) text = NULL; /* gone, or made by the API */
-    tl_replace target;
-    talus_status status = tl_replace_begin(&target, path, err);
+    tl_replace target = {0};
+    talus_status status = read_text(r->scene_file, FILE_MOST, &text, err);
+    if (status != TALUS_NO_MEMORY) status = tl_replace_begin(&target, path, err); /* a file that is gone leaves "" */
     FILE *f = status == TALUS_OK ? fopen(target.temp, "wb") : NULL;
     if (f) {
         tl_c_numbers point = tl_c_numbers_begin();

@@ -6,11 +6,11 @@
 #include "geom/trimesh_make.h"
 #include "io/vtk.h"
 
-/* Chosen: a surface across has this many edges, fewer when bodies are many, so that a frame of a thousand stays below 30 MB; thin parts get
- * more. */
-#define CELLS_FEW 32
-#define CELLS_MANY 10
-#define MANY 100
+/* Chosen: edges across a surface, fewer when bodies are many, so that a frame of a thousand stays near 20 MB; thin parts get up to half as
+ * many more. */
+static double cells_across(int bodies) { return fmax(8, fmin(32, 100 / sqrt(bodies))); }
+
+#define MANY 100     /* bodies from which spheres have 320 triangles instead of 1280 */
 #define ROUNDING 0.1 /* of its smallest edge: a box rounded by less is shown with sharp edges */
 
 /* ---- one surface per shape ---- */
@@ -26,15 +26,15 @@ static bool is_sharp_box(const tl_shape_node *n)
     return n->op == OP_BOX && n->r <= ROUNDING * fmin(size.x, fmin(size.y, size.z));
 }
 
-static talus_status mesh_of_shape(const tl_shape_tree *t, int node, bool many, tl_trimesh *out, talus_error *err)
+static talus_status mesh_of_shape(const tl_shape_tree *t, int node, int bodies, tl_trimesh *out, talus_error *err)
 {
     const tl_shape_node *n = &t->node[node];
     if (is_sharp_box(n)) return mesh_of_box(n, out, err);
-    if (n->op == OP_SPHERE) return tl_trimesh_icosphere(out, n->r, many ? 2 : 3, err);
+    if (n->op == OP_SPHERE) return tl_trimesh_icosphere(out, n->r, bodies > MANY ? 2 : 3, err);
     tl_box3 b = tl_shape_bounds(t, node);
-    double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)), edge = longest / (many ? CELLS_MANY : CELLS_FEW),
+    double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)), edge = longest / cells_across(bodies),
            feature = tl_shape_feature_size(t, node);
-    if (feature > 0) edge = fmax(fmin(edge, feature / 1.5), 0.5 * edge);
+    if (feature > 0) edge = fmax(fmin(edge, feature / 1.5), edge / 1.5);
     return tl_surface_march(t, node, edge, out, err);
 }
 
@@ -53,7 +53,7 @@ talus_status tl_body_meshes_create(tl_body_meshes *out, const tl_scene *s, talus
         out->of_body[i] = -1;
         if (!tl_shape_bounded(s->shapes, node)) continue;
         if (seen[node] < 0) {
-            status = mesh_of_shape(s->shapes, node, s->body_count > MANY, &out->mesh[out->count], err);
+            status = mesh_of_shape(s->shapes, node, s->body_count, &out->mesh[out->count], err);
             if (status == TALUS_OK) seen[node] = out->count++;
         }
         out->of_body[i] = seen[node];

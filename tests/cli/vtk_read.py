@@ -28,8 +28,8 @@ return scene { talus = 1, engine = "grid", duration = 0.5, fps = 20, dt_max = 0.
     { name = "ground", kind = "static", shape = plane { height = 0 }, friction = 0.5 },
     { name = "box <1> & co", shape = box { size = {0.4, 0.2, 0.6} }, at = {0, 0.1, 0}, density = 500, friction = 0.5 },
     { name = "box 2", shape = box { size = {0.2, 0.2, 0.2} }, at = {0.05, 0.3, 0.1}, density = 800, friction = 0.5 },
-    { name = "ball", shape = sphere { radius = 0.25 }, at = {2, 1, 0.5}, velocity = {1, 2, -1}, spin = {3, -2, 1}, density = 1000, friction = 0.3 },
-    { name = "torus", kind = "kinematic", shape = torus { ring_radius = 0.4, tube_radius = 0.1 },
+    { name = "ball", shape = sphere { radius = 0.25 }, at = {2, 1, 0.5}, velocity = {1, 2, -1}, spin_rad_per_s = {3, -2, 1}, density = 1000, friction = 0.3 },
+    { name = "torus", kind = "kinematic", shape = torus { radius = 0.4, tube = 0.1 },
       motion = function(t) return { at = {-2, 1, 0}, rotation_rad = {0, 2 * t, 0} } end },
   } }
 """
