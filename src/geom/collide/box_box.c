@@ -10,7 +10,7 @@ typedef struct pair {
     double at[2][3];     /* at[r]: centre of the other box in the frame of box r */
     double dir[2][3][3]; /* dir[r][k][c]: component c, in the frame of box r, of edge direction k of the other */
     double extent;       /* smallest edge of both */
-    double sliver;       /* m: an overlap narrower than this is a passing by, not a contact */
+    double sliver;       /* m: an overlap narrower than this is passing by, not contact */
     double margin;
     tl_vec3 between; /* from B's centre to A's */
 } pair;
@@ -39,10 +39,12 @@ static int32_t swapped_code(int32_t code)
 
 static double sign_of(double x) { return copysign(1, x); }
 
-/* Points with their local frame: polygon corners while clipping. */
+/* A corner of the polygon that is clipped. */
 typedef struct corner {
-    double u, v, w;
+    double u, v, w; /* in the plane of a face, and gap to it */
 } corner;
+/* A quad cut by four planes has at most 8; rounding may cut a flat one in every edge, each time half as many again. */
+#define CORNERS_MAX 20
 
 /* Keep what lies below `limit` along one coordinate (0: u, 1: v) times sign. */
 static int clip(int count, const corner *in, corner *out, int along, double sign, double limit)
@@ -117,7 +119,7 @@ static bool is_sliver(int count, const corner *p, double width)
 
 /* Corners of the other box's nearest face, cut to the outline of face i of box r grown by `grow`. Coordinates of r's frame;
  * w is the gap. */
-static int face_corners(const pair *p, int r, int i, double grow, corner out[8])
+static int face_corners(const pair *p, int r, int i, double grow, corner out[CORNERS_MAX])
 {
     int iu = (i + 1) % 3, iv = (i + 2) % 3;
     double side = sign_of(p->at[r][i]);
@@ -130,7 +132,7 @@ static int face_corners(const pair *p, int r, int i, double grow, corner out[8])
     int ku = (k + 1) % 3, kv = (k + 2) % 3;
     double toward = -side * sign_of(dir[k][i]) * h[k];
 
-    corner quad[8], other[8], *from = quad, *to = other;
+    corner quad[CORNERS_MAX], other[CORNERS_MAX], *from = quad, *to = other;
     for (int c = 0; c < 4; c++) {
         double su = c == 1 || c == 2 ? h[ku] : -h[ku], sv = c >= 2 ? h[kv] : -h[kv];
         double x[3];
@@ -160,7 +162,7 @@ static int face_corners(const pair *p, int r, int i, double grow, corner out[8])
 
 static int face_points(const pair *p, int r, int i, tl_touch *out)
 {
-    corner at[8];
+    corner at[CORNERS_MAX];
     int count = face_corners(p, r, i, tl_min(1e-6, 1e-5 * p->extent), at); /* 1 um */
     count = keep_four(count, at, p->extent);
     const tl_obox *box = p->box[r];
@@ -280,8 +282,7 @@ static int bevel_points(const pair *p, const bevel *v, tl_touch *out)
 typedef struct list {
     int count;
     tl_touch *touch;
-    double
-        apart; /* m: of two points nearer than this, with nearly the same normal or the first one's gap smaller, the first stays */
+    double apart; /* m: of two nearer than this, with like normals or a smaller gap of the first, the first stays */
 } list;
 
 static void list_add(list *l, tl_touch t)
@@ -420,8 +421,7 @@ static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choic
                     if (k != i && m != j) flat = tl_max(flat, fabs(C[k][m]));
             if (flat >= rules->flat_cos) continue;
             if (!bevel_make(p, face.box, face.i, er, eo, v)) continue;
-            double allowed =
-                tl_min(rules->parallel_margin, 1e-2 * p->extent) + (last == parallel_code(i, j) ? stay : 0);
+            double allowed = together + (last == parallel_code(i, j) ? stay : 0);
             if (v->separation > p->margin) return false;
             if (v->separation >= face_score - allowed) {
                 best->kind = PARALLEL;
@@ -455,7 +455,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         *axis = edge_code(best.i, best.j);
         edge_normal(p, best.i, best.j, &normal);
         out[l.count++] = edge_point(p, best.i, best.j, normal, &beyond);
-        if (beyond > -p->sliver && out[0].gap > 0) l.count = 0; /* a passing by */
+        if (beyond > -p->sliver && out[0].gap > 0) l.count = 0; /* passing by */
         break;
     }
     case PARALLEL:
@@ -463,6 +463,7 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
         l.count = bevel_points(p, &v, out);
         break;
     }
+    /* flat faces have said all; else whatever could touch within the margin after the first has */
     if (flat < rules->flat_cos || best.separation > l.apart || !l.count) {
         if (best.kind != FACE || best.box != 0) add_open(p, 0, best.face[0], &l);
         if (best.kind != FACE || best.box != 1) add_open(p, 1, best.face[1], &l);
