@@ -43,7 +43,6 @@
 /* Kept between steps; nothing here changes a result. */
 typedef struct kept {
     const tl_contact_method *method;
-    tl_factor *factor; /* analysis of an unchanged pattern */
     int iterations;    /* 0: the method's own */
     double slop;       /* m */
     bool *lost;        /* [scene_count] body was told to be outside of the domain */
@@ -203,9 +202,6 @@ static talus_status begin(tl_sim *sim, talus_error *err)
     k->slop = s->solver.contact.slop > 0 ? s->solver.contact.slop : default_slop(&sim->rigid);
     k->lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
     if (!k->lost) return no_memory(err);
-    tl_factor_options order = tl_factor_options_default();
-    order.order = TL_ORDER_AMD;
-    TL_TRY(tl_factor_create(&k->factor, &order, err));
     k->iterations = s->solver.contact.iterations;
     if (tell_mass_ratio(sim) && !k->iterations) k->iterations = ITERATIONS_RATIO;
     if (!k->iterations && strncmp(k->method->name, "newton", 6)) k->iterations = ITERATIONS_MAX;
@@ -216,7 +212,6 @@ static void end(tl_sim *sim)
 {
     kept *k = sim->own;
     if (!k) return;
-    tl_factor_free(k->factor);
     tl_free(k->lost);
     tl_free(k);
     sim->own = NULL;
@@ -385,7 +380,6 @@ static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
 {
     tl_stop stop = {.tolerance = s->tolerance, .max_iterations = s->kept->iterations};
     tl_options options = tl_options_default();
-    options.factor = s->kept->factor;
     TL_TRY(tl_contact_solve(s->kept->method, &s->p.problem, &options, &stop, s->lam, s->arena, s->sim->history,
                             &s->solved, err));
     tl_contact_velocities(&s->p.bodies, s->lam, s->v);
