@@ -1,7 +1,7 @@
 -- Rabbits are poured into a bowl, layer by layer, and come to rest.
 local p = params { n = size == "paper" and 1000 or 125, friction = 0.4, seed = 3 }
 math.randomseed(p.seed)
-local rabbit = shape_file "rabbit"
+local rabbit = shape_file "rabbit":move({0, -0.13, 0}) -- about its middle
 local furs = { "#b08560", "#8a6a50", "#d8c3a5", "#6f6259", "#c9a27a", "#efe8dc" }
 
 -- The bowl grows with what it holds.
@@ -30,15 +30,15 @@ local function any_rotation()
   return {a * math.sin(v), a * math.cos(v), b * math.sin(w), b * math.cos(w)}
 end
 
--- Rabbits reach 0.2 m from their middle, 0.12 m above the soles: places of a lattice inside the bowl's opening, upwards.
-local pitch, lift = 0.34, 0.12
+-- Rabbits reach 0.17 m from their middle: places of a lattice inside the bowl's opening, upwards.
+local pitch = 0.35
 local places, y = {}, wall + 0.75 * radius
 while #places < p.n do
-  local side = math.floor((radius - 0.2) / pitch)
+  local side = math.floor((radius - 0.22) / pitch)
   for i = -side, side do
     for k = -side, side do
       local x, z = i * pitch, k * pitch
-      if math.sqrt(x * x + z * z) < radius - 0.2 and #places < p.n then places[#places + 1] = {x, y, z} end
+      if math.sqrt(x * x + z * z) < radius - 0.22 and #places < p.n then places[#places + 1] = {x, y, z} end
     end
   end
   y = y + pitch
@@ -47,7 +47,7 @@ end
 local bodies = { { name = "bowl", kind = "static", shape = bowl, friction = p.friction, colour = "#4f8fa8", opacity = 0.35 },
                  { name = "ground", kind = "static", shape = plane {}, friction = p.friction } }
 for i, at in ipairs(places) do
-  bodies[#bodies + 1] = { name = "rabbit " .. i, shape = rabbit, at = {at[1], at[2] - lift, at[3]}, rotation = any_rotation(), density = 500, friction = p.friction,
+  bodies[#bodies + 1] = { name = "rabbit " .. i, shape = rabbit, at = at, rotation = any_rotation(), density = 500, friction = p.friction,
                           colour = furs[math.random(1, #furs)] }
 end
 
@@ -56,7 +56,7 @@ return scene {
   title = p.n .. " rabbits in a bowl",
   about = "rabbits are poured into a bowl and come to rest",
   minutes = size == "paper" and 60 or 5,
-  duration = 8, fps = 50, dt_max = 0.01,
+  duration = 6, fps = 50, dt_max = 0.01,
   bodies = bodies,
   camera = { eye = {1.9 * radius, 3.1 * radius, 3.4 * radius}, target = {0, 0.9 * radius, 0}, fov_deg = 36 },
 }

@@ -12,13 +12,15 @@ local function any_rotation()
   return {a * math.sin(v), a * math.cos(v), b * math.sin(w), b * math.cos(w)}
 end
 local function edge() return 0.12 + 0.08 * math.random() end
+local function any(most) return most * (2 * math.random() - 1) end
 
 local boxes = {}
 for i = 0, p.n - 1 do
   local layer = i // (side * side)
   boxes[#boxes + 1] = {
-    name = "box " .. i + 1, shape = box { size = {edge(), edge(), edge()} }, density = 700, friction = p.friction, colour = colours[i % 8 + 1],
+    name = "box " .. i + 1, shape = box { size = {edge(), edge(), edge()} }, density = 700, friction = p.friction, colour = colours[math.random(1, 8)],
     at = {(i % side + 0.5) * pitch - half, 0.2 + pitch * layer, (i // side % side + 0.5) * pitch - half}, rotation = any_rotation(),
+    velocity = {any(1.5), 0, any(1.5)}, spin_rad_per_s = {any(5), any(5), any(5)}, -- or they would stack in columns
   }
 end
 
@@ -30,5 +32,6 @@ return scene {
   duration = 5, fps = 50, dt_max = 0.01,
   domain = { min = {-half, 0, -half}, max = {half, 0.35 * (2 + p.n // (side * side)), half}, y_max = "open", friction = p.friction },
   bodies = boxes,
-  camera = { eye = {1.5, 1.5, 2.2}, target = {0, 0.2, 0}, fov_deg = 34 },
+  camera = { eye = {1.7, 1.9, 2.6}, target = {0, 0.3, 0}, fov_deg = 34 },
+  render = { walls = "frame" },
 }

@@ -113,7 +113,7 @@ static const rigid_case cases[] = {
     {"roll down", "rolling-ball", {"speed=0", "angle=20"}, 2, {{ROLL_PERCENT, 0.5, 0.1}}},
     {"free rotation", "gyroscope", {NULL}, 100, {{SPIN_RELATIVE, 1e-6}, {KINETIC_RELATIVE, 1e-3}}},
     {"collision", "collision", {NULL}, 0.6, {{MOMENTUM_RELATIVE, 1e-12}}},
-#define RABBITS(n) {"rabbits " #n, "rabbits-in-bowl", {"n=" #n}, 8, {{REST_JOULE, AT_REST}, {DEEPEST_PERCENT, 1}, {LEFT_MM}, {MEAN_MS}, {US_PER_PRODUCT}, {COLD_PRODUCTS}}, true}
+#define RABBITS(n) {"rabbits " #n, "rabbits-in-bowl", {"n=" #n}, 6, {{REST_JOULE, AT_REST}, {DEEPEST_PERCENT, 1}, {LEFT_MM}, {MEAN_MS}, {US_PER_PRODUCT}, {COLD_PRODUCTS}}, true}
     RABBITS(125), RABBITS(250), RABBITS(500), RABBITS(1000),
 };
 /* clang-format on */
