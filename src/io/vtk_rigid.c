@@ -6,10 +6,11 @@
 #include "geom/trimesh_make.h"
 #include "io/vtk.h"
 
-/* Chosen: edges across a surface, fewer when bodies are many, so that a frame of a thousand stays near 20 MB; thin parts get up to half as
+/* Chosen: edges across a surface, fewer when bodies are many, so that a frame of a thousand stays below 30 MB; thin parts get up to half as
  * many more. */
 static double cells_across(int bodies) { return fmax(8, fmin(32, 100 / sqrt(bodies))); }
 
+#define CELLS_MOST 256
 #define MANY 100     /* bodies from which spheres have 320 triangles instead of 1280 */
 #define ROUNDING 0.1 /* of its smallest edge: a box rounded by less is shown with sharp edges */
 
@@ -35,7 +36,10 @@ static talus_status mesh_of_shape(const tl_shape_tree *t, int node, int bodies, 
     double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)), edge = longest / cells_across(bodies),
            feature = tl_shape_feature_size(t, node);
     if (feature > 0) edge = fmax(fmin(edge, feature / 1.5), edge / 1.5);
-    return tl_surface_march(t, node, edge, out, err);
+    talus_status status = tl_surface_march(t, node, edge, out, err);
+    if (status == TALUS_BAD_INPUT && feature > 0 && feature < edge) /* thinner than the lattice all over */
+        status = tl_surface_march(t, node, fmax(feature / 2, longest / CELLS_MOST), out, err);
+    return status;
 }
 
 talus_status tl_body_meshes_create(tl_body_meshes *out, const tl_scene *s, talus_error *err)

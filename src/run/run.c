@@ -211,16 +211,20 @@ static talus_status draw(run *r, talus_error *err)
 
 static bool is_due(int64_t frame, int every) { return every > 0 && frame % every == 0; }
 
+static talus_status draw_if_due(run *r, talus_error *err)
+{
+    bool due = is_due(r->sim->state.frame, r->scene->output.images_every) && !r->o->no_pictures;
+    return due && !r->interrupted ? draw(r, err) : TALUS_OK;
+}
+
+/* The picture comes last, because it takes longest: a run that is resumed at this frame draws it then. */
 static talus_status reach_frame(run *r, talus_error *err)
 {
-    const tl_output_spec *out = &r->scene->output;
-    int64_t frame = r->sim->state.frame;
     TL_TRY(write_frame(r, err));
-    TL_TRY(save(r, is_due(frame, out->checkpoint_every), err));
+    TL_TRY(save(r, is_due(r->sim->state.frame, r->scene->output.checkpoint_every), err));
     tell(r, "frame");
     if (tl_seconds() - r->listed > LIST_SECONDS) TL_TRY(write_list(r, err));
-    if (is_due(frame, out->images_every) && !r->o->no_pictures && !r->interrupted) return draw(r, err);
-    return TALUS_OK;
+    return draw_if_due(r, err);
 }
 
 /* ---- begin ---- */
@@ -325,7 +329,9 @@ static talus_status play(run *r, bool resumed, talus_error *err)
     if (r->scene->output.frames) TL_TRY(tl_body_meshes_create(&r->meshes, r->scene, err));
     r->began = r->listed = tl_seconds();
     r->t_began = s->t;
+    bool between = s->t != (double)s->frame / r->scene->fps;
     if (!resumed) TL_TRY(reach_frame(r, err));
+    if (resumed && !between) TL_TRY(draw_if_due(r, err));
     while (s->frame < r->frames && !r->interrupted) {
         talus_status status = tl_sim_frame(r->sim, after_step, r, err);
         if (r->failed != TALUS_OK) return TL_FAIL(err, r->failed, "%s", r->why.message);

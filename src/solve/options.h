@@ -3,14 +3,11 @@
 #ifndef TL_SOLVE_OPTIONS_H
 #define TL_SOLVE_OPTIONS_H
 
-#include "math/factor.h"
 #include "solve/precond/precond.h"
 
 typedef struct tl_options {
     tl_precond *precond;    /* built for the problem's A; NULL = none. Methods that solve with
                                A + diagonal update it and restore plain A before they return */
-    tl_factor *factor;      /* contact: kept by the caller from step to step, so that an unchanged pattern is
-                               analysed once (values never depend on it); NULL = the method makes its own */
     int line_searches;      /* pip, auglag: step lengths tried per Newton step (1 = full step only) */
     double penalty;         /* auglag, admm, auglag-ipn: relative to the diagonal of A; 0 = the method's default */
     double inner_tolerance; /* relative residual of inner linear solves; 0 = the method's default */

@@ -44,7 +44,8 @@ void tl_sim_free(tl_sim *sim);
  * the state as it was. */
 talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err);
 /* Steps until the next frame, state.frame + 1 at (frame + 1) / fps exactly. `stop`, asked after each step, ends early: interrupted, with a
- * good state between frames. May be NULL. */
+ * good state between frames. After the step that reaches the frame its answer is not needed: the frame is complete, and the caller
+ * goes on or not. May be NULL. */
 talus_status tl_sim_frame(tl_sim *sim, bool (*stop)(void *user, const tl_sim *sim), void *user, talus_error *err);
 
 #endif

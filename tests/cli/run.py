@@ -36,7 +36,7 @@ for i = 1, 9 do
     at = {0.02 * i, 0.05 + 0.21 * i, 0.01 * (i % 3)}, rotation_deg = {0, 5 * i, 0} }
 end
 return scene { talus = 1, engine = "grid", title = "Killed often", duration = 0.8, fps = 50, dt_max = 0.005, bodies = bodies,
-  output = { checkpoint_every = 10 }, grid = { cells = {8, 8, 8}, cell = 1, origin = {-4, -1, -4} },
+  output = { checkpoint_every = 10, images_every = 8 }, grid = { cells = {8, 8, 8}, cell = 1, origin = {-4, -1, -4} },
   render = { width = 64, height = 36, samples = 1 } }
 """
 
@@ -141,6 +141,7 @@ def plain_run(t):
     check(abs(float(paddle[4]) + 0.8) < 1e-14, f"the paddle is at {paddle[4]}")
     files = [e.get("file") for e in xml.parse(folder / "run.pvd").iter("DataSet")]
     check(len(files) == 82 and all((folder / f).exists() for f in files), "run.pvd names the frames")
+    check(sorted(p.name for p in (folder / "images").iterdir()) == [f"frame-{k:04d}.png" for k in range(0, 41, 8)], "pictures")
     check(sorted(p.name for p in (folder / "checkpoints").iterdir()) == [f"frame-{k:04d}.h5" for k in (0, 10, 20, 30, 40)], "kept checkpoints")
     # a finished run is left as it is
     before = {p: p.stat().st_mtime_ns for p in folder.rglob("*")}

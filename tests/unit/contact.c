@@ -2,6 +2,8 @@
 #include "base/random.h"
 #include "bench/gen_contact.h"
 #include "check.h"
+#include "solve/contact/body_matrix.h"
+#include "solve/contact/islands.h"
 #include "solve/contact/method.h"
 #include "solve/vecops.h"
 #include "split.h"
@@ -353,6 +355,145 @@ static void assembly_matches_its_factors(void **state)
     tl_arena_reset(&arena);
 }
 
+/* ---- what the methods work with ---- */
+
+static tl_pairs pairs_of(const tl_contact *p)
+{
+    tl_pairs t;
+    CHECK_OK(tl_arena_reserve(&arena, tl_pairs_bytes(p), &err));
+    assert_true(tl_pairs_build(p, &t, &arena));
+    return t;
+}
+
+/* (M + J^T D J) (H^-1 b) = b, with D of each contact random, symmetric and definite. */
+static void block_factor_solves(void **state)
+{
+    (void)state;
+    tl_gen_contact g;
+    CHECK_OK(tl_gen_contact_wall(&g, 7, 6, 10, 0.6, &err));
+    tl_pairs t = pairs_of(&g.problem);
+    tl_body_matrix H;
+    assert_true(tl_body_matrix_build(&H, &t, &arena));
+    int64_t lanes = tl_pairs_lanes(&t);
+    double *D = TL_TAKE_ZERO(&arena, double, 9 * (int64_t)t.contacts), *b = TL_TAKE_ZERO(&arena, double, lanes);
+    double *x = TL_TAKE_ZERO(&arena, double, lanes), *y = TL_TAKE_ZERO(&arena, double, lanes);
+    tl_body_matrix_start(&H, &t);
+    for (int32_t c = 0; c < t.contacts; c++) {
+        double v[3], *d = D + 9 * c;
+        for (int k = 0; k < 3; k++) v[k] = tl_random_normal(7, (uint64_t)c, (uint64_t)k);
+        for (int k = 0; k < 9; k++) d[k] = 100 * (v[k / 3] * v[k % 3] + (k % 4 ? 0 : 1));
+        tl_body_matrix_add(&H, &t, c, d);
+    }
+    for (int32_t i = 0; i < t.moving; i++)
+        for (int k = 0; k < 6; k++) b[TL_BODY_LANES * i + k] = tl_random_normal(8, (uint64_t)i, (uint64_t)k);
+    assert_true(tl_body_matrix_factor(&H));
+    tl_body_matrix_solve(&H, b, x);
+
+    for (int32_t i = 0; i < t.moving; i++)
+        for (int k = 0; k < 3; k++) {
+            const double *v = x + TL_BODY_LANES * i, *I = t.inertia + 9 * i + 3 * k;
+            y[TL_BODY_LANES * i + k] = t.mass[i] * v[k];
+            y[TL_BODY_LANES * i + 3 + k] = I[0] * v[3] + I[1] * v[4] + I[2] * v[5];
+        }
+    for (int32_t c = 0; c < t.contacts; c++) {
+        tl_lanes4 u = tl_pair_change(&t.pair[c], x);
+        for (int s = 0; s < 2; s++)
+            for (int k = 0; k < 6 && t.pair[c].body[s] >= 0; k++)
+                for (int r = 0; r < 3; r++)
+                    y[TL_BODY_LANES * t.pair[c].body[s] + k] +=
+                        t.pair[c].J[s][k][r] *
+                        (D[9 * c + 3 * r] * u[0] + D[9 * c + 3 * r + 1] * u[1] + D[9 * c + 3 * r + 2] * u[2]);
+    }
+    for (int64_t k = 0; k < lanes; k++) CHECK_NEAR(y[k], b[k], 1e-10); /* condition 1e4 */
+
+    /* a contact that pulls: not definite */
+    tl_body_matrix_start(&H, &t);
+    tl_body_matrix_add(&H, &t, 0, (double[]){-1e6, 0, 0, 0, 0, 0, 0, 0, 0});
+    assert_false(tl_body_matrix_factor(&H));
+    tl_gen_contact_free(&g);
+    tl_arena_reset(&arena);
+}
+
+/* Two towers far from each other, and a box in the air. */
+static void islands_of_two_towers(void **state)
+{
+    (void)state;
+    tl_gen_box box[6];
+    for (int i = 0; i < 6; i++)
+        box[i] = (tl_gen_box){{i % 2 ? 5 : 0, 0.1 + 0.2 * (i / 2), 0}, {0.2, 0.2, 0.2}, i % 2 ? 8 : 2};
+    box[4].center[1] = 3;
+    tl_gen_contact g;
+    CHECK_OK(tl_gen_contact_boxes(&g, 6, box, 0.5, (double[]){0, -9.81, 0}, 0.01, &err));
+    tl_pairs t = pairs_of(&g.problem);
+    tl_islands all;
+    CHECK_OK(tl_arena_reserve(&arena, tl_islands_bytes(&g.problem), &err));
+    tl_islands_build(&t, &all, &arena);
+    assert_int_equal(all.count, 2);
+    assert_int_equal(all.first[2], t.contacts);
+    for (int k = 0; k < 2; k++) {
+        const tl_pairs *s = &all.island[k];
+        int odd = s->of_moving[0] % 2;
+        assert_int_equal(s->moving, odd ? 3 : 2);
+        assert_int_equal(s->contacts, 4 * s->moving);
+        for (int i = 0; i < s->moving; i++) CHECK_NEAR(s->mass[i], odd ? 8 : 2, 1e-12);
+        for (int c = 0; c < s->contacts; c++)
+            for (int side = 0; side < 2; side++) {
+                int32_t own = s->pair[c].body[side], whole = t.pair[all.contact[all.first[k] + c]].body[side];
+                assert_int_equal(own < 0 ? -1 : s->of_moving[own], whole < 0 ? -1 : t.of_moving[whole]);
+                assert_int_equal(s->pair[c].place[side], own < 0 ? s->moving : own);
+            }
+    }
+    /* solved apart, they carry what they carry */
+    double *lam = TL_TAKE_ZERO(&arena, double, g.space.n);
+    tl_options o = tl_options_default();
+    tl_contact_report r;
+    CHECK_OK(tl_contact_solve(tl_contact_method_find("newton-shift"), &g.problem, &o, &(tl_stop){1e-10, 0, 0}, lam,
+                              &arena, NULL, &r, &err));
+    assert_int_equal(r.outcome.result, TL_CONVERGED);
+    CHECK_REL(r.certificate.normal_sum, (6 * 8 + 3 * 2) * G_DT, 1e-8);
+    tl_gen_contact_free(&g);
+    tl_arena_reset(&arena);
+}
+
+/* No switch: at the mantle a switch makes contacts flip for ever. */
+static void shift_is_continuous(void **state)
+{
+    (void)state;
+    tl_pair c = {.mu = 0.5};
+    const double u[3] = {0, 3, 4};
+    CHECK_NEAR(tl_pair_shift(&c, u, (double[]){0, 0, 0}), 2.5, 1e-15);       /* open */
+    CHECK_NEAR(tl_pair_shift(&c, u, (double[]){2, -0.6, -0.8}), 2.5, 1e-15); /* slides */
+    CHECK_NEAR(tl_pair_shift(&c, u, (double[]){2, 0.89, 0}), 0, 0);          /* sticks */
+    CHECK_NEAR(tl_pair_shift(&c, u, (double[]){2, 0, 0.95}), 1.25, 1e-14);
+    c.mu = 0;
+    CHECK_NEAR(tl_pair_shift(&c, u, (double[]){2, 0, 0}), 0, 0);
+}
+
+/* The same answer, bit for bit, with W written out and without. */
+static void works_without_assembled_matrix(void **state)
+{
+    (void)state;
+    tl_gen_contact g;
+    CHECK_OK(tl_gen_contact_wall(&g, 5, 4, 1, 0.6, &err));
+    tl_contact_operator op = {&g.bodies, TL_TAKE(&arena, double, 6 * g.bodies.count)};
+    tl_contact bare = g.problem;
+    bare.W = tl_contact_operator_linop(&op);
+    double *x[2] = {TL_TAKE(&arena, double, g.space.n), TL_TAKE(&arena, double, g.space.n)};
+    tl_options o = tl_options_default();
+    for (int i = 0; i < tl_contact_method_count(); i++) {
+        tl_contact_report r[2];
+        for (int k = 0; k < 2; k++) {
+            tl_vec_fill(g.space.n, 0, x[k]);
+            CHECK_OK(tl_contact_solve(tl_contact_method_at(i), k ? &bare : &g.problem, &o, &(tl_stop){1e-8, 40, 0},
+                                      x[k], &arena, NULL, &r[k], &err));
+        }
+        assert_memory_equal(x[0], x[1], sizeof(double) * (size_t)g.space.n);
+        CHECK_NEAR(r[0].certificate.residual, r[1].certificate.residual, 1e-14);
+    }
+    tl_gen_contact_free(&g);
+    tl_arena_reset(&arena);
+}
+
 /* ---- split in parts ---- */
 
 typedef struct job {
@@ -464,6 +605,10 @@ int main(void)
         cmocka_unit_test(certificate_vanishes_at_the_solution),
         cmocka_unit_test(wall_has_the_known_sum),
         cmocka_unit_test(assembly_matches_its_factors),
+        cmocka_unit_test(block_factor_solves),
+        cmocka_unit_test(islands_of_two_towers),
+        cmocka_unit_test(shift_is_continuous),
+        cmocka_unit_test(works_without_assembled_matrix),
         cmocka_unit_test(same_certificate_on_parts),
         cmocka_unit_test(bad_problems_are_named),
         cmocka_unit_test(table_lookups),

@@ -19,6 +19,9 @@
 #define NEWTON_MAX 60       /* Newton steps in all, unless the caller asks for another cap */
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 50
+#define COLD_ABOVE 1e-3 /* m/s: residual after those sweeps above which ADMM goes on */
+#define COLD_KAPPA 30.0
+#define COLD_ITERATIONS 60
 #define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
 #define LINE_SEARCH_MAX 12
 
@@ -288,6 +291,18 @@ done:
     out->residual = least;
 }
 
+/* De Saxce shifts of lam, from the velocities that it causes. Returns the residual. */
+static double start_shift(state *s, const double *lam)
+{
+    double most = tl_pairs_residual(s->t, lam, s->dv);
+    for (int32_t c = 0; c < s->t->contacts; c++) {
+        double u[3];
+        tl_pair_velocity(&s->t->pair[c], s->dv, u);
+        s->s[c] = tl_pair_shift(&s->t->pair[c], u, lam + 3 * (int64_t)c);
+    }
+    return most;
+}
+
 /* One island, from lam to lam. */
 static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w)
 {
@@ -302,20 +317,21 @@ static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_ar
     if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > SWEEP_ABOVE) {
         tl_pairs_push(t, lam, s->dv);
         tl_contact_sweep(t, SWEEPS_FIRST, TL_SWEEP_DISC, lam, s->dv, w);
-        for (int32_t c = 0; c < t->contacts; c++) {
-            double u[3];
-            tl_pair_velocity(&t->pair[c], s->dv, u);
-            s->s[c] = tl_pair_shift(&t->pair[c], u, lam + 3 * (int64_t)c);
-        }
-        out.residual = tl_pairs_residual(t, lam, s->out);
+        out.residual = start_shift(s, lam);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     }
     if (out.result != TL_OUT_OF_ITERATIONS) return out;
 
-    if (tl_body_matrix_build(&s->H, t, a))
+    if (!tl_body_matrix_build(&s->H, t, a)) out.result = TL_BROKE_DOWN;
+    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > COLD_ABOVE) {
+        tl_admm cold = {t, &s->H, COLD_KAPPA, s->x, s->Jd, s->d, s->g};
+        tl_outcome admm = {.result = TL_OUT_OF_ITERATIONS};
+        tl_admm_run(&cold, stop, COLD_ITERATIONS, lam, &admm, w);
+        out.residual = start_shift(s, lam);
+        if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+    }
+    if (out.result == TL_OUT_OF_ITERATIONS)
         minimise(s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
-    else
-        out.result = TL_BROKE_DOWN;
     if (s->shift && out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
         tl_pairs_push(t, lam, s->dv);
         tl_contact_sweep(t, SWEEPS_LAST, TL_SWEEP_DISC, lam, s->dv, w);

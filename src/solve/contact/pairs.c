@@ -97,7 +97,7 @@ double tl_pair_residual(const tl_pair *c, const double u[3], const double lam[3]
     double e_n = fabs(lam[0] - fmax(0, lam[0] - c->w_n * u[0])) / c->w_n;
     double t[2] = {lam[1] - c->w_t * u[1], lam[2] - c->w_t * u[2]};
     tl_project_disc(c->mu * fmax(lam[0], 0), t);
-    double e_t = hypot(lam[1] - t[0], lam[2] - t[1]) / c->w_t;
+    double x = lam[1] - t[0], y = lam[2] - t[1], e_t = sqrt(x * x + y * y) / c->w_t;
     return fmax(e_n, e_t);
 }
 

@@ -86,13 +86,15 @@ double tl_pair_residual(const tl_pair *c, const double u[3], const double lam[3]
 /* Largest over contacts for lam, with dv (scratch, [lanes]) recomputed from it. */
 double tl_pairs_residual(const tl_pairs *t, const double *lam, double *dv);
 
-/* De Saxce shift of a contact: mu |u_t| where it slides. A contact strictly inside of its cone sticks, and its u_t is
- * rounding, which a large mu would blow up. */
+/* De Saxce shift of a contact: mu |u_t| where it slides or is open, none where its friction stays clear of the cone's
+ * mantle: there it sticks, its u_t is the method's error, and a large mu would blow that up. In between (0.9 to 1 of
+ * the friction it may use; chosen) in proportion: a switch makes contacts at the mantle flip for ever. */
 static inline double tl_pair_shift(const tl_pair *c, const double u[3], const double lam[3])
 {
-    double most = c->mu * lam[0];
-    if (!(lam[0] > 0) || hypot(lam[1], lam[2]) < 0.999 * most) return 0;
-    return c->mu * hypot(u[1], u[2]);
+    double full = c->mu * sqrt(u[1] * u[1] + u[2] * u[2]), most = c->mu * lam[0];
+    if (!(most > 0)) return full;
+    double used = sqrt(lam[1] * lam[1] + lam[2] * lam[2]) / most;
+    return full * fmin(1, fmax(0, 10 * used - 9));
 }
 
 /* Friction in its disc of radius mu lam_n; lam_n at least 0. */

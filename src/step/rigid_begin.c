@@ -1,0 +1,178 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/rigid/contacts.h"
+#include "step/rigid.h"
+
+#define ITERATIONS_MAX 500   /* of methods that have no limit of their own */
+#define ITERATIONS_RATIO 300 /* with masses of TOLD_RATIO and more */
+#define SLOP_MOST 1e-4       /* m */
+#define SLOP_EXTENT 5e-3     /* of the smallest extent of all free bodies */
+#define MOVE_REACHES 2.0     /* a body near others moves at most so many of its radii per step, */
+#define TURN_MOST 0.5        /* and turns at most so many rad: margins and linear gaps hold that far */
+#define TOLD_OVERLAPS 5      /* pairs named before the first step */
+#define TOLD_RATIO 1e9       /* of masses: above, rounding shows in the motion of the lightest */
+
+static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for rigid bodies"); }
+
+/* ---- begin and end of a simulation ---- */
+
+static talus_status refuse_what_is_not_there(const tl_scene *s, talus_error *err)
+{
+    const char *file = s->file ? s->file : "scene";
+    if (s->fill_count || s->emitter_count)
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%.200s: fills and emitters cannot be run yet: engine \"grid\" has rigid bodies only so far",
+                       file);
+    for (int i = 0; i < s->body_count; i++)
+        if (s->bodies[i].material >= 0 && s->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC)
+            return TL_FAIL(err, TALUS_UNSUPPORTED,
+                           "%.200s: body \"%.60s\" is elastic and cannot be run yet: engine \"grid\" has rigid bodies "
+                           "only so far",
+                           file, s->bodies[i].name);
+    return TALUS_OK;
+}
+
+static double default_slop(const tl_rigid *r)
+{
+    double slop = SLOP_MOST;
+    for (int32_t i = 0; i < r->scene_count; i++)
+        if (r->body[i].kind == TL_BODY_FREE) slop = fmin(slop, SLOP_EXTENT * r->body[i].extent);
+    return slop;
+}
+
+static const char *method_name(const tl_solver_spec *s)
+{
+    if (s->contact.method && *s->contact.method) return s->contact.method;
+    return s->cone && !strcmp(s->cone, "pyramid") ? "pgs-pyramid" : "newton-shift";
+}
+
+static const char *name_of(const tl_sim *sim, int32_t i)
+{
+    return i < sim->rigid.scene_count ? sim->scene->bodies[i].name : "walls";
+}
+
+void tl_rigid_begin_bodies(const tl_rigid *r, const tl_motion *from, tl_motion *body, tl_pose *pose)
+{
+    memcpy(body, from, sizeof *body * (size_t)r->scene_count);
+    for (int32_t i = r->scene_count; i < r->count; i++) body[i] = (tl_motion){.q = tl_quat_identity()};
+    for (int32_t i = 0; i < r->count; i++) pose[i] = tl_rigid_pose(&r->body[i], &body[i]);
+}
+
+/* Overlaps of the scene are the user's to know of; they are pushed apart slowly, without a kick. */
+static talus_status tell_overlaps(tl_sim *sim, double slop, talus_error *err)
+{
+    const tl_rigid *r = &sim->rigid;
+    tl_arena *a = &sim->arena;
+    tl_motion *body = TL_TAKE(a, tl_motion, r->count);
+    tl_pose *pose = TL_TAKE(a, tl_pose, r->count);
+    double *friction = TL_TAKE_ZERO(a, double, r->count);
+    if (!body || !pose || !friction) return no_memory(err);
+    tl_rigid_begin_bodies(r, sim->state.rigid.body, body, pose);
+    tl_rigid_view view = {r, sim->scene, body, pose, friction};
+    tl_rigid_contacts c;
+    TL_TRY(tl_rigid_detect(&view, 0, &sim->state.rigid, a, &c, err));
+    int32_t told = 0, more = 0;
+    for (int32_t k = 0; k < c.count;) {
+        int32_t begin = k;
+        double deepest = 0;
+        for (; k < c.count && c.point[k].a == c.point[begin].a && c.point[k].b == c.point[begin].b; k++)
+            deepest = fmin(deepest, c.point[k].gap);
+        if (!(deepest < -2 * slop)) continue;
+        if (told++ < TOLD_OVERLAPS)
+            tl_log_write(&sim->log, 0, "bodies \"%s\" and \"%s\" overlap by %.3g m at the start",
+                         name_of(sim, c.point[begin].a), name_of(sim, c.point[begin].b), -deepest);
+        else
+            more++;
+    }
+    if (more) tl_log_write(&sim->log, 0, "%d more pairs of bodies overlap at the start", (int)more);
+    return TALUS_OK;
+}
+
+/* Forces that hold the heaviest up are rounded to 1e-16 of themselves, which is no longer small for the lightest. */
+static bool tell_mass_ratio(const tl_sim *sim)
+{
+    int32_t light = -1, heavy = -1;
+    const tl_rigid_body *b = sim->rigid.body;
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+        if (b[i].kind != TL_BODY_FREE) continue;
+        if (light < 0 || b[i].mass < b[light].mass) light = i;
+        if (heavy < 0 || b[i].mass > b[heavy].mass) heavy = i;
+    }
+    if (light < 0 || !(b[heavy].mass > TOLD_RATIO * b[light].mass)) return false;
+    tl_log_write(
+        &sim->log, 0,
+        "masses from %.3g kg (\"%s\") to %.3g kg (\"%s\"), a ratio of %.3g: forces between them have %d good digits",
+        b[light].mass, name_of(sim, light), b[heavy].mass, name_of(sim, heavy), b[heavy].mass / b[light].mass,
+        (int)fmax(0, 16 - log10(b[heavy].mass / b[light].mass)));
+    return true;
+}
+
+talus_status tl_rigid_begin(tl_sim *sim, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    TL_TRY(refuse_what_is_not_there(s, err));
+    tl_rigid_kept *k = TL_NEW_ZERO(tl_rigid_kept, 1);
+    sim->own = k;
+    if (!k) return no_memory(err);
+    k->method = tl_contact_method_find(method_name(&s->solver));
+    if (!k->method)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "there is no contact method \"%.60s\"", method_name(&s->solver));
+    TL_TRY(tl_rigid_create(&sim->rigid, s, err));
+    TL_TRY(tl_rigid_state_begin(&sim->state.rigid, &sim->rigid, s, err));
+    k->slop = s->solver.contact.slop > 0 ? s->solver.contact.slop : default_slop(&sim->rigid);
+    k->lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
+    if (!k->lost) return no_memory(err);
+    k->iterations = s->solver.contact.iterations;
+    if (tell_mass_ratio(sim) && !k->iterations) k->iterations = ITERATIONS_RATIO;
+    if (!k->iterations && strncmp(k->method->name, "newton", 6)) k->iterations = ITERATIONS_MAX;
+    return tell_overlaps(sim, k->slop, err);
+}
+
+void tl_rigid_end(tl_sim *sim)
+{
+    tl_rigid_kept *k = sim->own;
+    if (!k) return;
+    tl_free(k->lost);
+    tl_free(k);
+    sim->own = NULL;
+}
+
+/* ---- how long a step may be ---- */
+
+/* True when body i may touch something within dt. */
+static bool meets(const tl_sim *sim, int32_t i, double dt)
+{
+    const tl_rigid *r = &sim->rigid;
+    const tl_motion *body = sim->state.rigid.body;
+    tl_pose pose = tl_rigid_pose(&r->body[i], &body[i]);
+    tl_box3 box = tl_collider_bounds(r->body[i].collider, &pose);
+    for (int32_t j = 0; j < r->count; j++) {
+        tl_motion other = j < r->scene_count ? body[j] : (tl_motion){.q = tl_quat_identity()};
+        tl_pose there = tl_rigid_pose(&r->body[j], &other);
+        tl_box3 b = tl_collider_bounds(r->body[j].collider, &there);
+        double d = dt * tl_vec3_norm(tl_vec3_sub(body[i].v, other.v)) + r->body[i].reach;
+        if (r->body[j].reach < INFINITY) d += dt * tl_vec3_norm(other.w) * r->body[j].reach;
+        tl_touch touch[TL_TOUCHES_MAX];
+        int32_t axis = 0;
+        if (j == i || b.lo.x - d > box.hi.x || b.hi.x + d < box.lo.x || b.lo.y - d > box.hi.y ||
+            b.hi.y + d < box.lo.y || b.lo.z - d > box.hi.z || b.hi.z + d < box.lo.z)
+            continue;
+        if (tl_collide(r->body[i].collider, &pose, r->body[j].collider, &there, d, &axis, touch)) return true;
+    }
+    return false;
+}
+
+double tl_rigid_dt_wanted(const tl_sim *sim)
+{
+    const tl_rigid *r = &sim->rigid;
+    double most = sim->scene->dt_max > 0 ? sim->scene->dt_max : 1 / sim->scene->fps, dt = most;
+    for (int32_t i = 0; i < r->scene_count; i++) {
+        if (r->body[i].kind != TL_BODY_FREE) continue;
+        const tl_motion *m = &sim->state.rigid.body[i];
+        double limit = fmin(MOVE_REACHES * r->body[i].reach / tl_vec3_norm(m->v), TURN_MOST / tl_vec3_norm(m->w));
+        if (limit < dt && meets(sim, i, most)) dt = limit;
+    }
+    return dt;
+}
