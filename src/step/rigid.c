@@ -43,9 +43,9 @@
 /* Kept between steps; nothing here changes a result. */
 typedef struct kept {
     const tl_contact_method *method;
-    int iterations;    /* 0: the method's own */
-    double slop;       /* m */
-    bool *lost;        /* [scene_count] body was told to be outside of the domain */
+    int iterations; /* 0: the method's own */
+    double slop;    /* m */
+    bool *lost;     /* [scene_count] body was told to be outside of the domain */
 } kept;
 
 enum phase { PREDICT, DETECT, ASSEMBLE, SOLVE, MOVE, LOOK, BOUNCE, STABILISE, PHASES };
