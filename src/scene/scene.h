@@ -153,10 +153,10 @@ typedef struct tl_method_spec {
 
 /* Contacts of solids. */
 typedef struct tl_contact_spec {
-    const char *method;
-    double tolerance; /* m/s; 0: follows the speeds */
-    int iterations;   /* 0: the method's */
-    double slop;      /* m; 0: from the bodies */
+    const char *method; /* "": the step's own choice */
+    double tolerance;   /* m/s; 0: follows the speeds */
+    int iterations;     /* 0: the method's */
+    double slop;        /* m; 0: from the bodies */
 } tl_contact_spec;
 
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;

@@ -214,7 +214,7 @@ static const tl_context elastic_method = METHOD("elastic method", "an elastic me
 
 #define OBJECT tl_contact_spec
 static const tl_key contact_method_keys[] = {
-    {"method", TL_WORD, AT(method), "", ANY, "newton-shift", "by name; `*-convex` and `pgs-pyramid` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-pyramid|staggered"},
+    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: `newton-shift`, with `cone = \"pyramid\"` `pgs-pyramid`; that one and `*-convex` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-pyramid|staggered"},
     {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-8, or 1e-5 of the fastest body's speed if that is more"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
     {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},
@@ -226,7 +226,7 @@ static const tl_context contact_method = {"contact method", "a contact method", 
 static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
-    {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},
+    {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand and of solids, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},
     {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN_OPEN(0, 1), "1e-4", "relative target of the coupled solve"},
     {"sweeps", TL_INTEGER, AT(sweeps), "", WITHIN(0, 100000), "0", "passes of a scheme, at most; 0: the scheme's own"},
     {"on_unconverged", TL_CHOICE, AT(on_unconverged), "", ANY, "accept", "what to do when the target is missed; every step's certificate is recorded either way", "accept|shrink_dt|fail"},

@@ -465,6 +465,8 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
             consider(p, &right, i, span, deepest);
             consider(p, &left, i, -span, deepest);
         }
+        if (count + 2 > most && right.best >= 0 && left.best >= 0) /* room for one */
+            *(left.score > right.score ? &right : &left) = (choice){-1, least};
         if (right.best >= 0) chosen[count++] = right.best;
         if (left.best >= 0) chosen[count++] = left.best;
     }
