@@ -12,6 +12,7 @@
 #define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
 #define SAG 0.12  /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
 #define OPEN 0.25 /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
+#define WALK_STEPS 64 /* a stretch by ten closes 0.9^64 of its gap */
 #define TURN_MIN 0.01 /* radians: what a body may turn in a step, at least */
 
 /* One of the two bodies, placed. */
@@ -101,6 +102,19 @@ static double distance(const solid *s, tl_vec3 p, tl_vec3 *normal)
     double d = local_distance(s->c, to_local(s, p), normal);
     if (normal) *normal = tl_mat3_mul_vec(s->R, tl_vec3_normalize_or(*normal, (tl_vec3){0, 1, 0}));
     return d;
+}
+
+/* How far away the surface is along -n, for a point whose distance is d: lower bounds, as at the mouth of a pipe that was cut out of a
+ * cylinder, are walked down. Infinite beyond `most`. */
+static double walk(const solid *s, tl_vec3 from, tl_vec3 n, double d, double most)
+{
+    if (s->spacing == 0 || s->c->field->field.tight || !(d > OPEN * s->spacing)) return d;
+    for (int step = 0; step < WALK_STEPS && d <= most; step++) {
+        double more = distance(s, tl_vec3_add_scaled(from, -d, n), NULL);
+        d += more;
+        if (more < TIE * s->spacing) return d;
+    }
+    return INFINITY;
 }
 
 /* ---- candidates ---- */
@@ -284,7 +298,12 @@ static void find_normals(pair *p)
         tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
         double d = distance(other, tl_vec3_add(c.at, step), &n);
         if (tl_vec3_dot(n, own) > (c.flat ? -FACING_FLAT : FACING)) continue;
-        if (is_exact(other)) c.gap = d - tl_vec3_dot(n, step);
+        double most = p->margin + SAG * p->s[c.owner].spacing;
+        if (is_exact(other))
+            c.gap = walk(other, tl_vec3_add(c.at, step), n, d, most + tl_vec3_norm(step)) - tl_vec3_dot(n, step);
+        else
+            c.gap = walk(other, c.at, n, c.gap, most);
+        if (c.gap == INFINITY) continue;
         if (c.flat && other->c->kind != TL_COLLIDER_HALF_SPACE)
             n = tl_vec3_neg(own); /* whatever touches a face pushes square to it */
         c.normal = c.owner == 0 ? n : tl_vec3_neg(n);
@@ -331,7 +350,8 @@ static void add_sphere(pair *p)
 {
     const solid *b = &p->s[1];
     tl_vec3 centre = to_world(b, b->c->centre), n;
-    double d = distance(&p->s[0], centre, &n) - b->c->radius;
+    double d = distance(&p->s[0], centre, &n);
+    d = walk(&p->s[0], centre, n, d, b->c->radius + p->margin) - b->c->radius;
     if (d <= p->margin && p->count < CANDIDATES)
         p->list[p->count++] =
             (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, d, 2, false};
@@ -379,7 +399,8 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
     }
     if (!(best < start - TIE * h)) return false;
     if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
-    double a = exact_distance(&p->s[0], at), b = exact_distance(&p->s[1], at);
+    double a = walk(&p->s[0], at, tl_vec3_neg(axis), exact_distance(&p->s[0], at), p->margin + h);
+    double b = walk(&p->s[1], at, axis, exact_distance(&p->s[1], at), p->margin + h);
     *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false};
     return a + b < seed->gap - TIE * h;
 }
@@ -489,12 +510,17 @@ static tl_touch touch_of(const pair *p, const candidate *c)
     return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
 }
 
-/* Refined points may have met: true when none from `first` on is there already. */
-static bool is_new(const pair *p, const tl_touch *first, const tl_touch *t)
+/* Refined points may have met: then the deeper one stays. */
+static int keep(const pair *p, tl_touch *first, tl_touch *end, tl_touch t)
 {
-    for (; first < t; first++)
-        if (tl_vec3_norm(tl_vec3_sub(first->at, t->at)) < APART * p->spacing) return false;
-    return true;
+    if (t.gap > p->margin) return 0;
+    for (; first < end; first++)
+        if (tl_vec3_norm(tl_vec3_sub(first->at, t.at)) < APART * p->spacing) {
+            if (t.gap < first->gap - TIE * p->spacing) *first = t;
+            return 0;
+        }
+    *end = t;
+    return 1;
 }
 
 /* Sides by normal, from the deepest candidate on; each keeps its share of the room. */
@@ -517,10 +543,7 @@ static int select_touches(const pair *p, tl_touch *out)
     for (int8_t k = 0; k < sides; k++) {
         int chosen[5], n = reduce(p, side, k, most, chosen);
         int first = count;
-        for (int i = 0; i < n; i++) {
-            out[count] = touch_of(p, &p->list[chosen[i]]);
-            count += out[count].gap <= p->margin && is_new(p, out + first, &out[count]);
-        }
+        for (int i = 0; i < n; i++) count += keep(p, out + first, out + count, touch_of(p, &p->list[chosen[i]]));
     }
     return count;
 }
