@@ -7,7 +7,9 @@
 #define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
 #define FACING_FLAT 0.7 /* the same for a point on a face, opposite */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
-#define APART 0.3       /* of the spacing: points that span less do not add support */
+#define FINER                                                                                                          \
+    1e-6 /* of the spacing: gains of a search between samples that count; the force of a body that rolls acts there */
+#define APART 0.3 /* of the spacing: points that span less do not add support */
 #define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
 #define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
 #define SAG 0.12  /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
@@ -30,6 +32,7 @@ typedef struct candidate {
     double away; /* distance of the other body, as far as its field knows */
     int owner;   /* 0: A, 1: B, 2: both, the place is halfway */
     bool flat;   /* on a face of its owner */
+    bool lowest; /* the nearest place of all around it */
 } candidate;
 
 typedef struct pair {
@@ -179,7 +182,7 @@ static void add_samples(pair *p, int owner)
             bool kept = i == least ? gap[i] <= margin : gap[i] <= open && (g->flat[q] != TL_FLAT_LEAF || i == face);
             if (kept)
                 add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], gap[i], owner,
-                                   g->flat[q]});
+                                   g->flat[q], false});
         }
         k++;
     }
@@ -239,7 +242,7 @@ static void add_rim(pair *p, int owner, const tl_rim *rim)
         double d = distance(b, place, NULL);
         if (d <= p->margin)
             add(p, (candidate){place, tl_vec3_scale(0.7071067811865476, tl_vec3_add(OUT(angle), axis)), d, d, owner,
-                               false});
+                               false, true});
     }
 #undef OUT
 #undef ALONG
@@ -259,7 +262,7 @@ static void add_edge(pair *p, tl_vec3 from, tl_vec3 to, tl_vec3 normal, int dept
         return;
     }
     double d = distance(g, middle, NULL);
-    if (d <= p->margin) add(p, (candidate){middle, normal, d, d, 1, false});
+    if (d <= p->margin) add(p, (candidate){middle, normal, d, d, 1, false, false});
 }
 
 static void add_box(pair *p)
@@ -272,8 +275,8 @@ static void add_box(pair *p)
         corner[k] = tl_vec3_add(to_world(b, b->c->centre), tl_mat3_mul_vec(R, tl_vec3_mul(sign[k], b->c->half)));
         double d = distance(&p->s[0], corner[k], NULL);
         if (d <= p->margin)
-            add(p,
-                (candidate){corner[k], tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])), d, d, 1, false});
+            add(p, (candidate){corner[k], tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])), d, d, 1,
+                               false, false});
     }
     for (int k = 0; k < 8; k++)
         for (int axis = 1; axis < 8; axis *= 2)
@@ -354,7 +357,7 @@ static void add_sphere(pair *p)
     d = walk(&p->s[0], centre, n, d, b->c->radius + p->margin) - b->c->radius;
     if (d <= p->margin && p->count < CANDIDATES)
         p->list[p->count++] =
-            (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, d, 2, false};
+            (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, d, 2, false, true};
 }
 
 /* ---- between the samples ---- */
@@ -370,13 +373,14 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
 }
 
 /* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), not further than two spacings. True when the gap
- * there is smaller than the seed's by more than a tie. */
+ * there is smaller than the seed's. */
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
     double d[2], start = 0, best = INFINITY, rate = 2 * h;
+    bool lowest = false;
     tl_vec3 n[2], x = seed->at, at = x, axis = seed->normal, slope, last_slope = {0, 0, 0}, last = x;
-    for (int step = 0; step < 10; step++) {
+    for (int step = 0; step < 16; step++) {
         double sum = sum_at(p, x, d, n, &slope);
         if (step == 0 && tl_vec3_dot(n[0], n[1]) > 0) return false;
         if (step == 0) start = sum;
@@ -391,18 +395,18 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
             rate = sy > 0 ? tl_vec3_norm2(s) / sy : 2 * rate;
         }
         double length = rate * tl_vec3_norm(slope);
-        if (length < 1e-4 * h) break;
+        if ((lowest = length < 1e-4 * h)) break;
         last = x;
         last_slope = slope;
         x = tl_vec3_add_scaled(x, -rate * tl_min(1, 0.7 * h / length), slope);
         if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
     }
-    if (!(best < start - TIE * h)) return false;
+    if (!(best < start - FINER * h)) return false;
     if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
     double a = walk(&p->s[0], at, tl_vec3_neg(axis), exact_distance(&p->s[0], at), p->margin + h);
     double b = walk(&p->s[1], at, axis, exact_distance(&p->s[1], at), p->margin + h);
-    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false};
-    return a + b < seed->gap - TIE * h;
+    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false, lowest};
+    return a + b < seed->gap - FINER * h;
 }
 
 /* The deepest candidate not near an earlier seed, up to SEEDS of them; refined ones join the list. */
@@ -507,7 +511,7 @@ static tl_touch touch_of(const pair *p, const candidate *c)
     close &= c->owner != 2 && !is_exact(&p->s[1 - c->owner]);
     double gap = close ? exact_distance(&p->s[1 - c->owner], c->at) : c->gap;
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
-    return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
+    return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap, !c->lowest};
 }
 
 /* Refined points may have met: then the deeper one stays. */
@@ -516,7 +520,7 @@ static int keep(const pair *p, tl_touch *first, tl_touch *end, tl_touch t)
     if (t.gap > p->margin) return 0;
     for (; first < end; first++)
         if (tl_vec3_norm(tl_vec3_sub(first->at, t.at)) < APART * p->spacing) {
-            if (t.gap < first->gap - TIE * p->spacing) *first = t;
+            if (t.gap < first->gap - FINER * p->spacing) *first = t;
             return 0;
         }
     *end = t;
