@@ -28,6 +28,8 @@ typedef struct tl_touch {
     tl_vec3 at;     /* world, halfway between the two surfaces */
     tl_vec3 normal; /* unit, out of B into A: A moving along it opens the gap */
     double gap;     /* m along the normal; negative: overlap */
+    bool
+        carried; /* of a general shape: a mark on its surface, which goes where it goes; else the nearest place, which stays as it rolls */
 } tl_touch;
 #define TL_TOUCHES_MAX 32 /* of one pair; primitives give at most 8 */
 

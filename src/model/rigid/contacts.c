@@ -6,6 +6,7 @@
 
 #define STILL 1e-3         /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
 #define MATCH 0.125        /* of the smaller extent: how far a point may have moved and still be the same */
+#define BEND_MOST 16.0     /* of the gap: what a mark may bend off, should its gap be a little wrong */
 #define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
 #define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
 
@@ -77,6 +78,17 @@ static tl_rigid_point make_point(const tl_rigid_view *v, const tl_near_pair *pai
     return p;
 }
 
+/* A mark on a body that turns approaches along a curve: over the step it stays behind its tangent by dt^2/2 of its
+ * centripetal acceleration. Without this the marks just ahead of the lowest place would stop a body that rolls. */
+static double bend(const tl_rigid_view *v, const tl_rigid_point *p, double dt)
+{
+    const tl_motion *a = &v->body[p->a], *b = &v->body[p->b];
+    tl_vec3 ra = tl_vec3_sub(p->at, a->x), rb = tl_vec3_sub(p->at, b->x);
+    double off = tl_vec3_dot(p->normal, tl_vec3_sub(tl_vec3_cross(a->w, tl_vec3_cross(a->w, ra)),
+                                                    tl_vec3_cross(b->w, tl_vec3_cross(b->w, rb))));
+    return fmin(fmax(0, 0.5 * dt * dt * off), BEND_MOST * p->gap);
+}
+
 typedef struct found {
     int32_t axis, count;
     tl_touch touch[TL_TOUCHES_MAX];
@@ -119,6 +131,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
         for (int i = 0; i < f[k].count; i++) {
             tl_rigid_point *p = &out->point[out->count++];
             *p = make_point(v, &pair[k], f[k].axis, &f[k].touch[i]);
+            if (f[k].touch[i].carried && p->gap > 0) p->gap += bend(v, p, dt);
             if (i == 0)
                 set_friction(v, p);
             else

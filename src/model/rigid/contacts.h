@@ -13,7 +13,7 @@ typedef struct tl_rigid_point {
     tl_vec3 at;             /* world, at the start of the step */
     tl_vec3 normal, t1, t2; /* normal: out of b into a */
     tl_vec3 at_a, at_b;     /* in both shapes' frames */
-    double gap;             /* m, at the start of the step */
+    double gap; /* m, at the start of the step; for a mark on a body that turns, with what its way bends off */
     double friction, restitution;
 } tl_rigid_point;
 
