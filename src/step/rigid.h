@@ -1,4 +1,5 @@
-/* The step of rigid bodies, in two files: rigid_begin.c makes a simulation and says how long a step may be, rigid.c is the step. */
+/* The step of rigid bodies, in two files: rigid_begin.c makes a simulation and says how long a step may be, rigid.c is the
+ * step; what it shares with other steps is in bodies.h. */
 #ifndef TL_STEP_RIGID_H
 #define TL_STEP_RIGID_H
 
@@ -19,6 +20,9 @@ void tl_rigid_end(tl_sim *sim);
 /* A free body that may touch something within the longest step moves at most twice its radius per step, and turns at most half a rad: so far
  * margins and linear gaps can be trusted. Bodies that fly freely have no limit. */
 double tl_rigid_dt_wanted(const tl_sim *sim);
+
+/* One try; see tl_engine_entry. */
+talus_status tl_rigid_step(tl_sim *sim, double dt, bool *again, talus_error *err);
 
 /* Motions and poses of the scene's bodies and the walls, [rigid->count]. */
 void tl_rigid_begin_bodies(const tl_rigid *r, const tl_motion *from, tl_motion *body, tl_pose *pose);
