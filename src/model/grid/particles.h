@@ -1,0 +1,32 @@
+/* Particles: what the grid engine carries from step to step.
+ *
+ * A particle has a place, a velocity with its first derivatives (APIC [Jiang2015]), a volume that does not change, a material and an
+ * id that is never used again. 136 bytes. Order in memory is that of cells at the start of the last step; only ids are stable. */
+#ifndef TL_MODEL_GRID_PARTICLES_H
+#define TL_MODEL_GRID_PARTICLES_H
+
+#include "model/grid/grid.h"
+#include "model/grid/state.h"
+
+/* Sort by cell, ties by id. Wraps places along periodic axes into the domain. Particles that are not finite or further than TL_GRID_FAR
+ * cells away are left out, and so are those beyond an open wall by more than `margin` cells: that is what `escaped` counts. Fills out->particle
+ * [room >= from->count] (not in place) and key [from->count], ascending; out->count is what stays. O(n). */
+talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *from,
+                               tl_particles *out, uint64_t *key, int64_t *escaped, tl_arena *a, talus_error *err);
+
+/* What a set of particles carries. rho [materials] kg/m^3. Affine part included in kinetic energy and angular momentum as what P2G would give to
+ * the grid (Jiang2015). Fixed-order sums. */
+typedef struct tl_particles_measure {
+    double mass, volume;                /* kg, m^3 */
+    double kinetic, potential;          /* J; potential zero at the origin */
+    tl_vec3 momentum, angular_momentum; /* about the origin */
+    double fastest;                     /* m/s */
+} tl_particles_measure;
+talus_status tl_particles_measures(const tl_grid_frame *f, const tl_particles *p, const double *rho, tl_vec3 gravity,
+                                   tl_arena *a, tl_particles_measure *out, talus_error *err);
+
+/* Longest step in which no particle crosses more than `cfl` cells, speeds after gravity included; INFINITY when nothing moves. `extra`:
+ * speed of the fastest body surface. */
+double tl_particles_dt(const tl_grid_frame *f, double cfl, double fastest, double extra, tl_vec3 gravity);
+
+#endif
