@@ -75,6 +75,13 @@ uint64_t tl_grid_key_of(const tl_grid *g, int32_t cell); /* of an existing cell 
 static inline int32_t tl_grid_block_of(const tl_grid *g, int32_t cell) { return cell / g->f.size; }
 static inline bool tl_grid_exists(const tl_grid *g, int32_t cell) { return cell < (int64_t)g->blocks * g->f.size; }
 
+/* Coordinate k of a place in cells from the origin. One formula for all, so that nobody rounds a particle into another cell. */
+static inline double tl_grid_scaled(const tl_grid_frame *f, double x, int k)
+{
+    double origin = k == 0 ? f->origin.x : k == 1 ? f->origin.y : f->origin.z;
+    return (x - origin) / f->dx;
+}
+
 /* Neighbour of a cell one step along an axis, dir = -1 or +1. */
 static inline int32_t tl_grid_step(const tl_grid *g, int32_t cell, int axis, int dir)
 {

@@ -8,11 +8,11 @@
 #include "model/grid/grid.h"
 #include "model/grid/state.h"
 
-/* Sort by cell, ties by id. Wraps places along periodic axes into the domain. Particles that are not finite or further than TL_GRID_FAR
- * cells away are left out, and so are those beyond an open wall by more than `margin` cells: that is what `escaped` counts. Fills out->particle
- * [room >= from->count] (not in place) and key [from->count], ascending; out->count is what stays. O(n). */
+/* Sort by cell, ties by id; out->particle [room >= from->count], not in place; key [from->count] ascending, of the out->count that
+ * stay. Places are wrapped along periodic axes. Left out, with their volume counted: particles that are not finite, further than TL_GRID_FAR
+ * cells away, or more than TL_GRID_MARGIN cells beyond an open wall. O(n). */
 talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *from,
-                               tl_particles *out, uint64_t *key, int64_t *escaped, tl_arena *a, talus_error *err);
+                               tl_particles *out, uint64_t *key, double *lost_volume, tl_arena *a, talus_error *err);
 
 /* What a set of particles carries. rho [materials] kg/m^3. Affine part included in kinetic energy and angular momentum as what P2G would give to
  * the grid (Jiang2015). Fixed-order sums. */

@@ -27,6 +27,7 @@ typedef struct tl_solids {
     tl_solid *solid; /* [count] */
     bool wall[6];    /* closed: x_min, x_max, y_min, ... */
     tl_box3 box;     /* of the walls */
+    int32_t blocks;  /* of the grid */
     /* which solids reach each block of a grid, grown by `reach` metres; walls not listed */
     double reach;
     int32_t *start; /* [blocks + 1] into `of` */
@@ -44,6 +45,22 @@ double tl_solid_distance(const tl_solids *s, int32_t body, tl_vec3 p, tl_vec3 *n
 double tl_solids_distance(const tl_solids *s, int32_t block, tl_vec3 p, int32_t *which, tl_vec3 *normal);
 /* Velocity of a solid's material at p; walls: 0. */
 tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p);
+
+/* Whether a solid may be within `far` of a place in an existing block. phi: tl_solids_field of these or earlier poses (`far` then includes how far
+ * they moved), NULL: not known. */
+static inline bool tl_solids_near(const tl_solids *s, const tl_grid *g, int32_t block, tl_vec3 p, double far,
+                                  const float *phi)
+{
+    int32_t place = 0;
+    const double at[3] = {p.x, p.y, p.z};
+    if (!phi || far >= s->reach) return true;
+    for (int k = 0; k < 3; k++) {
+        int32_t c = (int32_t)floor(tl_grid_scaled(&g->f, at[k], k)) - g->corner[block][k];
+        c = c < 0 ? 0 : c >= g->f.edge[k] ? g->f.edge[k] - 1 : c;
+        place += c * g->f.stride[k];
+    }
+    return phi[block * g->f.size + place] < far;
+}
 
 /* phi [cells]: distance of cell centres to the nearest solid, clamped to +- reach; ghost: +reach. Only blocks near a surface are evaluated. */
 void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi);

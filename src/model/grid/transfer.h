@@ -30,14 +30,16 @@ typedef struct tl_advected {
     int64_t clipped; /* particles that a solid stopped */
     double deepest;  /* m inside of a solid before they were put out */
 } tl_advected;
-/* Move particles by dt through u (midpoint rule, the second stage from the grid as well), then out of the solids at their end
- * poses: to `gap` metres outside, and what is left of the velocity does not point into the solid. Velocities of particles are otherwise
- * untouched. solid_phi: tl_solids_field at the start poses, or NULL; travel: how far a body's surface moved at most, m. */
+/* Move particles by dt through u: midpoint rule, starting with their own velocities (which are u at their places after tl_grid_to_particles).
+ * The way stops at solids at their end poses, slides along them, and ends `gap` metres outside; there the velocity loses what points into the solid, and
+ * keeps the rest. Velocities are otherwise untouched. `end` NULL: no solids. solid_phi: tl_solids_field at the start poses; travel: how far any
+ * solid's surface moved since, m, at most. */
 tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
                                 const float *solid_phi, double travel, double gap, double dt, tl_particles *p);
 
-/* Velocity interpolated anywhere near particles; `block`: of the particle, as a start. Returns the sum of weights of known faces, least of the three
- * axes: 0 when nothing is known. */
-double tl_grid_velocity(const tl_grid *g, double *const u[3], uint8_t *const known[3], tl_vec3 x, tl_vec3 *v);
+/* Velocity interpolated anywhere; `block`: one nearby, to look from. Unknown faces do not count; an axis without a known face keeps
+ * what v had. False: there was such an axis. */
+bool tl_grid_velocity(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3], tl_vec3 x,
+                      tl_vec3 *v);
 
 #endif
