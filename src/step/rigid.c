@@ -17,8 +17,6 @@
 
 #include <math.h>
 
-#include "step/engines.h"
-
 typedef struct rigid_step {
     tl_bodies b;
     tl_contact_report solved;
@@ -91,12 +89,12 @@ static void fill_report(const rigid_step *s)
     r->force_balance = c->certificate.balance;
 }
 
-talus_status tl_rigid_step(tl_sim *sim, double dt, bool *again, talus_error *err)
+talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bool *again, talus_error *err)
 {
     rigid_step s = {.solved = {.work = {0}}};
     tl_bodies *b = &s.b;
     *again = false;
-    TL_TRY(tl_bodies_begin(b, sim, sim->own, dt, err));
+    TL_TRY(tl_bodies_begin(b, sim, kept, dt, err));
     TL_TRY(tl_bodies_predict(b, err));
     TL_TRY(tl_bodies_detect(b, err));
     TL_TRY(tl_bodies_match(b, err));
@@ -115,5 +113,3 @@ talus_status tl_rigid_step(tl_sim *sim, double dt, bool *again, talus_error *err
     tl_bodies_commit(b);
     return TALUS_OK;
 }
-
-const tl_engine_entry tl_engine_grid = {"grid", tl_rigid_begin, tl_rigid_end, tl_rigid_dt_wanted, tl_rigid_step};
