@@ -13,7 +13,7 @@
  *     TL_TRY(tl_pressure_plan_make(&plan, method, &problem, &options, arena, err));
  *     TL_TRY(tl_pressure_run(plan, &problem, &stop, x, arena, NULL, &report, err));
  *
- * The plan lives in the arena until that is released below it. */
+ * The plan holds all the memory of a run and lives in the arena until that is released below it. */
 #ifndef TL_SOLVE_PRESSURE_METHOD_H
 #define TL_SOLVE_PRESSURE_METHOD_H
 
@@ -47,7 +47,7 @@ tl_pressure_options tl_pressure_options_default(void);
 
 typedef struct tl_pressure_plan tl_pressure_plan;
 
-/* Takes from the arena what the structure needs, and keeps it; the problem's arrays are read here only. */
+/* The plan keeps the pointers ijk and nb of the problem; other arrays may be others in a run. */
 talus_status tl_pressure_plan_make(tl_pressure_plan **plan, const tl_pressure_method *m, const tl_pressure *p,
                                    const tl_pressure_options *o, tl_arena *a, talus_error *err);
 size_t tl_pressure_plan_bytes(const tl_pressure_plan *plan); /* structure and work space of a run together */
@@ -65,10 +65,11 @@ typedef struct tl_pressure_report {
 } tl_pressure_report;
 
 /* Solve and certify: x [n + extras], start in, answer out. Stops at certificate.optimality <= stop->tolerance (1e-5 in
- * production). A "converged" that the certificate does not confirm within a factor of 10 is reported as stalled. Nothing
- * allocates once the work space is there; on failure (no memory) x is untouched. */
-talus_status tl_pressure_run(const tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x,
-                             tl_arena *a, tl_history *history, tl_pressure_report *report, talus_error *err);
+ * production). A "converged" that the certificate does not confirm within a factor of 10 is reported as stalled. A run
+ * takes a vector for the certificate from the arena, and what mic needs when it has to step in; iterations take nothing. On failure
+ * (no memory for the plan or the certificate) x is untouched. */
+talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x, tl_arena *a,
+                             tl_history *history, tl_pressure_report *report, talus_error *err);
 
 /* Plan, run, and give the arena back. */
 talus_status tl_pressure_solve(const tl_pressure_method *m, const tl_pressure *p, const tl_pressure_options *o,

@@ -65,9 +65,9 @@ talus_status tl_pressure_order(int32_t n, const int32_t (*ijk)[3], int32_t *orde
                                talus_error *err);
 
 /* nb[k] [n] from coordinates in that order; period[axis] = 0, or the length of a periodic axis (coordinates in [0, length)).
- * Neighbours behind a closed face (c = 0) may be left in. */
+ * Neighbours behind a closed face (c = 0) may be left in. Fails when the cells are not in that order. */
 talus_status tl_pressure_neighbours(int32_t n, int32_t red, const int32_t (*ijk)[3], const int32_t period[3],
-                                    int32_t *const nb[TL_PRESSURE_SIDES], tl_arena *a, talus_error *err);
+                                    int32_t *const nb[TL_PRESSURE_SIDES], talus_error *err);
 
 void tl_pressure_product(const tl_pressure *p, const double *x, double *y); /* y = A x, [n + extras] */
 
