@@ -7,51 +7,41 @@
 
 #define DOUBLES(type) ((int)(sizeof(type) / sizeof(double)))
 
-static int list_rigid(tl_rigid_state *r, tl_state_part *out)
+static int grid_parts(tl_grid_state *g, int n, tl_state_part *out)
 {
-    size_t memory = sizeof(tl_rigid_memory), doubles = offsetof(tl_rigid_memory, at_a);
-    void **contact = (void **)&r->contact;
-    out[0] = (tl_state_part){"bodies/motion",   TL_NUMBER_F64, DOUBLES(tl_motion), sizeof(tl_motion), 0, &r->count,
-                             (void **)&r->body, NULL};
-    out[1] = (tl_state_part){"contacts/bodies", TL_NUMBER_I32, 4, memory, 0, &r->contacts, contact, &r->contact_room};
-    out[2] = (tl_state_part){
-        "contacts/points", TL_NUMBER_F64,   (int)((memory - doubles) / sizeof(double)), memory, doubles, &r->contacts,
-        contact,           &r->contact_room};
-    return 3;
-}
-
-static int list_grid(tl_grid_state *g, tl_state_part *out)
-{
-    size_t particle = sizeof(tl_particle), ids = offsetof(tl_particle, id), cell = sizeof(tl_cell_memory);
-    int64_t *count = &g->particles.count, *room = &g->particles.room;
-    void **of_particles = (void **)&g->particles.particle, **of_cells = (void **)&g->memory;
-    out[0] = (tl_state_part){"particles/motion", TL_NUMBER_F64, (int)(ids / sizeof(double)), particle, 0, count,
-                             of_particles,       room};
-    out[1] = (tl_state_part){"particles/id", TL_NUMBER_I32, 2, particle, ids, count, of_particles, room};
-    out[2] = (tl_state_part){"grid/cells", TL_NUMBER_I64, 1, cell, 0, &g->memories, of_cells, &g->memory_room};
-    out[3] = (tl_state_part){"grid/pressure", TL_NUMBER_F64,  1, cell, offsetof(tl_cell_memory, pressure), &g->memories,
-                             of_cells,        &g->memory_room};
-    out[4] = (tl_state_part){
-        "emitters/volumes",   TL_NUMBER_F64, DOUBLES(tl_emitter_state), sizeof(tl_emitter_state), 0, &g->emitters,
-        (void **)&g->emitter, NULL};
-    out[5] = (tl_state_part){
-        "grid/totals",       TL_NUMBER_F64, DOUBLES(tl_grid_totals), sizeof(tl_grid_totals), 0, &g->totals_count,
-        (void **)&g->totals, NULL};
-    return 6;
+    tl_particles *p = &g->particles;
+    const size_t tags = offsetof(tl_particle, id), value = offsetof(tl_cell_memory, pressure);
+    out[n++] = (tl_state_part){
+        "particles/motion",    TL_NUMBER_F64, (int)(tags / sizeof(double)), sizeof(tl_particle), 0, &p->count,
+        (void **)&p->particle, &p->room};
+    out[n++] = (tl_state_part){"particles/tags", TL_NUMBER_I32,         2,       sizeof(tl_particle), tags,
+                               &p->count,        (void **)&p->particle, &p->room};
+    out[n++] = (tl_state_part){"cells/key",         TL_NUMBER_I64,  1, sizeof(tl_cell_memory), 0, &g->memories,
+                               (void **)&g->memory, &g->memory_room};
+    out[n++] = (tl_state_part){"cells/pressure",    TL_NUMBER_F64,  1, sizeof(tl_cell_memory), value, &g->memories,
+                               (void **)&g->memory, &g->memory_room};
+    out[n++] = (tl_state_part){"emitters", TL_NUMBER_F64, DOUBLES(tl_emitter_state), sizeof(tl_emitter_state),
+                               0,          &g->emitters,  (void **)&g->emitter,      NULL};
+    out[n++] = (tl_state_part){"totals", TL_NUMBER_F64,    DOUBLES(tl_grid_totals), sizeof(tl_grid_totals),
+                               0,        &g->totals_count, (void **)&g->totals,     NULL};
+    return n;
 }
 
 int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
 {
-    int n = list_rigid(&s->rigid, out);
-    if (s->grid.totals_count) n += list_grid(&s->grid, out + n);
+    tl_rigid_state *r = &s->rigid;
+    int n = 0;
+    out[n++] = (tl_state_part){"bodies/motion",   TL_NUMBER_F64, DOUBLES(tl_motion), sizeof(tl_motion), 0, &r->count,
+                               (void **)&r->body, NULL};
+    size_t doubles = offsetof(tl_rigid_memory, at_a);
+    out[n++] = (tl_state_part){"contacts/bodies",    TL_NUMBER_I32,   4, sizeof(tl_rigid_memory), 0, &r->contacts,
+                               (void **)&r->contact, &r->contact_room};
+    out[n++] = (tl_state_part){
+        "contacts/points",       TL_NUMBER_F64,   (int)((sizeof(tl_rigid_memory) - doubles) / sizeof(double)),
+        sizeof(tl_rigid_memory), doubles,         &r->contacts,
+        (void **)&r->contact,    &r->contact_room};
+    if (s->grid.totals_count > 0) n = grid_parts(&s->grid, n, out);
     return n;
-}
-
-/* Of all engines, whichever this state is of. */
-static int all_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
-{
-    int n = list_rigid(&s->rigid, out);
-    return n + list_grid(&s->grid, out + n);
 }
 
 void tl_state_free(tl_state *s)
@@ -61,34 +51,51 @@ void tl_state_free(tl_state *s)
     *s = (tl_state){0};
 }
 
-/* Room in `to` for what `from` has; contents stay. */
-static talus_status make_room(const tl_state_part *to, const tl_state_part *from, talus_error *err)
+/* Parts of one array of structs share their data. */
+static bool is_first(const tl_state_part *part, int k)
 {
-    size_t bytes = (size_t)*from->count * from->stride;
-    int64_t room = to->room ? *to->room : *to->data ? *to->count : -1;
-    if (room >= *from->count) return TALUS_OK;
-    void *block = tl_realloc(*to->data, bytes ? bytes : 1);
-    if (!block) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a copy of a state, %zu bytes", bytes);
-    *to->data = block;
-    if (to->room) *to->room = *from->count;
-    return TALUS_OK;
+    for (int j = 0; j < k; j++)
+        if (part[j].data == part[k].data) return false;
+    return true;
 }
 
+/* New blocks first, so that a refusal leaves `to` as it was. */
 talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err)
 {
-    tl_state view = *from; /* the list wants places that may be written */
-    tl_state_part t[TL_STATE_PARTS_MAX], f[TL_STATE_PARTS_MAX];
-    int parts = all_parts(to, t);
-    all_parts(&view, f);
-    for (int k = 0; k < parts; k++) TL_TRY(make_room(&t[k], &f[k], err));
+    tl_state now = *from;
+    tl_state_part source[TL_STATE_PARTS_MAX], target[TL_STATE_PARTS_MAX];
+    void *fresh[TL_STATE_PARTS_MAX] = {0}, *data[TL_STATE_PARTS_MAX];
+    int64_t room[TL_STATE_PARTS_MAX];
+    int parts = tl_state_parts(&now, source);
+    tl_state kept = *to;
+    kept.grid.totals_count = from->grid.totals_count; /* lists the same parts */
+    tl_state_parts(&kept, target);
     for (int k = 0; k < parts; k++) {
-        *t[k].count = *f[k].count;
-        if (*f[k].count) memcpy(*t[k].data, *f[k].data, (size_t)*f[k].count * f[k].stride);
+        int64_t count = *source[k].count, there = *target[k].data ? *target[k].count : -1;
+        if (source[k].room) there = *target[k].room;
+        room[k] = there < count ? count : there;
+        data[k] = *target[k].data;
+        if (!is_first(source, k) || (there >= count && data[k])) continue;
+        fresh[k] = tl_alloc(source[k].stride * (size_t)count + 1);
+        if (fresh[k]) continue;
+        while (k-- > 0) tl_free(fresh[k]);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a copy of a state");
     }
-    to->t = from->t;
-    to->step = from->step;
-    to->frame = from->frame;
-    to->dt_next = from->dt_next;
+    for (int k = 0; k < parts; k++) {
+        if (!is_first(source, k)) continue;
+        if (fresh[k]) {
+            tl_free(data[k]);
+            data[k] = fresh[k];
+        }
+        if (*source[k].count) memcpy(data[k], *source[k].data, source[k].stride * (size_t)*source[k].count);
+    }
+    *to = *from;
+    tl_state_parts(to, target);
+    for (int k = 0; k < parts; k++) {
+        if (!is_first(source, k)) continue;
+        *target[k].data = data[k];
+        if (target[k].room) *target[k].room = room[k];
+    }
     return TALUS_OK;
 }
 

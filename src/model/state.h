@@ -1,7 +1,7 @@
 /* What is: everything that is needed to continue a run bit for bit, and nothing else.
  *
  * Each engine uses the parts it has. tl_state_parts lists every array by name; checkpoints, hashes and copies are made from that list,
- * so an array that is in the list survives a restart, and one that is not does not exist. Engines that a state is not of have none. */
+ * so an array that is in the list survives a restart, and one that is not does not exist. */
 #ifndef TL_MODEL_STATE_H
 #define TL_MODEL_STATE_H
 
@@ -14,7 +14,7 @@ typedef struct tl_state {
     int64_t frame;  /* frames reached: t = frame / fps at the last one */
     double dt_next; /* what the step control would take next, s; 0: not known */
     tl_rigid_state rigid;
-    tl_grid_state grid;
+    tl_grid_state grid; /* all zero in other engines */
 } tl_state;
 
 typedef enum tl_number { TL_NUMBER_F64, TL_NUMBER_F32, TL_NUMBER_I32, TL_NUMBER_I64 } tl_number;

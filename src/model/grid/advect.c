@@ -4,8 +4,7 @@
 
 #define PUSHES 4 /* a corner of three surfaces takes three */
 
-/* Out of whatever is nearest, again while that puts it into something else. True: it was inside. */
-static bool put_outside(const tl_solids *s, int32_t block, double gap, tl_particle *p, double *deepest)
+bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_particle *p, double *deepest)
 {
     bool was = false;
     for (int k = 0; k < PUSHES; k++) {
@@ -57,7 +56,7 @@ tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *c
             tl_vec3 way = tl_vec3_scale(dt, v);
             if (end && tl_solids_near(end, g, b, from, tl_vec3_norm(way) + travel + gap + half, solid_phi)) {
                 q->x = tl_vec3_norm2(way) > 0 ? walk(end, b, gap, from, way) : from;
-                clipped += put_outside(end, b, gap, q, &deepest);
+                clipped += tl_particle_put_outside(end, b, gap, q, &deepest);
             } else
                 q->x = tl_vec3_add(from, way);
         }

@@ -34,43 +34,52 @@ static bool locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 
 
 #define LOST UINT64_MAX
 
-talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *from,
-                               tl_particles *out, uint64_t *key, double *lost_volume, tl_arena *a, talus_error *err)
+talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
+                                uint64_t *key, int32_t *order, int64_t *kept, tl_arena *a, talus_error *err)
 {
-    int64_t n = from->count;
-    TL_ASSERT(out->room >= n);
+    int64_t n = p->count;
     size_t mark = tl_arena_mark(a);
     uint64_t *spare = TL_TAKE(a, uint64_t, n);
-    int32_t *order = TL_TAKE(a, int32_t, n), *spare_order = TL_TAKE(a, int32_t, n);
-    if (!spare || !order || !spare_order)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
+    int32_t *spare_order = TL_TAKE(a, int32_t, n);
+    if (!spare || !spare_order) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < n; i++) {
-        tl_vec3 x = from->particle[i].x;
+        tl_vec3 x = p->particle[i].x;
         int32_t cell[3];
         key[i] = locate(f, walls, &x, cell) ? tl_grid_key(f, cell) : LOST;
         order[i] = (int32_t)i;
     }
     tl_radix_sort(n, key, order, spare, spare_order);
-    int64_t kept = n;
-    *lost_volume = 0;
-    while (kept > 0 && key[kept - 1] == LOST) *lost_volume += from->particle[order[--kept]].volume;
+    for (*kept = n; *kept > 0 && key[*kept - 1] == LOST;) --*kept;
 
     /* within a cell by id: a few particles each, nearly in order */
-    for (int64_t i = 1; i < kept; i++) {
+    for (int64_t i = 1; i < *kept; i++) {
         int32_t o = order[i];
         int64_t j = i;
-        for (; j > 0 && key[j - 1] == key[i] && from->particle[order[j - 1]].id > from->particle[o].id; j--)
+        for (; j > 0 && key[j - 1] == key[i] && p->particle[order[j - 1]].id > p->particle[o].id; j--)
             order[j] = order[j - 1];
         order[j] = o;
     }
-#pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < kept; i++) {
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *from,
+                               tl_particles *out, uint64_t *key, double *lost_volume, tl_arena *a, talus_error *err)
+{
+    TL_ASSERT(out->room >= from->count);
+    size_t mark = tl_arena_mark(a);
+    int32_t *order = TL_TAKE(a, int32_t, from->count);
+    if (!order) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)from->count);
+    TL_TRY(tl_particles_order(f, walls, from, key, order, &out->count, a, err));
+    *lost_volume = 0;
+    for (int64_t i = out->count; i < from->count; i++) *lost_volume += from->particle[order[i]].volume;
+#pragma omp parallel for schedule(static) if (out->count > TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < out->count; i++) {
         int32_t cell[3];
         out->particle[i] = from->particle[order[i]];
         locate(f, walls, &out->particle[i].x, cell);
     }
-    out->count = kept;
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
