@@ -444,10 +444,10 @@ static talus_status make_plans(tl_coupled *c, const tl_scheme *s, talus_error *e
     w->alone = tl_system_pressure(c->system);
     w->alone.b = w->b;
     w->alone.unilateral = c->unilateral;
-    if (wet) w->alone.extra = (tl_pressure_extra){add_alone, c, w->diag};
+    if (wet) w->alone.extra = (tl_pressure_extra){add_alone, c, NULL};
     w->with_normals = w->alone;
     w->with_normals.extras = w->m;
-    w->with_normals.extra = (tl_pressure_extra){add_with_normals, c, w->diag};
+    w->with_normals.extra = (tl_pressure_extra){add_with_normals, c, w->diag + w->n};
     for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) {
         if (s->block[k] == solve_pressure && w->n && !w->plan_alone)
             TL_TRY(tl_pressure_plan_make(&w->plan_alone, c->method, &w->alone, &options, w->arena, err));

@@ -165,10 +165,12 @@ static double below_level(tl_vec3 x) { return x.y - level; }
 
 static const char *const tank =
     "return scene { talus = 1, engine = 'grid', duration = 1,"
-    " grid = { cells = {5, 10, 1}, cell = 0.1, origin = {0, 0.1, 0}, periodic = {false, false, true} } }";
+    " grid = { cells = {5, 10, 1}, cell = 0.1, origin = {0, 0.1, 0}, periodic = {false, false, true} },"
+    " bodies = { { name = 'elsewhere', kind = 'static', shape = sphere { radius = 0.1 }, at = {0, -9, 0} } } }";
 static const char *const tank_scaled =
     "return scene { talus = 1, engine = 'grid', duration = 1, gravity = {0, -29.43, 0},"
-    " grid = { cells = {5, 10, 1}, cell = 1, origin = {0, 1, 0}, periodic = {false, false, true} } }";
+    " grid = { cells = {5, 10, 1}, cell = 1, origin = {0, 1, 0}, periodic = {false, false, true} },"
+    " bodies = { { name = 'elsewhere', kind = 'static', shape = sphere { radius = 0.1 }, at = {0, -99, 0} } } }";
 
 static talus_status run_v2(tl_case_log *log, tl_still *s, talus_error *err)
 {
@@ -220,12 +222,12 @@ static talus_status v14(tl_case_log *log, talus_error *err) { return with(tank_s
 
 static const char *const ball_in_tank =
     "return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {24, 24, 24}, cell = 1/24 },"
-    " bodies = { { name = 'ball', shape = sphere { radius = 0.15 }, at = {0.5, 0.47, 0.5}, density = 2000 } } }";
+    " bodies = { { name = 'ball', shape = sphere { radius = 0.15 }, at = {0.5, 0.5, 0.5}, density = 2000 } } }";
 static const char *const disc_in_slab =
     "return scene { talus = 1, engine = 'grid', duration = 1,"
     " grid = { cells = {40, 40, 1}, cell = 1/40, periodic = {false, false, true} },"
     " bodies = { { name = 'disc', shape = cylinder { radius = 0.15, height = 0.5, rotation_deg = {90, 0, 0} },"
-    " at = {0.5, 0.47, 1/80}, density = 2000 } } }";
+    " at = {0.5, 0.5, 1/80}, density = 2000 } } }";
 
 static talus_status run_v3(tl_case_log *log, tl_still *s, bool flat, talus_error *err)
 {

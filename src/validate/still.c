@@ -51,7 +51,7 @@ static talus_status make_grid(tl_still *s, talus_error *err)
     return tl_grid_build(&s->grid, &f, n, key, &s->sim->arena, err);
 }
 
-/* Volume of body 0 as faces across y see it, m^3. */
+/* Volume of body 0 as faces across y see it, m^3; its inside is not listed, but closed. */
 static double displaced(const tl_still *s)
 {
     const tl_covers *c = &s->fractions.covers;
@@ -89,8 +89,11 @@ static talus_status make_liquid(tl_still *s, talus_error *err)
         if (!s->faces.u[k] || !s->level) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
         for (int64_t i = 0; i < n; i++) s->faces.u[k][i] = g[k];
     }
+    float *solid = TL_TAKE(a, float, n);
+    if (!solid) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
+    tl_solids_field(&s->solids, &s->grid, solid);
     for (int64_t i = 0; i < n; i++) {
-        bool there = s->phi && tl_grid_exists(&s->grid, (int32_t)i);
+        bool there = s->phi && tl_grid_exists(&s->grid, (int32_t)i) && solid[i] > -1.001 * s->grid.f.dx;
         s->level[i] = there ? s->phi(tl_grid_centre(&s->grid, (int32_t)i)) : s->grid.f.dx;
     }
     return TALUS_OK;
