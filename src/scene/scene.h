@@ -164,6 +164,7 @@ typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, T
 typedef struct tl_solver_spec {
     const char *scheme;  /* "" : the engine's default */
     const char *stress;  /* "colocated" or "staggered" */
+    const char *weights; /* of faces: "area", "volume" or "" */
     const char *surface; /* of liquids: "fractional" or "binary" */
     const char *cone;    /* "exact" or "pyramid" */
     double tolerance;

@@ -169,7 +169,7 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
     s->phi = TL_TAKE(a, double, g->cells);
     if (!s->solid_phi || !s->phi) return no_memory(err);
     tl_solids_field(&s->solids, g, s->solid_phi);
-    TL_TRY(tl_solid_fractions(g, &s->solids, TL_WEIGHT_AREA, a, &s->fractions, err));
+    TL_TRY(tl_solid_fractions(g, &s->solids, s->kept->family, a, &s->fractions, err));
     TL_TRY(tl_liquid_distance(g, s->faces.fill, s->fractions.solid_cell, &s->solids, s->solid_phi, s->kept->spacing, a,
                               s->phi, err));
     TL_TRY(tl_liquid_fractions(g, s->phi, false, false, a, &liquid, err));

@@ -14,6 +14,7 @@ typedef struct tl_grid_kept {
     tl_grid_frame frame;
     const tl_scheme *scheme; /* NULL: by masses */
     const tl_pressure_method *method;
+    tl_weight_family family;
     double *density; /* [materials] kg/m^3 */
     double spacing;  /* m, the widest of all fills and emitters */
     int64_t told_escaped;

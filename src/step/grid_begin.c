@@ -38,6 +38,16 @@ static talus_status refuse_grids(const tl_scene *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Areas are exact at walls; but of a flat bottom they see only which face it has passed, so a floating body would sit on the faces. */
+static tl_weight_family choose_family(const tl_scene *s)
+{
+    if (s->solver.weights && *s->solver.weights)
+        return strcmp(s->solver.weights, "volume") ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
+    for (int i = 0; i < s->body_count; i++)
+        if (s->bodies[i].kind == TL_BODY_FREE) return TL_WEIGHT_VOLUME;
+    return TL_WEIGHT_AREA;
+}
+
 static talus_status find_methods(tl_grid_kept *k, const tl_scene *s, talus_error *err)
 {
     const tl_solver_spec *o = &s->solver;
@@ -49,6 +59,7 @@ static talus_status find_methods(tl_grid_kept *k, const tl_scene *s, talus_error
             "%.200s: solver.scheme \"%.20s\" does not fit a liquid with rigid bodies: \"p-c\", \"c-p\", \"t-pn\" "
             "or \"t-p-n\"",
             file_of(s), o->scheme);
+    k->family = choose_family(s);
     const char *method = o->pressure.method && *o->pressure.method ? o->pressure.method : "multigrid";
     k->method = tl_pressure_method_find(method);
     if (!k->method)

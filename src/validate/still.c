@@ -10,7 +10,8 @@
 
 talus_status tl_still_begin(tl_still *s, const char *text, talus_error *err)
 {
-    *s = (tl_still){.dt = 0.01, .density = 1000, .scheme = "", .method = "multigrid", .tolerance = 1e-11};
+    *s = (tl_still){
+        .dt = 0.01, .density = 1000, .family = TL_WEIGHT_AREA, .scheme = "", .method = "multigrid", .tolerance = 1e-11};
     tl_load_options o = {.no_files = true};
     TL_TRY(tl_scene_load_text(&s->scene, "case.lua", text, strlen(text), &o, err));
     TL_TRY(tl_sim_create(&s->sim, s->scene, NULL, err));
@@ -51,15 +52,6 @@ static talus_status make_grid(tl_still *s, talus_error *err)
     return tl_grid_build(&s->grid, &f, n, key, &s->sim->arena, err);
 }
 
-/* Volume of body 0 as faces across y see it, m^3; its inside is not listed, but closed. */
-static double displaced(const tl_still *s)
-{
-    const tl_covers *c = &s->fractions.covers;
-    double sum = 0, dx = s->grid.f.dx;
-    for (int64_t k = c->start[1]; k < c->start[2]; k++) sum += c->weight[k];
-    return sum * dx * dx * dx;
-}
-
 static talus_status make_bodies(tl_still *s, talus_error *err)
 {
     TL_TRY(tl_bodies_begin(&s->b, s->sim, s->kept, s->dt, err));
@@ -68,11 +60,6 @@ static talus_status make_bodies(tl_still *s, talus_error *err)
     TL_TRY(tl_bodies_predict(&s->b, err));
     TL_TRY(tl_bodies_detect(&s->b, err));
     TL_TRY(tl_bodies_match(&s->b, err));
-    if (s->neutral > 0) {
-        double mass = s->neutral * s->density * displaced(s), share = s->b.inv_mass[0] * mass;
-        s->b.inv_mass[0] = 1 / mass;
-        for (int k = 0; k < 9; k++) s->b.inv_inertia[k] /= share;
-    }
     return tl_bodies_assemble(&s->b, err);
 }
 
@@ -93,10 +80,24 @@ static talus_status make_liquid(tl_still *s, talus_error *err)
     if (!solid) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
     tl_solids_field(&s->solids, &s->grid, solid);
     for (int64_t i = 0; i < n; i++) {
-        bool there = s->phi && tl_grid_exists(&s->grid, (int32_t)i) && solid[i] > -1.001 * s->grid.f.dx;
+        bool there = s->phi && tl_grid_exists(&s->grid, (int32_t)i) && solid[i] > -1.25 * s->grid.f.dx;
         s->level[i] = there ? s->phi(tl_grid_centre(&s->grid, (int32_t)i)) : s->grid.f.dx;
     }
     return TALUS_OK;
+}
+
+/* Mass of body 0 from the volume that it displaces, m^3: what a pressure that falls by 1 Pa/m along y does to it. */
+static void make_neutral(tl_still *s)
+{
+    tl_coupling *c = &s->system.c;
+    for (int32_t i = 0; i < c->cells; i++) s->p[i] = -s->level[s->system.active.cell[i]];
+    tl_coupling_gradient(c, s->p, c->y);
+    c->solid.gather(&c->solid, c->y, s->fluid);
+    double volume = -s->fluid[1] * c->dx * c->dx * c->dx, mass = s->neutral * s->density * volume;
+    double share = s->b.inv_mass[0] * mass;
+    s->b.inv_mass[0] = 1 / mass;
+    for (int k = 0; k < 9; k++) s->b.inv_inertia[k] /= share;
+    memset(s->p, 0, sizeof *s->p * (size_t)c->cells);
 }
 
 talus_status tl_still_assemble(tl_still *s, talus_error *err)
@@ -106,7 +107,7 @@ talus_status tl_still_assemble(tl_still *s, talus_error *err)
     tl_arena_reset(a);
     TL_TRY(make_grid(s, err));
     TL_TRY(tl_solids_make(&s->solids, &s->grid, r, &s->scene->domain, s->sim->state.rigid.body, a, err));
-    TL_TRY(tl_solid_fractions(&s->grid, &s->solids, TL_WEIGHT_AREA, a, &s->fractions, err));
+    TL_TRY(tl_solid_fractions(&s->grid, &s->solids, s->family, a, &s->fractions, err));
     TL_TRY(make_bodies(s, err));
     TL_TRY(make_liquid(s, err));
     tl_vec3 *centre = TL_TAKE(a, tl_vec3, r->count);
@@ -124,6 +125,7 @@ talus_status tl_still_assemble(tl_still *s, talus_error *err)
     s->p = TL_TAKE_ZERO(a, double, s->system.c.cells);
     s->fluid = TL_TAKE_ZERO(a, double, 6 * (int64_t)r->count);
     if (!s->p || !s->fluid) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
+    if (s->neutral > 0) make_neutral(s);
     tl_system_load(&s->system, s->faces.u);
     memcpy(s->system.c.v, s->b.v_free, sizeof(double) * 6 * (size_t)r->count);
     return TALUS_OK;

@@ -15,6 +15,7 @@ typedef struct tl_still {
     double density;            /* of the liquid */
     tl_vec3 u;                 /* before gravity, of liquid and of free bodies */
     double neutral;            /* > 0: body 0 weighs this times what it displaces */
+    tl_weight_family family;
     const char *scheme, *method;
     double tolerance;
     int sweeps;

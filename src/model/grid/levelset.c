@@ -11,6 +11,7 @@ double tl_depth_of_fill(double f)
     return f > 0.5 ? 1 - sqrt(2 * (1 - f)) : sqrt(2 * f) - 1;
 }
 
+#define EXTEND 1.25 /* cells into solids: a face whose cube is not all solid has its centre at most 1.23 - 0.5 cells inside */
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
 /* Hat-kernel share of solids at a cell: (1/8, 3/4, 1/8) along each axis, exact for solids that end at faces. */
@@ -72,7 +73,7 @@ static void extend(const tl_grid *g, int32_t b, const double *from, const tl_sol
         if (solid_phi[cell] >= off) continue;
         double air = g->f.dx, value;
         phi[cell] = air;
-        if (solid_phi[cell] < -1.001 * g->f.dx) continue;
+        if (solid_phi[cell] < -EXTEND * g->f.dx) continue;
         tl_vec3 n, x = tl_grid_centre(g, cell);
         double d = tl_solids_distance(s, b, x, &which, &n);
         if (value_outside(g, from, solid_phi, tl_vec3_add_scaled(x, off - d, n), &value)) phi[cell] = value;
