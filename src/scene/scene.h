@@ -162,9 +162,11 @@ typedef struct tl_contact_spec {
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
 typedef struct tl_solver_spec {
-    const char *scheme; /* "" : the engine's default */
-    const char *stress; /* "colocated" or "staggered" */
-    const char *cone;   /* "exact" or "pyramid" */
+    const char *scheme;  /* "" : the engine's default */
+    const char *stress;  /* "colocated" or "staggered" */
+    const char *weights; /* of faces: "area", "volume" or "" */
+    const char *surface; /* of liquids: "fractional" or "binary" */
+    const char *cone;    /* "exact" or "pyramid" */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
