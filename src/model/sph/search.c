@@ -355,7 +355,7 @@ static talus_status list_fluid(tl_sph_step *s, talus_error *err)
     if (s->start[s->fluid] + solids > (int64_t)CROWDED * s->fluid + 1000000)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%d fluid particles have %g neighbours each: they have collapsed",
                        s->fluid, (double)(s->start[s->fluid] + solids) / s->fluid);
-    s->link = TL_TAKE(a, tl_sph_link, s->start[s->fluid]);
+    s->link = TL_TAKE(a, tl_sph_link, s->start[s->fluid] + TL_SPH_LINKS_BEYOND);
     s->neighbour = TL_TAKE(a, int32_t, s->start[s->fluid]);
     s->density = TL_TAKE(a, float, s->fluid);
     s->sum_g = tl_arena_take(a, sizeof *s->sum_g * (size_t)s->fluid);
@@ -364,6 +364,7 @@ static talus_status list_fluid(tl_sph_step *s, talus_error *err)
     s->edge_pair = TL_TAKE(a, tl_sph_pair, solids);
     if (!s->link || !s->neighbour || !s->density || !s->sum_g || !s->edge || !s->edge_start || !s->edge_pair)
         return no_memory(err);
+    memset(s->link + s->start[s->fluid], 0, sizeof *s->link * TL_SPH_LINKS_BEYOND);
     int32_t e = 0;
     int64_t next = 0;
     for (int32_t i = 0; i < s->fluid; i++) {

@@ -121,6 +121,7 @@ typedef struct tl_sph_link {
 } tl_sph_link;
 #define TL_SPH_G_UNIT (0.3184 / 32767) /* the steepest, at r = 2h/3, is 1/pi */
 #define TL_SPH_PLACES 65535            /* candidates, at most */
+#define TL_SPH_LINKS_BEYOND 4          /* empty ones after the last: sums read four at a time */
 
 /* Fluid in one cell, and the fluid around it: up to 9 rows of sorted particles, in this order its candidates. */
 typedef struct tl_sph_cell {
