@@ -27,6 +27,25 @@ static int grid_parts(tl_grid_state *g, int n, tl_state_part *out)
     return n;
 }
 
+static int sph_parts(tl_sph_state *s, int n, tl_state_part *out)
+{
+    size_t particle = sizeof(tl_sph_particle), memory = sizeof(tl_sph_memory), emitter = sizeof(tl_sph_emitter);
+    out[n++] = (tl_state_part){"sph/motion", TL_NUMBER_F64, 7, particle, 0, &s->count, (void **)&s->particle, &s->room};
+    out[n++] = (tl_state_part){"sph/ids", TL_NUMBER_I32,         2,       particle, offsetof(tl_sph_particle, id),
+                               &s->count, (void **)&s->particle, &s->room};
+    out[n++] =
+        (tl_state_part){"sph/memory", TL_NUMBER_F64, 4, memory, 0, &s->memories, (void **)&s->memory, &s->memory_room};
+    out[n++] =
+        (tl_state_part){"sph/memory_of",     TL_NUMBER_I32,  2, memory, offsetof(tl_sph_memory, particle), &s->memories,
+                        (void **)&s->memory, &s->memory_room};
+    out[n++] = (tl_state_part){"sph/due", TL_NUMBER_F64, 1, emitter, 0, &s->emitters, (void **)&s->emitter, NULL};
+    out[n++] = (tl_state_part){"sph/emitted", TL_NUMBER_I64,        2,   emitter, offsetof(tl_sph_emitter, layers),
+                               &s->emitters,  (void **)&s->emitter, NULL};
+    out[n++] = (tl_state_part){"sph/counters", TL_NUMBER_I64,        2,   sizeof(tl_sph_counters), 0,
+                               &s->counters,   (void **)&s->counter, NULL};
+    return n;
+}
+
 int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
 {
     tl_rigid_state *r = &s->rigid;
@@ -41,6 +60,7 @@ int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
         sizeof(tl_rigid_memory), doubles,         &r->contacts,
         (void **)&r->contact,    &r->contact_room};
     if (s->grid.totals_count > 0) n = grid_parts(&s->grid, n, out);
+    if (s->sph.counters > 0) n = sph_parts(&s->sph, n, out);
     return n;
 }
 
@@ -48,6 +68,7 @@ void tl_state_free(tl_state *s)
 {
     tl_rigid_state_free(&s->rigid);
     tl_grid_state_free(&s->grid);
+    tl_sph_state_free(&s->sph);
     *s = (tl_state){0};
 }
 
@@ -69,6 +90,7 @@ talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err)
     int parts = tl_state_parts(&now, source);
     tl_state kept = *to;
     kept.grid.totals_count = from->grid.totals_count; /* lists the same parts */
+    kept.sph.counters = from->sph.counters;
     tl_state_parts(&kept, target);
     for (int k = 0; k < parts; k++) {
         int64_t count = *source[k].count, there = *target[k].data ? *target[k].count : -1;
