@@ -27,7 +27,7 @@ static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop
         tl_work_record(w, out.residual);
         if (!isfinite(s.residual) || !isfinite(s.square))
             out.result = TL_BROKE_DOWN;
-        else if (s.residual <= stop->tolerance)
+        else if (s.residual <= stop->tolerance && (out.iterations >= stop->min_iterations || s.square == 0))
             out.result = TL_CONVERGED;
         else if (s.square == 0)
             out.result = TL_STALLED; /* a step that moves nothing, yet not good enough */

@@ -53,7 +53,7 @@ static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop
             break;
         }
         bool spent = (stop->max_iterations && out.iterations >= stop->max_iterations) || tl_stop_spent(stop, w);
-        bool good = step.residual <= stop->tolerance;
+        bool good = step.residual <= stop->tolerance && (out.iterations >= stop->min_iterations || step.square == 0);
         if (feasible && (good || spent || step.square == 0)) {
             if (!spent || good) out.result = good ? TL_CONVERGED : TL_STALLED;
             break;
