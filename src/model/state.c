@@ -7,6 +7,26 @@
 
 #define DOUBLES(type) ((int)(sizeof(type) / sizeof(double)))
 
+static int list_sph(tl_sph_state *s, int n, tl_state_part *out)
+{
+    size_t particle = sizeof(tl_sph_particle), memory = sizeof(tl_sph_memory), emitter = sizeof(tl_sph_emitter);
+    if (!s->counters) return n; /* another engine's state */
+    out[n++] = (tl_state_part){"sph/motion", TL_NUMBER_F64, 7, particle, 0, &s->count, (void **)&s->particle, &s->room};
+    out[n++] = (tl_state_part){"sph/ids", TL_NUMBER_I32,         2,       particle, offsetof(tl_sph_particle, id),
+                               &s->count, (void **)&s->particle, &s->room};
+    out[n++] =
+        (tl_state_part){"sph/memory", TL_NUMBER_F64, 4, memory, 0, &s->memories, (void **)&s->memory, &s->memory_room};
+    out[n++] =
+        (tl_state_part){"sph/memory_of",     TL_NUMBER_I32,  2, memory, offsetof(tl_sph_memory, particle), &s->memories,
+                        (void **)&s->memory, &s->memory_room};
+    out[n++] = (tl_state_part){"sph/due", TL_NUMBER_F64, 1, emitter, 0, &s->emitters, (void **)&s->emitter, NULL};
+    out[n++] = (tl_state_part){"sph/emitted", TL_NUMBER_I64,        2,   emitter, offsetof(tl_sph_emitter, layers),
+                               &s->emitters,  (void **)&s->emitter, NULL};
+    out[n++] = (tl_state_part){"sph/counters", TL_NUMBER_I64,        2,   sizeof(tl_sph_counters), 0,
+                               &s->counters,   (void **)&s->counter, NULL};
+    return n;
+}
+
 int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
 {
     tl_rigid_state *r = &s->rigid;
@@ -20,12 +40,13 @@ int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
         "contacts/points",       TL_NUMBER_F64,   (int)((sizeof(tl_rigid_memory) - doubles) / sizeof(double)),
         sizeof(tl_rigid_memory), doubles,         &r->contacts,
         (void **)&r->contact,    &r->contact_room};
-    return n;
+    return list_sph(&s->sph, n, out);
 }
 
 void tl_state_free(tl_state *s)
 {
     tl_rigid_state_free(&s->rigid);
+    tl_sph_state_free(&s->sph);
     *s = (tl_state){0};
 }
 
@@ -49,8 +70,12 @@ talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err)
         t->contact = block;
         t->contact_room = r->contacts;
     }
+    TL_TRY(tl_sph_state_copy_room(&to->sph, &from->sph, err));
     tl_rigid_state kept = *t;
+    tl_sph_state sph = to->sph;
     *to = *from;
+    to->sph = sph;
+    tl_sph_state_copy(&to->sph, &from->sph);
     t->body = kept.body;
     t->contact = kept.contact;
     t->contact_room = kept.contact_room;

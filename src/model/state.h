@@ -6,6 +6,7 @@
 #define TL_MODEL_STATE_H
 
 #include "model/rigid/rigid.h"
+#include "model/sph/state.h"
 
 typedef struct tl_state {
     double t;       /* s */
@@ -13,6 +14,7 @@ typedef struct tl_state {
     int64_t frame;  /* frames reached: t = frame / fps at the last one */
     double dt_next; /* what the step control would take next, s; 0: not known */
     tl_rigid_state rigid;
+    tl_sph_state sph;
 } tl_state;
 
 typedef enum tl_number { TL_NUMBER_F64, TL_NUMBER_F32, TL_NUMBER_I32, TL_NUMBER_I64 } tl_number;
