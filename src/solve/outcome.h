@@ -12,7 +12,6 @@ typedef struct tl_stop {
     double tolerance;     /* on the kind's certificate measure, relative as the kind defines it */
     int max_iterations;   /* of the method's innermost loop; 0 = no limit */
     int64_t max_products; /* with A; 0 = no limit */
-    int min_iterations;   /* kind fixedpoint: made even when the target is reached before */
 } tl_stop;
 
 typedef enum tl_result {
