@@ -59,8 +59,9 @@ typedef struct tl_sph_cells {
 typedef struct tl_sph_sorted {
     int32_t count;
     tl_sph_cells cells;
-    float *at[3];    /* [count] */
-    int32_t *number; /* [count] who it is; NULL: itself */
+    int32_t *cell[3]; /* [count] the true one, also of particles outside of the table */
+    float *at[3];     /* [count] */
+    int32_t *number;  /* [count] who it is; NULL: itself */
 } tl_sph_sorted;
 
 typedef enum tl_sph_sampling { TL_SPH_LATTICE, TL_SPH_POISSON } tl_sph_sampling;
@@ -86,6 +87,7 @@ typedef struct tl_sph {
     int32_t *body_of;    /* [free + kinematic + static] */
     tl_vec3 *fixed;      /* [static_count] world */
     tl_sph_sorted walls; /* the static ones */
+    tl_arena memory;     /* of everything here */
 } tl_sph;
 
 /* Defaults of the scene: inset 0.5 with liquid and 0.4 without, where it names none. */
@@ -112,9 +114,14 @@ typedef struct tl_sph_bodies {
 
 /* Neighbour j of some particle i. */
 typedef struct tl_sph_pair {
-    float g[3]; /* grad_i W_ij, 1/m^4; g_ji = -g_ij exactly */
+    float g[3]; /* h^4 grad_i W_ij; g_ji = -g_ij exactly */
     int32_t j;
 } tl_sph_pair;
+
+static inline tl_vec3 tl_sph_pair_g(const tl_sph_pair *p)
+{
+    return (tl_vec3){(double)p->g[0], (double)p->g[1], (double)p->g[2]};
+}
 
 /* Solid neighbour of a contact. */
 typedef struct tl_sph_touch {
@@ -172,6 +179,7 @@ typedef struct tl_sph_step {
     tl_sph_particle *particle;    /* [fluid] sorted by cells */
     tl_vec3 *v;                   /* [fluid] as the particles', then as the step predicts */
     float *inv_m;                 /* [fluid] 1/kg */
+    bool one_mass;                /* the same for all */
     tl_vec3 *x;                   /* [free + kinematic] world */
     tl_vec3 *body_v, *body_w;     /* [bodies] as in bodies.motion, then as the step predicts */
     tl_sph_sorted liquid, moving; /* moving: free, then kinematic, by cell */
@@ -179,8 +187,8 @@ typedef struct tl_sph_step {
     /* neighbours */
     int64_t *start;    /* [fluid + 1] into pair: fluid neighbours of fluid */
     tl_sph_pair *pair; /* itself is not in its list */
-    float *volume;     /* [fluid] V_i, m^3 */
-    float (*sum_g)[4]; /* [fluid] sum of g over all neighbours; [3]: sum of |g|^2 / m_j over fluid ones */
+    float *density;    /* [fluid] V0/V_i: 1 at rest */
+    float (*sum_g)[4]; /* [fluid] sum of g over all neighbours; [3]: sum of |g|^2 m_i/m_j over fluid ones */
     int32_t edges;     /* fluid particles with solid neighbours */
     int32_t *edge;     /* [edges] rising */
     int64_t *
@@ -194,6 +202,8 @@ typedef struct tl_sph_step {
     tl_sph_contact *contact; /* [contacts] rising near */
     int64_t *touch_start;    /* [contacts + 1] */
     tl_sph_touch *touch;
+    int32_t *near_of;                                   /* [free] number among near, or -1 */
+    int32_t *count_touch, *count_wet, (*count_edge)[2]; /* of the search */
     int32_t chunks;
     tl_sph_chunk *chunk; /* [chunks] rising body */
 
@@ -203,10 +213,9 @@ typedef struct tl_sph_step {
 
     /* problem: scratch of an evaluation */
     tl_space space;
-    float *p;             /* [fluid] */
-    float (*a)[4];        /* [fluid] velocity that pressure adds, m/s */
-    tl_vec3 *near_force;  /* [nears] */
-    tl_vec3 *near_torque; /* [nears] of friction, about the centre of mass */
+    float *p;      /* [fluid] */
+    float (*a)[4]; /* [fluid] velocity that pressure adds, m/s; [3] is 0 */
+    tl_vec3 *dv;   /* [fluid] the same in double, for residual and finish */
     tl_sph_force *chunk_sum;
     tl_vec3 *add_v, *add_w; /* [bodies] velocity that pressure and friction add */
     int32_t *active;        /* [bodies] n_R: contacts that push */
