@@ -69,7 +69,7 @@ static const tl_key sph_keys[] = {
     {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.5", "fastest way out for bodies that overlap"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
-    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(0, 100000), "2", "of a solve; about 20 for fragile structures"},
+    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 10 where solids touch, else 2; about 20 for fragile structures"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };
 #undef OBJECT
