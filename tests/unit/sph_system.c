@@ -168,7 +168,7 @@ static double asymmetry(sph_case *c, bool mirrored)
             tl_vec3 dv = tl_vec3_scale(scale * c->x[i] * (double)s->inv_m[i], sum);
             (t ? b : a)[i] -= rate * tl_vec3_dot(dv, all);
             for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-                (t ? b : a)[s->pair[k].j] -= rate * tl_vec3_dot(dv, tl_sph_pair_g(&s->pair[k]));
+                (t ? b : a)[s->neighbour[k]] -= rate * tl_vec3_dot(dv, tl_sph_link_g(s, k));
         }
     }
     for (int64_t i = 0; i < pressures; i++) {

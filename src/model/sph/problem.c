@@ -3,7 +3,7 @@
 
 #include "base/parallel.h"
 #include "base/sum.h"
-#include "model/sph/sph.h"
+#include "model/sph/sweeps.h"
 
 #define PARALLEL_NEAR 500   /* near particles from which a loop over them has two threads */
 #define PARALLEL_FLUID 2000 /* fluid particles, of loops over pairs */
@@ -107,49 +107,7 @@ static tl_vec3 added(const tl_sph_step *s, int32_t body, tl_vec3 arm)
     return tl_vec3_add(s->add_v[body], tl_vec3_cross(s->add_w[body], arm));
 }
 
-/* ---- the two sweeps over fluid ---- */
-
-/* a = velocity that the pressures p give to fluid. */
-static void push_fluid(tl_sph_step *s)
-{
-    float scale = (float)(-s->dt * s->sph->h * s->sph->h);
-    const float *p = s->p;
-#pragma omp parallel for schedule(static) if (s->fluid >= PARALLEL_FLUID)
-    for (int32_t i = 0; i < s->fluid; i++) {
-        float x = 0, y = 0, z = 0;
-        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-            const tl_sph_pair *q = &s->pair[k];
-            float pj = p[q->j];
-            x += pj * q->g[0];
-            y += pj * q->g[1];
-            z += pj * q->g[2];
-        }
-        const float *G = s->sum_g[i];
-        float c = scale * s->inv_m[i];
-        s->a[i][0] = c * (x + p[i] * G[0]);
-        s->a[i][1] = c * (y + p[i] * G[1]);
-        s->a[i][2] = c * (z + p[i] * G[2]);
-        s->a[i][3] = 0;
-    }
-}
-
-/* r = volume errors after the velocities a were added. */
-static void fluid_residual(const tl_sph_step *s, double *r)
-{
-    double rate = s->dt / s->sph->h;
-#pragma omp parallel for schedule(static) if (s->fluid >= PARALLEL_FLUID)
-    for (int32_t i = 0; i < s->fluid; i++) {
-        float sum = 0;
-        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-            const tl_sph_pair *q = &s->pair[k];
-            const float *a = s->a[q->j];
-            sum += a[0] * q->g[0] + a[1] * q->g[1] + a[2] * q->g[2];
-        }
-        const float *G = s->sum_g[i], *a = s->a[i];
-        float own = a[0] * G[0] + a[1] * G[1] + a[2] * G[2];
-        r[i] = s->Verr[i] - rate * (double)(own - sum);
-    }
-}
+/* ---- residuals ---- */
 
 /* Moving bodies take part of the room away that fluid next to them has. */
 static void edge_residual(const tl_sph_step *s, double *r)
@@ -207,9 +165,9 @@ static void evaluate(void *ctx, const double *x, double *r)
     tl_sph_step *s = ctx;
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
     for (int32_t i = 0; i < s->fluid; i++) s->p[i] = (float)x[i];
-    push_fluid(s);
+    tl_sph_push_fluid(s);
     push_bodies(s, x);
-    fluid_residual(s, r);
+    tl_sph_fluid_residual(s, r);
     edge_residual(s, r);
     contact_residual(s, r);
     count_active(s, x, r);
@@ -323,6 +281,7 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
     s->space = tl_space_local((int64_t)s->fluid + 4 * (int64_t)s->contacts);
     s->p = TL_TAKE(a, float, s->fluid);
     s->a = tl_arena_take(a, sizeof *s->a * (size_t)s->fluid);
+    s->gathered = tl_arena_take(a, sizeof *s->gathered * (size_t)s->candidates * (size_t)tl_threads());
     s->chunk_sum = TL_TAKE(a, tl_sph_force, s->chunks);
     s->add_v = TL_TAKE_ZERO(a, tl_vec3, bodies);
     s->add_w = TL_TAKE_ZERO(a, tl_vec3, bodies);
@@ -330,7 +289,7 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
     s->contact_force = TL_TAKE_ZERO(a, tl_sph_force, bodies);
     s->fluid_force = TL_TAKE_ZERO(a, tl_sph_force, bodies);
     s->dv = TL_TAKE(a, tl_vec3, s->fluid);
-    if (!s->p || !s->a || !s->chunk_sum || !s->add_v || !s->add_w || !s->active || !s->contact_force ||
+    if (!s->p || !s->a || !s->gathered || !s->chunk_sum || !s->add_v || !s->add_w || !s->active || !s->contact_force ||
         !s->fluid_force || !s->dv)
         return no_memory(err);
     *out = (tl_fixedpoint){
@@ -348,7 +307,7 @@ static void push_all(tl_sph_step *s, const double *x)
     for (int32_t i = 0; i < s->fluid; i++) {
         tl_vec3 sum = {0, 0, 0};
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-            sum = tl_vec3_add_scaled(sum, x[i] + x[s->pair[k].j], tl_sph_pair_g(&s->pair[k]));
+            sum = tl_vec3_add_scaled(sum, x[i] + x[s->neighbour[k]], tl_sph_link_g(s, k));
         s->dv[i] = tl_vec3_scale(scale / fluid_mass(s, i), sum);
     }
 #pragma omp parallel for schedule(static) if (s->edges >= PARALLEL_FLUID)
@@ -370,7 +329,7 @@ void tl_sph_residual(tl_sph_step *s, const double *x, double *r)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = 0;
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-            sum += tl_vec3_dot(tl_vec3_sub(s->dv[i], s->dv[s->pair[k].j]), tl_sph_pair_g(&s->pair[k]));
+            sum += tl_vec3_dot(tl_vec3_sub(s->dv[i], s->dv[s->neighbour[k]]), tl_sph_link_g(s, k));
         r[i] = s->Verr[i] - rate * sum;
     }
 #pragma omp parallel for schedule(static) if (s->edges >= PARALLEL_FLUID)

@@ -33,9 +33,11 @@ typedef struct tl_sph_sums {
     double g2;   /* h^8 sum |grad W|^2 */
 } tl_sph_sums;
 
-/* pair [n]: without candidate `self` (-1: all), j as in the candidates; returns how many there are. The sums are added to. found
- * [n + TL_SPH_LANES] is written beyond n. */
-int32_t tl_sph_scan_pairs(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, int32_t self,
-                          tl_sph_pair *pair, tl_sph_sums *sums);
+/* pair [n], j as in the candidates. The sums are added to. found [n + TL_SPH_LANES] is written beyond n. */
+void tl_sph_scan_pairs(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, tl_sph_pair *pair,
+                       tl_sph_sums *sums);
+/* The same in whole numbers, without candidate `self`: link, neighbour [n - 1]. The sums are those of the whole numbers. */
+void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, int32_t self,
+                       tl_sph_link *link, int32_t *neighbour, tl_sph_sums *sums);
 
 #endif

@@ -200,6 +200,56 @@ static void gather_solid(const tl_sph_step *s, scratch *w, const int32_t c[3])
     tl_sph_candidates_end(&w->solid);
 }
 
+/* ---- cells of fluid ---- */
+
+static void find_rows(const tl_sph_step *s, tl_sph_cell *out)
+{
+    const tl_sph_cells *t = &s->liquid.cells;
+    int32_t lo[3], hi[3], n = 0;
+    for (int d = 0; d < 3; d++) tl_sph_cells_around(t, d, s->liquid.cell[d][out->first], &lo[d], &hi[d]);
+    for (int32_t z = lo[2]; z <= hi[2]; z++)
+        for (int32_t y = lo[1]; y <= hi[1]; y++) {
+            int64_t row = ((int64_t)z * t->n[1] + y) * t->n[0];
+            out->row[n] = t->start[row + lo[0]];
+            out->length[n] = t->start[row + hi[0] + 1] - out->row[n];
+            n++;
+        }
+    for (; n < 9; n++) out->row[n] = out->length[n] = 0;
+}
+
+static bool same_cell(const tl_sph_sorted *s, int32_t i, int32_t j)
+{
+    return s->cell[0][i] == s->cell[0][j] && s->cell[1][i] == s->cell[1][j] && s->cell[2][i] == s->cell[2][j];
+}
+
+static talus_status list_cells(tl_sph_step *s, talus_error *err)
+{
+    const tl_sph_sorted *l = &s->liquid;
+    int32_t n = 0;
+    for (int32_t i = 0; i < l->count; i++) n += i == 0 || !same_cell(l, i - 1, i);
+    s->cells = n;
+    s->cell = TL_TAKE(s->arena, tl_sph_cell, n);
+    if (!s->cell) return no_memory(err);
+    n = 0;
+    for (int32_t i = 0; i < l->count; i++) {
+        if (i == 0 || !same_cell(l, i - 1, i)) s->cell[n++] = (tl_sph_cell){.first = i};
+        s->cell[n - 1].count++;
+    }
+#pragma omp parallel for schedule(static) if (s->cells >= TL_PARALLEL_MIN / 8)
+    for (int32_t c = 0; c < s->cells; c++) find_rows(s, &s->cell[c]);
+    for (int32_t c = 0; c < s->cells; c++) {
+        int64_t all = 0;
+        for (int k = 0; k < 9; k++) all += s->cell[c].length[k];
+        if (all > TL_SPH_PLACES) {
+            tl_vec3 x = s->particle[s->cell[c].first].x;
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%lld fluid particles have collapsed around (%g, %g, %g) m",
+                           (long long)all, x.x, x.y, x.z);
+        }
+        s->candidates = all > s->candidates ? (int32_t)all : s->candidates;
+    }
+    return TALUS_OK;
+}
+
 /* Calls visit(s, w, i, x) for all particles of `of`, cell by cell; x: place in its cell. Candidates are gathered before. */
 typedef void visitor(tl_sph_step *s, scratch *w, int32_t i, const float x[3]);
 static void visit_all(tl_sph_step *s, const tl_sph_sorted *of, scratch *all, visitor *visit)
@@ -305,13 +355,15 @@ static talus_status list_fluid(tl_sph_step *s, talus_error *err)
     if (s->start[s->fluid] + solids > (int64_t)CROWDED * s->fluid + 1000000)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%d fluid particles have %g neighbours each: they have collapsed",
                        s->fluid, (double)(s->start[s->fluid] + solids) / s->fluid);
-    s->pair = TL_TAKE(a, tl_sph_pair, s->start[s->fluid]);
+    s->link = TL_TAKE(a, tl_sph_link, s->start[s->fluid]);
+    s->neighbour = TL_TAKE(a, int32_t, s->start[s->fluid]);
     s->density = TL_TAKE(a, float, s->fluid);
     s->sum_g = tl_arena_take(a, sizeof *s->sum_g * (size_t)s->fluid);
     s->edge = TL_TAKE(a, int32_t, s->edges);
     s->edge_start = TL_TAKE(a, int64_t, 2 * (int64_t)s->edges + 1);
     s->edge_pair = TL_TAKE(a, tl_sph_pair, solids);
-    if (!s->pair || !s->density || !s->sum_g || !s->edge || !s->edge_start || !s->edge_pair) return no_memory(err);
+    if (!s->link || !s->neighbour || !s->density || !s->sum_g || !s->edge || !s->edge_start || !s->edge_pair)
+        return no_memory(err);
     int32_t e = 0;
     int64_t next = 0;
     for (int32_t i = 0; i < s->fluid; i++) {
@@ -362,7 +414,7 @@ static void fill_surface(tl_sph_step *s, scratch *w, int32_t i, const float x[3]
     tl_sph_sums sums = {0};
     if (w->liquid.count) {
         int32_t found = tl_sph_scan(&w->liquid, x, w->found);
-        tl_sph_scan_pairs(&w->liquid, x, found, w->found, -1, s->near_pair + s->near_start[k], &sums);
+        tl_sph_scan_pairs(&w->liquid, x, found, w->found, s->near_pair + s->near_start[k], &sums);
     }
     if (n->contact < 0) return;
     tl_sph_touch *touch = s->touch + s->touch_start[n->contact];
@@ -386,22 +438,22 @@ static void fill_edge(tl_sph_step *s, scratch *w, int32_t e, const float x[3], t
             w->found[rest++] = k;
     }
     sort_found(&w->solid, n, w->second);
-    tl_sph_scan_pairs(&w->solid, x, n, w->second, -1, bodies, sums);
-    tl_sph_scan_pairs(&w->solid, x, rest, w->found, -1, others, sums);
+    tl_sph_scan_pairs(&w->solid, x, n, w->second, bodies, sums);
+    tl_sph_scan_pairs(&w->solid, x, rest, w->found, others, sums);
     for (int32_t k = 0; k < n; k++) bodies[k].j = s->near_of[bodies[k].j];
 }
 
 static void fill_fluid(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
 {
     tl_sph_sums sums = {0};
-    tl_sph_pair *pair = s->pair + s->start[i];
     int32_t found = tl_sph_scan(&w->liquid, x, w->found);
-    int32_t n = tl_sph_scan_pairs(&w->liquid, x, found, w->found, i + w->liquid_self, pair, &sums);
+    tl_sph_scan_links(&w->liquid, x, found, w->found, i + w->liquid_self, s->link + s->start[i],
+                      s->neighbour + s->start[i], &sums);
     double g2 = sums.g2;
     if (!s->one_mass) {
         g2 = 0;
-        for (int32_t k = 0; k < n; k++)
-            g2 += tl_vec3_norm2(tl_sph_pair_g(&pair[k])) * (double)(s->inv_m[pair[k].j] / s->inv_m[i]);
+        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+            g2 += tl_vec3_norm2(tl_sph_link_g(s, k)) * (double)(s->inv_m[s->neighbour[k]] / s->inv_m[i]);
     }
     int32_t e = s->count_edge[i][0];
     if (e >= 0) fill_edge(s, w, e, x, &sums);
@@ -421,6 +473,7 @@ talus_status tl_sph_neighbours(tl_sph_step *s, talus_error *err)
     s->near_of = TL_TAKE(a, int32_t, bodies);
     if (!s->start || !s->count_edge || !s->count_touch || !s->count_wet || !s->near_of) return no_memory(err);
     scratch *all;
+    TL_TRY(list_cells(s, err));
     TL_TRY(scratch_take(s, &all, err));
     visit_all(s, &s->moving, all, count_surface);
     visit_all(s, &s->liquid, all, count_fluid);

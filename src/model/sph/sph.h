@@ -112,7 +112,23 @@ typedef struct tl_sph_bodies {
     const double *friction;     /* each one's own */
 } tl_sph_bodies;
 
-/* Neighbour j of some particle i. */
+/* Fluid neighbour of a fluid particle: h^4 grad_i W_ij / TL_SPH_G_UNIT in whole numbers, and its place among the candidates of the
+ * particle's cell. 8 bytes, because the sweeps over pairs wait for memory. Rounding is a fault of 1.5e-5 of the steepest gradient
+ * in the constraint's direction; both sides of a pair round alike, so the system stays symmetric and momentum is kept. */
+typedef struct tl_sph_link {
+    int16_t g[3];
+    uint16_t place;
+} tl_sph_link;
+#define TL_SPH_G_UNIT (0.3184 / 32767) /* the steepest, at r = 2h/3, is 1/pi */
+#define TL_SPH_PLACES 65535            /* candidates, at most */
+
+/* Fluid in one cell, and the fluid around it: up to 9 rows of sorted particles, in this order its candidates. */
+typedef struct tl_sph_cell {
+    int32_t first, count;
+    int32_t row[9], length[9];
+} tl_sph_cell;
+
+/* Neighbour j of i, where one of them is a surface particle. */
 typedef struct tl_sph_pair {
     float g[3]; /* h^4 grad_i W_ij; g_ji = -g_ij exactly */
     int32_t j;
@@ -185,12 +201,15 @@ typedef struct tl_sph_step {
     tl_sph_sorted liquid, moving; /* moving: free, then kinematic, by cell */
 
     /* neighbours */
-    int64_t *start;    /* [fluid + 1] into pair: fluid neighbours of fluid */
-    tl_sph_pair *pair; /* itself is not in its list */
-    float *density;    /* [fluid] V0/V_i: 1 at rest */
-    float (*sum_g)[4]; /* [fluid] sum of g over all neighbours; [3]: sum of |g|^2 m_i/m_j over fluid ones */
-    int32_t edges;     /* fluid particles with solid neighbours */
-    int32_t *edge;     /* [edges] rising */
+    int32_t cells, candidates; /* candidates: most of a cell */
+    tl_sph_cell *cell;         /* [cells] rising first */
+    int64_t *start; /* [fluid + 1] into link and neighbour: fluid neighbours of fluid, itself is not among them */
+    tl_sph_link *link;
+    int32_t *neighbour; /* their numbers */
+    float *density;     /* [fluid] V0/V_i: 1 at rest */
+    float (*sum_g)[4];  /* [fluid] sum of g over all neighbours; [3]: sum of |g|^2 m_i/m_j over fluid ones */
+    int32_t edges;      /* fluid particles with solid neighbours */
+    int32_t *edge;      /* [edges] rising */
     int64_t *
         edge_start; /* [2 edges + 1] into edge_pair: near neighbours of edge e from 2e, kinematic and static ones from 2e + 1 */
     tl_sph_pair *edge_pair; /* j: number among near, or solid number */
@@ -213,9 +232,10 @@ typedef struct tl_sph_step {
 
     /* problem: scratch of an evaluation */
     tl_space space;
-    float *p;      /* [fluid] */
-    float (*a)[4]; /* [fluid] velocity that pressure adds, m/s; [3] is 0 */
-    tl_vec3 *dv;   /* [fluid] the same in double, for residual and finish */
+    float *p;             /* [fluid] */
+    float (*gathered)[4]; /* [threads][candidates] */
+    float (*a)[4];        /* [fluid] velocity that pressure adds, m/s; [3] is 0 */
+    tl_vec3 *dv;          /* [fluid] the same in double, for residual and finish */
     tl_sph_force *chunk_sum;
     tl_vec3 *add_v, *add_w; /* [bodies] velocity that pressure and friction add */
     int32_t *active;        /* [bodies] n_R: contacts that push */
@@ -224,6 +244,13 @@ typedef struct tl_sph_step {
     /* finish */
     tl_sph_force *contact_force, *fluid_force; /* [bodies] on them, N and N m; on kinematic and static ones too */
 } tl_sph_step;
+
+/* h^4 grad_i W_ij of a pair of fluid particles; j = neighbour[k]. */
+static inline tl_vec3 tl_sph_link_g(const tl_sph_step *s, int64_t k)
+{
+    const int16_t *g = s->link[k].g;
+    return (tl_vec3){TL_SPH_G_UNIT * g[0], TL_SPH_G_UNIT * g[1], TL_SPH_G_UNIT * g[2]};
+}
 
 static inline tl_vec3 tl_sph_solid(const tl_sph_step *s, int32_t number) /* world place of a surface particle */
 {

@@ -216,10 +216,8 @@ static void fluid_errors(tl_sph_step *s)
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = 0;
-        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-            const tl_sph_pair *p = &s->pair[k];
-            sum += tl_vec3_dot(tl_vec3_sub(s->v[i], s->v[p->j]), tl_sph_pair_g(p));
-        }
+        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+            sum += tl_vec3_dot(tl_vec3_sub(s->v[i], s->v[s->neighbour[k]]), tl_sph_link_g(s, k));
         s->Verr[i] = 1 - (double)s->density[i] - rate * sum;
     }
 #pragma omp parallel for schedule(static) if (s->edges >= TL_PARALLEL_MIN / 8)

@@ -1,0 +1,12 @@
+/* The two sweeps over pairs of fluid particles that every iteration of the solver makes, in float. */
+#ifndef TL_MODEL_SPH_SWEEPS_H
+#define TL_MODEL_SPH_SWEEPS_H
+
+#include "model/sph/sph.h"
+
+/* a = velocity that the pressures s->p give to fluid. */
+void tl_sph_push_fluid(tl_sph_step *s);
+/* r [fluid] = volume errors after the velocities a were added; bodies at rest. */
+void tl_sph_fluid_residual(tl_sph_step *s, double *r);
+
+#endif
