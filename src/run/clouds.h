@@ -1,4 +1,4 @@
-/* Points of a state as clouds: what flows, for frames and pictures, whichever engine it is of. One cloud per material that has points. */
+/* The particles of a state as plain arrays, for frames and pictures: whatever engine moves them. */
 #ifndef TL_RUN_CLOUDS_H
 #define TL_RUN_CLOUDS_H
 
@@ -6,20 +6,22 @@
 #include "step/sim.h"
 
 typedef struct tl_clouds {
-    int64_t points;
-    int count;
-    tl_scene_cloud *cloud; /* [count] into the arrays below */
-    tl_vec3 *at;           /* [points] by material, then in the order of the state */
-    float (*velocity)[3];  /* m/s */
-    float *value;          /* of the field that render.colour_by names; NULL: none */
-    int32_t *id, *material;
+    int64_t count;
+    tl_vec3 *at; /* [count] sorted by material, then by id */
+    float (*velocity)[3];
+    float *pressure; /* Pa; of surface samples 0 */
+    int32_t *id;
+    int32_t *material; /* the scene's; of surface samples -1 - body */
+    int clouds;        /* of liquid, one per material that is there */
+    tl_scene_cloud *cloud;
+    float *value; /* [count] of what render.colour_by names */
 } tl_clouds;
 
-talus_status tl_clouds_of(tl_clouds *out, const tl_sim *sim, talus_error *err);
+/* surfaces: also the samples on bodies that move. */
+talus_status tl_clouds_gather(tl_clouds *out, const tl_sim *sim, bool surfaces, talus_error *err);
 void tl_clouds_free(tl_clouds *c); /* leaves {0} */
 
-/* "particles": `velocity`, `id`, `material` of every point. */
-talus_status tl_clouds_write_vtk(const char *path, const tl_sim *sim, talus_error *err);
-bool tl_clouds_present(const tl_scene *s); /* whether states of this scene have points */
+/* frames/particles-NNNN.vtp: points with velocity, pressure, id, material. */
+talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, talus_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "render/png.h"
 #include "render/render.h"
+#include "render/scene_picture.h"
 #include "run/clouds.h"
 #include "talus_version.h"
 
@@ -14,13 +15,13 @@ static talus_status draw(const tl_sim *sim, const tl_pose *poses, const tl_rende
 {
     tl_picture p = {0};
     tl_clouds clouds;
-    TL_TRY(tl_clouds_of(&clouds, sim, err));
+    TL_TRY(tl_clouds_gather(&clouds, sim, false, err));
     tl_scene_picture_options o = {
-        .width = r->width, .height = r->height, .poses = poses, .clouds = clouds.count, .cloud = clouds.cloud};
+        .width = r->width, .height = r->height, .poses = poses, .clouds = clouds.clouds, .cloud = clouds.cloud};
     talus_status status = tl_picture_of_scene(&p, sim->scene, &o, err);
+    tl_clouds_free(&clouds);
     if (status == TALUS_OK) status = tl_render(&p, r, out, err);
     tl_picture_free(&p);
-    tl_clouds_free(&clouds);
     return status;
 }
 

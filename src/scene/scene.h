@@ -134,6 +134,12 @@ typedef struct tl_sph_spec {
     double gamma;     /* rest volume of surface samples */
     double inset;     /* in spacings; negative: 0.5 with liquid, 0.4 without */
     double viscosity; /* of the method, 0..1 */
+    double relaxation;
+    double push_out; /* m/s */
+    double cfl;      /* in spacings */
+    bool warm_start;
+    int iterations_least;
+    bool surface_particles;
 } tl_sph_spec;
 
 typedef struct tl_lg_spec {

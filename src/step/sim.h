@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "model/report.h"
+#include "model/sph/sph.h"
 #include "model/state.h"
 
 typedef struct tl_sim tl_sim;
@@ -29,6 +30,7 @@ struct tl_sim {
     const tl_engine_entry *engine;
     tl_state state;
     tl_rigid rigid;
+    tl_sph sph;          /* engine "sph", else {0} */
     tl_report report;    /* of the last step */
     tl_arena arena;      /* of a step, emptied at its begin */
     void *own;           /* what else the engine keeps: caches that do not change results */
