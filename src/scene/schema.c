@@ -73,8 +73,8 @@ static const tl_context sph = {"sph", "sph", "The particles of the sph engine.",
 static const tl_key lg_keys[] = {
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "5", "local-global rounds per step; 10 where friction decides"},
     {"inner", TL_INTEGER, AT(inner), "", WITHIN(1, 1000), "3", "contact steps per round"},
-    {"local", TL_CHOICE, AT(local), "", ANY, "exact", "local step: `exact` is projective for `arap` and ADMM for others; `newton` is quasi-Newton with a line search; `prox` is softer than the material it names, for comparison", "exact|newton|prox"},
-    {"global", TL_CHOICE, AT(global), "", ANY, "factor", "global step: Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},
+    {"local_step", TL_CHOICE, AT(local), "", ANY, "exact", "`exact` is projective for `arap` and ADMM for others; `newton` is quasi-Newton with a line search; `prox` is softer than the material it names, for comparison", "exact|newton|prox"},
+    {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},
     {"precision", TL_CHOICE, AT(precision), "", ANY, "float", "of the global step's increments; positions are always double", "float|double"},
     {"chebyshev", TL_NUMBER, AT(chebyshev), "", WITHIN(0, 0.99999), "0", "spectral radius that `jacobi` assumes for Chebyshev weights; 0: none"},
 };

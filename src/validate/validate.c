@@ -3,7 +3,8 @@
 
 #include "validate/case.h"
 
-static const tl_case_group *const groups[] = {NULL};
+extern const tl_case_group tl_cases_lg;
+static const tl_case_group *const groups[] = {&tl_cases_lg, NULL};
 
 /* The i-th case over all groups, and its group. */
 static const tl_case *find(int i, const tl_case_group **group)

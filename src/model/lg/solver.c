@@ -17,7 +17,7 @@ double tl_lg_round_step(double h)
 {
     int exponent;
     double m = frexp(h, &exponent);
-    return ldexp(nearbyint(ldexp(m, 32)), exponent - 32);
+    return ldexp(nearbyint(ldexp(m, 36)), exponent - 36);
 }
 
 static talus_status no_memory(talus_error *err)

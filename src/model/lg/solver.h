@@ -21,7 +21,7 @@ typedef struct tl_lg_solver tl_lg_solver;
 talus_status tl_lg_solver_create(tl_lg_solver **out, const tl_lg *lg, tl_lg_method method, int precisions,
                                  talus_error *err);
 void tl_lg_solver_free(tl_lg_solver *s);
-/* Factors for this h unless they are those in force. The step length of a solver is rounded to 32 bits (tl_lg_round_step): frames that end on time
+/* Factors for this h unless they are those in force. The step length of a solver is rounded to 36 bits (tl_lg_round_step): frames that end on time
  * differ in the last ones. */
 talus_status tl_lg_solver_update(tl_lg_solver *s, double h, talus_error *err);
 double tl_lg_round_step(double h);
