@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "model/lg/lg.h"
 
 #define DOUBLES(type) ((int)(sizeof(type) / sizeof(double)))
 
@@ -46,6 +47,21 @@ static int sph_parts(tl_sph_state *s, int n, tl_state_part *out)
     return n;
 }
 
+static int lg_parts(tl_lg_state *l, int n, tl_state_part *out)
+{
+    const size_t point = 3 * sizeof(double), row = 8 * sizeof(double), doubles = offsetof(tl_lg_memory, force);
+    out[n++] = (tl_state_part){"nodes/position", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->q, NULL};
+    out[n++] = (tl_state_part){"nodes/velocity", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->v, NULL};
+    out[n++] = (tl_state_part){"nodes/dual", TL_NUMBER_F64, 8, row, 0, &l->dual_rows, (void **)&l->u, NULL};
+    out[n++] = (tl_state_part){"nodes/contact_ids",  TL_NUMBER_I32,   4, sizeof(tl_lg_memory), 0, &l->contacts,
+                               (void **)&l->contact, &l->contact_room};
+    out[n++] = (tl_state_part){
+        "nodes/contact_points", TL_NUMBER_F64,   (int)((sizeof(tl_lg_memory) - doubles) / sizeof(double)),
+        sizeof(tl_lg_memory),   doubles,         &l->contacts,
+        (void **)&l->contact,   &l->contact_room};
+    return n;
+}
+
 int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
 {
     tl_rigid_state *r = &s->rigid;
@@ -61,6 +77,7 @@ int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
         (void **)&r->contact,    &r->contact_room};
     if (s->grid.totals_count > 0) n = grid_parts(&s->grid, n, out);
     if (s->sph.counters > 0) n = sph_parts(&s->sph, n, out);
+    if (s->lg.nodes > 0) n = lg_parts(&s->lg, n, out);
     return n;
 }
 
@@ -69,6 +86,7 @@ void tl_state_free(tl_state *s)
     tl_rigid_state_free(&s->rigid);
     tl_grid_state_free(&s->grid);
     tl_sph_state_free(&s->sph);
+    tl_lg_state_free(&s->lg);
     *s = (tl_state){0};
 }
 
@@ -91,6 +109,7 @@ talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err)
     tl_state kept = *to;
     kept.grid.totals_count = from->grid.totals_count; /* lists the same parts */
     kept.sph.counters = from->sph.counters;
+    if (kept.lg.nodes == 0) kept.lg.nodes = from->lg.nodes; /* lists the same parts */
     tl_state_parts(&kept, target);
     for (int k = 0; k < parts; k++) {
         int64_t count = *source[k].count, there = *target[k].data ? *target[k].count : -1;

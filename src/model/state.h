@@ -6,6 +6,7 @@
 #define TL_MODEL_STATE_H
 
 #include "model/grid/state.h"
+#include "model/lg/state.h"
 #include "model/rigid/rigid.h"
 #include "model/sph/state.h"
 
@@ -17,6 +18,7 @@ typedef struct tl_state {
     tl_rigid_state rigid;
     tl_grid_state grid; /* all zero in other engines */
     tl_sph_state sph;
+    tl_lg_state lg; /* elastic nodes; all zero in other engines */
 } tl_state;
 
 typedef enum tl_number { TL_NUMBER_F64, TL_NUMBER_F32, TL_NUMBER_I32, TL_NUMBER_I64 } tl_number;

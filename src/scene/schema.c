@@ -79,6 +79,10 @@ static const tl_context sph = {"sph", "sph", "The particles of the sph engine.",
 static const tl_key lg_keys[] = {
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "5", "local-global rounds per step; 10 where friction decides"},
     {"inner", TL_INTEGER, AT(inner), "", WITHIN(1, 1000), "3", "contact steps per round"},
+    {"local_step", TL_CHOICE, AT(local), "", ANY, "exact", "`exact` is projective for `arap` and ADMM for others; `newton` is quasi-Newton with a line search; `prox` is softer than the material it names, for comparison", "exact|newton|prox"},
+    {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},
+    {"precision", TL_CHOICE, AT(precision), "", ANY, "float", "of the global step's increments; positions are always double", "float|double"},
+    {"chebyshev", TL_NUMBER, AT(chebyshev), "", WITHIN(0, 0.99999), "0", "spectral radius that `jacobi` assumes for Chebyshev weights; 0: none"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
@@ -175,9 +179,25 @@ static const tl_key body_keys[] = {
     {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
     {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
     {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape"},
+    {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z, of six tetrahedra each, instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG},
+    {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth, the middle plane of the flat box that is its shape", .engines = TL_ON_LG},
+    {"bending", TL_CHOICE, AT(bending), "", ANY, "hinge", "of a cloth: angles between triangles, curvature at nodes, or none", "hinge|ring|none", .engines = TL_ON_LG},
+    {"bending_stiffness", TL_NUMBER, AT(bending_stiffness), "N m", FROM(-1), "-1", "of a cloth; -1: Young's modulus times thickness^3 / (12 (1 - poisson^2))", .engines = TL_ON_LG},
+    {"anchor_weight", TL_NUMBER, AT(anchor_weight), "N/m", FROM(0), "0", "stiffness of the anchor at each node; 0: 20 shear moduli times the mean edge", .engines = TL_ON_LG},
 };
 #undef OBJECT
 static const tl_context body = {"body", "a body", "A rigid solid, or an elastic one when its material is elastic.", NULL, KEYS(body_keys), sizeof(tl_body), NULL, true};
+
+#define OBJECT tl_handle
+static const tl_key handle_keys[] = {
+    {"body", TL_TEXT, AT(body), "", ANY, NULL, "name of the elastic body"},
+    {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "nodes inside of this shape (world coordinates, at the start) are led"},
+    {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "place that the motion starts from and turns about"},
+    {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }`; what it leaves out stays as it was. Without one, nodes are held"},
+    {"weight", TL_NUMBER, AT(weight), "N/m", FROM(0), "0", "stiffness at each node; 0: 20 shear moduli times the mean edge"},
+};
+#undef OBJECT
+static const tl_context handle = {"handle", "a handle", "Nodes of an elastic body that are led along a pose of their own: grips, clamps, turning ends.", NULL, KEYS(handle_keys), sizeof(tl_handle), NULL, true};
 
 #define OBJECT tl_contact_pair
 static const tl_key contact_keys[] = {
@@ -312,6 +332,7 @@ static const tl_key scene_keys[] = {
     LIST("fill", fills, fill_count, fill, "list of fills"),
     LIST("emitters", emitters, emitter_count, emitter, "list of emitters"),
     LIST("bodies", bodies, body_count, body, "list of bodies"),
+    {"handles", TL_LIST, AT(handles), "", ANY, "", "list of handles of elastic bodies", .inside = &handle, .count_offset = AT(handle_count), .engines = TL_ON_LG},
     LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
     TABLE("solver", solver, solver, "methods and targets"),
     TABLE("output", output, output, "what a run writes"),
@@ -397,6 +418,7 @@ static const tl_context *const contexts[] = {
     &fill,
     &emitter,
     &body,
+    &handle,
     &contact,
     &solver,
     &pressure_method,
