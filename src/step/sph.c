@@ -23,8 +23,9 @@
 #include "solve/linear/method.h"
 #include "step/engines.h"
 
-#define LEAST_TOUCHING 10 /* iterations */
+#define LEAST_TOUCHING 20 /* iterations; also [Probst2023] for fragile structures */
 #define LEAST_FLUID 2
+#define MEMORY 0.05        /* share of a step in what contacts remember: a mean over some 20 steps */
 #define KEEP_FLUID 1.0     /* of the last step's pressures in liquid */
 #define SQUEEZED 0.02      /* mean error of contacts that no solve should leave, where bodies have room */
 #define SQUEEZED_SPEED 2.0 /* a squeezed body moves at most so many times as fast as anything did before, */
@@ -57,6 +58,7 @@ typedef struct sph_step {
     const tl_sph_force *drag; /* of viscosity on bodies; NULL: none */
     /* solve */
     double *x;
+    double *start; /* what the last steps left; NULL: cold start */
     tl_fixedpoint_report solved;
     int32_t squeezed; /* bodies that had to be slowed down */
     /* move, emit */
@@ -225,6 +227,28 @@ static talus_status predict_velocities(sph_step *s, talus_error *err)
 
 /* ---- solve ---- */
 
+/* Contacts start from the forces that they remember, from half of them, or from none: whichever leaves the smallest error. After an impact the
+ * remembered ones are far off, and a solve that stops early would throw bodies about. */
+static talus_status choose_start(sph_step *s, const tl_fixedpoint *p, talus_error *err)
+{
+    static const double parts[] = {1, 0.5, 0};
+    int64_t n = p->space->n, first = s->f.fluid;
+    s->start = TL_TAKE(s->arena, double, n + 1);
+    size_t mark = tl_arena_mark(s->arena);
+    double *x = TL_TAKE(s->arena, double, n + 1), *r = TL_TAKE(s->arena, double, n + 1), least = INFINITY, best = 1;
+    if (!s->start || !x || !r) return no_memory(err);
+    tl_sph_warm_start(&s->f, &s->sim->state.sph, KEEP_FLUID, s->start);
+    for (int k = 0; k < 3 && first < n; k++) {
+        for (int64_t i = 0; i < n; i++) x[i] = i < first ? s->start[i] : parts[k] * s->start[i];
+        p->evaluate(p->ctx, x, r);
+        double error = p->measure(p->ctx, x, r);
+        if (error < least) least = error, best = parts[k];
+    }
+    for (int64_t i = 0; i < n; i++) s->x[i] = i < first ? s->start[i] : best * s->start[i];
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
 static talus_status judge(const sph_step *s, bool *again, talus_error *err)
 {
     const tl_fixedpoint_report *r = &s->solved;
@@ -241,7 +265,7 @@ static talus_status judge(const sph_step *s, bool *again, talus_error *err)
 }
 
 /* Without them, contacts that start from the last step's forces stop within the tolerance, which is 3 mm/s at 1 ms and 1e-4: bodies at rest
- * would tremble and creep. Ten bring them to rounding (validate V6, V7). */
+ * would tremble and creep. Twenty bring them to rounding (validate V6, V7). */
 static int least_iterations(const sph_step *s)
 {
     int asked = s->scene->sph.iterations_least;
@@ -255,7 +279,7 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
     TL_TRY(tl_sph_problem(&s->f, &problem, err));
     s->x = TL_TAKE_ZERO(s->arena, double, problem.space->n + problem.space->halo + 1);
     if (!s->x) return no_memory(err);
-    if (s->scene->sph.warm_start) tl_sph_warm_start(&s->f, &s->sim->state.sph, KEEP_FLUID, s->x);
+    if (s->scene->sph.warm_start) TL_TRY(choose_start(s, &problem, err));
     lap(s, SYSTEM);
     tl_options options = tl_options_default();
     options.least_iterations = least_iterations(s);
@@ -472,10 +496,19 @@ static talus_status make_room(sph_step *s, talus_error *err)
     return tl_sph_state_reserve(&s->sim->state.sph, (int64_t)s->stay + s->births.count, s->f.contacts, err);
 }
 
+/* Contacts remember a running mean. What one solve leaves undone the next one must make good, so each answer is off to the other side of
+ * the last: started from that, a stack would tremble (validate V13). */
+static void blend_memories(sph_step *s)
+{
+    int64_t first = s->f.fluid, n = first + 4 * (int64_t)s->f.contacts;
+    for (int64_t i = first; i < n && s->start; i++) s->x[i] = s->start[i] + MEMORY * (s->x[i] - s->start[i]);
+}
+
 static void commit(sph_step *s)
 {
     tl_sph_state *state = &s->sim->state.sph;
     fill_report(s);
+    blend_memories(s);
     state->memories = tl_sph_remember(&s->f, s->x, state->memory);
     memcpy(s->sim->state.rigid.body, s->body, sizeof *s->body * (size_t)s->rigid->scene_count);
     if (s->stay) memcpy(state->particle, s->f.particle, sizeof *state->particle * (size_t)s->stay);

@@ -28,7 +28,7 @@ talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err)
         tl_vec3 sum = {0, 0, 0};
         double mine = mass_of(s, i);
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-            int32_t j = s->pair[k].j;
+            int32_t j = s->neighbour[k];
             double r = tl_vec3_norm(tl_vec3_sub(s->particle[i].x, s->particle[j].x));
             double m = mass_of(s, j), w = tl_sph_w(c->kernel, r) * 2 * m / (m + mine);
             sum = tl_vec3_add_scaled(sum, w, tl_vec3_sub(s->v[j], s->v[i]));
@@ -79,7 +79,7 @@ talus_status tl_sph_tension(tl_sph_step *s, talus_error *err)
         double tension = s->scene->materials[p->material].surface_tension;
         if (tension > 0)
             for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-                const tl_sph_particle *q = &s->particle[s->pair[k].j];
+                const tl_sph_particle *q = &s->particle[s->neighbour[k]];
                 tl_vec3 d = tl_vec3_sub(q->x, p->x);
                 double r = tl_vec3_norm(d);
                 if (q->material == p->material && r > 0)
@@ -103,11 +103,11 @@ static double viscosity_of(const tl_sph_step *s, int32_t i)
     return s->scene->materials[s->particle[i].material].viscosity;
 }
 
-/* dt times the force per velocity difference of a pair; d = x_i - x_j, g = h^4 grad_i W_ij. twice_mu: sum of both viscosities. */
-static float coupling(const tl_sph_step *s, double twice_mu, tl_vec3 d, const float g[3])
+/* dt times the force per velocity difference of a pair; d = x_i - x_j. twice_mu: sum of both viscosities. */
+static float coupling(const tl_sph_step *s, double twice_mu, tl_vec3 d)
 {
-    double h = s->sph->h, V0 = s->sph->V0, dg = (d.x * g[0] + d.y * g[1] + d.z * g[2]) / (h * h * h * h);
-    return (float)(-s->dt * twice_mu * V0 * V0 * dg / (tl_vec3_norm2(d) + NEAREST * h * h));
+    double h = s->sph->h, V0 = s->sph->V0, r2 = tl_vec3_norm2(d);
+    return (float)(-s->dt * twice_mu * V0 * V0 * tl_sph_slope(s->sph->kernel, sqrt(r2)) * r2 / (r2 + NEAREST * h * h));
 }
 
 static void couple_liquid(tl_sph_viscosity *v)
@@ -117,9 +117,9 @@ static void couple_liquid(tl_sph_viscosity *v)
     for (int32_t i = 0; i < s->fluid; i++) {
         double mu = viscosity_of(s, i);
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-            int32_t j = s->pair[k].j;
+            int32_t j = s->neighbour[k];
             double other = viscosity_of(s, j), both = mu + other > 0 ? 4 * mu * other / (mu + other) : 0;
-            v->k[k] = coupling(s, both, tl_vec3_sub(s->particle[i].x, s->particle[j].x), s->pair[k].g);
+            v->k[k] = coupling(s, both, tl_vec3_sub(s->particle[i].x, s->particle[j].x));
         }
     }
 }
@@ -133,14 +133,14 @@ static void couple_solids(tl_sph_viscosity *v)
         for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
             int32_t j = s->edge_pair[k].j;
             tl_vec3 at = tl_sph_solid(s, k < s->edge_start[2 * e + 1] ? s->near[j].particle : j);
-            v->k_edge[k] = coupling(s, both, tl_vec3_sub(s->particle[i].x, at), s->edge_pair[k].g);
+            v->k_edge[k] = coupling(s, both, tl_vec3_sub(s->particle[i].x, at));
         }
     }
     for (int32_t r = 0; r < s->nears; r++)
         for (int64_t k = s->near_start[r]; k < s->near_start[r + 1]; k++) {
             int32_t j = s->near_pair[k].j;
             tl_vec3 d = tl_vec3_sub(tl_sph_solid(s, s->near[r].particle), s->particle[j].x);
-            v->k_near[k] = coupling(s, 2 * WALL_SHARE * viscosity_of(s, j), d, s->near_pair[k].g);
+            v->k_near[k] = coupling(s, 2 * WALL_SHARE * viscosity_of(s, j), d);
         }
 }
 
@@ -163,7 +163,7 @@ static tl_vec3 impulse_on_liquid(const tl_sph_viscosity *w, int32_t i, const tl_
     const tl_sph_step *s = w->step;
     tl_vec3 sum = {0, 0, 0};
     for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-        sum = tl_vec3_add_scaled(sum, w->k[k], tl_vec3_sub(v[s->pair[k].j], v[i]));
+        sum = tl_vec3_add_scaled(sum, w->k[k], tl_vec3_sub(v[s->neighbour[k]], v[i]));
     int32_t e = w->edge_of[i];
     if (e < 0) return sum;
     int64_t k = s->edge_start[2 * e];

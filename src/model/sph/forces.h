@@ -24,7 +24,7 @@ typedef struct tl_sph_viscosity {
     tl_space space;
     double *x;                  /* [n] scaled: start in, answer out */
     double *b, *scale;          /* [n] */
-    float *k, *k_edge, *k_near; /* N s/m per pair, times dt: as pair, edge_pair, near_pair */
+    float *k, *k_edge, *k_near; /* N s/m per pair, times dt: as neighbour, edge_pair, near_pair */
     int32_t *edge_of;           /* [fluid] number among edges, -1: none */
     tl_vec3 *v;                 /* [fluid] scratch of a product */
     tl_vec3 *body_v, *body_w;   /* [bodies] scratch */
