@@ -297,46 +297,6 @@ static double impact_speed(const rigid_step *s, const tl_rigid_point *p, const d
     return first + fmin(1, gap / (-last * s->dt)) * (last - first);
 }
 
-/* Bodies that came together faster than resting ones do part again, at e times that speed. They have landed already:
- * places keep the velocities without the bounce. */
-static talus_status bounce(rigid_step *s, bool *again, talus_error *err)
-{
-    const double slow = BOUNCE_LEAST * s->dt * tl_vec3_norm(s->scene->gravity);
-    bool any = false;
-    for (int32_t k = 0; k < s->contacts.count && !any; k++)
-        any = s->contacts.point[k].restitution > 0 && s->lam[3 * (int64_t)k] > 0;
-    if (!any) return TALUS_OK;
-    double *v_before = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)s->rigid->count);
-    if (!v_before) return no_memory(err);
-    for (int32_t i = 0; i < s->rigid->count; i++) {
-        const tl_motion *m = s->rigid->body[i].kind == TL_BODY_FREE ? &s->before[i] : &s->body[i];
-        tl_vec3_store(m->v, v_before + 6 * (int64_t)i);
-        tl_vec3_store(m->w, v_before + 6 * (int64_t)i + 3);
-    }
-    any = false;
-    for (int32_t k = 0; k < s->contacts.count; k++) {
-        const tl_rigid_point *p = &s->contacts.point[k];
-        if (!(p->restitution > 0 && s->lam[3 * (int64_t)k] > 0)) continue;
-        double speed = impact_speed(s, p, v_before);
-        if (!(speed < -slow)) continue;
-        s->p.bias[3 * (int64_t)k] = p->restitution * speed;
-        any = true;
-    }
-    if (!any) return TALUS_OK;
-    tl_contact_free_velocity(&s->p.bodies, s->p.bias, s->p.q);
-    TL_TRY(solve_contacts(s, again, err));
-    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
-        const tl_rigid_body *b = &s->rigid->body[i];
-        if (b->kind != TL_BODY_FREE) continue;
-        tl_motion *m = &s->body[i];
-        tl_vec3 L = tl_rigid_angular_momentum(b, s->before[i].q, tl_vec3_load(s->v + 6 * (int64_t)i + 3));
-        m->v = tl_vec3_load(s->v + 6 * (int64_t)i);
-        m->w = tl_mat3_mul_vec(tl_rigid_inverse_inertia(b, m->q), L);
-    }
-    lap(s, BOUNCE);
-    return TALUS_OK;
-}
-
 /* Gaps at the end of the step. Returns the least. */
 static double end_gaps(const rigid_step *s, double *gap)
 {
@@ -347,6 +307,83 @@ static double end_gaps(const rigid_step *s, double *gap)
         least = fmin(least, gap[k]);
     }
     return least;
+}
+
+/* Points that touch and bodies where they have landed, as a problem of its own for what the bounce adds: with the levers of the end,
+ * where its impulses act, the angular momentum stays what it was. What is still open is the next step's. from [points]: their
+ * numbers in s->contacts. */
+static talus_status assemble_landed(rigid_step *s, int32_t *from, talus_error *err)
+{
+    int64_t n = s->rigid->count, m = s->contacts.count;
+    tl_rigid_contacts landed = {.point = TL_TAKE(s->arena, tl_rigid_point, m)};
+    double *v = TL_TAKE(s->arena, double, 6 * n), *inv_inertia = TL_TAKE_ZERO(s->arena, double, 9 * n);
+    double *gap = TL_TAKE(s->arena, double, m);
+    if (!landed.point || !v || !inv_inertia || !gap) return no_memory(err);
+    for (int32_t i = 0; i < n; i++) {
+        tl_vec3_store(s->body[i].v, v + 6 * (int64_t)i);
+        tl_vec3_store(s->body[i].w, v + 6 * (int64_t)i + 3);
+        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
+        tl_mat3 inverse = tl_rigid_inverse_inertia(&s->rigid->body[i], s->body[i].q);
+        memcpy(inv_inertia + 9 * (int64_t)i, inverse.m, sizeof inverse.m);
+    }
+    end_gaps(s, gap);
+    for (int32_t k = 0; k < m; k++) {
+        if (!(s->lam[3 * (int64_t)k] > 0 || gap[k] <= 0)) continue;
+        tl_rigid_point *p = &landed.point[landed.count];
+        *p = s->contacts.point[k];
+        tl_pose a = tl_rigid_pose(&s->rigid->body[p->a], &s->body[p->a]),
+                b = tl_rigid_pose(&s->rigid->body[p->b], &s->body[p->b]);
+        p->at = tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&a, p->at_a), tl_pose_apply(&b, p->at_b)));
+        p->gap = 0;
+        from[landed.count++] = k;
+    }
+    return tl_rigid_problem_build(&s->p, s->rigid, s->body, &landed, s->inv_mass, inv_inertia, v, s->dt, s->arena, err);
+}
+
+/* Bodies that came together faster than resting ones do part again, at e times that speed. They have landed already:
+ * places keep the velocities without the bounce. */
+static talus_status bounce(rigid_step *s, bool *again, talus_error *err)
+{
+    const double slow = BOUNCE_LEAST * s->dt * tl_vec3_norm(s->scene->gravity);
+    const int64_t m = s->contacts.count;
+    bool any = false;
+    for (int64_t k = 0; k < m && !any; k++) any = s->contacts.point[k].restitution > 0 && s->lam[3 * k] > 0;
+    if (!any) return TALUS_OK;
+    double *v_before = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)s->rigid->count);
+    double *part = TL_TAKE_ZERO(s->arena, double, m), *lam = TL_TAKE_ZERO(s->arena, double, 3 * m), *landing = s->lam;
+    int32_t *from = TL_TAKE(s->arena, int32_t, m);
+    if (!v_before || !part || !lam || !from) return no_memory(err);
+    for (int32_t i = 0; i < s->rigid->count; i++) {
+        const tl_motion *b = s->rigid->body[i].kind == TL_BODY_FREE ? &s->before[i] : &s->body[i];
+        tl_vec3_store(b->v, v_before + 6 * (int64_t)i);
+        tl_vec3_store(b->w, v_before + 6 * (int64_t)i + 3);
+    }
+    any = false;
+    for (int64_t k = 0; k < m; k++) {
+        const tl_rigid_point *p = &s->contacts.point[k];
+        if (!(p->restitution > 0 && landing[3 * k] > 0)) continue;
+        double speed = impact_speed(s, p, v_before);
+        if (!(speed < -slow)) continue;
+        part[k] = p->restitution * speed;
+        any = true;
+    }
+    if (!any) return TALUS_OK;
+    TL_TRY(assemble_landed(s, from, err));
+    int64_t touching = s->p.space.n / 3;
+    for (int64_t k = 0; k < touching; k++) s->p.bias[3 * k] = part[from[k]];
+    tl_contact_free_velocity(&s->p.bodies, s->p.bias, s->p.q);
+    s->lam = lam;
+    talus_status status = solve_contacts(s, again, err);
+    s->lam = landing;
+    TL_TRY(status);
+    for (int64_t k = 0; k < 3 * touching; k++) s->lam[3 * (int64_t)from[k / 3] + k % 3] += lam[k];
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
+        s->body[i].v = tl_vec3_load(s->v + 6 * (int64_t)i);
+        s->body[i].w = tl_vec3_load(s->v + 6 * (int64_t)i + 3);
+    }
+    lap(s, BOUNCE);
+    return TALUS_OK;
 }
 
 /* The same contact problem for a displacement, friction kept: without it leaning bodies would slide. */
