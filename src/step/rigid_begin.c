@@ -139,10 +139,14 @@ static bool meets(const tl_sim *sim, int32_t i, double dt)
     tl_box3 box = tl_collider_bounds(r->body[i].collider, &pose);
     for (int32_t j = 0; j < r->count; j++) {
         tl_motion other = j < r->scene_count ? body[j] : (tl_motion){.q = tl_quat_identity()};
+        double d = dt * tl_vec3_norm(tl_vec3_sub(body[i].v, other.v)) + r->body[i].reach;
+        if (r->body[j].reach < INFINITY) {
+            d += dt * tl_vec3_norm(other.w) * r->body[j].reach;
+            double far = d + r->body[i].reach + r->body[j].reach; /* most are: said quickly */
+            if (tl_vec3_norm2(tl_vec3_sub(body[i].x, other.x)) > far * far) continue;
+        }
         tl_pose there = tl_rigid_pose(&r->body[j], &other);
         tl_box3 b = tl_collider_bounds(r->body[j].collider, &there);
-        double d = dt * tl_vec3_norm(tl_vec3_sub(body[i].v, other.v)) + r->body[i].reach;
-        if (r->body[j].reach < INFINITY) d += dt * tl_vec3_norm(other.w) * r->body[j].reach;
         tl_touch touch[TL_TOUCHES_MAX];
         int32_t axis = 0;
         if (j == i || b.lo.x - d > box.hi.x || b.hi.x + d < box.lo.x || b.lo.y - d > box.hi.y ||

@@ -220,10 +220,10 @@ static void lost_bodies_do_not_slow_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colliding_bodies_keep_momentum),   cmocka_unit_test(ball_bounces_to_its_height),
-        cmocka_unit_test(bouncing_box_comes_to_rest),       cmocka_unit_test(equal_balls_exchange_velocities),
-        cmocka_unit_test(turning_boxes_do_not_sink_in),     cmocka_unit_test(bullet_does_not_pass),
-        cmocka_unit_test(lost_bodies_do_not_slow_the_rest),
+        cmocka_unit_test(colliding_bodies_keep_momentum), cmocka_unit_test(ball_bounces_to_its_height),
+        cmocka_unit_test(bouncing_box_comes_to_rest),     cmocka_unit_test(equal_balls_exchange_velocities),
+        cmocka_unit_test(turning_boxes_do_not_sink_in),   cmocka_unit_test(bounce_keeps_angular_momentum),
+        cmocka_unit_test(bullet_does_not_pass),           cmocka_unit_test(lost_bodies_do_not_slow_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ typedef struct tl_rigid_view {
     const double *friction; /* [rigid->count] each one's own */
 } tl_rigid_view;
 
-/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces). `past`: axes of the last step. */
+/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces towards each other). `past`: axes of the last step. */
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
                              tl_rigid_contacts *out, talus_error *err);
 
