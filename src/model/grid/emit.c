@@ -118,6 +118,24 @@ static talus_status fill_cubes(const tl_scene *s, const tl_grid_frame *f, int i,
     return TALUS_OK;
 }
 
+/* Volume of a fill: cubes of the lattice, those at its surface in part. */
+static double fill_volume(const tl_scene *s, const tl_grid_frame *f, int i, double spacing)
+{
+    lattice l = lattice_of(f, s, s->fills[i].shape, spacing);
+    int64_t total = l.n[0] * l.n[1] * l.n[2];
+    double sum = 0;
+    for (int64_t c = 0; c < total; c++) {
+        int64_t at[3];
+        site_of(&l, c, at);
+        tl_vec3 x = place_in(&l, at, false, 0, 0);
+        double d = tl_shape_distance(s->shapes, s->fills[i].shape, x);
+        for (int j = 0; j < i; j++) d = fmax(d, -tl_shape_distance(s->shapes, s->fills[j].shape, x));
+        sum += fmin(1, fmax(0, 0.5 - d / spacing));
+    }
+    return sum * volume_of(f, spacing);
+}
+
+/* Points by distance are not one per cube: they share the fill's volume. */
 static talus_status fill_blue(const tl_scene *s, const tl_grid_frame *f, int i, tl_particles *p, talus_error *err)
 {
     const tl_fill *fill = &s->fills[i];
@@ -126,10 +144,13 @@ static talus_status fill_blue(const tl_scene *s, const tl_grid_frame *f, int i, 
     TL_TRY(tl_sample_volume(s->shapes, fill->shape, spacing, 0, TL_FILL_BLUE_NOISE, (uint64_t)s->seed + (uint64_t)i,
                             &points, err));
     talus_status status = TALUS_OK;
+    int64_t first = p->count;
     for (int32_t k = 0; k < points.count && status == TALUS_OK; k++)
         if (in_domain(f, points.at[k]) && in_fill(s, i, points.at[k]))
-            status = add_particle(p, points.at[k], fill->velocity, volume_of(f, spacing), fill->material, err);
+            status = add_particle(p, points.at[k], fill->velocity, 0, fill->material, err);
     tl_points_free(&points);
+    double share = fill_volume(s, f, i, spacing) / (double)(p->count > first ? p->count - first : 1);
+    for (int64_t k = first; k < p->count; k++) p->particle[k].volume = share;
     return status;
 }
 

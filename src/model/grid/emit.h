@@ -1,6 +1,6 @@
 /* Particles from fills at the start and from emitters later.
  *
- * A particle stands for the volume of one lattice cube of its fill. Bodies and walls are cut out of fills; where fills overlap, the first
+ * A particle stands for one lattice cube of its fill, or for an equal share of it (blue noise). Bodies and walls are cut out of fills; where fills overlap, the first
  * one has the place. Emitters owe rate * dt every step and pay in whole particles, at places of their shape that nothing is near; what
  * they cannot place stays owed up to the volume of the shape, the rest is refused and counted. So at any time
  * due = emitted + owed + refused. */

@@ -1,7 +1,5 @@
 #include "model/grid/levelset.h"
 
-#include <string.h>
-
 #include "base/parallel.h"
 
 double tl_depth_of_fill(double f)
@@ -11,7 +9,8 @@ double tl_depth_of_fill(double f)
     return f > 0.5 ? 1 - sqrt(2 * (1 - f)) : sqrt(2 * f) - 1;
 }
 
-#define EXTEND 1.25 /* cells into solids: a face whose cube is not all solid has its centre at most 1.23 - 0.5 cells inside */
+#define EXTEND                                                                                                         \
+    1.25 /* cells into solids: a face whose cube is not all solid has its centre at most 1.23 - 0.5 cells inside */
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
 /* Hat-kernel share of solids at a cell: (1/8, 3/4, 1/8) along each axis, exact for solids that end at faces. */
@@ -38,6 +37,28 @@ static void from_fill(const tl_grid *g, int32_t b, const double *fill, const dou
         double clear = 1;
         if (solids) clear -= solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1);
         phi[cell] = clear > LEAST_CLEAR ? -g->f.dx * tl_depth_of_fill(fill[cell] / clear) : g->f.dx;
+    }
+}
+
+/* A cell with no air around it is a cell deep, however its filling fluctuates. Fractions of cells outside of solids do not see the
+ * difference; what is extended into solids does. */
+static void settle(const tl_grid *g, int32_t b, const double *raw, const float *solid_phi, double *phi)
+{
+    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id);
+    int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
+    bool air[TL_GRID_HALO_MAX];
+    for (int32_t i = 0; i < n; i++)
+        air[i] = !tl_grid_exists(g, id[i]) || (raw[id[i]] >= 0 && !(solid_phi && solid_phi[id[i]] < 0));
+    for (int32_t p = 0; p < g->f.size; p++) {
+        const uint8_t *at = g->place[p];
+        const bool *here = &air[(at[0] + 1) * sx + (at[1] + 1) * sy + at[2] + 1];
+        bool any = false;
+        for (int k = 0; k < 9; k++) {
+            const bool *row = here + (k / 3 - 1) * sx + (k % 3 - 1) * sy;
+            any |= row[-1] || row[0] || row[1];
+        }
+        int32_t cell = b * g->f.size + p;
+        phi[cell] = any ? raw[cell] : -g->f.dx;
     }
 }
 
@@ -70,9 +91,10 @@ static void extend(const tl_grid *g, int32_t b, const double *from, const tl_sol
 {
     for (int32_t p = 0; p < g->f.size; p++) {
         int32_t cell = b * g->f.size + p, which;
+        double value;
+        phi[cell] = from[cell];
         if (solid_phi[cell] >= off) continue;
-        double air = g->f.dx, value;
-        phi[cell] = air;
+        phi[cell] = g->f.dx;
         if (solid_phi[cell] < -EXTEND * g->f.dx) continue;
         tl_vec3 n, x = tl_grid_centre(g, cell);
         double d = tl_solids_distance(s, b, x, &which, &n);
@@ -84,16 +106,17 @@ talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const doub
                                 const float *solid_phi, double spacing, tl_arena *a, double *phi, talus_error *err)
 {
     size_t mark = tl_arena_mark(a);
-    double *raw = s ? TL_TAKE(a, double, g->cells) : phi;
-    if (!raw) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a distance on %lld cells", (long long)g->cells);
+    double *raw = TL_TAKE(a, double, g->cells), *settled = s ? TL_TAKE(a, double, g->cells) : phi;
+    if (!raw || !settled)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a distance on %lld cells", (long long)g->cells);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) from_fill(g, b, fill, solid_cell, raw);
-    for (int32_t p = 0; p < g->f.size; p++) phi[(int64_t)g->blocks * g->f.size + p] = g->f.dx;
-    if (s) {
-        memcpy(phi, raw, sizeof *phi * (size_t)g->blocks * (size_t)g->f.size);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-        for (int32_t b = 0; b < g->blocks; b++) extend(g, b, raw, s, solid_phi, 0.5 * spacing, phi);
-    }
+    for (int32_t b = 0; b < g->blocks; b++) settle(g, b, raw, s ? solid_phi : NULL, settled);
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++)
+        if (s) extend(g, b, settled, s, solid_phi, 0.5 * spacing, phi);
+    for (int32_t p = 0; p < g->f.size; p++) phi[(int64_t)g->blocks * g->f.size + p] = g->f.dx;
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

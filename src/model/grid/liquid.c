@@ -5,6 +5,8 @@
 #include "base/sum.h"
 #include "model/grid/eighths.h"
 
+#define ROUNDING 1e-12 /* a surface that ends at an eighth's side leaves nothing in it, not 1e-17 */
+
 /* The eighth of a cell between its centre and a corner: trilinear in the eight centres around that corner. v: values there, bit k of
  * the index set for the neighbour along axis k (2: x, 1: y, 0: z); the eighth lies at v[0]'s end. */
 static double eighth(const double v[8])
@@ -21,7 +23,8 @@ static double eighth(const double v[8])
         g[1] += wx * (k & 2 ? 0.5 : -0.5) * wz * v[k];
         g[2] += wx * wy * (k & 1 ? 0.5 : -0.5) * v[k];
     }
-    return tl_plane_in_cube(c, g);
+    double part = tl_plane_in_cube(c, g);
+    return part < ROUNDING ? 0 : part > 1 - ROUNDING ? 1 : part;
 }
 
 /* Eighths of one block's cells, and of the halves of cells before it. */
