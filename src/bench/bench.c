@@ -9,9 +9,9 @@
 #include "math/blas.h"
 #include "talus_version.h"
 
-extern const tl_bench tl_bench_solvers, tl_bench_kernels, tl_bench_rigid;
+extern const tl_bench tl_bench_solvers, tl_bench_kernels, tl_bench_rigid, tl_bench_pressure;
 
-static const tl_bench *const benches[] = {&tl_bench_solvers, &tl_bench_kernels, &tl_bench_rigid};
+static const tl_bench *const benches[] = {&tl_bench_solvers, &tl_bench_kernels, &tl_bench_rigid, &tl_bench_pressure};
 #define BENCHES ((int)(sizeof benches / sizeof benches[0]))
 
 talus_bench_options talus_bench_options_default(void) { return (talus_bench_options){0}; }
