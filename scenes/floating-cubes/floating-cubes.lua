@@ -1,23 +1,21 @@
--- Cubes of 300, 500, 700 and 900 kg/m^3 float at their draught.
-local p = params { h = size == "paper" and 0.01 or 0.02, across = 12 }
-local edge = size == "paper" and 0.24 or p.across * p.h
-local pitch = 2 * edge
-local bodies = {}
-for i, density in ipairs { 300, 500, 700, 900 } do
-  bodies[i] = { name = density .. " kg/m3", shape = box { size = edge }, density = density, at = {(i - 2.5) * pitch, 1.5 * edge + edge * (0.5 - density / 1000), 0},
-                colour = ({ "#f0e6d2", "#d9b26f", "#b5793d", "#7a4a2a" })[i] }
-end
-local half = {2 * pitch, 0, pitch}
+-- Cubes of wood and ice in a tank of water come to float; how deep they sit is their density over the water's.
+local p = params { cells = 15, duration = 4, tilt = 0 } -- cells per edge of a cube
+local h = 0.3 / p.cells
+local water = liquid { density = 1000, name = "water" }
+local n = math.floor(0.6 / h + 0.5)
+local tall = math.floor(0.75 / h + 0.5)
+
 return scene {
-  talus = 1, engine = "sph",
+  talus = 1, engine = "grid",
   title = "Floating cubes",
-  about = "four cubes of different weight find their draught",
-  minutes = size == "paper" and 60 or 6,
-  duration = 1.5, fps = 25, dt_max = 2e-3,
-  sph = { spacing = p.h },
-  domain = { min = {-half[1], 0, -half[3]}, max = {half[1], 3.5 * edge, half[3]} },
-  bodies = bodies,
-  fill = { { material = liquid { density = 1000 }, sampling = "lattice", shape = box { size = {2 * half[1] - 0.5 * p.h, 1.5 * edge, 2 * half[3] - 0.5 * p.h}, center = {0, 0.75 * edge, 0} } } },
-  camera = { eye = {0.8, 1.0, 2.6}, target = {0, 0.3, 0}, fov_deg = 32 },
+  about = "a cube of 500 kg/m^3 and one of 900 kg/m^3 float in water, half and nine tenths of them below the surface",
+  minutes = 3,
+  duration = p.duration, fps = 50,
+  grid = { cells = {2 * n, tall, n}, cell = h, cfl = 2 },
+  fill = { { material = water, shape = box { size = {1.2, 0.5, 0.6}, center = {0.6, 0.25, 0.3} } } },
+  bodies = {
+    { name = "wood", shape = box { size = 0.3 }, at = {0.3, 0.47, 0.3}, rotation_deg = {0, 0, p.tilt}, density = 500, colour = "#c9a066" },
+    { name = "ice", shape = box { size = 0.3 }, at = {0.9, 0.38, 0.3}, rotation_deg = {0, 0, p.tilt}, density = 900, colour = "#bfe3f2" },
+  },
   render = { walls = "frame" },
 }

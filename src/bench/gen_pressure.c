@@ -107,7 +107,7 @@ static double liquid(const world *w, const double p[3])
     case TL_SCENE_TANK: return p[1] - (w->level[1] + tilt);
     case TL_SCENE_PLATES: return p[1] - ((p[0] > 0.6123 ? 0.75 : 0.6) + tilt);
     case TL_SCENE_CAVITY: return -1;
-    case TL_SCENE_FALL: return 0.5 - p[1];
+    case TL_SCENE_FALL: return 0.4 - p[1];
     default: break;
     }
     double d = larger(p[0] - 0.4 - tilt, p[1] - 0.68 - tilt);

@@ -402,7 +402,7 @@ void tl_bodies_report(const tl_bodies *s, tl_report *r)
     for (int k = 0; k < TL_BODIES_PHASES; k++) r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->seconds[k]};
     r->contacts = s->contacts.count;
     for (int32_t k = 0; k < s->contacts.count; k++) r->touching += s->lam[3 * (int64_t)k] > 0;
-    r->penetration = s->penetration;
+    r->penetration = s->penetration > 0 ? s->penetration : 0;
     r->escaped = count_lost(s);
     tl_rigid_measures now = tl_rigid_measure(s->rigid, s->body, s->scene->gravity);
     r->kinetic = now.kinetic;

@@ -10,6 +10,9 @@
 #define PASSES_MAX 4       /* pressure solves in a row: rounding of the solver's matrix, a start that was too far off */
 #define INNER 0.3          /* of the scheme's tolerance: target of a block */
 #define TANGENT_SWEEPS 200 /* per block; each costs one pass over the contacts */
+#define ITERATIONS_MAX 1000 /* of one pressure solve: ten times what hard ones take with mic */
+#define FINEST 1e-14        /* what double precision can reach of the solver's own measure */
+#define ROUNDING 1e-10      /* of speeds over dx: less than that is nothing to solve for, as in free fall */
 #define LAMBDA_DIAGONAL 6.0 /* of normal forces among pressures: like a cell's */
 /* Contraction of p and n in turn above which they are solved together: at 0.6 a sweep still gains a digit in 4.5 passes. Chosen. */
 #define UNIFY_ABOVE 0.6
@@ -35,7 +38,7 @@ struct tl_coupled_work {
     tl_pairs pairs;
     tl_pressure alone, with_normals;
     tl_pressure_plan *plan_alone, *plan_with_normals;
-    double b_pressure, b_normal, b_tangent; /* largest entries without any force */
+    double b_pressure, b_normal, b_tangent; /* largest that a block found without its own forces: 1/s, m/s, m/s */
     bool started;                           /* p is worth starting from */
 };
 
@@ -151,7 +154,11 @@ static talus_status run_pressure(tl_coupled *c, int32_t normals, tl_scheme_repor
         for (int32_t j = 0; j < normals; j++)
             w->b[w->n + j] -= w->per_u * w->scale[j] * (w->q[3 * (int64_t)j] + c->b->p.bias[3 * (int64_t)j]);
     }
-    tl_stop stop = {.tolerance = INNER * c->tolerance, .max_iterations = c->pressure_iterations};
+    double most = tl_max_abs(w->n + normals, w->b);
+    w->b_pressure = fmax(w->b_pressure, tl_max_abs(w->n, w->b) / w->per_g);
+    double target = INNER * c->tolerance * w->per_g * w->b_pressure;
+    tl_stop stop = {.tolerance = most > 0 ? fmax(target / most, FINEST) : 1,
+                    .max_iterations = c->pressure_iterations > 0 ? c->pressure_iterations : ITERATIONS_MAX};
     tl_pressure_report report;
     tl_pressure_plan_start(plan, w->started ? TL_PRESSURE_WARM : TL_PRESSURE_NESTED);
     TL_TRY(tl_pressure_run(plan, problem, &stop, w->x, w->arena, c->history, &report, err));
@@ -187,6 +194,14 @@ static talus_status solve_pressure_normal(tl_coupled *c, tl_scheme_report *out, 
     return run_pressure(c, c->work->m, out, err);
 }
 
+/* Fastest that contacts close without forces, m/s: open gaps are part of q. */
+static double approach(const work *w)
+{
+    double most = 0;
+    for (int32_t j = 0; j < w->m; j++) most = fmax(most, -w->q[3 * (int64_t)j]);
+    return most;
+}
+
 /* Contacts with the friction coefficients `mu` at frozen pressure; l [3m] start in, answer out, already part of v. */
 static talus_status run_contact(tl_coupled *c, const double *mu, double *l, tl_scheme_report *out, talus_error *err)
 {
@@ -196,6 +211,7 @@ static talus_status run_contact(tl_coupled *c, const double *mu, double *l, tl_s
     push_contacts(c, w->dl);
     memcpy(w->base, c->system->c.v, sizeof *w->base * 6 * (size_t)w->bodies);
     tl_contact_free_velocity(&w->free_bodies, c->b->p.bias, w->q);
+    w->b_normal = fmax(w->b_normal, approach(w));
     w->contact.mu = mu;
     tl_stop stop = {.tolerance = c->b->tolerance, .max_iterations = c->b->kept->iterations};
     tl_options options = tl_options_default();
@@ -465,7 +481,7 @@ static void start(tl_coupled *c, bool once)
     tl_coupling *k = &c->system->c;
     memcpy(k->v, c->b->v_free, sizeof *k->v * 6 * (size_t)w->bodies);
     tl_coupling_pressure_gradient(k, w->g);
-    w->b_pressure = tl_max_abs(w->n, w->g);
+    w->b_pressure = fmax(tl_max_abs(w->n, w->g), ROUNDING * tl_max_abs(k->faces, k->u) / k->dx);
     tl_csr_mul(&c->b->p.J, k->v, w->q);
     w->b_normal = largest_row(w->q, w->m, 0, 0);
     w->b_tangent = largest_row(w->q, w->m, 1, 2);

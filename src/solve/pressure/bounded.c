@@ -8,6 +8,9 @@
 #define STEP 0.95 /* of 1/d_i: the scaled matrix has norm <= 2, so a gradient step this long cannot raise the energy */
 #define WEAK                                                                                                           \
     0.01 /* of the residual: a bound that pushes less than this hardly holds; 1e-6 to 1e-2 are equal, 0.1 is worse */
+/* Of a free cell's x, what survives a release at least. Without it a release may bind cells by the thousand that come back one
+ * layer per iteration: 17 iterations instead of 10 in the worst of 6 spheres at 128^3. */
+#define KEEP 0.1
 #define MAX_CONFIRMS 8
 #define MAX_HALVINGS 60
 
@@ -113,12 +116,12 @@ static void walk_rows(double a, const double *restrict p, const double *restrict
     }
 }
 
-static void project_rows(double a, const double *restrict x, const double *restrict p, double lo, double *restrict out,
-                         int32_t from, int32_t to)
+static void project_rows(double a, const double *restrict x, const double *restrict p, double lo, double keep,
+                         double *restrict out, int32_t from, int32_t to)
 {
     for (int32_t i = from; i < to; i++) {
-        double v = x[i] - a * p[i];
-        out[i] = v > lo ? v : lo;
+        double v = x[i] - a * p[i], low = keep > 0 ? keep * x[i] : lo;
+        out[i] = v > low ? v : low;
     }
 }
 
@@ -230,13 +233,13 @@ static split walk(const loop *l, double a)
     return gather(s, blocks, part).split;
 }
 
-/* trial = x - a p, projected; moves there unless the energy rises. */
-static bool try_projected(const loop *l, double a, split *now)
+/* trial = x - a p, not below keep x and lo; moves there unless the energy rises. */
+static bool try_projected(const loop *l, double a, double keep, split *now)
 {
     const tl_pressure_system *s = l->s;
     tl_pressure_vectors *v = l->v;
-    TL_FOR_BLOCKS(0, s->n, project_rows(a, v->x, v->p, s->lo, v->trial, from, to));
-    project_rows(a, v->x, v->p, s->lo_extra, v->trial, APPENDED(s));
+    TL_FOR_BLOCKS(0, s->n, project_rows(a, v->x, v->p, s->lo, s->lo < 0 ? 0 : keep, v->trial, from, to));
+    project_rows(a, v->x, v->p, s->lo_extra, s->lo_extra < 0 ? 0 : keep, v->trial, APPENDED(s));
     l->w->projections++;
     parts there = gradient(l, v->trial, v->q); /* A p is not needed after this */
     if (!(there.first <= 0)) return false;
@@ -297,7 +300,7 @@ static bool release(const loop *l, const tl_pressure_precond *P, split *now)
     double zg = apply(l, P, now->residual, limit);
     direction(l, P, 0, limit);
     double curved = curvature(l).first, a = zg / curved;
-    return curved > 0 && zg > 0 && isfinite(a) && try_projected(l, a, now);
+    return curved > 0 && zg > 0 && isfinite(a) && try_projected(l, a, KEEP, now);
 }
 
 static void steepest_rows(const loop *l, const double *d, double lo, bool chopped, int32_t from, int32_t to)
@@ -339,7 +342,7 @@ static bool expand_carefully(const loop *l, double room, split *now)
     double a = STEP;
     for (int k = 0; k < MAX_HALVINGS; k++, a *= 0.5) {
         steepest(l, false);
-        if (try_projected(l, a, now)) return true;
+        if (try_projected(l, a, 0, now)) return true;
     }
     return false;
 }
@@ -436,7 +439,7 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
             break;
         }
         counts->expansions++;
-        bool bold = there.first > 0 && isfinite(a) && try_projected(&l, a, &now);
+        bool bold = there.first > 0 && isfinite(a) && try_projected(&l, a, 0, &now);
         if (!bold && !expand_carefully(&l, there.second, &now)) {
             out.result = TL_STALLED;
             break;

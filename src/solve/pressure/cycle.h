@@ -17,7 +17,7 @@ typedef struct tl_coarse {
     const double *d;                                       /* [n] */
     float *made_c[TL_PRESSURE_SIDES], *made_dir, *made_ar; /* the same, writable; NULL at level 0 */
     double *made_d;
-    uint8_t *dirty; /* [n] to be made again; NULL at level 0 */
+    uint8_t *state; /* [n]; NULL at level 0 */
 } tl_coarse;
 
 typedef struct tl_cycle tl_cycle;

@@ -10,9 +10,12 @@
 #define COARSEST_SWEEPS 8 /* each way */
 #define FACE_SHARE 0.5    /* area over distance doubles where 4 faces become one; 0.5 to 0.6 are equally good */
 
+enum { STALE = 1, INERT = 2 }; /* state of a coarse cell: to be made again; without coupling to anything */
+
 struct tl_cycle {
     const tl_levels *levels;
     int base;
+    int whole; /* levels up to this one hold their coefficients for all cells free */
     bool rebuild;
     tl_pressure_free mask; /* of the fine cells, when the hierarchy is kept */
     tl_coarse coarse[TL_LEVELS_MAX];
@@ -46,7 +49,7 @@ static tl_cycle *cycle_take(const tl_levels *l, tl_arena *a)
         v->dir = v->made_dir = take(a, sizeof(float) * n, &good);
         v->ar = v->made_ar = take(a, sizeof(float) * n, &good);
         v->d = v->made_d = take(a, sizeof(double) * n, &good);
-        v->dirty = take(a, n, &good);
+        v->state = take(a, n, &good);
     }
     c->t = take(a, sizeof(REAL) * (size_t)l->level[0].red, &good);
     return good ? c : NULL;
@@ -59,6 +62,7 @@ static void cycle_attach(tl_cycle *c, const tl_pressure *p)
     v->dir = p->dir;
     v->ar = p->ar;
     v->d = p->d;
+    c->whole = 0;
 }
 
 static const tl_coarse *cycle_coarse(const tl_cycle *c, int level) { return &c->coarse[level]; }
@@ -93,7 +97,7 @@ static void make_cells(const tl_cycle *c, int level, int32_t from, int32_t to)
     const tl_level *l = &c->levels->level[level];
     const tl_coarse *v = &c->coarse[level];
     for (int32_t I = from; I < to; I++) {
-        if (!v->dirty[I]) continue;
+        if (!(v->state[I] & STALE)) continue;
         double face[TL_PRESSURE_SIDES] = {0}, dir = 0, ar = 0;
         for (int32_t s = l->start[I]; s < l->start[I + 1]; s++)
             if (c->invd[level - 1][l->child[s]] > 0) add_child(c, level - 1, l->child[s], I, face, &dir, &ar);
@@ -106,11 +110,11 @@ static void make_cells(const tl_cycle *c, int level, int32_t from, int32_t to)
         }
         v->made_d[I] = d > 0 ? d : 1; /* nothing to hold on to: a closed cavity in one cell, or nothing free */
         c->invd[level][I] = d > 0 ? (REAL)(1 / d) : 0;
-        v->dirty[I] = 0;
+        v->state[I] = d > 0 ? 0 : INERT;
         if (!l->parent || l->parent[I] == l[1].n) continue;
-        uint8_t *up = &c->coarse[level + 1].dirty[l->parent[I]];
+        uint8_t *up = &c->coarse[level + 1].state[l->parent[I]];
 #pragma omp atomic write
-        *up = 1;
+        *up = STALE;
     }
 }
 
@@ -127,9 +131,9 @@ static void mark(const tl_cycle *c, int32_t i)
     for (int k = -1; k < TL_PRESSURE_SIDES; k++) {
         int32_t j = k < 0 ? i : l->nb[k][i];
         if (j == l->n || l->parent[j] == l[1].n) continue;
-        uint8_t *up = &c->coarse[c->base + 1].dirty[l->parent[j]];
+        uint8_t *up = &c->coarse[c->base + 1].state[l->parent[j]];
 #pragma omp atomic write
-        *up = 1;
+        *up = STALE;
     }
 }
 
@@ -139,7 +143,7 @@ static bool free_cells(const tl_cycle *c, const tl_pressure_free *f, int32_t fro
     const double *d = c->coarse[c->base].d;
     bool changed = false;
     for (int32_t i = from; i < to; i++) {
-        bool is = d[i] > 0 && tl_pressure_is_free(f, i);
+        bool is = tl_pressure_is_free(f, i);
         if (is == (invd[i] > 0)) continue;
         invd[i] = is ? (REAL)(1 / d[i]) : 0;
         mark(c, i);
@@ -163,17 +167,30 @@ static bool cycle_fit(void *ctx, const tl_pressure_free *f)
     return changed;
 }
 
+static void all_free(const tl_cycle *c, int level, int32_t from, int32_t to)
+{
+    const double *restrict d = c->coarse[level].d;
+    const uint8_t *restrict state = level > c->base ? c->coarse[level].state : NULL;
+    REAL *restrict invd = c->invd[level];
+    for (int32_t i = from; i < to; i++) invd[i] = state && state[i] & INERT ? 0 : (REAL)(1 / d[i]);
+}
+
 static void cycle_reset(tl_cycle *c, int base, const tl_pressure_free *f, bool rebuild)
 {
-    const tl_level *l = &c->levels->level[base];
+    const tl_levels *l = c->levels;
+    bool start_whole = c->whole > base;
+    int first_stale = base + 1 + start_whole;
     c->base = base;
-    c->rebuild = rebuild;
-    const double *d = c->coarse[base].d;
-    for (int32_t i = 0; i < l->n; i++)
-        c->invd[base][i] = d[i] > 0 && (!f || tl_pressure_is_free(f, i)) ? (REAL)(1 / d[i]) : 0;
-    for (int k = 0; k < c->levels->count; k++) c->x[k][c->levels->level[k].n] = 0;
-    if (base + 1 < c->levels->count) memset(c->coarse[base + 1].dirty, 1, (size_t)l[1].n);
+    c->rebuild = true;
+    for (int k = 0; k < l->count; k++) c->x[k][l->level[k].n] = 0;
+
+    /* all free, as the coefficients of level base + 1 may already be */
+    for (int k = base; k < first_stale && k < l->count; k++) TL_FOR_BLOCKS(0, l->level[k].n, all_free(c, k, from, to));
+    if (first_stale < l->count) memset(c->coarse[first_stale].state, STALE, (size_t)l->level[first_stale].n);
+    if (f) TL_FOR_BLOCKS(0, l->level[base].n, free_cells(c, f, from, to));
     make_levels(c);
+    c->whole = f ? base : l->count;
+    c->rebuild = rebuild;
 }
 
 /* ---- the cycle ---- */

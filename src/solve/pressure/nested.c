@@ -115,9 +115,9 @@ double tl_nested_start(const tl_nested *s, const tl_pressure *p, const tl_levels
         tl_pressure_counts counts = {0};
         tl_work work = {0};
         tl_pressure_bounded(&system, &P, v, &stop, 0, &counts, &work);
-        products += (double)work.products * level->n / l->level[0].n;
+        products += ((double)work.products * level->n + SWEEPS * (double)level[-1].n) / l->level[0].n;
         m = kind->coarse(cycle, k - 1);
         go_finer(l, k, m, k > 1 ? s->b[k - 1] : p->b, lo, v);
     }
-    return products + 2.0 * SWEEPS;
+    return products;
 }
