@@ -121,6 +121,7 @@ typedef struct tl_sph_link {
 } tl_sph_link;
 #define TL_SPH_G_UNIT (0.3184 / 32767) /* the steepest, at r = 2h/3, is 1/pi */
 #define TL_SPH_PLACES 65535            /* candidates, at most */
+#define TL_SPH_LINKS_BEYOND 4          /* empty ones after the last: sums read four at a time */
 
 /* Fluid in one cell, and the fluid around it: up to 9 rows of sorted particles, in this order its candidates. */
 typedef struct tl_sph_cell {
@@ -233,7 +234,7 @@ typedef struct tl_sph_step {
     /* problem: scratch of an evaluation */
     tl_space space;
     float *p;             /* [fluid] */
-    float (*gathered)[4]; /* [threads][candidates] */
+    float (*gathered)[4]; /* [threads][candidates, and room] */
     float (*a)[4];        /* [fluid] velocity that pressure adds, m/s; [3] is 0 */
     tl_vec3 *dv;          /* [fluid] the same in double, for residual and finish */
     tl_sph_force *chunk_sum;
