@@ -143,9 +143,11 @@ talus_status tl_sph_sort(tl_sph_sorted *out, int32_t n, const void *x, size_t st
 {
     *out = (tl_sph_sorted){.count = n};
     for (int k = 0; k < 3; k++) {
-        out->cell[k] = TL_TAKE(a, int32_t, n);
-        out->at[k] = TL_TAKE(a, float, n);
+        out->cell[k] = TL_TAKE(a, int32_t, n + TL_SPH_BEYOND);
+        out->at[k] = TL_TAKE(a, float, n + TL_SPH_BEYOND);
         if (!out->cell[k] || !out->at[k]) return no_memory(n, err);
+        memset(out->cell[k] + n, 0, sizeof(int32_t) * TL_SPH_BEYOND);
+        memset(out->at[k] + n, 0, sizeof(float) * TL_SPH_BEYOND);
     }
     *bad = split_all(n, x, stride, h, out->cell, out->at);
     if (*bad >= 0) return TALUS_OK;

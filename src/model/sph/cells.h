@@ -8,6 +8,7 @@
 #include "model/sph/sph.h"
 
 #define TL_SPH_UNITS 4194304.0   /* 2^22 per cell */
+#define TL_SPH_BEYOND 16         /* items that may be read after the last of a sorted array */
 #define TL_SPH_CELL_MOST 8388608 /* 2^23: farther from the origin is a mistake */
 
 /* order [n], out: particle that comes k-th. Equal cells keep their order. `x`: n places, `stride` bytes apart. Everything from the arena.

@@ -279,9 +279,10 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
     tl_arena *a = s->arena;
     int32_t bodies = s->sph->bodies;
     s->space = tl_space_local((int64_t)s->fluid + 4 * (int64_t)s->contacts);
-    s->p = TL_TAKE(a, float, s->fluid);
-    s->a = tl_arena_take(a, sizeof *s->a * (size_t)s->fluid);
-    s->gathered = tl_arena_take(a, sizeof *s->gathered * (size_t)s->candidates * (size_t)tl_threads());
+    s->p = TL_TAKE_ZERO(a, float, s->fluid + TL_SPH_ROOM);
+    s->a = tl_arena_take_zero(a, sizeof *s->a * (size_t)(s->fluid + TL_SPH_ROOM));
+    s->gathered =
+        tl_arena_take_zero(a, sizeof *s->gathered * (size_t)(s->candidates + TL_SPH_ROOM) * (size_t)tl_threads());
     s->chunk_sum = TL_TAKE(a, tl_sph_force, s->chunks);
     s->add_v = TL_TAKE_ZERO(a, tl_vec3, bodies);
     s->add_w = TL_TAKE_ZERO(a, tl_vec3, bodies);

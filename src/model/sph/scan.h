@@ -22,7 +22,7 @@ static inline void tl_sph_candidates_end(tl_sph_candidates *c)
     for (int32_t k = c->count; k % TL_SPH_LANES; k++) c->at[0][k] = c->at[1][k] = c->at[2][k] = TL_SPH_FAR, c->j[k] = 0;
 }
 
-/* Candidates nearer than 2h, itself included when it is one; `found` [count + TL_SPH_LANES] gets their places, rising. */
+/* Candidates nearer than 2h; `found` [count + TL_SPH_LANES] gets their places, rising. */
 int32_t tl_sph_scan_count(const tl_sph_candidates *c, const float x[3]);
 int32_t tl_sph_scan(const tl_sph_candidates *c, const float x[3], int32_t *found);
 
@@ -36,8 +36,8 @@ typedef struct tl_sph_sums {
 /* pair [n], j as in the candidates. The sums are added to. found [n + TL_SPH_LANES] is written beyond n. */
 void tl_sph_scan_pairs(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, tl_sph_pair *pair,
                        tl_sph_sums *sums);
-/* The same in whole numbers, without candidate `self`: link, neighbour [n - 1]. The sums are those of the whole numbers. */
-void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, int32_t self,
-                       tl_sph_link *link, int32_t *neighbour, tl_sph_sums *sums);
+/* The same in whole numbers. The sums are those of the whole numbers. Links are little-endian 64 bits. */
+void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, tl_sph_link *link,
+                       int32_t *neighbour, tl_sph_sums *sums);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "model/sph/cells.h"
+#include "model/sph/lanes.h"
 #include "model/sph/scan.h"
 
 #define CROWDED 1000 /* neighbours in the mean: something has collapsed */
@@ -34,7 +35,7 @@ static talus_status sort_moving(tl_sph_step *s, talus_error *err)
 {
     const tl_sph *c = s->sph;
     int32_t n = c->free_count + c->kinematic_count, bad;
-    int32_t *order = TL_TAKE(s->arena, int32_t, n);
+    int32_t *order = TL_TAKE(s->arena, int32_t, n + TL_SPH_LANES);
     if (!order) return no_memory(err);
     TL_TRY(tl_sph_sort(&s->moving, n, s->x, sizeof *s->x, c->h, order, &bad, s->arena, err));
     if (bad >= 0) {
@@ -131,7 +132,7 @@ static int64_t row_most(const tl_sph_sorted *s)
 
 static talus_status candidates_take(tl_sph_candidates *c, int64_t most, tl_arena *a, talus_error *err)
 {
-    most += TL_SPH_LANES;
+    most += 2 * TL_SPH_LANES;
     for (int k = 0; k < 3; k++) c->at[k] = TL_TAKE(a, float, most);
     c->j = TL_TAKE(a, int32_t, most);
     return c->at[0] && c->at[1] && c->at[2] && c->j ? TALUS_OK : no_memory(err);
@@ -155,6 +156,18 @@ static talus_status scratch_take(const tl_sph_step *s, scratch **out, talus_erro
     return TALUS_OK;
 }
 
+/* 16 particles from `j` on, relative to cell c; what is beyond the end will be overwritten. */
+static inline void copy_lanes(tl_sph_candidates *out, int32_t to, const tl_sph_sorted *s, int32_t j, const int32_t c[3],
+                              int32_t add)
+{
+    static const tl_i16 rising = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    for (int d = 0; d < 3; d++) {
+        tl_f16 cells = __builtin_convertvector(tl_i16_load(s->cell[d] + j) - c[d], tl_f16);
+        tl_f16_store(out->at[d] + to, tl_f16_load(s->at[d] + j) + cells * 0x1p22f);
+    }
+    tl_i16_store(out->j + to, s->number ? tl_i16_load(s->number + j) : rising + (j + add));
+}
+
 /* Adds all particles of s in the cells around cell c. Numbers are those of the sorted arrays plus `add`, where s has no others. Returns
  * the difference between the place among candidates and in the sorted arrays, in the middle row. */
 static int32_t gather(tl_sph_candidates *out, const tl_sph_sorted *s, const int32_t c[3], int32_t add)
@@ -168,16 +181,7 @@ static int32_t gather(tl_sph_candidates *out, const tl_sph_sorted *s, const int3
         for (int32_t y = lo[1]; y <= hi[1]; y++) {
             int64_t row = ((int64_t)z * t->n[1] + y) * t->n[0];
             int32_t begin = t->start[row + lo[0]], n = t->start[row + hi[0] + 1] - begin;
-            for (int d = 0; d < 3; d++) {
-                const int32_t *cell = s->cell[d] + begin;
-                const float *at = s->at[d] + begin;
-                float *to = out->at[d] + count;
-                for (int32_t k = 0; k < n; k++) to[k] = at[k] + (float)(cell[k] - c[d]) * 0x1p22f;
-            }
-            if (s->number)
-                for (int32_t k = 0; k < n; k++) out->j[count + k] = s->number[begin + k];
-            else
-                for (int32_t k = 0; k < n; k++) out->j[count + k] = begin + k + add;
+            for (int32_t k = 0; k < n; k += TL_SPH_LANES) copy_lanes(out, count + k, s, begin + k, c, add);
             if (y == tl_sph_cells_inside(t, 1, c[1]) && z == tl_sph_cells_inside(t, 2, c[2])) self = count - begin;
             count += n;
         }
@@ -295,7 +299,7 @@ static void count_fluid(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
     for (int32_t k = 0; k < n; k++) bodies += is_free(s, w->solid.j[w->found[k]]);
     s->count_edge[i][0] = bodies;
     s->count_edge[i][1] = n - bodies;
-    s->start[i + 1] = tl_sph_scan_count(&w->liquid, x) - 1;
+    s->start[i + 1] = tl_sph_scan_count(&w->liquid, x) - 1; /* without itself */
 }
 
 /* Near particles and contacts in order of numbers, chunks of them by body. */
@@ -447,9 +451,12 @@ static void fill_edge(tl_sph_step *s, scratch *w, int32_t e, const float x[3], t
 static void fill_fluid(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
 {
     tl_sph_sums sums = {0};
+    float *self = &w->liquid.at[0][i + w->liquid_self], here = *self;
+    *self = TL_SPH_FAR; /* not a neighbour of itself */
     int32_t found = tl_sph_scan(&w->liquid, x, w->found);
-    tl_sph_scan_links(&w->liquid, x, found, w->found, i + w->liquid_self, s->link + s->start[i],
-                      s->neighbour + s->start[i], &sums);
+    *self = here;
+    tl_sph_scan_links(&w->liquid, x, found, w->found, s->link + s->start[i], s->neighbour + s->start[i], &sums);
+    sums.w += 1 / TL_SPH_PI;
     double g2 = sums.g2;
     if (!s->one_mass) {
         g2 = 0;

@@ -234,7 +234,7 @@ typedef struct tl_sph_step {
     /* problem: scratch of an evaluation */
     tl_space space;
     float *p;             /* [fluid] */
-    float (*gathered)[4]; /* [threads][candidates] */
+    float (*gathered)[4]; /* [threads][candidates, and room] */
     float (*a)[4];        /* [fluid] velocity that pressure adds, m/s; [3] is 0 */
     tl_vec3 *dv;          /* [fluid] the same in double, for residual and finish */
     tl_sph_force *chunk_sum;

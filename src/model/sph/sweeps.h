@@ -4,6 +4,9 @@
 
 #include "model/sph/sph.h"
 
+/* Items that the sweeps may read beyond the end of p and a, and write beyond that of gathered. */
+#define TL_SPH_ROOM 32
+
 /* a = velocity that the pressures s->p give to fluid. */
 void tl_sph_push_fluid(tl_sph_step *s);
 /* r [fluid] = volume errors after the velocities a were added; bodies at rest. */
