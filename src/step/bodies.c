@@ -309,7 +309,7 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
     int64_t m = s->contacts.count;
     double *gap = TL_TAKE(s->arena, double, m), slop = s->kept->slop;
     if (!gap) return no_memory(err);
-    s->penetration = -end_gaps(s, gap);
+    s->penetration = 0 - end_gaps(s, gap); /* 0, not -0 */
     if (!(s->penetration > slop)) return TALUS_OK;
     for (int64_t k = 0; k < m; k++) {
         double over = gap[k] + slop;
