@@ -7,14 +7,19 @@
 #include "render/png.h"
 #include "render/render.h"
 #include "render/scene_picture.h"
+#include "run/clouds.h"
 #include "talus_version.h"
 
 static talus_status draw(const tl_sim *sim, const tl_pose *poses, const tl_render_options *r, tl_image *out,
                          talus_error *err)
 {
     tl_picture p = {0};
-    tl_scene_picture_options o = {.width = r->width, .height = r->height, .poses = poses};
+    tl_clouds clouds;
+    TL_TRY(tl_clouds_gather(&clouds, sim, false, err));
+    tl_scene_picture_options o = {
+        .width = r->width, .height = r->height, .poses = poses, .clouds = clouds.clouds, .cloud = clouds.cloud};
     talus_status status = tl_picture_of_scene(&p, sim->scene, &o, err);
+    tl_clouds_free(&clouds);
     if (status == TALUS_OK) status = tl_render(&p, r, out, err);
     tl_picture_free(&p);
     return status;

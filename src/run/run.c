@@ -15,6 +15,7 @@
 #include "io/run_json.h"
 #include "io/vtk.h"
 #include "io/vtk_rigid.h"
+#include "run/clouds.h"
 #include "run/folder.h"
 #include "run/picture.h"
 
@@ -22,7 +23,8 @@
 #define CURVE_MOST 16384   /* iterations of one step that --history keeps */
 #define SETTINGS_TEXT 4000 /* bytes of "--size paper --set a=1 ..." in a checkpoint */
 
-static const char *const groups[] = {"bodies", "contacts"}; /* of frames/ */
+static const char *const groups[] = {"bodies", "contacts",
+                                     "particles"}; /* of frames/; the last where there are particles */
 
 typedef struct run {
     const tl_scene *scene;
@@ -163,6 +165,22 @@ static bool after_step(void *user, const tl_sim *sim)
 
 /* ---- what is written at a frame ---- */
 
+static bool has_particles(const run *r)
+{
+    return r->scene->engine == TL_ENGINE_SPH || r->scene->fill_count + r->scene->emitter_count > 0;
+}
+
+static talus_status write_particles(run *r, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    tl_clouds c;
+    frame_path(r, "frames", groups[2], "vtp", path);
+    TL_TRY(tl_clouds_gather(&c, r->sim, r->scene->sph.surface_particles, err));
+    talus_status status = tl_clouds_write(path, &c, r->sim->state.t, err);
+    tl_clouds_free(&c);
+    return status;
+}
+
 static talus_status write_frame(run *r, talus_error *err)
 {
     char path[TL_PATH_ROOM];
@@ -171,6 +189,7 @@ static talus_status write_frame(run *r, talus_error *err)
         TL_TRY(tl_vtk_bodies(path, &r->meshes, r->scene, &r->sim->rigid, &r->sim->state, err));
         frame_path(r, "frames", groups[1], "vtp", path);
         TL_TRY(tl_vtk_contacts(path, &r->sim->rigid, &r->sim->state, err));
+        if (has_particles(r)) TL_TRY(write_particles(r, err));
     }
     if (r->scene->output.bodies) TL_TRY(tl_csv_bodies_rows(&r->bodies, r->scene, &r->sim->rigid, &r->sim->state, err));
     return TALUS_OK;
@@ -197,7 +216,7 @@ static talus_status write_list(run *r, talus_error *err)
     if (!r->scene->output.frames) return TALUS_OK;
     path_of(r, "run.pvd", path);
     r->listed = tl_seconds();
-    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, sizeof groups / sizeof groups[0], groups, err);
+    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, has_particles(r) ? 3 : 2, groups, err);
 }
 
 static talus_status draw(run *r, talus_error *err)

@@ -81,6 +81,14 @@ static void check_contact(tl_reader *r, const tl_seen *seen, tl_contact_pair *p)
         tl_read_problem(r, seen->where, "%s says nothing about its pair; give friction or restitution", seen->path);
 }
 
+static void check_handle(tl_reader *r, const tl_seen *seen, const tl_handle *h)
+{
+    (void)seen;
+    if (h->motion < 0) return;
+    double rest[7] = {h->at.x, h->at.y, h->at.z, 1, 0, 0, 0};
+    memcpy(r->scene->lua->functions[h->motion].rest, rest, sizeof rest);
+}
+
 static void check_angle(tl_reader *r, const tl_seen *seen, const void *args)
 {
     (void)args;
@@ -166,6 +174,11 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     if (tl_seen_has(seen, "edge") && !elastic)
         tl_read_problem(r, tl_seen_where(r, seen, "edge"),
                         "%s.edge is for elastic bodies; the material must be elastic", seen->path);
+    static const char *const soft[] = {"cells", "thickness", "bending", "bending_stiffness", "anchor_weight"};
+    for (size_t k = 0; k < sizeof soft / sizeof *soft && !elastic; k++)
+        if (tl_seen_has(seen, soft[k]))
+            tl_read_problem(r, tl_seen_where(r, seen, soft[k]),
+                            "%s.%s is for elastic bodies; the material must be elastic", seen->path, soft[k]);
     if (!m) return;
     if (!tl_seen_has(seen, "friction")) b->friction = m->friction;
     if (!tl_seen_has(seen, "restitution")) b->restitution = m->restitution;
@@ -332,6 +345,21 @@ static void check_pairs(tl_reader *r, const tl_scene *s)
         }
 }
 
+static void check_handles(tl_reader *r, const tl_scene *s)
+{
+    for (int i = 0; i < s->handle_count; i++) {
+        const char *name = s->handles[i].body;
+        int b = 0;
+        if (!*name) continue; /* told already */
+        while (b < s->body_count && strcmp(s->bodies[b].name, name)) b++;
+        int m = b < s->body_count ? s->bodies[b].material : -1;
+        if (b == s->body_count)
+            tl_read_problem(r, s->handles[i].where, "handles[%d].body must name a body, got \"%.60s\"", i + 1, name);
+        else if (m < 0 || r->materials[m].kind != TL_MATERIAL_ELASTIC)
+            tl_read_problem(r, s->handles[i].where, "handles[%d].body must be elastic, \"%.60s\" is not", i + 1, name);
+    }
+}
+
 /* Coulomb friction of bodies does not act on sand; whoever writes both may expect it to. */
 static void note_friction_on_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
@@ -365,6 +393,7 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     s->camera.given = tl_seen_good(seen, "camera");
     if (s->body_count) name_bodies(r, s);
     check_pairs(r, s);
+    check_handles(r, s);
     if (!tl_seen_good(seen, "engine")) return; /* what follows depends on it */
     if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid") && needs_grid(r, seen, s))
         tl_read_problem(r, seen->where,
@@ -395,6 +424,7 @@ RULE(emitter, tl_emitter)
 RULE(camera, tl_camera)
 RULE(render, tl_render_spec)
 RULE(contact, tl_contact_pair)
+RULE(handle, tl_handle)
 RULE(body, tl_body)
 RULE(angle, void)
 static void rule_fill(tl_reader *r, const tl_seen *seen, void *object)
@@ -409,7 +439,7 @@ void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object)
         rule_fn *check;
     } rules[] = {{"scene", rule_scene},   {"grid", rule_grid},     {"domain", rule_domain},   {"emitter", rule_emitter},
                  {"camera", rule_camera}, {"render", rule_render}, {"contact", rule_contact}, {"body", rule_body},
-                 {"fill", rule_fill},     {"rotation", rule_angle}};
+                 {"handle", rule_handle}, {"fill", rule_fill},     {"rotation", rule_angle}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!strcmp(rules[i].context, seen->context->name)) rules[i].check(r, seen, object);
 }

@@ -102,7 +102,25 @@ typedef struct tl_body {
     double opacity;
     int anchor;  /* elastic bodies: nodes inside of this shape (body frame) follow the pose; -1: none */
     double edge; /* elastic bodies: wanted edge of the tetrahedra, m; 0: from the shape's feature size */
+    /* elastic bodies of the lg engine: */
+    int cells[3];             /* of a box: regular cells; all 0: meshed by edge */
+    double thickness;         /* m; > 0: a cloth, the middle plane of a flat box */
+    int bending;              /* tl_bending_kind */
+    double bending_stiffness; /* N m; negative: from the material and the thickness */
+    double anchor_weight;     /* N/m per node; 0: 20 mu times the mean edge */
 } tl_body;
+
+typedef enum tl_bending_kind { TL_BENDING_HINGE, TL_BENDING_RING, TL_BENDING_NONE } tl_bending_kind;
+
+/* Nodes of an elastic body that are led by a pose of their own. */
+typedef struct tl_handle {
+    tl_where where;
+    const char *body; /* name */
+    int shape;        /* which nodes: those inside, world coordinates at the start */
+    tl_vec3 at;       /* what the motion's rotation turns about, at the start */
+    int motion;       /* pose function, or TL_NO_FUNCTION: held where they are */
+    double weight;    /* N/m per node; 0: 20 mu times the mean edge */
+} tl_handle;
 
 /* Friction and restitution of one pair of materials or bodies, where the rule of tl_scene_pair is not wanted. */
 typedef struct tl_contact_pair {
@@ -134,11 +152,23 @@ typedef struct tl_sph_spec {
     double gamma;     /* rest volume of surface samples */
     double inset;     /* in spacings; negative: 0.5 with liquid, 0.4 without */
     double viscosity; /* of the method, 0..1 */
+    double relaxation;
+    double push_out; /* m/s */
+    double cfl;      /* in spacings */
+    bool warm_start;
+    int iterations_least;
+    bool surface_particles;
 } tl_sph_spec;
 
+typedef enum tl_lg_local_spec { TL_LG_LOCAL_EXACT, TL_LG_LOCAL_NEWTON, TL_LG_LOCAL_PROX } tl_lg_local_spec;
+
 typedef struct tl_lg_spec {
-    int iterations; /* local-global rounds per step */
-    int inner;      /* contact steps per round */
+    int iterations;   /* local-global rounds per step */
+    int inner;        /* contact steps per round */
+    int local;        /* tl_lg_local_spec */
+    int global;       /* 0 factor, 1 inverse, 2 jacobi */
+    int precision;    /* 0 float, 1 double: of increments */
+    double chebyshev; /* spectral radius that the jacobi method assumes; 0: plain */
 } tl_lg_spec;
 
 /* A solver method as scenes name it; inner methods nest once. Empty words: the scheme's own choice. */
@@ -153,18 +183,20 @@ typedef struct tl_method_spec {
 
 /* Contacts of solids. */
 typedef struct tl_contact_spec {
-    const char *method;
-    double tolerance; /* m/s; 0: follows the speeds */
-    int iterations;   /* 0: the method's */
-    double slop;      /* m; 0: from the bodies */
+    const char *method; /* "": the step's own choice */
+    double tolerance;   /* m/s; 0: follows the speeds */
+    int iterations;     /* 0: the method's */
+    double slop;        /* m; 0: from the bodies */
 } tl_contact_spec;
 
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
 typedef struct tl_solver_spec {
-    const char *scheme; /* "" : the engine's default */
-    const char *stress; /* "colocated" or "staggered" */
-    const char *cone;   /* "exact" or "pyramid" */
+    const char *scheme;  /* "" : the engine's default */
+    const char *stress;  /* "colocated" or "staggered" */
+    const char *weights; /* of faces: "area", "volume" or "" */
+    const char *surface; /* of liquids: "fractional" or "binary" */
+    const char *cone;    /* "exact" or "pyramid" */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
@@ -236,6 +268,8 @@ typedef struct tl_scene {
     tl_emitter *emitters;
     tl_body *bodies;
     tl_contact_pair *contacts;
+    int handle_count;
+    tl_handle *handles;
     int paint_count;
     tl_paint *paints;
 

@@ -179,40 +179,6 @@ static void mountain_on_a_pebble(void **state)
     rigid_close(&c);
 }
 
-/* Half a ring of wedges, thickness 0.3 of the inner radius, nothing but friction and weight. */
-static const char arch_lua[] = "function arch(n, thick, mu)\n"
-                               "  local a, r, R = math.pi / n / 2, 1, 1 + thick\n"
-                               "  local s, c = math.sin(a), math.cos(a)\n"
-                               "  local wedge = extrude { profile = { {-r * s, r * c}, {r * s, r * c}, {R * s, R * c}, "
-                               "{-R * s, R * c} }, height = 0.4 }:rotate {-90, 0, 0}\n"
-                               "  local b = { { kind = 'static', shape = plane {}, friction = mu } }\n"
-                               "  for i = 1, n do b[#b + 1] = { shape = wedge, rotation_deg = {0, 0, 90 - 180 * (i - "
-                               "0.5) / n}, density = 2000, friction = mu } end\n"
-                               "  return b\n"
-                               "end\n";
-
-static void masonry_arch_stands(void **state)
-{
-    (void)state;
-    rigid_case c = rigid_open(arch_lua, "bodies = arch(13, 0.3, 0.6)");
-    keep_heights(&c);
-    rigid_run(&c, 5);
-    CHECK_LE(drop(&c), 1e-3);
-    CHECK_LE(c.sim->report.fastest, 1e-4);
-    rigid_close(&c);
-}
-
-/* A ring thinner than 0.107 of its mean radius holds no line of thrust and must fall. */
-static void thin_arch_falls(void **state)
-{
-    (void)state;
-    rigid_case c = rigid_open(arch_lua, "bodies = arch(13, 0.08, 0.6)");
-    keep_heights(&c);
-    rigid_run(&c, 2);
-    assert_true(drop(&c) > 0.1);
-    rigid_close(&c);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,8 +189,6 @@ int main(void)
         cmocka_unit_test(tower_tips_at_its_angle),
         cmocka_unit_test(heavy_drops_on_light),
         cmocka_unit_test(mountain_on_a_pebble),
-        cmocka_unit_test(masonry_arch_stands),
-        cmocka_unit_test(thin_arch_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

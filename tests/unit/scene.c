@@ -123,7 +123,7 @@ static void example_has_its_values(void **state)
     assert_string_equal(s->solver.pressure.inner_precond, "mic");
     assert_string_equal(s->solver.pressure.precond, "");
     assert_string_equal(s->solver.friction.method, "pgs"); /* a bare text is the method */
-    assert_string_equal(s->solver.contact.method, "newton-shift");
+    assert_string_equal(s->solver.contact.method, "");
     assert_int_equal(s->solver.on_unconverged, TL_UNCONVERGED_ACCEPT);
     assert_false(s->camera.given);
     assert_int_equal(s->render.width, 1280);
@@ -542,7 +542,7 @@ static void rigid_scenes_need_no_grid(void **state)
                        "  bodies = { { shape = sphere { radius = 0.1 }, density = 500 } } }");
     assert_false(s->domain.bounded);
     assert_int_equal(s->grid.cells[0], 0);
-    assert_string_equal(s->solver.contact.method, "newton-shift");
+    assert_string_equal(s->solver.contact.method, "");
     assert_true(s->solver.contact.slop == 0);
     tl_scene_free(s);
 

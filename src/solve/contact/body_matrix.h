@@ -2,7 +2,7 @@
  *
  * Blocks are added where the factor will be: in elimination order (least degree first, ties by number), room for
  * the fill included, and factored in place, left-looking by block columns. Order and fill are found anew for each
- * problem, on bits: 0.1 ms for 200 bodies. Larger systems than a few thousand bodies belong to math/factor.h. */
+ * problem, on rows of bits: bodies^2 / 8 bytes, which limits this to some thousand bodies. */
 #ifndef TL_SOLVE_CONTACT_BODY_MATRIX_H
 #define TL_SOLVE_CONTACT_BODY_MATRIX_H
 

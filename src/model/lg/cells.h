@@ -1,0 +1,17 @@
+/* Regular meshes of boxes: what the papers' bars and cloths are made of. Arrays are the caller's to free. */
+#ifndef TL_MODEL_LG_CELLS_H
+#define TL_MODEL_LG_CELLS_H
+
+#include "model/lg/lg.h"
+
+/* cells[0] x cells[1] x cells[2] cells of six tetrahedra around the diagonal from the lowest to the highest corner; vertices x first. */
+talus_status tl_lg_bar(tl_box3 box, const int cells[3], int32_t *vertices, tl_vec3 **vertex, int32_t *elements,
+                       int32_t **element, talus_error *err);
+/* The middle plane across axis `flat`, nu x nv squares (along the two axes that follow it) of four triangles with a vertex in the middle. Normals point along
+ * the flat axis. */
+talus_status tl_lg_sheet(tl_box3 box, int flat, int nu, int nv, int32_t *vertices, tl_vec3 **vertex, int32_t *elements,
+                         int32_t **element, talus_error *err);
+/* m^3; of a triangle its area times the thickness. */
+double tl_lg_element_volume(const tl_lg_part *p, int32_t element);
+
+#endif

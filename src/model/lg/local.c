@@ -1,0 +1,277 @@
+/* The local step: eight elements at a time. */
+#include <math.h>
+
+#include "base/parallel.h"
+#include "base/sum.h"
+#include "model/lg/lg.h"
+#include "model/lg/membrane.h"
+#include "model/lg/polar.h"
+#include "model/lg/prox.h"
+
+#define FEW 64 /* batches that one thread does alone */
+
+/* ---- gathering and handing out ---- */
+
+V8_INLINE v8 load(const double *lanes)
+{
+    v8 r;
+    memcpy(&r, lanes, sizeof r);
+    return r;
+}
+V8_INLINE void store(v8 x, double *lanes) { memcpy(lanes, &x, sizeof x); }
+
+V8_INLINE v8 gather(const double *q, const int32_t *node)
+{
+    v8 r;
+    for (int l = 0; l < 8; l++) r[l] = q[3 * (int64_t)node[l]];
+    return r;
+}
+
+/* F = [x1-x0 x2-x0 x3-x0] B */
+V8_INLINE void tet_gradient(const tl_lg_tets *t, const double *q, v8_mat3 *F)
+{
+    for (int i = 0; i < 3; i++) {
+        v8 x0 = gather(q + i, t->node[0]), a = gather(q + i, t->node[1]) - x0, b = gather(q + i, t->node[2]) - x0,
+           c = gather(q + i, t->node[3]) - x0;
+        for (int j = 0; j < 3; j++) F->m[i][j] = a * load(t->B[j]) + b * load(t->B[3 + j]) + c * load(t->B[6 + j]);
+    }
+}
+
+/* Forces of corners: k V D g_a. */
+V8_INLINE void tet_forces(const tl_lg_tets *t, double k, const v8_mat3 *D, double *force)
+{
+    v8 w = k * load(t->V);
+    for (int i = 0; i < 3; i++) {
+        v8 d0 = w * D->m[i][0], d1 = w * D->m[i][1], d2 = w * D->m[i][2], sum = v8_all(0);
+        for (int a = 0; a < 3; a++) {
+            v8 f = d0 * load(t->B[3 * a]) + d1 * load(t->B[3 * a + 1]) + d2 * load(t->B[3 * a + 2]);
+            store(f, force + 24 * (a + 1) + 8 * i);
+            sum -= f;
+        }
+        store(sum, force + 8 * i);
+    }
+}
+
+V8_INLINE void triangle_gradient(const tl_lg_triangles *t, const double *q, v8_mat32 *F)
+{
+    for (int i = 0; i < 3; i++) {
+        v8 x0 = gather(q + i, t->node[0]), a = gather(q + i, t->node[1]) - x0, b = gather(q + i, t->node[2]) - x0;
+        for (int j = 0; j < 2; j++) F->m[i][j] = a * load(t->B[j]) + b * load(t->B[2 + j]);
+    }
+}
+
+V8_INLINE void triangle_forces(const tl_lg_triangles *t, double k, const v8_mat32 *D, double *force)
+{
+    v8 w = k * load(t->V);
+    for (int i = 0; i < 3; i++) {
+        v8 d0 = w * D->m[i][0], d1 = w * D->m[i][1];
+        v8 f1 = d0 * load(t->B[0]) + d1 * load(t->B[1]), f2 = d0 * load(t->B[2]) + d1 * load(t->B[3]);
+        store(f1, force + 24 + 8 * i);
+        store(f2, force + 48 + 8 * i);
+        store(-f1 - f2, force + 8 * i);
+    }
+}
+
+/* ---- projections ---- */
+
+/* p = argmin k/2 |p - F|^2 + psi(p); of ARAP the nearest rotation. */
+V8_INLINE void project_tets(const tl_lg_material *m, tl_lg_model model, const v8_mat3 *F, v8_mat3 *p)
+{
+    v8_mat3 R;
+    v8_polar(F, &R);
+    if (model == TL_LG_ARAP) {
+        *p = R;
+        return;
+    }
+    v8_sym3 S = v8_stretch(&R, F);
+    if (model == TL_LG_COROTATED) {
+        v8 on_R, on_F;
+        prox_corotated(m, 3, S.xx + S.yy + S.zz, &on_F, &on_R);
+        for (int i = 0; i < 9; i++) p->m[i / 3][i % 3] = on_F * F->m[i / 3][i % 3] + on_R * R.m[i / 3][i % 3];
+        return;
+    }
+    v8 s[3], x[3];
+    v8_mat3 V;
+    v8_eigen(S, s, &V);
+    prox_neo_hookean(m, 3, s, x);
+    v8_compose(&R, &V, x, p);
+}
+
+V8_INLINE void project_triangles(const tl_lg_material *m, tl_lg_model model, const v8_mat32 *F, v8_mat32 *p)
+{
+    v8_mat32 R;
+    v8 S[3];
+    v8_polar32(F, &R, S);
+    if (model == TL_LG_ARAP) {
+        *p = R;
+        return;
+    }
+    if (model == TL_LG_COROTATED) {
+        v8 on_R, on_F;
+        prox_corotated(m, 2, S[0] + S[1], &on_F, &on_R);
+        for (int i = 0; i < 6; i++) p->m[i / 2][i % 2] = on_F * F->m[i / 2][i % 2] + on_R * R.m[i / 2][i % 2];
+        return;
+    }
+    v8 s[2], x[2];
+    v8_eigen2(S, s);
+    prox_neo_hookean(m, 2, s, x);
+    v8_compose32(&R, S, s, x, p);
+}
+
+/* ---- stresses ---- */
+
+/* P = dpsi/dF; returns psi. */
+V8_INLINE v8 stress_tets(const tl_lg_material *m, tl_lg_model model, const v8_mat3 *F, v8_mat3 *P)
+{
+    v8_mat3 R;
+    v8_polar(F, &R);
+    v8_sym3 S = v8_stretch(&R, F);
+    if (model == TL_LG_NEO_HOOKEAN) {
+        v8 s[3], dpsi[3];
+        v8_mat3 V;
+        v8_eigen(S, s, &V);
+        v8 psi = stress_neo_hookean(m, 3, s, dpsi);
+        v8_compose(&R, &V, dpsi, P);
+        return psi;
+    }
+    v8 trace = S.xx + S.yy + S.zz - 3, d2 = v8_all(0);
+    for (int i = 0; i < 9; i++) {
+        v8 d = F->m[i / 3][i % 3] - R.m[i / 3][i % 3];
+        d2 += d * d;
+        P->m[i / 3][i % 3] = 2 * m->mu * d + m->lambda * trace * R.m[i / 3][i % 3];
+    }
+    return m->mu * d2 + 0.5 * m->lambda * trace * trace;
+}
+
+V8_INLINE v8 stress_triangles(const tl_lg_material *m, tl_lg_model model, const v8_mat32 *F, v8_mat32 *P)
+{
+    v8_mat32 R;
+    v8 S[3];
+    v8_polar32(F, &R, S);
+    if (model == TL_LG_NEO_HOOKEAN) {
+        v8 s[2], dpsi[2];
+        v8_eigen2(S, s);
+        v8 psi = stress_neo_hookean(m, 2, s, dpsi);
+        v8_compose32(&R, S, s, dpsi, P);
+        return psi;
+    }
+    v8 trace = S[0] + S[1] - 2, d2 = v8_all(0);
+    for (int i = 0; i < 6; i++) {
+        v8 d = F->m[i / 2][i % 2] - R.m[i / 2][i % 2];
+        d2 += d * d;
+        P->m[i / 2][i % 2] = 2 * m->mu * d + m->lambda * trace * R.m[i / 2][i % 2];
+    }
+    return m->mu * d2 + 0.5 * m->lambda * trace * trace;
+}
+
+/* ---- one batch ---- */
+
+#define BATCH(name, type, mat, gradient, forces, project, entries, columns)                                            \
+    V8_INLINE void name##_batch(const tl_lg_material *m, tl_lg_model model, const type *t, const double *q, double *u, \
+                                double *force)                                                                         \
+    {                                                                                                                  \
+        mat F, p;                                                                                                      \
+        gradient(t, q, &F);                                                                                            \
+        if (m->scheme == TL_LG_ADMM) {                                                                                 \
+            mat moved;                                                                                                 \
+            for (int i = 0; i < entries; i++)                                                                          \
+                moved.m[i / columns][i % columns] = F.m[i / columns][i % columns] + load(u + 8 * i);                   \
+            project(m, model, &moved, &p);                                                                             \
+            for (int i = 0; i < entries; i++) {                                                                        \
+                v8 left = moved.m[i / columns][i % columns] - p.m[i / columns][i % columns];                           \
+                store(left, u + 8 * i);                                                                                \
+                p.m[i / columns][i % columns] -= left + F.m[i / columns][i % columns];                                 \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            project(m, model, &F, &p);                                                                                 \
+            for (int i = 0; i < entries; i++) p.m[i / columns][i % columns] -= F.m[i / columns][i % columns];          \
+        }                                                                                                              \
+        forces(t, m->k, &p, force);                                                                                    \
+    }
+BATCH(tets, tl_lg_tets, v8_mat3, tet_gradient, tet_forces, project_tets, 9, 3)
+BATCH(triangles, tl_lg_triangles, v8_mat32, triangle_gradient, triangle_forces, project_triangles, 6, 2)
+
+#define STRESS(name, type, mat, gradient, forces, stress)                                                              \
+    V8_INLINE double name##_stress_batch(const tl_lg_material *m, tl_lg_model model, const type *t, const double *q,   \
+                                         double *force)                                                                \
+    {                                                                                                                  \
+        mat F, P;                                                                                                      \
+        gradient(t, q, &F);                                                                                            \
+        v8 energy = load(t->V) * stress(m, model, &F, &P);                                                             \
+        if (force) forces(t, -1, &P, force);                                                                           \
+        return ((energy[0] + energy[4]) + (energy[2] + energy[6])) +                                                   \
+               ((energy[1] + energy[5]) + (energy[3] + energy[7]));                                                    \
+    }
+STRESS(tets, tl_lg_tets, v8_mat3, tet_gradient, tet_forces, stress_tets)
+STRESS(triangles, tl_lg_triangles, v8_mat32, triangle_gradient, triangle_forces, stress_triangles)
+
+/* One compiled function per material. */
+#define PER_MODEL(name, type)                                                                                          \
+    static void name##_local(const tl_lg_material *m, const type *t, const double *q, double *u, double *force)        \
+    {                                                                                                                  \
+        if (m->scheme == TL_LG_NEWTON) {                                                                               \
+            switch (m->model) {                                                                                        \
+            case TL_LG_ARAP: (void)name##_stress_batch(m, TL_LG_ARAP, t, q, force); break;                             \
+            case TL_LG_COROTATED: (void)name##_stress_batch(m, TL_LG_COROTATED, t, q, force); break;                   \
+            case TL_LG_NEO_HOOKEAN: (void)name##_stress_batch(m, TL_LG_NEO_HOOKEAN, t, q, force); break;               \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        switch (m->model) {                                                                                            \
+        case TL_LG_ARAP: name##_batch(m, TL_LG_ARAP, t, q, u, force); break;                                           \
+        case TL_LG_COROTATED: name##_batch(m, TL_LG_COROTATED, t, q, u, force); break;                                 \
+        case TL_LG_NEO_HOOKEAN: name##_batch(m, TL_LG_NEO_HOOKEAN, t, q, u, force); break;                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static double name##_stress(const tl_lg_material *m, const type *t, const double *q, double *force)                \
+    {                                                                                                                  \
+        switch (m->model) {                                                                                            \
+        case TL_LG_ARAP: return name##_stress_batch(m, TL_LG_ARAP, t, q, force);                                       \
+        case TL_LG_COROTATED: return name##_stress_batch(m, TL_LG_COROTATED, t, q, force);                             \
+        default: return name##_stress_batch(m, TL_LG_NEO_HOOKEAN, t, q, force);                                        \
+        }                                                                                                              \
+    }
+PER_MODEL(tets, tl_lg_tets)
+PER_MODEL(triangles, tl_lg_triangles)
+
+/* ---- all of them ---- */
+
+static double *duals_of(const tl_lg_body *b, int32_t batch, int entries, double *u)
+{
+    return b->dual_row < 0 ? NULL : u + TL_LG_LANES * (b->dual_row + (int64_t)entries * (batch - b->batch));
+}
+
+void tl_lg_local(const tl_lg *lg, const double *q, double *u, double *force)
+{
+    int32_t batches = lg->tet_batches + lg->triangle_batches;
+#pragma omp parallel for schedule(static) if (batches > FEW)
+    for (int32_t k = 0; k < batches; k++) {
+        if (k < lg->tet_batches) {
+            const tl_lg_body *b = &lg->body[lg->tet_body[k]];
+            tets_local(&b->material, &lg->tets[k], q, duals_of(b, k, 9, u), force + 96 * (int64_t)k);
+        } else {
+            int32_t t = k - lg->tet_batches;
+            const tl_lg_body *b = &lg->body[lg->triangle_body[t]];
+            triangles_local(&b->material, &lg->triangles[t], q, duals_of(b, t, 6, u),
+                            force + 96 * (int64_t)lg->tet_batches + 72 * (int64_t)t);
+        }
+    }
+}
+
+double tl_lg_stress(const tl_lg *lg, const double *q, double *force)
+{
+    int32_t batches = lg->tet_batches + lg->triangle_batches;
+    tl_blocks blocks = tl_blocks_of(8 * (int64_t)batches); /* of elements */
+    double part[TL_BLOCKS_MAX];
+#pragma omp parallel for schedule(static) if (batches > FEW)
+    for (int i = 0; i < blocks.count; i++) {
+        part[i] = 0;
+        for (int64_t k = tl_block_begin(blocks, i) / 8; k < tl_block_end(blocks, i) / 8; k++) {
+            int64_t t = k - lg->tet_batches;
+            double *out = !force ? NULL : force + 96 * (t < 0 ? k : lg->tet_batches) + (t < 0 ? 0 : 72 * t);
+            part[i] += t < 0 ? tets_stress(&lg->body[lg->tet_body[k]].material, &lg->tets[k], q, out)
+                             : triangles_stress(&lg->body[lg->triangle_body[t]].material, &lg->triangles[t], q, out);
+        }
+    }
+    return tl_sum_ordered(blocks.count, part);
+}

@@ -1,0 +1,50 @@
+#include "model/lg/prox.h"
+
+#define STEPS 200
+#define DONE 1e-13 /* of the gradient, over k + mu */
+#define KEEP 0.05  /* of an x that a step leaves at least */
+#define LEAST 0.1  /* x to start from */
+
+static double value(const tl_lg_material *m, int d, const double *s, const double *x)
+{
+    double L = 0, v = 0;
+    for (int i = 0; i < d; i++) {
+        L += log(x[i]);
+        v += 0.5 * m->k * (x[i] - s[i]) * (x[i] - s[i]) + 0.5 * m->mu * x[i] * x[i];
+    }
+    return v - m->mu * L + 0.5 * m->lambda * L * L;
+}
+
+void tl_lg_prox_neo_hookean(const tl_lg_material *m, int d, const double *s, double *x)
+{
+    const double scale = m->k + m->mu;
+    for (int i = 0; i < d; i++) x[i] = fmax(s[i], LEAST);
+    double now = value(m, d, s, x);
+    for (int it = 0; it < STEPS; it++) {
+        double L = 0, g[3], D[3], worst = 0, up = 0, down = 1, step[3], most = 1, slope = 0;
+        for (int i = 0; i < d; i++) L += log(x[i]);
+        double rest = m->mu - m->lambda * L;
+        for (int i = 0; i < d; i++) {
+            g[i] = m->k * (x[i] - s[i]) + m->mu * x[i] - rest / x[i];
+            worst = fmax(worst, fabs(g[i]));
+            D[i] = scale + fmax(rest, 0) / (x[i] * x[i]);
+            up += g[i] / (D[i] * x[i]); /* Hessian D + lambda (1/x)(1/x)^T, positive definite */
+            down += m->lambda / (D[i] * x[i] * x[i]);
+        }
+        if (worst <= DONE * scale) return;
+        for (int i = 0; i < d; i++) {
+            step[i] = -(g[i] - m->lambda * up / down / x[i]) / D[i];
+            if (step[i] < 0) most = fmin(most, (KEEP - 1) * x[i] / step[i]);
+            slope += g[i] * step[i];
+        }
+        double next[3], then = now;
+        for (int half = 0; half < 40; half++, most *= 0.5) {
+            for (int i = 0; i < d; i++) next[i] = x[i] + most * step[i];
+            then = value(m, d, s, next);
+            if (then <= now + 1e-4 * most * slope) break;
+        }
+        if (!(then < now)) return; /* rounding */
+        now = then;
+        for (int i = 0; i < d; i++) x[i] = next[i];
+    }
+}

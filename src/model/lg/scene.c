@@ -1,0 +1,230 @@
+/* Elastic bodies of a scene: meshes, anchors, handles. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "geom/tetmesh.h"
+#include "model/lg/cells.h"
+#include "model/lg/lg.h"
+
+#define ON_SURFACE 1e-9    /* of its size: how near corners of a box are to its surface */
+#define ANCHOR_WEIGHT 20.0 /* shear moduli times mean edge, per node: stiffer than what hangs on it */
+#define ANCHOR_REACH 1e-9  /* of the body's size: nodes on the surface of an anchor are inside */
+
+/* A part with the memory it stands on. */
+typedef struct meshed {
+    tl_vec3 *vertex;
+    int32_t *element;
+    tl_lg_anchor *anchor;
+    double edge; /* mean, m */
+} meshed;
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for elastic bodies");
+}
+
+static bool is_elastic(const tl_scene *s, const tl_body *b)
+{
+    return b->material >= 0 && s->materials[b->material].kind == TL_MATERIAL_ELASTIC;
+}
+
+static talus_status body_failure(const tl_body *b, talus_status status, const char *why, talus_error *err)
+{
+    if (!b->where.file) return TL_FAIL(err, status, "body \"%.60s\": %.300s", b->name, why);
+    return TL_FAIL(err, status, "%.120s:%d: body \"%.60s\": %.300s", b->where.file, b->where.line, b->name, why);
+}
+
+/* ---- meshes ---- */
+
+static bool is_box(const tl_shape_tree *t, int node, tl_box3 b)
+{
+    double size = tl_vec3_norm(tl_vec3_sub(b.hi, b.lo));
+    for (int k = 0; k < 8; k++) {
+        tl_vec3 corner = {k & 1 ? b.hi.x : b.lo.x, k & 2 ? b.hi.y : b.lo.y, k & 4 ? b.hi.z : b.lo.z};
+        if (!(fabs(tl_shape_distance(t, node, corner)) <= ON_SURFACE * size)) return false;
+    }
+    return tl_shape_distance(t, node, tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi))) < 0;
+}
+
+static talus_status mesh_cloth(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
+{
+    tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    if (!is_box(s->shapes, b->shape, box))
+        return body_failure(b, TALUS_BAD_INPUT, "a cloth's shape must be a flat box", err);
+    double size[3] = {box.hi.x - box.lo.x, box.hi.y - box.lo.y, box.hi.z - box.lo.z};
+    int flat = size[0] <= size[1] && size[0] <= size[2] ? 0
+               : size[1] <= size[2]                     ? 1
+                                                        : 2,
+        u = (flat + 1) % 3, v = (flat + 2) % 3;
+    if (!b->cells[u] != !b->cells[v])
+        return body_failure(b, TALUS_BAD_INPUT, "a cloth's cells must be given along both of its edges", err);
+    double edge = b->edge > 0 ? b->edge : fmin(size[u], size[v]) / 20; /* chosen: a coarse sheet unless asked */
+    int nu = b->cells[u] ? b->cells[u] : (int)fmax(1, ceil(size[u] / edge)),
+        nv = b->cells[v] ? b->cells[v] : (int)fmax(1, ceil(size[v] / edge));
+    if ((double)nu * nv > 1e7) return body_failure(b, TALUS_BAD_INPUT, "more than 1e7 squares of cloth", err);
+    TL_TRY(tl_lg_sheet(box, flat, nu, nv, &p->vertices, &m->vertex, &p->elements, &m->element, err));
+    p->kind = TL_LG_CLOTH;
+    p->thickness = b->thickness;
+    p->bending = b->bending == TL_BENDING_HINGE ? TL_LG_HINGE : b->bending == TL_BENDING_RING ? TL_LG_RING : TL_LG_LIMP;
+    p->stiffness = b->bending_stiffness;
+    return TALUS_OK;
+}
+
+static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
+{
+    p->kind = TL_LG_TETS;
+    if (b->cells[0] || b->cells[1] || b->cells[2]) {
+        tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+        if (!is_box(s->shapes, b->shape, box)) return body_failure(b, TALUS_BAD_INPUT, "cells are for boxes", err);
+        if (!b->cells[0] || !b->cells[1] || !b->cells[2])
+            return body_failure(b, TALUS_BAD_INPUT, "cells must be >= 1 along x, y and z", err);
+        if ((double)b->cells[0] * b->cells[1] * b->cells[2] > 1e7)
+            return body_failure(b, TALUS_BAD_INPUT, "more than 1e7 cells", err);
+        return tl_lg_bar(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
+    }
+    double edge = b->edge > 0 ? b->edge : tl_tetmesh_suggested_edge(s->shapes, b->shape);
+    tl_tetmesh mesh;
+    talus_error why = {0};
+    talus_status status = tl_tetmesh_from_shape(s->shapes, b->shape, edge, &mesh, &why);
+    if (status != TALUS_OK) return body_failure(b, status, why.message, err);
+    p->vertices = mesh.vertices;
+    p->elements = mesh.tets;
+    m->vertex = mesh.vertex;
+    m->element = (int32_t *)mesh.tet;
+    return TALUS_OK;
+}
+
+static double mean_edge(const tl_lg_part *p, const meshed *m)
+{
+    int c = p->kind == TL_LG_TETS ? 4 : 3;
+    double sum = 0;
+    for (int32_t e = 0; e < p->elements; e++)
+        sum +=
+            tl_vec3_norm(tl_vec3_sub(m->vertex[m->element[(int64_t)c * e]], m->vertex[m->element[(int64_t)c * e + 1]]));
+    return p->elements ? sum / p->elements : 0;
+}
+
+/* ---- anchors ---- */
+
+static talus_status hold(const tl_scene *s, const tl_body *b, const tl_pose *pose, int elastic, int bodies,
+                         tl_lg_part *p, meshed *m, talus_error *err)
+{
+    const tl_material *mat = &s->materials[b->material];
+    double weight = ANCHOR_WEIGHT * mat->young / (2 * (1 + mat->poisson)) * m->edge;
+    if (p->kind == TL_LG_CLOTH) weight *= b->thickness / m->edge;
+    tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    double reach = ANCHOR_REACH * tl_vec3_norm(tl_vec3_sub(box.hi, box.lo));
+    m->anchor = TL_NEW(tl_lg_anchor, (int64_t)p->vertices * (1 + s->handle_count) + 1);
+    if (!m->anchor) return no_memory(err);
+    p->anchor = m->anchor;
+    for (int32_t v = 0; v < p->vertices && b->anchor >= 0; v++)
+        if (tl_shape_distance(s->shapes, b->anchor, m->vertex[v]) <= reach)
+            m->anchor[p->anchors++] =
+                (tl_lg_anchor){v, elastic, b->anchor_weight > 0 ? b->anchor_weight : weight, m->vertex[v]};
+    for (int h = 0; h < s->handle_count; h++) {
+        const tl_handle *handle = &s->handles[h];
+        if (strcmp(handle->body, b->name)) continue;
+        int32_t before = p->anchors;
+        for (int32_t v = 0; v < p->vertices; v++) {
+            tl_vec3 world = tl_pose_apply(pose, m->vertex[v]);
+            if (tl_shape_distance(s->shapes, handle->shape, world) <= reach)
+                m->anchor[p->anchors++] = (tl_lg_anchor){v, bodies + h, handle->weight > 0 ? handle->weight : weight,
+                                                         tl_vec3_sub(world, handle->at)};
+        }
+        if (p->anchors == before) return body_failure(b, TALUS_BAD_INPUT, "a handle holds none of its nodes", err);
+    }
+    return TALUS_OK;
+}
+
+/* ---- the whole ---- */
+
+static tl_lg_model model_of(const tl_material *m)
+{
+    return m->model == TL_ELASTIC_ARAP        ? TL_LG_ARAP
+           : m->model == TL_ELASTIC_COROTATED ? TL_LG_COROTATED
+                                              : TL_LG_NEO_HOOKEAN;
+}
+
+static tl_lg_scheme scheme_of(const tl_scene *s, tl_lg_model model)
+{
+    if (s->lg.local == TL_LG_LOCAL_NEWTON) return TL_LG_NEWTON;
+    if (s->lg.local == TL_LG_LOCAL_PROX) return TL_LG_PROX;
+    return model == TL_LG_ARAP ? TL_LG_PROJECTIVE : TL_LG_ADMM;
+}
+
+static talus_status add_part(const tl_scene *s, int body, int elastic, int bodies, tl_lg_part *p, meshed *m,
+                             const tl_log *log, talus_error *err)
+{
+    const tl_body *b = &s->bodies[body];
+    const tl_material *mat = &s->materials[b->material];
+    *p = (tl_lg_part){.name = b->name,
+                      .body = body,
+                      .model = model_of(mat),
+                      .young = mat->young,
+                      .poisson = mat->poisson,
+                      .density = b->density,
+                      .velocity = b->velocity,
+                      .spin = b->spin};
+    p->scheme = scheme_of(s, p->model);
+    if (log && mat->model == TL_ELASTIC_STABLE_NEO_HOOKEAN)
+        tl_log_write(log, 1, "body \"%s\": engine \"lg\" takes neo_hookean, the ln J form, for stable_neo_hookean",
+                     b->name);
+    TL_TRY((b->thickness > 0 ? mesh_cloth : mesh_solid)(s, b, p, m, err));
+    p->vertex = m->vertex;
+    p->element = m->element;
+    m->edge = mean_edge(p, m);
+    tl_pose pose = {b->at, tl_quat_normalize(b->rotation)};
+    if (b->kind == TL_BODY_KINEMATIC && b->motion != TL_NO_FUNCTION) {
+        double x[7];
+        TL_TRY(tl_scene_evaluate(s, b->motion, 0, x, 7, err));
+        pose = (tl_pose){{x[0], x[1], x[2]}, tl_quat_normalize((tl_quat){x[3], x[4], x[5], x[6]})};
+    }
+    TL_TRY(hold(s, b, &pose, elastic, bodies, p, m, err));
+    if (b->mass > 0) { /* spread over the mesh's own volume */
+        double volume = 0;
+        for (int32_t e = 0; e < p->elements; e++) volume += tl_lg_element_volume(p, e);
+        p->density = b->mass / volume;
+    }
+    for (int32_t v = 0; v < p->vertices; v++) m->vertex[v] = tl_pose_apply(&pose, m->vertex[v]);
+    return TALUS_OK;
+}
+
+talus_status tl_lg_from_scene(tl_lg *out, const tl_scene *s, const tl_log *log, talus_error *err)
+{
+    int count = 0, made = 0;
+    *out = (tl_lg){0};
+    for (int i = 0; i < s->body_count; i++) count += is_elastic(s, &s->bodies[i]);
+    tl_lg_part *part = TL_NEW_ZERO(tl_lg_part, count + 1);
+    meshed *mesh = TL_NEW_ZERO(meshed, count + 1);
+    talus_status status = part && mesh ? TALUS_OK : no_memory(err);
+    for (int i = 0; i < s->body_count && status == TALUS_OK; i++) {
+        if (!is_elastic(s, &s->bodies[i])) continue;
+        status = add_part(s, i, made, count, &part[made], &mesh[made], log, err);
+        made++;
+    }
+    if (status == TALUS_OK) status = tl_lg_create(out, count, part, count + s->handle_count, err);
+    for (int k = 0; k < made; k++) {
+        tl_free(mesh[k].vertex);
+        tl_free(mesh[k].element);
+        tl_free(mesh[k].anchor);
+    }
+    tl_free(part);
+    tl_free(mesh);
+    return status;
+}
+
+talus_status tl_lg_handle_poses(const tl_lg *lg, const tl_scene *s, double t, tl_pose *out, talus_error *err)
+{
+    for (int k = 0; k < lg->bodies + s->handle_count; k++) {
+        const tl_body *b = k < lg->bodies ? &s->bodies[lg->body[k].body] : NULL;
+        const tl_handle *h = b ? NULL : &s->handles[k - lg->bodies];
+        int motion = b ? (b->kind == TL_BODY_KINEMATIC ? b->motion : TL_NO_FUNCTION) : h->motion;
+        out[k] = b ? (tl_pose){b->at, tl_quat_normalize(b->rotation)} : (tl_pose){h->at, tl_quat_identity()};
+        if (motion == TL_NO_FUNCTION) continue;
+        double x[7];
+        TL_TRY(tl_scene_evaluate(s, motion, t, x, 7, err));
+        out[k] = (tl_pose){{x[0], x[1], x[2]}, tl_quat_normalize((tl_quat){x[3], x[4], x[5], x[6]})};
+    }
+    return TALUS_OK;
+}

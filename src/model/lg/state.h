@@ -1,0 +1,28 @@
+/* Elastic nodes: what changes during a run of the local-global engine. */
+#ifndef TL_MODEL_LG_STATE_H
+#define TL_MODEL_LG_STATE_H
+
+#include <stdint.h>
+
+/* A contact that the next step starts from. */
+typedef struct tl_lg_memory {
+    int32_t point;    /* what touches: a node, or a number that the detection gives to a place of a surface */
+    int32_t obstacle; /* what it touches: a body of the scene, a wall, or another place */
+    int32_t feature;  /* of the obstacle */
+    int32_t unused;
+    double force[3];  /* on the point, world frame, N: mean over the last step */
+    double normal[3]; /* out of the obstacle */
+    double at[3];     /* m */
+    double gap;       /* m, at the end of the step */
+} tl_lg_memory;
+
+typedef struct tl_lg_state {
+    int64_t nodes;
+    double *q, *v;     /* [nodes][3] m, m/s; order: tl_lg.node_of */
+    int64_t dual_rows; /* lane rows, see tl_lg.dual_row */
+    double *u;         /* [dual_rows][8] scaled duals of elements that are solved by ADMM: stress = (w/V) u */
+    int64_t contacts, contact_room;
+    tl_lg_memory *contact;
+} tl_lg_state;
+
+#endif

@@ -1,0 +1,312 @@
+/* The local-global step of elastic solids and cloth.
+ *
+ *     predict             qtil = q + h v + h^2 gravity; where anchors pull to; q = qtil
+ *     repeat              `iterations` times
+ *         project         local step: every element on its own
+ *         balance         r: what forces and inertia leave over
+ *         solve           global step: q += A^-1 r
+ *     measure             v = (q - q_t) / h, energies, the true gradient as certificate
+ *     commit */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sum.h"
+#include "base/timer.h"
+#include "model/lg/solver.h"
+#include "solve/outcome.h"
+#include "step/engines.h"
+
+#define SEARCH_MOST 30     /* halvings of a quasi-Newton step */
+#define SEARCH_SHARE 1e-4  /* of the decrease that the slope promises */
+#define JACOBI_DAMPING 0.9 /* of Jacobi steps [Wang15] */
+
+enum phase { PREDICT, PROJECT, BALANCE, SOLVE, MEASURE, PHASES };
+static const char *const phase_names[PHASES] = {"predict", "project", "balance", "solve global", "measure"};
+
+/* sim->own */
+typedef struct lg_kept {
+    tl_lg_solver *solver;
+    tl_lg_precision precision;
+    bool searches; /* quasi-Newton */
+} lg_kept;
+
+typedef struct lg_step {
+    tl_sim *sim;
+    const tl_scene *scene;
+    const tl_lg *lg;
+    const lg_kept *kept;
+    tl_arena *arena;
+    double h;
+    /* predict */
+    double *qtil;    /* [3 nodes] */
+    double *q;       /* [3 nodes] the positions that are to be */
+    double *u;       /* [8 dual_rows] the duals that are to be */
+    tl_vec3 *target; /* [anchors] */
+    /* project, balance, solve */
+    double *force;  /* [force_count] of element corners */
+    double *r;      /* [3 nodes] */
+    double *step;   /* [3 nodes] A^-1 r */
+    double *trial;  /* [3 nodes] quasi-Newton and Chebyshev: other positions */
+    double omega;   /* Chebyshev's weight */
+    int line_steps; /* halvings in all */
+    /* measure */
+    double *v; /* [3 nodes] */
+    double elastic, gradient, scale;
+    double seconds[PHASES], mark;
+} lg_step;
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of elastic bodies");
+}
+
+static void lap(lg_step *s, enum phase phase)
+{
+    double now = tl_seconds();
+    s->seconds[phase] += now - s->mark;
+    s->mark = now;
+}
+
+/* ---- phases ---- */
+
+static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *err)
+{
+    const tl_lg *lg = &sim->lg;
+    tl_arena *a = &sim->arena;
+    int64_t n = 3 * (int64_t)lg->nodes;
+    *s = (lg_step){.sim = sim,
+                   .scene = sim->scene,
+                   .lg = lg,
+                   .kept = sim->own,
+                   .arena = a,
+                   .h = tl_lg_round_step(dt),
+                   .mark = tl_seconds()};
+    s->qtil = TL_TAKE(a, double, n);
+    s->q = TL_TAKE(a, double, n);
+    s->v = TL_TAKE(a, double, n);
+    s->r = TL_TAKE(a, double, n);
+    s->step = TL_TAKE(a, double, n);
+    s->trial = TL_TAKE(a, double, n);
+    s->u = TL_TAKE(a, double, TL_LG_LANES * lg->dual_rows);
+    s->target = TL_TAKE(a, tl_vec3, lg->anchors);
+    s->force = TL_TAKE(a, double, lg->force_count);
+    if (!s->qtil || !s->q || !s->v || !s->r || !s->step || !s->trial || !s->u || !s->target || !s->force)
+        return no_memory(err);
+    return tl_lg_solver_update(s->kept->solver, s->h, err);
+}
+
+/* Functions of time are read here and nowhere else. */
+static talus_status predict(lg_step *s, talus_error *err)
+{
+    const tl_lg *lg = s->lg;
+    const tl_lg_state *now = &s->sim->state.lg;
+    const double g[3] = {s->scene->gravity.x, s->scene->gravity.y, s->scene->gravity.z};
+    tl_pose *handle = TL_TAKE(s->arena, tl_pose, lg->handles + 1);
+    if (!handle) return no_memory(err);
+    TL_TRY(tl_lg_handle_poses(lg, s->scene, s->sim->state.t + s->h, handle, err));
+    tl_lg_targets(lg, handle, s->target);
+    for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->qtil[i] = now->q[i] + s->h * (now->v[i] + s->h * g[i % 3]);
+    memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
+    if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
+    lap(s, PREDICT);
+    return TALUS_OK;
+}
+
+static void project(lg_step *s)
+{
+    tl_lg_local(s->lg, s->q, s->u, s->force);
+    lap(s, PROJECT);
+}
+
+static void balance(lg_step *s)
+{
+    tl_lg_residual(s->lg, s->h, s->q, s->qtil, s->target, s->force, s->r);
+    lap(s, BALANCE);
+}
+
+/* h^2 g(q) */
+static double merit(const lg_step *s, const double *q)
+{
+    const tl_lg *lg = s->lg;
+    double inertia = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++)
+        inertia += 0.5 * lg->mass[i / 3] * (q[i] - s->qtil[i]) * (q[i] - s->qtil[i]);
+    return inertia + s->h * s->h * (tl_lg_stress(lg, q, NULL) + tl_lg_linear_energy(lg, q, s->target));
+}
+
+/* Quasi-Newton: along A^-1 r, which goes down, as far as g falls. */
+static void search(lg_step *s)
+{
+    int64_t n = 3 * (int64_t)s->lg->nodes;
+    double now = merit(s, s->q), slope = -tl_dot(n, s->r, s->step), length = 1;
+    for (int k = 0; k < SEARCH_MOST; k++, length *= 0.5, s->line_steps++) {
+        for (int64_t i = 0; i < n; i++) s->trial[i] = s->q[i] + length * s->step[i];
+        if (merit(s, s->trial) <= now + SEARCH_SHARE * length * slope) break;
+    }
+    memcpy(s->q, s->trial, sizeof *s->q * (size_t)n);
+}
+
+/* Chebyshev weights over damped Jacobi steps; trial holds the positions before the last ones. */
+static void accelerate(lg_step *s, int round)
+{
+    int64_t n = 3 * (int64_t)s->lg->nodes;
+    double rho = s->scene->lg.chebyshev;
+    s->omega = round == 0 ? 1 : round == 1 ? 2 / (2 - rho * rho) : 4 / (4 - rho * rho * s->omega);
+    for (int64_t i = 0; i < n; i++) {
+        double before = round ? s->trial[i] : s->q[i], now = s->q[i];
+        s->q[i] = s->omega * (JACOBI_DAMPING * s->step[i] + now - before) + before;
+        s->trial[i] = now;
+    }
+}
+
+static void solve_global(lg_step *s, int round)
+{
+    int64_t n = 3 * (int64_t)s->lg->nodes;
+    tl_lg_solve(s->kept->solver, s->kept->precision, s->r, s->step);
+    if (s->kept->searches)
+        search(s);
+    else if (s->scene->lg.global == TL_LG_JACOBI)
+        accelerate(s, round);
+    else
+        for (int64_t i = 0; i < n; i++) s->q[i] += s->step[i];
+    lap(s, SOLVE);
+}
+
+/* The gradient of g itself, over the forces that it balances. */
+static talus_status measure(lg_step *s, bool *again, talus_error *err)
+{
+    const tl_lg *lg = s->lg;
+    const double *before = s->sim->state.lg.q;
+    int64_t n = 3 * (int64_t)lg->nodes;
+    double g = tl_vec3_norm(s->scene->gravity), inertia2 = 0, others2 = 0, weight2 = 0, bad = 0;
+    for (int64_t i = 0; i < n; i++) s->v[i] = (s->q[i] - before[i]) / s->h;
+    for (int64_t i = 0; i < n; i++) bad += 0 * s->v[i];
+    if (!(bad == 0)) {
+        *again = true;
+        return TL_FAIL(err, TALUS_BAD_INPUT, "elastic nodes left the numbers");
+    }
+    s->elastic = tl_lg_stress(lg, s->q, s->force) + tl_lg_linear_energy(lg, s->q, s->target);
+    tl_lg_residual(lg, s->h, s->q, s->qtil, s->target, s->force, s->r);
+    for (int64_t i = 0; i < n; i++) {
+        double m = lg->mass[i / 3], a = m * (s->qtil[i] - s->q[i]), b = s->r[i] - a;
+        inertia2 += a * a;
+        others2 += b * b;
+        if (i % 3 == 0) weight2 += m * g * m * g;
+    }
+    s->gradient = sqrt(tl_dot(n, s->r, s->r));
+    s->scale = sqrt(inertia2) + sqrt(others2) + s->h * s->h * sqrt(weight2);
+    lap(s, MEASURE);
+    return TALUS_OK;
+}
+
+/* ---- commit ---- */
+
+static void fill_report(const lg_step *s)
+{
+    static const char *const methods[] = {"factor", "inverse", "jacobi"};
+    const tl_lg *lg = s->lg;
+    tl_report *r = &s->sim->report;
+    *r = (tl_report){.phases = PHASES, .solves = 1, .force_balance = NAN, .elastic = s->elastic};
+    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    double relative = s->scale > 0 ? s->gradient / s->scale : 0, target = s->scene->solver.tolerance;
+    r->solve[0] = (tl_report_solve){.name = "elastic",
+                                    .method = methods[s->scene->lg.global],
+                                    .outcome = tl_result_name(relative <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                                    .iterations = s->scene->lg.iterations,
+                                    .certificate = relative,
+                                    .target = target};
+    r->solve[0].work.products = r->solve[0].work.projections = s->scene->lg.iterations;
+    double fastest2 = 0;
+    for (int32_t i = 0; i < lg->nodes; i++) {
+        tl_vec3 x = tl_vec3_load(s->q + 3 * (int64_t)i), v = tl_vec3_load(s->v + 3 * (int64_t)i);
+        double m = lg->mass[i];
+        r->kinetic += 0.5 * m * tl_vec3_norm2(v);
+        r->potential -= m * tl_vec3_dot(s->scene->gravity, x);
+        r->momentum = tl_vec3_add_scaled(r->momentum, m, v);
+        r->angular_momentum = tl_vec3_add_scaled(r->angular_momentum, m, tl_vec3_cross(x, v));
+        fastest2 = fmax(fastest2, tl_vec3_norm2(v));
+    }
+    r->fastest = sqrt(fastest2);
+}
+
+/* Bodies' tables show the centre of mass of an elastic body. */
+static void move_bodies(const lg_step *s)
+{
+    const tl_lg *lg = s->lg;
+    for (int b = 0; b < lg->bodies; b++) {
+        const tl_lg_body *body = &lg->body[b];
+        tl_motion *m = &s->sim->state.rigid.body[body->body];
+        tl_vec3 x = {0, 0, 0}, v = {0, 0, 0};
+        double mass = 0;
+        for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+            mass += lg->mass[i];
+            x = tl_vec3_add_scaled(x, lg->mass[i], tl_vec3_load(s->q + 3 * (int64_t)i));
+            v = tl_vec3_add_scaled(v, lg->mass[i], tl_vec3_load(s->v + 3 * (int64_t)i));
+        }
+        if (!(mass > 0)) continue;
+        m->x = tl_vec3_scale(1 / mass, x);
+        m->v = tl_vec3_scale(1 / mass, v);
+    }
+}
+
+static void commit(lg_step *s)
+{
+    tl_lg_state *to = &s->sim->state.lg;
+    fill_report(s);
+    move_bodies(s);
+    memcpy(to->q, s->q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
+    memcpy(to->v, s->v, sizeof *s->v * 3 * (size_t)s->lg->nodes);
+    if (s->lg->dual_rows) memcpy(to->u, s->u, sizeof *s->u * TL_LG_LANES * (size_t)s->lg->dual_rows);
+}
+
+static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
+{
+    lg_step s;
+    *again = false;
+    TL_TRY(begin_step(&s, sim, dt, err));
+    TL_TRY(predict(&s, err));
+    for (int k = 0; k < sim->scene->lg.iterations; k++) {
+        project(&s);
+        balance(&s);
+        solve_global(&s, k);
+    }
+    TL_TRY(measure(&s, again, err));
+    commit(&s);
+    return TALUS_OK;
+}
+
+/* ---- begin and end of a simulation ---- */
+
+static talus_status begin(tl_sim *sim, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    lg_kept *kept = TL_NEW_ZERO(lg_kept, 1);
+    if (!kept) return no_memory(err);
+    sim->own = kept;
+    TL_TRY(tl_rigid_create(&sim->rigid, s, err));
+    TL_TRY(tl_rigid_state_begin(&sim->state.rigid, &sim->rigid, s, err));
+    TL_TRY(tl_lg_from_scene(&sim->lg, s, &sim->log, err));
+    if (sim->lg.nodes == 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%.200s: engine \"lg\" needs an elastic body",
+                       s->file ? s->file : "scene");
+    TL_TRY(tl_lg_state_begin(&sim->state.lg, &sim->lg, err));
+    kept->precision = s->lg.precision == 0 ? TL_LG_FLOAT : TL_LG_DOUBLE;
+    kept->searches = s->lg.local == TL_LG_LOCAL_NEWTON;
+    return tl_lg_solver_create(&kept->solver, &sim->lg, (tl_lg_method)s->lg.global, (int)kept->precision, err);
+}
+
+static void end(tl_sim *sim)
+{
+    lg_kept *kept = sim->own;
+    if (kept) tl_lg_solver_free(kept->solver);
+    tl_free(kept);
+}
+
+static double dt_wanted(const tl_sim *sim)
+{
+    (void)sim;
+    return INFINITY;
+}
+
+const tl_engine_entry tl_engine_lg = {"lg", begin, end, dt_wanted, step};
