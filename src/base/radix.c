@@ -11,7 +11,9 @@ void tl_radix_sort(int64_t n, uint64_t *key, int32_t *value, uint64_t *spare_key
     int64_t place[DIGITS];
     uint64_t *from = key, *to = spare_key;
     int32_t *from_value = value, *to_value = spare_value;
-    for (int pass = 0; pass < PASSES; pass++) {
+    uint64_t used = 0; /* bits that some key has */
+    for (int64_t i = 0; i < n; i++) used |= key[i];
+    for (int pass = 0; pass < PASSES && used >> pass * BITS; pass++) {
         int shift = pass * BITS;
         memset(place, 0, sizeof place);
         for (int64_t i = 0; i < n; i++) place[from[i] >> shift & (DIGITS - 1)]++;

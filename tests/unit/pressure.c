@@ -134,7 +134,7 @@ typedef struct hierarchy {
 static void build(hierarchy *h, const tl_pressure *p, const tl_cycle_kind *kind, bool split)
 {
     *h = (hierarchy){.kind = kind};
-    double *scratch = TL_TAKE(&h->arena, double, 3 * (int64_t)p->n);
+    double *scratch = TL_TAKE(&h->arena, double, 3 * (int64_t)p->n + 1);
     CHECK_OK(tl_levels_build(&h->levels, p, split, scratch, &h->arena, &err));
     h->cycle = kind->take(&h->levels, &h->arena);
     assert_non_null(h->cycle);

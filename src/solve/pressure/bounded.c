@@ -377,7 +377,6 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
     v->x[all] = v->p[all] = v->trial[all] = 0;
     double scale = scale_of(s), target = stop->tolerance * scale;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
-    if (!isfinite(scale)) return (tl_outcome){.result = TL_BROKE_DOWN, .residual = INFINITY};
 
     bool restart = true, fresh = true, moved = true; /* fresh: g from its definition; moved: another free set, maybe */
     int confirms = 0;
@@ -387,6 +386,7 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
     for (;;) {
         out.residual = now.residual / scale;
         if (!isfinite(now.beta2 + now.reduced + now.residual)) {
+            out.residual = INFINITY; /* a maximum passes over what is not a number */
             out.result = TL_BROKE_DOWN;
             break;
         }

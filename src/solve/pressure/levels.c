@@ -1,10 +1,14 @@
 #include "solve/pressure/levels.h"
 
+#include <string.h>
+
 #include "base/radix.h"
+#include "solve/pressure/blocks.h"
 #include "solve/pressure/key.h"
 
 #define FEW_CELLS 40 /* a level this small is the coarsest [measured: more levels change nothing] */
 #define FEW_EDGE 4
+#define VOTES_MAX 16
 
 typedef struct finer {
     const tl_level *level;
@@ -21,24 +25,63 @@ static bool linked(const finer *f, int32_t i, int k)
 /* True when side k of a cell is inside its block. */
 static bool inward(const int32_t at[3], int k) { return (at[k / 2] & 1) != (k & 1); }
 
-static bool small(const tl_level *l)
-{
-    if (l->n < FEW_CELLS) return true;
+typedef struct box {
     int32_t lo[3], hi[3];
-    for (int a = 0; a < 3; a++) lo[a] = hi[a] = l->ijk[0][a];
+} box;
+
+static box bounds(const tl_level *l)
+{
+    box b = {{0, 0, 0}, {-1, -1, -1}};
+    if (l->n == 0) return b;
+    for (int a = 0; a < 3; a++) b.lo[a] = b.hi[a] = l->ijk[0][a];
     for (int32_t i = 0; i < l->n; i++)
         for (int a = 0; a < 3; a++) {
             int32_t v = l->ijk[i][a];
-            lo[a] = v < lo[a] ? v : lo[a];
-            hi[a] = v > hi[a] ? v : hi[a];
+            b.lo[a] = v < b.lo[a] ? v : b.lo[a];
+            b.hi[a] = v > b.hi[a] ? v : b.hi[a];
         }
-    for (int a = 0; a < 3; a++)
-        if (hi[a] - lo[a] >= FEW_EDGE) return false;
-    return true;
+    return b;
+}
+
+static bool small(const tl_level *l, const box *b)
+{
+    bool few = l->n < FEW_CELLS;
+    return few || (b->hi[0] - b->lo[0] < FEW_EDGE && b->hi[1] - b->lo[1] < FEW_EDGE && b->hi[2] - b->lo[2] < FEW_EDGE);
+}
+
+/* Blocks as keys of few bits, so that the sort needs few passes: colour, x, y, z counted from the least block. */
+typedef struct packing {
+    int32_t lo[3];
+    int shift[4]; /* of x, y, z, colour */
+} packing;
+
+static packing pack(const box *b)
+{
+    packing p;
+    int at = 0;
+    for (int a = 2; a >= 0; a--) {
+        p.lo[a] = tl_half(b->lo[a]);
+        p.shift[a] = at;
+        for (int32_t span = tl_half(b->hi[a]) - p.lo[a]; span > 0; span >>= 1) at++;
+    }
+    p.shift[3] = at;
+    return p;
+}
+
+static uint64_t block_key(const packing *p, const int32_t at[3])
+{
+    int32_t block[3];
+    uint64_t key = 0;
+    for (int a = 0; a < 3; a++) {
+        block[a] = tl_half(at[a]);
+        key |= (uint64_t)(block[a] - p->lo[a]) << p->shift[a];
+    }
+    return key | (uint64_t)tl_cell_colour(block[0], block[1], block[2]) << p->shift[3];
 }
 
 /* Cells that have a parent, by block; returns how many. */
-static int32_t sort_by_block(const finer *f, uint64_t *key, int32_t *cell, uint64_t *spare, int32_t *spare_cell)
+static int32_t sort_by_block(const finer *f, const packing *p, uint64_t *key, int32_t *cell, uint64_t *spare,
+                             int32_t *spare_cell)
 {
     const tl_level *l = f->level;
     int32_t count = 0;
@@ -46,19 +89,45 @@ static int32_t sort_by_block(const finer *f, uint64_t *key, int32_t *cell, uint6
         bool alone = f->split;
         for (int k = 0; k < TL_PRESSURE_SIDES && alone; k++) alone = !linked(f, i, k);
         if (alone) continue;
-        key[count] = tl_cell_key(tl_half(l->ijk[i][0]), tl_half(l->ijk[i][1]), tl_half(l->ijk[i][2]));
+        key[count] = block_key(p, l->ijk[i]);
         cell[count++] = i;
     }
     tl_radix_sort(count, key, cell, spare, spare_cell);
     return count;
 }
 
+static int octant(const int32_t at[3]) { return (at[0] & 1) << 2 | (at[1] & 1) << 1 | (at[2] & 1); }
+
+/* True when all cells of a block hang together; false also when that takes a closer look. */
+static bool connected(const finer *f, int32_t count, const int32_t *cell)
+{
+    unsigned there = 0, joined = 0, seen = 0;
+    uint8_t open[8] = {0};
+    for (int32_t m = 0; m < count; m++) {
+        const int32_t *at = f->level->ijk[cell[m]];
+        int o = octant(at);
+        if (there >> o & 1) return false; /* two cells in one place */
+        there |= 1u << o;
+        for (int axis = 0; axis < 3; axis++)
+            if (linked(f, cell[m], 2 * axis + !(at[axis] & 1))) open[o] |= (uint8_t)(1u << (o ^ (4 >> axis)));
+        joined = m ? joined : 1u << o;
+    }
+    while (seen != joined) {
+        unsigned next = joined & ~seen;
+        seen = joined;
+        for (int o = 0; o < 8; o++)
+            if (next >> o & 1) joined |= open[o] & there;
+    }
+    return joined == there;
+}
+
 /* Label every cell of a block by the first cell that it is connected to inside the block. */
 static void label_block(const finer *f, int32_t count, const int32_t *cell, int32_t *label)
 {
     const tl_level *l = f->level;
-    for (int32_t m = 0; m < count; m++) label[cell[m]] = f->split ? cell[m] : cell[0];
-    for (bool changed = f->split; changed;) {
+    bool apart = f->split && count > 1 && !connected(f, count, cell);
+    for (int32_t m = 0; m < count; m++) label[cell[m]] = apart ? cell[m] : cell[0];
+    for (bool changed = apart; changed;) {
         changed = false;
         for (int32_t m = 0; m < count; m++) {
             int32_t i = cell[m];
@@ -72,89 +141,116 @@ static void label_block(const finer *f, int32_t count, const int32_t *cell, int3
     }
 }
 
-/* Number the connected sets block by block. child and start (when given) list their cells; returns the count of sets. */
-static int32_t number_sets(const finer *f, int32_t count, const uint64_t *key, const int32_t *cell, int32_t *label,
-                           int32_t *start, int32_t *child, int32_t *red)
+/* Number the connected sets block by block, and list their cells; returns the count of sets. */
+static int32_t number_sets(const finer *f, int32_t count, const uint64_t *key, const int32_t *cell, int colour_bit,
+                           int32_t *label, int32_t *start, int32_t *child, int32_t *red)
 {
     int32_t sets = 0, placed = 0;
     *red = 0;
     for (int32_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && key[to] == key[from]; to++) continue;
-        if (!start) label_block(f, to - from, cell + from, label);
+        label_block(f, to - from, cell + from, label);
         for (int32_t m = from; m < to; m++) {
             int32_t first = cell[m];
             if (label[first] != first) continue; /* labels are least members, and members come in rising order */
-            if (start) {
-                start[sets] = placed;
-                for (int32_t t = m; t < to; t++)
-                    if (label[cell[t]] == first) {
-                        f->parent[cell[t]] = sets;
-                        child[placed++] = cell[t];
-                    }
-            }
+            start[sets] = placed;
+            for (int32_t t = m; t < to; t++)
+                if (label[cell[t]] == first) {
+                    f->parent[cell[t]] = sets;
+                    child[placed++] = cell[t];
+                }
             sets++;
-            *red += !(key[from] >> 60);
+            *red += !(key[from] >> colour_bit);
         }
     }
-    if (start) start[sets] = placed;
+    start[sets] = placed;
     return sets;
 }
 
-/* The coarse cell that most faces on side k of I lead to; none = n. */
-static int32_t most_met(const finer *f, const tl_level *c, int32_t I, int k)
+/* Coarse cells that are met on a side, with the faces that lead there. */
+typedef struct votes {
+    int32_t met[VOTES_MAX], faces[VOTES_MAX], count;
+} votes;
+
+static void vote(votes *v, int32_t J)
 {
-    int32_t met[64], votes[64], found = 0, best = c->n, most = 0;
+    int32_t m = 0;
+    while (m < v->count && v->met[m] != J) m++;
+    if (m == VOTES_MAX) return; /* never seen: four faces lead out of a block, or a few more between split cells */
+    if (m == v->count) v->met[v->count] = J, v->faces[v->count++] = 0;
+    v->faces[m]++;
+}
+
+/* nb[k][I]: the coarse cell that most faces on side k of I lead to; none = n. */
+static void most_met(const finer *f, const tl_level *c, int32_t I, int32_t *const nb[TL_PRESSURE_SIDES])
+{
+    votes side[TL_PRESSURE_SIDES];
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) side[k].count = 0;
     for (int32_t s = c->start[I]; s < c->start[I + 1]; s++) {
         int32_t i = c->child[s];
-        if (inward(f->level->ijk[i], k) || !linked(f, i, k)) continue;
-        int32_t J = f->parent[f->level->nb[k][i]], m = 0;
-        if (J == I || (J < c->red) == (I < c->red)) continue; /* around a periodic axis of odd length */
-        while (m < found && met[m] != J) m++;
-        if (m == 64) continue;
-        if (m == found) met[found] = J, votes[found++] = 0;
-        votes[m]++;
+        for (int axis = 0; axis < 3; axis++) {
+            int k = 2 * axis + (f->level->ijk[i][axis] & 1); /* the outward side */
+            if (!linked(f, i, k)) continue;
+            int32_t J = f->parent[f->level->nb[k][i]];
+            if (J == I || (J < c->red) == (I < c->red)) continue; /* around a periodic axis of odd length */
+            vote(&side[k], J);
+        }
     }
-    for (int32_t m = 0; m < found; m++)
-        if (votes[m] > most || (votes[m] == most && met[m] < best)) best = met[m], most = votes[m];
-    return best;
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
+        int32_t best = c->n, most = 0;
+        for (int32_t m = 0; m < side[k].count; m++) {
+            int32_t faces = side[k].faces[m], J = side[k].met[m];
+            if (faces > most || (faces == most && J < best)) best = J, most = faces;
+        }
+        nb[k][I] = best;
+    }
+}
+
+static void meet_rows(const finer *f, const tl_level *c, int32_t *const nb[TL_PRESSURE_SIDES], int32_t from, int32_t to)
+{
+    for (int32_t I = from; I < to; I++) most_met(f, c, I, nb);
 }
 
 static void join_neighbours(const finer *f, const tl_level *c, int32_t *const nb[TL_PRESSURE_SIDES])
 {
-    for (int32_t I = 0; I < c->n; I++)
-        for (int k = 0; k < TL_PRESSURE_SIDES; k++) nb[k][I] = most_met(f, c, I, k);
-    for (int32_t I = 0; I < c->n; I++)
-        for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
+    TL_FOR_BLOCKS(0, c->n, meet_rows(f, c, nb, from, to));
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++)
+        for (int32_t I = 0; I < c->n; I++) {
             int32_t J = nb[k][I];
             if (J < c->n && nb[k ^ 1][J] != I) nb[k][I] = c->n;
         }
 }
 
 /* The level above `f`; c->n = 0 when nothing is left to join. */
-static talus_status coarsen(const finer *f, tl_level *c, double *scratch, tl_arena *a, talus_error *err)
+static talus_status coarsen(const finer *f, const box *b, tl_level *c, double *scratch, tl_arena *a, talus_error *err)
 {
     int32_t n = f->level->n;
     uint64_t *key = (uint64_t *)scratch, *spare = key + n;
     int32_t *cell = (int32_t *)(spare + n), *spare_cell = cell + n;
-    int32_t count = sort_by_block(f, key, cell, spare, spare_cell);
-    int32_t *label = (int32_t *)spare;
-    c->n = number_sets(f, count, key, cell, label, NULL, NULL, &c->red);
+    packing p = pack(b);
+    int32_t count = sort_by_block(f, &p, key, cell, spare, spare_cell);
+
+    int32_t *label = (int32_t *)spare, *first = spare_cell; /* [n], [sets + 1] */
+    int32_t *child = TL_TAKE(a, int32_t, count);
+    if (!child) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a level above %d cells", n);
+    for (int32_t i = 0; i < n; i++) f->parent[i] = INT32_MAX;
+    c->n = number_sets(f, count, key, cell, p.shift[3], label, first, child, &c->red);
+    for (int32_t i = 0; i < n; i++)
+        if (f->parent[i] == INT32_MAX) f->parent[i] = c->n;
 
     int32_t(*ijk)[3] = tl_arena_take(a, sizeof *ijk * (size_t)c->n), *start = TL_TAKE(a, int32_t, c->n + 1);
-    int32_t *child = TL_TAKE(a, int32_t, count), *nb[TL_PRESSURE_SIDES];
-    bool taken = ijk && start && child;
+    int32_t *nb[TL_PRESSURE_SIDES];
+    bool taken = ijk && start;
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
         nb[k] = TL_TAKE(a, int32_t, c->n);
         taken = taken && nb[k];
         c->nb[k] = nb[k];
     }
     if (!taken) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a level of %d cells", c->n);
+    memcpy(start, first, sizeof *start * (size_t)(c->n + 1));
     c->ijk = (const int32_t(*)[3])ijk;
     c->start = start;
     c->child = child;
-
-    for (int32_t i = 0; i < n; i++) f->parent[i] = c->n;
-    number_sets(f, count, key, cell, label, start, child, &c->red);
     for (int32_t I = 0; I < c->n; I++)
         for (int axis = 0; axis < 3; axis++) ijk[I][axis] = tl_half(f->level->ijk[child[start[I]]][axis]);
     join_neighbours(f, c, nb);
@@ -166,12 +262,14 @@ talus_status tl_levels_build(tl_levels *l, const tl_pressure *p, bool split, dou
 {
     *l = (tl_levels){.count = 1, .level[0] = {.n = p->n, .red = p->red, .ijk = p->ijk}};
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) l->level[0].nb[k] = p->nb[k];
-    while (l->count < TL_LEVELS_MAX && !small(&l->level[l->count - 1])) {
+    while (l->count < TL_LEVELS_MAX) {
         tl_level *fine = &l->level[l->count - 1], *coarse = fine + 1;
+        box b = bounds(fine);
+        if (small(fine, &b)) break;
         finer f = {
             .level = fine, .c = l->count == 1 ? p->c : NULL, .split = split, .parent = TL_TAKE(a, int32_t, fine->n)};
         if (!f.parent) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a level of %d cells", fine->n);
-        TL_TRY(coarsen(&f, coarse, scratch, a, err));
+        TL_TRY(coarsen(&f, &b, coarse, scratch, a, err));
         if (coarse->n == 0) break;
         fine->parent = f.parent;
         l->count++;

@@ -3,7 +3,7 @@
  * A coarse cell stands for the unknowns in a 2x2x2 block, one coarse cell per set of them that is connected inside the
  * block, so that the two sides of a thin solid stay apart. It has at most one neighbour per side: the one that most faces lead
  * to, when that holds in both directions. Cells without any neighbour end their line: smoothing solves them exactly.
- * Built from sorted block keys: memory follows the cells, not their bounding box. One thread, linear time. */
+ * Built from sorted block keys: memory follows the cells, not their bounding box. Linear time. */
 #ifndef TL_SOLVE_PRESSURE_LEVELS_H
 #define TL_SOLVE_PRESSURE_LEVELS_H
 
@@ -26,7 +26,7 @@ typedef struct tl_levels {
     tl_level level[TL_LEVELS_MAX]; /* [0]: the problem's cells, by reference */
 } tl_levels;
 
-/* scratch: 3 n doubles, free again afterwards. split = false joins all unknowns of a block. */
+/* scratch: 3 n + 1 doubles, free again afterwards. split = false joins all unknowns of a block. */
 talus_status tl_levels_build(tl_levels *l, const tl_pressure *p, bool split, double *scratch, tl_arena *a,
                              talus_error *err);
 

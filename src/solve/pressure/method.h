@@ -38,9 +38,9 @@ typedef enum tl_pressure_start {
 typedef struct tl_pressure_options {
     tl_pressure_start start;
     int32_t mic_below; /* multigrid: fewer cells are solved by mic, which is quicker there (0 = never) */
-    bool retry;        /* multigrid: go on with mic when 30 iterations do not reduce the residual tenfold */
-    bool rebuild;      /* false: preconditioner of all cells, masked; to show what the free set's is worth */
-    bool split;        /* false: a coarse cell joins all its children, also across a thin solid */
+    bool retry;   /* multigrid: go on with mic when 30 iterations without bodies do not reduce the residual tenfold */
+    bool rebuild; /* false: preconditioner of all cells, masked; to show what the free set's is worth */
+    bool split;   /* false: a coarse cell joins all its children, also across a thin solid */
 } tl_pressure_options;
 
 tl_pressure_options tl_pressure_options_default(void);
@@ -67,7 +67,7 @@ typedef struct tl_pressure_report {
 /* Solve and certify: x [n + extras], start in, answer out. Stops at certificate.optimality <= stop->tolerance (1e-5 in
  * production). A "converged" that the certificate does not confirm within a factor of 10 is reported as stalled. A run
  * takes a vector for the certificate from the arena, and what mic needs when it has to step in; iterations take nothing. On failure
- * (no memory for the plan or the certificate) x is untouched. */
+ * (no memory for the plan or the certificate), and when the numbers are not finite, x is untouched. */
 talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x, tl_arena *a,
                              tl_history *history, tl_pressure_report *report, talus_error *err);
 

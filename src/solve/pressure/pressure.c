@@ -12,6 +12,8 @@
 
 #define PATIENCE 30 /* iterations in which multigrid must gain a digit; a healthy one gains one in two */
 
+#define ROUGH_BYTES 84 /* per cell, of a plan: 78 to 82 for multigrid, 81 for mic; small problems need more */
+
 struct tl_pressure_method {
     const char *name, *help;
     const tl_cycle_kind *cycle; /* NULL: mic */
@@ -81,6 +83,7 @@ static talus_status take_structure(tl_pressure_plan *s, const tl_pressure *p, tl
 talus_status tl_pressure_plan_make(tl_pressure_plan **plan, const tl_pressure_method *m, const tl_pressure *p,
                                    const tl_pressure_options *o, tl_arena *a, talus_error *err)
 {
+    TL_TRY(tl_arena_reserve(a, (size_t)ROUGH_BYTES * (size_t)p->n, err)); /* one block, where it fits */
     size_t before = tl_arena_mark(a);
     tl_pressure_plan *s = tl_arena_take_zero(a, sizeof *s);
     if (!s) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve");
@@ -160,14 +163,15 @@ static void run_once(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop
         P = tl_mic_precond(&plan->mic);
     }
     tl_pressure_counts counts = {0};
-    int patience = m->cycle && m->bounded && plan->options.retry ? PATIENCE : 0;
+    /* bodies slow both preconditioners down, mic more so */
+    int patience = m->cycle && m->bounded && plan->options.retry && !p->extra.add ? PATIENCE : 0;
     int before = report->outcome.iterations;
     report->outcome = tl_pressure_bounded(&s, &P, &v, stop, patience, &counts, &report->work);
     report->outcome.iterations += before;
     report->releases += counts.releases;
     report->expansions += counts.expansions;
     report->method = m->name;
-    memcpy(x, v.x, sizeof(double) * (size_t)(p->n + p->extras));
+    if (isfinite(report->outcome.residual)) memcpy(x, v.x, sizeof(double) * (size_t)(p->n + p->extras));
 }
 
 /* Go on from x with mic; without memory for it, the first outcome stands. */
@@ -193,13 +197,15 @@ talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const
     tl_pressure_system s = system_of(p, plan->method->bounded);
     int64_t all = (int64_t)p->n + p->extras;
     double scale = tl_max_abs(all, p->b), target = stop->tolerance * (scale > 0 ? scale : 1);
-    if (isfinite(scale) && nothing_pulls(&s, target)) {
+    if (!isfinite(scale)) {
+        report->outcome = (tl_outcome){.result = TL_BROKE_DOWN, .residual = INFINITY};
+    } else if (nothing_pulls(&s, target)) {
         memset(x, 0, sizeof(double) * (size_t)all);
         report->outcome = (tl_outcome){.result = TL_CONVERGED};
     } else {
         run_once(plan, p, stop, plan->options.start == TL_PRESSURE_WARM, x, report);
         bool failed = report->outcome.result == TL_STALLED || report->outcome.result == TL_BROKE_DOWN;
-        if (failed && isfinite(scale) && plan->method->cycle && plan->method->bounded && plan->options.retry)
+        if (failed && plan->method->cycle && plan->method->bounded && plan->options.retry)
             retry(plan, p, stop, x, a, report);
     }
     report->seconds = tl_seconds() - began;
@@ -215,7 +221,7 @@ talus_status tl_pressure_solve(const tl_pressure_method *m, const tl_pressure *p
                                tl_pressure_report *report, talus_error *err)
 {
     size_t mark = tl_arena_mark(a);
-    tl_pressure_plan *plan;
+    tl_pressure_plan *plan = NULL;
     talus_status status = tl_pressure_plan_make(&plan, m, p, o, a, err);
     if (status == TALUS_OK) status = tl_pressure_run(plan, p, stop, x, a, history, report, err);
     tl_arena_release(a, mark);
