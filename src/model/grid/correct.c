@@ -1,162 +1,191 @@
 #include "model/grid/correct.h"
 
-#include <string.h>
-
 #include "base/parallel.h"
-#include "base/radix.h"
+#include "base/sum.h"
 #include "model/grid/transfer.h"
 
-#define FURTHEST 0.2 /* of the spacing, per sweep: chosen, keeps neighbours neighbours */
-#define SOFT 0.1     /* over spacing^2, in the denominator of [Macklin2013 eq. 11] */
-#define SUPPORT 2    /* spacings: the sum over a lattice of spacing s is then 1.0000 in 3D, 1.0009 in 2D */
+#define FURTHEST 0.2   /* of the spacing, per sweep: chosen, keeps neighbours neighbours */
+#define SOFT 0.1       /* over spacing^2, in the denominator of [Macklin2013 eq. 11] */
+#define SUPPORT 2      /* spacings: the sum over a lattice of spacing s is then 1.0000 in 3D, 1.0009 in 2D */
+#define CROWD_MAX 2048 /* neighbours of a cell that are looked at; ten times as many as at rest */
+#define FAR 100.0f     /* cells: where the empty places of the last vector are */
+#define LANES 16
 
-/* What the loops over neighbours read, sorted by cell. */
+/* All particles, sorted by cell. Lengths in cells, places from the corner of their block, in float: 1e-6 of a cell is enough for a direction. */
 typedef struct crowd {
     const tl_grid *g;
-    int32_t *start;                   /* [cells + 1] particles of each cell */
-    double (*x)[3], *volume, *lambda; /* [n] */
-    double spacing, dx, length[3];    /* length: of periodic axes, else 0 */
+    int32_t *start; /* [cells + 1] particles of each cell */
+    int32_t *order; /* [n] their numbers */
+    float *x[3];    /* [n] */
+    float *share;   /* [n] volume, of cells */
+    float *lambda;  /* [n] cells^2 */
+    float h, sigma; /* support and factor of the kernel */
+    double spacing; /* cells */
 } crowd;
 
-/* Cubic spline of support h and its derivative. */
-static double kernel(double r, double h, bool flat, double *slope)
+/* What surrounds one cell: places as seen from its block, padded with ones far away. */
+typedef struct surroundings {
+    int32_t count; /* a multiple of LANES */
+    float x[3][CROWD_MAX + LANES], share[CROWD_MAX + LANES], lambda[CROWD_MAX + LANES];
+    bool pushed; /* some lambda is not 0 */
+} surroundings;
+
+static void add_cell(const crowd *c, int32_t cell, const float from[3], bool pushes, surroundings *s)
 {
-    double q = r / h, pi = 3.14159265358979323846, sigma = flat ? 40 / (7 * pi * h * h) : 8 / (pi * h * h * h);
-    if (q >= 1) return *slope = 0;
-    if (q > 0.5) {
-        *slope = -6 * sigma / h * (1 - q) * (1 - q);
-        return 2 * sigma * (1 - q) * (1 - q) * (1 - q);
+    int32_t first = c->start[cell], n = c->start[cell + 1] - first;
+    if (n > CROWD_MAX - s->count) n = CROWD_MAX - s->count;
+    for (int32_t i = 0; i < n; i++) {
+        for (int k = 0; k < 3; k++) s->x[k][s->count + i] = c->x[k][first + i] + from[k];
+        s->share[s->count + i] = c->share[first + i];
+        s->lambda[s->count + i] = pushes ? c->lambda[first + i] : 0;
+        s->pushed |= s->lambda[s->count + i] != 0;
     }
-    *slope = 6 * sigma / h * q * (3 * q - 2);
-    return sigma * (6 * q * q * (q - 1) + 1);
+    s->count += n;
 }
 
-typedef void (*pair_fn)(const crowd *c, int32_t i, int32_t j, const double d[3], double r, double *sum);
-
-/* Every neighbour of i within the kernel's support, itself not included. `cells`: 27 cells around its own. */
-static void neighbours(const crowd *c, int32_t i, const int32_t *cells, pair_fn pair, double *sum)
+/* The cells around one, its own first; each once, as short periodic axes repeat them. pushes: lambdas are known. */
+static void look_around(const crowd *c, int32_t block, int32_t place, bool pushes, surroundings *s)
 {
-    double h = SUPPORT * c->spacing;
+    const tl_grid *g = c->g;
+    int32_t seen[27], n = 0;
+    static const int order[3] = {0, -1, 1};
+    s->count = 0;
+    s->pushed = false;
     for (int k = 0; k < 27; k++) {
-        if (!tl_grid_exists(c->g, cells[k])) continue;
-        for (int32_t j = c->start[cells[k]]; j < c->start[cells[k] + 1]; j++) {
-            double d[3], r2 = 0;
-            for (int m = 0; m < 3; m++) {
-                d[m] = c->x[i][m] - c->x[j][m];
-                if (c->length[m] > 0) d[m] -= c->length[m] * round(d[m] / c->length[m]);
-                r2 += d[m] * d[m];
-            }
-            if (j != i && r2 < h * h) pair(c, i, j, d, sqrt(r2), sum);
+        const int by[3] = {order[k / 9], order[k / 3 % 3], order[k % 3]};
+        int32_t at = 0, side = TL_GRID_SELF;
+        static const int step[3] = {9, 3, 1};
+        float from[3];
+        for (int m = 0; m < 3; m++) {
+            int32_t local = g->place[place][m] + by[m], e = g->f.edge[m], out = (local >= e) - (local < 0);
+            at += (local - out * e) * g->f.stride[m];
+            side += out * step[m];
+            from[m] = (float)(out * e);
         }
+        int32_t cell = g->near[block][side] * g->f.size + at;
+        bool again = !tl_grid_exists(g, cell);
+        for (int32_t j = 0; j < n; j++) again |= seen[j] == cell;
+        if (again) continue;
+        seen[n++] = cell;
+        add_cell(c, cell, from, pushes, s);
+    }
+    for (; s->count % LANES; s->count++) {
+        for (int m = 0; m < 3; m++) s->x[m][s->count] = FAR;
+        s->share[s->count] = s->lambda[s->count] = 0;
     }
 }
 
-/* sum: density, gradient (3), sum of squared gradients. Volumes of the slab's thickness count per area. */
-static void add_density(const crowd *c, int32_t i, int32_t j, const double d[3], double r, double *sum)
+/* Cubic spline of support h: sigma (2 (1-q)^3 - 8 (1/2-q)^3), terms below 0 left out. */
+static inline float kernel(float sigma, float a, float b) { return sigma * (2 * a * a * a - 8 * b * b * b); }
+static inline float kernel_slope(float sigma, float h, float a, float b)
 {
-    (void)i;
-    bool flat = c->g->f.flat_axis >= 0;
-    double slope, share = flat ? c->volume[j] / c->dx : c->volume[j];
-    sum[0] += share * kernel(r, SUPPORT * c->spacing, flat, &slope);
-    if (!(r > 0)) return;
-    for (int m = 0; m < 3; m++) {
-        double g = share * slope * d[m] / r;
-        sum[1 + m] += g;
-        sum[4] += g * g;
+    return sigma / h * (24 * b * b - 6 * a * a);
+}
+
+/* lambda of [Macklin2013]: how far to go along the gradient so that the density falls to rest; 0 below rest. */
+static float lambda_of(const crowd *c, const surroundings *s, int32_t i, double *density)
+{
+    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], h = c->h, sigma = c->sigma, per_h = 1 / h;
+    float sum = 0, gx = 0, gy = 0, gz = 0, squares = 0;
+#pragma omp simd reduction(+ : sum, gx, gy, gz, squares)
+    for (int32_t k = 0; k < s->count; k++) {
+        float dx = x - s->x[0][k], dy = y - s->x[1][k], dz = z - s->x[2][k];
+        float r = sqrtf(dx * dx + dy * dy + dz * dz), q = r * per_h;
+        float a = 1 - q > 0 ? 1 - q : 0, b = 0.5f - q > 0 ? 0.5f - q : 0;
+        float g = s->share[k] * kernel_slope(sigma, h, a, b) / (r > 1e-9f ? r : 1e-9f);
+        sum += s->share[k] * kernel(sigma, a, b);
+        gx += g * dx;
+        gy += g * dy;
+        gz += g * dz;
+        squares += g * g * (r * r);
     }
+    *density = (double)sum;
+    if (!(sum > 1)) return 0;
+    float soft = (float)(SOFT / (c->spacing * c->spacing));
+    return (1 - sum) / (gx * gx + gy * gy + gz * gz + squares + soft);
 }
 
-/* sum: displacement (3). */
-static void add_shift(const crowd *c, int32_t i, int32_t j, const double d[3], double r, double *sum)
+static tl_vec3 shift_of(const crowd *c, const surroundings *s, int32_t i)
 {
-    bool flat = c->g->f.flat_axis >= 0;
-    double slope, share = flat ? c->volume[j] / c->dx : c->volume[j];
-    kernel(r, SUPPORT * c->spacing, flat, &slope);
-    if (!(r > 0)) return;
-    for (int m = 0; m < 3; m++) sum[m] += (c->lambda[i] + c->lambda[j]) * share * slope * d[m] / r;
-}
-
-/* Cells around a cell, each once (short periodic axes repeat them). */
-static void cells_around(const tl_grid *g, int32_t cell, int32_t out[27])
-{
-    for (int k = 0; k < 27; k++) {
-        int32_t c = cell;
-        const int by[3] = {k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1};
-        for (int m = 0; m < 3; m++)
-            if (by[m]) c = tl_grid_step(g, c, m, by[m]);
-        out[k] = c;
-        for (int j = 0; j < k; j++)
-            if (out[j] == c) out[k] = (int32_t)g->cells;
+    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], h = c->h, sigma = c->sigma, per_h = 1 / h;
+    float sx = 0, sy = 0, sz = 0, own = c->lambda[i];
+#pragma omp simd reduction(+ : sx, sy, sz)
+    for (int32_t k = 0; k < s->count; k++) {
+        float dx = x - s->x[0][k], dy = y - s->x[1][k], dz = z - s->x[2][k];
+        float r = sqrtf(dx * dx + dy * dy + dz * dz), q = r * per_h;
+        float a = 1 - q > 0 ? 1 - q : 0, b = 0.5f - q > 0 ? 0.5f - q : 0;
+        float g = (own + s->lambda[k]) * s->share[k] * kernel_slope(sigma, h, a, b) / (r > 1e-9f ? r : 1e-9f);
+        sx += g * dx;
+        sy += g * dy;
+        sz += g * dz;
     }
+    return (tl_vec3){(double)sx, (double)sy, (double)sz};
 }
 
-static double solve_lambdas(crowd *c)
+static double find_lambdas(crowd *c)
 {
     const tl_grid *g = c->g;
     double worst = 0;
 #pragma omp parallel for schedule(dynamic) reduction(max : worst) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++)
-        for (int32_t cell = b * g->f.size; cell < (b + 1) * g->f.size; cell++) {
-            int32_t around[27];
-            if (c->start[cell] < c->start[cell + 1]) cells_around(g, cell, around);
+    for (int32_t b = 0; b < g->blocks; b++) {
+        surroundings s;
+        for (int32_t p = 0; p < g->f.size; p++) {
+            int32_t cell = b * g->f.size + p;
+            if (c->start[cell] == c->start[cell + 1]) continue;
+            look_around(c, b, p, false, &s);
             for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
-                double sum[5] = {0}, slope;
-                bool flat = g->f.flat_axis >= 0;
-                double share = flat ? c->volume[i] / c->dx : c->volume[i];
-                sum[0] = share * kernel(0, SUPPORT * c->spacing, flat, &slope);
-                neighbours(c, i, around, add_density, sum);
-                double own = sum[1] * sum[1] + sum[2] * sum[2] + sum[3] * sum[3];
-                double soft = SOFT / (c->spacing * c->spacing);
-                c->lambda[i] = sum[0] > 1 ? (1 - sum[0]) / (own + sum[4] + soft) : 0;
-                worst = fmax(worst, sum[0]);
+                double density;
+                c->lambda[i] = lambda_of(c, &s, i, &density);
+                worst = fmax(worst, density);
             }
         }
+    }
     return worst;
 }
 
-static double shift(const crowd *c, const int32_t *of, const tl_solids *s, double gap, tl_particles *p)
+/* Moves the particles themselves; the crowd keeps the places that this sweep began with. */
+static double move(const crowd *c, const tl_solids *s, double gap, tl_particles *p)
 {
     const tl_grid *g = c->g;
     double furthest = 0, most = FURTHEST * c->spacing;
 #pragma omp parallel for schedule(dynamic) reduction(max : furthest) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++)
-        for (int32_t cell = b * g->f.size; cell < (b + 1) * g->f.size; cell++) {
-            int32_t around[27];
-            if (c->start[cell] < c->start[cell + 1]) cells_around(g, cell, around);
-            for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
-                double d[3] = {0};
-                neighbours(c, i, around, add_shift, d);
-                tl_vec3 way = tl_vec3_load(d);
-                double length = tl_vec3_norm(way);
+    for (int32_t b = 0; b < g->blocks; b++) {
+        surroundings around;
+        int32_t there = s ? tl_grid_find(s->g, g->key[b]) : 0; /* where solids are listed */
+        for (int32_t at = 0; at < g->f.size; at++) {
+            int32_t cell = b * g->f.size + at;
+            if (c->start[cell] == c->start[cell + 1]) continue;
+            look_around(c, b, at, true, &around);
+            for (int32_t i = c->start[cell]; i < c->start[cell + 1] && around.pushed; i++) {
+                tl_vec3 way = shift_of(c, &around, i);
+                double length = tl_vec3_norm(way), deepest = 0;
                 if (!(length > 0)) continue;
                 if (length > most) way = tl_vec3_scale(most / length, way);
-                tl_particle *q = &p->particle[of[i]];
-                q->x = tl_vec3_add(tl_vec3_load(c->x[i]), way);
-                tl_vec3 kept = q->v;
-                double deepest = 0;
-                if (s) tl_particle_put_outside(s, INT32_MAX, gap, q, &deepest);
-                q->v = kept;
+                tl_particle *q = &p->particle[c->order[i]], out = *q;
+                out.x = tl_vec3_add_scaled(q->x, g->f.dx, way);
+                if (s) tl_particle_put_outside(s, there, gap, &out, &deepest);
+                q->x = out.x;
                 furthest = fmax(furthest, fmin(length, most));
             }
         }
-    return furthest;
+    }
+    return furthest * g->f.dx;
 }
 
-/* The crowd of particles where they are now. */
-static talus_status gather(const tl_grid_frame *f, const tl_particles *p, tl_arena *a, tl_grid *g, crowd *c,
-                           int32_t **order, talus_error *err)
+static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, tl_arena *a, tl_grid *g, crowd *c,
+                               talus_error *err)
 {
     const tl_domain_spec nowhere = {0};
     int64_t n = p->count, kept;
     uint64_t *key = TL_TAKE(a, uint64_t, n);
-    *order = TL_TAKE(a, int32_t, n);
-    *c = (crowd){.g = g, .dx = f->dx};
-    c->x = tl_arena_take(a, sizeof *c->x * (size_t)n);
-    c->volume = TL_TAKE(a, double, n);
-    c->lambda = TL_TAKE(a, double, n);
-    if (!key || !*order || !c->x || !c->volume || !c->lambda)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread %lld particles", (long long)n);
-    TL_TRY(tl_particles_order(f, &nowhere, p, key, *order, &kept, a, err));
+    bool good = key != NULL;
+    *c = (crowd){.g = g};
+    good &= (c->order = TL_TAKE(a, int32_t, n)) != NULL;
+    for (int k = 0; k < 3; k++) good &= (c->x[k] = TL_TAKE(a, float, n)) != NULL;
+    good &= (c->share = TL_TAKE(a, float, n)) != NULL;
+    good &= (c->lambda = TL_TAKE(a, float, n)) != NULL;
+    if (!good) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread %lld particles", (long long)n);
+    TL_TRY(tl_particles_order(f, &nowhere, p, key, c->order, &kept, a, err));
     TL_TRY(tl_grid_build(g, f, kept, key, a, err));
     c->start = TL_TAKE(a, int32_t, g->cells + 1);
     if (!c->start) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread %lld particles", (long long)n);
@@ -167,17 +196,47 @@ static talus_status gather(const tl_grid_frame *f, const tl_particles *p, tl_are
         uint64_t here = tl_grid_key_of(g, (int32_t)i);
         while (at < kept && key[at] == here) at++;
     }
-    double volume = 0;
-    for (int64_t i = 0; i < kept; i++) {
-        const tl_particle *q = &p->particle[(*order)[i]];
-        tl_vec3_store(q->x, c->x[i]);
-        volume += c->volume[i] = q->volume;
+    return TALUS_OK;
+}
+
+/* Places of all particles from their blocks, wrapped like their cells; the slab's axis of the 2D mode does not count. */
+static void read_places(crowd *c, const tl_particles *p)
+{
+    const tl_grid *g = c->g;
+    double per_cell = 1 / (g->f.dx * g->f.dx * g->f.dx);
+#pragma omp parallel for schedule(static) if (g->blocks > 8)
+    for (int32_t b = 0; b < g->blocks; b++)
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
+            const tl_particle *q = &p->particle[c->order[i]];
+            const double x[3] = {q->x.x, q->x.y, q->x.z};
+            for (int k = 0; k < 3; k++) {
+                double s = tl_grid_scaled(&g->f, x[k], k) - g->corner[b][k];
+                if (g->f.periodic[k]) s -= g->f.count[k] * floor(s / g->f.count[k]);
+                c->x[k][i] = k == g->f.flat_axis ? 0 : (float)s;
+            }
+            c->share[i] = (float)(q->volume * per_cell);
+        }
+}
+
+/* Kernel for the mean volume; neighbours are looked for one cell around, so its support is at most that. */
+static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
+{
+    const tl_grid *g = c->g;
+    int32_t n = g->first[g->blocks];
+    size_t mark = tl_arena_mark(a);
+    double *part = TL_TAKE(a, double, g->blocks), pi = 3.14159265358979323846;
+    if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks");
+    for (int32_t b = 0; b < g->blocks; b++) {
+        part[b] = 0;
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) part[b] += (double)c->share[i];
     }
-    volume /= (double)(kept ? kept : 1);
-    c->spacing = f->flat_axis >= 0 ? sqrt(volume / f->dx) : cbrt(volume);
-    if (c->spacing > f->dx / SUPPORT * (1 + 1e-9))
-        c->spacing = f->dx / SUPPORT; /* neighbours are looked for in 27 cells */
-    for (int k = 0; k < 3; k++) c->length[k] = f->periodic[k] ? f->count[k] * f->dx : 0;
+    double mean = tl_sum(g->blocks, part) / (n ? n : 1);
+    bool flat = g->f.flat_axis >= 0;
+    c->spacing = fmin(flat ? sqrt(mean) : cbrt(mean), 1.0 / SUPPORT);
+    double h = SUPPORT * c->spacing;
+    c->h = (float)h;
+    c->sigma = (float)(flat ? 40 / (7 * pi * h * h) : 8 / (pi * h * h * h));
+    tl_arena_release(a, mark);
     return TALUS_OK;
 }
 
@@ -185,16 +244,18 @@ talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, int
                                  tl_arena *a, tl_correction *out, talus_error *err)
 {
     *out = (tl_correction){0};
-    for (int k = 0; k < sweeps && p->count; k++) {
-        size_t mark = tl_arena_mark(a);
-        tl_grid g;
-        crowd c;
-        int32_t *order;
-        TL_TRY(gather(f, p, a, &g, &c, &order, err));
-        double worst = solve_lambdas(&c);
+    if (!p->count || sweeps <= 0) return TALUS_OK;
+    size_t mark = tl_arena_mark(a);
+    tl_grid g;
+    crowd c;
+    TL_TRY(take_crowd(f, p, a, &g, &c, err));
+    for (int k = 0; k < sweeps; k++) {
+        read_places(&c, p);
+        if (k == 0) TL_TRY(choose_kernel(&c, a, err));
+        double worst = find_lambdas(&c);
         if (k == 0) out->worst = worst;
-        out->furthest += shift(&c, order, s, gap, p);
-        tl_arena_release(a, mark);
+        out->furthest += move(&c, s, gap, p);
     }
+    tl_arena_release(a, mark);
     return TALUS_OK;
 }

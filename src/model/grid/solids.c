@@ -136,7 +136,8 @@ static void list_body(tl_solids *s, const tl_grid *g, int32_t body, int32_t *cou
 talus_status tl_solids_make(tl_solids *out, const tl_grid *g, const tl_rigid *r, const tl_domain_spec *domain,
                             const tl_motion *motion, tl_arena *a, talus_error *err)
 {
-    *out = (tl_solids){.f = &g->f, .count = r->scene_count, .blocks = g->blocks, .reach = REACH_CELLS * g->f.dx};
+    *out =
+        (tl_solids){.g = g, .f = &g->f, .count = r->scene_count, .blocks = g->blocks, .reach = REACH_CELLS * g->f.dx};
     out->box = domain->box;
     for (int k = 0; k < 6; k++)
         out->wall[k] = domain->bounded && domain->wall[k] == TL_WALL_CLOSED && !g->f.periodic[k / 2];

@@ -22,6 +22,7 @@ typedef struct tl_solid {
 } tl_solid;
 
 typedef struct tl_solids {
+    const tl_grid *g; /* must stay where it is */
     const tl_grid_frame *f;
     int32_t count;
     tl_solid *solid; /* [count] */
