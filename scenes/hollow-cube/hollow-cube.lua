@@ -9,7 +9,7 @@ local a = math.rad(p.angle)
 local foot = {0.6, 0.06 + 0.4 * math.tan(a) + 0.25 / math.cos(a) + 0.22, 0.5} -- cube above the slope
 local inside = edge - 2 * wall
 local content = size == "paper" and shape_file "rabbit":move({0, -0.13, 0}):scale(1.05 * inside / 0.33):move(foot)
-  or box { size = {inside - h, 0.6 * inside, inside - h}, center = {foot[1], foot[2] - 0.15 * inside, foot[3]} }
+  or box { size = {inside, 0.6 * inside, inside}, center = {foot[1], foot[2] - 0.2 * inside, foot[3]} }
 
 return scene {
   talus = 1, engine = "grid",

@@ -7,8 +7,8 @@ local edge, wall = 0.4, math.max(0.05, 2.2 * h)
 local inside = edge - 2 * wall
 local weight = 9.81 * ((edge ^ 3 - inside ^ 3) * 500 + 0.6 * inside ^ 3 * 1000) -- of cube and water
 local force = p.force > 0 and p.force or 5 * weight -- holds up to 2 friction force = 10 friction weights
-local at = {1, 1.35, 0.5}
-local block = {0.3, 0.9, 0.5}
+local at = {1, 1, 0.5}
+local block = {0.3, 1.7, 0.5} -- stands on the floor
 
 return scene {
   talus = 1, engine = "grid",
@@ -18,14 +18,15 @@ return scene {
   minutes = size == "paper" and 40 or 3,
   duration = p.duration, fps = 50,
   grid = { cells = {2 * p.cells, 2 * p.cells, p.cells}, cell = h, cfl = 2 },
-  fill = { { material = water, shape = box { size = {inside - h, 0.6 * inside, inside - h}, center = {at[1], at[2] - 0.15 * inside, at[3]} } } },
+  fill = { { material = water, shape = box { size = {inside, 0.6 * inside, inside}, center = {at[1], at[2] - 0.2 * inside, at[3]} } } },
   bodies = {
-    { name = "wall block", kind = "static", shape = box { size = block }, at = {at[1] - 0.5 * (edge + block[1]) - 0.002, 0.95, 0.5},
+    { name = "wall block", kind = "static", shape = box { size = block }, at = {at[1] - 0.5 * (edge + block[1]) - 0.002, 0.85, 0.5},
       friction = p.friction, colour = "#2f4a7a" },
-    { name = "pushed block", shape = box { size = block }, at = {at[1] + 0.5 * (edge + block[1]) + 0.002, 0.95, 0.5}, density = 2000,
-      friction = p.friction, colour = "#a8d0e6", force = {-force, 9.81 * 2000 * block[1] * block[2] * block[3], 0} },
+    { name = "pushed block", shape = box { size = block }, at = {at[1] + 0.5 * (edge + block[1]) + 0.002, 0.85, 0.5}, density = 2000,
+      friction = p.friction, colour = "#a8d0e6", force = {-force, 0, 0} },
     { name = "cube", shape = box { size = edge } - box { size = inside }, at = at, density = 500,
       friction = p.friction, colour = "#9fc4d8", opacity = 0.25 },
   },
+  contacts = { { between = {"pushed block", "walls"}, friction = 0 } },
   camera = { eye = {1.3, 1.5, 4.2}, target = {1, 0.95, 0.5} },
 }

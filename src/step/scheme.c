@@ -13,6 +13,8 @@
 #define ITERATIONS_MAX 1000 /* of one pressure solve: ten times what hard ones take with mic */
 #define FINEST 1e-14        /* what double precision can reach of the solver's own measure */
 #define ROUNDING 1e-10      /* of speeds over dx: less than that is nothing to solve for, as in free fall */
+#define REST                                                                                                           \
+    0.1 /* of what contacts close with: slips are measured against at least that, or bodies at rest would never do */
 #define LAMBDA_DIAGONAL 6.0 /* of normal forces among pressures: like a cell's */
 /* Contraction of p and n in turn above which they are solved together: at 0.6 a sweep still gains a digit in 4.5 passes. Chosen. */
 #define UNIFY_ABOVE 0.6
@@ -254,7 +256,7 @@ static talus_status solve_tangent(tl_coupled *c, tl_scheme_report *out, talus_er
     tl_csr_mul(&c->b->p.J, c->system->c.v, w->q);
     for (int32_t j = 0; j < w->m; j++)
         for (int k = 0; k < 3; k++) w->pairs.pair[j].q[k] = w->q[3 * (int64_t)j + k];
-    const double enough = 0.1 * INNER * c->tolerance * w->b_tangent;
+    const double enough = 0.1 * INNER * c->tolerance * fmax(w->b_tangent, REST * w->b_normal);
     double most = INFINITY;
     for (int sweep = 0; sweep < TANGENT_SWEEPS && most > enough; sweep++) {
         most = 0;
@@ -315,16 +317,17 @@ static double pressure_error(const tl_coupled *c)
     return relative(most, w->b_pressure);
 }
 
-/* E(z) and the largest first-order decrease that is left, with u0 the slip without friction: A z = u - u0. */
+/* The largest first-order decrease that is left over E(z), with u0 the slip without friction: A z = u - u0. */
 static double tangent_gap(tl_coupled *c)
 {
     work *w = c->work;
-    double gap = 0, energy = 0;
+    double gap = 0, energy = 0, rest = 0;
     memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
     for (int32_t j = 0; j < w->m; j++) {
         const double *l = c->b->lam + 3 * (int64_t)j, *u = w->q + 3 * (int64_t)j;
         gap += (u[1] * l[1] + u[2] * l[2]) + c->b->p.problem.mu[j] * fmax(l[0], 0) * hypot(u[1], u[2]);
         energy += 0.5 * (u[1] * l[1] + u[2] * l[2]);
+        rest += REST * w->b_normal * c->b->p.problem.mu[j] * fmax(l[0], 0);
         w->dl[3 * (int64_t)j + 1] = -l[1];
         w->dl[3 * (int64_t)j + 2] = -l[2];
     }
@@ -337,7 +340,7 @@ static double tangent_gap(tl_coupled *c)
         const double *l = c->b->lam + 3 * (int64_t)j, *u0 = w->q + 3 * (int64_t)j;
         energy += 0.5 * (u0[1] * l[1] + u0[2] * l[2]);
     }
-    return gap > 0 ? gap / fabs(energy) : 0;
+    return gap > 0 ? gap / fmax(fabs(energy), rest) : 0;
 }
 
 static tl_coupled_certificate certify(tl_coupled *c)

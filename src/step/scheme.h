@@ -30,7 +30,8 @@ const char *tl_scheme_name(const tl_scheme *s);
 typedef struct tl_coupled_certificate {
     double pressure; /* max |min(d p, g_p)| / max |b_p|, d: diagonal of the Hessian */
     double normal;   /* the same of lam */
-    double tangent;  /* gap of z at frozen lam over its energy; 0 when nothing can slide */
+    double
+        tangent; /* gap of z at frozen lam over its energy, or a tenth of what the normal forces' friction could do */
 } tl_coupled_certificate;
 
 typedef struct tl_scheme_report {

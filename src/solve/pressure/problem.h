@@ -37,8 +37,7 @@
 typedef struct tl_pressure_extra {
     void (*add)(const void *ctx, const double *x, double *y); /* y += E x; both [n + extras] */
     const void *ctx;
-    const double
-        *diag; /* [n + extras] of E, >= 0, > 0 on the appended rows; NULL when extras = 0 and it is not known */
+    const double *diag; /* [extras] of the appended rows of E, > 0; NULL when there are none */
 } tl_pressure_extra;
 
 typedef struct tl_pressure {
