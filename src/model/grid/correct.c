@@ -31,19 +31,25 @@ typedef struct crowd {
 typedef struct surroundings {
     int32_t count; /* a multiple of LANES */
     float x[3][CROWD_MAX + LANES], share[CROWD_MAX + LANES], lambda[CROWD_MAX + LANES];
-    bool pushed; /* some lambda is not 0 */
+    bool pushed; /* some lambda is below 0 */
 } surroundings;
 
-/* Particles of `cells` cells in a row, seen from `from`. */
-static void add_row(const crowd *c, int32_t cell, int32_t cells, const float from[3], bool pushes, surroundings *s)
+static inline void copy16(float *restrict to, const float *restrict from, float plus)
+{
+    for (int i = 0; i < LANES; i++) to[i] = from[i] + plus;
+}
+
+/* Particles of `cells` cells in a row, seen from `from`. Whole vectors: what is too much, the next row or the padding writes over. */
+static inline void add_row(const crowd *c, int32_t cell, int32_t cells, const float from[3], bool pushes,
+                           surroundings *s)
 {
     int32_t first = c->start[cell], n = c->start[cell + cells] - first, at = s->count;
     if (n > CROWD_MAX - at) n = CROWD_MAX - at;
-    for (int k = 0; k < 3; k++)
-        for (int32_t i = 0; i < n; i++) s->x[k][at + i] = c->x[k][first + i] + from[k];
-    memcpy(s->share + at, c->share + first, sizeof *s->share * (size_t)n);
-    if (pushes) memcpy(s->lambda + at, c->lambda + first, sizeof *s->lambda * (size_t)n);
-    for (int32_t i = 0; pushes && i < n; i++) s->pushed |= c->lambda[first + i] != 0;
+    for (int32_t i = 0; i < n; i += LANES) {
+        for (int k = 0; k < 3; k++) copy16(s->x[k] + at + i, c->x[k] + first + i, from[k]);
+        copy16(s->share + at + i, c->share + first + i, 0);
+        if (pushes) copy16(s->lambda + at + i, c->lambda + first + i, 0);
+    }
     s->count += n;
 }
 
@@ -75,7 +81,6 @@ static void look_around(const crowd *c, int32_t block, int32_t place, bool pushe
     piece x[3], y[3], z[3];
     int nx = pieces_of(g, 0, at[0], x), ny = pieces_of(g, 1, at[1], y), nz = pieces_of(g, 2, at[2], z);
     s->count = 0;
-    s->pushed = false;
     for (int i = 0; i < nx; i++)
         for (int j = 0; j < ny; j++)
             for (int k = 0; k < nz; k++) {
@@ -93,6 +98,10 @@ static void look_around(const crowd *c, int32_t block, int32_t place, bool pushe
         for (int m = 0; m < 3; m++) s->x[m][s->count] = FAR;
         s->share[s->count] = s->lambda[s->count] = 0;
     }
+    float least = 0;
+#pragma omp simd reduction(min : least)
+    for (int32_t k = 0; k < s->count; k++) least = pushes && s->lambda[k] < least ? s->lambda[k] : least;
+    s->pushed = least < 0;
 }
 
 /* Kernel sigma (1 - q^2)^3, q = r / h: no roots, and smooth; its gradient is -6 sigma / h^2 (1 - q^2)^2 times the way between the two.
@@ -198,9 +207,12 @@ static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, tl
     bool good = key != NULL;
     *c = (crowd){.g = g};
     good &= (c->order = TL_TAKE(a, int32_t, n)) != NULL;
-    for (int k = 0; k < 3; k++) good &= (c->x[k] = TL_TAKE(a, float, n)) != NULL;
-    good &= (c->share = TL_TAKE(a, float, n)) != NULL;
-    good &= (c->lambda = TL_TAKE(a, float, n)) != NULL;
+    float **field[5] = {&c->x[0], &c->x[1], &c->x[2], &c->share, &c->lambda};
+    for (int k = 0; k < 5; k++) {
+        *field[k] = TL_TAKE(a, float, n + LANES);
+        if (*field[k]) memset(*field[k] + n, 0, sizeof(float) * LANES); /* read by whole vectors, not used */
+        good &= *field[k] != NULL;
+    }
     if (!good) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread %lld particles", (long long)n);
     TL_TRY(tl_particles_order(f, &nowhere, p, key, c->order, &kept, a, err));
     TL_TRY(tl_grid_build(g, f, kept, key, a, err));
