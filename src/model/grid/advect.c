@@ -1,6 +1,7 @@
 #include "model/grid/transfer.h"
 
 #include "base/parallel.h"
+#include "model/grid/stencil.h"
 
 #define PUSHES 4 /* a corner of three surfaces takes three */
 
@@ -42,17 +43,40 @@ static tl_vec3 walk(const tl_solids *s, int32_t block, double gap, tl_vec3 from,
     return tl_vec3_add(from, way);
 }
 
+/* Velocity at a place: from what was read around the block, or, further out, from the grid. */
+static void sample(const tl_grid *g, int32_t block, const tl_halo_shape *h, const tl_face_halo *around,
+                   double *const u[3], uint8_t *const known[3], tl_vec3 x, tl_vec3 *v)
+{
+    double s[3], out[3] = {v->x, v->y, v->z}, corner[8];
+    tl_place_in_block(g, block, x, s);
+    bool inside = true;
+    for (int k = 0; k < 3; k++) inside &= s[k] >= -0.5 && s[k] < h->hi[k] + 0.5;
+    if (!inside) {
+        tl_grid_velocity(g, block, u, known, x, v);
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        tl_corners q = tl_corners_of(h, s, k);
+        if (tl_corner_values(h, &q, around->u[k], around->known[k], corner)) out[k] = tl_trilinear(corner, q.t, NULL);
+    }
+    *v = tl_vec3_load(out);
+}
+
 tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
                                 const float *solid_phi, double travel, double gap, double dt, tl_particles *p)
 {
     double deepest = 0, half = 0.87 * g->f.dx; /* half a cell's diagonal */
     int64_t clipped = 0;
+    tl_halo_shape h = tl_halo_shape_of(g);
 #pragma omp parallel for schedule(dynamic) reduction(max : deepest) reduction(+ : clipped) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++)
+    for (int32_t b = 0; b < g->blocks; b++) {
+        if (g->first[b] == g->first[b + 1]) continue;
+        tl_face_halo around;
+        tl_face_halo_read(g, b, u, known, &around);
         for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
             tl_particle *q = &p->particle[i];
             tl_vec3 v = q->v, from = q->x;
-            tl_grid_velocity(g, b, u, known, tl_vec3_add_scaled(from, 0.5 * dt, v), &v);
+            sample(g, b, &h, &around, u, known, tl_vec3_add_scaled(from, 0.5 * dt, v), &v);
             tl_vec3 way = tl_vec3_scale(dt, v);
             if (end && tl_solids_near(end, g, b, from, tl_vec3_norm(way) + travel + gap + half, solid_phi)) {
                 q->x = tl_vec3_norm2(way) > 0 ? walk(end, b, gap, from, way) : from;
@@ -60,5 +84,6 @@ tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *c
             } else
                 q->x = tl_vec3_add(from, way);
         }
+    }
     return (tl_advected){clipped, deepest};
 }

@@ -1,12 +1,16 @@
 #include "model/grid/correct.h"
 
+#include <string.h>
+
 #include "base/parallel.h"
 #include "base/sum.h"
 #include "model/grid/transfer.h"
 
-#define FURTHEST 0.2   /* of the spacing, per sweep: chosen, keeps neighbours neighbours */
-#define SOFT 0.1       /* over spacing^2, in the denominator of [Macklin2013 eq. 11] */
-#define SUPPORT 2      /* spacings: the sum over a lattice of spacing s is then 1.0000 in 3D, 1.0009 in 2D */
+#define FURTHEST 0.2       /* of the spacing, per sweep: chosen, keeps neighbours neighbours */
+#define SOFT 0.1           /* over spacing^2, in the denominator of [Macklin2013 eq. 11] */
+#define SUPPORT 2          /* spacings */
+#define LATTICE_3D 1.00983 /* sum of the kernel over a lattice of one spacing: what a particle at rest has */
+#define LATTICE_2D 1.01461
 #define CROWD_MAX 2048 /* neighbours of a cell that are looked at; ten times as many as at rest */
 #define FAR 100.0f     /* cells: where the empty places of the last vector are */
 #define LANES 16
@@ -27,99 +31,121 @@ typedef struct crowd {
 typedef struct surroundings {
     int32_t count; /* a multiple of LANES */
     float x[3][CROWD_MAX + LANES], share[CROWD_MAX + LANES], lambda[CROWD_MAX + LANES];
-    bool pushed; /* some lambda is not 0 */
+    bool pushed; /* some lambda is below 0 */
 } surroundings;
 
-static void add_cell(const crowd *c, int32_t cell, const float from[3], bool pushes, surroundings *s)
+static inline void copy16(float *restrict to, const float *restrict from, float plus)
 {
-    int32_t first = c->start[cell], n = c->start[cell + 1] - first;
-    if (n > CROWD_MAX - s->count) n = CROWD_MAX - s->count;
-    for (int32_t i = 0; i < n; i++) {
-        for (int k = 0; k < 3; k++) s->x[k][s->count + i] = c->x[k][first + i] + from[k];
-        s->share[s->count + i] = c->share[first + i];
-        s->lambda[s->count + i] = pushes ? c->lambda[first + i] : 0;
-        s->pushed |= s->lambda[s->count + i] != 0;
+    for (int i = 0; i < LANES; i++) to[i] = from[i] + plus;
+}
+
+/* Particles of `cells` cells in a row, seen from `from`. Whole vectors: what is too much, the next row or the padding writes over. */
+static inline void add_row(const crowd *c, int32_t cell, int32_t cells, const float from[3], bool pushes,
+                           surroundings *s)
+{
+    int32_t first = c->start[cell], n = c->start[cell + cells] - first, at = s->count;
+    if (n > CROWD_MAX - at) n = CROWD_MAX - at;
+    for (int32_t i = 0; i < n; i += LANES) {
+        for (int k = 0; k < 3; k++) copy16(s->x[k] + at + i, c->x[k] + first + i, from[k]);
+        copy16(s->share + at + i, c->share + first + i, 0);
+        if (pushes) copy16(s->lambda + at + i, c->lambda + first + i, 0);
     }
     s->count += n;
 }
 
-/* The cells around one, its own first; each once, as short periodic axes repeat them. pushes: lambdas are known. */
+/* Cells along an axis from one before a place to one after it: pieces in one block each, none twice (short periodic axes repeat). */
+typedef struct piece {
+    int32_t side, first, count; /* block: -1, 0, 1; place in it */
+} piece;
+static int pieces_of(const tl_grid *g, int axis, int32_t at, piece out[3])
+{
+    int32_t e = g->f.edge[axis], ring = g->f.periodic[axis] ? g->f.count[axis] : INT32_MAX;
+    if (ring < 3) {
+        out[0] = (piece){0, 0, e};
+        out[1] = (piece){1, 0, ring - e}; /* two blocks of one cell */
+        return ring > e ? 2 : 1;
+    }
+    int n = 0;
+    int32_t lo = at > 0 ? at - 1 : 0, hi = at < e - 1 ? at + 1 : e - 1;
+    out[n++] = (piece){0, lo, hi - lo + 1};
+    if (at == 0) out[n++] = (piece){-1, e - 1, 1};
+    if (at == e - 1) out[n++] = (piece){1, 0, 1};
+    return n;
+}
+
+/* All that is in the 27 cells around one. pushes: lambdas are known. */
 static void look_around(const crowd *c, int32_t block, int32_t place, bool pushes, surroundings *s)
 {
     const tl_grid *g = c->g;
-    int32_t seen[27], n = 0;
-    static const int order[3] = {0, -1, 1};
+    const uint8_t *at = g->place[place];
+    piece x[3], y[3], z[3];
+    int nx = pieces_of(g, 0, at[0], x), ny = pieces_of(g, 1, at[1], y), nz = pieces_of(g, 2, at[2], z);
     s->count = 0;
-    s->pushed = false;
-    for (int k = 0; k < 27; k++) {
-        const int by[3] = {order[k / 9], order[k / 3 % 3], order[k % 3]};
-        int32_t at = 0, side = TL_GRID_SELF;
-        static const int step[3] = {9, 3, 1};
-        float from[3];
-        for (int m = 0; m < 3; m++) {
-            int32_t local = g->place[place][m] + by[m], e = g->f.edge[m], out = (local >= e) - (local < 0);
-            at += (local - out * e) * g->f.stride[m];
-            side += out * step[m];
-            from[m] = (float)(out * e);
-        }
-        int32_t cell = g->near[block][side] * g->f.size + at;
-        bool again = !tl_grid_exists(g, cell);
-        for (int32_t j = 0; j < n; j++) again |= seen[j] == cell;
-        if (again) continue;
-        seen[n++] = cell;
-        add_cell(c, cell, from, pushes, s);
-    }
+    for (int i = 0; i < nx; i++)
+        for (int j = 0; j < ny; j++)
+            for (int k = 0; k < nz; k++) {
+                int32_t b = g->near[block][TL_GRID_SELF + 9 * x[i].side + 3 * y[j].side + z[k].side];
+                const float from[3] = {(float)(x[i].side * g->f.edge[0]), (float)(y[j].side * g->f.edge[1]),
+                                       (float)(z[k].side * g->f.edge[2])};
+                if (b == g->blocks) continue;
+                for (int32_t p = x[i].first; p < x[i].first + x[i].count; p++)
+                    for (int32_t q = y[j].first; q < y[j].first + y[j].count; q++) {
+                        int32_t cell = b * g->f.size + p * g->f.stride[0] + q * g->f.stride[1] + z[k].first;
+                        add_row(c, cell, z[k].count, from, pushes, s);
+                    }
+            }
     for (; s->count % LANES; s->count++) {
         for (int m = 0; m < 3; m++) s->x[m][s->count] = FAR;
         s->share[s->count] = s->lambda[s->count] = 0;
     }
+    float least = 0;
+#pragma omp simd reduction(min : least)
+    for (int32_t k = 0; k < s->count; k++) least = pushes && s->lambda[k] < least ? s->lambda[k] : least;
+    s->pushed = least < 0;
 }
 
-/* Cubic spline of support h: sigma (2 (1-q)^3 - 8 (1/2-q)^3), terms below 0 left out. */
-static inline float kernel(float sigma, float a, float b) { return sigma * (2 * a * a * a - 8 * b * b * b); }
-static inline float kernel_slope(float sigma, float h, float a, float b)
-{
-    return sigma / h * (24 * b * b - 6 * a * a);
-}
-
-/* lambda of [Macklin2013]: how far to go along the gradient so that the density falls to rest; 0 below rest. */
+/* Kernel sigma (1 - q^2)^3, q = r / h: no roots, and smooth; its gradient is -6 sigma / h^2 (1 - q^2)^2 times the way between the two.
+ *
+ * lambda of [Macklin2013]: how far to go along the gradient so that the density falls to rest; 0 below rest. */
 static float lambda_of(const crowd *c, const surroundings *s, int32_t i, double *density)
 {
-    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], h = c->h, sigma = c->sigma, per_h = 1 / h;
+    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h);
     float sum = 0, gx = 0, gy = 0, gz = 0, squares = 0;
 #pragma omp simd reduction(+ : sum, gx, gy, gz, squares)
     for (int32_t k = 0; k < s->count; k++) {
         float dx = x - s->x[0][k], dy = y - s->x[1][k], dz = z - s->x[2][k];
-        float r = sqrtf(dx * dx + dy * dy + dz * dz), q = r * per_h;
-        float a = 1 - q > 0 ? 1 - q : 0, b = 0.5f - q > 0 ? 0.5f - q : 0;
-        float g = s->share[k] * kernel_slope(sigma, h, a, b) / (r > 1e-9f ? r : 1e-9f);
-        sum += s->share[k] * kernel(sigma, a, b);
+        float r2 = dx * dx + dy * dy + dz * dz, a = 1 - r2 * per_h2;
+        a = a > 0 ? a : 0;
+        float g = s->share[k] * a * a;
+        sum += g * a;
         gx += g * dx;
         gy += g * dy;
         gz += g * dz;
-        squares += g * g * (r * r);
+        squares += g * g * r2;
     }
+    sum *= c->sigma;
     *density = (double)sum;
     if (!(sum > 1)) return 0;
-    float soft = (float)(SOFT / (c->spacing * c->spacing));
-    return (1 - sum) / (gx * gx + gy * gy + gz * gz + squares + soft);
+    float slope = 6 * c->sigma * per_h2, soft = (float)(SOFT / (c->spacing * c->spacing));
+    return (1 - sum) / (slope * slope * (gx * gx + gy * gy + gz * gz + squares) + soft);
 }
 
 static tl_vec3 shift_of(const crowd *c, const surroundings *s, int32_t i)
 {
-    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], h = c->h, sigma = c->sigma, per_h = 1 / h;
+    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h);
     float sx = 0, sy = 0, sz = 0, own = c->lambda[i];
 #pragma omp simd reduction(+ : sx, sy, sz)
     for (int32_t k = 0; k < s->count; k++) {
         float dx = x - s->x[0][k], dy = y - s->x[1][k], dz = z - s->x[2][k];
-        float r = sqrtf(dx * dx + dy * dy + dz * dz), q = r * per_h;
-        float a = 1 - q > 0 ? 1 - q : 0, b = 0.5f - q > 0 ? 0.5f - q : 0;
-        float g = (own + s->lambda[k]) * s->share[k] * kernel_slope(sigma, h, a, b) / (r > 1e-9f ? r : 1e-9f);
+        float a = 1 - (dx * dx + dy * dy + dz * dz) * per_h2;
+        a = a > 0 ? a : 0;
+        float g = (own + s->lambda[k]) * s->share[k] * a * a;
         sx += g * dx;
         sy += g * dy;
         sz += g * dz;
     }
-    return (tl_vec3){(double)sx, (double)sy, (double)sz};
+    double slope = -6 * (double)(c->sigma * per_h2);
+    return (tl_vec3){slope * (double)sx, slope * (double)sy, slope * (double)sz};
 }
 
 static double find_lambdas(crowd *c)
@@ -181,9 +207,12 @@ static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, tl
     bool good = key != NULL;
     *c = (crowd){.g = g};
     good &= (c->order = TL_TAKE(a, int32_t, n)) != NULL;
-    for (int k = 0; k < 3; k++) good &= (c->x[k] = TL_TAKE(a, float, n)) != NULL;
-    good &= (c->share = TL_TAKE(a, float, n)) != NULL;
-    good &= (c->lambda = TL_TAKE(a, float, n)) != NULL;
+    float **field[5] = {&c->x[0], &c->x[1], &c->x[2], &c->share, &c->lambda};
+    for (int k = 0; k < 5; k++) {
+        *field[k] = TL_TAKE(a, float, n + LANES);
+        if (*field[k]) memset(*field[k] + n, 0, sizeof(float) * LANES); /* read by whole vectors, not used */
+        good &= *field[k] != NULL;
+    }
     if (!good) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread %lld particles", (long long)n);
     TL_TRY(tl_particles_order(f, &nowhere, p, key, c->order, &kept, a, err));
     TL_TRY(tl_grid_build(g, f, kept, key, a, err));
@@ -235,7 +264,7 @@ static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
     c->spacing = fmin(flat ? sqrt(mean) : cbrt(mean), 1.0 / SUPPORT);
     double h = SUPPORT * c->spacing;
     c->h = (float)h;
-    c->sigma = (float)(flat ? 40 / (7 * pi * h * h) : 8 / (pi * h * h * h));
+    c->sigma = (float)(flat ? 4 / (pi * h * h) / LATTICE_2D : 315 / (64 * pi * h * h * h) / LATTICE_3D);
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

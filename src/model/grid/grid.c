@@ -55,6 +55,17 @@ uint64_t tl_grid_key(const tl_grid_frame *f, const int32_t cell[3])
     return (uint64_t)block_key(block) << PLACE_BITS | (uint64_t)place;
 }
 
+uint64_t tl_grid_block_key(const int32_t block[3], uint64_t place)
+{
+    return (uint64_t)block_key(block) << PLACE_BITS | place;
+}
+
+uint64_t tl_grid_unkey_block(uint64_t key, int32_t block[3])
+{
+    block_unkey((int64_t)(key >> PLACE_BITS), block);
+    return key & ((1 << PLACE_BITS) - 1);
+}
+
 static void place_of(const tl_grid_frame *f, int32_t place, int32_t out[3])
 {
     for (int k = 0; k < 3; k++) {

@@ -65,6 +65,8 @@ talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, cons
 /* Key of a cell, whether it exists or not: block key * 512 + place; ascending keys are ascending ids. Coordinates within +- 2 FAR,
  * already wrapped along periodic axes (tl_grid_wrap). */
 uint64_t tl_grid_key(const tl_grid_frame *f, const int32_t cell[3]);
+uint64_t tl_grid_block_key(const int32_t block[3], uint64_t place); /* of a cell by its block */
+uint64_t tl_grid_unkey_block(uint64_t key, int32_t block[3]);       /* returns the place */
 void tl_grid_unkey(const tl_grid_frame *f, uint64_t key, int32_t cell[3]);
 /* Number of the block with this key, or g->blocks. By bisection. */
 int32_t tl_grid_find(const tl_grid *g, int64_t block_key);

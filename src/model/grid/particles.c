@@ -32,7 +32,58 @@ static bool locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 
     return true;
 }
 
+/* Keys in a box of blocks, numbered without gaps: same order as tl_grid_key, and few enough bits for two or three passes of the sort. */
+typedef struct packing {
+    int32_t lo[3]; /* block coordinates */
+    uint64_t nx, ny, nz, size;
+} packing;
+
+static uint64_t pack(const packing *k, uint64_t key)
+{
+    int32_t b[3];
+    uint64_t place = tl_grid_unkey_block(key, b);
+    return ((((uint64_t)(b[0] - k->lo[0])) * k->ny + (uint64_t)(b[1] - k->lo[1])) * k->nz +
+            (uint64_t)(b[2] - k->lo[2])) *
+               k->size +
+           place;
+}
+
+static uint64_t unpack(const packing *k, uint64_t packed)
+{
+    uint64_t block = packed / k->size, row = block / k->nz;
+    const int32_t b[3] = {k->lo[0] + (int32_t)(row / k->ny), k->lo[1] + (int32_t)(row % k->ny),
+                          k->lo[2] + (int32_t)(block % k->nz)};
+    return tl_grid_block_key(b, packed % k->size);
+}
+
 #define LOST UINT64_MAX
+
+/* Keys of all particles, and the box of their blocks. */
+static packing find_keys(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p, uint64_t *key)
+{
+    int32_t x0 = INT32_MAX, y0 = INT32_MAX, z0 = INT32_MAX, x1 = INT32_MIN, y1 = INT32_MIN, z1 = INT32_MIN;
+#pragma omp parallel for schedule(static) reduction(min                                                                \
+                                                    : x0, y0, z0)                                                      \
+    reduction(max                                                                                                      \
+              : x1, y1, z1) if (p->count > TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < p->count; i++) {
+        tl_vec3 x = p->particle[i].x;
+        int32_t cell[3], b[3];
+        key[i] = LOST;
+        if (!locate(f, walls, &x, cell)) continue;
+        key[i] = tl_grid_key(f, cell);
+        tl_grid_unkey_block(key[i], b);
+        x0 = b[0] < x0 ? b[0] : x0;
+        y0 = b[1] < y0 ? b[1] : y0;
+        z0 = b[2] < z0 ? b[2] : z0;
+        x1 = b[0] > x1 ? b[0] : x1;
+        y1 = b[1] > y1 ? b[1] : y1;
+        z1 = b[2] > z1 ? b[2] : z1;
+    }
+    if (x0 > x1) x0 = y0 = z0 = x1 = y1 = z1 = 0;
+    return (packing){
+        {x0, y0, z0}, (uint64_t)(x1 - x0) + 1, (uint64_t)(y1 - y0) + 1, (uint64_t)(z1 - z0) + 1, (uint64_t)f->size};
+}
 
 talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
                                 uint64_t *key, int32_t *order, int64_t *kept, tl_arena *a, talus_error *err)
@@ -42,24 +93,17 @@ talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *wa
     uint64_t *spare = TL_TAKE(a, uint64_t, n);
     int32_t *spare_order = TL_TAKE(a, int32_t, n);
     if (!spare || !spare_order) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
+    packing k = find_keys(f, walls, p, key);
+    uint64_t end = k.nx * k.ny * k.nz * k.size; /* of those that are lost */
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < n; i++) {
-        tl_vec3 x = p->particle[i].x;
-        int32_t cell[3];
-        key[i] = locate(f, walls, &x, cell) ? tl_grid_key(f, cell) : LOST;
+        key[i] = key[i] == LOST ? end : pack(&k, key[i]);
         order[i] = (int32_t)i;
     }
     tl_radix_sort(n, key, order, spare, spare_order);
-    for (*kept = n; *kept > 0 && key[*kept - 1] == LOST;) --*kept;
-
-    /* within a cell by id: a few particles each, nearly in order */
-    for (int64_t i = 1; i < *kept; i++) {
-        int32_t o = order[i];
-        int64_t j = i;
-        for (; j > 0 && key[j - 1] == key[i] && p->particle[order[j - 1]].id > p->particle[o].id; j--)
-            order[j] = order[j - 1];
-        order[j] = o;
-    }
+    for (*kept = n; *kept > 0 && key[*kept - 1] == end;) --*kept;
+#pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < *kept; i++) key[i] = unpack(&k, key[i]);
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
@@ -78,7 +122,7 @@ talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *wal
     for (int64_t i = 0; i < out->count; i++) {
         int32_t cell[3];
         out->particle[i] = from->particle[order[i]];
-        locate(f, walls, &out->particle[i].x, cell);
+        if (f->periodic[0] || f->periodic[1] || f->periodic[2]) locate(f, walls, &out->particle[i].x, cell);
     }
     tl_arena_release(a, mark);
     return TALUS_OK;

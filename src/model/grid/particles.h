@@ -8,12 +8,13 @@
 #include "model/grid/grid.h"
 #include "model/grid/state.h"
 
-/* Where each particle is: key [count] of cells, ascending, and order [count] of particles; ties by id. The first `kept` are in the world
+/* Where each particle is: key [count] of cells, ascending, and order [count] of particles; ties stay in the order they are in, which the
+ * state keeps. The first `kept` are in the world
  * (see below), the others come last. A domain of {0} has closed walls only. */
 talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
                                 uint64_t *key, int32_t *order, int64_t *kept, tl_arena *a, talus_error *err);
 
-/* Sort by cell, ties by id; out->particle [room >= from->count], not in place; key [from->count] ascending, of the out->count that
+/* Sort by cell; out->particle [room >= from->count], not in place; key [from->count] ascending, of the out->count that
  * stay. Places are wrapped along periodic axes. Left out, with their volume counted: particles that are not finite, further than TL_GRID_FAR
  * cells away, or more than TL_GRID_MARGIN cells beyond an open wall. O(n). */
 talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *from,

@@ -1,0 +1,111 @@
+/* Hat-kernel stencils inside of one block's neighbourhood: for the files that move values between particles and faces. */
+#ifndef TL_MODEL_GRID_STENCIL_H
+#define TL_MODEL_GRID_STENCIL_H
+
+#include "model/grid/grid.h"
+
+/* Eight places around a particle on one of the lattices of a block's neighbourhood: of the lowest, and the weights' fractions. */
+typedef struct tl_corners {
+    int32_t at;  /* in the halo */
+    double t[3]; /* place between the lower and the upper ones, [0, 1] */
+} tl_corners;
+
+/* Strides of the halo's lattice. */
+typedef struct tl_halo_shape {
+    int32_t sx, sy, hi[3];
+} tl_halo_shape;
+
+static inline tl_halo_shape tl_halo_shape_of(const tl_grid *g)
+{
+    const int32_t *e = g->f.edge;
+    return (tl_halo_shape){(e[1] + 2) * (e[2] + 2), e[2] + 2, {e[0], e[1], e[2]}};
+}
+
+/* s: place in cells from the block's corner. axis 0..2: faces of that axis; 3: cell centres. A place beyond the neighbourhood (a
+ * particle that rounding put on its border) counts as on its border. */
+static inline tl_corners tl_corners_of(const tl_halo_shape *h, const double s[3], int axis)
+{
+    tl_corners out;
+    int32_t i[3];
+    for (int k = 0; k < 3; k++) {
+        double low = k == axis ? s[k] : s[k] - 0.5, down = floor(low);
+        down = down < -1 ? -1 : down > h->hi[k] - 1 ? h->hi[k] - 1 : down;
+        i[k] = (int32_t)down + 1;
+        out.t[k] = low - down;
+    }
+    out.at = i[0] * h->sx + i[1] * h->sy + i[2];
+    return out;
+}
+
+static inline void tl_place_in_block(const tl_grid *g, int32_t block, tl_vec3 x, double s[3])
+{
+    s[0] = tl_grid_scaled(&g->f, x.x, 0) - g->corner[block][0];
+    s[1] = tl_grid_scaled(&g->f, x.y, 1) - g->corner[block][1];
+    s[2] = tl_grid_scaled(&g->f, x.z, 2) - g->corner[block][2];
+}
+
+/* Velocities around a block; faces that are not known are 0 in both. */
+typedef struct tl_face_halo {
+    double u[3][TL_GRID_HALO_MAX];
+    uint8_t known[3][TL_GRID_HALO_MAX];
+} tl_face_halo;
+
+static inline void tl_face_halo_read(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3],
+                                     tl_face_halo *b)
+{
+    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
+    for (int k = 0; k < 3; k++)
+        for (int32_t i = 0; i < n; i++) {
+            bool there = tl_grid_exists(g, id[i]) && (!known || known[k][id[i]]);
+            b->u[k][i] = there ? u[k][id[i]] : 0;
+            b->known[k][i] = there;
+        }
+}
+
+/* Values at the eight corners, z fastest; unknown ones become the mean of the known, by weight. False: none is known. */
+static inline bool tl_corner_values(const tl_halo_shape *h, const tl_corners *q, const double *u, const uint8_t *known,
+                                    double out[8])
+{
+    int count = 0;
+    for (int k = 0; k < 8; k++) {
+        int32_t at = q->at + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1);
+        out[k] = u[at];
+        count += known[at];
+    }
+    if (count == 8) return true;
+    double sum = 0, weight = 0;
+    for (int k = 0; k < 8; k++) {
+        int32_t at = q->at + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1);
+        double w = (k & 4 ? q->t[0] : 1 - q->t[0]) * (k & 2 ? q->t[1] : 1 - q->t[1]) * (k & 1 ? q->t[2] : 1 - q->t[2]);
+        if (!known[at]) continue;
+        sum += w * out[k];
+        weight += w;
+    }
+    if (!(weight > 1e-9)) return false;
+    for (int k = 0; k < 8; k++) {
+        int32_t at = q->at + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1);
+        if (!known[at]) out[k] = sum / weight;
+    }
+    return true;
+}
+
+/* Value and, if wanted, gradient per cell of the trilinear interpolant. */
+static inline double tl_trilinear(const double u[8], const double t[3], double *gradient)
+{
+    double z[4], dz[4];
+    for (int k = 0; k < 4; k++) {
+        dz[k] = u[2 * k + 1] - u[2 * k];
+        z[k] = u[2 * k] + t[2] * dz[k];
+    }
+    double d0 = z[1] - z[0], d1 = z[3] - z[2];
+    double y0 = z[0] + t[1] * d0, y1 = z[2] + t[1] * d1;
+    if (gradient) {
+        double e0 = dz[0] + t[1] * (dz[1] - dz[0]), e1 = dz[2] + t[1] * (dz[3] - dz[2]);
+        gradient[0] = y1 - y0;
+        gradient[1] = d0 + t[0] * (d1 - d0);
+        gradient[2] = e0 + t[0] * (e1 - e0);
+    }
+    return y0 + t[0] * (y1 - y0);
+}
+
+#endif
