@@ -6,6 +6,7 @@
 
 #define ITERATIONS_MAX 100 /* of a solve, where the scene names none */
 #define CLOSEST 0.95       /* spacings: places of an emitter nearer to a particle than this are taken */
+#define CLEAR 0.9          /* spacings between liquid and samples of solids at the start; at 1 a lattice has density 1 */
 #define CAPILLARY 0.25     /* of the period of a wave of two spacings */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for SPH particles"); }
@@ -53,6 +54,50 @@ static talus_status make_inlet(tl_sph_inlet *out, const tl_scene *s, const tl_em
     return TALUS_OK;
 }
 
+/* Distance of p from the samples of the domain's closed walls, positive inside. */
+static double wall_distance(const tl_scene *s, tl_vec3 p, double inset)
+{
+    const double x[3] = {p.x, p.y, p.z}, lo[3] = {s->domain.box.lo.x, s->domain.box.lo.y, s->domain.box.lo.z},
+                 hi[3] = {s->domain.box.hi.x, s->domain.box.hi.y, s->domain.box.hi.z};
+    double least = INFINITY;
+    for (int k = 0; k < 3 && s->domain.bounded; k++) {
+        if (s->domain.wall[2 * k] == TL_WALL_CLOSED) least = fmin(least, x[k] - lo[k] + inset);
+        if (s->domain.wall[2 * k + 1] == TL_WALL_CLOSED) least = fmin(least, hi[k] - x[k] + inset);
+    }
+    return least;
+}
+
+static bool in_bounds(const tl_box3 *b, tl_vec3 p, double margin)
+{
+    return p.x > b->lo.x - margin && p.x < b->hi.x + margin && p.y > b->lo.y - margin && p.y < b->hi.y + margin &&
+           p.z > b->lo.z - margin && p.z < b->hi.z + margin;
+}
+
+/* Liquid that would be inside of solids, or nearer to their samples than it can rest, is not there. */
+static bool has_room(const tl_sim *sim, tl_vec3 p)
+{
+    const tl_scene *s = sim->scene;
+    double h = sim->sph.h, inset = sim->sph.options.inset * h, clear = CLEAR * h - inset;
+    if (wall_distance(s, p, inset) < CLEAR * h) return false;
+    for (int i = 0; i < s->body_count; i++) {
+        tl_pose pose = tl_rigid_pose(&sim->rigid.body[i], &sim->state.rigid.body[i]);
+        tl_vec3 local = tl_quat_rotate(tl_quat_conjugate(pose.rotation), tl_vec3_sub(p, pose.at));
+        tl_box3 b = tl_shape_bounds(s->shapes, s->bodies[i].shape);
+        if (in_bounds(&b, local, h) && tl_shape_distance(s->shapes, s->bodies[i].shape, local) < clear) return false;
+    }
+    return true;
+}
+
+static void cut_out_solids(tl_sim *sim)
+{
+    tl_sph_state *f = &sim->state.sph;
+    int64_t stay = 0;
+    for (int64_t i = 0; i < f->count; i++)
+        if (has_room(sim, f->particle[i].x)) f->particle[stay++] = f->particle[i];
+    for (int64_t i = 0; i < stay; i++) f->particle[i].id = (int32_t)i;
+    f->count = f->counter->next_id = stay;
+}
+
 talus_status tl_sph_engine_begin(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -64,6 +109,7 @@ talus_status tl_sph_engine_begin(tl_sim *sim, talus_error *err)
     TL_TRY(tl_rigid_state_begin(&sim->state.rigid, &sim->rigid, s, err));
     TL_TRY(tl_sph_create(&sim->sph, s, &sim->rigid, NULL, err));
     TL_TRY(tl_sph_state_begin(&sim->state.sph, &sim->sph, s, err));
+    cut_out_solids(sim);
     for (int i = 0; i < s->material_count; i++) {
         k->viscous |= s->materials[i].viscosity > 0;
         k->tense |= s->materials[i].surface_tension > 0;

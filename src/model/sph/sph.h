@@ -188,7 +188,7 @@ typedef struct tl_sph_step {
     double dt;
     /* set by the step before tl_sph_system; tl_sph_begin sets the defaults */
     double relax;    /* nu of the projected step, 0.5; above 0.7 it may diverge */
-    double push_out; /* fastest that overlaps of bodies are taken apart, m/s; 0.5 */
+    double push_out; /* fastest that overlaps of bodies and compressed liquid are taken apart, m/s; 0.5 */
     bool midpoint;   /* slip at the middle of pairs: symmetric, but balls roll wrong */
 
     /* begin */

@@ -215,13 +215,13 @@ static double edge_rate(const tl_sph_step *s, int32_t e)
 
 static void fluid_errors(tl_sph_step *s)
 {
-    double rate = s->dt / s->sph->h;
+    double rate = s->dt / s->sph->h, deepest = -s->push_out * s->dt * PUSH_SHARE / s->sph->h;
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = 0;
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
             sum += tl_vec3_dot(tl_vec3_sub(s->v[i], s->v[s->neighbour[k]]), tl_sph_link_g(s, k));
-        s->Verr[i] = 1 - (double)s->density[i] - rate * sum;
+        s->Verr[i] = fmax(1 - (double)s->density[i], deepest) - rate * sum;
     }
 #pragma omp parallel for schedule(static) if (s->edges >= TL_PARALLEL_MIN / 8)
     for (int32_t e = 0; e < s->edges; e++) s->Verr[s->edge[e]] -= rate * edge_rate(s, e);
