@@ -14,6 +14,7 @@
 #include "io/csv_run.h"
 #include "io/run_json.h"
 #include "io/vtk.h"
+#include "io/vtk_lg.h"
 #include "io/vtk_rigid.h"
 #include "run/folder.h"
 #include "run/picture.h"
@@ -22,7 +23,7 @@
 #define CURVE_MOST 16384   /* iterations of one step that --history keeps */
 #define SETTINGS_TEXT 4000 /* bytes of "--size paper --set a=1 ..." in a checkpoint */
 
-static const char *const groups[] = {"bodies", "contacts"}; /* of frames/ */
+static const char *const groups[] = {"bodies", "contacts", "nodes"}; /* of frames/; nodes: only where there are any */
 
 typedef struct run {
     const tl_scene *scene;
@@ -171,6 +172,10 @@ static talus_status write_frame(run *r, talus_error *err)
         TL_TRY(tl_vtk_bodies(path, &r->meshes, r->scene, &r->sim->rigid, &r->sim->state, err));
         frame_path(r, "frames", groups[1], "vtp", path);
         TL_TRY(tl_vtk_contacts(path, &r->sim->rigid, &r->sim->state, err));
+        if (r->sim->lg.nodes > 0) {
+            frame_path(r, "frames", groups[2], "vtp", path);
+            TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, &r->sim->state, err));
+        }
     }
     if (r->scene->output.bodies) TL_TRY(tl_csv_bodies_rows(&r->bodies, r->scene, &r->sim->rigid, &r->sim->state, err));
     return TALUS_OK;
@@ -197,7 +202,7 @@ static talus_status write_list(run *r, talus_error *err)
     if (!r->scene->output.frames) return TALUS_OK;
     path_of(r, "run.pvd", path);
     r->listed = tl_seconds();
-    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, sizeof groups / sizeof groups[0], groups, err);
+    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, r->sim->lg.nodes > 0 ? 3 : 2, groups, err);
 }
 
 static talus_status draw(run *r, talus_error *err)
