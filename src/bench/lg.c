@@ -1,4 +1,4 @@
-/* The local-global engine: time per frame by phase, memory of the inverse factor and convergence, beside the numbers of [Zeng25], whose machine
+/* The local-global engine: time per frame by phase, memory of the inverse factor and convergence, beside the numbers of [Zeng2025], whose machine
  * has an RTX 4090 and 24 cores for the local step. Steps of 10 ms, 5 rounds. */
 #include <math.h>
 #include <stdarg.h>

@@ -221,8 +221,11 @@ static void keep_report(run *r, double ms, double until)
         r->products += (double)p->solve[i].work.products;
         r->residual = fmax(r->residual, p->solve[i].certificate);
     }
-    r->detect += phase_seconds(p, "detect");
-    r->solve += phase_seconds(p, "solve");
+    double all = phase_seconds(p, ""); /* by the clock: only their shares of the processor time count */
+    if (all > 0) {
+        r->detect += 1e-3 * ms * phase_seconds(p, "detect") / all;
+        r->solve += 1e-3 * ms * phase_seconds(p, "solve") / all;
+    }
     r->all += 1e-3 * ms;
     r->ms[r->steps++] = ms;
 }

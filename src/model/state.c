@@ -8,6 +8,45 @@
 
 #define DOUBLES(type) ((int)(sizeof(type) / sizeof(double)))
 
+static int grid_parts(tl_grid_state *g, int n, tl_state_part *out)
+{
+    tl_particles *p = &g->particles;
+    const size_t tags = offsetof(tl_particle, id), value = offsetof(tl_cell_memory, pressure);
+    out[n++] = (tl_state_part){
+        "particles/motion",    TL_NUMBER_F64, (int)(tags / sizeof(double)), sizeof(tl_particle), 0, &p->count,
+        (void **)&p->particle, &p->room};
+    out[n++] = (tl_state_part){"particles/tags", TL_NUMBER_I32,         2,       sizeof(tl_particle), tags,
+                               &p->count,        (void **)&p->particle, &p->room};
+    out[n++] = (tl_state_part){"cells/key",         TL_NUMBER_I64,  1, sizeof(tl_cell_memory), 0, &g->memories,
+                               (void **)&g->memory, &g->memory_room};
+    out[n++] = (tl_state_part){"cells/pressure",    TL_NUMBER_F64,  1, sizeof(tl_cell_memory), value, &g->memories,
+                               (void **)&g->memory, &g->memory_room};
+    out[n++] = (tl_state_part){"emitters", TL_NUMBER_F64, DOUBLES(tl_emitter_state), sizeof(tl_emitter_state),
+                               0,          &g->emitters,  (void **)&g->emitter,      NULL};
+    out[n++] = (tl_state_part){"totals", TL_NUMBER_F64,    DOUBLES(tl_grid_totals), sizeof(tl_grid_totals),
+                               0,        &g->totals_count, (void **)&g->totals,     NULL};
+    return n;
+}
+
+static int sph_parts(tl_sph_state *s, int n, tl_state_part *out)
+{
+    size_t particle = sizeof(tl_sph_particle), memory = sizeof(tl_sph_memory), emitter = sizeof(tl_sph_emitter);
+    out[n++] = (tl_state_part){"sph/motion", TL_NUMBER_F64, 7, particle, 0, &s->count, (void **)&s->particle, &s->room};
+    out[n++] = (tl_state_part){"sph/ids", TL_NUMBER_I32,         2,       particle, offsetof(tl_sph_particle, id),
+                               &s->count, (void **)&s->particle, &s->room};
+    out[n++] =
+        (tl_state_part){"sph/memory", TL_NUMBER_F64, 4, memory, 0, &s->memories, (void **)&s->memory, &s->memory_room};
+    out[n++] =
+        (tl_state_part){"sph/memory_of",     TL_NUMBER_I32,  2, memory, offsetof(tl_sph_memory, particle), &s->memories,
+                        (void **)&s->memory, &s->memory_room};
+    out[n++] = (tl_state_part){"sph/due", TL_NUMBER_F64, 1, emitter, 0, &s->emitters, (void **)&s->emitter, NULL};
+    out[n++] = (tl_state_part){"sph/emitted", TL_NUMBER_I64,        2,   emitter, offsetof(tl_sph_emitter, layers),
+                               &s->emitters,  (void **)&s->emitter, NULL};
+    out[n++] = (tl_state_part){"sph/counters", TL_NUMBER_I64,        2,   sizeof(tl_sph_counters), 0,
+                               &s->counters,   (void **)&s->counter, NULL};
+    return n;
+}
+
 static int lg_parts(tl_lg_state *l, int n, tl_state_part *out)
 {
     const size_t point = 3 * sizeof(double), row = 8 * sizeof(double), doubles = offsetof(tl_lg_memory, force);
@@ -36,6 +75,8 @@ int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
         "contacts/points",       TL_NUMBER_F64,   (int)((sizeof(tl_rigid_memory) - doubles) / sizeof(double)),
         sizeof(tl_rigid_memory), doubles,         &r->contacts,
         (void **)&r->contact,    &r->contact_room};
+    if (s->grid.totals_count > 0) n = grid_parts(&s->grid, n, out);
+    if (s->sph.counters > 0) n = sph_parts(&s->sph, n, out);
     if (s->lg.nodes > 0) n = lg_parts(&s->lg, n, out);
     return n;
 }
@@ -43,6 +84,8 @@ int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
 void tl_state_free(tl_state *s)
 {
     tl_rigid_state_free(&s->rigid);
+    tl_grid_state_free(&s->grid);
+    tl_sph_state_free(&s->sph);
     tl_lg_state_free(&s->lg);
     *s = (tl_state){0};
 }
@@ -64,6 +107,8 @@ talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err)
     int64_t room[TL_STATE_PARTS_MAX];
     int parts = tl_state_parts(&now, source);
     tl_state kept = *to;
+    kept.grid.totals_count = from->grid.totals_count; /* lists the same parts */
+    kept.sph.counters = from->sph.counters;
     if (kept.lg.nodes == 0) kept.lg.nodes = from->lg.nodes; /* lists the same parts */
     tl_state_parts(&kept, target);
     for (int k = 0; k < parts; k++) {

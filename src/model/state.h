@@ -5,8 +5,10 @@
 #ifndef TL_MODEL_STATE_H
 #define TL_MODEL_STATE_H
 
+#include "model/grid/state.h"
 #include "model/lg/state.h"
 #include "model/rigid/rigid.h"
+#include "model/sph/state.h"
 
 typedef struct tl_state {
     double t;       /* s */
@@ -14,6 +16,8 @@ typedef struct tl_state {
     int64_t frame;  /* frames reached: t = frame / fps at the last one */
     double dt_next; /* what the step control would take next, s; 0: not known */
     tl_rigid_state rigid;
+    tl_grid_state grid; /* all zero in other engines */
+    tl_sph_state sph;
     tl_lg_state lg; /* elastic nodes; all zero in other engines */
 } tl_state;
 

@@ -7,6 +7,7 @@
 #include "render/png.h"
 #include "render/render.h"
 #include "render/scene_picture.h"
+#include "run/clouds.h"
 #include "talus_version.h"
 
 /* Surfaces of elastic bodies, each with vertices of its own. */
@@ -40,10 +41,18 @@ static talus_status draw(const tl_sim *sim, const tl_pose *poses, const tl_rende
 {
     tl_picture p = {0};
     softs f = {0};
+    tl_clouds clouds;
+    TL_TRY(tl_clouds_gather(&clouds, sim, false, err));
     talus_status status = softs_make(&f, sim, err);
-    tl_scene_picture_options o = {
-        .width = r->width, .height = r->height, .poses = poses, .softs = sim->lg.bodies, .soft = f.soft};
+    tl_scene_picture_options o = {.width = r->width,
+                                  .height = r->height,
+                                  .poses = poses,
+                                  .clouds = clouds.clouds,
+                                  .cloud = clouds.cloud,
+                                  .softs = sim->lg.bodies,
+                                  .soft = f.soft};
     if (status == TALUS_OK) status = tl_picture_of_scene(&p, sim->scene, &o, err);
+    tl_clouds_free(&clouds);
     if (status == TALUS_OK) status = tl_render(&p, r, out, err);
     tl_picture_free(&p);
     tl_free(f.soft);

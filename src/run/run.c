@@ -16,6 +16,7 @@
 #include "io/vtk.h"
 #include "io/vtk_lg.h"
 #include "io/vtk_rigid.h"
+#include "run/clouds.h"
 #include "run/folder.h"
 #include "run/picture.h"
 
@@ -23,7 +24,9 @@
 #define CURVE_MOST 16384   /* iterations of one step that --history keeps */
 #define SETTINGS_TEXT 4000 /* bytes of "--size paper --set a=1 ..." in a checkpoint */
 
-static const char *const groups[] = {"bodies", "contacts", "nodes"}; /* of frames/; nodes: only where there are any */
+static const char *const groups[] = {"bodies", "contacts",
+                                     "particles"}; /* of frames/; the last where there are particles; */
+static const char *const elastic_groups[] = {"bodies", "contacts", "nodes"}; /* where there are elastic nodes */
 
 typedef struct run {
     const tl_scene *scene;
@@ -164,6 +167,24 @@ static bool after_step(void *user, const tl_sim *sim)
 
 /* ---- what is written at a frame ---- */
 
+static bool has_particles(const run *r)
+{
+    return r->scene->engine == TL_ENGINE_SPH || r->scene->fill_count + r->scene->emitter_count > 0;
+}
+
+static talus_status write_particles(run *r, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    tl_clouds c;
+    frame_path(r, "frames", groups[2], "vtp", path);
+    TL_TRY(tl_clouds_gather(&c, r->sim, r->scene->sph.surface_particles, err));
+    talus_status status = tl_clouds_write(path, &c, r->sim->state.t, err);
+    tl_clouds_free(&c);
+    return status;
+}
+
+static bool has_nodes(const run *r) { return r->sim->lg.nodes > 0; }
+
 static talus_status write_frame(run *r, talus_error *err)
 {
     char path[TL_PATH_ROOM];
@@ -172,8 +193,9 @@ static talus_status write_frame(run *r, talus_error *err)
         TL_TRY(tl_vtk_bodies(path, &r->meshes, r->scene, &r->sim->rigid, &r->sim->state, err));
         frame_path(r, "frames", groups[1], "vtp", path);
         TL_TRY(tl_vtk_contacts(path, &r->sim->rigid, &r->sim->state, err));
-        if (r->sim->lg.nodes > 0) {
-            frame_path(r, "frames", groups[2], "vtp", path);
+        if (has_particles(r)) TL_TRY(write_particles(r, err));
+        if (has_nodes(r)) {
+            frame_path(r, "frames", elastic_groups[2], "vtp", path);
             TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, &r->sim->state, err));
         }
     }
@@ -202,7 +224,8 @@ static talus_status write_list(run *r, talus_error *err)
     if (!r->scene->output.frames) return TALUS_OK;
     path_of(r, "run.pvd", path);
     r->listed = tl_seconds();
-    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, r->sim->lg.nodes > 0 ? 3 : 2, groups, err);
+    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, has_particles(r) || has_nodes(r) ? 3 : 2,
+                             has_nodes(r) ? elastic_groups : groups, err);
 }
 
 static talus_status draw(run *r, talus_error *err)

@@ -733,8 +733,9 @@ static void fill_default(tl_reader *r, const tl_key *key, char *object)
     void *field = object + key->offset;
     const char *text = key->fallback ? key->fallback : "";
     double v[4] = {0, 0, 0, 0};
+    const char *number = text;
     if (*text == '{')
-        sscanf(text, "{%lf, %lf, %lf, %lf", &v[0], &v[1], &v[2], &v[3]);
+        for (int k = 0; k < 4 && (*number == '{' || *number == ','); k++) v[k] = strtod(number + 1, (char **)&number);
     else
         v[0] = strtod(text, NULL);
     switch (key->type) {
@@ -875,7 +876,7 @@ static bool read_entry(tl_reader *r, const tl_key *key, int table, char *object,
     lua_pushstring(L, key->name);
     lua_rawget(L, table);
     *given = !lua_isnil(L, -1);
-    entry_path(full, path, key->name);
+    if (*given || !key->fallback) entry_path(full, path, key->name);
     if (*given) {
         tl_where place = tl_read_where(r, table, key->name, 0, where);
         good = engine_has(r, key, full, place);

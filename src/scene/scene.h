@@ -152,6 +152,12 @@ typedef struct tl_sph_spec {
     double gamma;     /* rest volume of surface samples */
     double inset;     /* in spacings; negative: 0.5 with liquid, 0.4 without */
     double viscosity; /* of the method, 0..1 */
+    double relaxation;
+    double push_out; /* m/s */
+    double cfl;      /* in spacings */
+    bool warm_start;
+    int iterations_least;
+    bool surface_particles;
 } tl_sph_spec;
 
 typedef enum tl_lg_local_spec { TL_LG_LOCAL_EXACT, TL_LG_LOCAL_NEWTON, TL_LG_LOCAL_PROX } tl_lg_local_spec;
@@ -186,9 +192,11 @@ typedef struct tl_contact_spec {
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
 typedef struct tl_solver_spec {
-    const char *scheme; /* "" : the engine's default */
-    const char *stress; /* "colocated" or "staggered" */
-    const char *cone;   /* "exact" or "pyramid" */
+    const char *scheme;  /* "" : the engine's default */
+    const char *stress;  /* "colocated" or "staggered" */
+    const char *weights; /* of faces: "area", "volume" or "" */
+    const char *surface; /* of liquids: "fractional" or "binary" */
+    const char *cone;    /* "exact" or "pyramid" */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;

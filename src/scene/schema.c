@@ -64,7 +64,13 @@ static const tl_key sph_keys[] = {
     {"spacing", TL_NUMBER, AT(spacing), "m", ABOVE(0), NULL, "distance of particles, of fluid and on surfaces"},
     {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
-    {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 1), "0", "numerical viscosity of the method"},
+    {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 1), "0.05", "numerical viscosity of the method: share of the difference to the neighbours' mean velocity that a step takes away (XSPH)"},
+    {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
+    {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.5", "fastest way out for bodies that overlap"},
+    {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
+    {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
+    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 10 where solids touch, else 2; about 20 for fragile structures"},
+    {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };
 #undef OBJECT
 static const tl_context sph = {"sph", "sph", "The particles of the sph engine.", NULL, KEYS(sph_keys), sizeof(tl_sph_spec), NULL, false};
@@ -223,12 +229,12 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN(0, 1), "0", "0: the solver's"},                                       \
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
-static const tl_key pressure_keys[] = {METHOD_KEYS("cg|mprgp|mprgp-original|admm|pip|auglag")};
+static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
 static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn")};
 static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
-static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems. A bare text is its `method`: `pressure = \"mprgp\"`.");
+static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg` or `jacobi`. A bare text is its `method`: `pressure = \"mprgp\"`.");
 static const tl_context friction_method = METHOD("friction", "a friction method", friction_keys, "A method for cone-constrained problems: shear stress of sand.");
 static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How elastic unknowns are eliminated.");
 
@@ -244,8 +250,10 @@ static const tl_context contact_method = {"contact method", "a contact method", 
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
+    {"weights", TL_WORD, AT(weights), "", ANY, "", "how solids cut faces of cells: by area, or by the volume around a face; default: by volume where bodies float freely, else by area", "area|volume", .engines = TL_ON_GRID},
+    {"surface", TL_WORD, AT(surface), "", ANY, "fractional", "free surface of liquids: where the level set has it, or by whole cells", "fractional|binary", .engines = TL_ON_GRID},
     {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand and of solids, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},
     {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN_OPEN(0, 1), "1e-4", "relative target of the coupled solve"},
     {"sweeps", TL_INTEGER, AT(sweeps), "", WITHIN(0, 100000), "0", "passes of a scheme, at most; 0: the scheme's own"},

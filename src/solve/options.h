@@ -13,6 +13,7 @@ typedef struct tl_options {
     double inner_tolerance; /* relative residual of inner linear solves; 0 = the method's default */
     double relaxation;      /* admm: over-relaxation in (0, 2) */
     double box_looseness;   /* auglag-ipn: kappa, size of the auxiliary box relative to the cone */
+    int least_iterations;   /* jacobi, nncg: made even when the target is reached before; 0 */
     int newton_steps;       /* auglag-ipn: Newton steps per multiplier update */
 } tl_options;
 

@@ -4,6 +4,6 @@
 
 #include "step/sim.h"
 
-extern const tl_engine_entry tl_engine_grid, tl_engine_lg;
+extern const tl_engine_entry tl_engine_grid, tl_engine_sph, tl_engine_lg;
 
 #endif

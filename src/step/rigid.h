@@ -1,11 +1,12 @@
-/* The step of rigid bodies, in two files: rigid_begin.c makes a simulation and says how long a step may be, rigid.c is the step. */
+/* The step of rigid bodies, in two files: rigid_begin.c makes a simulation and says how long a step may be, rigid.c is the
+ * step; what it shares with other steps is in bodies.h. */
 #ifndef TL_STEP_RIGID_H
 #define TL_STEP_RIGID_H
 
 #include "solve/contact/method.h"
 #include "step/sim.h"
 
-/* sim->own: decided once; nothing here changes a result. */
+/* Decided once; nothing here changes a result. */
 typedef struct tl_rigid_kept {
     const tl_contact_method *method;
     int iterations; /* 0: the method's own */
@@ -13,12 +14,16 @@ typedef struct tl_rigid_kept {
     bool *lost;     /* [scene_count] body was told to be outside of the domain */
 } tl_rigid_kept;
 
-talus_status tl_rigid_begin(tl_sim *sim, talus_error *err);
-void tl_rigid_end(tl_sim *sim);
+/* Bodies of the scene, their first state, and `k` ({0} before), which the caller keeps. */
+talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err);
+void tl_rigid_end(tl_rigid_kept *k);
 
 /* A free body that may touch something within the longest step moves at most twice its radius per step, and turns at most half a rad: so far
  * margins and linear gaps can be trusted. Bodies that fly freely have no limit. */
 double tl_rigid_dt_wanted(const tl_sim *sim);
+
+/* One try; see tl_engine_entry. */
+talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bool *again, talus_error *err);
 
 /* Motions and poses of the scene's bodies and the walls, [rigid->count]. */
 void tl_rigid_begin_bodies(const tl_rigid *r, const tl_motion *from, tl_motion *body, tl_pose *pose);

@@ -18,19 +18,14 @@ static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_M
 
 /* ---- begin and end of a simulation ---- */
 
-static talus_status refuse_what_is_not_there(const tl_scene *s, talus_error *err)
+static talus_status refuse_elastic(const tl_scene *s, talus_error *err)
 {
-    const char *file = s->file ? s->file : "scene";
-    if (s->fill_count || s->emitter_count)
-        return TL_FAIL(err, TALUS_UNSUPPORTED,
-                       "%.200s: fills and emitters cannot be run yet: engine \"grid\" has rigid bodies only so far",
-                       file);
     for (int i = 0; i < s->body_count; i++)
         if (s->bodies[i].material >= 0 && s->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC)
             return TL_FAIL(err, TALUS_UNSUPPORTED,
                            "%.200s: body \"%.60s\" is elastic and cannot be run yet: engine \"grid\" has rigid bodies "
                            "only so far",
-                           file, s->bodies[i].name);
+                           s->file ? s->file : "scene", s->bodies[i].name);
     return TALUS_OK;
 }
 
@@ -109,13 +104,10 @@ static bool tell_mass_ratio(const tl_sim *sim)
     return true;
 }
 
-talus_status tl_rigid_begin(tl_sim *sim, talus_error *err)
+talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err)
 {
     const tl_scene *s = sim->scene;
-    TL_TRY(refuse_what_is_not_there(s, err));
-    tl_rigid_kept *k = TL_NEW_ZERO(tl_rigid_kept, 1);
-    sim->own = k;
-    if (!k) return no_memory(err);
+    TL_TRY(refuse_elastic(s, err));
     k->method = tl_contact_method_find(method_name(&s->solver));
     if (!k->method)
         return TL_FAIL(err, TALUS_BAD_INPUT, "there is no contact method \"%.60s\"", method_name(&s->solver));
@@ -130,13 +122,10 @@ talus_status tl_rigid_begin(tl_sim *sim, talus_error *err)
     return tell_overlaps(sim, k->slop, err);
 }
 
-void tl_rigid_end(tl_sim *sim)
+void tl_rigid_end(tl_rigid_kept *k)
 {
-    tl_rigid_kept *k = sim->own;
-    if (!k) return;
     tl_free(k->lost);
-    tl_free(k);
-    sim->own = NULL;
+    *k = (tl_rigid_kept){0};
 }
 
 /* ---- how long a step may be ---- */
@@ -150,10 +139,14 @@ static bool meets(const tl_sim *sim, int32_t i, double dt)
     tl_box3 box = tl_collider_bounds(r->body[i].collider, &pose);
     for (int32_t j = 0; j < r->count; j++) {
         tl_motion other = j < r->scene_count ? body[j] : (tl_motion){.q = tl_quat_identity()};
+        double d = dt * tl_vec3_norm(tl_vec3_sub(body[i].v, other.v)) + r->body[i].reach;
+        if (r->body[j].reach < INFINITY) {
+            d += dt * tl_vec3_norm(other.w) * r->body[j].reach;
+            double far = d + r->body[i].reach + r->body[j].reach; /* most are: said quickly */
+            if (tl_vec3_norm2(tl_vec3_sub(body[i].x, other.x)) > far * far) continue;
+        }
         tl_pose there = tl_rigid_pose(&r->body[j], &other);
         tl_box3 b = tl_collider_bounds(r->body[j].collider, &there);
-        double d = dt * tl_vec3_norm(tl_vec3_sub(body[i].v, other.v)) + r->body[i].reach;
-        if (r->body[j].reach < INFINITY) d += dt * tl_vec3_norm(other.w) * r->body[j].reach;
         tl_touch touch[TL_TOUCHES_MAX];
         int32_t axis = 0;
         if (j == i || b.lo.x - d > box.hi.x || b.hi.x + d < box.lo.x || b.lo.y - d > box.hi.y ||

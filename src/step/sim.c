@@ -10,9 +10,8 @@
 #define REGROW 1.5          /* of dt per step, after a retry */
 #define REGROW_FIRST 1.0625 /* right after one: the length that failed is not tried at once again */
 
-/* In the order of tl_engine; NULL: not there yet. */
-static const tl_engine_entry *const engines[] = {&tl_engine_grid, NULL, &tl_engine_lg};
-static const char *const engine_names[] = {"grid", "sph", "lg"};
+/* In the order of tl_engine. */
+static const tl_engine_entry *const engines[] = {&tl_engine_grid, &tl_engine_sph, &tl_engine_lg};
 
 static double longest_step(const tl_scene *s) { return s->dt_max > 0 ? s->dt_max : 1 / s->fps; }
 static double shortest_step(const tl_scene *s) { return s->dt_min > 0 ? s->dt_min : longest_step(s) / SHORTEST; }
@@ -21,8 +20,6 @@ static talus_status create(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
     sim->engine = engines[s->engine];
-    if (!sim->engine)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "engine \"%s\" is not there yet", engine_names[s->engine]);
     return sim->engine->begin(sim, err);
 }
 
@@ -47,6 +44,7 @@ void tl_sim_free(tl_sim *sim)
     if (sim->engine) sim->engine->end(sim);
     tl_state_free(&sim->state);
     tl_rigid_free(&sim->rigid);
+    tl_sph_free(&sim->sph);
     tl_lg_free(&sim->lg);
     tl_arena_free(&sim->arena);
     tl_free(sim);

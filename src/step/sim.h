@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "model/lg/lg.h"
 #include "model/report.h"
+#include "model/sph/sph.h"
 #include "model/state.h"
 
 typedef struct tl_sim tl_sim;
@@ -30,7 +31,8 @@ struct tl_sim {
     const tl_engine_entry *engine;
     tl_state state;
     tl_rigid rigid;
-    tl_lg lg; /* elastic bodies of the lg engine; {0} in others */
+    tl_sph sph;          /* engine "sph", else {0} */
+    tl_lg lg;            /* elastic bodies of the lg engine; {0} in others */
     tl_report report;    /* of the last step */
     tl_arena arena;      /* of a step, emptied at its begin */
     void *own;           /* what else the engine keeps: caches that do not change results */

@@ -1,10 +1,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "validate/case.h"
+#include "validate/groups.h"
 
-extern const tl_case_group tl_cases_lg;
-static const tl_case_group *const groups[] = {&tl_cases_lg, NULL};
+static const tl_case_group *const groups[] = {&tl_cases_grid, &tl_cases_sph, &tl_cases_lg, NULL};
 
 /* The i-th case over all groups, and its group. */
 static const tl_case *find(int i, const tl_case_group **group)

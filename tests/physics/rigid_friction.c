@@ -187,6 +187,32 @@ static void belt_carries_a_box(void **state)
     rigid_close(&c);
 }
 
+/* Shapes that are no primitives roll down 10 degrees at g sin / (1 + I / (m R^2)): nothing ahead of the lowest place holds them up. For
+ * 2 s, up to 0.3 rad per step. Samples ahead taken for corners cost the cylinder 2.5 % and the torus 7.5 %. */
+static void round_shapes_roll(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        double radius, inertia; /* inertia: of m R^2 */
+    } roller[] = {{"cylinder { radius = 0.1, height = 0.4 }", 0.1, 0.5},
+                  {"torus { radius = 0.1, tube = 0.03 }", 0.13, (0.01 + 0.75 * 0.0009) / 0.0169},
+                  {"capsule { radius = 0.1, from = {0, -0.1, 0}, to = {0, 0.1, 0} }", 0.1, 0.46}};
+    const double slope = 10 * 0.017453292519943295;
+    for (int k = 0; k < 3; k++) {
+        rigid_case c = rigid_open(NULL,
+                                  "gravity = {%.17g, %.17g, 0}, bodies = { { kind = 'static', shape = plane {}, "
+                                  "friction = 0.5 }, { name = 'b', shape = %s, at = {0, %g, 0}, rotation_deg = {90, 0, "
+                                  "0}, density = 1000, friction = 0.5 } }",
+                                  G * sin(slope), -G * cos(slope), roller[k].shape, roller[k].radius);
+        rigid_run(&c, 2);
+        const tl_motion *b = rigid_body(&c, "b");
+        CHECK_REL(b->v.x, 2 * G * sin(slope) / (1 + roller[k].inertia), 0.005);
+        CHECK_REL(-b->w.z * roller[k].radius, b->v.x, 1e-3);
+        rigid_close(&c);
+    }
+}
+
 /* A scripted pusher moves a box of 8 kg at its own speed against friction, and feels mu m g. */
 static void pusher_pushes(void **state)
 {
@@ -233,6 +259,7 @@ int main(void)
         cmocka_unit_test(brick_slides_as_it_should),
         cmocka_unit_test(sliding_does_not_dilate),
         cmocka_unit_test(ball_rolls_without_slipping),
+        cmocka_unit_test(round_shapes_roll),
         cmocka_unit_test(belt_carries_a_box),
         cmocka_unit_test(pusher_pushes),
         cmocka_unit_test(friction_of_time),

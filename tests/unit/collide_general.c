@@ -366,6 +366,50 @@ static void bowl_holds_a_ball(void **state)
 
 /* ---- what must not matter ---- */
 
+/* The distance outside of a cut is a lower bound: 0.03 for a ball of 0.05 above the mouth of a pipe, where nothing is for 0.45. */
+static void mouth_of_a_pipe(void **state)
+{
+    (void)state;
+    tl_touch out[TL_TOUCHES_MAX];
+    int hole = tl_shape_cylinder(tree, 0.5, 0.6, 0, &err);
+    int cut = tl_shape_subtract(tree, tl_shape_cylinder(tree, 0.6, 0.5, 0, &err), 1, &hole, &err);
+    tl_collider *pipe = collider(cut, 0), *ball = collider(tl_shape_sphere(tree, 0.05, &err), 0),
+                *drum = collider(tl_shape_cylinder(tree, 0.05, 0.1, 0, &err), 0),
+                *box = collider(tl_shape_box(tree, (tl_vec3){0.1, 0.1, 0.1}, 0, &err), 0);
+    const tl_collider *all[3] = {ball, drum, box};
+    for (int k = 0; k < 3; k++)
+        for (double y = 0.2; y < 0.4; y += 0.01)
+            assert_int_equal(collide(pipe, origin, all[k], at(0.1, y, 0), 0.02, out), 0);
+    /* on the rim it stands, and inside it touches the wall */
+    for (int k = 0; k < 3; k++) {
+        int n = collide(pipe, origin, all[k], at(0.55, 0.305, 0), 0.02, out);
+        CHECK_NEAR(out[deepest(n, out)].gap, 0.005, 1e-6);
+        CHECK_NEAR(out[deepest(n, out)].normal.y, -1, 1e-6); /* out of the body into the pipe */
+    }
+    int n = collide(pipe, origin, ball, at(0.445, 0, 0), 0.02, out);
+    CHECK_NEAR(out[deepest(n, out)].gap, 0.005, 1e-6);
+    CHECK_NEAR(out[deepest(n, out)].normal.x, 1, 1e-6);
+    tl_collider_free(pipe);
+    tl_collider_free(ball);
+    tl_collider_free(drum);
+    tl_collider_free(box);
+}
+
+/* A ball beside the tip of a stretched hemisphere: 0.06 from its box, about 0.17 from it. */
+static void stretched(void **state)
+{
+    (void)state;
+    tl_touch out[TL_TOUCHES_MAX];
+    int node = tl_shape_stretch(tree, tl_shape_hemisphere(tree, 0.2, &err), (tl_vec3){1, 4, 1}, &err);
+    tl_collider *tall = collider(node, 0), *ball = collider(tl_shape_sphere(tree, 0.05, &err), 0);
+    assert_int_equal(collide(tall, origin, ball, at(0.19, 0.86, 0), 0.05, out), 0);
+    int n = collide(tall, origin, ball, at(0, 0.86, 0), 0.05, out);
+    CHECK_NEAR(out[deepest(n, out)].gap, 0.01, 1e-4);
+    CHECK_NEAR(out[deepest(n, out)].normal.y, -1, 1e-3);
+    tl_collider_free(tall);
+    tl_collider_free(ball);
+}
+
 static void order_and_frame(void **state)
 {
     (void)state;
@@ -459,6 +503,8 @@ int main(void)
         TEST(plate_on_a_spike),
         TEST(torus_around_a_post),
         TEST(bowl_holds_a_ball),
+        TEST(mouth_of_a_pipe),
+        TEST(stretched),
         TEST(order_and_frame),
         TEST(small_motions_change_little),
         TEST(refused),

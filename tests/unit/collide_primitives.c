@@ -642,7 +642,7 @@ static void test_reduce(void **state)
         for (int i = 0; i < 11; i++)
             for (int j = 0; j < 11; j++, count++)
                 t[count] = (tl_touch){vec(0.1 * i, 0, 0.1 * j), vec(0, 1, 0),
-                                      1e-12 * tl_random_normal(40, (uint64_t)pass, (uint64_t)count)};
+                                      1e-12 * tl_random_normal(40, (uint64_t)pass, (uint64_t)count), false};
         t[38].gap = -0.01;
         assert_int_equal(tl_touches_reduce(count, t, 5), 5);
         static const tl_vec3 expected[5] = {{0, 0, 0}, {0, 0, 1}, {0.3, 0, 0.5}, {1, 0, 0}, {1, 0, 1}};
@@ -650,13 +650,14 @@ static void test_reduce(void **state)
     }
     /* a pin in a hole: one side is deeper everywhere, the other stays in the set */
     for (int i = 0; i < 40; i++)
-        t[i] = (tl_touch){vec(0.01 * i, i < 30 ? 0 : 0.05, 0), vec(0, i < 30 ? 1 : -1, 0), i < 30 ? -1e-3 : -1e-5};
+        t[i] =
+            (tl_touch){vec(0.01 * i, i < 30 ? 0 : 0.05, 0), vec(0, i < 30 ? 1 : -1, 0), i < 30 ? -1e-3 : -1e-5, false};
     int kept = tl_touches_reduce(40, t, 3), up = 0;
     assert_int_equal(kept, 3);
     for (int i = 0; i < kept; i++) up += t[i].normal.y > 0;
     assert_true(up == 1 || up == 2);
     /* copies are dropped, few are left alone */
-    for (int i = 0; i < 10; i++) t[i] = (tl_touch){vec(1, 2, 3), vec(1, 0, 0), 0};
+    for (int i = 0; i < 10; i++) t[i] = (tl_touch){vec(1, 2, 3), vec(1, 0, 0), 0, false};
     assert_int_equal(tl_touches_reduce(10, t, 4), 1);
     assert_int_equal(tl_touches_reduce(3, t, 4), 3);
     assert_int_equal(tl_touches_reduce(3, t, 0), 0);

@@ -172,7 +172,7 @@ static int face_points(const pair *p, int r, int i, tl_touch *out)
     for (int c = 0; c < count; c++) {
         tl_vec3 x = tl_vec3_add_scaled(box->centre, p->half[r][i] + 0.5 * at[c].w, outward);
         x = tl_vec3_add_scaled(tl_vec3_add_scaled(x, at[c].u, u), at[c].v, v);
-        out[c] = (tl_touch){x, normal, at[c].w};
+        out[c] = (tl_touch){x, normal, at[c].w, false};
     }
     return count;
 }
@@ -211,7 +211,7 @@ static tl_touch edge_point(const pair *p, int i, int j, tl_vec3 normal, double *
     s = tl_min(tl_max(s, -ha), ha);
     t = tl_min(tl_max(t, -hb), hb);
     tl_vec3 on_a = tl_vec3_add_scaled(ea, s, a), on_b = tl_vec3_add_scaled(eb, t, b);
-    return (tl_touch){tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b)), normal, -tl_vec3_dot(normal, d)};
+    return (tl_touch){tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b)), normal, -tl_vec3_dot(normal, d), false};
 }
 
 /* Edges along direction `er` of box r and `eo` of the other, almost parallel, that meet at face i of r. The normal is the
@@ -272,7 +272,7 @@ static int bevel_points(const pair *p, const bevel *v, tl_touch *out)
         if (!(gap <= p->margin)) continue;
         tl_vec3 x = tl_vec3_add_scaled(box->centre, e, box->axis[v->er]);
         x = tl_vec3_add_scaled(tl_vec3_add_scaled(x, u + 0.5 * du, box->axis[v->iu]), w + 0.5 * dw, box->axis[v->iw]);
-        out[count++] = (tl_touch){x, v->r == 1 ? normal : tl_vec3_neg(normal), gap};
+        out[count++] = (tl_touch){x, v->r == 1 ? normal : tl_vec3_neg(normal), gap, false};
     }
     return count;
 }
@@ -322,8 +322,8 @@ static void add_corners(const pair *p, int r, list *l)
         const tl_obox *box = p->box[r];
         tl_vec3 outward = tl_vec3_scale(sign_of(x[face]), box->axis[face]), at = box->centre;
         for (int e = 0; e < 3; e++) at = tl_vec3_add_scaled(at, x[e], box->axis[e]);
-        list_add(l,
-                 (tl_touch){tl_vec3_add_scaled(at, -0.5 * gap, outward), r == 1 ? outward : tl_vec3_neg(outward), gap});
+        list_add(l, (tl_touch){tl_vec3_add_scaled(at, -0.5 * gap, outward), r == 1 ? outward : tl_vec3_neg(outward),
+                               gap, false});
     }
 }
 

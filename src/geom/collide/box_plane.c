@@ -17,7 +17,7 @@ int tl_box_half_space(const tl_obox *a, tl_vec3 at, tl_vec3 normal, double margi
             gap += sign * rise[i];
             p = tl_vec3_add_scaled(p, sign, edge[i]);
         }
-        if (gap <= margin) out[count++] = (tl_touch){tl_vec3_add_scaled(p, -0.5 * gap, normal), normal, gap};
+        if (gap <= margin) out[count++] = (tl_touch){tl_vec3_add_scaled(p, -0.5 * gap, normal), normal, gap, false};
     }
     return count;
 }

@@ -28,6 +28,8 @@ typedef struct tl_touch {
     tl_vec3 at;     /* world, halfway between the two surfaces */
     tl_vec3 normal; /* unit, out of B into A: A moving along it opens the gap */
     double gap;     /* m along the normal; negative: overlap */
+    bool
+        carried; /* of a general shape: a mark on its surface, which goes where it goes; else the nearest place, which stays as it rolls */
 } tl_touch;
 #define TL_TOUCHES_MAX 32 /* of one pair; primitives give at most 8 */
 
@@ -39,7 +41,9 @@ tl_collider_kind tl_collider_kind_of(const tl_collider *c);
 tl_box3 tl_collider_bounds(const tl_collider *c, const tl_pose *x); /* in the world; infinite for half-spaces */
 double tl_collider_reach(const tl_collider *c, tl_vec3 from); /* largest distance of its surface from a local point */
 double tl_collider_extent(const tl_collider *c);              /* smallest extent, m: scales slop and matching */
-int32_t tl_collider_samples(const tl_collider *c);            /* surface points of a general one, else 0 */
+/* Signed distance of a local point, with its unit gradient if wanted: exact for primitives, else the field's (geom/collide/field.h). */
+double tl_collider_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient);
+int32_t tl_collider_samples(const tl_collider *c); /* surface points of a general one, else 0 */
 
 /* Contact points with gap <= margin, in a fixed order; returns their number. `axis` is what the pair remembers between steps
  * (hysteresis of the separating axis): 0 at first, then what the last call left there. Order of arguments only flips the

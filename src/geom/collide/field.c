@@ -20,6 +20,20 @@ static bool exact_enough(const tl_shape_tree *t, int node)
     return n->cost <= EXACT_COST;
 }
 
+static bool is_tight(const tl_shape_tree *t, int node)
+{
+    const tl_shape_node *n = &t->node[node];
+    bool kept = n->op == OP_UNION || n->op == OP_MIRROR || n->op == OP_PLACE || (n->op == OP_OFFSET && n->q >= 0);
+    if (n->op < OP_UNION) return true;
+    if (n->op == OP_SHELL) { /* its hollow is the inside of what it was made of */
+        const tl_shape_node *c = &t->node[t->child[n->first]];
+        while (c->op == OP_PLACE) c = &t->node[t->child[c->first]];
+        return c->op < OP_UNION;
+    }
+    for (int k = 0; k < n->count && kept; k++) kept = is_tight(t, t->child[n->first + k]);
+    return kept;
+}
+
 static int64_t at(const tl_field *f, int i, int j, int k) { return ((int64_t)k * f->n[1] + j) * f->n[0] + i; }
 
 static double lattice_size(tl_field *f)
@@ -59,7 +73,12 @@ static void fill(tl_field *f, float *value)
 
 talus_status tl_field_create(tl_field *out, const tl_shape_tree *t, int node, double cell, talus_error *err)
 {
-    tl_field f = {.t = t, .node = node, .cell = cell, .box = tl_shape_bounds(t, node), .exact = exact_enough(t, node)};
+    tl_field f = {.t = t,
+                  .node = node,
+                  .exact = exact_enough(t, node),
+                  .tight = is_tight(t, node),
+                  .cell = cell,
+                  .box = tl_shape_bounds(t, node)};
     *out = (tl_field){0};
     if (!f.exact || t->node[node].cost > PLAIN_COST) {
         while (lattice_size(&f) > TL_FIELD_MOST) f.cell *= 1.1;

@@ -15,6 +15,7 @@ typedef struct tl_field {
     const tl_shape_tree *t; /* must outlive the field */
     int node;
     bool exact; /* values from the shape; the lattice, if there is one, only bounds them */
+    bool tight; /* outside of the shape its distances are true ones, not lower bounds (geom/shape.h) */
     double cell;
     tl_box3 box; /* of the shape */
     tl_vec3 origin;

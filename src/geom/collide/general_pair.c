@@ -7,11 +7,14 @@
 #define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
 #define FACING_FLAT 0.7 /* the same for a point on a face, opposite */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
-#define APART 0.3       /* of the spacing: points that span less do not add support */
+#define FINER                                                                                                          \
+    1e-6 /* of the spacing: gains of a search between samples that count; the force of a body that rolls acts there */
+#define APART 0.3 /* of the spacing: points that span less do not add support */
 #define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
 #define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
 #define SAG 0.12  /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
 #define OPEN 0.25 /* of the spacing: from this gap on, the nearest point of a leaf speaks for it */
+#define WALK_STEPS 64 /* a stretch by ten closes 0.9^64 of its gap */
 #define TURN_MIN 0.01 /* radians: what a body may turn in a step, at least */
 
 /* One of the two bodies, placed. */
@@ -29,6 +32,7 @@ typedef struct candidate {
     double away; /* distance of the other body, as far as its field knows */
     int owner;   /* 0: A, 1: B, 2: both, the place is halfway */
     bool flat;   /* on a face of its owner */
+    bool lowest; /* the nearest place of all around it */
 } candidate;
 
 typedef struct pair {
@@ -103,6 +107,19 @@ static double distance(const solid *s, tl_vec3 p, tl_vec3 *normal)
     return d;
 }
 
+/* How far away the surface is along -n, for a point whose distance is d: lower bounds, as at the mouth of a pipe that was cut out of a
+ * cylinder, are walked down. Infinite beyond `most`. */
+static double walk(const solid *s, tl_vec3 from, tl_vec3 n, double d, double most)
+{
+    if (s->spacing == 0 || s->c->field->field.tight || !(d > OPEN * s->spacing)) return d;
+    for (int step = 0; step < WALK_STEPS && d <= most; step++) {
+        double more = distance(s, tl_vec3_add_scaled(from, -d, n), NULL);
+        d += more;
+        if (more < TIE * s->spacing) return d;
+    }
+    return INFINITY;
+}
+
 /* ---- candidates ---- */
 
 static double middle_gap(const pair *p)
@@ -165,7 +182,7 @@ static void add_samples(pair *p, int owner)
             bool kept = i == least ? gap[i] <= margin : gap[i] <= open && (g->flat[q] != TL_FLAT_LEAF || i == face);
             if (kept)
                 add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], gap[i], owner,
-                                   g->flat[q]});
+                                   g->flat[q], false});
         }
         k++;
     }
@@ -225,7 +242,7 @@ static void add_rim(pair *p, int owner, const tl_rim *rim)
         double d = distance(b, place, NULL);
         if (d <= p->margin)
             add(p, (candidate){place, tl_vec3_scale(0.7071067811865476, tl_vec3_add(OUT(angle), axis)), d, d, owner,
-                               false});
+                               false, true});
     }
 #undef OUT
 #undef ALONG
@@ -245,7 +262,7 @@ static void add_edge(pair *p, tl_vec3 from, tl_vec3 to, tl_vec3 normal, int dept
         return;
     }
     double d = distance(g, middle, NULL);
-    if (d <= p->margin) add(p, (candidate){middle, normal, d, d, 1, false});
+    if (d <= p->margin) add(p, (candidate){middle, normal, d, d, 1, false, false});
 }
 
 static void add_box(pair *p)
@@ -258,8 +275,8 @@ static void add_box(pair *p)
         corner[k] = tl_vec3_add(to_world(b, b->c->centre), tl_mat3_mul_vec(R, tl_vec3_mul(sign[k], b->c->half)));
         double d = distance(&p->s[0], corner[k], NULL);
         if (d <= p->margin)
-            add(p,
-                (candidate){corner[k], tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])), d, d, 1, false});
+            add(p, (candidate){corner[k], tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])), d, d, 1,
+                               false, false});
     }
     for (int k = 0; k < 8; k++)
         for (int axis = 1; axis < 8; axis *= 2)
@@ -284,7 +301,12 @@ static void find_normals(pair *p)
         tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
         double d = distance(other, tl_vec3_add(c.at, step), &n);
         if (tl_vec3_dot(n, own) > (c.flat ? -FACING_FLAT : FACING)) continue;
-        if (is_exact(other)) c.gap = d - tl_vec3_dot(n, step);
+        double most = p->margin + SAG * p->s[c.owner].spacing;
+        if (is_exact(other))
+            c.gap = walk(other, tl_vec3_add(c.at, step), n, d, most + tl_vec3_norm(step)) - tl_vec3_dot(n, step);
+        else
+            c.gap = walk(other, c.at, n, c.gap, most);
+        if (c.gap == INFINITY) continue;
         if (c.flat && other->c->kind != TL_COLLIDER_HALF_SPACE)
             n = tl_vec3_neg(own); /* whatever touches a face pushes square to it */
         c.normal = c.owner == 0 ? n : tl_vec3_neg(n);
@@ -331,10 +353,11 @@ static void add_sphere(pair *p)
 {
     const solid *b = &p->s[1];
     tl_vec3 centre = to_world(b, b->c->centre), n;
-    double d = distance(&p->s[0], centre, &n) - b->c->radius;
+    double d = distance(&p->s[0], centre, &n);
+    d = walk(&p->s[0], centre, n, d, b->c->radius + p->margin) - b->c->radius;
     if (d <= p->margin && p->count < CANDIDATES)
         p->list[p->count++] =
-            (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, d, 2, false};
+            (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, d, 2, false, true};
 }
 
 /* ---- between the samples ---- */
@@ -350,13 +373,14 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
 }
 
 /* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), not further than two spacings. True when the gap
- * there is smaller than the seed's by more than a tie. */
+ * there is smaller than the seed's. */
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
     double d[2], start = 0, best = INFINITY, rate = 2 * h;
+    bool lowest = false;
     tl_vec3 n[2], x = seed->at, at = x, axis = seed->normal, slope, last_slope = {0, 0, 0}, last = x;
-    for (int step = 0; step < 10; step++) {
+    for (int step = 0; step < 16; step++) {
         double sum = sum_at(p, x, d, n, &slope);
         if (step == 0 && tl_vec3_dot(n[0], n[1]) > 0) return false;
         if (step == 0) start = sum;
@@ -371,17 +395,18 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
             rate = sy > 0 ? tl_vec3_norm2(s) / sy : 2 * rate;
         }
         double length = rate * tl_vec3_norm(slope);
-        if (length < 1e-4 * h) break;
+        if ((lowest = length < 1e-4 * h)) break;
         last = x;
         last_slope = slope;
         x = tl_vec3_add_scaled(x, -rate * tl_min(1, 0.7 * h / length), slope);
         if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
     }
-    if (!(best < start - TIE * h)) return false;
+    if (!(best < start - FINER * h)) return false;
     if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
-    double a = exact_distance(&p->s[0], at), b = exact_distance(&p->s[1], at);
-    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false};
-    return a + b < seed->gap - TIE * h;
+    double a = walk(&p->s[0], at, tl_vec3_neg(axis), exact_distance(&p->s[0], at), p->margin + h);
+    double b = walk(&p->s[1], at, axis, exact_distance(&p->s[1], at), p->margin + h);
+    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false, lowest};
+    return a + b < seed->gap - FINER * h;
 }
 
 /* The deepest candidate not near an earlier seed, up to SEEDS of them; refined ones join the list. */
@@ -486,15 +511,20 @@ static tl_touch touch_of(const pair *p, const candidate *c)
     close &= c->owner != 2 && !is_exact(&p->s[1 - c->owner]);
     double gap = close ? exact_distance(&p->s[1 - c->owner], c->at) : c->gap;
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
-    return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
+    return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap, !c->lowest};
 }
 
-/* Refined points may have met: true when none from `first` on is there already. */
-static bool is_new(const pair *p, const tl_touch *first, const tl_touch *t)
+/* Refined points may have met: then the deeper one stays. */
+static int keep(const pair *p, tl_touch *first, tl_touch *end, tl_touch t)
 {
-    for (; first < t; first++)
-        if (tl_vec3_norm(tl_vec3_sub(first->at, t->at)) < APART * p->spacing) return false;
-    return true;
+    if (t.gap > p->margin) return 0;
+    for (; first < end; first++)
+        if (tl_vec3_norm(tl_vec3_sub(first->at, t.at)) < APART * p->spacing) {
+            if (t.gap < first->gap - FINER * p->spacing) *first = t;
+            return 0;
+        }
+    *end = t;
+    return 1;
 }
 
 /* Sides by normal, from the deepest candidate on; each keeps its share of the room. */
@@ -517,10 +547,7 @@ static int select_touches(const pair *p, tl_touch *out)
     for (int8_t k = 0; k < sides; k++) {
         int chosen[5], n = reduce(p, side, k, most, chosen);
         int first = count;
-        for (int i = 0; i < n; i++) {
-            out[count] = touch_of(p, &p->list[chosen[i]]);
-            count += out[count].gap <= p->margin && is_new(p, out + first, &out[count]);
-        }
+        for (int i = 0; i < n; i++) count += keep(p, out + first, out + count, touch_of(p, &p->list[chosen[i]]));
     }
     return count;
 }

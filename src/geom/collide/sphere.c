@@ -4,7 +4,7 @@
 static int one(tl_vec3 on, tl_vec3 normal, double gap, double margin, tl_touch *out)
 {
     if (!(gap <= margin)) return 0;
-    *out = (tl_touch){tl_vec3_add_scaled(on, 0.5 * gap, normal), normal, gap};
+    *out = (tl_touch){tl_vec3_add_scaled(on, 0.5 * gap, normal), normal, gap, false};
     return 1;
 }
 

@@ -1,4 +1,4 @@
-/* From single nodes up to the roots: columns of L^-1 have entries on the path only [Zeng25 theorem 1]. */
+/* From single nodes up to the roots: columns of L^-1 have entries on the path only [Zeng2025 theorem 1]. */
 #include <string.h>
 
 #include "base/alloc.h"

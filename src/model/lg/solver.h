@@ -1,7 +1,7 @@
 /* Solving with A = M + h^2 (...), the matrix of the global step, for three interleaved right-hand sides.
  *
  *     factor   L of A = L L^T, in panels of 8 rows per supernode; subtrees on all cores, in a fixed order           (default)
- *     inverse  S = L^-1 by the same panels, whose rows are whole paths to the root: no index but ranges; A^-1 = S^T S  [Zeng25 sec. 4]
+ *     inverse  S = L^-1 by the same panels, whose rows are whole paths to the root: no index but ranges; A^-1 = S^T S  [Zeng2025 sec. 4]
  *     jacobi   D^-1, optionally with Chebyshev weights over the rounds of a step [Wang15]: for comparison
  *
  * Each body has its own factor; all of them together are one forest, and the solves of many small bodies share the cores like those of

@@ -6,20 +6,41 @@
 
 #define STILL 1e-3         /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
 #define MATCH 0.125        /* of the smaller extent: how far a point may have moved and still be the same */
+#define BEND_MOST 16.0     /* of the gap: what a mark may bend off, should its gap be a little wrong */
 #define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
 #define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
 
 /* ---- which pairs are near ---- */
 
-/* How far the surface of body i moves within dt, seen from body j; of an unbounded one, the part near j. */
-static double sweep(const tl_rigid_view *v, int32_t i, int32_t j, double dt)
+/* Velocity of body i where j is, and how fast its surface turns there: of an unbounded one, the part near j. */
+static tl_vec3 velocity_near(const tl_rigid_view *v, int32_t i, int32_t j, double *turn)
 {
     const tl_motion *m = &v->body[i];
+    bool bounded = v->rigid->body[i].reach < INFINITY;
     double spin = tl_vec3_norm(m->w);
-    if (v->rigid->body[i].reach < INFINITY) return dt * (tl_vec3_norm(m->v) + spin * v->rigid->body[i].reach);
-    if (!(spin > 0)) return dt * tl_vec3_norm(m->v);
-    tl_vec3 there = tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(v->body[j].x, m->x)));
-    return dt * (tl_vec3_norm(there) + spin * v->rigid->body[j].reach);
+    *turn = spin > 0 ? spin * v->rigid->body[bounded ? i : j].reach : 0;
+    return bounded ? m->v : tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(v->body[j].x, m->x)));
+}
+
+/* How far two surfaces may come towards each other within dt. Bodies that fall side by side do not. */
+static double approach(const tl_rigid_view *v, int32_t i, int32_t j, double dt)
+{
+    double turn_i, turn_j;
+    tl_vec3 apart = tl_vec3_sub(velocity_near(v, i, j, &turn_i), velocity_near(v, j, i, &turn_j));
+    return dt * (tl_vec3_norm(apart) + turn_i + turn_j);
+}
+
+/* What boxes are grown in: bodies that move together then stay as far apart as they are. */
+static tl_vec3 mean_velocity(const tl_rigid_view *v)
+{
+    tl_vec3 sum = {0, 0, 0};
+    double count = 0;
+    for (int32_t i = 0; i < v->rigid->scene_count; i++) {
+        if (v->rigid->body[i].kind != TL_BODY_FREE) continue;
+        sum = tl_vec3_add(sum, v->body[i].v);
+        count++;
+    }
+    return count > 0 ? tl_vec3_scale(1 / count, sum) : sum;
 }
 
 static talus_status near_pairs(const tl_rigid_view *v, double dt, tl_arena *a, tl_near_pair **pair, int64_t *pairs,
@@ -29,12 +50,14 @@ static talus_status near_pairs(const tl_rigid_view *v, double dt, tl_arena *a, t
     tl_box3 *box = TL_TAKE(a, tl_box3, n);
     bool *moves = TL_TAKE(a, bool, n);
     if (!box || !moves) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boxes of %d bodies", (int)n);
+    tl_vec3 mean = mean_velocity(v);
     for (int32_t i = 0; i < n; i++) {
         const tl_rigid_body *b = &v->rigid->body[i];
         box[i] = tl_collider_bounds(b->collider, &v->pose[i]);
         moves[i] = b->kind == TL_BODY_FREE;
         if (!(b->reach < INFINITY)) continue;
-        double grow = 0.5 * STILL + sweep(v, i, i, dt);
+        double turn, speed = tl_vec3_norm(tl_vec3_sub(velocity_near(v, i, i, &turn), mean));
+        double grow = 0.5 * STILL + dt * (speed + turn);
         box[i].lo = tl_vec3_sub(box[i].lo, (tl_vec3){grow, grow, grow});
         box[i].hi = tl_vec3_add(box[i].hi, (tl_vec3){grow, grow, grow});
     }
@@ -77,6 +100,17 @@ static tl_rigid_point make_point(const tl_rigid_view *v, const tl_near_pair *pai
     return p;
 }
 
+/* A mark on a body that turns approaches along a curve: over the step it stays behind its tangent by dt^2/2 of its
+ * centripetal acceleration. Without this the marks just ahead of the lowest place would stop a body that rolls. */
+static double bend(const tl_rigid_view *v, const tl_rigid_point *p, double dt)
+{
+    const tl_motion *a = &v->body[p->a], *b = &v->body[p->b];
+    tl_vec3 ra = tl_vec3_sub(p->at, a->x), rb = tl_vec3_sub(p->at, b->x);
+    double off = tl_vec3_dot(p->normal, tl_vec3_sub(tl_vec3_cross(a->w, tl_vec3_cross(a->w, ra)),
+                                                    tl_vec3_cross(b->w, tl_vec3_cross(b->w, rb))));
+    return fmin(fmax(0, 0.5 * dt * dt * off), BEND_MOST * p->gap);
+}
+
 typedef struct found {
     int32_t axis, count;
     tl_touch touch[TL_TOUCHES_MAX];
@@ -104,7 +138,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
     for (int64_t k = 0; k < pairs; k++) {
         int32_t i = pair[k].a, j = pair[k].b;
         int64_t old = first_of_pair(past->contact, past->contacts, i, j);
-        double margin = STILL + sweep(v, i, j, dt) + sweep(v, j, i, dt);
+        double margin = STILL + approach(v, i, j, dt);
         f[k].axis = is_pair(past, old, i, j) ? past->contact[old].axis : 0;
         f[k].count = tl_collide(v->rigid->body[i].collider, &v->pose[i], v->rigid->body[j].collider, &v->pose[j],
                                 margin, &f[k].axis, f[k].touch);
@@ -119,6 +153,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
         for (int i = 0; i < f[k].count; i++) {
             tl_rigid_point *p = &out->point[out->count++];
             *p = make_point(v, &pair[k], f[k].axis, &f[k].touch[i]);
+            if (f[k].touch[i].carried && p->gap > 0) p->gap += bend(v, p, dt);
             if (i == 0)
                 set_friction(v, p);
             else

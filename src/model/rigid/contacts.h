@@ -13,7 +13,7 @@ typedef struct tl_rigid_point {
     tl_vec3 at;             /* world, at the start of the step */
     tl_vec3 normal, t1, t2; /* normal: out of b into a */
     tl_vec3 at_a, at_b;     /* in both shapes' frames */
-    double gap;             /* m, at the start of the step */
+    double gap; /* m, at the start of the step; for a mark on a body that turns, with what its way bends off */
     double friction, restitution;
 } tl_rigid_point;
 
@@ -31,7 +31,7 @@ typedef struct tl_rigid_view {
     const double *friction; /* [rigid->count] each one's own */
 } tl_rigid_view;
 
-/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces). `past`: axes of the last step. */
+/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces towards each other). `past`: axes of the last step. */
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
                              tl_rigid_contacts *out, talus_error *err);
 

@@ -14,7 +14,6 @@ static size_t bytes(const tl_fixedpoint *p, const tl_options *o)
 static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a,
                       tl_work *w)
 {
-    (void)o;
     const tl_space *space = p->space;
     size_t mark = tl_arena_mark(a);
     tl_fixedpoint_step s = {.r = tl_space_take(space, a), .y = tl_space_take(space, a)};
@@ -27,7 +26,7 @@ static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop
         tl_work_record(w, out.residual);
         if (!isfinite(s.residual) || !isfinite(s.square))
             out.result = TL_BROKE_DOWN;
-        else if (s.residual <= stop->tolerance)
+        else if (s.residual <= stop->tolerance && (out.iterations >= o->least_iterations || s.square == 0))
             out.result = TL_CONVERGED;
         else if (s.square == 0)
             out.result = TL_STALLED; /* a step that moves nothing, yet not good enough */

@@ -34,7 +34,6 @@ static void accelerate(int64_t n, double beta, const double *y, const double *d,
 static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a,
                       tl_work *w)
 {
-    (void)o;
     const tl_space *space = p->space;
     size_t mark = tl_arena_mark(a);
     tl_fixedpoint_step step = {.r = tl_space_take(space, a), .y = tl_space_take(space, a)};
@@ -53,7 +52,7 @@ static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop
             break;
         }
         bool spent = (stop->max_iterations && out.iterations >= stop->max_iterations) || tl_stop_spent(stop, w);
-        bool good = step.residual <= stop->tolerance;
+        bool good = step.residual <= stop->tolerance && (out.iterations >= o->least_iterations || step.square == 0);
         if (feasible && (good || spent || step.square == 0)) {
             if (!spent || good) out.result = good ? TL_CONVERGED : TL_STALLED;
             break;

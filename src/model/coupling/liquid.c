@@ -1,0 +1,231 @@
+#include "model/coupling/liquid.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the coupled problem of a liquid");
+}
+
+/* ---- cells ---- */
+
+/* Along an axis of one cell there is no way out. */
+static bool has_open_face(const tl_liquid_domain *d, int32_t cell)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        int32_t next = tl_grid_step(d->grid, cell, axis, 1);
+        if (next != cell && (d->fractions->open[axis][cell] > 0 || d->fractions->open[axis][next] > 0)) return true;
+    }
+    return false;
+}
+
+static bool is_active(const tl_liquid_domain *d, int32_t cell) { return d->phi[cell] < 0 && has_open_face(d, cell); }
+
+static talus_status number_cells(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+{
+    const tl_grid *g = d->grid;
+    int32_t exist = (int32_t)((int64_t)g->blocks * g->f.size), n = 0;
+    s->active = (tl_active){.cell = TL_TAKE(a, int32_t, exist), .number = TL_TAKE(a, int32_t, g->cells)};
+    uint8_t *on = TL_TAKE(a, uint8_t, exist);
+    if (!s->active.cell || !s->active.number || !on) return no_memory(err);
+#pragma omp parallel for schedule(static) if (exist >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < exist; i++) on[i] = is_active(d, i);
+    for (int32_t i = 0; i < exist; i++)
+        if (on[i]) s->active.cell[n++] = i;
+    memset(s->active.number, 0xff, sizeof *s->active.number * (size_t)g->cells);
+    s->active.count = n;
+    s->ijk = tl_arena_take(a, sizeof *s->ijk * (size_t)n);
+    int32_t(*at)[3] = tl_arena_take(a, sizeof *at * (size_t)n), *order = TL_TAKE(a, int32_t, n);
+    int32_t *cell = TL_TAKE(a, int32_t, n);
+    if (!s->ijk || !at || !order || !cell) return no_memory(err);
+    for (int32_t i = 0; i < n; i++) tl_grid_at(g, s->active.cell[i], at[i]);
+    TL_TRY(tl_pressure_order(n, (const int32_t(*)[3])at, order, &s->red, a, err));
+    for (int32_t i = 0; i < n; i++) {
+        cell[i] = s->active.cell[order[i]];
+        memcpy(s->ijk[i], at[order[i]], sizeof *at);
+        s->active.number[cell[i]] = i;
+    }
+    s->active.cell = cell;
+    s->c.cells = n;
+    return TALUS_OK;
+}
+
+/* ---- faces ---- */
+
+/* Faces of active cells, numbered as the cells of the grid come. */
+static talus_status number_faces(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+{
+    const tl_grid *g = d->grid;
+    const int32_t n = s->c.cells;
+    int64_t most = 6 * (int64_t)n;
+    int32_t *face = TL_TAKE(a, int32_t, most), *low = TL_TAKE(a, int32_t, most), *high = TL_TAKE(a, int32_t, most);
+    s->id = TL_TAKE(a, int32_t, most);
+    s->axis = TL_TAKE(a, int8_t, most);
+    for (int axis = 0; axis < 3; axis++) s->of[axis] = TL_TAKE(a, int32_t, g->cells);
+    if (!face || !low || !high || !s->id || !s->axis || !s->of[0] || !s->of[1] || !s->of[2]) return no_memory(err);
+    for (int axis = 0; axis < 3; axis++) memset(s->of[axis], 0xff, sizeof **s->of * (size_t)g->cells);
+    int32_t faces = 0;
+    for (int32_t i = 0; i < n; i++)
+        for (int k = 0; k < 6; k++) {
+            int axis = k / 2;
+            int32_t cell = s->active.cell[i], id = k & 1 ? tl_grid_step(g, cell, axis, 1) : cell;
+            int32_t *f = &s->of[axis][id];
+            if (*f < 0) {
+                *f = faces++;
+                s->id[*f] = id;
+                s->axis[*f] = (int8_t)axis;
+                low[*f] = high[*f] = n;
+            }
+            if (k & 1)
+                low[*f] = i;
+            else
+                high[*f] = i;
+            face[6 * (int64_t)i + k] = *f;
+        }
+    s->c.faces = faces;
+    s->c.face = face;
+    s->c.low = low;
+    s->c.high = high;
+    return TALUS_OK;
+}
+
+/* Part of the way between the cells of a face that is liquid. */
+static double liquid_part(const tl_system *s, const tl_liquid_domain *d, int32_t f)
+{
+    const int32_t n = s->c.cells;
+    if (d->binary || (s->c.low[f] < n && s->c.high[f] < n)) return 1;
+    int32_t above = s->id[f], below = tl_grid_step(d->grid, above, s->axis[f], -1);
+    double inside = d->phi[s->c.low[f] < n ? below : above], outside = d->phi[s->c.low[f] < n ? above : below];
+    if (!(outside > 0)) return 1;
+    return fmin(1, fmax(TL_THETA_LEAST, inside / (inside - outside)));
+}
+
+static talus_status weigh_faces(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+{
+    const int32_t faces = s->c.faces;
+    s->fluid = TL_TAKE(a, double, faces);
+    s->mobility = TL_TAKE(a, double, faces);
+    if (!s->fluid || !s->mobility) return no_memory(err);
+#pragma omp parallel for schedule(static) if (faces >= TL_PARALLEL_MIN)
+    for (int32_t f = 0; f < faces; f++) {
+        int axis = s->axis[f];
+        double rho = d->faces->rest[axis] ? d->faces->rest[axis][s->id[f]] : 0;
+        if (!(rho > 0)) rho = s->density;
+        s->fluid[f] = d->fractions->open[axis][s->id[f]];
+        s->mobility[f] = s->fluid[f] > 0 ? 1 / (rho * liquid_part(s, d, f)) : 0;
+    }
+    s->c.fluid = s->fluid;
+    s->c.mobility = s->mobility;
+    return TALUS_OK;
+}
+
+/* ---- solids ---- */
+
+/* From the centre of a body to a face, to the nearest image along periodic axes. */
+static tl_vec3 lever(const tl_grid *g, tl_vec3 at, tl_vec3 centre)
+{
+    double r[3];
+    tl_vec3_store(tl_vec3_sub(at, centre), r);
+    for (int k = 0; k < 3; k++) {
+        double length = g->f.count[k] * g->f.dx;
+        if (g->f.periodic[k]) r[k] -= length * round(r[k] / length);
+    }
+    return tl_vec3_load(r);
+}
+
+static talus_status place_bodies(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+{
+    const tl_covers *c = &d->fractions->covers;
+    int64_t most = c->bodies ? c->start[3 * (int64_t)c->bodies] : 0;
+    tl_solid_row *row = TL_TAKE(a, tl_solid_row, most);
+    if (!row) return no_memory(err);
+    int32_t rows = 0;
+    for (int32_t b = 0; b < c->bodies; b++)
+        for (int axis = 0; axis < 3; axis++)
+            for (int64_t k = c->start[3 * (int64_t)b + axis]; k < c->start[3 * (int64_t)b + axis + 1]; k++) {
+                int32_t f = s->of[axis][c->face[k]];
+                if (f < 0) continue;
+                tl_vec3 r = lever(d->grid, tl_grid_face_centre(d->grid, axis, c->face[k]), d->centre[b]);
+                row[rows++] = (tl_solid_row){f, b, axis, c->weight[k], tl_solid_turn(c->weight[k], axis, r)};
+            }
+    return tl_rigid_solid_build(&s->rigid, d->bodies, d->inv_mass, d->inv_inertia, s->c.faces, rows, row, a, err);
+}
+
+/* ---- the solver's matrix ---- */
+
+static talus_status write_matrix(tl_system *s, tl_arena *a, talus_error *err)
+{
+    const tl_coupling *c = &s->c;
+    const int32_t n = c->cells;
+    bool room = true;
+    for (int k = 0; k < 6; k++) {
+        s->nb[k] = TL_TAKE(a, int32_t, n);
+        s->coef[k] = TL_TAKE(a, float, n);
+        room = room && s->nb[k] && s->coef[k];
+    }
+    s->dir = TL_TAKE(a, float, n);
+    s->ar = TL_TAKE(a, float, n);
+    s->d = TL_TAKE(a, double, n);
+    if (!room || !s->dir || !s->ar || !s->d) return no_memory(err);
+#pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < n; i++) {
+        double sum = 0, dir = 0, area = 0;
+        for (int k = 0; k < 6; k++) {
+            int32_t f = c->face[6 * (int64_t)i + k], other = k & 1 ? c->high[f] : c->low[f];
+            float h = (float)(s->density * c->fluid[f] * c->mobility[f]);
+            if (other == i || other == n) {
+                if (other == n) dir += (double)h, area += h > 0 ? c->fluid[f] : 0;
+                other = n;
+                h = 0;
+            }
+            s->nb[k][i] = other;
+            s->coef[k][i] = h;
+            sum += (double)h;
+        }
+        s->dir[i] = (float)dir;
+        s->ar[i] = (float)area;
+        s->d[i] = sum + (double)s->dir[i];
+    }
+    return TALUS_OK;
+}
+
+tl_pressure tl_system_pressure(const tl_system *s)
+{
+    tl_pressure p = {
+        .n = s->c.cells, .red = s->red, .ijk = (const int32_t(*)[3])s->ijk, .dir = s->dir, .ar = s->ar, .d = s->d};
+    for (int k = 0; k < 6; k++) {
+        p.nb[k] = s->nb[k];
+        p.c[k] = s->coef[k];
+    }
+    return p;
+}
+
+talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double dt, tl_arena *a, talus_error *err)
+{
+    *out = (tl_system){.density = d->faces->rho0};
+    out->c.dx = d->grid->f.dx;
+    out->c.dt = dt;
+    TL_TRY(number_cells(out, d, a, err));
+    TL_TRY(number_faces(out, d, a, err));
+    TL_TRY(weigh_faces(out, d, a, err));
+    TL_TRY(place_bodies(out, d, a, err));
+    out->c.solid = tl_rigid_solid_view(&out->rigid);
+    TL_TRY(tl_body_cells_build(&out->wet, &out->c, &out->rigid, a, err));
+    TL_TRY(write_matrix(out, a, err));
+    return tl_coupling_make_room(&out->c, a, err);
+}
+
+void tl_system_load(const tl_system *s, double *const u[3])
+{
+#pragma omp parallel for schedule(static) if (s->c.faces >= TL_PARALLEL_MIN)
+    for (int32_t f = 0; f < s->c.faces; f++) s->c.u[f] = u[s->axis[f]][s->id[f]];
+}
+
+void tl_system_store(const tl_system *s, double *const u[3])
+{
+#pragma omp parallel for schedule(static) if (s->c.faces >= TL_PARALLEL_MIN)
+    for (int32_t f = 0; f < s->c.faces; f++) u[s->axis[f]][s->id[f]] = s->c.u[f];
+}

@@ -1,0 +1,62 @@
+/* The coupled problem of a liquid on the grid: which cells carry a pressure, and the compact lists that operators and solvers work on.
+ *
+ * Liquid mode: constant density, weights of faces are areas (cut cells) [Ng2009], the free surface is where the distance between cell
+ * centres says (ghost fluid [Gibou2002]): a face between liquid and air is liquid on the part theta of the way, at least 0.01. Binary
+ * weights, theta = 1 everywhere, are what figure 2 of [FM21] compares with. A cell is active when it is liquid, inside of solids by
+ * extension too, and one of its faces is open.
+ *
+ * Cells are in the order of kind "pressure": red first. c.mobility is exact; the solver's matrix is its rounding to float, which
+ * increments make harmless. */
+#ifndef TL_MODEL_COUPLING_LIQUID_H
+#define TL_MODEL_COUPLING_LIQUID_H
+
+#include "model/coupling/coupling.h"
+#include "model/coupling/rigid_solid.h"
+#include "model/grid/active.h"
+#include "model/grid/transfer.h"
+#include "solve/pressure/problem.h"
+
+#define TL_THETA_LEAST                                                                                                 \
+    0.01 /* costs at most theta rho g dx of pressure; a tenth would cost a tenth [grid-granular spec 3.3] */
+
+typedef struct tl_system {
+    tl_coupling c;
+    tl_active active;         /* cells of the grid in the solver's order */
+    int32_t *of[3];           /* [grid cells] number of a face in the lists, -1: none */
+    int32_t *id;              /* [faces] cell at whose lower end the face lies */
+    int8_t *axis;             /* [faces] */
+    double density;           /* kg/m^3 that scales the solver's units */
+    double *fluid, *mobility; /* as in c */
+    tl_rigid_solid rigid;
+    tl_body_cells wet; /* G^T J of free bodies */
+    /* the solver's matrix */
+    int32_t red;
+    int32_t (*ijk)[3];
+    int32_t *nb[6];
+    float *coef[6], *dir, *ar;
+    double *d;
+} tl_system;
+
+/* What the step knows. phi [cells] m, negative in liquid; open, covers of family "area". Face velocities are not read here. */
+typedef struct tl_liquid_domain {
+    const tl_grid *grid;
+    const tl_faces *faces; /* density */
+    const tl_fractions *fractions;
+    const double *phi;
+    bool binary;
+    /* bodies [rigid count], walls included */
+    int32_t bodies;
+    const tl_vec3 *centre;
+    const double *inv_mass, *inv_inertia;
+} tl_liquid_domain;
+
+talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double dt, tl_arena *a, talus_error *err);
+
+/* Face velocities from the grid's arrays to the lists, and back (only faces of the lists are written). */
+void tl_system_load(const tl_system *s, double *const u[3]);
+void tl_system_store(const tl_system *s, double *const u[3]);
+
+/* The problem without b, bounds and extra part. */
+tl_pressure tl_system_pressure(const tl_system *s);
+
+#endif

@@ -1,0 +1,102 @@
+#include "model/coupling/rigid_solid.h"
+
+#include <string.h>
+
+#include "base/parallel.h"
+
+#define BLOCK 2048 /* rows per partial sum of a gather */
+
+static void sample(const tl_coupled_solid *solid, const double *v, double *y)
+{
+    const tl_rigid_solid *s = solid->ctx;
+#pragma omp parallel for schedule(static) if (s->rows >= TL_PARALLEL_MIN / 4)
+    for (int32_t k = 0; k < s->touched; k++) {
+        int32_t f = s->touch[k];
+        double sum = 0;
+        for (int32_t i = s->first[f]; i < s->first[f + 1]; i++) {
+            const tl_solid_row *r = &s->row[s->by_face[i]];
+            const double *t = v + 6 * (int64_t)r->body;
+            sum += r->weight * t[r->axis] + (r->turn.x * t[3] + r->turn.y * t[4] + r->turn.z * t[5]);
+        }
+        y[f] += sum;
+    }
+}
+
+static void gather_block(const tl_solid_row *row, int32_t count, const double *y, double out[6])
+{
+    memset(out, 0, 6 * sizeof *out);
+    for (int32_t i = 0; i < count; i++) {
+        const tl_solid_row *r = &row[i];
+        double f = y[r->face];
+        out[r->axis] += r->weight * f;
+        out[3] += r->turn.x * f;
+        out[4] += r->turn.y * f;
+        out[5] += r->turn.z * f;
+    }
+}
+
+static void gather(const tl_coupled_solid *solid, const double *y, double *r)
+{
+    const tl_rigid_solid *s = solid->ctx;
+    for (int32_t b = 0; b < s->bodies; b++) {
+        int32_t begin = s->body_first[b], end = s->body_first[b + 1], blocks = (end - begin + BLOCK - 1) / BLOCK;
+#pragma omp parallel for schedule(static) if (blocks > 4)
+        for (int32_t k = 0; k < blocks; k++) {
+            int32_t from = begin + k * BLOCK, to = from + BLOCK < end ? from + BLOCK : end;
+            gather_block(s->row + from, to - from, y, s->blocks + 6 * (int64_t)k);
+        }
+        double *out = r + 6 * (int64_t)b;
+        memset(out, 0, 6 * sizeof *out);
+        for (int32_t k = 0; k < blocks; k++)
+            for (int c = 0; c < 6; c++) out[c] += s->blocks[6 * (int64_t)k + c];
+    }
+}
+
+static void inverse_mass(const tl_coupled_solid *solid, const double *r, double *v)
+{
+    const tl_rigid_solid *s = solid->ctx;
+    for (int32_t b = 0; b < s->bodies; b++) {
+        const double *I = s->inv_inertia + 9 * (int64_t)b, *f = r + 6 * (int64_t)b;
+        double *o = v + 6 * (int64_t)b, t[3] = {f[3], f[4], f[5]};
+        for (int k = 0; k < 3; k++) {
+            o[k] = s->inv_mass[b] * f[k];
+            o[3 + k] = I[3 * k] * t[0] + I[3 * k + 1] * t[1] + I[3 * k + 2] * t[2];
+        }
+    }
+}
+
+tl_coupled_solid tl_rigid_solid_view(const tl_rigid_solid *s)
+{
+    return (tl_coupled_solid){6 * (int64_t)s->bodies, sample, gather, inverse_mass, s};
+}
+
+/* A counting sort keeps the order of bodies on a face. */
+static void sort_by_face(tl_rigid_solid *s)
+{
+    for (int32_t i = 0; i < s->rows; i++) s->first[s->row[i].face + 1]++;
+    for (int32_t f = 0; f < s->faces; f++) {
+        if (s->first[f + 1]) s->touch[s->touched++] = f;
+        s->first[f + 1] += s->first[f];
+    }
+    for (int32_t i = 0; i < s->rows; i++) s->by_face[s->first[s->row[i].face]++] = i;
+    for (int32_t f = s->faces; f > 0; f--) s->first[f] = s->first[f - 1];
+    s->first[0] = 0;
+}
+
+talus_status tl_rigid_solid_build(tl_rigid_solid *out, int32_t bodies, const double *inv_mass,
+                                  const double *inv_inertia, int32_t faces, int32_t rows, tl_solid_row *row,
+                                  tl_arena *a, talus_error *err)
+{
+    *out = (tl_rigid_solid){bodies, faces, rows, row, .inv_mass = inv_mass, .inv_inertia = inv_inertia};
+    out->body_first = TL_TAKE_ZERO(a, int32_t, (int64_t)bodies + 1);
+    out->by_face = TL_TAKE(a, int32_t, rows);
+    out->first = TL_TAKE_ZERO(a, int32_t, (int64_t)faces + 1);
+    out->touch = TL_TAKE(a, int32_t, rows);
+    out->blocks = TL_TAKE(a, double, 6 * ((int64_t)rows / BLOCK + 1));
+    if (!out->body_first || !out->by_face || !out->first || !out->touch || !out->blocks)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d faces of solids", (int)rows);
+    for (int32_t i = 0; i < rows; i++) out->body_first[row[i].body + 1]++;
+    for (int32_t b = 0; b < bodies; b++) out->body_first[b + 1] += out->body_first[b];
+    sort_by_face(out);
+    return TALUS_OK;
+}

@@ -1,0 +1,21 @@
+/* Particle-level density correction: spreads particles that crowd, never pulls any together.
+ *
+ * Advection lets particles drift into clumps although the flow keeps volumes [FM21 4.1.2]. Position-based: the SPH density of each
+ * particle from neighbours within two spacings; where it is above rest, pairs move apart. Centres of mass of pairs stay. Nothing happens where
+ * the material is at rest density or below. Solids push back (particles end outside). */
+#ifndef TL_MODEL_GRID_CORRECT_H
+#define TL_MODEL_GRID_CORRECT_H
+
+#include "model/grid/particles.h"
+#include "model/grid/solids.h"
+
+typedef struct tl_correction {
+    double worst;    /* largest density over rest before, 1 = rest */
+    double furthest; /* m that a particle moved */
+} tl_correction;
+
+/* One or more sweeps over particles at their present places; moves x only. */
+talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, int sweeps, double gap, tl_particles *p,
+                                 tl_arena *a, tl_correction *out, talus_error *err);
+
+#endif

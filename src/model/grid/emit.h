@@ -1,0 +1,32 @@
+/* Particles from fills at the start and from emitters later.
+ *
+ * A particle stands for one lattice cube of its fill, or for an equal share of it (blue noise). Bodies and walls are cut out of fills; where fills overlap, the first
+ * one has the place. Emitters owe rate * dt every step and pay in whole particles, at places of their shape that nothing is near; what
+ * they cannot place stays owed up to the volume of the shape, the rest is refused and counted. So at any time
+ * due = emitted + owed + refused. */
+#ifndef TL_MODEL_GRID_EMIT_H
+#define TL_MODEL_GRID_EMIT_H
+
+#include "model/grid/solids.h"
+#include "model/grid/state.h"
+
+/* First state: particles of all fills, emitters that owe nothing. */
+talus_status tl_grid_state_begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r,
+                                 const tl_motion *motion, talus_error *err);
+
+/* What one step adds. next [scene->emitter_count] becomes the emitters' new state; the new particles are put behind p->count (room is
+ * reserved here), ids from *next_id on. rate, velocity: of each emitter at the start of the step. */
+typedef struct tl_emission {
+    double rate; /* m^3/s */
+    tl_vec3 velocity;
+    bool open; /* start <= t < stop */
+} tl_emission;
+talus_status tl_emitters_read(const tl_scene *s, double t, tl_emission *out, talus_error *err);
+talus_status tl_particles_emit(const tl_scene *s, const tl_grid_frame *f, const tl_solids *solids, const tl_emission *e,
+                               double dt, const tl_emitter_state *now, tl_emitter_state *next, tl_particles *p,
+                               double *next_id, tl_arena *a, talus_error *err);
+
+/* Spacing of particles that a fill or emitter asks for: its own, or half a cell. */
+double tl_spacing_of(const tl_scene *s, double asked);
+
+#endif

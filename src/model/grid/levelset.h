@@ -1,0 +1,24 @@
+/* Where liquid is: a signed distance at cell centres from the filling of cells.
+ *
+ * Differs from [FM21], which averages particle places (Zhu and Bridson): the hat-kernel filling of a half-space at depth d (in cells) is
+ * 1 - (1-d)^2/2, so a filling has a depth. Of a flat pool that is exact whatever the sampling's noise adds up to, and the volume inside the zero
+ * level follows the particles' volume (tests/unit/grid_levelset.c), where radii of particles inflate it. Distances are clamped to one
+ * cell both ways; zero crossings and slopes between a cell inside and one outside are what fractions and ghost-fluid distances need.
+ *
+ * The part of the kernel that lies in solids does not count: filling / (1 - solid share). Cells whose centre is in a solid, up to 1.25 cells
+ * deep, take the value of the nearest place outside, half a particle spacing off the surface; deeper cells, and those that a thin solid
+ * separates from that liquid, are air. */
+#ifndef TL_MODEL_GRID_LEVELSET_H
+#define TL_MODEL_GRID_LEVELSET_H
+
+#include "model/grid/fractions.h"
+
+/* phi [cells] out: m, negative in liquid; ghost: +dx. fill as in tl_faces, solid_cell as in tl_fractions, solid_phi of tl_solids_field,
+ * spacing of particles, m. Without solids solid_cell and solid_phi may be NULL. */
+talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const double *solid_cell, const tl_solids *s,
+                                const float *solid_phi, double spacing, tl_arena *a, double *phi, talus_error *err);
+
+/* Depth in cells of a flat surface whose hat-kernel filling is f: in [-1, 1], 0 at 1/2. */
+double tl_depth_of_fill(double f);
+
+#endif

@@ -1,0 +1,125 @@
+/* Liquid fractions from the distance at cell centres. */
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/sum.h"
+#include "model/grid/eighths.h"
+
+#define ROUNDING 1e-12 /* a surface that ends at an eighth's side leaves nothing in it, not 1e-17 */
+
+/* The eighth of a cell between its centre and a corner: trilinear in the eight centres around that corner. v: values there, bit k of
+ * the index set for the neighbour along axis k (2: x, 1: y, 0: z); the eighth lies at v[0]'s end. */
+static double eighth(const double v[8])
+{
+    int inside = 0;
+    for (int k = 0; k < 8; k++) inside += v[k] < 0;
+    if (inside == 0 || inside == 8) return inside / 8;
+    /* value and slopes at 1/4 along each axis; an eighth is half as wide as the distance of centres */
+    double c = 0, g[3] = {0, 0, 0};
+    for (int k = 0; k < 8; k++) {
+        double wx = k & 4 ? 0.25 : 0.75, wy = k & 2 ? 0.25 : 0.75, wz = k & 1 ? 0.25 : 0.75;
+        c += wx * wy * wz * v[k];
+        g[0] += (k & 4 ? 0.5 : -0.5) * wy * wz * v[k];
+        g[1] += wx * (k & 2 ? 0.5 : -0.5) * wz * v[k];
+        g[2] += wx * wy * (k & 1 ? 0.5 : -0.5) * v[k];
+    }
+    double part = tl_plane_in_cube(c, g);
+    return part < ROUNDING ? 0 : part > 1 - ROUNDING ? 1 : part;
+}
+
+/* Eighths of one block's cells, and of the halves of cells before it. */
+static void block_eighths(const tl_grid *g, const double *around, tl_eighths *out)
+{
+    const int32_t *e = g->f.edge, sx = (e[1] + 2) * (e[2] + 2), sy = e[2] + 2;
+    for (int32_t x = 0; x < out->n[0]; x++)
+        for (int32_t y = 0; y < out->n[1]; y++)
+            for (int32_t z = 0; z < out->n[2]; z++) {
+                /* halo index of the cell, and the way to the corner that the eighth touches */
+                int32_t at = (x + 1) / 2 * sx + (y + 1) / 2 * sy + (z + 1) / 2;
+                int32_t wx = x % 2 ? -sx : sx, wy = y % 2 ? -sy : sy, wz = z % 2 ? -1 : 1;
+                double v[8];
+                for (int k = 0; k < 8; k++) v[k] = around[at + (k & 4 ? wx : 0) + (k & 2 ? wy : 0) + (k & 1 ? wz : 0)];
+                out->part[(x * out->n[1] + y) * out->n[2] + z] = eighth(v);
+            }
+}
+
+/* No surface near: all the same. */
+static int same_sign(int32_t n, const double *v)
+{
+    int32_t inside = 0;
+    for (int32_t i = 0; i < n; i++) inside += v[i] < 0;
+    return inside == 0 ? 0 : inside == n ? 1 : -1;
+}
+
+static void block_fractions(const tl_grid *g, int32_t b, const double *phi, tl_liquid *out)
+{
+    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id);
+    double around[TL_GRID_HALO_MAX];
+    for (int32_t i = 0; i < n; i++) around[i] = phi[id[i]];
+    int same = same_sign(n, around);
+    tl_eighths parts;
+    tl_eighths_begin(g, &parts);
+    if (same < 0) block_eighths(g, around, &parts);
+    for (int32_t p = 0; p < g->f.size; p++) {
+        int32_t cell = b * g->f.size + p;
+        const uint8_t *at = g->place[p];
+        out->cell[cell] = same < 0 ? tl_eighths_cell(&parts, at) : same;
+        for (int k = 0; k < 3; k++) {
+            out->face[k][cell] = same < 0 ? tl_eighths_face(&parts, at, k) : same;
+            if (out->edge[k]) out->edge[k][cell] = same < 0 ? tl_eighths_edge(&parts, at, k) : same;
+        }
+    }
+}
+
+/* 0 or 1 by the sign of the distance at the place itself, the mean of cells around it. */
+static void block_binary(const tl_grid *g, int32_t b, const double *phi, tl_liquid *out)
+{
+    for (int32_t p = 0; p < g->f.size; p++) {
+        int32_t cell = b * g->f.size + p;
+        out->cell[cell] = phi[cell] < 0;
+        for (int k = 0; k < 3; k++) {
+            int i = (k + 1) % 3, j = (k + 2) % 3;
+            int32_t ci = tl_grid_step(g, cell, i, -1), cj = tl_grid_step(g, cell, j, -1);
+            out->face[k][cell] = phi[cell] + phi[tl_grid_step(g, cell, k, -1)] < 0;
+            if (out->edge[k]) out->edge[k][cell] = phi[cell] + phi[ci] + phi[cj] + phi[tl_grid_step(g, ci, j, -1)] < 0;
+        }
+    }
+}
+
+talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binary, bool edges, tl_arena *a,
+                                 tl_liquid *out, talus_error *err)
+{
+    *out = (tl_liquid){.cell = TL_TAKE(a, double, g->cells)};
+    bool good = out->cell != NULL;
+    for (int k = 0; k < 3; k++) {
+        good &= (out->face[k] = TL_TAKE(a, double, g->cells)) != NULL;
+        if (edges) good &= (out->edge[k] = TL_TAKE(a, double, g->cells)) != NULL;
+    }
+    if (!good)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for liquid fractions of %lld cells", (long long)g->cells);
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++) (binary ? block_binary : block_fractions)(g, b, phi, out);
+    int64_t ghost = (int64_t)g->blocks * g->f.size;
+    memset(out->cell + ghost, 0, sizeof(double) * (size_t)g->f.size);
+    for (int k = 0; k < 3; k++) {
+        memset(out->face[k] + ghost, 0, sizeof(double) * (size_t)g->f.size);
+        if (edges) memset(out->edge[k] + ghost, 0, sizeof(double) * (size_t)g->f.size);
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_liquid_volume(const tl_grid *g, const tl_liquid *l, const double *solid_cell, tl_arena *a, double *out,
+                              talus_error *err)
+{
+    size_t mark = tl_arena_mark(a);
+    double *part = TL_TAKE(a, double, g->blocks);
+    if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks");
+#pragma omp parallel for schedule(static) if (g->blocks > 64)
+    for (int32_t b = 0; b < g->blocks; b++) {
+        part[b] = 0;
+        for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) part[b] += l->cell[i] * (1 - solid_cell[i]);
+    }
+    *out = tl_sum(g->blocks, part) * g->f.dx * g->f.dx * g->f.dx;
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}

@@ -1,0 +1,69 @@
+/* Solids as the grid sees them: signed distances of bodies at given poses, and the domain's closed walls.
+ *
+ * Made anew for every set of poses (start of the step, end of the step); cheap. Bodies are those of the scene, by the same numbers.
+ * Static bodies and walls together are "fixed". Distances of bodies are those of contact (tl_collider_distance): exact for boxes,
+ * spheres and shapes of few primitives, a smooth field otherwise. Periodic axes: the nearest image counts. */
+#ifndef TL_MODEL_GRID_SOLIDS_H
+#define TL_MODEL_GRID_SOLIDS_H
+
+#include "model/grid/grid.h"
+#include "model/rigid/rigid.h"
+
+#define TL_SOLID_NONE (-2)
+#define TL_SOLID_WALL (-1)
+
+typedef struct tl_solid {
+    tl_body_kind kind;
+    const tl_collider *collider;
+    tl_pose pose;    /* of the shape's frame */
+    tl_vec3 x, v, w; /* centre, velocity there, spin */
+    tl_box3 bounds;  /* world; infinite on the axes of an unbounded shape */
+    double extent;   /* smallest, m */
+} tl_solid;
+
+typedef struct tl_solids {
+    const tl_grid *g; /* must stay where it is */
+    const tl_grid_frame *f;
+    int32_t count;
+    tl_solid *solid; /* [count] */
+    bool wall[6];    /* closed: x_min, x_max, y_min, ... */
+    tl_box3 box;     /* of the walls */
+    int32_t blocks;  /* of the grid */
+    /* which solids reach each block of a grid, grown by `reach` metres; walls not listed */
+    double reach;
+    int32_t *start; /* [blocks + 1] into `of` */
+    int32_t *of;
+} tl_solids;
+
+/* motion [rigid->scene_count] at the poses wanted; velocities are used by tl_solids_velocity only. */
+talus_status tl_solids_make(tl_solids *out, const tl_grid *g, const tl_rigid *r, const tl_domain_spec *domain,
+                            const tl_motion *motion, tl_arena *a, talus_error *err);
+
+/* Distance to one body (by number), outward unit normal if wanted. */
+double tl_solid_distance(const tl_solids *s, int32_t body, tl_vec3 p, tl_vec3 *normal);
+/* Nearest solid at p: its distance, number (TL_SOLID_WALL, TL_SOLID_NONE) and outward unit normal. Looks at the solids listed for
+ * `block` (the ghost: at all of them); without any within `reach`: TL_SOLID_NONE, and a distance of at least `reach`. */
+double tl_solids_distance(const tl_solids *s, int32_t block, tl_vec3 p, int32_t *which, tl_vec3 *normal);
+/* Velocity of a solid's material at p; walls: 0. */
+tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p);
+
+/* Whether a solid may be within `far` of a place in an existing block. phi: tl_solids_field of these or earlier poses (`far` then includes how far
+ * they moved), NULL: not known. */
+static inline bool tl_solids_near(const tl_solids *s, const tl_grid *g, int32_t block, tl_vec3 p, double far,
+                                  const float *phi)
+{
+    int32_t place = 0;
+    const double at[3] = {p.x, p.y, p.z};
+    if (!phi || far >= s->reach) return true;
+    for (int k = 0; k < 3; k++) {
+        int32_t c = (int32_t)floor(tl_grid_scaled(&g->f, at[k], k)) - g->corner[block][k];
+        c = c < 0 ? 0 : c >= g->f.edge[k] ? g->f.edge[k] - 1 : c;
+        place += c * g->f.stride[k];
+    }
+    return phi[block * g->f.size + place] < far;
+}
+
+/* phi [cells]: distance of cell centres to the nearest solid, clamped to +- reach; ghost: +reach. Only blocks near a surface are evaluated. */
+void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi);
+
+#endif

@@ -1,0 +1,61 @@
+/* The grid engine's part of the state: particles, pressures to start from, what emitters owe. Arrays are listed in tl_state_parts. */
+#ifndef TL_MODEL_GRID_STATE_H
+#define TL_MODEL_GRID_STATE_H
+
+#include "base/status.h"
+#include "math/vec.h"
+
+/* 16 doubles, 2 int32: saved and hashed as plain numbers. */
+typedef struct tl_particle {
+    tl_vec3 x, v;
+    tl_mat3 C;     /* m[a][b] = d v_a / d x_b, 1/s */
+    double volume; /* m^3; mass = volume * density of its material; in 2D of the slab's full thickness */
+    int32_t id;    /* given once, ascending */
+    int32_t material;
+} tl_particle;
+
+typedef struct tl_particles {
+    int64_t count, room;
+    tl_particle *particle;
+} tl_particles;
+
+/* What a cell had at the end of the last step; solvers start from it. */
+typedef struct tl_cell_memory {
+    int64_t key;     /* tl_grid_key */
+    double pressure; /* Pa */
+} tl_cell_memory;
+
+typedef struct tl_emitter_state {
+    double owed; /* m^3 that came due and are not yet particles; less than one particle unless the emitter is blocked */
+    double emitted; /* m^3 since the start, = sum over its particles */
+    double due;     /* m^3 since the start, integral of the rate; = owed + emitted + refused */
+    double refused; /* m^3 that no free place was found for and that were given up (see emit.h) */
+} tl_emitter_state;
+
+/* All doubles, counts included (exact up to 2^53). */
+typedef struct tl_grid_totals {
+    double next_id;        /* of the next particle */
+    double escaped;        /* particles lost since the start */
+    double escaped_volume; /* m^3 of those */
+    double initial_volume; /* m^3 of all fills */
+} tl_grid_totals;
+
+typedef struct tl_grid_state {
+    tl_particles particles;
+    int64_t memories, memory_room;
+    tl_cell_memory *memory; /* [memories] ascending by key */
+    int64_t emitters;
+    tl_emitter_state *emitter; /* [emitters] of the scene */
+    int64_t totals_count;      /* 1; 0 when the engine has no grid */
+    tl_grid_totals *totals;
+} tl_grid_state;
+
+void tl_grid_state_free(tl_grid_state *s); /* leaves {0} */
+
+/* Room for `count` particles; contents stay. */
+talus_status tl_particles_reserve(tl_particles *p, int64_t count, talus_error *err);
+void tl_particles_free(tl_particles *p);
+/* Room for `count` cell memories; contents stay. */
+talus_status tl_grid_state_reserve_memory(tl_grid_state *s, int64_t count, talus_error *err);
+
+#endif

@@ -1,0 +1,316 @@
+#include "model/grid/transfer.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/parallel.h"
+
+#define HALO TL_GRID_HALO_MAX
+
+/* Eight places around a particle on one of the lattices of a block's neighbourhood: of the lowest, and the weights' fractions. */
+typedef struct corner8 {
+    int32_t at;  /* in the halo */
+    double t[3]; /* place between the lower and the upper ones, [0, 1] */
+} corner8;
+
+/* Strides of the halo's lattice. */
+typedef struct halo_shape {
+    int32_t sx, sy, hi[3];
+} halo_shape;
+
+static halo_shape shape_of(const tl_grid *g)
+{
+    const int32_t *e = g->f.edge;
+    return (halo_shape){(e[1] + 2) * (e[2] + 2), e[2] + 2, {e[0], e[1], e[2]}};
+}
+
+/* s: place in cells from the block's corner. axis 0..2: faces of that axis; 3: cell centres. A place beyond the neighbourhood (a
+ * particle that rounding put on its border) counts as on its border. */
+static inline corner8 corners_of(const halo_shape *h, const double s[3], int axis)
+{
+    corner8 out;
+    int32_t i[3];
+    for (int k = 0; k < 3; k++) {
+        double low = k == axis ? s[k] : s[k] - 0.5, down = floor(low);
+        down = down < -1 ? -1 : down > h->hi[k] - 1 ? h->hi[k] - 1 : down;
+        i[k] = (int32_t)down + 1;
+        out.t[k] = low - down;
+    }
+    out.at = i[0] * h->sx + i[1] * h->sy + i[2];
+    return out;
+}
+
+static inline void place_in_block(const tl_grid *g, int32_t block, tl_vec3 x, double s[3])
+{
+    s[0] = tl_grid_scaled(&g->f, x.x, 0) - g->corner[block][0];
+    s[1] = tl_grid_scaled(&g->f, x.y, 1) - g->corner[block][1];
+    s[2] = tl_grid_scaled(&g->f, x.z, 2) - g->corner[block][2];
+}
+
+/* ---- to the grid ---- */
+
+/* What one block's particles add to its neighbourhood. */
+typedef struct gathered {
+    double mass[3][HALO], momentum[3][HALO], fill[HALO], volume[3][HALO];
+} gathered;
+
+static inline void add_to_faces(const halo_shape *h, const double s[3], int axis, double m, const double c[3], double v,
+                                double *restrict mass, double *restrict momentum)
+{
+    corner8 q = corners_of(h, s, axis);
+    double wx[2] = {m * (1 - q.t[0]), m * q.t[0]}, wz[2] = {1 - q.t[2], q.t[2]};
+    double low = v - (c[0] * q.t[0] + c[1] * q.t[1] + c[2] * q.t[2]);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            double w = wx[i] * (j ? q.t[1] : 1 - q.t[1]), u = low + (i ? c[0] : 0) + (j ? c[1] : 0);
+            int32_t at = q.at + i * h->sx + j * h->sy;
+            double w0 = w * wz[0], w1 = w * wz[1];
+            mass[at] += w0;
+            mass[at + 1] += w1;
+            momentum[at] += w0 * u;
+            momentum[at + 1] += w1 * (u + c[2]);
+        }
+}
+
+static inline void add_to_lattice(const halo_shape *h, const double s[3], int axis, double m, double *restrict sum)
+{
+    corner8 q = corners_of(h, s, axis);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            double w = m * (i ? q.t[0] : 1 - q.t[0]) * (j ? q.t[1] : 1 - q.t[1]);
+            int32_t at = q.at + i * h->sx + j * h->sy;
+            sum[at] += w * (1 - q.t[2]);
+            sum[at + 1] += w * q.t[2];
+        }
+}
+
+static void gather_block(const tl_grid *g, int32_t block, const tl_particles *p, const double *rho, bool volumes,
+                         gathered *b)
+{
+    halo_shape h = shape_of(g);
+    double dx = g->f.dx, per_cell = 1 / (dx * dx * dx);
+    memset(b, 0, volumes ? sizeof *b : offsetof(gathered, volume));
+    for (int32_t i = g->first[block]; i < g->first[block + 1]; i++) {
+        const tl_particle *q = &p->particle[i];
+        const double v[3] = {q->v.x, q->v.y, q->v.z};
+        double s[3], m = rho[q->material] * q->volume;
+        place_in_block(g, block, q->x, s);
+        for (int k = 0; k < 3; k++) {
+            const double c[3] = {dx * q->C.m[k][0], dx * q->C.m[k][1], dx * q->C.m[k][2]};
+            add_to_faces(&h, s, k, m, c, v[k], b->mass[k], b->momentum[k]);
+            if (volumes) add_to_lattice(&h, s, k, q->volume, b->volume[k]);
+        }
+        add_to_lattice(&h, s, 3, q->volume * per_cell, b->fill);
+    }
+}
+
+static void add_block(const tl_grid *g, int32_t block, const gathered *b, tl_faces *out)
+{
+    int32_t id[HALO], n = tl_grid_halo(g, block, id);
+    for (int32_t i = 0; i < n; i++)
+        if (b->fill[i] != 0 || b->mass[0][i] != 0 || b->mass[1][i] != 0 || b->mass[2][i] != 0) {
+            for (int k = 0; k < 3; k++) {
+                out->mass[k][id[i]] += b->mass[k][i];
+                out->u[k][id[i]] += b->momentum[k][i];
+                if (out->rest[0]) out->rest[k][id[i]] += b->volume[k][i];
+            }
+            out->fill[id[i]] += b->fill[i];
+        }
+}
+
+/* Momentum over mass. Masses so small that the quotient means nothing count as none. */
+static void divide(const tl_grid *g, tl_faces *out, double tiny)
+{
+    int64_t n = (int64_t)g->blocks * g->f.size;
+#pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++) {
+            double m = out->mass[k][i];
+            if (out->rest[0]) out->rest[k][i] = m > tiny ? m / out->rest[k][i] : out->rho0;
+            if (m > tiny)
+                out->u[k][i] /= m;
+            else
+                out->mass[k][i] = out->u[k][i] = 0;
+        }
+}
+
+/* A face with less than this part of a cell's mass has none: its velocity is noise of 1e-16 over nothing. */
+#define TINY_MASS 1e-12
+
+talus_status tl_particles_to_grid(const tl_grid *g, const tl_particles *p, const double *rho, int materials,
+                                  tl_arena *a, tl_faces *out, talus_error *err)
+{
+    bool volumes = false;
+    double rho0 = INFINITY;
+    for (int k = 0; k < materials; k++) {
+        volumes |= rho[k] != rho[0];
+        rho0 = fmin(rho0, rho[k]);
+    }
+    *out = (tl_faces){.rho0 = materials ? rho0 : 0};
+    bool good = true;
+    for (int k = 0; k < 3; k++) {
+        good &= (out->mass[k] = TL_TAKE_ZERO(a, double, g->cells)) != NULL;
+        good &= (out->u[k] = TL_TAKE_ZERO(a, double, g->cells)) != NULL;
+        if (volumes) good &= (out->rest[k] = TL_TAKE_ZERO(a, double, g->cells)) != NULL;
+    }
+    good &= (out->fill = TL_TAKE_ZERO(a, double, g->cells)) != NULL;
+    if (!good) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for velocities on %lld cells", (long long)g->cells);
+
+    for (int32_t c = 0; c < g->colours; c++) {
+        int32_t from = g->colour_start[c], to = g->colour_start[c + 1];
+#pragma omp parallel for schedule(dynamic) if (to - from > 1)
+        for (int32_t i = from; i < to; i++) {
+            int32_t b = g->by_colour[i];
+            if (g->first[b] == g->first[b + 1]) continue;
+            gathered mine;
+            gather_block(g, b, p, rho, volumes, &mine);
+            add_block(g, b, &mine, out);
+        }
+    }
+    if (p->count) divide(g, out, TINY_MASS * rho0 * g->f.dx * g->f.dx * g->f.dx);
+    return TALUS_OK;
+}
+
+/* ---- back to particles ---- */
+
+/* Velocities around a block; faces that are not known are 0 in both. */
+typedef struct scattered {
+    double u[3][HALO];
+    uint8_t known[3][HALO];
+} scattered;
+
+static void read_block(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3], scattered *b)
+{
+    int32_t id[HALO], n = tl_grid_halo(g, block, id);
+    for (int k = 0; k < 3; k++)
+        for (int32_t i = 0; i < n; i++) {
+            bool there = tl_grid_exists(g, id[i]) && (!known || known[k][id[i]]);
+            b->u[k][i] = there ? u[k][id[i]] : 0;
+            b->known[k][i] = there;
+        }
+}
+
+/* Values at the eight corners, z fastest; unknown ones become the mean of the known, by weight. False: none is known. */
+static inline bool corner_values(const halo_shape *h, const corner8 *q, const double *u, const uint8_t *known,
+                                 double out[8])
+{
+    int count = 0;
+    for (int k = 0; k < 8; k++) {
+        int32_t at = q->at + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1);
+        out[k] = u[at];
+        count += known[at];
+    }
+    if (count == 8) return true;
+    double sum = 0, weight = 0;
+    for (int k = 0; k < 8; k++) {
+        int32_t at = q->at + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1);
+        double w = (k & 4 ? q->t[0] : 1 - q->t[0]) * (k & 2 ? q->t[1] : 1 - q->t[1]) * (k & 1 ? q->t[2] : 1 - q->t[2]);
+        if (!known[at]) continue;
+        sum += w * out[k];
+        weight += w;
+    }
+    if (!(weight > 1e-9)) return false;
+    for (int k = 0; k < 8; k++) {
+        int32_t at = q->at + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1);
+        if (!known[at]) out[k] = sum / weight;
+    }
+    return true;
+}
+
+/* Value and, if wanted, gradient per cell of the trilinear interpolant. */
+static inline double interpolate(const double u[8], const double t[3], double *gradient)
+{
+    double z[4], dz[4];
+    for (int k = 0; k < 4; k++) {
+        dz[k] = u[2 * k + 1] - u[2 * k];
+        z[k] = u[2 * k] + t[2] * dz[k];
+    }
+    double d0 = z[1] - z[0], d1 = z[3] - z[2];
+    double y0 = z[0] + t[1] * d0, y1 = z[2] + t[1] * d1;
+    if (gradient) {
+        double e0 = dz[0] + t[1] * (dz[1] - dz[0]), e1 = dz[2] + t[1] * (dz[3] - dz[2]);
+        gradient[0] = y1 - y0;
+        gradient[1] = d0 + t[0] * (d1 - d0);
+        gradient[2] = e0 + t[0] * (e1 - e0);
+    }
+    return y0 + t[0] * (y1 - y0);
+}
+
+static void to_particle(const tl_grid *g, int32_t block, const halo_shape *h, const scattered *b, tl_particle *p)
+{
+    double s[3], u[8], v[3] = {p->v.x, p->v.y, p->v.z}, per_m = 1 / g->f.dx;
+    place_in_block(g, block, p->x, s);
+    for (int k = 0; k < 3; k++) {
+        corner8 q = corners_of(h, s, k);
+        double gradient[3] = {0, 0, 0};
+        if (corner_values(h, &q, b->u[k], b->known[k], u)) v[k] = interpolate(u, q.t, gradient);
+        for (int j = 0; j < 3; j++) p->C.m[k][j] = j == g->f.flat_axis ? 0 : gradient[j] * per_m;
+    }
+    p->v = (tl_vec3){v[0], v[1], v[2]};
+}
+
+void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const known[3], tl_particles *p)
+{
+    halo_shape h = shape_of(g);
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++) {
+        if (g->first[b] == g->first[b + 1]) continue;
+        scattered around;
+        read_block(g, b, u, known, &around);
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) to_particle(g, b, &h, &around, &p->particle[i]);
+    }
+}
+
+/* ---- anywhere ---- */
+
+/* Block that holds a cell, walking from `near` by at most one block per axis where possible. */
+static int32_t cell_near(const tl_grid *g, int32_t block, const int32_t c[3])
+{
+    int32_t by[3], place = 0;
+    for (int k = 0; k < 3; k++) {
+        int32_t e = g->f.edge[k], local = c[k] - g->corner[block][k];
+        by[k] = (local >= e) - (local < 0);
+        if (local < -e || local >= 2 * e) return tl_grid_cell(g, c[0], c[1], c[2]);
+        place += (local - by[k] * e) * g->f.stride[k];
+    }
+    return g->near[block][TL_GRID_SELF + 9 * by[0] + 3 * by[1] + by[2]] * g->f.size + place;
+}
+
+static bool velocity_from(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3], tl_vec3 x,
+                          double v[3])
+{
+    const double at[3] = {x.x, x.y, x.z};
+    bool all = true;
+    for (int k = 0; k < 3; k++) {
+        int32_t low[3];
+        double t[3], sum = 0, weight = 0;
+        for (int j = 0; j < 3; j++) {
+            double s = tl_grid_scaled(&g->f, at[j], j) - (j == k ? 0 : 0.5), down = floor(s);
+            if (!(fabs(down) < TL_GRID_FAR)) return false;
+            low[j] = (int32_t)down;
+            t[j] = s - down;
+        }
+        for (int c = 0; c < 8; c++) {
+            const int32_t cell[3] = {low[0] + (c >> 2), low[1] + (c >> 1 & 1), low[2] + (c & 1)};
+            int32_t id = cell_near(g, block, cell);
+            double w = (c & 4 ? t[0] : 1 - t[0]) * (c & 2 ? t[1] : 1 - t[1]) * (c & 1 ? t[2] : 1 - t[2]);
+            if (!tl_grid_exists(g, id) || (known && !known[k][id])) continue;
+            sum += w * u[k][id];
+            weight += w;
+        }
+        if (weight > 1e-9)
+            v[k] = sum / weight;
+        else
+            all = false;
+    }
+    return all;
+}
+
+bool tl_grid_velocity(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3], tl_vec3 x,
+                      tl_vec3 *v)
+{
+    double out[3] = {v->x, v->y, v->z};
+    bool all = g->blocks > 0 && velocity_from(g, block, u, known, x, out);
+    *v = tl_vec3_load(out);
+    return all;
+}

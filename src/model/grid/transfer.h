@@ -1,0 +1,49 @@
+/* Particles to faces and back, with affine velocities [Jiang2015], hat kernels (trilinear).
+ *
+ * To the grid: mass and momentum on faces, filling at cell centres. Scatter by blocks of one colour after the other into a private buffer, so
+ * the order of additions does not depend on threads. Mass, momentum and angular momentum are those of the particles to rounding
+ * (tests/unit/grid_transfer.c). Back: velocity and gradient of the interpolant: affine fields return exactly. */
+#ifndef TL_MODEL_GRID_TRANSFER_H
+#define TL_MODEL_GRID_TRANSFER_H
+
+#include "model/grid/particles.h"
+#include "model/grid/solids.h"
+
+typedef struct tl_faces {
+    double *mass[3]; /* [cells] kg */
+    double *u[3];    /* [cells] m/s; 0 where mass is 0 */
+    double *rest
+        [3]; /* [cells] mean density of the material on the face, kg/m^3; NULL when all materials in use have rho0 */
+    double rho0;  /* kg/m^3: the density, or the smallest of several */
+    double *fill; /* [cells] particle volume per cell volume at cell centres: density / rho0 of one material */
+} tl_faces;
+
+/* rho [materials]. Arrays of `out` in the arena. p sorted as for tl_grid_build. */
+talus_status tl_particles_to_grid(const tl_grid *g, const tl_particles *p, const double *rho, int materials,
+                                  tl_arena *a, tl_faces *out, talus_error *err);
+
+/* New velocities and gradients from u [3][cells], in place. known [3][cells]: faces with 0 do not count (tl_extrapolate leaves the layer there);
+ * NULL: all count. A particle with no known face around keeps its velocity and loses its gradient. */
+void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const known[3], tl_particles *p);
+
+typedef struct tl_advected {
+    int64_t clipped; /* particles that a solid stopped */
+    double deepest;  /* m inside of a solid before they were put out */
+} tl_advected;
+/* Move particles by dt through u: midpoint rule, starting with their own velocities (which are u at their places after tl_grid_to_particles).
+ * The way stops at solids at their end poses, slides along them, and ends `gap` metres outside; there the velocity loses what points into the solid, and
+ * keeps the rest. Velocities are otherwise untouched. `end` NULL: no solids. solid_phi: tl_solids_field at the start poses; travel: how far any
+ * solid's surface moved since, m, at most. */
+tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
+                                const float *solid_phi, double travel, double gap, double dt, tl_particles *p);
+
+/* Put a particle `gap` outside of whatever solid is nearest, again while that puts it into another; its velocity loses what points into
+ * it. False: it was outside. `deepest` grows to how far it had to go. block: as in tl_solids_distance. */
+bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_particle *p, double *deepest);
+
+/* Velocity interpolated anywhere; `block`: one nearby, to look from. Unknown faces do not count; an axis without a known face keeps
+ * what v had. False: there was such an axis. */
+bool tl_grid_velocity(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3], tl_vec3 x,
+                      tl_vec3 *v);
+
+#endif

@@ -1,0 +1,40 @@
+/* What acts between particles besides pressure and friction: smoothing, viscosity, surface tension. All of it between pairs with opposite
+ * forces, so momentum is kept to rounding. Read after tl_sph_contacts, before tl_sph_system: it changes predicted velocities. */
+#ifndef TL_MODEL_SPH_FORCES_H
+#define TL_MODEL_SPH_FORCES_H
+
+#include "model/sph/sph.h"
+#include "solve/linear/problem.h"
+
+/* XSPH: v_i += share sum_j V0 W_ij (v_j - v_i), weighted by masses where liquids differ. Takes the noise out of inviscid liquid; as a
+ * viscosity it depends on the step's length. */
+talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err);
+
+/* Pairwise cohesion within a material: attracts beyond 0.7 h, repels below, shape of [Akinci2013]. Its strength follows from the work of
+ * parting a cubic lattice of particles along a plane, which is twice the surface tension, N/m. Liquid does not wet solids. */
+talus_status tl_sph_tension(tl_sph_step *s, talus_error *err);
+
+/* Newtonian viscosity by the pairwise Laplacian of [Morris1997], backward Euler, no slip on solids:
+ *
+ *     (M + dt K) x = M v*      x: velocities of liquid (3 each), then of bodies (v and w about the centre of mass, 6 each)
+ *
+ * K is symmetric positive semidefinite, free bodies are part of it, others are given. The system is scaled by its diagonal. */
+typedef struct tl_sph_viscosity {
+    tl_sph_step *step;
+    tl_space space;
+    double *x;                  /* [n] scaled: start in, answer out */
+    double *b, *scale;          /* [n] */
+    float *k, *k_edge, *k_near; /* N s/m per pair, times dt: as neighbour, edge_pair, near_pair */
+    int32_t *edge_of;           /* [fluid] number among edges, -1: none */
+    tl_vec3 *v;                 /* [fluid] scratch of a product */
+    tl_vec3 *body_v, *body_w;   /* [bodies] scratch */
+    tl_sph_force *chunk, *drag; /* [chunks]; [bodies] mean force of viscosity on bodies, N and N m, after apply */
+    tl_mat3 *inertia;           /* [bodies] world frame */
+} tl_sph_viscosity;
+
+/* `v` and `out` point into the step's arena and into each other; `v` must stay where it is. */
+talus_status tl_sph_viscosity_begin(tl_sph_viscosity *v, tl_sph_step *s, tl_linear *out, talus_error *err);
+/* Velocities of the step from the forces that belong to x. */
+void tl_sph_viscosity_apply(tl_sph_viscosity *v, tl_sph_step *s);
+
+#endif

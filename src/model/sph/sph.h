@@ -1,0 +1,288 @@
+/* Particles of the SPH engine: samples of bodies, neighbours, volumes, forces, and the system that pressure and friction solve.
+ * [Probst2023], with the corrections listed below.
+ *
+ * One spacing h. Fluid fills volumes; bodies and walls are sampled on their surface. Unknowns of a step: a pressure p >= 0 per fluid
+ * particle and per surface particle of a free body that has solid neighbours (a "contact"), and a friction force lambda, N, per
+ * contact. Kinematic and static surfaces have no unknowns, their pressure is 0.
+ *
+ *     Verr_i = 1 - V0_i/V_i - V0_i dt sum_j (v_i - v_j).grad W_ij      >= 0, complementary to p_i
+ *     v_tan  = slip velocity at a contact                               opposed to lambda, |lambda| <= mu |F_N|
+ *
+ * A step calls, in this order:
+ *     tl_sph_begin        positions of surface particles, fluid sorted by cells
+ *     tl_sph_neighbours   pairs, gradients, volumes of fluid
+ *     tl_sph_contacts     volumes, normals and friction coefficients of contacts
+ *     (the step predicts velocities: writes v, body_v, body_w)
+ *     tl_sph_system       diagonals, and the volume errors and slips of the predicted velocities
+ *     tl_sph_warm_start   x from the state
+ *     (the step solves tl_sph_problem)
+ *     tl_sph_finish       velocities and forces, in double
+ *     tl_sph_remember     warm starts for the next step
+ * Which method solves, how long a step is, viscosity, motion and commit are the step's (src/step/sph.c).
+ *
+ * Differs from [Probst2023]: (3.15) ends with V0_f^2 p_f, (A.8b) has its gradient turned round, p = 0 on all that has no unknowns (the
+ * appendix says otherwise in words, not in formulas), the contact volume of (3.23) is summed directly, the coefficient of friction
+ * belongs to a pair of bodies, slip is the kernel-weighted mean of velocity differences. tests/unit/sph_system.c has the proofs.
+ *
+ * Same bits for any number of threads: every output has one owner, sums over bodies go in fixed chunks. */
+#ifndef TL_MODEL_SPH_H
+#define TL_MODEL_SPH_H
+
+#include "model/rigid/rigid.h"
+#include "model/sph/kernel.h"
+#include "model/sph/state.h"
+#include "solve/fixedpoint/problem.h"
+
+/* ---- constant in a run ---- */
+
+/* Particles on the surface of one shape, shared by its bodies. */
+typedef struct tl_sph_surface {
+    int32_t count;
+    tl_vec3 *at, *normal; /* shape's frame; outward */
+    double *V0;           /* m^3: gamma / (sum of W over the surface's own particles) */
+} tl_sph_surface;
+
+typedef struct tl_sph_body {
+    int32_t surface;
+    int32_t first, count; /* its particles' numbers; of static bodies: count only, they are sorted by place */
+    bool thin;            /* somewhere thinner than 2 h: squeezed from both sides it keeps more distance */
+} tl_sph_body;
+
+/* Where the particles of sorted arrays begin, by cells of edge 2h: x fastest. Particles outside of the table are in its border cells, which
+ * keeps neighbours in neighbouring cells. */
+typedef struct tl_sph_cells {
+    int32_t low[3], n[3]; /* first cell: floor(place / 2h); counts */
+    int32_t *start;       /* [n0 n1 n2 + 1] */
+} tl_sph_cells;
+
+/* Sorted particles as the search sees them: places in their cell, in units of 2h / 2^22, so that differences are exact. */
+typedef struct tl_sph_sorted {
+    int32_t count;
+    tl_sph_cells cells;
+    int32_t *cell[3]; /* [count] the true one, also of particles outside of the table */
+    float *at[3];     /* [count] */
+    int32_t *number;  /* [count] who it is; NULL: itself */
+} tl_sph_sorted;
+
+typedef enum tl_sph_sampling { TL_SPH_LATTICE, TL_SPH_POISSON } tl_sph_sampling;
+
+typedef struct tl_sph_options {
+    double gamma; /* rest volume of surface samples */
+    double inset; /* of samples below a surface, in h */
+    tl_sph_sampling
+        sampling; /* boxes are always lattices and spheres spirals with LATTICE; all is random with POISSON */
+} tl_sph_options;
+
+/* The particles that have numbers, "solids": of free bodies from 0, of kinematic ones from free_count, of static ones and walls from
+ * free_count + kinematic_count =: moving. */
+typedef struct tl_sph {
+    double h;  /* m */
+    double V0; /* of a fluid particle, h^3 */
+    tl_sph_kernel kernel;
+    tl_sph_options options;
+    int32_t surfaces, bodies;
+    tl_sph_surface *surface;
+    tl_sph_body *body; /* [bodies] of tl_rigid, walls included */
+    int32_t free_count, kinematic_count, static_count;
+    int32_t *body_of;    /* [free + kinematic + static] */
+    tl_vec3 *fixed;      /* [static_count] world */
+    tl_sph_sorted walls; /* the static ones */
+    tl_arena memory;     /* of everything here */
+} tl_sph;
+
+/* Defaults of the scene: inset 0.5 with liquid and 0.4 without, where it names none. */
+tl_sph_options tl_sph_options_of(const tl_scene *s);
+/* `o` NULL: the scene's. Boxes: lattice of round(L/h) intervals per edge, edges and corners included. Spheres: Fibonacci spiral. Closed
+ * walls of the domain: lattices. Unbounded shapes are sampled in the domain, or around everything else. Other shapes: marched
+ * surface. Thin bodies have less inset, so that two sides stay 2h apart where they can. */
+talus_status tl_sph_create(tl_sph *out, const tl_scene *s, const tl_rigid *r, const tl_sph_options *o,
+                           talus_error *err);
+void tl_sph_free(tl_sph *s); /* leaves {0} */
+
+/* Fluid of the scene's fills at t = 0. */
+talus_status tl_sph_state_begin(tl_sph_state *out, const tl_sph *c, const tl_scene *s, talus_error *err);
+
+/* ---- one step ---- */
+
+/* What the step knows of bodies, [rigid->count], walls included (a wall rests at the origin). */
+typedef struct tl_sph_bodies {
+    const tl_motion *motion;    /* at the start of the step; v and w of kinematic ones lead to their next pose */
+    const double *inv_mass;     /* 0 unless free */
+    const tl_mat3 *inv_inertia; /* world frame; 0 unless free */
+    const double *friction;     /* each one's own */
+} tl_sph_bodies;
+
+/* Fluid neighbour of a fluid particle: h^4 grad_i W_ij / TL_SPH_G_UNIT in whole numbers, and its place among the candidates of the
+ * particle's cell. 8 bytes, because the sweeps over pairs wait for memory. Rounding is a fault of 1.5e-5 of the steepest gradient
+ * in the constraint's direction; both sides of a pair round alike, so the system stays symmetric and momentum is kept. */
+typedef struct tl_sph_link {
+    int16_t g[3];
+    uint16_t place;
+} tl_sph_link;
+#define TL_SPH_G_UNIT (0.3184 / 32767) /* the steepest, at r = 2h/3, is 1/pi */
+#define TL_SPH_PLACES 65535            /* candidates, at most */
+#define TL_SPH_LINKS_BEYOND 4          /* empty ones after the last: sums read four at a time */
+
+/* Fluid in one cell, and the fluid around it: up to 9 rows of sorted particles, in this order its candidates. */
+typedef struct tl_sph_cell {
+    int32_t first, count;
+    int32_t row[9], length[9];
+} tl_sph_cell;
+
+/* Neighbour j of i, where one of them is a surface particle. */
+typedef struct tl_sph_pair {
+    float g[3]; /* h^4 grad_i W_ij; g_ji = -g_ij exactly */
+    int32_t j;
+} tl_sph_pair;
+
+static inline tl_vec3 tl_sph_pair_g(const tl_sph_pair *p)
+{
+    return (tl_vec3){(double)p->g[0], (double)p->g[1], (double)p->g[2]};
+}
+
+/* Solid neighbour of a contact. */
+typedef struct tl_sph_touch {
+    tl_vec3 g;     /* grad_r W_rj */
+    double w;      /* W_rj, 1/m^3 */
+    tl_vec3 arm;   /* x_j - centre of its body */
+    int32_t body;  /* of j */
+    int32_t other; /* its number among contacts; -1: no unknowns */
+} tl_sph_touch;
+
+/* A surface particle of a free body with neighbours in fluid or on other bodies. */
+typedef struct tl_sph_near {
+    int32_t particle, body;
+    int32_t contact; /* number among contacts, -1: none */
+    int32_t zero;
+    tl_vec3 arm; /* x - centre of mass */
+} tl_sph_near;
+
+/* A near particle with solid neighbours. D = 0: it has no weight, its pressure stays 0. */
+typedef struct tl_sph_contact {
+    int32_t near, body;
+    double V0, V, Vt; /* m^3: at rest, now, of the solid neighbours alone */
+    double force;     /* |F_N| / p, m^2 */
+    tl_vec3 normal;   /* of F_N: into the body; 0: not defined, no friction */
+    double mu;        /* mean over its neighbours */
+    double D, Dl;     /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
+    double Verr;      /* of the predicted velocities */
+    tl_vec3 slip;     /* relative velocity of the predicted velocities, not yet projected */
+} tl_sph_contact;
+
+/* Contacts or near particles that are summed together: of one body, at most TL_SPH_CHUNK. */
+#define TL_SPH_CHUNK 256
+typedef struct tl_sph_chunk {
+    int32_t body, begin, end; /* near particles */
+} tl_sph_chunk;
+
+typedef struct tl_sph_force {
+    tl_vec3 force, torque; /* about the centre of mass */
+} tl_sph_force;
+
+typedef struct tl_sph_step {
+    const tl_sph *sph;
+    const tl_scene *scene;
+    const tl_rigid *rigid;
+    tl_sph_bodies bodies;
+    tl_arena *arena;
+    double dt;
+    /* set by the step before tl_sph_system; tl_sph_begin sets the defaults */
+    double relax;    /* nu of the projected step, 0.5; above 0.7 it may diverge */
+    double push_out; /* fastest that overlaps of bodies are taken apart, m/s; 0.5 */
+    bool midpoint;   /* slip at the middle of pairs: symmetric, but balls roll wrong */
+
+    /* begin */
+    int32_t fluid;
+    tl_sph_particle *particle;    /* [fluid] sorted by cells */
+    tl_vec3 *v;                   /* [fluid] as the particles', then as the step predicts */
+    float *inv_m;                 /* [fluid] 1/kg */
+    bool one_mass;                /* the same for all */
+    tl_vec3 *x;                   /* [free + kinematic] world */
+    tl_vec3 *body_v, *body_w;     /* [bodies] as in bodies.motion, then as the step predicts */
+    tl_sph_sorted liquid, moving; /* moving: free, then kinematic, by cell */
+
+    /* neighbours */
+    int32_t cells, candidates; /* candidates: most of a cell */
+    tl_sph_cell *cell;         /* [cells] rising first */
+    int64_t *start; /* [fluid + 1] into link and neighbour: fluid neighbours of fluid, itself is not among them */
+    tl_sph_link *link;
+    int32_t *neighbour; /* their numbers */
+    float *density;     /* [fluid] V0/V_i: 1 at rest */
+    float (*sum_g)[4];  /* [fluid] sum of g over all neighbours; [3]: sum of |g|^2 m_i/m_j over fluid ones */
+    int32_t edges;      /* fluid particles with solid neighbours */
+    int32_t *edge;      /* [edges] rising */
+    int64_t *
+        edge_start; /* [2 edges + 1] into edge_pair: near neighbours of edge e from 2e, kinematic and static ones from 2e + 1 */
+    tl_sph_pair *edge_pair; /* j: number among near, or solid number */
+    int32_t nears;
+    tl_sph_near *near;      /* [nears] rising particle, so by body */
+    int64_t *near_start;    /* [nears + 1] into near_pair */
+    tl_sph_pair *near_pair; /* j: fluid */
+    int32_t contacts;
+    tl_sph_contact *contact; /* [contacts] rising near */
+    int64_t *touch_start;    /* [contacts + 1] */
+    tl_sph_touch *touch;
+    int32_t *near_of;                                   /* [free] number among near, or -1 */
+    int32_t *count_touch, *count_wet, (*count_edge)[2]; /* of the search */
+    int32_t chunks;
+    tl_sph_chunk *chunk; /* [chunks] rising body */
+
+    /* system */
+    double *D;    /* [fluid] d Verr / dp, 1/Pa, with its floor */
+    double *Verr; /* [fluid] of the predicted velocities */
+
+    /* problem: scratch of an evaluation */
+    tl_space space;
+    float *p;             /* [fluid] */
+    float (*gathered)[4]; /* [threads][candidates, and room] */
+    float (*a)[4];        /* [fluid] velocity that pressure adds, m/s; [3] is 0 */
+    tl_vec3 *dv;          /* [fluid] the same in double, for residual and finish */
+    tl_sph_force *chunk_sum;
+    tl_vec3 *add_v, *add_w; /* [bodies] velocity that pressure and friction add */
+    int32_t *active;        /* [bodies] n_R: contacts that push */
+    double error[3];        /* mean errors of fluid, contact and friction at the last measure */
+
+    /* finish */
+    tl_sph_force *contact_force, *fluid_force; /* [bodies] on them, N and N m; on kinematic and static ones too */
+} tl_sph_step;
+
+/* h^4 grad_i W_ij of a pair of fluid particles; j = neighbour[k]. */
+static inline tl_vec3 tl_sph_link_g(const tl_sph_step *s, int64_t k)
+{
+    const int16_t *g = s->link[k].g;
+    return (tl_vec3){TL_SPH_G_UNIT * g[0], TL_SPH_G_UNIT * g[1], TL_SPH_G_UNIT * g[2]};
+}
+
+static inline tl_vec3 tl_sph_solid(const tl_sph_step *s, int32_t number) /* world place of a surface particle */
+{
+    int32_t moving = s->sph->free_count + s->sph->kinematic_count;
+    return number < moving ? s->x[number] : s->sph->fixed[number - moving];
+}
+
+/* Positions that are not finite, or farther than 2^23 cells from the origin, are bad input with the particle's or body's name. */
+talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene, const tl_rigid *r,
+                          const tl_sph_state *state, const tl_sph_bodies *bodies, double dt, tl_arena *a,
+                          talus_error *err);
+talus_status tl_sph_neighbours(tl_sph_step *s, talus_error *err);
+talus_status tl_sph_contacts(tl_sph_step *s, talus_error *err);
+talus_status tl_sph_system(tl_sph_step *s, talus_error *err);
+
+/* The system as a problem; `out` points into `s`.
+ *     x [n]  pressures of fluid, pressures of contacts, lambda of contacts (3 each);   n = fluid + 4 contacts
+ *     r [n]  Verr of fluid, Verr of contacts, v_tan of contacts
+ * Fluid is evaluated in float (errors of Verr below 1e-6), contacts in double. measure: the largest of s->error, each a mean of
+ * Fischer-Burmeister values without dimension: fluid over all, contacts over active ones, friction over active ones. */
+talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err);
+/* Verr and v_tan in double, as finish would move things; for certificates and tests. r [n]. */
+void tl_sph_residual(tl_sph_step *s, const double *x, double *r);
+
+/* x [n] from the last step: pressures of fluid times `keep`, those of contacts as they were, lambda in the new tangent plane and cone. */
+void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double keep, double *x);
+
+/* Velocities after the step's pressures and friction: v, body_v, body_w, and the forces on bodies. Momentum is kept to rounding. */
+void tl_sph_finish(tl_sph_step *s, const double *x);
+
+/* Memories of x into out [contacts]; returns how many there are. */
+int64_t tl_sph_remember(const tl_sph_step *s, const double *x, tl_sph_memory *out);
+
+#endif

@@ -1,0 +1,267 @@
+/* Contacts, diagonals, and errors of the predicted velocities: all that is constant while pressures and friction are solved. */
+#include <math.h>
+
+#include "base/parallel.h"
+#include "model/sph/sph.h"
+
+#define NORMAL_LEAST 1e-3  /* V0^2/h^4: shorter sums of gradients have no direction */
+#define FLUID_FLOOR 0.1    /* of a lattice's diagonal: fluid between two solids may have none of its own */
+#define CONTACT_FLOOR 1e-4 /* of the largest of the body */
+/* Of an overlap that one step takes away. Differs from [Probst2023], where it is all of it: what a solve leaves undone then comes back twice as
+ * large in the next one, and stacks tremble (validate V13). */
+#define OVERLAP_SHARE 0.2
+#define PUSH_SHARE 0.7 /* of h/(dt v): density that changes when two flat surfaces approach, for vcor [measured] */
+#define PARALLEL_CONTACTS 500
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the system of particles");
+}
+
+/* ---- contacts ---- */
+
+/* Friction between two bodies; walls are -1 to the scene. */
+static double pair_friction(const tl_sph_step *s, int32_t a, int32_t b)
+{
+    int32_t count = s->rigid->scene_count;
+    double own[2] = {s->bodies.friction[a], s->bodies.friction[b]}, friction, restitution;
+    tl_scene_pair(s->scene, a < count ? a : -1, b < count ? b : -1, own, &friction, &restitution);
+    return friction;
+}
+
+static void contact_volumes(const tl_sph_step *s, int32_t k)
+{
+    const tl_sph *c = s->sph;
+    tl_sph_contact *r = &s->contact[k];
+    const tl_sph_body *body = &c->body[r->body];
+    r->V0 = c->surface[body->surface].V0[s->near[r->near].particle - body->first];
+    double w = 0, mu = 0, last_mu = 0;
+    int32_t last = -1;
+    tl_vec3 g = {0, 0, 0};
+    for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
+        const tl_sph_touch *j = &s->touch[t];
+        if (j->body != last) last_mu = pair_friction(s, r->body, last = j->body);
+        w += j->w;
+        mu += last_mu * j->w;
+        g = tl_vec3_add(g, j->g);
+    }
+    r->V = 1 / (c->options.gamma / r->V0 + w);
+    r->Vt = w > 0 ? 1 / w : 0;
+    r->mu = w > 0 ? mu / w : 0;
+    r->force = r->V0 * r->V0 * tl_vec3_norm(g);
+    double h = c->h;
+    if (r->force < NORMAL_LEAST * r->V0 * r->V0 / (h * h * h * h))
+        r->mu = 0;
+    else
+        r->normal = tl_vec3_normalize(tl_vec3_neg(g));
+}
+
+talus_status tl_sph_contacts(tl_sph_step *s, talus_error *err)
+{
+    (void)err;
+#pragma omp parallel for schedule(static) if (s->contacts >= PARALLEL_CONTACTS)
+    for (int32_t k = 0; k < s->contacts; k++) contact_volumes(s, k);
+    return TALUS_OK;
+}
+
+/* ---- diagonals ---- */
+
+/* Response of a body to unit pressure: |G|^2/M + T.I^-1 T for the force G at moment T. */
+static double response(const tl_sph_step *s, int32_t body, tl_vec3 G, tl_vec3 T)
+{
+    return s->bodies.inv_mass[body] * tl_vec3_norm2(G) +
+           tl_vec3_dot(T, tl_mat3_mul_vec(s->bodies.inv_inertia[body], T));
+}
+
+/* Neighbours are sorted by body, so every body is one run of them. */
+static double edge_response(const tl_sph_step *s, int32_t e)
+{
+    double sum = 0;
+    tl_vec3 G = {0, 0, 0}, T = {0, 0, 0};
+    for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 1]; k++) {
+        const tl_sph_near *n = &s->near[s->edge_pair[k].j];
+        tl_vec3 g = tl_sph_pair_g(&s->edge_pair[k]);
+        G = tl_vec3_add(G, g);
+        T = tl_vec3_add(T, tl_vec3_cross(n->arm, g));
+        bool last = k + 1 == s->edge_start[2 * e + 1] || s->near[s->edge_pair[k + 1].j].body != n->body;
+        if (!last) continue;
+        sum += response(s, n->body, G, T);
+        G = T = (tl_vec3){0, 0, 0};
+    }
+    return sum;
+}
+
+/* sum of |h^4 grad W|^2 over a cubic lattice of spacing h. */
+static double lattice_squares(void)
+{
+    tl_sph_kernel k = tl_sph_kernel_of(1);
+    double sum = 0;
+    for (int i = -2; i <= 2; i++)
+        for (int j = -2; j <= 2; j++)
+            for (int l = -2; l <= 2; l++) {
+                double r2 = i * i + j * j + l * l, slope = tl_sph_slope(k, sqrt(r2));
+                sum += slope * slope * r2;
+            }
+    return sum;
+}
+
+static void fluid_diagonals(tl_sph_step *s)
+{
+    double scale = s->dt * s->dt * s->sph->h, floor = FLUID_FLOOR * lattice_squares();
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < s->fluid; i++) {
+        const float *G = s->sum_g[i];
+        double G2 = (double)(G[0] * G[0] + G[1] * G[1] + G[2] * G[2]);
+        s->D[i] = (double)s->inv_m[i] * (G2 + (double)G[3]);
+    }
+#pragma omp parallel for schedule(static) if (s->edges >= TL_PARALLEL_MIN)
+    for (int32_t e = 0; e < s->edges; e++) s->D[s->edge[e]] += edge_response(s, e);
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < s->fluid; i++) s->D[i] = scale * fmax(s->D[i], floor * (double)s->inv_m[i]);
+}
+
+/* Sums over the neighbours of a contact that belong to one body. */
+typedef struct body_run {
+    tl_vec3 G, T;     /* gradients, and their moments about the body's centre */
+    double w;         /* share of the contact's weights */
+    tl_vec3 mid, far; /* weighted: middle of pair, and neighbour, from the body's centre */
+} body_run;
+
+/* Velocity at `at` that force lam at `arm` gives to a body, per dt. */
+static tl_vec3 push(const tl_sph_step *s, int32_t body, tl_vec3 arm, tl_vec3 at, double share, tl_vec3 lam)
+{
+    tl_vec3 w = tl_mat3_mul_vec(s->bodies.inv_inertia[body], tl_vec3_cross(arm, lam));
+    return tl_vec3_add(tl_vec3_scale(share * s->bodies.inv_mass[body], lam), tl_vec3_cross(w, at));
+}
+
+/* trace of (1 - n n^T) times the response `S` to the three unit forces, over 3. */
+static double tangent_mean(tl_vec3 n, const tl_vec3 S[3])
+{
+    double trace = S[0].x + S[1].y + S[2].z;
+    double normal = n.x * tl_vec3_dot(n, S[0]) + n.y * tl_vec3_dot(n, S[1]) + n.z * tl_vec3_dot(n, S[2]);
+    return (trace - normal) / 3;
+}
+
+static void contact_diagonal(const tl_sph_step *s, int32_t k)
+{
+    static const tl_vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    tl_sph_contact *r = &s->contact[k];
+    tl_vec3 arm = s->near[r->near].arm, G = {0, 0, 0}, mid = {0, 0, 0}, X = s->bodies.motion[r->body].x;
+    tl_vec3 S[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    double sum = 0;
+    body_run run = {0};
+    for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
+        const tl_sph_touch *j = &s->touch[t];
+        tl_vec3 between = tl_vec3_sub(X, s->bodies.motion[j->body].x); /* centre of R seen from the other's */
+        tl_vec3 m = tl_vec3_scale(0.5, tl_vec3_add(tl_vec3_add(arm, between), j->arm));
+        double w = r->Vt * j->w;
+        G = tl_vec3_add(G, j->g);
+        mid = tl_vec3_add_scaled(mid, w, tl_vec3_sub(m, between));
+        run.G = tl_vec3_add(run.G, j->g);
+        run.T = tl_vec3_add(run.T, tl_vec3_cross(j->arm, j->g));
+        run.w += w;
+        run.mid = tl_vec3_add_scaled(run.mid, w, m);
+        run.far = tl_vec3_add_scaled(run.far, w, s->midpoint ? m : j->arm);
+        if (t + 1 < s->touch_start[k + 1] && s->touch[t + 1].body == j->body) continue;
+        sum += response(s, j->body, run.G, run.T);
+        for (int d = 0; d < 3; d++)
+            S[d] = tl_vec3_add(S[d], push(s, j->body, run.mid, run.far, run.w * run.w, unit[d]));
+        run = (body_run){0};
+    }
+    sum += response(s, r->body, G, tl_vec3_cross(arm, G));
+    for (int d = 0; d < 3; d++)
+        S[d] = tl_vec3_add(S[d], push(s, r->body, mid, s->midpoint ? mid : arm, r->Vt > 0 ? 1 : 0, unit[d]));
+    r->D = r->V0 * r->V0 * r->V0 * s->dt * s->dt * sum;
+    r->Dl = r->mu > 0 ? s->dt * tangent_mean(r->normal, S) : 0;
+}
+
+/* Contacts of little weight beside the others of their body are left out. */
+static void drop_weak(tl_sph_step *s)
+{
+    for (int32_t begin = 0, end; begin < s->contacts; begin = end) {
+        double most = 0;
+        for (end = begin; end < s->contacts && s->contact[end].body == s->contact[begin].body; end++)
+            most = fmax(most, s->contact[end].D);
+        for (int32_t k = begin; k < end; k++)
+            if (!(s->contact[k].D > CONTACT_FLOOR * most)) s->contact[k].D = 0;
+    }
+}
+
+/* ---- errors of the predicted velocities ---- */
+
+static tl_vec3 body_velocity(const tl_sph_step *s, int32_t body, tl_vec3 arm)
+{
+    return tl_vec3_add(s->body_v[body], tl_vec3_cross(s->body_w[body], arm));
+}
+
+static double edge_rate(const tl_sph_step *s, int32_t e)
+{
+    double sum = 0;
+    tl_vec3 v = s->v[s->edge[e]];
+    for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
+        int32_t j = s->edge_pair[k].j, body;
+        tl_vec3 arm;
+        if (k < s->edge_start[2 * e + 1]) {
+            body = s->near[j].body;
+            arm = s->near[j].arm;
+        } else {
+            body = s->sph->body_of[j];
+            arm = tl_vec3_sub(tl_sph_solid(s, j), s->bodies.motion[body].x);
+        }
+        sum += tl_vec3_dot(tl_vec3_sub(v, body_velocity(s, body, arm)), tl_sph_pair_g(&s->edge_pair[k]));
+    }
+    return sum;
+}
+
+static void fluid_errors(tl_sph_step *s)
+{
+    double rate = s->dt / s->sph->h;
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
+    for (int32_t i = 0; i < s->fluid; i++) {
+        double sum = 0;
+        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+            sum += tl_vec3_dot(tl_vec3_sub(s->v[i], s->v[s->neighbour[k]]), tl_sph_link_g(s, k));
+        s->Verr[i] = 1 - (double)s->density[i] - rate * sum;
+    }
+#pragma omp parallel for schedule(static) if (s->edges >= TL_PARALLEL_MIN / 8)
+    for (int32_t e = 0; e < s->edges; e++) s->Verr[s->edge[e]] -= rate * edge_rate(s, e);
+}
+
+static void contact_errors(const tl_sph_step *s, int32_t k)
+{
+    tl_sph_contact *r = &s->contact[k];
+    tl_vec3 arm = s->near[r->near].arm, X = s->bodies.motion[r->body].x;
+    double rate = 0;
+    tl_vec3 slip = {0, 0, 0};
+    for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
+        const tl_sph_touch *j = &s->touch[t];
+        tl_vec3 d = tl_vec3_sub(body_velocity(s, r->body, arm), body_velocity(s, j->body, j->arm));
+        rate += tl_vec3_dot(d, j->g);
+        if (s->midpoint) {
+            tl_vec3 between = tl_vec3_sub(X, s->bodies.motion[j->body].x);
+            tl_vec3 m = tl_vec3_scale(0.5, tl_vec3_add(tl_vec3_add(arm, between), j->arm));
+            d = tl_vec3_sub(body_velocity(s, r->body, tl_vec3_sub(m, between)), body_velocity(s, j->body, m));
+        }
+        slip = tl_vec3_add_scaled(slip, r->Vt * j->w, d);
+    }
+    double deepest = -s->push_out * s->dt * PUSH_SHARE / s->sph->h;
+    double over = 1 - r->V0 / r->V;
+    r->Verr = fmax(over < 0 ? OVERLAP_SHARE * over : over, deepest) - r->V0 * s->dt * rate;
+    r->slip = slip;
+}
+
+talus_status tl_sph_system(tl_sph_step *s, talus_error *err)
+{
+    s->D = TL_TAKE(s->arena, double, s->fluid);
+    s->Verr = TL_TAKE(s->arena, double, s->fluid);
+    if (!s->D || !s->Verr) return no_memory(err);
+    fluid_diagonals(s);
+    fluid_errors(s);
+#pragma omp parallel for schedule(static) if (s->contacts >= PARALLEL_CONTACTS)
+    for (int32_t k = 0; k < s->contacts; k++) {
+        contact_diagonal(s, k);
+        contact_errors(s, k);
+    }
+    drop_weak(s);
+    return TALUS_OK;
+}

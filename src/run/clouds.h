@@ -1,0 +1,27 @@
+/* The particles of a state as plain arrays, for frames and pictures: whatever engine moves them. */
+#ifndef TL_RUN_CLOUDS_H
+#define TL_RUN_CLOUDS_H
+
+#include "render/scene_picture.h"
+#include "step/sim.h"
+
+typedef struct tl_clouds {
+    int64_t count;
+    tl_vec3 *at; /* [count] sorted by material, then by id */
+    float (*velocity)[3];
+    float *pressure; /* Pa; of surface samples 0 */
+    int32_t *id;
+    int32_t *material; /* the scene's; of surface samples -1 - body */
+    int clouds;        /* of liquid, one per material that is there */
+    tl_scene_cloud *cloud;
+    float *value; /* [count] of what render.colour_by names */
+} tl_clouds;
+
+/* surfaces: also the samples on bodies that move. */
+talus_status tl_clouds_gather(tl_clouds *out, const tl_sim *sim, bool surfaces, talus_error *err);
+void tl_clouds_free(tl_clouds *c); /* leaves {0} */
+
+/* frames/particles-NNNN.vtp: points with velocity, pressure, id, material. */
+talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, talus_error *err);
+
+#endif

@@ -1,0 +1,223 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/sum.h"
+#include "base/timer.h"
+#include "solve/pressure/bounded.h"
+#include "solve/pressure/cycle.h"
+#include "solve/pressure/method.h"
+#include "solve/pressure/mic.h"
+#include "solve/pressure/nested.h"
+
+#define PATIENCE 30 /* iterations in which multigrid must gain a digit; a healthy one gains one in two */
+
+struct tl_pressure_method {
+    const char *name, *help;
+    const tl_cycle_kind *cycle; /* NULL: mic */
+    bool bounded;
+};
+
+static const tl_pressure_method methods[] = {
+    {"multigrid", "bounded, preconditioned by a multigrid cycle on the free cells (the default)", &tl_cycle_float,
+     true},
+    {"mic", "bounded, preconditioned by an incomplete factor of the free cells", NULL, true},
+    {"cg-multigrid", "conjugate gradients with the multigrid cycle; ignores the bounds", &tl_cycle_float, false},
+    {"cg-mic", "conjugate gradients with the incomplete factor; ignores the bounds", NULL, false},
+    {"multigrid-double", "multigrid with a cycle in double precision", &tl_cycle_double, true},
+};
+#define METHODS ((int)(sizeof methods / sizeof methods[0]))
+static const tl_pressure_method *const mic = &methods[1];
+
+int tl_pressure_method_count(void) { return METHODS; }
+const tl_pressure_method *tl_pressure_method_at(int i) { return &methods[i]; }
+const char *tl_pressure_method_name(const tl_pressure_method *m) { return m->name; }
+const char *tl_pressure_method_help(const tl_pressure_method *m) { return m->help; }
+bool tl_pressure_method_bounded(const tl_pressure_method *m) { return m->bounded; }
+
+const tl_pressure_method *tl_pressure_method_find(const char *name)
+{
+    for (int i = 0; i < METHODS; i++)
+        if (!strcmp(methods[i].name, name)) return &methods[i];
+    return NULL;
+}
+
+tl_pressure_options tl_pressure_options_default(void)
+{
+    return (tl_pressure_options){
+        .start = TL_PRESSURE_NESTED,
+        .mic_below = 2000, /* equal times between 1000 and 3000 cells */
+        .retry = true,
+        .rebuild = true,
+        .split = true,
+    };
+}
+
+/* ---- plans ---- */
+
+struct tl_pressure_plan {
+    const tl_pressure_method *method;
+    tl_pressure_options options;
+    int32_t n, extras;
+    size_t bytes;
+    double *vector[5]; /* [n + extras + 1] */
+    tl_levels levels;
+    tl_cycle *cycle;
+    tl_nested nested;
+    tl_mic mic;
+};
+
+static talus_status take_structure(tl_pressure_plan *s, const tl_pressure *p, tl_arena *a, talus_error *err)
+{
+    double *scratch = s->vector[0]; /* five vectors in a row hold three of scratch */
+    if (!s->method->cycle) return tl_mic_take(&s->mic, p, scratch, a, err);
+    TL_TRY(tl_levels_build(&s->levels, p, s->options.split, scratch, a, err));
+    s->cycle = s->method->cycle->take(&s->levels, a);
+    if (!s->cycle || !tl_nested_take(&s->nested, &s->levels, a))
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve of %d cells", p->n);
+    return TALUS_OK;
+}
+
+talus_status tl_pressure_plan_make(tl_pressure_plan **plan, const tl_pressure_method *m, const tl_pressure *p,
+                                   const tl_pressure_options *o, tl_arena *a, talus_error *err)
+{
+    size_t before = tl_arena_mark(a);
+    tl_pressure_plan *s = tl_arena_take_zero(a, sizeof *s);
+    if (!s) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve");
+    s->method = m == &methods[0] && p->n < o->mic_below ? mic : m;
+    s->options = *o;
+    s->n = p->n;
+    s->extras = p->extras;
+    size_t length = ((size_t)p->n + (size_t)p->extras + 8) / 8 * 8;
+    double *block = TL_TAKE(a, double, 5 * length);
+    if (!block) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve of %d cells", p->n);
+    for (int k = 0; k < 5; k++) s->vector[k] = block + (size_t)k * length;
+    TL_TRY(take_structure(s, p, a, err));
+    s->bytes = tl_arena_mark(a) - before;
+    *plan = s;
+    return TALUS_OK;
+}
+
+size_t tl_pressure_plan_bytes(const tl_pressure_plan *plan) { return plan->bytes; }
+void tl_pressure_plan_start(tl_pressure_plan *plan, tl_pressure_start start) { plan->options.start = start; }
+
+/* ---- runs ---- */
+
+static tl_pressure_system system_of(const tl_pressure *p, bool bounded)
+{
+    tl_pressure_system s = {.n = p->n, .extras = p->extras, .d = p->d, .b = p->b, .extra = p->extra};
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
+        s.nb[k] = p->nb[k];
+        s.c[k] = p->c[k];
+    }
+    s.lo = bounded && p->unilateral ? 0 : -INFINITY;
+    s.lo_extra = bounded ? 0 : -INFINITY;
+    return s;
+}
+
+/* True when x = 0 is the answer: nothing pulls. */
+static bool nothing_pulls(const tl_pressure_system *s, double target)
+{
+    for (int64_t i = 0; i < (int64_t)s->n + s->extras; i++) {
+        double lo = i < s->n ? s->lo : s->lo_extra, b = s->b[i];
+        if (!(b <= target) || (lo < 0 && !(b >= -target))) return false;
+    }
+    return true;
+}
+
+/* v.x = the start that the options ask for. */
+static void start(const tl_pressure_plan *plan, const tl_pressure *p, const tl_pressure_system *s, bool warm,
+                  const double *x, tl_pressure_vectors *v, tl_pressure_report *report)
+{
+    const tl_cycle_kind *kind = plan->method->cycle;
+    if (warm) {
+        for (int32_t i = 0; i < p->n; i++) v->x[i] = x[i] > s->lo ? x[i] : 0;
+    } else if (kind && plan->method->bounded) {
+        report->nested_products = tl_nested_start(&plan->nested, p, &plan->levels, kind, plan->cycle, s->lo, v);
+    } else {
+        double small = plan->method->bounded ? tl_pressure_small(p->n, p->d, p->b) : 0;
+        for (int32_t i = 0; i < p->n; i++) v->x[i] = small;
+    }
+    for (int32_t i = p->n; i < p->n + p->extras; i++) v->x[i] = x[i] > 0 || s->lo_extra < 0 ? x[i] : 0;
+}
+
+static void run_once(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, bool warm, double *x,
+                     tl_pressure_report *report)
+{
+    const tl_pressure_method *m = plan->method;
+    tl_pressure_system s = system_of(p, m->bounded);
+    tl_pressure_vectors v = {plan->vector[0], plan->vector[1], plan->vector[2], plan->vector[3], plan->vector[4]};
+    tl_pressure_precond P;
+    if (m->cycle) m->cycle->attach(plan->cycle, p);
+    start(plan, p, &s, warm, x, &v, report);
+    if (m->cycle) {
+        tl_pressure_free f = {.x = v.x, .g = v.x, .lo = s.lo, .limit = -INFINITY};
+        m->cycle->reset(plan->cycle, 0, plan->options.rebuild ? &f : NULL, plan->options.rebuild);
+        report->work.factorizations++;
+        P = m->cycle->precond(plan->cycle);
+    } else {
+        tl_mic_attach(&plan->mic, p, plan->options.rebuild);
+        P = tl_mic_precond(&plan->mic);
+    }
+    tl_pressure_counts counts = {0};
+    int patience = m->cycle && m->bounded && plan->options.retry ? PATIENCE : 0;
+    int before = report->outcome.iterations;
+    report->outcome = tl_pressure_bounded(&s, &P, &v, stop, patience, &counts, &report->work);
+    report->outcome.iterations += before;
+    report->releases += counts.releases;
+    report->expansions += counts.expansions;
+    report->method = m->name;
+    memcpy(x, v.x, sizeof(double) * (size_t)(p->n + p->extras));
+}
+
+/* Go on from x with mic; without memory for it, the first outcome stands. */
+static void retry(const tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x, tl_arena *a,
+                  tl_pressure_report *report)
+{
+    tl_pressure_plan second = {.method = mic, .options = plan->options, .n = plan->n, .extras = plan->extras};
+    memcpy(second.vector, plan->vector, sizeof second.vector);
+    size_t mark = tl_arena_mark(a);
+    if (take_structure(&second, p, a, NULL) == TALUS_OK) run_once(&second, p, stop, true, x, report);
+    tl_arena_release(a, mark);
+}
+
+talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x, tl_arena *a,
+                             tl_history *history, tl_pressure_report *report, talus_error *err)
+{
+    if (p->n != plan->n || p->extras != plan->extras)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the plan is for %d cells and %d more unknowns, the problem has %d and %d",
+                       plan->n, plan->extras, p->n, p->extras);
+    TL_TRY(tl_arena_reserve(a, TL_ARENA_ROOM(double, (int64_t)p->n + p->extras), err)); /* of the certificate */
+    *report = (tl_pressure_report){.work.history = history, .method = plan->method->name};
+    double began = tl_seconds();
+    tl_pressure_system s = system_of(p, plan->method->bounded);
+    int64_t all = (int64_t)p->n + p->extras;
+    double scale = tl_max_abs(all, p->b), target = stop->tolerance * (scale > 0 ? scale : 1);
+    if (isfinite(scale) && nothing_pulls(&s, target)) {
+        memset(x, 0, sizeof(double) * (size_t)all);
+        report->outcome = (tl_outcome){.result = TL_CONVERGED};
+    } else {
+        run_once(plan, p, stop, plan->options.start == TL_PRESSURE_WARM, x, report);
+        bool failed = report->outcome.result == TL_STALLED || report->outcome.result == TL_BROKE_DOWN;
+        if (failed && isfinite(scale) && plan->method->cycle && plan->method->bounded && plan->options.retry)
+            retry(plan, p, stop, x, a, report);
+    }
+    report->seconds = tl_seconds() - began;
+    TL_TRY(tl_pressure_certify(p, x, &report->certificate, a, err));
+    bool confirmed = report->certificate.optimality <= 10 * stop->tolerance;
+    if (plan->method->bounded && report->outcome.result == TL_CONVERGED && !confirmed)
+        report->outcome.result = TL_STALLED;
+    return TALUS_OK;
+}
+
+talus_status tl_pressure_solve(const tl_pressure_method *m, const tl_pressure *p, const tl_pressure_options *o,
+                               const tl_stop *stop, double *x, tl_arena *a, tl_history *history,
+                               tl_pressure_report *report, talus_error *err)
+{
+    size_t mark = tl_arena_mark(a);
+    tl_pressure_plan *plan;
+    talus_status status = tl_pressure_plan_make(&plan, m, p, o, a, err);
+    if (status == TALUS_OK) status = tl_pressure_run(plan, p, stop, x, a, history, report, err);
+    tl_arena_release(a, mark);
+    return status;
+}

@@ -1,0 +1,420 @@
+#include "step/bodies.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/timer.h"
+#include "model/rigid/motion.h"
+#include "solve/contact/sweeps.h"
+
+#define TOLERANCE_LEAST 1e-8 /* m/s: 1e-7 of g dt at 10 ms */
+#define TOLERANCE_SPEED 1e-5 /* of the fastest body */
+#define LOOK_MOVED 2e-4      /* m: bodies that moved less are not looked at again */
+#define PUSH_SHARE 0.2       /* of an overlap that one step takes away */
+#define PUSH_SWEEPS 30
+#define BOUNCE_LEAST 2.0 /* g dt: slower approaches are rest, not impact */
+
+static const char *const phase_names[TL_BODIES_PHASES] = {"predict", "detect",     "assemble", "solve contact",
+                                                          "move",    "look again", "bounce",   "stabilise"};
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of rigid bodies");
+}
+
+void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase)
+{
+    double now = tl_seconds();
+    s->seconds[phase] += now - s->mark;
+    s->mark = now;
+}
+
+/* ---- phases ---- */
+
+talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kept, double dt, talus_error *err)
+{
+    int64_t n = sim->rigid.count;
+    tl_arena *a = &sim->arena;
+    *s = (tl_bodies){.sim = sim,
+                     .scene = sim->scene,
+                     .rigid = &sim->rigid,
+                     .kept = kept,
+                     .arena = a,
+                     .dt = dt,
+                     .mark = tl_seconds()};
+    s->before = TL_TAKE(a, tl_motion, n);
+    s->body = TL_TAKE(a, tl_motion, n);
+    s->pose = TL_TAKE(a, tl_pose, n);
+    s->friction = TL_TAKE(a, double, n);
+    s->v_free = TL_TAKE(a, double, 6 * n);
+    s->inv_mass = TL_TAKE_ZERO(a, double, n);
+    s->inv_inertia = TL_TAKE_ZERO(a, double, 9 * n);
+    s->v = TL_TAKE(a, double, 6 * n);
+    if (!s->before || !s->body || !s->pose || !s->friction || !s->v_free || !s->inv_mass || !s->inv_inertia || !s->v)
+        return no_memory(err);
+    tl_rigid_begin_bodies(s->rigid, sim->state.rigid.body, s->before, s->pose);
+    memcpy(s->body, s->before, sizeof *s->body * (size_t)n);
+    return TALUS_OK;
+}
+
+/* Velocity that leads exactly to the scripted pose at the end of the step. */
+static talus_status follow_script(const tl_bodies *s, int32_t i, tl_motion *m, talus_error *err)
+{
+    const tl_body *b = &s->scene->bodies[i];
+    if (b->motion != TL_NO_FUNCTION) {
+        double p[7];
+        TL_TRY(tl_scene_evaluate(s->scene, b->motion, s->sim->state.t + s->dt, p, 7, err));
+        m->goal = (tl_pose){{p[0], p[1], p[2]}, tl_quat_normalize((tl_quat){p[3], p[4], p[5], p[6]})};
+    }
+    m->v = tl_vec3_scale(1 / s->dt, tl_vec3_sub(m->goal.at, m->x));
+    m->w = tl_vec3_scale(1 / s->dt, tl_quat_difference(m->q, m->goal.rotation));
+    return TALUS_OK;
+}
+
+static talus_status push_body(tl_bodies *s, int32_t i, tl_motion *m, talus_error *err)
+{
+    const tl_rigid_body *b = &s->rigid->body[i];
+    const tl_body *asked = &s->scene->bodies[i];
+    double f[3], t[3];
+    TL_TRY(tl_scene_timed(s->scene, &asked->force, s->sim->state.t, f, 3, err));
+    TL_TRY(tl_scene_timed(s->scene, &asked->torque, s->sim->state.t, t, 3, err));
+    tl_vec3 force = tl_vec3_add(m->force, tl_vec3_load(f)), torque = tl_vec3_add(m->torque, tl_vec3_load(t));
+    tl_mat3 inverse = tl_rigid_inverse_inertia(b, m->q);
+    m->v = tl_vec3_add_scaled(tl_vec3_add_scaled(m->v, s->dt, s->scene->gravity), s->dt / b->mass, force);
+    m->w = tl_vec3_add_scaled(m->w, s->dt, tl_mat3_mul_vec(inverse, torque));
+    s->inv_mass[i] = 1 / b->mass;
+    memcpy(s->inv_inertia + 9 * (int64_t)i, inverse.m, 9 * sizeof(double));
+    return TALUS_OK;
+}
+
+talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
+{
+    double fastest = 0;
+    for (int32_t i = 0; i < s->rigid->count; i++) {
+        bool wall = i >= s->rigid->scene_count;
+        tl_motion *m = &s->body[i];
+        s->friction[i] = s->scene->domain.friction;
+        if (!wall)
+            TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[i].friction, s->sim->state.t, &s->friction[i], 1, err));
+        if (s->rigid->body[i].kind == TL_BODY_KINEMATIC) TL_TRY(follow_script(s, i, m, err));
+        if (s->rigid->body[i].kind == TL_BODY_FREE) {
+            fastest = fmax(fastest, tl_vec3_norm(m->v));
+            TL_TRY(push_body(s, i, m, err));
+        }
+        tl_vec3_store(m->v, s->v_free + 6 * (int64_t)i);
+        tl_vec3_store(m->w, s->v_free + 6 * (int64_t)i + 3);
+    }
+    double asked = s->scene->solver.contact.tolerance;
+    s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * fastest);
+    tl_bodies_lap(s, TL_BODIES_PREDICT);
+    return TALUS_OK;
+}
+
+talus_status tl_bodies_detect(tl_bodies *s, talus_error *err)
+{
+    s->view = (tl_rigid_view){s->rigid, s->scene, s->body, s->pose, s->friction};
+    TL_TRY(tl_rigid_detect(&s->view, s->dt, &s->sim->state.rigid, s->arena, &s->contacts, err));
+    tl_bodies_lap(s, TL_BODIES_DETECT);
+    return TALUS_OK;
+}
+
+talus_status tl_bodies_match(tl_bodies *s, talus_error *err)
+{
+    s->lam = TL_TAKE(s->arena, double, 3 * (int64_t)s->contacts.count);
+    if (!s->lam) return no_memory(err);
+    tl_rigid_match(s->rigid, &s->contacts, &s->sim->state.rigid, s->dt, s->lam);
+    return TALUS_OK;
+}
+
+talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err)
+{
+    TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, s->before, &s->contacts, s->inv_mass, s->inv_inertia, s->v_free,
+                                  s->dt, s->arena, err));
+    tl_bodies_lap(s, TL_BODIES_ASSEMBLE);
+    return TALUS_OK;
+}
+
+static bool finite3(tl_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
+
+talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err)
+{
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        const tl_rigid_body *b = &s->rigid->body[i];
+        tl_motion *m = &s->body[i];
+        m->x = s->before[i].x;
+        m->q = s->before[i].q;
+        if (b->kind == TL_BODY_FREE) {
+            m->v = tl_vec3_load(s->v + 6 * (int64_t)i);
+            m->w = tl_vec3_load(s->v + 6 * (int64_t)i + 3);
+            tl_rigid_fly(b, s->dt, m);
+        } else if (b->kind == TL_BODY_KINEMATIC) {
+            m->x = m->goal.at;
+            m->q = m->goal.rotation;
+        }
+        if (finite3(m->x) && finite3(m->v) && finite3(m->w) && isfinite(tl_quat_norm2(m->q))) continue;
+        *again = true;
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "body \"%.60s\" left the numbers: place (%g, %g, %g) m, velocity (%g, %g, %g) m/s, spin (%g, "
+                       "%g, %g) rad/s",
+                       s->scene->bodies[i].name, m->x.x, m->x.y, m->x.z, m->v.x, m->v.y, m->v.z, m->w.x, m->w.y,
+                       m->w.z);
+    }
+    tl_bodies_lap(s, TL_BODIES_MOVE);
+    return TALUS_OK;
+}
+
+talus_status tl_bodies_look_again(tl_bodies *s, bool *more, talus_error *err)
+{
+    int32_t n = s->rigid->count, any = 0;
+    bool *fast = TL_TAKE(s->arena, bool, n);
+    tl_pose *end = TL_TAKE(s->arena, tl_pose, n);
+    *more = false;
+    if (!fast || !end) return no_memory(err);
+    for (int32_t i = 0; i < n; i++) {
+        const tl_motion *m = &s->body[i];
+        double reach = s->rigid->body[i].reach < INFINITY ? s->rigid->body[i].reach : 0;
+        fast[i] = s->dt * (tl_vec3_norm(m->v) + tl_vec3_norm(m->w) * reach) > LOOK_MOVED;
+        any += fast[i];
+    }
+    if (!any) return TALUS_OK;
+    for (int32_t i = 0; i < n; i++) end[i] = tl_rigid_pose(&s->rigid->body[i], &s->body[i]);
+    tl_rigid_view start = s->view;
+    start.body = s->before;
+    tl_rigid_contacts all;
+    int32_t *from;
+    TL_TRY(
+        tl_rigid_detect_again(&start, end, fast, s->v, s->dt, s->kept->slop, &s->contacts, s->arena, &all, &from, err));
+    if (all.count > s->contacts.count) {
+        double *lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)all.count);
+        if (!lam) return no_memory(err);
+        for (int32_t k = 0; k < all.count; k++)
+            if (from[k] >= 0) memcpy(lam + 3 * (int64_t)k, s->lam + 3 * (int64_t)from[k], 3 * sizeof *lam);
+        s->contacts = all;
+        s->lam = lam;
+        *more = true;
+    }
+    tl_bodies_lap(s, TL_BODIES_LOOK);
+    return TALUS_OK;
+}
+
+/* Normal velocity when the point touched, from those at both ends of the step; positive: it did not. */
+static double impact_speed(const tl_bodies *s, const tl_rigid_point *p, const double *v_before)
+{
+    double first = tl_rigid_point_speed(p, s->before, v_before), last = tl_rigid_point_speed(p, s->before, s->v_free);
+    double gap = fmax(p->gap, 0);
+    if (!(last < 0 && gap + s->dt * last < 0)) return 1;
+    return first + fmin(1, gap / (-last * s->dt)) * (last - first);
+}
+
+/* Gaps at the end of the step. Returns the least. */
+static double end_gaps(const tl_bodies *s, double *gap)
+{
+    double least = 0;
+    for (int32_t k = 0; k < s->contacts.count; k++) {
+        const tl_rigid_point *p = &s->contacts.point[k];
+        gap[k] = p->gap + s->dt * tl_rigid_point_speed(p, s->before, s->v);
+        least = fmin(least, gap[k]);
+    }
+    return least;
+}
+
+/* Points that touch and bodies where they have landed, as a problem of its own for what the bounce adds: with the levers of the end,
+ * where its impulses act, the angular momentum stays what it was. What is still open is the next step's. from [points]: their
+ * numbers in s->contacts. */
+static talus_status assemble_landed(tl_bodies *s, tl_rigid_problem *out, int32_t *from, talus_error *err)
+{
+    int64_t n = s->rigid->count, m = s->contacts.count;
+    tl_rigid_contacts landed = {.point = TL_TAKE(s->arena, tl_rigid_point, m)};
+    double *v = TL_TAKE(s->arena, double, 6 * n), *inv_inertia = TL_TAKE_ZERO(s->arena, double, 9 * n);
+    double *gap = TL_TAKE(s->arena, double, m);
+    if (!landed.point || !v || !inv_inertia || !gap) return no_memory(err);
+    for (int32_t i = 0; i < n; i++) {
+        tl_vec3_store(s->body[i].v, v + 6 * (int64_t)i);
+        tl_vec3_store(s->body[i].w, v + 6 * (int64_t)i + 3);
+        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
+        tl_mat3 inverse = tl_rigid_inverse_inertia(&s->rigid->body[i], s->body[i].q);
+        memcpy(inv_inertia + 9 * (int64_t)i, inverse.m, sizeof inverse.m);
+    }
+    end_gaps(s, gap);
+    for (int32_t k = 0; k < m; k++) {
+        if (!(s->lam[3 * (int64_t)k] > 0 || gap[k] <= 0)) continue;
+        tl_rigid_point *p = &landed.point[landed.count];
+        *p = s->contacts.point[k];
+        tl_pose a = tl_rigid_pose(&s->rigid->body[p->a], &s->body[p->a]),
+                b = tl_rigid_pose(&s->rigid->body[p->b], &s->body[p->b]);
+        p->at = tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&a, p->at_a), tl_pose_apply(&b, p->at_b)));
+        p->gap = 0;
+        from[landed.count++] = k;
+    }
+    return tl_rigid_problem_build(out, s->rigid, s->body, &landed, s->inv_mass, inv_inertia, v, s->dt, s->arena, err);
+}
+
+/* Speeds at which points part, as biases [contacts]; false when nothing bounces. */
+static talus_status parting(tl_bodies *s, double *part, bool *any, talus_error *err)
+{
+    const double slow = BOUNCE_LEAST * s->dt * tl_vec3_norm(s->scene->gravity);
+    double *v_before = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)s->rigid->count);
+    if (!v_before) return no_memory(err);
+    for (int32_t i = 0; i < s->rigid->count; i++) {
+        const tl_motion *b = s->rigid->body[i].kind == TL_BODY_FREE ? &s->before[i] : &s->body[i];
+        tl_vec3_store(b->v, v_before + 6 * (int64_t)i);
+        tl_vec3_store(b->w, v_before + 6 * (int64_t)i + 3);
+    }
+    *any = false;
+    for (int64_t k = 0; k < s->contacts.count; k++) {
+        const tl_rigid_point *p = &s->contacts.point[k];
+        if (!(p->restitution > 0 && s->lam[3 * k] > 0)) continue;
+        double speed = impact_speed(s, p, v_before);
+        if (!(speed < -slow)) continue;
+        part[k] = p->restitution * speed;
+        *any = true;
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err)
+{
+    const int64_t m = s->contacts.count;
+    *any = false;
+    for (int64_t k = 0; k < m && !*any; k++) *any = s->contacts.point[k].restitution > 0 && s->lam[3 * k] > 0;
+    if (!*any) return TALUS_OK;
+    double *part = TL_TAKE_ZERO(s->arena, double, m), *lam = TL_TAKE_ZERO(s->arena, double, 3 * m);
+    int32_t *from = TL_TAKE(s->arena, int32_t, m);
+    if (!part || !lam || !from) return no_memory(err);
+    TL_TRY(parting(s, part, any, err));
+    if (!*any) return TALUS_OK;
+    tl_rigid_problem p;
+    TL_TRY(assemble_landed(s, &p, from, err));
+    int64_t touching = p.space.n / 3;
+    for (int64_t k = 0; k < touching; k++) p.bias[3 * k] = part[from[k]];
+    tl_contact_free_velocity(&p.bodies, p.bias, p.q);
+    tl_stop stop = {.tolerance = s->tolerance, .max_iterations = s->kept->iterations};
+    tl_options options = tl_options_default();
+    TL_TRY(tl_contact_solve(s->kept->method, &p.problem, &options, &stop, lam, s->arena, s->sim->history, solved, err));
+    tl_contact_velocities(&p.bodies, lam, s->v);
+    for (int64_t k = 0; k < 3 * touching; k++) s->lam[3 * (int64_t)from[k / 3] + k % 3] += lam[k];
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
+        s->body[i].v = tl_vec3_load(s->v + 6 * (int64_t)i);
+        s->body[i].w = tl_vec3_load(s->v + 6 * (int64_t)i + 3);
+    }
+    tl_bodies_lap(s, TL_BODIES_BOUNCE);
+    return TALUS_OK;
+}
+
+/* The same contact problem for a displacement, friction kept: without it leaning bodies would slide. */
+talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
+{
+    int64_t m = s->contacts.count;
+    double *gap = TL_TAKE(s->arena, double, m), slop = s->kept->slop;
+    if (!gap) return no_memory(err);
+    s->penetration = -end_gaps(s, gap);
+    if (!(s->penetration > slop)) return TALUS_OK;
+    for (int64_t k = 0; k < m; k++) {
+        double over = gap[k] + slop;
+        s->p.q[3 * k] = over < 0 ? PUSH_SHARE * over : over;
+        s->p.q[3 * k + 1] = s->p.q[3 * k + 2] = 0;
+    }
+    tl_pairs t;
+    TL_TRY(tl_arena_reserve(s->arena, tl_pairs_bytes(&s->p.problem), err));
+    if (!tl_pairs_build(&s->p.problem, &t, s->arena)) return TALUS_OK;
+    double *push = TL_TAKE_ZERO(s->arena, double, 3 * m), *d = TL_TAKE_ZERO(s->arena, double, tl_pairs_lanes(&t));
+    if (!push || !d) return no_memory(err);
+    tl_contact_sweep(&t, PUSH_SWEEPS, TL_SWEEP_DISC, push, d, NULL);
+    for (int32_t k = 0; k < t.moving; k++) {
+        tl_motion *b = &s->body[t.of_moving[k]];
+        b->x = tl_vec3_add(b->x, tl_vec3_load(d + TL_BODY_LANES * (int64_t)k));
+        b->q = tl_quat_normalize(tl_quat_mul(tl_quat_exp(tl_vec3_load(d + TL_BODY_LANES * (int64_t)k + 3)), b->q));
+    }
+    tl_bodies_lap(s, TL_BODIES_STABILISE);
+    return TALUS_OK;
+}
+
+talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err)
+{
+    tl_rigid_state *r = &s->sim->state.rigid;
+    if (r->contact_room >= s->contacts.count) return TALUS_OK;
+    int64_t room = s->contacts.count + s->contacts.count / 2 + 16;
+    tl_rigid_memory *fresh = tl_realloc(r->contact, sizeof *fresh * (size_t)room);
+    if (!fresh) return no_memory(err);
+    r->contact = fresh;
+    r->contact_room = room;
+    return TALUS_OK;
+}
+
+static void sum_contact_forces(tl_bodies *s)
+{
+    for (int32_t i = 0; i < s->rigid->count; i++)
+        s->body[i].contact_force = s->body[i].contact_torque = (tl_vec3){0, 0, 0};
+    for (int32_t k = 0; k < s->contacts.count; k++) {
+        const tl_rigid_point *p = &s->contacts.point[k];
+        tl_vec3 f = tl_rigid_point_force(p, s->lam + 3 * (int64_t)k, s->dt);
+        tl_motion *a = &s->body[p->a], *b = &s->body[p->b];
+        a->contact_force = tl_vec3_add(a->contact_force, f);
+        b->contact_force = tl_vec3_sub(b->contact_force, f);
+        a->contact_torque = tl_vec3_add(a->contact_torque, tl_vec3_cross(tl_vec3_sub(p->at, s->before[p->a].x), f));
+        b->contact_torque = tl_vec3_sub(b->contact_torque, tl_vec3_cross(tl_vec3_sub(p->at, s->before[p->b].x), f));
+    }
+}
+
+static void remember_contacts(const tl_bodies *s)
+{
+    tl_rigid_state *r = &s->sim->state.rigid;
+    r->contacts = s->contacts.count;
+    for (int32_t k = 0; k < s->contacts.count; k++) {
+        const tl_rigid_point *p = &s->contacts.point[k];
+        bool same = k > 0 && p[-1].a == p->a && p[-1].b == p->b;
+        r->contact[k] = (tl_rigid_memory){.a = p->a,
+                                          .b = p->b,
+                                          .axis = p->axis,
+                                          .point = same ? r->contact[k - 1].point + 1 : 0,
+                                          .at_a = p->at_a,
+                                          .at_b = p->at_b,
+                                          .force = tl_rigid_point_force(p, s->lam + 3 * (int64_t)k, s->dt),
+                                          .normal = p->normal,
+                                          .gap = p->gap};
+    }
+}
+
+/* Bodies outside of the domain go on; whoever watches is told once. */
+static int64_t count_lost(const tl_bodies *s)
+{
+    const tl_box3 *box = &s->scene->domain.box;
+    int64_t count = 0;
+    for (int32_t i = 0; i < s->rigid->scene_count && s->scene->domain.bounded; i++) {
+        tl_vec3 x = s->body[i].x;
+        double r = s->rigid->body[i].reach;
+        bool out = x.x + r < box->lo.x || x.y + r < box->lo.y || x.z + r < box->lo.z || x.x - r > box->hi.x ||
+                   x.y - r > box->hi.y || x.z - r > box->hi.z;
+        count += out;
+        if (out && !s->kept->lost[i])
+            tl_log_write(&s->sim->log, 0, "t = %.6g s: body \"%s\" has left the domain, at (%.4g, %.4g, %.4g) m",
+                         s->sim->state.t, s->scene->bodies[i].name, x.x, x.y, x.z);
+        s->kept->lost[i] = out;
+    }
+    return count;
+}
+
+void tl_bodies_report(const tl_bodies *s, tl_report *r)
+{
+    r->force_balance = NAN;
+    for (int k = 0; k < TL_BODIES_PHASES; k++) r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    r->contacts = s->contacts.count;
+    for (int32_t k = 0; k < s->contacts.count; k++) r->touching += s->lam[3 * (int64_t)k] > 0;
+    r->penetration = s->penetration > 0 ? s->penetration : 0;
+    r->escaped = count_lost(s);
+    tl_rigid_measures now = tl_rigid_measure(s->rigid, s->body, s->scene->gravity);
+    r->kinetic = now.kinetic;
+    r->potential = now.potential;
+    r->momentum = now.momentum;
+    r->angular_momentum = now.angular_momentum;
+    r->fastest = now.fastest;
+}
+
+void tl_bodies_commit(tl_bodies *s)
+{
+    sum_contact_forces(s);
+    remember_contacts(s);
+    memcpy(s->sim->state.rigid.body, s->body, sizeof *s->body * (size_t)s->rigid->scene_count);
+}

@@ -1,0 +1,81 @@
+/* Phases that every step with rigid bodies has: velocities without contacts, contacts found and written as a problem, places, second
+ * looks, overlaps, bounces, what is remembered. Who finds the contact forces, alone or together with what flows, is the step's.
+ *
+ * tl_bodies holds what one step derives, grouped by the phase that writes it; all of it lives in the step's arena. Only
+ * tl_bodies_commit writes the state. */
+#ifndef TL_STEP_BODIES_H
+#define TL_STEP_BODIES_H
+
+#include "model/rigid/contacts.h"
+#include "solve/contact/method.h"
+#include "step/rigid.h"
+
+typedef enum tl_bodies_phase {
+    TL_BODIES_PREDICT,
+    TL_BODIES_DETECT,
+    TL_BODIES_ASSEMBLE,
+    TL_BODIES_SOLVE,
+    TL_BODIES_MOVE,
+    TL_BODIES_LOOK,
+    TL_BODIES_BOUNCE,
+    TL_BODIES_STABILISE,
+    TL_BODIES_PHASES
+} tl_bodies_phase;
+
+#define TL_BODIES_LOOKS_MAX 3 /* second looks per step */
+
+typedef struct tl_bodies {
+    tl_sim *sim;
+    const tl_scene *scene;
+    const tl_rigid *rigid;
+    const tl_rigid_kept *kept;
+    tl_arena *arena;
+    double dt;
+    /* begin */
+    tl_motion *before; /* [count] start of the step, walls included */
+    tl_motion *body;   /* [count] the state that is to be */
+    tl_pose *pose;     /* [count] of the shapes' frames at the start */
+    /* predict */
+    double *friction;    /* [count] each one's own */
+    double *v_free;      /* [6 count] */
+    double *inv_mass;    /* [count] */
+    double *inv_inertia; /* [count][9] */
+    double tolerance;    /* m/s */
+    /* detect, match */
+    tl_rigid_view view;
+    tl_rigid_contacts contacts;
+    double *lam; /* [3 contacts] N s; the step's solver goes on from here */
+    /* assemble */
+    tl_rigid_problem p;
+    /* written by the step's solver: velocities with all forces */
+    double *v; /* [6 count] */
+    /* stabilise */
+    double penetration; /* m */
+    double seconds[TL_BODIES_PHASES], mark;
+} tl_bodies;
+
+void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase); /* seconds since the last lap go to `phase` */
+
+talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kept, double dt, talus_error *err);
+/* v_free = v + dt (gravity, forces); scripted bodies get the velocity that leads exactly to their pose. Functions of time are read here
+ * and nowhere else. */
+talus_status tl_bodies_predict(tl_bodies *s, talus_error *err);
+talus_status tl_bodies_detect(tl_bodies *s, talus_error *err); /* points that may touch within dt */
+talus_status tl_bodies_match(tl_bodies *s, talus_error *err);  /* impulses of the last step, by position */
+talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err);
+/* Places and rotations from v. `again`: a body left the numbers, a shorter step may help. */
+talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err);
+/* Points that moved into each other unseen become contacts of the start; `more` tells whether there are any. */
+talus_status tl_bodies_look_again(tl_bodies *s, bool *more, talus_error *err);
+talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err); /* for what commit writes */
+/* Overlaps deeper than the slop are pushed out: places only. */
+talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err);
+/* Bodies that came together faster than resting ones do part again, at e times that speed, by impulses of contacts alone; `any` tells whether
+ * there were such, `solved` how it went. They have landed already: places keep the velocities without the bounce. */
+talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err);
+
+/* Adds phases, contacts, energies and momenta to a report. */
+void tl_bodies_report(const tl_bodies *s, tl_report *r);
+void tl_bodies_commit(tl_bodies *s);
+
+#endif

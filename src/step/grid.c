@@ -1,0 +1,430 @@
+/* The step of the grid engine: liquid and rigid bodies in one contact-aware solve.
+ *
+ *     predict bodies          v* = v + dt (gravity, forces)
+ *     particles to grid       emission, sorted particles, grid around them, face velocities
+ *     add external forces     u* = u + dt gravity, continued into faces without matter
+ *     classify domains        solids, open parts of faces, distance to the surface
+ *     detect contacts
+ *     repeat                  until no fast body ends up inside of something that it was not told of
+ *         assemble            contacts, lists of cells and faces, operators
+ *         run scheme          pressure and contact: u1, v1
+ *         move bodies
+ *     stabilise, bounce
+ *     grid to particles       u1 beyond the liquid, affine velocities, places, out of solids
+ *     correct density         particles that crowd part
+ *     commit
+ *
+ * [FM21 alg. 1], spec grid-granular 4 */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "model/grid/correct.h"
+#include "model/grid/emit.h"
+#include "model/grid/extrapolate.h"
+#include "model/grid/levelset.h"
+#include "model/grid/particles.h"
+#include "step/engines.h"
+#include "step/grid.h"
+
+#define GAP_CELLS 0.02  /* particles that were inside of a solid end this far outside, in cells; chosen */
+#define WARM_SHARE 0.98 /* of active cells with a pressure of the last step: fewer start from the coarse levels */
+#define CORRECT_SWEEPS 1
+
+enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, TO_PARTICLES, ADVECT, CORRECT, MEASURE, PHASES };
+static const char *const phase_names[PHASES] = {"particles to grid", "domains", "system",          "solve",
+                                                "grid to particles", "advect",  "correct density", "measure"};
+
+typedef struct grid_step {
+    tl_bodies b;
+    tl_sim *sim;
+    const tl_scene *scene;
+    tl_grid_kept *kept;
+    tl_arena *arena;
+    double dt;
+    /* particles to grid */
+    tl_emitter_state *emitter; /* [emitters] */
+    tl_particles particles;    /* the state that is to be */
+    tl_grid_totals totals;
+    tl_grid grid;
+    tl_faces faces;
+    uint8_t *known[3]; /* [cells] */
+    /* classify domains */
+    tl_solids solids;
+    float *solid_phi; /* [cells] m */
+    tl_fractions fractions;
+    double *phi; /* [cells] m */
+    double liquid_volume;
+    /* assemble, run scheme */
+    tl_vec3 *centre; /* [bodies] */
+    tl_system system;
+    bool assembled;
+    double *p; /* [cells of the system] Pa */
+    tl_coupled coupled;
+    tl_scheme_report solved;
+    double *fluid; /* [6 bodies] force and torque */
+    /* measure */
+    tl_particles_measure measured;
+    tl_correction corrected;
+    double seconds[PHASES];
+} grid_step;
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of the grid engine");
+}
+
+static void lap(grid_step *s, enum phase phase)
+{
+    double now = tl_seconds();
+    s->seconds[phase] += now - s->b.mark;
+    s->b.mark = now;
+}
+
+/* ---- phases ---- */
+
+static talus_status begin_step(grid_step *s, tl_sim *sim, double dt, talus_error *err)
+{
+    tl_grid_kept *kept = sim->own;
+    *s = (grid_step){.sim = sim, .scene = sim->scene, .kept = kept, .arena = &sim->arena, .dt = dt};
+    TL_TRY(tl_bodies_begin(&s->b, sim, &kept->rigid, dt, err));
+    s->totals = *sim->state.grid.totals;
+    s->centre = TL_TAKE(s->arena, tl_vec3, sim->rigid.count);
+    s->fluid = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)sim->rigid.count);
+    if (!s->centre || !s->fluid) return no_memory(err);
+    for (int32_t i = 0; i < sim->rigid.count; i++) s->centre[i] = s->b.before[i].x;
+    return TALUS_OK;
+}
+
+/* What emitters add, behind the particles of the state; its count stays. */
+static talus_status emit(grid_step *s, tl_particles *all, talus_error *err)
+{
+    tl_grid_state *g = &s->sim->state.grid;
+    *all = g->particles;
+    int n = s->scene->emitter_count;
+    s->emitter = TL_TAKE(s->arena, tl_emitter_state, n);
+    tl_emission *now = TL_TAKE(s->arena, tl_emission, n);
+    if (!s->emitter || !now) return no_memory(err);
+    if (!n) return TALUS_OK;
+    tl_grid nothing;
+    tl_solids solids;
+    TL_TRY(tl_emitters_read(s->scene, s->sim->state.t, now, err));
+    TL_TRY(tl_grid_build(&nothing, &s->kept->frame, 0, NULL, s->arena, err));
+    TL_TRY(tl_solids_make(&solids, &nothing, &s->sim->rigid, &s->scene->domain, s->b.before, s->arena, err));
+    talus_status status = tl_particles_emit(s->scene, &s->kept->frame, &solids, now, s->dt, g->emitter, s->emitter, all,
+                                            &s->totals.next_id, s->arena, err);
+    g->particles.particle = all->particle;
+    g->particles.room = all->room;
+    return status;
+}
+
+static talus_status particles_to_grid(grid_step *s, talus_error *err)
+{
+    tl_particles all;
+    TL_TRY(emit(s, &all, err));
+    s->particles = (tl_particles){.room = all.count, .particle = TL_TAKE(s->arena, tl_particle, all.count)};
+    uint64_t *key = TL_TAKE(s->arena, uint64_t, all.count);
+    if (!s->particles.particle || !key) return no_memory(err);
+    const tl_grid_frame *f = &s->kept->frame;
+    double lost = 0;
+    TL_TRY(tl_particles_sort(f, &s->scene->domain, &all, &s->particles, key, &lost, s->arena, err));
+    s->totals.escaped += (double)(all.count - s->particles.count);
+    s->totals.escaped_volume += lost;
+    TL_TRY(tl_grid_build(&s->grid, f, s->particles.count, key, s->arena, err));
+    TL_TRY(tl_particles_to_grid(&s->grid, &s->particles, s->kept->density, s->scene->material_count, s->arena,
+                                &s->faces, err));
+    for (int a = 0; a < 3; a++)
+        if (!(s->known[a] = TL_TAKE(s->arena, uint8_t, s->grid.cells))) return no_memory(err);
+    return TALUS_OK;
+}
+
+/* Faces without matter go on from their neighbours: zero there would be still air. */
+static talus_status add_external_forces(grid_step *s, talus_error *err)
+{
+    double g[3];
+    tl_vec3_store(tl_vec3_scale(s->dt, s->scene->gravity), g);
+    for (int a = 0; a < 3; a++) {
+        double *u = s->faces.u[a];
+        const double *mass = s->faces.mass[a], step = g[a];
+        uint8_t *known = s->known[a];
+#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
+        for (int64_t i = 0; i < s->grid.cells; i++) {
+            known[i] = mass[i] > 0;
+            u[i] = known[i] ? u[i] + step : 0;
+        }
+    }
+    TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
+    lap(s, TO_GRID);
+    return TALUS_OK;
+}
+
+static talus_status classify_domains(grid_step *s, talus_error *err)
+{
+    tl_arena *a = s->arena;
+    const tl_grid *g = &s->grid;
+    tl_liquid liquid;
+    TL_TRY(tl_solids_make(&s->solids, g, &s->sim->rigid, &s->scene->domain, s->b.before, a, err));
+    s->solid_phi = TL_TAKE(a, float, g->cells);
+    s->phi = TL_TAKE(a, double, g->cells);
+    if (!s->solid_phi || !s->phi) return no_memory(err);
+    tl_solids_field(&s->solids, g, s->solid_phi);
+    TL_TRY(tl_solid_fractions(g, &s->solids, s->kept->family, a, &s->fractions, err));
+    TL_TRY(tl_liquid_distance(g, s->faces.fill, s->fractions.solid_cell, &s->solids, s->solid_phi, s->kept->spacing, a,
+                              s->phi, err));
+    TL_TRY(tl_liquid_fractions(g, s->phi, false, false, a, &liquid, err));
+    TL_TRY(tl_liquid_volume(g, &liquid, s->fractions.solid_cell, a, &s->liquid_volume, err));
+    lap(s, DOMAINS);
+    return TALUS_OK;
+}
+
+/* Lists and operators depend on places at the start: made once per step. */
+static talus_status assemble_coupling(grid_step *s, talus_error *err)
+{
+    TL_TRY(tl_bodies_assemble(&s->b, err));
+    if (s->assembled) return TALUS_OK;
+    const tl_scene *scene = s->scene;
+    tl_liquid_domain d = {.grid = &s->grid,
+                          .faces = &s->faces,
+                          .fractions = &s->fractions,
+                          .phi = s->phi,
+                          .binary = scene->solver.surface && !strcmp(scene->solver.surface, "binary"),
+                          .bodies = s->sim->rigid.count,
+                          .centre = s->centre,
+                          .inv_mass = s->b.inv_mass,
+                          .inv_inertia = s->b.inv_inertia};
+    TL_TRY(tl_liquid_system(&s->system, &d, s->dt, s->arena, err));
+    s->p = TL_TAKE(s->arena, double, s->system.c.cells);
+    if (!s->p) return no_memory(err);
+    int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p);
+    const tl_method_spec *o = &scene->solver.pressure;
+    s->coupled = (tl_coupled){.system = &s->system,
+                              .b = &s->b,
+                              .p = s->p,
+                              .scheme = s->kept->scheme,
+                              .method = s->kept->method,
+                              .warm = recalled >= WARM_SHARE * s->system.c.cells && recalled > 0,
+                              .unilateral = tl_pressure_method_bounded(s->kept->method),
+                              .tolerance = scene->solver.tolerance,
+                              .sweeps = scene->solver.sweeps,
+                              .pressure_iterations = o->iterations,
+                              .history = s->sim->history};
+    s->assembled = true;
+    lap(s, SYSTEM);
+    return TALUS_OK;
+}
+
+/* A solver that misses its target is the scene's to judge. */
+static talus_status judge(const grid_step *s, bool *again, talus_error *err)
+{
+    const tl_coupled_certificate *c = &s->solved.certificate;
+    if (!isfinite(c->pressure) || !isfinite(c->normal) || !isfinite(c->tangent)) {
+        *again = true;
+        return TL_FAIL(err, TALUS_NOT_DEFINITE, "scheme \"%s\" left the numbers", tl_scheme_name(s->solved.scheme));
+    }
+    tl_unconverged policy = s->scene->solver.on_unconverged;
+    if (s->solved.result == TL_CONVERGED || policy == TL_UNCONVERGED_ACCEPT) return TALUS_OK;
+    *again = policy == TL_UNCONVERGED_SHRINK_DT;
+    return TL_FAIL(err, TALUS_NOT_DEFINITE,
+                   "scheme \"%s\": errors of pressure, normal and friction forces %.3g, %.3g, %.3g, wanted %.3g",
+                   tl_scheme_name(s->solved.scheme), c->pressure, c->normal, c->tangent, s->scene->solver.tolerance);
+}
+
+/* Reruns (second looks) go on from the pressure that is there. */
+static talus_status run_scheme(grid_step *s, bool *again, talus_error *err)
+{
+    tl_system_load(&s->system, s->faces.u);
+    tl_scheme_report earlier = s->solved;
+    TL_TRY(tl_scheme_run(&s->coupled, &s->solved, err));
+    s->coupled.warm = true;
+    s->solved.sweeps += earlier.sweeps;
+    s->solved.pressure_iterations += earlier.pressure_iterations;
+    s->solved.contact_iterations += earlier.contact_iterations;
+    s->solved.pressure_work.products += earlier.pressure_work.products;
+    s->solved.contact_work.products += earlier.contact_work.products;
+    lap(s, SOLVE);
+    return judge(s, again, err);
+}
+
+static talus_status bounce(grid_step *s, bool *again, talus_error *err)
+{
+    bool any;
+    tl_contact_report solved;
+    TL_TRY(tl_bodies_bounce(&s->b, &solved, &any, err));
+    if (!any || isfinite(solved.certificate.residual)) return TALUS_OK;
+    *again = true;
+    return TL_FAIL(err, TALUS_NOT_DEFINITE, "contact method \"%s\" left the numbers in a bounce",
+                   s->b.kept->method->name);
+}
+
+/* Bodies where the step began, with the velocities of its end: what liquid beside them must not flow into. */
+static talus_status solids_in_motion(grid_step *s, tl_solids *out, talus_error *err)
+{
+    tl_motion *m = TL_TAKE(s->arena, tl_motion, s->sim->rigid.count);
+    if (!m) return no_memory(err);
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) {
+        m[i] = s->b.before[i];
+        m[i].v = tl_vec3_load(s->b.v + 6 * (int64_t)i);
+        m[i].w = tl_vec3_load(s->b.v + 6 * (int64_t)i + 3);
+    }
+    return tl_solids_make(out, &s->grid, &s->sim->rigid, &s->scene->domain, m, s->arena, err);
+}
+
+static talus_status grid_to_particles(grid_step *s, talus_error *err)
+{
+    tl_coupled_fluid_forces(&s->coupled, s->fluid);
+    tl_system_store(&s->system, s->faces.u);
+    for (int a = 0; a < 3; a++) {
+        const double *mass = s->faces.mass[a], *open = s->fractions.open[a];
+        const int32_t *of = s->system.of[a];
+        uint8_t *known = s->known[a];
+#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
+        for (int64_t i = 0; i < s->grid.cells; i++) known[i] = open[i] > 0 && (of[i] >= 0 || mass[i] > 0);
+    }
+    tl_solids moving;
+    TL_TRY(solids_in_motion(s, &moving, err));
+    TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
+    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, s->known, s->faces.u, s->arena, err));
+    tl_grid_to_particles(&s->grid, s->faces.u, s->known, &s->particles);
+    lap(s, TO_PARTICLES);
+    return TALUS_OK;
+}
+
+/* How far the surface of any body moves in the step, m. */
+static double farthest_travel(const grid_step *s)
+{
+    double most = 0;
+    for (int32_t i = 0; i < s->sim->rigid.scene_count; i++) {
+        const tl_motion *from = &s->b.before[i], *to = &s->b.body[i];
+        double reach = s->sim->rigid.body[i].reach;
+        double turn = tl_vec3_norm(tl_quat_difference(from->q, to->q));
+        double d = tl_vec3_norm(tl_vec3_sub(to->x, from->x)) + (reach < INFINITY ? turn * reach : 0);
+        most = fmax(most, d);
+    }
+    return most;
+}
+
+static talus_status advect_particles(grid_step *s, talus_error *err)
+{
+    tl_solids end;
+    double gap = GAP_CELLS * s->grid.f.dx;
+    TL_TRY(tl_solids_make(&end, &s->grid, &s->sim->rigid, &s->scene->domain, s->b.body, s->arena, err));
+    tl_particles_advect(&s->grid, s->faces.u, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
+                        &s->particles);
+    lap(s, ADVECT);
+    TL_TRY(
+        tl_particles_spread(&s->kept->frame, &end, CORRECT_SWEEPS, gap, &s->particles, s->arena, &s->corrected, err));
+    lap(s, CORRECT);
+    return TALUS_OK;
+}
+
+static talus_status measure(grid_step *s, bool *again, talus_error *err)
+{
+    TL_TRY(tl_particles_measures(&s->kept->frame, &s->particles, s->kept->density, s->scene->gravity, s->arena,
+                                 &s->measured, err));
+    if (isfinite(s->measured.kinetic) && isfinite(s->measured.potential)) return TALUS_OK;
+    *again = true;
+    return TL_FAIL(err, TALUS_NOT_DEFINITE, "particles left the numbers");
+}
+
+/* Room for what commit writes. */
+static talus_status make_room(grid_step *s, talus_error *err)
+{
+    tl_grid_state *g = &s->sim->state.grid;
+    TL_TRY(tl_bodies_make_room(&s->b, err));
+    TL_TRY(tl_particles_reserve(&g->particles, s->particles.count, err));
+    return tl_grid_state_reserve_memory(g, s->system.c.cells, err);
+}
+
+static void fill_report(grid_step *s)
+{
+    tl_report *r = &s->sim->report;
+    const tl_scheme_report *c = &s->solved;
+    const tl_particles_measure *m = &s->measured;
+    *r = (tl_report){.solves = 2};
+    tl_bodies_report(&s->b, r);
+    for (int k = 0; k < PHASES; k++) r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    double target = s->scene->solver.tolerance;
+    r->solve[0] =
+        (tl_report_solve){"pressure",
+                          c->pressure_method,
+                          tl_result_name(c->certificate.pressure <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                          c->pressure_iterations,
+                          c->certificate.pressure,
+                          target,
+                          c->pressure_work};
+    double contact = fmax(c->certificate.normal, c->certificate.tangent);
+    r->solve[1] = (tl_report_solve){"contact",
+                                    tl_scheme_name(c->scheme),
+                                    tl_result_name(contact <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                                    c->contact_iterations,
+                                    contact,
+                                    target,
+                                    c->contact_work};
+    r->kinetic += m->kinetic;
+    r->potential += m->potential;
+    r->momentum = tl_vec3_add(r->momentum, m->momentum);
+    r->angular_momentum = tl_vec3_add(r->angular_momentum, m->angular_momentum);
+    r->fastest = fmax(r->fastest, m->fastest);
+    r->particles = s->particles.count;
+    r->escaped += (int64_t)s->totals.escaped;
+    r->particle_volume = m->volume;
+    r->liquid_volume = s->liquid_volume;
+    double due = s->totals.initial_volume - s->totals.escaped_volume;
+    for (int k = 0; k < s->scene->emitter_count; k++) due += s->emitter[k].emitted;
+    r->volume_error = due > 0 ? s->liquid_volume / due - 1 : 0;
+}
+
+static void commit(grid_step *s)
+{
+    tl_grid_state *g = &s->sim->state.grid;
+    for (int32_t i = 0; i < s->sim->rigid.scene_count; i++) {
+        s->b.body[i].fluid_force = tl_vec3_load(s->fluid + 6 * (int64_t)i);
+        s->b.body[i].fluid_torque = tl_vec3_load(s->fluid + 6 * (int64_t)i + 3);
+    }
+    tl_bodies_commit(&s->b);
+    memcpy(g->particles.particle, s->particles.particle, sizeof *s->particles.particle * (size_t)s->particles.count);
+    g->particles.count = s->particles.count;
+    tl_active_remember(&s->grid, &s->system.active, s->p, g);
+    for (int k = 0; k < s->scene->emitter_count; k++) g->emitter[k] = s->emitter[k];
+    *g->totals = s->totals;
+}
+
+static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *err)
+{
+    grid_step s;
+    TL_TRY(begin_step(&s, sim, dt, err));
+    TL_TRY(tl_bodies_predict(&s.b, err));
+    TL_TRY(particles_to_grid(&s, err));
+    TL_TRY(add_external_forces(&s, err));
+    TL_TRY(classify_domains(&s, err));
+    TL_TRY(tl_bodies_detect(&s.b, err));
+    TL_TRY(tl_bodies_match(&s.b, err));
+    bool more = true;
+    for (int looks = 0; more; looks++) {
+        TL_TRY(assemble_coupling(&s, err));
+        TL_TRY(run_scheme(&s, again, err));
+        TL_TRY(tl_bodies_move(&s.b, again, err));
+        more = false;
+        if (looks < TL_BODIES_LOOKS_MAX) TL_TRY(tl_bodies_look_again(&s.b, &more, err));
+    }
+    TL_TRY(tl_bodies_stabilise(&s.b, err));
+    TL_TRY(bounce(&s, again, err));
+    TL_TRY(grid_to_particles(&s, err));
+    TL_TRY(advect_particles(&s, err));
+    TL_TRY(measure(&s, again, err));
+    TL_TRY(make_room(&s, err));
+    lap(&s, MEASURE);
+    fill_report(&s);
+    commit(&s);
+    return TALUS_OK;
+}
+
+static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
+{
+    tl_grid_kept *kept = sim->own;
+    *again = false;
+    return kept->flows ? step_flow(sim, dt, again, err) : tl_rigid_step(sim, &kept->rigid, dt, again, err);
+}
+
+const tl_engine_entry tl_engine_grid = {"grid", tl_grid_begin, tl_grid_end, tl_grid_dt_wanted, step};

@@ -1,0 +1,134 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/grid/emit.h"
+#include "model/grid/particles.h"
+#include "model/rigid/motion.h"
+#include "step/grid.h"
+
+#define THIN_CELLS 2.0 /* bodies thinner than this have no inside: liquid on both sides shares cells */
+
+static const char *file_of(const tl_scene *s) { return s->file ? s->file : "scene"; }
+
+static talus_status refuse_materials(const tl_scene *s, talus_error *err)
+{
+    for (int i = 0; i < s->fill_count + s->emitter_count; i++) {
+        const tl_where *at = i < s->fill_count ? &s->fills[i].where : &s->emitters[i - s->fill_count].where;
+        const tl_material *m =
+            &s->materials[i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material];
+        if (m->kind == TL_MATERIAL_LIQUID && m->surface_tension == 0) continue;
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%.200s:%d: engine \"grid\" runs liquids without surface tension so far; %s cannot be run yet",
+                       file_of(s), at->line,
+                       m->kind == TL_MATERIAL_GRANULAR  ? "granular material"
+                       : m->kind == TL_MATERIAL_VISCOUS ? "viscous liquid"
+                                                        : "surface tension");
+    }
+    return TALUS_OK;
+}
+
+static talus_status refuse_grids(const tl_scene *s, talus_error *err)
+{
+    for (int k = 0; k < 3; k++)
+        if (s->grid.periodic[k] && s->grid.cells[k] > 1 && s->grid.cells[k] % 2)
+            return TL_FAIL(err, TALUS_UNSUPPORTED,
+                           "%.200s: a periodic axis has one cell or an even number of them, grid.cells[%d] is %d",
+                           file_of(s), k + 1, s->grid.cells[k]);
+    return TALUS_OK;
+}
+
+/* Areas are exact at walls; but of a flat bottom they see only which face it has passed, so a floating body would sit on the faces. */
+static tl_weight_family choose_family(const tl_scene *s)
+{
+    if (s->solver.weights && *s->solver.weights)
+        return strcmp(s->solver.weights, "volume") ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
+    for (int i = 0; i < s->body_count; i++)
+        if (s->bodies[i].kind == TL_BODY_FREE) return TL_WEIGHT_VOLUME;
+    return TL_WEIGHT_AREA;
+}
+
+static talus_status find_methods(tl_grid_kept *k, const tl_scene *s, talus_error *err)
+{
+    const tl_solver_spec *o = &s->solver;
+    bool named = o->scheme && *o->scheme;
+    k->scheme = named ? tl_scheme_find(o->scheme) : NULL;
+    if (named && !k->scheme)
+        return TL_FAIL(
+            err, TALUS_UNSUPPORTED,
+            "%.200s: solver.scheme \"%.20s\" does not fit a liquid with rigid bodies: \"p-c\", \"c-p\", \"t-pn\" "
+            "or \"t-p-n\"",
+            file_of(s), o->scheme);
+    k->family = choose_family(s);
+    const char *method = o->pressure.method && *o->pressure.method ? o->pressure.method : "multigrid";
+    k->method = tl_pressure_method_find(method);
+    if (!k->method)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.pressure \"%.40s\" is no method of the coupled solve",
+                       file_of(s), method);
+    return TALUS_OK;
+}
+
+static void tell_thin_bodies(const tl_sim *sim, double dx)
+{
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+        double extent = sim->rigid.body[i].extent;
+        if (extent < THIN_CELLS * dx && sim->rigid.body[i].reach < INFINITY)
+            tl_log_write(&sim->log, 0, "body \"%s\" is %.3g m thin, less than %g cells: liquid may pass through it",
+                         sim->scene->bodies[i].name, extent, THIN_CELLS);
+    }
+}
+
+static talus_status begin_flow(tl_sim *sim, tl_grid_kept *k, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    TL_TRY(refuse_materials(s, err));
+    TL_TRY(refuse_grids(s, err));
+    TL_TRY(find_methods(k, s, err));
+    k->frame = tl_grid_frame_of(s);
+    k->density = TL_NEW_ZERO(double, s->material_count);
+    if (!k->density) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
+    for (int i = 0; i < s->material_count; i++) k->density[i] = s->materials[i].density;
+    for (int i = 0; i < s->fill_count; i++) k->spacing = fmax(k->spacing, tl_spacing_of(s, s->fills[i].spacing));
+    for (int i = 0; i < s->emitter_count; i++) k->spacing = fmax(k->spacing, tl_spacing_of(s, s->emitters[i].spacing));
+    tell_thin_bodies(sim, k->frame.dx);
+    return tl_grid_state_begin(&sim->state.grid, s, &k->frame, &sim->rigid, sim->state.rigid.body, err);
+}
+
+talus_status tl_grid_begin(tl_sim *sim, talus_error *err)
+{
+    tl_grid_kept *k = TL_NEW_ZERO(tl_grid_kept, 1);
+    sim->own = k;
+    if (!k) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the grid engine");
+    TL_TRY(tl_rigid_begin(sim, &k->rigid, err));
+    k->flows = sim->scene->fill_count + sim->scene->emitter_count > 0;
+    return k->flows ? begin_flow(sim, k, err) : TALUS_OK;
+}
+
+void tl_grid_end(tl_sim *sim)
+{
+    tl_grid_kept *k = sim->own;
+    if (!k) return;
+    tl_rigid_end(&k->rigid);
+    tl_free(k->density);
+    tl_free(k);
+    sim->own = NULL;
+}
+
+static double fastest_particle(const tl_particles *p)
+{
+    double most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (int64_t i = 0; i < p->count; i++) most = fmax(most, tl_vec3_norm2(p->particle[i].v));
+    return sqrt(most);
+}
+
+double tl_grid_dt_wanted(const tl_sim *sim)
+{
+    const tl_grid_kept *k = sim->own;
+    double dt = tl_rigid_dt_wanted(sim);
+    if (!k->flows) return dt;
+    const tl_scene *s = sim->scene;
+    double fastest = fastest_particle(&sim->state.grid.particles);
+    double body = tl_rigid_measure(&sim->rigid, sim->state.rigid.body, s->gravity).fastest;
+    return fmin(dt, tl_particles_dt(&k->frame, s->grid.cfl, fastest, body, s->gravity));
+}

@@ -1,0 +1,523 @@
+#include "step/scheme.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sum.h"
+#include "base/timer.h"
+
+#define BLOCKS_MAX 3
+#define PASSES_MAX 4       /* pressure solves in a row: rounding of the solver's matrix, a start that was too far off */
+#define INNER 0.3          /* of the scheme's tolerance: target of a block */
+#define TANGENT_SWEEPS 200 /* per block; each costs one pass over the contacts */
+#define ITERATIONS_MAX 1000 /* of one pressure solve: ten times what hard ones take with mic */
+#define FINEST 1e-14        /* what double precision can reach of the solver's own measure */
+#define ROUNDING 1e-10      /* of speeds over dx: less than that is nothing to solve for, as in free fall */
+#define LAMBDA_DIAGONAL 6.0 /* of normal forces among pressures: like a cell's */
+/* Contraction of p and n in turn above which they are solved together: at 0.6 a sweep still gains a digit in 4.5 passes. Chosen. */
+#define UNIFY_ABOVE 0.6
+
+typedef struct tl_coupled_work work;
+
+struct tl_coupled_work {
+    tl_arena *arena;
+    int32_t n, m, bodies; /* cells, contacts, bodies with walls */
+    double per_g;         /* rho dx^2 / dt: from 1/s to the solver's units */
+    double per_u;         /* rho / (dx dt^2): from m/s of a normal force's row, before its own scale */
+    double volume_dt;     /* dt dx^3 */
+    double *x, *x0, *b;   /* [n + m] solver's unknowns, before, right side */
+    double *g;            /* [n] */
+    double *diag;         /* [n + m] of E */
+    double *scale;        /* [m] N s per unit of the solver's unknown */
+    double *r, *dv;       /* [6 bodies] */
+    double *base, *q;     /* [6 bodies], [3m] of contact blocks */
+    double *l, *dl;       /* [3m] */
+    double *no_friction;  /* [m] zeros */
+    tl_contact_bodies free_bodies;
+    tl_contact contact;
+    tl_pairs pairs;
+    tl_pressure alone, with_normals;
+    tl_pressure_plan *plan_alone, *plan_with_normals;
+    double b_pressure, b_normal, b_tangent; /* largest that a block found without its own forces: 1/s, m/s, m/s */
+    bool started;                           /* p is worth starting from */
+};
+
+typedef talus_status block_fn(tl_coupled *c, tl_scheme_report *out, talus_error *err);
+
+struct tl_scheme {
+    const char *name, *help;
+    int sweeps; /* 1: once, whatever is left */
+    block_fn *block[BLOCKS_MAX];
+};
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a coupled solve");
+}
+
+/* ---- the part of bodies and normal forces in the Hessian ---- */
+
+/* dv = M^-1 r of all bodies */
+static void accelerate(const tl_coupled *c, const double *r, double *dv)
+{
+    c->system->c.solid.inverse_mass(&c->system->c.solid, r, dv);
+}
+
+/* y += E x, x = (q, lambda): impulses on bodies, what they do to velocities, what those compress and close. */
+static void add_bodies(const void *ctx, const double *x, double *y, int32_t normals)
+{
+    const tl_coupled *c = ctx;
+    const work *w = c->work;
+    const tl_csr *J = &c->b->p.J;
+    tl_body_cells_gather(&c->system->wet, x, w->r);
+    for (int64_t k = 0; k < 6 * (int64_t)w->bodies; k++) w->r[k] *= -w->volume_dt;
+    for (int32_t j = 0; j < normals; j++)
+        for (int64_t k = J->start[3 * (int64_t)j]; k < J->start[3 * (int64_t)j + 1]; k++)
+            w->r[J->col[k]] += J->val[k] * w->scale[j] * x[w->n + j];
+    accelerate(c, w->r, w->dv);
+    tl_body_cells_add(&c->system->wet, -w->per_g, w->dv, y);
+    for (int32_t j = 0; j < normals; j++) {
+        double u = 0;
+        for (int64_t k = J->start[3 * (int64_t)j]; k < J->start[3 * (int64_t)j + 1]; k++)
+            u += J->val[k] * w->dv[J->col[k]];
+        y[w->n + j] += w->per_u * w->scale[j] * u;
+    }
+}
+
+static void add_alone(const void *ctx, const double *x, double *y) { add_bodies(ctx, x, y, 0); }
+static void add_with_normals(const void *ctx, const double *x, double *y)
+{
+    add_bodies(ctx, x, y, ((const tl_coupled *)ctx)->work->m);
+}
+
+/* Diagonal of E: cells at free bodies, then normal forces. */
+static void fill_diagonal(tl_coupled *c)
+{
+    work *w = c->work;
+    const tl_body_cells *wet = &c->system->wet;
+    memset(w->diag, 0, sizeof *w->diag * (size_t)w->n);
+    for (int32_t b = 0; b < wet->bodies; b++)
+        for (int32_t i = wet->first[b]; i < wet->first[b + 1]; i++) {
+            const double *v = wet->val + 6 * (int64_t)i, *I = c->b->inv_inertia + 9 * (int64_t)b;
+            double sum = c->b->inv_mass[b] * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+            for (int k = 0; k < 3; k++) sum += v[3 + k] * (I[3 * k] * v[3] + I[3 * k + 1] * v[4] + I[3 * k + 2] * v[5]);
+            w->diag[wet->cell[i]] += w->per_g * w->volume_dt * sum;
+        }
+    for (int32_t j = 0; j < w->m; j++) {
+        double W = c->b->p.problem.blocks[9 * (int64_t)j];
+        w->scale[j] = sqrt(LAMBDA_DIAGONAL / (w->per_u * W));
+        w->diag[w->n + j] = LAMBDA_DIAGONAL;
+    }
+}
+
+/* ---- velocities ---- */
+
+/* v += M^-1 J^T dl of the contacts */
+static void push_contacts(tl_coupled *c, const double *dl)
+{
+    work *w = c->work;
+    const tl_csr *J = &c->b->p.J;
+    memset(w->r, 0, sizeof *w->r * 6 * (size_t)w->bodies);
+    for (int32_t i = 0; i < J->rows; i++)
+        if (dl[i] != 0)
+            for (int64_t k = J->start[i]; k < J->start[i + 1]; k++) w->r[J->col[k]] += J->val[k] * dl[i];
+    accelerate(c, w->r, w->dv);
+    for (int64_t k = 0; k < 6 * (int64_t)w->bodies; k++) c->system->c.v[k] += w->dv[k];
+}
+
+static double largest_row(const double *u, int32_t m, int first, int last)
+{
+    double most = 0;
+    for (int32_t j = 0; j < m; j++)
+        for (int k = first; k <= last; k++) most = fmax(most, fabs(u[3 * (int64_t)j + k]));
+    return most;
+}
+
+/* ---- blocks ---- */
+
+static talus_status run_pressure(tl_coupled *c, int32_t normals, tl_scheme_report *out, talus_error *err)
+{
+    work *w = c->work;
+    tl_coupling *k = &c->system->c;
+    double begin = tl_seconds();
+    tl_pressure *problem = normals ? &w->with_normals : &w->alone;
+    tl_pressure_plan *plan = normals ? w->plan_with_normals : w->plan_alone;
+    if (w->n + normals == 0) return TALUS_OK;
+    memcpy(w->x0, c->p, sizeof *w->x0 * (size_t)w->n);
+    for (int32_t j = 0; j < normals; j++) w->x0[w->n + j] = c->b->lam[3 * (int64_t)j] / w->scale[j];
+    memcpy(w->x, w->x0, sizeof *w->x * ((size_t)w->n + (size_t)normals));
+    tl_coupling_pressure_gradient(k, w->g);
+    tl_pressure_product(problem, w->x0, w->b);
+    for (int32_t i = 0; i < w->n; i++) w->b[i] -= w->per_g * w->g[i];
+    if (normals) {
+        tl_csr_mul(&c->b->p.J, k->v, w->q);
+        for (int32_t j = 0; j < normals; j++)
+            w->b[w->n + j] -= w->per_u * w->scale[j] * (w->q[3 * (int64_t)j] + c->b->p.bias[3 * (int64_t)j]);
+    }
+    double most = tl_max_abs(w->n + normals, w->b);
+    w->b_pressure = fmax(w->b_pressure, tl_max_abs(w->n, w->b) / w->per_g);
+    double target = INNER * c->tolerance * w->per_g * w->b_pressure;
+    tl_stop stop = {.tolerance = most > 0 ? fmax(target / most, FINEST) : 1,
+                    .max_iterations = c->pressure_iterations > 0 ? c->pressure_iterations : ITERATIONS_MAX};
+    tl_pressure_report report;
+    tl_pressure_plan_start(plan, w->started ? TL_PRESSURE_WARM : TL_PRESSURE_NESTED);
+    TL_TRY(tl_pressure_run(plan, problem, &stop, w->x, w->arena, c->history, &report, err));
+    w->started = true;
+    memcpy(c->p, w->x, sizeof *c->p * (size_t)w->n);
+    for (int32_t i = 0; i < w->n; i++) w->x0[i] = w->x[i] - w->x0[i];
+    tl_coupling_push_pressure(k, w->x0);
+    if (normals) {
+        memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)normals);
+        for (int32_t j = 0; j < normals; j++) {
+            double l = w->scale[j] * w->x[w->n + j];
+            w->dl[3 * (int64_t)j] = l - c->b->lam[3 * (int64_t)j];
+            c->b->lam[3 * (int64_t)j] = l;
+        }
+        push_contacts(c, w->dl);
+    }
+    out->pressure_iterations += report.outcome.iterations;
+    out->pressure_work.products += report.work.products;
+    out->pressure_work.preconds += report.work.preconds;
+    out->pressure_work.factorizations += report.work.factorizations;
+    out->pressure_method = report.method;
+    out->pressure_seconds += tl_seconds() - begin;
+    return TALUS_OK;
+}
+
+static talus_status solve_pressure(tl_coupled *c, tl_scheme_report *out, talus_error *err)
+{
+    return run_pressure(c, 0, out, err);
+}
+
+static talus_status solve_pressure_normal(tl_coupled *c, tl_scheme_report *out, talus_error *err)
+{
+    return run_pressure(c, c->work->m, out, err);
+}
+
+/* Fastest that contacts close without forces, m/s: open gaps are part of q. */
+static double approach(const work *w)
+{
+    double most = 0;
+    for (int32_t j = 0; j < w->m; j++) most = fmax(most, -w->q[3 * (int64_t)j]);
+    return most;
+}
+
+/* Contacts with the friction coefficients `mu` at frozen pressure; l [3m] start in, answer out, already part of v. */
+static talus_status run_contact(tl_coupled *c, const double *mu, double *l, tl_scheme_report *out, talus_error *err)
+{
+    work *w = c->work;
+    double begin = tl_seconds();
+    for (int32_t k = 0; k < 3 * w->m; k++) w->dl[k] = -l[k];
+    push_contacts(c, w->dl);
+    memcpy(w->base, c->system->c.v, sizeof *w->base * 6 * (size_t)w->bodies);
+    tl_contact_free_velocity(&w->free_bodies, c->b->p.bias, w->q);
+    w->b_normal = fmax(w->b_normal, approach(w));
+    w->contact.mu = mu;
+    tl_stop stop = {.tolerance = c->b->tolerance, .max_iterations = c->b->kept->iterations};
+    tl_options options = tl_options_default();
+    tl_contact_report report;
+    TL_TRY(tl_contact_solve(c->b->kept->method, &w->contact, &options, &stop, l, w->arena,
+                            c->history ? c->history + 1 : NULL, &report, err));
+    push_contacts(c, l);
+    out->contact_iterations += report.outcome.iterations;
+    out->contact_work.products += report.work.products;
+    out->contact_work.factorizations += report.work.factorizations;
+    out->contact_seconds += tl_seconds() - begin;
+    return TALUS_OK;
+}
+
+static talus_status solve_contact(tl_coupled *c, tl_scheme_report *out, talus_error *err)
+{
+    return run_contact(c, c->b->p.problem.mu, c->b->lam, out, err);
+}
+
+static talus_status solve_normal(tl_coupled *c, tl_scheme_report *out, talus_error *err)
+{
+    work *w = c->work;
+    for (int32_t j = 0; j < w->m; j++) {
+        w->l[3 * (int64_t)j] = c->b->lam[3 * (int64_t)j];
+        w->l[3 * (int64_t)j + 1] = w->l[3 * (int64_t)j + 2] = 0;
+    }
+    TL_TRY(run_contact(c, w->no_friction, w->l, out, err));
+    for (int32_t j = 0; j < w->m; j++) c->b->lam[3 * (int64_t)j] = w->l[3 * (int64_t)j];
+    return TALUS_OK;
+}
+
+/* Friction at frozen normal forces: Gauss-Seidel with the exact disc. [grid-granular spec 4: 1e-9 after 50 sweeps] */
+static talus_status solve_tangent(tl_coupled *c, tl_scheme_report *out, talus_error *err)
+{
+    work *w = c->work;
+    double begin = tl_seconds(), *dv = w->pairs.contacts ? TL_TAKE(w->arena, double, tl_pairs_lanes(&w->pairs)) : NULL;
+    if (!dv) return w->pairs.contacts ? no_memory(err) : TALUS_OK;
+    memset(dv, 0, sizeof *dv * (size_t)tl_pairs_lanes(&w->pairs));
+    memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
+    tl_csr_mul(&c->b->p.J, c->system->c.v, w->q);
+    for (int32_t j = 0; j < w->m; j++)
+        for (int k = 0; k < 3; k++) w->pairs.pair[j].q[k] = w->q[3 * (int64_t)j + k];
+    const double enough = 0.1 * INNER * c->tolerance * w->b_tangent;
+    double most = INFINITY;
+    for (int sweep = 0; sweep < TANGENT_SWEEPS && most > enough; sweep++) {
+        most = 0;
+        for (int32_t j = 0; j < w->m; j++) {
+            const tl_pair *p = &w->pairs.pair[j];
+            double u[3], *l = c->b->lam + 3 * (int64_t)j;
+            tl_pair_velocity(p, dv, u);
+            double t[2] = {l[1] - p->w_t * u[1], l[2] - p->w_t * u[2]};
+            tl_project_disc(c->b->p.problem.mu[j] * fmax(l[0], 0), t);
+            double d[3] = {0, t[0] - l[1], t[1] - l[2]};
+            most = fmax(most, hypot(d[1], d[2]) / p->w_t);
+            for (int k = 1; k < 3; k++) {
+                w->dl[3 * (int64_t)j + k] += d[k];
+                l[k] += d[k];
+            }
+            tl_pair_push(p, d, dv);
+        }
+        out->contact_iterations++;
+        out->contact_work.products++;
+    }
+    push_contacts(c, w->dl);
+    out->contact_seconds += tl_seconds() - begin;
+    return TALUS_OK;
+}
+
+/* Friction that the normal forces of the end do not carry. */
+static void clip_tangent(tl_coupled *c)
+{
+    work *w = c->work;
+    bool any = false;
+    memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
+    for (int32_t j = 0; j < w->m; j++) {
+        double *l = c->b->lam + 3 * (int64_t)j, t[2] = {l[1], l[2]};
+        tl_project_disc(c->b->p.problem.mu[j] * fmax(l[0], 0), t);
+        for (int k = 0; k < 2; k++) {
+            w->dl[3 * (int64_t)j + 1 + k] = t[k] - l[1 + k];
+            any = any || t[k] != l[1 + k];
+            l[1 + k] = t[k];
+        }
+    }
+    if (any) push_contacts(c, w->dl);
+}
+
+/* ---- certificate ---- */
+
+static double relative(double e, double b) { return b > 0 ? e / b : e; }
+
+static double pressure_error(const tl_coupled *c)
+{
+    const work *w = c->work;
+    double most = 0;
+    tl_coupling_pressure_gradient(&c->system->c, w->g);
+    for (int32_t i = 0; i < w->n; i++) {
+        double d = (c->system->d[i] + w->diag[i]) / w->per_g;
+        double e = fabs(c->unilateral ? fmin(d * c->p[i], w->g[i]) : w->g[i]);
+        most = e > most || isnan(e) ? e : most;
+    }
+    return relative(most, w->b_pressure);
+}
+
+/* E(z) and the largest first-order decrease that is left, with u0 the slip without friction: A z = u - u0. */
+static double tangent_gap(tl_coupled *c)
+{
+    work *w = c->work;
+    double gap = 0, energy = 0;
+    memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
+    for (int32_t j = 0; j < w->m; j++) {
+        const double *l = c->b->lam + 3 * (int64_t)j, *u = w->q + 3 * (int64_t)j;
+        gap += (u[1] * l[1] + u[2] * l[2]) + c->b->p.problem.mu[j] * fmax(l[0], 0) * hypot(u[1], u[2]);
+        energy += 0.5 * (u[1] * l[1] + u[2] * l[2]);
+        w->dl[3 * (int64_t)j + 1] = -l[1];
+        w->dl[3 * (int64_t)j + 2] = -l[2];
+    }
+    double *v = c->system->c.v;
+    memcpy(w->base, v, sizeof *w->base * 6 * (size_t)w->bodies);
+    push_contacts(c, w->dl);
+    tl_csr_mul(&c->b->p.J, v, w->q);
+    memcpy(v, w->base, sizeof *v * 6 * (size_t)w->bodies);
+    for (int32_t j = 0; j < w->m; j++) {
+        const double *l = c->b->lam + 3 * (int64_t)j, *u0 = w->q + 3 * (int64_t)j;
+        energy += 0.5 * (u0[1] * l[1] + u0[2] * l[2]);
+    }
+    return gap > 0 ? gap / fabs(energy) : 0;
+}
+
+static tl_coupled_certificate certify(tl_coupled *c)
+{
+    work *w = c->work;
+    tl_coupled_certificate out = {.pressure = pressure_error(c)};
+    if (!w->m) return out;
+    tl_csr_mul(&c->b->p.J, c->system->c.v, w->q);
+    for (int32_t j = 0; j < w->m; j++) {
+        double g = w->q[3 * (int64_t)j] + c->b->p.bias[3 * (int64_t)j];
+        double e = fabs(fmin(c->b->p.problem.blocks[9 * (int64_t)j] * c->b->lam[3 * (int64_t)j], g));
+        out.normal = e > out.normal || isnan(e) ? e : out.normal;
+    }
+    out.normal = relative(out.normal, w->b_normal);
+    out.tangent = tangent_gap(c);
+    return out;
+}
+
+static bool good(const tl_coupled_certificate *c, double tolerance)
+{
+    return c->pressure <= tolerance && c->normal <= tolerance && c->tangent <= tolerance;
+}
+
+/* ---- schemes ---- */
+
+static const tl_scheme schemes[] = {
+    {"p-c", "pressure, then contact, once", 1, {solve_pressure, solve_contact}},
+    {"c-p", "contact, then pressure, once", 1, {solve_contact, solve_pressure}},
+    {"t-pn", "tangent, pressure and normal together until still", 30, {solve_tangent, solve_pressure_normal}},
+    {"t-p-n", "tangent, pressure, normal until still", 30, {solve_tangent, solve_pressure, solve_normal}},
+};
+static const tl_scheme pressure_only = {"p", "pressure alone", PASSES_MAX, {solve_pressure}};
+
+int tl_scheme_count(void) { return (int)(sizeof schemes / sizeof schemes[0]); }
+const tl_scheme *tl_scheme_at(int i) { return i >= 0 && i < tl_scheme_count() ? &schemes[i] : NULL; }
+const char *tl_scheme_name(const tl_scheme *s) { return s->name; }
+
+const tl_scheme *tl_scheme_find(const char *name)
+{
+    for (int i = 0; i < tl_scheme_count(); i++)
+        if (!strcmp(schemes[i].name, name)) return &schemes[i];
+    return NULL;
+}
+
+/* p and n in turn contract like m2 / (m1 + m2), m1 wet and m2 what it carries; liquid that a body holds weighs like a body.
+ * [grid-granular spec 9] */
+static double contraction(const tl_coupled *c)
+{
+    const tl_body_cells *wet = &c->system->wet;
+    const double *im = c->b->inv_mass;
+    double most = 0;
+    for (int32_t k = 0; k < c->b->contacts.count; k++)
+        for (int side = 0; side < 2; side++) {
+            const tl_rigid_point *p = &c->b->contacts.point[k];
+            int32_t a = side ? p->b : p->a, b = side ? p->a : p->b;
+            if (!(im[a] > 0) || wet->first[a + 1] == wet->first[a]) continue;
+            double other = im[b] > 0 ? im[a] / (im[a] + im[b]) : 0;
+            double held = 0;
+            for (int32_t i = wet->first[a]; i < wet->first[a + 1]; i++) held = fmax(held, c->work->diag[wet->cell[i]]);
+            most = fmax(most, fmax(other, held / (held + LAMBDA_DIAGONAL)));
+        }
+    return most;
+}
+
+static const tl_scheme *choose(const tl_coupled *c)
+{
+    if (!c->work->m) return &pressure_only;
+    if (c->scheme) return c->scheme;
+    return tl_scheme_find(contraction(c) > UNIFY_ABOVE ? "t-pn" : "t-p-n");
+}
+
+static talus_status make_work(tl_coupled *c, talus_error *err)
+{
+    tl_arena *a = c->b->arena;
+    const tl_coupling *k = &c->system->c;
+    work *w = c->work = TL_TAKE_ZERO(a, work, 1);
+    if (!w) return no_memory(err);
+    w->arena = a;
+    w->n = k->cells;
+    w->m = c->b->contacts.count;
+    w->bodies = c->b->rigid->count;
+    w->per_g = c->system->density * k->dx * k->dx / k->dt;
+    w->per_u = c->system->density / (k->dx * k->dt * k->dt);
+    w->volume_dt = k->dt * k->dx * k->dx * k->dx;
+    w->started = c->warm;
+    int64_t all = (int64_t)w->n + w->m, six = 6 * (int64_t)w->bodies, three = 3 * (int64_t)w->m;
+    double **vectors[] = {&w->x, &w->x0, &w->b, &w->diag};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        if (!(*vectors[i] = TL_TAKE(a, double, all))) return no_memory(err);
+    w->g = TL_TAKE(a, double, w->n);
+    w->scale = TL_TAKE(a, double, w->m);
+    w->r = TL_TAKE(a, double, six);
+    w->dv = TL_TAKE(a, double, six);
+    w->base = TL_TAKE(a, double, six);
+    w->q = TL_TAKE_ZERO(a, double, three);
+    w->l = TL_TAKE(a, double, three);
+    w->dl = TL_TAKE(a, double, three);
+    w->no_friction = TL_TAKE_ZERO(a, double, w->m);
+    if (!w->g || !w->scale || !w->r || !w->dv || !w->base || !w->q || !w->l || !w->dl || !w->no_friction)
+        return no_memory(err);
+    fill_diagonal(c);
+    w->free_bodies = c->b->p.bodies;
+    w->free_bodies.v_free = w->base;
+    w->contact = c->b->p.problem;
+    w->contact.bodies = &w->free_bodies;
+    w->contact.q = w->q;
+    if (w->m) {
+        TL_TRY(tl_arena_reserve(a, tl_pairs_bytes(&w->contact), err));
+        if (!tl_pairs_build(&w->contact, &w->pairs, a))
+            return TL_FAIL(err, TALUS_UNSUPPORTED, "a body in contact has no inertia about some axis");
+    }
+    return TALUS_OK;
+}
+
+static talus_status make_plans(tl_coupled *c, const tl_scheme *s, talus_error *err)
+{
+    work *w = c->work;
+    tl_pressure_options options = tl_pressure_options_default();
+    bool wet = c->system->wet.rows > 0;
+    w->alone = tl_system_pressure(c->system);
+    w->alone.b = w->b;
+    w->alone.unilateral = c->unilateral;
+    if (wet) w->alone.extra = (tl_pressure_extra){add_alone, c, NULL};
+    w->with_normals = w->alone;
+    w->with_normals.extras = w->m;
+    w->with_normals.extra = (tl_pressure_extra){add_with_normals, c, w->diag + w->n};
+    for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) {
+        if (s->block[k] == solve_pressure && w->n && !w->plan_alone)
+            TL_TRY(tl_pressure_plan_make(&w->plan_alone, c->method, &w->alone, &options, w->arena, err));
+        if (s->block[k] == solve_pressure_normal && w->n + w->m && !w->plan_with_normals)
+            TL_TRY(tl_pressure_plan_make(&w->plan_with_normals, c->method, &w->with_normals, &options, w->arena, err));
+    }
+    return TALUS_OK;
+}
+
+/* What is there before any force, and what the start makes of it. A scheme that goes once starts without forces: each block is then
+ * blind for what comes after it. */
+static void start(tl_coupled *c, bool once)
+{
+    work *w = c->work;
+    tl_coupling *k = &c->system->c;
+    memcpy(k->v, c->b->v_free, sizeof *k->v * 6 * (size_t)w->bodies);
+    tl_coupling_pressure_gradient(k, w->g);
+    w->b_pressure = fmax(tl_max_abs(w->n, w->g), ROUNDING * tl_max_abs(k->faces, k->u) / k->dx);
+    tl_csr_mul(&c->b->p.J, k->v, w->q);
+    w->b_normal = largest_row(w->q, w->m, 0, 0);
+    w->b_tangent = largest_row(w->q, w->m, 1, 2);
+    if (once) memset(c->b->lam, 0, sizeof *c->b->lam * 3 * (size_t)w->m);
+    if (w->started && !once)
+        tl_coupling_push_pressure(k, c->p);
+    else
+        memset(c->p, 0, sizeof *c->p * (size_t)w->n);
+    if (w->m) push_contacts(c, c->b->lam);
+}
+
+talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *err)
+{
+    TL_TRY(make_work(c, err));
+    const tl_scheme *s = choose(c);
+    *out = (tl_scheme_report){.scheme = s, .pressure_method = tl_pressure_method_name(c->method)};
+    TL_TRY(make_plans(c, s, err));
+    start(c, s->sweeps == 1);
+    int most = s->sweeps > 1 && c->sweeps > 0 ? c->sweeps : s->sweeps;
+    for (; out->sweeps < most; out->sweeps++) {
+        if (out->sweeps > 0 && s->sweeps > 1 && good(&out->certificate, c->tolerance)) break;
+        size_t mark = tl_arena_mark(c->work->arena);
+        for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) TL_TRY(s->block[k](c, out, err));
+        if (s->sweeps > 1) clip_tangent(c);
+        out->certificate = certify(c);
+        tl_arena_release(c->work->arena, mark);
+    }
+    out->result = good(&out->certificate, c->tolerance) ? TL_CONVERGED : TL_OUT_OF_ITERATIONS;
+    memcpy(c->b->v, c->system->c.v, sizeof *c->b->v * 6 * (size_t)c->work->bodies);
+    return TALUS_OK;
+}
+
+void tl_coupled_fluid_forces(const tl_coupled *c, double *f)
+{
+    const tl_coupling *k = &c->system->c;
+    tl_coupling_gradient(k, c->p, k->y);
+    k->solid.gather(&k->solid, k->y, f);
+    for (int64_t i = 0; i < k->solid.n; i++) f[i] *= -(k->dx * k->dx * k->dx);
+}

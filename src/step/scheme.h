@@ -1,0 +1,71 @@
+/* Schemes: orders of block solves for what flows, bodies and their contacts, all of one coupled problem.
+ *
+ *     pressure   0 <= p   _|_  g_p = -G^T (W_F u + J v)   >= 0
+ *     contact    0 <= lam _|_  g_l = B_n^T v + gap / dt   >= 0,   z minimises the energy over |z_j| <= eta_j lam_j at frozen lam
+ *
+ * Blocks work on velocities as they are and push increments, so any order may follow any other, and a scheme's answer is certified on the
+ * whole problem at the final velocities, whatever its last block was. [FM21 sec. 4.3, 5.3]
+ *
+ *     p-c     pressure, then contact, once: the liquid does not know what contacts do to its walls
+ *     c-p     contact, then pressure, once
+ *     t-pn    tangential forces, then pressure and normal forces together, until still
+ *     t-p-n   tangential forces, pressure, normal forces in turn, until still
+ *
+ * A scheme with nothing in contact is one pressure solve. */
+#ifndef TL_STEP_SCHEME_H
+#define TL_STEP_SCHEME_H
+
+#include "model/coupling/liquid.h"
+#include "solve/pressure/method.h"
+#include "step/bodies.h"
+
+typedef struct tl_scheme tl_scheme;
+
+int tl_scheme_count(void);
+const tl_scheme *tl_scheme_at(int i);
+const tl_scheme *tl_scheme_find(const char *name); /* NULL when unknown */
+const char *tl_scheme_name(const tl_scheme *s);
+
+/* How well an answer solves the whole problem. Zero is exact; a block without unknowns is exact. */
+typedef struct tl_coupled_certificate {
+    double pressure; /* max |min(d p, g_p)| / max |b_p|, d: diagonal of the Hessian */
+    double normal;   /* the same of lam */
+    double tangent;  /* gap of z at frozen lam over its energy; 0 when nothing can slide */
+} tl_coupled_certificate;
+
+typedef struct tl_scheme_report {
+    const tl_scheme *scheme;
+    tl_result result;
+    int sweeps;
+    tl_coupled_certificate certificate;
+    int pressure_iterations, contact_iterations; /* sums over sweeps */
+    tl_work pressure_work, contact_work;
+    const char *pressure_method;
+    double pressure_seconds, contact_seconds;
+} tl_scheme_report;
+
+/* One coupled problem. The caller fills the first part; velocities of `system` (u) and of bodies (b->v_free) are those without
+ * pressure and contact. */
+typedef struct tl_coupled {
+    tl_system *system;
+    tl_bodies *b;            /* contacts assembled; lam: start in, answer out, N s */
+    double *p;               /* [cells] Pa: start in, answer out */
+    const tl_scheme *scheme; /* NULL: chosen from the masses */
+    const tl_pressure_method *method;
+    bool warm; /* p is worth starting from */
+    bool unilateral;
+    double tolerance;        /* of the certificate */
+    int sweeps;              /* at most; 0: the scheme's own */
+    int pressure_iterations; /* at most per solve; 0: the method's own */
+    tl_history *history;     /* [2] of pressure and contact, or NULL */
+    /* kept between blocks */
+    struct tl_coupled_work *work;
+} tl_coupled;
+
+/* Velocities end in system->c.u and in b->v. */
+talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *err);
+
+/* Forces and torques (about the centres of mass) of the pressure on all bodies, N and N m: f [6 bodies]. */
+void tl_coupled_fluid_forces(const tl_coupled *c, double *f);
+
+#endif

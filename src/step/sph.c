@@ -1,0 +1,542 @@
+/* The step of the SPH engine: liquid, rigid contact and friction as one particle system [Probst2023].
+ *
+ *     place bodies            motions, masses, friction; scripted bodies get the velocity that leads to their pose
+ *     find neighbours         pairs, volumes, normals
+ *     predict velocities      v* = v + dt (gravity, forces), viscosity, surface tension
+ *     solve                   pressures >= 0 and friction in its cones, together
+ *     move                    liquid x += dt v; bodies fly with their angular momentum kept
+ *     emit                    what emitters add
+ *     commit
+ *
+ * The gyroscopic term is not predicted: flight turns a body with its angular momentum kept (tl_rigid_fly), which holds it for
+ * fast thin bodies, where the explicit term of the paper blows up. */
+#include "step/sph.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/sum.h"
+#include "base/timer.h"
+#include "model/rigid/motion.h"
+#include "model/sph/forces.h"
+#include "solve/linear/method.h"
+#include "step/engines.h"
+
+#define LEAST_TOUCHING 20 /* iterations; also [Probst2023] for fragile structures */
+#define LEAST_FLUID 2
+#define MEMORY 0.05        /* share of a step in what contacts remember: a mean over some 20 steps */
+#define KEEP_FLUID 1.0     /* of the last step's pressures in liquid */
+#define SQUEEZED 0.02      /* mean error of contacts that no solve should leave, where bodies have room */
+#define SQUEEZED_SPEED 2.0 /* a squeezed body moves at most so many times as fast as anything did before, */
+#define VISCOUS_TOLERANCE 1e-8
+#define VISCOUS_ITERATIONS 1000
+#define ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
+#define BEYOND 4.0 /* spacings: liquid that is so far outside of the domain is gone */
+
+enum phase { PLACE, NEIGHBOURS, PREDICT, SYSTEM, SOLVE, MOVE, EMIT, PHASES };
+static const char *const phase_names[PHASES] = {"place", "neighbours", "predict", "system", "solve", "move", "emit"};
+
+typedef struct sph_step {
+    tl_sim *sim;
+    const tl_scene *scene;
+    const tl_rigid *rigid;
+    const tl_sph_kept *kept;
+    tl_arena *arena;
+    double dt;
+    /* place */
+    tl_motion
+        *before;     /* [count] start of the step, walls included; velocities of scripted bodies lead to their goals */
+    tl_motion *body; /* [count] the state that is to be */
+    double *friction, *inv_mass;
+    tl_mat3 *inv_inertia;
+    /* neighbours .. system */
+    tl_sph_step f;
+    double compression; /* mean of max(0, V0/V - 1) over liquid, as the state is: what the last solve left */
+    double fastest;     /* predicted, m/s, of anything */
+    tl_linear_report viscous;
+    const tl_sph_force *drag; /* of viscosity on bodies; NULL: none */
+    /* solve */
+    double *x;
+    double *start; /* what the last steps left; NULL: cold start */
+    tl_fixedpoint_report solved;
+    int32_t squeezed; /* bodies that had to be slowed down */
+    /* move, emit */
+    int32_t stay; /* particles that are left */
+    tl_sph_births births;
+    double seconds[PHASES], mark;
+} sph_step;
+
+static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of SPH"); }
+
+static void lap(sph_step *s, enum phase phase)
+{
+    double now = tl_seconds();
+    s->seconds[phase] += now - s->mark;
+    s->mark = now;
+}
+
+static bool finite3(tl_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
+
+/* ---- place bodies ---- */
+
+/* Velocity that leads exactly to the scripted pose at the end of the step. */
+static talus_status follow_script(const sph_step *s, int32_t i, tl_motion *m, talus_error *err)
+{
+    const tl_body *b = &s->scene->bodies[i];
+    if (b->motion != TL_NO_FUNCTION) {
+        double p[7];
+        TL_TRY(tl_scene_evaluate(s->scene, b->motion, s->sim->state.t + s->dt, p, 7, err));
+        m->goal = (tl_pose){{p[0], p[1], p[2]}, tl_quat_normalize((tl_quat){p[3], p[4], p[5], p[6]})};
+    }
+    m->v = tl_vec3_scale(1 / s->dt, tl_vec3_sub(m->goal.at, m->x));
+    m->w = tl_vec3_scale(1 / s->dt, tl_quat_difference(m->q, m->goal.rotation));
+    return TALUS_OK;
+}
+
+static talus_status place_bodies(sph_step *s, tl_sim *sim, double dt, talus_error *err)
+{
+    int32_t n = sim->rigid.count, scene_count = sim->rigid.scene_count;
+    tl_arena *a = &sim->arena;
+    *s = (sph_step){.sim = sim,
+                    .scene = sim->scene,
+                    .rigid = &sim->rigid,
+                    .kept = sim->own,
+                    .arena = a,
+                    .dt = dt,
+                    .mark = tl_seconds()};
+    s->before = TL_TAKE(a, tl_motion, n);
+    s->body = TL_TAKE(a, tl_motion, n);
+    s->friction = TL_TAKE(a, double, n);
+    s->inv_mass = TL_TAKE_ZERO(a, double, n);
+    s->inv_inertia = TL_TAKE_ZERO(a, tl_mat3, n);
+    if (!s->before || !s->body || !s->friction || !s->inv_mass || !s->inv_inertia) return no_memory(err);
+    memcpy(s->before, sim->state.rigid.body, sizeof *s->before * (size_t)scene_count);
+    for (int32_t i = scene_count; i < n; i++) s->before[i] = (tl_motion){.q = tl_quat_identity()};
+    for (int32_t i = 0; i < n; i++) {
+        const tl_rigid_body *b = &s->rigid->body[i];
+        s->friction[i] = s->scene->domain.friction;
+        if (i < scene_count)
+            TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[i].friction, sim->state.t, &s->friction[i], 1, err));
+        if (b->kind == TL_BODY_KINEMATIC) TL_TRY(follow_script(s, i, &s->before[i], err));
+        if (b->kind != TL_BODY_FREE) continue;
+        s->inv_mass[i] = 1 / b->mass;
+        s->inv_inertia[i] = tl_rigid_inverse_inertia(b, s->before[i].q);
+    }
+    memcpy(s->body, s->before, sizeof *s->body * (size_t)n);
+    lap(s, PLACE);
+    return TALUS_OK;
+}
+
+/* ---- neighbours ---- */
+
+/* What the last solve left, from places alone. */
+static double mean_compression(const sph_step *s)
+{
+    const tl_sph_step *f = &s->f;
+    tl_blocks blocks = tl_blocks_of(f->fluid);
+    double part[TL_BLOCKS_MAX];
+    if (!f->fluid) return 0;
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < blocks.count; b++) {
+        part[b] = 0;
+        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
+            part[b] += fmax(0, (double)f->density[i] - 1);
+    }
+    return tl_sum_ordered(blocks.count, part) / f->fluid;
+}
+
+static talus_status find_neighbours(sph_step *s, talus_error *err)
+{
+    tl_sph_bodies bodies = {s->before, s->inv_mass, s->inv_inertia, s->friction};
+    TL_TRY(tl_sph_begin(&s->f, &s->sim->sph, s->scene, s->rigid, &s->sim->state.sph, &bodies, s->dt, s->arena, err));
+    s->f.relax = s->scene->sph.relaxation;
+    s->f.push_out = s->scene->sph.push_out;
+    TL_TRY(tl_sph_neighbours(&s->f, err));
+    TL_TRY(tl_sph_contacts(&s->f, err));
+    s->compression = mean_compression(s);
+    lap(s, NEIGHBOURS);
+    return TALUS_OK;
+}
+
+/* ---- predict velocities ---- */
+
+static talus_status push_bodies(sph_step *s, talus_error *err)
+{
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
+        const tl_motion *m = &s->before[i];
+        const tl_body *asked = &s->scene->bodies[i];
+        double force[3], torque[3];
+        TL_TRY(tl_scene_timed(s->scene, &asked->force, s->sim->state.t, force, 3, err));
+        TL_TRY(tl_scene_timed(s->scene, &asked->torque, s->sim->state.t, torque, 3, err));
+        tl_vec3 a = tl_vec3_add_scaled(s->scene->gravity, s->inv_mass[i], tl_vec3_add(m->force, tl_vec3_load(force)));
+        tl_vec3 b = tl_mat3_mul_vec(s->inv_inertia[i], tl_vec3_add(m->torque, tl_vec3_load(torque)));
+        s->f.body_v[i] = tl_vec3_add_scaled(m->v, s->dt, a);
+        s->f.body_w[i] = tl_vec3_add_scaled(m->w, s->dt, b);
+    }
+    return TALUS_OK;
+}
+
+static void push_liquid(sph_step *s)
+{
+    tl_sph_step *f = &s->f;
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < f->fluid; i++) f->v[i] = tl_vec3_add_scaled(f->v[i], s->dt, s->scene->gravity);
+}
+
+/* Backward Euler; momentum is kept to rounding whatever the solver reached. */
+static talus_status let_viscosity_act(sph_step *s, talus_error *err)
+{
+    tl_sph_viscosity v;
+    tl_linear problem;
+    TL_TRY(tl_sph_viscosity_begin(&v, &s->f, &problem, err));
+    tl_stop stop = {.tolerance = VISCOUS_TOLERANCE, .max_iterations = VISCOUS_ITERATIONS};
+    tl_options options = tl_options_default();
+    TL_TRY(tl_linear_solve(tl_linear_method_find("cg"), &problem, &options, &stop, v.x, s->arena,
+                           s->sim->history ? s->sim->history + 1 : NULL, &s->viscous, err));
+    tl_sph_viscosity_apply(&v, &s->f);
+    s->drag = v.drag;
+    return TALUS_OK;
+}
+
+static double fastest_predicted(const sph_step *s)
+{
+    double most = 0;
+    for (int32_t i = 0; i < s->f.fluid; i++) most = fmax(most, tl_vec3_norm2(s->f.v[i]));
+    most = sqrt(most);
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        double reach = s->rigid->body[i].reach;
+        if (s->rigid->body[i].kind == TL_BODY_STATIC) continue;
+        most = fmax(most, tl_vec3_norm(s->f.body_v[i]) + (reach < INFINITY ? reach * tl_vec3_norm(s->f.body_w[i]) : 0));
+    }
+    return most;
+}
+
+static talus_status predict_velocities(sph_step *s, talus_error *err)
+{
+    TL_TRY(push_bodies(s, err));
+    push_liquid(s);
+    if (s->kept->tense) TL_TRY(tl_sph_tension(&s->f, err));
+    if (s->kept->viscous) TL_TRY(let_viscosity_act(s, err));
+    if (s->scene->sph.viscosity > 0) TL_TRY(tl_sph_smooth(&s->f, s->scene->sph.viscosity, err));
+    s->fastest = fastest_predicted(s);
+    lap(s, PREDICT);
+    return TALUS_OK;
+}
+
+/* ---- solve ---- */
+
+/* Contacts start from the forces that they remember, from half of them, or from none: whichever leaves the smallest error. After an impact the
+ * remembered ones are far off, and a solve that stops early would throw bodies about. */
+static talus_status choose_start(sph_step *s, const tl_fixedpoint *p, talus_error *err)
+{
+    static const double parts[] = {1, 0.5, 0};
+    int64_t n = p->space->n, first = s->f.fluid;
+    s->start = TL_TAKE(s->arena, double, n + 1);
+    size_t mark = tl_arena_mark(s->arena);
+    double *x = TL_TAKE(s->arena, double, n + 1), *r = TL_TAKE(s->arena, double, n + 1), least = INFINITY, best = 1;
+    if (!s->start || !x || !r) return no_memory(err);
+    tl_sph_warm_start(&s->f, &s->sim->state.sph, KEEP_FLUID, s->start);
+    for (int k = 0; k < 3 && first < n; k++) {
+        for (int64_t i = 0; i < n; i++) x[i] = i < first ? s->start[i] : parts[k] * s->start[i];
+        p->evaluate(p->ctx, x, r);
+        double error = p->measure(p->ctx, x, r);
+        if (error < least) least = error, best = parts[k];
+    }
+    for (int64_t i = 0; i < n; i++) s->x[i] = i < first ? s->start[i] : best * s->start[i];
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
+static talus_status judge(const sph_step *s, bool *again, talus_error *err)
+{
+    const tl_fixedpoint_report *r = &s->solved;
+    tl_unconverged policy = s->scene->solver.on_unconverged;
+    if (!isfinite(r->certificate.residual) || r->outcome.result == TL_BROKE_DOWN) {
+        *again = true;
+        return TL_FAIL(err, TALUS_NOT_DEFINITE, "pressure method \"%s\" left the numbers", s->kept->method->name);
+    }
+    if (r->outcome.result == TL_CONVERGED || policy == TL_UNCONVERGED_ACCEPT) return TALUS_OK;
+    *again = policy == TL_UNCONVERGED_SHRINK_DT;
+    return TL_FAIL(err, TALUS_NOT_DEFINITE, "pressure method \"%s\": %s, error %.3g, wanted %.3g",
+                   s->kept->method->name, tl_result_name(r->outcome.result), r->certificate.residual,
+                   s->kept->stop.tolerance);
+}
+
+/* Without them, contacts that start from the last step's forces stop within the tolerance, which is 3 mm/s at 1 ms and 1e-4: bodies at rest
+ * would tremble and creep. Twenty bring them to rounding (validate V6, V7). */
+static int least_iterations(const sph_step *s)
+{
+    int asked = s->scene->sph.iterations_least;
+    return asked >= 0 ? asked : s->f.contacts ? LEAST_TOUCHING : LEAST_FLUID;
+}
+
+static talus_status solve(sph_step *s, bool *again, talus_error *err)
+{
+    tl_fixedpoint problem;
+    TL_TRY(tl_sph_system(&s->f, err));
+    TL_TRY(tl_sph_problem(&s->f, &problem, err));
+    s->x = TL_TAKE_ZERO(s->arena, double, problem.space->n + problem.space->halo + 1);
+    if (!s->x) return no_memory(err);
+    if (s->scene->sph.warm_start) TL_TRY(choose_start(s, &problem, err));
+    lap(s, SYSTEM);
+    tl_options options = tl_options_default();
+    options.least_iterations = least_iterations(s);
+    TL_TRY(tl_fixedpoint_solve(s->kept->method, &problem, &options, &s->kept->stop, s->x, s->arena, s->sim->history,
+                               &s->solved, err));
+    TL_TRY(judge(s, again, err));
+    tl_sph_finish(&s->f, s->x);
+    lap(s, SOLVE);
+    return TALUS_OK;
+}
+
+/* A body in a place too narrow for it has no solution: pressures grow and throw it. Its speed is held, and whoever watches is told. */
+static void hold_squeezed(sph_step *s)
+{
+    double limit = SQUEEZED_SPEED * (s->fastest + s->scene->sph.push_out);
+    if (s->solved.outcome.result == TL_CONVERGED || !(s->f.error[1] > SQUEEZED)) return;
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
+        double speed = tl_vec3_norm(s->f.body_v[i]) + s->rigid->body[i].reach * tl_vec3_norm(s->f.body_w[i]);
+        if (speed <= limit) continue;
+        s->f.body_v[i] = tl_vec3_scale(limit / speed, s->f.body_v[i]);
+        s->f.body_w[i] = tl_vec3_scale(limit / speed, s->f.body_w[i]);
+        s->squeezed++;
+        if (!s->kept->squeezed[i])
+            tl_log_write(&s->sim->log, 0,
+                         "t = %.6g s: body \"%s\" is squeezed into a place too narrow for it (mean overlap %.2g of a "
+                         "particle): its speed of %.3g m/s is held at %.3g m/s",
+                         s->sim->state.t, s->scene->bodies[i].name, s->f.error[1], speed, limit);
+        s->kept->squeezed[i] = true;
+    }
+}
+
+/* ---- move ---- */
+
+static talus_status move_bodies(sph_step *s, bool *again, talus_error *err)
+{
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        const tl_rigid_body *b = &s->rigid->body[i];
+        tl_motion *m = &s->body[i];
+        if (b->kind == TL_BODY_FREE) {
+            m->v = s->f.body_v[i];
+            m->w = s->f.body_w[i];
+            if (finite3(m->v) && finite3(m->w)) tl_rigid_fly(b, s->dt, m);
+        } else if (b->kind == TL_BODY_KINEMATIC) {
+            m->x = m->goal.at;
+            m->q = m->goal.rotation;
+        }
+        m->contact_force = s->f.contact_force[i].force;
+        m->contact_torque = s->f.contact_force[i].torque;
+        m->fluid_force = s->f.fluid_force[i].force;
+        m->fluid_torque = s->f.fluid_force[i].torque;
+        if (s->drag) {
+            m->fluid_force = tl_vec3_add(m->fluid_force, s->drag[i].force);
+            m->fluid_torque = tl_vec3_add(m->fluid_torque, s->drag[i].torque);
+        }
+        if (finite3(m->x) && finite3(m->v) && finite3(m->w) && isfinite(tl_quat_norm2(m->q)) &&
+            tl_vec3_norm(m->v) < ABSURD)
+            continue;
+        *again = true;
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "body \"%.60s\" left the numbers: place (%g, %g, %g) m, velocity (%g, %g, %g) m/s, spin (%g, "
+                       "%g, %g) rad/s",
+                       s->scene->bodies[i].name, m->x.x, m->x.y, m->x.z, m->v.x, m->v.y, m->v.z, m->w.x, m->w.y,
+                       m->w.z);
+    }
+    return TALUS_OK;
+}
+
+/* Far outside of the domain, or through an open wall: gone. */
+static bool gone(const sph_step *s, tl_vec3 x)
+{
+    const tl_domain_spec *d = &s->scene->domain;
+    if (!d->bounded) return false;
+    double beyond = BEYOND * s->f.sph->h, p[3] = {x.x, x.y, x.z};
+    const double lo[3] = {d->box.lo.x, d->box.lo.y, d->box.lo.z}, hi[3] = {d->box.hi.x, d->box.hi.y, d->box.hi.z};
+    for (int k = 0; k < 3; k++) {
+        if (p[k] < lo[k] - (d->wall[2 * k] == TL_WALL_OPEN ? 0 : beyond)) return true;
+        if (p[k] > hi[k] + (d->wall[2 * k + 1] == TL_WALL_OPEN ? 0 : beyond)) return true;
+    }
+    return false;
+}
+
+static talus_status move_liquid(sph_step *s, bool *again, talus_error *err)
+{
+    tl_sph_step *f = &s->f;
+    for (int32_t i = 0; i < f->fluid; i++) {
+        tl_sph_particle *p = &f->particle[i];
+        p->v = f->v[i];
+        p->x = tl_vec3_add_scaled(p->x, s->dt, p->v);
+        p->p = s->x[i];
+        if (!(tl_vec3_max_abs(p->v) < ABSURD) || !finite3(p->x)) {
+            *again = true;
+            return TL_FAIL(err, TALUS_BAD_INPUT,
+                           "liquid particle %d left the numbers: place (%g, %g, %g) m, velocity (%g, %g, %g) m/s",
+                           (int)p->id, p->x.x, p->x.y, p->x.z, p->v.x, p->v.y, p->v.z);
+        }
+        if (!gone(s, p->x)) f->particle[s->stay++] = *p;
+    }
+    lap(s, MOVE);
+    return TALUS_OK;
+}
+
+static talus_status emit(sph_step *s, talus_error *err)
+{
+    TL_TRY(tl_sph_emit(s->sim, s->dt, s->stay, s->f.particle, s->arena, &s->births, err));
+    lap(s, EMIT);
+    return TALUS_OK;
+}
+
+/* ---- commit ---- */
+
+static void fill_solves(const sph_step *s, tl_report *r)
+{
+    const tl_fixedpoint_report *c = &s->solved;
+    r->solve[0] = (tl_report_solve){"pressure",
+                                    s->kept->method->name,
+                                    tl_result_name(c->outcome.result),
+                                    c->outcome.iterations,
+                                    c->certificate.residual,
+                                    s->kept->stop.tolerance,
+                                    c->work};
+    r->solves = 1;
+    if (s->kept->viscous)
+        r->solve[r->solves++] = (tl_report_solve){"viscosity",
+                                                  "cg",
+                                                  tl_result_name(s->viscous.outcome.result),
+                                                  s->viscous.outcome.iterations,
+                                                  s->viscous.certificate.residual,
+                                                  VISCOUS_TOLERANCE,
+                                                  s->viscous.work};
+    for (int k = 0; k < r->solves; k++) r->solve[k].work.history = NULL;
+}
+
+static int64_t count_lost(const sph_step *s)
+{
+    const tl_box3 *box = &s->scene->domain.box;
+    int64_t count = 0;
+    for (int32_t i = 0; i < s->rigid->scene_count && s->scene->domain.bounded; i++) {
+        tl_vec3 x = s->body[i].x;
+        double r = s->rigid->body[i].reach;
+        bool out = x.x + r < box->lo.x || x.y + r < box->lo.y || x.z + r < box->lo.z || x.x - r > box->hi.x ||
+                   x.y - r > box->hi.y || x.z - r > box->hi.z;
+        count += out;
+        if (out && !s->kept->lost[i])
+            tl_log_write(&s->sim->log, 0, "t = %.6g s: body \"%s\" has left the domain, at (%.4g, %.4g, %.4g) m",
+                         s->sim->state.t, s->scene->bodies[i].name, x.x, x.y, x.z);
+        s->kept->lost[i] = out;
+    }
+    return count;
+}
+
+/* Liquid's share of energy and momentum. Sums in fixed blocks. */
+static void measure_liquid(const sph_step *s, tl_report *r)
+{
+    enum { KINETIC, POTENTIAL, PX, PY, PZ, LX, LY, LZ, SUMS };
+    const tl_sph_step *f = &s->f;
+    tl_blocks blocks = tl_blocks_of(s->stay);
+    double part[TL_BLOCKS_MAX][SUMS], fastest[TL_BLOCKS_MAX], total[SUMS] = {0};
+    double V0 = f->sph->V0;
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < blocks.count; b++) {
+        memset(part[b], 0, sizeof part[b]);
+        fastest[b] = 0;
+        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
+            const tl_sph_particle *p = &f->particle[i];
+            double m = V0 * s->scene->materials[p->material].density;
+            tl_vec3 mv = tl_vec3_scale(m, p->v), L = tl_vec3_cross(p->x, mv);
+            part[b][KINETIC] += 0.5 * tl_vec3_dot(mv, p->v);
+            part[b][POTENTIAL] -= m * tl_vec3_dot(s->scene->gravity, p->x);
+            part[b][PX] += mv.x, part[b][PY] += mv.y, part[b][PZ] += mv.z;
+            part[b][LX] += L.x, part[b][LY] += L.y, part[b][LZ] += L.z;
+            fastest[b] = fmax(fastest[b], tl_vec3_norm2(p->v));
+        }
+    }
+    for (int b = 0; b < blocks.count; b++) {
+        for (int k = 0; k < SUMS; k++) total[k] += part[b][k];
+        r->fastest = fmax(r->fastest, sqrt(fastest[b]));
+    }
+    r->kinetic += total[KINETIC];
+    r->potential += total[POTENTIAL];
+    r->momentum = tl_vec3_add(r->momentum, (tl_vec3){total[PX], total[PY], total[PZ]});
+    r->angular_momentum = tl_vec3_add(r->angular_momentum, (tl_vec3){total[LX], total[LY], total[LZ]});
+}
+
+static void fill_report(const sph_step *s)
+{
+    tl_report *r = &s->sim->report;
+    const tl_sph_step *f = &s->f;
+    *r = (tl_report){.phases = PHASES, .force_balance = NAN};
+    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    fill_solves(s, r);
+    tl_rigid_measures now = tl_rigid_measure(s->rigid, s->body, s->scene->gravity);
+    r->kinetic = now.kinetic;
+    r->potential = now.potential;
+    r->momentum = now.momentum;
+    r->angular_momentum = now.angular_momentum;
+    r->fastest = now.fastest;
+    measure_liquid(s, r);
+    r->contacts = f->contacts;
+    for (int32_t k = 0; k < f->contacts; k++) {
+        r->touching += s->x[f->fluid + k] > 0;
+        /* by how much a surface is too near, from its volume as sections of a flat contact have it */
+        double over = (f->contact[k].V0 / f->contact[k].V - 1) * f->sph->h / 0.7;
+        r->penetration = fmax(r->penetration, over);
+    }
+    r->particles = (int64_t)s->stay + s->births.count;
+    r->liquid_volume = r->particle_volume = (double)r->particles * f->sph->V0;
+    r->volume_error = s->compression;
+    r->escaped = count_lost(s) + s->sim->state.sph.counter->lost + (f->fluid - s->stay);
+}
+
+static talus_status make_room(sph_step *s, talus_error *err)
+{
+    return tl_sph_state_reserve(&s->sim->state.sph, (int64_t)s->stay + s->births.count, s->f.contacts, err);
+}
+
+/* Contacts remember a running mean. What one solve leaves undone the next one must make good, so each answer is off to the other side of
+ * the last: started from that, a stack would tremble (validate V13). */
+static void blend_memories(sph_step *s)
+{
+    int64_t first = s->f.fluid, n = first + 4 * (int64_t)s->f.contacts;
+    for (int64_t i = first; i < n && s->start; i++) s->x[i] = s->start[i] + MEMORY * (s->x[i] - s->start[i]);
+}
+
+static void commit(sph_step *s)
+{
+    tl_sph_state *state = &s->sim->state.sph;
+    fill_report(s);
+    blend_memories(s);
+    state->memories = tl_sph_remember(&s->f, s->x, state->memory);
+    memcpy(s->sim->state.rigid.body, s->body, sizeof *s->body * (size_t)s->rigid->scene_count);
+    if (s->stay) memcpy(state->particle, s->f.particle, sizeof *state->particle * (size_t)s->stay);
+    for (int32_t i = 0; i < s->births.count; i++) {
+        state->particle[s->stay + i] = s->births.particle[i];
+        state->particle[s->stay + i].id = (int32_t)state->counter->next_id++;
+    }
+    state->count = (int64_t)s->stay + s->births.count;
+    state->counter->lost += s->f.fluid - s->stay;
+    if (s->births.emitter)
+        memcpy(state->emitter, s->births.emitter, sizeof *state->emitter * (size_t)s->scene->emitter_count);
+}
+
+static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
+{
+    sph_step s;
+    *again = false;
+    TL_TRY(place_bodies(&s, sim, dt, err));
+    TL_TRY(find_neighbours(&s, err));
+    TL_TRY(predict_velocities(&s, err));
+    TL_TRY(solve(&s, again, err));
+    hold_squeezed(&s);
+    TL_TRY(move_bodies(&s, again, err));
+    TL_TRY(move_liquid(&s, again, err));
+    TL_TRY(emit(&s, err));
+    TL_TRY(make_room(&s, err));
+    commit(&s);
+    return TALUS_OK;
+}
+
+const tl_engine_entry tl_engine_sph = {"sph", tl_sph_engine_begin, tl_sph_engine_end, tl_sph_dt_wanted, step};

@@ -1,0 +1,45 @@
+/* The step of the SPH engine, in two files: sph_begin.c makes a simulation, says how long a step may be and lets emitters give; sph.c is
+ * the step. */
+#ifndef TL_STEP_SPH_H
+#define TL_STEP_SPH_H
+
+#include "solve/fixedpoint/method.h"
+#include "step/sim.h"
+
+/* Places where an emitter puts particles: a lattice in its shape. */
+typedef struct tl_sph_inlet {
+    int32_t count;
+    tl_vec3 *at;  /* [count] */
+    tl_box3 near; /* holds what may be in the way */
+} tl_sph_inlet;
+
+/* sim->own: decided once; nothing here changes a result. */
+typedef struct tl_sph_kept {
+    const tl_fixedpoint_method *method;
+    tl_stop stop;
+    tl_sph_inlet *inlet; /* [emitter_count] */
+    bool viscous;        /* a material has a viscosity, */
+    bool tense;          /* or a surface tension */
+    bool *lost;          /* [scene_count] body was told to be outside of the domain */
+    bool *squeezed;      /* [scene_count] body was told to be in a place too narrow for it */
+} tl_sph_kept;
+
+talus_status tl_sph_engine_begin(tl_sim *sim, talus_error *err);
+void tl_sph_engine_end(tl_sim *sim);
+
+/* Nothing moves more than cfl spacings: fluid, and any point of a body. Surface tension: a capillary wave of two spacings is resolved. */
+double tl_sph_dt_wanted(const tl_sim *sim);
+
+/* What emitters add to the particles at the end of a step. */
+typedef struct tl_sph_births {
+    int32_t count;
+    tl_sph_particle *particle; /* [count] ids not yet given */
+    tl_sph_emitter *emitter;   /* [emitter_count] as they are to be */
+} tl_sph_births;
+
+/* A particle is born at a place of its emitter that is a spacing away from all `count` others, as many as the rate asks for; what
+ * finds no place waits, up to the volume of the shape. Births never overlap, so they make no pressure. */
+talus_status tl_sph_emit(const tl_sim *sim, double dt, int32_t count, const tl_sph_particle *particle, tl_arena *a,
+                         tl_sph_births *out, talus_error *err);
+
+#endif

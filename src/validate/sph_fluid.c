@@ -1,0 +1,403 @@
+#include "validate/sph_fluid.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "math/eig3.h"
+#include "validate/sph_scene.h"
+
+#define WALL_GAP 0.73 /* spacings between a wall's samples and the first layer of liquid at rest */
+
+/* A tank of n by n columns of liquid, `layers` high, on a static floor that feels their weight; its walls are the domain's. Body 0 is the floor. */
+#define TANK                                                                                                           \
+    "local h, n, layers, head = %.17g, %d, %d, %d\n"                                                                   \
+    "local half = 0.5 * (n - 1 + 2 * 0.73) * h\n"                                                                      \
+    "local water = liquid { density = 1000 }\n"                                                                        \
+    "local floor = { name = 'floor', kind = 'static', shape = box { size = {2 * half, 4 * h, 2 * half} }, at = {0, "   \
+    "-2 * h, 0} }\n"                                                                                                   \
+    "local tank = { min = {-half, -4 * h, -half}, max = {half, (layers + head) * h, half} }\n"                         \
+    "local fill = { material = water, sampling = 'lattice', shape = box { size = {n * h, layers * h, n * h}, center "  \
+    "= {0, (0.23 + 0.5 * layers) * h, 0} } }\n"
+
+typedef struct pillar_watch {
+    double from;
+    double up;                /* sum of dt times the force on the floor, N s */
+    double seconds;           /* summed over */
+    double fastest, pressure; /* of the bottom layer, Pa s */
+    double layers[64], counts[64];
+} pillar_watch;
+
+static void watch_pillar(void *user, const sph_run *r)
+{
+    pillar_watch *w = user;
+    const tl_sph_state *f = &r->sim->state.sph;
+    double dt = r->sim->report.dt;
+    if (r->sim->state.t < w->from) return;
+    w->up -= dt * sph_body(r, 0)->fluid_force.y;
+    w->seconds += dt;
+    w->fastest = fmax(w->fastest, r->sim->report.fastest);
+    for (int64_t i = 0; i < f->count; i++) {
+        int k = (int)floor(f->particle[i].x.y / r->sim->sph.h - WALL_GAP + 0.5);
+        if (k < 0 || k > 63) continue;
+        w->layers[k] += dt * f->particle[i].p;
+        w->counts[k] += dt;
+    }
+}
+
+static int64_t leaked(const sph_run *r)
+{
+    const tl_sph_state *f = &r->sim->state.sph;
+    const tl_box3 *b = &r->scene->domain.box;
+    int64_t out = f->counter->lost;
+    for (int64_t i = 0; i < f->count; i++) {
+        tl_vec3 x = f->particle[i].x;
+        out += x.x < b->lo.x || x.x > b->hi.x || x.y < 0 || x.y > b->hi.y || x.z < b->lo.z || x.z > b->hi.z;
+    }
+    return out;
+}
+
+static talus_status pillar_one(tl_case_log *log, int n, int layers, double seconds, double dt, talus_error *err)
+{
+    sph_run r;
+    char text[80];
+    TL_TRY(sph_run_begin(&r, dt, err,
+                         TANK SPH_HEAD "dt_max = %g, sph = { spacing = h, inset = 0 }, solver = { tolerance = 2e-5 }, "
+                                       "domain = tank, bodies = { floor }, fill = { fill } }",
+                         SPH_H, n, layers, 6, dt));
+    pillar_watch w = {.from = 0.5 * seconds};
+    double weight = (double)r.sim->state.sph.count * 1000 * r.sim->sph.V0 * SPH_G;
+    talus_status status = sph_run_until(&r, seconds, watch_pillar, &w, err);
+    if (status == TALUS_OK) {
+#define SAY(...) (snprintf(text, sizeof text, __VA_ARGS__), text)
+        tl_case_near(log, SAY("%d x %d x %d: particles", n, n, layers), (double)r.sim->state.sph.count, n * n * layers,
+                     0);
+        tl_case_near(log, SAY("%d x %d x %d: leaked", n, n, layers), (double)leaked(&r), 0, 0);
+        tl_case_relative(log, SAY("%d x %d x %d: force on the floor over weight", n, n, layers),
+                         w.up / w.seconds / weight, 1, 0.005);
+        double low = INFINITY, high = 0;
+        for (int k = 3; k < layers - 3; k++) {
+            double ratio = w.layers[k] / w.counts[k] / (1000 * SPH_G * SPH_H * (layers - k - 0.5));
+            low = fmin(low, ratio);
+            high = fmax(high, ratio);
+        }
+        tl_case_above(log, SAY("%d x %d x %d: least mean p / (rho g d) of a layer", n, n, layers), low, 1.0);
+        tl_case_below(log, SAY("%d x %d x %d: largest", n, n, layers), high, 1.5);
+        tl_case_below(log, SAY("%d x %d x %d: fastest, m/s", n, n, layers), w.fastest, 0.6);
+    }
+    sph_run_end(&r);
+    return status;
+}
+
+talus_status sph_pillar(tl_case_log *log, talus_error *err)
+{
+    TL_TRY(pillar_one(log, 6, 15, 1.0, 1e-3, err));
+    return pillar_one(log, 10, 20, 0.8, 2e-3, err);
+}
+
+/* ---- V10: what acceleration is worth ---- */
+
+/* Mean iterations of both methods over `samples` steps of the same settled states, without warm starts. */
+static talus_status compare(sph_run *by_nncg, sph_run *by_jacobi, double settle, int samples, double *nncg,
+                            double *jacobi, talus_error *err)
+{
+    *nncg = *jacobi = 0;
+    TL_TRY(sph_run_until(by_nncg, settle, NULL, NULL, err));
+    for (int k = 0; k < samples; k++) {
+        TL_TRY(tl_state_copy(&by_jacobi->sim->state, &by_nncg->sim->state, err));
+        TL_TRY(tl_sim_step(by_jacobi->sim, by_jacobi->dt, INFINITY, err));
+        TL_TRY(tl_sim_step(by_nncg->sim, by_nncg->dt, INFINITY, err));
+        *jacobi += by_jacobi->sim->report.solve[0].iterations;
+        *nncg += by_nncg->sim->report.solve[0].iterations;
+        for (int skip = 0; skip < 9; skip++) TL_TRY(tl_sim_step(by_nncg->sim, by_nncg->dt, INFINITY, err));
+    }
+    *nncg /= samples;
+    *jacobi /= samples;
+    return TALUS_OK;
+}
+
+#define COMPARED                                                                                                       \
+    "sph = { spacing = 0.02, inset = 0, warm_start = false }, solver = { pressure = { method = '%s', tolerance = %g, " \
+    "iterations = 8000 } }, "
+
+/* `text` ends with COMPARED's two conversions after its own `numbers`. */
+static talus_status ratio_of(tl_case_log *log, const char *name, const char *before, const char *after,
+                             double tolerance, double settle, double least, double *ratio, talus_error *err)
+{
+    sph_run a = {0}, b = {0};
+    double nncg = NAN, jacobi = NAN;
+    char text[96], lua[4096];
+    snprintf(lua, sizeof lua, "%s" SPH_HEAD "dt_max = 1e-3, " COMPARED "%s }", before, "nncg", tolerance, after);
+    talus_status status = sph_run_begin(&a, 1e-3, err, "%s", lua);
+    snprintf(lua, sizeof lua, "%s" SPH_HEAD "dt_max = 1e-3, " COMPARED "%s }", before, "jacobi", tolerance, after);
+    if (status == TALUS_OK) status = sph_run_begin(&b, 1e-3, err, "%s", lua);
+    if (status == TALUS_OK) status = compare(&a, &b, settle, 8, &nncg, &jacobi, err);
+    sph_run_end(&a);
+    sph_run_end(&b);
+    TL_TRY(status);
+    tl_case_above(log, SAY("%s, %g: nncg", name, tolerance), nncg, 0);
+    tl_case_above(log, SAY("%s, %g: jacobi", name, tolerance), jacobi, 0);
+    tl_case_above(log, SAY("%s, %g: ratio", name, tolerance), jacobi / nncg, least);
+    *ratio = jacobi / nncg;
+    return TALUS_OK;
+}
+
+static talus_status ratio_of_pillar(tl_case_log *log, int layers, double *ratio, talus_error *err)
+{
+    char before[2048], name[32];
+    snprintf(before, sizeof before, TANK, SPH_H, 5, layers, 6);
+    snprintf(name, sizeof name, "pillar of %d", layers);
+    return ratio_of(log, name, before, "domain = tank, bodies = { floor }, fill = { fill }", 1e-5, 0.4, 1, ratio, err);
+}
+
+talus_status sph_ratios(tl_case_log *log, talus_error *err)
+{
+    double r10, r20, r40, other;
+    TL_TRY(ratio_of_pillar(log, 10, &r10, err));
+    TL_TRY(ratio_of_pillar(log, 20, &r20, err));
+    TL_TRY(ratio_of_pillar(log, 40, &r40, err));
+    char text[96];
+    tl_case_above(log, SAY("pillar: ratio grows from 10 to 20 layers"), r20 - r10, 0);
+    tl_case_above(log, SAY("pillar: ratio grows from 20 to 40 layers"), r40 - r20, 0);
+    TL_TRY(ratio_of(
+        log, "stack of 8",
+        "local mu = 0.5\nlocal cubes = { " SPH_PLANK(
+            "0.6") " }\nfor i = 1, 8 do cubes[i + 1] = { shape = box { size = 0.1 "
+                   "}, density = 1000, at = {0, 0.05 + 0.0162 + (i - 1) * (0.1 + 0.01514), 0}, friction = mu } end\n",
+        "bodies = cubes", 1e-4, 0.3, 3, &other, err));
+    return ratio_of(log, "1000:1", "local mu = 0.5\n",
+                    "bodies = { " SPH_PLANK(
+                        "0.6") ", { shape = box { size = 0.12 }, mass = 1, at = {0, 0.06 + 0.0164, 0}, friction = mu "
+                               "}, { shape = box { size = 0.12 }, mass = 1000, at = {0, 0.18 + 0.0164 + 0.0152, 0}, "
+                               "friction = mu } }",
+                    1e-3, 0.3, 5, &other, err);
+}
+
+/* ---- floating ---- */
+
+/* Height of the water: highest particle of every column of one spacing away from the body and the walls, mean, and half a spacing. */
+static double water_level(const sph_run *r, double keep_off)
+{
+    enum { COLUMNS = 128 };
+    static double top[COLUMNS][COLUMNS];
+    const tl_sph_state *f = &r->sim->state.sph;
+    const tl_box3 *b = &r->scene->domain.box;
+    double h = r->sim->sph.h, sum = 0;
+    tl_vec3 centre = sph_body(r, 1)->x;
+    int64_t count = 0;
+    memset(top, 0, sizeof top);
+    for (int64_t i = 0; i < f->count; i++) {
+        tl_vec3 x = f->particle[i].x;
+        int a = (int)((x.x - b->lo.x) / h), c = (int)((x.z - b->lo.z) / h);
+        if (a >= 0 && a < COLUMNS && c >= 0 && c < COLUMNS) top[a][c] = fmax(top[a][c], x.y);
+    }
+    for (int a = 0; a < COLUMNS; a++)
+        for (int c = 0; c < COLUMNS; c++) {
+            double x = b->lo.x + (a + 0.5) * h, z = b->lo.z + (c + 0.5) * h;
+            bool at_wall = fmin(fmin(x - b->lo.x, b->hi.x - x), fmin(z - b->lo.z, b->hi.z - z)) < 1.5 * h;
+            if (at_wall || (fabs(x - centre.x) < keep_off && fabs(z - centre.z) < keep_off) || top[a][c] == 0) continue;
+            sum += top[a][c];
+            count++;
+        }
+    return sum / (double)count + 0.5 * h;
+}
+
+typedef struct float_watch {
+    double from, keep_off, half; /* s, m, m */
+    double draught, seconds;     /* m s, s */
+    double tilt;                 /* degrees, largest */
+} float_watch;
+
+static void watch_floating(void *user, const sph_run *r)
+{
+    float_watch *w = user;
+    if (r->sim->state.t < w->from || r->sim->state.step % 10) return;
+    w->draught += water_level(r, w->keep_off) - (sph_body(r, 1)->x.y - w->half);
+    w->seconds += 1;
+    w->tilt = fmax(w->tilt, sph_tilt_deg(r, 1, (tl_vec3){0, 1, 0}));
+}
+
+/* A cube of m spacings in a tank of n columns. *draught in m. */
+static talus_status float_cube(int m, double density, int n, int layers, const char *sph, double h, double seconds,
+                               float_watch *w, int64_t *leaks, talus_error *err)
+{
+    sph_run r;
+    double edge = m * h;
+    TL_TRY(sph_run_begin(
+        &r, 0, err,
+        TANK SPH_HEAD "dt_max = 2e-3, sph = { spacing = h%s }, domain = tank, bodies = { floor, { shape "
+                      "= box { size = %.17g }, density = %.17g, at = {0, %.17g, 0} } }, fill = { fill } }",
+        h, n, layers, m + 6, sph, edge, density, (layers + 0.23) * h + edge * (0.5 - 0.8 * density / 1000)));
+    *w = (float_watch){.from = 0.5 * seconds, .keep_off = 0.5 * edge + 2.5 * h, .half = 0.5 * edge};
+    talus_status status = sph_run_until(&r, seconds, watch_floating, w, err);
+    if (status == TALUS_OK) {
+        w->draught /= w->seconds;
+        *leaks = leaked(&r);
+    }
+    sph_run_end(&r);
+    return status;
+}
+
+talus_status sph_floating(tl_case_log *log, talus_error *err)
+{
+    static const struct {
+        int m, n;
+        double density, expected;
+    } cubes[] = {{6, 16, 500, 1.70}, {8, 18, 500, 2.66}, {8, 18, 700, 3.93}};
+    char text[96];
+    for (int k = 0; k < 3; k++) {
+        float_watch w;
+        int64_t leaks = -1;
+        TL_TRY(float_cube(cubes[k].m, cubes[k].density, cubes[k].n, 9, ", inset = 0", SPH_H, 1.5, &w, &leaks, err));
+        double d = w.draught / SPH_H;
+        tl_case_near(log, SAY("%dh, %g kg/m3, no inset: draught, spacings", cubes[k].m, cubes[k].density), d,
+                     cubes[k].expected + 0.075, 0.175);
+        tl_case_below(log, SAY("%dh, %g kg/m3: tilt, degrees", cubes[k].m, cubes[k].density), w.tilt, 2);
+        tl_case_near(log, SAY("%dh, %g kg/m3: leaked", cubes[k].m, cubes[k].density), (double)leaks, 0, 0);
+    }
+    return TALUS_OK;
+}
+
+talus_status sph_draught(tl_case_log *log, talus_error *err)
+{
+    static const double densities[] = {500, 900};
+    char text[96];
+    for (int k = 0; k < 2; k++) {
+        float_watch w;
+        int64_t leaks = -1;
+        TL_TRY(float_cube(15, densities[k], 27, 20, "", SPH_H, 1.2, &w, &leaks, err));
+        tl_case_relative(log, SAY("15h, %g kg/m3, defaults: draught over edge", densities[k]), w.draught / (15 * SPH_H),
+                         densities[k] / 1000, 0.05);
+    }
+    for (int k = 0; k < 2; k++) {
+        float_watch w;
+        int64_t leaks = -1;
+        TL_TRY(float_cube(8, densities[k], 20, 12, "", SPH_H, 1.2, &w, &leaks, err));
+        tl_case_relative(log, SAY("8h, %g kg/m3, defaults: draught over edge", densities[k]), w.draught / (8 * SPH_H),
+                         densities[k] / 1000, 0.15);
+    }
+    return TALUS_OK;
+}
+
+/* ---- V15: water against a block ---- */
+
+talus_status sph_thrust(tl_case_log *log, talus_error *err)
+{
+    /* Water 10 spacings deep behind a block that is held by a force sensor: a static block feels the thrust. */
+    sph_run r;
+    const double h = SPH_H;
+    TL_TRY(sph_run_begin(
+        &r, 1e-3, err,
+        "local h = %.17g\nlocal half = 5.73 * h\n" SPH_HEAD
+        "dt_max = 1e-3, sph = { spacing = h, inset = 0 }, domain = { min = {-7.46 * h, 0, -half}, max = {12 * h, 20 * "
+        "h, half} },\n"
+        "bodies = { { kind = 'static', shape = box { size = {8 * h, 14 * h, 2 * half} }, at = {4 * h, 7 * h, 0} } },\n"
+        "fill = { { material = liquid { density = 1000 }, sampling = 'lattice', shape = box { size = {7 * h, 10 * h, "
+        "11 * h}, center = "
+        "{-3.73 * h, 5.23 * h, 0} } } } }",
+        h));
+    double sum = 0, seconds = 0;
+    talus_status status = sph_run_until(&r, 0.4, NULL, NULL, err);
+    while (status == TALUS_OK && r.sim->state.t < 0.8) {
+        status = tl_sim_step(r.sim, 1e-3, INFINITY, err);
+        sum += r.sim->report.dt * sph_body(&r, 0)->fluid_force.x;
+        seconds += r.sim->report.dt;
+    }
+    if (status == TALUS_OK) {
+        double depth = 10.23 * h;
+        /* layers rest 0.73 h from walls, so the pressed width is that of the liquid */
+        tl_case_relative(log, "thrust over rho g H^2 b / 2",
+                         sum / seconds / (0.5 * 1000 * SPH_G * depth * depth * 11 * h), 1, 0.1);
+    }
+    sph_run_end(&r);
+    return status;
+}
+
+/* ---- viscosity ---- */
+
+/* A slab of liquid between two plates, free at its sides and ends, driven along the plates: plane Poiseuille in its middle. */
+talus_status sph_poiseuille(tl_case_log *log, talus_error *err)
+{
+    enum { ROWS = 20 };
+    sph_run r;
+    const double h = 0.01, mu = 50, drive = 1, width = (ROWS - 1 + 2 * WALL_GAP) * h, nu = mu / 1000;
+    TL_TRY(sph_run_begin(
+        &r, 4e-3, err,
+        "local h = %.17g\n" SPH_HEAD
+        "dt_max = 4e-3, gravity = {%.17g, 0, 0}, sph = { spacing = h, inset = 0, viscosity = 0 },\n"
+        "bodies = { { kind = 'static', shape = box { size = {1.2, 4 * h, 20 * h} }, at = {0.1, %.17g, 0} },\n"
+        "  { kind = 'static', shape = box { size = {1.2, 4 * h, 20 * h} }, at = {0.1, %.17g, 0} } },\n"
+        "fill = { { material = viscous { density = 1000, viscosity = %.17g }, sampling = 'lattice', shape = box { size "
+        "= {60 * h, %d "
+        "* h, 8 * h} } } } }",
+        h, drive, -0.5 * width - 2 * h, 0.5 * width + 2 * h, mu, ROWS));
+    talus_status status = sph_run_until(&r, 0.6, NULL, NULL, err);
+    if (status == TALUS_OK) {
+        const tl_sph_state *f = &r.sim->state.sph;
+        double flow[ROWS] = {0}, law[ROWS] = {0}, diff = 0, size = 0, mean = 0, mean_law = 0, middle = 0;
+        int64_t count[ROWS] = {0};
+        for (int64_t i = 0; i < f->count; i++) middle += f->particle[i].x.x / (double)f->count;
+        for (int64_t i = 0; i < f->count; i++) {
+            const tl_sph_particle *p = &f->particle[i];
+            int k = (int)((p->x.y / width + 0.5) * ROWS);
+            if (fabs(p->x.x - middle) > 10 * h || k < 0 || k >= ROWS) continue;
+            flow[k] += p->v.x;
+            law[k] += drive / (2 * nu) * (0.25 * width * width - p->x.y * p->x.y);
+            count[k]++;
+        }
+        for (int k = 0; k < ROWS; k++) {
+            if (!count[k]) continue;
+            double u = flow[k] / (double)count[k], e = law[k] / (double)count[k];
+            diff += (u - e) * (u - e);
+            size += e * e;
+            mean += u;
+            mean_law += e;
+        }
+        tl_case_below(log, "profile across the gap, relative error", sqrt(diff / size), 0.05);
+        tl_case_relative(log, "mean velocity over law", mean / mean_law, 1, 0.05);
+    }
+    sph_run_end(&r);
+    return status;
+}
+
+/* ---- surface tension ---- */
+
+static talus_status drop_one(tl_case_log *log, const char *name, const char *size, talus_error *err)
+{
+    sph_run r;
+    char text[96];
+    TL_TRY(sph_run_begin(&r, 0, err,
+                         "local h = 0.01\n" SPH_HEAD "dt_max = 4e-3, gravity = {0, 0, 0}, sph = { spacing = h }, fill "
+                         "= { { material = viscous { density = 1000, viscosity "
+                         "= 2, surface_tension = 7 }, sampling = 'lattice', shape = box { size = %s } } } }",
+                         size));
+    talus_status status = sph_run_until(&r, 1.5, NULL, NULL, err);
+    if (status == TALUS_OK) {
+        const tl_sph_state *f = &r.sim->state.sph;
+        tl_vec3 c = {0, 0, 0};
+        tl_mat3 I = tl_mat3_zero();
+        double far = 0, n = (double)f->count, ball = cbrt(3 * n / (4 * TL_SPH_PI)) * r.sim->sph.h;
+        for (int64_t i = 0; i < f->count; i++) c = tl_vec3_add_scaled(c, 1 / n, f->particle[i].x);
+        for (int64_t i = 0; i < f->count; i++) {
+            tl_vec3 d = tl_vec3_sub(f->particle[i].x, c);
+            I = tl_mat3_add(I, tl_mat3_outer(d, d));
+            far = fmax(far, tl_vec3_norm(d));
+        }
+        double e[3];
+        tl_mat3 V;
+        tl_eig3(I, e, &V);
+        double lo = fmin(e[0], fmin(e[1], e[2])), hi = fmax(e[0], fmax(e[1], e[2])), trace = e[0] + e[1] + e[2];
+        tl_case_below(log, SAY("%s: largest over smallest moment of inertia", name), (trace - lo) / (trace - hi), 1.05);
+        tl_case_below(log, SAY("%s: farthest particle over radius of the ball", name), far / ball, 1.1);
+        tl_case_below(log, SAY("%s: momentum over mass times its speed at first", name),
+                      tl_vec3_norm(r.sim->report.momentum) / (n * 1000 * r.sim->sph.V0 * 0.1), 1e-12);
+    }
+    sph_run_end(&r);
+    return status;
+}
+
+talus_status sph_drop(tl_case_log *log, talus_error *err)
+{
+    TL_TRY(drop_one(log, "cube", "12 * h", err));
+    return drop_one(log, "brick", "{15 * h, 12 * h, 10 * h}", err);
+}
