@@ -1,7 +1,7 @@
 /* Rigid bodies and their contacts as VTK files.
  *
  * Bodies: one surface of all of them at their poses. A box is its twelve triangles, a sphere a fine polyhedron, anything else is marched,
- * once per shape; the many bodies of a large scene get coarser surfaces. Half-spaces have none. Cells carry `body` (index in the scene;
+ * once per shape; the many bodies of a large scene get coarser surfaces. Half-spaces have none, nor have elastic bodies of the lg engine (io/vtk_lg.h). Cells carry `body` (index in the scene;
  * `names` in the field data), points `velocity`.
  *
  * Contacts: a cloud of the points of the last step with `normal` (out of the second body into the first), `force` (on the first, N, mean over

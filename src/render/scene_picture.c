@@ -413,16 +413,36 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_p
     return TALUS_OK;
 }
 
-static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_pose *poses, const tl_lens *c, int height,
+#define SOFT_CREASE 40 /* degrees: edges of a deformed surface that stay sharp */
+
+static talus_status add_soft(tl_picture *p, const tl_scene *s, const tl_scene_soft *f, talus_error *err)
+{
+    if (!(s->bodies[f->body].opacity > 0)) return TALUS_OK;
+    tl_trimesh m = {f->vertices, f->triangles, (tl_vec3 *)(uintptr_t)f->at, (int32_t(*)[3])(uintptr_t)f->triangle};
+    int mesh = tl_picture_add_mesh(p, &m, SOFT_CREASE, err);
+    if (mesh < 0) return err->status;
+    return tl_picture_add_instance(p, mesh, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look_of_body(s, f->body), err);
+}
+
+static const tl_scene_soft *soft_of(const tl_scene_picture_options *o, int body)
+{
+    for (int k = 0; k < o->softs; k++)
+        if (o->soft[k].body == body) return &o->soft[k];
+    return NULL;
+}
+
+static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o, const tl_lens *c,
                                talus_error *err)
 {
+    const tl_pose *poses = o->poses;
     known *seen = TL_NEW(known, s->body_count + 1);
     if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
     talus_status status = TALUS_OK;
     int count = 0;
     for (int i = 0; i < s->body_count && status == TALUS_OK; i++) {
         talus_error why = {0};
-        status = add_body(p, s, i, poses, c, height, seen, &count, &why);
+        const tl_scene_soft *soft = soft_of(o, i);
+        status = soft ? add_soft(p, s, soft, &why) : add_body(p, s, i, poses, c, o->height, seen, &count, &why);
         if (status != TALUS_OK)
             TL_FAIL(err, status, "%s:%d: bodies[%d] (%.60s): %s", s->bodies[i].where.file, s->bodies[i].where.line,
                     i + 1, s->bodies[i].name, why.message);
@@ -597,7 +617,7 @@ talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scen
     p->subject = o->frame ? *o->frame : subject_of(s, o->poses);
     tl_lens c = tl_lens_of(p, o->width, o->height);
     set_legend(p, s);
-    TL_TRY(add_bodies(p, s, o->poses, &c, o->height, err));
+    TL_TRY(add_bodies(p, s, o, &c, err));
     if (o->poses) TL_TRY(tl_picture_set_clouds(p, s, o->clouds, o->cloud, err));
     for (int i = 0; i < s->fill_count && !o->poses; i++)
         TL_TRY(add_fill(p, s, i, o->particles_most > 0 ? o->particles_most : PARTICLES_MOST, err));

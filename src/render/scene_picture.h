@@ -22,6 +22,14 @@ typedef struct tl_scene_cloud {
     double spacing; /* m; a particle's radius is half of it, or render.particle_radius */
 } tl_scene_cloud;
 
+/* An elastic body as it is now: drawn instead of its shape. */
+typedef struct tl_scene_soft {
+    int body;
+    int32_t vertices, triangles;
+    const tl_vec3 *at;
+    const int32_t (*triangle)[3];
+} tl_scene_soft;
+
 typedef struct tl_scene_picture_options {
     int width, height;      /* of the image to come: surfaces need not be finer than its pixels */
     const char *view;       /* a name below, or NULL: the scene's camera, else from the front corner */
@@ -29,6 +37,8 @@ typedef struct tl_scene_picture_options {
     const tl_pose *poses;   /* [body_count] of the shapes' frames; NULL: the scene's start, fills included */
     int clouds;             /* with poses: the particles of that state */
     const tl_scene_cloud *cloud;
+    int softs; /* with poses: elastic bodies of that state */
+    const tl_scene_soft *soft;
     const tl_box3 *frame; /* what the automatic camera holds; NULL: what is there */
 } tl_scene_picture_options;
 

@@ -14,6 +14,7 @@
 #include "io/csv_run.h"
 #include "io/run_json.h"
 #include "io/vtk.h"
+#include "io/vtk_lg.h"
 #include "io/vtk_rigid.h"
 #include "run/clouds.h"
 #include "run/folder.h"
@@ -24,7 +25,8 @@
 #define SETTINGS_TEXT 4000 /* bytes of "--size paper --set a=1 ..." in a checkpoint */
 
 static const char *const groups[] = {"bodies", "contacts",
-                                     "particles"}; /* of frames/; the last where there are particles */
+                                     "particles"}; /* of frames/; the last where there are particles; */
+static const char *const elastic_groups[] = {"bodies", "contacts", "nodes"}; /* where there are elastic nodes */
 
 typedef struct run {
     const tl_scene *scene;
@@ -181,6 +183,8 @@ static talus_status write_particles(run *r, talus_error *err)
     return status;
 }
 
+static bool has_nodes(const run *r) { return r->sim->lg.nodes > 0; }
+
 static talus_status write_frame(run *r, talus_error *err)
 {
     char path[TL_PATH_ROOM];
@@ -190,6 +194,10 @@ static talus_status write_frame(run *r, talus_error *err)
         frame_path(r, "frames", groups[1], "vtp", path);
         TL_TRY(tl_vtk_contacts(path, &r->sim->rigid, &r->sim->state, err));
         if (has_particles(r)) TL_TRY(write_particles(r, err));
+        if (has_nodes(r)) {
+            frame_path(r, "frames", elastic_groups[2], "vtp", path);
+            TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, &r->sim->state, err));
+        }
     }
     if (r->scene->output.bodies) TL_TRY(tl_csv_bodies_rows(&r->bodies, r->scene, &r->sim->rigid, &r->sim->state, err));
     return TALUS_OK;
@@ -216,7 +224,8 @@ static talus_status write_list(run *r, talus_error *err)
     if (!r->scene->output.frames) return TALUS_OK;
     path_of(r, "run.pvd", path);
     r->listed = tl_seconds();
-    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, has_particles(r) ? 3 : 2, groups, err);
+    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, has_particles(r) || has_nodes(r) ? 3 : 2,
+                             has_nodes(r) ? elastic_groups : groups, err);
 }
 
 static talus_status draw(run *r, talus_error *err)

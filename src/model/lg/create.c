@@ -64,7 +64,7 @@ static talus_status check_elements(const tl_lg_part *p, talus_error *err)
     int n = corners_of(p->kind);
     const char *what = n == 4 ? "tetrahedron" : "triangle";
     for (int32_t i = 0; i < p->vertices; i++)
-        if (!(tl_vec3_max_abs(p->vertex[i]) < INFINITY))
+        if (!isfinite(p->vertex[i].x) || !isfinite(p->vertex[i].y) || !isfinite(p->vertex[i].z))
             return TL_FAIL(err, TALUS_BAD_INPUT, "elastic body \"%.60s\": node %d is not at a finite place", p->name,
                            i);
     for (int32_t e = 0; e < p->elements; e++) {

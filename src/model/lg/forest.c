@@ -227,6 +227,7 @@ static talus_status count_inverse(tl_lg_solver *s, talus_error *err)
     const layer *f = &s->L;
     int64_t *above = TL_NEW(int64_t, f->blocks + 1); /* rows above a block */
     if (!above) return no_memory(err);
+    s->nonzeros_S = 0;
     for (int32_t k = f->blocks; k-- > 0;) {
         const block *b = &f->block[k];
         above[k] = b->parent < 0 ? 0 : above[b->parent] + f->block[b->parent].width;
@@ -277,6 +278,7 @@ talus_status tl_forest_make(tl_lg_solver *s, talus_error *err)
     if (status == TALUS_OK && s->method == TL_LG_INVERSE) status = tl_forest_invert_make(s, err);
     if (status == TALUS_OK) status = take_work(s, err);
     if (status == TALUS_OK) status = count_inverse(s, err);
+    if (status != TALUS_OK) tl_forest_free(s);
     return status;
 }
 
@@ -389,4 +391,7 @@ void tl_forest_free(tl_lg_solver *s)
     tl_free(s->work_double);
     tl_free(s->work_float);
     s->L = s->S = (layer){0};
+    s->block_of = NULL;
+    s->work_double = NULL;
+    s->work_float = NULL;
 }

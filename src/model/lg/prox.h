@@ -52,7 +52,7 @@ V8_INLINE void prox_neo_hookean(const tl_lg_material *m, int d, const v8 *s, v8 
             /* the stable one of two ways to write the larger root */
             m8 up = ks[i] > 0;
             v8 sum = v8_abs(ks[i]) + root;
-            x[i] = v8_select(up, sum, 4 * a * rest) / v8_select(up, v8_all(2 * a), sum);
+            x[i] = v8_select(up, sum, 2 * rest) / v8_select(up, v8_all(2 * a), sum);
             x[i] = v8_max(x[i], v8_all(1e-30));
             product *= x[i];
             slope += la / (x[i] * root);

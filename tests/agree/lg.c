@@ -1,0 +1,184 @@
+/* Local-global rounds and an independent Newton solver reach the same end of a step; all global methods do. */
+#include "check.h"
+
+#include "base/alloc.h"
+#include "lg.h"
+
+static talus_error err;
+
+static double apart(const lg_problem *p, const double *other)
+{
+    double far = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)p->lg.nodes; i++) far = fmax(far, fabs(p->q[i] - other[i]));
+    return far;
+}
+
+static const int bar_cells[3] = {3, 1, 2}, sheet_cells[3] = {3, 2, 1};
+static const tl_vec3 bar_size = {0.3, 0.1, 0.2}, sheet_size = {0.3, 0.2, 0};
+
+static lg_body body_of(bool cloth, tl_lg_model model, tl_lg_scheme scheme)
+{
+    return lg_body_make(cloth ? sheet_cells : bar_cells, cloth ? sheet_size : bar_size, cloth ? 0.01 : 0, model, scheme,
+                        2e5, 0.35);
+}
+
+static void newton_agrees(void **state)
+{
+    (void)state;
+    static const struct {
+        tl_lg_model model;
+        tl_lg_scheme scheme;
+        int rounds;
+        double limit;                                         /* m, of bodies of 0.3 m */
+    } cases[] = {{TL_LG_ARAP, TL_LG_PROJECTIVE, 3000, 3e-13}, /* 1e-12 of the size */
+                 {TL_LG_COROTATED, TL_LG_ADMM, 3000, 3e-7},
+                 {TL_LG_NEO_HOOKEAN, TL_LG_ADMM, 3000, 3e-7}};
+    for (int cloth = 0; cloth < 2; cloth++)
+        for (int k = 0; k < 3; k++) {
+            lg_body b = body_of(cloth, cases[k].model, cases[k].scheme);
+            lg_problem p;
+            lg_problem_make(&p, &b, 0.01, 0.8, TL_LG_FACTOR, TL_LG_FLOAT | TL_LG_DOUBLE);
+            int64_t n = 3 * (int64_t)p.lg.nodes;
+            lg_rounds(&p, cases[k].rounds, TL_LG_DOUBLE);
+            double *q = TL_NEW(double, n);
+            for (int64_t i = 0; i < n; i++) q[i] = p.q[i] + 1e-3 * sin((double)(7 * i)); /* not from where we are */
+            lg_newton(&b, &p, q);
+            CHECK_LE(apart(&p, q), cases[k].limit);
+            double moved = 0;
+            for (int64_t i = 0; i < n; i++) moved = fmax(moved, fabs(q[i] - p.qtil[i]));
+            assert_true(moved > 1e-3); /* there was something to do */
+            tl_free(q);
+            lg_problem_free(&p);
+            lg_body_free(&b);
+        }
+}
+
+/* The residual is -h^2 times the gradient of g, which is the difference quotient of g. */
+static void gradients(void **state)
+{
+    (void)state;
+    for (int cloth = 0; cloth < 2; cloth++)
+        for (int model = 0; model < 3; model++) {
+            lg_body b = body_of(cloth, (tl_lg_model)model, TL_LG_NEWTON);
+            lg_problem p;
+            lg_problem_make(&p, &b, 0.01, 0.2, TL_LG_FACTOR,
+                            TL_LG_DOUBLE); /* nothing compressed to 5 %: the energies differ there */
+            int64_t n = 3 * (int64_t)p.lg.nodes;
+            double *g = TL_NEW(double, n), largest = 0;
+            for (int64_t i = 0; i < n; i++) p.q[i] += 0.002 * cos((double)(3 * i));
+            double energy = tl_lg_stress(&p.lg, p.q, p.force) + tl_lg_linear_energy(&p.lg, p.q, p.target);
+            tl_lg_residual(&p.lg, p.h, p.q, p.qtil, p.target, p.force, p.r);
+            double whole = lg_reference(&b, &p, p.q, g);
+            for (int64_t i = 0; i < n; i++) {
+                energy += 0.5 * p.lg.mass[i / 3] * pow((p.q[i] - p.qtil[i]) / p.h, 2);
+                largest = fmax(largest, fabs(g[i]));
+            }
+            CHECK_REL(energy, whole, 1e-12);
+            for (int64_t i = 0; i < n; i++) CHECK_NEAR(-p.r[i] / (p.h * p.h), g[i], 1e-10 * largest);
+            for (int64_t i = 0; i < n; i += 5) { /* and the reference is a gradient */
+                double kept = p.q[i], e = 1e-6;
+                p.q[i] = kept + e;
+                double up = lg_reference(&b, &p, p.q, NULL);
+                p.q[i] = kept - e;
+                double down = lg_reference(&b, &p, p.q, NULL);
+                p.q[i] = kept;
+                CHECK_NEAR((up - down) / (2 * e), g[i],
+                           1e-5 * largest); /* e^2 of the third derivative over 1 cm elements */
+            }
+            tl_free(g);
+            lg_problem_free(&p);
+            lg_body_free(&b);
+        }
+}
+
+/* Factor and inverse, float and double: one answer. */
+static void global_methods_agree(void **state)
+{
+    (void)state;
+    lg_body b =
+        lg_body_make((const int[3]){9, 5, 4}, (tl_vec3){0.9, 0.5, 0.4}, 0, TL_LG_ARAP, TL_LG_PROJECTIVE, 1e6, 0.3);
+    lg_problem p;
+    lg_problem_make(&p, &b, 0.01, 0.1, TL_LG_FACTOR, TL_LG_FLOAT | TL_LG_DOUBLE);
+    tl_lg_solver *inverse;
+    CHECK_OK(tl_lg_solver_create(&inverse, &p.lg, TL_LG_INVERSE, TL_LG_FLOAT | TL_LG_DOUBLE, &err));
+    CHECK_OK(tl_lg_solver_update(inverse, p.h, &err));
+    int64_t n = 3 * (int64_t)p.lg.nodes;
+    double *x = TL_NEW(double, n), *back = TL_NEW(double, n), size = 0;
+    for (int64_t i = 0; i < n; i++) p.r[i] = sin((double)(i * i));
+    const struct {
+        const tl_lg_solver *s;
+        tl_lg_precision p;
+        double limit;
+    } ways[] = {{p.solver, TL_LG_DOUBLE, 1e-13},
+                {p.solver, TL_LG_FLOAT, 5e-6},
+                {inverse, TL_LG_DOUBLE, 1e-12},
+                {inverse, TL_LG_FLOAT, 5e-6}};
+    tl_lg_solve(p.solver, TL_LG_DOUBLE, p.r, x);
+    for (int64_t i = 0; i < n; i++) size = fmax(size, fabs(x[i]));
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        tl_lg_solve(ways[k].s, ways[k].p, p.r, back);
+        for (int64_t i = 0; i < n; i++) CHECK_NEAR(back[i], x[i], ways[k].limit * size);
+    }
+    /* A x = r, A as it is written in the header */
+    const tl_csr *E = &p.lg.pattern[0];
+    tl_csr_mul_multi(E, 3, x, back);
+    for (int64_t i = 0; i < n; i++) CHECK_NEAR(p.lg.mass[i / 3] * x[i] + p.h * p.h * back[i], p.r[i], 1e-10);
+    tl_free(x);
+    tl_free(back);
+    tl_lg_solver_free(inverse);
+    lg_problem_free(&p);
+    lg_body_free(&b);
+}
+
+/* diag(A^-1) and C A^-1 C^T against solves. */
+static void compliances_agree(void **state)
+{
+    (void)state;
+    lg_body b =
+        lg_body_make((const int[3]){9, 5, 4}, (tl_vec3){0.9, 0.5, 0.4}, 0, TL_LG_ARAP, TL_LG_PROJECTIVE, 1e6, 0.3);
+    lg_problem p;
+    lg_problem_make(&p, &b, 0.01, 0.1, TL_LG_FACTOR, TL_LG_DOUBLE);
+    int64_t n = 3 * (int64_t)p.lg.nodes;
+    enum { POINTS = 40 };
+    tl_lg_point point[POINTS];
+    double B[POINTS][POINTS], *x = TL_NEW(double, n);
+    const double *diagonal;
+    tl_arena a = {0};
+    CHECK_OK(tl_lg_solver_diagonal(p.solver, &diagonal, &err));
+    for (int k = 0; k < POINTS; k++) {
+        for (int c = 0; c < 4; c++) {
+            point[k].node[c] = (37 * k + 11 * c * c + c) % p.lg.nodes;
+            point[k].weight[c] = 0.1 + 0.2 * c;
+        }
+        if (k % 3 == 0) point[k].node[1] = -1, point[k].weight[0] = 1;
+    }
+    CHECK_OK(tl_lg_compliance(p.solver, POINTS, point, B[0], &a, &err));
+    for (int k = 0; k < POINTS; k++) {
+        for (int64_t i = 0; i < n; i++) p.r[i] = 0;
+        for (int c = 0; c < 4 && point[k].node[c] >= 0; c++) p.r[3 * point[k].node[c]] += point[k].weight[c];
+        p.r[3 * point[k].node[0] + 1] = 1;
+        tl_lg_solve(p.solver, TL_LG_DOUBLE, p.r, x);
+        CHECK_REL(diagonal[point[k].node[0]], x[3 * point[k].node[0] + 1], 1e-11);
+        for (int j = 0; j < POINTS; j++) {
+            double sum = 0;
+            for (int c = 0; c < 4 && point[j].node[c] >= 0; c++) sum += point[j].weight[c] * x[3 * point[j].node[c]];
+            CHECK_NEAR(B[k][j], sum, 1e-12 * B[k][k]);
+            assert_true(B[k][j] == B[j][k]);
+        }
+    }
+    tl_arena_free(&a);
+    tl_free(x);
+    lg_problem_free(&p);
+    lg_body_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(newton_agrees),
+        cmocka_unit_test(gradients),
+        cmocka_unit_test(global_methods_agree),
+        cmocka_unit_test(compliances_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
