@@ -12,7 +12,7 @@ typedef enum tl_pressure_scene {
     TL_SCENE_TANK,   /* a box, three quarters full, with four boxes and four balls in it */
     TL_SCENE_CAVITY, /* a ball full of liquid: singular without bounds */
     TL_SCENE_PLATES, /* a tank cut by two upright plates 2.1 cells thick, one of them with a gap at the floor */
-    TL_SCENE_FALL,   /* liquid in the upper part of a ball, all of it in free fall; only the walls below the middle catch some */
+    TL_SCENE_FALL, /* liquid in the upper part of a ball, all of it in free fall; only the walls below the middle catch some */
     TL_SCENES
 } tl_pressure_scene;
 

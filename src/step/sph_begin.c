@@ -6,8 +6,8 @@
 
 #define ITERATIONS_MAX 100 /* of a solve, where the scene names none */
 #define CLOSEST 0.95       /* spacings: places of an emitter nearer to a particle than this are taken */
-#define CLEAR 0.9          /* spacings between liquid and samples of solids at the start; at 1 a lattice has density 1 */
-#define CAPILLARY 0.25     /* of the period of a wave of two spacings */
+#define CLEAR 0.9      /* spacings between liquid and samples of solids at the start; at 1 a lattice has density 1 */
+#define CAPILLARY 0.25 /* of the period of a wave of two spacings */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for SPH particles"); }
 

@@ -11,8 +11,10 @@
 #include "solve/boxqp/method.h"
 #include "solve/cone/method.h"
 #include "solve/contact/method.h"
+#include "solve/fixedpoint/method.h"
 #include "solve/linear/method.h"
 #include "solve/precond/precond.h"
+#include "solve/pressure/method.h"
 #include "tempdir.h"
 
 static talus_error err;
@@ -575,7 +577,8 @@ static void method_names_exist(void **state)
     char word[64];
     const char *words = tl_schema_key(tl_schema_find("pressure"), "method")->words;
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
-        if (!tl_boxqp_method_find(word)) fail_msg("no box QP method \"%s\"", word);
+        if (!tl_pressure_method_find(word) && !tl_boxqp_method_find(word) && !tl_fixedpoint_method_find(word))
+            fail_msg("no method for pressure \"%s\"", word);
     words = tl_schema_key(tl_schema_find("friction"), "method")->words;
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
         if (!tl_cone_method_find(word)) fail_msg("no cone method \"%s\"", word);
