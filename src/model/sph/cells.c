@@ -66,7 +66,7 @@ static void range(int32_t n, const int32_t *cell, int32_t *low, int32_t *high)
     }
 }
 
-/* Cuts off what few particles need on the longest axis: at least the outer 1/64 of the range on the emptier side. */
+/* Cuts off what few particles need on an axis: at least an eighth of the range, on the emptier side. */
 static void trim(int32_t n, const int32_t *cell, int32_t *low, int32_t *high)
 {
     int64_t count[BINS] = {0}, width = ((int64_t)*high - *low) / BINS + 1, few = n / 256;
@@ -74,15 +74,18 @@ static void trim(int32_t n, const int32_t *cell, int32_t *low, int32_t *high)
         int64_t c = cell[i] < *low ? *low : cell[i] > *high ? *high : cell[i];
         count[(c - *low) / width]++;
     }
-    int first = 0, last = (int)(((int64_t)*high - *low) / width);
+    int bins = (int)(((int64_t)*high - *low) / width) + 1, first = 0, last = bins - 1, cut = bins / 8 + 1;
     int64_t left = 0, right = 0;
     while (first < last && left + count[first] <= few) left += count[first++];
     while (last > first && right + count[last] <= few) right += count[last--];
-    if (first < BINS / 64 && last >= BINS - BINS / 64) {
-        if (count[0] < count[BINS - 1])
-            first = BINS / 64;
-        else
-            last = BINS - 1 - BINS / 64;
+    if (first + bins - 1 - last < cut) {
+        left = right = 0;
+        for (int k = 0; k < cut; k++) {
+            left += count[k];
+            right += count[bins - 1 - k];
+        }
+        first = left < right ? cut : 0;
+        last = left < right ? bins - 1 : bins - 1 - cut;
     }
     int64_t new_high = *low + (last + 1) * width - 1;
     *low = (int32_t)(*low + first * width);
@@ -153,7 +156,7 @@ talus_status tl_sph_sort(tl_sph_sorted *out, int32_t n, const void *x, size_t st
     if (*bad >= 0) return TALUS_OK;
     tl_sph_cells *t = &out->cells;
     choose_table(t, n, out->cell);
-    t->start = TL_TAKE(a, int32_t, (int64_t)t->n[0] * t->n[1] * t->n[2] + 1);
+    t->start = TL_TAKE(a, int32_t, tl_sph_roomy((int64_t)t->n[0] * t->n[1] * t->n[2] + 1));
     size_t mark = tl_arena_mark(a);
     int32_t *key = TL_TAKE(a, int32_t, n);
     if (!t->start || !key) return no_memory(n, err);

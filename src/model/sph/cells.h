@@ -11,6 +11,14 @@
 #define TL_SPH_BEYOND 16         /* items that may be read after the last of a sorted array */
 #define TL_SPH_CELL_MOST 8388608 /* 2^23: farther from the origin is a mistake */
 
+/* Room for a count that changes from step to step: whole steps of a sixteenth, so that the memory of one step fits the next ones. */
+static inline int64_t tl_sph_roomy(int64_t n)
+{
+    int64_t step = 1024;
+    while (16 * step < n) step *= 2;
+    return (n + step - 1) / step * step;
+}
+
 /* order [n], out: particle that comes k-th. Equal cells keep their order. `x`: n places, `stride` bytes apart. Everything from the arena.
  * bad: -1, or a particle whose place cannot be, then nothing is sorted. */
 talus_status tl_sph_sort(tl_sph_sorted *out, int32_t n, const void *x, size_t stride, double h, int32_t *order,

@@ -232,7 +232,7 @@ static talus_status list_cells(tl_sph_step *s, talus_error *err)
     int32_t n = 0;
     for (int32_t i = 0; i < l->count; i++) n += i == 0 || !same_cell(l, i - 1, i);
     s->cells = n;
-    s->cell = TL_TAKE(s->arena, tl_sph_cell, n);
+    s->cell = TL_TAKE(s->arena, tl_sph_cell, tl_sph_roomy(n));
     if (!s->cell) return no_memory(err);
     n = 0;
     for (int32_t i = 0; i < l->count; i++) {
@@ -315,10 +315,10 @@ static talus_status list_near(tl_sph_step *s, talus_error *err)
     }
     s->nears = nears;
     s->contacts = contacts;
-    s->near = TL_TAKE(a, tl_sph_near, nears);
-    s->near_start = TL_TAKE(a, int64_t, nears + 1);
-    s->contact = TL_TAKE_ZERO(a, tl_sph_contact, contacts);
-    s->touch_start = TL_TAKE(a, int64_t, contacts + 1);
+    s->near = TL_TAKE(a, tl_sph_near, tl_sph_roomy(nears));
+    s->near_start = TL_TAKE(a, int64_t, tl_sph_roomy(nears + 1));
+    s->contact = TL_TAKE(a, tl_sph_contact, tl_sph_roomy(contacts));
+    s->touch_start = TL_TAKE(a, int64_t, tl_sph_roomy(contacts + 1));
     s->chunk = TL_TAKE(a, tl_sph_chunk, nears / TL_SPH_CHUNK + c->bodies + 1);
     if (!s->near || !s->near_start || !s->contact || !s->touch_start || !s->chunk) return no_memory(err);
     s->near_start[0] = s->touch_start[0] = 0;
@@ -336,13 +336,12 @@ static talus_status list_near(tl_sph_step *s, talus_error *err)
             last->end = n + 1;
         if (!s->count_touch[k]) continue;
         s->near[n].contact = contacts;
-        s->contact[contacts].near = n;
-        s->contact[contacts].body = body;
+        s->contact[contacts] = (tl_sph_contact){.near = n, .body = body};
         s->touch_start[contacts + 1] = s->touch_start[contacts] + s->count_touch[k];
         contacts++;
     }
-    s->near_pair = TL_TAKE(a, tl_sph_pair, s->near_start[nears]);
-    s->touch = TL_TAKE(a, tl_sph_touch, s->touch_start[contacts]);
+    s->near_pair = TL_TAKE(a, tl_sph_pair, tl_sph_roomy(s->near_start[nears]));
+    s->touch = TL_TAKE(a, tl_sph_touch, tl_sph_roomy(s->touch_start[contacts]));
     return s->near_pair && s->touch ? TALUS_OK : no_memory(err);
 }
 
@@ -359,13 +358,13 @@ static talus_status list_fluid(tl_sph_step *s, talus_error *err)
     if (s->start[s->fluid] + solids > (int64_t)CROWDED * s->fluid + 1000000)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%d fluid particles have %g neighbours each: they have collapsed",
                        s->fluid, (double)(s->start[s->fluid] + solids) / s->fluid);
-    s->link = TL_TAKE(a, tl_sph_link, s->start[s->fluid] + TL_SPH_LINKS_BEYOND);
-    s->neighbour = TL_TAKE(a, int32_t, s->start[s->fluid]);
+    s->link = TL_TAKE(a, tl_sph_link, tl_sph_roomy(s->start[s->fluid] + TL_SPH_LINKS_BEYOND));
+    s->neighbour = TL_TAKE(a, int32_t, tl_sph_roomy(s->start[s->fluid]));
     s->density = TL_TAKE(a, float, s->fluid);
     s->sum_g = tl_arena_take(a, sizeof *s->sum_g * (size_t)s->fluid);
-    s->edge = TL_TAKE(a, int32_t, s->edges);
-    s->edge_start = TL_TAKE(a, int64_t, 2 * (int64_t)s->edges + 1);
-    s->edge_pair = TL_TAKE(a, tl_sph_pair, solids);
+    s->edge = TL_TAKE(a, int32_t, tl_sph_roomy(s->edges));
+    s->edge_start = TL_TAKE(a, int64_t, tl_sph_roomy(2 * (int64_t)s->edges + 1));
+    s->edge_pair = TL_TAKE(a, tl_sph_pair, tl_sph_roomy(solids));
     if (!s->link || !s->neighbour || !s->density || !s->sum_g || !s->edge || !s->edge_start || !s->edge_pair)
         return no_memory(err);
     memset(s->link + s->start[s->fluid], 0, sizeof *s->link * TL_SPH_LINKS_BEYOND);
