@@ -4,36 +4,31 @@
 
 #include "base/parallel.h"
 
-/* One layer of one block: faces that are not known and have a neighbour of an earlier layer. Values go to u at once, marks only
- * afterwards: `layer` marks are not read as known in this pass. */
-static bool spread(const tl_grid *g, int32_t b, int layer, double *u, uint8_t *known)
+/* One layer of one block: unknown faces next to known ones take their mean. Reads known faces only, so the order of blocks does not
+ * matter; marks go to `next`. */
+static void spread(const tl_grid *g, int32_t b, int layer, double *u, const uint8_t *known, uint8_t *next)
 {
-    bool any = false;
-    for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) {
-        if (known[i]) continue;
+    const int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
+    const int32_t step[6] = {-sx, sx, -sy, sy, -1, 1};
+    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id), some = 0;
+    uint8_t around[TL_GRID_HALO_MAX];
+    for (int32_t i = 0; i < n; i++) some += around[i] = known[id[i]] > 0;
+    for (int32_t p = 0; p < g->f.size; p++) {
+        int32_t cell = b * g->f.size + p;
+        const uint8_t *at = g->place[p];
+        int32_t here = (at[0] + 1) * sx + (at[1] + 1) * sy + at[2] + 1;
+        next[cell] = known[cell];
+        if (!some || around[here]) continue;
         double sum = 0;
-        int n = 0;
-        for (int k = 0; k < 6; k++) {
-            int32_t j = tl_grid_step(g, i, k / 2, k % 2 ? 1 : -1);
-            if (!known[j] || known[j] > layer) continue;
-            sum += u[j];
-            n++;
-        }
-        if (!n) continue;
-        u[i] = sum / n;
-        any = true;
-    }
-    return any;
-}
-
-/* Marks of the layer that spread() has filled; looks at the same neighbours. */
-static void mark(const tl_grid *g, int32_t b, int layer, const uint8_t *known, uint8_t *next)
-{
-    for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) {
-        next[i] = known[i];
-        if (known[i]) continue;
-        for (int k = 0; k < 6 && !next[i]; k++)
-            if (known[tl_grid_step(g, i, k / 2, k % 2 ? 1 : -1)]) next[i] = (uint8_t)(layer + 1);
+        int count = 0;
+        for (int k = 0; k < 6; k++)
+            if (around[here + step[k]]) {
+                sum += u[id[here + step[k]]];
+                count++;
+            }
+        if (!count) continue;
+        u[cell] = sum / count;
+        next[cell] = (uint8_t)(layer + 1);
     }
 }
 
@@ -41,17 +36,15 @@ talus_status tl_extrapolate(const tl_grid *g, int layers, double *const u[3], ui
                             talus_error *err)
 {
     size_t start = tl_arena_mark(a);
+    int64_t inner = (int64_t)g->blocks * g->f.size;
     uint8_t *next = TL_TAKE(a, uint8_t, g->cells);
     if (!next) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to extrapolate on %lld cells", (long long)g->cells);
     for (int axis = 0; axis < 3; axis++) {
-        int64_t ghost = (int64_t)g->blocks * g->f.size;
-        memset(known[axis] + ghost, 0, (size_t)g->f.size);
+        memset(known[axis] + inner, 0, (size_t)g->f.size);
         for (int layer = 1; layer <= layers; layer++) {
 #pragma omp parallel for schedule(static) if (g->blocks > 8)
-            for (int32_t b = 0; b < g->blocks; b++) spread(g, b, layer, u[axis], known[axis]);
-#pragma omp parallel for schedule(static) if (g->blocks > 8)
-            for (int32_t b = 0; b < g->blocks; b++) mark(g, b, layer, known[axis], next);
-            memcpy(known[axis], next, (size_t)ghost);
+            for (int32_t b = 0; b < g->blocks; b++) spread(g, b, layer, u[axis], known[axis], next);
+            memcpy(known[axis], next, (size_t)inner);
         }
 #pragma omp parallel for schedule(static) if (g->blocks > 8)
         for (int64_t i = 0; i < g->cells; i++)

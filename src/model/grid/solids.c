@@ -171,18 +171,31 @@ talus_status tl_solids_make(tl_solids *out, const tl_grid *g, const tl_rigid *r,
     return TALUS_OK;
 }
 
+/* Whether any closed wall is within the reach of a block. */
+static bool wall_near(const tl_solids *s, const tl_grid *g, int32_t b)
+{
+    for (int k = 0; k < 3; k++) {
+        double from = get(g->f.origin, k) + g->corner[b][k] * g->f.dx, to = from + g->f.edge[k] * g->f.dx;
+        if (s->wall[2 * k] && from - get(s->box.lo, k) < s->reach) return true;
+        if (s->wall[2 * k + 1] && get(s->box.hi, k) - to < s->reach) return true;
+    }
+    return false;
+}
+
 void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi)
 {
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b <= g->blocks; b++)
+    for (int32_t b = 0; b <= g->blocks; b++) {
+        bool near = b < g->blocks && (s->start[b] < s->start[b + 1] || wall_near(s, g, b));
         for (int32_t p = 0; p < g->f.size; p++) {
             int32_t cell = b * g->f.size + p, which;
             tl_vec3 n;
             double d = s->reach;
-            if (b < g->blocks) {
+            if (near) {
                 d = tl_solids_distance(s, b, tl_grid_centre(g, cell), &which, &n);
                 d = d < -s->reach ? -s->reach : d > s->reach ? s->reach : d;
             }
             phi[cell] = (float)d;
         }
+    }
 }
