@@ -377,25 +377,6 @@ static void remember_contacts(const tl_bodies *s)
     }
 }
 
-/* Bodies outside of the domain go on; whoever watches is told once. */
-static int64_t count_lost(const tl_bodies *s)
-{
-    const tl_box3 *box = &s->scene->domain.box;
-    int64_t count = 0;
-    for (int32_t i = 0; i < s->rigid->scene_count && s->scene->domain.bounded; i++) {
-        tl_vec3 x = s->body[i].x;
-        double r = s->rigid->body[i].reach;
-        bool out = x.x + r < box->lo.x || x.y + r < box->lo.y || x.z + r < box->lo.z || x.x - r > box->hi.x ||
-                   x.y - r > box->hi.y || x.z - r > box->hi.z;
-        count += out;
-        if (out && !s->kept->lost[i])
-            tl_log_write(&s->sim->log, 0, "t = %.6g s: body \"%s\" has left the domain, at (%.4g, %.4g, %.4g) m",
-                         s->sim->state.t, s->scene->bodies[i].name, x.x, x.y, x.z);
-        s->kept->lost[i] = out;
-    }
-    return count;
-}
-
 void tl_bodies_report(const tl_bodies *s, tl_report *r)
 {
     r->force_balance = NAN;
@@ -403,7 +384,7 @@ void tl_bodies_report(const tl_bodies *s, tl_report *r)
     r->contacts = s->contacts.count;
     for (int32_t k = 0; k < s->contacts.count; k++) r->touching += s->lam[3 * (int64_t)k] > 0;
     r->penetration = s->penetration > 0 ? s->penetration : 0;
-    r->escaped = count_lost(s);
+    r->escaped = tl_rigid_count_lost(s->sim, s->body, s->kept->lost);
     tl_rigid_measures now = tl_rigid_measure(s->rigid, s->body, s->scene->gravity);
     r->kinetic = now.kinetic;
     r->potential = now.potential;

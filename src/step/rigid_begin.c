@@ -169,3 +169,21 @@ double tl_rigid_dt_wanted(const tl_sim *sim)
     }
     return dt;
 }
+
+int64_t tl_rigid_count_lost(const tl_sim *sim, const tl_motion *body, bool *lost)
+{
+    const tl_box3 *box = &sim->scene->domain.box;
+    int64_t count = 0;
+    for (int32_t i = 0; i < sim->rigid.scene_count && sim->scene->domain.bounded; i++) {
+        tl_vec3 x = body[i].x;
+        double r = sim->rigid.body[i].reach;
+        bool out = x.x + r < box->lo.x || x.y + r < box->lo.y || x.z + r < box->lo.z || x.x - r > box->hi.x ||
+                   x.y - r > box->hi.y || x.z - r > box->hi.z;
+        count += out;
+        if (out && !lost[i])
+            tl_log_write(&sim->log, 0, "t = %.6g s: body \"%s\" has left the domain, at (%.4g, %.4g, %.4g) m",
+                         sim->state.t, sim->scene->bodies[i].name, x.x, x.y, x.z);
+        lost[i] = out;
+    }
+    return count;
+}

@@ -22,6 +22,7 @@
 #include "model/sph/forces.h"
 #include "solve/linear/method.h"
 #include "step/engines.h"
+#include "step/rigid.h"
 
 #define LEAST_TOUCHING 20 /* iterations; also [Probst2023] for fragile structures */
 #define LEAST_FLUID 2
@@ -413,24 +414,6 @@ static void fill_solves(const sph_step *s, tl_report *r)
     for (int k = 0; k < r->solves; k++) r->solve[k].work.history = NULL;
 }
 
-static int64_t count_lost(const sph_step *s)
-{
-    const tl_box3 *box = &s->scene->domain.box;
-    int64_t count = 0;
-    for (int32_t i = 0; i < s->rigid->scene_count && s->scene->domain.bounded; i++) {
-        tl_vec3 x = s->body[i].x;
-        double r = s->rigid->body[i].reach;
-        bool out = x.x + r < box->lo.x || x.y + r < box->lo.y || x.z + r < box->lo.z || x.x - r > box->hi.x ||
-                   x.y - r > box->hi.y || x.z - r > box->hi.z;
-        count += out;
-        if (out && !s->kept->lost[i])
-            tl_log_write(&s->sim->log, 0, "t = %.6g s: body \"%s\" has left the domain, at (%.4g, %.4g, %.4g) m",
-                         s->sim->state.t, s->scene->bodies[i].name, x.x, x.y, x.z);
-        s->kept->lost[i] = out;
-    }
-    return count;
-}
-
 /* Liquid's share of energy and momentum. Sums in fixed blocks. */
 static void measure_liquid(const sph_step *s, tl_report *r)
 {
@@ -488,7 +471,8 @@ static void fill_report(const sph_step *s)
     r->particles = (int64_t)s->stay + s->births.count;
     r->liquid_volume = r->particle_volume = (double)r->particles * f->sph->V0;
     r->volume_error = s->compression;
-    r->escaped = count_lost(s) + s->sim->state.sph.counter->lost + (f->fluid - s->stay);
+    r->escaped =
+        tl_rigid_count_lost(s->sim, s->body, s->kept->lost) + s->sim->state.sph.counter->lost + (f->fluid - s->stay);
 }
 
 static talus_status make_room(sph_step *s, talus_error *err)
