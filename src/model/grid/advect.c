@@ -5,6 +5,13 @@
 
 #define PUSHES 4 /* a corner of three surfaces takes three */
 
+/* What points into the solid goes. */
+static void stop(const tl_solids *s, int32_t which, tl_vec3 n, tl_particle *p)
+{
+    double into = tl_vec3_dot(tl_vec3_sub(p->v, tl_solids_velocity(s, which, p->x)), n);
+    if (into < 0) p->v = tl_vec3_add_scaled(p->v, -into, n);
+}
+
 bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_particle *p, double *deepest)
 {
     bool was = false;
@@ -16,31 +23,32 @@ bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_p
         *deepest = fmax(*deepest, gap - d);
         was = true;
         p->x = tl_vec3_add_scaled(p->x, (gap - d) * (1 + 1e-12), n);
-        double into = tl_vec3_dot(tl_vec3_sub(p->v, tl_solids_velocity(s, which, p->x)), n);
-        if (into < 0) p->v = tl_vec3_add_scaled(p->v, -into, n);
+        stop(s, which, n, p);
     }
     return was;
 }
 
 /* A straight way that starts outside of all solids ends at the first surface it meets; what is left of it slides along. */
-static tl_vec3 walk(const tl_solids *s, int32_t block, double gap, tl_vec3 from, tl_vec3 way)
+static void walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_particle *p)
 {
     double length = tl_vec3_norm(way), done = 0;
-    tl_vec3 along = tl_vec3_scale(1 / length, way), n = {0, 0, 0};
+    tl_vec3 from = p->x, along = tl_vec3_scale(1 / length, way), n = {0, 0, 0};
     int32_t which;
+    p->x = tl_vec3_add(from, way);
     double d = tl_solids_distance(s, block, from, &which, &n);
-    if (d < 0) return tl_vec3_add(from, way);
+    if (d < 0) return;
     /* a distance cannot fall faster than the way goes: steps of its size miss nothing */
     while (done < length) {
-        if (d < gap && tl_vec3_dot(along, n) < 0) {
-            double left = length - done, into = tl_vec3_dot(along, n);
-            tl_vec3 slide = tl_vec3_scale(left, tl_vec3_add_scaled(along, -into, n));
-            return tl_vec3_add(tl_vec3_add_scaled(from, done, along), slide);
+        double into = tl_vec3_dot(along, n);
+        if (d < gap && into < 0) {
+            p->x = tl_vec3_add_scaled(from, done, along);
+            stop(s, which, n, p);
+            p->x = tl_vec3_add_scaled(p->x, length - done, tl_vec3_add_scaled(along, -into, n));
+            return;
         }
         done = fmin(length, done + fmax(d, 0.5 * gap));
         d = tl_solids_distance(s, block, tl_vec3_add_scaled(from, done, along), &which, &n);
     }
-    return tl_vec3_add(from, way);
 }
 
 /* Velocity at a place: from what was read around the block, or, further out, from the grid. */
@@ -79,7 +87,7 @@ tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *c
             sample(g, b, &h, &around, u, known, tl_vec3_add_scaled(from, 0.5 * dt, v), &v);
             tl_vec3 way = tl_vec3_scale(dt, v);
             if (end && tl_solids_near(end, g, b, from, tl_vec3_norm(way) + travel + gap + half, solid_phi)) {
-                q->x = tl_vec3_norm2(way) > 0 ? walk(end, b, gap, from, way) : from;
+                if (tl_vec3_norm2(way) > 0) walk(end, b, gap, way, q);
                 clipped += tl_particle_put_outside(end, b, gap, q, &deepest);
             } else
                 q->x = tl_vec3_add(from, way);

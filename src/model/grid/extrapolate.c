@@ -10,15 +10,18 @@ static void spread(const tl_grid *g, int32_t b, int layer, double *u, const uint
 {
     const int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
     const int32_t step[6] = {-sx, sx, -sy, sy, -1, 1};
-    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id), some = 0;
-    uint8_t around[TL_GRID_HALO_MAX];
-    for (int32_t i = 0; i < n; i++) some += around[i] = known[id[i]] > 0;
+    int32_t id[TL_GRID_HALO_MAX], n;
+    uint8_t around[TL_GRID_HALO_MAX], some = 0;
+    memcpy(next + b * g->f.size, known + b * g->f.size, (size_t)g->f.size);
+    if (!memchr(known + b * g->f.size, 0, (size_t)g->f.size)) return;
+    n = tl_grid_halo(g, b, id);
+    for (int32_t i = 0; i < n; i++) some |= around[i] = known[id[i]];
+    if (!some) return;
     for (int32_t p = 0; p < g->f.size; p++) {
         int32_t cell = b * g->f.size + p;
         const uint8_t *at = g->place[p];
         int32_t here = (at[0] + 1) * sx + (at[1] + 1) * sy + at[2] + 1;
-        next[cell] = known[cell];
-        if (!some || around[here]) continue;
+        if (around[here]) continue;
         double sum = 0;
         int count = 0;
         for (int k = 0; k < 6; k++)

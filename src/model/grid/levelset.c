@@ -35,8 +35,10 @@ static void from_fill(const tl_grid *g, int32_t b, const double *fill, const dou
         const uint8_t *at = g->place[p];
         int32_t cell = b * g->f.size + p;
         double clear = 1;
+        phi[cell] = g->f.dx;
+        if (!(fill[cell] > 0)) continue;
         if (solids) clear -= solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1);
-        phi[cell] = clear > LEAST_CLEAR ? -g->f.dx * tl_depth_of_fill(fill[cell] / clear) : g->f.dx;
+        if (clear > LEAST_CLEAR) phi[cell] = -g->f.dx * tl_depth_of_fill(fill[cell] / clear);
     }
 }
 

@@ -7,17 +7,15 @@
 
 #define ROUNDING 1e-12 /* a surface that ends at an eighth's side leaves nothing in it, not 1e-17 */
 
-/* The eighth of a cell between its centre and a corner: trilinear in the eight centres around that corner. v: values there, bit k of
- * the index set for the neighbour along axis k (2: x, 1: y, 0: z); the eighth lies at v[0]'s end. */
-static double eighth(const double v[8])
+/* One eighth of the cube between eight centres, at the end of centre `end`: there the field is trilinear. v: values at the centres, bit k of the
+ * index set for the upper one along axis k (2: x, 1: y, 0: z). Value and slopes at a quarter of the way; an eighth is half as wide as the
+ * distance of centres. */
+static double eighth(const double v[8], int end)
 {
-    int inside = 0;
-    for (int k = 0; k < 8; k++) inside += v[k] < 0;
-    if (inside == 0 || inside == 8) return inside / 8;
-    /* value and slopes at 1/4 along each axis; an eighth is half as wide as the distance of centres */
     double c = 0, g[3] = {0, 0, 0};
     for (int k = 0; k < 8; k++) {
-        double wx = k & 4 ? 0.25 : 0.75, wy = k & 2 ? 0.25 : 0.75, wz = k & 1 ? 0.25 : 0.75;
+        int same = ~(k ^ end);
+        double wx = same & 4 ? 0.75 : 0.25, wy = same & 2 ? 0.75 : 0.25, wz = same & 1 ? 0.75 : 0.25;
         c += wx * wy * wz * v[k];
         g[0] += (k & 4 ? 0.5 : -0.5) * wy * wz * v[k];
         g[1] += wx * (k & 2 ? 0.5 : -0.5) * wz * v[k];
@@ -27,19 +25,24 @@ static double eighth(const double v[8])
     return part < ROUNDING ? 0 : part > 1 - ROUNDING ? 1 : part;
 }
 
-/* Eighths of one block's cells, and of the halves of cells before it. */
+/* Eighths of one block's cells, and of the halves of cells before it: cube by cube between centres. */
 static void block_eighths(const tl_grid *g, const double *around, tl_eighths *out)
 {
     const int32_t *e = g->f.edge, sx = (e[1] + 2) * (e[2] + 2), sy = e[2] + 2;
-    for (int32_t x = 0; x < out->n[0]; x++)
-        for (int32_t y = 0; y < out->n[1]; y++)
-            for (int32_t z = 0; z < out->n[2]; z++) {
-                /* halo index of the cell, and the way to the corner that the eighth touches */
-                int32_t at = (x + 1) / 2 * sx + (y + 1) / 2 * sy + (z + 1) / 2;
-                int32_t wx = x % 2 ? -sx : sx, wy = y % 2 ? -sy : sy, wz = z % 2 ? -1 : 1;
+    for (int32_t x = 0; x <= e[0]; x++)
+        for (int32_t y = 0; y <= e[1]; y++)
+            for (int32_t z = 0; z <= e[2]; z++) {
                 double v[8];
-                for (int k = 0; k < 8; k++) v[k] = around[at + (k & 4 ? wx : 0) + (k & 2 ? wy : 0) + (k & 1 ? wz : 0)];
-                out->part[(x * out->n[1] + y) * out->n[2] + z] = eighth(v);
+                int inside = 0;
+                for (int k = 0; k < 8; k++) {
+                    v[k] = around[(x + (k >> 2)) * sx + (y + (k >> 1 & 1)) * sy + z + (k & 1)];
+                    inside += v[k] < 0;
+                }
+                for (int k = 0; k < 8; k++) {
+                    int32_t i = 2 * x + (k >> 2), j = 2 * y + (k >> 1 & 1), l = 2 * z + (k & 1);
+                    if (i >= out->n[0] || j >= out->n[1] || l >= out->n[2]) continue;
+                    out->part[(i * out->n[1] + j) * out->n[2] + l] = inside % 8 ? eighth(v, k) : inside / 8;
+                }
             }
 }
 
