@@ -1,0 +1,55 @@
+/* Contacts of elastic nodes: what detection hands to the step, one list per step.
+ *
+ * A contact joins an elastic point (a node, or a place of a triangle) with another elastic point, with a free rigid body, or with an obstacle whose
+ * motion is given. Its rows act along `normal` and the two tangents of tl_vec3_tangents:
+ *
+ *     gap(q)  = normal . (a(q) - b) - offset,    b: where the other side will be at the end of the step
+ *     slip(q) = tangents of (a(q) - a(q_t)) - (b - b(q_t))
+ *
+ * with b moving by h `drag` for a given motion. 0 <= gap _|_ force >= 0; |friction| <= mu force, against the slip. Finding contacts is detect.c, the equations
+ * and their solution are the step's. */
+#ifndef TL_MODEL_LG_CONTACT_H
+#define TL_MODEL_LG_CONTACT_H
+
+#include "model/lg/solver.h"
+#include "model/rigid/rigid.h"
+
+typedef struct tl_lg_contact {
+    tl_lg_point a;                    /* the elastic point that touches */
+    tl_lg_point b;                    /* elastic point on the other side; node[0] < 0: none */
+    int32_t rigid;                    /* the other side is this free body of tl_rigid; -1: no */
+    int32_t body_a;                   /* of the scene, for tables */
+    int32_t body_b;                   /* of tl_rigid (walls come after the scene's), for tables */
+    int32_t point, obstacle, feature; /* who they are in the next step: tl_lg_memory */
+    tl_vec3 at;                       /* on the other side's surface, at the start of the step, m */
+    tl_vec3 normal;                   /* out of the other side */
+    tl_vec3 drag;                     /* mean velocity of the given motion at `at`, m/s; 0 for b and rigid */
+    double
+        offset; /* m: gap is normal.(a - b) - offset for b, else normal.a - offset with given motions done and free bodies not moved */
+    double mu;
+} tl_lg_contact;
+
+typedef struct tl_lg_contacts {
+    int32_t count;
+    tl_lg_contact *contact; /* [count] in a fixed order, whatever the threads */
+    double margin;          /* m: how far the search looked */
+} tl_lg_contacts;
+
+/* What detection looks at. */
+typedef struct tl_lg_view {
+    const tl_lg *lg;
+    const tl_rigid *rigid;
+    const tl_scene *scene;
+    const double *from, *to; /* [nodes][3] q_t and where nodes would go without contacts */
+    const tl_motion *body;   /* [rigid->count] free bodies: predicted velocities */
+    const tl_pose *before,
+        *after;             /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
+    const double *friction; /* [rigid->count] each one's own */
+    double h;
+} tl_lg_view;
+
+/* Everything that may touch within the step: obstacles (any shape, static, kinematic, free, walls), other elastic bodies, and the body itself where the scene asks
+ * for it. Lives in the arena. */
+talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err);
+
+#endif
