@@ -452,7 +452,7 @@ static void fill_report(const sph_step *s)
     tl_report *r = &s->sim->report;
     const tl_sph_step *f = &s->f;
     *r = (tl_report){.phases = PHASES, .force_balance = NAN};
-    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){.name = phase_names[k], .seconds = s->seconds[k]};
     fill_solves(s, r);
     tl_rigid_measures now = tl_rigid_measure(s->rigid, s->body, s->scene->gravity);
     r->kinetic = now.kinetic;
