@@ -229,8 +229,9 @@ static talus_status float_cube(int m, double density, int n, int layers, const c
                          TANK SPH_HEAD
                          "dt_max = 2e-3, sph = { spacing = h%s }, domain = tank, bodies = { floor, { shape "
                          "= box { size = %.17g }, density = %.17g, at = {0, %.17g, 0} } }, fill = { fill } }",
-                         h, n, layers, m + 6, sph, edge, density, layers * h + edge * (0.5 - 0.8 * density / 1000)));
-    *w = (float_watch){.from = 0.5 * seconds, .keep_off = 0.5 * edge + 2.5 * h, .half = 0.5 * edge};
+                         h, n, layers, m + 6, sph, edge, density, layers * h + edge * (0.5 - 0.95 * density / 1000)));
+    *w = (float_watch){
+        .from = seconds - 0.8 /* a period of heave */, .keep_off = 0.5 * edge + 2.5 * h, .half = 0.5 * edge};
     talus_status status = sph_run_until(&r, seconds, watch_floating, w, err);
     if (status == TALUS_OK) {
         w->draught /= w->seconds;
@@ -268,14 +269,14 @@ talus_status sph_draught(tl_case_log *log, talus_error *err)
     for (int k = 0; k < 2; k++) {
         float_watch w;
         int64_t leaks = -1;
-        TL_TRY(float_cube(15, densities[k], 27, 20, "", SPH_H, 1.2, &w, &leaks, err));
+        TL_TRY(float_cube(15, densities[k], 27, 20, "", SPH_H, 1.4, &w, &leaks, err));
         tl_case_relative(log, SAY("15h, %g kg/m3, defaults: draught over edge", densities[k]), w.draught / (15 * SPH_H),
                          densities[k] / 1000, 0.05);
     }
     for (int k = 0; k < 2; k++) {
         float_watch w;
         int64_t leaks = -1;
-        TL_TRY(float_cube(8, densities[k], 20, 12, "", SPH_H, 1.2, &w, &leaks, err));
+        TL_TRY(float_cube(8, densities[k], 20, 12, "", SPH_H, 1.4, &w, &leaks, err));
         tl_case_relative(log, SAY("8h, %g kg/m3, defaults: draught over edge", densities[k]), w.draught / (8 * SPH_H),
                          densities[k] / 1000, 0.15);
     }
