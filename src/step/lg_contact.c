@@ -58,23 +58,6 @@ static void match(tl_lg_touch *t, const tl_lg_contacts *soft, const tl_lg_state 
     }
 }
 
-/* Forces that obey their bounds, friction cut to its disc. */
-static void project(const tl_lg_touch *t, double *lam)
-{
-    const tl_lg_rows *r = &t->rows;
-    for (int32_t c = 0; c < r->contacts; c++) {
-        double *f = lam + 3 * (int64_t)c;
-        f[0] = fmax(0, f[0]);
-        double size = hypot(f[1], f[2]), most = r->link[c].mu * f[0];
-        if (!(size > most)) continue;
-        f[1] *= most / size;
-        f[2] *= most / size;
-    }
-    for (int32_t b = 0; b < r->bilateral.count; b++)
-        if (r->bilateral.row[b].one_sided)
-            lam[3 * (int64_t)r->contacts + b] = fmax(0, lam[3 * (int64_t)r->contacts + b]);
-}
-
 talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from,
                                const tl_lg_state *past, const double *hard_lam, const double *v_free, tl_arena *a,
                                talus_error *err)
@@ -97,7 +80,6 @@ talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_
     tl_linear none = {.space = &space};
     TL_TRY(tl_arena_reserve(a, tl_linear_cr.bytes(&none, &options), err));
     match(t, from->soft, past, hard_lam);
-    if (spec->project) project(t, t->lam);
     memcpy(t->force, t->lam, sizeof *t->lam * (size_t)n);
     return TALUS_OK;
 }
@@ -173,7 +155,9 @@ static void put_contact(tl_lg_touch *t, int32_t c, const double *r)
     put_row(t, k, n.value, n.slope_gap, n.slope_force / (h * h));
     const double *f = t->lam + k, *slip = t->value + k, rf = 0.5 * h * (r[k + 1] + r[k + 2]);
     if (mu > 0 && f[0] > 0) {
-        double drag = tl_ncp_drag(kind, hypot(slip[1], slip[2]) / h, hypot(f[1], f[2]), mu * f[0], rf);
+        double size = hypot(f[1], f[2]);
+        if (t->spec->project) size = fmin(size, mu * f[0]);
+        double drag = tl_ncp_drag(kind, hypot(slip[1], slip[2]) / h, size, mu * f[0], rf);
         for (int a = 1; a < 3; a++) put_row(t, k + a, slip[a] + h * drag * f[a], 1, drag / h);
     } else {
         for (int a = 1; a < 3; a++) {
@@ -256,7 +240,6 @@ static void contact_step(tl_lg_touch *t, double *q, tl_arena *a)
     memset(t->x, 0, sizeof *t->x * (size_t)n);
     tl_linear_cr.run(&system, &options, &stop, t->x, a, &t->work);
     for (int64_t k = 0; k < n; k++) t->lam[k] += t->scale[k] * t->x[k] / (t->h * t->h);
-    if (t->spec->project) project(t, t->lam);
     if (t->spec->form)
         weigh(t, t->x);
     else
