@@ -7,6 +7,7 @@
 #include "geom/tetmesh.h"
 #include "math/factor.h"
 #include "model/lg/bending.h"
+#include "model/lg/holds.h"
 #include "model/lg/lg.h"
 
 #define FLAT 1e-10 /* of the cube (square) of its longest edge: an element of less volume (area) has none */
@@ -558,6 +559,7 @@ void tl_lg_free(tl_lg *lg)
 {
     for (int i = 0; i < lg->bodies && lg->pattern; i++) tl_csr_free(&lg->pattern[i]);
     tl_csr_free(&lg->K);
+    tl_lg_holds_free(lg->holds);
     void *const blocks[] = {lg->body,    lg->rest,          lg->mass,       lg->start_v,      lg->node_of, lg->owner,
                             lg->tets,    lg->triangles,     lg->tet_body,   lg->pull,         lg->pattern, lg->anchor,
                             lg->surface, lg->triangle_body, lg->pull_start, lg->anchor_weight};
