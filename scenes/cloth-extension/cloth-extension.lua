@@ -4,13 +4,13 @@ local p = params { squares = size == "paper" and 71 or 24, young = 1e5, stretch 
 local models = { { "arap", "#b8483f" }, { "corotated", "#3f7fb8" }, { "neo_hookean", "#5d9a4c" } }
 local bodies, handles = {}, {}
 for i, m in ipairs(models) do
-  local z = 1.25 * (i - 2)
-  bodies[i] = { name = m[1], shape = box { size = {1, 0.001, 1} }, at = {0, 0.5, z}, cells = {p.squares, 1, p.squares}, thickness = 0.001, colour = m[2],
+  local x = 1.25 * (i - 2)
+  bodies[i] = { name = m[1], shape = box { size = {1, 0.001, 1} }, at = {x, 0.5, 0}, cells = {p.squares, 1, p.squares}, thickness = 0.001, colour = m[2],
                 material = elastic { density = 1000, young = p.young, poisson = 0.45, model = m[1] } }
   for _, side in ipairs({-1, 1}) do
     handles[#handles + 1] = {
-      body = m[1], shape = box { size = {0.001, 1, 1.1}, center = {0.5 * side, 0.5, z} }, at = {0.5 * side, 0.5, z},
-      motion = function(t) return { at = {side * (0.5 + 0.5 * p.stretch * math.min(t, 1)), 0.5, z} } end,
+      body = m[1], shape = box { size = {1.1, 1, 0.001}, center = {x, 0.5, 0.5 * side} }, at = {x, 0.5, 0.5 * side},
+      motion = function(t) return { at = {x, 0.5, side * (0.5 + 0.5 * p.stretch * math.min(t, 1))} } end,
     }
   end
 end
@@ -23,5 +23,5 @@ return scene {
   duration = 1.5, fps = 50, dt_max = 0.01, gravity = {0, 0, 0},
   lg = { iterations = 5 },
   bodies = bodies, handles = handles,
-  camera = { eye = {0.8, 3.4, 2.6}, target = {0, 0.4, 0.15}, fov_deg = 46 },
+  camera = { eye = {0, 3.6, 3.2}, target = {0, 0.3, 0.1}, fov_deg = 36 },
 }

@@ -14,7 +14,7 @@ return scene {
   about = "the two ends of an elastic bar turn against each other",
   figure = "Zeng2025 table 3, twisting bar",
   minutes = size == "paper" and 0.5 or 0.1,
-  duration = 3, fps = 50, dt_max = 0.01, gravity = {0, 0, 0},
+  duration = 1.5, fps = 50, dt_max = 0.01, gravity = {0, 0, 0},
   lg = { iterations = 5 },
   bodies = { { name = "bar", shape = box { size = {length, width, width} }, cells = {2 * n, n, n}, colour = "#c0653a",
                material = elastic { density = 1000, young = p.young, poisson = p.poisson, model = p.model } } },
