@@ -194,6 +194,12 @@ typedef struct tl_lg_spec {
     int global;       /* 0 factor, 1 inverse, 2 jacobi */
     int precision;    /* 0 float, 1 double: of increments */
     double chebyshev; /* spectral radius that the jacobi method assumes; 0: plain */
+    int ncp;          /* 0 Fischer-Burmeister, 1 minimum, 2 minimum as printed */
+    int form;         /* 0 exact, 1 symmetric */
+    int scale;        /* of forces in the contact laws: 0 compliance, 1 mass */
+    int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
+    int cr;           /* conjugate residual iterations per contact step */
+    bool project;     /* friction onto its disc after each contact step */
 } tl_lg_spec;
 
 /* A solver method as scenes name it; inner methods nest once. Empty words: the scheme's own choice. */

@@ -83,6 +83,12 @@ static const tl_key lg_keys[] = {
     {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},
     {"precision", TL_CHOICE, AT(precision), "", ANY, "float", "of the global step's increments; positions are always double", "float|double"},
     {"chebyshev", TL_NUMBER, AT(chebyshev), "", WITHIN(0, 0.99999), "0", "spectral radius that `jacobi` assumes for Chebyshev weights; 0: none"},
+    {"contact_law", TL_CHOICE, AT(ncp), "", ANY, "fischer-burmeister", "equations of contact and friction; `minimum-printed` has the factor that makes the published minimum map stick, for comparison", "fischer-burmeister|minimum|minimum-printed"},
+    {"contact_form", TL_CHOICE, AT(form), "", ANY, "exact", "Newton steps of the contact laws: rows divided by their weights, or weighted on both sides as published", "exact|symmetric"},
+    {"preconditioner", TL_CHOICE, AT(scale), "", ANY, "compliance", "what scales forces in the contact laws: the diagonal of the contact compliance, or inverse masses (for comparison: sticks or chatters)", "compliance|mass"},
+    {"compliance", TL_CHOICE, AT(compliance), "", ANY, "auto", "contact compliance as a matrix between the nodes that touch, or by solves with the factor; `auto` decides by their number", "auto|explicit|matrix-free"},
+    {"cr_iterations", TL_INTEGER, AT(cr), "", WITHIN(1, 10000), "10", "conjugate residual iterations per contact step; 24 where friction decides"},
+    {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "cut friction to its disc after each contact step; `false` is for comparison"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
