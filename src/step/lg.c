@@ -19,6 +19,7 @@
 
 #define SEARCH_MOST 30     /* halvings of a quasi-Newton step */
 #define SEARCH_SHARE 1e-4  /* of the decrease that the slope promises */
+#define SEARCH_SLACK 1e-13 /* of g: a rise by less is rounding */
 #define JACOBI_DAMPING 0.9 /* of Jacobi steps [Wang15] */
 
 enum phase { PREDICT, PROJECT, BALANCE, SOLVE, MEASURE, PHASES };
@@ -142,7 +143,7 @@ static void search(lg_step *s)
     double now = merit(s, s->q), slope = -tl_dot(n, s->r, s->step), length = 1;
     for (int k = 0; k < SEARCH_MOST; k++, length *= 0.5, s->line_steps++) {
         for (int64_t i = 0; i < n; i++) s->trial[i] = s->q[i] + length * s->step[i];
-        if (merit(s, s->trial) <= now + SEARCH_SHARE * length * slope) break;
+        if (merit(s, s->trial) <= now + SEARCH_SHARE * length * slope + SEARCH_SLACK * fabs(now)) break;
     }
     memcpy(s->q, s->trial, sizeof *s->q * (size_t)n);
 }
