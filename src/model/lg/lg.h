@@ -31,6 +31,7 @@
 #include "math/csr.h"
 #include "math/factor.h"
 #include "math/pose.h"
+#include "model/lg/skin.h"
 #include "model/lg/state.h"
 #include "scene/scene.h"
 
@@ -140,6 +141,7 @@ typedef struct tl_lg {
     double *anchor_weight; /* [nodes] sum of anchor weights, N/m */
     int32_t surface_triangles;
     int32_t (*surface)[3]; /* nodes, outward; cloth: its triangles */
+    tl_lg_skin skin;
     /* Pattern of A of each body, values by tl_lg_matrix. */
     tl_csr *pattern;    /* [bodies] local numbering */
     tl_lg_holds *holds; /* NULL: no scene made this */
