@@ -12,7 +12,7 @@
 #define TL_MODEL_LG_CONTACT_H
 
 #include "model/lg/solver.h"
-#include "model/rigid/rigid.h"
+#include "model/rigid/contacts.h"
 
 typedef struct tl_lg_contact {
     tl_lg_point a;                    /* the elastic point that touches */
@@ -51,5 +51,9 @@ typedef struct tl_lg_view {
 /* Everything that may touch within the step: obstacles (any shape, static, kinematic, free, walls), other elastic bodies, and the body itself where the scene asks
  * for it. Lives in the arena. */
 talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err);
+
+/* Points between rigid bodies, of which at least one is free; elastic bodies' own entries in tl_rigid are left out. */
+talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_contacts *out,
+                                talus_error *err);
 
 #endif

@@ -1,48 +1,86 @@
-#include "model/lg/contact.h"
+#include "model/lg/detect.h"
+
 #include <math.h>
+#include <string.h>
+
+#define SLACK 0.25 /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
+
+talus_status tl_lg_found_add(tl_lg_found *f, const tl_lg_contact *c, talus_error *err)
+{
+    if (f->count == f->room) {
+        int64_t room = 2 * (int64_t)f->room + 256;
+        tl_lg_contact *more = room < INT32_MAX ? TL_TAKE(f->a, tl_lg_contact, room) : NULL;
+        if (!more) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld elastic contacts", (long long)room);
+        if (f->count > 0) memcpy(more, f->contact, sizeof *more * (size_t)f->count);
+        f->contact = more;
+        f->room = (int32_t)room;
+    }
+    f->contact[f->count++] = *c;
+    return TALUS_OK;
+}
+
+double tl_lg_slack(const tl_lg_view *v, int body) { return SLACK * v->lg->skin.body[body].mean; }
+
+double tl_lg_half(const tl_lg *lg, int body)
+{
+    return lg->body[body].kind == TL_LG_CLOTH ? 0.5 * lg->body[body].thickness : 0;
+}
+
+double tl_lg_pair_friction(const tl_lg_view *v, int elastic, int32_t other)
+{
+    int32_t own = v->lg->body[elastic].body;
+    double friction[2] = {own >= 0 ? v->friction[own] : 0, v->friction[other]}, mu, restitution;
+    tl_scene_pair(v->scene, own, other < v->rigid->scene_count ? other : -1, friction, &mu, &restitution);
+    return mu;
+}
+
+tl_box3 tl_lg_swept(const tl_lg_view *v, int body)
+{
+    const tl_lg_skin *s = &v->lg->skin;
+    tl_box3 box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int32_t k = s->body[body].node; k < s->body[body].node + s->body[body].nodes; k++) {
+        tl_vec3 a = tl_lg_at(v->from, s->node[k]), b = tl_lg_at(v->to, s->node[k]);
+        box.lo = tl_vec3_min(box.lo, tl_vec3_min(a, b));
+        box.hi = tl_vec3_max(box.hi, tl_vec3_max(a, b));
+    }
+    return box;
+}
+
+static bool is_elastic(const tl_lg *lg, int32_t obstacle)
+{
+    for (int b = 0; b < lg->bodies; b++)
+        if (lg->body[b].body == obstacle) return true;
+    return false;
+}
 
 talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err)
 {
-    *out = (tl_lg_contacts){.margin = 0.05};
-    int32_t most = 0;
-    for (int32_t i = 0; i < v->rigid->scene_count; i++)
-        if (!v->rigid->body[i].elastic) most += v->lg->nodes;
-    out->contact = TL_TAKE(a, tl_lg_contact, most);
-    if (!out->contact) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory");
-    for (int32_t b = 0; b < v->rigid->scene_count; b++) {
-        if (v->rigid->body[b].elastic) continue;
-        const tl_body *sb = &v->scene->bodies[b];
-        bool free_body = v->rigid->body[b].kind == TL_BODY_FREE;
-        for (int32_t i = 0; i < v->lg->nodes; i++) {
-            tl_vec3 to = tl_vec3_load(v->to + 3 * (int64_t)i), from = tl_vec3_load(v->from + 3 * (int64_t)i);
-            const tl_pose *pose = free_body ? &v->before[b] : &v->after[b];
-            tl_vec3 x = tl_pose_to_local(pose, from);
-            double d = tl_shape_distance(v->scene->shapes, sb->shape, x);
-            double margin = 0.01 + 2 * tl_vec3_norm(tl_vec3_sub(to, from));
-            if (d > margin) continue;
-            tl_vec3 n = tl_shape_gradient(v->scene->shapes, sb->shape, x);
-            n = tl_vec3_normalize(tl_quat_rotate(pose->rotation, n));
-            int32_t owner = v->lg->body[v->lg->owner[i]].body;
-            double own[2] = {v->friction[owner], v->friction[b]}, mu, e;
-            tl_scene_pair(v->scene, owner, b, own, &mu, &e);
-            tl_vec3 at = tl_vec3_add_scaled(from, -d, n);
-            tl_vec3 local = tl_pose_to_local(&v->after[b], at);
-            tl_vec3 drag = {0, 0, 0};
-            if (!free_body) drag = tl_vec3_scale(1 / v->h, tl_vec3_sub(at, tl_pose_apply(&v->before[b], local)));
-            out->contact[out->count++] = (tl_lg_contact){.a = {{i, -1, -1, -1}, {1, 0, 0, 0}},
-                                                         .b = {{-1, -1, -1, -1}, {0}},
-                                                         .rigid = free_body ? b : -1,
-                                                         .body_a = owner,
-                                                         .body_b = b,
-                                                         .point = i,
-                                                         .obstacle = b,
-                                                         .feature = 0,
-                                                         .at = at,
-                                                         .normal = n,
-                                                         .drag = drag,
-                                                         .offset = tl_vec3_dot(n, at),
-                                                         .mu = mu};
+    tl_lg_found f = {.a = a};
+    tl_lg_scratch scratch;
+    double margin = 0;
+    TL_TRY(tl_lg_scratch_take(&scratch, v->lg, a, err));
+    for (int b = 0; b < v->lg->bodies; b++) {
+        margin = fmax(margin, tl_lg_slack(v, b));
+        tl_box3 mine = tl_lg_grown(tl_lg_swept(v, b), tl_lg_slack(v, b) + tl_lg_half(v->lg, b));
+        for (int32_t o = 0; o < v->rigid->count; o++) {
+            if (is_elastic(v->lg, o)) continue;
+            tl_box3 first = tl_collider_bounds(v->rigid->body[o].collider, &v->before[o]),
+                    last = tl_collider_bounds(v->rigid->body[o].collider, &v->after[o]),
+                    all = {tl_vec3_min(first.lo, last.lo), tl_vec3_max(first.hi, last.hi)};
+            if (!tl_lg_apart(&mine, &all)) TL_TRY(tl_lg_detect_shape(v, &scratch, b, o, &all, &f, err));
         }
     }
+    *out = (tl_lg_contacts){f.count, f.contact, margin};
     return TALUS_OK;
+}
+
+talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_contacts *out,
+                                talus_error *err)
+{
+    bool *absent = TL_TAKE_ZERO(a, bool, v->rigid->count);
+    if (!absent) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d bodies", v->rigid->count);
+    for (int b = 0; b < v->lg->bodies; b++)
+        if (v->lg->body[b].body >= 0) absent[v->lg->body[b].body] = true;
+    tl_rigid_view view = {v->rigid, v->scene, v->body, v->before, v->friction, absent};
+    return tl_rigid_detect(&view, v->h, past, a, out, err);
 }
