@@ -158,7 +158,7 @@ static talus_status detect(lg_step *s, talus_error *err)
     tl_lg_view view = {s->lg,   &s->sim->rigid, s->scene, s->sim->state.lg.q, s->qtil,
                        b->body, b->pose,        after,    b->friction,        s->h};
     TL_TRY(tl_lg_detect(&view, s->arena, &s->contacts, err));
-    TL_TRY(tl_bodies_detect(b, err));
+    TL_TRY(tl_lg_detect_rigid(&view, &s->sim->state.rigid, s->arena, &b->contacts, err));
     TL_TRY(tl_bodies_match(b, err));
     lap(s, DETECT);
     tl_lg_bilaterals bilateral;

@@ -72,11 +72,6 @@ static talus_status near_pairs(const tl_rigid_view *v, double dt, tl_arena *a, t
         box[i].hi = tl_vec3_add(box[i].hi, (tl_vec3){grow, grow, grow});
     }
     TL_TRY(tl_broad_pairs(n, box, moves, a, pair, pairs, err));
-    int64_t kept = 0;
-    for (int64_t k = 0; k < *pairs; k++)
-        if (!v->rigid->body[(*pair)[k].a].elastic && !v->rigid->body[(*pair)[k].b].elastic)
-            (*pair)[kept++] = (*pair)[k];
-    *pairs = kept;
     *pairs = present(v, *pair, *pairs);
     return TALUS_OK;
 }
