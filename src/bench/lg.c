@@ -230,7 +230,7 @@ static talus_status run_curves(tl_table *t, talus_error *err)
     static const char *const header[] = {"global step", "material", "1", "2", "5", "10", "20", "50", "100", NULL};
     tl_table_line(
         t, TALUS_ROW_NOTE,
-        "relative gradient of a step after so many rounds: bar of 12x6x6 cells, 1e9 Pa, ends turning by 1 rad/s");
+        "error of the step energy after so many rounds: bar of 12x6x6 cells, 1e9 Pa, ends turning by 1 rad/s");
     tl_table_header(t, header);
     for (int k = 0; k < 2 && !t->stopped; k++) {
         double least = NAN;

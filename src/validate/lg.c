@@ -1,6 +1,5 @@
-/* The local-global engine: V1 to V6, V9, V10 of its spec; numbers from there unless said. */
+/* The local-global engine: V1 to V6, V9, V10 of its spec; numbers from there unless said. Contact is in lg_contact.c. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,64 +8,11 @@
 #include "math/svd3.h"
 #include "model/lg/cells.h"
 #include "model/lg/solver.h"
-#include "scene/load.h"
-#include "step/sim.h"
 #include "validate/groups.h"
-
-#define TEXT_MOST 4000
-
-typedef struct world {
-    tl_scene *scene;
-    tl_sim *sim;
-} world;
-
-static void close_world(world *w)
-{
-    tl_sim_free(w->sim);
-    tl_scene_free(w->scene);
-    *w = (world){0};
-}
-
-/* `format` is what stands between the braces of scene { ... } after engine, duration, fps. */
-static talus_status open_world(world *w, talus_error *err, const char *format, ...) TL_PRINTF(3, 4);
-static talus_status open_world(world *w, talus_error *err, const char *format, ...)
-{
-    char inner[TEXT_MOST], text[TEXT_MOST + 200];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(inner, sizeof inner, format, args);
-    va_end(args);
-    int bytes =
-        snprintf(text, sizeof text, "return scene { talus = 1, engine = 'lg', duration = 100, fps = 100, %s }", inner);
-    *w = (world){0};
-    TL_TRY(tl_scene_load_text(&w->scene, "case", text, (size_t)bytes, &(tl_load_options){.no_files = true}, err));
-    talus_status status = tl_sim_create(&w->sim, w->scene, NULL, err);
-    if (status != TALUS_OK) close_world(w);
-    return status;
-}
-
-static talus_status steps(world *w, int count, double dt, bool at_rest, talus_error *err)
-{
-    for (int k = 0; k < count; k++) {
-        TL_TRY(tl_sim_step(w->sim, dt, INFINITY, err));
-        if (at_rest) memset(w->sim->state.lg.v, 0, sizeof(double) * 3 * (size_t)w->sim->lg.nodes);
-    }
-    return TALUS_OK;
-}
-
-static double mean_of(const world *w, int axis)
-{
-    const tl_lg *lg = &w->sim->lg;
-    double sum = 0, mass = 0;
-    for (int32_t i = 0; i < lg->nodes; i++) {
-        sum += lg->mass[i] * w->sim->state.lg.q[3 * (int64_t)i + axis];
-        mass += lg->mass[i];
-    }
-    return sum / mass;
-}
+#include "validate/lg_world.h"
 
 /* Mean displacement along `axis` of nodes whose rest place has x = 1. */
-static double tip(const world *w, int axis)
+static double tip(const tl_lg_world *w, int axis)
 {
     const tl_lg *lg = &w->sim->lg;
     double sum = 0;
@@ -85,21 +31,22 @@ static talus_status falls(tl_case_log *log, talus_error *err)
 {
     static const char *const models[] = {"arap", "corotated", "neo_hookean"};
     for (int k = 0; k < 3; k++) {
-        world w;
-        TL_TRY(open_world(&w, err,
-                          "gravity = {0, 0, -9.81}, lg = { iterations = 5 }, bodies = { { shape = box { size = {1, "
-                          "0.5, 0.5}, center = {0.5, "
-                          "0.25, 0.25} }, cells = {4, 2, 2}, "
-                          "material = elastic { density = 1000, young = 1e6, poisson = 0.3, model = '%s' } } }",
-                          models[k]));
-        talus_status status = steps(&w, 100, 0.01, false, err);
+        tl_lg_world w;
+        TL_TRY(
+            tl_lg_world_open(&w, err,
+                             "gravity = {0, 0, -9.81}, lg = { iterations = 5 }, bodies = { { shape = box { size = {1, "
+                             "0.5, 0.5}, center = {0.5, "
+                             "0.25, 0.25} }, cells = {4, 2, 2}, "
+                             "material = elastic { density = 1000, young = 1e6, poisson = 0.3, model = '%s' } } }",
+                             models[k]));
+        talus_status status = tl_lg_world_steps(&w, 100, 0.01, false, err);
         const tl_lg *lg = &w.sim->lg;
         double deformed = 0, fell = -9.81 * 0.01 * 0.01 * 100 * 101 / 2;
         for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++)
             deformed = fmax(deformed, fabs(w.sim->state.lg.q[i] - lg->rest[i] - (i % 3 == 2 ? fell : 0)));
-        tl_case_near(log, "height of the centre of mass, m", mean_of(&w, 2), 0.25 + fell, 1e-9);
+        tl_case_near(log, "height of the centre of mass, m", tl_lg_world_mean(&w, 2), 0.25 + fell, 1e-9);
         tl_case_below(log, "deformation, m", deformed, 1e-9);
-        close_world(&w);
+        tl_lg_world_close(&w);
         TL_TRY(status);
     }
     return TALUS_OK;
@@ -115,12 +62,12 @@ static talus_status falls(tl_case_log *log, talus_error *err)
 static talus_status rest_bar(double out[3], const char *gravity, const char *local, double weight, const char *model,
                              talus_error *err)
 {
-    world w;
-    TL_TRY(open_world(&w, err, "gravity = %s, dt_max = 0.05, lg = { iterations = 40, local_step = '%s' }, " BAR,
-                      gravity, local, weight, model));
-    talus_status status = steps(&w, 400, 0.05, true, err);
+    tl_lg_world w;
+    TL_TRY(tl_lg_world_open(&w, err, "gravity = %s, dt_max = 0.05, lg = { iterations = 40, local_step = '%s' }, " BAR,
+                            gravity, local, weight, model));
+    talus_status status = tl_lg_world_steps(&w, 400, 0.05, true, err);
     for (int k = 0; k < 3; k++) out[k] = tip(&w, k);
-    close_world(&w);
+    tl_lg_world_close(&w);
     return status;
 }
 
@@ -281,19 +228,20 @@ static double step_energy(const tl_sim *sim, const double *before, const double 
 
 static talus_status twisted(double *first, double *fifth, double *least, talus_error *err)
 {
-    world w;
-    TL_TRY(open_world(&w, err,
-                      "gravity = {0, 0, 0}, lg = { iterations = 5, precision = 'double' }, bodies = { { name = 'bar', "
-                      "shape = box { size = {0.65, "
-                      "0.65, 1.3} }, cells = {13, 13, 26}, "
-                      "material = elastic { density = 1000, young = 1e9, poisson = 0.45, model = 'arap' } } },\n"
-                      "handles = { { body = 'bar', shape = box { size = {9, 9, 0.001}, center = {0, 0, -0.65} }, "
-                      "weight = 1e9 / 2.9, motion = "
-                      "function(t) return { rotation_rad = {0, 0, t} } end },\n"
-                      "{ body = 'bar', shape = box { size = {9, 9, 0.001}, center = {0, 0, 0.65} }, weight = 1e9 / "
-                      "2.9, motion = function(t) "
-                      "return { rotation_rad = {0, 0, -t} } end } }"));
-    talus_status status = steps(&w, 149, 0.01, false, err);
+    tl_lg_world w;
+    TL_TRY(tl_lg_world_open(
+        &w, err,
+        "gravity = {0, 0, 0}, lg = { iterations = 5, precision = 'double' }, bodies = { { name = 'bar', "
+        "shape = box { size = {0.65, "
+        "0.65, 1.3} }, cells = {13, 13, 26}, "
+        "material = elastic { density = 1000, young = 1e9, poisson = 0.45, model = 'arap' } } },\n"
+        "handles = { { body = 'bar', shape = box { size = {9, 9, 0.001}, center = {0, 0, -0.65} }, "
+        "weight = 1e9 / 2.9, motion = "
+        "function(t) return { rotation_rad = {0, 0, t} } end },\n"
+        "{ body = 'bar', shape = box { size = {9, 9, 0.001}, center = {0, 0, 0.65} }, weight = 1e9 / "
+        "2.9, motion = function(t) "
+        "return { rotation_rad = {0, 0, -t} } end } }"));
+    talus_status status = tl_lg_world_steps(&w, 149, 0.01, false, err);
     tl_state start = {0};
     if (status == TALUS_OK) status = tl_state_copy(&start, &w.sim->state, err);
     double *const out[] = {first, fifth, least};
@@ -302,11 +250,11 @@ static talus_status twisted(double *first, double *fifth, double *least, talus_e
         tl_scene *scene = w.scene;
         scene->lg.iterations = rounds[k];
         status = tl_state_copy(&w.sim->state, &start, err);
-        if (status == TALUS_OK) status = steps(&w, 1, 0.01, false, err);
+        if (status == TALUS_OK) status = tl_lg_world_steps(&w, 1, 0.01, false, err);
         if (status == TALUS_OK) *out[k] = step_energy(w.sim, start.lg.q, start.lg.v, tl_lg_round_step(0.01));
     }
     tl_state_free(&start);
-    close_world(&w);
+    tl_lg_world_close(&w);
     return status;
 }
 
@@ -327,8 +275,8 @@ static talus_status remembers(tl_case_log *log, talus_error *err)
     double sag[2][2];
     for (int nu = 0; nu < 2; nu++)
         for (int k = 0; k < 2; k++) {
-            world w;
-            TL_TRY(open_world(
+            tl_lg_world w;
+            TL_TRY(tl_lg_world_open(
                 &w, err,
                 "gravity = {9.81, 0, 0}, lg = { iterations = %d }, bodies = { { shape = box { size = {1, 0.25, 0.25}, "
                 "center = "
@@ -338,10 +286,10 @@ static talus_status remembers(tl_case_log *log, talus_error *err)
             talus_status status = TALUS_OK;
             sag[nu][k] = 0;
             for (int i = 0; i < 12 && status == TALUS_OK; i++) {
-                status = steps(&w, 1, 0.01, false, err);
+                status = tl_lg_world_steps(&w, 1, 0.01, false, err);
                 sag[nu][k] = fmax(sag[nu][k], tip(&w, 0));
             }
-            close_world(&w);
+            tl_lg_world_close(&w);
             TL_TRY(status);
         }
     tl_case_below(log, "sag at 5 rounds against 200, nu 0.3", fabs(sag[0][0] / sag[0][1] - 1), 0.02);
@@ -397,8 +345,19 @@ static const tl_case cases[] = {
     {"V5", "the local step that is printed is another material", true, softens},
     {"V6", "a bar twisted by 3 rad: energy of a step after 5 rounds", false, twists},
     {"V6a", "multipliers of ADMM are kept over frames", true, remembers},
+    {"V7", "a block on a slope at mu* -+ 0.001: 5^3 and 3^3 cells", true, tl_lg_case_slides},
+    {"V7a", "the same for other slopes, steps, materials and 8^3 cells", false, tl_lg_case_slides_more},
+    {"V7b", "the same by published forms: mass preconditioner, symmetric rows", false, tl_lg_case_slides_published},
+    {"V8", "a block comes to rest: weight, sag, penetration", true, tl_lg_case_rests},
     {"V9", "anchors that give way", true, yields},
+    {"V9a", "rows without and with compliance", true, tl_lg_case_rows},
     {"V10", "singular values of a million matrices", true, decomposes},
+    {"V11", "matrix-free compliance is the explicit one", true, tl_lg_case_matrix_free},
+    {"V12", "a ball through a gap between rollers", false, tl_lg_case_ball},
+    {"V13", "the printed minimum map holds whatever friction", true, tl_lg_case_printed},
+    {"V14", "a cloth of 20k rows on a box", false, tl_lg_case_cloth},
+    {"R1", "a free rigid box on a soft block: weight, momentum", true, tl_lg_case_rigid},
+    {"R2", "a soft block on a soft block: weight, threshold of slip", false, tl_lg_case_soft},
     {NULL, NULL, false, NULL},
 };
 const tl_case_group tl_cases_lg = {"lg", cases};
