@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "base/timer.h"
 #include "model/grid/correct.h"
 #include "model/grid/emit.h"
 #include "model/grid/extrapolate.h"
@@ -72,7 +71,7 @@ typedef struct grid_step {
     /* measure */
     tl_particles_measure measured;
     tl_correction corrected;
-    double seconds[PHASES];
+    tl_spent spent[PHASES];
 } grid_step;
 
 static talus_status no_memory(talus_error *err)
@@ -80,12 +79,7 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of the grid engine");
 }
 
-static void lap(grid_step *s, enum phase phase)
-{
-    double now = tl_seconds();
-    s->seconds[phase] += now - s->b.mark;
-    s->b.mark = now;
-}
+static void lap(grid_step *s, enum phase phase) { tl_bodies_lap_to(&s->b, &s->spent[phase]); }
 
 /* ---- phases ---- */
 
@@ -378,7 +372,8 @@ static void fill_report(grid_step *s)
     const tl_particles_measure *m = &s->measured;
     *r = (tl_report){.solves = 2};
     tl_bodies_report(&s->b, r);
-    for (int k = 0; k < PHASES; k++) r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    for (int k = 0; k < PHASES; k++)
+        r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->spent[k].seconds, s->spent[k].cpu};
     double target = s->scene->solver.tolerance;
     r->solve[0] =
         (tl_report_solve){"pressure",
