@@ -95,7 +95,8 @@ static void advect(const flow *f, int32_t b, const tl_halo_shape *h, const tl_fa
     out->clipped += tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest);
 }
 
-static tl_advected carry(const flow *f, bool refresh, tl_particles *p)
+/* u: what particles take velocities from; NULL: they keep theirs. */
+static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
 {
     const tl_grid *g = f->g;
     double deepest = 0;
@@ -106,11 +107,10 @@ static tl_advected carry(const flow *f, bool refresh, tl_particles *p)
         if (g->first[b] == g->first[b + 1]) continue;
         tl_face_halo around;
         tl_advected mine = {0};
+        if (u) tl_face_halo_read(g, b, u, f->known, &around);
+        for (int32_t i = g->first[b]; i < g->first[b + 1] && u; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
         tl_face_halo_read(g, b, f->u, f->known, &around);
-        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
-            if (refresh) tl_to_particle(g, b, &h, &around, &p->particle[i]);
-            advect(f, b, &h, &around, &p->particle[i], &mine);
-        }
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, &h, &around, &p->particle[i], &mine);
         deepest = fmax(deepest, mine.deepest);
         clipped += mine.clipped;
     }
@@ -122,13 +122,14 @@ tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *c
 {
     double half = 0.87 * g->f.dx; /* half a cell's diagonal */
     const flow f = {g, u, known, end, solid_phi, travel + gap + half, gap, dt};
-    return carry(&f, false, p);
+    return carry(&f, NULL, p);
 }
 
-tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
-                               const float *solid_phi, double travel, double gap, double dt, tl_particles *p)
+tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
+                               const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
+                               tl_particles *p)
 {
     double half = 0.87 * g->f.dx;
-    const flow f = {g, u, known, end, solid_phi, travel + gap + half, gap, dt};
-    return carry(&f, true, p);
+    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt};
+    return carry(&f, u, p);
 }
