@@ -6,11 +6,11 @@
 #include "base/parallel.h"
 #include "model/rigid/motion.h"
 
-#define EXPLICIT_MOST                                                                                                  \
-    400 /* nodes: above, a solve is cheaper than B and its products; measured on bars of 5k to 20k nodes */
-#define PARALLEL_LINKS 500 /* contacts whose gather is worth a second thread */
-#define PARALLEL_DENSE 100 /* rows of B */
-#define PUSH_SHARE 0.2     /* of an overlap of two rigid bodies that one step takes away, as in the rigid step */
+#define EXPLICIT_LEAST 400.0 /* nodes: so few are always worth a matrix */
+#define EXPLICIT_SHARE 0.5   /* of the numbers that a solve moves: B is read in order, and twice as fast */
+#define PARALLEL_LINKS 500   /* contacts whose gather is worth a second thread */
+#define PARALLEL_DENSE 100   /* rows of B */
+#define PUSH_SHARE 0.2       /* of an overlap of two rigid bodies that one step takes away, as in the rigid step */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -160,15 +160,22 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
 
 /* ---- compliance ---- */
 
-static talus_status find_compliance(tl_lg_rows *r, tl_arena *a, talus_error *err)
+static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena *a, talus_error *err)
 {
-    tl_lg_point *point = TL_TAKE(a, tl_lg_point, r->nodes);
     r->B = TL_TAKE(a, double, (int64_t)r->nodes * r->nodes);
     r->push = TL_TAKE(a, double, 3 * (int64_t)r->nodes);
     r->shift = TL_TAKE(a, double, 3 * (int64_t)r->nodes);
-    if (!point || !r->B || !r->push || !r->shift) return no_memory(err);
-    for (int32_t i = 0; i < r->nodes; i++) point[i] = (tl_lg_point){{r->node[i], -1, -1, -1}, {1, 0, 0, 0}};
-    return tl_lg_compliance(r->solver, r->nodes, point, r->B, a, err);
+    if (!r->B || !r->push || !r->shift) return no_memory(err);
+    return tl_lg_columns_between(from->columns, from->solver, from->precision, from->h, r->nodes, r->node, r->B, a,
+                                 err);
+}
+
+/* What a product moves: the factor twice, or B. Decided by sizes alone, so that a resumed run decides the same. */
+static bool is_dense(const tl_lg_rows *r, const tl_lg_rows_of *from)
+{
+    if (from->compliance != TL_LG_COMPLIANCE_AUTO) return from->compliance == TL_LG_COMPLIANCE_EXPLICIT;
+    double solve = 2 * (double)tl_lg_solver_about(from->solver).stored_L;
+    return (double)r->nodes * r->nodes <= fmax(EXPLICIT_LEAST * EXPLICIT_LEAST, EXPLICIT_SHARE * solve);
 }
 
 /* Of a body's end of a contact, along an axis. */
@@ -248,11 +255,9 @@ talus_status tl_lg_rows_make(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena 
     for (int32_t c = 0; c < from->hard->count; c++) r->link[r->soft + c] = hard_link(from, &from->hard->point[c]);
     TL_TRY(find_nodes(r, a, err));
     TL_TRY(find_bodies(r, from, a, err));
-    bool dense = from->compliance == TL_LG_COMPLIANCE_EXPLICIT ||
-                 (from->compliance == TL_LG_COMPLIANCE_AUTO && r->nodes <= EXPLICIT_MOST);
     if (r->nodes) {
-        TL_TRY(tl_lg_solver_diagonal(from->solver, &r->node_diagonal, err));
-        if (dense) TL_TRY(find_compliance(r, a, err));
+        if (is_dense(r, from)) TL_TRY(find_compliance(r, from, a, err));
+        if (!r->B || r->bilateral.count) TL_TRY(tl_lg_solver_diagonal(from->solver, &r->node_diagonal, err));
     }
     r->force = TL_TAKE_ZERO(a, double, 3 * (int64_t)r->lg->nodes);
     r->moved = TL_TAKE_ZERO(a, double, 3 * (int64_t)r->lg->nodes);

@@ -12,6 +12,7 @@
 #define TL_MODEL_LG_ROWS_H
 
 #include "model/lg/bilateral.h"
+#include "model/lg/columns.h"
 #include "model/lg/contact.h"
 #include "model/rigid/contacts.h"
 
@@ -71,6 +72,7 @@ typedef enum tl_lg_compliance_kind {
 typedef struct tl_lg_rows_of {
     const tl_lg *lg;
     tl_lg_solver *solver;
+    tl_lg_columns *columns;
     tl_lg_precision precision;
     double h;
     const double *from; /* [lg nodes][3] start of the step */
