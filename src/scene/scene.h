@@ -108,6 +108,7 @@ typedef struct tl_body {
     int bending;              /* tl_bending_kind */
     double bending_stiffness; /* N m; negative: from the material and the thickness */
     double anchor_weight;     /* N/m per node; 0: 20 mu times the mean edge */
+    bool self_contact;
 } tl_body;
 
 typedef enum tl_bending_kind { TL_BENDING_HINGE, TL_BENDING_RING, TL_BENDING_NONE } tl_bending_kind;

@@ -190,6 +190,7 @@ static const tl_key body_keys[] = {
     {"bending", TL_CHOICE, AT(bending), "", ANY, "hinge", "of a cloth: angles between triangles, curvature at nodes, or none", "hinge|ring|none", .engines = TL_ON_LG},
     {"bending_stiffness", TL_NUMBER, AT(bending_stiffness), "N m", FROM(-1), "-1", "of a cloth; -1: Young's modulus times thickness^3 / (12 (1 - poisson^2))", .engines = TL_ON_LG},
     {"anchor_weight", TL_NUMBER, AT(anchor_weight), "N/m", FROM(0), "0", "stiffness of the anchor at each node; 0: 20 shear moduli times the mean edge", .engines = TL_ON_LG},
+    {"self_contact", TL_BOOLEAN, AT(self_contact), "", ANY, "false", "elastic bodies: whether its parts touch each other", .engines = TL_ON_LG},
 };
 #undef OBJECT
 static const tl_context body = {"body", "a body", "A rigid solid, or an elastic one when its material is elastic.", NULL, KEYS(body_keys), sizeof(tl_body), NULL, true};

@@ -156,8 +156,17 @@ static talus_status detect(lg_step *s, talus_error *err)
     tl_pose *after = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
     if (!after) return no_memory(err);
     predict_poses(s, after);
-    tl_lg_view view = {s->lg,   &s->sim->rigid, s->scene, s->sim->state.lg.q, s->qtil,
-                       b->body, b->pose,        after,    b->friction,        s->h};
+    tl_lg_view view = {.lg = s->lg,
+                       .rigid = &s->sim->rigid,
+                       .scene = s->scene,
+                       .from = s->sim->state.lg.q,
+                       .to = s->qtil,
+                       .body = b->body,
+                       .before = b->pose,
+                       .after = after,
+                       .friction = b->friction,
+                       .past = &s->sim->state.lg,
+                       .h = s->h};
     TL_TRY(tl_lg_detect(&view, s->arena, &s->contacts, err));
     TL_TRY(tl_lg_detect_rigid(&view, &s->sim->state.rigid, s->arena, &b->contacts, err));
     TL_TRY(tl_bodies_match(b, err));

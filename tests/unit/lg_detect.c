@@ -230,6 +230,180 @@ static void corners_are_met_within_triangles(void **state)
     lg_look_close(&l);
 }
 
+/* ---- elastic against elastic ---- */
+
+/* Cubes that stand flush on each other: nodes of both faces against the other's triangles, all square to the face, and nothing at the sides. */
+static void blocks_meet_face_to_face(void **state)
+{
+    (void)state;
+    lg_look l =
+        lg_look_open(SOFT, "engine = 'lg', bodies = { " CUBE ", { name = 'upper', shape = box { size = 0.2 }, at = "
+                           "{0.0001, 0.203, 0}, cells = {2, 2, 2}, material = soft() } }, contacts = { { between = "
+                           "{'cube', 'upper'}, friction = 0.25 } }");
+    lg_look_move(&l, (tl_vec3){0, -0.001, 0});
+    lg_look_at(&l);
+    int32_t from[2] = {0, 0};
+    for (int32_t k = 0; k < l.found.count; k++) {
+        const tl_lg_contact *c = &l.found.contact[k];
+        assert_true(c->b.node[0] >= 0 && c->rigid == -1 && c->body_a != c->body_b);
+        CHECK_NEAR(c->normal.y, c->body_a == 1 ? 1 : -1, 1e-12);
+        CHECK_NEAR(lg_look_gap(c, l.view.from), 0.003, 1e-12);
+        CHECK_NEAR(c->a.weight[0], 1, 0);
+        CHECK_NEAR(c->b.weight[0] + c->b.weight[1] + c->b.weight[2], 1, 1e-15);
+        CHECK_NEAR(c->mu, 0.25, 0);
+        from[c->body_a]++;
+        tl_vec3 apart = tl_vec3_sub(lg_look_place(&c->a, l.view.from), lg_look_place(&c->b, l.view.from));
+        CHECK_LE(hypot(apart.x, apart.z), 2e-4);
+    }
+    assert_int_equal(from[0], 9);
+    assert_int_equal(from[1], 9);
+    lg_look_close(&l);
+}
+
+static void put_node(lg_look *l, int32_t i, tl_vec3 x)
+{
+    tl_vec3_store(x, l->c.sim->state.lg.q + 3 * (int64_t)i);
+    tl_vec3_store(x, l->to + 3 * (int64_t)i);
+}
+
+/* A node pressed into a face is pushed out of that face. */
+static void nodes_inside_are_pushed_out(void **state)
+{
+    (void)state;
+    lg_look l =
+        lg_look_open(SOFT, "engine = 'lg', bodies = { " CUBE ", { name = 'small', shape = box { size = 0.05 }, at = "
+                           "{0.03, 0.12, 0.02}, cells = {1, 1, 1}, material = soft() } }");
+    lg_look_at(&l); /* its lowest nodes are 5 mm inside */
+    int32_t pushed = 0;
+    for (int32_t k = 0; k < l.found.count; k++) {
+        const tl_lg_contact *c = &l.found.contact[k];
+        if (c->body_a != 1) continue;
+        CHECK_NEAR(c->normal.y, 1, 1e-12);
+        CHECK_NEAR(lg_look_gap(c, l.view.from), -0.005, 1e-12);
+        pushed++;
+    }
+    assert_int_equal(pushed, 4);
+    lg_look_close(&l);
+}
+
+/* Two roofs that cross: one contact, between the two ridges. */
+static void sharp_edges_meet(void **state)
+{
+    (void)state;
+    lg_look l = lg_look_open(
+        SOFT, "engine = 'lg', bodies = { { name = 'a', shape = box { size = {1, 0.1, 0.1} }, rotation_deg = "
+              "{45, 0, 0}, cells = {1, 1, 1}, material = soft() }, { name = 'b', shape = box { size = {0.1, 0.1, "
+              "1} }, rotation_deg = {0, 0, 45}, at = {0.02, 0.145, 0.03}, cells = {1, 1, 1}, material = soft() } }");
+    lg_look_at(&l);
+    int32_t ridges = 0;
+    for (int32_t k = 0; k < l.found.count; k++) {
+        const tl_lg_contact *c = &l.found.contact[k];
+        if (c->a.node[1] < 0) continue;
+        CHECK_NEAR(fabs(c->normal.y), 1, 1e-9);
+        CHECK_NEAR(lg_look_gap(c, l.view.from), 0.145 - 0.1 * sqrt(2), 1e-9);
+        tl_vec3 x = lg_look_place(&c->a, l.view.from);
+        CHECK_NEAR(x.x, 0.02, 1e-9);
+        CHECK_NEAR(x.z, 0, 1e-9);
+        ridges++;
+    }
+    assert_int_equal(ridges, 1);
+    lg_look_close(&l);
+}
+
+/* Folded in the middle by half a circle of radius 0.05: the arms are 0.1 apart at first, then 6 mm. */
+static void fold(lg_look *l, double apart)
+{
+    const tl_lg *lg = &l->c.sim->lg;
+    double r = 0.5 * apart, bend = 3.14159265358979 * 0.05, straight = 0.5 - 0.5 * bend;
+    for (int32_t i = 0; i < lg->nodes; i++) {
+        double s = lg->rest[3 * i] + 0.5, z = lg->rest[3 * i + 2], turn = (s - straight) / 0.05;
+        if (s < straight)
+            put_node(l, i, (tl_vec3){s, 0, z});
+        else if (s > straight + bend)
+            put_node(l, i, (tl_vec3){1 - s, 2 * r, z});
+        else
+            put_node(l, i, (tl_vec3){straight + 0.05 * sin(turn), r * (1 - cos(turn)), z});
+    }
+}
+
+static void a_folded_strip_touches_itself(void **state)
+{
+    (void)state;
+    lg_look off =
+        lg_look_open(SOFT, "engine = 'lg', bodies = { { name = 'strip', shape = box { size = {1, 0.004, 0.1} }, "
+                           "cells = {20, 1, 2}, thickness = 0.004, material = soft() } }");
+    fold(&off, 0.006);
+    lg_look_at(&off);
+    assert_int_equal(off.found.count, 0);
+    lg_look_close(&off);
+
+    lg_look l = lg_look_open(
+        SOFT, "engine = 'lg', bodies = { { name = 'strip', shape = box { size = {1, 0.004, 0.1} }, cells = "
+              "{20, 1, 2}, thickness = 0.004, self_contact = true, material = soft() } }");
+    lg_look_at(&l); /* flat: nothing */
+    assert_int_equal(l.found.count, 0);
+    fold(&l, 0.1); /* open */
+    lg_look_at(&l);
+    assert_int_equal(l.found.count, 0);
+    fold(&l, 0.006);
+    lg_look_at(&l);
+    int32_t arms = 0;
+    for (int32_t k = 0; k < l.found.count; k++) {
+        const tl_lg_contact *c = &l.found.contact[k];
+        tl_vec3 x = lg_look_place(&c->a, l.to), y = lg_look_place(&c->b, l.to);
+        if (x.x > 0.35) continue; /* the bend */
+        CHECK_NEAR(fabs(c->normal.y), 1, 1e-9);
+        CHECK_NEAR(lg_look_gap(c, l.to), 0.006 - 0.004, 1e-9); /* both halves of the thickness */
+        CHECK_NEAR(x.x, y.x, 1e-9);
+        arms++;
+    }
+    assert_true(arms >= 2 * 3 * 7); /* both arms' nodes over 0.35 m of 50 mm squares, three across */
+    lg_look_close(&l);
+}
+
+/* A node that came through a cloth by less than its memory tells is pushed back to the side it was on. */
+static void cloth_remembers_its_sides(void **state)
+{
+    (void)state;
+    lg_look l = lg_look_open(SOFT, "engine = 'lg', bodies = { { name = 'low', shape = box { size = {1, 0.004, 1} }, "
+                                   "cells = {2, 1, 2}, thickness = 0.004, "
+                                   "material = soft() }, { name = 'high', shape = box { size = {0.3, 0.004, 0.3} }, at "
+                                   "= {0.03, 0.003, 0.02}, cells = {1, 1, "
+                                   "1}, thickness = 0.004, material = soft() } }");
+    lg_look_at(&l);
+    int32_t before = 0;
+    tl_lg_memory memory[64];
+    for (int32_t k = 0; k < l.found.count; k++) {
+        const tl_lg_contact *c = &l.found.contact[k];
+        if (c->body_a != 1 || c->a.node[1] >= 0) continue;
+        CHECK_NEAR(c->normal.y, 1, 1e-12);
+        CHECK_NEAR(lg_look_gap(c, l.to), -0.001, 1e-12);
+        memory[before] = (tl_lg_memory){.point = c->point, .obstacle = c->obstacle};
+        tl_vec3_store(c->normal, memory[before++].normal);
+    }
+    assert_int_equal(before, 5);
+    for (int past = 0; past < 2; past++) {
+        const tl_lg_body *high = &l.c.sim->lg.body[1];
+        for (int32_t i = high->node; i < high->node + high->nodes; i++) { /* 1 mm below the middle of the other */
+            tl_vec3 x = tl_vec3_load(l.c.sim->lg.rest + 3 * i);
+            put_node(&l, i, (tl_vec3){x.x, -0.001, x.z});
+        }
+        tl_lg_state state_before = {.contacts = past ? before : 0, .contact = memory};
+        l.past = &state_before;
+        lg_look_at(&l);
+        int32_t seen = 0;
+        for (int32_t k = 0; k < l.found.count; k++) {
+            const tl_lg_contact *c = &l.found.contact[k];
+            if (c->body_a != 1 || c->a.node[1] >= 0) continue;
+            CHECK_NEAR(c->normal.y, past ? 1 : -1, 1e-12);
+            CHECK_NEAR(lg_look_gap(c, l.to), past ? -0.005 : -0.003, 1e-12);
+            seen++;
+        }
+        assert_int_equal(seen, 5);
+    }
+    lg_look_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +416,11 @@ int main(void)
         cmocka_unit_test(rollers_drag),
         cmocka_unit_test(knives_are_met_between_nodes),
         cmocka_unit_test(corners_are_met_within_triangles),
+        cmocka_unit_test(blocks_meet_face_to_face),
+        cmocka_unit_test(nodes_inside_are_pushed_out),
+        cmocka_unit_test(sharp_edges_meet),
+        cmocka_unit_test(a_folded_strip_touches_itself),
+        cmocka_unit_test(cloth_remembers_its_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,8 +43,9 @@ typedef struct tl_lg_view {
     const double *from, *to; /* [nodes][3] q_t and where nodes would go without contacts */
     const tl_motion *body;   /* [rigid->count] free bodies: predicted velocities */
     const tl_pose *before,
-        *after;             /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
-    const double *friction; /* [rigid->count] each one's own */
+        *after;              /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
+    const double *friction;  /* [rigid->count] each one's own */
+    const tl_lg_state *past; /* contacts of the last step: which side of a cloth nodes were on; may be NULL */
     double h;
 } tl_lg_view;
 

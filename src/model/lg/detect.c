@@ -58,18 +58,22 @@ talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out,
     tl_lg_found f = {.a = a};
     tl_lg_scratch scratch;
     double margin = 0;
+    tl_box3 *box = TL_TAKE(a, tl_box3, v->lg->bodies);
+    if (!box) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic bodies", v->lg->bodies);
     TL_TRY(tl_lg_scratch_take(&scratch, v->lg, a, err));
     for (int b = 0; b < v->lg->bodies; b++) {
         margin = fmax(margin, tl_lg_slack(v, b));
-        tl_box3 mine = tl_lg_grown(tl_lg_swept(v, b), tl_lg_slack(v, b) + tl_lg_half(v->lg, b));
-        for (int32_t o = 0; o < v->rigid->count; o++) {
-            if (is_elastic(v->lg, o)) continue;
-            tl_box3 first = tl_collider_bounds(v->rigid->body[o].collider, &v->before[o]),
-                    last = tl_collider_bounds(v->rigid->body[o].collider, &v->after[o]),
-                    all = {tl_vec3_min(first.lo, last.lo), tl_vec3_max(first.hi, last.hi)};
-            if (!tl_lg_apart(&mine, &all)) TL_TRY(tl_lg_detect_shape(v, &scratch, b, o, &all, &f, err));
-        }
+        box[b] = tl_lg_grown(tl_lg_swept(v, b), tl_lg_slack(v, b) + tl_lg_half(v->lg, b));
     }
+    for (int32_t o = 0; o < v->rigid->count; o++) {
+        if (is_elastic(v->lg, o)) continue;
+        const tl_collider *shape = v->rigid->body[o].collider;
+        tl_box3 first = tl_collider_bounds(shape, &v->before[o]), last = tl_collider_bounds(shape, &v->after[o]);
+        tl_box3 swept = {tl_vec3_min(first.lo, last.lo), tl_vec3_max(first.hi, last.hi)};
+        for (int b = 0; b < v->lg->bodies; b++)
+            if (!tl_lg_apart(&box[b], &swept)) TL_TRY(tl_lg_detect_shape(v, &scratch, b, o, &swept, &f, err));
+    }
+    TL_TRY(tl_lg_detect_skins(v, box, &f, err));
     *out = (tl_lg_contacts){f.count, f.contact, margin};
     return TALUS_OK;
 }

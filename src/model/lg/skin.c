@@ -64,10 +64,12 @@ static void list_edges(tl_lg_skin *s, const tl_lg *lg, sorting *w)
     for (int b = 0; b < lg->bodies; b++) { /* nodes of a body are a range, so are its edges */
         tl_lg_skin_body *body = &s->body[b];
         body->edge = e;
+        body->shortest = INFINITY;
         for (; e < s->edges && s->edge[e][0] < lg->body[b].node + lg->body[b].nodes; e++) {
             double length = rest_length(lg, s->edge[e]);
             body->mean += length;
             body->longest = fmax(body->longest, length);
+            body->shortest = fmin(body->shortest, length);
         }
         body->edges = e - body->edge;
         if (body->edges > 0) body->mean /= body->edges;

@@ -13,7 +13,7 @@
 typedef struct tl_lg_skin_body {
     int32_t node, nodes;
     int32_t edge, edges;
-    double mean, longest; /* edge at rest, m */
+    double mean, shortest, longest; /* edge at rest, m */
     int32_t leaves; /* power of two: box `tree + i` has children 2i and 2i + 1, the root is 1, leaf k is leaves + k */
     int32_t tree;   /* first of 2 leaves boxes */
 } tl_lg_skin_body;
