@@ -4,14 +4,14 @@
 
 #include "base/alloc.h"
 
-#define BYTES_MOST ((size_t)256 << 20) /* chosen: a surface of 2000 nodes of a body of 30000 */
+#define BYTES_MOST ((size_t)256 << 20) /* chosen: a surface of 2000 nodes of a body of 16000 */
 
 struct tl_lg_columns {
     const tl_lg *lg;
     double h;
     size_t bytes;
-    float **column; /* [nodes] of the node's own body; NULL: not asked for yet */
-    uint8_t *used;  /* [nodes] in the step that asks now */
+    double **column; /* [nodes] of the node's own body; NULL: not asked for yet */
+    uint8_t *used;   /* [nodes] in the step that asks now */
 };
 
 static talus_status no_memory(talus_error *err)
@@ -24,7 +24,7 @@ talus_status tl_lg_columns_create(tl_lg_columns **out, const tl_lg *lg, talus_er
     tl_lg_columns *c = *out = TL_NEW_ZERO(tl_lg_columns, 1);
     if (!c) return no_memory(err);
     c->lg = lg;
-    c->column = TL_NEW_ZERO(float *, lg->nodes + 1);
+    c->column = TL_NEW_ZERO(double *, lg->nodes + 1);
     c->used = TL_NEW_ZERO(uint8_t, lg->nodes + 1);
     if (c->column && c->used) return TALUS_OK;
     tl_lg_columns_free(c);
@@ -34,7 +34,7 @@ talus_status tl_lg_columns_create(tl_lg_columns **out, const tl_lg *lg, talus_er
 
 static size_t bytes_of(const tl_lg_columns *c, int32_t node)
 {
-    return sizeof(float) * (size_t)c->lg->body[c->lg->owner[node]].nodes;
+    return sizeof(double) * (size_t)c->lg->body[c->lg->owner[node]].nodes;
 }
 
 static void drop(tl_lg_columns *c, bool all)
@@ -65,9 +65,9 @@ static talus_status solve(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precisi
     for (int k = 0; k < count; k++) r[3 * (int64_t)node[k] + k] = 0;
     for (int k = 0; k < count; k++) {
         const tl_lg_body *body = &c->lg->body[c->lg->owner[node[k]]];
-        float *column = tl_alloc(bytes_of(c, node[k]));
+        double *column = tl_alloc(bytes_of(c, node[k]));
         if (!column) return no_memory(err);
-        for (int32_t i = 0; i < body->nodes; i++) column[i] = (float)x[3 * (int64_t)(body->node + i) + k];
+        for (int32_t i = 0; i < body->nodes; i++) column[i] = x[3 * (int64_t)(body->node + i) + k];
         c->column[node[k]] = column;
         c->bytes += bytes_of(c, node[k]);
     }
@@ -110,8 +110,8 @@ talus_status tl_lg_columns_between(tl_lg_columns *c, const tl_lg_solver *s, tl_l
     for (int32_t i = 0; i < count; i++) {
         const int32_t own = lg->owner[node[i]], first = lg->body[own].node;
         for (int32_t j = 0; j < count; j++) { /* the lower one's column: symmetric to the last bit */
-            const float *column = c->column[node[i < j ? i : j]];
-            B[(int64_t)i * count + j] = lg->owner[node[j]] == own ? (double)column[node[i < j ? j : i] - first] : 0;
+            const double *column = c->column[node[i < j ? i : j]];
+            B[(int64_t)i * count + j] = lg->owner[node[j]] == own ? column[node[i < j ? j : i] - first] : 0;
         }
     }
     return TALUS_OK;
