@@ -9,9 +9,8 @@ static bool has_open_face(const tl_grid *g, const tl_fractions *f, int32_t cell)
     return false;
 }
 
-/* The four cells around an edge of axis k, and the four faces that end at it. */
-static bool edge_is_active(const tl_grid *g, const double *fill, const tl_liquid *l, const tl_fractions *f, int k,
-                           int32_t cell)
+bool tl_active_edge(const tl_grid *g, const double *fill, const tl_liquid *l, const tl_fractions *f, int k,
+                    int32_t cell)
 {
     if (l->edge[k][cell] < TL_ACTIVE_LIQUID) return false;
     int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -38,7 +37,7 @@ talus_status tl_active_cells(const tl_grid *g, const double *fill, const tl_liqu
             bool on = b < g->blocks && l->cell[i] >= TL_ACTIVE_LIQUID && fill[i] + f->solid_cell[i] >= TL_ACTIVE_FILL &&
                       has_open_face(g, f, i);
             out->number[i] = on ? count[b]++ : -1;
-            for (int k = 0; k < 3 && edges && b < g->blocks; k++) out->edge[k][i] = edge_is_active(g, fill, l, f, k, i);
+            for (int k = 0; k < 3 && edges && b < g->blocks; k++) out->edge[k][i] = tl_active_edge(g, fill, l, f, k, i);
         }
     }
     int32_t total = 0;
