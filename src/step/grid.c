@@ -31,6 +31,7 @@
 #define GAP_CELLS 0.02  /* particles that were inside of a solid end this far outside, in cells; chosen */
 #define WARM_SHARE 0.98 /* of active cells with a pressure of the last step: fewer start from the coarse levels */
 #define CORRECT_SWEEPS 1
+#define STRESS_ITERATIONS 12 /* per sweep [grid-granular spec 10] */
 
 enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, TO_PARTICLES, ADVECT, CORRECT, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"particles to grid", "domains", "system",          "solve",
@@ -55,12 +56,15 @@ typedef struct grid_step {
     float *solid_phi; /* [cells] m */
     tl_fractions fractions;
     double *phi; /* [cells] m */
+    tl_liquid liquid;
     double liquid_volume;
     /* assemble, run scheme */
     tl_vec3 *centre; /* [bodies] */
     tl_system system;
     bool assembled;
-    double *p; /* [cells of the system] Pa */
+    double *p;      /* [cells of the system] Pa */
+    double *stress; /* [cells of the system][5] Pa; NULL: nothing is granular */
+    tl_friction friction;
     tl_coupled coupled;
     tl_scheme_report solved;
     double *fluid; /* [6 bodies] force and torque */
@@ -163,7 +167,6 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
 {
     tl_arena *a = s->arena;
     const tl_grid *g = &s->grid;
-    tl_liquid liquid;
     TL_TRY(tl_solids_make(&s->solids, g, &s->sim->rigid, &s->scene->domain, s->b.before, a, err));
     s->solid_phi = TL_TAKE(a, float, g->cells);
     s->phi = TL_TAKE(a, double, g->cells);
@@ -172,10 +175,28 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
     TL_TRY(tl_solid_fractions(g, &s->solids, s->kept->family, a, &s->fractions, err));
     TL_TRY(tl_liquid_distance(g, s->faces.fill, s->fractions.solid_cell, &s->solids, s->solid_phi, s->kept->spacing, a,
                               s->phi, err));
-    TL_TRY(tl_liquid_fractions(g, s->phi, false, false, a, &liquid, err));
-    TL_TRY(tl_liquid_volume(g, &liquid, s->fractions.solid_cell, a, &s->liquid_volume, err));
+    TL_TRY(tl_liquid_fractions(g, s->phi, false, s->kept->alpha != NULL, a, &s->liquid, err));
+    TL_TRY(tl_liquid_volume(g, &s->liquid, s->fractions.solid_cell, a, &s->liquid_volume, err));
     lap(s, DOMAINS);
     return TALUS_OK;
+}
+
+/* Stress of the last step and cones of today's material, on the lists of the system. */
+static talus_status prepare_friction(grid_step *s, talus_error *err)
+{
+    const tl_system *system = &s->system;
+    double *mean = TL_TAKE(s->arena, double, s->grid.cells), *alpha = TL_TAKE(s->arena, double, system->c.cells);
+    if (!mean || !alpha) return no_memory(err);
+    TL_TRY(tl_particles_mean(&s->grid, &s->particles, s->kept->alpha, s->faces.fill, s->arena, mean, err));
+    for (int32_t i = 0; i < system->c.cells; i++) alpha[i] = mean[system->active.cell[i]];
+    int iterations = s->scene->solver.friction.iterations;
+    s->friction = (tl_friction){.stress = &system->stress,
+                                .c = &s->system.c,
+                                .alpha = alpha,
+                                .s = s->stress,
+                                .method = s->kept->friction,
+                                .iterations = iterations > 0 ? iterations : STRESS_ITERATIONS};
+    return tl_friction_begin(&s->friction, s->arena, err);
 }
 
 /* Lists and operators depend on places at the start: made once per step. */
@@ -189,21 +210,25 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .fractions = &s->fractions,
                           .phi = s->phi,
                           .binary = scene->solver.surface && !strcmp(scene->solver.surface, "binary"),
+                          .granular = s->kept->alpha ? &s->liquid : NULL,
                           .bodies = s->sim->rigid.count,
                           .centre = s->centre,
                           .inv_mass = s->b.inv_mass,
                           .inv_inertia = s->b.inv_inertia};
     TL_TRY(tl_liquid_system(&s->system, &d, s->dt, s->arena, err));
     s->p = TL_TAKE(s->arena, double, s->system.c.cells);
-    if (!s->p) return no_memory(err);
-    int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p);
+    s->stress = s->kept->alpha ? TL_TAKE(s->arena, double, s->system.stress.n) : NULL;
+    if (!s->p || (s->kept->alpha && !s->stress)) return no_memory(err);
+    int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p, s->stress);
+    if (s->stress) TL_TRY(prepare_friction(s, err));
     const tl_method_spec *o = &scene->solver.pressure;
     s->coupled = (tl_coupled){.system = &s->system,
                               .b = &s->b,
                               .p = s->p,
+                              .friction = s->stress ? &s->friction : NULL,
                               .scheme = s->kept->scheme,
                               .method = s->kept->method,
-                              .warm = recalled >= WARM_SHARE * s->system.c.cells && recalled > 0,
+                              .warm = recalled >= (s->stress ? 0.5 : WARM_SHARE) * s->system.c.cells && recalled > 0,
                               .unilateral = tl_pressure_method_bounded(s->kept->method),
                               .tolerance = scene->solver.tolerance,
                               .sweeps = scene->solver.sweeps,
@@ -218,16 +243,17 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
 static talus_status judge(const grid_step *s, bool *again, talus_error *err)
 {
     const tl_coupled_certificate *c = &s->solved.certificate;
-    if (!isfinite(c->pressure) || !isfinite(c->normal) || !isfinite(c->tangent)) {
+    if (!isfinite(c->pressure) || !isfinite(c->normal) || !isfinite(c->tangent) || !isfinite(c->stress)) {
         *again = true;
         return TL_FAIL(err, TALUS_NOT_DEFINITE, "scheme \"%s\" left the numbers", tl_scheme_name(s->solved.scheme));
     }
     tl_unconverged policy = s->scene->solver.on_unconverged;
     if (s->solved.result == TL_CONVERGED || policy == TL_UNCONVERGED_ACCEPT) return TALUS_OK;
     *again = policy == TL_UNCONVERGED_SHRINK_DT;
-    return TL_FAIL(err, TALUS_NOT_DEFINITE,
-                   "scheme \"%s\": errors of pressure, normal and friction forces %.3g, %.3g, %.3g, wanted %.3g",
-                   tl_scheme_name(s->solved.scheme), c->pressure, c->normal, c->tangent, s->scene->solver.tolerance);
+    return TL_FAIL(
+        err, TALUS_NOT_DEFINITE,
+        "scheme \"%s\": errors of pressure, stress, normal and friction forces %.3g, %.3g, %.3g, %.3g, wanted %.3g",
+        tl_scheme_name(s->solved.scheme), c->pressure, c->stress, c->normal, c->tangent, s->scene->solver.tolerance);
 }
 
 /* Reruns (second looks) go on from the pressure that is there. */
@@ -239,6 +265,7 @@ static talus_status run_scheme(grid_step *s, bool *again, talus_error *err)
     s->coupled.warm = true;
     s->solved.sweeps += earlier.sweeps;
     s->solved.pressure_iterations += earlier.pressure_iterations;
+    s->solved.stress_iterations += earlier.stress_iterations;
     s->solved.contact_iterations += earlier.contact_iterations;
     s->solved.pressure_work.products += earlier.pressure_work.products;
     s->solved.contact_work.products += earlier.contact_work.products;
@@ -333,7 +360,7 @@ static talus_status make_room(grid_step *s, talus_error *err)
     tl_grid_state *g = &s->sim->state.grid;
     TL_TRY(tl_bodies_make_room(&s->b, err));
     TL_TRY(tl_particles_reserve(&g->particles, s->particles.count, err));
-    return tl_grid_state_reserve_memory(g, s->system.c.cells, err);
+    return tl_grid_state_reserve_memory(g, s->system.c.cells, s->stress != NULL, err);
 }
 
 static void fill_report(grid_step *s)
@@ -361,6 +388,15 @@ static void fill_report(grid_step *s)
                                     contact,
                                     target,
                                     c->contact_work};
+    if (s->stress)
+        r->solve[r->solves++] =
+            (tl_report_solve){"stress",
+                              s->kept->friction->name,
+                              tl_result_name(c->certificate.stress <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                              c->stress_iterations,
+                              c->certificate.stress,
+                              target,
+                              c->stress_work};
     r->kinetic += m->kinetic;
     r->potential += m->potential;
     r->momentum = tl_vec3_add(r->momentum, m->momentum);
@@ -385,7 +421,7 @@ static void commit(grid_step *s)
     tl_bodies_commit(&s->b);
     memcpy(g->particles.particle, s->particles.particle, sizeof *s->particles.particle * (size_t)s->particles.count);
     g->particles.count = s->particles.count;
-    tl_active_remember(&s->grid, &s->system.active, s->p, g);
+    tl_active_remember(&s->grid, &s->system.active, s->p, s->stress, g);
     for (int k = 0; k < s->scene->emitter_count; k++) g->emitter[k] = s->emitter[k];
     *g->totals = s->totals;
 }
