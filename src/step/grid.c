@@ -297,6 +297,16 @@ static talus_status solids_in_motion(grid_step *s, tl_solids *out, talus_error *
     return tl_solids_make(out, &s->grid, &s->sim->rigid, &s->scene->domain, m, s->arena, err);
 }
 
+/* Grains beside cells with a pressure go with them: their faces have mass, but no pressure or stress holds these. */
+static bool is_carried(const grid_step *s, int axis, int32_t id)
+{
+    const int32_t *of = s->system.of[axis];
+    if (!s->stress || of[id] >= 0) return false;
+    for (int k = 0; k < 6; k++)
+        if (of[tl_grid_step(&s->grid, id, k / 2, k & 1 ? 1 : -1)] >= 0) return true;
+    return false;
+}
+
 static talus_status grid_to_particles(grid_step *s, talus_error *err)
 {
     tl_coupled_fluid_forces(&s->coupled, s->fluid);
@@ -306,7 +316,8 @@ static talus_status grid_to_particles(grid_step *s, talus_error *err)
         const int32_t *of = s->system.of[a];
         uint8_t *known = s->known[a];
 #pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
-        for (int64_t i = 0; i < s->grid.cells; i++) known[i] = open[i] > 0 && (of[i] >= 0 || mass[i] > 0);
+        for (int32_t i = 0; i < s->grid.cells; i++)
+            known[i] = open[i] > 0 && (of[i] >= 0 || (mass[i] > 0 && !is_carried(s, a, i)));
     }
     tl_solids moving;
     TL_TRY(solids_in_motion(s, &moving, err));
