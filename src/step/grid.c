@@ -23,6 +23,7 @@
 #include "model/grid/correct.h"
 #include "model/grid/emit.h"
 #include "model/grid/extrapolate.h"
+#include "model/grid/grains.h"
 #include "model/grid/levelset.h"
 #include "model/grid/particles.h"
 #include "step/engines.h"
@@ -199,6 +200,19 @@ static talus_status prepare_friction(grid_step *s, talus_error *err)
     return tl_friction_begin(&s->friction, s->arena, err);
 }
 
+/* Grains where no stress acts. */
+static void stop_grains(grid_step *s)
+{
+    tl_grains grains = {.alpha = s->kept->alpha,
+                        .rho = s->kept->density,
+                        .number = s->system.active.number,
+                        .solids = &s->solids,
+                        .solid_phi = s->solid_phi,
+                        .touch = 0.5 * s->kept->spacing,
+                        .push = tl_vec3_scale(s->dt, s->scene->gravity)};
+    tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
+}
+
 /* Lists and operators depend on places at the start: made once per step. */
 static talus_status assemble_coupling(grid_step *s, talus_error *err)
 {
@@ -220,7 +234,10 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
     s->stress = s->kept->alpha ? TL_TAKE(s->arena, double, s->system.stress.n) : NULL;
     if (!s->p || (s->kept->alpha && !s->stress)) return no_memory(err);
     int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p, s->stress);
-    if (s->stress) TL_TRY(prepare_friction(s, err));
+    if (s->stress) {
+        TL_TRY(prepare_friction(s, err));
+        stop_grains(s);
+    }
     const tl_method_spec *o = &scene->solver.pressure;
     s->coupled = (tl_coupled){.system = &s->system,
                               .b = &s->b,
