@@ -10,7 +10,8 @@
  *         run scheme          pressure and contact: u1, v1
  *         move bodies
  *     stabilise, bounce
- *     grid to particles       u1 beyond the liquid, affine velocities, places, out of solids
+ *     grid to particles       u1 beyond the liquid, affine velocities
+ *     advect                  by u1 and the way that takes crowds of whole cells apart, out of solids
  *     correct density         particles that crowd part
  *     commit
  *
@@ -19,7 +20,6 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "base/timer.h"
 #include "model/grid/correct.h"
 #include "model/grid/emit.h"
 #include "model/grid/extrapolate.h"
@@ -33,6 +33,9 @@
 #define WARM_SHARE 0.98 /* of active cells with a pressure of the last step: fewer start from the coarse levels */
 #define CORRECT_SWEEPS 1
 #define STRESS_ITERATIONS 12 /* per sweep [grid-granular spec 10] */
+#define PART_SHARE                                                                                                     \
+    0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
+#define PART_LAYERS 2 /* beyond the liquid */
 
 enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, TO_PARTICLES, ADVECT, CORRECT, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"particles to grid", "domains", "system",          "solve",
@@ -58,6 +61,7 @@ typedef struct grid_step {
     tl_fractions fractions;
     double *phi; /* [cells] m */
     tl_liquid liquid;
+    double *excess; /* [cells] over full */
     double liquid_volume;
     /* assemble, run scheme */
     tl_vec3 *centre; /* [bodies] */
@@ -72,7 +76,7 @@ typedef struct grid_step {
     /* measure */
     tl_particles_measure measured;
     tl_correction corrected;
-    double seconds[PHASES];
+    tl_spent spent[PHASES];
 } grid_step;
 
 static talus_status no_memory(talus_error *err)
@@ -80,12 +84,7 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of the grid engine");
 }
 
-static void lap(grid_step *s, enum phase phase)
-{
-    double now = tl_seconds();
-    s->seconds[phase] += now - s->b.mark;
-    s->b.mark = now;
-}
+static void lap(grid_step *s, enum phase phase) { tl_bodies_lap_to(&s->b, &s->spent[phase]); }
 
 /* ---- phases ---- */
 
@@ -171,13 +170,14 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
     TL_TRY(tl_solids_make(&s->solids, g, &s->sim->rigid, &s->scene->domain, s->b.before, a, err));
     s->solid_phi = TL_TAKE(a, float, g->cells);
     s->phi = TL_TAKE(a, double, g->cells);
-    if (!s->solid_phi || !s->phi) return no_memory(err);
+    s->excess = TL_TAKE(a, double, g->cells);
+    if (!s->solid_phi || !s->phi || !s->excess) return no_memory(err);
     tl_solids_field(&s->solids, g, s->solid_phi);
     TL_TRY(tl_solid_fractions(g, &s->solids, s->kept->family, a, &s->fractions, err));
     TL_TRY(tl_liquid_distance(g, s->faces.fill, s->fractions.solid_cell, &s->solids, s->solid_phi, s->kept->spacing, a,
-                              s->phi, err));
+                              s->phi, s->excess, err));
     TL_TRY(tl_liquid_fractions(g, s->phi, false, s->kept->alpha != NULL, a, &s->liquid, err));
-    TL_TRY(tl_liquid_volume(g, &s->liquid, s->fractions.solid_cell, a, &s->liquid_volume, err));
+    TL_TRY(tl_liquid_volume(g, &s->liquid, s->fractions.solid_cell, &s->particles, a, &s->liquid_volume, err));
     lap(s, DOMAINS);
     return TALUS_OK;
 }
@@ -345,6 +345,34 @@ static talus_status grid_to_particles(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* What carries particles, and not what they carry: u1 plus the way that crowds have to go. */
+static talus_status part_crowds(grid_step *s, talus_error *err)
+{
+    const tl_system *y = &s->system;
+    size_t mark = tl_arena_mark(s->arena);
+    double *excess = TL_TAKE(s->arena, double, y->c.cells), *d = TL_TAKE(s->arena, double, y->c.faces), *way[3];
+    uint8_t *known[3];
+    bool good = excess && d;
+    for (int a = 0; a < 3; a++) {
+        good &= (way[a] = TL_TAKE_ZERO(s->arena, double, s->grid.cells)) != NULL;
+        good &= (known[a] = TL_TAKE_ZERO(s->arena, uint8_t, s->grid.cells)) != NULL;
+    }
+    if (!good) return no_memory(err);
+    for (int32_t i = 0; i < y->c.cells; i++) excess[i] = s->excess[y->active.cell[i]];
+    TL_TRY(tl_coupled_part(&s->coupled, excess, PART_SHARE, d, err));
+    for (int32_t f = 0; f < y->c.faces; f++) {
+        if (!(y->c.fluid[f] > 0)) continue;
+        way[y->axis[f]][y->id[f]] = d[f];
+        known[y->axis[f]][y->id[f]] = 1;
+    }
+    TL_TRY(tl_extrapolate(&s->grid, PART_LAYERS, way, known, s->arena, err));
+    for (int a = 0; a < 3; a++)
+        for (int64_t i = 0; i < s->grid.cells; i++)
+            if (s->fractions.open[a][i] > 0) s->faces.u[a][i] += way[a][i] / s->dt;
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
 /* How far the surface of any body moves in the step, m. */
 static double farthest_travel(const grid_step *s)
 {
@@ -363,6 +391,7 @@ static talus_status advect_particles(grid_step *s, talus_error *err)
 {
     tl_solids end;
     double gap = GAP_CELLS * s->grid.f.dx;
+    TL_TRY(part_crowds(s, err));
     TL_TRY(tl_solids_make(&end, &s->grid, &s->sim->rigid, &s->scene->domain, s->b.body, s->arena, err));
     tl_particles_advect(&s->grid, s->faces.u, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
                         &s->particles);
@@ -398,7 +427,8 @@ static void fill_report(grid_step *s)
     const tl_particles_measure *m = &s->measured;
     *r = (tl_report){.solves = 2};
     tl_bodies_report(&s->b, r);
-    for (int k = 0; k < PHASES; k++) r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    for (int k = 0; k < PHASES; k++)
+        r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->spent[k].seconds, s->spent[k].cpu};
     double target = s->scene->solver.tolerance;
     r->solve[0] =
         (tl_report_solve){"pressure",

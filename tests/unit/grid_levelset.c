@@ -23,7 +23,7 @@ static void flat_pool(void **state)
         grid_derive(&c, TL_WEIGHT_VOLUME);
         double want = 0, volume;
         for (int64_t i = 0; i < c.sorted.count; i++) want += c.sorted.particle[i].volume;
-        CHECK_OK(tl_liquid_volume(&c.g, &c.liquid, c.fractions.solid_cell, &c.arena, &volume, &err));
+        CHECK_OK(tl_liquid_volume(&c.g, &c.liquid, c.fractions.solid_cell, &c.sorted, &c.arena, &volume, &err));
         CHECK_REL(volume, want, cases[k].volume);
         if (k < 2) CHECK_REL(want, 1.6 * 1.6 * 0.75, k ? 2e-2 : 1e-9);
         double mean = 0;

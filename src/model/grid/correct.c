@@ -11,6 +11,10 @@
 #define SUPPORT 2          /* spacings */
 #define LATTICE_3D 1.00983 /* sum of the kernel over a lattice of one spacing: what a particle at rest has */
 #define LATTICE_2D 1.01461
+#define LAYER_3D                                                                                                       \
+    0.190898 /* share of it that the layer one spacing away has: what a wall half a spacing away stands for */
+#define LAYER_2D 0.210785
+#define WALL_STEPS 64
 #define CROWD_MAX 2048 /* neighbours of a cell that are looked at; ten times as many as at rest */
 #define FAR 100.0f     /* cells: where the empty places of the last vector are */
 #define LANES 16
@@ -23,8 +27,11 @@ typedef struct crowd {
     float *x[3];    /* [n] */
     float *share;   /* [n] volume, of cells */
     float *lambda;  /* [n] cells^2 */
+    float *wall[4]; /* [n] solids' part of the density, 1 = rest, and its gradient, per cell; NULL: no solids */
     float h, sigma; /* support and factor of the kernel */
     double spacing; /* cells */
+    double beyond[WALL_STEPS + 1]; /* share of the kernel behind a plane at k / WALL_STEPS supports */
+    double slope, power;           /* its derivative: -slope (1 - q^2)^power */
 } crowd;
 
 /* What surrounds one cell: places as seen from its block, padded with ones far away. */
@@ -104,6 +111,41 @@ static void look_around(const crowd *c, int32_t block, int32_t place, bool pushe
     s->pushed = least < 0;
 }
 
+/* Solids are full of particles at rest: each is a half-space behind its nearest place, and where two meet the union counts as if they
+ * were at right angles. Without this a crowd near a wall has no neighbours behind and is never seen: the lowest half cell of a pool
+ * then fills up by a fifth. */
+static void add_walls(const crowd *c, const tl_solids *s, int32_t block, tl_vec3 x, int32_t i)
+{
+    tl_solid_plane plane[TL_SOLID_PLANES];
+    double dx = c->g->f.dx, h = (double)c->h * dx, clear = 1, gradient[3] = {0, 0, 0};
+    int n = tl_solids_planes(s, block, x, h, plane);
+    for (int k = 0; k < n; k++) {
+        double q = fmax(plane[k].distance / h, 0), at = q * WALL_STEPS;
+        int low = (int)at;
+        double share = c->beyond[low] + (at - low) * (c->beyond[low + (low < WALL_STEPS)] - c->beyond[low]);
+        double steep = -c->slope * pow(1 - q * q, c->power) / (double)c->h, rest = 1 - share;
+        const double normal[3] = {plane[k].normal.x, plane[k].normal.y, plane[k].normal.z};
+        for (int m = 0; m < 3; m++) gradient[m] = gradient[m] * rest + steep * clear * normal[m];
+        clear *= rest;
+    }
+    c->wall[0][i] = (float)(1 - clear);
+    for (int m = 0; m < 3; m++) c->wall[1 + m][i] = m == c->g->f.flat_axis ? 0 : (float)gradient[m];
+}
+
+static void find_walls(const crowd *c, const tl_solids *s, const tl_particles *p)
+{
+    const tl_grid *g = c->g;
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++) {
+        int32_t there = tl_grid_find(s->g, g->key[b]);
+        bool near = !tl_grid_exists(s->g, there * g->f.size) || tl_solids_touch(s, s->g, there);
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
+            for (int k = 0; k < 4; k++) c->wall[k][i] = 0;
+            if (near) add_walls(c, s, there, p->particle[c->order[i]].x, i);
+        }
+    }
+}
+
 /* Kernel sigma (1 - q^2)^3, q = r / h: no roots, and smooth; its gradient is -6 sigma / h^2 (1 - q^2)^2 times the way between the two.
  *
  * lambda of [Macklin2013]: how far to go along the gradient so that the density falls to rest; 0 below rest. */
@@ -123,11 +165,16 @@ static float lambda_of(const crowd *c, const surroundings *s, int32_t i, double 
         gz += g * dz;
         squares += g * g * r2;
     }
+    float slope = 6 * c->sigma * per_h2, soft = (float)(SOFT / (c->spacing * c->spacing));
     sum *= c->sigma;
+    gx *= slope, gy *= slope, gz *= slope;
+    if (c->wall[0]) {
+        sum += c->wall[0][i];
+        gx -= c->wall[1][i], gy -= c->wall[2][i], gz -= c->wall[3][i];
+    }
     *density = (double)sum;
     if (!(sum > 1)) return 0;
-    float slope = 6 * c->sigma * per_h2, soft = (float)(SOFT / (c->spacing * c->spacing));
-    return (1 - sum) / (slope * slope * (gx * gx + gy * gy + gz * gz + squares) + soft);
+    return (1 - sum) / (gx * gx + gy * gy + gz * gz + slope * slope * squares + soft);
 }
 
 static tl_vec3 shift_of(const crowd *c, const surroundings *s, int32_t i)
@@ -145,7 +192,10 @@ static tl_vec3 shift_of(const crowd *c, const surroundings *s, int32_t i)
         sz += g * dz;
     }
     double slope = -6 * (double)(c->sigma * per_h2);
-    return (tl_vec3){slope * (double)sx, slope * (double)sy, slope * (double)sz};
+    tl_vec3 way = {slope * (double)sx, slope * (double)sy, slope * (double)sz};
+    if (!c->wall[0]) return way;
+    return tl_vec3_add_scaled(way, (double)own,
+                              (tl_vec3){(double)c->wall[1][i], (double)c->wall[2][i], (double)c->wall[3][i]});
 }
 
 static double find_lambdas(crowd *c)
@@ -198,8 +248,8 @@ static double move(const crowd *c, const tl_solids *s, double gap, tl_particles 
     return furthest * g->f.dx;
 }
 
-static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, tl_arena *a, tl_grid *g, crowd *c,
-                               talus_error *err)
+static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, bool solids, tl_arena *a, tl_grid *g,
+                               crowd *c, talus_error *err)
 {
     const tl_domain_spec nowhere = {0};
     int64_t n = p->count, kept;
@@ -207,8 +257,9 @@ static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, tl
     bool good = key != NULL;
     *c = (crowd){.g = g};
     good &= (c->order = TL_TAKE(a, int32_t, n)) != NULL;
-    float **field[5] = {&c->x[0], &c->x[1], &c->x[2], &c->share, &c->lambda};
-    for (int k = 0; k < 5; k++) {
+    float **field[9] = {&c->x[0],    &c->x[1],    &c->x[2],    &c->share,  &c->lambda,
+                        &c->wall[0], &c->wall[1], &c->wall[2], &c->wall[3]};
+    for (int k = 0; k < (solids ? 9 : 5); k++) {
         *field[k] = TL_TAKE(a, float, n + LANES);
         if (*field[k]) memset(*field[k] + n, 0, sizeof(float) * LANES); /* read by whole vectors, not used */
         good &= *field[k] != NULL;
@@ -247,6 +298,24 @@ static void read_places(crowd *c, const tl_particles *p)
         }
 }
 
+/* The kernel's integral over a plane at q supports falls like (1 - q^2)^4 (2D: over a line, ^3.5), by Simpson's rule from the outside in. Scaled so
+ * that a lattice that ends half a spacing from a plane is at rest. */
+static void choose_walls(crowd *c, bool flat)
+{
+    c->power = flat ? 3.5 : 4;
+    c->beyond[WALL_STEPS] = 0;
+    for (int k = WALL_STEPS - 1; k >= 0; k--) {
+        double f[3];
+        for (int m = 0; m < 3; m++) {
+            double q = (k + 0.5 * m) / WALL_STEPS;
+            f[m] = pow(fmax(1 - q * q, 0), c->power);
+        }
+        c->beyond[k] = c->beyond[k + 1] + (f[0] + 4 * f[1] + f[2]) / (6 * WALL_STEPS);
+    }
+    c->slope = (flat ? LAYER_2D : LAYER_3D) / c->beyond[WALL_STEPS / (2 * SUPPORT)];
+    for (int k = 0; k <= WALL_STEPS; k++) c->beyond[k] *= c->slope;
+}
+
 /* Kernel for the mean volume; neighbours are looked for one cell around, so its support is at most that. */
 static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
 {
@@ -266,6 +335,7 @@ static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
     c->h = (float)h;
     c->sigma = (float)(flat ? 4 / (pi * h * h) / LATTICE_2D : 315 / (64 * pi * h * h * h) / LATTICE_3D);
     tl_arena_release(a, mark);
+    choose_walls(c, flat);
     return TALUS_OK;
 }
 
@@ -277,10 +347,11 @@ talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, int
     size_t mark = tl_arena_mark(a);
     tl_grid g;
     crowd c;
-    TL_TRY(take_crowd(f, p, a, &g, &c, err));
+    TL_TRY(take_crowd(f, p, s != NULL, a, &g, &c, err));
     for (int k = 0; k < sweeps; k++) {
         read_places(&c, p);
         if (k == 0) TL_TRY(choose_kernel(&c, a, err));
+        if (s) find_walls(&c, s, p);
         double worst = find_lambdas(&c);
         if (k == 0) out->worst = worst;
         out->furthest += move(&c, s, gap, p);
