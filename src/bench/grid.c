@@ -108,6 +108,15 @@ static const frame_case frame_cases[] = {{"dam-break", 12, 64, false},     {"dam
                                          {"ducks", 20, 0, false},          {"trapezoid", 5, 0, false}};
 #define FRAME_CASES ((int)(sizeof frame_cases / sizeof frame_cases[0]))
 
+/* A name that is one of the cases means that one, else all that contain it. */
+static bool wanted(const talus_bench_options *o, const frame_case *c)
+{
+    if (!o->problem) return true;
+    for (int i = 0; i < FRAME_CASES; i++)
+        if (!strcmp(frame_cases[i].scene, o->problem)) return !strcmp(c->scene, o->problem);
+    return strstr(c->scene, o->problem) != NULL;
+}
+
 /* To the loaded frame. */
 static talus_status load_case(run *r, const talus_bench_options *o, const frame_case *c, settings *s, talus_error *err)
 {
@@ -194,7 +203,7 @@ static talus_status bench_frame(const talus_bench_options *o, tl_table *t, talus
         run r = {0};
         timed m = {0};
         settings s = {0};
-        if (o->problem && !strstr(c->scene, o->problem)) continue;
+        if (!wanted(o, c)) continue;
         talus_status status = load_case(&r, o, c, &s, err);
         if (status == TALUS_OK) status = time_frames(&r, o->repeats ? o->repeats : 1, &m, err);
         if (status == TALUS_OK) {

@@ -10,8 +10,8 @@
  *         run scheme          pressure and contact: u1, v1
  *         move bodies
  *     stabilise, bounce
- *     grid to particles       u1 beyond the liquid, affine velocities
- *     advect                  by u1 and the way that takes crowds of whole cells apart, out of solids
+ *     extend velocities       u1 beyond the liquid, and not into solids; the way that takes crowds of whole cells apart
+ *     move particles          affine velocities from u1, places by u1 and that way, out of solids
  *     correct density         particles that crowd part
  *     commit
  *
@@ -37,9 +37,9 @@
     0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
 #define PART_LAYERS 2 /* beyond the liquid */
 
-enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, TO_PARTICLES, ADVECT, CORRECT, MEASURE, PHASES };
-static const char *const phase_names[PHASES] = {"particles to grid", "domains", "system",          "solve",
-                                                "grid to particles", "advect",  "correct density", "measure"};
+enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, EXTEND, MOVE, CORRECT, MEASURE, PHASES };
+static const char *const phase_names[PHASES] = {"particles to grid", "domains",        "system",          "solve",
+                                                "extend velocities", "move particles", "correct density", "measure"};
 
 typedef struct grid_step {
     tl_bodies b;
@@ -73,6 +73,8 @@ typedef struct grid_step {
     tl_coupled coupled;
     tl_scheme_report solved;
     double *fluid; /* [6 bodies] force and torque */
+    /* extend velocities */
+    double *moving[3]; /* [cells] m/s: what carries particles, and is not what they carry */
     /* measure */
     tl_particles_measure measured;
     tl_correction corrected;
@@ -127,9 +129,10 @@ static talus_status particles_to_grid(grid_step *s, talus_error *err)
 {
     tl_particles all;
     TL_TRY(emit(s, &all, err));
-    s->particles = (tl_particles){.room = all.count, .particle = TL_TAKE(s->arena, tl_particle, all.count)};
+    TL_TRY(tl_particles_reserve(&s->kept->spare, all.count, err));
+    s->particles = s->kept->spare;
     uint64_t *key = TL_TAKE(s->arena, uint64_t, all.count);
-    if (!s->particles.particle || !key) return no_memory(err);
+    if (!key) return no_memory(err);
     const tl_grid_frame *f = &s->kept->frame;
     double lost = 0;
     TL_TRY(tl_particles_sort(f, &s->scene->domain, &all, &s->particles, key, &lost, s->arena, err));
@@ -225,6 +228,8 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .phi = s->phi,
                           .binary = scene->solver.surface && !strcmp(scene->solver.surface, "binary"),
                           .granular = s->kept->alpha ? &s->liquid : NULL,
+                          .edge_rule = s->kept->edge_rule,
+                          .density_rule = s->kept->density_rule,
                           .bodies = s->sim->rigid.count,
                           .centre = s->centre,
                           .inv_mass = s->b.inv_mass,
@@ -314,41 +319,12 @@ static talus_status solids_in_motion(grid_step *s, tl_solids *out, talus_error *
     return tl_solids_make(out, &s->grid, &s->sim->rigid, &s->scene->domain, m, s->arena, err);
 }
 
-/* Grains beside cells with a pressure go with them: their faces have mass, but no pressure or stress holds these. */
-static bool is_carried(const grid_step *s, int axis, int32_t id)
-{
-    const int32_t *of = s->system.of[axis];
-    if (!s->stress || of[id] >= 0) return false;
-    for (int k = 0; k < 6; k++)
-        if (of[tl_grid_step(&s->grid, id, k / 2, k & 1 ? 1 : -1)] >= 0) return true;
-    return false;
-}
-
-static talus_status grid_to_particles(grid_step *s, talus_error *err)
-{
-    tl_coupled_fluid_forces(&s->coupled, s->fluid);
-    tl_system_store(&s->system, s->faces.u);
-    for (int a = 0; a < 3; a++) {
-        const double *mass = s->faces.mass[a], *open = s->fractions.open[a];
-        const int32_t *of = s->system.of[a];
-        uint8_t *known = s->known[a];
-#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
-        for (int32_t i = 0; i < s->grid.cells; i++)
-            known[i] = open[i] > 0 && (of[i] >= 0 || (mass[i] > 0 && !is_carried(s, a, i)));
-    }
-    tl_solids moving;
-    TL_TRY(solids_in_motion(s, &moving, err));
-    TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
-    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, s->known, s->faces.u, s->arena, err));
-    tl_grid_to_particles(&s->grid, s->faces.u, s->known, &s->particles);
-    lap(s, TO_PARTICLES);
-    return TALUS_OK;
-}
-
 /* What carries particles, and not what they carry: u1 plus the way that crowds have to go. */
 static talus_status part_crowds(grid_step *s, talus_error *err)
 {
     const tl_system *y = &s->system;
+    for (int a = 0; a < 3; a++)
+        if (!(s->moving[a] = TL_TAKE(s->arena, double, s->grid.cells))) return no_memory(err);
     size_t mark = tl_arena_mark(s->arena);
     double *excess = TL_TAKE(s->arena, double, y->c.cells), *d = TL_TAKE(s->arena, double, y->c.faces), *way[3];
     uint8_t *known[3];
@@ -366,10 +342,45 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
         known[y->axis[f]][y->id[f]] = 1;
     }
     TL_TRY(tl_extrapolate(&s->grid, PART_LAYERS, way, known, s->arena, err));
-    for (int a = 0; a < 3; a++)
-        for (int64_t i = 0; i < s->grid.cells; i++)
-            if (s->fractions.open[a][i] > 0) s->faces.u[a][i] += way[a][i] / s->dt;
+    const double per_dt = 1 / s->dt;
+    for (int a = 0; a < 3; a++) {
+        const double *open = s->fractions.open[a], *u = s->faces.u[a], *more = way[a];
+        double *out = s->moving[a];
+#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
+        for (int64_t i = 0; i < s->grid.cells; i++) out[i] = open[i] > 0 ? u[i] + per_dt * more[i] : u[i];
+    }
     tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
+/* Grains beside cells with a pressure go with them: their faces have mass, but no pressure or stress holds these. */
+static bool is_carried(const grid_step *s, int axis, int32_t id)
+{
+    const int32_t *of = s->system.of[axis];
+    if (!s->stress || of[id] >= 0) return false;
+    for (int k = 0; k < 6; k++)
+        if (of[tl_grid_step(&s->grid, id, k / 2, k & 1 ? 1 : -1)] >= 0) return true;
+    return false;
+}
+
+static talus_status extend_velocities(grid_step *s, talus_error *err)
+{
+    tl_coupled_fluid_forces(&s->coupled, s->fluid);
+    tl_system_store(&s->system, s->faces.u);
+    for (int a = 0; a < 3; a++) {
+        const double *mass = s->faces.mass[a], *open = s->fractions.open[a];
+        const int32_t *of = s->system.of[a];
+        uint8_t *known = s->known[a];
+#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
+        for (int32_t i = 0; i < s->grid.cells; i++)
+            known[i] = open[i] > 0 && (of[i] >= 0 || (mass[i] > 0 && !is_carried(s, a, i)));
+    }
+    tl_solids moving;
+    TL_TRY(solids_in_motion(s, &moving, err));
+    TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
+    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, s->known, s->faces.u, s->arena, err));
+    TL_TRY(part_crowds(s, err));
+    lap(s, EXTEND);
     return TALUS_OK;
 }
 
@@ -387,15 +398,14 @@ static double farthest_travel(const grid_step *s)
     return most;
 }
 
-static talus_status advect_particles(grid_step *s, talus_error *err)
+static talus_status move_particles(grid_step *s, talus_error *err)
 {
     tl_solids end;
     double gap = GAP_CELLS * s->grid.f.dx;
-    TL_TRY(part_crowds(s, err));
     TL_TRY(tl_solids_make(&end, &s->grid, &s->sim->rigid, &s->scene->domain, s->b.body, s->arena, err));
-    tl_particles_advect(&s->grid, s->faces.u, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
-                        &s->particles);
-    lap(s, ADVECT);
+    tl_particles_carry(&s->grid, s->faces.u, s->moving, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
+                       &s->particles);
+    lap(s, MOVE);
     TL_TRY(
         tl_particles_spread(&s->kept->frame, &end, CORRECT_SWEEPS, gap, &s->particles, s->arena, &s->corrected, err));
     lap(s, CORRECT);
@@ -416,7 +426,6 @@ static talus_status make_room(grid_step *s, talus_error *err)
 {
     tl_grid_state *g = &s->sim->state.grid;
     TL_TRY(tl_bodies_make_room(&s->b, err));
-    TL_TRY(tl_particles_reserve(&g->particles, s->particles.count, err));
     return tl_grid_state_reserve_memory(g, s->system.c.cells, s->stress != NULL, err);
 }
 
@@ -477,8 +486,9 @@ static void commit(grid_step *s)
         s->b.body[i].fluid_torque = tl_vec3_load(s->fluid + 6 * (int64_t)i + 3);
     }
     tl_bodies_commit(&s->b);
-    memcpy(g->particles.particle, s->particles.particle, sizeof *s->particles.particle * (size_t)s->particles.count);
-    g->particles.count = s->particles.count;
+    s->kept->spare = g->particles; /* they change places */
+    s->kept->spare.count = 0;
+    g->particles = s->particles;
     tl_active_remember(&s->grid, &s->system.active, s->p, s->stress, g);
     for (int k = 0; k < s->scene->emitter_count; k++) g->emitter[k] = s->emitter[k];
     *g->totals = s->totals;
@@ -504,8 +514,8 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     }
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     TL_TRY(bounce(&s, again, err));
-    TL_TRY(grid_to_particles(&s, err));
-    TL_TRY(advect_particles(&s, err));
+    TL_TRY(extend_velocities(&s, err));
+    TL_TRY(move_particles(&s, err));
     TL_TRY(measure(&s, again, err));
     TL_TRY(make_room(&s, err));
     lap(&s, MEASURE);

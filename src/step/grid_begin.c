@@ -45,10 +45,21 @@ static bool has_sand(const tl_scene *s)
     return any;
 }
 
+static int word_of(const char *word, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (word && !strcmp(word, words[i])) return i;
+    return 0;
+}
+
 /* Cones of all materials: sqrt 2 sin(angle) times the pressure. [FM21 sec. 3.1.3] */
 static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *err)
 {
+    static const char *const edges[] = {"wall", "strict", "inactive-zero", NULL};
+    static const char *const densities[] = {"kernel", "share", "const", "mass", NULL};
     if (!has_sand(s)) return TALUS_OK;
+    k->edge_rule = (tl_edge_rule)word_of(s->solver.edges, edges);
+    k->density_rule = (tl_density_rule)word_of(s->solver.density, densities);
     k->alpha = TL_NEW_ZERO(double, s->material_count);
     if (!k->alpha) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
     for (int i = 0; i < s->material_count; i++)
@@ -135,6 +146,7 @@ void tl_grid_end(tl_sim *sim)
     tl_grid_kept *k = sim->own;
     if (!k) return;
     tl_rigid_end(&k->rigid);
+    tl_particles_free(&k->spare);
     tl_free(k->density);
     tl_free(k->alpha);
     tl_free(k);

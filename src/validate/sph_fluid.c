@@ -177,23 +177,22 @@ talus_status sph_ratios(tl_case_log *log, talus_error *err)
 
 /* ---- floating ---- */
 
-/* Share of a particle, smeared over one spacing, that is above y. */
-static double above(double at, double y, double h) { return fmin(1, fmax(0, (at - y) / h + 0.5)); }
+/* Share of a particle, smeared over one spacing, that is beyond y. */
+static double beyond(double at, double y, double h) { return fmin(1, fmax(0, (at - y) / h + 0.5)); }
 
-/* Height of the water away from the body and the walls: where water as dense as that between lo and hi would end. The highest particle of
- * each column is no measure: in a lattice it is half a spacing below the surface, in disorder up to a whole one. */
+/* Height of the water around the body: where water as dense as that between lo and hi would end. Particles count as cubes of one
+ * spacing, so that lattices and disorder count alike. The highest particle of each column is no measure: in a lattice it is half a
+ * spacing below the surface, in disorder up to a whole one. */
 static double water_level(const sph_run *r, double keep_off, double lo, double hi)
 {
     const tl_sph_state *f = &r->sim->state.sph;
-    const tl_box3 *b = &r->scene->domain.box;
     double h = r->sim->sph.h, between = 0, over = 0;
     tl_vec3 centre = sph_body(r, 1)->x;
     for (int64_t i = 0; i < f->count; i++) {
-        tl_vec3 x = f->particle[i].x;
-        bool at_wall = fmin(fmin(x.x - b->lo.x, b->hi.x - x.x), fmin(x.z - b->lo.z, b->hi.z - x.z)) < 1.5 * h;
-        if (at_wall || (fabs(x.x - centre.x) < keep_off && fabs(x.z - centre.z) < keep_off)) continue;
-        over += above(x.y, hi, h);
-        between += above(x.y, lo, h) - above(x.y, hi, h);
+        tl_vec3 x = tl_vec3_sub(f->particle[i].x, centre);
+        double outside = 1 - (1 - beyond(fabs(x.x), keep_off, h)) * (1 - beyond(fabs(x.z), keep_off, h));
+        over += outside * beyond(f->particle[i].x.y, hi, h);
+        between += outside * (beyond(f->particle[i].x.y, lo, h) - beyond(f->particle[i].x.y, hi, h));
     }
     return hi + (hi - lo) * over / between;
 }
@@ -236,7 +235,7 @@ static talus_status float_body(const floater *f, float_watch *w, talus_error *er
     *w = (float_watch){.from = f->seconds - 0.8 /* a period of heave */,
                        .keep_off = 0.5 * edge + 2.5 * h,
                        .half = 0.5 * height,
-                       .lo = 0.2 * f->layers * h,
+                       .lo = 0.25 * f->layers * h,
                        .hi = 0.7 * f->layers * h};
     talus_status status = sph_run_until(&r, f->seconds, watch_floating, w, err);
     if (status == TALUS_OK) {
@@ -256,10 +255,10 @@ talus_status sph_floating(tl_case_log *log, talus_error *err)
     static const struct {
         floater body;
         double expected;
-    } cases[] = {{{6, 6, 20, 9, 500, 1.6, 1.2, ", inset = 0"}, 1.70},
-                 {{8, 8, 22, 9, 500, 2.5, 1.2, ", inset = 0"}, 2.66},
-                 {{8, 8, 22, 9, 700, 3.7, 1.2, ", inset = 0"}, 3.93},
-                 {{8, 4, 22, 9, 500, 1.0, 2.0, ", inset = 0"}, 1.08}};
+    } cases[] = {{{6, 6, 20, 14, 500, 1.6, 1.2, ", inset = 0"}, 1.70},
+                 {{8, 8, 22, 14, 500, 2.5, 1.2, ", inset = 0"}, 2.66},
+                 {{8, 8, 22, 14, 700, 3.7, 1.2, ", inset = 0"}, 3.93},
+                 {{8, 4, 22, 14, 500, 1.0, 2.0, ", inset = 0"}, 1.08}};
     char text[96];
     for (int k = 0; k < 4; k++) {
         const floater *f = &cases[k].body;

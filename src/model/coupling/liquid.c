@@ -143,14 +143,15 @@ static double kernel_share(const tl_liquid_domain *d, int axis, int32_t id)
     return sum;
 }
 
-/* 1 / (P W_L^u). P: mass of particles over the part of their kernel that could hold any, within bounds of the material's density. Dividing by W_F W_L^u
- * instead, as the spec does, makes sand an eighth too light in the rows at floors and surfaces, whose kernels reach beyond: a layer then slips at
- * 2.01 and 2.48 m/s^2 where it should at 2.548 (V9). */
+/* 1 / (P W_L^u). Dividing the mass by W_F W_L^u makes sand an eighth too light in the rows at floors and surfaces, whose kernels reach beyond: a layer
+ * then slips with 2.01 and 2.48 m/s^2 where it should with 2.548 (V9). So the kernel's own share is the default. */
 static double granular_mobility(const tl_liquid_domain *d, int axis, int32_t id, double rho)
 {
-    double dx = d->grid->f.dx, filled = fmax(FILLED_LEAST, d->granular->face[axis][id]);
-    double share = fmax(SHARE_LEAST, kernel_share(d, axis, id));
-    double P = d->faces->mass[axis][id] / (dx * dx * dx * share);
+    double filled = fmax(FILLED_LEAST, d->granular->face[axis][id]), share = 1;
+    if (d->density_rule == TL_DENSITY_CONST) return 1 / (filled * rho);
+    if (d->density_rule == TL_DENSITY_KERNEL) share = fmax(SHARE_LEAST, kernel_share(d, axis, id));
+    if (d->density_rule == TL_DENSITY_SHARE) share = d->fractions->open[axis][id] * filled;
+    double dx = d->grid->f.dx, P = d->faces->mass[axis][id] / (dx * dx * dx * share);
     return 1 / (filled * fmin(DENSITY_MOST * rho, fmax(DENSITY_LEAST * rho, P)));
 }
 

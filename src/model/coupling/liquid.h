@@ -42,6 +42,14 @@ typedef struct tl_system {
     double *d;
 } tl_system;
 
+/* Density P of a granular face, before it is kept within 0.4 and 1.5 of the material's own. m: mass of particles on the face. [grid-granular spec 3.4] */
+typedef enum tl_density_rule {
+    TL_DENSITY_KERNEL, /* m over the part of the kernel's volume that could hold any. Default */
+    TL_DENSITY_SHARE,  /* m / (dx^3 W_F W_L^u) */
+    TL_DENSITY_CONST,  /* the material's */
+    TL_DENSITY_MASS    /* m / dx^3: counts what is missing twice */
+} tl_density_rule;
+
 /* What the step knows. phi [cells] m, negative in liquid; open, covers of family "area". Face velocities are not read here. */
 typedef struct tl_liquid_domain {
     const tl_grid *grid;
@@ -52,6 +60,7 @@ typedef struct tl_liquid_domain {
     const tl_liquid *granular; /* fractions, edges included, where anything is granular; NULL: liquids alone */
     bool staggered;            /* of stress */
     tl_edge_rule edge_rule;
+    tl_density_rule density_rule;
     /* bodies [rigid count], walls included */
     int32_t bodies;
     const tl_vec3 *centre;

@@ -19,6 +19,10 @@
 #define FAR 100.0f     /* cells: where the empty places of the last vector are */
 #define LANES 16
 
+/* Sums over neighbours run in lanes; written out, since compilers keep the lanes of a simd reduction in memory and add them up one by one. */
+typedef float lanes __attribute__((vector_size(4 * LANES)));
+typedef int32_t lane_bits __attribute__((vector_size(4 * LANES)));
+
 /* All particles, sorted by cell. Lengths in cells, places from the corner of their block, in float: 1e-6 of a cell is enough for a direction. */
 typedef struct crowd {
     const tl_grid *g;
@@ -41,9 +45,29 @@ typedef struct surroundings {
     bool pushed; /* some lambda is below 0 */
 } surroundings;
 
-static inline void copy16(float *restrict to, const float *restrict from, float plus)
+static inline lanes read_lanes(const float *from)
 {
-    for (int i = 0; i < LANES; i++) to[i] = from[i] + plus;
+    lanes out;
+    memcpy(&out, from, sizeof out);
+    return out;
+}
+
+static inline lanes above_zero(lanes a) { return (lanes)((lane_bits)a & (a > 0)); }
+
+static inline float sum_of(lanes a)
+{
+    typedef float eight __attribute__((vector_size(32)));
+    typedef float four __attribute__((vector_size(16)));
+    eight b = __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7) +
+              __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
+    four c = __builtin_shufflevector(b, b, 0, 1, 2, 3) + __builtin_shufflevector(b, b, 4, 5, 6, 7);
+    return (c[0] + c[2]) + (c[1] + c[3]);
+}
+
+static inline void copy_lanes(float *restrict to, const float *restrict from, float plus)
+{
+    lanes moved = read_lanes(from) + plus;
+    memcpy(to, &moved, sizeof moved);
 }
 
 /* Particles of `cells` cells in a row, seen from `from`. Whole vectors: what is too much, the next row or the padding writes over. */
@@ -53,9 +77,9 @@ static inline void add_row(const crowd *c, int32_t cell, int32_t cells, const fl
     int32_t first = c->start[cell], n = c->start[cell + cells] - first, at = s->count;
     if (n > CROWD_MAX - at) n = CROWD_MAX - at;
     for (int32_t i = 0; i < n; i += LANES) {
-        for (int k = 0; k < 3; k++) copy16(s->x[k] + at + i, c->x[k] + first + i, from[k]);
-        copy16(s->share + at + i, c->share + first + i, 0);
-        if (pushes) copy16(s->lambda + at + i, c->lambda + first + i, 0);
+        for (int k = 0; k < 3; k++) copy_lanes(s->x[k] + at + i, c->x[k] + first + i, from[k]);
+        copy_lanes(s->share + at + i, c->share + first + i, 0);
+        if (pushes) copy_lanes(s->lambda + at + i, c->lambda + first + i, 0);
     }
     s->count += n;
 }
@@ -105,10 +129,10 @@ static void look_around(const crowd *c, int32_t block, int32_t place, bool pushe
         for (int m = 0; m < 3; m++) s->x[m][s->count] = FAR;
         s->share[s->count] = s->lambda[s->count] = 0;
     }
-    float least = 0;
-#pragma omp simd reduction(min : least)
-    for (int32_t k = 0; k < s->count; k++) least = pushes && s->lambda[k] < least ? s->lambda[k] : least;
-    s->pushed = least < 0;
+    lane_bits some = {0};
+    for (int32_t k = 0; pushes && k < s->count; k += LANES) some |= read_lanes(s->lambda + k) < 0;
+    s->pushed = false;
+    for (int k = 0; k < LANES; k++) s->pushed |= some[k] != 0;
 }
 
 /* Solids are full of particles at rest: each is a half-space behind its nearest place, and where two meet the union counts as if they
@@ -151,48 +175,42 @@ static void find_walls(const crowd *c, const tl_solids *s, const tl_particles *p
  * lambda of [Macklin2013]: how far to go along the gradient so that the density falls to rest; 0 below rest. */
 static float lambda_of(const crowd *c, const surroundings *s, int32_t i, double *density)
 {
-    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h);
-    float sum = 0, gx = 0, gy = 0, gz = 0, squares = 0;
-#pragma omp simd reduction(+ : sum, gx, gy, gz, squares)
-    for (int32_t k = 0; k < s->count; k++) {
-        float dx = x - s->x[0][k], dy = y - s->x[1][k], dz = z - s->x[2][k];
-        float r2 = dx * dx + dy * dy + dz * dz, a = 1 - r2 * per_h2;
-        a = a > 0 ? a : 0;
-        float g = s->share[k] * a * a;
-        sum += g * a;
-        gx += g * dx;
-        gy += g * dy;
-        gz += g * dz;
-        squares += g * g * r2;
+    const float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h);
+    lanes sums = {0}, sum_x = {0}, sum_y = {0}, sum_z = {0}, sum_g = {0};
+    for (int32_t k = 0; k < s->count; k += LANES) {
+        lanes dx = x - read_lanes(s->x[0] + k), dy = y - read_lanes(s->x[1] + k), dz = z - read_lanes(s->x[2] + k);
+        lanes r2 = dx * dx + dy * dy + dz * dz, a = above_zero(1 - r2 * per_h2);
+        lanes g = read_lanes(s->share + k) * a * a;
+        sums += g * a;
+        sum_x += g * dx;
+        sum_y += g * dy;
+        sum_z += g * dz;
+        sum_g += g * g * r2;
     }
     float slope = 6 * c->sigma * per_h2, soft = (float)(SOFT / (c->spacing * c->spacing));
-    sum *= c->sigma;
-    gx *= slope, gy *= slope, gz *= slope;
-    if (c->wall[0]) {
-        sum += c->wall[0][i];
-        gx -= c->wall[1][i], gy -= c->wall[2][i], gz -= c->wall[3][i];
-    }
+    float sum = c->sigma * sum_of(sums);
+    if (c->wall[0]) sum += c->wall[0][i];
     *density = (double)sum;
     if (!(sum > 1)) return 0;
+    float gx = slope * sum_of(sum_x), gy = slope * sum_of(sum_y), gz = slope * sum_of(sum_z), squares = sum_of(sum_g);
+    if (c->wall[0]) gx -= c->wall[1][i], gy -= c->wall[2][i], gz -= c->wall[3][i];
     return (1 - sum) / (gx * gx + gy * gy + gz * gz + slope * slope * squares + soft);
 }
 
 static tl_vec3 shift_of(const crowd *c, const surroundings *s, int32_t i)
 {
-    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h);
-    float sx = 0, sy = 0, sz = 0, own = c->lambda[i];
-#pragma omp simd reduction(+ : sx, sy, sz)
-    for (int32_t k = 0; k < s->count; k++) {
-        float dx = x - s->x[0][k], dy = y - s->x[1][k], dz = z - s->x[2][k];
-        float a = 1 - (dx * dx + dy * dy + dz * dz) * per_h2;
-        a = a > 0 ? a : 0;
-        float g = (own + s->lambda[k]) * s->share[k] * a * a;
-        sx += g * dx;
-        sy += g * dy;
-        sz += g * dz;
+    const float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h), own = c->lambda[i];
+    lanes sum_x = {0}, sum_y = {0}, sum_z = {0};
+    for (int32_t k = 0; k < s->count; k += LANES) {
+        lanes dx = x - read_lanes(s->x[0] + k), dy = y - read_lanes(s->x[1] + k), dz = z - read_lanes(s->x[2] + k);
+        lanes a = above_zero(1 - (dx * dx + dy * dy + dz * dz) * per_h2);
+        lanes g = (own + read_lanes(s->lambda + k)) * read_lanes(s->share + k) * a * a;
+        sum_x += g * dx;
+        sum_y += g * dy;
+        sum_z += g * dz;
     }
     double slope = -6 * (double)(c->sigma * per_h2);
-    tl_vec3 way = {slope * (double)sx, slope * (double)sy, slope * (double)sz};
+    tl_vec3 way = {slope * (double)sum_of(sum_x), slope * (double)sum_of(sum_y), slope * (double)sum_of(sum_z)};
     if (!c->wall[0]) return way;
     return tl_vec3_add_scaled(way, (double)own,
                               (tl_vec3){(double)c->wall[1][i], (double)c->wall[2][i], (double)c->wall[3][i]});
