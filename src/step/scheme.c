@@ -631,5 +631,10 @@ void tl_coupled_fluid_forces(const tl_coupled *c, double *f)
     const tl_coupling *k = &c->system->c;
     tl_coupling_gradient(k, c->p, k->y);
     k->solid.gather(&k->solid, k->y, f);
+    if (c->friction) {
+        tl_stress_force(c->friction->stress, k, c->friction->s, k->y);
+        k->solid.gather(&k->solid, k->y, k->r);
+        for (int64_t i = 0; i < k->solid.n; i++) f[i] += k->r[i];
+    }
     for (int64_t i = 0; i < k->solid.n; i++) f[i] *= -(k->dx * k->dx * k->dx);
 }

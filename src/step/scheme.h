@@ -79,7 +79,7 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
  * [Kugelstadt2019] */
 talus_status tl_coupled_part(tl_coupled *c, const double *excess, double part, double *d, talus_error *err);
 
-/* Forces and torques (about the centres of mass) of the pressure on all bodies, N and N m: f [6 bodies]. */
+/* Forces and torques (about the centres of mass) of pressure and stress on all bodies, N and N m: f [6 bodies]. */
 void tl_coupled_fluid_forces(const tl_coupled *c, double *f);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "validate/case.h"
+#include "validate/grid_sand.h"
 #include "validate/groups.h"
 #include "validate/still.h"
 
@@ -392,6 +393,13 @@ static const tl_case cases[] = {
     {"V12", "uniform translation changes nothing", true, v12},
     {"V13", "forces do not depend on the step", true, v13},
     {"V14", "units scale", true, v14},
+    {"V1s", "stress: rigid motions are not sheared, adjoint, momentum between sand and body (V1, V4)", true,
+     sand_operators},
+    {"V7", "stress at frozen pressure: gap to the optimum", true, sand_cone},
+    {"V9", "periodic layer of sand on a slope: acceleration of every row in every direction", true, sand_layer},
+    {"V15", "stress does not know which axis is which", true, sand_axes},
+    {"V16", "flat layer of sand at rest", true, sand_rest},
+    {"V17", "columns of sand collapse: higher and shorter with the angle", true, sand_collapse},
     {NULL, NULL, false, NULL}};
 
 const tl_case_group tl_cases_grid = {"grid", cases};
