@@ -2,7 +2,7 @@
 --   1 a spike stands on a plane             2 a spike on a ridge of 90 degrees       3 a spike in a hole of five spacings
 --   4 a box over a cliff, 2h on land        5 a box over a cliff, 0.8h over it       6 a box slides over the seams of four tiles
 --   7 an edge across an edge                8 a box on a box, 45 % aside twice       9 a card under a box
-local p = params { case = 0, h = 0.02, land = 2.0 }
+local p = params { case = 0, h = 0.02, land = 2.0, aside = 0.5, tile_gap = 0.0 } -- spacings: a box on land, off the middle of ridges, between tiles
 local h = p.h
 local bodies = {}
 local mu = 0.5
@@ -25,7 +25,7 @@ local cases = {
   function(x, z) fix("plane", plate, {x, -2 * h, z}); put("spike", spike(8 * h), {x, touch, z}) end,
   function(x, z)
     fix("ridge", box { size = {10 * h, 10 * h, 24 * h} }, {x, -5 * math.sqrt(2) * h, z}, {0, 0, 45})
-    put("spike on ridge", spike(8 * h), {x, touch, z})
+    put("spike on ridge", spike(8 * h), {x + p.aside * h, touch, z})
   end,
   function(x, z)
     fix("hole", box { size = {24 * h, 6 * h, 24 * h} } - box { size = {5 * h, 8 * h, 5 * h} }, {x, -3 * h, z})
@@ -34,12 +34,12 @@ local cases = {
   function(x, z) fix("cliff", plate, {x - 12 * h, -2 * h, z}); put("box on land", box { size = 8 * h }, {x - p.land * h, 4 * h + touch, z}) end,
   function(x, z) fix("cliff over", plate, {x - 12 * h, -2 * h, z}); put("box over", box { size = 8 * h }, {x + 0.8 * h, 4 * h + touch, z}) end,
   function(x, z)
-    for i = 0, 3 do fix("tile " .. i, box { size = {16 * h, 4 * h, 16 * h} }, {x + (i * 16 - 24) * h, -2 * h, z}, nil, 0) end
+    for i = 0, 3 do fix("tile " .. i, box { size = {16 * h, 4 * h, 16 * h} }, {x + (i - 1.5) * (16 + p.tile_gap) * h, -2 * h, z}, nil, 0) end
     put("slider", box { size = 6 * h }, {x - 24 * h, 3 * h + touch, z}, { velocity = {1, 0, 0}, friction = 0 })
   end,
   function(x, z)
     fix("long ridge", box { size = {8 * h, 8 * h, 24 * h} }, {x, -4 * math.sqrt(2) * h, z}, {0, 0, 45})
-    put("edge", box { size = {14 * h, 6 * h, 6 * h} }, {x, 3 * math.sqrt(2) * h + touch, z}, { rotation_deg = {45, 0, 0} })
+    put("edge", box { size = {14 * h, 6 * h, 6 * h} }, {x + p.aside * h, 3 * math.sqrt(2) * h + touch, z}, { rotation_deg = {45, 0, 0} })
   end,
   function(x, z)
     fix("floor", plate, {x, -2 * h, z})
