@@ -26,7 +26,10 @@ const tl_scheme *tl_scheme_at(int i);
 const tl_scheme *tl_scheme_find(const char *name); /* NULL when unknown */
 const char *tl_scheme_name(const tl_scheme *s);
 
-/* How well an answer solves the whole problem. Zero is exact; a block without unknowns is exact. */
+/* How well an answer solves the whole problem, from the velocities of the end alone. Zero is exact; a block without unknowns is exact.
+ * Each block is measured against its own b: the largest entry of what it has to undo, before any force or given the other blocks'
+ * answers, whichever is more. One |b| for both would measure the pressure against what a heavy body on the floor needs, which is larger by
+ * sqrt(6 m / (rho dx^3)) in the scaled unknowns; and b before any force alone is 0 for liquid that falls together with its vessel. */
 typedef struct tl_coupled_certificate {
     double pressure; /* max |min(d p, g_p)| / max |b_p|, d: diagonal of the Hessian */
     double normal;   /* the same of lam */
@@ -65,6 +68,11 @@ typedef struct tl_coupled {
 
 /* Velocities end in system->c.u and in b->v. */
 talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *err);
+
+/* Crowds part: the displacement d [faces], m, that takes `part` of `excess` [cells] (volume over that of a cell) out of each cell and
+ * through the liquid to its surface, or the other way where it is negative; solids stay where they are. After tl_scheme_run.
+ * [Kugelstadt2019] */
+talus_status tl_coupled_part(tl_coupled *c, const double *excess, double part, double *d, talus_error *err);
 
 /* Forces and torques (about the centres of mass) of the pressure on all bodies, N and N m: f [6 bodies]. */
 void tl_coupled_fluid_forces(const tl_coupled *c, double *f);
