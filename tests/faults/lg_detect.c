@@ -13,7 +13,7 @@ static talus_error err;
     "end\n"
 static const char world[] =
     "engine = 'lg', domain = { min = {-1, -1, -1}, max = {1, 1, 1} }, bodies = {\n"
-    "  { name = 'cloth', shape = box { size = {1, 0.004, 1} }, cells = {6, 1, 6}, thickness = 0.004, self_contact = "
+    "  { name = 'cloth', shape = box { size = {1, 0.004, 1} }, cells = {40, 1, 40}, thickness = 0.004, self_contact = "
     "true, material = soft() },\n"
     "  { name = 'block', shape = box { size = 0.3 }, at = {0, 0.155, 0}, cells = {3, 3, 3}, material = soft() },\n"
     "  { name = 'box', kind = 'static', shape = box { size = 0.31 }, at = {0.2, -0.16, 0.2}, rotation_deg = {10, 20, "
