@@ -7,7 +7,7 @@ local bodies = {
   { name = "table", kind = "static", shape = plane {}, friction = p.friction },
 }
 local peg = cylinder { radius = 0.016, height = 0.08, center = {0, 0.04, 0} }
-local rows = { { 0.00, {-0.065, 0.065} }, { 0.14, {-0.04, 0.10} }, { 0.28, {-0.10, 0.04} }, { 0.42, {-0.06, 0.06} } }
+local rows = { { 0.00, {-0.065, 0.065} }, { 0.14, {-0.055, 0.085} }, { 0.28, {-0.085, 0.055} }, { 0.42, {-0.06, 0.06} } }
 for i, row in ipairs(rows) do
   for j, z in ipairs(row[2]) do
     bodies[#bodies + 1] = { name = string.format("peg %d.%d", i, j), kind = "static", shape = peg, at = {row[1], 0, z}, friction = p.friction, colour = "#5d7f9a" }

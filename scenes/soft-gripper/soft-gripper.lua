@@ -1,9 +1,9 @@
 -- Four soft fingers hang from a plate. Cables in their pads curl them around a raptor; the plate goes up, aside and down again. Friction alone
 -- carries the raptor: nothing is attached to it.
 -- paper: 10.3k nodes in all; the edges below scale with `edge`.
-local p = params { edge = size == "paper" and 0.0062 or 0.009, friction = 0.9, pull = 0.028, lift = 0.12, aside = 0.15 }
+local p = params { edge = size == "paper" and 0.0062 or 0.010, friction = 0.9, pull = 0.018, lift = 0.12, aside = 0.15 }
 local rubber = elastic { density = 1000, young = 3e5, poisson = 0.3, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" }
-local plush = elastic { density = 100, young = 5e4, poisson = 0.2, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" }
+local plush = elastic { density = 100, young = 2e5, poisson = 0.2, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" }
 local top = 0.205
 -- close until 0.6 s, lift until 1.2 s, go aside until 1.8 s; smooth at both ends
 local function ramp(t, from, to)
@@ -40,7 +40,7 @@ return scene {
   figure = "Zeng2025 table 3, raptor and gripper",
   minutes = size == "paper" and 5 or 1,
   duration = 2.4, fps = 50, dt_max = 0.01,
-  lg = { iterations = 10, inner = 5 },
+  lg = { iterations = 5, inner = 3 },
   bodies = bodies, cables = cables,
   camera = { eye = {0.36, 0.30, 0.62}, target = {0.06, 0.15, 0}, fov_deg = 36 },
 }

@@ -66,10 +66,10 @@ static const tl_key sph_keys[] = {
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 1), "0.05", "numerical viscosity of the method: share of the difference to the neighbours' mean velocity that a step takes away (XSPH)"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
-    {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.5", "fastest way out for bodies that overlap and liquid that is compressed"},
+    {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
-    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 10 where solids touch, else 2; about 20 for fragile structures"},
+    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 20 where solids touch, else 2"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };
 #undef OBJECT

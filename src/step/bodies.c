@@ -23,10 +23,13 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of rigid bodies");
 }
 
-void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase)
+void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase) { tl_bodies_lap_to(s, &s->spent[phase]); }
+
+void tl_bodies_lap_to(tl_bodies *s, tl_spent *spent)
 {
-    double now = tl_seconds();
-    s->seconds[phase] += now - s->mark;
+    tl_spent now = {tl_seconds(), tl_cpu_seconds()};
+    spent->seconds += now.seconds - s->mark.seconds;
+    spent->cpu += now.cpu - s->mark.cpu;
     s->mark = now;
 }
 
@@ -42,7 +45,7 @@ talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kep
                      .kept = kept,
                      .arena = a,
                      .dt = dt,
-                     .mark = tl_seconds()};
+                     .mark = {tl_seconds(), tl_cpu_seconds()}};
     s->before = TL_TAKE(a, tl_motion, n);
     s->body = TL_TAKE(a, tl_motion, n);
     s->pose = TL_TAKE(a, tl_pose, n);
@@ -380,7 +383,8 @@ static void remember_contacts(const tl_bodies *s)
 void tl_bodies_report(const tl_bodies *s, tl_report *r)
 {
     r->force_balance = NAN;
-    for (int k = 0; k < TL_BODIES_PHASES; k++) r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    for (int k = 0; k < TL_BODIES_PHASES; k++)
+        r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->spent[k].seconds, s->spent[k].cpu};
     r->contacts = s->contacts.count;
     for (int32_t k = 0; k < s->contacts.count; k++) r->touching += s->lam[3 * (int64_t)k] > 0;
     r->penetration = s->penetration > 0 ? s->penetration : 0;

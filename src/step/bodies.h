@@ -24,6 +24,11 @@ typedef enum tl_bodies_phase {
 
 #define TL_BODIES_LOOKS_MAX 3 /* second looks per step */
 
+/* On the wall clock, and of all threads. */
+typedef struct tl_spent {
+    double seconds, cpu;
+} tl_spent;
+
 typedef struct tl_bodies {
     tl_sim *sim;
     const tl_scene *scene;
@@ -51,10 +56,11 @@ typedef struct tl_bodies {
     double *v; /* [6 count] */
     /* stabilise */
     double penetration; /* m */
-    double seconds[TL_BODIES_PHASES], mark;
+    tl_spent spent[TL_BODIES_PHASES], mark;
 } tl_bodies;
 
-void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase); /* seconds since the last lap go to `phase` */
+void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase); /* what was spent since the last lap goes to `phase` */
+void tl_bodies_lap_to(tl_bodies *s, tl_spent *spent);    /* or to a phase of the step's own */
 
 talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kept, double dt, talus_error *err);
 /* v_free = v + dt (gravity, forces); scripted bodies get the velocity that leads exactly to their pose. Functions of time are read here

@@ -18,6 +18,7 @@ typedef struct tl_grid_kept {
     double *density; /* [materials] kg/m^3 */
     double spacing;  /* m, the widest of all fills and emitters */
     int64_t told_escaped;
+    tl_particles spare; /* the next state's; nothing in it between steps */
 } tl_grid_kept;
 
 talus_status tl_grid_begin(tl_sim *sim, talus_error *err);

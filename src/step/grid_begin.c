@@ -109,6 +109,7 @@ void tl_grid_end(tl_sim *sim)
     tl_grid_kept *k = sim->own;
     if (!k) return;
     tl_rigid_end(&k->rigid);
+    tl_particles_free(&k->spare);
     tl_free(k->density);
     tl_free(k);
     sim->own = NULL;

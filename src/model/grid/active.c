@@ -57,15 +57,17 @@ talus_status tl_active_cells(const tl_grid *g, const double *fill, const tl_liqu
     return TALUS_OK;
 }
 
+/* Ids rise with keys; the numbering of `s` need not. */
 int32_t tl_active_recall(const tl_grid *g, const tl_active *s, const tl_grid_state *past, double *p)
 {
     int32_t found = 0;
     int64_t at = 0;
-    for (int32_t i = 0; i < s->count; i++) {
-        int64_t key = (int64_t)tl_grid_key_of(g, s->cell[i]);
+    for (int32_t i = 0; tl_grid_exists(g, i); i++) {
+        if (s->number[i] < 0) continue;
+        int64_t key = (int64_t)tl_grid_key_of(g, i);
         while (at < past->memories && past->memory[at].key < key) at++;
         bool there = at < past->memories && past->memory[at].key == key;
-        p[i] = there ? past->memory[at].pressure : 0;
+        p[s->number[i]] = there ? past->memory[at].pressure : 0;
         found += there;
     }
     return found;
@@ -74,8 +76,8 @@ int32_t tl_active_recall(const tl_grid *g, const tl_active *s, const tl_grid_sta
 void tl_active_remember(const tl_grid *g, const tl_active *s, const double *p, tl_grid_state *to)
 {
     TL_ASSERT(to->memory_room >= s->count);
-#pragma omp parallel for schedule(static) if (s->count > TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < s->count; i++)
-        to->memory[i] = (tl_cell_memory){(int64_t)tl_grid_key_of(g, s->cell[i]), p[i]};
-    to->memories = s->count;
+    int32_t count = 0;
+    for (int32_t i = 0; tl_grid_exists(g, i); i++)
+        if (s->number[i] >= 0) to->memory[count++] = (tl_cell_memory){(int64_t)tl_grid_key_of(g, i), p[s->number[i]]};
+    to->memories = count;
 }

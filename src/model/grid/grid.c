@@ -9,13 +9,14 @@
 #define AXIS_BITS 18
 #define PLACE_BITS 9
 #define BIAS (1 << (AXIS_BITS - 1))
+_Static_assert(TL_GRID_EDGE == 1 << 3, "blocks of whole edges are found by a shift");
 
 static int32_t floor_div(int32_t a, int32_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 static int32_t wrapped(int32_t a, int32_t n) { return a - n * floor_div(a, n); }
 
 tl_grid_frame tl_grid_frame_of(const tl_scene *s)
 {
-    tl_grid_frame f = {.origin = s->grid.origin, .dx = s->grid.cell, .flat_axis = -1};
+    tl_grid_frame f = {.origin = s->grid.origin, .dx = s->grid.cell, .per_dx = 1 / s->grid.cell, .flat_axis = -1};
     for (int k = 0; k < 3; k++) {
         f.count[k] = s->grid.cells[k];
         f.periodic[k] = s->grid.periodic[k];
@@ -49,7 +50,7 @@ uint64_t tl_grid_key(const tl_grid_frame *f, const int32_t cell[3])
 {
     int32_t block[3], place = 0;
     for (int k = 0; k < 3; k++) {
-        block[k] = floor_div(cell[k], f->edge[k]);
+        block[k] = f->edge[k] == TL_GRID_EDGE ? cell[k] >> 3 : floor_div(cell[k], f->edge[k]);
         place += (cell[k] - block[k] * f->edge[k]) * f->stride[k];
     }
     return (uint64_t)block_key(block) << PLACE_BITS | (uint64_t)place;

@@ -29,9 +29,9 @@
 
 /* What does not change in a run. */
 typedef struct tl_grid_frame {
-    tl_vec3 origin; /* lower corner of cell (0, 0, 0) */
-    double dx;
-    int32_t count[3]; /* cells of the domain */
+    tl_vec3 origin;    /* lower corner of cell (0, 0, 0) */
+    double dx, per_dx; /* m, 1/m */
+    int32_t count[3];  /* cells of the domain */
     bool periodic[3];
     int32_t edge[3];   /* cells of a block: 8, along a periodic axis the largest divisor of count up to 8 */
     int32_t stride[3]; /* of a step to the next cell inside of a block */
@@ -81,7 +81,7 @@ static inline bool tl_grid_exists(const tl_grid *g, int32_t cell) { return cell 
 static inline double tl_grid_scaled(const tl_grid_frame *f, double x, int k)
 {
     double origin = k == 0 ? f->origin.x : k == 1 ? f->origin.y : f->origin.z;
-    return (x - origin) / f->dx;
+    return (x - origin) * f->per_dx;
 }
 
 /* Neighbour of a cell one step along an axis, dir = -1 or +1. */

@@ -111,15 +111,35 @@ talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binar
     return TALUS_OK;
 }
 
-talus_status tl_liquid_volume(const tl_grid *g, const tl_liquid *l, const double *solid_cell, tl_arena *a, double *out,
-                              talus_error *err)
+/* Of particles in cells of one block that have no W_L^p, in cells. */
+static double stray_volume(const tl_grid *g, int32_t b, const tl_liquid *l, const double *solid_cell,
+                           const tl_particles *p)
+{
+    double volume[512] = {0}, per_cell = 1 / (g->f.dx * g->f.dx * g->f.dx), sum = 0;
+    for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
+        const double x[3] = {p->particle[i].x.x, p->particle[i].x.y, p->particle[i].x.z};
+        int32_t place = 0;
+        for (int k = 0; k < 3; k++) {
+            int32_t at = (int32_t)floor(tl_grid_scaled(&g->f, x[k], k)) - g->corner[b][k];
+            at = at < 0 ? 0 : at >= g->f.edge[k] ? g->f.edge[k] - 1 : at;
+            place += at * g->f.stride[k];
+        }
+        volume[place] += p->particle[i].volume * per_cell;
+    }
+    for (int32_t i = 0; i < g->f.size; i++)
+        if (!(l->cell[b * g->f.size + i] > 0)) sum += fmin(volume[i], 1 - solid_cell[b * g->f.size + i]);
+    return sum;
+}
+
+talus_status tl_liquid_volume(const tl_grid *g, const tl_liquid *l, const double *solid_cell, const tl_particles *p,
+                              tl_arena *a, double *out, talus_error *err)
 {
     size_t mark = tl_arena_mark(a);
     double *part = TL_TAKE(a, double, g->blocks);
     if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks");
 #pragma omp parallel for schedule(static) if (g->blocks > 64)
     for (int32_t b = 0; b < g->blocks; b++) {
-        part[b] = 0;
+        part[b] = stray_volume(g, b, l, solid_cell, p);
         for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) part[b] += l->cell[i] * (1 - solid_cell[i]);
     }
     *out = tl_sum(g->blocks, part) * g->f.dx * g->f.dx * g->f.dx;

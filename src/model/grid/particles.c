@@ -48,14 +48,6 @@ static uint64_t pack(const packing *k, uint64_t key)
            place;
 }
 
-static uint64_t unpack(const packing *k, uint64_t packed)
-{
-    uint64_t block = packed / k->size, row = block / k->nz;
-    const int32_t b[3] = {k->lo[0] + (int32_t)(row / k->ny), k->lo[1] + (int32_t)(row % k->ny),
-                          k->lo[2] + (int32_t)(block % k->nz)};
-    return tl_grid_block_key(b, packed % k->size);
-}
-
 #define LOST UINT64_MAX
 
 /* Keys of all particles, and the box of their blocks. */
@@ -90,20 +82,21 @@ talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *wa
 {
     int64_t n = p->count;
     size_t mark = tl_arena_mark(a);
-    uint64_t *spare = TL_TAKE(a, uint64_t, n);
+    uint64_t *raw = TL_TAKE(a, uint64_t, n), *spare = TL_TAKE(a, uint64_t, n);
     int32_t *spare_order = TL_TAKE(a, int32_t, n);
-    if (!spare || !spare_order) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
-    packing k = find_keys(f, walls, p, key);
+    if (!raw || !spare || !spare_order)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
+    packing k = find_keys(f, walls, p, raw);
     uint64_t end = k.nx * k.ny * k.nz * k.size; /* of those that are lost */
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < n; i++) {
-        key[i] = key[i] == LOST ? end : pack(&k, key[i]);
+        key[i] = raw[i] == LOST ? end : pack(&k, raw[i]);
         order[i] = (int32_t)i;
     }
     tl_radix_sort(n, key, order, spare, spare_order);
     for (*kept = n; *kept > 0 && key[*kept - 1] == end;) --*kept;
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < *kept; i++) key[i] = unpack(&k, key[i]);
+    for (int64_t i = 0; i < *kept; i++) key[i] = raw[order[i]];
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

@@ -37,6 +37,11 @@ typedef struct tl_advected {
 tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
                                 const float *solid_phi, double travel, double gap, double dt, tl_particles *p);
 
+/* Both in one pass over the particles: tl_grid_to_particles from u, then tl_particles_advect through `by`. */
+tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
+                               const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
+                               tl_particles *p);
+
 /* Put a particle `gap` outside of whatever solid is nearest, again while that puts it into another; its velocity loses what points into
  * it. False: it was outside. `deepest` grows to how far it had to go. block: as in tl_solids_distance. */
 bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_particle *p, double *deepest);
