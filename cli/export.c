@@ -15,7 +15,7 @@ static void print_help(const cli_option *options)
     printf(
         "Usage: talus export RUN [options]\n\n"
         "Writes the surfaces of all bodies at their places, one file per frame (bodies-0001.ply, ...), for other\n"
-        "programs. ply: velocities at vertices, body index at faces; obj: an object per body, named; vtk: .vtp with\n"
+        "programs. ply: velocities and ids at vertices, body index at faces; obj: an object per body, named; vtk: .vtp with\n"
         "velocities and body index. Prints the folder.\n\n");
     cli_print_options(options);
     printf("\nExamples:\n"

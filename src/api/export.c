@@ -39,6 +39,17 @@ static talus_status find_centres(const tl_scene *s, tl_vec3 *centre, talus_error
     return TALUS_OK;
 }
 
+/* Surface nodes of each body, counted from 0; others -1. */
+static void rank_nodes(const tl_lg *lg, int32_t *rank)
+{
+    for (int32_t i = 0; i < lg->nodes; i++) rank[i] = -1;
+    for (int32_t t = 0; t < lg->surface_triangles; t++)
+        for (int c = 0; c < 3; c++) rank[lg->surface[t][c]] = 0;
+    for (int b = 0; b < lg->bodies; b++)
+        for (int32_t i = lg->body[b].node, next = 0; i < lg->body[b].node + lg->body[b].nodes; i++)
+            if (rank[i] == 0) rank[i] = next++;
+}
+
 static talus_status export_frames(tl_run_folder *f, const tl_body_format *format, const tl_body_scene *s, int only,
                                   const char *output, talus_error *err)
 {
@@ -50,6 +61,7 @@ static talus_status export_frames(tl_run_folder *f, const tl_body_format *format
         if (only >= 0 && number != only) continue;
         any = true;
         TL_TRY(tl_body_table_read(f->table, i, &t, f->rows, err));
+        TL_TRY(tl_run_folder_nodes(f, number, err));
         tl_frame_path(path, sizeof path, output, "bodies", number, format->ending);
         TL_TRY(format->write(path, s, t, f->rows, err));
     }
@@ -67,16 +79,19 @@ talus_status talus_export(const char *folder, const char *format, int frame, con
     TL_TRY(find_format(format, &how, err));
     TL_TRY(tl_run_folder_open(&f, folder, scene, err));
     tl_vec3 *centre = TL_NEW(tl_vec3, f.scene->body_count + 1);
-    talus_status status = centre ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to export %s", folder);
+    int32_t *rank = TL_NEW(int32_t, f.lg.nodes + 1);
+    talus_status status = centre && rank ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to export %s", folder);
     if (status == TALUS_OK) status = find_centres(f.scene, centre, err);
     if (status == TALUS_OK) status = tl_body_meshes_create(&meshes, f.scene, err);
     if (status == TALUS_OK) status = tl_make_folder(output, err);
     if (status == TALUS_OK) {
-        tl_body_scene s = {f.scene, &meshes, centre};
+        tl_body_scene s = {f.scene, &meshes, centre, &f.lg, f.q, f.v, rank};
+        rank_nodes(&f.lg, rank);
         status = export_frames(&f, how, &s, frame, output, err);
     }
     tl_body_meshes_free(&meshes);
     tl_free(centre);
+    tl_free(rank);
     tl_run_folder_close(&f);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "render/png.h"
 #include "render/render.h"
 #include "render/scene_picture.h"
+#include "run/softs.h"
 
 #define ABOUT 100 /* pictures when nobody says how many */
 #define SHEET 12  /* pictures on the contact sheet */
@@ -20,6 +21,7 @@ typedef struct job {
     const talus_render_options *o;
     tl_render_options r;
     tl_pose *poses;
+    tl_softs softs;
     int64_t *chosen; /* [count] indices of frames in the table */
     int64_t count, done;
     char images[1200];
@@ -71,6 +73,11 @@ static talus_status begin_picture(job *j, tl_picture *p, talus_error *err)
     TL_TRY(read_frame(j, j->chosen[0], &t, err));
     tl_scene_picture_options o = {
         .width = j->r.width, .height = j->r.height, .view = j->o->view, .poses = j->poses, .frame = &frame};
+    if (j->run.lg.nodes) {
+        TL_TRY(tl_softs_create(&j->softs, j->run.scene, &j->run.lg, err));
+        o.softs = j->softs.count;
+        o.soft = j->softs.soft;
+    }
     return tl_picture_of_scene(p, j->run.scene, &o, err);
 }
 
@@ -101,7 +108,10 @@ static talus_status draw_frame(job *j, tl_picture *p, tl_mp4 *film, talus_error 
     double t = 0;
     int64_t number = tl_body_table_frame(j->run.table, j->chosen[j->done]);
     TL_TRY(read_frame(j, j->chosen[j->done], &t, err));
+    TL_TRY(tl_run_folder_nodes(&j->run, number, err));
+    if (j->softs.count) tl_softs_pose(&j->softs, j->run.q);
     tl_picture_pose_bodies(p, j->run.scene, j->poses);
+    tl_picture_pose_softs(p, j->softs.count, j->softs.soft);
     snprintf(p->caption, sizeof p->caption, "%.3f s", t);
     snprintf(number_text, sizeof number_text, "%lld", (long long)number);
     tl_frame_path(path, sizeof path, j->images, "frame", number, "png");
@@ -192,6 +202,7 @@ talus_status talus_render_run(const char *folder, int every, int only, const tal
     for (int i = 0; i < SHEET; i++) tl_image_free(&j->sheet[i]);
     tl_free(j->chosen);
     tl_free(j->poses);
+    tl_softs_free(&j->softs);
     tl_run_folder_close(&j->run);
     tl_free(j);
     return status;

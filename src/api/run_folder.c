@@ -8,6 +8,8 @@
 
 #include "api/scene.h"
 #include "base/alloc.h"
+#include "io/vtk.h"
+#include "io/vtk_lg.h"
 
 static talus_status load_scene(tl_run_folder *f, const char *folder, const tl_run_record *r,
                                const talus_scene_options *where, talus_error *err)
@@ -28,6 +30,25 @@ static talus_status load_scene(tl_run_folder *f, const char *folder, const tl_ru
     return TALUS_OK;
 }
 
+/* Meshing is the same on every run of a build, so nodes have the numbers that the run gave them. */
+static talus_status mesh_elastic(tl_run_folder *f, talus_error *err)
+{
+    if (f->scene->engine != TL_ENGINE_LG) return TALUS_OK;
+    TL_TRY(tl_lg_from_scene(&f->lg, f->scene, NULL, err));
+    f->q = TL_NEW(double, 3 * (int64_t)f->lg.nodes + 1);
+    f->v = TL_NEW(double, 3 * (int64_t)f->lg.nodes + 1);
+    return f->q && f->v ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic nodes", f->lg.nodes);
+}
+
+talus_status tl_run_folder_nodes(tl_run_folder *f, int64_t frame, talus_error *err)
+{
+    char path[1200], frames[1120];
+    if (f->lg.nodes == 0) return TALUS_OK;
+    snprintf(frames, sizeof frames, "%s/frames", f->folder);
+    tl_frame_path(path, sizeof path, frames, "nodes", frame, "vtp");
+    return tl_vtk_nodes_read(path, f->lg.nodes, f->q, f->v, err);
+}
+
 static talus_status open_all(tl_run_folder *f, const char *folder, const tl_run_record *r,
                              const talus_scene_options *where, talus_error *err)
 {
@@ -38,7 +59,8 @@ static talus_status open_all(tl_run_folder *f, const char *folder, const tl_run_
     snprintf(path, sizeof path, "%s/bodies.csv", folder);
     TL_TRY(tl_body_table_open(&f->table, path, f->scene->body_count, err));
     if (tl_body_table_frames(f->table) == 0) return TL_FAIL(err, TALUS_BAD_INPUT, "%s has no frame yet", folder);
-    return TALUS_OK;
+    snprintf(f->folder, sizeof f->folder, "%s", folder);
+    return mesh_elastic(f, err);
 }
 
 talus_status tl_run_folder_open(tl_run_folder *out, const char *folder, const talus_scene_options *where,
@@ -60,6 +82,9 @@ void tl_run_folder_close(tl_run_folder *f)
 {
     tl_body_table_close(f->table);
     tl_free(f->rows);
+    tl_lg_free(&f->lg);
+    tl_free(f->q);
+    tl_free(f->v);
     tl_scene_free(f->scene);
     *f = (tl_run_folder){0};
 }

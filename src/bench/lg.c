@@ -129,6 +129,122 @@ static talus_status time_case(const talus_bench_options *o, const lg_case *c, tl
     return status;
 }
 
+/* ---- memory of the inverse factor ---- */
+
+static talus_status size_case(const lg_case *c, tl_table *t, talus_error *err)
+{
+    tl_scene *scene;
+    tl_sim *sim;
+    tl_lg_solver *s = NULL;
+    TL_TRY(open_case(c, "iterations = 5", &scene, &sim, err));
+    talus_status status = tl_lg_solver_create(&s, &sim->lg, TL_LG_INVERSE, TL_LG_FLOAT | TL_LG_DOUBLE, err);
+    double begin = tl_seconds();
+    if (status == TALUS_OK) status = tl_lg_solver_update(s, DT, err);
+    if (status == TALUS_OK) {
+        tl_lg_solver_info about = tl_lg_solver_about(s);
+        double values = (double)about.stored_S / 1048576, indices = (double)about.bytes / 1048576 - 12 * values,
+               n = 3.0 * sim->lg.nodes;
+        tl_table_cell(t, "%s", c->name);
+        tl_table_cell(t, "%s", c->bending ? c->bending : "-");
+        tl_table_cell(t, "%d", sim->lg.nodes);
+        tl_table_cell(t, "%.3f", 1e-6 * (double)about.nonzeros_L);
+        tl_table_cell(t, "%.3f", 1e-6 * (double)about.nonzeros_S);
+        tl_table_cell(t, "%.2f", 8 * values + indices);
+        tl_table_cell(t, "%.2f", 4 * values + indices);
+        tl_table_cell(t, "%.2f", c->paper_S);
+        tl_table_cell(t, "%.1f", 8 * n * (n + 1) / 2 / 1048576);
+        tl_table_cell(t, "%.2f", tl_seconds() - begin);
+        tl_table_send(t, TALUS_ROW_DATA);
+    }
+    tl_lg_solver_free(s);
+    tl_sim_free(sim);
+    tl_scene_free(scene);
+    return status;
+}
+
+/* ---- convergence ---- */
+
+/* What a step makes least: inertia and elastic energy, J. */
+static double step_energy(const tl_sim *sim, const tl_state *start)
+{
+    double inertia = 0, h = tl_lg_round_step(DT);
+    for (int64_t i = 0; i < 3 * (int64_t)sim->lg.nodes; i++) {
+        double d = (sim->state.lg.q[i] - start->lg.q[i]) / h - start->lg.v[i];
+        inertia += 0.5 * sim->lg.mass[i / 3] * d * d;
+    }
+    return inertia + sim->report.elastic;
+}
+
+static talus_status energy_after(tl_scene *scene, tl_sim *sim, const tl_state *start, int rounds, double *energy,
+                                 talus_error *err)
+{
+    scene->lg.iterations = rounds;
+    TL_TRY(tl_state_copy(&sim->state, start, err));
+    TL_TRY(tl_sim_step(sim, DT, INFINITY, err));
+    *energy = step_energy(sim, start);
+    return TALUS_OK;
+}
+
+#define LEAST_ROUNDS 3000
+
+/* One line: error of the step energy after so many rounds, of that at the start. All begin with the state after 20 frames of the same
+ * bar; `least` is found by the first line. */
+static talus_status curve(const lg_case *c, const char *name, const char *lg, double *least, tl_table *t,
+                          talus_error *err)
+{
+    static const int rounds[] = {1, 2, 5, 10, 20, 50, 100};
+    tl_scene *scene;
+    tl_sim *sim;
+    tl_state start = {0};
+    double first = 0, now = 0;
+    TL_TRY(open_case(c, "iterations = 20, precision = 'double'", &scene, &sim, err));
+    talus_status status = TALUS_OK;
+    for (int k = 0; k < 20 && status == TALUS_OK; k++) status = tl_sim_step(sim, DT, INFINITY, err);
+    if (status == TALUS_OK) status = tl_state_copy(&start, &sim->state, err);
+    if (status == TALUS_OK && !isfinite(*least)) status = energy_after(scene, sim, &start, LEAST_ROUNDS, least, err);
+    tl_sim_free(sim);
+    tl_scene_free(scene);
+    if (status == TALUS_OK) status = open_case(c, lg, &scene, &sim, err);
+    if (status != TALUS_OK) {
+        tl_state_free(&start);
+        return status;
+    }
+    tl_table_cell(t, "%s", name);
+    tl_table_cell(t, "%s", c->model);
+    status = energy_after(scene, sim, &start, 0, &first, err);
+    for (size_t k = 0; k < sizeof rounds / sizeof *rounds && status == TALUS_OK; k++) {
+        status = energy_after(scene, sim, &start, rounds[k], &now, err);
+        tl_table_cell(t, "%.1e", (now - *least) / (first - *least));
+    }
+    if (status == TALUS_OK) tl_table_send(t, TALUS_ROW_DATA);
+    tl_state_free(&start);
+    tl_sim_free(sim);
+    tl_scene_free(scene);
+    return status;
+}
+
+static talus_status run_curves(tl_table *t, talus_error *err)
+{
+    static const lg_case bars[] = {{"bar", 12, 6, 6, "arap", NULL, 0, 0, 0},
+                                   {"bar", 12, 6, 6, "neo_hookean", NULL, 0, 0, 0}};
+    static const char *const header[] = {"global step", "material", "1", "2", "5", "10", "20", "50", "100", NULL};
+    tl_table_line(
+        t, TALUS_ROW_NOTE,
+        "error of the step energy after so many rounds: bar of 12x6x6 cells, 1e9 Pa, ends turning by 1 rad/s");
+    tl_table_header(t, header);
+    for (int k = 0; k < 2 && !t->stopped; k++) {
+        double least = NAN;
+        TL_TRY(curve(&bars[k], "factor, double", "iterations = 5, precision = 'double'", &least, t, err));
+        TL_TRY(curve(&bars[k], "factor, float", "iterations = 5", &least, t, err));
+        TL_TRY(curve(&bars[k], "inverse, float", "iterations = 5, global_step = 'inverse'", &least, t, err));
+        TL_TRY(curve(&bars[k], "quasi-Newton", "iterations = 5, local_step = 'newton'", &least, t, err));
+        TL_TRY(curve(&bars[k], "jacobi", "iterations = 5, global_step = 'jacobi'", &least, t, err));
+        TL_TRY(curve(&bars[k], "jacobi, Chebyshev 0.99", "iterations = 5, global_step = 'jacobi', chebyshev = 0.99",
+                     &least, t, err));
+    }
+    return TALUS_OK;
+}
+
 static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *err)
 {
     static const char *const times[] = {"case",   "material", "nodes",  "ms per frame", "cpu ms",    "predict",
@@ -138,7 +254,15 @@ static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *
                   tl_threads());
     tl_table_header(t, times);
     for (size_t k = 0; k < sizeof cases / sizeof *cases && !t->stopped; k++) TL_TRY(time_case(o, &cases[k], t, err));
-    return TALUS_OK;
+    static const char *const memory[] = {"case",      "bending",      "nodes",       "nnz L, M",
+                                         "nnz S, M",  "S double MiB", "S float MiB", "paper S MiB",
+                                         "dense MiB", "s to make",    NULL};
+    tl_table_line(t, TALUS_ROW_NOTE,
+                  "memory of the inverse factor; dense: lower triangle of the expanded inverse, as in the paper");
+    tl_table_header(t, memory);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases && !t->stopped; k++)
+        if (cases[k].paper_S > 0) TL_TRY(size_case(&cases[k], t, err));
+    return run_curves(t, err);
 }
 
 const tl_bench tl_bench_lg = {"lg", "elastic bodies: time by phase, memory of the inverse factor, convergence", run};

@@ -8,18 +8,24 @@
 #include "base/replace.h"
 #include "base/text.h"
 
-static const tl_trimesh *mesh_of(const tl_body_scene *s, int body)
-{
-    return s->mesh->of_body[body] >= 0 ? &s->mesh->mesh[s->mesh->of_body[body]] : NULL;
-}
+/* What is written of a body: a mesh that follows its pose, or the surface of an elastic one, which is where it is. */
+typedef struct piece {
+    int32_t vertices, triangles;
+    const tl_trimesh *mesh; /* NULL: elastic */
+    const tl_lg_body *soft; /* NULL: a mesh */
+} piece;
 
-static void count(const tl_body_scene *s, int64_t *points, int64_t *triangles)
+static piece piece_of(const tl_body_scene *s, int body)
 {
-    *points = *triangles = 0;
-    for (int i = 0; i < s->scene->body_count; i++) {
-        const tl_trimesh *m = mesh_of(s, i);
-        if (m) *points += m->vertices, *triangles += m->triangles;
+    for (int b = 0; s->lg && b < s->lg->bodies; b++) {
+        const tl_lg_body *soft = &s->lg->body[b];
+        if (soft->body != body) continue;
+        int32_t vertices = 0;
+        for (int32_t i = soft->node; i < soft->node + soft->nodes; i++) vertices += s->rank[i] >= 0;
+        return (piece){vertices, soft->triangles, NULL, soft};
     }
+    const tl_trimesh *m = s->mesh->of_body[body] >= 0 ? &s->mesh->mesh[s->mesh->of_body[body]] : NULL;
+    return m ? (piece){m->vertices, m->triangles, m, NULL} : (piece){0, 0, NULL, NULL};
 }
 
 /* Of the origin of the shape's frame. */
@@ -29,55 +35,80 @@ static tl_vec3 frame_velocity(const tl_body_scene *s, const tl_body_row *row, in
     return tl_vec3_sub(row->velocity, tl_vec3_cross(row->spin, arm));
 }
 
+/* Calls `put` for each vertex of a body, in the order that triangles count them. */
+static void each_vertex(FILE *f, const tl_body_scene *s, const tl_body_row *rows, int body,
+                        void (*put)(FILE *f, tl_vec3 at, tl_vec3 v, int32_t id))
+{
+    piece p = piece_of(s, body);
+    for (int32_t i = p.soft ? p.soft->node : 0; p.soft && i < p.soft->node + p.soft->nodes; i++)
+        if (s->rank[i] >= 0) put(f, tl_vec3_load(s->q + 3 * (int64_t)i), tl_vec3_load(s->v + 3 * (int64_t)i), i);
+    if (!p.mesh) return;
+    tl_vec3 v = frame_velocity(s, &rows[body], body);
+    for (int32_t k = 0; k < p.vertices; k++) {
+        tl_vec3 at = tl_pose_apply(&rows[body].pose, p.mesh->vertex[k]);
+        put(f, at, tl_vec3_add(v, tl_vec3_cross(rows[body].spin, tl_vec3_sub(at, rows[body].pose.at))), k);
+    }
+}
+
+static void triangle_of(const tl_body_scene *s, const piece *p, int32_t k, int32_t out[3])
+{
+    for (int c = 0; c < 3; c++)
+        out[c] = p->soft ? s->rank[s->lg->surface[p->soft->triangle + k][c]] : p->mesh->triangle[k][c];
+}
+
 /* ---- ply ---- */
 
-static void ply_vertices(FILE *f, const tl_body_scene *s, const tl_body_row *rows)
+static void ply_vertex(FILE *f, tl_vec3 at, tl_vec3 v, int32_t id)
 {
-    for (int i = 0; i < s->scene->body_count; i++) {
-        const tl_trimesh *m = mesh_of(s, i);
-        tl_vec3 v = frame_velocity(s, &rows[i], i);
-        for (int32_t k = 0; m && k < m->vertices; k++) {
-            tl_vec3 p = tl_pose_apply(&rows[i].pose, m->vertex[k]);
-            tl_vec3 u = tl_vec3_add(v, tl_vec3_cross(rows[i].spin, tl_vec3_sub(p, rows[i].pose.at)));
-            double at[3] = {p.x, p.y, p.z};
-            float speed[3] = {(float)u.x, (float)u.y, (float)u.z};
-            fwrite(at, sizeof at, 1, f);
-            fwrite(speed, sizeof speed, 1, f);
-        }
-    }
+    double place[3] = {at.x, at.y, at.z};
+    float speed[3] = {(float)v.x, (float)v.y, (float)v.z};
+    fwrite(place, sizeof place, 1, f);
+    fwrite(speed, sizeof speed, 1, f);
+    fwrite(&id, sizeof id, 1, f);
 }
 
 static void ply_faces(FILE *f, const tl_body_scene *s)
 {
     int32_t first = 0;
     for (int32_t i = 0; i < s->scene->body_count; i++) {
-        const tl_trimesh *m = mesh_of(s, i);
-        for (int32_t k = 0; m && k < m->triangles; k++) {
+        piece p = piece_of(s, i);
+        for (int32_t k = 0; k < p.triangles; k++) {
             unsigned char three = 3;
-            int32_t face[4] = {first + m->triangle[k][0], first + m->triangle[k][1], first + m->triangle[k][2], i};
+            int32_t face[4] = {0, 0, 0, i};
+            triangle_of(s, &p, k, face);
+            for (int c = 0; c < 3; c++) face[c] += first;
             fwrite(&three, 1, 1, f);
             fwrite(face, sizeof face, 1, f);
         }
-        if (m) first += m->vertices;
+        first += p.vertices;
     }
 }
 
 /* Numbers as they lie in memory: little endian, like every machine that talus runs on. */
 static void write_ply(FILE *f, const tl_body_scene *s, double t, const tl_body_row *rows)
 {
-    int64_t points, triangles;
-    count(s, &points, &triangles);
+    int64_t points = 0, triangles = 0;
+    for (int i = 0; i < s->scene->body_count; i++) {
+        piece p = piece_of(s, i);
+        points += p.vertices, triangles += p.triangles;
+    }
     fprintf(f,
             "ply\nformat binary_little_endian 1.0\ncomment talus, t = %.9g s, metres\nelement vertex %lld\n"
             "property double x\nproperty double y\nproperty double z\nproperty float vx\nproperty float vy\n"
-            "property float vz\nelement face %lld\nproperty list uchar int vertex_indices\nproperty int body\n"
-            "end_header\n",
+            "property float vz\nproperty int id\nelement face %lld\nproperty list uchar int vertex_indices\n"
+            "property int body\nend_header\n",
             t, (long long)points, (long long)triangles);
-    ply_vertices(f, s, rows);
+    for (int i = 0; i < s->scene->body_count; i++) each_vertex(f, s, rows, i, ply_vertex);
     ply_faces(f, s);
 }
 
 /* ---- obj ---- */
+
+static void obj_vertex(FILE *f, tl_vec3 at, tl_vec3 v, int32_t id)
+{
+    (void)v, (void)id;
+    fprintf(f, "v %.17g %.17g %.17g\n", at.x, at.y, at.z);
+}
 
 /* Names of objects end at a blank in most readers. */
 static void put_name(FILE *f, const char *name)
@@ -90,18 +121,18 @@ static void write_obj(FILE *f, const tl_body_scene *s, double t, const tl_body_r
     int32_t first = 1;
     fprintf(f, "# talus, t = %.9g s, metres\n", t);
     for (int i = 0; i < s->scene->body_count; i++) {
-        const tl_trimesh *m = mesh_of(s, i);
-        if (!m) continue;
+        piece p = piece_of(s, i);
+        if (!p.triangles) continue;
         fputs("o ", f);
         put_name(f, s->scene->bodies[i].name);
         fputc('\n', f);
-        for (int32_t k = 0; k < m->vertices; k++) {
-            tl_vec3 p = tl_pose_apply(&rows[i].pose, m->vertex[k]);
-            fprintf(f, "v %.17g %.17g %.17g\n", p.x, p.y, p.z);
+        each_vertex(f, s, rows, i, obj_vertex);
+        for (int32_t k = 0; k < p.triangles; k++) {
+            int32_t face[3];
+            triangle_of(s, &p, k, face);
+            fprintf(f, "f %d %d %d\n", first + face[0], first + face[1], first + face[2]);
         }
-        for (int32_t k = 0; k < m->triangles; k++)
-            fprintf(f, "f %d %d %d\n", first + m->triangle[k][0], first + m->triangle[k][1], first + m->triangle[k][2]);
-        first += m->vertices;
+        first += p.vertices;
     }
 }
 

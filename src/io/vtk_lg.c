@@ -1,34 +1,86 @@
 #include "io/vtk_lg.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/alloc.h"
 #include "io/vtk.h"
 
 talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *lg, const tl_state *s, talus_error *err)
 {
     int32_t *body = TL_NEW(int32_t, lg->surface_triangles + 1);
+    int32_t *id = TL_NEW(int32_t, lg->nodes + 1), *owner = TL_NEW(int32_t, lg->nodes + 1);
     const char **name = TL_NEW(const char *, scene->body_count + 1);
     talus_status status = TALUS_OK;
-    if (!body || !name)
+    if (!body || !id || !owner || !name)
         status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %d triangles", lg->surface_triangles);
     if (status == TALUS_OK) {
         for (int i = 0; i < scene->body_count; i++) name[i] = scene->bodies[i].name;
         for (int b = 0; b < lg->bodies; b++)
             for (int32_t t = 0; t < lg->body[b].triangles; t++) body[lg->body[b].triangle + t] = lg->body[b].body;
+        for (int32_t i = 0; i < lg->nodes; i++) id[i] = i, owner[i] = lg->body[lg->owner[i]].body;
         tl_vtk_poly p = {.t = s->t,
                          .points = s->lg.nodes,
                          .type = TL_NUMBER_F64,
                          .at = s->lg.q,
                          .triangles = lg->surface_triangles,
                          .triangle = (const int32_t(*)[3])lg->surface,
-                         .point_arrays = 1,
+                         .point_arrays = 3,
                          .cell_arrays = 1,
-                         .point = {{"velocity", TL_NUMBER_F64, 3, s->lg.v}},
+                         .point = {{"velocity", TL_NUMBER_F64, 3, s->lg.v},
+                                   {"id", TL_NUMBER_I32, 1, id},
+                                   {"body", TL_NUMBER_I32, 1, owner}},
                          .cell = {{"body", TL_NUMBER_I32, 1, body}},
                          .names = scene->body_count,
                          .name = name};
         status = tl_vtk_write(path, &p, err);
     }
     tl_free(body);
+    tl_free(id);
+    tl_free(owner);
     tl_free(name);
+    return status;
+}
+
+/* ---- reading what was written above ---- */
+
+#define HEADER 8192 /* bytes: the text before the numbers is below 3000, names of bodies are among the numbers */
+
+/* Three doubles per node from the appended block of the array of this name. */
+static bool read_block(FILE *f, const char *header, long data, const char *name, int32_t nodes, double *out)
+{
+    char key[128];
+    uint64_t offset, bytes;
+    snprintf(key, sizeof key, "Name=\"%s\" NumberOfComponents=\"3\" format=\"appended\" offset=\"", name);
+    const char *at = strstr(header, key);
+    return at && sscanf(at + strlen(key), "%" SCNu64, &offset) == 1 && fseek(f, data + (long)offset, SEEK_SET) == 0 &&
+           fread(&bytes, sizeof bytes, 1, f) == 1 && bytes == 24 * (uint64_t)nodes &&
+           fread(out, 24, (size_t)nodes, f) == (size_t)nodes;
+}
+
+talus_status tl_vtk_nodes_read(const char *path, int32_t nodes, double *q, double *v, talus_error *err)
+{
+    static const char begin[] = "<AppendedData encoding=\"raw\">\n_";
+    FILE *f = fopen(path, "rb");
+    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, strerror(errno));
+    char *header = tl_alloc(HEADER + 1);
+    size_t n = header ? fread(header, 1, HEADER, f) : 0;
+    talus_status status = TALUS_OK;
+    if (!header) {
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to read %.300s", path);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            if (!header[i]) header[i] = ' '; /* numbers behind the text */
+        header[n] = 0;
+        const char *data = strstr(header, begin);
+        long start = data ? (long)(data - header + (ptrdiff_t)strlen(begin)) : 0;
+        if (!data || !read_block(f, header, start, "points", nodes, q) ||
+            (v && !read_block(f, header, start, "velocity", nodes, v)))
+            status = TL_FAIL(err, TALUS_BAD_INPUT, "%.300s does not hold the %d nodes of this scene", path, nodes);
+    }
+    tl_free(header);
+    fclose(f);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Elastic bodies as a VTK file: all nodes as points with `velocity`, surfaces of solids and cloth as triangles with `body` (index in the scene; `names` in
- * the field data). */
+/* Elastic bodies as a VTK file: all nodes as points with `velocity`, `id` (their number, the same in every frame) and `body`, surfaces of solids and cloth as
+ * triangles with `body` (index in the scene; `names` in the field data). */
 #ifndef TL_IO_VTK_LG_H
 #define TL_IO_VTK_LG_H
 
@@ -8,5 +8,8 @@
 
 talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *lg, const tl_state *s,
                           talus_error *err);
+
+/* Positions and velocities back from such a file of as many nodes. q, v [nodes][3]; v may be NULL. */
+talus_status tl_vtk_nodes_read(const char *path, int32_t nodes, double *q, double *v, talus_error *err);
 
 #endif

@@ -67,6 +67,7 @@ static tl_picture_mesh mesh_room(int32_t vertices, int32_t triangles, bool norma
 {
     tl_picture_mesh m = {.vertices = vertices,
                          .triangles = triangles,
+                         .owner = -1,
                          .vertex = TL_NEW(tl_vec3, vertices),
                          .triangle = tl_alloc(sizeof(int32_t[3]) * (size_t)triangles)};
     if (normals) m.normal = TL_NEW(tl_vec3, vertices);

@@ -34,6 +34,7 @@ typedef struct tl_picture_mesh {
     tl_vec3 *vertex;
     tl_vec3 *normal; /* per vertex, unit; NULL: flat triangles */
     int32_t (*triangle)[3];
+    int32_t owner; /* whatever the maker knows it by; -1: nothing */
     int paints;
     tl_picture_paint paint[TL_PAINTS_MAX]; /* later ones lie over earlier ones */
 } tl_picture_mesh;

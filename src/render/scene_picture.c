@@ -413,15 +413,42 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_p
     return TALUS_OK;
 }
 
-#define SOFT_CREASE 40 /* degrees: edges of a deformed surface that stay sharp */
+static talus_status paint_soft(tl_picture *p, int mesh, const tl_scene *s, const tl_paint *paint,
+                               const tl_scene_soft *f, double slack, talus_error *err)
+{
+    float *d = TL_NEW(float, f->vertices);
+    if (!d) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to paint %d vertices", f->vertices);
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < f->vertices; i++)
+        d[i] = paint->region < 0 ? -1 : (float)(tl_shape_distance(s->shapes, paint->region, f->rest[i]) - slack);
+    talus_status status = tl_picture_add_paint(p, mesh, d, linear(paint->colour), roughness_of(paint->gloss), err);
+    tl_free(d);
+    return status;
+}
 
 static talus_status add_soft(tl_picture *p, const tl_scene *s, const tl_scene_soft *f, talus_error *err)
 {
-    if (!(s->bodies[f->body].opacity > 0)) return TALUS_OK;
-    tl_trimesh m = {f->vertices, f->triangles, (tl_vec3 *)(uintptr_t)f->at, (int32_t(*)[3])(uintptr_t)f->triangle};
-    int mesh = tl_picture_add_mesh(p, &m, SOFT_CREASE, err);
+    const tl_body *b = &s->bodies[f->body];
+    bool own_colour = !is_plain(b->colour);
+    double slack = slack_of(tl_shape_bounds(s->shapes, b->shape));
+    if (!(b->opacity > 0)) return TALUS_OK;
+    int mesh = tl_picture_add_triangles(p, f->vertices, f->at, f->normal, f->triangles, f->triangle, err);
     if (mesh < 0) return err->status;
+    p->mesh[mesh].owner = f->body;
+    for (int j = 0; j < s->paint_count; j++)
+        if (s->paints[j].node == b->shape && !(own_colour && s->paints[j].region < 0))
+            TL_TRY(paint_soft(p, mesh, s, &s->paints[j], f, slack, err));
     return tl_picture_add_instance(p, mesh, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look_of_body(s, f->body), err);
+}
+
+void tl_picture_pose_softs(tl_picture *p, int softs, const tl_scene_soft *soft)
+{
+    for (int m = 0; m < p->meshes; m++)
+        for (int k = 0; k < softs; k++) {
+            if (p->mesh[m].owner != soft[k].body) continue;
+            memcpy(p->mesh[m].vertex, soft[k].at, sizeof *soft[k].at * (size_t)soft[k].vertices);
+            memcpy(p->mesh[m].normal, soft[k].normal, sizeof *soft[k].normal * (size_t)soft[k].vertices);
+        }
 }
 
 static const tl_scene_soft *soft_of(const tl_scene_picture_options *o, int body)

@@ -26,7 +26,8 @@ typedef struct tl_scene_cloud {
 typedef struct tl_scene_soft {
     int body;
     int32_t vertices, triangles;
-    const tl_vec3 *at;
+    const tl_vec3 *at, *normal;
+    const tl_vec3 *rest; /* where vertices are in the body's frame when nothing is bent: paint is found there */
     const int32_t (*triangle)[3];
 } tl_scene_soft;
 
@@ -54,6 +55,8 @@ void tl_picture_pose_bodies(tl_picture *p, const tl_scene *s, const tl_pose *pos
 /* Other particles instead of those that are there. */
 talus_status tl_picture_set_clouds(tl_picture *p, const tl_scene *s, int clouds, const tl_scene_cloud *cloud,
                                    talus_error *err);
+/* The same elastic bodies in another state: vertices and normals, nothing else. */
+void tl_picture_pose_softs(tl_picture *p, int softs, const tl_scene_soft *soft);
 /* Adds a state's bodies to what a film must frame, by the rule of the automatic camera. Begin with lo > hi. */
 void tl_scene_frame_add(tl_box3 *frame, const tl_scene *s, const tl_pose *poses);
 

@@ -8,56 +8,30 @@
 #include "render/render.h"
 #include "render/scene_picture.h"
 #include "run/clouds.h"
+#include "run/softs.h"
 #include "talus_version.h"
-
-/* Surfaces of elastic bodies, each with vertices of its own. */
-typedef struct softs {
-    tl_scene_soft *soft;
-    tl_vec3 *at;            /* [nodes] */
-    int32_t (*triangle)[3]; /* [surface triangles] counted from the body's first node */
-} softs;
-
-static talus_status softs_make(softs *f, const tl_sim *sim, talus_error *err)
-{
-    const tl_lg *lg = &sim->lg;
-    f->soft = TL_NEW(tl_scene_soft, lg->bodies + 1);
-    f->at = TL_NEW(tl_vec3, lg->nodes + 1);
-    f->triangle = tl_alloc(sizeof *f->triangle * (size_t)(lg->surface_triangles + 1));
-    if (!f->soft || !f->at || !f->triangle)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d elastic bodies", lg->bodies);
-    for (int32_t i = 0; i < lg->nodes; i++) f->at[i] = tl_vec3_load(sim->state.lg.q + 3 * (int64_t)i);
-    for (int b = 0; b < lg->bodies; b++) {
-        const tl_lg_body *body = &lg->body[b];
-        for (int32_t t = body->triangle; t < body->triangle + body->triangles; t++)
-            for (int k = 0; k < 3; k++) f->triangle[t][k] = lg->surface[t][k] - body->node;
-        f->soft[b] = (tl_scene_soft){body->body, body->nodes, body->triangles, f->at + body->node,
-                                     (const int32_t(*)[3])f->triangle + body->triangle};
-    }
-    return TALUS_OK;
-}
 
 static talus_status draw(const tl_sim *sim, const tl_pose *poses, const tl_render_options *r, tl_image *out,
                          talus_error *err)
 {
     tl_picture p = {0};
-    softs f = {0};
+    tl_softs f = {0};
     tl_clouds clouds;
     TL_TRY(tl_clouds_gather(&clouds, sim, false, err));
-    talus_status status = softs_make(&f, sim, err);
+    talus_status status = tl_softs_create(&f, sim->scene, &sim->lg, err);
+    if (status == TALUS_OK) tl_softs_pose(&f, sim->state.lg.q);
     tl_scene_picture_options o = {.width = r->width,
                                   .height = r->height,
                                   .poses = poses,
                                   .clouds = clouds.clouds,
                                   .cloud = clouds.cloud,
-                                  .softs = sim->lg.bodies,
+                                  .softs = f.count,
                                   .soft = f.soft};
     if (status == TALUS_OK) status = tl_picture_of_scene(&p, sim->scene, &o, err);
     tl_clouds_free(&clouds);
     if (status == TALUS_OK) status = tl_render(&p, r, out, err);
     tl_picture_free(&p);
-    tl_free(f.soft);
-    tl_free(f.at);
-    tl_free(f.triangle);
+    tl_softs_free(&f);
     return status;
 }
 

@@ -133,6 +133,7 @@ static const char *type_name(const tl_key *k, char *text, size_t room)
         [TL_SHAPE] = "shape",
         [TL_SHAPES] = "shapes",
         [TL_PROFILE] = "list of {a, b}",
+        [TL_PATH] = "list of {x, y, z}",
         [TL_MATERIAL] = "material",
         [TL_TIMED1] = "number or function",
         [TL_TIMED3] = "{x, y, z} or function",

@@ -281,6 +281,7 @@ static const char *describe_type(const tl_key *key, char *text, size_t room)
     case TL_SHAPE: snprintf(text, room, "a shape, such as box { size = {1, 1, 1} }"); break;
     case TL_SHAPES: snprintf(text, room, "a shape"); break;
     case TL_PROFILE: snprintf(text, room, "a list of 3 to %d points {a, b}", TL_PROFILE_POINTS); break;
+    case TL_PATH: snprintf(text, room, "a list of 2 to %d points {x, y, z}", TL_PATH_POINTS); break;
     case TL_MATERIAL: snprintf(text, room, "a material, such as preset \"water\""); break;
     case TL_TIMED1: snprintf(text, room, "a number %s, or a function of time", range); break;
     case TL_TIMED3: in_unit(key, "three numbers {x, y, z}, or a function of time,", text, room); break;
@@ -593,6 +594,27 @@ static bool read_profile(tl_reader *r, const tl_key *key, int index, tl_profile 
     return good;
 }
 
+static bool read_path(tl_reader *r, const tl_key *key, int index, tl_cable_path *out, const char *path, tl_where where)
+{
+    lua_State *L = r->L;
+    size_t n = lua_type(L, index) == LUA_TTABLE ? lua_rawlen(L, index) : 0;
+    if (n < 2 || n > TL_PATH_POINTS || !is_list_of(L, index, (int)n)) return wrong(r, key, index, path, where);
+    index = lua_absindex(L, index);
+    tl_key point = *key;
+    point.type = TL_VEC3;
+    bool good = true;
+    out->count = (int)n;
+    out->at = tl_reader_take(r, n * sizeof *out->at);
+    for (int i = 0; i < (int)n; i++) {
+        char entry[TL_PATH_MAX];
+        snprintf(entry, sizeof entry, "%.140s[%d]", path, i + 1);
+        lua_rawgeti(L, index, i + 1);
+        good &= read_vec3(r, &point, -1, &out->at[i], entry, tl_read_where(r, index, NULL, i + 1, where));
+        lua_pop(L, 1);
+    }
+    return good;
+}
+
 static bool read_timed(tl_reader *r, const tl_key *key, int index, tl_timed *out, const char *path, tl_where where)
 {
     int count = key->type == TL_TIMED1 ? 1 : 3;
@@ -710,6 +732,7 @@ bool tl_read_value(tl_reader *r, const tl_key *key, int index, void *field, cons
     case TL_SHAPE:
     case TL_MATERIAL: return read_object(r, key, index, field, path, where);
     case TL_PROFILE: return read_profile(r, key, index, field, path, where);
+    case TL_PATH: return read_path(r, key, index, field, path, where);
     case TL_TIMED1:
     case TL_TIMED3: return read_timed(r, key, index, field, path, where);
     case TL_POSE:
@@ -764,6 +787,7 @@ static void fill_default(tl_reader *r, const tl_key *key, char *object)
     case TL_ANGLES_RAD:
     case TL_SHAPES:
     case TL_PROFILE:
+    case TL_PATH:
     case TL_LIST: break;
     }
 }

@@ -89,6 +89,16 @@ static void check_handle(tl_reader *r, const tl_seen *seen, const tl_handle *h)
     memcpy(r->scene->lua->functions[h->motion].rest, rest, sizeof rest);
 }
 
+static void check_join(tl_reader *r, const tl_seen *seen, const tl_join *j)
+{
+    if (tl_seen_has(seen, "to") && tl_seen_has(seen, "motion"))
+        tl_read_problem(r, tl_seen_where(r, seen, "motion"), "%s.motion is for joins to the world, this one has `to`",
+                        seen->path);
+    if (j->motion < 0) return;
+    double rest[7] = {j->at.x, j->at.y, j->at.z, 1, 0, 0, 0};
+    memcpy(r->scene->lua->functions[j->motion].rest, rest, sizeof rest);
+}
+
 static void check_angle(tl_reader *r, const tl_seen *seen, const void *args)
 {
     (void)args;
@@ -174,7 +184,8 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     if (tl_seen_has(seen, "edge") && !elastic)
         tl_read_problem(r, tl_seen_where(r, seen, "edge"),
                         "%s.edge is for elastic bodies; the material must be elastic", seen->path);
-    static const char *const soft[] = {"cells", "thickness", "bending", "bending_stiffness", "anchor_weight"};
+    static const char *const soft[] = {"cells",         "thickness",   "bending", "bending_stiffness",
+                                       "anchor_weight", "self_contact"};
     for (size_t k = 0; k < sizeof soft / sizeof *soft && !elastic; k++)
         if (tl_seen_has(seen, soft[k]))
             tl_read_problem(r, tl_seen_where(r, seen, soft[k]),
@@ -345,18 +356,32 @@ static void check_pairs(tl_reader *r, const tl_scene *s)
         }
 }
 
-static void check_handles(tl_reader *r, const tl_scene *s)
+/* list[i].key must be the name of an elastic body. */
+static void check_elastic(tl_reader *r, const tl_scene *s, tl_where where, const char *list, int i, const char *key,
+                          const char *name)
 {
-    for (int i = 0; i < s->handle_count; i++) {
-        const char *name = s->handles[i].body;
-        int b = 0;
-        if (!*name) continue; /* told already */
-        while (b < s->body_count && strcmp(s->bodies[b].name, name)) b++;
-        int m = b < s->body_count ? s->bodies[b].material : -1;
-        if (b == s->body_count)
-            tl_read_problem(r, s->handles[i].where, "handles[%d].body must name a body, got \"%.60s\"", i + 1, name);
-        else if (m < 0 || r->materials[m].kind != TL_MATERIAL_ELASTIC)
-            tl_read_problem(r, s->handles[i].where, "handles[%d].body must be elastic, \"%.60s\" is not", i + 1, name);
+    int b = 0;
+    if (!*name) return; /* told already, or not asked for */
+    while (b < s->body_count && strcmp(s->bodies[b].name, name)) b++;
+    int m = b < s->body_count ? s->bodies[b].material : -1;
+    if (b == s->body_count)
+        tl_read_problem(r, where, "%s[%d].%s must name a body, got \"%.60s\"", list, i + 1, key, name);
+    else if (m < 0 || r->materials[m].kind != TL_MATERIAL_ELASTIC)
+        tl_read_problem(r, where, "%s[%d].%s must be elastic, \"%.60s\" is not", list, i + 1, key, name);
+}
+
+static void check_holds(tl_reader *r, const tl_scene *s)
+{
+    for (int i = 0; i < s->handle_count; i++)
+        check_elastic(r, s, s->handles[i].where, "handles", i, "body", s->handles[i].body);
+    for (int i = 0; i < s->cable_count; i++)
+        check_elastic(r, s, s->cables[i].where, "cables", i, "body", s->cables[i].body);
+    for (int i = 0; i < s->join_count; i++) {
+        const tl_join *j = &s->joins[i];
+        check_elastic(r, s, j->where, "joins", i, "body", j->body);
+        check_elastic(r, s, j->where, "joins", i, "to", j->to);
+        if (*j->to && !strcmp(j->to, j->body))
+            tl_read_problem(r, j->where, "joins[%d].to must be another body than \"%.60s\"", i + 1, j->body);
     }
 }
 
@@ -393,7 +418,7 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     s->camera.given = tl_seen_good(seen, "camera");
     if (s->body_count) name_bodies(r, s);
     check_pairs(r, s);
-    check_handles(r, s);
+    check_holds(r, s);
     if (!tl_seen_good(seen, "engine")) return; /* what follows depends on it */
     if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid") && needs_grid(r, seen, s))
         tl_read_problem(r, seen->where,
@@ -425,6 +450,7 @@ RULE(camera, tl_camera)
 RULE(render, tl_render_spec)
 RULE(contact, tl_contact_pair)
 RULE(handle, tl_handle)
+RULE(join, tl_join)
 RULE(body, tl_body)
 RULE(angle, void)
 static void rule_fill(tl_reader *r, const tl_seen *seen, void *object)
@@ -439,7 +465,7 @@ void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object)
         rule_fn *check;
     } rules[] = {{"scene", rule_scene},   {"grid", rule_grid},     {"domain", rule_domain},   {"emitter", rule_emitter},
                  {"camera", rule_camera}, {"render", rule_render}, {"contact", rule_contact}, {"body", rule_body},
-                 {"handle", rule_handle}, {"fill", rule_fill},     {"rotation", rule_angle}};
+                 {"handle", rule_handle}, {"join", rule_join},     {"fill", rule_fill},       {"rotation", rule_angle}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!strcmp(rules[i].context, seen->context->name)) rules[i].check(r, seen, object);
 }

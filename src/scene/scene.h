@@ -108,6 +108,7 @@ typedef struct tl_body {
     int bending;              /* tl_bending_kind */
     double bending_stiffness; /* N m; negative: from the material and the thickness */
     double anchor_weight;     /* N/m per node; 0: 20 mu times the mean edge */
+    bool self_contact;
 } tl_body;
 
 typedef enum tl_bending_kind { TL_BENDING_HINGE, TL_BENDING_RING, TL_BENDING_NONE } tl_bending_kind;
@@ -121,6 +122,31 @@ typedef struct tl_handle {
     int motion;       /* pose function, or TL_NO_FUNCTION: held where they are */
     double weight;    /* N/m per node; 0: 20 mu times the mean edge */
 } tl_handle;
+
+/* A line through an elastic body whose length is given: sum of the distances between its points. */
+typedef struct tl_cable_path {
+    int count;   /* >= 2 */
+    tl_vec3 *at; /* world coordinates at the start */
+} tl_cable_path;
+typedef struct tl_cable {
+    tl_where where;
+    const char *body; /* name */
+    tl_cable_path path;
+    tl_timed length;   /* m; negative: as long as at the start */
+    double compliance; /* m/N */
+    bool two_sided;    /* pushes as well */
+} tl_cable;
+
+/* Nodes of an elastic body that are bound to places of the world, of a moving frame or of another elastic body. */
+typedef struct tl_join {
+    tl_where where;
+    const char *body;  /* name */
+    int shape;         /* which nodes: those inside, world coordinates at the start */
+    const char *to;    /* name of the elastic body on the other side; "": a frame, which `motion` leads */
+    tl_vec3 at;        /* what the motion's rotation turns about, at the start */
+    int motion;        /* pose function, or TL_NO_FUNCTION: the frame rests */
+    double compliance; /* m/N of each node */
+} tl_join;
 
 /* Friction and restitution of one pair of materials or bodies, where the rule of tl_scene_pair is not wanted. */
 typedef struct tl_contact_pair {
@@ -169,6 +195,12 @@ typedef struct tl_lg_spec {
     int global;       /* 0 factor, 1 inverse, 2 jacobi */
     int precision;    /* 0 float, 1 double: of increments */
     double chebyshev; /* spectral radius that the jacobi method assumes; 0: plain */
+    int ncp;          /* 0 Fischer-Burmeister, 1 minimum, 2 minimum as printed */
+    int form;         /* 0 exact, 1 symmetric */
+    int scale;        /* of forces in the contact laws: 0 compliance, 1 mass */
+    int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
+    int cr;           /* conjugate residual iterations per contact step */
+    bool project;     /* friction onto its disc after each contact step */
 } tl_lg_spec;
 
 /* A solver method as scenes name it; inner methods nest once. Empty words: the scheme's own choice. */
@@ -270,6 +302,9 @@ typedef struct tl_scene {
     tl_contact_pair *contacts;
     int handle_count;
     tl_handle *handles;
+    int cable_count, join_count;
+    tl_cable *cables;
+    tl_join *joins;
     int paint_count;
     tl_paint *paints;
 

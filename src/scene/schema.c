@@ -66,10 +66,10 @@ static const tl_key sph_keys[] = {
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 1), "0.05", "numerical viscosity of the method: share of the difference to the neighbours' mean velocity that a step takes away (XSPH)"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
-    {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.5", "fastest way out for bodies that overlap and liquid that is compressed"},
+    {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
-    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 10 where solids touch, else 2; about 20 for fragile structures"},
+    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 20 where solids touch, else 2"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };
 #undef OBJECT
@@ -83,6 +83,12 @@ static const tl_key lg_keys[] = {
     {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},
     {"precision", TL_CHOICE, AT(precision), "", ANY, "float", "of the global step's increments; positions are always double", "float|double"},
     {"chebyshev", TL_NUMBER, AT(chebyshev), "", WITHIN(0, 0.99999), "0", "spectral radius that `jacobi` assumes for Chebyshev weights; 0: none"},
+    {"contact_law", TL_CHOICE, AT(ncp), "", ANY, "fischer-burmeister", "equations of contact and friction; `minimum-printed` has the factor that makes the published minimum map stick, for comparison", "fischer-burmeister|minimum|minimum-printed"},
+    {"contact_form", TL_CHOICE, AT(form), "", ANY, "exact", "Newton steps of the contact laws: rows divided by their weights, or weighted on both sides as published", "exact|symmetric"},
+    {"preconditioner", TL_CHOICE, AT(scale), "", ANY, "compliance", "what scales forces in the contact laws: the diagonal of the contact compliance, or inverse masses (for comparison: sticks or chatters)", "compliance|mass"},
+    {"compliance", TL_CHOICE, AT(compliance), "", ANY, "auto", "contact compliance as a matrix between the nodes that touch, or by solves with the factor; `auto` decides by their number", "auto|explicit|matrix-free"},
+    {"cr_iterations", TL_INTEGER, AT(cr), "", WITHIN(1, 10000), "10", "conjugate residual iterations per contact step; 24 where friction decides"},
+    {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "cut friction to its disc after each contact step; `false` is for comparison"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
@@ -184,6 +190,7 @@ static const tl_key body_keys[] = {
     {"bending", TL_CHOICE, AT(bending), "", ANY, "hinge", "of a cloth: angles between triangles, curvature at nodes, or none", "hinge|ring|none", .engines = TL_ON_LG},
     {"bending_stiffness", TL_NUMBER, AT(bending_stiffness), "N m", FROM(-1), "-1", "of a cloth; -1: Young's modulus times thickness^3 / (12 (1 - poisson^2))", .engines = TL_ON_LG},
     {"anchor_weight", TL_NUMBER, AT(anchor_weight), "N/m", FROM(0), "0", "stiffness of the anchor at each node; 0: 20 shear moduli times the mean edge", .engines = TL_ON_LG},
+    {"self_contact", TL_BOOLEAN, AT(self_contact), "", ANY, "false", "elastic bodies: whether its parts touch each other", .engines = TL_ON_LG},
 };
 #undef OBJECT
 static const tl_context body = {"body", "a body", "A rigid solid, or an elastic one when its material is elastic.", NULL, KEYS(body_keys), sizeof(tl_body), NULL, true};
@@ -198,6 +205,31 @@ static const tl_key handle_keys[] = {
 };
 #undef OBJECT
 static const tl_context handle = {"handle", "a handle", "Nodes of an elastic body that are led along a pose of their own: grips, clamps, turning ends.", NULL, KEYS(handle_keys), sizeof(tl_handle), NULL, true};
+
+#define OBJECT tl_cable
+static const tl_key cable_keys[] = {
+    {"body", TL_TEXT, AT(body), "", ANY, NULL, "name of the elastic body"},
+    {"points", TL_PATH, AT(path), "m", ANY, NULL, "where the cable runs, world coordinates at the start; each point moves with the body's matter around it"},
+    {"length", TL_TIMED1, AT(length), "m", FROM(-1), "-1", "sum of the distances between the points, or a function of time; -1: as at the start"},
+    {"compliance", TL_NUMBER, AT(compliance), "m/N", FROM(1e-9), "1e-6", "how much longer it gets per newton"},
+    {"two_sided", TL_BOOLEAN, AT(two_sided), "", ANY, "false", "also push when shorter than `length`; else it only pulls"},
+};
+#undef OBJECT
+static const tl_context cable = {"cable", "a cable", "A line of given length through points of an elastic body: a tendon that bends a finger.", "cables = { { body = \"finger\", points = { {0, 0, 0.02}, {0, 0.1, 0.02}, {0, 0.2, 0.02} }, length = function(t) return 0.2 - 0.05 * t end } }",
+                                 KEYS(cable_keys), sizeof(tl_cable), NULL, true};
+
+#define OBJECT tl_join
+static const tl_key join_keys[] = {
+    {"body", TL_TEXT, AT(body), "", ANY, NULL, "name of the elastic body"},
+    {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "nodes inside of this shape (world coordinates, at the start) are bound"},
+    {"to", TL_TEXT, AT(to), "", ANY, "", "name of another elastic body: each node keeps to the nearest place of it; default: to places of the world"},
+    {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "without `to`: place that the motion starts from and turns about"},
+    {"motion", TL_POSE, AT(motion), "", ANY, "", "without `to`: function of time that returns `{ at = ..., rotation = ... }`, as of a handle"},
+    {"compliance", TL_NUMBER, AT(compliance), "m/N", FROM(1e-9), "1e-8", "of each node along each axis: 1 over a stiffness"},
+};
+#undef OBJECT
+static const tl_context join = {"join", "a join", "Nodes of an elastic body that are bound to the world or to another elastic body. A handle does the same with springs inside of the elastic solve; a join is a constraint, solved with the contacts, and may be as stiff as one likes.", NULL,
+                                KEYS(join_keys), sizeof(tl_join), NULL, true};
 
 #define OBJECT tl_contact_pair
 static const tl_key contact_keys[] = {
@@ -333,6 +365,8 @@ static const tl_key scene_keys[] = {
     LIST("emitters", emitters, emitter_count, emitter, "list of emitters"),
     LIST("bodies", bodies, body_count, body, "list of bodies"),
     {"handles", TL_LIST, AT(handles), "", ANY, "", "list of handles of elastic bodies", .inside = &handle, .count_offset = AT(handle_count), .engines = TL_ON_LG},
+    {"cables", TL_LIST, AT(cables), "", ANY, "", "list of cables in elastic bodies", .inside = &cable, .count_offset = AT(cable_count), .engines = TL_ON_LG},
+    {"joins", TL_LIST, AT(joins), "", ANY, "", "list of hard bonds of elastic bodies", .inside = &join, .count_offset = AT(join_count), .engines = TL_ON_LG},
     LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
     TABLE("solver", solver, solver, "methods and targets"),
     TABLE("output", output, output, "what a run writes"),
@@ -419,6 +453,8 @@ static const tl_context *const contexts[] = {
     &emitter,
     &body,
     &handle,
+    &cable,
+    &join,
     &contact,
     &solver,
     &pressure_method,

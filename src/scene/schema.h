@@ -30,6 +30,7 @@ typedef enum tl_type {
     TL_SHAPE,    /* int: node; -1: none */
     TL_SHAPES,   /* tl_shape_list: positional entries of an operation */
     TL_PROFILE,  /* tl_profile */
+    TL_PATH,     /* tl_cable_path */
     TL_MATERIAL, /* int: index; -1: none */
     TL_TIMED1,   /* tl_timed, a number */
     TL_TIMED3,   /* tl_timed, a vector */
@@ -78,6 +79,7 @@ struct tl_context {
 
 /* What shape constructors read. One struct for all; each has its own keys. */
 #define TL_PROFILE_POINTS 1024
+#define TL_PATH_POINTS 64
 typedef struct tl_profile {
     int count;
     double (*point)[2];

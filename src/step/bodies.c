@@ -116,7 +116,7 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
 
 talus_status tl_bodies_detect(tl_bodies *s, talus_error *err)
 {
-    s->view = (tl_rigid_view){s->rigid, s->scene, s->body, s->pose, s->friction};
+    s->view = (tl_rigid_view){s->rigid, s->scene, s->body, s->pose, s->friction, NULL};
     TL_TRY(tl_rigid_detect(&s->view, s->dt, &s->sim->state.rigid, s->arena, &s->contacts, err));
     tl_bodies_lap(s, TL_BODIES_DETECT);
     return TALUS_OK;

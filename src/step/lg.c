@@ -1,11 +1,14 @@
-/* The local-global step of elastic solids and cloth.
+/* The local-global step of elastic solids and cloth, with contact and free rigid bodies.
  *
- *     predict             qtil = q + h v + h^2 gravity; where anchors pull to; q = qtil
+ *     predict             qtil = q + h v + h^2 gravity; where anchors pull to; q = qtil; rigid bodies likewise
+ *     detect              what may touch between q_t and qtil; cables; forces of the last step
  *     repeat              `iterations` times
  *         project         local step: every element on its own
- *         balance         r: what forces and inertia leave over
+ *         balance         r: what forces and inertia leave over, contact forces included
  *         solve           global step: q += A^-1 r
- *     measure             v = (q - q_t) / h, energies, the true gradient as certificate
+ *         touch           contact forces for these positions, and the displacement that follows
+ *     measure             v = (q - q_t) / h, energies, certificates of the gradient and of the contact laws
+ *     move                free rigid bodies fly with the velocities that contacts leave them
  *     commit */
 #include <math.h>
 #include <string.h>
@@ -14,35 +17,49 @@
 #include "base/sum.h"
 #include "base/timer.h"
 #include "model/lg/solver.h"
+#include "model/rigid/motion.h"
 #include "solve/outcome.h"
+#include "step/bodies.h"
 #include "step/engines.h"
+#include "step/lg_contact.h"
 
-#define SEARCH_MOST 30     /* halvings of a quasi-Newton step */
-#define SEARCH_SHARE 1e-4  /* of the decrease that the slope promises */
-#define JACOBI_DAMPING 0.9 /* of Jacobi steps [Wang15] */
+#define SEARCH_MOST 30         /* halvings of a quasi-Newton step */
+#define SEARCH_SHARE 1e-4      /* of the decrease that the slope promises */
+#define SEARCH_SLACK 1e-13     /* of g: a rise by less is rounding */
+#define JACOBI_DAMPING 0.9     /* of Jacobi steps [Wang15] */
+#define CONTACT_TOLERANCE 1e-6 /* m/s, of gaps over the step's length and of slips */
+#define CREEP_TOLD 1e-4        /* m/s */
+#define SLOP 1e-4              /* m: overlap of rigid bodies that is left alone */
 
-enum phase { PREDICT, PROJECT, BALANCE, SOLVE, MEASURE, PHASES };
-static const char *const phase_names[PHASES] = {"predict", "project", "balance", "solve global", "measure"};
+enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
+static const char *const phase_names[PHASES] = {"predict", "detect",       "assemble",      "project",
+                                                "balance", "solve global", "solve contact", "measure"};
 
 /* sim->own */
 typedef struct lg_kept {
     tl_lg_solver *solver;
     tl_lg_precision precision;
     bool searches; /* quasi-Newton */
+    tl_rigid_kept rigid;
+    bool told; /* of creep */
 } lg_kept;
 
 typedef struct lg_step {
     tl_sim *sim;
     const tl_scene *scene;
     const tl_lg *lg;
-    const lg_kept *kept;
+    lg_kept *kept;
     tl_arena *arena;
     double h;
+    tl_bodies bodies; /* rigid ones, their contacts with each other */
     /* predict */
     double *qtil;    /* [3 nodes] */
     double *q;       /* [3 nodes] the positions that are to be */
     double *u;       /* [8 dual_rows] the duals that are to be */
     tl_vec3 *target; /* [anchors] */
+    /* detect */
+    tl_lg_contacts contacts;
+    tl_lg_touch touch;
     /* project, balance, solve */
     double *force;  /* [force_count] of element corners */
     double *r;      /* [3 nodes] */
@@ -53,6 +70,9 @@ typedef struct lg_step {
     /* measure */
     double *v; /* [3 nodes] */
     double elastic, gradient, scale;
+    tl_lg_laws laws;
+    tl_lg_memory *memory; /* [memories] contacts that the next step starts from */
+    int64_t memories;
     double seconds[PHASES], mark;
 } lg_step;
 
@@ -93,6 +113,7 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *
     s->force = TL_TAKE(a, double, lg->force_count);
     if (!s->qtil || !s->q || !s->v || !s->r || !s->step || !s->trial || !s->u || !s->target || !s->force)
         return no_memory(err);
+    TL_TRY(tl_bodies_begin(&s->bodies, sim, &s->kept->rigid, s->h, err));
     return tl_lg_solver_update(s->kept->solver, s->h, err);
 }
 
@@ -109,7 +130,62 @@ static talus_status predict(lg_step *s, talus_error *err)
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->qtil[i] = now->q[i] + s->h * (now->v[i] + s->h * g[i % 3]);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
     if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
+    TL_TRY(tl_bodies_predict(&s->bodies, err));
     lap(s, PREDICT);
+    return TALUS_OK;
+}
+
+/* Frames of all shapes at the end of the step, free bodies as if nothing touched them. */
+static void predict_poses(const lg_step *s, tl_pose *after)
+{
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) {
+        tl_motion m = s->bodies.body[i];
+        const tl_rigid_body *b = &s->sim->rigid.body[i];
+        if (b->kind == TL_BODY_FREE && !b->elastic)
+            tl_rigid_fly(b, s->h, &m);
+        else if (b->kind == TL_BODY_KINEMATIC)
+            m.x = m.goal.at, m.q = m.goal.rotation;
+        after[i] = tl_rigid_pose(b, &m);
+    }
+}
+
+static talus_status detect(lg_step *s, talus_error *err)
+{
+    tl_bodies *b = &s->bodies;
+    tl_pose *after = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
+    if (!after) return no_memory(err);
+    predict_poses(s, after);
+    tl_lg_view view = {.lg = s->lg,
+                       .rigid = &s->sim->rigid,
+                       .scene = s->scene,
+                       .from = s->sim->state.lg.q,
+                       .to = s->qtil,
+                       .body = b->body,
+                       .before = b->pose,
+                       .after = after,
+                       .friction = b->friction,
+                       .past = &s->sim->state.lg,
+                       .h = s->h};
+    TL_TRY(tl_lg_detect(&view, s->arena, &s->contacts, err));
+    TL_TRY(tl_lg_detect_rigid(&view, &s->sim->state.rigid, s->arena, &b->contacts, err));
+    TL_TRY(tl_bodies_match(b, err));
+    lap(s, DETECT);
+    tl_lg_bilaterals bilateral;
+    TL_TRY(tl_lg_bilateral_rows(s->lg, s->scene, s->sim->state.t + s->h, s->qtil, s->arena, &bilateral, err));
+    tl_lg_rows_of from = {.lg = s->lg,
+                          .solver = s->kept->solver,
+                          .precision = s->kept->precision,
+                          .h = s->h,
+                          .from = s->sim->state.lg.q,
+                          .soft = &s->contacts,
+                          .rigid = &s->sim->rigid,
+                          .body = b->body,
+                          .hard = &b->contacts,
+                          .slop = s->kept->rigid.slop,
+                          .bilateral = &bilateral,
+                          .compliance = (tl_lg_compliance_kind)s->scene->lg.compliance};
+    TL_TRY(tl_lg_touch_begin(&s->touch, &s->scene->lg, &from, &s->sim->state.lg, b->lam, b->v_free, s->arena, err));
+    lap(s, ASSEMBLE);
     return TALUS_OK;
 }
 
@@ -122,17 +198,22 @@ static void project(lg_step *s)
 static void balance(lg_step *s)
 {
     tl_lg_residual(s->lg, s->h, s->q, s->qtil, s->target, s->force, s->r);
+    tl_lg_touch_push(&s->touch, s->r);
     lap(s, BALANCE);
 }
 
-/* h^2 g(q) */
+/* h^2 (g(q) - work of the contact forces) */
 static double merit(const lg_step *s, const double *q)
 {
     const tl_lg *lg = s->lg;
     double inertia = 0;
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++)
         inertia += 0.5 * lg->mass[i / 3] * (q[i] - s->qtil[i]) * (q[i] - s->qtil[i]);
-    return inertia + s->h * s->h * (tl_lg_stress(lg, q, NULL) + tl_lg_linear_energy(lg, q, s->target));
+    double work = 0;
+    for (int32_t i = 0; i < s->touch.rows.nodes; i++)
+        for (int64_t k = 3 * (int64_t)s->touch.rows.node[i], end = k + 3; k < end; k++)
+            work += s->touch.rows.force[k] * q[k];
+    return inertia + s->h * s->h * (tl_lg_stress(lg, q, NULL) + tl_lg_linear_energy(lg, q, s->target) - work);
 }
 
 /* Quasi-Newton: along A^-1 r, which goes down, as far as g falls. */
@@ -142,7 +223,7 @@ static void search(lg_step *s)
     double now = merit(s, s->q), slope = -tl_dot(n, s->r, s->step), length = 1;
     for (int k = 0; k < SEARCH_MOST; k++, length *= 0.5, s->line_steps++) {
         for (int64_t i = 0; i < n; i++) s->trial[i] = s->q[i] + length * s->step[i];
-        if (merit(s, s->trial) <= now + SEARCH_SHARE * length * slope) break;
+        if (merit(s, s->trial) <= now + SEARCH_SHARE * length * slope + SEARCH_SLACK * fabs(now)) break;
     }
     memcpy(s->q, s->trial, sizeof *s->q * (size_t)n);
 }
@@ -173,7 +254,13 @@ static void solve_global(lg_step *s, int round)
     lap(s, SOLVE);
 }
 
-/* The gradient of g itself, over the forces that it balances. */
+static void touch(lg_step *s)
+{
+    tl_lg_touch_solve(&s->touch, s->q, s->arena);
+    lap(s, TOUCH);
+}
+
+/* The gradient of g itself, contact forces included, over the forces that it balances. */
 static talus_status measure(lg_step *s, bool *again, talus_error *err)
 {
     const tl_lg *lg = s->lg;
@@ -188,6 +275,8 @@ static talus_status measure(lg_step *s, bool *again, talus_error *err)
     }
     s->elastic = tl_lg_stress(lg, s->q, s->force) + tl_lg_linear_energy(lg, s->q, s->target);
     tl_lg_residual(lg, s->h, s->q, s->qtil, s->target, s->force, s->r);
+    tl_lg_touch_push(&s->touch, s->r);
+    s->laws = tl_lg_touch_laws(&s->touch, s->q);
     for (int64_t i = 0; i < n; i++) {
         double m = lg->mass[i / 3], a = m * (s->qtil[i] - s->q[i]), b = s->r[i] - a;
         inertia2 += a * a;
@@ -196,18 +285,92 @@ static talus_status measure(lg_step *s, bool *again, talus_error *err)
     }
     s->gradient = sqrt(tl_dot(n, s->r, s->r));
     s->scale = sqrt(inertia2) + sqrt(others2) + s->h * s->h * sqrt(weight2);
+    TL_TRY(tl_lg_touch_remember(&s->touch, &s->contacts, s->arena, &s->memory, &s->memories, err));
     lap(s, MEASURE);
     return TALUS_OK;
 }
 
+/* Velocities of free bodies, impulses between them. */
+static talus_status move(lg_step *s, bool *again, talus_error *err)
+{
+    tl_bodies *b = &s->bodies;
+    const tl_lg_rows *r = &s->touch.rows;
+    memcpy(b->v, b->v_free, sizeof *b->v * 6 * (size_t)s->sim->rigid.count);
+    for (int32_t i = 0; i < r->bodies; i++)
+        for (int k = 0; k < 6; k++) b->v[6 * (int64_t)r->body[i] + k] = s->touch.body_moved[6 * (int64_t)i + k] / s->h;
+    for (int64_t k = 0; k < 3 * (int64_t)b->contacts.count; k++)
+        b->lam[k] = s->h * s->touch.force[3 * (int64_t)r->soft + k];
+    TL_TRY(tl_bodies_move(b, again, err));
+    TL_TRY(tl_bodies_make_room(b, err));
+    tl_lg_state *now = &s->sim->state.lg;
+    if (now->contact_room < s->memories) {
+        int64_t room = s->memories + s->memories / 2 + 16;
+        tl_lg_memory *fresh = tl_realloc(now->contact, sizeof *fresh * (size_t)room);
+        if (!fresh) return no_memory(err);
+        now->contact = fresh;
+        now->contact_room = room;
+    }
+    return TALUS_OK;
+}
+
 /* ---- commit ---- */
+
+/* Contact, and friction where there is any: how well the laws hold, whatever the solver thinks. */
+static void report_contacts(const lg_step *s, tl_report *r)
+{
+    static const char *const laws[] = {"fischer-burmeister", "minimum", "minimum-printed"};
+    const tl_lg_laws *l = &s->laws;
+    double target = s->scene->solver.contact.tolerance;
+    if (!(target > 0)) target = CONTACT_TOLERANCE;
+    r->contacts = s->touch.rows.contacts;
+    r->touching = l->touching;
+    r->penetration = fmax(0, l->penetration);
+    r->solve[r->solves] =
+        (tl_report_solve){.name = "contact",
+                          .method = laws[s->scene->lg.ncp],
+                          .outcome = tl_result_name(l->normal <= target * s->h ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                          .iterations = (int)s->touch.steps,
+                          .certificate = l->normal / s->h,
+                          .target = target,
+                          .work = s->touch.work};
+    r->solve[r->solves++].work.history = NULL;
+    r->solve[r->solves++] = (tl_report_solve){.name = "friction",
+                                              .method = laws[s->scene->lg.ncp],
+                                              .outcome = tl_result_name(l->creeping             ? TL_STALLED
+                                                                        : l->friction <= target ? TL_CONVERGED
+                                                                                                : TL_OUT_OF_ITERATIONS),
+                                              .iterations = (int)s->touch.steps,
+                                              .certificate = l->friction,
+                                              .target = target};
+}
+
+/* Slip below the cone is a friction solve that has not ended: told once, with the way out. */
+static void tell_creep(const lg_step *s)
+{
+    const tl_lg_laws *l = &s->laws;
+    if (s->kept->told || !(l->creep > CREEP_TOLD)) return;
+    s->kept->told = true;
+    tl_log_write(
+        &s->sim->log, 0,
+        "t = %.6g s: %lld of %lld contacts creep, at up to %.3g m/s: friction holds them but the solve has not ended; "
+        "more lg.iterations, lg.inner or lg.cr_iterations help",
+        s->sim->state.t + s->h, (long long)l->creeping, (long long)l->touching, l->creep);
+}
 
 static void fill_report(const lg_step *s)
 {
     static const char *const methods[] = {"factor", "inverse", "jacobi"};
     const tl_lg *lg = s->lg;
     tl_report *r = &s->sim->report;
-    *r = (tl_report){.phases = PHASES, .solves = 1, .force_balance = NAN, .elastic = s->elastic};
+    tl_rigid_measures rigid = tl_rigid_measure(&s->sim->rigid, s->bodies.body, s->scene->gravity);
+    *r = (tl_report){.phases = PHASES,
+                     .solves = 1,
+                     .force_balance = NAN,
+                     .elastic = s->elastic,
+                     .kinetic = rigid.kinetic,
+                     .potential = rigid.potential,
+                     .momentum = rigid.momentum,
+                     .angular_momentum = rigid.angular_momentum};
     for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){.name = phase_names[k], .seconds = s->seconds[k]};
     double relative = s->scale > 0 ? s->gradient / s->scale : 0, target = s->scene->solver.tolerance;
     r->solve[0] = (tl_report_solve){.name = "elastic",
@@ -227,7 +390,28 @@ static void fill_report(const lg_step *s)
         r->angular_momentum = tl_vec3_add_scaled(r->angular_momentum, m, tl_vec3_cross(x, v));
         fastest2 = fmax(fastest2, tl_vec3_norm2(v));
     }
-    r->fastest = sqrt(fastest2);
+    r->fastest = fmax(sqrt(fastest2), rigid.fastest);
+    report_contacts(s, r);
+    tell_creep(s);
+}
+
+/* Forces between elastic and other bodies, added to those that rigid ones exert on each other. */
+static void sum_contact_forces(const lg_step *s)
+{
+    tl_motion *body = s->sim->state.rigid.body;
+    const int32_t scene = s->sim->rigid.scene_count;
+    for (int32_t c = 0; c < s->touch.rows.soft; c++) {
+        const tl_lg_contact *k = &s->contacts.contact[c];
+        tl_vec3 f = tl_lg_link_force(&s->touch.rows.link[c], s->touch.force + 3 * (int64_t)c);
+        const int32_t side[2] = {k->body_a, k->body_b};
+        for (int e = 0; e < 2; e++) {
+            if (side[e] < 0 || side[e] >= scene) continue;
+            tl_motion *m = &body[side[e]];
+            tl_vec3 lever = tl_vec3_sub(k->at, s->bodies.before[side[e]].x);
+            m->contact_force = tl_vec3_add_scaled(m->contact_force, e ? -1 : 1, f);
+            m->contact_torque = tl_vec3_add_scaled(m->contact_torque, e ? -1 : 1, tl_vec3_cross(lever, f));
+        }
+    }
 }
 
 /* Bodies' tables show the centre of mass of an elastic body. */
@@ -254,10 +438,14 @@ static void commit(lg_step *s)
 {
     tl_lg_state *to = &s->sim->state.lg;
     fill_report(s);
+    tl_bodies_commit(&s->bodies);
+    sum_contact_forces(s);
     move_bodies(s);
     memcpy(to->q, s->q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
     memcpy(to->v, s->v, sizeof *s->v * 3 * (size_t)s->lg->nodes);
     if (s->lg->dual_rows) memcpy(to->u, s->u, sizeof *s->u * TL_LG_LANES * (size_t)s->lg->dual_rows);
+    if (s->memories) memcpy(to->contact, s->memory, sizeof *s->memory * (size_t)s->memories);
+    to->contacts = s->memories;
 }
 
 static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
@@ -266,12 +454,15 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     *again = false;
     TL_TRY(begin_step(&s, sim, dt, err));
     TL_TRY(predict(&s, err));
+    TL_TRY(detect(&s, err));
     for (int k = 0; k < sim->scene->lg.iterations; k++) {
         project(&s);
         balance(&s);
         solve_global(&s, k);
+        touch(&s);
     }
     TL_TRY(measure(&s, again, err));
+    TL_TRY(move(&s, again, err));
     commit(&s);
     return TALUS_OK;
 }
@@ -291,6 +482,7 @@ static talus_status begin(tl_sim *sim, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%.200s: engine \"lg\" needs an elastic body",
                        s->file ? s->file : "scene");
     TL_TRY(tl_lg_state_begin(&sim->state.lg, &sim->lg, err));
+    kept->rigid.slop = SLOP;
     kept->precision = s->lg.precision == 0 ? TL_LG_FLOAT : TL_LG_DOUBLE;
     kept->searches = s->lg.local == TL_LG_LOCAL_NEWTON;
     return tl_lg_solver_create(&kept->solver, &sim->lg, (tl_lg_method)s->lg.global, (int)kept->precision, err);

@@ -538,7 +538,7 @@ talus_status tl_coupled_part(tl_coupled *c, const double *excess, double part, d
     double most = 0;
     for (int32_t i = 0; i < w->n; i++) {
         b[i] = part * excess[i];
-        most = fmax(most, b[i]);
+        most = fmax(most, fabs(b[i]));
         dir[i] = c->system->dir[i] + (float)PART_LEAK;
         ar[i] = c->system->ar[i] + (float)PART_LEAK;
         diag[i] = c->system->d[i] + (double)(dir[i] - c->system->dir[i]);
@@ -549,11 +549,11 @@ talus_status tl_coupled_part(tl_coupled *c, const double *excess, double part, d
         p.dir = dir;
         p.ar = ar;
         p.d = diag;
-        p.unilateral = true;
+        p.unilateral = false;
         tl_pressure_report report;
         const tl_stop stop = {.tolerance = PART_TOLERANCE, .max_iterations = PART_ITERATIONS};
-        TL_TRY(tl_pressure_solve(tl_pressure_method_find("multigrid"), &p, &options, &stop, x, w->arena, NULL, &report,
-                                 err));
+        TL_TRY(tl_pressure_solve(tl_pressure_method_find("cg-multigrid"), &p, &options, &stop, x, w->arena, NULL,
+                                 &report, err));
         tl_coupling_gradient(k, x, d);
         const double furthest = PART_FURTHEST * k->dx, scale = c->system->density * k->dx * k->dx;
         for (int32_t f = 0; f < k->faces; f++) d[f] = fmax(-furthest, fmin(furthest, -scale * k->mobility[f] * d[f]));

@@ -67,7 +67,8 @@ typedef struct tl_coupled {
 talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *err);
 
 /* Crowds part: the displacement d [faces], m, that takes `part` of `excess` [cells] (volume over that of a cell) out of each cell and
- * through the liquid to its surface, never pulling; solids stay where they are. After tl_scheme_run. [Kugelstadt2019] */
+ * through the liquid to its surface, or the other way where it is negative; solids stay where they are. After tl_scheme_run.
+ * [Kugelstadt2019] */
 talus_status tl_coupled_part(tl_coupled *c, const double *excess, double part, double *d, talus_error *err);
 
 /* Forces and torques (about the centres of mass) of the pressure on all bodies, N and N m: f [6 bodies]. */

@@ -138,7 +138,7 @@ static double mean_compression(const sph_step *s)
     tl_blocks blocks = tl_blocks_of(f->fluid);
     double part[TL_BLOCKS_MAX];
     if (!f->fluid) return 0;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (f->fluid >= TL_PARALLEL_MIN / 8)
     for (int b = 0; b < blocks.count; b++) {
         part[b] = 0;
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
@@ -182,7 +182,7 @@ static talus_status push_bodies(sph_step *s, talus_error *err)
 static void push_liquid(sph_step *s)
 {
     tl_sph_step *f = &s->f;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (f->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < f->fluid; i++) f->v[i] = tl_vec3_add_scaled(f->v[i], s->dt, s->scene->gravity);
 }
 
@@ -422,7 +422,7 @@ static void measure_liquid(const sph_step *s, tl_report *r)
     tl_blocks blocks = tl_blocks_of(s->stay);
     double part[TL_BLOCKS_MAX][SUMS], fastest[TL_BLOCKS_MAX], total[SUMS] = {0};
     double V0 = f->sph->V0;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (f->fluid >= TL_PARALLEL_MIN / 8)
     for (int b = 0; b < blocks.count; b++) {
         memset(part[b], 0, sizeof part[b]);
         fastest[b] = 0;

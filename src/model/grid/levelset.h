@@ -23,5 +23,6 @@ talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const doub
 
 /* Depth in cells of a flat surface whose hat-kernel filling is f: in [-1, 1], 0 at 1/2. */
 double tl_depth_of_fill(double f);
+double tl_fill_of_depth(double d); /* and back */
 
 #endif

@@ -12,7 +12,7 @@
 #define TL_MODEL_LG_CONTACT_H
 
 #include "model/lg/solver.h"
-#include "model/rigid/rigid.h"
+#include "model/rigid/contacts.h"
 
 typedef struct tl_lg_contact {
     tl_lg_point a;                    /* the elastic point that touches */
@@ -43,13 +43,18 @@ typedef struct tl_lg_view {
     const double *from, *to; /* [nodes][3] q_t and where nodes would go without contacts */
     const tl_motion *body;   /* [rigid->count] free bodies: predicted velocities */
     const tl_pose *before,
-        *after;             /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
-    const double *friction; /* [rigid->count] each one's own */
+        *after;              /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
+    const double *friction;  /* [rigid->count] each one's own */
+    const tl_lg_state *past; /* contacts of the last step: which side of a cloth nodes were on; may be NULL */
     double h;
 } tl_lg_view;
 
 /* Everything that may touch within the step: obstacles (any shape, static, kinematic, free, walls), other elastic bodies, and the body itself where the scene asks
  * for it. Lives in the arena. */
 talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err);
+
+/* Points between rigid bodies, of which at least one is free; elastic bodies' own entries in tl_rigid are left out. */
+talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_contacts *out,
+                                talus_error *err);
 
 #endif

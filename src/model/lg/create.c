@@ -7,6 +7,7 @@
 #include "geom/tetmesh.h"
 #include "math/factor.h"
 #include "model/lg/bending.h"
+#include "model/lg/holds.h"
 #include "model/lg/lg.h"
 
 #define FLAT 1e-10 /* of the cube (square) of its longest edge: an element of less volume (area) has none */
@@ -536,6 +537,7 @@ static talus_status make(tl_lg *lg, making *m, int parts, const tl_lg_part *part
         place_nodes(lg, b, &part[i], order);
     }
     TL_TRY(tl_csr_from_triplets(&lg->K, lg->nodes, lg->nodes, m->triplets, m->row, m->col, m->val, err));
+    TL_TRY(tl_lg_skin_make(&lg->skin, lg, err));
     return make_pull(lg, err);
 }
 
@@ -558,6 +560,8 @@ void tl_lg_free(tl_lg *lg)
 {
     for (int i = 0; i < lg->bodies && lg->pattern; i++) tl_csr_free(&lg->pattern[i]);
     tl_csr_free(&lg->K);
+    tl_lg_holds_free(lg->holds);
+    tl_lg_skin_free(&lg->skin);
     void *const blocks[] = {lg->body,    lg->rest,          lg->mass,       lg->start_v,      lg->node_of, lg->owner,
                             lg->tets,    lg->triangles,     lg->tet_body,   lg->pull,         lg->pattern, lg->anchor,
                             lg->surface, lg->triangle_body, lg->pull_start, lg->anchor_weight};

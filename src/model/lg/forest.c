@@ -222,18 +222,31 @@ static talus_status take_values(layer *f, int precisions, talus_error *err)
     return TALUS_OK;
 }
 
+/* Nonzeros of L^-1: depths of all nodes in the elimination tree, which follows from the pattern of A [Liu86]. */
 static talus_status count_inverse(tl_lg_solver *s, talus_error *err)
 {
-    const layer *f = &s->L;
-    int64_t *above = TL_NEW(int64_t, f->blocks + 1); /* rows above a block */
-    if (!above) return no_memory(err);
+    int32_t *parent = TL_NEW(int32_t, 3 * (int64_t)s->lg->nodes + 1), *root = parent + s->lg->nodes,
+            *depth = root + s->lg->nodes;
+    if (!parent) return no_memory(err);
     s->nonzeros_S = 0;
-    for (int32_t k = f->blocks; k-- > 0;) {
-        const block *b = &f->block[k];
-        above[k] = b->parent < 0 ? 0 : above[b->parent] + f->block[b->parent].width;
-        s->nonzeros_S += (int64_t)b->width * (b->width + 1) / 2 + above[k] * b->width;
+    for (int b = 0; b < s->lg->bodies; b++) {
+        const tl_csr *A = &s->lg->pattern[b];
+        for (int32_t i = 0; i < A->rows; i++) {
+            parent[i] = root[i] = -1;
+            for (int64_t k = A->start[i]; k < A->start[i + 1] && A->col[k] < i; k++)
+                for (int32_t j = A->col[k], next; j >= 0 && j < i;
+                     j = next) { /* up to the top, which becomes i's child */
+                    next = root[j];
+                    root[j] = i;
+                    if (next < 0) parent[j] = i;
+                }
+        }
+        for (int32_t i = A->rows; i-- > 0;) {
+            depth[i] = parent[i] < 0 ? 1 : depth[parent[i]] + 1;
+            s->nonzeros_S += depth[i];
+        }
     }
-    tl_free(above);
+    tl_free(parent);
     return TALUS_OK;
 }
 

@@ -31,6 +31,7 @@
 #include "math/csr.h"
 #include "math/factor.h"
 #include "math/pose.h"
+#include "model/lg/skin.h"
 #include "model/lg/state.h"
 #include "scene/scene.h"
 
@@ -79,6 +80,14 @@ typedef struct tl_lg_part {
 } tl_lg_part;
 
 /* ---- what there is ---- */
+
+/* A point: up to four nodes of one body with weights; node[k] < 0 ends the list. */
+typedef struct tl_lg_point {
+    int32_t node[4];
+    double weight[4];
+} tl_lg_point;
+
+typedef struct tl_lg_holds tl_lg_holds; /* cables and joins: holds.h */
 
 typedef struct tl_lg_body {
     char name[64];
@@ -132,8 +141,10 @@ typedef struct tl_lg {
     double *anchor_weight; /* [nodes] sum of anchor weights, N/m */
     int32_t surface_triangles;
     int32_t (*surface)[3]; /* nodes, outward; cloth: its triangles */
+    tl_lg_skin skin;
     /* Pattern of A of each body, values by tl_lg_matrix. */
-    tl_csr *pattern; /* [bodies] local numbering */
+    tl_csr *pattern;    /* [bodies] local numbering */
+    tl_lg_holds *holds; /* NULL: no scene made this */
 } tl_lg;
 
 /* All parts must have positive rest volumes. Refuses, with name and number: elements of no or negative volume, nodes of no element and no anchor, indices out

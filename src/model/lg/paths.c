@@ -33,7 +33,7 @@ static int32_t longest_path(const layer *f)
     return most;
 }
 
-/* y[i] -= sum_j P[i][j] Y[j] for the rows of block b; all of w columns. */
+/* y[i] -= sum_j P[i][j] Y[j] for the rows of block b; w columns, in eights: those beyond are zero. */
 static void take_away(const tl_lg_solver *s, const block *b, const path *t, const double *Y, int32_t w)
 {
     const layer *f = &s->L;
@@ -43,8 +43,12 @@ static void take_away(const tl_lg_solver *s, const block *b, const path *t, cons
             int32_t row = at->first + i, owner = s->block_of[row];
             double *y = t->Y + (t->offset[owner] + row - f->block[owner].first) * WIDTH;
             const double *P = f->panel_double + b->panel + (size_t)8 * (size_t)b->width * (size_t)(k / 8) + k % 8;
-            for (int32_t j = 0; j < b->width; j++)
-                for (int32_t c = 0; c < w; c++) y[c] -= P[8 * j] * Y[j * WIDTH + c];
+            for (int32_t c = 0; c < w; c += 8) {
+                double sum[8] = {0};
+                for (int32_t j = 0; j < b->width; j++)
+                    for (int l = 0; l < 8; l++) sum[l] += P[8 * j] * Y[j * WIDTH + c + l];
+                for (int l = 0; l < 8; l++) y[c + l] -= sum[l];
+            }
         }
 }
 
@@ -58,10 +62,12 @@ static void times_inverse(const layer *f, const block *b, double *Y, int32_t w)
         T += 8 * (8 * p + 8 < b->width ? 8 * p + 8 : b->width);
     }
     for (int32_t i = b->width; i-- > 0;) {
-        double sum[WIDTH] = {0};
-        for (int32_t j = 0; j <= i; j++)
-            for (int32_t c = 0; c < w; c++) sum[c] += panel[i / 8][8 * j + i % 8] * Y[j * WIDTH + c];
-        memcpy(Y + i * WIDTH, sum, sizeof(double) * (size_t)w);
+        for (int32_t c = 0; c < w; c += 8) {
+            double sum[8] = {0};
+            for (int32_t j = 0; j <= i; j++)
+                for (int l = 0; l < 8; l++) sum[l] += panel[i / 8][8 * j + i % 8] * Y[j * WIDTH + c + l];
+            memcpy(Y + i * WIDTH + c, sum, sizeof sum);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "geom/tetmesh.h"
 #include "model/lg/cells.h"
+#include "model/lg/holds.h"
 #include "model/lg/lg.h"
 
 #define ON_SURFACE 1e-9    /* of its size: how near corners of a box are to its surface */
@@ -204,6 +205,10 @@ talus_status tl_lg_from_scene(tl_lg *out, const tl_scene *s, const tl_log *log, 
         made++;
     }
     if (status == TALUS_OK) status = tl_lg_create(out, count, part, count + s->handle_count, err);
+    if (status == TALUS_OK) {
+        status = tl_lg_holds_create(&out->holds, out, s, err);
+        if (status != TALUS_OK) tl_lg_free(out);
+    }
     for (int k = 0; k < made; k++) {
         tl_free(mesh[k].vertex);
         tl_free(mesh[k].element);

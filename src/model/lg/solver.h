@@ -31,11 +31,6 @@ void tl_lg_solve(const tl_lg_solver *s, tl_lg_precision p, const double *r, doub
 /* diag(A^-1) [nodes], computed at the first call after an update. */
 talus_status tl_lg_solver_diagonal(tl_lg_solver *s, const double **diagonal, talus_error *err);
 
-/* A point: up to four nodes of one body with weights; node[k] < 0 ends the list. */
-typedef struct tl_lg_point {
-    int32_t node[4];
-    double weight[4];
-} tl_lg_point;
 /* B = C A^-1 C^T of points, [count][count], both triangles, exactly symmetric; points of different bodies have 0. Works on all cores. */
 talus_status tl_lg_compliance(const tl_lg_solver *s, int32_t count, const tl_lg_point *point, double *B, tl_arena *a,
                               talus_error *err);

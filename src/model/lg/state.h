@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
-/* A contact that the next step starts from. */
+/* `obstacle` of a row that is not a contact (model/lg/bilateral.h): `point` is its id, force[0] its multiplier. */
+#define TL_LG_MEMORY_ROW INT32_MIN
+
+/* A contact that the next step starts from; sorted by obstacle, point, feature. */
 typedef struct tl_lg_memory {
     int32_t point;    /* what touches: a node, or a number that the detection gives to a place of a surface */
     int32_t obstacle; /* what it touches: a body of the scene, a wall, or another place */

@@ -43,6 +43,16 @@ static tl_vec3 mean_velocity(const tl_rigid_view *v)
     return count > 0 ? tl_vec3_scale(1 / count, sum) : sum;
 }
 
+/* Pairs without an absent body; the number that stays. */
+static int64_t present(const tl_rigid_view *v, tl_near_pair *pair, int64_t pairs)
+{
+    if (!v->absent) return pairs;
+    int64_t kept = 0;
+    for (int64_t k = 0; k < pairs; k++)
+        if (!v->absent[pair[k].a] && !v->absent[pair[k].b]) pair[kept++] = pair[k];
+    return kept;
+}
+
 static talus_status near_pairs(const tl_rigid_view *v, double dt, tl_arena *a, tl_near_pair **pair, int64_t *pairs,
                                talus_error *err)
 {
@@ -61,7 +71,9 @@ static talus_status near_pairs(const tl_rigid_view *v, double dt, tl_arena *a, t
         box[i].lo = tl_vec3_sub(box[i].lo, (tl_vec3){grow, grow, grow});
         box[i].hi = tl_vec3_add(box[i].hi, (tl_vec3){grow, grow, grow});
     }
-    return tl_broad_pairs(n, box, moves, a, pair, pairs, err);
+    TL_TRY(tl_broad_pairs(n, box, moves, a, pair, pairs, err));
+    *pairs = present(v, *pair, *pairs);
+    return TALUS_OK;
 }
 
 /* ---- points ---- */
@@ -203,6 +215,7 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
     if (!box) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boxes of %d bodies", (int)r->count);
     for (int32_t i = 0; i < r->count; i++) box[i] = tl_collider_bounds(r->body[i].collider, &end[i]);
     TL_TRY(tl_broad_pairs(r->count, box, fast, a, &pair, &pairs, err));
+    pairs = present(start, pair, pairs);
     int64_t most = now->count + TL_TOUCHES_MAX * pairs;
     *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, most)};
     *from = TL_TAKE(a, int32_t, most);

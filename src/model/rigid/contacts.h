@@ -29,6 +29,7 @@ typedef struct tl_rigid_view {
     const tl_motion *body;  /* [rigid->count] velocities as predicted */
     const tl_pose *pose;    /* [rigid->count] of the shapes' frames */
     const double *friction; /* [rigid->count] each one's own */
+    const bool *absent;     /* [rigid->count] those that nothing touches here; NULL: none */
 } tl_rigid_view;
 
 /* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces towards each other). `past`: axes of the last step. */

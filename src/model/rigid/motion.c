@@ -44,6 +44,7 @@ tl_rigid_measures tl_rigid_measure(const tl_rigid *r, const tl_motion *body, tl_
     for (int32_t i = 0; i < r->scene_count; i++) {
         const tl_rigid_body *b = &r->body[i];
         const tl_motion *m = &body[i];
+        if (b->elastic) continue;
         double speed = tl_vec3_norm(m->v);
         if (b->reach < INFINITY) speed += tl_vec3_norm(m->w) * b->reach;
         out.fastest = fmax(out.fastest, speed);

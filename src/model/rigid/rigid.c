@@ -56,6 +56,7 @@ static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *
     talus_error why;
     talus_status status;
     *out = (tl_rigid_body){.kind = b->kind};
+    out->elastic = b->material >= 0 && s->materials[b->material].kind == TL_MATERIAL_ELASTIC;
     if (!node->collider && (status = add_collider(r, s->shapes, b->shape, &node->collider, &why)) != TALUS_OK)
         return body_failure(b, status, why.message, err);
     out->collider = node->collider;

@@ -19,8 +19,9 @@ typedef struct tl_rigid_body {
     tl_vec3 centre;              /* of mass, in the shape's frame; of what does not move freely: the frame's origin */
     tl_mat3 inertia;             /* about the centre of mass, shape's frame, kg m^2; 0 like the mass */
     tl_mat3 inverse;             /* of the inertia; 0 for what does not move freely */
-    double reach;                /* largest distance of its surface from the centre of mass, m */
-    double extent;               /* smallest extent, m */
+    bool elastic;  /* its nodes are what moves: it carries no momentum here */
+    double reach;  /* largest distance of its surface from the centre of mass, m */
+    double extent; /* smallest extent, m */
 } tl_rigid_body;
 
 typedef struct tl_rigid {

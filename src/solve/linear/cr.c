@@ -26,8 +26,12 @@ static tl_outcome run(const tl_linear *p, const tl_options *o, const tl_stop *st
 
     for (;;) {
         if (restart) {
-            tl_linop_apply(&p->A, s, x, Ar, w);
-            tl_vec_sub(s->n, p->b, Ar, true_r);
+            if (out.iterations == 0 && tl_space_max_abs(s, x) == 0) {
+                tl_vec_copy(s->n, p->b, true_r);
+            } else {
+                tl_linop_apply(&p->A, s, x, Ar, w);
+                tl_vec_sub(s->n, p->b, Ar, true_r);
+            }
             out.residual = tl_space_max(s, tl_vec_max_abs(s->n, true_r)) / scale;
             if (!isfinite(out.residual)) {
                 out.result = TL_BROKE_DOWN;
@@ -67,6 +71,7 @@ static tl_outcome run(const tl_linear *p, const tl_options *o, const tl_stop *st
             restart = true; /* confirm from the definition */
             continue;
         }
+        if (stop->max_iterations && out.iterations >= stop->max_iterations) break; /* no use for another product */
         tl_linop_apply(&p->A, s, r, Ar, w);
         double next = tl_space_dot(s, r, Ar), beta = next / rAr;
         rAr = next;

@@ -1,0 +1,339 @@
+/* Elastic surfaces against one shape by its signed distance.
+ *
+ * Everything is looked at in the shape's frame, in which its motion is part of the node's: from x0 to x1 with distances d0 and d1. Nodes take the
+ * surface where they arrive, so that the frozen normal of a curved obstacle is that of the end of the step; unless the way there turned
+ * the normal by more than 45 degrees (over an edge, or through something thin): then where the way first meets the surface.
+ *
+ * Between nodes, edges and corners of the shape reach deepest where the distance is least along a mesh edge or within a triangle. The distance
+ * of a convex shape is convex: tangent planes at what was looked at bound it from below, their lowest common point is looked at next
+ * [Kelley60], which meets the kink of a knife's edge in a few looks. The normal there is the mean of both sides' that is square to the mesh
+ * edge (triangle): square to the knife as well. Only what reaches deeper than the nodes around by POKE of the edge is added. */
+#include <math.h>
+
+#include "model/lg/detect.h"
+
+#define AGREE 0.7     /* cosine between normals at both ends of a node's way; below, the way is followed. Chosen */
+#define WAY_MOST 16   /* looks along a way: each goes on by the distance that is free */
+#define WAY_NEAR 1e-3 /* of the way: where it has arrived at the surface */
+#define POKE                                                                                                           \
+    0.02 /* of the edge. Chosen: cloth of 1 cm may be pressed in by 0.2 mm between nodes; a ball of radius 6 edges adds no points */
+#define LOW_MOST 16   /* looks for the lowest place */
+#define LOW_NEAR 1e-4 /* of the edge: how well its depth is known */
+#define LOW_SQUARE                                                                                                     \
+    0.2 /* least size of the mean normal: below, both sides push against each other through something thin */
+#define PARALLEL_NODES 500
+
+typedef struct placed {
+    const tl_collider *collider;
+    tl_mat3 R0, R1;
+    tl_vec3 at0, at1;
+    tl_box3 swept; /* over the step, in the world */
+} placed;
+
+/* A node in the shape's frame at the start of the step. */
+typedef struct tl_lg_probe {
+    tl_vec3 x, n;
+    double d;    /* INFINITY: too far to matter to it and to its neighbours */
+    double move; /* m, relative to the shape */
+} probe;
+
+/* Where something touches: a place of the shape's surface, with its normal. */
+typedef struct tl_lg_place {
+    bool near;
+    tl_vec3 s, n;
+    double weight[3]; /* of the corners of what touches */
+} place;
+
+static tl_vec3 to_local(tl_mat3 R, tl_vec3 at, tl_vec3 x) { return tl_mat3_tmul_vec(R, tl_vec3_sub(x, at)); }
+
+static placed placed_of(const tl_lg_view *v, int32_t o, const tl_box3 *swept)
+{
+    return (placed){v->rigid->body[o].collider,
+                    tl_quat_to_mat3(v->before[o].rotation),
+                    tl_quat_to_mat3(v->after[o].rotation),
+                    v->before[o].at,
+                    v->after[o].at,
+                    *swept};
+}
+
+/* ---- nodes ---- */
+
+/* First place of the way from x0 (outside) to x1 that is at the surface; x1 when there is none. */
+static tl_vec3 follow(const tl_collider *c, tl_vec3 x0, tl_vec3 x1, double d, double length)
+{
+    double t = 0;
+    for (int k = 0; k < WAY_MOST && d > WAY_NEAR * length; k++) {
+        t += d / length;
+        if (t >= 1) return x1;
+        d = tl_collider_distance(c, tl_vec3_add_scaled(x0, t, tl_vec3_sub(x1, x0)), NULL);
+    }
+    return tl_vec3_add_scaled(x0, t, tl_vec3_sub(x1, x0));
+}
+
+/* Beyond `by` of the box at both ends of the way. */
+static bool outside(const tl_box3 *box, tl_vec3 from, tl_vec3 to, double by)
+{
+    tl_vec3 lo = tl_vec3_min(from, to), hi = tl_vec3_max(from, to);
+    return lo.x > box->hi.x + by || lo.y > box->hi.y + by || lo.z > box->hi.z + by || hi.x < box->lo.x - by ||
+           hi.y < box->lo.y - by || hi.z < box->lo.z - by;
+}
+
+static void look(const placed *p, tl_vec3 from, tl_vec3 to, double reach, double around, probe *out, place *touch)
+{
+    const tl_collider *c = p->collider;
+    tl_vec3 x0 = to_local(p->R0, p->at0, from), x1 = to_local(p->R1, p->at1, to), n1;
+    touch->near = false;
+    out->d = INFINITY;
+    if (outside(&p->swept, from, to, reach + around)) return;
+    out->x = x0;
+    out->move = tl_vec3_norm(tl_vec3_sub(x1, x0));
+    out->d = tl_collider_distance(c, x0, &out->n);
+    if (out->d > reach + out->move) {
+        if (out->d > reach + out->move + around) out->d = INFINITY;
+        return;
+    }
+    double d1 = tl_collider_distance(c, x1, &n1);
+    tl_vec3 x = x1, n = n1;
+    double d = d1;
+    if (tl_vec3_dot(out->n, n1) < AGREE && !(out->d <= 0 && d1 > 0)) {
+        x = out->d > 0 ? follow(c, x0, x1, out->d, out->move) : x0;
+        d = tl_collider_distance(c, x, &n);
+    }
+    *touch = (place){true, tl_vec3_add_scaled(x, -d, n), n, {1, 0, 0}};
+}
+
+/* ---- between nodes ---- */
+
+/* A tangent of the distance: value and normal at a place. */
+typedef struct cut {
+    double at, d, slope;
+    tl_vec3 n;
+} cut;
+
+/* The lowest place inside of an edge. */
+static bool lowest_on_edge(const tl_collider *c, const probe *a, const probe *b, double reach, place *out)
+{
+    tl_vec3 e = tl_vec3_sub(b->x, a->x);
+    double L = tl_vec3_norm(e), nodes = fmin(a->d, b->d);
+    if (!(L > 0)) return false;
+    e = tl_vec3_scale(1 / L, e);
+    cut lo = {0, a->d, tl_vec3_dot(a->n, e), a->n}, hi = {L, b->d, tl_vec3_dot(b->n, e), b->n};
+    if (!(lo.slope < 0 && hi.slope > 0)) return false;
+    double t = 0, low = 0;
+    for (int k = 0; k <= LOW_MOST; k++) {
+        t = (hi.d - lo.d + lo.slope * lo.at - hi.slope * hi.at) / (lo.slope - hi.slope);
+        t = fmin(fmax(t, lo.at), hi.at);
+        low = lo.d + lo.slope * (t - lo.at);
+        if (low > reach || low > nodes - POKE * L) return false;
+        cut now = {.at = t};
+        now.d = tl_collider_distance(c, tl_vec3_add_scaled(a->x, t, e), &now.n);
+        now.slope = tl_vec3_dot(now.n, e);
+        if (now.d - low <= LOW_NEAR * L || k == LOW_MOST) break;
+        *(now.slope < 0 ? &lo : &hi) = now;
+    }
+    double share = hi.slope / (hi.slope - lo.slope);
+    tl_vec3 n = tl_vec3_add_scaled(tl_vec3_scale(share, lo.n), 1 - share, hi.n);
+    double square = tl_vec3_norm(n);
+    if (square < LOW_SQUARE) return false;
+    n = tl_vec3_scale(1 / square, n);
+    *out =
+        (place){true, tl_vec3_add_scaled(tl_vec3_add_scaled(a->x, t, e), -low / square, n), n, {1 - t / L, t / L, 0}};
+    return true;
+}
+
+/* Tangent planes over a triangle, in coordinates of its plane: c + g.y. */
+typedef struct plane {
+    double c, g[2];
+    tl_vec3 n;
+} plane;
+
+static double det2(const double a[2], const double b[2]) { return a[0] * b[1] - a[1] * b[0]; }
+
+/* Weights of three slopes that add up to none; false: there are none, or slopes are alike. */
+static bool level(const plane *p, const plane *q, const plane *r, double w[3])
+{
+    double a = det2(q->g, r->g), b = det2(r->g, p->g), c = det2(p->g, q->g), sum = a + b + c;
+    if (!(fabs(sum) > 1e-12)) return false;
+    w[0] = a / sum, w[1] = b / sum, w[2] = c / sum;
+    return w[0] >= 0 && w[1] >= 0 && w[2] >= 0;
+}
+
+static bool lowest_in_triangle(const tl_collider *c, const probe *const corner[3], double reach, place *out)
+{
+    tl_vec3 x0 = corner[0]->x, u = tl_vec3_sub(corner[1]->x, x0), b = tl_vec3_sub(corner[2]->x, x0);
+    double L = tl_vec3_norm(u), nodes = fmin(corner[0]->d, fmin(corner[1]->d, corner[2]->d));
+    if (!(L > 0)) return false;
+    u = tl_vec3_scale(1 / L, u);
+    double bu = tl_vec3_dot(b, u);
+    tl_vec3 v = tl_vec3_add_scaled(b, -bu, u);
+    double bv = tl_vec3_norm(v);
+    if (!(bv > 0)) return false;
+    v = tl_vec3_scale(1 / bv, v);
+    const double at[3][2] = {{0, 0}, {L, 0}, {bu, bv}};
+    plane p[3];
+    double w[3], y[2] = {0, 0}, low = 0;
+    for (int k = 0; k < 3; k++) {
+        p[k] = (plane){0, {tl_vec3_dot(corner[k]->n, u), tl_vec3_dot(corner[k]->n, v)}, corner[k]->n};
+        p[k].c = corner[k]->d - p[k].g[0] * at[k][0] - p[k].g[1] * at[k][1];
+    }
+    if (!level(&p[0], &p[1], &p[2], w)) return false;
+    for (int k = 0; k <= LOW_MOST; k++) {
+        double r[2] = {p[0].g[0] - p[2].g[0], p[0].g[1] - p[2].g[1]},
+               s[2] = {p[1].g[0] - p[2].g[0], p[1].g[1] - p[2].g[1]}, D = det2(r, s);
+        double e = p[2].c - p[0].c, f = p[2].c - p[1].c;
+        y[0] = (e * s[1] - f * r[1]) / D;
+        y[1] = (f * r[0] - e * s[0]) / D;
+        low = p[0].c + p[0].g[0] * y[0] + p[0].g[1] * y[1];
+        if (low > reach || low > nodes - POKE * L) return false;
+        plane now;
+        double d = tl_collider_distance(c, tl_vec3_add_scaled(tl_vec3_add_scaled(x0, y[0], u), y[1], v), &now.n);
+        now.g[0] = tl_vec3_dot(now.n, u);
+        now.g[1] = tl_vec3_dot(now.n, v);
+        now.c = d - now.g[0] * y[0] - now.g[1] * y[1];
+        if (d - low <= LOW_NEAR * L || k == LOW_MOST) break;
+        int changed = 0;
+        for (; changed < 3; changed++) {
+            plane kept = p[changed];
+            p[changed] = now;
+            if (level(&p[0], &p[1], &p[2], w)) break;
+            p[changed] = kept;
+        }
+        if (changed == 3) break;
+    }
+    double second = y[1] / bv, first = (y[0] - second * bu) / L;
+    if (!(first > 0 && second > 0 && first + second < 1) || !level(&p[0], &p[1], &p[2], w)) return false;
+    tl_vec3 n = {0, 0, 0};
+    for (int k = 0; k < 3; k++) n = tl_vec3_add_scaled(n, w[k], p[k].n);
+    double square = tl_vec3_norm(n);
+    if (square < LOW_SQUARE) return false;
+    n = tl_vec3_scale(1 / square, n);
+    tl_vec3 x = tl_vec3_add_scaled(tl_vec3_add_scaled(x0, y[0], u), y[1], v);
+    *out = (place){true, tl_vec3_add_scaled(x, -low / square, n), n, {1 - first - second, first, second}};
+    return true;
+}
+
+/* ---- the whole ---- */
+
+typedef struct search {
+    const tl_lg_view *v;
+    int body;
+    int32_t obstacle;
+    placed shape;
+    double half, slack, mu;
+    probe *probe; /* [surface nodes of the body] */
+    place *place; /* [most of nodes, edges, triangles] */
+} search;
+
+static talus_status emit(const search *s, int corners, const int32_t *node, int32_t point, const place *at,
+                         tl_lg_found *f, talus_error *err)
+{
+    const placed *p = &s->shape;
+    bool is_free = s->v->rigid->body[s->obstacle].kind == TL_BODY_FREE;
+    tl_lg_contact c = {.a = {{-1, -1, -1, -1}, {0, 0, 0, 0}},
+                       .b = {{-1, -1, -1, -1}, {0, 0, 0, 0}},
+                       .rigid = is_free ? s->obstacle : -1,
+                       .body_a = s->v->lg->body[s->body].body,
+                       .body_b = s->obstacle,
+                       .point = point,
+                       .obstacle = s->obstacle,
+                       .mu = s->mu};
+    for (int k = 0; k < corners; k++) c.a.node[k] = node[k], c.a.weight[k] = at->weight[k];
+    c.normal = tl_mat3_mul_vec(p->R1, at->n);
+    c.at = tl_vec3_add(p->at0, tl_mat3_mul_vec(p->R0, at->s));
+    tl_vec3 end = is_free ? c.at : tl_vec3_add(p->at1, tl_mat3_mul_vec(p->R1, at->s));
+    c.drag = tl_vec3_scale(1 / s->v->h, tl_vec3_sub(end, c.at));
+    c.offset = tl_vec3_dot(c.normal, end) + s->half;
+    return tl_lg_found_add(f, &c, err);
+}
+
+static talus_status nodes(const search *s, tl_lg_found *f, talus_error *err)
+{
+    const tl_lg_skin *skin = &s->v->lg->skin;
+    const tl_lg_skin_body *b = &skin->body[s->body];
+#pragma omp parallel for schedule(static) if (b->nodes > PARALLEL_NODES)
+    for (int32_t k = 0; k < b->nodes; k++) {
+        int32_t i = skin->node[b->node + k];
+        look(&s->shape, tl_lg_at(s->v->from, i), tl_lg_at(s->v->to, i), s->slack + s->half, b->longest, &s->probe[k],
+             &s->place[k]);
+    }
+    for (int32_t k = 0; k < b->nodes; k++) {
+        int32_t i = skin->node[b->node + k];
+        if (s->place[k].near) TL_TRY(emit(s, 1, &i, i, &s->place[k], f, err));
+    }
+    return TALUS_OK;
+}
+
+static talus_status edges(const search *s, tl_lg_found *f, talus_error *err)
+{
+    const tl_lg_skin *skin = &s->v->lg->skin;
+    const tl_lg_skin_body *b = &skin->body[s->body];
+#pragma omp parallel for schedule(static) if (b->edges > PARALLEL_NODES)
+    for (int32_t k = 0; k < b->edges; k++) {
+        const int32_t *e = skin->edge[b->edge + k];
+        const probe *p = &s->probe[skin->place[e[0]] - b->node], *q = &s->probe[skin->place[e[1]] - b->node];
+        s->place[k].near = false;
+        if (p->d < INFINITY && q->d < INFINITY)
+            (void)lowest_on_edge(s->shape.collider, p, q, s->slack + s->half + fmax(p->move, q->move), &s->place[k]);
+    }
+    for (int32_t k = 0; k < b->edges; k++)
+        if (s->place[k].near)
+            TL_TRY(emit(s, 2, skin->edge[b->edge + k], s->v->lg->nodes + b->edge + k, &s->place[k], f, err));
+    return TALUS_OK;
+}
+
+static talus_status triangles(const search *s, tl_lg_found *f, talus_error *err)
+{
+    const tl_lg *lg = s->v->lg;
+    const tl_lg_skin_body *b = &lg->skin.body[s->body];
+    int32_t first = lg->body[s->body].triangle, count = lg->body[s->body].triangles;
+#pragma omp parallel for schedule(static) if (count > PARALLEL_NODES)
+    for (int32_t k = 0; k < count; k++) {
+        const probe *p[3];
+        double move = 0, far = 0;
+        for (int c = 0; c < 3; c++) {
+            p[c] = &s->probe[lg->skin.place[lg->surface[first + k][c]] - b->node];
+            move = fmax(move, p[c]->move);
+            far = fmax(far, p[c]->d);
+        }
+        s->place[k].near = false;
+        if (far < INFINITY) (void)lowest_in_triangle(s->shape.collider, p, s->slack + s->half + move, &s->place[k]);
+    }
+    for (int32_t k = 0; k < count; k++)
+        if (s->place[k].near)
+            TL_TRY(emit(s, 3, lg->surface[first + k], lg->nodes + lg->skin.edges + first + k, &s->place[k], f, err));
+    return TALUS_OK;
+}
+
+talus_status tl_lg_scratch_take(tl_lg_scratch *out, const tl_lg *lg, tl_arena *a, talus_error *err)
+{
+    int32_t most = 0, most_nodes = 0;
+    for (int k = 0; k < lg->bodies; k++) {
+        const tl_lg_skin_body *b = &lg->skin.body[k];
+        most_nodes = b->nodes > most_nodes ? b->nodes : most_nodes;
+        most = b->nodes > most ? b->nodes : most;
+        most = b->edges > most ? b->edges : most;
+        most = lg->body[k].triangles > most ? lg->body[k].triangles : most;
+    }
+    *out = (tl_lg_scratch){TL_TAKE(a, probe, most_nodes), TL_TAKE(a, place, most)};
+    if (!out->probe || !out->place)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for contacts of %d nodes", most_nodes);
+    return TALUS_OK;
+}
+
+talus_status tl_lg_detect_shape(const tl_lg_view *v, const tl_lg_scratch *scratch, int body, int32_t obstacle,
+                                const tl_box3 *swept, tl_lg_found *f, talus_error *err)
+{
+    search s = {v,
+                body,
+                obstacle,
+                placed_of(v, obstacle, swept),
+                tl_lg_half(v->lg, body),
+                tl_lg_slack(v, body),
+                tl_lg_pair_friction(v, body, obstacle),
+                scratch->probe,
+                scratch->place};
+    TL_TRY(nodes(&s, f, err));
+    if (tl_collider_kind_of(s.shape.collider) == TL_COLLIDER_HALF_SPACE) return TALUS_OK; /* nodes are lowest */
+    TL_TRY(edges(&s, f, err));
+    return triangles(&s, f, err);
+}

@@ -1,0 +1,32 @@
+/* Cables and joins of a scene, found in the meshes once at the start; what bilateral.h makes rows of in every step. */
+#ifndef TL_MODEL_LG_HOLDS_H
+#define TL_MODEL_LG_HOLDS_H
+
+#include "model/lg/lg.h"
+
+typedef struct tl_lg_cable {
+    int32_t points;
+    tl_lg_point *point; /* [points] */
+    int32_t nodes;
+    int32_t *node; /* [nodes] of all its points, each once */
+    double length; /* m at the start */
+} tl_lg_cable;
+
+/* A node that keeps to a place: of another body, or of the frame of its join. */
+typedef struct tl_lg_bond {
+    int32_t node, join;
+    tl_lg_point to; /* node[0] < 0: the frame */
+    tl_vec3 local;  /* m, from the frame's origin */
+} tl_lg_bond;
+
+struct tl_lg_holds {
+    int32_t cables, bonds;
+    tl_lg_cable *cable; /* [cables], in the scene's order */
+    tl_lg_bond *bond;
+};
+
+/* *out is to be freed whatever is returned. Refuses points outside of their body and joins without nodes. */
+talus_status tl_lg_holds_create(tl_lg_holds **out, const tl_lg *lg, const tl_scene *s, talus_error *err);
+void tl_lg_holds_free(tl_lg_holds *h); /* NULL is fine */
+
+#endif
