@@ -95,7 +95,7 @@ static talus_status make_liquid(tl_still *s, talus_error *err)
 static talus_status make_sand(tl_still *s, talus_error *err)
 {
     tl_arena *a = &s->sim->arena;
-    TL_TRY(tl_liquid_fractions(&s->grid, s->level, false, true, a, &s->liquid, err));
+    TL_TRY(tl_liquid_fractions(&s->grid, s->level, false, true, true, a, &s->liquid, err));
     s->faces.fill = TL_TAKE(a, double, s->grid.cells);
     if (!s->faces.fill) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
     for (int64_t i = 0; i < s->grid.cells; i++) s->faces.fill[i] = s->liquid.cell[i] * (1 - s->fractions.solid_cell[i]);
