@@ -5,7 +5,10 @@
 #include "geom/shape_node.h"
 #include "geom/trimesh.h"
 
-#define PAD 3 /* lattice points around the shape's box */
+#define PAD 3    /* lattice points around the shape's box */
+#define FINER 4  /* cells per cell asked for, where values and not only bounds are read from the lattice */
+#define COARSE 4 /* cells along an edge of a block; blocks far from the surface are filled from their corners */
+#define BAND 5   /* cells around the surface where no such block begins */
 /* Primitives up to which asking the shape costs no more than a few lattice reads, and triangles up to which a mesh has flat faces worth
  * an exact edge. Chosen: 8 primitives take some 100 ns. */
 #define EXACT_COST 8
@@ -32,18 +35,63 @@ static double lattice_size(tl_field *f)
     return (a + 2 * PAD + 1) * (b + 2 * PAD + 1) * (c + 2 * PAD + 1);
 }
 
+/* Point `i` of a block along an axis of n points: the last one ends at the lattice's border. */
+static int block_end(int begin, int n) { return begin + COARSE < n - 1 ? begin + COARSE : n - 1; }
+
+static double distance_at(const tl_field *f, int i, int j, int k)
+{
+    return tl_shape_distance(f->t, f->node, tl_vec3_add_scaled(f->origin, f->cell, (tl_vec3){i, j, k}));
+}
+
+/* Distances at every COARSE-th point along each axis, and at the borders. */
+static void fill_coarse(const tl_field *f, float *value)
+{
+    const int *n = f->n;
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1] && (k % COARSE == 0 || k == n[2] - 1); j++)
+            for (int i = 0; i < n[0] && (j % COARSE == 0 || j == n[1] - 1); i++)
+                if (i % COARSE == 0 || i == n[0] - 1) value[at(f, i, j, k)] = (float)distance_at(f, i, j, k);
+}
+
+/* The points of one block that are not its corners: by the shape where its surface is near, else between the corners. */
+static void fill_block(const tl_field *f, float *value, const int lo[3])
+{
+    const int hi[3] = {block_end(lo[0], f->n[0]), block_end(lo[1], f->n[1]), block_end(lo[2], f->n[2])};
+    double corner[8], least = INFINITY;
+    for (int c = 0; c < 8; c++) {
+        corner[c] = value[at(f, c & 1 ? hi[0] : lo[0], c & 2 ? hi[1] : lo[1], c & 4 ? hi[2] : lo[2])];
+        least = tl_min(least, fabs(corner[c]));
+    }
+    bool near = least < (BAND + 1.74 * COARSE) * f->cell;
+    for (int k = lo[2]; k <= hi[2]; k++)
+        for (int j = lo[1]; j <= hi[1]; j++)
+            for (int i = lo[0]; i <= hi[0]; i++) {
+                bool ends[3] = {i == lo[0] || i == hi[0], j == lo[1] || j == hi[1], k == lo[2] || k == hi[2]};
+                if (ends[0] && ends[1] && ends[2]) continue;
+                /* faces shared with the next block are that one's, unless the lattice ends */
+                if ((i == hi[0] && i < f->n[0] - 1) || (j == hi[1] && j < f->n[1] - 1) ||
+                    (k == hi[2] && k < f->n[2] - 1))
+                    continue;
+                double d = 0, u[3] = {(double)(i - lo[0]) / (hi[0] - lo[0]), (double)(j - lo[1]) / (hi[1] - lo[1]),
+                                      (double)(k - lo[2]) / (hi[2] - lo[2])};
+                for (int c = 0; c < 8 && !near; c++)
+                    d += corner[c] * (c & 1 ? u[0] : 1 - u[0]) * (c & 2 ? u[1] : 1 - u[1]) *
+                         (c & 4 ? u[2] : 1 - u[2]);
+                value[at(f, i, j, k)] = (float)(near ? distance_at(f, i, j, k) : d);
+            }
+}
+
 /* Distances into `value`, then coefficients into f->value: a quadratic x^2 read through the B-spline gains h^2/4, an eighth of its second
  * difference. */
 static void fill(tl_field *f, float *value)
 {
     const int *n = f->n;
+    fill_coarse(f, value);
 #pragma omp parallel for schedule(dynamic)
-    for (int k = 0; k < n[2]; k++)
-        for (int j = 0; j < n[1]; j++)
-            for (int i = 0; i < n[0]; i++) {
-                tl_vec3 p = tl_vec3_add_scaled(f->origin, f->cell, (tl_vec3){i, j, k});
-                value[at(f, i, j, k)] = (float)tl_shape_distance(f->t, f->node, p);
-            }
+    for (int k = 0; k < n[2] - 1; k += COARSE)
+        for (int j = 0; j < n[1] - 1; j += COARSE)
+            for (int i = 0; i < n[0] - 1; i += COARSE) fill_block(f, value, (const int[3]){i, j, k});
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < n[2]; k++)
         for (int j = 0; j < n[1]; j++)
@@ -61,6 +109,7 @@ talus_status tl_field_create(tl_field *out, const tl_shape_tree *t, int node, do
 {
     tl_field f = {.t = t, .node = node, .cell = cell, .box = tl_shape_bounds(t, node), .exact = exact_enough(t, node)};
     *out = (tl_field){0};
+    if (!f.exact) f.cell /= FINER;
     if (!f.exact || t->node[node].cost > PLAIN_COST) {
         while (lattice_size(&f) > TL_FIELD_MOST) f.cell *= 1.1;
         int64_t size = (int64_t)f.n[0] * f.n[1] * f.n[2];
@@ -179,7 +228,7 @@ double tl_field_bound(const tl_field *f, tl_vec3 p)
     tl_vec3 x = tl_vec3_scale(1 / f->cell, tl_vec3_sub(p, f->origin));
     if (!(x.x >= 0 && x.y >= 0 && x.z >= 0 && x.x <= f->n[0] - 1 && x.y <= f->n[1] - 1 && x.z <= f->n[2] - 1))
         return tl_box3_distance(&f->box, p);
-    /* half a diagonal to the lattice point, and what the correction may have added at an edge */
+    /* half a diagonal to the lattice point, what the correction may have added at an edge, and blocks filled from corners */
     double v = f->value[at(f, (int)(x.x + 0.5), (int)(x.y + 0.5), (int)(x.z + 0.5))];
-    return v - 1.25 * f->cell;
+    return v - 3 * f->cell;
 }

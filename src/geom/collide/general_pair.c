@@ -78,14 +78,6 @@ static double local_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient)
     return tl_field_at(&c->field->field, p, gradient);
 }
 
-/* The shape's own distance: some microseconds for a blend of many parts. */
-static double exact_distance(const solid *s, tl_vec3 p)
-{
-    tl_vec3 x = to_local(s, p);
-    if (s->c->kind != TL_COLLIDER_GENERAL) return local_distance(s->c, x, NULL);
-    return tl_shape_distance(s->c->field->field.t, s->c->field->field.node, x);
-}
-
 /* No point of the ball is nearer than the margin: by one read, then by the field. */
 static bool ball_is_far(const tl_collider *c, tl_vec3 p, double radius, double margin)
 {
@@ -272,7 +264,7 @@ static void add_box(pair *p)
 /* Distances of the other body that need no lattice: the gap may be measured along the normal. */
 static bool is_exact(const solid *s) { return s->spacing == 0 || s->c->field->field.exact; }
 
-/* The normal of the other body is read a little way into the own one: beyond the blur of its field, and outside of it. From there the
+/* The normal of the other body is read outside of it; of an exact one a little way into the own body. From there the
  * gap is that to its face, also for a corner that hangs over the face's edge by a hair: flush corners then do not come and go. */
 static void find_normals(pair *p)
 {
@@ -280,7 +272,7 @@ static void find_normals(pair *p)
     for (int i = 0; i < p->count; i++) {
         candidate c = p->list[i];
         const solid *other = &p->s[1 - c.owner];
-        double blur = is_exact(other) ? HAIR * p->spacing : 2 * other->c->field->field.cell;
+        double blur = is_exact(other) ? HAIR * p->spacing : 0;
         tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
         double d = distance(other, tl_vec3_add(c.at, step), &n);
         if (tl_vec3_dot(n, own) > (c.flat ? -FACING_FLAT : FACING)) continue;
@@ -379,7 +371,7 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
     }
     if (!(best < start - TIE * h)) return false;
     if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
-    double a = exact_distance(&p->s[0], at), b = exact_distance(&p->s[1], at);
+    double a = distance(&p->s[0], at, NULL), b = distance(&p->s[1], at, NULL);
     *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false};
     return a + b < seed->gap - TIE * h;
 }
@@ -477,16 +469,13 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
     return count;
 }
 
-/* With the shape's own gap: the field decides which points, not how deep they are. */
 static tl_touch touch_of(const pair *p, const candidate *c)
 {
     candidate better;
     bool close = c->owner != 2 && c->gap <= CLOSE * p->spacing;
     if (close && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
-    close &= c->owner != 2 && !is_exact(&p->s[1 - c->owner]);
-    double gap = close ? exact_distance(&p->s[1 - c->owner], c->at) : c->gap;
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
-    return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap};
+    return (tl_touch){tl_vec3_add_scaled(c->at, half * c->gap, c->normal), c->normal, c->gap};
 }
 
 /* Refined points may have met: true when none from `first` on is there already. */
