@@ -76,8 +76,7 @@ static void fill_block(const tl_field *f, float *value, const int lo[3])
                 double d = 0, u[3] = {(double)(i - lo[0]) / (hi[0] - lo[0]), (double)(j - lo[1]) / (hi[1] - lo[1]),
                                       (double)(k - lo[2]) / (hi[2] - lo[2])};
                 for (int c = 0; c < 8 && !near; c++)
-                    d += corner[c] * (c & 1 ? u[0] : 1 - u[0]) * (c & 2 ? u[1] : 1 - u[1]) *
-                         (c & 4 ? u[2] : 1 - u[2]);
+                    d += corner[c] * (c & 1 ? u[0] : 1 - u[0]) * (c & 2 ? u[1] : 1 - u[1]) * (c & 4 ? u[2] : 1 - u[2]);
                 value[at(f, i, j, k)] = (float)(near ? distance_at(f, i, j, k) : d);
             }
 }

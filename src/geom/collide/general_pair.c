@@ -478,11 +478,13 @@ static tl_touch touch_of(const pair *p, const candidate *c)
     return (tl_touch){tl_vec3_add_scaled(c->at, half * c->gap, c->normal), c->normal, c->gap};
 }
 
-/* Refined points may have met: true when none from `first` on is there already. */
-static bool is_new(const pair *p, const tl_touch *first, const tl_touch *t)
+/* Refined points may have met, those of one side or of two: true when none of the `count` is there already. */
+static bool is_new(const pair *p, int count, const tl_touch *out, int side_begin, const tl_touch *t)
 {
-    for (; first < t; first++)
-        if (tl_vec3_norm(tl_vec3_sub(first->at, t->at)) < APART * p->spacing) return false;
+    for (int i = 0; i < count; i++)
+        if (tl_vec3_norm(tl_vec3_sub(out[i].at, t->at)) < APART * p->spacing &&
+            (i >= side_begin || tl_vec3_dot(out[i].normal, t->normal) > CLUSTER_COS))
+            return false;
     return true;
 }
 
@@ -508,7 +510,7 @@ static int select_touches(const pair *p, tl_touch *out)
         int first = count;
         for (int i = 0; i < n; i++) {
             out[count] = touch_of(p, &p->list[chosen[i]]);
-            count += out[count].gap <= p->margin && is_new(p, out + first, &out[count]);
+            count += out[count].gap <= p->margin && is_new(p, count, out, first, &out[count]);
         }
     }
     return count;
