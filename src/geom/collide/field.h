@@ -21,6 +21,8 @@ typedef struct tl_field {
     tl_vec3 origin;
     int n[3];     /* lattice points; 0: none */
     float *value; /* [n2][n1][n0] coefficients */
+    int m[3];     /* blocks of four cells along an edge */
+    float *rough; /* [m2][m1][m0] distance in the middle of a block */
 } tl_field;
 
 /* `cell`: spacing of contact points; the lattice is four times as fine where distances are read from it. */
@@ -30,7 +32,7 @@ size_t tl_field_bytes(const tl_field *f);
 
 /* Distance and plain gradient (not normalised; may be NULL). Outside of the lattice: from the surface point that its border names. */
 double tl_field_at(const tl_field *f, tl_vec3 p, tl_vec3 *gradient);
-/* A lower bound of what tl_field_at gives, in one memory access. */
-double tl_field_bound(const tl_field *f, tl_vec3 p);
+/* True when the distance is surely more than `reach`: mostly by a lattice so rough that it stays in the cache. */
+bool tl_field_is_far(const tl_field *f, tl_vec3 p, double reach);
 
 #endif

@@ -78,13 +78,14 @@ static double local_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient)
     return tl_field_at(&c->field->field, p, gradient);
 }
 
-/* No point of the ball is nearer than the margin: by one read, then by the field. */
+/* No point of the ball is nearer than the margin. */
 static bool ball_is_far(const tl_collider *c, tl_vec3 p, double radius, double margin)
 {
     if (c->kind != TL_COLLIDER_GENERAL) return local_distance(c, p, NULL) > radius + margin;
     const tl_field *f = &c->field->field;
-    if (tl_field_bound(f, p) > radius + margin) return true;
-    return f->value && tl_field_at(f, p, NULL) > 1.1 * radius + margin; /* a spline's slope may exceed 1 a little */
+    if (tl_field_is_far(f, p, radius + margin)) return true;
+    /* what the rough answer leaves open; a spline's slope may exceed 1 a little */
+    return f->value && 16 * f->cell > radius + margin && tl_field_at(f, p, NULL) > 1.1 * radius + margin;
 }
 
 /* Distance at a world point; the normal is a unit vector in the world. */
@@ -138,6 +139,7 @@ static void add_samples(pair *p, int owner)
     const double margin = p->margin + SAG * a->spacing, open = tl_min(margin, OPEN * a->spacing);
     tl_mat3 R = tl_mat3_mul(tl_mat3_transpose(b->R), a->R); /* from a's frame to b's */
     tl_vec3 shift = to_local(b, a->at);
+    bool bounded = b->c->field && b->c->field->field.value; /* without an evaluation */
     for (int32_t k = 0; k < g->balls;) {
         const tl_ball *ball = &g->ball[k];
         if (ball_is_far(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, ball->centre)), ball->radius, margin)) {
@@ -148,7 +150,9 @@ static void add_samples(pair *p, int owner)
         int32_t least = 0, face = -1; /* nearest of all, nearest of the flat ones */
         for (int32_t i = 0; i < ball->count; i++) {
             int32_t q = ball->first + i;
-            gap[i] = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q])), NULL);
+            tl_vec3 at = tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q]));
+            gap[i] =
+                bounded && tl_field_is_far(&b->c->field->field, at, margin) ? INFINITY : local_distance(b->c, at, NULL);
             if (gap[i] < gap[least] - TIE * a->spacing) least = i;
             if (g->flat[q] == TL_FLAT_LEAF && (face < 0 || gap[i] < gap[face] - TIE * a->spacing)) face = i;
         }
