@@ -7,6 +7,7 @@
 #define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
 #define FACING_FLAT 0.7 /* the same for a point on a face, opposite */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
+#define SAME 1e-6       /* of the spacing: a place between samples that gains less is the sample */
 #define APART 0.3       /* of the spacing: points that span less do not add support */
 #define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
 #define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
@@ -346,7 +347,7 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
 }
 
 /* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), not further than two spacings. True when the gap
- * there is smaller than the seed's by more than a tie. */
+ * there is smaller than the seed's. */
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
@@ -373,11 +374,11 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
         x = tl_vec3_add_scaled(x, -rate * tl_min(1, 0.7 * h / length), slope);
         if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
     }
-    if (!(best < start - TIE * h)) return false;
+    if (!(best < start - SAME * h)) return false;
     if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
     double a = distance(&p->s[0], at, NULL), b = distance(&p->s[1], at, NULL);
     *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false};
-    return a + b < seed->gap - TIE * h;
+    return a + b < seed->gap - SAME * h;
 }
 
 /* The deepest candidate not near an earlier seed, up to SEEDS of them; refined ones join the list. */
