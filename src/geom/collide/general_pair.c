@@ -8,6 +8,8 @@
 #define FACING_FLAT 0.7 /* the same for a point on a face, opposite */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
 #define SAME 1e-6       /* of the spacing: a place between samples that gains less is the sample */
+#define OPPOSED 0.7     /* cosine between both normals from which a place is one where the bodies face each other */
+#define HALFWAY 0.02    /* of the spacing: how far from the middle between both surfaces the gap is read */
 #define APART 0.3       /* of the spacing: points that span less do not add support */
 #define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
 #define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
@@ -346,21 +348,21 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
     return d[0] + d[1];
 }
 
-/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), not further than two spacings. True when the gap
- * there is smaller than the seed's. */
+/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), not further than two spacings; each also halfway
+ * between the surfaces, for inside of one body alone the sum is no gap. True when the gap there is smaller than the seed's. */
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
-    double d[2], start = 0, best = INFINITY, rate = 2 * h;
-    tl_vec3 n[2], x = seed->at, at = x, axis = seed->normal, slope, last_slope = {0, 0, 0}, last = x;
-    for (int step = 0; step < 10; step++) {
-        double sum = sum_at(p, x, d, n, &slope);
-        if (step == 0 && tl_vec3_dot(n[0], n[1]) > 0) return false;
-        if (step == 0) start = sum;
-        if (sum < best) {
+    double d[2], best = INFINITY, rate = 2 * h;
+    tl_vec3 n[2], x = seed->at, slope, last_slope = {0, 0, 0}, last = x;
+    for (int step = 0; step < 12; step++) {
+        double sum = sum_at(p, x, d, n, &slope), off = 0.5 * (d[0] - d[1]);
+        tl_vec3 axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
+        if (tl_vec3_dot(n[0], n[1]) > (step ? -OPPOSED : 0)) break;
+        if (sum < best && fabs(off) < HALFWAY * h) {
             best = sum;
-            at = x;
-            axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
+            if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
+            *out = (candidate){tl_vec3_add_scaled(x, off, axis), axis, sum, sum, 2, false};
         }
         if (step > 0) {
             tl_vec3 s = tl_vec3_sub(x, last), y = tl_vec3_sub(slope, last_slope);
@@ -368,17 +370,14 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
             rate = sy > 0 ? tl_vec3_norm2(s) / sy : 2 * rate;
         }
         double length = rate * tl_vec3_norm(slope);
-        if (length < 1e-4 * h) break;
+        if (length < 1e-4 * h && fabs(off) < HALFWAY * h) break;
         last = x;
         last_slope = slope;
-        x = tl_vec3_add_scaled(x, -rate * tl_min(1, 0.7 * h / length), slope);
+        x = tl_vec3_add_scaled(x, -rate * (length > 0 ? tl_min(1, 0.7 * h / length) : 0), slope);
+        x = tl_vec3_add_scaled(x, off, axis);
         if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
     }
-    if (!(best < start - SAME * h)) return false;
-    if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
-    double a = distance(&p->s[0], at, NULL), b = distance(&p->s[1], at, NULL);
-    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false};
-    return a + b < seed->gap - SAME * h;
+    return best < seed->gap - SAME * h;
 }
 
 /* The deepest candidate not near an earlier seed, up to SEEDS of them; refined ones join the list. */
