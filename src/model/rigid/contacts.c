@@ -4,11 +4,12 @@
 
 #include "geom/collide/broad.h"
 
-#define STILL 1e-3         /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
-#define MATCH 0.125        /* of the smaller extent: how far a point may have moved and still be the same */
-#define BEND_MOST 16.0     /* of the gap: what a mark may bend off, should its gap be a little wrong */
-#define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
-#define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
+#define STILL 1e-3  /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
+#define MATCH 0.125 /* of the smaller extent: how far a point may have moved and still be the same */
+#define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair: of the first look and of three more */
+#define BEND_MOST 16.0                   /* of the gap: what a mark may bend off, should its gap be a little wrong */
+#define PARALLEL_WORK 2000               /* primitive pairs, about 1 ms, that are worth a second thread */
+#define SAMPLES_WORK 10                  /* surface samples that cost as much as a primitive pair */
 
 /* ---- which pairs are near ---- */
 
@@ -245,17 +246,49 @@ static double match_limit(const tl_rigid *r, int32_t a, int32_t b)
     return MATCH * fmin(r->body[a].extent, r->body[b].extent);
 }
 
-/* The old point of the pair nearest to p in either body's frame; -1: none near enough. */
-static int64_t nearest_old(const tl_rigid_point *p, const tl_rigid_state *past, int64_t begin, double limit)
+/* Squared distance of a point to an old one of its pair, in the body's frame where it is less. */
+static double moved2(const tl_rigid_point *p, const tl_rigid_memory *m)
 {
-    int64_t best = -1;
-    double least = limit * limit;
-    for (int64_t k = begin; is_pair(past, k, p->a, p->b); k++) {
-        const tl_rigid_memory *m = &past->contact[k];
-        double d = fmin(tl_vec3_norm2(tl_vec3_sub(m->at_a, p->at_a)), tl_vec3_norm2(tl_vec3_sub(m->at_b, p->at_b)));
-        if (d < least) least = d, best = k;
+    return fmin(tl_vec3_norm2(tl_vec3_sub(m->at_a, p->at_a)), tl_vec3_norm2(tl_vec3_sub(m->at_b, p->at_b)));
+}
+
+/* Every old force goes to a point, and none goes to two: pairs of a new and an old point, nearest first, then old points that are left to the
+ * nearest new one. force [news] comes back, N. */
+static void hand_over(int news, const tl_rigid_point *p, int olds, const tl_rigid_memory *m, double limit,
+                      tl_vec3 *force)
+{
+    bool has[MATCHES_MAX] = {false}, given[MATCHES_MAX] = {false};
+    for (int i = 0; i < news; i++) force[i] = (tl_vec3){0, 0, 0};
+    for (int round = 0; round < 2 * olds; round++) {
+        double least = limit * limit;
+        int from = -1, to = -1;
+        for (int k = 0; k < olds; k++)
+            for (int i = 0; i < news && !given[k]; i++) {
+                if (has[i] && round < olds) continue;
+                double d = moved2(&p[i], &m[k]);
+                if (d < least) least = d, from = k, to = i;
+            }
+        if (to < 0 && round >= olds) break;
+        if (to < 0) {
+            round = olds - 1;
+            continue;
+        }
+        force[to] = tl_vec3_add(force[to], m[from].force);
+        has[to] = given[from] = true;
     }
-    return best;
+}
+
+/* In the point's frame, within its cone. */
+static void write_impulse(const tl_rigid_point *p, tl_vec3 f, double l[3])
+{
+    double n = tl_vec3_dot(f, p->normal);
+    if (!(n > 0)) return;
+    l[0] = n;
+    l[1] = tl_vec3_dot(f, p->t1);
+    l[2] = tl_vec3_dot(f, p->t2);
+    double slip = hypot(l[1], l[2]), share = slip > 0 ? fmin(1, p->friction * n / slip) : 0;
+    l[1] *= share;
+    l[2] *= share;
 }
 
 void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam)
@@ -263,27 +296,15 @@ void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigi
     memset(lam, 0, 3 * sizeof *lam * (size_t)c->count);
     for (int32_t k = 0; k < c->count;) {
         const tl_rigid_point *p = &c->point[k];
-        int32_t end = k;
-        while (end < c->count && c->point[end].a == p->a && c->point[end].b == p->b) end++;
-        int64_t begin = first_of_pair(past->contact, past->contacts, p->a, p->b), old[4 * TL_TOUCHES_MAX];
-        double limit = match_limit(r, p->a, p->b);
-        for (int32_t i = k; i < end; i++) old[i - k] = nearest_old(&c->point[i], past, begin, limit);
-        for (int32_t i = k; i < end; i++) {
-            if (old[i - k] < 0) continue;
-            /* points that come from the same old one share it */
-            int users = 0;
-            for (int32_t j = k; j < end; j++) users += old[j - k] == old[i - k];
-            tl_vec3 f = tl_vec3_scale(dt / users, past->contact[old[i - k]].force);
-            double *l = lam + 3 * (int64_t)i, n = tl_vec3_dot(f, c->point[i].normal);
-            if (!(n > 0)) continue;
-            l[0] = n;
-            l[1] = tl_vec3_dot(f, c->point[i].t1);
-            l[2] = tl_vec3_dot(f, c->point[i].t2);
-            double slip = hypot(l[1], l[2]), share = slip > 0 ? fmin(1, c->point[i].friction * n / slip) : 0;
-            l[1] *= share;
-            l[2] *= share;
-        }
-        k = end;
+        tl_vec3 force[MATCHES_MAX];
+        int news = 0, olds = 0;
+        int64_t begin = first_of_pair(past->contact, past->contacts, p->a, p->b);
+        while (k + news < c->count && p[news].a == p->a && p[news].b == p->b) news++;
+        while (olds < MATCHES_MAX && is_pair(past, begin + olds, p->a, p->b)) olds++;
+        int most = news < MATCHES_MAX ? news : MATCHES_MAX;
+        hand_over(most, p, olds, past->contact + begin, match_limit(r, p->a, p->b), force);
+        for (int i = 0; i < most; i++) write_impulse(&p[i], tl_vec3_scale(dt, force[i]), lam + 3 * (int64_t)(k + i));
+        k += news;
     }
 }
 

@@ -42,7 +42,7 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
                                    tl_rigid_contacts *out, int32_t **from, talus_error *err);
 
-/* Impulses to start from, lam [3 count] N s: those of the nearest old point of the pair, in either body's frame. */
+/* Impulses to start from, lam [3 count] N s: those of the old points of the pair, each to the nearest new one in either body's frame. */
 void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam);
 
 /* The problem as data. bias [3 count]: what is added to J v_free, m/s. */
