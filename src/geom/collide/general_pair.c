@@ -370,8 +370,9 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
     return d[0] + d[1];
 }
 
-/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), not further than two spacings; each also halfway
- * between the surfaces, for inside of one body alone the sum is no gap. True when the gap there is smaller than the seed's. */
+/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein); each also halfway between the surfaces, for
+ * inside of one body alone the sum is no gap. True when the gap there is smaller than the seed's, and no more than two spacings away: what lies
+ * further is another seed's, and a place on the way there would hold up a body that rolls. */
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
@@ -401,7 +402,7 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
         last = tl_vec3_add_scaled(x, off, axis);
         last_slope = slope;
         x = tl_vec3_add_scaled(last, -rate * (length > 0 ? tl_min(1, 0.7 * h / length) : 0), slope);
-        if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
+        if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) return false;
     }
     if (!(best < seed->gap - SAME * h)) return false;
     double a = walk(&p->s[0], at, tl_vec3_neg(out_of), best_d[0], p->margin + h);
