@@ -8,6 +8,8 @@
 #define MATCH 0.125 /* of the smaller extent: how far a point may have moved and still be the same */
 #define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair: of the first look and of three more */
 #define BEND_MOST 16.0                   /* of the gap: what a mark may bend off, should its gap be a little wrong */
+#define TOUCH 2e-3                       /* of the smaller extent: overlap at which a contact has just begun */
+#define TOUCH_TRIES 8                    /* halvings to find that moment */
 #define PARALLEL_WORK 2000               /* primitive pairs, about 1 ms, that are worth a second thread */
 #define SAMPLES_WORK 10                  /* surface samples that cost as much as a primitive pair */
 
@@ -193,6 +195,50 @@ static void carry_over(const tl_rigid_contacts *now, int32_t begin, int32_t end,
     }
 }
 
+/* Pose of body i a share `when` of the way from start to end. */
+static tl_pose pose_between(const tl_rigid_view *start, const tl_pose *end, int32_t i, double when)
+{
+    tl_quat a = start->pose[i].rotation, b = end[i].rotation;
+    double side = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0 ? -when : when, rest = 1 - when;
+    tl_quat q = tl_quat_normalize((tl_quat){.w = rest * a.w + side * b.w,
+                                            .x = rest * a.x + side * b.x,
+                                            .y = rest * a.y + side * b.y,
+                                            .z = rest * a.z + side * b.z});
+    tl_vec3 centre = start->rigid->body[i].centre, from = tl_pose_apply(&start->pose[i], centre),
+            to = tl_pose_apply(&end[i], centre), x = tl_vec3_add_scaled(tl_vec3_scale(rest, from), when, to);
+    return (tl_pose){tl_vec3_sub(x, tl_quat_rotate(q, centre)), q};
+}
+
+/* Points of the pair where it overlaps by more than `-limit` for the first time on its way, as far as halving finds it: deep inside, the
+ * nearest way out is not the one it came. None when it does not at the end. `place`: both poses then. */
+static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const tl_near_pair *pair, int32_t axis,
+                         double limit, tl_touch *touch, tl_pose place[2], double *when)
+{
+    const tl_rigid_body *a = &start->rigid->body[pair->a], *b = &start->rigid->body[pair->b];
+    double open = 0, enough = limit - TOUCH * fmin(a->extent, b->extent);
+    int kept = 0;
+    *when = 1;
+    for (int tries = 0; tries < TOUCH_TRIES; tries++) {
+        tl_touch here[TL_TOUCHES_MAX];
+        double share = tries ? 0.5 * (open + *when) : 1, least = INFINITY;
+        int32_t along = axis;
+        tl_pose x[2] = {pose_between(start, end, pair->a, share), pose_between(start, end, pair->b, share)};
+        int count = tl_collide(a->collider, &x[0], b->collider, &x[1], 0, &along, here);
+        for (int k = 0; k < count; k++) least = fmin(least, here[k].gap);
+        if (least < limit) {
+            *when = share;
+            kept = count;
+            memcpy(touch, here, sizeof *here * (size_t)count);
+            memcpy(place, x, sizeof x);
+            if (least > enough) break;
+        } else if (tries)
+            open = share;
+        else
+            break;
+    }
+    return kept;
+}
+
 talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
                                    tl_rigid_contacts *out, int32_t **from, talus_error *err)
@@ -216,20 +262,21 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
         int32_t i = pair[k].a, j = pair[k].b, known = copied, known_end;
         if (r->body[i].kind != TL_BODY_FREE && r->body[j].kind != TL_BODY_FREE) continue;
         points_of_pair(now, &pair[k], &known, &known_end);
-        double deepest = 0;
+        double deepest = 0, when = 1;
         for (int32_t p = known; p < known_end; p++) deepest = fmin(deepest, now->point[p].gap);
-        int32_t axis = known < known_end ? now->point[known].axis : 0, kept_axis = axis;
-        int count = tl_collide(r->body[i].collider, &end[i], r->body[j].collider, &end[j], 0, &axis, touch);
+        int32_t axis = known < known_end ? now->point[known].axis : 0;
+        tl_pose place[2];
+        int count = first_overlap(start, end, &pair[k], axis, deepest - slop, touch, place, &when);
         carry_over(now, copied, known_end, out, *from);
         copied = known_end;
         for (int t = 0; t < count; t++) {
             if (!(touch[t].gap < deepest - slop)) continue;
-            tl_rigid_point p = make_point(start, &pair[k], kept_axis, &touch[t]);
-            p.at_a = tl_pose_to_local(&end[i], touch[t].at);
-            p.at_b = tl_pose_to_local(&end[j], touch[t].at);
+            tl_rigid_point p = make_point(start, &pair[k], axis, &touch[t]);
+            p.at_a = tl_pose_to_local(&place[0], touch[t].at);
+            p.at_b = tl_pose_to_local(&place[1], touch[t].at);
             p.at = tl_vec3_scale(
                 0.5, tl_vec3_add(tl_pose_apply(&start->pose[i], p.at_a), tl_pose_apply(&start->pose[j], p.at_b)));
-            p.gap = touch[t].gap - dt * tl_rigid_point_speed(&p, start->body, v);
+            p.gap = touch[t].gap - when * dt * tl_rigid_point_speed(&p, start->body, v);
             set_friction(start, &p);
             (*from)[out->count] = -1;
             out->point[out->count++] = p;

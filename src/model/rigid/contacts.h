@@ -35,9 +35,10 @@ typedef struct tl_rigid_view {
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
                              tl_rigid_contacts *out, talus_error *err);
 
-/* The same points where bodies end up at `end` overlap by more than `slop`, and more than before: what a constraint at the start of the
- * step did not know. They come back as points of the start, with the gap that makes them touch at the end for the velocities
- * v [6 count], merged into `out` in order; from [out->count]: number of the point in `now`, or -1. Looks only at bodies with fast [count] set. */
+/* Points where bodies that end up at `end` overlap by more than `slop`, and more than before: what a constraint at the start of the step did
+ * not know. They are those of the moment when the overlap began, and come back as points of the start, with the gap that makes them touch
+ * at that moment for the velocities v [6 count], merged into `out` in order; from [out->count]: number of the point in `now`, or -1. Looks
+ * only at bodies with fast [count] set. */
 talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
                                    tl_rigid_contacts *out, int32_t **from, talus_error *err);
