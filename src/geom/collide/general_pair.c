@@ -9,7 +9,8 @@
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
 #define SAME                                                                                                           \
     1e-6 /* of the spacing: a place between samples that gains less is the sample; the force of a body that rolls acts there */
-#define OPPOSED 0.7  /* cosine between both normals from which a place is one where the bodies face each other */
+#define OPPOSED 0.7 /* cosine between both normals from which a place is one where the bodies face each other */
+#define REFINE_STEPS 24
 #define HALFWAY 0.02 /* of the spacing: how far from the middle between both surfaces the gap is read */
 #define APART 0.3    /* of the spacing: points that span less do not add support */
 #define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
@@ -370,38 +371,46 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
     return d[0] + d[1];
 }
 
-/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein); each also halfway between the surfaces, for
- * inside of one body alone the sum is no gap. True when the gap there is smaller than the seed's, and no more than two spacings away: what lies
- * further is another seed's, and a place on the way there would hold up a body that rolls. */
+/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), shortened where the sum rises or the bodies no longer
+ * face each other; each also halfway between the surfaces, for inside of one body alone the sum is no gap. True when the gap there is
+ * smaller than the seed's, and no more than two spacings away: what lies further is another seed's, and a place on the way there would
+ * hold up a body that rolls. */
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
-    double d[2], best = INFINITY, best_d[2] = {0, 0}, rate = 2 * h;
+    double d[2], best = INFINITY, best_d[2] = {0, 0}, rate = 2 * h, last_sum = 0;
     bool lowest = false;
     tl_vec3 n[2], x = seed->at, at = x, out_of = seed->normal, slope, last_slope = {0, 0, 0}, last = x;
-    for (int step = 0; step < 16; step++) {
-        double sum = sum_at(p, x, d, n, &slope), off = 0.5 * (d[0] - d[1]);
+    for (int step = 0; step < REFINE_STEPS; step++) {
+        double sum = sum_at(p, x, d, n, &slope), off = 0.5 * (d[0] - d[1]), facing = -tl_vec3_dot(n[0], n[1]);
         tl_vec3 axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
-        if (tl_vec3_dot(n[0], n[1]) > (step ? -OPPOSED : 0)) break;
-        if (sum < best && fabs(off) < HALFWAY * h) {
+        if (!step && facing < 0) break;
+        if (sum < best && facing >= OPPOSED && fabs(off) < HALFWAY * h) {
             best = sum;
             best_d[0] = d[0], best_d[1] = d[1];
             at = x;
             out_of = p->s[1].c->kind == TL_COLLIDER_HALF_SPACE ? n[1] : axis;
         }
-        if (step > 0) {
-            tl_vec3 s = tl_vec3_sub(x, last), y = tl_vec3_sub(slope, last_slope);
-            double sy = tl_vec3_dot(s, y);
-            rate = sy > 0 ? tl_vec3_norm2(s) / sy : 2 * rate;
+        if (step && (facing < OPPOSED || sum > last_sum + SAME * h)) {
+            rate *= 0.25;
+            if (rate * tl_vec3_norm(last_slope) < 1e-4 * h) break;
+        } else {
+            if (step) {
+                tl_vec3 s = tl_vec3_sub(x, last), y = tl_vec3_sub(slope, last_slope);
+                double sy = tl_vec3_dot(s, y);
+                rate = sy > 0 ? tl_vec3_norm2(s) / sy : 2 * rate;
+            }
+            double length = rate * tl_vec3_norm(slope);
+            if (length < 1e-4 * h && fabs(off) < HALFWAY * h) {
+                lowest = true;
+                break;
+            }
+            if (length > 0.7 * h) rate *= 0.7 * h / length;
+            last = tl_vec3_add_scaled(x, off, axis);
+            last_slope = slope;
+            last_sum = sum;
         }
-        double length = rate * tl_vec3_norm(slope);
-        if (length < 1e-4 * h && fabs(off) < HALFWAY * h) {
-            lowest = true;
-            break;
-        }
-        last = tl_vec3_add_scaled(x, off, axis);
-        last_slope = slope;
-        x = tl_vec3_add_scaled(last, -rate * (length > 0 ? tl_min(1, 0.7 * h / length) : 0), slope);
+        x = tl_vec3_add_scaled(last, -rate, last_slope);
         if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) return false;
     }
     if (!(best < seed->gap - SAME * h)) return false;

@@ -6,7 +6,7 @@
 
 #define STILL 1e-3  /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
 #define MATCH 0.125 /* of the smaller extent: how far a point may have moved and still be the same */
-#define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair: of the first look and of three more */
+#define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair, those of second looks included; of more, the first */
 #define BEND_MOST 16.0                   /* of the gap: what a mark may bend off, should its gap be a little wrong */
 #define TOUCH 2e-3                       /* of the smaller extent: overlap at which a contact has just begun */
 #define TOUCH_TRIES 8                    /* halvings to find that moment */
@@ -156,7 +156,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
         for (int i = 0; i < f[k].count; i++) {
             tl_rigid_point *p = &out->point[out->count++];
             *p = make_point(v, &pair[k], f[k].axis, &f[k].touch[i]);
-            if (f[k].touch[i].carried && p->gap > 0) p->gap += bend(v, p, dt);
+            if (f[k].touch[i].carried && p->gap > 0) p->bend = bend(v, p, dt);
             if (i == 0)
                 set_friction(v, p);
             else
@@ -210,9 +210,9 @@ static tl_pose pose_between(const tl_rigid_view *start, const tl_pose *end, int3
 }
 
 /* Points of the pair where it overlaps by more than `-limit` for the first time on its way, as far as halving finds it: deep inside, the
- * nearest way out is not the one it came. None when it does not at the end. `place`: both poses then. */
+ * nearest way out is not the one it came. None when it does not at the end. `place`: both poses then; `last`: least gap of the end. */
 static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const tl_near_pair *pair, int32_t axis,
-                         double limit, tl_touch *touch, tl_pose place[2], double *when)
+                         double limit, tl_touch *touch, tl_pose place[2], double *when, double *last)
 {
     const tl_rigid_body *a = &start->rigid->body[pair->a], *b = &start->rigid->body[pair->b];
     double open = 0, enough = limit - TOUCH * fmin(a->extent, b->extent);
@@ -223,8 +223,9 @@ static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const t
         double share = tries ? 0.5 * (open + *when) : 1, least = INFINITY;
         int32_t along = axis;
         tl_pose x[2] = {pose_between(start, end, pair->a, share), pose_between(start, end, pair->b, share)};
-        int count = tl_collide(a->collider, &x[0], b->collider, &x[1], 0, &along, here);
+        int count = tl_collide(a->collider, &x[0], b->collider, &x[1], STILL, &along, here);
         for (int k = 0; k < count; k++) least = fmin(least, here[k].gap);
+        if (!tries) *last = least;
         if (least < limit) {
             *when = share;
             kept = count;
@@ -241,7 +242,7 @@ static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const t
 
 talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
-                                   tl_rigid_contacts *out, int32_t **from, talus_error *err)
+                                   tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err)
 {
     const tl_rigid *r = start->rigid;
     tl_box3 *box = TL_TAKE(a, tl_box3, r->count);
@@ -257,16 +258,18 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
 
     int32_t copied = 0;
+    *deeper = 0;
     for (int64_t k = 0; k < pairs; k++) {
         tl_touch touch[TL_TOUCHES_MAX];
         int32_t i = pair[k].a, j = pair[k].b, known = copied, known_end;
         if (r->body[i].kind != TL_BODY_FREE && r->body[j].kind != TL_BODY_FREE) continue;
         points_of_pair(now, &pair[k], &known, &known_end);
-        double deepest = 0, when = 1;
+        double deepest = 0, when = 1, last = 0;
         for (int32_t p = known; p < known_end; p++) deepest = fmin(deepest, now->point[p].gap);
         int32_t axis = known < known_end ? now->point[known].axis : 0;
         tl_pose place[2];
-        int count = first_overlap(start, end, &pair[k], axis, deepest - slop, touch, place, &when);
+        int count = first_overlap(start, end, &pair[k], axis, deepest - slop, touch, place, &when, &last);
+        if (count) *deeper = fmax(*deeper, (deepest - last) / fmin(r->body[i].extent, r->body[j].extent));
         carry_over(now, copied, known_end, out, *from);
         copied = known_end;
         for (int t = 0; t < count; t++) {
@@ -274,9 +277,10 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
             tl_rigid_point p = make_point(start, &pair[k], axis, &touch[t]);
             p.at_a = tl_pose_to_local(&place[0], touch[t].at);
             p.at_b = tl_pose_to_local(&place[1], touch[t].at);
-            p.at = tl_vec3_scale(
-                0.5, tl_vec3_add(tl_pose_apply(&start->pose[i], p.at_a), tl_pose_apply(&start->pose[j], p.at_b)));
-            p.gap = touch[t].gap - when * dt * tl_rigid_point_speed(&p, start->body, v);
+            tl_vec3 on_a = tl_pose_apply(&start->pose[i], p.at_a), on_b = tl_pose_apply(&start->pose[j], p.at_b);
+            p.at = tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b));
+            p.gap = touch[t].gap + tl_vec3_dot(p.normal, tl_vec3_sub(on_a, on_b));
+            p.bend = touch[t].gap - when * dt * tl_rigid_point_speed(&p, start->body, v) - p.gap;
             set_friction(start, &p);
             (*from)[out->count] = -1;
             out->point[out->count++] = p;
@@ -415,7 +419,7 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
         put_row(&out->J, 3 * k + 2, p, p->t2, ra, rb);
         add_block(inv_mass[p->a], inv_inertia + 9 * (int64_t)p->a, p, ra, blocks + 9 * k);
         add_block(inv_mass[p->b], inv_inertia + 9 * (int64_t)p->b, p, rb, blocks + 9 * k);
-        out->bias[3 * k] = fmax(p->gap, 0) / dt;
+        out->bias[3 * k] = tl_rigid_point_room(p) / dt;
         mu[k] = p->friction;
     }
     out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};
