@@ -16,6 +16,7 @@
 #define PARTS_MAX 16         /* of the longest step: shorter ones are not asked for */
 #define PUSH_SHARE 0.2       /* of an overlap that one step takes away */
 #define PUSH_SWEEPS 30
+#define PUSH_REST 0.9    /* of the slop: what is left of an overlap that is pushed, so that the pushing ends */
 #define BOUNCE_LEAST 2.0 /* g dt: slower approaches are rest, not impact */
 
 static const char *const phase_names[TL_BODIES_PHASES] = {"predict", "detect",     "assemble", "solve contact",
@@ -327,7 +328,7 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
     s->penetration = 0 - end_gaps(s, gap); /* 0, not -0 */
     if (!(s->penetration > slop)) return TALUS_OK;
     for (int64_t k = 0; k < m; k++) {
-        double over = gap[k] + slop;
+        double over = gap[k] + PUSH_REST * slop;
         s->p.q[3 * k] = over < 0 ? PUSH_SHARE * over : over;
         s->p.q[3 * k + 1] = s->p.q[3 * k + 2] = 0;
     }
