@@ -547,8 +547,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
         TL_TRY(assemble_coupling(&s, err));
         TL_TRY(run_scheme(&s, again, err));
         TL_TRY(tl_bodies_move(&s.b, again, err));
-        more = false;
-        if (looks < TL_BODIES_LOOKS_MAX) TL_TRY(tl_bodies_look_again(&s.b, &more, err));
+        TL_TRY(tl_bodies_look_again(&s.b, looks, &more, again, err));
     }
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     TL_TRY(bounce(&s, again, err));
