@@ -22,16 +22,11 @@ typedef enum tl_bodies_phase {
     TL_BODIES_PHASES
 } tl_bodies_phase;
 
-<<<<<<< HEAD
-#define TL_BODIES_LOOKS_MAX 3 /* second looks per step */
-
 /* On the wall clock, and of all threads. */
 typedef struct tl_spent {
     double seconds, cpu;
 } tl_spent;
 
-=======
->>>>>>> r-bowl
 typedef struct tl_bodies {
     tl_sim *sim;
     const tl_scene *scene;
