@@ -212,7 +212,7 @@ static talus_status solve_stress(tl_coupled *c, tl_scheme_report *out, talus_err
     work *w = c->work;
     double begin = tl_seconds();
     tl_friction_report report;
-    if (!(tl_max_abs(w->n, c->p) > 0)) return TALUS_OK;
+    if (!c->friction || !(tl_max_abs(w->n, c->p) > 0)) return TALUS_OK;
     TL_TRY(tl_friction_solve(c->friction, c->p, INNER * c->tolerance, w->arena, &report, err));
     w->ds = report.change;
     out->stress_iterations += report.outcome.iterations;
