@@ -430,6 +430,12 @@ static bool good(const tl_coupled_certificate *c, double tolerance)
     return c->pressure <= tolerance && c->normal <= tolerance && c->tangent <= tolerance && c->stress <= tolerance;
 }
 
+/* Pressures of sand need not settle: enough when they and the stress hardly change, and contacts are solved. [grid-granular spec 6.9, 6.11] */
+static bool still(const tl_scheme_report *r, double tolerance)
+{
+    return r->change <= tolerance && r->certificate.normal <= tolerance && r->certificate.tangent <= tolerance;
+}
+
 /* ---- schemes ---- */
 
 static const tl_scheme schemes[] = {
@@ -594,8 +600,7 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
     int most = s->sweeps > 1 && c->sweeps > 0 ? c->sweeps : s->sweeps;
     for (; out->sweeps < most; out->sweeps++) {
         if (out->sweeps > 0 && s->sweeps > 1 && good(&out->certificate, c->tolerance)) break;
-        if (out->sweeps > 0 && s->granular && out->change <= c->tolerance)
-            break; /* pressures of sand need not settle */
+        if (out->sweeps > 0 && c->friction && still(out, c->tolerance)) break;
         size_t mark = tl_arena_mark(c->work->arena);
         for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) TL_TRY(s->block[k](c, out, err));
         if (s->sweeps > 1) clip_tangent(c);
