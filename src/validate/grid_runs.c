@@ -49,7 +49,7 @@ static talus_status fill_basin(tl_case_log *log, run *r, talus_error *err)
                  "return scene { talus = 1, engine = 'grid', duration = 1, fps = 25,"
                  " grid = { cells = {16, 14, 16}, cell = 0.04 },"
                  " emitters = { { material = liquid { density = 1000 }, shape = box { size = {0.12, 0.08, 0.12},"
-                 " center = {0.32, 0.4, 0.32} }, velocity = {0, -0.8, 0}, rate = 0.03, stop = 1.2 } } }"));
+                 " center = {0.32, 0.4, 0.32} }, velocity = {0, -2.2, 0}, rate = 0.03, stop = 1.2 } } }"));
     double low = 0, high = 0, split = 0;
     while (r->sim->state.t < 2 - 1e-9) {
         TL_TRY(frame(r, err));
