@@ -17,7 +17,6 @@ typedef struct tl_grid_kept {
     tl_weight_family family;
     double *density; /* [materials] kg/m^3 */
     double spacing;  /* m, the widest of all fills and emitters */
-    int64_t told_escaped;
     tl_particles spare; /* the next state's; nothing in it between steps */
 } tl_grid_kept;
 
