@@ -28,9 +28,10 @@
 #include "step/engines.h"
 #include "step/grid.h"
 
-#define GAP_CELLS 0.02  /* particles that were inside of a solid end this far outside, in cells; chosen */
-#define WARM_SHARE 0.98 /* of active cells with a pressure of the last step: fewer start from the coarse levels */
-#define CORRECT_SWEEPS 1
+#define GAP_CELLS 0.02   /* particles that were inside of a solid end this far outside, in cells; chosen */
+#define WARM_SHARE 0.98  /* of active cells with a pressure of the last step: fewer start from the coarse levels */
+#define CORRECT_SWEEPS 1 /* once per frame [FM21 sec. 4.1.2]: crowds of whole cells part in every step */
+#define FRAME_SLACK 1e-6 /* of a step: rounding of the frame's time */
 #define PART_SHARE                                                                                                     \
     0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
 #define PART_LAYERS 2 /* beyond the liquid */
@@ -175,7 +176,7 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
     TL_TRY(tl_solid_fractions(g, &s->solids, s->kept->family, a, &s->fractions, err));
     TL_TRY(tl_liquid_distance(g, s->faces.fill, s->fractions.solid_cell, &s->solids, s->solid_phi, s->kept->spacing, a,
                               s->phi, s->excess, err));
-    TL_TRY(tl_liquid_fractions(g, s->phi, false, false, a, &liquid, err));
+    TL_TRY(tl_liquid_fractions(g, s->phi, false, false, false, a, &liquid, err));
     TL_TRY(tl_liquid_volume(g, &liquid, s->fractions.solid_cell, &s->particles, a, &s->liquid_volume, err));
     lap(s, DOMAINS);
     return TALUS_OK;
@@ -369,6 +370,13 @@ static double farthest_travel(const grid_step *s)
     return most;
 }
 
+/* Steps that reach the next frame, or go beyond: for who steps without frames that is every step. */
+static bool ends_frame(const grid_step *s)
+{
+    const tl_state *now = &s->sim->state;
+    return now->t + s->dt * (1 + FRAME_SLACK) >= (double)(now->frame + 1) / s->scene->fps;
+}
+
 static talus_status move_particles(grid_step *s, talus_error *err)
 {
     tl_solids end;
@@ -377,8 +385,9 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     tl_particles_carry(&s->grid, s->faces.u, s->moving, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
                        &s->particles);
     lap(s, MOVE);
-    TL_TRY(
-        tl_particles_spread(&s->kept->frame, &end, CORRECT_SWEEPS, gap, &s->particles, s->arena, &s->corrected, err));
+    if (ends_frame(s))
+        TL_TRY(tl_particles_spread(&s->kept->frame, &end, CORRECT_SWEEPS, gap, &s->particles, s->arena, &s->corrected,
+                                   err));
     lap(s, CORRECT);
     return TALUS_OK;
 }
