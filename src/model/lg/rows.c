@@ -6,11 +6,11 @@
 #include "base/parallel.h"
 #include "model/rigid/motion.h"
 
-#define EXPLICIT_MOST                                                                                                  \
-    400 /* nodes: above, a solve is cheaper than B and its products; measured on bars of 5k to 20k nodes */
-#define PARALLEL_LINKS 500 /* contacts whose gather is worth a second thread */
-#define PARALLEL_DENSE 100 /* rows of B */
-#define PUSH_SHARE 0.2     /* of an overlap of two rigid bodies that one step takes away, as in the rigid step */
+#define EXPLICIT_LEAST 400.0 /* nodes: so few are always worth a matrix */
+#define EXPLICIT_SHARE 0.5   /* of the numbers that a solve moves: B is read in order, and twice as fast */
+#define PARALLEL_LINKS 500   /* contacts whose gather is worth a second thread */
+#define PARALLEL_DENSE 100   /* rows of B */
+#define PUSH_SHARE 0.2       /* of an overlap of two rigid bodies that one step takes away, as in the rigid step */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -160,15 +160,41 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
 
 /* ---- compliance ---- */
 
-static talus_status find_compliance(tl_lg_rows *r, tl_arena *a, talus_error *err)
+static talus_status take_focus(tl_lg_rows *r, tl_arena *a, talus_error *err)
 {
-    tl_lg_point *point = TL_TAKE(a, tl_lg_point, r->nodes);
+    tl_lg_focus *f = r->focus = TL_TAKE_ZERO(a, tl_lg_focus, 1);
+    if (!f) return no_memory(err);
+    int64_t n = r->nodes;
+    f->node = TL_TAKE(a, int32_t, n);
+    f->before = TL_TAKE(a, int32_t, n);
+    f->marked = TL_TAKE(a, bool, n);
+    f->push = TL_TAKE(a, float, 3 * n);
+    f->shift = TL_TAKE(a, float, 3 * n);
+    if (r->precision == TL_LG_FLOAT)
+        f->B = TL_TAKE(a, float, n *n);
+    else
+        f->B_double = TL_TAKE(a, double, n *n);
+    return f->node && f->before && f->marked && f->push && f->shift && (f->B || f->B_double) ? TALUS_OK
+                                                                                             : no_memory(err);
+}
+
+static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena *a, talus_error *err)
+{
     r->B = TL_TAKE(a, double, (int64_t)r->nodes * r->nodes);
     r->push = TL_TAKE(a, double, 3 * (int64_t)r->nodes);
     r->shift = TL_TAKE(a, double, 3 * (int64_t)r->nodes);
-    if (!point || !r->B || !r->push || !r->shift) return no_memory(err);
-    for (int32_t i = 0; i < r->nodes; i++) point[i] = (tl_lg_point){{r->node[i], -1, -1, -1}, {1, 0, 0, 0}};
-    return tl_lg_compliance(r->solver, r->nodes, point, r->B, a, err);
+    if (!r->B || !r->push || !r->shift) return no_memory(err);
+    TL_TRY(take_focus(r, a, err));
+    return tl_lg_columns_between(from->columns, from->solver, from->precision, from->h, r->nodes, r->node, r->B, a,
+                                 err);
+}
+
+/* What a product moves: the factor twice, or B. Decided by sizes alone, so that a resumed run decides the same. */
+static bool is_dense(const tl_lg_rows *r, const tl_lg_rows_of *from)
+{
+    if (from->compliance != TL_LG_COMPLIANCE_AUTO) return from->compliance == TL_LG_COMPLIANCE_EXPLICIT;
+    double solve = 2 * (double)tl_lg_solver_about(from->solver).stored_L;
+    return (double)r->nodes * r->nodes <= fmax(EXPLICIT_LEAST * EXPLICIT_LEAST, EXPLICIT_SHARE * solve);
 }
 
 /* Of a body's end of a contact, along an axis. */
@@ -248,11 +274,9 @@ talus_status tl_lg_rows_make(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena 
     for (int32_t c = 0; c < from->hard->count; c++) r->link[r->soft + c] = hard_link(from, &from->hard->point[c]);
     TL_TRY(find_nodes(r, a, err));
     TL_TRY(find_bodies(r, from, a, err));
-    bool dense = from->compliance == TL_LG_COMPLIANCE_EXPLICIT ||
-                 (from->compliance == TL_LG_COMPLIANCE_AUTO && r->nodes <= EXPLICIT_MOST);
     if (r->nodes) {
-        TL_TRY(tl_lg_solver_diagonal(from->solver, &r->node_diagonal, err));
-        if (dense) TL_TRY(find_compliance(r, a, err));
+        if (is_dense(r, from)) TL_TRY(find_compliance(r, from, a, err));
+        if (!r->B || r->bilateral.count) TL_TRY(tl_lg_solver_diagonal(from->solver, &r->node_diagonal, err));
     }
     r->force = TL_TAKE_ZERO(a, double, 3 * (int64_t)r->lg->nodes);
     r->moved = TL_TAKE_ZERO(a, double, 3 * (int64_t)r->lg->nodes);
@@ -340,26 +364,35 @@ void tl_lg_rows_scatter(const tl_lg_rows *r, const double *x)
     push_bodies(r, x);
 }
 
-/* shift = B push, three columns */
+/* shift = B push, three columns: [3][n] */
+#define MULTIPLY(NAME, REAL, LANES)                                                                                    \
+    static void NAME(int64_t n, const REAL *restrict B, const REAL *restrict f, REAL *restrict out)                    \
+    {                                                                                                                  \
+        _Pragma("omp parallel for schedule(static) if (n > PARALLEL_DENSE)") for (int64_t i = 0; i < n; i++)           \
+        {                                                                                                              \
+            const REAL *restrict row = B + i * n;                                                                      \
+            REAL lane[3][LANES] = {{0}}, sum[3] = {0};                                                                 \
+            int64_t j = 0;                                                                                             \
+            for (; j + LANES <= n; j += LANES)                                                                         \
+                for (int c = 0; c < 3; c++)                                                                            \
+                    for (int k = 0; k < LANES; k++) lane[c][k] += row[j + k] * f[c * n + j + k];                       \
+            for (; j < n; j++)                                                                                         \
+                for (int c = 0; c < 3; c++) sum[c] += row[j] * f[c * n + j];                                           \
+            for (int c = 0; c < 3; c++) {                                                                              \
+                for (int k = 0; k < LANES; k++) sum[c] += lane[c][k];                                                  \
+                out[c * n + i] = sum[c];                                                                               \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+MULTIPLY(multiply_double, double, 8)
+MULTIPLY(multiply_float, float, 16)
+
 static void multiply_dense(const tl_lg_rows *r)
 {
     const int64_t n = r->nodes;
-    const double *restrict f = r->push;
-#pragma omp parallel for schedule(static) if (n > PARALLEL_DENSE)
-    for (int64_t i = 0; i < n; i++) {
-        const double *restrict B = r->B + i * n;
-        double lane[3][8] = {{0}}, sum[3] = {0};
-        int64_t j = 0;
-        for (; j + 8 <= n; j += 8)
-            for (int c = 0; c < 3; c++)
-                for (int k = 0; k < 8; k++) lane[c][k] += B[j + k] * f[c * n + j + k];
-        for (; j < n; j++)
-            for (int c = 0; c < 3; c++) sum[c] += B[j] * f[c * n + j];
-        for (int c = 0; c < 3; c++) {
-            const double *s = lane[c];
-            r->shift[c * n + i] = sum[c] + (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])));
-        }
-    }
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++) r->push[c * n + i] = r->force[3 * (int64_t)r->node[i] + c];
+    multiply_double(n, r->B, r->push, r->shift);
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) r->moved[3 * (int64_t)r->node[i] + c] = r->shift[c * n + i];
 }
@@ -374,17 +407,8 @@ static void move_bodies(const tl_lg_rows *r)
     }
 }
 
-void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out)
+static void gather(const tl_lg_rows *r, const double *x, double *out)
 {
-    tl_lg_rows_scatter(r, x);
-    move_bodies(r);
-    if (r->B) {
-        for (int64_t i = 0; i < r->nodes; i++)
-            for (int c = 0; c < 3; c++) r->push[c * (int64_t)r->nodes + i] = r->force[3 * (int64_t)r->node[i] + c];
-        multiply_dense(r);
-    } else if (r->nodes) {
-        tl_lg_solve(r->solver, r->precision, r->force, r->moved);
-    }
 #pragma omp parallel for schedule(static) if (r->contacts > PARALLEL_LINKS)
     for (int32_t c = 0; c < r->contacts; c++)
         put_axes(&r->link[c], r->body_shift, node_sum(r, &r->link[c], r->moved), out + 3 * (int64_t)c);
@@ -392,4 +416,73 @@ void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out)
         int64_t k = 3 * (int64_t)r->contacts + b;
         out[k] = row_sum(r, &r->bilateral.row[b], r->moved) + r->bilateral.row[b].compliance / (r->h * r->h) * x[k];
     }
+}
+
+void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out)
+{
+    tl_lg_rows_scatter(r, x);
+    move_bodies(r);
+    if (r->B)
+        multiply_dense(r);
+    else if (r->nodes)
+        tl_lg_solve(r->solver, r->precision, r->force, r->moved);
+    gather(r, x, out);
+}
+
+/* ---- products of some rows ---- */
+
+void tl_lg_rows_focus(tl_lg_rows *r, const double *part)
+{
+    if (!r->B) return;
+    tl_lg_focus *f = r->focus;
+    const int64_t n = r->nodes;
+    memset(f->marked, 0, sizeof *f->marked * (size_t)n);
+    for (int32_t c = 0; c < r->contacts; c++) {
+        const double *p = part + 3 * (int64_t)c;
+        if (p[0] == 0 && p[1] == 0 && p[2] == 0) continue;
+        for (int32_t k = 0; k < r->link[c].nodes; k++) f->marked[r->link[c].node[k]] = true;
+    }
+    f->nodes = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (f->marked[i] || r->term_start[i + 1] > r->term_start[i]) f->node[f->nodes++] = i;
+    if (f->nodes == f->before_nodes && !memcmp(f->node, f->before, sizeof *f->node * (size_t)f->nodes)) return;
+    f->before_nodes = f->nodes;
+    memcpy(f->before, f->node, sizeof *f->node * (size_t)f->nodes);
+#pragma omp parallel for schedule(static) if (f->nodes > PARALLEL_DENSE)
+    for (int32_t i = 0; i < f->nodes; i++) {
+        const double *row = r->B + f->node[i] * n;
+        if (f->B)
+            for (int32_t j = 0; j < f->nodes; j++) f->B[(int64_t)i * f->nodes + j] = (float)row[f->node[j]];
+        else
+            for (int32_t j = 0; j < f->nodes; j++) f->B_double[(int64_t)i * f->nodes + j] = row[f->node[j]];
+    }
+}
+
+void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out)
+{
+    if (!r->B) {
+        tl_lg_rows_multiply(r, x, out);
+        return;
+    }
+    const tl_lg_focus *f = r->focus;
+    const int64_t n = f->nodes;
+    push_bodies(r, x);
+    move_bodies(r);
+    for (int32_t i = 0; i < n; i++) {
+        tl_vec3 at = node_force(r, f->node[i], x);
+        const double push[3] = {at.x, at.y, at.z};
+        for (int c = 0; c < 3; c++)
+            if (f->B)
+                f->push[c * n + i] = (float)push[c];
+            else
+                r->push[c * n + i] = push[c];
+    }
+    if (f->B)
+        multiply_float(n, f->B, f->push, f->shift);
+    else
+        multiply_double(n, f->B_double, r->push, r->shift);
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            r->moved[3 * (int64_t)r->node[f->node[i]] + c] = f->B ? (double)f->shift[c * n + i] : r->shift[c * n + i];
+    gather(r, x, out);
 }

@@ -12,6 +12,7 @@
 #define TL_MODEL_LG_ROWS_H
 
 #include "model/lg/bilateral.h"
+#include "model/lg/columns.h"
 #include "model/lg/contact.h"
 #include "model/rigid/contacts.h"
 
@@ -30,6 +31,16 @@ typedef struct tl_lg_pull {
     int32_t row; /* of contacts: first of three */
     double weight;
 } tl_lg_pull;
+
+/* B between the nodes of some rows, in single precision unless the solver's is double. */
+typedef struct tl_lg_focus {
+    int32_t nodes, *node; /* of tl_lg_rows.node, rising */
+    int32_t *before;      /* [before_nodes] those that B is of */
+    int32_t before_nodes;
+    bool *marked;            /* [all nodes] */
+    float *B, *push, *shift; /* [nodes][nodes], [3][nodes] */
+    double *B_double;        /* instead of B */
+} tl_lg_focus;
 
 typedef struct tl_lg_rows {
     const tl_lg *lg;
@@ -58,6 +69,7 @@ typedef struct tl_lg_rows {
     /* of products */
     double *force, *moved;          /* [lg nodes][3]; zero outside of `node`, see above */
     double *push, *shift;           /* explicit: [3][nodes] */
+    tl_lg_focus *focus;             /* explicit */
     double *body_push, *body_shift; /* [bodies][6] */
 } tl_lg_rows;
 
@@ -71,6 +83,7 @@ typedef enum tl_lg_compliance_kind {
 typedef struct tl_lg_rows_of {
     const tl_lg *lg;
     tl_lg_solver *solver;
+    tl_lg_columns *columns;
     tl_lg_precision precision;
     double h;
     const double *from; /* [lg nodes][3] start of the step */
@@ -94,6 +107,9 @@ void tl_lg_rows_values(const tl_lg_rows *r, const double *q, const double *body_
 void tl_lg_rows_scatter(const tl_lg_rows *r, const double *x);
 /* out = W x. Matrix-free: r->moved is A^-1 H^T x afterwards, of all nodes; r->body_shift that of bodies in either case. */
 void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out);
+/* The same where x is zero but in rows with part [rows] != 0, and for these rows of `out` alone. Call tl_lg_rows_focus whenever `part` changes. */
+void tl_lg_rows_focus(tl_lg_rows *r, const double *part);
+void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out);
 /* World force of a contact on its a side from its three rows. */
 static inline tl_vec3 tl_lg_link_force(const tl_lg_link *l, const double x[3])
 {
