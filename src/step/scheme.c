@@ -594,8 +594,11 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
     int most = s->sweeps > 1 && c->sweeps > 0 ? c->sweeps : s->sweeps;
     for (; out->sweeps < most; out->sweeps++) {
         if (out->sweeps > 0 && s->sweeps > 1 && good(&out->certificate, c->tolerance)) break;
-        if (out->sweeps > 0 && s->granular && out->change <= c->tolerance)
-            break; /* pressures of sand need not settle */
+        /* pressures of sand need not settle; contacts do */
+        const tl_coupled_certificate *now = &out->certificate;
+        if (out->sweeps > 0 && s->granular && out->change <= c->tolerance &&
+            fmax(now->normal, now->tangent) <= c->tolerance)
+            break;
         size_t mark = tl_arena_mark(c->work->arena);
         for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) TL_TRY(s->block[k](c, out, err));
         if (s->sweeps > 1) clip_tangent(c);
