@@ -24,20 +24,24 @@ double tl_fill_of_depth(double d)
 #define LEAST_TOLD 0.5   /* of the kernel outside of solids: below, crowds are not looked for */
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
-/* Hat-kernel share of solids at a cell: (1/8, 3/4, 1/8) along each axis, exact for solids that end at faces. */
-static double solid_share(const tl_grid *g, const double *around, int32_t at)
+/* Hat-kernel share of solids at a cell: (1/8, 3/4, 1/8) along each axis, exact for solids that end at faces; else some are `cut`. */
+static double solid_share(const tl_grid *g, const double *around, int32_t at, bool *cut)
 {
     static const double w[3] = {0.125, 0.75, 0.125};
     int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
     double sum = 0;
     for (int x = 0; x < 3; x++)
         for (int y = 0; y < 3; y++)
-            for (int z = 0; z < 3; z++) sum += w[x] * w[y] * w[z] * around[at + (x - 1) * sx + (y - 1) * sy + z - 1];
+            for (int z = 0; z < 3; z++) {
+                double part = around[at + (x - 1) * sx + (y - 1) * sy + z - 1];
+                sum += w[x] * w[y] * w[z] * part;
+                *cut |= part > 1e-9 && part < 1 - 1e-9;
+            }
     return sum;
 }
 
-/* Share of solids in the kernel, from both: by planes it is exact away from edges, by parts of cells right at edges and off by up
- * to 0.0625 where a plane cuts cells (at a quarter and three quarters of the way to the next). */
+/* Share of solids in the kernel where they cut cells: by planes it is exact away from edges, by parts of cells right at edges and off by up
+ * to 0.0625 elsewhere (with a plane at three quarters of the way to the next centre). */
 #define CUT_ERROR 0.07
 static double best_share(double by_cells, double by_plane)
 {
@@ -56,8 +60,10 @@ static void find_clear(const tl_grid *g, int32_t b, const double *solid_cell, co
         int32_t cell = b * g->f.size + p;
         clear[cell] = 1;
         if (!solids) continue;
-        double share = solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1);
-        clear[cell] -= best_share(share, tl_fill_of_depth(-(double)solid_phi[cell] / g->f.dx));
+        bool cut = false;
+        double share = solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1, &cut);
+        if (cut) share = best_share(share, tl_fill_of_depth(-(double)solid_phi[cell] / g->f.dx));
+        clear[cell] -= share;
     }
 }
 
