@@ -257,6 +257,7 @@ typedef enum tl_colour_by {
     TL_COLOUR_DENSITY,
     TL_COLOUR_BODY
 } tl_colour_by;
+typedef enum tl_liquid_look { TL_LIQUID_SURFACE, TL_LIQUID_PARTICLES } tl_liquid_look;
 typedef enum tl_wall_look { TL_LOOK_NONE, TL_LOOK_GLASS, TL_LOOK_FRAME } tl_wall_look;
 
 typedef struct tl_render_spec {
@@ -270,6 +271,7 @@ typedef struct tl_render_spec {
     tl_wall_look walls;
     tl_vec3 light;          /* direction towards the main light */
     double particle_radius; /* m; 0: from the spacing */
+    tl_liquid_look liquid;  /* where colours show materials */
 } tl_render_spec;
 
 /* Colour of a part of a shape, for pictures: the surface of `node` inside `region` (same frame; -1: all of it). Later

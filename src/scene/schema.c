@@ -337,6 +337,7 @@ static const tl_key render_keys[] = {
     {"walls", TL_CHOICE, AT(walls), "", ANY, "none", "how the domain is drawn", "none|glass|frame"},
     {"light", TL_VEC3, AT(light), "", ANY, "{-0.55, 1, 0.62}", "direction towards the main light"},
     {"particle_radius", TL_NUMBER, AT(particle_radius), "m", FROM(0), "0", "of drawn particles; 0: half their spacing"},
+    {"liquid", TL_CHOICE, AT(liquid), "", ANY, "surface", "how liquids are drawn where `colour_by` is `material`; other fields are shown on particles", "surface|particles"},
 };
 #undef OBJECT
 static const tl_context render = {"render", "render", "How pictures look.", NULL, KEYS(render_keys), sizeof(tl_render_spec), NULL, false};

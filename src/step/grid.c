@@ -516,6 +516,24 @@ static void fill_report(grid_step *s)
     r->volume_error = due > 0 ? s->liquid_volume / due - 1 : 0;
 }
 
+/* The first time that something is lost or refused. */
+static void tell(const grid_step *s)
+{
+    const tl_grid_state *g = &s->sim->state.grid;
+    double t = s->sim->state.t + s->dt;
+    for (int k = 0; k < s->scene->emitter_count; k++)
+        if (s->emitter[k].refused > 0 && !(g->emitter[k].refused > 0))
+            tl_log_write(
+                &s->sim->log, 0,
+                "t = %.6g s: emitters[%d] finds no free place for what is due: it is blocked, or its rate is more "
+                "than its velocity carries away; what is refused is counted",
+                t, k + 1);
+    if (s->totals.escaped > 0 && !(g->totals->escaped > 0))
+        tl_log_write(&s->sim->log, 0,
+                     "t = %.6g s: the first particles left the domain, %.0f of them; steps.csv counts on", t,
+                     s->totals.escaped);
+}
+
 static void commit(grid_step *s)
 {
     tl_grid_state *g = &s->sim->state.grid;
@@ -557,6 +575,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(make_room(&s, err));
     lap(&s, MEASURE);
     fill_report(&s);
+    tell(&s);
     commit(&s);
     return TALUS_OK;
 }

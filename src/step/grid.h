@@ -21,7 +21,6 @@ typedef struct tl_grid_kept {
     tl_edge_rule edge_rule;
     tl_density_rule density_rule;
     double spacing; /* m, the widest of all fills and emitters */
-    int64_t told_escaped;
     tl_particles spare; /* the next state's; nothing in it between steps */
 } tl_grid_kept;
 

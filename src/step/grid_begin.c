@@ -128,7 +128,11 @@ static talus_status begin_flow(tl_sim *sim, tl_grid_kept *k, talus_error *err)
     for (int i = 0; i < s->fill_count; i++) k->spacing = fmax(k->spacing, tl_spacing_of(s, s->fills[i].spacing));
     for (int i = 0; i < s->emitter_count; i++) k->spacing = fmax(k->spacing, tl_spacing_of(s, s->emitters[i].spacing));
     tell_thin_bodies(sim, k->frame.dx);
-    return tl_grid_state_begin(&sim->state.grid, s, &k->frame, &sim->rigid, sim->state.rigid.body, err);
+    TL_TRY(tl_grid_state_begin(&sim->state.grid, s, &k->frame, &sim->rigid, sim->state.rigid.body, err));
+    if (s->fill_count && !sim->state.grid.particles.count)
+        tl_log_write(&sim->log, 0,
+                     "no fill has room for a particle: bodies or walls cover them, or they are too small");
+    return TALUS_OK;
 }
 
 talus_status tl_grid_begin(tl_sim *sim, talus_error *err)
