@@ -237,7 +237,7 @@ static talus_status one_method(const talus_bench_options *o, tl_table *t, const 
     const frame_case roof = {"sphere-roof", 1, 0, false};
     settings s = {0};
     run r = {0};
-    set(&s, "solver.pressure=%s", row->method);
+    set(&s, "solver.pressure.method=%s", row->method);
     if (o->tolerance > 0) set(&s, "solver.tolerance=%g", o->tolerance);
     talus_status status = load_case(&r, o, &roof, &s, err);
     const int64_t frames = 20; /* through the fall from the roof and the first splash */
