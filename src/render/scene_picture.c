@@ -536,7 +536,7 @@ static double value_of(const tl_scene *s, const tl_fill *f)
 /* Two sheets of tinted glass, one where light goes in and one where it comes out. */
 static tl_look liquid_look(const tl_material *m)
 {
-    return (tl_look){tl_colour_mix(tl_colour_grey(1), linear(m->colour), 0.55f), 1, (float)(0.25 * m->opacity)};
+    return (tl_look){tl_colour_mix(tl_colour_grey(1), linear(m->colour), 0.6f), 1, (float)(0.2 * m->opacity)};
 }
 
 /* What of a liquid is drawn: in the domain, and not so far away that it would be the picture. */
