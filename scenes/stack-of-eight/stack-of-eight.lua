@@ -1,5 +1,5 @@
 -- Eight cubes on each other, held by pressure and friction of their surface particles.
-local p = params { n = 8, h = 0.02, across = 5 }
+local p = params { n = 8, h = 0.02, across = 5.8 }
 local edge = p.across * p.h
 return scene {
   talus = 1, engine = "sph",

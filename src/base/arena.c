@@ -14,6 +14,7 @@ struct tl_arena_chunk {
 };
 
 #define FIRST_CHUNK ((size_t)64 << 10)
+#define HEADROOM 8 /* one part in this many, at a reset */
 
 static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -123,7 +124,8 @@ void tl_arena_reset(tl_arena *a)
 {
     if (!a->first) return;
     if (a->first->next) {
-        tl_arena_chunk *merged = new_chunk(round_up(a->high_water));
+        /* some more: what grows a little with every step would else be new memory in every step */
+        tl_arena_chunk *merged = new_chunk(round_up(a->high_water + a->high_water / HEADROOM));
         if (merged) {
             free_chunks(a->first);
             a->first = merged;

@@ -84,7 +84,7 @@ static talus_status open_case(const lg_case *c, const char *lg, tl_scene **scene
 }
 
 #define PHASES 5
-static const char *const phases[PHASES] = {"predict", "project", "balance", "solve_global", "measure"};
+static const char *const phases[PHASES] = {"predict", "project", "balance", "solve global", "measure"};
 
 typedef struct measured {
     double wall, cpu;     /* of a frame, best, s */

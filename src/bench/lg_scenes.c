@@ -61,8 +61,8 @@ static talus_status run_steps(const scene_case *c, int last, tl_sim *sim, sums *
         s->detect += phase_of(r, "detect");
         s->assemble += phase_of(r, "assemble");
         s->local += phase_of(r, "project");
-        s->global += phase_of(r, "solve_global") + phase_of(r, "balance");
-        s->contact += phase_of(r, "solve_contact");
+        s->global += phase_of(r, "solve global") + phase_of(r, "balance");
+        s->contact += phase_of(r, "solve contact");
     }
     return TALUS_OK;
 }

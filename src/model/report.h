@@ -14,6 +14,7 @@
 typedef struct tl_report_phase {
     const char *name; /* "detect", "solve contact": a literal; the list is the same in every step of a run */
     double seconds;
+    double cpu; /* s of all threads; 0: the engine does not count it */
 } tl_report_phase;
 
 typedef struct tl_report_solve {

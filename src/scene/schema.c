@@ -66,10 +66,10 @@ static const tl_key sph_keys[] = {
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 1), "0.05", "numerical viscosity of the method: share of the difference to the neighbours' mean velocity that a step takes away (XSPH)"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
-    {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.5", "fastest way out for bodies that overlap and liquid that is compressed"},
+    {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
-    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 10 where solids touch, else 2; about 20 for fragile structures"},
+    {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 20 where solids touch, else 2"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };
 #undef OBJECT
@@ -284,6 +284,8 @@ static const tl_context contact_method = {"contact method", "a contact method", 
 static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
+    {"edges", TL_WORD, AT(edges), "", ANY, "wall", "shear stress beside cells of sand without a pressure: only at walls, nowhere, or everywhere", "wall|strict|inactive-zero", .engines = TL_ON_GRID},
+    {"density", TL_WORD, AT(density), "", ANY, "kernel", "of sand on a face: mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell", "kernel|share|const|mass", .engines = TL_ON_GRID},
     {"weights", TL_WORD, AT(weights), "", ANY, "", "how solids cut faces of cells: by area, or by the volume around a face; default: by volume where bodies float freely, else by area", "area|volume", .engines = TL_ON_GRID},
     {"surface", TL_WORD, AT(surface), "", ANY, "fractional", "free surface of liquids: where the level set has it, or by whole cells", "fractional|binary", .engines = TL_ON_GRID},
     {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand and of solids, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},

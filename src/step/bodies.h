@@ -22,7 +22,10 @@ typedef enum tl_bodies_phase {
     TL_BODIES_PHASES
 } tl_bodies_phase;
 
-#define TL_BODIES_LOOKS_MAX 3 /* second looks per step */
+/* On the wall clock, and of all threads. */
+typedef struct tl_spent {
+    double seconds, cpu;
+} tl_spent;
 
 typedef struct tl_bodies {
     tl_sim *sim;
@@ -51,10 +54,11 @@ typedef struct tl_bodies {
     double *v; /* [6 count] */
     /* stabilise */
     double penetration; /* m */
-    double seconds[TL_BODIES_PHASES], mark;
+    tl_spent spent[TL_BODIES_PHASES], mark;
 } tl_bodies;
 
-void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase); /* seconds since the last lap go to `phase` */
+void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase); /* what was spent since the last lap goes to `phase` */
+void tl_bodies_lap_to(tl_bodies *s, tl_spent *spent);    /* or to a phase of the step's own */
 
 talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kept, double dt, talus_error *err);
 /* v_free = v + dt (gravity, forces); scripted bodies get the velocity that leads exactly to their pose. Functions of time are read here
@@ -65,8 +69,9 @@ talus_status tl_bodies_match(tl_bodies *s, talus_error *err);  /* impulses of th
 talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err);
 /* Places and rotations from v. `again`: a body left the numbers, a shorter step may help. */
 talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err);
-/* Points that moved into each other unseen become contacts of the start; `more` tells whether there are any. */
-talus_status tl_bodies_look_again(tl_bodies *s, bool *more, talus_error *err);
+/* Points that moved into each other unseen become contacts of the start; `more` tells whether there are any. `looks` before this one: after
+ * a few, bodies that still end up deep inside of each other ask for a shorter step (`again`), others are left to the stabiliser. */
+talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *again, talus_error *err);
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err); /* for what commit writes */
 /* Overlaps deeper than the slop are pushed out: places only. */
 talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err);

@@ -379,7 +379,7 @@ static void fill_report(const lg_step *s)
                      .potential = rigid.potential,
                      .momentum = rigid.momentum,
                      .angular_momentum = rigid.angular_momentum};
-    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){.name = phase_names[k], .seconds = s->seconds[k]};
     double relative = s->scale > 0 ? s->gradient / s->scale : 0, target = s->scene->solver.tolerance;
     r->solve[0] = (tl_report_solve){.name = "elastic",
                                     .method = methods[s->scene->lg.global],

@@ -138,7 +138,7 @@ static double mean_compression(const sph_step *s)
     tl_blocks blocks = tl_blocks_of(f->fluid);
     double part[TL_BLOCKS_MAX];
     if (!f->fluid) return 0;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (f->fluid >= TL_PARALLEL_MIN / 8)
     for (int b = 0; b < blocks.count; b++) {
         part[b] = 0;
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
@@ -182,8 +182,10 @@ static talus_status push_bodies(sph_step *s, talus_error *err)
 static void push_liquid(sph_step *s)
 {
     tl_sph_step *f = &s->f;
-#pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < f->fluid; i++) f->v[i] = tl_vec3_add_scaled(f->v[i], s->dt, s->scene->gravity);
+    /* Multiplied here: in the loop it would be fused with the sum or not, by where a thread's part ends. */
+    tl_vec3 fall = tl_vec3_scale(s->dt, s->scene->gravity);
+#pragma omp parallel for schedule(static) if (f->fluid >= TL_PARALLEL_MIN / 8)
+    for (int32_t i = 0; i < f->fluid; i++) f->v[i] = tl_vec3_add(f->v[i], fall);
 }
 
 /* Backward Euler; momentum is kept to rounding whatever the solver reached. */
@@ -422,7 +424,7 @@ static void measure_liquid(const sph_step *s, tl_report *r)
     tl_blocks blocks = tl_blocks_of(s->stay);
     double part[TL_BLOCKS_MAX][SUMS], fastest[TL_BLOCKS_MAX], total[SUMS] = {0};
     double V0 = f->sph->V0;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (f->fluid >= TL_PARALLEL_MIN / 8)
     for (int b = 0; b < blocks.count; b++) {
         memset(part[b], 0, sizeof part[b]);
         fastest[b] = 0;
@@ -452,7 +454,7 @@ static void fill_report(const sph_step *s)
     tl_report *r = &s->sim->report;
     const tl_sph_step *f = &s->f;
     *r = (tl_report){.phases = PHASES, .force_balance = NAN};
-    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){phase_names[k], s->seconds[k]};
+    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){.name = phase_names[k], .seconds = s->seconds[k]};
     fill_solves(s, r);
     tl_rigid_measures now = tl_rigid_measure(s->rigid, s->body, s->scene->gravity);
     r->kinetic = now.kinetic;

@@ -84,8 +84,7 @@ static void momentum(void **state)
         }
     }
     CHECK_LE(tl_vec3_norm(force), 1e-14 * size);
-    /* places of pairs are rounded to 2.4e-7 h, so fluid pairs are that little off centre */
-    CHECK_LE(tl_vec3_norm(moment), 1e-7 * arm);
+    CHECK_LE(tl_vec3_norm(moment), 1e-14 * arm);
     sph_close(&c);
 }
 
@@ -145,7 +144,7 @@ static double asymmetry(sph_case *c, bool mirrored)
     tl_sph_step *s = &c->step;
     int64_t n = c->problem.space->n, pressures = s->fluid + s->contacts;
     double *zero = malloc(sizeof *zero * (size_t)n), *a = malloc(sizeof *a * (size_t)n),
-           *b = malloc(sizeof *b * (size_t)n), *y[2], left = 0, right = 0, size = 0;
+           *b = malloc(sizeof *b * (size_t)n), *y[2], left = 0, right = 0;
     y[0] = malloc(sizeof *a * (size_t)n);
     y[1] = malloc(sizeof *a * (size_t)n);
     memset(c->x, 0, sizeof *c->x * (size_t)n);
@@ -153,7 +152,7 @@ static double asymmetry(sph_case *c, bool mirrored)
     for (int t = 0; t < 2; t++) {
         for (int64_t i = 0; i < n; i++) {
             double V0 = i < s->fluid ? c->sph.V0 : i < pressures ? s->contact[i - s->fluid].V0 : 1;
-            y[t][i] = i < pressures ? 2 * tl_random(11 + (uint64_t)t, (uint64_t)i, 0) - 1 : 0;
+            y[t][i] = i < pressures ? tl_random(11 + (uint64_t)t, (uint64_t)i, 0) : 0;
             c->x[i] = y[t][i] / V0;
         }
         residual_of(c, t ? b : a);
@@ -174,14 +173,13 @@ static double asymmetry(sph_case *c, bool mirrored)
     for (int64_t i = 0; i < pressures; i++) {
         left += y[1][i] * (a[i] - zero[i]);
         right += y[0][i] * (b[i] - zero[i]);
-        size += fabs(y[1][i] * (a[i] - zero[i]));
     }
     free(zero);
     free(a);
     free(b);
     free(y[0]);
     free(y[1]);
-    return fabs(left - right) / size;
+    return fabs(left - right) / fmax(fabs(left), fabs(right));
 }
 
 static void symmetry(void **state)
@@ -190,7 +188,7 @@ static void symmetry(void **state)
     sph_case c;
     open_crowd(&c);
     CHECK_LE(asymmetry(&c, false), 1e-11);
-    assert_true(asymmetry(&c, true) > 1e-4);
+    assert_true(asymmetry(&c, true) > 1e-3);
     sph_close(&c);
 }
 

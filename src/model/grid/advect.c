@@ -28,27 +28,42 @@ bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_p
     return was;
 }
 
-/* A straight way that starts outside of all solids ends at the first surface it meets; what is left of it slides along. */
-static void walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_particle *p)
+/* A straight way ends at the first surface it meets; what is left of it slides along. Solids are where they end: one that has moved over the
+ * start puts it out first, on the side where it was, and the way leads from there to where it was to end. True: something was met. */
+static bool walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_particle *p)
 {
-    double length = tl_vec3_norm(way), done = 0;
-    tl_vec3 from = p->x, along = tl_vec3_scale(1 / length, way), n = {0, 0, 0};
+    tl_vec3 from = p->x, n = {0, 0, 0};
     int32_t which;
-    p->x = tl_vec3_add(from, way);
     double d = tl_solids_distance(s, block, from, &which, &n);
-    if (d < 0) return;
-    /* a distance cannot fall faster than the way goes: steps of its size miss nothing */
-    while (done < length) {
-        double into = tl_vec3_dot(along, n);
-        if (d < gap && into < 0) {
-            p->x = tl_vec3_add_scaled(from, done, along);
-            stop(s, which, n, p);
-            p->x = tl_vec3_add_scaled(p->x, length - done, tl_vec3_add_scaled(along, -into, n));
-            return;
-        }
-        done = fmin(length, done + fmax(d, 0.5 * gap));
-        d = tl_solids_distance(s, block, tl_vec3_add_scaled(from, done, along), &which, &n);
+    if (d < 0) {
+        tl_particle out = *p;
+        double deepest = 0;
+        tl_particle_put_outside(s, block, gap, &out, &deepest);
+        way = tl_vec3_add(way, tl_vec3_sub(from, out.x));
+        from = out.x;
+        d = tl_solids_distance(s, block, from, &which, &n);
     }
+    /* each surface that is met turns the rest of the way along it; in a corner of three nothing is left */
+    for (int turns = 0; turns < PUSHES; turns++) {
+        double length = tl_vec3_norm(way), done = 0, into = 0;
+        p->x = tl_vec3_add(from, way);
+        if (d < 0 || !(length > 0)) return turns > 0;
+        tl_vec3 along = tl_vec3_scale(1 / length, way);
+        /* a distance cannot fall faster than the way goes: steps of its size miss nothing */
+        while (done < length && !(d < gap && (into = tl_vec3_dot(along, n)) < 0)) {
+            done = fmin(length, done + fmax(d, 0.5 * gap));
+            d = tl_solids_distance(s, block, tl_vec3_add_scaled(from, done, along), &which, &n);
+        }
+        if (done >= length) return turns > 0;
+        from = p->x = tl_vec3_add_scaled(from, done, along);
+        stop(s, which, n, p);
+        way = tl_vec3_scale(length - done, tl_vec3_add_scaled(along, -into, n));
+        /* the next surface, if another is as near: this one is a gap away from now on */
+        from = tl_vec3_add_scaled(from, gap - d, n);
+        d = tl_solids_distance(s, block, from, &which, &n);
+    }
+    p->x = from;
+    return true;
 }
 
 /* Velocity at a place: from what was read around the block, or, further out, from the grid. */
@@ -65,33 +80,82 @@ static void sample(const tl_grid *g, int32_t block, const tl_halo_shape *h, cons
     }
     for (int k = 0; k < 3; k++) {
         tl_corners q = tl_corners_of(h, s, k);
-        if (tl_corner_values(h, &q, around->u[k], around->known[k], corner)) out[k] = tl_trilinear(corner, q.t, NULL);
+        if (tl_corner_values(h, &q, around, k, corner)) out[k] = tl_trilinear(corner, q.t, NULL);
     }
     *v = tl_vec3_load(out);
 }
 
-tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
-                                const float *solid_phi, double travel, double gap, double dt, tl_particles *p)
+/* What one block's particles go through. */
+typedef struct flow {
+    const tl_grid *g;
+    double *const *u;
+    uint8_t *const *known;
+    const tl_solids *end; /* NULL: none */
+    const float *solid_phi;
+    double near; /* m: how far solids may have come, and their gap */
+    double gap, dt;
+} flow;
+
+/* No solid within reach of any cell of a block. */
+static bool far_from_solids(const flow *f, int32_t b)
 {
-    double deepest = 0, half = 0.87 * g->f.dx; /* half a cell's diagonal */
+    if (!f->end || !f->solid_phi) return !f->end;
+    float least = INFINITY;
+    for (int32_t p = 0; p < f->g->f.size; p++) least = fminf(least, f->solid_phi[b * f->g->f.size + p]);
+    return least >= (float)f->end->reach;
+}
+
+static void advect(const flow *f, int32_t b, bool far, const tl_halo_shape *h, const tl_face_halo *around,
+                   tl_particle *q, tl_advected *out)
+{
+    tl_vec3 v = q->v, from = q->x;
+    sample(f->g, b, h, around, f->u, f->known, tl_vec3_add_scaled(from, 0.5 * f->dt, v), &v);
+    tl_vec3 way = tl_vec3_scale(f->dt, v);
+    double reach = tl_vec3_norm(way) + f->near;
+    if (!f->end || (far && reach < f->end->reach) || !tl_solids_near(f->end, f->g, b, from, reach, f->solid_phi)) {
+        q->x = tl_vec3_add(from, way);
+        return;
+    }
+    bool met = tl_vec3_norm2(way) > 0 && walk(f->end, b, f->gap, way, q);
+    out->clipped += tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest) || met;
+}
+
+/* u: what particles take velocities from; NULL: they keep theirs. */
+static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
+{
+    const tl_grid *g = f->g;
+    double deepest = 0;
     int64_t clipped = 0;
     tl_halo_shape h = tl_halo_shape_of(g);
 #pragma omp parallel for schedule(dynamic) reduction(max : deepest) reduction(+ : clipped) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) {
         if (g->first[b] == g->first[b + 1]) continue;
         tl_face_halo around;
-        tl_face_halo_read(g, b, u, known, &around);
-        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
-            tl_particle *q = &p->particle[i];
-            tl_vec3 v = q->v, from = q->x;
-            sample(g, b, &h, &around, u, known, tl_vec3_add_scaled(from, 0.5 * dt, v), &v);
-            tl_vec3 way = tl_vec3_scale(dt, v);
-            if (end && tl_solids_near(end, g, b, from, tl_vec3_norm(way) + travel + gap + half, solid_phi)) {
-                if (tl_vec3_norm2(way) > 0) walk(end, b, gap, way, q);
-                clipped += tl_particle_put_outside(end, b, gap, q, &deepest);
-            } else
-                q->x = tl_vec3_add(from, way);
-        }
+        tl_advected mine = {0};
+        if (u) tl_face_halo_read(g, b, u, f->known, &around);
+        for (int32_t i = g->first[b]; i < g->first[b + 1] && u; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
+        tl_face_halo_read(g, b, f->u, f->known, &around);
+        bool far = far_from_solids(f, b);
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, far, &h, &around, &p->particle[i], &mine);
+        deepest = fmax(deepest, mine.deepest);
+        clipped += mine.clipped;
     }
     return (tl_advected){clipped, deepest};
+}
+
+tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
+                                const float *solid_phi, double travel, double gap, double dt, tl_particles *p)
+{
+    double half = 0.87 * g->f.dx; /* half a cell's diagonal */
+    const flow f = {g, u, known, end, solid_phi, travel + gap + half, gap, dt};
+    return carry(&f, NULL, p);
+}
+
+tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
+                               const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
+                               tl_particles *p)
+{
+    double half = 0.87 * g->f.dx;
+    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt};
+    return carry(&f, u, p);
 }

@@ -11,9 +11,17 @@
 #define SUPPORT 2          /* spacings */
 #define LATTICE_3D 1.00983 /* sum of the kernel over a lattice of one spacing: what a particle at rest has */
 #define LATTICE_2D 1.01461
+#define LAYER_3D                                                                                                       \
+    0.190898 /* share of it that the layer one spacing away has: what a wall half a spacing away stands for */
+#define LAYER_2D 0.210785
+#define WALL_STEPS 64
 #define CROWD_MAX 2048 /* neighbours of a cell that are looked at; ten times as many as at rest */
 #define FAR 100.0f     /* cells: where the empty places of the last vector are */
 #define LANES 16
+
+/* Sums over neighbours run in lanes; written out, since compilers keep the lanes of a simd reduction in memory and add them up one by one. */
+typedef float lanes __attribute__((vector_size(4 * LANES)));
+typedef int32_t lane_bits __attribute__((vector_size(4 * LANES)));
 
 /* All particles, sorted by cell. Lengths in cells, places from the corner of their block, in float: 1e-6 of a cell is enough for a direction. */
 typedef struct crowd {
@@ -23,8 +31,11 @@ typedef struct crowd {
     float *x[3];    /* [n] */
     float *share;   /* [n] volume, of cells */
     float *lambda;  /* [n] cells^2 */
+    float *wall[4]; /* [n] solids' part of the density, 1 = rest, and its gradient, per cell; NULL: no solids */
     float h, sigma; /* support and factor of the kernel */
     double spacing; /* cells */
+    double beyond[WALL_STEPS + 1]; /* share of the kernel behind a plane at k / WALL_STEPS supports */
+    double slope, power;           /* its derivative: -slope (1 - q^2)^power */
 } crowd;
 
 /* What surrounds one cell: places as seen from its block, padded with ones far away. */
@@ -34,9 +45,29 @@ typedef struct surroundings {
     bool pushed; /* some lambda is below 0 */
 } surroundings;
 
-static inline void copy16(float *restrict to, const float *restrict from, float plus)
+static inline lanes read_lanes(const float *from)
 {
-    for (int i = 0; i < LANES; i++) to[i] = from[i] + plus;
+    lanes out;
+    memcpy(&out, from, sizeof out);
+    return out;
+}
+
+static inline lanes above_zero(lanes a) { return (lanes)((lane_bits)a & (a > 0)); }
+
+static inline float sum_of(lanes a)
+{
+    typedef float eight __attribute__((vector_size(32)));
+    typedef float four __attribute__((vector_size(16)));
+    eight b = __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7) +
+              __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
+    four c = __builtin_shufflevector(b, b, 0, 1, 2, 3) + __builtin_shufflevector(b, b, 4, 5, 6, 7);
+    return (c[0] + c[2]) + (c[1] + c[3]);
+}
+
+static inline void copy_lanes(float *restrict to, const float *restrict from, float plus)
+{
+    lanes moved = read_lanes(from) + plus;
+    memcpy(to, &moved, sizeof moved);
 }
 
 /* Particles of `cells` cells in a row, seen from `from`. Whole vectors: what is too much, the next row or the padding writes over. */
@@ -46,9 +77,9 @@ static inline void add_row(const crowd *c, int32_t cell, int32_t cells, const fl
     int32_t first = c->start[cell], n = c->start[cell + cells] - first, at = s->count;
     if (n > CROWD_MAX - at) n = CROWD_MAX - at;
     for (int32_t i = 0; i < n; i += LANES) {
-        for (int k = 0; k < 3; k++) copy16(s->x[k] + at + i, c->x[k] + first + i, from[k]);
-        copy16(s->share + at + i, c->share + first + i, 0);
-        if (pushes) copy16(s->lambda + at + i, c->lambda + first + i, 0);
+        for (int k = 0; k < 3; k++) copy_lanes(s->x[k] + at + i, c->x[k] + first + i, from[k]);
+        copy_lanes(s->share + at + i, c->share + first + i, 0);
+        if (pushes) copy_lanes(s->lambda + at + i, c->lambda + first + i, 0);
     }
     s->count += n;
 }
@@ -98,10 +129,45 @@ static void look_around(const crowd *c, int32_t block, int32_t place, bool pushe
         for (int m = 0; m < 3; m++) s->x[m][s->count] = FAR;
         s->share[s->count] = s->lambda[s->count] = 0;
     }
-    float least = 0;
-#pragma omp simd reduction(min : least)
-    for (int32_t k = 0; k < s->count; k++) least = pushes && s->lambda[k] < least ? s->lambda[k] : least;
-    s->pushed = least < 0;
+    lane_bits some = {0};
+    for (int32_t k = 0; pushes && k < s->count; k += LANES) some |= read_lanes(s->lambda + k) < 0;
+    s->pushed = false;
+    for (int k = 0; k < LANES; k++) s->pushed |= some[k] != 0;
+}
+
+/* Solids are full of particles at rest: each is a half-space behind its nearest place, and where two meet the union counts as if they
+ * were at right angles. Without this a crowd near a wall has no neighbours behind and is never seen: the lowest half cell of a pool
+ * then fills up by a fifth. */
+static void add_walls(const crowd *c, const tl_solids *s, int32_t block, tl_vec3 x, int32_t i)
+{
+    tl_solid_plane plane[TL_SOLID_PLANES];
+    double dx = c->g->f.dx, h = (double)c->h * dx, clear = 1, gradient[3] = {0, 0, 0};
+    int n = tl_solids_planes(s, block, x, h, plane);
+    for (int k = 0; k < n; k++) {
+        double q = fmax(plane[k].distance / h, 0), at = q * WALL_STEPS;
+        int low = (int)at;
+        double share = c->beyond[low] + (at - low) * (c->beyond[low + (low < WALL_STEPS)] - c->beyond[low]);
+        double steep = -c->slope * pow(1 - q * q, c->power) / (double)c->h, rest = 1 - share;
+        const double normal[3] = {plane[k].normal.x, plane[k].normal.y, plane[k].normal.z};
+        for (int m = 0; m < 3; m++) gradient[m] = gradient[m] * rest + steep * clear * normal[m];
+        clear *= rest;
+    }
+    c->wall[0][i] = (float)(1 - clear);
+    for (int m = 0; m < 3; m++) c->wall[1 + m][i] = m == c->g->f.flat_axis ? 0 : (float)gradient[m];
+}
+
+static void find_walls(const crowd *c, const tl_solids *s, const tl_particles *p)
+{
+    const tl_grid *g = c->g;
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++) {
+        int32_t there = tl_grid_find(s->g, g->key[b]);
+        bool near = !tl_grid_exists(s->g, there * g->f.size) || tl_solids_touch(s, s->g, there);
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
+            for (int k = 0; k < 4; k++) c->wall[k][i] = 0;
+            if (near) add_walls(c, s, there, p->particle[c->order[i]].x, i);
+        }
+    }
 }
 
 /* Kernel sigma (1 - q^2)^3, q = r / h: no roots, and smooth; its gradient is -6 sigma / h^2 (1 - q^2)^2 times the way between the two.
@@ -109,43 +175,45 @@ static void look_around(const crowd *c, int32_t block, int32_t place, bool pushe
  * lambda of [Macklin2013]: how far to go along the gradient so that the density falls to rest; 0 below rest. */
 static float lambda_of(const crowd *c, const surroundings *s, int32_t i, double *density)
 {
-    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h);
-    float sum = 0, gx = 0, gy = 0, gz = 0, squares = 0;
-#pragma omp simd reduction(+ : sum, gx, gy, gz, squares)
-    for (int32_t k = 0; k < s->count; k++) {
-        float dx = x - s->x[0][k], dy = y - s->x[1][k], dz = z - s->x[2][k];
-        float r2 = dx * dx + dy * dy + dz * dz, a = 1 - r2 * per_h2;
-        a = a > 0 ? a : 0;
-        float g = s->share[k] * a * a;
-        sum += g * a;
-        gx += g * dx;
-        gy += g * dy;
-        gz += g * dz;
-        squares += g * g * r2;
+    const float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h);
+    lanes sums = {0}, sum_x = {0}, sum_y = {0}, sum_z = {0}, sum_g = {0};
+    for (int32_t k = 0; k < s->count; k += LANES) {
+        lanes dx = x - read_lanes(s->x[0] + k), dy = y - read_lanes(s->x[1] + k), dz = z - read_lanes(s->x[2] + k);
+        lanes r2 = dx * dx + dy * dy + dz * dz, a = above_zero(1 - r2 * per_h2);
+        lanes g = read_lanes(s->share + k) * a * a;
+        sums += g * a;
+        sum_x += g * dx;
+        sum_y += g * dy;
+        sum_z += g * dz;
+        sum_g += g * g * r2;
     }
-    sum *= c->sigma;
+    float slope = 6 * c->sigma * per_h2, soft = (float)(SOFT / (c->spacing * c->spacing));
+    float sum = c->sigma * sum_of(sums);
+    if (c->wall[0]) sum += c->wall[0][i];
     *density = (double)sum;
     if (!(sum > 1)) return 0;
-    float slope = 6 * c->sigma * per_h2, soft = (float)(SOFT / (c->spacing * c->spacing));
-    return (1 - sum) / (slope * slope * (gx * gx + gy * gy + gz * gz + squares) + soft);
+    float gx = slope * sum_of(sum_x), gy = slope * sum_of(sum_y), gz = slope * sum_of(sum_z), squares = sum_of(sum_g);
+    if (c->wall[0]) gx -= c->wall[1][i], gy -= c->wall[2][i], gz -= c->wall[3][i];
+    return (1 - sum) / (gx * gx + gy * gy + gz * gz + slope * slope * squares + soft);
 }
 
 static tl_vec3 shift_of(const crowd *c, const surroundings *s, int32_t i)
 {
-    float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h);
-    float sx = 0, sy = 0, sz = 0, own = c->lambda[i];
-#pragma omp simd reduction(+ : sx, sy, sz)
-    for (int32_t k = 0; k < s->count; k++) {
-        float dx = x - s->x[0][k], dy = y - s->x[1][k], dz = z - s->x[2][k];
-        float a = 1 - (dx * dx + dy * dy + dz * dz) * per_h2;
-        a = a > 0 ? a : 0;
-        float g = (own + s->lambda[k]) * s->share[k] * a * a;
-        sx += g * dx;
-        sy += g * dy;
-        sz += g * dz;
+    const float x = c->x[0][i], y = c->x[1][i], z = c->x[2][i], per_h2 = 1 / (c->h * c->h), own = c->lambda[i];
+    lanes sum_x = {0}, sum_y = {0}, sum_z = {0};
+    for (int32_t k = 0; k < s->count; k += LANES) {
+        lanes dx = x - read_lanes(s->x[0] + k), dy = y - read_lanes(s->x[1] + k), dz = z - read_lanes(s->x[2] + k);
+        lanes a = above_zero(1 - (dx * dx + dy * dy + dz * dz) * per_h2);
+        lanes g = (own + read_lanes(s->lambda + k)) * read_lanes(s->share + k) * a * a;
+        sum_x += g * dx;
+        sum_y += g * dy;
+        sum_z += g * dz;
     }
     double slope = -6 * (double)(c->sigma * per_h2);
-    return (tl_vec3){slope * (double)sx, slope * (double)sy, slope * (double)sz};
+    tl_vec3 way = {slope * (double)sum_of(sum_x), slope * (double)sum_of(sum_y), slope * (double)sum_of(sum_z)};
+    if (!c->wall[0]) return way;
+    return tl_vec3_add_scaled(way, (double)own,
+                              (tl_vec3){(double)c->wall[1][i], (double)c->wall[2][i], (double)c->wall[3][i]});
 }
 
 static double find_lambdas(crowd *c)
@@ -198,8 +266,8 @@ static double move(const crowd *c, const tl_solids *s, double gap, tl_particles 
     return furthest * g->f.dx;
 }
 
-static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, tl_arena *a, tl_grid *g, crowd *c,
-                               talus_error *err)
+static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, bool solids, tl_arena *a, tl_grid *g,
+                               crowd *c, talus_error *err)
 {
     const tl_domain_spec nowhere = {0};
     int64_t n = p->count, kept;
@@ -207,8 +275,9 @@ static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, tl
     bool good = key != NULL;
     *c = (crowd){.g = g};
     good &= (c->order = TL_TAKE(a, int32_t, n)) != NULL;
-    float **field[5] = {&c->x[0], &c->x[1], &c->x[2], &c->share, &c->lambda};
-    for (int k = 0; k < 5; k++) {
+    float **field[9] = {&c->x[0],    &c->x[1],    &c->x[2],    &c->share,  &c->lambda,
+                        &c->wall[0], &c->wall[1], &c->wall[2], &c->wall[3]};
+    for (int k = 0; k < (solids ? 9 : 5); k++) {
         *field[k] = TL_TAKE(a, float, n + LANES);
         if (*field[k]) memset(*field[k] + n, 0, sizeof(float) * LANES); /* read by whole vectors, not used */
         good &= *field[k] != NULL;
@@ -247,6 +316,24 @@ static void read_places(crowd *c, const tl_particles *p)
         }
 }
 
+/* The kernel's integral over a plane at q supports falls like (1 - q^2)^4 (2D: over a line, ^3.5), by Simpson's rule from the outside in. Scaled so
+ * that a lattice that ends half a spacing from a plane is at rest. */
+static void choose_walls(crowd *c, bool flat)
+{
+    c->power = flat ? 3.5 : 4;
+    c->beyond[WALL_STEPS] = 0;
+    for (int k = WALL_STEPS - 1; k >= 0; k--) {
+        double f[3];
+        for (int m = 0; m < 3; m++) {
+            double q = (k + 0.5 * m) / WALL_STEPS;
+            f[m] = pow(fmax(1 - q * q, 0), c->power);
+        }
+        c->beyond[k] = c->beyond[k + 1] + (f[0] + 4 * f[1] + f[2]) / (6 * WALL_STEPS);
+    }
+    c->slope = (flat ? LAYER_2D : LAYER_3D) / c->beyond[WALL_STEPS / (2 * SUPPORT)];
+    for (int k = 0; k <= WALL_STEPS; k++) c->beyond[k] *= c->slope;
+}
+
 /* Kernel for the mean volume; neighbours are looked for one cell around, so its support is at most that. */
 static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
 {
@@ -266,6 +353,7 @@ static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
     c->h = (float)h;
     c->sigma = (float)(flat ? 4 / (pi * h * h) / LATTICE_2D : 315 / (64 * pi * h * h * h) / LATTICE_3D);
     tl_arena_release(a, mark);
+    choose_walls(c, flat);
     return TALUS_OK;
 }
 
@@ -277,10 +365,11 @@ talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, int
     size_t mark = tl_arena_mark(a);
     tl_grid g;
     crowd c;
-    TL_TRY(take_crowd(f, p, a, &g, &c, err));
+    TL_TRY(take_crowd(f, p, s != NULL, a, &g, &c, err));
     for (int k = 0; k < sweeps; k++) {
         read_places(&c, p);
         if (k == 0) TL_TRY(choose_kernel(&c, a, err));
+        if (s) find_walls(&c, s, p);
         double worst = find_lambdas(&c);
         if (k == 0) out->worst = worst;
         out->furthest += move(&c, s, gap, p);

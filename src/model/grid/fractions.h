@@ -9,6 +9,7 @@
 #define TL_MODEL_GRID_FRACTIONS_H
 
 #include "model/grid/solids.h"
+#include "model/grid/state.h"
 
 typedef enum tl_weight_family { TL_WEIGHT_VOLUME, TL_WEIGHT_AREA } tl_weight_family;
 
@@ -40,12 +41,14 @@ typedef struct tl_liquid {
     double *face[3]; /* [cells] W_L^u */
     double *edge[3]; /* [cells] W_L^e; NULL unless wanted */
 } tl_liquid;
-talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binary, bool edges, tl_arena *a,
+talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binary, bool faces, bool edges, tl_arena *a,
                                  tl_liquid *out, talus_error *err);
 
-/* Volume of liquid outside of solids, m^3: sum over cells of W_L^p (1 - W_S^p) dx^3. */
-talus_status tl_liquid_volume(const tl_grid *g, const tl_liquid *l, const double *solid_cell, tl_arena *a, double *out,
-                              talus_error *err);
+/* Space that liquid takes up outside of solids, m^3: sum over cells of W_L^p (1 - W_S^p) dx^3; in cells without any W_L^p, where films thinner
+ * than half a cell and drops are, the volume of their particles, at most what the cell has room for. So crowds read low and
+ * hollow liquid reads high, unlike the sum of the particles' volumes, which cannot be wrong. p as for tl_grid_build. */
+talus_status tl_liquid_volume(const tl_grid *g, const tl_liquid *l, const double *solid_cell, const tl_particles *p,
+                              tl_arena *a, double *out, talus_error *err);
 
 /* Part of the unit cube centred at 0 where c + g.x < 0. Exact. */
 double tl_plane_in_cube(double c, const double g[3]);

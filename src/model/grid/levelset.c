@@ -9,8 +9,17 @@ double tl_depth_of_fill(double f)
     return f > 0.5 ? 1 - sqrt(2 * (1 - f)) : sqrt(2 * f) - 1;
 }
 
+double tl_fill_of_depth(double d)
+{
+    if (d <= -1 || d >= 1) return d > 0;
+    return d > 0 ? 1 - 0.5 * (1 - d) * (1 - d) : 0.5 * (1 + d) * (1 + d);
+}
+
 #define EXTEND                                                                                                         \
     1.25 /* cells into solids: a face whose cube is not all solid has its centre at most 1.23 - 0.5 cells inside */
+#define SURFACE_NOISE                                                                                                  \
+    0.1 /* of a full cell: fillings fluctuate by half of that, and at a surface only what is too much counts */
+#define LEAST_TOLD 0.5   /* of the kernel outside of solids: below, crowds are not looked for */
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
 /* Hat-kernel share of solids at a cell: (1/8, 3/4, 1/8) along each axis, exact for solids that end at faces. */
@@ -25,7 +34,16 @@ static double solid_share(const tl_grid *g, const double *around, int32_t at)
     return sum;
 }
 
-static void from_fill(const tl_grid *g, int32_t b, const double *fill, const double *solid_cell, double *phi)
+/* Share of solids in the kernel, from both: by planes it is exact away from edges, by parts of cells right at edges and off by up
+ * to 0.0625 where a plane cuts cells (at a quarter and three quarters of the way to the next). */
+#define CUT_ERROR 0.07
+static double best_share(double by_cells, double by_plane)
+{
+    return fabs(by_cells - by_plane) < CUT_ERROR ? by_plane : by_cells;
+}
+
+static void from_fill(const tl_grid *g, int32_t b, const double *fill, const double *solid_cell, const float *solid_phi,
+                      double *phi, double *excess)
 {
     int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id), sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2);
     double around[TL_GRID_HALO_MAX];
@@ -36,15 +54,21 @@ static void from_fill(const tl_grid *g, int32_t b, const double *fill, const dou
         int32_t cell = b * g->f.size + p;
         double clear = 1;
         phi[cell] = g->f.dx;
+        if (excess) excess[cell] = 0;
         if (!(fill[cell] > 0)) continue;
-        if (solids) clear -= solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1);
+        if (solids) {
+            double share = solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1);
+            double depth = solid_phi ? -(double)solid_phi[cell] / g->f.dx : 0;
+            clear -= solid_phi ? best_share(share, tl_fill_of_depth(depth)) : share;
+        }
         if (clear > LEAST_CLEAR) phi[cell] = -g->f.dx * tl_depth_of_fill(fill[cell] / clear);
+        if (excess && clear > LEAST_TOLD) excess[cell] = fill[cell] / clear - 1;
     }
 }
 
 /* A cell with no air around it is a cell deep, however its filling fluctuates. Fractions of cells outside of solids do not see the
  * difference; what is extended into solids does. */
-static void settle(const tl_grid *g, int32_t b, const double *raw, const float *solid_phi, double *phi)
+static void settle(const tl_grid *g, int32_t b, const double *raw, const float *solid_phi, double *phi, double *excess)
 {
     int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id);
     int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
@@ -61,6 +85,7 @@ static void settle(const tl_grid *g, int32_t b, const double *raw, const float *
         }
         int32_t cell = b * g->f.size + p;
         phi[cell] = any ? raw[cell] : -g->f.dx;
+        if (any && excess) excess[cell] = fmax(excess[cell] - SURFACE_NOISE, 0);
     }
 }
 
@@ -105,20 +130,24 @@ static void extend(const tl_grid *g, int32_t b, const double *from, const tl_sol
 }
 
 talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const double *solid_cell, const tl_solids *s,
-                                const float *solid_phi, double spacing, tl_arena *a, double *phi, talus_error *err)
+                                const float *solid_phi, double spacing, tl_arena *a, double *phi, double *excess,
+                                talus_error *err)
 {
     size_t mark = tl_arena_mark(a);
     double *raw = TL_TAKE(a, double, g->cells), *settled = s ? TL_TAKE(a, double, g->cells) : phi;
     if (!raw || !settled)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a distance on %lld cells", (long long)g->cells);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++) from_fill(g, b, fill, solid_cell, raw);
+    for (int32_t b = 0; b < g->blocks; b++) from_fill(g, b, fill, solid_cell, s ? solid_phi : NULL, raw, excess);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++) settle(g, b, raw, s ? solid_phi : NULL, settled);
+    for (int32_t b = 0; b < g->blocks; b++) settle(g, b, raw, s ? solid_phi : NULL, settled, excess);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++)
         if (s) extend(g, b, settled, s, solid_phi, 0.5 * spacing, phi);
-    for (int32_t p = 0; p < g->f.size; p++) phi[(int64_t)g->blocks * g->f.size + p] = g->f.dx;
+    for (int32_t p = 0; p < g->f.size; p++) {
+        phi[(int64_t)g->blocks * g->f.size + p] = g->f.dx;
+        if (excess) excess[(int64_t)g->blocks * g->f.size + p] = 0;
+    }
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

@@ -14,11 +14,15 @@
 #include "model/grid/fractions.h"
 
 /* phi [cells] out: m, negative in liquid; ghost: +dx. fill as in tl_faces, solid_cell as in tl_fractions, solid_phi of tl_solids_field,
- * spacing of particles, m. Without solids solid_cell and solid_phi may be NULL. */
+ * spacing of particles, m. Without solids solid_cell and solid_phi may be NULL.
+ * excess [cells] out, or NULL: how much more than full a cell is, of its volume. Below full counts only where no air is near, and cells
+ * that are mostly solid say nothing: 0. */
 talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const double *solid_cell, const tl_solids *s,
-                                const float *solid_phi, double spacing, tl_arena *a, double *phi, talus_error *err);
+                                const float *solid_phi, double spacing, tl_arena *a, double *phi, double *excess,
+                                talus_error *err);
 
 /* Depth in cells of a flat surface whose hat-kernel filling is f: in [-1, 1], 0 at 1/2. */
 double tl_depth_of_fill(double f);
+double tl_fill_of_depth(double d); /* and back */
 
 #endif

@@ -13,8 +13,8 @@ static bool locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 
     const double origin[3] = {f->origin.x, f->origin.y, f->origin.z};
     for (int k = 0; k < 3; k++) {
         double length = f->count[k] * f->dx, s;
-        if (!isfinite(at[k])) return false;
         if (f->periodic[k]) {
+            if (!isfinite(at[k])) return false;
             at[k] -= length * floor((at[k] - origin[k]) / length);
             if (at[k] >= origin[k] + length) at[k] = origin[k]; /* -1e-300 wraps to the far end */
         }
@@ -46,14 +46,6 @@ static uint64_t pack(const packing *k, uint64_t key)
             (uint64_t)(b[2] - k->lo[2])) *
                k->size +
            place;
-}
-
-static uint64_t unpack(const packing *k, uint64_t packed)
-{
-    uint64_t block = packed / k->size, row = block / k->nz;
-    const int32_t b[3] = {k->lo[0] + (int32_t)(row / k->ny), k->lo[1] + (int32_t)(row % k->ny),
-                          k->lo[2] + (int32_t)(block % k->nz)};
-    return tl_grid_block_key(b, packed % k->size);
 }
 
 #define LOST UINT64_MAX
@@ -90,20 +82,21 @@ talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *wa
 {
     int64_t n = p->count;
     size_t mark = tl_arena_mark(a);
-    uint64_t *spare = TL_TAKE(a, uint64_t, n);
+    uint64_t *raw = TL_TAKE(a, uint64_t, n), *spare = TL_TAKE(a, uint64_t, n);
     int32_t *spare_order = TL_TAKE(a, int32_t, n);
-    if (!spare || !spare_order) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
-    packing k = find_keys(f, walls, p, key);
+    if (!raw || !spare || !spare_order)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
+    packing k = find_keys(f, walls, p, raw);
     uint64_t end = k.nx * k.ny * k.nz * k.size; /* of those that are lost */
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < n; i++) {
-        key[i] = key[i] == LOST ? end : pack(&k, key[i]);
+        key[i] = raw[i] == LOST ? end : pack(&k, raw[i]);
         order[i] = (int32_t)i;
     }
     tl_radix_sort(n, key, order, spare, spare_order);
     for (*kept = n; *kept > 0 && key[*kept - 1] == end;) --*kept;
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < *kept; i++) key[i] = unpack(&k, key[i]);
+    for (int64_t i = 0; i < *kept; i++) key[i] = raw[order[i]];
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
@@ -136,13 +129,14 @@ static void add_particle(const tl_grid_frame *f, const tl_particle *p, double rh
     const double x[3] = {p->x.x, p->x.y, p->x.z}, v[3] = {p->v.x, p->v.y, p->v.z};
     double m = rho * p->volume, arm[3][3]; /* arm[a][b]: mean of (face - x)_b (C (face - x))_a over the faces of a */
     double spin = 0;
-    for (int axis = 0; axis < 3; axis++)
-        for (int b = 0; b < 3; b++) {
-            double s = tl_grid_scaled(f, x[b], b) - (axis == b ? 0 : 0.5), t = s - floor(s);
-            double moment = t * (1 - t) * f->dx * f->dx;
-            arm[axis][b] = moment * p->C.m[axis][b];
+    for (int b = 0; b < 3; b++) {
+        double s = tl_grid_scaled(f, x[b], b), t = s - floor(s), half = t + 0.5 - (t >= 0.5);
+        double own = t * (1 - t) * f->dx * f->dx, other = half * (1 - half) * f->dx * f->dx;
+        for (int axis = 0; axis < 3; axis++) {
+            arm[axis][b] = (axis == b ? own : other) * p->C.m[axis][b];
             spin += arm[axis][b] * p->C.m[axis][b];
         }
+    }
     sum[MASS] += m;
     sum[VOLUME] += p->volume;
     sum[KINETIC] += 0.5 * m * (tl_vec3_norm2(p->v) + spin);

@@ -72,6 +72,40 @@ double tl_solids_distance(const tl_solids *s, int32_t block, tl_vec3 p, int32_t 
     return *which == TL_SOLID_NONE ? fmax(least, s->reach) : least;
 }
 
+int tl_solids_planes(const tl_solids *s, int32_t block, tl_vec3 p, double far, tl_solid_plane out[TL_SOLID_PLANES])
+{
+    int n = 0;
+    for (int k = 0; k < 6; k++) {
+        if (!s->wall[k]) continue;
+        double d = k % 2 ? get(s->box.hi, k / 2) - get(p, k / 2) : get(p, k / 2) - get(s->box.lo, k / 2);
+        if (d >= far) continue;
+        out[n] = (tl_solid_plane){d, {0, 0, 0}};
+        set(&out[n++].normal, k / 2, k % 2 ? -1 : 1);
+    }
+    bool listed = block < s->blocks;
+    int32_t from = listed ? s->start[block] : 0, to = listed ? s->start[block + 1] : s->count;
+    for (int32_t i = from; i < to && n < TL_SOLID_PLANES; i++) {
+        out[n].distance = tl_solid_distance(s, listed ? s->of[i] : i, p, &out[n].normal);
+        n += out[n].distance < far;
+    }
+    return n;
+}
+
+int32_t tl_solids_nearest_fixed(const tl_solids *s, int32_t block, tl_vec3 p)
+{
+    tl_vec3 n;
+    double least = wall_distance(s, p, &n);
+    int32_t which = least < s->reach ? TL_SOLID_WALL : TL_SOLID_NONE;
+    for (int32_t i = s->start[block]; i < s->start[block + 1]; i++) {
+        if (s->solid[s->of[i]].kind != TL_BODY_STATIC) continue;
+        double d = tl_solid_distance(s, s->of[i], p, NULL);
+        if (d >= least) continue;
+        least = d;
+        which = s->of[i];
+    }
+    return which;
+}
+
 tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p)
 {
     if (which < 0) return (tl_vec3){0, 0, 0};
@@ -182,11 +216,16 @@ static bool wall_near(const tl_solids *s, const tl_grid *g, int32_t b)
     return false;
 }
 
+bool tl_solids_touch(const tl_solids *s, const tl_grid *g, int32_t b)
+{
+    return s->start[b] < s->start[b + 1] || wall_near(s, g, b);
+}
+
 void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi)
 {
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b <= g->blocks; b++) {
-        bool near = b < g->blocks && (s->start[b] < s->start[b + 1] || wall_near(s, g, b));
+        bool near = b < g->blocks && tl_solids_touch(s, g, b);
         for (int32_t p = 0; p < g->f.size; p++) {
             int32_t cell = b * g->f.size + p, which;
             tl_vec3 n;

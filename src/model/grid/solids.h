@@ -44,6 +44,15 @@ double tl_solid_distance(const tl_solids *s, int32_t body, tl_vec3 p, tl_vec3 *n
 /* Nearest solid at p: its distance, number (TL_SOLID_WALL, TL_SOLID_NONE) and outward unit normal. Looks at the solids listed for
  * `block` (the ghost: at all of them); without any within `reach`: TL_SOLID_NONE, and a distance of at least `reach`. */
 double tl_solids_distance(const tl_solids *s, int32_t block, tl_vec3 p, int32_t *which, tl_vec3 *normal);
+/* Every solid within `far` of p (at most TL_SOLID_PLANES, walls first), as a plane through its nearest place. Returns how many. */
+#define TL_SOLID_PLANES 8
+typedef struct tl_solid_plane {
+    double distance; /* m, negative inside */
+    tl_vec3 normal;  /* outward */
+} tl_solid_plane;
+int tl_solids_planes(const tl_solids *s, int32_t block, tl_vec3 p, double far, tl_solid_plane out[TL_SOLID_PLANES]);
+/* Nearest of the static bodies listed for an existing block, and of walls: TL_SOLID_WALL, TL_SOLID_NONE without any within `reach`. */
+int32_t tl_solids_nearest_fixed(const tl_solids *s, int32_t block, tl_vec3 p);
 /* Velocity of a solid's material at p; walls: 0. */
 tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p);
 
@@ -62,6 +71,9 @@ static inline bool tl_solids_near(const tl_solids *s, const tl_grid *g, int32_t 
     }
     return phi[block * g->f.size + place] < far;
 }
+
+/* Whether any solid may be within the reach of a block's places. */
+bool tl_solids_touch(const tl_solids *s, const tl_grid *g, int32_t block);
 
 /* phi [cells]: distance of cell centres to the nearest solid, clamped to +- reach; ghost: +reach. Only blocks near a surface are evaluated. */
 void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi);

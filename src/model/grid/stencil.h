@@ -3,6 +3,7 @@
 #define TL_MODEL_GRID_STENCIL_H
 
 #include "model/grid/grid.h"
+#include "model/grid/state.h"
 
 /* Eight places around a particle on one of the lattices of a block's neighbourhood: of the lowest, and the weights' fractions. */
 typedef struct tl_corners {
@@ -44,35 +45,41 @@ static inline void tl_place_in_block(const tl_grid *g, int32_t block, tl_vec3 x,
     s[2] = tl_grid_scaled(&g->f, x.z, 2) - g->corner[block][2];
 }
 
-/* Velocities around a block; faces that are not known are 0 in both. */
+/* Velocities around a block; faces that are not known are 0. `full`: all eight corners from here on are known. */
 typedef struct tl_face_halo {
     double u[3][TL_GRID_HALO_MAX];
-    uint8_t known[3][TL_GRID_HALO_MAX];
+    uint8_t known[3][TL_GRID_HALO_MAX], full[3][TL_GRID_HALO_MAX];
 } tl_face_halo;
 
 static inline void tl_face_halo_read(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3],
                                      tl_face_halo *b)
 {
     int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
-    for (int k = 0; k < 3; k++)
+    tl_halo_shape h = tl_halo_shape_of(g);
+    int32_t last = h.sx + h.sy + 1; /* from a corner to the one across */
+    for (int k = 0; k < 3; k++) {
+        double *restrict to = b->u[k];
+        uint8_t *restrict there = b->known[k], *restrict full = b->full[k];
         for (int32_t i = 0; i < n; i++) {
-            bool there = tl_grid_exists(g, id[i]) && (!known || known[k][id[i]]);
-            b->u[k][i] = there ? u[k][id[i]] : 0;
-            b->known[k][i] = there;
+            there[i] = tl_grid_exists(g, id[i]) && (!known || known[k][id[i]]);
+            to[i] = there[i] ? u[k][id[i]] : 0;
         }
+        for (int32_t i = 0; i < n - last; i++)
+            full[i] = there[i] & there[i + 1] & there[i + h.sy] & there[i + h.sy + 1] & there[i + h.sx] &
+                      there[i + h.sx + 1] & there[i + h.sx + h.sy] & there[i + last];
+    }
 }
 
-/* Values at the eight corners, z fastest; unknown ones become the mean of the known, by weight. False: none is known. */
-static inline bool tl_corner_values(const tl_halo_shape *h, const tl_corners *q, const double *u, const uint8_t *known,
+/* Values at the eight corners of faces of one axis, z fastest; unknown ones become the mean of the known, by weight. False: none is
+ * known. */
+static inline bool tl_corner_values(const tl_halo_shape *h, const tl_corners *q, const tl_face_halo *b, int axis,
                                     double out[8])
 {
-    int count = 0;
-    for (int k = 0; k < 8; k++) {
-        int32_t at = q->at + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1);
-        out[k] = u[at];
-        count += known[at];
-    }
-    if (count == 8) return true;
+    const double *u = b->u[axis] + q->at;
+    out[0] = u[0], out[1] = u[1], out[2] = u[h->sy], out[3] = u[h->sy + 1];
+    out[4] = u[h->sx], out[5] = u[h->sx + 1], out[6] = u[h->sx + h->sy], out[7] = u[h->sx + h->sy + 1];
+    if (b->full[axis][q->at]) return true;
+    const uint8_t *known = b->known[axis];
     double sum = 0, weight = 0;
     for (int k = 0; k < 8; k++) {
         int32_t at = q->at + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1);
@@ -106,6 +113,21 @@ static inline double tl_trilinear(const double u[8], const double t[3], double *
         gradient[2] = e0 + t[0] * (e1 - e0);
     }
     return y0 + t[0] * (y1 - y0);
+}
+
+/* Velocity and gradient of the interpolant at a particle. */
+static inline void tl_to_particle(const tl_grid *g, int32_t block, const tl_halo_shape *h, const tl_face_halo *b,
+                                  tl_particle *p)
+{
+    double s[3], u[8], v[3] = {p->v.x, p->v.y, p->v.z}, per_m = g->f.per_dx;
+    tl_place_in_block(g, block, p->x, s);
+    for (int k = 0; k < 3; k++) {
+        tl_corners q = tl_corners_of(h, s, k);
+        double gradient[3] = {0, 0, 0};
+        if (tl_corner_values(h, &q, b, k, u)) v[k] = tl_trilinear(u, q.t, gradient);
+        for (int j = 0; j < 3; j++) p->C.m[k][j] = j == g->f.flat_axis ? 0 : gradient[j] * per_m;
+    }
+    p->v = (tl_vec3){v[0], v[1], v[2]};
 }
 
 #endif

@@ -8,27 +8,25 @@
 
 /* ---- to the grid ---- */
 
-/* What one block's particles add to its neighbourhood. */
+/* What one block's particles add to its neighbourhood. Mass and momentum side by side: the two of a face and of the one behind it are one
+ * vector. */
 typedef struct gathered {
-    double mass[3][TL_GRID_HALO_MAX], momentum[3][TL_GRID_HALO_MAX], fill[TL_GRID_HALO_MAX],
-        volume[3][TL_GRID_HALO_MAX];
+    double face[3][TL_GRID_HALO_MAX][2], fill[TL_GRID_HALO_MAX], volume[3][TL_GRID_HALO_MAX];
 } gathered;
 
 static inline void add_to_faces(const tl_halo_shape *h, const double s[3], int axis, double m, const double c[3],
-                                double v, double *restrict mass, double *restrict momentum)
+                                double v, double (*restrict face)[2])
 {
     tl_corners q = tl_corners_of(h, s, axis);
-    double wx[2] = {m * (1 - q.t[0]), m * q.t[0]}, wz[2] = {1 - q.t[2], q.t[2]};
+    double wx[2] = {m * (1 - q.t[0]), m * q.t[0]}, wy[2] = {1 - q.t[1], q.t[1]};
     double low = v - (c[0] * q.t[0] + c[1] * q.t[1] + c[2] * q.t[2]);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
-            double w = wx[i] * (j ? q.t[1] : 1 - q.t[1]), u = low + (i ? c[0] : 0) + (j ? c[1] : 0);
-            int32_t at = q.at + i * h->sx + j * h->sy;
-            double w0 = w * wz[0], w1 = w * wz[1];
-            mass[at] += w0;
-            mass[at + 1] += w1;
-            momentum[at] += w0 * u;
-            momentum[at + 1] += w1 * (u + c[2]);
+            double w = wx[i] * wy[j], u = low + (i ? c[0] : 0) + (j ? c[1] : 0);
+            double w0 = w * (1 - q.t[2]), w1 = w * q.t[2];
+            double *restrict to = face[q.at + i * h->sx + j * h->sy];
+            const double add[4] = {w0, w0 * u, w1, w1 * (u + c[2])};
+            for (int k = 0; k < 4; k++) to[k] += add[k];
         }
 }
 
@@ -57,7 +55,7 @@ static void gather_block(const tl_grid *g, int32_t block, const tl_particles *p,
         tl_place_in_block(g, block, q->x, s);
         for (int k = 0; k < 3; k++) {
             const double c[3] = {dx * q->C.m[k][0], dx * q->C.m[k][1], dx * q->C.m[k][2]};
-            add_to_faces(&h, s, k, m, c, v[k], b->mass[k], b->momentum[k]);
+            add_to_faces(&h, s, k, m, c, v[k], b->face[k]);
             if (volumes) add_to_lattice(&h, s, k, q->volume, b->volume[k]);
         }
         add_to_lattice(&h, s, 3, q->volume * per_cell, b->fill);
@@ -68,10 +66,10 @@ static void add_block(const tl_grid *g, int32_t block, const gathered *b, tl_fac
 {
     int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
     for (int32_t i = 0; i < n; i++)
-        if (b->fill[i] != 0 || b->mass[0][i] != 0 || b->mass[1][i] != 0 || b->mass[2][i] != 0) {
+        if (b->fill[i] != 0 || b->face[0][i][0] != 0 || b->face[1][i][0] != 0 || b->face[2][i][0] != 0) {
             for (int k = 0; k < 3; k++) {
-                out->mass[k][id[i]] += b->mass[k][i];
-                out->u[k][id[i]] += b->momentum[k][i];
+                out->mass[k][id[i]] += b->face[k][i][0];
+                out->u[k][id[i]] += b->face[k][i][1];
                 if (out->rest[0]) out->rest[k][id[i]] += b->volume[k][i];
             }
             out->fill[id[i]] += b->fill[i];
@@ -131,20 +129,70 @@ talus_status tl_particles_to_grid(const tl_grid *g, const tl_particles *p, const
     return TALUS_OK;
 }
 
-/* ---- back to particles ---- */
+/* ---- means at cells ---- */
 
-static void to_particle(const tl_grid *g, int32_t block, const tl_halo_shape *h, const tl_face_halo *b, tl_particle *p)
+static void mean_block(const tl_grid *g, int32_t block, const tl_particles *p, const double *value, double *sum)
 {
-    double s[3], u[8], v[3] = {p->v.x, p->v.y, p->v.z}, per_m = 1 / g->f.dx;
-    tl_place_in_block(g, block, p->x, s);
-    for (int k = 0; k < 3; k++) {
-        tl_corners q = tl_corners_of(h, s, k);
-        double gradient[3] = {0, 0, 0};
-        if (tl_corner_values(h, &q, b->u[k], b->known[k], u)) v[k] = tl_trilinear(u, q.t, gradient);
-        for (int j = 0; j < 3; j++) p->C.m[k][j] = j == g->f.flat_axis ? 0 : gradient[j] * per_m;
+    tl_halo_shape h = tl_halo_shape_of(g);
+    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
+    double mine[TL_GRID_HALO_MAX] = {0}, per_cell = 1 / (g->f.dx * g->f.dx * g->f.dx);
+    for (int32_t i = g->first[block]; i < g->first[block + 1]; i++) {
+        const tl_particle *q = &p->particle[i];
+        double s[3];
+        tl_place_in_block(g, block, q->x, s);
+        add_to_lattice(&h, s, 3, value[q->material] * q->volume * per_cell, mine);
     }
-    p->v = (tl_vec3){v[0], v[1], v[2]};
+    for (int32_t i = 0; i < n; i++)
+        if (mine[i] != 0) sum[id[i]] += mine[i];
 }
+
+/* One layer further: `known` says who has a value. */
+static void spread_mean(const tl_grid *g, double *mean, const uint8_t *known, uint8_t *next)
+{
+    int64_t n = (int64_t)g->blocks * g->f.size;
+#pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < n; i++) {
+        next[i] = known[i];
+        if (known[i]) continue;
+        double sum = 0;
+        int count = 0;
+        for (int k = 0; k < 6; k++) {
+            int32_t j = tl_grid_step(g, i, k / 2, k & 1 ? 1 : -1);
+            if (!tl_grid_exists(g, j) || !known[j]) continue;
+            sum += mean[j];
+            count++;
+        }
+        if (!count) continue;
+        mean[i] = sum / count;
+        next[i] = 1;
+    }
+}
+
+talus_status tl_particles_mean(const tl_grid *g, const tl_particles *p, const double *value, const double *fill,
+                               tl_arena *a, double *mean, talus_error *err)
+{
+    int64_t n = (int64_t)g->blocks * g->f.size;
+    memset(mean, 0, sizeof *mean * (size_t)g->cells);
+    uint8_t *known = TL_TAKE_ZERO(a, uint8_t, g->cells), *next = TL_TAKE_ZERO(a, uint8_t, g->cells);
+    if (!known || !next) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for means of %lld cells", (long long)g->cells);
+    for (int32_t c = 0; c < g->colours; c++) {
+        int32_t from = g->colour_start[c], to = g->colour_start[c + 1];
+#pragma omp parallel for schedule(dynamic) if (to - from > 1)
+        for (int32_t i = from; i < to; i++)
+            if (g->first[g->by_colour[i]] < g->first[g->by_colour[i] + 1])
+                mean_block(g, g->by_colour[i], p, value, mean);
+    }
+#pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < n; i++) {
+        known[i] = fill[i] > TINY_MASS;
+        mean[i] = known[i] ? mean[i] / fill[i] : 0;
+    }
+    spread_mean(g, mean, known, next);
+    spread_mean(g, mean, next, known);
+    return TALUS_OK;
+}
+
+/* ---- back to particles ---- */
 
 void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const known[3], tl_particles *p)
 {
@@ -154,7 +202,7 @@ void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const k
         if (g->first[b] == g->first[b + 1]) continue;
         tl_face_halo around;
         tl_face_halo_read(g, b, u, known, &around);
-        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) to_particle(g, b, &h, &around, &p->particle[i]);
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
     }
 }
 

@@ -23,7 +23,7 @@ talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err)
     const tl_sph *c = s->sph;
     tl_vec3 *v = TL_TAKE(s->arena, tl_vec3, s->fluid);
     if (!v) return no_memory(err);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         tl_vec3 sum = {0, 0, 0};
         double mine = mass_of(s, i);
@@ -72,7 +72,7 @@ talus_status tl_sph_tension(tl_sph_step *s, talus_error *err)
     double h = s->sph->h, unit = 2 / parting_work(h); /* force per N/m of tension */
     tl_vec3 *v = TL_TAKE(s->arena, tl_vec3, s->fluid);
     if (!v) return no_memory(err);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         const tl_sph_particle *p = &s->particle[i];
         tl_vec3 sum = {0, 0, 0};
@@ -93,9 +93,6 @@ talus_status tl_sph_tension(tl_sph_step *s, talus_error *err)
 
 /* ---- viscosity ---- */
 
-/* A single layer of samples stands for a whole half-space of solid: its share of the Laplacian is this much too small. Measured: plane
- * Poiseuille flow over 20 spacings is 3.9 % too fast with 1, 5.4 % too slow with 1.5 (validate P1). */
-#define WALL_SHARE 1.2
 #define NEAREST 0.01 /* h^2: keeps the quotient finite for particles that meet */
 
 static double viscosity_of(const tl_sph_step *s, int32_t i)
@@ -113,7 +110,7 @@ static float coupling(const tl_sph_step *s, double twice_mu, tl_vec3 d)
 static void couple_liquid(tl_sph_viscosity *v)
 {
     const tl_sph_step *s = v->step;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double mu = viscosity_of(s, i);
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
@@ -129,7 +126,7 @@ static void couple_solids(tl_sph_viscosity *v)
     const tl_sph_step *s = v->step;
     for (int32_t e = 0; e < s->edges; e++) {
         int32_t i = s->edge[e];
-        double both = 2 * WALL_SHARE * viscosity_of(s, i);
+        double both = 2 * viscosity_of(s, i);
         for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
             int32_t j = s->edge_pair[k].j;
             tl_vec3 at = tl_sph_solid(s, k < s->edge_start[2 * e + 1] ? s->near[j].particle : j);
@@ -140,7 +137,7 @@ static void couple_solids(tl_sph_viscosity *v)
         for (int64_t k = s->near_start[r]; k < s->near_start[r + 1]; k++) {
             int32_t j = s->near_pair[k].j;
             tl_vec3 d = tl_vec3_sub(tl_sph_solid(s, s->near[r].particle), s->particle[j].x);
-            v->k_near[k] = coupling(s, 2 * WALL_SHARE * viscosity_of(s, j), d);
+            v->k_near[k] = coupling(s, 2 * viscosity_of(s, j), d);
         }
 }
 
@@ -183,7 +180,7 @@ static void impulses_on_bodies(const tl_sph_viscosity *w, const tl_vec3 *v, cons
                                const tl_vec3 *body_w, tl_sph_force *out)
 {
     const tl_sph_step *s = w->step;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->nears >= TL_PARALLEL_MIN / 8)
     for (int32_t c = 0; c < s->chunks; c++) {
         tl_sph_force sum = {{0, 0, 0}, {0, 0, 0}};
         for (int32_t r = s->chunk[c].begin; r < s->chunk[c].end; r++) {
@@ -208,7 +205,7 @@ static void unscale(const tl_sph_viscosity *w, const double *x)
     const tl_sph_step *s = w->step;
     const double *d = w->scale;
     int64_t n = 3 * (int64_t)s->fluid;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         int64_t k = 3 * (int64_t)i;
         w->v[i] = (tl_vec3){d[k] * x[k], d[k + 1] * x[k + 1], d[k + 2] * x[k + 2]};
@@ -226,7 +223,7 @@ static void product(const tl_linop *A, const double *x, double *y)
     const tl_sph_step *s = w->step;
     const double *d = w->scale;
     unscale(w, x);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         tl_vec3 f = impulse_on_liquid(w, i, w->v, w->body_v, w->body_w, false);
         tl_vec3 a = tl_vec3_sub(tl_vec3_scale(mass_of(s, i), w->v[i]), f);
@@ -251,7 +248,7 @@ static void product(const tl_linop *A, const double *x, double *y)
 static void choose_scale(tl_sph_viscosity *w)
 {
     const tl_sph_step *s = w->step;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = mass_of(s, i);
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) sum += w->k[k];
@@ -287,7 +284,7 @@ static void store_unscaled(tl_vec3 a, const double *d, double *out)
 static void right_side(tl_sph_viscosity *w)
 {
     const tl_sph_step *s = w->step;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         int64_t k = 3 * (int64_t)i;
         tl_vec3 p = tl_vec3_scale(mass_of(s, i), s->v[i]);
@@ -355,7 +352,7 @@ void tl_sph_viscosity_apply(tl_sph_viscosity *w, tl_sph_step *s)
 {
     unscale(w, w->x);
     impulses_on_bodies(w, w->v, w->body_v, w->body_w, w->drag);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++)
         s->v[i] =
             tl_vec3_add_scaled(s->v[i], 1 / mass_of(s, i), impulse_on_liquid(w, i, w->v, w->body_v, w->body_w, true));

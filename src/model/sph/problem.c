@@ -31,18 +31,40 @@ static tl_vec3 middle(const tl_sph_step *s, const tl_sph_near *n, const tl_sph_t
     return tl_vec3_scale(0.5, tl_vec3_add(n->arm, tl_vec3_add(between, j->arm)));
 }
 
+/* Stored gradients are rounded, so they are not quite along the line d between their particles. Moved onto it, forces turn nothing: this is
+ * for what moves particles. The system keeps the rounded ones everywhere, else it would not be symmetric. */
+static tl_vec3 along(tl_vec3 g, tl_vec3 d)
+{
+    double d2 = tl_vec3_norm2(d);
+    return tl_vec3_scale(d2 > 0 ? tl_vec3_dot(g, d) / d2 : 0, d);
+}
+
+static tl_vec3 link_along(const tl_sph_step *s, int32_t i, int64_t k)
+{
+    return along(tl_sph_link_g(s, k), tl_vec3_sub(s->particle[i].x, s->particle[s->neighbour[k]].x));
+}
+
+/* h^4 grad_i W_ij of liquid i and its neighbour k among edge_pair, along the line between them. */
+static tl_vec3 edge_along(const tl_sph_step *s, int32_t e, int64_t k)
+{
+    int32_t j = s->edge_pair[k].j;
+    tl_vec3 at = tl_sph_solid(s, k < s->edge_start[2 * e + 1] ? s->near[j].particle : j);
+    return along(tl_sph_pair_g(&s->edge_pair[k]), tl_vec3_sub(s->particle[s->edge[e]].x, at));
+}
+
 /* ---- forces on bodies ---- */
 
-/* Pressure of fluid on a surface particle, N. */
-static tl_vec3 fluid_push(const tl_sph_step *s, const double *x, int32_t n)
+/* Pressure of fluid on a surface particle, N. `central`: along the lines between particles. */
+static tl_vec3 fluid_push(const tl_sph_step *s, const double *x, int32_t n, bool central)
 {
-    double sum[3] = {0, 0, 0};
+    tl_vec3 sum = {0, 0, 0};
     for (int64_t k = s->near_start[n]; k < s->near_start[n + 1]; k++) {
         const tl_sph_pair *p = &s->near_pair[k];
-        for (int d = 0; d < 3; d++) sum[d] += x[p->j] * (double)p->g[d];
+        tl_vec3 g = tl_sph_pair_g(p);
+        if (central) g = along(g, tl_vec3_sub(tl_sph_solid(s, s->near[n].particle), s->particle[p->j].x));
+        sum = tl_vec3_add_scaled(sum, x[p->j], g);
     }
-    double h2 = s->sph->h * s->sph->h;
-    return (tl_vec3){-h2 * sum[0], -h2 * sum[1], -h2 * sum[2]};
+    return tl_vec3_scale(-s->sph->h * s->sph->h, sum);
 }
 
 /* Contact pressure and friction, with their moment about the centre of mass. */
@@ -71,7 +93,7 @@ static tl_sph_force contact_push(const tl_sph_step *s, const double *x, int32_t 
 }
 
 /* Velocities that all forces together give to bodies. */
-static void push_bodies(tl_sph_step *s, const double *x)
+static void push_bodies(tl_sph_step *s, const double *x, bool central)
 {
     int32_t bodies = s->sph->bodies;
 #pragma omp parallel for schedule(static) if (s->nears >= PARALLEL_NEAR)
@@ -79,7 +101,7 @@ static void push_bodies(tl_sph_step *s, const double *x)
         tl_sph_force sum = {{0, 0, 0}, {0, 0, 0}};
         for (int32_t n = s->chunk[k].begin; n < s->chunk[k].end; n++) {
             const tl_sph_near *near = &s->near[n];
-            tl_vec3 f = fluid_push(s, x, n);
+            tl_vec3 f = fluid_push(s, x, n, central);
             sum.force = tl_vec3_add(sum.force, f);
             sum.torque = tl_vec3_add(sum.torque, tl_vec3_cross(near->arm, f));
             if (near->contact < 0) continue;
@@ -166,7 +188,7 @@ static void evaluate(void *ctx, const double *x, double *r)
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
     for (int32_t i = 0; i < s->fluid; i++) s->p[i] = (float)x[i];
     tl_sph_push_fluid(s);
-    push_bodies(s, x);
+    push_bodies(s, x, false);
     tl_sph_fluid_residual(s, r);
     edge_residual(s, r);
     contact_residual(s, r);
@@ -300,15 +322,16 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
 
 /* ---- in double ---- */
 
-/* dv, add_v, add_w of x. Every pair gives and takes the same, to rounding. */
-static void push_all(tl_sph_step *s, const double *x)
+/* dv, add_v, add_w of x. Every pair gives and takes the same, to rounding; `central`: and turns nothing. */
+static void push_all(tl_sph_step *s, const double *x, bool central)
 {
     double scale = -s->dt * s->sph->h * s->sph->h;
 #pragma omp parallel for schedule(static) if (s->fluid >= PARALLEL_FLUID)
     for (int32_t i = 0; i < s->fluid; i++) {
         tl_vec3 sum = {0, 0, 0};
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-            sum = tl_vec3_add_scaled(sum, x[i] + x[s->neighbour[k]], tl_sph_link_g(s, k));
+            sum =
+                tl_vec3_add_scaled(sum, x[i] + x[s->neighbour[k]], central ? link_along(s, i, k) : tl_sph_link_g(s, k));
         s->dv[i] = tl_vec3_scale(scale / fluid_mass(s, i), sum);
     }
 #pragma omp parallel for schedule(static) if (s->edges >= PARALLEL_FLUID)
@@ -316,16 +339,16 @@ static void push_all(tl_sph_step *s, const double *x)
         int32_t i = s->edge[e];
         tl_vec3 sum = {0, 0, 0};
         for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++)
-            sum = tl_vec3_add(sum, tl_sph_pair_g(&s->edge_pair[k]));
+            sum = tl_vec3_add(sum, central ? edge_along(s, e, k) : tl_sph_pair_g(&s->edge_pair[k]));
         s->dv[i] = tl_vec3_add_scaled(s->dv[i], scale * x[i] / fluid_mass(s, i), sum);
     }
-    push_bodies(s, x);
+    push_bodies(s, x, central);
 }
 
 void tl_sph_residual(tl_sph_step *s, const double *x, double *r)
 {
     double rate = s->dt / s->sph->h;
-    push_all(s, x);
+    push_all(s, x, false);
 #pragma omp parallel for schedule(static) if (s->fluid >= PARALLEL_FLUID)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = 0;
@@ -357,7 +380,7 @@ static void list_forces(tl_sph_step *s, const double *x)
     double h2 = s->sph->h * s->sph->h;
     for (int32_t n = 0; n < s->nears; n++) {
         const tl_sph_near *near = &s->near[n];
-        tl_vec3 f = fluid_push(s, x, n);
+        tl_vec3 f = fluid_push(s, x, n, true);
         add_force(&s->fluid_force[near->body], f, tl_vec3_cross(near->arm, f));
         if (near->contact < 0) continue;
         const tl_sph_contact *c = &s->contact[near->contact];
@@ -378,7 +401,7 @@ static void list_forces(tl_sph_step *s, const double *x)
     for (int32_t e = 0; e < s->edges; e++)
         for (int64_t k = s->edge_start[2 * e + 1]; k < s->edge_start[2 * e + 2]; k++) {
             int32_t j = s->edge_pair[k].j, body = s->sph->body_of[j];
-            tl_vec3 f = tl_vec3_scale(h2 * x[s->edge[e]], tl_sph_pair_g(&s->edge_pair[k]));
+            tl_vec3 f = tl_vec3_scale(h2 * x[s->edge[e]], edge_along(s, e, k));
             tl_vec3 arm = tl_vec3_sub(tl_sph_solid(s, j), s->bodies.motion[body].x);
             add_force(&s->fluid_force[body], f, tl_vec3_cross(arm, f));
         }
@@ -386,7 +409,7 @@ static void list_forces(tl_sph_step *s, const double *x)
 
 void tl_sph_finish(tl_sph_step *s, const double *x)
 {
-    push_all(s, x);
+    push_all(s, x, true);
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
     for (int32_t i = 0; i < s->fluid; i++) s->v[i] = tl_vec3_add(s->v[i], s->dv[i]);
     for (int32_t b = 0; b < s->sph->bodies; b++) {

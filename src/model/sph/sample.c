@@ -331,6 +331,18 @@ static tl_box3 find_world(const tl_scene *s, const tl_rigid *r, double h)
         if (r->body[i].reach < INFINITY) grow(&box, tl_pose_apply(&x, r->body[i].centre), r->body[i].reach);
     }
     if (!(box.lo.x <= box.hi.x)) box = (tl_box3){{0, 0, 0}, {0, 0, 0}};
+    tl_box3 matter = box; /* what may fall, and where on a plane it would land */
+    for (int32_t i = 0; i < r->scene_count; i++) {
+        const tl_collider *c = r->body[i].collider;
+        if (c->kind != TL_COLLIDER_HALF_SPACE) continue;
+        tl_pose x = scene_pose(s, i);
+        tl_vec3 at = tl_pose_apply(&x, c->centre), normal = tl_quat_rotate(x.rotation, tl_mat3_column(c->axes, 0));
+        for (int k = 0; k < 8; k++) {
+            tl_vec3 p = {k & 1 ? matter.hi.x : matter.lo.x, k & 2 ? matter.hi.y : matter.lo.y,
+                         k & 4 ? matter.hi.z : matter.lo.z};
+            grow(&box, tl_vec3_add_scaled(p, -tl_vec3_dot(tl_vec3_sub(p, at), normal), normal), 0);
+        }
+    }
     double margin = fmax(PLANE_MARGIN * h, tl_vec3_norm(tl_vec3_sub(box.hi, box.lo)));
     grow(&box, box.lo, margin);
     grow(&box, box.hi, margin);

@@ -1,0 +1,346 @@
+/* Liquid and bodies: the time of frames that are under way, tables 1 and 6 of [FM21], captured pressure problems, growth. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "bench/table.h"
+#include "scene/load.h"
+#include "step/sim.h"
+
+#define FRAMES_TIMED 5
+#define SETTINGS_MAX 6
+
+typedef struct run {
+    tl_scene *scene;
+    tl_sim *sim;
+    /* sums over steps */
+    int64_t steps, pressure, contact, contacts, unknowns;
+    double certificate; /* largest */
+    double volume_error;
+    tl_report_phase phase[TL_REPORT_PHASES];
+} run;
+
+typedef struct settings {
+    int count;
+    char text[SETTINGS_MAX][64];
+    const char *of[SETTINGS_MAX];
+} settings;
+
+TL_PRINTF(2, 3) static void set(settings *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->text[s->count], sizeof s->text[0], format, args);
+    va_end(args);
+    s->of[s->count] = s->text[s->count];
+    s->count++;
+}
+
+static talus_status open_run(run *r, const talus_bench_options *o, const char *name, const settings *s,
+                             talus_error *err)
+{
+    char path[1200], shapes[1100];
+    *r = (run){0};
+    if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "this table needs the folder of talus' scenes");
+    snprintf(path, sizeof path, "%.1000s/%.80s/%.80s.lua", o->scenes, name, name);
+    snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
+    tl_load_options load = {
+        .size = TL_SIZE_SMALL, .setting_count = s->count, .setting = s->of, .shapes_folder = shapes};
+    TL_TRY(tl_scene_load(&r->scene, path, &load, err));
+    return tl_sim_create(&r->sim, r->scene, NULL, err);
+}
+
+static void close_run(run *r)
+{
+    tl_sim_free(r->sim);
+    tl_scene_free(r->scene);
+    *r = (run){0};
+}
+
+static bool after_step(void *user, const tl_sim *sim)
+{
+    run *r = user;
+    const tl_report *p = &sim->report;
+    r->steps++;
+    r->contacts += p->contacts;
+    r->unknowns += sim->state.grid.memories;
+    r->volume_error = p->volume_error;
+    for (int i = 0; i < p->solves; i++) {
+        *(i ? &r->contact : &r->pressure) += p->solve[i].iterations;
+        r->certificate = fmax(r->certificate, p->solve[i].certificate);
+    }
+    for (int i = 0; i < p->phases; i++) {
+        r->phase[i].name = p->phase[i].name;
+        r->phase[i].seconds += p->phase[i].seconds;
+        r->phase[i].cpu += p->phase[i].cpu;
+    }
+    return false;
+}
+
+static void forget_sums(run *r) { *r = (run){.scene = r->scene, .sim = r->sim}; }
+
+static tl_report_phase phase_of(const run *r, const char *name)
+{
+    for (int i = 0; i < TL_REPORT_PHASES; i++)
+        if (r->phase[i].name && !strcmp(r->phase[i].name, name)) return r->phase[i];
+    return (tl_report_phase){.name = name};
+}
+
+static talus_status run_frames_of(run *r, int64_t until, talus_error *err)
+{
+    while (r->sim->state.frame < until) TL_TRY(tl_sim_frame(r->sim, after_step, r, err));
+    return TALUS_OK;
+}
+
+/* ---- frames ---- */
+
+/* A scene of the gallery, and the frame from which on everything is in contact. */
+typedef struct frame_case {
+    const char *scene;
+    int loaded, size; /* cells: 0: the scene's small size */
+    bool plates;      /* walls thinner than three cells: not held to the count of iterations */
+} frame_case;
+static const frame_case frame_cases[] = {{"dam-break", 12, 64, false},     {"dam-break-bodies", 20, 0, false},
+                                         {"sphere-roof", 20, 0, false},    {"hollow-cube", 20, 0, true},
+                                         {"floating-cubes", 10, 0, false}, {"pinched-cube", 20, 0, true},
+                                         {"ducks", 20, 0, false},          {"trapezoid", 5, 0, false}};
+#define FRAME_CASES ((int)(sizeof frame_cases / sizeof frame_cases[0]))
+
+/* A name that is one of the cases means that one, else all that contain it. */
+static bool wanted(const talus_bench_options *o, const frame_case *c)
+{
+    if (!o->problem) return true;
+    for (int i = 0; i < FRAME_CASES; i++)
+        if (!strcmp(frame_cases[i].scene, o->problem)) return !strcmp(c->scene, o->problem);
+    return strstr(c->scene, o->problem) != NULL;
+}
+
+/* To the loaded frame. */
+static talus_status load_case(run *r, const talus_bench_options *o, const frame_case *c, settings *s, talus_error *err)
+{
+    int size = o->size ? o->size : c->size;
+    if (size) set(s, "cells=%d", size);
+    TL_TRY(open_run(r, o, c->scene, s, err));
+    return run_frames_of(r, c->loaded, err);
+}
+
+typedef struct timed {
+    double cpu[FRAMES_TIMED], wall[FRAMES_TIMED];
+    run sums; /* of the last repeat */
+} timed;
+
+static talus_status time_frames(run *r, int repeats, timed *out, talus_error *err)
+{
+    tl_state kept = {0};
+    for (int k = 0; k < FRAMES_TIMED; k++) out->cpu[k] = out->wall[k] = INFINITY;
+    talus_status status = tl_state_copy(&kept, &r->sim->state, err);
+    for (int i = 0; i < repeats && status == TALUS_OK; i++) {
+        status = tl_state_copy(&r->sim->state, &kept, err);
+        forget_sums(r);
+        for (int k = 0; k < FRAMES_TIMED && status == TALUS_OK; k++) {
+            double cpu = tl_cpu_seconds(), wall = tl_seconds();
+            status = tl_sim_frame(r->sim, after_step, r, err);
+            out->cpu[k] = fmin(out->cpu[k], tl_cpu_seconds() - cpu);
+            out->wall[k] = fmin(out->wall[k], tl_seconds() - wall);
+        }
+    }
+    out->sums = *r;
+    tl_state_free(&kept);
+    return status;
+}
+
+static void write_frames(tl_table *t, const char *scene, const run *r, const timed *m)
+{
+    double cpu = 0, wall = 0;
+    tl_table_cell(t, "%s", scene);
+    tl_table_cell(t, "%lld", (long long)r->sim->report.particles);
+    tl_table_cell(t, "%lld", (long long)(m->sums.unknowns / m->sums.steps));
+    tl_table_cell(t, "%.1f", (double)m->sums.steps / FRAMES_TIMED);
+    tl_table_cell(t, "%.1f", (double)m->sums.pressure / (double)m->sums.steps);
+    for (int k = 0; k < FRAMES_TIMED; k++) {
+        tl_table_cell(t, "%.3f", m->cpu[k]);
+        cpu += m->cpu[k] / FRAMES_TIMED;
+        wall += m->wall[k] / FRAMES_TIMED;
+    }
+    tl_table_cell(t, "%.3f", cpu);
+    tl_table_cell(t, "%.3f", wall);
+    tl_table_cell(t, "%.3f", phase_of(&m->sums, "solve").cpu / FRAMES_TIMED);
+    tl_table_cell(t, "%.0f", (double)r->sim->report.peak_bytes / 1048576);
+    tl_table_send(t, TALUS_ROW_DATA);
+}
+
+static void write_phases(tl_table *t, int count, char name[][32], const run *sums)
+{
+    const char *header[FRAME_CASES + 2] = {"phase"};
+    for (int k = 0; k < count; k++) header[k + 1] = name[k];
+    header[count + 1] = NULL;
+    tl_table_line(t, TALUS_ROW_TITLE, "processor seconds per frame by phase");
+    tl_table_header(t, header);
+    for (int i = 0; i < TL_REPORT_PHASES && count; i++) {
+        if (!sums[0].phase[i].name) break;
+        tl_table_cell(t, "%s", sums[0].phase[i].name);
+        for (int k = 0; k < count; k++) tl_table_cell(t, "%.4f", sums[k].phase[i].cpu / FRAMES_TIMED);
+        tl_table_send(t, TALUS_ROW_DATA);
+    }
+}
+
+static talus_status bench_frame(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const columns[] = {
+        "scene", "particles", "unknowns", "steps/frame", "its/step",    "CPU 1",         "2", "3",
+        "4",     "5",         "CPU s",    "wall s",      "solve CPU s", "step arena MB", NULL};
+    char name[FRAME_CASES][32];
+    run sums[FRAME_CASES];
+    int count = 0;
+    tl_table_line(t, TALUS_ROW_TITLE,
+                  "five frames in a row from a state in which everything is in contact; seconds per frame, best of %d",
+                  o->repeats ? o->repeats : 1);
+    tl_table_header(t, columns);
+    for (int i = 0; i < FRAME_CASES && !t->stopped; i++) {
+        const frame_case *c = &frame_cases[i];
+        run r = {0};
+        timed m = {0};
+        settings s = {0};
+        if (!wanted(o, c)) continue;
+        talus_status status = load_case(&r, o, c, &s, err);
+        if (status == TALUS_OK) status = time_frames(&r, o->repeats ? o->repeats : 1, &m, err);
+        if (status == TALUS_OK) {
+            write_frames(t, c->scene, &r, &m);
+            snprintf(name[count], sizeof name[0], "%s", c->scene);
+            sums[count++] = m.sums;
+        }
+        close_run(&r);
+        TL_TRY(status);
+    }
+    write_phases(t, count, name, sums);
+    return TALUS_OK;
+}
+
+const tl_bench tl_bench_frame = {"frame", "five frames in a row of liquid scenes under way, by phase", bench_frame};
+
+/* ---- table 1 ---- */
+
+/* Methods of the step, and the row of the paper that each stands beside; 128^3, 1.2 M particles, 8 cores, per frame. */
+typedef struct table1_row {
+    const char *method, *paper;
+    double iterations, unknowns, steps, seconds;
+} table1_row;
+static const table1_row table1[] = {{"cg-mic", "CG", 300, 293.4e3, 5.1, 3.9},
+                                    {"cg-multigrid", "CG", 300, 293.4e3, 5.1, 3.9},
+                                    {"mic", "MPRGP (ours)", 300, 232.8e3, 3.8, 3.6},
+                                    {"multigrid", "MPRGP (ours)", 300, 232.8e3, 3.8, 3.6}};
+
+static talus_status one_method(const talus_bench_options *o, tl_table *t, const table1_row *row, talus_error *err)
+{
+    const frame_case roof = {"sphere-roof", 1, 0, false};
+    settings s = {0};
+    run r = {0};
+    set(&s, "solver.pressure=%s", row->method);
+    if (o->tolerance > 0) set(&s, "solver.tolerance=%g", o->tolerance);
+    talus_status status = load_case(&r, o, &roof, &s, err);
+    const int64_t frames = 20; /* through the fall from the roof and the first splash */
+    forget_sums(&r);
+    if (status == TALUS_OK) status = run_frames_of(&r, roof.loaded + frames, err);
+    if (status == TALUS_OK) {
+        tl_report_phase solve = phase_of(&r, "solve");
+        tl_table_cell(t, "%s", row->method);
+        tl_table_cell(t, "%.0f", (double)r.pressure / (double)frames);
+        tl_table_cell(t, "%.1fk", 1e-3 * (double)r.unknowns / (double)r.steps);
+        tl_table_cell(t, "%.1f", (double)r.steps / (double)frames);
+        tl_table_cell(t, "%.3f", solve.cpu / (double)frames);
+        tl_table_cell(t, "%.3f", solve.seconds / (double)frames);
+        tl_table_cell(t, "%.1e", r.certificate);
+        tl_table_cell(t, "%s", row->paper);
+        tl_table_cell(t, "%.0f", row->iterations);
+        tl_table_cell(t, "%.1fk", 1e-3 * row->unknowns);
+        tl_table_cell(t, "%.1f", row->steps);
+        tl_table_cell(t, "%.1f", row->seconds);
+        tl_table_send(t, TALUS_ROW_DATA);
+    }
+    close_run(&r);
+    return status;
+}
+
+static talus_status bench_table1(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const columns[] = {"method",      "its/frame",   "unknowns",  "steps/frame", "CPU s",
+                                          "wall s",      "residual",    "the paper", "its/frame",   "unknowns",
+                                          "steps/frame", "s (8 cores)", NULL};
+    tl_table_line(t, TALUS_ROW_TITLE,
+                  "water falls off the roof of a ball, %d^3 cells, frames 2 to 21; pressure solve, per frame",
+                  o->size ? o->size : 48);
+    tl_table_header(t, columns);
+    for (size_t i = 0; i < sizeof table1 / sizeof *table1 && !t->stopped; i++)
+        if (!o->method || !strcmp(table1[i].method, o->method)) TL_TRY(one_method(o, t, &table1[i], err));
+    tl_table_line(
+        t, TALUS_ROW_NOTE,
+        "The paper: 128^3 cells (--size 128), 1.2 M particles. Its other rows (ADMM 14.5 s, PIP 20.8, AugLag 8.4, "
+        "original MPRGP 58.1) are methods of kind boxqp: talus bench solvers --problem wall-separation --size 128.");
+    return TALUS_OK;
+}
+
+const tl_bench tl_bench_table1 = {"fm-table1", "wall separation: pressure solve beside the paper's", bench_table1};
+
+/* ---- table 6 ---- */
+
+/* Per frame, 192 x 144 x 96 cells, 8 cores. */
+typedef struct table6_row {
+    const char *scheme;
+    double unknowns, contacts, steps, seconds;
+} table6_row;
+static const table6_row table6[] = {{"p-c", 18.6e3, 4.0, 5.3, 0.66},
+                                    {"c-p", 26.8e3, 4.0, 5.1, 0.42},
+                                    {"t-pn", 47.8e3, 4.0, 6.2, 50.4},
+                                    {"t-p-n", 48.8e3, 4.0, 8.3, 49.5}};
+
+static talus_status one_scheme(const talus_bench_options *o, tl_table *t, const table6_row *row, talus_error *err)
+{
+    const int64_t frames = 50;
+    settings s = {0};
+    run r = {0};
+    set(&s, "solver.scheme=%s", row->scheme);
+    if (o->size) set(&s, "cells=%d", o->size);
+    talus_status status = open_run(&r, o, "hollow-cube", &s, err);
+    if (status == TALUS_OK) status = run_frames_of(&r, frames, err);
+    if (status == TALUS_OK) {
+        double steps = (double)r.steps, per_frame = 1 / (double)frames;
+        tl_report_phase solve = phase_of(&r, "solve");
+        tl_table_cell(t, "%s", row->scheme);
+        tl_table_cell(t, "%.1f", (double)r.pressure / steps);
+        tl_table_cell(t, "%.1f", (double)r.contact / steps);
+        tl_table_cell(t, "%.1fk", 1e-3 * (double)r.unknowns / steps);
+        tl_table_cell(t, "%.1f", (double)r.contacts / steps);
+        tl_table_cell(t, "%.1f", steps * per_frame);
+        tl_table_cell(t, "%.3f", solve.cpu * per_frame);
+        tl_table_cell(t, "%.3f", solve.seconds * per_frame);
+        tl_table_cell(t, "%.1e", r.certificate);
+        tl_table_cell(t, "%+.2f", 100 * r.volume_error);
+        tl_table_cell(t, "%.1fk", 1e-3 * row->unknowns);
+        tl_table_cell(t, "%.1f", row->contacts);
+        tl_table_cell(t, "%.1f", row->steps);
+        tl_table_cell(t, "%.2f", row->seconds);
+        tl_table_send(t, TALUS_ROW_DATA);
+    }
+    close_run(&r);
+    return status;
+}
+
+static talus_status bench_table6(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const columns[] = {
+        "scheme",   "p its/step",     "contact its/step", "unknowns", "contacts",    "steps/frame", "CPU s", "wall s",
+        "residual", "volume error %", "paper: unknowns",  "contacts", "steps/frame", "s (8 cores)", NULL};
+    tl_table_line(t, TALUS_ROW_TITLE, "hollow cube of water on a slope, 50 frames; pressure and contact, per frame");
+    tl_table_header(t, columns);
+    for (size_t i = 0; i < sizeof table6 / sizeof *table6 && !t->stopped; i++)
+        if (!o->method || !strcmp(table6[i].scheme, o->method)) TL_TRY(one_scheme(o, t, &table6[i], err));
+    tl_table_line(t, TALUS_ROW_NOTE,
+                  "residual: largest of pressure, normal and friction forces in any step, on the whole problem. The "
+                  "paper: 192 x 144 "
+                  "x 96 cells. Ours: --size cells per metre.");
+    return TALUS_OK;
+}
+
+const tl_bench tl_bench_table6 = {"fm-table6", "four schemes of pressure and contact beside the paper's", bench_table6};
