@@ -226,6 +226,7 @@ static bool node_on_triangle(const search *s, int32_t node, int32_t t, hit *out)
     const tl_lg_view *v = s->v;
     const tl_lg *lg = v->lg;
     const int32_t *n = lg->surface[t];
+    if (!(tl_vec3_norm2(s->s->normal[t]) > 0)) return false; /* collapsed: its neighbours remain */
     if (s->a == s->b && adjoins(lg, node, t)) return false;
     tl_vec3 p = tl_lg_at(v->from, node), x[3], normal = s->s->normal[t], y[3];
     double w[3], L = lg->skin.body[s->b].mean;
