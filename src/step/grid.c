@@ -307,9 +307,37 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Static bodies share one weight per face with the walls; a face's force goes to the nearest of them, with the face's centre as lever. */
+static void push_static_bodies(grid_step *s)
+{
+    const tl_system *y = &s->system;
+    const tl_rigid *r = &s->sim->rigid;
+    double volume = y->c.dx * y->c.dx * y->c.dx;
+    bool any = false;
+    for (int32_t i = 0; i < r->scene_count; i++) any |= r->body[i].kind == TL_BODY_STATIC;
+    if (!any) return;
+    tl_coupling_gradient(&y->c, s->p, y->c.y);
+    for (int32_t f = 0; f < y->c.faces; f++) {
+        int axis = y->axis[f];
+        double weight = s->fractions.fixed[axis][y->id[f]], force[3] = {0, 0, 0}, torque[3];
+        int32_t block = y->id[f] / s->grid.f.size;
+        if (!(weight > 0) || y->c.y[f] == 0 || block >= s->grid.blocks) continue;
+        tl_vec3 at = tl_grid_face_centre(&s->grid, axis, y->id[f]);
+        int32_t body = tl_solids_nearest_fixed(&s->solids, block, at);
+        if (body < 0) continue;
+        force[axis] = -weight * y->c.y[f] * volume;
+        tl_vec3_store(tl_vec3_cross(tl_vec3_sub(at, s->centre[body]), tl_vec3_load(force)), torque);
+        for (int k = 0; k < 3; k++) {
+            s->fluid[6 * (int64_t)body + k] += force[k];
+            s->fluid[6 * (int64_t)body + 3 + k] += torque[k];
+        }
+    }
+}
+
 static talus_status extend_velocities(grid_step *s, talus_error *err)
 {
     tl_coupled_fluid_forces(&s->coupled, s->fluid);
+    push_static_bodies(s);
     tl_system_store(&s->system, s->faces.u);
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *open = s->fractions.open[a];

@@ -46,6 +46,7 @@ struct tl_coupled_work {
     tl_pressure alone, with_normals;
     tl_pressure_plan *plan_alone, *plan_with_normals;
     double b_pressure, b_normal, b_tangent; /* largest that a block found without its own forces: 1/s, m/s, m/s */
+    double free_pressure, free_normal;      /* the same before any force */
     bool started;                           /* p is worth starting from */
 };
 
@@ -309,17 +310,35 @@ static void clip_tangent(tl_coupled *c)
 
 static double relative(double e, double b) { return b > 0 ? e / b : e; }
 
+/* b is A p - g: what the pressure has to undo, given the contact forces that are there. */
 static double pressure_error(const tl_coupled *c)
 {
     const work *w = c->work;
-    double most = 0;
+    double most = 0, b = w->free_pressure;
     tl_coupling_pressure_gradient(&c->system->c, w->g);
+    tl_pressure_product(&w->alone, c->p, w->b);
     for (int32_t i = 0; i < w->n; i++) {
         double d = (c->system->d[i] + w->diag[i]) / w->per_g;
+        b = fmax(b, fabs(w->b[i] / w->per_g - w->g[i]));
         double e = fabs(c->unilateral ? fmin(d * c->p[i], w->g[i]) : w->g[i]);
         most = e > most || isnan(e) ? e : most;
     }
-    return relative(most, w->b_pressure);
+    return relative(most, b);
+}
+
+/* Fastest that contacts close without normal forces, given pressure and friction as they are, or before any force, m/s. */
+static double closing(tl_coupled *c)
+{
+    work *w = c->work;
+    double *v = c->system->c.v, most = w->free_normal;
+    memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
+    for (int32_t j = 0; j < w->m; j++) w->dl[3 * (int64_t)j] = -c->b->lam[3 * (int64_t)j];
+    memcpy(w->base, v, sizeof *w->base * 6 * (size_t)w->bodies);
+    push_contacts(c, w->dl);
+    tl_csr_mul(&c->b->p.J, v, w->q);
+    memcpy(v, w->base, sizeof *v * 6 * (size_t)w->bodies);
+    for (int32_t j = 0; j < w->m; j++) most = fmax(most, -(w->q[3 * (int64_t)j] + c->b->p.bias[3 * (int64_t)j]));
+    return most;
 }
 
 /* The largest first-order decrease that is left over E(z), with u0 the slip without friction: A z = u - u0. */
@@ -353,13 +372,14 @@ static tl_coupled_certificate certify(tl_coupled *c)
     work *w = c->work;
     tl_coupled_certificate out = {.pressure = pressure_error(c)};
     if (!w->m) return out;
+    double b = closing(c);
     tl_csr_mul(&c->b->p.J, c->system->c.v, w->q);
     for (int32_t j = 0; j < w->m; j++) {
         double g = w->q[3 * (int64_t)j] + c->b->p.bias[3 * (int64_t)j];
         double e = fabs(fmin(c->b->p.problem.blocks[9 * (int64_t)j] * c->b->lam[3 * (int64_t)j], g));
         out.normal = e > out.normal || isnan(e) ? e : out.normal;
     }
-    out.normal = relative(out.normal, w->b_normal);
+    out.normal = relative(out.normal, b);
     out.tangent = tangent_gap(c);
     return out;
 }
@@ -493,6 +513,8 @@ static void start(tl_coupled *c, bool once)
     tl_csr_mul(&c->b->p.J, k->v, w->q);
     w->b_normal = largest_row(w->q, w->m, 0, 0);
     w->b_tangent = largest_row(w->q, w->m, 1, 2);
+    w->free_pressure = w->b_pressure;
+    w->free_normal = w->b_normal;
     if (once) memset(c->b->lam, 0, sizeof *c->b->lam * 3 * (size_t)w->m);
     if (w->started && !once)
         tl_coupling_push_pressure(k, c->p);

@@ -26,7 +26,10 @@ const tl_scheme *tl_scheme_at(int i);
 const tl_scheme *tl_scheme_find(const char *name); /* NULL when unknown */
 const char *tl_scheme_name(const tl_scheme *s);
 
-/* How well an answer solves the whole problem. Zero is exact; a block without unknowns is exact. */
+/* How well an answer solves the whole problem, from the velocities of the end alone. Zero is exact; a block without unknowns is exact.
+ * Each block is measured against its own b: the largest entry of what it has to undo, before any force or given the other blocks'
+ * answers, whichever is more. One |b| for both would measure the pressure against what a heavy body on the floor needs, which is larger by
+ * sqrt(6 m / (rho dx^3)) in the scaled unknowns; and b before any force alone is 0 for liquid that falls together with its vessel. */
 typedef struct tl_coupled_certificate {
     double pressure; /* max |min(d p, g_p)| / max |b_p|, d: diagonal of the Hessian */
     double normal;   /* the same of lam */

@@ -29,8 +29,8 @@ bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_p
 }
 
 /* A straight way ends at the first surface it meets; what is left of it slides along. Solids are where they end: one that has moved over the
- * start puts it out first, on the side where it was, and the way leads from there to where it was to end. */
-static void walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_particle *p)
+ * start puts it out first, on the side where it was, and the way leads from there to where it was to end. True: something was met. */
+static bool walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_particle *p)
 {
     tl_vec3 from = p->x, n = {0, 0, 0};
     int32_t which;
@@ -47,14 +47,14 @@ static void walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_
     for (int turns = 0; turns < PUSHES; turns++) {
         double length = tl_vec3_norm(way), done = 0, into = 0;
         p->x = tl_vec3_add(from, way);
-        if (d < 0 || !(length > 0)) return;
+        if (d < 0 || !(length > 0)) return turns > 0;
         tl_vec3 along = tl_vec3_scale(1 / length, way);
         /* a distance cannot fall faster than the way goes: steps of its size miss nothing */
         while (done < length && !(d < gap && (into = tl_vec3_dot(along, n)) < 0)) {
             done = fmin(length, done + fmax(d, 0.5 * gap));
             d = tl_solids_distance(s, block, tl_vec3_add_scaled(from, done, along), &which, &n);
         }
-        if (done >= length) return;
+        if (done >= length) return turns > 0;
         from = p->x = tl_vec3_add_scaled(from, done, along);
         stop(s, which, n, p);
         way = tl_vec3_scale(length - done, tl_vec3_add_scaled(along, -into, n));
@@ -63,6 +63,7 @@ static void walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_
         d = tl_solids_distance(s, block, from, &which, &n);
     }
     p->x = from;
+    return true;
 }
 
 /* Velocity at a place: from what was read around the block, or, further out, from the grid. */
@@ -105,8 +106,8 @@ static void advect(const flow *f, int32_t b, const tl_halo_shape *h, const tl_fa
         q->x = tl_vec3_add(from, way);
         return;
     }
-    if (tl_vec3_norm2(way) > 0) walk(f->end, b, f->gap, way, q);
-    out->clipped += tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest);
+    bool met = tl_vec3_norm2(way) > 0 && walk(f->end, b, f->gap, way, q);
+    out->clipped += tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest) || met;
 }
 
 /* u: what particles take velocities from; NULL: they keep theirs. */
