@@ -74,28 +74,8 @@ static talus_status solve(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precisi
     return TALUS_OK;
 }
 
-static talus_status complete(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, int32_t count,
-                             const int32_t *node, tl_arena *a, talus_error *err)
-{
-    const int64_t n = 3 * (int64_t)c->lg->nodes;
-    size_t mark = tl_arena_mark(a);
-    double *r = TL_TAKE_ZERO(a, double, n), *x = TL_TAKE(a, double, n);
-    if (!r || !x) return no_memory(err);
-    int32_t next[3], waiting = 0;
-    for (int32_t i = 0; i < count; i++) {
-        if (c->column[node[i]]) continue;
-        next[waiting++] = node[i];
-        if (waiting < 3) continue;
-        TL_TRY(solve(c, s, p, 3, next, r, x, err));
-        waiting = 0;
-    }
-    if (waiting) TL_TRY(solve(c, s, p, waiting, next, r, x, err));
-    tl_arena_release(a, mark);
-    return TALUS_OK;
-}
-
-talus_status tl_lg_columns_between(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, double h, int32_t count,
-                                   const int32_t *node, double *B, tl_arena *a, talus_error *err)
+talus_status tl_lg_columns_ready(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, double h, int32_t count,
+                                 const int32_t *node, double *r, double *x, talus_error *err)
 {
     if (c->h != h) drop(c, true);
     c->h = h;
@@ -104,15 +84,19 @@ talus_status tl_lg_columns_between(tl_lg_columns *c, const tl_lg_solver *s, tl_l
         drop(c, false);
         for (int32_t i = 0; i < count; i++) c->used[node[i]] = 0;
     }
-    TL_TRY(complete(c, s, p, count, node, a, err));
-    const tl_lg *lg = c->lg;
-#pragma omp parallel for schedule(static, 16) if (count > 100)
+    int32_t next[3], waiting = 0;
     for (int32_t i = 0; i < count; i++) {
-        const int32_t own = lg->owner[node[i]], first = lg->body[own].node;
-        for (int32_t j = 0; j < count; j++) { /* the lower one's column: symmetric to the last bit */
-            const double *column = c->column[node[i < j ? i : j]];
-            B[(int64_t)i * count + j] = lg->owner[node[j]] == own ? column[node[i < j ? j : i] - first] : 0;
-        }
+        if (c->column[node[i]]) continue;
+        next[waiting++] = node[i];
+        if (waiting < 3) continue;
+        TL_TRY(solve(c, s, p, 3, next, r, x, err));
+        waiting = 0;
     }
-    return TALUS_OK;
+    return waiting ? solve(c, s, p, waiting, next, r, x, err) : TALUS_OK;
+}
+
+double tl_lg_columns_at(const tl_lg_columns *c, int32_t i, int32_t j)
+{
+    const int32_t own = c->lg->owner[i];
+    return i < j ? c->column[i][j - c->lg->body[own].node] : c->column[j][i - c->lg->body[own].node];
 }
