@@ -5,6 +5,8 @@
  * rest value. Its gradient takes the turning of n along, so that forces keep momentum and angular momentum.
  *
  *     hinge  per interior edge: c.x is the angle between the two triangles (to first order), weight 3 k |e|^2 / (A1 + A2)
+ *            Rolled to a cylinder it has more than k/2 curvature^2 per area, by a factor of the mesh: 4.5 on squares of four triangles,
+ *            3 on squares of two (tests/agree/lg.c). Rings have k/2 on any mesh.
  *     ring   per interior node: c.x is the cotangent Laplacian, weight k / A of the node (a third of its ring) */
 #ifndef TL_MODEL_LG_BENDING_H
 #define TL_MODEL_LG_BENDING_H
