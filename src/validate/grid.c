@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "validate/case.h"
 #include "validate/grid_cases.h"
+#include "validate/grid_sand.h"
 #include "validate/groups.h"
 #include "validate/still.h"
 
@@ -410,6 +411,13 @@ static const tl_case cases[] = {
     {"float", "cubes of 500 and 900 kg/m^3, 15 cells per edge: draught", false, tl_case_grid_float},
     {"hollow", "hollow cube of water on a slope keeps its water, but not by p-c", false, tl_case_grid_hollow},
     {"pinched", "pinched cube of water slides at friction 0.05 and hangs at 0.20", false, tl_case_grid_pinched},
+    {"V1s", "stress: rigid motions are not sheared, adjoint, momentum between sand and body (V1, V4)", true,
+     sand_operators},
+    {"V7", "stress at frozen pressure: gap to the optimum", true, sand_cone},
+    {"V9", "periodic layer of sand on a slope: acceleration of every row in every direction", true, sand_layer},
+    {"V15", "stress does not know which axis is which", true, sand_axes},
+    {"V16", "flat layer of sand at rest", true, sand_rest},
+    {"V17", "columns of sand collapse: higher and shorter with the angle", true, sand_collapse},
     {NULL, NULL, false, NULL}};
 
 const tl_case_group tl_cases_grid = {"grid", cases};

@@ -96,13 +96,23 @@ typedef struct flow {
     double gap, dt;
 } flow;
 
-static void advect(const flow *f, int32_t b, const tl_halo_shape *h, const tl_face_halo *around, tl_particle *q,
-                   tl_advected *out)
+/* No solid within reach of any cell of a block. */
+static bool far_from_solids(const flow *f, int32_t b)
+{
+    if (!f->end || !f->solid_phi) return !f->end;
+    float least = INFINITY;
+    for (int32_t p = 0; p < f->g->f.size; p++) least = fminf(least, f->solid_phi[b * f->g->f.size + p]);
+    return least >= (float)f->end->reach;
+}
+
+static void advect(const flow *f, int32_t b, bool far, const tl_halo_shape *h, const tl_face_halo *around,
+                   tl_particle *q, tl_advected *out)
 {
     tl_vec3 v = q->v, from = q->x;
     sample(f->g, b, h, around, f->u, f->known, tl_vec3_add_scaled(from, 0.5 * f->dt, v), &v);
     tl_vec3 way = tl_vec3_scale(f->dt, v);
-    if (!f->end || !tl_solids_near(f->end, f->g, b, from, tl_vec3_norm(way) + f->near, f->solid_phi)) {
+    double reach = tl_vec3_norm(way) + f->near;
+    if (!f->end || (far && reach < f->end->reach) || !tl_solids_near(f->end, f->g, b, from, reach, f->solid_phi)) {
         q->x = tl_vec3_add(from, way);
         return;
     }
@@ -125,7 +135,8 @@ static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
         if (u) tl_face_halo_read(g, b, u, f->known, &around);
         for (int32_t i = g->first[b]; i < g->first[b + 1] && u; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
         tl_face_halo_read(g, b, f->u, f->known, &around);
-        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, &h, &around, &p->particle[i], &mine);
+        bool far = far_from_solids(f, b);
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, far, &h, &around, &p->particle[i], &mine);
         deepest = fmax(deepest, mine.deepest);
         clipped += mine.clipped;
     }
