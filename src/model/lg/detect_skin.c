@@ -21,6 +21,7 @@
 #define BETWEEN 0.02 /* cosine: how far a normal may be beyond the faces of an edge */
 #define END 0.02     /* of an edge: nearer to its ends the nodes count */
 #define PARALLEL 0.1 /* sine: edges that are more parallel are left to nodes */
+#define PUSH_OUT 0.2 /* m/s: how fast overlaps leave. Chosen: 2 mm in a step of 10 ms */
 #define STACK 64
 #define PARALLEL_NODES 200
 
@@ -133,7 +134,7 @@ static talus_status recall(const tl_lg_view *v, skins *s, tl_arena *a, talus_err
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld old contacts", (long long)all);
     for (int64_t k = 0; k < all; k++) {
         const tl_lg_memory *m = &v->past->contact[k];
-        if (m->obstacle < v->rigid->count || m->point >= v->lg->nodes) continue;
+        if (m->obstacle < v->rigid->count || m->point >= v->lg->nodes || m->feature) continue; /* rims tell no side */
         s->memory[s->memories] = (uint64_t)m->point;
         s->memory_at[s->memories++] = (int32_t)k;
     }
@@ -396,6 +397,7 @@ static talus_status emit(const search *s, int own, const int32_t *node, int32_t 
                        .body_b = lg->body[s->b].body,
                        .point = point,
                        .obstacle = s->v->rigid->count + h->other + (edge ? lg->surface_triangles : 0),
+                       .feature = h->rim,
                        .normal = h->normal,
                        .offset = s->half,
                        .mu = s->mu};
@@ -407,6 +409,11 @@ static talus_status emit(const search *s, int own, const int32_t *node, int32_t 
         c.b.weight[k] = h->weight[k];
         c.at = tl_vec3_add_scaled(c.at, h->weight[k], tl_lg_at(s->v->from, other[k]));
     }
+    /* overlaps leave slowly: a cloth that folds into its own thickness would be thrown apart */
+    tl_vec3 apart = tl_vec3_neg(c.at);
+    for (int k = 0; k < own; k++) apart = tl_vec3_add_scaled(apart, c.a.weight[k], tl_lg_at(s->v->from, node[k]));
+    double overlap = s->half - tl_vec3_dot(c.normal, apart), leaves = PUSH_OUT * s->v->h;
+    if (overlap > leaves) c.offset -= overlap - leaves;
     return tl_lg_found_add(f, &c, err);
 }
 
