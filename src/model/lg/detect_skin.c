@@ -22,6 +22,7 @@
 #define END 0.02     /* of an edge: nearer to its ends the nodes count */
 #define PARALLEL 0.1 /* sine: edges that are more parallel are left to nodes */
 #define PUSH_OUT 0.2 /* m/s: how fast overlaps leave. Chosen: 2 mm in a step of 10 ms */
+#define SLIDE 2.0    /* longest edges: how far a node may slide along a cloth in a step and still know its side */
 #define STACK 64
 #define PARALLEL_NODES 200
 
@@ -176,8 +177,8 @@ static tl_vec3 mean(const tl_vec3 x[3], const double w[3])
     return tl_vec3_add_scaled(tl_vec3_add_scaled(tl_vec3_scale(w[0], x[0]), w[1], x[1]), w[2], x[2]);
 }
 
-/* Which side of body b's triangles with normal n the node was on; 0: not known. */
-static double side_before(const search *s, int32_t node, tl_vec3 n)
+/* Which side of triangle `other`, with normal n, the node was on; 0: not known. What it knew of places around it, within SLIDE, holds. */
+static double side_before(const search *s, int32_t node, int32_t other, tl_vec3 n)
 {
     const tl_lg_view *v = s->v;
     int64_t lo = 0, hi = s->s->memories;
@@ -193,6 +194,9 @@ static double side_before(const search *s, int32_t node, tl_vec3 n)
         const tl_lg_memory *m = &v->past->contact[s->s->memory_at[lo]];
         int32_t t = m->obstacle - v->rigid->count;
         if (t < v->lg->body[s->b].triangle || t >= v->lg->body[s->b].triangle + v->lg->body[s->b].triangles) continue;
+        tl_vec3 slid =
+            tl_vec3_sub(tl_lg_at(v->lg->rest, v->lg->surface[t][0]), tl_lg_at(v->lg->rest, v->lg->surface[other][0]));
+        if (tl_vec3_norm(slid) > SLIDE * v->lg->skin.body[s->b].longest) continue;
         double c = tl_vec3_dot(tl_vec3_load(m->normal), n);
         if (fabs(c) > fabs(best)) best = c;
     }
@@ -240,7 +244,7 @@ static bool node_on_triangle(const search *s, int32_t node, int32_t t, hit *out)
     bool solid = lg->body[s->b].kind == TL_LG_TETS;
     if (distance > reach && !(solid && height < 0 && height > -DEEP * L)) return false;
     if (!solid) {
-        double side = side_before(s, node, normal);
+        double side = side_before(s, node, t, normal);
         if (side == 0) side = height;
         if (side < 0) normal = tl_vec3_neg(normal);
         if (beside > RIM * L && height * side >= 0) normal = tl_vec3_scale(1 / distance, apart);
