@@ -17,13 +17,11 @@ static talus_status refuse_materials(const tl_scene *s, talus_error *err)
         const tl_where *at = i < s->fill_count ? &s->fills[i].where : &s->emitters[i - s->fill_count].where;
         const tl_material *m =
             &s->materials[i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material];
-        if (m->kind == TL_MATERIAL_LIQUID && m->surface_tension == 0) continue;
-        return TL_FAIL(err, TALUS_UNSUPPORTED,
-                       "%.200s:%d: engine \"grid\" runs liquids without surface tension so far; %s cannot be run yet",
-                       file_of(s), at->line,
-                       m->kind == TL_MATERIAL_GRANULAR  ? "granular material"
-                       : m->kind == TL_MATERIAL_VISCOUS ? "viscous liquid"
-                                                        : "surface tension");
+        if (m->kind == TL_MATERIAL_GRANULAR || (m->kind == TL_MATERIAL_LIQUID && m->surface_tension == 0)) continue;
+        return TL_FAIL(
+            err, TALUS_UNSUPPORTED,
+            "%.200s:%d: engine \"grid\" runs sand and liquids without surface tension so far; %s cannot be run yet",
+            file_of(s), at->line, m->kind == TL_MATERIAL_VISCOUS ? "viscous liquid" : "surface tension");
     }
     return TALUS_OK;
 }
@@ -38,9 +36,47 @@ static talus_status refuse_grids(const tl_scene *s, talus_error *err)
     return TALUS_OK;
 }
 
+static bool has_sand(const tl_scene *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->fill_count; i++) any |= s->materials[s->fills[i].material].kind == TL_MATERIAL_GRANULAR;
+    for (int i = 0; i < s->emitter_count; i++)
+        any |= s->materials[s->emitters[i].material].kind == TL_MATERIAL_GRANULAR;
+    return any;
+}
+
+static int word_of(const char *word, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (word && !strcmp(word, words[i])) return i;
+    return 0;
+}
+
+/* Cones of all materials: sqrt 2 sin(angle) times the pressure. [FM21 sec. 3.1.3] */
+static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *err)
+{
+    static const char *const edges[] = {"wall", "strict", "inactive-zero", NULL};
+    static const char *const densities[] = {"kernel", "share", "const", "mass", NULL};
+    if (!has_sand(s)) return TALUS_OK;
+    k->edge_rule = (tl_edge_rule)word_of(s->solver.edges, edges);
+    k->density_rule = (tl_density_rule)word_of(s->solver.density, densities);
+    k->alpha = TL_NEW_ZERO(double, s->material_count);
+    if (!k->alpha) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
+    for (int i = 0; i < s->material_count; i++)
+        if (s->materials[i].kind == TL_MATERIAL_GRANULAR)
+            k->alpha[i] = sqrt(2) * sin(s->materials[i].friction_angle_deg * (3.14159265358979323846 / 180));
+    const char *method = s->solver.friction.method && *s->solver.friction.method ? s->solver.friction.method : "apgd";
+    k->friction = tl_cone_method_find(method);
+    if (!k->friction)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.friction \"%.40s\" is no method for stress", file_of(s),
+                       method);
+    return TALUS_OK;
+}
+
 /* Areas are exact at walls; but of a flat bottom they see only which face it has passed, so a floating body would sit on the faces. */
 static tl_weight_family choose_family(const tl_scene *s)
 {
+    if (has_sand(s)) return TL_WEIGHT_VOLUME;
     if (s->solver.weights && *s->solver.weights)
         return strcmp(s->solver.weights, "volume") ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
     for (int i = 0; i < s->body_count; i++)
@@ -84,6 +120,7 @@ static talus_status begin_flow(tl_sim *sim, tl_grid_kept *k, talus_error *err)
     TL_TRY(refuse_materials(s, err));
     TL_TRY(refuse_grids(s, err));
     TL_TRY(find_methods(k, s, err));
+    TL_TRY(find_cones(k, s, err));
     k->frame = tl_grid_frame_of(s);
     k->density = TL_NEW_ZERO(double, s->material_count);
     if (!k->density) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
@@ -111,6 +148,7 @@ void tl_grid_end(tl_sim *sim)
     tl_rigid_end(&k->rigid);
     tl_particles_free(&k->spare);
     tl_free(k->density);
+    tl_free(k->alpha);
     tl_free(k);
     sim->own = NULL;
 }

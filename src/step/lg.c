@@ -261,10 +261,11 @@ static void solve_global(lg_step *s, int round)
     lap(s, SOLVE);
 }
 
-static void touch(lg_step *s)
+static talus_status touch(lg_step *s, talus_error *err)
 {
-    tl_lg_touch_solve(&s->touch, s->q, s->arena);
+    TL_TRY(tl_lg_touch_solve(&s->touch, s->q, s->arena, err));
     lap(s, TOUCH);
+    return TALUS_OK;
 }
 
 /* The gradient of g itself, contact forces included, over the forces that it balances. */
@@ -466,7 +467,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
         project(&s);
         balance(&s);
         solve_global(&s, k);
-        touch(&s);
+        TL_TRY(touch(&s, err));
     }
     TL_TRY(measure(&s, again, err));
     TL_TRY(move(&s, again, err));

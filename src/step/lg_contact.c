@@ -175,7 +175,7 @@ static void put_contact(tl_lg_touch *t, int32_t c, const double *r)
 }
 
 /* Laws at the values and forces of now. */
-static void linearise(tl_lg_touch *t)
+static talus_status linearise(tl_lg_touch *t, talus_error *err)
 {
     const tl_lg_rows *r = &t->rows;
     const double *scale = t->spec->scale ? r->mass : r->diagonal;
@@ -194,7 +194,7 @@ static void linearise(tl_lg_touch *t)
         double d = t->slope[k] * t->slope[k] * r->diagonal[k] + t->add[k];
         t->scale[k] = d > 0 ? 1 / sqrt(d) : 0;
     }
-    tl_lg_rows_focus(&t->rows, t->slope);
+    return tl_lg_rows_focus(&t->rows, t->slope, err);
 }
 
 /* y = s (w W w + E) s x */
@@ -231,10 +231,10 @@ static void weigh(const tl_lg_touch *t, double *out)
     for (int64_t k = 0; k < t->rows.rows; k++) out[k] = t->slope[k] * t->lam[k];
 }
 
-static bool contact_step(tl_lg_touch *t, double *q, tl_arena *a)
+static talus_status contact_step(tl_lg_touch *t, double *q, tl_arena *a, bool *changed, talus_error *err)
 {
     const int64_t n = t->rows.rows;
-    linearise(t);
+    TL_TRY(linearise(t, err));
     if (t->spec->form) { /* forces of the new weights, and rows that are told of it */
         memcpy(t->law_value, t->value, sizeof *t->value * (size_t)n);
         weigh(t, t->x);
@@ -254,28 +254,30 @@ static bool contact_step(tl_lg_touch *t, double *q, tl_arena *a)
     else
         memcpy(t->x, t->lam, sizeof *t->x * (size_t)n);
     t->steps++;
-    return change_forces(t, t->x, q);
+    *changed = change_forces(t, t->x, q);
+    return TALUS_OK;
 }
 
-void tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a)
+talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_error *err)
 {
     const tl_lg_rows *r = &t->rows;
-    if (!r->rows) return;
+    if (!r->rows) return TALUS_OK;
     tl_lg_rows_renew(&t->rows, q);
     evaluate(t, q);
     memcpy(t->before, t->force, sizeof *t->force * (size_t)r->rows);
     bool changed = true;
-    for (int k = 0; k < t->spec->inner && changed; k++) changed = contact_step(t, q, a);
+    for (int k = 0; k < t->spec->inner && changed; k++) TL_TRY(contact_step(t, q, a, &changed, err));
     double most = 0;
     for (int64_t k = 0; k < r->rows; k++) {
         t->t[k] = t->h * t->h * (t->force[k] - t->before[k]);
         most = fmax(most, fabs(t->t[k]));
     }
-    if (!r->B || most == 0) return;
+    if (!r->B || most == 0) return TALUS_OK;
     tl_lg_rows_scatter(r, t->t);
     tl_lg_solve(r->solver, r->precision, r->force, r->moved);
     t->work.products++;
     for (int64_t i = 0; i < 3 * (int64_t)r->lg->nodes; i++) q[i] += r->moved[i];
+    return TALUS_OK;
 }
 
 /* ---- how it went ---- */

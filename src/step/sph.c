@@ -182,8 +182,10 @@ static talus_status push_bodies(sph_step *s, talus_error *err)
 static void push_liquid(sph_step *s)
 {
     tl_sph_step *f = &s->f;
+    /* Multiplied here: in the loop it would be fused with the sum or not, by where a thread's part ends. */
+    tl_vec3 fall = tl_vec3_scale(s->dt, s->scene->gravity);
 #pragma omp parallel for schedule(static) if (f->fluid >= TL_PARALLEL_MIN / 8)
-    for (int32_t i = 0; i < f->fluid; i++) f->v[i] = tl_vec3_add_scaled(f->v[i], s->dt, s->scene->gravity);
+    for (int32_t i = 0; i < f->fluid; i++) f->v[i] = tl_vec3_add(f->v[i], fall);
 }
 
 /* Backward Euler; momentum is kept to rounding whatever the solver reached. */

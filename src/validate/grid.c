@@ -5,6 +5,8 @@
 
 #include "base/random.h"
 #include "validate/case.h"
+#include "validate/grid_cases.h"
+#include "validate/grid_sand.h"
 #include "validate/groups.h"
 #include "validate/still.h"
 
@@ -234,16 +236,24 @@ static talus_status run_v3(tl_case_log *log, tl_still *s, bool flat, talus_error
 {
     s->phi = below_level;
     level = 0.9;
-    s->family = TL_WEIGHT_VOLUME; /* by area the disc moves at -3.064: its outline is a staircase of faces */
-    s->neutral = 1;
-    TL_TRY(tl_still_solve(s, err));
-    double weight = G / s->b.inv_mass[0];
-    tl_case_below(log, flat ? "neutral disc, |a| / g" : "neutral ball, |a| / g",
-                  tl_vec3_norm(tl_vec3_load(s->system.c.v)) / (s->dt * G), 1e-8);
-    tl_case_relative(log, "buoyancy over rho g V", s->fluid[1] / weight, 1, 1e-8);
-    s->neutral = 2;
-    TL_TRY(tl_still_solve(s, err));
-    tl_case_relative(log, "twice as dense, a, m/s^2", s->system.c.v[1] / s->dt, flat ? -3.118 : -3.934, 5e-3);
+    for (int k = 0; k < 2; k++) {
+        char name[80];
+        const char *body = flat ? "disc" : "ball", *family = k ? "area" : "volume";
+        s->family = k ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
+        s->neutral = 1;
+        TL_TRY(tl_still_solve(s, err));
+        double weight = G / s->b.inv_mass[0];
+        snprintf(name, sizeof name, "neutral %s by %s, |a| / g", body, family);
+        tl_case_below(log, name, tl_vec3_norm(tl_vec3_load(s->system.c.v)) / (s->dt * G), 1e-8);
+        snprintf(name, sizeof name, "buoyancy over rho g V by %s", family);
+        tl_case_relative(log, name, s->fluid[1] / weight, 1, 1e-8);
+        s->neutral = 2;
+        TL_TRY(tl_still_solve(s, err));
+        snprintf(name, sizeof name, "%s twice as dense by %s, a, m/s^2", body, family);
+        /* The spec's numbers are those of volumes. By area pressures act from the centres of the cells around: the body is felt half a
+         * cell larger, and what it drags along with it, an error of first order; measured 1.8 % of a disc of 12 cells, so 3 % here. */
+        tl_case_relative(log, name, s->system.c.v[1] / s->dt, flat ? -3.118 : -3.934, k ? 3e-2 : 5e-3);
+    }
     return TALUS_OK;
 }
 static talus_status run_v3_ball(tl_case_log *log, tl_still *s, talus_error *err) { return run_v3(log, s, false, err); }
@@ -351,11 +361,12 @@ static talus_status run_v10(tl_case_log *log, tl_still *s, talus_error *err)
         TL_TRY(tl_still_solve(s, err));
         snprintf(name, sizeof name, "force on the piston, %s, N/m", s->scheme);
         tl_case_relative(log, name, carried_force(s), 784.8, 1e-6);
-        /* areas: liquid between the piston and the centres of the cells below has no face, half a cell of weight is missing;
-         * volumes: corners of the piston in the tube's corners are not planes */
+        /* By area the piston's lower side is a closed face, and the liquid between it and the centres of the cells below, half a cell,
+         * is the mass of no face: five faces carry rho g dx each, p(0.15) = (m1 + m2) g / width + 5 rho g dx = 7848. By volume that
+         * face is half open and the piston feels (p(0.65) + p(0.75)) / 2, its pressure at 0.7: 8338.5, the weight of all of it. */
         snprintf(name, sizeof name, "p at y = 0.15, %s, by %s, Pa", s->scheme, areas ? "area" : "volume");
-        tl_case_relative(log, name, tl_still_pressure(s, (tl_vec3){0.15, 0.15, 0.05}), areas ? 7848 : 8338.5,
-                         areas ? 1e-6 : 5e-4);
+        tl_case_relative(log, name, tl_still_pressure(s, (tl_vec3){0.15, 0.15, 0.05}),
+                         8338.5 - (areas ? 0.5 * RHO * G * 0.1 : 0), 1e-6);
         snprintf(name, sizeof name, "speed of the piston, %s, of g dt", s->scheme);
         tl_case_below(log, name, fabs(s->system.c.v[1]) / (G * s->dt), 1e-6);
     }
@@ -387,11 +398,26 @@ static const tl_case cases[] = {
     {"V3", "ball and disc in liquid: neutral, and twice as dense", true, v3},
     {"V4", "momentum between liquid and body under any pressure; energy never rises", true, v4},
     {"V5", "liquid hanging from a ceiling falls, or sticks when pressure may pull", true, v5},
+    {"V6", "mprgp and its variants against an interior point on 40 random boxes", true, tl_case_grid_v6},
     {"V8", "block on a slope by every scheme: sticks at 26 deg, slides at 40 in any direction", true, v8},
     {"V10", "liquid under a piston under a block, by every scheme", true, v10},
+    {"V11", "a system and its solution that went through a file give the same velocities", true, tl_case_grid_v11},
     {"V12", "uniform translation changes nothing", true, v12},
     {"V13", "forces do not depend on the step", true, v13},
     {"V14", "units scale", true, v14},
+    {"rest", "liquid at rest around a static ball: Archimedes' force in bodies.csv", true, tl_case_grid_rest},
+    {"tap", "a basin that fills: volume in is volume counted", true, tl_case_grid_tap},
+    {"dam", "dam break, 32 cells, 10 s: volume while it splashes and when it has settled", false, tl_case_grid_dam},
+    {"float", "cubes of 500 and 900 kg/m^3, 15 cells per edge: draught", false, tl_case_grid_float},
+    {"hollow", "hollow cube of water on a slope keeps its water, but not by p-c", false, tl_case_grid_hollow},
+    {"pinched", "pinched cube of water slides at friction 0.05 and hangs at 0.20", false, tl_case_grid_pinched},
+    {"V1s", "stress: rigid motions are not sheared, adjoint, momentum between sand and body (V1, V4)", true,
+     sand_operators},
+    {"V7", "stress at frozen pressure: gap to the optimum", true, sand_cone},
+    {"V9", "periodic layer of sand on a slope: acceleration of every row in every direction", true, sand_layer},
+    {"V15", "stress does not know which axis is which", true, sand_axes},
+    {"V16", "flat layer of sand at rest", true, sand_rest},
+    {"V17", "columns of sand collapse: higher and shorter with the angle", true, sand_collapse},
     {NULL, NULL, false, NULL}};
 
 const tl_case_group tl_cases_grid = {"grid", cases};

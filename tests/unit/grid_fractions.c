@@ -169,7 +169,7 @@ static void liquid_planes(void **state)
             tl_vec3 x = tl_grid_centre(&c.g, i);
             c.phi[i] = n[0] * x.x + n[1] * x.y + n[2] * x.z - at;
         }
-        CHECK_OK(tl_liquid_fractions(&c.g, c.phi, false, true, &c.arena, &c.liquid, &err));
+        CHECK_OK(tl_liquid_fractions(&c.g, c.phi, false, true, true, &c.arena, &c.liquid, &err));
         double worst = 0;
         int cut = 0;
         for (int32_t i = 0; i < c.g.blocks * c.f.size; i++) {

@@ -102,12 +102,12 @@ static void active_sets(void **state)
     /* pressures come back by cell, also on a grid that has other blocks */
     double *p = TL_TAKE(&c.arena, double, c.active.count), *q = TL_TAKE(&c.arena, double, c.active.count);
     for (int32_t i = 0; i < c.active.count; i++) p[i] = 1 + i;
-    CHECK_OK(tl_grid_state_reserve_memory(&c.state.grid, c.active.count, &err));
-    tl_active_remember(&c.g, &c.active, p, &c.state.grid);
-    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q), c.active.count);
+    CHECK_OK(tl_grid_state_reserve_memory(&c.state.grid, c.active.count, false, &err));
+    tl_active_remember(&c.g, &c.active, p, NULL, &c.state.grid);
+    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q, NULL), c.active.count);
     for (int32_t i = 0; i < c.active.count; i++) assert_true(p[i] == q[i]);
     c.state.grid.memory[5].key--; /* a cell that is not there now; its neighbour's is gone */
-    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q), c.active.count - 1);
+    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q, NULL), c.active.count - 1);
     assert_true(q[5] == 0 && q[6] == p[6]);
     grid_close(&c);
 }
@@ -155,11 +155,11 @@ static void pressures_come_back(void **state)
     assert_true(n > 1000 && p && q);
     for (int32_t i = 0; i < n; i++) p[i] = i + 1;
     for (int32_t i = 0; i < n; i++) c.active.number[c.active.cell[i]] = n - 1 - i;
-    CHECK_OK(tl_grid_state_reserve_memory(&c.state.grid, n, &err));
-    tl_active_remember(&c.g, &c.active, p, &c.state.grid);
+    CHECK_OK(tl_grid_state_reserve_memory(&c.state.grid, n, false, &err));
+    tl_active_remember(&c.g, &c.active, p, NULL, &c.state.grid);
     for (int64_t k = 1; k < c.state.grid.memories; k++)
         assert_true(c.state.grid.memory[k - 1].key < c.state.grid.memory[k].key);
-    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q), n);
+    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q, NULL), n);
     assert_memory_equal(p, q, sizeof *p * (size_t)n);
     grid_close(&c);
 }

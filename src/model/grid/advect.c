@@ -29,8 +29,8 @@ bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_p
 }
 
 /* A straight way ends at the first surface it meets; what is left of it slides along. Solids are where they end: one that has moved over the
- * start puts it out first, on the side where it was, and the way leads from there to where it was to end. */
-static void walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_particle *p)
+ * start puts it out first, on the side where it was, and the way leads from there to where it was to end. True: something was met. */
+static bool walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_particle *p)
 {
     tl_vec3 from = p->x, n = {0, 0, 0};
     int32_t which;
@@ -47,14 +47,14 @@ static void walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_
     for (int turns = 0; turns < PUSHES; turns++) {
         double length = tl_vec3_norm(way), done = 0, into = 0;
         p->x = tl_vec3_add(from, way);
-        if (d < 0 || !(length > 0)) return;
+        if (d < 0 || !(length > 0)) return turns > 0;
         tl_vec3 along = tl_vec3_scale(1 / length, way);
         /* a distance cannot fall faster than the way goes: steps of its size miss nothing */
         while (done < length && !(d < gap && (into = tl_vec3_dot(along, n)) < 0)) {
             done = fmin(length, done + fmax(d, 0.5 * gap));
             d = tl_solids_distance(s, block, tl_vec3_add_scaled(from, done, along), &which, &n);
         }
-        if (done >= length) return;
+        if (done >= length) return turns > 0;
         from = p->x = tl_vec3_add_scaled(from, done, along);
         stop(s, which, n, p);
         way = tl_vec3_scale(length - done, tl_vec3_add_scaled(along, -into, n));
@@ -63,6 +63,7 @@ static void walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_
         d = tl_solids_distance(s, block, from, &which, &n);
     }
     p->x = from;
+    return true;
 }
 
 /* Velocity at a place: from what was read around the block, or, further out, from the grid. */
@@ -95,18 +96,28 @@ typedef struct flow {
     double gap, dt;
 } flow;
 
-static void advect(const flow *f, int32_t b, const tl_halo_shape *h, const tl_face_halo *around, tl_particle *q,
-                   tl_advected *out)
+/* No solid within reach of any cell of a block. */
+static bool far_from_solids(const flow *f, int32_t b)
+{
+    if (!f->end || !f->solid_phi) return !f->end;
+    float least = INFINITY;
+    for (int32_t p = 0; p < f->g->f.size; p++) least = fminf(least, f->solid_phi[b * f->g->f.size + p]);
+    return least >= (float)f->end->reach;
+}
+
+static void advect(const flow *f, int32_t b, bool far, const tl_halo_shape *h, const tl_face_halo *around,
+                   tl_particle *q, tl_advected *out)
 {
     tl_vec3 v = q->v, from = q->x;
     sample(f->g, b, h, around, f->u, f->known, tl_vec3_add_scaled(from, 0.5 * f->dt, v), &v);
     tl_vec3 way = tl_vec3_scale(f->dt, v);
-    if (!f->end || !tl_solids_near(f->end, f->g, b, from, tl_vec3_norm(way) + f->near, f->solid_phi)) {
+    double reach = tl_vec3_norm(way) + f->near;
+    if (!f->end || (far && reach < f->end->reach) || !tl_solids_near(f->end, f->g, b, from, reach, f->solid_phi)) {
         q->x = tl_vec3_add(from, way);
         return;
     }
-    if (tl_vec3_norm2(way) > 0) walk(f->end, b, f->gap, way, q);
-    out->clipped += tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest);
+    bool met = tl_vec3_norm2(way) > 0 && walk(f->end, b, f->gap, way, q);
+    out->clipped += tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest) || met;
 }
 
 /* u: what particles take velocities from; NULL: they keep theirs. */
@@ -124,7 +135,8 @@ static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
         if (u) tl_face_halo_read(g, b, u, f->known, &around);
         for (int32_t i = g->first[b]; i < g->first[b + 1] && u; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
         tl_face_halo_read(g, b, f->u, f->known, &around);
-        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, &h, &around, &p->particle[i], &mine);
+        bool far = far_from_solids(f, b);
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, far, &h, &around, &p->particle[i], &mine);
         deepest = fmax(deepest, mine.deepest);
         clipped += mine.clipped;
     }

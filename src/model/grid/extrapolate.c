@@ -52,15 +52,23 @@ static void read_marks(const tl_grid *g, int32_t b, const uint8_t *known, uint8_
 }
 
 /* Mean of the known faces beside one. */
-static double mean_beside(const marks *m, int32_t cell)
+static double mean_beside(const marks *m, int32_t b, const int32_t at[3], int32_t cell)
 {
+    static const int side[3] = {9, 3, 1};
+    const tl_grid *g = m->g;
     double sum = 0;
     int count = 0;
-    for (int k = 0; k < 6; k++) {
-        int32_t other = tl_grid_step(m->g, cell, k / 2, k & 1 ? 1 : -1);
-        if (!m->known[other]) continue;
-        sum += m->u[other];
-        count++;
+    for (int axis = 0; axis < 3; axis++) {
+        int32_t e = g->f.edge[axis], stride = g->f.stride[axis], place = cell - b * g->f.size;
+        const int32_t *near = &g->near[b][TL_GRID_SELF];
+        const int32_t other[2] = {
+            at[axis] > 0 ? cell - stride : near[-side[axis]] * g->f.size + place + (e - 1) * stride,
+            at[axis] < e - 1 ? cell + stride : near[side[axis]] * g->f.size + place - (e - 1) * stride};
+        for (int k = 0; k < 2; k++) {
+            if (!m->known[other[k]]) continue;
+            sum += m->u[other[k]];
+            count++;
+        }
     }
     return sum / count;
 }
@@ -87,7 +95,7 @@ static bool spread(const marks *m, int32_t b, int layer)
             int32_t first = b * g->f.size + x * g->f.stride[0] + y * g->f.stride[1];
             for (int32_t z = 0; z < e[2]; z++) {
                 if (!wanted[z]) continue;
-                m->u[first + z] = mean_beside(m, first + z);
+                m->u[first + z] = mean_beside(m, b, (const int32_t[3]){x, y, z}, first + z);
                 m->next[first + z] = (uint8_t)(layer + 1);
             }
         }

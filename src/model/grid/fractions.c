@@ -10,6 +10,7 @@
 #define NEAR 0.8661 /* half the diagonal of a cell, in cells: no surface inside when the centre is further from it */
 #define DEEP 3      /* cells: no unknown is that far inside a solid */
 #define SNAP 1e-9   /* cells: a face within this of a surface that it lies in is behind it */
+#define SHARP 0.95  /* mean slope of a distance across an eighth: a ball of four cells has 0.998, an edge 0.7 */
 #define BATCH_TASKS 256 /* dense weights of this many (body, block) pairs at once, 16 kB each */
 
 enum { OUTSIDE, INSIDE, CUT };
@@ -52,16 +53,23 @@ static double corner_at(sampled *q, int32_t x, int32_t y, int32_t z)
     return *d;
 }
 
-/* The plane with the mean value over the eighth: (2 centre + corners) / 3 is the mean of anything quadratic. */
+/* The plane with the mean value over the eighth: (2 centre + corners) / 3 is the mean of anything quadratic. Edges have no plane, and their
+ * mean slope is less than one: there an eighth with all corners on one side is all on that side. */
 static double cut_eighth(sampled *q, int32_t x, int32_t y, int32_t z)
 {
-    double v[8], sum = 0, g[3] = {0, 0, 0};
+    double v[8], sum = 0, g[3] = {0, 0, 0}, least = INFINITY, most = -INFINITY;
     for (int k = 0; k < 8; k++) {
         v[k] = corner_at(q, x + (k >> 2), y + (k >> 1 & 1), z + (k & 1));
         sum += v[k];
+        least = fmin(least, v[k]);
+        most = fmax(most, v[k]);
     }
     for (int k = 0; k < 8; k++)
         for (int j = 0; j < 3; j++) g[j] += (k >> (2 - j) & 1 ? 0.25 : -0.25) * v[k];
+    if (g[0] * g[0] + g[1] * g[1] + g[2] * g[2] < SHARP * SHARP * q->h * q->h) {
+        if (most <= SNAP * 2 * q->h) return 1;
+        if (least >= -SNAP * 2 * q->h) return 0;
+    }
     double c = (2 * distance_at(q, x - 0.5, y - 0.5, z - 0.5) + 0.125 * sum) / 3;
     return tl_plane_in_cube(c, g);
 }

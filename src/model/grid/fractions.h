@@ -41,7 +41,7 @@ typedef struct tl_liquid {
     double *face[3]; /* [cells] W_L^u */
     double *edge[3]; /* [cells] W_L^e; NULL unless wanted */
 } tl_liquid;
-talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binary, bool edges, tl_arena *a,
+talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binary, bool faces, bool edges, tl_arena *a,
                                  tl_liquid *out, talus_error *err);
 
 /* Space that liquid takes up outside of solids, m^3: sum over cells of W_L^p (1 - W_S^p) dx^3; in cells without any W_L^p, where films thinner

@@ -5,11 +5,9 @@
 #include "base/parallel.h"
 #include "base/radix.h"
 
-/* 18 bits per axis for blocks, 9 for the place inside. */
-#define AXIS_BITS 18
-#define PLACE_BITS 9
-#define BIAS (1 << (AXIS_BITS - 1))
-_Static_assert(TL_GRID_EDGE == 1 << 3, "blocks of whole edges are found by a shift");
+#define AXIS_BITS TL_GRID_AXIS_BITS
+#define PLACE_BITS TL_GRID_PLACE_BITS
+#define BIAS TL_GRID_BIAS
 
 static int32_t floor_div(int32_t a, int32_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 static int32_t wrapped(int32_t a, int32_t n) { return a - n * floor_div(a, n); }
@@ -44,27 +42,6 @@ static void block_unkey(int64_t key, int32_t block[3])
         block[k] = (int32_t)(key & ((1 << AXIS_BITS) - 1)) - BIAS;
         key >>= AXIS_BITS;
     }
-}
-
-uint64_t tl_grid_key(const tl_grid_frame *f, const int32_t cell[3])
-{
-    int32_t block[3], place = 0;
-    for (int k = 0; k < 3; k++) {
-        block[k] = f->edge[k] == TL_GRID_EDGE ? cell[k] >> 3 : floor_div(cell[k], f->edge[k]);
-        place += (cell[k] - block[k] * f->edge[k]) * f->stride[k];
-    }
-    return (uint64_t)block_key(block) << PLACE_BITS | (uint64_t)place;
-}
-
-uint64_t tl_grid_block_key(const int32_t block[3], uint64_t place)
-{
-    return (uint64_t)block_key(block) << PLACE_BITS | place;
-}
-
-uint64_t tl_grid_unkey_block(uint64_t key, int32_t block[3])
-{
-    block_unkey((int64_t)(key >> PLACE_BITS), block);
-    return key & ((1 << PLACE_BITS) - 1);
 }
 
 static void place_of(const tl_grid_frame *f, int32_t place, int32_t out[3])

@@ -26,6 +26,11 @@
 #define TL_GRID_MARGIN 3      /* cells around each particle's cell that exist: CFL 3 at mid-step, and the stencil */
 #define TL_GRID_FAR (1 << 20) /* cells from the origin beyond which a particle is lost, along any axis */
 #define TL_GRID_SELF 13       /* of near[27] */
+/* Keys: 18 bits per axis for blocks, 9 for the place inside. */
+#define TL_GRID_AXIS_BITS 18
+#define TL_GRID_PLACE_BITS 9
+#define TL_GRID_BIAS (1 << (TL_GRID_AXIS_BITS - 1))
+_Static_assert(TL_GRID_EDGE == 1 << 3, "blocks of whole edges are found by a shift");
 
 /* What does not change in a run. */
 typedef struct tl_grid_frame {
@@ -64,9 +69,27 @@ talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, cons
 
 /* Key of a cell, whether it exists or not: block key * 512 + place; ascending keys are ascending ids. Coordinates within +- 2 FAR,
  * already wrapped along periodic axes (tl_grid_wrap). */
-uint64_t tl_grid_key(const tl_grid_frame *f, const int32_t cell[3]);
-uint64_t tl_grid_block_key(const int32_t block[3], uint64_t place); /* of a cell by its block */
-uint64_t tl_grid_unkey_block(uint64_t key, int32_t block[3]);       /* returns the place */
+static inline uint64_t tl_grid_key(const tl_grid_frame *f, const int32_t cell[3])
+{
+    int64_t key = 0;
+    int32_t place = 0;
+    for (int k = 0; k < 3; k++) {
+        int32_t e = f->edge[k], b = e == TL_GRID_EDGE ? cell[k] >> 3 : (cell[k] - (cell[k] < 0 ? e - 1 : 0)) / e;
+        key = key << TL_GRID_AXIS_BITS | (b + TL_GRID_BIAS);
+        place += (cell[k] - b * e) * f->stride[k];
+    }
+    return (uint64_t)key << TL_GRID_PLACE_BITS | (uint64_t)place;
+}
+/* Coordinates of the block of a key; returns the place. */
+static inline uint64_t tl_grid_unkey_block(uint64_t key, int32_t block[3])
+{
+    uint64_t rest = key >> TL_GRID_PLACE_BITS;
+    for (int k = 2; k >= 0; k--) {
+        block[k] = (int32_t)(rest & ((1u << TL_GRID_AXIS_BITS) - 1)) - TL_GRID_BIAS;
+        rest >>= TL_GRID_AXIS_BITS;
+    }
+    return key & ((1u << TL_GRID_PLACE_BITS) - 1);
+}
 void tl_grid_unkey(const tl_grid_frame *f, uint64_t key, int32_t cell[3]);
 /* Number of the block with this key, or g->blocks. By bisection. */
 int32_t tl_grid_find(const tl_grid *g, int64_t block_key);

@@ -68,7 +68,7 @@ static void block_fractions(const tl_grid *g, int32_t b, const double *phi, tl_l
         const uint8_t *at = g->place[p];
         out->cell[cell] = same < 0 ? tl_eighths_cell(&parts, at) : same;
         for (int k = 0; k < 3; k++) {
-            out->face[k][cell] = same < 0 ? tl_eighths_face(&parts, at, k) : same;
+            if (out->face[k]) out->face[k][cell] = same < 0 ? tl_eighths_face(&parts, at, k) : same;
             if (out->edge[k]) out->edge[k][cell] = same < 0 ? tl_eighths_edge(&parts, at, k) : same;
         }
     }
@@ -83,19 +83,19 @@ static void block_binary(const tl_grid *g, int32_t b, const double *phi, tl_liqu
         for (int k = 0; k < 3; k++) {
             int i = (k + 1) % 3, j = (k + 2) % 3;
             int32_t ci = tl_grid_step(g, cell, i, -1), cj = tl_grid_step(g, cell, j, -1);
-            out->face[k][cell] = phi[cell] + phi[tl_grid_step(g, cell, k, -1)] < 0;
+            if (out->face[k]) out->face[k][cell] = phi[cell] + phi[tl_grid_step(g, cell, k, -1)] < 0;
             if (out->edge[k]) out->edge[k][cell] = phi[cell] + phi[ci] + phi[cj] + phi[tl_grid_step(g, ci, j, -1)] < 0;
         }
     }
 }
 
-talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binary, bool edges, tl_arena *a,
+talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binary, bool faces, bool edges, tl_arena *a,
                                  tl_liquid *out, talus_error *err)
 {
     *out = (tl_liquid){.cell = TL_TAKE(a, double, g->cells)};
     bool good = out->cell != NULL;
     for (int k = 0; k < 3; k++) {
-        good &= (out->face[k] = TL_TAKE(a, double, g->cells)) != NULL;
+        if (faces) good &= (out->face[k] = TL_TAKE(a, double, g->cells)) != NULL;
         if (edges) good &= (out->edge[k] = TL_TAKE(a, double, g->cells)) != NULL;
     }
     if (!good)
@@ -105,7 +105,7 @@ talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binar
     int64_t ghost = (int64_t)g->blocks * g->f.size;
     memset(out->cell + ghost, 0, sizeof(double) * (size_t)g->f.size);
     for (int k = 0; k < 3; k++) {
-        memset(out->face[k] + ghost, 0, sizeof(double) * (size_t)g->f.size);
+        if (faces) memset(out->face[k] + ghost, 0, sizeof(double) * (size_t)g->f.size);
         if (edges) memset(out->edge[k] + ghost, 0, sizeof(double) * (size_t)g->f.size);
     }
     return TALUS_OK;
@@ -116,7 +116,9 @@ static double stray_volume(const tl_grid *g, int32_t b, const tl_liquid *l, cons
                            const tl_particles *p)
 {
     double volume[512] = {0}, per_cell = 1 / (g->f.dx * g->f.dx * g->f.dx), sum = 0;
-    for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
+    bool dry = false;
+    for (int32_t i = 0; i < g->f.size; i++) dry |= !(l->cell[b * g->f.size + i] > 0);
+    for (int32_t i = g->first[b]; i < g->first[b + 1] && dry; i++) {
         const double x[3] = {p->particle[i].x.x, p->particle[i].x.y, p->particle[i].x.z};
         int32_t place = 0;
         for (int k = 0; k < 3; k++) {

@@ -13,8 +13,8 @@ static bool locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 
     const double origin[3] = {f->origin.x, f->origin.y, f->origin.z};
     for (int k = 0; k < 3; k++) {
         double length = f->count[k] * f->dx, s;
-        if (!isfinite(at[k])) return false;
         if (f->periodic[k]) {
+            if (!isfinite(at[k])) return false;
             at[k] -= length * floor((at[k] - origin[k]) / length);
             if (at[k] >= origin[k] + length) at[k] = origin[k]; /* -1e-300 wraps to the far end */
         }
@@ -129,13 +129,14 @@ static void add_particle(const tl_grid_frame *f, const tl_particle *p, double rh
     const double x[3] = {p->x.x, p->x.y, p->x.z}, v[3] = {p->v.x, p->v.y, p->v.z};
     double m = rho * p->volume, arm[3][3]; /* arm[a][b]: mean of (face - x)_b (C (face - x))_a over the faces of a */
     double spin = 0;
-    for (int axis = 0; axis < 3; axis++)
-        for (int b = 0; b < 3; b++) {
-            double s = tl_grid_scaled(f, x[b], b) - (axis == b ? 0 : 0.5), t = s - floor(s);
-            double moment = t * (1 - t) * f->dx * f->dx;
-            arm[axis][b] = moment * p->C.m[axis][b];
+    for (int b = 0; b < 3; b++) {
+        double s = tl_grid_scaled(f, x[b], b), t = s - floor(s), half = t + 0.5 - (t >= 0.5);
+        double own = t * (1 - t) * f->dx * f->dx, other = half * (1 - half) * f->dx * f->dx;
+        for (int axis = 0; axis < 3; axis++) {
+            arm[axis][b] = (axis == b ? own : other) * p->C.m[axis][b];
             spin += arm[axis][b] * p->C.m[axis][b];
         }
+    }
     sum[MASS] += m;
     sum[VOLUME] += p->volume;
     sum[KINETIC] += 0.5 * m * (tl_vec3_norm2(p->v) + spin);

@@ -4,14 +4,14 @@
 
 #include "base/alloc.h"
 
-#define BYTES_MOST ((size_t)256 << 20) /* chosen: a surface of 2000 nodes of a body of 30000 */
+#define BYTES_MOST ((size_t)256 << 20) /* chosen: a surface of 2000 nodes of a body of 16000 */
 
 struct tl_lg_columns {
     const tl_lg *lg;
     double h;
     size_t bytes;
-    float **column; /* [nodes] of the node's own body; NULL: not asked for yet */
-    uint8_t *used;  /* [nodes] in the step that asks now */
+    double **column; /* [nodes] of the node's own body; NULL: not asked for yet */
+    uint8_t *used;   /* [nodes] in the step that asks now */
 };
 
 static talus_status no_memory(talus_error *err)
@@ -24,7 +24,7 @@ talus_status tl_lg_columns_create(tl_lg_columns **out, const tl_lg *lg, talus_er
     tl_lg_columns *c = *out = TL_NEW_ZERO(tl_lg_columns, 1);
     if (!c) return no_memory(err);
     c->lg = lg;
-    c->column = TL_NEW_ZERO(float *, lg->nodes + 1);
+    c->column = TL_NEW_ZERO(double *, lg->nodes + 1);
     c->used = TL_NEW_ZERO(uint8_t, lg->nodes + 1);
     if (c->column && c->used) return TALUS_OK;
     tl_lg_columns_free(c);
@@ -34,7 +34,7 @@ talus_status tl_lg_columns_create(tl_lg_columns **out, const tl_lg *lg, talus_er
 
 static size_t bytes_of(const tl_lg_columns *c, int32_t node)
 {
-    return sizeof(float) * (size_t)c->lg->body[c->lg->owner[node]].nodes;
+    return sizeof(double) * (size_t)c->lg->body[c->lg->owner[node]].nodes;
 }
 
 static void drop(tl_lg_columns *c, bool all)
@@ -65,37 +65,17 @@ static talus_status solve(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precisi
     for (int k = 0; k < count; k++) r[3 * (int64_t)node[k] + k] = 0;
     for (int k = 0; k < count; k++) {
         const tl_lg_body *body = &c->lg->body[c->lg->owner[node[k]]];
-        float *column = tl_alloc(bytes_of(c, node[k]));
+        double *column = tl_alloc(bytes_of(c, node[k]));
         if (!column) return no_memory(err);
-        for (int32_t i = 0; i < body->nodes; i++) column[i] = (float)x[3 * (int64_t)(body->node + i) + k];
+        for (int32_t i = 0; i < body->nodes; i++) column[i] = x[3 * (int64_t)(body->node + i) + k];
         c->column[node[k]] = column;
         c->bytes += bytes_of(c, node[k]);
     }
     return TALUS_OK;
 }
 
-static talus_status complete(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, int32_t count,
-                             const int32_t *node, tl_arena *a, talus_error *err)
-{
-    const int64_t n = 3 * (int64_t)c->lg->nodes;
-    size_t mark = tl_arena_mark(a);
-    double *r = TL_TAKE_ZERO(a, double, n), *x = TL_TAKE(a, double, n);
-    if (!r || !x) return no_memory(err);
-    int32_t next[3], waiting = 0;
-    for (int32_t i = 0; i < count; i++) {
-        if (c->column[node[i]]) continue;
-        next[waiting++] = node[i];
-        if (waiting < 3) continue;
-        TL_TRY(solve(c, s, p, 3, next, r, x, err));
-        waiting = 0;
-    }
-    if (waiting) TL_TRY(solve(c, s, p, waiting, next, r, x, err));
-    tl_arena_release(a, mark);
-    return TALUS_OK;
-}
-
-talus_status tl_lg_columns_between(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, double h, int32_t count,
-                                   const int32_t *node, double *B, tl_arena *a, talus_error *err)
+talus_status tl_lg_columns_ready(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, double h, int32_t count,
+                                 const int32_t *node, double *r, double *x, talus_error *err)
 {
     if (c->h != h) drop(c, true);
     c->h = h;
@@ -104,15 +84,19 @@ talus_status tl_lg_columns_between(tl_lg_columns *c, const tl_lg_solver *s, tl_l
         drop(c, false);
         for (int32_t i = 0; i < count; i++) c->used[node[i]] = 0;
     }
-    TL_TRY(complete(c, s, p, count, node, a, err));
-    const tl_lg *lg = c->lg;
-#pragma omp parallel for schedule(static, 16) if (count > 100)
+    int32_t next[3], waiting = 0;
     for (int32_t i = 0; i < count; i++) {
-        const int32_t own = lg->owner[node[i]], first = lg->body[own].node;
-        for (int32_t j = 0; j < count; j++) { /* the lower one's column: symmetric to the last bit */
-            const float *column = c->column[node[i < j ? i : j]];
-            B[(int64_t)i * count + j] = lg->owner[node[j]] == own ? (double)column[node[i < j ? j : i] - first] : 0;
-        }
+        if (c->column[node[i]]) continue;
+        next[waiting++] = node[i];
+        if (waiting < 3) continue;
+        TL_TRY(solve(c, s, p, 3, next, r, x, err));
+        waiting = 0;
     }
-    return TALUS_OK;
+    return waiting ? solve(c, s, p, waiting, next, r, x, err) : TALUS_OK;
+}
+
+double tl_lg_columns_at(const tl_lg_columns *c, int32_t i, int32_t j)
+{
+    const int32_t own = c->lg->owner[i];
+    return i < j ? c->column[i][j - c->lg->body[own].node] : c->column[j][i - c->lg->body[own].node];
 }

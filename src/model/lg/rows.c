@@ -7,7 +7,7 @@
 #include "model/rigid/motion.h"
 
 #define EXPLICIT_LEAST 400.0 /* nodes: so few are always worth a matrix */
-#define EXPLICIT_SHARE 0.5   /* of the numbers that a solve moves: B is read in order, and twice as fast */
+#define EXPLICIT_SHARE 1.0   /* of the numbers that a solve moves */
 #define PARALLEL_LINKS 500   /* contacts whose gather is worth a second thread */
 #define PARALLEL_DENSE 100   /* rows of B */
 #define PUSH_SHARE 0.2       /* of an overlap of two rigid bodies that one step takes away, as in the rigid step */
@@ -160,41 +160,60 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
 
 /* ---- compliance ---- */
 
-static talus_status take_focus(tl_lg_rows *r, tl_arena *a, talus_error *err)
+/* Room for B of the nodes in play, as far as it moves less than a solve does. Decided by sizes alone: a resumed run decides the same. */
+static talus_status take_focus(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena *a, talus_error *err)
 {
-    tl_lg_focus *f = r->focus = TL_TAKE_ZERO(a, tl_lg_focus, 1);
-    if (!f) return no_memory(err);
-    int64_t n = r->nodes;
+    tl_lg_focus *f = &r->focus;
+    int64_t n = r->nodes, most = n;
+    if (from->compliance == TL_LG_COMPLIANCE_FREE) return TALUS_OK;
+    if (from->compliance == TL_LG_COMPLIANCE_AUTO) {
+        double moved = EXPLICIT_SHARE * 2 * (double)tl_lg_solver_about(from->solver).stored_L;
+        most = (int64_t)fmin((double)n, fmax(EXPLICIT_LEAST, sqrt(moved)));
+    }
+    f->most = (int32_t)most;
     f->node = TL_TAKE(a, int32_t, n);
     f->before = TL_TAKE(a, int32_t, n);
+    f->lg_node = TL_TAKE(a, int32_t, n);
     f->marked = TL_TAKE(a, bool, n);
-    f->push = TL_TAKE(a, float, 3 * n);
-    f->shift = TL_TAKE(a, float, 3 * n);
-    if (r->precision == TL_LG_FLOAT)
-        f->B = TL_TAKE(a, float, n *n);
-    else
-        f->B_double = TL_TAKE(a, double, n *n);
-    return f->node && f->before && f->marked && f->push && f->shift && (f->B || f->B_double) ? TALUS_OK
-                                                                                             : no_memory(err);
+    if (!f->node || !f->before || !f->lg_node || !f->marked) return no_memory(err);
+    if (r->precision == TL_LG_FLOAT) {
+        f->B = TL_TAKE(a, float, most *most);
+        f->push = TL_TAKE(a, float, 3 * most);
+        f->shift = TL_TAKE(a, float, 3 * most);
+        return f->B && f->push && f->shift ? TALUS_OK : no_memory(err);
+    }
+    f->B_double = TL_TAKE(a, double, most *most);
+    f->push_double = TL_TAKE(a, double, 3 * most);
+    f->shift_double = TL_TAKE(a, double, 3 * most);
+    return f->B_double && f->push_double && f->shift_double ? TALUS_OK : no_memory(err);
+}
+
+static double between_nodes(const tl_lg_rows *r, int32_t i, int32_t j)
+{
+    bool same = r->lg->owner[r->node[i]] == r->lg->owner[r->node[j]];
+    return same ? tl_lg_columns_at(r->columns, r->node[i], r->node[j]) : 0;
 }
 
 static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena *a, talus_error *err)
 {
-    r->B = TL_TAKE(a, double, (int64_t)r->nodes * r->nodes);
-    r->push = TL_TAKE(a, double, 3 * (int64_t)r->nodes);
-    r->shift = TL_TAKE(a, double, 3 * (int64_t)r->nodes);
-    if (!r->B || !r->push || !r->shift) return no_memory(err);
-    TL_TRY(take_focus(r, a, err));
-    return tl_lg_columns_between(from->columns, from->solver, from->precision, from->h, r->nodes, r->node, r->B, a,
-                                 err);
-}
-
-/* What a product moves: the factor twice, or B. Decided by sizes alone, so that a resumed run decides the same. */
-static bool is_dense(const tl_lg_rows *r, const tl_lg_rows_of *from)
-{
-    if (from->compliance != TL_LG_COMPLIANCE_AUTO) return from->compliance == TL_LG_COMPLIANCE_EXPLICIT;
-    double solve = 2 * (double)tl_lg_solver_about(from->solver).stored_L;
-    return (double)r->nodes * r->nodes <= fmax(EXPLICIT_LEAST * EXPLICIT_LEAST, EXPLICIT_SHARE * solve);
+    const int64_t n = r->nodes;
+    TL_TRY(take_focus(r, from, a, err));
+    r->room = TL_TAKE_ZERO(a, double, 6 * (int64_t)r->lg->nodes);
+    if (!r->room) return no_memory(err);
+    bool whole = from->compliance == TL_LG_COMPLIANCE_EXPLICIT ||
+                 (from->compliance == TL_LG_COMPLIANCE_AUTO && n <= EXPLICIT_LEAST);
+    if (!whole) return TALUS_OK;
+    r->push = TL_TAKE(a, double, 3 * n);
+    r->shift = TL_TAKE(a, double, 3 * n);
+    double *B = TL_TAKE(a, double, n *n);
+    if (!r->push || !r->shift || !B) return no_memory(err);
+    TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->h, r->nodes, r->node, r->room,
+                               r->room + 3 * (int64_t)r->lg->nodes, err));
+#pragma omp parallel for schedule(static, 16) if (n > PARALLEL_DENSE)
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) B[i * n + j] = between_nodes(r, i, j);
+    r->B = B;
+    return TALUS_OK;
 }
 
 /* Of a body's end of a contact, along an axis. */
@@ -259,6 +278,7 @@ talus_status tl_lg_rows_make(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena 
 {
     *r = (tl_lg_rows){.lg = from->lg,
                       .solver = from->solver,
+                      .columns = from->columns,
                       .precision = from->precision,
                       .h = from->h,
                       .soft = from->soft->count,
@@ -275,7 +295,7 @@ talus_status tl_lg_rows_make(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena 
     TL_TRY(find_nodes(r, a, err));
     TL_TRY(find_bodies(r, from, a, err));
     if (r->nodes) {
-        if (is_dense(r, from)) TL_TRY(find_compliance(r, from, a, err));
+        TL_TRY(find_compliance(r, from, a, err));
         if (!r->B || r->bilateral.count) TL_TRY(tl_lg_solver_diagonal(from->solver, &r->node_diagonal, err));
     }
     r->force = TL_TAKE_ZERO(a, double, 3 * (int64_t)r->lg->nodes);
@@ -431,43 +451,61 @@ void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out)
 
 /* ---- products of some rows ---- */
 
-void tl_lg_rows_focus(tl_lg_rows *r, const double *part)
+/* True when these are not the nodes that B is of. */
+static bool list_nodes(tl_lg_rows *r, const double *part)
 {
-    if (!r->B) return;
-    tl_lg_focus *f = r->focus;
-    const int64_t n = r->nodes;
-    memset(f->marked, 0, sizeof *f->marked * (size_t)n);
+    tl_lg_focus *f = &r->focus;
+    memset(f->marked, 0, sizeof *f->marked * (size_t)r->nodes);
     for (int32_t c = 0; c < r->contacts; c++) {
         const double *p = part + 3 * (int64_t)c;
         if (p[0] == 0 && p[1] == 0 && p[2] == 0) continue;
         for (int32_t k = 0; k < r->link[c].nodes; k++) f->marked[r->link[c].node[k]] = true;
     }
     f->nodes = 0;
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < r->nodes; i++)
         if (f->marked[i] || r->term_start[i + 1] > r->term_start[i]) f->node[f->nodes++] = i;
-    if (f->nodes == f->before_nodes && !memcmp(f->node, f->before, sizeof *f->node * (size_t)f->nodes)) return;
-    f->before_nodes = f->nodes;
+    return f->nodes != f->known || memcmp(f->node, f->before, sizeof *f->node * (size_t)f->nodes);
+}
+
+talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *err)
+{
+    tl_lg_focus *f = &r->focus;
+    f->dense = false;
+    if (!f->most) return TALUS_OK;
+    bool other = list_nodes(r, part);
+    if (f->nodes > f->most) return TALUS_OK;
+    f->dense = true;
+    if (!other) return TALUS_OK;
+    for (int32_t i = 0; i < f->nodes; i++) f->lg_node[i] = r->node[f->node[i]];
+    if (!r->B)
+        TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->h, f->nodes, f->lg_node, r->room,
+                                   r->room + 3 * (int64_t)r->lg->nodes, err));
+    f->known = f->nodes;
     memcpy(f->before, f->node, sizeof *f->node * (size_t)f->nodes);
-#pragma omp parallel for schedule(static) if (f->nodes > PARALLEL_DENSE)
-    for (int32_t i = 0; i < f->nodes; i++) {
-        const double *row = r->B + f->node[i] * n;
-        if (f->B)
-            for (int32_t j = 0; j < f->nodes; j++) f->B[(int64_t)i * f->nodes + j] = (float)row[f->node[j]];
-        else
-            for (int32_t j = 0; j < f->nodes; j++) f->B_double[(int64_t)i * f->nodes + j] = row[f->node[j]];
-    }
+    const int64_t n = f->nodes, all = r->nodes;
+#pragma omp parallel for schedule(static, 16) if (n > PARALLEL_DENSE)
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) {
+            double B = r->B ? r->B[f->node[i] * all + f->node[j]] : between_nodes(r, f->node[i], f->node[j]);
+            if (f->B)
+                f->B[i * n + j] = (float)B;
+            else
+                f->B_double[i * n + j] = B;
+        }
+    return TALUS_OK;
 }
 
 void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out)
 {
-    if (!r->B) {
+    const tl_lg_focus *f = &r->focus;
+    if (!f->dense) {
         tl_lg_rows_multiply(r, x, out);
         return;
     }
-    const tl_lg_focus *f = r->focus;
     const int64_t n = f->nodes;
     push_bodies(r, x);
     move_bodies(r);
+#pragma omp parallel for schedule(static) if (n > PARALLEL_LINKS)
     for (int32_t i = 0; i < n; i++) {
         tl_vec3 at = node_force(r, f->node[i], x);
         const double push[3] = {at.x, at.y, at.z};
@@ -475,14 +513,15 @@ void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out)
             if (f->B)
                 f->push[c * n + i] = (float)push[c];
             else
-                r->push[c * n + i] = push[c];
+                f->push_double[c * n + i] = push[c];
     }
     if (f->B)
         multiply_float(n, f->B, f->push, f->shift);
     else
-        multiply_double(n, f->B_double, r->push, r->shift);
+        multiply_double(n, f->B_double, f->push_double, f->shift_double);
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++)
-            r->moved[3 * (int64_t)r->node[f->node[i]] + c] = f->B ? (double)f->shift[c * n + i] : r->shift[c * n + i];
+            r->moved[3 * (int64_t)r->node[f->node[i]] + c] =
+                f->B ? (double)f->shift[c * n + i] : f->shift_double[c * n + i];
     gather(r, x, out);
 }

@@ -5,6 +5,7 @@
  *
  *     explicit      A^-1 between these nodes, a dense scalar matrix B (9 times less than W), three columns at once
  *     matrix-free   one solve with the factor; its displacement of all nodes stays in `moved`
+ *     auto          B for few nodes; for more, B of those whose rows are in play (tl_lg_rows_focus) and solves for the others to follow
  *
  * A free body is six more unknowns with A = diag(m, I): displacement and turn of its centre over the step. Products include the compliance of bilateral
  * rows. Sums over the rows of a node run in a fixed order. What is asked of the rows (laws, solver) is the step's. */
@@ -34,12 +35,14 @@ typedef struct tl_lg_pull {
 
 /* B between the nodes of some rows, in single precision unless the solver's is double. */
 typedef struct tl_lg_focus {
-    int32_t nodes, *node; /* of tl_lg_rows.node, rising */
-    int32_t *before;      /* [before_nodes] those that B is of */
-    int32_t before_nodes;
-    bool *marked;            /* [all nodes] */
-    float *B, *push, *shift; /* [nodes][nodes], [3][nodes] */
-    double *B_double;        /* instead of B */
+    bool dense;                                    /* B is that of `node`; false: too many nodes, products are solves */
+    int32_t most;                                  /* nodes that there is room for */
+    int32_t nodes, *node;                          /* of tl_lg_rows.node, rising */
+    int32_t known, *before;                        /* [known] those that B is of */
+    int32_t *lg_node;                              /* [nodes] for columns */
+    bool *marked;                                  /* [all nodes] */
+    float *B, *push, *shift;                       /* [nodes][nodes], [3][nodes] */
+    double *B_double, *push_double, *shift_double; /* instead of these */
 } tl_lg_focus;
 
 typedef struct tl_lg_rows {
@@ -67,9 +70,11 @@ typedef struct tl_lg_rows {
     double *diagonal;            /* [rows] of W, compliance included, kg^-1 */
     double *mass;                /* [rows] the same with M for A */
     /* of products */
-    double *force, *moved;          /* [lg nodes][3]; zero outside of `node`, see above */
-    double *push, *shift;           /* explicit: [3][nodes] */
-    tl_lg_focus *focus;             /* explicit */
+    double *force, *moved; /* [lg nodes][3]; zero outside of `node`, see above */
+    double *push, *shift;  /* explicit: [3][nodes] */
+    tl_lg_columns *columns;
+    tl_lg_focus focus;
+    double *room;                   /* [2][lg nodes][3] of columns; the first half is zero */
     double *body_push, *body_shift; /* [bodies][6] */
 } tl_lg_rows;
 
@@ -108,7 +113,7 @@ void tl_lg_rows_scatter(const tl_lg_rows *r, const double *x);
 /* out = W x. Matrix-free: r->moved is A^-1 H^T x afterwards, of all nodes; r->body_shift that of bodies in either case. */
 void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out);
 /* The same where x is zero but in rows with part [rows] != 0, and for these rows of `out` alone. Call tl_lg_rows_focus whenever `part` changes. */
-void tl_lg_rows_focus(tl_lg_rows *r, const double *part);
+talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *err);
 void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out);
 /* World force of a contact on its a side from its three rows. */
 static inline tl_vec3 tl_lg_link_force(const tl_lg_link *l, const double x[3])
