@@ -11,17 +11,20 @@ static talus_error err;
 
 static const char world[] = "engine = 'lg', bodies = { { name = 'a', shape = box { size = 1 }, cells = {2, 2, 2}, "
                             "anchor = plane { height = -0.4 }, material = "
-                            "elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'neo_hookean' } }, { shape "
-                            "= box { size = {1, 0.01, 1} }, at = {0, 2, "
+                            "elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'neo_hookean' } }, { name = "
+                            "'sheet', shape = box { size = {1, 0.01, 1} }, at = {0, 2, "
                             "0}, cells = {3, 1, 3}, thickness = 0.01, bending = '%s', material = elastic { density = "
                             "1000, young = 1e6, poisson = 0.3, model = "
-                            "'arap' } } }, lg = { global_step = '%s' }";
+                            "'arap' } } }, lg = { global_step = '%s' }%s";
+static const char held[] = ", cables = { { body = 'a', points = { {0, 0, 0}, {0.2, 0.3, 0.1} }, length = 0.3 } }, "
+                           "joins = { { body = 'a', shape = box { size = {9, 0.1, 9}, center = {0, 0.5, 0} }, to = "
+                           "'sheet' } }";
 
 static void create(void **state)
 {
     (void)state;
     for (int ring = 0; ring < 2; ring++) {
-        rigid_case c = rigid_open(NULL, world, ring ? "ring" : "hinge", "factor");
+        rigid_case c = rigid_open(NULL, world, ring ? "ring" : "hinge", "factor", ring ? held : "");
         tl_alloc_stats before = tl_alloc_read();
         int failures = 0;
         for (int64_t k = 1;; k++) {
@@ -53,7 +56,7 @@ static void step(void **state)
     for (int inverse = 0; inverse < 2; inverse++) {
         int failures = 0;
         for (int64_t k = 1;; k++) {
-            rigid_case c = rigid_open(NULL, world, "hinge", inverse ? "inverse" : "factor");
+            rigid_case c = rigid_open(NULL, world, "hinge", inverse ? "inverse" : "factor", "");
             uint64_t before = tl_state_hash(&c.sim->state);
             tl_alloc_fail_at(k);
             talus_status status = tl_sim_step(c.sim, 0.01, INFINITY, &err);
