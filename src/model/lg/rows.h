@@ -33,15 +33,14 @@ typedef struct tl_lg_pull {
     double weight;
 } tl_lg_pull;
 
-/* B between the nodes of some rows, in single precision unless the solver's is double. */
+/* B between nodes that were in play in this step, in the order in which they came; single precision unless the solver's is double. */
 typedef struct tl_lg_focus {
-    bool dense;                                    /* B is that of `node`; false: too many nodes, products are solves */
-    int32_t most;                                  /* nodes that there is room for */
-    int32_t nodes, *node;                          /* of tl_lg_rows.node, rising */
-    int32_t known, *before;                        /* [known] those that B is of */
-    int32_t *lg_node;                              /* [nodes] for columns */
-    bool *marked;                                  /* [all nodes] */
-    float *B, *push, *shift;                       /* [nodes][nodes], [3][nodes] */
+    bool dense;              /* all nodes in play are in; false: they are too many, products are solves */
+    int32_t most;            /* nodes that there is room for */
+    int32_t nodes, *node;    /* of tl_lg_rows.node */
+    int32_t *lg_node;        /* [nodes] of lg */
+    int32_t *place;          /* [all nodes] in this list; < 0: not in */
+    float *B, *push, *shift; /* [most][most], [3][most] */
     double *B_double, *push_double, *shift_double; /* instead of these */
 } tl_lg_focus;
 
@@ -112,7 +111,7 @@ void tl_lg_rows_values(const tl_lg_rows *r, const double *q, const double *body_
 void tl_lg_rows_scatter(const tl_lg_rows *r, const double *x);
 /* out = W x. Matrix-free: r->moved is A^-1 H^T x afterwards, of all nodes; r->body_shift that of bodies in either case. */
 void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out);
-/* The same where x is zero but in rows with part [rows] != 0, and for these rows of `out` alone. Call tl_lg_rows_focus whenever `part` changes. */
+/* The same where x is zero but in rows with part [rows] != 0, and for these rows of `out` alone. Call tl_lg_rows_focus whenever `part` does. */
 talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *err);
 void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out);
 /* World force of a contact on its a side from its three rows. */
