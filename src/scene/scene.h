@@ -221,6 +221,13 @@ typedef struct tl_contact_spec {
     double slop;        /* m; 0: from the bodies */
 } tl_contact_spec;
 
+/* How stress is solved by parts; see step/stress_parts.h. */
+typedef struct tl_parts_spec {
+    double pyramid, loose, damping, penalty, stiffen;
+    bool keep, line_search, as_energy;
+    int newton;
+} tl_parts_spec;
+
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
 typedef struct tl_solver_spec {
@@ -235,6 +242,7 @@ typedef struct tl_solver_spec {
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
     tl_method_spec pressure, friction, elastic;
+    tl_parts_spec parts;
     tl_contact_spec contact;
 } tl_solver_spec;
 
