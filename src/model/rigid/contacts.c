@@ -8,8 +8,8 @@
 #define MATCH 0.125 /* of the smaller extent: how far a point may have moved and still be the same */
 #define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair, those of second looks included; of more, the first */
 #define BEND_MOST 16.0                   /* of the gap: what a mark may bend off, should its gap be a little wrong */
-#define TOUCH 2e-3                       /* of the smaller extent: overlap at which a contact has just begun */
-#define AGAIN 0.05         /* of the slop: by how much an overlap may grow within a step; the stabiliser takes more */
+#define TOUCH 1e-2 /* of the smaller extent: up to here an overlap tells the way out; a deeper one is followed back */
+#define AGAIN 0.05 /* of the slop: by how much an overlap may grow within a step; the stabiliser takes more */
 #define TOUCH_TRIES 8      /* halvings to find that moment */
 #define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
 #define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
@@ -223,7 +223,7 @@ static tl_pose pose_between(const tl_rigid_view *start, const tl_pose *end, int3
 }
 
 /* Points of the pair where it overlaps by more than `-limit` for the first time on its way, as far as halving finds it: deep inside, the
- * nearest way out is not the one it came. None when it does not at the end. `place`: both poses then; `last`: least gap of the end. */
+ * nearest way out is not the one it came (a shallow overlap is taken at the end). None when it does not at the end. `place`: both poses then; `last`: least gap of the end. */
 static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const tl_near_pair *pair, int32_t axis,
                          double limit, tl_touch *touch, tl_pose place[2], double *when, double *last)
 {
