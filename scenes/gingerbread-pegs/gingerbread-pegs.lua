@@ -19,10 +19,10 @@ return scene {
   about = "a soft gingerbread man is dragged through rows of pegs",
   figure = "Zeng2025 table 3, gingerbread",
   minutes = size == "paper" and 4 or 0.6,
-  duration = 2.4, fps = 50, dt_max = 0.01,
+  duration = 2, fps = 50, dt_max = 0.01,
   lg = { iterations = 5, inner = 3 },
   bodies = bodies,
   handles = { { body = "man", shape = box { size = {0.03, 0.1, 0.05}, center = {-0.10, 0.0135, 0} }, at = {-0.10, 0.0135, 0},
                 motion = function(t) return { at = {-0.10 + p.speed * math.max(0, t - 0.1), 0.0135, 0} } end } },
-  camera = { eye = {0.45, 0.5, 0.5}, target = {0.14, 0.0, 0}, fov_deg = 44 },
+  camera = { eye = {0.34, 0.5, 0.46}, target = {0.13, 0.0, 0.03}, fov_deg = 42 },
 }

@@ -1,7 +1,7 @@
 -- A chain with hollow letters in it hangs from an axle. The letters hold water and small ducks. After `hang` seconds the axle turns and winds the chain
 -- up. Links must stay at their distance whatever they carry.
 local paper = size == "paper"
-local p = params { links = paper and 100 or 30, h = paper and 0.005 or 0.01, hang = 0.8, spin = 4.0, seconds = 2.0, slack = 0.004, letters = true }
+local p = params { links = paper and 100 or 30, h = paper and 0.005 or 0.01, hang = 0.6, spin = 5.0, seconds = 1.4, apart = 0.0378, letters = true }
 local wire = 0.02                                   -- radius
 local stroke, inside = 0.12, 0.07                   -- width of a letter's stroke, of the hollow in it
 local letters = { -- reach: from the middle to the middle of an eyelet's outer wire; x: of its eyelets; wet: what holds water, from the middle
@@ -15,7 +15,7 @@ local bodies, fills = {}, {}
 local hook, across = 0, true                         -- middle of the lowest wire; whether it runs along z
 
 local function hang(name, shape, x, reach, rotation, density, opacity)
-  local y = hook + 2 * wire - p.slack - reach
+  local y = hook + p.apart - reach -- wires rest a little closer: nothing overlaps at the start
   bodies[#bodies + 1] = { name = name, shape = shape, at = {-x, y, 0}, rotation_deg = rotation, density = density, friction = 0.3, opacity = opacity }
   hook, across = y - reach, not across
   return y
@@ -48,7 +48,7 @@ return scene {
   figure = "Probst and Teschner 2023, figure 14",
   minutes = paper and 600 or 4,
   duration = p.seconds, fps = 50, dt_max = 1e-3,
-  sph = { spacing = p.h },
+  sph = { spacing = p.h, push_out = 0.05 },
   bodies = bodies, fill = fills,
   camera = { eye = {2.2, 0.4 * hook, 4.2 - 0.3 * hook}, target = {0, 0.5 * hook, 0}, fov_deg = 60 },
   render = { ground = false },

@@ -21,10 +21,10 @@ local legs = pair(capsule { from = {0.2, 4.0, 2.0}, to = {0.9, 1.4, 2.5}, radius
 local feet = pair(egg({2.3, 1.2, 1.7}, {1.7, 1.1, 2.6}))
 local arms = pair(capsule { from = {1.4, 9.2, 3.0}, to = {2.6, 7.4, 5.4}, radius = 1.25, radius_to = 1.0 })
 -- a gill is a stem with three branches
-local function branch(to) return capsule { from = {-0.6, 16.2, 8.4}, to = to, radius = 0.85, radius_to = 0.7 } end
+local function branch(to) return capsule { from = {-0.6, 16.2, 8.4}, to = to, radius = 1.2, radius_to = 1.0 } end
 local gills = pair(smooth_union {
-  capsule { from = {0, 15.8, 5.8}, to = {-0.6, 16.2, 8.6}, radius = 0.95, radius_to = 0.9 },
-  branch({-1.0, 19.2, 10.2}), branch({-1.4, 16.6, 11.8}), branch({-1.0, 13.8, 10.6}),
+  capsule { from = {0, 15.8, 5.8}, to = {-0.6, 16.2, 8.6}, radius = 1.5, radius_to = 1.3 },
+  branch({-1.0, 19.4, 10.0}), branch({-1.4, 16.6, 11.6}), branch({-1.0, 13.6, 10.3}),
   blend = 0.7,
 })
 local eyes = pair(sphere { radius = 0.85, center = {5.15, 16.4, 2.9} })

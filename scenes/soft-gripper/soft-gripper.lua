@@ -42,5 +42,5 @@ return scene {
   duration = 2.4, fps = 50, dt_max = 0.01,
   lg = { iterations = 5, inner = 3 },
   bodies = bodies, cables = cables,
-  camera = { eye = {0.36, 0.30, 0.62}, target = {0.06, 0.15, 0}, fov_deg = 36 },
+  camera = { eye = {0.36, 0.33, 0.66}, target = {0.06, 0.18, 0}, fov_deg = 36 },
 }

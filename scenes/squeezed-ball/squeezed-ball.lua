@@ -22,5 +22,5 @@ return scene {
     roller("left roller", -1), roller("right roller", 1),
     { name = "ground", kind = "static", shape = plane {}, friction = p.friction },
   },
-  camera = { eye = {0.7, 1.15, 2.3}, target = {0, 0.55, 0}, fov_deg = 34 },
+  camera = { eye = {0.5, 1.05, 1.9}, target = {0, 0.56, 0}, fov_deg = 34 },
 }

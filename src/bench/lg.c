@@ -8,12 +8,12 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/timer.h"
-#include "bench/table.h"
+#include "bench/lg.h"
 #include "model/lg/solver.h"
 #include "scene/load.h"
 #include "step/sim.h"
 
-#define DT 0.01
+#define DT TL_BENCH_LG_DT
 #define FRAMES 10 /* before and in each measurement */
 #define TEXT_MOST 4000
 
@@ -83,9 +83,12 @@ static talus_status open_case(const lg_case *c, const char *lg, tl_scene **scene
     return status;
 }
 
+#define PHASES 5
+static const char *const phases[PHASES] = {"predict", "project", "balance", "solve global", "measure"};
+
 typedef struct measured {
-    double wall, cpu;               /* of a frame, best, s */
-    double phase[TL_REPORT_PHASES]; /* of the best frame */
+    double wall, cpu;     /* of a frame, best, s */
+    double phase[PHASES]; /* of the best frame */
 } measured;
 
 static talus_status measure(tl_sim *sim, int frames, measured *best, talus_error *err)
@@ -100,7 +103,9 @@ static talus_status measure(tl_sim *sim, int frames, measured *best, talus_error
         best->cpu = fmin(best->cpu, cpu);
         if (wall >= best->wall) continue;
         best->wall = wall;
-        for (int p = 0; p < sim->report.phases; p++) best->phase[p] = sim->report.phase[p].seconds;
+        for (int k2 = 0; k2 < sim->report.phases; k2++)
+            for (int p = 0; p < PHASES; p++)
+                if (!strcmp(sim->report.phase[k2].name, phases[p])) best->phase[p] = sim->report.phase[k2].seconds;
     }
     return TALUS_OK;
 }
@@ -118,7 +123,7 @@ static talus_status time_case(const talus_bench_options *o, const lg_case *c, tl
         tl_table_cell(t, "%d", sim->lg.nodes);
         tl_table_cell(t, "%.2f", 1e3 * m.wall);
         tl_table_cell(t, "%.2f", 1e3 * m.cpu);
-        for (int p = 0; p < 5; p++) tl_table_cell(t, "%.2f", 1e3 * m.phase[p]);
+        for (int p = 0; p < PHASES; p++) tl_table_cell(t, "%.2f", 1e3 * m.phase[p]);
         tl_table_cell(t, "%.2f", DT / m.wall);
         tl_table_cell(t, c->paper_ms > 0 ? "%.2f" : "-", c->paper_ms);
         tl_table_cell(t, "%s", c->limit_ms <= 0 ? "-" : 1e3 * m.wall <= c->limit_ms ? "held" : "missed");
@@ -164,39 +169,29 @@ static talus_status size_case(const lg_case *c, tl_table *t, talus_error *err)
 
 /* ---- convergence ---- */
 
-/* What a step makes least: inertia and elastic energy, J. */
-static double step_energy(const tl_sim *sim, const tl_state *start)
-{
-    double inertia = 0, h = tl_lg_round_step(DT);
-    for (int64_t i = 0; i < 3 * (int64_t)sim->lg.nodes; i++) {
-        double d = (sim->state.lg.q[i] - start->lg.q[i]) / h - start->lg.v[i];
-        inertia += 0.5 * sim->lg.mass[i / 3] * d * d;
-    }
-    return inertia + sim->report.elastic;
-}
-
 static talus_status energy_after(tl_scene *scene, tl_sim *sim, const tl_state *start, int rounds, double *energy,
                                  talus_error *err)
 {
     scene->lg.iterations = rounds;
     TL_TRY(tl_state_copy(&sim->state, start, err));
     TL_TRY(tl_sim_step(sim, DT, INFINITY, err));
-    *energy = step_energy(sim, start);
+    *energy = tl_bench_lg_energy(sim, start, sim->state.lg.q, sim->report.elastic);
     return TALUS_OK;
 }
 
 #define LEAST_ROUNDS 3000
+#define POINTS 7
+static const int rounds[POINTS] = {1, 2, 5, 10, 20, 50, 100};
 
 /* One line: error of the step energy after so many rounds, of that at the start. All begin with the state after 20 frames of the same
- * bar; `least` is found by the first line. */
+ * bar; `least` is found by the first line. Without settings: Newton's method. */
 static talus_status curve(const lg_case *c, const char *name, const char *lg, double *least, tl_table *t,
                           talus_error *err)
 {
-    static const int rounds[] = {1, 2, 5, 10, 20, 50, 100};
     tl_scene *scene;
     tl_sim *sim;
     tl_state start = {0};
-    double first = 0, now = 0;
+    double first = 0, energy[POINTS] = {0};
     TL_TRY(open_case(c, "iterations = 20, precision = 'double'", &scene, &sim, err));
     talus_status status = TALUS_OK;
     for (int k = 0; k < 20 && status == TALUS_OK; k++) status = tl_sim_step(sim, DT, INFINITY, err);
@@ -212,10 +207,12 @@ static talus_status curve(const lg_case *c, const char *name, const char *lg, do
     tl_table_cell(t, "%s", name);
     tl_table_cell(t, "%s", c->model);
     status = energy_after(scene, sim, &start, 0, &first, err);
-    for (size_t k = 0; k < sizeof rounds / sizeof *rounds && status == TALUS_OK; k++) {
-        status = energy_after(scene, sim, &start, rounds[k], &now, err);
-        tl_table_cell(t, "%.1e", (now - *least) / (first - *least));
+    for (int k = 0; k < POINTS && status == TALUS_OK && lg[0]; k++) {
+        status = energy_after(scene, sim, &start, rounds[k], &energy[k], err);
     }
+    if (!lg[0] && status == TALUS_OK) status = tl_bench_lg_newton(sim, &start, POINTS, rounds, energy, err);
+    for (int k = 0; k < POINTS && status == TALUS_OK; k++)
+        tl_table_cell(t, "%.1e", (energy[k] - *least) / (first - *least));
     if (status == TALUS_OK) tl_table_send(t, TALUS_ROW_DATA);
     tl_state_free(&start);
     tl_sim_free(sim);
@@ -238,6 +235,7 @@ static talus_status run_curves(tl_table *t, talus_error *err)
         TL_TRY(curve(&bars[k], "factor, float", "iterations = 5", &least, t, err));
         TL_TRY(curve(&bars[k], "inverse, float", "iterations = 5, global_step = 'inverse'", &least, t, err));
         TL_TRY(curve(&bars[k], "quasi-Newton", "iterations = 5, local_step = 'newton'", &least, t, err));
+        TL_TRY(curve(&bars[k], "Newton, true Hessian", "", &least, t, err));
         TL_TRY(curve(&bars[k], "jacobi", "iterations = 5, global_step = 'jacobi'", &least, t, err));
         TL_TRY(curve(&bars[k], "jacobi, Chebyshev 0.99", "iterations = 5, global_step = 'jacobi', chebyshev = 0.99",
                      &least, t, err));
@@ -245,24 +243,68 @@ static talus_status run_curves(tl_table *t, talus_error *err)
     return TALUS_OK;
 }
 
-static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *err)
+static bool wanted(const talus_bench_options *o, const char *part, const char *name)
 {
-    static const char *const times[] = {"case",   "material", "nodes",  "ms per frame", "cpu ms",    "predict",
-                                        "local",  "balance",  "global", "measure",      "real time", "paper ms",
-                                        "target", NULL};
+    return !o->problem || !strcmp(o->problem, part) || (name && strstr(name, o->problem));
+}
+
+static talus_status run_times(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const header[] = {"case",   "material", "nodes",  "ms per frame", "cpu ms",    "predict",
+                                         "local",  "balance",  "global", "measure",      "real time", "paper ms",
+                                         "target", NULL};
     tl_table_line(t, TALUS_ROW_NOTE, "best frame of 10 ms, 5 rounds, %d threads; phases in ms of the frame",
                   tl_threads());
-    tl_table_header(t, times);
-    for (size_t k = 0; k < sizeof cases / sizeof *cases && !t->stopped; k++) TL_TRY(time_case(o, &cases[k], t, err));
-    static const char *const memory[] = {"case",      "bending",      "nodes",       "nnz L, M",
+    tl_table_header(t, header);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases && !t->stopped; k++)
+        if (wanted(o, "times", cases[k].name)) TL_TRY(time_case(o, &cases[k], t, err));
+    return TALUS_OK;
+}
+
+static talus_status run_sizes(tl_table *t, talus_error *err)
+{
+    static const char *const header[] = {"case",      "bending",      "nodes",       "nnz L, M",
                                          "nnz S, M",  "S double MiB", "S float MiB", "paper S MiB",
                                          "dense MiB", "s to make",    NULL};
     tl_table_line(t, TALUS_ROW_NOTE,
                   "memory of the inverse factor; dense: lower triangle of the expanded inverse, as in the paper");
-    tl_table_header(t, memory);
+    tl_table_header(t, header);
     for (size_t k = 0; k < sizeof cases / sizeof *cases && !t->stopped; k++)
         if (cases[k].paper_S > 0) TL_TRY(size_case(&cases[k], t, err));
-    return run_curves(t, err);
+    return TALUS_OK;
+}
+
+static talus_status run_bounds(tl_table *t, talus_error *err)
+{
+    tl_bench_lg_bounds_header(t);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases && !t->stopped; k++) {
+        if (!(cases[k].paper_ms > 0) && cases[k].bending) continue;
+        char name[96];
+        tl_scene *scene;
+        tl_sim *sim;
+        TL_TRY(open_case(&cases[k], "iterations = 5", &scene, &sim, err));
+        snprintf(name, sizeof name, "%s %s", cases[k].name, cases[k].model);
+        talus_status status = TALUS_OK;
+        for (int i = 0; i < FRAMES && status == TALUS_OK; i++) status = tl_sim_step(sim, DT, INFINITY, err);
+        if (status == TALUS_OK) status = tl_bench_lg_bounds(name, sim, t, err);
+        tl_sim_free(sim);
+        tl_scene_free(scene);
+        TL_TRY(status);
+    }
+    return TALUS_OK;
+}
+
+/* Parts by name with --problem: times, scenes, memory, convergence, bounds; or rows whose name contains it. */
+static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const others[] = {"memory", "convergence", "bounds"};
+    bool other = false;
+    for (int k = 0; k < 3 && o->problem; k++) other |= !strcmp(o->problem, others[k]);
+    if (!other && (!o->problem || strcmp(o->problem, "scenes"))) TL_TRY(run_times(o, t, err));
+    if (!other && (!o->problem || strcmp(o->problem, "times")) && o->scenes) TL_TRY(tl_bench_lg_scenes(o, t, err));
+    if (wanted(o, "memory", NULL)) TL_TRY(run_sizes(t, err));
+    if (wanted(o, "bounds", NULL)) TL_TRY(run_bounds(t, err));
+    return wanted(o, "convergence", NULL) ? run_curves(t, err) : TALUS_OK;
 }
 
 const tl_bench tl_bench_lg = {"lg", "elastic bodies: time by phase, memory of the inverse factor, convergence", run};

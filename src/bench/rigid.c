@@ -9,19 +9,25 @@
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "bench/table.h"
+#include "model/rigid/contacts.h"
+#include "model/rigid/motion.h"
 #include "scene/load.h"
 #include "solve/contact/method.h"
-#include "step/sim.h"
+#include "step/rigid.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* most checks expect nothing, most cases are quick */
 
 #define DT 0.01
-#define SECONDS_MAX 900.0   /* of one run; a longer one is cut off, and says so */
+#define SECONDS_MAX 3600.0  /* of one run; a longer one is cut off, and says so */
 #define AT_REST 1e-8        /* J per body */
 #define SLIDES 1e-4         /* m/s after one second: this speed is sliding, not creep */
 #define BALANCE_WANTED 1e-3 /* of the products that are reported for rabbits */
+#define PRODUCTS 200        /* of a timing; the best of so many counts: */
+#define PRODUCT_ROUNDS 20
+#define COLD_ITERATIONS 2000 /* more than any method needs from zero forces */
+#define GROWTH_MOST 1.05     /* exponent of the time of a product in the number of bodies */
 #define SETTINGS_MAX 4
-#define CHECKS_MAX 6
+#define CHECKS_MAX 7
 
 /* What is measured in a run. Small is good. */
 typedef enum quantity {
@@ -44,8 +50,9 @@ typedef enum quantity {
     MEAN_MS,
     MEDIAN_MS,
     FIRST_MS,
-    US_PER_PRODUCT, /* time in the solver over products with W */
-    COLD_PRODUCTS,  /* of one step from zero forces at the end of the run, at a force balance of BALANCE_WANTED */
+    US_PER_PRODUCT, /* time of one product with W at the end of the run, nothing else */
+    STEP_PRODUCTS,  /* mean of the run */
+    COLD_PRODUCTS,  /* of one solve from zero forces at the end of the run, at a force balance of BALANCE_WANTED */
     QUANTITIES
 } quantity;
 
@@ -69,6 +76,7 @@ static const char *const quantity_names[QUANTITIES] = {"",
                                                        "median ms",
                                                        "first ms",
                                                        "us per product",
+                                                       "products per step",
                                                        "cold products"};
 
 typedef struct check {
@@ -113,7 +121,7 @@ static const rigid_case cases[] = {
     {"roll down", "rolling-ball", {"speed=0", "angle=20"}, 2, {{ROLL_PERCENT, 0.5, 0.1}}},
     {"free rotation", "gyroscope", {NULL}, 100, {{SPIN_RELATIVE, 1e-6}, {KINETIC_RELATIVE, 1e-3}}},
     {"collision", "collision", {NULL}, 0.6, {{MOMENTUM_RELATIVE, 1e-12}}},
-#define RABBITS(n) {"rabbits " #n, "rabbits-in-bowl", {"n=" #n}, 6, {{REST_JOULE, AT_REST}, {DEEPEST_PERCENT, 1}, {LEFT_MM}, {MEAN_MS}, {US_PER_PRODUCT}, {COLD_PRODUCTS}}, true}
+#define RABBITS(n) {"rabbits " #n, "rabbits-in-bowl", {"n=" #n}, 6, {{REST_JOULE, AT_REST}, {DEEPEST_PERCENT, 1}, {LEFT_MM}, {MEAN_MS}, {US_PER_PRODUCT}, {STEP_PRODUCTS}, {COLD_PRODUCTS}}, true}
     RABBITS(125), RABBITS(250), RABBITS(500), RABBITS(1000),
 };
 /* clang-format on */
@@ -288,29 +296,75 @@ static double moved_mm(const run *r, bool along)
     return 1e3 * most;
 }
 
-/* Products of one step from zero forces, at the loosest target that gives the wanted force balance. The run is over: its state and
- * target may be spoilt. */
-static double cold_products(run *r)
+/* The contact problem of a step from the last state, v_free [6 bodies] zero or what gravity gives. Lives in the simulation's arena. */
+static bool last_problem(run *r, bool gravity, tl_rigid_problem *out)
 {
-    tl_rigid_state *s = &r->sim->state.rigid;
-    tl_motion *keep = TL_NEW(tl_motion, s->count);
-    double products = NAN;
-    if (!keep) return NAN;
-    memcpy(keep, s->body, sizeof *keep * (size_t)s->count);
-    for (double tolerance = 3e-3; tolerance > 1e-7 && products != products; tolerance *= 0.5) {
-        talus_error err;
-        memcpy(s->body, keep, sizeof *keep * (size_t)s->count);
-        s->contacts = 0;
-        r->scene->solver.contact.tolerance = tolerance;
-        if (tl_sim_step(r->sim, DT, INFINITY, &err) != TALUS_OK) break;
-        const tl_report *p = &r->sim->report;
-        if (p->solves && p->force_balance <= BALANCE_WANTED) products = (double)p->solve[0].work.products;
+    tl_sim *sim = r->sim;
+    const tl_rigid *g = &sim->rigid;
+    tl_arena *a = &sim->arena;
+    talus_error err;
+    tl_arena_reset(a);
+    tl_motion *body = TL_TAKE(a, tl_motion, g->count);
+    tl_pose *pose = TL_TAKE(a, tl_pose, g->count);
+    double *v_free = TL_TAKE_ZERO(a, double, 6 * (int64_t)g->count), *friction = TL_TAKE_ZERO(a, double, g->count),
+           *inv_mass = TL_TAKE_ZERO(a, double, g->count), *inv_inertia = TL_TAKE_ZERO(a, double, 9 * (int64_t)g->count);
+    if (!body || !pose || !v_free || !friction || !inv_mass || !inv_inertia) return false;
+    tl_rigid_begin_bodies(g, sim->state.rigid.body, body, pose);
+    for (int32_t i = 0; i < g->count; i++) {
+        if (i < g->scene_count &&
+            tl_scene_timed(r->scene, &r->scene->bodies[i].friction, sim->state.t, &friction[i], 1, &err) != TALUS_OK)
+            return false;
+        if (g->body[i].kind != TL_BODY_FREE) continue;
+        tl_mat3 inverse = tl_rigid_inverse_inertia(&g->body[i], body[i].q);
+        inv_mass[i] = 1 / g->body[i].mass;
+        memcpy(inv_inertia + 9 * (int64_t)i, inverse.m, 9 * sizeof(double));
+        if (gravity) tl_vec3_store(tl_vec3_scale(DT, r->scene->gravity), v_free + 6 * (int64_t)i);
     }
-    tl_free(keep);
-    return products;
+    tl_rigid_view view = {g, r->scene, body, pose, friction};
+    tl_rigid_contacts *c = TL_TAKE(a, tl_rigid_contacts, 1);
+    return c && tl_rigid_detect(&view, DT, &sim->state.rigid, a, c, &err) == TALUS_OK &&
+           tl_rigid_problem_build(out, g, body, c, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;
 }
 
-static double measure(run *r, const check *c, const tl_timing *timing)
+/* Products of one solve from zero forces, at the loosest target that gives the wanted force balance. */
+static double cold_products(run *r, const char *method)
+{
+    tl_rigid_problem p;
+    if (!last_problem(r, true, &p)) return NAN;
+    tl_arena *a = &r->sim->arena;
+    double *lam = TL_TAKE(a, double, p.space.n);
+    tl_options options = tl_options_default();
+    for (double tolerance = 3e-3; lam && tolerance > 1e-7; tolerance *= 0.5) {
+        talus_error err;
+        tl_contact_report solved;
+        tl_stop stop = {.tolerance = tolerance, .max_iterations = COLD_ITERATIONS};
+        memset(lam, 0, sizeof *lam * (size_t)p.space.n);
+        if (tl_contact_solve(tl_contact_method_find(method), &p.problem, &options, &stop, lam, a, NULL, &solved,
+                             &err) != TALUS_OK)
+            break;
+        if (solved.certificate.balance <= BALANCE_WANTED) return (double)solved.work.products;
+    }
+    return NAN;
+}
+
+/* W = J M^-1 J^T of the last state's contacts, by itself. */
+static double product_us(run *r)
+{
+    tl_rigid_problem p;
+    if (!last_problem(r, false, &p)) return NAN;
+    tl_arena *a = &r->sim->arena;
+    double *x = TL_TAKE_ZERO(a, double, p.space.n), *y = TL_TAKE(a, double, p.space.n), best = 1;
+    if (!x || !y) return NAN;
+    for (int64_t k = 0; k < p.space.n; k += 3) x[k] = 1;
+    for (int round = 0; round < PRODUCT_ROUNDS; round++) {
+        double start = tl_cpu_seconds();
+        for (int k = 0; k < PRODUCTS; k++) tl_linop_apply(&p.problem.W, &p.space, x, y, NULL);
+        best = fmin(best, (tl_cpu_seconds() - start) / PRODUCTS);
+    }
+    return 1e6 * best;
+}
+
+static double measure(run *r, const char *method, const check *c, const tl_timing *timing)
 {
     const tl_rigid_state *s = &r->sim->state.rigid;
     const tl_motion *last = &s->body[s->count - 1];
@@ -337,8 +391,9 @@ static double measure(run *r, const check *c, const tl_timing *timing)
     case MEAN_MS: return 1e3 * r->all / r->steps;
     case MEDIAN_MS: return timing->median;
     case FIRST_MS: return r->first_ms;
-    case US_PER_PRODUCT: return 1e6 * r->solve / r->products;
-    case COLD_PRODUCTS: return cold_products(r);
+    case US_PER_PRODUCT: return product_us(r);
+    case COLD_PRODUCTS: return cold_products(r, method);
+    case STEP_PRODUCTS: return r->products / r->steps;
     default: return NAN;
     }
 }
@@ -351,6 +406,8 @@ static const char *const columns[] = {"scene",      "method",    "measured", "li
 
 typedef struct tally {
     int passed, failed;
+    int products;        /* scenes whose products were timed: logarithms of their bodies x and times y */
+    double x, y, xx, xy; /* sums of */
 } tally;
 
 static void verdict(tl_table *t, tally *n, const char *name, const char *method, const char *what, double value,
@@ -368,6 +425,25 @@ static void verdict(tl_table *t, tally *n, const char *name, const char *method,
     if (limit > 0) *(good ? &n->passed : &n->failed) += 1;
 }
 
+static void count_product(tally *n, int bodies, double us)
+{
+    double x = log(bodies), y = log(us);
+    n->products++;
+    n->x += x;
+    n->y += y;
+    n->xx += x * x;
+    n->xy += x * y;
+}
+
+/* Exponent of the time of a product in the number of bodies, by least squares. */
+static void send_growth(tl_table *t, tally *n, const char *method)
+{
+    if (n->products < 2) return;
+    double k = n->products, growth = (k * n->xy - n->x * n->y) / (k * n->xx - n->x * n->x);
+    verdict(t, n, "rabbits", method, "growth of a product n^", growth, GROWTH_MOST, false);
+    tl_table_send(t, TALUS_ROW_DATA);
+}
+
 static void send_rows(tl_table *t, tally *n, run *r, const rigid_case *c, const char *method)
 {
     if (!r->steps) return;
@@ -376,7 +452,9 @@ static void send_rows(tl_table *t, tally *n, run *r, const rigid_case *c, const 
     tl_timing timing = tl_timing_of(r->steps, r->ms);
     for (int i = 0; i < CHECKS_MAX && c->checks[i].what; i++) {
         const check *k = &c->checks[i];
-        verdict(t, n, c->name, method, quantity_names[k->what], measure(r, k, &timing), k->limit, r->cut);
+        double value = measure(r, method, k, &timing);
+        if (k->what == US_PER_PRODUCT) count_product(n, r->free_bodies, value);
+        verdict(t, n, c->name, method, quantity_names[k->what], value, k->limit, r->cut);
         if (i == 0) { /* what the run itself was like */
             tl_table_cell(t, "%lld", (long long)r->contacts);
             tl_table_cell(t, "%.1f", r->iterations / steps);
@@ -450,6 +528,9 @@ static talus_status all_cases(const talus_bench_options *o, tl_table *t, tally *
             TL_TRY(threshold(o, t, n, thresholds[i][0], thresholds[i][1], method, err));
     for (int i = 0; i < CASES && !t->stopped; i++)
         if (wanted(o, cases[i].name, cases[i].slow)) TL_TRY(one_case(o, t, n, &cases[i], method, err));
+    send_growth(t, n, method);
+    n->products = 0;
+    n->x = n->y = n->xx = n->xy = 0;
     return TALUS_OK;
 }
 

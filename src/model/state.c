@@ -21,6 +21,8 @@ static int grid_parts(tl_grid_state *g, int n, tl_state_part *out)
                                (void **)&g->memory, &g->memory_room};
     out[n++] = (tl_state_part){"cells/pressure",    TL_NUMBER_F64,  1, sizeof(tl_cell_memory), value, &g->memories,
                                (void **)&g->memory, &g->memory_room};
+    out[n++] = (tl_state_part){"cells/stress",      TL_NUMBER_F64,  5, 5 * sizeof(double), 0, &g->stresses,
+                               (void **)&g->stress, &g->stress_room};
     out[n++] = (tl_state_part){"emitters", TL_NUMBER_F64, DOUBLES(tl_emitter_state), sizeof(tl_emitter_state),
                                0,          &g->emitters,  (void **)&g->emitter,      NULL};
     out[n++] = (tl_state_part){"totals", TL_NUMBER_F64,    DOUBLES(tl_grid_totals), sizeof(tl_grid_totals),

@@ -221,11 +221,20 @@ typedef struct tl_contact_spec {
     double slop;        /* m; 0: from the bodies */
 } tl_contact_spec;
 
+/* How stress is solved by parts; see step/stress_parts.h. */
+typedef struct tl_parts_spec {
+    double pyramid, loose, damping, penalty, stiffen;
+    bool keep, line_search, as_energy;
+    int newton;
+} tl_parts_spec;
+
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
 typedef struct tl_solver_spec {
     const char *scheme;  /* "" : the engine's default */
     const char *stress;  /* "colocated" or "staggered" */
+    const char *edges;   /* of stress next to cells without an unknown: "wall", "strict" or "inactive-zero" */
+    const char *density; /* of granular faces: "kernel", "share", "const" or "mass" */
     const char *weights; /* of faces: "area", "volume" or "" */
     const char *surface; /* of liquids: "fractional" or "binary" */
     const char *cone;    /* "exact" or "pyramid" */
@@ -233,6 +242,7 @@ typedef struct tl_solver_spec {
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
     tl_method_spec pressure, friction, elastic;
+    tl_parts_spec parts;
     tl_contact_spec contact;
 } tl_solver_spec;
 

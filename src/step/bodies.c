@@ -11,8 +11,12 @@
 #define TOLERANCE_LEAST 1e-8 /* m/s: 1e-7 of g dt at 10 ms */
 #define TOLERANCE_SPEED 1e-5 /* of the fastest body */
 #define LOOK_MOVED 2e-4      /* m: bodies that moved less are not looked at again */
+#define LOOKS_MAX 4          /* per step that add points; nearly all steps need two at most */
+#define DEEP 5e-3            /* of the smaller extent: what a pair may go deeper within a step, half of what is asked */
+#define PARTS_MAX 16         /* of the longest step: shorter ones are not asked for */
 #define PUSH_SHARE 0.2       /* of an overlap that one step takes away */
 #define PUSH_SWEEPS 30
+#define PUSH_REST 0.9    /* of the slop: what is left of an overlap that is pushed, so that the pushing ends */
 #define BOUNCE_LEAST 2.0 /* g dt: slower approaches are rest, not impact */
 
 static const char *const phase_names[TL_BODIES_PHASES] = {"predict", "detect",     "assemble", "solve contact",
@@ -167,7 +171,14 @@ talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err)
     return TALUS_OK;
 }
 
-talus_status tl_bodies_look_again(tl_bodies *s, bool *more, talus_error *err)
+/* A step of half the length may be tried. */
+static bool may_shorten(const tl_bodies *s)
+{
+    double longest = s->scene->dt_max > 0 ? s->scene->dt_max : 1 / s->scene->fps;
+    return 0.5 * s->dt >= fmax(s->scene->dt_min, longest / PARTS_MAX);
+}
+
+talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *again, talus_error *err)
 {
     int32_t n = s->rigid->count, any = 0;
     bool *fast = TL_TAKE(s->arena, bool, n);
@@ -186,9 +197,14 @@ talus_status tl_bodies_look_again(tl_bodies *s, bool *more, talus_error *err)
     start.body = s->before;
     tl_rigid_contacts all;
     int32_t *from;
-    TL_TRY(
-        tl_rigid_detect_again(&start, end, fast, s->v, s->dt, s->kept->slop, &s->contacts, s->arena, &all, &from, err));
-    if (all.count > s->contacts.count) {
+    double deeper;
+    TL_TRY(tl_rigid_detect_again(&start, end, fast, s->v, s->dt, s->kept->slop, &s->contacts, s->arena, &all, &from,
+                                 &deeper, err));
+    if (looks == LOOKS_MAX && deeper > DEEP && may_shorten(s)) {
+        *again = true;
+        return TL_FAIL(err, TALUS_NOT_DEFINITE, "bodies move into each other by %.2g %% of their size", 100 * deeper);
+    }
+    if (looks < LOOKS_MAX && all.count > s->contacts.count) {
         double *lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)all.count);
         if (!lam) return no_memory(err);
         for (int32_t k = 0; k < all.count; k++)
@@ -205,7 +221,7 @@ talus_status tl_bodies_look_again(tl_bodies *s, bool *more, talus_error *err)
 static double impact_speed(const tl_bodies *s, const tl_rigid_point *p, const double *v_before)
 {
     double first = tl_rigid_point_speed(p, s->before, v_before), last = tl_rigid_point_speed(p, s->before, s->v_free);
-    double gap = fmax(p->gap, 0);
+    double gap = fmax(tl_rigid_point_room(p), 0);
     if (!(last < 0 && gap + s->dt * last < 0)) return 1;
     return first + fmin(1, gap / (-last * s->dt)) * (last - first);
 }
@@ -216,7 +232,7 @@ static double end_gaps(const tl_bodies *s, double *gap)
     double least = 0;
     for (int32_t k = 0; k < s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
-        gap[k] = p->gap + s->dt * tl_rigid_point_speed(p, s->before, s->v);
+        gap[k] = p->gap + p->bend + s->dt * tl_rigid_point_speed(p, s->before, s->v);
         least = fmin(least, gap[k]);
     }
     return least;
@@ -247,7 +263,7 @@ static talus_status assemble_landed(tl_bodies *s, tl_rigid_problem *out, int32_t
         tl_pose a = tl_rigid_pose(&s->rigid->body[p->a], &s->body[p->a]),
                 b = tl_rigid_pose(&s->rigid->body[p->b], &s->body[p->b]);
         p->at = tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&a, p->at_a), tl_pose_apply(&b, p->at_b)));
-        p->gap = 0;
+        p->gap = p->bend = 0;
         from[landed.count++] = k;
     }
     return tl_rigid_problem_build(out, s->rigid, s->body, &landed, s->inv_mass, inv_inertia, v, s->dt, s->arena, err);
@@ -315,7 +331,7 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
     s->penetration = 0 - end_gaps(s, gap); /* 0, not -0 */
     if (!(s->penetration > slop)) return TALUS_OK;
     for (int64_t k = 0; k < m; k++) {
-        double over = gap[k] + slop;
+        double over = gap[k] + PUSH_REST * slop;
         s->p.q[3 * k] = over < 0 ? PUSH_SHARE * over : over;
         s->p.q[3 * k + 1] = s->p.q[3 * k + 2] = 0;
     }

@@ -22,8 +22,6 @@ typedef enum tl_bodies_phase {
     TL_BODIES_PHASES
 } tl_bodies_phase;
 
-#define TL_BODIES_LOOKS_MAX 3 /* second looks per step */
-
 /* On the wall clock, and of all threads. */
 typedef struct tl_spent {
     double seconds, cpu;
@@ -71,8 +69,9 @@ talus_status tl_bodies_match(tl_bodies *s, talus_error *err);  /* impulses of th
 talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err);
 /* Places and rotations from v. `again`: a body left the numbers, a shorter step may help. */
 talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err);
-/* Points that moved into each other unseen become contacts of the start; `more` tells whether there are any. */
-talus_status tl_bodies_look_again(tl_bodies *s, bool *more, talus_error *err);
+/* Points that moved into each other unseen become contacts of the start; `more` tells whether there are any. `looks` before this one: after
+ * a few, bodies that still end up deep inside of each other ask for a shorter step (`again`), others are left to the stabiliser. */
+talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *again, talus_error *err);
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err); /* for what commit writes */
 /* Overlaps deeper than the slop are pushed out: places only. */
 talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err);

@@ -23,15 +23,17 @@
 #include "model/grid/correct.h"
 #include "model/grid/emit.h"
 #include "model/grid/extrapolate.h"
+#include "model/grid/grains.h"
 #include "model/grid/levelset.h"
 #include "model/grid/particles.h"
 #include "step/engines.h"
 #include "step/grid.h"
 
-#define GAP_CELLS 0.02   /* particles that were inside of a solid end this far outside, in cells; chosen */
-#define WARM_SHARE 0.98  /* of active cells with a pressure of the last step: fewer start from the coarse levels */
-#define CORRECT_SWEEPS 1 /* once per frame [FM21 sec. 4.1.2]: crowds of whole cells part in every step */
-#define FRAME_SLACK 1e-6 /* of a step: rounding of the frame's time */
+#define GAP_CELLS 0.02       /* particles that were inside of a solid end this far outside, in cells; chosen */
+#define WARM_SHARE 0.98      /* of active cells with a pressure of the last step: fewer start from the coarse levels */
+#define CORRECT_SWEEPS 1     /* once per frame [FM21 sec. 4.1.2]: crowds of whole cells part in every step */
+#define STRESS_ITERATIONS 12 /* per sweep [grid-granular spec 10] */
+#define FRAME_SLACK 1e-6     /* of a step: rounding of the frame's time */
 #define PART_SHARE                                                                                                     \
     0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
 #define PART_LAYERS 2 /* beyond the liquid */
@@ -58,14 +60,18 @@ typedef struct grid_step {
     tl_solids solids;
     float *solid_phi; /* [cells] m */
     tl_fractions fractions;
-    double *phi;    /* [cells] m */
+    double *phi; /* [cells] m */
+    tl_liquid liquid;
     double *excess; /* [cells] over full */
     double liquid_volume;
     /* assemble, run scheme */
     tl_vec3 *centre; /* [bodies] */
     tl_system system;
     bool assembled;
-    double *p; /* [cells of the system] Pa */
+    double *p;      /* [cells of the system] Pa */
+    double *stress; /* [system.stress.n] Pa; NULL: nothing is granular */
+    double *five;   /* [cells of the system][5] the same for memory */
+    tl_friction friction;
     tl_coupled coupled;
     tl_scheme_report solved;
     double *fluid; /* [6 bodies] force and torque */
@@ -166,7 +172,6 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
 {
     tl_arena *a = s->arena;
     const tl_grid *g = &s->grid;
-    tl_liquid liquid;
     TL_TRY(tl_solids_make(&s->solids, g, &s->sim->rigid, &s->scene->domain, s->b.before, a, err));
     s->solid_phi = TL_TAKE(a, float, g->cells);
     s->phi = TL_TAKE(a, double, g->cells);
@@ -176,10 +181,44 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
     TL_TRY(tl_solid_fractions(g, &s->solids, s->kept->family, a, &s->fractions, err));
     TL_TRY(tl_liquid_distance(g, s->faces.fill, s->fractions.solid_cell, &s->solids, s->solid_phi, s->kept->spacing, a,
                               s->phi, s->excess, err));
-    TL_TRY(tl_liquid_fractions(g, s->phi, false, false, false, a, &liquid, err));
-    TL_TRY(tl_liquid_volume(g, &liquid, s->fractions.solid_cell, &s->particles, a, &s->liquid_volume, err));
+    bool sand = s->kept->alpha != NULL;
+    TL_TRY(tl_liquid_fractions(g, s->phi, false, sand, sand, a, &s->liquid, err));
+    TL_TRY(tl_liquid_volume(g, &s->liquid, s->fractions.solid_cell, &s->particles, a, &s->liquid_volume, err));
     lap(s, DOMAINS);
     return TALUS_OK;
+}
+
+/* Stress of the last step and cones of today's material, on the lists of the system. */
+static talus_status prepare_friction(grid_step *s, talus_error *err)
+{
+    const tl_system *system = &s->system;
+    double *mean = TL_TAKE(s->arena, double, s->grid.cells), *alpha = TL_TAKE(s->arena, double, system->c.cells);
+    if (!mean || !alpha) return no_memory(err);
+    TL_TRY(tl_particles_mean(&s->grid, &s->particles, s->kept->alpha, s->faces.fill, s->arena, mean, err));
+    for (int32_t i = 0; i < system->c.cells; i++) alpha[i] = mean[system->active.cell[i]];
+    int iterations = s->scene->solver.friction.iterations;
+    s->friction = (tl_friction){.stress = &system->stress,
+                                .c = &s->system.c,
+                                .alpha = alpha,
+                                .s = s->stress,
+                                .method = s->kept->friction,
+                                .rule = s->kept->rule,
+                                .parts = s->kept->parts,
+                                .iterations = iterations > 0 ? iterations : STRESS_ITERATIONS};
+    return tl_friction_begin(&s->friction, s->arena, err);
+}
+
+/* Grains where no stress acts. */
+static void stop_grains(grid_step *s)
+{
+    tl_grains grains = {.alpha = s->kept->alpha,
+                        .rho = s->kept->density,
+                        .number = s->system.active.number,
+                        .solids = &s->solids,
+                        .solid_phi = s->solid_phi,
+                        .touch = 0.5 * s->kept->spacing,
+                        .push = tl_vec3_scale(s->dt, s->scene->gravity)};
+    tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
 }
 
 /* Lists and operators depend on places at the start: made once per step. */
@@ -193,21 +232,36 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .fractions = &s->fractions,
                           .phi = s->phi,
                           .binary = scene->solver.surface && !strcmp(scene->solver.surface, "binary"),
+                          .granular = s->kept->alpha ? &s->liquid : NULL,
+                          .staggered = s->kept->staggered,
+                          .edge_rule = s->kept->edge_rule,
+                          .density_rule = s->kept->density_rule,
                           .bodies = s->sim->rigid.count,
                           .centre = s->centre,
                           .inv_mass = s->b.inv_mass,
                           .inv_inertia = s->b.inv_inertia};
     TL_TRY(tl_liquid_system(&s->system, &d, s->dt, s->arena, err));
     s->p = TL_TAKE(s->arena, double, s->system.c.cells);
+    if (s->kept->alpha) {
+        s->stress = TL_TAKE(s->arena, double, s->system.stress.n);
+        s->five = TL_TAKE(s->arena, double, TL_STRESS_GROUP *(int64_t)s->system.c.cells);
+        if (!s->stress || !s->five) return no_memory(err);
+    }
     if (!s->p) return no_memory(err);
-    int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p);
+    int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p, s->five);
+    if (s->stress) {
+        tl_stress_unpack(&s->system.stress, s->five, s->stress);
+        TL_TRY(prepare_friction(s, err));
+        stop_grains(s);
+    }
     const tl_method_spec *o = &scene->solver.pressure;
     s->coupled = (tl_coupled){.system = &s->system,
                               .b = &s->b,
                               .p = s->p,
+                              .friction = s->stress ? &s->friction : NULL,
                               .scheme = s->kept->scheme,
                               .method = s->kept->method,
-                              .warm = recalled >= WARM_SHARE * s->system.c.cells && recalled > 0,
+                              .warm = recalled >= (s->stress ? 0.5 : WARM_SHARE) * s->system.c.cells && recalled > 0,
                               .unilateral = tl_pressure_method_bounded(s->kept->method),
                               .tolerance = scene->solver.tolerance,
                               .sweeps = scene->solver.sweeps,
@@ -222,16 +276,17 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
 static talus_status judge(const grid_step *s, bool *again, talus_error *err)
 {
     const tl_coupled_certificate *c = &s->solved.certificate;
-    if (!isfinite(c->pressure) || !isfinite(c->normal) || !isfinite(c->tangent)) {
+    if (!isfinite(c->pressure) || !isfinite(c->normal) || !isfinite(c->tangent) || !isfinite(c->stress)) {
         *again = true;
         return TL_FAIL(err, TALUS_NOT_DEFINITE, "scheme \"%s\" left the numbers", tl_scheme_name(s->solved.scheme));
     }
     tl_unconverged policy = s->scene->solver.on_unconverged;
     if (s->solved.result == TL_CONVERGED || policy == TL_UNCONVERGED_ACCEPT) return TALUS_OK;
     *again = policy == TL_UNCONVERGED_SHRINK_DT;
-    return TL_FAIL(err, TALUS_NOT_DEFINITE,
-                   "scheme \"%s\": errors of pressure, normal and friction forces %.3g, %.3g, %.3g, wanted %.3g",
-                   tl_scheme_name(s->solved.scheme), c->pressure, c->normal, c->tangent, s->scene->solver.tolerance);
+    return TL_FAIL(
+        err, TALUS_NOT_DEFINITE,
+        "scheme \"%s\": errors of pressure, stress, normal and friction forces %.3g, %.3g, %.3g, %.3g, wanted %.3g",
+        tl_scheme_name(s->solved.scheme), c->pressure, c->stress, c->normal, c->tangent, s->scene->solver.tolerance);
 }
 
 /* Reruns (second looks) go on from the pressure that is there. */
@@ -243,6 +298,7 @@ static talus_status run_scheme(grid_step *s, bool *again, talus_error *err)
     s->coupled.warm = true;
     s->solved.sweeps += earlier.sweeps;
     s->solved.pressure_iterations += earlier.pressure_iterations;
+    s->solved.stress_iterations += earlier.stress_iterations;
     s->solved.contact_iterations += earlier.contact_iterations;
     s->solved.pressure_work.products += earlier.pressure_work.products;
     s->solved.contact_work.products += earlier.contact_work.products;
@@ -322,16 +378,55 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Static bodies share one weight per face with the walls; a face's force goes to the nearest of them, with the face's centre as lever. */
+static void push_static_bodies(grid_step *s)
+{
+    const tl_system *y = &s->system;
+    const tl_rigid *r = &s->sim->rigid;
+    double volume = y->c.dx * y->c.dx * y->c.dx;
+    bool any = false;
+    for (int32_t i = 0; i < r->scene_count; i++) any |= r->body[i].kind == TL_BODY_STATIC;
+    if (!any) return;
+    tl_coupled_face_forces(&s->coupled, y->c.y);
+    for (int32_t f = 0; f < y->c.faces; f++) {
+        int axis = y->axis[f];
+        double weight = s->fractions.fixed[axis][y->id[f]], force[3] = {0, 0, 0}, torque[3];
+        int32_t block = y->id[f] / s->grid.f.size;
+        if (!(weight > 0) || y->c.y[f] == 0 || block >= s->grid.blocks) continue;
+        tl_vec3 at = tl_grid_face_centre(&s->grid, axis, y->id[f]);
+        int32_t body = tl_solids_nearest_fixed(&s->solids, block, at);
+        if (body < 0) continue;
+        force[axis] = -weight * y->c.y[f] * volume;
+        tl_vec3_store(tl_vec3_cross(tl_vec3_sub(at, s->centre[body]), tl_vec3_load(force)), torque);
+        for (int k = 0; k < 3; k++) {
+            s->fluid[6 * (int64_t)body + k] += force[k];
+            s->fluid[6 * (int64_t)body + 3 + k] += torque[k];
+        }
+    }
+}
+
+/* Grains beside cells with a pressure go with them: their faces have mass, but no pressure or stress holds these. */
+static bool is_carried(const grid_step *s, int axis, int32_t id)
+{
+    const int32_t *of = s->system.of[axis];
+    if (!s->stress || of[id] >= 0) return false;
+    for (int k = 0; k < 6; k++)
+        if (of[tl_grid_step(&s->grid, id, k / 2, k & 1 ? 1 : -1)] >= 0) return true;
+    return false;
+}
+
 static talus_status extend_velocities(grid_step *s, talus_error *err)
 {
     tl_coupled_fluid_forces(&s->coupled, s->fluid);
+    push_static_bodies(s);
     tl_system_store(&s->system, s->faces.u);
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *open = s->fractions.open[a];
         const int32_t *of = s->system.of[a];
         uint8_t *known = s->known[a];
 #pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
-        for (int64_t i = 0; i < s->grid.cells; i++) known[i] = open[i] > 0 && (of[i] >= 0 || mass[i] > 0);
+        for (int32_t i = 0; i < s->grid.cells; i++)
+            known[i] = open[i] > 0 && (of[i] >= 0 || (mass[i] > 0 && !is_carried(s, a, i)));
     }
     tl_solids moving;
     TL_TRY(solids_in_motion(s, &moving, err));
@@ -392,7 +487,7 @@ static talus_status make_room(grid_step *s, talus_error *err)
 {
     tl_grid_state *g = &s->sim->state.grid;
     TL_TRY(tl_bodies_make_room(&s->b, err));
-    return tl_grid_state_reserve_memory(g, s->system.c.cells, err);
+    return tl_grid_state_reserve_memory(g, s->system.c.cells, s->stress != NULL, err);
 }
 
 static void fill_report(grid_step *s)
@@ -421,6 +516,15 @@ static void fill_report(grid_step *s)
                                     contact,
                                     target,
                                     c->contact_work};
+    if (s->stress)
+        r->solve[r->solves++] =
+            (tl_report_solve){"stress",
+                              s->kept->friction ? s->kept->friction->name : s->kept->rule->name,
+                              tl_result_name(c->certificate.stress <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                              c->stress_iterations,
+                              c->certificate.stress,
+                              target,
+                              c->stress_work};
     r->kinetic += m->kinetic;
     r->potential += m->potential;
     r->momentum = tl_vec3_add(r->momentum, m->momentum);
@@ -435,6 +539,24 @@ static void fill_report(grid_step *s)
     r->volume_error = due > 0 ? s->liquid_volume / due - 1 : 0;
 }
 
+/* The first time that something is lost or refused. */
+static void tell(const grid_step *s)
+{
+    const tl_grid_state *g = &s->sim->state.grid;
+    double t = s->sim->state.t + s->dt;
+    for (int k = 0; k < s->scene->emitter_count; k++)
+        if (s->emitter[k].refused > 0 && !(g->emitter[k].refused > 0))
+            tl_log_write(
+                &s->sim->log, 0,
+                "t = %.6g s: emitters[%d] finds no free place for what is due: it is blocked, or its rate is more "
+                "than its velocity carries away; what is refused is counted",
+                t, k + 1);
+    if (s->totals.escaped > 0 && !(g->totals->escaped > 0))
+        tl_log_write(&s->sim->log, 0,
+                     "t = %.6g s: the first particles left the domain, %.0f of them; steps.csv counts on", t,
+                     s->totals.escaped);
+}
+
 static void commit(grid_step *s)
 {
     tl_grid_state *g = &s->sim->state.grid;
@@ -446,7 +568,8 @@ static void commit(grid_step *s)
     s->kept->spare = g->particles; /* they change places */
     s->kept->spare.count = 0;
     g->particles = s->particles;
-    tl_active_remember(&s->grid, &s->system.active, s->p, g);
+    if (s->stress) tl_stress_pack(&s->system.stress, s->stress, s->five);
+    tl_active_remember(&s->grid, &s->system.active, s->p, s->five, g);
     for (int k = 0; k < s->scene->emitter_count; k++) g->emitter[k] = s->emitter[k];
     *g->totals = s->totals;
 }
@@ -466,8 +589,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
         TL_TRY(assemble_coupling(&s, err));
         TL_TRY(run_scheme(&s, again, err));
         TL_TRY(tl_bodies_move(&s.b, again, err));
-        more = false;
-        if (looks < TL_BODIES_LOOKS_MAX) TL_TRY(tl_bodies_look_again(&s.b, &more, err));
+        TL_TRY(tl_bodies_look_again(&s.b, looks, &more, again, err));
     }
     TL_TRY(show_problem(&s, err));
     TL_TRY(tl_bodies_stabilise(&s.b, err));
@@ -478,6 +600,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(make_room(&s, err));
     lap(&s, MEASURE);
     fill_report(&s);
+    tell(&s);
     commit(&s);
     return TALUS_OK;
 }

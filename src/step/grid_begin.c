@@ -17,13 +17,11 @@ static talus_status refuse_materials(const tl_scene *s, talus_error *err)
         const tl_where *at = i < s->fill_count ? &s->fills[i].where : &s->emitters[i - s->fill_count].where;
         const tl_material *m =
             &s->materials[i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material];
-        if (m->kind == TL_MATERIAL_LIQUID && m->surface_tension == 0) continue;
-        return TL_FAIL(err, TALUS_UNSUPPORTED,
-                       "%.200s:%d: engine \"grid\" runs liquids without surface tension so far; %s cannot be run yet",
-                       file_of(s), at->line,
-                       m->kind == TL_MATERIAL_GRANULAR  ? "granular material"
-                       : m->kind == TL_MATERIAL_VISCOUS ? "viscous liquid"
-                                                        : "surface tension");
+        if (m->kind == TL_MATERIAL_GRANULAR || (m->kind == TL_MATERIAL_LIQUID && m->surface_tension == 0)) continue;
+        return TL_FAIL(
+            err, TALUS_UNSUPPORTED,
+            "%.200s:%d: engine \"grid\" runs sand and liquids without surface tension so far; %s cannot be run yet",
+            file_of(s), at->line, m->kind == TL_MATERIAL_VISCOUS ? "viscous liquid" : "surface tension");
     }
     return TALUS_OK;
 }
@@ -38,9 +36,76 @@ static talus_status refuse_grids(const tl_scene *s, talus_error *err)
     return TALUS_OK;
 }
 
+static bool has_sand(const tl_scene *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->fill_count; i++) any |= s->materials[s->fills[i].material].kind == TL_MATERIAL_GRANULAR;
+    for (int i = 0; i < s->emitter_count; i++)
+        any |= s->materials[s->emitters[i].material].kind == TL_MATERIAL_GRANULAR;
+    return any;
+}
+
+static int word_of(const char *word, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (word && !strcmp(word, words[i])) return i;
+    return 0;
+}
+
+/* The exact cone whole where stress is colocated; boxes by parts where it is staggered or asked for. */
+static talus_status find_stress_method(tl_grid_kept *k, const tl_scene *s, talus_error *err)
+{
+    const tl_parts_spec *o = &s->solver.parts;
+    k->staggered = s->solver.stress && !strcmp(s->solver.stress, "staggered");
+    bool pyramid = s->solver.cone && !strcmp(s->solver.cone, "pyramid");
+    const char *method = s->solver.friction.method;
+    if (!method || !*method) method = pyramid ? "jcsp-pyramid" : k->staggered ? "jcsp" : "apgd";
+    k->friction = tl_cone_method_find(method);
+    k->rule = tl_parts_rule_find(method);
+    if (k->rule) k->friction = NULL;
+    if (k->friction && k->staggered)
+        return TL_FAIL(
+            err, TALUS_UNSUPPORTED,
+            "%.200s: solver.friction \"%.40s\" needs solver.stress \"colocated\"; staggered stress is solved by "
+            "\"jcsp\", \"jcsp-pyramid\", \"narain\" or \"box\"",
+            file_of(s), method);
+    if (!k->friction && !k->rule)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.friction \"%.40s\" is no method for stress", file_of(s),
+                       method);
+    k->parts = tl_parts_default();
+    k->parts.pyramid = o->pyramid;
+    k->parts.loose = o->loose;
+    k->parts.damping = o->damping > 0 ? o->damping : k->rule && k->rule->cone ? 0.3 : 0.5;
+    k->parts.penalty = o->penalty;
+    k->parts.keep = o->keep;
+    k->parts.line_search = o->line_search;
+    k->parts.newton = o->newton;
+    k->parts.stiffen = o->stiffen;
+    k->parts.as_energy = o->as_energy;
+    if (s->solver.friction.iterations > 0) k->parts.iterations = s->solver.friction.iterations;
+    return TALUS_OK;
+}
+
+/* Cones of all materials: sqrt 2 sin(angle) times the pressure. [FM21 sec. 3.1.3] */
+static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *err)
+{
+    static const char *const edges[] = {"wall", "strict", "inactive-zero", NULL};
+    static const char *const densities[] = {"kernel", "share", "const", "mass", NULL};
+    if (!has_sand(s)) return TALUS_OK;
+    k->edge_rule = (tl_edge_rule)word_of(s->solver.edges, edges);
+    k->density_rule = (tl_density_rule)word_of(s->solver.density, densities);
+    k->alpha = TL_NEW_ZERO(double, s->material_count);
+    if (!k->alpha) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
+    for (int i = 0; i < s->material_count; i++)
+        if (s->materials[i].kind == TL_MATERIAL_GRANULAR)
+            k->alpha[i] = sqrt(2) * sin(s->materials[i].friction_angle_deg * (3.14159265358979323846 / 180));
+    return find_stress_method(k, s, err);
+}
+
 /* Areas are exact at walls; but of a flat bottom they see only which face it has passed, so a floating body would sit on the faces. */
 static tl_weight_family choose_family(const tl_scene *s)
 {
+    if (has_sand(s)) return TL_WEIGHT_VOLUME;
     if (s->solver.weights && *s->solver.weights)
         return strcmp(s->solver.weights, "volume") ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
     for (int i = 0; i < s->body_count; i++)
@@ -84,6 +149,7 @@ static talus_status begin_flow(tl_sim *sim, tl_grid_kept *k, talus_error *err)
     TL_TRY(refuse_materials(s, err));
     TL_TRY(refuse_grids(s, err));
     TL_TRY(find_methods(k, s, err));
+    TL_TRY(find_cones(k, s, err));
     k->frame = tl_grid_frame_of(s);
     k->density = TL_NEW_ZERO(double, s->material_count);
     if (!k->density) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
@@ -91,7 +157,11 @@ static talus_status begin_flow(tl_sim *sim, tl_grid_kept *k, talus_error *err)
     for (int i = 0; i < s->fill_count; i++) k->spacing = fmax(k->spacing, tl_spacing_of(s, s->fills[i].spacing));
     for (int i = 0; i < s->emitter_count; i++) k->spacing = fmax(k->spacing, tl_spacing_of(s, s->emitters[i].spacing));
     tell_thin_bodies(sim, k->frame.dx);
-    return tl_grid_state_begin(&sim->state.grid, s, &k->frame, &sim->rigid, sim->state.rigid.body, err);
+    TL_TRY(tl_grid_state_begin(&sim->state.grid, s, &k->frame, &sim->rigid, sim->state.rigid.body, err));
+    if (s->fill_count && !sim->state.grid.particles.count)
+        tl_log_write(&sim->log, 0,
+                     "no fill has room for a particle: bodies or walls cover them, or they are too small");
+    return TALUS_OK;
 }
 
 talus_status tl_grid_begin(tl_sim *sim, talus_error *err)
@@ -111,6 +181,7 @@ void tl_grid_end(tl_sim *sim)
     tl_rigid_end(&k->rigid);
     tl_particles_free(&k->spare);
     tl_free(k->density);
+    tl_free(k->alpha);
     tl_free(k);
     sim->own = NULL;
 }

@@ -38,6 +38,7 @@ static const char *const phase_names[PHASES] = {"predict", "detect",       "asse
 /* sim->own */
 typedef struct lg_kept {
     tl_lg_solver *solver;
+    tl_lg_columns *columns;
     tl_lg_precision precision;
     bool searches; /* quasi-Newton */
     tl_rigid_kept rigid;
@@ -170,10 +171,16 @@ static talus_status detect(lg_step *s, talus_error *err)
     TL_TRY(tl_lg_detect_rigid(&view, &s->sim->state.rigid, s->arena, &b->contacts, err));
     TL_TRY(tl_bodies_match(b, err));
     lap(s, DETECT);
+    if (s->scene->lg.global == TL_LG_JACOBI && s->contacts.count)
+        return TL_FAIL(
+            err, TALUS_UNSUPPORTED,
+            "global_step \"jacobi\" has no factor, so there is no compliance of contacts: take \"factor\" or "
+            "\"inverse\"");
     tl_lg_bilaterals bilateral;
     TL_TRY(tl_lg_bilateral_rows(s->lg, s->scene, s->sim->state.t + s->h, s->qtil, s->arena, &bilateral, err));
     tl_lg_rows_of from = {.lg = s->lg,
                           .solver = s->kept->solver,
+                          .columns = s->kept->columns,
                           .precision = s->kept->precision,
                           .h = s->h,
                           .from = s->sim->state.lg.q,
@@ -254,10 +261,11 @@ static void solve_global(lg_step *s, int round)
     lap(s, SOLVE);
 }
 
-static void touch(lg_step *s)
+static talus_status touch(lg_step *s, talus_error *err)
 {
-    tl_lg_touch_solve(&s->touch, s->q, s->arena);
+    TL_TRY(tl_lg_touch_solve(&s->touch, s->q, s->arena, err));
     lap(s, TOUCH);
+    return TALUS_OK;
 }
 
 /* The gradient of g itself, contact forces included, over the forces that it balances. */
@@ -459,7 +467,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
         project(&s);
         balance(&s);
         solve_global(&s, k);
-        touch(&s);
+        TL_TRY(touch(&s, err));
     }
     TL_TRY(measure(&s, again, err));
     TL_TRY(move(&s, again, err));
@@ -483,6 +491,7 @@ static talus_status begin(tl_sim *sim, talus_error *err)
                        s->file ? s->file : "scene");
     TL_TRY(tl_lg_state_begin(&sim->state.lg, &sim->lg, err));
     kept->rigid.slop = SLOP;
+    TL_TRY(tl_lg_columns_create(&kept->columns, &sim->lg, err));
     kept->precision = s->lg.precision == 0 ? TL_LG_FLOAT : TL_LG_DOUBLE;
     kept->searches = s->lg.local == TL_LG_LOCAL_NEWTON;
     return tl_lg_solver_create(&kept->solver, &sim->lg, (tl_lg_method)s->lg.global, (int)kept->precision, err);
@@ -491,7 +500,10 @@ static talus_status begin(tl_sim *sim, talus_error *err)
 static void end(tl_sim *sim)
 {
     lg_kept *kept = sim->own;
-    if (kept) tl_lg_solver_free(kept->solver);
+    if (kept) {
+        tl_lg_columns_free(kept->columns);
+        tl_lg_solver_free(kept->solver);
+    }
     tl_free(kept);
 }
 

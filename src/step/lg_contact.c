@@ -142,7 +142,7 @@ static void put_row(tl_lg_touch *t, int64_t k, double value, double slope, doubl
 
 static void put_idle(tl_lg_touch *t, int64_t k)
 {
-    t->slope[k] = t->rhs[k] = 0;
+    t->slope[k] = t->rhs[k] = t->lam[k] = 0;
     t->add[k] = 1;
 }
 
@@ -152,6 +152,11 @@ static void put_contact(tl_lg_touch *t, int32_t c, const double *r)
     const int64_t k = 3 * (int64_t)c;
     tl_ncp_kind kind = (tl_ncp_kind)t->spec->ncp;
     tl_ncp n = tl_ncp_normal(kind, t->value[k], t->lam[k], h * h * r[k]);
+    if (n.slope_gap < SLOPE_LEAST &&
+        !t->spec->form) { /* far off: what force is left goes, and rows of others need not know before */
+        for (int a = 0; a < 3; a++) put_idle(t, k + a);
+        return;
+    }
     put_row(t, k, n.value, n.slope_gap, n.slope_force / (h * h));
     const double *f = t->lam + k, *slip = t->value + k, rf = 0.5 * h * (r[k + 1] + r[k + 2]);
     if (mu > 0 && f[0] > 0) {
@@ -170,7 +175,7 @@ static void put_contact(tl_lg_touch *t, int32_t c, const double *r)
 }
 
 /* Laws at the values and forces of now. */
-static void linearise(tl_lg_touch *t)
+static talus_status linearise(tl_lg_touch *t, talus_error *err)
 {
     const tl_lg_rows *r = &t->rows;
     const double *scale = t->spec->scale ? r->mass : r->diagonal;
@@ -189,6 +194,7 @@ static void linearise(tl_lg_touch *t)
         double d = t->slope[k] * t->slope[k] * r->diagonal[k] + t->add[k];
         t->scale[k] = d > 0 ? 1 / sqrt(d) : 0;
     }
+    return tl_lg_rows_focus(&t->rows, t->slope, err);
 }
 
 /* y = s (w W w + E) s x */
@@ -196,25 +202,28 @@ static void apply(const tl_linop *A, const double *x, double *y)
 {
     const tl_lg_touch *t = A->ctx;
     for (int64_t k = 0; k < t->rows.rows; k++) t->t[k] = t->slope[k] * t->scale[k] * x[k];
-    tl_lg_rows_multiply(&t->rows, t->t, y);
+    tl_lg_rows_multiply_part(&t->rows, t->t, y);
     for (int64_t k = 0; k < t->rows.rows; k++)
         y[k] = t->scale[k] * (t->slope[k] * y[k] + t->add[k] * t->scale[k] * x[k]);
 }
 
-/* Forces become `next` [rows]: values follow, bodies and, matrix-free, nodes as well. */
-static void change_forces(tl_lg_touch *t, const double *next, double *q)
+/* Forces become `next` [rows]: values follow, bodies and, matrix-free, nodes as well. False: nothing has changed. */
+static bool change_forces(tl_lg_touch *t, const double *next, double *q)
 {
     const tl_lg_rows *r = &t->rows;
+    double most = 0;
     for (int64_t k = 0; k < r->rows; k++) {
         t->t[k] = t->h * t->h * (next[k] - t->force[k]);
         t->force[k] = next[k];
+        most = fmax(most, fabs(t->t[k]));
     }
+    if (most == 0) return false;
     tl_lg_rows_multiply(r, t->t, t->product);
     t->work.products++;
     for (int64_t k = 0; k < r->rows; k++) t->value[k] += t->product[k];
     for (int64_t k = 0; k < 6 * (int64_t)r->bodies; k++) t->body_moved[k] += r->body_shift[k];
-    if (r->B) return;
-    for (int64_t i = 0; i < 3 * (int64_t)r->lg->nodes; i++) q[i] += r->moved[i];
+    for (int64_t i = 0; i < 3 * (int64_t)r->lg->nodes && !r->B; i++) q[i] += r->moved[i];
+    return true;
 }
 
 static void weigh(const tl_lg_touch *t, double *out)
@@ -222,14 +231,14 @@ static void weigh(const tl_lg_touch *t, double *out)
     for (int64_t k = 0; k < t->rows.rows; k++) out[k] = t->slope[k] * t->lam[k];
 }
 
-static void contact_step(tl_lg_touch *t, double *q, tl_arena *a)
+static talus_status contact_step(tl_lg_touch *t, double *q, tl_arena *a, bool *changed, talus_error *err)
 {
     const int64_t n = t->rows.rows;
-    linearise(t);
+    TL_TRY(linearise(t, err));
     if (t->spec->form) { /* forces of the new weights, and rows that are told of it */
         memcpy(t->law_value, t->value, sizeof *t->value * (size_t)n);
         weigh(t, t->x);
-        change_forces(t, t->x, q);
+        (void)change_forces(t, t->x, q);
         for (int64_t k = 0; k < n; k++) t->rhs[k] += t->slope[k] * (t->law_value[k] - t->value[k]);
     }
     for (int64_t k = 0; k < n; k++) t->rhs[k] *= t->scale[k];
@@ -244,24 +253,31 @@ static void contact_step(tl_lg_touch *t, double *q, tl_arena *a)
         weigh(t, t->x);
     else
         memcpy(t->x, t->lam, sizeof *t->x * (size_t)n);
-    change_forces(t, t->x, q);
     t->steps++;
+    *changed = change_forces(t, t->x, q);
+    return TALUS_OK;
 }
 
-void tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a)
+talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_error *err)
 {
     const tl_lg_rows *r = &t->rows;
-    if (!r->rows) return;
+    if (!r->rows) return TALUS_OK;
     tl_lg_rows_renew(&t->rows, q);
     evaluate(t, q);
     memcpy(t->before, t->force, sizeof *t->force * (size_t)r->rows);
-    for (int k = 0; k < t->spec->inner; k++) contact_step(t, q, a);
-    if (!r->B) return;
-    for (int64_t k = 0; k < r->rows; k++) t->t[k] = t->h * t->h * (t->force[k] - t->before[k]);
+    bool changed = true;
+    for (int k = 0; k < t->spec->inner && changed; k++) TL_TRY(contact_step(t, q, a, &changed, err));
+    double most = 0;
+    for (int64_t k = 0; k < r->rows; k++) {
+        t->t[k] = t->h * t->h * (t->force[k] - t->before[k]);
+        most = fmax(most, fabs(t->t[k]));
+    }
+    if (!r->B || most == 0) return TALUS_OK;
     tl_lg_rows_scatter(r, t->t);
     tl_lg_solve(r->solver, r->precision, r->force, r->moved);
     t->work.products++;
     for (int64_t i = 0; i < 3 * (int64_t)r->lg->nodes; i++) q[i] += r->moved[i];
+    return TALUS_OK;
 }
 
 /* ---- how it went ---- */

@@ -48,7 +48,7 @@ talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_
 /* r += h^2 H^T force */
 void tl_lg_touch_push(tl_lg_touch *t, double *r);
 /* Contact steps from positions q [lg nodes][3], which follow. */
-void tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a);
+talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_error *err);
 /* For the positions q. */
 tl_lg_laws tl_lg_touch_laws(tl_lg_touch *t, const double *q);
 /* What the next step begins with, [count] in the arena. */

@@ -103,8 +103,7 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
         TL_TRY(tl_bodies_assemble(b, err));
         TL_TRY(solve_contacts(&s, again, err));
         TL_TRY(tl_bodies_move(b, again, err));
-        more = false;
-        if (looks < TL_BODIES_LOOKS_MAX) TL_TRY(tl_bodies_look_again(b, &more, err));
+        TL_TRY(tl_bodies_look_again(b, looks, &more, again, err));
     }
     TL_TRY(tl_bodies_make_room(b, err));
     TL_TRY(tl_bodies_stabilise(b, err));

@@ -6,10 +6,11 @@
 #include "base/sum.h"
 #include "base/timer.h"
 
-#define BLOCKS_MAX 3
+#define BLOCKS_MAX 4
 #define PASSES_MAX 4       /* pressure solves in a row: rounding of the solver's matrix, a start that was too far off */
 #define INNER 0.3          /* of the scheme's tolerance: target of a block */
 #define TANGENT_SWEEPS 200 /* per block; each costs one pass over the contacts */
+#define GRANULAR_SWEEPS 20 /* of staggered projections [grid-granular spec 10] */
 #define ITERATIONS_MAX 1000 /* of one pressure solve: ten times what hard ones take with mic */
 #define FINEST 1e-14        /* what double precision can reach of the solver's own measure */
 #define ROUNDING 1e-10      /* of speeds over dx: less than that is nothing to solve for, as in free fall */
@@ -46,6 +47,8 @@ struct tl_coupled_work {
     tl_pressure alone, with_normals;
     tl_pressure_plan *plan_alone, *plan_with_normals;
     double b_pressure, b_normal, b_tangent; /* largest that a block found without its own forces: 1/s, m/s, m/s */
+    double free_pressure, free_normal;      /* the same before any force */
+    double dp, ds;                          /* largest change of the last blocks, Pa */
     bool started;                           /* p is worth starting from */
 };
 
@@ -53,7 +56,8 @@ typedef talus_status block_fn(tl_coupled *c, tl_scheme_report *out, talus_error 
 
 struct tl_scheme {
     const char *name, *help;
-    int sweeps; /* 1: once, whatever is left */
+    bool granular; /* has a block for stress */
+    int sweeps;    /* 1: once, whatever is left */
     block_fn *block[BLOCKS_MAX];
 };
 
@@ -172,6 +176,7 @@ static talus_status run_pressure(tl_coupled *c, int32_t normals, tl_scheme_repor
     w->started = true;
     memcpy(c->p, w->x, sizeof *c->p * (size_t)w->n);
     for (int32_t i = 0; i < w->n; i++) w->x0[i] = w->x[i] - w->x0[i];
+    w->dp = tl_max_abs(w->n, w->x0);
     tl_coupling_push_pressure(k, w->x0);
     if (normals) {
         memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)normals);
@@ -199,6 +204,40 @@ static talus_status solve_pressure(tl_coupled *c, tl_scheme_report *out, talus_e
 static talus_status solve_pressure_normal(tl_coupled *c, tl_scheme_report *out, talus_error *err)
 {
     return run_pressure(c, c->work->m, out, err);
+}
+
+/* Without pressure nothing is carried: the first sweep of a cold start leaves it out. */
+static talus_status solve_stress(tl_coupled *c, tl_scheme_report *out, talus_error *err)
+{
+    work *w = c->work;
+    double begin = tl_seconds();
+    tl_friction_report report;
+    if (!c->friction || !(tl_max_abs(w->n, c->p) > 0)) return TALUS_OK;
+    TL_TRY(tl_friction_solve(c->friction, c->p, INNER * c->tolerance, w->arena, &report, err));
+    w->ds = report.change;
+    out->stress_iterations += report.outcome.iterations;
+    out->stress_work.products += report.work.products;
+    out->stress_work.projections += report.work.projections;
+    out->stress_seconds += tl_seconds() - begin;
+    return TALUS_OK;
+}
+
+/* Largest change of p and s in the last blocks, over the largest p. */
+static double changed(const tl_coupled *c)
+{
+    double most = tl_max_abs(c->work->n, c->p);
+    return most > 0 ? fmax(c->work->dp, c->work->ds) / most : 0;
+}
+
+/* Staggered projections without contacts, for schemes that do these once. */
+static talus_status solve_pressure_stress(tl_coupled *c, tl_scheme_report *out, talus_error *err)
+{
+    int most = c->sweeps > 0 ? c->sweeps : GRANULAR_SWEEPS;
+    for (int k = 0; k < most && (k == 0 || changed(c) > c->tolerance); k++) {
+        TL_TRY(solve_stress(c, out, err));
+        TL_TRY(solve_pressure(c, out, err));
+    }
+    return TALUS_OK;
 }
 
 /* Fastest that contacts close without forces, m/s: open gaps are part of q. */
@@ -309,17 +348,35 @@ static void clip_tangent(tl_coupled *c)
 
 static double relative(double e, double b) { return b > 0 ? e / b : e; }
 
+/* b is A p - g: what the pressure has to undo, given the contact forces that are there. */
 static double pressure_error(const tl_coupled *c)
 {
     const work *w = c->work;
-    double most = 0;
+    double most = 0, b = w->free_pressure;
     tl_coupling_pressure_gradient(&c->system->c, w->g);
+    tl_pressure_product(&w->alone, c->p, w->b);
     for (int32_t i = 0; i < w->n; i++) {
         double d = (c->system->d[i] + w->diag[i]) / w->per_g;
+        b = fmax(b, fabs(w->b[i] / w->per_g - w->g[i]));
         double e = fabs(c->unilateral ? fmin(d * c->p[i], w->g[i]) : w->g[i]);
         most = e > most || isnan(e) ? e : most;
     }
-    return relative(most, w->b_pressure);
+    return relative(most, b);
+}
+
+/* Fastest that contacts close without normal forces, given pressure and friction as they are, or before any force, m/s. */
+static double closing(tl_coupled *c)
+{
+    work *w = c->work;
+    double *v = c->system->c.v, most = w->free_normal;
+    memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
+    for (int32_t j = 0; j < w->m; j++) w->dl[3 * (int64_t)j] = -c->b->lam[3 * (int64_t)j];
+    memcpy(w->base, v, sizeof *w->base * 6 * (size_t)w->bodies);
+    push_contacts(c, w->dl);
+    tl_csr_mul(&c->b->p.J, v, w->q);
+    memcpy(v, w->base, sizeof *v * 6 * (size_t)w->bodies);
+    for (int32_t j = 0; j < w->m; j++) most = fmax(most, -(w->q[3 * (int64_t)j] + c->b->p.bias[3 * (int64_t)j]));
+    return most;
 }
 
 /* The largest first-order decrease that is left over E(z), with u0 the slip without friction: A z = u - u0. */
@@ -348,40 +405,65 @@ static double tangent_gap(tl_coupled *c)
     return gap > 0 ? gap / fmax(fabs(energy), rest) : 0;
 }
 
-static tl_coupled_certificate certify(tl_coupled *c)
+static talus_status certify(tl_coupled *c, tl_coupled_certificate *to, talus_error *err)
 {
     work *w = c->work;
     tl_coupled_certificate out = {.pressure = pressure_error(c)};
-    if (!w->m) return out;
+    if (c->friction) TL_TRY(tl_friction_error(c->friction, c->p, w->arena, &out.stress, err));
+    *to = out;
+    if (!w->m) return TALUS_OK;
+    double b = closing(c);
     tl_csr_mul(&c->b->p.J, c->system->c.v, w->q);
     for (int32_t j = 0; j < w->m; j++) {
         double g = w->q[3 * (int64_t)j] + c->b->p.bias[3 * (int64_t)j];
         double e = fabs(fmin(c->b->p.problem.blocks[9 * (int64_t)j] * c->b->lam[3 * (int64_t)j], g));
         out.normal = e > out.normal || isnan(e) ? e : out.normal;
     }
-    out.normal = relative(out.normal, w->b_normal);
+    out.normal = relative(out.normal, b);
     out.tangent = tangent_gap(c);
-    return out;
+    *to = out;
+    return TALUS_OK;
 }
 
 static bool good(const tl_coupled_certificate *c, double tolerance)
 {
-    return c->pressure <= tolerance && c->normal <= tolerance && c->tangent <= tolerance;
+    return c->pressure <= tolerance && c->normal <= tolerance && c->tangent <= tolerance && c->stress <= tolerance;
+}
+
+/* Pressures of sand need not settle: enough when they and the stress hardly change, and contacts are solved. [grid-granular spec 6.9, 6.11] */
+static bool still(const tl_scheme_report *r, double tolerance)
+{
+    return r->change <= tolerance && r->certificate.normal <= tolerance && r->certificate.tangent <= tolerance;
 }
 
 /* ---- schemes ---- */
 
 static const tl_scheme schemes[] = {
-    {"p-c", "pressure, then contact, once", 1, {solve_pressure, solve_contact}},
-    {"c-p", "contact, then pressure, once", 1, {solve_contact, solve_pressure}},
-    {"t-pn", "tangent, pressure and normal together until still", 30, {solve_tangent, solve_pressure_normal}},
-    {"t-p-n", "tangent, pressure, normal until still", 30, {solve_tangent, solve_pressure, solve_normal}},
+    {"p-c", "pressure, then contact, once", false, 1, {solve_pressure, solve_contact}},
+    {"c-p", "contact, then pressure, once", false, 1, {solve_contact, solve_pressure}},
+    {"t-pn", "tangent, pressure and normal together until still", false, 30, {solve_tangent, solve_pressure_normal}},
+    {"t-p-n", "tangent, pressure, normal until still", false, 30, {solve_tangent, solve_pressure, solve_normal}},
+    {"pf-c", "pressure and stress, then contact, once", true, 1, {solve_pressure_stress, solve_contact}},
+    {"c-pf", "contact, then pressure and stress, once", true, 1, {solve_contact, solve_pressure_stress}},
+    {"t-f-pn",
+     "tangent, stress, pressure and normal together until still",
+     true,
+     GRANULAR_SWEEPS,
+     {solve_tangent, solve_stress, solve_pressure_normal}},
+    {"t-f-p-n",
+     "tangent, stress, pressure, normal until still",
+     true,
+     GRANULAR_SWEEPS,
+     {solve_tangent, solve_stress, solve_pressure, solve_normal}},
 };
-static const tl_scheme pressure_only = {"p", "pressure alone", PASSES_MAX, {solve_pressure}};
+static const tl_scheme pressure_only = {"p", "pressure alone", false, PASSES_MAX, {solve_pressure}};
+static const tl_scheme stress_pressure = {
+    "f-p", "stress, pressure until still", true, GRANULAR_SWEEPS, {solve_stress, solve_pressure}};
 
 int tl_scheme_count(void) { return (int)(sizeof schemes / sizeof schemes[0]); }
 const tl_scheme *tl_scheme_at(int i) { return i >= 0 && i < tl_scheme_count() ? &schemes[i] : NULL; }
 const char *tl_scheme_name(const tl_scheme *s) { return s->name; }
+bool tl_scheme_granular(const tl_scheme *s) { return s->granular; }
 
 const tl_scheme *tl_scheme_find(const char *name)
 {
@@ -412,9 +494,10 @@ static double contraction(const tl_coupled *c)
 
 static const tl_scheme *choose(const tl_coupled *c)
 {
-    if (!c->work->m) return &pressure_only;
+    if (!c->work->m) return c->friction ? &stress_pressure : &pressure_only;
     if (c->scheme) return c->scheme;
-    return tl_scheme_find(contraction(c) > UNIFY_ABOVE ? "t-pn" : "t-p-n");
+    bool together = contraction(c) > UNIFY_ABOVE;
+    return tl_scheme_find(c->friction ? (together ? "t-f-pn" : "t-f-p-n") : together ? "t-pn" : "t-p-n");
 }
 
 static talus_status make_work(tl_coupled *c, talus_error *err)
@@ -473,7 +556,7 @@ static talus_status make_plans(tl_coupled *c, const tl_scheme *s, talus_error *e
     w->with_normals.extras = w->m;
     w->with_normals.extra = (tl_pressure_extra){add_with_normals, c, w->diag + w->n};
     for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) {
-        if (s->block[k] == solve_pressure && w->n && !w->plan_alone)
+        if ((s->block[k] == solve_pressure || s->block[k] == solve_pressure_stress) && w->n && !w->plan_alone)
             TL_TRY(tl_pressure_plan_make(&w->plan_alone, c->method, &w->alone, &options, w->arena, err));
         if (s->block[k] == solve_pressure_normal && w->n + w->m && !w->plan_with_normals)
             TL_TRY(tl_pressure_plan_make(&w->plan_with_normals, c->method, &w->with_normals, &options, w->arena, err));
@@ -493,11 +576,17 @@ static void start(tl_coupled *c, bool once)
     tl_csr_mul(&c->b->p.J, k->v, w->q);
     w->b_normal = largest_row(w->q, w->m, 0, 0);
     w->b_tangent = largest_row(w->q, w->m, 1, 2);
+    w->free_pressure = w->b_pressure;
+    w->free_normal = w->b_normal;
     if (once) memset(c->b->lam, 0, sizeof *c->b->lam * 3 * (size_t)w->m);
     if (w->started && !once)
         tl_coupling_push_pressure(k, c->p);
     else
         memset(c->p, 0, sizeof *c->p * (size_t)w->n);
+    if (c->friction && w->started && !once)
+        tl_stress_push(c->friction->stress, k, c->friction->s);
+    else if (c->friction)
+        memset(c->friction->s, 0, sizeof *c->friction->s * (size_t)c->friction->stress->n);
     if (w->m) push_contacts(c, c->b->lam);
 }
 
@@ -511,10 +600,12 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
     int most = s->sweeps > 1 && c->sweeps > 0 ? c->sweeps : s->sweeps;
     for (; out->sweeps < most; out->sweeps++) {
         if (out->sweeps > 0 && s->sweeps > 1 && good(&out->certificate, c->tolerance)) break;
+        if (out->sweeps > 0 && c->friction && still(out, c->tolerance)) break;
         size_t mark = tl_arena_mark(c->work->arena);
         for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) TL_TRY(s->block[k](c, out, err));
         if (s->sweeps > 1) clip_tangent(c);
-        out->certificate = certify(c);
+        out->change = changed(c);
+        TL_TRY(certify(c, &out->certificate, err));
         tl_arena_release(c->work->arena, mark);
     }
     out->result = good(&out->certificate, c->tolerance) ? TL_CONVERGED : TL_OUT_OF_ITERATIONS;
@@ -562,10 +653,16 @@ talus_status tl_coupled_part(tl_coupled *c, const double *excess, double part, d
     return TALUS_OK;
 }
 
+void tl_coupled_face_forces(const tl_coupled *c, double *y)
+{
+    tl_coupling_gradient(&c->system->c, c->p, y);
+    if (c->friction) tl_stress_add_force(c->friction->stress, &c->system->c, c->friction->s, y);
+}
+
 void tl_coupled_fluid_forces(const tl_coupled *c, double *f)
 {
     const tl_coupling *k = &c->system->c;
-    tl_coupling_gradient(k, c->p, k->y);
+    tl_coupled_face_forces(c, k->y);
     k->solid.gather(&k->solid, k->y, f);
     for (int64_t i = 0; i < k->solid.n; i++) f[i] *= -(k->dx * k->dx * k->dx);
 }

@@ -1,6 +1,7 @@
 /* Schemes: orders of block solves for what flows, bodies and their contacts, all of one coupled problem.
  *
  *     pressure   0 <= p   _|_  g_p = -G^T (W_F u + J v)   >= 0
+ *     stress     s minimises the energy over |s|_F <= alpha p at frozen p (granular material)
  *     contact    0 <= lam _|_  g_l = B_n^T v + gap / dt   >= 0,   z minimises the energy over |z_j| <= eta_j lam_j at frozen lam
  *
  * Blocks work on velocities as they are and push increments, so any order may follow any other, and a scheme's answer is certified on the
@@ -11,13 +12,16 @@
  *     t-pn    tangential forces, then pressure and normal forces together, until still
  *     t-p-n   tangential forces, pressure, normal forces in turn, until still
  *
- * A scheme with nothing in contact is one pressure solve. */
+ *     pf-c, c-pf, t-f-pn, t-f-p-n    the same with frictional stress f: one more block before the pressure's; the first two repeat it and the pressure until still
+ *
+ * A scheme with nothing in contact is one pressure solve, or stress and pressure in turn. */
 #ifndef TL_STEP_SCHEME_H
 #define TL_STEP_SCHEME_H
 
 #include "model/coupling/liquid.h"
 #include "solve/pressure/method.h"
 #include "step/bodies.h"
+#include "step/friction.h"
 
 typedef struct tl_scheme tl_scheme;
 
@@ -25,11 +29,16 @@ int tl_scheme_count(void);
 const tl_scheme *tl_scheme_at(int i);
 const tl_scheme *tl_scheme_find(const char *name); /* NULL when unknown */
 const char *tl_scheme_name(const tl_scheme *s);
+bool tl_scheme_granular(const tl_scheme *s); /* has a block for stress */
 
-/* How well an answer solves the whole problem. Zero is exact; a block without unknowns is exact. */
+/* How well an answer solves the whole problem, from the velocities of the end alone. Zero is exact; a block without unknowns is exact.
+ * Each block is measured against its own b: the largest entry of what it has to undo, before any force or given the other blocks'
+ * answers, whichever is more. One |b| for both would measure the pressure against what a heavy body on the floor needs, which is larger by
+ * sqrt(6 m / (rho dx^3)) in the scaled unknowns; and b before any force alone is 0 for liquid that falls together with its vessel. */
 typedef struct tl_coupled_certificate {
     double pressure; /* max |min(d p, g_p)| / max |b_p|, d: diagonal of the Hessian */
     double normal;   /* the same of lam */
+    double stress;   /* gap of s at frozen p over its energy, or how far outside of its cones, over the largest */
     double
         tangent; /* gap of z at frozen lam over its energy, or a tenth of what the normal forces' friction could do */
 } tl_coupled_certificate;
@@ -39,10 +48,11 @@ typedef struct tl_scheme_report {
     tl_result result;
     int sweeps;
     tl_coupled_certificate certificate;
-    int pressure_iterations, contact_iterations; /* sums over sweeps */
-    tl_work pressure_work, contact_work;
+    double change;                                                  /* of p, s in the last sweep, over the largest p */
+    int pressure_iterations, stress_iterations, contact_iterations; /* sums over sweeps */
+    tl_work pressure_work, stress_work, contact_work;
     const char *pressure_method;
-    double pressure_seconds, contact_seconds;
+    double pressure_seconds, stress_seconds, contact_seconds;
 } tl_scheme_report;
 
 /* One coupled problem. The caller fills the first part; velocities of `system` (u) and of bodies (b->v_free) are those without
@@ -51,6 +61,7 @@ typedef struct tl_coupled {
     tl_system *system;
     tl_bodies *b;            /* contacts assembled; lam: start in, answer out, N s */
     double *p;               /* [cells] Pa: start in, answer out */
+    tl_friction *friction;   /* NULL: nothing granular. s: start in, answer out */
     const tl_scheme *scheme; /* NULL: chosen from the masses */
     const tl_pressure_method *method;
     bool warm; /* p is worth starting from */
@@ -71,7 +82,9 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
  * [Kugelstadt2019] */
 talus_status tl_coupled_part(tl_coupled *c, const double *excess, double part, double *d, talus_error *err);
 
-/* Forces and torques (about the centres of mass) of the pressure on all bodies, N and N m: f [6 bodies]. */
+/* Force density K x of pressure and stress, N/m^3: y [faces]. */
+void tl_coupled_face_forces(const tl_coupled *c, double *y);
+/* Forces and torques (about the centres of mass) of pressure and stress on all bodies, N and N m: f [6 bodies]. */
 void tl_coupled_fluid_forces(const tl_coupled *c, double *f);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "base/random.h"
 #include "validate/case.h"
+#include "validate/grid_cases.h"
+#include "validate/grid_sand.h"
 #include "validate/groups.h"
 #include "validate/still.h"
 
@@ -396,11 +398,26 @@ static const tl_case cases[] = {
     {"V3", "ball and disc in liquid: neutral, and twice as dense", true, v3},
     {"V4", "momentum between liquid and body under any pressure; energy never rises", true, v4},
     {"V5", "liquid hanging from a ceiling falls, or sticks when pressure may pull", true, v5},
+    {"V6", "mprgp and its variants against an interior point on 40 random boxes", true, tl_case_grid_v6},
     {"V8", "block on a slope by every scheme: sticks at 26 deg, slides at 40 in any direction", true, v8},
     {"V10", "liquid under a piston under a block, by every scheme", true, v10},
+    {"V11", "a system and its solution that went through a file give the same velocities", true, tl_case_grid_v11},
     {"V12", "uniform translation changes nothing", true, v12},
     {"V13", "forces do not depend on the step", true, v13},
     {"V14", "units scale", true, v14},
+    {"rest", "liquid at rest around a static ball: Archimedes' force in bodies.csv", true, tl_case_grid_rest},
+    {"tap", "a basin that fills: volume in is volume counted", true, tl_case_grid_tap},
+    {"dam", "dam break, 32 cells, 10 s: volume while it splashes and when it has settled", false, tl_case_grid_dam},
+    {"float", "cubes of 500 and 900 kg/m^3, 15 cells per edge: draught", false, tl_case_grid_float},
+    {"hollow", "hollow cube of water on a slope keeps its water, but not by p-c", false, tl_case_grid_hollow},
+    {"pinched", "pinched cube of water slides at friction 0.05 and hangs at 0.20", false, tl_case_grid_pinched},
+    {"V1s", "stress: rigid motions are not sheared, adjoint, momentum between sand and body (V1, V4)", true,
+     sand_operators},
+    {"V7", "stress at frozen pressure: gap to the optimum", true, sand_cone},
+    {"V9", "periodic layer of sand on a slope: acceleration of every row in every direction", true, sand_layer},
+    {"V15", "stress does not know which axis is which", true, sand_axes},
+    {"V16", "flat layer of sand at rest", true, sand_rest},
+    {"V17", "columns of sand collapse: higher and shorter with the angle", true, sand_collapse},
     {NULL, NULL, false, NULL}};
 
 const tl_case_group tl_cases_grid = {"grid", cases};

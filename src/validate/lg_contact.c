@@ -197,28 +197,237 @@ talus_status tl_lg_case_matrix_free(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
+/* ---- V9: rows ---- */
+
+/* The bar of V3, held by rows instead of anchors. */
+static talus_status hang_on_rows(double compliance, double *tip, double *violation, talus_error *err)
+{
+    tl_lg_world w;
+    TL_TRY(tl_lg_world_open(
+        &w, err,
+        "gravity = {9.81, 0, 0}, dt_max = 0.05, lg = { iterations = 40, precision = 'double', inner = 1, cr_iterations "
+        "= 60 }, joins = { { body = 'bar', shape = box { size = {0.01, 1, 1} } } }, bodies = { { name = 'bar', shape = "
+        "box { size = {1, 0.25, 0.25}, center = {0.5, 0.125, 0.125} }, cells = {8, 2, 2}, "
+        "material = elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'corotated' } } }"));
+    w.scene->joins[0].compliance = compliance;
+    talus_status status = tl_lg_world_steps(&w, 400, 0.05, true, err);
+    const tl_lg *lg = &w.sim->lg;
+    double sum = 0;
+    int count = 0;
+    *violation = 0;
+    for (int64_t i = 0; i < lg->nodes; i++) {
+        const double *q = w.sim->state.lg.q + 3 * i, *rest = lg->rest + 3 * i;
+        if (rest[0] > 1 - 1e-9) sum += q[0] - rest[0], count++;
+        for (int k = 0; k < 3 && rest[0] < 1e-9; k++) *violation = fmax(*violation, fabs(q[k] - rest[k]));
+    }
+    *tip = sum / count;
+    tl_lg_world_close(&w);
+    return status;
+}
+
 talus_status tl_lg_case_rows(tl_case_log *log, talus_error *err)
 {
-    (void)log, (void)err;
+    double tip, violation;
+    TL_TRY(hang_on_rows(0, &tip, &violation, err));
+    tl_case_below(log, "violation of rows without compliance, m", violation, 1e-12);
+    tl_case_near(log, "tip, m: that of V3", tip, 4.72993e-3, 1e-6);
+    TL_TRY(hang_on_rows(1e-5, &tip, &violation, err));
+    tl_case_near(log, "tip of a bar on rows of 1e-5 m/N, m: that of anchors", tip, 5.56119644e-3, 1e-9);
     return TALUS_OK;
 }
+
+/* ---- V12 ---- */
+
+static double fastest_node(const tl_lg_world *w)
+{
+    double most = 0;
+    for (int32_t i = 0; i < w->sim->lg.nodes; i++)
+        most = fmax(most, tl_vec3_norm(tl_vec3_load(w->sim->state.lg.v + 3 * (int64_t)i)));
+    return most;
+}
+
+/* Deepest node in two rollers along z through (+-0.21, 0), m. */
+static double depth_in_rollers(const tl_lg_world *w)
+{
+    double deepest = 0;
+    for (int64_t i = 0; i < w->sim->lg.nodes; i++) {
+        const double *q = w->sim->state.lg.q + 3 * i;
+        deepest = fmax(deepest, 0.12 - hypot(fabs(q[0]) - 0.21, q[1]));
+    }
+    return deepest;
+}
+
+/* Largest distance between two nodes at opposite ends of an axis, over the diameter. */
+static double roundness(const tl_lg_world *w)
+{
+    double most = 0, centre[3];
+    for (int k = 0; k < 3; k++) centre[k] = tl_lg_world_mean(w, k);
+    for (int64_t i = 0; i < w->sim->lg.nodes; i++) {
+        const double *q = w->sim->state.lg.q + 3 * i, *rest = w->sim->lg.rest + 3 * i;
+        if (hypot(hypot(rest[0], rest[1] - 0.2), rest[2]) < 0.149) continue;
+        most = fmax(most, fabs(hypot(hypot(q[0] - centre[0], q[1] - centre[1]), q[2] - centre[2]) / 0.15 - 1));
+    }
+    return most;
+}
+
+static talus_status squeeze(tl_case_log *log, const char *local, bool guarded_only, talus_error *err)
+{
+    tl_lg_world w;
+    TL_TRY(tl_lg_world_open(
+        &w, err,
+        "gravity = {0, -9.81, 0}, lg = { iterations = 5, inner = 3, local_step = '%s' }, contacts = { { between = "
+        "{'ball', 'left'}, friction = 0.5 }, { between = {'ball', 'right'}, friction = 0.5 } }, bodies = {\n"
+        "{ name = 'ball', shape = sphere { radius = 0.15 }, at = {0, 0.2, 0}, edge = 0.025, material = elastic { "
+        "density = 1000, young = 1e4, poisson = 0.4, model = 'neo_hookean' } },\n"
+        "{ name = 'left', shape = cylinder { radius = 0.12, height = 1 }:rotate({90, 0, 0}), at = {-0.21, 0, 0}, "
+        "motion = function(t) return { rotation_rad = {0, 0, -6 * t} } end },\n"
+        "{ name = 'right', shape = cylinder { radius = 0.12, height = 1 }:rotate({90, 0, 0}), at = {0.21, 0, 0}, "
+        "motion = function(t) return { rotation_rad = {0, 0, 6 * t} } end } }",
+        local));
+    talus_status status = TALUS_OK;
+    int passed = 0;
+    double deepest = 0, fastest = 0;
+    for (int frame = 1; frame <= 80 && status == TALUS_OK; frame++) {
+        status = tl_lg_world_steps(&w, 1, 0.01, false, err);
+        if (!passed && tl_lg_world_mean(&w, 1) < -0.12) passed = frame;
+        if (passed) continue; /* from here on it falls */
+        deepest = fmax(deepest, depth_in_rollers(&w));
+        fastest = fmax(fastest, fastest_node(&w));
+    }
+    if (!guarded_only) {
+        tl_case_near(log, "frame in which the centre is below the rollers", passed, 40, 20);
+        tl_case_below(log, "deepest node in a roller, m", deepest, 1e-2);
+        tl_case_below(log, "its shape in the end: radius off by, relative", roundness(&w), 0.15);
+    }
+    tl_case_below(log, guarded_only ? "fastest node by quasi-Newton with its line search, m/s" : "fastest node, m/s",
+                  fastest, 10);
+    tl_lg_world_close(&w);
+    return status;
+}
+
 talus_status tl_lg_case_ball(tl_case_log *log, talus_error *err)
 {
-    (void)log, (void)err;
-    return TALUS_OK;
+    TL_TRY(squeeze(log, "exact", false, err));
+    return squeeze(log, "newton", true, err);
 }
+
+/* ---- V14 ---- */
+
 talus_status tl_lg_case_cloth(tl_case_log *log, talus_error *err)
 {
-    (void)log, (void)err;
-    return TALUS_OK;
+    tl_lg_world w;
+    TL_TRY(tl_lg_world_open(
+        &w, err,
+        "gravity = {0, 0, -9.81}, lg = { iterations = 5, inner = 2, cr_iterations = 10 }, bodies = { { name = 'box', "
+        "kind = 'static', shape = box { size = {0.82, 0.82, 0.2}, center = {0, 0, -0.1} }, friction = 0.3 },\n"
+        "{ name = 'cloth', shape = box { size = {1, 1, 0.001}, center = {0, 0, 0.002} }, cells = {70, 70, 1}, "
+        "thickness "
+        "= 0.001, friction = 0.3, material = elastic { density = 1000, young = 1e5, poisson = 0.3, model = 'arap' } } "
+        "}"));
+    talus_status status = TALUS_OK;
+    double deepest = 0, gap = 0;
+    int64_t contacts = 0;
+    for (int frame = 0; frame < 30 && status == TALUS_OK; frame++) {
+        status = tl_lg_world_steps(&w, 1, 0.01, false, err);
+        contacts = w.sim->report.contacts > contacts ? w.sim->report.contacts : contacts;
+        gap = fmax(gap, w.sim->report.penetration);
+        for (int64_t i = 0; i < w.sim->lg.nodes; i++) {
+            const double *q = w.sim->state.lg.q + 3 * i;
+            deepest = fmax(deepest, fmin(fmin(0.41 - fabs(q[0]), 0.41 - fabs(q[1])), fmin(-q[2], q[2] + 0.2)));
+        }
+    }
+    tl_case_above(log, "rows", 3 * (double)contacts, 15000);
+    tl_case_below(log, "deepest node in the box over 30 frames, m", deepest, 5e-4);
+    tl_case_below(log, "deepest that its lower side is, m", gap, 5e-4);
+    tl_lg_world_close(&w);
+    return status;
 }
+
+/* ---- two-way contact ---- */
+
+#define SOFT "material = elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'arap' }"
+
 talus_status tl_lg_case_rigid(tl_case_log *log, talus_error *err)
 {
-    (void)log, (void)err;
-    return TALUS_OK;
+    tl_lg_world w;
+    TL_TRY(tl_lg_world_open(
+        &w, err,
+        "gravity = {0, 0, -9.81}, lg = { " CAREFUL
+        " }, bodies = { { name = 'floor', kind = 'static', shape = half_space "
+        "{ normal = {0, 0, 1} }, friction = 0.5 }, { name = 'soft', shape = box { size = {1, 1, 0.5}, center = {0, 0, "
+        "0.25} }, cells = {5, 5, 3}, friction = 0.5, " SOFT " }, { name = 'box', shape = box { size = {0.5, 0.5, 0.5} "
+        "}, at = {0.05, 0.02, 0.752}, density = 500, friction = 0.5 } }"));
+    talus_status status = tl_lg_world_steps(&w, 400, 0.01, false, err);
+    const tl_motion *body = w.sim->state.rigid.body;
+    double weight = 62.5 * G;
+    tl_case_near(log, "force on the rigid box over its weight", body[2].contact_force.z / weight, 1, 1e-6);
+    tl_case_near(log, "force on the floor over all weights", -body[0].contact_force.z / (weight + 500 * G), 1, 1e-6);
+    tl_case_below(log, "speed of the box, m/s", tl_vec3_norm(body[2].v), 1e-5);
+    tl_lg_world_close(&w);
+    TL_TRY(status);
+    /* a box hits a block that floats: what one loses the other gets */
+    TL_TRY(tl_lg_world_open(
+        &w, err,
+        "gravity = {0, 0, 0}, lg = { " CAREFUL
+        " }, bodies = { { name = 'soft', shape = box { size = {1, 1, 0.5}, center "
+        "= {0, 0, 0.25} }, cells = {5, 5, 3}, friction = 0.5, " SOFT " }, { name = 'box', shape = box { size = {0.5, "
+        "0.5, 0.5} }, at = {0.2, 0.1, 0.77}, density = 500, velocity = {0.5, 0, -1}, spin_rad_per_s = {1, 2, 0.5}, "
+        "friction = 0.5 } }"));
+    status = tl_lg_world_steps(&w, 1, 0.01, false, err);
+    tl_vec3 p = w.sim->report.momentum, L = w.sim->report.angular_momentum;
+    double off = 0, turned = 0, pushed = 0;
+    for (int k = 0; k < 60 && status == TALUS_OK; k++) {
+        status = tl_lg_world_steps(&w, 1, 0.01, false, err);
+        off = fmax(off, tl_vec3_norm(tl_vec3_sub(w.sim->report.momentum, p)));
+        turned = fmax(turned, tl_vec3_norm(tl_vec3_sub(w.sim->report.angular_momentum, L)));
+        pushed = fmax(pushed, tl_vec3_norm(w.sim->state.rigid.body[1].contact_force));
+    }
+    tl_case_above(log, "largest force of the impact, N", pushed, 100);
+    tl_case_below(log, "change of momentum, relative", off / tl_vec3_norm(p), 1e-9);
+    /* forces act on both at the place of the start of the step: off by what surfaces move meanwhile */
+    tl_case_below(log, "change of angular momentum, relative", turned / tl_vec3_norm(L), 0.05);
+    tl_lg_world_close(&w);
+    return status;
 }
+
+/* A block on a block that stands on an anchored base, gravity turned by an angle. */
+static talus_status soft_on_soft(double degrees, double mu, double young, slid *out, double *share, talus_error *err)
+{
+    tl_lg_world w;
+    double angle = degrees * 3.14159265358979323846 / 180;
+    TL_TRY(tl_lg_world_open(
+        &w, err,
+        "gravity = {%.17g, 0, %.17g}, lg = { " CAREFUL " }, contacts = { { between = {'lower', 'upper'}, friction = "
+        "%.17g } }, bodies = { { name = 'lower', shape = box { size = {2, 2, 0.5}, center = {0, 0, -0.25} }, cells = "
+        "{6, 6, "
+        "2}, anchor = half_space { normal = {0, 0, 1}, point = {0, 0, -0.49} }, material = elastic { density = 1000, "
+        "young = %g, poisson = 0.3, model = 'arap' } },\n"
+        "{ name = 'upper', shape = box { size = {0.5, 0.5, 0.5}, center = {-0.02, 0.03, 0.2501} }, cells = {4, 4, 4}, "
+        "material = elastic { density = 1000, young = %g, poisson = 0.3, model = 'arap' } } }",
+        G * sin(angle), -G * cos(angle), mu, young, young));
+    talus_status status = TALUS_OK;
+    double speed[2] = {0}, mass = 125;
+    for (int half = 0; half < 2 && status == TALUS_OK; half++) {
+        status = tl_lg_world_steps(&w, 100, 0.01, false, err);
+        speed[half] = w.sim->state.rigid.body[1].v.x;
+    }
+    out->speed = speed[1];
+    out->acceleration = speed[1] - speed[0];
+    *share = w.sim->state.rigid.body[1].contact_force.z / (mass * G * cos(angle));
+    tl_lg_world_close(&w);
+    return status;
+}
+
 talus_status tl_lg_case_soft(tl_case_log *log, talus_error *err)
 {
-    (void)log, (void)err;
+    slid out;
+    double share, mu = tan(10 * 3.14159265358979323846 / 180);
+    TL_TRY(soft_on_soft(0, 0.5, 1e6, &out, &share, err));
+    tl_case_near(log, "force on the upper block over its weight", share, 1, 1e-6);
+    TL_TRY(soft_on_soft(10, 0.99 * mu, 1e8, &out, &share, err));
+    tl_case_relative(log, "acceleration at 0.99 mu*, m/s^2", out.acceleration,
+                     0.01 * mu * G * cos(10 * 3.14159265358979323846 / 180), 0.05);
+    TL_TRY(soft_on_soft(10, 1.01 * mu, 1e8, &out, &share, err));
+    tl_case_below(log, "speed at 1.01 mu*, m/s", fabs(out.speed), 1e-6);
     return TALUS_OK;
 }

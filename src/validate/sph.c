@@ -193,13 +193,15 @@ static void watch_rest(void *user, const sph_run *r)
     for (int i = 1; i <= w->bodies; i++) w->fastest = fmax(w->fastest, tl_vec3_norm(sph_body(r, i)->v));
 }
 
+/* From zero in every step, and overlaps leave at 0.5 m/s, as where the numbers come from: with warm starts each step makes another error, and the
+ * pair trembles at up to 8 mm/s (1e-3 is a tolerance of 29 mm/s). */
 static talus_status mass_ratio_run(const char *method, rest_watch *w, double *tilt, double *gap, talus_error *err)
 {
     sph_run r;
     TL_TRY(sph_run_begin(
         &r, 1e-3, err,
-        "local mu = 0.5\n" SPH_HEAD
-        "dt_max = 1e-3, sph = { spacing = 0.02, inset = 0, warm_start = false }, solver = { pressure = { method = "
+        "local mu = 0.5\n" SPH_HEAD "dt_max = 1e-3, sph = { spacing = 0.02, inset = 0, warm_start = false, push_out = "
+        "0.5 }, solver = { pressure = { method = "
         "'%s', tolerance = 1e-3, iterations = 100 } }, bodies = {\n" SPH_PLANK(
             "0.6") ", { shape = box { size = 0.2 }, mass = 1, at = {0, 0.1 + 0.0164, 0}, friction = mu }, {"
                    " shape = box { size = 0.2 }, mass = 1000, at = {0, 0.3 + 0.0164 + 0.0152 + 0.04, 0}, "
@@ -224,7 +226,7 @@ static talus_status mass_ratio(tl_case_log *log, talus_error *err)
     tl_case_below(log, "1000:1, tilt, degrees", tilt, 0.01);
     tl_case_near(log, "1000:1, gap, spacings", gap, 0.757, 0.01);
     TL_TRY(mass_ratio_run("jacobi", &w, &tilt, &gap, err));
-    tl_case_above(log, "the same with plain Jacobi: still bounces, m/s", w.fastest, 0.02);
+    tl_case_above(log, "the same with plain Jacobi: still bounces, m/s", w.fastest, 0.1);
     return TALUS_OK;
 }
 
@@ -257,7 +259,8 @@ static talus_status stack_of_eight(tl_case_log *log, talus_error *err)
 
 /* ---- V14: two boards that lean on each other ---- */
 
-/* Boards of 20h by 2h, phi from the vertical, their upper inner edges 0.757 h apart. Returns how far the tops fell, m. */
+/* Boards of 20h by 2h, 20 degrees from the vertical, their upper inner edges 0.757 h apart. They settle at 20.3 degrees: tan(phi)/2 - t/(2L) is
+ * 0.1346 there and 0.1365 at 20.45. How far their centres sink in so many seconds after 0.3, m. */
 static talus_status leaning(double mu, double seconds, double *fell, talus_error *err)
 {
     sph_run r;
@@ -287,50 +290,76 @@ static talus_status leaning_boards(tl_case_log *log, talus_error *err)
 {
     double fell;
     TL_TRY(leaning(0.14, 0.7, &fell, err));
-    tl_case_below(log, "friction 0.14: fell, m", fell, 1e-3);
-    TL_TRY(leaning(0.12, 0.7, &fell, err));
-    tl_case_above(log, "friction 0.12: fell, m", fell, 0.02);
+    tl_case_below(log, "friction 0.14: sinks, m/s", fabs(fell) / 0.7, 3e-6);
+    TL_TRY(leaning(0.135, 0.7, &fell, err));
+    tl_case_above(log, "friction 0.135: fell, m", fell, 0.01);
+    TL_TRY(leaning(0.13, 0.7, &fell, err));
+    tl_case_above(log, "friction 0.13: fell, m", fell, 0.1);
     return TALUS_OK;
 }
 
 /* ---- V16: a ball on a slope ---- */
 
-static talus_status ball(double radius, double mu, double *a, double *roll, talus_error *err)
+typedef struct roll_watch {
+    double turned; /* rad */
+} roll_watch;
+
+static void watch_roll(void *user, const sph_run *r)
+{
+    ((roll_watch *)user)->turned -= r->sim->report.dt * sph_body(r, 1)->w.z;
+}
+
+/* From rest for 0.5 s. *a: speed over time; *roll: way over turns times radius. */
+static talus_status ball(double radius, double mu, const char *rotation, double *a, double *roll, talus_error *err)
 {
     sph_run r;
+    roll_watch w = {0};
     TL_TRY(sph_run_begin(
         &r, 1e-3, err,
         "local mu = %.17g\n" SPH_HEAD
         "gravity = {%.17g, %.17g, 0}, dt_max = 1e-3, sph = { spacing = 0.02, inset = 0 }, "
         "bodies = {\n" SPH_PLANK("1.6") ", { shape = sphere { radius = %.17g }, density = 1000, at = {-0.6, "
-                                        "%.17g, 0}, friction = mu } } }",
-        mu, SPH_G * sin(20 * DEG), -SPH_G * cos(20 * DEG), radius, radius + 0.76 * SPH_H));
-    talus_status status = sph_run_until(&r, 0.1, NULL, NULL, err);
-    double v0 = status == TALUS_OK ? sph_body(&r, 1)->v.x : 0;
-    if (status == TALUS_OK) status = sph_run_until(&r, 0.6, NULL, NULL, err);
+                                        "%.17g, 0}, rotation_deg = %s, friction = mu } } }",
+        mu, SPH_G * sin(20 * DEG), -SPH_G * cos(20 * DEG), radius, radius + 0.76 * SPH_H, rotation));
+    talus_status status = sph_run_until(&r, 0.5, watch_roll, &w, err);
     if (status == TALUS_OK) {
         const tl_motion *m = sph_body(&r, 1);
-        *a = (m->v.x - v0) / 0.5;
-        *roll = m->v.x / (-m->w.z * radius);
+        *a = m->v.x / 0.5;
+        *roll = (m->x.x + 0.6) / (w.turned * radius);
     }
     sph_run_end(&r);
     return status;
+}
+
+/* Samples are bumps, and every bump takes a share of the energy: the loss grows with speed and depends on how the spiral of samples lies. Hence
+ * from rest, and the mean of several ways to lie. */
+static talus_status mean_ball(double radius, double mu, double *a, double *roll, talus_error *err)
+{
+    static const char *const rotations[] = {"{0, 0, 0}", "{90, 0, 0}", "{0, 90, 0}", "{30, 20, 10}", "{45, 0, 0}"};
+    *a = *roll = 0;
+    for (int k = 0; k < 5; k++) {
+        double one, way;
+        TL_TRY(ball(radius, mu, rotations[k], &one, &way, err));
+        *a += one / 5;
+        *roll += way / 5;
+    }
+    return TALUS_OK;
 }
 
 static talus_status rolling_ball(tl_case_log *log, talus_error *err)
 {
     double a6, a12, slide, roll;
     const double law = 5.0 / 7 * SPH_G * sin(20 * DEG);
-    TL_TRY(ball(6 * SPH_H, 0.5, &a6, &roll, err));
-    tl_case_near(log, "R = 6h: v / (w R)", roll, 1, 0.005);
+    TL_TRY(mean_ball(6 * SPH_H, 0.5, &a6, &roll, err));
+    tl_case_near(log, "R = 6h: way over turns times radius", roll, 1, 0.005);
     tl_case_relative(log, "R = 6h: acceleration, m/s2", a6, law, 0.07);
-    TL_TRY(ball(12 * SPH_H, 0.5, &a12, &roll, err));
-    tl_case_near(log, "R = 12h: v / (w R)", roll, 1, 0.005);
-    tl_case_relative(log, "R = 12h: acceleration, m/s2", a12, law, 0.06);
+    TL_TRY(mean_ball(12 * SPH_H, 0.5, &a12, &roll, err));
+    tl_case_near(log, "R = 12h: way over turns times radius", roll, 1, 0.005);
+    tl_case_relative(log, "R = 12h: acceleration, m/s2", a12, law, 0.05);
     tl_case_below(log, "loss at 12h over loss at 6h", (law - a12) / (law - a6), 0.8);
-    TL_TRY(ball(6 * SPH_H, 0.05, &slide, &roll, err));
+    TL_TRY(ball(6 * SPH_H, 0.05, "{0, 0, 0}", &slide, &roll, err));
     tl_case_relative(log, "friction 0.05, slides: acceleration, m/s2", slide,
-                     SPH_G * (sin(20 * DEG) - 0.05 * cos(20 * DEG)), 0.06);
+                     SPH_G * (sin(20 * DEG) - 0.05 * cos(20 * DEG)), 0.04);
     return TALUS_OK;
 }
 
@@ -402,7 +431,7 @@ static const tl_case cases[] = {
     {"V9", "pillars of liquid at rest: weight on the floor, pressures, no leak", false, sph_pillar},
     {"V10", "iterations of Jacobi over NNCG on the same settled systems", false, sph_ratios},
     {"V11", "floating cubes sampled on their surface", false, sph_floating},
-    {"V11b", "floating cubes of 15 and 8 spacings with defaults against Archimedes", false, sph_draught},
+    {"V11b", "floating cubes of 15 and 7.5 spacings with defaults against Archimedes", false, sph_draught},
     {"V12", "a ton on a kilogram", false, mass_ratio},
     {"V13", "stack of eight cubes, 20 iterations", false, stack_of_eight},
     {"V14", "two boards leaning: stand above tan(phi)/2 - t/(2L)", false, leaning_boards},

@@ -10,8 +10,13 @@
 
 talus_status tl_still_begin(tl_still *s, const char *text, talus_error *err)
 {
-    *s = (tl_still){
-        .dt = 0.01, .density = 1000, .family = TL_WEIGHT_AREA, .scheme = "", .method = "multigrid", .tolerance = 1e-11};
+    *s = (tl_still){.dt = 0.01,
+                    .density = 1000,
+                    .family = TL_WEIGHT_AREA,
+                    .scheme = "",
+                    .method = "multigrid",
+                    .tolerance = 1e-11,
+                    .stress_iterations = 12};
     tl_load_options o = {.no_files = true};
     TL_TRY(tl_scene_load_text(&s->scene, "case.lua", text, strlen(text), &o, err));
     TL_TRY(tl_sim_create(&s->sim, s->scene, NULL, err));
@@ -86,6 +91,33 @@ static talus_status make_liquid(tl_still *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* What is full is as dense as its material. */
+static talus_status make_sand(tl_still *s, talus_error *err)
+{
+    tl_arena *a = &s->sim->arena;
+    TL_TRY(tl_liquid_fractions(&s->grid, s->level, false, true, true, a, &s->liquid, err));
+    s->faces.fill = TL_TAKE(a, double, s->grid.cells);
+    if (!s->faces.fill) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
+    for (int64_t i = 0; i < s->grid.cells; i++) s->faces.fill[i] = s->liquid.cell[i] * (1 - s->fractions.solid_cell[i]);
+    return TALUS_OK;
+}
+
+static talus_status make_friction(tl_still *s, talus_error *err)
+{
+    tl_arena *a = &s->sim->arena;
+    double *alpha = TL_TAKE(a, double, s->system.c.cells);
+    s->stress = TL_TAKE_ZERO(a, double, s->system.stress.n);
+    if (!alpha || !s->stress) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
+    for (int32_t i = 0; i < s->system.c.cells; i++) alpha[i] = s->alpha;
+    s->friction = (tl_friction){.stress = &s->system.stress,
+                                .c = &s->system.c,
+                                .alpha = alpha,
+                                .s = s->stress,
+                                .method = tl_cone_method_find("apgd"),
+                                .iterations = s->stress_iterations};
+    return tl_friction_begin(&s->friction, a, err);
+}
+
 /* Mass of body 0 from the volume that it displaces, m^3: what a pressure that falls by 1 Pa/m along y does to it. */
 static void make_neutral(tl_still *s)
 {
@@ -110,6 +142,7 @@ talus_status tl_still_assemble(tl_still *s, talus_error *err)
     TL_TRY(tl_solid_fractions(&s->grid, &s->solids, s->family, a, &s->fractions, err));
     TL_TRY(make_bodies(s, err));
     TL_TRY(make_liquid(s, err));
+    if (s->alpha > 0) TL_TRY(make_sand(s, err));
     tl_vec3 *centre = TL_TAKE(a, tl_vec3, r->count);
     if (!centre) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
     for (int32_t i = 0; i < r->count; i++) centre[i] = s->b.before[i].x;
@@ -117,6 +150,8 @@ talus_status tl_still_assemble(tl_still *s, talus_error *err)
                           .faces = &s->faces,
                           .fractions = &s->fractions,
                           .phi = s->level,
+                          .granular = s->alpha > 0 ? &s->liquid : NULL,
+                          .density_rule = TL_DENSITY_CONST,
                           .bodies = r->count,
                           .centre = centre,
                           .inv_mass = s->b.inv_mass,
@@ -125,6 +160,7 @@ talus_status tl_still_assemble(tl_still *s, talus_error *err)
     s->p = TL_TAKE_ZERO(a, double, s->system.c.cells);
     s->fluid = TL_TAKE_ZERO(a, double, 6 * (int64_t)r->count);
     if (!s->p || !s->fluid) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a case");
+    if (s->alpha > 0) TL_TRY(make_friction(s, err));
     if (s->neutral > 0) make_neutral(s);
     tl_system_load(&s->system, s->faces.u);
     memcpy(s->system.c.v, s->b.v_free, sizeof(double) * 6 * (size_t)r->count);
@@ -141,6 +177,7 @@ talus_status tl_still_solve(tl_still *s, talus_error *err)
     s->coupled = (tl_coupled){.system = &s->system,
                               .b = &s->b,
                               .p = s->p,
+                              .friction = s->alpha > 0 ? &s->friction : NULL,
                               .scheme = scheme,
                               .method = method,
                               .unilateral = tl_pressure_method_bounded(method),

@@ -15,6 +15,8 @@ typedef struct tl_still {
     double density;            /* of the liquid */
     tl_vec3 u;                 /* before gravity, of liquid and of free bodies */
     double neutral;            /* > 0: body 0 weighs this times what it displaces */
+    double alpha;              /* > 0: sand of this cone, with its own density on every face; set family to volume */
+    int stress_iterations;     /* per sweep */
     tl_weight_family family;
     const char *scheme, *method;
     double tolerance;
@@ -27,6 +29,9 @@ typedef struct tl_still {
     tl_fractions fractions;
     double *level; /* [grid cells] */
     tl_system system;
+    tl_liquid liquid; /* of sand */
+    double *stress;   /* [system.stress.n] Pa */
+    tl_friction friction;
     tl_coupled coupled;
     tl_scheme_report report;
     double *p;     /* [cells] Pa */

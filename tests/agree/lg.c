@@ -16,10 +16,18 @@ static double apart(const lg_problem *p, const double *other)
 static const int bar_cells[3] = {3, 1, 2}, sheet_cells[3] = {3, 2, 1};
 static const tl_vec3 bar_size = {0.3, 0.1, 0.2}, sheet_size = {0.3, 0.2, 0};
 
-static lg_body body_of(bool cloth, tl_lg_model model, tl_lg_scheme scheme)
+enum { TETS, MEMBRANE, HINGES, ROLLED, KINDS };
+
+/* Tetrahedra; cloth without bending, with hinges as stiff as the membrane, and with hinges on a rest shape that is a part of a cylinder. */
+static lg_body body_of(int kind, tl_lg_model model, tl_lg_scheme scheme)
 {
-    return lg_body_make(cloth ? sheet_cells : bar_cells, cloth ? sheet_size : bar_size, cloth ? 0.01 : 0, model, scheme,
-                        2e5, 0.35);
+    bool cloth = kind != TETS;
+    lg_body b = lg_body_make(cloth ? sheet_cells : bar_cells, cloth ? sheet_size : bar_size, cloth ? 0.01 : 0, model,
+                             scheme, 2e5, 0.35);
+    if (kind == MEMBRANE) b.part.stiffness = 0;
+    if (kind == HINGES) b.part.stiffness *= 5;
+    if (kind == ROLLED) lg_body_roll(&b, 0.25);
+    return b;
 }
 
 static void newton_agrees(void **state)
@@ -33,9 +41,9 @@ static void newton_agrees(void **state)
     } cases[] = {{TL_LG_ARAP, TL_LG_PROJECTIVE, 3000, 3e-13}, /* 1e-12 of the size */
                  {TL_LG_COROTATED, TL_LG_ADMM, 3000, 3e-7},
                  {TL_LG_NEO_HOOKEAN, TL_LG_ADMM, 3000, 3e-7}};
-    for (int cloth = 0; cloth < 2; cloth++)
+    for (int kind = 0; kind < KINDS; kind++)
         for (int k = 0; k < 3; k++) {
-            lg_body b = body_of(cloth, cases[k].model, cases[k].scheme);
+            lg_body b = body_of(kind, cases[k].model, cases[k].scheme);
             lg_problem p;
             lg_problem_make(&p, &b, 0.01, 0.8, TL_LG_FACTOR, TL_LG_FLOAT | TL_LG_DOUBLE);
             int64_t n = 3 * (int64_t)p.lg.nodes;
@@ -57,9 +65,9 @@ static void newton_agrees(void **state)
 static void gradients(void **state)
 {
     (void)state;
-    for (int cloth = 0; cloth < 2; cloth++)
+    for (int kind = 0; kind < KINDS; kind++)
         for (int model = 0; model < 3; model++) {
-            lg_body b = body_of(cloth, (tl_lg_model)model, TL_LG_NEWTON);
+            lg_body b = body_of(kind, (tl_lg_model)model, TL_LG_NEWTON);
             lg_problem p;
             lg_problem_make(&p, &b, 0.01, 0.2, TL_LG_FACTOR,
                             TL_LG_DOUBLE); /* nothing compressed to 5 %: the energies differ there */
@@ -89,6 +97,72 @@ static void gradients(void **state)
             lg_problem_free(&p);
             lg_body_free(&b);
         }
+}
+
+/* A rolled rest shape is at rest; held flat it has the energy of flat cloth that is rolled up, the angle of each hinge being the same; and its
+ * forces turn nothing. */
+static void rolled_cloth(void **state)
+{
+    (void)state;
+    const double radius = 0.5;
+    lg_body rolled = lg_body_make((const int[3]){12, 3, 1}, (tl_vec3){0.6, 0.15, 0}, 0.01, TL_LG_ARAP, TL_LG_PROJECTIVE,
+                                  1e5, 0.3),
+            flat = lg_body_make((const int[3]){12, 3, 1}, (tl_vec3){0.6, 0.15, 0}, 0.01, TL_LG_ARAP, TL_LG_PROJECTIVE,
+                                1e5, 0.3);
+    lg_body_roll(&rolled, radius);
+    rolled.part.anchors = flat.part.anchors = 0;
+    lg_problem p, o;
+    lg_problem_make(&p, &rolled, 0.01, 0, TL_LG_FACTOR, TL_LG_DOUBLE);
+    lg_problem_make(&o, &flat, 0.01, 0, TL_LG_FACTOR, TL_LG_DOUBLE);
+    double k = flat.part.stiffness, whole = 0.5 * k * 0.6 * 0.15 / (radius * radius);
+    /* rounding: terms of K and of the turned rest vectors cancel */
+    CHECK_LE(fabs(tl_lg_stress(&p.lg, p.q, p.force) + tl_lg_linear_energy(&p.lg, p.q, p.target)), 1e-11 * whole);
+    tl_lg_residual(&p.lg, p.h, p.q, p.qtil, p.target, p.force, p.r);
+    for (int64_t i = 0; i < 3 * (int64_t)p.lg.nodes; i++) CHECK_LE(fabs(p.r[i]), 1e-11 * p.h * p.h * whole / 0.05);
+
+    /* bending alone: what the same shapes have without it is taken away */
+    double bent[2];
+    for (int way = 0; way < 2; way++) {
+        lg_problem *a = way ? &o : &p;
+        const lg_problem *b = way ? &p : &o;
+        for (int32_t v = 0; v < flat.part.vertices; v++)
+            for (int c = 0; c < 3; c++)
+                a->q[3 * (int64_t)a->lg.node_of[v] + c] = b->lg.rest[3 * (int64_t)b->lg.node_of[v] + c];
+        lg_body limp = way ? flat : rolled;
+        limp.part.stiffness = 0;
+        tl_lg without;
+        CHECK_OK(tl_lg_create(&without, 1, &limp.part, 1, &err));
+        double *q = TL_NEW(double, 3 * (int64_t)without.nodes);
+        for (int32_t v = 0; v < flat.part.vertices; v++)
+            for (int c = 0; c < 3; c++)
+                q[3 * (int64_t)without.node_of[v] + c] = a->q[3 * (int64_t)a->lg.node_of[v] + c];
+        bent[way] = tl_lg_stress(&a->lg, a->q, a->force) + tl_lg_linear_energy(&a->lg, a->q, a->target) -
+                    tl_lg_stress(&without, q, NULL) - tl_lg_linear_energy(&without, q, a->target);
+        tl_free(q);
+        tl_lg_free(&without);
+    }
+    CHECK_REL(bent[0], bent[1], 0.01); /* chords for arcs: (edge / radius)^2 */
+    /* Of k/2 curvature^2: 1.5 from the edges across, 1.5 from those along and 1.5 from the diagonals of squares of four triangles; 11 of 12 and 2 of
+     * 3 lines of edges are inside. */
+    CHECK_REL(bent[0], whole * (1.5 * 11 / 12 + 1.5 * 2 / 3 + 1.5), 0.01);
+
+    tl_vec3 turn = {0, 0, 0}, push = {0, 0, 0};
+    double size = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)p.lg.nodes; i++) p.q[i] = p.lg.rest[i] + 0.01 * sin((double)(i * i));
+    (void)tl_lg_stress(&p.lg, p.q, p.force);
+    tl_lg_residual(&p.lg, p.h, p.q, p.q, p.target, p.force, p.r);
+    for (int32_t i = 0; i < p.lg.nodes; i++) {
+        tl_vec3 x = tl_vec3_load(p.q + 3 * (int64_t)i), f = tl_vec3_load(p.r + 3 * (int64_t)i);
+        push = tl_vec3_add(push, f);
+        turn = tl_vec3_add(turn, tl_vec3_cross(x, f));
+        size += tl_vec3_norm(f);
+    }
+    CHECK_LE(tl_vec3_norm(push), 1e-12 * size);
+    CHECK_LE(tl_vec3_norm(turn), 1e-12 * size);
+    lg_problem_free(&p);
+    lg_problem_free(&o);
+    lg_body_free(&rolled);
+    lg_body_free(&flat);
 }
 
 /* Factor and inverse, float and double: one answer. */
@@ -175,10 +249,8 @@ static void compliances_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newton_agrees),
-        cmocka_unit_test(gradients),
-        cmocka_unit_test(global_methods_agree),
-        cmocka_unit_test(compliances_agree),
+        cmocka_unit_test(newton_agrees),        cmocka_unit_test(gradients),         cmocka_unit_test(rolled_cloth),
+        cmocka_unit_test(global_methods_agree), cmocka_unit_test(compliances_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,16 @@ return scene { talus = 1, engine = "grid", duration = 0.2, fps = 25, dt_max = 0.
 } }
 """
 
+# A falling block of jelly with one cube inside that no surface sees, and a cloth.
+SOFT = """
+local jelly = elastic { density = 1000, young = 1e5, poisson = 0.3, model = "arap" }
+return scene { talus = 1, engine = "lg", duration = 0.1, fps = 50, gravity = {0, -10, 0}, bodies = {
+  { name = "jelly", shape = box { size = 0.3 }, cells = {3, 3, 3}, at = {0, 2, 0}, velocity = {1, 0, 0}, material = jelly },
+  { name = "stone", shape = box { size = 0.1 }, kind = "static" },
+  { name = "sheet", shape = box { size = {1, 0.01, 1} }, cells = {2, 1, 2}, thickness = 0.01, at = {0, 4, 0}, material = jelly },
+} }
+"""
+
 program = sys.argv[1]
 problems = []
 
@@ -40,12 +50,12 @@ def refused(words, text, status=2):
 
 
 def read_ply(path):
-    """Vertices (x y z vx vy vz) and faces (a b c body)."""
+    """Vertices (x y z vx vy vz id) and faces (a b c body)."""
     data = path.read_bytes()
     end = data.index(b"end_header\n") + len(b"end_header\n")
     counts = [int(n) for n in re.findall(rb"element \w+ (\d+)", data[:end])]
-    vertices = [struct.unpack_from("<3d3f", data, end + 36 * i) for i in range(counts[0])]
-    end += 36 * counts[0]
+    vertices = [struct.unpack_from("<3d3fi", data, end + 40 * i) for i in range(counts[0])]
+    end += 40 * counts[0]
     faces = [struct.unpack_from("<B4i", data, end + 17 * i)[1:] for i in range(counts[1])]
     check(end + 17 * counts[1] == len(data), f"{path}: {len(data)} bytes")
     return vertices, faces
@@ -107,6 +117,27 @@ with tempfile.TemporaryDirectory() as folder:
     refused(["export", run, "--frame", 6], "there is no frame 6")
     refused(["export", folder / "none"], "none/run.json", status=1)
     refused(["export", run, "-o", folder / "a/b/c"], "cannot make the folder", status=1)
+
+    # Elastic bodies: where their nodes are, with ids of nodes; nodes inside are left out.
+    soft, soft_run = folder / "soft.lua", folder / "soft"
+    soft.write_text(SOFT)
+    talus("run", soft, "-o", soft_run, "--quiet", "--no-pictures")
+    talus("render", soft_run, "--every", 5, "--width", 64, "--height", 36, "--samples", 1)
+    check((soft_run / "images/frame-0005.png").is_file(), "no picture of jelly")
+    talus("export", soft_run)
+    vertices, faces = read_ply(soft_run / "export/bodies-0005.ply")
+    jelly = {i for f in faces if f[3] == 0 for i in f[:3]}
+    sheet = {i for f in faces if f[3] == 2 for i in f[:3]}
+    check(len(jelly) == 64 - 8 and len(sheet) == 13, f"surface nodes: {len(jelly)}, {len(sheet)}")
+    ids = [vertices[i][6] for i in sorted(jelly | sheet)]
+    check(len(set(ids)) == 69 and min(ids) >= 0 and max(ids) == 76, "ids of nodes")
+    check(all(near(vertices[i][3], 1, 1e-5) and near(vertices[i][4], -1, 1e-5) for i in jelly), "the jelly's velocity")
+    (x0, x1), (y0, y1), _ = ranges([vertices[i] for i in jelly])
+    check(near(x0, -0.05, 1e-6) and near(y1, 2.15 - 10 * 0.02 * 0.02 * 15, 1e-6), f"the jelly's place: {x0} {y1}")
+    talus("export", soft_run, "--format", "obj", "--frame", 5, "-o", folder / "soft-obj")
+    talus("mesh", folder / "soft-obj/bodies-0005.obj")
+    (soft_run / "frames/nodes-0003.vtp").unlink()
+    refused(["render", soft_run, "--frame", 3], "nodes-0003.vtp", status=1)
 
     # A frame that was cut off in the middle is not there; a table of something else is told.
     table = run / "bodies.csv"

@@ -11,17 +11,20 @@ static talus_error err;
 
 static const char world[] = "engine = 'lg', bodies = { { name = 'a', shape = box { size = 1 }, cells = {2, 2, 2}, "
                             "anchor = plane { height = -0.4 }, material = "
-                            "elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'neo_hookean' } }, { shape "
-                            "= box { size = {1, 0.01, 1} }, at = {0, 2, "
+                            "elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'neo_hookean' } }, { name = "
+                            "'sheet', shape = box { size = {1, 0.01, 1} }, at = {0, 2, "
                             "0}, cells = {3, 1, 3}, thickness = 0.01, bending = '%s', material = elastic { density = "
                             "1000, young = 1e6, poisson = 0.3, model = "
-                            "'arap' } } }, lg = { global_step = '%s' }";
+                            "'arap' } } }, lg = { global_step = '%s' }%s";
+static const char held[] = ", cables = { { body = 'a', points = { {0, 0, 0}, {0.2, 0.3, 0.1} }, length = 0.3 } }, "
+                           "joins = { { body = 'a', shape = box { size = {9, 0.1, 9}, center = {0, 0.5, 0} }, to = "
+                           "'sheet' } }";
 
 static void create(void **state)
 {
     (void)state;
     for (int ring = 0; ring < 2; ring++) {
-        rigid_case c = rigid_open(NULL, world, ring ? "ring" : "hinge", "factor");
+        rigid_case c = rigid_open(NULL, world, ring ? "ring" : "hinge", "factor", ring ? held : "");
         tl_alloc_stats before = tl_alloc_read();
         int failures = 0;
         for (int64_t k = 1;; k++) {
@@ -53,7 +56,7 @@ static void step(void **state)
     for (int inverse = 0; inverse < 2; inverse++) {
         int failures = 0;
         for (int64_t k = 1;; k++) {
-            rigid_case c = rigid_open(NULL, world, "hinge", inverse ? "inverse" : "factor");
+            rigid_case c = rigid_open(NULL, world, "hinge", inverse ? "inverse" : "factor", "");
             uint64_t before = tl_state_hash(&c.sim->state);
             tl_alloc_fail_at(k);
             talus_status status = tl_sim_step(c.sim, 0.01, INFINITY, &err);
@@ -69,6 +72,52 @@ static void step(void **state)
             if (!delivered) break;
         }
         assert_true(failures > 15);
+    }
+}
+
+/* A step with all kinds of rows, columns of the compliance not there yet. */
+static void step_with_contacts(void **state)
+{
+    (void)state;
+    static const char crowd[] =
+        "engine = 'lg', bodies = { { name = 'floor', kind = 'static', shape = plane {} }, { name = 'a', shape = box { "
+        "size "
+        "= {1, 0.4, 1} }, at = {0, 0.1999, 0}, cells = {3, 2, 3}, material = elastic { density = 1000, young = 1e5, "
+        "poisson = 0.3, model = 'arap' } }, { name = 'b', shape = box { size = 0.3 }, at = {0, 0.549, 0}, cells = {2, "
+        "2, "
+        "2}, material = elastic { density = 1000, young = 1e5, poisson = 0.3, model = 'arap' } }, { name = 'box', "
+        "shape = "
+        "box { size = 0.2 }, at = {0, 0.798, 0}, density = 400 }, { name = 'crate', shape = box { size = 0.2 }, at = "
+        "{0, "
+        "0.998, 0}, density = 400 } }, joins = { { body = 'a', shape = box { size = {0.1, 1, 2}, center = {-0.5, 0, 0} "
+        "} "
+        "} }, lg = { compliance = '%s', iterations = 2, inner = 1 }";
+    for (int way = 0; way < 2; way++) {
+        int failures = 0;
+        rigid_case first = rigid_open(NULL, crowd, way ? "matrix-free" : "explicit");
+        rigid_step(&first, 0.01);
+        assert_true(first.sim->report.touching > 15);
+        uint64_t goal = tl_state_hash(&first.sim->state);
+        for (int64_t k = 1;; k++) {
+            tl_sim *sim;
+            CHECK_OK(tl_sim_create(&sim, first.scene, NULL, &err));
+            uint64_t before = tl_state_hash(&sim->state);
+            tl_alloc_fail_at(k);
+            talus_status status = tl_sim_step(sim, 0.01, INFINITY, &err);
+            int delivered = tl_alloc_fail_happened();
+            tl_alloc_fail_at(0);
+            if (status != TALUS_OK) {
+                assert_int_equal(status, TALUS_NO_MEMORY);
+                assert_true(tl_state_hash(&sim->state) == before);
+                failures++;
+                CHECK_OK(tl_sim_step(sim, 0.01, INFINITY, &err));
+                assert_true(tl_state_hash(&sim->state) == goal);
+            }
+            tl_sim_free(sim);
+            if (!delivered) break;
+        }
+        assert_true(failures > 15);
+        rigid_close(&first);
     }
 }
 
@@ -199,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create),
         cmocka_unit_test(step),
+        cmocka_unit_test(step_with_contacts),
         cmocka_unit_test(meshes_that_cannot_be),
         cmocka_unit_test(massless_and_free),
         cmocka_unit_test(crushed_bodies_come_back),

@@ -81,6 +81,79 @@ static void a_saved_state_goes_on_the_same(void **state)
     tl_tempdir_remove(folder);
 }
 
+/* Soft on soft on the floor, a rigid box on top, a turning roller beside, a cloth, a join: all kinds of rows. */
+static const char crowd[] =
+    "function stuff(m) return elastic { density = 1000, young = 1e5, poisson = 0.3, model = m, friction = 0.4 } end\n"
+    "bodies = { { name = 'floor', kind = 'static', shape = plane {}, friction = 0.4 },\n"
+    "  { name = 'a', shape = box { size = {1, 0.4, 1} }, at = {0, 0.2, 0}, cells = {10, 4, 10}, material = stuff "
+    "'neo_hookean' },\n"
+    "  { name = 'b', shape = box { size = {0.4, 0.3, 0.4} }, at = {0.05, 0.551, 0.02}, cells = {5, 4, 5}, velocity = "
+    "{0.5, 0, 0}, material = stuff 'arap' },\n"
+    "  { name = 'box', shape = box { size = 0.2 }, at = {0, 0.802, 0}, density = 400, friction = 0.4 },\n"
+    "  { name = 'crate', shape = box { size = 0.2 }, at = {0, 1.003, 0}, density = 400, friction = 0.4 },\n"
+    "  { name = 'roller', shape = sphere { radius = 0.2 }, at = {0.69, 0.2, 0}, friction = 0.8, motion = function(t) "
+    "return { rotation_rad = {0, 0, 5 * t} } end },\n"
+    "  { name = 'c', shape = box { size = {1, 0.001, 1} }, at = {0, 1.106, 0}, cells = {12, 1, 12}, thickness = 0.002, "
+    "material = stuff 'corotated' } }\n"
+    "joins = { { body = 'c', shape = box { size = {0.05, 0.1, 2}, center = {-0.5, 1.106, 0} } } }\n";
+#define CROWDED                                                                                                        \
+    "engine = 'lg', bodies = bodies, joins = joins, lg = { iterations = 3, inner = 2, compliance = '%s', precision = " \
+    "'%s' }"
+
+static void run_crowd(int threads, const char *compliance, const char *precision, uint64_t hash[3])
+{
+    tl_threads_set(threads);
+    rigid_case c = rigid_open(crowd, CROWDED, compliance, precision);
+    int64_t touching = 0;
+    for (int i = 0; i < 9; i++) {
+        rigid_step(&c, 0.01);
+        hash[i / 3] = tl_state_hash(&c.sim->state);
+        touching = c.sim->report.touching > touching ? c.sim->report.touching : touching;
+    }
+    assert_true(touching > 100);
+    rigid_close(&c);
+}
+
+static void threads_do_not_matter_to_contacts(void **state)
+{
+    (void)state;
+    static const char *const ways[][2] = {{"explicit", "float"}, {"matrix-free", "float"}, {"explicit", "double"}};
+    int before = tl_threads();
+    for (int w = 0; w < 3; w++) {
+        uint64_t one[3], two[3];
+        run_crowd(1, ways[w][0], ways[w][1], one);
+        run_crowd(2, ways[w][0], ways[w][1], two);
+        for (int k = 0; k < 3; k++) assert_true(one[k] == two[k]);
+    }
+    tl_threads_set(before);
+}
+
+/* The copy has no columns of the compliance, and no memory but the state's. */
+static void contacts_go_on_the_same(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"explicit", "matrix-free"};
+    char folder[TL_TEMPDIR_MAX], path[TL_TEMPDIR_MAX + 20];
+    tl_tempdir_create(folder);
+    snprintf(path, sizeof path, "%s/lg.h5", folder);
+    for (int w = 0; w < 2; w++) {
+        rigid_case c = rigid_open(crowd, CROWDED, ways[w], "float");
+        for (int i = 0; i < 6; i++) rigid_step(&c, 0.01);
+        CHECK_OK(tl_checkpoint_save(path, &c.sim->state, c.scene, "", &err));
+        tl_sim *loaded;
+        CHECK_OK(tl_sim_create(&loaded, c.scene, NULL, &err));
+        CHECK_OK(tl_checkpoint_load(path, &loaded->state, c.scene, loaded->rigid.count, NULL, &err));
+        for (int i = 0; i < 4; i++) {
+            rigid_step(&c, 0.01);
+            CHECK_OK(tl_sim_step(loaded, 0.01, INFINITY, &err));
+            assert_true(tl_state_hash(&loaded->state) == tl_state_hash(&c.sim->state));
+        }
+        tl_sim_free(loaded);
+        rigid_close(&c);
+    }
+    tl_tempdir_remove(folder);
+}
+
 static void settled_scenes_stay_off_the_heap(void **state)
 {
     (void)state;
@@ -97,6 +170,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_saved_state_goes_on_the_same),
+        cmocka_unit_test(threads_do_not_matter_to_contacts),
+        cmocka_unit_test(contacts_go_on_the_same),
         cmocka_unit_test(settled_scenes_stay_off_the_heap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

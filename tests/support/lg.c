@@ -40,6 +40,15 @@ lg_body lg_body_make(const int cells[3], tl_vec3 size, double thickness, tl_lg_m
     return b;
 }
 
+void lg_body_roll(lg_body *b, double radius)
+{
+    for (int32_t v = 0; v < b->part.vertices; v++) {
+        tl_vec3 x = b->vertex[v];
+        b->vertex[v] = (tl_vec3){radius * sin(x.x / radius), x.y, x.z + radius * (1 - cos(x.x / radius))};
+    }
+    for (int32_t k = 0; k < b->part.anchors; k++) b->anchor[k].local = b->vertex[b->anchor[k].vertex];
+}
+
 void lg_body_free(lg_body *b)
 {
     tl_free(b->vertex);
@@ -163,7 +172,33 @@ static double cot(tl_vec3 apex, tl_vec3 a, tl_vec3 b)
     return tl_vec3_dot(x, y) / tl_vec3_norm(tl_vec3_cross(x, y));
 }
 
-/* Quadratic bending by cotangents: 3 k / (2 (A1 + A2)) |c.x|^2 per inner edge [Bergou06]. */
+static tl_mat3 cross_matrix(tl_vec3 a) { return (tl_mat3){{{0, -a.z, a.y}, {a.z, 0, -a.x}, {-a.y, a.x, 0}}}; }
+
+static tl_mat3 normalizer(tl_vec3 a) /* derivative of a / |a| */
+{
+    tl_vec3 n = tl_vec3_normalize(a);
+    tl_mat3 P = tl_mat3_identity();
+    const double m[3] = {n.x, n.y, n.z};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) P.m[i][j] = (P.m[i][j] - m[i] * m[j]) / tl_vec3_norm(a);
+    return P;
+}
+
+/* Mean normal of the triangles x0 x1 x2 and x1 x0 x3, and its derivatives. */
+static tl_vec3 mean_normal(const tl_vec3 x[4], tl_mat3 D[4])
+{
+    tl_vec3 e = tl_vec3_sub(x[1], x[0]), a = tl_vec3_sub(x[2], x[0]), b = tl_vec3_sub(x[3], x[0]);
+    tl_vec3 A = tl_vec3_cross(e, a), B = tl_vec3_cross(b, e),
+            sum = tl_vec3_add(tl_vec3_normalize(A), tl_vec3_normalize(B));
+    tl_mat3 N = normalizer(sum), NA = tl_mat3_mul(N, normalizer(A)), NB = tl_mat3_mul(N, normalizer(B));
+    D[1] = tl_mat3_add(tl_mat3_mul(NA, tl_mat3_scale(-1, cross_matrix(a))), tl_mat3_mul(NB, cross_matrix(b)));
+    D[2] = tl_mat3_mul(NA, cross_matrix(e));
+    D[3] = tl_mat3_mul(NB, tl_mat3_scale(-1, cross_matrix(e)));
+    D[0] = tl_mat3_scale(-1, tl_mat3_add(D[1], tl_mat3_add(D[2], D[3])));
+    return tl_vec3_normalize(sum);
+}
+
+/* Quadratic bending by cotangents: 3 k / (2 (A1 + A2)) |c.x|^2 per inner edge [Bergou06], c.x less its rest value along the mean normal. */
 static double hinges(const lg_body *b, const lg_problem *p, const double *q, double *gradient)
 {
     const tl_lg_part *part = &b->part;
@@ -190,9 +225,19 @@ static double hinges(const lg_body *b, const lg_problem *p, const double *q, dou
             double areas = 0.5 * (tl_vec3_norm(tl_vec3_cross(e, tl_vec3_sub(x2, x0))) +
                                   tl_vec3_norm(tl_vec3_cross(e, tl_vec3_sub(x3, x0))));
             double k = 3 * part->stiffness / areas;
-            for (int i = 0; i < 4; i++) sum = tl_vec3_add_scaled(sum, c[i], at(p, q, v[i]));
+            const tl_vec3 rest[4] = {x0, x1, x2, x3},
+                          now[4] = {at(p, q, v[0]), at(p, q, v[1]), at(p, q, v[2]), at(p, q, v[3])};
+            tl_mat3 D[4];
+            double beta = 0;
+            tl_vec3 n = mean_normal(rest, D);
+            for (int i = 0; i < 4; i++) beta += c[i] * tl_vec3_dot(n, rest[i]);
+            for (int i = 0; i < 4; i++) sum = tl_vec3_add_scaled(sum, c[i], now[i]);
+            sum = tl_vec3_add_scaled(sum, -beta, mean_normal(now, D));
             energy += 0.5 * k * tl_vec3_norm2(sum);
-            for (int i = 0; i < 4; i++) push(p, gradient, v[i], k * c[i], sum);
+            for (int i = 0; i < 4; i++) {
+                push(p, gradient, v[i], k * c[i], sum);
+                push(p, gradient, v[i], -k * beta, tl_mat3_tmul_vec(D[i], sum));
+            }
         }
     return energy;
 }

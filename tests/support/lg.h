@@ -14,6 +14,8 @@ typedef struct lg_body {
 /* A bar of cells (thickness 0) or a sheet across z of cells[0] x cells[1] squares, with its lower end in x held. Fails the test on any error. */
 lg_body lg_body_make(const int cells[3], tl_vec3 size, double thickness, tl_lg_model model, tl_lg_scheme scheme,
                      double young, double poisson);
+/* Rolls the rest shape of a sheet up along x, to a cylinder of this radius. */
+void lg_body_roll(lg_body *b, double radius);
 void lg_body_free(lg_body *b);
 
 /* One step problem: minimise g from qtil. */

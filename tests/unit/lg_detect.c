@@ -279,7 +279,8 @@ static void nodes_inside_are_pushed_out(void **state)
         const tl_lg_contact *c = &l.found.contact[k];
         if (c->body_a != 1) continue;
         CHECK_NEAR(c->normal.y, 1, 1e-12);
-        CHECK_NEAR(lg_look_gap(c, l.view.from), -0.005, 1e-12);
+        CHECK_NEAR(lg_look_gap(c, l.view.from), -0.2 * 0.01, 1e-12); /* overlaps leave at 0.2 m/s */
+        CHECK_NEAR(c->offset, -0.005 + 0.002, 1e-12);
         pushed++;
     }
     assert_int_equal(pushed, 4);
@@ -396,7 +397,8 @@ static void cloth_remembers_its_sides(void **state)
             const tl_lg_contact *c = &l.found.contact[k];
             if (c->body_a != 1 || c->a.node[1] >= 0) continue;
             CHECK_NEAR(c->normal.y, past ? 1 : -1, 1e-12);
-            CHECK_NEAR(lg_look_gap(c, l.to), past ? -0.005 : -0.003, 1e-12);
+            CHECK_NEAR(lg_look_gap(c, l.to), -0.2 * 0.01, 1e-12);
+            CHECK_NEAR(c->offset, 0.004 - (past ? 0.005 : 0.003) + 0.002, 1e-12);
             seen++;
         }
         assert_int_equal(seen, 5);

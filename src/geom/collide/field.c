@@ -1,11 +1,16 @@
 #include "geom/collide/field.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "geom/mesh_distance.h"
 #include "geom/shape_node.h"
 #include "geom/trimesh.h"
 
-#define PAD 3 /* lattice points around the shape's box */
+#define PAD 3    /* lattice points around the shape's box */
+#define FINER 4  /* cells per cell asked for, where values and not only bounds are read from the lattice */
+#define COARSE 4 /* cells along an edge of a block; blocks far from the surface are filled from their corners */
+#define BAND 5   /* cells around the surface where no such block begins */
 /* Primitives up to which asking the shape costs no more than a few lattice reads, and triangles up to which a mesh has flat faces worth
  * an exact edge. Chosen: 8 primitives take some 100 ns. */
 #define EXACT_COST 8
@@ -46,18 +51,75 @@ static double lattice_size(tl_field *f)
     return (a + 2 * PAD + 1) * (b + 2 * PAD + 1) * (c + 2 * PAD + 1);
 }
 
+/* Point `i` of a block along an axis of n points: the last one ends at the lattice's border. */
+static int block_end(int begin, int n) { return begin + COARSE < n - 1 ? begin + COARSE : n - 1; }
+
+static double distance_at(const tl_field *f, int i, int j, int k)
+{
+    return tl_shape_distance(f->t, f->node, tl_vec3_add_scaled(f->origin, f->cell, (tl_vec3){i, j, k}));
+}
+
+/* Distances at every COARSE-th point along each axis, and at the borders. */
+static void fill_coarse(const tl_field *f, float *value)
+{
+    const int *n = f->n;
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1] && (k % COARSE == 0 || k == n[2] - 1); j++)
+            for (int i = 0; i < n[0] && (j % COARSE == 0 || j == n[1] - 1); i++)
+                if (i % COARSE == 0 || i == n[0] - 1) value[at(f, i, j, k)] = (float)distance_at(f, i, j, k);
+}
+
+/* The points of one block that are not its corners: by the shape where its surface is near, else between the corners. */
+static void fill_block(const tl_field *f, float *value, const int lo[3])
+{
+    const int hi[3] = {block_end(lo[0], f->n[0]), block_end(lo[1], f->n[1]), block_end(lo[2], f->n[2])};
+    double corner[8], least = INFINITY;
+    for (int c = 0; c < 8; c++) {
+        corner[c] = value[at(f, c & 1 ? hi[0] : lo[0], c & 2 ? hi[1] : lo[1], c & 4 ? hi[2] : lo[2])];
+        least = tl_min(least, fabs(corner[c]));
+    }
+    bool near = least < (BAND + 1.74 * COARSE) * f->cell;
+    for (int k = lo[2]; k <= hi[2]; k++)
+        for (int j = lo[1]; j <= hi[1]; j++)
+            for (int i = lo[0]; i <= hi[0]; i++) {
+                bool ends[3] = {i == lo[0] || i == hi[0], j == lo[1] || j == hi[1], k == lo[2] || k == hi[2]};
+                if (ends[0] && ends[1] && ends[2]) continue;
+                /* faces shared with the next block are that one's, unless the lattice ends */
+                if ((i == hi[0] && i < f->n[0] - 1) || (j == hi[1] && j < f->n[1] - 1) ||
+                    (k == hi[2] && k < f->n[2] - 1))
+                    continue;
+                double d = 0, u[3] = {(double)(i - lo[0]) / (hi[0] - lo[0]), (double)(j - lo[1]) / (hi[1] - lo[1]),
+                                      (double)(k - lo[2]) / (hi[2] - lo[2])};
+                for (int c = 0; c < 8 && !near; c++)
+                    d += corner[c] * (c & 1 ? u[0] : 1 - u[0]) * (c & 2 ? u[1] : 1 - u[1]) * (c & 4 ? u[2] : 1 - u[2]);
+                value[at(f, i, j, k)] = (float)(near ? distance_at(f, i, j, k) : d);
+            }
+}
+
+/* The middle of each block, where it is not cut off by the border. */
+static void fill_rough(tl_field *f, const float *value)
+{
+    const int half = COARSE / 2, *n = f->n;
+    for (int k = 0; k < f->m[2]; k++)
+        for (int j = 0; j < f->m[1]; j++)
+            for (int i = 0; i < f->m[0]; i++) {
+                int x = i * COARSE + half, y = j * COARSE + half, z = k * COARSE + half;
+                f->rough[((int64_t)k * f->m[1] + j) * f->m[0] + i] =
+                    value[at(f, x < n[0] ? x : n[0] - 1, y < n[1] ? y : n[1] - 1, z < n[2] ? z : n[2] - 1)];
+            }
+}
+
 /* Distances into `value`, then coefficients into f->value: a quadratic x^2 read through the B-spline gains h^2/4, an eighth of its second
  * difference. */
 static void fill(tl_field *f, float *value)
 {
     const int *n = f->n;
+    fill_coarse(f, value);
 #pragma omp parallel for schedule(dynamic)
-    for (int k = 0; k < n[2]; k++)
-        for (int j = 0; j < n[1]; j++)
-            for (int i = 0; i < n[0]; i++) {
-                tl_vec3 p = tl_vec3_add_scaled(f->origin, f->cell, (tl_vec3){i, j, k});
-                value[at(f, i, j, k)] = (float)tl_shape_distance(f->t, f->node, p);
-            }
+    for (int k = 0; k < n[2] - 1; k += COARSE)
+        for (int j = 0; j < n[1] - 1; j += COARSE)
+            for (int i = 0; i < n[0] - 1; i += COARSE) fill_block(f, value, (const int[3]){i, j, k});
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < n[2]; k++)
         for (int j = 0; j < n[1]; j++)
@@ -80,18 +142,22 @@ talus_status tl_field_create(tl_field *out, const tl_shape_tree *t, int node, do
                   .cell = cell,
                   .box = tl_shape_bounds(t, node)};
     *out = (tl_field){0};
+    if (!f.exact) f.cell /= FINER;
     if (!f.exact || t->node[node].cost > PLAIN_COST) {
         while (lattice_size(&f) > TL_FIELD_MOST) f.cell *= 1.1;
         int64_t size = (int64_t)f.n[0] * f.n[1] * f.n[2];
         f.origin = tl_vec3_add_scaled(f.box.lo, -PAD * f.cell, (tl_vec3){1, 1, 1});
-        f.value = TL_NEW(float, size);
+        for (int k = 0; k < 3; k++) f.m[k] = (f.n[k] - 1) / COARSE + 1;
+        f.value = TL_NEW_ZERO(float, size + 1); /* rows are read four at a time */
+        f.rough = TL_NEW(float, (int64_t)f.m[0] * f.m[1] * f.m[2]);
         float *value = TL_NEW(float, size);
-        if (!f.value || !value) {
-            tl_free(f.value);
+        if (!f.value || !f.rough || !value) {
+            tl_field_free(&f);
             tl_free(value);
             return TL_FAIL(err, TALUS_NO_MEMORY, "distance field: no memory for %lld values", (long long)size);
         }
         fill(&f, value);
+        fill_rough(&f, value);
         tl_free(value);
     }
     *out = f;
@@ -101,12 +167,15 @@ talus_status tl_field_create(tl_field *out, const tl_shape_tree *t, int node, do
 void tl_field_free(tl_field *f)
 {
     tl_free(f->value);
+    tl_free(f->rough);
     *f = (tl_field){0};
 }
 
 size_t tl_field_bytes(const tl_field *f)
 {
-    return f->value ? sizeof(float) * (size_t)f->n[0] * (size_t)f->n[1] * (size_t)f->n[2] : 0;
+    return f->value ? sizeof(float) * ((size_t)f->n[0] * (size_t)f->n[1] * (size_t)f->n[2] +
+                                       (size_t)f->m[0] * (size_t)f->m[1] * (size_t)f->m[2])
+                    : 0;
 }
 
 /* ---- reading ---- */
@@ -131,22 +200,33 @@ static void weights(double u, double w[3], double d[3])
     d[2] = b;
 }
 
+typedef float row4f __attribute__((vector_size(16)));
+typedef double row4 __attribute__((vector_size(32)));
+
+/* Three values along x, and one more that its weight of 0 takes away. */
+static row4 row_of(const float *v)
+{
+    row4f r;
+    memcpy(&r, v, sizeof r);
+    return __builtin_convertvector(r, row4);
+}
+static double sum_row(row4 a) { return a[0] + a[1] + a[2]; }
+
 /* x: in cells, from the first lattice point. */
 static double spline_value(const tl_field *f, tl_vec3 x)
 {
-    double u[3], wx[3], wy[3], wz[3], none[3], d = 0;
+    double u[3], wx[3], wy[3], wz[3], none[3];
     int i = nearest(x.x, f->n[0], &u[0]), j = nearest(x.y, f->n[1], &u[1]), k = nearest(x.z, f->n[2], &u[2]);
     weights(u[0], wx, none);
     weights(u[1], wy, none);
     weights(u[2], wz, none);
     const float *v = f->value + at(f, i - 1, j - 1, k - 1);
+    row4 sum = {0};
     for (int c = 0; c < 3; c++) {
-        const float *r0 = v + (int64_t)c * f->n[1] * f->n[0], *r1 = r0 + f->n[0], *r2 = r1 + f->n[0];
-        double a = wy[0] * r0[0] + wy[1] * r1[0] + wy[2] * r2[0], b = wy[0] * r0[1] + wy[1] * r1[1] + wy[2] * r2[1],
-               e = wy[0] * r0[2] + wy[1] * r1[2] + wy[2] * r2[2];
-        d += wz[c] * (wx[0] * a + wx[1] * b + wx[2] * e);
+        const float *r = v + (int64_t)c * f->n[1] * f->n[0];
+        sum += wz[c] * (wy[0] * row_of(r) + wy[1] * row_of(r + f->n[0]) + wy[2] * row_of(r + 2 * (int64_t)f->n[0]));
     }
-    return d;
+    return sum_row(sum * (row4){wx[0], wx[1], wx[2], 0});
 }
 
 static double spline(const tl_field *f, tl_vec3 x, tl_vec3 *gradient)
@@ -157,24 +237,18 @@ static double spline(const tl_field *f, tl_vec3 x, tl_vec3 *gradient)
     weights(u[1], wy, dy);
     weights(u[2], wz, dz);
     const float *v = f->value + at(f, i - 1, j - 1, k - 1);
-    double d = 0;
-    tl_vec3 g = {0, 0, 0};
+    row4 sum = {0}, along_y = {0}, along_z = {0}, w = {wx[0], wx[1], wx[2], 0};
     for (int c = 0; c < 3; c++) {
-        double plane = 0, along_x = 0, along_y = 0;
-        for (int b = 0; b < 3; b++) {
-            const float *row = v + ((int64_t)c * f->n[1] + b) * f->n[0];
-            double sum = wx[0] * row[0] + wx[1] * row[1] + wx[2] * row[2];
-            plane += wy[b] * sum;
-            along_x += wy[b] * (dx[0] * row[0] + dx[1] * row[1] + dx[2] * row[2]);
-            along_y += dy[b] * sum;
-        }
-        d += wz[c] * plane;
-        g.x += wz[c] * along_x;
-        g.y += wz[c] * along_y;
-        g.z += dz[c] * plane;
+        const float *r = v + (int64_t)c * f->n[1] * f->n[0];
+        row4 r0 = row_of(r), r1 = row_of(r + f->n[0]), r2 = row_of(r + 2 * (int64_t)f->n[0]);
+        row4 plane = wy[0] * r0 + wy[1] * r1 + wy[2] * r2;
+        sum += wz[c] * plane;
+        along_z += dz[c] * plane;
+        along_y += wz[c] * (dy[0] * r0 + dy[1] * r1 + dy[2] * r2);
     }
-    *gradient = tl_vec3_scale(1 / f->cell, g);
-    return d;
+    *gradient = tl_vec3_scale(1 / f->cell, (tl_vec3){sum_row(sum * (row4){dx[0], dx[1], dx[2], 0}),
+                                                     sum_row(along_y * w), sum_row(along_z * w)});
+    return sum_row(sum * w);
 }
 
 double tl_field_at(const tl_field *f, tl_vec3 p, tl_vec3 *gradient)
@@ -192,13 +266,21 @@ double tl_field_at(const tl_field *f, tl_vec3 p, tl_vec3 *gradient)
     return tl_vec3_norm(away);
 }
 
-double tl_field_bound(const tl_field *f, tl_vec3 p)
+/* Half a diagonal of a cell, what the correction may have added at an edge, and away from the surface what blocks filled from their
+ * corners may be off by. */
+static double slack(double v, double cell) { return (v < (BAND - 1) * cell ? 1.25 : 3) * cell; }
+
+bool tl_field_is_far(const tl_field *f, tl_vec3 p, double reach)
 {
-    if (!f->value) return tl_shape_distance(f->t, f->node, p);
+    if (!f->value) return tl_shape_distance(f->t, f->node, p) > reach;
     tl_vec3 x = tl_vec3_scale(1 / f->cell, tl_vec3_sub(p, f->origin));
     if (!(x.x >= 0 && x.y >= 0 && x.z >= 0 && x.x <= f->n[0] - 1 && x.y <= f->n[1] - 1 && x.z <= f->n[2] - 1))
-        return tl_box3_distance(&f->box, p);
-    /* half a diagonal to the lattice point, and what the correction may have added at an edge */
-    double v = f->value[at(f, (int)(x.x + 0.5), (int)(x.y + 0.5), (int)(x.z + 0.5))];
-    return v - 1.25 * f->cell;
+        return tl_box3_distance(&f->box, p) > reach;
+    int i = (int)(x.x + 0.5), j = (int)(x.y + 0.5), k = (int)(x.z + 0.5);
+    double rough = f->rough[((int64_t)(k / COARSE) * f->m[1] + j / COARSE) * f->m[0] + i / COARSE],
+           off = 0.8661 * (COARSE + 1) * f->cell;
+    if (rough - off - slack(rough - off, f->cell) > reach) return true;
+    if (rough + off - f->cell <= reach) return false;
+    double v = f->value[at(f, i, j, k)];
+    return v - slack(v, f->cell) > reach;
 }

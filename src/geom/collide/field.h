@@ -3,13 +3,14 @@
  * Shapes of few primitives are asked themselves. Others are sampled on a lattice and read as a quadratic B-spline: value and gradient are
  * continuous, so that contact normals turn smoothly as a body moves, which trilinear values (geom/sdf_grid.h) do not give. The
  * coefficients are corrected such that quadratics are reproduced: the error is of third order on smooth surfaces; edges are rounded
- * by about a quarter of a cell. The whole box of the shape is kept, at most TL_FIELD_MOST values. */
+ * by about a quarter of a cell. The whole box of the shape is kept, at most TL_FIELD_MOST values; away from the surface they are read
+ * between every fourth lattice point. */
 #ifndef TL_GEOM_COLLIDE_FIELD_H
 #define TL_GEOM_COLLIDE_FIELD_H
 
 #include "geom/shape.h"
 
-#define TL_FIELD_MOST (1 << 21) /* 8 MB; a finer cell is made coarser until it fits */
+#define TL_FIELD_MOST (1 << 20) /* 4 MB; a finer cell is made coarser until it fits */
 
 typedef struct tl_field {
     const tl_shape_tree *t; /* must outlive the field */
@@ -21,15 +22,18 @@ typedef struct tl_field {
     tl_vec3 origin;
     int n[3];     /* lattice points; 0: none */
     float *value; /* [n2][n1][n0] coefficients */
+    int m[3];     /* blocks of four cells along an edge */
+    float *rough; /* [m2][m1][m0] distance in the middle of a block */
 } tl_field;
 
+/* `cell`: spacing of contact points; the lattice is four times as fine where distances are read from it. */
 talus_status tl_field_create(tl_field *out, const tl_shape_tree *t, int node, double cell, talus_error *err);
 void tl_field_free(tl_field *f);
 size_t tl_field_bytes(const tl_field *f);
 
 /* Distance and plain gradient (not normalised; may be NULL). Outside of the lattice: from the surface point that its border names. */
 double tl_field_at(const tl_field *f, tl_vec3 p, tl_vec3 *gradient);
-/* A lower bound of what tl_field_at gives, in one memory access. */
-double tl_field_bound(const tl_field *f, tl_vec3 p);
+/* True when the distance is surely more than `reach`: mostly by a lattice so rough that it stays in the cache. */
+bool tl_field_is_far(const tl_field *f, tl_vec3 p, double reach);
 
 #endif

@@ -186,6 +186,26 @@ static void add_corners(struct tl_general *g, int count, const tl_vec3 *corner)
     }
 }
 
+/* Samples onto the surface that the field has: a point of A and the distance of B then speak of one pair of solids, and a contact moves
+ * without doing work. Not further than half a spacing, which thin parts that the field has lost would be. */
+static void settle(struct tl_general *g)
+{
+    const tl_field *f = &g->field;
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < g->samples; i++) {
+        tl_vec3 p = g->at[i], slope;
+        for (int step = 0; step < 6; step++) {
+            double d = tl_field_at(f, p, &slope), s2 = tl_vec3_norm2(slope);
+            if (fabs(d) < 1e-9 * g->spacing || !(s2 > 0.01)) break;
+            p = tl_vec3_add_scaled(p, -d / s2, slope);
+        }
+        if (!(tl_vec3_norm(tl_vec3_sub(p, g->at[i])) < 0.5 * g->spacing)) continue;
+        tl_field_at(f, p, &slope);
+        g->at[i] = p;
+        g->normal[i] = tl_vec3_normalize_or(slope, g->normal[i]);
+    }
+}
+
 /* ---- life ---- */
 
 static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node, double cell, talus_error *err)
@@ -215,6 +235,7 @@ static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node,
     if (g->samples == 0)
         return TL_FAIL(err, TALUS_BAD_INPUT, "collider: the shape is empty, or thinner than %g m", cell);
     add_corners(g, corners, corner);
+    if (!g->field.exact) settle(g);
     build(g, 0, g->samples);
     find_flat(g);
     find_rims(g, &x);

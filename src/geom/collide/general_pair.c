@@ -7,9 +7,12 @@
 #define FACING 0.3      /* cosine between the own normal and the contact's from which a point looks away */
 #define FACING_FLAT 0.7 /* the same for a point on a face, opposite */
 #define TIE 1e-3        /* of the spacing: gaps that differ less are equal, points of lower number win */
-#define FINER                                                                                                          \
-    1e-6 /* of the spacing: gains of a search between samples that count; the force of a body that rolls acts there */
-#define APART 0.3 /* of the spacing: points that span less do not add support */
+#define SAME                                                                                                           \
+    1e-6 /* of the spacing: a place between samples that gains less is the sample; the force of a body that rolls acts there */
+#define OPPOSED 0.7 /* cosine between both normals from which a place is one where the bodies face each other */
+#define REFINE_STEPS 24
+#define HALFWAY 0.02 /* of the spacing: how far from the middle between both surfaces the gap is read */
+#define APART 0.3    /* of the spacing: points that span less do not add support */
 #define CLOSE 0.5 /* of the spacing: gaps from which on a place between samples and the last digits do not matter yet */
 #define HAIR 0.05 /* of the spacing: what a corner may hang over an edge and still stand on the face, twice */
 #define SAG 0.12  /* of the spacing: a surface of radius 1.5 spacings bulges this far between samples */
@@ -82,21 +85,14 @@ static double local_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient)
     return tl_field_at(&c->field->field, p, gradient);
 }
 
-/* The shape's own distance: some microseconds for a blend of many parts. */
-static double exact_distance(const solid *s, tl_vec3 p)
-{
-    tl_vec3 x = to_local(s, p);
-    if (s->c->kind != TL_COLLIDER_GENERAL) return local_distance(s->c, x, NULL);
-    return tl_shape_distance(s->c->field->field.t, s->c->field->field.node, x);
-}
-
-/* No point of the ball is nearer than the margin: by one read, then by the field. */
+/* No point of the ball is nearer than the margin. */
 static bool ball_is_far(const tl_collider *c, tl_vec3 p, double radius, double margin)
 {
     if (c->kind != TL_COLLIDER_GENERAL) return local_distance(c, p, NULL) > radius + margin;
     const tl_field *f = &c->field->field;
-    if (tl_field_bound(f, p) > radius + margin) return true;
-    return f->value && tl_field_at(f, p, NULL) > 1.1 * radius + margin; /* a spline's slope may exceed 1 a little */
+    if (tl_field_is_far(f, p, radius + margin)) return true;
+    /* what the rough answer leaves open; a spline's slope may exceed 1 a little */
+    return f->value && 16 * f->cell > radius + margin && tl_field_at(f, p, NULL) > 1.1 * radius + margin;
 }
 
 /* Distance at a world point; the normal is a unit vector in the world. */
@@ -163,6 +159,7 @@ static void add_samples(pair *p, int owner)
     const double margin = p->margin + SAG * a->spacing, open = tl_min(margin, OPEN * a->spacing);
     tl_mat3 R = tl_mat3_mul(tl_mat3_transpose(b->R), a->R); /* from a's frame to b's */
     tl_vec3 shift = to_local(b, a->at);
+    bool bounded = b->c->field && b->c->field->field.value; /* without an evaluation */
     for (int32_t k = 0; k < g->balls;) {
         const tl_ball *ball = &g->ball[k];
         if (ball_is_far(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, ball->centre)), ball->radius, margin)) {
@@ -173,7 +170,9 @@ static void add_samples(pair *p, int owner)
         int32_t least = 0, face = -1; /* nearest of all, nearest of the flat ones */
         for (int32_t i = 0; i < ball->count; i++) {
             int32_t q = ball->first + i;
-            gap[i] = local_distance(b->c, tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q])), NULL);
+            tl_vec3 at = tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q]));
+            gap[i] =
+                bounded && tl_field_is_far(&b->c->field->field, at, margin) ? INFINITY : local_distance(b->c, at, NULL);
             if (gap[i] < gap[least] - TIE * a->spacing) least = i;
             if (g->flat[q] == TL_FLAT_LEAF && (face < 0 || gap[i] < gap[face] - TIE * a->spacing)) face = i;
         }
@@ -289,7 +288,7 @@ static void add_box(pair *p)
 /* Distances of the other body that need no lattice: the gap may be measured along the normal. */
 static bool is_exact(const solid *s) { return s->spacing == 0 || s->c->field->field.exact; }
 
-/* The normal of the other body is read a little way into the own one: beyond the blur of its field, and outside of it. From there the
+/* The normal of the other body is read outside of it; of an exact one a little way into the own body. From there the
  * gap is that to its face, also for a corner that hangs over the face's edge by a hair: flush corners then do not come and go. */
 static void find_normals(pair *p)
 {
@@ -297,7 +296,7 @@ static void find_normals(pair *p)
     for (int i = 0; i < p->count; i++) {
         candidate c = p->list[i];
         const solid *other = &p->s[1 - c.owner];
-        double blur = is_exact(other) ? HAIR * p->spacing : 2 * other->c->field->field.cell;
+        double blur = is_exact(other) ? HAIR * p->spacing : 0;
         tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
         double d = distance(other, tl_vec3_add(c.at, step), &n);
         if (tl_vec3_dot(n, own) > (c.flat ? -FACING_FLAT : FACING)) continue;
@@ -372,41 +371,53 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
     return d[0] + d[1];
 }
 
-/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), not further than two spacings. True when the gap
- * there is smaller than the seed's. */
+/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), shortened where the sum rises or the bodies no longer
+ * face each other; each also halfway between the surfaces, for inside of one body alone the sum is no gap. True when the gap there is
+ * smaller than the seed's, and no more than two spacings away: what lies further is another seed's, and a place on the way there would
+ * hold up a body that rolls. */
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
-    double d[2], start = 0, best = INFINITY, rate = 2 * h;
+    double d[2], best = INFINITY, best_d[2] = {0, 0}, rate = 2 * h, last_sum = 0;
     bool lowest = false;
-    tl_vec3 n[2], x = seed->at, at = x, axis = seed->normal, slope, last_slope = {0, 0, 0}, last = x;
-    for (int step = 0; step < 16; step++) {
-        double sum = sum_at(p, x, d, n, &slope);
-        if (step == 0 && tl_vec3_dot(n[0], n[1]) > 0) return false;
-        if (step == 0) start = sum;
-        if (sum < best) {
+    tl_vec3 n[2], x = seed->at, at = x, out_of = seed->normal, slope, last_slope = {0, 0, 0}, last = x;
+    for (int step = 0; step < REFINE_STEPS; step++) {
+        double sum = sum_at(p, x, d, n, &slope), off = 0.5 * (d[0] - d[1]), facing = -tl_vec3_dot(n[0], n[1]);
+        tl_vec3 axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
+        if (!step && facing < 0) break;
+        if (sum < best && facing >= OPPOSED && fabs(off) < HALFWAY * h) {
             best = sum;
+            best_d[0] = d[0], best_d[1] = d[1];
             at = x;
-            axis = tl_vec3_normalize_or(tl_vec3_sub(n[1], n[0]), n[1]);
+            out_of = p->s[1].c->kind == TL_COLLIDER_HALF_SPACE ? n[1] : axis;
         }
-        if (step > 0) {
-            tl_vec3 s = tl_vec3_sub(x, last), y = tl_vec3_sub(slope, last_slope);
-            double sy = tl_vec3_dot(s, y);
-            rate = sy > 0 ? tl_vec3_norm2(s) / sy : 2 * rate;
+        if (step && (facing < OPPOSED || sum > last_sum + SAME * h)) {
+            rate *= 0.25;
+            if (rate * tl_vec3_norm(last_slope) < 1e-4 * h) break;
+        } else {
+            if (step) {
+                tl_vec3 s = tl_vec3_sub(x, last), y = tl_vec3_sub(slope, last_slope);
+                double sy = tl_vec3_dot(s, y);
+                rate = sy > 0 ? tl_vec3_norm2(s) / sy : 2 * rate;
+            }
+            double length = rate * tl_vec3_norm(slope);
+            if (length < 1e-4 * h && fabs(off) < HALFWAY * h) {
+                lowest = true;
+                break;
+            }
+            if (length > 0.7 * h) rate *= 0.7 * h / length;
+            last = tl_vec3_add_scaled(x, off, axis);
+            last_slope = slope;
+            last_sum = sum;
         }
-        double length = rate * tl_vec3_norm(slope);
-        if ((lowest = length < 1e-4 * h)) break;
-        last = x;
-        last_slope = slope;
-        x = tl_vec3_add_scaled(x, -rate * tl_min(1, 0.7 * h / length), slope);
-        if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) break;
+        x = tl_vec3_add_scaled(last, -rate, last_slope);
+        if (tl_vec3_norm(tl_vec3_sub(x, seed->at)) > 2 * h) return false;
     }
-    if (!(best < start - FINER * h)) return false;
-    if (p->s[1].c->kind == TL_COLLIDER_HALF_SPACE) axis = n[1];
-    double a = walk(&p->s[0], at, tl_vec3_neg(axis), exact_distance(&p->s[0], at), p->margin + h);
-    double b = walk(&p->s[1], at, axis, exact_distance(&p->s[1], at), p->margin + h);
-    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), axis), axis, a + b, a + b, 2, false, lowest};
-    return a + b < seed->gap - FINER * h;
+    if (!(best < seed->gap - SAME * h)) return false;
+    double a = walk(&p->s[0], at, tl_vec3_neg(out_of), best_d[0], p->margin + h);
+    double b = walk(&p->s[1], at, out_of, best_d[1], p->margin + h);
+    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), out_of), out_of, a + b, a + b, 2, false, lowest};
+    return a + b < seed->gap - SAME * h;
 }
 
 /* The deepest candidate not near an earlier seed, up to SEEDS of them; refined ones join the list. */
@@ -502,28 +513,27 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
     return count;
 }
 
-/* With the shape's own gap: the field decides which points, not how deep they are. */
 static tl_touch touch_of(const pair *p, const candidate *c)
 {
     candidate better;
     bool close = c->owner != 2 && c->gap <= CLOSE * p->spacing;
     if (close && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
-    close &= c->owner != 2 && !is_exact(&p->s[1 - c->owner]);
-    double gap = close ? exact_distance(&p->s[1 - c->owner], c->at) : c->gap;
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
-    return (tl_touch){tl_vec3_add_scaled(c->at, half * gap, c->normal), c->normal, gap, !c->lowest};
+    return (tl_touch){tl_vec3_add_scaled(c->at, half * c->gap, c->normal), c->normal, c->gap, !c->lowest};
 }
 
-/* Refined points may have met: then the deeper one stays. */
-static int keep(const pair *p, tl_touch *first, tl_touch *end, tl_touch t)
+/* Refined points may have met: those of one side, then the deeper one stays, or of two. Returns how many were added, 0 or 1. */
+static int keep(const pair *p, tl_touch *out, int count, int side_begin, tl_touch t)
 {
     if (t.gap > p->margin) return 0;
-    for (; first < end; first++)
-        if (tl_vec3_norm(tl_vec3_sub(first->at, t.at)) < APART * p->spacing) {
-            if (t.gap < first->gap - FINER * p->spacing) *first = t;
-            return 0;
-        }
-    *end = t;
+    for (int i = 0; i < count; i++) {
+        bool same_side = i >= side_begin;
+        if (tl_vec3_norm(tl_vec3_sub(out[i].at, t.at)) >= APART * p->spacing) continue;
+        if (!same_side && tl_vec3_dot(out[i].normal, t.normal) <= CLUSTER_COS) continue;
+        if (same_side && t.gap < out[i].gap - SAME * p->spacing) out[i] = t;
+        return 0;
+    }
+    out[count] = t;
     return 1;
 }
 
@@ -547,7 +557,7 @@ static int select_touches(const pair *p, tl_touch *out)
     for (int8_t k = 0; k < sides; k++) {
         int chosen[5], n = reduce(p, side, k, most, chosen);
         int first = count;
-        for (int i = 0; i < n; i++) count += keep(p, out + first, out + count, touch_of(p, &p->list[chosen[i]]));
+        for (int i = 0; i < n; i++) count += keep(p, out, count, first, touch_of(p, &p->list[chosen[i]]));
     }
     return count;
 }

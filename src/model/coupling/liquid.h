@@ -5,12 +5,16 @@
  * weights, theta = 1 everywhere, are what figure 2 of [FM21] compares with. A cell is active when it is liquid, inside of solids by
  * extension too, and one of its faces is open.
  *
+ * Granular mode: weights of faces are volumes, a face carries the mass of its particles (P W_L^u), a cell is active by its filling [grid-granular spec 3],
+ * and the faces that end at an edge with a shear stress are in the lists too. The pressure unknown is W_L^p p in both.
+ *
  * Cells are in the order of kind "pressure": red first. c.mobility is exact; the solver's matrix is its rounding to float, which
  * increments make harmless. */
 #ifndef TL_MODEL_COUPLING_LIQUID_H
 #define TL_MODEL_COUPLING_LIQUID_H
 
 #include "model/coupling/coupling.h"
+#include "model/coupling/edges.h"
 #include "model/coupling/rigid_solid.h"
 #include "model/grid/active.h"
 #include "model/grid/transfer.h"
@@ -29,6 +33,7 @@ typedef struct tl_system {
     double *fluid, *mobility; /* as in c */
     tl_rigid_solid rigid;
     tl_body_cells wet; /* G^T J of free bodies */
+    tl_stress stress;  /* n = 0: nothing granular */
     /* the solver's matrix */
     int32_t red;
     int32_t (*ijk)[3];
@@ -37,6 +42,14 @@ typedef struct tl_system {
     double *d;
 } tl_system;
 
+/* Density P of a granular face, before it is kept within 0.4 and 1.5 of the material's own. m: mass of particles on the face. [grid-granular spec 3.4] */
+typedef enum tl_density_rule {
+    TL_DENSITY_KERNEL, /* m over the part of the kernel's volume that could hold any. Default */
+    TL_DENSITY_SHARE,  /* m / (dx^3 W_F W_L^u) */
+    TL_DENSITY_CONST,  /* the material's */
+    TL_DENSITY_MASS    /* m / dx^3: counts what is missing twice */
+} tl_density_rule;
+
 /* What the step knows. phi [cells] m, negative in liquid; open, covers of family "area". Face velocities are not read here. */
 typedef struct tl_liquid_domain {
     const tl_grid *grid;
@@ -44,6 +57,10 @@ typedef struct tl_liquid_domain {
     const tl_fractions *fractions;
     const double *phi;
     bool binary;
+    const tl_liquid *granular; /* fractions, edges included, where anything is granular; NULL: liquids alone */
+    bool staggered;            /* of stress */
+    tl_edge_rule edge_rule;
+    tl_density_rule density_rule;
     /* bodies [rigid count], walls included */
     int32_t bodies;
     const tl_vec3 *centre;

@@ -1,5 +1,6 @@
 #include "model/coupling/rigid_solid.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
@@ -65,9 +66,34 @@ static void inverse_mass(const tl_coupled_solid *solid, const double *r, double 
     }
 }
 
+static void spread(const tl_coupled_solid *solid, const double *y, double *out)
+{
+    const tl_rigid_solid *s = solid->ctx;
+    for (int32_t b = 0; b < s->bodies; b++) {
+        if (!(s->inv_mass[b] > 0)) continue;
+        double r[3] = {0, 0, 0}, t[3] = {0, 0, 0}, w[3] = {0, 0, 0};
+        const double *I = s->inv_inertia + 9 * (int64_t)b;
+        for (int32_t i = s->body_first[b]; i < s->body_first[b + 1]; i++) {
+            const tl_solid_row *row = &s->row[i];
+            double f = y[row->face];
+            r[row->axis] += row->weight * f;
+            t[0] += fabs(row->turn.x) * f;
+            t[1] += fabs(row->turn.y) * f;
+            t[2] += fabs(row->turn.z) * f;
+        }
+        for (int k = 0; k < 3; k++)
+            w[k] = fabs(I[3 * k]) * t[0] + fabs(I[3 * k + 1]) * t[1] + fabs(I[3 * k + 2]) * t[2];
+        for (int32_t i = s->body_first[b]; i < s->body_first[b + 1]; i++) {
+            const tl_solid_row *row = &s->row[i];
+            out[row->face] += row->weight * s->inv_mass[b] * r[row->axis] + fabs(row->turn.x) * w[0] +
+                              fabs(row->turn.y) * w[1] + fabs(row->turn.z) * w[2];
+        }
+    }
+}
+
 tl_coupled_solid tl_rigid_solid_view(const tl_rigid_solid *s)
 {
-    return (tl_coupled_solid){6 * (int64_t)s->bodies, sample, gather, inverse_mass, s};
+    return (tl_coupled_solid){6 * (int64_t)s->bodies, sample, gather, inverse_mass, spread, s};
 }
 
 /* A counting sort keeps the order of bodies on a face. */

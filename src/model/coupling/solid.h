@@ -17,6 +17,8 @@ typedef struct tl_coupled_solid {
     void (*gather)(const struct tl_coupled_solid *s, const double *y, double *r); /* r [n] = J^T y */
     /* v = M^-1 r; 0 for what does not move freely */
     void (*inverse_mass)(const struct tl_coupled_solid *s, const double *r, double *v);
+    /* out [faces] += |J| |M^-1| |J|^T y, element by element: what bounds of a Hessian need; y >= 0 */
+    void (*spread)(const struct tl_coupled_solid *s, const double *y, double *out);
     const void *ctx;
 } tl_coupled_solid;
 

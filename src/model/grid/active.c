@@ -1,5 +1,7 @@
 #include "model/grid/active.h"
 
+#include <string.h>
+
 #include "base/parallel.h"
 
 static bool has_open_face(const tl_grid *g, const tl_fractions *f, int32_t cell)
@@ -9,9 +11,8 @@ static bool has_open_face(const tl_grid *g, const tl_fractions *f, int32_t cell)
     return false;
 }
 
-/* The four cells around an edge of axis k, and the four faces that end at it. */
-static bool edge_is_active(const tl_grid *g, const double *fill, const tl_liquid *l, const tl_fractions *f, int k,
-                           int32_t cell)
+bool tl_active_edge(const tl_grid *g, const double *fill, const tl_liquid *l, const tl_fractions *f, int k,
+                    int32_t cell)
 {
     if (l->edge[k][cell] < TL_ACTIVE_LIQUID) return false;
     int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -38,7 +39,7 @@ talus_status tl_active_cells(const tl_grid *g, const double *fill, const tl_liqu
             bool on = b < g->blocks && l->cell[i] >= TL_ACTIVE_LIQUID && fill[i] + f->solid_cell[i] >= TL_ACTIVE_FILL &&
                       has_open_face(g, f, i);
             out->number[i] = on ? count[b]++ : -1;
-            for (int k = 0; k < 3 && edges && b < g->blocks; k++) out->edge[k][i] = edge_is_active(g, fill, l, f, k, i);
+            for (int k = 0; k < 3 && edges && b < g->blocks; k++) out->edge[k][i] = tl_active_edge(g, fill, l, f, k, i);
         }
     }
     int32_t total = 0;
@@ -58,7 +59,7 @@ talus_status tl_active_cells(const tl_grid *g, const double *fill, const tl_liqu
 }
 
 /* Ids rise with keys; the numbering of `s` need not. */
-int32_t tl_active_recall(const tl_grid *g, const tl_active *s, const tl_grid_state *past, double *p)
+int32_t tl_active_recall(const tl_grid *g, const tl_active *s, const tl_grid_state *past, double *p, double *stress)
 {
     int32_t found = 0;
     int64_t at = 0;
@@ -68,16 +69,23 @@ int32_t tl_active_recall(const tl_grid *g, const tl_active *s, const tl_grid_sta
         while (at < past->memories && past->memory[at].key < key) at++;
         bool there = at < past->memories && past->memory[at].key == key;
         p[s->number[i]] = there ? past->memory[at].pressure : 0;
+        for (int k = 0; k < 5 && stress; k++)
+            stress[5 * (int64_t)s->number[i] + k] = there && at < past->stresses ? past->stress[5 * at + k] : 0;
         found += there;
     }
     return found;
 }
 
-void tl_active_remember(const tl_grid *g, const tl_active *s, const double *p, tl_grid_state *to)
+void tl_active_remember(const tl_grid *g, const tl_active *s, const double *p, const double *stress, tl_grid_state *to)
 {
     TL_ASSERT(to->memory_room >= s->count);
     int32_t count = 0;
-    for (int32_t i = 0; tl_grid_exists(g, i); i++)
-        if (s->number[i] >= 0) to->memory[count++] = (tl_cell_memory){(int64_t)tl_grid_key_of(g, i), p[s->number[i]]};
+    for (int32_t i = 0; tl_grid_exists(g, i); i++) {
+        int64_t k = s->number[i];
+        if (k < 0) continue;
+        if (stress) memcpy(to->stress + 5 * (int64_t)count, stress + 5 * k, 5 * sizeof *stress);
+        to->memory[count++] = (tl_cell_memory){(int64_t)tl_grid_key_of(g, i), p[k]};
+    }
     to->memories = count;
+    to->stresses = stress ? count : 0;
 }

@@ -91,6 +91,21 @@ int tl_solids_planes(const tl_solids *s, int32_t block, tl_vec3 p, double far, t
     return n;
 }
 
+int32_t tl_solids_nearest_fixed(const tl_solids *s, int32_t block, tl_vec3 p)
+{
+    tl_vec3 n;
+    double least = wall_distance(s, p, &n);
+    int32_t which = least < s->reach ? TL_SOLID_WALL : TL_SOLID_NONE;
+    for (int32_t i = s->start[block]; i < s->start[block + 1]; i++) {
+        if (s->solid[s->of[i]].kind != TL_BODY_STATIC) continue;
+        double d = tl_solid_distance(s, s->of[i], p, NULL);
+        if (d >= least) continue;
+        least = d;
+        which = s->of[i];
+    }
+    return which;
+}
+
 tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p)
 {
     if (which < 0) return (tl_vec3){0, 0, 0};

@@ -51,6 +51,8 @@ typedef struct tl_solid_plane {
     tl_vec3 normal;  /* outward */
 } tl_solid_plane;
 int tl_solids_planes(const tl_solids *s, int32_t block, tl_vec3 p, double far, tl_solid_plane out[TL_SOLID_PLANES]);
+/* Nearest of the static bodies listed for an existing block, and of walls: TL_SOLID_WALL, TL_SOLID_NONE without any within `reach`. */
+int32_t tl_solids_nearest_fixed(const tl_solids *s, int32_t block, tl_vec3 p);
 /* Velocity of a solid's material at p; walls: 0. */
 tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p);
 

@@ -12,6 +12,7 @@ void tl_grid_state_free(tl_grid_state *s)
 {
     tl_particles_free(&s->particles);
     tl_free(s->memory);
+    tl_free(s->stress);
     tl_free(s->emitter);
     tl_free(s->totals);
     *s = (tl_grid_state){0};
@@ -29,14 +30,21 @@ talus_status tl_particles_reserve(tl_particles *p, int64_t count, talus_error *e
     return TALUS_OK;
 }
 
-talus_status tl_grid_state_reserve_memory(tl_grid_state *s, int64_t count, talus_error *err)
+static talus_status reserve_cells(int64_t count, int64_t *room, void **block, size_t size, talus_error *err)
 {
-    if (count <= s->memory_room && s->memory) return TALUS_OK;
-    int64_t room = s->memory_room + s->memory_room / 4;
-    if (room < count) room = count;
-    tl_cell_memory *block = tl_realloc(s->memory, sizeof *block * (size_t)(room ? room : 1));
-    if (!block) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for pressures of %lld cells", (long long)count);
-    s->memory = block;
-    s->memory_room = room;
+    if (count <= *room && *block) return TALUS_OK;
+    int64_t wanted = *room + *room / 4;
+    if (wanted < count) wanted = count;
+    void *larger = tl_realloc(*block, size * (size_t)(wanted ? wanted : 1));
+    if (!larger) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for pressures of %lld cells", (long long)count);
+    *block = larger;
+    *room = wanted;
+    return TALUS_OK;
+}
+
+talus_status tl_grid_state_reserve_memory(tl_grid_state *s, int64_t count, bool stress, talus_error *err)
+{
+    TL_TRY(reserve_cells(count, &s->memory_room, (void **)&s->memory, sizeof *s->memory, err));
+    if (stress) TL_TRY(reserve_cells(count, &s->stress_room, (void **)&s->stress, 5 * sizeof *s->stress, err));
     return TALUS_OK;
 }

@@ -2,6 +2,8 @@
 #ifndef TL_MODEL_GRID_STATE_H
 #define TL_MODEL_GRID_STATE_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 #include "math/vec.h"
 
@@ -44,6 +46,9 @@ typedef struct tl_grid_state {
     tl_particles particles;
     int64_t memories, memory_room;
     tl_cell_memory *memory; /* [memories] ascending by key */
+    int64_t stresses, stress_room;
+    double
+        *stress; /* [stresses][5] Pa, of the same cells; stresses is `memories` where something is granular, else 0 */
     int64_t emitters;
     tl_emitter_state *emitter; /* [emitters] of the scene */
     int64_t totals_count;      /* 1; 0 when the engine has no grid */
@@ -55,7 +60,7 @@ void tl_grid_state_free(tl_grid_state *s); /* leaves {0} */
 /* Room for `count` particles; contents stay. */
 talus_status tl_particles_reserve(tl_particles *p, int64_t count, talus_error *err);
 void tl_particles_free(tl_particles *p);
-/* Room for `count` cell memories; contents stay. */
-talus_status tl_grid_state_reserve_memory(tl_grid_state *s, int64_t count, talus_error *err);
+/* Room for `count` cell memories, with stress if wanted; contents stay. */
+talus_status tl_grid_state_reserve_memory(tl_grid_state *s, int64_t count, bool stress, talus_error *err);
 
 #endif

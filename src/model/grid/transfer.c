@@ -129,6 +129,69 @@ talus_status tl_particles_to_grid(const tl_grid *g, const tl_particles *p, const
     return TALUS_OK;
 }
 
+/* ---- means at cells ---- */
+
+static void mean_block(const tl_grid *g, int32_t block, const tl_particles *p, const double *value, double *sum)
+{
+    tl_halo_shape h = tl_halo_shape_of(g);
+    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
+    double mine[TL_GRID_HALO_MAX] = {0}, per_cell = 1 / (g->f.dx * g->f.dx * g->f.dx);
+    for (int32_t i = g->first[block]; i < g->first[block + 1]; i++) {
+        const tl_particle *q = &p->particle[i];
+        double s[3];
+        tl_place_in_block(g, block, q->x, s);
+        add_to_lattice(&h, s, 3, value[q->material] * q->volume * per_cell, mine);
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (mine[i] != 0) sum[id[i]] += mine[i];
+}
+
+/* One layer further: `known` says who has a value. */
+static void spread_mean(const tl_grid *g, double *mean, const uint8_t *known, uint8_t *next)
+{
+    int64_t n = (int64_t)g->blocks * g->f.size;
+#pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < n; i++) {
+        next[i] = known[i];
+        if (known[i]) continue;
+        double sum = 0;
+        int count = 0;
+        for (int k = 0; k < 6; k++) {
+            int32_t j = tl_grid_step(g, i, k / 2, k & 1 ? 1 : -1);
+            if (!tl_grid_exists(g, j) || !known[j]) continue;
+            sum += mean[j];
+            count++;
+        }
+        if (!count) continue;
+        mean[i] = sum / count;
+        next[i] = 1;
+    }
+}
+
+talus_status tl_particles_mean(const tl_grid *g, const tl_particles *p, const double *value, const double *fill,
+                               tl_arena *a, double *mean, talus_error *err)
+{
+    int64_t n = (int64_t)g->blocks * g->f.size;
+    memset(mean, 0, sizeof *mean * (size_t)g->cells);
+    uint8_t *known = TL_TAKE_ZERO(a, uint8_t, g->cells), *next = TL_TAKE_ZERO(a, uint8_t, g->cells);
+    if (!known || !next) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for means of %lld cells", (long long)g->cells);
+    for (int32_t c = 0; c < g->colours; c++) {
+        int32_t from = g->colour_start[c], to = g->colour_start[c + 1];
+#pragma omp parallel for schedule(dynamic) if (to - from > 1)
+        for (int32_t i = from; i < to; i++)
+            if (g->first[g->by_colour[i]] < g->first[g->by_colour[i] + 1])
+                mean_block(g, g->by_colour[i], p, value, mean);
+    }
+#pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < n; i++) {
+        known[i] = fill[i] > TINY_MASS;
+        mean[i] = known[i] ? mean[i] / fill[i] : 0;
+    }
+    spread_mean(g, mean, known, next);
+    spread_mean(g, mean, next, known);
+    return TALUS_OK;
+}
+
 /* ---- back to particles ---- */
 
 void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const known[3], tl_particles *p)

@@ -22,6 +22,11 @@ typedef struct tl_faces {
 talus_status tl_particles_to_grid(const tl_grid *g, const tl_particles *p, const double *rho, int materials,
                                   tl_arena *a, tl_faces *out, talus_error *err);
 
+/* Mean over particles around a cell's centre of a number that belongs to materials, by volume: value [materials], fill of tl_faces. Cells without any take the mean of
+ * their neighbours that have one, two cells far; beyond: 0. mean [cells] out. */
+talus_status tl_particles_mean(const tl_grid *g, const tl_particles *p, const double *value, const double *fill,
+                               tl_arena *a, double *mean, talus_error *err);
+
 /* New velocities and gradients from u [3][cells], in place. known [3][cells]: faces with 0 do not count (tl_extrapolate leaves the layer there);
  * NULL: all count. A particle with no known face around keeps its velocity and loses its gradient. */
 void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const known[3], tl_particles *p);

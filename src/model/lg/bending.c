@@ -5,7 +5,8 @@
 
 #include "base/alloc.h"
 
-#define FLAT 1e-6 /* rad: a rest angle of more is no flat rest shape */
+#define FLAT 1e-6   /* rad: a rest angle of more is no flat rest shape */
+#define FOLDED 1e-3 /* sum of two unit normals: below, triangles lie on each other and have no mean normal */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -148,19 +149,80 @@ static talus_status check_edges(const tl_lg_part *p, const edge *e, talus_error 
     return TALUS_OK;
 }
 
-static talus_status check_flat(const tl_lg_part *p, const tl_bending *b, talus_error *err)
+/* Mean normal of the triangles 0 1 2 and 1 0 3, with what its derivative needs; false: folded flat, or a triangle without area. */
+typedef struct wedge {
+    tl_vec3 n[2], mean;
+    double area2[2], sum; /* lengths of the area vectors, and of n[0] + n[1] */
+} wedge;
+
+static bool wedge_of(const tl_vec3 x[4], wedge *w)
+{
+    tl_vec3 e = tl_vec3_sub(x[1], x[0]);
+    tl_vec3 area[2] = {tl_vec3_cross(e, tl_vec3_sub(x[2], x[0])), tl_vec3_cross(tl_vec3_sub(x[3], x[0]), e)};
+    for (int k = 0; k < 2; k++) {
+        w->area2[k] = tl_vec3_norm(area[k]);
+        if (!(w->area2[k] > 1e-12 * tl_vec3_norm2(e))) return false;
+        w->n[k] = tl_vec3_scale(1 / w->area2[k], area[k]);
+    }
+    w->mean = tl_vec3_add(w->n[0], w->n[1]);
+    w->sum = tl_vec3_norm(w->mean);
+    if (!(w->sum > FOLDED)) return false;
+    w->mean = tl_vec3_scale(1 / w->sum, w->mean);
+    return true;
+}
+
+static tl_vec3 across(tl_vec3 a, tl_vec3 n) { return tl_vec3_add_scaled(a, -tl_vec3_dot(a, n), n); }
+
+double tl_lg_hinge_force(const tl_lg_hinge *h, const tl_vec3 x[4], tl_vec3 force[4])
+{
+    wedge w;
+    for (int k = 0; k < 4 && force; k++) force[k] = (tl_vec3){0, 0, 0};
+    if (!wedge_of(x, &w)) return 0.5 * h->weight * h->beta * h->beta;
+    tl_vec3 b = {0, 0, 0};
+    for (int k = 0; k < 4; k++) b = tl_vec3_add_scaled(b, h->c[k], tl_vec3_sub(x[k], x[0]));
+    double pull = h->weight * h->beta;
+    if (force) {
+        for (int k = 0; k < 4; k++) force[k] = tl_vec3_scale(pull * h->c[k], w.mean);
+        /* b.mean as the normals turn */
+        tl_vec3 e = tl_vec3_sub(x[1], x[0]), g = tl_vec3_scale(pull / w.sum, across(b, w.mean));
+        for (int k = 0; k < 2; k++) {
+            tl_vec3 f = tl_vec3_sub(x[2 + k], x[0]), turn = tl_vec3_scale(1 / w.area2[k], across(g, w.n[k]));
+            if (k) turn = tl_vec3_neg(turn); /* its area vector is f x e */
+            tl_vec3 at_e = tl_vec3_cross(f, turn), at_f = tl_vec3_cross(turn, e);
+            force[1] = tl_vec3_add(force[1], at_e);
+            force[2 + k] = tl_vec3_add(force[2 + k], at_f);
+            force[0] = tl_vec3_sub(force[0], tl_vec3_add(at_e, at_f));
+        }
+    }
+    return pull * (0.5 * h->beta - tl_vec3_dot(b, w.mean));
+}
+
+/* Rest values: along the mean normal of a hinge. */
+static talus_status find_rest(const tl_lg_part *p, const tl_bending *b, talus_error *err)
 {
     for (int32_t k = 0; k < b->count; k++) {
+        const int32_t *node = b->node + b->start[k];
         tl_vec3 sum = {0, 0, 0};
         double size = 0;
-        for (int32_t s = b->start[k]; s < b->start[k + 1]; s++) {
-            sum = tl_vec3_add_scaled(sum, b->c[s], tl_vec3_sub(p->vertex[b->node[s]], p->vertex[b->node[b->start[k]]]));
-            size += fabs(b->c[s]) * tl_vec3_norm(tl_vec3_sub(p->vertex[b->node[s]], p->vertex[b->node[b->start[k]]]));
+        for (int32_t s = 0; s < b->start[k + 1] - b->start[k]; s++) {
+            tl_vec3 r = tl_vec3_sub(p->vertex[node[s]], p->vertex[node[0]]);
+            sum = tl_vec3_add_scaled(sum, b->c[b->start[k] + s], r);
+            size += fabs(b->c[b->start[k] + s]) * tl_vec3_norm(r);
         }
-        if (tl_vec3_norm(sum) > FLAT * size)
+        b->beta[k] = 0;
+        if (tl_vec3_norm(sum) <= FLAT * size) continue;
+        if (p->bending == TL_LG_RING)
             return TL_FAIL(err, TALUS_UNSUPPORTED,
-                           "cloth \"%.60s\" is not flat at rest (near node %d): bending needs a flat rest shape",
-                           p->name, b->node[b->start[k]]);
+                           "cloth \"%.60s\" is not flat at rest (near node %d): bending \"ring\" needs a flat rest "
+                           "shape, \"hinge\" does not",
+                           p->name, node[0]);
+        wedge w;
+        const tl_vec3 x[4] = {p->vertex[node[0]], p->vertex[node[1]], p->vertex[node[2]], p->vertex[node[3]]};
+        if (!wedge_of(x, &w))
+            return TL_FAIL(err, TALUS_BAD_INPUT,
+                           "cloth \"%.60s\" is folded flat at rest along the edge of nodes %d and %d", p->name, node[0],
+                           node[1]);
+        b->beta[k] = tl_vec3_dot(sum, w.mean);
     }
     return TALUS_OK;
 }
@@ -174,7 +236,7 @@ static talus_status make(tl_bending *out, const tl_lg_part *p, const edge *e, ta
         hinges(p, k, e, out);
     else
         TL_TRY(rings(p, k, e, out, err));
-    return check_flat(p, out, err);
+    return find_rest(p, out, err);
 }
 
 talus_status tl_bending_make(tl_bending *out, const tl_lg_part *p, talus_error *err)
@@ -188,7 +250,9 @@ talus_status tl_bending_make(tl_bending *out, const tl_lg_part *p, talus_error *
                                     1); /* hinges: 4 per edge; rings: both directions of every edge and the centres */
     out->c = TL_NEW(double, 6 * n + p->vertices + 1);
     out->weight = TL_NEW(double, n + p->vertices + 1);
-    talus_status status = e && out->start && out->node && out->c && out->weight ? TALUS_OK : no_memory(err);
+    out->beta = TL_NEW(double, n + p->vertices + 1);
+    talus_status status =
+        e && out->start && out->node && out->c && out->weight && out->beta ? TALUS_OK : no_memory(err);
     if (status == TALUS_OK) {
         list_edges(p, e);
         status = make(out, p, e, err);
@@ -204,6 +268,7 @@ void tl_bending_free(tl_bending *b)
     tl_free(b->node);
     tl_free(b->c);
     tl_free(b->weight);
+    tl_free(b->beta);
     *b = (tl_bending){0};
 }
 

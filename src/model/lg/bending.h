@@ -1,6 +1,12 @@
-/* Bending of flat cloth as quadratic stencils: energy 1/2 weight |sum c_k x_k|^2, zero at rest.
+/* Bending of cloth as quadratic stencils: energy 1/2 weight |sum c_k x_k|^2, zero at rest where that is flat.
+ *
+ * Where a hinge is bent at rest, the target is not zero but the rest vector turned with the cloth: c.x of an unstretched hinge is the sum of two
+ * unit vectors, both square to the edge, and so points along the mean normal n of its triangles: energy 1/2 weight |c.x - beta n|^2, beta the
+ * rest value. Its gradient takes the turning of n along, so that forces keep momentum and angular momentum.
  *
  *     hinge  per interior edge: c.x is the angle between the two triangles (to first order), weight 3 k |e|^2 / (A1 + A2)
+ *            Rolled to a cylinder it has more than k/2 curvature^2 per area, by a factor of the mesh: 4.5 on squares of four triangles,
+ *            3 on squares of two (tests/agree/lg.c). Rings have k/2 on any mesh.
  *     ring   per interior node: c.x is the cotangent Laplacian, weight k / A of the node (a third of its ring) */
 #ifndef TL_MODEL_LG_BENDING_H
 #define TL_MODEL_LG_BENDING_H
@@ -15,11 +21,14 @@ typedef struct tl_bending {
     int32_t *node;  /* [start[count]] vertices of the part */
     double *c;      /* [start[count]] 1/m (hinge), - (ring) */
     double *weight; /* [count] */
+    double *beta;   /* [count] 0: flat at rest */
 } tl_bending;
 
-/* Nothing for solids and limp cloth. Refuses edges of three triangles, and rest shapes that are not flat. */
+/* Nothing for solids and limp cloth. Refuses edges of three triangles, and rings of rest shapes that are not flat. */
 talus_status tl_bending_make(tl_bending *out, const tl_lg_part *p, talus_error *err);
 void tl_bending_free(tl_bending *b);
+/* Force of hinge h at its four nodes beyond that of K, N (NULL: not wanted), and the energy beyond that of K, J. */
+double tl_lg_hinge_force(const tl_lg_hinge *h, const tl_vec3 x[4], tl_vec3 force[4]);
 /* Pairs of nodes over all stencils. */
 int64_t tl_bending_pairs(const tl_bending *b);
 

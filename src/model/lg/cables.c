@@ -196,7 +196,7 @@ static void bond_rows(const tl_lg_bond *b, const tl_scene *s, const tl_pose *pos
                                       .count = 1,
                                       .id = (*id)++,
                                       .target = elastic ? 0 : at[axis],
-                                      .compliance = fmax(s->joins[b->join].compliance, TL_LG_COMPLIANCE_LEAST)};
+                                      .compliance = s->joins[b->join].compliance};
         term[used++] = (tl_lg_term){b->node, along};
         for (int k = 0; k < 4 && b->to.node[k] >= 0; k++, row[axis].count++)
             term[used++] = (tl_lg_term){b->to.node[k], tl_vec3_scale(-b->to.weight[k], along)};

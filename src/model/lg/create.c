@@ -339,6 +339,20 @@ static void add_bending(tl_lg *lg, const tl_lg_body *b, const tl_bending *bend, 
             }
 }
 
+static void add_hinges(tl_lg *lg, const tl_lg_body *b, const tl_bending *bend, const int32_t *order)
+{
+    for (int32_t k = 0; k < bend->count; k++) {
+        if (bend->beta[k] == 0) continue;
+        tl_lg_hinge *h = &lg->hinge[lg->hinges++];
+        h->weight = bend->weight[k];
+        h->beta = bend->beta[k];
+        for (int s = 0; s < 4; s++) {
+            h->node[s] = b->node + order[bend->node[bend->start[k] + s]];
+            h->c[s] = bend->c[bend->start[k] + s];
+        }
+    }
+}
+
 static int by_anchor_node(const void *a, const void *b)
 {
     const tl_lg_anchor *p = a, *q = b;
@@ -401,7 +415,8 @@ static talus_status add_surface(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, c
 static talus_status make_pull(tl_lg *lg, talus_error *err)
 {
     int64_t n = lg->nodes, tets = (int64_t)lg->tet_batches * 4 * TL_LG_LANES,
-            corners = tets + (int64_t)lg->triangle_batches * 3 * TL_LG_LANES;
+            elements = tets + (int64_t)lg->triangle_batches * 3 * TL_LG_LANES,
+            corners = elements + (lg->hinges + TL_LG_LANES - 1) / TL_LG_LANES * 4 * TL_LG_LANES;
     lg->force_count = 3 * corners;
     if (lg->force_count > INT32_MAX)
         return TL_FAIL(err, TALUS_UNSUPPORTED, "too many elastic elements: %lld corners", (long long)corners);
@@ -421,6 +436,11 @@ static talus_status make_pull(tl_lg *lg, talus_error *err)
                     if (pass) lg->pull[at] = (int32_t)(from + 24 * a + l);
                 }
         }
+        for (int32_t k = 0; k < lg->hinges; k++)
+            for (int a = 0; a < 4; a++) {
+                int64_t at = start[lg->hinge[k].node[a]]++;
+                if (pass) lg->pull[at] = (int32_t)(3 * elements + 96 * (k / TL_LG_LANES) + 8 * 3 * a + k % TL_LG_LANES);
+            }
         for (int64_t i = 0; i < n && !pass; i++) lg->pull_start[i + 2] += lg->pull_start[i + 1];
     }
     return TALUS_OK;
@@ -513,15 +533,17 @@ static talus_status make(tl_lg *lg, making *m, int parts, const tl_lg_part *part
     m->bend = TL_NEW_ZERO(tl_bending, parts + 1);
     m->order = TL_NEW(int32_t, lg->nodes + 1);
     if (!m->bend || !m->order) return no_memory(err);
-    int64_t room = 0;
+    int64_t room = 0, bent = 0;
     for (int i = 0; i < parts; i++) {
         TL_TRY(tl_bending_make(&m->bend[i], &part[i], err));
         room += tl_bending_pairs(&m->bend[i]);
+        for (int32_t k = 0; k < m->bend[i].count; k++) bent += m->bend[i].beta[k] != 0;
     }
+    lg->hinge = TL_NEW(tl_lg_hinge, bent + 1);
     m->row = TL_NEW(int32_t, room + 1);
     m->col = TL_NEW(int32_t, room + 1);
     m->val = TL_NEW(double, room + 1);
-    if (!m->row || !m->col || !m->val) return no_memory(err);
+    if (!m->row || !m->col || !m->val || !lg->hinge) return no_memory(err);
     for (int i = 0; i < parts; i++) {
         tl_lg_body *b = &lg->body[i];
         int32_t *order = m->order + b->node;
@@ -532,6 +554,7 @@ static talus_status make(tl_lg *lg, making *m, int parts, const tl_lg_part *part
         TL_TRY(pattern_of(&part[i], &m->bend[i], order, &lg->pattern[i], err));
         TL_TRY(add_elements(lg, b, &part[i], order, err));
         add_bending(lg, b, &m->bend[i], order, m->row, m->col, m->val, &m->triplets);
+        add_hinges(lg, b, &m->bend[i], order);
         add_anchors(lg, b, &part[i], order);
         TL_TRY(add_surface(lg, b, &part[i], order, err));
         place_nodes(lg, b, &part[i], order);
@@ -562,9 +585,9 @@ void tl_lg_free(tl_lg *lg)
     tl_csr_free(&lg->K);
     tl_lg_holds_free(lg->holds);
     tl_lg_skin_free(&lg->skin);
-    void *const blocks[] = {lg->body,    lg->rest,          lg->mass,       lg->start_v,      lg->node_of, lg->owner,
-                            lg->tets,    lg->triangles,     lg->tet_body,   lg->pull,         lg->pattern, lg->anchor,
-                            lg->surface, lg->triangle_body, lg->pull_start, lg->anchor_weight};
+    void *const blocks[] = {lg->body,    lg->rest,          lg->mass,       lg->start_v,       lg->node_of, lg->owner,
+                            lg->tets,    lg->triangles,     lg->tet_body,   lg->pull,          lg->pattern, lg->anchor,
+                            lg->surface, lg->triangle_body, lg->pull_start, lg->anchor_weight, lg->hinge};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) tl_free(blocks[k]);
     *lg = (tl_lg){0};
 }

@@ -7,9 +7,10 @@
  * Between nodes, edges and corners of the shape reach deepest where the distance is least along a mesh edge or within a triangle. The distance
  * of a convex shape is convex: tangent planes at what was looked at bound it from below, their lowest common point is looked at next
  * [Kelley60], which meets the kink of a knife's edge in a few looks. The normal there is the mean of both sides' that is square to the mesh
- * edge (triangle): square to the knife as well. Only what reaches deeper than the nodes around by POKE of the edge is added. */
+ * edge (triangle): square to the knife as well. It is looked for where the nodes arrive, then where they start. Only what reaches deeper than the nodes around by POKE of the edge is added. */
 #include <math.h>
 
+#include "geom/collide/collider_data.h"
 #include "model/lg/detect.h"
 
 #define AGREE 0.7     /* cosine between normals at both ends of a node's way; below, the way is followed. Chosen */
@@ -21,6 +22,7 @@
 #define LOW_NEAR 1e-4 /* of the edge: how well its depth is known */
 #define LOW_SQUARE                                                                                                     \
     0.2 /* least size of the mean normal: below, both sides push against each other through something thin */
+#define ONE_FACE 0.999999 /* cosine: nodes over one face have nothing lower between them */
 #define PARALLEL_NODES 500
 
 typedef struct placed {
@@ -30,10 +32,14 @@ typedef struct placed {
     tl_box3 swept; /* over the step, in the world */
 } placed;
 
-/* A node in the shape's frame at the start of the step. */
-typedef struct tl_lg_probe {
+/* A node in the shape's frame. */
+typedef struct spot {
     tl_vec3 x, n;
-    double d;    /* INFINITY: too far to matter to it and to its neighbours */
+    double d;
+} spot;
+typedef struct tl_lg_probe {
+    bool far;    /* too far to matter to it and to its neighbours: nothing else is known */
+    spot at[2];  /* at both ends of the step */
     double move; /* m, relative to the shape */
 } probe;
 
@@ -81,25 +87,24 @@ static bool outside(const tl_box3 *box, tl_vec3 from, tl_vec3 to, double by)
 static void look(const placed *p, tl_vec3 from, tl_vec3 to, double reach, double around, probe *out, place *touch)
 {
     const tl_collider *c = p->collider;
-    tl_vec3 x0 = to_local(p->R0, p->at0, from), x1 = to_local(p->R1, p->at1, to), n1;
+    spot *first = &out->at[0], *last = &out->at[1];
     touch->near = false;
-    out->d = INFINITY;
+    out->far = true;
     if (outside(&p->swept, from, to, reach + around)) return;
-    out->x = x0;
-    out->move = tl_vec3_norm(tl_vec3_sub(x1, x0));
-    out->d = tl_collider_distance(c, x0, &out->n);
-    if (out->d > reach + out->move) {
-        if (out->d > reach + out->move + around) out->d = INFINITY;
-        return;
+    first->x = to_local(p->R0, p->at0, from);
+    last->x = to_local(p->R1, p->at1, to);
+    out->move = tl_vec3_norm(tl_vec3_sub(last->x, first->x));
+    first->d = tl_collider_distance(c, first->x, &first->n);
+    if (first->d > reach + out->move + around) return;
+    out->far = false;
+    last->d = tl_collider_distance(c, last->x, &last->n);
+    if (first->d > reach + out->move) return;
+    spot at = *last;
+    if (tl_vec3_dot(first->n, last->n) < AGREE && !(first->d <= 0 && last->d > 0)) {
+        at.x = first->d > 0 ? follow(c, first->x, last->x, first->d, out->move) : first->x;
+        at.d = tl_collider_distance(c, at.x, &at.n);
     }
-    double d1 = tl_collider_distance(c, x1, &n1);
-    tl_vec3 x = x1, n = n1;
-    double d = d1;
-    if (tl_vec3_dot(out->n, n1) < AGREE && !(out->d <= 0 && d1 > 0)) {
-        x = out->d > 0 ? follow(c, x0, x1, out->d, out->move) : x0;
-        d = tl_collider_distance(c, x, &n);
-    }
-    *touch = (place){true, tl_vec3_add_scaled(x, -d, n), n, {1, 0, 0}};
+    *touch = (place){true, tl_vec3_add_scaled(at.x, -at.d, at.n), at.n, {1, 0, 0}};
 }
 
 /* ---- between nodes ---- */
@@ -111,14 +116,13 @@ typedef struct cut {
 } cut;
 
 /* The lowest place inside of an edge. */
-static bool lowest_on_edge(const tl_collider *c, const probe *a, const probe *b, double reach, place *out)
+static bool lowest_on_edge(const tl_collider *c, const spot *a, const spot *b, double reach, place *out)
 {
     tl_vec3 e = tl_vec3_sub(b->x, a->x);
+    if (!(tl_vec3_dot(a->n, e) < 0 && tl_vec3_dot(b->n, e) > 0)) return false;
     double L = tl_vec3_norm(e), nodes = fmin(a->d, b->d);
-    if (!(L > 0)) return false;
     e = tl_vec3_scale(1 / L, e);
     cut lo = {0, a->d, tl_vec3_dot(a->n, e), a->n}, hi = {L, b->d, tl_vec3_dot(b->n, e), b->n};
-    if (!(lo.slope < 0 && hi.slope > 0)) return false;
     double t = 0, low = 0;
     for (int k = 0; k <= LOW_MOST; k++) {
         t = (hi.d - lo.d + lo.slope * lo.at - hi.slope * hi.at) / (lo.slope - hi.slope);
@@ -158,7 +162,7 @@ static bool level(const plane *p, const plane *q, const plane *r, double w[3])
     return w[0] >= 0 && w[1] >= 0 && w[2] >= 0;
 }
 
-static bool lowest_in_triangle(const tl_collider *c, const probe *const corner[3], double reach, place *out)
+static bool lowest_in_triangle(const tl_collider *c, const spot *const corner[3], double reach, place *out)
 {
     tl_vec3 x0 = corner[0]->x, u = tl_vec3_sub(corner[1]->x, x0), b = tl_vec3_sub(corner[2]->x, x0);
     double L = tl_vec3_norm(u), nodes = fmin(corner[0]->d, fmin(corner[1]->d, corner[2]->d));
@@ -210,6 +214,40 @@ static bool lowest_in_triangle(const tl_collider *c, const probe *const corner[3
     tl_vec3 x = tl_vec3_add_scaled(tl_vec3_add_scaled(x0, y[0], u), y[1], v);
     *out = (place){true, tl_vec3_add_scaled(x, -low / square, n), n, {1 - first - second, first, second}};
     return true;
+}
+
+/* A corner of a box within a triangle: exact, and found also where the nodes around see only two of its faces. */
+static bool corner_in_triangle(const tl_collider *c, const spot *const at[3], double reach, place *out)
+{
+    if (tl_vec3_dot(at[0]->n, at[1]->n) > ONE_FACE && tl_vec3_dot(at[0]->n, at[2]->n) > ONE_FACE) return false;
+    tl_vec3 a = tl_vec3_sub(at[1]->x, at[0]->x), b = tl_vec3_sub(at[2]->x, at[0]->x), n = tl_vec3_cross(a, b);
+    double area2 = tl_vec3_norm2(n), L2 = tl_vec3_norm2(a), nodes = fmin(at[0]->d, fmin(at[1]->d, at[2]->d)),
+           best = reach;
+    bool found = false;
+    if (!(area2 > 1e-12 * L2 * L2)) return false;
+    tl_vec3 unit = tl_vec3_scale(1 / sqrt(area2), n);
+    for (int k = 0; k < 8; k++) {
+        const double sign[3] = {k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1};
+        tl_vec3 corner = tl_vec3_add(
+            c->centre,
+            tl_mat3_mul_vec(c->axes, (tl_vec3){sign[0] * c->half.x, sign[1] * c->half.y, sign[2] * c->half.z}));
+        tl_vec3 r = tl_vec3_sub(corner, at[0]->x);
+        double height = tl_vec3_dot(unit, r);
+        if (fabs(height) > reach) continue;
+        double second = tl_vec3_dot(n, tl_vec3_cross(a, r)) / area2,
+               first = tl_vec3_dot(n, tl_vec3_cross(r, b)) / area2;
+        if (!(first > 0 && second > 0 && first + second < 1)) continue;
+        /* out of the corner: between its three faces' normals */
+        tl_vec3 local = tl_mat3_tmul_vec(c->axes, unit);
+        double along[3] = {sign[0] * local.x, sign[1] * local.y, sign[2] * local.z};
+        double out_of = along[0] + along[1] + along[2] > 0 ? 1 : -1, gap = -out_of * height;
+        bool inside = out_of * along[0] > 0 && out_of * along[1] > 0 && out_of * along[2] > 0;
+        if (!inside || gap > best || gap > nodes - POKE * sqrt(L2)) continue;
+        found = true;
+        best = gap;
+        *out = (place){true, corner, tl_vec3_scale(out_of, unit), {1 - first - second, first, second}};
+    }
+    return found;
 }
 
 /* ---- the whole ---- */
@@ -272,8 +310,9 @@ static talus_status edges(const search *s, tl_lg_found *f, talus_error *err)
         const int32_t *e = skin->edge[b->edge + k];
         const probe *p = &s->probe[skin->place[e[0]] - b->node], *q = &s->probe[skin->place[e[1]] - b->node];
         s->place[k].near = false;
-        if (p->d < INFINITY && q->d < INFINITY)
-            (void)lowest_on_edge(s->shape.collider, p, q, s->slack + s->half + fmax(p->move, q->move), &s->place[k]);
+        double reach = s->slack + s->half + fmax(p->move, q->move);
+        for (int end = 1; end >= 0 && !p->far && !q->far; end--)
+            if (lowest_on_edge(s->shape.collider, &p->at[end], &q->at[end], reach, &s->place[k])) break;
     }
     for (int32_t k = 0; k < b->edges; k++)
         if (s->place[k].near)
@@ -286,17 +325,24 @@ static talus_status triangles(const search *s, tl_lg_found *f, talus_error *err)
     const tl_lg *lg = s->v->lg;
     const tl_lg_skin_body *b = &lg->skin.body[s->body];
     int32_t first = lg->body[s->body].triangle, count = lg->body[s->body].triangles;
+    bool box = tl_collider_kind_of(s->shape.collider) == TL_COLLIDER_BOX;
 #pragma omp parallel for schedule(static) if (count > PARALLEL_NODES)
     for (int32_t k = 0; k < count; k++) {
         const probe *p[3];
-        double move = 0, far = 0;
+        bool far = false;
+        double move = 0;
         for (int c = 0; c < 3; c++) {
             p[c] = &s->probe[lg->skin.place[lg->surface[first + k][c]] - b->node];
-            move = fmax(move, p[c]->move);
-            far = fmax(far, p[c]->d);
+            far |= p[c]->far;
+            if (!p[c]->far) move = fmax(move, p[c]->move);
         }
         s->place[k].near = false;
-        if (far < INFINITY) (void)lowest_in_triangle(s->shape.collider, p, s->slack + s->half + move, &s->place[k]);
+        for (int end = 1; end >= 0 && !far; end--) {
+            const spot *const corner[3] = {&p[0]->at[end], &p[1]->at[end], &p[2]->at[end]};
+            if ((box ? corner_in_triangle : lowest_in_triangle)(s->shape.collider, corner, s->slack + s->half + move,
+                                                                &s->place[k]))
+                break;
+        }
     }
     for (int32_t k = 0; k < count; k++)
         if (s->place[k].near)

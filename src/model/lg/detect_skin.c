@@ -21,6 +21,8 @@
 #define BETWEEN 0.02 /* cosine: how far a normal may be beyond the faces of an edge */
 #define END 0.02     /* of an edge: nearer to its ends the nodes count */
 #define PARALLEL 0.1 /* sine: edges that are more parallel are left to nodes */
+#define PUSH_OUT 0.2 /* m/s: how fast overlaps leave. Chosen: 2 mm in a step of 10 ms */
+#define SLIDE 2.0    /* longest edges: how far a node may slide along a cloth in a step and still know its side */
 #define STACK 64
 #define PARALLEL_NODES 200
 
@@ -133,7 +135,7 @@ static talus_status recall(const tl_lg_view *v, skins *s, tl_arena *a, talus_err
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld old contacts", (long long)all);
     for (int64_t k = 0; k < all; k++) {
         const tl_lg_memory *m = &v->past->contact[k];
-        if (m->obstacle < v->rigid->count || m->point >= v->lg->nodes) continue;
+        if (m->obstacle < v->rigid->count || m->point >= v->lg->nodes || m->feature) continue; /* rims tell no side */
         s->memory[s->memories] = (uint64_t)m->point;
         s->memory_at[s->memories++] = (int32_t)k;
     }
@@ -175,8 +177,8 @@ static tl_vec3 mean(const tl_vec3 x[3], const double w[3])
     return tl_vec3_add_scaled(tl_vec3_add_scaled(tl_vec3_scale(w[0], x[0]), w[1], x[1]), w[2], x[2]);
 }
 
-/* Which side of body b's triangles with normal n the node was on; 0: not known. */
-static double side_before(const search *s, int32_t node, tl_vec3 n)
+/* Which side of triangle `other`, with normal n, the node was on; 0: not known. What it knew of places around it, within SLIDE, holds. */
+static double side_before(const search *s, int32_t node, int32_t other, tl_vec3 n)
 {
     const tl_lg_view *v = s->v;
     int64_t lo = 0, hi = s->s->memories;
@@ -192,6 +194,9 @@ static double side_before(const search *s, int32_t node, tl_vec3 n)
         const tl_lg_memory *m = &v->past->contact[s->s->memory_at[lo]];
         int32_t t = m->obstacle - v->rigid->count;
         if (t < v->lg->body[s->b].triangle || t >= v->lg->body[s->b].triangle + v->lg->body[s->b].triangles) continue;
+        tl_vec3 slid =
+            tl_vec3_sub(tl_lg_at(v->lg->rest, v->lg->surface[t][0]), tl_lg_at(v->lg->rest, v->lg->surface[other][0]));
+        if (tl_vec3_norm(slid) > SLIDE * v->lg->skin.body[s->b].longest) continue;
         double c = tl_vec3_dot(tl_vec3_load(m->normal), n);
         if (fabs(c) > fabs(best)) best = c;
     }
@@ -226,6 +231,7 @@ static bool node_on_triangle(const search *s, int32_t node, int32_t t, hit *out)
     const tl_lg_view *v = s->v;
     const tl_lg *lg = v->lg;
     const int32_t *n = lg->surface[t];
+    if (!(tl_vec3_norm2(s->s->normal[t]) > 0)) return false; /* collapsed: its neighbours remain */
     if (s->a == s->b && adjoins(lg, node, t)) return false;
     tl_vec3 p = tl_lg_at(v->from, node), x[3], normal = s->s->normal[t], y[3];
     double w[3], L = lg->skin.body[s->b].mean;
@@ -238,7 +244,7 @@ static bool node_on_triangle(const search *s, int32_t node, int32_t t, hit *out)
     bool solid = lg->body[s->b].kind == TL_LG_TETS;
     if (distance > reach && !(solid && height < 0 && height > -DEEP * L)) return false;
     if (!solid) {
-        double side = side_before(s, node, normal);
+        double side = side_before(s, node, t, normal);
         if (side == 0) side = height;
         if (side < 0) normal = tl_vec3_neg(normal);
         if (beside > RIM * L && height * side >= 0) normal = tl_vec3_scale(1 / distance, apart);
@@ -395,6 +401,7 @@ static talus_status emit(const search *s, int own, const int32_t *node, int32_t 
                        .body_b = lg->body[s->b].body,
                        .point = point,
                        .obstacle = s->v->rigid->count + h->other + (edge ? lg->surface_triangles : 0),
+                       .feature = h->rim,
                        .normal = h->normal,
                        .offset = s->half,
                        .mu = s->mu};
@@ -406,6 +413,11 @@ static talus_status emit(const search *s, int own, const int32_t *node, int32_t 
         c.b.weight[k] = h->weight[k];
         c.at = tl_vec3_add_scaled(c.at, h->weight[k], tl_lg_at(s->v->from, other[k]));
     }
+    /* overlaps leave slowly: a cloth that folds into its own thickness would be thrown apart */
+    tl_vec3 apart = tl_vec3_neg(c.at);
+    for (int k = 0; k < own; k++) apart = tl_vec3_add_scaled(apart, c.a.weight[k], tl_lg_at(s->v->from, node[k]));
+    double overlap = s->half - tl_vec3_dot(c.normal, apart), leaves = PUSH_OUT * s->v->h;
+    if (overlap > leaves) c.offset -= overlap - leaves;
     return tl_lg_found_add(f, &c, err);
 }
 

@@ -118,6 +118,14 @@ typedef struct tl_lg_triangles {
     double V[TL_LG_LANES];    /* area times thickness, m^3 */
 } tl_lg_triangles;
 
+/* A hinge of cloth that is bent at rest: energy 1/2 weight |c.x - beta n|^2 with n the mean of its triangles' unit normals, normalised. K has 1/2 weight
+ * |c.x|^2 of it; what is left is a local force. */
+typedef struct tl_lg_hinge {
+    int32_t node[4]; /* ends of the edge, the two corners opposite of it */
+    double c[4];
+    double weight, beta; /* beta: 2 sin(half the angle), signed */
+} tl_lg_hinge;
+
 typedef struct tl_lg {
     int32_t bodies, nodes, handles;
     tl_lg_body *body;
@@ -134,8 +142,11 @@ typedef struct tl_lg {
      * are one and two lane rows on. */
     int64_t *pull_start; /* [nodes + 1] */
     int32_t *pull;
-    int64_t force_count; /* doubles in the array of element forces */
-    tl_csr K;            /* [nodes][nodes] bending, without anchors, N/m; both triangles */
+    int64_t
+        force_count; /* doubles in the array of element forces; those of hinges come last, in batches of 8 like tetrahedra */
+    int32_t hinges;
+    tl_lg_hinge *hinge; /* [hinges] bent at rest */
+    tl_csr K;           /* [nodes][nodes] bending, without anchors, N/m; both triangles */
     int32_t anchors;
     tl_lg_anchor *anchor;  /* [anchors] by node */
     double *anchor_weight; /* [nodes] sum of anchor weights, N/m */

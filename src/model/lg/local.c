@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "base/sum.h"
+#include "model/lg/bending.h"
 #include "model/lg/lg.h"
 #include "model/lg/membrane.h"
 #include "model/lg/polar.h"
@@ -241,6 +242,30 @@ static double *duals_of(const tl_lg_body *b, int32_t batch, int entries, double 
     return b->dual_row < 0 ? NULL : u + TL_LG_LANES * (b->dual_row + (int64_t)entries * (batch - b->batch));
 }
 
+/* Hinges that are bent at rest; their energy beyond that of K. */
+static double hinges(const tl_lg *lg, const double *q, double *force)
+{
+    if (lg->hinges == 0) return 0;
+    double *out = force ? force + 96 * (int64_t)lg->tet_batches + 72 * (int64_t)lg->triangle_batches : NULL;
+    tl_blocks blocks = tl_blocks_of(lg->hinges);
+    double part[TL_BLOCKS_MAX];
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < blocks.count; i++) {
+        part[i] = 0;
+        for (int64_t k = tl_block_begin(blocks, i); k < tl_block_end(blocks, i); k++) {
+            const tl_lg_hinge *h = &lg->hinge[k];
+            tl_vec3 x[4], f[4];
+            for (int a = 0; a < 4; a++) x[a] = tl_vec3_load(q + 3 * (int64_t)h->node[a]);
+            part[i] += tl_lg_hinge_force(h, x, out ? f : NULL);
+            for (int a = 0; a < 4 && out; a++) {
+                double *at = out + 96 * (k / 8) + 24 * a + k % 8;
+                at[0] = f[a].x, at[8] = f[a].y, at[16] = f[a].z;
+            }
+        }
+    }
+    return tl_sum_ordered(blocks.count, part);
+}
+
 void tl_lg_local(const tl_lg *lg, const double *q, double *u, double *force)
 {
     int32_t batches = lg->tet_batches + lg->triangle_batches;
@@ -256,6 +281,7 @@ void tl_lg_local(const tl_lg *lg, const double *q, double *u, double *force)
                             force + 96 * (int64_t)lg->tet_batches + 72 * (int64_t)t);
         }
     }
+    (void)hinges(lg, q, force);
 }
 
 double tl_lg_stress(const tl_lg *lg, const double *q, double *force)
@@ -273,5 +299,5 @@ double tl_lg_stress(const tl_lg *lg, const double *q, double *force)
                              : triangles_stress(&lg->body[lg->triangle_body[t]].material, &lg->triangles[t], q, out);
         }
     }
-    return tl_sum_ordered(blocks.count, part);
+    return tl_sum_ordered(blocks.count, part) + hinges(lg, q, force);
 }

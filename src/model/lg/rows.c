@@ -6,10 +6,12 @@
 #include "base/parallel.h"
 #include "model/rigid/motion.h"
 
-#define EXPLICIT_MOST                                                                                                  \
-    400 /* nodes: above, a solve is cheaper than B and its products; measured on bars of 5k to 20k nodes */
+#define EXPLICIT_LEAST 400.0 /* nodes: so few are always worth a matrix */
+/* Of the numbers that a solve moves. A product reads as many in a quarter of the time, but columns are solved for: 3 gains nothing. */
+#define EXPLICIT_SHARE 1.0
 #define PARALLEL_LINKS 500 /* contacts whose gather is worth a second thread */
 #define PARALLEL_DENSE 100 /* rows of B */
+#define PARALLEL_NEW 8     /* rows that join B */
 #define PUSH_SHARE 0.2     /* of an overlap of two rigid bodies that one step takes away, as in the rigid step */
 
 static talus_status no_memory(talus_error *err)
@@ -160,15 +162,60 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
 
 /* ---- compliance ---- */
 
-static talus_status find_compliance(tl_lg_rows *r, tl_arena *a, talus_error *err)
+/* Room for B of the nodes in play, as far as it moves less than a solve does. Decided by sizes alone: a resumed run decides the same. */
+static talus_status take_focus(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena *a, talus_error *err)
 {
-    tl_lg_point *point = TL_TAKE(a, tl_lg_point, r->nodes);
-    r->B = TL_TAKE(a, double, (int64_t)r->nodes * r->nodes);
-    r->push = TL_TAKE(a, double, 3 * (int64_t)r->nodes);
-    r->shift = TL_TAKE(a, double, 3 * (int64_t)r->nodes);
-    if (!point || !r->B || !r->push || !r->shift) return no_memory(err);
-    for (int32_t i = 0; i < r->nodes; i++) point[i] = (tl_lg_point){{r->node[i], -1, -1, -1}, {1, 0, 0, 0}};
-    return tl_lg_compliance(r->solver, r->nodes, point, r->B, a, err);
+    tl_lg_focus *f = &r->focus;
+    int64_t n = r->nodes, most = n;
+    if (from->compliance == TL_LG_COMPLIANCE_FREE) return TALUS_OK;
+    if (from->compliance == TL_LG_COMPLIANCE_AUTO) {
+        double moved = EXPLICIT_SHARE * 2 * (double)tl_lg_solver_about(from->solver).stored_L;
+        most = (int64_t)fmin((double)n, fmax(EXPLICIT_LEAST, sqrt(moved)));
+    }
+    f->most = (int32_t)most;
+    f->node = TL_TAKE(a, int32_t, most);
+    f->lg_node = TL_TAKE(a, int32_t, most);
+    f->place = TL_TAKE(a, int32_t, n);
+    if (!f->node || !f->lg_node || !f->place) return no_memory(err);
+    for (int64_t i = 0; i < n; i++) f->place[i] = -1;
+    if (r->precision == TL_LG_FLOAT) {
+        f->B = TL_TAKE(a, float, most *most);
+        f->push = TL_TAKE(a, float, 3 * most);
+        f->shift = TL_TAKE(a, float, 3 * most);
+        return f->B && f->push && f->shift ? TALUS_OK : no_memory(err);
+    }
+    f->B_double = TL_TAKE(a, double, most *most);
+    f->push_double = TL_TAKE(a, double, 3 * most);
+    f->shift_double = TL_TAKE(a, double, 3 * most);
+    return f->B_double && f->push_double && f->shift_double ? TALUS_OK : no_memory(err);
+}
+
+static double between_nodes(const tl_lg_rows *r, int32_t i, int32_t j)
+{
+    bool same = r->lg->owner[r->node[i]] == r->lg->owner[r->node[j]];
+    return same ? tl_lg_columns_at(r->columns, r->node[i], r->node[j]) : 0;
+}
+
+static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena *a, talus_error *err)
+{
+    const int64_t n = r->nodes;
+    TL_TRY(take_focus(r, from, a, err));
+    r->room = TL_TAKE_ZERO(a, double, 6 * (int64_t)r->lg->nodes);
+    if (!r->room) return no_memory(err);
+    bool whole = from->compliance == TL_LG_COMPLIANCE_EXPLICIT ||
+                 (from->compliance == TL_LG_COMPLIANCE_AUTO && n <= EXPLICIT_LEAST);
+    if (!whole) return TALUS_OK;
+    r->push = TL_TAKE(a, double, 3 * n);
+    r->shift = TL_TAKE(a, double, 3 * n);
+    double *B = TL_TAKE(a, double, n *n);
+    if (!r->push || !r->shift || !B) return no_memory(err);
+    TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->h, r->nodes, r->node, r->room,
+                               r->room + 3 * (int64_t)r->lg->nodes, err));
+#pragma omp parallel for schedule(static, 16) if (n > PARALLEL_DENSE)
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) B[i * n + j] = between_nodes(r, i, j);
+    r->B = B;
+    return TALUS_OK;
 }
 
 /* Of a body's end of a contact, along an axis. */
@@ -233,6 +280,7 @@ talus_status tl_lg_rows_make(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena 
 {
     *r = (tl_lg_rows){.lg = from->lg,
                       .solver = from->solver,
+                      .columns = from->columns,
                       .precision = from->precision,
                       .h = from->h,
                       .soft = from->soft->count,
@@ -248,11 +296,9 @@ talus_status tl_lg_rows_make(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena 
     for (int32_t c = 0; c < from->hard->count; c++) r->link[r->soft + c] = hard_link(from, &from->hard->point[c]);
     TL_TRY(find_nodes(r, a, err));
     TL_TRY(find_bodies(r, from, a, err));
-    bool dense = from->compliance == TL_LG_COMPLIANCE_EXPLICIT ||
-                 (from->compliance == TL_LG_COMPLIANCE_AUTO && r->nodes <= EXPLICIT_MOST);
     if (r->nodes) {
-        TL_TRY(tl_lg_solver_diagonal(from->solver, &r->node_diagonal, err));
-        if (dense) TL_TRY(find_compliance(r, a, err));
+        TL_TRY(find_compliance(r, from, a, err));
+        if (!r->B || r->bilateral.count) TL_TRY(tl_lg_solver_diagonal(from->solver, &r->node_diagonal, err));
     }
     r->force = TL_TAKE_ZERO(a, double, 3 * (int64_t)r->lg->nodes);
     r->moved = TL_TAKE_ZERO(a, double, 3 * (int64_t)r->lg->nodes);
@@ -340,26 +386,35 @@ void tl_lg_rows_scatter(const tl_lg_rows *r, const double *x)
     push_bodies(r, x);
 }
 
-/* shift = B push, three columns */
+/* shift = B push, three columns: [3][n] */
+#define MULTIPLY(NAME, REAL, LANES)                                                                                    \
+    static void NAME(int64_t n, int64_t stride, const REAL *restrict B, const REAL *restrict f, REAL *restrict out)    \
+    {                                                                                                                  \
+        _Pragma("omp parallel for schedule(static) if (n > PARALLEL_DENSE)") for (int64_t i = 0; i < n; i++)           \
+        {                                                                                                              \
+            const REAL *restrict row = B + i * stride;                                                                 \
+            REAL lane[3][LANES] = {{0}}, sum[3] = {0};                                                                 \
+            int64_t j = 0;                                                                                             \
+            for (; j + LANES <= n; j += LANES)                                                                         \
+                for (int c = 0; c < 3; c++)                                                                            \
+                    for (int k = 0; k < LANES; k++) lane[c][k] += row[j + k] * f[c * n + j + k];                       \
+            for (; j < n; j++)                                                                                         \
+                for (int c = 0; c < 3; c++) sum[c] += row[j] * f[c * n + j];                                           \
+            for (int c = 0; c < 3; c++) {                                                                              \
+                for (int k = 0; k < LANES; k++) sum[c] += lane[c][k];                                                  \
+                out[c * n + i] = sum[c];                                                                               \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+MULTIPLY(multiply_double, double, 8)
+MULTIPLY(multiply_float, float, 16)
+
 static void multiply_dense(const tl_lg_rows *r)
 {
     const int64_t n = r->nodes;
-    const double *restrict f = r->push;
-#pragma omp parallel for schedule(static) if (n > PARALLEL_DENSE)
-    for (int64_t i = 0; i < n; i++) {
-        const double *restrict B = r->B + i * n;
-        double lane[3][8] = {{0}}, sum[3] = {0};
-        int64_t j = 0;
-        for (; j + 8 <= n; j += 8)
-            for (int c = 0; c < 3; c++)
-                for (int k = 0; k < 8; k++) lane[c][k] += B[j + k] * f[c * n + j + k];
-        for (; j < n; j++)
-            for (int c = 0; c < 3; c++) sum[c] += B[j] * f[c * n + j];
-        for (int c = 0; c < 3; c++) {
-            const double *s = lane[c];
-            r->shift[c * n + i] = sum[c] + (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])));
-        }
-    }
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++) r->push[c * n + i] = r->force[3 * (int64_t)r->node[i] + c];
+    multiply_double(n, n, r->B, r->push, r->shift);
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) r->moved[3 * (int64_t)r->node[i] + c] = r->shift[c * n + i];
 }
@@ -374,17 +429,8 @@ static void move_bodies(const tl_lg_rows *r)
     }
 }
 
-void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out)
+static void gather(const tl_lg_rows *r, const double *x, double *out)
 {
-    tl_lg_rows_scatter(r, x);
-    move_bodies(r);
-    if (r->B) {
-        for (int64_t i = 0; i < r->nodes; i++)
-            for (int c = 0; c < 3; c++) r->push[c * (int64_t)r->nodes + i] = r->force[3 * (int64_t)r->node[i] + c];
-        multiply_dense(r);
-    } else if (r->nodes) {
-        tl_lg_solve(r->solver, r->precision, r->force, r->moved);
-    }
 #pragma omp parallel for schedule(static) if (r->contacts > PARALLEL_LINKS)
     for (int32_t c = 0; c < r->contacts; c++)
         put_axes(&r->link[c], r->body_shift, node_sum(r, &r->link[c], r->moved), out + 3 * (int64_t)c);
@@ -392,4 +438,108 @@ void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out)
         int64_t k = 3 * (int64_t)r->contacts + b;
         out[k] = row_sum(r, &r->bilateral.row[b], r->moved) + r->bilateral.row[b].compliance / (r->h * r->h) * x[k];
     }
+}
+
+void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out)
+{
+    tl_lg_rows_scatter(r, x);
+    move_bodies(r);
+    if (r->B)
+        multiply_dense(r);
+    else if (r->nodes)
+        tl_lg_solve(r->solver, r->precision, r->force, r->moved);
+    gather(r, x, out);
+}
+
+/* ---- products of some rows ---- */
+
+/* New nodes in play join the list; false: no room for them all. */
+static bool list_nodes(tl_lg_rows *r, const double *part)
+{
+    tl_lg_focus *f = &r->focus;
+    for (int32_t c = 0; c < r->contacts; c++) {
+        const double *p = part + 3 * (int64_t)c;
+        if (p[0] == 0 && p[1] == 0 && p[2] == 0) continue;
+        for (int32_t k = 0; k < r->link[c].nodes; k++) {
+            int32_t i = r->link[c].node[k];
+            if (f->place[i] >= 0) continue;
+            if (f->nodes == f->most) return false;
+            f->place[i] = f->nodes;
+            f->node[f->nodes++] = i;
+        }
+    }
+    for (int32_t i = 0; i < r->nodes && r->bilateral.terms; i++) {
+        if (r->term_start[i + 1] == r->term_start[i] || f->place[i] >= 0) continue;
+        if (f->nodes == f->most) return false;
+        f->place[i] = f->nodes;
+        f->node[f->nodes++] = i;
+    }
+    return true;
+}
+
+/* Rows and columns of nodes from `known` on. */
+static void fill_focus(tl_lg_rows *r, int32_t known)
+{
+    const tl_lg_focus *f = &r->focus;
+    const int64_t most = f->most, all = r->nodes;
+#pragma omp parallel for schedule(static, 16) if (f->nodes - known > PARALLEL_NEW)
+    for (int32_t i = known; i < f->nodes; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            double B = r->B ? r->B[f->node[i] * all + f->node[j]] : between_nodes(r, f->node[i], f->node[j]);
+            if (f->B)
+                f->B[i * most + j] = f->B[j * most + i] = (float)B;
+            else
+                f->B_double[i * most + j] = f->B_double[j * most + i] = B;
+        }
+}
+
+talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *err)
+{
+    tl_lg_focus *f = &r->focus;
+    f->dense = false;
+    if (!f->most) return TALUS_OK;
+    const int32_t known = f->nodes;
+    if (!list_nodes(r, part)) { /* as it was: the next look may find fewer */
+        while (f->nodes > known) f->place[f->node[--f->nodes]] = -1;
+        return TALUS_OK;
+    }
+    f->dense = true;
+    if (f->nodes == known) return TALUS_OK;
+    for (int32_t i = known; i < f->nodes; i++) f->lg_node[i] = r->node[f->node[i]];
+    if (!r->B)
+        TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->h, f->nodes, f->lg_node, r->room,
+                                   r->room + 3 * (int64_t)r->lg->nodes, err));
+    fill_focus(r, known);
+    return TALUS_OK;
+}
+
+void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out)
+{
+    const tl_lg_focus *f = &r->focus;
+    if (!f->dense) {
+        tl_lg_rows_multiply(r, x, out);
+        return;
+    }
+    const int64_t n = f->nodes;
+    push_bodies(r, x);
+    move_bodies(r);
+#pragma omp parallel for schedule(static) if (n > PARALLEL_LINKS)
+    for (int32_t i = 0; i < n; i++) {
+        tl_vec3 at = node_force(r, f->node[i], x);
+        const double push[3] = {at.x, at.y, at.z};
+        for (int c = 0; c < 3; c++)
+            if (f->B)
+                f->push[c * n + i] = (float)push[c];
+            else
+                f->push_double[c * n + i] = push[c];
+    }
+    if (f->B)
+        multiply_float(n, f->most, f->B, f->push, f->shift);
+    else
+        multiply_double(n, f->most, f->B_double, f->push_double, f->shift_double);
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            r->moved[3 * (int64_t)r->node[f->node[i]] + c] =
+                f->B ? (double)f->shift[c * n + i] : f->shift_double[c * n + i];
+    gather(r, x, out);
 }

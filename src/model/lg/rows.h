@@ -5,6 +5,7 @@
  *
  *     explicit      A^-1 between these nodes, a dense scalar matrix B (9 times less than W), three columns at once
  *     matrix-free   one solve with the factor; its displacement of all nodes stays in `moved`
+ *     auto          B for few nodes; for more, B of those whose rows are in play (tl_lg_rows_focus) and solves for the others to follow
  *
  * A free body is six more unknowns with A = diag(m, I): displacement and turn of its centre over the step. Products include the compliance of bilateral
  * rows. Sums over the rows of a node run in a fixed order. What is asked of the rows (laws, solver) is the step's. */
@@ -12,6 +13,7 @@
 #define TL_MODEL_LG_ROWS_H
 
 #include "model/lg/bilateral.h"
+#include "model/lg/columns.h"
 #include "model/lg/contact.h"
 #include "model/rigid/contacts.h"
 
@@ -30,6 +32,17 @@ typedef struct tl_lg_pull {
     int32_t row; /* of contacts: first of three */
     double weight;
 } tl_lg_pull;
+
+/* B between nodes that were in play in this step, in the order in which they came; single precision unless the solver's is double. */
+typedef struct tl_lg_focus {
+    bool dense;              /* all nodes in play are in; false: they are too many, products are solves */
+    int32_t most;            /* nodes that there is room for */
+    int32_t nodes, *node;    /* of tl_lg_rows.node */
+    int32_t *lg_node;        /* [nodes] of lg */
+    int32_t *place;          /* [all nodes] in this list; < 0: not in */
+    float *B, *push, *shift; /* [most][most], [3][most] */
+    double *B_double, *push_double, *shift_double; /* instead of these */
+} tl_lg_focus;
 
 typedef struct tl_lg_rows {
     const tl_lg *lg;
@@ -56,8 +69,11 @@ typedef struct tl_lg_rows {
     double *diagonal;            /* [rows] of W, compliance included, kg^-1 */
     double *mass;                /* [rows] the same with M for A */
     /* of products */
-    double *force, *moved;          /* [lg nodes][3]; zero outside of `node`, see above */
-    double *push, *shift;           /* explicit: [3][nodes] */
+    double *force, *moved; /* [lg nodes][3]; zero outside of `node`, see above */
+    double *push, *shift;  /* explicit: [3][nodes] */
+    tl_lg_columns *columns;
+    tl_lg_focus focus;
+    double *room;                   /* [2][lg nodes][3] of columns; the first half is zero */
     double *body_push, *body_shift; /* [bodies][6] */
 } tl_lg_rows;
 
@@ -71,6 +87,7 @@ typedef enum tl_lg_compliance_kind {
 typedef struct tl_lg_rows_of {
     const tl_lg *lg;
     tl_lg_solver *solver;
+    tl_lg_columns *columns;
     tl_lg_precision precision;
     double h;
     const double *from; /* [lg nodes][3] start of the step */
@@ -94,6 +111,9 @@ void tl_lg_rows_values(const tl_lg_rows *r, const double *q, const double *body_
 void tl_lg_rows_scatter(const tl_lg_rows *r, const double *x);
 /* out = W x. Matrix-free: r->moved is A^-1 H^T x afterwards, of all nodes; r->body_shift that of bodies in either case. */
 void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out);
+/* The same where x is zero but in rows with part [rows] != 0, and for these rows of `out` alone. Call tl_lg_rows_focus whenever `part` does. */
+talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *err);
+void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out);
 /* World force of a contact on its a side from its three rows. */
 static inline tl_vec3 tl_lg_link_force(const tl_lg_link *l, const double x[3])
 {

@@ -4,9 +4,13 @@
 
 #include "geom/collide/broad.h"
 
-#define STILL 1e-3         /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
-#define MATCH 0.125        /* of the smaller extent: how far a point may have moved and still be the same */
-#define BEND_MOST 16.0     /* of the gap: what a mark may bend off, should its gap be a little wrong */
+#define STILL 1e-3  /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
+#define MATCH 0.125 /* of the smaller extent: how far a point may have moved and still be the same */
+#define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair, those of second looks included; of more, the first */
+#define BEND_MOST 16.0                   /* of the gap: what a mark may bend off, should its gap be a little wrong */
+#define TOUCH 2e-3                       /* of the smaller extent: overlap at which a contact has just begun */
+#define AGAIN 0.05         /* of the slop: by how much an overlap may grow within a step; the stabiliser takes more */
+#define TOUCH_TRIES 8      /* halvings to find that moment */
 #define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
 #define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
 
@@ -165,7 +169,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
         for (int i = 0; i < f[k].count; i++) {
             tl_rigid_point *p = &out->point[out->count++];
             *p = make_point(v, &pair[k], f[k].axis, &f[k].touch[i]);
-            if (f[k].touch[i].carried && p->gap > 0) p->gap += bend(v, p, dt);
+            if (f[k].touch[i].carried && p->gap > 0) p->bend = bend(v, p, dt);
             if (i == 0)
                 set_friction(v, p);
             else
@@ -204,9 +208,54 @@ static void carry_over(const tl_rigid_contacts *now, int32_t begin, int32_t end,
     }
 }
 
+/* Pose of body i a share `when` of the way from start to end. */
+static tl_pose pose_between(const tl_rigid_view *start, const tl_pose *end, int32_t i, double when)
+{
+    tl_quat a = start->pose[i].rotation, b = end[i].rotation;
+    double side = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0 ? -when : when, rest = 1 - when;
+    tl_quat q = tl_quat_normalize((tl_quat){.w = rest * a.w + side * b.w,
+                                            .x = rest * a.x + side * b.x,
+                                            .y = rest * a.y + side * b.y,
+                                            .z = rest * a.z + side * b.z});
+    tl_vec3 centre = start->rigid->body[i].centre, from = tl_pose_apply(&start->pose[i], centre),
+            to = tl_pose_apply(&end[i], centre), x = tl_vec3_add_scaled(tl_vec3_scale(rest, from), when, to);
+    return (tl_pose){tl_vec3_sub(x, tl_quat_rotate(q, centre)), q};
+}
+
+/* Points of the pair where it overlaps by more than `-limit` for the first time on its way, as far as halving finds it: deep inside, the
+ * nearest way out is not the one it came. None when it does not at the end. `place`: both poses then; `last`: least gap of the end. */
+static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const tl_near_pair *pair, int32_t axis,
+                         double limit, tl_touch *touch, tl_pose place[2], double *when, double *last)
+{
+    const tl_rigid_body *a = &start->rigid->body[pair->a], *b = &start->rigid->body[pair->b];
+    double open = 0, enough = limit - TOUCH * fmin(a->extent, b->extent);
+    int kept = 0;
+    *when = 1;
+    for (int tries = 0; tries < TOUCH_TRIES; tries++) {
+        tl_touch here[TL_TOUCHES_MAX];
+        double share = tries ? 0.5 * (open + *when) : 1, least = INFINITY;
+        int32_t along = axis;
+        tl_pose x[2] = {pose_between(start, end, pair->a, share), pose_between(start, end, pair->b, share)};
+        int count = tl_collide(a->collider, &x[0], b->collider, &x[1], STILL, &along, here);
+        for (int k = 0; k < count; k++) least = fmin(least, here[k].gap);
+        if (!tries) *last = least;
+        if (least < limit) {
+            *when = share;
+            kept = count;
+            memcpy(touch, here, sizeof *here * (size_t)count);
+            memcpy(place, x, sizeof x);
+            if (least > enough) break;
+        } else if (tries)
+            open = share;
+        else
+            break;
+    }
+    return kept;
+}
+
 talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
-                                   tl_rigid_contacts *out, int32_t **from, talus_error *err)
+                                   tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err)
 {
     const tl_rigid *r = start->rigid;
     tl_box3 *box = TL_TAKE(a, tl_box3, r->count);
@@ -223,25 +272,31 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
 
     int32_t copied = 0;
+    *deeper = 0;
     for (int64_t k = 0; k < pairs; k++) {
         tl_touch touch[TL_TOUCHES_MAX];
         int32_t i = pair[k].a, j = pair[k].b, known = copied, known_end;
         if (r->body[i].kind != TL_BODY_FREE && r->body[j].kind != TL_BODY_FREE) continue;
         points_of_pair(now, &pair[k], &known, &known_end);
-        double deepest = 0;
+        double deepest = 0, when = 1, last = 0;
         for (int32_t p = known; p < known_end; p++) deepest = fmin(deepest, now->point[p].gap);
-        int32_t axis = known < known_end ? now->point[known].axis : 0, kept_axis = axis;
-        int count = tl_collide(r->body[i].collider, &end[i], r->body[j].collider, &end[j], 0, &axis, touch);
+        int32_t axis = known < known_end ? now->point[known].axis : 0;
+        tl_pose place[2];
+        double limit = fmin(-slop, deepest - AGAIN * slop);
+        int count = first_overlap(start, end, &pair[k], axis, limit, touch, place, &when, &last);
+        if (count) *deeper = fmax(*deeper, (deepest - last) / fmin(r->body[i].extent, r->body[j].extent));
         carry_over(now, copied, known_end, out, *from);
         copied = known_end;
         for (int t = 0; t < count; t++) {
-            if (!(touch[t].gap < deepest - slop)) continue;
-            tl_rigid_point p = make_point(start, &pair[k], kept_axis, &touch[t]);
-            p.at_a = tl_pose_to_local(&end[i], touch[t].at);
-            p.at_b = tl_pose_to_local(&end[j], touch[t].at);
-            p.at = tl_vec3_scale(
-                0.5, tl_vec3_add(tl_pose_apply(&start->pose[i], p.at_a), tl_pose_apply(&start->pose[j], p.at_b)));
-            p.gap = touch[t].gap - dt * tl_rigid_point_speed(&p, start->body, v);
+            if (!(touch[t].gap < limit)) continue;
+            tl_rigid_point p = make_point(start, &pair[k], axis, &touch[t]);
+            p.at_a = tl_pose_to_local(&place[0], touch[t].at);
+            p.at_b = tl_pose_to_local(&place[1], touch[t].at);
+            tl_vec3 on_a = tl_pose_apply(&start->pose[i], p.at_a), on_b = tl_pose_apply(&start->pose[j], p.at_b);
+            p.at = tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b));
+            /* no deeper than the pair is: two points of a curved way are not nearest to each other at its start */
+            p.gap = fmax(deepest, touch[t].gap + tl_vec3_dot(p.normal, tl_vec3_sub(on_a, on_b)));
+            p.bend = touch[t].gap - when * dt * tl_rigid_point_speed(&p, start->body, v) - p.gap;
             set_friction(start, &p);
             (*from)[out->count] = -1;
             out->point[out->count++] = p;
@@ -258,17 +313,49 @@ static double match_limit(const tl_rigid *r, int32_t a, int32_t b)
     return MATCH * fmin(r->body[a].extent, r->body[b].extent);
 }
 
-/* The old point of the pair nearest to p in either body's frame; -1: none near enough. */
-static int64_t nearest_old(const tl_rigid_point *p, const tl_rigid_state *past, int64_t begin, double limit)
+/* Squared distance of a point to an old one of its pair, in the body's frame where it is less. */
+static double moved2(const tl_rigid_point *p, const tl_rigid_memory *m)
 {
-    int64_t best = -1;
-    double least = limit * limit;
-    for (int64_t k = begin; is_pair(past, k, p->a, p->b); k++) {
-        const tl_rigid_memory *m = &past->contact[k];
-        double d = fmin(tl_vec3_norm2(tl_vec3_sub(m->at_a, p->at_a)), tl_vec3_norm2(tl_vec3_sub(m->at_b, p->at_b)));
-        if (d < least) least = d, best = k;
+    return fmin(tl_vec3_norm2(tl_vec3_sub(m->at_a, p->at_a)), tl_vec3_norm2(tl_vec3_sub(m->at_b, p->at_b)));
+}
+
+/* Every old force goes to a point, and none goes to two: pairs of a new and an old point, nearest first, then old points that are left to the
+ * nearest new one. force [news] comes back, N. */
+static void hand_over(int news, const tl_rigid_point *p, int olds, const tl_rigid_memory *m, double limit,
+                      tl_vec3 *force)
+{
+    bool has[MATCHES_MAX] = {false}, given[MATCHES_MAX] = {false};
+    for (int i = 0; i < news; i++) force[i] = (tl_vec3){0, 0, 0};
+    for (int round = 0; round < 2 * olds; round++) {
+        double least = limit * limit;
+        int from = -1, to = -1;
+        for (int k = 0; k < olds; k++)
+            for (int i = 0; i < news && !given[k]; i++) {
+                if (has[i] && round < olds) continue;
+                double d = moved2(&p[i], &m[k]);
+                if (d < least) least = d, from = k, to = i;
+            }
+        if (to < 0 && round >= olds) break;
+        if (to < 0) {
+            round = olds - 1;
+            continue;
+        }
+        force[to] = tl_vec3_add(force[to], m[from].force);
+        has[to] = given[from] = true;
     }
-    return best;
+}
+
+/* In the point's frame, within its cone. */
+static void write_impulse(const tl_rigid_point *p, tl_vec3 f, double l[3])
+{
+    double n = tl_vec3_dot(f, p->normal);
+    if (!(n > 0)) return;
+    l[0] = n;
+    l[1] = tl_vec3_dot(f, p->t1);
+    l[2] = tl_vec3_dot(f, p->t2);
+    double slip = hypot(l[1], l[2]), share = slip > 0 ? fmin(1, p->friction * n / slip) : 0;
+    l[1] *= share;
+    l[2] *= share;
 }
 
 void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam)
@@ -276,27 +363,15 @@ void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigi
     memset(lam, 0, 3 * sizeof *lam * (size_t)c->count);
     for (int32_t k = 0; k < c->count;) {
         const tl_rigid_point *p = &c->point[k];
-        int32_t end = k;
-        while (end < c->count && c->point[end].a == p->a && c->point[end].b == p->b) end++;
-        int64_t begin = first_of_pair(past->contact, past->contacts, p->a, p->b), old[4 * TL_TOUCHES_MAX];
-        double limit = match_limit(r, p->a, p->b);
-        for (int32_t i = k; i < end; i++) old[i - k] = nearest_old(&c->point[i], past, begin, limit);
-        for (int32_t i = k; i < end; i++) {
-            if (old[i - k] < 0) continue;
-            /* points that come from the same old one share it */
-            int users = 0;
-            for (int32_t j = k; j < end; j++) users += old[j - k] == old[i - k];
-            tl_vec3 f = tl_vec3_scale(dt / users, past->contact[old[i - k]].force);
-            double *l = lam + 3 * (int64_t)i, n = tl_vec3_dot(f, c->point[i].normal);
-            if (!(n > 0)) continue;
-            l[0] = n;
-            l[1] = tl_vec3_dot(f, c->point[i].t1);
-            l[2] = tl_vec3_dot(f, c->point[i].t2);
-            double slip = hypot(l[1], l[2]), share = slip > 0 ? fmin(1, c->point[i].friction * n / slip) : 0;
-            l[1] *= share;
-            l[2] *= share;
-        }
-        k = end;
+        tl_vec3 force[MATCHES_MAX];
+        int news = 0, olds = 0;
+        int64_t begin = first_of_pair(past->contact, past->contacts, p->a, p->b);
+        while (k + news < c->count && p[news].a == p->a && p[news].b == p->b) news++;
+        while (olds < MATCHES_MAX && is_pair(past, begin + olds, p->a, p->b)) olds++;
+        int most = news < MATCHES_MAX ? news : MATCHES_MAX;
+        hand_over(most, p, olds, past->contact + begin, match_limit(r, p->a, p->b), force);
+        for (int i = 0; i < most; i++) write_impulse(&p[i], tl_vec3_scale(dt, force[i]), lam + 3 * (int64_t)(k + i));
+        k += news;
     }
 }
 
@@ -360,7 +435,7 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
         put_row(&out->J, 3 * k + 2, p, p->t2, ra, rb);
         add_block(inv_mass[p->a], inv_inertia + 9 * (int64_t)p->a, p, ra, blocks + 9 * k);
         add_block(inv_mass[p->b], inv_inertia + 9 * (int64_t)p->b, p, rb, blocks + 9 * k);
-        out->bias[3 * k] = fmax(p->gap, 0) / dt;
+        out->bias[3 * k] = tl_rigid_point_room(p) / dt;
         mu[k] = p->friction;
     }
     out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};

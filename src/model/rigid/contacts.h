@@ -13,7 +13,8 @@ typedef struct tl_rigid_point {
     tl_vec3 at;             /* world, at the start of the step */
     tl_vec3 normal, t1, t2; /* normal: out of b into a */
     tl_vec3 at_a, at_b;     /* in both shapes' frames */
-    double gap; /* m, at the start of the step; for a mark on a body that turns, with what its way bends off */
+    double gap;             /* m, at the start of the step */
+    double bend; /* m: by how much more the point opens within the step than its velocity says, as its bodies turn */
     double friction, restitution;
 } tl_rigid_point;
 
@@ -36,14 +37,15 @@ typedef struct tl_rigid_view {
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
                              tl_rigid_contacts *out, talus_error *err);
 
-/* The same points where bodies end up at `end` overlap by more than `slop`, and more than before: what a constraint at the start of the
- * step did not know. They come back as points of the start, with the gap that makes them touch at the end for the velocities
- * v [6 count], merged into `out` in order; from [out->count]: number of the point in `now`, or -1. Looks only at bodies with fast [count] set. */
+/* Points where bodies that end up at `end` overlap by more than `slop`, and more than before: what a constraint at the start of the step did
+ * not know. They are those of the moment when the overlap began, and come back as points of the start, with the bend that makes them touch
+ * at that moment for the velocities v [6 count], merged into `out` in order; from [out->count]: number of the point in `now`, or -1;
+ * deeper: how much the worst pair goes deeper within the step, of its smaller extent. Looks only at bodies with fast [count] set. */
 talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
-                                   tl_rigid_contacts *out, int32_t **from, talus_error *err);
+                                   tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err);
 
-/* Impulses to start from, lam [3 count] N s: those of the nearest old point of the pair, in either body's frame. */
+/* Impulses to start from, lam [3 count] N s: those of the old points of the pair, each to the nearest new one in either body's frame. */
 void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam);
 
 /* The problem as data. bias [3 count]: what is added to J v_free, m/s. */
@@ -60,6 +62,9 @@ typedef struct tl_rigid_problem {
 talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_motion *body,
                                     const tl_rigid_contacts *c, const double *inv_mass, const double *inv_inertia,
                                     const double *v_free, double dt, tl_arena *a, talus_error *err);
+
+/* What a point may close within a step, m. Of overlaps nothing: they push no velocity. */
+static inline double tl_rigid_point_room(const tl_rigid_point *p) { return (p->gap > 0 ? p->gap : 0) + p->bend; }
 
 /* Normal velocity of a point. v [6 count]. */
 double tl_rigid_point_speed(const tl_rigid_point *p, const tl_motion *body, const double *v);

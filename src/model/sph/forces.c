@@ -93,9 +93,6 @@ talus_status tl_sph_tension(tl_sph_step *s, talus_error *err)
 
 /* ---- viscosity ---- */
 
-/* A single layer of samples stands for a whole half-space of solid: its share of the Laplacian is this much too small. Measured: plane
- * Poiseuille flow over 20 spacings is 3.9 % too fast with 1, 5.4 % too slow with 1.5 (validate P1). */
-#define WALL_SHARE 1.2
 #define NEAREST 0.01 /* h^2: keeps the quotient finite for particles that meet */
 
 static double viscosity_of(const tl_sph_step *s, int32_t i)
@@ -129,7 +126,7 @@ static void couple_solids(tl_sph_viscosity *v)
     const tl_sph_step *s = v->step;
     for (int32_t e = 0; e < s->edges; e++) {
         int32_t i = s->edge[e];
-        double both = 2 * WALL_SHARE * viscosity_of(s, i);
+        double both = 2 * viscosity_of(s, i);
         for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
             int32_t j = s->edge_pair[k].j;
             tl_vec3 at = tl_sph_solid(s, k < s->edge_start[2 * e + 1] ? s->near[j].particle : j);
@@ -140,7 +137,7 @@ static void couple_solids(tl_sph_viscosity *v)
         for (int64_t k = s->near_start[r]; k < s->near_start[r + 1]; k++) {
             int32_t j = s->near_pair[k].j;
             tl_vec3 d = tl_vec3_sub(tl_sph_solid(s, s->near[r].particle), s->particle[j].x);
-            v->k_near[k] = coupling(s, 2 * WALL_SHARE * viscosity_of(s, j), d);
+            v->k_near[k] = coupling(s, 2 * viscosity_of(s, j), d);
         }
 }
 

@@ -14,7 +14,9 @@ typedef struct state {
     double *L;                 /* [groups] */
     double *x, *x_old, *x_new; /* iterates k, k-1, k+1; all feasible */
     double *Ax, *Ax_old, *Ax_new;
-    double *best; /* lowest gap so far; four buffers trade places as x, x_old, x_new and this */
+    /* What is given back: the first whose gap is small enough, else that of lowest energy (gaps go up and down, and a solve that is cut short would return its
+     * start). Four buffers trade places as x, x_old, x_new and this. */
+    double *best, best_gap;
     double momentum, rho;
 } state;
 
@@ -201,7 +203,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
     tl_linop_apply(&p->A, space, s.x, s.Ax, w);
     memcpy(s.Ax_old, s.Ax, sizeof *x * (size_t)space->n);
     tl_cone_certificate c = tl_cone_measure(p, &s.q, s.x, s.Ax);
-    double best = c.relative_gap, lowest = c.energy, t = 1, rho_old = s.rho;
+    double best = s.best_gap = c.relative_gap, lowest = c.energy, t = 1, rho_old = s.rho;
     tl_work_record(w, best);
 
     tl_outcome out = {.result = !isfinite(c.gap) ? TL_BROKE_DOWN : TL_OUT_OF_ITERATIONS};
@@ -229,8 +231,10 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         double gap = tl_cone_relative(m.gap, m.energy);
         tl_work_record(w, gap);
         idle++;
-        if (gap < best) best = gap, s.best = s.x_new, idle = 0;
-        if (m.energy < lowest - 1e-15 * fabs(lowest)) lowest = m.energy, idle = 0;
+        bool lower = m.energy < lowest - 1e-15 * fabs(lowest);
+        if (gap < best) best = gap, idle = 0;
+        if (lower) lowest = m.energy, idle = 0;
+        if (lower || best <= stop->tolerance) s.best = s.x_new, s.best_gap = gap;
 
         /* the step was too long for the curvature met (beyond the rounding of E): again, shorter */
         if (s.rho < cap && 0.5 * m.curvature > 0.5 * s.rho * m.length * (1 + 1e-9) + 1e-15 * fabs(m.energy)) {
@@ -248,7 +252,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
             0.999; /* measured on src/bench/gen_cone.c: 0.99 to 1 differ by a tenth, 0.95 needs up to 5 times the products */
     }
     memcpy(x, s.best, sizeof *x * (size_t)space->n);
-    out.residual = best;
+    out.residual = s.best_gap;
     return out;
 }
 

@@ -1,0 +1,75 @@
+/* Frictional stress on the lists of a coupled problem: the operator D of [FM21 eq. 15], minus the divergence of a symmetric tensor without trace.
+ *
+ *     diagonal   s_xx, s_zz at cells; s_yy = -s_xx - s_zz is eliminated here and nowhere else
+ *                face of axis a: -(W_L^p s_aa) difference / dx
+ *     shear      s_ij on the edges that are parallel to the third axis, times W_L^e
+ *                face of axis i: -(difference along j) / dx, face of axis j: -(difference along i) / dx
+ *
+ * Two arrangements. Colocated: all five components at cells, an edge takes a quarter of each cell around it (T; cells without an unknown
+ * count as zero). Staggered: shears are unknowns of edges themselves. Unknowns are Pa, in groups of five per cell (xx, xy, xz, yz, zz),
+ * or two per cell (xx, zz) and then one per edge.
+ *
+ * G and D share faces: the list holds the faces of active cells and those that end at an active edge, so that solids feel every force that
+ * sand does and momentum is kept to rounding. The adjoint is the same lists read from the other side.
+ *
+ * Edges next to cells without an unknown [grid-granular spec 3.6]:
+ *     wall            off, unless solids hold a tenth of what is around: floors keep their friction, free surfaces do not creep. Default
+ *     strict          off everywhere
+ *     inactive-zero   on: as printed in the paper */
+#ifndef TL_MODEL_COUPLING_STRESS_H
+#define TL_MODEL_COUPLING_STRESS_H
+
+#include <stdbool.h>
+
+#include "model/coupling/coupling.h"
+
+#define TL_STRESS_GROUP 5
+enum { TL_S_XX, TL_S_XY, TL_S_XZ, TL_S_YZ, TL_S_ZZ };
+
+typedef enum tl_edge_rule { TL_EDGE_WALL, TL_EDGE_STRICT, TL_EDGE_INACTIVE_ZERO } tl_edge_rule;
+
+/* Edge of an axis: its shear has the two other ones. */
+typedef struct tl_stress_edge {
+    int32_t cell[4]; /* around it; `cells`: no unknown there */
+    int32_t face
+        [4]; /* of axis i = axis + 1: above and below along j; of axis j = axis + 2: above and below along i; `faces`: closed, not in the list */
+    double weight; /* W_L^e */
+    int32_t axis;
+} tl_stress_edge;
+
+typedef struct tl_stress {
+    bool staggered;
+    bool only[3]; /* axes along which there is more than one cell; components of others are zero */
+    int32_t cells, edges, faces;
+    int64_t n;              /* unknowns */
+    const double *cell;     /* [cells] W_L^p */
+    tl_stress_edge *edge;   /* [edges] */
+    int32_t (*of_cell)[12]; /* [cells] four edges of x, of y, of z; `edges`: off */
+    int32_t (*of_face)[4];  /* [faces] (high, low) along the next axis, (high, low) along the one after; `edges`: off */
+    int8_t *axis;           /* [faces] */
+    double *e;              /* [edges + 1] scratch: W_L^e s; the last stays 0 */
+    double *d;              /* [3 (cells + 1)] scratch: W_L^p times the three diagonal components; the last stay 0 */
+} tl_stress;
+
+/* Component of the shear on edges of an axis. */
+static inline int tl_stress_shear(int axis) { return axis == 2 ? TL_S_XY : axis == 1 ? TL_S_XZ : TL_S_YZ; }
+
+void tl_stress_add_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y); /* y += D s */
+void tl_stress_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y);     /* y [faces] = D s */
+void tl_stress_adjoint(const tl_stress *t, const tl_coupling *c, const double *y, double *out); /* out [n] = D^T y */
+
+/* Between unknowns and groups of five per cell, for memories: a staggered shear goes with the cell at whose lower end its edge lies (edges of cells without an unknown are
+ * forgotten). */
+void tl_stress_pack(const tl_stress *t, const double *s, double *five);
+void tl_stress_unpack(const tl_stress *t, const double *five, double *s);
+
+/* g [n] = -D^T (W_F u + J v), 1/s. Uses c->y. */
+void tl_stress_gradient(const tl_stress *t, const tl_coupling *c, double *g);
+/* Velocities after a change ds [n]. Uses c->y. */
+void tl_stress_push(const tl_stress *t, tl_coupling *c, const double *ds);
+/* y = A x with A = dt D^T (H D + dx^3 J M^-1 J^T D): Hessian of the energy / dt. Uses c->y, r, dv. */
+void tl_stress_product(const tl_stress *t, const tl_coupling *c, const double *x, double *y);
+/* L [cells] of a colocated stress with A <= L_i Q, group by group: row sums of |A|, bodies included. scratch [faces]. Uses c->y. */
+void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch, double *L);
+
+#endif

@@ -1,0 +1,14 @@
+/* Cases of the grid engine with granular material, for its table in grid.c. */
+#ifndef TL_VALIDATE_GRID_SAND_H
+#define TL_VALIDATE_GRID_SAND_H
+
+#include "validate/case.h"
+
+talus_status sand_operators(tl_case_log *log, talus_error *err); /* V1, V4 of stress */
+talus_status sand_cone(tl_case_log *log, talus_error *err);      /* V7 */
+talus_status sand_layer(tl_case_log *log, talus_error *err);     /* V9 */
+talus_status sand_axes(tl_case_log *log, talus_error *err);      /* V15 */
+talus_status sand_rest(tl_case_log *log, talus_error *err);      /* V16 */
+talus_status sand_collapse(tl_case_log *log, talus_error *err);  /* V17 */
+
+#endif
