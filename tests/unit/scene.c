@@ -16,6 +16,7 @@
 #include "solve/precond/precond.h"
 #include "solve/pressure/method.h"
 #include "step/scheme.h"
+#include "step/stress_parts.h"
 #include "tempdir.h"
 
 static talus_error err;
@@ -588,7 +589,7 @@ static void method_names_exist(void **state)
         if (!tl_scheme_find(word)) fail_msg("no scheme \"%s\"", word);
     words = tl_schema_key(tl_schema_find("friction"), "method")->words;
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
-        if (!tl_cone_method_find(word)) fail_msg("no cone method \"%s\"", word);
+        if (!tl_cone_method_find(word) && !tl_parts_rule_find(word)) fail_msg("no cone method \"%s\"", word);
     words = tl_schema_key(tl_schema_find("contact method"), "method")->words;
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
         if (!tl_contact_method_find(word)) fail_msg("no contact method \"%s\"", word);
