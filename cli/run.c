@@ -291,7 +291,7 @@ static void print_help(const cli_option *options)
 int cli_run(int argc, char **argv)
 {
     const char *frames = NULL, *threads = NULL, *resume = NULL, *history = NULL, *quiet = NULL, *no_pictures = NULL,
-               *values = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
+               *values = NULL, *capture = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
     talus_scene_options so = talus_scene_options_default();
     talus_run_options o = talus_run_options_default();
     const cli_option options[] = {
@@ -303,6 +303,7 @@ int cli_run(int argc, char **argv)
         {"--sweep", "KEY=A,B,C", "one run per value, each in a folder of its own", &values},
         {"--resume", NULL, "go on from the folder's checkpoint; the result is the same, bit for bit", &resume},
         {"--history", NULL, "keep every solver's iteration curve, in history.csv", &history},
+        {"--capture-step", "N", "liquids on the grid: write this step's coupled problem to DIR/step-N.h5", &capture},
         {"--no-pictures", NULL, "draw nothing", &no_pictures},
         {"--quiet", NULL, "no talk on stderr", &quiet},
         {NULL, NULL, NULL, NULL},
@@ -318,6 +319,7 @@ int cli_run(int argc, char **argv)
     }
     int count;
     if (frames && !cli_integer("--frames", frames, 1, 100000000, &o.frames)) return 2;
+    if (capture && !cli_integer("--capture-step", capture, 1, 100000000, &o.capture_step)) return 2;
     if (threads && !cli_integer("--threads", threads, 1, 1024, &count)) return 2;
     if (threads) talus_threads_set(count);
     char shapes[1024], scene[2200];

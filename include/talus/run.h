@@ -23,11 +23,12 @@ typedef struct talus_progress {
 } talus_progress;
 
 typedef struct talus_run_options {
-    const char *folder;               /* NULL: runs/NAME, or runs/NAME-2, ... when that exists */
-    int frames;                       /* 0: all of the scene's duration */
-    int resume;                       /* 1: go on from the folder's checkpoint; a finished run is left as it is */
-    int history;                      /* 1: keep every solver's iteration curve, as if output.history were set */
-    int no_pictures;                  /* 1: none, not even of the last frame */
+    const char *folder; /* NULL: runs/NAME, or runs/NAME-2, ... when that exists */
+    int frames;         /* 0: all of the scene's duration */
+    int resume;         /* 1: go on from the folder's checkpoint; a finished run is left as it is */
+    int history;        /* 1: keep every solver's iteration curve, as if output.history were set */
+    int no_pictures;    /* 1: none, not even of the last frame */
+    int capture_step;   /* liquids on the grid: this step's coupled problem goes to DIR/step-N.h5; 0: none */
     const talus_scene_options *scene; /* how the scene is read; NULL: the defaults */
     /* Called after every step and now and then besides. Not 0: finish the step, save, TALUS_INTERRUPTED. May be NULL. */
     int (*progress)(void *user, const talus_progress *progress);

@@ -19,6 +19,7 @@
 #include "run/clouds.h"
 #include "run/folder.h"
 #include "run/picture.h"
+#include "run/step_capture.h"
 
 #define LIST_SECONDS 2     /* run.pvd names all frames anew: at most this often, and at the end */
 #define CURVE_MOST 16384   /* iterations of one step that --history keeps */
@@ -154,6 +155,19 @@ static talus_status write_step(run *r, talus_error *err)
     TL_TRY(tl_csv_history_rows(&r->history, report, r->sim->history, err));
     for (int i = 0; i < TL_REPORT_SOLVES; i++) r->sim->history[i].count = 0;
     return TALUS_OK;
+}
+
+/* Steps are numbered from 1, as in steps.csv; a try that is repeated writes the file again. */
+static talus_status capture(void *user, const tl_grid_view *view, talus_error *err)
+{
+    run *r = user;
+    char name[40], path[TL_PATH_ROOM], note[400];
+    int64_t step = r->sim->state.step + 1;
+    if (step != r->o->capture_step) return TALUS_OK;
+    snprintf(name, sizeof name, "step-%lld.h5", (long long)step);
+    snprintf(note, sizeof note, "%.300s, step %lld", r->scene->file ? r->scene->file : "scene", (long long)step);
+    path_of(r, name, path);
+    return tl_step_capture(path, view, note, err);
 }
 
 static bool after_step(void *user, const tl_sim *sim)
@@ -433,6 +447,10 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
     r.began = tl_seconds();
     list_settings(&r);
     TL_TRY(tl_sim_create(&r.sim, scene, &o->log, err));
+    if (o->capture_step > 0) {
+        r.sim->probe = capture;
+        r.sim->probe_user = &r;
+    }
     talus_status status = run_all(&r, result, err);
     result->frames = r.sim->state.frame;
     result->steps = r.sim->state.step;

@@ -21,7 +21,8 @@ typedef struct tl_run_options {
     const char *folder; /* NULL: runs/NAME by the scene's file */
     int64_t frames;     /* 0: all of the scene's duration */
     bool resume, history, no_pictures;
-    const char *size; /* how the scene was read, for run.json and messages */
+    int64_t capture_step; /* this step's coupled problem goes to DIR/step-N.h5; 0: none */
+    const char *size;     /* how the scene was read, for run.json and messages */
     int settings;
     const char *const *setting;
     int (*progress)(void *user, const tl_run_progress *p); /* not 0: save and stop. May be NULL */

@@ -306,6 +306,20 @@ static talus_status run_scheme(grid_step *s, bool *again, talus_error *err)
     return judge(s, again, err);
 }
 
+static talus_status show_problem(const grid_step *s, talus_error *err)
+{
+    if (!s->sim->probe) return TALUS_OK;
+    const tl_grid_view view = {.t = s->sim->state.t,
+                               .grid = &s->grid,
+                               .fractions = &s->fractions,
+                               .phi = s->phi,
+                               .fill = s->faces.fill,
+                               .u_star = s->faces.u,
+                               .coupled = &s->coupled,
+                               .solved = &s->solved};
+    return s->sim->probe(s->sim->probe_user, &view, err);
+}
+
 static talus_status bounce(grid_step *s, bool *again, talus_error *err)
 {
     bool any;
@@ -577,6 +591,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
         TL_TRY(tl_bodies_move(&s.b, again, err));
         TL_TRY(tl_bodies_look_again(&s.b, looks, &more, again, err));
     }
+    TL_TRY(show_problem(&s, err));
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     TL_TRY(bounce(&s, again, err));
     TL_TRY(extend_velocities(&s, err));

@@ -27,6 +27,17 @@ typedef struct tl_grid_kept {
     tl_particles spare; /* the next state's; nothing in it between steps */
 } tl_grid_kept;
 
+/* The coupled problem of a step, solved, before anything moves. Valid during the call. */
+typedef struct tl_grid_view {
+    double t; /* s, at the start of the step */
+    const tl_grid *grid;
+    const tl_fractions *fractions;
+    const double *phi, *fill;  /* [cells] m; particle volume per cell volume */
+    double *const *u_star;     /* [3][cells] m/s: without pressure; coupled->b->v_free: bodies' */
+    const tl_coupled *coupled; /* u in system->c.u, v in b->v */
+    const tl_scheme_report *solved;
+} tl_grid_view;
+
 talus_status tl_grid_begin(tl_sim *sim, talus_error *err);
 void tl_grid_end(tl_sim *sim);
 double tl_grid_dt_wanted(const tl_sim *sim);

@@ -13,6 +13,7 @@
 #include "model/state.h"
 
 typedef struct tl_sim tl_sim;
+struct tl_grid_view; /* step/grid.h */
 
 typedef struct tl_engine_entry {
     const char *name; /* as in scenes */
@@ -38,6 +39,9 @@ struct tl_sim {
     void *own;           /* what else the engine keeps: caches that do not change results */
     tl_history *history; /* NULL unless wanted: [TL_REPORT_SOLVES] */
     tl_log log;
+    /* Sees the coupled problem of every step of engine "grid" once it is solved; NULL: nobody does. Not TALUS_OK: the step fails with it. */
+    talus_status (*probe)(void *user, const struct tl_grid_view *view, talus_error *err);
+    void *probe_user;
 };
 
 talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err);
