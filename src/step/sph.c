@@ -32,6 +32,7 @@
  * as two plates shoot out what is between them, down to an angle of 11 degrees. */
 #define BLOW 1.5
 #define WEDGE 10.0
+#define CORNER 3.0 /* times push_out: an overlap at a corner turns a body as well */
 #define VISCOUS_TOLERANCE 1e-8
 #define VISCOUS_ITERATIONS 1000
 #define ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
@@ -317,7 +318,7 @@ static void hold_squeezed(sph_step *s)
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
         if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
         double met = factor * (i == fastest ? second : first), speed = speed_of(s, i);
-        double limit = fmax(fmax(s->speed[i], met), s->scene->sph.push_out);
+        double limit = fmax(fmax(s->speed[i], met), CORNER * s->scene->sph.push_out);
         if (speed <= limit) continue;
         s->f.body_v[i] = tl_vec3_scale(limit / speed, s->f.body_v[i]);
         s->f.body_w[i] = tl_vec3_scale(limit / speed, s->f.body_w[i]);
