@@ -32,6 +32,8 @@
  * as two plates shoot out what is between them, down to an angle of 11 degrees. */
 #define BLOW 1.5
 #define WEDGE 10.0
+#define RISE 1.1   /* rough contacts may raise energy a little */
+#define CORNER 3.0 /* times push_out: an overlap at a corner turns a body as well */
 #define VISCOUS_TOLERANCE 1e-8
 #define VISCOUS_ITERATIONS 1000
 #define ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
@@ -57,6 +59,7 @@ typedef struct sph_step {
     tl_sph_step f;
     double compression; /* mean of max(0, V0/V - 1) over liquid, as the state is: what the last solve left */
     double *speed;      /* [scene_count] predicted, m/s, of any point of a body */
+    double *whole;      /* [scene_count] predicted, m/s: with which it would have its energy if it did not turn */
     double liquid;      /* of the fastest particle */
     tl_linear_report viscous;
     const tl_sph_force *drag; /* of viscosity on bodies; NULL: none */
@@ -114,7 +117,9 @@ static talus_status place_bodies(sph_step *s, tl_sim *sim, double dt, talus_erro
     s->inv_mass = TL_TAKE_ZERO(a, double, n);
     s->inv_inertia = TL_TAKE_ZERO(a, tl_mat3, n);
     s->speed = TL_TAKE_ZERO(a, double, n);
-    if (!s->speed || !s->before || !s->body || !s->friction || !s->inv_mass || !s->inv_inertia) return no_memory(err);
+    s->whole = TL_TAKE_ZERO(a, double, n);
+    if (!s->speed || !s->whole || !s->before || !s->body || !s->friction || !s->inv_mass || !s->inv_inertia)
+        return no_memory(err);
     memcpy(s->before, sim->state.rigid.body, sizeof *s->before * (size_t)scene_count);
     for (int32_t i = scene_count; i < n; i++) s->before[i] = (tl_motion){.q = tl_quat_identity()};
     for (int32_t i = 0; i < n; i++) {
@@ -215,12 +220,22 @@ static talus_status let_viscosity_act(sph_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* sqrt(2 E / m) of a free body. Contacts that rest take energy, but they may turn speed into spin: this is what they cannot raise. */
+static double whole_speed(const sph_step *s, int32_t i)
+{
+    const tl_rigid_body *b = &s->rigid->body[i];
+    if (b->kind != TL_BODY_FREE) return 0;
+    tl_vec3 w = tl_quat_rotate(tl_quat_conjugate(s->before[i].q), s->f.body_w[i]);
+    double turning = tl_vec3_dot(w, tl_mat3_mul_vec(b->inertia, w));
+    return sqrt(tl_vec3_norm2(s->f.body_v[i]) + fmax(0, turning) / b->mass);
+}
+
 static void find_speeds(sph_step *s)
 {
     double most = 0;
     for (int32_t i = 0; i < s->f.fluid; i++) most = fmax(most, tl_vec3_norm2(s->f.v[i]));
     s->liquid = sqrt(most);
-    for (int32_t i = 0; i < s->rigid->scene_count; i++) s->speed[i] = speed_of(s, i);
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) s->speed[i] = speed_of(s, i), s->whole[i] = whole_speed(s, i);
 }
 
 static talus_status predict_velocities(sph_step *s, talus_error *err)
@@ -316,9 +331,9 @@ static void hold_squeezed(sph_step *s)
     }
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
         if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
-        double met = factor * (i == fastest ? second : first), speed = speed_of(s, i);
-        double limit = fmax(fmax(s->speed[i], met), s->scene->sph.push_out);
-        if (speed <= limit) continue;
+        double met = factor * (i == fastest ? second : first), speed = whole_speed(s, i);
+        double limit = fmax(fmax(s->whole[i], met), CORNER * s->scene->sph.push_out);
+        if (speed <= RISE * limit) continue;
         s->f.body_v[i] = tl_vec3_scale(limit / speed, s->f.body_v[i]);
         s->f.body_w[i] = tl_vec3_scale(limit / speed, s->f.body_w[i]);
         if (!s->kept->squeezed[i])
