@@ -2,7 +2,7 @@
 -- breaks it and takes a bridge downstream along. By thrust and friction alone a wall of height H, thickness T lets go where the water stands at
 -- sqrt(2 mu T H density / 1000).
 local paper = size == "paper"
-local p = params { h = paper and 0.012 or 0.03, friction = 0.5, density = 1800.0, rise = 0.09, seconds = 3.4 }
+local p = params { h = paper and 0.012 or 0.03, friction = 0.3, density = 1800.0, rise = 0.12, seconds = 2.8 }
 local u = 0.03                                    -- unit of lengths: blocks do not change with h
 local T, course, wide = 8 * u, 5 * u, 10 * u      -- a block: along the channel, up, across
 local courses, across = 5, 3
