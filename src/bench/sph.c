@@ -169,9 +169,9 @@ typedef struct paper_row {
 } paper_row;
 
 static const paper_row paper_rows[] = {
-    {"Lewis lift", "lewis-lift", 2.0, 15.9, 1.38, 689}, {"card house", "hollow-card-house", 0.5, 20, 0.35, 691},
-    {"dam", "breaking-dam", 1.0, 20, 5.44, 5436},       {"tower", "tower-in-basin", 1.9, 10, 3.73, 2013},
-    {"bulk", "grains-in-net", 0.3, 4, 4.59, 18547},     {"chain", "letter-chain", 0.2, 20, 1.52, 6826},
+    {"Lewis lift", "lewis-lift", 2.0, 15.9, 1.38, 689},    {"card house", "hollow-card-house", 0.5, 20, 0.35, 691},
+    {"breaking dam", "breaking-dam", 1.0, 20, 5.44, 5436}, {"tower", "tower-in-basin", 1.9, 10, 3.73, 2013},
+    {"bulk", "grains-in-net", 0.3, 4, 4.59, 18547},        {"chain", "letter-chain", 0.2, 20, 1.52, 6826},
 };
 
 enum { WARM = 20, STEPS = 50 }; /* WARM are not timed */

@@ -30,7 +30,8 @@ talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err)
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
             int32_t j = s->neighbour[k];
             double r = tl_vec3_norm(tl_vec3_sub(s->particle[i].x, s->particle[j].x));
-            double m = mass_of(s, j), w = tl_sph_w(c->kernel, r) * 2 * m / (m + mine);
+            double w = tl_sph_w(c->kernel, r);
+            if (!s->one_mass) w *= 2 * mass_of(s, j) / (mass_of(s, j) + mine);
             sum = tl_vec3_add_scaled(sum, w, tl_vec3_sub(s->v[j], s->v[i]));
         }
         v[i] = tl_vec3_add_scaled(s->v[i], share * c->V0, sum);
