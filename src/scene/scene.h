@@ -200,7 +200,7 @@ typedef struct tl_lg_spec {
     int scale;        /* of forces in the contact laws: 0 compliance, 1 mass */
     int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
     int cr;           /* conjugate residual iterations per contact step */
-    bool project;     /* friction onto its disc after each contact step */
+    bool project;     /* friction onto its disc when its law is linearised */
 } tl_lg_spec;
 
 /* A solver method as scenes name it; inner methods nest once. Empty words: the scheme's own choice. */

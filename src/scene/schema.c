@@ -88,7 +88,7 @@ static const tl_key lg_keys[] = {
     {"preconditioner", TL_CHOICE, AT(scale), "", ANY, "compliance", "what scales forces in the contact laws: the diagonal of the contact compliance, or inverse masses (for comparison: sticks or chatters)", "compliance|mass"},
     {"compliance", TL_CHOICE, AT(compliance), "", ANY, "auto", "contact compliance as a matrix between the nodes that touch, or by solves with the factor; `auto` decides by their number", "auto|explicit|matrix-free"},
     {"cr_iterations", TL_INTEGER, AT(cr), "", WITHIN(1, 10000), "10", "conjugate residual iterations per contact step; 24 where friction decides"},
-    {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "cut friction to its disc after each contact step; `false` is for comparison"},
+    {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "the law of friction is linearised as if friction were within its disc; `false` creeps, for comparison"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
