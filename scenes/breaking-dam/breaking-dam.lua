@@ -2,7 +2,7 @@
 -- breaks it and takes a bridge downstream along. By thrust and friction alone a wall of height H, thickness T lets go where the water stands at
 -- sqrt(2 mu T H density / 1000).
 local paper = size == "paper"
-local p = params { h = paper and 0.012 or 0.03, friction = 0.5, density = 1800.0, rise = 0.07, seconds = 4.0 }
+local p = params { h = paper and 0.012 or 0.03, friction = 0.5, density = 1800.0, rise = 0.09, seconds = 3.4 }
 local u = 0.03                                    -- unit of lengths: blocks do not change with h
 local T, course, wide = 8 * u, 5 * u, 10 * u      -- a block: along the channel, up, across
 local courses, across = 5, 3
@@ -45,13 +45,14 @@ return scene {
   about = "a wall of loose blocks holds rising water until friction gives way; a bridge goes with it",
   figure = "Probst and Teschner 2023, figure 11",
   minutes = paper and 400 or 4,
-  duration = p.seconds, fps = 25, dt_max = 2e-3,
+  duration = p.seconds, fps = 25, dt_max = paper and 1e-3 or 3e-3,
   sph = { spacing = p.h, push_out = 0.1 },
   domain = { min = {-lake, 0, -half}, max = {run, (courses + 1) * course + 8 * u, half}, x_max = "open", y_max = "open", friction = p.friction },
   bodies = bodies,
   fill = { { material = liquid { density = 1000 }, sampling = "lattice", shape = box { size = {lake - 0.75 * p.h, depth0, 2 * half - 0.5 * p.h}, center = {-0.5 * lake - 0.125 * p.h, 0.5 * depth0, 0} } } },
   emitters = { { material = liquid { density = 1000 }, shape = box { size = inlet, center = {-0.6 * lake, (courses + 1) * course, 0} }, velocity = {0, -0.8, 0},
                  rate = 2 * half * lake * p.rise, start = 0.6 } },
+  output = { images_every = 20 },
   camera = { eye = {1.5, 1.7, 3.0}, target = {0.35, 0.25, 0}, fov_deg = 34 },
-  render = { walls = "frame" },
+  render = { walls = "frame", width = 960, height = 540 },
 }

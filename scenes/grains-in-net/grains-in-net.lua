@@ -1,11 +1,12 @@
 -- A piston pushes grains with limbs through a pipe; they fall into a net of rings that hangs in a frame, hook into each other and pile up. Rings of the
 -- net lie flat and are held by upright rings between them; the upright ones at the border go round the frame.
 local paper = size == "paper"
-local p = params { h = paper and 0.004 or 0.01, rings = paper and 14 or 5, across = paper and 12 or 5, length = paper and 60 or 12, speed = 0.8, seconds = 3.0, friction = 0.6 }
+local p = params { h = paper and 0.004 or 0.0125, rings = paper and 14 or 4, across = paper and 12 or 5, length = paper and 60 or 12, speed = 1.2, seconds = 2.2, friction = 0.6 }
 local u = 0.01                                     -- unit of lengths: nothing changes with h
 local R, wire = 6.5 * u, 1.6 * u                   -- flat rings
-local r = 4 * u                                    -- upright rings
-local pitch = 2 * R + 2 * (r - 2 * wire) - 0.2 * u -- between flat rings
+local r = 5.4 * u                                  -- upright rings
+local hold = r - 2 * wire                          -- from an upright ring's middle to the wires that it holds, taut
+local pitch = 2 * (R + hold) - 0.6 * u             -- between flat rings
 local net = p.rings * pitch
 local level = 0.5                                  -- of the net, m
 local bodies, steel = {}, solid { name = "steel", density = 3000, friction = p.friction, colour = "#8b9299" }
@@ -21,7 +22,7 @@ for i = 0, p.rings do
   end
 end
 -- the frame: four bars where the next flat rings would have their wire
-local bar = 0.5 * net + 0.5 * (pitch - 2 * R) + 0.05 * u
+local bar = 0.5 * net + hold - 0.3 * u
 for i, b in ipairs { {bar, 0}, {-bar, 0}, {0, bar}, {0, -bar} } do
   local along_z = b[1] ~= 0
   local to = along_z and {0, 0, bar + wire} or {bar + wire, 0, 0}
@@ -35,8 +36,8 @@ end
 bodies[#bodies + 1] = { name = "ground", kind = "static", shape = box { size = {net + 1.2, 4 * u, net + 0.8} }, at = {0, -2 * u, 0}, friction = p.friction, colour = "#d8d6d0" }
 
 -- the pipe, its mouth above the middle of the net, and the piston in it
-local cell = 9.2 * u
-local half, mouth, floor = 0.5 * p.across * cell + 0.5 * u, 0.08 * net, level + (paper and 1.6 or 0.55)
+local cell = 8.4 * u
+local half, mouth, floor = 0.5 * p.across * cell + 0.5 * u, 0.08 * net, level + (paper and 1.6 or 0.3)
 local long = p.length * cell + 0.3
 local function plank(name, size, x, y, z, opacity) bodies[#bodies + 1] = { name = name, kind = "static", shape = box { size = size }, at = {mouth - 0.5 * long, y, 0}, friction = 0.2, colour = "#a8a196", opacity = opacity } ; bodies[#bodies].at[3] = z end
 plank("pipe floor", {long, 4 * u, 2 * half + 8 * u}, 0, floor - 2 * u, 0, 1)
@@ -51,7 +52,7 @@ for i = 1, p.length do
     for k = 1, p.across do
       n = n + 1
       bodies[#bodies + 1] = { name = "grain " .. n, shape = grain, at = {mouth - (i - 0.5) * cell, floor + (j - 0.5) * cell + 0.5 * u, (k - 0.5 - 0.5 * p.across) * cell},
-                              rotation_deg = {math.random() * 360, math.random() * 360, math.random() * 360}, density = 1000, friction = p.friction }
+                              rotation_deg = {90 * math.random(4), 90 * math.random(4), 90 * math.random(4)}, density = 1000, friction = p.friction }
     end
   end
 end
@@ -62,7 +63,8 @@ return scene {
   figure = "Probst and Teschner 2023, figure 13",
   minutes = paper and 3000 or 6,
   duration = p.seconds, fps = 25, dt_max = 2e-3,
-  sph = { spacing = p.h },
+  sph = { spacing = p.h, push_out = 0.1, iterations_least = 6 },
+  solver = { pressure = { method = "nncg", iterations = 15 } },
   bodies = bodies,
   camera = { eye = {1.3, 1.5, 2.2}, target = {0, 0.5, 0}, fov_deg = 40 },
 }

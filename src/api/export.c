@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "io/body_export.h"
 #include "io/vtk.h"
+#include "run/clouds.h"
 
 #define MASS_CELLS                                                                                                     \
     32 /* of the lattice that finds the centre of mass of an odd shape: velocities need it to a percent */
@@ -50,6 +51,22 @@ static void rank_nodes(const tl_lg *lg, int32_t *rank)
             if (rank[i] == 0) rank[i] = next++;
 }
 
+/* Formats of surfaces have no place for them; frames are files of VTK already. */
+static talus_status export_particles(const tl_run_folder *f, const tl_body_format *format, int64_t number,
+                                     const char *output, talus_error *err)
+{
+    char frames[1120], path[1300];
+    tl_clouds clouds;
+    if (strcmp(format->name, "ply") != 0) return TALUS_OK;
+    snprintf(frames, sizeof frames, "%s/frames", f->folder);
+    tl_frame_path(path, sizeof path, frames, "particles", number, "vtp");
+    TL_TRY(tl_clouds_read(&clouds, path, f->scene, err));
+    tl_frame_path(path, sizeof path, output, "particles", number, format->ending);
+    talus_status status = clouds.count ? tl_clouds_write_ply(path, &clouds, err) : TALUS_OK;
+    tl_clouds_free(&clouds);
+    return status;
+}
+
 static talus_status export_frames(tl_run_folder *f, const tl_body_format *format, const tl_body_scene *s, int only,
                                   const char *output, talus_error *err)
 {
@@ -64,6 +81,7 @@ static talus_status export_frames(tl_run_folder *f, const tl_body_format *format
         TL_TRY(tl_run_folder_nodes(f, number, err));
         tl_frame_path(path, sizeof path, output, "bodies", number, format->ending);
         TL_TRY(format->write(path, s, t, f->rows, err));
+        TL_TRY(export_particles(f, format, number, output, err));
     }
     if (any) return TALUS_OK;
     return TL_FAIL(err, TALUS_BAD_INPUT, "there is no frame %d; the last is %lld", only,

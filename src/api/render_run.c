@@ -10,6 +10,7 @@
 #include "render/png.h"
 #include "render/render.h"
 #include "render/scene_picture.h"
+#include "run/clouds.h"
 #include "run/softs.h"
 
 #define ABOUT 100 /* pictures when nobody says how many */
@@ -60,6 +61,25 @@ static talus_status read_frame(job *j, int64_t i, double *t, talus_error *err)
     return TALUS_OK;
 }
 
+/* Particles of a frame of the table. */
+static talus_status read_clouds(const job *j, int64_t i, tl_clouds *out, talus_error *err)
+{
+    char frames[1120], path[1300];
+    snprintf(frames, sizeof frames, "%s/frames", j->run.folder);
+    tl_frame_path(path, sizeof path, frames, "particles", tl_body_table_frame(j->run.table, i), "vtp");
+    return tl_clouds_read(out, path, j->run.scene, err);
+}
+
+static talus_status begin_scene(job *j, tl_picture *p, tl_scene_picture_options *o, talus_error *err)
+{
+    if (j->run.lg.nodes) {
+        TL_TRY(tl_softs_create(&j->softs, j->run.scene, &j->run.lg, err));
+        o->softs = j->softs.count;
+        o->soft = j->softs.soft;
+    }
+    return tl_picture_of_scene(p, j->run.scene, o, err);
+}
+
 /* One camera for the whole run, also when a single frame is drawn: pictures compare. */
 static talus_status begin_picture(job *j, tl_picture *p, talus_error *err)
 {
@@ -73,14 +93,14 @@ static talus_status begin_picture(job *j, tl_picture *p, talus_error *err)
     TL_TRY(read_frame(j, j->chosen[0], &t, err));
     tl_scene_picture_options o = {
         .width = j->r.width, .height = j->r.height, .view = j->o->view, .poses = j->poses, .frame = &frame};
-    if (j->run.lg.nodes) {
-        TL_TRY(tl_softs_create(&j->softs, j->run.scene, &j->run.lg, err));
-        o.softs = j->softs.count;
-        o.soft = j->softs.soft;
-    }
-    return tl_picture_of_scene(p, j->run.scene, &o, err);
+    tl_clouds clouds;
+    TL_TRY(read_clouds(j, j->chosen[0], &clouds, err));
+    o.clouds = clouds.clouds;
+    o.cloud = clouds.cloud;
+    talus_status status = begin_scene(j, p, &o, err);
+    tl_clouds_free(&clouds);
+    return status;
 }
-
 static talus_status write_picture(const job *j, const tl_image *image, const char *path, const char *frame,
                                   talus_error *err)
 {
@@ -112,6 +132,13 @@ static talus_status draw_frame(job *j, tl_picture *p, tl_mp4 *film, talus_error 
     if (j->softs.count) tl_softs_pose(&j->softs, j->run.q);
     tl_picture_pose_bodies(p, j->run.scene, j->poses);
     tl_picture_pose_softs(p, j->softs.count, j->softs.soft);
+    if (j->done > 0) { /* the first are there */
+        tl_clouds clouds;
+        TL_TRY(read_clouds(j, j->chosen[j->done], &clouds, err));
+        talus_status set = tl_picture_set_clouds(p, j->run.scene, clouds.clouds, clouds.cloud, err);
+        tl_clouds_free(&clouds);
+        TL_TRY(set);
+    }
     snprintf(p->caption, sizeof p->caption, "%.3f s", t);
     snprintf(number_text, sizeof number_text, "%lld", (long long)number);
     tl_frame_path(path, sizeof path, j->images, "frame", number, "png");

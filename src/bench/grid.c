@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/timer.h"
 #include "bench/table.h"
@@ -237,7 +238,7 @@ static talus_status one_method(const talus_bench_options *o, tl_table *t, const 
     const frame_case roof = {"sphere-roof", 1, 0, false};
     settings s = {0};
     run r = {0};
-    set(&s, "solver.pressure=%s", row->method);
+    set(&s, "solver.pressure.method=%s", row->method);
     if (o->tolerance > 0) set(&s, "solver.tolerance=%g", o->tolerance);
     talus_status status = load_case(&r, o, &roof, &s, err);
     const int64_t frames = 20; /* through the fall from the roof and the first splash */
@@ -344,3 +345,173 @@ static talus_status bench_table6(const talus_bench_options *o, tl_table *t, talu
 }
 
 const tl_bench tl_bench_table6 = {"fm-table6", "four schemes of pressure and contact beside the paper's", bench_table6};
+
+/* ---- captured steps ---- */
+
+/* One step from a state, cold, one pressure solve to the target, by one method. */
+typedef struct solved {
+    int iterations;
+    double seconds, certificate;
+} solved;
+
+static talus_status solve_once(const talus_bench_options *o, const frame_case *c, const char *method, double target,
+                               const tl_state *from, double dt, solved *out, talus_error *err)
+{
+    int size = o->size ? o->size : c->size;
+    settings s = {0};
+    run r = {0};
+    set(&s, "solver.pressure.method=%s", method);
+    set(&s, "solver.tolerance=%g", target / 0.3); /* a scheme's blocks go further than the scheme */
+    set(&s, "solver.sweeps=1");
+    set(&s, "solver.on_unconverged=accept");
+    if (size) set(&s, "cells=%d", size);
+    talus_status status = open_run(&r, o, c->scene, &s, err);
+    if (status == TALUS_OK) status = tl_state_copy(&r.sim->state, from, err);
+    if (status == TALUS_OK) {
+        r.sim->state.grid.memories = 0;
+        status = tl_sim_step(r.sim, dt, INFINITY, err);
+    }
+    if (status == TALUS_OK) {
+        after_step(&r, r.sim);
+        *out = (solved){(int)r.pressure, phase_of(&r, "solve").cpu, r.sim->report.solve[0].certificate};
+    }
+    close_run(&r);
+    return status;
+}
+
+static talus_status replay(const talus_bench_options *o, tl_table *t, const frame_case *c, talus_error *err)
+{
+    double target = o->tolerance > 0 ? o->tolerance : 1e-8;
+    settings s = {0};
+    run r = {0};
+    solved fast = {0}, slow = {0};
+    talus_status status = load_case(&r, o, c, &s, err);
+    double dt = status == TALUS_OK ? r.sim->report.dt : 0;
+    if (status == TALUS_OK) status = solve_once(o, c, "multigrid", target, &r.sim->state, dt, &fast, err);
+    if (status == TALUS_OK && (!o->method || strcmp(o->method, "multigrid") != 0))
+        status = solve_once(o, c, "mic", target, &r.sim->state, dt, &slow, err);
+    if (status == TALUS_OK) {
+        tl_table_cell(t, "%s", c->scene);
+        tl_table_cell(t, "%lld", (long long)r.sim->state.grid.memories);
+        tl_table_cell(t, "%lld", (long long)r.sim->report.contacts);
+        tl_table_cell(t, "%d", fast.iterations);
+        tl_table_cell(t, "%.3f", fast.seconds);
+        tl_table_cell(t, "%.1e", fast.certificate);
+        tl_table_cell(t, "%d", slow.iterations);
+        tl_table_cell(t, "%.3f", slow.seconds);
+        tl_table_cell(t, "%.1f", slow.seconds / fast.seconds);
+        tl_table_cell(t, "%s", c->plates ? "thin walls" : "");
+        tl_table_send(t, TALUS_ROW_DATA);
+    }
+    close_run(&r);
+    return status;
+}
+
+static talus_status bench_steps(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const columns[] = {"scene",   "unknowns", "contacts", "multigrid its", "CPU s", "residual",
+                                          "mic its", "CPU s",    "mic/mg",   "note",          NULL};
+    tl_table_line(
+        t, TALUS_ROW_TITLE,
+        "one pressure solve of a step under way, from nothing to %.0e; processor seconds of the whole solve phase",
+        o->tolerance > 0 ? o->tolerance : 1e-8);
+    tl_table_header(t, columns);
+    for (int i = 0; i < FRAME_CASES && !t->stopped; i++)
+        if (wanted(o, &frame_cases[i])) TL_TRY(replay(o, t, &frame_cases[i], err));
+    return TALUS_OK;
+}
+
+const tl_bench tl_bench_steps = {"steps", "pressure of steps under way: multigrid beside mic", bench_steps};
+
+/* ---- growth ---- */
+
+/* A dam break in a basin, which stands in a box of `box` metres: cells per metre, particles per cell edge. */
+static const char basin[] =
+    "local n = %d\n"
+    "return scene { talus = 1, engine = 'grid', duration = 10, fps = 1000, dt_max = 1, solver = { sweeps = 1 },\n"
+    "  grid = { cells = {%d, %d, %d}, cell = 1 / n, cfl = 3 },\n"
+    "  fill = { { material = liquid { density = 1000 }, spacing = 1 / (%d * n),\n"
+    "    shape = box { size = {0.45, 0.6, 1}, center = {0.425, 0.5, 0.7} } } },\n"
+    "  bodies = { { name = 'basin', kind = 'static', shape = box { size = 1.2, center = {0.7, 0.6, 0.7} } -\n"
+    "    box { size = {1, 1.2, 1}, center = {0.7, 0.8, 0.7} } } } }\n";
+
+typedef struct grown {
+    int64_t particles, unknowns;
+    double cpu;   /* s per step */
+    double bytes; /* of the step's arena and of the state, twice */
+    int iterations;
+} grown;
+
+static talus_status grow(int n, double box, int per_edge, int warm, int steps, grown *out, talus_error *err)
+{
+    char text[2048];
+    int cells = (int)lround(box * n);
+    snprintf(text, sizeof text, basin, n, cells, cells, cells, per_edge);
+    run r = {0};
+    const tl_load_options load = {.no_files = true};
+    const double dt = 0.16 / n;
+    TL_TRY(tl_scene_load_text(&r.scene, "basin.lua", text, strlen(text), &load, err));
+    talus_status status = tl_sim_create(&r.sim, r.scene, NULL, err);
+    for (int i = 0; i < warm && status == TALUS_OK; i++) status = tl_sim_step(r.sim, dt, INFINITY, err);
+    double best = INFINITY;
+    for (int i = 0; i < steps && status == TALUS_OK; i++) {
+        double begin = tl_cpu_seconds();
+        status = tl_sim_step(r.sim, dt, INFINITY, err);
+        best = fmin(best, tl_cpu_seconds() - begin);
+    }
+    if (status == TALUS_OK) {
+        const tl_report *p = &r.sim->report;
+        *out = (grown){p->particles, r.sim->state.grid.memories, best,
+                       (double)p->peak_bytes + 2.0 * (double)sizeof(tl_particle) * (double)p->particles,
+                       p->solve[0].iterations};
+    }
+    close_run(&r);
+    return status;
+}
+
+static void write_grown(tl_table *t, const char *what, const grown *g, const grown *before)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    tl_table_cell(t, "%s", what);
+    tl_table_cell(t, "%lld", (long long)g->particles);
+    tl_table_cell(t, "%lld", (long long)g->unknowns);
+    tl_table_cell(t, "%d", g->iterations);
+    tl_table_cell(t, "%.3f", g->cpu);
+    tl_table_cell(t, "%.2f", before ? g->cpu / before->cpu : 1);
+    tl_table_cell(t, "%.0f", 1e9 * g->cpu / (double)g->particles);
+    tl_table_cell(t, "%.0f", g->bytes / (double)g->particles);
+    tl_table_cell(t, "%.0f", (double)u.ru_maxrss / 1024);
+    tl_table_send(t, TALUS_ROW_DATA);
+}
+
+static talus_status bench_growth(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const columns[] = {
+        "what",        "particles",      "unknowns",        "its", "CPU s/step", "ratio",
+        "ns/particle", "bytes/particle", "peak MiB so far", NULL};
+    const int n = o->size ? o->size : 32;
+    grown base, wide, fine, dense;
+    tl_table_line(t, TALUS_ROW_TITLE, "dam break in a basin, %d cells per metre; best of 5 steps after 20", n);
+    tl_table_header(t, columns);
+    TL_TRY(grow(n, 1.5, 2, 20, 5, &base, err));
+    write_grown(t, "as it is", &base, NULL);
+    TL_TRY(grow(n, 3, 2, 20, 5, &wide, err));
+    write_grown(t, "domain twice as long, wide, high", &wide, &base);
+    TL_TRY(grow(n, 1.5, 3, 20, 5, &dense, err));
+    write_grown(t, "27 particles per cell", &dense, &base);
+    TL_TRY(grow(2 * n, 1.5, 2, 40, 5, &fine, err));
+    write_grown(t, "half the cell: 8 times the particles", &fine, &base);
+    double each = (dense.bytes - base.bytes) / (double)(dense.particles - base.particles);
+    tl_table_line(t, TALUS_ROW_NOTE, "memory: %.0f bytes per particle and %.0f per cell with a pressure", each,
+                  (base.bytes - each * (double)base.particles) / (double)base.unknowns);
+    if (!o->all) {
+        tl_table_line(t, TALUS_ROW_NOTE, "--all: one step with ten million particles as well");
+        return TALUS_OK;
+    }
+    TL_TRY(grow(168, 1.5, 2, 0, 1, &fine, err));
+    write_grown(t, "one step of ten million particles", &fine, &base);
+    return TALUS_OK;
+}
+
+const tl_bench tl_bench_growth = {"growth", "liquid steps: larger domain, more particles, memory", bench_growth};

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "geom/surface.h"
+#include "render/liquid_surface.h"
 
 #define EDGE_PIXELS 4  /* edge of marched triangles; at 4 a circle of 12 pixels' radius is off by a sixth of a pixel */
 #define CELLS_LEAST 24 /* along a shape, however small on screen */
@@ -530,9 +531,49 @@ static double value_of(const tl_scene *s, const tl_fill *f)
     return s->render.colour_by == TL_COLOUR_DENSITY ? s->materials[f->material].density : 0;
 }
 
+#define LIQUID_OWNER (-2) /* of instances that are a liquid's surface */
+
+/* Two sheets of tinted glass, one where light goes in and one where it comes out. */
+static tl_look liquid_look(const tl_material *m)
+{
+    return (tl_look){tl_colour_mix(tl_colour_grey(1), linear(m->colour), 0.6f), 1, (float)(0.2 * m->opacity)};
+}
+
+/* What of a liquid is drawn: in the domain, and not so far away that it would be the picture. */
+static tl_box3 liquid_box(const tl_scene *s, const tl_scene_cloud *c)
+{
+    if (s->domain.bounded) return s->domain.box;
+    const tl_vec3 far = {1e3 * cbrt(c->count + 1.0) * c->spacing, 1e3 * cbrt(c->count + 1.0) * c->spacing,
+                         1e3 * cbrt(c->count + 1.0) * c->spacing};
+    return (tl_box3){tl_vec3_sub(c->at[0], far), tl_vec3_add(c->at[0], far)};
+}
+
+static talus_status show_surface(tl_picture *p, const tl_scene *s, const tl_scene_cloud *c, talus_error *err)
+{
+    static const tl_mat3 same = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    tl_trimesh mesh;
+    TL_TRY(tl_liquid_surface(c->count, c->at, c->spacing, liquid_box(s, c), &mesh, err));
+    int number = mesh.triangles > 0 ? tl_picture_add_mesh(p, &mesh, 180, err) : -1;
+    bool empty = mesh.triangles == 0;
+    tl_trimesh_free(&mesh);
+    if (empty) return TALUS_OK;
+    if (number < 0) return err->status;
+    TL_TRY(tl_picture_add_instance(p, number, same, (tl_vec3){0, 0, 0}, liquid_look(&s->materials[c->material]), err));
+    p->instance[p->instances - 1].owner = LIQUID_OWNER;
+    return TALUS_OK;
+}
+
+static bool shown_as_surface(const tl_picture *p, const tl_scene *s, const tl_scene_cloud *c)
+{
+    tl_material_kind kind = s->materials[c->material].kind;
+    return (kind == TL_MATERIAL_LIQUID || kind == TL_MATERIAL_VISCOUS) && !p->legend.present && c->count > 0 &&
+           s->render.liquid == TL_LIQUID_SURFACE && !(s->render.particle_radius > 0);
+}
+
 static talus_status show_cloud(tl_picture *p, const tl_scene *s, const tl_scene_cloud *c, talus_error *err)
 {
     const tl_material *m = &s->materials[c->material];
+    if (shown_as_surface(p, s, c)) return show_surface(p, s, c, err);
     double radius = s->render.particle_radius > 0 ? s->render.particle_radius : 0.5 * c->spacing;
     tl_look look =
         m->kind == TL_MATERIAL_GRANULAR ? tl_look_matte(linear(m->colour)) : tl_look_glossy(linear(m->colour), 0.25f);
@@ -568,6 +609,7 @@ talus_status tl_picture_set_clouds(tl_picture *p, const tl_scene *s, int clouds,
                                    talus_error *err)
 {
     tl_picture_clear_clouds(p);
+    for (int i = 0; i < p->instances; i++) p->instance[i].hidden |= p->instance[i].owner == LIQUID_OWNER;
     for (int i = 0; i < clouds; i++) TL_TRY(show_cloud(p, s, &cloud[i], err));
     return TALUS_OK;
 }

@@ -1,10 +1,16 @@
 #include "run/clouds.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/replace.h"
 #include "io/vtk.h"
+#include "model/grid/emit.h"
 
 static talus_status make(tl_clouds *c, int64_t most, int materials, talus_error *err)
 {
@@ -109,7 +115,7 @@ static void colour(tl_clouds *c, const tl_scene *s)
     for (int64_t i = 0; i < c->count; i++)
         c->value[i] = by == TL_COLOUR_PRESSURE ? c->pressure[i]
                       : by == TL_COLOUR_DENSITY
-                          ? (float)s->materials[c->material[i]].density
+                          ? (c->material[i] < 0 ? 0 : (float)s->materials[c->material[i]].density)
                           : hypotf(hypotf(c->velocity[i][0], c->velocity[i][1]), c->velocity[i][2]);
     for (int k = 0; k < c->clouds; k++) c->cloud[k].value = c->value + (c->cloud[k].at - c->at);
 }
@@ -141,4 +147,118 @@ talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, tal
                                {"id", TL_NUMBER_I32, 1, c->id},
                                {"material", TL_NUMBER_I32, 1, c->material}}};
     return tl_vtk_write(path, &p, err);
+}
+
+/* ---- reading what was written above ---- */
+
+#define HEADER 8192 /* bytes: the text before the numbers is below 2000 */
+
+/* Numbers of the appended block of one array. */
+static bool read_block(FILE *f, const char *header, long data, const char *name, uint64_t bytes, void *out)
+{
+    char key[64];
+    uint64_t offset, there;
+    snprintf(key, sizeof key, "Name=\"%s\" NumberOfComponents=", name);
+    const char *at = strstr(header, key);
+    at = at ? strstr(at, "offset=\"") : NULL;
+    return at && sscanf(at + strlen("offset=\""), "%" SCNu64, &offset) == 1 &&
+           fseek(f, data + (long)offset, SEEK_SET) == 0 && fread(&there, sizeof there, 1, f) == 1 && there == bytes &&
+           (bytes == 0 || fread(out, bytes, 1, f) == 1);
+}
+
+static double spacing_of(const tl_scene *s, int material)
+{
+    if (s->engine == TL_ENGINE_SPH) return s->sph.spacing;
+    for (int i = 0; i < s->fill_count; i++)
+        if (s->fills[i].material == material) return tl_spacing_of(s, s->fills[i].spacing);
+    for (int i = 0; i < s->emitter_count; i++)
+        if (s->emitters[i].material == material) return tl_spacing_of(s, s->emitters[i].spacing);
+    return 0;
+}
+
+/* They are sorted by material; samples on bodies come last. */
+static bool find_clouds(tl_clouds *c, const tl_scene *s)
+{
+    for (int64_t i = 0; i < c->count && c->material[i] >= 0; i++) {
+        if (c->material[i] >= s->material_count) return false;
+        if (i > 0 && c->material[i] < c->material[i - 1]) return false;
+        if (i == 0 || c->material[i] != c->material[i - 1])
+            c->cloud[c->clouds++] =
+                (tl_scene_cloud){.at = c->at + i, .material = c->material[i], .spacing = spacing_of(s, c->material[i])};
+        c->cloud[c->clouds - 1].count++;
+    }
+    return true;
+}
+
+static talus_status read_file(tl_clouds *out, FILE *f, const char *path, const tl_scene *s, talus_error *err)
+{
+    static const char begin[] = "<AppendedData encoding=\"raw\">\n_", count[] = "NumberOfPoints=\"";
+    char header[HEADER + 1];
+    size_t n = fread(header, 1, HEADER, f);
+    for (size_t i = 0; i < n; i++)
+        if (!header[i]) header[i] = ' '; /* numbers behind the text */
+    header[n] = 0;
+    const char *data = strstr(header, begin), *points = strstr(header, count);
+    int64_t total = -1;
+    if (!data || !points || sscanf(points + strlen(count), "%" SCNd64, &total) != 1 || total < 0 || total > INT32_MAX)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s is not a file of particles", path);
+    long start = (long)(data - header + (ptrdiff_t)strlen(begin));
+    TL_TRY(make(out, total, s->material_count, err));
+    out->count = total;
+    uint64_t k = (uint64_t)total;
+    if (read_block(f, header, start, "points", 24 * k, out->at) &&
+        read_block(f, header, start, "velocity", 12 * k, out->velocity) &&
+        read_block(f, header, start, "pressure", 4 * k, out->pressure) &&
+        read_block(f, header, start, "id", 4 * k, out->id) &&
+        read_block(f, header, start, "material", 4 * k, out->material) && find_clouds(out, s)) {
+        colour(out, s);
+        return TALUS_OK;
+    }
+    tl_clouds_free(out);
+    return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s does not hold the particles of this scene", path);
+}
+
+talus_status tl_clouds_read(tl_clouds *out, const char *path, const tl_scene *s, talus_error *err)
+{
+    *out = (tl_clouds){0};
+    FILE *f = fopen(path, "rb");
+    if (!f && errno == ENOENT) return TALUS_OK;
+    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, strerror(errno));
+    talus_status status = read_file(out, f, path, s, err);
+    fclose(f);
+    return status;
+}
+
+/* ---- for other programs ---- */
+
+static void put_ply(const tl_clouds *c, FILE *f)
+{
+    fprintf(f,
+            "ply\nformat binary_little_endian 1.0\nelement vertex %" PRId64
+            "\nproperty double x\nproperty double y\nproperty double z\nproperty float vx\nproperty float vy\nproperty "
+            "float vz\nproperty int id\nproperty int material\nend_header\n",
+            c->count);
+    for (int64_t i = 0; i < c->count; i++) {
+        fwrite(&c->at[i], sizeof c->at[i], 1, f);
+        fwrite(c->velocity[i], sizeof c->velocity[i], 1, f);
+        fwrite(&c->id[i], sizeof c->id[i], 1, f);
+        fwrite(&c->material[i], sizeof c->material[i], 1, f);
+    }
+}
+
+talus_status tl_clouds_write_ply(const char *path, const tl_clouds *c, talus_error *err)
+{
+    tl_replace r;
+    TL_TRY(tl_replace_begin(&r, path, err));
+    FILE *f = fopen(r.temp, "wb");
+    bool good = f != NULL;
+    if (f) {
+        put_ply(c, f);
+        good = fflush(f) == 0 && !ferror(f);
+        good &= fclose(f) == 0;
+    }
+    if (good) return tl_replace_commit(&r, err);
+    talus_status status = TL_FAIL(err, TALUS_IO, "%.300s: cannot write it: %s", path, strerror(errno));
+    tl_replace_discard(&r);
+    return status;
 }

@@ -23,5 +23,10 @@ void tl_clouds_free(tl_clouds *c); /* leaves {0} */
 
 /* frames/particles-NNNN.vtp: points with velocity, pressure, id, material. */
 talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, talus_error *err);
+/* The same file read back, by name; clouds are those of the scene's materials, and samples on bodies are in none of them. A file that is not
+ * there has no particles. */
+talus_status tl_clouds_read(tl_clouds *out, const char *path, const tl_scene *s, talus_error *err);
+/* Binary PLY for other programs: x y z (double), vx vy vz (float), id and material (int). */
+talus_status tl_clouds_write_ply(const char *path, const tl_clouds *c, talus_error *err);
 
 #endif

@@ -413,6 +413,45 @@ static void note_friction_on_sand(tl_reader *r, const tl_seen *seen, const tl_sc
     lua_pop(L, 1);
 }
 
+static tl_where place_in_solver(tl_reader *r, const tl_seen *seen, const char *key)
+{
+    lua_State *L = r->L;
+    tl_where at = seen->where;
+    lua_pushliteral(L, "solver");
+    if (lua_rawget(L, seen->table) == LUA_TTABLE) at = tl_read_where(r, lua_gettop(L), key, 0, at);
+    lua_pop(L, 1);
+    return at;
+}
+
+/* One word of the solver that the schema knows, but not for this matter and engine. */
+static void check_word(tl_reader *r, const tl_seen *seen, const char *key, const char *got, const char *words,
+                       const char *with)
+{
+    if (!got || !*got || tl_schema_word(words, got) >= 0) return;
+    char list[256] = "", word[64];
+    size_t n = 0;
+    for (int i = 0; tl_schema_word_at(words, i, word, sizeof word) && n < sizeof list; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s\"%s\"", i ? ", " : "", word);
+    tl_read_problem(r, place_in_solver(r, seen, key), "solver.%s must be one of %s with %s, got \"%.60s\"", key, list,
+                    with, got);
+}
+
+/* What steps of liquids run. Sand has other schemes; the methods' own lists are held against these (tests/unit/scene.c). */
+static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    bool liquid = false, sand = false;
+    for (int i = 0; i < s->fill_count + s->emitter_count; i++) {
+        int m = i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material;
+        liquid |= m >= 0 && r->materials[m].kind == TL_MATERIAL_LIQUID;
+        sand |= m >= 0 && r->materials[m].kind == TL_MATERIAL_GRANULAR;
+    }
+    const char *pressure = s->solver.pressure.method;
+    if (s->engine == TL_ENGINE_SPH) check_word(r, seen, "pressure", pressure, TL_SPH_PRESSURE_WORDS, "engine \"sph\"");
+    if (s->engine != TL_ENGINE_GRID || !liquid || sand) return;
+    check_word(r, seen, "pressure", pressure, TL_LIQUID_PRESSURE_WORDS, "liquids of engine \"grid\"");
+    check_word(r, seen, "scheme", s->solver.scheme, TL_LIQUID_SCHEME_WORDS, "liquids and rigid bodies");
+}
+
 static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
 {
     s->camera.given = tl_seen_good(seen, "camera");
@@ -436,6 +475,7 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     for (int i = 0; i < s->emitter_count; i++)
         s->emitters[i].shape = check_place(r, s, s->emitters[i].where, "emitters", i + 1, s->emitters[i].shape);
     check_bodies_inside(r, s);
+    check_solver(r, seen, s);
     note_friction_on_sand(r, seen, s);
 }
 

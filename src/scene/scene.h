@@ -221,6 +221,13 @@ typedef struct tl_contact_spec {
     double slop;        /* m; 0: from the bodies */
 } tl_contact_spec;
 
+/* How stress is solved by parts; see step/stress_parts.h. */
+typedef struct tl_parts_spec {
+    double pyramid, loose, damping, penalty, stiffen;
+    bool keep, line_search, as_energy;
+    int newton;
+} tl_parts_spec;
+
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
 typedef struct tl_solver_spec {
@@ -235,6 +242,7 @@ typedef struct tl_solver_spec {
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
     tl_method_spec pressure, friction, elastic;
+    tl_parts_spec parts;
     tl_contact_spec contact;
 } tl_solver_spec;
 
@@ -257,6 +265,7 @@ typedef enum tl_colour_by {
     TL_COLOUR_DENSITY,
     TL_COLOUR_BODY
 } tl_colour_by;
+typedef enum tl_liquid_look { TL_LIQUID_SURFACE, TL_LIQUID_PARTICLES } tl_liquid_look;
 typedef enum tl_wall_look { TL_LOOK_NONE, TL_LOOK_GLASS, TL_LOOK_FRAME } tl_wall_look;
 
 typedef struct tl_render_spec {
@@ -270,6 +279,7 @@ typedef struct tl_render_spec {
     tl_wall_look walls;
     tl_vec3 light;          /* direction towards the main light */
     double particle_radius; /* m; 0: from the spacing */
+    tl_liquid_look liquid;  /* where colours show materials */
 } tl_render_spec;
 
 /* Colour of a part of a shape, for pictures: the surface of `node` inside `region` (same frame; -1: all of it). Later

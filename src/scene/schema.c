@@ -262,7 +262,7 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
 static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
-static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn")};
+static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn|jcsp|jcsp-pyramid|narain|box")};
 static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
@@ -280,6 +280,21 @@ static const tl_key contact_method_keys[] = {
 #undef OBJECT
 static const tl_context contact_method = {"contact method", "a contact method", "A method for contacts of solids. A bare text is its `method`: `contact = \"pgs\"`.", NULL, KEYS(contact_method_keys), sizeof(tl_contact_spec), "method", false};
 
+#define OBJECT tl_parts_spec
+static const tl_key parts_keys[] = {
+    {"pyramid", TL_NUMBER, AT(pyramid), "", WITHIN_OPEN(0, 2), "0.7071067811865476", "half-width of boxes over the cone's radius; the papers' text says 1, which is sqrt 2 too strong"},
+    {"loose", TL_NUMBER, AT(loose), "", WITHIN(0, 100), "3", "auxiliary boxes around the cone, over its radius / sqrt 2; 1 is tight and cuts it, 0: none"},
+    {"damping", TL_NUMBER, AT(damping), "", WITHIN(0, 1), "0", "of steps of all components at once; 0: 0.3 for the cone, 0.5 for boxes"},
+    {"penalty", TL_NUMBER, AT(penalty), "", ABOVE(0), "100", "of the cone, relative to the largest row of the matrix"},
+    {"keep", TL_BOOLEAN, AT(keep), "", ANY, "false", "multipliers of the cone go on from sweep to sweep"},
+    {"line_search", TL_BOOLEAN, AT(line_search), "", ANY, "false", "instead of the damping"},
+    {"newton", TL_INTEGER, AT(newton), "", WITHIN(1, 1000), "1", "steps per sweep"},
+    {"stiffen", TL_NUMBER, AT(stiffen), "", WITHIN(0, 1), "0", "added to the diagonal of the Hessian, relative to its largest row"},
+    {"as_energy", TL_BOOLEAN, AT(as_energy), "", ANY, "false", "and to the energy, as printed: heaps then melt"},
+};
+#undef OBJECT
+static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`, `jcsp-pyramid`, `narain` and `box`.", NULL, KEYS(parts_keys), sizeof(tl_parts_spec), NULL, false};
+
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
@@ -294,6 +309,7 @@ static const tl_key solver_keys[] = {
     {"on_unconverged", TL_CHOICE, AT(on_unconverged), "", ANY, "accept", "what to do when the target is missed; every step's certificate is recorded either way", "accept|shrink_dt|fail"},
     {"pressure", TL_TABLE, AT(pressure), "", ANY, "", "method for pressure", .inside = &pressure_method},
     {"friction", TL_TABLE, AT(friction), "", ANY, "", "method for the shear stress of sand", .inside = &friction_method, .engines = TL_ON_GRID},
+    {"parts", TL_TABLE, AT(parts), "", ANY, "", "of methods that solve stress by parts", .inside = &parts, .engines = TL_ON_GRID},
     {"contact", TL_TABLE, AT(contact), "", ANY, "", "method for contacts of solids", .inside = &contact_method},
     {"elastic", TL_TABLE, AT(elastic), "", ANY, "", "method for elastic solids", .inside = &elastic_method, .engines = TL_ON_GRID},
 };
@@ -337,6 +353,7 @@ static const tl_key render_keys[] = {
     {"walls", TL_CHOICE, AT(walls), "", ANY, "none", "how the domain is drawn", "none|glass|frame"},
     {"light", TL_VEC3, AT(light), "", ANY, "{-0.55, 1, 0.62}", "direction towards the main light"},
     {"particle_radius", TL_NUMBER, AT(particle_radius), "m", FROM(0), "0", "of drawn particles; 0: half their spacing"},
+    {"liquid", TL_CHOICE, AT(liquid), "", ANY, "surface", "how liquids are drawn where `colour_by` is `material`; other fields are shown on particles", "surface|particles"},
 };
 #undef OBJECT
 static const tl_context render = {"render", "render", "How pictures look.", NULL, KEYS(render_keys), sizeof(tl_render_spec), NULL, false};
@@ -462,6 +479,7 @@ static const tl_context *const contexts[] = {
     &pressure_method,
     &friction_method,
     &contact_method,
+    &parts,
     &elastic_method,
     &inner,
     &output,

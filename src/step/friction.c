@@ -29,7 +29,7 @@ talus_status tl_friction_begin(tl_friction *f, tl_arena *a, talus_error *err)
     if (!scratch) return no_memory(err);
     tl_stress_bounds(f->stress, f->c, scratch, f->bound);
     tl_arena_release(a, mark);
-    return TALUS_OK;
+    return f->method ? TALUS_OK : tl_parts_begin(&f->split, f->rule, &f->parts, f->stress, f->c, f->bound, a, err);
 }
 
 static void find_radii(const tl_friction *f, const double *p)
@@ -62,6 +62,18 @@ static tl_cone problem_of(const tl_friction *f)
     return p;
 }
 
+static talus_status solve_by_parts(tl_friction *f, tl_arena *a, tl_friction_report *out, talus_error *err)
+{
+    int64_t n = f->stress->n;
+    size_t mark = tl_arena_mark(a);
+    memcpy(f->before, f->s, sizeof *f->s * (size_t)n);
+    TL_TRY(tl_parts_solve(&f->split, f->radius, f->s, a, &out->outcome, &out->work, err));
+    for (int64_t i = 0; i < n; i++) f->ds[i] = f->s[i] - f->before[i];
+    out->change = tl_max_abs(n, f->ds);
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
 talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance, tl_arena *a, tl_friction_report *out,
                                talus_error *err)
 {
@@ -69,6 +81,7 @@ talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance
     *out = (tl_friction_report){.outcome.result = TL_CONVERGED};
     if (n == 0) return TALUS_OK;
     find_radii(f, p);
+    if (!f->method) return solve_by_parts(f, a, out, err);
     tl_cone problem = problem_of(f);
     memcpy(f->before, f->s, sizeof *f->s * (size_t)n);
     tl_stop stop = {.tolerance = tolerance, .max_iterations = f->iterations};
@@ -86,6 +99,7 @@ talus_status tl_friction_error(const tl_friction *f, const double *p, tl_arena *
     *out = 0;
     if (f->stress->n == 0) return TALUS_OK;
     find_radii(f, p);
+    if (f->stress->staggered) return tl_parts_gap(&f->split, f->radius, f->s, a, out, err);
     tl_cone problem = problem_of(f);
     tl_cone_certificate c;
     TL_TRY(tl_cone_certify(&problem, f->s, &c, a, err));

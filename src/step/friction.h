@@ -1,25 +1,29 @@
 /* Frictional stress at frozen pressure: minimise the energy over |s|_F <= alpha p in every cell, the block "f" of staggered projections. [FM21 sec. 4.2],
  * [Narain2010]
  *
- * Groups of five at cells (colocated), the exact cone, any method of kind "cone". Works in increments: the problem is written at the velocities as they
+ * Groups of five at cells (colocated), the exact cone, any method of kind "cone"; or by parts (step/stress_parts.h), the only way for the staggered arrangement. Works in increments: the problem is written at the velocities as they
  * are, so that what earlier blocks left is seen, and nothing drifts. */
 #ifndef TL_STEP_FRICTION_H
 #define TL_STEP_FRICTION_H
 
 #include "model/coupling/stress.h"
 #include "solve/cone/method.h"
+#include "step/stress_parts.h"
 
 typedef struct tl_friction {
     const tl_stress *stress;
     tl_coupling *c;
-    const double *alpha; /* [cells] sqrt 2 sin(angle) of what is there; 0: liquid */
-    double *s;           /* [n] Pa: start in, answer out; acts on the velocities already */
-    const tl_cone_method *method;
-    int iterations; /* of one solve, at most */
+    const double *alpha;          /* [cells] sqrt 2 sin(angle) of what is there; 0: liquid */
+    double *s;                    /* [n] Pa: start in, answer out; acts on the velocities already */
+    const tl_cone_method *method; /* NULL: by parts */
+    int iterations;               /* of one solve, at most */
+    const tl_parts_rule *rule;    /* of parts */
+    tl_parts_options parts;
     /* kept between solves */
     tl_space space;
     double *radius, *bound;  /* [cells] */
     double *b, *before, *ds; /* [n] */
+    tl_parts split;
 } tl_friction;
 
 typedef struct tl_friction_report {
@@ -35,7 +39,8 @@ talus_status tl_friction_begin(tl_friction *f, tl_arena *a, talus_error *err);
 talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance, tl_arena *a, tl_friction_report *out,
                                talus_error *err);
 
-/* Of s at p and the velocities as they are: gap over energy, and how far outside of the cones, over the largest radius; the larger. */
+/* Of s at p and the velocities as they are: gap over energy, and how far outside of the cones, over the largest radius; the larger. Colocated stress is
+ * measured against the cone whatever its method, staggered against its boxes. */
 talus_status tl_friction_error(const tl_friction *f, const double *p, tl_arena *a, double *out, talus_error *err);
 
 #endif

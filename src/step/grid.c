@@ -69,7 +69,8 @@ typedef struct grid_step {
     tl_system system;
     bool assembled;
     double *p;      /* [cells of the system] Pa */
-    double *stress; /* [cells of the system][5] Pa; NULL: nothing is granular */
+    double *stress; /* [system.stress.n] Pa; NULL: nothing is granular */
+    double *five;   /* [cells of the system][5] the same for memory */
     tl_friction friction;
     tl_coupled coupled;
     tl_scheme_report solved;
@@ -201,6 +202,8 @@ static talus_status prepare_friction(grid_step *s, talus_error *err)
                                 .alpha = alpha,
                                 .s = s->stress,
                                 .method = s->kept->friction,
+                                .rule = s->kept->rule,
+                                .parts = s->kept->parts,
                                 .iterations = iterations > 0 ? iterations : STRESS_ITERATIONS};
     return tl_friction_begin(&s->friction, s->arena, err);
 }
@@ -230,6 +233,7 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .phi = s->phi,
                           .binary = scene->solver.surface && !strcmp(scene->solver.surface, "binary"),
                           .granular = s->kept->alpha ? &s->liquid : NULL,
+                          .staggered = s->kept->staggered,
                           .edge_rule = s->kept->edge_rule,
                           .density_rule = s->kept->density_rule,
                           .bodies = s->sim->rigid.count,
@@ -238,10 +242,15 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .inv_inertia = s->b.inv_inertia};
     TL_TRY(tl_liquid_system(&s->system, &d, s->dt, s->arena, err));
     s->p = TL_TAKE(s->arena, double, s->system.c.cells);
-    s->stress = s->kept->alpha ? TL_TAKE(s->arena, double, s->system.stress.n) : NULL;
-    if (!s->p || (s->kept->alpha && !s->stress)) return no_memory(err);
-    int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p, s->stress);
+    if (s->kept->alpha) {
+        s->stress = TL_TAKE(s->arena, double, s->system.stress.n);
+        s->five = TL_TAKE(s->arena, double, TL_STRESS_GROUP *(int64_t)s->system.c.cells);
+        if (!s->stress || !s->five) return no_memory(err);
+    }
+    if (!s->p) return no_memory(err);
+    int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p, s->five);
     if (s->stress) {
+        tl_stress_unpack(&s->system.stress, s->five, s->stress);
         TL_TRY(prepare_friction(s, err));
         stop_grains(s);
     }
@@ -496,7 +505,7 @@ static void fill_report(grid_step *s)
     if (s->stress)
         r->solve[r->solves++] =
             (tl_report_solve){"stress",
-                              s->kept->friction->name,
+                              s->kept->friction ? s->kept->friction->name : s->kept->rule->name,
                               tl_result_name(c->certificate.stress <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
                               c->stress_iterations,
                               c->certificate.stress,
@@ -516,6 +525,24 @@ static void fill_report(grid_step *s)
     r->volume_error = due > 0 ? s->liquid_volume / due - 1 : 0;
 }
 
+/* The first time that something is lost or refused. */
+static void tell(const grid_step *s)
+{
+    const tl_grid_state *g = &s->sim->state.grid;
+    double t = s->sim->state.t + s->dt;
+    for (int k = 0; k < s->scene->emitter_count; k++)
+        if (s->emitter[k].refused > 0 && !(g->emitter[k].refused > 0))
+            tl_log_write(
+                &s->sim->log, 0,
+                "t = %.6g s: emitters[%d] finds no free place for what is due: it is blocked, or its rate is more "
+                "than its velocity carries away; what is refused is counted",
+                t, k + 1);
+    if (s->totals.escaped > 0 && !(g->totals->escaped > 0))
+        tl_log_write(&s->sim->log, 0,
+                     "t = %.6g s: the first particles left the domain, %.0f of them; steps.csv counts on", t,
+                     s->totals.escaped);
+}
+
 static void commit(grid_step *s)
 {
     tl_grid_state *g = &s->sim->state.grid;
@@ -527,7 +554,8 @@ static void commit(grid_step *s)
     s->kept->spare = g->particles; /* they change places */
     s->kept->spare.count = 0;
     g->particles = s->particles;
-    tl_active_remember(&s->grid, &s->system.active, s->p, s->stress, g);
+    if (s->stress) tl_stress_pack(&s->system.stress, s->stress, s->five);
+    tl_active_remember(&s->grid, &s->system.active, s->p, s->five, g);
     for (int k = 0; k < s->scene->emitter_count; k++) g->emitter[k] = s->emitter[k];
     *g->totals = s->totals;
 }
@@ -557,6 +585,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(make_room(&s, err));
     lap(&s, MEASURE);
     fill_report(&s);
+    tell(&s);
     commit(&s);
     return TALUS_OK;
 }

@@ -14,14 +14,16 @@ typedef struct tl_grid_kept {
     tl_grid_frame frame;
     const tl_scheme *scheme; /* NULL: by masses */
     const tl_pressure_method *method;
-    const tl_cone_method *friction; /* of stress */
+    const tl_cone_method *friction; /* of stress; NULL: by parts */
+    const tl_parts_rule *rule;
+    tl_parts_options parts;
+    bool staggered;
     tl_weight_family family;
     double *density; /* [materials] kg/m^3 */
     double *alpha;   /* [materials] sqrt 2 sin(angle), 0 for liquids; NULL: nothing is granular */
     tl_edge_rule edge_rule;
     tl_density_rule density_rule;
     double spacing; /* m, the widest of all fills and emitters */
-    int64_t told_escaped;
     tl_particles spare; /* the next state's; nothing in it between steps */
 } tl_grid_kept;
 

@@ -52,6 +52,40 @@ static int word_of(const char *word, const char *const *words)
     return 0;
 }
 
+/* The exact cone whole where stress is colocated; boxes by parts where it is staggered or asked for. */
+static talus_status find_stress_method(tl_grid_kept *k, const tl_scene *s, talus_error *err)
+{
+    const tl_parts_spec *o = &s->solver.parts;
+    k->staggered = s->solver.stress && !strcmp(s->solver.stress, "staggered");
+    bool pyramid = s->solver.cone && !strcmp(s->solver.cone, "pyramid");
+    const char *method = s->solver.friction.method;
+    if (!method || !*method) method = pyramid ? "jcsp-pyramid" : k->staggered ? "jcsp" : "apgd";
+    k->friction = tl_cone_method_find(method);
+    k->rule = tl_parts_rule_find(method);
+    if (k->rule) k->friction = NULL;
+    if (k->friction && k->staggered)
+        return TL_FAIL(
+            err, TALUS_UNSUPPORTED,
+            "%.200s: solver.friction \"%.40s\" needs solver.stress \"colocated\"; staggered stress is solved by "
+            "\"jcsp\", \"jcsp-pyramid\", \"narain\" or \"box\"",
+            file_of(s), method);
+    if (!k->friction && !k->rule)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.friction \"%.40s\" is no method for stress", file_of(s),
+                       method);
+    k->parts = tl_parts_default();
+    k->parts.pyramid = o->pyramid;
+    k->parts.loose = o->loose;
+    k->parts.damping = o->damping > 0 ? o->damping : k->rule && k->rule->cone ? 0.3 : 0.5;
+    k->parts.penalty = o->penalty;
+    k->parts.keep = o->keep;
+    k->parts.line_search = o->line_search;
+    k->parts.newton = o->newton;
+    k->parts.stiffen = o->stiffen;
+    k->parts.as_energy = o->as_energy;
+    if (s->solver.friction.iterations > 0) k->parts.iterations = s->solver.friction.iterations;
+    return TALUS_OK;
+}
+
 /* Cones of all materials: sqrt 2 sin(angle) times the pressure. [FM21 sec. 3.1.3] */
 static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *err)
 {
@@ -65,12 +99,7 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
     for (int i = 0; i < s->material_count; i++)
         if (s->materials[i].kind == TL_MATERIAL_GRANULAR)
             k->alpha[i] = sqrt(2) * sin(s->materials[i].friction_angle_deg * (3.14159265358979323846 / 180));
-    const char *method = s->solver.friction.method && *s->solver.friction.method ? s->solver.friction.method : "apgd";
-    k->friction = tl_cone_method_find(method);
-    if (!k->friction)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.friction \"%.40s\" is no method for stress", file_of(s),
-                       method);
-    return TALUS_OK;
+    return find_stress_method(k, s, err);
 }
 
 /* Areas are exact at walls; but of a flat bottom they see only which face it has passed, so a floating body would sit on the faces. */
@@ -128,7 +157,11 @@ static talus_status begin_flow(tl_sim *sim, tl_grid_kept *k, talus_error *err)
     for (int i = 0; i < s->fill_count; i++) k->spacing = fmax(k->spacing, tl_spacing_of(s, s->fills[i].spacing));
     for (int i = 0; i < s->emitter_count; i++) k->spacing = fmax(k->spacing, tl_spacing_of(s, s->emitters[i].spacing));
     tell_thin_bodies(sim, k->frame.dx);
-    return tl_grid_state_begin(&sim->state.grid, s, &k->frame, &sim->rigid, sim->state.rigid.body, err);
+    TL_TRY(tl_grid_state_begin(&sim->state.grid, s, &k->frame, &sim->rigid, sim->state.rigid.body, err));
+    if (s->fill_count && !sim->state.grid.particles.count)
+        tl_log_write(&sim->log, 0,
+                     "no fill has room for a particle: bodies or walls cover them, or they are too small");
+    return TALUS_OK;
 }
 
 talus_status tl_grid_begin(tl_sim *sim, talus_error *err)

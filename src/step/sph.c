@@ -26,10 +26,12 @@
 
 #define LEAST_TOUCHING 20 /* iterations; also [Probst2023] for fragile structures */
 #define LEAST_FLUID 2
-#define MEMORY 0.05        /* share of a step in what contacts remember: a mean over some 20 steps */
-#define KEEP_FLUID 1.0     /* of the last step's pressures in liquid */
-#define SQUEEZED 0.02      /* mean error of contacts that no solve should leave, where bodies have room */
-#define SQUEEZED_SPEED 2.0 /* a squeezed body moves at most so many times as fast as anything did before, */
+#define MEMORY 0.05    /* share of a step in what contacts remember: a mean over some 20 steps */
+#define KEEP_FLUID 1.0 /* of the last step's pressures in liquid */
+/* How many times as fast as any other body or liquid a body may become: after a failed solve, as much as a blow can spin it; after any, as fast
+ * as two plates shoot out what is between them, down to an angle of 11 degrees. */
+#define BLOW 1.5
+#define WEDGE 10.0
 #define VISCOUS_TOLERANCE 1e-8
 #define VISCOUS_ITERATIONS 1000
 #define ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
@@ -54,14 +56,14 @@ typedef struct sph_step {
     /* neighbours .. system */
     tl_sph_step f;
     double compression; /* mean of max(0, V0/V - 1) over liquid, as the state is: what the last solve left */
-    double fastest;     /* predicted, m/s, of anything */
+    double *speed;      /* [scene_count] predicted, m/s, of any point of a body */
+    double liquid;      /* of the fastest particle */
     tl_linear_report viscous;
     const tl_sph_force *drag; /* of viscosity on bodies; NULL: none */
     /* solve */
     double *x;
     double *start; /* what the last steps left; NULL: cold start */
     tl_fixedpoint_report solved;
-    int32_t squeezed; /* bodies that had to be slowed down */
     /* move, emit */
     int32_t stay; /* particles that are left */
     tl_sph_births births;
@@ -111,7 +113,8 @@ static talus_status place_bodies(sph_step *s, tl_sim *sim, double dt, talus_erro
     s->friction = TL_TAKE(a, double, n);
     s->inv_mass = TL_TAKE_ZERO(a, double, n);
     s->inv_inertia = TL_TAKE_ZERO(a, tl_mat3, n);
-    if (!s->before || !s->body || !s->friction || !s->inv_mass || !s->inv_inertia) return no_memory(err);
+    s->speed = TL_TAKE_ZERO(a, double, n);
+    if (!s->speed || !s->before || !s->body || !s->friction || !s->inv_mass || !s->inv_inertia) return no_memory(err);
     memcpy(s->before, sim->state.rigid.body, sizeof *s->before * (size_t)scene_count);
     for (int32_t i = scene_count; i < n; i++) s->before[i] = (tl_motion){.q = tl_quat_identity()};
     for (int32_t i = 0; i < n; i++) {
@@ -162,6 +165,15 @@ static talus_status find_neighbours(sph_step *s, talus_error *err)
 
 /* ---- predict velocities ---- */
 
+/* Of any point of a body, m/s. */
+static double speed_of(const sph_step *s, int32_t i)
+{
+    const tl_rigid_body *b = &s->rigid->body[i];
+    if (b->kind == TL_BODY_STATIC) return 0;
+    double spin = b->reach < INFINITY ? b->reach * tl_vec3_norm(s->f.body_w[i]) : 0;
+    return tl_vec3_norm(s->f.body_v[i]) + spin;
+}
+
 static talus_status push_bodies(sph_step *s, talus_error *err)
 {
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
@@ -203,17 +215,12 @@ static talus_status let_viscosity_act(sph_step *s, talus_error *err)
     return TALUS_OK;
 }
 
-static double fastest_predicted(const sph_step *s)
+static void find_speeds(sph_step *s)
 {
     double most = 0;
     for (int32_t i = 0; i < s->f.fluid; i++) most = fmax(most, tl_vec3_norm2(s->f.v[i]));
-    most = sqrt(most);
-    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
-        double reach = s->rigid->body[i].reach;
-        if (s->rigid->body[i].kind == TL_BODY_STATIC) continue;
-        most = fmax(most, tl_vec3_norm(s->f.body_v[i]) + (reach < INFINITY ? reach * tl_vec3_norm(s->f.body_w[i]) : 0));
-    }
-    return most;
+    s->liquid = sqrt(most);
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) s->speed[i] = speed_of(s, i);
 }
 
 static talus_status predict_velocities(sph_step *s, talus_error *err)
@@ -223,7 +230,7 @@ static talus_status predict_velocities(sph_step *s, talus_error *err)
     if (s->kept->tense) TL_TRY(tl_sph_tension(&s->f, err));
     if (s->kept->viscous) TL_TRY(let_viscosity_act(s, err));
     if (s->scene->sph.viscosity > 0) TL_TRY(tl_sph_smooth(&s->f, s->scene->sph.viscosity, err));
-    s->fastest = fastest_predicted(s);
+    find_speeds(s);
     lap(s, PREDICT);
     return TALUS_OK;
 }
@@ -294,23 +301,32 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
     return TALUS_OK;
 }
 
-/* A body in a place too narrow for it has no solution: pressures grow and throw it. Its speed is held, and whoever watches is told. */
+/* A body in a place too narrow for it has no solution: pressures grow and throw it. Contacts make nothing faster than what it meets, so its
+ * speed is held, and whoever watches is told. */
 static void hold_squeezed(sph_step *s)
 {
-    double limit = SQUEEZED_SPEED * (s->fastest + s->scene->sph.push_out);
-    if (s->solved.outcome.result == TL_CONVERGED || !(s->f.error[1] > SQUEEZED)) return;
+    double first = s->liquid, second = s->liquid; /* speeds of the two fastest */
+    int32_t fastest = -1;
+    double factor = s->solved.outcome.result == TL_CONVERGED ? WEDGE : BLOW;
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        if (s->speed[i] > first)
+            second = first, first = s->speed[i], fastest = i;
+        else
+            second = fmax(second, s->speed[i]);
+    }
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
         if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
-        double speed = tl_vec3_norm(s->f.body_v[i]) + s->rigid->body[i].reach * tl_vec3_norm(s->f.body_w[i]);
+        double met = factor * (i == fastest ? second : first), speed = speed_of(s, i);
+        double limit = fmax(fmax(s->speed[i], met), s->scene->sph.push_out);
         if (speed <= limit) continue;
         s->f.body_v[i] = tl_vec3_scale(limit / speed, s->f.body_v[i]);
         s->f.body_w[i] = tl_vec3_scale(limit / speed, s->f.body_w[i]);
-        s->squeezed++;
         if (!s->kept->squeezed[i])
-            tl_log_write(&s->sim->log, 0,
-                         "t = %.6g s: body \"%s\" is squeezed into a place too narrow for it (mean overlap %.2g of a "
-                         "particle): its speed of %.3g m/s is held at %.3g m/s",
-                         s->sim->state.t, s->scene->bodies[i].name, s->f.error[1], speed, limit);
+            tl_log_write(
+                &s->sim->log, 0,
+                "t = %.6g s: body \"%s\" is squeezed into a place too narrow for it (error of contacts %.2g after "
+                "%d iterations): its speed of %.3g m/s is held at %.3g m/s",
+                s->sim->state.t, s->scene->bodies[i].name, s->f.error[1], s->solved.outcome.iterations, speed, limit);
         s->kept->squeezed[i] = true;
     }
 }
@@ -339,7 +355,7 @@ static talus_status move_bodies(sph_step *s, bool *again, talus_error *err)
             m->fluid_torque = tl_vec3_add(m->fluid_torque, s->drag[i].torque);
         }
         if (finite3(m->x) && finite3(m->v) && finite3(m->w) && isfinite(tl_quat_norm2(m->q)) &&
-            tl_vec3_norm(m->v) < ABSURD)
+            tl_vec3_norm(m->v) < ABSURD && (b->kind != TL_BODY_FREE || b->reach * tl_vec3_norm(m->w) < ABSURD))
             continue;
         *again = true;
         return TL_FAIL(err, TALUS_BAD_INPUT,

@@ -49,7 +49,7 @@ static talus_status fill_basin(tl_case_log *log, run *r, talus_error *err)
                  "return scene { talus = 1, engine = 'grid', duration = 1, fps = 25,"
                  " grid = { cells = {16, 14, 16}, cell = 0.04 },"
                  " emitters = { { material = liquid { density = 1000 }, shape = box { size = {0.12, 0.08, 0.12},"
-                 " center = {0.32, 0.4, 0.32} }, velocity = {0, -0.8, 0}, rate = 0.03, stop = 1.2 } } }"));
+                 " center = {0.32, 0.4, 0.32} }, velocity = {0, -2.2, 0}, rate = 0.03, stop = 1.2 } } }"));
     double low = 0, high = 0, split = 0;
     while (r->sim->state.t < 2 - 1e-9) {
         TL_TRY(frame(r, err));
@@ -57,15 +57,16 @@ static talus_status fill_basin(tl_case_log *log, run *r, talus_error *err)
         const tl_emitter_state *e = r->sim->state.grid.emitter;
         split = fmax(split, fabs(e->due - e->emitted - e->owed - e->refused) / e->due);
         split = fmax(split, fabs(now->particle_volume - e->emitted) / e->due);
-        if (r->sim->state.t < 0.4) continue; /* less than 0.7 cells all over the floor */
+        if (r->sim->state.t < 0.15) continue; /* a jet of less than 70 cells */
         low = fmin(low, now->volume_error);
         high = fmax(high, now->volume_error);
     }
     tl_case_relative(log, "volume that came due, m^3", r->sim->state.grid.emitter->due, 0.036, 1e-9);
     tl_case_below(log, "emitted, owed and refused against that, relative", split, 1e-12);
     tl_case_relative(log, "emitted, m^3", r->sim->state.grid.emitter->emitted, 0.036, 1e-3);
-    tl_case_near(log, "liquid_volume against what was emitted, lowest", low, 0, 0.05);
-    tl_case_near(log, "... highest", high, 0, 0.05);
+    /* the pool is two cells deep and the jet drags air into it, which counts as liquid while it is enclosed */
+    tl_case_near(log, "liquid_volume against what was emitted, lowest", low, 0, 0.1);
+    tl_case_near(log, "... highest", high, 0, 0.1);
     tl_case_near(log, "... 0.8 s after the tap closed", r->sim->report.volume_error, 0, 0.01);
     return TALUS_OK;
 }
@@ -244,7 +245,7 @@ static talus_status drop_cube(tl_case_log *log, run *r, const char *scheme, bool
     snprintf(name, sizeof name, "volume error, mean, %s", scheme);
     tl_case_near(log, name, sum / frames, 0, 0.01);
     snprintf(name, sizeof name, "volume error, worst of any frame, %s", scheme);
-    tl_case_below(log, name, worst, 0.025); /* 12 cells across: a wave that folds over is read 2 % high */
+    tl_case_below(log, name, worst, 0.0125); /* 12 cells across; in the moment of the impact */
     snprintf(name, sizeof name, "particles that escaped, %s", scheme);
     tl_case_near(log, name, (double)r->sim->report.escaped, 0, 0);
     return TALUS_OK;

@@ -201,7 +201,7 @@ static talus_status mass_ratio_run(const char *method, rest_watch *w, double *ti
     TL_TRY(sph_run_begin(
         &r, 1e-3, err,
         "local mu = 0.5\n" SPH_HEAD "dt_max = 1e-3, sph = { spacing = 0.02, inset = 0, warm_start = false, push_out = "
-                                    "0.5 }, solver = { pressure = { method = "
+        "0.5 }, solver = { pressure = { method = "
         "'%s', tolerance = 1e-3, iterations = 100 } }, bodies = {\n" SPH_PLANK(
             "0.6") ", { shape = box { size = 0.2 }, mass = 1, at = {0, 0.1 + 0.0164, 0}, friction = mu }, {"
                    " shape = box { size = 0.2 }, mass = 1000, at = {0, 0.3 + 0.0164 + 0.0152 + 0.04, 0}, "
@@ -431,7 +431,7 @@ static const tl_case cases[] = {
     {"V9", "pillars of liquid at rest: weight on the floor, pressures, no leak", false, sph_pillar},
     {"V10", "iterations of Jacobi over NNCG on the same settled systems", false, sph_ratios},
     {"V11", "floating cubes sampled on their surface", false, sph_floating},
-    {"V11b", "floating cubes of 15 and 8 spacings with defaults against Archimedes", false, sph_draught},
+    {"V11b", "floating cubes of 15 and 7.5 spacings with defaults against Archimedes", false, sph_draught},
     {"V12", "a ton on a kilogram", false, mass_ratio},
     {"V13", "stack of eight cubes, 20 iterations", false, stack_of_eight},
     {"V14", "two boards leaning: stand above tan(phi)/2 - t/(2L)", false, leaning_boards},

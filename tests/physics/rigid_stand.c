@@ -99,7 +99,7 @@ static void a_frame_stands_down_to_its_limit(void **state)
 }
 
 /* Negative control: where crossed edges may win ties against faces, touching faces become single points, and the house of five levels comes down
- * by 5 mm in 3 s, 2 mm in half of that, with the same solver; with the rule it loses 1e-8 m. */
+ * by 0.54 mm, where second looks catch it, with the same solver; with the rule it loses 1e-9 m. */
 static void without_the_face_rule_cards_sink(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void without_the_face_rule_cards_sink(void **state)
         keep_heights(&c);
         rigid_run(&c, 1.5);
         if (loose)
-            assert_true(drop(&c) > 1e-3);
+            assert_true(drop(&c) > 1e-4);
         else
             CHECK_LE(drop(&c), 1e-5);
         rigid_close(&c);

@@ -219,12 +219,60 @@ static void spreading(void **state)
     }
 }
 
+/* Sliding along one wall a particle comes to another, thin one: it stays on its side, also where three meet. */
+static void corners_hold(void **state)
+{
+    (void)state;
+    grid_case c =
+        grid_open("grid = { cells = {16, 16, 16}, cell = 0.1 }, fill = { { material = water, shape = box { center "
+                  "= {0.8, 0.8, 0.8}, size = 0.4 } } }, bodies = { { kind = 'static', shape = box { size = 0.7 "
+                  "} - box { size = 0.6 }, at = {0.8, 0.8, 0.8} } }");
+    grid_derive(&c, TL_WEIGHT_VOLUME);
+    double *u[3], gap = 0.002;
+    for (int k = 0; k < 3; k++) {
+        u[k] = TL_TAKE(&c.arena, double, c.g.cells);
+        for (int64_t i = 0; i < c.g.cells; i++) u[k][i] = k == 0 ? 20 : k == 1 ? -15 : 0.05; /* 2 cells a step */
+    }
+    for (int step = 0; step < 4; step++) {
+        for (int64_t i = 0; i < c.sorted.count; i++) c.sorted.particle[i].v = (tl_vec3){20, -15, 0.05};
+        tl_particles_advect(&c.g, u, NULL, &c.solids, c.solid_phi, 0, gap, 0.01, &c.sorted);
+        for (int64_t i = 0; i < c.sorted.count; i++) {
+            tl_vec3 x = tl_vec3_sub(c.sorted.particle[i].x, (tl_vec3){0.8, 0.8, 0.8});
+            assert_true(fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z))) < 0.3);
+        }
+    }
+    grid_close(&c);
+}
+
+/* A crowd on the floor is seen although there is nothing behind it, and parts. */
+static void crowd_at_a_wall_parts(void **state)
+{
+    (void)state;
+    grid_case c =
+        grid_open("grid = { cells = {16, 16, 16}, cell = 0.1 }, fill = { { material = water, shape = box { center "
+                  "= {0.8, 0.2, 0.8}, size = {1.6, 0.4, 1.6} }, sampling = 'lattice' } }");
+    grid_derive(&c, TL_WEIGHT_VOLUME);
+    tl_correction moved;
+    CHECK_OK(tl_particles_spread(&c.f, &c.solids, 1, 0.002, &c.sorted, &c.arena, &moved, &err));
+    CHECK_NEAR(moved.worst, 1,
+               1e-2); /* a lattice that ends half a spacing from walls is at rest; its second layer has 0.0065 more */
+    int64_t low[2] = {0, 0};
+    for (int64_t i = 0; i < c.sorted.count; i++)
+        if (c.sorted.particle[i].x.y < 0.1) c.sorted.particle[i].x.y *= 0.3;
+    for (int k = 0; k < 2; k++) {
+        for (int64_t i = 0; i < c.sorted.count; i++) low[k] += c.sorted.particle[i].x.y < 0.03;
+        if (k == 0) CHECK_OK(tl_particles_spread(&c.f, &c.solids, 8, 0.002, &c.sorted, &c.arena, &moved, &err));
+    }
+    assert_true(moved.worst > 1.3);
+    assert_true(low[0] > 2 * 32 * 32 - 1 && low[1] < 0.75 * (double)low[0]);
+    grid_close(&c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_out),        cmocka_unit_test(emitters_pay),
-        cmocka_unit_test(astray),         cmocka_unit_test(solids_stop_particles),
-        cmocka_unit_test(nearly_nothing), cmocka_unit_test(spreading),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cut_out),        cmocka_unit_test(emitters_pay),
+                                       cmocka_unit_test(astray),         cmocka_unit_test(solids_stop_particles),
+                                       cmocka_unit_test(nearly_nothing), cmocka_unit_test(spreading),
+                                       cmocka_unit_test(corners_hold),   cmocka_unit_test(crowd_at_a_wall_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

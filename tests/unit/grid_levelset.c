@@ -33,11 +33,42 @@ static void flat_pool(void **state)
                 double below = c.phi[tl_grid_cell(&c.g, x, 6, z)], above = c.phi[tl_grid_cell(&c.g, x, 8, z)];
                 double at = c.phi[tl_grid_cell(&c.g, x, 7, z)];
                 assert_true(below < 0 && above > 0);
-                CHECK_NEAR(at, 0, cases[k].off * 0.1);
+                /* at a wall a particle and its image count together: half as many say where the surface is */
+                int walls = (x == 0 || x == 15) + (z == 0 || z == 15);
+                CHECK_NEAR(at, 0, sqrt(1 << walls) * cases[k].off * 0.1);
                 mean += at / 256;
                 CHECK_NEAR(c.phi[tl_grid_cell(&c.g, x, 3, z)], -0.1, 0); /* deep, whatever the noise */
             }
         if (k < 2) CHECK_NEAR(mean, 0, 0.03 * 0.1);
+        grid_close(&c);
+    }
+}
+
+/* A film that lies flat on the floor, squashed to a tenth of a cell: it fills its cells as much as it is thick, and counts with its volume
+ * whether the surface sees it or not. Crowds do not: two cells' worth in one read as one. */
+static void film(void **state)
+{
+    (void)state;
+    static const double thick[] = {0.2, 0.7, 0.9, 2};
+    for (int k = 0; k < 4; k++) {
+        grid_case c =
+            grid_open("grid = { cells = {16, 16, 16}, cell = 0.1 }, fill = { { material = water, shape = box { "
+                      "center = {0.8, 0.05, 0.8}, size = {1.6, 0.1, 1.6} }, sampling = 'lattice' } }");
+        double want = 0, volume;
+        for (int64_t i = 0; i < c.state.grid.particles.count; i++) {
+            tl_particle *p = &c.state.grid.particles.particle[i];
+            p->x.y = 0.002 + 0.1 * p->x.y;
+            p->volume *= thick[k];
+            want += p->volume;
+        }
+        grid_derive(&c, TL_WEIGHT_VOLUME);
+        CHECK_OK(tl_liquid_volume(&c.g, &c.liquid, c.fractions.solid_cell, &c.sorted, &c.arena, &volume, &err));
+        /* 0.05: squashed liquid puts nothing into the cells above, which are then a whole cell away from it */
+        CHECK_REL(volume, fmin(want, 1.6 * 1.6 * 0.1), 0.05);
+        for (int x = 0; x < 16; x++) { /* into the corner as well */
+            int32_t cell = tl_grid_cell(&c.g, x, 0, x);
+            CHECK_NEAR(c.phi[cell], -0.1 * tl_depth_of_fill(thick[k]), 1e-9);
+        }
         grid_close(&c);
     }
 }
@@ -167,8 +198,8 @@ static void pressures_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flat_pool),   cmocka_unit_test(thin_piston),   cmocka_unit_test(pressures_come_back),
-        cmocka_unit_test(active_sets), cmocka_unit_test(extrapolation),
+        cmocka_unit_test(flat_pool),           cmocka_unit_test(film),        cmocka_unit_test(thin_piston),
+        cmocka_unit_test(pressures_come_back), cmocka_unit_test(active_sets), cmocka_unit_test(extrapolation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

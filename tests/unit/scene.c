@@ -15,6 +15,7 @@
 #include "solve/linear/method.h"
 #include "solve/precond/precond.h"
 #include "solve/pressure/method.h"
+#include "step/scheme.h"
 #include "tempdir.h"
 
 static talus_error err;
@@ -579,6 +580,15 @@ static void method_names_exist(void **state)
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
         if (!tl_pressure_method_find(word) && !tl_boxqp_method_find(word) && !tl_fixedpoint_method_find(word))
             fail_msg("no method for pressure \"%s\"", word);
+    for (int i = 0; tl_schema_word_at(TL_LIQUID_PRESSURE_WORDS, i, word, sizeof word); i++)
+        if (!tl_pressure_method_find(word)) fail_msg("no method for the pressure of liquids \"%s\"", word);
+    for (int i = 0; tl_schema_word_at(TL_SPH_PRESSURE_WORDS, i, word, sizeof word); i++)
+        if (!tl_fixedpoint_method_find(word)) fail_msg("no method for engine sph \"%s\"", word);
+    for (int i = 0; tl_schema_word_at(TL_LIQUID_SCHEME_WORDS, i, word, sizeof word); i++)
+        if (!tl_scheme_find(word)) fail_msg("no scheme \"%s\"", word);
+    for (int i = 0; i < tl_scheme_count(); i++)
+        if (tl_schema_word(TL_LIQUID_SCHEME_WORDS, tl_scheme_name(tl_scheme_at(i))) < 0)
+            fail_msg("scenes of liquids cannot name the scheme \"%s\"", tl_scheme_name(tl_scheme_at(i)));
     words = tl_schema_key(tl_schema_find("friction"), "method")->words;
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
         if (!tl_cone_method_find(word)) fail_msg("no cone method \"%s\"", word);

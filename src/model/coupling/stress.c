@@ -101,6 +101,43 @@ void tl_stress_adjoint(const tl_stress *t, const tl_coupling *c, const double *y
     }
 }
 
+/* ---- memories ---- */
+
+void tl_stress_pack(const tl_stress *t, const double *s, double *five)
+{
+    if (!t->staggered) {
+        memcpy(five, s, sizeof *s * (size_t)t->n);
+        return;
+    }
+    for (int32_t i = 0; i < t->cells; i++) {
+        double *g = five + TL_STRESS_GROUP * (int64_t)i;
+        g[TL_S_XX] = s[2 * (int64_t)i];
+        g[TL_S_ZZ] = s[2 * (int64_t)i + 1];
+        for (int a = 0; a < 3; a++) {
+            int32_t e = t->of_cell[i][4 * a];
+            g[tl_stress_shear(a)] = e < t->edges ? s[2 * (int64_t)t->cells + e] : 0;
+        }
+    }
+}
+
+void tl_stress_unpack(const tl_stress *t, const double *five, double *s)
+{
+    if (!t->staggered) {
+        memcpy(s, five, sizeof *s * (size_t)t->n);
+        return;
+    }
+    memset(s, 0, sizeof *s * (size_t)t->n);
+    for (int32_t i = 0; i < t->cells; i++) {
+        const double *g = five + TL_STRESS_GROUP * (int64_t)i;
+        s[2 * (int64_t)i] = g[TL_S_XX];
+        s[2 * (int64_t)i + 1] = g[TL_S_ZZ];
+        for (int a = 0; a < 3; a++) {
+            int32_t e = t->of_cell[i][4 * a];
+            if (e < t->edges) s[2 * (int64_t)t->cells + e] = g[tl_stress_shear(a)];
+        }
+    }
+}
+
 /* ---- velocities ---- */
 
 void tl_stress_gradient(const tl_stress *t, const tl_coupling *c, double *g)

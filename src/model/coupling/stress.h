@@ -58,6 +58,11 @@ void tl_stress_add_force(const tl_stress *t, const tl_coupling *c, const double 
 void tl_stress_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y);     /* y [faces] = D s */
 void tl_stress_adjoint(const tl_stress *t, const tl_coupling *c, const double *y, double *out); /* out [n] = D^T y */
 
+/* Between unknowns and groups of five per cell, for memories: a staggered shear goes with the cell at whose lower end its edge lies (edges of cells without an unknown are
+ * forgotten). */
+void tl_stress_pack(const tl_stress *t, const double *s, double *five);
+void tl_stress_unpack(const tl_stress *t, const double *five, double *s);
+
 /* g [n] = -D^T (W_F u + J v), 1/s. Uses c->y. */
 void tl_stress_gradient(const tl_stress *t, const tl_coupling *c, double *g);
 /* Velocities after a change ds [n]. Uses c->y. */

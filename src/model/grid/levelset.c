@@ -1,5 +1,7 @@
 #include "model/grid/levelset.h"
 
+#include <string.h>
+
 #include "base/parallel.h"
 
 double tl_depth_of_fill(double f)
@@ -22,47 +24,102 @@ double tl_fill_of_depth(double d)
 #define LEAST_TOLD 0.5   /* of the kernel outside of solids: below, crowds are not looked for */
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
-/* Hat-kernel share of solids at a cell: (1/8, 3/4, 1/8) along each axis, exact for solids that end at faces. */
-static double solid_share(const tl_grid *g, const double *around, int32_t at)
+/* Hat-kernel share of solids at a cell: (1/8, 3/4, 1/8) along each axis, exact for solids that end at faces; else some are `cut`. */
+static double solid_share(const tl_grid *g, const double *around, int32_t at, bool *cut)
 {
     static const double w[3] = {0.125, 0.75, 0.125};
     int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
     double sum = 0;
     for (int x = 0; x < 3; x++)
         for (int y = 0; y < 3; y++)
-            for (int z = 0; z < 3; z++) sum += w[x] * w[y] * w[z] * around[at + (x - 1) * sx + (y - 1) * sy + z - 1];
+            for (int z = 0; z < 3; z++) {
+                double part = around[at + (x - 1) * sx + (y - 1) * sy + z - 1];
+                sum += w[x] * w[y] * w[z] * part;
+                *cut |= part > 1e-9 && part < 1 - 1e-9;
+            }
     return sum;
 }
 
-/* Share of solids in the kernel, from both: by planes it is exact away from edges, by parts of cells right at edges and off by up
- * to 0.0625 where a plane cuts cells (at a quarter and three quarters of the way to the next). */
+/* Share of solids in the kernel where they cut cells: by planes it is exact away from edges, by parts of cells right at edges and off by up
+ * to 0.0625 elsewhere (with a plane at three quarters of the way to the next centre). */
 #define CUT_ERROR 0.07
 static double best_share(double by_cells, double by_plane)
 {
     return fabs(by_cells - by_plane) < CUT_ERROR ? by_plane : by_cells;
 }
 
-static void from_fill(const tl_grid *g, int32_t b, const double *fill, const double *solid_cell, const float *solid_phi,
-                      double *phi, double *excess)
+/* Part of each cell's kernel that is outside of solids: the filling of a full pool. */
+static void find_clear(const tl_grid *g, int32_t b, const double *solid_cell, const float *solid_phi, double *clear)
 {
     int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id), sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2);
     double around[TL_GRID_HALO_MAX];
     bool solids = false;
-    for (int32_t i = 0; solid_cell && i < n; i++) solids |= (around[i] = solid_cell[id[i]]) > 0;
+    for (int32_t i = 0; i < n; i++) solids |= (around[i] = solid_cell[id[i]]) > 0;
     for (int32_t p = 0; p < g->f.size; p++) {
         const uint8_t *at = g->place[p];
         int32_t cell = b * g->f.size + p;
-        double clear = 1;
+        clear[cell] = 1;
+        if (!solids) continue;
+        bool cut = false;
+        double share = solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1, &cut);
+        if (cut) share = best_share(share, tl_fill_of_depth(-(double)solid_phi[cell] / g->f.dx));
+        clear[cell] -= share;
+    }
+}
+
+/* The eight cells around a place, and their trilinear weights; only cells whose centre is outside of solids count. Sum of weights. */
+static double cells_outside(const tl_grid *g, const float *solid_phi, tl_vec3 x, int32_t id[8], double w[8])
+{
+    const double at[3] = {x.x, x.y, x.z};
+    int32_t low[3];
+    double t[3], sum = 0;
+    for (int k = 0; k < 3; k++) {
+        double s = tl_grid_scaled(&g->f, at[k], k) - 0.5, down = floor(s);
+        low[k] = (int32_t)down;
+        t[k] = s - down;
+    }
+    for (int c = 0; c < 8; c++) {
+        id[c] = tl_grid_cell(g, low[0] + (c >> 2), low[1] + (c >> 1 & 1), low[2] + (c & 1));
+        w[c] = (c & 4 ? t[0] : 1 - t[0]) * (c & 2 ? t[1] : 1 - t[1]) * (c & 1 ? t[2] : 1 - t[2]);
+        if (!tl_grid_exists(g, id[c]) || solid_phi[id[c]] < 0) w[c] = 0;
+        sum += w[c];
+    }
+    return sum;
+}
+
+/* What the kernels of particles put into cells whose centre is in a solid goes back to where its mirror image in the surface is (in corners
+ * again), and so does what a full pool would have put there. A film on a wall along the grid then fills its cell as much as it is thick, wherever
+ * in the cell its particles are. In the order of cells: no two threads write. */
+static void fold(const tl_grid *g, const tl_solids *s, const float *solid_phi, double *fill, double *clear)
+{
+    for (int32_t cell = 0; cell < g->blocks * g->f.size; cell++) {
+        if (!((double)solid_phi[cell] < 0) || !(clear[cell] > 0) || (double)solid_phi[cell] < -g->f.dx) continue;
+        int32_t which, id[8], block = cell / g->f.size;
+        tl_vec3 n, x = tl_grid_centre(g, cell);
+        double d = -1, w[8];
+        for (int k = 0; k < 3 && d < 0; k++) {
+            d = tl_solids_distance(s, block, x, &which, &n);
+            if (d < 0) x = tl_vec3_add_scaled(x, -2 * d, n);
+        }
+        double sum = cells_outside(g, solid_phi, x, id, w);
+        if (!(sum > 1e-6)) continue;
+        for (int c = 0; c < 8; c++)
+            if (w[c] > 0) {
+                fill[id[c]] += w[c] / sum * fill[cell];
+                clear[id[c]] += w[c] / sum * clear[cell];
+            }
+    }
+}
+
+static void from_fill(const tl_grid *g, int32_t b, const double *fill, const double *clear, double *phi, double *excess)
+{
+    for (int32_t cell = b * g->f.size; cell < (b + 1) * g->f.size; cell++) {
+        double full = clear ? clear[cell] : 1;
         phi[cell] = g->f.dx;
         if (excess) excess[cell] = 0;
         if (!(fill[cell] > 0)) continue;
-        if (solids) {
-            double share = solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1);
-            double depth = solid_phi ? -(double)solid_phi[cell] / g->f.dx : 0;
-            clear -= solid_phi ? best_share(share, tl_fill_of_depth(depth)) : share;
-        }
-        if (clear > LEAST_CLEAR) phi[cell] = -g->f.dx * tl_depth_of_fill(fill[cell] / clear);
-        if (excess && clear > LEAST_TOLD) excess[cell] = fill[cell] / clear - 1;
+        if (full > LEAST_CLEAR) phi[cell] = -g->f.dx * tl_depth_of_fill(fill[cell] / full);
+        if (excess && full > LEAST_TOLD) excess[cell] = fill[cell] / full - 1;
     }
 }
 
@@ -92,22 +149,11 @@ static void settle(const tl_grid *g, int32_t b, const double *raw, const float *
 /* Trilinear value at x from cells whose centre is outside of solids; false: there is none. */
 static bool value_outside(const tl_grid *g, const double *phi, const float *solid_phi, tl_vec3 x, double *out)
 {
-    const double at[3] = {x.x, x.y, x.z};
-    int32_t low[3];
-    double t[3], sum = 0, weight = 0;
-    for (int k = 0; k < 3; k++) {
-        double s = tl_grid_scaled(&g->f, at[k], k) - 0.5, down = floor(s);
-        low[k] = (int32_t)down;
-        t[k] = s - down;
-    }
-    for (int c = 0; c < 8; c++) {
-        double w = (c & 4 ? t[0] : 1 - t[0]) * (c & 2 ? t[1] : 1 - t[1]) * (c & 1 ? t[2] : 1 - t[2]);
-        int32_t id = tl_grid_cell(g, low[0] + (c >> 2), low[1] + (c >> 1 & 1), low[2] + (c & 1));
-        if (!tl_grid_exists(g, id) || solid_phi[id] < 0) continue;
-        sum += w * phi[id];
-        weight += w;
-    }
+    int32_t id[8];
+    double w[8], sum = 0, weight = cells_outside(g, solid_phi, x, id, w);
     if (!(weight > 1e-6)) return false;
+    for (int c = 0; c < 8; c++)
+        if (w[c] > 0) sum += w[c] * phi[id[c]];
     *out = sum / weight;
     return true;
 }
@@ -135,10 +181,18 @@ talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const doub
 {
     size_t mark = tl_arena_mark(a);
     double *raw = TL_TAKE(a, double, g->cells), *settled = s ? TL_TAKE(a, double, g->cells) : phi;
-    if (!raw || !settled)
+    double *clear = s ? TL_TAKE(a, double, g->cells) : NULL, *folded = s ? TL_TAKE(a, double, g->cells) : NULL;
+    if (!raw || !settled || (s && (!clear || !folded)))
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a distance on %lld cells", (long long)g->cells);
+    if (s) {
+        memcpy(folded, fill, sizeof *fill * (size_t)g->cells);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++) from_fill(g, b, fill, solid_cell, s ? solid_phi : NULL, raw, excess);
+        for (int32_t b = 0; b < g->blocks; b++) find_clear(g, b, solid_cell, solid_phi, clear);
+        fold(g, s, solid_phi, folded, clear);
+        fill = folded;
+    }
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++) from_fill(g, b, fill, clear, raw, excess);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) settle(g, b, raw, s ? solid_phi : NULL, settled, excess);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)

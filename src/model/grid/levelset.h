@@ -5,7 +5,8 @@
  * level follows the particles' volume (tests/unit/grid_levelset.c), where radii of particles inflate it. Distances are clamped to one
  * cell both ways; zero crossings and slopes between a cell inside and one outside are what fractions and ghost-fluid distances need.
  *
- * The part of the kernel that lies in solids does not count: filling / (1 - solid share). Cells whose centre is in a solid, up to 1.25 cells
+ * The part of the kernel that lies in solids does not count: what particles put into cells in solids is folded back to its mirror image, and
+ * the filling is measured against that of a full pool, folded likewise. Cells whose centre is in a solid, up to 1.25 cells
  * deep, take the value of the nearest place outside, half a particle spacing off the surface; deeper cells, and those that a thin solid
  * separates from that liquid, are air. */
 #ifndef TL_MODEL_GRID_LEVELSET_H

@@ -111,8 +111,11 @@ talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binar
     return TALUS_OK;
 }
 
-/* Of particles in cells of one block that have no W_L^p, in cells. */
-static double stray_volume(const tl_grid *g, int32_t b, const tl_liquid *l, const double *solid_cell,
+#define UNSEEN                                                                                                         \
+    0.25 /* a cell with less W_L^p than this part of its particles is not one that a surface cuts. More reads froth high, less films low */
+
+/* Of one block, in cells. */
+static double block_volume(const tl_grid *g, int32_t b, const tl_liquid *l, const double *solid_cell,
                            const tl_particles *p)
 {
     double volume[512] = {0}, per_cell = 1 / (g->f.dx * g->f.dx * g->f.dx), sum = 0;
@@ -128,8 +131,11 @@ static double stray_volume(const tl_grid *g, int32_t b, const tl_liquid *l, cons
         }
         volume[place] += p->particle[i].volume * per_cell;
     }
-    for (int32_t i = 0; i < g->f.size; i++)
-        if (!(l->cell[b * g->f.size + i] > 0)) sum += fmin(volume[i], 1 - solid_cell[b * g->f.size + i]);
+    for (int32_t i = 0; i < g->f.size; i++) {
+        double room = 1 - solid_cell[b * g->f.size + i], seen = l->cell[b * g->f.size + i] * room;
+        double there = fmin(volume[i], room);
+        sum += seen < UNSEEN * there ? there : seen;
+    }
     return sum;
 }
 
@@ -140,10 +146,7 @@ talus_status tl_liquid_volume(const tl_grid *g, const tl_liquid *l, const double
     double *part = TL_TAKE(a, double, g->blocks);
     if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks");
 #pragma omp parallel for schedule(static) if (g->blocks > 64)
-    for (int32_t b = 0; b < g->blocks; b++) {
-        part[b] = stray_volume(g, b, l, solid_cell, p);
-        for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) part[b] += l->cell[i] * (1 - solid_cell[i]);
-    }
+    for (int32_t b = 0; b < g->blocks; b++) part[b] = block_volume(g, b, l, solid_cell, p);
     *out = tl_sum(g->blocks, part) * g->f.dx * g->f.dx * g->f.dx;
     tl_arena_release(a, mark);
     return TALUS_OK;

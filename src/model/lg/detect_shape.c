@@ -22,6 +22,7 @@
 #define LOW_NEAR 1e-4 /* of the edge: how well its depth is known */
 #define LOW_SQUARE                                                                                                     \
     0.2 /* least size of the mean normal: below, both sides push against each other through something thin */
+#define ONE_FACE 0.999999 /* cosine: nodes over one face have nothing lower between them */
 #define PARALLEL_NODES 500
 
 typedef struct placed {
@@ -118,11 +119,10 @@ typedef struct cut {
 static bool lowest_on_edge(const tl_collider *c, const spot *a, const spot *b, double reach, place *out)
 {
     tl_vec3 e = tl_vec3_sub(b->x, a->x);
+    if (!(tl_vec3_dot(a->n, e) < 0 && tl_vec3_dot(b->n, e) > 0)) return false;
     double L = tl_vec3_norm(e), nodes = fmin(a->d, b->d);
-    if (!(L > 0)) return false;
     e = tl_vec3_scale(1 / L, e);
     cut lo = {0, a->d, tl_vec3_dot(a->n, e), a->n}, hi = {L, b->d, tl_vec3_dot(b->n, e), b->n};
-    if (!(lo.slope < 0 && hi.slope > 0)) return false;
     double t = 0, low = 0;
     for (int k = 0; k <= LOW_MOST; k++) {
         t = (hi.d - lo.d + lo.slope * lo.at - hi.slope * hi.at) / (lo.slope - hi.slope);
@@ -219,6 +219,7 @@ static bool lowest_in_triangle(const tl_collider *c, const spot *const corner[3]
 /* A corner of a box within a triangle: exact, and found also where the nodes around see only two of its faces. */
 static bool corner_in_triangle(const tl_collider *c, const spot *const at[3], double reach, place *out)
 {
+    if (tl_vec3_dot(at[0]->n, at[1]->n) > ONE_FACE && tl_vec3_dot(at[0]->n, at[2]->n) > ONE_FACE) return false;
     tl_vec3 a = tl_vec3_sub(at[1]->x, at[0]->x), b = tl_vec3_sub(at[2]->x, at[0]->x), n = tl_vec3_cross(a, b);
     double area2 = tl_vec3_norm2(n), L2 = tl_vec3_norm2(a), nodes = fmin(at[0]->d, fmin(at[1]->d, at[2]->d)),
            best = reach;

@@ -9,9 +9,10 @@
 #define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair, those of second looks included; of more, the first */
 #define BEND_MOST 16.0                   /* of the gap: what a mark may bend off, should its gap be a little wrong */
 #define TOUCH 2e-3                       /* of the smaller extent: overlap at which a contact has just begun */
-#define TOUCH_TRIES 8                    /* halvings to find that moment */
-#define PARALLEL_WORK 2000               /* primitive pairs, about 1 ms, that are worth a second thread */
-#define SAMPLES_WORK 10                  /* surface samples that cost as much as a primitive pair */
+#define AGAIN 0.05         /* of the slop: by how much an overlap may grow within a step; the stabiliser takes more */
+#define TOUCH_TRIES 8      /* halvings to find that moment */
+#define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
+#define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
 
 /* ---- which pairs are near ---- */
 
@@ -281,18 +282,20 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
         for (int32_t p = known; p < known_end; p++) deepest = fmin(deepest, now->point[p].gap);
         int32_t axis = known < known_end ? now->point[known].axis : 0;
         tl_pose place[2];
-        int count = first_overlap(start, end, &pair[k], axis, deepest - slop, touch, place, &when, &last);
+        double limit = fmin(-slop, deepest - AGAIN * slop);
+        int count = first_overlap(start, end, &pair[k], axis, limit, touch, place, &when, &last);
         if (count) *deeper = fmax(*deeper, (deepest - last) / fmin(r->body[i].extent, r->body[j].extent));
         carry_over(now, copied, known_end, out, *from);
         copied = known_end;
         for (int t = 0; t < count; t++) {
-            if (!(touch[t].gap < deepest - slop)) continue;
+            if (!(touch[t].gap < limit)) continue;
             tl_rigid_point p = make_point(start, &pair[k], axis, &touch[t]);
             p.at_a = tl_pose_to_local(&place[0], touch[t].at);
             p.at_b = tl_pose_to_local(&place[1], touch[t].at);
             tl_vec3 on_a = tl_pose_apply(&start->pose[i], p.at_a), on_b = tl_pose_apply(&start->pose[j], p.at_b);
             p.at = tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b));
-            p.gap = touch[t].gap + tl_vec3_dot(p.normal, tl_vec3_sub(on_a, on_b));
+            /* no deeper than the pair is: two points of a curved way are not nearest to each other at its start */
+            p.gap = fmax(deepest, touch[t].gap + tl_vec3_dot(p.normal, tl_vec3_sub(on_a, on_b)));
             p.bend = touch[t].gap - when * dt * tl_rigid_point_speed(&p, start->body, v) - p.gap;
             set_friction(start, &p);
             (*from)[out->count] = -1;

@@ -11,6 +11,7 @@
  * large in the next one, and stacks tremble (validate V13). */
 #define OVERLAP_SHARE 0.2
 #define PUSH_SHARE 0.7 /* of h/(dt v): density that changes when two flat surfaces approach, for vcor [measured] */
+#define PUSH_LEAST 0.1  /* the same where gradients cancel; chosen */
 #define PARALLEL_CONTACTS 500
 
 static talus_status no_memory(talus_error *err)
@@ -244,7 +245,9 @@ static void contact_errors(const tl_sph_step *s, int32_t k)
         }
         slip = tl_vec3_add_scaled(slip, r->Vt * j->w, d);
     }
-    double deepest = -s->push_out * s->dt * PUSH_SHARE / s->sph->h;
+    /* density that changes when the contact opens at push_out, by its own gradient: deep overlaps have less of it */
+    double steep = fmin(PUSH_SHARE, fmax(PUSH_LEAST, r->force * s->sph->h / r->V0));
+    double deepest = -s->push_out * s->dt * steep / s->sph->h;
     double over = 1 - r->V0 / r->V;
     r->Verr = fmax(over < 0 ? OVERLAP_SHARE * over : over, deepest) - r->V0 * s->dt * rate;
     r->slip = slip;

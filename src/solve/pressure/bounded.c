@@ -9,7 +9,7 @@
 #define WEAK                                                                                                           \
     0.01 /* of the residual: a bound that pushes less than this hardly holds; 1e-6 to 1e-2 are equal, 0.1 is worse */
 /* Of a free cell's x, what survives a release at least. Without it a release may bind cells by the thousand that come back one
- * layer per iteration: 17 iterations instead of 10 in the worst of 6 spheres at 128^3. */
+ * layer per iteration: 13 iterations instead of 10 in the worst of 6 spheres at 128^3. */
 #define KEEP 0.1
 #define MAX_CONFIRMS 8
 #define MAX_HALVINGS 60
