@@ -356,7 +356,7 @@ talus_status tl_lg_case_rigid(tl_case_log *log, talus_error *err)
         " }, bodies = { { name = 'floor', kind = 'static', shape = half_space "
         "{ normal = {0, 0, 1} }, friction = 0.5 }, { name = 'soft', shape = box { size = {1, 1, 0.5}, center = {0, 0, "
         "0.25} }, cells = {5, 5, 3}, friction = 0.5, " SOFT " }, { name = 'box', shape = box { size = {0.5, 0.5, 0.5} "
-        "}, at = {0.05, 0.02, 0.752}, density = 500, friction = 0.5 } }"));
+        "}, at = {0.03, 0.02, 0.752}, density = 500, friction = 0.5 } }"));
     talus_status status = tl_lg_world_steps(&w, 400, 0.01, false, err);
     const tl_motion *body = w.sim->state.rigid.body;
     double weight = 62.5 * G;
