@@ -23,6 +23,8 @@
 #define LOW_SQUARE                                                                                                     \
     0.2 /* least size of the mean normal: below, both sides push against each other through something thin */
 #define ONE_FACE 0.999999 /* cosine: nodes over one face have nothing lower between them */
+#define REST 0.005        /* of the edge: nodes deeper than this do not rest, they came through */
+#define FLAT 0.05 /* slope of a face along a mesh edge that may be rounding and tilt of faces at rest on each other */
 #define PARALLEL_NODES 500
 
 typedef struct placed {
@@ -115,12 +117,21 @@ typedef struct cut {
     tl_vec3 n;
 } cut;
 
+/* By how much a place must be deeper than the nodes around. Where one node stands out over a sharp edge it may be less deep: faces that rest on each
+ * other touch at nodes and at the edge alike, and which is deeper would change with every step. */
+static double poke_of(const spot *a, const spot *b, double L)
+{
+    bool rest = fmin(a->d, b->d) > -REST * L && fmax(a->d, b->d) > POKE * L;
+    return rest && tl_vec3_dot(a->n, b->n) < AGREE ? -POKE : POKE;
+}
+
 /* The lowest place inside of an edge. */
 static bool lowest_on_edge(const tl_collider *c, const spot *a, const spot *b, double reach, place *out)
 {
     tl_vec3 e = tl_vec3_sub(b->x, a->x);
-    if (!(tl_vec3_dot(a->n, e) < 0 && tl_vec3_dot(b->n, e) > 0)) return false;
-    double L = tl_vec3_norm(e), nodes = fmin(a->d, b->d);
+    double L = tl_vec3_norm(e), nodes = fmin(a->d, b->d), poke = poke_of(a, b, L), flat = poke < 0 ? FLAT * L : 0;
+    if (!(tl_vec3_dot(a->n, e) < flat && tl_vec3_dot(b->n, e) > -flat && tl_vec3_dot(b->n, e) > tl_vec3_dot(a->n, e)))
+        return false;
     e = tl_vec3_scale(1 / L, e);
     cut lo = {0, a->d, tl_vec3_dot(a->n, e), a->n}, hi = {L, b->d, tl_vec3_dot(b->n, e), b->n};
     double t = 0, low = 0;
@@ -128,7 +139,7 @@ static bool lowest_on_edge(const tl_collider *c, const spot *a, const spot *b, d
         t = (hi.d - lo.d + lo.slope * lo.at - hi.slope * hi.at) / (lo.slope - hi.slope);
         t = fmin(fmax(t, lo.at), hi.at);
         low = lo.d + lo.slope * (t - lo.at);
-        if (low > reach || low > nodes - POKE * L) return false;
+        if (low > reach || low > nodes - poke * L) return false;
         cut now = {.at = t};
         now.d = tl_collider_distance(c, tl_vec3_add_scaled(a->x, t, e), &now.n);
         now.slope = tl_vec3_dot(now.n, e);
@@ -222,8 +233,8 @@ static bool corner_in_triangle(const tl_collider *c, const spot *const at[3], do
     if (tl_vec3_dot(at[0]->n, at[1]->n) > ONE_FACE && tl_vec3_dot(at[0]->n, at[2]->n) > ONE_FACE) return false;
     tl_vec3 a = tl_vec3_sub(at[1]->x, at[0]->x), b = tl_vec3_sub(at[2]->x, at[0]->x), n = tl_vec3_cross(a, b);
     double area2 = tl_vec3_norm2(n), L2 = tl_vec3_norm2(a), nodes = fmin(at[0]->d, fmin(at[1]->d, at[2]->d)),
-           best = reach;
-    bool found = false;
+           outer = fmax(at[0]->d, fmax(at[1]->d, at[2]->d)), best = reach;
+    bool found = false, rest = nodes > -REST * sqrt(L2) && outer > POKE * sqrt(L2);
     if (!(area2 > 1e-12 * L2 * L2)) return false;
     tl_vec3 unit = tl_vec3_scale(1 / sqrt(area2), n);
     for (int k = 0; k < 8; k++) {
@@ -241,8 +252,8 @@ static bool corner_in_triangle(const tl_collider *c, const spot *const at[3], do
         tl_vec3 local = tl_mat3_tmul_vec(c->axes, unit);
         double along[3] = {sign[0] * local.x, sign[1] * local.y, sign[2] * local.z};
         double out_of = along[0] + along[1] + along[2] > 0 ? 1 : -1, gap = -out_of * height;
-        bool inside = out_of * along[0] > 0 && out_of * along[1] > 0 && out_of * along[2] > 0;
-        if (!inside || gap > best || gap > nodes - POKE * sqrt(L2)) continue;
+        bool inside = out_of * along[0] > -FLAT && out_of * along[1] > -FLAT && out_of * along[2] > -FLAT;
+        if (!inside || gap > best || gap > nodes + (rest ? POKE : -POKE) * sqrt(L2)) continue;
         found = true;
         best = gap;
         *out = (place){true, corner, tl_vec3_scale(out_of, unit), {1 - first - second, first, second}};
