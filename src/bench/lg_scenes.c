@@ -25,10 +25,10 @@ static const scene_case cases[] = {
     {"sharp corner 10.2k", "cloth-corner", {"squares=71"}, 10, 40, 277.36, 150},
     {"squeezed ball 7.1k", "squeezed-ball", {"edge=0.01723"}, 12, 36, 46.15, 70},
     {"squeezed ball 14.7k", "squeezed-ball", {"edge=0.01352"}, 12, 36, 102.01, 0},
-    {"newt in a gap 5.3k", "newt-gap", {"edge=0.0089"}, 30, 60, 19.95, 0},
-    {"newt in a gap 11.8k", "newt-gap", {"edge=0.0068"}, 30, 60, 46.20, 0},
+    {"newt in a gap 5.3k", "newt-gap", {"edge=0.0089"}, 60, 90, 19.95, 0},
+    {"newt in a gap 11.8k", "newt-gap", {"edge=0.0068"}, 60, 90, 46.20, 0},
     {"gingerbread 11.1k", "gingerbread-pegs", {"edge=0.00525"}, 40, 70, 34.75, 0},
-    {"soft gripper 10.3k", "soft-gripper", {NULL}, 30, 60, 21.49, 0},
+    {"soft gripper 20.4k", "soft-gripper", {NULL}, 30, 60, 38.62, 0},
 };
 
 typedef struct sums {

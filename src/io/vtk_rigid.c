@@ -1,5 +1,7 @@
 #include "io/vtk_rigid.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "geom/shape_node.h"
 #include "geom/surface.h"
@@ -162,16 +164,23 @@ talus_status tl_vtk_bodies(const char *path, const tl_body_meshes *m, const tl_s
 
 /* ---- contacts ---- */
 
+/* Of elastic contacts those that push: the search looks far ahead. */
+static bool carries(const tl_lg_memory *c)
+{
+    return c->obstacle != TL_LG_MEMORY_ROW && (c->force[0] != 0 || c->force[1] != 0 || c->force[2] != 0);
+}
+
 talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_state *s, talus_error *err)
 {
-    size_t count = (size_t)s->rigid.contacts;
+    size_t hard = (size_t)s->rigid.contacts, count = hard;
+    for (int64_t k = 0; k < s->lg.contacts; k++) count += carries(&s->lg.contact[k]);
     double(*value)[10] = tl_alloc(sizeof *value * (count + 1)); /* at, normal, force, gap: each array in a row */
     int32_t(*pair)[2] = tl_alloc(sizeof *pair * (count + 1));
     talus_status status = TALUS_OK;
     if (!value || !pair) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %zu contacts", count);
     if (status == TALUS_OK) {
         double *at = value[0], *normal = at + 3 * count, *force = normal + 3 * count, *gap = force + 3 * count;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < hard; i++) {
             const tl_rigid_memory *c = &s->rigid.contact[i];
             tl_pose a = tl_rigid_pose(&rigid->body[c->a], &s->rigid.body[c->a]); /* a < b: never a wall */
             tl_vec3_store(tl_pose_apply(&a, c->at_a), at + 3 * i);
@@ -181,8 +190,19 @@ talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_s
             pair[i][0] = c->a;
             pair[i][1] = c->b;
         }
+        size_t i = hard;
+        for (int64_t k = 0; k < s->lg.contacts; k++) {
+            const tl_lg_memory *c = &s->lg.contact[k];
+            if (!carries(c)) continue;
+            memcpy(at + 3 * i, c->at, sizeof c->at);
+            memcpy(normal + 3 * i, c->normal, sizeof c->normal);
+            memcpy(force + 3 * i, c->force, sizeof c->force);
+            gap[i] = c->gap;
+            pair[i][0] = c->body;
+            pair[i++][1] = c->other;
+        }
         tl_vtk_poly p = {.t = s->t,
-                         .points = s->rigid.contacts,
+                         .points = (int64_t)count,
                          .type = TL_NUMBER_F64,
                          .at = at,
                          .point_arrays = 4,

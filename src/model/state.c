@@ -55,7 +55,7 @@ static int lg_parts(tl_lg_state *l, int n, tl_state_part *out)
     out[n++] = (tl_state_part){"nodes/position", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->q, NULL};
     out[n++] = (tl_state_part){"nodes/velocity", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->v, NULL};
     out[n++] = (tl_state_part){"nodes/dual", TL_NUMBER_F64, 8, row, 0, &l->dual_rows, (void **)&l->u, NULL};
-    out[n++] = (tl_state_part){"nodes/contact_ids",  TL_NUMBER_I32,   4, sizeof(tl_lg_memory), 0, &l->contacts,
+    out[n++] = (tl_state_part){"nodes/contact_ids",  TL_NUMBER_I32,   6, sizeof(tl_lg_memory), 0, &l->contacts,
                                (void **)&l->contact, &l->contact_room};
     out[n++] = (tl_state_part){
         "nodes/contact_points", TL_NUMBER_F64,   (int)((sizeof(tl_lg_memory) - doubles) / sizeof(double)),

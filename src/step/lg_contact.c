@@ -328,7 +328,8 @@ talus_status tl_lg_touch_remember(const tl_lg_touch *t, const tl_lg_contacts *so
     for (int32_t c = 0; c < r->soft; c++) {
         const tl_lg_contact *k = &soft->contact[c];
         tl_lg_memory *m = &(*out)[c];
-        *m = (tl_lg_memory){.point = k->point, .obstacle = k->obstacle, .feature = k->feature};
+        *m = (tl_lg_memory){
+            .point = k->point, .obstacle = k->obstacle, .feature = k->feature, .body = k->body_a, .other = k->body_b};
         tl_vec3_store(tl_lg_link_force(&r->link[c], t->force + 3 * (int64_t)c), m->force);
         tl_vec3_store(k->normal, m->normal);
         tl_vec3_store(k->at, m->at);

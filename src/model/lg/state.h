@@ -12,6 +12,8 @@ typedef struct tl_lg_memory {
     int32_t point;    /* what touches: a node, or a number that the detection gives to a place of a surface */
     int32_t obstacle; /* what it touches: a body of the scene, a wall, or another place */
     int32_t feature;  /* of the obstacle */
+    int32_t body,
+        other; /* of the scene, for frames: the one that touches and the one touched; walls come after the scene's */
     int32_t unused;
     double force[3];  /* on the point, world frame, N: mean over the last step */
     double normal[3]; /* out of the obstacle */
