@@ -1,4 +1,4 @@
-/* Liquid with bodies in contact and an open emitter: same bits for any number of threads, after a copy of the state and after a checkpoint. */
+/* Liquid or sand with bodies in contact and an open emitter: same bits for any number of threads, after a copy of the state and after a checkpoint. */
 #include "check.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@ static talus_error err;
 
 /* Large enough that loops are shared between threads. */
 static const char text[] =
-    "local water = liquid { density = 1000 }\n"
-    "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, solver = { scheme = '%s' },\n"
+    "local water = %s\n"
+    "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, solver = { %s },\n"
     "  grid = { cells = {32, 24, 20}, cell = 0.04, cfl = 2 },\n"
     "  fill = { { material = water, shape = box { size = {0.6, 0.5, 0.8}, center = {0.3, 0.25, 0.4} } } },\n"
     "  emitters = { { material = water, shape = box { size = {0.16, 0.12, 0.16}, center = {1, 0.8, 0.4} },\n"
@@ -30,11 +30,23 @@ typedef struct liquid_case {
     tl_sim *sim;
 } liquid_case;
 
-static liquid_case open_case(const char *scheme)
+typedef struct what {
+    const char *material, *solver;
+} what;
+static const what cases[] = {
+    {"liquid { density = 1000 }", "scheme = 't-pn'"},
+    {"liquid { density = 1000 }", "scheme = 't-p-n'"},
+    {"granular { density = 1600, friction_angle_deg = 30 }", "scheme = 't-f-pn', sweeps = 2"},
+    {"granular { density = 1600, friction_angle_deg = 30 }",
+     "scheme = 't-f-p-n', sweeps = 2, stress = 'staggered', friction = { method = 'narain', iterations = 4 }"},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static liquid_case open_case(const what *w)
 {
     liquid_case c = {0};
     char filled[2048];
-    int bytes = snprintf(filled, sizeof filled, text, scheme);
+    int bytes = snprintf(filled, sizeof filled, text, w->material, w->solver);
     assert_true(bytes > 0 && bytes < (int)sizeof filled);
     tl_load_options o = {.no_files = true};
     CHECK_OK(tl_scene_load_text(&c.scene, "repeat.lua", filled, (size_t)bytes, &o, &err));
@@ -52,10 +64,10 @@ static void step(tl_sim *sim) { CHECK_OK(tl_sim_step(sim, 0.01, INFINITY, &err))
 
 #define STEPS 6
 
-static void run(const char *scheme, int threads, uint64_t hash[STEPS])
+static void run(const what *w, int threads, uint64_t hash[STEPS])
 {
     tl_threads_set(threads);
-    liquid_case c = open_case(scheme);
+    liquid_case c = open_case(w);
     bool touched = false, slid = false;
     for (int i = 0; i < STEPS; i++) {
         step(c.sim);
@@ -72,24 +84,22 @@ static void run(const char *scheme, int threads, uint64_t hash[STEPS])
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    static const char *const schemes[] = {"t-pn", "t-p-n"};
     int before = tl_threads();
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < CASES; s++) {
         uint64_t one[STEPS], two[STEPS];
-        run(schemes[s], 1, one);
-        run(schemes[s], 2, two);
+        run(&cases[s], 1, one);
+        run(&cases[s], 2, two);
         for (int k = 0; k < STEPS; k++) assert_true(one[k] == two[k]);
     }
     tl_threads_set(before);
 }
 
-static void a_saved_state_goes_on_the_same(void **state)
+static void go_on_from_a_save(const what *w)
 {
-    (void)state;
     char folder[TL_TEMPDIR_MAX], path[TL_TEMPDIR_MAX + 20];
     tl_tempdir_create(folder);
     snprintf(path, sizeof path, "%s/liquid.h5", folder);
-    liquid_case c = open_case("t-p-n");
+    liquid_case c = open_case(w);
     for (int i = 0; i < 5; i++) step(c.sim);
     CHECK_OK(tl_checkpoint_save(path, &c.sim->state, c.scene, "", &err));
     tl_sim *copied, *loaded;
@@ -110,6 +120,12 @@ static void a_saved_state_goes_on_the_same(void **state)
     tl_sim_free(loaded);
     close_case(&c);
     tl_tempdir_remove(folder);
+}
+
+static void a_saved_state_goes_on_the_same(void **state)
+{
+    (void)state;
+    for (int s = 1; s < CASES; s++) go_on_from_a_save(&cases[s]);
 }
 
 int main(void)
