@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "io/body_export.h"
 #include "io/vtk.h"
+#include "io/vtk_lg.h"
 #include "run/clouds.h"
 
 #define MASS_CELLS                                                                                                     \
@@ -67,6 +68,17 @@ static talus_status export_particles(const tl_run_folder *f, const tl_body_forma
     return status;
 }
 
+/* Files of VTK hold bodies and nodes apart, as those of a run do. */
+static talus_status export_nodes(const tl_run_folder *f, const tl_body_format *format, int64_t number, double t,
+                                 const char *output, talus_error *err)
+{
+    char path[1300];
+    if (strcmp(format->name, "vtk") != 0 || !f->lg.nodes) return TALUS_OK;
+    tl_frame_path(path, sizeof path, output, "nodes", number, format->ending);
+    tl_state s = {.t = t, .lg = {.nodes = f->lg.nodes, .q = f->q, .v = f->v}};
+    return tl_vtk_nodes(path, f->scene, &f->lg, &s, err);
+}
+
 static talus_status export_frames(tl_run_folder *f, const tl_body_format *format, const tl_body_scene *s, int only,
                                   const char *output, talus_error *err)
 {
@@ -82,6 +94,7 @@ static talus_status export_frames(tl_run_folder *f, const tl_body_format *format
         tl_frame_path(path, sizeof path, output, "bodies", number, format->ending);
         TL_TRY(format->write(path, s, t, f->rows, err));
         TL_TRY(export_particles(f, format, number, output, err));
+        TL_TRY(export_nodes(f, format, number, t, output, err));
     }
     if (any) return TALUS_OK;
     return TL_FAIL(err, TALUS_BAD_INPUT, "there is no frame %d; the last is %lld", only,

@@ -12,7 +12,7 @@
 typedef struct scene_case {
     const char *name, *scene;
     const char *setting[SETTINGS]; /* until NULL */
-    int first, last;               /* steps that count */
+    int first, last;               /* steps that count; with --repeats the last ones of them */
     double paper_ms;               /* per frame */
     double limit_ms;               /* ours on two cores, 0: none */
 } scene_case;
@@ -44,15 +44,16 @@ static double phase_of(const tl_report *r, const char *name)
     return 0;
 }
 
-static talus_status run_steps(const scene_case *c, int last, tl_sim *sim, sums *s, talus_error *err)
+/* Counts steps from `first` on: the last ones have the most contacts. */
+static talus_status run_steps(const scene_case *c, int first, tl_sim *sim, sums *s, talus_error *err)
 {
-    for (int k = 1; k <= last; k++) {
+    for (int k = 1; k <= c->last; k++) {
         double wall = tl_seconds(), cpu = tl_cpu_seconds();
         TL_TRY(tl_sim_step(sim, TL_BENCH_LG_DT, INFINITY, err));
         wall = tl_seconds() - wall;
         const tl_report *r = &sim->report;
         s->penetration = fmax(s->penetration, r->penetration);
-        if (k < c->first) continue;
+        if (k < first) continue;
         s->steps++;
         s->wall += wall;
         s->cpu += tl_cpu_seconds() - cpu;
@@ -81,7 +82,8 @@ static talus_status time_scene(const talus_bench_options *o, const scene_case *c
     sums s = {0};
     TL_TRY(tl_scene_load(&scene, path, &load, err));
     talus_status status = tl_sim_create(&sim, scene, NULL, err);
-    if (status == TALUS_OK) status = run_steps(c, o->repeats > 0 ? c->first + o->repeats - 1 : c->last, sim, &s, err);
+    int first = o->repeats > 0 && c->last - o->repeats >= c->first ? c->last - o->repeats + 1 : c->first;
+    if (status == TALUS_OK) status = run_steps(c, first, sim, &s, err);
     if (status == TALUS_OK) {
         double ms = 1e3 / s.steps;
         tl_table_cell(t, "%s", c->name);

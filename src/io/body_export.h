@@ -2,7 +2,7 @@
  *
  *   ply  binary; vertices with vx vy vz (m/s) and id (of an elastic body its node, of others the vertex of their mesh), faces with body (its index)
  *   obj  one object per body, named; the format has no place for velocities
- *   vtk  .vtp, see io/vtk_rigid.h; elastic bodies are in the run's own frames/nodes-NNNN.vtp
+ *   vtk  .vtp, see io/vtk_rigid.h; elastic bodies are in files of their own, io/vtk_lg.h
  *
  * Elastic bodies are written as their own triangles, where the frame has them; nodes inside of a solid are left out. */
 #ifndef TL_IO_BODY_EXPORT_H

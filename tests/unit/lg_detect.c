@@ -230,6 +230,49 @@ static void corners_are_met_within_triangles(void **state)
     lg_look_close(&l);
 }
 
+#define TIP                                                                                                            \
+    "engine = 'lg', bodies = { { name = 'cloth', shape = box { size = {1, 0.002, 1} }, cells = {4, 1, 4}, thickness "  \
+    "= 0.002, material = soft() }, { name = 'corner', kind = 'static', shape = box { size = 0.2 }, rotation_deg = "    \
+    "{45, 0, 35.264389682754654}, at = {0.125, -0.175205080756888, 0.05} } }"
+
+/* The tip is 2 mm below the middle of a cloth whose surface is 1 mm off: 1 mm free, and 3 mm deep once the cloth is 4 mm lower. All nodes are far. */
+static void depth_is_seen_between_nodes(void **state)
+{
+    (void)state;
+    lg_look l = lg_look_open(SOFT, TIP);
+    talus_error err;
+    double depth;
+    lg_look_at(&l);
+    CHECK_OK(tl_lg_depth(&l.view, &l.arena, &depth, &err));
+    CHECK_NEAR(depth, 0, 0);
+    lg_look_move(&l, (tl_vec3){0, -0.004, 0});
+    CHECK_OK(tl_lg_depth(&l.view, &l.arena, &depth, &err));
+    CHECK_NEAR(depth, 0.003, 1e-9);
+    lg_look_close(&l);
+}
+
+/* What was not there is added, once; what was there stays. */
+static void a_second_look_adds_what_is_new(void **state)
+{
+    (void)state;
+    lg_look l = lg_look_open(SOFT, TIP);
+    talus_error err;
+    tl_lg_contacts none = {0}, more, same;
+    int32_t *origin;
+    bool changed;
+    lg_look_move(&l, (tl_vec3){0, -0.004, 0});
+    lg_look_at(&l);
+    CHECK_OK(tl_lg_detect_again(&l.view, &none, &l.arena, &more, &origin, &changed, &err));
+    assert_true(changed);
+    assert_true(more.count > 0);
+    for (int32_t k = 0; k < more.count; k++) assert_int_equal(origin[k], -1);
+    CHECK_OK(tl_lg_detect_again(&l.view, &more, &l.arena, &same, &origin, &changed, &err));
+    assert_false(changed);
+    assert_int_equal(same.count, more.count);
+    for (int32_t k = 0; k < same.count; k++) assert_int_equal(origin[k], k);
+    lg_look_close(&l);
+}
+
 /* ---- elastic against elastic ---- */
 
 /* Cubes that stand flush on each other: nodes of both faces against the other's triangles, all square to the face, and nothing at the sides. */
@@ -418,6 +461,8 @@ int main(void)
         cmocka_unit_test(rollers_drag),
         cmocka_unit_test(knives_are_met_between_nodes),
         cmocka_unit_test(corners_are_met_within_triangles),
+        cmocka_unit_test(depth_is_seen_between_nodes),
+        cmocka_unit_test(a_second_look_adds_what_is_new),
         cmocka_unit_test(blocks_meet_face_to_face),
         cmocka_unit_test(nodes_inside_are_pushed_out),
         cmocka_unit_test(sharp_edges_meet),

@@ -12,6 +12,7 @@ struct tl_lg_columns {
     size_t bytes;
     double **column; /* [nodes] of the node's own body; NULL: not asked for yet */
     uint8_t *used;   /* [nodes] in the step that asks now */
+    uint8_t *part;   /* [nodes] of the factor, on the way up from the nodes that are solved for; zero between solves */
 };
 
 static talus_status no_memory(talus_error *err)
@@ -26,7 +27,8 @@ talus_status tl_lg_columns_create(tl_lg_columns **out, const tl_lg *lg, talus_er
     c->lg = lg;
     c->column = TL_NEW_ZERO(double *, lg->nodes + 1);
     c->used = TL_NEW_ZERO(uint8_t, lg->nodes + 1);
-    if (c->column && c->used) return TALUS_OK;
+    c->part = TL_NEW_ZERO(uint8_t, lg->nodes + 1);
+    if (c->column && c->used && c->part) return TALUS_OK;
     tl_lg_columns_free(c);
     *out = NULL;
     return no_memory(err);
@@ -53,6 +55,7 @@ void tl_lg_columns_free(tl_lg_columns *c)
     drop(c, true);
     tl_free(c->column);
     tl_free(c->used);
+    tl_free(c->part);
     tl_free(c);
 }
 
@@ -60,9 +63,15 @@ void tl_lg_columns_free(tl_lg_columns *c)
 static talus_status solve(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, int count, const int32_t node[3],
                           double *r, double *x, talus_error *err)
 {
-    for (int k = 0; k < count; k++) r[3 * (int64_t)node[k] + k] = 1;
-    tl_lg_solve(s, p, r, x);
-    for (int k = 0; k < count; k++) r[3 * (int64_t)node[k] + k] = 0;
+    for (int k = 0; k < count; k++) {
+        r[3 * (int64_t)node[k] + k] = 1;
+        tl_lg_solver_mark(s, node[k], c->part);
+    }
+    tl_lg_solve_part(s, p, c->part, NULL, r, x);
+    for (int k = 0; k < count; k++) {
+        r[3 * (int64_t)node[k] + k] = 0;
+        tl_lg_solver_unmark(s, node[k], c->part);
+    }
     for (int k = 0; k < count; k++) {
         const tl_lg_body *body = &c->lg->body[c->lg->owner[node[k]]];
         double *column = tl_alloc(bytes_of(c, node[k]));

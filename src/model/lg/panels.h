@@ -156,8 +156,9 @@ static void NAME(backward)(const layer *f, const block *b, const NAME(values) * 
         for (int j = 0; j < w; j++) v->x[c][b->first + j] = x[c * WIDTH + j] + (f->inverse ? z[c * WIDTH + j] : 0);
 }
 
-/* x = A^-1 r. The subtrees of all bodies on all cores, then what is above them, and back. */
-static void NAME(solve)(const layer *f, const NAME(values) * a, REAL *work, const double *r, double *x)
+/* x = A^-1 r. The subtrees of all bodies on all cores, then what is above them, and back. from, to: see tl_lg_solve_part. */
+static void NAME(solve)(const layer *f, const NAME(values) * a, REAL *work, const uint8_t *from, const uint8_t *to,
+                        const double *r, double *x)
 {
     int32_t n = f->n, tops = n - f->first_top;
     size_t pitch = ROUND(n), top_pitch = ROUND(tops);
@@ -181,7 +182,8 @@ static void NAME(solve)(const layer *f, const NAME(values) * a, REAL *work, cons
             for (int c = 0; c < 3; c++) mine.top[c] = top + top_pitch * (3 * (size_t)t + (size_t)c);
             memset(mine.top[0], 0, 3 * top_pitch * sizeof(REAL));
             mine.buffer = buffers + f->buffer * (size_t)t;
-            for (int32_t k = f->bin[t]; k < f->bin[t + 1]; k++) NAME(forward)(f, &f->block[k], a, &mine);
+            for (int32_t k = f->bin[t]; k < f->bin[t + 1]; k++)
+                if (!from || from[k]) NAME(forward)(f, &f->block[k], a, &mine);
         }
 #pragma omp for schedule(static)
         for (int32_t i = 0; i < tops; i++)
@@ -192,14 +194,17 @@ static void NAME(solve)(const layer *f, const NAME(values) * a, REAL *work, cons
         for (int32_t t = 0; t < f->crowns; t++) {
             NAME(vectors) mine = v;
             mine.buffer = buffers + f->buffer * (size_t)(f->bins + t);
-            for (int32_t k = f->crown[t]; k < f->crown[t + 1]; k++) NAME(forward)(f, &f->block[k], a, &mine);
-            for (int32_t k = f->crown[t + 1]; k-- > f->crown[t];) NAME(backward)(f, &f->block[k], a, &mine);
+            for (int32_t k = f->crown[t]; k < f->crown[t + 1]; k++)
+                if (!from || from[k]) NAME(forward)(f, &f->block[k], a, &mine);
+            for (int32_t k = f->crown[t + 1]; k-- > f->crown[t];)
+                if (!to || to[k]) NAME(backward)(f, &f->block[k], a, &mine);
         }
 #pragma omp for schedule(dynamic, 1)
         for (int32_t t = 0; t < f->bins; t++) {
             NAME(vectors) mine = v;
             mine.buffer = buffers + f->buffer * (size_t)t;
-            for (int32_t k = f->bin[t + 1]; k-- > f->bin[t];) NAME(backward)(f, &f->block[k], a, &mine);
+            for (int32_t k = f->bin[t + 1]; k-- > f->bin[t];)
+                if (!to || to[k]) NAME(backward)(f, &f->block[k], a, &mine);
         }
 #pragma omp for schedule(static)
         for (int32_t i = 0; i < n; i++)

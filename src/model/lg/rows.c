@@ -201,7 +201,8 @@ static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl
     const int64_t n = r->nodes;
     TL_TRY(take_focus(r, from, a, err));
     r->room = TL_TAKE_ZERO(a, double, 6 * (int64_t)r->lg->nodes);
-    if (!r->room) return no_memory(err);
+    r->part = TL_TAKE(a, uint8_t, r->lg->nodes);
+    if (!r->room || !r->part) return no_memory(err);
     bool whole = from->compliance == TL_LG_COMPLIANCE_EXPLICIT ||
                  (from->compliance == TL_LG_COMPLIANCE_AUTO && n <= EXPLICIT_LEAST);
     if (!whole) return TALUS_OK;
@@ -440,16 +441,18 @@ static void gather(const tl_lg_rows *r, const double *x, double *out)
     }
 }
 
-void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out)
+static void multiply(const tl_lg_rows *r, const uint8_t *part, const double *x, double *out)
 {
     tl_lg_rows_scatter(r, x);
     move_bodies(r);
     if (r->B)
         multiply_dense(r);
     else if (r->nodes)
-        tl_lg_solve(r->solver, r->precision, r->force, r->moved);
+        tl_lg_solve_part(r->solver, r->precision, part, part, r->force, r->moved);
     gather(r, x, out);
 }
+
+void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out) { multiply(r, NULL, x, out); }
 
 /* ---- products of some rows ---- */
 
@@ -493,14 +496,32 @@ static void fill_focus(tl_lg_rows *r, int32_t known)
         }
 }
 
+/* Blocks of the factor over nodes in play. */
+static void mark_part(tl_lg_rows *r, const double *part)
+{
+    if (r->B || !r->nodes) return;
+    memset(r->part, 0, (size_t)r->lg->nodes);
+    for (int32_t c = 0; c < r->contacts; c++) {
+        const double *p = part + 3 * (int64_t)c;
+        if (p[0] == 0 && p[1] == 0 && p[2] == 0) continue;
+        for (int32_t k = 0; k < r->link[c].nodes; k++)
+            tl_lg_solver_mark(r->solver, r->node[r->link[c].node[k]], r->part);
+    }
+    for (int32_t k = 0; k < r->bilateral.terms; k++) tl_lg_solver_mark(r->solver, r->bilateral.term[k].node, r->part);
+}
+
 talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *err)
 {
     tl_lg_focus *f = &r->focus;
     f->dense = false;
-    if (!f->most) return TALUS_OK;
+    if (!f->most) {
+        mark_part(r, part);
+        return TALUS_OK;
+    }
     const int32_t known = f->nodes;
     if (!list_nodes(r, part)) { /* as it was: the next look may find fewer */
         while (f->nodes > known) f->place[f->node[--f->nodes]] = -1;
+        mark_part(r, part);
         return TALUS_OK;
     }
     f->dense = true;
@@ -517,7 +538,7 @@ void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out)
 {
     const tl_lg_focus *f = &r->focus;
     if (!f->dense) {
-        tl_lg_rows_multiply(r, x, out);
+        multiply(r, r->part, x, out);
         return;
     }
     const int64_t n = f->nodes;

@@ -73,6 +73,7 @@ typedef struct tl_lg_rows {
     double *push, *shift;  /* explicit: [3][nodes] */
     tl_lg_columns *columns;
     tl_lg_focus focus;
+    uint8_t *part;                  /* [lg nodes] matrix-free: of the factor, what products of rows in play need */
     double *room;                   /* [2][lg nodes][3] of columns; the first half is zero */
     double *body_push, *body_shift; /* [bodies][6] */
 } tl_lg_rows;

@@ -127,6 +127,22 @@ talus_status tl_lg_solver_update(tl_lg_solver *s, double h, talus_error *err)
 
 void tl_lg_solve(const tl_lg_solver *s, tl_lg_precision p, const double *r, double *x)
 {
+    tl_lg_solve_part(s, p, NULL, NULL, r, x);
+}
+
+static void mark(const tl_lg_solver *s, int32_t node, uint8_t *part, uint8_t to)
+{
+    if (s->method == TL_LG_JACOBI) return;
+    for (int32_t k = s->block_of[s->L.place[node]]; k >= 0 && part[k] != to; k = s->L.block[k].parent) part[k] = to;
+}
+
+void tl_lg_solver_mark(const tl_lg_solver *s, int32_t node, uint8_t *part) { mark(s, node, part, 1); }
+
+void tl_lg_solver_unmark(const tl_lg_solver *s, int32_t node, uint8_t *part) { mark(s, node, part, 0); }
+
+void tl_lg_solve_part(const tl_lg_solver *s, tl_lg_precision p, const uint8_t *from, const uint8_t *to, const double *r,
+                      double *x)
+{
     if (s->method == TL_LG_JACOBI) {
         for (int32_t i = 0; i < s->lg->nodes; i++)
             for (int c = 0; c < 3; c++) x[3 * (int64_t)i + c] = s->inverse_diagonal[i] * r[3 * (int64_t)i + c];
@@ -134,11 +150,11 @@ void tl_lg_solve(const tl_lg_solver *s, tl_lg_precision p, const double *r, doub
     }
     const layer *f = s->method == TL_LG_INVERSE ? &s->S : &s->L;
     if (p == TL_LG_FLOAT && f->tri_float)
-        solve_float(f, &(values_float){f->tri_float, f->panel_float}, s->work_float, r, x);
+        solve_float(f, &(values_float){f->tri_float, f->panel_float}, s->work_float, from, to, r, x);
     else if (f->tri_double)
-        solve_double(f, &(values_double){f->tri_double, f->panel_double}, s->work_double, r, x);
+        solve_double(f, &(values_double){f->tri_double, f->panel_double}, s->work_double, from, to, r, x);
     else /* the inverse is kept in float only: the factor is there */
-        solve_double(&s->L, &(values_double){s->L.tri_double, s->L.panel_double}, s->work_double, r, x);
+        solve_double(&s->L, &(values_double){s->L.tri_double, s->L.panel_double}, s->work_double, from, to, r, x);
 }
 
 tl_lg_solver_info tl_lg_solver_about(const tl_lg_solver *s)

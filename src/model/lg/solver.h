@@ -28,6 +28,12 @@ double tl_lg_round_step(double h);
 
 /* x = A^-1 r; r, x [nodes][3], x may be r. Of jacobi: D^-1 r. */
 void tl_lg_solve(const tl_lg_solver *s, tl_lg_precision p, const double *r, double *x);
+/* The same where r is zero but in nodes marked in `from`, and x is wanted in those of `to` alone, others become anything; NULL: all nodes. Reads the blocks
+ * of the factor above such nodes. Marks [nodes] are zero at first; unmarking a node takes those of its way to the root, so do it for all. */
+void tl_lg_solver_mark(const tl_lg_solver *s, int32_t node, uint8_t *part);
+void tl_lg_solver_unmark(const tl_lg_solver *s, int32_t node, uint8_t *part);
+void tl_lg_solve_part(const tl_lg_solver *s, tl_lg_precision p, const uint8_t *from, const uint8_t *to, const double *r,
+                      double *x);
 /* diag(A^-1) [nodes], computed at the first call after an update. */
 talus_status tl_lg_solver_diagonal(tl_lg_solver *s, const double **diagonal, talus_error *err);
 
