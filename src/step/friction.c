@@ -55,7 +55,7 @@ static tl_cone problem_of(const tl_friction *f)
                  .radius = f->radius,
                  .size = TL_STRESS_GROUP,
                  .bound = f->bound};
-    tl_cone_stress_form(p.Q);
+    tl_stress_form(f->stress, p.Q);
     tl_stress_product(f->stress, f->c, f->s, f->b);
     tl_stress_gradient(f->stress, f->c, f->ds);
     for (int64_t i = 0; i < f->stress->n; i++) f->b[i] -= f->ds[i];
