@@ -83,6 +83,7 @@ talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance
     find_radii(f, p);
     if (!f->method) return solve_by_parts(f, a, out, err);
     tl_cone problem = problem_of(f);
+    problem.learned = &f->learned;
     memcpy(f->before, f->s, sizeof *f->s * (size_t)n);
     tl_stop stop = {.tolerance = tolerance, .max_iterations = f->iterations};
     tl_options options = tl_options_default();
