@@ -84,8 +84,8 @@ SHARE = ctypes.CFUNCTYPE(c_int, c_void_p, c_double)
 
 class _RunOptions(ctypes.Structure):
     _fields_ = [("folder", c_char_p), ("frames", c_int), ("resume", c_int), ("history", c_int),
-                ("no_pictures", c_int), ("scene", POINTER(_SceneOptions)), ("progress", PROGRESS), ("log", LOG),
-                ("user", c_void_p)]
+                ("no_pictures", c_int), ("capture_step", c_int), ("scene", POINTER(_SceneOptions)),
+                ("progress", PROGRESS), ("log", LOG), ("user", c_void_p)]
 
 
 class _RunResult(ctypes.Structure):

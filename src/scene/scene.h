@@ -161,6 +161,7 @@ typedef struct tl_grid_spec {
     double cell; /* m, edge of a cell */
     tl_vec3 origin;
     double cfl;
+    bool correct_density; /* particles that crowd part */
     bool periodic[3];
 } tl_grid_spec;
 

@@ -35,6 +35,7 @@ static const tl_key grid_keys[] = {
     {"cell", TL_NUMBER, AT(cell), "m", ABOVE(0), NULL, "edge of a cell"},
     {"origin", TL_VEC3, AT(origin), "m", ANY, "{0, 0, 0}", "lowest corner of the grid"},
     {"cfl", TL_NUMBER, AT(cfl), "cells", WITHIN_OPEN(0, 20), "2", "how far anything may move in one step"},
+    {"correct_density", TL_BOOLEAN, AT(correct_density), "", ANY, "true", "particles that crowd are parted; `false` for comparison: volume is then lost or gained"},
     {"periodic", TL_BOOLEAN3, AT(periodic), "", ANY, "{false, false, false}", "axes whose two ends are the same place"},
 };
 #undef OBJECT

@@ -36,6 +36,8 @@
 #define FRAME_SLACK 1e-6     /* of a step: rounding of the frame's time */
 #define PART_SHARE                                                                                                     \
     0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
+#define GRAIN_SHARE                                                                                                    \
+    1 /* of its own way that a grain may be moved to make room: sand at rest is packed, and is left alone */
 #define PART_LAYERS 2 /* beyond the liquid */
 
 enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, EXTEND, MOVE, CORRECT, MEASURE, PHASES };
@@ -71,6 +73,7 @@ typedef struct grid_step {
     double *p;      /* [cells of the system] Pa */
     double *stress; /* [system.stress.n] Pa; NULL: nothing is granular */
     double *five;   /* [cells of the system][5] the same for memory */
+    double *cone;   /* [cells] sqrt 2 sin(angle) of what is there */
     tl_friction friction;
     tl_coupled coupled;
     tl_scheme_report solved;
@@ -192,10 +195,11 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
 static talus_status prepare_friction(grid_step *s, talus_error *err)
 {
     const tl_system *system = &s->system;
-    double *mean = TL_TAKE(s->arena, double, s->grid.cells), *alpha = TL_TAKE(s->arena, double, system->c.cells);
-    if (!mean || !alpha) return no_memory(err);
-    TL_TRY(tl_particles_mean(&s->grid, &s->particles, s->kept->alpha, s->faces.fill, s->arena, mean, err));
-    for (int32_t i = 0; i < system->c.cells; i++) alpha[i] = mean[system->active.cell[i]];
+    double *alpha = TL_TAKE(s->arena, double, system->c.cells);
+    s->cone = TL_TAKE(s->arena, double, s->grid.cells);
+    if (!s->cone || !alpha) return no_memory(err);
+    TL_TRY(tl_particles_mean(&s->grid, &s->particles, s->kept->alpha, s->faces.fill, s->arena, s->cone, err));
+    for (int32_t i = 0; i < system->c.cells; i++) alpha[i] = s->cone[system->active.cell[i]];
     int iterations = s->scene->solver.friction.iterations;
     s->friction = (tl_friction){.stress = &system->stress,
                                 .c = &s->system.c,
@@ -346,6 +350,13 @@ static talus_status solids_in_motion(grid_step *s, tl_solids *out, talus_error *
     return tl_solids_make(out, &s->grid, &s->sim->rigid, &s->scene->domain, m, s->arena, err);
 }
 
+/* Sand on either side of a face of the system. */
+static bool is_sand(const grid_step *s, int32_t f)
+{
+    int32_t id = s->system.id[f];
+    return s->cone && (s->cone[id] > 0 || s->cone[tl_grid_step(&s->grid, id, s->system.axis[f], -1)] > 0);
+}
+
 /* What carries particles, and not what they carry: u1 plus the way that crowds have to go. */
 static talus_status part_crowds(grid_step *s, talus_error *err)
 {
@@ -362,10 +373,14 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
     }
     if (!good) return no_memory(err);
     for (int32_t i = 0; i < y->c.cells; i++) excess[i] = s->excess[y->active.cell[i]];
-    TL_TRY(tl_coupled_part(&s->coupled, excess, PART_SHARE, d, err));
+    if (s->scene->grid.correct_density)
+        TL_TRY(tl_coupled_part(&s->coupled, excess, PART_SHARE, d, err));
+    else
+        memset(d, 0, sizeof *d * (size_t)y->c.faces);
     for (int32_t f = 0; f < y->c.faces; f++) {
         if (!(y->c.fluid[f] > 0)) continue;
-        way[y->axis[f]][y->id[f]] = d[f];
+        double most = is_sand(s, f) ? GRAIN_SHARE * s->dt * fabs(y->c.u[f]) : INFINITY;
+        way[y->axis[f]][y->id[f]] = fmax(-most, fmin(most, d[f]));
         known[y->axis[f]][y->id[f]] = 1;
     }
     TL_TRY(tl_extrapolate(&s->grid, PART_LAYERS, way, known, s->arena, err));
@@ -468,9 +483,9 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     tl_particles_carry(&s->grid, s->faces.u, s->moving, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
                        &s->particles);
     lap(s, MOVE);
-    if (ends_frame(s))
-        TL_TRY(tl_particles_spread(&s->kept->frame, &end, CORRECT_SWEEPS, gap, &s->particles, s->arena, &s->corrected,
-                                   err));
+    const tl_spread spread = {CORRECT_SWEEPS, gap, s->kept->alpha, GRAIN_SHARE / s->scene->fps};
+    if (s->scene->grid.correct_density && ends_frame(s))
+        TL_TRY(tl_particles_spread(&s->kept->frame, &end, &spread, &s->particles, s->arena, &s->corrected, err));
     lap(s, CORRECT);
     return TALUS_OK;
 }

@@ -95,6 +95,10 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
     static const char *const edges[] = {"wall", "strict", "inactive-zero", NULL};
     static const char *const densities[] = {"kernel", "share", "const", "mass", NULL};
     if (!has_sand(s)) return TALUS_OK;
+    if (s->grid.periodic[1] && s->grid.cells[1] == 1)
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%.200s: a slab of sand is one cell thick along x or z; along y its stress s_yy would be lost",
+                       file_of(s));
     k->edge_rule = (tl_edge_rule)word_of(s->solver.edges, edges);
     k->density_rule = (tl_density_rule)word_of(s->solver.density, densities);
     k->alpha = TL_NEW_ZERO(double, s->material_count);
@@ -125,7 +129,7 @@ static talus_status find_methods(tl_grid_kept *k, const tl_scene *s, talus_error
         return TL_FAIL(
             err, TALUS_UNSUPPORTED,
             "%.200s: solver.scheme \"%.20s\" does not fit a liquid with rigid bodies: \"p-c\", \"c-p\", \"t-pn\" "
-            "or \"t-p-n\"",
+            "or \"t-p-n\"; sand with them: \"pf-c\", \"c-pf\", \"t-f-pn\" or \"t-f-p-n\"",
             file_of(s), o->scheme);
     k->family = choose_family(s);
     const char *method = o->pressure.method && *o->pressure.method ? o->pressure.method : "multigrid";

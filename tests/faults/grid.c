@@ -63,7 +63,8 @@ static talus_status everything(grid_case *c)
     }
     TL_TRY(tl_extrapolate(&c->g, 3, c->faces.u, known, &c->arena, &err));
     TL_TRY(tl_clip_inflow(&c->g, &c->solids, c->fractions.open, known, c->faces.u, &c->arena, &err));
-    TL_TRY(tl_particles_spread(&c->f, &c->solids, 1, 0.001, &c->sorted, &c->arena, &moved, &err));
+    TL_TRY(tl_particles_spread(&c->f, &c->solids, &(tl_spread){.sweeps = 1, .gap = 0.001}, &c->sorted, &c->arena,
+                               &moved, &err));
     TL_TRY(tl_particles_measures(&c->f, &c->sorted, c->rho, (tl_vec3){0, 0, 0}, &c->arena, &m, &err));
     TL_TRY(tl_emitters_read(c->scene, 0, &e, &err));
     tl_particles more = {0};

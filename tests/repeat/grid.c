@@ -39,7 +39,8 @@ static uint64_t pass(grid_case *c)
     tl_grid_to_particles(&c->g, c->faces.u, known, &c->sorted);
     tl_particles_advect(&c->g, c->faces.u, known, &c->solids, c->solid_phi, 0, 0.001, 0.04, &c->sorted);
     tl_correction moved;
-    CHECK_OK(tl_particles_spread(&c->f, &c->solids, 2, 0.001, &c->sorted, &c->arena, &moved, &err));
+    CHECK_OK(tl_particles_spread(&c->f, &c->solids, &(tl_spread){.sweeps = 2, .gap = 0.001}, &c->sorted, &c->arena,
+                                 &moved, &err));
     tl_particles_measure m;
     CHECK_OK(tl_particles_measures(&c->f, &c->sorted, c->rho, (tl_vec3){0, -9.81, 0}, &c->arena, &m, &err));
     h = tl_hash(h, &m, sizeof m);

@@ -173,7 +173,8 @@ static void nearly_nothing(void **state)
     assert_int_equal(c.g.blocks, 0);
     assert_int_equal(c.active.count, 0);
     tl_correction moved;
-    CHECK_OK(tl_particles_spread(&c.f, &c.solids, 2, 0.001, &c.sorted, &c.arena, &moved, &err));
+    CHECK_OK(tl_particles_spread(&c.f, &c.solids, &(tl_spread){.sweeps = 2, .gap = 0.001}, &c.sorted, &c.arena, &moved,
+                                 &err));
     tl_grid_to_particles(&c.g, c.faces.u, NULL, &c.sorted);
     CHECK_OK(tl_particles_reserve(&c.state.grid.particles, 1, &err));
     c.state.grid.particles.particle[0] = (tl_particle){.x = {0.01, 0.01, 0.01}, .v = {0, -1, 0}, .volume = 1e-4};
@@ -205,8 +206,8 @@ static void spreading(void **state)
             before = tl_vec3_add_scaled(before, 1.0 / (double)p->count, *x);
         }
         tl_correction moved, rest;
-        CHECK_OK(tl_particles_spread(&c.f, NULL, 4, 0, p, &c.arena, &moved, &err));
-        CHECK_OK(tl_particles_spread(&c.f, NULL, 1, 0, p, &c.arena, &rest, &err));
+        CHECK_OK(tl_particles_spread(&c.f, NULL, &(tl_spread){.sweeps = 4, .gap = 0}, p, &c.arena, &moved, &err));
+        CHECK_OK(tl_particles_spread(&c.f, NULL, &(tl_spread){.sweeps = 1, .gap = 0}, p, &c.arena, &rest, &err));
         for (int64_t i = 0; i < p->count; i++)
             after = tl_vec3_add_scaled(after, 1.0 / (double)p->count, p->particle[i].x);
         CHECK_NEAR(tl_vec3_max_abs(tl_vec3_sub(after, before)), 0, 1e-4); /* of 0.05: long ways are cut on one side */
@@ -253,7 +254,8 @@ static void crowd_at_a_wall_parts(void **state)
                   "= {0.8, 0.2, 0.8}, size = {1.6, 0.4, 1.6} }, sampling = 'lattice' } }");
     grid_derive(&c, TL_WEIGHT_VOLUME);
     tl_correction moved;
-    CHECK_OK(tl_particles_spread(&c.f, &c.solids, 1, 0.002, &c.sorted, &c.arena, &moved, &err));
+    CHECK_OK(tl_particles_spread(&c.f, &c.solids, &(tl_spread){.sweeps = 1, .gap = 0.002}, &c.sorted, &c.arena, &moved,
+                                 &err));
     CHECK_NEAR(moved.worst, 1,
                1e-2); /* a lattice that ends half a spacing from walls is at rest; its second layer has 0.0065 more */
     int64_t low[2] = {0, 0};
@@ -261,7 +263,9 @@ static void crowd_at_a_wall_parts(void **state)
         if (c.sorted.particle[i].x.y < 0.1) c.sorted.particle[i].x.y *= 0.3;
     for (int k = 0; k < 2; k++) {
         for (int64_t i = 0; i < c.sorted.count; i++) low[k] += c.sorted.particle[i].x.y < 0.03;
-        if (k == 0) CHECK_OK(tl_particles_spread(&c.f, &c.solids, 8, 0.002, &c.sorted, &c.arena, &moved, &err));
+        if (k == 0)
+            CHECK_OK(tl_particles_spread(&c.f, &c.solids, &(tl_spread){.sweeps = 8, .gap = 0.002}, &c.sorted, &c.arena,
+                                         &moved, &err));
     }
     assert_true(moved.worst > 1.3);
     assert_true(low[0] > 2 * 32 * 32 - 1 && low[1] < 0.75 * (double)low[0]);

@@ -238,10 +238,10 @@ static double find_lambdas(crowd *c)
 }
 
 /* Moves the particles themselves; the crowd keeps the places that this sweep began with. */
-static double move(const crowd *c, const tl_solids *s, double gap, tl_particles *p)
+static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_particles *p)
 {
     const tl_grid *g = c->g;
-    double furthest = 0, most = FURTHEST * c->spacing;
+    double furthest = 0;
 #pragma omp parallel for schedule(dynamic) reduction(max : furthest) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) {
         surroundings around;
@@ -254,10 +254,13 @@ static double move(const crowd *c, const tl_solids *s, double gap, tl_particles 
                 tl_vec3 way = shift_of(c, &around, i);
                 double length = tl_vec3_norm(way), deepest = 0;
                 if (!(length > 0)) continue;
-                if (length > most) way = tl_vec3_scale(most / length, way);
                 tl_particle *q = &p->particle[c->order[i]], out = *q;
+                double most = FURTHEST * c->spacing;
+                if (how->alpha && how->alpha[q->material] > 0)
+                    most = fmin(most, how->seconds * tl_vec3_norm(q->v) / g->f.dx);
+                if (length > most) way = tl_vec3_scale(most / length, way);
                 out.x = tl_vec3_add_scaled(q->x, g->f.dx, way);
-                if (s) tl_particle_put_outside(s, there, gap, &out, &deepest);
+                if (s) tl_particle_put_outside(s, there, how->gap, &out, &deepest);
                 q->x = out.x;
                 furthest = fmax(furthest, fmin(length, most));
             }
@@ -357,22 +360,22 @@ static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
     return TALUS_OK;
 }
 
-talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, int sweeps, double gap, tl_particles *p,
+talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, const tl_spread *how, tl_particles *p,
                                  tl_arena *a, tl_correction *out, talus_error *err)
 {
     *out = (tl_correction){0};
-    if (!p->count || sweeps <= 0) return TALUS_OK;
+    if (!p->count || how->sweeps <= 0) return TALUS_OK;
     size_t mark = tl_arena_mark(a);
     tl_grid g;
     crowd c;
     TL_TRY(take_crowd(f, p, s != NULL, a, &g, &c, err));
-    for (int k = 0; k < sweeps; k++) {
+    for (int k = 0; k < how->sweeps; k++) {
         read_places(&c, p);
         if (k == 0) TL_TRY(choose_kernel(&c, a, err));
         if (s) find_walls(&c, s, p);
         double worst = find_lambdas(&c);
         if (k == 0) out->worst = worst;
-        out->furthest += move(&c, s, gap, p);
+        out->furthest += move(&c, s, how, p);
     }
     tl_arena_release(a, mark);
     return TALUS_OK;

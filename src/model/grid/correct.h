@@ -14,8 +14,15 @@ typedef struct tl_correction {
     double furthest; /* m that a particle moved */
 } tl_correction;
 
-/* One or more sweeps over particles at their present places; moves x only. */
-talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, int sweeps, double gap, tl_particles *p,
+typedef struct tl_spread {
+    int sweeps;          /* one or more */
+    double gap;          /* m between solids and particles */
+    const double *alpha; /* [materials] > 0: sand, which parts only as far as it moves; NULL: none */
+    double seconds;      /* grains go no further than their velocity takes them in this time */
+} tl_spread;
+
+/* Sweeps over particles at their present places; moves x only. */
+talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, const tl_spread *how, tl_particles *p,
                                  tl_arena *a, tl_correction *out, talus_error *err);
 
 #endif
