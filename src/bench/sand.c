@@ -9,9 +9,10 @@
 #include "bench/table.h"
 #include "scene/load.h"
 #include "step/sim.h"
+#include "validate/still.h"
 
 #define SETTINGS_MAX 8
-#define VARIANTS_MAX 16
+#define VARIANTS_MAX 17
 
 /* As printed; 0: the paper has no such number. */
 typedef struct printed {
@@ -361,7 +362,8 @@ static const sand_table flat = {
         {"colocated pyramid", {"solver.cone=pyramid"}, {0}},
         {"staggered pyramid", {"solver.cone=pyramid", "solver.stress=staggered"}, {0}},
         {"staggered narain", {"solver.friction.method=narain", "solver.stress=staggered"}, {0}},
-        {"staggered cone", {"solver.stress=staggered"}, {0}}}};
+        {"staggered cone", {"solver.stress=staggered"}, {0}},
+        {"staggered cone, stiff", {"solver.stress=staggered", "solver.parts.penalty=100"}, {0}}}};
 
 #define TABLE(id, data, label, text)                                                                                   \
     static talus_status bench_##id(const talus_bench_options *o, tl_table *t, talus_error *err)                        \
@@ -376,3 +378,98 @@ TABLE(table4, table4, "fm-table4", "falling sand: 2 and 20 sweeps")
 TABLE(table5, table5, "fm-table5", "a body on a heap of sand: 2 and 20 sweeps")
 TABLE(table7, table7, "fm-table7", "four schemes of pressure, stress and contact beside the paper's")
 TABLE(sand_flat, flat, "sand-flat", "flat column of sand: every choice of the stress block")
+
+/* ---- the stress block alone ---- */
+
+static double column_level(tl_vec3 x) { return fmax(hypot(x.x, x.z) - 0.3, x.y - 0.5); }
+
+/* A column under its own weight that spreads: u = (x, -2 y, z) m/s per m. */
+static talus_status spread_column(tl_still *s, int n, const char *parts, int iterations, talus_error *err)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "return scene { talus = 1, engine = 'grid', duration = 1,"
+             " grid = { cells = {%d, %d, %d}, cell = %.17g, origin = {-0.5, 0, -0.5} },"
+             " bodies = { { kind = 'static', shape = sphere { radius = 0.1 }, at = {9, 9, 9} } } }",
+             n, n, n, 1.0 / n);
+    TL_TRY(tl_still_begin(s, text, err));
+    s->phi = column_level;
+    s->alpha = 0.81; /* 35 degrees */
+    s->density = 1600;
+    s->family = TL_WEIGHT_VOLUME;
+    s->parts = parts;
+    s->options.newton = 1;
+    s->stress_iterations = iterations;
+    TL_TRY(tl_still_assemble(s, err));
+    tl_coupling *c = &s->system.c;
+    for (int32_t f = 0; f < c->faces; f++) {
+        tl_vec3 x = tl_grid_face_centre(&s->grid, s->system.axis[f], s->system.id[f]);
+        c->u[f] = s->system.axis[f] == 0 ? x.x : s->system.axis[f] == 1 ? -2 * x.y : x.z;
+    }
+    for (int32_t i = 0; i < c->cells; i++) {
+        double depth = 0.5 - tl_grid_centre(&s->grid, s->system.active.cell[i]).y;
+        s->p[i] = depth > 0 ? 1600 * 9.81 * depth * s->system.stress.cell[i] : 0;
+    }
+    return TALUS_OK;
+}
+
+/* Best of solves until so many products are spent. */
+static talus_status spend(tl_still *s, int64_t products, double *gap, int64_t *spent, talus_error *err)
+{
+    tl_friction_report report;
+    double now;
+    *gap = INFINITY, *spent = 0;
+    while (*spent < products) {
+        TL_TRY(tl_friction_solve(&s->friction, s->p, 1e-12, &s->sim->arena, &report, err));
+        TL_TRY(tl_friction_error(&s->friction, s->p, &s->sim->arena, &now, err));
+        *gap = fmin(*gap, now);
+        *spent += report.work.products;
+        if (report.work.products == 0) break;
+    }
+    return TALUS_OK;
+}
+
+static talus_status bench_stress(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const columns[] = {"method",   "cells", "edges",           "faces",
+                                          "products", "gap",   "ns/cell/product", NULL};
+    static const struct {
+        const char *name, *parts;
+        int iterations;
+        int64_t products;
+    } ways[] = {{"apgd", NULL, 13, 1}, {"apgd", NULL, 33, 1}, {"jcsp", "jcsp", 12, 160}};
+    const int n = o->size ? o->size : 40;
+    tl_table_line(t, TALUS_ROW_TITLE, "stress at frozen pressure from nothing: a column that spreads, %d^3 cells", n);
+    tl_table_header(t, columns);
+    for (size_t k = 0; k < sizeof ways / sizeof *ways && !t->stopped; k++) {
+        tl_still s;
+        double gap = NAN, best = INFINITY;
+        int64_t spent = 0;
+        talus_status status = spread_column(&s, n, ways[k].parts, ways[k].iterations, err);
+        if (status == TALUS_OK) status = spend(&s, ways[k].products, &gap, &spent, err);
+        for (int i = 0; i < 20 && status == TALUS_OK; i++) {
+            double begin = tl_cpu_seconds();
+            tl_stress_product(&s.system.stress, &s.system.c, s.stress, s.friction.ds);
+            best = fmin(best, tl_cpu_seconds() - begin);
+        }
+        if (status == TALUS_OK) {
+            tl_table_cell(t, "%s", ways[k].name);
+            tl_table_cell(t, "%d", s.system.c.cells);
+            tl_table_cell(t, "%d", s.system.stress.edges);
+            tl_table_cell(t, "%d", s.system.c.faces);
+            tl_table_cell(t, "%lld", (long long)spent);
+            tl_table_cell(t, "%.2e", gap);
+            tl_table_cell(t, "%.0f", 1e9 * best / s.system.c.cells);
+            tl_table_send(t, TALUS_ROW_DATA);
+        }
+        tl_still_end(&s);
+        TL_TRY(status);
+    }
+    tl_table_line(t, TALUS_ROW_NOTE,
+                  "gap: of the exact cone, over the energy of friction; of jcsp the best on its way, or how far it is "
+                  "outside of cones. Processor time, best of 20.");
+    return TALUS_OK;
+}
+
+const tl_bench tl_bench_stress = {"stress", "frictional stress alone: gap for work, speed of its product",
+                                  bench_stress};

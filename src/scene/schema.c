@@ -286,7 +286,7 @@ static const tl_key parts_keys[] = {
     {"pyramid", TL_NUMBER, AT(pyramid), "", WITHIN_OPEN(0, 2), "0.7071067811865476", "half-width of boxes over the cone's radius; the papers' text says 1, which is sqrt 2 too strong"},
     {"loose", TL_NUMBER, AT(loose), "", WITHIN(0, 100), "3", "auxiliary boxes around the cone, over its radius / sqrt 2; 1 is tight and cuts it, 0: none"},
     {"damping", TL_NUMBER, AT(damping), "", WITHIN(0, 1), "0", "of steps of all components at once; 0: 0.3 for the cone, 0.5 for boxes"},
-    {"penalty", TL_NUMBER, AT(penalty), "", ABOVE(0), "100", "of the cone, relative to the largest row of the matrix"},
+    {"penalty", TL_NUMBER, AT(penalty), "", WITHIN(0, 1e9), "0", "of the cone, relative to the largest row of the matrix; 0: 100 for colocated stress, 1 for staggered, which locks with more"},
     {"keep", TL_BOOLEAN, AT(keep), "", ANY, "false", "multipliers of the cone go on from sweep to sweep"},
     {"line_search", TL_BOOLEAN, AT(line_search), "", ANY, "false", "instead of the damping"},
     {"newton", TL_INTEGER, AT(newton), "", WITHIN(1, 1000), "1", "steps per sweep"},

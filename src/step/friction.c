@@ -55,7 +55,7 @@ static tl_cone problem_of(const tl_friction *f)
                  .radius = f->radius,
                  .size = TL_STRESS_GROUP,
                  .bound = f->bound};
-    tl_cone_stress_form(p.Q);
+    tl_stress_form(f->stress, p.Q);
     tl_stress_product(f->stress, f->c, f->s, f->b);
     tl_stress_gradient(f->stress, f->c, f->ds);
     for (int64_t i = 0; i < f->stress->n; i++) f->b[i] -= f->ds[i];
@@ -83,6 +83,7 @@ talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance
     find_radii(f, p);
     if (!f->method) return solve_by_parts(f, a, out, err);
     tl_cone problem = problem_of(f);
+    problem.learned = &f->learned;
     memcpy(f->before, f->s, sizeof *f->s * (size_t)n);
     tl_stop stop = {.tolerance = tolerance, .max_iterations = f->iterations};
     tl_options options = tl_options_default();

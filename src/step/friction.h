@@ -23,6 +23,7 @@ typedef struct tl_friction {
     tl_space space;
     double *radius, *bound;  /* [cells] */
     double *b, *before, *ds; /* [n] */
+    double learned;          /* by apgd of the matrix, which is the same in all sweeps of a step */
     tl_parts split;
 } tl_friction;
 

@@ -76,7 +76,10 @@ static talus_status find_stress_method(tl_grid_kept *k, const tl_scene *s, talus
     k->parts.pyramid = o->pyramid;
     k->parts.loose = o->loose;
     k->parts.damping = o->damping > 0 ? o->damping : k->rule && k->rule->cone ? 0.3 : 0.5;
-    k->parts.penalty = o->penalty;
+    if (o->penalty > 0)
+        k->parts.penalty = o->penalty;
+    else if (k->staggered)
+        k->parts.penalty = TL_PARTS_SOFT;
     k->parts.keep = o->keep;
     k->parts.line_search = o->line_search;
     k->parts.newton = o->newton;

@@ -5,7 +5,6 @@
 
 #include "base/sum.h"
 #include "solve/boxqp/method.h"
-#include "solve/cone/problem.h"
 
 #define PARTS_MAX 5
 #define TOLERANCE 1e-5 /* of a part's box QP */
@@ -53,6 +52,9 @@ typedef struct step {
     double *ds;              /* [n] change of this step */
     double *wide, *wide_out; /* [n] scratch of products */
     double *stiff;           /* [n] diagonal that is added to A, of the part at hand */
+    double *unit;            /* [n] Pa per unknown of its box QP: penalties differ by orders between cells */
+    double *scaled;          /* [n] scratch: x in Pa */
+    double Q[TL_STRESS_GROUP * TL_STRESS_GROUP];
     part part;
     tl_space space;
     tl_arena *arena;
@@ -184,10 +186,10 @@ static void stress_at(const step *k, const double *s, int32_t cell, double out[T
     }
 }
 
-static double form(const double x[TL_STRESS_GROUP], const double y[TL_STRESS_GROUP])
+static double form(const step *k, const double x[TL_STRESS_GROUP], const double y[TL_STRESS_GROUP])
 {
-    double Q[TL_STRESS_GROUP * TL_STRESS_GROUP], sum = 0;
-    tl_cone_stress_form(Q);
+    const double *Q = k->Q;
+    double sum = 0;
     for (int i = 0; i < TL_STRESS_GROUP; i++)
         for (int j = 0; j < TL_STRESS_GROUP; j++) sum += Q[TL_STRESS_GROUP * i + j] * x[i] * y[j];
     return sum;
@@ -203,19 +205,21 @@ static double penalty_of(const step *k, int32_t cell)
 static double excess_of(const step *k, int32_t cell, const double at[TL_STRESS_GROUP])
 {
     double r2 = k->radius[cell] * k->radius[cell];
-    return fmin(0, 0.5 * (1 - form(at, at) / r2) - k->split->multiplier[cell] / penalty_of(k, cell));
+    return fmin(0, 0.5 * (1 - form(k, at, at) / r2) - k->split->multiplier[cell] / penalty_of(k, cell));
 }
 
-/* Slope and curvature of the penalty along direction d at a cell, added. Never negative: c is concave and the excess too. */
+/* Slope and curvature of the penalty along direction d at a cell, added. Never negative: c is concave and the excess too.
+ * share: of the part's unknown in the cell's stress. Four edges of an axis share a cell, and the penalty couples them: the diagonal takes the sum of
+ * their row, 4 share^2, or all four would go the whole way at once. */
 static void add_penalty(const step *k, int32_t cell, const double d[TL_STRESS_GROUP], double share, double *slope,
                         double *curvature)
 {
     double at[TL_STRESS_GROUP], r2 = k->radius[cell] * k->radius[cell];
     if (!(r2 > 0)) return;
     stress_at(k, k->s, cell, at);
-    double mu = penalty_of(k, cell), e = excess_of(k, cell, at), c1 = -form(at, d) / r2, c2 = -form(d, d) / r2;
+    double mu = penalty_of(k, cell), e = excess_of(k, cell, at), c1 = -form(k, at, d) / r2, c2 = -form(k, d, d) / r2;
     *slope += share * mu * e * c1;
-    if (e < 0) *curvature += share * share * mu * (c1 * c1 + e * c2);
+    if (e < 0) *curvature += share * mu * (c1 * c1 + e * c2); /* share = 1 or 1/4 */
 }
 
 static void penalty_of_part(const step *k, int64_t j, double *slope, double *curvature)
@@ -262,10 +266,11 @@ static double penalty_energy(const step *k, const double *s)
 static void product(const tl_linop *A, const double *x, double *y)
 {
     const step *k = A->ctx;
-    expand(k, x, k->wide);
+    for (int64_t j = 0; j < k->part.count; j++) k->scaled[j] = k->unit[j] * x[j];
+    expand(k, k->scaled, k->wide);
     tl_stress_product(k->t, k->split->c, k->wide, k->wide_out);
     contract(k, k->wide_out, y);
-    for (int64_t j = 0; j < k->part.count; j++) y[j] += k->stiff[j] * x[j];
+    for (int64_t j = 0; j < k->part.count; j++) y[j] = k->unit[j] * (y[j] + k->stiff[j] * k->scaled[j]);
 }
 
 /* Change of the part that minimises its quadratic model inside of its box, added to ds. */
@@ -290,7 +295,12 @@ static talus_status solve_part(step *k, talus_error *err)
         for (int64_t j = 0; j < n; j++) b[j] -= o->stiffen * k->split->most * x[j], x[j] = 0;
     }
     bounds_of(k, lo, hi);
-    for (int64_t j = 0; j < n; j++) x[j] = fmin(hi[j], fmax(lo[j], 0));
+    for (int64_t j = 0; j < n; j++) {
+        double unit = k->unit[j] = 1 / sqrt(k->split->most + k->stiff[j]);
+        b[j] *= unit;
+        lo[j] /= unit, hi[j] /= unit;
+        x[j] = fmin(hi[j], fmax(lo[j], 0));
+    }
     k->space = tl_space_local(n);
     tl_boxqp problem = {.space = &k->space, .A = {product, NULL, k}, .b = b, .lo = lo, .hi = hi};
     tl_stop stop = {.tolerance = TOLERANCE, .max_iterations = o->iterations};
@@ -299,6 +309,7 @@ static talus_status solve_part(step *k, talus_error *err)
     TL_TRY(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &problem, &options, &stop, x, k->arena, NULL, &report, err));
     k->work->products += report.work.products;
     k->work->projections++;
+    for (int64_t j = 0; j < n; j++) x[j] *= k->unit[j];
     expand(k, x, k->wide);
     for (int64_t i = 0; i < k->t->n; i++) k->ds[i] += k->wide[i];
     tl_arena_release(k->arena, mark);
@@ -337,13 +348,17 @@ static talus_status make_step(step *k, const tl_parts *split, const double *radi
 {
     const tl_stress *t = split->stress;
     *k = (step){.split = split, .t = t, .radius = radius, .s = s, .arena = a, .work = work};
+    tl_stress_form(t, k->Q);
     k->edge_radius = TL_TAKE_ZERO(a, double, t->edges);
     k->g = TL_TAKE(a, double, t->n);
     k->ds = TL_TAKE_ZERO(a, double, t->n);
     k->wide = TL_TAKE(a, double, t->n);
     k->wide_out = TL_TAKE(a, double, t->n);
     k->stiff = TL_TAKE(a, double, t->n);
-    if (!k->edge_radius || !k->g || !k->ds || !k->wide || !k->wide_out || !k->stiff) return no_memory(err);
+    k->unit = TL_TAKE(a, double, t->n);
+    k->scaled = TL_TAKE(a, double, t->n);
+    if (!k->edge_radius || !k->g || !k->ds || !k->wide || !k->wide_out || !k->stiff || !k->unit || !k->scaled)
+        return no_memory(err);
     for (int32_t e = 0; e < t->edges; e++)
         for (int j = 0; j < 4; j++)
             if (t->edge[e].cell[j] < t->cells) k->edge_radius[e] += 0.25 * radius[t->edge[e].cell[j]];

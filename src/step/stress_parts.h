@@ -41,6 +41,10 @@ typedef struct tl_parts_options {
 } tl_parts_options;
 tl_parts_options tl_parts_default(void);
 
+/* Penalty for staggered cones. An edge belongs to four of them; when all are stiff, shears can only move together along their surfaces, which no component does alone:
+ * old stress stays and no longer opposes the flow. Measured on a flat column at 30 degrees (talus bench sand-flat): height 0.05, 0.07, 0.11 m with 100, 5, 1; the colocated cone: 0.12. */
+#define TL_PARTS_SOFT 1.0
+
 typedef struct tl_parts {
     const tl_parts_rule *rule;
     tl_parts_options o;

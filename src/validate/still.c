@@ -16,7 +16,8 @@ talus_status tl_still_begin(tl_still *s, const char *text, talus_error *err)
                     .scheme = "",
                     .method = "multigrid",
                     .tolerance = 1e-11,
-                    .stress_iterations = 12};
+                    .stress_iterations = 12,
+                    .options = tl_parts_default()};
     tl_load_options o = {.no_files = true};
     TL_TRY(tl_scene_load_text(&s->scene, "case.lua", text, strlen(text), &o, err));
     TL_TRY(tl_sim_create(&s->sim, s->scene, NULL, err));
@@ -113,7 +114,9 @@ static talus_status make_friction(tl_still *s, talus_error *err)
                                 .c = &s->system.c,
                                 .alpha = alpha,
                                 .s = s->stress,
-                                .method = tl_cone_method_find("apgd"),
+                                .method = s->parts ? NULL : tl_cone_method_find("apgd"),
+                                .rule = s->parts ? tl_parts_rule_find(s->parts) : NULL,
+                                .parts = s->options,
                                 .iterations = s->stress_iterations};
     return tl_friction_begin(&s->friction, a, err);
 }
@@ -151,6 +154,7 @@ talus_status tl_still_assemble(tl_still *s, talus_error *err)
                           .fractions = &s->fractions,
                           .phi = s->level,
                           .granular = s->alpha > 0 ? &s->liquid : NULL,
+                          .staggered = s->staggered,
                           .density_rule = TL_DENSITY_CONST,
                           .bodies = r->count,
                           .centre = centre,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "solve/cone/problem.h"
 
 /* ---- D and its adjoint ---- */
 
@@ -99,6 +100,13 @@ void tl_stress_adjoint(const tl_stress *t, const tl_coupling *c, const double *y
             g[tl_stress_shear(a)] =
                 0.25 * ((t->e[e[4 * a]] + t->e[e[4 * a + 1]]) + (t->e[e[4 * a + 2]] + t->e[e[4 * a + 3]]));
     }
+}
+
+void tl_stress_form(const tl_stress *t, double *Q)
+{
+    tl_cone_stress_form(Q);
+    if (t->only[0] && t->only[2]) return;
+    Q[TL_STRESS_GROUP * TL_S_XX + TL_S_ZZ] = Q[TL_STRESS_GROUP * TL_S_ZZ + TL_S_XX] = 0;
 }
 
 /* ---- memories ---- */

@@ -54,6 +54,10 @@ typedef struct tl_stress {
 /* Component of the shear on edges of an axis. */
 static inline int tl_stress_shear(int axis) { return axis == 2 ? TL_S_XY : axis == 1 ? TL_S_XZ : TL_S_YZ; }
 
+/* Q [5][5] with |s|_F^2 = s'Qs. On a flat grid the tensor is of the plane, yy = -xx (or -zz): the component of the axis of one cell must not buy
+ * room in the cone, as it would through the product xx zz of three dimensions. */
+void tl_stress_form(const tl_stress *t, double *Q);
+
 void tl_stress_add_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y); /* y += D s */
 void tl_stress_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y);     /* y [faces] = D s */
 void tl_stress_adjoint(const tl_stress *t, const tl_coupling *c, const double *y, double *out); /* out [n] = D^T y */

@@ -22,6 +22,7 @@ tl_grid_frame tl_grid_frame_of(const tl_scene *s)
         while (f.periodic[k] && f.count[k] % f.edge[k]) f.edge[k]--;
         if (f.count[k] == 1 && f.periodic[k] && f.flat_axis < 0) f.flat_axis = k;
     }
+    f.flat = f.flat_axis >= 0;
     f.stride[2] = 1;
     f.stride[1] = f.edge[2];
     f.stride[0] = f.edge[1] * f.edge[2];

@@ -193,7 +193,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         for (int64_t g = 0; g < space->n / p->size; g++) s.L[g] = 1;
     lift_zero_bounds(&s);
     double cap = proven ? 1.0 : INFINITY;
-    double estimate = power_estimate(&s, w);
+    double estimate = p->learned && *p->learned > 0 ? *p->learned : power_estimate(&s, w);
     s.rho = fmin(cap, estimate > 0 ? estimate : 1.0);
 
     /* the start, projected, is the first iterate and the best so far */
@@ -253,6 +253,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
     }
     memcpy(x, s.best, sizeof *x * (size_t)space->n);
     out.residual = s.best_gap;
+    if (p->learned) *p->learned = s.rho;
     return out;
 }
 

@@ -28,6 +28,9 @@ typedef struct tl_cone {
     /* [n / size] L_g with A <= blockdiag(L_g Q), for operators without rows; NULL = find them
      * from the rows, or estimate and backtrack. A false bound costs "apgd" its convergence. */
     const double *bound;
+    /* [1] what "apgd" learned of A's largest eigenvalue in this metric, for the next problem with the same A and bounds; 0 before the first, which then costs six products
+     * more. NULL: nothing is kept. */
+    double *learned;
 } tl_cone;
 
 typedef struct tl_cone_certificate {
