@@ -2,7 +2,7 @@
 local paper = size == "paper"
 local p = params { cells = paper and 160 or 64, angle = 30.0, duration = paper and 6 or 1.6 } -- cells per metre: of the glass's height
 local h = 1 / p.cells
-local wide, half, wall, neck = 0.5, 0.44, math.max(2.2 / p.cells, 0.02), 0.05
+local wide, half, wall, neck = 0.5, 0.4375, math.max(2.2 / p.cells, 0.02), 0.05
 local sand = granular { name = "sand", density = 1600, friction_angle_deg = p.angle, colour = "#dba24a" }
 
 -- Inner radius at height y: round shoulders, a smooth funnel to the neck.
