@@ -1,10 +1,10 @@
--- A wall of loose blocks holds back water that keeps rising. When its thrust is more than friction under the blocks can hold the wall slides, the flood
--- breaks it and takes a bridge downstream along. By thrust and friction alone a wall of height H, thickness T lets go where the water stands at
--- sqrt(2 mu T H density / 1000).
+-- A wall of loose blocks holds back water that keeps rising. When the water's moment about the wall's foot is more than its weight can hold the wall leans over
+-- and falls apart, and the flood takes a bridge downstream along. A wall of height H and thickness T tips where the water stands at
+-- cbrt(3 T^2 H density / 1000), and slides at sqrt(2 friction T H density / 1000), which is more.
 local paper = size == "paper"
-local p = params { h = paper and 0.012 or 0.03, friction = 0.3, density = 1800.0, rise = 0.12, seconds = 3.6 }
+local p = params { h = paper and 0.012 or 0.03, friction = 0.6, density = 1800.0, rise = 0.18, seconds = 3.2 }
 local u = 0.03                                    -- unit of lengths: blocks do not change with h
-local T, course, wide = 8 * u, 5 * u, 10 * u      -- a block: along the channel, up, across
+local T, course, wide = 6 * u, 5 * u, 10 * u      -- a block: along the channel, up, across
 local courses, across = 5, 3
 local play = 0.9 * p.h                            -- between blocks and the walls: less jams
 local half = 0.5 * across * wide + play
@@ -42,7 +42,7 @@ local inlet = {10 * u, 2 * u, 20 * u}
 return scene {
   talus = 1, engine = "sph",
   title = "Breaking dam",
-  about = "a wall of loose blocks holds rising water until friction gives way; a bridge goes with it",
+  about = "a wall of loose blocks holds rising water until it is tipped over; a bridge goes with it",
   figure = "Probst and Teschner 2023, figure 11",
   minutes = paper and 400 or 2,
   duration = p.seconds, fps = 25, dt_max = paper and 1e-3 or 3e-3,
@@ -50,7 +50,7 @@ return scene {
   domain = { min = {-lake, 0, -half}, max = {run, (courses + 1) * course + 8 * u, half}, x_max = "open", y_max = "open", friction = p.friction },
   bodies = bodies,
   fill = { { material = liquid { density = 1000 }, sampling = "lattice", shape = box { size = {lake - 0.75 * p.h, depth0, 2 * half - 0.5 * p.h}, center = {-0.5 * lake - 0.125 * p.h, 0.5 * depth0, 0} } } },
-  emitters = { { material = liquid { density = 1000 }, shape = box { size = inlet, center = {-0.6 * lake, (courses + 1) * course, 0} }, velocity = {0, -0.8, 0},
+  emitters = { { material = liquid { density = 1000 }, shape = box { size = inlet, center = {-0.6 * lake, (courses + 1) * course, 0} }, velocity = {0, -1, 0},
                  rate = 2 * half * lake * p.rise, start = 0.6 } },
   camera = { eye = {1.5, 1.7, 3.0}, target = {0.35, 0.25, 0}, fov_deg = 34 },
   render = { walls = "frame", width = 960, height = 540 },

@@ -1,7 +1,7 @@
--- A piston pushes grains with limbs through a pipe; they fall into a net of rings that hangs in a frame, hook into each other and pile up. Rings of the
+-- Grains with limbs fall down a chute into a net of rings that hangs in a frame, hook into each other and pile up. Rings of the
 -- net lie flat and are held by upright rings between them; the upright ones at the border go round the frame.
 local paper = size == "paper"
-local p = params { h = paper and 0.004 or 0.016, rings = paper and 14 or 4, across = paper and 12 or 5, length = paper and 60 or 12, speed = 1.6, seconds = 1.8, friction = 0.6 }
+local p = params { h = paper and 0.004 or 0.016, rings = paper and 14 or 4, across = paper and 12 or 7, layers = paper and 60 or 7, seconds = 2.0, friction = 0.6 }
 local u = 0.01                                     -- unit of lengths: nothing changes with h
 local wire = 1.6 * u
 local touch = 2 * (wire - p.h * math.max(0, math.min(0.4, wire / p.h - 1))) + 0.85 * p.h -- middles of two wires at rest: thin ones are sampled on their surface
@@ -36,23 +36,20 @@ for i = -1, 1, 2 do
 end
 bodies[#bodies + 1] = { name = "ground", kind = "static", shape = box { size = {net + 1.2, 4 * u, net + 0.8} }, at = {0, -2 * u, 0}, friction = p.friction, colour = "#d8d6d0" }
 
--- the pipe, its mouth above the middle of the net, and the piston in it
+-- the chute above the middle of the net, and the grains in it
 local cell = 7.7 * u + 0.8 * p.h
-local half, mouth, floor = 0.5 * p.across * cell + 0.5 * u, 0.08 * net, level + (paper and 1.6 or 0.3)
-local long = p.length * cell + 0.3
-local function plank(name, size, x, y, z, opacity) bodies[#bodies + 1] = { name = name, kind = "static", shape = box { size = size }, at = {mouth - 0.5 * long, y, 0}, friction = 0.2, colour = "#a8a196", opacity = opacity } ; bodies[#bodies].at[3] = z end
-plank("pipe floor", {long, 4 * u, 2 * half + 8 * u}, 0, floor - 2 * u, 0, 1)
-plank("pipe left", {long, 2 * half, 4 * u}, 0, floor + half, half + 2 * u, 0.25)
-plank("pipe right", {long, 2 * half, 4 * u}, 0, floor + half, -half - 2 * u, 0.25)
-local back = mouth - p.length * cell - 3 * u
-bodies[#bodies + 1] = { name = "piston", shape = box { size = {4 * u, 2 * half - 3 * u, 2 * half - 3 * u} }, at = {back, floor + half, 0}, friction = 0.2, colour = "#4a7fb5",
-  motion = function(t) return { at = {back + math.min(p.speed * math.max(0, t - 0.1), mouth - back), floor + half, 0} } end }
+local half, mouth, high = 0.5 * p.across * cell + 0.5 * u, level + (paper and 0.4 or 0.12), p.layers * cell
+for i, way in ipairs { {1, 0}, {-1, 0}, {0, 1}, {0, -1} } do
+  local along_z = way[1] ~= 0
+  bodies[#bodies + 1] = { name = "chute " .. i, kind = "static", shape = box { size = {along_z and 4 * u or 2 * half, high, along_z and 2 * half or 4 * u} },
+                          at = {way[1] * (half + 2 * u), mouth + 0.5 * high, way[2] * (half + 2 * u)}, friction = 0.2, colour = "#a8a196", opacity = 0.25 }
+end
 local grain, n = shape_file "grain", 0
-for i = 1, p.length do
+for i = 1, p.layers do
   for j = 1, p.across do
     for k = 1, p.across do
       n = n + 1
-      bodies[#bodies + 1] = { name = "grain " .. n, shape = grain, at = {mouth - (i - 0.5) * cell, floor + (j - 0.5) * cell + 0.5 * u, (k - 0.5 - 0.5 * p.across) * cell},
+      bodies[#bodies + 1] = { name = "grain " .. n, shape = grain, at = {(j - 0.5 - 0.5 * p.across) * cell, mouth + (i - 0.5) * cell, (k - 0.5 - 0.5 * p.across) * cell},
                               rotation_deg = {90 * math.random(4), 90 * math.random(4), 90 * math.random(4)}, density = 1000, friction = p.friction }
     end
   end
@@ -65,7 +62,7 @@ return scene {
   minutes = paper and 3000 or 6,
   duration = p.seconds, fps = 25, dt_max = paper and 5e-4 or 3e-3,
   sph = { spacing = p.h, push_out = 0.1, iterations_least = 6 },
-  solver = { pressure = { method = "nncg", iterations = 12 } },
+  solver = { pressure = { method = "nncg", iterations = 16 } },
   bodies = bodies,
-  camera = { eye = {1.3, 1.5, 2.2}, target = {0, 0.5, 0}, fov_deg = 40 },
+  camera = { eye = {1.4, 1.7, 2.5}, target = {0, 0.6, 0}, fov_deg = 40 },
 }

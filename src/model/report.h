@@ -31,6 +31,7 @@ typedef struct tl_report {
     int64_t step;
     double t, dt; /* at the end of the step; its length */
     int retries;  /* failed tries before it */
+    int sweeps;   /* of the coupled solve; 0: the engine has none */
     int phases, solves;
     tl_report_phase phase[TL_REPORT_PHASES];
     tl_report_solve solve[TL_REPORT_SOLVES];

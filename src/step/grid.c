@@ -309,6 +309,8 @@ static talus_status run_scheme(grid_step *s, bool *again, talus_error *err)
     s->solved.contact_iterations += earlier.contact_iterations;
     s->solved.pressure_work.products += earlier.pressure_work.products;
     s->solved.contact_work.products += earlier.contact_work.products;
+    s->solved.stress_work.products += earlier.stress_work.products;
+    s->solved.stress_work.projections += earlier.stress_work.projections;
     lap(s, SOLVE);
     return judge(s, again, err);
 }
@@ -514,7 +516,7 @@ static void fill_report(grid_step *s)
     tl_report *r = &s->sim->report;
     const tl_scheme_report *c = &s->solved;
     const tl_particles_measure *m = &s->measured;
-    *r = (tl_report){.solves = 2};
+    *r = (tl_report){.sweeps = c->sweeps, .solves = 2};
     tl_bodies_report(&s->b, r);
     for (int k = 0; k < PHASES; k++)
         r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->spent[k].seconds, s->spent[k].cpu};

@@ -7,6 +7,7 @@
  *         balance         r: what forces and inertia leave over, contact forces included
  *         solve           global step: q += A^-1 r
  *         touch           contact forces for these positions, and the displacement that follows
+ *         look again      in the first rounds: contacts that these positions show and the prediction did not
  *     measure             v = (q - q_t) / h, energies, certificates of the gradient and of the contact laws
  *     move                free rigid bodies fly with the velocities that contacts leave them
  *     commit */
@@ -28,8 +29,9 @@
 #define SEARCH_SLACK 1e-13     /* of g: a rise by less is rounding */
 #define JACOBI_DAMPING 0.9     /* of Jacobi steps [Wang15] */
 #define CONTACT_TOLERANCE 1e-6 /* m/s, of gaps over the step's length and of slips */
-#define CREEP_TOLD 1e-4        /* m/s */
-#define SLOP 1e-4              /* m: overlap of rigid bodies that is left alone */
+#define LOOKS 3         /* after this many rounds, the first ones: later ones would have too few left to act. Chosen */
+#define CREEP_TOLD 1e-4 /* m/s */
+#define SLOP 1e-4       /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"predict", "detect",       "assemble",      "project",
@@ -60,6 +62,9 @@ typedef struct lg_step {
     tl_vec3 *target; /* [anchors] */
     /* detect */
     tl_lg_contacts contacts;
+    tl_lg_view view;
+    tl_lg_bilaterals bilateral;
+    tl_lg_rows_of rows;
     tl_lg_touch touch;
     /* project, balance, solve */
     double *force;  /* [force_count] of element corners */
@@ -72,6 +77,7 @@ typedef struct lg_step {
     double *v; /* [3 nodes] */
     double elastic, gradient, scale;
     tl_lg_laws laws;
+    double depth;         /* m, of surfaces in shapes */
     tl_lg_memory *memory; /* [memories] contacts that the next step starts from */
     int64_t memories;
     double seconds[PHASES], mark;
@@ -156,19 +162,19 @@ static talus_status detect(lg_step *s, talus_error *err)
     tl_pose *after = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
     if (!after) return no_memory(err);
     predict_poses(s, after);
-    tl_lg_view view = {.lg = s->lg,
-                       .rigid = &s->sim->rigid,
-                       .scene = s->scene,
-                       .from = s->sim->state.lg.q,
-                       .to = s->qtil,
-                       .body = b->body,
-                       .before = b->pose,
-                       .after = after,
-                       .friction = b->friction,
-                       .past = &s->sim->state.lg,
-                       .h = s->h};
-    TL_TRY(tl_lg_detect(&view, s->arena, &s->contacts, err));
-    TL_TRY(tl_lg_detect_rigid(&view, &s->sim->state.rigid, s->arena, &b->contacts, err));
+    s->view = (tl_lg_view){.lg = s->lg,
+                           .rigid = &s->sim->rigid,
+                           .scene = s->scene,
+                           .from = s->sim->state.lg.q,
+                           .to = s->qtil,
+                           .body = b->body,
+                           .before = b->pose,
+                           .after = after,
+                           .friction = b->friction,
+                           .past = &s->sim->state.lg,
+                           .h = s->h};
+    TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
+    TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
     TL_TRY(tl_bodies_match(b, err));
     lap(s, DETECT);
     if (s->scene->lg.global == TL_LG_JACOBI && s->contacts.count)
@@ -176,22 +182,21 @@ static talus_status detect(lg_step *s, talus_error *err)
             err, TALUS_UNSUPPORTED,
             "global_step \"jacobi\" has no factor, so there is no compliance of contacts: take \"factor\" or "
             "\"inverse\"");
-    tl_lg_bilaterals bilateral;
-    TL_TRY(tl_lg_bilateral_rows(s->lg, s->scene, s->sim->state.t + s->h, s->qtil, s->arena, &bilateral, err));
-    tl_lg_rows_of from = {.lg = s->lg,
-                          .solver = s->kept->solver,
-                          .columns = s->kept->columns,
-                          .precision = s->kept->precision,
-                          .h = s->h,
-                          .from = s->sim->state.lg.q,
-                          .soft = &s->contacts,
-                          .rigid = &s->sim->rigid,
-                          .body = b->body,
-                          .hard = &b->contacts,
-                          .slop = s->kept->rigid.slop,
-                          .bilateral = &bilateral,
-                          .compliance = (tl_lg_compliance_kind)s->scene->lg.compliance};
-    TL_TRY(tl_lg_touch_begin(&s->touch, &s->scene->lg, &from, &s->sim->state.lg, b->lam, b->v_free, s->arena, err));
+    TL_TRY(tl_lg_bilateral_rows(s->lg, s->scene, s->sim->state.t + s->h, s->qtil, s->arena, &s->bilateral, err));
+    s->rows = (tl_lg_rows_of){.lg = s->lg,
+                              .solver = s->kept->solver,
+                              .columns = s->kept->columns,
+                              .precision = s->kept->precision,
+                              .h = s->h,
+                              .from = s->sim->state.lg.q,
+                              .soft = &s->contacts,
+                              .rigid = &s->sim->rigid,
+                              .body = b->body,
+                              .hard = &b->contacts,
+                              .slop = s->kept->rigid.slop,
+                              .bilateral = &s->bilateral,
+                              .compliance = (tl_lg_compliance_kind)s->scene->lg.compliance};
+    TL_TRY(tl_lg_touch_begin(&s->touch, &s->scene->lg, &s->rows, &s->sim->state.lg, b->lam, b->v_free, s->arena, err));
     lap(s, ASSEMBLE);
     return TALUS_OK;
 }
@@ -268,6 +273,22 @@ static talus_status touch(lg_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Where contact and tension lead nodes is not where they were predicted to be: something sharp may stand between them now. */
+static talus_status look_again(lg_step *s, talus_error *err)
+{
+    int32_t *origin;
+    bool changed;
+    tl_lg_contacts more;
+    s->view.to = s->q;
+    TL_TRY(tl_lg_detect_again(&s->view, &s->contacts, s->arena, &more, &origin, &changed, err));
+    lap(s, DETECT);
+    if (!changed) return TALUS_OK;
+    s->contacts = more;
+    TL_TRY(tl_lg_touch_again(&s->touch, &s->rows, origin, s->bodies.v_free, s->arena, err));
+    lap(s, ASSEMBLE);
+    return TALUS_OK;
+}
+
 /* The gradient of g itself, contact forces included, over the forces that it balances. */
 static talus_status measure(lg_step *s, bool *again, talus_error *err)
 {
@@ -284,7 +305,7 @@ static talus_status measure(lg_step *s, bool *again, talus_error *err)
     s->elastic = tl_lg_stress(lg, s->q, s->force) + tl_lg_linear_energy(lg, s->q, s->target);
     tl_lg_residual(lg, s->h, s->q, s->qtil, s->target, s->force, s->r);
     tl_lg_touch_push(&s->touch, s->r);
-    s->laws = tl_lg_touch_laws(&s->touch, s->q);
+    s->laws = tl_lg_touch_laws(&s->touch, s->contacts.shapes, s->q);
     for (int64_t i = 0; i < n; i++) {
         double m = lg->mass[i / 3], a = m * (s->qtil[i] - s->q[i]), b = s->r[i] - a;
         inertia2 += a * a;
@@ -321,6 +342,20 @@ static talus_status move(lg_step *s, bool *again, talus_error *err)
     return TALUS_OK;
 }
 
+/* The surface, between nodes as well, against shapes where they end up. */
+static talus_status measure_depth(lg_step *s, talus_error *err)
+{
+    tl_pose *end = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
+    if (!end) return no_memory(err);
+    for (int32_t i = 0; i < s->sim->rigid.count; i++)
+        end[i] = tl_rigid_pose(&s->sim->rigid.body[i], &s->bodies.body[i]);
+    s->view.from = s->view.to = s->q;
+    s->view.before = s->view.after = end;
+    TL_TRY(tl_lg_depth(&s->view, s->arena, &s->depth, err));
+    lap(s, MEASURE);
+    return TALUS_OK;
+}
+
 /* ---- commit ---- */
 
 /* Contact, and friction where there is any: how well the laws hold, whatever the solver thinks. */
@@ -332,7 +367,7 @@ static void report_contacts(const lg_step *s, tl_report *r)
     if (!(target > 0)) target = CONTACT_TOLERANCE;
     r->contacts = s->touch.rows.contacts;
     r->touching = l->touching;
-    r->penetration = fmax(0, l->penetration);
+    r->penetration = fmax(s->depth, l->penetration);
     r->solve[r->solves] =
         (tl_report_solve){.name = "contact",
                           .method = laws[s->scene->lg.ncp],
@@ -468,9 +503,11 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
         balance(&s);
         solve_global(&s, k);
         TL_TRY(touch(&s, err));
+        if (k < LOOKS) TL_TRY(look_again(&s, err));
     }
     TL_TRY(measure(&s, again, err));
     TL_TRY(move(&s, again, err));
+    TL_TRY(measure_depth(&s, err));
     commit(&s);
     return TALUS_OK;
 }

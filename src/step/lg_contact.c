@@ -58,9 +58,9 @@ static void match(tl_lg_touch *t, const tl_lg_contacts *soft, const tl_lg_state 
     }
 }
 
-talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from,
-                               const tl_lg_state *past, const double *hard_lam, const double *v_free, tl_arena *a,
-                               talus_error *err)
+/* Rows and vectors; all forces are zero. */
+static talus_status make(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from, tl_arena *a,
+                         talus_error *err)
 {
     *t = (tl_lg_touch){.spec = spec, .h = from->h};
     TL_TRY(tl_lg_rows_make(&t->rows, from, a, err));
@@ -73,14 +73,56 @@ talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_
     t->body_moved = TL_TAKE(a, double, 6 * b);
     t->body_free = TL_TAKE(a, double, 6 * b);
     if (!t->body_moved || !t->body_free) return no_memory(err);
-    for (int64_t i = 0; i < b; i++)
-        for (int k = 0; k < 6; k++) t->body_free[6 * i + k] = t->h * v_free[6 * (int64_t)t->rows.body[i] + k];
     tl_space space = tl_space_local(n);
     tl_options options = tl_options_default();
     tl_linear none = {.space = &space};
-    TL_TRY(tl_arena_reserve(a, tl_linear_cr.bytes(&none, &options), err));
+    return tl_arena_reserve(a, tl_linear_cr.bytes(&none, &options), err);
+}
+
+static void fly_free(tl_lg_touch *t, const double *v_free)
+{
+    for (int64_t i = 0; i < t->rows.bodies; i++)
+        for (int k = 0; k < 6; k++) t->body_free[6 * i + k] = t->h * v_free[6 * (int64_t)t->rows.body[i] + k];
+}
+
+talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from,
+                               const tl_lg_state *past, const double *hard_lam, const double *v_free, tl_arena *a,
+                               talus_error *err)
+{
+    TL_TRY(make(t, spec, from, a, err));
+    if (!t->rows.rows) return TALUS_OK;
+    fly_free(t, v_free);
     match(t, from->soft, past, hard_lam);
-    memcpy(t->force, t->lam, sizeof *t->lam * (size_t)n);
+    memcpy(t->force, t->lam, sizeof *t->lam * (size_t)t->rows.rows);
+    return TALUS_OK;
+}
+
+/* Rows of a contact whose axes have turned. */
+static void turn(const tl_lg_link *from, const tl_lg_link *to, const double *x, double *out)
+{
+    tl_vec3 f = tl_lg_link_force(from, x);
+    for (int k = 0; k < 3; k++) out[k] = tl_vec3_dot(to->axis[k], f);
+    out[0] = fmax(0, out[0]);
+}
+
+talus_status tl_lg_touch_again(tl_lg_touch *t, const tl_lg_rows_of *from, const int32_t *origin, const double *v_free,
+                               tl_arena *a, talus_error *err)
+{
+    const tl_lg_touch old = *t;
+    TL_TRY(make(t, old.spec, from, a, err));
+    fly_free(t, v_free);
+    t->work = old.work;
+    t->steps = old.steps;
+    for (int32_t c = 0; c < t->rows.soft; c++) {
+        if (origin[c] < 0) continue;
+        const tl_lg_link *was = &old.rows.link[origin[c]], *is = &t->rows.link[c];
+        turn(was, is, old.lam + 3 * (int64_t)origin[c], t->lam + 3 * (int64_t)c);
+        turn(was, is, old.force + 3 * (int64_t)origin[c], t->force + 3 * (int64_t)c);
+    }
+    const int64_t behind = old.rows.rows - 3 * (int64_t)old.rows.soft, now = t->rows.rows - behind;
+    if (!behind) return TALUS_OK;
+    memcpy(t->lam + now, old.lam + 3 * (int64_t)old.rows.soft, sizeof *t->lam * (size_t)behind);
+    memcpy(t->force + now, old.force + 3 * (int64_t)old.rows.soft, sizeof *t->force * (size_t)behind);
     return TALUS_OK;
 }
 
@@ -287,7 +329,6 @@ static void law_of_contact(const tl_lg_touch *t, int32_t c, tl_lg_laws *out)
     const double *f = t->force + 3 * (int64_t)c, *v = t->value + 3 * (int64_t)c, *w = t->rows.diagonal + 3 * (int64_t)c,
                  h = t->h;
     double most = t->rows.link[c].mu * fmax(0, f[0]), size = hypot(f[1], f[2]), u = hypot(v[1], v[2]) / h;
-    out->penetration = fmax(out->penetration, -v[0]);
     out->normal = fmax(out->normal, fabs(fmin(v[0], h * h * w[0] * f[0])));
     out->excess = fmax(out->excess, size - most);
     out->normal_sum += f[0];
@@ -302,13 +343,14 @@ static void law_of_contact(const tl_lg_touch *t, int32_t c, tl_lg_laws *out)
     }
 }
 
-tl_lg_laws tl_lg_touch_laws(tl_lg_touch *t, const double *q)
+tl_lg_laws tl_lg_touch_laws(tl_lg_touch *t, int32_t shapes, const double *q)
 {
     const tl_lg_rows *r = &t->rows;
     tl_lg_laws out = {0};
     if (!r->rows) return out;
     evaluate(t, q);
     for (int32_t c = 0; c < r->contacts; c++) law_of_contact(t, c, &out);
+    for (int32_t c = shapes; c < r->contacts; c++) out.penetration = fmax(out.penetration, -t->value[3 * (int64_t)c]);
     for (int32_t b = 0; b < r->bilateral.count; b++) {
         int64_t k = 3 * (int64_t)r->contacts + b;
         double off =

@@ -45,12 +45,16 @@ typedef struct tl_lg_touch {
 talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from,
                                const tl_lg_state *past, const double *hard_lam, const double *v_free, tl_arena *a,
                                talus_error *err);
+/* Between two rounds, with more contacts and others in new places; origin [from->soft->count]: which of the soft contacts of before it is and whose forces
+ * it keeps, -1: none. */
+talus_status tl_lg_touch_again(tl_lg_touch *t, const tl_lg_rows_of *from, const int32_t *origin, const double *v_free,
+                               tl_arena *a, talus_error *err);
 /* r += h^2 H^T force */
 void tl_lg_touch_push(tl_lg_touch *t, double *r);
 /* Contact steps from positions q [lg nodes][3], which follow. */
 talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_error *err);
-/* For the positions q. */
-tl_lg_laws tl_lg_touch_laws(tl_lg_touch *t, const double *q);
+/* For the positions q. Penetration is that of contacts from `shapes` on: planes of shapes are tangents, tl_lg_depth knows better. */
+tl_lg_laws tl_lg_touch_laws(tl_lg_touch *t, int32_t shapes, const double *q);
 /* What the next step begins with, [count] in the arena. */
 talus_status tl_lg_touch_remember(const tl_lg_touch *t, const tl_lg_contacts *soft, tl_arena *a, tl_lg_memory **out,
                                   int64_t *count, talus_error *err);

@@ -38,6 +38,10 @@
 #define VISCOUS_ITERATIONS 1000
 #define ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
 #define BEYOND 4.0 /* spacings: liquid that is so far outside of the domain is gone */
+/* Spacings from the samples of a wall of the domain: no particle comes nearer. Liquid rests at 0.73; a single layer of samples does not hold a lone fast
+ * particle, nor one in an edge of the tank, which has too few neighbours to feel it (a fifth of what falls in growing-pillar left it).
+ * Samples push hardest at 2/3; at 1/4 they still push. */
+#define NEAREST 0.25
 
 enum phase { PLACE, NEIGHBOURS, PREDICT, SYSTEM, SOLVE, MOVE, EMIT, PHASES };
 static const char *const phase_names[PHASES] = {"place", "neighbours", "predict", "system", "solve", "move", "emit"};
@@ -396,6 +400,27 @@ static bool gone(const sph_step *s, tl_vec3 x)
     return false;
 }
 
+/* The wall's blow takes what is left of the velocity towards it. */
+static void stop_at(double *x, double *v, double sign, double wall)
+{
+    if (sign * (*x - wall) >= 0) return;
+    *x = wall;
+    *v = sign * fmax(0, sign * *v);
+}
+
+static void stop_at_walls(const sph_step *s, tl_sph_particle *p)
+{
+    const tl_domain_spec *d = &s->scene->domain;
+    if (!d->bounded) return;
+    double off = (NEAREST - s->f.sph->options.inset) * s->f.sph->h;
+    double *x[3] = {&p->x.x, &p->x.y, &p->x.z}, *v[3] = {&p->v.x, &p->v.y, &p->v.z};
+    const double lo[3] = {d->box.lo.x, d->box.lo.y, d->box.lo.z}, hi[3] = {d->box.hi.x, d->box.hi.y, d->box.hi.z};
+    for (int k = 0; k < 3; k++) {
+        if (d->wall[2 * k] == TL_WALL_CLOSED) stop_at(x[k], v[k], 1, lo[k] + off);
+        if (d->wall[2 * k + 1] == TL_WALL_CLOSED) stop_at(x[k], v[k], -1, hi[k] - off);
+    }
+}
+
 static talus_status move_liquid(sph_step *s, bool *again, talus_error *err)
 {
     tl_sph_step *f = &s->f;
@@ -410,6 +435,7 @@ static talus_status move_liquid(sph_step *s, bool *again, talus_error *err)
                            "liquid particle %d left the numbers: place (%g, %g, %g) m, velocity (%g, %g, %g) m/s",
                            (int)p->id, p->x.x, p->x.y, p->x.z, p->v.x, p->v.y, p->v.z);
         }
+        stop_at_walls(s, p);
         if (!gone(s, p->x)) f->particle[s->stay++] = *p;
     }
     lap(s, MOVE);

@@ -230,9 +230,33 @@ static void no_memory(void **state)
     rigid_close(&c);
 }
 
+/* A drop of a few particles that is thrown into a corner of the domain has too few neighbours to feel one layer of samples: it must stay inside all the same. */
+static void thrown_into_a_corner(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        "", "engine = 'sph', dt_max = 2e-3, sph = { spacing = 0.02 },\n"
+            "domain = { min = {0, 0, 0}, max = {0.4, 0.4, 0.4} },\n"
+            "fill = { { material = liquid { density = 1000 }, sampling = 'lattice', velocity = {-4, -5, -4},\n"
+            "  shape = box { size = 0.06, center = {0.1, 0.1, 0.1} } } }");
+    assert_int_equal(c.sim->state.sph.count, 27);
+    for (int i = 0; i < 200; i++) {
+        rigid_step(&c, 0);
+        all_finite(c.sim);
+        assert_int_equal(c.sim->report.escaped, 0);
+        for (int64_t k = 0; k < c.sim->state.sph.count; k++) {
+            tl_vec3 x = c.sim->state.sph.particle[k].x;
+            /* samples are half a spacing behind the wall, particles stop a quarter before the samples */
+            assert_true(fmin(x.x, fmin(x.y, x.z)) >= -0.25 * 0.02 - 1e-12);
+        }
+    }
+    rigid_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(thrown_into_a_corner),
         cmocka_unit_test(squeezed_card),
         cmocka_unit_test(overlap_at_the_start),
         cmocka_unit_test(too_much_relaxation),

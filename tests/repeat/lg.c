@@ -5,11 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "io/checkpoint.h"
 #include "rigid.h"
-#include "tempdir.h"
-
-static talus_error err;
+#include "saved.h"
 
 /* Three materials, a cloth with bending, a turning handle, two sizes of factors. */
 static const char world[] =
@@ -57,28 +54,10 @@ static void threads_do_not_matter(void **state)
 static void a_saved_state_goes_on_the_same(void **state)
 {
     (void)state;
-    char folder[TL_TEMPDIR_MAX], path[TL_TEMPDIR_MAX + 20];
-    tl_tempdir_create(folder);
-    snprintf(path, sizeof path, "%s/lg.h5", folder);
     rigid_case c = rigid_open(world, SCENE, "factor", "float");
     for (int i = 0; i < 5; i++) rigid_step(&c, 0.01);
-    CHECK_OK(tl_checkpoint_save(path, &c.sim->state, c.scene, "", &err));
-    tl_sim *copied, *loaded;
-    CHECK_OK(tl_sim_create(&copied, c.scene, NULL, &err));
-    CHECK_OK(tl_state_copy(&copied->state, &c.sim->state, &err));
-    CHECK_OK(tl_sim_create(&loaded, c.scene, NULL, &err));
-    CHECK_OK(tl_checkpoint_load(path, &loaded->state, c.scene, loaded->rigid.count, NULL, &err));
-    for (int i = 0; i < 5; i++) {
-        rigid_step(&c, 0.01);
-        CHECK_OK(tl_sim_step(copied, 0.01, INFINITY, &err));
-        CHECK_OK(tl_sim_step(loaded, 0.01, INFINITY, &err));
-        assert_true(tl_state_hash(&copied->state) == tl_state_hash(&c.sim->state));
-        assert_true(tl_state_hash(&loaded->state) == tl_state_hash(&c.sim->state));
-    }
-    tl_sim_free(copied);
-    tl_sim_free(loaded);
+    check_saved_goes_on(c.sim, c.scene, 5, 0.01);
     rigid_close(&c);
-    tl_tempdir_remove(folder);
 }
 
 /* Soft on soft on the floor, a rigid box on top, a turning roller beside, a cloth, a join: all kinds of rows. */
@@ -133,25 +112,12 @@ static void contacts_go_on_the_same(void **state)
 {
     (void)state;
     static const char *const ways[] = {"explicit", "matrix-free"};
-    char folder[TL_TEMPDIR_MAX], path[TL_TEMPDIR_MAX + 20];
-    tl_tempdir_create(folder);
-    snprintf(path, sizeof path, "%s/lg.h5", folder);
     for (int w = 0; w < 2; w++) {
         rigid_case c = rigid_open(crowd, CROWDED, ways[w], "float");
         for (int i = 0; i < 6; i++) rigid_step(&c, 0.01);
-        CHECK_OK(tl_checkpoint_save(path, &c.sim->state, c.scene, "", &err));
-        tl_sim *loaded;
-        CHECK_OK(tl_sim_create(&loaded, c.scene, NULL, &err));
-        CHECK_OK(tl_checkpoint_load(path, &loaded->state, c.scene, loaded->rigid.count, NULL, &err));
-        for (int i = 0; i < 4; i++) {
-            rigid_step(&c, 0.01);
-            CHECK_OK(tl_sim_step(loaded, 0.01, INFINITY, &err));
-            assert_true(tl_state_hash(&loaded->state) == tl_state_hash(&c.sim->state));
-        }
-        tl_sim_free(loaded);
+        check_saved_goes_on(c.sim, c.scene, 4, 0.01);
         rigid_close(&c);
     }
-    tl_tempdir_remove(folder);
 }
 
 static void settled_scenes_stay_off_the_heap(void **state)

@@ -1,15 +1,10 @@
 /* Whole runs of the SPH engine: same bits for any number of threads, after a copy of the state and after a checkpoint; no heap use once settled. */
 #include "check.h"
 
-#include <stdio.h>
-
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "io/checkpoint.h"
 #include "rigid.h"
-#include "tempdir.h"
-
-static talus_error err;
+#include "saved.h"
 
 /* Viscous and tense liquid with an emitter, boxes in contact, a ball, a paddle that moves. */
 static const char world[] =
@@ -56,29 +51,11 @@ static void threads_do_not_matter(void **state)
 static void a_saved_state_goes_on_the_same(void **state)
 {
     (void)state;
-    char folder[TL_TEMPDIR_MAX], path[TL_TEMPDIR_MAX + 20];
-    tl_tempdir_create(folder);
-    snprintf(path, sizeof path, "%s/sph.h5", folder);
     rigid_case c = rigid_open(world, scene);
     for (int i = 0; i < 12; i++) rigid_step(&c, 0);
     assert_true(c.sim->state.sph.memories > 4);
-    CHECK_OK(tl_checkpoint_save(path, &c.sim->state, c.scene, "", &err));
-    tl_sim *copied, *loaded;
-    CHECK_OK(tl_sim_create(&copied, c.scene, NULL, &err));
-    CHECK_OK(tl_state_copy(&copied->state, &c.sim->state, &err));
-    CHECK_OK(tl_sim_create(&loaded, c.scene, NULL, &err));
-    CHECK_OK(tl_checkpoint_load(path, &loaded->state, c.scene, loaded->rigid.count, NULL, &err));
-    for (int i = 0; i < 8; i++) {
-        rigid_step(&c, 0);
-        CHECK_OK(tl_sim_step(copied, 0, INFINITY, &err));
-        CHECK_OK(tl_sim_step(loaded, 0, INFINITY, &err));
-        assert_true(tl_state_hash(&copied->state) == tl_state_hash(&c.sim->state));
-        assert_true(tl_state_hash(&loaded->state) == tl_state_hash(&c.sim->state));
-    }
-    tl_sim_free(copied);
-    tl_sim_free(loaded);
+    check_saved_goes_on(c.sim, c.scene, 8, 0);
     rigid_close(&c);
-    tl_tempdir_remove(folder);
 }
 
 static void every_number_is_in_the_hash(void **state)

@@ -32,6 +32,7 @@ typedef struct tl_lg_contact {
 typedef struct tl_lg_contacts {
     int32_t count;
     tl_lg_contact *contact; /* [count] in a fixed order, whatever the threads */
+    int32_t shapes;         /* the first of them: against shapes; the others are between elastic bodies */
     double margin;          /* m: how far the search looked */
 } tl_lg_contacts;
 
@@ -52,6 +53,14 @@ typedef struct tl_lg_view {
 /* Everything that may touch within the step: obstacles (any shape, static, kinematic, free, walls), other elastic bodies, and the body itself where the scene asks
  * for it. Lives in the arena. */
 talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err);
+
+/* Contacts for other positions v->to of the same step: those of `have` and what else is close to a shape, other places of the same edges and triangles included.
+ * origin [more->count]: which of `have` it is, -1 for a new one. `changed`: there are new ones. */
+talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have, tl_arena *a, tl_lg_contacts *more,
+                                int32_t **origin, bool *changed, talus_error *err);
+
+/* m: deepest point of elastic surfaces in shapes, between their nodes as well, with nodes at v->to and shapes at v->after. */
+talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_error *err);
 
 /* Points between rigid bodies, of which at least one is free; elastic bodies' own entries in tl_rigid are left out. */
 talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_contacts *out,

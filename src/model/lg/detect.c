@@ -3,7 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#define SLACK 0.25 /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
+#define SLACK 0.25       /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
+#define AGAIN_NEAR 0.4   /* of the slack. Chosen: a tenth of the edge */
+#define AGAIN_APART 0.02 /* of a mesh edge: places that are one */
+#define AGAIN_ALIKE 0.98 /* cosine between their normals */
 
 talus_status tl_lg_found_add(tl_lg_found *f, const tl_lg_contact *c, talus_error *err)
 {
@@ -53,28 +56,128 @@ static bool is_elastic(const tl_lg *lg, int32_t obstacle)
     return false;
 }
 
+/* Boxes of elastic bodies and shapes over the step, pair by pair. */
+typedef struct pairs {
+    tl_box3 *box; /* [elastic bodies] with margins */
+    tl_lg_scratch scratch;
+    int32_t obstacle; /* of now */
+    int body;
+    tl_box3 swept;
+} pairs;
+
+static talus_status pairs_begin(pairs *p, const tl_lg_view *v, tl_arena *a, talus_error *err)
+{
+    *p = (pairs){.box = TL_TAKE(a, tl_box3, v->lg->bodies), .obstacle = -1};
+    if (!p->box) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic bodies", v->lg->bodies);
+    for (int b = 0; b < v->lg->bodies; b++)
+        p->box[b] = tl_lg_grown(tl_lg_swept(v, b), tl_lg_slack(v, b) + tl_lg_half(v->lg, b));
+    p->body = v->lg->bodies;
+    return tl_lg_scratch_take(&p->scratch, v->lg, a, err);
+}
+
+/* False: that was the last one. */
+static bool pairs_next(pairs *p, const tl_lg_view *v)
+{
+    for (;;) {
+        for (p->body++; p->body < v->lg->bodies; p->body++)
+            if (!tl_lg_apart(&p->box[p->body], &p->swept)) return true;
+        do p->obstacle++;
+        while (p->obstacle < v->rigid->count && is_elastic(v->lg, p->obstacle));
+        if (p->obstacle >= v->rigid->count) return false;
+        const tl_collider *shape = v->rigid->body[p->obstacle].collider;
+        tl_box3 first = tl_collider_bounds(shape, &v->before[p->obstacle]),
+                last = tl_collider_bounds(shape, &v->after[p->obstacle]);
+        p->swept = (tl_box3){tl_vec3_min(first.lo, last.lo), tl_vec3_max(first.hi, last.hi)};
+        p->body = -1;
+    }
+}
+
+static talus_status detect_shapes(const tl_lg_view *v, pairs *p, tl_lg_found *f, talus_error *err)
+{
+    while (pairs_next(p, v)) TL_TRY(tl_lg_detect_shape(v, &p->scratch, p->body, p->obstacle, &p->swept, f, err));
+    return TALUS_OK;
+}
+
 talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err)
 {
     tl_lg_found f = {.a = a};
-    tl_lg_scratch scratch;
+    pairs p;
     double margin = 0;
-    tl_box3 *box = TL_TAKE(a, tl_box3, v->lg->bodies);
-    if (!box) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic bodies", v->lg->bodies);
-    TL_TRY(tl_lg_scratch_take(&scratch, v->lg, a, err));
-    for (int b = 0; b < v->lg->bodies; b++) {
-        margin = fmax(margin, tl_lg_slack(v, b));
-        box[b] = tl_lg_grown(tl_lg_swept(v, b), tl_lg_slack(v, b) + tl_lg_half(v->lg, b));
+    TL_TRY(pairs_begin(&p, v, a, err));
+    for (int b = 0; b < v->lg->bodies; b++) margin = fmax(margin, tl_lg_slack(v, b));
+    TL_TRY(detect_shapes(v, &p, &f, err));
+    int32_t shapes = f.count;
+    TL_TRY(tl_lg_detect_skins(v, p.box, &f, err));
+    *out = (tl_lg_contacts){f.count, f.contact, shapes, margin};
+    return TALUS_OK;
+}
+
+/* In which order contacts with shapes are found. */
+static int order(const tl_lg *lg, const tl_lg_contact *a, const tl_lg_contact *b)
+{
+    if (a->obstacle != b->obstacle) return a->obstacle < b->obstacle ? -1 : 1;
+    int32_t p = lg->owner[a->a.node[0]], q = lg->owner[b->a.node[0]];
+    if (p != q) return p < q ? -1 : 1;
+    return a->point < b->point ? -1 : a->point > b->point;
+}
+
+/* Near enough for the rounds to come. Free bodies move as well, and how far is not known here. */
+static bool may_touch(const tl_lg_view *v, const tl_lg_contact *c)
+{
+    if (c->rigid >= 0) return true;
+    tl_vec3 x = {0, 0, 0};
+    for (int k = 0; k < 4 && c->a.node[k] >= 0; k++)
+        x = tl_vec3_add_scaled(x, c->a.weight[k], tl_lg_at(v->to, c->a.node[k]));
+    return tl_vec3_dot(c->normal, x) - c->offset < AGAIN_NEAR * tl_lg_slack(v, v->lg->owner[c->a.node[0]]);
+}
+
+/* Nodes keep the plane that they have. */
+static bool same_place(const tl_lg_contact *a, const tl_lg_contact *b)
+{
+    double apart = 0;
+    for (int k = 0; k < 4; k++) apart = fmax(apart, fabs(a->a.weight[k] - b->a.weight[k]));
+    return b->a.node[1] < 0 || (apart < AGAIN_APART && tl_vec3_dot(a->normal, b->normal) > AGAIN_ALIKE);
+}
+
+talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have, tl_arena *a, tl_lg_contacts *more,
+                                int32_t **origin, bool *changed, talus_error *err)
+{
+    tl_lg_found now = {.a = a};
+    pairs p;
+    TL_TRY(pairs_begin(&p, v, a, err));
+    TL_TRY(detect_shapes(v, &p, &now, err));
+    int32_t most = have->count + now.count, count = 0, old = 0;
+    tl_lg_contact *all = TL_TAKE(a, tl_lg_contact, most);
+    int32_t *from = *origin = TL_TAKE(a, int32_t, most);
+    if (!all || !from) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic contacts", most);
+    *changed = false;
+    for (int32_t k = 0; k < now.count; k++) {
+        const tl_lg_contact *c = &now.contact[k];
+        bool known = false;
+        int32_t feature = 0;
+        for (int way; old < have->shapes && (way = order(v->lg, &have->contact[old], c)) <= 0; old++) {
+            if (way == 0) known |= same_place(&have->contact[old], c), feature = have->contact[old].feature + 1;
+            from[count] = old;
+            all[count++] = have->contact[old];
+        }
+        if (known || !may_touch(v, c)) continue;
+        *changed = true;
+        from[count] = -1;
+        all[count] = *c;
+        all[count++].feature = feature;
     }
-    for (int32_t o = 0; o < v->rigid->count; o++) {
-        if (is_elastic(v->lg, o)) continue;
-        const tl_collider *shape = v->rigid->body[o].collider;
-        tl_box3 first = tl_collider_bounds(shape, &v->before[o]), last = tl_collider_bounds(shape, &v->after[o]);
-        tl_box3 swept = {tl_vec3_min(first.lo, last.lo), tl_vec3_max(first.hi, last.hi)};
-        for (int b = 0; b < v->lg->bodies; b++)
-            if (!tl_lg_apart(&box[b], &swept)) TL_TRY(tl_lg_detect_shape(v, &scratch, b, o, &swept, &f, err));
-    }
-    TL_TRY(tl_lg_detect_skins(v, box, &f, err));
-    *out = (tl_lg_contacts){f.count, f.contact, margin};
+    for (; old < have->shapes; old++) from[count] = old, all[count++] = have->contact[old];
+    *more = (tl_lg_contacts){count + have->count - have->shapes, all, count, have->margin};
+    for (; old < have->count; old++) from[count] = old, all[count++] = have->contact[old];
+    return TALUS_OK;
+}
+
+talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_error *err)
+{
+    pairs p;
+    TL_TRY(pairs_begin(&p, v, a, err));
+    *depth = 0;
+    while (pairs_next(&p, v)) *depth = fmax(*depth, tl_lg_depth_in_shape(v, &p.scratch, p.body, p.obstacle, &p.swept));
     return TALUS_OK;
 }
 

@@ -45,6 +45,10 @@ talus_status tl_lg_scratch_take(tl_lg_scratch *out, const tl_lg *lg, tl_arena *a
 talus_status tl_lg_detect_shape(const tl_lg_view *v, const tl_lg_scratch *scratch, int body, int32_t obstacle,
                                 const tl_box3 *swept, tl_lg_found *f, talus_error *err);
 
+/* m: how deep a surface is in the shape where nodes are at v->to, between nodes as well. */
+double tl_lg_depth_in_shape(const tl_lg_view *v, const tl_lg_scratch *scratch, int body, int32_t obstacle,
+                            const tl_box3 *swept);
+
 /* Elastic bodies against each other and, where the scene asks for it, themselves. box [bodies]: swept, with margins. */
 talus_status tl_lg_detect_skins(const tl_lg_view *v, const tl_box3 *box, tl_lg_found *f, talus_error *err);
 

@@ -18,8 +18,9 @@
 #define WAY_NEAR 1e-3 /* of the way: where it has arrived at the surface */
 #define POKE                                                                                                           \
     0.02 /* of the edge. Chosen: cloth of 1 cm may be pressed in by 0.2 mm between nodes; a ball of radius 6 edges adds no points */
-#define LOW_MOST 16   /* looks for the lowest place */
-#define LOW_NEAR 1e-4 /* of the edge: how well its depth is known */
+#define POKE_SHARP 0.005 /* of the edge, over sharp edges and corners: no smooth shape adds points by it */
+#define LOW_MOST 16      /* looks for the lowest place */
+#define LOW_NEAR 1e-4    /* of the edge: how well its depth is known */
 #define LOW_SQUARE                                                                                                     \
     0.2 /* least size of the mean normal: below, both sides push against each other through something thin */
 #define ONE_FACE 0.999999 /* cosine: nodes over one face have nothing lower between them */
@@ -119,17 +120,18 @@ typedef struct cut {
 
 /* By how much a place must be deeper than the nodes around. Where one node stands out over a sharp edge it may be less deep: faces that rest on each
  * other touch at nodes and at the edge alike, and which is deeper would change with every step. */
-static double poke_of(const spot *a, const spot *b, double L)
+static double poke_of(const spot *a, const spot *b)
 {
-    bool rest = fmin(a->d, b->d) > -REST * L && fmax(a->d, b->d) > POKE * L;
-    return rest && tl_vec3_dot(a->n, b->n) < AGREE ? -POKE : POKE;
+    double L = tl_vec3_norm(tl_vec3_sub(b->x, a->x));
+    bool deep = fmin(a->d, b->d) <= -REST * L, rest = !deep && fmax(a->d, b->d) > POKE * L;
+    return deep || tl_vec3_dot(a->n, b->n) >= AGREE ? POKE : rest ? -POKE : POKE_SHARP;
 }
 
-/* The lowest place inside of an edge. */
-static bool lowest_on_edge(const tl_collider *c, const spot *a, const spot *b, double reach, place *out)
+/* The lowest place inside of an edge, if it is deeper than the nodes by poke of the edge. */
+static bool lowest_on_edge(const tl_collider *c, const spot *a, const spot *b, double reach, double poke, place *out)
 {
     tl_vec3 e = tl_vec3_sub(b->x, a->x);
-    double L = tl_vec3_norm(e), nodes = fmin(a->d, b->d), poke = poke_of(a, b, L), flat = poke < 0 ? FLAT * L : 0;
+    double L = tl_vec3_norm(e), nodes = fmin(a->d, b->d), flat = poke < 0 ? FLAT * L : 0;
     if (!(tl_vec3_dot(a->n, e) < flat && tl_vec3_dot(b->n, e) > -flat && tl_vec3_dot(b->n, e) > tl_vec3_dot(a->n, e)))
         return false;
     e = tl_vec3_scale(1 / L, e);
@@ -173,7 +175,7 @@ static bool level(const plane *p, const plane *q, const plane *r, double w[3])
     return w[0] >= 0 && w[1] >= 0 && w[2] >= 0;
 }
 
-static bool lowest_in_triangle(const tl_collider *c, const spot *const corner[3], double reach, place *out)
+static bool lowest_in_triangle(const tl_collider *c, const spot *const corner[3], double reach, double poke, place *out)
 {
     tl_vec3 x0 = corner[0]->x, u = tl_vec3_sub(corner[1]->x, x0), b = tl_vec3_sub(corner[2]->x, x0);
     double L = tl_vec3_norm(u), nodes = fmin(corner[0]->d, fmin(corner[1]->d, corner[2]->d));
@@ -199,7 +201,7 @@ static bool lowest_in_triangle(const tl_collider *c, const spot *const corner[3]
         y[0] = (e * s[1] - f * r[1]) / D;
         y[1] = (f * r[0] - e * s[0]) / D;
         low = p[0].c + p[0].g[0] * y[0] + p[0].g[1] * y[1];
-        if (low > reach || low > nodes - POKE * L) return false;
+        if (low > reach || low > nodes - poke * L) return false;
         plane now;
         double d = tl_collider_distance(c, tl_vec3_add_scaled(tl_vec3_add_scaled(x0, y[0], u), y[1], v), &now.n);
         now.g[0] = tl_vec3_dot(now.n, u);
@@ -228,7 +230,7 @@ static bool lowest_in_triangle(const tl_collider *c, const spot *const corner[3]
 }
 
 /* A corner of a box within a triangle: exact, and found also where the nodes around see only two of its faces. */
-static bool corner_in_triangle(const tl_collider *c, const spot *const at[3], double reach, place *out)
+static bool corner_in_triangle(const tl_collider *c, const spot *const at[3], double reach, double poke, place *out)
 {
     if (tl_vec3_dot(at[0]->n, at[1]->n) > ONE_FACE && tl_vec3_dot(at[0]->n, at[2]->n) > ONE_FACE) return false;
     tl_vec3 a = tl_vec3_sub(at[1]->x, at[0]->x), b = tl_vec3_sub(at[2]->x, at[0]->x), n = tl_vec3_cross(a, b);
@@ -253,7 +255,7 @@ static bool corner_in_triangle(const tl_collider *c, const spot *const at[3], do
         double along[3] = {sign[0] * local.x, sign[1] * local.y, sign[2] * local.z};
         double out_of = along[0] + along[1] + along[2] > 0 ? 1 : -1, gap = -out_of * height;
         bool inside = out_of * along[0] > -FLAT && out_of * along[1] > -FLAT && out_of * along[2] > -FLAT;
-        if (!inside || gap > best || gap > nodes + (rest ? POKE : -POKE) * sqrt(L2)) continue;
+        if (!inside || gap > best || gap > nodes + (rest ? POKE : -poke) * sqrt(L2)) continue;
         found = true;
         best = gap;
         *out = (place){true, corner, tl_vec3_scale(out_of, unit), {1 - first - second, first, second}};
@@ -323,7 +325,9 @@ static talus_status edges(const search *s, tl_lg_found *f, talus_error *err)
         s->place[k].near = false;
         double reach = s->slack + s->half + fmax(p->move, q->move);
         for (int end = 1; end >= 0 && !p->far && !q->far; end--)
-            if (lowest_on_edge(s->shape.collider, &p->at[end], &q->at[end], reach, &s->place[k])) break;
+            if (lowest_on_edge(s->shape.collider, &p->at[end], &q->at[end], reach, poke_of(&p->at[end], &q->at[end]),
+                               &s->place[k]))
+                break;
     }
     for (int32_t k = 0; k < b->edges; k++)
         if (s->place[k].near)
@@ -351,7 +355,7 @@ static talus_status triangles(const search *s, tl_lg_found *f, talus_error *err)
         for (int end = 1; end >= 0 && !far; end--) {
             const spot *const corner[3] = {&p[0]->at[end], &p[1]->at[end], &p[2]->at[end]};
             if ((box ? corner_in_triangle : lowest_in_triangle)(s->shape.collider, corner, s->slack + s->half + move,
-                                                                &s->place[k]))
+                                                                box ? POKE_SHARP : POKE, &s->place[k]))
                 break;
         }
     }
@@ -393,4 +397,64 @@ talus_status tl_lg_detect_shape(const tl_lg_view *v, const tl_lg_scratch *scratc
     if (tl_collider_kind_of(s.shape.collider) == TL_COLLIDER_HALF_SPACE) return TALUS_OK; /* nodes are lowest */
     TL_TRY(edges(&s, f, err));
     return triangles(&s, f, err);
+}
+
+/* ---- how deep ---- */
+
+/* Of a place between nodes. Tangents bound the distance of convex shapes only: what the distance itself does not confirm is not deep. */
+static double depth_at(const search *s, const place *at, const spot *const corner[3], int corners)
+{
+    tl_vec3 x = {0, 0, 0};
+    for (int k = 0; k < corners; k++) x = tl_vec3_add_scaled(x, at->weight[k], corner[k]->x);
+    if (tl_collider_distance(s->shape.collider, x, NULL) >= s->half) return 0;
+    return s->half - tl_vec3_dot(at->n, tl_vec3_sub(x, at->s));
+}
+
+static double depth_of_edge(const search *s, const int32_t node[2])
+{
+    const int32_t *of = s->v->lg->skin.place, first = s->v->lg->skin.body[s->body].node;
+    const probe *p = &s->probe[of[node[0]] - first], *q = &s->probe[of[node[1]] - first];
+    const spot *const corner[3] = {&p->at[1], &q->at[1], NULL};
+    place at;
+    if (p->far || q->far || !lowest_on_edge(s->shape.collider, corner[0], corner[1], s->half, 0, &at)) return 0;
+    return depth_at(s, &at, corner, 2);
+}
+
+static double depth_of_triangle(const search *s, const int32_t node[3])
+{
+    const int32_t *of = s->v->lg->skin.place, first = s->v->lg->skin.body[s->body].node;
+    const spot *corner[3];
+    place at;
+    for (int k = 0; k < 3; k++) {
+        const probe *p = &s->probe[of[node[k]] - first];
+        if (p->far) return 0;
+        corner[k] = &p->at[1];
+    }
+    if (tl_collider_kind_of(s->shape.collider) != TL_COLLIDER_BOX)
+        return lowest_in_triangle(s->shape.collider, corner, s->half, 0, &at) ? depth_at(s, &at, corner, 3) : 0;
+    double reach = s->half + 0.5 * s->v->lg->skin.body[s->body].longest;
+    return corner_in_triangle(s->shape.collider, corner, reach, 0, &at) ? depth_at(s, &at, corner, 3) : 0;
+}
+
+double tl_lg_depth_in_shape(const tl_lg_view *v, const tl_lg_scratch *scratch, int body, int32_t obstacle,
+                            const tl_box3 *swept)
+{
+    const tl_lg_skin *skin = &v->lg->skin;
+    const tl_lg_skin_body *b = &skin->body[body];
+    const search s = {v, body,           obstacle,      placed_of(v, obstacle, swept), tl_lg_half(v->lg, body), 0,
+                      0, scratch->probe, scratch->place};
+    double depth = 0;
+#pragma omp parallel for schedule(static) reduction(max : depth) if (b->nodes > PARALLEL_NODES)
+    for (int32_t k = 0; k < b->nodes; k++) {
+        tl_vec3 x = tl_lg_at(v->to, skin->node[b->node + k]);
+        look(&s.shape, x, x, s.half, b->longest, &s.probe[k], &s.place[k]);
+        if (!s.probe[k].far) depth = fmax(depth, s.half - s.probe[k].at[1].d);
+    }
+    if (tl_collider_kind_of(s.shape.collider) == TL_COLLIDER_HALF_SPACE) return depth;
+#pragma omp parallel for schedule(static) reduction(max : depth) if (b->edges > PARALLEL_NODES)
+    for (int32_t k = 0; k < b->edges; k++) depth = fmax(depth, depth_of_edge(&s, skin->edge[b->edge + k]));
+    int32_t first = v->lg->body[body].triangle, count = v->lg->body[body].triangles;
+#pragma omp parallel for schedule(static) reduction(max : depth) if (count > PARALLEL_NODES)
+    for (int32_t k = 0; k < count; k++) depth = fmax(depth, depth_of_triangle(&s, v->lg->surface[first + k]));
+    return depth;
 }

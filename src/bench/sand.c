@@ -1,0 +1,378 @@
+/* Sand: tables 2 to 5 and 7 of [FM21] with every variant of the comparison, and a flat column for what the paper shows in figures and for our own choices.
+ * A variant is a list of settings of one scene; one that fails stays in its table. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "bench/table.h"
+#include "scene/load.h"
+#include "step/sim.h"
+
+#define SETTINGS_MAX 8
+#define VARIANTS_MAX 16
+
+/* As printed; 0: the paper has no such number. */
+typedef struct printed {
+    double sweeps, stress, pressure, seconds;
+} printed;
+
+typedef struct variant {
+    const char *name;
+    const char *setting[SETTINGS_MAX];
+    printed paper;
+} variant;
+
+/* scene: format with cells per metre. frames at 50 per second. */
+typedef struct sand_table {
+    const char *title, *scene, *note;
+    int cells, frames;
+    bool bodies; /* columns of bodies instead of runouts */
+    variant variant[VARIANTS_MAX];
+} sand_table;
+
+/* ---- one run ---- */
+
+typedef struct run {
+    tl_scene *scene;
+    tl_sim *sim;
+    int64_t steps, sweeps, stress, pressure, contact, unknowns;
+    double gap;        /* sum over steps */
+    double solve, all; /* processor seconds */
+    double deepest;    /* m, of bodies into each other */
+} run;
+
+static bool after_step(void *user, const tl_sim *sim)
+{
+    run *r = user;
+    const tl_report *p = &sim->report;
+    r->steps++;
+    r->sweeps += p->sweeps;
+    r->unknowns += sim->state.grid.memories;
+    r->deepest = fmax(r->deepest, p->penetration);
+    for (int i = 0; i < p->solves; i++) {
+        const tl_report_solve *s = &p->solve[i];
+        if (!strcmp(s->name, "pressure")) r->pressure += s->iterations;
+        if (!strcmp(s->name, "contact")) r->contact += s->iterations;
+        if (!strcmp(s->name, "stress")) r->stress += s->work.products, r->gap += s->certificate;
+    }
+    for (int i = 0; i < p->phases; i++) {
+        if (!strcmp(p->phase[i].name, "solve")) r->solve += p->phase[i].cpu;
+        r->all += p->phase[i].cpu;
+    }
+    return false;
+}
+
+static talus_status open_run(run *r, const talus_bench_options *o, const sand_table *t, const variant *v,
+                             talus_error *err)
+{
+    char text[4096], shapes[1100] = "";
+    const int n = o->size ? o->size : t->cells;
+    int settings = 0;
+    while (settings < SETTINGS_MAX && v->setting[settings]) settings++;
+    snprintf(text, sizeof text, "local n = %d\n%s", n, t->scene);
+    if (o->scenes) snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
+    tl_load_options load = {.setting_count = settings, .setting = v->setting, .shapes_folder = shapes};
+    *r = (run){0};
+    TL_TRY(tl_scene_load_text(&r->scene, "bench.lua", text, strlen(text), &load, err));
+    return tl_sim_create(&r->sim, r->scene, NULL, err);
+}
+
+static void close_run(run *r)
+{
+    tl_sim_free(r->sim);
+    tl_scene_free(r->scene);
+}
+
+/* ---- shape of a heap ---- */
+
+static int rising(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double share_of(int64_t n, double *x, double share)
+{
+    if (n == 0) return NAN;
+    qsort(x, (size_t)n, sizeof *x, rising);
+    return x[(int64_t)(share * (double)(n - 1))];
+}
+
+typedef struct heap {
+    double height, runout, ratio; /* m; 99 % of particles; that along diagonals over that along axes */
+} heap;
+
+/* About the y axis; along an axis or a diagonal: within 15 degrees. */
+static heap measure_heap(tl_sim *sim)
+{
+    const tl_particles *p = &sim->state.grid.particles;
+    heap h = {NAN, NAN, NAN};
+    size_t mark = tl_arena_mark(&sim->arena);
+    double *x = TL_TAKE(&sim->arena, double, p->count), *axis = TL_TAKE(&sim->arena, double, p->count);
+    double *diagonal = TL_TAKE(&sim->arena, double, p->count);
+    int64_t axes = 0, diagonals = 0;
+    if (x && axis && diagonal) {
+        for (int64_t i = 0; i < p->count; i++) x[i] = p->particle[i].x.y;
+        h.height = share_of(p->count, x, 0.999);
+        for (int64_t i = 0; i < p->count; i++) {
+            double a = fabs(p->particle[i].x.x), b = fabs(p->particle[i].x.z), r = hypot(a, b);
+            x[i] = r;
+            if (fmin(a, b) < 0.2679 * fmax(a, b)) axis[axes++] = r;          /* tan 15 */
+            if (fmin(a, b) > 0.5774 * fmax(a, b)) diagonal[diagonals++] = r; /* tan 30 */
+        }
+        h.runout = share_of(p->count, x, 0.99);
+        h.ratio = share_of(diagonals, diagonal, 0.99) / share_of(axes, axis, 0.99);
+    }
+    tl_arena_release(&sim->arena, mark);
+    return h;
+}
+
+/* ---- tables ---- */
+
+static void number(tl_table *t, const char *format, double x)
+{
+    if (x > 0)
+        tl_table_cell(t, format, x); /* formats are literals of this file */
+    else
+        tl_table_cell(t, "-");
+}
+
+static void write_row(tl_table *t, const sand_table *s, const variant *v, run *r, const char *failed)
+{
+    double steps = r->steps ? (double)r->steps : 1, frames = r->sim ? fmax(1, (double)r->sim->state.frame) : 1;
+    tl_table_cell(t, "%s", v->name);
+    tl_table_cell(t, "%.1f", (double)r->sweeps / steps);
+    tl_table_cell(t, "%.0f", (double)r->stress / steps);
+    tl_table_cell(t, "%.0f", (double)r->pressure / steps);
+    tl_table_cell(t, "%.1fk", 1e-3 * (double)r->unknowns / steps);
+    tl_table_cell(t, "%.1f", steps / frames);
+    tl_table_cell(t, "%.4f", r->solve / frames);
+    tl_table_cell(t, "%.1e", r->gap / steps);
+    if (failed) {
+        tl_table_cell(t, "frame %.0f: %.70s", frames, failed);
+        for (int k = 0; k < (s->bodies ? 3 : 2); k++) tl_table_cell(t, "-");
+    } else if (s->bodies) {
+        double dx = r->sim->scene->grid.cell;
+        const tl_rigid_state *b = &r->sim->state.rigid;
+        tl_table_cell(t, "%.3f", measure_heap(r->sim).height);
+        tl_table_cell(t, "%.3f", b->count ? b->body[0].x.y : NAN);
+        tl_table_cell(t, "%.2f", r->deepest / dx);
+        tl_table_cell(t, "%+.1f", 100 * r->sim->report.volume_error);
+    } else {
+        heap h = measure_heap(r->sim);
+        tl_table_cell(t, "%.4f", h.height);
+        tl_table_cell(t, "%.4f", h.runout);
+        tl_table_cell(t, "%.2f", h.ratio);
+    }
+    number(t, "%.1f", v->paper.sweeps);
+    number(t, "%.0f", v->paper.stress);
+    number(t, "%.0f", v->paper.pressure);
+    number(t, "%.2f", v->paper.seconds);
+    tl_table_send(t, TALUS_ROW_DATA);
+}
+
+static talus_status run_variant(const talus_bench_options *o, tl_table *t, const sand_table *s, const variant *v,
+                                talus_error *err)
+{
+    run r = {0};
+    talus_error failed = {0};
+    talus_status status = open_run(&r, o, s, v, err);
+    if (status == TALUS_OK) {
+        while (status == TALUS_OK && r.sim->state.frame < s->frames)
+            status = tl_sim_frame(r.sim, after_step, &r, &failed);
+        write_row(t, s, v, &r, status == TALUS_OK ? NULL : failed.message);
+        status = TALUS_OK;
+    }
+    close_run(&r);
+    return status;
+}
+
+static talus_status run_table(const talus_bench_options *o, tl_table *t, const sand_table *s, talus_error *err)
+{
+    static const char *const heaps[] = {
+        "variant",  "sweeps",   "s products", "p its",         "cells", "steps/frame", "solve CPU s", "gap of s",
+        "height m", "runout m", "diag/axis",  "paper: sweeps", "s its", "p its",       "s (8 cores)", NULL};
+    static const char *const bodies[] = {"variant",       "sweeps",      "s products",    "p its",  "cells",
+                                         "steps/frame",   "solve CPU s", "gap of s",      "heap m", "body m",
+                                         "overlap cells", "volume %",    "paper: sweeps", "s its",  "p its",
+                                         "s (8 cores)",   NULL};
+    tl_table_line(t, TALUS_ROW_TITLE, "%s; %d cells per metre, %d frames", s->title, o->size ? o->size : s->cells,
+                  s->frames);
+    tl_table_header(t, s->bodies ? bodies : heaps);
+    for (int i = 0; i < VARIANTS_MAX && s->variant[i].name && !t->stopped; i++)
+        if (!o->method || strstr(s->variant[i].name, o->method)) TL_TRY(run_variant(o, t, s, &s->variant[i], err));
+    tl_table_line(t, TALUS_ROW_NOTE, "%s", s->note);
+    tl_table_line(
+        t, TALUS_ROW_NOTE,
+        "sweeps, products with the stress matrix and p iterations: per step; CPU s: per frame, all threads; gap: "
+        "mean of steps, colocated against the exact cone, staggered against its boxes. The paper's as printed, per "
+        "frame.");
+    return TALUS_OK;
+}
+
+/* Two boxes side by side; as many cells as the paper's at 96. */
+static const sand_table table2 = {
+    .title = "Two boxes of sand collapse",
+    .scene = "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50,\n"
+             " grid = { cells = {n, n, n}, cell = 1 / n, origin = {-0.5, 0, -0.5} },\n"
+             " fill = { { material = granular { density = 1600, friction_angle_deg = 35 },\n"
+             "   shape = box { size = 0.215, center = {-0.16, 0.1075, -0.1} } + box { size = 0.215, center = {0.16, "
+             "0.1075, 0.1} } } },\n"
+             " solver = { stress = 'staggered', cone = 'pyramid', sweeps = 30 } }\n",
+    .note =
+        "The paper: 96^3 (--size 96), 138.6k particles, 10 iterations per stress solve. Melting shows as a lower heap.",
+    .cells = 32,
+    .frames = 30,
+    .variant = {
+        {"all at once, stiffened energy",
+         {"solver.friction.method=box", "solver.friction.iterations=10", "solver.parts.stiffen=1e-3",
+          "solver.parts.as_energy=true"},
+         {30.7, 9800, 1200, 165.95}},
+        {"all at once, in increments",
+         {"solver.friction.method=box", "solver.friction.iterations=10", "solver.parts.stiffen=1e-3"},
+         {0}},
+        {"jcsp", {"solver.friction.method=jcsp-pyramid", "solver.friction.iterations=10"}, {19.6, 54900, 1000, 45.34}},
+        {"narain", {"solver.friction.method=narain", "solver.friction.iterations=10"}, {0}},
+        {"cone, apgd (ours)", {"solver.friction.method=apgd", "solver.stress=colocated", "solver.cone=exact"}, {0}}}};
+
+/* The column of the prototypes: radius 4.5 cells, height 8 at 32 cells per metre. */
+#define COLUMN                                                                                                         \
+    "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50, dt_max = 5e-3,\n"                              \
+    " grid = { cells = {n, n // 2, n}, cell = 1 / n, origin = {-0.5, 0, -0.5} },\n"                                    \
+    " fill = { { material = granular { density = 1600, friction_angle_deg = 35 },\n"                                   \
+    "   shape = cylinder { radius = 4.5 / 32, height = 0.25, center = {0, 0.125, 0} } } },\n"                          \
+    " solver = { sweeps = 30 } }\n"
+
+static const sand_table table3 = {
+    .title = "Column of sand, cone and pyramid",
+    .scene = COLUMN,
+    .note = "The paper: 80^3 (--size 80), 26.0k particles; ours has 64k there.",
+    .cells = 32,
+    .frames = 21,
+    .variant = {
+        {"stag. pyramid", {"solver.stress=staggered", "solver.cone=pyramid"}, {6.1, 400, 59, .23}},
+        {"stag. pyramid c = 1", {"solver.stress=staggered", "solver.cone=pyramid", "solver.parts.pyramid=1"}, {0}},
+        {"stag. cone", {"solver.stress=staggered"}, {34.6, 6700, 328.6, 2.68}},
+        {"colo. pyramid", {"solver.cone=pyramid"}, {5.3, 2500, 66.5, 1.16}},
+        {"colo. cone only", {"solver.friction.method=jcsp", "solver.parts.loose=0"}, {9.9, 700, 107.1, .73}},
+        {"colo. cone tight", {"solver.friction.method=jcsp", "solver.parts.loose=1"}, {6.5, 2000, 74.6, 1.20}},
+        {"colo. cone line search",
+         {"solver.friction.method=jcsp", "solver.parts.line_search=true"},
+         {36.1, 2600, 635.9, 3.02}},
+        {"colo. cone 4 its", {"solver.friction.method=jcsp", "solver.parts.newton=4"}, {6.3, 2700, 62.5, 1.62}},
+        {"colo. cone (theirs)", {"solver.friction.method=jcsp"}, {7.3, 800, 79.9, .69}},
+        {"... multipliers kept", {"solver.friction.method=jcsp", "solver.parts.keep=true"}, {0}},
+        {"... damping 0.5", {"solver.friction.method=jcsp", "solver.parts.damping=0.5"}, {0}},
+        {"colo. narain", {"solver.friction.method=narain"}, {0}},
+        {"cone, apgd (ours)", {"solver.friction.method=apgd"}, {0}},
+        {"... inactive-zero", {"solver.friction.method=apgd", "solver.edges=inactive-zero"}, {0}},
+        {"... strict", {"solver.friction.method=apgd", "solver.edges=strict"}, {0}}}};
+
+static const sand_table table4 = {
+    .title = "A rabbit of sand falls",
+    .scene = "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50,\n"
+             " grid = { cells = {n, n, n}, cell = 1 / n, origin = {-0.5, 0, -0.5} },\n"
+             " fill = { { material = granular { density = 1600, friction_angle_deg = 35 },\n"
+             "   shape = shape_file 'rabbit':scale(2.5):move({0, 0.05, 0}) } },\n"
+             " solver = { sweeps = 20 } }\n",
+    .note = "The paper: 80^3 (--size 80), 176.5k particles.",
+    .cells = 32,
+    .frames = 25,
+    .variant = {{"stag. pyramid, 2",
+                 {"solver.stress=staggered", "solver.cone=pyramid", "solver.sweeps=2"},
+                 {1.9, 181.2, 26.1, .95}},
+                {"stag. pyramid, 20", {"solver.stress=staggered", "solver.cone=pyramid"}, {5.8, 746.5, 101.7, 1.63}},
+                {"colo. jcsp, 2", {"solver.friction.method=jcsp", "solver.sweeps=2"}, {2.8, 430, 59.3, 4.75}},
+                {"colo. jcsp, 20", {"solver.friction.method=jcsp"}, {8.1, 1243.1, 169.5, 6.6}},
+                {"cone, apgd, 2 (ours)", {"solver.friction.method=apgd", "solver.sweeps=2"}, {0}},
+                {"cone, apgd, 20 (ours)", {"solver.friction.method=apgd"}, {0}}}};
+
+static const sand_table table5 = {
+    .title = "A rabbit of 2000 kg/m^3 on a heap of sand",
+    .scene = "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50,\n"
+             " grid = { cells = {n, n, n}, cell = 1 / n, origin = {-0.5, 0, -0.5} },\n"
+             " fill = { { material = granular { density = 1600, friction_angle_deg = 35 },\n"
+             "   shape = sphere { radius = 0.34 } * half_space { normal = {0, -1, 0} } } },\n"
+             " bodies = { { name = 'rabbit', shape = shape_file 'rabbit':move({0, -0.13, 0}), at = {0, 0.5, 0}, "
+             "density = 2000 } },\n"
+             " solver = { sweeps = 20 } }\n",
+    .note = "The paper: 64^3 (--size 64), 173.7k particles; colocated with a block instead of the rabbit. Heap: the "
+            "highest "
+            "grain; body: its centre of mass.",
+    .cells = 32,
+    .frames = 50,
+    .bodies = true,
+    .variant = {{"stag. pyramid, 2",
+                 {"solver.stress=staggered", "solver.cone=pyramid", "solver.sweeps=2"},
+                 {4.6, 888.9, 100.3, 2.57}},
+                {"stag. pyramid, 20", {"solver.stress=staggered", "solver.cone=pyramid"}, {11.9, 1868.5, 240.5, 3.08}},
+                {"colo. jcsp, 2", {"solver.friction.method=jcsp", "solver.sweeps=2"}, {3.3, 285.6, 73.1, 4.76}},
+                {"colo. jcsp, 20", {"solver.friction.method=jcsp"}, {16.5, 1416.5, 338.2, 7.95}},
+                {"cone, apgd, 2 (ours)", {"solver.friction.method=apgd", "solver.sweeps=2"}, {0}},
+                {"cone, apgd, 20 (ours)", {"solver.friction.method=apgd"}, {0}}}};
+
+static const sand_table table7 = {
+    .title = "Board and rabbit on a heap of sand: four schemes",
+    .scene = "return scene { talus = 1, engine = 'grid', duration = 3, fps = 50,\n"
+             " grid = { cells = {n, n, n}, cell = 1 / n, origin = {-0.5, 0, -0.5} },\n"
+             " fill = { { material = granular { density = 1600, friction_angle_deg = 35 },\n"
+             "   shape = sphere { radius = 0.274 } * half_space { normal = {0, -1, 0} } } },\n"
+             " bodies = { { name = 'board', shape = box { size = {0.4, math.max(0.05, 2.2 / n), 0.3} }, at = {0, 0.33, "
+             "0}, density = 500 },\n"
+             "   { name = 'rabbit', shape = shape_file 'rabbit', at = {0, 0.42, 0}, density = 500 } },\n"
+             " solver = { sweeps = 30 } }\n",
+    .note = "The paper: 64^3 (--size 64), 90.2k particles; c-pf explodes at its frame 69. Body: the board's centre of "
+            "mass. Their sweeps of pf-c and c-pf: of "
+            "sand alone.",
+    .cells = 32,
+    .frames = 50,
+    .bodies = true,
+    .variant = {{"pf-c", {"solver.scheme=pf-c"}, {78.2, 3200, 2600, 10.9}},
+                {"c-pf", {"solver.scheme=c-pf"}, {37, 3000, 500, 6.96}},
+                {"t-f-pn", {"solver.scheme=t-f-pn"}, {39.9, 3300, 700, 28.6}},
+                {"t-f-p-n", {"solver.scheme=t-f-p-n"}, {33.9, 3000, 1600, 25.2}},
+                {"t-f-p-n, jcsp", {"solver.scheme=t-f-p-n", "solver.friction.method=jcsp"}, {33.9, 3000, 1600, 25.2}}}};
+
+/* Plane strain, 0.2 x 0.2 m, 40 cells per metre: quick, and what the bands of validation are from. */
+static const sand_table flat = {
+    .title = "Flat column of sand, 30 degrees: figures 6 and 9, edge rules, densities, options of jcsp",
+    .scene = "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50, dt_max = 5e-3,\n"
+             " grid = { cells = {8 * n // 5, 2 * n // 5, 1}, cell = 1 / n, origin = {-0.8, 0, -0.5 / n}, periodic = "
+             "{false, false, true} },\n"
+             " fill = { { material = granular { density = 1600, friction_angle_deg = 30 },\n"
+             "   shape = box { size = {0.2, 0.2, 1 / n}, center = {0, 0.1, 0} } } } }\n",
+    .note = "Beyond the paper.",
+    .cells = 40,
+    .frames = 40,
+    .variant = {
+        {"cone, apgd", {NULL}, {0}},
+        {"apgd, inactive-zero", {"solver.edges=inactive-zero"}, {0}},
+        {"apgd, strict", {"solver.edges=strict"}, {0}},
+        {"apgd, density const", {"solver.density=const"}, {0}},
+        {"apgd, density mass", {"solver.density=mass"}, {0}},
+        {"20 degrees", {"fill[1].material.friction_angle_deg=20"}, {0}},
+        {"40 degrees", {"fill[1].material.friction_angle_deg=40"}, {0}},
+        {"jcsp, multipliers reset", {"solver.friction.method=jcsp"}, {0}},
+        {"jcsp, multipliers kept", {"solver.friction.method=jcsp", "solver.parts.keep=true"}, {0}},
+        {"jcsp, 2 sweeps, box", {"solver.friction.method=jcsp", "solver.sweeps=2"}, {0}},
+        {"jcsp, 2 sweeps, no box", {"solver.friction.method=jcsp", "solver.sweeps=2", "solver.parts.loose=0"}, {0}},
+        {"colocated pyramid", {"solver.cone=pyramid"}, {0}},
+        {"staggered pyramid", {"solver.cone=pyramid", "solver.stress=staggered"}, {0}},
+        {"staggered narain", {"solver.friction.method=narain", "solver.stress=staggered"}, {0}},
+        {"staggered cone", {"solver.stress=staggered"}, {0}}}};
+
+#define TABLE(id, data, label, text)                                                                                   \
+    static talus_status bench_##id(const talus_bench_options *o, tl_table *t, talus_error *err)                        \
+    {                                                                                                                  \
+        return run_table(o, t, &data, err);                                                                            \
+    }                                                                                                                  \
+    const tl_bench tl_bench_##id = {label, text, bench_##id};
+
+TABLE(table2, table2, "fm-table2", "stress all at once beside component by component")
+TABLE(table3, table3, "fm-table3", "column of sand: cone and pyramid, staggered and colocated")
+TABLE(table4, table4, "fm-table4", "falling sand: 2 and 20 sweeps")
+TABLE(table5, table5, "fm-table5", "a body on a heap of sand: 2 and 20 sweeps")
+TABLE(table7, table7, "fm-table7", "four schemes of pressure, stress and contact beside the paper's")
+TABLE(sand_flat, flat, "sand-flat", "flat column of sand: every choice of the stress block")

@@ -1,0 +1,10 @@
+/* A simulation goes on bit for bit from a copy of its state and from a checkpoint. */
+#ifndef TL_TESTS_SAVED_H
+#define TL_TESTS_SAVED_H
+
+#include "step/sim.h"
+
+/* Saves, then takes `steps` of dt with all three (0: as long as they want), comparing after each. */
+void check_saved_goes_on(tl_sim *sim, tl_scene *scene, int steps, double dt);
+
+#endif
