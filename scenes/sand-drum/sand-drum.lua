@@ -18,8 +18,8 @@ local bodies = {
 local furs = { "#efe8dc", "#b08560", "#8d8780", "#d8c3a5" }
 for i = 1, p.rabbits do
   local row, place = (i - 1) // 4, (i - 1) % 4
-  bodies[#bodies + 1] = { name = "rabbit " .. i, shape = shape_file "rabbit":scale(0.55), at = {0.32 + 0.16 * place, 0.4 + 0.18 * row, 0.42 + 0.14 * (i % 2)},
-                          rotation_deg = {0, -60 + 90 * i, 0}, density = 900, colour = furs[(i - 1) % #furs + 1] }
+  bodies[#bodies + 1] = { name = "rabbit " .. i, shape = shape_file "rabbit":scale(0.55), at = {0.32 + 0.16 * place, 0.42 + 0.18 * row, 0.42 + 0.14 * (i % 2)},
+                          rotation_deg = {0, -60 + 90 * i, 0}, density = 300, colour = furs[(i - 1) % #furs + 1] }
 end
 
 return scene {
@@ -33,5 +33,5 @@ return scene {
   fill = { { material = sand, shape = low:move(middle) } },
   bodies = bodies,
   solver = { scheme = "t-f-p-n", tolerance = 1e-3, sweeps = paper and 20 or 5 },
-  camera = { eye = {0.85, 0.75, 2.3}, target = {0.5, 0.47, 0.5}, fov_deg = 32 },
+  camera = { eye = {0.7, 1.35, 2.2}, target = {0.5, 0.44, 0.5}, fov_deg = 32 },
 }

@@ -2,7 +2,7 @@
 local paper = size == "paper"
 local p = params { cells = paper and 80 or 40, left = 20.0, right = 40.0, duration = 1.2 } -- cells per metre
 local h = 1 / p.cells
-local wide, high, deep = 0.3, 0.24, 8 / 40
+local wide, high, deep = 0.24, 0.2, 8 / 40
 local function half(x) return box { size = {wide / 2, high, deep}, center = {0.5 + x * wide / 4, high / 2, deep / 2} } end
 
 return scene {

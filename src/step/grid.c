@@ -38,6 +38,7 @@
     0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
 #define GRAIN_SHARE                                                                                                    \
     1 /* of its own way that a grain may be moved to make room: sand at rest is packed, and is left alone */
+#define PACKED 0.1    /* excess of a cell up to which sand may keep its places */
 #define PART_LAYERS 2 /* beyond the liquid */
 
 enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, EXTEND, MOVE, CORRECT, MEASURE, PHASES };
@@ -221,6 +222,8 @@ static void stop_grains(grid_step *s)
                         .solids = &s->solids,
                         .solid_phi = s->solid_phi,
                         .touch = 0.5 * s->kept->spacing,
+                        .gap = GAP_CELLS * s->grid.f.dx,
+                        .dt = s->dt,
                         .push = tl_vec3_scale(s->dt, s->scene->gravity)};
     tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
 }
@@ -350,11 +353,12 @@ static talus_status solids_in_motion(grid_step *s, tl_solids *out, talus_error *
     return tl_solids_make(out, &s->grid, &s->sim->rigid, &s->scene->domain, m, s->arena, err);
 }
 
-/* Sand on either side of a face of the system. */
-static bool is_sand(const grid_step *s, int32_t f)
+/* Sand that fills both sides of a face of the system, and not much more. */
+static bool is_packed(const grid_step *s, int32_t f)
 {
-    int32_t id = s->system.id[f];
-    return s->cone && (s->cone[id] > 0 || s->cone[tl_grid_step(&s->grid, id, s->system.axis[f], -1)] > 0);
+    if (!s->cone) return false;
+    int32_t up = s->system.id[f], down = tl_grid_step(&s->grid, up, s->system.axis[f], -1);
+    return (s->cone[up] > 0 || s->cone[down] > 0) && fmax(s->excess[up], s->excess[down]) < PACKED;
 }
 
 /* What carries particles, and not what they carry: u1 plus the way that crowds have to go. */
@@ -379,7 +383,7 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
         memset(d, 0, sizeof *d * (size_t)y->c.faces);
     for (int32_t f = 0; f < y->c.faces; f++) {
         if (!(y->c.fluid[f] > 0)) continue;
-        double most = is_sand(s, f) ? GRAIN_SHARE * s->dt * fabs(y->c.u[f]) : INFINITY;
+        double most = is_packed(s, f) ? GRAIN_SHARE * s->dt * fabs(y->c.u[f]) : INFINITY;
         way[y->axis[f]][y->id[f]] = fmax(-most, fmin(most, d[f]));
         known[y->axis[f]][y->id[f]] = 1;
     }

@@ -2,12 +2,14 @@
 
 #include "model/grid/stencil.h"
 
-/* Change of a grain's velocity by friction in the step. */
-static tl_vec3 friction(const tl_grains *s, int32_t which, tl_vec3 n, const tl_particle *p)
+/* Change of a grain's velocity by friction in the step, d above the solid. One that lands has its whole fall to lose; one that is near, and is not to
+ * land yet, presses with its weight. */
+static tl_vec3 friction(const tl_grains *s, int32_t which, tl_vec3 n, double d, const tl_particle *p)
 {
     tl_vec3 v = tl_vec3_sub(tl_vec3_add(p->v, s->push), tl_solids_velocity(s->solids, which, p->x));
     double into = -tl_vec3_dot(v, n);
     tl_vec3 slip = tl_vec3_add_scaled(v, into, n);
+    if (d - into * s->dt > s->gap) into = fmin(into, -tl_vec3_dot(s->push, n));
     double speed = tl_vec3_norm(slip), most = s->alpha[p->material] / sqrt(2) * into;
     if (!(into > 0) || !(speed > 0)) return (tl_vec3){0, 0, 0};
     return tl_vec3_scale(-fmin(1, most / speed), slip);
@@ -58,7 +60,7 @@ int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles 
             if (!(d < s->touch) || which == TL_SOLID_NONE) continue;
             if (!read) tl_grid_halo(g, b, id);
             read = true;
-            add(g, id, &h, b, q, s->rho[q->material] * q->volume, friction(s, which, n, q), faces);
+            add(g, id, &h, b, q, s->rho[q->material] * q->volume, friction(s, which, n, d, q), faces);
             stopped++;
         }
     }

@@ -15,6 +15,7 @@ typedef struct tl_grains {
     const tl_solids *solids; /* at the start of the step */
     const float *solid_phi;  /* tl_solids_field of them */
     double touch;            /* m: nearer than that to a solid is in contact */
+    double gap, dt;          /* m that particles keep from solids; s */
     tl_vec3 push;            /* velocity that forces add in the step, m/s: already in u */
 } tl_grains;
 

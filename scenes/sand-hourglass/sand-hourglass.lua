@@ -2,7 +2,7 @@
 local paper = size == "paper"
 local p = params { cells = paper and 160 or 64, angle = 30.0, duration = paper and 6 or 1.6 } -- cells per metre: of the glass's height
 local h = 1 / p.cells
-local wide, half, wall, neck = 0.5, 0.44, math.max(2.2 / p.cells, 0.02), 0.05
+local wide, half, wall, neck = 0.5625, 0.4375, math.max(3.2 / p.cells, 0.03), 0.05
 local sand = granular { name = "sand", density = 1600, friction_angle_deg = p.angle, colour = "#dba24a" }
 
 -- Inner radius at height y: round shoulders, a smooth funnel to the neck.
@@ -10,7 +10,7 @@ local function bulb(y)
   local a = math.min(math.abs(y) / half, 1)
   local s = math.sin(0.5 * math.pi * a ^ 0.75)
   local shoulder = math.max(0, (math.abs(y) - 0.34) / 0.1)
-  return (neck + 0.155 * s * s) * math.sqrt(1 - 0.4 * shoulder * shoulder)
+  return (neck + 0.15 * s * s) * math.sqrt(1 - 0.4 * shoulder * shoulder)
 end
 local function turned(grow, top)
   local profile, n = { {0, -top} }, 60
@@ -23,13 +23,13 @@ local function turned(grow, top)
 end
 local middle = {wide / 2, 0.5, wide / 2}
 local hollow = turned(0, half)
-local glass = turned(wall, half + 0.02) - hollow
+local glass = turned(wall, half + 0.055) - hollow
 
-local disc = cylinder { radius = 0.245, height = 0.036, round = 0.012 }
+local disc = cylinder { radius = 0.278, height = 0.036, round = 0.012 }
 local frame = disc:move({0, -0.481, 0}) + disc:move({0, 0.481, 0})
 for i = 0, 2 do
   local a = math.rad(120 * i + 30)
-  local at = {0.222 * math.cos(a), 0, 0.222 * math.sin(a)}
+  local at = {0.258 * math.cos(a), 0, 0.258 * math.sin(a)}
   frame = union { frame, cylinder { radius = 0.014, height = 0.95, center = at }, sphere { radius = 0.021, center = at } }
 end
 
@@ -58,6 +58,6 @@ return scene {
     sit("fawn rabbit", -0.085, -half + 0.002, -0.01, 230, "#d8c3a5"),
   },
   solver = { scheme = "t-f-p-n", tolerance = 1e-3, sweeps = paper and 20 or 5 },
-  camera = { eye = {1.0, 0.75, 2.05}, target = {0.25, 0.5, 0.25}, fov_deg = 33 },
+  camera = { eye = {1.06, 0.75, 2.15}, target = {0.28, 0.485, 0.28}, fov_deg = 33 },
   render = { width = 720, height = 960 },
 }
