@@ -411,10 +411,10 @@ static talus_status bench_steps(const talus_bench_options *o, tl_table *t, talus
 {
     static const char *const columns[] = {"scene",   "unknowns", "contacts", "multigrid its", "CPU s", "residual",
                                           "mic its", "CPU s",    "mic/mg",   "note",          NULL};
-    tl_table_line(
-        t, TALUS_ROW_TITLE,
-        "one pressure solve of a step under way, from nothing to %.0e; processor seconds of the whole solve phase",
-        o->tolerance > 0 ? o->tolerance : 1e-8);
+    tl_table_line(t, TALUS_ROW_TITLE,
+                  "pressure of a step under way, from nothing to %.0e; iterations and processor seconds of all its "
+                  "solves (a contact found late calls for another)",
+                  o->tolerance > 0 ? o->tolerance : 1e-8);
     tl_table_header(t, columns);
     for (int i = 0; i < FRAME_CASES && !t->stopped; i++)
         if (wanted(o, &frame_cases[i])) TL_TRY(replay(o, t, &frame_cases[i], err));

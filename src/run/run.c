@@ -454,6 +454,9 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
     talus_status status = run_all(&r, result, err);
     result->frames = r.sim->state.frame;
     result->steps = r.sim->state.step;
+    if (status == TALUS_OK && o->capture_step > result->steps)
+        tl_log_write(&o->log, 1, "step %" PRId64 " is not captured: the run ends after step %" PRId64, o->capture_step,
+                     result->steps);
     result->hash = tl_state_hash(&r.sim->state);
     snprintf(result->picture, sizeof result->picture, "%s", status == TALUS_OK ? r.picture : "");
     close_all(&r);

@@ -259,15 +259,30 @@ static tl_pressure_free free_set(const loop *l, double limit)
     return (tl_pressure_free){.x = l->v->x, .g = l->v->g, .lo = l->s->lo, .limit = limit};
 }
 
-static void fit(const loop *l, const tl_pressure_precond *P, double limit)
-{
-    tl_pressure_free f = free_set(l, limit);
-    if (P->fit(P->ctx, &f)) l->w->factorizations++;
-}
-
 static bool appended_free(const loop *l, int32_t i, double limit)
 {
     return l->v->x[i] > l->s->lo_extra || l->v->g[i] < limit;
+}
+
+static void fit(const loop *l, const tl_pressure_precond *P, double limit)
+{
+    tl_pressure_free f = free_set(l, limit);
+    tl_lowrank *r = l->s->lowrank;
+    bool changed = P->fit(P->ctx, &f);
+    if (changed) l->w->factorizations++;
+    if (!r) return;
+    if (changed) tl_lowrank_age(r);
+    for (int32_t j = 0; j < l->s->extras; j++) r->is_free[j] = appended_free(l, l->s->n + j, limit);
+    l->w->preconds += tl_lowrank_fit(r, P);
+}
+
+/* Columns of the free set as it is; false when they are. */
+static bool renew(const loop *l, const tl_pressure_precond *P)
+{
+    tl_lowrank *r = l->s->lowrank;
+    if (!r || !r->aged) return false;
+    l->w->preconds += tl_lowrank_renew(r, P);
+    return true;
 }
 
 /* z.g with z = M^-1 g on the free set; z stays in the preconditioner, appended parts are found again by direction(). */
@@ -275,6 +290,10 @@ static double apply(const loop *l, const tl_pressure_precond *P, double size, do
 {
     const tl_pressure_system *s = l->s;
     l->w->preconds++;
+    if (s->lowrank && s->lowrank->ready) {
+        l->w->preconds++;
+        return tl_lowrank_apply(s->lowrank, P, l->v->g, size);
+    }
     double zg = P->apply(P->ctx, l->v->g, size);
     for (int32_t i = s->n; i < s->n + s->extras; i++)
         if (appended_free(l, i, limit)) zg += l->v->g[i] * l->v->g[i] / EXTRA_D(s)[i];
@@ -285,6 +304,11 @@ static void direction(const loop *l, const tl_pressure_precond *P, double beta, 
 {
     const tl_pressure_system *s = l->s;
     double *p = l->v->p;
+    if (s->lowrank && s->lowrank->ready) {
+        const double *z = s->lowrank->z;
+        for (int32_t i = 0; i < s->n + s->extras; i++) p[i] = beta == 0 ? z[i] : z[i] + beta * p[i];
+        return;
+    }
     P->direction(P->ctx, beta, p);
     for (int32_t i = s->n; i < s->n + s->extras; i++) {
         double z = appended_free(l, i, limit) ? l->v->g[i] / EXTRA_D(s)[i] : 0;
@@ -379,7 +403,7 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
 
     bool restart = true, fresh = true, moved = true; /* fresh: g from its definition; moved: another free set, maybe */
-    int confirms = 0;
+    int confirms = 0, stayed = 0;                    /* CG steps since the free set changed */
     double zg_old = 0;
     split now = gradient(&l, v->x, v->g).split;
     pace pace_now = {patience, 0, now.residual};
@@ -415,6 +439,7 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
             counts->releases++;
             fresh = release(&l, P, &now);
             restart = moved = true;
+            stayed = 0;
             if (fresh || proportion(&l, &now)) continue;
             out.result = TL_BROKE_DOWN;
             break;
@@ -423,7 +448,12 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
         /* conjugate gradients on the free set */
         if (moved) fit(&l, P, -INFINITY);
         moved = false;
+        if (stayed >= TL_LOWRANK_STAYED && renew(&l, P)) restart = true;
         double zg = apply(&l, P, now.residual, -INFINITY);
+        if (!(zg > 0) && renew(&l, P)) { /* columns so old that P is not positive */
+            restart = true;
+            zg = apply(&l, P, now.residual, -INFINITY);
+        }
         direction(&l, P, restart ? 0 : zg / zg_old, -INFINITY);
         restart = false;
         zg_old = zg;
@@ -432,6 +462,7 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
         if (there.first > 0 && a < there.second) {
             now = walk(&l, a);
             fresh = false;
+            stayed++;
             continue;
         }
         if (!isfinite(there.second)) {
@@ -445,6 +476,7 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
             break;
         }
         fresh = restart = moved = true;
+        stayed = 0;
     }
     return out;
 }

@@ -9,6 +9,7 @@
 #define TL_SOLVE_PRESSURE_BOUNDED_H
 
 #include "solve/outcome.h"
+#include "solve/pressure/lowrank.h"
 #include "solve/pressure/precond.h"
 #include "solve/pressure/problem.h"
 
@@ -20,6 +21,8 @@ typedef struct tl_pressure_system {
     const double *d, *b;
     tl_pressure_extra extra;
     double lo, lo_extra; /* 0 or -INFINITY: of cells, of appended unknowns */
+    tl_lowrank
+        *lowrank; /* what bodies add, for the preconditioner; NULL: left out, and appended rows by their diagonal */
 } tl_pressure_system;
 
 /* [n + extras + 1] each: the entry behind the last is read where a neighbour is missing, and multiplied by 0. */

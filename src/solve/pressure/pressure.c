@@ -67,6 +67,7 @@ struct tl_pressure_plan {
     tl_cycle *cycle;
     tl_nested nested;
     tl_mic mic;
+    tl_lowrank lowrank;
 };
 
 static talus_status take_structure(tl_pressure_plan *s, const tl_pressure *p, tl_arena *a, talus_error *err)
@@ -96,6 +97,8 @@ talus_status tl_pressure_plan_make(tl_pressure_plan **plan, const tl_pressure_me
     if (!block) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve of %d cells", p->n);
     for (int k = 0; k < 5; k++) s->vector[k] = block + (size_t)k * length;
     TL_TRY(take_structure(s, p, a, err));
+    if ((s->method->cycle || m->cycle) && !tl_lowrank_take(&s->lowrank, p, a))
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the bodies of a pressure solve");
     s->bytes = tl_arena_mark(a) - before;
     *plan = s;
     return TALUS_OK;
@@ -152,6 +155,10 @@ static void run_once(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop
     tl_pressure_vectors v = {plan->vector[0], plan->vector[1], plan->vector[2], plan->vector[3], plan->vector[4]};
     tl_pressure_precond P;
     if (m->cycle) m->cycle->attach(plan->cycle, p);
+    if (plan->lowrank.columns) {
+        tl_lowrank_attach(&plan->lowrank, p);
+        s.lowrank = &plan->lowrank;
+    }
     start(plan, p, &s, warm, x, &v, report);
     if (m->cycle) {
         tl_pressure_free f = {.x = v.x, .g = v.x, .lo = s.lo, .limit = -INFINITY};

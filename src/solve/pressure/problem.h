@@ -6,8 +6,8 @@
  *         [ 0 0 ]
  *
  * S is the 7-point matrix of the liquid, E anything symmetric, positive semidefinite that is cheap to apply: the low-rank
- * part of rigid bodies, contact rows. Preconditioners are built from S and the diagonal of E's own rows; E acts in the
- * products with A alone. The grid engine's pressure p becomes q = W_L^p p, so that no column scaling is left; its gradient is
+ * part of rigid bodies, contact rows. Preconditioners are built from S and, where E comes as U U^T, from that too (lowrank.h);
+ * else from the diagonal of E's own rows, and E acts in the products with A alone. The grid engine's pressure p becomes q = W_L^p p, so that no column scaling is left; its gradient is
  * the one here over W_L^p. Boxes without a grid behind them are kind "boxqp".
  *
  * What the arrays must be (tl_pressure_check looks):
@@ -38,6 +38,10 @@ typedef struct tl_pressure_extra {
     void (*add)(const void *ctx, const double *x, double *y); /* y += E x; both [n + extras] */
     const void *ctx;
     const double *diag; /* [extras] of the appended rows of E, > 0; NULL when there are none */
+    /* The same as E = U U^T, for preconditioners that know it; columns = 0: left out of them. */
+    int32_t columns;
+    void (*gather)(const void *ctx, const double *x, double *r);  /* r [columns] = U^T x */
+    void (*scatter)(const void *ctx, const double *r, double *y); /* y [n + extras] += U r */
 } tl_pressure_extra;
 
 typedef struct tl_pressure {
