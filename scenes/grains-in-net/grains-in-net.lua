@@ -1,7 +1,7 @@
 -- Grains with limbs fall down a chute into a net of rings that hangs in a frame, hook into each other and pile up. Rings of the
 -- net lie flat and are held by upright rings between them; the upright ones at the border go round the frame.
 local paper = size == "paper"
-local p = params { h = paper and 0.004 or 0.016, rings = paper and 14 or 4, across = paper and 12 or 7, layers = paper and 60 or 7, seconds = 2.0, friction = 0.6 }
+local p = params { h = paper and 0.004 or 0.02, rings = paper and 14 or 4, across = paper and 12 or 8, layers = paper and 60 or 5, seconds = 1.6, friction = 0.6 }
 local u = 0.01                                     -- unit of lengths: nothing changes with h
 local wire = 1.6 * u
 local touch = 2 * (wire - p.h * math.max(0, math.min(0.4, wire / p.h - 1))) + 0.85 * p.h -- middles of two wires at rest: thin ones are sampled on their surface
@@ -60,9 +60,9 @@ return scene {
   about = "grains with limbs fall into a net of rings and form a pile that rests",
   figure = "Probst and Teschner 2023, figure 13",
   minutes = paper and 3000 or 6,
-  duration = p.seconds, fps = 25, dt_max = paper and 5e-4 or 3e-3,
+  duration = p.seconds, fps = 25, dt_max = paper and 5e-4 or 2e-3,
   sph = { spacing = p.h, push_out = 0.1, iterations_least = 6 },
-  solver = { pressure = { method = "nncg", iterations = 16 } },
+  solver = { pressure = { method = "nncg", iterations = 30 } },
   bodies = bodies,
   camera = { eye = {1.4, 1.7, 2.5}, target = {0, 0.6, 0}, fov_deg = 40 },
 }
