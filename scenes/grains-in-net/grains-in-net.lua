@@ -1,7 +1,7 @@
 -- Grains with limbs fall down a chute into a net of rings that hangs in a frame (or on the ground: `net = false`), hook into each other and pile up. Rings of the
 -- net lie flat and are held by upright rings between them; the upright ones at the border go round the frame.
 local paper = size == "paper"
-local p = params { h = paper and 0.004 or 0.02, rings = paper and 14 or 4, across = paper and 12 or 8, layers = paper and 60 or 5, seconds = 1.6, friction = 0.6, net = true }
+local p = params { h = paper and 0.004 or 0.016, rings = paper and 14 or 4, across = paper and 12 or 7, layers = paper and 60 or 7, seconds = 1.6, friction = 0.6, net = true }
 local u = 0.01                                     -- unit of lengths: nothing changes with h
 local wire = 1.6 * u
 local touch = 2 * (wire - p.h * math.max(0, math.min(0.4, wire / p.h - 1))) + 0.85 * p.h -- middles of two wires at rest: thin ones are sampled on their surface
