@@ -1,7 +1,7 @@
--- Grains with limbs fall down a chute into a net of rings that hangs in a frame, hook into each other and pile up. Rings of the
+-- Grains with limbs fall down a chute into a net of rings that hangs in a frame (or on the ground: `net = false`), hook into each other and pile up. Rings of the
 -- net lie flat and are held by upright rings between them; the upright ones at the border go round the frame.
 local paper = size == "paper"
-local p = params { h = paper and 0.004 or 0.016, rings = paper and 14 or 4, across = paper and 12 or 7, layers = paper and 60 or 7, seconds = 2.0, friction = 0.6 }
+local p = params { h = paper and 0.004 or 0.016, rings = paper and 14 or 4, across = paper and 12 or 7, layers = paper and 60 or 7, seconds = 1.6, friction = 0.6, net = true }
 local u = 0.01                                     -- unit of lengths: nothing changes with h
 local wire = 1.6 * u
 local touch = 2 * (wire - p.h * math.max(0, math.min(0.4, wire / p.h - 1))) + 0.85 * p.h -- middles of two wires at rest: thin ones are sampled on their surface
@@ -9,14 +9,14 @@ local R, r = 1.85 * touch, 1.6 * touch             -- flat rings, upright rings
 local hold = r - touch                             -- from an upright ring's middle to the wires that it holds, taut
 local pitch = 2 * (R + hold) - 0.4 * u             -- between flat rings
 local net = p.rings * pitch
-local level = 0.5                                  -- of the net, m
+local level = p.net and 0.5 or 0                                  -- of the net, m
 local bodies, steel = {}, solid { name = "steel", density = 3000, friction = p.friction, colour = "#8b9299" }
 local flat, upright_x, upright_z = torus { radius = R, tube = wire }, torus { radius = r, tube = wire, rotation_deg = {90, 0, 0} }, torus { radius = r, tube = wire, rotation_deg = {0, 0, 90} }
 local function at(i) return (i - 0.5 - 0.5 * p.rings) * pitch end
-for i = 1, p.rings do
+for i = 1, p.net and p.rings or 0 do
   for j = 1, p.rings do bodies[#bodies + 1] = { name = string.format("flat %d.%d", i, j), shape = flat, at = {at(i), level, at(j)}, material = steel } end
 end
-for i = 0, p.rings do
+for i = 0, p.net and p.rings or -1 do
   for j = 1, p.rings do
     bodies[#bodies + 1] = { name = string.format("x %d.%d", i, j), shape = upright_x, at = {at(i) + 0.5 * pitch, level, at(j)}, material = steel }
     bodies[#bodies + 1] = { name = string.format("z %d.%d", j, i), shape = upright_z, at = {at(j), level, at(i) + 0.5 * pitch}, material = steel }
@@ -24,12 +24,12 @@ for i = 0, p.rings do
 end
 -- the frame: four bars where the next flat rings would have their wire
 local bar = 0.5 * net + hold - 0.2 * u
-for i, b in ipairs { {bar, 0}, {-bar, 0}, {0, bar}, {0, -bar} } do
+for i, b in ipairs(p.net and { {bar, 0}, {-bar, 0}, {0, bar}, {0, -bar} } or {}) do
   local along_z = b[1] ~= 0
   local to = along_z and {0, 0, bar + wire} or {bar + wire, 0, 0}
   bodies[#bodies + 1] = { name = "bar " .. i, kind = "static", shape = capsule { from = {-to[1], 0, -to[3]}, to = to, radius = wire }, at = {b[1], level, b[2]}, friction = p.friction, colour = "#5b4636" }
 end
-for i = -1, 1, 2 do
+for i = -1, p.net and 1 or -2, 2 do
   for j = -1, 1, 2 do
     bodies[#bodies + 1] = { name = string.format("leg %d %d", i, j), kind = "static", shape = cylinder { radius = 2 * u, height = level }, at = {i * (bar + 2 * wire), 0.5 * level, j * (bar + 2 * wire)}, colour = "#5b4636" }
   end
@@ -60,9 +60,9 @@ return scene {
   about = "grains with limbs fall into a net of rings and form a pile that rests",
   figure = "Probst and Teschner 2023, figure 13",
   minutes = paper and 3000 or 6,
-  duration = p.seconds, fps = 25, dt_max = paper and 5e-4 or 3e-3,
+  duration = p.seconds, fps = 25, dt_max = paper and 5e-4 or 2e-3,
   sph = { spacing = p.h, push_out = 0.1, iterations_least = 6 },
-  solver = { pressure = { method = "nncg", iterations = 16 } },
+  solver = { pressure = { method = "nncg", iterations = 30 } },
   bodies = bodies,
   camera = { eye = {1.4, 1.7, 2.5}, target = {0, 0.6, 0}, fov_deg = 40 },
 }

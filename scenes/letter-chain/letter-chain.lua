@@ -1,7 +1,7 @@
 -- A chain with hollow letters in it hangs from an axle. The letters hold water and small ducks. After `hang` seconds the axle turns and winds the chain
 -- up. Links must stay at their distance whatever they carry.
 local paper = size == "paper"
-local p = params { links = paper and 100 or 30, h = paper and 0.005 or 0.01, hang = 0.6, spin = 5.0, seconds = 1.4, apart = 0.0378, letters = true }
+local p = params { links = paper and 100 or 30, h = paper and 0.005 or 0.01, hang = 0.6, spin = 5.0, seconds = 2.0, apart = 0.0378, letters = true }
 local wire = 0.02                                   -- radius
 local stroke, inside = 0.12, 0.07                   -- width of a letter's stroke, of the hollow in it
 local letters = { -- reach: from the middle to the middle of an eyelet's outer wire; x: of its eyelets; wet: what holds water, from the middle

@@ -1,5 +1,5 @@
 -- Cubes of 300, 500, 700 and 900 kg/m^3 float at their draught.
-local p = params { h = size == "paper" and 0.01 or 0.02, across = 12 }
+local p = params { h = size == "paper" and 0.01 or 0.02, across = 8 }
 local edge = size == "paper" and 0.24 or p.across * p.h
 local pitch = 2 * edge
 local bodies = {}
@@ -12,7 +12,7 @@ return scene {
   talus = 1, engine = "sph",
   title = "Floating cubes",
   about = "four cubes of different weight find their draught",
-  minutes = size == "paper" and 60 or 6,
+  minutes = size == "paper" and 60 or 2,
   duration = 1.5, fps = 25, dt_max = 2e-3,
   sph = { spacing = p.h },
   domain = { min = {-half[1], 0, -half[3]}, max = {half[1], 3.5 * edge, half[3]} },
