@@ -4,8 +4,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "rigid.h"
-
-static talus_error err;
+#include "saved.h"
 
 static const char bin_lua[] =
     "local s = 11\n"
@@ -48,22 +47,14 @@ static void threads_do_not_matter(void **state)
     }
 }
 
-/* A state copied at any moment into a fresh simulation goes on as the first one does: nothing that matters is kept elsewhere. */
-static void a_copied_state_goes_on_the_same(void **state)
+/* Nothing that matters is kept elsewhere than in the state. */
+static void a_saved_state_goes_on_the_same(void **state)
 {
     (void)state;
     rigid_case c = rigid_open(bin_lua, "bodies = bodies");
     for (int part = 0; part < 3; part++) {
         for (int i = 0; i < 25; i++) rigid_step(&c, 0.01);
-        tl_sim *other;
-        CHECK_OK(tl_sim_create(&other, c.scene, NULL, &err));
-        CHECK_OK(tl_state_copy(&other->state, &c.sim->state, &err));
-        for (int i = 0; i < 15; i++) {
-            rigid_step(&c, 0.01);
-            CHECK_OK(tl_sim_step(other, 0.01, INFINITY, &err));
-            assert_true(tl_state_hash(&other->state) == tl_state_hash(&c.sim->state));
-        }
-        tl_sim_free(other);
+        check_saved_goes_on(c.sim, c.scene, 15, 0.01);
     }
     rigid_close(&c);
 }
@@ -117,7 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(a_copied_state_goes_on_the_same),
+        cmocka_unit_test(a_saved_state_goes_on_the_same),
         cmocka_unit_test(every_number_is_in_the_hash),
         cmocka_unit_test(settled_scenes_stay_off_the_heap),
     };

@@ -4,7 +4,7 @@
 
 #include "step/sim.h"
 
-/* Saves, then takes `steps` of dt with all three (0: as long as they want), comparing after each. */
+/* Saves, then takes `steps` of dt with all three (0: as long as they want), comparing after each. The copy finds NaN in its memory before every step. */
 void check_saved_goes_on(tl_sim *sim, tl_scene *scene, int steps, double dt);
 
 #endif

@@ -167,6 +167,7 @@ static bool newton_step(state *s, tl_work *w)
     w->factorizations++;
     if (!tl_body_matrix_factor(&s->H)) return false;
     tl_body_matrix_solve(&s->H, s->g, s->d);
+    memset(s->d + TL_BODY_LANES * (int64_t)t->moving, 0, TL_BODY_LANES * sizeof *s->d); /* the place that stays 0 */
     double a = line_search(s);
     for (int64_t k = 0; k < TL_BODY_LANES * (int64_t)t->moving; k++) s->dv[k] += a * s->d[k];
     return true;
