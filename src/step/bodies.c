@@ -65,17 +65,16 @@ talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kep
     return TALUS_OK;
 }
 
-/* Velocity that leads exactly to the scripted pose at the end of the step. */
-static talus_status follow_script(const tl_bodies *s, int32_t i, tl_motion *m, talus_error *err)
+talus_status tl_bodies_follow(const tl_sim *sim, int32_t i, double dt, tl_motion *m, talus_error *err)
 {
-    const tl_body *b = &s->scene->bodies[i];
+    const tl_body *b = &sim->scene->bodies[i];
     if (b->motion != TL_NO_FUNCTION) {
         double p[7];
-        TL_TRY(tl_scene_evaluate(s->scene, b->motion, s->sim->state.t + s->dt, p, 7, err));
+        TL_TRY(tl_scene_evaluate(sim->scene, b->motion, sim->state.t + dt, p, 7, err));
         m->goal = (tl_pose){{p[0], p[1], p[2]}, tl_quat_normalize((tl_quat){p[3], p[4], p[5], p[6]})};
     }
-    m->v = tl_vec3_scale(1 / s->dt, tl_vec3_sub(m->goal.at, m->x));
-    m->w = tl_vec3_scale(1 / s->dt, tl_quat_difference(m->q, m->goal.rotation));
+    m->v = tl_vec3_scale(1 / dt, tl_vec3_sub(m->goal.at, m->x));
+    m->w = tl_vec3_scale(1 / dt, tl_quat_difference(m->q, m->goal.rotation));
     return TALUS_OK;
 }
 
@@ -104,7 +103,7 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
         s->friction[i] = s->scene->domain.friction;
         if (!wall)
             TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[i].friction, s->sim->state.t, &s->friction[i], 1, err));
-        if (s->rigid->body[i].kind == TL_BODY_KINEMATIC) TL_TRY(follow_script(s, i, m, err));
+        if (s->rigid->body[i].kind == TL_BODY_KINEMATIC) TL_TRY(tl_bodies_follow(s->sim, i, s->dt, m, err));
         if (s->rigid->body[i].kind == TL_BODY_FREE) {
             fastest = fmax(fastest, tl_vec3_norm(m->v));
             TL_TRY(push_body(s, i, m, err));

@@ -21,6 +21,7 @@
 #include "model/rigid/motion.h"
 #include "model/sph/forces.h"
 #include "solve/linear/method.h"
+#include "step/bodies.h"
 #include "step/engines.h"
 #include "step/rigid.h"
 
@@ -90,20 +91,6 @@ static bool finite3(tl_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfini
 
 /* ---- place bodies ---- */
 
-/* Velocity that leads exactly to the scripted pose at the end of the step. */
-static talus_status follow_script(const sph_step *s, int32_t i, tl_motion *m, talus_error *err)
-{
-    const tl_body *b = &s->scene->bodies[i];
-    if (b->motion != TL_NO_FUNCTION) {
-        double p[7];
-        TL_TRY(tl_scene_evaluate(s->scene, b->motion, s->sim->state.t + s->dt, p, 7, err));
-        m->goal = (tl_pose){{p[0], p[1], p[2]}, tl_quat_normalize((tl_quat){p[3], p[4], p[5], p[6]})};
-    }
-    m->v = tl_vec3_scale(1 / s->dt, tl_vec3_sub(m->goal.at, m->x));
-    m->w = tl_vec3_scale(1 / s->dt, tl_quat_difference(m->q, m->goal.rotation));
-    return TALUS_OK;
-}
-
 static talus_status place_bodies(sph_step *s, tl_sim *sim, double dt, talus_error *err)
 {
     int32_t n = sim->rigid.count, scene_count = sim->rigid.scene_count;
@@ -131,7 +118,7 @@ static talus_status place_bodies(sph_step *s, tl_sim *sim, double dt, talus_erro
         s->friction[i] = s->scene->domain.friction;
         if (i < scene_count)
             TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[i].friction, sim->state.t, &s->friction[i], 1, err));
-        if (b->kind == TL_BODY_KINEMATIC) TL_TRY(follow_script(s, i, &s->before[i], err));
+        if (b->kind == TL_BODY_KINEMATIC) TL_TRY(tl_bodies_follow(sim, i, dt, &s->before[i], err));
         if (b->kind != TL_BODY_FREE) continue;
         s->inv_mass[i] = 1 / b->mass;
         s->inv_inertia[i] = tl_rigid_inverse_inertia(b, s->before[i].q);
