@@ -42,6 +42,13 @@ static void machine_line(tl_table *t)
                   TALUS_COMPILER_STRING, cpu, tl_threads(), tl_blas_core());
 }
 
+static talus_status nothing_measured(const talus_bench_options *o, talus_error *err)
+{
+    const char *asked = o->problem ? o->problem : o->method ? o->method : "";
+    return TL_FAIL(err, TALUS_BAD_INPUT,
+                   "table '%.40s' has nothing called '%.100s'; without options it shows all it has", o->table, asked);
+}
+
 talus_status talus_bench_run(const talus_bench_options *o, talus_row_fn row, void *user, talus_error *err)
 {
     if (!o->table) return TL_FAIL(err, TALUS_BAD_INPUT, "no benchmark named");
@@ -54,7 +61,8 @@ talus_status talus_bench_run(const talus_bench_options *o, talus_row_fn row, voi
         if (!strcmp(benches[i]->name, o->table)) {
             machine_line(&t);
             TL_TRY(benches[i]->run(o, &t, err));
-            return t.stopped ? TL_FAIL(err, TALUS_INTERRUPTED, "benchmark stopped") : TALUS_OK;
+            if (t.stopped) return TL_FAIL(err, TALUS_INTERRUPTED, "benchmark stopped");
+            return t.rows ? TALUS_OK : nothing_measured(o, err);
         }
         names[i] = benches[i]->name;
     }
@@ -82,6 +90,7 @@ void tl_table_send(tl_table *t, talus_row_kind kind)
     const char *cells[TL_TABLE_CELLS];
     for (int i = 0; i < t->cells; i++) cells[i] = t->text[i];
     if (!t->stopped && t->row(t->user, kind, t->cells, cells)) t->stopped = true;
+    t->rows += kind == TALUS_ROW_DATA;
     t->cells = 0;
 }
 

@@ -13,6 +13,7 @@ typedef struct tl_table {
     talus_row_fn row;
     void *user;
     bool stopped; /* the receiver asked to stop */
+    int rows;     /* of data, so far */
     int cells;
     char text[TL_TABLE_CELLS][96];
 } tl_table;
