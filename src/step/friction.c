@@ -87,6 +87,7 @@ talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance
     memcpy(f->before, f->s, sizeof *f->s * (size_t)n);
     tl_stop stop = {.tolerance = tolerance, .max_iterations = f->iterations};
     tl_options options = tl_options_default();
+    options.trusted = true;
     tl_cone_report report;
     TL_TRY(tl_cone_solve(f->method, &problem, &options, &stop, f->s, a, NULL, &report, err));
     for (int64_t i = 0; i < n; i++) f->ds[i] = f->s[i] - f->before[i];
