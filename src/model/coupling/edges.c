@@ -53,7 +53,7 @@ static bool is_on(const tl_grid *g, const tl_active *active, const double *fill,
         solid += 0.25 * f->solid_cell[cell[k]];
     }
     if (idle == 4 || !touches_open_face(g, f, axis, id)) return false;
-    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO || (rule == TL_EDGE_WALL && solid >= WALL_SHARE);
+    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO || (rule == TL_EDGE_WALL && (idle == 1 || solid >= WALL_SHARE));
 }
 
 talus_status tl_edges_find(tl_edges *out, const tl_grid *g, const tl_active *active, const double *fill,

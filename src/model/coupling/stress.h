@@ -13,7 +13,8 @@
  * sand does and momentum is kept to rounding. The adjoint is the same lists read from the other side.
  *
  * Edges next to cells without an unknown [grid-granular spec 3.6]:
- *     wall            off, unless solids hold a tenth of what is around: floors keep their friction, free surfaces do not creep. Default
+ *     wall            off, unless solids hold a tenth of what is around: floors keep their friction, free surfaces do not creep; on also where a single
+ *                     one of the four is without: the inner corners of a slope's steps, whose upright faces nothing else would hold. Default
  *     strict          off everywhere
  *     inactive-zero   on: as printed in the paper */
 #ifndef TL_MODEL_COUPLING_STRESS_H
