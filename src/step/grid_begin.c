@@ -86,6 +86,13 @@ static talus_status find_stress_method(tl_grid_kept *k, const tl_scene *s, talus
     k->parts.stiffen = o->stiffen;
     k->parts.as_energy = o->as_energy;
     if (s->solver.friction.iterations > 0) k->parts.iterations = s->solver.friction.iterations;
+    const char *precond = s->solver.friction.precond;
+    k->parts.ssor = precond && !strcmp(precond, "ssor");
+    if (precond && *precond && (!k->rule || (!k->parts.ssor && strcmp(precond, "jacobi"))))
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%.200s: solver.friction.precond \"%.20s\" is not there for \"%.40s\"; stress by parts takes "
+                       "\"jacobi\" or \"ssor\"",
+                       file_of(s), precond, method);
     return TALUS_OK;
 }
 

@@ -3,12 +3,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/sum.h"
 #include "solve/boxqp/method.h"
 
 #define PARTS_MAX 5
 #define TOLERANCE 1e-5 /* of a part's box QP */
 #define SEARCHES 10    /* halvings of a line search */
+#define OMEGA 1.3      /* of overrelaxation; 1 to 1.6 differ by 10 % of the products. Chosen */
+#define COLUMN_MAX                                                                                                     \
+    24 /* entries of a column of D before equal faces are added up: 6 of diagonal components or 16 of a shear */
 
 static const tl_parts_rule rules[] = {
     {"jcsp", "each component alone, damped; cone by penalty and multipliers", TL_PARTS_JACOBI, true},
@@ -36,11 +40,15 @@ tl_parts_options tl_parts_default(void)
 
 /* ---- parts ---- */
 
-/* Cells: s_c += d[c] t of each cell. Edges: s += t of edges first .. first + count. All: every entry on its own. */
-typedef struct part {
+/* Cells: s_c += d[c] t of each cell. Edges: s += t of edges first .. first + count. All: every entry on its own.
+ * Columns of D: unknown j acts on face[e] with val[e], e = start[j] .. start[j + 1]. */
+typedef struct tl_part {
     enum { CELLS, EDGES, ALL } kind;
     int64_t first, count;
     double d[TL_STRESS_GROUP];
+    int64_t *start;
+    int32_t *face;
+    double *val;
 } part;
 
 typedef struct step {
@@ -50,12 +58,14 @@ typedef struct step {
     double *edge_radius;     /* [edges] */
     double *s, *g;           /* [n] in force; gradient of the energy at s */
     double *ds;              /* [n] change of this step */
-    double *wide, *wide_out; /* [n] scratch of products */
+    double *wide, *wide_out; /* [n] scratch */
     double *stiff;           /* [n] diagonal that is added to A, of the part at hand */
-    double *unit;            /* [n] Pa per unknown of its box QP: penalties differ by orders between cells */
-    double *scaled;          /* [n] scratch: x in Pa */
+    double
+        *unit; /* [n] Pa per unknown of its box QP: its diagonal is 1 then; penalties differ by orders between cells */
+    double *spread;    /* [faces] scratch */
+    const double *pin; /* [n] of ssor: > 0 where a bound acts; NULL: nowhere */
     double Q[TL_STRESS_GROUP * TL_STRESS_GROUP];
-    part part;
+    const part *part;
     tl_space space;
     tl_arena *arena;
     tl_work *work;
@@ -77,20 +87,20 @@ static int find_parts(const tl_parts *split, part *out)
     const tl_stress *t = split->stress;
     int n = 0;
     if (split->rule->order == TL_PARTS_TOGETHER) {
-        out[n++] = (part){ALL, 0, t->n, {0}};
+        out[n++] = (part){.kind = ALL, .count = t->n};
         return n;
     }
     if (split->rule->order == TL_PARTS_SEQUENCE) {
-        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = -0.5, [TL_S_ZZ] = -0.5}}; /* yy */
-        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = 1, [TL_S_ZZ] = -1}};
+        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = -0.5, [TL_S_ZZ] = -0.5}, 0, 0, 0}; /* yy */
+        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = 1, [TL_S_ZZ] = -1}, 0, 0, 0};
     } else {
-        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = 1}};
-        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_ZZ] = 1}};
+        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = 1}, 0, 0, 0};
+        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_ZZ] = 1}, 0, 0, 0};
     }
     const int shears[3] = {2, 0, 1}; /* axes of the edges of xy, yz, xz */
     for (int k = 0; k < 3; k++) {
         if (!t->staggered) {
-            part p = {CELLS, 0, t->cells, {0}};
+            part p = {.kind = CELLS, .count = t->cells};
             p.d[tl_stress_shear(shears[k])] = 1;
             out[n++] = p;
             continue;
@@ -98,15 +108,98 @@ static int find_parts(const tl_parts *split, part *out)
         int64_t first = 0, end;
         while (first < t->edges && t->edge[first].axis < shears[k]) first++;
         for (end = first; end < t->edges && t->edge[end].axis == shears[k];) end++;
-        out[n++] = (part){EDGES, first, end - first, {0}};
+        out[n++] = (part){.kind = EDGES, .first = first, .count = end - first};
     }
     return n;
+}
+
+/* ---- columns of D ---- */
+
+typedef struct column {
+    int count;
+    int32_t face[COLUMN_MAX];
+    double val[COLUMN_MAX];
+} column;
+
+static void add_entry(column *c, int32_t face, double val)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->face[i] == face) {
+            c->val[i] += val;
+            return;
+        }
+    c->face[c->count] = face;
+    c->val[c->count++] = val;
+}
+
+static void add_edge(column *to, const tl_stress *t, int32_t edge, double scale)
+{
+    const tl_stress_edge *e = &t->edge[edge];
+    if (!t->only[(e->axis + 1) % 3] || !t->only[(e->axis + 2) % 3]) return;
+    for (int k = 0; k < 4; k++)
+        if (e->face[k] < t->faces) add_entry(to, e->face[k], (k & 1 ? -scale : scale) * e->weight);
+}
+
+static void add_cell(column *to, const tl_stress *t, const tl_coupling *c, int64_t cell, const double *d)
+{
+    const int32_t *f = c->face + 6 * cell;
+    const double per_dx = 1 / c->dx, w = t->cell[cell] * per_dx;
+    double x = t->only[0] ? w * d[TL_S_XX] : 0, z = t->only[2] ? w * d[TL_S_ZZ] : 0;
+    const double on[6] = {-x, x, x + z, -x - z, -z, z};
+    for (int k = 0; k < 6; k++)
+        if (on[k] != 0) add_entry(to, f[k], on[k]);
+    for (int e = 0; e < 12 && !t->staggered; e++) {
+        double share = 0.25 * d[tl_stress_shear(e / 4)];
+        if (share != 0 && t->of_cell[cell][e] < t->edges) add_edge(to, t, t->of_cell[cell][e], share * per_dx);
+    }
+}
+
+/* Column of entry i of s, alone. */
+static void add_single(column *to, const tl_stress *t, const tl_coupling *c, int64_t i)
+{
+    double d[TL_STRESS_GROUP] = {0};
+    int64_t diagonal = 2 * (int64_t)t->cells;
+    if (t->staggered && i >= diagonal) {
+        add_edge(to, t, (int32_t)(i - diagonal), 1 / c->dx);
+        return;
+    }
+    d[!t->staggered ? i % TL_STRESS_GROUP : i % 2 ? TL_S_ZZ : TL_S_XX] = 1;
+    add_cell(to, t, c, i / (t->staggered ? 2 : TL_STRESS_GROUP), d);
+}
+
+static void column_of(const tl_parts *s, const part *p, int64_t j, column *out)
+{
+    out->count = 0;
+    if (p->kind == CELLS) add_cell(out, s->stress, s->c, j, p->d);
+    if (p->kind == EDGES) add_edge(out, s->stress, (int32_t)(p->first + j), 1 / s->c->dx);
+    if (p->kind == ALL) add_single(out, s->stress, s->c, j);
+}
+
+static talus_status find_columns(const tl_parts *s, part *p, tl_arena *a, talus_error *err)
+{
+    column now;
+    p->start = TL_TAKE(a, int64_t, p->count + 1);
+    if (!p->start) return no_memory(err);
+    p->start[0] = 0;
+    for (int64_t j = 0; j < p->count; j++) {
+        column_of(s, p, j, &now);
+        p->start[j + 1] = p->start[j] + now.count;
+    }
+    p->face = TL_TAKE(a, int32_t, p->start[p->count]);
+    p->val = TL_TAKE(a, double, p->start[p->count]);
+    if (!p->face || !p->val) return no_memory(err);
+    for (int64_t j = 0; j < p->count; j++) {
+        column_of(s, p, j, &now);
+        memcpy(p->face + p->start[j], now.face, sizeof *now.face * (size_t)now.count);
+        memcpy(p->val + p->start[j], now.val, sizeof *now.val * (size_t)now.count);
+    }
+    return TALUS_OK;
 }
 
 /* y [n] = what x [count] of the part is in components. */
 static void expand(const step *k, const double *x, double *y)
 {
-    const part *p = &k->part;
+    const part *p = k->part;
     memset(y, 0, sizeof *y * (size_t)k->t->n);
     if (p->kind == ALL) memcpy(y, x, sizeof *y * (size_t)p->count);
     if (p->kind == EDGES) memcpy(y + 2 * (int64_t)k->t->cells + p->first, x, sizeof *y * (size_t)p->count);
@@ -118,7 +211,7 @@ static void expand(const step *k, const double *x, double *y)
 /* The adjoint. */
 static void contract(const step *k, const double *y, double *x)
 {
-    const part *p = &k->part;
+    const part *p = k->part;
     if (p->kind == ALL) memcpy(x, y, sizeof *y * (size_t)p->count);
     if (p->kind == EDGES) memcpy(x, y + 2 * (int64_t)k->t->cells + p->first, sizeof *y * (size_t)p->count);
     for (int64_t j = 0; p->kind == CELLS && j < p->count; j++) {
@@ -151,7 +244,7 @@ static void narrow(double s, double d, double box, double *lo, double *hi)
 /* A part of two diagonal components obeys the boxes of both; that of yy obeys its own. */
 static void bounds_of(const step *k, double *lo, double *hi)
 {
-    const part *p = &k->part;
+    const part *p = k->part;
     for (int64_t j = 0; j < p->count; j++) {
         lo[j] = -INFINITY, hi[j] = INFINITY;
         if (p->kind != CELLS) {
@@ -224,7 +317,7 @@ static void add_penalty(const step *k, int32_t cell, const double d[TL_STRESS_GR
 
 static void penalty_of_part(const step *k, int64_t j, double *slope, double *curvature)
 {
-    const part *p = &k->part;
+    const part *p = k->part;
     if (p->kind == CELLS) {
         add_penalty(k, (int32_t)j, p->d, 1, slope, curvature);
         return;
@@ -263,20 +356,109 @@ static double penalty_energy(const step *k, const double *s)
 
 /* ---- one part ---- */
 
+/* Force of x [count], in units, on faces. */
+static void act(const step *k, const double *x, double *y)
+{
+    const part *p = k->part;
+    memset(y, 0, sizeof *y * (size_t)k->t->faces);
+    for (int64_t j = 0; j < p->count; j++) {
+        double v = k->unit[j] * x[j];
+        for (int64_t e = p->start[j]; e < p->start[j + 1]; e++) y[p->face[e]] += p->val[e] * v;
+    }
+}
+
 static void product(const tl_linop *A, const double *x, double *y)
 {
     const step *k = A->ctx;
-    for (int64_t j = 0; j < k->part.count; j++) k->scaled[j] = k->unit[j] * x[j];
-    expand(k, k->scaled, k->wide);
-    tl_stress_product(k->t, k->split->c, k->wide, k->wide_out);
-    contract(k, k->wide_out, y);
-    for (int64_t j = 0; j < k->part.count; j++) y[j] = k->unit[j] * (y[j] + k->stiff[j] * k->scaled[j]);
+    const part *p = k->part;
+    const tl_coupling *c = k->split->c;
+    act(k, x, c->y);
+    if (c->solid.n) {
+        c->solid.gather(&c->solid, c->y, c->r);
+        c->solid.inverse_mass(&c->solid, c->r, c->dv);
+        for (int64_t i = 0; i < c->solid.n; i++) c->dv[i] *= c->dx * c->dx * c->dx * c->dt;
+    }
+    for (int32_t f = 0; f < k->t->faces; f++) c->y[f] *= k->split->weight[f];
+    if (c->solid.n) c->solid.sample(&c->solid, c->dv, c->y);
+#pragma omp parallel for schedule(static) if (p->count >= TL_PARALLEL_MIN)
+    for (int64_t j = 0; j < p->count; j++) {
+        double sum = k->stiff[j] * k->unit[j] * x[j];
+        for (int64_t e = p->start[j]; e < p->start[j + 1]; e++) sum += p->val[e] * c->y[p->face[e]];
+        y[j] = k->unit[j] * sum;
+    }
 }
+
+/* Units that make the diagonal 1, bodies aside. */
+static void find_units(step *k)
+{
+    const part *p = k->part;
+    for (int64_t j = 0; j < p->count; j++) {
+        double d = k->stiff[j];
+        for (int64_t e = p->start[j]; e < p->start[j + 1]; e++)
+            d += p->val[e] * p->val[e] * k->split->weight[p->face[e]];
+        k->unit[j] = 1 / sqrt(d > 0 ? d : k->split->most);
+    }
+}
+
+/* Largest row sum of |A|, bodies included. */
+static double norm_of(const step *k)
+{
+    const part *p = k->part;
+    const tl_coupling *c = k->split->c;
+    double *y = c->y, most = 0;
+    memset(y, 0, sizeof *y * (size_t)k->t->faces);
+    memset(k->spread, 0, sizeof *y * (size_t)k->t->faces);
+    for (int64_t j = 0; j < p->count; j++)
+        for (int64_t e = p->start[j]; e < p->start[j + 1]; e++) y[p->face[e]] += fabs(p->val[e]) * k->unit[j];
+    if (c->solid.n) c->solid.spread(&c->solid, y, k->spread);
+    for (int32_t f = 0; f < k->t->faces; f++)
+        y[f] = k->split->weight[f] * y[f] + c->dt * c->dx * c->dx * c->dx * k->spread[f];
+    for (int64_t j = 0; j < p->count; j++) {
+        double row = k->stiff[j] * k->unit[j];
+        for (int64_t e = p->start[j]; e < p->start[j + 1]; e++) row += fabs(p->val[e]) * y[p->face[e]];
+        most = fmax(most, row * k->unit[j]);
+    }
+    return most;
+}
+
+/* ---- symmetric overrelaxation, bodies aside: the matrix is not there, what its rows did so far is known on faces ---- */
+
+static void ssor_update(tl_precond *P, const double *add)
+{
+    step *k = P->data;
+    k->pin = add;
+}
+
+/* One unknown: what is left of its row, over its diagonal 1. */
+static void relax(const step *k, int64_t j, const double *r, double *z)
+{
+    const part *p = k->part;
+    const double *weight = k->split->weight, u = k->unit[j];
+    double *y = k->split->c->y, sum = k->stiff[j] * u * z[j];
+    for (int64_t e = p->start[j]; e < p->start[j + 1]; e++) sum += p->val[e] * y[p->face[e]];
+    double dz = OMEGA * (r[j] - u * sum);
+    z[j] += dz;
+    for (int64_t e = p->start[j]; e < p->start[j + 1]; e++) y[p->face[e]] += weight[p->face[e]] * p->val[e] * u * dz;
+}
+
+static void ssor_apply(const tl_precond *P, const double *r, double *z)
+{
+    const step *k = P->data;
+    const int64_t n = k->part->count;
+    memset(k->split->c->y, 0, sizeof *z * (size_t)k->t->faces);
+    memset(z, 0, sizeof *z * (size_t)n);
+    for (int64_t j = 0; j < n; j++)
+        if (!k->pin || !(k->pin[j] > 0)) relax(k, j, r, z);
+    for (int64_t j = n - 1; j >= 0; j--)
+        if (!k->pin || !(k->pin[j] > 0)) relax(k, j, r, z);
+}
+
+static const tl_precond_kind ssor = {.name = "ssor", .update = ssor_update, .apply = ssor_apply};
 
 /* Change of the part that minimises its quadratic model inside of its box, added to ds. */
 static talus_status solve_part(step *k, talus_error *err)
 {
-    int64_t n = k->part.count;
+    int64_t n = k->part->count;
     const tl_parts_options *o = &k->split->o;
     if (n == 0) return TALUS_OK;
     size_t mark = tl_arena_mark(k->arena);
@@ -295,19 +477,22 @@ static talus_status solve_part(step *k, talus_error *err)
         for (int64_t j = 0; j < n; j++) b[j] -= o->stiffen * k->split->most * x[j], x[j] = 0;
     }
     bounds_of(k, lo, hi);
+    find_units(k);
     for (int64_t j = 0; j < n; j++) {
-        double unit = k->unit[j] = 1 / sqrt(k->split->most + k->stiff[j]);
-        b[j] *= unit;
-        lo[j] /= unit, hi[j] /= unit;
+        b[j] *= k->unit[j];
+        lo[j] /= k->unit[j], hi[j] /= k->unit[j];
         x[j] = fmin(hi[j], fmax(lo[j], 0));
     }
     k->space = tl_space_local(n);
-    tl_boxqp problem = {.space = &k->space, .A = {product, NULL, k}, .b = b, .lo = lo, .hi = hi};
+    tl_boxqp problem = {.space = &k->space, .A = {product, NULL, k}, .b = b, .lo = lo, .hi = hi, .norm = norm_of(k)};
     tl_stop stop = {.tolerance = TOLERANCE, .max_iterations = o->iterations};
     tl_options options = tl_options_default();
+    tl_precond precond = {.kind = &ssor, .data = k};
+    if (o->ssor) options.precond = &precond;
     tl_boxqp_report report;
     TL_TRY(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &problem, &options, &stop, x, k->arena, NULL, &report, err));
     k->work->products += report.work.products;
+    k->work->preconds += report.work.preconds;
     k->work->projections++;
     for (int64_t j = 0; j < n; j++) x[j] *= k->unit[j];
     expand(k, x, k->wide);
@@ -356,8 +541,8 @@ static talus_status make_step(step *k, const tl_parts *split, const double *radi
     k->wide_out = TL_TAKE(a, double, t->n);
     k->stiff = TL_TAKE(a, double, t->n);
     k->unit = TL_TAKE(a, double, t->n);
-    k->scaled = TL_TAKE(a, double, t->n);
-    if (!k->edge_radius || !k->g || !k->ds || !k->wide || !k->wide_out || !k->stiff || !k->unit || !k->scaled)
+    k->spread = TL_TAKE(a, double, t->faces);
+    if (!k->edge_radius || !k->g || !k->ds || !k->wide || !k->wide_out || !k->stiff || !k->unit || !k->spread)
         return no_memory(err);
     for (int32_t e = 0; e < t->edges; e++)
         for (int j = 0; j < 4; j++)
@@ -370,23 +555,27 @@ talus_status tl_parts_begin(tl_parts *s, const tl_parts_rule *rule, const tl_par
 {
     *s = (tl_parts){.rule = rule, .o = *o, .stress = stress, .c = c, .most = tl_max_abs(stress->cells, bound)};
     s->multiplier = TL_TAKE_ZERO(a, double, stress->cells);
-    return s->multiplier ? TALUS_OK : no_memory(err);
+    s->weight = TL_TAKE(a, double, stress->faces);
+    s->part = TL_TAKE(a, part, PARTS_MAX);
+    if (!s->multiplier || !s->weight || !s->part) return no_memory(err);
+    for (int32_t f = 0; f < stress->faces; f++) s->weight[f] = c->dt * c->fluid[f] * c->mobility[f];
+    s->parts = find_parts(s, s->part);
+    for (int i = 0; i < s->parts; i++) TL_TRY(find_columns(s, &s->part[i], a, err));
+    return TALUS_OK;
 }
 
 talus_status tl_parts_solve(tl_parts *split, const double *radius, double *s, tl_arena *a, tl_outcome *out,
                             tl_work *work, talus_error *err)
 {
     step k;
-    part parts[PARTS_MAX];
-    int count = find_parts(split, parts);
     *out = (tl_outcome){.result = TL_OUT_OF_ITERATIONS};
     if (!(split->most > 0)) return TALUS_OK;
     TL_TRY(make_step(&k, split, radius, s, a, work, err));
     if (!split->o.keep) memset(split->multiplier, 0, sizeof *split->multiplier * (size_t)split->stress->cells);
     for (int newton = 0; newton < split->o.newton; newton++) {
         tl_stress_gradient(k.t, split->c, k.g);
-        for (int i = 0; i < count; i++) {
-            k.part = parts[i];
+        for (int i = 0; i < split->parts; i++) {
+            k.part = &split->part[i];
             TL_TRY(solve_part(&k, err));
             if (split->rule->order != TL_PARTS_SEQUENCE) continue;
             apply_change(&k, 1);

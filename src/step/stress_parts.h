@@ -8,7 +8,8 @@
  *
  * Works on both arrangements of stress. Staggered shears belong to edges: their box is the mean of the cells around (cells without an unknown count as zero), and
  * the cone of a cell sees the mean of its four edges per axis.
- * A part is a direction in the space of components times a scalar per cell, or one per edge. Its problem is a box QP in increments, by mprgp. */
+ * A part is a direction in the space of components times a scalar per cell, or one per edge. Its problem is a box QP in increments, by mprgp, on columns
+ * of D of its own: a product with one component costs what one component does, which the comparison of [FM21 tab. 2] is about. */
 #ifndef TL_STEP_STRESS_PARTS_H
 #define TL_STEP_STRESS_PARTS_H
 
@@ -38,6 +39,7 @@ typedef struct tl_parts_options {
     int iterations;   /* of a part's box QP, at most */
     double stiffen;   /* xi: added to the diagonal of the Hessian, times it */
     bool as_energy;   /* ... and to the energy: stress then resists being there, which melts heaps [FM21 fig. 5] */
+    bool ssor; /* box QPs preconditioned by symmetric overrelaxation [FM21 sec. 5.2.1]; else by their diagonals */
 } tl_parts_options;
 tl_parts_options tl_parts_default(void);
 
@@ -45,11 +47,16 @@ tl_parts_options tl_parts_default(void);
  * old stress stays and no longer opposes the flow. Measured on a flat column at 30 degrees (talus bench sand-flat): height 0.05, 0.07, 0.11 m with 100, 5, 1; the colocated cone: 0.12. */
 #define TL_PARTS_SOFT 1.0
 
+struct tl_part;
+
 typedef struct tl_parts {
     const tl_parts_rule *rule;
     tl_parts_options o;
     const tl_stress *stress;
     tl_coupling *c;
+    int parts;
+    struct tl_part *part;
+    double *weight;     /* [faces] dt W_F mobility */
     double *multiplier; /* [cells] g >= 0 */
     double most;        /* largest row sum of |A| */
 } tl_parts;
