@@ -15,10 +15,11 @@
     24 /* entries of a column of D before equal faces are added up: 6 of diagonal components or 16 of a shear */
 
 static const tl_parts_rule rules[] = {
-    {"jcsp", "each component alone, damped; cone by penalty and multipliers", TL_PARTS_JACOBI, true},
-    {"jcsp-pyramid", "each component alone, damped; boxes", TL_PARTS_JACOBI, false},
-    {"narain", "one part after the other: yy, xx against zz, shears; boxes", TL_PARTS_SEQUENCE, false},
-    {"box", "all components at once; boxes", TL_PARTS_TOGETHER, false},
+    {"jcsp", "each component alone, damped; cone by penalty and multipliers", TL_PARTS_JACOBI, true, false},
+    {"jcsp-pyramid", "each component alone, damped; boxes", TL_PARTS_JACOBI, false, false},
+    {"narain", "one part after the other: yy, xx with zz, shears; boxes", TL_PARTS_SEQUENCE, false, false},
+    {"narain-printed", "the same; yy in a box, then xx against zz at their sum", TL_PARTS_SEQUENCE, false, true},
+    {"box", "all components at once; boxes", TL_PARTS_TOGETHER, false, false},
 };
 
 int tl_parts_rule_count(void) { return (int)(sizeof rules / sizeof *rules); }
@@ -40,10 +41,10 @@ tl_parts_options tl_parts_default(void)
 
 /* ---- parts ---- */
 
-/* Cells: s_c += d[c] t of each cell. Edges: s += t of edges first .. first + count. All: every entry on its own.
+/* Cells: s_c += d[c] t of each cell. Pairs: xx and zz of each cell, two unknowns. Edges: s += t of edges first .. first + count. All: every entry on its own.
  * Columns of D: unknown j acts on face[e] with val[e], e = start[j] .. start[j + 1]. */
 typedef struct tl_part {
-    enum { CELLS, EDGES, ALL } kind;
+    enum { CELLS, PAIRS, EDGES, ALL } kind;
     int64_t first, count;
     double d[TL_STRESS_GROUP];
     int64_t *start;
@@ -82,6 +83,9 @@ static int64_t cell_entry(const tl_stress *t, int64_t cell, int component)
     return 2 * cell + (component == TL_S_ZZ);
 }
 
+/* Unknown j of pairs: xx, zz of the first cell, of the second, ... */
+static int64_t pair_entry(const tl_stress *t, int64_t j) { return cell_entry(t, j / 2, j % 2 ? TL_S_ZZ : TL_S_XX); }
+
 static int find_parts(const tl_parts *split, part *out)
 {
     const tl_stress *t = split->stress;
@@ -92,7 +96,10 @@ static int find_parts(const tl_parts *split, part *out)
     }
     if (split->rule->order == TL_PARTS_SEQUENCE) {
         out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = -0.5, [TL_S_ZZ] = -0.5}, 0, 0, 0}; /* yy */
-        out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = 1, [TL_S_ZZ] = -1}, 0, 0, 0};
+        if (split->rule->held)
+            out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = 1, [TL_S_ZZ] = -1}, 0, 0, 0};
+        else
+            out[n++] = (part){.kind = PAIRS, .count = 2 * (int64_t)t->cells};
     } else {
         out[n++] = (part){CELLS, 0, t->cells, {[TL_S_XX] = 1}, 0, 0, 0};
         out[n++] = (part){CELLS, 0, t->cells, {[TL_S_ZZ] = 1}, 0, 0, 0};
@@ -172,6 +179,7 @@ static void column_of(const tl_parts *s, const part *p, int64_t j, column *out)
     out->count = 0;
     if (p->kind == CELLS) add_cell(out, s->stress, s->c, j, p->d);
     if (p->kind == EDGES) add_edge(out, s->stress, (int32_t)(p->first + j), 1 / s->c->dx);
+    if (p->kind == PAIRS) add_single(out, s->stress, s->c, pair_entry(s->stress, j));
     if (p->kind == ALL) add_single(out, s->stress, s->c, j);
 }
 
@@ -203,6 +211,7 @@ static void expand(const step *k, const double *x, double *y)
     memset(y, 0, sizeof *y * (size_t)k->t->n);
     if (p->kind == ALL) memcpy(y, x, sizeof *y * (size_t)p->count);
     if (p->kind == EDGES) memcpy(y + 2 * (int64_t)k->t->cells + p->first, x, sizeof *y * (size_t)p->count);
+    for (int64_t j = 0; p->kind == PAIRS && j < p->count; j++) y[pair_entry(k->t, j)] = x[j];
     for (int64_t j = 0; p->kind == CELLS && j < p->count; j++)
         for (int c = 0; c < TL_STRESS_GROUP; c++)
             if (p->d[c] != 0) y[cell_entry(k->t, j, c)] = p->d[c] * x[j];
@@ -214,6 +223,7 @@ static void contract(const step *k, const double *y, double *x)
     const part *p = k->part;
     if (p->kind == ALL) memcpy(x, y, sizeof *y * (size_t)p->count);
     if (p->kind == EDGES) memcpy(x, y + 2 * (int64_t)k->t->cells + p->first, sizeof *y * (size_t)p->count);
+    for (int64_t j = 0; p->kind == PAIRS && j < p->count; j++) x[j] = y[pair_entry(k->t, j)];
     for (int64_t j = 0; p->kind == CELLS && j < p->count; j++) {
         x[j] = 0;
         for (int c = 0; c < TL_STRESS_GROUP; c++)
@@ -241,24 +251,31 @@ static void narrow(double s, double d, double box, double *lo, double *hi)
     *hi = fmin(*hi, fmax(a, b));
 }
 
-/* A part of two diagonal components obeys the boxes of both; that of yy obeys its own. */
-static void bounds_of(const step *k, double *lo, double *hi)
+/* Of unknown j alone: every component that it changes stays in its box, yy as well where that has one. */
+static void bounds_at(const step *k, int64_t j, double *lo, double *hi)
 {
     const part *p = k->part;
-    for (int64_t j = 0; j < p->count; j++) {
-        lo[j] = -INFINITY, hi[j] = INFINITY;
-        if (p->kind != CELLS) {
-            int64_t i = p->kind == ALL ? j : 2 * (int64_t)k->t->cells + p->first + j;
-            narrow(k->s[i], 1, box_of(k, i), &lo[j], &hi[j]);
-        } else if (p->d[TL_S_XX] == p->d[TL_S_ZZ] && p->d[TL_S_XX] != 0) {
-            int64_t x = cell_entry(k->t, j, TL_S_XX), z = cell_entry(k->t, j, TL_S_ZZ);
-            narrow(-k->s[x] - k->s[z], 1, box_of(k, x), &lo[j], &hi[j]);
-        } else
-            for (int c = 0; c < TL_STRESS_GROUP; c++)
-                if (p->d[c] != 0) {
-                    int64_t i = cell_entry(k->t, j, c);
-                    narrow(k->s[i], p->d[c], box_of(k, i), &lo[j], &hi[j]);
-                }
+    *lo = -INFINITY, *hi = INFINITY;
+    if (p->kind != CELLS) {
+        int64_t i = p->kind == ALL     ? j
+                    : p->kind == PAIRS ? pair_entry(k->t, j)
+                                       : 2 * (int64_t)k->t->cells + p->first + j;
+        narrow(k->s[i], 1, box_of(k, i), lo, hi);
+        return;
+    }
+    for (int c = 0; c < TL_STRESS_GROUP; c++) {
+        int64_t i = cell_entry(k->t, j, c);
+        if (p->d[c] != 0) narrow(k->s[i], p->d[c], box_of(k, i), lo, hi);
+    }
+    double yy = -p->d[TL_S_XX] - p->d[TL_S_ZZ];
+    int64_t x = cell_entry(k->t, j, TL_S_XX), z = cell_entry(k->t, j, TL_S_ZZ);
+    if (k->split->rule->held && yy != 0) narrow(-k->s[x] - k->s[z], yy, box_of(k, x), lo, hi);
+}
+
+static void bounds_of(const step *k, double *lo, double *hi)
+{
+    for (int64_t j = 0; j < k->part->count; j++) {
+        bounds_at(k, j, &lo[j], &hi[j]);
         if (lo[j] > hi[j]) lo[j] = hi[j] = 0.5 * (lo[j] + hi[j]); /* boxes that do not meet: the cone shrank */
     }
 }

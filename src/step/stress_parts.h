@@ -3,8 +3,13 @@
  *     jcsp             each component on its own, all from the same velocities, added with a damping; the cone by a penalty with multipliers inside of a
  *                      loose box [FM21 sec. 4.3.3 to 4.3.5]
  *     jcsp-pyramid     the same with a box for every component instead of the cone
- *     narain           boxes, one part after the other, each sees what those before it did: yy; xx against zz; xy; yz; xz [Narain2010 supplement 2]
+ *     narain           the same boxes, one part after the other, each sees what those before it did: yy; xx with zz; xy; yz; xz [Narain2010 supplement 2]
+ *     narain-printed   as printed: yy in a box of its own, then xx against zz with their sum held
  *     box              boxes, all components at once
+ *
+ * jcsp-pyramid, narain and box solve one problem in three ways: boxes of xx, zz and the shears; what is eliminated, yy, reaches twice as far. narain-printed has
+ * another answer, for two reasons (tests/agree/stress_order.c): its yy is bound; and along yy and xx - zz alone it sticks to the sides of the hexagon
+ * that three boxes leave of the diagonal, whose sides are the directions of one component against one other.
  *
  * Works on both arrangements of stress. Staggered shears belong to edges: their box is the mean of the cells around (cells without an unknown count as zero), and
  * the cone of a cell sees the mean of its four edges per axis.
@@ -22,6 +27,7 @@ typedef struct tl_parts_rule {
     const char *name, *help;
     tl_parts_order order;
     bool cone; /* penalty; else boxes alone */
+    bool held; /* yy has its own box, and xx + zz stays where that of yy left it */
 } tl_parts_rule;
 
 int tl_parts_rule_count(void);
