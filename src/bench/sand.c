@@ -12,7 +12,7 @@
 #include "validate/still.h"
 
 #define SETTINGS_MAX 8
-#define VARIANTS_MAX 18
+#define VARIANTS_MAX 20
 #define SECONDS_MAX 900.0 /* processor time of one variant: what takes longer is told and left */
 #define EXPLODES 1.05     /* of the energy of the start, above the floor: nothing here may gain any */
 
@@ -252,15 +252,20 @@ static const sand_table table2 = {
     .cells = 32,
     .frames = 30,
     .variant = {
-        {"all at once, stiffened energy",
-         {"solver.friction.method=box", "solver.friction.iterations=10", "solver.parts.stiffen=1e-3",
+        {"SP, SOR, as energy",
+         {"solver.friction.method=box", "solver.friction.precond=ssor", "solver.parts.stiffen=1e-3",
           "solver.parts.as_energy=true"},
          {30.7, 9800, 1200, 165.95}},
-        {"all at once, in increments",
-         {"solver.friction.method=box", "solver.friction.iterations=10", "solver.parts.stiffen=1e-3"},
+        {"SP, SOR, in increments",
+         {"solver.friction.method=box", "solver.friction.precond=ssor", "solver.parts.stiffen=1e-3"},
          {0}},
-        {"jcsp", {"solver.friction.method=jcsp-pyramid", "solver.friction.iterations=10"}, {19.6, 54900, 1000, 45.34}},
-        {"narain", {"solver.friction.method=narain", "solver.friction.iterations=10"}, {0}},
+        {"SP, diagonal, increments", {"solver.friction.method=box"}, {0}},
+        {"jcsp, SOR",
+         {"solver.friction.method=jcsp-pyramid", "solver.friction.precond=ssor", "solver.parts.newton=10"},
+         {19.6, 54900, 1000, 45.34}},
+        {"jcsp, diagonal", {"solver.friction.method=jcsp-pyramid", "solver.parts.newton=10"}, {0}},
+        {"narain", {"solver.friction.method=narain"}, {0}},
+        {"narain, as printed", {"solver.friction.method=narain-printed"}, {0}},
         {"cone, apgd (ours)", {"solver.friction.method=apgd", "solver.stress=colocated", "solver.cone=exact"}, {0}}}};
 
 /* As many particles as the paper's at 80 cells. */
@@ -280,7 +285,8 @@ static const sand_table table3 = {
     .variant = {
         {"stag. pyramid", {"solver.stress=staggered", "solver.cone=pyramid"}, {6.1, 400, 59, .23}},
         {"stag. pyramid c = 1", {"solver.stress=staggered", "solver.cone=pyramid", "solver.parts.pyramid=1"}, {0}},
-        {"stag. cone", {"solver.stress=staggered"}, {34.6, 6700, 328.6, 2.68}},
+        {"stag. cone", {"solver.stress=staggered", "solver.friction.method=jcsp"}, {34.6, 6700, 328.6, 2.68}},
+        {"stag. cone, whole (ours)", {"solver.stress=staggered"}, {0}},
         {"colo. pyramid", {"solver.cone=pyramid"}, {5.3, 2500, 66.5, 1.16}},
         {"colo. cone only", {"solver.friction.method=jcsp", "solver.parts.loose=0"}, {9.9, 700, 107.1, .73}},
         {"colo. cone tight", {"solver.friction.method=jcsp", "solver.parts.loose=1"}, {6.5, 2000, 74.6, 1.20}},
@@ -292,6 +298,7 @@ static const sand_table table3 = {
         {"... multipliers kept", {"solver.friction.method=jcsp", "solver.parts.keep=true"}, {0}},
         {"... damping 0.5", {"solver.friction.method=jcsp", "solver.parts.damping=0.5"}, {0}},
         {"colo. narain", {"solver.friction.method=narain"}, {0}},
+        {"... as printed", {"solver.friction.method=narain-printed"}, {0}},
         {"cone, apgd (ours)", {"solver.friction.method=apgd"}, {0}},
         {"... inactive-zero", {"solver.friction.method=apgd", "solver.edges=inactive-zero"}, {0}},
         {"... strict", {"solver.friction.method=apgd", "solver.edges=strict"}, {0}}}};
@@ -387,8 +394,12 @@ static const sand_table flat = {
         {"colocated pyramid", {"solver.cone=pyramid"}, {0}},
         {"staggered pyramid", {"solver.cone=pyramid", "solver.stress=staggered"}, {0}},
         {"staggered narain", {"solver.friction.method=narain", "solver.stress=staggered"}, {0}},
-        {"staggered cone", {"solver.stress=staggered"}, {0}},
-        {"staggered cone, stiff", {"solver.stress=staggered", "solver.parts.penalty=100"}, {0}}}};
+        {"staggered narain, printed", {"solver.friction.method=narain-printed", "solver.stress=staggered"}, {0}},
+        {"staggered cone, whole", {"solver.stress=staggered"}, {0}},
+        {"staggered cone, jcsp", {"solver.stress=staggered", "solver.friction.method=jcsp"}, {0}},
+        {"staggered cone, stiff",
+         {"solver.stress=staggered", "solver.friction.method=jcsp", "solver.parts.penalty=100"},
+         {0}}}};
 
 #define TABLE(id, data, label, text)                                                                                   \
     static talus_status bench_##id(const talus_bench_options *o, tl_table *t, talus_error *err)                        \

@@ -2,6 +2,7 @@
 #include "step/stress_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "check.h"
@@ -203,12 +204,51 @@ static void cone_by_penalty_stops_short(void **state)
     assert_true(gap > 10 * exact_gap);
 }
 
+/* Part of the energy that friction takes from a ball that is squeezed and sheared; random motion would compare how arrangements see noise. */
+static double taken(const char *rule, bool staggered, double penalty, double *gap)
+{
+    tl_still s;
+    begin(&s, rule, staggered);
+    s.stress_iterations = s.options.iterations = 1000;
+    s.options.newton = rule && !strcmp(rule, "jcsp") ? 200 : 1;
+    s.options.penalty = penalty;
+    CHECK_OK(tl_still_assemble(&s, &err));
+    tl_coupling *c = &s.system.c;
+    for (int32_t f = 0; f < c->faces; f++) {
+        tl_vec3 x = tl_grid_face_centre(&s.grid, s.system.axis[f], s.system.id[f]);
+        const double u[3] = {x.x + x.y, -2 * x.y, x.z + 0.5 * x.y};
+        c->u[f] = u[s.system.axis[f]];
+    }
+    for (int32_t i = 0; i < c->cells; i++) s.p[i] = 500 * s.system.stress.cell[i];
+    double start = energy(&s);
+    tl_friction_report report;
+    CHECK_OK(tl_friction_solve(&s.friction, s.p, 1e-9, &s.sim->arena, &report, &err));
+    CHECK_OK(tl_friction_error(&s.friction, s.p, &s.sim->arena, gap, &err));
+    double end = energy(&s);
+    tl_still_end(&s);
+    return 1 - end / start;
+}
+
+static void staggered_cone_is_as_strong(void **state)
+{
+    (void)state;
+    double gap[4], colocated = taken(NULL, false, 1, &gap[0]), whole = taken("primal-dual", true, 1, &gap[1]);
+    double soft = taken("jcsp", true, 1, &gap[2]), stiff = taken("jcsp", true, 100, &gap[3]);
+    CHECK_LE(gap[0], 1e-6);
+    CHECK_LE(gap[1], 1e-6);
+    CHECK_REL(whole, colocated, 0.06);  /* 0.155 and 0.149: a coarse ball, half of its cells at the surface */
+    assert_true(stiff < 0.6 * whole);   /* 0.070: one component at a time sticks between four cones */
+    assert_true(gap[2] > 1e3 * gap[1]); /* soft ones give way instead */
+    assert_true(soft < whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_reach_the_optimum),
         cmocka_unit_test(printed_order_sticks),
         cmocka_unit_test(cone_by_penalty_stops_short),
+        cmocka_unit_test(staggered_cone_is_as_strong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
