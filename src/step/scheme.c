@@ -61,6 +61,7 @@ struct tl_coupled_work {
     double *went;                           /* [n + m] in the solver's units: what the sweep began with */
     double *u_free, *u_last;                /* [faces] of sand: before any force, after the last sweep */
     bool started;                           /* p is worth starting from */
+    bool held;                              /* p and s of the start do not act yet: their block brings them in */
 };
 
 typedef talus_status block_fn(tl_coupled *c, tl_scheme_report *out, talus_error *err);
@@ -326,6 +327,11 @@ static double changed(const tl_coupled *c)
 /* Staggered projections without contacts, for schemes that do these once. */
 static talus_status solve_pressure_stress(tl_coupled *c, tl_scheme_report *out, talus_error *err)
 {
+    if (c->work->held) {
+        tl_coupling_push_pressure(&c->system->c, c->p);
+        tl_stress_push(c->friction->stress, &c->system->c, c->friction->s);
+    }
+    c->work->held = false;
     int most = c->sweeps > 0 ? c->sweeps : GRANULAR_SWEEPS;
     for (int k = 0; k < most && (k == 0 || changed(c) > c->tolerance); k++) {
         TL_TRY(solve_stress(c, out, err));
@@ -742,7 +748,7 @@ static talus_status make_plans(tl_coupled *c, const tl_scheme *s, talus_error *e
 }
 
 /* What is there before any force, and what the start makes of it. A scheme that goes once starts without forces: each block is then
- * blind for what comes after it. */
+ * blind for what comes after it. Sand's own block may still start from what it found in the last step. */
 static void start(tl_coupled *c, bool once)
 {
     work *w = c->work;
@@ -756,10 +762,12 @@ static void start(tl_coupled *c, bool once)
     w->free_pressure = w->b_pressure;
     w->free_normal = w->b_normal;
     if (once) memset(c->b->lam, 0, sizeof *c->b->lam * 3 * (size_t)w->m);
+    w->held = w->started && once && c->friction;
     if (w->started && !once)
         tl_coupling_push_pressure(k, c->p);
-    else
+    else if (!w->held)
         memset(c->p, 0, sizeof *c->p * (size_t)w->n);
+    if (w->held) return;
     if (c->friction && w->started && !once)
         tl_stress_push(c->friction->stress, k, c->friction->s);
     else if (c->friction)
