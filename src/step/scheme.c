@@ -782,7 +782,8 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
     *out = (tl_scheme_report){.scheme = s, .pressure_method = tl_pressure_method_name(c->method)};
     TL_TRY(make_plans(c, s, err));
     int most = s->sweeps > 1 && c->sweeps > 0 ? c->sweeps : s->sweeps;
-    bool certified = false, mixed = s->granular && s->sweeps > 1 && c->unilateral;
+    /* stress by parts is for comparison with the papers: as they do it */
+    bool certified = false, mixed = s->granular && s->sweeps > 1 && c->unilateral && c->friction && c->friction->method;
     if (mixed) TL_TRY(make_mixing(c, err));
     start(c, s->sweeps == 1);
     for (; out->sweeps < most; out->sweeps++) {
@@ -793,7 +794,7 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
         for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) TL_TRY(s->block[k](c, out, err));
         if (s->sweeps > 1) clip_tangent(c);
         out->change = changed(c);
-        if (mixed) out->moved = moved(c);
+        out->moved = mixed ? moved(c) : INFINITY;
         /* a certificate costs a quarter of a sweep */
         certified = !mixed || hardly_changes(out, c->tolerance) || out->sweeps + 1 >= most;
         if (certified) TL_TRY(certify(c, &out->certificate, err));
