@@ -39,8 +39,8 @@ TL_PRINTF(2, 3) static void set(settings *s, const char *format, ...)
     s->count++;
 }
 
-static talus_status open_sized(run *r, const talus_bench_options *o, const char *name, tl_size size,
-                               const settings *s, talus_error *err)
+static talus_status open_sized(run *r, const talus_bench_options *o, const char *name, tl_size size, const settings *s,
+                               talus_error *err)
 {
     char path[1200], shapes[1100];
     *r = (run){0};
