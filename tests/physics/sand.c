@@ -142,6 +142,27 @@ static void round_pile_rests(void **state)
     close_case(&c);
 }
 
+/* Faces that are all but inside of the plate feel forces that nothing balances: with them, grains at its edge leave at 15 times its speed whenever its lower side passes a
+ * face of the grid. */
+static void pressed_plate(void **state)
+{
+    (void)state;
+    sand_case c = open_case(
+        "dt_max = 0.01, grid = { cells = {24, 16, 1}, cell = 0.025, periodic = {false, false, true} },"
+        " fill = { { material = sand(30), shape = box { size = {0.6, 0.2, 0.025}, center = {0.3, 0.1, 0.0125} } } },"
+        " bodies = { { name = 'plate', shape = box { size = {0.15, 0.075, 0.1} }, at = {0.3, 0.2425, 0.0125},"
+        " motion = function(t) return { at = {0.3, 0.2425 - 0.1 * t, 0.0125} } end } }");
+    double fastest = 0, force;
+    while (c.sim->state.t < 0.82) {
+        CHECK_OK(tl_sim_step(c.sim, 0, 0.82, &err));
+        fastest = fmax(fastest, c.sim->report.fastest);
+    }
+    force = c.sim->state.rigid.body[0].fluid_force.y;
+    assert_true(force > 80); /* N of 130 in the end: the sand is pressed */
+    assert_true(fastest < 0.6);
+    close_case(&c);
+}
+
 /* Where 99 % of a material's grains are, from the middle. */
 static double reach_of(const tl_particles *p, int material)
 {
@@ -189,8 +210,8 @@ static void slab_along_y(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain), cmocka_unit_test(pile_rests),
-                                       cmocka_unit_test(round_pile_rests), cmocka_unit_test(two_sands),
-                                       cmocka_unit_test(slab_along_y)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain),     cmocka_unit_test(pile_rests),
+                                       cmocka_unit_test(round_pile_rests), cmocka_unit_test(pressed_plate),
+                                       cmocka_unit_test(two_sands),        cmocka_unit_test(slab_along_y)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
