@@ -101,7 +101,7 @@ int cli_bench(int argc, char **argv)
         {"--problem", "NAME|FILE", "only problems whose name contains this, or a captured problem (.h5)", &o.problem},
         {"--scene", "NAME", "rigid: only scenes whose name contains this; rabbits run only when named", &o.problem},
         {"--method", "NAME", "only methods whose name contains this", &o.method},
-        {"--all", NULL, "rigid: every method, not only the default", &all},
+        {"--all", NULL, "rigid: every method, not only the default; sph: the impact, and paper sizes", &all},
         {"--tolerance", "X", "target of the certificate", &tolerance},
         {"--repeats", "N", "timed repetitions of a row", &repeats},
         {"--capture", "DIR", "also write the problems to DIR, as .h5 (replay) and .mtx (Matrix Market)", &o.capture},

@@ -3,9 +3,9 @@ local paper = size == "paper"
 local p = params { cells = paper and 64 or 32, angle = 35.0, density = 800.0, duration = 1.0 } -- cells per metre
 local h = 1 / p.cells
 local sand = granular { name = "sand", density = 1600, friction_angle_deg = p.angle, colour = "#d9b36c" }
-local k = paper and 1.305 or 1 -- as many grains as the paper's
-local pile = cone { radius = 0.33 * k, height = 0.17 * k, center = {0.5, 0.085 * k, 0.5} } -- a slope of 27 degrees
-local up = 0.17 * (k - 1)
+local grow = paper and 1.304 or 1                                       -- 90 000 grains at the size of the paper
+local pile = cone { radius = 0.33 * grow, height = 0.17 * grow, center = {0.5, 0.085 * grow, 0.5} } -- a slope of 27 degrees
+local up = 0.17 * (grow - 1)
 
 return scene {
   talus = 1, engine = "grid",

@@ -87,7 +87,7 @@ static flow in_turn(const char *rule, bool staggered)
 {
     tl_still s;
     begin(&s, rule, staggered);
-    s.options.newton = 5;
+    s.options.newton = 10;
     s.sweeps = 60;
     s.tolerance = 1e-7;
     CHECK_OK(tl_still_solve(&s, &err));
