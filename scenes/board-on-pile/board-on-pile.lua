@@ -13,7 +13,7 @@ return scene {
   about = "a board and a rabbit come to rest on a pile of sand; the order of the block solves decides whether they sink",
   figure = "FM21 Figs. 17, 18",
   minutes = paper and 20 or 1,
-  duration = p.duration, fps = 50, dt_max = 0.01,
+  duration = p.duration, fps = 50, dt_max = paper and 0.02 or 0.01,
   grid = { cells = {p.cells, p.cells * 3 // 4, p.cells}, cell = h },
   fill = { { material = sand, shape = pile } },
   bodies = {

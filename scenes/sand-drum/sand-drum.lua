@@ -9,7 +9,7 @@ local middle = {0.5, 0.5, 0.5}
 -- A hollow drum around z with closed ends.
 local function lying(r, length) return cylinder { radius = r, height = length }:rotate({90, 0, 0}) end
 local drum = lying(radius + wall, deep + 2 * wall) - lying(radius, deep)
-local low = lying(radius, deep) * box { size = {1, 0.3, 1}, center = {0, -0.27, 0} }
+local low = lying(radius, deep) * box { size = {1, 0.3, 1}, center = {0, paper and -0.395 or -0.27, 0} }
 
 local bodies = {
   { name = "drum", shape = drum, at = middle, colour = "#cfe3ea", opacity = 0.16,

@@ -26,7 +26,6 @@ typedef struct run {
 
 typedef struct settings {
     int count;
-    bool paper; /* size */
     char text[SETTINGS_MAX][64];
     const char *of[SETTINGS_MAX];
 } settings;
@@ -41,20 +40,23 @@ TL_PRINTF(2, 3) static void set(settings *s, const char *format, ...)
     s->count++;
 }
 
-static talus_status open_run(run *r, const talus_bench_options *o, const char *name, const settings *s,
-                             talus_error *err)
+static talus_status open_sized(run *r, const talus_bench_options *o, const char *name, tl_size size, const settings *s,
+                               talus_error *err)
 {
     char path[1200], shapes[1100];
     *r = (run){0};
     if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "this table needs the folder of talus' scenes");
     snprintf(path, sizeof path, "%.1000s/%.80s/%.80s.lua", o->scenes, name, name);
     snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
-    tl_load_options load = {.size = s->paper ? TL_SIZE_PAPER : TL_SIZE_SMALL,
-                            .setting_count = s->count,
-                            .setting = s->of,
-                            .shapes_folder = shapes};
+    tl_load_options load = {.size = size, .setting_count = s->count, .setting = s->of, .shapes_folder = shapes};
     TL_TRY(tl_scene_load(&r->scene, path, &load, err));
     return tl_sim_create(&r->sim, r->scene, NULL, err);
+}
+
+static talus_status open_run(run *r, const talus_bench_options *o, const char *name, const settings *s,
+                             talus_error *err)
+{
+    return open_sized(r, o, name, TL_SIZE_SMALL, s, err);
 }
 
 static void close_run(run *r)
@@ -107,22 +109,27 @@ typedef struct frame_case {
     const char *scene;
     int loaded, size; /* cells: 0: the scene's own */
     bool plates;      /* walls thinner than three cells: not held to the count of iterations */
-    bool sand;        /* paper size unless another is asked for, which takes minutes: run only when named */
+    bool sand;        /* at the size of the paper, by its name or with --all only: minutes */
     double paper;     /* s per frame on 8 cores [FM21 tab. 3, 7, sec. 5.5]; 0: none */
 } frame_case;
-static const frame_case frame_cases[] = {
-    {"dam-break", 12, 64, false, false, 0},     {"dam-break-bodies", 20, 0, false, false, 0},
-    {"sphere-roof", 20, 0, false, false, 0},    {"hollow-cube", 20, 0, true, false, 0},
-    {"floating-cubes", 10, 0, false, false, 0}, {"pinched-cube", 20, 0, true, false, 0},
-    {"ducks", 20, 0, false, false, 0},          {"trapezoid", 5, 0, false, false, 0},
-    {"sand-column", 8, 0, false, true, 0.69},   {"board-on-pile", 20, 0, false, true, 25.2},
-    {"sand-drum", 10, 0, false, true, 161.92},  {"sand-hourglass", 5, 0, false, true, 368.95}};
+static const frame_case frame_cases[] = {{.scene = "dam-break", .loaded = 12, .size = 64},
+                                         {.scene = "dam-break-bodies", .loaded = 20},
+                                         {.scene = "sphere-roof", .loaded = 20},
+                                         {.scene = "hollow-cube", .loaded = 20, .plates = true},
+                                         {.scene = "floating-cubes", .loaded = 10},
+                                         {.scene = "pinched-cube", .loaded = 20, .plates = true},
+                                         {.scene = "ducks", .loaded = 20},
+                                         {.scene = "trapezoid", .loaded = 5},
+                                         {.scene = "sand-column", .loaded = 8, .sand = true, .paper = 0.69},
+                                         {.scene = "board-on-pile", .loaded = 20, .sand = true, .paper = 25.2},
+                                         {.scene = "sand-drum", .loaded = 10, .sand = true, .paper = 161.92},
+                                         {.scene = "sand-hourglass", .loaded = 5, .sand = true, .paper = 368.95}};
 #define FRAME_CASES ((int)(sizeof frame_cases / sizeof frame_cases[0]))
 
 /* A name that is one of the cases means that one, else all that contain it. */
 static bool wanted(const talus_bench_options *o, const frame_case *c)
 {
-    if (!o->problem) return !c->sand;
+    if (!o->problem) return !c->sand || o->all;
     for (int i = 0; i < FRAME_CASES; i++)
         if (!strcmp(frame_cases[i].scene, o->problem)) return !strcmp(c->scene, o->problem);
     return strstr(c->scene, o->problem) != NULL;
@@ -133,8 +140,7 @@ static talus_status load_case(run *r, const talus_bench_options *o, const frame_
 {
     int size = o->size ? o->size : c->size;
     if (size) set(s, "cells=%d", size);
-    s->paper = c->sand;
-    TL_TRY(open_run(r, o, c->scene, s, err));
+    TL_TRY(open_sized(r, o, c->scene, c->sand && !size ? TL_SIZE_PAPER : TL_SIZE_SMALL, s, err));
     return run_frames_of(r, c->loaded, err);
 }
 
@@ -248,9 +254,7 @@ static talus_status bench_frame(const talus_bench_options *o, tl_table *t, talus
     return TALUS_OK;
 }
 
-const tl_bench tl_bench_frame = {
-    "frame", "five frames in a row of scenes under way, by phase; sand at paper size when named by --scene",
-    bench_frame};
+const tl_bench tl_bench_frame = {"frame", "five frames in a row of liquid and sand under way, by phase", bench_frame};
 
 /* ---- table 1 ---- */
 
@@ -448,7 +452,7 @@ static talus_status bench_steps(const talus_bench_options *o, tl_table *t, talus
                   o->tolerance > 0 ? o->tolerance : 1e-8);
     tl_table_header(t, columns);
     for (int i = 0; i < FRAME_CASES && !t->stopped; i++)
-        if (wanted(o, &frame_cases[i]) && !frame_cases[i].sand) TL_TRY(replay(o, t, &frame_cases[i], err));
+        if (!frame_cases[i].sand && wanted(o, &frame_cases[i])) TL_TRY(replay(o, t, &frame_cases[i], err));
     return TALUS_OK;
 }
 

@@ -64,15 +64,6 @@ static talus_status find_stress_method(tl_grid_kept *k, const tl_scene *s, talus
     k->friction = tl_cone_method_find(method);
     k->rule = tl_parts_rule_find(method);
     if (k->rule) k->friction = NULL;
-    if (k->friction && k->staggered)
-        return TL_FAIL(
-            err, TALUS_UNSUPPORTED,
-            "%.200s: solver.friction \"%.40s\" needs solver.stress \"colocated\"; staggered stress is solved by "
-            "\"primal-dual\", \"jcsp\", \"jcsp-pyramid\", \"narain\", \"narain-printed\" or \"box\"",
-            file_of(s), method);
-    if (!k->friction && !k->rule)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.friction \"%.40s\" is no method for stress", file_of(s),
-                       method);
     k->parts = tl_parts_default();
     k->parts.pyramid = o->pyramid;
     k->parts.loose = o->loose;
@@ -104,10 +95,6 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
     static const char *const edges[] = {"wall", "strict", "inactive-zero", NULL};
     static const char *const densities[] = {"kernel", "share", "const", "mass", NULL};
     if (!has_sand(s)) return TALUS_OK;
-    if (s->grid.periodic[1] && s->grid.cells[1] == 1)
-        return TL_FAIL(err, TALUS_UNSUPPORTED,
-                       "%.200s: a slab of sand is one cell thick along x or z; along y its stress s_yy would be lost",
-                       file_of(s));
     k->edge_rule = (tl_edge_rule)word_of(s->solver.edges, edges);
     k->density_rule = (tl_density_rule)word_of(s->solver.density, densities);
     k->alpha = TL_NEW_ZERO(double, s->material_count);

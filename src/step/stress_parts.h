@@ -50,9 +50,9 @@ typedef struct tl_parts_options {
 } tl_parts_options;
 tl_parts_options tl_parts_default(void);
 
-/* Penalty for staggered cones by jcsp. An edge belongs to four of them; when all are stiff, shears can only move together along their surfaces, which no component does alone:
- * old stress stays and no longer opposes the flow. That, and not the arrangement, makes sand with staggered cones weak: solved whole they take as much energy as colocated
- * ones (tests/unit/stress_parts.c). */
+/* Staggered cones are weak, for two reasons. An edge is held by the weakest of its four cells: where the surface passes through a cell's centre its pressure is zero
+ * there, and the edges below it carry no shear, whoever solves it (validate grid V9s). And by components: when all four cones are stiff, shears can only move together
+ * along their surfaces, which no component does alone, so old stress stays and no longer opposes the flow. Hence this soft penalty for jcsp; primal-dual does without. */
 #define TL_PARTS_SOFT 1.0
 
 struct tl_part;
