@@ -62,7 +62,7 @@ return scene {
   minutes = paper and 3000 or 6,
   duration = p.seconds, fps = 25, dt_max = paper and 5e-4 or 2e-3,
   sph = { spacing = p.h, push_out = 0.1, iterations_least = 6 },
-  solver = { pressure = { method = "nncg", iterations = 60 } },
+  solver = { pressure = { method = "nncg", iterations = 120 } },
   bodies = bodies,
   camera = { eye = {1.3, 1.5, 2.2}, target = {0, 0.62, 0}, fov_deg = 40 },
 }

@@ -253,6 +253,37 @@ static void contact_volumes(void **state)
     sph_close(&c);
 }
 
+/* Far contacts are left out, are given back when a solve would press one of them, and only then. */
+static void far_contacts(void **state)
+{
+    (void)state;
+    sph_case c;
+    open_crowd(&c);
+    tl_sph_step *s = &c.step;
+    int64_t n = c.problem.space->n;
+    int32_t left_out = 0, hard = -1;
+    tl_sph_leave_far(s);
+    for (int32_t k = 0; k < s->contacts; k++) {
+        if (!s->contact[k].far)
+            hard = hard < 0 || s->contact[k].force > s->contact[hard].force ? k : hard;
+        else
+            left_out++;
+    }
+    assert_true(left_out > s->contacts / 10 && hard >= 0);
+    memset(c.x, 0, sizeof *c.x * (size_t)n);
+    c.problem.evaluate(c.problem.ctx, c.x, c.r);
+    assert_false(tl_sph_call_back(s, 1e-4)); /* as predicted, none of them touches */
+    for (int32_t k = 0; k < s->contacts; k++) c.x[s->fluid + k] = 1000;
+    c.problem.clamp(c.problem.ctx, c.x);
+    for (int32_t k = 0; k < s->contacts; k++) assert_true(!s->contact[k].far || c.x[s->fluid + k] == 0);
+    memset(c.x, 0, sizeof *c.x * (size_t)n);
+    c.x[s->fluid + hard] = 1e9; /* a blow that throws its body into everything */
+    c.problem.evaluate(c.problem.ctx, c.x, c.r);
+    assert_true(tl_sph_call_back(s, 1e-4));
+    for (int32_t k = 0; k < s->contacts; k++) assert_false(s->contact[k].far);
+    sph_close(&c);
+}
+
 /* The sweeps in float against those in double. */
 static void float_agrees(void **state)
 {
@@ -275,7 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_sums),  cmocka_unit_test(momentum),           cmocka_unit_test(diagonals),
         cmocka_unit_test(symmetry),     cmocka_unit_test(symmetric_friction), cmocka_unit_test(contact_volumes),
-        cmocka_unit_test(float_agrees),
+        cmocka_unit_test(float_agrees), cmocka_unit_test(far_contacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #define OVERLAP_SHARE 0.2
 #define PUSH_SHARE 0.7 /* of h/(dt v): density that changes when two flat surfaces approach, for vcor [measured] */
 #define PUSH_LEAST 0.1 /* the same where gradients cancel; chosen */
+#define CHANGE 2.0 /* times the speeds of two bodies: most that contacts change between them, chosen; looked after */
 #define PARALLEL_CONTACTS 500
 
 static talus_status no_memory(talus_error *err)
@@ -246,6 +247,54 @@ static void contact_errors(const tl_sph_step *s, int32_t k)
     double over = 1 - r->V0 / r->V;
     r->Verr = fmax(over < 0 ? OVERLAP_SHARE * over : over, deepest) - r->V0 * s->dt * rate;
     r->slip = slip;
+}
+
+/* ---- contacts that are too far ---- */
+
+/* Of any point of a body, as predicted, m/s. */
+static double speed_of(const tl_sph_step *s, int32_t i)
+{
+    double reach = s->rigid->body[i].reach;
+    return tl_vec3_norm(s->body_v[i]) + (reach < INFINITY ? reach * tl_vec3_norm(s->body_w[i]) : 0);
+}
+
+static bool is_far(const tl_sph_step *s, int32_t k)
+{
+    const tl_sph_contact *r = &s->contact[k];
+    double most = 0;
+    int32_t last = -1;
+    for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++)
+        if (s->touch[t].body != last) most = fmax(most, speed_of(s, last = s->touch[t].body));
+    double change = CHANGE * (speed_of(s, r->body) + most);
+    return r->Verr > PUSH_SHARE * change * s->dt / s->sph->h;
+}
+
+void tl_sph_leave_far(tl_sph_step *s)
+{
+#pragma omp parallel for schedule(static) if (s->contacts >= PARALLEL_CONTACTS)
+    for (int32_t k = 0; k < s->contacts; k++) s->contact[k].far = is_far(s, k);
+}
+
+static bool missed(const tl_sph_step *s, int32_t k, double tolerance)
+{
+    const tl_sph_contact *r = &s->contact[k];
+    tl_vec3 own = tl_vec3_add(s->add_v[r->body], tl_vec3_cross(s->add_w[r->body], s->near[r->near].arm));
+    double rate = 0;
+    for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
+        const tl_sph_touch *j = &s->touch[t];
+        tl_vec3 other = tl_vec3_add(s->add_v[j->body], tl_vec3_cross(s->add_w[j->body], j->arm));
+        rate += tl_vec3_dot(tl_vec3_sub(own, other), j->g);
+    }
+    return r->Verr - r->V0 * s->dt * rate < -tolerance;
+}
+
+bool tl_sph_call_back(tl_sph_step *s, double tolerance)
+{
+    bool any = false;
+    for (int32_t k = 0; k < s->contacts && !any; k++)
+        any = s->contact[k].far && s->contact[k].D > 0 && missed(s, k, tolerance);
+    for (int32_t k = 0; k < s->contacts && any; k++) s->contact[k].far = false;
+    return any;
 }
 
 talus_status tl_sph_system(tl_sph_step *s, talus_error *err)
