@@ -1,6 +1,6 @@
 -- A round column of sand collapses; every variant of the stress solve is a setting of this scene.
 local paper = size == "paper"
-local p = params { cells = paper and 80 or 40, angle = 30.0, aspect = 1.0, radius = 0.16, slab = false, duration = 1.0 } -- cells per metre of a box 1 m wide
+local p = params { cells = paper and 80 or 40, angle = 30.0, aspect = 1.0, radius = paper and 0.127 or 0.16, slab = false, duration = 1.0 } -- cells per metre of a box 1 m wide
 local h = 1 / p.cells
 local high = p.aspect * p.radius
 local up = math.ceil((high + 2 * h) / h / 2) * 2

@@ -28,7 +28,7 @@ return scene {
   about = "sand and rabbits tumble in a turning drum",
   figure = "FM21 Fig. 1",
   minutes = paper and 200 or 3,
-  duration = p.duration, fps = 25, dt_max = 1 / 75,
+  duration = p.duration, fps = paper and 50 or 25, dt_max = paper and 0.02 or 1 / 75,
   grid = { cells = {p.cells, p.cells, p.cells * 3 // 4}, cell = h, origin = {0, 0, 0.125} },
   fill = { { material = sand, shape = low:move(middle) } },
   bodies = bodies,

@@ -46,7 +46,7 @@ return scene {
   about = "sand runs through the neck of an hourglass; rabbits ride on it and are buried below",
   figure = "FM21 Fig. 1",
   minutes = paper and 400 or 1.5,
-  duration = p.duration, fps = 25, dt_max = 1 / 75,
+  duration = p.duration, fps = paper and 50 or 25, dt_max = paper and 0.02 or 1 / 75,
   grid = { cells = {math.ceil(wide / h), p.cells, math.ceil(wide / h)}, cell = h },
   fill = { { material = sand, shape = funnel:move(middle) } },
   bodies = {

@@ -24,7 +24,7 @@ static talus_status try_case(sand_case *c, const char *rest)
     int bytes =
         snprintf(text, sizeof text,
                  "local function sand(angle) return granular { density = 1600, friction_angle_deg = angle } end\n"
-                 "return scene { talus = 1, engine = 'grid', duration = 10, fps = 50, dt_max = 5e-3, %s }",
+                 "return scene { talus = 1, engine = 'grid', duration = 10, fps = 50, %s }",
                  rest);
     assert_true(bytes > 0 && bytes < (int)sizeof text);
     tl_load_options o = {.no_files = true};
@@ -57,7 +57,7 @@ static double slide(double angle, double t)
     char rest[1024];
     const double tilt = 20 * PI / 180;
     snprintf(rest, sizeof rest,
-             "gravity = {%.17g, %.17g, 0}, grid = { cells = {40, 8, 8}, cell = 0.1 },"
+             "dt_max = 5e-3, gravity = {%.17g, %.17g, 0}, grid = { cells = {40, 8, 8}, cell = 0.1 },"
              " fill = { { material = sand(%g), sampling = 'lattice', velocity = {0.4, 0, 0},"
              " shape = box { size = 0.05, center = {0.525, 0.025, 0.425} } } }",
              9.81 * sin(tilt), -9.81 * cos(tilt), angle);
@@ -86,42 +86,60 @@ static int rising(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median_speed(const tl_particles *p)
+/* Speed that one grain in a thousand exceeds. */
+static double speed_of_most(const tl_particles *p)
 {
     double *v = malloc(sizeof *v * (size_t)p->count);
     assert_non_null(v);
     for (int64_t i = 0; i < p->count; i++) v[i] = tl_vec3_norm(p->particle[i].v);
     qsort(v, (size_t)p->count, sizeof *v, rising);
-    double middle = v[p->count / 2];
+    double most = v[p->count * 999 / 1000];
     free(v);
-    return middle;
+    return most;
 }
 
-#define SLAB "grid = { cells = {48, 16, 1}, cell = 0.025, origin = {-0.6, 0, 0}, periodic = {false, false, true}%s },"
+#define SLAB                                                                                                           \
+    "dt_max = 5e-3, grid = { cells = {48, 16, 1}, cell = 0.025, origin = {-0.6, 0, 0}, periodic = {false, false, "     \
+    "true}%s },"
 
-/* What is below the surface rests: parting crowds every frame would keep the pile boiling at millimetres per second. */
+/* Surface, foot and stray grains too: shear in the corners of the slope, grains that the floor holds, faces without a pressure that go with the pile. Without any one of
+ * these, grains creep at centimetres per second for as long as one looks. */
 static void pile_rests(void **state)
 {
     (void)state;
-    double speed[2], volume[2];
+    double volume[2];
     for (int k = 0; k < 2; k++) {
         char rest[1024];
-        snprintf(
-            rest, sizeof rest,
-            SLAB
-            " fill = { { material = sand(30), shape = box { size = {0.2, 0.2, 0.025}, center = {0, 0.1, 0.0125} } } }",
-            k ? ", correct_density = false" : "");
+        snprintf(rest, sizeof rest,
+                 "dt_max = 5e-3, grid = { cells = {96, 20, 1}, cell = 0.0125, origin = {-0.6, 0, 0}, periodic = "
+                 "{false, false, "
+                 "true}%s }, fill = { { material = sand(30), shape = box { size = {0.2, 0.2, 0.0125}, center = {0, "
+                 "0.1, 0.00625} } } }",
+                 k ? ", correct_density = false" : "");
         sand_case c = open_case(rest);
-        run(&c, 1.5);
-        speed[k] = median_speed(&c.sim->state.grid.particles);
+        run(&c, 0.3);
+        assert_true(c.sim->report.fastest > 0.3);
+        run(&c, 1);
+        assert_true(speed_of_most(&c.sim->state.grid.particles) < 1e-3);
         volume[k] = c.sim->report.volume_error;
         close_case(&c);
     }
-    assert_true(speed[0] < 1e-3);
-    assert_true(speed[1] < 1e-3);
-    /* 256 grains are 64 cells, 30 of them at the surface: read to 2 %. Without the correction grains end up inside of each other. */
-    CHECK_NEAR(volume[0], 0, 0.02);
-    assert_true(volume[1] < -0.01);
+    CHECK_NEAR(volume[0], 0, 0.015);           /* 80 of 330 cells are at the surface */
+    assert_true(volume[1] < volume[0] - 0.01); /* grains end up inside of each other */
+}
+
+/* In 3D the foot has corners of its own. */
+static void round_pile_rests(void **state)
+{
+    (void)state;
+    sand_case c = open_case("dt_max = 0.01, grid = { cells = {32, 8, 32}, cell = 0.03125, origin = {-0.5, 0, -0.5} },"
+                            " fill = { { material = sand(30), shape = cylinder { radius = 0.16, height = 0.16, center "
+                            "= {0, 0.08, 0} } } }");
+    run(&c, 0.8);
+    assert_true(speed_of_most(&c.sim->state.grid.particles) < 1e-3);
+    /* a stray grain that the pile behind it speeds up would be metres per second */
+    assert_true(c.sim->report.fastest < 0.01);
+    close_case(&c);
 }
 
 /* Where 99 % of a material's grains are, from the middle. */
@@ -172,6 +190,7 @@ static void slab_along_y(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain), cmocka_unit_test(pile_rests),
-                                       cmocka_unit_test(two_sands), cmocka_unit_test(slab_along_y)};
+                                       cmocka_unit_test(round_pile_rests), cmocka_unit_test(two_sands),
+                                       cmocka_unit_test(slab_along_y)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,13 +24,6 @@ static double fluid_mass(const tl_sph_step *s, int32_t i)
     return s->scene->materials[s->particle[i].material].density * s->sph->V0;
 }
 
-/* Middle between a contact and its neighbour, seen from the contact's body. */
-static tl_vec3 middle(const tl_sph_step *s, const tl_sph_near *n, const tl_sph_touch *j)
-{
-    tl_vec3 between = tl_vec3_sub(s->bodies.motion[j->body].x, s->bodies.motion[n->body].x);
-    return tl_vec3_scale(0.5, tl_vec3_add(n->arm, tl_vec3_add(between, j->arm)));
-}
-
 /* Stored gradients are rounded, so they are not quite along the line d between their particles. Moved onto it, forces turn nothing: this is
  * for what moves particles. The system keeps the rounded ones everywhere, else it would not be symmetric. */
 static tl_vec3 along(tl_vec3 g, tl_vec3 d)
@@ -87,7 +80,7 @@ static tl_sph_force contact_push(const tl_sph_step *s, const double *x, int32_t 
         force = tl_vec3_add_scaled(force, -push, j->g);
         f = tl_vec3_scale(j->w, f);
         rub = tl_vec3_add(rub, f);
-        torque = tl_vec3_add(torque, tl_vec3_cross(middle(s, n, j), f));
+        torque = tl_vec3_add(torque, tl_vec3_cross(tl_sph_rub_at(s, r, j), f));
     }
     return (tl_sph_force){tl_vec3_add(force, rub), tl_vec3_add(tl_vec3_cross(n->arm, force), torque)};
 }
@@ -159,8 +152,8 @@ static void contact_residual(const tl_sph_step *s, double *r)
             const tl_sph_touch *j = &s->touch[t];
             tl_vec3 d = tl_vec3_sub(own, added(s, j->body, j->arm));
             rate += tl_vec3_dot(d, j->g);
-            if (s->midpoint) {
-                tl_vec3 m = middle(s, n, j);
+            if (j->other >= 0) {
+                tl_vec3 m = tl_sph_rub_at(s, c, j);
                 tl_vec3 between = tl_vec3_sub(s->bodies.motion[c->body].x, s->bodies.motion[j->body].x);
                 d = tl_vec3_sub(added(s, c->body, m), added(s, j->body, tl_vec3_add(m, between)));
             }
@@ -392,7 +385,7 @@ static void list_forces(tl_sph_step *s, const double *x)
             const tl_sph_touch *j = &s->touch[t];
             if (j->other >= 0) continue;
             tl_vec3 between = tl_vec3_sub(s->bodies.motion[near->body].x, s->bodies.motion[j->body].x);
-            tl_vec3 m = tl_vec3_add(middle(s, near, j), between), normal = tl_vec3_scale(push, j->g),
+            tl_vec3 m = tl_vec3_add(tl_sph_rub_at(s, c, j), between), normal = tl_vec3_scale(push, j->g),
                     rub = tl_vec3_scale(-c->Vt * j->w, lam);
             add_force(&s->contact_force[j->body], tl_vec3_add(normal, rub),
                       tl_vec3_add(tl_vec3_cross(j->arm, normal), tl_vec3_cross(m, rub)));

@@ -23,7 +23,7 @@
  *
  * Differs from [Probst2023]: (3.15) ends with V0_f^2 p_f, (A.8b) has its gradient turned round, p = 0 on all that has no unknowns (the
  * appendix says otherwise in words, not in formulas), the contact volume of (3.23) is summed directly, the coefficient of friction
- * belongs to a pair of bodies, slip is the kernel-weighted mean of velocity differences. tests/unit/sph_system.c has the proofs.
+ * belongs to a pair of bodies, slip is the kernel-weighted mean of velocity differences where the friction acts. tests/unit/sph_system.c has the proofs.
  *
  * Same bits for any number of threads: every output has one owner, sums over bodies go in fixed chunks. */
 #ifndef TL_MODEL_SPH_H
@@ -192,7 +192,6 @@ typedef struct tl_sph_step {
     /* set by the step before tl_sph_system; tl_sph_begin sets the defaults */
     double relax;    /* nu of the projected step, 0.5; above 0.7 it may diverge */
     double push_out; /* fastest that overlaps of bodies and compressed liquid are taken apart, m/s; 0.5 */
-    bool midpoint;   /* slip at the middle of pairs: symmetric, but balls roll wrong */
 
     /* begin */
     int32_t fluid;
@@ -260,6 +259,18 @@ static inline tl_vec3 tl_sph_solid(const tl_sph_step *s, int32_t number) /* worl
 {
     int32_t moving = s->sph->free_count + s->sph->kinematic_count;
     return number < moving ? s->x[number] : s->sph->fixed[number - moving];
+}
+
+/* Where friction acts between contact r and its neighbour j, from the centre of r's body; their slip is measured there too, so that friction takes
+ * energy and never gives it, and its block is symmetric. At the middle between bodies that both move, which keeps angular momentum; at
+ * r on what has no unknowns, so that balls roll with v = w R. Differs from [Probst2023], which always has the force at the middle and
+ * the velocities at r and j: a box that turns on an edge then gains energy (tests/physics/sph_energy.c). */
+static inline tl_vec3 tl_sph_rub_at(const tl_sph_step *s, const tl_sph_contact *r, const tl_sph_touch *j)
+{
+    tl_vec3 arm = s->near[r->near].arm;
+    if (j->other < 0) return arm;
+    tl_vec3 between = tl_vec3_sub(s->bodies.motion[j->body].x, s->bodies.motion[r->body].x);
+    return tl_vec3_scale(0.5, tl_vec3_add(arm, tl_vec3_add(between, j->arm)));
 }
 
 /* Positions that are not finite, or farther than 2^23 cells from the origin, are bad input with the particle's or body's name. */
