@@ -263,7 +263,7 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
 static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
-static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn|jcsp|jcsp-pyramid|narain|box")};
+static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
 static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
@@ -294,7 +294,7 @@ static const tl_key parts_keys[] = {
     {"as_energy", TL_BOOLEAN, AT(as_energy), "", ANY, "false", "and to the energy, as printed: heaps then melt"},
 };
 #undef OBJECT
-static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`, `jcsp-pyramid`, `narain` and `box`.", NULL, KEYS(parts_keys), sizeof(tl_parts_spec), NULL, false};
+static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`, `jcsp-pyramid`, `narain`, `narain-printed`, `box` and `primal-dual`.", NULL, KEYS(parts_keys), sizeof(tl_parts_spec), NULL, false};
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {

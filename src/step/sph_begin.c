@@ -7,7 +7,6 @@
 #define ITERATIONS_MAX 100 /* of a solve, where the scene names none */
 #define CLOSEST 0.95       /* spacings: places of an emitter nearer to a particle than this are taken */
 #define CLEAR 0.9      /* spacings between liquid and samples of solids at the start; at 1 a lattice has density 1 */
-#define PLANE 0.7006   /* sum of W h^3 over a square lattice of samples, in it */
 #define CAPILLARY 0.25 /* of the period of a wave of two spacings */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for SPH particles"); }
@@ -99,25 +98,6 @@ static void cut_out_solids(tl_sim *sim)
     f->count = f->counter->next_id = stay;
 }
 
-/* Samples of a thin body crowd each other: their rest volumes become so small that even samples at no distance would not compress them. */
-static void tell_too_thin(const tl_sim *sim)
-{
-    const tl_sph *c = &sim->sph;
-    int found = 0, first = -1;
-    for (int i = 0; i < sim->rigid.scene_count; i++) {
-        const tl_sph_surface *s = &c->surface[c->body[i].surface];
-        double largest = 0;
-        if (sim->rigid.body[i].kind != TL_BODY_FREE || !s->count) continue;
-        for (int32_t k = 0; k < s->count; k++) largest = fmax(largest, s->V0[k]);
-        if (largest * PLANE >= (1 - c->options.gamma) * c->V0) continue;
-        if (!found++) first = i;
-    }
-    if (found)
-        tl_log_write(&sim->log, 0,
-                     "%d bodies, \"%s\" the first, are too thin for sph.spacing %g m: they pass through what they meet",
-                     found, sim->scene->bodies[first].name, c->h);
-}
-
 talus_status tl_sph_engine_begin(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -130,7 +110,6 @@ talus_status tl_sph_engine_begin(tl_sim *sim, talus_error *err)
     TL_TRY(tl_sph_create(&sim->sph, s, &sim->rigid, NULL, err));
     TL_TRY(tl_sph_state_begin(&sim->state.sph, &sim->sph, s, err));
     cut_out_solids(sim);
-    tell_too_thin(sim);
     for (int i = 0; i < s->material_count; i++) {
         k->viscous |= s->materials[i].viscosity > 0;
         k->tense |= s->materials[i].surface_tension > 0;

@@ -123,17 +123,41 @@ static void link_cells(tl_stress *t, const tl_edges *e, const tl_grid *g, const 
         }
 }
 
-static void link_faces(tl_stress *t, const tl_edges *e, const tl_grid *g, const int32_t *face_id)
+/* Lists of the product: entries of its scratches. */
+static void link_product(tl_stress *t, const tl_edges *e, const tl_grid *g, const tl_coupling *c,
+                         const int32_t *face_id)
 {
+#pragma omp parallel for schedule(static) if (t->edges >= TL_PARALLEL_MIN / 4)
+    for (int32_t k = 0; k < t->edges; k++) {
+        t->weight[k] = t->edge[k].weight;
+        for (int j = 0; j < 4; j++) {
+            t->edge_cell[j][k] = 6 * t->edge[k].cell[j] + 3 + t->edge[k].axis;
+            t->edge_face[j][k] = t->edge[k].face[j];
+        }
+    }
+#pragma omp parallel for schedule(static) if (t->cells >= TL_PARALLEL_MIN / 4)
+    for (int32_t i = 0; i < t->cells; i++) {
+        for (int k = 0; k < 12; k++) t->cell_edge[k][i] = t->of_cell[i][k];
+        for (int k = 0; k < 6; k++) t->cell_face[k][i] = c->face[6 * (int64_t)i + k];
+    }
 #pragma omp parallel for schedule(static) if (t->faces >= TL_PARALLEL_MIN / 4)
     for (int32_t f = 0; f < t->faces; f++) {
-        int a = t->axis[f], b = (a + 1) % 3, c = (a + 2) % 3;
+        int a = t->axis[f], next = (a + 1) % 3, last = (a + 2) % 3;
         int32_t id = face_id[f];
-        t->of_face[f][0] = or_none(e->of[c][tl_grid_step(g, id, b, 1)], t->edges);
-        t->of_face[f][1] = or_none(e->of[c][id], t->edges);
-        t->of_face[f][2] = or_none(e->of[b][tl_grid_step(g, id, c, 1)], t->edges);
-        t->of_face[f][3] = or_none(e->of[b][id], t->edges);
+        t->face_cell[0][f] = 6 * c->low[f] + a;
+        t->face_cell[1][f] = 6 * c->high[f] + a;
+        t->face_edge[0][f] = or_none(e->of[last][tl_grid_step(g, id, next, 1)], t->edges);
+        t->face_edge[1][f] = or_none(e->of[last][id], t->edges);
+        t->face_edge[2][f] = or_none(e->of[next][tl_grid_step(g, id, last, 1)], t->edges);
+        t->face_edge[3][f] = or_none(e->of[next][id], t->edges);
     }
+}
+
+static bool take_lists(int32_t **lists, int count, int32_t n, tl_arena *a)
+{
+    for (int k = 0; k < count; k++)
+        if (!(lists[k] = TL_TAKE(a, int32_t, n))) return false;
+    return true;
 }
 
 talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g, const tl_active *active,
@@ -147,14 +171,19 @@ talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g
     double *cell = TL_TAKE(a, double, c->cells);
     out->edge = TL_TAKE(a, tl_stress_edge, e->count);
     out->of_cell = tl_arena_take(a, sizeof *out->of_cell * (size_t)c->cells);
-    out->of_face = tl_arena_take(a, sizeof *out->of_face * (size_t)c->faces);
+    out->weight = TL_TAKE(a, double, e->count);
     out->e = TL_TAKE_ZERO(a, double, (int64_t)e->count + 1);
-    out->d = TL_TAKE_ZERO(a, double, 3 * ((int64_t)c->cells + 1));
-    if (!cell || !out->edge || !out->of_cell || !out->of_face || !out->e || !out->d) return no_memory(err);
+    out->d = TL_TAKE_ZERO(a, double, 6 * ((int64_t)c->cells + 1));
+    out->y = TL_TAKE_ZERO(a, double, (int64_t)c->faces + 1);
+    if (!cell || !out->edge || !out->of_cell || !out->weight || !out->e || !out->d || !out->y ||
+        !take_lists(out->edge_cell, 4, e->count, a) || !take_lists(out->edge_face, 4, e->count, a) ||
+        !take_lists(out->cell_edge, 12, c->cells, a) || !take_lists(out->cell_face, 6, c->cells, a) ||
+        !take_lists(out->face_cell, 2, c->faces, a) || !take_lists(out->face_edge, 4, c->faces, a))
+        return no_memory(err);
     for (int32_t i = 0; i < c->cells; i++) cell[i] = liquid->cell[active->cell[i]];
     out->cell = cell;
     link_edges(out, e, g, active, of);
     link_cells(out, e, g, active);
-    link_faces(out, e, g, face_id);
+    link_product(out, e, g, c, face_id);
     return TALUS_OK;
 }

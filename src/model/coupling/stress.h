@@ -46,10 +46,18 @@ typedef struct tl_stress {
     const double *cell;     /* [cells] W_L^p */
     tl_stress_edge *edge;   /* [edges] */
     int32_t (*of_cell)[12]; /* [cells] four edges of x, of y, of z; `edges`: off */
-    int32_t (*of_face)[4];  /* [faces] (high, low) along the next axis, (high, low) along the one after; `edges`: off */
     int8_t *axis;           /* [faces] */
-    double *e;              /* [edges + 1] scratch: W_L^e s; the last stays 0 */
-    double *d;              /* [3 (cells + 1)] scratch: W_L^p times the three diagonal components; the last stay 0 */
+    /* The same for the product, one list per place, so that its loops run in vectors. Scratches end with a zero, which is what lists point at where there is nothing. */
+    double *weight;         /* [edges] W_L^e */
+    int32_t *edge_cell[4];  /* [edges] entries of d around an edge */
+    int32_t *edge_face[4];  /* [edges] entries of y */
+    int32_t *cell_edge[12]; /* [cells] entries of e */
+    int32_t *cell_face[6];  /* [cells] entries of y */
+    int32_t *face_cell[2];  /* [faces] entries of d: low, high */
+    int32_t *face_edge[4];  /* [faces] entries of e: (high, low) along the next axis, (high, low) along the one after */
+    double *d;              /* [6 (cells + 1)] W_L^p (s_xx, s_yy, s_zz), s_yz, s_xz, s_xy */
+    double *e;              /* [edges + 1] W_L^e s, or what edges do */
+    double *y;              /* [faces + 1] */
 } tl_stress;
 
 /* Component of the shear on edges of an axis. */
