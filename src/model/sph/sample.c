@@ -374,7 +374,15 @@ static tl_box3 find_world(const tl_scene *s, const tl_rigid *r, double h)
     return box;
 }
 
-/* Whether an earlier point of another body is at the same place. `k`: k-th by cells. */
+/* Whether static point a stays where it and b are at the same place: that of a wall, else the earlier one. A wall that loses samples to a body
+ * pushes liquid along itself with the rest, and forces on the body are no longer those of its weight (validate V9). */
+static bool stays(const maker *m, int32_t a, int32_t b)
+{
+    bool wall_a = m->fixed_body[a] >= m->rigid->scene_count, wall_b = m->fixed_body[b] >= m->rigid->scene_count;
+    return wall_a != wall_b ? wall_a : a < b;
+}
+
+/* Whether a point of another body that stays is at the same place. `k`: k-th by cells. */
 static bool doubled(const maker *m, const tl_sph_sorted *sorted, const int32_t *order, int32_t k)
 {
     const tl_sph_cells *t = &sorted->cells;
@@ -386,7 +394,7 @@ static bool doubled(const maker *m, const tl_sph_sorted *sorted, const int32_t *
             int64_t row = ((int64_t)z * t->n[1] + y) * t->n[0];
             for (int32_t j = t->start[row + lo[0]]; j < t->start[row + hi[0] + 1]; j++) {
                 int32_t other = order[j];
-                if (other < own && m->fixed_body[other] != m->fixed_body[own] &&
+                if (m->fixed_body[other] != m->fixed_body[own] && stays(m, other, own) &&
                     tl_vec3_norm2(tl_vec3_sub(m->fixed.at[other], m->fixed.at[own])) < same * same)
                     return true;
             }
