@@ -20,7 +20,7 @@ local function spike(s) -- a pyramid with its tip down at the origin, s high, as
   for _, n in ipairs { {2, -1, 0}, {-2, -1, 0}, {0, -1, 2}, {0, -1, -2} } do cut = cut * half_space { normal = n } end
   return cut
 end
-local touch = 0.8 * h -- gap of things that just touch
+local touch = 0.9 * h -- gap at the start: flat things touch at 0.76 to 0.82, so nothing overlaps
 local cases = {
   function(x, z) fix("plane", plate, {x, -2 * h, z}); put("spike", spike(8 * h), {x, touch, z}) end,
   function(x, z)
@@ -44,12 +44,12 @@ local cases = {
   function(x, z)
     fix("floor", plate, {x, -2 * h, z})
     put("lower", box { size = 8 * h }, {x, 4 * h + touch, z})
-    put("upper", box { size = 8 * h }, {x + 3.6 * h, 12 * h + touch + 0.757 * h, z + 3.6 * h})
+    put("upper", box { size = 8 * h }, {x + 3.6 * h, 12 * h + touch + touch, z + 3.6 * h})
   end,
   function(x, z)
     fix("floor 9", plate, {x, -2 * h, z})
     put("card", box { size = {12 * h, 2 * h, 12 * h} }, {x, h + touch, z}, { colour = "#4a7fb5" })
-    put("on card", box { size = 8 * h }, {x, 2 * h + touch + 4 * h + 0.757 * h, z})
+    put("on card", box { size = 8 * h }, {x, 2 * h + touch + 4 * h + touch, z})
   end,
 }
 for i, case in ipairs(cases) do

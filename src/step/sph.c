@@ -289,6 +289,7 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
 {
     tl_fixedpoint problem;
     TL_TRY(tl_sph_system(&s->f, err));
+    tl_sph_leave_far(&s->f);
     TL_TRY(tl_sph_problem(&s->f, &problem, err));
     s->x = TL_TAKE_ZERO(s->arena, double, problem.space->n + problem.space->halo + 1);
     if (!s->x) return no_memory(err);
@@ -296,8 +297,10 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
     lap(s, SYSTEM);
     tl_options options = tl_options_default();
     options.least_iterations = least_iterations(s);
-    TL_TRY(tl_fixedpoint_solve(s->kept->method, &problem, &options, &s->kept->stop, s->x, s->arena, s->sim->history,
-                               &s->solved, err));
+    do
+        TL_TRY(tl_fixedpoint_solve(s->kept->method, &problem, &options, &s->kept->stop, s->x, s->arena, s->sim->history,
+                                   &s->solved, err));
+    while (tl_sph_call_back(&s->f, s->kept->stop.tolerance));
     TL_TRY(judge(s, again, err));
     tl_sph_finish(&s->f, s->x);
     lap(s, SOLVE);

@@ -116,8 +116,8 @@ static int find_parts(const tl_parts *split, part *out)
             continue;
         }
         int64_t first = 0, end;
-        while (first < t->edges && t->edge[first].axis < shears[k]) first++;
-        for (end = first; end < t->edges && t->edge[end].axis == shears[k];) end++;
+        while (first < t->edges && t->edge_axis[first] < shears[k]) first++;
+        for (end = first; end < t->edges && t->edge_axis[end] == shears[k];) end++;
         out[n++] = (part){.kind = EDGES, .first = first, .count = end - first};
     }
     return n;
@@ -144,10 +144,9 @@ static void add_entry(column *c, int32_t face, double val)
 
 static void add_edge(column *to, const tl_stress *t, int32_t edge, double scale)
 {
-    const tl_stress_edge *e = &t->edge[edge];
-    if (!t->only[(e->axis + 1) % 3] || !t->only[(e->axis + 2) % 3]) return;
+    const tl_stress_edge e = tl_stress_edge_at(t, edge);
     for (int k = 0; k < 4; k++)
-        if (e->face[k] < t->faces) add_entry(to, e->face[k], (k & 1 ? -scale : scale) * e->weight);
+        if (e.face[k] < t->faces) add_entry(to, e.face[k], (k & 1 ? -scale : scale) * e.weight);
 }
 
 static void add_cell(column *to, const tl_stress *t, const tl_coupling *c, int64_t cell, const double *d)
@@ -160,7 +159,7 @@ static void add_cell(column *to, const tl_stress *t, const tl_coupling *c, int64
         if (on[k] != 0) add_entry(to, f[k], on[k]);
     for (int e = 0; e < 12 && !t->staggered; e++) {
         double share = 0.25 * d[tl_stress_shear(e / 4)];
-        if (share != 0 && t->of_cell[cell][e] < t->edges) add_edge(to, t, t->of_cell[cell][e], share * per_dx);
+        if (share != 0 && t->cell_edge[e][cell] < t->edges) add_edge(to, t, t->cell_edge[e][cell], share * per_dx);
     }
 }
 
@@ -300,7 +299,7 @@ static void stress_at(const step *k, const double *s, int32_t cell, double out[T
     out[TL_S_XX] = s[2 * (int64_t)cell];
     out[TL_S_ZZ] = s[2 * (int64_t)cell + 1];
     for (int e = 0; e < 12; e++) {
-        int32_t edge = t->of_cell[cell][e];
+        int32_t edge = t->cell_edge[e][cell];
         if (edge < t->edges) out[tl_stress_shear(e / 4)] += 0.25 * s[2 * (int64_t)t->cells + edge];
     }
 }
@@ -356,11 +355,11 @@ static void penalty_of_part(const step *k, int64_t j, double *slope, double *cur
         add_penalty(k, (int32_t)j, p->d, 1, slope, curvature);
         return;
     }
-    const tl_stress_edge *e = &k->t->edge[p->first + j];
+    const tl_stress_edge e = tl_stress_edge_at(k->t, (int32_t)(p->first + j));
     double d[TL_STRESS_GROUP] = {0};
-    d[tl_stress_shear(e->axis)] = 1;
+    d[tl_stress_shear(e.axis)] = 1;
     for (int c = 0; c < 4; c++)
-        if (e->cell[c] < k->t->cells) add_penalty(k, e->cell[c], d, 0.25, slope, curvature);
+        if (e.cell[c] < k->t->cells) add_penalty(k, e.cell[c], d, 0.25, slope, curvature);
 }
 
 static void update_multipliers(step *k)
@@ -580,9 +579,11 @@ static talus_status make_step(step *k, const tl_parts *split, const double *radi
     k->spread = TL_TAKE(a, double, t->faces);
     if (!k->edge_radius || !k->g || !k->ds || !k->wide || !k->wide_out || !k->stiff || !k->unit || !k->spread)
         return no_memory(err);
-    for (int32_t e = 0; e < t->edges; e++)
+    for (int32_t i = 0; i < t->edges && radius; i++) {
+        const tl_stress_edge e = tl_stress_edge_at(t, i);
         for (int j = 0; j < 4; j++)
-            if (radius && t->edge[e].cell[j] < t->cells) k->edge_radius[e] += 0.25 * radius[t->edge[e].cell[j]];
+            if (e.cell[j] < t->cells) k->edge_radius[i] += 0.25 * radius[e.cell[j]];
+    }
     return TALUS_OK;
 }
 
@@ -596,7 +597,7 @@ static void spread_cell(const tl_stress *t, int32_t cell, const double z[TL_STRE
     y[2 * (int64_t)cell] += z[TL_S_XX];
     y[2 * (int64_t)cell + 1] += z[TL_S_ZZ];
     for (int e = 0; e < 12; e++) {
-        int32_t edge = t->of_cell[cell][e];
+        int32_t edge = t->cell_edge[e][cell];
         if (edge < t->edges) y[2 * (int64_t)t->cells + edge] += 0.25 * z[tl_stress_shear(e / 4)];
     }
 }
@@ -608,7 +609,7 @@ static double largest_at(const tl_stress *t, int32_t cell, const double *x)
     for (int c = 0; c < TL_STRESS_GROUP; c++)
         if (!t->staggered || c == TL_S_XX || c == TL_S_ZZ) most = fmax(most, x[cell_entry(t, cell, c)]);
     for (int e = 0; e < 12 && t->staggered; e++)
-        if (t->of_cell[cell][e] < t->edges) most = fmax(most, x[2 * (int64_t)t->cells + t->of_cell[cell][e]]);
+        if (t->cell_edge[e][cell] < t->edges) most = fmax(most, x[2 * (int64_t)t->cells + t->cell_edge[e][cell]]);
     return most;
 }
 

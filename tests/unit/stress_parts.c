@@ -53,9 +53,9 @@ static double box(const tl_still *s, int64_t i, double pyramid)
     double r = 0;
     if (!t->staggered) return pyramid * 0.7 * s->p[i / 5] / t->cell[i / 5];
     if (i < 2 * (int64_t)t->cells) return pyramid * 0.7 * s->p[i / 2] / t->cell[i / 2];
-    const tl_stress_edge *e = &t->edge[i - 2 * (int64_t)t->cells];
+    const tl_stress_edge e = tl_stress_edge_at(t, (int32_t)(i - 2 * (int64_t)t->cells));
     for (int k = 0; k < 4; k++)
-        if (e->cell[k] < t->cells) r += 0.25 * 0.7 * s->p[e->cell[k]] / t->cell[e->cell[k]];
+        if (e.cell[k] < t->cells) r += 0.25 * 0.7 * s->p[e.cell[k]] / t->cell[e.cell[k]];
     return pyramid * r;
 }
 

@@ -98,48 +98,33 @@ static void link_edges(tl_stress *t, const tl_edges *e, const tl_grid *g, const 
 {
 #pragma omp parallel for schedule(static) if (e->count >= TL_PARALLEL_MIN / 4)
     for (int32_t k = 0; k < e->count; k++) {
-        tl_stress_edge *to = &t->edge[k];
         int32_t cell[4], face[4];
         int face_axis[4];
-        *to = (tl_stress_edge){.weight = e->weight[k], .axis = e->axis[k]};
         cells_around(g, e->axis[k], e->id[k], cell);
         tl_edge_faces(g, e->axis[k], e->id[k], face_axis, face);
         for (int j = 0; j < 4; j++) {
-            to->cell[j] = or_none(active->number[cell[j]], t->cells);
-            to->face[j] = or_none(of[face_axis[j]][face[j]], t->faces);
+            t->edge_cell[j][k] = 6 * or_none(active->number[cell[j]], t->cells) + 3 + e->axis[k];
+            t->edge_face[j][k] = or_none(of[face_axis[j]][face[j]], t->faces);
         }
     }
 }
 
-static void link_cells(tl_stress *t, const tl_edges *e, const tl_grid *g, const tl_active *active)
+static void link_cells(tl_stress *t, const tl_edges *e, const tl_grid *g, const tl_active *active, const tl_coupling *c)
 {
 #pragma omp parallel for schedule(static) if (t->cells >= TL_PARALLEL_MIN / 4)
-    for (int32_t k = 0; k < t->cells; k++)
+    for (int32_t k = 0; k < t->cells; k++) {
+        for (int m = 0; m < 6; m++) t->cell_face[m][k] = c->face[6 * (int64_t)k + m];
         for (int axis = 0; axis < 3; axis++) {
             int i = (axis + 1) % 3, j = (axis + 2) % 3;
             int32_t id = active->cell[k], next = tl_grid_step(g, id, i, 1);
             const int32_t around[4] = {id, next, tl_grid_step(g, id, j, 1), tl_grid_step(g, next, j, 1)};
-            for (int m = 0; m < 4; m++) t->of_cell[k][4 * axis + m] = or_none(e->of[axis][around[m]], t->edges);
+            for (int m = 0; m < 4; m++) t->cell_edge[4 * axis + m][k] = or_none(e->of[axis][around[m]], t->edges);
         }
+    }
 }
 
-/* Lists of the product: entries of its scratches. */
-static void link_product(tl_stress *t, const tl_edges *e, const tl_grid *g, const tl_coupling *c,
-                         const int32_t *face_id)
+static void link_faces(tl_stress *t, const tl_edges *e, const tl_grid *g, const tl_coupling *c, const int32_t *face_id)
 {
-#pragma omp parallel for schedule(static) if (t->edges >= TL_PARALLEL_MIN / 4)
-    for (int32_t k = 0; k < t->edges; k++) {
-        t->weight[k] = t->edge[k].weight;
-        for (int j = 0; j < 4; j++) {
-            t->edge_cell[j][k] = 6 * t->edge[k].cell[j] + 3 + t->edge[k].axis;
-            t->edge_face[j][k] = t->edge[k].face[j];
-        }
-    }
-#pragma omp parallel for schedule(static) if (t->cells >= TL_PARALLEL_MIN / 4)
-    for (int32_t i = 0; i < t->cells; i++) {
-        for (int k = 0; k < 12; k++) t->cell_edge[k][i] = t->of_cell[i][k];
-        for (int k = 0; k < 6; k++) t->cell_face[k][i] = c->face[6 * (int64_t)i + k];
-    }
 #pragma omp parallel for schedule(static) if (t->faces >= TL_PARALLEL_MIN / 4)
     for (int32_t f = 0; f < t->faces; f++) {
         int a = t->axis[f], next = (a + 1) % 3, last = (a + 2) % 3;
@@ -162,28 +147,28 @@ static bool take_lists(int32_t **lists, int count, int32_t n, tl_arena *a)
 
 talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g, const tl_active *active,
                              const tl_liquid *liquid, const tl_coupling *c, int32_t *const of[3],
-                             const int32_t *face_id, int8_t *face_axis, bool staggered, tl_arena *a, talus_error *err)
+                             const int32_t *face_id, const int8_t *face_axis, bool staggered, tl_arena *a,
+                             talus_error *err)
 {
     *out =
         (tl_stress){.staggered = staggered, .cells = c->cells, .edges = e->count, .faces = c->faces, .axis = face_axis};
     out->n = staggered ? 2 * (int64_t)c->cells + e->count : TL_STRESS_GROUP * (int64_t)c->cells;
     for (int k = 0; k < 3; k++) out->only[k] = !g->f.flat || k != g->f.flat_axis;
     double *cell = TL_TAKE(a, double, c->cells);
-    out->edge = TL_TAKE(a, tl_stress_edge, e->count);
-    out->of_cell = tl_arena_take(a, sizeof *out->of_cell * (size_t)c->cells);
-    out->weight = TL_TAKE(a, double, e->count);
+    out->weight = e->weight;
+    out->edge_axis = e->axis;
     out->e = TL_TAKE_ZERO(a, double, (int64_t)e->count + 1);
     out->d = TL_TAKE_ZERO(a, double, 6 * ((int64_t)c->cells + 1));
     out->y = TL_TAKE_ZERO(a, double, (int64_t)c->faces + 1);
-    if (!cell || !out->edge || !out->of_cell || !out->weight || !out->e || !out->d || !out->y ||
-        !take_lists(out->edge_cell, 4, e->count, a) || !take_lists(out->edge_face, 4, e->count, a) ||
-        !take_lists(out->cell_edge, 12, c->cells, a) || !take_lists(out->cell_face, 6, c->cells, a) ||
-        !take_lists(out->face_cell, 2, c->faces, a) || !take_lists(out->face_edge, 4, c->faces, a))
+    if (!cell || !out->e || !out->d || !out->y || !take_lists(out->edge_cell, 4, e->count, a) ||
+        !take_lists(out->edge_face, 4, e->count, a) || !take_lists(out->cell_edge, 12, c->cells, a) ||
+        !take_lists(out->cell_face, 6, c->cells, a) || !take_lists(out->face_cell, 2, c->faces, a) ||
+        !take_lists(out->face_edge, 4, c->faces, a))
         return no_memory(err);
     for (int32_t i = 0; i < c->cells; i++) cell[i] = liquid->cell[active->cell[i]];
     out->cell = cell;
     link_edges(out, e, g, active, of);
-    link_cells(out, e, g, active);
-    link_product(out, e, g, c, face_id);
+    link_cells(out, e, g, active, c);
+    link_faces(out, e, g, c, face_id);
     return TALUS_OK;
 }

@@ -164,7 +164,7 @@ void tl_stress_pack(const tl_stress *t, const double *s, double *five)
         g[TL_S_XX] = s[2 * (int64_t)i];
         g[TL_S_ZZ] = s[2 * (int64_t)i + 1];
         for (int a = 0; a < 3; a++) {
-            int32_t e = t->of_cell[i][4 * a];
+            int32_t e = t->cell_edge[4 * a][i];
             g[tl_stress_shear(a)] = e < t->edges ? s[2 * (int64_t)t->cells + e] : 0;
         }
     }
@@ -182,7 +182,7 @@ void tl_stress_unpack(const tl_stress *t, const double *five, double *s)
         s[2 * (int64_t)i] = g[TL_S_XX];
         s[2 * (int64_t)i + 1] = g[TL_S_ZZ];
         for (int a = 0; a < 3; a++) {
-            int32_t e = t->of_cell[i][4 * a];
+            int32_t e = t->cell_edge[4 * a][i];
             if (e < t->edges) s[2 * (int64_t)t->cells + e] = g[tl_stress_shear(a)];
         }
     }
@@ -234,10 +234,10 @@ void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch,
     double *y = c->y, *z = scratch;
     /* two components at cells reach the face of axis y, one the others; an edge has up to four cells, a quarter each */
     for (int32_t k = 0; k < t->edges; k++) {
-        const tl_stress_edge *e = &t->edge[k];
+        const tl_stress_edge e = tl_stress_edge_at(t, k);
         int cells = 0;
-        for (int j = 0; j < 4; j++) cells += e->cell[j] < t->cells;
-        t->e[k] = 0.25 * cells * e->weight;
+        for (int j = 0; j < 4; j++) cells += e.cell[j] < t->cells;
+        t->e[k] = 0.25 * cells * e.weight;
     }
     for (int32_t f = 0; f < t->faces; f++) {
         double low = c->low[f] < t->cells ? t->cell[c->low[f]] : 0,
@@ -251,20 +251,20 @@ void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch,
     if (c->solid.n) c->solid.spread(&c->solid, y, z);
     for (int32_t f = 0; f < t->faces; f++) y[f] = c->dt * (c->fluid[f] * c->mobility[f] * y[f] + volume * z[f]);
     for (int32_t k = 0; k < t->edges; k++) {
-        const tl_stress_edge *e = &t->edge[k];
+        const tl_stress_edge e = tl_stress_edge_at(t, k);
         double sum = 0;
-        for (int j = 0; j < 4; j++) sum += e->face[j] < t->faces ? y[e->face[j]] : 0;
-        t->e[k] = e->weight * sum * per_dx;
+        for (int j = 0; j < 4; j++) sum += e.face[j] < t->faces ? y[e.face[j]] : 0;
+        t->e[k] = e.weight * sum * per_dx;
     }
     for (int32_t i = 0; i < t->cells; i++) {
-        const int32_t *f = c->face + 6 * (int64_t)i, *e = t->of_cell[i];
+        const int32_t *f = c->face + 6 * (int64_t)i;
         double w = t->cell[i] * per_dx, y_y = y[f[2]] + y[f[3]], most = 0;
         double xx = w * (y_y + y[f[0]] + y[f[1]]), zz = w * (y_y + y[f[4]] + y[f[5]]);
         /* Q^-1 of the Frobenius form: a half for shears; (2 x - z) / 3 for the two diagonal ones */
         most = (2 * fmax(xx, zz) + fmin(xx, zz)) / 3;
         for (int a = 0; a < 3; a++) {
             double shear = 0;
-            for (int k = 0; k < 4; k++) shear += 0.25 * t->e[e[4 * a + k]];
+            for (int k = 0; k < 4; k++) shear += 0.25 * t->e[t->cell_edge[4 * a + k][i]];
             most = fmax(most, 0.5 * shear);
         }
         L[i] = most;

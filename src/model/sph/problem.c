@@ -24,13 +24,6 @@ static double fluid_mass(const tl_sph_step *s, int32_t i)
     return s->scene->materials[s->particle[i].material].density * s->sph->V0;
 }
 
-/* Middle between a contact and its neighbour, seen from the contact's body. */
-static tl_vec3 middle(const tl_sph_step *s, const tl_sph_near *n, const tl_sph_touch *j)
-{
-    tl_vec3 between = tl_vec3_sub(s->bodies.motion[j->body].x, s->bodies.motion[n->body].x);
-    return tl_vec3_scale(0.5, tl_vec3_add(n->arm, tl_vec3_add(between, j->arm)));
-}
-
 /* Stored gradients are rounded, so they are not quite along the line d between their particles. Moved onto it, forces turn nothing: this is
  * for what moves particles. The system keeps the rounded ones everywhere, else it would not be symmetric. */
 static tl_vec3 along(tl_vec3 g, tl_vec3 d)
@@ -87,15 +80,28 @@ static tl_sph_force contact_push(const tl_sph_step *s, const double *x, int32_t 
         force = tl_vec3_add_scaled(force, -push, j->g);
         f = tl_vec3_scale(j->w, f);
         rub = tl_vec3_add(rub, f);
-        torque = tl_vec3_add(torque, tl_vec3_cross(middle(s, n, j), f));
+        torque = tl_vec3_add(torque, tl_vec3_cross(tl_sph_rub_at(s, r, j), f));
     }
     return (tl_sph_force){tl_vec3_add(force, rub), tl_vec3_add(tl_vec3_cross(n->arm, force), torque)};
+}
+
+/* Contacts with a force, and those they touch: in a pile, one of ten. */
+static void find_reached(tl_sph_step *s, const double *x)
+{
+    memset(s->reached, 0, sizeof *s->reached * (size_t)s->contacts);
+    for (int32_t k = 0; k < s->contacts; k++) {
+        if (contact_pressure(s, x)[k] == 0 && tl_vec3_max_abs(contact_lambda(s, x, k)) == 0) continue;
+        s->reached[k] = true;
+        for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++)
+            if (s->touch[t].other >= 0) s->reached[s->touch[t].other] = true;
+    }
 }
 
 /* Velocities that all forces together give to bodies. */
 static void push_bodies(tl_sph_step *s, const double *x, bool central)
 {
     int32_t bodies = s->sph->bodies;
+    find_reached(s, x);
 #pragma omp parallel for schedule(static) if (s->nears >= PARALLEL_NEAR)
     for (int32_t k = 0; k < s->chunks; k++) {
         tl_sph_force sum = {{0, 0, 0}, {0, 0, 0}};
@@ -104,7 +110,7 @@ static void push_bodies(tl_sph_step *s, const double *x, bool central)
             tl_vec3 f = fluid_push(s, x, n, central);
             sum.force = tl_vec3_add(sum.force, f);
             sum.torque = tl_vec3_add(sum.torque, tl_vec3_cross(near->arm, f));
-            if (near->contact < 0) continue;
+            if (near->contact < 0 || !s->reached[near->contact]) continue;
             tl_sph_force c = contact_push(s, x, near->contact);
             sum.force = tl_vec3_add(sum.force, c.force);
             sum.torque = tl_vec3_add(sum.torque, c.torque);
@@ -153,14 +159,17 @@ static void contact_residual(const tl_sph_step *s, double *r)
     for (int32_t k = 0; k < s->contacts; k++) {
         const tl_sph_contact *c = &s->contact[k];
         const tl_sph_near *n = &s->near[c->near];
+        volume[k] = 0;
+        tl_vec3_store((tl_vec3){0, 0, 0}, slip + 3 * (int64_t)k);
+        if (c->far) continue;
         tl_vec3 own = added(s, c->body, n->arm), v = c->slip;
         double rate = 0;
         for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
             const tl_sph_touch *j = &s->touch[t];
             tl_vec3 d = tl_vec3_sub(own, added(s, j->body, j->arm));
             rate += tl_vec3_dot(d, j->g);
-            if (s->midpoint) {
-                tl_vec3 m = middle(s, n, j);
+            if (j->other >= 0) {
+                tl_vec3 m = tl_sph_rub_at(s, c, j);
                 tl_vec3 between = tl_vec3_sub(s->bodies.motion[c->body].x, s->bodies.motion[j->body].x);
                 d = tl_vec3_sub(added(s, c->body, m), added(s, j->body, tl_vec3_add(m, between)));
             }
@@ -173,7 +182,7 @@ static void contact_residual(const tl_sph_step *s, double *r)
 
 static bool pushes(const tl_sph_step *s, const double *x, const double *r, int32_t k)
 {
-    return s->contact[k].D > 0 && (r[s->fluid + k] < 0 || x[s->fluid + k] > 0);
+    return s->contact[k].D > 0 && !s->contact[k].far && (r[s->fluid + k] < 0 || x[s->fluid + k] > 0);
 }
 
 static void count_active(tl_sph_step *s, const double *x, const double *r)
@@ -210,7 +219,7 @@ static void project_contact(const tl_sph_step *s, const double *x, const double 
     const tl_sph_contact *c = &s->contact[k];
     int64_t at = s->fluid + k, lam = s->fluid + s->contacts + 3 * (int64_t)k;
     double share = s->active[c->body] > 1 ? s->active[c->body] : 1;
-    y[at] = c->D > 0 ? fmax(0, x[at] - s->relax / (share * c->D) * r[at]) : 0;
+    y[at] = c->D > 0 && !c->far ? fmax(0, x[at] - s->relax / (share * c->D) * r[at]) : 0;
     double most = c->mu * c->force * y[at];
     tl_vec3 l = {0, 0, 0};
     if (most > 0 && c->Dl > 0) {
@@ -243,7 +252,7 @@ static void clamp(void *ctx, double *x)
     for (int32_t k = 0; k < s->contacts; k++) {
         const tl_sph_contact *c = &s->contact[k];
         double *p = x + s->fluid + k, *lam = x + s->fluid + s->contacts + 3 * (int64_t)k;
-        *p = c->D > 0 && *p > 0 ? *p : 0;
+        *p = c->D > 0 && !c->far && *p > 0 ? *p : 0;
         double most = c->Dl > 0 ? c->mu * c->force * *p : 0;
         tl_vec3_store(shorten(tl_vec3_load(lam), most), lam);
     }
@@ -309,11 +318,12 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
     s->add_v = TL_TAKE_ZERO(a, tl_vec3, bodies);
     s->add_w = TL_TAKE_ZERO(a, tl_vec3, bodies);
     s->active = TL_TAKE_ZERO(a, int32_t, bodies);
+    s->reached = TL_TAKE(a, bool, s->contacts);
     s->contact_force = TL_TAKE_ZERO(a, tl_sph_force, bodies);
     s->fluid_force = TL_TAKE_ZERO(a, tl_sph_force, bodies);
     s->dv = TL_TAKE(a, tl_vec3, s->fluid);
-    if (!s->p || !s->a || !s->gathered || !s->chunk_sum || !s->add_v || !s->add_w || !s->active || !s->contact_force ||
-        !s->fluid_force || !s->dv)
+    if (!s->p || !s->a || !s->gathered || !s->chunk_sum || !s->add_v || !s->add_w || !s->active || !s->reached ||
+        !s->contact_force || !s->fluid_force || !s->dv)
         return no_memory(err);
     *out = (tl_fixedpoint){
         .space = &s->space, .evaluate = evaluate, .project = project, .clamp = clamp, .measure = measure, .ctx = s};
@@ -392,7 +402,7 @@ static void list_forces(tl_sph_step *s, const double *x)
             const tl_sph_touch *j = &s->touch[t];
             if (j->other >= 0) continue;
             tl_vec3 between = tl_vec3_sub(s->bodies.motion[near->body].x, s->bodies.motion[j->body].x);
-            tl_vec3 m = tl_vec3_add(middle(s, near, j), between), normal = tl_vec3_scale(push, j->g),
+            tl_vec3 m = tl_vec3_add(tl_sph_rub_at(s, c, j), between), normal = tl_vec3_scale(push, j->g),
                     rub = tl_vec3_scale(-c->Vt * j->w, lam);
             add_force(&s->contact_force[j->body], tl_vec3_add(normal, rub),
                       tl_vec3_add(tl_vec3_cross(j->arm, normal), tl_vec3_cross(m, rub)));
@@ -432,7 +442,7 @@ void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double k
         while (m < state->memories && state->memory[m].particle < particle) m++;
         *p = 0;
         tl_vec3_store((tl_vec3){0, 0, 0}, lam);
-        if (m == state->memories || state->memory[m].particle != particle || !(c->D > 0)) continue;
+        if (m == state->memories || state->memory[m].particle != particle || !(c->D > 0) || c->far) continue;
         *p = fmax(0, state->memory[m].p);
         tl_vec3 l = state->memory[m].lambda;
         l = tl_vec3_add_scaled(l, -tl_vec3_dot(l, c->normal), c->normal);

@@ -15,6 +15,7 @@
 /* Sum of W h^3 over a sample's own surface, at most. Marched vertices have up to 5 where a surface bends within h: rest volumes that small touch
  * nothing but each other. Lattices have 0.70, edges of boxes 0.74; 0.8 leaves rest volumes of 1.03 h^3 in the mean (tests/unit/sph_sample.c). */
 #define CROWDED 0.8
+#define SAME_PLACE 0.25 /* h: samples of two static bodies nearer than this are one */
 #define GOLDEN_ANGLE 2.39996322972865332
 
 /* The surfaces and static points of a run while they are made. */
@@ -153,6 +154,12 @@ static talus_status sample_general(const tl_shape_tree *t, int node, double exte
     return tl_sample_surface(t, node, apart, 0, how, 1, out, err);
 }
 
+static bool regular(const maker *m, const tl_collider *c) /* a lattice or a spiral, or meant to be random */
+{
+    return m->out->options.sampling == TL_SPH_POISSON || c->kind == TL_COLLIDER_BOX || c->kind == TL_COLLIDER_SPHERE ||
+           c->kind == TL_COLLIDER_HALF_SPACE;
+}
+
 /* Points in the shape's frame. `x`: pose of the shape, for planes. */
 static talus_status sample(const maker *m, const tl_shape_tree *t, int node, const tl_collider *c, const tl_pose *x,
                            tl_points *out, tl_vec3 *sunk, talus_error *err)
@@ -168,7 +175,6 @@ static talus_status sample(const maker *m, const tl_shape_tree *t, int node, con
     if (c->kind == TL_COLLIDER_BOX && !random) return sample_box(c, h, inset, out, sunk, err);
     if (c->kind == TL_COLLIDER_SPHERE && !random) return sample_sphere(c, h, inset, out, sunk, err);
     TL_TRY(sample_general(t, node, c->extent, h, inset, random, out, sunk, err));
-    if (!random) TL_TRY(tl_sph_thin(out, h, CROWDED, &m->out->memory, err));
     if (!out->count) return TL_FAIL(err, TALUS_BAD_INPUT, "no particles fit its surface; take a smaller sph.spacing");
     return TALUS_OK;
 }
@@ -267,6 +273,8 @@ static talus_status add_body(maker *m, int32_t i, talus_error *err)
     c->body[i].thin = b->extent < 2 * c->h;
     if (c->body[i].surface < 0) {
         status = sample(m, m->scene->shapes, node, b->collider, &x, &p, &sunk, &why);
+        if (status == TALUS_OK && moves && !regular(m, b->collider))
+            status = tl_sph_thin(&p, c->h, CROWDED, &c->memory, &why);
         if (status == TALUS_OK && moves) {
             status = add_surface(m, &p, sunk, &m->surface_of_shape[node], &why);
             c->body[i].surface = m->surface_of_shape[node];
@@ -366,6 +374,63 @@ static tl_box3 find_world(const tl_scene *s, const tl_rigid *r, double h)
     return box;
 }
 
+/* Whether static point a stays where it and b are at the same place: that of a wall, else the earlier one. A wall that loses samples to a body
+ * pushes liquid along itself with the rest, and forces on the body are no longer those of its weight (validate V9). */
+static bool stays(const maker *m, int32_t a, int32_t b)
+{
+    bool wall_a = m->fixed_body[a] >= m->rigid->scene_count, wall_b = m->fixed_body[b] >= m->rigid->scene_count;
+    return wall_a != wall_b ? wall_a : a < b;
+}
+
+/* Whether a point of another body that stays is at the same place. `k`: k-th by cells. */
+static bool doubled(const maker *m, const tl_sph_sorted *sorted, const int32_t *order, int32_t k)
+{
+    const tl_sph_cells *t = &sorted->cells;
+    double same = SAME_PLACE * m->out->h;
+    int32_t lo[3], hi[3], own = order[k];
+    for (int d = 0; d < 3; d++) tl_sph_cells_around(t, d, sorted->cell[d][k], &lo[d], &hi[d]);
+    for (int32_t z = lo[2]; z <= hi[2]; z++)
+        for (int32_t y = lo[1]; y <= hi[1]; y++) {
+            int64_t row = ((int64_t)z * t->n[1] + y) * t->n[0];
+            for (int32_t j = t->start[row + lo[0]]; j < t->start[row + hi[0] + 1]; j++) {
+                int32_t other = order[j];
+                if (m->fixed_body[other] != m->fixed_body[own] && stays(m, other, own) &&
+                    tl_vec3_norm2(tl_vec3_sub(m->fixed.at[other], m->fixed.at[own])) < same * same)
+                    return true;
+            }
+        }
+    return false;
+}
+
+/* Static bodies that touch, like tiles, have samples of both at their seams: twice the density, a bump to whatever slides over them. */
+static talus_status merge_fixed(maker *m, talus_error *err)
+{
+    tl_sph *c = m->out;
+    tl_arena *a = &c->memory;
+    size_t mark = tl_arena_mark(a);
+    int32_t n = m->fixed.count, bad = -1, left = 0;
+    tl_sph_sorted sorted;
+    int32_t *order = TL_TAKE(a, int32_t, n);
+    bool *gone = TL_TAKE_ZERO(a, bool, n);
+    if (!order || !gone) return no_memory(err);
+    TL_TRY(tl_sph_sort(&sorted, n, m->fixed.at, sizeof *m->fixed.at, c->h, order, &bad, a, err));
+    if (bad >= 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a static surface is too far from the origin for sph.spacing %g m", c->h);
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (int32_t k = 0; k < n; k++) gone[order[k]] = doubled(m, &sorted, order, k);
+    for (int32_t i = 0; i < n; i++) {
+        if (gone[i]) {
+            c->body[m->fixed_body[i]].count--;
+            continue;
+        }
+        m->fixed.at[left] = m->fixed.at[i];
+        m->fixed_body[left++] = m->fixed_body[i];
+    }
+    m->fixed.count = left;
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
 /* Static points sorted by place, once for the run. */
 static talus_status sort_fixed(maker *m, talus_error *err)
 {
@@ -421,6 +486,7 @@ static talus_status make(maker *m, talus_error *err)
     for (int k = 0; k < nodes; k++) m->surface_of_shape[k] = -1;
     for (int32_t i = 0; i < m->rigid->scene_count; i++) TL_TRY(add_body(m, i, err));
     TL_TRY(add_walls(m, err));
+    TL_TRY(merge_fixed(m, err));
     TL_TRY(number_particles(m, err));
     return sort_fixed(m, err);
 }

@@ -23,7 +23,7 @@
  *
  * Differs from [Probst2023]: (3.15) ends with V0_f^2 p_f, (A.8b) has its gradient turned round, p = 0 on all that has no unknowns (the
  * appendix says otherwise in words, not in formulas), the contact volume of (3.23) is summed directly, the coefficient of friction
- * belongs to a pair of bodies, slip is the kernel-weighted mean of velocity differences. tests/unit/sph_system.c has the proofs.
+ * belongs to a pair of bodies, slip is the kernel-weighted mean of velocity differences where the friction acts. tests/unit/sph_system.c has the proofs.
  *
  * Same bits for any number of threads: every output has one owner, sums over bodies go in fixed chunks. */
 #ifndef TL_MODEL_SPH_H
@@ -170,6 +170,7 @@ typedef struct tl_sph_contact {
     double D, Dl;     /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
     double Verr;      /* of the predicted velocities */
     tl_vec3 slip;     /* relative velocity of the predicted velocities, not yet projected */
+    bool far;         /* too far to touch in this step: left out of the solve */
 } tl_sph_contact;
 
 /* Contacts or near particles that are summed together: of one body, at most TL_SPH_CHUNK. */
@@ -192,7 +193,6 @@ typedef struct tl_sph_step {
     /* set by the step before tl_sph_system; tl_sph_begin sets the defaults */
     double relax;    /* nu of the projected step, 0.5; above 0.7 it may diverge */
     double push_out; /* fastest that overlaps of bodies and compressed liquid are taken apart, m/s; 0.5 */
-    bool midpoint;   /* slip at the middle of pairs: symmetric, but balls roll wrong */
 
     /* begin */
     int32_t fluid;
@@ -243,6 +243,7 @@ typedef struct tl_sph_step {
     tl_sph_force *chunk_sum;
     tl_vec3 *add_v, *add_w; /* [bodies] velocity that pressure and friction add */
     int32_t *active;        /* [bodies] n_R: contacts that push */
+    bool *reached;          /* [contacts] has a force, or touches one that has */
     double error[3];        /* mean errors of fluid, contact and friction at the last measure */
 
     /* finish */
@@ -262,6 +263,18 @@ static inline tl_vec3 tl_sph_solid(const tl_sph_step *s, int32_t number) /* worl
     return number < moving ? s->x[number] : s->sph->fixed[number - moving];
 }
 
+/* Where friction acts between contact r and its neighbour j, from the centre of r's body; their slip is measured there too, so that friction takes
+ * energy and never gives it, and its block is symmetric. At the middle between bodies that both move, which keeps angular momentum; at
+ * r on what has no unknowns, so that balls roll with v = w R. Differs from [Probst2023], which always has the force at the middle and
+ * the velocities at r and j: a box that turns on an edge then gains energy (tests/physics/sph_energy.c). */
+static inline tl_vec3 tl_sph_rub_at(const tl_sph_step *s, const tl_sph_contact *r, const tl_sph_touch *j)
+{
+    tl_vec3 arm = s->near[r->near].arm;
+    if (j->other < 0) return arm;
+    tl_vec3 between = tl_vec3_sub(s->bodies.motion[j->body].x, s->bodies.motion[r->body].x);
+    return tl_vec3_scale(0.5, tl_vec3_add(arm, tl_vec3_add(between, j->arm)));
+}
+
 /* Positions that are not finite, or farther than 2^23 cells from the origin, are bad input with the particle's or body's name. */
 talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene, const tl_rigid *r,
                           const tl_sph_state *state, const tl_sph_bodies *bodies, double dt, tl_arena *a,
@@ -269,6 +282,12 @@ talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene
 talus_status tl_sph_neighbours(tl_sph_step *s, talus_error *err);
 talus_status tl_sph_contacts(tl_sph_step *s, talus_error *err);
 talus_status tl_sph_system(tl_sph_step *s, talus_error *err);
+
+/* Leaves contacts out of the solve that would not touch if contacts changed no velocity by more than twice the speeds of their bodies: in a pile nine of
+ * ten. After a solve, tl_sph_call_back looks whether one of them was missed, more than `tolerance` compressed; then all are back and true is
+ * returned: to be solved again. */
+void tl_sph_leave_far(tl_sph_step *s);
+bool tl_sph_call_back(tl_sph_step *s, double tolerance);
 
 /* The system as a problem; `out` points into `s`.
  *     x [n]  pressures of fluid, pressures of contacts, lambda of contacts (3 each);   n = fluid + 4 contacts

@@ -11,7 +11,8 @@
  * large in the next one, and stacks tremble (validate V13). */
 #define OVERLAP_SHARE 0.2
 #define PUSH_SHARE 0.7 /* of h/(dt v): density that changes when two flat surfaces approach, for vcor [measured] */
-#define PUSH_LEAST 0.1  /* the same where gradients cancel; chosen */
+#define PUSH_LEAST 0.1 /* the same where gradients cancel; chosen */
+#define CHANGE 2.0 /* times the speeds of two bodies: most that contacts change between them, chosen; looked after */
 #define PARALLEL_CONTACTS 500
 
 static talus_status no_memory(talus_error *err)
@@ -123,15 +124,15 @@ static void fluid_diagonals(tl_sph_step *s)
 
 /* Sums over the neighbours of a contact that belong to one body. */
 typedef struct body_run {
-    tl_vec3 G, T;     /* gradients, and their moments about the body's centre */
-    double w;         /* share of the contact's weights */
-    tl_vec3 mid, far; /* weighted: middle of pair, and neighbour, from the body's centre */
+    tl_vec3 G, T; /* gradients, and their moments about the body's centre */
+    double w;     /* share of the contact's weights */
+    tl_vec3 at;   /* weighted: where friction acts, from the body's centre */
 } body_run;
 
-/* Velocity at `at` that force lam at `arm` gives to a body, per dt. */
-static tl_vec3 push(const tl_sph_step *s, int32_t body, tl_vec3 arm, tl_vec3 at, double share, tl_vec3 lam)
+/* Velocity there that force lam at `at` gives to a body, per dt. */
+static tl_vec3 push(const tl_sph_step *s, int32_t body, tl_vec3 at, double share, tl_vec3 lam)
 {
-    tl_vec3 w = tl_mat3_mul_vec(s->bodies.inv_inertia[body], tl_vec3_cross(arm, lam));
+    tl_vec3 w = tl_mat3_mul_vec(s->bodies.inv_inertia[body], tl_vec3_cross(at, lam));
     return tl_vec3_add(tl_vec3_scale(share * s->bodies.inv_mass[body], lam), tl_vec3_cross(w, at));
 }
 
@@ -147,31 +148,28 @@ static void contact_diagonal(const tl_sph_step *s, int32_t k)
 {
     static const tl_vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     tl_sph_contact *r = &s->contact[k];
-    tl_vec3 arm = s->near[r->near].arm, G = {0, 0, 0}, mid = {0, 0, 0}, X = s->bodies.motion[r->body].x;
+    tl_vec3 arm = s->near[r->near].arm, G = {0, 0, 0}, at = {0, 0, 0}, X = s->bodies.motion[r->body].x;
     tl_vec3 S[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     double sum = 0;
     body_run run = {0};
     for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
         const tl_sph_touch *j = &s->touch[t];
         tl_vec3 between = tl_vec3_sub(X, s->bodies.motion[j->body].x); /* centre of R seen from the other's */
-        tl_vec3 m = tl_vec3_scale(0.5, tl_vec3_add(tl_vec3_add(arm, between), j->arm));
+        tl_vec3 m = tl_sph_rub_at(s, r, j);
         double w = r->Vt * j->w;
         G = tl_vec3_add(G, j->g);
-        mid = tl_vec3_add_scaled(mid, w, tl_vec3_sub(m, between));
+        at = tl_vec3_add_scaled(at, w, m);
         run.G = tl_vec3_add(run.G, j->g);
         run.T = tl_vec3_add(run.T, tl_vec3_cross(j->arm, j->g));
         run.w += w;
-        run.mid = tl_vec3_add_scaled(run.mid, w, m);
-        run.far = tl_vec3_add_scaled(run.far, w, s->midpoint ? m : j->arm);
+        run.at = tl_vec3_add_scaled(run.at, w, tl_vec3_add(m, between));
         if (t + 1 < s->touch_start[k + 1] && s->touch[t + 1].body == j->body) continue;
         sum += response(s, j->body, run.G, run.T);
-        for (int d = 0; d < 3; d++)
-            S[d] = tl_vec3_add(S[d], push(s, j->body, run.mid, run.far, run.w * run.w, unit[d]));
+        for (int d = 0; d < 3; d++) S[d] = tl_vec3_add(S[d], push(s, j->body, run.at, run.w * run.w, unit[d]));
         run = (body_run){0};
     }
     sum += response(s, r->body, G, tl_vec3_cross(arm, G));
-    for (int d = 0; d < 3; d++)
-        S[d] = tl_vec3_add(S[d], push(s, r->body, mid, s->midpoint ? mid : arm, r->Vt > 0 ? 1 : 0, unit[d]));
+    for (int d = 0; d < 3; d++) S[d] = tl_vec3_add(S[d], push(s, r->body, at, r->Vt > 0 ? 1 : 0, unit[d]));
     r->D = r->V0 * r->V0 * r->V0 * s->dt * s->dt * sum;
     r->Dl = r->mu > 0 ? s->dt * tangent_mean(r->normal, S) : 0;
 }
@@ -231,18 +229,16 @@ static void fluid_errors(tl_sph_step *s)
 static void contact_errors(const tl_sph_step *s, int32_t k)
 {
     tl_sph_contact *r = &s->contact[k];
-    tl_vec3 arm = s->near[r->near].arm, X = s->bodies.motion[r->body].x;
+    tl_vec3 arm = s->near[r->near].arm;
     double rate = 0;
     tl_vec3 slip = {0, 0, 0};
     for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
         const tl_sph_touch *j = &s->touch[t];
         tl_vec3 d = tl_vec3_sub(body_velocity(s, r->body, arm), body_velocity(s, j->body, j->arm));
         rate += tl_vec3_dot(d, j->g);
-        if (s->midpoint) {
-            tl_vec3 between = tl_vec3_sub(X, s->bodies.motion[j->body].x);
-            tl_vec3 m = tl_vec3_scale(0.5, tl_vec3_add(tl_vec3_add(arm, between), j->arm));
-            d = tl_vec3_sub(body_velocity(s, r->body, tl_vec3_sub(m, between)), body_velocity(s, j->body, m));
-        }
+        tl_vec3 m = tl_sph_rub_at(s, r, j);
+        tl_vec3 between = tl_vec3_sub(s->bodies.motion[r->body].x, s->bodies.motion[j->body].x);
+        d = tl_vec3_sub(body_velocity(s, r->body, m), body_velocity(s, j->body, tl_vec3_add(m, between)));
         slip = tl_vec3_add_scaled(slip, r->Vt * j->w, d);
     }
     /* density that changes when the contact opens at push_out, by its own gradient: deep overlaps have less of it */
@@ -251,6 +247,54 @@ static void contact_errors(const tl_sph_step *s, int32_t k)
     double over = 1 - r->V0 / r->V;
     r->Verr = fmax(over < 0 ? OVERLAP_SHARE * over : over, deepest) - r->V0 * s->dt * rate;
     r->slip = slip;
+}
+
+/* ---- contacts that are too far ---- */
+
+/* Of any point of a body, as predicted, m/s. */
+static double speed_of(const tl_sph_step *s, int32_t i)
+{
+    double reach = s->rigid->body[i].reach;
+    return tl_vec3_norm(s->body_v[i]) + (reach < INFINITY ? reach * tl_vec3_norm(s->body_w[i]) : 0);
+}
+
+static bool is_far(const tl_sph_step *s, int32_t k)
+{
+    const tl_sph_contact *r = &s->contact[k];
+    double most = 0;
+    int32_t last = -1;
+    for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++)
+        if (s->touch[t].body != last) most = fmax(most, speed_of(s, last = s->touch[t].body));
+    double change = CHANGE * (speed_of(s, r->body) + most);
+    return r->Verr > PUSH_SHARE * change * s->dt / s->sph->h;
+}
+
+void tl_sph_leave_far(tl_sph_step *s)
+{
+#pragma omp parallel for schedule(static) if (s->contacts >= PARALLEL_CONTACTS)
+    for (int32_t k = 0; k < s->contacts; k++) s->contact[k].far = is_far(s, k);
+}
+
+static bool missed(const tl_sph_step *s, int32_t k, double tolerance)
+{
+    const tl_sph_contact *r = &s->contact[k];
+    tl_vec3 own = tl_vec3_add(s->add_v[r->body], tl_vec3_cross(s->add_w[r->body], s->near[r->near].arm));
+    double rate = 0;
+    for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
+        const tl_sph_touch *j = &s->touch[t];
+        tl_vec3 other = tl_vec3_add(s->add_v[j->body], tl_vec3_cross(s->add_w[j->body], j->arm));
+        rate += tl_vec3_dot(tl_vec3_sub(own, other), j->g);
+    }
+    return r->Verr - r->V0 * s->dt * rate < -tolerance;
+}
+
+bool tl_sph_call_back(tl_sph_step *s, double tolerance)
+{
+    bool any = false;
+    for (int32_t k = 0; k < s->contacts && !any; k++)
+        any = s->contact[k].far && s->contact[k].D > 0 && missed(s, k, tolerance);
+    for (int32_t k = 0; k < s->contacts && any; k++) s->contact[k].far = false;
+    return any;
 }
 
 talus_status tl_sph_system(tl_sph_step *s, talus_error *err)
