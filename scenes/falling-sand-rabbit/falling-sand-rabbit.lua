@@ -13,5 +13,5 @@ return scene {
   duration = p.duration, fps = 50, dt_max = paper and 0.02 or 0.01,
   grid = { cells = {p.cells, paper and p.cells or p.cells * 8 // 10, p.cells}, cell = h },
   fill = { { material = sand, shape = shape_file "rabbit":scale(paper and 2.7 or 1.6):move({0.5, p.drop, 0.5}) } },
-  camera = { eye = {0.9, 0.7, 1.6}, target = {0.5, 0.1, 0.5}, fov_deg = 32 },
+  camera = { eye = {0.9, 0.65, 1.5}, target = {0.5, 0.03, 0.5}, fov_deg = 30 },
 }

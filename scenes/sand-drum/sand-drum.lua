@@ -33,5 +33,5 @@ return scene {
   fill = { { material = sand, shape = low:move(middle) } },
   bodies = bodies,
   solver = { scheme = "t-f-p-n", tolerance = 1e-3, sweeps = paper and 20 or 5 },
-  camera = { eye = {0.7, 1.35, 2.2}, target = {0.5, 0.44, 0.5}, fov_deg = 32 },
+  camera = { eye = {0.7, 1.2, 2.4}, target = {0.5, 0.48, 0.5}, fov_deg = 34 },
 }

@@ -43,6 +43,7 @@
 /* Open part of a face of sand up to which it goes with its neighbours: forces on what is inside of a solid balance nothing, and beside a plate that is pressed into sand such slivers
  * shoot off at 4 m/s. A floor on the grid leaves half of its faces open. */
 #define CLOSED 0.25
+#define LEAVES 0.1 /* of what gravity adds in a step: what goes away from a solid slower than that is on it */
 #define SHADOW 0.1 /* of a full face: with less, and no pressure, a face goes with its neighbours */
 
 enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, EXTEND, MOVE, CORRECT, MEASURE, PHASES };
@@ -226,8 +227,6 @@ static void stop_grains(grid_step *s)
                         .solids = &s->solids,
                         .solid_phi = s->solid_phi,
                         .touch = 0.5 * s->kept->spacing,
-                        .gap = GAP_CELLS * s->grid.f.dx,
-                        .dt = s->dt,
                         .push = tl_vec3_scale(s->dt, s->scene->gravity)};
     tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
 }
@@ -248,7 +247,7 @@ static void hold_at_solids(grid_step *s)
         tl_solids_distance(&s->solids, block, at, &which, &n);
         if (which == TL_SOLID_NONE) continue;
         double into = tl_vec3_dot(tl_vec3_sub(v, tl_solids_velocity(&s->solids, which, at)), n);
-        if (!(into < 0)) continue;
+        if (into > LEAVES * s->dt * tl_vec3_norm(s->scene->gravity)) continue;
         s->faces.u[axis][y->id[f]] -= into * (axis == 0 ? n.x : axis == 1 ? n.y : n.z);
         if (which == TL_SOLID_WALL || !(s->b.inv_mass[which] > 0)) y->mobility[f] = 0;
     }

@@ -2,28 +2,22 @@
 
 #include "model/grid/stencil.h"
 
-/* Change of a grain's velocity by the solid that it touches in the step, d above it. One that lands loses what would take it nearer than the gap, and to friction has its
- * whole fall to lose; one that is near, and is not to land yet, presses with its weight. */
-static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, double d, const tl_particle *p)
+/* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction takes sin(angle) times that from what slides. */
+static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, const tl_particle *p)
 {
     tl_vec3 v = tl_vec3_sub(tl_vec3_add(p->v, s->push), tl_solids_velocity(s->solids, which, p->x));
-    double into = -tl_vec3_dot(v, n), stop = into - fmax(d - s->gap, 0) / s->dt;
-    tl_vec3 slip = tl_vec3_add_scaled(v, into, n), dv = {0, 0, 0};
-    if (!(into > 0)) return dv;
-    if (stop > 0)
-        dv = tl_vec3_scale(stop, n);
-    else
-        into = fmin(into, -tl_vec3_dot(s->push, n));
+    double into = -tl_vec3_dot(v, n);
+    if (!(into > 0)) return (tl_vec3){0, 0, 0};
+    tl_vec3 slip = tl_vec3_add_scaled(v, into, n), dv = tl_vec3_scale(into, n);
     double speed = tl_vec3_norm(slip), most = s->alpha[p->material] / sqrt(2) * into;
-    if (!(into > 0) || !(speed > 0)) return dv;
-    return tl_vec3_add_scaled(dv, -fmin(1, most / speed), slip);
+    return speed > 0 ? tl_vec3_add_scaled(dv, -fmin(1, most / speed), slip) : dv;
 }
 
-/* What a grain changes on its faces: dv more, and, if it is to have none, its gradient less. */
+/* What a grain changes on its faces: dv more, and its gradient less. */
 static void add(const tl_grid *g, const int32_t *id, const tl_halo_shape *h, const double place[3],
-                const tl_particle *p, double m, tl_vec3 dv, bool no_gradient, tl_faces *faces)
+                const tl_particle *p, double m, tl_vec3 dv, tl_faces *faces)
 {
-    double d[3], dx = no_gradient ? g->f.dx : 0;
+    double d[3], dx = g->f.dx;
     tl_vec3_store(dv, d);
     for (int a = 0; a < 3; a++) {
         tl_corners q = tl_corners_of(h, place, a);
@@ -68,7 +62,7 @@ static bool touch(const tl_grains *s, const tl_grid *g, int32_t block, const tl_
     tl_vec3 n;
     double d = tl_solids_distance(s->solids, block, p->x, &which, &n);
     if (!(d < s->touch) || which == TL_SOLID_NONE) return false;
-    *dv = impulse(s, which, n, d, p);
+    *dv = impulse(s, which, n, p);
     return true;
 }
 
@@ -89,8 +83,9 @@ int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles 
             int32_t cell = cell_of(g, &h, place);
             if (s->number[id[cell]] >= 0) continue;
             tl_vec3 dv;
-            bool touches = touch(s, g, b, q, &dv), beside = beside_pressure(s, &h, id, cell);
-            if (touches || beside) add(g, id, &h, place, q, s->rho[q->material] * q->volume, dv, beside, faces);
+            bool touches = touch(s, g, b, q, &dv);
+            if (touches || beside_pressure(s, &h, id, cell))
+                add(g, id, &h, place, q, s->rho[q->material] * q->volume, dv, faces);
             stopped += touches;
         }
     }
