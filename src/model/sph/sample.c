@@ -35,10 +35,11 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for surface particles");
 }
 
+static bool has_liquid(const tl_scene *s) { return s->fill_count > 0 || s->emitter_count > 0; }
+
 tl_sph_options tl_sph_options_of(const tl_scene *s)
 {
-    bool liquid = s->fill_count > 0 || s->emitter_count > 0;
-    return (tl_sph_options){s->sph.gamma, s->sph.inset >= 0 ? s->sph.inset : liquid ? 0.5 : 0.4, TL_SPH_LATTICE};
+    return (tl_sph_options){s->sph.gamma, s->sph.inset >= 0 ? s->sph.inset : has_liquid(s) ? 0.5 : 0.4, TL_SPH_LATTICE};
 }
 
 /* ---- one shape ---- */
@@ -273,7 +274,8 @@ static talus_status add_body(maker *m, int32_t i, talus_error *err)
     c->body[i].thin = b->extent < 2 * c->h;
     if (c->body[i].surface < 0) {
         status = sample(m, m->scene->shapes, node, b->collider, &x, &p, &sunk, &why);
-        if (status == TALUS_OK && moves && !regular(m, b->collider))
+        /* Where there is liquid, crowded samples stay: with thinned ones that of letter-chain is crushed, by 0.44 in 1.8 s. */
+        if (status == TALUS_OK && moves && !regular(m, b->collider) && !has_liquid(m->scene))
             status = tl_sph_thin(&p, c->h, CROWDED, &c->memory, &why);
         if (status == TALUS_OK && moves) {
             status = add_surface(m, &p, sunk, &m->surface_of_shape[node], &why);
