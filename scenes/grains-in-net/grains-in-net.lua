@@ -1,11 +1,11 @@
 -- Grains with limbs fall down a chute into a net of rings that hangs in a frame (or on the ground: `net = false`), hook into each other and pile up. Rings of the
 -- net lie flat and are held by upright rings between them; the upright ones at the border go round the frame.
 local paper = size == "paper"
-local p = params { h = paper and 0.004 or 0.010, rings = paper and 16 or 7, across = paper and 12 or 6, layers = paper and 60 or 10, seconds = 2, friction = 0.6, net = true }
+local p = params { h = paper and 0.004 or 0.010, rings = paper and 16 or 7, across = paper and 12 or 6, layers = paper and 60 or 10, seconds = 2.4, friction = 0.6, net = true }
 local u = 0.01                                     -- unit of lengths: nothing changes with h
 local wire = 1.35 * u                              -- thin enough that rings are narrower than grains
 local touch = 2 * (wire - p.h * math.max(0, math.min(0.4, wire / p.h - 1))) + 0.85 * p.h -- middles of two wires at rest: thin ones are sampled on their surface
-local R, r = 1.75 * touch, 1.6 * touch             -- flat rings, upright rings
+local R, r = 1.85 * touch, 1.6 * touch             -- flat rings, upright rings
 local hold = r - touch                             -- from an upright ring's middle to the wires that it holds, taut
 local pitch = 2 * (R + hold) - 0.4 * u             -- between flat rings
 local net = p.rings * pitch
@@ -61,7 +61,7 @@ return scene {
   figure = "Probst and Teschner 2023, figure 13",
   minutes = paper and 3000 or 6,
   duration = p.seconds, fps = 25, dt_max = paper and 5e-4 or 2e-3,
-  sph = { spacing = p.h, push_out = 0.1 },
+  sph = { spacing = p.h, push_out = 0.1, iterations_least = 6 },
   solver = { pressure = { method = "nncg", iterations = 120 } },
   bodies = bodies,
   camera = { eye = {1.3, 1.5, 2.2}, target = {0, 0.62, 0}, fov_deg = 40 },
