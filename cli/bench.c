@@ -6,7 +6,7 @@
 
 #include "commands.h"
 
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 20
 
 static volatile sig_atomic_t interrupted;
 
@@ -27,9 +27,10 @@ static int typical_width(const char *name)
     static const struct {
         const char *name;
         int width;
-    } wide[] = {{"method", 16},      {"scene", 38},  {"case", 26},           {"global step", 22},
-                {"material", 26},    {"kernel", 10}, {"outcome", 17},        {"energy", 14},
-                {"certificate", 11}, {"precond", 7}, {"sum of normals", 14}, {"busy, of 1 thread", 17}};
+    } wide[] = {{"method", 16},           {"variant", 26},     {"scene", 38},  {"case", 26},
+                {"global step", 22},      {"material", 26},    {"kernel", 10}, {"outcome", 17},
+                {"energy", 14},           {"certificate", 11}, {"precond", 7}, {"sum of normals", 14},
+                {"busy, of 1 thread", 17}};
     int length = (int)strlen(name);
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
         if (!strcmp(name, wide[i].name) && wide[i].width > length) return wide[i].width;
@@ -100,7 +101,7 @@ int cli_bench(int argc, char **argv)
         {"--problem", "NAME|FILE", "only problems whose name contains this, or a captured problem (.h5)", &o.problem},
         {"--scene", "NAME", "rigid: only scenes whose name contains this; rabbits run only when named", &o.problem},
         {"--method", "NAME", "only methods whose name contains this", &o.method},
-        {"--all", NULL, "rigid: every method, not only the default", &all},
+        {"--all", NULL, "rigid: every method, not only the default; sph: the impact, and paper sizes", &all},
         {"--tolerance", "X", "target of the certificate", &tolerance},
         {"--repeats", "N", "timed repetitions of a row", &repeats},
         {"--capture", "DIR", "also write the problems to DIR, as .h5 (replay) and .mtx (Matrix Market)", &o.capture},

@@ -25,7 +25,7 @@ typedef int (*talus_row_fn)(void *user, talus_row_kind kind, int cells, const ch
 typedef struct talus_bench_options {
     const char *table;   /* name of the table, see talus_bench_name */
     const char *method;  /* only methods whose name contains this; NULL = all, in 'rigid' the default one */
-    int all;             /* rigid: 1 = every method */
+    int all;             /* rigid: 1 = every method; sph: the impact of the dam break, and paper sizes */
     const char *problem; /* only problems or scenes whose name contains this, or a captured file (.h5); NULL = all */
     const char *scenes;  /* rigid: the folder of the scenes that come with talus */
     const char *capture; /* solvers: write the problems to this folder as .h5 and .mtx files; NULL = do not */

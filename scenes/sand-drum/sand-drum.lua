@@ -9,7 +9,7 @@ local middle = {0.5, 0.5, 0.5}
 -- A hollow drum around z with closed ends.
 local function lying(r, length) return cylinder { radius = r, height = length }:rotate({90, 0, 0}) end
 local drum = lying(radius + wall, deep + 2 * wall) - lying(radius, deep)
-local low = lying(radius, deep) * box { size = {1, 0.3, 1}, center = {0, -0.27, 0} }
+local low = lying(radius, deep) * box { size = {1, 0.3, 1}, center = {0, paper and -0.395 or -0.27, 0} }
 
 local bodies = {
   { name = "drum", shape = drum, at = middle, colour = "#cfe3ea", opacity = 0.16,
@@ -28,10 +28,10 @@ return scene {
   about = "sand and rabbits tumble in a turning drum",
   figure = "FM21 Fig. 1",
   minutes = paper and 200 or 3,
-  duration = p.duration, fps = 25, dt_max = 1 / 75,
+  duration = p.duration, fps = paper and 50 or 25, dt_max = paper and 0.02 or 1 / 75,
   grid = { cells = {p.cells, p.cells, p.cells * 3 // 4}, cell = h, origin = {0, 0, 0.125} },
   fill = { { material = sand, shape = low:move(middle) } },
   bodies = bodies,
   solver = { scheme = "t-f-p-n", tolerance = 1e-3, sweeps = paper and 20 or 5 },
-  camera = { eye = {0.7, 1.35, 2.2}, target = {0.5, 0.44, 0.5}, fov_deg = 32 },
+  camera = { eye = {0.7, 1.2, 2.4}, target = {0.5, 0.48, 0.5}, fov_deg = 34 },
 }

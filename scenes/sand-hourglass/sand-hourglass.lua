@@ -37,7 +37,7 @@ local rabbit = shape_file "rabbit":scale(0.5)
 local function sit(name, x, y, z, turn, colour)
   return { name = name, shape = rabbit, at = {middle[1] + x, 0.5 + y, middle[3] + z}, rotation_deg = {0, turn, 0}, density = 900, colour = colour }
 end
-local level = 0.30 -- of the sand above the neck
+local level = paper and 0.309 or 0.30 -- of the sand above the neck
 local funnel = hollow * box { size = {wide, level, wide}, center = {0, level / 2, 0} }
 
 return scene {
@@ -46,7 +46,7 @@ return scene {
   about = "sand runs through the neck of an hourglass; rabbits ride on it and are buried below",
   figure = "FM21 Fig. 1",
   minutes = paper and 400 or 1.5,
-  duration = p.duration, fps = 25, dt_max = 1 / 75,
+  duration = p.duration, fps = paper and 50 or 25, dt_max = paper and 0.02 or 1 / 75,
   grid = { cells = {math.ceil(wide / h), p.cells, math.ceil(wide / h)}, cell = h },
   fill = { { material = sand, shape = funnel:move(middle) } },
   bodies = {

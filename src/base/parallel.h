@@ -20,13 +20,14 @@ typedef struct tl_blocks {
     int count;
 } tl_blocks;
 
-static inline tl_blocks tl_blocks_of(int64_t n)
+static inline tl_blocks tl_blocks_at_least(int64_t n, int64_t least)
 {
     int64_t length = (n + TL_BLOCKS_MAX - 1) / TL_BLOCKS_MAX;
     length = (length + 63) / 64 * 64;
-    if (length < 2048) length = 2048;
+    if (length < least) length = least;
     return (tl_blocks){n, length, (int)((n + length - 1) / length)};
 }
+static inline tl_blocks tl_blocks_of(int64_t n) { return tl_blocks_at_least(n, 2048); }
 static inline int64_t tl_block_begin(tl_blocks b, int i) { return i * b.length; }
 static inline int64_t tl_block_end(tl_blocks b, int i)
 {

@@ -1,4 +1,4 @@
-/* Liquid and bodies: the time of frames that are under way, tables 1 and 6 of [FM21], captured pressure problems, growth. */
+/* Liquid, sand and bodies: the time of frames that are under way, tables 1 and 6 of [FM21], captured pressure problems, growth. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@ typedef struct run {
     int64_t steps, pressure, contact, contacts, unknowns;
     double certificate; /* largest */
     double volume_error;
+    double deepest; /* m, of bodies into each other */
     tl_report_phase phase[TL_REPORT_PHASES];
 } run;
 
@@ -39,18 +40,23 @@ TL_PRINTF(2, 3) static void set(settings *s, const char *format, ...)
     s->count++;
 }
 
-static talus_status open_run(run *r, const talus_bench_options *o, const char *name, const settings *s,
-                             talus_error *err)
+static talus_status open_sized(run *r, const talus_bench_options *o, const char *name, tl_size size, const settings *s,
+                               talus_error *err)
 {
     char path[1200], shapes[1100];
     *r = (run){0};
     if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "this table needs the folder of talus' scenes");
     snprintf(path, sizeof path, "%.1000s/%.80s/%.80s.lua", o->scenes, name, name);
     snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
-    tl_load_options load = {
-        .size = TL_SIZE_SMALL, .setting_count = s->count, .setting = s->of, .shapes_folder = shapes};
+    tl_load_options load = {.size = size, .setting_count = s->count, .setting = s->of, .shapes_folder = shapes};
     TL_TRY(tl_scene_load(&r->scene, path, &load, err));
     return tl_sim_create(&r->sim, r->scene, NULL, err);
+}
+
+static talus_status open_run(run *r, const talus_bench_options *o, const char *name, const settings *s,
+                             talus_error *err)
+{
+    return open_sized(r, o, name, TL_SIZE_SMALL, s, err);
 }
 
 static void close_run(run *r)
@@ -68,6 +74,7 @@ static bool after_step(void *user, const tl_sim *sim)
     r->contacts += p->contacts;
     r->unknowns += sim->state.grid.memories;
     r->volume_error = p->volume_error;
+    r->deepest = fmax(r->deepest, p->penetration);
     for (int i = 0; i < p->solves; i++) {
         *(i ? &r->contact : &r->pressure) += p->solve[i].iterations;
         r->certificate = fmax(r->certificate, p->solve[i].certificate);
@@ -100,19 +107,29 @@ static talus_status run_frames_of(run *r, int64_t until, talus_error *err)
 /* A scene of the gallery, and the frame from which on everything is in contact. */
 typedef struct frame_case {
     const char *scene;
-    int loaded, size; /* cells: 0: the scene's small size */
+    int loaded, size; /* cells: 0: the scene's own */
     bool plates;      /* walls thinner than three cells: not held to the count of iterations */
+    bool sand;        /* at the size of the paper, by its name or with --all only: minutes */
+    double paper;     /* s per frame on 8 cores [FM21 tab. 3, 7, sec. 5.5]; 0: none */
 } frame_case;
-static const frame_case frame_cases[] = {{"dam-break", 12, 64, false},     {"dam-break-bodies", 20, 0, false},
-                                         {"sphere-roof", 20, 0, false},    {"hollow-cube", 20, 0, true},
-                                         {"floating-cubes", 10, 0, false}, {"pinched-cube", 20, 0, true},
-                                         {"ducks", 20, 0, false},          {"trapezoid", 5, 0, false}};
+static const frame_case frame_cases[] = {{.scene = "dam-break", .loaded = 12, .size = 64},
+                                         {.scene = "dam-break-bodies", .loaded = 20},
+                                         {.scene = "sphere-roof", .loaded = 20},
+                                         {.scene = "hollow-cube", .loaded = 20, .plates = true},
+                                         {.scene = "floating-cubes", .loaded = 10},
+                                         {.scene = "pinched-cube", .loaded = 20, .plates = true},
+                                         {.scene = "ducks", .loaded = 20},
+                                         {.scene = "trapezoid", .loaded = 5},
+                                         {.scene = "sand-column", .loaded = 8, .sand = true, .paper = 0.69},
+                                         {.scene = "board-on-pile", .loaded = 20, .sand = true, .paper = 25.2},
+                                         {.scene = "sand-drum", .loaded = 10, .sand = true, .paper = 161.92},
+                                         {.scene = "sand-hourglass", .loaded = 5, .sand = true, .paper = 368.95}};
 #define FRAME_CASES ((int)(sizeof frame_cases / sizeof frame_cases[0]))
 
 /* A name that is one of the cases means that one, else all that contain it. */
 static bool wanted(const talus_bench_options *o, const frame_case *c)
 {
-    if (!o->problem) return true;
+    if (!o->problem) return !c->sand || o->all;
     for (int i = 0; i < FRAME_CASES; i++)
         if (!strcmp(frame_cases[i].scene, o->problem)) return !strcmp(c->scene, o->problem);
     return strstr(c->scene, o->problem) != NULL;
@@ -123,7 +140,7 @@ static talus_status load_case(run *r, const talus_bench_options *o, const frame_
 {
     int size = o->size ? o->size : c->size;
     if (size) set(s, "cells=%d", size);
-    TL_TRY(open_run(r, o, c->scene, s, err));
+    TL_TRY(open_sized(r, o, c->scene, c->sand && !size ? TL_SIZE_PAPER : TL_SIZE_SMALL, s, err));
     return run_frames_of(r, c->loaded, err);
 }
 
@@ -152,10 +169,10 @@ static talus_status time_frames(run *r, int repeats, timed *out, talus_error *er
     return status;
 }
 
-static void write_frames(tl_table *t, const char *scene, const run *r, const timed *m)
+static void write_frames(tl_table *t, const frame_case *c, const run *r, const timed *m)
 {
     double cpu = 0, wall = 0;
-    tl_table_cell(t, "%s", scene);
+    tl_table_cell(t, "%s", c->scene);
     tl_table_cell(t, "%lld", (long long)r->sim->report.particles);
     tl_table_cell(t, "%lld", (long long)(m->sums.unknowns / m->sums.steps));
     tl_table_cell(t, "%.1f", (double)m->sums.steps / FRAMES_TIMED);
@@ -169,6 +186,9 @@ static void write_frames(tl_table *t, const char *scene, const run *r, const tim
     tl_table_cell(t, "%.3f", wall);
     tl_table_cell(t, "%.3f", phase_of(&m->sums, "solve").cpu / FRAMES_TIMED);
     tl_table_cell(t, "%.0f", (double)r->sim->report.peak_bytes / 1048576);
+    tl_table_cell(t, "%.1f", 100 * m->sums.deepest / r->scene->grid.cell);
+    tl_table_cell(t, "%+.1f", 100 * m->sums.volume_error);
+    tl_table_cell(t, c->paper > 0 ? "%.2f" : "-", c->paper);
     tl_table_send(t, TALUS_ROW_DATA);
 }
 
@@ -189,9 +209,24 @@ static void write_phases(tl_table *t, int count, char name[][32], const run *sum
 
 static talus_status bench_frame(const talus_bench_options *o, tl_table *t, talus_error *err)
 {
-    static const char *const columns[] = {
-        "scene", "particles", "unknowns", "steps/frame", "its/step",    "CPU 1",         "2", "3",
-        "4",     "5",         "CPU s",    "wall s",      "solve CPU s", "step arena MB", NULL};
+    static const char *const columns[] = {"scene",
+                                          "particles",
+                                          "unknowns",
+                                          "steps/frame",
+                                          "its/step",
+                                          "CPU 1",
+                                          "2",
+                                          "3",
+                                          "4",
+                                          "5",
+                                          "CPU s",
+                                          "wall s",
+                                          "solve CPU s",
+                                          "step arena MB",
+                                          "overlap %",
+                                          "volume %",
+                                          "paper: 8 cores",
+                                          NULL};
     char name[FRAME_CASES][32];
     run sums[FRAME_CASES];
     int count = 0;
@@ -208,7 +243,7 @@ static talus_status bench_frame(const talus_bench_options *o, tl_table *t, talus
         talus_status status = load_case(&r, o, c, &s, err);
         if (status == TALUS_OK) status = time_frames(&r, o->repeats ? o->repeats : 1, &m, err);
         if (status == TALUS_OK) {
-            write_frames(t, c->scene, &r, &m);
+            write_frames(t, c, &r, &m);
             snprintf(name[count], sizeof name[0], "%s", c->scene);
             sums[count++] = m.sums;
         }
@@ -219,7 +254,7 @@ static talus_status bench_frame(const talus_bench_options *o, tl_table *t, talus
     return TALUS_OK;
 }
 
-const tl_bench tl_bench_frame = {"frame", "five frames in a row of liquid scenes under way, by phase", bench_frame};
+const tl_bench tl_bench_frame = {"frame", "five frames in a row of liquid and sand under way, by phase", bench_frame};
 
 /* ---- table 1 ---- */
 
@@ -235,7 +270,7 @@ static const table1_row table1[] = {{"cg-mic", "CG", 300, 293.4e3, 5.1, 3.9},
 
 static talus_status one_method(const talus_bench_options *o, tl_table *t, const table1_row *row, talus_error *err)
 {
-    const frame_case roof = {"sphere-roof", 1, 0, false};
+    const frame_case roof = {.scene = "sphere-roof", .loaded = 1};
     settings s = {0};
     run r = {0};
     set(&s, "solver.pressure.method=%s", row->method);
@@ -417,7 +452,7 @@ static talus_status bench_steps(const talus_bench_options *o, tl_table *t, talus
                   o->tolerance > 0 ? o->tolerance : 1e-8);
     tl_table_header(t, columns);
     for (int i = 0; i < FRAME_CASES && !t->stopped; i++)
-        if (wanted(o, &frame_cases[i])) TL_TRY(replay(o, t, &frame_cases[i], err));
+        if (!frame_cases[i].sand && wanted(o, &frame_cases[i])) TL_TRY(replay(o, t, &frame_cases[i], err));
     return TALUS_OK;
 }
 

@@ -12,7 +12,9 @@
 #include "validate/still.h"
 
 #define SETTINGS_MAX 8
-#define VARIANTS_MAX 17
+#define VARIANTS_MAX 20
+#define SECONDS_MAX 900.0 /* processor time of one variant: what takes longer is told and left */
+#define EXPLODES 1.05     /* of the energy of the start, above the floor: nothing here may gain any */
 
 /* As printed; 0: the paper has no such number. */
 typedef struct printed {
@@ -38,31 +40,46 @@ typedef struct sand_table {
 typedef struct run {
     tl_scene *scene;
     tl_sim *sim;
-    int64_t steps, sweeps, stress, pressure, contact, unknowns;
-    double gap;        /* sum over steps */
-    double solve, all; /* processor seconds */
-    double deepest;    /* m, of bodies into each other */
+    int64_t steps, retries, sweeps, stress, pressure, unknowns, contacts;
+    double gap, contact; /* sums over steps of certificates */
+    double solve;        /* processor seconds */
+    double deepest;      /* m, of bodies into each other */
+    double energy;       /* J at the first step */
+    double begin;        /* processor seconds */
+    char end[80];        /* why it ended early */
 } run;
+
+/* J; INFINITY where numbers are lost. */
+static double energy_of(const tl_report *p)
+{
+    double e = p->kinetic + p->potential;
+    return isfinite(e) ? e : INFINITY;
+}
 
 static bool after_step(void *user, const tl_sim *sim)
 {
     run *r = user;
     const tl_report *p = &sim->report;
-    r->steps++;
+    if (!r->steps++) r->energy = energy_of(p);
+    r->retries += p->retries;
     r->sweeps += p->sweeps;
     r->unknowns += sim->state.grid.memories;
+    r->contacts += p->contacts;
     r->deepest = fmax(r->deepest, p->penetration);
     for (int i = 0; i < p->solves; i++) {
         const tl_report_solve *s = &p->solve[i];
         if (!strcmp(s->name, "pressure")) r->pressure += s->iterations;
-        if (!strcmp(s->name, "contact")) r->contact += s->iterations;
+        if (!strcmp(s->name, "contact")) r->contact += s->certificate;
         if (!strcmp(s->name, "stress")) r->stress += s->work.products, r->gap += s->certificate;
     }
-    for (int i = 0; i < p->phases; i++) {
+    for (int i = 0; i < p->phases; i++)
         if (!strcmp(p->phase[i].name, "solve")) r->solve += p->phase[i].cpu;
-        r->all += p->phase[i].cpu;
-    }
-    return false;
+    int frame = (int)sim->state.frame;
+    if (energy_of(p) > EXPLODES * r->energy)
+        snprintf(r->end, sizeof r->end, "explodes in frame %d", frame + 1);
+    else if (tl_cpu_seconds() - r->begin > SECONDS_MAX)
+        snprintf(r->end, sizeof r->end, "stopped in frame %d after %.0f s", frame + 1, SECONDS_MAX);
+    return *r->end != 0;
 }
 
 static talus_status open_run(run *r, const talus_bench_options *o, const sand_table *t, const variant *v,
@@ -75,7 +92,7 @@ static talus_status open_run(run *r, const talus_bench_options *o, const sand_ta
     snprintf(text, sizeof text, "local n = %d\n%s", n, t->scene);
     if (o->scenes) snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
     tl_load_options load = {.setting_count = settings, .setting = v->setting, .shapes_folder = shapes};
-    *r = (run){0};
+    *r = (run){.begin = tl_cpu_seconds()};
     TL_TRY(tl_scene_load_text(&r->scene, "bench.lua", text, strlen(text), &load, err));
     return tl_sim_create(&r->sim, r->scene, NULL, err);
 }
@@ -140,37 +157,38 @@ static void number(tl_table *t, const char *format, double x)
         tl_table_cell(t, "-");
 }
 
-static void write_row(tl_table *t, const sand_table *s, const variant *v, run *r, const char *failed)
+static void write_row(tl_table *t, const sand_table *s, const variant *v, run *r)
 {
-    double steps = r->steps ? (double)r->steps : 1, frames = r->sim ? fmax(1, (double)r->sim->state.frame) : 1;
+    double steps = r->steps ? (double)r->steps : 1;
+    double frames = fmax(1, r->sim->state.t * r->scene->fps);
+    heap h = measure_heap(r->sim);
     tl_table_cell(t, "%s", v->name);
-    tl_table_cell(t, "%.1f", (double)r->sweeps / steps);
-    tl_table_cell(t, "%.0f", (double)r->stress / steps);
-    tl_table_cell(t, "%.0f", (double)r->pressure / steps);
+    tl_table_cell(t, "%.1f", (double)r->sweeps / frames);
+    tl_table_cell(t, "%.0f", (double)r->stress / frames);
+    tl_table_cell(t, "%.0f", (double)r->pressure / frames);
     tl_table_cell(t, "%.1fk", 1e-3 * (double)r->unknowns / steps);
     tl_table_cell(t, "%.1f", steps / frames);
-    tl_table_cell(t, "%.4f", r->solve / frames);
-    tl_table_cell(t, "%.1e", r->gap / steps);
-    if (failed) {
-        tl_table_cell(t, "frame %.0f: %.70s", frames, failed);
-        for (int k = 0; k < (s->bodies ? 3 : 2); k++) tl_table_cell(t, "-");
-    } else if (s->bodies) {
-        double dx = r->sim->scene->grid.cell;
+    tl_table_cell(t, "%.3f", r->solve / frames);
+    tl_table_cell(t, "%.0e", r->gap / steps);
+    tl_table_cell(t, "%.3f", h.height);
+    if (s->bodies) {
         const tl_rigid_state *b = &r->sim->state.rigid;
-        tl_table_cell(t, "%.3f", measure_heap(r->sim).height);
-        tl_table_cell(t, "%.3f", b->count ? b->body[0].x.y : NAN);
-        tl_table_cell(t, "%.2f", r->deepest / dx);
-        tl_table_cell(t, "%+.1f", 100 * r->sim->report.volume_error);
+        tl_table_cell(t, "%.3f", b->body[0].x.y);
+        tl_table_cell(t, "%+.1f", 1e3 * b->body[0].v.y);
+        tl_table_cell(t, "%.0e", r->contact / steps);
+        tl_table_cell(t, "%.1f", 100 * r->deepest / r->scene->grid.cell);
     } else {
-        heap h = measure_heap(r->sim);
-        tl_table_cell(t, "%.4f", h.height);
-        tl_table_cell(t, "%.4f", h.runout);
-        tl_table_cell(t, "%.2f", h.ratio);
+        tl_table_cell(t, "%.3f", h.runout);
+        tl_table_cell(t, "%.3f", h.ratio);
+        tl_table_cell(t, "%.3f", r->sim->report.fastest);
     }
+    tl_table_cell(t, "%+.1f", 100 * r->sim->report.volume_error);
     number(t, "%.1f", v->paper.sweeps);
     number(t, "%.0f", v->paper.stress);
     number(t, "%.0f", v->paper.pressure);
     number(t, "%.2f", v->paper.seconds);
+    tl_table_cell(t, "%s%s%.0lld%s", r->end, *r->end && r->retries ? ", " : "", (long long)r->retries,
+                  r->retries ? " retries" : "");
     tl_table_send(t, TALUS_ROW_DATA);
 }
 
@@ -181,9 +199,11 @@ static talus_status run_variant(const talus_bench_options *o, tl_table *t, const
     talus_error failed = {0};
     talus_status status = open_run(&r, o, s, v, err);
     if (status == TALUS_OK) {
-        while (status == TALUS_OK && r.sim->state.frame < s->frames)
+        while (status == TALUS_OK && !*r.end && r.sim->state.frame < s->frames)
             status = tl_sim_frame(r.sim, after_step, &r, &failed);
-        write_row(t, s, v, &r, status == TALUS_OK ? NULL : failed.message);
+        if (status != TALUS_OK && status != TALUS_INTERRUPTED)
+            snprintf(r.end, sizeof r.end, "fails in frame %d: %.40s", (int)r.sim->state.frame + 1, failed.message);
+        write_row(t, s, v, &r);
         status = TALUS_OK;
     }
     close_run(&r);
@@ -192,13 +212,14 @@ static talus_status run_variant(const talus_bench_options *o, tl_table *t, const
 
 static talus_status run_table(const talus_bench_options *o, tl_table *t, const sand_table *s, talus_error *err)
 {
-    static const char *const heaps[] = {
-        "variant",  "sweeps",   "s products", "p its",         "cells", "steps/frame", "solve CPU s", "gap of s",
-        "height m", "runout m", "diag/axis",  "paper: sweeps", "s its", "p its",       "s (8 cores)", NULL};
-    static const char *const bodies[] = {"variant",       "sweeps",      "s products",    "p its",  "cells",
-                                         "steps/frame",   "solve CPU s", "gap of s",      "heap m", "body m",
-                                         "overlap cells", "volume %",    "paper: sweeps", "s its",  "p its",
-                                         "s (8 cores)",   NULL};
+    static const char *const heaps[] = {"variant",  "sweeps",        "s products", "p its",    "cells",       "steps",
+                                        "CPU s",    "gap of s",      "height m",   "runout m", "diag/axis",   "fastest",
+                                        "volume %", "paper: sweeps", "s its",      "p its",    "s (8 cores)", "end",
+                                        NULL};
+    static const char *const bodies[] = {"variant", "sweeps",   "s products",  "p its",    "cells",
+                                         "steps",   "CPU s",    "gap of s",    "heap m",   "body m",
+                                         "mm/s",    "contacts", "overlap %",   "volume %", "paper: sweeps",
+                                         "s its",   "p its",    "s (8 cores)", "end",      NULL};
     tl_table_line(t, TALUS_ROW_TITLE, "%s; %d cells per metre, %d frames", s->title, o->size ? o->size : s->cells,
                   s->frames);
     tl_table_header(t, s->bodies ? bodies : heaps);
@@ -207,9 +228,13 @@ static talus_status run_table(const talus_bench_options *o, tl_table *t, const s
     tl_table_line(t, TALUS_ROW_NOTE, "%s", s->note);
     tl_table_line(
         t, TALUS_ROW_NOTE,
-        "sweeps, products with the stress matrix and p iterations: per step; CPU s: per frame, all threads; gap: "
-        "mean of steps, colocated against the exact cone, staggered against its boxes. The paper's as printed, per "
-        "frame.");
+        "Per frame of 1/50 s: sweeps (pf-c, c-pf: one per step, with sweeps of their own inside), products "
+        "with the matrix of stress (of one component, or of all), p iterations, steps, processor seconds of "
+        "the solve. gap: mean of steps, of colocated stress from the exact cone, of staggered from its boxes.");
+    if (s->bodies)
+        tl_table_line(t, TALUS_ROW_NOTE,
+                      "mm/s: of the body at the end; contacts: mean of their certificates; overlap: deepest of bodies, "
+                      "of a cell.");
     return TALUS_OK;
 }
 
@@ -227,35 +252,41 @@ static const sand_table table2 = {
     .cells = 32,
     .frames = 30,
     .variant = {
-        {"all at once, stiffened energy",
-         {"solver.friction.method=box", "solver.friction.iterations=10", "solver.parts.stiffen=1e-3",
+        {"SP, SOR, as energy",
+         {"solver.friction.method=box", "solver.friction.precond=ssor", "solver.parts.stiffen=1e-3",
           "solver.parts.as_energy=true"},
          {30.7, 9800, 1200, 165.95}},
-        {"all at once, in increments",
-         {"solver.friction.method=box", "solver.friction.iterations=10", "solver.parts.stiffen=1e-3"},
+        {"SP, SOR, in increments",
+         {"solver.friction.method=box", "solver.friction.precond=ssor", "solver.parts.stiffen=1e-3"},
          {0}},
-        {"jcsp", {"solver.friction.method=jcsp-pyramid", "solver.friction.iterations=10"}, {19.6, 54900, 1000, 45.34}},
-        {"narain", {"solver.friction.method=narain", "solver.friction.iterations=10"}, {0}},
+        {"SP, diagonal, increments", {"solver.friction.method=box"}, {0}},
+        {"jcsp, SOR",
+         {"solver.friction.method=jcsp-pyramid", "solver.friction.precond=ssor", "solver.parts.newton=10"},
+         {19.6, 54900, 1000, 45.34}},
+        {"jcsp, diagonal", {"solver.friction.method=jcsp-pyramid", "solver.parts.newton=10"}, {0}},
+        {"narain", {"solver.friction.method=narain"}, {0}},
+        {"narain, as printed", {"solver.friction.method=narain-printed"}, {0}},
         {"cone, apgd (ours)", {"solver.friction.method=apgd", "solver.stress=colocated", "solver.cone=exact"}, {0}}}};
 
-/* The column of the prototypes: radius 4.5 cells, height 8 at 32 cells per metre. */
+/* As many particles as the paper's at 80 cells. */
 #define COLUMN                                                                                                         \
-    "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50, dt_max = 5e-3,\n"                              \
+    "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50,\n"                                             \
     " grid = { cells = {n, n // 2, n}, cell = 1 / n, origin = {-0.5, 0, -0.5} },\n"                                    \
     " fill = { { material = granular { density = 1600, friction_angle_deg = 35 },\n"                                   \
-    "   shape = cylinder { radius = 4.5 / 32, height = 0.25, center = {0, 0.125, 0} } } },\n"                          \
+    "   shape = cylinder { radius = 0.1, height = 0.2, center = {0, 0.1, 0} } } },\n"                                  \
     " solver = { sweeps = 30 } }\n"
 
 static const sand_table table3 = {
     .title = "Column of sand, cone and pyramid",
     .scene = COLUMN,
-    .note = "The paper: 80^3 (--size 80), 26.0k particles; ours has 64k there.",
-    .cells = 32,
-    .frames = 21,
+    .note = "The paper: 80^3 (--size 80), 26.0k particles.",
+    .cells = 48,
+    .frames = 30,
     .variant = {
         {"stag. pyramid", {"solver.stress=staggered", "solver.cone=pyramid"}, {6.1, 400, 59, .23}},
         {"stag. pyramid c = 1", {"solver.stress=staggered", "solver.cone=pyramid", "solver.parts.pyramid=1"}, {0}},
-        {"stag. cone", {"solver.stress=staggered"}, {34.6, 6700, 328.6, 2.68}},
+        {"stag. cone", {"solver.stress=staggered", "solver.friction.method=jcsp"}, {34.6, 6700, 328.6, 2.68}},
+        {"stag. cone, whole (ours)", {"solver.stress=staggered"}, {0}},
         {"colo. pyramid", {"solver.cone=pyramid"}, {5.3, 2500, 66.5, 1.16}},
         {"colo. cone only", {"solver.friction.method=jcsp", "solver.parts.loose=0"}, {9.9, 700, 107.1, .73}},
         {"colo. cone tight", {"solver.friction.method=jcsp", "solver.parts.loose=1"}, {6.5, 2000, 74.6, 1.20}},
@@ -267,6 +298,7 @@ static const sand_table table3 = {
         {"... multipliers kept", {"solver.friction.method=jcsp", "solver.parts.keep=true"}, {0}},
         {"... damping 0.5", {"solver.friction.method=jcsp", "solver.parts.damping=0.5"}, {0}},
         {"colo. narain", {"solver.friction.method=narain"}, {0}},
+        {"... as printed", {"solver.friction.method=narain-printed"}, {0}},
         {"cone, apgd (ours)", {"solver.friction.method=apgd"}, {0}},
         {"... inactive-zero", {"solver.friction.method=apgd", "solver.edges=inactive-zero"}, {0}},
         {"... strict", {"solver.friction.method=apgd", "solver.edges=strict"}, {0}}}};
@@ -362,8 +394,12 @@ static const sand_table flat = {
         {"colocated pyramid", {"solver.cone=pyramid"}, {0}},
         {"staggered pyramid", {"solver.cone=pyramid", "solver.stress=staggered"}, {0}},
         {"staggered narain", {"solver.friction.method=narain", "solver.stress=staggered"}, {0}},
-        {"staggered cone", {"solver.stress=staggered"}, {0}},
-        {"staggered cone, stiff", {"solver.stress=staggered", "solver.parts.penalty=100"}, {0}}}};
+        {"staggered narain, printed", {"solver.friction.method=narain-printed", "solver.stress=staggered"}, {0}},
+        {"staggered cone, whole", {"solver.stress=staggered"}, {0}},
+        {"staggered cone, jcsp", {"solver.stress=staggered", "solver.friction.method=jcsp"}, {0}},
+        {"staggered cone, stiff",
+         {"solver.stress=staggered", "solver.friction.method=jcsp", "solver.parts.penalty=100"},
+         {0}}}};
 
 #define TABLE(id, data, label, text)                                                                                   \
     static talus_status bench_##id(const talus_bench_options *o, tl_table *t, talus_error *err)                        \
@@ -372,7 +408,6 @@ static const sand_table flat = {
     }                                                                                                                  \
     const tl_bench tl_bench_##id = {label, text, bench_##id};
 
-TABLE(table2, table2, "fm-table2", "stress all at once beside component by component")
 TABLE(table3, table3, "fm-table3", "column of sand: cone and pyramid, staggered and colocated")
 TABLE(table4, table4, "fm-table4", "falling sand: 2 and 20 sweeps")
 TABLE(table5, table5, "fm-table5", "a body on a heap of sand: 2 and 20 sweeps")
@@ -383,8 +418,9 @@ TABLE(sand_flat, flat, "sand-flat", "flat column of sand: every choice of the st
 
 static double column_level(tl_vec3 x) { return fmax(hypot(x.x, x.z) - 0.3, x.y - 0.5); }
 
-/* A column under its own weight that spreads: u = (x, -2 y, z) m/s per m. */
-static talus_status spread_column(tl_still *s, int n, const char *parts, int iterations, talus_error *err)
+/* A column under its own weight that spreads: u = (x, -2 y, z) m/s per m. o: NULL or options of parts, staggered then. */
+static talus_status spread_column(tl_still *s, int n, const char *parts, const tl_parts_options *o, int iterations,
+                                  talus_error *err)
 {
     char text[512];
     snprintf(text, sizeof text,
@@ -399,6 +435,8 @@ static talus_status spread_column(tl_still *s, int n, const char *parts, int ite
     s->family = TL_WEIGHT_VOLUME;
     s->parts = parts;
     s->options.newton = 1;
+    if (o) s->options = *o;
+    s->staggered = o != NULL;
     s->stress_iterations = iterations;
     TL_TRY(tl_still_assemble(s, err));
     tl_coupling *c = &s->system.c;
@@ -445,7 +483,7 @@ static talus_status bench_stress(const talus_bench_options *o, tl_table *t, talu
         tl_still s;
         double gap = NAN, best = INFINITY;
         int64_t spent = 0;
-        talus_status status = spread_column(&s, n, ways[k].parts, ways[k].iterations, err);
+        talus_status status = spread_column(&s, n, ways[k].parts, NULL, ways[k].iterations, err);
         if (status == TALUS_OK) status = spend(&s, ways[k].products, &gap, &spent, err);
         for (int i = 0; i < 20 && status == TALUS_OK; i++) {
             double begin = tl_cpu_seconds();
@@ -473,3 +511,84 @@ static talus_status bench_stress(const talus_bench_options *o, tl_table *t, talu
 
 const tl_bench tl_bench_stress = {"stress", "frictional stress alone: gap for work, speed of its product",
                                   bench_stress};
+
+/* ---- table 2, the stress block alone: the same boxes, the same start, to the same gap ---- */
+
+#define SPLIT_GAP 0.01
+#define SPLIT_SECONDS 400.0 /* what takes longer is told and left */
+
+typedef struct split_way {
+    const char *name, *rule;
+    bool ssor;
+    int iterations; /* of a box QP before the next velocities */
+} split_way;
+
+typedef struct split_result {
+    double gap, seconds;
+    int64_t products, solves;
+} split_result;
+
+static talus_status time_split(tl_still *s, split_result *out, talus_error *err)
+{
+    *out = (split_result){.gap = INFINITY};
+    while (out->gap > SPLIT_GAP && out->seconds < SPLIT_SECONDS) {
+        tl_friction_report report;
+        double begin = tl_cpu_seconds();
+        TL_TRY(tl_friction_solve(&s->friction, s->p, 1e-12, &s->sim->arena, &report, err));
+        out->seconds += tl_cpu_seconds() - begin;
+        TL_TRY(tl_friction_error(&s->friction, s->p, &s->sim->arena, &out->gap, err));
+        out->products += report.work.products;
+        out->solves++;
+    }
+    return TALUS_OK;
+}
+
+static talus_status one_split(const talus_bench_options *o, tl_table *t, int n, const split_way *way, talus_error *err)
+{
+    tl_still s;
+    split_result r = {0};
+    tl_parts_options options = tl_parts_default();
+    options.ssor = way->ssor;
+    options.damping = 0.5;
+    options.iterations = way->iterations;
+    if (o->method && !strstr(way->name, o->method)) return TALUS_OK;
+    talus_status status = spread_column(&s, n, way->rule, &options, 0, err);
+    if (status == TALUS_OK) status = time_split(&s, &r, err);
+    if (status == TALUS_OK) {
+        tl_table_cell(t, "%s", way->name);
+        tl_table_cell(t, "%lld", (long long)s.system.stress.n);
+        tl_table_cell(t, "%lld", (long long)r.solves);
+        tl_table_cell(t, "%lld", (long long)r.products);
+        tl_table_cell(t, "%.1e", r.gap);
+        tl_table_cell(t, "%.2f", r.seconds);
+        tl_table_send(t, TALUS_ROW_DATA);
+    }
+    tl_still_end(&s);
+    return status;
+}
+
+static talus_status bench_table2(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const char *const columns[] = {"variant", "unknowns", "solves", "products", "gap", "CPU s", NULL};
+    /* the iterations are the best of 5, 10, 50, 100 at 40^3, for each */
+    static const split_way ways[] = {{"SP, SOR", "box", true, 50},
+                                     {"SP, diagonal", "box", false, 50},
+                                     {"jcsp, SOR", "jcsp-pyramid", true, 5},
+                                     {"jcsp, diagonal", "jcsp-pyramid", false, 5},
+                                     {"narain", "narain", false, 10}};
+    const int n = o->size ? o->size : table2.cells;
+    if (!o->problem || strcmp(o->problem, "alone")) TL_TRY(run_table(o, t, &table2, err));
+    tl_table_line(t, TALUS_ROW_TITLE,
+                  "the stress block alone: a column that spreads, %d^3 cells, staggered, from nothing to a gap of %g",
+                  n, SPLIT_GAP);
+    tl_table_header(t, columns);
+    for (size_t k = 0; k < sizeof ways / sizeof *ways && !t->stopped; k++) TL_TRY(one_split(o, t, n, &ways[k], err));
+    tl_table_line(t, TALUS_ROW_NOTE,
+                  "products: with all five components (SP), or with one (two for xx with zz). --problem alone leaves "
+                  "the runs out. The paper: SP takes 3.7 "
+                  "times as long as jcsp at 96^3, more than 10 times at 128^3.");
+    return TALUS_OK;
+}
+
+const tl_bench tl_bench_table2 = {
+    "fm-table2", "stress all at once beside component by component; --problem alone: one solve only", bench_table2};

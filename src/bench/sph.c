@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/timer.h"
 #include "bench/table.h"
 #include "scene/load.h"
@@ -23,15 +24,14 @@ static void run_end(run *r)
     *r = (run){0};
 }
 
-static talus_status run_begin(run *r, const talus_bench_options *o, const char *name, int settings,
+static talus_status run_begin(run *r, const talus_bench_options *o, const char *name, tl_size size, int settings,
                               const char *const *setting, talus_error *err)
 {
     char path[1200], shapes[1100];
     *r = (run){0};
     snprintf(path, sizeof path, "%.1000s/%s/%s.lua", o->scenes, name, name);
     snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
-    tl_load_options load = {
-        .size = TL_SIZE_SMALL, .setting_count = settings, .setting = setting, .shapes_folder = shapes};
+    tl_load_options load = {.size = size, .setting_count = settings, .setting = setting, .shapes_folder = shapes};
     talus_status status = tl_scene_load(&r->scene, path, &load, err);
     if (status == TALUS_OK) status = tl_sim_create(&r->sim, r->scene, NULL, err);
     if (status != TALUS_OK) run_end(r);
@@ -89,13 +89,13 @@ static talus_status contest_begin(contest *g, const talus_bench_options *o, cons
     char target[64], most[64];
     *g = (contest){0};
     snprintf(most, sizeof most, "solver.pressure.iterations=%d", JACOBI_MOST);
-    TL_TRY(run_begin(&g->leader, o, c->scene, 1, &c->setting, err));
+    TL_TRY(run_begin(&g->leader, o, c->scene, TL_SIZE_SMALL, 1, &c->setting, err));
     for (int i = 0; i < TOLERANCES && c->tolerance[i] > 0; i++)
         for (int k = 0; k < 2; k++) {
             snprintf(target, sizeof target, "solver.pressure.tolerance=%g", c->tolerance[i]);
             const char *settings[] = {c->setting, methods[k], "sph.warm_start=false", "sph.iterations_least=2",
                                       target,     most};
-            TL_TRY(run_begin(&g->by[i][k], o, c->scene, 6, settings, err));
+            TL_TRY(run_begin(&g->by[i][k], o, c->scene, TL_SIZE_SMALL, 6, settings, err));
         }
     return TALUS_OK;
 }
@@ -174,56 +174,86 @@ static const paper_row paper_rows[] = {
     {"bulk", "grains-in-net", 0.3, 4, 4.59, 18547},        {"chain", "letter-chain", 0.2, 20, 1.52, 6826},
 };
 
-enum { WARM = 20, STEPS = 50 }; /* WARM are not timed */
+/* Scenes of other figures; our sizes alone. */
+static const paper_row other_rows[] = {
+    {"duck on a slope", "duck-slope", 0, 0, 0, 0},
+    {"pillar with duck", "duck-pillar", 0, 0, 0, 0},
+    {"growing pillar", "growing-pillar", 0, 0, 0, 0},
+    {"floating cubes", "sph-floating-cubes", 0, 0, 0, 0},
+};
 
-static talus_status paper_one(const talus_bench_options *o, tl_table *t, const paper_row *p, talus_error *err)
+typedef struct scenario_size {
+    tl_size size;
+    int warm, steps; /* warm ones are not timed */
+} scenario_size;
+
+static void scenario_row(tl_table *t, const run *r, const paper_row *p, double steps, double iterations, double cpu,
+                         double simulated)
+{
+    tl_table_cell(t, "%s", p->name);
+    tl_table_cell(t, "%lld", (long long)r->sim->report.particles);
+    tl_table_cell(t, "%d", (int)r->sim->sph.free_count);
+    tl_table_cell(t, "%d", (int)(r->sim->sph.kinematic_count + r->sim->sph.static_count));
+    tl_table_cell(t, "%.0f", 1e-6 * (double)tl_alloc_read().live_bytes);
+    tl_table_cell(t, "%.2f", 1e3 * simulated / steps);
+    tl_table_cell(t, "%.1f", iterations / steps);
+    tl_table_cell(t, "%.4g", cpu / steps);
+    tl_table_cell(t, "%.4g", cpu / simulated);
+    const double paper[] = {p->dt_ms, p->iterations, p->step_s, p->second_s};
+    for (int k = 0; k < 4; k++) paper[k] > 0 ? tl_table_cell(t, "%g", paper[k]) : tl_table_cell(t, "-");
+    tl_table_send(t, TALUS_ROW_DATA);
+}
+
+static talus_status paper_one(const talus_bench_options *o, tl_table *t, const paper_row *p, scenario_size z,
+                              talus_error *err)
 {
     run r;
     double iterations = 0, t0 = 0, cpu = 0;
-    talus_status status = run_begin(&r, o, p->scene, 0, NULL, err);
-    for (int i = 0; i < WARM + STEPS && status == TALUS_OK && !t->stopped; i++) {
-        if (i == WARM) t0 = r.sim->state.t, cpu = tl_cpu_seconds();
+    talus_status status = run_begin(&r, o, p->scene, z.size, 0, NULL, err);
+    for (int i = 0; i < z.warm + z.steps && status == TALUS_OK && !t->stopped; i++) {
+        if (i == z.warm) t0 = r.sim->state.t, cpu = tl_cpu_seconds();
         status = tl_sim_step(r.sim, 0, INFINITY, err);
-        if (i >= WARM) iterations += r.sim->report.solve[0].iterations;
+        if (i >= z.warm) iterations += r.sim->report.solve[0].iterations;
     }
-    if (status == TALUS_OK && !t->stopped) {
-        double seconds = tl_cpu_seconds() - cpu, simulated = r.sim->state.t - t0;
-        tl_table_cell(t, "%s", p->name);
-        tl_table_cell(t, "%lld", (long long)r.sim->report.particles);
-        tl_table_cell(t, "%d", (int)r.sim->sph.free_count);
-        tl_table_cell(t, "%d", (int)(r.sim->sph.kinematic_count + r.sim->sph.static_count));
-        tl_table_cell(t, "%.2f", 1e3 * simulated / STEPS);
-        tl_table_cell(t, "%.1f", iterations / STEPS);
-        tl_table_cell(t, "%.4f", seconds / STEPS);
-        tl_table_cell(t, "%.1f", seconds / simulated);
-        tl_table_cell(t, "%.1f", p->dt_ms);
-        tl_table_cell(t, "%.1f", p->iterations);
-        tl_table_cell(t, "%.2f", p->step_s);
-        tl_table_cell(t, "%.0f", p->second_s);
-        tl_table_send(t, TALUS_ROW_DATA);
-    }
+    if (status == TALUS_OK && !t->stopped)
+        scenario_row(t, &r, p, z.steps, iterations, tl_cpu_seconds() - cpu, r.sim->state.t - t0);
     run_end(&r);
     return status;
 }
 
-static talus_status scenarios(const talus_bench_options *o, tl_table *t, talus_error *err)
+static talus_status scenarios(const talus_bench_options *o, tl_table *t, int count, const paper_row *row,
+                              scenario_size z, bool *titled, talus_error *err)
 {
-    static const char *const columns[] = {"scenario",   "fluid",       "on bodies",   "on boundaries", "dt ms",
-                                          "iterations", "s per step",  "s per sim s", "paper: dt ms",  "iterations",
-                                          "s per step", "s per sim s", NULL};
-    bool titled = false;
-    for (size_t i = 0; i < sizeof paper_rows / sizeof *paper_rows && !t->stopped; i++) {
-        if (!wanted(o, paper_rows[i].name)) continue;
-        if (!titled) {
+    static const char *const columns[] = {
+        "scenario",   "fluid",       "on bodies",    "on boundaries", "MB",         "dt ms",       "iterations",
+        "s per step", "s per sim s", "paper: dt ms", "iterations",    "s per step", "s per sim s", NULL};
+    for (int i = 0; i < count && !t->stopped; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s, %s size", row[i].name, z.size == TL_SIZE_PAPER ? "paper" : "small");
+        if (!wanted(o, name)) continue;
+        if (!*titled) {
             tl_table_line(t, TALUS_ROW_TITLE,
-                          "the paper's scenarios at our small sizes, first %d steps; processor seconds of all threads, "
-                          "the paper's are wall seconds on 24 cores",
-                          WARM + STEPS);
+                          "the paper's scenarios at size %s: %d steps after the first %d; processor seconds of all "
+                          "threads, the paper's are wall seconds on 24 cores",
+                          z.size == TL_SIZE_PAPER ? "paper" : "small", z.steps, z.warm);
             tl_table_header(t, columns);
-            titled = true;
+            *titled = true;
         }
-        TL_TRY(paper_one(o, t, &paper_rows[i], err));
+        TL_TRY(paper_one(o, t, &row[i], z, err));
     }
+    return TALUS_OK;
+}
+
+static talus_status all_scenarios(const talus_bench_options *o, tl_table *t, talus_error *err)
+{
+    static const scenario_size small = {TL_SIZE_SMALL, 20, 50}, paper = {TL_SIZE_PAPER, 2, 4};
+    int rows = sizeof paper_rows / sizeof *paper_rows, others = sizeof other_rows / sizeof *other_rows;
+    bool titled = false;
+    TL_TRY(scenarios(o, t, rows, paper_rows, small, &titled, err));
+    if (!o->all) return TALUS_OK;
+    titled = false;
+    TL_TRY(scenarios(o, t, rows, paper_rows, paper, &titled, err));
+    TL_TRY(scenarios(o, t, others, other_rows, paper, &titled, err));
     return TALUS_OK;
 }
 
@@ -266,7 +296,7 @@ static talus_status dam_one(const talus_bench_options *o, tl_table *t, const cha
                             const window *when, talus_error *err)
 {
     run r;
-    TL_TRY(run_begin(&r, o, "dam-peer", 1, &setting, err));
+    TL_TRY(run_begin(&r, o, "dam-peer", TL_SIZE_SMALL, 1, &setting, err));
     talus_status status = TALUS_OK;
     for (int k = 0; k < windows && status == TALUS_OK && !t->stopped; k++) status = dam_window(&r, t, when[k], err);
     run_end(&r);
@@ -297,7 +327,7 @@ static talus_status run_sph(const talus_bench_options *o, tl_table *t, talus_err
     if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "the table 'sph' needs the folder of talus' scenes");
     TL_TRY(ratios(o, t, err));
     TL_TRY(dam(o, t, err));
-    return scenarios(o, t, err);
+    return all_scenarios(o, t, err);
 }
 
 const tl_bench tl_bench_sph = {"sph", "SPH: NNCG against Jacobi, dam breaks, the paper's scenarios", run_sph};

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-#define TL_TABLE_CELLS 16
+#define TL_TABLE_CELLS 20
 
 typedef struct tl_table {
     talus_row_fn row;

@@ -436,6 +436,21 @@ static void check_word(tl_reader *r, const tl_seen *seen, const char *key, const
                     with, got);
 }
 
+/* What the step of sand runs, by arrangement of stress. A method that is named decides between cone and boxes, whatever solver.cone says. */
+static void check_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    const tl_solver_spec *o = &s->solver;
+    bool staggered = o->stress && !strcmp(o->stress, "staggered");
+    check_word(r, seen, "pressure", o->pressure.method, TL_LIQUID_PRESSURE_WORDS, "sand");
+    check_word(r, seen, "scheme", o->scheme, TL_SAND_SCHEME_WORDS, "sand and rigid bodies");
+    check_word(r, seen, "friction", o->friction.method, staggered ? TL_STAGGERED_WORDS : TL_COLOCATED_WORDS,
+               staggered ? "solver.stress \"staggered\"" : "sand");
+    if (s->grid.periodic[1] && s->grid.cells[1] == 1)
+        tl_read_problem(r, tl_seen_where(r, seen, "grid"),
+                        "grid.cells[2] must be > 1 with sand, got 1: a slab of sand is one cell thick along x or z, "
+                        "because s_yy is the part of the stress that is eliminated");
+}
+
 /* What steps of liquids run. Sand has other schemes; the methods' own lists are held against these (tests/unit/scene.c). */
 static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
@@ -447,7 +462,9 @@ static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
     }
     const char *pressure = s->solver.pressure.method;
     if (s->engine == TL_ENGINE_SPH) check_word(r, seen, "pressure", pressure, TL_SPH_PRESSURE_WORDS, "engine \"sph\"");
-    if (s->engine != TL_ENGINE_GRID || !liquid || sand) return;
+    if (s->engine != TL_ENGINE_GRID) return;
+    if (sand) check_sand(r, seen, s);
+    if (!liquid || sand) return;
     check_word(r, seen, "pressure", pressure, TL_LIQUID_PRESSURE_WORDS, "liquids of engine \"grid\"");
     check_word(r, seen, "scheme", s->solver.scheme, TL_LIQUID_SCHEME_WORDS, "liquids and rigid bodies");
 }

@@ -263,7 +263,7 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
 static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
-static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn|jcsp|jcsp-pyramid|narain|box")};
+static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
 static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
@@ -294,13 +294,13 @@ static const tl_key parts_keys[] = {
     {"as_energy", TL_BOOLEAN, AT(as_energy), "", ANY, "false", "and to the energy, as printed: heaps then melt"},
 };
 #undef OBJECT
-static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`, `jcsp-pyramid`, `narain` and `box`.", NULL, KEYS(parts_keys), sizeof(tl_parts_spec), NULL, false};
+static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`, `jcsp-pyramid`, `narain`, `narain-printed`, `box` and `primal-dual`.", NULL, KEYS(parts_keys), sizeof(tl_parts_spec), NULL, false};
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
-    {"edges", TL_WORD, AT(edges), "", ANY, "wall", "shear stress beside cells of sand without a pressure: only at walls, nowhere, or everywhere", "wall|strict|inactive-zero", .engines = TL_ON_GRID},
+    {"edges", TL_WORD, AT(edges), "", ANY, "wall", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, nowhere, or everywhere", "wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_WORD, AT(density), "", ANY, "kernel", "of sand on a face: mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell", "kernel|share|const|mass", .engines = TL_ON_GRID},
     {"weights", TL_WORD, AT(weights), "", ANY, "", "how solids cut faces of cells: by area, or by the volume around a face; default: by volume where bodies float freely, else by area", "area|volume", .engines = TL_ON_GRID},
     {"surface", TL_WORD, AT(surface), "", ANY, "fractional", "free surface of liquids: where the level set has it, or by whole cells", "fractional|binary", .engines = TL_ON_GRID},

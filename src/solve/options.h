@@ -3,6 +3,8 @@
 #ifndef TL_SOLVE_OPTIONS_H
 #define TL_SOLVE_OPTIONS_H
 
+#include <stdbool.h>
+
 #include "solve/precond/precond.h"
 
 typedef struct tl_options {
@@ -15,6 +17,7 @@ typedef struct tl_options {
     double box_looseness;   /* auglag-ipn: kappa, size of the auxiliary box relative to the cone */
     int least_iterations;   /* jacobi, nncg: made even when the target is reached before; 0 */
     int newton_steps;       /* auglag-ipn: Newton steps per multiplier update */
+    bool trusted; /* cone: the caller has made the data itself and certifies the answer: neither is looked at */
 } tl_options;
 
 tl_options tl_options_default(void);

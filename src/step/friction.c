@@ -87,6 +87,7 @@ talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance
     memcpy(f->before, f->s, sizeof *f->s * (size_t)n);
     tl_stop stop = {.tolerance = tolerance, .max_iterations = f->iterations};
     tl_options options = tl_options_default();
+    options.trusted = true;
     tl_cone_report report;
     TL_TRY(tl_cone_solve(f->method, &problem, &options, &stop, f->s, a, NULL, &report, err));
     for (int64_t i = 0; i < n; i++) f->ds[i] = f->s[i] - f->before[i];
@@ -95,15 +96,22 @@ talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance
     return TALUS_OK;
 }
 
+talus_status tl_friction_certify(const tl_friction *f, const double *p, tl_arena *a, tl_cone_certificate *out,
+                                 talus_error *err)
+{
+    find_radii(f, p);
+    tl_cone problem = problem_of(f);
+    return tl_cone_certify(&problem, f->s, out, a, err);
+}
+
 talus_status tl_friction_error(const tl_friction *f, const double *p, tl_arena *a, double *out, talus_error *err)
 {
     *out = 0;
     if (f->stress->n == 0) return TALUS_OK;
     find_radii(f, p);
     if (f->stress->staggered) return tl_parts_gap(&f->split, f->radius, f->s, a, out, err);
-    tl_cone problem = problem_of(f);
     tl_cone_certificate c;
-    TL_TRY(tl_cone_certify(&problem, f->s, &c, a, err));
+    TL_TRY(tl_friction_certify(f, p, a, &c, err));
     *out = fmax(c.relative_gap, c.relative_violation);
     return TALUS_OK;
 }

@@ -40,6 +40,10 @@ talus_status tl_friction_begin(tl_friction *f, tl_arena *a, talus_error *err);
 talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance, tl_arena *a, tl_friction_report *out,
                                talus_error *err);
 
+/* Colocated: of s in the problem at p and the velocities as they are, whose energies do not depend on s. */
+talus_status tl_friction_certify(const tl_friction *f, const double *p, tl_arena *a, tl_cone_certificate *out,
+                                 talus_error *err);
+
 /* Of s at p and the velocities as they are: gap over energy, and how far outside of the cones, over the largest radius; the larger. Colocated stress is
  * measured against the cone whatever its method, staggered against its boxes. */
 talus_status tl_friction_error(const tl_friction *f, const double *p, tl_arena *a, double *out, talus_error *err);

@@ -7,7 +7,8 @@
 #include "model/rigid/motion.h"
 #include "step/grid.h"
 
-#define THIN_CELLS 2.0 /* bodies thinner than this have no inside: liquid on both sides shares cells */
+#define STRESS_ITERATIONS 20 /* of primal-dual per sweep: as many products as jcsp spends. Chosen */
+#define THIN_CELLS 2.0       /* bodies thinner than this have no inside: liquid on both sides shares cells */
 
 static const char *file_of(const tl_scene *s) { return s->file ? s->file : "scene"; }
 
@@ -59,19 +60,10 @@ static talus_status find_stress_method(tl_grid_kept *k, const tl_scene *s, talus
     k->staggered = s->solver.stress && !strcmp(s->solver.stress, "staggered");
     bool pyramid = s->solver.cone && !strcmp(s->solver.cone, "pyramid");
     const char *method = s->solver.friction.method;
-    if (!method || !*method) method = pyramid ? "jcsp-pyramid" : k->staggered ? "jcsp" : "apgd";
+    if (!method || !*method) method = pyramid ? "jcsp-pyramid" : k->staggered ? "primal-dual" : "apgd";
     k->friction = tl_cone_method_find(method);
     k->rule = tl_parts_rule_find(method);
     if (k->rule) k->friction = NULL;
-    if (k->friction && k->staggered)
-        return TL_FAIL(
-            err, TALUS_UNSUPPORTED,
-            "%.200s: solver.friction \"%.40s\" needs solver.stress \"colocated\"; staggered stress is solved by "
-            "\"jcsp\", \"jcsp-pyramid\", \"narain\" or \"box\"",
-            file_of(s), method);
-    if (!k->friction && !k->rule)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.friction \"%.40s\" is no method for stress", file_of(s),
-                       method);
     k->parts = tl_parts_default();
     k->parts.pyramid = o->pyramid;
     k->parts.loose = o->loose;
@@ -85,7 +77,15 @@ static talus_status find_stress_method(tl_grid_kept *k, const tl_scene *s, talus
     k->parts.newton = o->newton;
     k->parts.stiffen = o->stiffen;
     k->parts.as_energy = o->as_energy;
+    if (k->rule && k->rule->order == TL_PARTS_DUAL) k->parts.iterations = STRESS_ITERATIONS;
     if (s->solver.friction.iterations > 0) k->parts.iterations = s->solver.friction.iterations;
+    const char *precond = s->solver.friction.precond;
+    k->parts.ssor = precond && !strcmp(precond, "ssor");
+    if (precond && *precond && (!k->rule || (!k->parts.ssor && strcmp(precond, "jacobi"))))
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%.200s: solver.friction.precond \"%.20s\" is not there for \"%.40s\"; stress by parts takes "
+                       "\"jacobi\" or \"ssor\"",
+                       file_of(s), precond, method);
     return TALUS_OK;
 }
 
@@ -95,10 +95,6 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
     static const char *const edges[] = {"wall", "strict", "inactive-zero", NULL};
     static const char *const densities[] = {"kernel", "share", "const", "mass", NULL};
     if (!has_sand(s)) return TALUS_OK;
-    if (s->grid.periodic[1] && s->grid.cells[1] == 1)
-        return TL_FAIL(err, TALUS_UNSUPPORTED,
-                       "%.200s: a slab of sand is one cell thick along x or z; along y its stress s_yy would be lost",
-                       file_of(s));
     k->edge_rule = (tl_edge_rule)word_of(s->solver.edges, edges);
     k->density_rule = (tl_density_rule)word_of(s->solver.density, densities);
     k->alpha = TL_NEW_ZERO(double, s->material_count);

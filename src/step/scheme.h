@@ -48,7 +48,9 @@ typedef struct tl_scheme_report {
     tl_result result;
     int sweeps;
     tl_coupled_certificate certificate;
-    double change;                                                  /* of p, s in the last sweep, over the largest p */
+    double change; /* of p, s in the last sweep, over the largest p */
+    double
+        moved; /* sand: of velocities in the last sweep, over what all forces did to them; root mean square by mass */
     int pressure_iterations, stress_iterations, contact_iterations; /* sums over sweeps */
     tl_work pressure_work, stress_work, contact_work;
     const char *pressure_method;

@@ -4,7 +4,7 @@
  *     find neighbours         pairs, volumes, normals
  *     predict velocities      v* = v + dt (gravity, forces), viscosity, surface tension
  *     solve                   pressures >= 0 and friction in its cones, together
- *     move                    liquid x += dt v; bodies fly with their angular momentum kept
+ *     move                    liquid x += dt v; bodies fly with their angular momentum kept; walls and bodies stop liquid
  *     emit                    what emitters add
  *     commit
  *
@@ -20,6 +20,7 @@
 #include "base/timer.h"
 #include "model/rigid/motion.h"
 #include "model/sph/forces.h"
+#include "model/sph/stop.h"
 #include "solve/linear/method.h"
 #include "step/bodies.h"
 #include "step/engines.h"
@@ -39,10 +40,6 @@
 #define VISCOUS_ITERATIONS 1000
 #define ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
 #define BEYOND 4.0 /* spacings: liquid that is so far outside of the domain is gone */
-/* Spacings from the samples of a wall of the domain: no particle comes nearer. Liquid rests at 0.73; a single layer of samples does not hold a lone fast
- * particle, nor one in an edge of the tank, which has too few neighbours to feel it (a fifth of what falls in growing-pillar left it).
- * Samples push hardest at 2/3; at 1/4 they still push. */
-#define NEAREST 0.25
 
 enum phase { PLACE, NEIGHBOURS, PREDICT, SYSTEM, SOLVE, MOVE, EMIT, PHASES };
 static const char *const phase_names[PHASES] = {"place", "neighbours", "predict", "system", "solve", "move", "emit"};
@@ -398,11 +395,12 @@ static void stop_at(double *x, double *v, double sign, double wall)
     *v = sign * fmax(0, sign * *v);
 }
 
+/* As bodies stop liquid (model/sph/stop.h): a fifth of what falls in growing-pillar would leave it. */
 static void stop_at_walls(const sph_step *s, tl_sph_particle *p)
 {
     const tl_domain_spec *d = &s->scene->domain;
     if (!d->bounded) return;
-    double off = (NEAREST - s->f.sph->options.inset) * s->f.sph->h;
+    double off = (TL_SPH_NEAREST - s->f.sph->options.inset) * s->f.sph->h;
     double *x[3] = {&p->x.x, &p->x.y, &p->x.z}, *v[3] = {&p->v.x, &p->v.y, &p->v.z};
     const double lo[3] = {d->box.lo.x, d->box.lo.y, d->box.lo.z}, hi[3] = {d->box.hi.x, d->box.hi.y, d->box.hi.z};
     for (int k = 0; k < 3; k++) {
@@ -425,6 +423,10 @@ static talus_status move_liquid(sph_step *s, bool *again, talus_error *err)
                            "liquid particle %d left the numbers: place (%g, %g, %g) m, velocity (%g, %g, %g) m/s",
                            (int)p->id, p->x.x, p->x.y, p->x.z, p->v.x, p->v.y, p->v.z);
         }
+    }
+    TL_TRY(tl_sph_stop(f, s->body, err));
+    for (int32_t i = 0; i < f->fluid; i++) {
+        tl_sph_particle *p = &f->particle[i];
         stop_at_walls(s, p);
         if (!gone(s, p->x)) f->particle[s->stay++] = *p;
     }

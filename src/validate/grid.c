@@ -416,6 +416,8 @@ static const tl_case cases[] = {
     {"V7", "stress at frozen pressure: gap to the optimum", true, sand_cone},
     {"V9", "periodic layer of sand on a slope: acceleration of every row in every direction", true, sand_layer},
     {"V9p", "the same layer with boxes for a cone: stronger along diagonals", true, sand_pyramid_layer},
+    {"V9s", "the same layer with staggered shears under one cone per cell: the same in every direction", true,
+     sand_staggered_layer},
     {"V15", "stress does not know which axis is which", true, sand_axes},
     {"V16", "flat layer of sand at rest", true, sand_rest},
     {"V17", "columns of sand collapse: higher and shorter with the angle", true, sand_collapse},

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "scene/load.h"
 #include "step/sim.h"
@@ -18,25 +17,19 @@ typedef struct sand_case {
 } sand_case;
 
 /* rest: what stands between the braces of scene { ... } after the usual keys. */
-static talus_status try_case(sand_case *c, const char *rest)
+static sand_case open_case(const char *rest)
 {
+    sand_case c = {0};
     char text[2048];
     int bytes =
         snprintf(text, sizeof text,
                  "local function sand(angle) return granular { density = 1600, friction_angle_deg = angle } end\n"
-                 "return scene { talus = 1, engine = 'grid', duration = 10, fps = 50, dt_max = 5e-3, %s }",
+                 "return scene { talus = 1, engine = 'grid', duration = 10, fps = 50, %s }",
                  rest);
     assert_true(bytes > 0 && bytes < (int)sizeof text);
     tl_load_options o = {.no_files = true};
-    *c = (sand_case){0};
-    CHECK_OK(tl_scene_load_text(&c->scene, "case.lua", text, (size_t)bytes, &o, &err));
-    return tl_sim_create(&c->sim, c->scene, NULL, &err);
-}
-
-static sand_case open_case(const char *rest)
-{
-    sand_case c;
-    CHECK_OK(try_case(&c, rest));
+    CHECK_OK(tl_scene_load_text(&c.scene, "case.lua", text, (size_t)bytes, &o, &err));
+    CHECK_OK(tl_sim_create(&c.sim, c.scene, NULL, &err));
     return c;
 }
 
@@ -57,7 +50,7 @@ static double slide(double angle, double t)
     char rest[1024];
     const double tilt = 20 * PI / 180;
     snprintf(rest, sizeof rest,
-             "gravity = {%.17g, %.17g, 0}, grid = { cells = {40, 8, 8}, cell = 0.1 },"
+             "dt_max = 5e-3, gravity = {%.17g, %.17g, 0}, grid = { cells = {40, 8, 8}, cell = 0.1 },"
              " fill = { { material = sand(%g), sampling = 'lattice', velocity = {0.4, 0, 0},"
              " shape = box { size = 0.05, center = {0.525, 0.025, 0.425} } } }",
              9.81 * sin(tilt), -9.81 * cos(tilt), angle);
@@ -86,42 +79,87 @@ static int rising(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median_speed(const tl_particles *p)
+/* Speed that one grain in a thousand exceeds. */
+static double speed_of_most(const tl_particles *p)
 {
     double *v = malloc(sizeof *v * (size_t)p->count);
     assert_non_null(v);
     for (int64_t i = 0; i < p->count; i++) v[i] = tl_vec3_norm(p->particle[i].v);
     qsort(v, (size_t)p->count, sizeof *v, rising);
-    double middle = v[p->count / 2];
+    double most = v[p->count * 999 / 1000];
     free(v);
-    return middle;
+    return most;
 }
 
-#define SLAB "grid = { cells = {48, 16, 1}, cell = 0.025, origin = {-0.6, 0, 0}, periodic = {false, false, true}%s },"
+#define SLAB                                                                                                           \
+    "dt_max = 5e-3, grid = { cells = {48, 16, 1}, cell = 0.025, origin = {-0.6, 0, 0}, periodic = {false, false, "     \
+    "true}%s },"
 
-/* What is below the surface rests: parting crowds every frame would keep the pile boiling at millimetres per second. */
+/* Surface, foot and stray grains too: shear in the corners of the slope, grains that the floor holds, faces without a pressure that go with the pile. Without any one of
+ * these, grains creep at centimetres per second for as long as one looks. */
 static void pile_rests(void **state)
 {
     (void)state;
-    double speed[2], volume[2];
+    double volume[2];
     for (int k = 0; k < 2; k++) {
         char rest[1024];
-        snprintf(
-            rest, sizeof rest,
-            SLAB
-            " fill = { { material = sand(30), shape = box { size = {0.2, 0.2, 0.025}, center = {0, 0.1, 0.0125} } } }",
-            k ? ", correct_density = false" : "");
+        snprintf(rest, sizeof rest,
+                 "dt_max = 5e-3, grid = { cells = {96, 20, 1}, cell = 0.0125, origin = {-0.6, 0, 0}, periodic = "
+                 "{false, false, "
+                 "true}%s }, fill = { { material = sand(30), shape = box { size = {0.2, 0.2, 0.0125}, center = {0, "
+                 "0.1, 0.00625} } } }",
+                 k ? ", correct_density = false" : "");
         sand_case c = open_case(rest);
-        run(&c, 1.5);
-        speed[k] = median_speed(&c.sim->state.grid.particles);
+        run(&c, 0.3);
+        assert_true(c.sim->report.fastest > 0.3);
+        run(&c, 1);
+        assert_true(speed_of_most(&c.sim->state.grid.particles) < 1e-3);
         volume[k] = c.sim->report.volume_error;
         close_case(&c);
     }
-    assert_true(speed[0] < 1e-3);
-    assert_true(speed[1] < 1e-3);
-    /* 256 grains are 64 cells, 30 of them at the surface: read to 2 %. Without the correction grains end up inside of each other. */
-    CHECK_NEAR(volume[0], 0, 0.02);
-    assert_true(volume[1] < -0.01);
+    CHECK_NEAR(volume[0], 0, 0.015);           /* 80 of 330 cells are at the surface */
+    assert_true(volume[1] < volume[0] - 0.01); /* grains end up inside of each other */
+}
+
+/* In 3D the foot has corners of its own; of 20 degrees it is thin, and a fringe of single grains lies around it. */
+static void round_piles_rest(void **state)
+{
+    (void)state;
+    for (int angle = 20; angle <= 30; angle += 10) {
+        char rest[1024];
+        snprintf(rest, sizeof rest,
+                 "dt_max = 0.01, grid = { cells = {32, 8, 32}, cell = 0.03125, origin = {-0.5, 0, -0.5} },"
+                 " fill = { { material = sand(%d), shape = cylinder { radius = 0.16, height = 0.16, center "
+                 "= {0, 0.08, 0} } } }",
+                 angle);
+        sand_case c = open_case(rest);
+        run(&c, 1);
+        assert_true(speed_of_most(&c.sim->state.grid.particles) < 1e-3);
+        /* a stray grain that the pile behind it speeds up would be metres per second */
+        assert_true(c.sim->report.fastest < 0.01);
+        close_case(&c);
+    }
+}
+
+/* Faces that are all but inside of the plate feel forces that nothing balances: with them, grains at its edge leave at 15 times its speed whenever its lower side passes a
+ * face of the grid. */
+static void pressed_plate(void **state)
+{
+    (void)state;
+    sand_case c = open_case(
+        "dt_max = 0.01, grid = { cells = {24, 16, 1}, cell = 0.025, periodic = {false, false, true} },"
+        " fill = { { material = sand(30), shape = box { size = {0.6, 0.2, 0.025}, center = {0.3, 0.1, 0.0125} } } },"
+        " bodies = { { name = 'plate', shape = box { size = {0.15, 0.075, 0.1} }, at = {0.3, 0.2425, 0.0125},"
+        " motion = function(t) return { at = {0.3, 0.2425 - 0.1 * t, 0.0125} } end } }");
+    double fastest = 0, force;
+    while (c.sim->state.t < 0.82) {
+        CHECK_OK(tl_sim_step(c.sim, 0, 0.82, &err));
+        fastest = fmax(fastest, c.sim->report.fastest);
+    }
+    force = c.sim->state.rigid.body[0].fluid_force.y;
+    assert_true(force > 80); /* N of 130 in the end: the sand is pressed */
+    assert_true(fastest < 0.6);
+    close_case(&c);
 }
 
 /* Where 99 % of a material's grains are, from the middle. */
@@ -157,21 +195,10 @@ static void two_sands(void **state)
     close_case(&c);
 }
 
-static void slab_along_y(void **state)
-{
-    (void)state;
-    sand_case c;
-    talus_status status = try_case(
-        &c, "grid = { cells = {8, 1, 8}, cell = 0.1, periodic = {false, true, false} },"
-            " fill = { { material = sand(30), shape = box { size = {0.4, 0.1, 0.4}, center = {0.4, 0.05, 0.4} } } }");
-    assert_int_equal(status, TALUS_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "s_yy"));
-    close_case(&c);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain), cmocka_unit_test(pile_rests),
-                                       cmocka_unit_test(two_sands), cmocka_unit_test(slab_along_y)};
+                                       cmocka_unit_test(round_piles_rest), cmocka_unit_test(pressed_plate),
+                                       cmocka_unit_test(two_sands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

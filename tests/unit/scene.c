@@ -74,7 +74,8 @@ static void example_has_its_values(void **state)
         "      motion = function(t) return { rotation_rad = {0, 0, 1.5*t} } end },\n"
         "  },\n"
         "  solver = { scheme = 't-f-p-n', stress = 'staggered', cone = 'pyramid', tolerance = 1e-5,\n"
-        "             pressure = { method = 'admm', inner = { method = 'cg', precond = 'mic' } }, friction = 'pgs' },\n"
+        "             pressure = { method = 'cg-mic', inner = { method = 'cg', precond = 'mic' } }, friction = 'jcsp' "
+        "},\n"
         "}\n");
     assert_int_equal(s->version, 1);
     assert_int_equal(s->engine, TL_ENGINE_GRID);
@@ -123,10 +124,10 @@ static void example_has_its_values(void **state)
     assert_string_equal(s->solver.stress, "staggered");
     assert_string_equal(s->solver.cone, "pyramid");
     CHECK_NEAR(s->solver.tolerance, 1e-5, 0);
-    assert_string_equal(s->solver.pressure.method, "admm");
+    assert_string_equal(s->solver.pressure.method, "cg-mic");
     assert_string_equal(s->solver.pressure.inner_precond, "mic");
     assert_string_equal(s->solver.pressure.precond, "");
-    assert_string_equal(s->solver.friction.method, "pgs"); /* a bare text is the method */
+    assert_string_equal(s->solver.friction.method, "jcsp"); /* a bare text is the method */
     assert_string_equal(s->solver.contact.method, "");
     assert_int_equal(s->solver.on_unconverged, TL_UNCONVERGED_ACCEPT);
     assert_false(s->camera.given);
@@ -587,9 +588,15 @@ static void method_names_exist(void **state)
         if (!tl_fixedpoint_method_find(word)) fail_msg("no method for engine sph \"%s\"", word);
     for (int i = 0; tl_schema_word_at(TL_LIQUID_SCHEME_WORDS, i, word, sizeof word); i++)
         if (!tl_scheme_find(word)) fail_msg("no scheme \"%s\"", word);
+    for (int i = 0; tl_schema_word_at(TL_SAND_SCHEME_WORDS, i, word, sizeof word); i++)
+        if (!tl_scheme_find(word) || !tl_scheme_granular(tl_scheme_find(word))) fail_msg("no scheme \"%s\"", word);
     words = tl_schema_key(tl_schema_find("friction"), "method")->words;
-    for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
-        if (!tl_cone_method_find(word) && !tl_parts_rule_find(word)) fail_msg("no cone method \"%s\"", word);
+    for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++) {
+        const tl_parts_rule *rule = tl_parts_rule_find(word);
+        if (!tl_cone_method_find(word) && !rule) fail_msg("no cone method \"%s\"", word);
+        if (tl_schema_word(TL_COLOCATED_WORDS, word) < 0) fail_msg("\"%s\" is nothing for colocated stress", word);
+        assert_int_equal(tl_schema_word(TL_STAGGERED_WORDS, word) >= 0, rule != NULL);
+    }
     words = tl_schema_key(tl_schema_find("contact method"), "method")->words;
     for (int i = 0; tl_schema_word_at(words, i, word, sizeof word); i++)
         if (!tl_contact_method_find(word)) fail_msg("no contact method \"%s\"", word);

@@ -53,7 +53,7 @@ static bool is_on(const tl_grid *g, const tl_active *active, const double *fill,
         solid += 0.25 * f->solid_cell[cell[k]];
     }
     if (idle == 4 || !touches_open_face(g, f, axis, id)) return false;
-    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO || (rule == TL_EDGE_WALL && solid >= WALL_SHARE);
+    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO || (rule == TL_EDGE_WALL && (idle == 1 || solid >= WALL_SHARE));
 }
 
 talus_status tl_edges_find(tl_edges *out, const tl_grid *g, const tl_active *active, const double *fill,
@@ -98,63 +98,77 @@ static void link_edges(tl_stress *t, const tl_edges *e, const tl_grid *g, const 
 {
 #pragma omp parallel for schedule(static) if (e->count >= TL_PARALLEL_MIN / 4)
     for (int32_t k = 0; k < e->count; k++) {
-        tl_stress_edge *to = &t->edge[k];
         int32_t cell[4], face[4];
         int face_axis[4];
-        *to = (tl_stress_edge){.weight = e->weight[k], .axis = e->axis[k]};
         cells_around(g, e->axis[k], e->id[k], cell);
         tl_edge_faces(g, e->axis[k], e->id[k], face_axis, face);
         for (int j = 0; j < 4; j++) {
-            to->cell[j] = or_none(active->number[cell[j]], t->cells);
-            to->face[j] = or_none(of[face_axis[j]][face[j]], t->faces);
+            t->edge_cell[j][k] = 6 * or_none(active->number[cell[j]], t->cells) + 3 + e->axis[k];
+            t->edge_face[j][k] = or_none(of[face_axis[j]][face[j]], t->faces);
         }
     }
 }
 
-static void link_cells(tl_stress *t, const tl_edges *e, const tl_grid *g, const tl_active *active)
+static void link_cells(tl_stress *t, const tl_edges *e, const tl_grid *g, const tl_active *active, const tl_coupling *c)
 {
 #pragma omp parallel for schedule(static) if (t->cells >= TL_PARALLEL_MIN / 4)
-    for (int32_t k = 0; k < t->cells; k++)
+    for (int32_t k = 0; k < t->cells; k++) {
+        for (int m = 0; m < 6; m++) t->cell_face[m][k] = c->face[6 * (int64_t)k + m];
         for (int axis = 0; axis < 3; axis++) {
             int i = (axis + 1) % 3, j = (axis + 2) % 3;
             int32_t id = active->cell[k], next = tl_grid_step(g, id, i, 1);
             const int32_t around[4] = {id, next, tl_grid_step(g, id, j, 1), tl_grid_step(g, next, j, 1)};
-            for (int m = 0; m < 4; m++) t->of_cell[k][4 * axis + m] = or_none(e->of[axis][around[m]], t->edges);
+            for (int m = 0; m < 4; m++) t->cell_edge[4 * axis + m][k] = or_none(e->of[axis][around[m]], t->edges);
         }
+    }
 }
 
-static void link_faces(tl_stress *t, const tl_edges *e, const tl_grid *g, const int32_t *face_id)
+static void link_faces(tl_stress *t, const tl_edges *e, const tl_grid *g, const tl_coupling *c, const int32_t *face_id)
 {
 #pragma omp parallel for schedule(static) if (t->faces >= TL_PARALLEL_MIN / 4)
     for (int32_t f = 0; f < t->faces; f++) {
-        int a = t->axis[f], b = (a + 1) % 3, c = (a + 2) % 3;
+        int a = t->axis[f], next = (a + 1) % 3, last = (a + 2) % 3;
         int32_t id = face_id[f];
-        t->of_face[f][0] = or_none(e->of[c][tl_grid_step(g, id, b, 1)], t->edges);
-        t->of_face[f][1] = or_none(e->of[c][id], t->edges);
-        t->of_face[f][2] = or_none(e->of[b][tl_grid_step(g, id, c, 1)], t->edges);
-        t->of_face[f][3] = or_none(e->of[b][id], t->edges);
+        t->face_cell[0][f] = 6 * c->low[f] + a;
+        t->face_cell[1][f] = 6 * c->high[f] + a;
+        t->face_edge[0][f] = or_none(e->of[last][tl_grid_step(g, id, next, 1)], t->edges);
+        t->face_edge[1][f] = or_none(e->of[last][id], t->edges);
+        t->face_edge[2][f] = or_none(e->of[next][tl_grid_step(g, id, last, 1)], t->edges);
+        t->face_edge[3][f] = or_none(e->of[next][id], t->edges);
     }
+}
+
+static bool take_lists(int32_t **lists, int count, int32_t n, tl_arena *a)
+{
+    for (int k = 0; k < count; k++)
+        if (!(lists[k] = TL_TAKE(a, int32_t, n))) return false;
+    return true;
 }
 
 talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g, const tl_active *active,
                              const tl_liquid *liquid, const tl_coupling *c, int32_t *const of[3],
-                             const int32_t *face_id, int8_t *face_axis, bool staggered, tl_arena *a, talus_error *err)
+                             const int32_t *face_id, const int8_t *face_axis, bool staggered, tl_arena *a,
+                             talus_error *err)
 {
     *out =
         (tl_stress){.staggered = staggered, .cells = c->cells, .edges = e->count, .faces = c->faces, .axis = face_axis};
     out->n = staggered ? 2 * (int64_t)c->cells + e->count : TL_STRESS_GROUP * (int64_t)c->cells;
     for (int k = 0; k < 3; k++) out->only[k] = !g->f.flat || k != g->f.flat_axis;
     double *cell = TL_TAKE(a, double, c->cells);
-    out->edge = TL_TAKE(a, tl_stress_edge, e->count);
-    out->of_cell = tl_arena_take(a, sizeof *out->of_cell * (size_t)c->cells);
-    out->of_face = tl_arena_take(a, sizeof *out->of_face * (size_t)c->faces);
+    out->weight = e->weight;
+    out->edge_axis = e->axis;
     out->e = TL_TAKE_ZERO(a, double, (int64_t)e->count + 1);
-    out->d = TL_TAKE_ZERO(a, double, 3 * ((int64_t)c->cells + 1));
-    if (!cell || !out->edge || !out->of_cell || !out->of_face || !out->e || !out->d) return no_memory(err);
+    out->d = TL_TAKE_ZERO(a, double, 6 * ((int64_t)c->cells + 1));
+    out->y = TL_TAKE_ZERO(a, double, (int64_t)c->faces + 1);
+    if (!cell || !out->e || !out->d || !out->y || !take_lists(out->edge_cell, 4, e->count, a) ||
+        !take_lists(out->edge_face, 4, e->count, a) || !take_lists(out->cell_edge, 12, c->cells, a) ||
+        !take_lists(out->cell_face, 6, c->cells, a) || !take_lists(out->face_cell, 2, c->faces, a) ||
+        !take_lists(out->face_edge, 4, c->faces, a))
+        return no_memory(err);
     for (int32_t i = 0; i < c->cells; i++) cell[i] = liquid->cell[active->cell[i]];
     out->cell = cell;
     link_edges(out, e, g, active, of);
-    link_cells(out, e, g, active);
-    link_faces(out, e, g, face_id);
+    link_cells(out, e, g, active, c);
+    link_faces(out, e, g, c, face_id);
     return TALUS_OK;
 }

@@ -6,100 +6,142 @@
 #include "base/parallel.h"
 #include "solve/cone/problem.h"
 
+/* Loops run over pieces of one length, whatever the number of threads: an entry is in the vector part or in the remainder of a loop for all. */
+enum { PIECE = 512, WORTH_TWO_THREADS = TL_PARALLEL_MIN / 8 };
+#define FOR_PIECES(n, call)                                                                                            \
+    do {                                                                                                               \
+        const int32_t items = (n);                                                                                     \
+        _Pragma("omp parallel for schedule(static) if (items >= WORTH_TWO_THREADS)") for (int32_t from = 0;            \
+                                                                                          from < items; from += PIECE) \
+        {                                                                                                              \
+            int32_t to = items - from < PIECE ? items : from + PIECE;                                                  \
+            call;                                                                                                      \
+        }                                                                                                              \
+    } while (0)
+
 /* ---- D and its adjoint ---- */
 
-/* Three diagonal components of a cell, times its liquid fraction. */
-static void weigh_diagonal(const tl_stress *t, const double *s)
+/* d of cells: diagonal components times the liquid fraction, and shears. */
+static void spread_cells(const tl_stress *t, const double *restrict s, int32_t from, int32_t to)
 {
-    const int size = t->staggered ? 2 : TL_STRESS_GROUP, zz = t->staggered ? 1 : TL_S_ZZ;
-#pragma omp parallel for schedule(static) if (t->cells >= TL_PARALLEL_MIN / 4)
-    for (int32_t i = 0; i < t->cells; i++) {
-        const double *g = s + size * (int64_t)i;
-        double *d = t->d + 3 * (int64_t)i, w = t->cell[i], x = t->only[0] ? g[0] : 0, z = t->only[2] ? g[zz] : 0;
-        d[0] = w * x;
-        d[1] = -w * (x + z);
-        d[2] = w * z;
+    const double *restrict w = t->cell, x = t->only[0], z = t->only[2];
+    double *restrict d = t->d;
+    if (t->staggered) {
+        for (int32_t i = from; i < to; i++) {
+            double xx = x * s[2 * i], zz = z * s[2 * i + 1];
+            d[6 * i] = w[i] * xx;
+            d[6 * i + 1] = -w[i] * (xx + zz);
+            d[6 * i + 2] = w[i] * zz;
+        }
+        return;
+    }
+    for (int32_t i = from; i < to; i++) {
+        const double *g = s + TL_STRESS_GROUP * (int64_t)i;
+        double xx = x * g[TL_S_XX], zz = z * g[TL_S_ZZ];
+        d[6 * i] = w[i] * xx;
+        d[6 * i + 1] = -w[i] * (xx + zz);
+        d[6 * i + 2] = w[i] * zz;
+        d[6 * i + 3] = g[TL_S_YZ];
+        d[6 * i + 4] = g[TL_S_XZ];
+        d[6 * i + 5] = g[TL_S_XY];
     }
 }
 
-static bool acts(const tl_stress *t, int axis) { return t->only[(axis + 1) % 3] && t->only[(axis + 2) % 3]; }
-
-static void weigh_shear(const tl_stress *t, const double *s)
+static void spread_edges(const tl_stress *t, int32_t from, int32_t to)
 {
-    const double *own = s + 2 * (int64_t)t->cells;
-#pragma omp parallel for schedule(static) if (t->edges >= TL_PARALLEL_MIN / 4)
-    for (int32_t k = 0; k < t->edges; k++) {
-        const tl_stress_edge *e = &t->edge[k];
-        double sum = 0;
-        if (t->staggered)
-            sum = 4 * own[k];
-        else
-            for (int j = 0; j < 4; j++)
-                if (e->cell[j] < t->cells) sum += s[TL_STRESS_GROUP * (int64_t)e->cell[j] + tl_stress_shear(e->axis)];
-        t->e[k] = acts(t, e->axis) ? 0.25 * e->weight * sum : 0;
-    }
+    const double *restrict w = t->weight, *restrict d = t->d;
+    const int32_t *restrict c0 = t->edge_cell[0], *restrict c1 = t->edge_cell[1], *restrict c2 = t->edge_cell[2],
+                            *restrict c3 = t->edge_cell[3];
+    double *restrict e = t->e;
+    for (int32_t k = from; k < to; k++) e[k] = 0.25 * w[k] * ((d[c0[k]] + d[c1[k]]) + (d[c2[k]] + d[c3[k]]));
 }
 
-void tl_stress_add_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y)
+static void own_edges(const tl_stress *t, const double *restrict s, int32_t from, int32_t to)
 {
-    const double per_dx = 1 / c->dx;
-    weigh_diagonal(t, s);
-    weigh_shear(t, s);
-#pragma omp parallel for schedule(static) if (t->faces >= TL_PARALLEL_MIN / 4)
-    for (int32_t f = 0; f < t->faces; f++) {
-        const int32_t *e = t->of_face[f];
-        int a = t->axis[f];
-        double d = t->d[3 * (int64_t)c->high[f] + a] - t->d[3 * (int64_t)c->low[f] + a];
-        y[f] -= (d + (t->e[e[0]] - t->e[e[1]]) + (t->e[e[2]] - t->e[e[3]])) * per_dx;
-    }
+    const double *restrict w = t->weight, *restrict own = s + 2 * (int64_t)t->cells;
+    double *restrict e = t->e;
+    for (int32_t k = from; k < to; k++) e[k] = w[k] * own[k];
+}
+
+/* y = D s of faces */
+static void sum_faces(const tl_stress *t, double per_dx, double *restrict y, int32_t from, int32_t to)
+{
+    const double *restrict d = t->d, *restrict e = t->e;
+    const int32_t *restrict l = t->face_cell[0], *restrict h = t->face_cell[1];
+    const int32_t *restrict e0 = t->face_edge[0], *restrict e1 = t->face_edge[1], *restrict e2 = t->face_edge[2],
+                            *restrict e3 = t->face_edge[3];
+    for (int32_t f = from; f < to; f++)
+        y[f] = -per_dx * ((d[h[f]] - d[l[f]]) + ((e[e0[f]] - e[e1[f]]) + (e[e2[f]] - e[e3[f]])));
 }
 
 void tl_stress_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y)
 {
-    memset(y, 0, sizeof *y * (size_t)t->faces);
-    tl_stress_add_force(t, c, s, y);
+    const double per_dx = 1 / c->dx;
+    FOR_PIECES(t->cells, spread_cells(t, s, from, to));
+    if (t->staggered)
+        FOR_PIECES(t->edges, own_edges(t, s, from, to));
+    else
+        FOR_PIECES(t->edges, spread_edges(t, from, to));
+    FOR_PIECES(t->faces, sum_faces(t, per_dx, y, from, to));
 }
 
-/* What a unit of shear on an edge does, against y. */
-static double edge_adjoint(const tl_stress *t, const tl_stress_edge *e, const double *y, double per_dx)
+void tl_stress_add_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y)
 {
-    double v[4];
-    for (int k = 0; k < 4; k++) v[k] = e->face[k] < t->faces ? y[e->face[k]] : 0;
-    return acts(t, e->axis) ? e->weight * ((v[0] - v[1]) + (v[2] - v[3])) * per_dx : 0;
+    tl_stress_force(t, c, s, t->y);
+    for (int32_t f = 0; f < t->faces; f++) y[f] += t->y[f];
 }
 
-static void diagonal_adjoint(const tl_stress *t, const tl_coupling *c, int32_t i, const double *y, double out[2])
+/* e of edges: what a unit of shear on each does, against y */
+static void meet_edges(const tl_stress *t, double per_dx, double *restrict to_e, int32_t from, int32_t to)
 {
-    const int32_t *f = c->face + 6 * (int64_t)i;
-    double w = t->cell[i] / c->dx, y_y = y[f[2]] - y[f[3]];
-    /* -(s_i - s_(i-1)) on a face: its lower cell has a plus */
-    out[0] = t->only[0] ? w * (y_y - (y[f[0]] - y[f[1]])) : 0;
-    out[1] = t->only[2] ? w * (y_y - (y[f[4]] - y[f[5]])) : 0;
+    const double *restrict w = t->weight, *restrict y = t->y;
+    const int32_t *restrict f0 = t->edge_face[0], *restrict f1 = t->edge_face[1], *restrict f2 = t->edge_face[2],
+                            *restrict f3 = t->edge_face[3];
+    for (int32_t k = from; k < to; k++) to_e[k] = per_dx * w[k] * ((y[f0[k]] - y[f1[k]]) + (y[f2[k]] - y[f3[k]]));
+}
+
+/* -(s_i - s_(i-1)) on a face: its lower cell has a plus */
+static void meet_cells(const tl_stress *t, double per_dx, int stride, int zz, double *restrict out, int32_t from,
+                       int32_t to)
+{
+    const double *restrict w = t->cell, *restrict y = t->y, x = t->only[0], z = t->only[2];
+    const int32_t *restrict f0 = t->cell_face[0], *restrict f1 = t->cell_face[1], *restrict f2 = t->cell_face[2],
+                            *restrict f3 = t->cell_face[3], *restrict f4 = t->cell_face[4],
+                            *restrict f5 = t->cell_face[5];
+    for (int32_t i = from; i < to; i++) {
+        double v = per_dx * w[i], y_y = y[f2[i]] - y[f3[i]];
+        out[stride * (int64_t)i] = x * v * (y_y - (y[f0[i]] - y[f1[i]]));
+        out[stride * (int64_t)i + zz] = z * v * (y_y - (y[f4[i]] - y[f5[i]]));
+    }
+}
+
+static void meet_shears(const tl_stress *t, int axis, double *restrict out, int32_t from, int32_t to)
+{
+    const double *restrict e = t->e;
+    const int32_t *restrict e0 = t->cell_edge[4 * axis], *restrict e1 = t->cell_edge[4 * axis + 1],
+                            *restrict e2 = t->cell_edge[4 * axis + 2], *restrict e3 = t->cell_edge[4 * axis + 3];
+    const int at = tl_stress_shear(axis);
+    for (int32_t i = from; i < to; i++)
+        out[TL_STRESS_GROUP * (int64_t)i + at] = 0.25 * ((e[e0[i]] + e[e1[i]]) + (e[e2[i]] + e[e3[i]]));
+}
+
+/* out = D^T t->y */
+static void adjoint_of_y(const tl_stress *t, const tl_coupling *c, double *out)
+{
+    const double per_dx = 1 / c->dx;
+    double *e = t->staggered ? out + 2 * (int64_t)t->cells : t->e;
+    const int stride = t->staggered ? 2 : TL_STRESS_GROUP, zz = t->staggered ? 1 : TL_S_ZZ;
+    FOR_PIECES(t->edges, meet_edges(t, per_dx, e, from, to));
+    FOR_PIECES(t->cells, {
+        meet_cells(t, per_dx, stride, zz, out, from, to);
+        for (int axis = 0; axis < 3 && !t->staggered; axis++) meet_shears(t, axis, out, from, to);
+    });
 }
 
 void tl_stress_adjoint(const tl_stress *t, const tl_coupling *c, const double *y, double *out)
 {
-    const double per_dx = 1 / c->dx;
-    double *shear = t->staggered ? out + 2 * (int64_t)t->cells : t->e;
-#pragma omp parallel for schedule(static) if (t->edges >= TL_PARALLEL_MIN / 4)
-    for (int32_t k = 0; k < t->edges; k++) shear[k] = edge_adjoint(t, &t->edge[k], y, per_dx);
-#pragma omp parallel for schedule(static) if (t->cells >= TL_PARALLEL_MIN / 8)
-    for (int32_t i = 0; i < t->cells; i++) {
-        double d[2];
-        diagonal_adjoint(t, c, i, y, d);
-        if (t->staggered) {
-            out[2 * (int64_t)i] = d[0];
-            out[2 * (int64_t)i + 1] = d[1];
-            continue;
-        }
-        double *g = out + TL_STRESS_GROUP * (int64_t)i;
-        const int32_t *e = t->of_cell[i];
-        g[TL_S_XX] = d[0];
-        g[TL_S_ZZ] = d[1];
-        for (int a = 0; a < 3; a++)
-            g[tl_stress_shear(a)] =
-                0.25 * ((t->e[e[4 * a]] + t->e[e[4 * a + 1]]) + (t->e[e[4 * a + 2]] + t->e[e[4 * a + 3]]));
-    }
+    memcpy(t->y, y, sizeof *y * (size_t)t->faces);
+    adjoint_of_y(t, c, out);
 }
 
 void tl_stress_form(const tl_stress *t, double *Q)
@@ -122,7 +164,7 @@ void tl_stress_pack(const tl_stress *t, const double *s, double *five)
         g[TL_S_XX] = s[2 * (int64_t)i];
         g[TL_S_ZZ] = s[2 * (int64_t)i + 1];
         for (int a = 0; a < 3; a++) {
-            int32_t e = t->of_cell[i][4 * a];
+            int32_t e = t->cell_edge[4 * a][i];
             g[tl_stress_shear(a)] = e < t->edges ? s[2 * (int64_t)t->cells + e] : 0;
         }
     }
@@ -140,7 +182,7 @@ void tl_stress_unpack(const tl_stress *t, const double *five, double *s)
         s[2 * (int64_t)i] = g[TL_S_XX];
         s[2 * (int64_t)i + 1] = g[TL_S_ZZ];
         for (int a = 0; a < 3; a++) {
-            int32_t e = t->of_cell[i][4 * a];
+            int32_t e = t->cell_edge[4 * a][i];
             if (e < t->edges) s[2 * (int64_t)t->cells + e] = g[tl_stress_shear(a)];
         }
     }
@@ -162,19 +204,25 @@ void tl_stress_push(const tl_stress *t, tl_coupling *c, const double *ds)
     tl_coupling_push(c, c->y);
 }
 
+static void weigh_faces(const tl_stress *t, const tl_coupling *c, int32_t from, int32_t to)
+{
+    const double dt = c->dt, *restrict fluid = c->fluid, *restrict mobility = c->mobility;
+    double *restrict y = t->y;
+    for (int32_t f = from; f < to; f++) y[f] = y[f] * (dt * fluid[f] * mobility[f]);
+}
+
 void tl_stress_product(const tl_stress *t, const tl_coupling *c, const double *x, double *y)
 {
-    const double volume = c->dx * c->dx * c->dx, dt = c->dt;
-    tl_stress_force(t, c, x, c->y);
+    const double volume_dt = c->dx * c->dx * c->dx * c->dt;
+    tl_stress_force(t, c, x, t->y);
     if (c->solid.n) {
-        c->solid.gather(&c->solid, c->y, c->r);
+        c->solid.gather(&c->solid, t->y, c->r);
         c->solid.inverse_mass(&c->solid, c->r, c->dv);
-        for (int64_t k = 0; k < c->solid.n; k++) c->dv[k] *= volume * dt;
+        for (int64_t k = 0; k < c->solid.n; k++) c->dv[k] *= volume_dt;
     }
-#pragma omp parallel for schedule(static) if (t->faces >= TL_PARALLEL_MIN / 2)
-    for (int32_t f = 0; f < t->faces; f++) c->y[f] *= dt * c->fluid[f] * c->mobility[f];
-    if (c->solid.n) c->solid.sample(&c->solid, c->dv, c->y);
-    tl_stress_adjoint(t, c, c->y, y);
+    FOR_PIECES(t->faces, weigh_faces(t, c, from, to));
+    if (c->solid.n) c->solid.sample(&c->solid, c->dv, t->y);
+    adjoint_of_y(t, c, y);
 }
 
 /* ---- bounds ---- */
@@ -186,36 +234,37 @@ void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch,
     double *y = c->y, *z = scratch;
     /* two components at cells reach the face of axis y, one the others; an edge has up to four cells, a quarter each */
     for (int32_t k = 0; k < t->edges; k++) {
-        const tl_stress_edge *e = &t->edge[k];
+        const tl_stress_edge e = tl_stress_edge_at(t, k);
         int cells = 0;
-        for (int j = 0; j < 4; j++) cells += e->cell[j] < t->cells;
-        t->e[k] = acts(t, e->axis) ? 0.25 * cells * e->weight : 0;
+        for (int j = 0; j < 4; j++) cells += e.cell[j] < t->cells;
+        t->e[k] = 0.25 * cells * e.weight;
     }
     for (int32_t f = 0; f < t->faces; f++) {
-        const int32_t *e = t->of_face[f];
         double low = c->low[f] < t->cells ? t->cell[c->low[f]] : 0,
                high = c->high[f] < t->cells ? t->cell[c->high[f]] : 0;
         double diagonal = (t->axis[f] == 1 ? 2 : 1) * (low + high);
-        y[f] = (diagonal + (t->e[e[0]] + t->e[e[1]]) + (t->e[e[2]] + t->e[e[3]])) * per_dx;
+        double shear = 0;
+        for (int k = 0; k < 4; k++) shear += t->e[t->face_edge[k][f]];
+        y[f] = (diagonal + shear) * per_dx;
         z[f] = 0;
     }
     if (c->solid.n) c->solid.spread(&c->solid, y, z);
     for (int32_t f = 0; f < t->faces; f++) y[f] = c->dt * (c->fluid[f] * c->mobility[f] * y[f] + volume * z[f]);
     for (int32_t k = 0; k < t->edges; k++) {
-        const tl_stress_edge *e = &t->edge[k];
+        const tl_stress_edge e = tl_stress_edge_at(t, k);
         double sum = 0;
-        for (int j = 0; j < 4; j++) sum += e->face[j] < t->faces ? y[e->face[j]] : 0;
-        t->e[k] = acts(t, e->axis) ? e->weight * sum * per_dx : 0;
+        for (int j = 0; j < 4; j++) sum += e.face[j] < t->faces ? y[e.face[j]] : 0;
+        t->e[k] = e.weight * sum * per_dx;
     }
     for (int32_t i = 0; i < t->cells; i++) {
-        const int32_t *f = c->face + 6 * (int64_t)i, *e = t->of_cell[i];
+        const int32_t *f = c->face + 6 * (int64_t)i;
         double w = t->cell[i] * per_dx, y_y = y[f[2]] + y[f[3]], most = 0;
         double xx = w * (y_y + y[f[0]] + y[f[1]]), zz = w * (y_y + y[f[4]] + y[f[5]]);
         /* Q^-1 of the Frobenius form: a half for shears; (2 x - z) / 3 for the two diagonal ones */
         most = (2 * fmax(xx, zz) + fmin(xx, zz)) / 3;
         for (int a = 0; a < 3; a++) {
             double shear = 0;
-            for (int k = 0; k < 4; k++) shear += 0.25 * t->e[e[4 * a + k]];
+            for (int k = 0; k < 4; k++) shear += 0.25 * t->e[t->cell_edge[4 * a + k][i]];
             most = fmax(most, 0.5 * shear);
         }
         L[i] = most;

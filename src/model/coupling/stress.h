@@ -13,7 +13,8 @@
  * sand does and momentum is kept to rounding. The adjoint is the same lists read from the other side.
  *
  * Edges next to cells without an unknown [grid-granular spec 3.6]:
- *     wall            off, unless solids hold a tenth of what is around: floors keep their friction, free surfaces do not creep. Default
+ *     wall            off, unless solids hold a tenth of what is around: floors keep their friction, free surfaces do not creep; on also where a single
+ *                     one of the four is without: the inner corners of a slope's steps, whose upright faces nothing else would hold. Default
  *     strict          off everywhere
  *     inactive-zero   on: as printed in the paper */
 #ifndef TL_MODEL_COUPLING_STRESS_H
@@ -41,15 +42,32 @@ typedef struct tl_stress {
     bool staggered;
     bool only[3]; /* axes along which there is more than one cell; components of others are zero */
     int32_t cells, edges, faces;
-    int64_t n;              /* unknowns */
-    const double *cell;     /* [cells] W_L^p */
-    tl_stress_edge *edge;   /* [edges] */
-    int32_t (*of_cell)[12]; /* [cells] four edges of x, of y, of z; `edges`: off */
-    int32_t (*of_face)[4];  /* [faces] (high, low) along the next axis, (high, low) along the one after; `edges`: off */
-    int8_t *axis;           /* [faces] */
-    double *e;              /* [edges + 1] scratch: W_L^e s; the last stays 0 */
-    double *d;              /* [3 (cells + 1)] scratch: W_L^p times the three diagonal components; the last stay 0 */
+    int64_t n;               /* unknowns */
+    const double *cell;      /* [cells] W_L^p */
+    const int8_t *axis;      /* [faces] */
+    const int8_t *edge_axis; /* [edges] rising */
+    /* One list per place, so that loops run in vectors. Scratches end with zeros, which is what lists point at where there is nothing. */
+    const double *weight;   /* [edges] W_L^e */
+    int32_t *edge_cell[4];  /* [edges] entries of d around an edge */
+    int32_t *edge_face[4];  /* [edges] entries of y */
+    int32_t *cell_edge[12]; /* [cells] entries of e: four edges of x, of y, of z */
+    int32_t *cell_face[6];  /* [cells] entries of y */
+    int32_t *face_cell[2];  /* [faces] entries of d: low, high */
+    int32_t *face_edge[4];  /* [faces] entries of e: (high, low) along the next axis, (high, low) along the one after */
+    double *d;              /* [6 (cells + 1)] W_L^p (s_xx, s_yy, s_zz), s_yz, s_xz, s_xy */
+    double *e;              /* [edges + 1] W_L^e s, or what edges do */
+    double *y;              /* [faces + 1] */
 } tl_stress;
+
+static inline tl_stress_edge tl_stress_edge_at(const tl_stress *t, int32_t k)
+{
+    tl_stress_edge e = {.weight = t->weight[k], .axis = t->edge_axis[k]};
+    for (int j = 0; j < 4; j++) {
+        e.cell[j] = t->edge_cell[j][k] / 6;
+        e.face[j] = t->edge_face[j][k];
+    }
+    return e;
+}
 
 /* Component of the shear on edges of an axis. */
 static inline int tl_stress_shear(int axis) { return axis == 2 ? TL_S_XY : axis == 1 ? TL_S_XZ : TL_S_YZ; }

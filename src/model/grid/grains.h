@@ -1,8 +1,11 @@
-/* Coulomb friction of single grains against solids.
+/* Single grains: contact with solids, and no gradient.
  *
- * Thin fronts and stray grains are in cells without a pressure, so no stress holds them and a floor would be ice to them. A grain that touches a solid
- * there gets the friction of a point: the normal impulse that keeps it out, times sin(angle), the same limit at which a layer of the material slips on
- * a floor [grid-granular spec 3.6, 6.13]. */
+ * Thin fronts and stray grains are in cells without a pressure, so no stress holds them and a floor would be ice to them. A grain there whose centre is nearer to a solid than
+ * its radius, half a spacing, is a point in contact: what goes into the solid is taken away, and friction takes up to sin(angle) times that from what slides, the same limit at which a layer of the material
+ * slips on a floor [grid-granular spec 3.6, 6.13].
+ *
+ * It loses its affine velocity, and so does a grain beside cells with a pressure: faces on one side of it belong to the floor or go with the pile, so its gradient is the one between these at rest
+ * and itself, and a grain that leaves would be carried on by v = C x, faster with every cell. */
 #ifndef TL_MODEL_GRID_GRAINS_H
 #define TL_MODEL_GRID_GRAINS_H
 
@@ -15,11 +18,10 @@ typedef struct tl_grains {
     const tl_solids *solids; /* at the start of the step */
     const float *solid_phi;  /* tl_solids_field of them */
     double touch;            /* m: nearer than that to a solid is in contact */
-    double gap, dt;          /* m that particles keep from solids; s */
     tl_vec3 push;            /* velocity that forces add in the step, m/s: already in u */
 } tl_grains;
 
-/* Changes the face velocities that such grains have a part in. Returns how many there are. */
+/* Changes the face velocities that such grains have a part in. Returns how many touch a solid. */
 int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles *p, tl_faces *faces);
 
 #endif

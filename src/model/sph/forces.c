@@ -42,6 +42,10 @@ talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err)
 
 /* ---- surface tension ---- */
 
+/* Of the differences of normals, N per N/m and h. Cohesion alone leaves drops locked as they are: cubes end with moments of inertia that differ by 3 to 7 %,
+ * a brick of 15 x 12 x 10 h by 13 to 30 %; with 0.5 by 2 and 6 %. More makes drops tremble. */
+#define FLATTEN 0.5
+
 /* Without its strength; R = 2h is the support. Positive: attracts. */
 static double cohesion(double r, double R)
 {
@@ -68,11 +72,23 @@ static double parting_work(double h)
     return sum / (h * h);
 }
 
+/* h^4 times the sum of grad W over neighbours of its own liquid: into the liquid at its surface, 0 far inside. */
+static tl_vec3 inward(const tl_sph_step *s, int32_t i)
+{
+    tl_vec3 sum = {0, 0, 0};
+    for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+        if (s->particle[s->neighbour[k]].material == s->particle[i].material)
+            sum = tl_vec3_add(sum, tl_sph_link_g(s, k));
+    return sum;
+}
+
 talus_status tl_sph_tension(tl_sph_step *s, talus_error *err)
 {
     double h = s->sph->h, unit = 2 / parting_work(h); /* force per N/m of tension */
-    tl_vec3 *v = TL_TAKE(s->arena, tl_vec3, s->fluid);
-    if (!v) return no_memory(err);
+    tl_vec3 *v = TL_TAKE(s->arena, tl_vec3, s->fluid), *n = TL_TAKE(s->arena, tl_vec3, s->fluid);
+    if (!v || !n) return no_memory(err);
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
+    for (int32_t i = 0; i < s->fluid; i++) n[i] = inward(s, i);
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         const tl_sph_particle *p = &s->particle[i];
@@ -80,11 +96,13 @@ talus_status tl_sph_tension(tl_sph_step *s, talus_error *err)
         double tension = s->scene->materials[p->material].surface_tension;
         if (tension > 0)
             for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-                const tl_sph_particle *q = &s->particle[s->neighbour[k]];
+                int32_t j = s->neighbour[k];
+                const tl_sph_particle *q = &s->particle[j];
                 tl_vec3 d = tl_vec3_sub(q->x, p->x);
                 double r = tl_vec3_norm(d);
-                if (q->material == p->material && r > 0)
-                    sum = tl_vec3_add_scaled(sum, unit * tension * cohesion(r, 2 * h) / r, d);
+                if (q->material != p->material || !(r > 0)) continue;
+                double bend = FLATTEN * h * tl_vec3_dot(tl_vec3_sub(n[j], n[i]), d) / r;
+                sum = tl_vec3_add_scaled(sum, tension * (unit * cohesion(r, 2 * h) + bend) / r, d);
             }
         v[i] = tl_vec3_add_scaled(s->v[i], s->dt / mass_of(s, i), sum);
     }

@@ -10,8 +10,10 @@
  * viscosity it depends on the step's length. */
 talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err);
 
-/* Pairwise cohesion within a material: attracts beyond 0.7 h, repels below, shape of [Akinci2013]. Its strength follows from the work of
- * parting a cubic lattice of particles along a plane, which is twice the surface tension, N/m. Liquid does not wet solids. */
+/* Within a material, after [Akinci2013]. Cohesion of pairs: attracts beyond 0.7 h, repels below; its strength follows from the work of
+ * parting a cubic lattice of particles along a plane, which is twice the surface tension, N/m. And forces that even out the surface's normals;
+ * differs from [Akinci2013] in that they act along the line of a pair, so that they turn nothing. A drop of 8 h swings at 0.75 of the speed that its tension
+ * should give it. Liquid does not wet solids. */
 talus_status tl_sph_tension(tl_sph_step *s, talus_error *err);
 
 /* Newtonian viscosity by the pairwise Laplacian of [Morris1997], backward Euler, no slip on solids:

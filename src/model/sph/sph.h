@@ -17,6 +17,7 @@
  *     tl_sph_warm_start   x from the state
  *     (the step solves tl_sph_problem)
  *     tl_sph_finish       velocities and forces, in double
+ *     (the step moves all; tl_sph_stop, model/sph/stop.h, stops liquid at bodies)
  *     tl_sph_remember     warm starts for the next step
  * Which method solves, how long a step is, viscosity, motion and commit are the step's (src/step/sph.c).
  *
@@ -40,11 +41,13 @@ typedef struct tl_sph_surface {
     int32_t count;
     tl_vec3 *at, *normal; /* shape's frame; outward */
     double *V0;           /* m^3: gamma / (sum of W over the surface's own particles) */
+    tl_vec3 sunk;         /* m below the shape's surface: along the axes of a box; else all three the same */
 } tl_sph_surface;
 
 typedef struct tl_sph_body {
     int32_t surface;
     int32_t first, count; /* its particles' numbers; of static bodies: count only, they are sorted by place */
+    tl_vec3 sunk;         /* as its surface's */
     bool thin;            /* somewhere thinner than 2 h: squeezed from both sides it keeps more distance */
 } tl_sph_body;
 

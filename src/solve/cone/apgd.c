@@ -74,7 +74,7 @@ TL_CONE_INLINE sums measure_groups(int m, const state *s, int64_t from, int64_t 
 
 static void take_step(state *s)
 {
-    tl_blocks blocks = tl_blocks_of(s->p->space->n / s->p->size);
+    tl_blocks blocks = tl_cone_blocks(s->p);
 #pragma omp parallel for schedule(static) if (s->p->space->n >= TL_PARALLEL_MIN)
     for (int i = 0; i < blocks.count; i++)
         TL_CONE_BY_SIZE(s->p->size, step_groups(m, s, tl_block_begin(blocks, i), tl_block_end(blocks, i)));
@@ -82,7 +82,7 @@ static void take_step(state *s)
 
 static sums measure(const state *s)
 {
-    tl_blocks blocks = tl_blocks_of(s->p->space->n / s->p->size);
+    tl_blocks blocks = tl_cone_blocks(s->p);
     sums part[TL_BLOCKS_MAX], total = {0, 0, 0, 0, 0};
 #pragma omp parallel for schedule(static) if (s->p->space->n >= TL_PARALLEL_MIN)
     for (int i = 0; i < blocks.count; i++)

@@ -41,6 +41,9 @@ bool tl_cone_metric_of(tl_cone_metric *m, int32_t size, const double *Q);
         }                                                                                                              \
     } while (0)
 
+/* Groups that a thread takes at a time: they are long work, so that a few thousand are worth two threads. */
+static inline tl_blocks tl_cone_blocks(const tl_cone *p) { return tl_blocks_at_least(p->space->n / p->size, 256); }
+
 #if defined(__GNUC__)
 #define TL_CONE_INLINE static inline __attribute__((always_inline))
 #else

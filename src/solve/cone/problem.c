@@ -110,7 +110,7 @@ TL_CONE_INLINE void project_groups(int m, const tl_cone *p, double *x, int64_t f
 
 void tl_cone_project_all(const tl_cone *p, double *x)
 {
-    tl_blocks blocks = tl_blocks_of(p->space->n / p->size);
+    tl_blocks blocks = tl_cone_blocks(p);
 #pragma omp parallel for schedule(static) if (p->space->n >= TL_PARALLEL_MIN)
     for (int i = 0; i < blocks.count; i++)
         TL_CONE_BY_SIZE(p->size, project_groups(m, p, x, tl_block_begin(blocks, i), tl_block_end(blocks, i)));
@@ -146,7 +146,7 @@ TL_CONE_INLINE partial measure_block(int m, const tl_cone *p, const tl_cone_metr
 
 tl_cone_certificate tl_cone_measure(const tl_cone *p, const tl_cone_metric *q, const double *x, const double *Ax)
 {
-    tl_blocks blocks = tl_blocks_of(p->space->n / p->size);
+    tl_blocks blocks = tl_cone_blocks(p);
     partial part[TL_BLOCKS_MAX], sum = {0, 0, 0};
 #pragma omp parallel for schedule(static) if (p->space->n >= TL_PARALLEL_MIN)
     for (int i = 0; i < blocks.count; i++)
