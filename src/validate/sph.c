@@ -348,14 +348,14 @@ static talus_status mean_ball(double radius, double mu, double *a, double *roll,
 
 /* The 2.24 and 2.31 m/s2 that this case is known for were had with friction at the middle of pairs and slips at their samples. That drives a ball: its law is
  * g sin / (1 + 0.4 R / (R + 0.38 h)), 2.438 and 2.418 m/s2, and bumps took 8.1 and 4.5 % of it. Here friction drives nothing (tl_sph_rub_at), the
- * law is 5/7 g sin, and the same is asked of the bumps. */
+ * law is 5/7 g sin, and what bumps take shows: 7.9 % of it with 6 h, more than the 6 % that the case allows. */
 static talus_status rolling_ball(tl_case_log *log, talus_error *err)
 {
     double a6, a12, slide, roll;
     const double law = 5.0 / 7 * SPH_G * sin(20 * DEG);
     TL_TRY(mean_ball(6 * SPH_H, 0.5, &a6, &roll, err));
     tl_case_near(log, "R = 6h: way over turns times radius", roll, 1, 0.005);
-    tl_case_relative(log, "R = 6h: acceleration, m/s2", a6, law, 0.081);
+    tl_case_relative(log, "R = 6h: acceleration, m/s2", a6, law, 0.07);
     TL_TRY(mean_ball(12 * SPH_H, 0.5, &a12, &roll, err));
     tl_case_near(log, "R = 12h: way over turns times radius", roll, 1, 0.005);
     tl_case_relative(log, "R = 12h: acceleration, m/s2", a12, law, 0.045);
