@@ -9,8 +9,8 @@ talus_status sand_cone(tl_case_log *log, talus_error *err);      /* V7 */
 talus_status sand_layer(tl_case_log *log, talus_error *err);     /* V9 */
 talus_status sand_pyramid_layer(tl_case_log *log, talus_error *err);
 talus_status sand_staggered_layer(tl_case_log *log, talus_error *err);
-talus_status sand_axes(tl_case_log *log, talus_error *err);      /* V15 */
-talus_status sand_rest(tl_case_log *log, talus_error *err);      /* V16 */
-talus_status sand_collapse(tl_case_log *log, talus_error *err);  /* V17 */
+talus_status sand_axes(tl_case_log *log, talus_error *err);     /* V15 */
+talus_status sand_rest(tl_case_log *log, talus_error *err);     /* V16 */
+talus_status sand_collapse(tl_case_log *log, talus_error *err); /* V17 */
 
 #endif
