@@ -173,7 +173,7 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
         fprintf(stderr, "%s: %d problem%s\n", scene, t->problems, t->problems == 1 ? "" : "s");
     else
         fprintf(stderr, "talus run: %s\n", err.message);
-    return status == TALUS_BAD_INPUT && !r.steps ? 2 : 1;
+    return (status == TALUS_BAD_INPUT || status == TALUS_UNSUPPORTED) && !r.steps ? 2 : 1;
 }
 
 /* ---- one run per value ---- */
