@@ -303,7 +303,7 @@ int cli_run(int argc, char **argv)
         {"--sweep", "KEY=A,B,C", "one run per value, each in a folder of its own", &values},
         {"--resume", NULL, "go on from the folder's checkpoint; the result is the same, bit for bit", &resume},
         {"--history", NULL, "keep every solver's iteration curve, in history.csv", &history},
-        {"--capture-step", "N", "liquids on the grid: write this step's coupled problem to DIR/step-N.h5", &capture},
+        {"--capture-step", "N", "liquid or sand on the grid: write this step's coupled problem to DIR/step-N.h5", &capture},
         {"--no-pictures", NULL, "draw nothing", &no_pictures},
         {"--quiet", NULL, "no talk on stderr", &quiet},
         {NULL, NULL, NULL, NULL},

@@ -182,7 +182,19 @@ static talus_status capture(void *user, const tl_grid_view *view, talus_error *e
     snprintf(name, sizeof name, "step-%lld.h5", (long long)step);
     snprintf(note, sizeof note, "%.300s, step %lld", r->scene->file ? r->scene->file : "scene", (long long)step);
     path_of(r, name, path);
-    return tl_step_capture(path, view, note, err);
+    TL_TRY(tl_step_capture(path, view, note, err));
+    if (!view->coupled->friction) return TALUS_OK;
+    if (!tl_stress_can_capture(view)) {
+        tl_log_write(
+            &r->o->log, 1,
+            "%s has the whole step; its stress alone is written for replay where it is colocated, solved whole "
+            "and has at most %d unknowns",
+            name, TL_STRESS_CAPTURE_MAX);
+        return TALUS_OK;
+    }
+    snprintf(name, sizeof name, "step-%lld-stress.h5", (long long)step);
+    path_of(r, name, path);
+    return tl_stress_capture(path, view, note, err);
 }
 
 static bool after_step(void *user, const tl_sim *sim)
