@@ -65,6 +65,8 @@ typedef struct talus_view {
  *   "contacts.bodies"  two indices; from the number of bodies on they are walls of the domain
  *   "contacts.position" m      "contacts.normal"  out of the second body into the first
  *   "contacts.force"   on the first body, N               "contacts.gap"     m, at the start of the step; negative: overlap
+ * Nodes of elastic bodies (engine "lg"), none in other engines; ids as in frames:
+ *   "nodes.position"   m      "nodes.velocity"  m/s      "nodes.body"  index of its body among the elastic ones
  * An unknown name is bad input; the message has the nearest one. */
 TALUS_API talus_status talus_sim_view(talus_sim *sim, const char *name, talus_view *out, talus_error *err);
 TALUS_API const char *talus_sim_view_name(int i); /* i = 0, 1, ... until NULL */
