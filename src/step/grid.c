@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/parallel.h"
 #include "model/grid/correct.h"
 #include "model/grid/emit.h"
@@ -644,6 +645,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(particles_to_grid(&s, err));
     TL_TRY(add_external_forces(&s, err));
     TL_TRY(classify_domains(&s, err));
+    TL_TRY(tl_cancel_check(err));
     TL_TRY(tl_bodies_detect(&s.b, err));
     TL_TRY(tl_bodies_match(&s.b, err));
     bool more = true;
@@ -657,9 +659,11 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     TL_TRY(bounce(&s, again, err));
     TL_TRY(extend_velocities(&s, err));
+    TL_TRY(tl_cancel_check(err));
     TL_TRY(move_particles(&s, err));
     TL_TRY(measure(&s, again, err));
     TL_TRY(make_room(&s, err));
+    TL_TRY(tl_cancel_check(err));
     lap(&s, MEASURE);
     fill_report(&s);
     tell(&s);

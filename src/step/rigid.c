@@ -13,6 +13,7 @@
  *     commit
  *
  * Velocities never see an overlap and places never see a bounce, so neither adds energy to the other. */
+#include "base/cancel.h"
 #include "step/bodies.h"
 
 #include <math.h>
@@ -108,6 +109,7 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
     TL_TRY(tl_bodies_make_room(b, err));
     TL_TRY(tl_bodies_stabilise(b, err));
     TL_TRY(bounce(&s, again, err));
+    TL_TRY(tl_cancel_check(err));
     fill_report(&s);
     tl_bodies_commit(b);
     return TALUS_OK;
