@@ -173,7 +173,7 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
         fprintf(stderr, "%s: %d problem%s\n", scene, t->problems, t->problems == 1 ? "" : "s");
     else
         fprintf(stderr, "talus run: %s\n", err.message);
-    return status == TALUS_BAD_INPUT && !r.steps ? 2 : 1;
+    return (status == TALUS_BAD_INPUT || status == TALUS_UNSUPPORTED) && !r.steps ? 2 : 1;
 }
 
 /* ---- one run per value ---- */
@@ -303,7 +303,7 @@ int cli_run(int argc, char **argv)
         {"--sweep", "KEY=A,B,C", "one run per value, each in a folder of its own", &values},
         {"--resume", NULL, "go on from the folder's checkpoint; the result is the same, bit for bit", &resume},
         {"--history", NULL, "keep every solver's iteration curve, in history.csv", &history},
-        {"--capture-step", "N", "liquids on the grid: write this step's coupled problem to DIR/step-N.h5", &capture},
+        {"--capture-step", "N", "liquid or sand on the grid: write this step's coupled problem to DIR/step-N.h5", &capture},
         {"--no-pictures", NULL, "draw nothing", &no_pictures},
         {"--quiet", NULL, "no talk on stderr", &quiet},
         {NULL, NULL, NULL, NULL},

@@ -28,7 +28,7 @@ typedef struct talus_run_options {
     int resume;         /* 1: go on from the folder's checkpoint; a finished run is left as it is */
     int history;        /* 1: keep every solver's iteration curve, as if output.history were set */
     int no_pictures;    /* 1: none, not even of the last frame */
-    int capture_step;   /* liquids on the grid: this step's coupled problem goes to DIR/step-N.h5; 0: none */
+    int capture_step;   /* liquid or sand on the grid: this step's coupled problem goes to DIR/step-N.h5; 0: none */
     const talus_scene_options *scene; /* how the scene is read; NULL: the defaults */
     /* Called after every step and now and then besides. Not 0: finish the step, save, TALUS_INTERRUPTED. May be NULL. */
     int (*progress)(void *user, const talus_progress *progress);

@@ -219,7 +219,7 @@ static talus_status read_text(const char *path, size_t most, char **out, talus_e
     return status;
 }
 
-static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene, const char *text)
+static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene)
 {
     char cpu[128];
     writer w = {f, 1, true};
@@ -243,26 +243,25 @@ static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene, cons
     put_text(&w, "state_hash", r->state_hash);
     put_text(&w, "title", scene->title);
     put_text(&w, "scene_file", r->scene_file);
+    put_text(&w, "scene_folder", r->scene_folder);
     put_text(&w, "scene_hash", r->scene_hash);
     put_text(&w, "size", r->size);
     put_open(&w, "settings", '[');
     for (int i = 0; i < r->settings; i++) put_text(&w, NULL, r->setting[i]);
     put_close(&w, ']');
     put_in_force(&w, scene);
-    put_text(&w, "scene_text", text);
+    put_text(&w, "scene_text", scene->text);
     fputs("\n}\n", f);
 }
 
 talus_status tl_run_json_write(const char *path, const tl_run_record *r, const tl_scene *scene, talus_error *err)
 {
-    char *text = NULL;
     tl_replace target = {0};
-    talus_status status = read_text(r->scene_file, FILE_MOST, &text, err);
-    if (status != TALUS_NO_MEMORY) status = tl_replace_begin(&target, path, err); /* a file that is gone leaves "" */
+    talus_status status = tl_replace_begin(&target, path, err);
     FILE *f = status == TALUS_OK ? fopen(target.temp, "wb") : NULL;
     if (f) {
         tl_c_numbers point = tl_c_numbers_begin();
-        put_all(f, r, scene, text ? text : "");
+        put_all(f, r, scene);
         tl_c_numbers_end(point);
         bool good = fflush(f) == 0 && !ferror(f);
         int reason = errno;
@@ -271,7 +270,6 @@ talus_status tl_run_json_write(const char *path, const tl_run_record *r, const t
     } else if (status == TALUS_OK) {
         status = TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", path, strerror(errno));
     }
-    tl_free(text);
     if (status == TALUS_OK) return tl_replace_commit(&target, err);
     tl_replace_discard(&target);
     return status;
@@ -417,9 +415,11 @@ static bool take_member(reader *r, tl_run_record *out)
 {
     const struct {
         const char *key, **text;
-    } texts[] = {{"scene_file", &out->scene_file}, {"scene_hash", &out->scene_hash}, {"size", &out->size},
-                 {"started", &out->started},       {"ended", &out->ended},           {"outcome", &out->outcome},
-                 {"message", &out->message},       {"state_hash", &out->state_hash}};
+    } texts[] = {
+        {"scene_file", &out->scene_file}, {"scene_hash", &out->scene_hash}, {"size", &out->size},
+        {"started", &out->started},       {"ended", &out->ended},           {"outcome", &out->outcome},
+        {"message", &out->message},       {"state_hash", &out->state_hash}, {"scene_folder", &out->scene_folder},
+        {"scene_text", &out->scene_text}};
     const char *key = take_string(r);
     double x;
     if (!key || !take(r, ':')) return false;
@@ -452,6 +452,8 @@ talus_status tl_run_json_read(tl_run_record *out, const char *path, talus_error 
 {
     *out = (tl_run_record){.scene_file = "",
                            .scene_hash = "",
+                           .scene_folder = "",
+                           .scene_text = "",
                            .size = "",
                            .started = "",
                            .ended = "",

@@ -1,8 +1,10 @@
 #include "run/run.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,6 +42,7 @@ typedef struct run {
     tl_history curve[TL_REPORT_SOLVES];
     tl_body_meshes meshes;
     tl_run_record record, before; /* before: of the run that is resumed */
+    char scene_folder[PATH_MAX];
     char settings[SETTINGS_TEXT], started[32], ended[32], scene_hash[20], state_hash[20];
     double began, t_began; /* of this process */
     double listed;         /* when run.pvd was written */
@@ -111,14 +114,26 @@ static talus_status write_record(run *r, const char *outcome, const char *messag
     return tl_run_json_write(path, d, r->scene, err);
 }
 
+/* So that pictures can be made later from any folder. "" when the scene did not come from a file. */
+static void find_scene_folder(run *r)
+{
+    char path[PATH_MAX];
+    r->scene_folder[0] = '\0';
+    if (!r->scene->file || !realpath(r->scene->file, path)) return;
+    *strrchr(path, '/') = '\0';
+    snprintf(r->scene_folder, sizeof r->scene_folder, "%s", *path ? path : "/");
+}
+
 static void begin_record(run *r)
 {
     const tl_run_options *o = r->o;
     bool again = !r->folder.fresh;
     print_hash(r->scene->hash, r->scene_hash);
     now(r->started);
+    find_scene_folder(r);
     r->record = (tl_run_record){.scene_file = r->scene->file ? r->scene->file : "",
                                 .scene_hash = r->scene_hash,
+                                .scene_folder = r->scene_folder,
                                 .size = o->size ? o->size : "small",
                                 .settings = o->settings < TL_RUN_SETTINGS_MAX ? o->settings : TL_RUN_SETTINGS_MAX,
                                 .threads = tl_threads(),
@@ -167,7 +182,19 @@ static talus_status capture(void *user, const tl_grid_view *view, talus_error *e
     snprintf(name, sizeof name, "step-%lld.h5", (long long)step);
     snprintf(note, sizeof note, "%.300s, step %lld", r->scene->file ? r->scene->file : "scene", (long long)step);
     path_of(r, name, path);
-    return tl_step_capture(path, view, note, err);
+    TL_TRY(tl_step_capture(path, view, note, err));
+    if (!view->coupled->friction) return TALUS_OK;
+    if (!tl_stress_can_capture(view)) {
+        tl_log_write(
+            &r->o->log, 1,
+            "%s has the whole step; its stress alone is written for replay where it is colocated, solved whole "
+            "and has at most %d unknowns",
+            name, TL_STRESS_CAPTURE_MAX);
+        return TALUS_OK;
+    }
+    snprintf(name, sizeof name, "step-%lld-stress.h5", (long long)step);
+    path_of(r, name, path);
+    return tl_stress_capture(path, view, note, err);
 }
 
 static bool after_step(void *user, const tl_sim *sim)

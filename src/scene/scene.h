@@ -330,8 +330,9 @@ typedef struct tl_scene {
     tl_camera camera;
     tl_render_spec render;
 
-    uint64_t hash;  /* of every Lua file read, every setting, and the size */
-    tl_arena arena; /* texts and arrays above */
+    const char *text; /* of the scene's own file, as it was read */
+    uint64_t hash;    /* of every Lua file read, every setting, and the size */
+    tl_arena arena;   /* texts and arrays above */
     tl_scene_lua *lua;
 } tl_scene;
 

@@ -263,7 +263,7 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
 static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
-static const tl_key friction_keys[] = {METHOD_KEYS("apgd|pgs|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
+static const tl_key friction_keys[] = {METHOD_KEYS("apgd|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
 static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}

@@ -301,13 +301,17 @@ static talus_status solve_pressure_normal(tl_coupled *c, tl_scheme_report *out, 
     return run_pressure(c, c->work->m, out, err);
 }
 
-/* Without pressure nothing is carried: the first sweep of a cold start leaves it out. */
+/* Without pressure nothing is carried: the first sweep of a cold start has no stress, and sand that has come apart since the last step loses what it had. */
 static talus_status solve_stress(tl_coupled *c, tl_scheme_report *out, talus_error *err)
 {
     work *w = c->work;
     double begin = tl_seconds();
     tl_friction_report report;
-    if (!c->friction || !(tl_max_abs(w->n, c->p) > 0)) return TALUS_OK;
+    if (!c->friction) return TALUS_OK;
+    if (!(tl_max_abs(w->n, c->p) > 0)) {
+        w->ds = tl_friction_drop(c->friction);
+        return TALUS_OK;
+    }
     TL_TRY(tl_friction_solve(c->friction, c->p, INNER * c->tolerance, w->arena, &report, err));
     w->ds = report.change;
     out->stress_iterations += report.outcome.iterations;
