@@ -30,17 +30,18 @@
 #include "solve/contact/dense.h"
 #include "step/bodies.h"
 
-#define TOLERANCE_LEAST 1e-8  /* m/s */
-#define TOLERANCE_SPEED 1e-6  /* of the fastest node or body */
-#define CONTACT_SHARE 0.1     /* of the tolerance: what contact solves may leave */
-#define ITERATIONS_MAX 40     /* Newton corrections of a step, unless the scene names another cap */
-#define CONTRACTION 0.1       /* of corrections: above it the matrix is made anew. Chosen: a factor costs as much as ten solves */
-#define SEARCH_MAX 12         /* halvings */
-#define SEARCH_SHARE 1e-4     /* of the predicted decrease */
-#define SEARCH_SLACK 1e-10    /* of the penalty: a rise by less is rounding */
-#define PENALTY 1.1           /* over the largest normal impulse */
-#define LOOKS 3               /* second looks that may add contacts */
-#define ROWS_MAX 12000        /* of a dense W: 1.2 GB */
+#define TOLERANCE_LEAST 1e-8 /* m/s */
+#define TOLERANCE_SPEED 1e-6 /* of the fastest node or body */
+#define CONTACT_SHARE 0.1    /* of the tolerance: what contact solves may leave */
+#define ITERATIONS_MAX 40    /* Newton corrections of a step, unless the scene names another cap */
+#define CONTRACTION                                                                                                    \
+    0.1 /* of corrections: above it the matrix is made anew. Chosen: a factor costs as much as ten solves */
+#define SEARCH_MAX 12      /* halvings */
+#define SEARCH_SHARE 1e-4  /* of the predicted decrease */
+#define SEARCH_SLACK 1e-10 /* of the penalty: a rise by less is rounding */
+#define PENALTY 1.1        /* over the largest normal impulse */
+#define LOOKS 3            /* second looks that may add contacts */
+#define ROWS_MAX 12000     /* of a dense W: 1.2 GB */
 
 enum phase { PREDICT, DETECT, BALANCE, FACTOR, COMPLIANCE, TOUCH, SEARCH, MOVE, PHASES };
 static const char *const phase_names[PHASES] = {"predict",    "detect",        "balance", "factor",
@@ -58,31 +59,33 @@ typedef struct elastic_step {
     /* predict */
     double *v_star;  /* [3 nodes] of Euler's step */
     tl_vec3 *target; /* [anchors] at the end of the step */
+    tl_vec3 *source; /* [anchors] at its start */
+    tl_vec3 *spring; /* [anchors] what springs are drawn to at x: halfway with the midpoint rule */
     double *x_star;  /* [3 nodes] where nodes would go without contacts and stresses */
     /* detect */
     tl_lg_contacts contacts;
     tl_lg_view view;
     tl_fem_rows rows;
-    double *he;                /* [bodies] h, or h/2 of the midpoint rule */
-    double *lam, *u, *q;       /* [3 contacts] impulses, N s; velocities; velocities without impulses */
-    double *W, *blocks;        /* [3 contacts]^2, [contacts][9] */
+    double *he;          /* [bodies] h, or h/2 of the midpoint rule */
+    double *lam, *u, *q; /* [3 contacts] impulses, N s; velocities; velocities without impulses */
+    double *W, *blocks;  /* [3 contacts]^2, [contacts][9] */
     tl_contact_dense dense;
     tl_contact problem;
     tl_space space;
     /* Newton */
-    double *v, *x;             /* [3 nodes] velocities (of the middle, midpoint rule) and positions that they stand for */
-    double *v_rigid;           /* [6 rigid] */
+    double *v, *x;   /* [3 nodes] velocities (of the middle, midpoint rule) and positions that they stand for */
+    double *v_rigid; /* [6 rigid] */
     double *force, *g, *dv, *trial, *x_trial, *scratch;
-    tl_stable_modes *modes;    /* [elements] */
-    double energy;             /* J, elastic, at x */
+    tl_stable_modes *modes; /* [elements] */
+    double energy;          /* J, elastic, at x */
     tl_contact_report solved;
     tl_work work;
     int iterations, factors, halvings, looks, contact_iterations;
-    double correction;         /* m/s, the last one */
+    double correction; /* m/s, the last one */
     bool converged;
     /* measure */
-    double *x_end, *v_end;     /* [3 nodes] */
-    double depth;              /* m */
+    double *x_end, *v_end; /* [3 nodes] */
+    double depth;          /* m */
     tl_lg_memory *memory;
     double seconds[PHASES], mark;
 } elastic_step;
@@ -119,11 +122,14 @@ static talus_status begin_step(elastic_step *s, tl_sim *sim, tl_elastic_kept *ke
     for (size_t k = 0; k < sizeof of_nodes / sizeof *of_nodes; k++)
         if (!(*of_nodes[k] = TL_TAKE_ZERO(a, double, n))) return no_memory(err);
     s->target = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
+    s->source = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
+    s->spring = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
     s->he = TL_TAKE(a, double, s->fem->bodies + 1);
     s->v_rigid = TL_TAKE(a, double, 6 * (int64_t)sim->rigid.count + 1);
     s->scratch = TL_TAKE(a, double, tl_fem_scratch(s->fem));
     s->modes = TL_TAKE(a, tl_stable_modes, s->fem->elements + 1);
-    if (!s->target || !s->he || !s->v_rigid || !s->scratch || !s->modes) return no_memory(err);
+    if (!s->target || !s->source || !s->spring || !s->he || !s->v_rigid || !s->scratch || !s->modes)
+        return no_memory(err);
     return tl_bodies_begin(&s->bodies, sim, rigid, dt, err);
 }
 
@@ -137,7 +143,8 @@ static talus_status push_body(elastic_step *s, int b, talus_error *err)
     double f[3], t[3];
     TL_TRY(tl_scene_timed(s->scene, &asked->force, s->sim->state.t, f, 3, err));
     TL_TRY(tl_scene_timed(s->scene, &asked->torque, s->sim->state.t, t, 3, err));
-    tl_vec3 force = tl_vec3_add(m->force, tl_vec3_load(f)), torque = tl_vec3_add(m->torque, tl_vec3_load(t)), c = {0, 0, 0};
+    tl_vec3 force = tl_vec3_add(m->force, tl_vec3_load(f)), torque = tl_vec3_add(m->torque, tl_vec3_load(t)),
+            c = {0, 0, 0};
     double mass = 0;
     for (int32_t i = body->node; i < body->node + body->nodes; i++) {
         mass += s->lg->mass[i];
@@ -184,13 +191,17 @@ static talus_status predict(elastic_step *s, talus_error *err)
     if (!handle) return no_memory(err);
     TL_TRY(tl_lg_handle_poses(s->lg, s->scene, s->sim->state.t + s->h, handle, err));
     tl_lg_targets(s->lg, handle, s->target);
+    TL_TRY(tl_lg_handle_poses(s->lg, s->scene, s->sim->state.t, handle, err));
+    tl_lg_targets(s->lg, handle, s->source);
     TL_TRY(tl_bodies_predict(&s->bodies, err));
     for (int b = 0; b < s->lg->bodies; b++) TL_TRY(push_body(s, b, err));
     lead_held(s, s->v_star);
+    memcpy(s->v, now->v, sizeof *s->v * (size_t)n);
     lead_held(s, s->v);
     for (int64_t i = 0; i < n; i++) s->x_star[i] = now->q[i] + s->h * s->v_star[i];
     double fastest2 = 0;
-    for (int32_t i = 0; i < s->lg->nodes; i++) fastest2 = fmax(fastest2, tl_vec3_norm2(tl_vec3_load(now->v + 3 * (int64_t)i)));
+    for (int32_t i = 0; i < s->lg->nodes; i++)
+        fastest2 = fmax(fastest2, tl_vec3_norm2(tl_vec3_load(now->v + 3 * (int64_t)i)));
     for (int32_t i = 0; i < s->sim->rigid.count; i++) fastest2 = fmax(fastest2, tl_vec3_norm2(s->bodies.before[i].v));
     double asked = s->scene->solver.contact.tolerance;
     s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * sqrt(fastest2));
@@ -264,11 +275,8 @@ static talus_status make_rows(elastic_step *s, talus_error *err)
     if (!s->lam || !s->u || !s->q || !s->W || !s->blocks) return no_memory(err);
     s->space = tl_space_local(n);
     s->dense = (tl_contact_dense){n, s->W};
-    s->problem = (tl_contact){.space = &s->space,
-                              .W = tl_contact_dense_linop(&s->dense),
-                              .blocks = s->blocks,
-                              .q = s->q,
-                              .mu = s->rows.mu};
+    s->problem = (tl_contact){
+        .space = &s->space, .W = tl_contact_dense_linop(&s->dense), .blocks = s->blocks, .q = s->q, .mu = s->rows.mu};
     /* who takes which rule */
     for (int b = 0; b < s->fem->bodies; b++) s->he[b] = s->kept->midpoint ? 0.5 * s->h : s->h;
     for (int32_t c = 0; c < s->rows.soft; c++)
@@ -322,14 +330,13 @@ static double star(const elastic_step *s, int b, int64_t i)
     return v + s->he[b] / s->h * (s->v_star[i] - v);
 }
 
-/* What springs are drawn to, and for how much of the step: h_e v leads towards the same part of the way. */
-static double spring_energy(const elastic_step *s, const double *x, double *force)
+static double spring_energy(const elastic_step *s, const double *x, const tl_vec3 *target, double *force)
 {
     double sum = 0;
     for (int32_t k = 0; k < s->lg->anchors; k++) {
         const tl_lg_anchor *a = &s->lg->anchor[k];
         if (s->fem->is_held[k] || s->fem->place[a->vertex] < 0) continue;
-        tl_vec3 off = tl_vec3_sub(s->target[k], tl_vec3_load(x + 3 * (int64_t)a->vertex));
+        tl_vec3 off = tl_vec3_sub(target[k], tl_vec3_load(x + 3 * (int64_t)a->vertex));
         sum += 0.5 * a->weight * tl_vec3_norm2(off);
         if (!force) continue;
         double *f = force + 3 * (int64_t)a->vertex;
@@ -343,12 +350,13 @@ static void balance(elastic_step *s)
 {
     positions(s, s->v, s->x);
     s->energy = tl_fem_forces(s->fem, s->x, s->force, s->scratch);
-    s->energy += spring_energy(s, s->x, s->force);
+    s->energy += spring_energy(s, s->x, s->spring, s->force);
     for (int b = 0; b < s->fem->bodies; b++) {
         const tl_fem_body *body = &s->fem->body[b];
         for (int32_t i = body->node; i < body->node + body->nodes; i++)
             for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++)
-                s->g[k] = s->fem->place[i] < 0 ? 0 : s->lg->mass[i] * (s->v[k] - star(s, b, k)) - s->he[b] * s->force[k];
+                s->g[k] =
+                    s->fem->place[i] < 0 ? 0 : s->lg->mass[i] * (s->v[k] - star(s, b, k)) - s->he[b] * s->force[k];
     }
     lap(s, BALANCE);
 }
@@ -389,8 +397,7 @@ static talus_status solve(elastic_step *s, const double *b, double *x, talus_err
         const tl_fem_body *body = &s->fem->body[k];
         double *own = s->x_trial; /* free here */
         for (int32_t i = body->node; i < body->node + body->nodes; i++)
-            if (s->fem->place[i] >= 0)
-                memcpy(own + 3 * (int64_t)s->fem->place[i], b + 3 * (int64_t)i, 3 * sizeof *own);
+            if (s->fem->place[i] >= 0) memcpy(own + 3 * (int64_t)s->fem->place[i], b + 3 * (int64_t)i, 3 * sizeof *own);
         TL_TRY(tl_factor_solve(s->kept->factor[k], 1, own, own, err));
         for (int32_t i = body->node; i < body->node + body->nodes; i++) {
             double *out = x + 3 * (int64_t)i;
@@ -430,10 +437,11 @@ static talus_status touch(elastic_step *s, talus_error *err)
         for (int64_t i = 0; i < n; i++) s->trial[i] += s->v[i];
         tl_fem_rows_velocity(&s->rows, s->trial, s->bodies.v_free, s->q);
         bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
-        tl_stop stop = {.tolerance = CONTACT_SHARE * s->tolerance, .max_iterations = s->scene->solver.contact.iterations};
+        tl_stop stop = {.tolerance = CONTACT_SHARE * s->tolerance,
+                        .max_iterations = s->scene->solver.contact.iterations};
         tl_options options = tl_options_default();
-        TL_TRY(tl_contact_solve(box ? &tl_contact_pyramid_dense : &tl_contact_newton_dense, &s->problem, &options, &stop,
-                                s->lam, s->arena, s->sim->history, &s->solved, err));
+        TL_TRY(tl_contact_solve(box ? &tl_contact_pyramid_dense : &tl_contact_newton_dense, &s->problem, &options,
+                                &stop, s->lam, s->arena, s->sim->history, &s->solved, err));
         s->work.products += s->solved.work.products;
         s->work.factorizations += s->solved.work.factorizations;
         s->work.projections += s->solved.work.projections;
@@ -481,17 +489,22 @@ static double penalty(elastic_step *s, const double *v, const double *v_rigid, d
 static double search(elastic_step *s, double *v_next_rigid)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, r = 6 * (int64_t)s->sim->rigid.count;
-    double nu = 0, length = 1;
-    for (int64_t c = 0; c < s->rows.contacts; c++) nu = fmax(nu, PENALTY * s->lam[3 * c]);
+    double nu = 0, length = 1, load = 0;
+    for (int64_t c = 0; c < s->rows.contacts; c++) {
+        nu = fmax(nu, PENALTY * s->lam[3 * c]);
+        load += hypot(s->lam[3 * c + 1], s->lam[3 * c + 2]);
+    }
     place_rigid(s, v_next_rigid);
     double now = penalty(s, s->v, s->v_rigid, s->energy, nu), decrease = tl_dot(n, s->g, s->dv), next = 0;
-    double slack = SEARCH_SLACK * fabs(now) + s->kept->noise;
+    /* what rounding and the contact solve leave */
+    double slack = SEARCH_SLACK * fabs(now) + s->kept->noise +
+                   (nu * (double)s->rows.contacts + load) * CONTACT_SHARE * s->tolerance;
     double *rigid = v_next_rigid + r; /* the trial */
     for (int k = 0;; k++, length *= 0.5) {
         for (int64_t i = 0; i < n; i++) s->trial[i] = s->v[i] + length * s->dv[i];
         for (int64_t i = 0; i < r; i++) rigid[i] = s->v_rigid[i] + length * (v_next_rigid[i] - s->v_rigid[i]);
         positions(s, s->trial, s->x_trial);
-        next = tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) + spring_energy(s, s->x_trial, NULL);
+        next = tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) + spring_energy(s, s->x_trial, s->spring, NULL);
         double at = penalty(s, s->trial, rigid, next, nu);
         if (at <= now - SEARCH_SHARE * length * decrease + slack || k == SEARCH_MAX) break;
         s->halvings++;
@@ -506,6 +519,10 @@ static talus_status newton(elastic_step *s, bool *again, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes;
     int cap = s->scene->fem.iterations > 0 ? s->scene->fem.iterations : ITERATIONS_MAX;
+    for (int32_t k = 0; k < s->lg->anchors; k++) {
+        bool middle = s->he[s->lg->owner[s->lg->anchor[k].vertex]] < s->h;
+        s->spring[k] = middle ? tl_vec3_scale(0.5, tl_vec3_add(s->source[k], s->target[k])) : s->target[k];
+    }
     double last = INFINITY, *rigid = TL_TAKE_ZERO(s->arena, double, 12 * (int64_t)s->sim->rigid.count + 1);
     bool fresh = true;
     if (!rigid) return no_memory(err);
@@ -582,7 +599,7 @@ static void end_nodes(elastic_step *s)
                 s->v_end[k] = middle && s->fem->place[i] >= 0 ? 2 * s->v[k] - now->v[k] : s->v[k];
             }
     }
-    s->energy = tl_fem_forces(s->fem, s->x_end, NULL, s->scratch) + spring_energy(s, s->x_end, NULL);
+    s->energy = tl_fem_forces(s->fem, s->x_end, NULL, s->scratch) + spring_energy(s, s->x_end, s->target, NULL);
 }
 
 static talus_status remember(elastic_step *s, talus_error *err)
@@ -641,13 +658,14 @@ static void report_contacts(const elastic_step *s, tl_report *r)
     for (int32_t k = s->contacts.shapes; k < s->rows.soft; k++)
         if (s->lam[3 * (int64_t)k] > 0) r->penetration = fmax(r->penetration, -s->h * s->u[3 * (int64_t)k]);
     bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
-    r->solve[r->solves] = (tl_report_solve){.name = "contact",
-                                            .method = box ? "pgs-pyramid-dense" : "newton-dense",
-                                            .outcome = tl_result_name(s->rows.contacts ? c->outcome.result : TL_CONVERGED),
-                                            .iterations = s->contact_iterations,
-                                            .certificate = s->rows.contacts ? c->certificate.residual : 0,
-                                            .target = s->tolerance,
-                                            .work = s->work};
+    r->solve[r->solves] =
+        (tl_report_solve){.name = "contact",
+                          .method = box ? "pgs-pyramid-dense" : "newton-dense",
+                          .outcome = tl_result_name(s->rows.contacts ? c->outcome.result : TL_CONVERGED),
+                          .iterations = s->contact_iterations,
+                          .certificate = s->rows.contacts ? c->certificate.residual : 0,
+                          .target = s->tolerance,
+                          .work = s->work};
     r->solve[r->solves++].work.history = NULL;
 }
 

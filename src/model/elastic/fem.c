@@ -277,8 +277,7 @@ static talus_status make_slots(tl_fem *f, talus_error *err)
         for (int64_t a = 0; a < n; a++)
             for (int64_t b = 0; b < n; b++) {
                 int32_t i = f->place[node[a]], j = f->place[node[b]];
-                f->slot[f->slot_start[e] + a * n + b] =
-                    i < 0 || j < 0 ? -1 : find_block(&f->body[f->owner[e]].A, i, j);
+                f->slot[f->slot_start[e] + a * n + b] = i < 0 || j < 0 ? -1 : find_block(&f->body[f->owner[e]].A, i, j);
             }
     }
     return TALUS_OK;
@@ -381,7 +380,7 @@ void tl_fem_modes(const tl_fem *f, const double *x, bool project, tl_stable_mode
         tl_stable_hessian(&f->body[f->owner[e]].law, gradient_of(f, x, e), project, &modes[e]);
 }
 
-/* Row of blocks of one node, from its own block on. */
+/* Row of blocks of one node, up to its own block. */
 static void add_row(const tl_fem *f, int32_t i, double h2, const tl_stable_modes *modes, double *row[3])
 {
     for (int64_t p = f->pull_start[i]; p < f->pull_start[i + 1]; p++) {
@@ -391,7 +390,7 @@ static void add_row(const tl_fem *f, int32_t i, double h2, const tl_stable_modes
         const tl_vec3 *b = f->gradient + f->start[e];
         tl_vec3 ga = tl_vec3_scale(h2 * f->volume[e], tl_mat3_tmul_vec(modes[e].V, b[a]));
         for (int64_t k = 0; k < n; k++) {
-            if (slot[k] < 0 || f->place[node[k]] < f->place[i]) continue;
+            if (slot[k] < 0 || f->place[node[k]] > f->place[i]) continue;
             tl_mat3 K = tl_stable_block(&modes[e], ga, tl_mat3_tmul_vec(modes[e].V, b[k]));
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < 3; d++) row[c][3 * (int64_t)slot[k] + d] += K.m[c][d];

@@ -28,19 +28,19 @@ typedef struct tl_fem {
     const tl_lg *lg; /* not owned */
     int32_t bodies, elements;
     tl_fem_body *body;
-    int64_t *start;            /* [elements + 1] into node, gradient */
-    int32_t *node;             /* of tl_lg */
-    tl_vec3 *gradient;         /* 1/m */
-    double *volume;            /* [elements] m^3 */
-    int32_t *owner;            /* [elements] body */
-    int64_t *slot_start;       /* [elements + 1] into slot */
-    int32_t *slot;             /* [a][b] of an element: number of node b's block in the row of node a; -1: one of them is held */
-    int64_t *pull_start;       /* [nodes + 1] into pull */
-    int32_t (*pull)[2];        /* elements of a node: element, which of its nodes */
-    int32_t *place;            /* [nodes] number among its body's unknown nodes; -1: held */
-    double *spring;            /* [nodes] N/m: weights of anchors that are springs */
-    int32_t held;              /* nodes */
-    bool *is_held;             /* [anchors] of tl_lg: this anchor holds its node */
+    int64_t *start;      /* [elements + 1] into node, gradient */
+    int32_t *node;       /* of tl_lg */
+    tl_vec3 *gradient;   /* 1/m */
+    double *volume;      /* [elements] m^3 */
+    int32_t *owner;      /* [elements] body */
+    int64_t *slot_start; /* [elements + 1] into slot */
+    int32_t *slot; /* [a][b] of an element: number of node b's block in the row of node a; -1: one of them is held */
+    int64_t *pull_start; /* [nodes + 1] into pull */
+    int32_t (*pull)[2];  /* elements of a node: element, which of its nodes */
+    int32_t *place;      /* [nodes] number among its body's unknown nodes; -1: held */
+    double *spring;      /* [nodes] N/m: weights of anchors that are springs */
+    int32_t held;        /* nodes */
+    bool *is_held;       /* [anchors] of tl_lg: this anchor holds its node */
 } tl_fem;
 
 /* law [bodies], kind [bodies]; soft [anchors]: this anchor is a spring, NULL: none is. Keeps lg. */
@@ -53,7 +53,7 @@ double tl_fem_forces(const tl_fem *f, const double *x, double *force, double *sc
 static inline int64_t tl_fem_scratch(const tl_fem *f) { return 10 * (int64_t)f->elements + 1; }
 /* Projected Hessians of all elements at x, for tl_fem_matrix. modes [elements] */
 void tl_fem_modes(const tl_fem *f, const double *x, bool project, tl_stable_modes *modes);
-/* Upper triangle of M + h^2 (K + springs) of one body; values below the diagonal blocks are zero. */
+/* Rows of M + h^2 (K + springs) of one body up to the diagonal blocks, which is what tl_factor reads; values beyond are zero. */
 void tl_fem_matrix(const tl_fem *f, int body, double h, const tl_stable_modes *modes, tl_csr *A);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct tl_stable {
 /* young > 0 Pa, 0 <= poisson < 0.5. */
 tl_stable tl_stable_make(tl_stable_form form, double young, double poisson);
 
-double tl_stable_energy(const tl_stable *m, tl_mat3 F); /* J/m^3, 0 at F = I */
+double tl_stable_energy(const tl_stable *m, tl_mat3 F);  /* J/m^3, 0 at F = I */
 tl_mat3 tl_stable_stress(const tl_stable *m, tl_mat3 F); /* P = d energy / dF, Pa */
 
 /* d2 energy / dF2 in the frame F = U diag(s) V^T with proper rotations U, V. For directions given as U X V^T:

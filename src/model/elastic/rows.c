@@ -89,7 +89,10 @@ void tl_fem_rows_velocity(const tl_fem_rows *r, const double *v, const double *v
     }
 }
 
-static void add_vec(double *to, double scale, tl_vec3 x) { tl_vec3_store(tl_vec3_add_scaled(tl_vec3_load(to), scale, x), to); }
+static void add_vec(double *to, double scale, tl_vec3 x)
+{
+    tl_vec3_store(tl_vec3_add_scaled(tl_vec3_load(to), scale, x), to);
+}
 
 void tl_fem_rows_push(const tl_fem_rows *r, const double *lam, double *nodes, double *bodies)
 {

@@ -95,8 +95,7 @@ static void sweep(state *s, int count, bool box, double *lam, double *Wl, tl_wor
             if (d[0] == 0 && d[1] == 0 && d[2] == 0) continue;
             l[0] = n, l[1] = t[0], l[2] = t[1];
             const double *row = s->W + 3 * c * s->n; /* columns are rows */
-            for (int64_t i = 0; i < s->n; i++)
-                Wl[i] += d[0] * row[i] + d[1] * row[s->n + i] + d[2] * row[2 * s->n + i];
+            for (int64_t i = 0; i < s->n; i++) Wl[i] += d[0] * row[i] + d[1] * row[s->n + i] + d[2] * row[2 * s->n + i];
         }
         w->projections++;
     }
@@ -118,7 +117,8 @@ static int cone_root(double mu, double r, const double x[3], double B[9])
         return 3;
     }
     if (mu * length <= -x[0]) return 0;
-    double q = 1 / (1 + mu * mu), n = (x[0] + mu * length) * q, share = mu * n / length, e[2] = {x[1] / length, x[2] / length};
+    double q = 1 / (1 + mu * mu), n = (x[0] + mu * length) * q, share = mu * n / length,
+           e[2] = {x[1] / length, x[2] / length};
     double along = sqrt(r * q), across = sqrt(r * share);
     B[0] = along, B[1] = along * mu * e[0], B[2] = along * mu * e[1];
     B[3] = 0, B[4] = -across * e[1], B[5] = across * e[0];
@@ -130,8 +130,7 @@ static double evaluate(state *s, tl_work *w)
 {
     for (int64_t c = 0; c < s->m; c++) {
         const double *q = s->p->q + 3 * c, *l = s->lam + 3 * c;
-        for (int k = 0; k < 3; k++)
-            s->x[3 * c + k] = l[k] - s->r[c] * (q[k] + s->Wy[3 * c + k] + (k ? 0 : s->s[c]));
+        for (int k = 0; k < 3; k++) s->x[3 * c + k] = l[k] - s->r[c] * (q[k] + s->Wy[3 * c + k] + (k ? 0 : s->s[c]));
         tl_project_cone(s->p->mu[c], s->x + 3 * c, s->P + 3 * c);
     }
     multiply(s, s->P, s->WP, w);
@@ -161,8 +160,7 @@ static int64_t assemble(state *s)
             for (int64_t d = 0; d <= c; d++) {
                 if (!s->rank[d]) continue;
                 double v[3];
-                for (int k = 0; k < 3; k++)
-                    v[k] = b[0] * W0[3 * d + k] + b[1] * W1[3 * d + k] + b[2] * W2[3 * d + k];
+                for (int k = 0; k < 3; k++) v[k] = b[0] * W0[3 * d + k] + b[1] * W1[3 * d + k] + b[2] * W2[3 * d + k];
                 for (int e = 0; e < s->rank[d]; e++) {
                     const double *f = s->B + 9 * d + 3 * e;
                     out[s->col0[d] + e] = f[0] * v[0] + f[1] * v[1] + f[2] * v[2];
@@ -354,7 +352,7 @@ static bool take(state *s, const tl_contact *p, tl_arena *a)
     s->B = TL_TAKE(a, double, 9 * s->m);
     s->rank = TL_TAKE(a, int32_t, s->m);
     s->col0 = TL_TAKE(a, int32_t, s->m);
-    s->S = TL_TAKE(a, double, s->n *s->n);
+    s->S = TL_TAKE(a, double, s->n * s->n);
     for (int64_t c = 0; c < s->m; c++) tl_contact_scales(p->blocks + 9 * c, &s->w_n[c], &s->w_t[c]);
     return true;
 }
@@ -406,8 +404,7 @@ static tl_outcome run_pyramid(const tl_contact *p, const tl_pairs *t, const tl_o
         out.residual = 0;
         for (int64_t c = 0; c < s.m; c++)
             for (int k = 0; k < 3; k++)
-                out.residual =
-                    fmax(out.residual, fabs(lam[3 * c + k] - s.best[3 * c + k]) / fmin(s.w_n[c], s.w_t[c]));
+                out.residual = fmax(out.residual, fabs(lam[3 * c + k] - s.best[3 * c + k]) / fmin(s.w_n[c], s.w_t[c]));
         if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     }
