@@ -715,6 +715,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 {
     tl_grid_kept *kept = sim->own;
     *again = false;
+    if (kept->elastic) return tl_elastic_step(sim, kept->elastic, &kept->rigid, dt, again, err);
     return kept->flows ? step_flow(sim, dt, again, err) : tl_rigid_step(sim, &kept->rigid, dt, again, err);
 }
 
