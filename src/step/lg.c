@@ -17,13 +17,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/sum.h"
 #include "base/timer.h"
 #include "math/anderson.h"
 #include "model/lg/solver.h"
 #include "model/rigid/motion.h"
 #include "solve/outcome.h"
-#include "step/accounts.h"
+#include "step/accounts_lg.h"
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/lg_contact.h"
@@ -98,6 +99,7 @@ typedef struct lg_step {
     bool *touched;   /* [bodies] by contacts or rows */
     double *missing; /* [bodies] share of the forces of this step that rounds have not found */
     tl_lg_laws laws;
+    double landed;        /* J, that landing took */
     double depth;         /* m, of surfaces in shapes */
     tl_lg_memory *memory; /* [memories] contacts that the next step starts from */
     int64_t memories;
@@ -162,6 +164,7 @@ static talus_status predict(lg_step *s, talus_error *err)
     if (!handle) return no_memory(err);
     TL_TRY(tl_lg_handle_poses(lg, s->scene, s->sim->state.t + s->h, handle, err));
     tl_lg_targets(lg, handle, s->target);
+    TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, err));
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->accel[i] = g[i % 3];
     tl_lg_time_predict(&s->time, lg, now, s->accel, s->qtil);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
@@ -328,6 +331,7 @@ static talus_status iterate(lg_step *s, talus_error *err)
     const int most = s->scene->lg.iterations;
     const bool mixes = s->scene->lg.mixing == 0 && !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI;
     for (int k = 0; k < most; k++) {
+        TL_TRY(tl_cancel_check(err));
         memcpy(s->from, s->q, sizeof *s->q * (size_t)all);
         project(s);
         balance(s);
@@ -437,17 +441,49 @@ static talus_status measure_depth(lg_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+static double kinetic(const lg_step *s)
+{
+    double sum = 2 * tl_rigid_measure(&s->sim->rigid, s->bodies.body, s->scene->gravity).kinetic;
+    for (int64_t k = 0; k < 3 * (int64_t)s->lg->nodes; k++) sum += s->lg->mass[k / 3] * s->v[k] * s->v[k];
+    return 0.5 * sum;
+}
+
 /* Velocities that positions alone do not give. */
 static talus_status settle(lg_step *s, talus_error *err)
 {
     const tl_lg *lg = s->lg;
     bool *held = TL_TAKE_ZERO(s->arena, bool, lg->bodies + 1);
     if (!held) return no_memory(err);
+    s->landed = kinetic(s);
     tl_lg_time_land(&s->time, &s->touch, &s->contacts, s->q, s->bodies.before, s->bodies.body, s->v);
+    s->landed -= kinetic(s);
     for (int32_t k = 0; k < lg->anchors; k++) held[lg->owner[lg->anchor[k].vertex]] = true;
     tl_lg_time_spin(&s->time, lg, &s->sim->state.lg, held, s->touched, s->q, s->v);
     lap(s, MEASURE);
     return TALUS_OK;
+}
+
+static talus_status account(lg_step *s, talus_error *err)
+{
+    const tl_lg_state *now = &s->sim->state.lg;
+    const tl_accounts_lg x = {.h = s->h,
+                              .he = s->he,
+                              .p0 = s->time.p,
+                              .accel = s->accel,
+                              .landed = s->landed,
+                              .lg = s->lg,
+                              .q0 = now->q,
+                              .v0 = now->v,
+                              .q1 = s->q,
+                              .v1 = s->v,
+                              .qtil = s->qtil,
+                              .r = s->r,
+                              .target = s->target,
+                              .elastic = s->elastic,
+                              .touch = &s->touch,
+                              .contacts = &s->contacts,
+                              .b = &s->bodies};
+    return tl_accounts_lg_end(s->sim, &x, s->arena, err);
 }
 
 /* ---- commit ---- */
@@ -561,7 +597,9 @@ static void sum_contact_forces(const lg_step *s)
     const int32_t scene = s->sim->rigid.scene_count;
     for (int32_t c = 0; c < s->touch.rows.soft; c++) {
         const tl_lg_contact *k = &s->contacts.contact[c];
-        tl_vec3 f = tl_lg_link_force(&s->touch.rows.link[c], s->touch.force + 3 * (int64_t)c);
+        const tl_lg_link *link = &s->touch.rows.link[c];
+        tl_vec3 f = tl_vec3_add_scaled(tl_lg_link_force(link, s->touch.force + 3 * (int64_t)c),
+                                       s->touch.landed[c] / s->h, link->axis[0]);
         const int32_t side[2] = {k->body_a, k->body_b};
         for (int e = 0; e < 2; e++) {
             if (side[e] < 0 || side[e] >= scene) continue;
@@ -622,8 +660,10 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(move(&s, again, err));
     TL_TRY(settle(&s, err));
     TL_TRY(measure_depth(&s, err));
+    TL_TRY(account(&s, err));
+    TL_TRY(tl_cancel_check(err));
     fill_report(&s);
-    TL_TRY(tl_accounts_end(sim, dt, s.bodies.body, again, err));
+    TL_TRY(tl_accounts_end(sim, s.h, s.bodies.body, again, err));
     commit(&s);
     return TALUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "model/lg/ncp.h"
 #include "solve/linear/method.h"
 
@@ -70,9 +71,10 @@ static talus_status make(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_row
                                 &t->rhs, &t->scale, &t->x,     &t->t,         &t->product, &t->before};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         if (!(*vectors[k] = TL_TAKE_ZERO(a, double, n))) return no_memory(err);
+    t->landed = TL_TAKE_ZERO(a, double, t->rows.soft + 1);
     t->body_moved = TL_TAKE(a, double, 6 * b);
     t->body_free = TL_TAKE(a, double, 6 * b);
-    if (!t->body_moved || !t->body_free) return no_memory(err);
+    if (!t->body_moved || !t->body_free || !t->landed) return no_memory(err);
     tl_space space = tl_space_local(n);
     tl_options options = tl_options_default();
     tl_linear none = {.space = &space};
@@ -308,7 +310,10 @@ talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_err
     evaluate(t, q);
     memcpy(t->before, t->force, sizeof *t->force * (size_t)r->rows);
     bool changed = true;
-    for (int k = 0; k < t->spec->inner && changed; k++) TL_TRY(contact_step(t, q, a, &changed, err));
+    for (int k = 0; k < t->spec->inner && changed; k++) {
+        TL_TRY(tl_cancel_check(err));
+        TL_TRY(contact_step(t, q, a, &changed, err));
+    }
     double most = 0;
     for (int64_t k = 0; k < r->rows; k++) {
         t->t[k] = t->he * t->he * (t->force[k] - t->before[k]);

@@ -36,6 +36,7 @@ typedef struct tl_lg_touch {
     double *law_value; /* [rows] m: when laws were linearised */
     double *slope, *add, *rhs;                /* [rows] of the linear system */
     double *scale, *x, *t, *product, *before; /* [rows] */
+    double *landed;                           /* [soft contacts] N s: what of their impulses landing took back, <= 0 */
     double *body_moved, *body_free; /* [bodies][6] with and without contacts: displacement and turn over the step */
     tl_work work;
     int64_t steps; /* contact steps made */

@@ -215,7 +215,7 @@ void tl_lg_time_land(tl_lg_time *t, const tl_lg_touch *touch, const tl_lg_contac
 {
     const tl_lg_rows *r = &touch->rows;
     const int64_t n = 3 * (int64_t)r->lg->nodes;
-    double *added = touch->t, *goal = touch->product; /* [rows]: what was there is done with */
+    double *added = touch->landed, *goal = touch->t; /* [rows]: what was there is done with */
     if (!t->second || r->soft == 0) return;
     for (int64_t k = 0; k < n; k++) t->push[k] = tl_lg_time_momentum(t, v, k);
     if (!find_impulses(t, touch, contacts, before, body, added, goal)) return;
