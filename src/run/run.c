@@ -420,6 +420,7 @@ static talus_status play(run *r, bool resumed, talus_error *err)
     while (s->frame < r->frames && !r->interrupted) {
         talus_status status = tl_sim_frame(r->sim, after_step, r, err);
         if (r->failed != TALUS_OK) return TL_FAIL(err, r->failed, "%s", r->why.message);
+        r->interrupted |= status == TALUS_INTERRUPTED; /* inside of a step too: then the state is as before it */
         if (status == TALUS_INTERRUPTED) return save(r, false, err);
         if (status != TALUS_OK) return save_what_is_good(r, status, err);
         TL_TRY(reach_frame(r, err));

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/sum.h"
 #include "base/timer.h"
 #include "model/lg/solver.h"
@@ -518,6 +519,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(predict(&s, err));
     TL_TRY(detect(&s, err));
     for (int k = 0; k < sim->scene->lg.iterations; k++) {
+        TL_TRY(tl_cancel_check(err));
         project(&s);
         balance(&s);
         solve_global(&s, k);
@@ -528,6 +530,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(move(&s, again, err));
     TL_TRY(measure_depth(&s, err));
     TL_TRY(account(&s, err));
+    TL_TRY(tl_cancel_check(err));
     fill_report(&s);
     TL_TRY(tl_accounts_end(sim, s.h, s.bodies.body, again, err));
     commit(&s);
