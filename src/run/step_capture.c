@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/capture.h"
 #include "io/hdf5_file.h"
 #include "talus_version.h"
 
@@ -118,12 +119,35 @@ static talus_status put_contacts(tl_h5 *f, const tl_grid_view *v, const scratch 
     return put_doubles(f, "contacts/z", 2 * m, s->d, err);
 }
 
+/* What a checker needs of the stress: weights and cones of cells, edges with what is around them, and the answer. */
+static talus_status put_stress(tl_h5 *f, const tl_grid_view *v, const scratch *s, talus_error *err)
+{
+    const tl_friction *k = v->coupled->friction;
+    if (!k) return TALUS_OK;
+    const tl_stress *t = k->stress;
+    const int64_t n = t->edges;
+    TL_TRY(tl_h5_put_int(f, "staggered", t->staggered, err));
+    TL_TRY(tl_h5_put_int(f, "flat_axis", v->grid->f.flat ? v->grid->f.flat_axis : -1, err));
+    TL_TRY(tl_h5_put_number(f, "error_stress", v->solved->certificate.stress, err));
+    TL_TRY(put_doubles(f, "cells/weight", t->cells, t->cell, err));
+    TL_TRY(put_doubles(f, "cells/alpha", t->cells, k->alpha, err));
+    for (int64_t i = 0; i < n; i++) s->i[i] = t->edge_axis[i];
+    TL_TRY(put_ints(f, "edges/axis", n, s->i, err));
+    TL_TRY(put_doubles(f, "edges/weight", n, t->weight, err));
+    for (int64_t i = 0; i < 4 * n; i++) s->i[i] = tl_stress_edge_at(t, (int32_t)(i / 4)).cell[i % 4];
+    TL_TRY(put_ints(f, "edges/cells", 4 * n, s->i, err));
+    for (int64_t i = 0; i < 4 * n; i++) s->i[i] = tl_stress_edge_at(t, (int32_t)(i / 4)).face[i % 4];
+    TL_TRY(put_ints(f, "edges/faces", 4 * n, s->i, err));
+    return put_doubles(f, "stress", t->n, k->s, err);
+}
+
 static talus_status put_all(tl_h5 *f, const tl_grid_view *v, const char *note, const scratch *s, talus_error *err)
 {
     TL_TRY(put_values(f, v, note, err));
     TL_TRY(put_cells(f, v, s, err));
     TL_TRY(put_faces(f, v, s, err));
     TL_TRY(put_solids(f, v, s, err));
+    TL_TRY(put_stress(f, v, s, err));
     return put_contacts(f, v, s, err);
 }
 
@@ -131,7 +155,8 @@ talus_status tl_step_capture(const char *path, const tl_grid_view *v, const char
 {
     const tl_system *y = v->coupled->system;
     const tl_bodies *b = v->coupled->b;
-    int64_t most = y->c.faces + 3 * ((int64_t)y->rigid.rows + b->contacts.count + b->rigid->count) + 1;
+    int64_t most = y->c.faces + 4 * (int64_t)y->stress.edges +
+                   3 * ((int64_t)y->rigid.rows + b->contacts.count + b->rigid->count) + 1;
     scratch s = {TL_NEW(double, most), TL_NEW(int32_t, most)};
     tl_h5 *f = NULL;
     talus_status status = s.d && s.i ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to capture a step");
@@ -144,4 +169,18 @@ talus_status tl_step_capture(const char *path, const tl_grid_view *v, const char
     tl_free(s.d);
     tl_free(s.i);
     return status;
+}
+
+bool tl_stress_can_capture(const tl_grid_view *v)
+{
+    const tl_friction *k = v->coupled->friction;
+    return k && k->method && k->stress->n <= TL_STRESS_CAPTURE_MAX;
+}
+
+talus_status tl_stress_capture(const char *path, const tl_grid_view *v, const char *note, talus_error *err)
+{
+    const tl_friction *k = v->coupled->friction;
+    const tl_cone problem = tl_friction_problem(k, v->coupled->p);
+    const tl_capture_info info = {.note = note, .tolerance = v->coupled->tolerance, .solution = k->s};
+    return tl_capture_cone(path, &problem, &info, err);
 }

@@ -40,6 +40,21 @@ static void find_radii(const tl_friction *f, const double *p)
         f->radius[i] = p[i] > NO_PRESSURE * most ? f->alpha[i] * p[i] / f->stress->cell[i] : 0;
 }
 
+static double largest_radius(const tl_friction *f) { return tl_max_abs(f->stress->cells, f->radius); }
+
+double tl_friction_drop(tl_friction *f)
+{
+    int64_t n = f->stress->n;
+    double most = tl_max_abs(n, f->s);
+    if (!(most > 0)) return 0;
+    for (int64_t i = 0; i < n; i++) {
+        f->ds[i] = -f->s[i];
+        f->s[i] = 0;
+    }
+    tl_stress_push(f->stress, f->c, f->ds);
+    return most;
+}
+
 static void product(const tl_linop *A, const double *x, double *y)
 {
     const tl_friction *f = A->ctx;
@@ -81,6 +96,7 @@ talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance
     *out = (tl_friction_report){.outcome.result = TL_CONVERGED};
     if (n == 0) return TALUS_OK;
     find_radii(f, p);
+    f->most = fmax(f->most, largest_radius(f));
     if (!f->method) return solve_by_parts(f, a, out, err);
     tl_cone problem = problem_of(f);
     problem.learned = &f->learned;
@@ -96,11 +112,16 @@ talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance
     return TALUS_OK;
 }
 
+tl_cone tl_friction_problem(const tl_friction *f, const double *p)
+{
+    find_radii(f, p);
+    return problem_of(f);
+}
+
 talus_status tl_friction_certify(const tl_friction *f, const double *p, tl_arena *a, tl_cone_certificate *out,
                                  talus_error *err)
 {
-    find_radii(f, p);
-    tl_cone problem = problem_of(f);
+    tl_cone problem = tl_friction_problem(f, p);
     return tl_cone_certify(&problem, f->s, out, a, err);
 }
 
@@ -112,6 +133,9 @@ talus_status tl_friction_error(const tl_friction *f, const double *p, tl_arena *
     if (f->stress->staggered) return tl_parts_gap(&f->split, f->radius, f->s, a, out, err);
     tl_cone_certificate c;
     TL_TRY(tl_friction_certify(f, p, a, &c, err));
-    *out = fmax(c.relative_gap, c.relative_violation);
+    double gap = c.energy != 0 ? c.relative_gap : c.gap > 0 ? 1 : 0;
+    double largest = fmax(f->most, largest_radius(f));
+    *out = fmax(gap, c.violation > 0 && largest > 0 ? c.violation / largest : 0);
+    if (isnan(c.energy) || isnan(c.violation)) *out = NAN;
     return TALUS_OK;
 }

@@ -23,6 +23,7 @@ typedef struct tl_friction {
     tl_space space;
     double *radius, *bound;  /* [cells] */
     double *b, *before, *ds; /* [n] */
+    double most;             /* Pa: largest radius that a solve of this step had */
     double learned;          /* by apgd of the matrix, which is the same in all sweeps of a step */
     tl_parts split;
 } tl_friction;
@@ -40,11 +41,18 @@ talus_status tl_friction_begin(tl_friction *f, tl_arena *a, talus_error *err);
 talus_status tl_friction_solve(tl_friction *f, const double *p, double tolerance, tl_arena *a, tl_friction_report *out,
                                talus_error *err);
 
+/* No pressure anywhere: the stress is taken back. Returns the largest that there was, Pa. */
+double tl_friction_drop(tl_friction *f);
+
+/* Colocated: the problem at p and the velocities as they are, whose answer is to be s. Lives as long as f and until its next solve. */
+tl_cone tl_friction_problem(const tl_friction *f, const double *p);
+
 /* Colocated: of s in the problem at p and the velocities as they are, whose energies do not depend on s. */
 talus_status tl_friction_certify(const tl_friction *f, const double *p, tl_arena *a, tl_cone_certificate *out,
                                  talus_error *err);
 
-/* Of s at p and the velocities as they are: gap over energy, and how far outside of the cones, over the largest radius; the larger. Colocated stress is
+/* Of s at p and the velocities as they are: gap over energy (1 where no friction acts yet and some could), and how far outside of the cones, over the largest radius
+ * that a solve of this step had: sand that comes apart in its last sweep has cones of size zero. The larger. Colocated stress is
  * measured against the cone whatever its method, staggered against its boxes. */
 talus_status tl_friction_error(const tl_friction *f, const double *p, tl_arena *a, double *out, talus_error *err);
 

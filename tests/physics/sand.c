@@ -141,6 +141,31 @@ static void round_piles_rest(void **state)
     }
 }
 
+/* Sand that an emitter lets go is packed for a moment and then falls apart: stress of the last step without any pressure in this one. It falls freely, whatever the rate. */
+static void emitted_sand_falls(void **state)
+{
+    (void)state;
+    const double rate[2] = {3e-4, 6e-4};
+    for (int k = 0; k < 2; k++) {
+        char rest[1024];
+        snprintf(rest, sizeof rest,
+                 "dt_max = 0.01, grid = { cells = {32, 48, 1}, cell = 0.01, periodic = {false, false, true} },"
+                 " emitters = { { material = sand(30), rate = %g, velocity = {0, %g, 0},"
+                 " shape = box { size = {0.06, 0.03, 0.01}, center = {0.16, 0.44, 0.005} } } }",
+                 rate[k], -0.5 * k);
+        sand_case c = open_case(rest);
+        run(&c, 0.25);
+        double fastest = 0;
+        for (int64_t i = 0; i < c.sim->state.grid.particles.count; i++)
+            fastest = fmax(fastest, -c.sim->state.grid.particles.particle[i].v.y);
+        CHECK_REL(fastest, 9.81 * 0.25 + 0.5 * k,
+                  0.1); /* the first grains, let go in the first steps; none has reached the floor */
+        run(&c, 0.6);
+        assert_true(c.sim->state.grid.particles.count > 500);
+        close_case(&c);
+    }
+}
+
 /* Faces that are all but inside of the plate feel forces that nothing balances: with them, grains at its edge leave at 15 times its speed whenever its lower side passes a
  * face of the grid. */
 static void pressed_plate(void **state)
@@ -197,8 +222,8 @@ static void two_sands(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain), cmocka_unit_test(pile_rests),
-                                       cmocka_unit_test(round_piles_rest), cmocka_unit_test(pressed_plate),
-                                       cmocka_unit_test(two_sands)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain),     cmocka_unit_test(pile_rests),
+                                       cmocka_unit_test(round_piles_rest), cmocka_unit_test(emitted_sand_falls),
+                                       cmocka_unit_test(pressed_plate),    cmocka_unit_test(two_sands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

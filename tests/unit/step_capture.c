@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/capture.h"
 #include "io/hdf5_file.h"
 #include "run/step_capture.h"
 #include "scene/load.h"
@@ -220,8 +221,100 @@ static void a_captured_step_holds_by_itself(void **state)
     tl_tempdir_remove(folder);
 }
 
+static const char sand_text[] =
+    "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, grid = { cells = {12, 10, 8}, cell = 0.08 },\n"
+    "  fill = { { material = granular { density = 1500, friction_angle_deg = 30 }, shape = box { size = {0.4, 0.4, "
+    "0.4}, "
+    "center = {0.36, 0.2, 0.32} } } },\n"
+    "  bodies = { { name = 'block', shape = box { size = 0.2 }, at = {0.4, 0.45, 0.3}, density = 2500 },\n"
+    "    { name = 'on top', shape = box { size = 0.16 }, at = {0.4, 0.629, 0.3}, density = 900 } } }";
+
+static talus_status write_both(void *user, const tl_grid_view *view, talus_error *e)
+{
+    TL_TRY(tl_step_capture(path, view, "a test", e));
+    assert_true(tl_stress_can_capture(view));
+    return tl_stress_capture(user, view, "a test", e);
+}
+
+/* D s from the lists of the file: diagonal parts between cells, shears around edges with a quarter of each cell. */
+static double *stress_force(int64_t cells, int64_t faces, double dx)
+{
+    tl_h5 *f;
+    int64_t n, k;
+    CHECK_OK(tl_h5_open(&f, path, &err));
+    double *s = doubles(f, "stress", &n), *w = doubles(f, "cells/weight", &k),
+           *y = calloc((size_t)faces + 1, sizeof *y);
+    assert_true(n == 5 * cells && k == cells);
+    int32_t *low = ints(f, "faces/low", &k), *high = ints(f, "faces/high", &k), *axis = ints(f, "faces/axis", &k);
+    for (int64_t i = 0; i < faces; i++)
+        for (int side = 0; side < 2; side++) {
+            int32_t c = side ? high[i] : low[i];
+            if (c == cells) continue;
+            double xx = s[5 * c], zz = s[5 * c + 4], of = axis[i] == 0 ? xx : axis[i] == 1 ? -xx - zz : zz;
+            y[i] += (side ? -1 : 1) * w[c] * of / dx;
+        }
+    double *weight = doubles(f, "edges/weight", &n);
+    int32_t *around = ints(f, "edges/cells", &k), *ends = ints(f, "edges/faces", &k), *of = ints(f, "edges/axis", &k);
+    for (int64_t e = 0; e < n; e++) {
+        double sum = 0;
+        for (int j = 0; j < 4; j++)
+            if (around[4 * e + j] < cells)
+                sum += 0.25 * s[5 * around[4 * e + j] + (of[e] == 2 ? 1 : of[e] == 1 ? 2 : 3)];
+        for (int j = 0; j < 4; j++)
+            if (ends[4 * e + j] < faces) y[ends[4 * e + j]] += (j & 1 ? -1 : 1) * weight[e] * sum / dx;
+    }
+    tl_h5_close(f);
+    void *all[] = {s, w, low, high, axis, weight, around, ends, of};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    return y;
+}
+
+/* Velocities of sand follow from pressure and stress of the file, and its stress alone is a problem whose answer is in the file. */
+static void a_step_of_sand_is_complete(void **state)
+{
+    (void)state;
+    char folder[TL_TEMPDIR_MAX], alone[TL_TEMPDIR_MAX + 20];
+    tl_tempdir_create(folder);
+    snprintf(path, sizeof path, "%s/step.h5", folder);
+    snprintf(alone, sizeof alone, "%s/stress.h5", folder);
+    tl_scene *scene;
+    tl_sim *sim;
+    tl_load_options o = {.no_files = true};
+    CHECK_OK(tl_scene_load_text(&scene, "capture.lua", sand_text, strlen(sand_text), &o, &err));
+    CHECK_OK(tl_sim_create(&sim, scene, NULL, &err));
+    for (int i = 0; i < 5; i++) CHECK_OK(tl_sim_step(sim, 0.01, INFINITY, &err));
+    sim->probe = write_both;
+    sim->probe_user = alone;
+    CHECK_OK(tl_sim_step(sim, 0.01, INFINITY, &err));
+    file c = load();
+    double *more = stress_force(c.cells, c.faces, c.dx), worst = 0, sheared = 0, fastest = 0;
+    for (int64_t f = 0; f < c.faces; f++) {
+        double by_p = c.dt * c.mobility[f] * gradient(&c, f), by_s = c.dt * c.mobility[f] * more[f];
+        worst = fmax(worst, fabs(c.u_star[f] - by_p - by_s - c.u[f]));
+        sheared = fmax(sheared, fabs(by_s));
+        fastest = fmax(fastest, fabs(c.u_star[f]));
+    }
+    assert_true(sheared > 1e-2); /* m/s: without the stress the check would miss by that */
+    CHECK_NEAR(worst, 0, 1e-9 * fastest);
+    free(more);
+    drop(&c);
+    tl_captured *read;
+    tl_cone_certificate cert;
+    tl_arena arena = {0};
+    CHECK_OK(tl_capture_load(alone, &read, &err));
+    CHECK_OK(tl_cone_certify(&read->cone, (double *)read->solution, &cert, &arena, &err));
+    /* the step measures what is outside against the largest cone of its sweeps, the file against that of the end */
+    CHECK_REL(fmax(cert.relative_gap, cert.relative_violation), sim->report.solve[2].certificate, 0.2);
+    tl_arena_free(&arena);
+    tl_captured_free(read);
+    tl_sim_free(sim);
+    tl_scene_free(scene);
+    tl_tempdir_remove(folder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_captured_step_holds_by_itself)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_captured_step_holds_by_itself),
+                                       cmocka_unit_test(a_step_of_sand_is_complete)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
