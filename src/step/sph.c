@@ -232,7 +232,8 @@ static talus_status predict_velocities(sph_step *s, talus_error *err)
     push_liquid(s);
     if (s->kept->tense) TL_TRY(tl_sph_tension(&s->f, err));
     if (s->kept->viscous) TL_TRY(let_viscosity_act(s, err));
-    if (s->scene->sph.viscosity > 0) TL_TRY(tl_sph_smooth(&s->f, s->scene->sph.viscosity, err));
+    double rate = s->scene->sph.viscosity * sqrt(tl_vec3_norm(s->scene->gravity) / s->f.sph->h);
+    if (rate > 0) TL_TRY(tl_sph_smooth(&s->f, rate, err));
     find_speeds(s);
     lap(s, PREDICT);
     return TALUS_OK;
