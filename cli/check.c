@@ -2,6 +2,7 @@
 #include <string.h>
 #include <talus/program.h>
 #include <talus/scene.h>
+#include <talus/sim.h>
 
 #include "commands.h"
 
@@ -58,6 +59,20 @@ int cli_take_settings(int argc, char **argv, int most, const char **setting, int
     return kept;
 }
 
+/* What `talus run` would say before its first step, by doing the same. */
+static int check_start(const talus_scene *scene)
+{
+    talus_sim *sim;
+    talus_error err = {0};
+    talus_sim_options o = {.log = print_text};
+    if (talus_sim_create(scene, &o, &sim, &err) != TALUS_OK) {
+        fprintf(stderr, "talus check: %s\n", err.message);
+        return 2;
+    }
+    talus_sim_free(sim);
+    return 0;
+}
+
 int cli_check(int argc, char **argv)
 {
     const char *size = "small", *reference = NULL, *quiet = NULL, *unused = NULL, *path = NULL;
@@ -76,8 +91,9 @@ int cli_check(int argc, char **argv)
     int status = cli_read_options(argc, argv, options, 1, &path, &help);
     if (status) return status;
     if (help) {
-        printf("Usage: talus check SCENE [options]\n\nReads a scene and tells every problem in it, with file and line. "
-               "Exit status: 0 good, 2 not.\n\n");
+        printf("Usage: talus check SCENE [options]\n\nReads a scene, tells every problem in it with file and line, and "
+               "sets it "
+               "up\nas 'talus run' would, without a step. Exit status: 0 good, 2 not.\n\n");
         cli_print_options(options);
         return 0;
     }
@@ -107,7 +123,8 @@ int cli_check(int argc, char **argv)
         if (count[0]) fprintf(stderr, "%s: %d problem%s\n", path, count[0], count[0] == 1 ? "" : "s");
         return 2;
     }
-    if (!quiet) print_summary(scene, path);
+    status = check_start(scene);
+    if (!quiet && !status) print_summary(scene, path);
     talus_scene_free(scene);
-    return 0;
+    return status;
 }

@@ -52,20 +52,14 @@ static void rank_nodes(const tl_lg *lg, int32_t *rank)
             if (rank[i] == 0) rank[i] = next++;
 }
 
-/* Formats of surfaces have no place for them; frames are files of VTK already. */
-static talus_status export_particles(const tl_run_folder *f, const tl_body_format *format, int64_t number,
+static talus_status export_particles(const tl_clouds *c, const tl_body_format *format, int64_t number, double t,
                                      const char *output, talus_error *err)
 {
-    char frames[1120], path[1300];
-    tl_clouds clouds;
-    if (strcmp(format->name, "ply") != 0) return TALUS_OK;
-    snprintf(frames, sizeof frames, "%s/frames", f->folder);
-    tl_frame_path(path, sizeof path, frames, "particles", number, "vtp");
-    TL_TRY(tl_clouds_read(&clouds, path, f->scene, err));
+    char path[1300];
+    if (!c->count) return TALUS_OK;
     tl_frame_path(path, sizeof path, output, "particles", number, format->ending);
-    talus_status status = clouds.count ? tl_clouds_write_ply(path, &clouds, err) : TALUS_OK;
-    tl_clouds_free(&clouds);
-    return status;
+    if (!strcmp(format->name, "ply")) return tl_clouds_write_ply(path, c, err);
+    return strcmp(format->name, "obj") ? tl_clouds_write(path, c, t, err) : tl_clouds_write_obj(path, c, err);
 }
 
 /* Files of VTK hold bodies and nodes apart, as those of a run do. */
@@ -79,26 +73,32 @@ static talus_status export_nodes(const tl_run_folder *f, const tl_body_format *f
     return tl_vtk_nodes(path, f->scene, &f->lg, &s, err);
 }
 
+static talus_status export_frame(tl_run_folder *f, const tl_body_format *format, const tl_body_scene *s, int64_t i,
+                                 const char *output, talus_error *err)
+{
+    char path[1300];
+    int64_t number = f->frame[i].number;
+    double t = 0;
+    tl_clouds clouds;
+    TL_TRY(tl_run_folder_read(f, i, &t, &clouds, err));
+    tl_frame_path(path, sizeof path, output, "bodies", number, format->ending);
+    talus_status status = f->scene->body_count ? format->write(path, s, t, f->rows, err) : TALUS_OK;
+    if (status == TALUS_OK) status = export_particles(&clouds, format, number, t, output, err);
+    if (status == TALUS_OK) status = export_nodes(f, format, number, t, output, err);
+    tl_clouds_free(&clouds);
+    return status;
+}
+
 static talus_status export_frames(tl_run_folder *f, const tl_body_format *format, const tl_body_scene *s, int only,
                                   const char *output, talus_error *err)
 {
-    char path[1300];
-    bool any = false;
-    for (int64_t i = 0; i < tl_body_table_frames(f->table); i++) {
-        int64_t number = tl_body_table_frame(f->table, i);
-        double t = 0;
-        if (only >= 0 && number != only) continue;
-        any = true;
-        TL_TRY(tl_body_table_read(f->table, i, &t, f->rows, err));
-        TL_TRY(tl_run_folder_nodes(f, number, err));
-        tl_frame_path(path, sizeof path, output, "bodies", number, format->ending);
-        TL_TRY(format->write(path, s, t, f->rows, err));
-        TL_TRY(export_particles(f, format, number, output, err));
-        TL_TRY(export_nodes(f, format, number, t, output, err));
+    int64_t first = 0, end = f->frames;
+    if (only >= 0) {
+        TL_TRY(tl_run_folder_find(f, only, &first, err));
+        end = first + 1;
     }
-    if (any) return TALUS_OK;
-    return TL_FAIL(err, TALUS_BAD_INPUT, "there is no frame %d; the last is %lld", only,
-                   (long long)tl_body_table_frame(f->table, tl_body_table_frames(f->table) - 1));
+    for (int64_t i = first; i < end; i++) TL_TRY(export_frame(f, format, s, i, output, err));
+    return TALUS_OK;
 }
 
 talus_status talus_export(const char *folder, const char *format, int frame, const char *output,

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <talus/program.h>
@@ -13,8 +14,10 @@
 #include "run/clouds.h"
 #include "run/softs.h"
 
-#define ABOUT 100 /* pictures when nobody says how many */
-#define SHEET 12  /* pictures on the contact sheet */
+#define FILM_RATE_MIN 0.1
+#define FILM_RATE_MAX 1000. /* frames per second that tl_mp4_begin takes */
+#define ABOUT 100           /* pictures when nobody says how many */
+#define SHEET 12            /* pictures on the contact sheet */
 
 /* The work, and how far it is. */
 typedef struct job {
@@ -39,35 +42,25 @@ static int pass_progress(void *user, double share)
 
 static talus_status choose_frames(job *j, int every, int only, talus_error *err)
 {
-    const tl_body_table *t = j->run.table;
-    int64_t frames = tl_body_table_frames(t);
-    int64_t stride = every > 0 ? every : (frames + ABOUT - 1) / ABOUT;
+    int64_t frames = j->run.frames, stride = every > 0 ? every : (frames + ABOUT - 1) / ABOUT;
     j->chosen = TL_NEW(int64_t, frames);
     j->poses = TL_NEW(tl_pose, j->run.scene->body_count + 1);
     if (!j->chosen || !j->poses)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %lld frames", (long long)frames);
+    if (only >= 0) {
+        j->count = 1;
+        return tl_run_folder_find(&j->run, only, &j->chosen[0], err);
+    }
     for (int64_t i = 0; i < frames; i++)
-        if (only < 0 ? i % stride == 0 || i == frames - 1 : tl_body_table_frame(t, i) == only)
-            j->chosen[j->count++] = i;
-    if (j->count) return TALUS_OK;
-    return TL_FAIL(err, TALUS_BAD_INPUT, "there is no frame %d; the last is %lld", only,
-                   (long long)tl_body_table_frame(t, frames - 1));
-}
-
-static talus_status read_frame(job *j, int64_t i, double *t, talus_error *err)
-{
-    TL_TRY(tl_body_table_read(j->run.table, i, t, j->run.rows, err));
-    for (int b = 0; b < j->run.scene->body_count; b++) j->poses[b] = j->run.rows[b].pose;
+        if (i % stride == 0 || i == frames - 1) j->chosen[j->count++] = i;
     return TALUS_OK;
 }
 
-/* Particles of a frame of the table. */
-static talus_status read_clouds(const job *j, int64_t i, tl_clouds *out, talus_error *err)
+static talus_status read_frame(job *j, int64_t i, double *t, tl_clouds *clouds, talus_error *err)
 {
-    char frames[1120], path[1300];
-    snprintf(frames, sizeof frames, "%s/frames", j->run.folder);
-    tl_frame_path(path, sizeof path, frames, "particles", tl_body_table_frame(j->run.table, i), "vtp");
-    return tl_clouds_read(out, path, j->run.scene, err);
+    TL_TRY(tl_run_folder_read(&j->run, i, t, clouds, err));
+    for (int b = 0; b < j->run.scene->body_count; b++) j->poses[b] = j->run.rows[b].pose;
+    return TALUS_OK;
 }
 
 static talus_status begin_scene(job *j, tl_picture *p, tl_scene_picture_options *o, talus_error *err)
@@ -85,22 +78,22 @@ static talus_status begin_picture(job *j, tl_picture *p, talus_error *err)
 {
     tl_box3 frame = {{1, 1, 1}, {-1, -1, -1}};
     double t;
-    int64_t frames = tl_body_table_frames(j->run.table), stride = (frames + ABOUT - 1) / ABOUT;
-    for (int64_t i = 0; i < frames; i += stride) {
-        TL_TRY(read_frame(j, i, &t, err));
+    int64_t frames = j->run.frames, stride = (frames + ABOUT - 1) / ABOUT;
+    for (int64_t i = 0; i < frames && j->run.scene->body_count; i += stride) {
+        TL_TRY(read_frame(j, i, &t, NULL, err));
         tl_scene_frame_add(&frame, j->run.scene, j->poses);
     }
-    TL_TRY(read_frame(j, j->chosen[0], &t, err));
     tl_scene_picture_options o = {
         .width = j->r.width, .height = j->r.height, .view = j->o->view, .poses = j->poses, .frame = &frame};
     tl_clouds clouds;
-    TL_TRY(read_clouds(j, j->chosen[0], &clouds, err));
+    TL_TRY(read_frame(j, j->chosen[0], &t, &clouds, err));
     o.clouds = clouds.clouds;
     o.cloud = clouds.cloud;
     talus_status status = begin_scene(j, p, &o, err);
     tl_clouds_free(&clouds);
     return status;
 }
+
 static talus_status write_picture(const job *j, const tl_image *image, const char *path, const char *frame,
                                   talus_error *err)
 {
@@ -126,19 +119,16 @@ static talus_status draw_frame(job *j, tl_picture *p, tl_mp4 *film, talus_error 
 {
     char path[1300], number_text[24];
     double t = 0;
-    int64_t number = tl_body_table_frame(j->run.table, j->chosen[j->done]);
-    TL_TRY(read_frame(j, j->chosen[j->done], &t, err));
-    TL_TRY(tl_run_folder_nodes(&j->run, number, err));
+    int64_t number = j->run.frame[j->chosen[j->done]].number;
+    tl_clouds clouds;
+    TL_TRY(read_frame(j, j->chosen[j->done], &t, &clouds, err));
     if (j->softs.count) tl_softs_pose(&j->softs, j->run.q);
     tl_picture_pose_bodies(p, j->run.scene, j->poses);
     tl_picture_pose_softs(p, j->softs.count, j->softs.soft);
-    if (j->done > 0) { /* the first are there */
-        tl_clouds clouds;
-        TL_TRY(read_clouds(j, j->chosen[j->done], &clouds, err));
-        talus_status set = tl_picture_set_clouds(p, j->run.scene, clouds.clouds, clouds.cloud, err);
-        tl_clouds_free(&clouds);
-        TL_TRY(set);
-    }
+    talus_status set = TALUS_OK; /* the first are there */
+    if (j->done > 0) set = tl_picture_set_clouds(p, j->run.scene, clouds.clouds, clouds.cloud, err);
+    tl_clouds_free(&clouds);
+    TL_TRY(set);
     snprintf(p->caption, sizeof p->caption, "%.3f s", t);
     snprintf(number_text, sizeof number_text, "%lld", (long long)number);
     tl_frame_path(path, sizeof path, j->images, "frame", number, "png");
@@ -165,15 +155,16 @@ static talus_status write_sheet(job *j, talus_error *err)
     return status;
 }
 
-/* A film in real time; none without ffmpeg, for a single picture or for odd sizes. */
+/* A film in real time, as far as films go so slow or so fast; none without ffmpeg, for a single picture or for odd sizes. */
 static talus_status begin_film(const job *j, tl_mp4 **film, talus_error *err)
 {
     char path[1300];
     *film = NULL;
     if (j->count < 2 || j->r.width % 2 || j->r.height % 2 || !tl_mp4_available()) return TALUS_OK;
-    int64_t apart = tl_body_table_frame(j->run.table, j->chosen[1]) - tl_body_table_frame(j->run.table, j->chosen[0]);
+    int64_t apart = j->run.frame[j->chosen[1]].number - j->run.frame[j->chosen[0]].number;
     snprintf(path, sizeof path, "%s/film.mp4", j->images);
-    return tl_mp4_begin(film, path, j->r.width, j->r.height, j->run.scene->fps / (double)apart, err);
+    double rate = fmin(fmax(j->run.scene->fps / (double)apart, FILM_RATE_MIN), FILM_RATE_MAX);
+    return tl_mp4_begin(film, path, j->r.width, j->r.height, rate, err);
 }
 
 static talus_status draw_all(job *j, talus_error *err)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,7 @@ static void put_solver(writer *w, const tl_solver_spec *s)
     put_number(w, "tolerance", s->tolerance);
     put_int(w, "sweeps", s->sweeps);
     put_text(w, "on_unconverged", unconverged[s->on_unconverged]);
+    put_bool(w, "guard", s->guard);
     put_method(w, "pressure", &s->pressure);
     put_method(w, "friction", &s->friction);
     put_method(w, "elastic", &s->elastic);
@@ -219,7 +221,45 @@ static talus_status read_text(const char *path, size_t most, char **out, talus_e
     return status;
 }
 
-static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene, const char *text)
+static const struct {
+    const char *name;
+    size_t at;
+} limits[] = {{"missed", offsetof(tl_accept_spec, missed)},           {"momentum", offsetof(tl_accept_spec, momentum)},
+              {"energy", offsetof(tl_accept_spec, energy)},           {"volume", offsetof(tl_accept_spec, volume)},
+              {"penetration", offsetof(tl_accept_spec, penetration)}, {"escaped", offsetof(tl_accept_spec, escaped)}};
+#define LIMITS (sizeof limits / sizeof limits[0])
+
+static void put_accept(writer *w, const tl_accept_spec *a)
+{
+    put_open(w, "accept", '{');
+    for (size_t k = 0; k < LIMITS; k++) {
+        double x = *(const double *)((const char *)a + limits[k].at);
+        if (x > 0) put_number(w, limits[k].name, x);
+    }
+    put_close(w, '}');
+}
+
+static void put_verdict(writer *w, const talus_verdict *v)
+{
+    if (!v || !v->lines) return;
+    put_open(w, "verdict", '{');
+    put_int(w, "steps", v->steps);
+    put_bool(w, "good", v->bad == 0);
+    put_bool(w, "refused", v->refused > 0);
+    for (int k = 0; k < v->lines; k++) {
+        const talus_verdict_line *l = &v->line[k];
+        put_open(w, l->name, '{');
+        put_number(w, "value", l->value);
+        put_number(w, "limit", l->limit);
+        put_bool(w, "good", !l->bad && !l->refused);
+        put_text(w, "text", l->text);
+        if (*l->remedy) put_text(w, "remedy", l->remedy);
+        put_close(w, '}');
+    }
+    put_close(w, '}');
+}
+
+static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene)
 {
     char cpu[128];
     writer w = {f, 1, true};
@@ -243,26 +283,27 @@ static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene, cons
     put_text(&w, "state_hash", r->state_hash);
     put_text(&w, "title", scene->title);
     put_text(&w, "scene_file", r->scene_file);
+    put_text(&w, "scene_folder", r->scene_folder);
     put_text(&w, "scene_hash", r->scene_hash);
     put_text(&w, "size", r->size);
     put_open(&w, "settings", '[');
     for (int i = 0; i < r->settings; i++) put_text(&w, NULL, r->setting[i]);
     put_close(&w, ']');
+    put_accept(&w, &scene->accept);
+    put_verdict(&w, r->verdict);
     put_in_force(&w, scene);
-    put_text(&w, "scene_text", text);
+    put_text(&w, "scene_text", scene->text);
     fputs("\n}\n", f);
 }
 
 talus_status tl_run_json_write(const char *path, const tl_run_record *r, const tl_scene *scene, talus_error *err)
 {
-    char *text = NULL;
     tl_replace target = {0};
-    talus_status status = read_text(r->scene_file, FILE_MOST, &text, err);
-    if (status != TALUS_NO_MEMORY) status = tl_replace_begin(&target, path, err); /* a file that is gone leaves "" */
+    talus_status status = tl_replace_begin(&target, path, err);
     FILE *f = status == TALUS_OK ? fopen(target.temp, "wb") : NULL;
     if (f) {
         tl_c_numbers point = tl_c_numbers_begin();
-        put_all(f, r, scene, text ? text : "");
+        put_all(f, r, scene);
         tl_c_numbers_end(point);
         bool good = fflush(f) == 0 && !ferror(f);
         int reason = errno;
@@ -271,7 +312,6 @@ talus_status tl_run_json_write(const char *path, const tl_run_record *r, const t
     } else if (status == TALUS_OK) {
         status = TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", path, strerror(errno));
     }
-    tl_free(text);
     if (status == TALUS_OK) return tl_replace_commit(&target, err);
     tl_replace_discard(&target);
     return status;
@@ -413,19 +453,36 @@ static bool take_number(reader *r, double *out)
     return good;
 }
 
+static bool take_accept(reader *r, tl_accept_spec *out)
+{
+    if (!take(r, '{')) return false;
+    if (take(r, '}')) return true;
+    do {
+        double x;
+        const char *key = take_string(r);
+        if (!key || !take(r, ':') || !take_number(r, &x)) return false;
+        for (size_t k = 0; k < LIMITS; k++)
+            if (!strcmp(key, limits[k].name)) *(double *)((char *)out + limits[k].at) = x;
+    } while (take(r, ','));
+    return take(r, '}');
+}
+
 static bool take_member(reader *r, tl_run_record *out)
 {
     const struct {
         const char *key, **text;
-    } texts[] = {{"scene_file", &out->scene_file}, {"scene_hash", &out->scene_hash}, {"size", &out->size},
-                 {"started", &out->started},       {"ended", &out->ended},           {"outcome", &out->outcome},
-                 {"message", &out->message},       {"state_hash", &out->state_hash}};
+    } texts[] = {
+        {"scene_file", &out->scene_file}, {"scene_hash", &out->scene_hash}, {"size", &out->size},
+        {"started", &out->started},       {"ended", &out->ended},           {"outcome", &out->outcome},
+        {"message", &out->message},       {"state_hash", &out->state_hash}, {"scene_folder", &out->scene_folder},
+        {"scene_text", &out->scene_text}};
     const char *key = take_string(r);
     double x;
     if (!key || !take(r, ':')) return false;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!strcmp(key, texts[i].key)) return (*texts[i].text = take_string(r)) != NULL;
     if (!strcmp(key, "settings")) return take_settings(r, out);
+    if (!strcmp(key, "accept")) return take_accept(r, &out->accept);
     skip_space(r);
     if (!strchr("-0123456789", *r->at)) return skip_value(r);
     if (!take_number(r, &x)) return false;
@@ -452,6 +509,8 @@ talus_status tl_run_json_read(tl_run_record *out, const char *path, talus_error 
 {
     *out = (tl_run_record){.scene_file = "",
                            .scene_hash = "",
+                           .scene_folder = "",
+                           .scene_text = "",
                            .size = "",
                            .started = "",
                            .ended = "",

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/replace.h"
+#include "base/text.h"
 #include "io/vtk.h"
 #include "model/grid/emit.h"
 
@@ -246,14 +247,23 @@ static void put_ply(const tl_clouds *c, FILE *f)
     }
 }
 
-talus_status tl_clouds_write_ply(const char *path, const tl_clouds *c, talus_error *err)
+static void put_obj(const tl_clouds *c, FILE *f)
+{
+    tl_c_numbers numbers = tl_c_numbers_begin();
+    for (int64_t i = 0; i < c->count; i++) fprintf(f, "v %.9g %.9g %.9g\n", c->at[i].x, c->at[i].y, c->at[i].z);
+    for (int64_t i = 0; i < c->count; i++) fprintf(f, "p %" PRId64 "\n", i + 1);
+    tl_c_numbers_end(numbers);
+}
+
+static talus_status write_points(const char *path, const tl_clouds *c, void (*put)(const tl_clouds *, FILE *),
+                                 talus_error *err)
 {
     tl_replace r;
     TL_TRY(tl_replace_begin(&r, path, err));
     FILE *f = fopen(r.temp, "wb");
     bool good = f != NULL;
     if (f) {
-        put_ply(c, f);
+        put(c, f);
         good = fflush(f) == 0 && !ferror(f);
         good &= fclose(f) == 0;
     }
@@ -261,4 +271,14 @@ talus_status tl_clouds_write_ply(const char *path, const tl_clouds *c, talus_err
     talus_status status = TL_FAIL(err, TALUS_IO, "%.300s: cannot write it: %s", path, strerror(errno));
     tl_replace_discard(&r);
     return status;
+}
+
+talus_status tl_clouds_write_ply(const char *path, const tl_clouds *c, talus_error *err)
+{
+    return write_points(path, c, put_ply, err);
+}
+
+talus_status tl_clouds_write_obj(const char *path, const tl_clouds *c, talus_error *err)
+{
+    return write_points(path, c, put_obj, err);
 }

@@ -28,5 +28,7 @@ talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, tal
 talus_status tl_clouds_read(tl_clouds *out, const char *path, const tl_scene *s, talus_error *err);
 /* Binary PLY for other programs: x y z (double), vx vy vz (float), id and material (int). */
 talus_status tl_clouds_write_ply(const char *path, const tl_clouds *c, talus_error *err);
+/* Points of a Wavefront file: places alone, the format has no room for more. */
+talus_status tl_clouds_write_obj(const char *path, const tl_clouds *c, talus_error *err);
 
 #endif

@@ -242,10 +242,19 @@ static talus_status load(tl_reader *r, const char *text, size_t bytes, talus_err
     return TALUS_OK;
 }
 
+/* A copy that lives as long as the scene; NULL: no memory. */
+static char *keep_text(tl_scene *s, const char *text, size_t bytes)
+{
+    char *copy = tl_arena_take(&s->arena, bytes + 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    return copy;
+}
+
 static talus_status prepare(tl_scene *s, tl_reader *r, const char *name, const tl_load_options *o, talus_error *err)
 {
-    size_t n = strlen(name) + 1;
-    char *file = tl_arena_take(&s->arena, n);
+    s->file = keep_text(s, name, strlen(name));
     s->root = -1;
     s->size = o->size;
     s->hash = tl_hash(TL_HASH_START, &o->size, sizeof o->size);
@@ -254,9 +263,8 @@ static talus_status prepare(tl_scene *s, tl_reader *r, const char *name, const t
     r->problems = TL_NEW_ZERO(tl_problem, TL_PROBLEMS_MAX);
     r->problem_room = TL_PROBLEMS_MAX;
     r->settings = TL_NEW_ZERO(tl_setting, o->setting_count + 1);
-    if (!file || !s->shapes || !s->lua || !r->problems || !r->settings)
+    if (!s->file || !s->shapes || !s->lua || !r->problems || !r->settings)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the scene");
-    s->file = memcpy(file, name, n);
     for (r->setting_count = 0; r->setting_count < o->setting_count; r->setting_count++) {
         r->settings[r->setting_count].text = o->setting[r->setting_count];
         s->hash = tl_hash(s->hash, o->setting[r->setting_count], strlen(o->setting[r->setting_count]) + 1);
@@ -276,6 +284,8 @@ talus_status tl_scene_load_text(tl_scene **out, const char *name, const char *te
     if (!s) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the scene");
     tl_reader r = {.scene = s, .options = o ? o : &plain, .err = err};
     talus_status status = prepare(s, &r, name, r.options, err);
+    if (status == TALUS_OK && !(s->text = keep_text(s, text, bytes)))
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the scene");
     if (status == TALUS_OK) status = load(&r, text, bytes, err);
 
     for (int i = 0; i < r.source_count; i++) tl_source_free(&r.sources[i]);

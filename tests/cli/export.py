@@ -3,12 +3,15 @@
 
     tests/cli/export.py PROGRAM
 """
+import os
 import pathlib
 import re
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 SCENE = """
 return scene { talus = 1, engine = "grid", duration = 0.2, fps = 25, dt_max = 0.01, gravity = {0, -10, 0}, bodies = {
@@ -28,7 +31,19 @@ return scene { talus = 1, engine = "lg", duration = 0.1, fps = 50, gravity = {0,
 } }
 """
 
-program = sys.argv[1]
+# Matter without a body.
+LOOSE = {
+    "water": """
+return scene { talus = 1, engine = "grid", duration = 0.12, fps = 25, grid = { cells = {12, 8, 4}, cell = 0.1 },
+  fill = { { material = liquid { density = 1000 }, shape = box { size = {0.5, 0.6, 0.4}, center = {0.25, 0.3, 0.2} } } } }
+""",
+    "drop": """
+return scene { talus = 1, engine = "sph", duration = 0.12, fps = 25, sph = { spacing = 0.1 }, domain = { min = {0, 0, 0}, max = {1, 1, 1} },
+  fill = { { material = liquid { density = 1000 }, shape = box { size = 0.5, center = {0.5, 0.5, 0.5} } } } }
+""",
+}
+
+program = os.path.abspath(sys.argv[1])
 problems = []
 
 
@@ -38,8 +53,8 @@ def check(good, what):
         print("FAILED:", what)
 
 
-def talus(*words, status=0):
-    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
+def talus(*words, status=0, folder=None, env=None):
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120, cwd=folder, env=env)
     check(done.returncode == status, f"talus {' '.join(map(str, words))}: status {done.returncode}: {done.stderr}")
     return done
 
@@ -137,7 +152,7 @@ with tempfile.TemporaryDirectory() as folder:
     talus("export", soft_run, "--format", "obj", "--frame", 5, "-o", folder / "soft-obj")
     talus("mesh", folder / "soft-obj/bodies-0005.obj")
     (soft_run / "frames/nodes-0003.vtp").unlink()
-    refused(["render", soft_run, "--frame", 3], "nodes-0003.vtp", status=1)
+    refused(["render", soft_run, "--frame", 3], "there is no frame 3; the last is 5")
 
     # A frame that was cut off in the middle is not there; a table of something else is told.
     table = run / "bodies.csv"
@@ -150,12 +165,71 @@ with tempfile.TemporaryDirectory() as folder:
     refused(["export", run], "out of order")
     table.write_text(whole)
 
-    # The run is that of another scene now.
+    # A run is drawn with the scene that ran, from any folder, also when the file has been changed or is gone.
     scene.write_text(SCENE.replace("0.4", "0.5"))
-    refused(["export", run], "has changed since the run")
-    refused(["render", run], "has changed since the run")
+    talus("export", run, "--frame", 5, "-o", folder / "again")
+    check((folder / "again/bodies-0005.ply").read_bytes() == (run / "export/bodies-0005.ply").read_bytes(), "the scene that ran")
     scene.unlink()
-    refused(["render", run], "fall.lua", status=1)
+    talus("render", "out", "--frame", 1, "--width", 64, "--height", 36, "--samples", 1, folder=folder)
+    (folder / "ball.lua").write_text("return sphere { radius = 0.1 }")
+    (folder / "part.lua").write_text(SCENE.replace("sphere { radius = 0.1 }", 'shape_file "ball"'))
+    talus("run", "part.lua", "-o", "part", "--quiet", "--no-pictures", "--frames", 1, folder=folder)
+    (folder / "elsewhere").mkdir()
+    talus("render", "../part", "--frame", 1, "--width", 64, "--height", 36, "--samples", 1, folder=folder / "elsewhere")
+    talus("export", "../part", "-o", "here", folder=folder / "elsewhere")
+    check(len(list((folder / "elsewhere/here").iterdir())) == 2, "exported elsewhere")
+    (folder / "ball.lua").write_text("return sphere { radius = 0.2 }")
+    refused(["render", folder / "part"], "has changed since the run")
+    refused(["export", folder / "part"], "has changed since the run")
+
+    # Runs without bodies, of each engine that has particles: pictures in which something moves, points in each format.
+    (folder / "bin").mkdir()
+    (folder / "bin/ffmpeg").write_text('#!/bin/sh\nfor file; do :; done\nexec cat >"$file"\n')  # the film is the frames as they come
+    (folder / "bin/ffmpeg").chmod(0o755)
+    filming = dict(os.environ, PATH=f"{folder / 'bin'}:{os.environ['PATH']}")
+    for name, text in LOOSE.items():
+        (folder / f"{name}.lua").write_text(text)
+        loose = folder / name
+        talus("run", folder / f"{name}.lua", "-o", loose, "--quiet", "--no-pictures")
+        talus("render", loose, "--width", 96, "--height", 54, "--samples", 2, env=filming)
+        pictures = [(loose / f"images/frame-{i:04d}.png").read_bytes() for i in range(4)]
+        check(len(set(pictures)) == 4, f"{name}: pictures of {len(set(pictures))} different frames")
+        check((loose / "images/sheet.png").is_file(), f"{name}: no sheet")
+        check((loose / "images/film.mp4").stat().st_size == 4 * 96 * 54 * 3, f"{name}: the film has not got four frames")
+        for kind, ending in (("ply", "ply"), ("obj", "obj"), ("vtk", "vtp")):
+            talus("export", loose, "--format", kind, "-o", folder / f"{name}-{kind}")
+            files = sorted(p.name for p in (folder / f"{name}-{kind}").iterdir())
+            check(files == [f"particles-{i:04d}.{ending}" for i in range(4)], f"{name}: {kind}: {files}")
+        first = (folder / f"{name}-obj/particles-0000.obj").read_text().splitlines()
+        points = [line for line in first if line.startswith("v ")]
+        header = (folder / f"{name}-ply/particles-0000.ply").read_bytes().split(b"end_header")[0].decode()
+        check(f"element vertex {len(points)}\n" in header and len(first) == 2 * len(points) > 100, f"{name}: {len(points)} points")
+
+    # Nothing but checkpoints: those are drawn. And a frame whose particles are missing is not drawn without them.
+    bare = folder / "bare"
+    talus("run", folder / "water.lua", "-o", bare, "--quiet", "--no-pictures", "--set", "output.frames=false", "--set", "output.bodies=false",
+          "--set", "output.checkpoint_every=2")
+    talus("render", bare, "--width", 96, "--height", 54, "--samples", 2)
+    check(sorted(p.name for p in (bare / "images").iterdir() if p.suffix == ".png") == ["frame-0000.png", "frame-0002.png", "frame-0003.png", "sheet.png"],
+          "pictures of checkpoints")
+    check((bare / "images/frame-0003.png").read_bytes() == (folder / "water/images/frame-0003.png").read_bytes(), "the same picture from both")
+    talus("export", bare, "--frame", 3, "-o", folder / "bare-ply")
+    check((folder / "bare-ply/particles-0003.ply").read_bytes() == (folder / "water-ply/particles-0003.ply").read_bytes(), "the same points from both")
+    (folder / "water/frames/particles-0001.vtp").unlink()
+    refused(["render", folder / "water", "--frame", 1], "there is no frame 1; the last is 3")
+
+    # Interrupted in the middle of a frame.
+    (folder / "long.lua").write_text(LOOSE["water"].replace("duration = 0.12", "duration = 100"))
+    process = subprocess.Popen([program, "run", "long.lua", "-o", "long", "--quiet", "--no-pictures"], cwd=folder)
+    for _ in range(600):
+        time.sleep(0.05)
+        if (folder / "long/frames/particles-0002.vtp").exists():
+            break
+    process.send_signal(signal.SIGINT)
+    check(process.wait(timeout=60) == 130, "interrupted")
+    talus("render", folder / "long", "--every", 1000, "--width", 64, "--height", 36, "--samples", 1)
+    talus("export", "../long", "--frame", 1, "-o", "long", folder=folder / "elsewhere")
+    check((folder / "elsewhere/long/particles-0001.ply").is_file(), "export of an interrupted run")
 
 print(f"{len(problems)} problems")
 sys.exit(1 if problems else 0)
