@@ -10,8 +10,8 @@
  *
  * The gyroscopic term is not predicted: flight turns a body with its angular momentum kept (tl_rigid_fly), which holds it for
  * fast thin bodies, where the explicit term of the paper blows up. */
-#include "base/cancel.h"
 #include "step/sph.h"
+#include "base/cancel.h"
 
 #include <math.h>
 #include <string.h>
@@ -310,7 +310,7 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
     while (tl_sph_call_back(&s->f, s->kept->stop.tolerance));
     TL_TRY(judge(s, again, err));
     tl_sph_finish(&s->f, s->x);
-    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->before);
+    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->before, s->x);
     lap(s, SOLVE);
     return TALUS_OK;
 }

@@ -17,7 +17,7 @@
 #define KEEP_OFF 0.45  /* spacings: jitter brings none nearer to the surface, which may be a wall's */
 #define DENSE 0.85     /* spacings of blue noise, which is then thinned to the right count; 0.7 where that is too few */
 #define DENSER 0.7
-#define BELOW 0.42      /* spacings that blue noise stays below the surface */
+#define BELOW 0.42     /* spacings that blue noise stays below the surface */
 #define PHASES_SMALL 4 /* places of a lattice that are tried along each axis, */
 #define SMALL 5000     /* up to so many particles; */
 #define PHASES_LARGE 8 /* else along gravity, */
