@@ -205,10 +205,11 @@ typedef struct tl_lg_spec {
     bool project;     /* friction onto its disc when its law is linearised */
 } tl_lg_spec;
 
+typedef enum tl_elements { TL_ELEMENTS_AUTO, TL_ELEMENTS_SMOOTHED, TL_ELEMENTS_TETS } tl_elements;
 /* Finite elements of elastic bodies in the grid engine. */
 typedef struct tl_fem_spec {
     int integrator; /* 0 implicit Euler, 1 midpoint */
-    int elements;   /* 0 tets, 1 smoothed */
+    int elements;   /* tl_elements */
     int iterations; /* Newton corrections per step at most; 0: 40 */
 } tl_fem_spec;
 

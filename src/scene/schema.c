@@ -97,7 +97,7 @@ static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine
 #define OBJECT tl_fem_spec
 static const tl_key fem_keys[] = {
     {"integrator", TL_CHOICE, AT(integrator), "", ANY, "euler", "implicit Euler damps; `midpoint` keeps momentum, angular momentum and oscillations of bodies that nothing touches, those with a contact in reach take Euler's step", "euler|midpoint"},
-    {"elements", TL_CHOICE, AT(elements), "", ANY, "smoothed", "`smoothed`: strains are means over the tetrahedra around each edge, which bend and keep their volume as they should; `tets`: one strain per tetrahedron, cheaper and too stiff", "tets|smoothed"},
+    {"elements", TL_CHOICE, AT(elements), "", ANY, "auto", "`auto`: hexahedra where a box has `cells`, else `smoothed`; `smoothed`: strains are means over the tetrahedra around each edge, which hardly lock; `tets`: one strain per tetrahedron, cheaper and too stiff", "auto|smoothed|tets"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000), "0", "Newton corrections per step at most; 0: 40"},
 };
 #undef OBJECT
