@@ -13,6 +13,7 @@ wherever the system keeps libraries. Lengths are metres, times seconds; see docs
 
 import ctypes
 import ctypes.util
+import operator
 import os
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
@@ -138,6 +139,7 @@ _FUNCTIONS = {
     "talus_sim_free": (None, [c_void_p]),
     "talus_sim_step": (c_int, [c_void_p, c_double, _ERR]),
     "talus_sim_advance": (c_int, [c_void_p, c_double, _ERR]),
+    "talus_cancel": (None, [c_int]),
     "talus_sim_time": (c_double, [c_void_p]),
     "talus_sim_steps": (c_int64, [c_void_p]),
     "talus_sim_hash": (c_uint64, [c_void_p]),
@@ -227,6 +229,12 @@ def threads(count=None):
     if count is not None:
         _lib.talus_threads_set(count)
     return _lib.talus_threads()
+
+
+def cancel(wanted=True):
+    """Asks every simulation of this process to leave its step: step, advance and run then raise Error ("interrupted") with the
+    simulation as it was before the step. From any thread. Stays asked for until cancel(False)."""
+    _lib.talus_cancel(1 if wanted else 0)
 
 
 # ---- scenes ---------------------------------------------------------------------------------------------
@@ -444,7 +452,10 @@ class Sim:
     def body(self, name):
         """Index of a body by name, or the index itself."""
         if not isinstance(name, str):
-            return int(name)
+            index = operator.index(name)
+            if not 0 <= index < 2**31:
+                raise IndexError(f"there is no body {index}")
+            return index
         index = _lib.talus_sim_body(self._alive(), name.encode())
         if index < 0:
             raise KeyError(f"no body '{name}'")

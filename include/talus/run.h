@@ -30,7 +30,7 @@ typedef struct talus_run_options {
     int no_pictures;    /* 1: none, not even of the last frame */
     int capture_step;   /* liquid or sand on the grid: this step's coupled problem goes to DIR/step-N.h5; 0: none */
     const talus_scene_options *scene; /* how the scene is read; NULL: the defaults */
-    /* Called after every step and now and then besides. Not 0: finish the step, save, TALUS_INTERRUPTED. May be NULL. */
+    /* Called after every step and now and then besides. Not 0: save, TALUS_INTERRUPTED (talus_cancel does so inside of a step). May be NULL. */
     int (*progress)(void *user, const talus_progress *progress);
     talus_log_fn log; /* warnings and notes */
     void *user;       /* for both */

@@ -37,6 +37,9 @@ TALUS_API void talus_sim_free(talus_sim *sim);
 TALUS_API talus_status talus_sim_step(talus_sim *sim, double dt, talus_error *err);
 /* Steps until exactly t. */
 TALUS_API talus_status talus_sim_advance(talus_sim *sim, double t, talus_error *err);
+/* Asks every simulation of this process to leave what it is doing, a step or its set-up: that call returns TALUS_INTERRUPTED soon, with the
+ * simulation as it was before the step. Stays asked for until talus_cancel(0). May be called from any thread and from a signal handler. */
+TALUS_API void talus_cancel(int wanted);
 TALUS_API double talus_sim_time(const talus_sim *sim);
 TALUS_API int64_t talus_sim_steps(const talus_sim *sim);
 TALUS_API uint64_t talus_sim_hash(const talus_sim *sim); /* of the whole state: equal states, equal hashes */

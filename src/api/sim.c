@@ -6,6 +6,7 @@
 
 #include "api/scene.h"
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/text.h"
 #include "io/checkpoint.h"
 #include "step/sim.h"
@@ -74,6 +75,8 @@ talus_status talus_sim_advance(talus_sim *s, double t, talus_error *err)
     }
     return TALUS_OK;
 }
+
+void talus_cancel(int wanted) { tl_cancel_set(wanted != 0); }
 
 double talus_sim_time(const talus_sim *s) { return s->sim->state.t; }
 int64_t talus_sim_steps(const talus_sim *s) { return s->sim->state.step; }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/work.h"
 
 typedef struct tl_stop {
@@ -31,10 +32,10 @@ typedef struct tl_outcome {
     double residual; /* the method's own measure at the end */
 } tl_outcome;
 
-/* True when the budget of products is used up. */
+/* True when the budget of products is used up, or when the user wants to leave: asked in every round of every method. */
 static inline bool tl_stop_spent(const tl_stop *stop, const tl_work *w)
 {
-    return stop->max_products > 0 && w->products >= stop->max_products;
+    return (stop->max_products > 0 && w->products >= stop->max_products) || tl_cancelled();
 }
 
 #endif

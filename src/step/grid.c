@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/parallel.h"
 #include "model/grid/correct.h"
 #include "model/grid/emit.h"
@@ -680,6 +681,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(particles_to_grid(&s, err));
     TL_TRY(add_external_forces(&s, err));
     TL_TRY(classify_domains(&s, err));
+    TL_TRY(tl_cancel_check(err));
     TL_TRY(tl_bodies_detect(&s.b, err));
     TL_TRY(tl_bodies_match(&s.b, err));
     bool more = true;
@@ -696,9 +698,11 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(bounce(&s, again, err));
     tl_accounts_bounce(&s.b);
     TL_TRY(extend_velocities(&s, err));
+    TL_TRY(tl_cancel_check(err));
     TL_TRY(move_particles(&s, err));
     TL_TRY(judge_particles(&s, again, err));
     TL_TRY(make_room(&s, err));
+    TL_TRY(tl_cancel_check(err));
     lap(&s, MEASURE);
     fill_report(&s);
     TL_TRY(tl_accounts_end(sim, dt, s.b.body, again, err));

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/sum.h"
 #include "base/timer.h"
 #include "model/lg/solver.h"
@@ -392,20 +393,19 @@ static void report_contacts(const lg_step *s, tl_report *r)
     r->solve[r->solves] =
         (tl_report_solve){.name = "contact",
                           .method = laws[s->scene->lg.ncp],
-                          .outcome = tl_result_name(l->normal <= target * s->h ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                          .outcome = tl_result_name(l->normal <= target * s->h ? TL_CONVERGED : TL_BUDGET_SPENT),
                           .iterations = (int)s->touch.steps,
                           .certificate = l->normal / s->h,
                           .target = target,
                           .work = s->touch.work};
     r->solve[r->solves++].work.history = NULL;
-    r->solve[r->solves++] = (tl_report_solve){.name = "friction",
-                                              .method = laws[s->scene->lg.ncp],
-                                              .outcome = tl_result_name(l->creeping             ? TL_STALLED
-                                                                        : l->friction <= target ? TL_CONVERGED
-                                                                                                : TL_OUT_OF_ITERATIONS),
-                                              .iterations = (int)s->touch.steps,
-                                              .certificate = l->friction,
-                                              .target = target};
+    r->solve[r->solves++] =
+        (tl_report_solve){.name = "friction",
+                          .method = laws[s->scene->lg.ncp],
+                          .outcome = tl_result_name(l->friction <= target ? TL_CONVERGED : TL_BUDGET_SPENT),
+                          .iterations = (int)s->touch.steps,
+                          .certificate = l->friction,
+                          .target = target};
 }
 
 /* Slip below the cone is a friction solve that has not ended: told once, with the way out. */
@@ -519,6 +519,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(predict(&s, err));
     TL_TRY(detect(&s, err));
     for (int k = 0; k < sim->scene->lg.iterations; k++) {
+        TL_TRY(tl_cancel_check(err));
         project(&s);
         balance(&s);
         solve_global(&s, k);
@@ -529,6 +530,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(move(&s, again, err));
     TL_TRY(measure_depth(&s, err));
     TL_TRY(account(&s, err));
+    TL_TRY(tl_cancel_check(err));
     fill_report(&s);
     TL_TRY(tl_accounts_end(sim, s.h, s.bodies.body, again, err));
     commit(&s);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/parallel.h"
 #include "base/sum.h"
 #include "base/timer.h"
@@ -338,6 +339,7 @@ static talus_status solve_pressure_stress(tl_coupled *c, tl_scheme_report *out, 
     c->work->held = false;
     int most = c->sweeps > 0 ? c->sweeps : GRANULAR_SWEEPS;
     for (int k = 0; k < most && (k == 0 || changed(c) > c->tolerance); k++) {
+        TL_TRY(tl_cancel_check(err));
         TL_TRY(solve_stress(c, out, err));
         TL_TRY(solve_pressure(c, out, err));
     }
@@ -794,7 +796,10 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
         if (out->sweeps > 0 && c->friction && certified && still(out, c->tolerance)) break;
         size_t mark = tl_arena_mark(c->work->arena);
         if (mixed && out->sweeps > 0) mix_sweeps(c, out->sweeps);
-        for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) TL_TRY(s->block[k](c, out, err));
+        for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) {
+            TL_TRY(s->block[k](c, out, err));
+            TL_TRY(tl_cancel_check(err));
+        }
         if (s->sweeps > 1) clip_tangent(c);
         out->change = changed(c);
         out->moved = mixed ? moved(c) : INFINITY;

@@ -10,6 +10,7 @@
  *
  * The gyroscopic term is not predicted: flight turns a body with its angular momentum kept (tl_rigid_fly), which holds it for
  * fast thin bodies, where the explicit term of the paper blows up. */
+#include "base/cancel.h"
 #include "step/sph.h"
 
 #include <math.h>
@@ -574,6 +575,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     *again = false;
     TL_TRY(place_bodies(&s, sim, dt, err));
     TL_TRY(find_neighbours(&s, err));
+    TL_TRY(tl_cancel_check(err));
     TL_TRY(predict_velocities(&s, err));
     TL_TRY(solve(&s, again, err));
     hold_squeezed(&s);
@@ -582,6 +584,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(move_liquid(&s, again, err));
     TL_TRY(emit(&s, err));
     TL_TRY(make_room(&s, err));
+    TL_TRY(tl_cancel_check(err));
     fill_report(&s);
     TL_TRY(tl_accounts_end(sim, dt, s.body, again, err));
     commit(&s);
