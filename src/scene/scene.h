@@ -234,8 +234,8 @@ typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, T
 typedef struct tl_solver_spec {
     const char *scheme;  /* "" : the engine's default */
     const char *stress;  /* "colocated" or "staggered" */
-    const char *edges;   /* of stress next to cells without an unknown: "wall", "strict" or "inactive-zero" */
-    const char *density; /* of granular faces: "kernel", "share", "const" or "mass" */
+    const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
+    const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
     const char *weights; /* of faces: "area", "volume" or "" */
     const char *surface; /* of liquids: "fractional" or "binary" */
     const char *cone;    /* "exact" or "pyramid" */
