@@ -246,9 +246,10 @@ static talus_status prepare_friction(grid_step *s, talus_error *err)
     return tl_friction_begin(&s->friction, s->arena, err);
 }
 
-/* Grains where no stress acts. */
-static void stop_grains(grid_step *s)
+/* Grains where no stress acts. Returns the kinetic energy that free bodies got from them, J. */
+static double stop_grains(grid_step *s)
 {
+    double given = 0;
     tl_grains grains = {.alpha = s->kept->alpha,
                         .rho = s->kept->density,
                         .number = s->system.active.number,
@@ -258,8 +259,10 @@ static void stop_grains(grid_step *s)
                         .inv_mass = s->b.inv_mass,
                         .inv_inertia = s->b.inv_inertia,
                         .body_v = s->b.v_free,
+                        .given = &given,
                         .push = tl_vec3_scale(s->dt, s->scene->gravity)};
     tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
+    return given;
 }
 
 /* Lists and operators depend on places at the start: made once per step. */
@@ -292,9 +295,10 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
     int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p, s->five);
     if (s->stress) {
         tl_stress_unpack(&s->system.stress, s->five, s->stress);
-        stop_grains(s);
+        double given = stop_grains(s);
         TL_TRY(tl_carry_velocities(&s->system.carry, &s->grid, &s->faces, s->arena, err));
         tl_accounts_stopped(s->sim, &s->account, sums_of(s, s->faces.u));
+        tl_accounts_energy(s->sim, TL_ENERGY_FRICTION, given);
         TL_TRY(prepare_friction(s, err));
     }
     const tl_method_spec *o = &scene->solver.pressure;

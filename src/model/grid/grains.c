@@ -33,10 +33,12 @@ static void push_body(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 impu
 {
     if (!is_free(s, which)) return;
     double *v = s->body_v + 6 * (int64_t)which;
+    tl_vec3 from = solid_velocity(s, which, x);
     tl_vec3 w =
         turn_of(s->inv_inertia + 9 * (int64_t)which, tl_vec3_cross(tl_solids_arm(s->solids, which, x), impulse));
     tl_vec3_store(tl_vec3_add_scaled(load3(v), s->inv_mass[which], impulse), v);
     tl_vec3_store(tl_vec3_add(load3(v + 3), w), v + 3);
+    if (s->given) *s->given += 0.5 * tl_vec3_dot(impulse, tl_vec3_add(from, solid_velocity(s, which, x)));
 }
 
 /* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction takes sin(angle) times that from what slides. A free body gets the

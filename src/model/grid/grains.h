@@ -21,7 +21,8 @@ typedef struct tl_grains {
     /* [bodies], of the scene: what grains give to free ones goes into body_v [6 bodies] at once, so that the next grain meets a body that has been hit. NULL: no body is free */
     const double *inv_mass, *inv_inertia;
     double *body_v;
-    tl_vec3 push; /* velocity that forces add in the step, m/s: already in u */
+    double *given; /* [1] J, out: kinetic energy that free bodies got; NULL: not wanted */
+    tl_vec3 push;  /* velocity that forces add in the step, m/s: already in u */
 } tl_grains;
 
 /* Changes the face velocities that such grains have a part in, and those of free bodies they touch: impulses are equal and opposite. Returns how many touch a solid. */
