@@ -9,12 +9,13 @@
 #include "solve/contact/sweeps.h"
 
 #define TOLERANCE_LEAST 1e-8 /* m/s: 1e-7 of g dt at 10 ms */
-#define TOLERANCE_SPEED 1e-6 /* of the fastest impact; a wheel that rolls has none, whatever its speed */
-#define LOOK_MOVED 2e-4      /* m: bodies that moved less are not looked at again */
-#define LOOKS_MAX 4          /* per step that add points; nearly all steps need two at most */
-#define DEEP 5e-3            /* of the smaller extent: what a pair may go deeper within a step, half of what is asked */
-#define PARTS_MAX 16         /* of the longest step: shorter ones are not asked for */
-#define PUSH_SHARE 0.2       /* of an overlap that one step takes away */
+#define TOLERANCE_SPEED 1e-5 /* of the fastest body */
+#define AIM_SPEED 1e-6  /* of the fastest impact, where it is cheap: a wheel that rolls has none, whatever its speed */
+#define LOOK_MOVED 2e-4 /* m: bodies that moved less are not looked at again */
+#define LOOKS_MAX 4     /* per step that add points; nearly all steps need two at most */
+#define DEEP 5e-3       /* of the smaller extent: what a pair may go deeper within a step, half of what is asked */
+#define PARTS_MAX 16    /* of the longest step: shorter ones are not asked for */
+#define PUSH_SHARE 0.2  /* of an overlap that one step takes away */
 #define PUSH_SWEEPS 30
 #define PUSH_REST 0.9    /* of the slop: what is left of an overlap that is pushed, so that the pushing ends */
 #define BOUNCE_LEAST 2.0 /* g dt: slower approaches are rest, not impact */
@@ -96,6 +97,7 @@ static talus_status push_body(tl_bodies *s, int32_t i, tl_motion *m, talus_error
 
 talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
 {
+    double fastest = 0;
     for (int32_t i = 0; i < s->rigid->count; i++) {
         bool wall = i >= s->rigid->scene_count;
         tl_motion *m = &s->body[i];
@@ -104,11 +106,14 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
             TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[i].friction, s->sim->state.t, &s->friction[i], 1, err));
         if (s->rigid->body[i].kind == TL_BODY_KINEMATIC) TL_TRY(tl_bodies_follow(s->sim, i, s->dt, m, err));
         if (s->rigid->body[i].kind == TL_BODY_FREE) {
+            fastest = fmax(fastest, tl_vec3_norm(m->v));
             TL_TRY(push_body(s, i, m, err));
         }
         tl_vec3_store(m->v, s->v_free + 6 * (int64_t)i);
         tl_vec3_store(m->w, s->v_free + 6 * (int64_t)i + 3);
     }
+    double asked = s->scene->solver.contact.tolerance;
+    s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * fastest);
     tl_bodies_lap(s, TL_BODIES_PREDICT);
     return TALUS_OK;
 }
@@ -136,9 +141,9 @@ talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err)
 {
     TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, s->before, &s->contacts, s->inv_mass, s->inv_inertia, s->v_free,
                                   s->dt, s->arena, err));
-    double impact = 0, asked = s->scene->solver.contact.tolerance, rest = resting_speed(s);
+    double impact = 0, rest = resting_speed(s);
     for (int64_t k = 0; k < s->contacts.count; k++) impact = fmax(impact, -s->p.q[3 * k] - rest);
-    s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * impact);
+    s->aim = fmin(s->tolerance, fmax(TOLERANCE_LEAST, AIM_SPEED * impact));
     tl_bodies_lap(s, TL_BODIES_ASSEMBLE);
     return TALUS_OK;
 }
@@ -311,6 +316,7 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     tl_contact_free_velocity(&p.bodies, p.bias, p.q);
     tl_stop stop = {.tolerance = s->tolerance, .max_iterations = s->kept->iterations};
     tl_options options = tl_options_default();
+    options.aim = s->aim;
     TL_TRY(tl_contact_solve(s->kept->method, &p.problem, &options, &stop, lam, s->arena, s->sim->history, solved, err));
     tl_contact_velocities(&p.bodies, lam, s->v);
     for (int64_t k = 0; k < 3 * touching; k++) s->lam[3 * (int64_t)from[k / 3] + k % 3] += lam[k];

@@ -44,6 +44,7 @@ typedef struct tl_bodies {
     double *inv_mass;    /* [count] */
     double *inv_inertia; /* [count][9] */
     double tolerance;    /* m/s */
+    double aim;          /* m/s: written by assemble; what the solver goes on to where that is cheap */
     /* detect, match */
     tl_rigid_view view;
     tl_rigid_contacts contacts;
