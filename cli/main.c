@@ -1,6 +1,9 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <talus/program.h>
+#include <unistd.h>
 
 #include "commands.h"
 
@@ -10,6 +13,7 @@ static const cli_command commands[] = {
     {"export", "write the bodies of a run as ply, obj or vtk files", cli_export},
     {"mesh", "surfaces and tetrahedra of shapes and mesh files, with quality figures", cli_mesh},
     {"render", "draw a scene, a shape, or the frames of a run", cli_render},
+    {"report", "how good the answer of a run is, and what to change", cli_report},
     {"run", "run a scene: frames, tables, checkpoint, picture", cli_run},
     {"scenes", "the scenes that come with talus", cli_scenes},
     {"validate", "run the physics cases: measured, expected, tolerance", cli_validate},
@@ -28,9 +32,23 @@ static void print_help(void)
            "interrupted.\n");
 }
 
-int main(int argc, char **argv)
+/* A program that is started with one of these closed would open a table there, and print into it. */
+static void reserve_descriptors(void)
 {
-    talus_program_start(argv);
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd) _exit(1);
+}
+
+/* A result that could not be written is a failure: a full disk, a reader that has gone. */
+static int close_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "talus: cannot write to standard output: %s\n", strerror(errno));
+    return status ? status : 1;
+}
+
+static int run_command(int argc, char **argv)
+{
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help();
         return argc < 2 ? 2 : 0;
@@ -50,4 +68,11 @@ int main(int argc, char **argv)
     if (near) fprintf(stderr, "; did you mean '%s'?", near);
     fprintf(stderr, "\nSee 'talus --help'.\n");
     return 2;
+}
+
+int main(int argc, char **argv)
+{
+    reserve_descriptors();
+    talus_program_start(argv);
+    return close_output(run_command(argc, argv));
 }

@@ -15,24 +15,33 @@
 #define LIVE_SECONDS 0.1  /* between two live lines */
 #define PLAIN_SECONDS 10. /* of silence before a plain line that is not due */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, begun; /* begun: the run has its folder and its first frame */
 
-/* The first asks to stop after the step; by SA_RESETHAND the second kills. */
+/* The first leaves the step and saves; by SA_RESETHAND the second kills. While a scene is set up there is nothing to save: that ends at once, however
+ * long the set-up would take. */
 static void on_interrupt(int signal_number)
 {
+    static const char text[] = "talus run: interrupted before the first step\n";
     (void)signal_number;
+    if (!begun) {
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        _exit(130);
+    }
     interrupted = 1;
+    talus_cancel(1);
 }
 
 static void catch_signals(void)
 {
-    struct sigaction a;
+    struct sigaction a, hangup;
     memset(&a, 0, sizeof a);
     a.sa_handler = on_interrupt;
     a.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a message of ours, not the end */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &a, NULL); /* nohup */
+    signal(SIGPIPE, SIG_IGN); /* a reader that has gone does not end a run, */
+    signal(SIGXFSZ, SIG_IGN); /* and a file that may not grow is a message of ours */
 }
 
 /* ---- talk ---- */
@@ -87,6 +96,7 @@ static void print_progress(talk *t, const talus_progress *p)
 static int show_progress(void *user, const talus_progress *p)
 {
     talk *t = user;
+    begun = 1;
     bool frame = !strcmp(p->phase, "frame"), picture = !strcmp(p->phase, "picture");
     int64_t tenth = p->frames > 0 ? 10 * p->frame / p->frames : 10;
     bool due = t->live ? p->seconds - t->last >= LIVE_SECONDS || (frame && p->frame == p->frames)
@@ -155,18 +165,19 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
     talus_error err = {0};
     t->last = 0;
     t->tenth = -1;
+    begun = 0;
     talus_status status = talus_run(scene, o, &r, &err);
     end_line(t);
     if (status == TALUS_OK) {
         printf("run      %s (%lld frames, %lld steps, state %016llx)\n", r.folder, (long long)r.frames,
                (long long)r.steps, (unsigned long long)r.hash);
         if (r.picture[0]) printf("picture  %s\n", r.picture);
-        fflush(stdout);
-        return 0;
+        cli_print_verdict(&r.verdict);
+        return cli_end_verdict("run", &r.verdict, t->quiet);
     }
     if (status == TALUS_INTERRUPTED) {
         if (!t->quiet) fprintf(stderr, "talus run: %s\n", err.message);
-        if (!t->quiet) print_resume(scene, o, r.folder);
+        if (!t->quiet && r.folder[0]) print_resume(scene, o, r.folder);
         return 130;
     }
     if (t->problems)
@@ -278,14 +289,17 @@ static void print_help(const cli_option *options)
            "Without -o that is runs/NAME, or runs/NAME-2 and so on. A folder that holds something is not "
            "overwritten.\n\n");
     cli_print_options(options);
-    printf("\nCtrl-C finishes the step, saves and says how to go on; twice ends at once, and --resume still works.\n"
-           "A sweep makes a folder per value in DIR (runs/NAME-sweep-KEY) and runs all values, also after one that "
-           "fails.\n"
-           "Exit status: 0 good, 1 the run failed, 2 wrong usage or bad scene, 130 interrupted.\n\nExamples:\n"
-           "  talus run tower\n"
-           "  talus run tower.lua -o out --frames 50 --set solver.contact.method=apgd\n"
-           "  talus run tower.lua -o out --resume\n"
-           "  talus run slope --sweep angle_deg=20,25,30\n");
+    printf(
+        "\nCtrl-C leaves the step, saves and says how to go on; twice ends at once, and --resume still works.\n"
+        "A sweep makes a folder per value in DIR (runs/NAME-sweep-KEY) and runs all values, also after one that "
+        "fails.\n"
+        "It ends with a verdict: how good the answer is, and what to change where it is not (talus report RUN).\n"
+        "Exit status: 0 good, 1 the run failed or its verdict is worse than the scene's `accept`, 2 wrong usage or bad "
+        "scene, 130 interrupted.\n\nExamples:\n"
+        "  talus run tower\n"
+        "  talus run tower.lua -o out --frames 50 --set solver.contact.method=apgd\n"
+        "  talus run tower.lua -o out --resume\n"
+        "  talus run slope --sweep angle_deg=20,25,30\n");
 }
 
 int cli_run(int argc, char **argv)
@@ -303,7 +317,8 @@ int cli_run(int argc, char **argv)
         {"--sweep", "KEY=A,B,C", "one run per value, each in a folder of its own", &values},
         {"--resume", NULL, "go on from the folder's checkpoint; the result is the same, bit for bit", &resume},
         {"--history", NULL, "keep every solver's iteration curve, in history.csv", &history},
-        {"--capture-step", "N", "liquid or sand on the grid: write this step's coupled problem to DIR/step-N.h5", &capture},
+        {"--capture-step", "N", "liquid or sand on the grid: write this step's coupled problem to DIR/step-N.h5",
+         &capture},
         {"--no-pictures", NULL, "draw nothing", &no_pictures},
         {"--quiet", NULL, "no talk on stderr", &quiet},
         {NULL, NULL, NULL, NULL},

@@ -37,6 +37,9 @@ TALUS_API void talus_sim_free(talus_sim *sim);
 TALUS_API talus_status talus_sim_step(talus_sim *sim, double dt, talus_error *err);
 /* Steps until exactly t. */
 TALUS_API talus_status talus_sim_advance(talus_sim *sim, double t, talus_error *err);
+/* Asks every simulation of this process to leave what it is doing, a step or its set-up: that call returns TALUS_INTERRUPTED soon, with the
+ * simulation as it was before the step. Stays asked for until talus_cancel(0). May be called from any thread and from a signal handler. */
+TALUS_API void talus_cancel(int wanted);
 TALUS_API double talus_sim_time(const talus_sim *sim);
 TALUS_API int64_t talus_sim_steps(const talus_sim *sim);
 TALUS_API uint64_t talus_sim_hash(const talus_sim *sim); /* of the whole state: equal states, equal hashes */
@@ -120,6 +123,9 @@ typedef struct talus_report {
     int64_t particles, escaped;
     double fastest; /* m/s */
     size_t peak_bytes;
+    /* what external forces, walls and scripted bodies do not explain: NaN where the engine does not account for it (docs/running.md) */
+    double momentum_unexplained[3], angular_unexplained[3]; /* kg m/s, kg m^2/s */
+    double energy_unexplained;                              /* J */
 } talus_report;
 TALUS_API void talus_sim_report(const talus_sim *sim, talus_report *out);
 

@@ -6,6 +6,7 @@
 
 #include "api/scene.h"
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/text.h"
 #include "io/checkpoint.h"
 #include "step/sim.h"
@@ -74,6 +75,8 @@ talus_status talus_sim_advance(talus_sim *s, double t, talus_error *err)
     }
     return TALUS_OK;
 }
+
+void talus_cancel(int wanted) { tl_cancel_set(wanted != 0); }
 
 double talus_sim_time(const talus_sim *s) { return s->sim->state.t; }
 int64_t talus_sim_steps(const talus_sim *s) { return s->sim->state.step; }
@@ -299,7 +302,10 @@ void tl_report_to_public(const tl_report *r, talus_report *out)
         .escaped = r->escaped,
         .fastest = r->fastest,
         .peak_bytes = r->peak_bytes,
+        .energy_unexplained = r->accounts.energy_unexplained,
     };
+    tl_vec3_store(r->accounts.momentum_unexplained, out->momentum_unexplained);
+    tl_vec3_store(r->accounts.angular_unexplained, out->angular_unexplained);
     for (int i = 0; i < r->phases; i++) {
         out->phase[i].name = r->phase[i].name;
         out->phase[i].seconds = r->phase[i].seconds;

@@ -22,6 +22,7 @@
 #include "run/folder.h"
 #include "run/picture.h"
 #include "run/step_capture.h"
+#include "run/verdict.h"
 
 #define LIST_SECONDS 2     /* run.pvd names all frames anew: at most this often, and at the end */
 #define CURVE_MOST 16384   /* iterations of one step that --history keeps */
@@ -48,6 +49,7 @@ typedef struct run {
     double listed;         /* when run.pvd was written */
     int64_t drawn;         /* frame of the last picture, -1: none */
     char picture[TL_PATH_ROOM];
+    talus_verdict verdict;
     bool interrupted;
     talus_status failed; /* an observer's, inside of a frame */
     talus_error why;
@@ -109,7 +111,12 @@ static talus_status write_record(run *r, const char *outcome, const char *messag
     d->steps = s->step;
     d->t = s->t;
     d->seconds = r->before.seconds + tl_seconds() - r->began;
-    if (strcmp(outcome, "running")) now(r->ended);
+    if (strcmp(outcome, "running")) {
+        now(r->ended);
+        path_of(r, "steps.csv", path);
+        TL_TRY(tl_verdict_reckon(path, &r->scene->accept, &r->verdict, err));
+        d->verdict = &r->verdict;
+    }
     path_of(r, "run.json", path);
     return tl_run_json_write(path, d, r->scene, err);
 }
@@ -385,6 +392,15 @@ static talus_status begin_folder(run *r, bool *resumed, talus_error *err)
 
 /* ---- the whole ---- */
 
+/* A step that failed has left the state as it was. */
+static talus_status save_what_is_good(run *r, talus_status status, talus_error *err)
+{
+    talus_error why = *err, ignored;
+    (void)save(r, false, &ignored);
+    *err = why;
+    return status;
+}
+
 static talus_status play(run *r, bool resumed, talus_error *err)
 {
     char path[TL_PATH_ROOM];
@@ -404,8 +420,9 @@ static talus_status play(run *r, bool resumed, talus_error *err)
     while (s->frame < r->frames && !r->interrupted) {
         talus_status status = tl_sim_frame(r->sim, after_step, r, err);
         if (r->failed != TALUS_OK) return TL_FAIL(err, r->failed, "%s", r->why.message);
+        r->interrupted |= status == TALUS_INTERRUPTED; /* inside of a step too: then the state is as before it */
         if (status == TALUS_INTERRUPTED) return save(r, false, err);
-        TL_TRY(status);
+        if (status != TALUS_OK) return save_what_is_good(r, status, err);
         TL_TRY(reach_frame(r, err));
     }
     TL_TRY(write_list(r, err));
@@ -432,7 +449,9 @@ static talus_status run_all(run *r, talus_run_result *result, talus_error *err)
         tl_log_write(&r->o->log, 1, "%s is finished: %" PRId64 " frames", r->folder.path, s->frame);
         frame_path(r, "images", "frame", "png", r->picture);
         if (access(r->picture, F_OK) != 0) r->picture[0] = '\0';
-        return TALUS_OK;
+        char path[TL_PATH_ROOM];
+        path_of(r, "steps.csv", path);
+        return tl_verdict_reckon(path, &r->scene->accept, &r->verdict, err);
     }
     talus_status status = play(r, resumed, err);
     if (status == TALUS_INTERRUPTED || (status == TALUS_OK && r->interrupted)) return interrupted(r, err);
@@ -481,6 +500,7 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
     talus_status status = run_all(&r, result, err);
     result->frames = r.sim->state.frame;
     result->steps = r.sim->state.step;
+    result->verdict = r.verdict;
     if (status == TALUS_OK && o->capture_step > result->steps)
         tl_log_write(&o->log, 1, "step %" PRId64 " is not captured: the run ends after step %" PRId64, o->capture_step,
                      result->steps);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/work.h"
 
 typedef struct tl_stop {
@@ -19,8 +20,9 @@ typedef enum tl_result {
     TL_OUT_OF_ITERATIONS, /* or products */
     TL_STALLED,           /* no further progress is possible in double precision or by this method */
     TL_BROKE_DOWN,        /* a division by zero, negative curvature, NaN */
-    TL_NOT_APPLICABLE,    /* the method cannot treat this problem (it needs explicit rows, say) */
-    TL_INFEASIBLE         /* the problem has no solution; the answer misses its constraints by the least that one can */
+    TL_BUDGET_SPENT, /* a fixed number of rounds is the rule that stops: above its target, and not asked to reach it */
+    TL_NOT_APPLICABLE, /* the method cannot treat this problem (it needs explicit rows, say) */
+    TL_INFEASIBLE      /* the problem has no solution; the answer misses its constraints by the least that one can */
 } tl_result;
 
 const char *tl_result_name(tl_result r); /* "converged", "out of iterations", ... */
@@ -31,10 +33,10 @@ typedef struct tl_outcome {
     double residual; /* the method's own measure at the end */
 } tl_outcome;
 
-/* True when the budget of products is used up. */
+/* True when the budget of products is used up, or when the user wants to leave: asked in every round of every method. */
 static inline bool tl_stop_spent(const tl_stop *stop, const tl_work *w)
 {
-    return stop->max_products > 0 && w->products >= stop->max_products;
+    return (stop->max_products > 0 && w->products >= stop->max_products) || tl_cancelled();
 }
 
 #endif

@@ -15,11 +15,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/sum.h"
 #include "base/timer.h"
 #include "model/lg/solver.h"
 #include "model/rigid/motion.h"
 #include "solve/outcome.h"
+#include "step/accounts_lg.h"
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/lg_contact.h"
@@ -134,6 +136,7 @@ static talus_status predict(lg_step *s, talus_error *err)
     if (!handle) return no_memory(err);
     TL_TRY(tl_lg_handle_poses(lg, s->scene, s->sim->state.t + s->h, handle, err));
     tl_lg_targets(lg, handle, s->target);
+    TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, err));
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->qtil[i] = now->q[i] + s->h * (now->v[i] + s->h * g[i % 3]);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
     if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
@@ -356,6 +359,25 @@ static talus_status measure_depth(lg_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+static talus_status account(lg_step *s, talus_error *err)
+{
+    const tl_lg_state *now = &s->sim->state.lg;
+    const tl_accounts_lg x = {.h = s->h,
+                              .lg = s->lg,
+                              .q0 = now->q,
+                              .v0 = now->v,
+                              .q1 = s->q,
+                              .v1 = s->v,
+                              .qtil = s->qtil,
+                              .r = s->r,
+                              .target = s->target,
+                              .elastic = s->elastic,
+                              .touch = &s->touch,
+                              .contacts = &s->contacts,
+                              .b = &s->bodies};
+    return tl_accounts_lg_end(s->sim, &x, s->arena, err);
+}
+
 /* ---- commit ---- */
 
 /* Contact, and friction where there is any: how well the laws hold, whatever the solver thinks. */
@@ -371,20 +393,19 @@ static void report_contacts(const lg_step *s, tl_report *r)
     r->solve[r->solves] =
         (tl_report_solve){.name = "contact",
                           .method = laws[s->scene->lg.ncp],
-                          .outcome = tl_result_name(l->normal <= target * s->h ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                          .outcome = tl_result_name(l->normal <= target * s->h ? TL_CONVERGED : TL_BUDGET_SPENT),
                           .iterations = (int)s->touch.steps,
                           .certificate = l->normal / s->h,
                           .target = target,
                           .work = s->touch.work};
     r->solve[r->solves++].work.history = NULL;
-    r->solve[r->solves++] = (tl_report_solve){.name = "friction",
-                                              .method = laws[s->scene->lg.ncp],
-                                              .outcome = tl_result_name(l->creeping             ? TL_STALLED
-                                                                        : l->friction <= target ? TL_CONVERGED
-                                                                                                : TL_OUT_OF_ITERATIONS),
-                                              .iterations = (int)s->touch.steps,
-                                              .certificate = l->friction,
-                                              .target = target};
+    r->solve[r->solves++] =
+        (tl_report_solve){.name = "friction",
+                          .method = laws[s->scene->lg.ncp],
+                          .outcome = tl_result_name(l->friction <= target ? TL_CONVERGED : TL_BUDGET_SPENT),
+                          .iterations = (int)s->touch.steps,
+                          .certificate = l->friction,
+                          .target = target};
 }
 
 /* Slip below the cone is a friction solve that has not ended: told once, with the way out. */
@@ -418,7 +439,7 @@ static void fill_report(const lg_step *s)
     double relative = s->scale > 0 ? s->gradient / s->scale : 0, target = s->scene->solver.tolerance;
     r->solve[0] = (tl_report_solve){.name = "elastic",
                                     .method = methods[s->scene->lg.global],
-                                    .outcome = tl_result_name(relative <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                                    .outcome = tl_result_name(relative <= target ? TL_CONVERGED : TL_BUDGET_SPENT),
                                     .iterations = s->scene->lg.iterations,
                                     .certificate = relative,
                                     .target = target};
@@ -480,7 +501,6 @@ static void move_bodies(const lg_step *s)
 static void commit(lg_step *s)
 {
     tl_lg_state *to = &s->sim->state.lg;
-    fill_report(s);
     tl_bodies_commit(&s->bodies);
     sum_contact_forces(s);
     move_bodies(s);
@@ -499,6 +519,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(predict(&s, err));
     TL_TRY(detect(&s, err));
     for (int k = 0; k < sim->scene->lg.iterations; k++) {
+        TL_TRY(tl_cancel_check(err));
         project(&s);
         balance(&s);
         solve_global(&s, k);
@@ -508,6 +529,10 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(measure(&s, again, err));
     TL_TRY(move(&s, again, err));
     TL_TRY(measure_depth(&s, err));
+    TL_TRY(account(&s, err));
+    TL_TRY(tl_cancel_check(err));
+    fill_report(&s);
+    TL_TRY(tl_accounts_end(sim, s.h, s.bodies.body, again, err));
     commit(&s);
     return TALUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "model/lg/ncp.h"
 #include "solve/linear/method.h"
 
@@ -308,7 +309,10 @@ talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_err
     evaluate(t, q);
     memcpy(t->before, t->force, sizeof *t->force * (size_t)r->rows);
     bool changed = true;
-    for (int k = 0; k < t->spec->inner && changed; k++) TL_TRY(contact_step(t, q, a, &changed, err));
+    for (int k = 0; k < t->spec->inner && changed; k++) {
+        TL_TRY(tl_cancel_check(err));
+        TL_TRY(contact_step(t, q, a, &changed, err));
+    }
     double most = 0;
     for (int64_t k = 0; k < r->rows; k++) {
         t->t[k] = t->h * t->h * (t->force[k] - t->before[k]);

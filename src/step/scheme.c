@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/parallel.h"
 #include "base/sum.h"
 #include "base/timer.h"
@@ -338,6 +339,7 @@ static talus_status solve_pressure_stress(tl_coupled *c, tl_scheme_report *out, 
     c->work->held = false;
     int most = c->sweeps > 0 ? c->sweeps : GRANULAR_SWEEPS;
     for (int k = 0; k < most && (k == 0 || changed(c) > c->tolerance); k++) {
+        TL_TRY(tl_cancel_check(err));
         TL_TRY(solve_stress(c, out, err));
         TL_TRY(solve_pressure(c, out, err));
     }
@@ -595,10 +597,9 @@ static bool good(const tl_coupled_certificate *c, double tolerance)
 }
 
 /* Pressures of sand need not settle: enough when they and the stress hardly change, or velocities, and contacts are solved. [grid-granular spec 6.9, 6.11] */
-static bool hardly_changes(const tl_scheme_report *r, double tolerance)
-{
-    return r->change <= tolerance || r->moved <= MOVED * tolerance;
-}
+static double settled(const tl_scheme_report *r) { return fmin(r->change, r->moved / MOVED); }
+
+static bool hardly_changes(const tl_scheme_report *r, double tolerance) { return settled(r) <= tolerance; }
 
 static bool still(const tl_scheme_report *r, double tolerance)
 {
@@ -795,7 +796,10 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
         if (out->sweeps > 0 && c->friction && certified && still(out, c->tolerance)) break;
         size_t mark = tl_arena_mark(c->work->arena);
         if (mixed && out->sweeps > 0) mix_sweeps(c, out->sweeps);
-        for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) TL_TRY(s->block[k](c, out, err));
+        for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) {
+            TL_TRY(s->block[k](c, out, err));
+            TL_TRY(tl_cancel_check(err));
+        }
         if (s->sweeps > 1) clip_tangent(c);
         out->change = changed(c);
         out->moved = mixed ? moved(c) : INFINITY;
@@ -804,7 +808,10 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
         if (certified) TL_TRY(certify(c, &out->certificate, err));
         tl_arena_release(c->work->arena, mark);
     }
-    out->result = good(&out->certificate, c->tolerance) ? TL_CONVERGED : TL_OUT_OF_ITERATIONS;
+    /* by the rules that stop it */
+    out->settled = c->friction ? settled(out) : INFINITY;
+    bool enough = good(&out->certificate, c->tolerance) || (c->friction && still(out, c->tolerance));
+    out->result = enough ? TL_CONVERGED : TL_OUT_OF_ITERATIONS;
     memcpy(c->b->v, c->system->c.v, sizeof *c->b->v * 6 * (size_t)c->work->bodies);
     return TALUS_OK;
 }

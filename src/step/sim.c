@@ -3,6 +3,9 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/parallel.h"
+#include "step/accounts.h"
 #include "step/engines.h"
 
 #define SHORTEST 1024       /* dt_min when the scene names none: this part of the longest step */
@@ -26,6 +29,7 @@ static talus_status create(tl_sim *sim, talus_error *err)
 talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err)
 {
     *out = NULL;
+    tl_threads_watch_forks();
     tl_sim *sim = TL_NEW_ZERO(tl_sim, 1);
     if (!sim) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
     sim->scene = scene;
@@ -73,7 +77,9 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
     for (int retries = 0;; retries++) {
         bool again = false, last = length >= left;
         tl_arena_reset(&sim->arena);
-        talus_status status = sim->engine->step(sim, length, &again, &why);
+        TL_TRY(tl_cancel_check(err));
+        talus_status status = tl_accounts_begin(sim, &why);
+        if (status == TALUS_OK) status = sim->engine->step(sim, length, &again, &why);
         if (status == TALUS_OK) {
             s->t = last ? until : begin + length;
             s->step++;
@@ -88,6 +94,7 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
             sim->report.peak_bytes = sim->arena.high_water;
             return TALUS_OK;
         }
+        TL_TRY(tl_cancel_check(err)); /* not a step to be judged: it was cut short */
         if (!again || 0.5 * length < shortest)
             return TL_FAIL(err, status, "%.400s (t = %.10g s, dt = %.3g s%s)", why.message, begin, length,
                            again ? ", shorter steps are not allowed" : "");

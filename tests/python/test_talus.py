@@ -1,9 +1,12 @@
 """python/talus.py against the library: what it reads, sets and refuses.    test_talus.py MODULE_FOLDER CC INCLUDE"""
 
 import ctypes
+import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -127,6 +130,53 @@ class Sims(unittest.TestCase):
         self.assertEqual(other.time, 0.3)
         other.advance(0.6)
         self.assertEqual(self.sim.hash, other.hash)
+
+
+class Processes(unittest.TestCase):
+    # Enough bodies for loops on two threads.
+    LOOPS = """
+    return scene { talus = 1, engine = "sph", duration = 1, fps = 100, sph = { spacing = 0.02 }, domain = { min = {0, 0, 0}, max = {1, 1, 1} },
+      fill = { { material = liquid { density = 1000 }, shape = box { size = 0.6, center = {0.5, 0.35, 0.5} } } } }
+    """
+
+    def test_a_forked_child_goes_on(self):
+        talus.threads(2)
+        sim = talus.Sim(talus.Scene(self.LOOPS))
+        sim.step(1e-3)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(100)  # ends a child that hangs
+            talus.threads(2)
+            sim.step(1e-3)
+            other = talus.Sim(talus.Scene(self.LOOPS))
+            other.step(1e-3)
+            os.write(write, f"{sim.hash} {other.steps} {talus.threads()}".encode())
+            os._exit(0)
+        os.close(write)
+        told = os.read(read, 200).decode()
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        sim.step(1e-3)
+        self.assertEqual(told, f"{sim.hash} 1 1")
+
+    def test_cancel_from_another_thread(self):
+        scene = talus.Scene(self.LOOPS.replace("spacing = 0.02", "spacing = 0.02, iterations_least = 100000"))
+        sim = talus.Sim(scene)
+        before = sim.hash
+        timer = threading.Timer(0.5, talus.cancel)
+        timer.start()
+        with self.assertRaisesRegex(talus.Error, "stopped as asked"):
+            sim.step(1e-3)
+        talus.cancel(False)
+        self.assertEqual(sim.hash, before)
+
+    def test_a_body_beyond_all_bodies(self):
+        sim = talus.Sim(talus.Scene(SCENE))
+        for index in (2**32 + 1, 2**31, -1, 2**64, -2**32 + 1):
+            with self.assertRaises(IndexError):
+                sim.set_force(index, (1, 0, 0))
+        with self.assertRaises(TypeError):
+            sim.set_force(1.5, (1, 0, 0))
 
 
 class Documentation(unittest.TestCase):

@@ -345,6 +345,31 @@ static void save_and_restore(void **state)
 }
 
 /* Every allocation of building, creating and looking fails once. */
+/* Asked to leave: no step is made, whoever asks for it, and afterwards all goes on as if nothing had been. */
+static void cancelled_steps_leave_no_trace(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    talus_scene *scene = finish(ground_and_two());
+    talus_sim *a, *b;
+    CHECK_OK(talus_sim_create(scene, NULL, &a, &err));
+    CHECK_OK(talus_sim_create(scene, NULL, &b, &err));
+    for (int i = 0; i < 20; i++) {
+        uint64_t before = talus_sim_hash(a), generation = talus_sim_generation(a);
+        talus_cancel(1);
+        assert_int_equal(talus_sim_step(a, 0, &err), TALUS_INTERRUPTED);
+        assert_int_equal(talus_sim_advance(a, 100, &err), TALUS_INTERRUPTED);
+        talus_cancel(0);
+        assert_true(talus_sim_hash(a) == before && talus_sim_generation(a) == generation);
+        CHECK_OK(talus_sim_step(a, 0, &err));
+        CHECK_OK(talus_sim_step(b, 0, &err));
+        assert_true(talus_sim_hash(a) == talus_sim_hash(b));
+    }
+    talus_sim_free(a);
+    talus_sim_free(b);
+    talus_scene_free(scene);
+}
+
 static void no_memory_is_a_status(void **state)
 {
     (void)state;
@@ -382,11 +407,17 @@ static void no_memory_is_a_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scene_is_built),        cmocka_unit_test(mistakes_are_told_as_in_files),
-        cmocka_unit_test(values_arrive_as_given),  cmocka_unit_test(texts_are_scenes),
-        cmocka_unit_test(steps_and_views),         cmocka_unit_test(contacts_are_seen),
-        cmocka_unit_test(forces_velocities_poses), cmocka_unit_test(wrong_arguments_are_told),
-        cmocka_unit_test(save_and_restore),        cmocka_unit_test(no_memory_is_a_status),
+        cmocka_unit_test(a_scene_is_built),
+        cmocka_unit_test(mistakes_are_told_as_in_files),
+        cmocka_unit_test(values_arrive_as_given),
+        cmocka_unit_test(texts_are_scenes),
+        cmocka_unit_test(steps_and_views),
+        cmocka_unit_test(contacts_are_seen),
+        cmocka_unit_test(forces_velocities_poses),
+        cmocka_unit_test(wrong_arguments_are_told),
+        cmocka_unit_test(save_and_restore),
+        cmocka_unit_test(no_memory_is_a_status),
+        cmocka_unit_test(cancelled_steps_leave_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
