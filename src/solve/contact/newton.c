@@ -26,7 +26,7 @@
 #define COLD_ITERATIONS 60
 #define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
 #define LINE_SEARCH_MAX 12
-#define AIM_STEPS 12   /* Newton steps that may be spent on going below the tolerance, towards the aim */
+#define AIM_STEPS 30   /* Newton steps that may be spent on going below the tolerance, towards the aim */
 #define ROUNDS_MAX 200 /* updates of the multipliers, with Newton steps or without */
 #define POLISH_FIRST 1 /* round after which Coulomb's law itself is tried */
 #define POLISH_KAPPA 1e3
