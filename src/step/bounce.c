@@ -5,7 +5,9 @@
  *     E = E_stopped + e^2 (E_before + work of forces and scripted bodies - E_stopped),
  * what the landing took times e^2: not more, whatever several contacts, friction and the levers of a step do together. Impulses on that line stay in
  * their cones and points on it do not approach, for both ends are such. Where all points of an island bounce alike the line may be
- * followed beyond its second end, at most twice as far; else it ends there. */
+ * followed beyond its second end, at most twice as far; else it ends there.
+ *
+ * With impacts = "sequence" the second end is what single impacts lead to, the fastest approach first: Newton's cradle. */
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "step/bodies.h"
 
 #define BEYOND 2.0
+#define STRIKES 200 /* single impacts per point; a chain of n takes about n, a ball that rattles more */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a bounce"); }
 
@@ -143,6 +146,55 @@ static talus_status solve(bounce *b, bool back, double *lam, double *v, tl_conta
     return TALUS_OK;
 }
 
+/* ---- one after the other ---- */
+
+/* A single impact of a point whose normal velocity is u[0]: it parts at e times that, friction stops the slip or slides. */
+static void strike(const tl_pair *c, double e, double *l, double *dv)
+{
+    double u[3], d[3];
+    tl_pair_velocity(c, dv, u);
+    d[0] = -(1 + e) * c->w_n * u[0];
+    double t[2] = {-c->w_t * (u[1] + c->W[3] * d[0]), -c->w_t * (u[2] + c->W[6] * d[0])};
+    tl_project_disc(c->mu * d[0], t);
+    d[1] = t[0], d[2] = t[1];
+    for (int k = 0; k < 3; k++) l[k] += d[k];
+    tl_pair_push(c, d, dv);
+}
+
+/* The fastest approach first, until none is left, from the velocities without any contact. lam: what is added to the impulses of the landing. Slow approaches
+ * do not bounce. Returns false when that takes too long: then they part together. */
+static talus_status strike_all(bounce *b, double *lam, bool *done, talus_error *err)
+{
+    tl_bodies *s = b->s;
+    tl_pairs t;
+    const double slow = tl_bodies_resting_speed(s);
+    *done = false;
+    for (int64_t k = 0; k < b->points; k++) b->p.bias[3 * k] = 0;
+    tl_contact_free_velocity(&b->p.bodies, b->p.bias, b->p.q);
+    TL_TRY(tl_arena_reserve(s->arena, tl_pairs_bytes(&b->p.problem) + tl_pairs_room(&b->p.problem), err));
+    size_t mark = tl_arena_mark(s->arena);
+    if (tl_pairs_build(&b->p.problem, &t, s->arena)) {
+        double *dv = TL_TAKE(s->arena, double, tl_pairs_lanes(&t));
+        for (int64_t k = 0; k < 3 * b->points; k++) lam[k] = -s->lam[3 * (int64_t)b->from[k / 3] + k % 3];
+        tl_pairs_push(&t, lam, dv);
+        for (int64_t blow = 0; blow < STRIKES * b->points && !*done; blow++) {
+            int32_t next = -1;
+            double fastest = -s->tolerance;
+            for (int32_t c = 0; c < t.contacts; c++) {
+                double u[3];
+                tl_pair_velocity(&t.pair[c], dv, u);
+                if (u[0] < fastest) fastest = u[0], next = c;
+            }
+            *done = next < 0;
+            if (!*done)
+                strike(&t.pair[next], fastest < -slow ? s->contacts.point[b->from[next]].restitution : 0,
+                       lam + 3 * (int64_t)next, dv);
+        }
+    }
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
 /* ---- energy ---- */
 
 /* u . M v of one body, with the inertia of its pose q. */
@@ -251,14 +303,22 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     TL_TRY(assemble(&b, err));
     tl_contact_report first;
     TL_TRY(solve(&b, false, b.stop, b.v_stop, &first, err));
-    memcpy(b.back, b.stop, 3 * sizeof *b.back * (size_t)m);
-    TL_TRY(solve(&b, true, b.back, b.v_back, solved, err));
+    bool in_turn = s->scene->solver.contact.impacts && !strcmp(s->scene->solver.contact.impacts, "sequence");
+    if (in_turn) TL_TRY(strike_all(&b, b.back, &in_turn, err));
+    if (in_turn) {
+        tl_contact_velocities(&b.p.bodies, b.back, b.v_back);
+        *solved = first;
+    } else {
+        memcpy(b.back, b.stop, 3 * sizeof *b.back * (size_t)m);
+        TL_TRY(solve(&b, true, b.back, b.v_back, solved, err));
+    }
     if (first.certificate.residual > solved->certificate.residual) solved->certificate = first.certificate;
     if (solved->outcome.result == TL_CONVERGED) solved->outcome.result = first.outcome.result;
 
     for (int32_t i = 0; i < n; i++) b.part[i].longest = BEYOND;
     add_bodies(&b, v_before);
     add_points(&b);
+    for (int32_t i = 0; i < n && in_turn; i++) b.part[i].longest = 1;
     for (int32_t i = 0; i < n; i++) choose(&b.part[i]);
     for (int64_t k = 0; k < 3 * b.points; k++) {
         int64_t to = 3 * (int64_t)b.from[k / 3] + k % 3;

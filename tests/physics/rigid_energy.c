@@ -87,12 +87,34 @@ static void flight_is_exact(void **state)
     rigid_close(&c);
 }
 
+/* Five balls that touch, the first comes at 1 m/s: together they part as one row, in sequence the last one leaves alone. Both keep momentum and energy. */
+static void cradle(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"together", "sequence"};
+    for (int k = 0; k < 2; k++) {
+        rigid_case c =
+            rigid_open("local row = {}\nfor k = 0, 4 do row[k + 1] = { name = 'b' .. k, shape = sphere { radius = 0.05 "
+                       "}, mass = 1, "
+                       "friction = 0, restitution = 1, at = {0.1 * k - (k == 0 and 0.173 or 0), 0, 0}, velocity = {k "
+                       "== 0 and 1 or 0, 0, 0} } end\n",
+                       "gravity = {0, 0, 0}, solver = { contact = { impacts = '%s' } }, bodies = row", words[k]);
+        rigid_run(&c, 0.5);
+        CHECK_NEAR(c.sim->report.kinetic, 0.5, 1e-9);
+        CHECK_NEAR(c.sim->report.momentum.x, 1, 1e-9);
+        CHECK_NEAR(rigid_body(&c, "b4")->v.x, k ? 1 : 0.4, 1e-6);
+        CHECK_NEAR(rigid_body(&c, "b0")->v.x, k ? 0 : -0.6, 1e-6);
+        rigid_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_never_rises),
         cmocka_unit_test(a_ball_keeps_e2_of_its_height),
         cmocka_unit_test(flight_is_exact),
+        cmocka_unit_test(cradle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
