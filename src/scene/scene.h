@@ -224,10 +224,11 @@ typedef struct tl_method_spec {
 
 /* Contacts of solids. */
 typedef struct tl_contact_spec {
-    const char *method; /* "": the step's own choice */
-    double tolerance;   /* m/s; 0: follows the speeds */
-    int iterations;     /* 0: the method's */
-    double slop;        /* m; 0: from the bodies */
+    const char *method;  /* "": the step's own choice */
+    double tolerance;    /* m/s; 0: follows the speeds */
+    int iterations;      /* 0: the method's */
+    double slop;         /* m; 0: from the bodies */
+    const char *impacts; /* "together" or "sequence" */
 } tl_contact_spec;
 
 /* How stress is solved by parts; see step/stress_parts.h. */
