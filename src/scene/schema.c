@@ -99,7 +99,7 @@ static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine
 #define OBJECT tl_fem_spec
 static const tl_key fem_keys[] = {
     {"integrator", TL_CHOICE, AT(integrator), "", ANY, "euler", "implicit Euler damps; `midpoint` keeps momentum, angular momentum and oscillations of bodies that nothing touches, those with a contact in reach take Euler's step", "euler|midpoint"},
-    {"elements", TL_CHOICE, AT(elements), "", ANY, "smoothed", "`smoothed`: strains are means over the tetrahedra around each edge, which bend and keep their volume as they should; `tets`: one strain per tetrahedron, cheaper and too stiff", "tets|smoothed"},
+    {"elements", TL_CHOICE, AT(elements), "", ANY, "auto", "`auto`: hexahedra where a box has `cells`, else `smoothed`; `smoothed`: strains are means over the tetrahedra around each edge, which hardly lock; `tets`: one strain per tetrahedron, cheaper and too stiff", "auto|smoothed|tets"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000), "0", "Newton corrections per step at most; 0: 40"},
 };
 #undef OBJECT
@@ -288,6 +288,7 @@ static const tl_key contact_method_keys[] = {
     {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-8, or 1e-5 of the fastest body's speed if that is more"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
     {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},
+    {"impacts", TL_WORD, AT(impacts), "", ANY, "together", "restitution of several contacts at once: all of them together, or one after the other, the fastest first, as in Newton's cradle", "together|sequence", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context contact_method = {"contact method", "a contact method", "A method for contacts of solids. A bare text is its `method`: `contact = \"pgs\"`.", NULL, KEYS(contact_method_keys), sizeof(tl_contact_spec), "method", false};
@@ -311,8 +312,8 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
-    {"edges", TL_WORD, AT(edges), "", ANY, "wall", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, nowhere, or everywhere", "wall|strict|inactive-zero", .engines = TL_ON_GRID},
-    {"density", TL_WORD, AT(density), "", ANY, "kernel", "of sand on a face: mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell", "kernel|share|const|mass", .engines = TL_ON_GRID},
+    {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
+    {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried where bodies move freely, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
     {"weights", TL_WORD, AT(weights), "", ANY, "", "how solids cut faces of cells: by area, or by the volume around a face; default: by volume where bodies float freely, else by area", "area|volume", .engines = TL_ON_GRID},
     {"surface", TL_WORD, AT(surface), "", ANY, "fractional", "free surface of liquids: where the level set has it, or by whole cells", "fractional|binary", .engines = TL_ON_GRID},
     {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand and of solids, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},

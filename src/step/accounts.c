@@ -126,7 +126,7 @@ talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
         tl_totals_add(t, 1, &particles);
     }
     if (sim->scene->engine == TL_ENGINE_SPH) add_sph(t, sim);
-    if (sim->scene->engine == TL_ENGINE_LG) add_nodes(t, sim), t->elastic = NAN;
+    if (sim->lg.nodes > 0) add_nodes(t, sim), t->elastic = NAN;
     *a = (tl_accounts){.fixed = {NAN, NAN, NAN}};
     for (int k = 0; k < TL_ENERGIES; k++) a->energy[k] = NAN;
     return TALUS_OK;
@@ -402,7 +402,7 @@ static void name_gainers(const tl_sim *sim, const tl_motion *body, char *out, si
         used += (size_t)snprintf(out + used, room - used, "%s\"%.40s\" (%.3g m/s)", told ? ", " : "",
                                  sim->scene->bodies[best].name, tl_vec3_norm(body[best].v));
     }
-    if (!used) snprintf(out, room, "%s", sim->scene->engine == TL_ENGINE_LG ? "elastic nodes" : "what flows");
+    if (!used) snprintf(out, room, "%s", sim->lg.nodes > 0 ? "elastic nodes" : "what flows");
 }
 
 /* More energy than there is, from nothing: not accepted, whatever the solver thinks of its answer. */
