@@ -42,8 +42,13 @@
 #define JUDGED 5        /* steps in a row after which it is told that rounds do not suffice. Chosen */
 #define CURVED 1e-4     /* share of A that the energy's curvature has at least */
 #define LEFT_TOLD 0.06  /* of the forces of a step is missing: what swings is slower by half of that, see judge */
-#define MOVES 1e-3 /* of its speed is what the missing forces do to a body within a step: less is not told. Chosen */
-#define SLOP 1e-4  /* m: overlap of rigid bodies that is left alone */
+#define MOVES 1e-3    /* of its speed is what the missing forces do to a body within a step: less is not told. Chosen */
+#define FREE_ROUNDS 2 /* before Newton's method takes over where nothing touches: they take out what is fast */
+#define NEWTON_STEPS 3    /* each with a solve to SOLVED: the third has little left */
+#define ITERATIONS_EACH 4 /* conjugate gradients per round that is allowed. Chosen */
+#define SOLVED 1e-3       /* of the residual of a Newton step, in the norm of A^-1 */
+#define PROBE 1e-5        /* mean edges: how far forces are looked at for their change */
+#define SLOP 1e-4         /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"predict", "detect",       "assemble",      "project",
@@ -350,11 +355,154 @@ static talus_status look_again(lg_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* ---- bodies that nothing touches ---- */
+
+/* What Newton's method needs, by nodes and by bodies. */
+typedef struct newton {
+    double *d, *p, *left, *product;   /* [3 nodes] */
+    double *size, *rz, *first, *bend; /* [bodies] */
+    bool *of, *open;                  /* [bodies] that take part; whose system is not solved yet */
+} newton;
+
+static talus_status newton_begin(lg_step *s, newton *w, talus_error *err)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes, bodies = s->lg->bodies + 1;
+    double **const nodes[] = {&w->d, &w->p, &w->left, &w->product},
+                   **const by_body[] = {&w->size, &w->rz, &w->first, &w->bend};
+    for (int k = 0; k < 4; k++)
+        if (!(*nodes[k] = TL_TAKE(s->arena, double, n)) || !(*by_body[k] = TL_TAKE_ZERO(s->arena, double, bodies)))
+            return no_memory(err);
+    w->of = TL_TAKE(s->arena, bool, bodies);
+    w->open = TL_TAKE(s->arena, bool, bodies);
+    if (!w->of || !w->open) return no_memory(err);
+    for (int b = 0; b < s->lg->bodies; b++) w->of[b] = s->lg->body[b].material.scheme != TL_LG_PROX;
+    for (int32_t k = 0; k < s->touch.rows.nodes; k++) w->of[s->lg->owner[s->touch.rows.node[k]]] = false;
+    return TALUS_OK;
+}
+
+/* The true residual at x, of all bodies. */
+static void true_residual(lg_step *s, const double *x, double *r)
+{
+    (void)tl_lg_stress(s->lg, x, s->force);
+    tl_lg_residual(s->lg, s->he, x, s->qtil, s->target, s->force, r);
+}
+
+/* Products a . b of bodies. */
+static void by_body(const lg_step *s, const double *a, const double *b, double *out)
+{
+    for (int k = 0; k < s->lg->bodies; k++) {
+        const int64_t from = 3 * (int64_t)s->lg->body[k].node, n = 3 * (int64_t)s->lg->body[k].nodes;
+        out[k] = tl_dot(n, a + from, b + from);
+    }
+}
+
+/* x += part[body] y for open bodies. */
+static void add_scaled(const lg_step *s, const newton *w, const double *part, double sign, const double *y, double *x)
+{
+    for (int64_t i = 0; i < s->lg->nodes; i++) {
+        const int b = s->lg->owner[i];
+        for (int64_t k = 3 * i; k < 3 * i + 3 && w->open[b]; k++) x[k] += sign * part[b] * y[k];
+    }
+}
+
+/* Curvature along p: forces a small way on, less those of now. */
+static void curve(lg_step *s, newton *w)
+{
+    for (int b = 0; b < s->lg->bodies; b++) {
+        double most = 0;
+        for (int64_t k = 3 * (int64_t)s->lg->body[b].node, end = k + 3 * (int64_t)s->lg->body[b].nodes; k < end; k++)
+            most = fmax(most, fabs(w->p[k]));
+        w->size[b] = most > 0 && w->open[b] ? PROBE * s->lg->skin.body[b].mean / most : 0;
+    }
+    memcpy(s->trial, s->q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
+    add_scaled(s, w, w->size, 1, w->p, s->trial);
+    true_residual(s, s->trial, w->product);
+    for (int64_t i = 0; i < s->lg->nodes; i++) {
+        double by = w->size[s->lg->owner[i]];
+        for (int64_t k = 3 * i; k < 3 * i + 3; k++) w->product[k] = by > 0 ? (s->r[k] - w->product[k]) / by : 0;
+    }
+    by_body(s, w->p, w->product, w->bend);
+}
+
+/* d: conjugate gradients on the energy's curvature, A as preconditioner; every body by itself. Returns the iterations made. */
+static int descend(lg_step *s, newton *w, int most)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes;
+    int k = 0;
+    memset(w->d, 0, sizeof *w->d * (size_t)n);
+    memcpy(w->left, s->r, sizeof *s->r * (size_t)n);
+    tl_lg_solve(s->kept->solver, s->kept->precision, w->left, s->step);
+    by_body(s, w->left, s->step, w->first);
+    memcpy(w->rz, w->first, sizeof *w->rz * (size_t)s->lg->bodies);
+    memcpy(w->p, s->step, sizeof *w->p * (size_t)n);
+    for (; k < most; k++) {
+        bool any = false;
+        curve(s, w);
+        for (int b = 0; b < s->lg->bodies; b++) {
+            if (w->open[b] && !(w->bend[b] > 0)) { /* the energy bends down: as far as A says, or where it had got to */
+                for (int64_t i = 3 * (int64_t)s->lg->body[b].node, end = i + 3 * (int64_t)s->lg->body[b].nodes;
+                     i < end && k == 0; i++)
+                    w->d[i] = w->p[i];
+                w->open[b] = false;
+            }
+            w->size[b] = w->open[b] ? w->rz[b] / w->bend[b] : 0;
+            any = any || w->open[b];
+        }
+        if (!any) break;
+        add_scaled(s, w, w->size, 1, w->p, w->d);
+        add_scaled(s, w, w->size, -1, w->product, w->left);
+        tl_lg_solve(s->kept->solver, s->kept->precision, w->left, s->step);
+        by_body(s, w->left, s->step, w->bend);
+        for (int64_t i = 0; i < s->lg->nodes; i++) {
+            const int b = s->lg->owner[i];
+            for (int64_t j = 3 * i; j < 3 * i + 3 && w->open[b]; j++)
+                w->p[j] = s->step[j] + w->bend[b] / w->rz[b] * w->p[j];
+        }
+        for (int b = 0; b < s->lg->bodies; b++) {
+            w->rz[b] = w->bend[b];
+            if (!(w->rz[b] > SOLVED * SOLVED * w->first[b])) w->open[b] = false;
+        }
+    }
+    return k;
+}
+
+/* Newton's method for what no contact, cable or join holds: rounds of other bodies do not change it, and its own end where rounds would after
+ * many. `iterations` times ITERATIONS_EACH iterations of conjugate gradients, each of which costs about as much as a round. The energy of the step falls
+ * always. Duals follow, for the step in which something touches. */
+static talus_status solve_free(lg_step *s, talus_error *err)
+{
+    newton w;
+    int budget = ITERATIONS_EACH * s->scene->lg.iterations;
+    TL_TRY(newton_begin(s, &w, err));
+    for (int step = 0; step < NEWTON_STEPS && budget > 0; step++) {
+        bool any = false;
+        TL_TRY(tl_cancel_check(err));
+        true_residual(s, s->q, s->r);
+        for (int b = 0; b < s->lg->bodies; b++) any = any || (w.open[b] = w.of[b]);
+        if (!any) return TALUS_OK;
+        for (int64_t i = 0; i < s->lg->nodes; i++)
+            for (int64_t k = 3 * i; k < 3 * i + 3 && !w.of[s->lg->owner[i]]; k++) s->r[k] = 0;
+        budget -= descend(s, &w, budget);
+        memcpy(s->step, w.d, sizeof *w.d * 3 * (size_t)s->lg->nodes);
+        search(s);
+        s->rounds++;
+    }
+    if (s->lg->dual_rows) tl_lg_set_duals(s->lg, s->q, w.of, s->u);
+    lap(s, SOLVE);
+    return TALUS_OK;
+}
+
+static bool newton_serves(const lg_step *s)
+{
+    return !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI && s->scene->lg.local != TL_LG_LOCAL_PROX;
+}
+
 /* Rounds of a step, as long as they find anything to do. */
 static talus_status iterate(lg_step *s, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, all = n + TL_LG_LANES * s->lg->dual_rows;
-    const int most = s->scene->lg.iterations;
+    const bool free_alone = s->scene->lg.mixing == 0 && s->touch.rows.rows == 0 && newton_serves(s);
+    const int most = free_alone ? FREE_ROUNDS : s->scene->lg.iterations;
     const bool mixes = s->scene->lg.mixing == 0 && !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI;
     for (int k = 0; k < most; k++) {
         TL_TRY(tl_cancel_check(err));
@@ -369,7 +517,7 @@ static talus_status iterate(lg_step *s, talus_error *err)
         if (mixes) tl_anderson_next(&s->mixer, s->from, s->q, s->q);
         lap(s, SOLVE);
     }
-    return TALUS_OK;
+    return s->scene->lg.mixing == 0 && newton_serves(s) ? solve_free(s, err) : TALUS_OK;
 }
 
 /* How far rounds came. Where they end, the step A^-1 r goes down, and the energy's curvature along it is a share k of A's: the minimum lies 1/k steps

@@ -201,6 +201,8 @@ void tl_lg_local(const tl_lg *lg, const double *q, double *u, double *force);
 /* True forces -V P(F) times gradients, elastic energy of all elements (NAN never: beyond compression to 5 % energies go on
  * linearly). force may be NULL. */
 double tl_lg_stress(const tl_lg *lg, const double *q, double *force);
+/* Duals u of the bodies marked in `of` [bodies] that are solved by ADMM become those of an ended solve at q: stress over k. */
+void tl_lg_set_duals(const tl_lg *lg, const double *q, const bool *of, double *u);
 /* r = M (qtil - q) + h^2 (sum of element forces - K q + anchors) [nodes][3] */
 void tl_lg_residual(const tl_lg *lg, double h, const double *q, const double *qtil, const tl_vec3 *target,
                     const double *force, double *r);

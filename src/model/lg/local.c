@@ -388,3 +388,42 @@ double tl_lg_stress(const tl_lg *lg, const double *q, double *force)
     }
     return tl_sum_ordered(blocks.count, part) + hinges(lg, q, force);
 }
+
+static void put_duals(const v8_mat3 *P, double k, double *u)
+{
+    for (int i = 0; i < 9; i++) store(P->m[i / 3][i % 3] / k, u + 8 * i);
+}
+
+static void duals_of_batch(const tl_lg *lg, const tl_lg_body *b, int32_t batch, const double *q, double *u)
+{
+    const tl_lg_material *m = &b->material;
+    v8_mat3 P;
+    if (b->kind == TL_LG_CLOTH) {
+        v8_mat32 F, P2;
+        triangle_gradient(&lg->triangles[batch], q, &F);
+        (void)(m->model == TL_LG_COROTATED ? stress_triangles(m, TL_LG_COROTATED, &F, &P2)
+                                           : stress_triangles(m, TL_LG_NEO_HOOKEAN, &F, &P2));
+        for (int i = 0; i < 6; i++) store(P2.m[i / 2][i % 2] / m->k, u + 8 * i);
+        return;
+    }
+    v8_hex h;
+    if (b->kind == TL_LG_HEXES)
+        hex_gradient(&b->lattice, &lg->hexes[batch], q, &h);
+    else
+        tet_gradient(&lg->tets[batch], q, &h.F);
+    (void)(m->model == TL_LG_COROTATED ? stress_tets(m, TL_LG_COROTATED, &h.F, &P)
+                                       : stress_tets(m, TL_LG_NEO_HOOKEAN, &h.F, &P));
+    put_duals(&P, m->k, u);
+}
+
+void tl_lg_set_duals(const tl_lg *lg, const double *q, const bool *of, double *u)
+{
+    for (int b = 0; b < lg->bodies; b++) {
+        const tl_lg_body *body = &lg->body[b];
+        if (!of[b] || body->dual_row < 0) continue;
+        const int entries = body->kind == TL_LG_CLOTH ? 6 : 9;
+#pragma omp parallel for schedule(static) if (body->batches > FEW)
+        for (int32_t k = body->batch; k < body->batch + body->batches; k++)
+            duals_of_batch(lg, body, k, q, duals_of(body, k, entries, u));
+    }
+}
