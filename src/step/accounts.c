@@ -110,16 +110,17 @@ talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
 {
     tl_totals *t = &sim->start;
     tl_accounts *a = &sim->accounts;
-    *t = sim->came = (tl_totals){0};
+    *t = sim->came = sim->flowing = (tl_totals){0};
     tl_totals_add_bodies(t, sim, sim->state.rigid.body);
     if (sim->scene->engine == TL_ENGINE_GRID && sim->state.grid.particles.count) {
         const tl_grid_kept *kept = sim->own;
         tl_totals particles;
         TL_TRY(tl_accounts_particles(sim, &sim->state.grid.particles, &kept->frame, &sim->arena, &particles, err));
         tl_totals_add(t, 1, &particles);
+        sim->flowing = particles;
     }
     if (sim->scene->engine == TL_ENGINE_SPH) add_sph(t, sim);
-    if (sim->scene->engine == TL_ENGINE_LG) add_nodes(t, sim), t->elastic = NAN;
+    if (sim->lg.nodes) add_nodes(t, sim), t->elastic = NAN; /* until the step has measured it */
     *a = (tl_accounts){.fixed = {NAN, NAN, NAN}};
     for (int k = 0; k < TL_ENERGIES; k++) a->energy[k] = NAN;
     return TALUS_OK;
@@ -150,10 +151,7 @@ void tl_accounts_forces(tl_sim *sim, tl_vec3 impulse, tl_vec3 angular)
 void tl_accounts_matter(tl_sim *sim, const tl_totals *now)
 {
     tl_totals came = *now;
-    tl_totals before = sim->start, bodies = {0};
-    tl_totals_add_bodies(&bodies, sim, sim->state.rigid.body);
-    tl_totals_add(&before, -1, &bodies);
-    tl_totals_add(&came, -1, &before);
+    tl_totals_add(&came, -1, &sim->flowing);
     tl_accounts *a = &sim->accounts;
     a->matter = tl_vec3_add(a->matter, came.momentum);
     a->angular = tl_vec3_add(a->angular, came.angular);
@@ -375,7 +373,7 @@ static double body_energy(const tl_rigid_body *b, const tl_motion *m)
     return 0.5 * (b->mass * tl_vec3_norm2(m->v) + tl_vec3_dot(m->w, tl_rigid_angular_momentum(b, m->q, m->w)));
 }
 
-/* Names of the bodies that gained most, "what flows" or "elastic nodes" without one. */
+/* Names of the rigid bodies that gained most; without one, of elastic bodies, or "what flows". */
 static void name_gainers(const tl_sim *sim, const tl_motion *body, char *out, size_t room)
 {
     double most = INFINITY;
@@ -395,7 +393,13 @@ static void name_gainers(const tl_sim *sim, const tl_motion *body, char *out, si
         used += (size_t)snprintf(out + used, room - used, "%s\"%.40s\" (%.3g m/s)", told ? ", " : "",
                                  sim->scene->bodies[best].name, tl_vec3_norm(body[best].v));
     }
-    if (!used) snprintf(out, room, "%s", sim->scene->engine == TL_ENGINE_LG ? "elastic nodes" : "what flows");
+    if (used) return;
+    int told = 0;
+    for (int32_t i = 0; i < sim->rigid.scene_count && told < GUARD_NAMES && used < room; i++)
+        if (sim->rigid.body[i].elastic)
+            used += (size_t)snprintf(out + used, room - used, "%s\"%.40s\"", told++ ? ", " : "elastic ",
+                                     sim->scene->bodies[i].name);
+    if (!used) snprintf(out, room, "what flows");
 }
 
 /* More energy than there is, from nothing: not accepted, whatever the solver thinks of its answer. */
