@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "model/grid/particles.h"
@@ -211,26 +212,39 @@ static bool is_free(const tl_bodies *b, int32_t i)
     return b->rigid->body[i].kind == TL_BODY_FREE && !b->rigid->body[i].elastic;
 }
 
-/* What walls, static and scripted bodies did through the contacts of `lam`: impulse, and work of scripted ones. */
-static double account_fixed(const tl_bodies *b, tl_vec3 *impulse, tl_vec3 *angular)
+/* Where a point is at the end of the step, as the bounce has it. */
+static tl_vec3 landed_at(const tl_bodies *b, const tl_rigid_point *c)
+{
+    tl_pose p = tl_rigid_pose(&b->rigid->body[c->a], &b->body[c->a]),
+            q = tl_rigid_pose(&b->rigid->body[c->b], &b->body[c->b]);
+    return tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&p, c->at_a), tl_pose_apply(&q, c->at_b)));
+}
+
+/* What walls, static and scripted bodies did through the contacts of `lam`, less `before` (NULL: nothing) and then at the places of the end: impulse, and
+ * work of scripted ones. */
+static double account_fixed(const tl_bodies *b, const double *before)
 {
     double work = 0;
-    *impulse = *angular = nothing;
+    tl_vec3 impulse = nothing, angular = nothing;
     for (int32_t k = 0; k < b->contacts.count; k++) {
         const tl_rigid_point *c = &b->contacts.point[k];
         bool a = is_free(b, c->a), other = is_free(b, c->b);
         if (a == other) continue;
         int32_t fixed = a ? c->b : c->a;
-        tl_vec3 p = tl_vec3_scale(a ? b->dt : -b->dt, tl_rigid_point_force(c, b->lam + 3 * (int64_t)k, b->dt));
-        *impulse = tl_vec3_add(*impulse, p);
-        *angular = tl_vec3_add(*angular, tl_vec3_cross(c->at, p));
+        double lam[3];
+        for (int m = 0; m < 3; m++) lam[m] = b->lam[3 * (int64_t)k + m] - (before ? before[3 * (int64_t)k + m] : 0);
+        tl_vec3 at = before ? landed_at(b, c) : c->at;
+        tl_vec3 p = tl_vec3_scale(a ? b->dt : -b->dt, tl_rigid_point_force(c, lam, b->dt));
+        impulse = tl_vec3_add(impulse, p);
+        angular = tl_vec3_add(angular, tl_vec3_cross(at, p));
         if (b->rigid->body[fixed].kind == TL_BODY_KINEMATIC) {
-            tl_motion m = b->before[fixed];
+            tl_motion m = before ? b->body[fixed] : b->before[fixed];
             m.v = tl_vec3_load(b->v_free + 6 * (int64_t)fixed);
             m.w = tl_vec3_load(b->v_free + 6 * (int64_t)fixed + 3);
-            work += tl_vec3_dot(p, point_velocity(&m, c->at));
+            work += tl_vec3_dot(p, point_velocity(&m, at));
         }
     }
+    tl_accounts_fixed(b->sim, impulse, angular);
     return work;
 }
 
@@ -251,15 +265,18 @@ static double account_losses(const tl_bodies *b)
     return tangent + normal;
 }
 
-void tl_accounts_bodies(tl_bodies *b)
+talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
 {
     tl_totals before = {0}, after = {0};
+    const int64_t rows = 3 * (int64_t)b->contacts.count;
+    b->account.lam = TL_TAKE(b->arena, double, rows + 1);
+    if (!b->account.lam) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of a step");
+    if (rows) memcpy(b->account.lam, b->lam, sizeof *b->lam * (size_t)rows);
     double gravity = account_forces(b);
     double lost = account_losses(b);
-    b->account.scripted = account_fixed(b, &b->account.fixed, &b->account.angular);
-    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, b->account.scripted);
-    tl_accounts_fixed(b->sim, b->account.fixed, b->account.angular);
-    b->account.others = kinetic(b, b->v) - kinetic(b, b->v_free) - lost - b->account.scripted;
+    double scripted = account_fixed(b, NULL);
+    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, scripted);
+    b->account.others = kinetic(b, b->v) - kinetic(b, b->v_free) - lost - scripted;
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);
     /* velocities fell by one rule, places by another; and flight turns bodies */
@@ -268,15 +285,14 @@ void tl_accounts_bodies(tl_bodies *b)
     b->account.potential = after.potential;
     b->account.kinetic = after.kinetic;
     tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS, 0);
+    return TALUS_OK;
 }
 
 double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted)
 {
     tl_totals before = {0}, after = {0};
     double gravity = account_forces(b);
-    tl_vec3 fixed, angular;
-    *scripted += account_fixed(b, &fixed, &angular);
-    tl_accounts_fixed(b->sim, fixed, angular);
+    *scripted += account_fixed(b, NULL);
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
@@ -297,12 +313,10 @@ void tl_accounts_push(tl_bodies *b)
 void tl_accounts_bounce(tl_bodies *b)
 {
     tl_totals after = {0};
-    tl_vec3 fixed, angular;
-    double work = account_fixed(b, &fixed, &angular) - b->account.scripted;
+    double work = b->contacts.count ? account_fixed(b, b->account.lam) : 0;
     tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
     tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, after.kinetic - b->account.kinetic - work);
-    tl_accounts_fixed(b->sim, tl_vec3_sub(fixed, b->account.fixed), tl_vec3_sub(angular, b->account.angular));
 }
 
 /* ---- the end ---- */

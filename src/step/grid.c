@@ -693,7 +693,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
         TL_TRY(tl_bodies_look_again(&s.b, looks, &more, again, err));
     }
     TL_TRY(show_problem(&s, err));
-    tl_accounts_bodies(&s.b);
+    TL_TRY(tl_accounts_bodies(&s.b, err));
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     tl_accounts_push(&s.b);
     TL_TRY(bounce(&s, again, err));
