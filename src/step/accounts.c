@@ -12,7 +12,8 @@
 /* What nobody would see, in parts of the size (radius of gyration) of all that moves: lifted so far, or moved so far within a frame. Chosen: the guard is for
  * explosions, and a body that starts inside of another may be pushed out. */
 #define GUARD_UNSEEN 0.01
-#define GUARD_NAMES 3 /* bodies in its message */
+#define GUARD_CORNER 3.0 /* times sph.push_out: how fast overlaps of SPH bodies part at the most, as in step/sph.c */
+#define GUARD_NAMES 3    /* bodies in its message */
 
 static const tl_vec3 nothing = {0, 0, 0};
 
@@ -369,7 +370,7 @@ static void leave_periodic(const tl_scene *s, tl_vec3 *angular)
     if (p[0] || p[1]) angular->z = NAN;
 }
 
-/* All energy that could have become motion in this step: what was there, what came in, a step's fall, and what nobody would see. */
+/* All energy that could have become motion in this step: what was there, what came in, a step's fall, overlaps that part, and what nobody would see. */
 static double in_play(const tl_sim *sim, double dt)
 {
     const tl_totals *t = &sim->start;
@@ -378,8 +379,9 @@ static double in_play(const tl_sim *sim, double dt)
     double sum = t->kinetic + fabs(t->elastic) + fmax(0, e[TL_ENERGY_GRAVITY]);
     static const tl_energy given[] = {TL_ENERGY_FORCES, TL_ENERGY_SCRIPTED, TL_ENERGY_MATTER};
     for (size_t k = 0; k < sizeof given / sizeof given[0]; k++) sum += isnan(e[given[k]]) ? 0 : fabs(e[given[k]]);
-    double fall = g * dt, way = unseen * sim->scene->fps;
-    return sum + a->mass * (0.5 * fall * fall + g * unseen + 0.5 * way * way);
+    double fall = g * dt, way = unseen * sim->scene->fps,
+           apart = sim->scene->engine == TL_ENGINE_SPH ? GUARD_CORNER * sim->scene->sph.push_out : 0;
+    return sum + a->mass * (0.5 * (fall * fall + way * way + apart * apart) + g * unseen);
 }
 
 static double body_energy(const tl_rigid_body *b, const tl_motion *m)
