@@ -51,7 +51,7 @@ static talus_status weigh(tl_rigid_body *out, const tl_body *b, const tl_mass *m
 /* ---- the 2D mode: bodies are prisms along the slab's axis, as thick as the slab ---- */
 
 #define PRISM_SAMPLES 512 /* along the longer side of the section: areas to 1e-5 */
-#define PRISM_DEPTH 4 /* cells: a box that is less deep is made as deep, so that its distances are those of a prism */
+#define PRISM_DEPTH 4     /* cells: what is less deep is made as deep, so that its distances are those of a prism */
 
 /* The slab's axis of a scene in which something flows; -1: none. */
 static int slab_axis(const tl_scene *s)
@@ -106,22 +106,15 @@ static void weigh_prism(const tl_scene *s, const tl_body *b, int axis, tl_mass *
     out->inertia = tl_mat3_diagonal(turn * s->grid.cell, turn * s->grid.cell, turn * s->grid.cell);
 }
 
-/* A box as deep as distances of a prism need; other shapes stay as they are, and are prisms to half their depth from the surface. -1: it is deep enough. */
-static int deep_box(tl_rigid *r, const tl_scene *s, const tl_body *b, int axis, talus_error *err)
+/* A body's shape, as deep as distances of a prism need: a node of r->prisms. TL_SHAPE_NOT_DEEP: it stays as it is, and
+ * is a prism as far inside as half its depth. -1: no memory. */
+static int deepen(tl_rigid *r, const tl_scene *s, const tl_body *b, int axis, talus_error *err)
 {
     tl_vec3 along = {axis == 0, axis == 1, axis == 2};
-    tl_quat q = tl_quat_normalize(b->rotation);
-    if (tl_shape_kind_of(s->shapes, b->shape) != TL_SHAPE_BOX) return -1;
-    if (fabs(get(tl_quat_rotate(q, along), axis)) < 1 - 1e-9) return -1;
-    tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
-    tl_vec3 size = tl_vec3_sub(box.hi, box.lo);
-    if (get(size, axis) >= PRISM_DEPTH * s->grid.cell) return -1;
-    if (tl_vec3_max_abs(tl_vec3_add(box.hi, box.lo)) > 1e-12 * tl_vec3_max_abs(size)) return -1;
-    set(&size, axis, PRISM_DEPTH * s->grid.cell);
     if (!r->prisms && !(r->prisms = tl_shape_tree_create()))
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for bodies of a slab"), -2;
-    int node = tl_shape_box(r->prisms, size, 0, err);
-    return node < 0 ? -2 : node;
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for bodies of a slab"), -1;
+    along = tl_quat_rotate(tl_quat_conjugate(tl_quat_normalize(b->rotation)), along);
+    return tl_shape_deepen(r->prisms, s->shapes, b->shape, along, PRISM_DEPTH * s->grid.cell, err);
 }
 
 static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *parts, talus_error *err)
@@ -133,8 +126,8 @@ static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *
     talus_status status;
     *out = (tl_rigid_body){.kind = b->kind};
     out->elastic = b->material >= 0 && s->materials[b->material].kind == TL_MATERIAL_ELASTIC;
-    int slab = slab_axis(s), deep = slab >= 0 ? deep_box(r, s, b, slab, err) : -1;
-    if (deep == -2) return err ? err->status : TALUS_NO_MEMORY;
+    int slab = slab_axis(s), deep = slab >= 0 ? deepen(r, s, b, slab, err) : TL_SHAPE_NOT_DEEP;
+    if (deep == -1) return err ? err->status : TALUS_NO_MEMORY;
     if (deep >= 0) {
         if ((status = add_collider(r, r->prisms, deep, &out->collider, &why)) != TALUS_OK)
             return body_failure(b, status, why.message, err);
