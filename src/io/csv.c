@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #define BLOCK ((size_t)1 << 16) /* bytes of one read */
@@ -70,9 +71,9 @@ static talus_status shorten(int fd, const char *path, int64_t bytes, talus_error
 talus_status tl_csv_cut(const char *path, int64_t last, int64_t *found, talus_error *err)
 {
     *found = -1;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = tl_file_open(path, O_RDWR);
     if (fd < 0 && errno == ENOENT) return TALUS_OK;
-    if (fd < 0) return TL_FAIL(err, TALUS_IO, "%s: %s", path, strerror(errno));
+    if (fd < 0) return TL_FAIL(err, TALUS_IO, "%s: %s", path, tl_file_reason());
     walk w;
     talus_status status = walk_file(fd, path, last, &w, err);
     if (status == TALUS_OK) status = shorten(fd, path, w.whole, err);
@@ -90,9 +91,9 @@ talus_status tl_csv_open(tl_csv *c, const char *path, bool first, talus_error *e
     c->path = TL_NEW(char, length + 1);
     if (!c->path) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %s", path);
     memcpy(c->path, path, length + 1);
-    c->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (first ? O_TRUNC : 0), 0666);
+    c->fd = tl_file_open(path, O_RDWR | O_CREAT | (first ? O_TRUNC : 0));
     talus_status status =
-        c->fd < 0 ? TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", path, strerror(errno)) : TALUS_OK;
+        c->fd < 0 ? TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", path, tl_file_reason()) : TALUS_OK;
     walk w = {0};
     if (status == TALUS_OK && !first) status = walk_file(c->fd, path, INT64_MAX, &w, err);
     if (status == TALUS_OK && !first && w.at > w.whole) status = shorten(c->fd, path, w.whole, err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/replace.h"
 #include "base/text.h"
 #include "math/blas.h"
@@ -198,8 +199,8 @@ static void cpu_name(char *out, size_t room)
 static talus_status read_text(const char *path, size_t most, char **out, talus_error *err)
 {
     *out = NULL;
-    FILE *f = fopen(path, "rb");
-    if (!f) return TL_FAIL(err, TALUS_IO, "%s: %s", path, strerror(errno));
+    FILE *f = tl_file_reader(path);
+    if (!f) return TL_FAIL(err, TALUS_IO, "%s: %s", path, tl_file_reason());
     long size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     talus_status status = TALUS_OK;
     if (size < 0 || (size_t)size > most)

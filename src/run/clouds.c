@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/replace.h"
 #include "base/text.h"
 #include "io/vtk.h"
@@ -222,9 +223,9 @@ static talus_status read_file(tl_clouds *out, FILE *f, const char *path, const t
 talus_status tl_clouds_read(tl_clouds *out, const char *path, const tl_scene *s, talus_error *err)
 {
     *out = (tl_clouds){0};
-    FILE *f = fopen(path, "rb");
+    FILE *f = tl_file_reader(path);
     if (!f && errno == ENOENT) return TALUS_OK;
-    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, strerror(errno));
+    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, tl_file_reason());
     talus_status status = read_file(out, f, path, s, err);
     fclose(f);
     return status;

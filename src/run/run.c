@@ -391,7 +391,7 @@ static talus_status play(run *r, bool resumed, talus_error *err)
     tl_state *s = &r->sim->state;
     if (r->scene->output.checkpoint_every > 0) {
         path_of(r, "checkpoints", path);
-        TL_TRY(tl_folder_make(path, err));
+        TL_TRY(tl_folder_make_part(path, err));
     }
     TL_TRY(write_record(r, "running", "", err));
     TL_TRY(open_tables(r, !resumed, err));
