@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <talus/run.h>
 
 typedef struct cli_command {
     const char *name, *summary;
@@ -16,6 +17,7 @@ int cli_check(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_mesh(int argc, char **argv);
 int cli_render(int argc, char **argv);
+int cli_report(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_scenes(int argc, char **argv);
 int cli_validate(int argc, char **argv);
@@ -45,5 +47,9 @@ bool cli_scenes_folder(const char *below, char *path, size_t room);
 /* A file as it is; else a scene of talus' own, by name. */
 bool cli_find_scene(const char *word, char *path, size_t room);
 bool cli_is_file(const char *path);
+
+/* A verdict's lines on stdout; then, when it is bad, the last line on stderr and the exit status. */
+void cli_print_verdict(const talus_verdict *v);
+int cli_end_verdict(const char *command, const talus_verdict *v, bool quiet);
 
 #endif

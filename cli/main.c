@@ -13,6 +13,7 @@ static const cli_command commands[] = {
     {"export", "write the bodies of a run as ply, obj or vtk files", cli_export},
     {"mesh", "surfaces and tetrahedra of shapes and mesh files, with quality figures", cli_mesh},
     {"render", "draw a scene, a shape, or the frames of a run", cli_render},
+    {"report", "how good the answer of a run is, and what to change", cli_report},
     {"run", "run a scene: frames, tables, checkpoint, picture", cli_run},
     {"scenes", "the scenes that come with talus", cli_scenes},
     {"validate", "run the physics cases: measured, expected, tolerance", cli_validate},

@@ -172,8 +172,8 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
         printf("run      %s (%lld frames, %lld steps, state %016llx)\n", r.folder, (long long)r.frames,
                (long long)r.steps, (unsigned long long)r.hash);
         if (r.picture[0]) printf("picture  %s\n", r.picture);
-        fflush(stdout);
-        return 0;
+        cli_print_verdict(&r.verdict);
+        return cli_end_verdict("run", &r.verdict, t->quiet);
     }
     if (status == TALUS_INTERRUPTED) {
         if (!t->quiet) fprintf(stderr, "talus run: %s\n", err.message);
@@ -289,14 +289,17 @@ static void print_help(const cli_option *options)
            "Without -o that is runs/NAME, or runs/NAME-2 and so on. A folder that holds something is not "
            "overwritten.\n\n");
     cli_print_options(options);
-    printf("\nCtrl-C leaves the step, saves and says how to go on; twice ends at once, and --resume still works.\n"
-           "A sweep makes a folder per value in DIR (runs/NAME-sweep-KEY) and runs all values, also after one that "
-           "fails.\n"
-           "Exit status: 0 good, 1 the run failed, 2 wrong usage or bad scene, 130 interrupted.\n\nExamples:\n"
-           "  talus run tower\n"
-           "  talus run tower.lua -o out --frames 50 --set solver.contact.method=apgd\n"
-           "  talus run tower.lua -o out --resume\n"
-           "  talus run slope --sweep angle_deg=20,25,30\n");
+    printf(
+        "\nCtrl-C leaves the step, saves and says how to go on; twice ends at once, and --resume still works.\n"
+        "A sweep makes a folder per value in DIR (runs/NAME-sweep-KEY) and runs all values, also after one that "
+        "fails.\n"
+        "It ends with a verdict: how good the answer is, and what to change where it is not (talus report RUN).\n"
+        "Exit status: 0 good, 1 the run failed or its verdict is worse than the scene's `accept`, 2 wrong usage or bad "
+        "scene, 130 interrupted.\n\nExamples:\n"
+        "  talus run tower\n"
+        "  talus run tower.lua -o out --frames 50 --set solver.contact.method=apgd\n"
+        "  talus run tower.lua -o out --resume\n"
+        "  talus run slope --sweep angle_deg=20,25,30\n");
 }
 
 int cli_run(int argc, char **argv)

@@ -71,7 +71,9 @@ class _Report(ctypes.Structure):
                 ("angular_momentum", c_double * 3), ("contacts", c_int64), ("touching", c_int64),
                 ("penetration", c_double), ("force_balance", c_double), ("liquid_volume", c_double),
                 ("particle_volume", c_double), ("volume_error", c_double), ("particles", c_int64),
-                ("escaped", c_int64), ("fastest", c_double), ("peak_bytes", c_size_t)]
+                ("escaped", c_int64), ("fastest", c_double), ("peak_bytes", c_size_t),
+                ("momentum_unexplained", c_double * 3), ("angular_unexplained", c_double * 3),
+                ("energy_unexplained", c_double)]
 
 
 class _Progress(ctypes.Structure):
@@ -89,9 +91,19 @@ class _RunOptions(ctypes.Structure):
                 ("progress", PROGRESS), ("log", LOG), ("user", c_void_p)]
 
 
+class _VerdictLine(ctypes.Structure):
+    _fields_ = [("name", c_char * 16), ("value", c_double), ("limit", c_double), ("bad", c_int), ("refused", c_int),
+                ("text", c_char * 400), ("remedy", c_char * 120)]
+
+
+class _Verdict(ctypes.Structure):
+    _fields_ = [("steps", c_int64), ("time", c_double), ("lines", c_int), ("bad", c_int), ("refused", c_int),
+                ("line", _VerdictLine * 8)]
+
+
 class _RunResult(ctypes.Structure):
     _fields_ = [("folder", c_char * 1024), ("picture", c_char * 1200), ("frames", c_int64), ("steps", c_int64),
-                ("hash", c_uint64)]
+                ("hash", c_uint64), ("verdict", _Verdict)]
 
 
 class _RenderOptions(ctypes.Structure):
@@ -103,7 +115,7 @@ class _RenderOptions(ctypes.Structure):
 # C type of each structure: the test compares sizes with the headers'.
 STRUCTURES = {"talus_error": _Error, "talus_scene_options": _SceneOptions, "talus_sim_options": _SimOptions,
               "talus_view": _View, "talus_report": _Report, "talus_progress": _Progress,
-              "talus_run_options": _RunOptions, "talus_run_result": _RunResult,
+              "talus_run_options": _RunOptions, "talus_run_result": _RunResult, "talus_verdict": _Verdict,
               "talus_render_options": _RenderOptions}
 
 _ERR = POINTER(_Error)
@@ -142,6 +154,7 @@ _FUNCTIONS = {
     "talus_sim_restore": (c_int, [c_void_p, c_char_p, _ERR]),
     "talus_sim_report": (None, [c_void_p, POINTER(_Report)]),
     "talus_run_options_default": (_RunOptions, []),
+    "talus_run_verdict": (c_int, [c_char_p, POINTER(_Verdict), _ERR]),
     "talus_run": (c_int, [c_char_p, POINTER(_RunOptions), POINTER(_RunResult), _ERR]),
     "talus_render_options_default": (_RenderOptions, []),
     "talus_render_file": (c_int, [c_char_p, c_char_p, POINTER(_RenderOptions), _ERR]),
@@ -524,7 +537,23 @@ def run(scene, folder=None, settings=None, size="small", frames=0, resume=False,
         raise guard.raised
     reading.check(status, err)
     return {"folder": result.folder.decode(), "picture": result.picture.decode(), "frames": result.frames,
-            "steps": result.steps, "hash": result.hash}
+            "steps": result.steps, "hash": result.hash, "verdict": _verdict(result.verdict)}
+
+
+def _verdict(v):
+    lines = {}
+    for line in v.line[:v.lines]:
+        lines[line.name.decode()] = {"value": line.value, "limit": line.limit, "good": not (line.bad or line.refused),
+                                     "text": line.text.decode(), "remedy": line.remedy.decode()}
+    return {"steps": v.steps, "time": v.time, "good": v.bad == 0, "refused": v.refused > 0, "lines": lines}
+
+
+def verdict(folder):
+    """How good the answer of a run is, finished or not: a line each for solves, momentum, energy, volume,
+    penetration and what escaped."""
+    found, err = _Verdict(), _Error()
+    _check(_lib.talus_run_verdict(_path(folder), byref(found), byref(err)), err)
+    return _verdict(found)
 
 
 def render(source, output, settings=None, size="small", width=0, height=0, samples=0, view=None):

@@ -38,16 +38,37 @@ typedef struct talus_run_options {
 
 TALUS_API talus_run_options talus_run_options_default(void);
 
+/* How good the answer is, from steps.csv: a line each for solves, momentum, energy, volume, penetration and what escaped (docs/running.md). */
+#define TALUS_VERDICT_LINES 8
+typedef struct talus_verdict_line {
+    char name[16];
+    double value, limit; /* as a share; value NaN: not accounted for by the engine */
+    int bad;             /* 1: above the limit */
+    int refused;         /* 1: and the limit is one of the scene's `accept` */
+    char text[400];      /* what was found */
+    char remedy[120];    /* what to change; "" where it is good */
+} talus_verdict_line;
+typedef struct talus_verdict {
+    int64_t steps;
+    double time; /* s, simulated */
+    int lines, bad, refused;
+    talus_verdict_line line[TALUS_VERDICT_LINES];
+} talus_verdict;
+
 /* What came out; texts are in `folder` and `picture` ("" for none). */
 typedef struct talus_run_result {
     char folder[1024], picture[1200];
     int64_t frames, steps;
-    uint64_t hash; /* of the final state */
+    uint64_t hash;         /* of the final state */
+    talus_verdict verdict; /* also of a run that failed or was interrupted; no lines without a step */
 } talus_run_result;
 
 /* On failure and interruption the folder holds a valid checkpoint (if a frame was reached) and run.json says how it ended. */
 TALUS_API talus_status talus_run(const char *scene, const talus_run_options *options, talus_run_result *result,
                                  talus_error *err);
+
+/* The verdict of a run folder as it is now: finished, interrupted, or still going. */
+TALUS_API talus_status talus_run_verdict(const char *folder, talus_verdict *out, talus_error *err);
 
 /* Pictures of the frames of a run: images/frame-0001.png, ..., sheet.png, and film.mp4 when ffmpeg is there. `every`: of how many
  * frames one is drawn, 0 chooses about 100; `only`: this frame alone, negative: all. */

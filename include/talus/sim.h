@@ -123,6 +123,9 @@ typedef struct talus_report {
     int64_t particles, escaped;
     double fastest; /* m/s */
     size_t peak_bytes;
+    /* what external forces, walls and scripted bodies do not explain: NaN where the engine does not account for it (docs/running.md) */
+    double momentum_unexplained[3], angular_unexplained[3]; /* kg m/s, kg m^2/s */
+    double energy_unexplained;                              /* J */
 } talus_report;
 TALUS_API void talus_sim_report(const talus_sim *sim, talus_report *out);
 

@@ -1,8 +1,12 @@
+#include <stdio.h>
 #include <talus/run.h>
 
 #include "api/scene.h"
 #include "api/sim.h"
+#include "io/run_json.h"
+#include "run/folder.h"
 #include "run/run.h"
+#include "run/verdict.h"
 
 talus_run_options talus_run_options_default(void) { return (talus_run_options){0}; }
 
@@ -49,4 +53,18 @@ talus_status talus_run(const char *path, const talus_run_options *options, talus
     talus_status status = tl_run(scene, &ro, result, err);
     tl_scene_free(scene);
     return status;
+}
+
+talus_status talus_run_verdict(const char *folder, talus_verdict *out, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    tl_run_record record;
+    *out = (talus_verdict){0};
+    if (snprintf(path, sizeof path, "%s/run.json", folder) >= TL_PATH_ROOM - 16)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the path '%.60s...' is too long", folder);
+    TL_TRY(tl_run_json_read(&record, path, err));
+    tl_accept_spec accept = record.accept;
+    tl_run_record_free(&record);
+    snprintf(path, sizeof path, "%s/steps.csv", folder);
+    return tl_verdict_reckon(path, &accept, out, err);
 }

@@ -302,7 +302,10 @@ void tl_report_to_public(const tl_report *r, talus_report *out)
         .escaped = r->escaped,
         .fastest = r->fastest,
         .peak_bytes = r->peak_bytes,
+        .energy_unexplained = r->accounts.energy_unexplained,
     };
+    tl_vec3_store(r->accounts.momentum_unexplained, out->momentum_unexplained);
+    tl_vec3_store(r->accounts.angular_unexplained, out->angular_unexplained);
     for (int i = 0; i < r->phases; i++) {
         out->phase[i].name = r->phase[i].name;
         out->phase[i].seconds = r->phase[i].seconds;

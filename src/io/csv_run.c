@@ -26,6 +26,31 @@ static void vector(tl_csv *c, tl_vec3 v) { tl_csv_numbers(c, 3, (const double[3]
 
 /* ---- steps ---- */
 
+static void account_names(tl_csv *c)
+{
+    static const char *const vectors[] = {"impulse_gravity", "impulse_forces", "impulse_fixed", "impulse_matter"};
+    static const char *const axes[] = {"_x_N_s", "_y_N_s", "_z_N_s"};
+    NAMES(c, "mass_kg", "gyration_m");
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
+        for (int a = 0; a < 3; a++) joined(c, vectors[k], axes[a]);
+    NAMES(c, "angular_impulse_x_N_m_s", "angular_impulse_y_N_m_s", "angular_impulse_z_N_m_s",
+          "momentum_unexplained_x_kg_m_s", "momentum_unexplained_y_kg_m_s", "momentum_unexplained_z_kg_m_s",
+          "angular_unexplained_x_kg_m2_s", "angular_unexplained_y_kg_m2_s", "angular_unexplained_z_kg_m2_s",
+          "energy_gravity_J", "energy_forces_J", "energy_scripted_J", "energy_friction_J", "energy_contact_J",
+          "energy_viscosity_J", "energy_transfer_J", "energy_corrections_J", "energy_time_step_J", "energy_matter_J",
+          "energy_unexplained_J");
+}
+
+static void account_cells(tl_csv *c, const tl_accounts *a)
+{
+    const tl_vec3 vectors[] = {
+        a->gravity, a->forces, a->fixed, a->matter, a->angular, a->momentum_unexplained, a->angular_unexplained};
+    tl_csv_numbers(c, 2, (const double[2]){a->mass, a->gyration});
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) vector(c, vectors[k]);
+    tl_csv_numbers(c, TL_ENERGIES, a->energy);
+    tl_csv_number(c, a->energy_unexplained);
+}
+
 talus_status tl_csv_steps_header(tl_csv *c, const tl_report *r, talus_error *err)
 {
     NAMES(c, "step", "t_s", "dt_s", "retries");
@@ -36,8 +61,9 @@ talus_status tl_csv_steps_header(tl_csv *c, const tl_report *r, talus_error *err
     }
     NAMES(c, "kinetic_J", "potential_J", "elastic_J", "momentum_x_kg_m_s", "momentum_y_kg_m_s", "momentum_z_kg_m_s",
           "angular_momentum_x_kg_m2_s", "angular_momentum_y_kg_m2_s", "angular_momentum_z_kg_m2_s", "contacts",
-          "touching", "penetration_m", "force_balance", "liquid_volume_m3", "particle_volume_m3", "volume_error",
-          "particles", "escaped", "fastest_m_s", "peak_bytes");
+          "touching", "penetration_m", "smallest_extent_m", "force_balance", "liquid_volume_m3", "particle_volume_m3",
+          "volume_error", "particles", "escaped", "fastest_m_s", "peak_bytes");
+    account_names(c);
     for (int i = 0; i < r->phases; i++) joined(c, "seconds_", r->phase[i].name);
     return tl_csv_end_header(c, err);
 }
@@ -65,13 +91,14 @@ talus_status tl_csv_steps_row(tl_csv *c, const tl_report *r, talus_error *err)
     vector(c, r->angular_momentum);
     tl_csv_int(c, r->contacts);
     tl_csv_int(c, r->touching);
-    tl_csv_numbers(
-        c, 5,
-        (const double[5]){r->penetration, r->force_balance, r->liquid_volume, r->particle_volume, r->volume_error});
+    tl_csv_numbers(c, 6,
+                   (const double[6]){r->penetration, r->smallest, r->force_balance, r->liquid_volume,
+                                     r->particle_volume, r->volume_error});
     tl_csv_int(c, r->particles);
     tl_csv_int(c, r->escaped);
     tl_csv_number(c, r->fastest);
     tl_csv_int(c, (int64_t)r->peak_bytes);
+    account_cells(c, &r->accounts);
     for (int i = 0; i < r->phases; i++) {
         char text[32];
         snprintf(text, sizeof text, "%lld.%06lld", (long long)r->phase[i].seconds,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,44 @@ static talus_status read_text(const char *path, size_t most, char **out, talus_e
     return status;
 }
 
+static const struct {
+    const char *name;
+    size_t at;
+} limits[] = {{"missed", offsetof(tl_accept_spec, missed)},           {"momentum", offsetof(tl_accept_spec, momentum)},
+              {"energy", offsetof(tl_accept_spec, energy)},           {"volume", offsetof(tl_accept_spec, volume)},
+              {"penetration", offsetof(tl_accept_spec, penetration)}, {"escaped", offsetof(tl_accept_spec, escaped)}};
+#define LIMITS (sizeof limits / sizeof limits[0])
+
+static void put_accept(writer *w, const tl_accept_spec *a)
+{
+    put_open(w, "accept", '{');
+    for (size_t k = 0; k < LIMITS; k++) {
+        double x = *(const double *)((const char *)a + limits[k].at);
+        if (x > 0) put_number(w, limits[k].name, x);
+    }
+    put_close(w, '}');
+}
+
+static void put_verdict(writer *w, const talus_verdict *v)
+{
+    if (!v || !v->lines) return;
+    put_open(w, "verdict", '{');
+    put_int(w, "steps", v->steps);
+    put_bool(w, "good", v->bad == 0);
+    put_bool(w, "refused", v->refused > 0);
+    for (int k = 0; k < v->lines; k++) {
+        const talus_verdict_line *l = &v->line[k];
+        put_open(w, l->name, '{');
+        put_number(w, "value", l->value);
+        put_number(w, "limit", l->limit);
+        put_bool(w, "good", !l->bad && !l->refused);
+        put_text(w, "text", l->text);
+        if (*l->remedy) put_text(w, "remedy", l->remedy);
+        put_close(w, '}');
+    }
+    put_close(w, '}');
+}
+
 static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene)
 {
     char cpu[128];
@@ -250,6 +289,8 @@ static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene)
     put_open(&w, "settings", '[');
     for (int i = 0; i < r->settings; i++) put_text(&w, NULL, r->setting[i]);
     put_close(&w, ']');
+    put_accept(&w, &scene->accept);
+    put_verdict(&w, r->verdict);
     put_in_force(&w, scene);
     put_text(&w, "scene_text", scene->text);
     fputs("\n}\n", f);
@@ -412,6 +453,20 @@ static bool take_number(reader *r, double *out)
     return good;
 }
 
+static bool take_accept(reader *r, tl_accept_spec *out)
+{
+    if (!take(r, '{')) return false;
+    if (take(r, '}')) return true;
+    do {
+        double x;
+        const char *key = take_string(r);
+        if (!key || !take(r, ':') || !take_number(r, &x)) return false;
+        for (size_t k = 0; k < LIMITS; k++)
+            if (!strcmp(key, limits[k].name)) *(double *)((char *)out + limits[k].at) = x;
+    } while (take(r, ','));
+    return take(r, '}');
+}
+
 static bool take_member(reader *r, tl_run_record *out)
 {
     const struct {
@@ -427,6 +482,7 @@ static bool take_member(reader *r, tl_run_record *out)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!strcmp(key, texts[i].key)) return (*texts[i].text = take_string(r)) != NULL;
     if (!strcmp(key, "settings")) return take_settings(r, out);
+    if (!strcmp(key, "accept")) return take_accept(r, &out->accept);
     skip_space(r);
     if (!strchr("-0123456789", *r->at)) return skip_value(r);
     if (!take_number(r, &x)) return false;

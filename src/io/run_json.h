@@ -4,6 +4,7 @@
 #define TL_IO_RUN_JSON_H
 
 #include <stdbool.h>
+#include <talus/run.h>
 
 #include "scene/scene.h"
 
@@ -23,8 +24,10 @@ typedef struct tl_run_record {
     const char *outcome;         /* "running", "finished", "interrupted", "failed" */
     const char *message;         /* why it failed, else "" */
     int64_t frames, frames_wanted, steps;
-    double t, seconds;      /* simulated; of this machine's time, all parts of a resumed run together */
-    const char *state_hash; /* of the last checkpoint, 16 hexadecimal digits */
+    double t, seconds;            /* simulated; of this machine's time, all parts of a resumed run together */
+    const char *state_hash;       /* of the last checkpoint, 16 hexadecimal digits */
+    const talus_verdict *verdict; /* written where there is one; not read */
+    tl_accept_spec accept;        /* read; what is written is the scene's */
     char *memory;
 } tl_run_record;
 

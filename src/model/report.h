@@ -27,6 +27,31 @@ typedef struct tl_report_solve {
     tl_work work;
 } tl_report_solve;
 
+/* What changed the energy E = kinetic + potential + elastic within a step, J; positive: E rose. Gravity is not in the sum, it moves energy from
+ * potential to kinetic: its entry is the potential energy that was given up. */
+typedef enum tl_energy {
+    TL_ENERGY_GRAVITY,
+    TL_ENERGY_FORCES,   /* asked for by the scene or from code: motors, pushes */
+    TL_ENERGY_SCRIPTED, /* work of scripted bodies, handles and cables */
+    TL_ENERGY_FRICTION, /* at contacts, and of sand */
+    TL_ENERGY_CONTACT,  /* impacts of bodies and of liquid */
+    TL_ENERGY_VISCOSITY,
+    TL_ENERGY_TRANSFER,    /* between particles and grid */
+    TL_ENERGY_CORRECTIONS, /* overlaps pushed out, crowds parted, speeds held */
+    TL_ENERGY_TIME_STEP,   /* what the time integration itself does: falls in steps, damps what rings */
+    TL_ENERGY_MATTER,      /* came with emitters, left with what escaped */
+    TL_ENERGIES
+} tl_energy;
+
+/* Where momentum and energy of a step came from. NaN: the engine does not account for it; unexplained is what remains after all that is. */
+typedef struct tl_accounts {
+    double mass, gyration;                             /* kg; m, of all matter about its centre of mass, at the start */
+    tl_vec3 gravity, forces, fixed, matter;            /* N s: fixed: walls, static and scripted bodies */
+    tl_vec3 angular;                                   /* N m s about the origin: of all these */
+    tl_vec3 momentum_unexplained, angular_unexplained; /* kg m/s, kg m^2/s */
+    double energy[TL_ENERGIES], energy_unexplained;    /* J */
+} tl_accounts;
+
 typedef struct tl_report {
     int64_t step;
     double t, dt; /* at the end of the step; its length */
@@ -40,11 +65,13 @@ typedef struct tl_report {
     int64_t contacts;                   /* points, open ones included */
     int64_t touching;                   /* points with a force */
     double penetration;                 /* deepest, m, >= 0 */
+    double smallest;                    /* m, that it is judged by: smallest extent of a body; NAN without one */
     double force_balance;               /* see tl_contact_certificate; NAN without meaning */
     double liquid_volume, particle_volume, volume_error;
     int64_t particles, escaped;
     double fastest; /* m/s, of any body, particle or node */
     size_t peak_bytes;
+    tl_accounts accounts;
 } tl_report;
 
 #endif

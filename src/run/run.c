@@ -22,6 +22,7 @@
 #include "run/folder.h"
 #include "run/picture.h"
 #include "run/step_capture.h"
+#include "run/verdict.h"
 
 #define LIST_SECONDS 2     /* run.pvd names all frames anew: at most this often, and at the end */
 #define CURVE_MOST 16384   /* iterations of one step that --history keeps */
@@ -48,6 +49,7 @@ typedef struct run {
     double listed;         /* when run.pvd was written */
     int64_t drawn;         /* frame of the last picture, -1: none */
     char picture[TL_PATH_ROOM];
+    talus_verdict verdict;
     bool interrupted;
     talus_status failed; /* an observer's, inside of a frame */
     talus_error why;
@@ -109,7 +111,12 @@ static talus_status write_record(run *r, const char *outcome, const char *messag
     d->steps = s->step;
     d->t = s->t;
     d->seconds = r->before.seconds + tl_seconds() - r->began;
-    if (strcmp(outcome, "running")) now(r->ended);
+    if (strcmp(outcome, "running")) {
+        now(r->ended);
+        path_of(r, "steps.csv", path);
+        TL_TRY(tl_verdict_reckon(path, &r->scene->accept, &r->verdict, err));
+        d->verdict = &r->verdict;
+    }
     path_of(r, "run.json", path);
     return tl_run_json_write(path, d, r->scene, err);
 }
@@ -433,7 +440,9 @@ static talus_status run_all(run *r, talus_run_result *result, talus_error *err)
         tl_log_write(&r->o->log, 1, "%s is finished: %" PRId64 " frames", r->folder.path, s->frame);
         frame_path(r, "images", "frame", "png", r->picture);
         if (access(r->picture, F_OK) != 0) r->picture[0] = '\0';
-        return TALUS_OK;
+        char path[TL_PATH_ROOM];
+        path_of(r, "steps.csv", path);
+        return tl_verdict_reckon(path, &r->scene->accept, &r->verdict, err);
     }
     talus_status status = play(r, resumed, err);
     if (status == TALUS_INTERRUPTED || (status == TALUS_OK && r->interrupted)) return interrupted(r, err);
@@ -482,6 +491,7 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
     talus_status status = run_all(&r, result, err);
     result->frames = r.sim->state.frame;
     result->steps = r.sim->state.step;
+    result->verdict = r.verdict;
     if (status == TALUS_OK && o->capture_step > result->steps)
         tl_log_write(&o->log, 1, "step %" PRId64 " is not captured: the run ends after step %" PRId64, o->capture_step,
                      result->steps);

@@ -253,6 +253,11 @@ typedef struct tl_output_spec {
     int images_every;     /* frames; 0: only the last */
 } tl_output_spec;
 
+/* What a verdict may be at worst, as shares; 0: not said. See run/verdict.h. */
+typedef struct tl_accept_spec {
+    double missed, momentum, energy, volume, penetration, escaped;
+} tl_accept_spec;
+
 typedef struct tl_camera {
     bool given; /* false: frame the scene */
     tl_vec3 eye, target, up;
@@ -327,6 +332,7 @@ typedef struct tl_scene {
     tl_lg_spec lg;
     tl_solver_spec solver;
     tl_output_spec output;
+    tl_accept_spec accept;
     tl_camera camera;
     tl_render_spec render;
 

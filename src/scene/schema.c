@@ -330,6 +330,20 @@ static const tl_key output_keys[] = {
 #undef OBJECT
 static const tl_context output = {"output", "the output", "What a run writes.", NULL, KEYS(output_keys), sizeof(tl_output_spec), NULL, false};
 
+#define OBJECT tl_accept_spec
+#define LIMIT(name, help) {#name, TL_NUMBER, AT(name), "", ABOVE(0), "", help}
+static const tl_key accept_keys[] = {
+    LIMIT(missed, "share of steps that miss the target of a solve"),
+    LIMIT(momentum, "momentum that nothing explains, of what moved and what gravity gave"),
+    LIMIT(energy, "energy that was gained and nothing explains, of the energy in play"),
+    LIMIT(volume, "change of a liquid's or of sand's volume"),
+    LIMIT(penetration, "deepest overlap, of the smallest extent of a body"),
+    LIMIT(escaped, "share of particles that left the domain"),
+};
+#undef OBJECT
+static const tl_context accept = {"accept", "accept", "What a run's verdict may be at worst. A run that is worse ends with exit status 1; without a limit here it ends with a warning.",
+                                  NULL, KEYS(accept_keys), sizeof(tl_accept_spec), NULL, false};
+
 #define OBJECT tl_camera
 static const tl_key camera_keys[] = {
     {"eye", TL_VEC3, AT(eye), "m", ANY, NULL, "where the camera is"},
@@ -390,6 +404,7 @@ static const tl_key scene_keys[] = {
     LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
     TABLE("solver", solver, solver, "methods and targets"),
     TABLE("output", output, output, "what a run writes"),
+    TABLE("accept", accept, accept, "limits of the verdict"),
     TABLE("camera", camera, camera, "point of view"),
     TABLE("render", render, render, "how pictures look"),
 };
@@ -484,6 +499,7 @@ static const tl_context *const contexts[] = {
     &elastic_method,
     &inner,
     &output,
+    &accept,
     &camera,
     &render,
     &granular,

@@ -9,7 +9,7 @@
 #include "solve/contact/sweeps.h"
 
 #define TOLERANCE_LEAST 1e-8 /* m/s: 1e-7 of g dt at 10 ms */
-#define TOLERANCE_SPEED 1e-5 /* of the fastest body */
+#define TOLERANCE_SPEED 1e-6 /* of the fastest impact; a wheel that rolls has none, whatever its speed */
 #define LOOK_MOVED 2e-4      /* m: bodies that moved less are not looked at again */
 #define LOOKS_MAX 4          /* per step that add points; nearly all steps need two at most */
 #define DEEP 5e-3            /* of the smaller extent: what a pair may go deeper within a step, half of what is asked */
@@ -96,7 +96,6 @@ static talus_status push_body(tl_bodies *s, int32_t i, tl_motion *m, talus_error
 
 talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
 {
-    double fastest = 0;
     for (int32_t i = 0; i < s->rigid->count; i++) {
         bool wall = i >= s->rigid->scene_count;
         tl_motion *m = &s->body[i];
@@ -105,14 +104,11 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
             TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[i].friction, s->sim->state.t, &s->friction[i], 1, err));
         if (s->rigid->body[i].kind == TL_BODY_KINEMATIC) TL_TRY(tl_bodies_follow(s->sim, i, s->dt, m, err));
         if (s->rigid->body[i].kind == TL_BODY_FREE) {
-            fastest = fmax(fastest, tl_vec3_norm(m->v));
             TL_TRY(push_body(s, i, m, err));
         }
         tl_vec3_store(m->v, s->v_free + 6 * (int64_t)i);
         tl_vec3_store(m->w, s->v_free + 6 * (int64_t)i + 3);
     }
-    double asked = s->scene->solver.contact.tolerance;
-    s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * fastest);
     tl_bodies_lap(s, TL_BODIES_PREDICT);
     return TALUS_OK;
 }
@@ -133,10 +129,16 @@ talus_status tl_bodies_match(tl_bodies *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Approaches up to here are rest, faster ones impacts, m/s. */
+static double resting_speed(const tl_bodies *s) { return BOUNCE_LEAST * s->dt * tl_vec3_norm(s->scene->gravity); }
+
 talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err)
 {
     TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, s->before, &s->contacts, s->inv_mass, s->inv_inertia, s->v_free,
                                   s->dt, s->arena, err));
+    double impact = 0, asked = s->scene->solver.contact.tolerance, rest = resting_speed(s);
+    for (int64_t k = 0; k < s->contacts.count; k++) impact = fmax(impact, -s->p.q[3 * k] - rest);
+    s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * impact);
     tl_bodies_lap(s, TL_BODIES_ASSEMBLE);
     return TALUS_OK;
 }
@@ -271,7 +273,7 @@ static talus_status assemble_landed(tl_bodies *s, tl_rigid_problem *out, int32_t
 /* Speeds at which points part, as biases [contacts]; false when nothing bounces. */
 static talus_status parting(tl_bodies *s, double *part, bool *any, talus_error *err)
 {
-    const double slow = BOUNCE_LEAST * s->dt * tl_vec3_norm(s->scene->gravity);
+    const double slow = resting_speed(s);
     double *v_before = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)s->rigid->count);
     if (!v_before) return no_memory(err);
     for (int32_t i = 0; i < s->rigid->count; i++) {

@@ -54,6 +54,11 @@ typedef struct tl_bodies {
     double *v; /* [6 count] */
     /* stabilise */
     double penetration; /* m */
+    /* accounts: what was told of so far */
+    struct {
+        double scripted, potential, kinetic;
+        tl_vec3 fixed, angular;
+    } account;
     tl_spent spent[TL_BODIES_PHASES], mark;
 } tl_bodies;
 

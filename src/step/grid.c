@@ -27,6 +27,7 @@
 #include "model/grid/grains.h"
 #include "model/grid/levelset.h"
 #include "model/grid/particles.h"
+#include "step/accounts.h"
 #include "step/engines.h"
 #include "step/grid.h"
 
@@ -562,15 +563,16 @@ static void fill_report(grid_step *s)
     tl_bodies_report(&s->b, r);
     for (int k = 0; k < PHASES; k++)
         r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->spent[k].seconds, s->spent[k].cpu};
-    double target = s->scene->solver.tolerance;
-    r->solve[0] =
-        (tl_report_solve){"pressure",
-                          c->pressure_method,
-                          tl_result_name(c->certificate.pressure <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
-                          c->pressure_iterations,
-                          c->certificate.pressure,
-                          target,
-                          c->pressure_work};
+    /* sand: solved, or settled; the lesser of the two stops the sweeps and judges them */
+    double target = s->scene->solver.tolerance, pressure = fmin(c->certificate.pressure, c->settled),
+           stress = fmin(c->certificate.stress, c->settled);
+    r->solve[0] = (tl_report_solve){"pressure",
+                                    c->pressure_method,
+                                    tl_result_name(pressure <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                                    c->pressure_iterations,
+                                    pressure,
+                                    target,
+                                    c->pressure_work};
     double contact = fmax(c->certificate.normal, c->certificate.tangent);
     r->solve[1] = (tl_report_solve){"contact",
                                     tl_scheme_name(c->scheme),
@@ -583,9 +585,9 @@ static void fill_report(grid_step *s)
         r->solve[r->solves++] =
             (tl_report_solve){"stress",
                               s->kept->friction ? s->kept->friction->name : s->kept->rule->name,
-                              tl_result_name(c->certificate.stress <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                              tl_result_name(stress <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
                               c->stress_iterations,
-                              c->certificate.stress,
+                              stress,
                               target,
                               c->stress_work};
     r->kinetic += m->kinetic;
@@ -666,6 +668,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(tl_cancel_check(err));
     lap(&s, MEASURE);
     fill_report(&s);
+    TL_TRY(tl_accounts_end(sim, dt, s.b.body, again, err));
     tell(&s);
     commit(&s);
     return TALUS_OK;

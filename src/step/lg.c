@@ -21,6 +21,7 @@
 #include "model/lg/solver.h"
 #include "model/rigid/motion.h"
 #include "solve/outcome.h"
+#include "step/accounts.h"
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/lg_contact.h"
@@ -419,7 +420,7 @@ static void fill_report(const lg_step *s)
     double relative = s->scale > 0 ? s->gradient / s->scale : 0, target = s->scene->solver.tolerance;
     r->solve[0] = (tl_report_solve){.name = "elastic",
                                     .method = methods[s->scene->lg.global],
-                                    .outcome = tl_result_name(relative <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                                    .outcome = tl_result_name(relative <= target ? TL_CONVERGED : TL_BUDGET_SPENT),
                                     .iterations = s->scene->lg.iterations,
                                     .certificate = relative,
                                     .target = target};
@@ -481,7 +482,6 @@ static void move_bodies(const lg_step *s)
 static void commit(lg_step *s)
 {
     tl_lg_state *to = &s->sim->state.lg;
-    fill_report(s);
     tl_bodies_commit(&s->bodies);
     sum_contact_forces(s);
     move_bodies(s);
@@ -511,6 +511,8 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(move(&s, again, err));
     TL_TRY(measure_depth(&s, err));
     TL_TRY(tl_cancel_check(err));
+    fill_report(&s);
+    TL_TRY(tl_accounts_end(sim, dt, s.bodies.body, again, err));
     commit(&s);
     return TALUS_OK;
 }

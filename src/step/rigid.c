@@ -14,6 +14,7 @@
  *
  * Velocities never see an overlap and places never see a bounce, so neither adds energy to the other. */
 #include "base/cancel.h"
+#include "step/accounts.h"
 #include "step/bodies.h"
 
 #include <math.h>
@@ -106,11 +107,15 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
         TL_TRY(tl_bodies_move(b, again, err));
         TL_TRY(tl_bodies_look_again(b, looks, &more, again, err));
     }
+    tl_accounts_bodies(b);
     TL_TRY(tl_bodies_make_room(b, err));
     TL_TRY(tl_bodies_stabilise(b, err));
+    tl_accounts_push(b);
     TL_TRY(bounce(&s, again, err));
     TL_TRY(tl_cancel_check(err));
+    tl_accounts_bounce(b);
     fill_report(&s);
+    TL_TRY(tl_accounts_end(sim, dt, b->body, again, err));
     tl_bodies_commit(b);
     return TALUS_OK;
 }

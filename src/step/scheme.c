@@ -597,10 +597,9 @@ static bool good(const tl_coupled_certificate *c, double tolerance)
 }
 
 /* Pressures of sand need not settle: enough when they and the stress hardly change, or velocities, and contacts are solved. [grid-granular spec 6.9, 6.11] */
-static bool hardly_changes(const tl_scheme_report *r, double tolerance)
-{
-    return r->change <= tolerance || r->moved <= MOVED * tolerance;
-}
+static double settled(const tl_scheme_report *r) { return fmin(r->change, r->moved / MOVED); }
+
+static bool hardly_changes(const tl_scheme_report *r, double tolerance) { return settled(r) <= tolerance; }
 
 static bool still(const tl_scheme_report *r, double tolerance)
 {
@@ -809,7 +808,10 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
         if (certified) TL_TRY(certify(c, &out->certificate, err));
         tl_arena_release(c->work->arena, mark);
     }
-    out->result = good(&out->certificate, c->tolerance) ? TL_CONVERGED : TL_OUT_OF_ITERATIONS;
+    /* by the rules that stop it */
+    out->settled = c->friction ? settled(out) : INFINITY;
+    bool enough = good(&out->certificate, c->tolerance) || (c->friction && still(out, c->tolerance));
+    out->result = enough ? TL_CONVERGED : TL_OUT_OF_ITERATIONS;
     memcpy(c->b->v, c->system->c.v, sizeof *c->b->v * 6 * (size_t)c->work->bodies);
     return TALUS_OK;
 }

@@ -51,6 +51,8 @@ typedef struct tl_scheme_report {
     double change; /* of p, s in the last sweep, over the largest p */
     double
         moved; /* sand: of velocities in the last sweep, over what all forces did to them; root mean square by mass */
+    double
+        settled; /* sand: what stops the sweeps once contacts are solved, in tolerances' terms; INFINITY without sand */
     int pressure_iterations, stress_iterations, contact_iterations; /* sums over sweeps */
     tl_work pressure_work, stress_work, contact_work;
     const char *pressure_method;

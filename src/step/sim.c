@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/parallel.h"
+#include "step/accounts.h"
 #include "step/engines.h"
 
 #define SHORTEST 1024       /* dt_min when the scene names none: this part of the longest step */
@@ -77,7 +78,8 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
         bool again = false, last = length >= left;
         tl_arena_reset(&sim->arena);
         TL_TRY(tl_cancel_check(err));
-        talus_status status = sim->engine->step(sim, length, &again, &why);
+        talus_status status = tl_accounts_begin(sim, &why);
+        if (status == TALUS_OK) status = sim->engine->step(sim, length, &again, &why);
         if (status == TALUS_OK) {
             s->t = last ? until : begin + length;
             s->step++;

@@ -27,17 +27,27 @@ typedef struct tl_engine_entry {
     talus_status (*step)(tl_sim *sim, double dt, bool *again, talus_error *err);
 } tl_engine_entry;
 
+/* What all matter has together. */
+typedef struct tl_totals {
+    double mass, second; /* kg; sum of m x^2 about the origin */
+    tl_vec3 first;       /* sum of m x */
+    double kinetic, potential, elastic;
+    tl_vec3 momentum, angular; /* about the origin */
+} tl_totals;
+
 struct tl_sim {
     const tl_scene *scene; /* not owned; must live longer */
     const tl_engine_entry *engine;
     tl_state state;
     tl_rigid rigid;
-    tl_sph sph;          /* engine "sph", else {0} */
-    tl_lg lg;            /* elastic bodies of the lg engine; {0} in others */
-    tl_report report;    /* of the last step */
-    tl_arena arena;      /* of a step, emptied at its begin */
-    void *own;           /* what else the engine keeps: caches that do not change results */
-    tl_history *history; /* NULL unless wanted: [TL_REPORT_SOLVES] */
+    tl_sph sph;            /* engine "sph", else {0} */
+    tl_lg lg;              /* elastic bodies of the lg engine; {0} in others */
+    tl_report report;      /* of the last step */
+    tl_totals start, came; /* of the state that a try begins with; of matter that came (less what left) in it */
+    tl_accounts accounts;  /* of the try; see step/accounts.h */
+    tl_arena arena;        /* of a step, emptied at its begin */
+    void *own;             /* what else the engine keeps: caches that do not change results */
+    tl_history *history;   /* NULL unless wanted: [TL_REPORT_SOLVES] */
     tl_log log;
     /* Sees the coupled problem of every step of engine "grid" once it is solved; NULL: nobody does. Not TALUS_OK: the step fails with it. */
     talus_status (*probe)(void *user, const struct tl_grid_view *view, talus_error *err);

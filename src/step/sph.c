@@ -23,6 +23,7 @@
 #include "model/sph/forces.h"
 #include "model/sph/stop.h"
 #include "solve/linear/method.h"
+#include "step/accounts.h"
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/rigid.h"
@@ -543,7 +544,6 @@ static void blend_memories(sph_step *s)
 static void commit(sph_step *s)
 {
     tl_sph_state *state = &s->sim->state.sph;
-    fill_report(s);
     blend_memories(s);
     state->memories = tl_sph_remember(&s->f, s->x, state->memory);
     memcpy(s->sim->state.rigid.body, s->body, sizeof *s->body * (size_t)s->rigid->scene_count);
@@ -573,6 +573,8 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(emit(&s, err));
     TL_TRY(make_room(&s, err));
     TL_TRY(tl_cancel_check(err));
+    fill_report(&s);
+    TL_TRY(tl_accounts_end(sim, dt, s.body, again, err));
     commit(&s);
     return TALUS_OK;
 }

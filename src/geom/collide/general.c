@@ -6,6 +6,9 @@
 #include "geom/surface.h"
 
 #define FLAT_COS (1 - 1e-7) /* 0.03 degrees: rounding of distances from differences, not bends */
+#define SMOOTH_COS 0.95     /* 18 degrees over 0.15 spacings: an edge, not a bend */
+#define ROUND_CORNERS                                                                                                  \
+    24 /* of an extruded polygon, from which on one with all corners on a circle is meant to be round */
 
 /* Spacing of samples and field: an edge takes 24 to 64 of them, as many as the smallest feature asks for. */
 static double default_cell(const tl_shape_tree *t, int node)
@@ -71,31 +74,51 @@ static void build(struct tl_general *g, int32_t first, int32_t count)
     b->next = g->balls;
 }
 
-/* The normal is the same half a spacing away in four directions, read a little way inside. */
-static bool on_face(const struct tl_general *g, int32_t i)
+/* Smallest cosine between a sample's normal and those `aside` in four directions, read a little way inside. */
+static double bends(const struct tl_general *g, int32_t i, double inside, double aside)
 {
-    tl_vec3 n = g->normal[i], inside = tl_vec3_add_scaled(g->at[i], -0.1 * g->spacing, n), t[2];
+    tl_vec3 n = g->normal[i], at = tl_vec3_add_scaled(g->at[i], -inside, n), t[2];
+    double least = 1;
     tl_vec3_tangents(n, &t[0], &t[1]);
     for (int k = 0; k < 4; k++) {
-        tl_vec3 p = tl_vec3_add_scaled(inside, k % 2 ? 0.5 * g->spacing : -0.5 * g->spacing, t[k / 2]);
-        if (tl_vec3_dot(tl_shape_gradient(g->field.t, g->field.node, p), n) < FLAT_COS) return false;
+        tl_vec3 p = tl_vec3_add_scaled(at, k % 2 ? aside : -aside, t[k / 2]);
+        least = tl_min(least, tl_vec3_dot(tl_shape_gradient(g->field.t, g->field.node, p), n));
     }
-    return true;
+    return least;
+}
+
+static bool has_mesh(const tl_shape_tree *t, int node)
+{
+    const tl_shape_node *n = &t->node[node];
+    bool found = n->op == OP_MESH;
+    for (int k = 0; n->op >= OP_UNION && k < (n->op == OP_MIRROR ? 1 : n->count) && !found; k++)
+        found = has_mesh(t, t->child[n->first + k]);
+    return found;
+}
+
+/* Meshes are as their facets are: they have no curved faces. */
+static uint8_t flatness(const struct tl_general *g, int32_t i, bool mesh)
+{
+    const double h = g->spacing;
+    if (bends(g, i, 0.1 * h, 0.5 * h) >= FLAT_COS) return TL_FLAT;
+    return !mesh && bends(g, i, 0.05 * h, 0.15 * h) > SMOOTH_COS ? TL_CURVED : TL_NOT_FLAT;
 }
 
 static void find_flat(struct tl_general *g)
 {
+    const bool mesh = has_mesh(g->field.t, g->field.node);
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t k = 0; k < g->balls; k++) {
         const tl_ball *b = &g->ball[k];
         bool alike = true;
         for (int32_t i = b->first; i < b->first + b->count; i++) {
-            g->flat[i] = on_face(g, i) ? TL_FLAT : TL_NOT_FLAT;
+            g->flat[i] = flatness(g, i, mesh);
             for (int32_t j = b->first; j < i; j++)
-                alike &= !g->flat[i] || !g->flat[j] || tl_vec3_dot(g->normal[i], g->normal[j]) > FLAT_COS;
+                alike &= g->flat[i] != TL_FLAT || g->flat[j] != TL_FLAT ||
+                         tl_vec3_dot(g->normal[i], g->normal[j]) > FLAT_COS;
         }
         for (int32_t i = b->first; i < b->first + b->count; i++)
-            if (g->flat[i] && alike) g->flat[i] = TL_FLAT_LEAF;
+            if (g->flat[i] == TL_FLAT && alike) g->flat[i] = TL_FLAT_LEAF;
     }
 }
 
@@ -120,26 +143,138 @@ static placement unplace(const tl_shape_tree *t, int node)
     return x;
 }
 
-static void add_rim(struct tl_general *g, const placement *x, double y, double radius, double up)
+/* A rim of the primitive's frame: around y at height y. Left out where the whole shape has cut it off or covers it. */
+static void add_rim(struct tl_general *g, const placement *x, double y, double radius, double tube, double up,
+                    double outward)
 {
-    if (!(radius > 0)) return;
-    tl_vec3 axis = tl_mat3_column(x->R, 1);
-    g->rim[g->rims++] =
-        (tl_rim){tl_vec3_add_scaled(x->at, x->scale * y, axis), tl_vec3_scale(up, axis), x->scale * radius};
+    if (g->rims == TL_RIMS_MAX || !(radius + tube > 0)) return;
+    tl_vec3 axis = tl_mat3_column(x->R, 1), u = tl_mat3_column(x->R, 0), v = tl_mat3_column(x->R, 2);
+    tl_rim rim = {tl_vec3_add_scaled(x->at, x->scale * y, axis), tl_vec3_scale(up, axis), x->scale * radius,
+                  x->scale * tube, outward};
+    for (int k = 0; k < 32; k++) {
+        double angle = k * (6.283185307179586 / 32);
+        tl_vec3 out = tl_vec3_add_scaled(tl_vec3_scale(cos(angle), u), sin(angle), v);
+        tl_vec3 way = tl_vec3_normalize(tl_vec3_add_scaled(rim.axis, outward, out)),
+                at = tl_vec3_add_scaled(rim.centre, rim.radius, out);
+        double d = tl_shape_distance(g->field.t, g->field.node, tl_vec3_add_scaled(at, rim.tube, way));
+        if (fabs(d) > 1e-6 * (rim.radius + rim.tube)) return;
+    }
+    g->rim[g->rims++] = rim;
 }
 
-static void find_rims(struct tl_general *g, const placement *x)
+/* Corners of a profile that stand out, as circles; those on the axis are points, and samples. */
+static void add_profile_rims(struct tl_general *g, const placement *x)
 {
     const tl_shape_node *n = x->n;
-    if (n->op == OP_CYLINDER && n->b.x == 0) {
-        add_rim(g, x, -n->s, n->r, -1);
-        add_rim(g, x, n->s, n->r, 1);
-    } else if (n->op == OP_CONE) {
-        add_rim(g, x, -n->q, n->r, -1);
-        add_rim(g, x, n->q, n->s, 1);
-    } else if (n->op == OP_HEMISPHERE) {
-        add_rim(g, x, 0, n->r, -1);
+    const double(*p)[2] = (const double(*)[2])g->field.t->point + n->first;
+    double area = 0;
+    for (int k = 0; k < n->count; k++) {
+        const double *a = p[k], *b = p[(k + 1) % n->count];
+        area += a[0] * b[1] - a[1] * b[0];
     }
+    for (int k = 0; k < n->count; k++) {
+        const double *a = p[(k + n->count - 1) % n->count], *b = p[k], *c = p[(k + 1) % n->count];
+        double turn = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]);
+        /* out of the profile at this corner: across the line between its neighbours */
+        double outward = copysign(1, area * (c[1] - a[1])), up = copysign(1, area * (a[0] - c[0]));
+        if (turn * area > 0 && b[0] > 0) add_rim(g, x, b[1], b[0], 0, up, outward);
+    }
+}
+
+/* Rims of all primitives that the shape is made of; what is cut out of it has none that it would roll on. */
+static void find_rims(struct tl_general *g, placement x)
+{
+    const tl_shape_tree *t = g->field.t;
+    for (; x.n->op == OP_PLACE; x.n = &t->node[t->child[x.n->first]]) {
+        x.at = tl_vec3_add_scaled(x.at, x.scale, tl_mat3_mul_vec(x.R, x.n->a));
+        x.R = tl_mat3_mul(x.R, x.n->R);
+        x.scale *= x.n->q;
+    }
+    const tl_shape_node *n = x.n;
+    switch (n->op) {
+    case OP_CYLINDER:
+        add_rim(g, &x, -n->s, n->r, n->b.x, -1, 1);
+        add_rim(g, &x, n->s, n->r, n->b.x, 1, 1);
+        break;
+    case OP_CONE:
+        if (n->r > 0) add_rim(g, &x, -n->q, n->r, 0, -1, 1);
+        if (n->s > 0) add_rim(g, &x, n->q, n->s, 0, 1, 1);
+        break;
+    case OP_HEMISPHERE: add_rim(g, &x, 0, n->r, 0, -1, 1); break;
+    case OP_TORUS: add_rim(g, &x, 0, n->r, n->s, 1, 1); break;
+    case OP_CAPSULE: {
+        placement end = x;
+        tl_vec3 along = tl_mat3_mul_vec(x.R, n->b), u, v;
+        tl_vec3_tangents(along, &u, &v);
+        end.R = tl_mat3_from_columns(v, along, u);
+        end.at = tl_vec3_add_scaled(x.at, x.scale, tl_mat3_mul_vec(x.R, n->a));
+        add_rim(g, &end, 0, 0, n->r, -1, 1);
+        if (n->q > 0) add_rim(g, &end, n->q, 0, n->s, 1, 1);
+        break;
+    }
+    case OP_REVOLVE: add_profile_rims(g, &x); break;
+    case OP_UNION:
+    case OP_INTERSECT:
+    case OP_SUBTRACT:
+    case OP_SHELL:
+        for (int k = 0; k < (n->op == OP_SUBTRACT ? 1 : n->count); k++) {
+            placement part = x;
+            part.n = &t->node[t->child[n->first + k]];
+            find_rims(g, part);
+        }
+        break;
+    default: break;
+    }
+}
+
+/* Samples on a rim, which speaks for them. */
+static void mark_rims(struct tl_general *g)
+{
+    for (int32_t i = 0; i < g->samples; i++)
+        for (int k = 0; k < g->rims; k++) {
+            const tl_rim *rim = &g->rim[k];
+            tl_vec3 d = tl_vec3_sub(g->at[i], rim->centre);
+            double up = tl_vec3_dot(d, rim->axis), out = tl_vec3_norm(tl_vec3_add_scaled(d, -up, rim->axis));
+            if (rim->tube == 0 && hypot(up, out - rim->radius) < 0.02 * g->spacing) g->on_rim[i] = (uint8_t)(k + 1);
+        }
+}
+
+/* Corners of an extruded polygon on one circle, and enough of them. */
+static bool is_round(const tl_shape_tree *t, const tl_shape_node *n, double middle[2], double *radius)
+{
+    if (n->op != OP_EXTRUDE || n->count < ROUND_CORNERS) return false;
+    const double(*p)[2] = (const double(*)[2])t->point + n->first;
+    double least = INFINITY, most = 0, edge = 0;
+    middle[0] = middle[1] = 0;
+    for (int k = 0; k < n->count; k++) middle[0] += p[k][0] / n->count, middle[1] += p[k][1] / n->count;
+    for (int k = 0; k < n->count; k++) {
+        const double *q = p[(k + 1) % n->count];
+        double r = hypot(p[k][0] - middle[0], p[k][1] - middle[1]);
+        least = tl_min(least, r);
+        most = tl_max(most, r);
+        edge = tl_max(edge, hypot(q[0] - p[k][0], q[1] - p[k][1]));
+    }
+    *radius = most;
+    return most - least <= 1e-3 * most && edge <= 6.3 / ROUND_CORNERS * most;
+}
+
+/* The cylinder around such a polygon, in the place of the shape. */
+static talus_status make_round(struct tl_general *g, const tl_shape_tree **t, int *node, talus_error *err)
+{
+    placement x = unplace(*t, *node);
+    double middle[2], radius;
+    if (!is_round(*t, x.n, middle, &radius)) return TALUS_OK;
+    g->round = tl_shape_tree_create();
+    if (!g->round) return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory");
+    tl_vec3 at = tl_vec3_add_scaled(x.at, x.scale, tl_mat3_mul_vec(x.R, (tl_vec3){middle[0], 0, middle[1]}));
+    tl_quat q = tl_quat_from_mat3(x.R);
+    talus_error why;
+    int wheel = tl_shape_cylinder(g->round, radius, 2 * x.n->q, 0, &why);
+    if (wheel >= 0) wheel = tl_shape_place(g->round, wheel, at, (const double[4]){q.w, q.x, q.y, q.z}, x.scale, &why);
+    if (wheel < 0) return TL_FAIL(err, why.status, "%s", why.message);
+    *t = g->round;
+    *node = wheel;
+    return TALUS_OK;
 }
 
 #define CORNERS_MAX 256
@@ -210,6 +345,7 @@ static void settle(struct tl_general *g)
 
 static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node, double cell, talus_error *err)
 {
+    TL_TRY(make_round(g, &t, &node, err));
     TL_TRY(tl_field_create(&g->field, t, node, cell, err));
     tl_points p;
     tl_vec3 corner[CORNERS_MAX];
@@ -221,8 +357,9 @@ static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node,
     g->at = TL_NEW(tl_vec3, most + 1);
     g->normal = TL_NEW(tl_vec3, most + 1);
     g->flat = TL_NEW(uint8_t, most + 1);
+    g->on_rim = TL_NEW_ZERO(uint8_t, most + 1);
     g->ball = TL_NEW(tl_ball, 2 * (int64_t)most + 1);
-    if (!g->at || !g->normal || !g->flat || !g->ball) {
+    if (!g->at || !g->normal || !g->flat || !g->on_rim || !g->ball) {
         tl_points_free(&p);
         return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory for %d surface points", most);
     }
@@ -238,7 +375,8 @@ static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node,
     if (!g->field.exact) settle(g);
     build(g, 0, g->samples);
     find_flat(g);
-    find_rims(g, &x);
+    find_rims(g, (placement){&t->node[node], tl_mat3_identity(), {0, 0, 0}, 1});
+    mark_rims(g);
     return TALUS_OK;
 }
 
@@ -262,16 +400,18 @@ void tl_general_free(struct tl_general *g)
 {
     if (!g) return;
     tl_field_free(&g->field);
+    tl_shape_tree_free(g->round);
     tl_free(g->at);
     tl_free(g->normal);
     tl_free(g->flat);
+    tl_free(g->on_rim);
     tl_free(g->ball);
     tl_free(g);
 }
 
 size_t tl_general_bytes(const struct tl_general *g)
 {
-    return sizeof *g + tl_field_bytes(&g->field) + (2 * sizeof(tl_vec3) + 1) * (size_t)g->samples +
+    return sizeof *g + tl_field_bytes(&g->field) + (2 * sizeof(tl_vec3) + 2) * (size_t)g->samples +
            2 * sizeof(tl_ball) * (size_t)g->samples;
 }
 

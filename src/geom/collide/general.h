@@ -4,7 +4,8 @@
  * body are looked at. The normal at a point of A is that of B's distance a little way into A, where edges of B do not blur
  * it. Between the points the gap of curved surfaces is smaller by spacing^2 curvature / 8: the deepest
  * points are moved to where the sum of both distances is least across the normal, which is the gap itself. Circular rims are
- * searched along the circle, edges of boxes along the edge. At most four points are kept of all that push in about the same
+ * searched along the circle, edges of boxes along the edge. Of a smooth curved surface only places nearest of all around them are
+ * kept: a mark beside them would hold up a body that rolls. At most four points are kept of all that push in about the same
  * direction: those that span the most area, where a point that is open counts less the further a body would
  * have to turn to close it. A point of a plane face pushes square to that face, and so do edges that lie in it.
  *
@@ -24,24 +25,30 @@ typedef struct tl_ball {
     int32_t next;
 } tl_ball;
 
+/* A circle that a ball of radius `tube` runs along: the edge of a cylinder (tube 0), of a rounded one, a torus, the end of a capsule
+ * (radius 0). Where it touches is a function of the pose, not a mark: a wheel stands on the place below its axle at all times. */
 typedef struct tl_rim {
     tl_vec3 centre, axis; /* unit, out of the flat face */
-    double radius;
+    double radius, tube;
+    double outward; /* 1: it looks away from its axis; -1: towards it, as the mouth of a bore does */
 } tl_rim;
+#define TL_RIMS_MAX 48
 
-/* Whether a sample lies on a plane face, and whether all such samples of its leaf lie on the same, so that one speaks for them. */
-typedef enum tl_flatness { TL_NOT_FLAT, TL_FLAT, TL_FLAT_LEAF } tl_flatness;
+/* What the surface is at a sample: plane (and whether all such samples of its leaf lie on the same plane, so that one speaks for them),
+ * smooth but curved, or an edge or corner. */
+typedef enum tl_flatness { TL_NOT_FLAT, TL_FLAT, TL_FLAT_LEAF, TL_CURVED } tl_flatness;
 
 struct tl_general {
+    tl_shape_tree *round; /* the cylinder that stands for an extruded polygon of many corners on a circle; NULL: none */
     tl_field field;
     double spacing;
     int32_t samples, balls;
     tl_vec3 *at, *normal; /* [samples] by ball; normals of edges and corners are means */
-    uint8_t
-        *flat; /* [samples] 1: on a face, with all others of its leaf that are not on an edge; one speaks for them */
+    uint8_t *flat;        /* [samples] tl_flatness */
+    uint8_t *on_rim;      /* [samples] 1 + the rim that it lies on, 0: on none */
     tl_ball *ball;
     int rims;
-    tl_rim rim[2];
+    tl_rim rim[TL_RIMS_MAX];
 };
 
 talus_status tl_general_create(struct tl_general **out, const tl_shape_tree *t, int node, double cell,

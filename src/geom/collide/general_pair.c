@@ -35,13 +35,15 @@ typedef struct candidate {
     double away; /* distance of the other body, as far as its field knows */
     int owner;   /* 0: A, 1: B, 2: both, the place is halfway */
     bool flat;   /* on a face of its owner */
+    bool curved; /* on a smooth curved part of its owner */
     bool lowest; /* the nearest place of all around it */
 } candidate;
 
 typedef struct pair {
     solid s[2];
     double margin, spacing;
-    double turn; /* radians that close a point of the margin */
+    double turn;          /* radians that close a point of the margin */
+    uint64_t standing[2]; /* rims of each whose lowest place is known: their samples do not matter */
     int count;
     candidate list[CANDIDATES];
 } pair;
@@ -171,6 +173,8 @@ static void add_samples(pair *p, int owner)
         for (int32_t i = 0; i < ball->count; i++) {
             int32_t q = ball->first + i;
             tl_vec3 at = tl_vec3_add(shift, tl_mat3_mul_vec(R, g->at[q]));
+            gap[i] = INFINITY;
+            if (g->on_rim[q] && p->standing[owner] >> (g->on_rim[q] - 1) & 1) continue;
             gap[i] =
                 bounded && tl_field_is_far(&b->c->field->field, at, margin) ? INFINITY : local_distance(b->c, at, NULL);
             if (gap[i] < gap[least] - TIE * a->spacing) least = i;
@@ -180,72 +184,113 @@ static void add_samples(pair *p, int owner)
             int32_t q = ball->first + i;
             bool kept = i == least ? gap[i] <= margin : gap[i] <= open && (g->flat[q] != TL_FLAT_LEAF || i == face);
             if (kept)
-                add(p, (candidate){to_world(a, g->at[q]), tl_mat3_mul_vec(a->R, g->normal[q]), gap[i], gap[i], owner,
-                                   g->flat[q], false});
+                add(p, (candidate){.at = to_world(a, g->at[q]),
+                                   .normal = tl_mat3_mul_vec(a->R, g->normal[q]),
+                                   .gap = gap[i],
+                                   .away = gap[i],
+                                   .owner = owner,
+                                   .flat = g->flat[q] == TL_FLAT || g->flat[q] == TL_FLAT_LEAF,
+                                   .curved = g->flat[q] == TL_CURVED});
         }
         k++;
     }
 }
 
-/* Slope of the other body's distance along the rim. */
-static double rim_slope(const solid *b, tl_vec3 at, tl_vec3 tangent)
+/* A rim, placed. */
+typedef struct ring {
+    const solid *other;
+    tl_vec3 centre, u, v, axis;
+    double radius, tube, outward;
+} ring;
+
+static tl_vec3 ring_out(const ring *r, double angle)
 {
-    tl_vec3 n;
-    distance(b, at, &n);
-    return tl_vec3_dot(n, tangent);
+    return tl_vec3_add_scaled(tl_vec3_scale(cos(angle), r->u), sin(angle), r->v);
+}
+static tl_vec3 ring_place(const ring *r, double angle)
+{
+    return tl_vec3_add_scaled(r->centre, r->radius, ring_out(r, angle));
 }
 
-/* Deepest places of a circle: where the slope along it changes sign, found by regula falsi that halves the weight of an end
- * that stays. */
-static void add_rim(pair *p, int owner, const tl_rim *rim)
+/* Slope of the other body's distance along the ring. */
+static double ring_slope(const ring *r, double angle)
+{
+    tl_vec3 n, along = tl_vec3_add_scaled(tl_vec3_scale(-sin(angle), r->u), cos(angle), r->v);
+    distance(r->other, ring_place(r, angle), &n);
+    return tl_vec3_dot(n, along);
+}
+
+/* One place of a ring as a candidate, lowest or not: it is a function of the pose either way. */
+static void add_ring_place(pair *p, int owner, const ring *r, double angle)
+{
+    tl_vec3 at = ring_place(r, angle), n;
+    double d = distance(r->other, at, &n);
+    if (d - r->tube > p->margin) return;
+    tl_vec3 look = tl_vec3_scale(0.7071067811865476, tl_vec3_add_scaled(r->axis, r->outward, ring_out(r, angle)));
+    if (r->tube > 0) { /* its ball touches along the other body's normal */
+        look = tl_vec3_neg(n);
+        at = tl_vec3_add_scaled(at, -r->tube, n);
+        d = distance(r->other, at, NULL);
+    }
+    add(p, (candidate){.at = at, .normal = look, .gap = d, .away = d, .owner = owner, .lowest = true});
+}
+
+/* Deepest place between lo and hi, where the slope changes sign: regula falsi that halves the weight of an end that stays. */
+static bool ring_lowest(const ring *r, double lo, double hi, double *angle)
+{
+    double slope_lo = ring_slope(r, lo), slope_hi = ring_slope(r, hi);
+    if (!(slope_lo < 0 && slope_hi > 0)) return false;
+    for (int step = 0; step < 12 && hi - lo > 1e-10; step++) {
+        *angle = lo - slope_lo * (hi - lo) / (slope_hi - slope_lo);
+        double slope = ring_slope(r, *angle);
+        if (fabs(slope) < 1e-12) break;
+        if (slope < 0) {
+            lo = *angle;
+            slope_lo = slope;
+            slope_hi *= 0.5;
+        } else {
+            hi = *angle;
+            slope_hi = slope;
+            slope_lo *= 0.5;
+        }
+    }
+    return true;
+}
+
+/* Deepest places of a rim, and those a quarter and half a turn further: what carries a disc that is nearly flat. A rim that lies in a
+ * plane has no deepest place: its samples speak for it. */
+static void add_rim(pair *p, int owner, int number)
 {
     enum { STARTS = 16 };
     const solid *a = &p->s[owner], *b = &p->s[1 - owner];
-    tl_vec3 centre = to_world(a, rim->centre), axis = tl_mat3_mul_vec(a->R, rim->axis), u, v, at[STARTS];
-    if (ball_is_far(b->c, to_local(b, centre), rim->radius, p->margin)) return;
-    tl_vec3_tangents(rim->axis, &u, &v);
-    u = tl_mat3_mul_vec(a->R, u);
-    v = tl_mat3_mul_vec(a->R, v);
+    const tl_rim *rim = &a->c->field->rim[number];
+    ring r = {.other = b,
+              .centre = to_world(a, rim->centre),
+              .axis = tl_mat3_mul_vec(a->R, rim->axis),
+              .radius = rim->radius,
+              .tube = rim->tube,
+              .outward = rim->outward};
+    if (ball_is_far(b->c, to_local(b, r.centre), rim->radius + rim->tube, p->margin)) return;
+    tl_vec3_tangents(rim->axis, &r.u, &r.v);
+    r.u = tl_mat3_mul_vec(a->R, r.u);
+    r.v = tl_mat3_mul_vec(a->R, r.v);
+    if (rim->radius == 0) {
+        add_ring_place(p, owner, &r, 0);
+        return;
+    }
     double gap[STARTS];
-#define OUT(angle) tl_vec3_add_scaled(tl_vec3_scale(cos(angle), u), sin(angle), v)
-#define ALONG(angle) tl_vec3_add_scaled(tl_vec3_scale(-sin(angle), u), cos(angle), v)
-#define PLACE(angle) tl_vec3_add_scaled(centre, rim->radius, OUT(angle))
     const double sector = 6.283185307179586 / STARTS;
+    for (int k = 0; k < STARTS; k++) gap[k] = distance(b, ring_place(&r, sector * k), NULL);
     for (int k = 0; k < STARTS; k++) {
-        at[k] = PLACE(sector * k);
-        gap[k] = distance(b, at[k], NULL);
-    }
-    for (int k = 0; k < STARTS; k++) {
-        double before = gap[(k + STARTS - 1) % STARTS], after = gap[(k + 1) % STARTS];
+        double before = gap[(k + STARTS - 1) % STARTS], after = gap[(k + 1) % STARTS], angle = sector * k;
         bool least = gap[k] <= before && gap[k] < after;
-        if (!least || tl_max(before, after) - gap[k] < TIE * p->spacing || gap[k] > p->margin + 0.1 * rim->radius)
+        if (!least || tl_max(before, after) - gap[k] < TIE * p->spacing ||
+            gap[k] - rim->tube > p->margin + 0.1 * rim->radius)
             continue;
-        double lo = sector * (k - 1), hi = sector * (k + 1), angle = sector * k;
-        double slope_lo = rim_slope(b, PLACE(lo), ALONG(lo)), slope_hi = rim_slope(b, PLACE(hi), ALONG(hi));
-        if (!(slope_lo < 0 && slope_hi > 0)) continue;
-        for (int step = 0; step < 12 && hi - lo > 1e-10; step++) {
-            angle = lo - slope_lo * (hi - lo) / (slope_hi - slope_lo);
-            double slope = rim_slope(b, PLACE(angle), ALONG(angle));
-            if (fabs(slope) < 1e-12) break;
-            if (slope < 0) {
-                lo = angle;
-                slope_lo = slope;
-                slope_hi *= 0.5;
-            } else {
-                hi = angle;
-                slope_hi = slope;
-                slope_lo *= 0.5;
-            }
-        }
-        tl_vec3 place = PLACE(angle);
-        double d = distance(b, place, NULL);
-        if (d <= p->margin)
-            add(p, (candidate){place, tl_vec3_scale(0.7071067811865476, tl_vec3_add(OUT(angle), axis)), d, d, owner,
-                               false, true});
+        if (!ring_lowest(&r, angle - sector, angle + sector, &angle)) continue;
+        p->standing[owner] |= (uint64_t)1 << number;
+        for (int quarter = 0; quarter < 4; quarter++) add_ring_place(p, owner, &r, angle + quarter * (4 * sector));
     }
-#undef OUT
-#undef ALONG
-#undef PLACE
 }
 
 /* Corners and edges of a box against the general body: halved until a piece is far away or as short as a sample's spacing. */
@@ -261,7 +306,7 @@ static void add_edge(pair *p, tl_vec3 from, tl_vec3 to, tl_vec3 normal, int dept
         return;
     }
     double d = distance(g, middle, NULL);
-    if (d <= p->margin) add(p, (candidate){middle, normal, d, d, 1, false, false});
+    if (d <= p->margin) add(p, (candidate){.at = middle, .normal = normal, .gap = d, .away = d, .owner = 1});
 }
 
 static void add_box(pair *p)
@@ -274,8 +319,11 @@ static void add_box(pair *p)
         corner[k] = tl_vec3_add(to_world(b, b->c->centre), tl_mat3_mul_vec(R, tl_vec3_mul(sign[k], b->c->half)));
         double d = distance(&p->s[0], corner[k], NULL);
         if (d <= p->margin)
-            add(p, (candidate){corner[k], tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])), d, d, 1,
-                               false, false});
+            add(p, (candidate){.at = corner[k],
+                               .normal = tl_mat3_mul_vec(R, tl_vec3_scale(0.5773502691896258, sign[k])),
+                               .gap = d,
+                               .away = d,
+                               .owner = 1});
     }
     for (int k = 0; k < 8; k++)
         for (int axis = 1; axis < 8; axis *= 2)
@@ -355,8 +403,12 @@ static void add_sphere(pair *p)
     double d = distance(&p->s[0], centre, &n);
     d = walk(&p->s[0], centre, n, d, b->c->radius + p->margin) - b->c->radius;
     if (d <= p->margin && p->count < CANDIDATES)
-        p->list[p->count++] =
-            (candidate){tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n), tl_vec3_neg(n), d, d, 2, false, true};
+        p->list[p->count++] = (candidate){.at = tl_vec3_add_scaled(centre, -(b->c->radius + 0.5 * d), n),
+                                          .normal = tl_vec3_neg(n),
+                                          .gap = d,
+                                          .away = d,
+                                          .owner = 2,
+                                          .lowest = true};
 }
 
 /* ---- between the samples ---- */
@@ -416,7 +468,12 @@ static bool refine(const pair *p, const candidate *seed, candidate *out)
     if (!(best < seed->gap - SAME * h)) return false;
     double a = walk(&p->s[0], at, tl_vec3_neg(out_of), best_d[0], p->margin + h);
     double b = walk(&p->s[1], at, out_of, best_d[1], p->margin + h);
-    *out = (candidate){tl_vec3_add_scaled(at, 0.5 * (a - b), out_of), out_of, a + b, a + b, 2, false, lowest};
+    *out = (candidate){.at = tl_vec3_add_scaled(at, 0.5 * (a - b), out_of),
+                       .normal = out_of,
+                       .gap = a + b,
+                       .away = a + b,
+                       .owner = 2,
+                       .lowest = lowest};
     return a + b < seed->gap - SAME * h;
 }
 
@@ -429,10 +486,10 @@ static void refine_deepest(pair *p)
         int seed = -1;
         for (int i = 0; i < count; i++)
             if (!covered[i] && (seed < 0 || p->list[i].gap < p->list[seed].gap)) seed = i;
-        if (seed < 0 || p->list[seed].gap > CLOSE * p->spacing) return;
+        if (seed < 0 || (p->list[seed].gap > CLOSE * p->spacing && !p->list[seed].curved)) return;
         const candidate *c = &p->list[seed];
         candidate better;
-        bool found = c->owner != 2 && p->count < CANDIDATES && refine(p, c, &better);
+        bool found = c->owner != 2 && !c->lowest && p->count < CANDIDATES && refine(p, c, &better);
         for (int i = 0; i < count; i++)
             covered[i] |= tl_vec3_dot(p->list[i].normal, c->normal) > CLUSTER_COS &&
                           tl_vec3_norm(tl_vec3_sub(p->list[i].at, c->at)) < 3 * p->spacing;
@@ -443,6 +500,27 @@ static void refine_deepest(pair *p)
                 found = false;
         if (found) p->list[p->count++] = better;
     }
+}
+
+/* Marks on smooth curved parts go, where the bodies have a place that is nearest of all around it, an edge or a face as deep: as the
+ * bodies turn, the touching place moves on along the surface, and a mark ahead of it would hold them up with a lever that the contact
+ * never has. */
+static void drop_marks(pair *p)
+{
+    int kept = 0;
+    bool drop[CANDIDATES];
+    for (int i = 0; i < p->count; i++) {
+        const candidate *c = &p->list[i];
+        drop[i] = false;
+        for (int k = 0; k < p->count && c->curved && !drop[i]; k++) {
+            const candidate *o = &p->list[k];
+            drop[i] = (!o->curved || o->lowest) && o->gap <= c->gap + TIE * p->spacing &&
+                      tl_vec3_dot(o->normal, c->normal) > CLUSTER_COS;
+        }
+    }
+    for (int i = 0; i < p->count; i++)
+        if (!drop[i]) p->list[kept++] = p->list[i];
+    p->count = kept;
 }
 
 /* ---- reduction ---- */
@@ -516,7 +594,7 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
 static tl_touch touch_of(const pair *p, const candidate *c)
 {
     candidate better;
-    bool close = c->owner != 2 && c->gap <= CLOSE * p->spacing;
+    bool close = c->owner != 2 && !c->lowest && c->gap <= CLOSE * p->spacing;
     if (close && refine(p, c, &better) && tl_vec3_dot(better.normal, c->normal) > CLUSTER_COS) c = &better;
     double half = c->owner == 0 ? -0.5 : c->owner == 1 ? 0.5 : 0;
     return (tl_touch){tl_vec3_add_scaled(c->at, half * c->gap, c->normal), c->normal, c->gap, !c->lowest};
@@ -573,6 +651,7 @@ int tl_general_touches(const tl_collider *A, const tl_pose *a, const tl_collider
 {
     pair p;
     p.count = 0;
+    p.standing[0] = p.standing[1] = 0;
     p.margin = margin;
     p.s[0] = solid_of(A, a);
     p.s[1] = solid_of(B, b);
@@ -580,7 +659,7 @@ int tl_general_touches(const tl_collider *A, const tl_pose *a, const tl_collider
     p.turn = tl_max(TURN_MIN, margin / tl_min(size_of(A), size_of(B)));
     for (int k = 0; k < 2; k++) {
         if (!p.s[k].c->field) continue;
-        for (int r = 0; r < p.s[k].c->field->rims; r++) add_rim(&p, k, &p.s[k].c->field->rim[r]);
+        for (int r = 0; r < p.s[k].c->field->rims; r++) add_rim(&p, k, r);
     }
     if (B->kind == TL_COLLIDER_BOX) add_box(&p);
     for (int k = 0; k < 2; k++)
@@ -589,5 +668,6 @@ int tl_general_touches(const tl_collider *A, const tl_pose *a, const tl_collider
     straighten(&p);
     if (B->kind == TL_COLLIDER_SPHERE) add_sphere(&p);
     refine_deepest(&p);
+    drop_marks(&p);
     return select_touches(&p, out);
 }

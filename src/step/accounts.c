@@ -1,0 +1,358 @@
+#include "step/accounts.h"
+
+#include <math.h>
+
+#include "base/parallel.h"
+#include "model/grid/particles.h"
+#include "model/rigid/motion.h"
+#include "step/grid.h"
+
+static const tl_vec3 nothing = {0, 0, 0};
+
+/* ---- totals ---- */
+
+static void add_point(tl_totals *t, double m, tl_vec3 x)
+{
+    t->mass += m;
+    t->first = tl_vec3_add_scaled(t->first, m, x);
+    t->second += m * tl_vec3_norm2(x);
+}
+
+static void add_totals(tl_totals *t, double sign, const tl_totals *o)
+{
+    t->mass += sign * o->mass;
+    t->first = tl_vec3_add_scaled(t->first, sign, o->first);
+    t->second += sign * o->second;
+    t->kinetic += sign * o->kinetic;
+    t->potential += sign * o->potential;
+    t->momentum = tl_vec3_add_scaled(t->momentum, sign, o->momentum);
+    t->angular = tl_vec3_add_scaled(t->angular, sign, o->angular);
+}
+
+static void add_bodies(tl_totals *t, const tl_sim *sim, const tl_motion *body)
+{
+    tl_rigid_measures m = tl_rigid_measure(&sim->rigid, body, sim->scene->gravity);
+    t->kinetic += m.kinetic;
+    t->potential += m.potential;
+    t->momentum = tl_vec3_add(t->momentum, m.momentum);
+    t->angular = tl_vec3_add(t->angular, m.angular_momentum);
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+        const tl_rigid_body *b = &sim->rigid.body[i];
+        if (b->kind == TL_BODY_FREE && !b->elastic) add_point(t, b->mass, body[i].x);
+    }
+}
+
+talus_status tl_accounts_particles(const tl_sim *sim, const tl_particles *p, const tl_grid_frame *f, tl_arena *a,
+                                   tl_totals *out, talus_error *err)
+{
+    const tl_grid_kept *kept = sim->own;
+    tl_particles_measure m;
+    tl_blocks blocks = tl_blocks_of(p->count);
+    tl_totals part[TL_BLOCKS_MAX];
+    *out = (tl_totals){0};
+    TL_TRY(tl_particles_measures(f, p, kept->density, sim->scene->gravity, a, &m, err));
+#pragma omp parallel for schedule(static) if (p->count > TL_PARALLEL_MIN)
+    for (int b = 0; b < blocks.count; b++) {
+        part[b] = (tl_totals){0};
+        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
+            add_point(&part[b], kept->density[p->particle[i].material] * p->particle[i].volume, p->particle[i].x);
+    }
+    for (int b = 0; b < blocks.count; b++) add_totals(out, 1, &part[b]);
+    out->kinetic = m.kinetic;
+    out->potential = m.potential;
+    out->momentum = m.momentum;
+    out->angular = m.angular_momentum;
+    return TALUS_OK;
+}
+
+static void add_point_masses(tl_totals *t, tl_vec3 gravity, double m, tl_vec3 x, tl_vec3 v)
+{
+    add_point(t, m, x);
+    t->kinetic += 0.5 * m * tl_vec3_norm2(v);
+    t->potential -= m * tl_vec3_dot(gravity, x);
+    t->momentum = tl_vec3_add_scaled(t->momentum, m, v);
+    t->angular = tl_vec3_add_scaled(t->angular, m, tl_vec3_cross(x, v));
+}
+
+static void add_sph(tl_totals *t, const tl_sim *sim)
+{
+    const tl_sph_state *s = &sim->state.sph;
+    tl_blocks blocks = tl_blocks_of(s->count);
+    tl_totals part[TL_BLOCKS_MAX];
+    const double V0 = sim->sph.V0;
+#pragma omp parallel for schedule(static) if (s->count > TL_PARALLEL_MIN)
+    for (int b = 0; b < blocks.count; b++) {
+        part[b] = (tl_totals){0};
+        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
+            const tl_sph_particle *p = &s->particle[i];
+            add_point_masses(&part[b], sim->scene->gravity, V0 * sim->scene->materials[p->material].density, p->x,
+                             p->v);
+        }
+    }
+    for (int b = 0; b < blocks.count; b++) add_totals(t, 1, &part[b]);
+}
+
+static void add_nodes(tl_totals *t, const tl_sim *sim)
+{
+    const tl_lg_state *s = &sim->state.lg;
+    for (int32_t i = 0; i < sim->lg.nodes; i++)
+        add_point_masses(t, sim->scene->gravity, sim->lg.mass[i], tl_vec3_load(s->q + 3 * (int64_t)i),
+                         tl_vec3_load(s->v + 3 * (int64_t)i));
+}
+
+talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
+{
+    tl_totals *t = &sim->start;
+    tl_accounts *a = &sim->accounts;
+    *t = sim->came = (tl_totals){0};
+    add_bodies(t, sim, sim->state.rigid.body);
+    if (sim->scene->engine == TL_ENGINE_GRID && sim->state.grid.particles.count) {
+        const tl_grid_kept *kept = sim->own;
+        tl_totals particles;
+        TL_TRY(tl_accounts_particles(sim, &sim->state.grid.particles, &kept->frame, &sim->arena, &particles, err));
+        add_totals(t, 1, &particles);
+    }
+    if (sim->scene->engine == TL_ENGINE_SPH) add_sph(t, sim);
+    if (sim->scene->engine == TL_ENGINE_LG) add_nodes(t, sim), t->elastic = NAN;
+    *a = (tl_accounts){.fixed = {NAN, NAN, NAN}};
+    for (int k = 0; k < TL_ENERGIES; k++) a->energy[k] = NAN;
+    return TALUS_OK;
+}
+
+/* ---- what phases add ---- */
+
+void tl_accounts_energy(tl_sim *sim, tl_energy source, double joules)
+{
+    double *e = &sim->accounts.energy[source];
+    *e = isnan(*e) ? joules : *e + joules;
+}
+
+void tl_accounts_fixed(tl_sim *sim, tl_vec3 impulse, tl_vec3 angular)
+{
+    tl_accounts *a = &sim->accounts;
+    a->fixed = isnan(a->fixed.x) ? impulse : tl_vec3_add(a->fixed, impulse);
+    a->angular = tl_vec3_add(a->angular, angular);
+}
+
+void tl_accounts_forces(tl_sim *sim, tl_vec3 impulse, tl_vec3 angular)
+{
+    tl_accounts *a = &sim->accounts;
+    a->forces = tl_vec3_add(a->forces, impulse);
+    a->angular = tl_vec3_add(a->angular, angular);
+}
+
+void tl_accounts_matter(tl_sim *sim, const tl_totals *now)
+{
+    tl_totals came = *now;
+    tl_totals before = sim->start, bodies = {0};
+    add_bodies(&bodies, sim, sim->state.rigid.body);
+    add_totals(&before, -1, &bodies);
+    add_totals(&came, -1, &before);
+    tl_accounts *a = &sim->accounts;
+    a->matter = tl_vec3_add(a->matter, came.momentum);
+    a->angular = tl_vec3_add(a->angular, came.angular);
+    tl_accounts_energy(sim, TL_ENERGY_MATTER, came.kinetic + came.potential);
+    sim->came = came;
+    sim->start.mass += came.mass;
+    sim->start.first = tl_vec3_add(sim->start.first, came.first);
+    sim->start.second += came.second;
+}
+
+/* ---- rigid bodies ---- */
+
+static double kinetic(const tl_bodies *b, const double *v)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < b->rigid->scene_count; i++) {
+        const tl_rigid_body *body = &b->rigid->body[i];
+        if (body->kind != TL_BODY_FREE || body->elastic) continue;
+        tl_vec3 u = tl_vec3_load(v + 6 * (int64_t)i), w = tl_vec3_load(v + 6 * (int64_t)i + 3);
+        sum +=
+            0.5 * (body->mass * tl_vec3_norm2(u) + tl_vec3_dot(w, tl_rigid_angular_momentum(body, b->before[i].q, w)));
+    }
+    return sum;
+}
+
+/* Velocities before, with gravity and forces: their impulses, and the work of both. Gravity's work on velocities is returned. */
+static double account_forces(tl_bodies *b)
+{
+    tl_vec3 impulse = nothing, angular = nothing;
+    double work = 0, gravity = 0;
+    for (int32_t i = 0; i < b->rigid->scene_count; i++) {
+        const tl_rigid_body *body = &b->rigid->body[i];
+        const tl_motion *m = &b->before[i];
+        if (body->kind != TL_BODY_FREE || body->elastic) continue;
+        const double *v = b->v_free + 6 * (int64_t)i;
+        tl_vec3 fall = tl_vec3_scale(b->dt, b->scene->gravity),
+                mean = tl_vec3_scale(0.5, tl_vec3_add(m->v, tl_vec3_load(v)));
+        tl_vec3 p = tl_vec3_scale(body->mass, tl_vec3_sub(tl_vec3_sub(tl_vec3_load(v), m->v), fall));
+        tl_vec3 dw = tl_vec3_sub(tl_vec3_load(v + 3), m->w), L = tl_rigid_angular_momentum(body, m->q, dw);
+        impulse = tl_vec3_add(impulse, p);
+        angular = tl_vec3_add(angular, tl_vec3_add(L, tl_vec3_cross(m->x, p)));
+        gravity += body->mass * tl_vec3_dot(fall, mean);
+        work += tl_vec3_dot(p, mean) + 0.5 * tl_vec3_dot(L, tl_vec3_add(m->w, tl_vec3_load(v + 3)));
+    }
+    tl_accounts_forces(b->sim, impulse, angular);
+    tl_accounts_energy(b->sim, TL_ENERGY_FORCES, work);
+    return gravity;
+}
+
+static tl_vec3 point_velocity(const tl_motion *m, tl_vec3 at)
+{
+    return tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(at, m->x)));
+}
+
+static bool is_free(const tl_bodies *b, int32_t i)
+{
+    return b->rigid->body[i].kind == TL_BODY_FREE && !b->rigid->body[i].elastic;
+}
+
+/* What walls, static and scripted bodies did through the contacts of `lam`: impulse, and work of scripted ones. */
+static double account_fixed(const tl_bodies *b, tl_vec3 *impulse, tl_vec3 *angular)
+{
+    double work = 0;
+    *impulse = *angular = nothing;
+    for (int32_t k = 0; k < b->contacts.count; k++) {
+        const tl_rigid_point *c = &b->contacts.point[k];
+        bool a = is_free(b, c->a), other = is_free(b, c->b);
+        if (a == other) continue;
+        int32_t fixed = a ? c->b : c->a;
+        tl_vec3 p = tl_vec3_scale(a ? b->dt : -b->dt, tl_rigid_point_force(c, b->lam + 3 * (int64_t)k, b->dt));
+        *impulse = tl_vec3_add(*impulse, p);
+        *angular = tl_vec3_add(*angular, tl_vec3_cross(c->at, p));
+        if (b->rigid->body[fixed].kind == TL_BODY_KINEMATIC) {
+            tl_motion m = b->before[fixed];
+            m.v = tl_vec3_load(b->v_free + 6 * (int64_t)fixed);
+            m.w = tl_vec3_load(b->v_free + 6 * (int64_t)fixed + 3);
+            work += tl_vec3_dot(p, point_velocity(&m, c->at));
+        }
+    }
+    return work;
+}
+
+/* Of relative velocities, mean of before and after: with what scripted bodies did, all that contacts change. */
+static void account_losses(const tl_bodies *b)
+{
+    double normal = 0, tangent = 0;
+    const tl_csr *J = &b->p.J;
+    for (int64_t row = 0; row < 3 * (int64_t)b->contacts.count; row++) {
+        if (b->lam[row] == 0) continue;
+        double u = 0;
+        for (int64_t k = J->start[row]; k < J->start[row + 1]; k++)
+            u += J->val[k] * (b->v_free[J->col[k]] + b->v[J->col[k]]);
+        *(row % 3 ? &tangent : &normal) += 0.5 * u * b->lam[row];
+    }
+    tl_accounts_energy(b->sim, TL_ENERGY_FRICTION, tangent);
+    tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, normal);
+}
+
+void tl_accounts_bodies(tl_bodies *b)
+{
+    tl_totals before = {0}, after = {0};
+    double gravity = account_forces(b);
+    account_losses(b);
+    b->account.scripted = account_fixed(b, &b->account.fixed, &b->account.angular);
+    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, b->account.scripted);
+    tl_accounts_fixed(b->sim, b->account.fixed, b->account.angular);
+    add_bodies(&before, b->sim, b->before);
+    add_bodies(&after, b->sim, b->body);
+    /* velocities fell by one rule, places by another; and flight turns bodies */
+    tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
+                       gravity + after.potential - before.potential + after.kinetic - kinetic(b, b->v));
+    b->account.potential = after.potential;
+    b->account.kinetic = after.kinetic;
+    tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS, 0);
+}
+
+void tl_accounts_push(tl_bodies *b)
+{
+    tl_totals after = {0};
+    add_bodies(&after, b->sim, b->body);
+    tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS,
+                       after.potential - b->account.potential + after.kinetic - b->account.kinetic);
+    b->account.potential = after.potential;
+    b->account.kinetic = after.kinetic;
+}
+
+void tl_accounts_bounce(tl_bodies *b)
+{
+    tl_totals after = {0};
+    tl_vec3 fixed, angular;
+    double work = account_fixed(b, &fixed, &angular) - b->account.scripted;
+    add_bodies(&after, b->sim, b->body);
+    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
+    tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, after.kinetic - b->account.kinetic - work);
+    tl_accounts_fixed(b->sim, tl_vec3_sub(fixed, b->account.fixed), tl_vec3_sub(angular, b->account.angular));
+}
+
+/* ---- the end ---- */
+
+static double smallest_extent(const tl_sim *sim)
+{
+    double least = INFINITY;
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+        const tl_rigid_body *b = &sim->rigid.body[i];
+        if (b->kind == TL_BODY_FREE && b->extent > 0) least = fmin(least, b->extent);
+    }
+    return least < INFINITY ? least : NAN;
+}
+
+/* What a step lets fall and contacts stop again within it is nothing: bodies at rest. */
+static void settle_rest(tl_accounts *a)
+{
+    double *step = &a->energy[TL_ENERGY_TIME_STEP], *contact = &a->energy[TL_ENERGY_CONTACT];
+    if (!(*step > 0 && *contact < 0)) return;
+    double both = fmin(*step, -*contact);
+    *step -= both;
+    *contact += both;
+}
+
+/* What rubs, hits, flows or is interpolated takes energy. */
+static void keep_laws(tl_accounts *a)
+{
+    static const tl_energy losses[] = {TL_ENERGY_FRICTION, TL_ENERGY_CONTACT, TL_ENERGY_VISCOSITY, TL_ENERGY_TRANSFER};
+    for (size_t k = 0; k < sizeof losses / sizeof losses[0]; k++) {
+        double *e = &a->energy[losses[k]];
+        if (!(*e > 0)) continue;
+        a->energy_unexplained += *e;
+        *e = 0;
+    }
+}
+
+/* Places along a periodic axis jump by its length: so do the two components of the angular momentum that they are in. */
+static void leave_periodic(const tl_scene *s, tl_vec3 *angular)
+{
+    if (s->engine != TL_ENGINE_GRID) return;
+    const bool *p = s->grid.periodic;
+    if (p[1] || p[2]) angular->x = NAN;
+    if (p[0] || p[2]) angular->y = NAN;
+    if (p[0] || p[1]) angular->z = NAN;
+}
+
+talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool *again, talus_error *err)
+{
+    const tl_totals *t = &sim->start;
+    tl_accounts *a = &sim->accounts;
+    tl_report *r = &sim->report;
+    (void)body, (void)again, (void)err;
+    tl_vec3 fall = tl_vec3_scale(dt, sim->scene->gravity);
+    a->mass = t->mass;
+    tl_vec3 centre = t->mass > 0 ? tl_vec3_scale(1 / t->mass, t->first) : nothing;
+    a->gyration = t->mass > 0 ? sqrt(fmax(0, t->second / t->mass - tl_vec3_norm2(centre))) : 0;
+    a->gravity = tl_vec3_scale(t->mass, fall);
+    a->angular = tl_vec3_add(a->angular, tl_vec3_cross(t->first, fall));
+    tl_vec3 p = tl_vec3_sub(r->momentum, t->momentum), L = tl_vec3_sub(r->angular_momentum, t->angular);
+    tl_vec3 known = tl_vec3_add(tl_vec3_add(a->gravity, a->forces), tl_vec3_add(a->fixed, a->matter));
+    a->momentum_unexplained = tl_vec3_sub(p, known);
+    a->angular_unexplained = isnan(a->fixed.x) ? (tl_vec3){NAN, NAN, NAN} : tl_vec3_sub(L, a->angular);
+    leave_periodic(sim->scene, &a->angular_unexplained);
+    double change = r->kinetic + r->potential + r->elastic - t->kinetic - t->potential - t->elastic;
+    for (int k = TL_ENERGY_GRAVITY + 1; k < TL_ENERGIES; k++) change -= isnan(a->energy[k]) ? 0 : a->energy[k];
+    a->energy_unexplained = change;
+    a->energy[TL_ENERGY_GRAVITY] = t->potential + sim->came.potential - r->potential;
+    settle_rest(a);
+    keep_laws(a);
+    r->smallest = smallest_extent(sim);
+    r->accounts = *a;
+    return TALUS_OK;
+}

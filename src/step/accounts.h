@@ -1,0 +1,34 @@
+/* Accounts of a step: what gave and took momentum and energy, and what nothing explains.
+ *
+ * At the start of a try the totals of the state are measured. Phases of a step add what they know of: impulses of walls, static and scripted
+ * bodies, work of forces, losses. At the end, before the state is written, the change of the totals less everything that was added is what nothing explains.
+ * Friction, impacts, viscosity and transfers can only take energy: what one of them adds in a step is moved to the unexplained.
+ *
+ * The guard belongs here because it needs the accounts: a step in which energy or speed rises beyond anything that could have caused it is not accepted. */
+#ifndef TL_STEP_ACCOUNTS_H
+#define TL_STEP_ACCOUNTS_H
+
+#include "model/grid/grid.h"
+#include "step/bodies.h"
+
+/* Totals of the state, and empty accounts: every source NaN until a phase adds to it. */
+talus_status tl_accounts_begin(tl_sim *sim, talus_error *err);
+
+/* A source that the engine accounts for; the first call ends its NaN. */
+void tl_accounts_energy(tl_sim *sim, tl_energy source, double joules);
+void tl_accounts_fixed(tl_sim *sim, tl_vec3 impulse, tl_vec3 angular);  /* on matter, by what does not move freely */
+void tl_accounts_forces(tl_sim *sim, tl_vec3 impulse, tl_vec3 angular); /* asked for */
+/* Particles came or went: what the step really starts from. `now`: totals of particles alone, as tl_accounts_particles has them. */
+void tl_accounts_matter(tl_sim *sim, const tl_totals *now);
+talus_status tl_accounts_particles(const tl_sim *sim, const tl_particles *p, const tl_grid_frame *f, tl_arena *a,
+                                   tl_totals *out, talus_error *err);
+
+/* Bodies whose velocities are in b->v: forces, contacts, scripted bodies, flight. After the last tl_bodies_move. */
+void tl_accounts_bodies(tl_bodies *b);
+void tl_accounts_push(tl_bodies *b);   /* after tl_bodies_stabilise */
+void tl_accounts_bounce(tl_bodies *b); /* after tl_bodies_bounce */
+
+/* After sim->report has the totals of the end, before commit: fills sim->report.accounts. */
+talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool *again, talus_error *err);
+
+#endif
