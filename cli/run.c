@@ -123,9 +123,9 @@ static void show_problem(void *user, const char *file, int line, int note, const
     if (note) return;
     t->problems++;
     if (line > 0)
-        fprintf(stderr, "%s:%d: %s\n", file, line, text);
+        fprintf(stderr, "%s:%d: %s\n", cli_plain(file), line, text);
     else
-        fprintf(stderr, "%s: %s\n", file, text);
+        fprintf(stderr, "%s: %s\n", cli_plain(file), text);
 }
 
 /* ---- one run ---- */
@@ -136,6 +136,16 @@ static void print_word(FILE *f, const char *word)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
     if (*word && !word[strspn(word, plain)]) {
         fputs(word, f);
+        return;
+    }
+    if (strcmp(word, cli_plain(word))) { /* control characters: the quotes of bash and zsh that know escapes */
+        fputs("$'", f);
+        for (; *word; word++)
+            if ((unsigned char)*word < 0x20 || (unsigned char)*word >= 0x7f)
+                fprintf(f, "\\x%02x", (unsigned char)*word);
+            else
+                fprintf(f, strchr("'\\", *word) ? "\\%c" : "%c", *word);
+        fputc('\'', f);
         return;
     }
     fputc('\'', f);
@@ -169,9 +179,9 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
     talus_status status = talus_run(scene, o, &r, &err);
     end_line(t);
     if (status == TALUS_OK) {
-        printf("run      %s (%lld frames, %lld steps, state %016llx)\n", r.folder, (long long)r.frames,
+        printf("run      %s (%lld frames, %lld steps, state %016llx)\n", cli_plain(r.folder), (long long)r.frames,
                (long long)r.steps, (unsigned long long)r.hash);
-        if (r.picture[0]) printf("picture  %s\n", r.picture);
+        if (r.picture[0]) printf("picture  %s\n", cli_plain(r.picture));
         cli_print_verdict(&r.verdict);
         return cli_end_verdict("run", &r.verdict, t->quiet);
     }
@@ -181,7 +191,7 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
         return 130;
     }
     if (t->problems)
-        fprintf(stderr, "%s: %d problem%s\n", scene, t->problems, t->problems == 1 ? "" : "s");
+        fprintf(stderr, "%s: %d problem%s\n", cli_plain(scene), t->problems, t->problems == 1 ? "" : "s");
     else
         fprintf(stderr, "talus run: %s\n", err.message);
     return (status == TALUS_BAD_INPUT || status == TALUS_UNSUPPORTED) && !r.steps ? 2 : 1;
@@ -200,7 +210,7 @@ static bool read_sweep(sweep *s, const char *text)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof s->key || !equals[1]) {
-        fprintf(stderr, "talus run: --sweep must be KEY=VALUE,VALUE,..., got '%s'\n", text);
+        fprintf(stderr, "talus run: --sweep must be KEY=VALUE,VALUE,..., got '%s'\n", cli_plain(text));
         return false;
     }
     snprintf(s->key, sizeof s->key, "%.*s", (int)(equals - text), text);
@@ -226,7 +236,7 @@ static bool read_sweep(sweep *s, const char *text)
     for (int i = 0; i < s->values; i++)
         for (int k = 0; k <= i; k++)
             if (!*s->value[i] || (k < i && !strcmp(s->value[i], s->value[k]))) {
-                fprintf(stderr, "talus run: --sweep %s: value %d is %s\n", text, i + 1,
+                fprintf(stderr, "talus run: --sweep %s: value %d is %s\n", cli_plain(text), i + 1,
                         *s->value[i] ? "there twice" : "empty");
                 return false;
             }
@@ -268,7 +278,7 @@ static int run_sweep(const char *scene, const sweep *s, const talus_run_options 
     for (int i = 0; i < s->values; i++) {
         snprintf(added, sizeof added, "%s=%.800s", s->key, s->value[i]);
         folder_of(parent, added, folder, sizeof folder);
-        if (!t->quiet) fprintf(stderr, "%d of %d: %s\n", i + 1, s->values, added);
+        if (!t->quiet) fprintf(stderr, "%d of %d: %s\n", i + 1, s->values, cli_plain(added));
         t->problems = 0;
         int code = run_one(scene, &o, t);
         if (code == 130) return 130;
@@ -340,7 +350,7 @@ int cli_run(int argc, char **argv)
     char shapes[1024], scene[2200];
     if (cli_scenes_folder("shapes", shapes, sizeof shapes)) so.shapes_folder = shapes;
     if (!cli_find_scene(word, scene, sizeof scene)) {
-        fprintf(stderr, "talus run: no file '%s', and no scene of that name; see 'talus scenes'\n", word);
+        fprintf(stderr, "talus run: no file '%s', and no scene of that name; see 'talus scenes'\n", cli_plain(word));
         return 2;
     }
     sweep s = {.text = NULL};

@@ -27,7 +27,8 @@ static int keep_file(int fd)
 
 FILE *tl_file_reader(const char *path)
 {
-    int fd = keep_file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)); /* a pipe without a writer does not wait */
+    int fd =
+        keep_file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)); /* a pipe without a writer does not wait */
     FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
     if (fd >= 0 && !f) close(fd);
     return f;

@@ -42,7 +42,8 @@ static bool is_other_thing(const char *path)
 talus_status tl_replace_begin(tl_replace *r, const char *path, talus_error *err)
 {
     *r = (tl_replace){0};
-    if (is_other_thing(path)) return TL_FAIL(err, TALUS_IO, "%s: cannot write it: it is there and not a regular file", path);
+    if (is_other_thing(path))
+        return TL_FAIL(err, TALUS_IO, "%s: cannot write it: it is there and not a regular file", path);
     size_t length = strlen(path), room = length + 48; /* ".part-", a process id, a number */
     *r = (tl_replace){TL_NEW(char, length + 1), TL_NEW(char, room)};
     if (!r->path || !r->temp) {

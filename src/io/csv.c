@@ -15,6 +15,7 @@
 #include "base/text.h"
 
 #define BLOCK ((size_t)1 << 16) /* bytes of one read */
+#define CELL_BYTES 4096         /* of a text; the rest is cut off */
 
 /* ---- going through a file ---- */
 
@@ -131,16 +132,18 @@ static void next_cell(tl_csv *c)
     if (c->used) add(c, ",", 1);
 }
 
+/* Lines stay lines: control characters are quoted as in messages. A cell that a table program would take for a formula begins with an
+ * apostrophe, which makes it text there. */
 void tl_csv_text(tl_csv *c, const char *text)
 {
+    char plain[CELL_BYTES];
+    tl_text_quote(plain, sizeof plain, text);
     next_cell(c);
-    if (!strpbrk(text, "\",\r\n")) {
-        add(c, text, strlen(text));
-        return;
-    }
-    add(c, "\"", 1);
-    for (; *text; text++) add(c, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    add(c, "\"", 1);
+    bool formula = *plain && strchr("=+-@", *plain), quoted = strpbrk(plain, "\",") != NULL;
+    if (quoted) add(c, "\"", 1);
+    if (formula) add(c, "'", 1);
+    for (const char *p = plain; *p; p++) add(c, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+    if (quoted) add(c, "\"", 1);
 }
 
 void tl_csv_int(tl_csv *c, int64_t value)

@@ -237,7 +237,8 @@ void tl_folder_close(tl_folder *f)
 /* By names alone, and only where the folder itself is ours: nothing behind a link is touched. */
 static talus_status clean_one(const char *folder, int64_t frame, talus_error *err)
 {
-    if (tl_file_is_link(folder)) return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s is a link: nothing is removed there", folder);
+    if (tl_file_is_link(folder))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s is a link: nothing is removed there", folder);
     DIR *dir = opendir(folder);
     if (!dir) return errno == ENOENT ? TALUS_OK : cannot(folder, "read", err);
     talus_status status = TALUS_OK;
