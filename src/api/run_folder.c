@@ -70,8 +70,8 @@ static talus_status load_scene(tl_run_folder *f, const char *folder, const tl_ru
 /* Meshing is the same on every run of a build, so nodes have the numbers that the run gave them. */
 static talus_status mesh_elastic(tl_run_folder *f, talus_error *err)
 {
-    if (f->scene->engine != TL_ENGINE_LG) return TALUS_OK;
     TL_TRY(tl_lg_from_scene(&f->lg, f->scene, NULL, err));
+    if (f->lg.nodes == 0) return TALUS_OK;
     f->q = TL_NEW(double, 3 * (int64_t)f->lg.nodes + 1);
     f->v = TL_NEW(double, 3 * (int64_t)f->lg.nodes + 1);
     return f->q && f->v ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic nodes", f->lg.nodes);

@@ -131,7 +131,7 @@ int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
         return 1;
     case 1:
         if (s->engine == TL_ENGINE_GRID && !s->grid.cells[0])
-            snprintf(text, (size_t)room, "rigid bodies");
+            snprintf(text, (size_t)room, "bodies alone, no grid");
         else if (s->engine == TL_ENGINE_GRID)
             snprintf(text, (size_t)room, "grid of %d x %d x %d cells of %g m", s->grid.cells[0], s->grid.cells[1],
                      s->grid.cells[2], s->grid.cell);

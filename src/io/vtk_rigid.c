@@ -57,8 +57,7 @@ talus_status tl_body_meshes_create(tl_body_meshes *out, const tl_scene *s, talus
     for (int i = 0; i < s->body_count && status == TALUS_OK; i++) {
         int node = s->bodies[i].shape;
         out->of_body[i] = -1;
-        bool soft = s->engine == TL_ENGINE_LG && s->bodies[i].material >= 0 &&
-                    s->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC;
+        bool soft = s->bodies[i].material >= 0 && s->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC;
         if (soft || !tl_shape_bounded(s->shapes, node)) continue;
         if (seen[node] < 0) {
             status = mesh_of_shape(s->shapes, node, s->body_count, &out->mesh[out->count], err);

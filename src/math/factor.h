@@ -40,8 +40,8 @@ tl_factor_options tl_factor_options_default(void); /* LLT, METIS */
 talus_status tl_factor_create(tl_factor **f, const tl_factor_options *options, talus_error *err);
 void tl_factor_free(tl_factor *f); /* NULL is fine */
 
-/* Order and analyse the pattern of A (square, symmetric, both triangles stored; only the upper one
- * is used, values are not read). Natural and given orders are kept as they are; the others end
+/* Order and analyse the pattern of A (square, symmetric, both triangles stored; of values only those up to the diagonal of each row
+ * are used, and here none is read). Natural and given orders are kept as they are; the others end
  * with a postordering. */
 talus_status tl_factor_analyse(tl_factor *f, const tl_csr *A, talus_error *err);
 

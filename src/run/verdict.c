@@ -96,7 +96,8 @@ typedef struct solve {
     char name[24];
     int outcome, certificate, target; /* columns */
     int64_t missed, spent;            /* steps */
-    double worst, left; /* certificate over its target; sum of certificates of steps that spent a budget */
+    double worst;                     /* certificate over its target */
+    double left, most_left;           /* certificates of steps that spent a budget: sum, largest */
 } solve;
 
 typedef struct reckoning {
@@ -168,9 +169,8 @@ static void add_solves(reckoning *r, int count, char **cell)
         bool spent = !strcmp(outcome, "budget spent");
         s->missed += *outcome && strcmp(outcome, "converged") && !spent;
         s->spent += spent;
-        if (spent && certificate > 0) s->left += certificate;
+        if (spent && certificate > 0) s->left += certificate, s->most_left = fmax(s->most_left, certificate);
         if (target > 0) s->worst = fmax(s->worst, certificate / target);
-        if (spent) s->worst = fmax(s->worst, certificate);
     }
 }
 
@@ -285,7 +285,7 @@ static void judge_solves(const reckoning *r, talus_verdict_line *l, const char *
         say(l, told++ ? "; " : "");
         if (s->spent)
             say(l, "%s left %.2g %% of its forces unbalanced in the mean, %.2g %% at worst, with its rounds spent",
-                s->name, 100 * s->left / (double)r->steps, 100 * s->worst);
+                s->name, 100 * s->left / (double)r->steps, 100 * s->most_left);
         else
             say(l, "%s missed its target in %.3g %% of the steps, at worst %.2g times", s->name, 100 * share, s->worst);
     }
@@ -353,8 +353,8 @@ static const struct row {
     void (*judge)(const reckoning *r, talus_verdict_line *l, const char **remedy);
 } rows[] = {
     {"solves", offsetof(tl_accept_spec, missed), 0.05, judge_solves},
-    {"momentum", offsetof(tl_accept_spec, momentum), 0.02, judge_momentum},
-    {"energy", offsetof(tl_accept_spec, energy), 0.02, judge_energy},
+    {"momentum", offsetof(tl_accept_spec, momentum), 0.05, judge_momentum},
+    {"energy", offsetof(tl_accept_spec, energy), 0.05, judge_energy},
     {"volume", offsetof(tl_accept_spec, volume), 0.03, judge_volume},
     {"penetration", offsetof(tl_accept_spec, penetration), 0.02, judge_penetration},
     {"escaped", offsetof(tl_accept_spec, escaped), 0.01, judge_escaped},

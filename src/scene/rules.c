@@ -234,15 +234,34 @@ static bool holds(tl_box3 a, tl_box3 b, double slack)
            b.hi.x <= a.hi.x + slack && b.hi.y <= a.hi.y + slack && b.hi.z <= a.hi.z + slack;
 }
 
-/* A grid carries what flows and what bends; rigid bodies alone do without. */
-static bool needs_grid(const tl_reader *r, const tl_seen *seen, const tl_scene *s)
+/* A grid carries what flows; bodies alone do without. */
+static bool needs_grid(const tl_seen *seen) { return tl_seen_has(seen, "fill") || tl_seen_has(seen, "emitters"); }
+
+/* Elastic bodies of the grid engine: what is not there yet or has no meaning there. */
+static void check_bending(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
-    bool needs = tl_seen_has(seen, "fill") || tl_seen_has(seen, "emitters");
+    static const char *const models[] = {"stable_neo_hookean", "neo_hookean", "arap", "corotated"};
     for (int i = 0; i < s->body_count; i++) {
         int m = s->bodies[i].material;
-        needs |= m >= 0 && r->materials[m].kind == TL_MATERIAL_ELASTIC;
+        if (m < 0 || r->materials[m].kind != TL_MATERIAL_ELASTIC) continue;
+        tl_elastic_model model = r->materials[m].model;
+        if (s->engine == TL_ENGINE_GRID && model != TL_ELASTIC_STABLE_NEO_HOOKEAN &&
+            model != TL_ELASTIC_STABLE_NEO_HOOKEAN_NOLOG)
+            tl_read_problem(r, s->bodies[i].where,
+                            "bodies[%d].material.model must be stable_neo_hookean or stable_neo_hookean_nolog with "
+                            "engine \"grid\", got %s, which is one of engine \"lg\"",
+                            i + 1, models[model]);
+        if (s->engine == TL_ENGINE_LG && model == TL_ELASTIC_STABLE_NEO_HOOKEAN_NOLOG)
+            tl_read_problem(r, s->bodies[i].where,
+                            "bodies[%d].material.model must be one of engine \"lg\", got stable_neo_hookean_nolog, "
+                            "which is one of engine \"grid\"",
+                            i + 1);
+        if (s->engine == TL_ENGINE_GRID && needs_grid(seen))
+            tl_read_problem(r, s->bodies[i].where,
+                            "bodies[%d] (%s) is elastic: engine \"grid\" runs elastic bodies with rigid ones, not yet "
+                            "with sand or liquid",
+                            i + 1, s->bodies[i].name);
     }
-    return needs;
 }
 
 static void check_domain(tl_reader *r, const tl_seen *seen, tl_domain_spec *d)
@@ -492,9 +511,8 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     check_pairs(r, s);
     check_holds(r, s);
     if (!tl_seen_good(seen, "engine")) return; /* what follows depends on it */
-    if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid") && needs_grid(r, seen, s))
-        tl_read_problem(r, seen->where,
-                        "grid is missing; what flows or is elastic needs grid = { cells = {...}, cell = ... }");
+    if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid") && needs_grid(seen))
+        tl_read_problem(r, seen->where, "grid is missing; what flows needs grid = { cells = {...}, cell = ... }");
     if (s->engine == TL_ENGINE_SPH && !tl_seen_has(seen, "sph"))
         tl_read_problem(r, seen->where, "sph is missing; engine \"sph\" needs sph = { spacing = ... }");
     if (s->dt_max > 0 && s->dt_min > s->dt_max)
@@ -509,6 +527,7 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     for (int i = 0; i < s->emitter_count; i++)
         s->emitters[i].shape = check_place(r, s, s->emitters[i].where, "emitters", i + 1, s->emitters[i].shape);
     check_bodies_inside(r, s);
+    check_bending(r, seen, s);
     check_solver(r, seen, s);
     note_friction_on_sand(r, seen, s);
 }

@@ -42,7 +42,8 @@ typedef enum tl_elastic_model {
     TL_ELASTIC_STABLE_NEO_HOOKEAN, /* grid engine */
     TL_ELASTIC_NEO_HOOKEAN,        /* lg engine: ln J form */
     TL_ELASTIC_ARAP,
-    TL_ELASTIC_COROTATED
+    TL_ELASTIC_COROTATED,
+    TL_ELASTIC_STABLE_NEO_HOOKEAN_NOLOG /* grid engine, for comparison */
 } tl_elastic_model;
 
 /* Fields that a kind does not have are 0. */
@@ -102,7 +103,7 @@ typedef struct tl_body {
     double opacity;
     int anchor;  /* elastic bodies: nodes inside of this shape (body frame) follow the pose; -1: none */
     double edge; /* elastic bodies: wanted edge of the tetrahedra, m; 0: from the shape's feature size */
-    /* elastic bodies of the lg engine: */
+    /* elastic bodies; cloth only in the lg engine: */
     int cells[3];             /* of a box: regular cells; all 0: meshed by edge */
     double thickness;         /* m; > 0: a cloth, the middle plane of a flat box */
     int bending;              /* tl_bending_kind */
@@ -203,6 +204,13 @@ typedef struct tl_lg_spec {
     int cr;           /* conjugate residual iterations per contact step */
     bool project;     /* friction onto its disc when its law is linearised */
 } tl_lg_spec;
+
+/* Finite elements of elastic bodies in the grid engine. */
+typedef struct tl_fem_spec {
+    int integrator; /* 0 implicit Euler, 1 midpoint */
+    int elements;   /* 0 tets, 1 smoothed */
+    int iterations; /* Newton corrections per step at most; 0: 40 */
+} tl_fem_spec;
 
 /* A solver method as scenes name it; inner methods nest once. Empty words: the scheme's own choice. */
 typedef struct tl_method_spec {
@@ -330,6 +338,7 @@ typedef struct tl_scene {
     tl_domain_spec domain;
     tl_sph_spec sph;
     tl_lg_spec lg;
+    tl_fem_spec fem;
     tl_solver_spec solver;
     tl_output_spec output;
     tl_accept_spec accept;

@@ -94,6 +94,15 @@ static const tl_key lg_keys[] = {
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
 
+#define OBJECT tl_fem_spec
+static const tl_key fem_keys[] = {
+    {"integrator", TL_CHOICE, AT(integrator), "", ANY, "euler", "implicit Euler damps; `midpoint` keeps momentum, angular momentum and oscillations of bodies that nothing touches, those with a contact in reach take Euler's step", "euler|midpoint"},
+    {"elements", TL_CHOICE, AT(elements), "", ANY, "smoothed", "`smoothed`: strains are means over the tetrahedra around each edge, which bend and keep their volume as they should; `tets`: one strain per tetrahedron, cheaper and too stiff", "tets|smoothed"},
+    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000), "0", "Newton corrections per step at most; 0: 40"},
+};
+#undef OBJECT
+static const tl_context fem = {"fem", "fem", "Finite elements: how elastic bodies of the grid engine are computed.", NULL, KEYS(fem_keys), sizeof(tl_fem_spec), NULL, false};
+
 /* ---- materials ---- */
 
 #define OBJECT tl_material
@@ -126,7 +135,7 @@ static const tl_key elastic_keys[] = {
     NAMED, DENSITY,
     {"young", TL_NUMBER, AT(young), "Pa", ABOVE(0), NULL, "Young's modulus"},
     {"poisson", TL_NUMBER, AT(poisson), "", WITHIN(0, 0.4999), NULL, "Poisson's ratio"},
-    {"model", TL_CHOICE, AT(model), "", ANY, "stable_neo_hookean", "energy; `neo_hookean` is the ln J form of the lg engine", "stable_neo_hookean|neo_hookean|arap|corotated"},
+    {"model", TL_CHOICE, AT(model), "", ANY, "stable_neo_hookean", "energy; `neo_hookean` is the ln J form of the lg engine. The grid engine has `stable_neo_hookean`, and the same without its logarithm, which stays collapsed once it is, for comparison", "stable_neo_hookean|neo_hookean|arap|corotated|stable_neo_hookean_nolog"},
     RUBBING, LOOKS("#b5534b"),
 };
 static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
@@ -186,12 +195,12 @@ static const tl_key body_keys[] = {
     {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
     {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
     {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape"},
-    {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z, of six tetrahedra each, instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG},
+    {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z, of six tetrahedra each, instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
     {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth, the middle plane of the flat box that is its shape", .engines = TL_ON_LG},
     {"bending", TL_CHOICE, AT(bending), "", ANY, "hinge", "of a cloth: angles between triangles, curvature at nodes, or none", "hinge|ring|none", .engines = TL_ON_LG},
     {"bending_stiffness", TL_NUMBER, AT(bending_stiffness), "N m", FROM(-1), "-1", "of a cloth; -1: Young's modulus times thickness^3 / (12 (1 - poisson^2))", .engines = TL_ON_LG},
-    {"anchor_weight", TL_NUMBER, AT(anchor_weight), "N/m", FROM(0), "0", "stiffness of the anchor at each node; 0: 20 shear moduli times the mean edge", .engines = TL_ON_LG},
-    {"self_contact", TL_BOOLEAN, AT(self_contact), "", ANY, "false", "elastic bodies: whether its parts touch each other", .engines = TL_ON_LG},
+    {"anchor_weight", TL_NUMBER, AT(anchor_weight), "N/m", FROM(0), "0", "stiffness of the anchor at each node; 0: 20 shear moduli times the mean edge with engine `lg`, held exactly with engine `grid`", .engines = TL_ON_LG | TL_ON_GRID},
+    {"self_contact", TL_BOOLEAN, AT(self_contact), "", ANY, "false", "elastic bodies: whether its parts touch each other", .engines = TL_ON_LG | TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context body = {"body", "a body", "A rigid solid, or an elastic one when its material is elastic.", NULL, KEYS(body_keys), sizeof(tl_body), NULL, true};
@@ -202,7 +211,7 @@ static const tl_key handle_keys[] = {
     {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "nodes inside of this shape (world coordinates, at the start) are led"},
     {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "place that the motion starts from and turns about"},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }`; what it leaves out stays as it was. Without one, nodes are held"},
-    {"weight", TL_NUMBER, AT(weight), "N/m", FROM(0), "0", "stiffness at each node; 0: 20 shear moduli times the mean edge"},
+    {"weight", TL_NUMBER, AT(weight), "N/m", FROM(0), "0", "stiffness at each node; 0: 20 shear moduli times the mean edge with engine `lg`, held exactly with engine `grid`"},
 };
 #undef OBJECT
 static const tl_context handle = {"handle", "a handle", "Nodes of an elastic body that are led along a pose of their own: grips, clamps, turning ends.", NULL, KEYS(handle_keys), sizeof(tl_handle), NULL, true};
@@ -391,14 +400,15 @@ static const tl_key scene_keys[] = {
     {"seed", TL_SEED, AT(seed), "", WITHIN(0, 0x1p53), "1", "of every random choice of talus"},
     {"dt_max", TL_NUMBER, AT(dt_max), "s", FROM(0), "0", "longest time step; 0: one frame"},
     {"dt_min", TL_NUMBER, AT(dt_min), "s", FROM(0), "0", "a step that must be shorter ends the run"},
-    {"grid", TL_TABLE, AT(grid), "", ANY, "", "the grid; a scene of rigid bodies alone needs none", .inside = &grid, .engines = TL_ON_GRID},
+    {"grid", TL_TABLE, AT(grid), "", ANY, "", "the grid; a scene of rigid and elastic bodies alone needs none", .inside = &grid, .engines = TL_ON_GRID},
     TABLE("domain", domain, domain, "walls"),
     {"sph", TL_TABLE, AT(sph), "", ANY, "", "particles", .inside = &sph, .engines = TL_ON_SPH},
     {"lg", TL_TABLE, AT(lg), "", ANY, "", "local-global rounds", .inside = &lg, .engines = TL_ON_LG},
+    {"fem", TL_TABLE, AT(fem), "", ANY, "", "finite elements", .inside = &fem, .engines = TL_ON_GRID},
     LIST("fill", fills, fill_count, fill, "list of fills"),
     LIST("emitters", emitters, emitter_count, emitter, "list of emitters"),
     LIST("bodies", bodies, body_count, body, "list of bodies"),
-    {"handles", TL_LIST, AT(handles), "", ANY, "", "list of handles of elastic bodies", .inside = &handle, .count_offset = AT(handle_count), .engines = TL_ON_LG},
+    {"handles", TL_LIST, AT(handles), "", ANY, "", "list of handles of elastic bodies", .inside = &handle, .count_offset = AT(handle_count), .engines = TL_ON_LG | TL_ON_GRID},
     {"cables", TL_LIST, AT(cables), "", ANY, "", "list of cables in elastic bodies", .inside = &cable, .count_offset = AT(cable_count), .engines = TL_ON_LG},
     {"joins", TL_LIST, AT(joins), "", ANY, "", "list of hard bonds of elastic bodies", .inside = &join, .count_offset = AT(join_count), .engines = TL_ON_LG},
     LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
@@ -484,6 +494,7 @@ static const tl_context *const contexts[] = {
     &domain,
     &sph,
     &lg,
+    &fem,
     &fill,
     &emitter,
     &body,

@@ -18,7 +18,7 @@ static void add_point(tl_totals *t, double m, tl_vec3 x)
     t->second += m * tl_vec3_norm2(x);
 }
 
-static void add_totals(tl_totals *t, double sign, const tl_totals *o)
+void tl_totals_add(tl_totals *t, double sign, const tl_totals *o)
 {
     t->mass += sign * o->mass;
     t->first = tl_vec3_add_scaled(t->first, sign, o->first);
@@ -29,7 +29,7 @@ static void add_totals(tl_totals *t, double sign, const tl_totals *o)
     t->angular = tl_vec3_add_scaled(t->angular, sign, o->angular);
 }
 
-static void add_bodies(tl_totals *t, const tl_sim *sim, const tl_motion *body)
+void tl_totals_add_bodies(tl_totals *t, const tl_sim *sim, const tl_motion *body)
 {
     tl_rigid_measures m = tl_rigid_measure(&sim->rigid, body, sim->scene->gravity);
     t->kinetic += m.kinetic;
@@ -57,7 +57,7 @@ talus_status tl_accounts_particles(const tl_sim *sim, const tl_particles *p, con
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
             add_point(&part[b], kept->density[p->particle[i].material] * p->particle[i].volume, p->particle[i].x);
     }
-    for (int b = 0; b < blocks.count; b++) add_totals(out, 1, &part[b]);
+    for (int b = 0; b < blocks.count; b++) tl_totals_add(out, 1, &part[b]);
     out->kinetic = m.kinetic;
     out->potential = m.potential;
     out->momentum = m.momentum;
@@ -65,7 +65,7 @@ talus_status tl_accounts_particles(const tl_sim *sim, const tl_particles *p, con
     return TALUS_OK;
 }
 
-static void add_point_masses(tl_totals *t, tl_vec3 gravity, double m, tl_vec3 x, tl_vec3 v)
+void tl_totals_add_point(tl_totals *t, double m, tl_vec3 x, tl_vec3 v, tl_vec3 gravity)
 {
     add_point(t, m, x);
     t->kinetic += 0.5 * m * tl_vec3_norm2(v);
@@ -85,19 +85,19 @@ static void add_sph(tl_totals *t, const tl_sim *sim)
         part[b] = (tl_totals){0};
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
             const tl_sph_particle *p = &s->particle[i];
-            add_point_masses(&part[b], sim->scene->gravity, V0 * sim->scene->materials[p->material].density, p->x,
-                             p->v);
+            tl_totals_add_point(&part[b], V0 * sim->scene->materials[p->material].density, p->x, p->v,
+                                sim->scene->gravity);
         }
     }
-    for (int b = 0; b < blocks.count; b++) add_totals(t, 1, &part[b]);
+    for (int b = 0; b < blocks.count; b++) tl_totals_add(t, 1, &part[b]);
 }
 
 static void add_nodes(tl_totals *t, const tl_sim *sim)
 {
     const tl_lg_state *s = &sim->state.lg;
     for (int32_t i = 0; i < sim->lg.nodes; i++)
-        add_point_masses(t, sim->scene->gravity, sim->lg.mass[i], tl_vec3_load(s->q + 3 * (int64_t)i),
-                         tl_vec3_load(s->v + 3 * (int64_t)i));
+        tl_totals_add_point(t, sim->lg.mass[i], tl_vec3_load(s->q + 3 * (int64_t)i),
+                            tl_vec3_load(s->v + 3 * (int64_t)i), sim->scene->gravity);
 }
 
 talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
@@ -105,12 +105,12 @@ talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
     tl_totals *t = &sim->start;
     tl_accounts *a = &sim->accounts;
     *t = sim->came = (tl_totals){0};
-    add_bodies(t, sim, sim->state.rigid.body);
+    tl_totals_add_bodies(t, sim, sim->state.rigid.body);
     if (sim->scene->engine == TL_ENGINE_GRID && sim->state.grid.particles.count) {
         const tl_grid_kept *kept = sim->own;
         tl_totals particles;
         TL_TRY(tl_accounts_particles(sim, &sim->state.grid.particles, &kept->frame, &sim->arena, &particles, err));
-        add_totals(t, 1, &particles);
+        tl_totals_add(t, 1, &particles);
     }
     if (sim->scene->engine == TL_ENGINE_SPH) add_sph(t, sim);
     if (sim->scene->engine == TL_ENGINE_LG) add_nodes(t, sim), t->elastic = NAN;
@@ -145,9 +145,9 @@ void tl_accounts_matter(tl_sim *sim, const tl_totals *now)
 {
     tl_totals came = *now;
     tl_totals before = sim->start, bodies = {0};
-    add_bodies(&bodies, sim, sim->state.rigid.body);
-    add_totals(&before, -1, &bodies);
-    add_totals(&came, -1, &before);
+    tl_totals_add_bodies(&bodies, sim, sim->state.rigid.body);
+    tl_totals_add(&before, -1, &bodies);
+    tl_totals_add(&came, -1, &before);
     tl_accounts *a = &sim->accounts;
     a->matter = tl_vec3_add(a->matter, came.momentum);
     a->angular = tl_vec3_add(a->angular, came.angular);
@@ -231,7 +231,7 @@ static double account_fixed(const tl_bodies *b, tl_vec3 *impulse, tl_vec3 *angul
 }
 
 /* Of relative velocities, mean of before and after: with what scripted bodies did, all that contacts change. */
-static void account_losses(const tl_bodies *b)
+static double account_losses(const tl_bodies *b)
 {
     double normal = 0, tangent = 0;
     const tl_csr *J = &b->p.J;
@@ -244,18 +244,20 @@ static void account_losses(const tl_bodies *b)
     }
     tl_accounts_energy(b->sim, TL_ENERGY_FRICTION, tangent);
     tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, normal);
+    return tangent + normal;
 }
 
 void tl_accounts_bodies(tl_bodies *b)
 {
     tl_totals before = {0}, after = {0};
     double gravity = account_forces(b);
-    account_losses(b);
+    double lost = account_losses(b);
     b->account.scripted = account_fixed(b, &b->account.fixed, &b->account.angular);
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, b->account.scripted);
     tl_accounts_fixed(b->sim, b->account.fixed, b->account.angular);
-    add_bodies(&before, b->sim, b->before);
-    add_bodies(&after, b->sim, b->body);
+    b->account.others = kinetic(b, b->v) - kinetic(b, b->v_free) - lost - b->account.scripted;
+    tl_totals_add_bodies(&before, b->sim, b->before);
+    tl_totals_add_bodies(&after, b->sim, b->body);
     /* velocities fell by one rule, places by another; and flight turns bodies */
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
                        gravity + after.potential - before.potential + after.kinetic - kinetic(b, b->v));
@@ -264,10 +266,24 @@ void tl_accounts_bodies(tl_bodies *b)
     tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS, 0);
 }
 
+double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted)
+{
+    tl_totals before = {0}, after = {0};
+    double gravity = account_forces(b);
+    tl_vec3 fixed, angular;
+    *scripted += account_fixed(b, &fixed, &angular);
+    tl_accounts_fixed(b->sim, fixed, angular);
+    tl_totals_add_bodies(&before, b->sim, b->before);
+    tl_totals_add_bodies(&after, b->sim, b->body);
+    tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
+                       gravity + after.potential - before.potential + after.kinetic - kinetic(b, b->v));
+    return kinetic(b, b->v) - kinetic(b, b->v_free);
+}
+
 void tl_accounts_push(tl_bodies *b)
 {
     tl_totals after = {0};
-    add_bodies(&after, b->sim, b->body);
+    tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS,
                        after.potential - b->account.potential + after.kinetic - b->account.kinetic);
     b->account.potential = after.potential;
@@ -279,7 +295,7 @@ void tl_accounts_bounce(tl_bodies *b)
     tl_totals after = {0};
     tl_vec3 fixed, angular;
     double work = account_fixed(b, &fixed, &angular) - b->account.scripted;
-    add_bodies(&after, b->sim, b->body);
+    tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
     tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, after.kinetic - b->account.kinetic - work);
     tl_accounts_fixed(b->sim, tl_vec3_sub(fixed, b->account.fixed), tl_vec3_sub(angular, b->account.angular));
@@ -297,24 +313,30 @@ static double smallest_extent(const tl_sim *sim)
     return least < INFINITY ? least : NAN;
 }
 
-/* What a step lets fall and contacts stop again within it is nothing: bodies at rest. */
+/* What a step lets fall and contacts, pressure or stress stop again within it is nothing: matter at rest. */
 static void settle_rest(tl_accounts *a)
 {
-    double *step = &a->energy[TL_ENERGY_TIME_STEP], *contact = &a->energy[TL_ENERGY_CONTACT];
-    if (!(*step > 0 && *contact < 0)) return;
-    double both = fmin(*step, -*contact);
-    *step -= both;
-    *contact += both;
+    static const tl_energy stops[] = {TL_ENERGY_CONTACT, TL_ENERGY_FRICTION, TL_ENERGY_TRANSFER};
+    double *step = &a->energy[TL_ENERGY_TIME_STEP];
+    for (int k = 0; k < 3; k++) {
+        double *stop = &a->energy[stops[k]];
+        if (!(*step > 0 && *stop < 0)) continue;
+        double both = fmin(*step, -*stop);
+        *step -= both;
+        *stop += both;
+    }
 }
 
-/* What rubs, hits, flows or is interpolated takes energy. */
+/* What rubs, hits, flows or is interpolated takes energy. Where there is a transfer, energies between phases are those of masses on faces, and only the sum counts. */
 static void keep_laws(tl_accounts *a)
 {
     static const tl_energy losses[] = {TL_ENERGY_FRICTION, TL_ENERGY_CONTACT, TL_ENERGY_VISCOSITY, TL_ENERGY_TRANSFER};
     for (size_t k = 0; k < sizeof losses / sizeof losses[0]; k++) {
         double *e = &a->energy[losses[k]];
         if (!(*e > 0)) continue;
-        a->energy_unexplained += *e;
+        double *transfer = &a->energy[TL_ENERGY_TRANSFER], part = *transfer < 0 ? fmin(*e, -*transfer) : 0;
+        if (part > 0) *transfer += part;
+        a->energy_unexplained += *e - part;
         *e = 0;
     }
 }

@@ -11,6 +11,10 @@
 #include "model/grid/grid.h"
 #include "step/bodies.h"
 
+void tl_totals_add(tl_totals *t, double sign, const tl_totals *other);
+void tl_totals_add_point(tl_totals *t, double m, tl_vec3 x, tl_vec3 v, tl_vec3 gravity);
+void tl_totals_add_bodies(tl_totals *t, const tl_sim *sim, const tl_motion *body);
+
 /* Totals of the state, and empty accounts: every source NaN until a phase adds to it. */
 talus_status tl_accounts_begin(tl_sim *sim, talus_error *err);
 
@@ -27,6 +31,9 @@ talus_status tl_accounts_particles(const tl_sim *sim, const tl_particles *p, con
 void tl_accounts_bodies(tl_bodies *b);
 void tl_accounts_push(tl_bodies *b);   /* after tl_bodies_stabilise */
 void tl_accounts_bounce(tl_bodies *b); /* after tl_bodies_bounce */
+
+/* Free rigid bodies among elastic ones: forces, flight, hard contacts with what is fixed (their work is added to `scripted`). Returns what contacts gave to them, J. */
+double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted);
 
 /* After sim->report has the totals of the end, before commit: fills sim->report.accounts. */
 talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool *again, talus_error *err);

@@ -57,6 +57,7 @@ typedef struct tl_bodies {
     /* accounts: what was told of so far */
     struct {
         double scripted, potential, kinetic;
+        double others; /* J that other impulses than contacts gave to bodies */
         tl_vec3 fixed, angular;
     } account;
     tl_spent spent[TL_BODIES_PHASES], mark;

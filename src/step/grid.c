@@ -27,7 +27,7 @@
 #include "model/grid/grains.h"
 #include "model/grid/levelset.h"
 #include "model/grid/particles.h"
-#include "step/accounts.h"
+#include "step/accounts_flow.h"
 #include "step/engines.h"
 #include "step/grid.h"
 
@@ -91,6 +91,7 @@ typedef struct grid_step {
     /* measure */
     tl_particles_measure measured;
     tl_correction corrected;
+    tl_flow_account account;
     tl_spent spent[PHASES];
 } grid_step;
 
@@ -100,6 +101,11 @@ static talus_status no_memory(talus_error *err)
 }
 
 static void lap(grid_step *s, enum phase phase) { tl_bodies_lap_to(&s->b, &s->spent[phase]); }
+
+static tl_flow_sums sums_of(const grid_step *s, double *const u[3])
+{
+    return tl_accounts_faces(&s->grid, &s->faces, u, s->scene->gravity);
+}
 
 /* ---- phases ---- */
 
@@ -138,6 +144,16 @@ static talus_status emit(grid_step *s, tl_particles *all, talus_error *err)
     return status;
 }
 
+/* What the step really starts with, and what of its energy the faces have. */
+static talus_status account_matter(grid_step *s, talus_error *err)
+{
+    tl_totals now;
+    TL_TRY(tl_accounts_particles(s->sim, &s->particles, &s->kept->frame, s->arena, &now, err));
+    tl_accounts_matter(s->sim, &now);
+    tl_accounts_to_grid(s->sim, &s->account, sums_of(s, s->faces.u), &now, s->dt);
+    return TALUS_OK;
+}
+
 static talus_status particles_to_grid(grid_step *s, talus_error *err)
 {
     tl_particles all;
@@ -154,6 +170,7 @@ static talus_status particles_to_grid(grid_step *s, talus_error *err)
     TL_TRY(tl_grid_build(&s->grid, f, s->particles.count, key, s->arena, err));
     TL_TRY(tl_particles_to_grid(&s->grid, &s->particles, s->kept->density, s->scene->material_count, s->arena,
                                 &s->faces, err));
+    TL_TRY(account_matter(s, err));
     for (int a = 0; a < 3; a++)
         if (!(s->known[a] = TL_TAKE(s->arena, uint8_t, s->grid.cells))) return no_memory(err);
     return TALUS_OK;
@@ -174,6 +191,7 @@ static talus_status add_external_forces(grid_step *s, talus_error *err)
             u[i] = known[i] ? u[i] + step : 0;
         }
     }
+    tl_accounts_fall(&s->account, sums_of(s, s->faces.u));
     TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
     lap(s, TO_GRID);
     return TALUS_OK;
@@ -287,6 +305,7 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
         tl_stress_unpack(&s->system.stress, s->five, s->stress);
         stop_grains(s);
         hold_at_solids(s);
+        tl_accounts_stopped(s->sim, &s->account, sums_of(s, s->faces.u));
         TL_TRY(prepare_friction(s, err));
     }
     const tl_method_spec *o = &scene->solver.pressure;
@@ -482,8 +501,11 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
 {
     const double closed = s->stress ? CLOSED : 0;
     tl_coupled_fluid_forces(&s->coupled, s->fluid);
-    push_static_bodies(s);
     tl_system_store(&s->system, s->faces.u);
+    const tl_accounts_flow solved = {&s->grid, &s->fractions, &s->coupled, &s->b, s->fluid};
+    tl_accounts_solved(&solved, &s->account, sums_of(s, s->faces.u));
+    tl_impulse held = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
+    push_static_bodies(s);
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *open = s->fractions.open[a];
         const int32_t *of = s->system.of[a];
@@ -496,7 +518,10 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     TL_TRY(solids_in_motion(s, &moving, err));
     TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
     TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->faces.u, s->arena, err));
+    tl_impulse left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
+    tl_accounts_fixed(s->sim, tl_vec3_sub(left.linear, held.linear), tl_vec3_sub(left.angular, held.angular));
     TL_TRY(part_crowds(s, err));
+    tl_accounts_carried(s->sim, &s->account, sums_of(s, s->faces.u), sums_of(s, s->moving));
     lap(s, EXTEND);
     return TALUS_OK;
 }
@@ -522,6 +547,12 @@ static bool ends_frame(const grid_step *s)
     return now->t + s->dt * (1 + FRAME_SLACK) >= (double)(now->frame + 1) / s->scene->fps;
 }
 
+static talus_status measure_particles(grid_step *s, talus_error *err)
+{
+    return tl_particles_measures(&s->kept->frame, &s->particles, s->kept->density, s->scene->gravity, s->arena,
+                                 &s->measured, err);
+}
+
 static talus_status move_particles(grid_step *s, talus_error *err)
 {
     tl_solids end;
@@ -530,17 +561,20 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     tl_particles_carry(&s->grid, s->faces.u, s->moving, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
                        &s->particles);
     lap(s, MOVE);
+    TL_TRY(measure_particles(s, err));
+    tl_accounts_to_particles(s->sim, &s->account, s->measured.kinetic, s->measured.potential);
     const tl_spread spread = {CORRECT_SWEEPS, gap, s->kept->alpha, GRAIN_SHARE / s->scene->fps};
-    if (s->scene->grid.correct_density && ends_frame(s))
-        TL_TRY(tl_particles_spread(&s->kept->frame, &end, &spread, &s->particles, s->arena, &s->corrected, err));
+    lap(s, MEASURE);
+    if (!s->scene->grid.correct_density || !ends_frame(s)) return TALUS_OK;
+    TL_TRY(tl_particles_spread(&s->kept->frame, &end, &spread, &s->particles, s->arena, &s->corrected, err));
     lap(s, CORRECT);
+    TL_TRY(measure_particles(s, err));
+    tl_accounts_spread(s->sim, &s->account, s->measured.kinetic, s->measured.potential);
     return TALUS_OK;
 }
 
-static talus_status measure(grid_step *s, bool *again, talus_error *err)
+static talus_status judge_particles(const grid_step *s, bool *again, talus_error *err)
 {
-    TL_TRY(tl_particles_measures(&s->kept->frame, &s->particles, s->kept->density, s->scene->gravity, s->arena,
-                                 &s->measured, err));
     if (isfinite(s->measured.kinetic) && isfinite(s->measured.potential)) return TALUS_OK;
     *again = true;
     return TL_FAIL(err, TALUS_NOT_DEFINITE, "particles left the numbers");
@@ -658,12 +692,15 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
         TL_TRY(tl_bodies_look_again(&s.b, looks, &more, again, err));
     }
     TL_TRY(show_problem(&s, err));
+    tl_accounts_bodies(&s.b);
     TL_TRY(tl_bodies_stabilise(&s.b, err));
+    tl_accounts_push(&s.b);
     TL_TRY(bounce(&s, again, err));
+    tl_accounts_bounce(&s.b);
     TL_TRY(extend_velocities(&s, err));
     TL_TRY(tl_cancel_check(err));
     TL_TRY(move_particles(&s, err));
-    TL_TRY(measure(&s, again, err));
+    TL_TRY(judge_particles(&s, again, err));
     TL_TRY(make_room(&s, err));
     TL_TRY(tl_cancel_check(err));
     lap(&s, MEASURE);
@@ -678,6 +715,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 {
     tl_grid_kept *kept = sim->own;
     *again = false;
+    if (kept->elastic) return tl_elastic_step(sim, kept->elastic, &kept->rigid, dt, again, err);
     return kept->flows ? step_flow(sim, dt, again, err) : tl_rigid_step(sim, &kept->rigid, dt, again, err);
 }
 

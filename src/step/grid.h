@@ -4,13 +4,15 @@
 #define TL_STEP_GRID_H
 
 #include "model/grid/grid.h"
+#include "step/elastic.h"
 #include "step/rigid.h"
 #include "step/scheme.h"
 
 /* sim->own: decided once; nothing here changes a result. */
 typedef struct tl_grid_kept {
-    tl_rigid_kept rigid; /* first: the rigid step's own */
-    bool flows;          /* false: nothing but rigid bodies, the rest is not there */
+    tl_rigid_kept rigid;      /* first: the rigid step's own */
+    bool flows;               /* false: nothing but bodies, the rest is not there */
+    tl_elastic_kept *elastic; /* NULL: nothing bends */
     tl_grid_frame frame;
     const tl_scheme *scheme; /* NULL: by masses */
     const tl_pressure_method *method;
@@ -23,7 +25,7 @@ typedef struct tl_grid_kept {
     double *alpha;   /* [materials] sqrt 2 sin(angle), 0 for liquids; NULL: nothing is granular */
     tl_edge_rule edge_rule;
     tl_density_rule density_rule;
-    double spacing; /* m, the widest of all fills and emitters */
+    double spacing;     /* m, the widest of all fills and emitters */
     tl_particles spare; /* the next state's; nothing in it between steps */
 } tl_grid_kept;
 

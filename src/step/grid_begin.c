@@ -174,6 +174,13 @@ talus_status tl_grid_begin(tl_sim *sim, talus_error *err)
     if (!k) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the grid engine");
     TL_TRY(tl_rigid_begin(sim, &k->rigid, err));
     k->flows = sim->scene->fill_count + sim->scene->emitter_count > 0;
+    if (tl_scene_bends(sim->scene)) {
+        if (k->flows)
+            return TL_FAIL(err, TALUS_UNSUPPORTED,
+                           "%.200s: engine \"grid\" runs elastic bodies with rigid ones, not yet with sand or liquid",
+                           file_of(sim->scene));
+        return tl_elastic_begin(sim, &k->elastic, err);
+    }
     return k->flows ? begin_flow(sim, k, err) : TALUS_OK;
 }
 
@@ -182,6 +189,7 @@ void tl_grid_end(tl_sim *sim)
     tl_grid_kept *k = sim->own;
     if (!k) return;
     tl_rigid_end(&k->rigid);
+    tl_elastic_end(k->elastic);
     tl_particles_free(&k->spare);
     tl_free(k->density);
     tl_free(k->alpha);

@@ -21,7 +21,7 @@
 #include "model/lg/solver.h"
 #include "model/rigid/motion.h"
 #include "solve/outcome.h"
-#include "step/accounts.h"
+#include "step/accounts_lg.h"
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/lg_contact.h"
@@ -136,6 +136,7 @@ static talus_status predict(lg_step *s, talus_error *err)
     if (!handle) return no_memory(err);
     TL_TRY(tl_lg_handle_poses(lg, s->scene, s->sim->state.t + s->h, handle, err));
     tl_lg_targets(lg, handle, s->target);
+    TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, err));
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->qtil[i] = now->q[i] + s->h * (now->v[i] + s->h * g[i % 3]);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
     if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
@@ -358,6 +359,25 @@ static talus_status measure_depth(lg_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+static talus_status account(lg_step *s, talus_error *err)
+{
+    const tl_lg_state *now = &s->sim->state.lg;
+    const tl_accounts_lg x = {.h = s->h,
+                              .lg = s->lg,
+                              .q0 = now->q,
+                              .v0 = now->v,
+                              .q1 = s->q,
+                              .v1 = s->v,
+                              .qtil = s->qtil,
+                              .r = s->r,
+                              .target = s->target,
+                              .elastic = s->elastic,
+                              .touch = &s->touch,
+                              .contacts = &s->contacts,
+                              .b = &s->bodies};
+    return tl_accounts_lg_end(s->sim, &x, s->arena, err);
+}
+
 /* ---- commit ---- */
 
 /* Contact, and friction where there is any: how well the laws hold, whatever the solver thinks. */
@@ -510,9 +530,10 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(measure(&s, again, err));
     TL_TRY(move(&s, again, err));
     TL_TRY(measure_depth(&s, err));
+    TL_TRY(account(&s, err));
     TL_TRY(tl_cancel_check(err));
     fill_report(&s);
-    TL_TRY(tl_accounts_end(sim, dt, s.bodies.body, again, err));
+    TL_TRY(tl_accounts_end(sim, s.h, s.bodies.body, again, err));
     commit(&s);
     return TALUS_OK;
 }

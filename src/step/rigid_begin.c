@@ -18,17 +18,6 @@ static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_M
 
 /* ---- begin and end of a simulation ---- */
 
-static talus_status refuse_elastic(const tl_scene *s, talus_error *err)
-{
-    for (int i = 0; i < s->body_count; i++)
-        if (s->bodies[i].material >= 0 && s->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC)
-            return TL_FAIL(err, TALUS_UNSUPPORTED,
-                           "%.200s: body \"%.60s\" is elastic and cannot be run yet: engine \"grid\" has rigid bodies "
-                           "only so far",
-                           s->file ? s->file : "scene", s->bodies[i].name);
-    return TALUS_OK;
-}
-
 static double default_slop(const tl_rigid *r)
 {
     double slop = SLOP_MOST;
@@ -107,7 +96,6 @@ static bool tell_mass_ratio(const tl_sim *sim)
 talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err)
 {
     const tl_scene *s = sim->scene;
-    TL_TRY(refuse_elastic(s, err));
     k->method = tl_contact_method_find(method_name(&s->solver));
     if (!k->method)
         return TL_FAIL(err, TALUS_BAD_INPUT, "there is no contact method \"%.60s\"", method_name(&s->solver));

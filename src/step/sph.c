@@ -23,7 +23,7 @@
 #include "model/sph/forces.h"
 #include "model/sph/stop.h"
 #include "solve/linear/method.h"
-#include "step/accounts.h"
+#include "step/accounts_sph.h"
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/rigid.h"
@@ -74,6 +74,7 @@ typedef struct sph_step {
     /* move, emit */
     int32_t stay; /* particles that are left */
     tl_sph_births births;
+    tl_sph_account account;
     double seconds[PHASES], mark;
 } sph_step;
 
@@ -232,9 +233,12 @@ static talus_status predict_velocities(sph_step *s, talus_error *err)
 {
     TL_TRY(push_bodies(s, err));
     push_liquid(s);
+    tl_accounts_sph_pushed(s->sim, &s->account, &s->f, s->before);
     if (s->kept->tense) TL_TRY(tl_sph_tension(&s->f, err));
+    if (s->kept->tense) tl_accounts_sph_tension(&s->account, &s->f, s->before);
     if (s->kept->viscous) TL_TRY(let_viscosity_act(s, err));
     if (s->scene->sph.viscosity > 0) TL_TRY(tl_sph_smooth(&s->f, s->scene->sph.viscosity, err));
+    tl_accounts_sph_phase(s->sim, &s->account, &s->f, s->before, TL_ENERGY_VISCOSITY);
     find_speeds(s);
     lap(s, PREDICT);
     return TALUS_OK;
@@ -305,6 +309,7 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
     while (tl_sph_call_back(&s->f, s->kept->stop.tolerance));
     TL_TRY(judge(s, again, err));
     tl_sph_finish(&s->f, s->x);
+    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->before);
     lap(s, SOLVE);
     return TALUS_OK;
 }
@@ -426,11 +431,17 @@ static talus_status move_liquid(sph_step *s, bool *again, talus_error *err)
                            (int)p->id, p->x.x, p->x.y, p->x.z, p->v.x, p->v.y, p->v.z);
         }
     }
+    tl_accounts_sph_moved(s->sim, &s->account, f, s->body);
     TL_TRY(tl_sph_stop(f, s->body, err));
+    tl_accounts_sph_stopped(s->sim, &s->account, f, s->body, s->drag, false);
+    for (int32_t i = 0; i < f->fluid; i++) stop_at_walls(s, &f->particle[i]);
+    tl_accounts_sph_stopped(s->sim, &s->account, f, s->body, s->drag, true);
     for (int32_t i = 0; i < f->fluid; i++) {
-        tl_sph_particle *p = &f->particle[i];
-        stop_at_walls(s, p);
-        if (!gone(s, p->x)) f->particle[s->stay++] = *p;
+        const tl_sph_particle *p = &f->particle[i];
+        if (gone(s, p->x))
+            tl_accounts_sph_gone(s->sim, f, p);
+        else
+            f->particle[s->stay++] = *p;
     }
     lap(s, MOVE);
     return TALUS_OK;
@@ -568,6 +579,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(predict_velocities(&s, err));
     TL_TRY(solve(&s, again, err));
     hold_squeezed(&s);
+    tl_accounts_sph_phase(sim, &s.account, &s.f, s.before, TL_ENERGY_CORRECTIONS);
     TL_TRY(move_bodies(&s, again, err));
     TL_TRY(move_liquid(&s, again, err));
     TL_TRY(emit(&s, err));

@@ -4,6 +4,6 @@
 
 #include "validate/case.h"
 
-extern const tl_case_group tl_cases_grid, tl_cases_sph, tl_cases_lg;
+extern const tl_case_group tl_cases_grid, tl_cases_sph, tl_cases_lg, tl_cases_elasto;
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "validate/groups.h"
 
-static const tl_case_group *const groups[] = {&tl_cases_grid, &tl_cases_sph, &tl_cases_lg, NULL};
+static const tl_case_group *const groups[] = {&tl_cases_grid, &tl_cases_sph, &tl_cases_lg, &tl_cases_elasto, NULL};
 
 /* The i-th case over all groups, and its group. */
 static const tl_case *find(int i, const tl_case_group **group)

@@ -149,6 +149,7 @@ static tl_lg_model model_of(const tl_material *m)
 
 static tl_lg_scheme scheme_of(const tl_scene *s, tl_lg_model model)
 {
+    if (s->engine != TL_ENGINE_LG) return TL_LG_PROJECTIVE; /* no duals: elements are solved elsewhere */
     if (s->lg.local == TL_LG_LOCAL_NEWTON) return TL_LG_NEWTON;
     if (s->lg.local == TL_LG_LOCAL_PROX) return TL_LG_PROX;
     return model == TL_LG_ARAP ? TL_LG_PROJECTIVE : TL_LG_ADMM;
@@ -168,7 +169,7 @@ static talus_status add_part(const tl_scene *s, int body, int elastic, int bodie
                       .velocity = b->velocity,
                       .spin = b->spin};
     p->scheme = scheme_of(s, p->model);
-    if (log && mat->model == TL_ELASTIC_STABLE_NEO_HOOKEAN)
+    if (log && s->engine == TL_ENGINE_LG && mat->model == TL_ELASTIC_STABLE_NEO_HOOKEAN)
         tl_log_write(log, 1, "body \"%s\": engine \"lg\" takes neo_hookean, the ln J form, for stable_neo_hookean",
                      b->name);
     TL_TRY((b->thickness > 0 ? mesh_cloth : mesh_solid)(s, b, p, m, err));

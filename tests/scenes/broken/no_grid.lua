@@ -1,4 +1,4 @@
---! 2: grid is missing; what flows or is elastic needs grid = { cells = {...}, cell = ... }
+--! 2: grid is missing; what flows needs grid = { cells = {...}, cell = ... }
 return scene {
   talus = 1, engine = "grid", duration = 1,
   fill = { { material = preset "dry sand", shape = sphere { radius = 0.1 } } },

@@ -1,0 +1,76 @@
+#include "math/dense.h"
+
+#include <cblas.h>
+#include <math.h>
+
+#include "math/blas.h"
+
+#define BLOCK 64 /* columns of a panel. Chosen: fits the first cache */
+#define PARALLEL 100000
+
+static bool chol_block(int64_t n, double *A, int64_t stride)
+{
+    for (int64_t j = 0; j < n; j++) {
+        double *row = A + j * stride, d = row[j];
+        for (int64_t k = 0; k < j; k++) d -= row[k] * row[k];
+        if (!(d > 0 && d < INFINITY)) return false;
+        row[j] = sqrt(d);
+        for (int64_t i = j + 1; i < n; i++) {
+            double *other = A + i * stride, s = other[j];
+            for (int64_t k = 0; k < j; k++) s -= other[k] * row[k];
+            other[j] = s / row[j];
+        }
+    }
+    return true;
+}
+
+bool tl_dense_chol(int64_t n, double *A, int64_t stride)
+{
+    bool good = true;
+    tl_blas_scope scope = tl_blas_begin();
+    for (int64_t k = 0; k < n && good; k += BLOCK) {
+        int64_t width = n - k < BLOCK ? n - k : BLOCK, rest = n - k - width;
+        double *D = A + k * stride + k, *below = D + width * stride, *square = below + width;
+        good = chol_block(width, D, stride);
+        if (!good || rest == 0) continue;
+        cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rest, (int)width, 1, D,
+                    (int)stride, below, (int)stride);
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)rest, (int)width, -1, below, (int)stride, 1, square,
+                    (int)stride);
+    }
+    tl_blas_end(scope);
+    return good;
+}
+
+void tl_dense_chol_solve(int64_t n, const double *L, int64_t stride, double *x)
+{
+    tl_blas_scope scope = tl_blas_begin();
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, L, (int)stride, x, 1);
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)n, L, (int)stride, x, 1);
+    tl_blas_end(scope);
+}
+
+/* One row at a time, in eight lanes: sums do not depend on threads. */
+static double dot(int64_t n, const double *restrict a, const double *restrict x)
+{
+    double lane[8] = {0}, tail = 0;
+    int64_t k = 0;
+    for (; k + 8 <= n; k += 8)
+        for (int l = 0; l < 8; l++) lane[l] += a[k + l] * x[k + l];
+    for (; k < n; k++) tail += a[k] * x[k];
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7])) + tail;
+}
+
+void tl_dense_mul(int64_t rows, int64_t cols, const double *A, int64_t stride, const double *x, double *y)
+{
+#pragma omp parallel for schedule(static) if (rows * cols > PARALLEL)
+    for (int64_t i = 0; i < rows; i++) y[i] = dot(cols, A + i * stride, x);
+}
+
+void tl_dense_gram(int64_t rows, int64_t n, const double *A, double *C)
+{
+    if (rows == 0 || n == 0) return;
+    tl_blas_scope scope = tl_blas_begin();
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, 1, A, (int)n, 1, C, (int)n);
+    tl_blas_end(scope);
+}

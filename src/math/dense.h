@@ -1,0 +1,21 @@
+/* Dense symmetric matrices of some hundred to some thousand rows, row-major: Cholesky by blocks and products.
+ * Same bits for any number of threads. Tiny ones: math/small_chol.h; sparse ones: math/factor.h. */
+#ifndef TL_MATH_DENSE_H
+#define TL_MATH_DENSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A [n][stride], lower triangle read, becomes L with A = L L^T; what is above the diagonal is left alone. False at a pivot that is not positive
+ * and finite. */
+bool tl_dense_chol(int64_t n, double *A, int64_t stride);
+/* L L^T x = b in place. */
+void tl_dense_chol_solve(int64_t n, const double *L, int64_t stride, double *x);
+
+/* y = A x, A [rows][stride]. */
+void tl_dense_mul(int64_t rows, int64_t cols, const double *A, int64_t stride, const double *x, double *y);
+
+/* C [n][n] += A^T A for A [rows][n]; lower triangle only. */
+void tl_dense_gram(int64_t rows, int64_t n, const double *A, double *C);
+
+#endif

@@ -1,0 +1,415 @@
+#include "model/elastic/fem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sum.h"
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for finite elements");
+}
+
+/* ---- elements ---- */
+
+/* An edge of a tetrahedron. */
+typedef struct edge_of {
+    int32_t low, high, tet;
+} edge_of;
+
+static int by_edge(const void *a, const void *b)
+{
+    const edge_of *p = a, *q = b;
+    if (p->low != q->low) return p->low < q->low ? -1 : 1;
+    if (p->high != q->high) return p->high < q->high ? -1 : 1;
+    return (p->tet > q->tet) - (p->tet < q->tet);
+}
+
+typedef struct tet {
+    int32_t node[4];
+    tl_vec3 gradient[4];
+    double volume;
+} tet;
+
+/* What is being made, one body after the other. */
+typedef struct making {
+    tl_fem *f;
+    tet *tets; /* of one body */
+    int32_t count;
+    edge_of *edge; /* of one body */
+    int64_t room_nodes, nodes;
+} making;
+
+static void read_tets(making *m, const tl_lg_body *b)
+{
+    const tl_lg *lg = m->f->lg;
+    m->count = 0;
+    for (int32_t k = b->batch; k < b->batch + b->batches; k++)
+        for (int l = 0; l < TL_LG_LANES; l++) {
+            const tl_lg_tets *t = &lg->tets[k];
+            if (!(t->V[l] > 0)) continue;
+            tet *e = &m->tets[m->count++];
+            e->volume = t->V[l];
+            e->gradient[0] = (tl_vec3){0, 0, 0};
+            for (int a = 0; a < 4; a++) e->node[a] = t->node[a][l];
+            for (int a = 1; a < 4; a++) {
+                e->gradient[a] = (tl_vec3){t->B[3 * (a - 1)][l], t->B[3 * (a - 1) + 1][l], t->B[3 * (a - 1) + 2][l]};
+                e->gradient[0] = tl_vec3_sub(e->gradient[0], e->gradient[a]);
+            }
+        }
+}
+
+static void end_element(making *m, int body, double volume)
+{
+    tl_fem *f = m->f;
+    f->volume[f->elements] = volume;
+    f->owner[f->elements] = body;
+    f->start[++f->elements] = m->nodes;
+}
+
+static void add_tets(making *m, int body)
+{
+    for (int32_t k = 0; k < m->count; k++) {
+        const tet *e = &m->tets[k];
+        for (int a = 0; a < 4; a++) {
+            m->f->node[m->nodes] = e->node[a];
+            m->f->gradient[m->nodes++] = e->gradient[a];
+        }
+        end_element(m, body, e->volume);
+    }
+}
+
+static int32_t sort_edges(making *m)
+{
+    static const int pair[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+    for (int32_t k = 0; k < m->count; k++)
+        for (int p = 0; p < 6; p++) {
+            int32_t a = m->tets[k].node[pair[p][0]], b = m->tets[k].node[pair[p][1]];
+            m->edge[6 * k + p] = (edge_of){a < b ? a : b, a < b ? b : a, k};
+        }
+    qsort(m->edge, (size_t)m->count * 6, sizeof *m->edge, by_edge);
+    int32_t edges = 0;
+    for (int32_t k = 0; k < 6 * m->count; k++)
+        edges += k == 0 || m->edge[k].low != m->edge[k - 1].low || m->edge[k].high != m->edge[k - 1].high;
+    return edges;
+}
+
+/* F of an edge: mean over its tetrahedra, weighted by volume. */
+static void add_smoothed(making *m, int body)
+{
+    tl_fem *f = m->f;
+    for (int32_t k = 0, end; k < 6 * m->count; k = end) {
+        double volume = 0;
+        for (end = k; end < 6 * m->count && m->edge[end].low == m->edge[k].low && m->edge[end].high == m->edge[k].high;
+             end++)
+            volume += m->tets[m->edge[end].tet].volume / 6;
+        int64_t first = m->nodes;
+        for (int32_t e = k; e < end; e++) {
+            const tet *t = &m->tets[m->edge[e].tet];
+            for (int a = 0; a < 4; a++) {
+                int64_t at = first;
+                while (at < m->nodes && f->node[at] != t->node[a]) at++;
+                if (at == m->nodes) {
+                    f->node[at] = t->node[a];
+                    f->gradient[at] = (tl_vec3){0, 0, 0};
+                    m->nodes++;
+                }
+                f->gradient[at] = tl_vec3_add_scaled(f->gradient[at], t->volume / 6 / volume, t->gradient[a]);
+            }
+        }
+        end_element(m, body, volume);
+    }
+}
+
+static talus_status make_elements(making *m, const tl_fem_kind *kind, talus_error *err)
+{
+    tl_fem *f = m->f;
+    const tl_lg *lg = f->lg;
+    int64_t most = 0, elements = 0, nodes = 0;
+    for (int b = 0; b < lg->bodies; b++) {
+        int64_t tets = (int64_t)lg->body[b].batches * TL_LG_LANES;
+        most = tets > most ? tets : most;
+        elements += (kind[b] == TL_FEM_TETS ? 1 : 6) * tets;
+        nodes += (kind[b] == TL_FEM_TETS ? 4 : 24) * tets;
+    }
+    if (elements > INT32_MAX) return TL_FAIL(err, TALUS_UNSUPPORTED, "too many elastic elements");
+    f->start = TL_NEW_ZERO(int64_t, elements + 1);
+    f->volume = TL_NEW(double, elements + 1);
+    f->owner = TL_NEW(int32_t, elements + 1);
+    f->node = TL_NEW(int32_t, nodes + 1);
+    f->gradient = TL_NEW(tl_vec3, nodes + 1);
+    m->tets = TL_NEW(tet, most + 1);
+    m->edge = TL_NEW(edge_of, 6 * most + 1);
+    if (!f->start || !f->volume || !f->owner || !f->node || !f->gradient || !m->tets || !m->edge) return no_memory(err);
+    for (int b = 0; b < lg->bodies; b++) {
+        read_tets(m, &lg->body[b]);
+        if (kind[b] == TL_FEM_TETS) {
+            add_tets(m, b);
+        } else {
+            sort_edges(m);
+            add_smoothed(m, b);
+        }
+    }
+    return TALUS_OK;
+}
+
+/* ---- who is held ---- */
+
+static talus_status find_held(tl_fem *f, const bool *soft, talus_error *err)
+{
+    const tl_lg *lg = f->lg;
+    f->place = TL_NEW_ZERO(int32_t, lg->nodes + 1);
+    f->spring = TL_NEW_ZERO(double, lg->nodes + 1);
+    f->is_held = TL_NEW_ZERO(bool, lg->anchors + 1);
+    if (!f->place || !f->spring || !f->is_held) return no_memory(err);
+    for (int32_t k = 0; k < lg->anchors; k++) {
+        const tl_lg_anchor *a = &lg->anchor[k];
+        f->is_held[k] = !(soft && soft[k]);
+        if (f->is_held[k])
+            f->place[a->vertex] = -1;
+        else
+            f->spring[a->vertex] += a->weight;
+    }
+    for (int b = 0; b < f->bodies; b++) {
+        tl_fem_body *body = &f->body[b];
+        for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+            if (f->place[i] < 0)
+                f->held++;
+            else
+                f->place[i] = body->unknown++;
+        }
+    }
+    return TALUS_OK;
+}
+
+/* ---- patterns ---- */
+
+static talus_status make_pull(tl_fem *f, talus_error *err)
+{
+    int64_t n = f->lg->nodes, total = f->start[f->elements];
+    f->pull_start = TL_NEW_ZERO(int64_t, n + 2);
+    f->pull = tl_alloc(sizeof *f->pull * (size_t)(total + 1));
+    if (!f->pull_start || !f->pull) return no_memory(err);
+    for (int64_t k = 0; k < total; k++) f->pull_start[f->node[k] + 2]++;
+    for (int64_t i = 0; i < n; i++) f->pull_start[i + 2] += f->pull_start[i + 1];
+    for (int32_t e = 0; e < f->elements; e++)
+        for (int64_t k = f->start[e]; k < f->start[e + 1]; k++) {
+            int32_t *p = f->pull[f->pull_start[f->node[k] + 1]++];
+            p[0] = e;
+            p[1] = (int32_t)(k - f->start[e]);
+        }
+    return TALUS_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* Neighbours of a node among the unknown ones, itself included, rising. */
+static int32_t neighbours(const tl_fem *f, int32_t node, int32_t *mark, int32_t *list)
+{
+    int32_t count = 0;
+    for (int64_t p = f->pull_start[node]; p < f->pull_start[node + 1]; p++) {
+        int32_t e = f->pull[p][0];
+        for (int64_t k = f->start[e]; k < f->start[e + 1]; k++) {
+            int32_t other = f->node[k];
+            if (f->place[other] < 0 || mark[other] == node + 1) continue;
+            mark[other] = node + 1;
+            list[count++] = f->place[other];
+        }
+    }
+    qsort(list, (size_t)count, sizeof *list, by_number);
+    return count;
+}
+
+static talus_status make_pattern(tl_fem *f, int b, int32_t *mark, int32_t *list, talus_error *err)
+{
+    tl_fem_body *body = &f->body[b];
+    int64_t blocks = 0;
+    for (int32_t i = body->node; i < body->node + body->nodes; i++)
+        if (f->place[i] >= 0) blocks += neighbours(f, i, mark, list);
+    memset(mark, 0, sizeof *mark * (size_t)f->lg->nodes);
+    TL_TRY(tl_csr_create(&body->A, 3 * body->unknown, 3 * body->unknown, 9 * blocks, err));
+    tl_csr *A = &body->A;
+    memset(A->val, 0, sizeof *A->val * (size_t)(9 * blocks));
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        if (f->place[i] < 0) continue;
+        int32_t count = neighbours(f, i, mark, list);
+        for (int c = 0; c < 3; c++) {
+            int32_t row = 3 * f->place[i] + c;
+            A->start[row + 1] = A->start[row] + 3 * count;
+            for (int32_t k = 0; k < 3 * count; k++) A->col[A->start[row] + k] = 3 * list[k / 3] + k % 3;
+        }
+    }
+    return TALUS_OK;
+}
+
+static int32_t find_block(const tl_csr *A, int32_t a, int32_t b)
+{
+    int64_t first = A->start[3 * a], low = 0, high = (A->start[3 * a + 1] - first) / 3;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (A->col[first + 3 * middle] <= 3 * b)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (int32_t)low;
+}
+
+static talus_status make_slots(tl_fem *f, talus_error *err)
+{
+    f->slot_start = TL_NEW_ZERO(int64_t, f->elements + 1);
+    if (!f->slot_start) return no_memory(err);
+    for (int32_t e = 0; e < f->elements; e++) {
+        int64_t n = f->start[e + 1] - f->start[e];
+        f->slot_start[e + 1] = f->slot_start[e] + n * n;
+    }
+    f->slot = TL_NEW(int32_t, f->slot_start[f->elements] + 1);
+    if (!f->slot) return no_memory(err);
+#pragma omp parallel for schedule(static)
+    for (int32_t e = 0; e < f->elements; e++) {
+        int64_t n = f->start[e + 1] - f->start[e];
+        const int32_t *node = f->node + f->start[e];
+        for (int64_t a = 0; a < n; a++)
+            for (int64_t b = 0; b < n; b++) {
+                int32_t i = f->place[node[a]], j = f->place[node[b]];
+                f->slot[f->slot_start[e] + a * n + b] = i < 0 || j < 0 ? -1 : find_block(&f->body[f->owner[e]].A, i, j);
+            }
+    }
+    return TALUS_OK;
+}
+
+static talus_status make_patterns(tl_fem *f, talus_error *err)
+{
+    int32_t *mark = TL_NEW_ZERO(int32_t, f->lg->nodes + 1), *list = TL_NEW(int32_t, f->lg->nodes + 1);
+    talus_status status = mark && list ? TALUS_OK : no_memory(err);
+    for (int b = 0; b < f->bodies && status == TALUS_OK; b++) {
+        memset(mark, 0, sizeof *mark * (size_t)f->lg->nodes);
+        status = make_pattern(f, b, mark, list, err);
+    }
+    tl_free(mark);
+    tl_free(list);
+    return status == TALUS_OK ? make_slots(f, err) : status;
+}
+
+/* ---- the whole ---- */
+
+static talus_status make(making *m, const tl_stable *law, const tl_fem_kind *kind, const bool *soft, talus_error *err)
+{
+    tl_fem *f = m->f;
+    f->body = TL_NEW_ZERO(tl_fem_body, f->bodies + 1);
+    if (!f->body) return no_memory(err);
+    for (int b = 0; b < f->bodies; b++)
+        f->body[b] = (tl_fem_body){.law = law[b], .node = f->lg->body[b].node, .nodes = f->lg->body[b].nodes};
+    TL_TRY(make_elements(m, kind, err));
+    TL_TRY(find_held(f, soft, err));
+    TL_TRY(make_pull(f, err));
+    return make_patterns(f, err);
+}
+
+talus_status tl_fem_create(tl_fem *out, const tl_lg *lg, const tl_stable *law, const tl_fem_kind *kind,
+                           const bool *soft, talus_error *err)
+{
+    *out = (tl_fem){.lg = lg, .bodies = lg->bodies};
+    making m = {.f = out};
+    talus_status status = make(&m, law, kind, soft, err);
+    tl_free(m.tets);
+    tl_free(m.edge);
+    if (status != TALUS_OK) tl_fem_free(out);
+    return status;
+}
+
+void tl_fem_free(tl_fem *f)
+{
+    for (int b = 0; b < f->bodies && f->body; b++) tl_csr_free(&f->body[b].A);
+    void *const blocks[] = {f->body, f->start,      f->node, f->gradient, f->volume, f->owner,  f->slot_start,
+                            f->slot, f->pull_start, f->pull, f->place,    f->spring, f->is_held};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) tl_free(blocks[k]);
+    *f = (tl_fem){0};
+}
+
+/* ---- at given positions ---- */
+
+static tl_mat3 gradient_of(const tl_fem *f, const double *x, int32_t e)
+{
+    tl_mat3 F = tl_mat3_zero();
+    for (int64_t k = f->start[e]; k < f->start[e + 1]; k++) {
+        const double *p = x + 3 * (int64_t)f->node[k];
+        const double b[3] = {f->gradient[k].x, f->gradient[k].y, f->gradient[k].z};
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) F.m[i][j] += p[i] * b[j];
+    }
+    return F;
+}
+
+double tl_fem_forces(const tl_fem *f, const double *x, double *force, double *scratch)
+{
+    double *energy = scratch, *stress = scratch + f->elements;
+#pragma omp parallel for schedule(static)
+    for (int32_t e = 0; e < f->elements; e++) {
+        const tl_stable *law = &f->body[f->owner[e]].law;
+        tl_mat3 F = gradient_of(f, x, e);
+        energy[e] = f->volume[e] * tl_stable_energy(law, F);
+        if (!force) continue;
+        tl_mat3 P = tl_mat3_scale(f->volume[e], tl_stable_stress(law, F));
+        memcpy(stress + 9 * (int64_t)e, P.m, sizeof P.m);
+    }
+    if (force) {
+#pragma omp parallel for schedule(static)
+        for (int32_t i = 0; i < f->lg->nodes; i++) {
+            double sum[3] = {0, 0, 0};
+            for (int64_t p = f->pull_start[i]; p < f->pull_start[i + 1]; p++) {
+                const double *P = stress + 9 * (int64_t)f->pull[p][0];
+                tl_vec3 b = f->gradient[f->start[f->pull[p][0]] + f->pull[p][1]];
+                for (int c = 0; c < 3; c++) sum[c] -= P[3 * c] * b.x + P[3 * c + 1] * b.y + P[3 * c + 2] * b.z;
+            }
+            memcpy(force + 3 * (int64_t)i, sum, sizeof sum);
+        }
+    }
+    return tl_sum(f->elements, energy);
+}
+
+void tl_fem_modes(const tl_fem *f, const double *x, bool project, tl_stable_modes *modes)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t e = 0; e < f->elements; e++)
+        tl_stable_hessian(&f->body[f->owner[e]].law, gradient_of(f, x, e), project, &modes[e]);
+}
+
+/* Row of blocks of one node, up to its own block. */
+static void add_row(const tl_fem *f, int32_t i, double h2, const tl_stable_modes *modes, double *row[3])
+{
+    for (int64_t p = f->pull_start[i]; p < f->pull_start[i + 1]; p++) {
+        int32_t e = f->pull[p][0], a = f->pull[p][1];
+        int64_t n = f->start[e + 1] - f->start[e];
+        const int32_t *node = f->node + f->start[e], *slot = f->slot + f->slot_start[e] + a * n;
+        const tl_vec3 *b = f->gradient + f->start[e];
+        tl_vec3 ga = tl_vec3_scale(h2 * f->volume[e], tl_mat3_tmul_vec(modes[e].V, b[a]));
+        for (int64_t k = 0; k < n; k++) {
+            if (slot[k] < 0 || f->place[node[k]] > f->place[i]) continue;
+            tl_mat3 K = tl_stable_block(&modes[e], ga, tl_mat3_tmul_vec(modes[e].V, b[k]));
+            for (int c = 0; c < 3; c++)
+                for (int d = 0; d < 3; d++) row[c][3 * (int64_t)slot[k] + d] += K.m[c][d];
+        }
+    }
+}
+
+void tl_fem_matrix(const tl_fem *f, int b, double h, const tl_stable_modes *modes, tl_csr *A)
+{
+    const tl_fem_body *body = &f->body[b];
+#pragma omp parallel for schedule(static)
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        if (f->place[i] < 0) continue;
+        int32_t r = 3 * f->place[i];
+        double *row[3] = {A->val + A->start[r], A->val + A->start[r + 1], A->val + A->start[r + 2]};
+        int64_t length = A->start[r + 1] - A->start[r];
+        for (int c = 0; c < 3; c++) memset(row[c], 0, sizeof(double) * (size_t)length);
+        add_row(f, i, h * h, modes, row);
+        int64_t own = 3 * (int64_t)find_block(A, f->place[i], f->place[i]);
+        for (int c = 0; c < 3; c++) row[c][own + c] += f->lg->mass[i] + h * h * f->spring[i];
+    }
+}

@@ -1,0 +1,417 @@
+#include "solve/contact/dense.h"
+
+#include <string.h>
+
+#include "math/dense.h"
+
+#define KAPPA_START 100.0 /* penalty over the contact's own mass, as in newton.c */
+#define KAPPA_MAX 1e10
+#define INNER_MAX 25 /* Newton steps before a penalty is called too stiff */
+#define NEWTON_MAX 200
+#define SWEEP_ABOVE 1e-4 /* m/s: residual of the start above which sweeps come first */
+#define SWEEPS_FIRST 10
+#define SWEEPS_LAST 100
+#define LINE_SEARCH_MAX 12
+#define LOOK_EVERY 10
+
+static void apply(const tl_linop *A, const double *x, double *y)
+{
+    const tl_contact_dense *d = A->ctx;
+    tl_dense_mul(d->n, d->n, d->W, d->n, x, y);
+}
+
+tl_linop tl_contact_dense_linop(const tl_contact_dense *W) { return (tl_linop){.apply = apply, .ctx = W}; }
+
+typedef struct state {
+    const tl_contact *p;
+    const double *W;
+    int64_t n, m;
+    double kappa;
+    double *w_n, *w_t;    /* [m] masses of contacts, kg */
+    double *r, *s;        /* [m] penalties, kg; shifts, m/s */
+    double *lam, *best;   /* [n] multipliers; those with the least residual */
+    double *y, *Wy;       /* [n] what velocities come from, and W y */
+    double *x, *P, *WP;   /* [n] lam - r (u + s e_n), its projection, W of that */
+    double *z, *Wz;       /* [n] Newton direction, W z */
+    double *B;            /* [m][3][3] columns of B of a contact */
+    int32_t *rank, *col0; /* [m] columns, first one */
+    double *S, *t;        /* [n][n] I + B^T W B; [n] */
+} state;
+
+static double residual_of(const state *s, int64_t c, const double u[3], const double *l)
+{
+    double e_n = fabs(l[0] - fmax(0, l[0] - s->w_n[c] * u[0])) / s->w_n[c];
+    double t[2] = {l[1] - s->w_t[c] * u[1], l[2] - s->w_t[c] * u[2]};
+    tl_project_disc(s->p->mu[c] * fmax(l[0], 0), t);
+    return fmax(e_n, hypot(l[1] - t[0], l[2] - t[1]) / s->w_t[c]);
+}
+
+/* Natural map of lam, with Wl = W lam. */
+static double residual(const state *s, const double *lam, const double *Wl)
+{
+    double most = 0;
+    for (int64_t c = 0; c < s->m; c++) {
+        const double *q = s->p->q + 3 * c, u[3] = {q[0] + Wl[3 * c], q[1] + Wl[3 * c + 1], q[2] + Wl[3 * c + 2]};
+        double e = residual_of(s, c, u, lam + 3 * c);
+        if (!(e <= most)) most = isfinite(e) ? e : INFINITY;
+    }
+    return most;
+}
+
+/* De Saxce shift, as tl_pair_shift: none where friction stays clear of the mantle. */
+static double shift_of(double mu, const double u[3], const double *l)
+{
+    double full = mu * hypot(u[1], u[2]), most = mu * l[0];
+    if (!(most > 0)) return full;
+    return full * fmin(1, fmax(0, 10 * hypot(l[1], l[2]) / most - 9));
+}
+
+static void multiply(state *s, const double *x, double *out, tl_work *w)
+{
+    tl_dense_mul(s->n, s->n, s->W, s->n, x, out);
+    w->products++;
+}
+
+/* ---- sweeps ---- */
+
+static double clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
+
+/* Gauss-Seidel over contacts; Wl = W lam is kept up to date. */
+static void sweep(state *s, int count, bool box, double *lam, double *Wl, tl_work *w)
+{
+    for (int k = 0; k < count; k++) {
+        multiply(s, lam, Wl, w);
+        for (int64_t c = 0; c < s->m; c++) {
+            const double *q = s->p->q + 3 * c, *block = s->p->blocks + 9 * c;
+            double *l = lam + 3 * c, u[3] = {q[0] + Wl[3 * c], q[1] + Wl[3 * c + 1], q[2] + Wl[3 * c + 2]};
+            double n = fmax(0, l[0] - s->w_n[c] * u[0]), most = s->p->mu[c] * n, d[3] = {n - l[0]};
+            double t[2] = {l[1] - s->w_t[c] * (u[1] + block[3] * d[0]), l[2] - s->w_t[c] * (u[2] + block[6] * d[0])};
+            if (box)
+                t[0] = clamp(t[0], most), t[1] = clamp(t[1], most);
+            else
+                tl_project_disc(most, t);
+            d[1] = t[0] - l[1];
+            d[2] = t[1] - l[2];
+            if (d[0] == 0 && d[1] == 0 && d[2] == 0) continue;
+            l[0] = n, l[1] = t[0], l[2] = t[1];
+            const double *row = s->W + 3 * c * s->n; /* columns are rows */
+            for (int64_t i = 0; i < s->n; i++) Wl[i] += d[0] * row[i] + d[1] * row[s->n + i] + d[2] * row[2 * s->n + i];
+        }
+        w->projections++;
+    }
+}
+
+/* ---- Newton on the impulses ---- */
+
+/* Columns of B with B B^T = r dP_K at x. Returns how many. */
+static int cone_root(double mu, double r, const double x[3], double B[9])
+{
+    double length = hypot(x[1], x[2]);
+    memset(B, 0, 9 * sizeof *B);
+    if (mu == 0) {
+        B[0] = sqrt(r);
+        return x[0] > 0;
+    }
+    if (length <= mu * x[0]) {
+        B[0] = B[4] = B[8] = sqrt(r);
+        return 3;
+    }
+    if (mu * length <= -x[0]) return 0;
+    double q = 1 / (1 + mu * mu), n = (x[0] + mu * length) * q, share = mu * n / length,
+           e[2] = {x[1] / length, x[2] / length};
+    double along = sqrt(r * q), across = sqrt(r * share);
+    B[0] = along, B[1] = along * mu * e[0], B[2] = along * mu * e[1];
+    B[3] = 0, B[4] = -across * e[1], B[5] = across * e[0];
+    return 2;
+}
+
+/* x, P = P_K(x) and W P at y. Returns the gap between y and the impulses that it would cause, m/s. */
+static double evaluate(state *s, tl_work *w)
+{
+    for (int64_t c = 0; c < s->m; c++) {
+        const double *q = s->p->q + 3 * c, *l = s->lam + 3 * c;
+        for (int k = 0; k < 3; k++) s->x[3 * c + k] = l[k] - s->r[c] * (q[k] + s->Wy[3 * c + k] + (k ? 0 : s->s[c]));
+        tl_project_cone(s->p->mu[c], s->x + 3 * c, s->P + 3 * c);
+    }
+    multiply(s, s->P, s->WP, w);
+    double gap = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double e = fabs(s->WP[i] - s->Wy[i]);
+        if (!(e <= gap)) gap = isfinite(e) ? e : INFINITY;
+    }
+    return gap;
+}
+
+/* S = I + B^T W B over the columns of contacts that push. */
+static int64_t assemble(state *s)
+{
+    int64_t cols = 0;
+    for (int64_t c = 0; c < s->m; c++) {
+        s->rank[c] = cone_root(s->p->mu[c], s->r[c], s->x + 3 * c, s->B + 9 * c);
+        s->col0[c] = (int32_t)cols;
+        cols += s->rank[c];
+    }
+#pragma omp parallel for schedule(dynamic, 8) if (cols > 100)
+    for (int64_t c = 0; c < s->m; c++)
+        for (int a = 0; a < s->rank[c]; a++) {
+            const double *b = s->B + 9 * c + 3 * a;
+            const double *W0 = s->W + 3 * c * s->n, *W1 = W0 + s->n, *W2 = W1 + s->n;
+            double *out = s->S + (s->col0[c] + a) * s->n;
+            for (int64_t d = 0; d <= c; d++) {
+                if (!s->rank[d]) continue;
+                double v[3];
+                for (int k = 0; k < 3; k++) v[k] = b[0] * W0[3 * d + k] + b[1] * W1[3 * d + k] + b[2] * W2[3 * d + k];
+                for (int e = 0; e < s->rank[d]; e++) {
+                    const double *f = s->B + 9 * d + 3 * e;
+                    out[s->col0[d] + e] = f[0] * v[0] + f[1] * v[1] + f[2] * v[2];
+                }
+            }
+            out[s->col0[c] + a] += 1;
+        }
+    return cols;
+}
+
+/* z = (I + B B^T W)^-1 (P - y) = e - B S^-1 B^T W e, and W z. */
+static bool direction(state *s, tl_work *w)
+{
+    int64_t cols = assemble(s);
+    w->factorizations++;
+    if (!tl_dense_chol(cols, s->S, s->n)) return false;
+    for (int64_t c = 0; c < s->m; c++)
+        for (int a = 0; a < s->rank[c]; a++) {
+            const double *b = s->B + 9 * c + 3 * a;
+            double sum = 0;
+            for (int k = 0; k < 3; k++) sum += b[k] * (s->WP[3 * c + k] - s->Wy[3 * c + k]);
+            s->t[s->col0[c] + a] = sum;
+        }
+    tl_dense_chol_solve(cols, s->S, s->n, s->t);
+    for (int64_t c = 0; c < s->m; c++) {
+        double *z = s->z + 3 * c;
+        for (int k = 0; k < 3; k++) z[k] = s->P[3 * c + k] - s->y[3 * c + k];
+        for (int a = 0; a < s->rank[c]; a++)
+            for (int k = 0; k < 3; k++) z[k] -= s->B[9 * c + 3 * a + k] * s->t[s->col0[c] + a];
+    }
+    multiply(s, s->z, s->Wz, w);
+    return true;
+}
+
+static double dot(int64_t n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* F' along z at step a. */
+static double slope(const state *s, double zWy, double zWz, double a)
+{
+    double sum = zWy + a * zWz;
+    for (int64_t c = 0; c < s->m; c++) {
+        double at[3], P[3];
+        for (int k = 0; k < 3; k++) at[k] = s->x[3 * c + k] - a * s->r[c] * s->Wz[3 * c + k];
+        tl_project_cone(s->p->mu[c], at, P);
+        for (int k = 0; k < 3; k++) sum -= s->Wz[3 * c + k] * P[k];
+    }
+    return sum;
+}
+
+static double line_search(const state *s)
+{
+    double zWy = dot(s->n, s->z, s->Wy), zWz = dot(s->n, s->z, s->Wz);
+    double begin = 0, end = 1, a = 1, at_begin = slope(s, zWy, zWz, 0), enough = 0.3 * fabs(at_begin), at_end = 0;
+    for (int tries = 0; tries < LINE_SEARCH_MAX; tries++) {
+        double now = slope(s, zWy, zWz, a);
+        if (fabs(now) <= enough || (a == 1 && now < 0)) break;
+        if (now > 0)
+            end = a, at_end = now;
+        else
+            begin = a, at_begin = now;
+        double share = at_end > 0 ? -at_begin / (at_end - at_begin) : 0.5;
+        a = begin + fmin(0.9, fmax(0.1, share)) * (end - begin);
+    }
+    return a;
+}
+
+static bool newton_step(state *s, tl_work *w)
+{
+    if (!direction(s, w)) return false;
+    double a = line_search(s);
+    for (int64_t i = 0; i < s->n; i++) {
+        s->y[i] += a * s->z[i];
+        s->Wy[i] += a * s->Wz[i];
+    }
+    return true;
+}
+
+/* ---- outer loop, as in newton.c ---- */
+
+static void set_penalty(state *s, double kappa)
+{
+    s->kappa = kappa;
+    for (int64_t c = 0; c < s->m; c++) s->r[c] = kappa * fmin(s->w_n[c], s->w_t[c]);
+}
+
+static double update_multipliers(state *s)
+{
+    double most = 0;
+    for (int64_t c = 0; c < s->m; c++) {
+        double u[3], *l = s->lam + 3 * c;
+        for (int k = 0; k < 3; k++) u[k] = s->p->q[3 * c + k] + s->Wy[3 * c + k];
+        memcpy(l, s->P + 3 * c, 3 * sizeof *l);
+        double fresh = shift_of(s->p->mu[c], u, l);
+        most = fmax(most, fabs(fresh - s->s[c]));
+        s->s[c] = fresh;
+    }
+    return most;
+}
+
+static void restart(state *s, tl_work *w)
+{
+    memcpy(s->y, s->lam, sizeof *s->y * (size_t)s->n);
+    multiply(s, s->y, s->Wy, w);
+}
+
+static void keep_best(state *s, double now, double *least)
+{
+    if (now >= *least) return;
+    *least = now;
+    memcpy(s->best, s->lam, sizeof *s->best * (size_t)s->n);
+}
+
+static void minimise(state *s, const tl_stop *stop, int most, double *lam, tl_outcome *out, tl_work *w)
+{
+    double least = INFINITY, last = out->residual;
+    memcpy(s->lam, lam, sizeof *lam * (size_t)s->n);
+    restart(s, w);
+    for (int64_t c = 0; c < s->m; c++) {
+        double u[3];
+        for (int k = 0; k < 3; k++) u[k] = s->p->q[3 * c + k] + s->Wy[3 * c + k];
+        s->s[c] = shift_of(s->p->mu[c], u, lam + 3 * c);
+    }
+    keep_best(s, last, &least);
+    set_penalty(s, KAPPA_START);
+    while (out->iterations < most && !tl_stop_spent(stop, w)) {
+        double goal = fmax(0.1 * stop->tolerance, 0.05 * last), gap = evaluate(s, w);
+        int inner = 0;
+        for (; gap > goal && inner < INNER_MAX && out->iterations < most; inner++) {
+            if (!newton_step(s, w)) {
+                out->result = TL_BROKE_DOWN;
+                goto done;
+            }
+            out->iterations++;
+            gap = evaluate(s, w);
+            if (!isfinite(gap)) break;
+        }
+        if (!(gap <= last) && inner > 0) {
+            if (s->kappa <= 1) break;
+            set_penalty(s, s->kappa / 10);
+            restart(s, w);
+            continue;
+        }
+        double ds = update_multipliers(s), now = residual(s, s->lam, s->WP);
+        w->outer++;
+        tl_work_record(w, now);
+        keep_best(s, now, &least);
+        if (now <= stop->tolerance) {
+            out->result = TL_CONVERGED;
+            break;
+        }
+        if (now > 0.2 * last) {
+            if (ds < 0.3 * now && s->kappa < KAPPA_MAX)
+                set_penalty(s, s->kappa * 10);
+            else if (ds >= 0.3 * now && s->kappa > KAPPA_START)
+                set_penalty(s, s->kappa / 10);
+            else if (inner == 0)
+                out->iterations++; /* shifts alone move: they have an end too */
+        }
+        last = now;
+    }
+done:
+    memcpy(lam, s->best, sizeof *lam * (size_t)s->n);
+    out->residual = least;
+}
+
+/* ---- methods ---- */
+
+static size_t bytes(const tl_contact *p, const tl_options *o)
+{
+    (void)o;
+    int64_t n = p->space->n, m = n / 3;
+    return 4 * TL_ARENA_ROOM(double, m) + 13 * TL_ARENA_ROOM(double, n) + TL_ARENA_ROOM(double, 9 * m) +
+           2 * TL_ARENA_ROOM(int32_t, m) + TL_ARENA_ROOM(double, n *n) + 1024;
+}
+
+static bool take(state *s, const tl_contact *p, tl_arena *a)
+{
+    if (p->W.apply != apply) return false;
+    *s = (state){.p = p, .W = ((const tl_contact_dense *)p->W.ctx)->W, .n = p->space->n, .m = p->space->n / 3};
+    double **const of_contacts[] = {&s->w_n, &s->w_t, &s->r, &s->s};
+    double **const of_rows[] = {&s->lam, &s->best, &s->y, &s->Wy, &s->x, &s->P, &s->WP, &s->z, &s->Wz, &s->t};
+    for (size_t k = 0; k < sizeof of_contacts / sizeof *of_contacts; k++) *of_contacts[k] = TL_TAKE(a, double, s->m);
+    for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++) *of_rows[k] = TL_TAKE(a, double, s->n);
+    s->B = TL_TAKE(a, double, 9 * s->m);
+    s->rank = TL_TAKE(a, int32_t, s->m);
+    s->col0 = TL_TAKE(a, int32_t, s->m);
+    s->S = TL_TAKE(a, double, s->n * s->n);
+    for (int64_t c = 0; c < s->m; c++) tl_contact_scales(p->blocks + 9 * c, &s->w_n[c], &s->w_t[c]);
+    return true;
+}
+
+static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
+                      tl_arena *a, tl_work *w)
+{
+    (void)t, (void)o;
+    state s;
+    tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
+    if (!take(&s, p, a)) return (tl_outcome){.result = TL_NOT_APPLICABLE, .residual = NAN};
+    for (int64_t c = 0; c < s.m; c++) {
+        double x[3] = {lam[3 * c], lam[3 * c + 1], lam[3 * c + 2]};
+        tl_project_cone(p->mu[c], x, lam + 3 * c);
+    }
+    multiply(&s, lam, s.Wy, w);
+    out.residual = residual(&s, lam, s.Wy);
+    if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
+    if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+    if (out.result == TL_OUT_OF_ITERATIONS && out.residual > SWEEP_ABOVE) {
+        sweep(&s, SWEEPS_FIRST, false, lam, s.Wy, w);
+        multiply(&s, lam, s.Wy, w);
+        out.residual = residual(&s, lam, s.Wy);
+        if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+    }
+    if (out.result != TL_OUT_OF_ITERATIONS) return out;
+    minimise(&s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
+    if (out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
+        sweep(&s, SWEEPS_LAST, false, lam, s.Wy, w);
+        multiply(&s, lam, s.Wy, w);
+        out.residual = residual(&s, lam, s.Wy);
+    }
+    return out;
+}
+
+/* The box has no natural map here: it stops when sweeps no longer move impulses. */
+static tl_outcome run_pyramid(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
+                              double *lam, tl_arena *a, tl_work *w)
+{
+    (void)t, (void)o;
+    state s;
+    tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
+    if (!take(&s, p, a)) return (tl_outcome){.result = TL_NOT_APPLICABLE, .residual = NAN};
+    int most = stop->max_iterations ? stop->max_iterations : 10 * NEWTON_MAX;
+    while (out.iterations < most && out.result == TL_OUT_OF_ITERATIONS) {
+        memcpy(s.best, lam, sizeof *lam * (size_t)s.n);
+        sweep(&s, LOOK_EVERY, true, lam, s.Wy, w);
+        out.iterations += LOOK_EVERY;
+        out.residual = 0;
+        for (int64_t c = 0; c < s.m; c++)
+            for (int k = 0; k < 3; k++)
+                out.residual = fmax(out.residual, fabs(lam[3 * c + k] - s.best[3 * c + k]) / fmin(s.w_n[c], s.w_t[c]));
+        if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
+        if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+    }
+    return out;
+}
+
+const tl_contact_method tl_contact_newton_dense = {
+    "newton-dense", "newton-shift on impulses, for a dense W of bodies that deform", true, false, bytes, run};
+const tl_contact_method tl_contact_pyramid_dense = {
+    "pgs-pyramid-dense", "sweeps with a box in place of the disc, for a dense W", false, false, bytes, run_pyramid};

@@ -1,0 +1,56 @@
+/* Accounts of what flows on the grid: sums over faces between the phases of a step, and what pressure and stress did to walls.
+ *
+ * Energies are those of the particles' mass on faces, m u^2 / 2, which is not the mass that the solve has: a solve that raises them is made good by the transfer,
+ * and only the sum of both obeys a law. Losses of the solve are impacts of liquid, or friction of sand; what is lost between particles and faces, by extending
+ * velocities and where particles stop at walls is transfer. */
+#ifndef TL_STEP_ACCOUNTS_FLOW_H
+#define TL_STEP_ACCOUNTS_FLOW_H
+
+#include "model/grid/fractions.h"
+#include "model/grid/transfer.h"
+#include "step/accounts.h"
+#include "step/scheme.h"
+
+typedef struct tl_flow_sums {
+    double kinetic; /* J */
+    double power;   /* W of gravity */
+} tl_flow_sums;
+
+/* In fixed order. */
+tl_flow_sums tl_accounts_faces(const tl_grid *g, const tl_faces *faces, double *const u[3], tl_vec3 gravity);
+
+typedef struct tl_flow_account {
+    double kinetic;   /* J, after the last phase */
+    double potential; /* J, of particles */
+    double fell;      /* J that gravity gave to velocities */
+    double climbed;   /* J of potential energy, by the velocities that carry particles */
+    double dt;
+} tl_flow_account;
+
+typedef struct tl_impulse {
+    tl_vec3 linear, angular; /* N s; N m s about the origin */
+} tl_impulse;
+/* Momentum of matter on the closed parts of faces at walls and static bodies: what becomes of it between two calls is theirs. */
+tl_impulse tl_accounts_closed(const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions);
+
+/* What the solve of a step knows, face forces in coupled->system->c.y; fluid [6 bodies] N, N m on bodies. */
+typedef struct tl_accounts_flow {
+    const tl_grid *grid;
+    const tl_fractions *fractions;
+    const tl_coupled *coupled;
+    const tl_bodies *b;
+    const double *fluid;
+} tl_accounts_flow;
+
+/* In this order. */
+void tl_accounts_to_grid(tl_sim *sim, tl_flow_account *f, tl_flow_sums now, const tl_totals *particles, double dt);
+void tl_accounts_fall(tl_flow_account *f, tl_flow_sums now);                 /* gravity */
+void tl_accounts_stopped(tl_sim *sim, tl_flow_account *f, tl_flow_sums now); /* grains held by rules before the solve */
+void tl_accounts_solved(const tl_accounts_flow *x, tl_flow_account *f, tl_flow_sums now); /* after tl_accounts_bodies */
+/* by: velocities that particles take on; all: those that carry them, crowds parting included. */
+void tl_accounts_carried(tl_sim *sim, tl_flow_account *f, tl_flow_sums by, tl_flow_sums all);
+void tl_accounts_to_particles(tl_sim *sim, tl_flow_account *f, double kinetic, double potential);
+void tl_accounts_spread(tl_sim *sim, const tl_flow_account *f, double kinetic,
+                        double potential); /* crowds of a frame */
+
+#endif

@@ -1,0 +1,96 @@
+#include "step/accounts_lg.h"
+
+#include "base/sum.h"
+
+talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *a, talus_error *err)
+{
+    const tl_lg *lg = &sim->lg;
+    const double *q = sim->state.lg.q;
+    size_t mark = tl_arena_mark(a);
+    tl_pose *handle = TL_TAKE(a, tl_pose, lg->handles + 1);
+    tl_vec3 *before = TL_TAKE(a, tl_vec3, lg->anchors + 1);
+    if (!handle || !before) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of elastic bodies");
+    TL_TRY(tl_lg_handle_poses(lg, sim->scene, sim->state.t, handle, err));
+    tl_lg_targets(lg, handle, before);
+    double held = tl_lg_linear_energy(lg, q, before);
+    sim->start.elastic = tl_lg_stress(lg, q, NULL) + held;
+    tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, tl_lg_linear_energy(lg, q, target) - held);
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+/* Walls, static and scripted bodies through contacts of elastic nodes; work of scripted ones and of friction. */
+static void account_contacts(tl_sim *sim, const tl_accounts_lg *x, double *scripted, double *friction)
+{
+    const tl_lg_rows *r = &x->touch->rows;
+    tl_vec3 p = {0, 0, 0}, L = {0, 0, 0};
+    *scripted = *friction = 0;
+    for (int32_t c = 0; c < r->contacts; c++) {
+        const double *f = x->touch->force + 3 * (int64_t)c, *slip = x->touch->value + 3 * (int64_t)c;
+        *friction += f[1] * slip[1] + f[2] * slip[2];
+        if (c >= r->soft) continue;
+        const tl_lg_contact *k = &x->contacts->contact[c];
+        if (k->b.node[0] >= 0 || k->rigid >= 0) continue;
+        const tl_lg_link *link = &r->link[c];
+        tl_vec3 push = tl_vec3_scale(x->h, tl_lg_link_force(link, f));
+        p = tl_vec3_add(p, push);
+        for (int32_t i = 0; i < link->nodes; i++)
+            L = tl_vec3_add_scaled(L, link->weight[i],
+                                   tl_vec3_cross(tl_vec3_load(x->q0 + 3 * (int64_t)r->node[link->node[i]]), push));
+        *scripted += tl_vec3_dot(push, k->drag);
+    }
+    tl_accounts_fixed(sim, p, L);
+}
+
+/* Handles pull at anchors. */
+static void account_anchors(tl_sim *sim, const tl_accounts_lg *x)
+{
+    tl_vec3 p = {0, 0, 0}, L = {0, 0, 0};
+    for (int32_t k = 0; k < x->lg->anchors; k++) {
+        const tl_lg_anchor *a = &x->lg->anchor[k];
+        int64_t i = 3 * (int64_t)a->vertex;
+        tl_vec3 pull = tl_vec3_scale(x->h * a->weight, tl_vec3_sub(x->target[k], tl_vec3_load(x->q1 + i)));
+        p = tl_vec3_add(p, pull);
+        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(x->q0 + i), pull));
+    }
+    tl_accounts_fixed(sim, p, L);
+}
+
+/* Of cables and joins: what they pull along. */
+static talus_status bilateral_work(const tl_accounts_lg *x, tl_arena *a, double *work, talus_error *err)
+{
+    const tl_lg_rows *r = &x->touch->rows;
+    size_t mark = tl_arena_mark(a);
+    *work = 0;
+    if (!r->rows || !r->bilateral.count) return TALUS_OK;
+    double *before = TL_TAKE(a, double, r->rows), *after = TL_TAKE(a, double, r->rows);
+    double *still = TL_TAKE_ZERO(a, double, 6 * (int64_t)r->bodies + 1);
+    if (!before || !after || !still)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of elastic bodies");
+    tl_lg_rows_values(r, x->q0, still, before);
+    tl_lg_rows_values(r, x->q1, x->touch->body_moved, after);
+    for (int64_t k = 3 * (int64_t)r->contacts; k < r->rows; k++) *work += x->touch->force[k] * (after[k] - before[k]);
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, talus_error *err)
+{
+    double damped = 0, forces = 0, pushed = 0, scripted, friction, pulled, h2 = x->h * x->h;
+    for (int32_t i = 0; i < x->lg->nodes; i++)
+        for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
+            double d = x->q1[k] - x->q0[k], dv = x->v1[k] - x->v0[k], m = x->lg->mass[i];
+            damped -= 0.5 * m * dv * dv;
+            forces += (x->r[k] - m * (x->qtil[k] - x->q1[k])) * d / h2;
+            if (x->touch->rows.rows) pushed += x->touch->rows.force[k] * d;
+        }
+    account_contacts(sim, x, &scripted, &friction);
+    account_anchors(sim, x);
+    TL_TRY(bilateral_work(x, a, &pulled, err));
+    double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], given = tl_accounts_rigid_in_lg(x->b, &scripted);
+    tl_accounts_energy(sim, TL_ENERGY_TIME_STEP, damped + x->elastic - sim->start.elastic - handles + forces - pushed);
+    tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, scripted + pulled);
+    tl_accounts_energy(sim, TL_ENERGY_FRICTION, friction);
+    tl_accounts_energy(sim, TL_ENERGY_CONTACT, pushed + given - scripted - pulled - friction);
+    return TALUS_OK;
+}

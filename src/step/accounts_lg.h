@@ -1,0 +1,31 @@
+/* Accounts of the local-global step. With q1 = q0 + h v1 and forces f at the end of the step, as implicit Euler has them,
+ *
+ *     E1 - E0 = -1/2 m |v1 - v0|^2 + (Psi1 - Psi0 - grad Psi1 . (q1 - q0))      the integration: time_step
+ *               + f . (q1 - q0)                                                 contacts, cables, handles
+ *               - r . (q1 - q0) / h^2                                           what the rounds left unbalanced: unexplained
+ *
+ * so energy that is unexplained here is that of a solve that has not ended. */
+#ifndef TL_STEP_ACCOUNTS_LG_H
+#define TL_STEP_ACCOUNTS_LG_H
+
+#include "step/accounts.h"
+#include "step/lg_contact.h"
+
+/* What the step knows at its end, before anything is written. */
+typedef struct tl_accounts_lg {
+    double h;
+    const tl_lg *lg;
+    const double *q0, *v0, *q1, *v1, *qtil; /* [3 nodes] */
+    const double *r;                        /* [3 nodes] what is left over, kg m, contact forces included */
+    const tl_vec3 *target;                  /* [anchors] at the end */
+    double elastic;                         /* J, at the end */
+    const tl_lg_touch *touch;
+    const tl_lg_contacts *contacts;
+    tl_bodies *b;
+} tl_accounts_lg;
+
+/* Elastic energy that the step starts with, before and after handles have moved: target of the end, q of the start. */
+talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *a, talus_error *err);
+talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, talus_error *err);
+
+#endif

@@ -1,0 +1,775 @@
+/* The step of elastic bodies by finite elements, with rigid ones.
+ *
+ *     predict             v* = v + h (gravity, forces); where held nodes go; rigid bodies likewise
+ *     detect              what may touch between x and x + h v*; forces of the last step
+ *     repeat              until corrections of velocities are below the tolerance
+ *         balance         g = M (v - v*) - h f(x + h v)
+ *         factor          H = M + h^2 K(x) of each body and W = J H^-1 J^T, unless the last correction was much smaller than the one before
+ *         touch           contact impulses lam for u = J (v - H^-1 g) + W lam + bias: Signorini and Coulomb, exactly
+ *         search          v += step H^-1 (-g + J^T lam), as long as the exact penalty falls
+ *         look again      once it has converged: contacts that these positions show and the prediction did not
+ *     move                rigid bodies fly with the velocities that contacts leave them
+ *     commit
+ *
+ * Implicit Euler: x = x_t + h v. The midpoint rule is the same step with h/2 and extrapolated: v_end = 2 v - v_t; it keeps linear and angular momentum to the
+ * tolerance and damps nothing, but has no answer to impacts, so bodies with a contact in reach take Euler's step.
+ *
+ * The exact penalty: 1/2 |v - v*|_M^2 + elastic energy - friction impulses times slips + nu sum of closing beyond the gap, nu = 1.1 times the largest
+ * normal impulse. Friction enters as a load: Coulomb's law has no potential. */
+#include "step/elastic.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sum.h"
+#include "base/timer.h"
+#include "model/elastic/rows.h"
+#include "model/rigid/motion.h"
+#include "solve/contact/dense.h"
+#include "step/bodies.h"
+
+#define TOLERANCE_LEAST 1e-8 /* m/s */
+#define TOLERANCE_SPEED 1e-6 /* of the fastest node or body */
+#define CONTACT_SHARE 0.1    /* of the tolerance: what contact solves may leave */
+#define ITERATIONS_MAX 40    /* Newton corrections of a step, unless the scene names another cap */
+#define CONTRACTION                                                                                                    \
+    0.1 /* of corrections: above it the matrix is made anew. Chosen: a factor costs as much as ten solves */
+#define SEARCH_MAX 12      /* halvings */
+#define SEARCH_SHARE 1e-4  /* of the predicted decrease */
+#define SEARCH_SLACK 1e-10 /* of the penalty: a rise by less is rounding */
+#define PENALTY 1.1        /* over the largest normal impulse */
+#define LOOKS 3            /* second looks that may add contacts */
+#define ROWS_MAX 12000     /* of a dense W: 1.2 GB */
+
+enum phase { PREDICT, DETECT, BALANCE, FACTOR, COMPLIANCE, TOUCH, SEARCH, MOVE, PHASES };
+static const char *const phase_names[PHASES] = {"predict",    "detect",        "balance", "factor",
+                                                "compliance", "solve contact", "search",  "move"};
+
+typedef struct elastic_step {
+    tl_sim *sim;
+    const tl_scene *scene;
+    const tl_lg *lg;
+    tl_elastic_kept *kept;
+    const tl_fem *fem;
+    tl_arena *arena;
+    double h, tolerance;
+    tl_bodies bodies; /* rigid ones, their contacts with each other */
+    /* predict */
+    double *v_star;  /* [3 nodes] of Euler's step */
+    tl_vec3 *target; /* [anchors] at the end of the step */
+    tl_vec3 *source; /* [anchors] at its start */
+    tl_vec3 *spring; /* [anchors] what springs are drawn to at x: halfway with the midpoint rule */
+    double *x_star;  /* [3 nodes] where nodes would go without contacts and stresses */
+    /* detect */
+    tl_lg_contacts contacts;
+    tl_lg_view view;
+    tl_fem_rows rows;
+    double *he;          /* [bodies] h, or h/2 of the midpoint rule */
+    double *lam, *u, *q; /* [3 contacts] impulses, N s; velocities; velocities without impulses */
+    double *W, *blocks;  /* [3 contacts]^2, [contacts][9] */
+    tl_contact_dense dense;
+    tl_contact problem;
+    tl_space space;
+    /* Newton */
+    double *v, *x;   /* [3 nodes] velocities (of the middle, midpoint rule) and positions that they stand for */
+    double *v_rigid; /* [6 rigid] */
+    double *force, *g, *dv, *trial, *x_trial, *scratch;
+    tl_stable_modes *modes; /* [elements] */
+    double energy;          /* J, elastic, at x */
+    tl_contact_report solved;
+    tl_work work;
+    int iterations, factors, halvings, looks, contact_iterations;
+    double correction; /* m/s, the last one */
+    bool converged;
+    /* measure */
+    double *x_end, *v_end; /* [3 nodes] */
+    double depth;          /* m */
+    tl_lg_memory *memory;
+    double seconds[PHASES], mark;
+} elastic_step;
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of elastic bodies");
+}
+
+static void lap(elastic_step *s, enum phase phase)
+{
+    double now = tl_seconds();
+    s->seconds[phase] += now - s->mark;
+    s->mark = now;
+}
+
+/* ---- predict ---- */
+
+static talus_status begin_step(elastic_step *s, tl_sim *sim, tl_elastic_kept *kept, const tl_rigid_kept *rigid,
+                               double dt, talus_error *err)
+{
+    tl_arena *a = &sim->arena;
+    const int64_t n = 3 * (int64_t)sim->lg.nodes;
+    *s = (elastic_step){.sim = sim,
+                        .scene = sim->scene,
+                        .lg = &sim->lg,
+                        .kept = kept,
+                        .fem = &kept->fem,
+                        .arena = a,
+                        .h = dt,
+                        .mark = tl_seconds()};
+    double **const of_nodes[] = {&s->v_star, &s->x_star, &s->v,       &s->x,     &s->force, &s->g,
+                                 &s->dv,     &s->trial,  &s->x_trial, &s->x_end, &s->v_end};
+    for (size_t k = 0; k < sizeof of_nodes / sizeof *of_nodes; k++)
+        if (!(*of_nodes[k] = TL_TAKE_ZERO(a, double, n))) return no_memory(err);
+    s->target = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
+    s->source = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
+    s->spring = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
+    s->he = TL_TAKE(a, double, s->fem->bodies + 1);
+    s->v_rigid = TL_TAKE(a, double, 6 * (int64_t)sim->rigid.count + 1);
+    s->scratch = TL_TAKE(a, double, tl_fem_scratch(s->fem));
+    s->modes = TL_TAKE(a, tl_stable_modes, s->fem->elements + 1);
+    if (!s->target || !s->source || !s->spring || !s->he || !s->v_rigid || !s->scratch || !s->modes)
+        return no_memory(err);
+    return tl_bodies_begin(&s->bodies, sim, rigid, dt, err);
+}
+
+/* Force and torque on an elastic body, from the scene and from code, as accelerations of its nodes: a + alpha x (x - centre). */
+static talus_status push_body(elastic_step *s, int b, talus_error *err)
+{
+    const tl_lg_body *body = &s->lg->body[b];
+    const tl_lg_state *now = &s->sim->state.lg;
+    const tl_motion *m = &s->bodies.before[body->body];
+    const tl_body *asked = &s->scene->bodies[body->body];
+    double f[3], t[3];
+    TL_TRY(tl_scene_timed(s->scene, &asked->force, s->sim->state.t, f, 3, err));
+    TL_TRY(tl_scene_timed(s->scene, &asked->torque, s->sim->state.t, t, 3, err));
+    tl_vec3 force = tl_vec3_add(m->force, tl_vec3_load(f)), torque = tl_vec3_add(m->torque, tl_vec3_load(t)),
+            c = {0, 0, 0};
+    double mass = 0;
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        mass += s->lg->mass[i];
+        c = tl_vec3_add_scaled(c, s->lg->mass[i], tl_vec3_load(now->q + 3 * (int64_t)i));
+    }
+    c = tl_vec3_scale(1 / mass, c);
+    tl_vec3 alpha = {0, 0, 0};
+    if (tl_vec3_norm(torque) > 0) {
+        tl_mat3 I = tl_mat3_zero(), inverse;
+        for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+            tl_vec3 r = tl_vec3_sub(tl_vec3_load(now->q + 3 * (int64_t)i), c);
+            tl_mat3 square = tl_mat3_sub(tl_mat3_scale(tl_vec3_norm2(r), tl_mat3_identity()), tl_mat3_outer(r, r));
+            I = tl_mat3_add_scaled(I, s->lg->mass[i], square);
+        }
+        if (tl_mat3_inverse(I, &inverse)) alpha = tl_mat3_mul_vec(inverse, torque);
+    }
+    tl_vec3 a = tl_vec3_add_scaled(s->scene->gravity, 1 / mass, force);
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        tl_vec3 r = tl_vec3_sub(tl_vec3_load(now->q + 3 * (int64_t)i), c);
+        tl_vec3 v = tl_vec3_load(now->v + 3 * (int64_t)i), all = tl_vec3_add(a, tl_vec3_cross(alpha, r));
+        tl_vec3_store(tl_vec3_add_scaled(v, s->h, all), s->v_star + 3 * (int64_t)i);
+    }
+    return TALUS_OK;
+}
+
+/* Velocities of held nodes lead to where they have to be. */
+static void lead_held(const elastic_step *s, double *v)
+{
+    const double *from = s->sim->state.lg.q;
+    for (int32_t k = 0; k < s->lg->anchors; k++) {
+        if (!s->fem->is_held[k]) continue;
+        const double t[3] = {s->target[k].x, s->target[k].y, s->target[k].z};
+        for (int64_t c = 0, i = 3 * (int64_t)s->lg->anchor[k].vertex; c < 3; c++)
+            v[i + c] = (t[c] - from[i + c]) / s->h;
+    }
+}
+
+/* Functions of time are read here and nowhere else. */
+static talus_status predict(elastic_step *s, talus_error *err)
+{
+    const tl_lg_state *now = &s->sim->state.lg;
+    const int64_t n = 3 * (int64_t)s->lg->nodes;
+    tl_pose *handle = TL_TAKE(s->arena, tl_pose, s->lg->handles + 1);
+    if (!handle) return no_memory(err);
+    TL_TRY(tl_lg_handle_poses(s->lg, s->scene, s->sim->state.t + s->h, handle, err));
+    tl_lg_targets(s->lg, handle, s->target);
+    TL_TRY(tl_lg_handle_poses(s->lg, s->scene, s->sim->state.t, handle, err));
+    tl_lg_targets(s->lg, handle, s->source);
+    TL_TRY(tl_bodies_predict(&s->bodies, err));
+    for (int b = 0; b < s->lg->bodies; b++) TL_TRY(push_body(s, b, err));
+    lead_held(s, s->v_star);
+    memcpy(s->v, now->v, sizeof *s->v * (size_t)n);
+    lead_held(s, s->v);
+    for (int64_t i = 0; i < n; i++) s->x_star[i] = now->q[i] + s->h * s->v_star[i];
+    double fastest2 = 0;
+    for (int32_t i = 0; i < s->lg->nodes; i++)
+        fastest2 = fmax(fastest2, tl_vec3_norm2(tl_vec3_load(now->v + 3 * (int64_t)i)));
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) fastest2 = fmax(fastest2, tl_vec3_norm2(s->bodies.before[i].v));
+    double asked = s->scene->solver.contact.tolerance;
+    s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * sqrt(fastest2));
+    memcpy(s->v_rigid, s->bodies.v_free, sizeof *s->v_rigid * 6 * (size_t)s->sim->rigid.count);
+    lap(s, PREDICT);
+    return TALUS_OK;
+}
+
+/* ---- detect ---- */
+
+/* Frames of all shapes at the end of the step, free bodies as if nothing touched them. */
+static void predict_poses(const elastic_step *s, tl_pose *after)
+{
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) {
+        tl_motion m = s->bodies.body[i];
+        const tl_rigid_body *b = &s->sim->rigid.body[i];
+        if (b->kind == TL_BODY_FREE && !b->elastic)
+            tl_rigid_fly(b, s->h, &m);
+        else if (b->kind == TL_BODY_KINEMATIC)
+            m.x = m.goal.at, m.q = m.goal.rotation;
+        after[i] = tl_rigid_pose(b, &m);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const tl_lg_memory *p = a, *q = b;
+    if (p->obstacle != q->obstacle) return p->obstacle < q->obstacle ? -1 : 1;
+    if (p->point != q->point) return p->point < q->point ? -1 : 1;
+    return p->feature < q->feature ? -1 : p->feature > q->feature;
+}
+
+/* Impulses of the last step where the same points touch again. */
+static void match(elastic_step *s)
+{
+    const tl_lg_state *past = &s->sim->state.lg;
+    for (int32_t c = 0; c < s->rows.soft; c++) {
+        const tl_lg_contact *k = &s->contacts.contact[c];
+        tl_lg_memory key = {.point = k->point, .obstacle = k->obstacle, .feature = k->feature}, *m = NULL;
+        if (past->contacts) m = bsearch(&key, past->contact, (size_t)past->contacts, sizeof key, compare);
+        if (!m) continue;
+        tl_vec3 f = tl_vec3_scale(s->h, tl_vec3_load(m->force));
+        for (int a = 0; a < 3; a++) s->lam[3 * (int64_t)c + a] = tl_vec3_dot(f, s->rows.link[c].axis[a]);
+    }
+    for (int64_t k = 3 * (int64_t)s->rows.soft; k < 3 * (int64_t)s->rows.contacts; k++)
+        s->lam[k] = s->bodies.lam[k - 3 * (int64_t)s->rows.soft];
+}
+
+/* Rows for the contacts there are; impulses are zero. */
+static talus_status make_rows(elastic_step *s, talus_error *err)
+{
+    tl_fem_rows_of from = {.fem = s->fem,
+                           .h = s->h,
+                           .from = s->sim->state.lg.q,
+                           .soft = &s->contacts,
+                           .rigid = s->sim->rigid.count,
+                           .body = s->bodies.before,
+                           .inv_mass = s->bodies.inv_mass,
+                           .inv_inertia = s->bodies.inv_inertia,
+                           .hard = &s->bodies.contacts};
+    TL_TRY(tl_fem_rows_make(&s->rows, &from, s->arena, err));
+    const int64_t m = s->rows.contacts, n = 3 * m;
+    if (n > ROWS_MAX)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%lld contacts of elastic bodies in one step, at most %d are possible",
+                       (long long)m, ROWS_MAX / 3);
+    s->lam = TL_TAKE_ZERO(s->arena, double, n + 1);
+    s->u = TL_TAKE_ZERO(s->arena, double, n + 1);
+    s->q = TL_TAKE_ZERO(s->arena, double, n + 1);
+    s->W = TL_TAKE(s->arena, double, n *n + 1);
+    s->blocks = TL_TAKE(s->arena, double, 9 * m + 1);
+    if (!s->lam || !s->u || !s->q || !s->W || !s->blocks) return no_memory(err);
+    s->space = tl_space_local(n);
+    s->dense = (tl_contact_dense){n, s->W};
+    s->problem = (tl_contact){
+        .space = &s->space, .W = tl_contact_dense_linop(&s->dense), .blocks = s->blocks, .q = s->q, .mu = s->rows.mu};
+    /* who takes which rule */
+    for (int b = 0; b < s->fem->bodies; b++) s->he[b] = s->kept->midpoint ? 0.5 * s->h : s->h;
+    for (int32_t c = 0; c < s->rows.soft; c++)
+        for (int k = 0; k < s->rows.link[c].nodes; k++) s->he[s->lg->owner[s->rows.link[c].node[k]]] = s->h;
+    return TALUS_OK;
+}
+
+static talus_status detect(elastic_step *s, talus_error *err)
+{
+    tl_bodies *b = &s->bodies;
+    tl_pose *after = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
+    if (!after) return no_memory(err);
+    predict_poses(s, after);
+    s->view = (tl_lg_view){.lg = s->lg,
+                           .rigid = &s->sim->rigid,
+                           .scene = s->scene,
+                           .from = s->sim->state.lg.q,
+                           .to = s->x_star,
+                           .body = b->body,
+                           .before = b->pose,
+                           .after = after,
+                           .friction = b->friction,
+                           .past = &s->sim->state.lg,
+                           .h = s->h};
+    TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
+    TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
+    TL_TRY(tl_bodies_match(b, err));
+    TL_TRY(tl_bodies_assemble(b, err));
+    TL_TRY(make_rows(s, err));
+    match(s);
+    lap(s, DETECT);
+    return TALUS_OK;
+}
+
+/* ---- Newton ---- */
+
+static void positions(const elastic_step *s, const double *v, double *x)
+{
+    const double *from = s->sim->state.lg.q;
+    for (int b = 0; b < s->fem->bodies; b++) {
+        const tl_fem_body *body = &s->fem->body[b];
+        for (int64_t i = 3 * (int64_t)body->node; i < 3 * (int64_t)(body->node + body->nodes); i++)
+            x[i] = from[i] + s->he[b] * v[i];
+    }
+}
+
+/* v* of a body that takes h_e: the scene's forces act for that long. */
+static double star(const elastic_step *s, int b, int64_t i)
+{
+    double v = s->sim->state.lg.v[i];
+    return v + s->he[b] / s->h * (s->v_star[i] - v);
+}
+
+static double spring_energy(const elastic_step *s, const double *x, const tl_vec3 *target, double *force)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < s->lg->anchors; k++) {
+        const tl_lg_anchor *a = &s->lg->anchor[k];
+        if (s->fem->is_held[k] || s->fem->place[a->vertex] < 0) continue;
+        tl_vec3 off = tl_vec3_sub(target[k], tl_vec3_load(x + 3 * (int64_t)a->vertex));
+        sum += 0.5 * a->weight * tl_vec3_norm2(off);
+        if (!force) continue;
+        double *f = force + 3 * (int64_t)a->vertex;
+        tl_vec3_store(tl_vec3_add_scaled(tl_vec3_load(f), a->weight, off), f);
+    }
+    return sum;
+}
+
+/* g = M (v - v*) - h f; zero at held nodes. */
+static void balance(elastic_step *s)
+{
+    positions(s, s->v, s->x);
+    s->energy = tl_fem_forces(s->fem, s->x, s->force, s->scratch);
+    s->energy += spring_energy(s, s->x, s->spring, s->force);
+    for (int b = 0; b < s->fem->bodies; b++) {
+        const tl_fem_body *body = &s->fem->body[b];
+        for (int32_t i = body->node; i < body->node + body->nodes; i++)
+            for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++)
+                s->g[k] =
+                    s->fem->place[i] < 0 ? 0 : s->lg->mass[i] * (s->v[k] - star(s, b, k)) - s->he[b] * s->force[k];
+    }
+    lap(s, BALANCE);
+}
+
+static talus_status factor(elastic_step *s, bool *again, talus_error *err)
+{
+    const int bodies = s->fem->bodies;
+    talus_status status = TALUS_OK;
+    tl_fem_modes(s->fem, s->x, true, s->modes);
+    for (int b = 0; b < bodies; b++) tl_fem_matrix(s->fem, b, s->he[b], s->modes, &s->fem->body[b].A);
+#pragma omp parallel for schedule(dynamic, 1) if (bodies > 1)
+    for (int b = 0; b < bodies; b++) {
+        talus_error why = {0};
+        talus_status one = tl_factor_compute(s->kept->factor[b], &s->fem->body[b].A, &why);
+        if (one == TALUS_OK) continue;
+#pragma omp critical
+        if (status == TALUS_OK) {
+            status = one;
+            if (err) *err = why;
+        }
+    }
+    s->factors++;
+    *again = status != TALUS_OK && status != TALUS_NO_MEMORY;
+    lap(s, FACTOR);
+    if (status != TALUS_OK || s->rows.contacts == 0) return status;
+    TL_TRY(tl_fem_rows_compliance(&s->rows, s->kept->factor, s->W, s->arena, err));
+    const int64_t n = 3 * (int64_t)s->rows.contacts;
+    for (int64_t c = 0; c < s->rows.contacts; c++)
+        for (int k = 0; k < 9; k++) s->blocks[9 * c + k] = s->W[(3 * c + k / 3) * n + 3 * c + k % 3];
+    lap(s, COMPLIANCE);
+    return TALUS_OK;
+}
+
+/* x = H^-1 b over all nodes; zero at held ones. room [3 nodes]; x may be b. */
+static talus_status solve(elastic_step *s, const double *b, double *x, talus_error *err)
+{
+    for (int k = 0; k < s->fem->bodies; k++) {
+        const tl_fem_body *body = &s->fem->body[k];
+        double *own = s->x_trial; /* free here */
+        for (int32_t i = body->node; i < body->node + body->nodes; i++)
+            if (s->fem->place[i] >= 0) memcpy(own + 3 * (int64_t)s->fem->place[i], b + 3 * (int64_t)i, 3 * sizeof *own);
+        TL_TRY(tl_factor_solve(s->kept->factor[k], 1, own, own, err));
+        for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+            double *out = x + 3 * (int64_t)i;
+            if (s->fem->place[i] < 0)
+                memset(out, 0, 3 * sizeof *out);
+            else
+                memcpy(out, own + 3 * (int64_t)s->fem->place[i], 3 * sizeof *out);
+        }
+    }
+    return TALUS_OK;
+}
+
+/* Velocities of rigid bodies under the impulses. */
+static void place_rigid(const elastic_step *s, double *v)
+{
+    const int64_t n = s->sim->rigid.count;
+    memset(v, 0, sizeof *v * 6 * (size_t)n);
+    tl_fem_rows_push(&s->rows, s->lam, s->trial, v); /* nodes' part is not used: trial is written anew */
+    for (int64_t i = 0; i < n; i++) {
+        tl_mat3 I;
+        double *w = v + 6 * i;
+        memcpy(I.m, s->bodies.inv_inertia + 9 * i, sizeof I.m);
+        tl_vec3 turn = tl_mat3_mul_vec(I, tl_vec3_load(w + 3));
+        tl_vec3_store(tl_vec3_scale(s->bodies.inv_mass[i], tl_vec3_load(w)), w);
+        tl_vec3_store(turn, w + 3);
+        for (int k = 0; k < 6; k++) w[k] += s->bodies.v_free[6 * i + k];
+    }
+}
+
+/* The correction dv and the impulses that go with it. */
+static talus_status touch(elastic_step *s, talus_error *err)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes;
+    for (int64_t i = 0; i < n; i++) s->dv[i] = -s->g[i];
+    if (s->rows.contacts > 0) {
+        TL_TRY(solve(s, s->dv, s->trial, err));
+        for (int64_t i = 0; i < n; i++) s->trial[i] += s->v[i];
+        tl_fem_rows_velocity(&s->rows, s->trial, s->bodies.v_free, s->q);
+        bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
+        tl_stop stop = {.tolerance = CONTACT_SHARE * s->tolerance,
+                        .max_iterations = s->scene->solver.contact.iterations};
+        tl_options options = tl_options_default();
+        TL_TRY(tl_contact_solve(box ? &tl_contact_pyramid_dense : &tl_contact_newton_dense, &s->problem, &options,
+                                &stop, s->lam, s->arena, s->sim->history, &s->solved, err));
+        s->work.products += s->solved.work.products;
+        s->work.factorizations += s->solved.work.factorizations;
+        s->work.projections += s->solved.work.projections;
+        s->work.outer += s->solved.work.outer;
+        s->contact_iterations += s->solved.outcome.iterations;
+        tl_fem_rows_push(&s->rows, s->lam, s->dv, NULL);
+        for (int32_t i = 0; i < s->lg->nodes; i++)
+            if (s->fem->place[i] < 0) memset(s->dv + 3 * (int64_t)i, 0, 3 * sizeof *s->dv);
+    }
+    memcpy(s->g, s->dv, sizeof *s->g * (size_t)n); /* -g + J^T lam: what the correction answers */
+    TL_TRY(solve(s, s->dv, s->dv, err));
+    lap(s, TOUCH);
+    return TALUS_OK;
+}
+
+/* The exact penalty at velocities v and v_rigid. */
+static double penalty(elastic_step *s, const double *v, const double *v_rigid, double energy, double nu)
+{
+    double sum = energy;
+    for (int b = 0; b < s->fem->bodies; b++) {
+        const tl_fem_body *body = &s->fem->body[b];
+        for (int32_t i = body->node; i < body->node + body->nodes; i++)
+            for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3 && s->fem->place[i] >= 0; k++)
+                sum += 0.5 * s->lg->mass[i] * (v[k] - star(s, b, k)) * (v[k] - star(s, b, k));
+    }
+    if (s->rows.contacts == 0) return sum;
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) {
+        const tl_rigid_body *b = &s->sim->rigid.body[i];
+        if (!(s->bodies.inv_mass[i] > 0)) continue;
+        double d[6];
+        for (int k = 0; k < 6; k++) d[k] = v_rigid[6 * (int64_t)i + k] - s->bodies.v_free[6 * (int64_t)i + k];
+        tl_vec3 w = tl_vec3_load(d + 3);
+        sum += 0.5 * b->mass * tl_vec3_norm2(tl_vec3_load(d)) +
+               0.5 * tl_vec3_dot(w, tl_rigid_angular_momentum(b, s->bodies.before[i].q, w));
+    }
+    tl_fem_rows_velocity(&s->rows, v, v_rigid, s->u);
+    for (int64_t c = 0; c < s->rows.contacts; c++) {
+        sum -= s->lam[3 * c + 1] * s->u[3 * c + 1] + s->lam[3 * c + 2] * s->u[3 * c + 2];
+        sum += nu * fmax(0, -s->u[3 * c]);
+    }
+    return sum;
+}
+
+/* Goes along dv as far as the penalty falls. Returns the share that it went. */
+static double search(elastic_step *s, double *v_next_rigid)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes, r = 6 * (int64_t)s->sim->rigid.count;
+    double nu = 0, length = 1, load = 0;
+    for (int64_t c = 0; c < s->rows.contacts; c++) {
+        nu = fmax(nu, PENALTY * s->lam[3 * c]);
+        load += hypot(s->lam[3 * c + 1], s->lam[3 * c + 2]);
+    }
+    place_rigid(s, v_next_rigid);
+    double now = penalty(s, s->v, s->v_rigid, s->energy, nu), decrease = tl_dot(n, s->g, s->dv), next = 0;
+    /* what rounding and the contact solve leave */
+    double slack = SEARCH_SLACK * fabs(now) + s->kept->noise +
+                   (nu * (double)s->rows.contacts + load) * CONTACT_SHARE * s->tolerance;
+    double *rigid = v_next_rigid + r; /* the trial */
+    for (int k = 0;; k++, length *= 0.5) {
+        for (int64_t i = 0; i < n; i++) s->trial[i] = s->v[i] + length * s->dv[i];
+        for (int64_t i = 0; i < r; i++) rigid[i] = s->v_rigid[i] + length * (v_next_rigid[i] - s->v_rigid[i]);
+        positions(s, s->trial, s->x_trial);
+        next = tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) + spring_energy(s, s->x_trial, s->spring, NULL);
+        double at = penalty(s, s->trial, rigid, next, nu);
+        if (at <= now - SEARCH_SHARE * length * decrease + slack || k == SEARCH_MAX) break;
+        s->halvings++;
+    }
+    memcpy(s->v, s->trial, sizeof *s->v * (size_t)n);
+    memcpy(s->v_rigid, rigid, sizeof *rigid * (size_t)r);
+    lap(s, SEARCH);
+    return length;
+}
+
+static talus_status newton(elastic_step *s, bool *again, talus_error *err)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes;
+    int cap = s->scene->fem.iterations > 0 ? s->scene->fem.iterations : ITERATIONS_MAX;
+    for (int32_t k = 0; k < s->lg->anchors; k++) {
+        bool middle = s->he[s->lg->owner[s->lg->anchor[k].vertex]] < s->h;
+        s->spring[k] = middle ? tl_vec3_scale(0.5, tl_vec3_add(s->source[k], s->target[k])) : s->target[k];
+    }
+    double last = INFINITY, *rigid = TL_TAKE_ZERO(s->arena, double, 12 * (int64_t)s->sim->rigid.count + 1);
+    bool fresh = true;
+    if (!rigid) return no_memory(err);
+    s->converged = false;
+    for (int k = 0; k < cap && !s->converged; k++) {
+        balance(s);
+        if (fresh) TL_TRY(factor(s, again, err));
+        TL_TRY(touch(s, err));
+        double most = 0;
+        for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(s->dv[i]));
+        for (int64_t i = 0; i < n; i++)
+            if (!isfinite(s->dv[i])) most = INFINITY;
+        if (!(most < INFINITY)) {
+            *again = true;
+            return TL_FAIL(err, TALUS_BAD_INPUT, "velocities of elastic nodes became NaN or infinite");
+        }
+        double length = search(s, rigid);
+        s->iterations++;
+        s->correction = most;
+        s->converged = most <= s->tolerance && length == 1;
+        fresh = length < 1 || most > CONTRACTION * last;
+        last = most;
+    }
+    return TALUS_OK;
+}
+
+/* Where contact and stress lead nodes is not where they were predicted to be: something may stand between them now. */
+static talus_status look_again(elastic_step *s, bool *more, talus_error *err)
+{
+    int32_t *origin;
+    tl_lg_contacts all;
+    const tl_fem_rows old = s->rows;
+    const double *lam = s->lam;
+    for (int64_t i = 0; i < 3 * (int64_t)s->lg->nodes; i++) s->x_end[i] = s->sim->state.lg.q[i] + s->h * s->v[i];
+    s->view.to = s->x_end;
+    TL_TRY(tl_lg_detect_again(&s->view, &s->contacts, s->arena, &all, &origin, more, err));
+    if (*more) {
+        s->contacts = all;
+        TL_TRY(make_rows(s, err));
+        for (int32_t c = 0; c < s->rows.soft; c++) {
+            if (origin[c] < 0) continue;
+            tl_vec3 f = tl_fem_link_force(&old.link[origin[c]], lam + 3 * (int64_t)origin[c]);
+            for (int k = 0; k < 3; k++) s->lam[3 * (int64_t)c + k] = tl_vec3_dot(s->rows.link[c].axis[k], f);
+        }
+        if (old.contacts > old.soft)
+            memcpy(s->lam + 3 * (int64_t)s->rows.soft, lam + 3 * (int64_t)old.soft,
+                   3 * sizeof *lam * (size_t)(old.contacts - old.soft));
+    }
+    lap(s, DETECT);
+    return TALUS_OK;
+}
+
+/* ---- move, measure, commit ---- */
+
+static talus_status judge(const elastic_step *s, bool *again, talus_error *err)
+{
+    tl_unconverged policy = s->scene->solver.on_unconverged;
+    if (s->converged || policy == TL_UNCONVERGED_ACCEPT) return TALUS_OK;
+    *again = policy == TL_UNCONVERGED_SHRINK_DT;
+    return TL_FAIL(err, TALUS_NOT_DEFINITE,
+                   "elastic bodies: %d corrections of velocities, the last of %.3g m/s, wanted %.3g m/s", s->iterations,
+                   s->correction, s->tolerance);
+}
+
+static void end_nodes(elastic_step *s)
+{
+    const tl_lg_state *now = &s->sim->state.lg;
+    for (int b = 0; b < s->fem->bodies; b++) {
+        const tl_fem_body *body = &s->fem->body[b];
+        bool middle = s->he[b] < s->h;
+        for (int32_t i = body->node; i < body->node + body->nodes; i++)
+            for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
+                s->x_end[k] = now->q[k] + s->h * s->v[k];
+                s->v_end[k] = middle && s->fem->place[i] >= 0 ? 2 * s->v[k] - now->v[k] : s->v[k];
+            }
+    }
+    s->energy = tl_fem_forces(s->fem, s->x_end, NULL, s->scratch) + spring_energy(s, s->x_end, s->target, NULL);
+}
+
+static talus_status remember(elastic_step *s, talus_error *err)
+{
+    s->memory = TL_TAKE_ZERO(s->arena, tl_lg_memory, s->rows.soft + 1);
+    if (!s->memory) return no_memory(err);
+    tl_fem_rows_velocity(&s->rows, s->v, s->v_rigid, s->u);
+    for (int32_t c = 0; c < s->rows.soft; c++) {
+        const tl_lg_contact *k = &s->contacts.contact[c];
+        tl_lg_memory *m = &s->memory[c];
+        *m = (tl_lg_memory){
+            .point = k->point, .obstacle = k->obstacle, .feature = k->feature, .body = k->body_a, .other = k->body_b};
+        tl_vec3_store(tl_vec3_scale(1 / s->h, tl_fem_link_force(&s->rows.link[c], s->lam + 3 * (int64_t)c)), m->force);
+        tl_vec3_store(k->normal, m->normal);
+        tl_vec3_store(k->at, m->at);
+        m->gap = s->h * s->u[3 * (int64_t)c];
+    }
+    qsort(s->memory, (size_t)s->rows.soft, sizeof *s->memory, compare);
+    tl_lg_state *now = &s->sim->state.lg;
+    if (now->contact_room >= s->rows.soft) return TALUS_OK;
+    int64_t room = s->rows.soft + s->rows.soft / 2 + 16;
+    tl_lg_memory *fresh = tl_realloc(now->contact, sizeof *fresh * (size_t)room);
+    if (!fresh) return no_memory(err);
+    now->contact = fresh;
+    now->contact_room = room;
+    return TALUS_OK;
+}
+
+static talus_status move(elastic_step *s, bool *again, talus_error *err)
+{
+    tl_bodies *b = &s->bodies;
+    memcpy(b->v, s->v_rigid, sizeof *b->v * 6 * (size_t)s->sim->rigid.count);
+    if (b->contacts.count)
+        memcpy(b->lam, s->lam + 3 * (int64_t)s->rows.soft, 3 * sizeof *b->lam * (size_t)b->contacts.count);
+    TL_TRY(tl_bodies_move(b, again, err));
+    TL_TRY(tl_bodies_make_room(b, err));
+    TL_TRY(tl_bodies_stabilise(b, err));
+    end_nodes(s);
+    TL_TRY(remember(s, err));
+    tl_pose *end = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
+    if (!end) return no_memory(err);
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) end[i] = tl_rigid_pose(&s->sim->rigid.body[i], &b->body[i]);
+    s->view.from = s->view.to = s->x_end;
+    s->view.before = s->view.after = end;
+    TL_TRY(tl_lg_depth(&s->view, s->arena, &s->depth, err));
+    lap(s, MOVE);
+    return TALUS_OK;
+}
+
+static void report_contacts(const elastic_step *s, tl_report *r)
+{
+    const tl_contact_report *c = &s->solved;
+    r->contacts = s->rows.contacts;
+    for (int64_t k = 0; k < s->rows.contacts; k++) r->touching += s->lam[3 * k] > 0;
+    r->penetration = fmax(s->depth, fmax(0, s->bodies.penetration));
+    for (int32_t k = s->contacts.shapes; k < s->rows.soft; k++)
+        if (s->lam[3 * (int64_t)k] > 0) r->penetration = fmax(r->penetration, -s->h * s->u[3 * (int64_t)k]);
+    bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
+    r->solve[r->solves] =
+        (tl_report_solve){.name = "contact",
+                          .method = box ? "pgs-pyramid-dense" : "newton-dense",
+                          .outcome = tl_result_name(s->rows.contacts ? c->outcome.result : TL_CONVERGED),
+                          .iterations = s->contact_iterations,
+                          .certificate = s->rows.contacts ? c->certificate.residual : 0,
+                          .target = s->tolerance,
+                          .work = s->work};
+    r->solve[r->solves++].work.history = NULL;
+}
+
+static void fill_report(const elastic_step *s)
+{
+    const tl_lg *lg = s->lg;
+    tl_report *r = &s->sim->report;
+    tl_rigid_measures rigid = tl_rigid_measure(&s->sim->rigid, s->bodies.body, s->scene->gravity);
+    *r = (tl_report){.phases = PHASES,
+                     .solves = 1,
+                     .force_balance = NAN,
+                     .elastic = s->energy,
+                     .kinetic = rigid.kinetic,
+                     .potential = rigid.potential,
+                     .momentum = rigid.momentum,
+                     .angular_momentum = rigid.angular_momentum};
+    for (int k = 0; k < PHASES; k++) r->phase[k] = (tl_report_phase){.name = phase_names[k], .seconds = s->seconds[k]};
+    r->solve[0] = (tl_report_solve){.name = "elastic",
+                                    .method = "schur",
+                                    .outcome = tl_result_name(s->converged ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                                    .iterations = s->iterations,
+                                    .certificate = s->correction,
+                                    .target = s->tolerance,
+                                    .work = {.factorizations = s->factors, .products = s->iterations}};
+    double fastest2 = 0;
+    for (int32_t i = 0; i < lg->nodes; i++) {
+        tl_vec3 x = tl_vec3_load(s->x_end + 3 * (int64_t)i), v = tl_vec3_load(s->v_end + 3 * (int64_t)i);
+        double m = lg->mass[i];
+        r->kinetic += 0.5 * m * tl_vec3_norm2(v);
+        r->potential -= m * tl_vec3_dot(s->scene->gravity, x);
+        r->momentum = tl_vec3_add_scaled(r->momentum, m, v);
+        r->angular_momentum = tl_vec3_add_scaled(r->angular_momentum, m, tl_vec3_cross(x, v));
+        fastest2 = fmax(fastest2, tl_vec3_norm2(v));
+    }
+    r->fastest = fmax(sqrt(fastest2), rigid.fastest);
+    report_contacts(s, r);
+    r->escaped = tl_rigid_count_lost(s->sim, s->bodies.body, s->bodies.kept->lost);
+}
+
+/* Forces between elastic and other bodies, added to those that rigid ones exert on each other. */
+static void sum_contact_forces(const elastic_step *s)
+{
+    tl_motion *body = s->sim->state.rigid.body;
+    const int32_t scene = s->sim->rigid.scene_count;
+    for (int32_t c = 0; c < s->rows.soft; c++) {
+        const tl_lg_contact *k = &s->contacts.contact[c];
+        tl_vec3 f = tl_vec3_scale(1 / s->h, tl_fem_link_force(&s->rows.link[c], s->lam + 3 * (int64_t)c));
+        const int32_t side[2] = {k->body_a, k->body_b};
+        for (int e = 0; e < 2; e++) {
+            if (side[e] < 0 || side[e] >= scene) continue;
+            tl_motion *m = &body[side[e]];
+            tl_vec3 lever = tl_vec3_sub(k->at, s->bodies.before[side[e]].x);
+            m->contact_force = tl_vec3_add_scaled(m->contact_force, e ? -1 : 1, f);
+            m->contact_torque = tl_vec3_add_scaled(m->contact_torque, e ? -1 : 1, tl_vec3_cross(lever, f));
+        }
+    }
+}
+
+/* Bodies' tables show the centre of mass of an elastic body. */
+static void place_bodies(const elastic_step *s)
+{
+    const tl_lg *lg = s->lg;
+    for (int b = 0; b < lg->bodies; b++) {
+        const tl_lg_body *body = &lg->body[b];
+        tl_motion *m = &s->sim->state.rigid.body[body->body];
+        tl_vec3 x = {0, 0, 0}, v = {0, 0, 0};
+        for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+            x = tl_vec3_add_scaled(x, lg->mass[i] / body->mass, tl_vec3_load(s->x_end + 3 * (int64_t)i));
+            v = tl_vec3_add_scaled(v, lg->mass[i] / body->mass, tl_vec3_load(s->v_end + 3 * (int64_t)i));
+        }
+        m->x = x;
+        m->v = v;
+    }
+}
+
+static void commit(elastic_step *s)
+{
+    tl_lg_state *to = &s->sim->state.lg;
+    fill_report(s);
+    tl_bodies_commit(&s->bodies);
+    sum_contact_forces(s);
+    place_bodies(s);
+    memcpy(to->q, s->x_end, sizeof *to->q * 3 * (size_t)s->lg->nodes);
+    memcpy(to->v, s->v_end, sizeof *to->v * 3 * (size_t)s->lg->nodes);
+    if (s->rows.soft) memcpy(to->contact, s->memory, sizeof *s->memory * (size_t)s->rows.soft);
+    to->contacts = s->rows.soft;
+}
+
+talus_status tl_elastic_step(tl_sim *sim, tl_elastic_kept *kept, const tl_rigid_kept *rigid, double dt, bool *again,
+                             talus_error *err)
+{
+    elastic_step s;
+    *again = false;
+    TL_TRY(begin_step(&s, sim, kept, rigid, dt, err));
+    TL_TRY(predict(&s, err));
+    TL_TRY(detect(&s, err));
+    bool more = true;
+    while (more) {
+        TL_TRY(newton(&s, again, err));
+        more = false;
+        if (s.looks++ < LOOKS) TL_TRY(look_again(&s, &more, err));
+    }
+    TL_TRY(judge(&s, again, err));
+    TL_TRY(move(&s, again, err));
+    commit(&s);
+    return TALUS_OK;
+}

@@ -1,0 +1,26 @@
+/* The step of elastic bodies by finite elements, with rigid ones: the grid engine where nothing flows and something bends. */
+#ifndef TL_STEP_ELASTIC_H
+#define TL_STEP_ELASTIC_H
+
+#include "model/elastic/fem.h"
+#include "step/rigid.h"
+
+/* Decided once. Factors are made anew in every step: nothing here changes a result. */
+typedef struct tl_elastic_kept {
+    tl_fem fem;
+    tl_factor **factor; /* [bodies] analysed once */
+    bool midpoint;
+    double noise; /* J: energies are not known better */
+} tl_elastic_kept;
+
+bool tl_scene_bends(const tl_scene *s); /* has an elastic body */
+
+/* Elastic bodies of the scene and their first state; bodies of tl_rigid must be there. *out is NULL after a failure. */
+talus_status tl_elastic_begin(tl_sim *sim, tl_elastic_kept **out, talus_error *err);
+void tl_elastic_end(tl_elastic_kept *k); /* NULL is fine */
+
+/* One try; see tl_engine_entry. */
+talus_status tl_elastic_step(tl_sim *sim, tl_elastic_kept *kept, const tl_rigid_kept *rigid, double dt, bool *again,
+                             talus_error *err);
+
+#endif

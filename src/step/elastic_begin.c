@@ -1,0 +1,100 @@
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/elastic/material.h"
+#include "step/elastic.h"
+
+#define NOISE 1e-14 /* of volume times modulus: rounding of an element's energy */
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for elastic bodies");
+}
+
+static bool is_elastic(const tl_scene *s, int body)
+{
+    return s->bodies[body].material >= 0 && s->materials[s->bodies[body].material].kind == TL_MATERIAL_ELASTIC;
+}
+
+bool tl_scene_bends(const tl_scene *s)
+{
+    for (int i = 0; i < s->body_count; i++)
+        if (is_elastic(s, i)) return true;
+    return false;
+}
+
+/* Anchors of bodies and handles that have a weight are springs; the others hold their nodes. */
+static talus_status find_soft(const tl_lg *lg, const tl_scene *s, bool **out, talus_error *err)
+{
+    bool *soft = *out = TL_NEW_ZERO(bool, lg->anchors + 1);
+    if (!soft) return no_memory(err);
+    for (int32_t k = 0; k < lg->anchors; k++) {
+        int handle = lg->anchor[k].handle;
+        soft[k] = handle < lg->bodies ? s->bodies[lg->body[handle].body].anchor_weight > 0
+                                      : s->handles[handle - lg->bodies].weight > 0;
+    }
+    return TALUS_OK;
+}
+
+static talus_status make_elements(tl_elastic_kept *k, tl_sim *sim, tl_stable *law, tl_fem_kind *kind, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    for (int b = 0; b < sim->lg.bodies; b++) {
+        const tl_material *m = &s->materials[s->bodies[sim->lg.body[b].body].material];
+        tl_stable_form form = m->model == TL_ELASTIC_STABLE_NEO_HOOKEAN_NOLOG ? TL_STABLE_NOLOG : TL_STABLE_LOG;
+        law[b] = tl_stable_make(form, m->young, m->poisson);
+        kind[b] = s->fem.elements ? TL_FEM_SMOOTHED : TL_FEM_TETS;
+        k->noise += NOISE * sim->lg.body[b].volume * (law[b].mu + law[b].lam);
+    }
+    bool *soft = NULL;
+    talus_status status = find_soft(&sim->lg, s, &soft, err);
+    if (status == TALUS_OK) status = tl_fem_create(&k->fem, &sim->lg, law, kind, soft, err);
+    tl_free(soft);
+    return status;
+}
+
+static talus_status analyse(tl_elastic_kept *k, talus_error *err)
+{
+    tl_factor_options options = tl_factor_options_default();
+    k->factor = TL_NEW_ZERO(tl_factor *, k->fem.bodies + 1);
+    if (!k->factor) return no_memory(err);
+    for (int b = 0; b < k->fem.bodies; b++) {
+        TL_TRY(tl_factor_create(&k->factor[b], &options, err));
+        TL_TRY(tl_factor_analyse(k->factor[b], &k->fem.body[b].A, err));
+    }
+    return TALUS_OK;
+}
+
+static talus_status begin(tl_elastic_kept *k, tl_sim *sim, talus_error *err)
+{
+    TL_TRY(tl_lg_from_scene(&sim->lg, sim->scene, &sim->log, err));
+    TL_TRY(tl_lg_state_begin(&sim->state.lg, &sim->lg, err));
+    tl_stable *law = TL_NEW(tl_stable, sim->lg.bodies);
+    tl_fem_kind *kind = TL_NEW(tl_fem_kind, sim->lg.bodies);
+    talus_status status = law && kind ? make_elements(k, sim, law, kind, err) : no_memory(err);
+    tl_free(law);
+    tl_free(kind);
+    if (status != TALUS_OK) return status;
+    k->midpoint = sim->scene->fem.integrator == 1;
+    return analyse(k, err);
+}
+
+talus_status tl_elastic_begin(tl_sim *sim, tl_elastic_kept **out, talus_error *err)
+{
+    tl_elastic_kept *k = *out = TL_NEW_ZERO(tl_elastic_kept, 1);
+    if (!k) return no_memory(err);
+    talus_status status = begin(k, sim, err);
+    if (status == TALUS_OK) return TALUS_OK;
+    tl_elastic_end(k);
+    *out = NULL;
+    return status;
+}
+
+void tl_elastic_end(tl_elastic_kept *k)
+{
+    if (!k) return;
+    for (int b = 0; b < k->fem.bodies && k->factor; b++) tl_factor_free(k->factor[b]);
+    tl_free(k->factor);
+    tl_fem_free(&k->fem);
+    tl_free(k);
+}

@@ -1,0 +1,72 @@
+/* Elastic bodies of engine "grid": same bits for any number of threads, after a copy of the state and after a checkpoint. */
+#include "check.h"
+
+#include "base/parallel.h"
+#include "rigid.h"
+#include "saved.h"
+
+/* Soft on soft on the floor, rigid boxes on top, a turning roller beside, a held end that turns, one that spins freely. */
+static const char world[] =
+    "function stuff(E) return elastic { density = 1000, young = E, poisson = 0.4, friction = 0.4 } end\n"
+    "bodies = { { name = 'floor', kind = 'static', shape = plane {}, friction = 0.4 },\n"
+    "  { name = 'a', shape = box { size = {1, 0.4, 1} }, at = {0, 0.2, 0}, cells = {6, 3, 6}, material = stuff(1e5) "
+    "},\n"
+    "  { name = 'b', shape = box { size = {0.4, 0.3, 0.4} }, at = {0.05, 0.551, 0.02}, cells = {3, 2, 3}, velocity = "
+    "{0.5, 0, 0}, material = stuff(1e6) },\n"
+    "  { name = 'box', shape = box { size = 0.2 }, at = {0, 0.802, 0}, density = 400, friction = 0.4 },\n"
+    "  { name = 'crate', shape = box { size = 0.2 }, at = {0, 1.003, 0}, density = 400, friction = 0.4 },\n"
+    "  { name = 'roller', shape = sphere { radius = 0.2 }, at = {0.69, 0.2, 0}, friction = 0.8, motion = function(t) "
+    "return { rotation_rad = {0, 0, 5 * t} } end },\n"
+    "  { name = 'c', shape = box { size = {1, 0.2, 0.2} }, at = {0, 3, 0}, cells = {8, 2, 2}, material = stuff(1e5), "
+    "spin_rad_per_s = {1, 2, 3} },\n"
+    "  { name = 'd', shape = box { size = {1, 0.2, 0.2} }, at = {0, 4, 0}, cells = {8, 2, 2}, material = stuff(1e5) } "
+    "}\n"
+    "handles = { { body = 'd', shape = box { size = {0.01, 9, 1}, center = {-0.5, 0, 0} }, at = {-0.5, 4, 0}, motion = "
+    "function(t) return { rotation_rad = {2 * t, 0, 0} } end } }\n";
+#define SCENE "engine = 'grid', bodies = bodies, handles = handles, fem = { integrator = '%s', elements = '%s' }"
+
+static void run(int threads, const char *rule, const char *elements, uint64_t hash[3])
+{
+    tl_threads_set(threads);
+    rigid_case c = rigid_open(world, SCENE, rule, elements);
+    int64_t touching = 0;
+    for (int i = 0; i < 6; i++) {
+        rigid_step(&c, 0.01);
+        hash[i / 2] = tl_state_hash(&c.sim->state);
+        touching = c.sim->report.touching > touching ? c.sim->report.touching : touching;
+    }
+    assert_true(touching > 40);
+    rigid_close(&c);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    static const char *const ways[][2] = {{"euler", "tets"}, {"midpoint", "smoothed"}};
+    int before = tl_threads();
+    for (int w = 0; w < 2; w++) {
+        uint64_t one[3], two[3];
+        run(1, ways[w][0], ways[w][1], one);
+        run(2, ways[w][0], ways[w][1], two);
+        for (int k = 0; k < 3; k++) assert_true(one[k] == two[k]);
+    }
+    tl_threads_set(before);
+}
+
+static void a_saved_state_goes_on_the_same(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(world, SCENE, "midpoint", "tets");
+    for (int i = 0; i < 4; i++) rigid_step(&c, 0.01);
+    check_saved_goes_on(c.sim, c.scene, 3, 0.01);
+    rigid_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(a_saved_state_goes_on_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
