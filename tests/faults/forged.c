@@ -1,9 +1,12 @@
 /* Checkpoints with a good seal and a good hash whose numbers were made to be read: every index is held against its bounds, and what is accepted can be
  * stepped. Values of every array are replaced by bad ones, the file is written as talus writes it, and loaded again. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 
+#include "base/cancel.h"
 #include "base/random.h"
 #include "check.h"
 #include "io/checkpoint.h"
@@ -49,6 +52,23 @@ static const double bad_doubles[] = {1e300, -1e300, 0, -1, 1e-300, 1e15, 0.5, 21
 static const int32_t bad_ints[] = {-1, INT32_MAX, INT32_MIN, 65536, 1, 0, 12345678};
 static const int64_t bad_longs[] = {-1, INT64_MAX, INT64_MIN, (int64_t)1 << 40, 1, 0, INT32_MAX};
 #define ANY_OF(list, n) list[(n) % (sizeof list / sizeof *list)]
+
+#define SECONDS 2   /* of processor time that two steps of a forged state may take */
+static int endless; /* steps that had to be cancelled */
+
+static void on_timer(int signal_number)
+{
+    (void)signal_number;
+    endless++;
+    tl_cancel_set(true);
+}
+
+static void set_timer(int seconds)
+{
+    struct itimerval t = {.it_value = {.tv_sec = seconds}};
+    setitimer(ITIMER_VIRTUAL, &t, NULL);
+    tl_cancel_set(false);
+}
 
 static char dir[TL_TEMPDIR_MAX], path[TL_TEMPDIR_MAX + 64];
 
@@ -110,8 +130,10 @@ static bool try_it(pair *p, const tl_state *forged)
         assert_true(tl_state_hash(&p->to->state) == before);
         return false;
     }
+    set_timer(SECONDS);
     for (int i = 0; i < 2; i++)
         if (tl_sim_step(p->to, 1e-3, INFINITY, &err) != TALUS_OK) break;
+    set_timer(0);
     return true;
 }
 
@@ -123,7 +145,7 @@ static void forged_values(void **state)
         int accepted = 0;
         tl_state forged = {0};
         talus_error err = {0};
-        const int tries = 150;
+        const int tries = 60;
         for (int n = 0; n < tries; n++) {
             tl_state_part part[TL_STATE_PARTS_MAX];
             uint64_t random = tl_random_bits(7, (uint64_t)w, (uint64_t)n);
@@ -142,6 +164,7 @@ static void forged_values(void **state)
         tl_state_free(&forged);
         close_pair(&p);
     }
+    print_message("%d steps did not end within %d s\n", endless, SECONDS);
 }
 
 /* The attacks of the report: indices of materials and ids beyond their arrays. */
@@ -180,6 +203,7 @@ static int make_dir(void **state)
 {
     (void)state;
     tl_tempdir_create(dir);
+    signal(SIGVTALRM, on_timer);
     snprintf(path, sizeof path, "%s/forged.h5", dir);
     return 0;
 }
