@@ -126,6 +126,7 @@ static void put_solver(writer *w, const tl_solver_spec *s)
     put_number(w, "tolerance", s->tolerance);
     put_int(w, "sweeps", s->sweeps);
     put_text(w, "on_unconverged", unconverged[s->on_unconverged]);
+    put_bool(w, "guard", s->guard);
     put_method(w, "pressure", &s->pressure);
     put_method(w, "friction", &s->friction);
     put_method(w, "elastic", &s->elastic);

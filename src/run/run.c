@@ -392,6 +392,15 @@ static talus_status begin_folder(run *r, bool *resumed, talus_error *err)
 
 /* ---- the whole ---- */
 
+/* A step that failed has left the state as it was. */
+static talus_status save_what_is_good(run *r, talus_status status, talus_error *err)
+{
+    talus_error why = *err, ignored;
+    (void)save(r, false, &ignored);
+    *err = why;
+    return status;
+}
+
 static talus_status play(run *r, bool resumed, talus_error *err)
 {
     char path[TL_PATH_ROOM];
@@ -413,7 +422,7 @@ static talus_status play(run *r, bool resumed, talus_error *err)
         if (r->failed != TALUS_OK) return TL_FAIL(err, r->failed, "%s", r->why.message);
         r->interrupted |= status == TALUS_INTERRUPTED; /* inside of a step too: then the state is as before it */
         if (status == TALUS_INTERRUPTED) return save(r, false, err);
-        TL_TRY(status);
+        if (status != TALUS_OK) return save_what_is_good(r, status, err);
         TL_TRY(reach_frame(r, err));
     }
     TL_TRY(write_list(r, err));

@@ -250,6 +250,7 @@ typedef struct tl_solver_spec {
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
+    bool guard; /* steps that make energy from nothing are not accepted */
     tl_method_spec pressure, friction, elastic;
     tl_parts_spec parts;
     tl_contact_spec contact;

@@ -317,6 +317,7 @@ static const tl_key solver_keys[] = {
     {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN_OPEN(0, 1), "1e-4", "relative target of the coupled solve"},
     {"sweeps", TL_INTEGER, AT(sweeps), "", WITHIN(0, 100000), "0", "passes of a scheme, at most; 0: the scheme's own"},
     {"on_unconverged", TL_CHOICE, AT(on_unconverged), "", ANY, "accept", "what to do when the target is missed; every step's certificate is recorded either way", "accept|shrink_dt|fail"},
+    {"guard", TL_BOOLEAN, AT(guard), "", ANY, "true", "a step that gives more energy than there is, and nothing explains it, is tried again with half the length, and then ends the run; `false` goes on whatever happens"},
     {"pressure", TL_TABLE, AT(pressure), "", ANY, "", "method for pressure", .inside = &pressure_method},
     {"friction", TL_TABLE, AT(friction), "", ANY, "", "method for the shear stress of sand", .inside = &friction_method, .engines = TL_ON_GRID},
     {"parts", TL_TABLE, AT(parts), "", ANY, "", "of methods that solve stress by parts", .inside = &parts, .engines = TL_ON_GRID},

@@ -1,11 +1,17 @@
 #include "step/accounts.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/parallel.h"
 #include "model/grid/particles.h"
 #include "model/rigid/motion.h"
 #include "step/grid.h"
+
+/* What nobody would see, in parts of the size (radius of gyration) of all that moves: lifted so far, or moved so far within a frame. Chosen: the guard is for
+ * explosions, and a body that starts inside of another may be pushed out. */
+#define GUARD_UNSEEN 0.01
+#define GUARD_NAMES 3 /* bodies in its message */
 
 static const tl_vec3 nothing = {0, 0, 0};
 
@@ -351,12 +357,66 @@ static void leave_periodic(const tl_scene *s, tl_vec3 *angular)
     if (p[0] || p[1]) angular->z = NAN;
 }
 
+/* All energy that could have become motion in this step: what was there, what came in, a step's fall, and what nobody would see. */
+static double in_play(const tl_sim *sim, double dt)
+{
+    const tl_totals *t = &sim->start;
+    const tl_accounts *a = &sim->accounts;
+    const double *e = a->energy, g = tl_vec3_norm(sim->scene->gravity), unseen = GUARD_UNSEEN * a->gyration;
+    double sum = t->kinetic + fabs(t->elastic) + fmax(0, e[TL_ENERGY_GRAVITY]);
+    static const tl_energy given[] = {TL_ENERGY_FORCES, TL_ENERGY_SCRIPTED, TL_ENERGY_MATTER};
+    for (size_t k = 0; k < sizeof given / sizeof given[0]; k++) sum += isnan(e[given[k]]) ? 0 : fabs(e[given[k]]);
+    double fall = g * dt, way = unseen * sim->scene->fps;
+    return sum + a->mass * (0.5 * fall * fall + g * unseen + 0.5 * way * way);
+}
+
+static double body_energy(const tl_rigid_body *b, const tl_motion *m)
+{
+    return 0.5 * (b->mass * tl_vec3_norm2(m->v) + tl_vec3_dot(m->w, tl_rigid_angular_momentum(b, m->q, m->w)));
+}
+
+/* Names of the bodies that gained most, "what flows" or "elastic nodes" without one. */
+static void name_gainers(const tl_sim *sim, const tl_motion *body, char *out, size_t room)
+{
+    double most = INFINITY;
+    size_t used = 0;
+    out[0] = '\0';
+    for (int told = 0; told < GUARD_NAMES && used < room; told++) {
+        int32_t best = -1;
+        double gain = 0;
+        for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+            const tl_rigid_body *b = &sim->rigid.body[i];
+            if (b->kind != TL_BODY_FREE || b->elastic) continue;
+            double more = body_energy(b, &body[i]) - body_energy(b, &sim->state.rigid.body[i]);
+            if (more > gain && more < most) gain = more, best = i;
+        }
+        if (best < 0) break;
+        most = gain;
+        used += (size_t)snprintf(out + used, room - used, "%s\"%.40s\" (%.3g m/s)", told ? ", " : "",
+                                 sim->scene->bodies[best].name, tl_vec3_norm(body[best].v));
+    }
+    if (!used) snprintf(out, room, "%s", sim->scene->engine == TL_ENGINE_LG ? "elastic nodes" : "what flows");
+}
+
+/* More energy than there is, from nothing: not accepted, whatever the solver thinks of its answer. */
+static talus_status guard(const tl_sim *sim, double dt, const tl_motion *body, bool *again, talus_error *err)
+{
+    double gained = sim->accounts.energy_unexplained, there = in_play(sim, dt);
+    char names[200];
+    if (!sim->scene->solver.guard || !(gained > there)) return TALUS_OK;
+    *again = true;
+    name_gainers(sim, body, names, sizeof names);
+    return TL_FAIL(
+        err, TALUS_NOT_DEFINITE,
+        "energy rises by %.3g J that nothing explains, with %.3g J in play; fastest %.3g m/s; what gained most: %s",
+        gained, there, sim->report.fastest, names);
+}
+
 talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool *again, talus_error *err)
 {
     const tl_totals *t = &sim->start;
     tl_accounts *a = &sim->accounts;
     tl_report *r = &sim->report;
-    (void)body, (void)again, (void)err;
     tl_vec3 fall = tl_vec3_scale(dt, sim->scene->gravity);
     a->mass = t->mass;
     tl_vec3 centre = t->mass > 0 ? tl_vec3_scale(1 / t->mass, t->first) : nothing;
@@ -376,5 +436,5 @@ talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool
     keep_laws(a);
     r->smallest = smallest_extent(sim);
     r->accounts = *a;
-    return TALUS_OK;
+    return guard(sim, dt, body, again, err);
 }

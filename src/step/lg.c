@@ -393,20 +393,19 @@ static void report_contacts(const lg_step *s, tl_report *r)
     r->solve[r->solves] =
         (tl_report_solve){.name = "contact",
                           .method = laws[s->scene->lg.ncp],
-                          .outcome = tl_result_name(l->normal <= target * s->h ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
+                          .outcome = tl_result_name(l->normal <= target * s->h ? TL_CONVERGED : TL_BUDGET_SPENT),
                           .iterations = (int)s->touch.steps,
                           .certificate = l->normal / s->h,
                           .target = target,
                           .work = s->touch.work};
     r->solve[r->solves++].work.history = NULL;
-    r->solve[r->solves++] = (tl_report_solve){.name = "friction",
-                                              .method = laws[s->scene->lg.ncp],
-                                              .outcome = tl_result_name(l->creeping             ? TL_STALLED
-                                                                        : l->friction <= target ? TL_CONVERGED
-                                                                                                : TL_OUT_OF_ITERATIONS),
-                                              .iterations = (int)s->touch.steps,
-                                              .certificate = l->friction,
-                                              .target = target};
+    r->solve[r->solves++] =
+        (tl_report_solve){.name = "friction",
+                          .method = laws[s->scene->lg.ncp],
+                          .outcome = tl_result_name(l->friction <= target ? TL_CONVERGED : TL_BUDGET_SPENT),
+                          .iterations = (int)s->touch.steps,
+                          .certificate = l->friction,
+                          .target = target};
 }
 
 /* Slip below the cone is a friction solve that has not ended: told once, with the way out. */
