@@ -12,6 +12,7 @@
 
 #define SETTINGS_MAX 64
 #define VALUES_MAX 256
+#define GRACE_SECONDS 5   /* after a signal, for the step to end */
 #define LIVE_SECONDS 0.1  /* between two live lines */
 #define PLAIN_SECONDS 10. /* of silence before a plain line that is not due */
 
@@ -29,6 +30,17 @@ static void on_interrupt(int signal_number)
     }
     interrupted = 1;
     talus_cancel(1);
+    alarm(GRACE_SECONDS);
+}
+
+/* A library of others that does not come back: nothing of this step can be saved, and the last checkpoint is good. */
+static void on_alarm(int signal_number)
+{
+    static const char text[] =
+        "talus run: the step does not end; the last checkpoint is good, go on from it with --resume\n";
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(130);
 }
 
 static void catch_signals(void)
@@ -40,6 +52,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &a, NULL); /* nohup */
+    signal(SIGALRM, on_alarm);
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone does not end a run, */
     signal(SIGXFSZ, SIG_IGN); /* and a file that may not grow is a message of ours */
 }
@@ -97,6 +110,7 @@ static int show_progress(void *user, const talus_progress *p)
 {
     talk *t = user;
     begun = 1;
+    if (!strcmp(p->phase, "save")) alarm(0); /* takes as long as it takes */
     bool frame = !strcmp(p->phase, "frame"), picture = !strcmp(p->phase, "picture");
     int64_t tenth = p->frames > 0 ? 10 * p->frame / p->frames : 10;
     bool due = t->live ? p->seconds - t->last >= LIVE_SECONDS || (frame && p->frame == p->frames)
