@@ -63,11 +63,15 @@ typedef struct talus_view {
  *   "bodies.center"    of mass, m                         "bodies.mass"      kg; 0: not free
  *   "bodies.velocity"  of the centre of mass, m/s         "bodies.spin"      rad/s
  *   "bodies.force", "bodies.torque"                       of all contacts, mean over the last step: N, N m about the centre of mass
+ *   "bodies.fluid_force", "bodies.fluid_torque"           of liquid, mean over the last step
  *   "bodies.push", "bodies.push_torque"                   what talus_sim_set_force set
  * Contact points of the last step:
  *   "contacts.bodies"  two indices; from the number of bodies on they are walls of the domain
  *   "contacts.position" m      "contacts.normal"  out of the second body into the first
  *   "contacts.force"   on the first body, N               "contacts.gap"     m, at the start of the step; negative: overlap
+ * Liquid of the sph engine; the order may change from step to step, ids stay:
+ *   "particles.position", "particles.velocity"  m, m/s   "particles.pressure"  Pa
+ *   "particles.id", "particles.material"                 whole numbers
  * An unknown name is bad input; the message has the nearest one. */
 TALUS_API talus_status talus_sim_view(talus_sim *sim, const char *name, talus_view *out, talus_error *err);
 TALUS_API const char *talus_sim_view_name(int i); /* i = 0, 1, ... until NULL */

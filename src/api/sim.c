@@ -85,7 +85,7 @@ uint64_t talus_sim_generation(const talus_sim *s) { return s->generation; }
 
 /* ---- views ---- */
 
-typedef enum view_of { OF_MOTION, OF_BODY, OF_CONTACT, OF_POSITION, OF_POINT } view_of;
+typedef enum view_of { OF_MOTION, OF_BODY, OF_CONTACT, OF_POSITION, OF_POINT, OF_PARTICLE } view_of;
 
 /* Everything that can be looked at: whose array, where in its struct. */
 static const struct {
@@ -103,6 +103,8 @@ static const struct {
     {"bodies.mass", OF_BODY, offsetof(tl_rigid_body, mass), 1, TALUS_FLOAT64},
     {"bodies.force", OF_MOTION, offsetof(tl_motion, contact_force), 3, TALUS_FLOAT64},
     {"bodies.torque", OF_MOTION, offsetof(tl_motion, contact_torque), 3, TALUS_FLOAT64},
+    {"bodies.fluid_force", OF_MOTION, offsetof(tl_motion, fluid_force), 3, TALUS_FLOAT64},
+    {"bodies.fluid_torque", OF_MOTION, offsetof(tl_motion, fluid_torque), 3, TALUS_FLOAT64},
     {"bodies.push", OF_MOTION, offsetof(tl_motion, force), 3, TALUS_FLOAT64},
     {"bodies.push_torque", OF_MOTION, offsetof(tl_motion, torque), 3, TALUS_FLOAT64},
     {"contacts.bodies", OF_CONTACT, offsetof(tl_rigid_memory, a), 2, TALUS_INT32},
@@ -110,6 +112,11 @@ static const struct {
     {"contacts.normal", OF_CONTACT, offsetof(tl_rigid_memory, normal), 3, TALUS_FLOAT64},
     {"contacts.force", OF_CONTACT, offsetof(tl_rigid_memory, force), 3, TALUS_FLOAT64},
     {"contacts.gap", OF_CONTACT, offsetof(tl_rigid_memory, gap), 1, TALUS_FLOAT64},
+    {"particles.position", OF_PARTICLE, offsetof(tl_sph_particle, x), 3, TALUS_FLOAT64},
+    {"particles.velocity", OF_PARTICLE, offsetof(tl_sph_particle, v), 3, TALUS_FLOAT64},
+    {"particles.pressure", OF_PARTICLE, offsetof(tl_sph_particle, p), 1, TALUS_FLOAT64},
+    {"particles.id", OF_PARTICLE, offsetof(tl_sph_particle, id), 1, TALUS_INT32},
+    {"particles.material", OF_PARTICLE, offsetof(tl_sph_particle, material), 1, TALUS_INT32},
 };
 #define VIEWS ((int)(sizeof views / sizeof views[0]))
 
@@ -156,12 +163,14 @@ talus_status talus_sim_view(talus_sim *s, const char *name, talus_view *out, tal
                        near ? near : "", near ? "'?" : "");
     }
     const tl_rigid_state *r = &s->sim->state.rigid;
+    const tl_sph_state *f = &s->sim->state.sph;
     talus_view v = {NULL, r->count, views[k].components, views[k].type, 0};
     switch (views[k].of) {
     case OF_MOTION: v.data = r->body, v.stride = sizeof *r->body; break;
     case OF_BODY: v.data = s->sim->rigid.body, v.stride = sizeof *s->sim->rigid.body; break;
     case OF_CONTACT: v.data = r->contact, v.stride = sizeof *r->contact, v.count = r->contacts; break;
     case OF_POSITION: v.data = positions(s), v.stride = sizeof(tl_vec3); break;
+    case OF_PARTICLE: v.data = f->particle, v.stride = sizeof *f->particle, v.count = f->count; break;
     case OF_POINT: v.data = points(s), v.stride = sizeof(tl_vec3), v.count = r->contacts; break;
     }
     if (views[k].of == OF_POINT && !v.data)

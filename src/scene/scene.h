@@ -179,7 +179,7 @@ typedef struct tl_sph_spec {
     double spacing;   /* m between particles */
     double gamma;     /* rest volume of surface samples */
     double inset;     /* in spacings; negative: 0.5 with liquid, 0.4 without */
-    double viscosity; /* of the method, 0..1 */
+    double viscosity; /* of the method: rate, in sqrt(g/h) per second */
     double relaxation;
     double push_out; /* m/s */
     double cfl;      /* in spacings */

@@ -66,7 +66,8 @@ void tl_accounts_sph_tension(tl_sph_account *a, const tl_sph_step *f, const tl_m
     a->kinetic = kinetic(f, before);
 }
 
-void tl_accounts_sph_solved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *before)
+void tl_accounts_sph_solved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *before,
+                            const double *x)
 {
     double work = 0, now = kinetic(f, before);
     for (int32_t i = 0; i < f->rigid->scene_count; i++) {
@@ -76,7 +77,9 @@ void tl_accounts_sph_solved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f
         work -= f->dt * (tl_vec3_dot(p, f->body_v[i]) + tl_vec3_dot(L, f->body_w[i]));
     }
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, work);
-    tl_accounts_energy(sim, TL_ENERGY_CONTACT, now - a->kinetic - work);
+    double gained = now - a->kinetic - work, pushed = fmin(fmax(0, gained), tl_sph_push_work(f, x));
+    tl_accounts_energy(sim, TL_ENERGY_CORRECTIONS, pushed);
+    tl_accounts_energy(sim, TL_ENERGY_CONTACT, gained - pushed);
     a->kinetic = now;
 }
 

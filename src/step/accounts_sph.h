@@ -16,7 +16,8 @@ void tl_accounts_sph_pushed(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f
 void tl_accounts_sph_phase(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *before,
                            tl_energy source);
 void tl_accounts_sph_tension(tl_sph_account *a, const tl_sph_step *f, const tl_motion *before);
-void tl_accounts_sph_solved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *before);
+void tl_accounts_sph_solved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *before,
+                            const double *x);
 /* Particles and bodies at the places of the end: before stops, after stops at bodies, after stops at walls. */
 void tl_accounts_sph_moved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *body);
 void tl_accounts_sph_stopped(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *body,

@@ -10,8 +10,8 @@
  *
  * The gyroscopic term is not predicted: flight turns a body with its angular momentum kept (tl_rigid_fly), which holds it for
  * fast thin bodies, where the explicit term of the paper blows up. */
-#include "base/cancel.h"
 #include "step/sph.h"
+#include "base/cancel.h"
 
 #include <math.h>
 #include <string.h>
@@ -237,7 +237,8 @@ static talus_status predict_velocities(sph_step *s, talus_error *err)
     if (s->kept->tense) TL_TRY(tl_sph_tension(&s->f, err));
     if (s->kept->tense) tl_accounts_sph_tension(&s->account, &s->f, s->before);
     if (s->kept->viscous) TL_TRY(let_viscosity_act(s, err));
-    if (s->scene->sph.viscosity > 0) TL_TRY(tl_sph_smooth(&s->f, s->scene->sph.viscosity, err));
+    double rate = s->scene->sph.viscosity * sqrt(tl_vec3_norm(s->scene->gravity) / s->f.sph->h);
+    if (rate > 0) TL_TRY(tl_sph_smooth(&s->f, rate, err));
     tl_accounts_sph_phase(s->sim, &s->account, &s->f, s->before, TL_ENERGY_VISCOSITY);
     find_speeds(s);
     lap(s, PREDICT);
@@ -309,7 +310,7 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
     while (tl_sph_call_back(&s->f, s->kept->stop.tolerance));
     TL_TRY(judge(s, again, err));
     tl_sph_finish(&s->f, s->x);
-    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->before);
+    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->before, s->x);
     lap(s, SOLVE);
     return TALUS_OK;
 }

@@ -441,8 +441,9 @@ static const tl_case cases[] = {
     {"V15", "thrust of water on a block", false, sph_thrust},
     {"V16", "ball on 20 degrees: rolls, or slides", false, rolling_ball},
     {"V17", "collision in free space: momentum, energy", true, collision},
-    {"P1", "plane Poiseuille flow, 20 spacings across", false, sph_poiseuille},
+    {"P1", "plane Poiseuille flow that starts, 13 and 26 spacings across", false, sph_poiseuille},
     {"P2", "surface tension: cube and brick become balls", false, sph_drop},
+    {"P3", "sloshing, 25 x 12.5 spacings: half period at three steps", false, sph_sloshing},
     {NULL, NULL, false, NULL},
 };
 /* clang-format on */

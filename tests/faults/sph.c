@@ -103,7 +103,7 @@ static void largest_relaxation(void **state)
     rigid_case c = rigid_open(NULL, "engine = 'sph', dt_max = 1e-3, sph = { spacing = 0.02, relaxation = 0.7 },\n"
                                     "domain = { min = {0, 0, 0}, max = {0.12, 1, 0.12} }, fill = { { sampling = "
                                     "'lattice', material = liquid { density = "
-                                    "1000 }, shape = box { size = {0.1, 0.5, 0.1}, center = {0.06, 0.26, 0.06} } } }");
+                                    "1000 }, shape = box { size = {0.12, 0.5, 0.12}, center = {0.06, 0.25, 0.06} } } }");
     for (int i = 0; i < 150; i++) rigid_step(&c, 1e-3);
     all_finite(c.sim);
     assert_true(c.sim->report.fastest < 1);

@@ -108,7 +108,7 @@ static void astray(void **state)
                             "material = water, shape = box { center = {0.8, 0.2, 0.8}, size = {1.6, 0.4, 1.6} } } }");
     tl_particle *p = c.state.grid.particles.particle;
     int64_t n = c.state.grid.particles.count;
-    double v = p[0].volume;
+    double lost = p[3].volume + p[5].volume + p[6].volume + p[8].volume;
     p[3].x.y = 2.5;  /* beyond the open side */
     p[4].x.y = 1.65; /* just outside: still looked after */
     p[5].x.x = NAN;
@@ -117,7 +117,7 @@ static void astray(void **state)
     p[8].x.y = -INFINITY;
     grid_derive(&c, TL_WEIGHT_VOLUME);
     assert_int_equal(c.sorted.count, n - 4);
-    CHECK_REL(c.lost, 4 * v, 1e-12);
+    CHECK_REL(c.lost, lost, 1e-12);
     for (int64_t i = 0; i < c.sorted.count; i++) assert_true(isfinite(c.sorted.particle[i].x.x));
     grid_close(&c);
 }
@@ -203,6 +203,7 @@ static void spreading(void **state)
         for (int64_t i = 0; i < p->count; i++) {
             tl_vec3 *x = &p->particle[i].x;
             *x = tl_vec3_add_scaled(middle, k == 2 ? 1.1 : 1.0, tl_vec3_sub(*x, middle));
+            if (k == 0) *x = tl_vec3_add(*x, (tl_vec3){0.01 * sin(7.0 * (double)i), 0.01 * sin(5.3 * (double)i), 0});
             before = tl_vec3_add_scaled(before, 1.0 / (double)p->count, *x);
         }
         tl_correction moved, rest;

@@ -31,7 +31,7 @@ static bool is_active(const tl_liquid_domain *d, int32_t cell)
 {
     bool there = d->granular ? d->granular->cell[cell] >= TL_ACTIVE_LIQUID &&
                                    d->faces->fill[cell] + d->fractions->solid_cell[cell] >= TL_ACTIVE_FILL
-                             : d->phi[cell] < 0;
+                             : d->phi[cell] < (d->binary ? 0 : -TL_SHALLOW * d->grid->f.dx);
     return there && has_open_face(d, cell);
 }
 
@@ -119,8 +119,9 @@ static double liquid_part(const tl_system *s, const tl_liquid_domain *d, int32_t
     if (d->binary || (s->c.low[f] < n && s->c.high[f] < n)) return 1;
     int32_t above = s->id[f], below = tl_grid_step(d->grid, above, s->axis[f], -1);
     double inside = d->phi[s->c.low[f] < n ? below : above], outside = d->phi[s->c.low[f] < n ? above : below];
-    if (!(outside > 0)) return 1;
-    return fmin(1, fmax(TL_THETA_LEAST, inside / (inside - outside)));
+    /* a cell without a way out is deep, and has no pressure: all of the way to it is liquid */
+    if (!(outside > -TL_SHALLOW * d->grid->f.dx)) return 1;
+    return fmin(TL_THETA_MOST, fmax(TL_THETA_LEAST, inside / (inside - outside)));
 }
 
 /* Part of the hat kernel around a face's centre that lies where sand may be: in liquid cells, outside of solids. Two cells along the axis, three across. */

@@ -23,6 +23,11 @@
 #define TL_THETA_LEAST                                                                                                 \
     0.01 /* costs at most theta rho g dx of pressure; a tenth would cost a tenth [grid-granular spec 3.3] */
 
+/* Cells: less deep a cell carries no pressure, and the face below it carries its level. The size of THETA_LEAST:
+ * nothing is clamped. */
+#define TL_SHALLOW 0.01
+#define TL_THETA_MOST 1.5 /* where a shallow cell is the one outside */
+
 typedef struct tl_system {
     tl_coupling c;
     tl_active active;         /* cells of the grid in the solver's order */

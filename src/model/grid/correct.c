@@ -31,6 +31,7 @@ typedef struct crowd {
     float *x[3];    /* [n] */
     float *share;   /* [n] volume, of cells */
     float *lambda;  /* [n] cells^2 */
+    tl_vec3 *shift; /* [n] cells */
     float *wall[4]; /* [n] solids' part of the density, 1 = rest, and its gradient, per cell; NULL: no solids */
     float h, sigma; /* support and factor of the kernel */
     double spacing; /* cells */
@@ -237,6 +238,21 @@ static double find_lambdas(crowd *c)
     return worst;
 }
 
+/* Particles of a liquid crowd where the flow strains them, and part no faster than that: part of a cell's shifts
+ * that its strain allows. */
+static double strained_part(const crowd *c, int32_t cell, const tl_spread *how, const tl_particles *p)
+{
+    double strain = 0, furthest = 0;
+    for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
+        const tl_mat3 *C = &p->particle[c->order[i]].C;
+        for (int k = 0; k < 9; k++) strain += C->m[k / 3][k % 3] * C->m[k / 3][k % 3];
+        furthest = fmax(furthest, tl_vec3_norm(c->shift[i]));
+    }
+    strain = sqrt(strain / (c->start[cell + 1] - c->start[cell]));
+    double most = how->strained * strain * c->spacing;
+    return how->strained > 0 && furthest > most ? most / furthest : 1;
+}
+
 /* Moves the particles themselves; the crowd keeps the places that this sweep began with. */
 static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_particles *p)
 {
@@ -250,19 +266,29 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
             int32_t cell = b * g->f.size + at;
             if (c->start[cell] == c->start[cell + 1]) continue;
             look_around(c, b, at, true, &around);
-            for (int32_t i = c->start[cell]; i < c->start[cell + 1] && around.pushed; i++) {
-                tl_vec3 way = shift_of(c, &around, i);
-                double length = tl_vec3_norm(way), deepest = 0;
-                if (!(length > 0)) continue;
-                tl_particle *q = &p->particle[c->order[i]], out = *q;
-                double most = FURTHEST * c->spacing;
+            if (!around.pushed) continue;
+            tl_vec3 mean = {0, 0, 0};
+            double share = 0;
+            for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
+                c->shift[i] = shift_of(c, &around, i);
+                double most = FURTHEST * c->spacing, length = tl_vec3_norm(c->shift[i]);
+                const tl_particle *q = &p->particle[c->order[i]];
                 if (how->alpha && how->alpha[q->material] > 0)
                     most = fmin(most, how->seconds * tl_vec3_norm(q->v) / g->f.dx);
-                if (length > most) way = tl_vec3_scale(most / length, way);
+                if (length > most) c->shift[i] = tl_vec3_scale(most / length, c->shift[i]);
+                furthest = fmax(furthest, fmin(length, most));
+                mean = tl_vec3_add_scaled(mean, (double)c->share[i], c->shift[i]);
+                share += (double)c->share[i];
+            }
+            mean = tl_vec3_scale(how->alpha ? 0 : 1 / share, mean);
+            double part = how->alpha ? 1 : strained_part(c, cell, how, p);
+            for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
+                tl_vec3 way = tl_vec3_scale(part, tl_vec3_sub(c->shift[i], mean));
+                double deepest = 0;
+                tl_particle *q = &p->particle[c->order[i]], out = *q;
                 out.x = tl_vec3_add_scaled(q->x, g->f.dx, way);
                 if (s) tl_particle_put_outside(s, there, how->gap, &out, &deepest);
                 q->x = out.x;
-                furthest = fmax(furthest, fmin(length, most));
             }
         }
     }
@@ -278,6 +304,7 @@ static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, bo
     bool good = key != NULL;
     *c = (crowd){.g = g};
     good &= (c->order = TL_TAKE(a, int32_t, n)) != NULL;
+    good &= (c->shift = TL_TAKE(a, tl_vec3, n)) != NULL;
     float **field[9] = {&c->x[0],    &c->x[1],    &c->x[2],    &c->share,  &c->lambda,
                         &c->wall[0], &c->wall[1], &c->wall[2], &c->wall[3]};
     for (int k = 0; k < (solids ? 9 : 5); k++) {

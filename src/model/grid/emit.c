@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "geom/surface.h"
+#include "model/grid/fill_volumes.h"
 #include "model/grid/particles.h"
 
 #define SITES_MOST (1 << 28) /* of one emitter, before its shape is looked at */
@@ -54,13 +55,13 @@ static void site_of(const lattice *l, int64_t i, int64_t at[3])
 }
 
 /* A place in a cube of the lattice: its centre, or anywhere in it. The cube's coordinates decide, not its number. */
-static tl_vec3 place_in(const lattice *l, const int64_t at[3], bool jitter, uint64_t seed, uint64_t draw)
+static tl_vec3 place_in(const lattice *l, const int64_t at[3], double jitter, uint64_t seed, uint64_t draw)
 {
     double x[3];
     uint64_t id = tl_mix64((uint64_t)at[0]) ^ tl_mix64((uint64_t)at[1] + 0x51ed2701u) * 3 ^
                   tl_mix64((uint64_t)at[2] + 0xc2b2ae35u) * 5;
     for (int k = 0; k < 3; k++) {
-        double t = jitter ? tl_random(seed, id, 3 * draw + (uint64_t)k) : 0.5;
+        double t = jitter > 0 ? 0.5 + jitter * (tl_random(seed, id, 3 * draw + (uint64_t)k) - 0.5) : 0.5;
         x[k] = k == l->flat_axis ? l->flat_at : get(l->origin, k) + ((double)at[k] + t) * l->spacing;
     }
     return tl_vec3_load(x);
@@ -95,24 +96,32 @@ static talus_status add_particle(tl_particles *p, tl_vec3 x, tl_vec3 v, double v
     return TALUS_OK;
 }
 
-/* Lattice and jitter, cube by cube; whole rows outside of the shape are skipped by its distance. */
+static bool is_liquid(const tl_scene *s, int i)
+{
+    return s->materials[s->fills[i].material].kind == TL_MATERIAL_LIQUID;
+}
+
+/* Lattice and jitter, cube by cube. Liquids take every cube that may have a part of the fill; what it is, is found
+ * with the bodies (settle_cube); whole rows outside of the shape are skipped by its distance. */
 static talus_status fill_cubes(const tl_scene *s, const tl_grid_frame *f, int i, tl_particles *p, talus_error *err)
 {
     const tl_fill *fill = &s->fills[i];
     double spacing = tl_spacing_of(s, fill->spacing), volume = volume_of(f, spacing);
     lattice l = lattice_of(f, s, fill->shape, spacing);
     int64_t total = l.n[0] * l.n[1] * l.n[2];
+    bool liquid = is_liquid(s, i);
+    double jitter = fill->sampling == TL_SCENE_LATTICE || liquid ? 0 : 1;
     for (int64_t c = 0; c < total; c++) {
         int64_t at[3];
         site_of(&l, c, at);
-        tl_vec3 x = place_in(&l, at, fill->sampling != TL_SCENE_LATTICE, (uint64_t)s->seed, 0);
+        tl_vec3 x = place_in(&l, at, jitter, (uint64_t)s->seed, 0);
         double d = tl_shape_distance(s->shapes, fill->shape, x);
         if (d > 2 * spacing) { /* jump along the row, by cubes that are outside for sure */
             int64_t jump = (int64_t)(d / spacing) - 2, left = l.lo[2] + l.n[2] - 1 - at[2];
             if (jump > 0) c += jump < left ? jump : left;
             continue;
         }
-        if (d < 0 && in_domain(f, x) && in_fill(s, i, x))
+        if (liquid ? d < 0.867 * spacing && in_domain(f, x) : d < 0 && in_domain(f, x) && in_fill(s, i, x))
             TL_TRY(add_particle(p, x, fill->velocity, volume, fill->material, err));
     }
     return TALUS_OK;
@@ -127,7 +136,7 @@ static double fill_volume(const tl_scene *s, const tl_grid_frame *f, int i, doub
     for (int64_t c = 0; c < total; c++) {
         int64_t at[3];
         site_of(&l, c, at);
-        tl_vec3 x = place_in(&l, at, false, 0, 0);
+        tl_vec3 x = place_in(&l, at, 0, 0, 0);
         double d = tl_shape_distance(s->shapes, s->fills[i].shape, x);
         for (int j = 0; j < i; j++) d = fmax(d, -tl_shape_distance(s->shapes, s->fills[j].shape, x));
         sum += fmin(1, fmax(0, 0.5 - d / spacing));
@@ -154,9 +163,87 @@ static talus_status fill_blue(const tl_scene *s, const tl_grid_frame *f, int i, 
     return status;
 }
 
-/* Particles inside of bodies go; the rest is numbered in the order of fills. */
+/* Of a cube's edge: how far a liquid's particles are shaken apart in all. More, and no volumes of particles fill
+ * every cell as it should be. */
+#define SHAKE 0.3
+#define SMALLEST 0.2 /* part of a cube that still is a particle */
+#define FINE 4       /* samples along an edge of a cube that something cuts */
+
+static int fill_of(const tl_scene *s, const int64_t *first, int64_t id)
+{
+    int i = 0;
+    while (i + 1 < s->fill_count && id >= first[i + 1]) i++;
+    return i;
+}
+
+/* How far x is inside of fill i and outside of solids, m: the least of all. */
+static double depth_in(const tl_scene *s, int i, const tl_solids *solids, int32_t block, tl_vec3 x)
+{
+    int32_t which;
+    tl_vec3 n;
+    double d =
+        fmin(-tl_shape_distance(s->shapes, s->fills[i].shape, x), tl_solids_distance(solids, block, x, &which, &n));
+    for (int j = 0; j < i; j++) d = fmin(d, tl_shape_distance(s->shapes, s->fills[j].shape, x));
+    return d;
+}
+
+/* What fill i has of the cube around x: its part, and in x its centre of mass. */
+static double part_of_cube(const tl_scene *s, const tl_grid_frame *f, int i, const tl_solids *solids, int32_t block,
+                           double edge, tl_vec3 *x)
+{
+    double least = depth_in(s, i, solids, block, *x);
+    if (least > 0.867 * edge) return 1;
+    for (int k = 0; k < 8; k++) {
+        double off[3];
+        for (int m = 0; m < 3; m++) off[m] = m == f->flat_axis ? 0 : k >> m & 1 ? 0.5 * edge : -0.5 * edge;
+        least = fmin(least, depth_in(s, i, solids, block, tl_vec3_add(*x, tl_vec3_load(off))));
+    }
+    if (least > -1e-9 * edge) return 1;
+    double h = edge / FINE, sum = 0, all = 0, mean[3] = {0};
+    for (int k = 0; k < FINE * FINE * FINE; k++) {
+        const int at[3] = {k / (FINE * FINE), k / FINE % FINE, k % FINE};
+        double off[3];
+        if (f->flat_axis >= 0 && at[f->flat_axis]) continue;
+        for (int m = 0; m < 3; m++) off[m] = m == f->flat_axis ? 0 : (at[m] + 0.5) * h - 0.5 * edge;
+        double w = fmin(1, fmax(0, 0.5 + depth_in(s, i, solids, block, tl_vec3_add(*x, tl_vec3_load(off))) / h));
+        all += 1;
+        sum += w;
+        for (int m = 0; m < 3; m++) mean[m] += w * off[m];
+    }
+    if (sum > 0) *x = tl_vec3_add_scaled(*x, 1 / sum, tl_vec3_load(mean));
+    return sum / all;
+}
+
+/* A cube of a liquid becomes a particle with its volume, at its centre of mass, shaken if that is asked for. False:
+ * there is too little of it. */
+static bool settle_cube(const tl_scene *s, const tl_grid_frame *f, int i, const tl_solids *solids, int32_t block,
+                        tl_particle *p)
+{
+    double spacing = tl_spacing_of(s, s->fills[i].spacing);
+    tl_vec3 centre = p->x, x = centre;
+    double part = part_of_cube(s, f, i, solids, block, spacing, &x);
+    if (part < SMALLEST) return false;
+    if (depth_in(s, i, solids, block, x) < 0) { /* of a cube around something round */
+        if (depth_in(s, i, solids, block, centre) < 0) return false;
+        x = centre;
+    }
+    p->x = x;
+    p->volume *= part;
+    if (s->fills[i].sampling != TL_SCENE_JITTER) return true;
+    lattice l = {.spacing = spacing, .flat_axis = -1};
+    int64_t at[3];
+    double shift[3];
+    for (int k = 0; k < 3; k++) at[k] = (int64_t)floor((get(centre, k) - get(f->origin, k)) / spacing);
+    tl_vec3_store(tl_vec3_sub(place_in(&l, at, SHAKE, (uint64_t)s->seed, 0), place_in(&l, at, 0, 0, 0)), shift);
+    if (f->flat_axis >= 0) shift[f->flat_axis] = 0;
+    tl_vec3 y = tl_vec3_add(x, tl_vec3_load(shift));
+    if (in_domain(f, y) && depth_in(s, i, solids, block, y) >= 0) p->x = y;
+    return true;
+}
+
+/* Particles inside of bodies go; the rest is numbered in the order of fills. first [fills]: of each fill. */
 static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r, const tl_motion *motion,
-                               tl_particles *p, tl_arena *a, talus_error *err)
+                               const int64_t *first, tl_particles *p, tl_arena *a, talus_error *err)
 {
     tl_particles sorted = {.room = p->count, .particle = TL_TAKE(a, tl_particle, p->count)};
     uint64_t *key = TL_TAKE(a, uint64_t, p->count);
@@ -175,7 +262,11 @@ static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const 
         for (int32_t i = g.first[b]; i < g.first[b + 1]; i++) {
             int32_t which;
             tl_vec3 n;
-            inside[sorted.particle[i].id] = tl_solids_distance(&solids, b, sorted.particle[i].x, &which, &n) < 0;
+            int32_t id = sorted.particle[i].id;
+            int i_fill = fill_of(s, first, id);
+            bool cube = is_liquid(s, i_fill) && s->fills[i_fill].sampling != TL_SCENE_BLUE_NOISE;
+            inside[id] = cube ? !settle_cube(s, f, i_fill, &solids, b, &p->particle[id])
+                              : tl_solids_distance(&solids, b, sorted.particle[i].x, &which, &n) < 0;
         }
     int64_t kept = 0;
     for (int64_t i = 0; i < p->count; i++) {
@@ -188,6 +279,25 @@ static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const 
     return TALUS_OK;
 }
 
+/* Volumes of what is left; the order of particles stays. */
+static talus_status fit_volumes(const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r, const tl_motion *motion,
+                                tl_particles *p, tl_arena *a, talus_error *err)
+{
+    tl_particles sorted = {.room = p->count, .particle = TL_TAKE(a, tl_particle, p->count)};
+    uint64_t *key = TL_TAKE(a, uint64_t, p->count);
+    if (!sorted.particle || !key)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld particles", (long long)p->count);
+    tl_grid g;
+    tl_solids solids;
+    double lost;
+    TL_TRY(tl_particles_sort(f, &s->domain, p, &sorted, key, &lost, a, err));
+    TL_TRY(tl_grid_build(&g, f, sorted.count, key, a, err));
+    TL_TRY(tl_solids_make(&solids, &g, r, &s->domain, motion, a, err));
+    TL_TRY(tl_fill_volumes(s, &g, &solids, &sorted, a, err));
+    for (int64_t i = 0; i < sorted.count; i++) p->particle[sorted.particle[i].id].volume = sorted.particle[i].volume;
+    return TALUS_OK;
+}
+
 static talus_status begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r,
                           const tl_motion *motion, tl_arena *a, talus_error *err)
 {
@@ -197,12 +307,16 @@ static talus_status begin(tl_grid_state *out, const tl_scene *s, const tl_grid_f
     if (!out->emitter || !out->totals) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the state of the grid");
     out->totals_count = 1;
     TL_TRY(tl_particles_reserve(&out->particles, 1, err));
+    int64_t *first = TL_TAKE(a, int64_t, s->fill_count);
+    if (!first) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the state of the grid");
     for (int i = 0; i < s->fill_count; i++) {
+        first[i] = out->particles.count;
         bool blue = s->fills[i].sampling == TL_SCENE_BLUE_NOISE && f->flat_axis < 0 &&
                     tl_shape_bounded(s->shapes, s->fills[i].shape);
         TL_TRY((blue ? fill_blue : fill_cubes)(s, f, i, &out->particles, err));
     }
-    TL_TRY(cut_bodies(s, f, r, motion, &out->particles, a, err));
+    TL_TRY(cut_bodies(s, f, r, motion, first, &out->particles, a, err));
+    TL_TRY(fit_volumes(s, f, r, motion, &out->particles, a, err));
     out->totals->next_id = (double)out->particles.count;
     for (int64_t i = 0; i < out->particles.count; i++) out->totals->initial_volume += out->particles.particle[i].volume;
     return TALUS_OK;
@@ -266,7 +380,7 @@ static talus_status free_sites(const tl_scene *s, const tl_grid_frame *f, const 
         int32_t which;
         tl_vec3 normal;
         site_of(l, c, at);
-        tl_vec3 x = place_in(l, at, true, (uint64_t)s->seed + (uint64_t)i, draw);
+        tl_vec3 x = place_in(l, at, 1, (uint64_t)s->seed + (uint64_t)i, draw);
         if (!in_domain(f, x) || !(tl_shape_distance(s->shapes, s->emitters[i].shape, x) < 0)) continue;
         if (tl_solids_distance(solids, INT32_MAX, x, &which, &normal) < 0) continue;
         out[m++] = c;
@@ -283,7 +397,7 @@ static double most_owed(const tl_scene *s, int i, const lattice *l, double volum
     for (int64_t c = 0; c < total && total <= SITES_MOST; c++) {
         int64_t at[3];
         site_of(l, c, at);
-        n += tl_shape_distance(s->shapes, s->emitters[i].shape, place_in(l, at, false, 0, 0)) < 0;
+        n += tl_shape_distance(s->shapes, s->emitters[i].shape, place_in(l, at, 0, 0, 0)) < 0;
     }
     return (double)(n ? n : 1) * volume;
 }
@@ -308,7 +422,7 @@ static talus_status emit_one(const tl_scene *s, const tl_grid_frame *f, const tl
         int64_t c = site[pick], at[3];
         site[pick] = site[k];
         site_of(&l, c, at);
-        p->particle[p->count++] = (tl_particle){.x = place_in(&l, at, true, (uint64_t)s->seed + (uint64_t)i, draw),
+        p->particle[p->count++] = (tl_particle){.x = place_in(&l, at, 1, (uint64_t)s->seed + (uint64_t)i, draw),
                                                 .v = e->velocity,
                                                 .volume = volume,
                                                 .id = (int32_t)*next_id,

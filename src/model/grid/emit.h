@@ -1,9 +1,11 @@
 /* Particles from fills at the start and from emitters later.
  *
- * A particle stands for one lattice cube of its fill, or for an equal share of it (blue noise). Bodies and walls are cut out of fills; where fills overlap, the first
- * one has the place. Emitters owe rate * dt every step and pay in whole particles, at places of their shape that nothing is near; what
- * they cannot place stays owed up to the volume of the shape, the rest is refused and counted. So at any time
- * due = emitted + owed + refused. */
+ * A particle stands for one lattice cube of its fill, or for an equal share of it (blue noise). Of liquids it stands
+ * for what the fill has of the cube, at its centre of mass, and volumes are fitted to the fillings of cells
+ * (fill_volumes.h). Bodies and walls are cut out of fills; where fills overlap, the first one has the place.
+ * Emitters owe rate * dt every step and pay in whole particles, at places of their shape that nothing is near; what
+ * they cannot place stays owed up to the volume of the shape, the rest is refused and counted. So at any time due =
+ * emitted + owed + refused. */
 #ifndef TL_MODEL_GRID_EMIT_H
 #define TL_MODEL_GRID_EMIT_H
 

@@ -5,8 +5,8 @@
 #include "base/parallel.h"
 #include "model/grid/eighths.h"
 
-#define LATTICE_MAX (18 * 18 * 18)
-#define CELLS_MAX (9 * 9 * 9)
+#define LATTICE_MAX (19 * 19 * 19)
+#define CELLS_MAX (10 * 10 * 10)
 #define NEAR 0.8661 /* half the diagonal of a cell, in cells: no surface inside when the centre is further from it */
 #define DEEP 3      /* cells: no unknown is that far inside a solid */
 #define SNAP 1e-9   /* cells: a face within this of a surface that it lies in is behind it */
@@ -28,10 +28,11 @@ typedef struct sampled {
     tl_eighths parts;
 } sampled;
 
-/* Weights of one solid in one block: of cells, then of the faces of each axis. */
+/* Weights of one solid in one block: of cells, then of the faces of each axis, then of the kernels of cells. */
+enum { KERNEL = 4, WEIGHTS };
 typedef struct weights {
     int32_t block, body;
-    double w[4][512];
+    double w[WEIGHTS][512];
     bool deep[512];
 } weights;
 
@@ -82,7 +83,7 @@ static void sample_cell(sampled *q, int32_t x, int32_t y, int32_t z)
     q->deep[cell] = d < -DEEP * 2 * q->h;
     for (int k = 0; k < 8; k++) {
         int32_t u = 2 * x + 1 + (k >> 2), v = 2 * y + 1 + (k >> 1 & 1), w = 2 * z + 1 + (k & 1);
-        if (u < 0 || v < 0 || w < 0) continue;
+        if (u < 0 || v < 0 || w < 0 || u >= q->parts.n[0] || v >= q->parts.n[1] || w >= q->parts.n[2]) continue;
         q->parts.part[(u * q->parts.n[1] + v) * q->parts.n[2] + w] =
             q->state[cell] == CUT ? cut_eighth(q, u, v, w) : q->state[cell];
     }
@@ -98,14 +99,14 @@ static void sample_block(sampled *q, const tl_solids *s, const tl_grid *g, int32
     const double origin[3] = {g->f.origin.x, g->f.origin.y, g->f.origin.z};
     for (int k = 0; k < 3; k++) {
         q->corner[k] = origin[k] + g->corner[block][k] * g->f.dx;
-        q->lattice[k] = 2 * g->f.edge[k] + 2;
-        q->cells[k] = g->f.edge[k] + 1;
+        q->lattice[k] = 2 * g->f.edge[k] + 3;
+        q->cells[k] = g->f.edge[k] + 2;
     }
     tl_eighths_begin(g, &q->parts);
     memset(q->at_corner, 0xff, sizeof q->at_corner); /* NaN */
-    for (int32_t x = -1; x < g->f.edge[0]; x++)
-        for (int32_t y = -1; y < g->f.edge[1]; y++)
-            for (int32_t z = -1; z < g->f.edge[2]; z++) sample_cell(q, x, y, z);
+    for (int32_t x = -1; x <= g->f.edge[0]; x++)
+        for (int32_t y = -1; y <= g->f.edge[1]; y++)
+            for (int32_t z = -1; z <= g->f.edge[2]; z++) sample_cell(q, x, y, z);
 }
 
 /* Covered part of the lower face of a cell: four squares. */
@@ -145,6 +146,7 @@ static void weigh(sampled *q, tl_weight_family family, weights *out)
         const uint8_t *at = q->g->place[p];
         out->deep[p] = q->deep[((at[0] + 1) * q->cells[1] + at[1] + 1) * q->cells[2] + at[2] + 1];
         out->w[0][p] = tl_eighths_cell(&q->parts, at);
+        out->w[KERNEL][p] = tl_eighths_kernel(&q->parts, at);
         for (int k = 0; k < 3; k++)
             out->w[1 + k][p] = family == TL_WEIGHT_AREA ? face_area(q, at, k) : tl_eighths_face(&q->parts, at, k);
     }
@@ -167,15 +169,15 @@ static double beyond(const tl_solids *s, int axis, double from, double length)
 /* What walls add to w: exact, a box of dx around each place is cut by planes along axes. False: none near. */
 static bool add_walls(const tl_solids *s, const tl_grid *g, int32_t block, tl_weight_family family, double (*w)[512])
 {
-    double part[3][17 + 1]; /* of halves of cells, as in tl_eighths */
-    bool plane[3][9];       /* a face of that axis, first to last, is in or behind a wall */
+    double part[3][18]; /* of halves of cells, as in tl_eighths */
+    bool plane[3][9];   /* a face of that axis, first to last, is in or behind a wall */
     bool any = false;
     double h = 0.5 * g->f.dx;
     const double origin[3] = {g->f.origin.x, g->f.origin.y, g->f.origin.z};
     const double lo[3] = {s->box.lo.x, s->box.lo.y, s->box.lo.z}, hi[3] = {s->box.hi.x, s->box.hi.y, s->box.hi.z};
     for (int k = 0; k < 3; k++) {
         double corner = origin[k] + g->corner[block][k] * g->f.dx;
-        for (int32_t i = 0; i <= 2 * g->f.edge[k]; i++) {
+        for (int32_t i = 0; i < 2 * g->f.edge[k] + 2; i++) {
             part[k][i] = beyond(s, k, corner + (i - 1) * h, h);
             any |= part[k][i] > 0;
         }
@@ -198,6 +200,14 @@ static bool add_walls(const tl_solids *s, const tl_grid *g, int32_t block, tl_we
             }
             w[m][p] = fmin(1, w[m][p] + 1 - clear);
         }
+    for (int32_t p = 0; p < g->f.size; p++) {
+        double clear = 1;
+        for (int k = 0; k < 3; k++) {
+            const double *half = &part[k][2 * g->place[p][k]];
+            clear *= 1 - 0.125 * (half[0] + half[3]) - 0.375 * (half[1] + half[2]);
+        }
+        w[KERNEL][p] = fmin(1, w[KERNEL][p] + 1 - clear);
+    }
     return true;
 }
 
@@ -205,7 +215,7 @@ static bool add_walls(const tl_solids *s, const tl_grid *g, int32_t block, tl_we
 
 static void fix_block(const tl_solids *s, const tl_grid *g, int32_t b, tl_fractions *out)
 {
-    double w[4][512] = {{0}};
+    double w[WEIGHTS][512] = {{0}};
     bool bodies = false;
     for (int32_t i = s->start[b]; i < s->start[b + 1]; i++) bodies |= s->solid[s->of[i]].kind == TL_BODY_STATIC;
     if (bodies) {
@@ -218,6 +228,7 @@ static void fix_block(const tl_solids *s, const tl_grid *g, int32_t b, tl_fracti
     add_walls(s, g, b, out->family, w);
     for (int32_t p = 0; p < g->f.size; p++) {
         out->solid_cell[b * g->f.size + p] = w[0][p];
+        out->solid_kernel[b * g->f.size + p] = w[KERNEL][p];
         for (int k = 0; k < 3; k++) out->fixed[k][b * g->f.size + p] = w[1 + k][p];
     }
 }
@@ -230,6 +241,9 @@ static void share_block(const tl_grid *g, int32_t b, int32_t count, weights *of,
         double full = out->solid_cell[cell];
         for (int32_t i = 0; i < count; i++) full += of[i].w[0][p];
         out->solid_cell[cell] = fmin(full, 1);
+        full = out->solid_kernel[cell];
+        for (int32_t i = 0; i < count; i++) full += of[i].w[KERNEL][p];
+        out->solid_kernel[cell] = fmin(full, 1);
         for (int k = 0; k < 3; k++) {
             double sum = out->fixed[k][cell];
             for (int32_t i = 0; i < count; i++) sum += of[i].w[1 + k][p];
@@ -350,8 +364,9 @@ static void weigh_blocks(const tl_solids *s, const tl_grid *g, int32_t first, in
 talus_status tl_solid_fractions(const tl_grid *g, const tl_solids *s, tl_weight_family family, tl_arena *a,
                                 tl_fractions *out, talus_error *err)
 {
-    *out = (tl_fractions){.family = family, .solid_cell = TL_TAKE(a, double, g->cells)};
-    bool good = out->solid_cell != NULL;
+    *out = (tl_fractions){
+        .family = family, .solid_cell = TL_TAKE(a, double, g->cells), .solid_kernel = TL_TAKE(a, double, g->cells)};
+    bool good = out->solid_cell != NULL && out->solid_kernel != NULL;
     for (int k = 0; k < 3; k++) {
         good &= (out->open[k] = TL_TAKE(a, double, g->cells)) != NULL;
         good &= (out->fixed[k] = TL_TAKE(a, double, g->cells)) != NULL;
@@ -377,7 +392,7 @@ talus_status tl_solid_fractions(const tl_grid *g, const tl_solids *s, tl_weight_
     }
     int64_t ghost = (int64_t)g->blocks * g->f.size;
     for (int32_t p = 0; p < g->f.size; p++) {
-        out->solid_cell[ghost + p] = 0;
+        out->solid_cell[ghost + p] = out->solid_kernel[ghost + p] = 0;
         for (int k = 0; k < 3; k++) {
             out->open[k][ghost + p] = 1;
             out->fixed[k][ghost + p] = 0;

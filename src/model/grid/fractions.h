@@ -26,9 +26,10 @@ typedef struct tl_covers {
 
 typedef struct tl_fractions {
     tl_weight_family family;
-    double *open[3];    /* [cells] W_F; ghost: 1 */
-    double *fixed[3];   /* [cells] W of static bodies and walls together */
-    double *solid_cell; /* [cells] W_S^p, all solids, by volume in both families; ghost: 0 */
+    double *open[3];      /* [cells] W_F; ghost: 1 */
+    double *fixed[3];     /* [cells] W of static bodies and walls together */
+    double *solid_cell;   /* [cells] W_S^p, all solids, by volume in both families; ghost: 0 */
+    double *solid_kernel; /* [cells] share of all solids in the hat kernel around the centre; ghost: 0 */
     tl_covers covers;
 } tl_fractions;
 

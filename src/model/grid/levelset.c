@@ -24,49 +24,6 @@ double tl_fill_of_depth(double d)
 #define LEAST_TOLD 0.5   /* of the kernel outside of solids: below, crowds are not looked for */
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
-/* Hat-kernel share of solids at a cell: (1/8, 3/4, 1/8) along each axis, exact for solids that end at faces; else some are `cut`. */
-static double solid_share(const tl_grid *g, const double *around, int32_t at, bool *cut)
-{
-    static const double w[3] = {0.125, 0.75, 0.125};
-    int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
-    double sum = 0;
-    for (int x = 0; x < 3; x++)
-        for (int y = 0; y < 3; y++)
-            for (int z = 0; z < 3; z++) {
-                double part = around[at + (x - 1) * sx + (y - 1) * sy + z - 1];
-                sum += w[x] * w[y] * w[z] * part;
-                *cut |= part > 1e-9 && part < 1 - 1e-9;
-            }
-    return sum;
-}
-
-/* Share of solids in the kernel where they cut cells: by planes it is exact away from edges, by parts of cells right at edges and off by up
- * to 0.0625 elsewhere (with a plane at three quarters of the way to the next centre). */
-#define CUT_ERROR 0.07
-static double best_share(double by_cells, double by_plane)
-{
-    return fabs(by_cells - by_plane) < CUT_ERROR ? by_plane : by_cells;
-}
-
-/* Part of each cell's kernel that is outside of solids: the filling of a full pool. */
-static void find_clear(const tl_grid *g, int32_t b, const double *solid_cell, const float *solid_phi, double *clear)
-{
-    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id), sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2);
-    double around[TL_GRID_HALO_MAX];
-    bool solids = false;
-    for (int32_t i = 0; i < n; i++) solids |= (around[i] = solid_cell[id[i]]) > 0;
-    for (int32_t p = 0; p < g->f.size; p++) {
-        const uint8_t *at = g->place[p];
-        int32_t cell = b * g->f.size + p;
-        clear[cell] = 1;
-        if (!solids) continue;
-        bool cut = false;
-        double share = solid_share(g, around, (at[0] + 1) * sx + (at[1] + 1) * (g->f.edge[2] + 2) + at[2] + 1, &cut);
-        if (cut) share = best_share(share, tl_fill_of_depth(-(double)solid_phi[cell] / g->f.dx));
-        clear[cell] -= share;
-    }
-}
-
 /* The eight cells around a place, and their trilinear weights; only cells whose centre is outside of solids count. Sum of weights. */
 static double cells_outside(const tl_grid *g, const float *solid_phi, tl_vec3 x, int32_t id[8], double w[8])
 {
@@ -87,20 +44,27 @@ static double cells_outside(const tl_grid *g, const float *solid_phi, tl_vec3 x,
     return sum;
 }
 
+/* Whether a surface is not along the grid. */
+#define ALONG 0.999
+static bool is_slanted(tl_vec3 n) { return fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) < ALONG; }
+
 /* What the kernels of particles put into cells whose centre is in a solid goes back to where its mirror image in the surface is (in corners
  * again), and so does what a full pool would have put there. A film on a wall along the grid then fills its cell as much as it is thick, wherever
  * in the cell its particles are. In the order of cells: no two threads write. */
-static void fold(const tl_grid *g, const tl_solids *s, const float *solid_phi, double *fill, double *clear)
+static void fold(const tl_grid *g, const tl_solids *s, const float *solid_phi, bool along, double *fill, double *clear)
 {
     for (int32_t cell = 0; cell < g->blocks * g->f.size; cell++) {
         if (!((double)solid_phi[cell] < 0) || !(clear[cell] > 0) || (double)solid_phi[cell] < -g->f.dx) continue;
         int32_t which, id[8], block = cell / g->f.size;
         tl_vec3 n, x = tl_grid_centre(g, cell);
         double d = -1, w[8];
+        bool slanted = false;
         for (int k = 0; k < 3 && d < 0; k++) {
             d = tl_solids_distance(s, block, x, &which, &n);
             if (d < 0) x = tl_vec3_add_scaled(x, -2 * d, n);
+            slanted |= is_slanted(n);
         }
+        if (along && slanted) continue;
         double sum = cells_outside(g, solid_phi, x, id, w);
         if (!(sum > 1e-6)) continue;
         for (int c = 0; c < 8; c++)
@@ -146,6 +110,176 @@ static void settle(const tl_grid *g, int32_t b, const double *raw, const float *
     }
 }
 
+/* ---- where a surface meets slanted and curved solids ----
+ *
+ * Ratios of fillings are depths where solids lie along the grid. Elsewhere the surface near the solid is a plane:
+ * its slope is that of the cells around that no solid cuts and, as one more of them, that of a level surface; its
+ * place is where the kernel over the liquid outside of the solid holds what the cell holds. A surface that is
+ * extended along the normal of a slanted wall instead meets it at a right angle, and water in a bowl climbs for
+ * ever. */
+
+#define PLAIN 0.95     /* cells: readings nearer to the clamp say nothing about a slope */
+#define LOOK 2         /* cells around */
+#define LEAST_OPEN 0.3 /* of the kernel: with less, a cell's own filling does not place its surface */
+
+typedef struct contact {
+    const tl_grid *g;
+    const tl_solids *s;
+    const float *solid_phi;
+    const double *phi;    /* [cells] settled */
+    const uint8_t *plain; /* [cells] 1: a reading that no slanted solid disturbs */
+    tl_vec3 up;           /* unit; 0: no gravity */
+    double off;
+} contact;
+
+typedef struct plane {
+    double at; /* m, at the cell's centre */
+    double slope[3];
+    int count;
+} plane;
+
+/* Plane through what is read around a cell, on its side of the solid. */
+static plane fit_plane(const contact *q, int32_t cell)
+{
+    const tl_grid *g = q->g;
+    const double dx = g->f.dx, up[3] = {q->up.x, q->up.y, q->up.z};
+    int32_t which, c[3], b = cell / g->f.size;
+    tl_vec3 n, centre = tl_grid_centre(g, cell);
+    double d = tl_solids_distance(q->s, b, centre, &which, &n);
+    double m = 0, mean[3] = {0}, phi = 0, A[3][3] = {{0}}, r[3] = {0};
+    double weight[125], from[125][3], value[125];
+    int count = 0;
+    plane out = {.count = 0};
+    tl_grid_at(g, cell, c);
+    for (int x = -LOOK; x <= LOOK; x++)
+        for (int y = -LOOK; y <= LOOK; y++)
+            for (int z = -LOOK; z <= LOOK; z++) {
+                const int off[3] = {x, y, z};
+                if (g->f.flat_axis >= 0 && off[g->f.flat_axis]) continue;
+                int32_t j = tl_grid_cell(g, c[0] + x, c[1] + y, c[2] + z);
+                if (!tl_grid_exists(g, j) || !q->plain[j] || fabs(q->phi[j]) > PLAIN * dx) continue;
+                /* beyond the surface's plane is another room */
+                if (which != TL_SOLID_NONE && d + dx * (x * n.x + y * n.y + z * n.z) < 0) continue;
+                double w = 1.0 / (0.5 + x * x + y * y + z * z);
+                weight[count] = w;
+                value[count] = q->phi[j] / dx;
+                for (int k = 0; k < 3; k++) from[count][k] = off[k];
+                m += w;
+                phi += w * value[count];
+                for (int k = 0; k < 3; k++) mean[k] += w * off[k];
+                count++;
+            }
+    if (!count) return out;
+    for (int k = 0; k < 3; k++) mean[k] /= m;
+    phi /= m;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            double e = from[i][k] - mean[k];
+            r[k] += weight[i] * e * (value[i] - phi);
+            for (int l = 0; l < 3; l++) A[k][l] += weight[i] * e * (from[i][l] - mean[l]);
+        }
+    for (int k = 0; k < 3; k++) {
+        A[k][k] += 1;
+        r[k] += up[k];
+    }
+    /* A is positive definite */
+    for (int k = 0; k < 3; k++)
+        for (int l = k + 1; l < 3; l++) {
+            double f = A[l][k] / A[k][k];
+            for (int i = k; i < 3; i++) A[l][i] -= f * A[k][i];
+            r[l] -= f * r[k];
+        }
+    for (int k = 2; k >= 0; k--) {
+        double sum = r[k];
+        for (int l = k + 1; l < 3; l++) sum -= A[k][l] * out.slope[l];
+        out.slope[k] = sum / A[k][k];
+    }
+    out.at = phi - out.slope[0] * mean[0] - out.slope[1] * mean[1] - out.slope[2] * mean[2];
+    out.at *= dx;
+    out.count = count;
+    return out;
+}
+
+/* Half cells of a kernel: what is open in each, times the kernel. */
+typedef struct halves {
+    int count;
+    double weight[64], at[64][3]; /* in cells, from the centre */
+} halves;
+
+static void open_halves(const contact *q, int32_t cell, halves *out)
+{
+    const tl_grid *g = q->g;
+    const double h = 0.5 * g->f.dx;
+    int32_t which, b = cell / g->f.size;
+    tl_vec3 n, c = tl_grid_centre(g, cell);
+    out->count = 0;
+    for (int i = 0; i < 64; i++) {
+        const int j[3] = {i >> 4, i >> 2 & 3, i & 3};
+        double at[3], w = 1;
+        bool again = false;
+        for (int k = 0; k < 3; k++) {
+            at[k] = 0.5 * j[k] - 0.75;
+            if (k == g->f.flat_axis) {
+                again |= j[k] > 0;
+                at[k] = 0;
+            } else
+                w *= 0.5 * (1 - fabs(at[k]));
+        }
+        if (again) continue;
+        tl_vec3 x = {c.x + at[0] * g->f.dx, c.y + at[1] * g->f.dx, c.z + at[2] * g->f.dx};
+        double d = tl_solids_distance(q->s, b, x, &which, &n);
+        const double slope[3] = {n.x, n.y, n.z};
+        double open = d > 0.867 * h ? 1 : d < -0.867 * h ? 0 : 1 - tl_plane_in_cube(d / h, slope);
+        if (!(open > 0)) continue;
+        out->weight[out->count] = w * open;
+        memcpy(out->at[out->count++], at, sizeof at);
+    }
+}
+
+/* Filling of the open part of a kernel below the plane phi = at + slope x, in cells. */
+static double filling_below(const halves *o, double at, const double slope[3])
+{
+    double sum = 0;
+    const double half[3] = {0.5 * slope[0], 0.5 * slope[1], 0.5 * slope[2]};
+    for (int i = 0; i < o->count; i++) {
+        double c = at + slope[0] * o->at[i][0] + slope[1] * o->at[i][1] + slope[2] * o->at[i][2];
+        sum += o->weight[i] * tl_plane_in_cube(c, half);
+    }
+    return sum;
+}
+
+/* Surface of a cell by its own filling and a slope; false: there is too little room, or no slope. */
+static bool read_own(const contact *q, int32_t cell, double fill, const double slope[3], double *out)
+{
+    halves o;
+    double open = 0, lo = -1, hi = 1;
+    open_halves(q, cell, &o);
+    for (int i = 0; i < o.count; i++) open += o.weight[i];
+    if (open < LEAST_OPEN || !(slope[0] * slope[0] + slope[1] * slope[1] + slope[2] * slope[2] > 0.25)) return false;
+    for (int k = 0; k < 30; k++) {
+        double mid = 0.5 * (lo + hi);
+        *(filling_below(&o, mid, slope) > fill ? &lo : &hi) = mid;
+    }
+    *out = q->g->f.dx * 0.5 * (lo + hi);
+    return true;
+}
+
+static void read_contacts(const contact *q, int32_t b, const uint8_t *slanted, const double *fill, double *phi)
+{
+    const tl_grid *g = q->g;
+    for (int32_t cell = b * g->f.size; cell < (b + 1) * g->f.size; cell++) {
+        phi[cell] = q->phi[cell];
+        if (slanted[cell] != 2 || q->solid_phi[cell] < q->off) continue;
+        plane p = fit_plane(q, cell);
+        double value;
+        const double level[3] = {q->up.x, q->up.y, q->up.z};
+        if (read_own(q, cell, fill[cell], p.count ? p.slope : level, &value))
+            phi[cell] = value;
+        else if (p.count)
+            phi[cell] = fmax(-g->f.dx, fmin(g->f.dx, p.at));
+    }
+}
+
 /* Trilinear value at x from cells whose centre is outside of solids; false: there is none. */
 static bool value_outside(const tl_grid *g, const double *phi, const float *solid_phi, tl_vec3 x, double *out)
 {
@@ -160,7 +294,7 @@ static bool value_outside(const tl_grid *g, const double *phi, const float *soli
 
 /* Into solids, one cell deep: the value at the nearest place outside. `from` is the field before any extension. */
 static void extend(const tl_grid *g, int32_t b, const double *from, const tl_solids *s, const float *solid_phi,
-                   double off, double *phi)
+                   double off, const contact *q, double *phi)
 {
     for (int32_t p = 0; p < g->f.size; p++) {
         int32_t cell = b * g->f.size + p, which;
@@ -172,32 +306,75 @@ static void extend(const tl_grid *g, int32_t b, const double *from, const tl_sol
         tl_vec3 n, x = tl_grid_centre(g, cell);
         double d = tl_solids_distance(s, b, x, &which, &n);
         if (value_outside(g, from, solid_phi, tl_vec3_add_scaled(x, off - d, n), &value)) phi[cell] = value;
+        if (!q || !is_slanted(n)) continue;
+        plane here = fit_plane(q, cell);
+        if (here.count) phi[cell] = fmax(-g->f.dx, fmin(g->f.dx, here.at));
     }
 }
 
-talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const double *solid_cell, const tl_solids *s,
-                                const float *solid_phi, double spacing, tl_arena *a, double *phi, double *excess,
-                                talus_error *err)
+/* Cells whose kernel a slanted solid cuts: 1; with air around: 2. plain: the others, outside of solids. */
+static void mark_slanted(const contact *q, int32_t b, const double *solid_cell, const double *raw, uint8_t *slanted,
+                         uint8_t *plain)
+{
+    const tl_grid *g = q->g;
+    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id);
+    int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
+    bool any = false;
+    for (int32_t i = 0; i < n; i++) any |= solid_cell[id[i]] > 0;
+    for (int32_t p = 0; p < g->f.size; p++) {
+        const uint8_t *at = g->place[p];
+        int32_t cell = b * g->f.size + p, which, here = (at[0] + 1) * sx + (at[1] + 1) * sy + at[2] + 1;
+        slanted[cell] = 0;
+        plain[cell] = q->solid_phi[cell] >= 0;
+        if (!any || q->solid_phi[cell] > 1.74 * g->f.dx) continue;
+        bool cut = false, air = false;
+        for (int k = 0; k < 27; k++) {
+            int32_t j = id[here + (k / 9 - 1) * sx + (k / 3 % 3 - 1) * sy + k % 3 - 1];
+            cut |= solid_cell[j] > 1e-9 && solid_cell[j] < 1 - 1e-9;
+            air |= !tl_grid_exists(g, j) || (raw[j] >= 0 && !(q->solid_phi[j] < 0));
+        }
+        if (!cut) continue;
+        tl_vec3 normal;
+        tl_solids_distance(q->s, b, tl_grid_centre(g, cell), &which, &normal);
+        if (which == TL_SOLID_NONE || !is_slanted(normal)) continue;
+        slanted[cell] = air ? 2 : 1;
+        plain[cell] = 0;
+    }
+}
+
+talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_fractions *f, const tl_solids *s,
+                                const float *solid_phi, double spacing, const tl_vec3 *up, tl_arena *a, double *phi,
+                                double *excess, talus_error *err)
 {
     size_t mark = tl_arena_mark(a);
     double *raw = TL_TAKE(a, double, g->cells), *settled = s ? TL_TAKE(a, double, g->cells) : phi;
     double *clear = s ? TL_TAKE(a, double, g->cells) : NULL, *folded = s ? TL_TAKE(a, double, g->cells) : NULL;
-    if (!raw || !settled || (s && (!clear || !folded)))
+    uint8_t *slanted = s && up ? TL_TAKE(a, uint8_t, g->cells) : NULL,
+            *plain = s && up ? TL_TAKE(a, uint8_t, g->cells) : NULL;
+    double *read = s && up ? TL_TAKE(a, double, g->cells) : NULL;
+    const double *given = fill;
+    if (!raw || !settled || (s && (!clear || !folded)) || (s && up && (!slanted || !plain || !read)))
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a distance on %lld cells", (long long)g->cells);
     if (s) {
         memcpy(folded, fill, sizeof *fill * (size_t)g->cells);
-#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-        for (int32_t b = 0; b < g->blocks; b++) find_clear(g, b, solid_cell, solid_phi, clear);
-        fold(g, s, solid_phi, folded, clear);
+        for (int64_t i = 0; i < g->cells; i++) clear[i] = 1 - f->solid_kernel[i];
+        fold(g, s, solid_phi, up != NULL, folded, clear);
         fill = folded;
     }
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) from_fill(g, b, fill, clear, raw, excess);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) settle(g, b, raw, s ? solid_phi : NULL, settled, excess);
+    contact q = {g, s, solid_phi, settled, plain, up ? *up : (tl_vec3){0, 0, 0}, 0.5 * spacing};
+    if (read) {
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+        for (int32_t b = 0; b < g->blocks; b++) mark_slanted(&q, b, f->solid_cell, raw, slanted, plain);
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+        for (int32_t b = 0; b < g->blocks; b++) read_contacts(&q, b, slanted, given, read);
+    }
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++)
-        if (s) extend(g, b, settled, s, solid_phi, 0.5 * spacing, phi);
+        if (s) extend(g, b, read ? read : settled, s, solid_phi, 0.5 * spacing, read ? &q : NULL, phi);
     for (int32_t p = 0; p < g->f.size; p++) {
         phi[(int64_t)g->blocks * g->f.size + p] = g->f.dx;
         if (excess) excess[(int64_t)g->blocks * g->f.size + p] = 0;

@@ -14,13 +14,14 @@
 
 #include "model/grid/fractions.h"
 
-/* phi [cells] out: m, negative in liquid; ghost: +dx. fill as in tl_faces, solid_cell as in tl_fractions, solid_phi of tl_solids_field,
- * spacing of particles, m. Without solids solid_cell and solid_phi may be NULL.
- * excess [cells] out, or NULL: how much more than full a cell is, of its volume. Below full counts only where no air is near, and cells
+/* phi [cells] out: m, negative in liquid; ghost: +dx. fill as in tl_faces, solid_phi of tl_solids_field, spacing of
+ * particles, m. Without solids f and solid_phi may be NULL. up: against gravity, unit, or 0 without any: surfaces at
+ * slanted solids are read as planes; NULL: they are extended along the solid's normal (sand). excess [cells] out, or
+ * NULL: how much more than full a cell is, of its volume. Below full counts only where no air is near, and cells
  * that are mostly solid say nothing: 0. */
-talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const double *solid_cell, const tl_solids *s,
-                                const float *solid_phi, double spacing, tl_arena *a, double *phi, double *excess,
-                                talus_error *err);
+talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_fractions *f, const tl_solids *s,
+                                const float *solid_phi, double spacing, const tl_vec3 *up, tl_arena *a, double *phi,
+                                double *excess, talus_error *err);
 
 /* Depth in cells of a flat surface whose hat-kernel filling is f: in [-1, 1], 0 at 1/2. */
 double tl_depth_of_fill(double f);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "geom/collide/collider_data.h"
+#include "model/rigid/motion.h"
 
 static talus_status no_memory(talus_error *err)
 {
@@ -16,19 +18,28 @@ static double mass_of(const tl_sph_step *s, int32_t i)
     return s->sph->V0 * s->scene->materials[s->particle[i].material].density;
 }
 
+static double viscosity_of(const tl_sph_step *s, int32_t i)
+{
+    return s->scene->materials[s->particle[i].material].viscosity;
+}
+
 /* ---- smoothing ---- */
 
-talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err)
+talus_status tl_sph_smooth(tl_sph_step *s, double rate, talus_error *err)
 {
     const tl_sph *c = s->sph;
+    double share = -expm1(-rate * s->dt);
     tl_vec3 *v = TL_TAKE(s->arena, tl_vec3, s->fluid);
     if (!v) return no_memory(err);
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         tl_vec3 sum = {0, 0, 0};
         double mine = mass_of(s, i);
+        v[i] = s->v[i];
+        if (viscosity_of(s, i) > 0) continue;
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
             int32_t j = s->neighbour[k];
+            if (viscosity_of(s, j) > 0) continue;
             double r = tl_vec3_norm(tl_vec3_sub(s->particle[i].x, s->particle[j].x));
             double w = tl_sph_w(c->kernel, r);
             if (!s->one_mass) w *= 2 * mass_of(s, j) / (mass_of(s, j) + mine);
@@ -112,18 +123,11 @@ talus_status tl_sph_tension(tl_sph_step *s, talus_error *err)
 
 /* ---- viscosity ---- */
 
-#define NEAREST 0.01 /* h^2: keeps the quotient finite for particles that meet */
-
-static double viscosity_of(const tl_sph_step *s, int32_t i)
-{
-    return s->scene->materials[s->particle[i].material].viscosity;
-}
-
 /* dt times the force per velocity difference of a pair; d = x_i - x_j. twice_mu: sum of both viscosities. */
 static float coupling(const tl_sph_step *s, double twice_mu, tl_vec3 d)
 {
-    double h = s->sph->h, V0 = s->sph->V0, r2 = tl_vec3_norm2(d);
-    return (float)(-s->dt * twice_mu * V0 * V0 * tl_sph_slope(s->sph->kernel, sqrt(r2)) * r2 / (r2 + NEAREST * h * h));
+    double V0 = s->sph->V0;
+    return (float)(-s->dt * twice_mu * V0 * V0 * tl_sph_slope(s->sph->kernel, tl_vec3_norm(d)));
 }
 
 static void couple_liquid(tl_sph_viscosity *v)
@@ -132,32 +136,157 @@ static void couple_liquid(tl_sph_viscosity *v)
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double mu = viscosity_of(s, i);
+        tl_mat3 whole = tl_mat3_zero();
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
             int32_t j = s->neighbour[k];
             double other = viscosity_of(s, j), both = mu + other > 0 ? 4 * mu * other / (mu + other) : 0;
-            v->k[k] = coupling(s, both, tl_vec3_sub(s->particle[i].x, s->particle[j].x));
+            tl_vec3 d = tl_vec3_sub(s->particle[i].x, s->particle[j].x);
+            v->k[k] = coupling(s, both, d);
+            double part = -s->sph->V0 * tl_sph_slope(s->sph->kernel, tl_vec3_norm(d));
+            whole = tl_mat3_add(whole, tl_mat3_outer(tl_vec3_scale(part, d), d));
         }
+        v->moment[i] = whole;
     }
+}
+
+/* ---- no slip ---- */
+
+#define AROUND_MOST 8    /* solids that hold a particle */
+#define MOMENT_LEAST 0.5 /* of a particle at a flat free surface, across it */
+#define CLOSEST 0.05     /* spacings from a surface: nearer particles move with it as these do */
+
+/* Of p from the surface of body b, positive outside. */
+static double surface_distance(const tl_sph_step *s, int32_t b, tl_vec3 p)
+{
+    const tl_collider *c = s->rigid->body[b].collider;
+    tl_pose pose = tl_rigid_pose(&s->rigid->body[b], &s->bodies.motion[b]);
+    tl_vec3 q = tl_pose_to_local(&pose, p);
+    if (c->kind == TL_COLLIDER_HALF_SPACE) return tl_vec3_dot(tl_vec3_sub(q, c->centre), tl_mat3_column(c->axes, 0));
+    return tl_shape_distance(s->scene->shapes, s->scene->bodies[b].shape, q);
+}
+
+/* h times the sum over all places beyond a flat wall of 2 |W'|/r z/d, z their depth below a particle that is d = q h in front of it. Velocities
+ * are mirrored at the wall: beyond it they go on as they fall from the particle to the wall, so the difference to one at depth z is z/d of that to
+ * the wall. Over planes of one depth the sum is 4 pi z W(z). */
+static double mirrored(double q)
+{
+    double a = fmax(0, 2 - q), b = fmax(0, 1 - q), a4 = a * a * a * a, b4 = b * b * b * b;
+    return (0.5 * a4 - 0.2 * a4 * a - (b4 - 0.8 * b4 * b)) / q;
+}
+
+/* What a half-space at that distance, outward normal n, has of a particle's moments. */
+static tl_mat3 moments_beyond(double q, tl_vec3 n)
+{
+    double a = fmax(0, 2 - q), b = fmax(0, 1 - q), a4 = a * a * a * a, b4 = b * b * b * b;
+    double mass = a4 - 0.8 * a4 * a + a4 * a * a / 6 - (b4 - 1.6 * b4 * b + b4 * b * b / 1.5);
+    double across = 0.5 * mass, along = 0.5 * (mass - q * q * mirrored(q));
+    return tl_mat3_add(tl_mat3_scale(along, tl_mat3_identity()), tl_mat3_scale(across - along, tl_mat3_outer(n, n)));
+}
+
+typedef struct holder {
+    int32_t body;
+    double weight; /* sum of W over its samples */
+    tl_vec3 off;   /* of W times the way from them to the particle */
+    double q;      /* distance from its surface, spacings */
+    double whole;  /* dt times the force per velocity of all its samples together */
+} holder;
+
+static int32_t edge_body(const tl_sph_step *s, int32_t e, int64_t k)
+{
+    int32_t j = s->edge_pair[k].j;
+    return k < s->edge_start[2 * e + 1] ? s->near[j].body : s->sph->body_of[j];
+}
+
+static tl_vec3 edge_place(const tl_sph_step *s, int32_t e, int64_t k)
+{
+    int32_t j = s->edge_pair[k].j;
+    return tl_sph_solid(s, k < s->edge_start[2 * e + 1] ? s->near[j].particle : j);
+}
+
+static double edge_weight(const tl_sph_step *s, int32_t e, int64_t k)
+{
+    return tl_sph_w(s->sph->kernel, tl_vec3_norm(tl_vec3_sub(s->particle[s->edge[e]].x, edge_place(s, e, k))));
+}
+
+/* A particle is held by each solid as by a flat wall at its surface, and its samples share that by weight. */
+static void couple_edge(tl_sph_viscosity *v, int32_t e)
+{
+    const tl_sph_step *s = v->step;
+    int32_t i = s->edge[e];
+    double h = s->sph->h, mu = viscosity_of(s, i), strength = s->dt * mu * s->sph->V0 / (h * h);
+    holder held[AROUND_MOST];
+    int count = 0;
+    for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
+        int32_t b = edge_body(s, e, k);
+        int n = 0;
+        while (n < count && held[n].body != b) n++;
+        v->k_edge[k] = 0;
+        if (n == AROUND_MOST || !(mu > 0)) continue;
+        if (n == count) {
+            double d = surface_distance(s, b, s->particle[i].x) / h;
+            d = fmax(d, CLOSEST);
+            held[count++] = (holder){.body = b, .q = d, .whole = strength * mirrored(d)};
+        }
+        double w = edge_weight(s, e, k);
+        held[n].weight += w;
+        held[n].off = tl_vec3_add_scaled(held[n].off, w, tl_vec3_sub(s->particle[i].x, edge_place(s, e, k)));
+    }
+    for (int n = 0; n < count; n++)
+        v->moment[i] = tl_mat3_add(v->moment[i], moments_beyond(held[n].q, tl_vec3_normalize(held[n].off)));
+    for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2] && count; k++) {
+        int n = 0;
+        while (n < count && held[n].body != edge_body(s, e, k)) n++;
+        if (n < count && held[n].weight > 0)
+            v->k_edge[k] = (float)(held[n].whole * edge_weight(s, e, k) / held[n].weight);
+    }
+}
+
+/* Where particles are not evenly around, the sums that stand for the Laplacian of a quadratic velocity are not 1: thin places would have less
+ * viscosity. Each pair is corrected by the moment along its line. */
+static float fair(const tl_sph_viscosity *v, int32_t i, int32_t j, tl_vec3 d)
+{
+    tl_vec3 e = tl_vec3_normalize(d);
+    double m =
+        0.5 * (tl_vec3_dot(e, tl_mat3_mul_vec(v->moment[i], e)) + tl_vec3_dot(e, tl_mat3_mul_vec(v->moment[j], e)));
+    return (float)(1 / fmax(m, MOMENT_LEAST));
+}
+
+static void even_out(tl_sph_viscosity *v)
+{
+    const tl_sph_step *s = v->step;
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
+    for (int32_t i = 0; i < s->fluid; i++)
+        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
+            int32_t j = s->neighbour[k];
+            v->k[k] *= fair(v, i, j, tl_vec3_sub(s->particle[i].x, s->particle[j].x));
+        }
+    for (int32_t e = 0; e < s->edges; e++) {
+        int32_t i = s->edge[e];
+        for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++)
+            v->k_edge[k] *= fair(v, i, i, tl_vec3_sub(s->particle[i].x, edge_place(s, e, k)));
+    }
+}
+
+/* The same pair as its liquid has it. */
+static float of_edge(const tl_sph_viscosity *v, int32_t near, int32_t i)
+{
+    const tl_sph_step *s = v->step;
+    int32_t e = v->edge_of[i];
+    for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 1]; k++)
+        if (s->edge_pair[k].j == near) return v->k_edge[k];
+    return 0;
 }
 
 static void couple_solids(tl_sph_viscosity *v)
 {
     const tl_sph_step *s = v->step;
-    for (int32_t e = 0; e < s->edges; e++) {
-        int32_t i = s->edge[e];
-        double both = 2 * viscosity_of(s, i);
-        for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
-            int32_t j = s->edge_pair[k].j;
-            tl_vec3 at = tl_sph_solid(s, k < s->edge_start[2 * e + 1] ? s->near[j].particle : j);
-            v->k_edge[k] = coupling(s, both, tl_vec3_sub(s->particle[i].x, at));
-        }
-    }
+#pragma omp parallel for schedule(dynamic, 256) if (s->edges >= TL_PARALLEL_MIN / 8)
+    for (int32_t e = 0; e < s->edges; e++) couple_edge(v, e);
+    even_out(v);
+#pragma omp parallel for schedule(static) if (s->nears >= TL_PARALLEL_MIN / 8)
     for (int32_t r = 0; r < s->nears; r++)
-        for (int64_t k = s->near_start[r]; k < s->near_start[r + 1]; k++) {
-            int32_t j = s->near_pair[k].j;
-            tl_vec3 d = tl_vec3_sub(tl_sph_solid(s, s->near[r].particle), s->particle[j].x);
-            v->k_near[k] = coupling(s, 2 * viscosity_of(s, j), d);
-        }
+        for (int64_t k = s->near_start[r]; k < s->near_start[r + 1]; k++)
+            v->k_near[k] = of_edge(v, r, s->near_pair[k].j);
 }
 
 static tl_vec3 at_arm(const tl_vec3 *body_v, const tl_vec3 *body_w, int32_t body, tl_vec3 arm)
@@ -334,6 +463,7 @@ static talus_status take_room(tl_sph_viscosity *w, talus_error *err)
     w->x = TL_TAKE(a, double, n);
     w->b = TL_TAKE(a, double, n);
     w->scale = TL_TAKE(a, double, n);
+    w->moment = TL_TAKE(a, tl_mat3, s->fluid);
     w->k = TL_TAKE(a, float, s->start[s->fluid]);
     w->k_edge = TL_TAKE(a, float, s->edge_start[2 * s->edges]);
     w->k_near = TL_TAKE(a, float, s->near_start[s->nears]);
@@ -344,8 +474,8 @@ static talus_status take_room(tl_sph_viscosity *w, talus_error *err)
     w->chunk = TL_TAKE(a, tl_sph_force, s->chunks);
     w->drag = TL_TAKE(a, tl_sph_force, bodies);
     w->inertia = TL_TAKE(a, tl_mat3, bodies);
-    bool all = w->x && w->b && w->scale && w->k && w->k_edge && w->k_near && w->edge_of && w->v && w->body_v &&
-               w->body_w && w->chunk && w->drag && w->inertia;
+    bool all = w->x && w->b && w->scale && w->moment && w->k && w->k_edge && w->k_near && w->edge_of && w->v &&
+               w->body_v && w->body_w && w->chunk && w->drag && w->inertia;
     return all ? TALUS_OK : no_memory(err);
 }
 

@@ -6,9 +6,9 @@
 #include "model/sph/sph.h"
 #include "solve/linear/problem.h"
 
-/* XSPH: v_i += share sum_j V0 W_ij (v_j - v_i), weighted by masses where liquids differ. Takes the noise out of inviscid liquid; as a
- * viscosity it depends on the step's length. */
-talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err);
+/* Numerical viscosity: dv_i/dt = rate sum_j V0 W_ij (v_j - v_i) between liquids that have none of their own, weighted by masses where they
+ * differ. Takes the noise out of them; as a kinematic viscosity it is 0.15 rate h^2, m^2/s, whatever the step. rate: 1/s. */
+talus_status tl_sph_smooth(tl_sph_step *s, double rate, talus_error *err);
 
 /* Within a material, after [Akinci2013]. Cohesion of pairs: attracts beyond 0.7 h, repels below; its strength follows from the work of
  * parting a cubic lattice of particles along a plane, which is twice the surface tension, N/m. And forces that even out the surface's normals;
@@ -16,7 +16,8 @@ talus_status tl_sph_smooth(tl_sph_step *s, double share, talus_error *err);
  * should give it. Liquid does not wet solids. */
 talus_status tl_sph_tension(tl_sph_step *s, talus_error *err);
 
-/* Newtonian viscosity by the pairwise Laplacian of [Morris1997], backward Euler, no slip on solids:
+/* Newtonian viscosity by the pairwise Laplacian of [Morris1997], backward Euler. No slip at the surfaces of solids, not at their samples:
+ * velocities are mirrored there.
  *
  *     (M + dt K) x = M v*      x: velocities of liquid (3 each), then of bodies (v and w about the centre of mass, 6 each)
  *
@@ -24,8 +25,9 @@ talus_status tl_sph_tension(tl_sph_step *s, talus_error *err);
 typedef struct tl_sph_viscosity {
     tl_sph_step *step;
     tl_space space;
-    double *x;                  /* [n] scaled: start in, answer out */
-    double *b, *scale;          /* [n] */
+    double *x;         /* [n] scaled: start in, answer out */
+    double *b, *scale; /* [n] */
+    tl_mat3 *moment;   /* [fluid] sum of V0 |W'|/r d d^T over all around, walls included: 1 where particles are even */
     float *k, *k_edge, *k_near; /* N s/m per pair, times dt: as neighbour, edge_pair, near_pair */
     int32_t *edge_of;           /* [fluid] number among edges, -1: none */
     tl_vec3 *v;                 /* [fluid] scratch of a product */

@@ -168,9 +168,10 @@ typedef struct tl_sph_contact {
     tl_vec3 normal;   /* of F_N: into the body; 0: not defined, no friction */
     double mu;        /* mean over its neighbours */
     double D, Dl;     /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
-    double Verr;      /* of the predicted velocities */
-    tl_vec3 slip;     /* relative velocity of the predicted velocities, not yet projected */
-    bool far;         /* too far to touch in this step: left out of the solve */
+    double source; /* room between surfaces before anything moves; negative: what the step takes away of an overlap */
+    double Verr;   /* of the predicted velocities */
+    tl_vec3 slip;  /* relative velocity of the predicted velocities, not yet projected */
+    bool far;      /* too far to touch in this step: left out of the solve */
 } tl_sph_contact;
 
 /* Contacts or near particles that are summed together: of one body, at most TL_SPH_CHUNK. */
@@ -303,6 +304,9 @@ void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double k
 
 /* Velocities after the step's pressures and friction: v, body_v, body_w, and the forces on bodies. Momentum is kept to rounding. */
 void tl_sph_finish(tl_sph_step *s, const double *x);
+
+/* J, at most what taking overlaps and compression away has given to motion: sum of V0 p times the volume error that is taken away. */
+double tl_sph_push_work(const tl_sph_step *s, const double *x);
 
 /* Memories of x into out [contacts]; returns how many there are. */
 int64_t tl_sph_remember(const tl_sph_step *s, const double *x, tl_sph_memory *out);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "base/sum.h"
 #include "model/sph/sph.h"
 
 #define NORMAL_LEAST 1e-3  /* V0^2/h^4: shorter sums of gradients have no direction */
@@ -212,15 +213,21 @@ static double edge_rate(const tl_sph_step *s, int32_t e)
     return sum;
 }
 
+/* Room that the step may take away from a particle; negative: what it must give back. */
+static double fluid_source(const tl_sph_step *s, int32_t i)
+{
+    return fmax(1 - (double)s->density[i], -s->push_out * s->dt * PUSH_SHARE / s->sph->h);
+}
+
 static void fluid_errors(tl_sph_step *s)
 {
-    double rate = s->dt / s->sph->h, deepest = -s->push_out * s->dt * PUSH_SHARE / s->sph->h;
+    double rate = s->dt / s->sph->h;
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = 0;
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
             sum += tl_vec3_dot(tl_vec3_sub(s->v[i], s->v[s->neighbour[k]]), tl_sph_link_g(s, k));
-        s->Verr[i] = fmax(1 - (double)s->density[i], deepest) - rate * sum;
+        s->Verr[i] = fluid_source(s, i) - rate * sum;
     }
 #pragma omp parallel for schedule(static) if (s->edges >= TL_PARALLEL_MIN / 8)
     for (int32_t e = 0; e < s->edges; e++) s->Verr[s->edge[e]] -= rate * edge_rate(s, e);
@@ -245,8 +252,24 @@ static void contact_errors(const tl_sph_step *s, int32_t k)
     double steep = fmin(PUSH_SHARE, fmax(PUSH_LEAST, r->force * s->sph->h / r->V0));
     double deepest = -s->push_out * s->dt * steep / s->sph->h;
     double over = 1 - r->V0 / r->V;
-    r->Verr = fmax(over < 0 ? OVERLAP_SHARE * over : over, deepest) - r->V0 * s->dt * rate;
+    r->source = fmax(over < 0 ? OVERLAP_SHARE * over : over, deepest);
+    r->Verr = r->source - r->V0 * s->dt * rate;
     r->slip = slip;
+}
+
+double tl_sph_push_work(const tl_sph_step *s, const double *x)
+{
+    tl_blocks blocks = tl_blocks_of(s->fluid);
+    double part[TL_BLOCKS_MAX], sum = 0;
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
+    for (int b = 0; b < blocks.count; b++) {
+        part[b] = 0;
+        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
+            part[b] += x[i] * fmax(0, -fluid_source(s, (int32_t)i));
+    }
+    for (int32_t k = 0; k < s->contacts; k++)
+        sum += s->contact[k].V0 * x[s->fluid + k] * fmax(0, -s->contact[k].source);
+    return sum + s->sph->V0 * tl_sum_ordered(blocks.count, part);
 }
 
 /* ---- contacts that are too far ---- */

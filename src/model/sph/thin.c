@@ -52,9 +52,9 @@ static double visit(crowd *c, int32_t k, double factor)
     return sum;
 }
 
-static void take_away(crowd *c, double most)
+static void take_away(crowd *c, double most, int32_t keep)
 {
-    while (c->size > 1) {
+    while (c->size > keep) {
         int32_t k = c->heap[0];
         if (c->key[k] > c->sum[k]) {
             c->key[k] = c->sum[k];
@@ -74,7 +74,7 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for surface particles");
 }
 
-talus_status tl_sph_thin(tl_points *p, double h, double most, tl_arena *a, talus_error *err)
+talus_status tl_sph_thin(tl_points *p, double h, double most, int32_t keep, tl_arena *a, talus_error *err)
 {
     int32_t n = p->count, bad = -1, left = 0;
     size_t mark = tl_arena_mark(a);
@@ -93,11 +93,12 @@ talus_status tl_sph_thin(tl_points *p, double h, double most, tl_arena *a, talus
         c.heap[k] = k;
     }
     for (int32_t k = n / 2; k-- > 0;) sift_down(&c, k);
-    take_away(&c, most / (h * h * h));
+    take_away(&c, most / (h * h * h), keep);
     for (int32_t i = 0; i < n; i++) {
         if (c.gone[i]) continue;
         p->at[left] = p->at[i];
-        p->normal[left++] = p->normal[i];
+        if (p->normal) p->normal[left] = p->normal[i];
+        left++;
     }
     p->count = left;
     tl_arena_release(a, mark);
