@@ -192,6 +192,8 @@ typedef enum tl_lg_local_spec { TL_LG_LOCAL_EXACT, TL_LG_LOCAL_NEWTON, TL_LG_LOC
 
 typedef struct tl_lg_spec {
     int iterations;   /* local-global rounds per step */
+    int mixing;       /* 0 anderson, 1 none */
+    int time;         /* 0 bdf2, 1 euler */
     int inner;        /* contact steps per round */
     int local;        /* tl_lg_local_spec */
     int global;       /* 0 factor, 1 inverse, 2 jacobi */
@@ -353,6 +355,9 @@ typedef struct tl_scene {
     tl_arena arena;   /* texts and arrays above */
     tl_scene_lua *lua;
 } tl_scene;
+
+#define TL_STEPS_MAX 1e10 /* of a run, and */
+#define TL_FRAMES_MAX 1e8 /* frames of one: what would need more is refused */
 
 void tl_scene_free(tl_scene *s); /* NULL is fine */
 
