@@ -357,6 +357,9 @@ typedef struct tl_scene {
     tl_scene_lua *lua;
 } tl_scene;
 
+#define TL_STEPS_MAX 1e10 /* of a run, and */
+#define TL_FRAMES_MAX 1e8 /* frames of one: what would need more is refused */
+
 void tl_scene_free(tl_scene *s); /* NULL is fine */
 
 /* A function of time: 1 number, 3, or a pose of 7 (`count` is what its key asks for, else bad input).
