@@ -7,7 +7,7 @@
 #define KAPPA_START 100.0 /* penalty over the contact's own mass, as in newton.c */
 #define KAPPA_MAX 1e10
 #define INNER_MAX 25 /* Newton steps before a penalty is called too stiff */
-#define NEWTON_MAX 200
+#define NEWTON_MAX 60
 #define SWEEP_ABOVE 1e-4 /* m/s: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 10
 #define SWEEPS_LAST 100
@@ -16,7 +16,7 @@
 #define POLISH_MAX 20
 #define POLISH_TRIES 8
 #define LEAST_COMPLIANCE 1e-10 /* of a contact's own, added where it sticks: W may be singular */
-#define ROUNDS 3               /* of sweeps, multipliers and polish, before it gives up */
+#define ROUNDS 6               /* of sweeps, multipliers and polish, before it gives up */
 
 static void apply(const tl_linop *A, const double *x, double *y)
 {
@@ -457,7 +457,7 @@ static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *
     int most = stop->max_iterations ? stop->max_iterations : NEWTON_MAX;
     for (int round = 0; round < ROUNDS && out.result == TL_OUT_OF_ITERATIONS; round++) {
         out.residual = polish(&s, stop, lam, out.residual, w);
-        if (!(out.residual <= stop->tolerance)) minimise(&s, stop, out.iterations + most / ROUNDS, lam, &out, w);
+        if (!(out.residual <= stop->tolerance)) minimise(&s, stop, out.iterations + most / 3, lam, &out, w);
         if (!(out.residual <= stop->tolerance)) out.residual = polish(&s, stop, lam, out.residual, w);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
         if (out.result != TL_OUT_OF_ITERATIONS || round + 1 == ROUNDS) break;
