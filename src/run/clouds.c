@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/replace.h"
 #include "base/text.h"
 #include "io/vtk.h"
@@ -50,10 +51,21 @@ static void add(tl_clouds *c, tl_vec3 at, tl_vec3 v, double pressure, int32_t id
     c->material[i] = material;
 }
 
+/* Of the particles of a material, as the scene asks for it: the same for a state and for a frame that is read back. */
+static double spacing_of(const tl_scene *s, int material)
+{
+    if (s->engine == TL_ENGINE_SPH) return s->sph.spacing;
+    for (int i = 0; i < s->fill_count; i++)
+        if (s->fills[i].material == material) return tl_spacing_of(s, s->fills[i].spacing);
+    for (int i = 0; i < s->emitter_count; i++)
+        if (s->emitters[i].material == material) return tl_spacing_of(s, s->emitters[i].spacing);
+    return 0;
+}
+
 /* A particle of any engine. */
 typedef struct point {
     tl_vec3 x, v;
-    double pressure, spacing;
+    double pressure;
     int32_t id, material;
 } point;
 
@@ -75,17 +87,17 @@ static talus_status add_matter(tl_clouds *c, const tl_sim *sim, talus_error *err
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)(g->count + s->count));
     for (int64_t i = 0; i < g->count; i++) {
         const tl_particle *p = &g->particle[i];
-        list[n++] = (point){p->x, p->v, 0, cbrt(p->volume), p->id, p->material};
+        list[n++] = (point){p->x, p->v, 0, p->id, p->material};
     }
     for (int64_t i = 0; i < s->count; i++) {
         const tl_sph_particle *p = &s->particle[i];
-        list[n++] = (point){p->x, p->v, p->p, sim->sph.h, p->id, p->material};
+        list[n++] = (point){p->x, p->v, p->p, p->id, p->material};
     }
     qsort(list, (size_t)n, sizeof *list, by_material_and_id);
     for (int64_t i = 0; i < n; i++) {
         if (i == 0 || list[i].material != list[i - 1].material)
-            c->cloud[c->clouds++] =
-                (tl_scene_cloud){.at = c->at + i, .material = list[i].material, .spacing = list[i].spacing};
+            c->cloud[c->clouds++] = (tl_scene_cloud){
+                .at = c->at + i, .material = list[i].material, .spacing = spacing_of(sim->scene, list[i].material)};
         add(c, list[i].x, list[i].v, list[i].pressure, list[i].id, list[i].material);
         c->cloud[c->clouds - 1].count++;
     }
@@ -167,16 +179,6 @@ static bool read_block(FILE *f, const char *header, long data, const char *name,
            (bytes == 0 || fread(out, bytes, 1, f) == 1);
 }
 
-static double spacing_of(const tl_scene *s, int material)
-{
-    if (s->engine == TL_ENGINE_SPH) return s->sph.spacing;
-    for (int i = 0; i < s->fill_count; i++)
-        if (s->fills[i].material == material) return tl_spacing_of(s, s->fills[i].spacing);
-    for (int i = 0; i < s->emitter_count; i++)
-        if (s->emitters[i].material == material) return tl_spacing_of(s, s->emitters[i].spacing);
-    return 0;
-}
-
 /* They are sorted by material; samples on bodies come last. */
 static bool find_clouds(tl_clouds *c, const tl_scene *s)
 {
@@ -222,9 +224,9 @@ static talus_status read_file(tl_clouds *out, FILE *f, const char *path, const t
 talus_status tl_clouds_read(tl_clouds *out, const char *path, const tl_scene *s, talus_error *err)
 {
     *out = (tl_clouds){0};
-    FILE *f = fopen(path, "rb");
+    FILE *f = tl_file_reader(path);
     if (!f && errno == ENOENT) return TALUS_OK;
-    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, strerror(errno));
+    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, tl_file_reason());
     talus_status status = read_file(out, f, path, s, err);
     fclose(f);
     return status;

@@ -407,7 +407,7 @@ static talus_status play(run *r, bool resumed, talus_error *err)
     tl_state *s = &r->sim->state;
     if (r->scene->output.checkpoint_every > 0) {
         path_of(r, "checkpoints", path);
-        TL_TRY(tl_folder_make(path, err));
+        TL_TRY(tl_folder_make_part(path, err));
     }
     TL_TRY(write_record(r, "running", "", err));
     TL_TRY(open_tables(r, !resumed, err));
@@ -421,7 +421,10 @@ static talus_status play(run *r, bool resumed, talus_error *err)
         talus_status status = tl_sim_frame(r->sim, after_step, r, err);
         if (r->failed != TALUS_OK) return TL_FAIL(err, r->failed, "%s", r->why.message);
         r->interrupted |= status == TALUS_INTERRUPTED; /* inside of a step too: then the state is as before it */
-        if (status == TALUS_INTERRUPTED) return save(r, false, err);
+        if (status == TALUS_INTERRUPTED) {
+            tell(r, "save");
+            return save(r, false, err);
+        }
         if (status != TALUS_OK) return save_what_is_good(r, status, err);
         TL_TRY(reach_frame(r, err));
     }
@@ -433,6 +436,7 @@ static talus_status interrupted(run *r, talus_error *err)
 {
     const tl_state *s = &r->sim->state;
     talus_error ignored;
+    tell(r, "save");
     (void)write_list(r, &ignored);
     (void)write_record(r, "interrupted", "", &ignored);
     return TL_FAIL(err, TALUS_INTERRUPTED, "interrupted at frame %" PRId64 " of %" PRId64 ", t = %.6g s; all is saved",

@@ -106,12 +106,17 @@ int32_t tl_solids_nearest_fixed(const tl_solids *s, int32_t block, tl_vec3 p)
     return which;
 }
 
+tl_vec3 tl_solids_arm(const tl_solids *s, int32_t which, tl_vec3 p)
+{
+    const tl_solid *b = &s->solid[which];
+    return tl_vec3_sub(image(s->f, b, p), b->x);
+}
+
 tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p)
 {
     if (which < 0) return (tl_vec3){0, 0, 0};
     const tl_solid *b = &s->solid[which];
-    tl_vec3 r = tl_vec3_sub(image(s->f, b, p), b->x);
-    return tl_vec3_add(b->v, tl_vec3_cross(b->w, r));
+    return tl_vec3_add(b->v, tl_vec3_cross(b->w, tl_solids_arm(s, which, p)));
 }
 
 /* Whether a body may come within `far` of any point of a block. */
