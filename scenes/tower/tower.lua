@@ -3,8 +3,8 @@ local p = params { layers = 30, around = 20, speed = 12.0 }
 
 local block = { size = {0.118, 0.06, 0.24}, gap = 0.0005 }
 local radius = 0.5 * block.size[3] / math.tan(math.pi / p.around) + 0.5 * block.size[1] + 0.003 -- inner edges just apart
-local wood = solid { name = "wood", density = 500, friction = 0.5, restitution = 0.1, colour = "#c19a6b" }
-local dark = solid { name = "dark wood", density = 500, friction = 0.5, restitution = 0.1, colour = "#96683f" }
+local wood = solid { name = "wood", density = 500, friction = 0.5, colour = "#c19a6b" }
+local dark = solid { name = "dark wood", density = 500, friction = 0.5, colour = "#96683f" }
 local shape = box { size = block.size, round = 0.002 }
 
 local blocks = {}
@@ -36,6 +36,6 @@ return scene {
   duration = 3, fps = 50,
   sph = { spacing = 0.03 },
   bodies = join { {ground, ball}, blocks },
-  contacts = { { between = {"wood", "steel"}, friction = 0.3, restitution = 0.2 } },
+  contacts = { { between = {"wood", "steel"}, friction = 0.3 } },
   camera = { eye = {4.2, 2.6, 4.6}, target = {0, 0.8, 0}, fov_deg = 36 },
 }

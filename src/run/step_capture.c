@@ -130,6 +130,7 @@ static talus_status put_stress(tl_h5 *f, const tl_grid_view *v, const scratch *s
     TL_TRY(tl_h5_put_int(f, "flat_axis", v->grid->f.flat ? v->grid->f.flat_axis : -1, err));
     TL_TRY(tl_h5_put_number(f, "error_stress", v->solved->certificate.stress, err));
     TL_TRY(put_doubles(f, "cells/weight", t->cells, t->cell, err));
+    TL_TRY(put_doubles(f, "cells/shear", t->cells, t->shear, err));
     TL_TRY(put_doubles(f, "cells/alpha", t->cells, k->alpha, err));
     for (int64_t i = 0; i < n; i++) s->i[i] = t->edge_axis[i];
     TL_TRY(put_ints(f, "edges/axis", n, s->i, err));

@@ -72,9 +72,19 @@ static void check_render(tl_reader *r, const tl_seen *seen, const tl_render_spec
         tl_read_problem(r, tl_seen_where(r, seen, "light"), "render.light must not be zero, got {0, 0, 0}");
 }
 
+/* Contacts of particles are inelastic. What a material brings along is left out, what the scene itself asks for is refused. */
+static void check_bounce(tl_reader *r, const tl_seen *seen, double restitution)
+{
+    if (r->scene->engine == TL_ENGINE_SPH && tl_seen_has(seen, "restitution") && restitution > 0)
+        tl_read_problem(r, tl_seen_where(r, seen, "restitution"),
+                        "%s.restitution must be 0 with engine \"sph\", where nothing bounces; got %g", seen->path,
+                        restitution);
+}
+
 static void check_contact(tl_reader *r, const tl_seen *seen, tl_contact_pair *p)
 {
     bool friction = tl_seen_has(seen, "friction"), restitution = tl_seen_has(seen, "restitution");
+    check_bounce(r, seen, p->restitution);
     if (!friction) p->friction = -1;
     if (!restitution) p->restitution = -1;
     if (!friction && !restitution)
@@ -190,6 +200,7 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
         if (tl_seen_has(seen, soft[k]))
             tl_read_problem(r, tl_seen_where(r, seen, soft[k]),
                             "%s.%s is for elastic bodies; the material must be elastic", seen->path, soft[k]);
+    check_bounce(r, seen, b->restitution);
     if (!m) return;
     if (!tl_seen_has(seen, "friction")) b->friction = m->friction;
     if (!tl_seen_has(seen, "restitution")) b->restitution = m->restitution;
@@ -266,7 +277,7 @@ static void check_bending(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 
 static void check_domain(tl_reader *r, const tl_seen *seen, tl_domain_spec *d)
 {
-    (void)r;
+    check_bounce(r, seen, d->restitution);
     d->bounded = tl_seen_has(seen, "min") || tl_seen_has(seen, "max");
 }
 

@@ -192,6 +192,8 @@ typedef enum tl_lg_local_spec { TL_LG_LOCAL_EXACT, TL_LG_LOCAL_NEWTON, TL_LG_LOC
 
 typedef struct tl_lg_spec {
     int iterations;   /* local-global rounds per step */
+    int mixing;       /* 0 anderson, 1 none */
+    int time;         /* 0 bdf2, 1 euler */
     int inner;        /* contact steps per round */
     int local;        /* tl_lg_local_spec */
     int global;       /* 0 factor, 1 inverse, 2 jacobi */
@@ -205,10 +207,11 @@ typedef struct tl_lg_spec {
     bool project;     /* friction onto its disc when its law is linearised */
 } tl_lg_spec;
 
+typedef enum tl_elements { TL_ELEMENTS_AUTO, TL_ELEMENTS_SMOOTHED, TL_ELEMENTS_TETS } tl_elements;
 /* Finite elements of elastic bodies in the grid engine. */
 typedef struct tl_fem_spec {
     int integrator; /* 0 implicit Euler, 1 midpoint */
-    int elements;   /* 0 tets, 1 smoothed */
+    int elements;   /* tl_elements */
     int iterations; /* Newton corrections per step at most; 0: 40 */
 } tl_fem_spec;
 
@@ -224,10 +227,11 @@ typedef struct tl_method_spec {
 
 /* Contacts of solids. */
 typedef struct tl_contact_spec {
-    const char *method; /* "": the step's own choice */
-    double tolerance;   /* m/s; 0: follows the speeds */
-    int iterations;     /* 0: the method's */
-    double slop;        /* m; 0: from the bodies */
+    const char *method;  /* "": the step's own choice */
+    double tolerance;    /* m/s; 0: follows the speeds */
+    int iterations;      /* 0: the method's */
+    double slop;         /* m; 0: from the bodies */
+    const char *impacts; /* "together" or "sequence" */
 } tl_contact_spec;
 
 /* How stress is solved by parts; see step/stress_parts.h. */
@@ -242,8 +246,8 @@ typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, T
 typedef struct tl_solver_spec {
     const char *scheme;  /* "" : the engine's default */
     const char *stress;  /* "colocated" or "staggered" */
-    const char *edges;   /* of stress next to cells without an unknown: "wall", "strict" or "inactive-zero" */
-    const char *density; /* of granular faces: "kernel", "share", "const" or "mass" */
+    const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
+    const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
     const char *weights; /* of faces: "area", "volume" or "" */
     const char *surface; /* of liquids: "fractional" or "binary" */
     const char *cone;    /* "exact" or "pyramid" */

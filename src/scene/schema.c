@@ -78,7 +78,9 @@ static const tl_context sph = {"sph", "sph", "The particles of the sph engine.",
 
 #define OBJECT tl_lg_spec
 static const tl_key lg_keys[] = {
-    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "5", "local-global rounds per step; 10 where friction decides"},
+    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "8", "local-global rounds per step at most; what they leave is `elastic_certificate` of steps.csv"},
+    {"mixing", TL_CHOICE, AT(mixing), "", ANY, "anderson", "rounds of a step are combined so that what is left of forces is smallest, or taken as they come; not with `newton` and `jacobi`", "anderson|none"},
+    {"time", TL_CHOICE, AT(time), "", ANY, "bdf2", "integration: of second order, keeps motion; or implicit Euler, which damps what is faster than a few steps", "bdf2|euler"},
     {"inner", TL_INTEGER, AT(inner), "", WITHIN(1, 1000), "3", "contact steps per round"},
     {"local_step", TL_CHOICE, AT(local), "", ANY, "exact", "`exact` is projective for `arap` and ADMM for others; `newton` is quasi-Newton with a line search; `prox` is softer than the material it names, for comparison", "exact|newton|prox"},
     {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},
@@ -97,7 +99,7 @@ static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine
 #define OBJECT tl_fem_spec
 static const tl_key fem_keys[] = {
     {"integrator", TL_CHOICE, AT(integrator), "", ANY, "euler", "implicit Euler damps; `midpoint` keeps momentum, angular momentum and oscillations of bodies that nothing touches, those with a contact in reach take Euler's step", "euler|midpoint"},
-    {"elements", TL_CHOICE, AT(elements), "", ANY, "smoothed", "`smoothed`: strains are means over the tetrahedra around each edge, which bend and keep their volume as they should; `tets`: one strain per tetrahedron, cheaper and too stiff", "tets|smoothed"},
+    {"elements", TL_CHOICE, AT(elements), "", ANY, "auto", "`auto`: hexahedra where a box has `cells`, else `smoothed`; `smoothed`: strains are means over the tetrahedra around each edge, which hardly lock; `tets`: one strain per tetrahedron, cheaper and too stiff", "auto|smoothed|tets"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000), "0", "Newton corrections per step at most; 0: 40"},
 };
 #undef OBJECT
@@ -286,6 +288,7 @@ static const tl_key contact_method_keys[] = {
     {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-8, or 1e-5 of the fastest body's speed if that is more"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
     {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},
+    {"impacts", TL_WORD, AT(impacts), "", ANY, "together", "restitution of several contacts at once: all of them together, or one after the other, the fastest first, as in Newton's cradle", "together|sequence", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context contact_method = {"contact method", "a contact method", "A method for contacts of solids. A bare text is its `method`: `contact = \"pgs\"`.", NULL, KEYS(contact_method_keys), sizeof(tl_contact_spec), "method", false};
@@ -309,8 +312,8 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
-    {"edges", TL_WORD, AT(edges), "", ANY, "wall", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, nowhere, or everywhere", "wall|strict|inactive-zero", .engines = TL_ON_GRID},
-    {"density", TL_WORD, AT(density), "", ANY, "kernel", "of sand on a face: mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell", "kernel|share|const|mass", .engines = TL_ON_GRID},
+    {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
+    {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried where bodies move freely, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
     {"weights", TL_WORD, AT(weights), "", ANY, "", "how solids cut faces of cells: by area, or by the volume around a face; default: by volume where bodies float freely, else by area", "area|volume", .engines = TL_ON_GRID},
     {"surface", TL_WORD, AT(surface), "", ANY, "fractional", "free surface of liquids: where the level set has it, or by whole cells", "fractional|binary", .engines = TL_ON_GRID},
     {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand and of solids, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},

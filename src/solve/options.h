@@ -16,6 +16,7 @@ typedef struct tl_options {
     double relaxation;      /* admm: over-relaxation in (0, 2) */
     double box_looseness;   /* auglag-ipn: kappa, size of the auxiliary box relative to the cone */
     int least_iterations;   /* jacobi, nncg: made even when the target is reached before; 0 */
+    double aim;             /* newton of contacts: below the tolerance, gone on to while that is cheap; 0 = none */
     int newton_steps;       /* auglag-ipn: Newton steps per multiplier update */
     bool trusted; /* cone: the caller has made the data itself and certifies the answer: neither is looked at */
 } tl_options;

@@ -9,6 +9,7 @@ const char *tl_result_name(tl_result r)
     case TL_BROKE_DOWN: return "broke down";
     case TL_BUDGET_SPENT: return "budget spent";
     case TL_NOT_APPLICABLE: return "not applicable";
+    case TL_INFEASIBLE: return "infeasible";
     }
     return "unknown";
 }

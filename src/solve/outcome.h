@@ -20,8 +20,9 @@ typedef enum tl_result {
     TL_OUT_OF_ITERATIONS, /* or products */
     TL_STALLED,           /* no further progress is possible in double precision or by this method */
     TL_BROKE_DOWN,        /* a division by zero, negative curvature, NaN */
-    TL_BUDGET_SPENT,  /* a fixed number of rounds is the rule that stops: above its target, and not asked to reach it */
-    TL_NOT_APPLICABLE /* the method cannot treat this problem (it needs explicit rows, say) */
+    TL_BUDGET_SPENT, /* a fixed number of rounds is the rule that stops: above its target, and not asked to reach it */
+    TL_NOT_APPLICABLE, /* the method cannot treat this problem (it needs explicit rows, say) */
+    TL_INFEASIBLE      /* the problem has no solution; the answer misses its constraints by the least that one can */
 } tl_result;
 
 const char *tl_result_name(tl_result r); /* "converged", "out of iterations", ... */

@@ -101,9 +101,16 @@ static void add_sph(tl_totals *t, const tl_sim *sim)
 static void add_nodes(tl_totals *t, const tl_sim *sim)
 {
     const tl_lg_state *s = &sim->state.lg;
-    for (int32_t i = 0; i < sim->lg.nodes; i++)
-        tl_totals_add_point(t, sim->lg.mass[i], tl_vec3_load(s->q + 3 * (int64_t)i),
-                            tl_vec3_load(s->v + 3 * (int64_t)i), sim->scene->gravity);
+    for (int32_t i = 0; i < sim->lg.nodes; i++) {
+        const int64_t k = 3 * (int64_t)i;
+        const double m = sim->lg.mass[i];
+        tl_vec3 x = tl_vec3_load(s->q + k), v = tl_vec3_load(s->v + k);
+        tl_vec3 p = {tl_lg_state_momentum(s, k), tl_lg_state_momentum(s, k + 1), tl_lg_state_momentum(s, k + 2)};
+        tl_totals_add_point(t, m, x, v, sim->scene->gravity);
+        tl_vec3 more = tl_vec3_scale(m, tl_vec3_sub(p, v));
+        t->momentum = tl_vec3_add(t->momentum, more);
+        t->angular = tl_vec3_add(t->angular, tl_vec3_cross(x, more));
+    }
 }
 
 talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
@@ -119,7 +126,7 @@ talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
         tl_totals_add(t, 1, &particles);
     }
     if (sim->scene->engine == TL_ENGINE_SPH) add_sph(t, sim);
-    if (sim->scene->engine == TL_ENGINE_LG) add_nodes(t, sim), t->elastic = NAN;
+    if (sim->lg.nodes > 0) add_nodes(t, sim), t->elastic = NAN;
     *a = (tl_accounts){.fixed = {NAN, NAN, NAN}};
     for (int k = 0; k < TL_ENERGIES; k++) a->energy[k] = NAN;
     return TALUS_OK;
@@ -395,7 +402,7 @@ static void name_gainers(const tl_sim *sim, const tl_motion *body, char *out, si
         used += (size_t)snprintf(out + used, room - used, "%s\"%.40s\" (%.3g m/s)", told ? ", " : "",
                                  sim->scene->bodies[best].name, tl_vec3_norm(body[best].v));
     }
-    if (!used) snprintf(out, room, "%s", sim->scene->engine == TL_ENGINE_LG ? "elastic nodes" : "what flows");
+    if (!used) snprintf(out, room, "%s", sim->lg.nodes > 0 ? "elastic nodes" : "what flows");
 }
 
 /* More energy than there is, from nothing: not accepted, whatever the solver thinks of its answer. */

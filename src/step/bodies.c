@@ -9,12 +9,14 @@
 #include "solve/contact/sweeps.h"
 
 #define TOLERANCE_LEAST 1e-8 /* m/s: 1e-7 of g dt at 10 ms */
-#define TOLERANCE_SPEED 1e-6 /* of the fastest impact; a wheel that rolls has none, whatever its speed */
-#define LOOK_MOVED 2e-4      /* m: bodies that moved less are not looked at again */
-#define LOOKS_MAX 4          /* per step that add points; nearly all steps need two at most */
-#define DEEP 5e-3            /* of the smaller extent: what a pair may go deeper within a step, half of what is asked */
-#define PARTS_MAX 16         /* of the longest step: shorter ones are not asked for */
-#define PUSH_SHARE 0.2       /* of an overlap that one step takes away */
+#define TOLERANCE_SPEED 1e-5 /* of the fastest body */
+#define AIM_LEAST 1e-10
+#define AIM_SPEED 1e-6  /* of the fastest impact, where it is cheap: a wheel that rolls has none, whatever its speed */
+#define LOOK_MOVED 2e-4 /* m: bodies that moved less are not looked at again */
+#define LOOKS_MAX 4     /* per step that add points; nearly all steps need two at most */
+#define DEEP 5e-3       /* of the smaller extent: what a pair may go deeper within a step, half of what is asked */
+#define PARTS_MAX 16    /* of the longest step: shorter ones are not asked for */
+#define PUSH_SHARE 0.2  /* of an overlap that one step takes away */
 #define PUSH_SWEEPS 30
 #define PUSH_REST 0.9    /* of the slop: what is left of an overlap that is pushed, so that the pushing ends */
 #define BOUNCE_LEAST 2.0 /* g dt: slower approaches are rest, not impact */
@@ -96,6 +98,7 @@ static talus_status push_body(tl_bodies *s, int32_t i, tl_motion *m, talus_error
 
 talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
 {
+    double fastest = 0;
     for (int32_t i = 0; i < s->rigid->count; i++) {
         bool wall = i >= s->rigid->scene_count;
         tl_motion *m = &s->body[i];
@@ -104,11 +107,14 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
             TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[i].friction, s->sim->state.t, &s->friction[i], 1, err));
         if (s->rigid->body[i].kind == TL_BODY_KINEMATIC) TL_TRY(tl_bodies_follow(s->sim, i, s->dt, m, err));
         if (s->rigid->body[i].kind == TL_BODY_FREE) {
+            fastest = fmax(fastest, tl_vec3_norm(m->v));
             TL_TRY(push_body(s, i, m, err));
         }
         tl_vec3_store(m->v, s->v_free + 6 * (int64_t)i);
         tl_vec3_store(m->w, s->v_free + 6 * (int64_t)i + 3);
     }
+    double asked = s->scene->solver.contact.tolerance;
+    s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * fastest);
     tl_bodies_lap(s, TL_BODIES_PREDICT);
     return TALUS_OK;
 }
@@ -130,20 +136,29 @@ talus_status tl_bodies_match(tl_bodies *s, talus_error *err)
 }
 
 /* Approaches up to here are rest, faster ones impacts, m/s. */
-static double resting_speed(const tl_bodies *s) { return BOUNCE_LEAST * s->dt * tl_vec3_norm(s->scene->gravity); }
+double tl_bodies_resting_speed(const tl_bodies *s) { return BOUNCE_LEAST * s->dt * tl_vec3_norm(s->scene->gravity); }
 
 talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err)
 {
     TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, s->before, &s->contacts, s->inv_mass, s->inv_inertia, s->v_free,
                                   s->dt, s->arena, err));
-    double impact = 0, asked = s->scene->solver.contact.tolerance, rest = resting_speed(s);
+    double impact = 0, rest = tl_bodies_resting_speed(s);
     for (int64_t k = 0; k < s->contacts.count; k++) impact = fmax(impact, -s->p.q[3 * k] - rest);
-    s->tolerance = asked > 0 ? asked : fmax(TOLERANCE_LEAST, TOLERANCE_SPEED * impact);
+    s->aim = fmin(s->tolerance, fmax(AIM_LEAST, AIM_SPEED * impact));
     tl_bodies_lap(s, TL_BODIES_ASSEMBLE);
     return TALUS_OK;
 }
 
 static bool finite3(tl_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
+
+/* What flight left out of dt v. */
+static tl_vec3 flight_lag(const tl_bodies *s, int32_t i)
+{
+    const double *v = s->v + 6 * (int64_t)i, *fell = s->v_free + 6 * (int64_t)i;
+    bool flies = s->rigid->body[i].kind == TL_BODY_FREE && !memcmp(v, fell, 3 * sizeof *v);
+    if (!flies) return (tl_vec3){0, 0, 0};
+    return tl_vec3_scale(-0.5 * s->dt, tl_vec3_sub(tl_vec3_load(fell), s->before[i].v));
+}
 
 talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err)
 {
@@ -156,6 +171,7 @@ talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err)
             m->v = tl_vec3_load(s->v + 6 * (int64_t)i);
             m->w = tl_vec3_load(s->v + 6 * (int64_t)i + 3);
             tl_rigid_fly(b, s->dt, m);
+            m->x = tl_vec3_add(m->x, flight_lag(s, i)); /* untouched bodies fall on a parabola */
         } else if (b->kind == TL_BODY_KINEMATIC) {
             m->x = m->goal.at;
             m->q = m->goal.rotation;
@@ -218,109 +234,16 @@ talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *aga
     return TALUS_OK;
 }
 
-/* Normal velocity when the point touched, from those at both ends of the step; positive: it did not. */
-static double impact_speed(const tl_bodies *s, const tl_rigid_point *p, const double *v_before)
-{
-    double first = tl_rigid_point_speed(p, s->before, v_before), last = tl_rigid_point_speed(p, s->before, s->v_free);
-    double gap = fmax(tl_rigid_point_room(p), 0);
-    if (!(last < 0 && gap + s->dt * last < 0)) return 1;
-    return first + fmin(1, gap / (-last * s->dt)) * (last - first);
-}
-
-/* Gaps at the end of the step. Returns the least. */
-static double end_gaps(const tl_bodies *s, double *gap)
+double tl_bodies_end_gaps(const tl_bodies *s, double *gap)
 {
     double least = 0;
     for (int32_t k = 0; k < s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
-        gap[k] = p->gap + p->bend + s->dt * tl_rigid_point_speed(p, s->before, s->v);
+        gap[k] = p->gap + p->bend + s->dt * tl_rigid_point_speed(p, s->before, s->v) +
+                 tl_vec3_dot(p->normal, tl_vec3_sub(flight_lag(s, p->a), flight_lag(s, p->b)));
         least = fmin(least, gap[k]);
     }
     return least;
-}
-
-/* Points that touch and bodies where they have landed, as a problem of its own for what the bounce adds: with the levers of the end,
- * where its impulses act, the angular momentum stays what it was. What is still open is the next step's. from [points]: their
- * numbers in s->contacts. */
-static talus_status assemble_landed(tl_bodies *s, tl_rigid_problem *out, int32_t *from, talus_error *err)
-{
-    int64_t n = s->rigid->count, m = s->contacts.count;
-    tl_rigid_contacts landed = {.point = TL_TAKE(s->arena, tl_rigid_point, m)};
-    double *v = TL_TAKE(s->arena, double, 6 * n), *inv_inertia = TL_TAKE_ZERO(s->arena, double, 9 * n);
-    double *gap = TL_TAKE(s->arena, double, m);
-    if (!landed.point || !v || !inv_inertia || !gap) return no_memory(err);
-    for (int32_t i = 0; i < n; i++) {
-        tl_vec3_store(s->body[i].v, v + 6 * (int64_t)i);
-        tl_vec3_store(s->body[i].w, v + 6 * (int64_t)i + 3);
-        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
-        tl_mat3 inverse = tl_rigid_inverse_inertia(&s->rigid->body[i], s->body[i].q);
-        memcpy(inv_inertia + 9 * (int64_t)i, inverse.m, sizeof inverse.m);
-    }
-    end_gaps(s, gap);
-    for (int32_t k = 0; k < m; k++) {
-        if (!(s->lam[3 * (int64_t)k] > 0 || gap[k] <= 0)) continue;
-        tl_rigid_point *p = &landed.point[landed.count];
-        *p = s->contacts.point[k];
-        tl_pose a = tl_rigid_pose(&s->rigid->body[p->a], &s->body[p->a]),
-                b = tl_rigid_pose(&s->rigid->body[p->b], &s->body[p->b]);
-        p->at = tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&a, p->at_a), tl_pose_apply(&b, p->at_b)));
-        p->gap = p->bend = 0;
-        from[landed.count++] = k;
-    }
-    return tl_rigid_problem_build(out, s->rigid, s->body, &landed, s->inv_mass, inv_inertia, v, s->dt, s->arena, err);
-}
-
-/* Speeds at which points part, as biases [contacts]; false when nothing bounces. */
-static talus_status parting(tl_bodies *s, double *part, bool *any, talus_error *err)
-{
-    const double slow = resting_speed(s);
-    double *v_before = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)s->rigid->count);
-    if (!v_before) return no_memory(err);
-    for (int32_t i = 0; i < s->rigid->count; i++) {
-        const tl_motion *b = s->rigid->body[i].kind == TL_BODY_FREE ? &s->before[i] : &s->body[i];
-        tl_vec3_store(b->v, v_before + 6 * (int64_t)i);
-        tl_vec3_store(b->w, v_before + 6 * (int64_t)i + 3);
-    }
-    *any = false;
-    for (int64_t k = 0; k < s->contacts.count; k++) {
-        const tl_rigid_point *p = &s->contacts.point[k];
-        if (!(p->restitution > 0 && s->lam[3 * k] > 0)) continue;
-        double speed = impact_speed(s, p, v_before);
-        if (!(speed < -slow)) continue;
-        part[k] = p->restitution * speed;
-        *any = true;
-    }
-    return TALUS_OK;
-}
-
-talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err)
-{
-    const int64_t m = s->contacts.count;
-    *any = false;
-    for (int64_t k = 0; k < m && !*any; k++) *any = s->contacts.point[k].restitution > 0 && s->lam[3 * k] > 0;
-    if (!*any) return TALUS_OK;
-    double *part = TL_TAKE_ZERO(s->arena, double, m), *lam = TL_TAKE_ZERO(s->arena, double, 3 * m);
-    int32_t *from = TL_TAKE(s->arena, int32_t, m);
-    if (!part || !lam || !from) return no_memory(err);
-    TL_TRY(parting(s, part, any, err));
-    if (!*any) return TALUS_OK;
-    tl_rigid_problem p;
-    TL_TRY(assemble_landed(s, &p, from, err));
-    int64_t touching = p.space.n / 3;
-    for (int64_t k = 0; k < touching; k++) p.bias[3 * k] = part[from[k]];
-    tl_contact_free_velocity(&p.bodies, p.bias, p.q);
-    tl_stop stop = {.tolerance = s->tolerance, .max_iterations = s->kept->iterations};
-    tl_options options = tl_options_default();
-    TL_TRY(tl_contact_solve(s->kept->method, &p.problem, &options, &stop, lam, s->arena, s->sim->history, solved, err));
-    tl_contact_velocities(&p.bodies, lam, s->v);
-    for (int64_t k = 0; k < 3 * touching; k++) s->lam[3 * (int64_t)from[k / 3] + k % 3] += lam[k];
-    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
-        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
-        s->body[i].v = tl_vec3_load(s->v + 6 * (int64_t)i);
-        s->body[i].w = tl_vec3_load(s->v + 6 * (int64_t)i + 3);
-    }
-    tl_bodies_lap(s, TL_BODIES_BOUNCE);
-    return TALUS_OK;
 }
 
 /* The same contact problem for a displacement, friction kept: without it leaning bodies would slide. */
@@ -329,7 +252,7 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
     int64_t m = s->contacts.count;
     double *gap = TL_TAKE(s->arena, double, m), slop = s->kept->slop;
     if (!gap) return no_memory(err);
-    s->penetration = 0 - end_gaps(s, gap); /* 0, not -0 */
+    s->penetration = 0 - tl_bodies_end_gaps(s, gap); /* 0, not -0 */
     if (!(s->penetration > slop)) return TALUS_OK;
     for (int64_t k = 0; k < m; k++) {
         double over = gap[k] + PUSH_REST * slop;

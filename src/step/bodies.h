@@ -44,6 +44,7 @@ typedef struct tl_bodies {
     double *inv_mass;    /* [count] */
     double *inv_inertia; /* [count][9] */
     double tolerance;    /* m/s */
+    double aim;          /* m/s: written by assemble; what the solver goes on to where that is cheap */
     /* detect, match */
     tl_rigid_view view;
     tl_rigid_contacts contacts;
@@ -84,9 +85,13 @@ talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *aga
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err); /* for what commit writes */
 /* Overlaps deeper than the slop are pushed out: places only. */
 talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err);
-/* Bodies that came together faster than resting ones do part again, at e times that speed, by impulses of contacts alone; `any` tells whether
- * there were such, `solved` how it went. They have landed already: places keep the velocities without the bounce. */
+/* Bodies that came together faster than resting ones do part again, by impulses of contacts alone, with e^2 of the energy that the landing took (bounce.c); `any` tells
+ * whether there were such, `solved` how it went. They have landed already: places keep the velocities without the bounce. */
 talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err);
+
+/* Of all points, m, at the end of the step. Returns the least. */
+double tl_bodies_end_gaps(const tl_bodies *s, double *gap);
+double tl_bodies_resting_speed(const tl_bodies *s); /* m/s: slower approaches are rest, faster ones impacts */
 
 /* Adds phases, contacts, energies and momenta to a report. */
 void tl_bodies_report(const tl_bodies *s, tl_report *r);

@@ -23,11 +23,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/sum.h"
 #include "base/timer.h"
 #include "model/elastic/rows.h"
 #include "model/rigid/motion.h"
 #include "solve/contact/dense.h"
+#include "step/accounts.h"
 #include "step/bodies.h"
 
 #define TOLERANCE_LEAST 1e-8 /* m/s */
@@ -528,6 +530,7 @@ static talus_status newton(elastic_step *s, bool *again, talus_error *err)
     if (!rigid) return no_memory(err);
     s->converged = false;
     for (int k = 0; k < cap && !s->converged; k++) {
+        TL_TRY(tl_cancel_check(err));
         balance(s);
         if (fresh) TL_TRY(factor(s, again, err));
         TL_TRY(touch(s, err));
@@ -602,6 +605,114 @@ static void end_nodes(elastic_step *s)
     s->energy = tl_fem_forces(s->fem, s->x_end, NULL, s->scratch) + spring_energy(s, s->x_end, s->target, NULL);
 }
 
+/* ---- accounts ---- */
+
+/* Walls, static and scripted bodies through contacts of elastic nodes; work of scripted ones and of friction. */
+static void account_contacts(elastic_step *s, double *scripted, double *friction)
+{
+    const double *from = s->sim->state.lg.q;
+    tl_vec3 p = {0, 0, 0}, L = {0, 0, 0};
+    tl_fem_rows_velocity(&s->rows, s->v, s->v_rigid, s->u);
+    for (int32_t c = 0; c < s->rows.contacts; c++) {
+        const double *lam = s->lam + 3 * (int64_t)c, *u = s->u + 3 * (int64_t)c;
+        const tl_fem_link *l = &s->rows.link[c];
+        *friction += lam[1] * u[1] + lam[2] * u[2];
+        if (c >= s->rows.soft) continue;
+        const tl_lg_contact *k = &s->contacts.contact[c];
+        if (k->b.node[0] >= 0 || k->rigid >= 0) continue;
+        tl_vec3 push = tl_fem_link_force(l, lam);
+        p = tl_vec3_add(p, push);
+        for (int i = 0; i < l->nodes; i++)
+            L = tl_vec3_add_scaled(L, l->weight[i], tl_vec3_cross(tl_vec3_load(from + 3 * (int64_t)l->node[i]), push));
+        *scripted += tl_vec3_dot(push, k->drag);
+    }
+    tl_accounts_fixed(s->sim, p, L);
+}
+
+/* What holds nodes: h m g + forces asked for + h f + J^T lam and the reaction make m (v_end - v_t). Returns the work of all that moves held nodes. */
+static double account_held(elastic_step *s, const double *pushed)
+{
+    const tl_lg_state *now = &s->sim->state.lg;
+    tl_vec3 p = {0, 0, 0}, L = {0, 0, 0};
+    double work = 0;
+    for (int32_t i = 0; i < s->lg->nodes; i++) {
+        if (s->fem->place[i] >= 0) continue;
+        int64_t k = 3 * (int64_t)i;
+        tl_vec3 v = tl_vec3_load(s->v + k), f = tl_vec3_load(s->force + k), R;
+        R = tl_vec3_scale(s->lg->mass[i], tl_vec3_sub(tl_vec3_load(s->v_end + k), tl_vec3_load(now->v + k)));
+        R = tl_vec3_add_scaled(R, -s->h * s->lg->mass[i], s->scene->gravity);
+        R = tl_vec3_sub(tl_vec3_add_scaled(R, -s->h, f), tl_vec3_load(pushed + k));
+        p = tl_vec3_add(p, R);
+        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(now->q + k), R));
+        work += tl_vec3_dot(R, v);
+    }
+    for (int32_t k = 0; k < s->lg->anchors; k++) {
+        const tl_lg_anchor *a = &s->lg->anchor[k];
+        if (s->fem->is_held[k] || s->fem->place[a->vertex] < 0) continue;
+        int64_t i = 3 * (int64_t)a->vertex;
+        tl_vec3 pull = tl_vec3_scale(s->h * a->weight, tl_vec3_sub(s->spring[k], tl_vec3_load(s->x + i)));
+        p = tl_vec3_add(p, pull);
+        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(now->q + i), pull));
+    }
+    tl_accounts_fixed(s->sim, p, L);
+    return work;
+}
+
+/* Where momentum and energy of nodes and of rigid bodies went. */
+static void account(elastic_step *s)
+{
+    const tl_lg_state *now = &s->sim->state.lg;
+    const int64_t n = 3 * (int64_t)s->lg->nodes;
+    double *pushed = s->dv, scripted = 0, friction = 0, asked = 0, work = 0, damped = 0, stressed = 0;
+    tl_vec3 impulse = {0, 0, 0}, angular = {0, 0, 0};
+    memset(pushed, 0, sizeof *pushed * (size_t)n);
+    tl_fem_rows_push(&s->rows, s->lam, pushed, NULL);
+    double held = spring_energy(s, now->q, s->source, NULL), led = spring_energy(s, now->q, s->target, NULL) - held;
+    s->sim->start.elastic = tl_fem_forces(s->fem, now->q, NULL, s->scratch) + held;
+    positions(s, s->v, s->x);
+    tl_fem_forces(s->fem, s->x, s->force, s->scratch);
+    spring_energy(s, s->x, s->spring, s->force);
+    const double g[3] = {s->scene->gravity.x, s->scene->gravity.y, s->scene->gravity.z};
+    for (int64_t k = 0; k < n; k++) {
+        double m = s->lg->mass[k / 3], dv = s->v_end[k] - now->v[k], middle = 0.5 * (s->v_end[k] + now->v[k]);
+        damped += m * dv * (middle - s->v[k]);
+        stressed += s->h * s->force[k] * s->v[k];
+        work += pushed[k] * s->v[k];
+    }
+    for (int32_t i = 0; i < s->lg->nodes; i++) {
+        if (s->fem->place[i] < 0) continue;
+        double push[3];
+        for (int c = 0; c < 3; c++) {
+            int64_t k = 3 * (int64_t)i + c;
+            push[c] = s->lg->mass[i] * (s->v_star[k] - now->v[k] - s->h * g[c]);
+            asked += push[c] * s->v[k];
+        }
+        impulse = tl_vec3_add(impulse, tl_vec3_load(push));
+        angular = tl_vec3_add(angular, tl_vec3_cross(tl_vec3_load(now->q + 3 * (int64_t)i), tl_vec3_load(push)));
+    }
+    tl_accounts_forces(s->sim, impulse, angular);
+    tl_accounts_energy(s->sim, TL_ENERGY_FORCES, asked);
+    account_contacts(s, &scripted, &friction);
+    tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, account_held(s, pushed) + led);
+    double given = tl_accounts_rigid_in_lg(&s->bodies, &scripted);
+    tl_accounts_energy(s->sim, TL_ENERGY_TIME_STEP, damped + s->energy - s->sim->start.elastic - led + stressed);
+    tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, scripted);
+    tl_accounts_energy(s->sim, TL_ENERGY_FRICTION, friction);
+    tl_accounts_energy(s->sim, TL_ENERGY_CONTACT, work + given - scripted - friction);
+}
+
+/* Overlaps of rigid bodies are pushed out: what that costs. */
+static talus_status stabilise(elastic_step *s, talus_error *err)
+{
+    tl_totals before = {0}, after = {0};
+    tl_totals_add_bodies(&before, s->sim, s->bodies.body);
+    TL_TRY(tl_bodies_stabilise(&s->bodies, err));
+    tl_totals_add_bodies(&after, s->sim, s->bodies.body);
+    tl_accounts_energy(s->sim, TL_ENERGY_CORRECTIONS,
+                       after.potential + after.kinetic - before.potential - before.kinetic);
+    return TALUS_OK;
+}
+
 static talus_status remember(elastic_step *s, talus_error *err)
 {
     s->memory = TL_TAKE_ZERO(s->arena, tl_lg_memory, s->rows.soft + 1);
@@ -636,8 +747,9 @@ static talus_status move(elastic_step *s, bool *again, talus_error *err)
         memcpy(b->lam, s->lam + 3 * (int64_t)s->rows.soft, 3 * sizeof *b->lam * (size_t)b->contacts.count);
     TL_TRY(tl_bodies_move(b, again, err));
     TL_TRY(tl_bodies_make_room(b, err));
-    TL_TRY(tl_bodies_stabilise(b, err));
     end_nodes(s);
+    account(s);
+    TL_TRY(stabilise(s, err));
     TL_TRY(remember(s, err));
     tl_pose *end = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
     if (!end) return no_memory(err);
@@ -744,7 +856,6 @@ static void place_bodies(const elastic_step *s)
 static void commit(elastic_step *s)
 {
     tl_lg_state *to = &s->sim->state.lg;
-    fill_report(s);
     tl_bodies_commit(&s->bodies);
     sum_contact_forces(s);
     place_bodies(s);
@@ -770,6 +881,9 @@ talus_status tl_elastic_step(tl_sim *sim, tl_elastic_kept *kept, const tl_rigid_
     }
     TL_TRY(judge(&s, again, err));
     TL_TRY(move(&s, again, err));
+    TL_TRY(tl_cancel_check(err));
+    fill_report(&s);
+    TL_TRY(tl_accounts_end(sim, dt, s.bodies.body, again, err));
     commit(&s);
     return TALUS_OK;
 }

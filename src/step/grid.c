@@ -47,18 +47,13 @@
 #define STRAINS 6.0
 #define PACKED 0.1    /* excess of a cell up to which sand may keep its places, and a liquid's strain counts */
 #define PART_LAYERS 2 /* beyond the liquid */
-/* Open part of a face of sand up to which it goes with its neighbours: forces on what is inside of a solid balance nothing, and beside a plate that is pressed into sand such slivers
- * shoot off at 4 m/s. A floor on the grid leaves half of its faces open. */
-#define CLOSED 0.25
-/* The same of liquids: with less than half open, a face's centre is in the solid, and particles that read it there
+/* Open part of a face of liquid up to which it goes with its neighbours: with less than half open, a face's centre is in the solid, and particles that read it there
  * climb walls. Half of a face is open where a wall is on it. */
 #define CLOSED_LIQUID 0.499
 #define IMPULSE_LAYERS 2 /* beyond the system: one is not enough at slanted walls */
 #define IMPULSE_MOST 3.0 /* g dt: what rests and what flows has less, impacts have more */
 /* Cells above the surface, mean of a face's cells: further up no kernel reaches the liquid. */
 #define IMPULSE_REACH 0.75
-#define LEAVES 0.1 /* of what gravity adds in a step: what goes away from a solid slower than that is on it */
-#define SHADOW 0.1 /* of a full face: with less, and no pressure, a face goes with its neighbours */
 
 enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, EXTEND, MOVE, CORRECT, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"particles to grid", "domains",        "system",          "solve",
@@ -251,39 +246,23 @@ static talus_status prepare_friction(grid_step *s, talus_error *err)
     return tl_friction_begin(&s->friction, s->arena, err);
 }
 
-/* Grains where no stress acts. */
-static void stop_grains(grid_step *s)
+/* Grains where no stress acts. Returns the kinetic energy that free bodies got from them, J. */
+static double stop_grains(grid_step *s)
 {
+    double given = 0;
     tl_grains grains = {.alpha = s->kept->alpha,
                         .rho = s->kept->density,
                         .number = s->system.active.number,
                         .solids = &s->solids,
                         .solid_phi = s->solid_phi,
                         .touch = 0.5 * s->kept->spacing,
+                        .inv_mass = s->b.inv_mass,
+                        .inv_inertia = s->b.inv_inertia,
+                        .body_v = s->b.v_free,
+                        .given = &given,
                         .push = tl_vec3_scale(s->dt, s->scene->gravity)};
     tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
-}
-
-/* Faces at solids that stress reaches and no pressure holds: the foot of a pile. Nothing there falls into the solid, and the solid does not give way. Left free, they
- * shear the stress above them, and the foot creeps sideways at half the speed of their fall. Of free bodies they stay free: what holds them would be
- * momentum that the body does not get. */
-static void hold_at_solids(grid_step *s)
-{
-    const tl_system *y = &s->system;
-    for (int32_t f = 0; f < y->c.faces; f++) {
-        int axis = y->axis[f];
-        double open = s->fractions.open[axis][y->id[f]];
-        if (y->c.low[f] < y->c.cells || y->c.high[f] < y->c.cells || !(open > 0) || !(open < 1)) continue;
-        int32_t which, block = tl_grid_block_of(&s->grid, y->id[f]);
-        tl_vec3 n, at = tl_grid_face_centre(&s->grid, axis, y->id[f]), v = {0, 0, 0};
-        tl_grid_velocity(&s->grid, block, s->faces.u, s->known, at, &v);
-        tl_solids_distance(&s->solids, block, at, &which, &n);
-        if (which == TL_SOLID_NONE) continue;
-        double into = tl_vec3_dot(tl_vec3_sub(v, tl_solids_velocity(&s->solids, which, at)), n);
-        if (into > LEAVES * s->dt * tl_vec3_norm(s->scene->gravity)) continue;
-        s->faces.u[axis][y->id[f]] -= into * (axis == 0 ? n.x : axis == 1 ? n.y : n.z);
-        if (which == TL_SOLID_WALL || !(s->b.inv_mass[which] > 0)) y->mobility[f] = 0;
-    }
+    return given;
 }
 
 /* Lists and operators depend on places at the start: made once per step. */
@@ -316,9 +295,10 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
     int32_t recalled = tl_active_recall(&s->grid, &s->system.active, &s->sim->state.grid, s->p, s->five);
     if (s->stress) {
         tl_stress_unpack(&s->system.stress, s->five, s->stress);
-        stop_grains(s);
-        hold_at_solids(s);
+        double given = stop_grains(s);
+        TL_TRY(tl_carry_velocities(&s->system.carry, &s->grid, &s->faces, s->arena, err));
         tl_accounts_stopped(s->sim, &s->account, sums_of(s, s->faces.u));
+        tl_accounts_energy(s->sim, TL_ENERGY_FRICTION, given);
         TL_TRY(prepare_friction(s, err));
     }
     const tl_method_spec *o = &scene->solver.pressure;
@@ -500,34 +480,10 @@ static void push_static_bodies(grid_step *s)
     }
 }
 
-/* Faces that stress reaches, with next to nothing on them: what a solve leaves there is noise. */
-static bool is_shadow(const grid_step *s, int32_t f)
-{
-    const tl_coupling *c = &s->system.c;
-    return c->low[f] == c->cells && c->high[f] == c->cells && c->mobility[f] * s->system.density > 1 / SHADOW;
-}
-
-/* Grains beside cells with a pressure go with them: their faces have mass, but no pressure or stress holds these. Beside a corner too. */
-static bool is_carried(const grid_step *s, int axis, int32_t id)
-{
-    const int32_t *of = s->system.of[axis];
-    if (!s->stress) return false;
-    if (of[id] >= 0) return is_shadow(s, of[id]);
-    for (int x = -1; x <= 1; x++) {
-        int32_t at_x = x ? tl_grid_step(&s->grid, id, 0, x) : id;
-        for (int y = -1; y <= 1; y++) {
-            int32_t at = y ? tl_grid_step(&s->grid, at_x, 1, y) : at_x;
-            if (of[at] >= 0 || of[tl_grid_step(&s->grid, at, 2, -1)] >= 0 || of[tl_grid_step(&s->grid, at, 2, 1)] >= 0)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* What pressure did to the faces of the system goes on to those beside it that have mass, two layers far. Without it
  * the last half cell below a surface falls freely between two solves, the density correction lifts it again, and
  * waves grow. Velocities keep what sets them apart (drops, spray); impulses beyond a few g dt are impacts, and stay
- * where they are. Without gravity nothing is added. Sand has its own rule (is_carried). */
+ * where they are. Without gravity nothing is added. Sand has its own rule (carry.h). */
 static talus_status extend_impulse(grid_step *s, talus_error *err)
 {
     const tl_system *y = &s->system;
@@ -566,7 +522,7 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
 
 static talus_status extend_velocities(grid_step *s, talus_error *err)
 {
-    const double closed = s->stress ? CLOSED : CLOSED_LIQUID;
+    const double closed = s->stress ? 0 : CLOSED_LIQUID;
     tl_coupled_fluid_forces(&s->coupled, s->fluid);
     if (!s->stress) TL_TRY(extend_impulse(s, err));
     tl_system_store(&s->system, s->faces.u);
@@ -577,15 +533,18 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *open = s->fractions.open[a];
         const int32_t *of = s->system.of[a];
+        const uint8_t *alone = s->system.carry.known[a]; /* of sand */
         uint8_t *known = s->known[a];
 #pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
         for (int32_t i = 0; i < s->grid.cells; i++)
-            known[i] = open[i] > closed && (of[i] >= 0 || mass[i] > 0) && !is_carried(s, a, i);
+            known[i] = alone ? alone[i] == 1 : open[i] > closed && (of[i] >= 0 || mass[i] > 0);
     }
     tl_solids moving;
     TL_TRY(solids_in_motion(s, &moving, err));
+    moving.free_gives = s->stress != NULL;
     TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
-    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->faces.u, s->arena, err));
+    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->system.carry.partly, s->faces.u,
+                          s->arena, err));
     tl_impulse left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
     tl_accounts_fixed(s->sim, tl_vec3_sub(left.linear, held.linear), tl_vec3_sub(left.angular, held.angular));
     TL_TRY(part_crowds(s, err));
@@ -626,6 +585,7 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     tl_solids end;
     double gap = GAP_CELLS * s->grid.f.dx;
     TL_TRY(tl_solids_make(&end, &s->grid, &s->sim->rigid, &s->scene->domain, s->b.body, s->arena, err));
+    end.free_gives = s->stress != NULL;
     tl_particles_carry(&s->grid, s->faces.u, s->moving, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
                        &s->particles);
     lap(s, MOVE);

@@ -92,20 +92,32 @@ static talus_status find_stress_method(tl_grid_kept *k, const tl_scene *s, talus
     return TALUS_OK;
 }
 
+static bool free_body(const tl_scene *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->body_count; i++) any |= s->bodies[i].kind == TL_BODY_FREE;
+    return any;
+}
+
 /* Cones of all materials: sqrt 2 sin(angle) times the pressure. [FM21 sec. 3.1.3] */
 static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *err)
 {
-    static const char *const edges[] = {"wall", "strict", "inactive-zero", NULL};
-    static const char *const densities[] = {"kernel", "share", "const", "mass", NULL};
+    static const char *const edges[] = {"load", "wall", "strict", "inactive-zero", NULL};
+    static const char *const densities[] = {"carried", "kernel", "share", "const", "mass", NULL};
     if (!has_sand(s)) return TALUS_OK;
-    k->edge_rule = (tl_edge_rule)word_of(s->solver.edges, edges);
-    k->density_rule = (tl_density_rule)word_of(s->solver.density, densities);
     k->alpha = TL_NEW_ZERO(double, s->material_count);
     if (!k->alpha) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
     for (int i = 0; i < s->material_count; i++)
         if (s->materials[i].kind == TL_MATERIAL_GRANULAR)
             k->alpha[i] = sqrt(2) * sin(s->materials[i].friction_angle_deg * (3.14159265358979323846 / 180));
-    return find_stress_method(k, s, err);
+    TL_TRY(find_stress_method(k, s, err));
+    /* stress by parts is for comparison with the papers: as they do it. Momentum between sand and free bodies has to be kept; without any, the kernel's density leaves thin fringes calmer */
+    const char *edge = s->solver.edges, *density = s->solver.density;
+    k->edge_rule = edge && *edge ? (tl_edge_rule)word_of(edge, edges) : k->friction ? TL_EDGE_LOAD : TL_EDGE_WALL;
+    k->density_rule = density && *density ? (tl_density_rule)word_of(density, densities)
+                      : free_body(s)      ? TL_DENSITY_CARRIED
+                                          : TL_DENSITY_KERNEL;
+    return TALUS_OK;
 }
 
 /* Areas are exact at walls; but of a flat bottom they see only which face it has passed, so a floating body would sit on the faces. */
@@ -114,9 +126,7 @@ static tl_weight_family choose_family(const tl_scene *s)
     if (has_sand(s)) return TL_WEIGHT_VOLUME;
     if (s->solver.weights && *s->solver.weights)
         return strcmp(s->solver.weights, "volume") ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
-    for (int i = 0; i < s->body_count; i++)
-        if (s->bodies[i].kind == TL_BODY_FREE) return TL_WEIGHT_VOLUME;
-    return TL_WEIGHT_AREA;
+    return free_body(s) ? TL_WEIGHT_VOLUME : TL_WEIGHT_AREA;
 }
 
 static talus_status find_methods(tl_grid_kept *k, const tl_scene *s, talus_error *err)

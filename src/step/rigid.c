@@ -55,6 +55,7 @@ static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
 {
     tl_stop stop = {.tolerance = s->b.tolerance, .max_iterations = s->b.kept->iterations};
     tl_options options = tl_options_default();
+    options.aim = s->b.aim;
     tl_contact_report before = s->solved;
     TL_TRY(tl_contact_solve(s->b.kept->method, &s->b.p.problem, &options, &stop, s->b.lam, s->b.arena,
                             s->b.sim->history, &s->solved, err));

@@ -20,6 +20,7 @@
 #include "base/sum.h"
 #include "base/timer.h"
 #include "model/rigid/motion.h"
+#include "model/sph/balance.h"
 #include "model/sph/forces.h"
 #include "model/sph/stop.h"
 #include "solve/linear/method.h"
@@ -266,7 +267,7 @@ static talus_status choose_start(sph_step *s, const tl_fixedpoint *p, talus_erro
     }
     for (int64_t i = 0; i < n; i++) s->x[i] = i < first ? s->start[i] : best * s->start[i];
     tl_arena_release(s->arena, mark);
-    return TALUS_OK;
+    return first < n ? tl_sph_balance(&s->f, p, s->x, s->arena, err) : TALUS_OK;
 }
 
 static talus_status judge(const sph_step *s, bool *again, talus_error *err)

@@ -158,7 +158,7 @@ static void add_cell(column *to, const tl_stress *t, const tl_coupling *c, int64
     for (int k = 0; k < 6; k++)
         if (on[k] != 0) add_entry(to, f[k], on[k]);
     for (int e = 0; e < 12 && !t->staggered; e++) {
-        double share = 0.25 * d[tl_stress_shear(e / 4)];
+        double share = 0.25 * t->shear[cell] * d[tl_stress_shear(e / 4)];
         if (share != 0 && t->cell_edge[e][cell] < t->edges) add_edge(to, t, t->cell_edge[e][cell], share * per_dx);
     }
 }

@@ -109,7 +109,7 @@ talus_status tl_lg_case_slides_more(tl_case_log *log, talus_error *err)
     s = block5, s.model = "neo_hookean", s.about = "Neo-Hookean";
     TL_TRY(around_threshold(log, &s, err));
     /* it slips while the first shock runs through, then friction slows it down as it must */
-    s = block5, s.young = 1e6;
+    s = block5, s.young = 1e6, s.lg = CAREFUL ", time = 'euler'"; /* which ends the ringing of the shock */
     double mu = tan(10 * 3.14159265358979323846 / 180);
     TL_TRY(slide(&s, mu + 0.001, 200, &out, err));
     tl_case_relative(log, "E = 1e6: deceleration at mu* + 0.001, m/s^2", -out.acceleration, G * cos(atan(mu)) * 0.001,
@@ -397,14 +397,15 @@ static talus_status soft_on_soft(double degrees, double mu, double young, slid *
     double angle = degrees * 3.14159265358979323846 / 180;
     TL_TRY(tl_lg_world_open(
         &w, err,
-        "gravity = {%.17g, 0, %.17g}, lg = { " CAREFUL " }, contacts = { { between = {'lower', 'upper'}, friction = "
+        "gravity = {%.17g, 0, %.17g}, lg = { " CAREFUL
+        ", time = '%s' }, contacts = { { between = {'lower', 'upper'}, friction = "
         "%.17g } }, bodies = { { name = 'lower', shape = box { size = {2, 2, 0.5}, center = {0, 0, -0.25} }, cells = "
         "{6, 6, "
         "2}, anchor = half_space { normal = {0, 0, 1}, point = {0, 0, -0.49} }, material = elastic { density = 1000, "
         "young = %g, poisson = 0.3, model = 'arap' } },\n"
         "{ name = 'upper', shape = box { size = {0.5, 0.5, 0.5}, center = {-0.02, 0.03, 0.2501} }, cells = {4, 4, 4}, "
         "material = elastic { density = 1000, young = %g, poisson = 0.3, model = 'arap' } } }",
-        G * sin(angle), -G * cos(angle), mu, young, young));
+        G * sin(angle), -G * cos(angle), young < 1e7 ? "euler" : "bdf2", mu, young, young)); /* soft ones ring on */
     talus_status status = TALUS_OK;
     double speed[2] = {0}, mass = 125;
     for (int half = 0; half < 2 && status == TALUS_OK; half++) {

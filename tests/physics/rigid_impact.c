@@ -61,9 +61,8 @@ static void ball_bounces_to_its_height(void **state)
             fell |= m->v.y > 0;
             if (fell) top = fmax(top, m->x.y - 0.1);
         }
-        /* semi-implicit Euler falls as if thrown down at g dt / 2, and rises as if thrown up at so much less */
-        double e = es[k], v = sqrt(2 * 9.81);
-        CHECK_NEAR(top, e * e - 0.5 * v * 0.01 * (e + e * e), 5e-3);
+        /* seen every 10 ms: the highest place may be 5 ms, or 1.2e-4 m, away */
+        CHECK_NEAR(top, es[k] * es[k], 1.5e-4);
         rigid_close(&c);
     }
 }

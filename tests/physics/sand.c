@@ -141,6 +141,31 @@ static void round_piles_rest(void **state)
     }
 }
 
+/* Sand hits a free ball in free space: linear momentum of both is kept to rounding, whatever touches, goes with something else or is put out of the ball. */
+static void sand_hits_a_free_ball(void **state)
+{
+    (void)state;
+    const char *const how[3] = {"", "solver = { edges = 'wall' },", "solver = { edges = 'strict', tolerance = 1e-2 },"};
+    for (int k = 0; k < 3; k++) {
+        char rest[1024];
+        snprintf(
+            rest, sizeof rest,
+            "gravity = {0, 0, 0}, %s grid = { cells = {24, 16, 16}, cell = 0.03 },"
+            " fill = { { material = sand(30), velocity = {1, 0.1, 0}, shape = box { size = 0.15, center = {0.13, "
+            "0.22, 0.24} } } },"
+            " bodies = { { name = 'ball', shape = sphere { radius = 0.07 }, at = {0.32, 0.25, 0.24}, density = %d } }",
+            how[k], k == 1 ? 300 : 1500);
+        sand_case c = open_case(rest);
+        run(&c, 0.02);
+        const tl_vec3 before = c.sim->report.momentum;
+        run(&c, 0.26);
+        const tl_vec3 after = c.sim->report.momentum;
+        assert_true(c.sim->state.rigid.body[0].v.x > 0.1); /* it was hit */
+        CHECK_NEAR(tl_vec3_norm(tl_vec3_sub(after, before)) / tl_vec3_norm(before), 0, 1e-12);
+        close_case(&c);
+    }
+}
+
 /* Sand that an emitter lets go is packed for a moment and then falls apart: stress of the last step without any pressure in this one. It falls freely, whatever the rate. */
 static void emitted_sand_falls(void **state)
 {
@@ -222,8 +247,12 @@ static void two_sands(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain),     cmocka_unit_test(pile_rests),
-                                       cmocka_unit_test(round_piles_rest), cmocka_unit_test(emitted_sand_falls),
-                                       cmocka_unit_test(pressed_plate),    cmocka_unit_test(two_sands)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain),
+                                       cmocka_unit_test(pile_rests),
+                                       cmocka_unit_test(round_piles_rest),
+                                       cmocka_unit_test(emitted_sand_falls),
+                                       cmocka_unit_test(sand_hits_a_free_ball),
+                                       cmocka_unit_test(pressed_plate),
+                                       cmocka_unit_test(two_sands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

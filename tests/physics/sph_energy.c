@@ -53,11 +53,52 @@ static void over_a_seam(void **state)
     rigid_close(&c);
 }
 
+/* 200 kg on 1 kg come to rest with the defaults. Without balanced starts they trembled at 3 mm/s for ever. */
+static void heavy_on_light(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        NULL,
+        "engine = 'sph', dt_max = 1e-3, sph = { spacing = 0.02 }, bodies = { { kind = 'static', shape = box { size = "
+        "{0.4, 0.08, 0.4} }, at = {0, -0.04, 0} }, { name = 'light', shape = box { size = 0.12 }, mass = 1, at = {0, "
+        "0.0604, 0} }, { name = 'heavy', shape = box { size = 0.12 }, mass = 200, at = {0, 0.1808, 0} } }");
+    double fastest = 0;
+    for (int i = 0; i < 300; i++) {
+        rigid_step(&c, 1e-3);
+        if (i >= 200) fastest = fmax(fastest, tl_vec3_norm(rigid_body(&c, "heavy")->v));
+    }
+    CHECK_LE(fastest, 1e-5);
+    rigid_close(&c);
+}
+
+/* With samples below its surface, a ball still rolls on its radius: it was 7 % less at 6 spacings. */
+static void rolls_on_its_radius(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        NULL,
+        "engine = 'sph', dt_max = 2e-3, sph = { spacing = 0.02 }, bodies = { { kind = 'static', shape = box { size = "
+        "{0.8, 0.08, 0.4} }, at = {0.2, -0.04, 0}, friction = 0.8 }, { name = 'ball', shape = sphere { radius = 0.12 "
+        "}, "
+        "density = 1000, at = {0, 0.12, 0}, friction = 0.8, velocity = {0.5, 0, 0}, spin_rad_per_s = {0, 0, -4.17} } "
+        "}");
+    for (int i = 0; i < 100; i++) rigid_step(&c, 2e-3);
+    double x = rigid_body(&c, "ball")->x.x, turned = 0;
+    for (int i = 0; i < 100; i++) {
+        rigid_step(&c, 2e-3);
+        turned -= 2e-3 * rigid_body(&c, "ball")->w.z;
+    }
+    CHECK_REL((rigid_body(&c, "ball")->x.x - x) / (0.12 * turned), 1.0, 0.01);
+    rigid_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turning_on_an_edge),
         cmocka_unit_test(over_a_seam),
+        cmocka_unit_test(heavy_on_light),
+        cmocka_unit_test(rolls_on_its_radius),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,7 +242,7 @@ static double *stress_force(int64_t cells, int64_t faces, double dx)
     tl_h5 *f;
     int64_t n, k;
     CHECK_OK(tl_h5_open(&f, path, &err));
-    double *s = doubles(f, "stress", &n), *w = doubles(f, "cells/weight", &k),
+    double *s = doubles(f, "stress", &n), *w = doubles(f, "cells/weight", &k), *v = doubles(f, "cells/shear", &k),
            *y = calloc((size_t)faces + 1, sizeof *y);
     assert_true(n == 5 * cells && k == cells);
     int32_t *low = ints(f, "faces/low", &k), *high = ints(f, "faces/high", &k), *axis = ints(f, "faces/axis", &k);
@@ -259,12 +259,12 @@ static double *stress_force(int64_t cells, int64_t faces, double dx)
         double sum = 0;
         for (int j = 0; j < 4; j++)
             if (around[4 * e + j] < cells)
-                sum += 0.25 * s[5 * around[4 * e + j] + (of[e] == 2 ? 1 : of[e] == 1 ? 2 : 3)];
+                sum += 0.25 * v[around[4 * e + j]] * s[5 * around[4 * e + j] + (of[e] == 2 ? 1 : of[e] == 1 ? 2 : 3)];
         for (int j = 0; j < 4; j++)
             if (ends[4 * e + j] < faces) y[ends[4 * e + j]] += (j & 1 ? -1 : 1) * weight[e] * sum / dx;
     }
     tl_h5_close(f);
-    void *all[] = {s, w, low, high, axis, weight, around, ends, of};
+    void *all[] = {s, w, v, low, high, axis, weight, around, ends, of};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     return y;
 }

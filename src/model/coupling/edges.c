@@ -53,7 +53,17 @@ static bool is_on(const tl_grid *g, const tl_active *active, const double *fill,
         solid += 0.25 * f->solid_cell[cell[k]];
     }
     if (idle == 4 || !touches_open_face(g, f, axis, id)) return false;
-    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO || (rule == TL_EDGE_WALL && (idle == 1 || solid >= WALL_SHARE));
+    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO ||
+           ((rule == TL_EDGE_WALL || rule == TL_EDGE_LOAD) && (idle == 1 || solid >= WALL_SHARE));
+}
+
+static int with_unknown(const tl_grid *g, const tl_active *active, int axis, int32_t id)
+{
+    int32_t cell[4];
+    int there = 0;
+    cells_around(g, axis, id, cell);
+    for (int k = 0; k < 4; k++) there += active->number[cell[k]] >= 0;
+    return there;
 }
 
 talus_status tl_edges_find(tl_edges *out, const tl_grid *g, const tl_active *active, const double *fill,
@@ -85,7 +95,8 @@ talus_status tl_edges_find(tl_edges *out, const tl_grid *g, const tl_active *act
             if (k < 0) continue;
             out->id[k] = i;
             out->axis[k] = (int8_t)axis;
-            out->weight[k] = liquid->edge[axis][i];
+            out->weight[k] =
+                rule == TL_EDGE_LOAD && !staggered ? 4.0 / with_unknown(g, active, axis, i) : liquid->edge[axis][i];
         }
     return TALUS_OK;
 }
@@ -147,26 +158,30 @@ static bool take_lists(int32_t **lists, int count, int32_t n, tl_arena *a)
 
 talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g, const tl_active *active,
                              const tl_liquid *liquid, const tl_coupling *c, int32_t *const of[3],
-                             const int32_t *face_id, const int8_t *face_axis, bool staggered, tl_arena *a,
-                             talus_error *err)
+                             const int32_t *face_id, const int8_t *face_axis, bool staggered, tl_edge_rule rule,
+                             tl_arena *a, talus_error *err)
 {
     *out =
         (tl_stress){.staggered = staggered, .cells = c->cells, .edges = e->count, .faces = c->faces, .axis = face_axis};
     out->n = staggered ? 2 * (int64_t)c->cells + e->count : TL_STRESS_GROUP * (int64_t)c->cells;
     for (int k = 0; k < 3; k++) out->only[k] = !g->f.flat || k != g->f.flat_axis;
-    double *cell = TL_TAKE(a, double, c->cells);
+    double *cell = TL_TAKE(a, double, c->cells), *shear = TL_TAKE(a, double, c->cells);
     out->weight = e->weight;
     out->edge_axis = e->axis;
     out->e = TL_TAKE_ZERO(a, double, (int64_t)e->count + 1);
     out->d = TL_TAKE_ZERO(a, double, 6 * ((int64_t)c->cells + 1));
     out->y = TL_TAKE_ZERO(a, double, (int64_t)c->faces + 1);
-    if (!cell || !out->e || !out->d || !out->y || !take_lists(out->edge_cell, 4, e->count, a) ||
+    if (!cell || !shear || !out->e || !out->d || !out->y || !take_lists(out->edge_cell, 4, e->count, a) ||
         !take_lists(out->edge_face, 4, e->count, a) || !take_lists(out->cell_edge, 12, c->cells, a) ||
         !take_lists(out->cell_face, 6, c->cells, a) || !take_lists(out->face_cell, 2, c->faces, a) ||
         !take_lists(out->face_edge, 4, c->faces, a))
         return no_memory(err);
-    for (int32_t i = 0; i < c->cells; i++) cell[i] = liquid->cell[active->cell[i]];
+    for (int32_t i = 0; i < c->cells; i++) {
+        cell[i] = liquid->cell[active->cell[i]];
+        shear[i] = rule == TL_EDGE_LOAD ? cell[i] : 1;
+    }
     out->cell = cell;
+    out->shear = shear;
     link_edges(out, e, g, active, of);
     link_cells(out, e, g, active, c);
     link_faces(out, e, g, c, face_id);

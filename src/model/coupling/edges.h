@@ -26,7 +26,7 @@ void tl_edge_faces(const tl_grid *g, int axis, int32_t id, int face_axis[4], int
 /* of [3][grid cells]: number of a face in the lists, -1: none. c: cells, faces. */
 talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g, const tl_active *active,
                              const tl_liquid *liquid, const tl_coupling *c, int32_t *const of[3],
-                             const int32_t *face_id, const int8_t *face_axis, bool staggered, tl_arena *a,
-                             talus_error *err);
+                             const int32_t *face_id, const int8_t *face_axis, bool staggered, tl_edge_rule rule,
+                             tl_arena *a, talus_error *err);
 
 #endif

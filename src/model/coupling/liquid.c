@@ -9,6 +9,9 @@
 #define DENSITY_LEAST 0.4 /* P over rho0 [grid-granular spec 3.4] */
 #define DENSITY_MOST 1.5
 #define SHARE_LEAST 0.02
+#define CLOSED                                                                                                         \
+    0.25 /* open part of a face of sand up to which it is the solid's; a floor on the grid leaves half of its faces open */
+#define MASS_LEAST 0.01 /* of a full face: a cell beside an open one with less is at the surface, and has no pressure */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -27,12 +30,33 @@ static bool has_open_face(const tl_liquid_domain *d, int32_t cell)
     return false;
 }
 
+static double density_at(const tl_liquid_domain *d, int axis, int32_t id)
+{
+    double rho = d->faces->rest[axis] ? d->faces->rest[axis][id] : 0;
+    return rho > 0 ? rho : d->faces->rho0;
+}
+
+/* An open side with nothing on it would take any impulse: sand beside it has no pressure. */
+static bool has_empty_side(const tl_liquid_domain *d, int32_t cell)
+{
+    const double volume = d->grid->f.dx * d->grid->f.dx * d->grid->f.dx;
+    for (int k = 0; k < 6; k++) {
+        int axis = k / 2;
+        int32_t next = tl_grid_step(d->grid, cell, axis, 1), id = k & 1 ? next : cell;
+        double open = d->fractions->open[axis][id];
+        if (next != cell && open > 0 && d->faces->mass[axis][id] < MASS_LEAST * open * density_at(d, axis, id) * volume)
+            return true;
+    }
+    return false;
+}
+
 static bool is_active(const tl_liquid_domain *d, int32_t cell)
 {
     bool there = d->granular ? d->granular->cell[cell] >= TL_ACTIVE_LIQUID &&
                                    d->faces->fill[cell] + d->fractions->solid_cell[cell] >= TL_ACTIVE_FILL
                              : d->phi[cell] < (d->binary ? 0 : -TL_SHALLOW * d->grid->f.dx);
-    return there && has_open_face(d, cell);
+    if (!there || !has_open_face(d, cell)) return false;
+    return d->density_rule != TL_DENSITY_CARRIED || !d->granular || !has_empty_side(d, cell);
 }
 
 static talus_status number_cells(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
@@ -144,10 +168,14 @@ static double kernel_share(const tl_liquid_domain *d, int axis, int32_t id)
     return sum;
 }
 
-/* 1 / (P W_L^u). Dividing the mass by W_F W_L^u makes sand an eighth too light in the rows at floors and surfaces, whose kernels reach beyond: a layer
- * then slips with 2.01 and 2.48 m/s^2 where it should with 2.548 (V9). So the kernel's own share is the default. */
-static double granular_mobility(const tl_liquid_domain *d, int axis, int32_t id, double rho)
+/* 1 / (P W_L^u). Dividing the face's own mass by W_F W_L^u makes sand an eighth too light in the rows at floors and surfaces, whose kernels reach beyond: a layer
+ * then slips with 2.01 and 2.48 m/s^2 where it should with 2.548 (V9). */
+static double granular_mobility(const tl_system *s, const tl_liquid_domain *d, int axis, int32_t id, double rho)
 {
+    if (d->density_rule == TL_DENSITY_CARRIED) {
+        double full = d->fractions->open[axis][id] * d->grid->f.dx * d->grid->f.dx * d->grid->f.dx;
+        return full / fmax(MASS_LEAST * rho * full, s->carry.mass[axis][id]);
+    }
     double filled = fmax(FILLED_LEAST, d->granular->face[axis][id]), share = 1;
     if (d->density_rule == TL_DENSITY_CONST) return 1 / (filled * rho);
     if (d->density_rule == TL_DENSITY_KERNEL) share = fmax(SHARE_LEAST, kernel_share(d, axis, id));
@@ -165,16 +193,81 @@ static talus_status weigh_faces(tl_system *s, const tl_liquid_domain *d, tl_aren
 #pragma omp parallel for schedule(static) if (faces >= TL_PARALLEL_MIN)
     for (int32_t f = 0; f < faces; f++) {
         int axis = s->axis[f];
-        double rho = d->faces->rest[axis] ? d->faces->rest[axis][s->id[f]] : 0;
-        if (!(rho > 0)) rho = s->density;
+        double rho = density_at(d, axis, s->id[f]);
         s->fluid[f] = d->fractions->open[axis][s->id[f]];
         s->mobility[f] = !(s->fluid[f] > 0) ? 0
-                         : d->granular      ? granular_mobility(d, axis, s->id[f], rho)
+                         : d->granular      ? granular_mobility(s, d, axis, s->id[f], rho)
                                             : 1 / (rho * liquid_part(s, d, f));
     }
     s->c.fluid = s->fluid;
     s->c.mobility = s->mobility;
     return TALUS_OK;
+}
+
+/* ---- faces that are a solid's ---- */
+
+/* Solids take over the open part of the faces with `mine` [3][cells] set, each by its share. */
+static void give_to_solids(tl_fractions *f, const tl_grid *g, uint8_t *const mine[3])
+{
+    const int64_t exist = (int64_t)g->blocks * g->f.size;
+    const tl_covers *c = &f->covers;
+    for (int32_t b = 0; b < c->bodies; b++)
+        for (int axis = 0; axis < 3; axis++)
+            for (int64_t k = c->start[3 * (int64_t)b + axis]; k < c->start[3 * (int64_t)b + axis + 1]; k++)
+                if (mine[axis][c->face[k]]) c->weight[k] /= 1 - f->open[axis][c->face[k]];
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t i = 0; i < exist; i++) {
+            if (!mine[axis][i]) continue;
+            f->fixed[axis][i] /= 1 - f->open[axis][i];
+            f->open[axis][i] = 0;
+        }
+}
+
+static talus_status close_slivers(const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+{
+    const int64_t exist = (int64_t)d->grid->blocks * d->grid->f.size;
+    size_t mark = tl_arena_mark(a);
+    uint8_t *mine[3];
+    for (int axis = 0; axis < 3; axis++) {
+        if (!(mine[axis] = TL_TAKE_ZERO(a, uint8_t, d->grid->cells))) return no_memory(err);
+        const double *open = d->fractions->open[axis];
+        for (int64_t i = 0; i < exist; i++) mine[axis][i] = open[i] > 0 && open[i] <= CLOSED;
+    }
+    give_to_solids(d->fractions, d->grid, mine);
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+static talus_status close_held(const tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+{
+    const tl_coupling *c = &s->c;
+    size_t mark = tl_arena_mark(a);
+    uint8_t *mine[3];
+    for (int axis = 0; axis < 3; axis++)
+        if (!(mine[axis] = TL_TAKE_ZERO(a, uint8_t, d->grid->cells))) return no_memory(err);
+    for (int32_t f = 0; f < c->faces; f++) {
+        double open = d->fractions->open[s->axis[f]][s->id[f]];
+        mine[s->axis[f]][s->id[f]] = c->low[f] == c->cells && c->high[f] == c->cells && open > 0 && open < 1;
+    }
+    give_to_solids(d->fractions, d->grid, mine);
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+/* An open face without a pressure goes with its neighbours: what an edge pushes there would be lost, so it pushes nothing. */
+static void drop_edges(const tl_system *s, const tl_liquid_domain *d, const tl_edges *e)
+{
+    const tl_coupling *c = &s->c;
+    for (int32_t k = 0; k < e->count; k++) {
+        int axis[4];
+        int32_t id[4];
+        tl_edge_faces(d->grid, e->axis[k], e->id[k], axis, id);
+        for (int j = 0; j < 4; j++) {
+            int32_t f = tl_grid_exists(d->grid, id[j]) ? s->of[axis[j]][id[j]] : -1;
+            if (f < 0 || c->low[f] < c->cells || c->high[f] < c->cells) continue;
+            if (d->fractions->open[axis[j]][id[j]] > 0) e->weight[k] = 0;
+        }
+    }
 }
 
 /* ---- solids ---- */
@@ -187,6 +280,7 @@ static tl_vec3 lever(const tl_grid *g, tl_vec3 at, tl_vec3 centre)
     for (int k = 0; k < 3; k++) {
         double length = g->f.count[k] * g->f.dx;
         if (g->f.periodic[k]) r[k] -= length * round(r[k] / length);
+        if (k == g->f.flat_axis) r[k] = 0;
     }
     return tl_vec3_load(r);
 }
@@ -264,14 +358,21 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     out->c.dx = d->grid->f.dx;
     out->c.dt = dt;
     tl_edges edges = {0};
+    const bool sand = d->granular && d->faces->mass[0];
+    if (sand) TL_TRY(close_slivers(d, a, err));
     TL_TRY(number_cells(out, d, a, err));
     if (d->granular)
         TL_TRY(tl_edges_find(&edges, d->grid, &out->active, d->faces->fill, d->granular, d->fractions, d->staggered,
                              d->edge_rule, a, err));
     TL_TRY(number_faces(out, d, &edges, a, err));
+    if (sand) {
+        TL_TRY(close_held(out, d, a, err));
+        drop_edges(out, d, &edges);
+        TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, a, err));
+    }
     if (d->granular)
         TL_TRY(tl_stress_build(&out->stress, &edges, d->grid, &out->active, d->granular, &out->c, out->of, out->id,
-                               out->axis, d->staggered, a, err));
+                               out->axis, d->staggered, d->edge_rule, a, err));
     TL_TRY(weigh_faces(out, d, a, err));
     TL_TRY(place_bodies(out, d, a, err));
     out->c.solid = tl_rigid_solid_view(&out->rigid);

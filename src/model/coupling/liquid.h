@@ -13,7 +13,7 @@
 #ifndef TL_MODEL_COUPLING_LIQUID_H
 #define TL_MODEL_COUPLING_LIQUID_H
 
-#include "model/coupling/coupling.h"
+#include "model/coupling/carry.h"
 #include "model/coupling/edges.h"
 #include "model/coupling/rigid_solid.h"
 #include "model/grid/active.h"
@@ -39,6 +39,7 @@ typedef struct tl_system {
     tl_rigid_solid rigid;
     tl_body_cells wet; /* G^T J of free bodies */
     tl_stress stress;  /* n = 0: nothing granular */
+    tl_carry carry;    /* of sand; known NULL: liquids alone, or no masses */
     /* the solver's matrix */
     int32_t red;
     int32_t (*ijk)[3];
@@ -47,9 +48,11 @@ typedef struct tl_system {
     double *d;
 } tl_system;
 
-/* Density P of a granular face, before it is kept within 0.4 and 1.5 of the material's own. m: mass of particles on the face. [grid-granular spec 3.4] */
+/* Density P of a granular face. m: mass of particles on the face. [grid-granular spec 3.4] */
 typedef enum tl_density_rule {
-    TL_DENSITY_KERNEL, /* m over the part of the kernel's volume that could hold any. Default */
+    TL_DENSITY_CARRIED, /* P W_L^u = M / (W_F dx^3), M with what goes with the face (carry.h): momentum is kept. Default with free bodies */
+    /* kept within 0.4 and 1.5 of the material's own */
+    TL_DENSITY_KERNEL, /* m over the part of the kernel's volume that could hold any. Default without */
     TL_DENSITY_SHARE,  /* m / (dx^3 W_F W_L^u) */
     TL_DENSITY_CONST,  /* the material's */
     TL_DENSITY_MASS    /* m / dx^3: counts what is missing twice */
@@ -58,8 +61,8 @@ typedef enum tl_density_rule {
 /* What the step knows. phi [cells] m, negative in liquid; open, covers of family "area". Face velocities are not read here. */
 typedef struct tl_liquid_domain {
     const tl_grid *grid;
-    const tl_faces *faces; /* density */
-    const tl_fractions *fractions;
+    const tl_faces *faces;   /* density */
+    tl_fractions *fractions; /* faces that belong to solids alone are closed here, see tl_liquid_system */
     const double *phi;
     bool binary;
     const tl_liquid *granular; /* fractions, edges included, where anything is granular; NULL: liquids alone */
@@ -72,6 +75,9 @@ typedef struct tl_liquid_domain {
     const double *inv_mass, *inv_inertia;
 } tl_liquid_domain;
 
+/* Granular: a face that a solid covers by more than three quarters is the solid's, and so is a face beside a solid that stress reaches and no pressure holds, as at the foot of a
+ * pile: the solid takes the open part over, and with it the force. Such faces would carry velocities that nothing balances: slivers beside a plate that is pressed into sand shoot off at 4 m/s, and the foot of a
+ * pile creeps sideways at half the speed of their fall. */
 talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double dt, tl_arena *a, talus_error *err);
 
 /* Face velocities from the grid's arrays to the lists, and back (only faces of the lists are written). */

@@ -24,7 +24,7 @@ enum { PIECE = 512, WORTH_TWO_THREADS = TL_PARALLEL_MIN / 8 };
 /* d of cells: diagonal components times the liquid fraction, and shears. */
 static void spread_cells(const tl_stress *t, const double *restrict s, int32_t from, int32_t to)
 {
-    const double *restrict w = t->cell, x = t->only[0], z = t->only[2];
+    const double *restrict w = t->cell, *restrict v = t->shear, x = t->only[0], z = t->only[2];
     double *restrict d = t->d;
     if (t->staggered) {
         for (int32_t i = from; i < to; i++) {
@@ -41,9 +41,9 @@ static void spread_cells(const tl_stress *t, const double *restrict s, int32_t f
         d[6 * i] = w[i] * xx;
         d[6 * i + 1] = -w[i] * (xx + zz);
         d[6 * i + 2] = w[i] * zz;
-        d[6 * i + 3] = g[TL_S_YZ];
-        d[6 * i + 4] = g[TL_S_XZ];
-        d[6 * i + 5] = g[TL_S_XY];
+        d[6 * i + 3] = v[i] * g[TL_S_YZ];
+        d[6 * i + 4] = v[i] * g[TL_S_XZ];
+        d[6 * i + 5] = v[i] * g[TL_S_XY];
     }
 }
 
@@ -117,12 +117,12 @@ static void meet_cells(const tl_stress *t, double per_dx, int stride, int zz, do
 
 static void meet_shears(const tl_stress *t, int axis, double *restrict out, int32_t from, int32_t to)
 {
-    const double *restrict e = t->e;
+    const double *restrict e = t->e, *restrict v = t->shear;
     const int32_t *restrict e0 = t->cell_edge[4 * axis], *restrict e1 = t->cell_edge[4 * axis + 1],
                             *restrict e2 = t->cell_edge[4 * axis + 2], *restrict e3 = t->cell_edge[4 * axis + 3];
     const int at = tl_stress_shear(axis);
     for (int32_t i = from; i < to; i++)
-        out[TL_STRESS_GROUP * (int64_t)i + at] = 0.25 * ((e[e0[i]] + e[e1[i]]) + (e[e2[i]] + e[e3[i]]));
+        out[TL_STRESS_GROUP * (int64_t)i + at] = 0.25 * v[i] * ((e[e0[i]] + e[e1[i]]) + (e[e2[i]] + e[e3[i]]));
 }
 
 /* out = D^T t->y */
@@ -235,8 +235,8 @@ void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch,
     /* two components at cells reach the face of axis y, one the others; an edge has up to four cells, a quarter each */
     for (int32_t k = 0; k < t->edges; k++) {
         const tl_stress_edge e = tl_stress_edge_at(t, k);
-        int cells = 0;
-        for (int j = 0; j < 4; j++) cells += e.cell[j] < t->cells;
+        double cells = 0;
+        for (int j = 0; j < 4; j++) cells += e.cell[j] < t->cells ? t->shear[e.cell[j]] : 0;
         t->e[k] = 0.25 * cells * e.weight;
     }
     for (int32_t f = 0; f < t->faces; f++) {
@@ -264,7 +264,7 @@ void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch,
         most = (2 * fmax(xx, zz) + fmin(xx, zz)) / 3;
         for (int a = 0; a < 3; a++) {
             double shear = 0;
-            for (int k = 0; k < 4; k++) shear += 0.25 * t->e[t->cell_edge[4 * a + k][i]];
+            for (int k = 0; k < 4; k++) shear += 0.25 * t->shear[i] * t->e[t->cell_edge[4 * a + k][i]];
             most = fmax(most, 0.5 * shear);
         }
         L[i] = most;

@@ -13,8 +13,10 @@
  * sand does and momentum is kept to rounding. The adjoint is the same lists read from the other side.
  *
  * Edges next to cells without an unknown [grid-granular spec 3.6]:
+ *     load            as wall, with another T: the mean of W_L^p s over the cells that have an unknown, so that an edge carries up to alpha times the mean load of these cells, W_L^p p. W_L^e and
+ *                     zeros for cells without an unknown count what is missing twice: the outer face of a front got half of its friction, and fronts crept. Default
  *     wall            off, unless solids hold a tenth of what is around: floors keep their friction, free surfaces do not creep; on also where a single
- *                     one of the four is without: the inner corners of a slope's steps, whose upright faces nothing else would hold. Default
+ *                     one of the four is without: the inner corners of a slope's steps, whose upright faces nothing else would hold
  *     strict          off everywhere
  *     inactive-zero   on: as printed in the paper */
 #ifndef TL_MODEL_COUPLING_STRESS_H
@@ -27,7 +29,7 @@
 #define TL_STRESS_GROUP 5
 enum { TL_S_XX, TL_S_XY, TL_S_XZ, TL_S_YZ, TL_S_ZZ };
 
-typedef enum tl_edge_rule { TL_EDGE_WALL, TL_EDGE_STRICT, TL_EDGE_INACTIVE_ZERO } tl_edge_rule;
+typedef enum tl_edge_rule { TL_EDGE_LOAD, TL_EDGE_WALL, TL_EDGE_STRICT, TL_EDGE_INACTIVE_ZERO } tl_edge_rule;
 
 /* Edge of an axis: its shear has the two other ones. */
 typedef struct tl_stress_edge {
@@ -44,10 +46,11 @@ typedef struct tl_stress {
     int32_t cells, edges, faces;
     int64_t n;               /* unknowns */
     const double *cell;      /* [cells] W_L^p */
+    const double *shear;     /* [cells] of shears in T: W_L^p with edges "load", else 1 */
     const int8_t *axis;      /* [faces] */
     const int8_t *edge_axis; /* [edges] rising */
     /* One list per place, so that loops run in vectors. Scratches end with zeros, which is what lists point at where there is nothing. */
-    const double *weight;   /* [edges] W_L^e */
+    const double *weight;   /* [edges] W_L^e; with edges "load" 4 over the cells with an unknown: T takes their mean */
     int32_t *edge_cell[4];  /* [edges] entries of d around an edge */
     int32_t *edge_face[4];  /* [edges] entries of y */
     int32_t *cell_edge[12]; /* [cells] entries of e: four edges of x, of y, of z */

@@ -10,6 +10,7 @@
 /* What points into the solid goes. */
 static void stop(const tl_solids *s, int32_t which, tl_vec3 n, tl_particle *p)
 {
+    if (tl_solids_gives(s, which)) return;
     double into = tl_vec3_dot(tl_vec3_sub(p->v, tl_solids_velocity(s, which, p->x)), n);
     if (into < 0) p->v = tl_vec3_add_scaled(p->v, -into, n);
 }

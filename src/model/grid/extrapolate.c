@@ -95,7 +95,7 @@ static bool spread(const marks *m, int32_t b, int layer)
             int32_t first = b * g->f.size + x * g->f.stride[0] + y * g->f.stride[1];
             for (int32_t z = 0; z < e[2]; z++) {
                 if (!wanted[z]) continue;
-                m->u[first + z] = mean_beside(m, b, (const int32_t[3]){x, y, z}, first + z);
+                if (m->u) m->u[first + z] = mean_beside(m, b, (const int32_t[3]){x, y, z}, first + z);
                 m->next[first + z] = (uint8_t)(layer + 1);
             }
         }
@@ -122,7 +122,7 @@ static void extrapolate(const marks *m, int layers)
     }
 #pragma omp parallel for schedule(static) if (g->blocks > 8)
     for (int32_t b = 0; b <= g->blocks; b++)
-        for (int32_t i = b * size; i < (b + 1) * size && m->state[b] != ALL; i++)
+        for (int32_t i = b * size; i < (b + 1) * size && m->u && m->state[b] != ALL; i++)
             if (!m->known[i]) m->u[i] = 0;
 }
 
@@ -137,7 +137,7 @@ talus_status tl_extrapolate(const tl_grid *g, int layers, double *const u[3], ui
     if (!m.next || !m.state || !m.changed)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to extrapolate on %lld cells", (long long)g->cells);
     for (int axis = 0; axis < 3; axis++) {
-        m.u = u[axis];
+        m.u = u ? u[axis] : NULL;
         m.known = known[axis];
         extrapolate(&m, layers);
     }
@@ -169,7 +169,8 @@ static tl_vec3 vector_at(const tl_grid *g, int axis, int32_t face, double *const
 }
 
 talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const open[3], double closed,
-                            uint8_t *const known[3], double *const u[3], tl_arena *a, talus_error *err)
+                            uint8_t *const known[3], uint8_t *const partly[3], double *const u[3], tl_arena *a,
+                            talus_error *err)
 {
     size_t start = tl_arena_mark(a);
     double *clipped[3];
@@ -181,12 +182,13 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const 
         for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
             for (int k = 0; k < 3; k++) {
                 clipped[k][i] = u[k][i];
-                if (open[k][i] > closed || !known[k][i]) continue;
+                if ((open[k][i] > closed && !(partly[k] && partly[k][i])) || !known[k][i]) continue;
                 int32_t which;
                 tl_vec3 n, at = tl_grid_face_centre(g, k, i), v = vector_at(g, k, i, u, known);
                 tl_solids_distance(s, b, at, &which, &n);
                 double into = tl_vec3_dot(tl_vec3_sub(v, tl_solids_velocity(s, which, at)), n);
-                if (which != TL_SOLID_NONE && into < 0) clipped[k][i] -= into * (k == 0 ? n.x : k == 1 ? n.y : n.z);
+                if (which != TL_SOLID_NONE && into < 0 && !tl_solids_gives(s, which))
+                    clipped[k][i] -= into * (k == 0 ? n.x : k == 1 ? n.y : n.z);
             }
     for (int k = 0; k < 3; k++) memcpy(u[k], clipped[k], sizeof(double) * (size_t)g->blocks * (size_t)g->f.size);
     tl_arena_release(a, start);

@@ -2,15 +2,62 @@
 
 #include "model/grid/stencil.h"
 
-/* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction takes sin(angle) times that from what slides. */
+static bool is_free(const tl_grains *s, int32_t which) { return which >= 0 && s->inv_mass && s->inv_mass[which] > 0; }
+
+static tl_vec3 load3(const double *v) { return (tl_vec3){v[0], v[1], v[2]}; }
+
+static tl_vec3 turn_of(const double *I, tl_vec3 t)
+{
+    return (tl_vec3){I[0] * t.x + I[1] * t.y + I[2] * t.z, I[3] * t.x + I[4] * t.y + I[5] * t.z,
+                     I[6] * t.x + I[7] * t.y + I[8] * t.z};
+}
+
+/* Velocity of a solid where a grain touches it, forces of the step included. */
+static tl_vec3 solid_velocity(const tl_grains *s, int32_t which, tl_vec3 x)
+{
+    if (!is_free(s, which)) return tl_solids_velocity(s->solids, which, x);
+    const double *v = s->body_v + 6 * (int64_t)which;
+    return tl_vec3_add(load3(v), tl_vec3_cross(load3(v + 3), tl_solids_arm(s->solids, which, x)));
+}
+
+/* Part of an impulse's effect on the relative velocity along n that is the grain's: 1 / m over 1 / m and what the body gives way. */
+static double grain_share(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 n, double m)
+{
+    if (!is_free(s, which)) return 1;
+    tl_vec3 t = tl_vec3_cross(tl_solids_arm(s->solids, which, x), n);
+    double body = s->inv_mass[which] + tl_vec3_dot(t, turn_of(s->inv_inertia + 9 * (int64_t)which, t));
+    return 1 / (1 + m * body);
+}
+
+static void push_body(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 impulse)
+{
+    if (!is_free(s, which)) return;
+    double *v = s->body_v + 6 * (int64_t)which;
+    tl_vec3 from = solid_velocity(s, which, x);
+    tl_vec3 w =
+        turn_of(s->inv_inertia + 9 * (int64_t)which, tl_vec3_cross(tl_solids_arm(s->solids, which, x), impulse));
+    tl_vec3_store(tl_vec3_add_scaled(load3(v), s->inv_mass[which], impulse), v);
+    tl_vec3_store(tl_vec3_add(load3(v + 3), w), v + 3);
+    if (s->given) *s->given += 0.5 * tl_vec3_dot(impulse, tl_vec3_add(from, solid_velocity(s, which, x)));
+}
+
+/* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction takes sin(angle) times that from what slides. A free body gets the
+ * opposite impulse; what either then moves makes up for the relative velocity together. */
 static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, const tl_particle *p)
 {
-    tl_vec3 v = tl_vec3_sub(tl_vec3_add(p->v, s->push), tl_solids_velocity(s->solids, which, p->x));
+    double m = s->rho[p->material] * p->volume;
+    tl_vec3 v = tl_vec3_sub(tl_vec3_add(p->v, s->push), solid_velocity(s, which, p->x));
     double into = -tl_vec3_dot(v, n);
     if (!(into > 0)) return (tl_vec3){0, 0, 0};
-    tl_vec3 slip = tl_vec3_add_scaled(v, into, n), dv = tl_vec3_scale(into, n);
-    double speed = tl_vec3_norm(slip), most = s->alpha[p->material] / sqrt(2) * into;
-    return speed > 0 ? tl_vec3_add_scaled(dv, -fmin(1, most / speed), slip) : dv;
+    double normal = into * grain_share(s, which, p->x, n, m);
+    tl_vec3 slip = tl_vec3_add_scaled(v, into, n), dv = tl_vec3_scale(normal, n);
+    double speed = tl_vec3_norm(slip), most = s->alpha[p->material] / sqrt(2) * normal;
+    if (speed > 0) {
+        tl_vec3 along = tl_vec3_scale(1 / speed, slip);
+        dv = tl_vec3_add_scaled(dv, -fmin(speed * grain_share(s, which, p->x, along, m), most), along);
+    }
+    push_body(s, which, p->x, tl_vec3_scale(-m, dv));
+    return dv;
 }
 
 /* What a grain changes on its faces: dv more, and its gradient less. */

@@ -18,10 +18,14 @@ typedef struct tl_grains {
     const tl_solids *solids; /* at the start of the step */
     const float *solid_phi;  /* tl_solids_field of them */
     double touch;            /* m: nearer than that to a solid is in contact */
-    tl_vec3 push;            /* velocity that forces add in the step, m/s: already in u */
+    /* [bodies], of the scene: what grains give to free ones goes into body_v [6 bodies] at once, so that the next grain meets a body that has been hit. NULL: no body is free */
+    const double *inv_mass, *inv_inertia;
+    double *body_v;
+    double *given; /* [1] J, out: kinetic energy that free bodies got; NULL: not wanted */
+    tl_vec3 push;  /* velocity that forces add in the step, m/s: already in u */
 } tl_grains;
 
-/* Changes the face velocities that such grains have a part in. Returns how many touch a solid. */
+/* Changes the face velocities that such grains have a part in, and those of free bodies they touch: impulses are equal and opposite. Returns how many touch a solid. */
 int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles *p, tl_faces *faces);
 
 #endif

@@ -33,7 +33,15 @@ typedef struct tl_solids {
     double reach;
     int32_t *start; /* [blocks + 1] into `of` */
     int32_t *of;
+    /* Free bodies give way: what runs into one keeps its velocity, and only its place is corrected. Taking it away would be momentum that the body does not get; the next solve, or the contact of a single
+     * grain, exchanges it. */
+    bool free_gives;
 } tl_solids;
+
+static inline bool tl_solids_gives(const tl_solids *s, int32_t which)
+{
+    return s->free_gives && which >= 0 && s->solid[which].kind == TL_BODY_FREE;
+}
 
 /* motion [rigid->scene_count] at the poses wanted; velocities are used by tl_solids_velocity only. */
 talus_status tl_solids_make(tl_solids *out, const tl_grid *g, const tl_rigid *r, const tl_domain_spec *domain,
@@ -53,6 +61,8 @@ typedef struct tl_solid_plane {
 int tl_solids_planes(const tl_solids *s, int32_t block, tl_vec3 p, double far, tl_solid_plane out[TL_SOLID_PLANES]);
 /* Nearest of the static bodies listed for an existing block, and of walls: TL_SOLID_WALL, TL_SOLID_NONE without any within `reach`. */
 int32_t tl_solids_nearest_fixed(const tl_solids *s, int32_t block, tl_vec3 p);
+/* From a body's centre to p, the nearest image of it. */
+tl_vec3 tl_solids_arm(const tl_solids *s, int32_t which, tl_vec3 p);
 /* Velocity of a solid's material at p; walls: 0. */
 tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p);
 

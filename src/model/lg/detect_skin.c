@@ -50,7 +50,7 @@ typedef struct search {
     const tl_lg_view *v;
     const skins *s;
     int a, b;
-    double half, slack, mu;
+    double half, slack, mu, restitution;
     hit *hit; /* [most of nodes, edges][KEPT] */
 } search;
 
@@ -404,7 +404,8 @@ static talus_status emit(const search *s, int own, const int32_t *node, int32_t 
                        .feature = h->rim,
                        .normal = h->normal,
                        .offset = s->half,
-                       .mu = s->mu};
+                       .mu = s->mu,
+                       .restitution = s->restitution};
     for (int k = 0; k < own; k++) c.a.node[k] = node[k];
     c.a.weight[0] = edge ? 1 - h->own : 1;
     if (edge) c.a.weight[1] = h->own;
@@ -508,14 +509,10 @@ talus_status tl_lg_detect_skins(const tl_lg_view *v, const tl_box3 *box, tl_lg_f
                 find_normals(v, two[k], &s);
                 ready[two[k]] = true;
             }
-            search now = {v,
-                          &s,
-                          a,
-                          b,
-                          tl_lg_half(v->lg, a) + tl_lg_half(v->lg, b),
-                          fmin(tl_lg_slack(v, a), tl_lg_slack(v, b)),
-                          tl_lg_pair_friction(v, a, v->lg->body[b].body),
-                          hits};
+            search now = {
+                v, &s, a,   b, tl_lg_half(v->lg, a) + tl_lg_half(v->lg, b), fmin(tl_lg_slack(v, a), tl_lg_slack(v, b)),
+                0, 0,  hits};
+            now.mu = tl_lg_pair_friction(v, a, v->lg->body[b].body, &now.restitution);
             TL_TRY(nodes(&now, f, err));
             TL_TRY(edges(&now, f, err));
             if (a == b) continue;

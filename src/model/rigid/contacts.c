@@ -343,6 +343,10 @@ static void hand_over(int news, const tl_rigid_point *p, int olds, const tl_rigi
         force[to] = tl_vec3_add(force[to], m[from].force);
         has[to] = given[from] = true;
     }
+    /* what rolls has come to touch elsewhere on both: as many points as before are the same, in their order */
+    bool any = false;
+    for (int k = 0; k < olds; k++) any |= given[k];
+    for (int k = 0; k < olds && olds == news && !any; k++) force[k] = m[k].force;
 }
 
 /* In the point's frame, within its cone. */

@@ -10,7 +10,7 @@ tl_vec3 tl_rigid_angular_momentum(const tl_rigid_body *b, tl_quat q, tl_vec3 w);
 
 /* Place and rotation after dt of free flight with the velocities given; the centre moves straight, w changes so that the angular
  * momentum does not. Rotation by the implicit midpoint rule on the rotation group, in substeps of at most 0.05 rad: angular momentum
- * exact to rounding; the rule is its own inverse, so energy does not drift. */
+ * exact to rounding, and so is the energy, which is put right at the end. */
 void tl_rigid_fly(const tl_rigid_body *b, double dt, tl_motion *m);
 
 /* Of free bodies; potential energy is zero at the origin. */

@@ -166,6 +166,7 @@ typedef struct tl_sph_contact {
     double V0, V, Vt; /* m^3: at rest, now, of the solid neighbours alone */
     double force;     /* |F_N| / p, m^2 */
     tl_vec3 normal;   /* of F_N: into the body; 0: not defined, no friction */
+    double sunk;      /* m that it is below the body's surface, along the normal */
     double mu;        /* mean over its neighbours */
     double D, Dl;     /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
     double source; /* room between surfaces before anything moves; negative: what the step takes away of an overlap */
@@ -266,12 +267,12 @@ static inline tl_vec3 tl_sph_solid(const tl_sph_step *s, int32_t number) /* worl
 
 /* Where friction acts between contact r and its neighbour j, from the centre of r's body; their slip is measured there too, so that friction takes
  * energy and never gives it, and its block is symmetric. At the middle between bodies that both move, which keeps angular momentum; at
- * r on what has no unknowns, so that balls roll with v = w R. Differs from [Probst2023], which always has the force at the middle and
- * the velocities at r and j: a box that turns on an edge then gains energy (tests/physics/sph_energy.c). */
+ * the shape's surface above r on what has no unknowns, so that balls roll with v = w R. Differs from [Probst2023], which always has the force at the
+ * middle and the velocities at r and j: a box that turns on an edge then gains energy (tests/physics/sph_energy.c). */
 static inline tl_vec3 tl_sph_rub_at(const tl_sph_step *s, const tl_sph_contact *r, const tl_sph_touch *j)
 {
     tl_vec3 arm = s->near[r->near].arm;
-    if (j->other < 0) return arm;
+    if (j->other < 0) return tl_vec3_add_scaled(arm, -r->sunk, r->normal);
     tl_vec3 between = tl_vec3_sub(s->bodies.motion[j->body].x, s->bodies.motion[r->body].x);
     return tl_vec3_scale(0.5, tl_vec3_add(arm, tl_vec3_add(between, j->arm)));
 }

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "base/sum.h"
+#include "geom/collide/collider_data.h"
 #include "model/sph/sph.h"
 
 #define NORMAL_LEAST 1e-3  /* V0^2/h^4: shorter sums of gradients have no direction */
@@ -57,6 +58,11 @@ static void contact_volumes(const tl_sph_step *s, int32_t k)
         r->mu = 0;
     else
         r->normal = tl_vec3_normalize(tl_vec3_neg(g));
+    r->sunk = body->sunk.x;
+    if (r->sunk == body->sunk.y && r->sunk == body->sunk.z) return; /* all but thin boxes */
+    tl_vec3 n = tl_quat_rotate(tl_quat_conjugate(s->bodies.motion[r->body].q), r->normal);
+    n = tl_mat3_mul_vec(tl_mat3_transpose(s->rigid->body[r->body].collider->axes), n);
+    r->sunk = fabs(n.x) * body->sunk.x + fabs(n.y) * body->sunk.y + fabs(n.z) * body->sunk.z;
 }
 
 talus_status tl_sph_contacts(tl_sph_step *s, talus_error *err)

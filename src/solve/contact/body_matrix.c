@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "solve/contact/block6.h"
+
 /* ---- order and pattern, on rows of bits ---- */
 
 typedef struct bits {
@@ -150,20 +152,6 @@ void tl_body_matrix_start(tl_body_matrix *H, const tl_pairs *t)
     }
 }
 
-/* J of one side by rows, from its columns. */
-static void rows_of(const tl_lanes4 J[6], tl_lanes8 row[3])
-{
-    for (int r = 0; r < 3; r++) row[r] = (tl_lanes8){J[0][r], J[1][r], J[2][r], J[3][r], J[4][r], J[5][r], 0, 0};
-}
-
-/* B += rows^T D cols */
-static inline void add_product(tl_block6 *B, const tl_lanes8 row[3], const double D[9], const tl_lanes4 col[6])
-{
-    tl_lanes8 R[3];
-    for (int k = 0; k < 3; k++) R[k] = row[0] * D[k] + row[1] * D[3 + k] + row[2] * D[6 + k];
-    for (int c = 0; c < 6; c++) B->col[c] += R[0] * col[c][0] + R[1] * col[c][1] + R[2] * col[c][2];
-}
-
 void tl_body_matrix_add(tl_body_matrix *H, const tl_pairs *t, int32_t c, const double D[9])
 {
     const tl_pair *p = &t->pair[c];
@@ -171,32 +159,15 @@ void tl_body_matrix_add(tl_body_matrix *H, const tl_pairs *t, int32_t c, const d
     tl_lanes8 rows[2][3];
     for (int s = 0; s < 2; s++) {
         if (slot[s] < 0) continue;
-        rows_of(p->J[s], rows[s]);
-        add_product(&H->block[slot[s]], rows[s], D, p->J[s]);
+        tl_block6_rows(p->J[s], rows[s]);
+        tl_block6_add(&H->block[slot[s]], rows[s], D, p->J[s]);
     }
     if (slot[2] < 0) return;
     int later = H->place[p->body[0]] > H->place[p->body[1]] ? 0 : 1; /* the side whose rows the block has */
-    add_product(&H->block[slot[2]], rows[later], D, p->J[1 - later]);
+    tl_block6_add(&H->block[slot[2]], rows[later], D, p->J[1 - later]);
 }
 
 /* ---- factor and solve ---- */
-
-/* C -= A B^T */
-static inline void subtract(tl_block6 *C, const tl_block6 *A, const tl_block6 *B)
-{
-    tl_lanes8 c0 = C->col[0], c1 = C->col[1], c2 = C->col[2], c3 = C->col[3], c4 = C->col[4], c5 = C->col[5];
-    for (int k = 0; k < 6; k++) {
-        const double *b = (const double *)&B->col[k];
-        tl_lanes8 a = A->col[k];
-        c0 -= a * b[0];
-        c1 -= a * b[1];
-        c2 -= a * b[2];
-        c3 -= a * b[3];
-        c4 -= a * b[4];
-        c5 -= a * b[5];
-    }
-    C->col[0] = c0, C->col[1] = c1, C->col[2] = c2, C->col[3] = c3, C->col[4] = c4, C->col[5] = c5;
-}
 
 /* 6x6 Cholesky, lower; what is above the diagonal is not read again. */
 static bool factor_diagonal(tl_block6 *B, double inverse[6])
@@ -227,7 +198,7 @@ bool tl_body_matrix_factor(tl_body_matrix *H)
         for (int64_t l = H->left[c]; l < H->left[c + 1]; l++) {
             const tl_block6 *B = &H->block[H->left_at[l]];
             for (int64_t k = H->left_at[l]; k < H->left_end[l]; k++)
-                subtract(&H->block[H->of_row[H->row[k]]], &H->block[k], B);
+                tl_block6_subtract(&H->block[H->of_row[H->row[k]]], &H->block[k], B);
         }
         tl_block6 *L = &H->block[H->start[c]];
         double *inverse = H->inverse + 6 * (int64_t)c;

@@ -8,12 +8,14 @@
  * The answer's velocities always come from its impulses, so momentum is kept to rounding whatever was reached. */
 #include <string.h>
 
+#include "math/anderson.h"
 #include "solve/contact/admm.h"
+#include "solve/contact/body_lu.h"
 #include "solve/contact/islands.h"
 #include "solve/contact/methods.h"
 #include "solve/contact/sweeps.h"
 
-#define KAPPA_START 100.0   /* penalty over the contact's own mass */
+#define KAPPA_START 1e3     /* penalty over the contact's own mass */
 #define KAPPA_MAX_LEAST 1e6 /* and 1e4 times the largest mass ratio of a contact pair */
 #define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
 #define NEWTON_MAX 60       /* Newton steps in all, unless the caller asks for another cap */
@@ -24,11 +26,27 @@
 #define COLD_ITERATIONS 60
 #define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
 #define LINE_SEARCH_MAX 12
+#define AIM_STEPS 30   /* Newton steps that may be spent on going below the tolerance, towards the aim */
+#define ROUNDS_MAX 200 /* updates of the multipliers, with Newton steps or without */
+#define POLISH_FIRST 1 /* round after which Coulomb's law itself is tried */
+#define POLISH_KAPPA 1e3
+#define POLISH_KAPPA_MAX 1e6
+#define POLISH_ROUNDS 12
+#define POLISH_STEPS 8  /* Newton steps of each */
+#define POLISH_GAP 0.01 /* of the residual: where they stop */
+#define STALLS_MAX 4    /* rounds in a row at the largest penalty that gain less than a tenth */
+#define PRESSED 1e-2 /* of the fastest scripted approach: contacts that stay so far from satisfied have no solution */
+#define PRESSED_KAPPA 1e3 /* penalty of that question: bodies that would have to leave 30 times as fast count as held */
+#define PRESSED_SLACK 1.05 /* of what a contact cannot have: a solution with room keeps its forces bounded (20 m v) */
 
 typedef struct state {
     const tl_pairs *t;
     double kappa;
     bool shift;
+    bool frictionless;        /* while asking whether there is a solution */
+    bool coulomb;             /* Coulomb's law itself instead of the shifted cone: no longer the slope of a function */
+    double aim;               /* m/s, at most the tolerance */
+    double merit;             /* of dv: sum of m v^2 of the primal-dual gap */
     double *r;                /* [m] penalty of each contact, kg */
     double *s;                /* [m] shift, m/s */
     double *lam;              /* [3m] multipliers */
@@ -37,7 +55,39 @@ typedef struct state {
     double *Jd;               /* [3m] J d */
     double *dv, *d, *g, *out; /* lanes of bodies: velocity change, direction, gradient, scratch */
     tl_body_matrix H;         /* M + J^T D J */
+    tl_body_lu lu;            /* the same for Coulomb's law */
+    tl_anderson past;         /* multipliers and shifts of the last rounds, as velocities */
+    double *from, *to;        /* [4m] such a point, before and after a round */
 } state;
+
+/* Normal first, then friction within the disc that it leaves. */
+static void project_coulomb(double mu, const double x[3], double P[3])
+{
+    P[0] = fmax(0, x[0]);
+    P[1] = x[1], P[2] = x[2];
+    tl_project_disc(mu * P[0], P + 1);
+}
+
+/* r dP at x: not symmetric, friction follows the normal force and not the other way round. */
+static bool coulomb_slope(double mu, double r, const double x[3], double D[9])
+{
+    double length = sqrt(x[1] * x[1] + x[2] * x[2]);
+    memset(D, 0, 9 * sizeof *D);
+    if (!(x[0] > 0)) return false;
+    D[0] = r;
+    if (mu > 0 && length <= mu * x[0]) {
+        D[4] = D[8] = r;
+    } else if (mu > 0) {
+        double e[2] = {x[1] / length, x[2] / length}, share = mu * x[0] / length;
+        for (int i = 0; i < 2; i++) {
+            D[3 * (i + 1)] = r * mu * e[i];
+            for (int j = 0; j < 2; j++) D[3 * (i + 1) + 1 + j] = r * share * ((i == j) - e[i] * e[j]);
+        }
+    }
+    return true;
+}
+
+static double friction_of(const state *s, int32_t c) { return s->frictionless ? 0 : s->t->pair[c].mu; }
 
 /* r dP_K at x: symmetric positive semidefinite. */
 static bool cone_slope(double mu, double r, const double x[3], double D[9])
@@ -69,7 +119,7 @@ static void assemble(state *s)
     tl_body_matrix_start(&s->H, s->t);
     for (int32_t c = 0; c < s->t->contacts; c++) {
         double D[9];
-        if (cone_slope(s->t->pair[c].mu, s->r[c], s->x + 3 * (int64_t)c, D)) tl_body_matrix_add(&s->H, s->t, c, D);
+        if (cone_slope(friction_of(s, c), s->r[c], s->x + 3 * (int64_t)c, D)) tl_body_matrix_add(&s->H, s->t, c, D);
     }
 }
 
@@ -97,12 +147,16 @@ static double evaluate(state *s)
         double u[3], *x = s->x + 3 * (int64_t)c, P[3];
         const double *l = s->lam + 3 * (int64_t)c;
         tl_pair_velocity(&t->pair[c], s->dv, u);
-        u[0] += s->s[c];
+        if (!s->coulomb) u[0] += s->s[c];
         for (int k = 0; k < 3; k++) x[k] = l[k] - s->r[c] * u[k];
-        tl_project_cone(t->pair[c].mu, x, P);
+        if (s->coulomb)
+            project_coulomb(t->pair[c].mu, x, P);
+        else
+            tl_project_cone(friction_of(s, c), x, P);
         tl_pair_push(&t->pair[c], P, s->out);
     }
     double gap = 0;
+    s->merit = 0;
     for (int32_t i = 0; i < t->moving; i++) {
         const double *v = s->dv + TL_BODY_LANES * (int64_t)i, *o = s->out + TL_BODY_LANES * (int64_t)i;
         double linear = 0, angular = 0;
@@ -111,6 +165,7 @@ static double evaluate(state *s)
             linear += a * a;
             angular += b * b;
         }
+        s->merit += t->mass[i] * (linear + t->gyration[i] * t->gyration[i] * angular);
         double e = fmax(sqrt(linear), t->gyration[i] * sqrt(angular));
         if (!(e <= gap)) gap = isfinite(e) ? e : INFINITY;
     }
@@ -125,7 +180,7 @@ static double slope(const state *s, double dMv, double dMd, double a)
         const double *x = s->x + 3 * (int64_t)c, *Jd = s->Jd + 3 * (int64_t)c;
         double y[3], P[3];
         for (int k = 0; k < 3; k++) y[k] = x[k] - a * s->r[c] * Jd[k];
-        tl_project_cone(s->t->pair[c].mu, y, P);
+        tl_project_cone(friction_of(s, c), y, P);
         sum -= Jd[0] * P[0] + Jd[1] * P[1] + Jd[2] * P[2];
     }
     return sum;
@@ -243,17 +298,117 @@ static void project_start(const tl_pairs *t, double *lam)
     }
 }
 
+/* Multipliers and shifts as one vector in m/s, and back: multipliers within their cone, shifts not below 0. */
+static void write_point(const state *s, double *y)
+{
+    for (int32_t c = 0; c < s->t->contacts; c++) {
+        const tl_pair *p = &s->t->pair[c];
+        const double *l = s->lam + 3 * (int64_t)c;
+        double *o = y + 4 * (int64_t)c;
+        o[0] = l[0] / p->w_n, o[1] = l[1] / p->w_t, o[2] = l[2] / p->w_t, o[3] = s->s[c];
+    }
+}
+
+static void read_point(state *s, const double *y)
+{
+    for (int32_t c = 0; c < s->t->contacts; c++) {
+        const tl_pair *p = &s->t->pair[c];
+        const double *o = y + 4 * (int64_t)c, x[3] = {o[0] * p->w_n, o[1] * p->w_t, o[2] * p->w_t};
+        tl_project_cone(p->mu, x, s->lam + 3 * (int64_t)c);
+        s->s[c] = fmax(0, o[3]);
+    }
+}
+
+/* One Newton step on Coulomb's law; the length is halved until the gap shrinks. False when it does not, or the factor failed. */
+static bool coulomb_step(state *s, double *gap, tl_work *w)
+{
+    const tl_pairs *t = s->t;
+    const int64_t lanes = TL_BODY_LANES * (int64_t)t->moving;
+    const double merit = s->merit;
+    tl_body_lu_start(&s->lu, t);
+    for (int32_t c = 0; c < t->contacts; c++) {
+        double D[9];
+        if (coulomb_slope(t->pair[c].mu, s->r[c], s->x + 3 * (int64_t)c, D)) tl_body_lu_add(&s->lu, t, c, D);
+    }
+    for (int64_t k = 0; k < lanes; k++) s->d[k] = s->out[k] - s->dv[k];
+    mass_times(t, s->d, s->g);
+    w->factorizations++;
+    if (!tl_body_lu_factor(&s->lu)) return false;
+    tl_body_lu_solve(&s->lu, s->g, s->d);
+    double done = 0;
+    for (double a = 1; a > 0.01; a *= 0.5) {
+        for (int64_t k = 0; k < lanes; k++) s->dv[k] += (a - done) * s->d[k];
+        done = a;
+        *gap = evaluate(s);
+        if (s->merit < (1 - 0.1 * a) * merit) return true;
+    }
+    return false;
+}
+
+/* Rounds with Coulomb's law itself, from multipliers that are near: converges fast where the shifted cone creeps, and nowhere else.
+ * Returns the residual; what did not gain is taken back. */
+static double polish(state *s, int newton_max, double last, double *least, tl_outcome *out, tl_work *w)
+{
+    const tl_pairs *t = s->t;
+    const size_t size = 3 * sizeof(double) * (size_t)t->contacts;
+    const double kappa = s->kappa;
+    double residual = last, reached = last;
+    memcpy(s->to, s->lam, size);
+    s->coulomb = true;
+    set_penalty(s, fmax(kappa, POLISH_KAPPA));
+    for (int round = 0; round < POLISH_ROUNDS && out->iterations < newton_max; round++) {
+        double goal = fmax(0.1 * s->aim, POLISH_GAP * residual), gap = evaluate(s);
+        bool good = true;
+        for (int inner = 0; good && gap > goal && inner < POLISH_STEPS && out->iterations < newton_max; inner++) {
+            good = coulomb_step(s, &gap, w);
+            out->iterations++;
+        }
+        if (!(gap <= residual)) break;
+        for (int32_t c = 0; c < t->contacts; c++)
+            project_coulomb(t->pair[c].mu, s->x + 3 * (int64_t)c, s->lam + 3 * (int64_t)c);
+        double before = residual;
+        residual = measure(s);
+        w->outer++;
+        tl_work_record(w, residual);
+        keep_best(s, residual, least);
+        if (residual < reached) {
+            reached = residual;
+            memcpy(s->to, s->lam, size);
+        }
+        if (residual <= s->aim || !(residual < before)) break;
+        if (residual > 0.2 * before && s->kappa < POLISH_KAPPA_MAX) set_penalty(s, 10 * s->kappa);
+    }
+    set_penalty(s, kappa);
+    s->coulomb = false;
+    memcpy(s->lam, s->to, size);
+    tl_pairs_push(t, s->lam, s->dv);
+    for (int32_t c = 0; c < t->contacts; c++) {
+        double u[3];
+        tl_pair_velocity(&t->pair[c], s->dv, u);
+        s->s[c] = tl_pair_shift(&t->pair[c], u, s->lam + 3 * (int64_t)c);
+    }
+    return reached;
+}
+
 static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam, tl_outcome *out, tl_work *w)
 {
     const tl_pairs *t = s->t;
     double least = INFINITY, last = out->residual;
+    int stalls = 0, wait = 1, next_polish = POLISH_FIRST; /* rounds between tries with Coulomb's law */
     double kappa_max = fmax(KAPPA_MAX_LEAST, 1e4 * largest_mass_ratio(t));
     memcpy(s->lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
     tl_pairs_push(t, s->lam, s->dv);
     keep_best(s, last, &least);
     set_penalty(s, KAPPA_START);
-    while (out->iterations < newton_max && !tl_stop_spent(stop, w)) {
-        double goal = fmax(0.1 * stop->tolerance, 0.05 * last), gap = evaluate(s);
+    s->past.count = 0;
+    for (int round = 0; out->iterations < newton_max && !tl_stop_spent(stop, w); round++) {
+        if (least <= stop->tolerance && out->iterations >= AIM_STEPS) break;
+        if (round == ROUNDS_MAX || stalls == STALLS_MAX) {
+            out->result = TL_STALLED;
+            break;
+        }
+        write_point(s, s->from);
+        double goal = fmax(0.1 * s->aim, 0.05 * last), gap = evaluate(s);
         int inner = 0;
         for (; gap > goal && inner < INNER_MAX && out->iterations < newton_max; inner++) {
             if (!newton_step(s, w)) {
@@ -268,6 +423,7 @@ static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam,
             /* too stiff to solve: multipliers stay, the penalty comes down */
             if (s->kappa <= 1) break;
             set_penalty(s, s->kappa / 10);
+            s->past.count = 0;
             tl_pairs_push(t, s->lam, s->dv);
             continue;
         }
@@ -275,21 +431,40 @@ static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam,
         w->outer++;
         tl_work_record(w, residual);
         keep_best(s, residual, &least);
-        if (residual <= stop->tolerance) {
+        if (residual <= s->aim) {
             out->result = TL_CONVERGED;
             break;
         }
+        const double kappa = s->kappa;
+        stalls = residual > 0.9 * last && s->kappa >= kappa_max ? stalls + 1 : 0;
         if (residual > 0.2 * last) {
             if (ds < 0.3 * residual && s->kappa < kappa_max)
                 set_penalty(s, s->kappa * 10);
             else if (ds >= 0.3 * residual && s->kappa > KAPPA_START)
                 set_penalty(s, s->kappa / 10);
         }
+        if (s->kappa != kappa) s->past.count = 0;
+        if (s->shift) {
+            write_point(s, s->to);
+            tl_anderson_next(&s->past, s->from, s->to, s->from);
+            read_point(s, s->from);
+        }
         last = residual;
+        if (!s->shift || round < next_polish) continue;
+        double reached = polish(s, newton_max, last, &least, out, w);
+        if (reached <= s->aim) {
+            out->result = TL_CONVERGED;
+            break;
+        }
+        if (reached < last) s->past.count = 0;
+        wait = reached < 0.3 * last ? 1 : 2 * wait;
+        next_polish = round + wait;
+        last = reached;
     }
 done:
     memcpy(lam, s->best, 3 * sizeof(double) * (size_t)t->contacts);
     out->residual = least;
+    if (least <= stop->tolerance) out->result = TL_CONVERGED;
 }
 
 /* De Saxce shifts of lam, from the velocities that it causes. Returns the residual. */
@@ -304,32 +479,28 @@ static double start_shift(state *s, const double *lam)
     return most;
 }
 
-/* One island, from lam to lam. */
-static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w)
+/* From lam to lam: sweeps and ADMM while it is far away, then Newton. */
+static tl_outcome solve_from(state *s, const tl_stop *stop, double *lam, tl_work *w)
 {
     const tl_pairs *t = s->t;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
-    size_t size = 3 * sizeof(double) * (size_t)t->contacts;
     memset(s->s, 0, sizeof(double) * (size_t)t->contacts);
-    memcpy(s->lam, lam, size);
+    memcpy(s->lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
     out.residual = measure(s);
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
-    if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+    if (out.residual <= s->aim) out.result = TL_CONVERGED;
     if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > SWEEP_ABOVE) {
         tl_pairs_push(t, lam, s->dv);
         tl_contact_sweep(t, SWEEPS_FIRST, TL_SWEEP_DISC, lam, s->dv, w);
         out.residual = start_shift(s, lam);
-        if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+        if (out.residual <= s->aim) out.result = TL_CONVERGED;
     }
-    if (out.result != TL_OUT_OF_ITERATIONS) return out;
-
-    if (!tl_body_matrix_build(&s->H, t, a)) out.result = TL_BROKE_DOWN;
     if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > COLD_ABOVE) {
         tl_admm cold = {t, &s->H, COLD_KAPPA, s->x, s->Jd, s->d, s->g};
         tl_outcome admm = {.result = TL_OUT_OF_ITERATIONS};
         tl_admm_run(&cold, stop, COLD_ITERATIONS, lam, &admm, w);
         out.residual = start_shift(s, lam);
-        if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+        if (out.residual <= s->aim) out.result = TL_CONVERGED;
     }
     if (out.result == TL_OUT_OF_ITERATIONS)
         minimise(s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
@@ -341,17 +512,82 @@ static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_ar
     return out;
 }
 
+/* A body between the jaws of a scripted press has no velocity that all its contacts allow, and forces that grow for ever. Where that is
+ * so, normals are relaxed by the least that must be (in the sense of the penalty, friction left out, one convex minimum), which keeps
+ * forces bounded. z [m]: what is added to each normal velocity; false when there is a solution, or
+ * nothing scripted presses. */
+static bool relax_pressed(state *s, double *z, tl_work *w)
+{
+    const tl_pairs *t = s->t;
+    double press = 0, most = 0;
+    for (int32_t c = 0; c < t->contacts; c++) press = fmax(press, -t->pair[c].scripted);
+    if (!(press > 0)) return false;
+    s->frictionless = true;
+    memset(s->s, 0, sizeof(double) * (size_t)t->contacts);
+    memset(s->lam, 0, 3 * sizeof(double) * (size_t)t->contacts);
+    memset(s->dv, 0, sizeof(double) * (size_t)tl_pairs_lanes(t));
+    set_penalty(s, PRESSED_KAPPA);
+    double gap = evaluate(s);
+    for (int step = 0; step < INNER_MAX && gap > 0.1 * PRESSED * press; step++) {
+        if (!newton_step(s, w)) break;
+        gap = evaluate(s);
+    }
+    s->frictionless = false;
+    for (int32_t c = 0; c < t->contacts; c++) {
+        double u[3];
+        tl_pair_velocity(&t->pair[c], s->dv, u);
+        z[c] = PRESSED_SLACK * fmax(0, -u[0]);
+        most = fmax(most, z[c]);
+    }
+    return most > PRESSED * press;
+}
+
+/* One island, from lam to lam. Forces of the step before that are worse than none are forgotten. */
+static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w)
+{
+    const tl_pairs *t = s->t;
+    const size_t size = 3 * sizeof(double) * (size_t)t->contacts;
+    memcpy(s->lam, lam, size);
+    double start = measure(s), *z = TL_TAKE(a, double, t->contacts), *q = TL_TAKE(a, double, t->contacts);
+    if (start <= s->aim) return (tl_outcome){.result = TL_CONVERGED, .residual = start};
+    memset(s->lam, 0, size);
+    if (!(start <= measure(s))) memset(lam, 0, size);
+    s->from = TL_TAKE(a, double, 4 * (int64_t)t->contacts);
+    s->to = TL_TAKE(a, double, 4 * (int64_t)t->contacts);
+    if (tl_anderson_begin(&s->past, 4 * (int64_t)t->contacts, a, NULL) != TALUS_OK ||
+        !tl_body_matrix_build(&s->H, t, a) || !tl_body_lu_build(&s->lu, &s->H, a))
+        return (tl_outcome){.result = TL_BROKE_DOWN, .residual = start};
+    tl_outcome out = solve_from(s, stop, lam, w);
+    if (out.result == TL_CONVERGED || !(out.residual > SWEEP_ABOVE) || !relax_pressed(s, z, w)) return out;
+
+    for (int32_t c = 0; c < t->contacts; c++) {
+        q[c] = t->pair[c].q[0];
+        t->pair[c].q[0] += z[c];
+    }
+    memset(lam, 0, size);
+    tl_outcome relaxed = solve_from(s, stop, lam, w);
+    for (int32_t c = 0; c < t->contacts; c++) t->pair[c].q[0] = q[c];
+    memcpy(s->lam, lam, size);
+    return (tl_outcome){TL_INFEASIBLE, out.iterations + relaxed.iterations, measure(s)};
+}
+
 static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
     int64_t m = p->space->n / 3;
-    return tl_islands_bytes(p) + 2 * TL_ARENA_ROOM(double, m) + 5 * TL_ARENA_ROOM(double, 3 * m) + 4 * tl_pairs_room(p);
+    return tl_islands_bytes(p) + 4 * TL_ARENA_ROOM(double, m) + 5 * TL_ARENA_ROOM(double, 3 * m) +
+           (2 + 2 * TL_ANDERSON_DEPTH) * TL_ARENA_ROOM(double, 4 * m) + 4 * tl_pairs_room(p);
 }
 
-static tl_outcome run(const tl_pairs *t, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w, bool shift)
+static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
+                      bool shift)
 {
     int64_t n = 3 * (int64_t)t->contacts;
-    state s = {.t = t, .shift = shift, .r = TL_TAKE(a, double, t->contacts), .s = TL_TAKE(a, double, t->contacts)};
+    state s = {.t = t,
+               .shift = shift,
+               .aim = o->aim > 0 ? fmin(o->aim, stop->tolerance) : stop->tolerance,
+               .r = TL_TAKE(a, double, t->contacts),
+               .s = TL_TAKE(a, double, t->contacts)};
     double **of_contacts[] = {&s.lam, &s.best, &s.x, &s.Jd}, **of_bodies[] = {&s.dv, &s.d, &s.g, &s.out};
     for (int k = 0; k < 4; k++) {
         *of_contacts[k] = TL_TAKE(a, double, n);
@@ -363,7 +599,7 @@ static tl_outcome run(const tl_pairs *t, const tl_stop *stop, double *lam, tl_ar
     /* a scene at rest costs one product */
     memcpy(s.lam, lam, sizeof(double) * (size_t)n);
     tl_outcome out = {.result = TL_CONVERGED, .residual = measure(&s)};
-    if (out.residual <= stop->tolerance) return out;
+    if (out.residual <= s.aim) return out;
 
     tl_islands islands;
     tl_islands_build(t, &islands, a);
@@ -386,15 +622,15 @@ static tl_outcome run(const tl_pairs *t, const tl_stop *stop, double *lam, tl_ar
 static tl_outcome run_shift(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
                             double *lam, tl_arena *a, tl_work *w)
 {
-    (void)p, (void)o;
-    return run(t, stop, lam, a, w, true);
+    (void)p;
+    return run(t, o, stop, lam, a, w, true);
 }
 
 static tl_outcome run_convex(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
                              double *lam, tl_arena *a, tl_work *w)
 {
-    (void)p, (void)o;
-    return run(t, stop, lam, a, w, false);
+    (void)p;
+    return run(t, o, stop, lam, a, w, false);
 }
 
 const tl_contact_method tl_contact_newton_shift = {

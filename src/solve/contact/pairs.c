@@ -42,7 +42,10 @@ static bool add_contact(const tl_contact *p, int32_t c, const int32_t *number, t
         out->q[r] = p->q[row];
         for (int64_t k = J->start[row]; k < J->start[row + 1]; k++) {
             int32_t body = number[J->col[k] / 6];
-            if (body < 0) continue;
+            if (body < 0) {
+                if (r == 0) out->scripted += J->val[k] * p->bodies->v_free[J->col[k]];
+                continue;
+            }
             int side = out->body[0] == body || out->body[0] < 0 ? 0 : 1;
             if (side == 1 && out->body[1] >= 0 && out->body[1] != body) return false;
             out->body[side] = body;

@@ -24,6 +24,7 @@ typedef struct tl_pair {
     double W[9];     /* diagonal block of the problem's W */
     double w_n, w_t; /* masses of the contact, kg (tl_contact_scales) */
     double mu;
+    double scripted;  /* part of the normal velocity that bodies without a mass bring, m/s; negative: they press */
     int32_t body[2];  /* numbers of moving bodies, -1 where there is none */
     int32_t place[2]; /* of their velocities: body, or `moving`, a place that stays 0 */
 } tl_pair;

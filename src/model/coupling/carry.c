@@ -1,0 +1,177 @@
+#include "model/coupling/carry.h"
+
+#include <string.h>
+
+#include "base/parallel.h"
+#include "model/grid/extrapolate.h"
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for faces of sand that go with others");
+}
+
+typedef struct finder {
+    const tl_grid *g;
+    const tl_faces *faces;
+    const tl_fractions *fractions;
+    const tl_coupling *c;
+    int32_t *const *of;
+} finder;
+
+/* Stress reaches some faces of the lists that no pressure holds: what a solve would leave there is noise. */
+static bool has_pressure(const finder *d, int32_t f)
+{
+    return d->c->low[f] < d->c->cells || d->c->high[f] < d->c->cells;
+}
+
+/* Beside a face of the lists, across corners too: grains there touch what has a pressure. */
+static bool is_beside(const finder *d, int axis, int32_t id)
+{
+    const int32_t *of = d->of[axis];
+    for (int x = -1; x <= 1; x++) {
+        int32_t at_x = x ? tl_grid_step(d->g, id, 0, x) : id;
+        for (int y = -1; y <= 1; y++) {
+            int32_t at = y ? tl_grid_step(d->g, at_x, 1, y) : at_x;
+            if (of[at] >= 0 || of[tl_grid_step(d->g, at, 2, -1)] >= 0 || of[tl_grid_step(d->g, at, 2, 1)] >= 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_partly_solid(const finder *d, int axis, int32_t id)
+{
+    double open = d->fractions->open[axis][id];
+    int32_t f = d->of[axis][id];
+    return open > 0 && open < 1 && (f < 0 || !has_pressure(d, f));
+}
+
+static bool stands_alone(const finder *d, int axis, int32_t id)
+{
+    if (!(d->fractions->open[axis][id] > 0)) return false;
+    if (d->of[axis][id] >= 0) return has_pressure(d, d->of[axis][id]);
+    return d->faces->mass[axis][id] > 0 && !is_beside(d, axis, id);
+}
+
+/* Neighbours whose mean a face of a layer takes. */
+static int sources_of(const tl_grid *g, const uint8_t *known, int32_t id, int32_t out[6])
+{
+    int count = 0;
+    for (int k = 0; k < 6; k++) {
+        int32_t at = tl_grid_step(g, id, k / 2, k & 1 ? 1 : -1);
+        if (known[at] && known[at] < known[id]) out[count++] = at;
+    }
+    return count;
+}
+
+/* What faces of later layers hold goes to earlier ones, furthest first. */
+static void hand_over(const tl_carry *c, const tl_grid *g, int axis, double *value)
+{
+    for (int32_t k = 0; k < c->count[axis]; k++) {
+        int32_t id = c->face[axis][k], from[6];
+        int count = sources_of(g, c->known[axis], id, from);
+        double part = value[id] / count;
+        for (int j = 0; j < count; j++) value[from[j]] += part;
+        value[id] = 0;
+    }
+}
+
+/* Layer by layer, every face that may have to hand something over: those of one layer pass on what the next gave them. */
+static talus_status list_faces(tl_carry *out, const tl_grid *g, int axis, tl_arena *a, talus_error *err)
+{
+    const int32_t exist = (int32_t)((int64_t)g->blocks * g->f.size);
+    const uint8_t *known = out->known[axis];
+    int32_t of_layer[TL_EXTRAPOLATE_LAYERS + 2] = {0}, at[TL_EXTRAPOLATE_LAYERS + 2] = {0};
+    for (int32_t i = 0; i < exist; i++) of_layer[known[i]]++;
+    for (int k = TL_EXTRAPOLATE_LAYERS; k >= 2; k--) at[k] = at[k + 1] + of_layer[k + 1];
+    out->count[axis] = at[2] + of_layer[2];
+    out->face[axis] = TL_TAKE(a, int32_t, out->count[axis]);
+    if (!out->face[axis]) return no_memory(err);
+    for (int32_t i = 0; i < exist; i++)
+        if (known[i] > 1) out->face[axis][at[known[i]]++] = i;
+    return TALUS_OK;
+}
+
+/* Those with nothing on them have nothing to hand over. */
+static void drop_empty(tl_carry *out, int axis, const double *mass, const tl_grid *g, uint8_t *used)
+{
+    int32_t kept = 0;
+    for (int32_t k = 0; k < out->count[axis]; k++) {
+        int32_t id = out->face[axis][k], from[6];
+        if (!(mass[id] > 0) && !used[id]) continue;
+        int count = sources_of(g, out->known[axis], id, from);
+        for (int j = 0; j < count; j++) used[from[j]] = 1;
+        out->face[axis][kept++] = id;
+    }
+    out->count[axis] = kept;
+}
+
+/* A face beside the pile that no layer reaches stands alone after all. */
+static talus_status find_layers(const finder *d, int32_t exist, tl_carry *out, tl_arena *a, talus_error *err)
+{
+    for (bool again = true; again;) {
+        TL_TRY(tl_extrapolate(d->g, TL_EXTRAPOLATE_LAYERS, NULL, out->known, a, err));
+        again = false;
+        for (int axis = 0; axis < 3; axis++)
+            for (int32_t i = 0; i < exist; i++)
+                again |= !out->known[axis][i] && d->faces->mass[axis][i] > 0 && d->fractions->open[axis][i] > 0;
+        if (!again) break;
+        for (int axis = 0; axis < 3; axis++)
+            for (int32_t i = 0; i < exist; i++) {
+                uint8_t *k = &out->known[axis][i];
+                *k = *k == 1 || (!*k && d->faces->mass[axis][i] > 0 && d->fractions->open[axis][i] > 0);
+            }
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions,
+                           const tl_coupling *c, int32_t *const of[3], tl_arena *a, talus_error *err)
+{
+    const finder d = {g, faces, fractions, c, of};
+    const int32_t exist = (int32_t)((int64_t)g->blocks * g->f.size);
+    *out = (tl_carry){0};
+    for (int axis = 0; axis < 3; axis++) {
+        uint8_t *known = out->known[axis] = TL_TAKE_ZERO(a, uint8_t, g->cells);
+        uint8_t *partly = out->partly[axis] = TL_TAKE_ZERO(a, uint8_t, g->cells);
+        out->mass[axis] = TL_TAKE(a, double, g->cells);
+        if (!known || !partly || !out->mass[axis]) return no_memory(err);
+#pragma omp parallel for schedule(static) if (exist >= TL_PARALLEL_MIN / 8)
+        for (int32_t i = 0; i < exist; i++) {
+            known[i] = stands_alone(&d, axis, i);
+            partly[i] = is_partly_solid(&d, axis, i);
+        }
+    }
+    TL_TRY(find_layers(&d, exist, out, a, err));
+    for (int axis = 0; axis < 3; axis++) {
+        const double *mass = faces->mass[axis];
+        memcpy(out->mass[axis], mass, sizeof *mass * (size_t)g->cells);
+        TL_TRY(list_faces(out, g, axis, a, err));
+        size_t mark = tl_arena_mark(a);
+        uint8_t *used = TL_TAKE_ZERO(a, uint8_t, g->cells);
+        if (!used) return no_memory(err);
+        drop_empty(out, axis, mass, g, used);
+        tl_arena_release(a, mark);
+        hand_over(out, g, axis, out->mass[axis]);
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_carry_velocities(const tl_carry *c, const tl_grid *g, tl_faces *faces, tl_arena *a, talus_error *err)
+{
+    size_t mark = tl_arena_mark(a);
+    double *momentum = TL_TAKE(a, double, g->cells);
+    if (!momentum) return no_memory(err);
+    const int64_t exist = (int64_t)g->blocks * g->f.size;
+    for (int axis = 0; axis < 3; axis++) {
+        const double *mass = faces->mass[axis], *all = c->mass[axis];
+        const uint8_t *known = c->known[axis];
+        double *u = faces->u[axis];
+        for (int64_t i = 0; i < g->cells; i++) momentum[i] = mass[i] * u[i];
+        hand_over(c, g, axis, momentum);
+        for (int64_t i = 0; i < exist; i++)
+            if (known[i] == 1 && all[i] > mass[i]) u[i] = momentum[i] / all[i];
+    }
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}

@@ -1,0 +1,35 @@
+/* Faces of sand that go with others: they have matter on them, and no force of their own.
+ *
+ * Solids cover some, single grains beside the pile have others, and stress reaches some that no pressure holds. After the solve such a face takes the mean velocity
+ * of its known neighbours, layer by layer (tl_extrapolate). So its mass and momentum belong to these neighbours from the start: the same layers, read backwards.
+ *
+ *     M_f = m_f + sum over faces c that go with f of (share of f in the mean) M_c
+ *
+ * With M in the mobility, W_F dx^3 / M, the impulse that the solve gives to a face is what the particles around it get, and momentum of sand and bodies is kept to rounding; the
+ * floor under sand at rest carries its weight. A layer slips with the same acceleration in every row, those beside floor and surface too, whose kernels reach beyond. */
+#ifndef TL_MODEL_COUPLING_CARRY_H
+#define TL_MODEL_COUPLING_CARRY_H
+
+#include "model/coupling/coupling.h"
+#include "model/grid/fractions.h"
+#include "model/grid/transfer.h"
+
+#define TL_CARRY_LEAST                                                                                                 \
+    0.1 /* of a full face: with less, and no pressure on either side, a face goes with its neighbours */
+
+typedef struct tl_carry {
+    uint8_t *known[3];  /* [cells] 1: a velocity of its own; k + 1: the mean of earlier layers; 0: nothing there */
+    uint8_t *partly[3]; /* [cells] a solid covers a part, and no pressure is there to keep single grains out of it */
+    double *mass[3];    /* [cells] M, kg; of faces with a velocity of their own */
+    int32_t *face[3];   /* [count] faces with mass that go with others, by layer, furthest first */
+    int32_t count[3];
+} tl_carry;
+
+/* of [3][cells]: number of a face in the lists of c, -1: none. */
+talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions,
+                           const tl_coupling *c, int32_t *const of[3], tl_arena *a, talus_error *err);
+
+/* Velocities that hold the momentum of what goes with a face too. */
+talus_status tl_carry_velocities(const tl_carry *c, const tl_grid *g, tl_faces *faces, tl_arena *a, talus_error *err);
+
+#endif
