@@ -1,4 +1,5 @@
 #include "api/sim.h"
+#include "model/lg/whole.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -282,6 +283,11 @@ talus_status talus_sim_set_velocity(talus_sim *s, int body, const double velocit
     TL_TRY(find_body(s, body, TL_BODY_FREE, "a velocity", &m, err));
     if (velocity) TL_TRY(check_numbers("the velocity", body, 3, velocity, err));
     if (spin) TL_TRY(check_numbers("the spin", body, 3, spin, err));
+    for (int b = 0; b < s->sim->lg.bodies; b++) { /* an elastic body: of all its nodes */
+        tl_vec3 v = velocity ? vec3(velocity) : m->v, w = spin ? vec3(spin) : m->w;
+        if (s->sim->lg.body[b].body != body) continue;
+        tl_lg_set_velocity(&s->sim->lg, &s->sim->state.lg, &s->sim->lg.body[b], velocity ? &v : NULL, spin ? &w : NULL);
+    }
     if (velocity) m->v = vec3(velocity);
     if (spin) m->w = vec3(spin);
     s->generation++;
