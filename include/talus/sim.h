@@ -69,6 +69,8 @@ typedef struct talus_view {
  *   "contacts.bodies"  two indices; from the number of bodies on they are walls of the domain
  *   "contacts.position" m      "contacts.normal"  out of the second body into the first
  *   "contacts.force"   on the first body, N               "contacts.gap"     m, at the start of the step; negative: overlap
+ * Nodes of elastic bodies (engine "lg"), none in other engines; ids as in frames:
+ *   "nodes.position"   m      "nodes.velocity"  m/s      "nodes.body"  index of its body among the elastic ones
  * Liquid of the sph engine; the order may change from step to step, ids stay:
  *   "particles.position", "particles.velocity"  m, m/s   "particles.pressure"  Pa
  *   "particles.id", "particles.material"                 whole numbers

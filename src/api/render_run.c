@@ -12,6 +12,7 @@
 #include "render/render.h"
 #include "render/scene_picture.h"
 #include "run/clouds.h"
+#include "run/folder.h"
 #include "run/softs.h"
 
 #define FILM_RATE_MIN 0.1
@@ -215,7 +216,7 @@ talus_status talus_render_run(const char *folder, int every, int only, const tal
     if (status == TALUS_OK) status = take_sizes(j, err);
     if (status == TALUS_OK) status = choose_frames(j, every, only, err);
     snprintf(j->images, sizeof j->images, "%s/images", folder);
-    if (status == TALUS_OK) status = tl_make_folder(j->images, err);
+    if (status == TALUS_OK) status = tl_folder_make_part(j->images, err);
     if (status == TALUS_OK) status = draw_all(j, err);
     for (int i = 0; i < SHEET; i++) tl_image_free(&j->sheet[i]);
     tl_free(j->chosen);

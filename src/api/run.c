@@ -64,7 +64,8 @@ talus_status talus_run_verdict(const char *folder, talus_verdict *out, talus_err
         return TL_FAIL(err, TALUS_BAD_INPUT, "the path '%.60s...' is too long", folder);
     TL_TRY(tl_run_json_read(&record, path, err));
     tl_accept_spec accept = record.accept;
+    bool open = record.open_walls;
     tl_run_record_free(&record);
     snprintf(path, sizeof path, "%s/steps.csv", folder);
-    return tl_verdict_reckon(path, &accept, out, err);
+    return tl_verdict_reckon(path, &accept, open, out, err);
 }

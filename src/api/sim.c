@@ -1,4 +1,5 @@
 #include "api/sim.h"
+#include "model/lg/whole.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -85,7 +86,17 @@ uint64_t talus_sim_generation(const talus_sim *s) { return s->generation; }
 
 /* ---- views ---- */
 
-typedef enum view_of { OF_MOTION, OF_BODY, OF_CONTACT, OF_POSITION, OF_POINT, OF_PARTICLE } view_of;
+typedef enum view_of {
+    OF_MOTION,
+    OF_BODY,
+    OF_CONTACT,
+    OF_POSITION,
+    OF_POINT,
+    OF_PARTICLE,
+    OF_NODE_Q,
+    OF_NODE_V,
+    OF_NODE_BODY
+} view_of;
 
 /* Everything that can be looked at: whose array, where in its struct. */
 static const struct {
@@ -112,6 +123,9 @@ static const struct {
     {"contacts.normal", OF_CONTACT, offsetof(tl_rigid_memory, normal), 3, TALUS_FLOAT64},
     {"contacts.force", OF_CONTACT, offsetof(tl_rigid_memory, force), 3, TALUS_FLOAT64},
     {"contacts.gap", OF_CONTACT, offsetof(tl_rigid_memory, gap), 1, TALUS_FLOAT64},
+    {"nodes.position", OF_NODE_Q, 0, 3, TALUS_FLOAT64},
+    {"nodes.velocity", OF_NODE_V, 0, 3, TALUS_FLOAT64},
+    {"nodes.body", OF_NODE_BODY, 0, 1, TALUS_INT32},
     {"particles.position", OF_PARTICLE, offsetof(tl_sph_particle, x), 3, TALUS_FLOAT64},
     {"particles.velocity", OF_PARTICLE, offsetof(tl_sph_particle, v), 3, TALUS_FLOAT64},
     {"particles.pressure", OF_PARTICLE, offsetof(tl_sph_particle, p), 1, TALUS_FLOAT64},
@@ -172,6 +186,9 @@ talus_status talus_sim_view(talus_sim *s, const char *name, talus_view *out, tal
     case OF_POSITION: v.data = positions(s), v.stride = sizeof(tl_vec3); break;
     case OF_PARTICLE: v.data = f->particle, v.stride = sizeof *f->particle, v.count = f->count; break;
     case OF_POINT: v.data = points(s), v.stride = sizeof(tl_vec3), v.count = r->contacts; break;
+    case OF_NODE_Q: v.data = s->sim->state.lg.q, v.stride = sizeof(tl_vec3), v.count = s->sim->state.lg.nodes; break;
+    case OF_NODE_V: v.data = s->sim->state.lg.v, v.stride = sizeof(tl_vec3), v.count = s->sim->state.lg.nodes; break;
+    case OF_NODE_BODY: v.data = s->sim->lg.owner, v.stride = sizeof(int32_t), v.count = s->sim->state.lg.nodes; break;
     }
     if (views[k].of == OF_POINT && !v.data)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the places of %lld contacts", (long long)r->contacts);
@@ -239,6 +256,11 @@ talus_status talus_sim_set_velocity(talus_sim *s, int body, const double velocit
     TL_TRY(find_body(s, body, TL_BODY_FREE, "a velocity", &m, err));
     if (velocity) TL_TRY(check_numbers("the velocity", body, 3, velocity, err));
     if (spin) TL_TRY(check_numbers("the spin", body, 3, spin, err));
+    for (int b = 0; b < s->sim->lg.bodies; b++) { /* an elastic body: of all its nodes */
+        tl_vec3 v = velocity ? vec3(velocity) : m->v, w = spin ? vec3(spin) : m->w;
+        if (s->sim->lg.body[b].body != body) continue;
+        tl_lg_set_velocity(&s->sim->lg, &s->sim->state.lg, &s->sim->lg.body[b], velocity ? &v : NULL, spin ? &w : NULL);
+    }
     if (velocity) m->v = vec3(velocity);
     if (spin) m->w = vec3(spin);
     s->generation++;

@@ -11,9 +11,14 @@
 
 talus_status tl_anderson_begin(tl_anderson *m, int64_t n, tl_arena *a, talus_error *err)
 {
-    *m = (tl_anderson){.n = n};
+    return tl_anderson_begin_carrying(m, n, 0, a, err);
+}
+
+talus_status tl_anderson_begin_carrying(tl_anderson *m, int64_t n, int64_t carried, tl_arena *a, talus_error *err)
+{
+    *m = (tl_anderson){.n = n, .all = n + carried};
     for (int k = 0; k < TL_ANDERSON_DEPTH; k++) {
-        m->y[k] = TL_TAKE(a, double, n);
+        m->y[k] = TL_TAKE(a, double, m->all);
         m->f[k] = TL_TAKE(a, double, n);
         if (!m->y[k] || !m->f[k]) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to mix answers");
     }
@@ -25,10 +30,10 @@ static void keep(tl_anderson *m, const double *x, const double *y)
     m->newest = m->count < TL_ANDERSON_DEPTH ? m->count : (m->newest + 1) % TL_ANDERSON_DEPTH;
     if (m->count < TL_ANDERSON_DEPTH) m->count++;
     double *to = m->y[m->newest], *f = m->f[m->newest];
-#pragma omp parallel for schedule(static) if (m->n >= TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < m->n; i++) {
+#pragma omp parallel for schedule(static) if (m->all >= TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < m->all; i++) {
         to[i] = y[i];
-        f[i] = y[i] - x[i];
+        if (i < m->n) f[i] = y[i] - x[i];
     }
     for (int k = 0; k < m->count; k++) m->gram[k][m->newest] = m->gram[m->newest][k] = tl_dot(m->n, m->f[k], f);
 }
@@ -64,8 +69,8 @@ void tl_anderson_next(tl_anderson *m, const double *x, const double *y, double *
     }
     m->best = m->count == 1 ? now : fmin(m->best, now);
     int q = weigh(m, other, w);
-#pragma omp parallel for schedule(static) if (m->n >= TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < m->n; i++) {
+#pragma omp parallel for schedule(static) if (m->all >= TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < m->all; i++) {
         double sum = y[i];
         for (int a = 0; a < q; a++) sum -= w[a] * (y[i] - m->y[other[a]][i]);
         next[i] = sum;

@@ -173,6 +173,13 @@ talus_status tl_factor_solve_interleaved(tl_factor *f, int k, const double *b, d
     return TALUS_OK;
 }
 
+talus_status tl_factor_inverse_part(tl_factor *f, int64_t count, const int32_t *index, double *C, talus_error *err)
+{
+    if (!f->computed || f->options.kind != TL_FACTOR_LLT)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "there is no LLT factor to take a part of the inverse from");
+    return count > 0 ? f->backend->part(f->state, count, index, C, err) : TALUS_OK;
+}
+
 talus_status tl_factor_lower(const tl_factor *f, tl_csr *Lt, double *D, talus_error *err)
 {
     *Lt = (tl_csr){0};

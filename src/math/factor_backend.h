@@ -15,7 +15,8 @@ typedef struct tl_factor_backend {
                             talus_error *err);
     /* Sets negative and bad_column. */
     talus_status (*compute)(void *state, const tl_csr *A, tl_factor_info *info, talus_error *err);
-    talus_status (*solve)(void *state, int k, const double *b, double *x, talus_error *err); /* [k][n] */
+    talus_status (*solve)(void *state, int k, const double *b, double *x, talus_error *err);             /* [k][n] */
+    talus_status (*part)(void *state, int64_t count, const int32_t *index, double *C, talus_error *err); /* of A^-1 */
     talus_status (*lower)(const void *state, tl_csr *Lt, double *D, talus_error *err);
 } tl_factor_backend;
 

@@ -1,8 +1,10 @@
 /* CHOLMOD [Chen2008] behind math/factor.h: supernodal LLT, simplicial LDLT, AMD and METIS. 32-bit indices: matrices and
  * factors of up to 2^31 nonzeros. */
+#include <cblas.h>
 #include <cholmod.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,6 +13,7 @@
 
 #define K_MAX 8            /* right-hand sides solved at a time */
 #define K_MAX_SIMPLICIAL 4 /* CHOLMOD cuts them like this itself, but then allocates */
+#define CHUNK 48 /* columns of a part of the inverse that go together. Chosen: a panel of products stays in the cache */
 
 typedef struct state {
     cholmod_common common;
@@ -18,6 +21,8 @@ typedef struct state {
     cholmod_factor *L;
     int32_t *start;                             /* [n + 1], as CHOLMOD wants it */
     cholmod_dense *Y[K_MAX + 1], *E[K_MAX + 1]; /* work of solves; per k, because another shape is allocated anew */
+    char *room;                                 /* work of parts of the inverse */
+    size_t room_size;
 } state;
 
 static pthread_once_t hooks_once = PTHREAD_ONCE_INIT;
@@ -119,6 +124,7 @@ static void destroy(void *data)
     state *s = data;
     drop(s);
     cholmod_finish(&s->common);
+    tl_free(s->room);
     tl_free(s);
 }
 
@@ -178,6 +184,7 @@ static talus_status compute(void *data, const tl_csr *A, tl_factor_info *info, t
 {
     state *s = data;
     cholmod_sparse M = view(A, s->start, CHOLMOD_REAL);
+    TL_TRY(tl_blas_reserve(err));
     tl_blas_scope scope = tl_blas_begin();
     cholmod_factorize(&M, s->L, &s->common);
     tl_blas_end(scope);
@@ -233,6 +240,7 @@ static talus_status solve(void *data, int k, const double *b, double *x, talus_e
         cholmod_dense B = columns(n, group, b + done * n), X = columns(n, group, x + done * n), *result = &X;
         int slot = s->L->is_super ? group : 0;
         TL_TRY(work_for_solve(s, group, &s->Y[slot], &s->E[slot], err));
+        TL_TRY(tl_blas_reserve(err));
         /* a result of the right shape is filled in place */
         tl_blas_scope scope = tl_blas_begin();
         cholmod_solve2(CHOLMOD_A, s->L, &B, NULL, &result, NULL, &s->Y[slot], &s->E[slot], &s->common);
@@ -240,6 +248,180 @@ static talus_status solve(void *data, int k, const double *b, double *x, talus_e
         TL_TRY(verdict(&s->common, "solve", err));
     }
     return TALUS_OK;
+}
+
+/* ---- a part of the inverse ---- */
+
+/* Columns of the part, in order of elimination. */
+typedef struct column {
+    int32_t at, number; /* in the factor's order; in the caller's */
+} column;
+
+static int by_place(const void *a, const void *b)
+{
+    const column *p = a, *q = b;
+    return (p->at > q->at) - (p->at < q->at);
+}
+
+typedef struct part {
+    const cholmod_factor *L;
+    int64_t count, chunks, rows;
+    column *column;   /* [chunks * CHUNK] */
+    int32_t *of_row;  /* [n] supernode */
+    int32_t *compact; /* [n] row of Y, -1: no column reaches it */
+    uint8_t *active;  /* [chunks][supernodes] */
+    int32_t *first;   /* [chunks] first row of Y that is not zero */
+    double *Y;        /* [chunks][rows][CHUNK] */
+    double *buffer;   /* [chunks][most rows of a supernode][CHUNK] */
+} part;
+
+static size_t align64(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* Supernodes that columns of a chunk reach, up to the roots. */
+static void reach(part *p)
+{
+    const int32_t *first = p->L->super, *pi = p->L->pi, *row = p->L->s;
+    const size_t supers = p->L->nsuper;
+    for (size_t s = 0; s < supers; s++)
+        for (int32_t j = first[s]; j < first[s + 1]; j++) p->of_row[j] = (int32_t)s;
+    memset(p->active, 0, (size_t)p->chunks * supers);
+    for (int64_t k = 0; k < p->count; k++) {
+        uint8_t *mine = p->active + (size_t)(k / CHUNK) * supers;
+        for (int32_t s = p->of_row[p->column[k].at]; s >= 0 && !mine[s];) {
+            int32_t width = first[s + 1] - first[s];
+            mine[s] = 1;
+            s = pi[s + 1] - pi[s] > width ? p->of_row[row[pi[s] + width]] : -1;
+        }
+    }
+    p->rows = 0;
+    for (size_t s = 0; s < supers; s++) {
+        bool any = false;
+        for (int64_t c = 0; c < p->chunks; c++) any |= p->active[(size_t)c * supers + s];
+        for (int32_t j = first[s]; j < first[s + 1]; j++) p->compact[j] = any ? (int32_t)p->rows++ : -1;
+    }
+    for (int64_t c = 0; c < p->chunks; c++) p->first[c] = p->compact[first[p->of_row[p->column[c * CHUNK].at]]];
+}
+
+/* L Y = unit columns of one chunk. */
+static void forward(const part *p, int64_t chunk)
+{
+    const int32_t *first = p->L->super, *pi = p->L->pi, *px = p->L->px, *row = p->L->s;
+    const double *x = p->L->x;
+    double *Y = p->Y + chunk * p->rows * CHUNK, *T = p->buffer + chunk * (int64_t)p->L->maxesize * CHUNK;
+    memset(Y, 0, sizeof *Y * (size_t)(p->rows * CHUNK));
+    for (int64_t k = chunk * CHUNK; k < p->count && k < (chunk + 1) * CHUNK; k++)
+        Y[(int64_t)p->compact[p->column[k].at] * CHUNK + k % CHUNK] = 1;
+    const uint8_t *active = p->active + (size_t)chunk * p->L->nsuper;
+    for (size_t s = 0; s < p->L->nsuper; s++) {
+        if (!active[s]) continue;
+        int32_t height = pi[s + 1] - pi[s], width = first[s + 1] - first[s], below = height - width;
+        const double *L11 = x + px[s];
+        double *X = Y + (int64_t)p->compact[first[s]] * CHUNK;
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, CHUNK, width, 1, L11, height, X,
+                    CHUNK);
+        if (below == 0) continue;
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, CHUNK, below, width, 1, X, CHUNK, L11 + width, height, 0,
+                    T, CHUNK);
+        for (int32_t i = 0; i < below; i++) {
+            double *to = Y + (int64_t)p->compact[row[pi[s] + width + i]] * CHUNK;
+            const double *from = T + (int64_t)i * CHUNK;
+            for (int k = 0; k < CHUNK; k++) to[k] -= from[k];
+        }
+    }
+}
+
+/* Y^T Y between two chunks, to where the caller has them. */
+static void product(const part *p, int64_t a, int64_t b, double *C)
+{
+    double tile[CHUNK * CHUNK];
+    int64_t from = p->first[a] > p->first[b] ? p->first[a] : p->first[b];
+    const double *A = p->Y + (a * p->rows + from) * CHUNK, *B = p->Y + (b * p->rows + from) * CHUNK;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, CHUNK, CHUNK, (int)(p->rows - from), 1, A, CHUNK, B, CHUNK, 0,
+                tile, CHUNK);
+    for (int64_t i = 0; i < CHUNK && a * CHUNK + i < p->count; i++)
+        for (int64_t j = 0; j < CHUNK && b * CHUNK + j < p->count; j++) {
+            if (a == b && j > i) continue;
+            int64_t r = p->column[a * CHUNK + i].number, c = p->column[b * CHUNK + j].number;
+            C[r * p->count + c] = C[c * p->count + r] = tile[i * CHUNK + j];
+        }
+}
+
+static talus_status part_room(state *s, part *p, talus_error *err)
+{
+    size_t n = s->L->n, supers = s->L->nsuper, chunks = (size_t)p->chunks;
+    size_t sizes[] = {sizeof(column) * chunks * CHUNK, sizeof(int32_t) * n, sizeof(int32_t) * n, chunks * supers,
+                      sizeof(int32_t) * chunks};
+    size_t total = 0;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) total += align64(sizes[k]);
+    if (total > s->room_size) {
+        tl_free(s->room);
+        s->room = tl_alloc(total);
+        s->room_size = s->room ? total : 0;
+        if (!s->room) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a part of an inverse");
+    }
+    char *at = s->room;
+    p->column = (column *)at;
+    p->of_row = (int32_t *)(at += align64(sizes[0]));
+    p->compact = (int32_t *)(at += align64(sizes[1]));
+    p->active = (uint8_t *)(at += align64(sizes[2]));
+    p->first = (int32_t *)(at + align64(sizes[3]));
+    return TALUS_OK;
+}
+
+static talus_status part_super(state *s, int64_t count, const int32_t *index, double *C, talus_error *err)
+{
+    part p = {.L = s->L, .count = count, .chunks = (count + CHUNK - 1) / CHUNK};
+    TL_TRY(part_room(s, &p, err));
+    const int32_t *perm = s->L->Perm;
+    for (int32_t j = 0; j < (int32_t)s->L->n; j++) p.compact[perm[j]] = j; /* old -> new, for a moment */
+    for (int64_t k = 0; k < count; k++) p.column[k] = (column){p.compact[index[k]], (int32_t)k};
+    qsort(p.column, (size_t)count, sizeof *p.column, by_place);
+    reach(&p);
+    size_t rows = align64(sizeof(double) * (size_t)(p.chunks * p.rows) * CHUNK);
+    char *block = tl_alloc(rows + sizeof(double) * (size_t)p.chunks * s->L->maxesize * CHUNK + 64);
+    if (!block)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a part of an inverse of %lld columns", (long long)count);
+    p.Y = (double *)block;
+    p.buffer = (double *)(block + rows);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < p.chunks; c++) {
+        tl_blas_scope scope = tl_blas_begin();
+        forward(&p, c);
+        tl_blas_end(scope);
+    }
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t t = 0; t < p.chunks * p.chunks; t++) {
+        if (t % p.chunks > t / p.chunks) continue;
+        tl_blas_scope scope = tl_blas_begin();
+        product(&p, t / p.chunks, t % p.chunks, C);
+        tl_blas_end(scope);
+    }
+    tl_free(block);
+    return TALUS_OK;
+}
+
+/* Small factors are simplicial: by solves. */
+static talus_status part_simplicial(state *s, int64_t count, const int32_t *index, double *C, talus_error *err)
+{
+    int64_t n = (int64_t)s->L->n;
+    double *rhs = TL_NEW(double, K_MAX_SIMPLICIAL *n);
+    talus_status status = rhs ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a part of an inverse");
+    for (int64_t k = 0; k < count && status == TALUS_OK; k += K_MAX_SIMPLICIAL) {
+        int group = (int)(count - k < K_MAX_SIMPLICIAL ? count - k : K_MAX_SIMPLICIAL);
+        memset(rhs, 0, sizeof *rhs * (size_t)(group * n));
+        for (int g = 0; g < group; g++) rhs[g * n + index[k + g]] = 1;
+        status = solve(s, group, rhs, rhs, err);
+        for (int g = 0; g < group; g++)
+            for (int64_t i = 0; i <= k + g; i++) C[i * count + k + g] = C[(k + g) * count + i] = rhs[g * n + index[i]];
+    }
+    tl_free(rhs);
+    return status;
+}
+
+static talus_status part_of_inverse(void *data, int64_t count, const int32_t *index, double *C, talus_error *err)
+{
+    state *s = data;
+    return (s->L->is_super ? part_super : part_simplicial)(s, count, index, C, err);
 }
 
 static void copy_simplicial(const cholmod_factor *L, tl_csr *Lt, double *D)
@@ -294,7 +476,8 @@ static talus_status lower(const void *data, tl_csr *Lt, double *D, talus_error *
     return TALUS_OK;
 }
 
-const tl_factor_backend tl_factor_cholmod = {"cholmod", create, destroy, analyse, compute, solve, lower};
+const tl_factor_backend tl_factor_cholmod = {"cholmod", create, destroy,         analyse,
+                                             compute,   solve,  part_of_inverse, lower};
 
 talus_status tl_cholmod_order(tl_order order, const tl_csr *A, int32_t *perm, talus_error *err)
 {

@@ -105,6 +105,7 @@ typedef struct tl_body {
     double edge; /* elastic bodies: wanted edge of the tetrahedra, m; 0: from the shape's feature size */
     /* elastic bodies; cloth only in the lg engine: */
     int cells[3];             /* of a box: regular cells; all 0: meshed by edge */
+    int element;              /* of cells: 0 hexahedra, 1 tetrahedra */
     double thickness;         /* m; > 0: a cloth, the middle plane of a flat box */
     int bending;              /* tl_bending_kind */
     double bending_stiffness; /* N m; negative: from the material and the thickness */
@@ -192,6 +193,8 @@ typedef enum tl_lg_local_spec { TL_LG_LOCAL_EXACT, TL_LG_LOCAL_NEWTON, TL_LG_LOC
 
 typedef struct tl_lg_spec {
     int iterations;   /* local-global rounds per step */
+    int mixing;       /* 0 anderson, 1 none */
+    int time;         /* 0 bdf2, 1 euler */
     int inner;        /* contact steps per round */
     int local;        /* tl_lg_local_spec */
     int global;       /* 0 factor, 1 inverse, 2 jacobi */
@@ -205,10 +208,11 @@ typedef struct tl_lg_spec {
     bool project;     /* friction onto its disc when its law is linearised */
 } tl_lg_spec;
 
+typedef enum tl_elements { TL_ELEMENTS_AUTO, TL_ELEMENTS_SMOOTHED, TL_ELEMENTS_TETS } tl_elements;
 /* Finite elements of elastic bodies in the grid engine. */
 typedef struct tl_fem_spec {
     int integrator; /* 0 implicit Euler, 1 midpoint */
-    int elements;   /* 0 tets, 1 smoothed */
+    int elements;   /* tl_elements */
     int iterations; /* Newton corrections per step at most; 0: 40 */
 } tl_fem_spec;
 
@@ -353,6 +357,9 @@ typedef struct tl_scene {
     tl_arena arena;   /* texts and arrays above */
     tl_scene_lua *lua;
 } tl_scene;
+
+#define TL_STEPS_MAX 1e10 /* of a run, and */
+#define TL_FRAMES_MAX 1e8 /* frames of one: what would need more is refused */
 
 void tl_scene_free(tl_scene *s); /* NULL is fine */
 

@@ -32,7 +32,7 @@
 #define OBJECT tl_grid_spec
 static const tl_key grid_keys[] = {
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(1, 4096), NULL, "cells along x, y and z; one cell on a periodic axis is the 2D mode"},
-    {"cell", TL_NUMBER, AT(cell), "m", ABOVE(0), NULL, "edge of a cell"},
+    {"cell", TL_NUMBER, AT(cell), "m", WITHIN(1e-9, 1e9), NULL, "edge of a cell"},
     {"origin", TL_VEC3, AT(origin), "m", ANY, "{0, 0, 0}", "lowest corner of the grid"},
     {"cfl", TL_NUMBER, AT(cfl), "cells", WITHIN_OPEN(0, 20), "2", "how far anything may move in one step"},
     {"correct_density", TL_BOOLEAN, AT(correct_density), "", ANY, "true", "particles that crowd are parted; `false` for comparison: volume is then lost or gained"},
@@ -62,7 +62,7 @@ static const tl_context domain = {"domain", "the domain", "The box that holds th
 
 #define OBJECT tl_sph_spec
 static const tl_key sph_keys[] = {
-    {"spacing", TL_NUMBER, AT(spacing), "m", ABOVE(0), NULL, "distance of particles, of fluid and on surfaces"},
+    {"spacing", TL_NUMBER, AT(spacing), "m", WITHIN(1e-9, 1e9), NULL, "distance of particles, of fluid and on surfaces"},
     {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
@@ -78,7 +78,9 @@ static const tl_context sph = {"sph", "sph", "The particles of the sph engine.",
 
 #define OBJECT tl_lg_spec
 static const tl_key lg_keys[] = {
-    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "5", "local-global rounds per step; 10 where friction decides"},
+    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "8", "local-global rounds per step at most; what they leave is `elastic_certificate` of steps.csv"},
+    {"mixing", TL_CHOICE, AT(mixing), "", ANY, "anderson", "rounds of a step are combined so that what is left of forces is smallest, or taken as they come; not with `newton` and `jacobi`", "anderson|none"},
+    {"time", TL_CHOICE, AT(time), "", ANY, "bdf2", "integration: of second order, keeps motion; or implicit Euler, which damps what is faster than a few steps", "bdf2|euler"},
     {"inner", TL_INTEGER, AT(inner), "", WITHIN(1, 1000), "3", "contact steps per round"},
     {"local_step", TL_CHOICE, AT(local), "", ANY, "exact", "`exact` is projective for `arap` and ADMM for others; `newton` is quasi-Newton with a line search; `prox` is softer than the material it names, for comparison", "exact|newton|prox"},
     {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},
@@ -97,7 +99,7 @@ static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine
 #define OBJECT tl_fem_spec
 static const tl_key fem_keys[] = {
     {"integrator", TL_CHOICE, AT(integrator), "", ANY, "euler", "implicit Euler damps; `midpoint` keeps momentum, angular momentum and oscillations of bodies that nothing touches, those with a contact in reach take Euler's step", "euler|midpoint"},
-    {"elements", TL_CHOICE, AT(elements), "", ANY, "smoothed", "`smoothed`: strains are means over the tetrahedra around each edge, which bend and keep their volume as they should; `tets`: one strain per tetrahedron, cheaper and too stiff", "tets|smoothed"},
+    {"elements", TL_CHOICE, AT(elements), "", ANY, "auto", "`auto`: hexahedra where a box has `cells`, else `smoothed`; `smoothed`: strains are means over the tetrahedra around each edge, which hardly lock; `tets`: one strain per tetrahedron, cheaper and too stiff", "auto|smoothed|tets"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000), "0", "Newton corrections per step at most; 0: 40"},
 };
 #undef OBJECT
@@ -195,7 +197,8 @@ static const tl_key body_keys[] = {
     {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
     {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
     {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape"},
-    {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z, of six tetrahedra each, instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
+    {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
+    {"element", TL_CHOICE, AT(element), "", ANY, "hexahedron", "what `cells` are: hexahedra, which bend and twist as they should from one cell across on; or six tetrahedra each, as in papers, which lock", "hexahedron|tetrahedra", .engines = TL_ON_LG},
     {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth, the middle plane of the flat box that is its shape", .engines = TL_ON_LG},
     {"bending", TL_CHOICE, AT(bending), "", ANY, "hinge", "of a cloth: angles between triangles, curvature at nodes, or none", "hinge|ring|none", .engines = TL_ON_LG},
     {"bending_stiffness", TL_NUMBER, AT(bending_stiffness), "N m", FROM(-1), "-1", "of a cloth; -1: Young's modulus times thickness^3 / (12 (1 - poisson^2))", .engines = TL_ON_LG},
@@ -397,8 +400,8 @@ static const tl_key scene_keys[] = {
     {"about", TL_TEXT, AT(about), "", ANY, "", "what the scene shows, for `talus scenes`"},
     {"figure", TL_TEXT, AT(figure), "", ANY, "", "figure or table of a paper that it reproduces"},
     {"minutes", TL_NUMBER, AT(minutes), "min", FROM(0), "0", "expected time on two cores; 0: not said"},
-    {"duration", TL_NUMBER, AT(duration), "s", WITHIN_OPEN(0, 1e6), NULL, "simulated time"},
-    {"fps", TL_NUMBER, AT(fps), "1/s", WITHIN_OPEN(0, 1e6), "50", "frames per simulated second"},
+    {"duration", TL_NUMBER, AT(duration), "s", WITHIN(1e-9, 1e6), NULL, "simulated time"},
+    {"fps", TL_NUMBER, AT(fps), "1/s", WITHIN(1e-6, 1e6), "50", "frames per simulated second"},
     {"gravity", TL_VEC3, AT(gravity), "m/s^2", ANY, "{0, -9.81, 0}", "y is up by default"},
     {"seed", TL_SEED, AT(seed), "", WITHIN(0, 0x1p53), "1", "of every random choice of talus"},
     {"dt_max", TL_NUMBER, AT(dt_max), "s", FROM(0), "0", "longest time step; 0: one frame"},

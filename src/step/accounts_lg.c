@@ -32,11 +32,12 @@ static void account_contacts(tl_sim *sim, const tl_accounts_lg *x, double *scrip
         const tl_lg_contact *k = &x->contacts->contact[c];
         if (k->b.node[0] >= 0 || k->rigid >= 0) continue;
         const tl_lg_link *link = &r->link[c];
-        tl_vec3 push = tl_vec3_scale(x->h, tl_lg_link_force(link, f));
+        tl_vec3 push =
+            tl_vec3_add_scaled(tl_vec3_scale(x->h, tl_lg_link_force(link, f)), x->touch->landed[c], link->axis[0]);
         p = tl_vec3_add(p, push);
         for (int32_t i = 0; i < link->nodes; i++)
             L = tl_vec3_add_scaled(L, link->weight[i],
-                                   tl_vec3_cross(tl_vec3_load(x->q0 + 3 * (int64_t)r->node[link->node[i]]), push));
+                                   tl_vec3_cross(tl_vec3_load(x->q1 + 3 * (int64_t)r->node[link->node[i]]), push));
         *scripted += tl_vec3_dot(push, k->drag);
     }
     tl_accounts_fixed(sim, p, L);
@@ -51,7 +52,7 @@ static void account_anchors(tl_sim *sim, const tl_accounts_lg *x)
         int64_t i = 3 * (int64_t)a->vertex;
         tl_vec3 pull = tl_vec3_scale(x->h * a->weight, tl_vec3_sub(x->target[k], tl_vec3_load(x->q1 + i)));
         p = tl_vec3_add(p, pull);
-        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(x->q0 + i), pull));
+        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(x->q1 + i), pull));
     }
     tl_accounts_fixed(sim, p, L);
 }
@@ -74,23 +75,49 @@ static talus_status bilateral_work(const tl_accounts_lg *x, tl_arena *a, double 
     return TALUS_OK;
 }
 
+/* Momentum is p of the step's own history; gravity and forces act where nodes end up. */
+static void start_from(tl_sim *sim, const tl_accounts_lg *x)
+{
+    const tl_vec3 fall = tl_vec3_scale(x->h, sim->scene->gravity);
+    tl_vec3 impulse = {0, 0, 0}, turn = {0, 0, 0};
+    double work = 0;
+    for (int64_t i = 0; i < x->lg->nodes; i++) {
+        const double m = x->lg->mass[i];
+        tl_vec3 q = tl_vec3_load(x->q0 + 3 * i), moved = tl_vec3_sub(tl_vec3_load(x->q1 + 3 * i), q);
+        tl_vec3 p = {x->p0[3 * i] - tl_lg_state_momentum(&sim->state.lg, 3 * i),
+                     x->p0[3 * i + 1] - tl_lg_state_momentum(&sim->state.lg, 3 * i + 1),
+                     x->p0[3 * i + 2] - tl_lg_state_momentum(&sim->state.lg, 3 * i + 2)};
+        sim->start.momentum = tl_vec3_add_scaled(sim->start.momentum, m, p);
+        sim->start.angular = tl_vec3_add_scaled(sim->start.angular, m, tl_vec3_cross(q, p));
+        sim->accounts.angular = tl_vec3_add_scaled(sim->accounts.angular, m, tl_vec3_cross(moved, fall));
+        tl_vec3 push = tl_vec3_scale(m, tl_vec3_sub(tl_vec3_scale(x->h, tl_vec3_load(x->accel + 3 * i)), fall));
+        impulse = tl_vec3_add(impulse, push);
+        turn = tl_vec3_add(turn, tl_vec3_cross(tl_vec3_load(x->q1 + 3 * i), push));
+        work += tl_vec3_dot(push, moved) / x->h;
+    }
+    tl_accounts_forces(sim, impulse, turn);
+    tl_accounts_energy(sim, TL_ENERGY_FORCES, work);
+}
+
 talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, talus_error *err)
 {
-    double damped = 0, forces = 0, pushed = 0, scripted, friction, pulled, h2 = x->h * x->h;
+    double damped = 0, forces = 0, pushed = 0, scripted, friction, pulled, he2 = x->he * x->he;
+    start_from(sim, x);
     for (int32_t i = 0; i < x->lg->nodes; i++)
         for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
-            double d = x->q1[k] - x->q0[k], dv = x->v1[k] - x->v0[k], m = x->lg->mass[i];
-            damped -= 0.5 * m * dv * dv;
-            forces += (x->r[k] - m * (x->qtil[k] - x->q1[k])) * d / h2;
+            double d = x->q1[k] - x->q0[k], m = x->lg->mass[i], gain = (x->q1[k] - x->qtil[k]) / he2;
+            damped += m * (0.5 * (x->v1[k] * x->v1[k] - x->v0[k] * x->v0[k]) - (gain + x->accel[k]) * d);
+            forces += (x->r[k] / he2 + m * gain) * d;
             if (x->touch->rows.rows) pushed += x->touch->rows.force[k] * d;
         }
     account_contacts(sim, x, &scripted, &friction);
     account_anchors(sim, x);
     TL_TRY(bilateral_work(x, a, &pulled, err));
     double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], given = tl_accounts_rigid_in_lg(x->b, &scripted);
-    tl_accounts_energy(sim, TL_ENERGY_TIME_STEP, damped + x->elastic - sim->start.elastic - handles + forces - pushed);
+    tl_accounts_energy(sim, TL_ENERGY_TIME_STEP,
+                       x->landed + damped + x->elastic - sim->start.elastic - handles + forces - pushed);
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, scripted + pulled);
     tl_accounts_energy(sim, TL_ENERGY_FRICTION, friction);
-    tl_accounts_energy(sim, TL_ENERGY_CONTACT, pushed + given - scripted - pulled - friction);
+    tl_accounts_energy(sim, TL_ENERGY_CONTACT, pushed + given - scripted - pulled - friction - x->landed);
     return TALUS_OK;
 }

@@ -1,9 +1,10 @@
-/* Accounts of the local-global step. With q1 = q0 + h v1 and forces f at the end of the step, as implicit Euler has them,
+/* Accounts of the local-global step. Forces f are those of its end; accelerations a = (q1 - q~) / he^2 + a_ext (lg_time.h):
  *
- *     E1 - E0 = -1/2 m |v1 - v0|^2 + (Psi1 - Psi0 - grad Psi1 . (q1 - q0))      the integration: time_step
- *               + f . (q1 - q0)                                                 contacts, cables, handles
- *               - r . (q1 - q0) / h^2                                           what the rounds left unbalanced: unexplained
+ *     E1 - E0 = 1/2 m (v1^2 - v0^2) - m a . (q1 - q0) + (Psi1 - Psi0 - grad Psi1 . (q1 - q0))      the integration: time_step
+ *               + f . (q1 - q0), what landing takes                                             contacts, cables, handles
+ *               - r . (q1 - q0) / he^2                                          what the rounds left unbalanced: unexplained
  *
+ * Momentum is that of p of lg_time.h. With implicit Euler the first line is -1/2 m |v1 - v0|^2. All this is exact,
  * so energy that is unexplained here is that of a solve that has not ended. */
 #ifndef TL_STEP_ACCOUNTS_LG_H
 #define TL_STEP_ACCOUNTS_LG_H
@@ -13,8 +14,10 @@
 
 /* What the step knows at its end, before anything is written. */
 typedef struct tl_accounts_lg {
-    double h;
+    double h, he;
+    double landed; /* J, that landing took, from nodes and bodies */
     const tl_lg *lg;
+    const double *p0, *accel;               /* [3 nodes] p at the start; a_ext */
     const double *q0, *v0, *q1, *v1, *qtil; /* [3 nodes] */
     const double *r;                        /* [3 nodes] what is left over, kg m, contact forces included */
     const tl_vec3 *target;                  /* [anchors] at the end */

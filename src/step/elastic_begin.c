@@ -36,19 +36,24 @@ static talus_status find_soft(const tl_lg *lg, const tl_scene *s, bool **out, ta
     return TALUS_OK;
 }
 
-static talus_status make_elements(tl_elastic_kept *k, tl_sim *sim, tl_stable *law, tl_fem_kind *kind, talus_error *err)
+static talus_status make_elements(tl_elastic_kept *k, tl_sim *sim, tl_fem_part *part, talus_error *err)
 {
     const tl_scene *s = sim->scene;
     for (int b = 0; b < sim->lg.bodies; b++) {
         const tl_material *m = &s->materials[s->bodies[sim->lg.body[b].body].material];
         tl_stable_form form = m->model == TL_ELASTIC_STABLE_NEO_HOOKEAN_NOLOG ? TL_STABLE_NOLOG : TL_STABLE_LOG;
-        law[b] = tl_stable_make(form, m->young, m->poisson);
-        kind[b] = s->fem.elements ? TL_FEM_SMOOTHED : TL_FEM_TETS;
-        k->noise += NOISE * sim->lg.body[b].volume * (law[b].mu + law[b].lam);
+        const tl_body *asked = &s->bodies[sim->lg.body[b].body];
+        bool cells = asked->cells[0] > 0;
+        part[b] = (tl_fem_part){.law = tl_stable_make(form, m->young, m->poisson), .young = m->young};
+        part[b].kind = s->fem.elements == TL_ELEMENTS_TETS ? TL_FEM_TETS : TL_FEM_SMOOTHED;
+        if (cells && s->fem.elements == TL_ELEMENTS_AUTO) part[b].kind = TL_FEM_HEX;
+        memcpy(part[b].cells, asked->cells, sizeof part[b].cells);
+        if (part[b].kind == TL_FEM_HEX) tl_fem_lump(&sim->lg, b, asked->cells);
+        k->noise += NOISE * sim->lg.body[b].volume * (part[b].law.mu + part[b].law.lam);
     }
     bool *soft = NULL;
     talus_status status = find_soft(&sim->lg, s, &soft, err);
-    if (status == TALUS_OK) status = tl_fem_create(&k->fem, &sim->lg, law, kind, soft, err);
+    if (status == TALUS_OK) status = tl_fem_create(&k->fem, &sim->lg, part, soft, err);
     tl_free(soft);
     return status;
 }
@@ -69,11 +74,9 @@ static talus_status begin(tl_elastic_kept *k, tl_sim *sim, talus_error *err)
 {
     TL_TRY(tl_lg_from_scene(&sim->lg, sim->scene, &sim->log, err));
     TL_TRY(tl_lg_state_begin(&sim->state.lg, &sim->lg, err));
-    tl_stable *law = TL_NEW(tl_stable, sim->lg.bodies);
-    tl_fem_kind *kind = TL_NEW(tl_fem_kind, sim->lg.bodies);
-    talus_status status = law && kind ? make_elements(k, sim, law, kind, err) : no_memory(err);
-    tl_free(law);
-    tl_free(kind);
+    tl_fem_part *part = TL_NEW(tl_fem_part, sim->lg.bodies);
+    talus_status status = part ? make_elements(k, sim, part, err) : no_memory(err);
+    tl_free(part);
     if (status != TALUS_OK) return status;
     k->midpoint = sim->scene->fem.integrator == 1;
     return analyse(k, err);

@@ -156,8 +156,9 @@ static talus_status emit(grid_step *s, tl_particles *all, talus_error *err)
 /* What the step really starts with, and what of its energy the faces have. */
 static talus_status account_matter(grid_step *s, talus_error *err)
 {
-    tl_totals now;
-    TL_TRY(tl_accounts_particles(s->sim, &s->particles, &s->kept->frame, s->arena, &now, err));
+    tl_totals now = s->sim->flowing;
+    if (s->scene->emitter_count || s->particles.count != s->sim->state.grid.particles.count)
+        TL_TRY(tl_accounts_particles(s->sim, &s->particles, &s->kept->frame, s->arena, &now, err));
     tl_accounts_matter(s->sim, &now);
     tl_accounts_to_grid(s->sim, &s->account, sums_of(s, s->faces.u), &now, s->dt);
     return TALUS_OK;
@@ -756,7 +757,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     }
     TL_TRY(show_problem(&s, err));
     TL_TRY(select_static_stress(&s, err));
-    tl_accounts_bodies(&s.b);
+    TL_TRY(tl_accounts_bodies(&s.b, err));
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     tl_accounts_push(&s.b);
     TL_TRY(bounce(&s, again, err));

@@ -63,7 +63,7 @@ static void match(tl_lg_touch *t, const tl_lg_contacts *soft, const tl_lg_state 
 static talus_status make(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from, tl_arena *a,
                          talus_error *err)
 {
-    *t = (tl_lg_touch){.spec = spec, .h = from->h};
+    *t = (tl_lg_touch){.spec = spec, .h = from->h, .he = from->he};
     TL_TRY(tl_lg_rows_make(&t->rows, from, a, err));
     const int64_t n = t->rows.rows, b = t->rows.bodies;
     if (!n) return TALUS_OK;
@@ -71,9 +71,10 @@ static talus_status make(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_row
                                 &t->rhs, &t->scale, &t->x,     &t->t,         &t->product, &t->before};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         if (!(*vectors[k] = TL_TAKE_ZERO(a, double, n))) return no_memory(err);
+    t->landed = TL_TAKE_ZERO(a, double, t->rows.soft + 1);
     t->body_moved = TL_TAKE(a, double, 6 * b);
     t->body_free = TL_TAKE(a, double, 6 * b);
-    if (!t->body_moved || !t->body_free) return no_memory(err);
+    if (!t->body_moved || !t->body_free || !t->landed) return no_memory(err);
     tl_space space = tl_space_local(n);
     tl_options options = tl_options_default();
     tl_linear none = {.space = &space};
@@ -140,7 +141,7 @@ static void place_bodies(tl_lg_touch *t)
                 w = tl_mat3_mul_vec(r->inverse_inertia[b], tl_vec3_load(push + 3));
         tl_vec3_store(d, moved);
         tl_vec3_store(w, moved + 3);
-        for (int k = 0; k < 6; k++) moved[k] = t->body_free[6 * (int64_t)b + k] + t->h * t->h * moved[k];
+        for (int k = 0; k < 6; k++) moved[k] = t->body_free[6 * (int64_t)b + k] + t->he * t->he * moved[k];
     }
 }
 
@@ -152,7 +153,7 @@ void tl_lg_touch_push(tl_lg_touch *t, double *r)
     for (int32_t i = 0; i < rows->nodes; i++)
         for (int c = 0; c < 3; c++) {
             int64_t k = 3 * (int64_t)rows->node[i] + c;
-            r[k] += t->h * t->h * rows->force[k];
+            r[k] += t->he * t->he * rows->force[k];
         }
     place_bodies(t);
 }
@@ -191,28 +192,28 @@ static void put_idle(tl_lg_touch *t, int64_t k)
 
 static void put_contact(tl_lg_touch *t, int32_t c, const double *r)
 {
-    const double h = t->h, mu = t->rows.link[c].mu;
+    const double h = t->h, he2 = t->he * t->he, mu = t->rows.link[c].mu;
     const int64_t k = 3 * (int64_t)c;
     tl_ncp_kind kind = (tl_ncp_kind)t->spec->ncp;
-    tl_ncp n = tl_ncp_normal(kind, t->value[k], t->lam[k], h * h * r[k]);
+    tl_ncp n = tl_ncp_normal(kind, t->value[k], t->lam[k], he2 * r[k]);
     if (n.slope_gap < SLOPE_LEAST &&
         !t->spec->form) { /* far off: what force is left goes, and rows of others need not know before */
         for (int a = 0; a < 3; a++) put_idle(t, k + a);
         return;
     }
-    put_row(t, k, n.value, n.slope_gap, n.slope_force / (h * h));
-    const double *f = t->lam + k, *slip = t->value + k, rf = 0.5 * h * (r[k + 1] + r[k + 2]);
+    put_row(t, k, n.value, n.slope_gap, n.slope_force / he2);
+    const double *f = t->lam + k, *slip = t->value + k, rf = 0.5 * he2 / h * (r[k + 1] + r[k + 2]);
     if (mu > 0 && f[0] > 0) {
         double size = hypot(f[1], f[2]);
         if (t->spec->project) size = fmin(size, mu * f[0]);
         double drag = tl_ncp_drag(kind, hypot(slip[1], slip[2]) / h, size, mu * f[0], rf);
-        for (int a = 1; a < 3; a++) put_row(t, k + a, slip[a] + h * drag * f[a], 1, drag / h);
+        for (int a = 1; a < 3; a++) put_row(t, k + a, slip[a] + h * drag * f[a], 1, h * drag / he2);
     } else {
         for (int a = 1; a < 3; a++) {
             if (f[a] == 0)
                 put_idle(t, k + a);
             else
-                put_row(t, k + a, h * rf * f[a], 0, rf / h);
+                put_row(t, k + a, h * rf * f[a], 0, h * rf / he2);
         }
     }
 }
@@ -227,8 +228,8 @@ static talus_status linearise(tl_lg_touch *t, talus_error *err)
     for (int32_t b = 0; b < r->bilateral.count; b++) {
         int64_t k = 3 * (int64_t)r->contacts + b;
         if (r->bilateral.row[b].one_sided) {
-            tl_ncp n = tl_ncp_normal((tl_ncp_kind)t->spec->ncp, t->value[k], t->lam[k], t->h * t->h * scale[k]);
-            put_row(t, k, n.value, n.slope_gap, n.slope_force / (t->h * t->h));
+            tl_ncp n = tl_ncp_normal((tl_ncp_kind)t->spec->ncp, t->value[k], t->lam[k], t->he * t->he * scale[k]);
+            put_row(t, k, n.value, n.slope_gap, n.slope_force / (t->he * t->he));
         } else {
             put_row(t, k, t->value[k], 1, 0);
         }
@@ -256,7 +257,7 @@ static bool change_forces(tl_lg_touch *t, const double *next, double *q)
     const tl_lg_rows *r = &t->rows;
     double most = 0;
     for (int64_t k = 0; k < r->rows; k++) {
-        t->t[k] = t->h * t->h * (next[k] - t->force[k]);
+        t->t[k] = t->he * t->he * (next[k] - t->force[k]);
         t->force[k] = next[k];
         most = fmax(most, fabs(t->t[k]));
     }
@@ -291,7 +292,7 @@ static talus_status contact_step(tl_lg_touch *t, double *q, tl_arena *a, bool *c
     tl_stop stop = {.tolerance = CR_TOLERANCE, .max_iterations = t->spec->cr};
     memset(t->x, 0, sizeof *t->x * (size_t)n);
     tl_linear_cr.run(&system, &options, &stop, t->x, a, &t->work);
-    for (int64_t k = 0; k < n; k++) t->lam[k] += t->scale[k] * t->x[k] / (t->h * t->h);
+    for (int64_t k = 0; k < n; k++) t->lam[k] += t->scale[k] * t->x[k] / (t->he * t->he);
     if (t->spec->form)
         weigh(t, t->x);
     else
@@ -315,7 +316,7 @@ talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_err
     }
     double most = 0;
     for (int64_t k = 0; k < r->rows; k++) {
-        t->t[k] = t->h * t->h * (t->force[k] - t->before[k]);
+        t->t[k] = t->he * t->he * (t->force[k] - t->before[k]);
         most = fmax(most, fabs(t->t[k]));
     }
     if (!r->B || most == 0) return TALUS_OK;
@@ -331,14 +332,14 @@ talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_err
 static void law_of_contact(const tl_lg_touch *t, int32_t c, tl_lg_laws *out)
 {
     const double *f = t->force + 3 * (int64_t)c, *v = t->value + 3 * (int64_t)c, *w = t->rows.diagonal + 3 * (int64_t)c,
-                 h = t->h;
+                 h = t->h, he2 = t->he * t->he;
     double most = t->rows.link[c].mu * fmax(0, f[0]), size = hypot(f[1], f[2]), u = hypot(v[1], v[2]) / h;
-    out->normal = fmax(out->normal, fabs(fmin(v[0], h * h * w[0] * f[0])));
+    out->normal = fmax(out->normal, fabs(fmin(v[0], he2 * w[0] * f[0])));
     out->excess = fmax(out->excess, size - most);
     out->normal_sum += f[0];
     out->touching += f[0] > 0;
     if (!(most > 0)) return;
-    double r = 0.5 * h * (w[1] + w[2]), goal[2] = {f[1] - v[1] / (h * r), f[2] - v[2] / (h * r)},
+    double r = 0.5 * he2 / h * (w[1] + w[2]), goal[2] = {f[1] - v[1] / (h * r), f[2] - v[2] / (h * r)},
            far = hypot(goal[0], goal[1]), cut = far > most ? most / far : 1;
     out->friction = fmax(out->friction, r * hypot(f[1] - cut * goal[0], f[2] - cut * goal[1]));
     if (u > CREEP_LEAST && size < (1 - STICKS) * most) {
@@ -358,7 +359,7 @@ tl_lg_laws tl_lg_touch_laws(tl_lg_touch *t, int32_t shapes, const double *q)
     for (int32_t b = 0; b < r->bilateral.count; b++) {
         int64_t k = 3 * (int64_t)r->contacts + b;
         double off =
-            r->bilateral.row[b].one_sided ? fmin(t->value[k], t->h * t->h * r->diagonal[k] * t->lam[k]) : t->value[k];
+            r->bilateral.row[b].one_sided ? fmin(t->value[k], t->he * t->he * r->diagonal[k] * t->lam[k]) : t->value[k];
         out.normal = fmax(out.normal, fabs(off));
     }
     return out;

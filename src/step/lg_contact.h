@@ -6,7 +6,7 @@
  *     exact        (W + E / w) x = -phi / w                       w: slope of a law in its gap or slip, E: in its force
  *     symmetric    (w W w + E) x = -phi + w (H q before - H q)    forces are w lambda
  *
- * by conjugate residuals with Jacobi scaling; lambda += x / h^2, friction is cut to its disc, and rows see the displacement that follows. `inner` such steps
+ * by conjugate residuals with Jacobi scaling; lambda += x / he^2, friction is cut to its disc, and rows see the displacement that follows. `inner` such steps
  * work on rows alone; q follows at once (matrix-free, where products move all nodes) or by one solve at the end (explicit). [Zeng2025 sec. 5] */
 #ifndef TL_STEP_LG_CONTACT_H
 #define TL_STEP_LG_CONTACT_H
@@ -16,8 +16,8 @@
 
 /* How well laws hold, from positions and forces alone. */
 typedef struct tl_lg_laws {
-    double normal;      /* m: largest |min(gap, h^2 W lambda)|; of two-sided rows |value - target + e lambda| */
-    double friction;    /* m/s: largest h W |f - nearest of the disc to f - slip / (h W)| */
+    double normal;      /* m: largest |min(gap, he^2 W lambda)|; of two-sided rows |value - target + e lambda| */
+    double friction;    /* m/s: largest R |f - nearest of the disc to f - slip / (h R)|, R = he^2 W / h */
     double excess;      /* N: largest |f| - mu N */
     double creep;       /* m/s: largest slip speed below the cone */
     int64_t creeping;   /* contacts */
@@ -29,13 +29,14 @@ typedef struct tl_lg_laws {
 typedef struct tl_lg_touch {
     const tl_lg_spec *spec;
     tl_lg_rows rows;
-    double h;
-    double *lam;                              /* [rows] N */
-    double *force;                            /* [rows] N: lam, or weighted by slopes */
-    double *value;                            /* [rows] m: gaps, slips, bilateral values + e lam */
-    double *law_value;                        /* [rows] m: when laws were linearised */
+    double h, he;      /* s: slips and rigid bodies are of h, what a force does to nodes of he^2 (step/lg_time.h) */
+    double *lam;       /* [rows] N */
+    double *force;     /* [rows] N: lam, or weighted by slopes */
+    double *value;     /* [rows] m: gaps, slips, bilateral values + e lam */
+    double *law_value; /* [rows] m: when laws were linearised */
     double *slope, *add, *rhs;                /* [rows] of the linear system */
     double *scale, *x, *t, *product, *before; /* [rows] */
+    double *landed;                           /* [soft contacts] N s: what of their impulses landing took back, <= 0 */
     double *body_moved, *body_free; /* [bodies][6] with and without contacts: displacement and turn over the step */
     tl_work work;
     int64_t steps; /* contact steps made */
@@ -49,7 +50,7 @@ talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_
  * it keeps, -1: none. */
 talus_status tl_lg_touch_again(tl_lg_touch *t, const tl_lg_rows_of *from, const int32_t *origin, const double *v_free,
                                tl_arena *a, talus_error *err);
-/* r += h^2 H^T force */
+/* r += he^2 H^T force */
 void tl_lg_touch_push(tl_lg_touch *t, double *r);
 /* Contact steps from positions q [lg nodes][3], which follow. */
 talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_error *err);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "model/elastic/fem.h"
+#include "validate/elasto.h"
 #include "validate/groups.h"
 #include "validate/lg_world.h"
 
@@ -240,6 +240,14 @@ static const tl_case cases[] = {
     {"threshold", "0.1 % below and above the angle of friction, three directions", true, threshold},
     {"V17", "a dropped block: no penetration, energy never rises", true, v17},
     {"V19", "a cube of a hundredth of its size, and one with random nodes, recover", true, v19},
+    {"cantilever", "tip of a beam, L/h = 10, three meshes: Timoshenko", false, tl_elasto_cantilever},
+    {"frequency", "first bending frequency and what a period leaves", false, tl_elasto_frequency},
+    {"elastica", "large deflections under a tip load", false, tl_elasto_elastica},
+    {"spin", "a spinning cube keeps its momenta", true, tl_elasto_spin},
+    {"weights", "rigid and elastic blocks on each other", true, tl_elasto_weights},
+    {"ratios", "1000 to 1 in mass, 1e4 to 1 in stiffness, at rest", true, tl_elasto_ratios},
+    {"collisions", "momentum and energy of bodies that meet", true, tl_elasto_collisions},
+    {"hertz", "a ball pressed onto a plane", false, tl_elasto_hertz},
     {NULL, NULL, false, NULL},
 };
 const tl_case_group tl_cases_elasto = {"elasto", cases};

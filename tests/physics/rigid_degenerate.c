@@ -31,10 +31,6 @@ static void what_is_not_there_is_named(void **state)
     check_refused("grid = { cells = {8, 8, 8}, cell = 0.1 }, fill = { { material = viscous { density = 1600, "
                   "viscosity = 30 }, shape = sphere { radius = 1 } } }",
                   TALUS_UNSUPPORTED, "viscous");
-    check_refused("grid = { cells = {8, 8, 8}, cell = 0.1 }, bodies = { { name = 'jelly', shape = box { size = 0.1 }, "
-                  "material = elastic { density = 1000, young = 1e5, "
-                  "poisson = 0.3 } } }",
-                  TALUS_UNSUPPORTED, "jelly");
 }
 
 static void zero_mass_is_refused(void **state)

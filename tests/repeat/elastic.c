@@ -42,9 +42,9 @@ static void run(int threads, const char *rule, const char *elements, uint64_t ha
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    static const char *const ways[][2] = {{"euler", "tets"}, {"midpoint", "smoothed"}};
+    static const char *const ways[][2] = {{"euler", "tets"}, {"euler", "auto"}, {"midpoint", "smoothed"}};
     int before = tl_threads();
-    for (int w = 0; w < 2; w++) {
+    for (int w = 0; w < 3; w++) {
         uint64_t one[3], two[3];
         run(1, ways[w][0], ways[w][1], one);
         run(2, ways[w][0], ways[w][1], two);

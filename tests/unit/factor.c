@@ -378,6 +378,35 @@ static void several_right_hand_sides_and_no_allocation(void **state)
     }
 }
 
+/* Entries of the inverse against solves, for a small factor and for one with supernodes; more columns than one chunk, in any order. */
+static void a_part_of_the_inverse(void **state)
+{
+    (void)state;
+    for (int size = 4; size <= 16; size += 12) {
+        tl_csr A = matrix_poisson(size, size, size, 0.1);
+        int32_t n = A.rows, count = n < 130 ? n / 2 : 130, *index = TL_NEW(int32_t, count);
+        double *C = TL_NEW(double, (int64_t)count *count), *x = TL_NEW(double, n);
+        tl_factor *f = make(TL_FACTOR_LLT, TL_ORDER_METIS, NULL);
+        CHECK_OK(tl_factor_update(f, &A, &err));
+        for (int32_t k = 0; k < count; k++) index[k] = (int32_t)((int64_t)k * 7919 % n);
+        CHECK_OK(tl_factor_inverse_part(f, count, index, C, &err));
+        for (int32_t k = 0; k < count; k += 11) {
+            memset(x, 0, sizeof *x * (size_t)n);
+            x[index[k]] = 1;
+            CHECK_OK(tl_factor_solve(f, 1, x, x, &err));
+            for (int32_t i = 0; i < count; i++) {
+                CHECK_NEAR(C[(int64_t)i * count + k], x[index[i]], 1e-14 * x[index[k]]);
+                assert_true(C[(int64_t)i * count + k] == C[(int64_t)k * count + i]);
+            }
+        }
+        tl_factor_free(f);
+        tl_free(index);
+        tl_free(C);
+        tl_free(x);
+        tl_csr_free(&A);
+    }
+}
+
 static void empty_systems_are_solved(void **state)
 {
     (void)state;
@@ -431,6 +460,7 @@ int main(void)
         cmocka_unit_test(zero_pivot_and_nan_are_errors),
         cmocka_unit_test(new_values_reuse_the_analysis_and_new_patterns_are_noticed),
         cmocka_unit_test(several_right_hand_sides_and_no_allocation),
+        cmocka_unit_test(a_part_of_the_inverse),
         cmocka_unit_test(empty_systems_are_solved),
         cmocka_unit_test(wrong_use_is_refused),
     };

@@ -280,6 +280,7 @@ static tl_vec3 lever(const tl_grid *g, tl_vec3 at, tl_vec3 centre)
     for (int k = 0; k < 3; k++) {
         double length = g->f.count[k] * g->f.dx;
         if (g->f.periodic[k]) r[k] -= length * round(r[k] / length);
+        if (k == g->f.flat_axis) r[k] = 0;
     }
     return tl_vec3_load(r);
 }

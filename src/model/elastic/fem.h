@@ -4,6 +4,8 @@
  * a volume: F = sum_a x_a b_a^T, one evaluation of the energy each. Three kinds:
  *
  *     tets       one per tetrahedron, 4 nodes. Locks in bending and near poisson = 0.5
+ *     hex        one per cell of a box of regular cells, 8 nodes: F at its centre, and a constant stiffness against the twelve modes that the centre does not see
+ *                [Flanagan1981]. Neither locks in bending nor near 0.5, with a single cell across already
  *     smoothed   one per edge of the mesh: the mean of F over the tetrahedra around it, a sixth of each [Liu2009]. Hardly locks; matrices are twice
  *                as dense
  *
@@ -15,13 +17,25 @@
 #include "model/elastic/material.h"
 #include "model/lg/lg.h"
 
-typedef enum tl_fem_kind { TL_FEM_TETS, TL_FEM_SMOOTHED } tl_fem_kind;
+typedef enum tl_fem_kind { TL_FEM_TETS, TL_FEM_SMOOTHED, TL_FEM_HEX } tl_fem_kind;
+
+/* What a body is to be made of. */
+typedef struct tl_fem_part {
+    tl_stable law;
+    tl_fem_kind kind;
+    double young; /* Pa */
+    int cells[3]; /* hex: of the box; its nodes are those of tl_lg_bar */
+} tl_fem_part;
+
+#define TL_FEM_GLASS 4 /* modes of a hex, each in three directions: xy, yz, zx, xyz */
 
 typedef struct tl_fem_body {
     tl_stable law;
-    int32_t node, nodes; /* of tl_lg: first, count */
-    int32_t unknown;     /* nodes that are not held */
-    tl_csr A;            /* [3 unknown][3 unknown] pattern of M + h^2 K, blocks of 3x3; values by tl_fem_matrix */
+    bool hex;
+    double glass[TL_FEM_GLASS]; /* N/m, of sums over corners times +-1/8; 0 but for hexes */
+    int32_t node, nodes;        /* of tl_lg: first, count */
+    int32_t unknown;            /* nodes that are not held */
+    tl_csr A; /* [3 unknown][3 unknown] pattern of M + h^2 K, blocks of 3x3; values by tl_fem_matrix */
 } tl_fem_body;
 
 typedef struct tl_fem {
@@ -43,14 +57,15 @@ typedef struct tl_fem {
     bool *is_held;       /* [anchors] of tl_lg: this anchor holds its node */
 } tl_fem;
 
-/* law [bodies], kind [bodies]; soft [anchors]: this anchor is a spring, NULL: none is. Keeps lg. */
-talus_status tl_fem_create(tl_fem *out, const tl_lg *lg, const tl_stable *law, const tl_fem_kind *kind,
-                           const bool *soft, talus_error *err);
+/* part [bodies]; soft [anchors]: this anchor is a spring, NULL: none is. Keeps lg. */
+talus_status tl_fem_create(tl_fem *out, const tl_lg *lg, const tl_fem_part *part, const bool *soft, talus_error *err);
 void tl_fem_free(tl_fem *f); /* leaves {0} */
+/* Masses of nodes as cells share them out, an eighth to each corner, in place of tetrahedra. */
+void tl_fem_lump(tl_lg *lg, int body, const int cells[3]);
 
 /* Elastic forces of elements on all nodes at x, N, [nodes][3] (NULL: not wanted); returns the energy, J. scratch: tl_fem_scratch doubles. */
 double tl_fem_forces(const tl_fem *f, const double *x, double *force, double *scratch);
-static inline int64_t tl_fem_scratch(const tl_fem *f) { return 10 * (int64_t)f->elements + 1; }
+static inline int64_t tl_fem_scratch(const tl_fem *f) { return 22 * (int64_t)f->elements + 1; }
 /* Projected Hessians of all elements at x, for tl_fem_matrix. modes [elements] */
 void tl_fem_modes(const tl_fem *f, const double *x, bool project, tl_stable_modes *modes);
 /* Rows of M + h^2 (K + springs) of one body up to the diagonal blocks, which is what tl_factor reads; values beyond are zero. */

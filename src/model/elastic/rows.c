@@ -3,7 +3,6 @@
 #include <string.h>
 
 #define OVERLAP_SHARE 0.2 /* of an overlap that one step takes away. All of it at once throws bodies off */
-#define COLUMNS 8         /* right-hand sides of one solve */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -116,25 +115,14 @@ typedef struct corner {
     double *C;            /* [3 nodes][3 nodes] */
 } corner;
 
-static talus_status solve_columns(const tl_fem *fem, int body, tl_factor *factor, corner *k, tl_arena *a,
-                                  talus_error *err)
+static talus_status find_compliance(const tl_fem *fem, tl_factor *factor, corner *k, tl_arena *a, talus_error *err)
 {
-    const int64_t n = 3 * (int64_t)fem->body[body].unknown, m = 3 * (int64_t)k->nodes;
+    const int64_t m = 3 * (int64_t)k->nodes;
     size_t mark = tl_arena_mark(a);
-    double *rhs = TL_TAKE(a, double, COLUMNS *n);
-    if (!rhs) return no_memory(err);
-    for (int64_t first = 0; first < m; first += COLUMNS) {
-        int count = (int)(m - first < COLUMNS ? m - first : COLUMNS);
-        memset(rhs, 0, sizeof *rhs * (size_t)(count * n));
-        for (int j = 0; j < count; j++) {
-            int64_t col = first + j;
-            rhs[j * n + 3 * (int64_t)fem->place[k->node[col / 3]] + col % 3] = 1;
-        }
-        TL_TRY(tl_factor_solve(factor, count, rhs, rhs, err));
-        for (int j = 0; j < count; j++)
-            for (int64_t i = 0; i < m; i++)
-                k->C[(first + j) * m + i] = rhs[j * n + 3 * (int64_t)fem->place[k->node[i / 3]] + i % 3];
-    }
+    int32_t *index = TL_TAKE(a, int32_t, m);
+    if (!index) return no_memory(err);
+    for (int64_t i = 0; i < m; i++) index[i] = 3 * fem->place[k->node[i / 3]] + (int32_t)(i % 3);
+    TL_TRY(tl_factor_inverse_part(factor, m, index, k->C, err));
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
@@ -259,7 +247,7 @@ talus_status tl_fem_rows_compliance(const tl_fem_rows *r, tl_factor *const *fact
         size_t own = tl_arena_mark(a);
         TL_TRY(find_corner(r, b, number, &k, a, err));
         if (k.nodes > 0) {
-            TL_TRY(solve_columns(r->fem, b, factor[b], &k, a, err));
+            TL_TRY(find_compliance(r->fem, factor[b], &k, a, err));
             TL_TRY(add_body(r, b, number, &k, W, a, err));
         }
         tl_arena_release(a, own);

@@ -26,7 +26,7 @@ typedef struct tl_lg_contact {
     tl_vec3 drag;                     /* mean velocity of the given motion at `at`, m/s; 0 for b and rigid */
     double
         offset; /* m: gap is normal.(a - b) - offset for b, else normal.a - offset with given motions done and free bodies not moved */
-    double mu;
+    double mu, restitution;
 } tl_lg_contact;
 
 typedef struct tl_lg_contacts {

@@ -29,11 +29,11 @@ double tl_lg_half(const tl_lg *lg, int body)
     return lg->body[body].kind == TL_LG_CLOTH ? 0.5 * lg->body[body].thickness : 0;
 }
 
-double tl_lg_pair_friction(const tl_lg_view *v, int elastic, int32_t other)
+double tl_lg_pair_friction(const tl_lg_view *v, int elastic, int32_t other, double *restitution)
 {
     int32_t own = v->lg->body[elastic].body;
-    double friction[2] = {own >= 0 ? v->friction[own] : 0, v->friction[other]}, mu, restitution;
-    tl_scene_pair(v->scene, own, other < v->rigid->scene_count ? other : -1, friction, &mu, &restitution);
+    double friction[2] = {own >= 0 ? v->friction[own] : 0, v->friction[other]}, mu;
+    tl_scene_pair(v->scene, own, other < v->rigid->scene_count ? other : -1, friction, &mu, restitution);
     return mu;
 }
 

@@ -18,8 +18,8 @@ talus_status tl_lg_found_add(tl_lg_found *f, const tl_lg_contact *c, talus_error
 double tl_lg_slack(const tl_lg_view *v, int body);
 /* How far from its nodes the surface is: half the thickness of a cloth, 0 for solids, m. */
 double tl_lg_half(const tl_lg *lg, int body);
-/* Friction between an elastic body and a body of tl_rigid. */
-double tl_lg_pair_friction(const tl_lg_view *v, int elastic, int32_t other);
+/* Friction and restitution between an elastic body and a body of tl_rigid. */
+double tl_lg_pair_friction(const tl_lg_view *v, int elastic, int32_t other, double *restitution);
 
 static inline tl_vec3 tl_lg_at(const double *q, int32_t node) { return tl_vec3_load(q + 3 * (int64_t)node); }
 /* All that a surface sweeps within the step. */

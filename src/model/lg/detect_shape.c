@@ -270,7 +270,7 @@ typedef struct search {
     int body;
     int32_t obstacle;
     placed shape;
-    double half, slack, mu;
+    double half, slack, mu, restitution;
     probe *probe; /* [surface nodes of the body] */
     place *place; /* [most of nodes, edges, triangles] */
 } search;
@@ -287,7 +287,8 @@ static talus_status emit(const search *s, int corners, const int32_t *node, int3
                        .body_b = s->obstacle,
                        .point = point,
                        .obstacle = s->obstacle,
-                       .mu = s->mu};
+                       .mu = s->mu,
+                       .restitution = s->restitution};
     for (int k = 0; k < corners; k++) c.a.node[k] = node[k], c.a.weight[k] = at->weight[k];
     c.normal = tl_mat3_mul_vec(p->R1, at->n);
     c.at = tl_vec3_add(p->at0, tl_mat3_mul_vec(p->R0, at->s));
@@ -390,9 +391,11 @@ talus_status tl_lg_detect_shape(const tl_lg_view *v, const tl_lg_scratch *scratc
                 placed_of(v, obstacle, swept),
                 tl_lg_half(v->lg, body),
                 tl_lg_slack(v, body),
-                tl_lg_pair_friction(v, body, obstacle),
+                0,
+                0,
                 scratch->probe,
                 scratch->place};
+    s.mu = tl_lg_pair_friction(v, body, obstacle, &s.restitution);
     TL_TRY(nodes(&s, f, err));
     if (tl_collider_kind_of(s.shape.collider) == TL_COLLIDER_HALF_SPACE) return TALUS_OK; /* nodes are lowest */
     TL_TRY(edges(&s, f, err));
@@ -441,7 +444,7 @@ double tl_lg_depth_in_shape(const tl_lg_view *v, const tl_lg_scratch *scratch, i
 {
     const tl_lg_skin *skin = &v->lg->skin;
     const tl_lg_skin_body *b = &skin->body[body];
-    const search s = {v, body,           obstacle,      placed_of(v, obstacle, swept), tl_lg_half(v->lg, body), 0,
+    const search s = {v, body,           obstacle,      placed_of(v, obstacle, swept), tl_lg_half(v->lg, body), 0, 0,
                       0, scratch->probe, scratch->place};
     double depth = 0;
 #pragma omp parallel for schedule(static) reduction(max : depth) if (b->nodes > PARALLEL_NODES)

@@ -142,9 +142,11 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
     r->body_shift = TL_TAKE_ZERO(a, double, 6 * (int64_t)r->bodies);
     if (!r->inverse_mass || !r->inverse_inertia || !r->body_start || !r->body_pull || !r->body_push || !r->body_shift)
         return no_memory(err);
+    const double share = from->h * from->h / (from->he * from->he);
     for (int32_t i = 0; i < r->bodies; i++) {
-        r->inverse_mass[i] = 1 / from->rigid->body[r->body[i]].mass;
-        r->inverse_inertia[i] = tl_rigid_inverse_inertia(&from->rigid->body[r->body[i]], from->body[r->body[i]].q);
+        r->inverse_mass[i] = share / from->rigid->body[r->body[i]].mass;
+        r->inverse_inertia[i] =
+            tl_mat3_scale(share, tl_rigid_inverse_inertia(&from->rigid->body[r->body[i]], from->body[r->body[i]].q));
     }
     /* body_start is one ahead while ends are filled in */
     for (int32_t c = 0; c < r->contacts; c++)
@@ -210,7 +212,7 @@ static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl
     r->shift = TL_TAKE(a, double, 3 * n);
     double *B = TL_TAKE(a, double, n *n);
     if (!r->push || !r->shift || !B) return no_memory(err);
-    TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->h, r->nodes, r->node, r->room,
+    TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, r->nodes, r->node, r->room,
                                r->room + 3 * (int64_t)r->lg->nodes, err));
 #pragma omp parallel for schedule(static, 16) if (n > PARALLEL_DENSE)
     for (int32_t i = 0; i < n; i++)
@@ -265,7 +267,7 @@ static void bilateral_diagonal(tl_lg_rows *r, const double *diagonal, int32_t b)
         sum += tl_vec3_norm2(t[k].along) * diagonal[t[k].node];
         light += tl_vec3_norm2(t[k].along) / (mass > 0 ? mass : INFINITY);
     }
-    double soft = row->compliance / (r->h * r->h);
+    double soft = row->compliance / (r->he * r->he);
     r->diagonal[3 * (int64_t)r->contacts + b] = sum + soft;
     r->mass[3 * (int64_t)r->contacts + b] = light + soft;
 }
@@ -283,7 +285,7 @@ talus_status tl_lg_rows_make(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena 
                       .solver = from->solver,
                       .columns = from->columns,
                       .precision = from->precision,
-                      .h = from->h,
+                      .he = from->he,
                       .soft = from->soft->count,
                       .contacts = from->soft->count + from->hard->count,
                       .bilateral = *from->bilateral};
@@ -437,7 +439,7 @@ static void gather(const tl_lg_rows *r, const double *x, double *out)
         put_axes(&r->link[c], r->body_shift, node_sum(r, &r->link[c], r->moved), out + 3 * (int64_t)c);
     for (int32_t b = 0; b < r->bilateral.count; b++) {
         int64_t k = 3 * (int64_t)r->contacts + b;
-        out[k] = row_sum(r, &r->bilateral.row[b], r->moved) + r->bilateral.row[b].compliance / (r->h * r->h) * x[k];
+        out[k] = row_sum(r, &r->bilateral.row[b], r->moved) + r->bilateral.row[b].compliance / (r->he * r->he) * x[k];
     }
 }
 
@@ -528,7 +530,7 @@ talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *er
     if (f->nodes == known) return TALUS_OK;
     for (int32_t i = known; i < f->nodes; i++) f->lg_node[i] = r->node[f->node[i]];
     if (!r->B)
-        TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->h, f->nodes, f->lg_node, r->room,
+        TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, f->nodes, f->lg_node, r->room,
                                    r->room + 3 * (int64_t)r->lg->nodes, err));
     fill_focus(r, known);
     return TALUS_OK;

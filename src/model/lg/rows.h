@@ -48,7 +48,7 @@ typedef struct tl_lg_rows {
     const tl_lg *lg;
     const tl_lg_solver *solver;
     tl_lg_precision precision;
-    double h;
+    double he;              /* s: A = M + he^2 (...) */
     int32_t contacts, soft; /* the first `soft` are those of tl_lg_contacts, the others of tl_rigid_contacts */
     int64_t rows;
     tl_lg_link *link; /* [contacts] */
@@ -56,8 +56,8 @@ typedef struct tl_lg_rows {
     /* what rows hang on */
     int32_t nodes, *node;     /* [nodes] of lg, rising */
     int32_t bodies, *body;    /* [bodies] of tl_rigid, rising */
-    double *inverse_mass;     /* [bodies] */
-    tl_mat3 *inverse_inertia; /* [bodies] */
+    double *inverse_mass;     /* [bodies] times (h / he)^2: bodies are moved over h, and rows know he^2 times forces */
+    tl_mat3 *inverse_inertia; /* [bodies] the same */
     int32_t *pull_start;      /* [nodes + 1] contacts by node */
     tl_lg_pull *pull;
     int32_t *term_start, *term; /* [nodes + 1] bilateral terms by node */
@@ -90,7 +90,7 @@ typedef struct tl_lg_rows_of {
     tl_lg_solver *solver;
     tl_lg_columns *columns;
     tl_lg_precision precision;
-    double h;
+    double h, he;       /* s: length of the step; of the time integration, see step/lg_time.h */
     const double *from; /* [lg nodes][3] start of the step */
     const tl_lg_contacts *soft;
     const tl_rigid *rigid;

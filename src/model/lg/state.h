@@ -23,11 +23,21 @@ typedef struct tl_lg_memory {
 
 typedef struct tl_lg_state {
     int64_t nodes;
-    double *q, *v;     /* [nodes][3] m, m/s; order: tl_lg.node_of */
-    int64_t dual_rows; /* lane rows, see tl_lg.dual_row */
-    double *u;         /* [dual_rows][8] scaled duals of elements that are solved by ADMM: stress = (w/V) u */
+    double *q, *v;               /* [nodes][3] m, m/s; order: tl_lg.node_of */
+    double *q_before, *v_before; /* the same a step before, for integration of second order (step/lg_time.h) */
+    int64_t steps_kept;          /* 1 */
+    double *step_before; /* [2] s, its length, 0: there was none; over that of the one before, 0: implicit Euler */
+    int64_t dual_rows;   /* lane rows, see tl_lg.dual_row */
+    double *u;           /* [dual_rows][8] scaled duals of elements that are solved by ADMM: stress = (w/V) u */
     int64_t contacts, contact_room;
     tl_lg_memory *contact;
 } tl_lg_state;
+
+/* Of entry k of nodes: what forces change at once, per mass; see step/lg_time.h. v itself with implicit Euler. */
+static inline double tl_lg_state_momentum(const tl_lg_state *s, int64_t k)
+{
+    double w = s->step_before[1];
+    return ((1 + 2 * w) * s->v[k] - w * w * s->v_before[k]) / (1 + w);
+}
 
 #endif

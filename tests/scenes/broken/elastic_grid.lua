@@ -1,6 +1,6 @@
 --! 6: bodies[1].material.model must be stable_neo_hookean or stable_neo_hookean_nolog with engine "grid", got arap, which is one of engine "lg"
 --! 7: bodies[2].thickness is for engine = "lg", this scene has "grid"
---! 8: fem.elements must be one of "tets", "smoothed", got "hex"
+--! 8: fem.elements must be one of "auto", "smoothed", "tets", got "hex"
 local jelly = elastic { density = 1000, young = 1e4, poisson = 0.4 }
 return scene { talus = 1, engine = "grid", duration = 1, bodies = {
   { shape = box { size = 0.2 }, material = elastic { density = 1000, young = 1e4, poisson = 0.4, model = "arap" } },
