@@ -16,7 +16,7 @@ return scene {
   minutes = size == "paper" and 0.5 or 0.1,
   duration = 1.5, fps = 50, dt_max = 0.01, gravity = {0, 0, 0},
   lg = { iterations = 5 },
-  bodies = { { name = "bar", shape = box { size = {length, width, width} }, cells = {2 * n, n, n}, colour = "#c0653a",
+  bodies = { { name = "bar", shape = box { size = {length, width, width} }, cells = {2 * n, n, n}, element = "tetrahedra", colour = "#c0653a",
                material = elastic { density = 1000, young = p.young, poisson = p.poisson, model = p.model } } },
   handles = { turning(-1), turning(1) },
   render = { ground_height = -1.2 * width },

@@ -52,9 +52,9 @@ static void text_of(const lg_case *c, const char *lg, char *text, size_t room)
                  "0} }, at = {x, 0, "
                  "0}, weight = 20 * 1e9 / 2.9 * 0.05,\n"
                  "  motion = function(t) return { rotation_rad = {w * t, 0, 0} } end } end\n"
-                 "return scene { talus = 1, engine = 'lg', duration = 9, fps = 100, gravity = {0, 0, 0}, lg = { %s }, "
+                 "return scene { talus = 1, engine = 'lg', duration = 9, fps = 100, gravity = {0, 0, 0}, lg = { time = 'euler', mixing = 'none', %s }, "
                  "bodies = { { name = "
-                 "'bar', shape = box { size = {%g, %g, %g} }, cells = {%d, %d, %d}, material = m } }, handles = { "
+                 "'bar', shape = box { size = {%g, %g, %g} }, cells = {%d, %d, %d}, element = 'tetrahedra', material = m } }, handles = { "
                  "turn(1, %g), turn(-1, "
                  "%g) } }",
                  c->model, lg, c->x * 0.05, c->y * 0.05, c->z * 0.05, c->x, c->y, c->z, -c->x * 0.025, c->x * 0.025);
@@ -64,7 +64,7 @@ static void text_of(const lg_case *c, const char *lg, char *text, size_t room)
                  "local function pull(v, x) return { body = 'cloth', shape = box { size = {0.001, 9, 9}, center = {x, "
                  "0, 0} }, at = {x, 0, 0},\n"
                  "  motion = function(t) return { at = {x + v * t, 0, 0} } end } end\n"
-                 "return scene { talus = 1, engine = 'lg', duration = 9, fps = 100, lg = { %s }, bodies = { { name = "
+                 "return scene { talus = 1, engine = 'lg', duration = 9, fps = 100, lg = { time = 'euler', mixing = 'none', %s }, bodies = { { name = "
                  "'cloth', shape = box { size = "
                  "{1, 0.001, 1} }, thickness = 0.001, bending = '%s', cells = {%d, 1, %d}, material = m } }, handles = "
                  "{ pull(-0.1, -0.5), "

@@ -114,7 +114,7 @@ static talus_status write_record(run *r, const char *outcome, const char *messag
     if (strcmp(outcome, "running")) {
         now(r->ended);
         path_of(r, "steps.csv", path);
-        TL_TRY(tl_verdict_reckon(path, &r->scene->accept, &r->verdict, err));
+        TL_TRY(tl_verdict_reckon(path, &r->scene->accept, r->record.open_walls, &r->verdict, err));
         d->verdict = &r->verdict;
     }
     path_of(r, "run.json", path);
@@ -129,6 +129,13 @@ static void find_scene_folder(run *r)
     if (!r->scene->file || !realpath(r->scene->file, path)) return;
     *strrchr(path, '/') = '\0';
     snprintf(r->scene_folder, sizeof r->scene_folder, "%s", *path ? path : "/");
+}
+
+static bool has_open_wall(const tl_domain_spec *d)
+{
+    bool any = false;
+    for (int k = 0; k < 6; k++) any |= d->bounded && d->wall[k] == TL_WALL_OPEN;
+    return any;
 }
 
 static void begin_record(run *r)
@@ -148,6 +155,7 @@ static void begin_record(run *r)
                                 .ended = r->ended,
                                 .resumed = again ? r->before.resumed + 1 : 0,
                                 .frames_wanted = r->frames,
+                                .open_walls = has_open_wall(&r->scene->domain),
                                 .state_hash = r->state_hash};
     for (int i = 0; i < r->record.settings; i++) r->record.setting[i] = o->setting[i];
 }
@@ -455,7 +463,7 @@ static talus_status run_all(run *r, talus_run_result *result, talus_error *err)
         if (access(r->picture, F_OK) != 0) r->picture[0] = '\0';
         char path[TL_PATH_ROOM];
         path_of(r, "steps.csv", path);
-        return tl_verdict_reckon(path, &r->scene->accept, &r->verdict, err);
+        return tl_verdict_reckon(path, &r->scene->accept, r->record.open_walls, &r->verdict, err);
     }
     talus_status status = play(r, resumed, err);
     if (status == TALUS_INTERRUPTED || (status == TALUS_OK && r->interrupted)) return interrupted(r, err);

@@ -105,6 +105,7 @@ typedef struct tl_body {
     double edge; /* elastic bodies: wanted edge of the tetrahedra, m; 0: from the shape's feature size */
     /* elastic bodies; cloth only in the lg engine: */
     int cells[3];             /* of a box: regular cells; all 0: meshed by edge */
+    int element;              /* of cells: 0 hexahedra, 1 tetrahedra */
     double thickness;         /* m; > 0: a cloth, the middle plane of a flat box */
     int bending;              /* tl_bending_kind */
     double bending_stiffness; /* N m; negative: from the material and the thickness */
@@ -248,6 +249,7 @@ typedef struct tl_solver_spec {
     const char *stress;  /* "colocated" or "staggered" */
     const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
     const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
+    const char *static_stress; /* of sand at rest: "least-energy" or "none" */
     const char *weights; /* of faces: "area", "volume" or "" */
     const char *surface; /* of liquids: "fractional" or "binary" */
     const char *cone;    /* "exact" or "pyramid" */

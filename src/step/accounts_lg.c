@@ -75,10 +75,12 @@ static talus_status bilateral_work(const tl_accounts_lg *x, tl_arena *a, double 
     return TALUS_OK;
 }
 
-/* Momentum is p of the step's own history; gravity acts where nodes end up. */
+/* Momentum is p of the step's own history; gravity and forces act where nodes end up. */
 static void start_from(tl_sim *sim, const tl_accounts_lg *x)
 {
     const tl_vec3 fall = tl_vec3_scale(x->h, sim->scene->gravity);
+    tl_vec3 impulse = {0, 0, 0}, turn = {0, 0, 0};
+    double work = 0;
     for (int64_t i = 0; i < x->lg->nodes; i++) {
         const double m = x->lg->mass[i];
         tl_vec3 q = tl_vec3_load(x->q0 + 3 * i), moved = tl_vec3_sub(tl_vec3_load(x->q1 + 3 * i), q);
@@ -88,7 +90,13 @@ static void start_from(tl_sim *sim, const tl_accounts_lg *x)
         sim->start.momentum = tl_vec3_add_scaled(sim->start.momentum, m, p);
         sim->start.angular = tl_vec3_add_scaled(sim->start.angular, m, tl_vec3_cross(q, p));
         sim->accounts.angular = tl_vec3_add_scaled(sim->accounts.angular, m, tl_vec3_cross(moved, fall));
+        tl_vec3 push = tl_vec3_scale(m, tl_vec3_sub(tl_vec3_scale(x->h, tl_vec3_load(x->accel + 3 * i)), fall));
+        impulse = tl_vec3_add(impulse, push);
+        turn = tl_vec3_add(turn, tl_vec3_cross(tl_vec3_load(x->q1 + 3 * i), push));
+        work += tl_vec3_dot(push, moved) / x->h;
     }
+    tl_accounts_forces(sim, impulse, turn);
+    tl_accounts_energy(sim, TL_ENERGY_FORCES, work);
 }
 
 talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, talus_error *err)

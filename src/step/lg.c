@@ -77,6 +77,7 @@ typedef struct lg_step {
     double *u;       /* [8 dual_rows] the duals that are to be; behind q */
     double *from;    /* q and u at the start of a round */
     double *accel;   /* [3 nodes] gravity and forces on bodies, m/s^2 */
+    bool *pushed;    /* [bodies] by a force or a torque */
     tl_vec3 *target; /* [anchors] */
     /* detect */
     tl_lg_contacts contacts;
@@ -137,6 +138,7 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *
     s->q = TL_TAKE(a, double, n + duals);
     s->from = TL_TAKE(a, double, n + duals);
     s->accel = TL_TAKE(a, double, n);
+    s->pushed = TL_TAKE_ZERO(a, bool, lg->bodies + 1);
     s->v = TL_TAKE(a, double, n);
     s->r = TL_TAKE(a, double, n);
     s->step = TL_TAKE(a, double, n);
@@ -154,6 +156,29 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *
     return tl_lg_solver_update(s->kept->solver, s->he, err);
 }
 
+/* A force and a torque on an elastic body accelerate it as if it were rigid: no part of it is pulled more than others. */
+static talus_status push_body(lg_step *s, int b, talus_error *err)
+{
+    const tl_lg_body *body = &s->lg->body[b];
+    const tl_motion *m = &s->sim->state.rigid.body[body->body];
+    const tl_body *asked = &s->scene->bodies[body->body];
+    double f[3], t[3];
+    TL_TRY(tl_scene_timed(s->scene, &asked->force, s->sim->state.t, f, 3, err));
+    TL_TRY(tl_scene_timed(s->scene, &asked->torque, s->sim->state.t, t, 3, err));
+    tl_vec3 force = tl_vec3_add(m->force, tl_vec3_load(f)), torque = tl_vec3_add(m->torque, tl_vec3_load(t));
+    if (tl_vec3_norm2(force) == 0 && tl_vec3_norm2(torque) == 0) return TALUS_OK;
+    tl_lg_whole now = tl_lg_whole_of(s->lg, body, s->sim->state.lg.q, s->sim->state.lg.v);
+    if (!(now.mass > 0)) return TALUS_OK;
+    tl_vec3 turn = tl_mat3_mul_vec(now.inverse, torque);
+    for (int64_t i = body->node; i < body->node + body->nodes; i++) {
+        tl_vec3 r = tl_vec3_sub(tl_vec3_load(s->sim->state.lg.q + 3 * i), now.centre),
+                a = tl_vec3_add_scaled(tl_vec3_cross(turn, r), 1 / now.mass, force);
+        tl_vec3_store(tl_vec3_add(tl_vec3_load(s->accel + 3 * i), a), s->accel + 3 * i);
+    }
+    s->pushed[b] = true;
+    return TALUS_OK;
+}
+
 /* Functions of time are read here and nowhere else. */
 static talus_status predict(lg_step *s, talus_error *err)
 {
@@ -166,6 +191,7 @@ static talus_status predict(lg_step *s, talus_error *err)
     tl_lg_targets(lg, handle, s->target);
     TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, err));
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->accel[i] = g[i % 3];
+    for (int b = 0; b < lg->bodies; b++) TL_TRY(push_body(s, b, err));
     tl_lg_time_predict(&s->time, lg, now, s->accel, s->qtil);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
     if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
@@ -458,6 +484,7 @@ static talus_status settle(lg_step *s, talus_error *err)
     tl_lg_time_land(&s->time, &s->touch, &s->contacts, s->q, s->bodies.before, s->bodies.body, s->v);
     s->landed -= kinetic(s);
     for (int32_t k = 0; k < lg->anchors; k++) held[lg->owner[lg->anchor[k].vertex]] = true;
+    for (int b = 0; b < lg->bodies; b++) s->touched[b] = s->touched[b] || s->pushed[b];
     tl_lg_time_spin(&s->time, lg, &s->sim->state.lg, held, s->touched, s->q, s->v);
     lap(s, MEASURE);
     return TALUS_OK;
@@ -610,23 +637,21 @@ static void sum_contact_forces(const lg_step *s)
     }
 }
 
-/* Bodies' tables show the centre of mass of an elastic body. */
+/* Bodies' tables show the rigid motion nearest to that of the nodes. */
 static void move_bodies(const lg_step *s)
 {
     const tl_lg *lg = s->lg;
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_body *body = &lg->body[b];
         tl_motion *m = &s->sim->state.rigid.body[body->body];
-        tl_vec3 x = {0, 0, 0}, v = {0, 0, 0};
-        double mass = 0;
-        for (int32_t i = body->node; i < body->node + body->nodes; i++) {
-            mass += lg->mass[i];
-            x = tl_vec3_add_scaled(x, lg->mass[i], tl_vec3_load(s->q + 3 * (int64_t)i));
-            v = tl_vec3_add_scaled(v, lg->mass[i], tl_vec3_load(s->v + 3 * (int64_t)i));
-        }
-        if (!(mass > 0)) continue;
-        m->x = tl_vec3_scale(1 / mass, x);
-        m->v = tl_vec3_scale(1 / mass, v);
+        tl_lg_whole now = tl_lg_whole_of(lg, body, s->q, s->v);
+        if (!(now.mass > 0)) continue;
+        tl_vec3 rest;
+        tl_quat turned = tl_lg_rotation_of(lg, body, s->q, &rest);
+        m->x = now.centre;
+        m->v = now.v;
+        m->w = now.spin;
+        m->q = tl_quat_normalize(tl_quat_mul(turned, lg->body[b].start));
     }
 }
 

@@ -6,7 +6,6 @@
 #define RATIO_MOST                                                                                                     \
     2.0 /* of two steps: beyond 1 + sqrt(2) the formula is not stable, and a fresh start is better. Chosen */
 #define LAND_SWEEPS 10 /* over the contacts; nodes belong to few of them. Chosen */
-#define FLAT 1e-9      /* of the largest moment of inertia: a line of nodes has no spin about itself */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -28,41 +27,6 @@ talus_status tl_lg_time_begin(tl_lg_time *t, const tl_lg *lg, const tl_lg_state 
     return TALUS_OK;
 }
 
-/* ---- bodies as a whole ---- */
-
-typedef struct whole {
-    double mass;
-    tl_vec3 centre, v, spin; /* spin: L = I spin */
-    tl_vec3 L;               /* about the centre, per what `v` was */
-    tl_mat3 inverse;         /* of I; zero for lines and points */
-} whole;
-
-static whole whole_of(const tl_lg *lg, const tl_lg_body *b, const double *q, const double *v)
-{
-    whole w = {0};
-    double xx[6] = {0};
-    for (int64_t i = b->node; i < b->node + b->nodes; i++) {
-        w.mass += lg->mass[i];
-        w.centre = tl_vec3_add_scaled(w.centre, lg->mass[i], tl_vec3_load(q + 3 * i));
-        w.v = tl_vec3_add_scaled(w.v, lg->mass[i], tl_vec3_load(v + 3 * i));
-    }
-    if (!(w.mass > 0)) return w;
-    w.centre = tl_vec3_scale(1 / w.mass, w.centre);
-    w.v = tl_vec3_scale(1 / w.mass, w.v);
-    for (int64_t i = b->node; i < b->node + b->nodes; i++) {
-        tl_vec3 r = tl_vec3_sub(tl_vec3_load(q + 3 * i), w.centre), u = tl_vec3_sub(tl_vec3_load(v + 3 * i), w.v);
-        const double m = lg->mass[i];
-        w.L = tl_vec3_add_scaled(w.L, m, tl_vec3_cross(r, u));
-        xx[0] += m * r.x * r.x, xx[1] += m * r.y * r.y, xx[2] += m * r.z * r.z;
-        xx[3] += m * r.x * r.y, xx[4] += m * r.y * r.z, xx[5] += m * r.z * r.x;
-    }
-    tl_mat3 I = {{{xx[1] + xx[2], -xx[3], -xx[5]}, {-xx[3], xx[2] + xx[0], -xx[4]}, {-xx[5], -xx[4], xx[0] + xx[1]}}};
-    double size = I.m[0][0] + I.m[1][1] + I.m[2][2];
-    if (!(tl_mat3_det(I) > FLAT * size * size * size) || !tl_mat3_inverse(I, &w.inverse)) w.inverse = tl_mat3_zero();
-    w.spin = tl_mat3_mul_vec(w.inverse, w.L);
-    return w;
-}
-
 /* ---- prediction ---- */
 
 /* Where nodes would have been and how fast, had they flown freely to where they are, turning with their body. */
@@ -71,7 +35,7 @@ static void begin_history(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now
     const double h = t->h;
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_body *body = &lg->body[b];
-        whole w = whole_of(lg, body, now->q, now->v);
+        tl_lg_whole w = tl_lg_whole_of(lg, body, now->q, now->v);
         tl_quat back = tl_quat_exp(tl_vec3_scale(-h, w.spin));
         for (int64_t i = body->node; i < body->node + body->nodes; i++) {
             tl_vec3 r = tl_vec3_sub(tl_vec3_load(now->q + 3 * i), w.centre), g = tl_vec3_load(a + 3 * i),
@@ -241,7 +205,7 @@ void tl_lg_time_spin(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, con
         if (held[b]) continue;
         for (int64_t k = 3 * (int64_t)body->node, end = k + 3 * (int64_t)body->nodes; k < end; k++)
             t->push[k] = tl_lg_time_momentum(t, v, k);
-        whole before = whole_of(lg, body, now->q, t->p), after = whole_of(lg, body, q, t->push);
+        tl_lg_whole before = tl_lg_whole_of(lg, body, now->q, t->p), after = tl_lg_whole_of(lg, body, q, t->push);
         if (!(after.mass > 0)) continue;
         tl_vec3 lost = tl_vec3_sub(before.L, after.L);
         if (touched[b]) { /* what acts on it may turn it: only the integration's own part */

@@ -22,6 +22,7 @@
 #ifndef TL_STEP_LG_TIME_H
 #define TL_STEP_LG_TIME_H
 
+#include "model/lg/whole.h"
 #include "step/lg_contact.h"
 
 typedef struct tl_lg_time {

@@ -56,7 +56,8 @@ static talus_status falls(tl_case_log *log, talus_error *err)
 /* ---- V3, V4, V5: a bar held at x = 0 ---- */
 
 #define BAR                                                                                                            \
-    "bodies = { { shape = box { size = {1, 0.25, 0.25}, center = {0.5, 0.125, 0.125} }, cells = {8, 2, 2}, anchor = "  \
+    "bodies = { { shape = box { size = {1, 0.25, 0.25}, center = {0.5, 0.125, 0.125} }, cells = {8, 2, 2}, element = " \
+    "'tetrahedra', anchor = "                                                                                          \
     "box { size = {0.01, 1, 1} }, "                                                                                    \
     "anchor_weight = %g, material = elastic { density = 1000, young = 1e6, poisson = 0.3, model = '%s' } } }"
 
@@ -230,18 +231,19 @@ static double step_energy(const tl_sim *sim, const double *before, const double 
 static talus_status twisted(double *first, double *fifth, double *least, talus_error *err)
 {
     tl_lg_world w;
-    TL_TRY(tl_lg_world_open(
-        &w, err,
-        "gravity = {0, 0, 0}, lg = { iterations = 5, precision = 'double' }, bodies = { { name = 'bar', "
-        "shape = box { size = {0.65, "
-        "0.65, 1.3} }, cells = {13, 13, 26}, "
-        "material = elastic { density = 1000, young = 1e9, poisson = 0.45, model = 'arap' } } },\n"
-        "handles = { { body = 'bar', shape = box { size = {9, 9, 0.001}, center = {0, 0, -0.65} }, "
-        "weight = 1e9 / 2.9, motion = "
-        "function(t) return { rotation_rad = {0, 0, t} } end },\n"
-        "{ body = 'bar', shape = box { size = {9, 9, 0.001}, center = {0, 0, 0.65} }, weight = 1e9 / "
-        "2.9, motion = function(t) "
-        "return { rotation_rad = {0, 0, -t} } end } }"));
+    TL_TRY(
+        tl_lg_world_open(&w, err,
+                         "gravity = {0, 0, 0}, lg = { iterations = 5, precision = 'double', mixing = 'none', time = "
+                         "'euler' }, bodies = { { name = 'bar', "
+                         "shape = box { size = {0.65, "
+                         "0.65, 1.3} }, cells = {13, 13, 26}, element = 'tetrahedra', "
+                         "material = elastic { density = 1000, young = 1e9, poisson = 0.45, model = 'arap' } } },\n"
+                         "handles = { { body = 'bar', shape = box { size = {9, 9, 0.001}, center = {0, 0, -0.65} }, "
+                         "weight = 1e9 / 2.9, motion = "
+                         "function(t) return { rotation_rad = {0, 0, t} } end },\n"
+                         "{ body = 'bar', shape = box { size = {9, 9, 0.001}, center = {0, 0, 0.65} }, weight = 1e9 / "
+                         "2.9, motion = function(t) "
+                         "return { rotation_rad = {0, 0, -t} } end } }"));
     talus_status status = tl_lg_world_steps(&w, 149, 0.01, false, err);
     tl_state start = {0};
     if (status == TALUS_OK) status = tl_state_copy(&start, &w.sim->state, err);
@@ -281,7 +283,8 @@ static talus_status remembers(tl_case_log *log, talus_error *err)
                 &w, err,
                 "gravity = {9.81, 0, 0}, lg = { iterations = %d }, bodies = { { shape = box { size = {1, 0.25, 0.25}, "
                 "center = "
-                "{0.5, 0.125, 0.125} }, cells = {8, 2, 2}, anchor = box { size = {0.01, 1, 1} }, anchor_weight = 1e8, "
+                "{0.5, 0.125, 0.125} }, cells = {8, 2, 2}, element = 'tetrahedra', anchor = box { size = {0.01, 1, 1} "
+                "}, anchor_weight = 1e8, "
                 "material = elastic { density = 1000, young = 1e6, poisson = %g, model = 'neo_hookean' } } }",
                 k ? 200 : 5, nu ? 0.45 : 0.3));
             talus_status status = TALUS_OK;

@@ -14,6 +14,7 @@ typedef struct slope {
     double degrees, young, h;
     int cells;
     const char *model, *lg; /* material; inside of lg = { ... } */
+    bool tets;
 } slope;
 
 typedef struct slid {
@@ -53,8 +54,9 @@ static talus_status slide(const slope *s, double mu, int frames, slid *out, talu
         "gravity = {%.17g, 0, %.17g}, lg = { %s }, contacts = { { between = {'block', 'floor'}, friction = %.17g } }, "
         "bodies = { { name = 'floor', kind = 'static', shape = half_space { normal = {0, 0, 1} } }, { name = 'block', "
         "shape = box { size = {1, 1, 1}, center = {0, 0, 0.5} }, cells = {%d, %d, %d}, "
-        "material = elastic { density = 1000, young = %g, poisson = 0.3, model = '%s' } } }",
-        G * sin(angle), -G * cos(angle), s->lg, mu, s->cells, s->cells, s->cells, s->young, s->model));
+        "element = '%s', material = elastic { density = 1000, young = %g, poisson = 0.3, model = '%s' } } }",
+        G * sin(angle), -G * cos(angle), s->lg, mu, s->cells, s->cells, s->cells, s->tets ? "tetrahedra" : "hexahedron",
+        s->young, s->model));
     talus_status status = tl_lg_world_steps(&w, frames / 2, s->h, false, err);
     double half = momentum_speed(&w, 0);
     if (status == TALUS_OK) status = tl_lg_world_steps(&w, frames - frames / 2, s->h, false, err);
@@ -84,7 +86,7 @@ static talus_status around_threshold(tl_case_log *log, const slope *s, talus_err
     return TALUS_OK;
 }
 
-static const slope block5 = {"5^3 cells", 10, 1e8, 0.01, 5, "arap", CAREFUL};
+static const slope block5 = {"5^3 cells", 10, 1e8, 0.01, 5, "arap", CAREFUL, false};
 
 talus_status tl_lg_case_slides(tl_case_log *log, talus_error *err)
 {
@@ -126,6 +128,7 @@ talus_status tl_lg_case_slides_published(tl_case_log *log, talus_error *err)
 {
     slope s = block5;
     slid out;
+    s.tets = true; /* as published */
     s.lg = "iterations = 10, inner = 1, cr_iterations = 24, contact_form = 'symmetric', project_friction = false";
     TL_TRY(slide(&s, 0.1, 200, &out, err));
     tl_case_relative(log, "symmetric, compliance: acceleration at mu 0.1, m/s^2", out.acceleration, 0.7374, 1e-3);
@@ -207,7 +210,7 @@ static talus_status hang_on_rows(double compliance, double *tip, double *violati
         &w, err,
         "gravity = {9.81, 0, 0}, dt_max = 0.05, lg = { iterations = 40, precision = 'double', inner = 1, cr_iterations "
         "= 60 }, joins = { { body = 'bar', shape = box { size = {0.01, 1, 1} } } }, bodies = { { name = 'bar', shape = "
-        "box { size = {1, 0.25, 0.25}, center = {0.5, 0.125, 0.125} }, cells = {8, 2, 2}, "
+        "box { size = {1, 0.25, 0.25}, center = {0.5, 0.125, 0.125} }, cells = {8, 2, 2}, element = 'tetrahedra', "
         "material = elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'corotated' } } }"));
     w.scene->joins[0].compliance = compliance;
     talus_status status = tl_lg_world_steps(&w, 400, 0.05, true, err);

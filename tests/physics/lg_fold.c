@@ -9,7 +9,7 @@ static talus_error err;
 static const char strip[] = "engine = 'lg', lg = { iterations = 8, inner = 5 }, bodies = { { name = 'strip', shape = "
                             "box { size = {0.1, 0.5, 0.006} }, at = {0, 0.27, 0}, "
                             "rotation_deg = {2, 0, 0}, cells = {2, 10, 1}, thickness = 0.006, bending_stiffness = "
-                            "0.001, self_contact = %s, material = elastic { density = "
+                            "0.0033, self_contact = %s, material = elastic { density = "
                             "500, young = 1e5, poisson = 0.3, model = 'arap', friction = 0.3 } }, { name = 'ground', "
                             "kind = 'static', shape = plane {}, friction = 0.5 } }";
 

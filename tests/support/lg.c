@@ -198,7 +198,8 @@ static tl_vec3 mean_normal(const tl_vec3 x[4], tl_mat3 D[4])
     return tl_vec3_normalize(sum);
 }
 
-/* Quadratic bending by cotangents: 3 k / (2 (A1 + A2)) |c.x|^2 per inner edge [Bergou06], c.x less its rest value along the mean normal. */
+/* Quadratic bending by cotangents: k / (2 (A1 + A2)) |c.x|^2 per inner edge, c.x less its rest value along the mean normal; on squares of four triangles
+ * edges of squares count 2/3 and diagonals 4/3 (model/lg/bending.h). Vertices behind the lattice's are the middles. */
 static double hinges(const lg_body *b, const lg_problem *p, const double *q, double *gradient)
 {
     const tl_lg_part *part = &b->part;
@@ -224,7 +225,9 @@ static double hinges(const lg_body *b, const lg_problem *p, const double *q, dou
             tl_vec3 e = tl_vec3_sub(x1, x0), sum = {0, 0, 0};
             double areas = 0.5 * (tl_vec3_norm(tl_vec3_cross(e, tl_vec3_sub(x2, x0))) +
                                   tl_vec3_norm(tl_vec3_cross(e, tl_vec3_sub(x3, x0))));
-            double k = 3 * part->stiffness / areas;
+            const int32_t lattice = part->vertices - part->elements / 4;
+            double factor = shared[0] >= lattice || shared[1] >= lattice ? 4.0 / 3 : 2.0 / 3;
+            double k = 1.05 * factor * part->stiffness / areas;
             const tl_vec3 rest[4] = {x0, x1, x2, x3},
                           now[4] = {at(p, q, v[0]), at(p, q, v[1]), at(p, q, v[2]), at(p, q, v[3])};
             tl_mat3 D[4];

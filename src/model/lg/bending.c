@@ -5,8 +5,12 @@
 
 #include "base/alloc.h"
 
-#define FLAT 1e-6   /* rad: a rest angle of more is no flat rest shape */
-#define FOLDED 1e-3 /* sum of two unit normals: below, triangles lie on each other and have no mean normal */
+#define FLAT 1e-6 /* rad: a rest angle of more is no flat rest shape */
+#define RING_SINGLE                                                                                                    \
+    0.1 /* of the energy of rings: 10 % too stiff against saddles along the squares, the middle held. Chosen */
+#define RING_SCALE 0.976 /* the mean over directions of what that adds, taken out: 1 / 1.025 */
+#define HINGE_SCALE 1.05 /* between a plate that is held at its rim (1) and a free strip (9/8), see bending.h */
+#define FOLDED 1e-3      /* sum of two unit normals: below, triangles lie on each other and have no mean normal */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -48,92 +52,199 @@ static double foot(const tl_lg_part *p, const edge *e, int32_t apex, double *hei
     return tl_vec3_dot(along, up) / length2;
 }
 
-static void hinge(const tl_lg_part *p, double k, const edge *e, tl_bending *out)
+/* c.x of an edge into row `at`. */
+static void hinge_stencil(const tl_lg_part *p, const edge *e, int32_t node[4], double c[4])
 {
     double h[2], area[2], share[2];
     for (int s = 0; s < 2; s++) share[s] = foot(p, e, e[s].opposite, &h[s], &area[s]);
+    const int32_t nodes[4] = {e->a, e->b, e[0].opposite, e[1].opposite};
+    const double all[4] = {-(1 - share[0]) / h[0] - (1 - share[1]) / h[1], -share[0] / h[0] - share[1] / h[1], 1 / h[0],
+                           1 / h[1]};
+    memcpy(node, nodes, sizeof nodes);
+    memcpy(c, all, sizeof all);
+}
+
+static void hinge(const tl_lg_part *p, double k, const edge *e, const int *valence, tl_bending *out)
+{
+    double h, area[2];
+    for (int s = 0; s < 2; s++) (void)foot(p, e, e[s].opposite, &h, &area[s]);
     int32_t at = out->start[out->count];
-    const int32_t node[4] = {e->a, e->b, e[0].opposite, e[1].opposite};
-    const double c[4] = {-(1 - share[0]) / h[0] - (1 - share[1]) / h[1], -share[0] / h[0] - share[1] / h[1], 1 / h[0],
-                         1 / h[1]};
-    memcpy(out->node + at, node, sizeof node);
-    memcpy(out->c + at, c, sizeof c);
+    hinge_stencil(p, e, out->node + at, out->c + at);
     double length2 = tl_vec3_norm2(tl_vec3_sub(p->vertex[e->b], p->vertex[e->a]));
-    out->weight[out->count++] = 3 * k * length2 / (area[0] + area[1]);
+    double factor = 1; /* squares of four triangles: see bending.h */
+    if (valence[e[0].opposite] == 4 && valence[e[1].opposite] == 4)
+        factor = 2.0 / 3;
+    else if (valence[e->a] == 4 || valence[e->b] == 4)
+        factor = 4.0 / 3;
+    out->weight[out->count++] = HINGE_SCALE * factor * k * length2 / (area[0] + area[1]);
     out->start[out->count] = at + 4;
 }
 
-static void hinges(const tl_lg_part *p, double k, const edge *e, tl_bending *out)
+static bool is_hinge(const edge *e, int64_t i, int64_t count)
+{
+    return i + 1 < count && e[i].a == e[i + 1].a && e[i].b == e[i + 1].b;
+}
+
+static talus_status hinges(const tl_lg_part *p, double k, const edge *e, tl_bending *out, talus_error *err)
 {
     int64_t count = 3 * (int64_t)p->elements;
+    int *valence = TL_NEW_ZERO(int, p->vertices); /* triangles around it; a rim node has one neighbour more */
+    if (!valence) return no_memory(err);
+    for (int64_t i = 0; i < count; i++) valence[p->element[i]]++;
+    for (int64_t i = 0; i < count; i++) /* nodes of a rim are no middles */
+        if (!is_hinge(e, i, count) && !(i > 0 && is_hinge(e, i - 1, count))) valence[e[i].a] = valence[e[i].b] = 0;
     for (int64_t i = 0; i + 1 < count; i++)
-        if (e[i].a == e[i + 1].a && e[i].b == e[i + 1].b) hinge(p, k, &e[i], out);
+        if (is_hinge(e, i, count)) hinge(p, k, &e[i], valence, out);
+    tl_free(valence);
+    return TALUS_OK;
 }
 
-/* ---- one-ring ---- */
+/* ---- rings: curvature tensors of sheets that are flat at rest ---- */
 
-static double cotangent(tl_vec3 apex, tl_vec3 a, tl_vec3 b)
+/* A frame of the plane of the sheet, and whether all of it lies there. */
+static bool is_flat(const tl_lg_part *p, tl_vec3 frame[2])
 {
-    tl_vec3 x = tl_vec3_sub(a, apex), y = tl_vec3_sub(b, apex);
-    return tl_vec3_dot(x, y) / tl_vec3_norm(tl_vec3_cross(x, y));
+    const int32_t *t = p->element;
+    tl_vec3 x0 = p->vertex[t[0]], a = tl_vec3_sub(p->vertex[t[1]], x0), n;
+    n = tl_vec3_normalize(tl_vec3_cross(a, tl_vec3_sub(p->vertex[t[2]], x0)));
+    frame[0] = tl_vec3_normalize(a);
+    frame[1] = tl_vec3_cross(n, frame[0]);
+    double size = 0, off = 0;
+    for (int32_t v = 0; v < p->vertices; v++) {
+        tl_vec3 r = tl_vec3_sub(p->vertex[v], x0);
+        size = fmax(size, tl_vec3_norm(r));
+        off = fmax(off, fabs(tl_vec3_dot(r, n)));
+    }
+    return off <= FLAT * size;
 }
 
-typedef struct half {
-    int32_t from, to;
-    double weight; /* half a cotangent */
-} half;
+/* A triangle with its three hinges; tensor[i]: xx, yy, xy per angle of hinge i. From the divergence theorem, with the gradient at an edge the mean of that of its
+ * triangles: integral of the curvature = sum over edges of length angle/2 m m^T, m square to the edge. */
+typedef struct bent {
+    int hinges;
+    int32_t node[3][4];
+    double c[3][4], tensor[3][3];
+    double area, takes; /* takes: with what rim triangles, which lack a hinge, hand on */
+    int takers;
+} bent;
 
-static int by_from(const void *x, const void *y)
-{
-    const half *p = x, *q = y;
-    if (p->from != q->from) return (p->from > q->from) - (p->from < q->from);
-    return (p->to > q->to) - (p->to < q->to);
-}
-
-static talus_status rings(const tl_lg_part *p, double k, const edge *e, tl_bending *out, talus_error *err)
+static talus_status know_triangles(const tl_lg_part *p, const tl_vec3 frame[2], const edge *e, bent *all)
 {
     int64_t count = 3 * (int64_t)p->elements;
-    half *spoke = TL_NEW(half, 2 * count);
-    double *area = TL_NEW_ZERO(double, p->vertices);
-    char *rim = TL_NEW_ZERO(char, p->vertices);
-    talus_status status = spoke && area && rim ? TALUS_OK : no_memory(err);
-    for (int64_t i = 0; i < count && status == TALUS_OK; i++) {
-        double w = 0.5 * cotangent(p->vertex[e[i].opposite], p->vertex[e[i].a], p->vertex[e[i].b]);
-        spoke[2 * i] = (half){e[i].a, e[i].b, w};
-        spoke[2 * i + 1] = (half){e[i].b, e[i].a, w};
-        double h, size;
-        (void)foot(p, &e[i], e[i].opposite, &h, &size);
-        area[e[i].opposite] += size / 3;
-        bool shared = (i > 0 && e[i - 1].a == e[i].a && e[i - 1].b == e[i].b) ||
-                      (i + 1 < count && e[i + 1].a == e[i].a && e[i + 1].b == e[i].b);
-        if (!shared) rim[e[i].a] = rim[e[i].b] = 1;
-    }
-    if (status == TALUS_OK) qsort(spoke, 2 * (size_t)count, sizeof *spoke, by_from);
-    for (int64_t i = 0; i < 2 * count && status == TALUS_OK;) {
-        int32_t from = spoke[i].from, at = out->start[out->count], n = 1;
-        double sum = 0;
-        for (; i < 2 * count && spoke[i].from == from; i++) {
-            if (rim[from]) continue;
-            sum += spoke[i].weight;
-            if (n > 1 && out->node[at + n - 1] == spoke[i].to) {
-                out->c[at + n - 1] += spoke[i].weight;
-            } else if (n < TL_BENDING_NODES) {
-                out->node[at + n] = spoke[i].to;
-                out->c[at + n++] = spoke[i].weight;
-            } else {
-                status = TL_FAIL(err, TALUS_UNSUPPORTED, "cloth \"%.60s\": node %d has more than %d neighbours",
-                                 p->name, from, TL_BENDING_NODES - 1);
-            }
+    for (int64_t i = 0; i < count; i++) {
+        double h;
+        (void)foot(p, &e[i], e[i].opposite, &h, &all[e[i].triangle].area);
+        if (!is_hinge(e, i, count)) continue;
+        tl_vec3 along = tl_vec3_sub(p->vertex[e[i].b], p->vertex[e[i].a]);
+        double length = tl_vec3_norm(along), mx = tl_vec3_dot(along, frame[1]) / length,
+               my = -tl_vec3_dot(along, frame[0]) / length;
+        const double mm[3] = {mx * mx, my * my, mx * my};
+        for (int s = 0; s < 2; s++) {
+            bent *b = &all[e[i + s].triangle];
+            hinge_stencil(p, &e[i], b->node[b->hinges], b->c[b->hinges]);
+            for (int j = 0; j < 3; j++) b->tensor[b->hinges][j] = 0.5 * length * mm[j];
+            b->hinges++;
         }
-        if (rim[from]) continue;
-        out->node[at] = from;
-        out->c[at] = -sum;
-        out->weight[out->count++] = k / area[from];
-        out->start[out->count] = at + n;
     }
-    tl_free(spoke);
-    tl_free(area);
-    tl_free(rim);
+    for (int32_t t = 0; t < p->elements; t++) {
+        all[t].takes = all[t].area;
+        for (int i = 0; i < 9; i++) all[t].tensor[i / 3][i % 3] /= all[t].area;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < count; i++) {
+            if (!is_hinge(e, i, count)) continue;
+            bent *a = &all[e[i].triangle], *b = &all[e[i + 1].triangle];
+            if ((a->hinges == 3) == (b->hinges == 3)) continue;
+            bent *from = a->hinges == 3 ? b : a, *to = a->hinges == 3 ? a : b;
+            if (pass == 0)
+                from->takers++;
+            else
+                to->takes += from->area / from->takers;
+        }
+    return TALUS_OK;
+}
+
+/* Triangles around the middle of a square. */
+typedef struct ring {
+    int count;
+    int32_t of[4];
+} ring;
+
+/* Stencil of entry j of the mean tensor of triangles, `share` of each. */
+static void add_mean(tl_bending *out, int triangles, const bent *const *t, const double *share, int j, double weight)
+{
+    int32_t at = out->start[out->count], n = 0;
+    for (int k = 0; k < triangles; k++)
+        for (int i = 0; i < 12; i++) {
+            int32_t node = t[k]->node[i / 4][i % 4], m = 0;
+            while (m < n && out->node[at + m] != node) m++;
+            if (m == n) out->node[at + n] = node, out->c[at + n++] = 0;
+            out->c[at + m] += share[k] * t[k]->tensor[i / 4][j] * t[k]->c[i / 4][i % 4];
+        }
+    out->weight[out->count++] = (j == 2 ? 2 : 1) * weight;
+    out->start[out->count] = at + n;
+}
+
+/* Nodes that two triangles have in common. */
+static int common(const tl_lg_part *p, int32_t a, int32_t b)
+{
+    int count = 0;
+    for (int i = 0; i < 9; i++) count += p->element[3 * (int64_t)a + i / 3] == p->element[3 * (int64_t)b + i % 3];
+    return count;
+}
+
+/* A square: mean over its two pairs of opposite triangles, whatever a rim has taken from one of them; and RING_SINGLE of the energy of its triangles. */
+static void add_square(const tl_lg_part *p, const bent *all, const int32_t *triangle, double k, tl_bending *out)
+{
+    const bent *known[4];
+    int32_t at[4];
+    double share[4], area = 0, one = 1;
+    int n = 0;
+    for (int i = 0; i < 4; i++) {
+        area += all[triangle[i]].area;
+        if (all[triangle[i]].hinges < 3) continue;
+        at[n] = triangle[i];
+        known[n++] = &all[triangle[i]];
+    }
+    for (int i = 0; i < n; i++) {
+        int opposite = 0;
+        for (int o = 0; o < n; o++) opposite += o != i && common(p, at[i], at[o]) == 1;
+        share[i] = n == 3 ? (opposite ? 0.25 : 0.5) : 1.0 / n;
+    }
+    for (int j = 0; j < 3 && n > 0; j++) {
+        add_mean(out, n, known, share, j, (1 - RING_SINGLE) * RING_SCALE * k * area);
+        for (int i = 0; i < n; i++)
+            add_mean(out, 1, known + i, &one, j, RING_SINGLE * RING_SCALE * k * share[i] * area);
+    }
+}
+
+/* Energy k/2 (xx^2 + yy^2 + 2 xy^2) per area. Tensors of single triangles scatter about that of the surface; the mean over the four triangles of a square does
+ * not, but lets its middle node go free: so a part of the energy is that of triangles. Other meshes have triangles alone. */
+static talus_status rings(const tl_lg_part *p, const tl_vec3 frame[2], double k, const edge *e, tl_bending *out,
+                          talus_error *err)
+{
+    bent *all = TL_NEW_ZERO(bent, p->elements);
+    ring *of = TL_NEW_ZERO(ring, p->vertices);
+    talus_status status = all && of ? know_triangles(p, frame, e, all) : no_memory(err);
+    for (int64_t i = 0; i < 3 * (int64_t)p->elements && status == TALUS_OK; i++) {
+        ring *r = &of[p->element[i]];
+        if (r->count < 4) r->of[r->count] = (int32_t)(i / 3);
+        r->count++;
+    }
+    for (int64_t i = 0; i < 3 * (int64_t)p->elements && status == TALUS_OK; i++)
+        if (!is_hinge(e, i, 3 * (int64_t)p->elements) && !(i > 0 && is_hinge(e, i - 1, 3 * (int64_t)p->elements)))
+            of[e[i].a].count = of[e[i].b].count = 0; /* nodes of a rim are no middles */
+    for (int32_t t = 0; t < p->elements && status == TALUS_OK; t++) {
+        bool square = false;
+        for (int c = 0; c < 3; c++) square = square || of[p->element[3 * (int64_t)t + c]].count == 4;
+        const bent *one = &all[t];
+        double whole = 1;
+        for (int j = 0; j < 3 && !square && one->hinges == 3; j++) add_mean(out, 1, &one, &whole, j, k * one->takes);
+    }
+    for (int32_t v = 0; v < p->vertices && status == TALUS_OK; v++)
+        if (of[v].count == 4) add_square(p, all, of[v].of, k, out);
+    tl_free(all);
+    tl_free(of);
     return status;
 }
 
@@ -211,11 +322,6 @@ static talus_status find_rest(const tl_lg_part *p, const tl_bending *b, talus_er
         }
         b->beta[k] = 0;
         if (tl_vec3_norm(sum) <= FLAT * size) continue;
-        if (p->bending == TL_LG_RING)
-            return TL_FAIL(err, TALUS_UNSUPPORTED,
-                           "cloth \"%.60s\" is not flat at rest (near node %d): bending \"ring\" needs a flat rest "
-                           "shape, \"hinge\" does not",
-                           p->name, node[0]);
         wedge w;
         const tl_vec3 x[4] = {p->vertex[node[0]], p->vertex[node[1]], p->vertex[node[2]], p->vertex[node[3]]};
         if (!wedge_of(x, &w))
@@ -231,11 +337,10 @@ static talus_status make(tl_bending *out, const tl_lg_part *p, const edge *e, ta
 {
     double k = p->stiffness, t = p->thickness;
     if (k < 0) k = p->young * t * t * t / (12 * (1 - p->poisson * p->poisson));
+    tl_vec3 frame[2];
     TL_TRY(check_edges(p, e, err));
-    if (p->bending == TL_LG_HINGE)
-        hinges(p, k, e, out);
-    else
-        TL_TRY(rings(p, k, e, out, err));
+    if (p->bending == TL_LG_RING && is_flat(p, frame)) return rings(p, frame, k, e, out, err);
+    TL_TRY(hinges(p, k, e, out, err));
     return find_rest(p, out, err);
 }
 
@@ -245,12 +350,13 @@ talus_status tl_bending_make(tl_bending *out, const tl_lg_part *p, talus_error *
     if (p->kind != TL_LG_CLOTH || p->bending == TL_LG_LIMP || p->stiffness == 0) return TALUS_OK;
     int64_t n = 3 * (int64_t)p->elements;
     edge *e = TL_NEW(edge, n);
-    out->start = TL_NEW_ZERO(int32_t, n + p->vertices + 1);
-    out->node = TL_NEW(int32_t, 6 * n + p->vertices +
-                                    1); /* hinges: 4 per edge; rings: both directions of every edge and the centres */
-    out->c = TL_NEW(double, 6 * n + p->vertices + 1);
-    out->weight = TL_NEW(double, n + p->vertices + 1);
-    out->beta = TL_NEW(double, n + p->vertices + 1);
+    int64_t stencils = n + 3 * (int64_t)p->vertices, entries = 12 * n + 3 * (int64_t)p->vertices;
+    out->start =
+        TL_NEW_ZERO(int32_t, stencils + 1); /* three per triangle of up to 12 nodes, or per node with its ring */
+    out->node = TL_NEW(int32_t, entries + 1);
+    out->c = TL_NEW(double, entries + 1);
+    out->weight = TL_NEW(double, stencils + 1);
+    out->beta = TL_NEW_ZERO(double, stencils + 1);
     talus_status status =
         e && out->start && out->node && out->c && out->weight && out->beta ? TALUS_OK : no_memory(err);
     if (status == TALUS_OK) {

@@ -4,10 +4,14 @@
  * unit vectors, both square to the edge, and so points along the mean normal n of its triangles: energy 1/2 weight |c.x - beta n|^2, beta the
  * rest value. Its gradient takes the turning of n along, so that forces keep momentum and angular momentum.
  *
- *     hinge  per interior edge: c.x is the angle between the two triangles (to first order), weight 3 k |e|^2 / (A1 + A2)
- *            Rolled to a cylinder it has more than k/2 curvature^2 per area, by a factor of the mesh: 4.5 on squares of four triangles,
- *            3 on squares of two (tests/agree/lg.c). Rings have k/2 on any mesh.
- *     ring   per interior node: c.x is the cotangent Laplacian, weight k / A of the node (a third of its ring) */
+ * k is in N m: rolled to a cylinder, a sheet has k/2 curvature^2 per area.
+ *
+ *     hinge  per interior edge: c.x is the angle between its triangles (to first order), weight k |e|^2 / (A1 + A2), which is exact on equilateral triangles. On squares of four
+ *            triangles, with their middle nodes free to find their place, an edge of squares counts 2/3 of that and a diagonal 4/3: then bending is the same in all
+ *            directions and exactly k for a plate that is held at its rim (derived: per square, with weights a of edges and b of diagonals, the energy is that of
+ *            1/2 a (xx - yy)^2 + 1/2 ab/(a + b) (xx + yy)^2 + 2 b xy^2, curvatures xx, yy, xy). Poisson's ratio of bending is -1/3 on both, so a
+ *            free strip is 11 % softer than a held plate: both are off by about half of that.
+ *     ring   curvature tensors of triangles from the angles at their edges, and their means over squares: Poisson's ratio 0. Rest shapes that are not flat have hinges. */
 #ifndef TL_MODEL_LG_BENDING_H
 #define TL_MODEL_LG_BENDING_H
 

@@ -17,24 +17,29 @@ static talus_status take(int64_t vertices, int64_t elements, int corners, tl_vec
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a mesh of %lld elements", (long long)elements);
 }
 
+/* from corner 000 to corner 111 along the edges, in each order of axes; even ones first */
+static const int order[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+
+static void place_lattice(tl_box3 box, const int cells[3], tl_vec3 *vertex)
+{
+    tl_vec3 size = tl_vec3_sub(box.hi, box.lo);
+    int32_t v = 0;
+    for (int k = 0; k <= cells[2]; k++)
+        for (int j = 0; j <= cells[1]; j++)
+            for (int i = 0; i <= cells[0]; i++)
+                vertex[v++] = (tl_vec3){box.lo.x + size.x * i / cells[0], box.lo.y + size.y * j / cells[1],
+                                        box.lo.z + size.z * k / cells[2]};
+}
+
 talus_status tl_lg_bar(tl_box3 box, const int cells[3], int32_t *vertices, tl_vec3 **vertex, int32_t *elements,
                        int32_t **element, talus_error *err)
 {
-    /* from corner 000 to corner 111 along the edges, in each order of axes; even ones first */
-    static const int order[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
     int64_t nx = cells[0], ny = cells[1], nz = cells[2];
     const int64_t stride[3] = {1, nx + 1, (nx + 1) * (ny + 1)};
     *vertices = (int32_t)((nx + 1) * (ny + 1) * (nz + 1));
     *elements = (int32_t)(6 * nx * ny * nz);
     TL_TRY(take(*vertices, *elements, 4, vertex, element, err));
-    tl_vec3 size = tl_vec3_sub(box.hi, box.lo);
-    int32_t v = 0;
-    for (int64_t k = 0; k <= nz; k++)
-        for (int64_t j = 0; j <= ny; j++)
-            for (int64_t i = 0; i <= nx; i++)
-                (*vertex)[v++] =
-                    (tl_vec3){box.lo.x + size.x * (double)i / (double)nx, box.lo.y + size.y * (double)j / (double)ny,
-                              box.lo.z + size.z * (double)k / (double)nz};
+    place_lattice(box, cells, *vertex);
     int32_t *e = *element;
     for (int64_t k = 0; k < nz; k++)
         for (int64_t j = 0; j < ny; j++)
@@ -85,11 +90,46 @@ talus_status tl_lg_sheet(tl_box3 box, int flat, int nu, int nv, int32_t *vertice
     return TALUS_OK;
 }
 
+talus_status tl_lg_blocks(tl_box3 box, const int cells[3], int32_t *vertices, tl_vec3 **vertex, int32_t *elements,
+                          int32_t **element, talus_error *err)
+{
+    int64_t nx = cells[0], ny = cells[1], nz = cells[2];
+    const int64_t stride[3] = {1, nx + 1, (nx + 1) * (ny + 1)};
+    *vertices = (int32_t)((nx + 1) * (ny + 1) * (nz + 1));
+    *elements = (int32_t)(nx * ny * nz);
+    TL_TRY(take(*vertices, *elements, 8, vertex, element, err));
+    place_lattice(box, cells, *vertex);
+    int32_t *e = *element;
+    for (int64_t k = 0; k < nz; k++)
+        for (int64_t j = 0; j < ny; j++)
+            for (int64_t i = 0; i < nx; i++)
+                for (int c = 0; c < 8; c++)
+                    *e++ = (int32_t)((i + (c & 1)) + (j + (c >> 1 & 1)) * stride[1] + (k + (c >> 2)) * stride[2]);
+    return TALUS_OK;
+}
+
+void tl_lg_split_cell(const int32_t corner[8], int32_t tet[6][4])
+{
+    for (int o = 0; o < 6; o++) {
+        int at = 0;
+        for (int c = 0; c < 4; c++) {
+            tet[o][c] = corner[at];
+            if (c < 3) at += 1 << order[o][c];
+        }
+        if (o >= 3) { /* odd: turned */
+            int32_t t = tet[o][1];
+            tet[o][1] = tet[o][2];
+            tet[o][2] = t;
+        }
+    }
+}
+
 double tl_lg_element_volume(const tl_lg_part *p, int32_t element)
 {
-    int c = p->kind == TL_LG_TETS ? 4 : 3;
+    int c = p->kind == TL_LG_TETS ? 4 : p->kind == TL_LG_CLOTH ? 3 : 8;
     const int32_t *e = p->element + (int64_t)c * element;
     tl_vec3 a = tl_vec3_sub(p->vertex[e[1]], p->vertex[e[0]]), b = tl_vec3_sub(p->vertex[e[2]], p->vertex[e[0]]);
     if (c == 3) return 0.5 * tl_vec3_norm(tl_vec3_cross(a, b)) * p->thickness;
+    if (c == 8) return tl_vec3_dot(tl_vec3_cross(a, b), tl_vec3_sub(p->vertex[e[4]], p->vertex[e[0]]));
     return tl_vec3_dot(tl_vec3_cross(a, b), tl_vec3_sub(p->vertex[e[3]], p->vertex[e[0]])) / 6;
 }

@@ -7,9 +7,11 @@
 #include "geom/tetmesh.h"
 #include "math/factor.h"
 #include "model/lg/bending.h"
+#include "model/lg/cells.h"
 #include "model/lg/holds.h"
 #include "model/lg/lg.h"
 
+#define ALIKE 1e-6 /* of an edge: cells of a lattice differ by less */
 #define FLAT 1e-10 /* of the cube (square) of its longest edge: an element of less volume (area) has none */
 
 static talus_status no_memory(talus_error *err)
@@ -17,7 +19,7 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for elastic bodies");
 }
 
-static int corners_of(tl_lg_kind kind) { return kind == TL_LG_TETS ? 4 : 3; }
+static int corners_of(tl_lg_kind kind) { return kind == TL_LG_TETS ? 4 : kind == TL_LG_CLOTH ? 3 : 8; }
 
 /* ---- checks ---- */
 
@@ -33,10 +35,11 @@ static double measure(const tl_vec3 *x, int corners)
 {
     tl_vec3 a = tl_vec3_sub(x[1], x[0]), b = tl_vec3_sub(x[2], x[0]);
     if (corners == 3) return 0.5 * tl_vec3_norm(tl_vec3_cross(a, b));
+    if (corners == 8) return tl_vec3_dot(tl_vec3_cross(a, b), tl_vec3_sub(x[4], x[0]));
     return tl_vec3_dot(tl_vec3_cross(a, b), tl_vec3_sub(x[3], x[0])) / 6;
 }
 
-static void corners_at(const tl_lg_part *p, int32_t e, tl_vec3 x[4])
+static void corners_at(const tl_lg_part *p, int32_t e, tl_vec3 x[8])
 {
     int n = corners_of(p->kind);
     for (int a = 0; a < n; a++) x[a] = p->vertex[p->element[(int64_t)n * e + a]];
@@ -63,13 +66,13 @@ static talus_status check_numbers(const tl_lg_part *p, talus_error *err)
 static talus_status check_elements(const tl_lg_part *p, talus_error *err)
 {
     int n = corners_of(p->kind);
-    const char *what = n == 4 ? "tetrahedron" : "triangle";
+    const char *what = n == 4 ? "tetrahedron" : n == 3 ? "triangle" : "hexahedron";
     for (int32_t i = 0; i < p->vertices; i++)
         if (!isfinite(p->vertex[i].x) || !isfinite(p->vertex[i].y) || !isfinite(p->vertex[i].z))
             return TL_FAIL(err, TALUS_BAD_INPUT, "elastic body \"%.60s\": node %d is not at a finite place", p->name,
                            i);
     for (int32_t e = 0; e < p->elements; e++) {
-        tl_vec3 x[4];
+        tl_vec3 x[8];
         for (int a = 0; a < n; a++) {
             int32_t v = p->element[(int64_t)n * e + a];
             if (v < 0 || v >= p->vertices)
@@ -78,10 +81,10 @@ static talus_status check_elements(const tl_lg_part *p, talus_error *err)
         }
         corners_at(p, e, x);
         double longest = longest_edge(x, n), size = measure(x, n);
-        if (!(size > FLAT * pow(longest, n - 1)))
+        if (!(size > FLAT * pow(longest, n == 3 ? 2 : 3)))
             return TL_FAIL(err, TALUS_BAD_INPUT,
                            "elastic body \"%.60s\": %s %d of the rest shape has %s %g, must be > 0 (longest edge %g m)",
-                           p->name, what, e, n == 4 ? "volume" : "area", size, longest);
+                           p->name, what, e, n == 3 ? "area" : "volume", size, longest);
     }
     return TALUS_OK;
 }
@@ -267,13 +270,94 @@ static void gradient_products(const double *B, int corners, double out[4][4])
         }
 }
 
+/* Signs of the modes xy, yz, zx, xyz at a corner, over 8. */
+static double hex_mode(int mode, int corner)
+{
+    static const int bits[4] = {3, 6, 5, 7};
+    int sign = 1;
+    for (int k = 0; k < 3; k++)
+        if (bits[mode] & 1 << k) sign *= corner & 1 << k ? 1 : -1;
+    return sign / 8.0;
+}
+
+/* The cells of a body are those of one lattice, or the modes of hex.h would not be blind to turning. */
+static talus_status find_lattice(tl_lg_body *b, const tl_lg_part *p, talus_error *err)
+{
+    tl_vec3 edge[3], x[8];
+    tl_lg_lattice *g = &b->lattice;
+    for (int32_t e = 0; e < p->elements; e++) {
+        corners_at(p, e, x);
+        if (e == 0)
+            for (int k = 0; k < 3; k++) edge[k] = tl_vec3_sub(x[1 << k], x[0]);
+        for (int a = 0; a < 8; a++) {
+            tl_vec3 at = x[0];
+            for (int k = 0; k < 3; k++)
+                if (a & 1 << k) at = tl_vec3_add(at, edge[k]);
+            if (!(tl_vec3_norm(tl_vec3_sub(at, x[a])) <= ALIKE * tl_vec3_norm(edge[0])))
+                return TL_FAIL(err, TALUS_BAD_INPUT, "elastic body \"%.60s\": cell %d is not like the first one",
+                               p->name, e);
+        }
+    }
+    tl_mat3 D = tl_mat3_from_columns(edge[0], edge[1], edge[2]), inverse;
+    double h[3], mean = 0, E = p->model == TL_LG_ARAP ? 2 * b->material.mu : p->young, G = b->material.mu;
+    (void)tl_mat3_inverse(D, &inverse); /* positive volume was checked */
+    memcpy(g->B, inverse.m, sizeof g->B);
+    for (int c = 0; c < 3; c++) {
+        h[c] = tl_vec3_norm(edge[c]);
+        mean += 1 / (3 * h[c] * h[c]);
+        g->axis[c] = edge[c].x / h[c], g->axis[3 + c] = edge[c].y / h[c], g->axis[6 + c] = edge[c].z / h[c];
+        for (int k = 0; k < c; k++)
+            if (!(fabs(tl_vec3_dot(edge[c], edge[k])) <= ALIKE * h[c] * h[k]))
+                return TL_FAIL(err, TALUS_BAD_INPUT, "elastic body \"%.60s\": cells must have right angles", p->name);
+    }
+    g->volume = h[0] * h[1] * h[2];
+    for (int m = 0; m < 3; m++) { /* mode of axes i, j; the third is l */
+        int i = m, j = (m + 1) % 3, l = (m + 2) % 3;
+        double per = 16 * g->volume / (h[i] * h[i] * h[j] * h[j]);
+        g->stiffness[m][i] = E * per * h[j] * h[j] / 12;
+        g->stiffness[m][j] = E * per * h[i] * h[i] / 12;
+        g->stiffness[m][l] = G * per * (h[i] * h[i] + h[j] * h[j]) / 24;
+        g->stiffness[3][m] = E * g->volume * 4 / 9 * mean;
+    }
+    return TALUS_OK;
+}
+
+/* One cell into its lane, like add_element. A has the largest stiffness of each mode: the local step never overshoots. */
+static void add_hex(tl_lg *lg, const tl_lg_body *b, const tl_lg_part *p, const int32_t *order, int32_t e, int64_t place)
+{
+    const tl_lg_lattice *g = &b->lattice;
+    const int32_t *corner = p->element + 8 * (int64_t)e;
+    tl_lg_hexes *t = &lg->hexes[b->batch + place / TL_LG_LANES];
+    int lane = (int)(place % TL_LG_LANES), last = lane == 0 ? TL_LG_LANES : lane + 1;
+    t->V[lane] = g->volume;
+    for (int l = lane; l < last; l++)
+        for (int a = 0; a < 8; a++) t->node[a][l] = b->node + order[corner[a]];
+    tl_csr *A = &lg->pattern[b - lg->body];
+    for (int a = 0; a < 8; a++) {
+        lg->mass[b->node + order[corner[a]]] += p->density * g->volume / 8;
+        for (int c = 0; c < 8; c++) {
+            double sum = 0, ga[3] = {0}, gc[3] = {0};
+            for (int j = 0; j < 3; j++)
+                for (int k = 0; k < 3; k++) {
+                    ga[k] += (a & 1 << j ? 0.25 : -0.25) * g->B[3 * j + k];
+                    gc[k] += (c & 1 << j ? 0.25 : -0.25) * g->B[3 * j + k];
+                }
+            for (int k = 0; k < 3; k++) sum += b->material.k * g->volume * ga[k] * gc[k];
+            for (int m = 0; m < 4; m++)
+                sum += fmax(fmax(g->stiffness[m][0], g->stiffness[m][1]), g->stiffness[m][2]) * hex_mode(m, a) *
+                       hex_mode(m, c);
+            add_value(A, order[corner[a]], order[corner[c]], sum);
+        }
+    }
+}
+
 /* One element into its lane; its stiffness into A, its mass onto nodes. */
 static void add_element(tl_lg *lg, const tl_lg_body *b, const tl_lg_part *p, const int32_t *order, int32_t e,
                         int64_t place)
 {
     int c = corners_of(p->kind), d = c - 1, lane = (int)(place % TL_LG_LANES);
     int64_t batch = b->batch + place / TL_LG_LANES;
-    tl_vec3 x[4];
+    tl_vec3 x[8];
     double B[9], G[4][4];
     corners_at(p, e, x);
     double V = measure(x, c) * (c == 3 ? p->thickness : 1);
@@ -298,6 +382,7 @@ static void add_element(tl_lg *lg, const tl_lg_body *b, const tl_lg_part *p, con
 static talus_status add_elements(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, const int32_t *order, talus_error *err)
 {
     int c = corners_of(p->kind);
+    if (c == 8) TL_TRY(find_lattice(b, p, err));
     placed *sorted = TL_NEW(placed, p->elements);
     if (!sorted) return no_memory(err);
     for (int32_t e = 0; e < p->elements; e++) {
@@ -309,9 +394,11 @@ static talus_status add_elements(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, 
         sorted[e] = (placed){first, e};
     }
     qsort(sorted, (size_t)p->elements, sizeof *sorted, by_place);
-    for (int32_t k = 0; k < p->elements; k++) add_element(lg, b, p, order, sorted[k].element, k);
+    for (int32_t k = 0; k < p->elements; k++) (c == 8 ? add_hex : add_element)(lg, b, p, order, sorted[k].element, k);
     tl_free(sorted);
-    for (int32_t k = 0; k < b->batches; k++) {
+    for (int32_t k = 0; k < b->batches && c == 8; k++) lg->hex_body[b->batch + k] = (int32_t)(b - lg->body);
+    if (c == 8) b->volume = p->elements * b->lattice.volume;
+    for (int32_t k = 0; k < b->batches && c < 8; k++) {
         (c == 4 ? lg->tet_body : lg->triangle_body)[b->batch + k] = (int32_t)(b - lg->body);
         for (int l = 0; l < TL_LG_LANES; l++)
             b->volume += (c == 4 ? lg->tets[b->batch + k].V : lg->triangles[b->batch + k].V)[l];
@@ -377,6 +464,15 @@ static void add_anchors(tl_lg *lg, const tl_lg_body *b, const tl_lg_part *p, con
 
 static talus_status surface_of(const tl_lg_part *p, tl_trimesh *out, int32_t *vertex_of, talus_error *err)
 {
+    if (p->kind == TL_LG_HEXES) { /* that of six tetrahedra per cell: diagonals of neighbours match */
+        int32_t(*tet)[4] = tl_alloc(sizeof *tet * 6 * (size_t)p->elements);
+        if (!tet) return no_memory(err);
+        for (int32_t e = 0; e < p->elements; e++) tl_lg_split_cell(p->element + 8 * (int64_t)e, tet + 6 * (int64_t)e);
+        tl_tetmesh cut = {p->vertices, 6 * p->elements, (tl_vec3 *)(uintptr_t)p->vertex, tet};
+        talus_status status = tl_tetmesh_boundary(&cut, out, vertex_of, err);
+        tl_free(tet);
+        return status;
+    }
     tl_tetmesh m = {p->vertices, p->elements, (tl_vec3 *)(uintptr_t)p->vertex, (int32_t(*)[4])(uintptr_t)p->element};
     return tl_tetmesh_boundary(&m, out, vertex_of, err);
 }
@@ -387,9 +483,9 @@ static talus_status add_surface(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, c
     int32_t *vertex_of = TL_NEW(int32_t, p->vertices);
     if (!vertex_of) return no_memory(err);
     talus_status status = TALUS_OK;
-    if (p->kind == TL_LG_TETS) status = surface_of(p, &boundary, vertex_of, err);
+    if (p->kind != TL_LG_CLOTH) status = surface_of(p, &boundary, vertex_of, err);
     if (status == TALUS_OK) {
-        int32_t count = p->kind == TL_LG_TETS ? boundary.triangles : p->elements;
+        int32_t count = p->kind != TL_LG_CLOTH ? boundary.triangles : p->elements;
         void *fresh = tl_realloc(lg->surface, sizeof *lg->surface * (size_t)(lg->surface_triangles + count));
         if (fresh)
             lg->surface = fresh;
@@ -397,7 +493,8 @@ static talus_status add_surface(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, c
             status = no_memory(err);
         for (int32_t t = 0; t < count && fresh; t++) {
             for (int k = 0; k < 3; k++) {
-                int32_t v = p->kind == TL_LG_TETS ? vertex_of[boundary.triangle[t][k]] : p->element[3 * (int64_t)t + k];
+                int32_t v =
+                    p->kind != TL_LG_CLOTH ? vertex_of[boundary.triangle[t][k]] : p->element[3 * (int64_t)t + k];
                 lg->surface[lg->surface_triangles + t][k] = b->node + order[v];
             }
         }
@@ -415,7 +512,8 @@ static talus_status add_surface(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, c
 static talus_status make_pull(tl_lg *lg, talus_error *err)
 {
     int64_t n = lg->nodes, tets = (int64_t)lg->tet_batches * 4 * TL_LG_LANES,
-            elements = tets + (int64_t)lg->triangle_batches * 3 * TL_LG_LANES,
+            triangles = (int64_t)lg->triangle_batches * 3 * TL_LG_LANES,
+            elements = tets + triangles + (int64_t)lg->hex_batches * 8 * TL_LG_LANES,
             corners = elements + (lg->hinges + TL_LG_LANES - 1) / TL_LG_LANES * 4 * TL_LG_LANES;
     lg->force_count = 3 * corners;
     if (lg->force_count > INT32_MAX)
@@ -425,13 +523,19 @@ static talus_status make_pull(tl_lg *lg, talus_error *err)
     if (!lg->pull_start || !lg->pull) return no_memory(err);
     for (int pass = 0; pass < 2; pass++) {
         int64_t *start = lg->pull_start + (pass == 0 ? 2 : 1);
-        for (int64_t batch = 0; batch < (int64_t)lg->tet_batches + lg->triangle_batches; batch++) {
-            bool tet = batch < lg->tet_batches;
-            int64_t k = tet ? batch : batch - lg->tet_batches, from = tet ? 96 * k : 3 * tets + 72 * k;
-            const int32_t *node = tet ? lg->tets[k].node[0] : lg->triangles[k].node[0];
-            const double *V = tet ? lg->tets[k].V : lg->triangles[k].V;
+        const int64_t all = (int64_t)lg->tet_batches + lg->triangle_batches + lg->hex_batches;
+        for (int64_t batch = 0; batch < all; batch++) {
+            bool tet = batch < lg->tet_batches, hex = batch >= (int64_t)lg->tet_batches + lg->triangle_batches;
+            int64_t k = tet   ? batch
+                        : hex ? batch - lg->tet_batches - lg->triangle_batches
+                              : batch - lg->tet_batches,
+                    from = tet   ? 96 * k
+                           : hex ? 3 * (tets + triangles) + 192 * k
+                                 : 3 * tets + 72 * k;
+            const int32_t *node = tet ? lg->tets[k].node[0] : hex ? lg->hexes[k].node[0] : lg->triangles[k].node[0];
+            const double *V = tet ? lg->tets[k].V : hex ? lg->hexes[k].V : lg->triangles[k].V;
             for (int l = 0; l < TL_LG_LANES; l++)
-                for (int a = 0; a < (tet ? 4 : 3) && V[l] > 0; a++) {
+                for (int a = 0; a < (tet ? 4 : hex ? 8 : 3) && V[l] > 0; a++) {
                     int64_t at = start[node[a * TL_LG_LANES + l]]++;
                     if (pass) lg->pull[at] = (int32_t)(from + 24 * a + l);
                 }
@@ -450,7 +554,7 @@ static talus_status make_pull(tl_lg *lg, talus_error *err)
 
 static talus_status size_all(tl_lg *lg, int parts, const tl_lg_part *part, int32_t handles, talus_error *err)
 {
-    int64_t nodes = 0, tets = 0, triangles = 0, anchors = 0;
+    int64_t nodes = 0, tets = 0, triangles = 0, hexes = 0, anchors = 0;
     lg->bodies = parts;
     lg->handles = handles;
     lg->body = TL_NEW_ZERO(tl_lg_body, parts + 1);
@@ -463,7 +567,7 @@ static talus_status size_all(tl_lg *lg, int parts, const tl_lg_part *part, int32
         TL_TRY(check_elements(p, err));
         TL_TRY(check_nodes(p, err));
         TL_TRY(check_anchors(p, handles, err));
-        int64_t *batches = p->kind == TL_LG_TETS ? &tets : &triangles;
+        int64_t *batches = p->kind == TL_LG_TETS ? &tets : p->kind == TL_LG_CLOTH ? &triangles : &hexes;
         *b = (tl_lg_body){.body = p->body,
                           .kind = p->kind,
                           .material = material_of(p),
@@ -474,10 +578,11 @@ static talus_status size_all(tl_lg *lg, int parts, const tl_lg_part *part, int32
                           .dual_row = -1,
                           .density = p->density,
                           .thickness = p->thickness};
+        b->start = tl_quat_norm2(p->rotation) > 0 ? p->rotation : tl_quat_identity();
         snprintf(b->name, sizeof b->name, "%.60s", p->name);
         if (p->scheme == TL_LG_ADMM) {
             b->dual_row = lg->dual_rows;
-            lg->dual_rows += (int64_t)b->batches * (p->kind == TL_LG_TETS ? 9 : 6);
+            lg->dual_rows += (int64_t)b->batches * (p->kind == TL_LG_CLOTH ? 6 : 9);
         }
         *batches += b->batches;
         nodes += p->vertices;
@@ -488,6 +593,7 @@ static talus_status size_all(tl_lg *lg, int parts, const tl_lg_part *part, int32
     lg->nodes = (int32_t)nodes;
     lg->tet_batches = (int32_t)tets;
     lg->triangle_batches = (int32_t)triangles;
+    lg->hex_batches = (int32_t)hexes;
     lg->rest = TL_NEW(double, 3 * nodes + 1);
     lg->start_v = TL_NEW(double, 3 * nodes + 1);
     lg->mass = TL_NEW_ZERO(double, nodes + 1);
@@ -495,12 +601,14 @@ static talus_status size_all(tl_lg *lg, int parts, const tl_lg_part *part, int32
     lg->owner = TL_NEW(int32_t, nodes + 1);
     lg->tets = TL_NEW_ZERO(tl_lg_tets, tets + 1);
     lg->triangles = TL_NEW_ZERO(tl_lg_triangles, triangles + 1);
+    lg->hexes = TL_NEW_ZERO(tl_lg_hexes, hexes + 1);
+    lg->hex_body = TL_NEW(int32_t, hexes + 1);
     lg->tet_body = TL_NEW(int32_t, tets + 1);
     lg->triangle_body = TL_NEW(int32_t, triangles + 1);
     lg->anchor = TL_NEW(tl_lg_anchor, anchors + 1);
     lg->anchor_weight = TL_NEW_ZERO(double, nodes + 1);
     bool all = lg->rest && lg->start_v && lg->mass && lg->node_of && lg->owner && lg->tets && lg->triangles &&
-               lg->tet_body && lg->triangle_body && lg->anchor && lg->anchor_weight;
+               lg->tet_body && lg->triangle_body && lg->hexes && lg->hex_body && lg->anchor && lg->anchor_weight;
     return all ? TALUS_OK : no_memory(err);
 }
 
@@ -585,9 +693,10 @@ void tl_lg_free(tl_lg *lg)
     tl_csr_free(&lg->K);
     tl_lg_holds_free(lg->holds);
     tl_lg_skin_free(&lg->skin);
-    void *const blocks[] = {lg->body,    lg->rest,          lg->mass,       lg->start_v,       lg->node_of, lg->owner,
-                            lg->tets,    lg->triangles,     lg->tet_body,   lg->pull,          lg->pattern, lg->anchor,
-                            lg->surface, lg->triangle_body, lg->pull_start, lg->anchor_weight, lg->hinge};
+    void *const blocks[] = {lg->body,          lg->rest,   lg->mass,      lg->start_v,       lg->node_of,
+                            lg->owner,         lg->tets,   lg->triangles, lg->tet_body,      lg->pull,
+                            lg->pattern,       lg->anchor, lg->surface,   lg->triangle_body, lg->pull_start,
+                            lg->anchor_weight, lg->hinge,  lg->hexes,     lg->hex_body};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) tl_free(blocks[k]);
     *lg = (tl_lg){0};
 }

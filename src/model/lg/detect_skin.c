@@ -95,7 +95,7 @@ static void find_normals(const tl_lg_view *v, int body, const skins *s)
     const tl_lg *lg = v->lg;
     const tl_lg_skin *skin = &lg->skin;
     const tl_lg_skin_body *b = &skin->body[body];
-    bool solid = lg->body[body].kind == TL_LG_TETS;
+    bool solid = lg->body[body].kind != TL_LG_CLOTH;
     for (int32_t k = b->node; k < b->node + b->nodes; k++) s->node[k] = (tl_vec3){0, 0, 0};
     for (int32_t t = lg->body[body].triangle; t < lg->body[body].triangle + lg->body[body].triangles; t++) {
         const int32_t *n = lg->surface[t];
@@ -241,7 +241,7 @@ static bool node_on_triangle(const search *s, int32_t node, int32_t t, hit *out)
     tl_vec3 move = tl_vec3_sub(tl_vec3_sub(tl_lg_at(v->to, node), p), tl_vec3_sub(mean(y, w), at));
     double distance = tl_vec3_norm(apart), reach = s->slack + s->half + tl_vec3_norm(move);
     double height = tl_vec3_dot(apart, normal), beside = sqrt(fmax(0, distance * distance - height * height));
-    bool solid = lg->body[s->b].kind == TL_LG_TETS;
+    bool solid = lg->body[s->b].kind != TL_LG_CLOTH;
     if (distance > reach && !(solid && height < 0 && height > -DEEP * L)) return false;
     if (!solid) {
         double side = side_before(s, node, t, normal);
@@ -253,7 +253,7 @@ static bool node_on_triangle(const search *s, int32_t node, int32_t t, hit *out)
         normal = tl_vec3_scale(1 / distance, apart);
     } else if (height < -DEEP * L || (height < 0 && beside > 1e-6 * L))
         return false;
-    if (lg->body[s->a].kind == TL_LG_TETS && tl_vec3_dot(normal, s->s->node[lg->skin.place[node]]) > 0) return false;
+    if (lg->body[s->a].kind != TL_LG_CLOTH && tl_vec3_dot(normal, s->s->node[lg->skin.place[node]]) > 0) return false;
     if (s->a == s->b && near_at_rest(lg, node, t, fmax(reach, 0.5 * L))) return false;
     *out = (hit){t, {w[0], w[1], w[2]}, 0, distance, beside > RIM * L, normal};
     return true;
@@ -282,7 +282,7 @@ static bool edge_on_edge(const search *s, int32_t e, int32_t f, hit *out)
     if (!(i > END && i < 1 - END && j > END && j < 1 - END)) return false;
     tl_vec3 apart = tl_vec3_sub(tl_vec3_add_scaled(x, i, a), tl_vec3_add_scaled(y, j, b));
     n = tl_vec3_normalize(n);
-    bool solid_a = lg->body[s->a].kind == TL_LG_TETS, solid_b = lg->body[s->b].kind == TL_LG_TETS;
+    bool solid_a = lg->body[s->a].kind != TL_LG_CLOTH, solid_b = lg->body[s->b].kind != TL_LG_CLOTH;
     double side = solid_b   ? tl_vec3_dot(n, s->s->edge[f])
                   : solid_a ? -tl_vec3_dot(n, s->s->edge[e])
                             : tl_vec3_dot(n, apart);

@@ -37,7 +37,7 @@
 
 #define TL_LG_LANES 8
 
-typedef enum tl_lg_kind { TL_LG_TETS, TL_LG_CLOTH } tl_lg_kind;
+typedef enum tl_lg_kind { TL_LG_TETS, TL_LG_CLOTH, TL_LG_HEXES } tl_lg_kind;
 typedef enum tl_lg_model { TL_LG_ARAP, TL_LG_COROTATED, TL_LG_NEO_HOOKEAN } tl_lg_model;
 typedef enum tl_lg_scheme { TL_LG_PROJECTIVE, TL_LG_ADMM, TL_LG_NEWTON, TL_LG_PROX } tl_lg_scheme;
 typedef enum tl_lg_bending { TL_LG_HINGE, TL_LG_RING, TL_LG_LIMP } tl_lg_bending;
@@ -66,7 +66,8 @@ typedef struct tl_lg_part {
     tl_lg_kind kind;
     int32_t vertices, elements;
     const tl_vec3 *vertex;
-    const int32_t *element; /* [elements][4 or 3] */
+    const int32_t
+        *element; /* [elements][4, 3 or 8]; of hexahedra: bits of the corner's number are its sides along x, y, z */
     tl_lg_model model;
     tl_lg_scheme scheme;
     double young, poisson, density;
@@ -75,6 +76,7 @@ typedef struct tl_lg_part {
     tl_lg_bending bending;
     double stiffness; /* of bending, N m; < 0: Young thickness^3 / (12 (1 - poisson^2)) */
     tl_vec3 velocity, spin;
+    tl_quat rotation; /* of the shape's frame; all 0: none */
     int32_t anchors;
     const tl_lg_anchor *anchor;
 } tl_lg_part;
@@ -89,16 +91,26 @@ typedef struct tl_lg_point {
 
 typedef struct tl_lg_holds tl_lg_holds; /* cables and joins: holds.h */
 
+/* Equal cells of hexahedra: see hex.h. */
+typedef struct tl_lg_lattice {
+    double B[9];            /* inverse of the matrix of a cell's edges, row-major */
+    double axis[9];         /* columns: directions of these edges, orthonormal */
+    double stiffness[4][3]; /* N/m, of modes xy, yz, zx, xyz along them */
+    double volume;
+} tl_lg_lattice;
+
 typedef struct tl_lg_body {
     char name[64];
     int32_t body; /* of the scene, -1: none */
     tl_lg_kind kind;
     tl_lg_material material;
     int32_t node, nodes;         /* first, count */
-    int32_t batch, batches;      /* of lg->tets or lg->triangles, by kind */
+    int32_t batch, batches;      /* of lg->tets, lg->triangles or lg->hexes, by kind */
+    tl_lg_lattice lattice;       /* hexahedra */
     int32_t triangle, triangles; /* of lg->surface */
     int64_t dual_row;            /* first lane row of its duals; < 0: none */
     double density, thickness, mass, volume;
+    tl_quat start; /* rotation of the shape's frame at rest */
 } tl_lg_body;
 
 /* Eight tetrahedra of one body. Lanes without an element have V = 0, B of a unit tet, and the nodes of lane 0. */
@@ -118,6 +130,12 @@ typedef struct tl_lg_triangles {
     double V[TL_LG_LANES];    /* area times thickness, m^3 */
 } tl_lg_triangles;
 
+/* Eight hexahedra of one body's lattice. */
+typedef struct tl_lg_hexes {
+    int32_t node[8][TL_LG_LANES];
+    double V[TL_LG_LANES]; /* m^3; 0: no cell */
+} tl_lg_hexes;
+
 /* A hinge of cloth that is bent at rest: energy 1/2 weight |c.x - beta n|^2 with n the mean of its triangles' unit normals, normalised. K has 1/2 weight
  * |c.x|^2 of it; what is left is a local force. */
 typedef struct tl_lg_hinge {
@@ -133,10 +151,11 @@ typedef struct tl_lg {
     double *start_v;     /* [nodes][3] m/s at t = 0 */
     int32_t *node_of;    /* [nodes] vertex (bodies' parts one after the other) -> node */
     int32_t *owner;      /* [nodes] body */
-    int32_t tet_batches, triangle_batches;
+    int32_t tet_batches, triangle_batches, hex_batches;
     tl_lg_tets *tets;
     tl_lg_triangles *triangles;
-    int32_t *tet_body, *triangle_body; /* [batches] */
+    tl_lg_hexes *hexes;
+    int32_t *tet_body, *triangle_body, *hex_body; /* [batches] */
     int64_t dual_rows;
     /* Force of element corners to nodes: entries of node i are pull[start[i] ..]: place of its x component in the array of element forces, y and z
      * are one and two lane rows on. */

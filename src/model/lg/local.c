@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "base/sum.h"
 #include "model/lg/bending.h"
+#include "model/lg/hex.h"
 #include "model/lg/lg.h"
 #include "model/lg/membrane.h"
 #include "model/lg/polar.h"
@@ -206,6 +207,79 @@ BATCH(triangles, tl_lg_triangles, v8_mat32, triangle_gradient, triangle_forces, 
 STRESS(tets, tl_lg_tets, v8_mat3, tet_gradient, tet_forces, stress_tets)
 STRESS(triangles, tl_lg_triangles, v8_mat32, triangle_gradient, triangle_forces, stress_triangles)
 
+/* ---- hexahedra ---- */
+
+V8_INLINE void hex_gradient(const tl_lg_lattice *g, const tl_lg_hexes *t, const double *q, v8_hex *h)
+{
+    for (int i = 0; i < 3; i++) {
+        v8 x[8], edge[3], mode[4];
+        for (int a = 0; a < 8; a++) x[a] = gather(q + i, t->node[a]);
+        hex_sums(x, edge, mode);
+        for (int m = 0; m < 4; m++) h->mode[m][i] = mode[m];
+        for (int j = 0; j < 3; j++) h->F.m[i][j] = edge[0] * g->B[j] + edge[1] * g->B[3 + j] + edge[2] * g->B[6 + j];
+    }
+}
+
+V8_INLINE double sum_lanes(v8 x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
+
+V8_INLINE void hexes_batch(const tl_lg_body *b, tl_lg_model model, const tl_lg_hexes *t, const double *q, double *u,
+                           double *force)
+{
+    const tl_lg_material *m = &b->material;
+    v8_hex h;
+    v8_mat3 p, moved;
+    hex_gradient(&b->lattice, t, q, &h);
+    moved = h.F;
+    if (m->scheme == TL_LG_ADMM)
+        for (int i = 0; i < 9; i++) moved.m[i / 3][i % 3] += load(u + 8 * i);
+    project_tets(m, model, &moved, &p);
+    for (int i = 0; i < 9; i++) {
+        v8 left = moved.m[i / 3][i % 3] - p.m[i / 3][i % 3], off = p.m[i / 3][i % 3] - h.F.m[i / 3][i % 3];
+        if (m->scheme == TL_LG_ADMM) {
+            store(left, u + 8 * i);
+            off -= left;
+        }
+        p.m[i / 3][i % 3] = m->k * b->lattice.volume * off;
+    }
+    (void)hex_hourglass(&b->lattice, &h, &p);
+    hex_forces(&b->lattice, &p, h.mode, force);
+}
+
+V8_INLINE double hexes_stress_batch(const tl_lg_body *b, tl_lg_model model, const tl_lg_hexes *t, const double *q,
+                                    double *force)
+{
+    v8_hex h;
+    v8_mat3 P;
+    hex_gradient(&b->lattice, t, q, &h);
+    v8 energy = b->lattice.volume * stress_tets(&b->material, model, &h.F, &P);
+    for (int i = 0; i < 9; i++) P.m[i / 3][i % 3] *= -b->lattice.volume;
+    energy += hex_hourglass(&b->lattice, &h, &P);
+    if (force) hex_forces(&b->lattice, &P, h.mode, force);
+    return sum_lanes(v8_select(load(t->V) > 0, energy, v8_all(0)));
+}
+
+static double hexes_stress(const tl_lg_body *b, const tl_lg_hexes *t, const double *q, double *force)
+{
+    switch (b->material.model) {
+    case TL_LG_ARAP: return hexes_stress_batch(b, TL_LG_ARAP, t, q, force);
+    case TL_LG_COROTATED: return hexes_stress_batch(b, TL_LG_COROTATED, t, q, force);
+    default: return hexes_stress_batch(b, TL_LG_NEO_HOOKEAN, t, q, force);
+    }
+}
+
+static void hexes_local(const tl_lg_body *b, const tl_lg_hexes *t, const double *q, double *u, double *force)
+{
+    if (b->material.scheme == TL_LG_NEWTON) {
+        (void)hexes_stress(b, t, q, force);
+        return;
+    }
+    switch (b->material.model) {
+    case TL_LG_ARAP: hexes_batch(b, TL_LG_ARAP, t, q, u, force); break;
+    case TL_LG_COROTATED: hexes_batch(b, TL_LG_COROTATED, t, q, u, force); break;
+    case TL_LG_NEO_HOOKEAN: hexes_batch(b, TL_LG_NEO_HOOKEAN, t, q, u, force); break;
+    }
+}
+
 /* One compiled function per material. */
 #define PER_MODEL(name, type)                                                                                          \
     static void name##_local(const tl_lg_material *m, const type *t, const double *q, double *u, double *force)        \
@@ -246,7 +320,9 @@ static double *duals_of(const tl_lg_body *b, int32_t batch, int entries, double 
 static double hinges(const tl_lg *lg, const double *q, double *force)
 {
     if (lg->hinges == 0) return 0;
-    double *out = force ? force + 96 * (int64_t)lg->tet_batches + 72 * (int64_t)lg->triangle_batches : NULL;
+    double *out = force ? force + 96 * (int64_t)lg->tet_batches + 72 * (int64_t)lg->triangle_batches +
+                              192 * (int64_t)lg->hex_batches
+                        : NULL;
     tl_blocks blocks = tl_blocks_of(lg->hinges);
     double part[TL_BLOCKS_MAX];
 #pragma omp parallel for schedule(static)
@@ -268,10 +344,15 @@ static double hinges(const tl_lg *lg, const double *q, double *force)
 
 void tl_lg_local(const tl_lg *lg, const double *q, double *u, double *force)
 {
-    int32_t batches = lg->tet_batches + lg->triangle_batches;
+    int32_t flat = lg->tet_batches + lg->triangle_batches, batches = flat + lg->hex_batches;
+    double *hexes = force + 96 * (int64_t)lg->tet_batches + 72 * (int64_t)lg->triangle_batches;
 #pragma omp parallel for schedule(static) if (batches > FEW)
     for (int32_t k = 0; k < batches; k++) {
-        if (k < lg->tet_batches) {
+        if (k >= flat) {
+            int32_t t = k - flat;
+            const tl_lg_body *b = &lg->body[lg->hex_body[t]];
+            hexes_local(b, &lg->hexes[t], q, duals_of(b, t, 9, u), hexes + 192 * (int64_t)t);
+        } else if (k < lg->tet_batches) {
             const tl_lg_body *b = &lg->body[lg->tet_body[k]];
             tets_local(&b->material, &lg->tets[k], q, duals_of(b, k, 9, u), force + 96 * (int64_t)k);
         } else {
@@ -286,7 +367,8 @@ void tl_lg_local(const tl_lg *lg, const double *q, double *u, double *force)
 
 double tl_lg_stress(const tl_lg *lg, const double *q, double *force)
 {
-    int32_t batches = lg->tet_batches + lg->triangle_batches;
+    int32_t flat = lg->tet_batches + lg->triangle_batches, batches = flat + lg->hex_batches;
+    double *hexes = force ? force + 96 * (int64_t)lg->tet_batches + 72 * (int64_t)lg->triangle_batches : NULL;
     tl_blocks blocks = tl_blocks_of(8 * (int64_t)batches); /* of elements */
     double part[TL_BLOCKS_MAX];
 #pragma omp parallel for schedule(static) if (batches > FEW)
@@ -294,6 +376,11 @@ double tl_lg_stress(const tl_lg *lg, const double *q, double *force)
         part[i] = 0;
         for (int64_t k = tl_block_begin(blocks, i) / 8; k < tl_block_end(blocks, i) / 8; k++) {
             int64_t t = k - lg->tet_batches;
+            if (k >= flat) {
+                t = k - flat;
+                part[i] += hexes_stress(&lg->body[lg->hex_body[t]], &lg->hexes[t], q, hexes ? hexes + 192 * t : NULL);
+                continue;
+            }
             double *out = !force ? NULL : force + 96 * (t < 0 ? k : lg->tet_batches) + (t < 0 ? 0 : 72 * t);
             part[i] += t < 0 ? tets_stress(&lg->body[lg->tet_body[k]].material, &lg->tets[k], q, out)
                              : triangles_stress(&lg->body[lg->triangle_body[t]].material, &lg->triangles[t], q, out);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "model/lg/cells.h"
 
 #define CELL_EDGES 1.5 /* mean edges: about 30 tetrahedra look into a cell */
 #define CELLS_MOST 4000000.0
@@ -34,6 +35,14 @@ static void list_elements(tl_lg_finder *f)
     const tl_lg *lg = f->lg;
     for (int32_t b = f->body->batch; b < f->body->batch + f->body->batches; b++)
         for (int l = 0; l < TL_LG_LANES; l++) {
+            if (f->body->kind == TL_LG_HEXES) { /* places within a cell: of one of six tetrahedra */
+                int32_t corner[8];
+                if (!(lg->hexes[b].V[l] > 0)) continue;
+                for (int k = 0; k < 8; k++) corner[k] = lg->hexes[b].node[k][l];
+                tl_lg_split_cell(corner, f->node + f->elements);
+                f->elements += 6;
+                continue;
+            }
             bool tets = f->body->kind == TL_LG_TETS;
             if (!((tets ? lg->tets[b].V[l] : lg->triangles[b].V[l]) > 0)) continue;
             int32_t *e = f->node[f->elements++];
@@ -151,7 +160,7 @@ talus_status tl_lg_finder_create(tl_lg_finder **out, const tl_lg *lg, int body, 
     if (!f) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to look for places in elastic bodies");
     f->lg = lg;
     f->body = &lg->body[body];
-    f->node = tl_alloc(sizeof *f->node * (size_t)(f->body->batches * TL_LG_LANES + 1));
+    f->node = tl_alloc(sizeof *f->node * (size_t)(6 * f->body->batches * TL_LG_LANES + 1));
     talus_status status = TALUS_OK;
     if (!f->node) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to look for places in elastic bodies");
     if (status == TALUS_OK) {

@@ -82,7 +82,9 @@ static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *
             return body_failure(b, TALUS_BAD_INPUT, "cells must be >= 1 along x, y and z", err);
         if ((double)b->cells[0] * b->cells[1] * b->cells[2] > 1e7)
             return body_failure(b, TALUS_BAD_INPUT, "more than 1e7 cells", err);
-        return tl_lg_bar(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
+        if (b->element == 1) return tl_lg_bar(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
+        p->kind = TL_LG_HEXES;
+        return tl_lg_blocks(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
     }
     double edge = b->edge > 0 ? b->edge : tl_tetmesh_suggested_edge(s->shapes, b->shape);
     tl_tetmesh mesh;
@@ -98,7 +100,7 @@ static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *
 
 static double mean_edge(const tl_lg_part *p, const meshed *m)
 {
-    int c = p->kind == TL_LG_TETS ? 4 : 3;
+    int c = p->kind == TL_LG_TETS ? 4 : p->kind == TL_LG_CLOTH ? 3 : 8;
     double sum = 0;
     for (int32_t e = 0; e < p->elements; e++)
         sum +=
@@ -123,6 +125,9 @@ static talus_status hold(const tl_scene *s, const tl_body *b, const tl_pose *pos
         if (tl_shape_distance(s->shapes, b->anchor, m->vertex[v]) <= reach)
             m->anchor[p->anchors++] =
                 (tl_lg_anchor){v, elastic, b->anchor_weight > 0 ? b->anchor_weight : weight, m->vertex[v]};
+    if (b->anchor >= 0 && p->anchors == 0)
+        return body_failure(b, TALUS_BAD_INPUT,
+                            "its anchor holds none of its nodes; an anchor's shape is in the body's own frame", err);
     for (int h = 0; h < s->handle_count; h++) {
         const tl_handle *handle = &s->handles[h];
         if (strcmp(handle->body, b->name)) continue;
@@ -182,6 +187,7 @@ static talus_status add_part(const tl_scene *s, int body, int elastic, int bodie
         TL_TRY(tl_scene_evaluate(s, b->motion, 0, x, 7, err));
         pose = (tl_pose){{x[0], x[1], x[2]}, tl_quat_normalize((tl_quat){x[3], x[4], x[5], x[6]})};
     }
+    p->rotation = pose.rotation;
     TL_TRY(hold(s, b, &pose, elastic, bodies, p, m, err));
     if (b->mass > 0) { /* spread over the mesh's own volume */
         double volume = 0;
