@@ -4,6 +4,7 @@
 #include <talus/program.h>
 #include <talus/run.h>
 
+#include "api/need.h"
 #include "api/run_folder.h"
 #include "base/alloc.h"
 #include "io/vtk.h"
@@ -199,6 +200,7 @@ static talus_status take_sizes(job *j, talus_error *err)
 talus_status talus_render_run(const char *folder, int every, int only, const talus_render_options *options,
                               talus_error *err)
 {
+    TL_NEED(folder);
     talus_error own = {0};
     if (!err) err = &own;
     talus_render_options plain = talus_render_options_default();

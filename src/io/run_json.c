@@ -475,8 +475,8 @@ static bool take_member(reader *r, tl_run_record *out)
     if (!strcmp(key, "frames")) out->frames = (int64_t)x;
     if (!strcmp(key, "frames_wanted")) out->frames_wanted = (int64_t)x;
     if (!strcmp(key, "steps")) out->steps = (int64_t)x;
-    if (!strcmp(key, "resumed")) out->resumed = (int)x;
-    if (!strcmp(key, "threads")) out->threads = (int)x;
+    if (!strcmp(key, "resumed")) out->resumed = (int)fmin(fmax(x, 0), 1e9);
+    if (!strcmp(key, "threads")) out->threads = (int)fmin(fmax(x, 0), 1e9);
     if (!strcmp(key, "open_walls")) out->open_walls = x != 0;
     if (!strcmp(key, "t")) out->t = x;
     if (!strcmp(key, "seconds")) out->seconds = x;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #define LINE_ROOM ((size_t)1 << 16) /* bytes of a row: about 3000 */
@@ -394,7 +395,7 @@ talus_status tl_verdict_reckon(const char *steps_csv, const tl_accept_spec *acce
 {
     reckoning r = {.open = open};
     *out = (talus_verdict){0};
-    FILE *f = fopen(steps_csv, "r");
+    FILE *f = tl_file_reader(steps_csv);
     if (!f && errno == ENOENT) return TALUS_OK;
     if (!f) return TL_FAIL(err, TALUS_IO, "%.300s: %s", steps_csv, strerror(errno));
     tl_c_numbers point = tl_c_numbers_begin();

@@ -249,6 +249,7 @@ typedef struct tl_solver_spec {
     const char *stress;  /* "colocated" or "staggered" */
     const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
     const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
+    const char *static_stress; /* of sand at rest: "least-energy" or "none" */
     const char *weights; /* of faces: "area", "volume" or "" */
     const char *surface; /* of liquids: "fractional" or "binary" */
     const char *cone;    /* "exact" or "pyramid" */

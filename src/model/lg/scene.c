@@ -85,7 +85,9 @@ static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *
             return body_failure(b, TALUS_BAD_INPUT, "cells must be >= 1 along x, y and z", err);
         if ((double)b->cells[0] * b->cells[1] * b->cells[2] > 1e7)
             return body_failure(b, TALUS_BAD_INPUT, "more than 1e7 cells", err);
-        if (b->element == 1) return tl_lg_bar(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
+        /* finite elements of the grid engine make hexahedra of these cells themselves (model/elastic/fem.h) */
+        if (b->element == 1 || s->engine == TL_ENGINE_GRID)
+            return tl_lg_bar(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
         p->kind = TL_LG_HEXES;
         return tl_lg_blocks(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
     }
