@@ -13,9 +13,9 @@ static void print_problem(void *user, const char *file, int line, int note, cons
     int *count = user;
     count[note]++;
     if (line > 0)
-        fprintf(stderr, "%s:%d: %s%s\n", file, line, note ? "note: " : "", text);
+        fprintf(stderr, "%s:%d: %s%s\n", cli_plain(file), line, note ? "note: " : "", text);
     else
-        fprintf(stderr, "%s: %s%s\n", file, note ? "note: " : "", text);
+        fprintf(stderr, "%s: %s%s\n", cli_plain(file), note ? "note: " : "", text);
 }
 
 static void print_text(void *user, int level, const char *message)
@@ -34,8 +34,9 @@ static void print_page(void *user, const char *text)
 static void print_summary(const talus_scene *scene, const char *path)
 {
     char line[256];
-    printf("%s is good%s%s\n", path, *talus_scene_title(scene) ? ": " : "", talus_scene_title(scene));
-    for (int i = 0; talus_scene_summary(scene, i, line, sizeof line); i++) printf("  %s\n", line);
+    printf("%s is good%s%s\n", cli_plain(path), *talus_scene_title(scene) ? ": " : "",
+           cli_plain(talus_scene_title(scene)));
+    for (int i = 0; talus_scene_summary(scene, i, line, sizeof line); i++) printf("  %s\n", cli_plain(line));
 }
 
 int cli_take_settings(int argc, char **argv, int most, const char **setting, int *settings)
@@ -120,7 +121,7 @@ int cli_check(int argc, char **argv)
     if (cli_scenes_folder("shapes", folder, sizeof folder)) o.shapes_folder = folder;
     if (talus_scene_load(path, &o, &scene, &err) != TALUS_OK) {
         if (!count[0]) fprintf(stderr, "talus check: %s\n", err.message);
-        if (count[0]) fprintf(stderr, "%s: %d problem%s\n", path, count[0], count[0] == 1 ? "" : "s");
+        if (count[0]) fprintf(stderr, "%s: %d problem%s\n", cli_plain(path), count[0], count[0] == 1 ? "" : "s");
         return 2;
     }
     status = check_start(scene);

@@ -22,6 +22,9 @@ int cli_run(int argc, char **argv);
 int cli_scenes(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 
+/* A text from outside as it may appear on a terminal: a path, a title, a word of the command line. Valid until eight more calls. */
+const char *cli_plain(const char *text);
+
 /* Options that take a value: "--size 64" and "--size=64". */
 typedef struct cli_option {
     const char *name;  /* "--size" */

@@ -7,16 +7,16 @@ static void print_problem(void *user, const char *file, int line, int note, cons
 {
     if (note) return;
     ++*(int *)user;
-    fprintf(stderr, "%s:%d: %s\n", file, line, text);
+    fprintf(stderr, "%s:%d: %s\n", cli_plain(file), line, text);
 }
 
 static void print_help(const cli_option *options)
 {
-    printf(
-        "Usage: talus export RUN [options]\n\n"
-        "Writes the surfaces of all bodies at their places, one file per frame (bodies-0001.ply, ...), for other\n"
-        "programs. ply: velocities and ids at vertices, body index at faces; obj: an object per body, named; vtk: .vtp with\n"
-        "velocities and body index. Prints the folder.\n\n");
+    printf("Usage: talus export RUN [options]\n\n"
+           "Writes the surfaces of all bodies at their places, one file per frame (bodies-0001.ply, ...), for other\n"
+           "programs. ply: velocities and ids at vertices, body index at faces; obj: an object per body, named; vtk: "
+           ".vtp with\n"
+           "velocities and body index. Prints the folder.\n\n");
     cli_print_options(options);
     printf("\nExamples:\n"
            "  talus export runs/tower\n"
@@ -51,7 +51,7 @@ int cli_export(int argc, char **argv)
     talus_error err = {0};
     talus_status done = talus_export(folder, format, only, output, &s, &err);
     if (done == TALUS_OK) {
-        printf("%s\n", output);
+        printf("%s\n", cli_plain(output));
         return 0;
     }
     if (!problems) fprintf(stderr, "talus export: %s\n", err.message);

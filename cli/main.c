@@ -64,7 +64,7 @@ static int run_command(int argc, char **argv)
         names[i] = commands[i].name;
     }
     const char *near = talus_nearest_name(argv[1], names);
-    fprintf(stderr, "talus: no command '%s'", argv[1]);
+    fprintf(stderr, "talus: no command '%s'", cli_plain(argv[1]));
     if (near) fprintf(stderr, "; did you mean '%s'?", near);
     fprintf(stderr, "\nSee 'talus --help'.\n");
     return 2;

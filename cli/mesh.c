@@ -33,9 +33,9 @@ static int fail(const talus_error *err)
 static void print_mesh(const talus_mesh *m, const char *title)
 {
     const char *name, *value, *note;
-    printf("%s\n", title);
+    printf("%s\n", cli_plain(title));
     for (int i = 0; talus_mesh_figure(m, i, &name, &value); i++) printf("  %-20s %s\n", name, value);
-    for (int i = 0; (note = talus_mesh_note(m, i)); i++) printf("  note: %s\n", note);
+    for (int i = 0; (note = talus_mesh_note(m, i)); i++) printf("  note: %s\n", cli_plain(note));
 }
 
 static int finish(const talus_mesh *m, const char *path)
@@ -43,7 +43,7 @@ static int finish(const talus_mesh *m, const char *path)
     talus_error err = {0};
     if (!path) return 0;
     if (talus_mesh_write(m, path, &err) != TALUS_OK) return fail(&err);
-    fprintf(stderr, "wrote %s\n", path);
+    fprintf(stderr, "wrote %s\n", cli_plain(path));
     return 0;
 }
 
@@ -110,11 +110,11 @@ int cli_mesh(int argc, char **argv)
     }
     bool is_file = talus_mesh_is_file(what);
     if (!surface && !tet && !is_file) {
-        fprintf(stderr, "talus mesh: say what to make of '%s': --surface or --tet\n", what);
+        fprintf(stderr, "talus mesh: say what to make of '%s': --surface or --tet\n", cli_plain(what));
         return 2;
     }
     if (is_file && o.settings) {
-        fprintf(stderr, "talus mesh: --set %s: a mesh file has no parameters\n", setting[0]);
+        fprintf(stderr, "talus mesh: --set %s: a mesh file has no parameters\n", cli_plain(setting[0]));
         return 2;
     }
     if (edge && !cli_number("--edge", edge, 1e-9, 1e9, &o.edge)) return 2;

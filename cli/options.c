@@ -7,6 +7,15 @@
 
 #include "commands.h"
 
+const char *cli_plain(const char *text)
+{
+    static char room[8][4600];
+    static int next;
+    char *out = room[next++ % 8];
+    talus_plain_text(text, out, (int)sizeof room[0]);
+    return out;
+}
+
 #define OPTIONS_MAX 32
 
 static const cli_option *find(const cli_option *options, const char *word, size_t length)
@@ -21,7 +30,7 @@ static int unknown_option(const char *command, const char *word, const cli_optio
     const char *names[OPTIONS_MAX + 1] = {0};
     for (int i = 0; options[i].name && i < OPTIONS_MAX; i++) names[i] = options[i].name;
     const char *near = talus_nearest_name(word, names);
-    fprintf(stderr, "talus %s: no option '%s'", command, word);
+    fprintf(stderr, "talus %s: no option '%s'", command, cli_plain(word));
     if (near) fprintf(stderr, "; did you mean '%s'?", near);
     fprintf(stderr, "\nSee 'talus %s --help'.\n", command);
     return 2;
@@ -38,7 +47,8 @@ int cli_read_options(int argc, char **argv, const cli_option *options, int words
         }
         if (word[0] != '-') {
             if (count == words_max) {
-                fprintf(stderr, "talus %s: unexpected '%s'\nSee 'talus %s --help'.\n", argv[0], word, argv[0]);
+                fprintf(stderr, "talus %s: unexpected '%s'\nSee 'talus %s --help'.\n", argv[0], cli_plain(word),
+                        argv[0]);
                 return 2;
             }
             words[count++] = word;
@@ -79,7 +89,7 @@ bool cli_integer(const char *name, const char *text, long least, long most, int 
         *out = (int)v;
         return true;
     }
-    fprintf(stderr, "talus: %s must be a whole number from %ld to %ld, got '%s'\n", name, least, most, text);
+    fprintf(stderr, "talus: %s must be a whole number from %ld to %ld, got '%s'\n", name, least, most, cli_plain(text));
     return false;
 }
 
@@ -91,6 +101,6 @@ bool cli_number(const char *name, const char *text, double least, double most, d
         *out = v;
         return true;
     }
-    fprintf(stderr, "talus: %s must be a number from %g to %g, got '%s'\n", name, least, most, text);
+    fprintf(stderr, "talus: %s must be a number from %g to %g, got '%s'\n", name, least, most, cli_plain(text));
     return false;
 }

@@ -29,9 +29,9 @@ static void print_problem(void *user, const char *file, int line, int note, cons
     if (note) return;
     ++*(int *)user;
     if (line > 0)
-        fprintf(stderr, "%s:%d: %s\n", file, line, text);
+        fprintf(stderr, "%s:%d: %s\n", cli_plain(file), line, text);
     else
-        fprintf(stderr, "%s: %s\n", file, text);
+        fprintf(stderr, "%s: %s\n", cli_plain(file), text);
 }
 
 static void print_help(const cli_option *options)
@@ -85,7 +85,7 @@ static int finish(talus_status done, const char *input, int problems, int live, 
 {
     if (done == TALUS_OK) return 0;
     if (problems)
-        fprintf(stderr, "%s: %d problem%s\n", input, problems, problems == 1 ? "" : "s");
+        fprintf(stderr, "%s: %d problem%s\n", cli_plain(input), problems, problems == 1 ? "" : "s");
     else
         fprintf(stderr, "%stalus render: %s\n", done == TALUS_INTERRUPTED && live ? "\n" : "", err->message);
     return done == TALUS_INTERRUPTED ? 130 : done == TALUS_BAD_INPUT ? 2 : 1;
@@ -100,7 +100,7 @@ static int render_run(const char *folder, int every, int only, const talus_rende
     if (done == TALUS_OK) {
         snprintf(path, sizeof path, "%s/images/sheet.png", folder);
         if (only >= 0) snprintf(path, sizeof path, "%s/images/frame-%04d.png", folder, only);
-        printf("%s\n", path);
+        printf("%s\n", cli_plain(path));
     }
     return finish(done, folder, *problems, *(const int *)o->user, &err);
 }
@@ -155,15 +155,16 @@ int cli_render(int argc, char **argv)
     if (cli_scenes_folder("shapes", shapes, sizeof shapes)) s.shapes_folder = shapes;
     bool run = is_run(word);
     if ((frame || every) && !run) {
-        fprintf(stderr, "talus render: --frame and --every are for the folder of a run; '%s' is none\n", word);
+        fprintf(stderr, "talus render: --frame and --every are for the folder of a run; '%s' is none\n",
+                cli_plain(word));
         return 2;
     }
     if (run && (output || settings)) {
-        fprintf(stderr, "talus render: a run has its settings, and its pictures go to %s/images\n", word);
+        fprintf(stderr, "talus render: a run has its settings, and its pictures go to %s/images\n", cli_plain(word));
         return 2;
     }
     if (!run && !find_input(word, input, sizeof input)) {
-        fprintf(stderr, "talus render: no file '%s', and no shape or scene of that name\n", word);
+        fprintf(stderr, "talus render: no file '%s', and no shape or scene of that name\n", cli_plain(word));
         return 2;
     }
     if (!output && !run) {
@@ -184,6 +185,6 @@ int cli_render(int argc, char **argv)
     if (run) return render_run(word, stride, only, &o, &problems);
     talus_error err = {0};
     talus_status done = talus_render_file(input, output, &o, &err);
-    if (done == TALUS_OK) printf("%s\n", output);
+    if (done == TALUS_OK) printf("%s\n", cli_plain(output));
     return finish(done, input, problems, live, &err);
 }

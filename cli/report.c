@@ -51,7 +51,7 @@ int cli_report(int argc, char **argv)
         fprintf(stderr, "talus report: %s\n", err.message);
         return 2;
     }
-    printf("run          %s (%lld steps, t = %.6g s)\n", folder, (long long)v.steps, v.time);
+    printf("run          %s (%lld steps, t = %.6g s)\n", cli_plain(folder), (long long)v.steps, v.time);
     if (!v.lines) printf("%-12s no step yet\n", "verdict");
     cli_print_verdict(&v);
     return cli_end_verdict("report", &v, false);

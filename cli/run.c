@@ -12,6 +12,7 @@
 
 #define SETTINGS_MAX 64
 #define VALUES_MAX 256
+#define GRACE_SECONDS 5   /* after a signal, for the step to end */
 #define LIVE_SECONDS 0.1  /* between two live lines */
 #define PLAIN_SECONDS 10. /* of silence before a plain line that is not due */
 
@@ -29,6 +30,17 @@ static void on_interrupt(int signal_number)
     }
     interrupted = 1;
     talus_cancel(1);
+    alarm(GRACE_SECONDS);
+}
+
+/* A library of others that does not come back: nothing of this step can be saved, and the last checkpoint is good. */
+static void on_alarm(int signal_number)
+{
+    static const char text[] =
+        "talus run: the step does not end; the last checkpoint is good, go on from it with --resume\n";
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(130);
 }
 
 static void catch_signals(void)
@@ -40,6 +52,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &a, NULL); /* nohup */
+    signal(SIGALRM, on_alarm);
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone does not end a run, */
     signal(SIGXFSZ, SIG_IGN); /* and a file that may not grow is a message of ours */
 }
@@ -97,6 +110,7 @@ static int show_progress(void *user, const talus_progress *p)
 {
     talk *t = user;
     begun = 1;
+    if (!strcmp(p->phase, "save")) alarm(0); /* takes as long as it takes */
     bool frame = !strcmp(p->phase, "frame"), picture = !strcmp(p->phase, "picture");
     int64_t tenth = p->frames > 0 ? 10 * p->frame / p->frames : 10;
     bool due = t->live ? p->seconds - t->last >= LIVE_SECONDS || (frame && p->frame == p->frames)
@@ -123,9 +137,9 @@ static void show_problem(void *user, const char *file, int line, int note, const
     if (note) return;
     t->problems++;
     if (line > 0)
-        fprintf(stderr, "%s:%d: %s\n", file, line, text);
+        fprintf(stderr, "%s:%d: %s\n", cli_plain(file), line, text);
     else
-        fprintf(stderr, "%s: %s\n", file, text);
+        fprintf(stderr, "%s: %s\n", cli_plain(file), text);
 }
 
 /* ---- one run ---- */
@@ -136,6 +150,16 @@ static void print_word(FILE *f, const char *word)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
     if (*word && !word[strspn(word, plain)]) {
         fputs(word, f);
+        return;
+    }
+    if (strcmp(word, cli_plain(word))) { /* control characters: the quotes of bash and zsh that know escapes */
+        fputs("$'", f);
+        for (; *word; word++)
+            if ((unsigned char)*word < 0x20 || (unsigned char)*word >= 0x7f)
+                fprintf(f, "\\x%02x", (unsigned char)*word);
+            else
+                fprintf(f, strchr("'\\", *word) ? "\\%c" : "%c", *word);
+        fputc('\'', f);
         return;
     }
     fputc('\'', f);
@@ -169,9 +193,9 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
     talus_status status = talus_run(scene, o, &r, &err);
     end_line(t);
     if (status == TALUS_OK) {
-        printf("run      %s (%lld frames, %lld steps, state %016llx)\n", r.folder, (long long)r.frames,
+        printf("run      %s (%lld frames, %lld steps, state %016llx)\n", cli_plain(r.folder), (long long)r.frames,
                (long long)r.steps, (unsigned long long)r.hash);
-        if (r.picture[0]) printf("picture  %s\n", r.picture);
+        if (r.picture[0]) printf("picture  %s\n", cli_plain(r.picture));
         cli_print_verdict(&r.verdict);
         return cli_end_verdict("run", &r.verdict, t->quiet);
     }
@@ -181,7 +205,7 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
         return 130;
     }
     if (t->problems)
-        fprintf(stderr, "%s: %d problem%s\n", scene, t->problems, t->problems == 1 ? "" : "s");
+        fprintf(stderr, "%s: %d problem%s\n", cli_plain(scene), t->problems, t->problems == 1 ? "" : "s");
     else
         fprintf(stderr, "talus run: %s\n", err.message);
     return (status == TALUS_BAD_INPUT || status == TALUS_UNSUPPORTED) && !r.steps ? 2 : 1;
@@ -200,7 +224,7 @@ static bool read_sweep(sweep *s, const char *text)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof s->key || !equals[1]) {
-        fprintf(stderr, "talus run: --sweep must be KEY=VALUE,VALUE,..., got '%s'\n", text);
+        fprintf(stderr, "talus run: --sweep must be KEY=VALUE,VALUE,..., got '%s'\n", cli_plain(text));
         return false;
     }
     snprintf(s->key, sizeof s->key, "%.*s", (int)(equals - text), text);
@@ -226,7 +250,7 @@ static bool read_sweep(sweep *s, const char *text)
     for (int i = 0; i < s->values; i++)
         for (int k = 0; k <= i; k++)
             if (!*s->value[i] || (k < i && !strcmp(s->value[i], s->value[k]))) {
-                fprintf(stderr, "talus run: --sweep %s: value %d is %s\n", text, i + 1,
+                fprintf(stderr, "talus run: --sweep %s: value %d is %s\n", cli_plain(text), i + 1,
                         *s->value[i] ? "there twice" : "empty");
                 return false;
             }
@@ -268,7 +292,7 @@ static int run_sweep(const char *scene, const sweep *s, const talus_run_options 
     for (int i = 0; i < s->values; i++) {
         snprintf(added, sizeof added, "%s=%.800s", s->key, s->value[i]);
         folder_of(parent, added, folder, sizeof folder);
-        if (!t->quiet) fprintf(stderr, "%d of %d: %s\n", i + 1, s->values, added);
+        if (!t->quiet) fprintf(stderr, "%d of %d: %s\n", i + 1, s->values, cli_plain(added));
         t->problems = 0;
         int code = run_one(scene, &o, t);
         if (code == 130) return 130;
@@ -340,7 +364,7 @@ int cli_run(int argc, char **argv)
     char shapes[1024], scene[2200];
     if (cli_scenes_folder("shapes", shapes, sizeof shapes)) so.shapes_folder = shapes;
     if (!cli_find_scene(word, scene, sizeof scene)) {
-        fprintf(stderr, "talus run: no file '%s', and no scene of that name; see 'talus scenes'\n", word);
+        fprintf(stderr, "talus run: no file '%s', and no scene of that name; see 'talus scenes'\n", cli_plain(word));
         return 2;
     }
     sweep s = {.text = NULL};

@@ -118,8 +118,9 @@ static int list_all(const entry *list, int n, const char *shapes)
         }
         char minutes[32];
         print_minutes(s, minutes, sizeof minutes);
-        printf("%-16s %-9s %-14s %s\n", list[i].name, minutes, *talus_scene_figure(s) ? talus_scene_figure(s) : "-",
-               *talus_scene_about(s) ? talus_scene_about(s) : talus_scene_title(s));
+        printf("%-16s %-9s %-14s %s\n", cli_plain(list[i].name), minutes,
+               *talus_scene_figure(s) ? cli_plain(talus_scene_figure(s)) : "-",
+               cli_plain(*talus_scene_about(s) ? talus_scene_about(s) : talus_scene_title(s)));
         talus_scene_free(s);
     }
     return bad ? 1 : 0;
@@ -130,10 +131,11 @@ static int show_one(const entry *e, const char *shapes)
     talus_scene *s = load(e, shapes);
     if (!s) return 2;
     char line[256];
-    printf("%s: %s\n  %s\n  file %s\n", e->name, talus_scene_title(s), talus_scene_about(s), e->path);
-    if (*talus_scene_figure(s)) printf("  figure %s\n", talus_scene_figure(s));
+    printf("%s: %s\n  %s\n  file %s\n", cli_plain(e->name), cli_plain(talus_scene_title(s)),
+           cli_plain(talus_scene_about(s)), cli_plain(e->path));
+    if (*talus_scene_figure(s)) printf("  figure %s\n", cli_plain(talus_scene_figure(s)));
     if (talus_scene_minutes(s) > 0) printf("  about %g minutes on two cores\n", talus_scene_minutes(s));
-    for (int i = 0; talus_scene_summary(s, i, line, sizeof line); i++) printf("  %s\n", line);
+    for (int i = 0; talus_scene_summary(s, i, line, sizeof line); i++) printf("  %s\n", cli_plain(line));
     talus_scene_free(s);
     return 0;
 }
@@ -143,7 +145,7 @@ static int unknown(const char *word, const entry *list, int n)
     const char *names[SCENES_MAX + 1] = {0};
     for (int i = 0; i < n; i++) names[i] = list[i].name;
     const char *near = talus_nearest_name(word, names);
-    fprintf(stderr, "talus scenes: no scene '%s'", word);
+    fprintf(stderr, "talus scenes: no scene '%s'", cli_plain(word));
     if (near) fprintf(stderr, "; did you mean '%s'?", near);
     fprintf(stderr, "\n");
     return 2;

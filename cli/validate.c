@@ -83,8 +83,8 @@ int cli_validate(int argc, char **argv)
     }
     if (interrupted) return 130;
     if (!cases) {
-        fprintf(stderr, "talus validate: no case '%s%s%s'; see 'talus validate --help'\n", word[0] ? word[0] : "",
-                word[1] ? " " : "", word[1] ? word[1] : "");
+        fprintf(stderr, "talus validate: no case '%s%s%s'; see 'talus validate --help'\n", cli_plain(word[0]),
+                word[1] ? " " : "", cli_plain(word[1]));
         return 2;
     }
     printf("%d cases, %d numbers, %d missed%s\n", cases, rows, missed, broken ? ", some cases could not run" : "");

@@ -24,6 +24,9 @@ TALUS_API void talus_program_start(char **argv);
 TALUS_API int talus_threads(void);
 TALUS_API void talus_threads_set(int count);
 
+/* A copy that is safe on a terminal: control characters become \n, \x1b, ..., as in every message of talus. For names and titles that come from files. */
+TALUS_API void talus_plain_text(const char *text, char *out, int room);
+
 /* The entry of `names` (ended by NULL) closest to `word`, or NULL when none is close: for messages. */
 TALUS_API const char *talus_nearest_name(const char *word, const char *const *names);
 

@@ -19,7 +19,7 @@ typedef struct talus_progress {
     int64_t frame, frames; /* reached, wanted */
     const talus_report *report;
     double seconds, seconds_left; /* since the start; estimate, negative when not known */
-    const char *phase;            /* "step", "frame", "picture" */
+    const char *phase;            /* "step", "frame", "picture", "save" (interrupted) */
 } talus_progress;
 
 typedef struct talus_run_options {

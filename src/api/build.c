@@ -7,6 +7,7 @@
 #include <string.h>
 #include <talus/build.h>
 
+#include "api/need.h"
 #include "api/scene.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -45,6 +46,13 @@ static bool room_for(talus_build *b, size_t more)
     b->text = larger;
     b->room = room;
     return true;
+}
+
+/* For functions that return an index: -1. */
+static int missing(talus_build *b, const char *function)
+{
+    if (b) wrong(b, TALUS_BAD_INPUT, "%s: an argument is NULL", function);
+    return -1;
 }
 
 static void add(talus_build *b, const char *format, ...) TL_PRINTF(2, 3);
@@ -160,6 +168,7 @@ void talus_build_free(talus_build *b)
 
 const char *talus_build_text(talus_build *b)
 {
+    if (!b) return NULL;
     static const char tail[] = "return scene(t)\n";
     tl_free(b->whole);
     b->whole = TL_NEW(char, b->bytes + sizeof tail);
@@ -171,6 +180,8 @@ const char *talus_build_text(talus_build *b)
 
 talus_status talus_build_finish(talus_build *b, const talus_scene_options *options, talus_scene **out, talus_error *err)
 {
+    TL_NEED(b);
+    TL_NEED(out);
     *out = NULL;
     if (b->err.status != TALUS_OK) return TL_FAIL(err, b->err.status, "%s", b->err.message);
     talus_scene_options o = options ? *options : talus_scene_options_default();
@@ -202,6 +213,10 @@ static bool begin_key(talus_build *b, const char *key)
 
 void talus_build_number(talus_build *b, const char *key, double value)
 {
+    if (!b || !key) {
+        missing(b, __func__);
+        return;
+    }
     if (!begin_key(b, key)) return;
     add_number(b, value);
     add(b, "\n");
@@ -209,6 +224,10 @@ void talus_build_number(talus_build *b, const char *key, double value)
 
 void talus_build_numbers(talus_build *b, const char *key, int count, const double *value)
 {
+    if (!b || !key || !value) {
+        missing(b, __func__);
+        return;
+    }
     if (!begin_key(b, key)) return;
     add_numbers(b, count, value);
     add(b, "\n");
@@ -216,11 +235,19 @@ void talus_build_numbers(talus_build *b, const char *key, int count, const doubl
 
 void talus_build_flag(talus_build *b, const char *key, int value)
 {
+    if (!b || !key) {
+        missing(b, __func__);
+        return;
+    }
     if (begin_key(b, key)) add(b, value ? "true\n" : "false\n");
 }
 
 void talus_build_word(talus_build *b, const char *key, const char *value)
 {
+    if (!b || !key || !value) {
+        missing(b, __func__);
+        return;
+    }
     if (!begin_key(b, key)) return;
     add_text(b, value);
     add(b, "\n");
@@ -243,6 +270,7 @@ static bool is_shape(talus_build *b, int shape, const char *of)
 
 int talus_build_box(talus_build *b, const double size[3])
 {
+    if (!b || !size) return missing(b, __func__);
     int i = begin_shape(b, "box");
     numbers_key(b, "size", 3, size);
     end_entry(b, NULL);
@@ -251,6 +279,7 @@ int talus_build_box(talus_build *b, const double size[3])
 
 int talus_build_sphere(talus_build *b, double radius)
 {
+    if (!b) return -1;
     int i = begin_shape(b, "sphere");
     number_key(b, "radius", radius);
     end_entry(b, NULL);
@@ -259,6 +288,7 @@ int talus_build_sphere(talus_build *b, double radius)
 
 int talus_build_capsule(talus_build *b, const double from[3], const double to[3], double radius)
 {
+    if (!b || !from || !to) return missing(b, __func__);
     int i = begin_shape(b, "capsule");
     numbers_key(b, "from", 3, from);
     numbers_key(b, "to", 3, to);
@@ -269,6 +299,7 @@ int talus_build_capsule(talus_build *b, const double from[3], const double to[3]
 
 int talus_build_cylinder(talus_build *b, double radius, double height)
 {
+    if (!b) return -1;
     int i = begin_shape(b, "cylinder");
     number_key(b, "radius", radius);
     number_key(b, "height", height);
@@ -278,6 +309,7 @@ int talus_build_cylinder(talus_build *b, double radius, double height)
 
 int talus_build_plane(talus_build *b, double height)
 {
+    if (!b) return -1;
     int i = begin_shape(b, "plane");
     number_key(b, "height", height);
     end_entry(b, NULL);
@@ -286,6 +318,7 @@ int talus_build_plane(talus_build *b, double height)
 
 int talus_build_half_space(talus_build *b, const double normal[3], const double point[3])
 {
+    if (!b || !normal || !point) return missing(b, __func__);
     int i = begin_shape(b, "half_space");
     numbers_key(b, "normal", 3, normal);
     numbers_key(b, "point", 3, point);
@@ -295,6 +328,7 @@ int talus_build_half_space(talus_build *b, const double normal[3], const double 
 
 int talus_build_mesh(talus_build *b, const char *path, double scale)
 {
+    if (!b || !path) return missing(b, __func__);
     char full[PATH_MAX];
     if (!realpath(path, full)) {
         wrong(b, TALUS_IO, "cannot read %.200s: %s", path, strerror(errno));
@@ -317,15 +351,25 @@ static int combine(talus_build *b, const char *word, int count, const int *shape
     return made;
 }
 
-int talus_build_union(talus_build *b, int count, const int *shapes) { return combine(b, "union", count, shapes); }
+int talus_build_union(talus_build *b, int count, const int *shapes)
+{
+    if (!b || !shapes || count < 0) return missing(b, __func__);
+    return combine(b, "union", count, shapes);
+}
 int talus_build_intersect(talus_build *b, int count, const int *shapes)
 {
+    if (!b || !shapes || count < 0) return missing(b, __func__);
     return combine(b, "intersect", count, shapes);
 }
-int talus_build_subtract(talus_build *b, int count, const int *shapes) { return combine(b, "subtract", count, shapes); }
+int talus_build_subtract(talus_build *b, int count, const int *shapes)
+{
+    if (!b || !shapes || count < 0) return missing(b, __func__);
+    return combine(b, "subtract", count, shapes);
+}
 
 int talus_build_place(talus_build *b, int shape, const double at[3], const double rotation[4])
 {
+    if (!b) return -1;
     if (!is_shape(b, shape, "place")) return -1;
     add(b, "s[%d] = s[%d]", b->shapes + 1, shape + 1);
     if (rotation) {
@@ -341,6 +385,7 @@ int talus_build_place(talus_build *b, int shape, const double at[3], const doubl
 
 int talus_build_shape(talus_build *b, const char *text)
 {
+    if (!b || !text) return missing(b, __func__);
     add(b, "s[%d] = %s\n", b->shapes + 1, text);
     return b->shapes++;
 }
@@ -364,6 +409,7 @@ talus_material_spec talus_material_spec_default(void)
 
 int talus_build_material(talus_build *b, const talus_material_spec *m)
 {
+    if (!b || !m) return missing(b, __func__);
     static const char *const kinds[] = {"solid", "granular", "liquid", "viscous", "elastic", NULL};
     int k = 0;
     while (kinds[k] && strcmp(kinds[k], m->kind)) k++;
@@ -391,6 +437,7 @@ int talus_build_material(talus_build *b, const talus_material_spec *m)
 
 int talus_build_preset(talus_build *b, const char *name)
 {
+    if (!b || !name) return missing(b, __func__);
     add(b, "m[%d] = preset ", b->materials + 1);
     add_text(b, name);
     add(b, "\n");
@@ -419,6 +466,7 @@ talus_body_spec talus_body_spec_default(void)
 
 int talus_build_body(talus_build *b, const talus_body_spec *body)
 {
+    if (!b || !body) return missing(b, __func__);
     static const double upright[4] = {1, 0, 0, 0};
     char name[32];
     snprintf(name, sizeof name, "bodies[%d]", b->bodies + 1);
@@ -442,6 +490,10 @@ int talus_build_body(talus_build *b, const talus_body_spec *body)
 
 void talus_build_contact(talus_build *b, const char *one, const char *other, double friction, double restitution)
 {
+    if (!b || !one || !other) {
+        missing(b, __func__);
+        return;
+    }
     if (b->contacts == 0) add(b, "t.contacts = c\n");
     add(b, "c[%d] = { between = {", ++b->contacts);
     add_text(b, one);
@@ -455,6 +507,7 @@ void talus_build_contact(talus_build *b, const char *one, const char *other, dou
 
 void talus_build_fill(talus_build *b, int material, int shape, const double velocity[3])
 {
+    if (!b) return;
     char name[32];
     snprintf(name, sizeof name, "fill[%d]", b->fills + 1);
     if (!is_material(b, material, name) || !is_shape(b, shape, name)) return;
@@ -466,6 +519,10 @@ void talus_build_fill(talus_build *b, int material, int shape, const double velo
 
 void talus_build_domain(talus_build *b, const double min[3], const double max[3])
 {
+    if (!b || !min || !max) {
+        missing(b, __func__);
+        return;
+    }
     talus_build_numbers(b, "domain.min", 3, min);
     talus_build_numbers(b, "domain.max", 3, max);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <talus/run.h>
 
+#include "api/need.h"
 #include "api/run_folder.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -104,6 +105,9 @@ static talus_status export_frames(tl_run_folder *f, const tl_body_format *format
 talus_status talus_export(const char *folder, const char *format, int frame, const char *output,
                           const talus_scene_options *scene, talus_error *err)
 {
+    TL_NEED(folder);
+    TL_NEED(format);
+    TL_NEED(output);
     const tl_body_format *how;
     tl_run_folder f;
     tl_body_meshes meshes = {0};

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/need.h"
 #include "base/alloc.h"
 #include "geom/mesh_distance.h"
 #include "geom/surface.h"
@@ -248,6 +249,8 @@ static talus_status open_shape(const char *shape, const talus_mesh_options *o, s
 talus_status talus_mesh_from_shape(const char *shape, const talus_mesh_options *options, talus_mesh **out,
                                    talus_error *err)
 {
+    TL_NEED(shape);
+    TL_NEED(out);
     source s = {0};
     talus_mesh *m = NULL;
     *out = NULL;
@@ -269,7 +272,11 @@ static bool is_kind(const char *path, talus_mesh_kind kind)
     return is;
 }
 
-int talus_mesh_is_file(const char *path) { return is_kind(path, TALUS_MESH_SURFACE) || is_kind(path, TALUS_MESH_TETS); }
+int talus_mesh_is_file(const char *path)
+{
+    if (!path) return 0;
+    return is_kind(path, TALUS_MESH_SURFACE) || is_kind(path, TALUS_MESH_TETS);
+}
 
 static talus_status read_and_measure(const char *path, talus_mesh *m, talus_error *err)
 {
@@ -290,6 +297,8 @@ static talus_status read_and_measure(const char *path, talus_mesh *m, talus_erro
 
 talus_status talus_mesh_read(const char *path, talus_mesh **out, talus_error *err)
 {
+    TL_NEED(path);
+    TL_NEED(out);
     talus_mesh_options o = talus_mesh_options_default();
     talus_mesh *m = NULL;
     source none = {0};
@@ -304,6 +313,7 @@ talus_status talus_mesh_read(const char *path, talus_mesh **out, talus_error *er
 
 talus_status talus_mesh_writable(talus_mesh_kind kind, const char *path, talus_error *err)
 {
+    TL_NEED(path);
     if (is_kind(path, kind)) return TALUS_OK;
     if (kind == TALUS_MESH_SURFACE)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s: the name of a surface must end with .obj, .ply or .stl", path);
@@ -312,6 +322,8 @@ talus_status talus_mesh_writable(talus_mesh_kind kind, const char *path, talus_e
 
 talus_status talus_mesh_write(const talus_mesh *m, const char *path, talus_error *err)
 {
+    TL_NEED(m);
+    TL_NEED(path);
     TL_TRY(talus_mesh_writable(m->kind, path, err));
     return m->kind == TALUS_MESH_SURFACE ? tl_trimesh_write(&m->surface, path, err)
                                          : tl_tetmesh_write(&m->tets, path, err);
@@ -363,6 +375,8 @@ static talus_status again(const talus_mesh *from, const talus_mesh_options *o, s
 talus_status talus_mesh_again(const talus_mesh *from, const talus_mesh_options *options, talus_mesh **out,
                               talus_error *err)
 {
+    TL_NEED(from);
+    TL_NEED(out);
     source s = {0};
     talus_mesh *m = NULL;
     *out = NULL;
@@ -374,18 +388,28 @@ talus_status talus_mesh_again(const talus_mesh *from, const talus_mesh_options *
 
 int talus_mesh_figure(const talus_mesh *m, int i, const char **name, const char **value)
 {
+    if (!m || !name || !value) return 0;
     if (i < 0 || i >= m->figures) return 0;
     *name = m->name[i];
     *value = m->value[i];
     return 1;
 }
 
-const char *talus_mesh_note(const talus_mesh *m, int i) { return i >= 0 && i < m->notes ? m->note[i] : NULL; }
+const char *talus_mesh_note(const talus_mesh *m, int i)
+{
+    if (!m) return NULL;
+    return i >= 0 && i < m->notes ? m->note[i] : NULL;
+}
 
-talus_mesh_kind talus_mesh_kind_of(const talus_mesh *m) { return m->kind; }
+talus_mesh_kind talus_mesh_kind_of(const talus_mesh *m)
+{
+    if (!m) return TALUS_MESH_SURFACE;
+    return m->kind;
+}
 
 const double *talus_mesh_vertices(const talus_mesh *m, int *count)
 {
+    if (!m || !count) return NULL;
     bool tets = m->kind == TALUS_MESH_TETS;
     *count = tets ? m->tets.vertices : m->surface.vertices;
     return (const double *)(tets ? m->tets.vertex : m->surface.vertex);
@@ -393,6 +417,7 @@ const double *talus_mesh_vertices(const talus_mesh *m, int *count)
 
 const int *talus_mesh_elements(const talus_mesh *m, int *count)
 {
+    if (!m || !count) return NULL;
     bool tets = m->kind == TALUS_MESH_TETS;
     *count = tets ? m->tets.tets : m->surface.triangles;
     return tets ? (const int *)m->tets.tet : (const int *)m->surface.triangle;

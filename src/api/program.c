@@ -18,10 +18,19 @@ const char *talus_compiler(void) { return TALUS_COMPILER_STRING; }
 const char *talus_blas_core(void) { return tl_blas_core(); }
 int talus_threads(void) { return tl_threads(); }
 void talus_threads_set(int count) { tl_threads_set(count); }
-const char *talus_nearest_name(const char *word, const char *const *names) { return tl_text_nearest(word, names); }
+void talus_plain_text(const char *text, char *out, int room)
+{
+    if (out && room > 0) tl_text_quote(out, (size_t)room, text ? text : "");
+}
+const char *talus_nearest_name(const char *word, const char *const *names)
+{
+    if (!word || !names) return NULL;
+    return tl_text_nearest(word, names);
+}
 
 void talus_program_start(char **argv)
 {
+    if (!argv) return;
     if (getenv("TALUS_STARTED")) return;
     const char *core = tl_blas_better_core();
     int spins = !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY");

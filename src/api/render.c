@@ -5,6 +5,7 @@
 #include <talus/program.h>
 #include <talus/render.h>
 
+#include "api/need.h"
 #include "api/scene.h"
 #include "render/mp4.h"
 #include "render/png.h"
@@ -193,6 +194,8 @@ static talus_status turntable(job *j, const char *output, talus_error *err)
 talus_status talus_render_file(const char *input, const char *output, const talus_render_options *options,
                                talus_error *err)
 {
+    TL_NEED(input);
+    TL_NEED(output);
     talus_error own = {0};
     if (!err) err = &own;
     talus_render_options plain = talus_render_options_default();

@@ -4,6 +4,7 @@
 #include <talus/program.h>
 #include <talus/run.h>
 
+#include "api/need.h"
 #include "api/run_folder.h"
 #include "base/alloc.h"
 #include "io/vtk.h"
@@ -12,6 +13,7 @@
 #include "render/render.h"
 #include "render/scene_picture.h"
 #include "run/clouds.h"
+#include "run/folder.h"
 #include "run/softs.h"
 
 #define FILM_RATE_MIN 0.1
@@ -198,6 +200,7 @@ static talus_status take_sizes(job *j, talus_error *err)
 talus_status talus_render_run(const char *folder, int every, int only, const talus_render_options *options,
                               talus_error *err)
 {
+    TL_NEED(folder);
     talus_error own = {0};
     if (!err) err = &own;
     talus_render_options plain = talus_render_options_default();
@@ -215,7 +218,7 @@ talus_status talus_render_run(const char *folder, int every, int only, const tal
     if (status == TALUS_OK) status = take_sizes(j, err);
     if (status == TALUS_OK) status = choose_frames(j, every, only, err);
     snprintf(j->images, sizeof j->images, "%s/images", folder);
-    if (status == TALUS_OK) status = tl_make_folder(j->images, err);
+    if (status == TALUS_OK) status = tl_folder_make_part(j->images, err);
     if (status == TALUS_OK) status = draw_all(j, err);
     for (int i = 0; i < SHEET; i++) tl_image_free(&j->sheet[i]);
     tl_free(j->chosen);

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <talus/run.h>
 
+#include "api/need.h"
 #include "api/scene.h"
 #include "api/sim.h"
 #include "io/run_json.h"
@@ -26,6 +27,7 @@ static int pass_progress(void *user, const tl_run_progress *p)
 
 talus_status talus_run(const char *path, const talus_run_options *options, talus_run_result *result, talus_error *err)
 {
+    TL_NEED(path);
     talus_run_options o = options ? *options : talus_run_options_default();
     talus_scene_options plain = talus_scene_options_default();
     const talus_scene_options *so = o.scene ? o.scene : &plain;
@@ -57,6 +59,8 @@ talus_status talus_run(const char *path, const talus_run_options *options, talus
 
 talus_status talus_run_verdict(const char *folder, talus_verdict *out, talus_error *err)
 {
+    TL_NEED(folder);
+    TL_NEED(out);
     char path[TL_PATH_ROOM];
     tl_run_record record;
     *out = (talus_verdict){0};
@@ -64,7 +68,8 @@ talus_status talus_run_verdict(const char *folder, talus_verdict *out, talus_err
         return TL_FAIL(err, TALUS_BAD_INPUT, "the path '%.60s...' is too long", folder);
     TL_TRY(tl_run_json_read(&record, path, err));
     tl_accept_spec accept = record.accept;
+    bool open = record.open_walls;
     tl_run_record_free(&record);
     snprintf(path, sizeof path, "%s/steps.csv", folder);
-    return tl_verdict_reckon(path, &accept, out, err);
+    return tl_verdict_reckon(path, &accept, open, out, err);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/need.h"
 #include "base/alloc.h"
 #include "scene/schema.h"
 
@@ -57,12 +58,16 @@ static talus_status load(const char *path, const char *text, const talus_scene_o
 
 talus_status talus_scene_load(const char *path, const talus_scene_options *options, talus_scene **out, talus_error *err)
 {
+    TL_NEED(path);
+    TL_NEED(out);
     return load(path, NULL, options, out, err);
 }
 
 talus_status talus_scene_load_text(const char *text, const char *name, const talus_scene_options *options,
                                    talus_scene **out, talus_error *err)
 {
+    TL_NEED(text);
+    TL_NEED(out);
     return load(name, text, options, out, err);
 }
 
@@ -73,20 +78,46 @@ void talus_scene_free(talus_scene *scene)
     tl_free(scene);
 }
 
-const char *talus_scene_title(const talus_scene *s) { return s->scene->title; }
-const char *talus_scene_about(const talus_scene *s) { return s->scene->about; }
-const char *talus_scene_figure(const talus_scene *s) { return s->scene->figure; }
-double talus_scene_minutes(const talus_scene *s) { return s->scene->minutes; }
-double talus_scene_duration(const talus_scene *s) { return s->scene->duration; }
-double talus_scene_fps(const talus_scene *s) { return s->scene->fps; }
+const char *talus_scene_title(const talus_scene *s)
+{
+    if (!s) return "";
+    return s->scene->title;
+}
+const char *talus_scene_about(const talus_scene *s)
+{
+    if (!s) return "";
+    return s->scene->about;
+}
+const char *talus_scene_figure(const talus_scene *s)
+{
+    if (!s) return "";
+    return s->scene->figure;
+}
+double talus_scene_minutes(const talus_scene *s)
+{
+    if (!s) return 0;
+    return s->scene->minutes;
+}
+double talus_scene_duration(const talus_scene *s)
+{
+    if (!s) return 0;
+    return s->scene->duration;
+}
+double talus_scene_fps(const talus_scene *s)
+{
+    if (!s) return 0;
+    return s->scene->fps;
+}
 const char *talus_scene_engine(const talus_scene *s)
 {
+    if (!s) return "";
     static const char *const names[] = {"grid", "sph", "lg"};
     return names[s->scene->engine];
 }
 
 int talus_scene_count(const talus_scene *s, talus_scene_part part)
 {
+    if (!s) return 0;
     const tl_scene *t = s->scene;
     switch (part) {
     case TALUS_PART_BODIES: return t->body_count;
@@ -102,6 +133,7 @@ int talus_scene_count(const talus_scene *s, talus_scene_part part)
 
 const char *talus_scene_body_name(const talus_scene *s, int body)
 {
+    if (!s) return "";
     return body >= 0 && body < s->scene->body_count ? s->scene->bodies[body].name : "";
 }
 
@@ -121,6 +153,7 @@ static const char *material_line(const tl_scene *s, int i, char *text, int room)
 
 int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
 {
+    if (!scene || !text || room < 1) return 0;
     const tl_scene *s = scene->scene;
     int kinds[3] = {0, 0, 0};
     for (int b = 0; b < s->body_count; b++) kinds[s->bodies[b].kind]++;
@@ -155,4 +188,8 @@ int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
     return 1;
 }
 
-void talus_scene_reference(void (*write)(void *user, const char *text), void *user) { tl_schema_page(write, user); }
+void talus_scene_reference(void (*write)(void *user, const char *text), void *user)
+{
+    if (!write) return;
+    tl_schema_page(write, user);
+}

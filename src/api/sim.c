@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "api/need.h"
 #include "api/scene.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -26,6 +27,8 @@ struct talus_sim {
 talus_status talus_sim_create(const talus_scene *scene, const talus_sim_options *options, talus_sim **out,
                               talus_error *err)
 {
+    TL_NEED(scene);
+    TL_NEED(out);
     *out = NULL;
     tl_log log = {0};
     if (options) log = (tl_log){options->log, options->log_user, 2};
@@ -58,6 +61,7 @@ void talus_sim_free(talus_sim *s)
 
 talus_status talus_sim_step(talus_sim *s, double dt, talus_error *err)
 {
+    TL_NEED(s);
     if (isnan(dt)) return TL_FAIL(err, TALUS_BAD_INPUT, "dt must be a number of seconds, got nan");
     TL_TRY(tl_sim_step(s->sim, dt, INFINITY, err));
     s->generation++;
@@ -66,6 +70,7 @@ talus_status talus_sim_step(talus_sim *s, double dt, talus_error *err)
 
 talus_status talus_sim_advance(talus_sim *s, double t, talus_error *err)
 {
+    TL_NEED(s);
     double now = s->sim->state.t;
     if (!isfinite(t) || t < now)
         return TL_FAIL(err, TALUS_BAD_INPUT, "the time to go to must be finite and at least %.10g s, got %.10g s", now,
@@ -79,10 +84,26 @@ talus_status talus_sim_advance(talus_sim *s, double t, talus_error *err)
 
 void talus_cancel(int wanted) { tl_cancel_set(wanted != 0); }
 
-double talus_sim_time(const talus_sim *s) { return s->sim->state.t; }
-int64_t talus_sim_steps(const talus_sim *s) { return s->sim->state.step; }
-uint64_t talus_sim_hash(const talus_sim *s) { return tl_state_hash(&s->sim->state); }
-uint64_t talus_sim_generation(const talus_sim *s) { return s->generation; }
+double talus_sim_time(const talus_sim *s)
+{
+    if (!s) return 0;
+    return s->sim->state.t;
+}
+int64_t talus_sim_steps(const talus_sim *s)
+{
+    if (!s) return 0;
+    return s->sim->state.step;
+}
+uint64_t talus_sim_hash(const talus_sim *s)
+{
+    if (!s) return 0;
+    return tl_state_hash(&s->sim->state);
+}
+uint64_t talus_sim_generation(const talus_sim *s)
+{
+    if (!s) return 0;
+    return s->generation;
+}
 
 /* ---- views ---- */
 
@@ -168,6 +189,9 @@ static const tl_vec3 *points(talus_sim *s)
 
 talus_status talus_sim_view(talus_sim *s, const char *name, talus_view *out, talus_error *err)
 {
+    TL_NEED(s);
+    TL_NEED(name);
+    TL_NEED(out);
     const char *names[VIEWS + 1] = {0};
     int k = 0;
     for (; k < VIEWS && strcmp(views[k].name, name); k++) names[k] = views[k].name;
@@ -199,6 +223,7 @@ talus_status talus_sim_view(talus_sim *s, const char *name, talus_view *out, tal
 
 int talus_sim_body(const talus_sim *s, const char *name)
 {
+    if (!s || !name) return -1;
     const tl_scene *scene = s->sim->scene;
     for (int i = 0; i < scene->body_count; i++)
         if (!strcmp(scene->bodies[i].name, name)) return i;
@@ -236,6 +261,7 @@ static tl_vec3 vec3(const double v[3]) { return (tl_vec3){v[0], v[1], v[2]}; }
 talus_status talus_sim_set_force(talus_sim *s, int body, const double force[3], const double torque[3],
                                  talus_error *err)
 {
+    TL_NEED(s);
     static const double none[3] = {0, 0, 0};
     tl_motion *m = NULL;
     if (!force) force = none;
@@ -252,6 +278,7 @@ talus_status talus_sim_set_force(talus_sim *s, int body, const double force[3], 
 talus_status talus_sim_set_velocity(talus_sim *s, int body, const double velocity[3], const double spin[3],
                                     talus_error *err)
 {
+    TL_NEED(s);
     tl_motion *m = NULL;
     TL_TRY(find_body(s, body, TL_BODY_FREE, "a velocity", &m, err));
     if (velocity) TL_TRY(check_numbers("the velocity", body, 3, velocity, err));
@@ -270,6 +297,7 @@ talus_status talus_sim_set_velocity(talus_sim *s, int body, const double velocit
 talus_status talus_sim_set_pose(talus_sim *s, int body, const double position[3], const double rotation[4],
                                 talus_error *err)
 {
+    TL_NEED(s);
     tl_motion *m = NULL;
     TL_TRY(find_body(s, body, TL_BODY_KINEMATIC, "a pose", &m, err));
     if (s->sim->scene->bodies[body].motion != TL_NO_FUNCTION)
@@ -293,11 +321,15 @@ talus_status talus_sim_set_pose(talus_sim *s, int body, const double position[3]
 
 talus_status talus_sim_save(const talus_sim *s, const char *path, talus_error *err)
 {
+    TL_NEED(s);
+    TL_NEED(path);
     return tl_checkpoint_save(path, &s->sim->state, s->sim->scene, NULL, err);
 }
 
 talus_status talus_sim_restore(talus_sim *s, const char *path, talus_error *err)
 {
+    TL_NEED(s);
+    TL_NEED(path);
     TL_TRY(tl_checkpoint_load(path, &s->sim->state, s->sim->scene, s->sim->rigid.count, &s->sim->log, err));
     s->sim->report = (tl_report){.step = s->sim->state.step, .t = s->sim->state.t};
     s->generation++;
@@ -354,4 +386,12 @@ void tl_report_to_public(const tl_report *r, talus_report *out)
     }
 }
 
-void talus_sim_report(const talus_sim *s, talus_report *out) { tl_report_to_public(&s->sim->report, out); }
+void talus_sim_report(const talus_sim *s, talus_report *out)
+{
+    if (!out) return;
+    if (!s) {
+        *out = (talus_report){0};
+        return;
+    }
+    tl_report_to_public(&s->sim->report, out);
+}

@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -30,8 +32,18 @@ static talus_status claim(tl_replace *r, size_t room, talus_error *err)
     return TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", r->path, strerror(errno));
 }
 
+/* A pipe or a device of that name would be gone after the rename. */
+static bool is_other_thing(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
+}
+
 talus_status tl_replace_begin(tl_replace *r, const char *path, talus_error *err)
 {
+    *r = (tl_replace){0};
+    if (is_other_thing(path))
+        return TL_FAIL(err, TALUS_IO, "%s: cannot write it: it is there and not a regular file", path);
     size_t length = strlen(path), room = length + 48; /* ".part-", a process id, a number */
     *r = (tl_replace){TL_NEW(char, length + 1), TL_NEW(char, room)};
     if (!r->path || !r->temp) {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 const char *talus_status_name(talus_status status)
 {
     switch (status) {
@@ -21,10 +23,12 @@ const char *talus_status_name(talus_status status)
 talus_status tl_fail(talus_error *err, talus_status status, const char *format, ...)
 {
     if (err) {
+        char message[sizeof err->message]; /* an argument may be err->message itself */
         va_list args;
         va_start(args, format);
-        vsnprintf(err->message, sizeof err->message, format, args);
+        vsnprintf(message, sizeof message, format, args);
         va_end(args);
+        tl_text_quote(err->message, sizeof err->message, message);
         err->status = status;
     }
     return status;

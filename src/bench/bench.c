@@ -52,7 +52,8 @@ static talus_status nothing_measured(const talus_bench_options *o, talus_error *
 
 talus_status talus_bench_run(const talus_bench_options *o, talus_row_fn row, void *user, talus_error *err)
 {
-    if (!o->table) return TL_FAIL(err, TALUS_BAD_INPUT, "no benchmark named");
+    if (!o || !o->table) return TL_FAIL(err, TALUS_BAD_INPUT, "no benchmark named");
+    if (!row) return TL_FAIL(err, TALUS_BAD_INPUT, "a benchmark needs a function for its rows, got NULL");
     if (o->size < 0 || o->repeats < 0 || o->repeats > 1000 || !(o->tolerance >= 0))
         return TL_FAIL(err, TALUS_BAD_INPUT, "size %d, repeats %d (0 to 1000) and tolerance %g must not be negative",
                        o->size, o->repeats, o->tolerance);

@@ -598,6 +598,37 @@ int tl_shape_place(tl_shape_tree *t, int node, tl_vec3 at, const double rotation
     return add_operation(t, n, 1, &node, "place", err);
 }
 
+/* Which axis a unit vector is along; -1: none. */
+static int axis_along(tl_vec3 v)
+{
+    const double a[3] = {fabs(v.x), fabs(v.y), fabs(v.z)};
+    for (int k = 0; k < 3; k++)
+        if (a[k] > 1 - 1e-12) return k;
+    return -1;
+}
+
+int tl_shape_deepen(tl_shape_tree *to, const tl_shape_tree *from, int node, tl_vec3 along, double depth,
+                    talus_error *err)
+{
+    const tl_shape_node n = from->node[node];
+    int axis = axis_along(along), made = TL_SHAPE_NOT_DEEP;
+    if (n.op == OP_BOX && axis >= 0 && !(n.r > 0)) {
+        double size[3] = {2 * n.a.x, 2 * n.a.y, 2 * n.a.z};
+        size[axis] = tl_max(size[axis], depth);
+        made = tl_shape_box(to, (tl_vec3){size[0], size[1], size[2]}, 0, err);
+    } else if (n.op == OP_CYLINDER && axis == 1 && !(n.b.x > 0)) {
+        made = tl_shape_cylinder(to, n.r, tl_max(2 * n.s, depth), 0, err);
+    } else if (n.op == OP_EXTRUDE && axis == 1) {
+        made = tl_shape_extrude(to, n.count, (const double(*)[2])(from->point + n.first), tl_max(2 * n.q, depth), err);
+    } else if (n.op == OP_PLACE) {
+        made = tl_shape_deepen(to, from, from->child[n.first], tl_mat3_tmul_vec(n.R, along), depth / n.q, err);
+        if (made < 0) return made;
+        made = add_operation(to, (tl_shape_node){.op = OP_PLACE, .a = n.a, .q = n.q, .R = n.R}, 1, &made, "place", err);
+    } else
+        return TL_SHAPE_NOT_DEEP;
+    return made;
+}
+
 int tl_shape_stretch(tl_shape_tree *t, int node, tl_vec3 factors, talus_error *err)
 {
     if (!range_good("stretch", "factors.x", factors.x, 1e-3, 1e3, err) ||

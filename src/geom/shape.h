@@ -64,6 +64,12 @@ int tl_shape_shell(tl_shape_tree *t, int node, double thickness, talus_error *er
 int tl_shape_offset(tl_shape_tree *t, int node, double by, talus_error *err);
 /* p -> R (scale p) + at; rotation is a unit quaternion given as (w, x, y, z); scale > 0, uniform. */
 int tl_shape_place(tl_shape_tree *t, int node, tl_vec3 at, const double rotation[4], double scale, talus_error *err);
+/* A copy in another tree of a box, cylinder or extrusion, placed any number of times, that is at least `depth` long
+ * along a unit vector of its frame: its distances in the middle are those of a prism without ends.
+ * TL_SHAPE_NOT_DEEP: another shape, a rounded one, or one that lies askew. */
+#define TL_SHAPE_NOT_DEEP (-2)
+int tl_shape_deepen(tl_shape_tree *to, const tl_shape_tree *from, int node, tl_vec3 along, double depth,
+                    talus_error *err);
 /* Each axis by its own factor, 1e-3 to 1e3. */
 int tl_shape_stretch(tl_shape_tree *t, int node, tl_vec3 factors, talus_error *err);
 /* Union with the mirror image through the plane axis = 0; axis 0 is x. */

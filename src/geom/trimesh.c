@@ -68,7 +68,7 @@ tl_box3 tl_trimesh_bounds(const tl_trimesh *m)
 talus_status tl_mesh_load(const char *path, char **data, size_t *bytes, talus_error *err)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer does not wait */
     if (fd < 0) return TL_FAIL(err, TALUS_IO, "%s: cannot open it: %s", path, strerror(errno));
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);

@@ -113,7 +113,7 @@ static void obj_vertex(FILE *f, tl_vec3 at, tl_vec3 v, int32_t id)
 /* Names of objects end at a blank in most readers. */
 static void put_name(FILE *f, const char *name)
 {
-    for (; *name; name++) fputc(*name > ' ' ? *name : '_', f);
+    for (; *name; name++) fputc(*name > ' ' && *name < 0x7f ? *name : '_', f);
 }
 
 static void write_obj(FILE *f, const tl_body_scene *s, double t, const tl_body_row *rows)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/text.h"
 
 static const char *const names[] = {"frame",
@@ -148,9 +149,9 @@ talus_status tl_body_table_open(tl_body_table **out, const char *path, int bodie
     }
     strcpy(t->path, path);
     t->bodies = bodies;
-    t->f = fopen(path, "rb");
+    t->f = tl_file_reader(path);
     talus_status status =
-        t->f ? read_header(t, err) : TL_FAIL(err, TALUS_IO, "%s: cannot read it: %s", path, strerror(errno));
+        t->f ? read_header(t, err) : TL_FAIL(err, TALUS_IO, "%s: cannot read it: %s", path, tl_file_reason());
     if (status == TALUS_OK) status = find_frames(t, err);
     if (status != TALUS_OK)
         tl_body_table_close(t);

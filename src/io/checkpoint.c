@@ -13,6 +13,8 @@
 #define FORMAT_VERSION 1
 #define UNIT_SLACK 1e-6 /* of a rotation's length: steps normalise to 1e-15 */
 #define SETTINGS_MOST 4096
+#define TIME_MOST 1e12                /* s, and */
+#define COUNT_MOST ((int64_t)1 << 53) /* steps and frames: more than any run has */
 
 static tl_h5_type file_type(tl_number n)
 {
@@ -146,7 +148,8 @@ static talus_status read_times(loading *l, talus_error *err)
     TL_TRY(tl_h5_get_int(l->file, "step", &s->step, err));
     TL_TRY(tl_h5_get_int(l->file, "frame", &s->frame, err));
     TL_TRY(tl_h5_get_number(l->file, "dt_next", &s->dt_next, err));
-    if (!(s->t >= 0 && s->t < INFINITY && s->dt_next >= 0 && s->dt_next < INFINITY) || s->step < 0 || s->frame < 0)
+    if (!(s->t >= 0 && s->t < TIME_MOST && s->dt_next >= 0 && s->dt_next < TIME_MOST) || s->step < 0 ||
+        s->step > COUNT_MOST || s->frame < 0 || s->frame > COUNT_MOST)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s: t %g, dt_next %g, step %" PRId64 ", frame %" PRId64 " cannot be",
                        l->path, s->t, s->dt_next, s->step, s->frame);
     return TALUS_OK;
@@ -218,6 +221,101 @@ static talus_status check_bodies(const loading *l, int32_t bodies, talus_error *
     return TALUS_OK;
 }
 
+/* What a seal cannot promise: a file that was made to be read has the right hash as well, so every index is held against its bounds. */
+
+/* Ids below `end`, each at most once; materials that flow. */
+static talus_status check_tags(const loading *l, const char *what, const tl_scene *scene, const int32_t *tag,
+                               size_t stride, int64_t count, double end, talus_error *err)
+{
+    if (count > INT32_MAX || !(end >= 0 && end <= (double)INT32_MAX + 1) || end != floor(end))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %" PRId64 " %s, the next of which has id %g, cannot be", l->path,
+                       count, what, end);
+    size_t words = (size_t)end / 64 + 1;
+    uint64_t *seen = TL_NEW_ZERO(uint64_t, words);
+    if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to check %s", l->path);
+    talus_status status = TALUS_OK;
+    for (int64_t i = 0; i < count && status == TALUS_OK; i++) {
+        const int32_t *t = (const int32_t *)((const char *)tag + (size_t)i * stride), id = t[0], material = t[1];
+        uint64_t bit = id >= 0 && id < end ? (uint64_t)1 << (id % 64) : 0;
+        if (!bit || (seen[id / 64] & bit))
+            status = TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s %" PRId64 " has id %d, must be below %g and its own",
+                             l->path, what, i, (int)id, end);
+        else if (material < 0 || material >= scene->material_count ||
+                 scene->materials[material].kind > TL_MATERIAL_VISCOUS)
+            status = TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s %" PRId64 " has material %d, which is none that flows",
+                             l->path, what, i, (int)material);
+        else
+            seen[id / 64] |= bit;
+    }
+    tl_free(seen);
+    return status;
+}
+
+static bool is_granular(const tl_scene *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->fill_count; i++) any |= s->materials[s->fills[i].material].kind == TL_MATERIAL_GRANULAR;
+    for (int i = 0; i < s->emitter_count; i++)
+        any |= s->materials[s->emitters[i].material].kind == TL_MATERIAL_GRANULAR;
+    return any;
+}
+
+static talus_status check_grid(const loading *l, const tl_scene *scene, talus_error *err)
+{
+    const tl_grid_state *g = &l->staged.grid;
+    const tl_particle *p = g->particles.particle;
+    if (g->totals_count == 0) return TALUS_OK;
+    TL_TRY(check_tags(l, "particle", scene, &p->id, sizeof *p, g->particles.count, g->totals->next_id, err));
+    for (int64_t i = 0; i < g->particles.count; i++)
+        if (!(p[i].volume > 0))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: particle %" PRId64 " has a volume of %g m^3, must be > 0",
+                           l->path, i, p[i].volume);
+    if (g->stresses != (is_granular(scene) ? g->memories : 0))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: stress in %" PRId64 " of %" PRId64 " cells", l->path, g->stresses,
+                       g->memories);
+    for (int64_t i = 0; i < g->memories; i++)
+        if (g->memory[i].key < 0 || (i > 0 && g->memory[i].key <= g->memory[i - 1].key))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: cells/key[%" PRId64 "] is out of order", l->path, i);
+    for (int64_t i = 0; i < g->emitters; i++) {
+        const tl_emitter_state *e = &g->emitter[i];
+        if (!(e->owed >= 0 && e->emitted >= 0 && e->due >= 0 && e->refused >= 0 && e->owed <= e->due * (1 + 1e-9)))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: emitter %" PRId64 " owes %g of %g m^3", l->path, i, e->owed,
+                           e->due);
+    }
+    return TALUS_OK;
+}
+
+static talus_status check_sph(const loading *l, const tl_scene *scene, talus_error *err)
+{
+    const tl_sph_state *s = &l->staged.sph;
+    if (s->counters == 0) return TALUS_OK;
+    TL_TRY(check_tags(l, "sph/ids", scene, s->particle ? &s->particle->id : NULL, sizeof *s->particle, s->count,
+                      (double)s->counter->next_id, err));
+    if (s->counter->lost < 0)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %" PRId64 " particles lost", l->path, s->counter->lost);
+    for (int64_t i = 0; i < s->memories; i++)
+        if (s->memory[i].particle < 0 || (i > 0 && s->memory[i].particle <= s->memory[i - 1].particle))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: sph/memory_of[%" PRId64 "] is out of order", l->path, i);
+    for (int64_t i = 0; i < s->emitters; i++)
+        if (!(s->emitter[i].due >= 0) || s->emitter[i].layers < 0 || s->emitter[i].skipped < 0)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: emitter %" PRId64 " is below zero", l->path, i);
+    return TALUS_OK;
+}
+
+static talus_status check_elastic(const loading *l, int32_t bodies, talus_error *err)
+{
+    const tl_lg_state *g = &l->staged.lg;
+    for (int64_t i = 0; i < g->contacts; i++) {
+        const tl_lg_memory *c = &g->contact[i];
+        bool row = c->obstacle == TL_LG_MEMORY_ROW;
+        if (c->point < 0 || (!row && (c->body < 0 || c->body >= bodies || c->other < 0 || c->other >= bodies)))
+            return TL_FAIL(err, TALUS_BAD_INPUT,
+                           "%s: elastic contact %" PRId64 " of point %d is between bodies %d and %d of %d", l->path, i,
+                           (int)c->point, (int)c->body, (int)c->other, (int)bodies);
+    }
+    return TALUS_OK;
+}
+
 static talus_status check_hash(const loading *l, talus_error *err)
 {
     char text[64], now[24];
@@ -237,6 +335,9 @@ static talus_status read_all(loading *l, const tl_scene *scene, int32_t bodies, 
         TL_TRY(read_part(l, k, err));
     }
     TL_TRY(check_bodies(l, bodies, err));
+    TL_TRY(check_grid(l, scene, err));
+    TL_TRY(check_sph(l, scene, err));
+    TL_TRY(check_elastic(l, bodies, err));
     return check_hash(l, err);
 }
 

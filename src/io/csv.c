@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #define BLOCK ((size_t)1 << 16) /* bytes of one read */
+#define CELL_BYTES 4096         /* of a text; the rest is cut off */
 
 /* ---- going through a file ---- */
 
@@ -70,9 +72,9 @@ static talus_status shorten(int fd, const char *path, int64_t bytes, talus_error
 talus_status tl_csv_cut(const char *path, int64_t last, int64_t *found, talus_error *err)
 {
     *found = -1;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = tl_file_open(path, O_RDWR);
     if (fd < 0 && errno == ENOENT) return TALUS_OK;
-    if (fd < 0) return TL_FAIL(err, TALUS_IO, "%s: %s", path, strerror(errno));
+    if (fd < 0) return TL_FAIL(err, TALUS_IO, "%s: %s", path, tl_file_reason());
     walk w;
     talus_status status = walk_file(fd, path, last, &w, err);
     if (status == TALUS_OK) status = shorten(fd, path, w.whole, err);
@@ -90,9 +92,9 @@ talus_status tl_csv_open(tl_csv *c, const char *path, bool first, talus_error *e
     c->path = TL_NEW(char, length + 1);
     if (!c->path) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %s", path);
     memcpy(c->path, path, length + 1);
-    c->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (first ? O_TRUNC : 0), 0666);
+    c->fd = tl_file_open(path, O_RDWR | O_CREAT | (first ? O_TRUNC : 0));
     talus_status status =
-        c->fd < 0 ? TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", path, strerror(errno)) : TALUS_OK;
+        c->fd < 0 ? TL_FAIL(err, TALUS_IO, "%s: cannot write it: %s", path, tl_file_reason()) : TALUS_OK;
     walk w = {0};
     if (status == TALUS_OK && !first) status = walk_file(c->fd, path, INT64_MAX, &w, err);
     if (status == TALUS_OK && !first && w.at > w.whole) status = shorten(c->fd, path, w.whole, err);
@@ -130,16 +132,18 @@ static void next_cell(tl_csv *c)
     if (c->used) add(c, ",", 1);
 }
 
+/* Lines stay lines: control characters are quoted as in messages. A cell that a table program would take for a formula begins with an
+ * apostrophe, which makes it text there. */
 void tl_csv_text(tl_csv *c, const char *text)
 {
+    char plain[CELL_BYTES];
+    tl_text_quote(plain, sizeof plain, text);
     next_cell(c);
-    if (!strpbrk(text, "\",\r\n")) {
-        add(c, text, strlen(text));
-        return;
-    }
-    add(c, "\"", 1);
-    for (; *text; text++) add(c, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    add(c, "\"", 1);
+    bool formula = *plain && strchr("=+-@", *plain), quoted = strpbrk(plain, "\",") != NULL;
+    if (quoted) add(c, "\"", 1);
+    if (formula) add(c, "'", 1);
+    for (const char *p = plain; *p; p++) add(c, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+    if (quoted) add(c, "\"", 1);
 }
 
 void tl_csv_int(tl_csv *c, int64_t value)

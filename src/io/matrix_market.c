@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/replace.h"
 #include "base/text.h"
 
@@ -272,9 +273,9 @@ static talus_status open_reader(reader *r, const char *path, talus_error *err)
 {
     *r = (reader){.path = path, .err = err};
     struct stat info;
-    r->in = fopen(path, "r");
+    r->in = tl_file_reader(path);
     if (!r->in || fstat(fileno(r->in), &info) != 0) {
-        talus_status status = TL_FAIL(err, TALUS_IO, "%s: %s", path, strerror(errno));
+        talus_status status = TL_FAIL(err, TALUS_IO, "%s: %s", path, tl_file_reason());
         if (r->in) fclose(r->in);
         return status;
     }

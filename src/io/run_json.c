@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/replace.h"
 #include "base/text.h"
 #include "math/blas.h"
@@ -23,28 +24,12 @@ typedef struct writer {
     bool fresh; /* nothing yet in this object or list */
 } writer;
 
-/* Bytes of the UTF-8 character at `s`, 0 when it is none. */
-static int character(const unsigned char *s)
-{
-    int more = s[0] < 0x80                   ? 0
-               : s[0] >= 0xc2 && s[0] < 0xe0 ? 1
-               : (s[0] & 0xf0) == 0xe0       ? 2
-               : s[0] >= 0xf0 && s[0] < 0xf5 ? 3
-                                             : -1;
-    for (int k = 1; k <= more; k++)
-        if ((s[k] & 0xc0) != 0x80) return 0;
-    if (more == 2 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)))
-        return 0; /* overlong, surrogate */
-    if (more == 3 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))) return 0;
-    return more + 1;
-}
-
 /* Quoted; bytes that are no UTF-8 become the replacement character. */
 static void put_quoted(FILE *f, const char *text)
 {
     fputc('"', f);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int length = character(s);
+        int length = tl_text_character((const char *)s);
         if (length == 0) {
             fputs("\\ufffd", f);
             s++;
@@ -200,8 +185,8 @@ static void cpu_name(char *out, size_t room)
 static talus_status read_text(const char *path, size_t most, char **out, talus_error *err)
 {
     *out = NULL;
-    FILE *f = fopen(path, "rb");
-    if (!f) return TL_FAIL(err, TALUS_IO, "%s: %s", path, strerror(errno));
+    FILE *f = tl_file_reader(path);
+    if (!f) return TL_FAIL(err, TALUS_IO, "%s: %s", path, tl_file_reason());
     long size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     talus_status status = TALUS_OK;
     if (size < 0 || (size_t)size > most)
@@ -289,6 +274,7 @@ static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene)
     put_open(&w, "settings", '[');
     for (int i = 0; i < r->settings; i++) put_text(&w, NULL, r->setting[i]);
     put_close(&w, ']');
+    put_int(&w, "open_walls", r->open_walls);
     put_accept(&w, &scene->accept);
     put_verdict(&w, r->verdict);
     put_in_force(&w, scene);
@@ -489,8 +475,9 @@ static bool take_member(reader *r, tl_run_record *out)
     if (!strcmp(key, "frames")) out->frames = (int64_t)x;
     if (!strcmp(key, "frames_wanted")) out->frames_wanted = (int64_t)x;
     if (!strcmp(key, "steps")) out->steps = (int64_t)x;
-    if (!strcmp(key, "resumed")) out->resumed = (int)x;
-    if (!strcmp(key, "threads")) out->threads = (int)x;
+    if (!strcmp(key, "resumed")) out->resumed = (int)fmin(fmax(x, 0), 1e9);
+    if (!strcmp(key, "threads")) out->threads = (int)fmin(fmax(x, 0), 1e9);
+    if (!strcmp(key, "open_walls")) out->open_walls = x != 0;
     if (!strcmp(key, "t")) out->t = x;
     if (!strcmp(key, "seconds")) out->seconds = x;
     return true;

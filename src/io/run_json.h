@@ -28,6 +28,7 @@ typedef struct tl_run_record {
     const char *state_hash;       /* of the last checkpoint, 16 hexadecimal digits */
     const talus_verdict *verdict; /* written where there is one; not read */
     tl_accept_spec accept;        /* read; what is written is the scene's */
+    int open_walls;               /* 1: of a domain that lets matter out */
     char *memory;
 } tl_run_record;
 

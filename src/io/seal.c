@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 
 #define BLOCK ((size_t)1 << 18) /* bytes per read; a multiple of a stride */
 #define STRIDE 32               /* four lanes of eight bytes: one lane alone waits for its multiplications */
@@ -73,8 +74,8 @@ talus_status tl_seal_write(const char *path, const char *name, talus_error *err)
 talus_status tl_seal_check(const char *path, talus_error *err)
 {
     static const char signature[8] = "\x89HDF\r\n\x1a\n";
-    FILE *f = fopen(path, "rb");
-    if (!f) return TL_FAIL(err, TALUS_IO, "%s: %s", path, strerror(errno));
+    FILE *f = tl_file_reader(path);
+    if (!f) return TL_FAIL(err, TALUS_IO, "%s: %s", path, tl_file_reason());
     char found[TL_SEAL_BYTES] = {0}, expected[TL_SEAL_BYTES];
     size_t got = fread(found, 1, sizeof found, f);
     talus_status status = TALUS_OK;

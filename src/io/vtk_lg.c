@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "io/vtk.h"
 
 talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *lg, const tl_state *s, talus_error *err)
@@ -63,8 +64,8 @@ static bool read_block(FILE *f, const char *header, long data, const char *name,
 talus_status tl_vtk_nodes_read(const char *path, int32_t nodes, double *q, double *v, talus_error *err)
 {
     static const char begin[] = "<AppendedData encoding=\"raw\">\n_";
-    FILE *f = fopen(path, "rb");
-    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, strerror(errno));
+    FILE *f = tl_file_reader(path);
+    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, tl_file_reason());
     char *header = tl_alloc(HEADER + 1);
     size_t n = header ? fread(header, 1, HEADER, f) : 0;
     talus_status status = TALUS_OK;

@@ -3,8 +3,13 @@
 #include <cblas.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/mman.h>
+
+#define BUFFER ((size_t)129 << 20) /* bytes that OpenBLAS maps per call at once, of Debian's build, and its alignment */
+#define BUFFERS_MAX 64
 
 /* Other flavours than OpenMP's have threads of their own, which OpenMP settings do not reach. */
 static void stop_own_threads(void)
@@ -26,6 +31,40 @@ void tl_blas_end(tl_blas_scope scope)
 {
     omp_set_num_threads(scope.threads);
     omp_set_max_active_levels(scope.levels);
+}
+
+/* OpenBLAS' own, exported; another BLAS has none, and needs no buffers from us. */
+extern void *blas_memory_alloc(int where) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+static bool can_map(int buffers)
+{
+    size_t bytes = (size_t)buffers * BUFFER;
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED) return false;
+    munmap(block, bytes);
+    return true;
+}
+
+talus_status tl_blas_reserve(talus_error *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int ready;
+    if (!blas_memory_alloc || !blas_memory_free) return TALUS_OK;
+    int wanted = omp_in_parallel() ? omp_get_num_threads() : 1;
+    pthread_mutex_lock(&lock);
+    if (wanted > BUFFERS_MAX) wanted = BUFFERS_MAX;
+    if (wanted > ready && can_map(wanted - ready + 1)) {
+        void *buffer[BUFFERS_MAX];
+        for (int i = 0; i < wanted; i++) buffer[i] = blas_memory_alloc(0);
+        for (int i = 0; i < wanted; i++) blas_memory_free(buffer[i]);
+        ready = wanted;
+    }
+    bool good = wanted <= ready;
+    pthread_mutex_unlock(&lock);
+    return good ? TALUS_OK
+                : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the %d MB that OpenBLAS works in, per thread",
+                          (int)(BUFFER >> 20));
 }
 
 const char *tl_blas_core(void) { return openblas_get_corename(); }

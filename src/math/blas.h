@@ -11,6 +11,8 @@
 #ifndef TL_MATH_BLAS_H
 #define TL_MATH_BLAS_H
 
+#include "base/status.h"
+
 typedef struct tl_blas_scope {
     int threads, levels; /* OpenMP settings of this thread, to be put back */
 } tl_blas_scope;
@@ -19,6 +21,10 @@ typedef struct tl_blas_scope {
  * thread; pairs may nest. */
 tl_blas_scope tl_blas_begin(void);
 void tl_blas_end(tl_blas_scope scope);
+
+/* Gets the buffer that OpenBLAS works in, one per thread that may call it at once: when the system refuses it, OpenBLAS asks again for ever. No
+ * memory is a status here. Cheap after the first call. */
+talus_status tl_blas_reserve(talus_error *err);
 
 /* Name of the kernels in force, as OpenBLAS spells it: "SkylakeX", "Haswell", "Prescott", ... */
 const char *tl_blas_core(void);

@@ -6,6 +6,7 @@
 #include "math/blas.h"
 
 #define BLOCK 64 /* columns of a panel. Chosen: fits the first cache */
+#define LU_BLOCK 32
 #define PARALLEL 100000
 
 static bool chol_block(int64_t n, double *A, int64_t stride)
@@ -67,10 +68,51 @@ void tl_dense_mul(int64_t rows, int64_t cols, const double *A, int64_t stride, c
     for (int64_t i = 0; i < rows; i++) y[i] = dot(cols, A + i * stride, x);
 }
 
-void tl_dense_gram(int64_t rows, int64_t n, const double *A, double *C)
+/* Columns [k, k + width) of rows from k on, pivots found among them; whole rows are exchanged. */
+static bool lu_panel(int64_t n, double *A, int64_t stride, int32_t *swap, int64_t k, int64_t width)
 {
-    if (rows == 0 || n == 0) return;
+    for (int64_t j = k; j < k + width; j++) {
+        int64_t best = j;
+        for (int64_t i = j + 1; i < n; i++)
+            if (fabs(A[i * stride + j]) > fabs(A[best * stride + j])) best = i;
+        swap[j] = (int32_t)best;
+        if (!(fabs(A[best * stride + j]) > 0 && fabs(A[best * stride + j]) < INFINITY)) return false;
+        for (int64_t c = 0; c < n && best != j; c++) {
+            double t = A[j * stride + c];
+            A[j * stride + c] = A[best * stride + c];
+            A[best * stride + c] = t;
+        }
+        for (int64_t i = j + 1; i < n; i++) {
+            double f = A[i * stride + j] /= A[j * stride + j];
+            for (int64_t c = j + 1; c < k + width; c++) A[i * stride + c] -= f * A[j * stride + c];
+        }
+    }
+    return true;
+}
+
+bool tl_dense_lu_solve(int64_t n, double *A, int64_t stride, int32_t *swap, double *x)
+{
+    bool good = true;
     tl_blas_scope scope = tl_blas_begin();
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)rows, 1, A, (int)n, 1, C, (int)n);
+    for (int64_t k = 0; k < n && good; k += LU_BLOCK) {
+        int64_t width = n - k < LU_BLOCK ? n - k : LU_BLOCK, rest = n - k - width;
+        good = lu_panel(n, A, stride, swap, k, width);
+        if (!good || rest == 0) continue;
+        double *D = A + k * stride + k, *right = D + width, *below = D + width * stride;
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, (int)width, (int)rest, 1, D,
+                    (int)stride, right, (int)stride);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rest, (int)rest, (int)width, -1, below, (int)stride,
+                    right, (int)stride, 1, below + width, (int)stride);
+    }
+    for (int64_t i = 0; i < n && good; i++) {
+        double t = x[i];
+        x[i] = x[swap[i]];
+        x[swap[i]] = t;
+    }
+    if (good) {
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasUnit, (int)n, A, (int)stride, x, 1);
+        cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, A, (int)stride, x, 1);
+    }
     tl_blas_end(scope);
+    return good;
 }

@@ -12,10 +12,11 @@ bool tl_dense_chol(int64_t n, double *A, int64_t stride);
 /* L L^T x = b in place. */
 void tl_dense_chol_solve(int64_t n, const double *L, int64_t stride, double *x);
 
+/* A [n][stride] x = b by LU with row exchanges, in place: A becomes its factors, x holds b on entry; swap [n] is scratch. False at a pivot that is zero
+ * or not finite. */
+bool tl_dense_lu_solve(int64_t n, double *A, int64_t stride, int32_t *swap, double *x);
+
 /* y = A x, A [rows][stride]. */
 void tl_dense_mul(int64_t rows, int64_t cols, const double *A, int64_t stride, const double *x, double *y);
-
-/* C [n][n] += A^T A for A [rows][n]; lower triangle only. */
-void tl_dense_gram(int64_t rows, int64_t n, const double *A, double *C);
 
 #endif

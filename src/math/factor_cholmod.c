@@ -184,6 +184,7 @@ static talus_status compute(void *data, const tl_csr *A, tl_factor_info *info, t
 {
     state *s = data;
     cholmod_sparse M = view(A, s->start, CHOLMOD_REAL);
+    TL_TRY(tl_blas_reserve(err));
     tl_blas_scope scope = tl_blas_begin();
     cholmod_factorize(&M, s->L, &s->common);
     tl_blas_end(scope);
@@ -239,6 +240,7 @@ static talus_status solve(void *data, int k, const double *b, double *x, talus_e
         cholmod_dense B = columns(n, group, b + done * n), X = columns(n, group, x + done * n), *result = &X;
         int slot = s->L->is_super ? group : 0;
         TL_TRY(work_for_solve(s, group, &s->Y[slot], &s->E[slot], err));
+        TL_TRY(tl_blas_reserve(err));
         /* a result of the right shape is filled in place */
         tl_blas_scope scope = tl_blas_begin();
         cholmod_solve2(CHOLMOD_A, s->L, &B, NULL, &result, NULL, &s->Y[slot], &s->E[slot], &s->common);

@@ -23,6 +23,11 @@ static int grid_parts(tl_grid_state *g, int n, tl_state_part *out)
                                (void **)&g->memory, &g->memory_room};
     out[n++] = (tl_state_part){"cells/stress",      TL_NUMBER_F64,  5, 5 * sizeof(double), 0, &g->stresses,
                                (void **)&g->stress, &g->stress_room};
+    out[n++] = (tl_state_part){"rest/key",        TL_NUMBER_I64, 1, sizeof(tl_rest_memory), 0, &g->rests,
+                               (void **)&g->rest, &g->rest_room};
+    out[n++] = (tl_state_part){
+        "rest/displacement", TL_NUMBER_F64, 3, sizeof(tl_rest_memory), offsetof(tl_rest_memory, t), &g->rests,
+        (void **)&g->rest,   &g->rest_room};
     out[n++] = (tl_state_part){"emitters", TL_NUMBER_F64, DOUBLES(tl_emitter_state), sizeof(tl_emitter_state),
                                0,          &g->emitters,  (void **)&g->emitter,      NULL};
     out[n++] = (tl_state_part){"totals", TL_NUMBER_F64,    DOUBLES(tl_grid_totals), sizeof(tl_grid_totals),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/replace.h"
 #include "base/text.h"
 #include "io/vtk.h"
@@ -19,11 +20,13 @@ static talus_status make(tl_clouds *c, int64_t most, int materials, talus_error 
     *c = (tl_clouds){.at = tl_alloc(sizeof *c->at * n),
                      .velocity = tl_alloc(sizeof *c->velocity * n),
                      .pressure = tl_alloc(sizeof *c->pressure * n),
+                     .volume = tl_alloc(sizeof *c->volume * n),
                      .id = tl_alloc(sizeof *c->id * n),
                      .material = tl_alloc(sizeof *c->material * n),
                      .cloud = tl_alloc(sizeof *c->cloud * (size_t)(materials + 1)),
                      .value = tl_alloc(sizeof *c->value * n)};
-    if (c->at && c->velocity && c->pressure && c->id && c->material && c->cloud && c->value) return TALUS_OK;
+    if (c->at && c->velocity && c->pressure && c->volume && c->id && c->material && c->cloud && c->value)
+        return TALUS_OK;
     tl_clouds_free(c);
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %lld particles", (long long)most);
 }
@@ -33,6 +36,7 @@ void tl_clouds_free(tl_clouds *c)
     tl_free(c->at);
     tl_free(c->velocity);
     tl_free(c->pressure);
+    tl_free(c->volume);
     tl_free(c->id);
     tl_free(c->material);
     tl_free(c->cloud);
@@ -40,20 +44,32 @@ void tl_clouds_free(tl_clouds *c)
     *c = (tl_clouds){0};
 }
 
-static void add(tl_clouds *c, tl_vec3 at, tl_vec3 v, double pressure, int32_t id, int32_t material)
+static void add(tl_clouds *c, tl_vec3 at, tl_vec3 v, double pressure, double volume, int32_t id, int32_t material)
 {
     int64_t i = c->count++;
     c->at[i] = at;
     c->velocity[i][0] = (float)v.x, c->velocity[i][1] = (float)v.y, c->velocity[i][2] = (float)v.z;
     c->pressure[i] = (float)pressure;
+    c->volume[i] = (float)volume;
     c->id[i] = id;
     c->material[i] = material;
+}
+
+/* Of the particles of a material, as the scene asks for it: the same for a state and for a frame that is read back. */
+static double spacing_of(const tl_scene *s, int material)
+{
+    if (s->engine == TL_ENGINE_SPH) return s->sph.spacing;
+    for (int i = 0; i < s->fill_count; i++)
+        if (s->fills[i].material == material) return tl_spacing_of(s, s->fills[i].spacing);
+    for (int i = 0; i < s->emitter_count; i++)
+        if (s->emitters[i].material == material) return tl_spacing_of(s, s->emitters[i].spacing);
+    return 0;
 }
 
 /* A particle of any engine. */
 typedef struct point {
     tl_vec3 x, v;
-    double pressure, spacing;
+    double pressure, volume;
     int32_t id, material;
 } point;
 
@@ -75,18 +91,18 @@ static talus_status add_matter(tl_clouds *c, const tl_sim *sim, talus_error *err
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)(g->count + s->count));
     for (int64_t i = 0; i < g->count; i++) {
         const tl_particle *p = &g->particle[i];
-        list[n++] = (point){p->x, p->v, 0, cbrt(p->volume), p->id, p->material};
+        list[n++] = (point){p->x, p->v, 0, p->volume, p->id, p->material};
     }
     for (int64_t i = 0; i < s->count; i++) {
         const tl_sph_particle *p = &s->particle[i];
-        list[n++] = (point){p->x, p->v, p->p, sim->sph.h, p->id, p->material};
+        list[n++] = (point){p->x, p->v, p->p, sim->sph.h * sim->sph.h * sim->sph.h, p->id, p->material};
     }
     qsort(list, (size_t)n, sizeof *list, by_material_and_id);
     for (int64_t i = 0; i < n; i++) {
         if (i == 0 || list[i].material != list[i - 1].material)
-            c->cloud[c->clouds++] =
-                (tl_scene_cloud){.at = c->at + i, .material = list[i].material, .spacing = list[i].spacing};
-        add(c, list[i].x, list[i].v, list[i].pressure, list[i].id, list[i].material);
+            c->cloud[c->clouds++] = (tl_scene_cloud){
+                .at = c->at + i, .material = list[i].material, .spacing = spacing_of(sim->scene, list[i].material)};
+        add(c, list[i].x, list[i].v, list[i].pressure, list[i].volume, list[i].id, list[i].material);
         c->cloud[c->clouds - 1].count++;
     }
     tl_free(list);
@@ -104,7 +120,7 @@ static void add_surfaces(tl_clouds *c, const tl_sim *sim)
         for (int32_t i = 0; i < f->count; i++) {
             tl_vec3 at = tl_pose_apply(&pose, f->at[i]);
             tl_vec3 v = tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(at, m->x)));
-            add(c, at, v, 0, sph->body[b].first + i, -1 - b);
+            add(c, at, v, 0, 0, sph->body[b].first + i, -1 - b);
         }
     }
 }
@@ -142,9 +158,10 @@ talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, tal
                      .points = c->count,
                      .type = TL_NUMBER_F64,
                      .at = c->at,
-                     .point_arrays = 4,
+                     .point_arrays = 5,
                      .point = {{"velocity", TL_NUMBER_F32, 3, c->velocity},
                                {"pressure", TL_NUMBER_F32, 1, c->pressure},
+                               {"volume", TL_NUMBER_F32, 1, c->volume},
                                {"id", TL_NUMBER_I32, 1, c->id},
                                {"material", TL_NUMBER_I32, 1, c->material}}};
     return tl_vtk_write(path, &p, err);
@@ -165,16 +182,6 @@ static bool read_block(FILE *f, const char *header, long data, const char *name,
     return at && sscanf(at + strlen("offset=\""), "%" SCNu64, &offset) == 1 &&
            fseek(f, data + (long)offset, SEEK_SET) == 0 && fread(&there, sizeof there, 1, f) == 1 && there == bytes &&
            (bytes == 0 || fread(out, bytes, 1, f) == 1);
-}
-
-static double spacing_of(const tl_scene *s, int material)
-{
-    if (s->engine == TL_ENGINE_SPH) return s->sph.spacing;
-    for (int i = 0; i < s->fill_count; i++)
-        if (s->fills[i].material == material) return tl_spacing_of(s, s->fills[i].spacing);
-    for (int i = 0; i < s->emitter_count; i++)
-        if (s->emitters[i].material == material) return tl_spacing_of(s, s->emitters[i].spacing);
-    return 0;
 }
 
 /* They are sorted by material; samples on bodies come last. */
@@ -212,6 +219,8 @@ static talus_status read_file(tl_clouds *out, FILE *f, const char *path, const t
         read_block(f, header, start, "pressure", 4 * k, out->pressure) &&
         read_block(f, header, start, "id", 4 * k, out->id) &&
         read_block(f, header, start, "material", 4 * k, out->material) && find_clouds(out, s)) {
+        if (!read_block(f, header, start, "volume", 4 * k, out->volume)) /* earlier versions did not write it */
+            memset(out->volume, 0, sizeof *out->volume * (size_t)total);
         colour(out, s);
         return TALUS_OK;
     }
@@ -222,9 +231,9 @@ static talus_status read_file(tl_clouds *out, FILE *f, const char *path, const t
 talus_status tl_clouds_read(tl_clouds *out, const char *path, const tl_scene *s, talus_error *err)
 {
     *out = (tl_clouds){0};
-    FILE *f = fopen(path, "rb");
+    FILE *f = tl_file_reader(path);
     if (!f && errno == ENOENT) return TALUS_OK;
-    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, strerror(errno));
+    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %.300s: %s", path, tl_file_reason());
     talus_status status = read_file(out, f, path, s, err);
     fclose(f);
     return status;

@@ -10,6 +10,7 @@ typedef struct tl_clouds {
     tl_vec3 *at; /* [count] sorted by material, then by id */
     float (*velocity)[3];
     float *pressure; /* Pa; of surface samples 0 */
+    float *volume;   /* m^3; of surface samples 0 */
     int32_t *id;
     int32_t *material; /* the scene's; of surface samples -1 - body */
     int clouds;        /* of liquid, one per material that is there */
@@ -21,7 +22,7 @@ typedef struct tl_clouds {
 talus_status tl_clouds_gather(tl_clouds *out, const tl_sim *sim, bool surfaces, talus_error *err);
 void tl_clouds_free(tl_clouds *c); /* leaves {0} */
 
-/* frames/particles-NNNN.vtp: points with velocity, pressure, id, material. */
+/* frames/particles-NNNN.vtp: points with velocity, pressure, volume, id, material. */
 talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, talus_error *err);
 /* The same file read back, by name; clouds are those of the scene's materials, and samples on bodies are in none of them. A file that is not
  * there has no particles. */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 #define NAMES_MOST 10000 /* runs/NAME-2 to runs/NAME-9999 */
 
 static const char *const parts[] = {"frames", "images", "checkpoints"};
@@ -19,12 +21,6 @@ void tl_folder_file(const tl_folder *f, const char *name, char out[TL_PATH_ROOM]
     snprintf(out, TL_PATH_ROOM, "%s/%.100s", f->path, name);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
-
 static talus_status cannot(const char *path, const char *what, talus_error *err)
 {
     return TL_FAIL(err, TALUS_IO, "%.300s: cannot %s it: %s", path, what, strerror(errno));
@@ -32,7 +28,18 @@ static talus_status cannot(const char *path, const char *what, talus_error *err)
 
 talus_status tl_folder_make(const char *path, talus_error *err)
 {
-    if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_folder(path))) return TALUS_OK;
+    struct stat s;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode))) return TALUS_OK;
+    return cannot(path, "make", err);
+}
+
+/* frames/ and the like: a link would lead out of the run's folder. */
+talus_status tl_folder_make_part(const char *path, talus_error *err)
+{
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && tl_file_is_folder(path))) return TALUS_OK;
+    if (errno == EEXIST)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s is %s: a run writes to a folder of its own there", path,
+                       tl_file_is_link(path) ? "a link" : "not a folder");
     return cannot(path, "make", err);
 }
 
@@ -66,7 +73,7 @@ static bool find_last(char out[TL_FOLDER_ROOM], const char *name)
     bool found = false;
     for (int k = 1, missing = 0; k < NAMES_MOST && missing < 10; k++) {
         numbered(path, name, k);
-        missing = is_folder(path) ? 0 : missing + 1;
+        missing = tl_file_is_folder(path) ? 0 : missing + 1;
         if (missing) continue;
         memcpy(out, path, sizeof path);
         found = true;
@@ -107,24 +114,80 @@ static talus_status lock_folder(tl_folder *f, talus_error *err)
     return TL_FAIL(err, TALUS_BAD_INPUT, "%s: another run is at work in this folder", f->path);
 }
 
-static bool is_part(const char *name) { return strstr(name, ".part-") != NULL; }
+static const char *const ours[] = {"run.json", "steps.csv", "bodies.csv", "history.csv", "checkpoint.h5", "run.pvd"};
+
+static bool is_one_of(const char *name, size_t length, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(list[i]) == length && !strncmp(name, list[i], length)) return true;
+    return false;
+}
+#define IS_ONE_OF(name, length, list) is_one_of((name), (length), (list), sizeof(list) / sizeof *(list))
+
+/* Digits, at least one; returns what follows, NULL: none. */
+static const char *skip_digits(const char *text)
+{
+    size_t n = strspn(text, "0123456789");
+    return n ? text + n : NULL;
+}
+
+/* The number in GROUP-NNNN.ENDING of a file that runs write, which ends at `length`; -1: another file. */
+static int64_t frame_of(const char *name, size_t length)
+{
+    static const struct {
+        const char *group, *ending;
+    } frames[] = {{"bodies-", ".vtp"}, {"contacts-", ".vtp"}, {"particles-", ".vtp"},
+                  {"nodes-", ".vtp"},  {"frame-", ".png"},    {"frame-", ".h5"}};
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+        size_t group = strlen(frames[i].group), ending = strlen(frames[i].ending);
+        const char *end = strncmp(name, frames[i].group, group) ? NULL : skip_digits(name + group);
+        if (!end || (size_t)(end - name) + ending != length || strncmp(end, frames[i].ending, ending)) continue;
+        errno = 0;
+        long long frame = strtoll(name + group, NULL, 10);
+        return errno ? INT64_MAX : frame;
+    }
+    return -1;
+}
+
+/* NAME.part-PID-K, where NAME is a file that runs write: half of one, after a kill. */
+static bool is_part(const char *name)
+{
+    static const char mark[] = ".part-";
+    static const char *const pictures[] = {"sheet.png", "film.mp4"};
+    const char *at = strstr(name, mark), *end = at ? skip_digits(at + strlen(mark)) : NULL;
+    if (!end || *end != '-' || !(end = skip_digits(end + 1)) || *end) return false;
+    size_t length = (size_t)(at - name);
+    const char *step = strncmp(name, "step-", 5) ? NULL : skip_digits(name + 5);
+    return IS_ONE_OF(name, length, ours) || IS_ONE_OF(name, length, pictures) || frame_of(name, length) >= 0 ||
+           (step && step + 3 == at && !strncmp(step, ".h5", 3));
+}
+
+/* Whether frames/, images/ or checkpoints/ holds anything but halves of files of ours. What is no folder of our own does. */
+static bool holds_anything(const tl_folder *f, const char *part)
+{
+    char path[TL_PATH_ROOM];
+    tl_folder_file(f, part, path);
+    DIR *dir = tl_file_is_folder(path) ? opendir(path) : NULL;
+    bool any = !dir;
+    for (struct dirent *d; dir && !any && (d = readdir(dir));)
+        any = strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !is_part(d->d_name);
+    if (dir) closedir(dir);
+    return any;
+}
 
 /* Names a file that no run writes, when there is one; counts what a run may have left. */
 static talus_status look_inside(const tl_folder *f, int *files, char foreign[64], talus_error *err)
 {
-    static const char *const ours[] = {"run.json",    "steps.csv",     "bodies.csv",
-                                       "history.csv", "checkpoint.h5", "run.pvd"};
     DIR *dir = opendir(f->path);
     *files = 0;
     foreign[0] = '\0';
     if (!dir) return cannot(f->path, "read", err);
     for (struct dirent *d; (d = readdir(dir));) {
         if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, "..") || is_part(d->d_name)) continue;
-        bool known = false, folder = false;
-        for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) known |= !strcmp(d->d_name, ours[i]);
-        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) folder |= !strcmp(d->d_name, parts[i]);
+        size_t length = strlen(d->d_name);
+        bool known = IS_ONE_OF(d->d_name, length, ours), part = IS_ONE_OF(d->d_name, length, parts);
         *files += known;
-        if (!known && !folder) snprintf(foreign, 64, "%.63s", d->d_name);
+        if (part ? holds_anything(f, d->d_name) : !known) snprintf(foreign, 64, part ? "%.60s/" : "%.63s", d->d_name);
     }
     closedir(dir);
     return TALUS_OK;
@@ -157,7 +220,7 @@ talus_status tl_folder_open(tl_folder *f, const char *asked, const char *name, b
     for (int i = 0; i < 2 && status == TALUS_OK; i++) {
         char path[TL_PATH_ROOM];
         tl_folder_file(f, parts[i], path);
-        status = tl_folder_make(path, err);
+        status = tl_folder_make_part(path, err);
     }
     if (status != TALUS_OK) tl_folder_close(f);
     return status;
@@ -171,30 +234,16 @@ void tl_folder_close(tl_folder *f)
 
 /* ---- what is taken away ---- */
 
-/* The number in GROUP-NNNN.ENDING of a file that runs write; -1: another file. */
-static int64_t frame_of(const char *name)
-{
-    static const struct {
-        const char *group, *ending;
-    } ours[] = {{"bodies-", ".vtp"}, {"contacts-", ".vtp"}, {"particles-", ".vtp"},
-                {"nodes-", ".vtu"},  {"frame-", ".png"},    {"frame-", ".h5"}};
-    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
-        size_t length = strlen(ours[i].group);
-        char *end;
-        if (strncmp(name, ours[i].group, length) || name[length] < '0' || name[length] > '9') continue;
-        long long frame = strtoll(name + length, &end, 10);
-        if (!strcmp(end, ours[i].ending)) return frame;
-    }
-    return -1;
-}
-
+/* By names alone, and only where the folder itself is ours: nothing behind a link is touched. */
 static talus_status clean_one(const char *folder, int64_t frame, talus_error *err)
 {
+    if (tl_file_is_link(folder))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%.300s is a link: nothing is removed there", folder);
     DIR *dir = opendir(folder);
     if (!dir) return errno == ENOENT ? TALUS_OK : cannot(folder, "read", err);
     talus_status status = TALUS_OK;
     for (struct dirent *d; status == TALUS_OK && (d = readdir(dir));) {
-        if (!is_part(d->d_name) && frame_of(d->d_name) <= frame) continue;
+        if (!is_part(d->d_name) && frame_of(d->d_name, strlen(d->d_name)) <= frame) continue;
         char path[TL_PATH_ROOM + 300];
         snprintf(path, sizeof path, "%s/%.255s", folder, d->d_name);
         if (unlink(path) != 0 && errno != ENOENT) status = cannot(path, "remove", err);
@@ -205,7 +254,7 @@ static talus_status clean_one(const char *folder, int64_t frame, talus_error *er
 
 talus_status tl_folder_clean(const tl_folder *f, int64_t frame, talus_error *err)
 {
-    TL_TRY(clean_one(f->path, INT64_MAX, err)); /* half-written files only */
+    TL_TRY(clean_one(f->path, INT64_MAX, err)); /* halves of files only */
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         char path[TL_PATH_ROOM];
         tl_folder_file(f, parts[i], path);

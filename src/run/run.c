@@ -114,7 +114,7 @@ static talus_status write_record(run *r, const char *outcome, const char *messag
     if (strcmp(outcome, "running")) {
         now(r->ended);
         path_of(r, "steps.csv", path);
-        TL_TRY(tl_verdict_reckon(path, &r->scene->accept, &r->verdict, err));
+        TL_TRY(tl_verdict_reckon(path, &r->scene->accept, r->record.open_walls, &r->verdict, err));
         d->verdict = &r->verdict;
     }
     path_of(r, "run.json", path);
@@ -129,6 +129,13 @@ static void find_scene_folder(run *r)
     if (!r->scene->file || !realpath(r->scene->file, path)) return;
     *strrchr(path, '/') = '\0';
     snprintf(r->scene_folder, sizeof r->scene_folder, "%s", *path ? path : "/");
+}
+
+static bool has_open_wall(const tl_domain_spec *d)
+{
+    bool any = false;
+    for (int k = 0; k < 6; k++) any |= d->bounded && d->wall[k] == TL_WALL_OPEN;
+    return any;
 }
 
 static void begin_record(run *r)
@@ -148,6 +155,7 @@ static void begin_record(run *r)
                                 .ended = r->ended,
                                 .resumed = again ? r->before.resumed + 1 : 0,
                                 .frames_wanted = r->frames,
+                                .open_walls = has_open_wall(&r->scene->domain),
                                 .state_hash = r->state_hash};
     for (int i = 0; i < r->record.settings; i++) r->record.setting[i] = o->setting[i];
 }
@@ -407,7 +415,7 @@ static talus_status play(run *r, bool resumed, talus_error *err)
     tl_state *s = &r->sim->state;
     if (r->scene->output.checkpoint_every > 0) {
         path_of(r, "checkpoints", path);
-        TL_TRY(tl_folder_make(path, err));
+        TL_TRY(tl_folder_make_part(path, err));
     }
     TL_TRY(write_record(r, "running", "", err));
     TL_TRY(open_tables(r, !resumed, err));
@@ -421,7 +429,10 @@ static talus_status play(run *r, bool resumed, talus_error *err)
         talus_status status = tl_sim_frame(r->sim, after_step, r, err);
         if (r->failed != TALUS_OK) return TL_FAIL(err, r->failed, "%s", r->why.message);
         r->interrupted |= status == TALUS_INTERRUPTED; /* inside of a step too: then the state is as before it */
-        if (status == TALUS_INTERRUPTED) return save(r, false, err);
+        if (status == TALUS_INTERRUPTED) {
+            tell(r, "save");
+            return save(r, false, err);
+        }
         if (status != TALUS_OK) return save_what_is_good(r, status, err);
         TL_TRY(reach_frame(r, err));
     }
@@ -433,6 +444,7 @@ static talus_status interrupted(run *r, talus_error *err)
 {
     const tl_state *s = &r->sim->state;
     talus_error ignored;
+    tell(r, "save");
     (void)write_list(r, &ignored);
     (void)write_record(r, "interrupted", "", &ignored);
     return TL_FAIL(err, TALUS_INTERRUPTED, "interrupted at frame %" PRId64 " of %" PRId64 ", t = %.6g s; all is saved",
@@ -451,7 +463,7 @@ static talus_status run_all(run *r, talus_run_result *result, talus_error *err)
         if (access(r->picture, F_OK) != 0) r->picture[0] = '\0';
         char path[TL_PATH_ROOM];
         path_of(r, "steps.csv", path);
-        return tl_verdict_reckon(path, &r->scene->accept, &r->verdict, err);
+        return tl_verdict_reckon(path, &r->scene->accept, r->record.open_walls, &r->verdict, err);
     }
     talus_status status = play(r, resumed, err);
     if (status == TALUS_INTERRUPTED || (status == TALUS_OK && r->interrupted)) return interrupted(r, err);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #define LINE_ROOM ((size_t)1 << 16) /* bytes of a row: about 3000 */
@@ -118,7 +119,7 @@ typedef struct reckoning {
     double most_kinetic, potential_low, potential_high, work, fall;
     /* volume, penetration, escaped */
     double volume, penetration, share, escaped, particles;
-    bool liquid;
+    bool liquid, open;
 } reckoning;
 
 static int split(char *line, char *cell[COLUMNS_MAX])
@@ -351,6 +352,7 @@ static void judge_escaped(const reckoning *r, talus_verdict_line *l, const char 
     l->value = part(r->escaped, fmax(r->escaped, r->particles));
     say(l, "%.0f", r->escaped);
     if (r->particles > 0) say(l, " of %.0f particles", r->particles);
+    if (r->open) say(l, ", with open walls");
 }
 
 static const struct row {
@@ -378,7 +380,8 @@ static void judge(const reckoning *r, const tl_accept_spec *accept, talus_verdic
         double asked = *(const double *)((const char *)accept + rows[k].accept);
         snprintf(l->name, sizeof l->name, "%s", rows[k].name);
         rows[k].judge(r, l, &remedy);
-        l->limit = asked > 0 ? asked : rows[k].limit;
+        bool meant = r->open && rows[k].judge == judge_escaped;
+        l->limit = asked > 0 ? asked : meant ? 1 : rows[k].limit;
         l->bad = l->value > l->limit;
         l->refused = asked > 0 && !(l->value <= asked);
         out->bad += l->bad || l->refused;
@@ -387,12 +390,12 @@ static void judge(const reckoning *r, const tl_accept_spec *accept, talus_verdic
     }
 }
 
-talus_status tl_verdict_reckon(const char *steps_csv, const tl_accept_spec *accept, talus_verdict *out,
+talus_status tl_verdict_reckon(const char *steps_csv, const tl_accept_spec *accept, bool open, talus_verdict *out,
                                talus_error *err)
 {
-    reckoning r = {.steps = 0};
+    reckoning r = {.open = open};
     *out = (talus_verdict){0};
-    FILE *f = fopen(steps_csv, "r");
+    FILE *f = tl_file_reader(steps_csv);
     if (!f && errno == ENOENT) return TALUS_OK;
     if (!f) return TL_FAIL(err, TALUS_IO, "%.300s: %s", steps_csv, strerror(errno));
     tl_c_numbers point = tl_c_numbers_begin();

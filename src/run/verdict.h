@@ -9,8 +9,9 @@
 
 #include "scene/scene.h"
 
-/* `accept`: limits of the scene; those that are 0 are talus' own, and no refusal follows from them. A table without rows has no lines. */
-talus_status tl_verdict_reckon(const char *steps_csv, const tl_accept_spec *accept, talus_verdict *out,
+/* `accept`: limits of the scene; those that are 0 are talus' own, and no refusal follows from them. `open`: the domain has an open wall, and what escapes is
+ * judged by the scene's limit alone. A table without rows has no lines. */
+talus_status tl_verdict_reckon(const char *steps_csv, const tl_accept_spec *accept, bool open, talus_verdict *out,
                                talus_error *err);
 
 #endif

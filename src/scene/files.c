@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "scene/read.h"
 
 talus_status tl_file_resolve(const char *folder, const char *name, char *path, size_t room, talus_error *err)
@@ -27,8 +28,8 @@ talus_status tl_file_resolve(const char *folder, const char *name, char *path, s
 talus_status tl_file_read(const char *path, char **text, size_t *bytes, talus_error *err)
 {
     *text = NULL;
-    FILE *f = fopen(path, "rb");
-    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %s: %s", path, strerror(errno));
+    FILE *f = tl_file_reader(path);
+    if (!f) return TL_FAIL(err, TALUS_IO, "cannot read %s: %s", path, tl_file_reason());
     char *block = tl_alloc(TL_SOURCE_BYTES + 1);
     size_t n = block ? fread(block, 1, TL_SOURCE_BYTES + 1, f) : 0;
     int failed = block && ferror(f) ? errno : 0;

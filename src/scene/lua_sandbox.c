@@ -14,6 +14,7 @@
 #define TICK 100         /* instructions between two looks at the limits */
 #define BYTES_PER_UNIT 8 /* chosen: filling the whole memory costs about as long as its units in instructions */
 #define PRINT_LINES 200
+#define PRINT_BYTES 4096 /* of a line that the script prints; the rest is cut off */
 
 /* registry names of the script's globals: `names` holds them, `ours` marks those that it cannot change */
 static const char names_key[] = "talus.names", ours_key[] = "talus.ours", globals_key[] = "talus.globals";
@@ -152,12 +153,16 @@ static int base_print(lua_State *L)
     }
     luaL_buffinit(L, &b);
     for (int i = 1; i <= n; i++) {
-        if (i > 1) luaL_addchar(&b, '\t');
+        if (i > 1) luaL_addstring(&b, "  ");
         lua_rawgeti(L, n + 1, i);
         luaL_addvalue(&b);
     }
     luaL_pushresult(&b);
-    if (s->print && s->printed++ < PRINT_LINES) s->print(s->print_user, 1, lua_tostring(L, -1));
+    if (s->print && s->printed++ < PRINT_LINES) {
+        char line[PRINT_BYTES];
+        tl_text_quote(line, sizeof line, lua_tostring(L, -1));
+        s->print(s->print_user, 1, line);
+    }
     return 0;
 }
 

@@ -53,9 +53,9 @@ static bool alike(const char *a, const char *b)
 static void add_problem(tl_reader *r, tl_where where, bool note, const char *format, va_list args)
 {
     tl_problem p = {.where = where, .note = note, .order = r->problem_count};
-    vsnprintf(p.text, sizeof p.text, format, args);
-    for (char *c = p.text; *c; c++)
-        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    char text[sizeof p.text];
+    vsnprintf(text, sizeof text, format, args);
+    tl_text_quote(p.text, sizeof p.text, text);
     if (!note) r->error_count++;
     for (int i = 0; i < r->problem_count; i++) {
         tl_problem *q = &r->problems[i];

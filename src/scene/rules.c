@@ -499,6 +499,22 @@ static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
     check_word(r, seen, "scheme", s->solver.scheme, TL_LIQUID_SCHEME_WORDS, "liquids and rigid bodies");
 }
 
+/* What no machine ends. A millisecond per step makes 1e10 of them four months. */
+static void check_length(tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    if (!tl_seen_good(seen, "duration") || !(s->fps > 0)) return;
+    if (s->duration * s->fps > TL_FRAMES_MAX)
+        tl_read_problem(r, tl_seen_where(r, seen, "fps"),
+                        "%.10g s at %.10g frames per second are %.3g frames, at most %g", s->duration, s->fps,
+                        s->duration * s->fps, TL_FRAMES_MAX);
+    if (s->dt_max > 0 && s->duration / s->dt_max > TL_STEPS_MAX)
+        tl_read_problem(r, tl_seen_where(r, seen, "dt_max"), "dt_max of %.3g s makes more than %g steps of %.10g s",
+                        s->dt_max, TL_STEPS_MAX, s->duration);
+    if (!(s->dt_max > 0) && s->dt_min * s->fps > 1)
+        tl_read_problem(r, tl_seen_where(r, seen, "dt_min"), "dt_min must be at most a frame of %.10g s, got %.10g",
+                        1 / s->fps, s->dt_min);
+}
+
 static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
 {
     s->camera.given = tl_seen_good(seen, "camera");
@@ -513,6 +529,7 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     if (s->dt_max > 0 && s->dt_min > s->dt_max)
         tl_read_problem(r, tl_seen_where(r, seen, "dt_min"), "dt_min must be <= dt_max = %.10g s, got %.10g", s->dt_max,
                         s->dt_min);
+    check_length(r, seen, s);
     if (!tl_seen_has(seen, "fill") && !tl_seen_has(seen, "emitters") && !tl_seen_has(seen, "bodies"))
         tl_read_problem(r, seen->where, "the scene is empty; it needs fill, emitters or bodies");
     set_domain(r, seen, s);

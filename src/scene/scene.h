@@ -249,6 +249,7 @@ typedef struct tl_solver_spec {
     const char *stress;  /* "colocated" or "staggered" */
     const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
     const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
+    const char *static_stress; /* of sand at rest: "least-energy" or "none" */
     const char *weights; /* of faces: "area", "volume" or "" */
     const char *surface; /* of liquids: "fractional" or "binary" */
     const char *cone;    /* "exact" or "pyramid" */
@@ -356,6 +357,9 @@ typedef struct tl_scene {
     tl_arena arena;   /* texts and arrays above */
     tl_scene_lua *lua;
 } tl_scene;
+
+#define TL_STEPS_MAX 1e10 /* of a run, and */
+#define TL_FRAMES_MAX 1e8 /* frames of one: what would need more is refused */
 
 void tl_scene_free(tl_scene *s); /* NULL is fine */
 

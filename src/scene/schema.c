@@ -32,7 +32,7 @@
 #define OBJECT tl_grid_spec
 static const tl_key grid_keys[] = {
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(1, 4096), NULL, "cells along x, y and z; one cell on a periodic axis is the 2D mode"},
-    {"cell", TL_NUMBER, AT(cell), "m", ABOVE(0), NULL, "edge of a cell"},
+    {"cell", TL_NUMBER, AT(cell), "m", WITHIN(1e-9, 1e9), NULL, "edge of a cell"},
     {"origin", TL_VEC3, AT(origin), "m", ANY, "{0, 0, 0}", "lowest corner of the grid"},
     {"cfl", TL_NUMBER, AT(cfl), "cells", WITHIN_OPEN(0, 20), "2", "how far anything may move in one step"},
     {"correct_density", TL_BOOLEAN, AT(correct_density), "", ANY, "true", "particles that crowd are parted; `false` for comparison: volume is then lost or gained"},
@@ -62,7 +62,7 @@ static const tl_context domain = {"domain", "the domain", "The box that holds th
 
 #define OBJECT tl_sph_spec
 static const tl_key sph_keys[] = {
-    {"spacing", TL_NUMBER, AT(spacing), "m", ABOVE(0), NULL, "distance of particles, of fluid and on surfaces"},
+    {"spacing", TL_NUMBER, AT(spacing), "m", WITHIN(1e-9, 1e9), NULL, "distance of particles, of fluid and on surfaces"},
     {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
@@ -314,7 +314,8 @@ static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
-    {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried where bodies move freely, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
+    {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
+    {"static_stress", TL_WORD, AT(static_stress), "", ANY, "", "which of all stresses that balance sand at rest: that of least elastic energy, with the pressure at rest of the angle; or none, what the last motion left; default: least-energy where stress is colocated and cones are exact", "least-energy|none", .engines = TL_ON_GRID},
     {"weights", TL_WORD, AT(weights), "", ANY, "", "how solids cut faces of cells: by area, or by the volume around a face; default: by volume where bodies float freely, else by area", "area|volume", .engines = TL_ON_GRID},
     {"surface", TL_WORD, AT(surface), "", ANY, "fractional", "free surface of liquids: where the level set has it, or by whole cells", "fractional|binary", .engines = TL_ON_GRID},
     {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand and of solids, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},
@@ -399,8 +400,8 @@ static const tl_key scene_keys[] = {
     {"about", TL_TEXT, AT(about), "", ANY, "", "what the scene shows, for `talus scenes`"},
     {"figure", TL_TEXT, AT(figure), "", ANY, "", "figure or table of a paper that it reproduces"},
     {"minutes", TL_NUMBER, AT(minutes), "min", FROM(0), "0", "expected time on two cores; 0: not said"},
-    {"duration", TL_NUMBER, AT(duration), "s", WITHIN_OPEN(0, 1e6), NULL, "simulated time"},
-    {"fps", TL_NUMBER, AT(fps), "1/s", WITHIN_OPEN(0, 1e6), "50", "frames per simulated second"},
+    {"duration", TL_NUMBER, AT(duration), "s", WITHIN(1e-9, 1e6), NULL, "simulated time"},
+    {"fps", TL_NUMBER, AT(fps), "1/s", WITHIN(1e-6, 1e6), "50", "frames per simulated second"},
     {"gravity", TL_VEC3, AT(gravity), "m/s^2", ANY, "{0, -9.81, 0}", "y is up by default"},
     {"seed", TL_SEED, AT(seed), "", WITHIN(0, 0x1p53), "1", "of every random choice of talus"},
     {"dt_max", TL_NUMBER, AT(dt_max), "s", FROM(0), "0", "longest time step; 0: one frame"},

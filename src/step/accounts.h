@@ -28,7 +28,7 @@ talus_status tl_accounts_particles(const tl_sim *sim, const tl_particles *p, con
                                    tl_totals *out, talus_error *err);
 
 /* Bodies whose velocities are in b->v: forces, contacts, scripted bodies, flight. After the last tl_bodies_move. */
-void tl_accounts_bodies(tl_bodies *b);
+talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err);
 void tl_accounts_push(tl_bodies *b);   /* after tl_bodies_stabilise */
 void tl_accounts_bounce(tl_bodies *b); /* after tl_bodies_bounce */
 

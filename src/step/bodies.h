@@ -57,9 +57,9 @@ typedef struct tl_bodies {
     double penetration; /* m */
     /* accounts: what was told of so far */
     struct {
-        double scripted, potential, kinetic;
+        double potential, kinetic;
+        double *lam;   /* [3 contacts] before the bounce */
         double others; /* J that other impulses than contacts gave to bodies */
-        tl_vec3 fixed, angular;
     } account;
     tl_spent spent[TL_BODIES_PHASES], mark;
 } tl_bodies;

@@ -4,7 +4,7 @@
  *     detect              what may touch between x and x + h v*; forces of the last step
  *     repeat              until corrections of velocities are below the tolerance
  *         balance         g = M (v - v*) - h f(x + h v)
- *         factor          H = M + h^2 K(x) of each body and W = J H^-1 J^T, unless the last correction was much smaller than the one before
+ *         factor          H = M + h^2 K(x) of each body (true Hessians; projected ones where these are not definite) and W = J H^-1 J^T, unless the last correction was much smaller than the one before
  *         touch           contact impulses lam for u = J (v - H^-1 g) + W lam + bias: Signorini and Coulomb, exactly
  *         search          v += step H^-1 (-g + J^T lam), as long as the exact penalty falls
  *         look again      once it has converged: contacts that these positions show and the prediction did not
@@ -34,16 +34,18 @@
 
 #define TOLERANCE_LEAST 1e-8 /* m/s */
 #define TOLERANCE_SPEED 1e-6 /* of the fastest node or body */
-#define CONTACT_SHARE 0.1    /* of the tolerance: what contact solves may leave */
+#define CONTACT_SHARE 0.1    /* of the tolerance: what contact solves may leave in the end, */
+#define CONTACT_EARLY 0.01   /* of the last correction: and before */
+#define EARLY_MAX 0.01       /* m/s: of a correction that counts for that */
 #define ITERATIONS_MAX 40    /* Newton corrections of a step, unless the scene names another cap */
-#define CONTRACTION                                                                                                    \
-    0.1 /* of corrections: above it the matrix is made anew. Chosen: a factor costs as much as ten solves */
-#define SEARCH_MAX 12      /* halvings */
-#define SEARCH_SHARE 1e-4  /* of the predicted decrease */
-#define SEARCH_SLACK 1e-10 /* of the penalty: a rise by less is rounding */
-#define PENALTY 1.1        /* over the largest normal impulse */
-#define LOOKS 3            /* second looks that may add contacts */
-#define ROWS_MAX 12000     /* of a dense W: 1.2 GB */
+#define CONTRACTION 0.7      /* of corrections: above it the matrix is made anew. A factor costs ten corrections */
+#define SEARCH_MAX 12        /* halvings */
+#define SEARCH_SHARE 1e-4    /* of the predicted decrease */
+#define SEARCH_SLACK 1e-10   /* of the penalty: a rise by less is rounding */
+#define PENALTY 1.1          /* over the largest normal impulse */
+#define LOOKS 3              /* second looks that may add contacts */
+#define PLANE_TRUST 1e-7     /* m: overlaps at the start of a step that are rounding and what solves leave */
+#define ROWS_MAX 12000       /* of a dense W: 1.2 GB */
 
 enum phase { PREDICT, DETECT, BALANCE, FACTOR, COMPLIANCE, TOUCH, SEARCH, MOVE, PHASES };
 static const char *const phase_names[PHASES] = {"predict",    "detect",        "balance", "factor",
@@ -68,16 +70,22 @@ typedef struct elastic_step {
     tl_lg_contacts contacts;
     tl_lg_view view;
     tl_fem_rows rows;
-    double *he;          /* [bodies] h, or h/2 of the midpoint rule */
-    double *lam, *u, *q; /* [3 contacts] impulses, N s; velocities; velocities without impulses */
-    double *W, *blocks;  /* [3 contacts]^2, [contacts][9] */
+    double *he;      /* [bodies] h, or h/2 of the midpoint rule */
+    double *lam, *u; /* [3 contacts] impulses, N s; velocities */
+    /* those of them that may push: the rest is only watched. W is as large as they are many */
+    tl_fem_rows active;
+    int32_t *pick; /* [active.contacts] of all */
+    double *act_lam, *q, *W, *blocks;
+    int64_t room; /* contacts that there is room for */
     tl_contact_dense dense;
     tl_contact problem;
     tl_space space;
     /* Newton */
     double *v, *x;   /* [3 nodes] velocities (of the middle, midpoint rule) and positions that they stand for */
     double *v_rigid; /* [6 rigid] */
-    double *force, *g, *dv, *trial, *x_trial, *scratch;
+    double *force, *g, *dv, *r, *v_free, *trial, *x_trial, *scratch;
+    bool *movable;          /* [contacts] something of it can move */
+    bool *wanted;           /* [contacts] */
     tl_stable_modes *modes; /* [elements] */
     double energy;          /* J, elastic, at x */
     tl_contact_report solved;
@@ -85,6 +93,9 @@ typedef struct elastic_step {
     int iterations, factors, halvings, looks, contact_iterations;
     double correction; /* m/s, the last one */
     bool converged;
+    bool indefinite; /* true Hessians of elements made no definite matrix in this step */
+    bool projected;  /* Hessians of elements: the true ones make no definite matrix */
+    double slack;    /* m/s: what the contact solve may leave now */
     /* measure */
     double *x_end, *v_end; /* [3 nodes] */
     double depth;          /* m */
@@ -119,8 +130,8 @@ static talus_status begin_step(elastic_step *s, tl_sim *sim, tl_elastic_kept *ke
                         .arena = a,
                         .h = dt,
                         .mark = tl_seconds()};
-    double **const of_nodes[] = {&s->v_star, &s->x_star, &s->v,       &s->x,     &s->force, &s->g,
-                                 &s->dv,     &s->trial,  &s->x_trial, &s->x_end, &s->v_end};
+    double **const of_nodes[] = {&s->v_star, &s->x_star, &s->v,     &s->x,       &s->force, &s->g,    &s->dv,
+                                 &s->r,      &s->v_free, &s->trial, &s->x_trial, &s->x_end, &s->v_end};
     for (size_t k = 0; k < sizeof of_nodes / sizeof *of_nodes; k++)
         if (!(*of_nodes[k] = TL_TAKE_ZERO(a, double, n))) return no_memory(err);
     s->target = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
@@ -252,9 +263,32 @@ static void match(elastic_step *s)
         s->lam[k] = s->bodies.lam[k - 3 * (int64_t)s->rows.soft];
 }
 
+/* Planes of shapes are found where nodes would go, and deep inside the nearest way out need not be the one they came: a point that starts outside of the shape but
+ * behind such a plane gets the plane that separates them at the start instead. Else it would be pushed through the shape, at a fifth of the depth per step, for
+ * ever. */
+static void mend_planes(elastic_step *s)
+{
+    const double *from = s->sim->state.lg.q;
+    for (int32_t k = 0; k < s->contacts.shapes; k++) {
+        tl_lg_contact *c = &s->contacts.contact[k];
+        tl_vec3 x = {0, 0, 0}, n;
+        for (int i = 0; i < 4 && c->a.node[i] >= 0; i++)
+            x = tl_vec3_add_scaled(x, c->a.weight[i], tl_vec3_load(from + 3 * (int64_t)c->a.node[i]));
+        double moved = s->h * tl_vec3_dot(c->normal, c->drag), gap = tl_vec3_dot(c->normal, x) - c->offset + moved;
+        if (!(gap < -PLANE_TRUST)) continue;
+        const tl_pose *pose = &s->bodies.pose[c->body_b];
+        double d = tl_collider_distance(s->sim->rigid.body[c->body_b].collider, tl_pose_to_local(pose, x), &n);
+        if (!(d > 0.5 * gap)) continue; /* it does overlap */
+        c->normal = tl_quat_rotate(pose->rotation, n);
+        c->at = tl_vec3_add_scaled(x, -d, c->normal);
+        c->offset = tl_vec3_dot(c->normal, c->at) + s->h * tl_vec3_dot(c->normal, c->drag);
+    }
+}
+
 /* Rows for the contacts there are; impulses are zero. */
 static talus_status make_rows(elastic_step *s, talus_error *err)
 {
+    mend_planes(s);
     tl_fem_rows_of from = {.fem = s->fem,
                            .h = s->h,
                            .from = s->sim->state.lg.q,
@@ -266,19 +300,19 @@ static talus_status make_rows(elastic_step *s, talus_error *err)
                            .hard = &s->bodies.contacts};
     TL_TRY(tl_fem_rows_make(&s->rows, &from, s->arena, err));
     const int64_t m = s->rows.contacts, n = 3 * m;
-    if (n > ROWS_MAX)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "%lld contacts of elastic bodies in one step, at most %d are possible",
-                       (long long)m, ROWS_MAX / 3);
     s->lam = TL_TAKE_ZERO(s->arena, double, n + 1);
     s->u = TL_TAKE_ZERO(s->arena, double, n + 1);
-    s->q = TL_TAKE_ZERO(s->arena, double, n + 1);
-    s->W = TL_TAKE(s->arena, double, n *n + 1);
-    s->blocks = TL_TAKE(s->arena, double, 9 * m + 1);
-    if (!s->lam || !s->u || !s->q || !s->W || !s->blocks) return no_memory(err);
-    s->space = tl_space_local(n);
-    s->dense = (tl_contact_dense){n, s->W};
-    s->problem = (tl_contact){
-        .space = &s->space, .W = tl_contact_dense_linop(&s->dense), .blocks = s->blocks, .q = s->q, .mu = s->rows.mu};
+    s->pick = TL_TAKE(s->arena, int32_t, m + 1);
+    s->wanted = TL_TAKE(s->arena, bool, m + 1);
+    s->movable = TL_TAKE_ZERO(s->arena, bool, m + 1);
+    if (!s->lam || !s->u || !s->pick || !s->wanted || !s->movable) return no_memory(err);
+    s->active = (tl_fem_rows){0};
+    s->room = 0;
+    for (int32_t c = 0; c < s->rows.contacts; c++) {
+        const tl_fem_link *l = &s->rows.link[c];
+        for (int k = 0; k < l->nodes; k++) s->movable[c] |= s->fem->place[l->node[k]] >= 0;
+        for (int e = 0; e < 2; e++) s->movable[c] |= l->body[e] >= 0 && s->bodies.inv_mass[l->body[e]] > 0;
+    }
     /* who takes which rule */
     for (int b = 0; b < s->fem->bodies; b++) s->he[b] = s->kept->midpoint ? 0.5 * s->h : s->h;
     for (int32_t c = 0; c < s->rows.soft; c++)
@@ -367,7 +401,7 @@ static talus_status factor(elastic_step *s, bool *again, talus_error *err)
 {
     const int bodies = s->fem->bodies;
     talus_status status = TALUS_OK;
-    tl_fem_modes(s->fem, s->x, true, s->modes);
+    tl_fem_modes(s->fem, s->x, s->projected, s->modes);
     for (int b = 0; b < bodies; b++) tl_fem_matrix(s->fem, b, s->he[b], s->modes, &s->fem->body[b].A);
 #pragma omp parallel for schedule(dynamic, 1) if (bodies > 1)
     for (int b = 0; b < bodies; b++) {
@@ -381,12 +415,75 @@ static talus_status factor(elastic_step *s, bool *again, talus_error *err)
         }
     }
     s->factors++;
-    *again = status != TALUS_OK && status != TALUS_NO_MEMORY;
     lap(s, FACTOR);
-    if (status != TALUS_OK || s->rows.contacts == 0) return status;
-    TL_TRY(tl_fem_rows_compliance(&s->rows, s->kept->factor, s->W, s->arena, err));
-    const int64_t n = 3 * (int64_t)s->rows.contacts;
-    for (int64_t c = 0; c < s->rows.contacts; c++)
+    if (status == TALUS_NOT_DEFINITE && !s->projected) {
+        s->projected = s->indefinite = true;
+        return factor(s, again, err);
+    }
+    *again = status != TALUS_OK && status != TALUS_NO_MEMORY;
+    return status;
+}
+
+/* Room for a problem of m contacts. What was there before stays in the arena. */
+static talus_status make_room(elastic_step *s, int64_t m, talus_error *err)
+{
+    if (s->room >= m) return TALUS_OK;
+    int64_t room = m + m / 8 + 4, n = 3 * room;
+    if (3 * m > ROWS_MAX)
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%lld contacts of elastic bodies push in one step, at most %d are possible", (long long)m,
+                       ROWS_MAX / 3);
+    s->active.link = TL_TAKE(s->arena, tl_fem_link, room);
+    s->active.mu = TL_TAKE(s->arena, double, room);
+    s->act_lam = TL_TAKE(s->arena, double, n);
+    s->q = TL_TAKE(s->arena, double, n);
+    s->W = TL_TAKE(s->arena, double, n *n);
+    s->blocks = TL_TAKE(s->arena, double, 3 * n);
+    if (!s->active.link || !s->active.mu || !s->act_lam || !s->q || !s->W || !s->blocks) return no_memory(err);
+    s->room = room;
+    return TALUS_OK;
+}
+
+/* Contacts that push or whose velocities u [3 contacts] are below `near`; those that are active stay so, unless `anew`. */
+static int32_t choose_active(elastic_step *s, double near, bool anew)
+{
+    int32_t count = 0, old = 0;
+    for (int32_t c = 0; c < s->rows.contacts; c++) {
+        bool was = old < s->active.contacts && s->pick[old] == c;
+        old += was;
+        s->wanted[c] = (was && !anew) || s->lam[3 * (int64_t)c] > 0 || s->u[3 * (int64_t)c] < near;
+        s->wanted[c] &= s->movable[c];
+    }
+    for (int32_t c = 0; c < s->rows.contacts; c++)
+        if (s->wanted[c]) s->pick[count++] = c;
+    return count;
+}
+
+/* The problem of the contacts in `pick`, with the factors there are. */
+static talus_status assemble(elastic_step *s, int32_t count, talus_error *err)
+{
+    TL_TRY(make_room(s, count, err));
+    tl_fem_rows *a = &s->active;
+    tl_fem_link *link = a->link;
+    double *mu = a->mu;
+    *a = s->rows;
+    a->link = link;
+    a->mu = mu;
+    a->contacts = count;
+    a->soft = 0;
+    for (int32_t k = 0; k < count; k++) {
+        link[k] = s->rows.link[s->pick[k]];
+        mu[k] = s->rows.mu[s->pick[k]];
+        a->soft += s->pick[k] < s->rows.soft;
+    }
+    const int64_t n = 3 * (int64_t)count;
+    s->space = tl_space_local(n);
+    s->dense = (tl_contact_dense){n, s->W};
+    s->problem = (tl_contact){
+        .space = &s->space, .W = tl_contact_dense_linop(&s->dense), .blocks = s->blocks, .q = s->q, .mu = mu};
+    if (count == 0) return TALUS_OK;
+    TL_TRY(tl_fem_rows_compliance(a, s->kept->factor, s->W, s->arena, err));
+    for (int64_t c = 0; c < count; c++)
         for (int k = 0; k < 9; k++) s->blocks[9 * c + k] = s->W[(3 * c + k / 3) * n + 3 * c + k % 3];
     lap(s, COMPLIANCE);
     return TALUS_OK;
@@ -412,15 +509,42 @@ static talus_status solve(elastic_step *s, const double *b, double *x, talus_err
     return TALUS_OK;
 }
 
-/* Velocities of rigid bodies under the impulses. */
-static void place_rigid(const elastic_step *s, double *v)
+/* Impulses of the active contacts, from velocities v_free of nodes without any. */
+static talus_status solve_active(elastic_step *s, const double *v_free, talus_error *err)
 {
-    const int64_t n = s->sim->rigid.count;
-    memset(v, 0, sizeof *v * 6 * (size_t)n);
-    tl_fem_rows_push(&s->rows, s->lam, s->trial, v); /* nodes' part is not used: trial is written anew */
-    for (int64_t i = 0; i < n; i++) {
+    const int32_t count = s->active.contacts;
+    for (int32_t k = 0; k < count; k++)
+        memcpy(s->act_lam + 3 * (int64_t)k, s->lam + 3 * (int64_t)s->pick[k], 3 * sizeof *s->lam);
+    memset(s->lam, 0, 3 * sizeof *s->lam * (size_t)s->rows.contacts);
+    if (count == 0) return TALUS_OK;
+    tl_fem_rows_velocity(&s->active, v_free, s->bodies.v_free, s->q);
+    bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
+    tl_stop stop = {.tolerance = s->slack, .max_iterations = s->scene->solver.contact.iterations};
+    tl_options options = tl_options_default();
+    TL_TRY(tl_contact_solve(box ? &tl_contact_pyramid_dense : &tl_contact_newton_dense, &s->problem, &options, &stop,
+                            s->act_lam, s->arena, s->sim->history, &s->solved, err));
+    s->work.products += s->solved.work.products;
+    s->work.factorizations += s->solved.work.factorizations;
+    s->work.projections += s->solved.work.projections;
+    s->work.outer += s->solved.work.outer;
+    s->contact_iterations += s->solved.outcome.iterations;
+    for (int32_t k = 0; k < count; k++)
+        memcpy(s->lam + 3 * (int64_t)s->pick[k], s->act_lam + 3 * (int64_t)k, 3 * sizeof *s->lam);
+    return TALUS_OK;
+}
+
+/* -g + J^T lam into s->dv, zero at held nodes; velocities of bodies under lam into v_rigid. */
+static void push(elastic_step *s, double *v_rigid)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes, r = s->sim->rigid.count;
+    for (int64_t i = 0; i < n; i++) s->dv[i] = -s->g[i];
+    memset(v_rigid, 0, sizeof *v_rigid * 6 * (size_t)r);
+    tl_fem_rows_push(&s->rows, s->lam, s->dv, v_rigid);
+    for (int32_t i = 0; i < s->lg->nodes; i++)
+        if (s->fem->place[i] < 0) memset(s->dv + 3 * (int64_t)i, 0, 3 * sizeof *s->dv);
+    for (int64_t i = 0; i < r; i++) {
         tl_mat3 I;
-        double *w = v + 6 * i;
+        double *w = v_rigid + 6 * i;
         memcpy(I.m, s->bodies.inv_inertia + 9 * i, sizeof I.m);
         tl_vec3 turn = tl_mat3_mul_vec(I, tl_vec3_load(w + 3));
         tl_vec3_store(tl_vec3_scale(s->bodies.inv_mass[i], tl_vec3_load(w)), w);
@@ -429,32 +553,39 @@ static void place_rigid(const elastic_step *s, double *v)
     }
 }
 
-/* The correction dv and the impulses that go with it. */
-static talus_status touch(elastic_step *s, talus_error *err)
+/* The correction dv and the impulses that go with it; contacts that it would close and that are not active become so. */
+static talus_status touch(elastic_step *s, bool fresh, double *v_rigid, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes;
-    for (int64_t i = 0; i < n; i++) s->dv[i] = -s->g[i];
     if (s->rows.contacts > 0) {
-        TL_TRY(solve(s, s->dv, s->trial, err));
-        for (int64_t i = 0; i < n; i++) s->trial[i] += s->v[i];
-        tl_fem_rows_velocity(&s->rows, s->trial, s->bodies.v_free, s->q);
-        bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
-        tl_stop stop = {.tolerance = CONTACT_SHARE * s->tolerance,
-                        .max_iterations = s->scene->solver.contact.iterations};
-        tl_options options = tl_options_default();
-        TL_TRY(tl_contact_solve(box ? &tl_contact_pyramid_dense : &tl_contact_newton_dense, &s->problem, &options,
-                                &stop, s->lam, s->arena, s->sim->history, &s->solved, err));
-        s->work.products += s->solved.work.products;
-        s->work.factorizations += s->solved.work.factorizations;
-        s->work.projections += s->solved.work.projections;
-        s->work.outer += s->solved.work.outer;
-        s->contact_iterations += s->solved.outcome.iterations;
-        tl_fem_rows_push(&s->rows, s->lam, s->dv, NULL);
-        for (int32_t i = 0; i < s->lg->nodes; i++)
-            if (s->fem->place[i] < 0) memset(s->dv + 3 * (int64_t)i, 0, 3 * sizeof *s->dv);
+        for (int64_t i = 0; i < n; i++) s->dv[i] = -s->g[i];
+        TL_TRY(solve(s, s->dv, s->v_free, err));
+        for (int64_t i = 0; i < n; i++) s->v_free[i] += s->v[i];
+        if (fresh) { /* at first what closes without impulses, later what is as near as the last correction reached */
+            bool first = s->active.contacts == 0;
+            tl_fem_rows_velocity(&s->rows, first ? s->v_free : s->v, first ? s->bodies.v_free : s->v_rigid, s->u);
+            TL_TRY(assemble(s, choose_active(s, first ? 0 : s->correction, true), err));
+        }
     }
-    memcpy(s->g, s->dv, sizeof *s->g * (size_t)n); /* -g + J^T lam: what the correction answers */
-    TL_TRY(solve(s, s->dv, s->dv, err));
+    for (bool more = true; more;) {
+        more = false;
+        if (s->rows.contacts > 0) TL_TRY(solve_active(s, s->v_free, err));
+        push(s, v_rigid);
+        memcpy(s->r, s->dv, sizeof *s->r * (size_t)n);
+        TL_TRY(solve(s, s->dv, s->dv, err));
+        if (s->rows.contacts == 0) break;
+        for (int64_t i = 0; i < n; i++) s->trial[i] = s->v[i] + s->dv[i];
+        tl_fem_rows_velocity(&s->rows, s->trial, v_rigid, s->u);
+        int32_t k = 0;
+        for (int32_t c = 0; c < s->rows.contacts; c++) {
+            bool is = k < s->active.contacts && s->pick[k] == c;
+            k += is;
+            more |= !is && s->movable[c] && s->u[3 * (int64_t)c] < -s->slack;
+        }
+        if (!more) break;
+        lap(s, TOUCH);
+        TL_TRY(assemble(s, choose_active(s, 0, false), err));
+    }
     lap(s, TOUCH);
     return TALUS_OK;
 }
@@ -482,13 +613,26 @@ static double penalty(elastic_step *s, const double *v, const double *v_rigid, d
     tl_fem_rows_velocity(&s->rows, v, v_rigid, s->u);
     for (int64_t c = 0; c < s->rows.contacts; c++) {
         sum -= s->lam[3 * c + 1] * s->u[3 * c + 1] + s->lam[3 * c + 2] * s->u[3 * c + 2];
-        sum += nu * fmax(0, -s->u[3 * c]);
+        if (s->movable[c]) sum += nu * fmax(0, -s->u[3 * c]);
     }
     return sum;
 }
 
-/* Goes along dv as far as the penalty falls. Returns the share that it went. */
-static double search(elastic_step *s, double *v_next_rigid)
+/* The penalty `length` of the way along dv; trial velocities are left in s->trial and behind v_next. */
+static double penalty_along(elastic_step *s, double length, double *v_next_rigid, double nu)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes, r = 6 * (int64_t)s->sim->rigid.count;
+    double *rigid = v_next_rigid + r;
+    for (int64_t i = 0; i < n; i++) s->trial[i] = s->v[i] + length * s->dv[i];
+    for (int64_t i = 0; i < r; i++) rigid[i] = s->v_rigid[i] + length * (v_next_rigid[i] - s->v_rigid[i]);
+    positions(s, s->trial, s->x_trial);
+    double energy = tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) + spring_energy(s, s->x_trial, s->spring, NULL);
+    return penalty(s, s->trial, rigid, energy, nu);
+}
+
+/* Goes along dv as far as the penalty falls. Returns the share that it went. `slow`: corrections hardly shrink, as where something buckles and the projected
+ * matrix is much stiffer than the body; then further than dv, doubling as long as it pays. */
+static double search(elastic_step *s, double *v_next_rigid, bool slow)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, r = 6 * (int64_t)s->sim->rigid.count;
     double nu = 0, length = 1, load = 0;
@@ -496,25 +640,93 @@ static double search(elastic_step *s, double *v_next_rigid)
         nu = fmax(nu, PENALTY * s->lam[3 * c]);
         load += hypot(s->lam[3 * c + 1], s->lam[3 * c + 2]);
     }
-    place_rigid(s, v_next_rigid);
-    double now = penalty(s, s->v, s->v_rigid, s->energy, nu), decrease = tl_dot(n, s->g, s->dv), next = 0;
+    double now = penalty(s, s->v, s->v_rigid, s->energy, nu), decrease = tl_dot(n, s->r, s->dv);
     /* what rounding and the contact solve leave */
-    double slack = SEARCH_SLACK * fabs(now) + s->kept->noise +
-                   (nu * (double)s->rows.contacts + load) * CONTACT_SHARE * s->tolerance;
-    double *rigid = v_next_rigid + r; /* the trial */
-    for (int k = 0;; k++, length *= 0.5) {
-        for (int64_t i = 0; i < n; i++) s->trial[i] = s->v[i] + length * s->dv[i];
-        for (int64_t i = 0; i < r; i++) rigid[i] = s->v_rigid[i] + length * (v_next_rigid[i] - s->v_rigid[i]);
-        positions(s, s->trial, s->x_trial);
-        next = tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) + spring_energy(s, s->x_trial, s->spring, NULL);
-        double at = penalty(s, s->trial, rigid, next, nu);
-        if (at <= now - SEARCH_SHARE * length * decrease + slack || k == SEARCH_MAX) break;
+    double slack = SEARCH_SLACK * fabs(now) + s->kept->noise + (nu * (double)s->rows.contacts + load) * s->slack;
+    double at = penalty_along(s, length, v_next_rigid, nu);
+    for (int k = 0; k < SEARCH_MAX && !(at <= now - SEARCH_SHARE * length * decrease + slack); k++) {
+        length *= 0.5;
+        at = penalty_along(s, length, v_next_rigid, nu);
         s->halvings++;
     }
+    if (slow && length == 1) {
+        for (int k = 0; k < SEARCH_MAX; k++) {
+            double further = penalty_along(s, 2 * length, v_next_rigid, nu);
+            if (!(further < at - s->kept->noise)) break;
+            length *= 2;
+            at = further;
+        }
+        penalty_along(s, length, v_next_rigid, nu);
+    }
     memcpy(s->v, s->trial, sizeof *s->v * (size_t)n);
-    memcpy(s->v_rigid, rigid, sizeof *rigid * (size_t)r);
+    memcpy(s->v_rigid, v_next_rigid + r, sizeof *v_next_rigid * (size_t)r);
     lap(s, SEARCH);
     return length;
+}
+
+/* Inertia and elastic energy at velocities v, J. */
+static double energy_at(elastic_step *s, const double *v)
+{
+    double sum = 0;
+    positions(s, v, s->x_trial);
+    for (int b = 0; b < s->fem->bodies; b++) {
+        const tl_fem_body *body = &s->fem->body[b];
+        for (int32_t i = body->node; i < body->node + body->nodes; i++)
+            for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3 && s->fem->place[i] >= 0; k++)
+                sum += 0.5 * s->lg->mass[i] * (v[k] - star(s, b, k)) * (v[k] - star(s, b, k));
+    }
+    return sum + tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) + spring_energy(s, s->x_trial, s->spring, NULL);
+}
+
+/* Velocities that lead a body where it would go if it were rigid, with the momenta of v*; those of v where nodes are held. */
+static void fly_rigid(const elastic_step *s, int b, double *v)
+{
+    const tl_fem_body *body = &s->fem->body[b];
+    const double *from = s->sim->state.lg.q;
+    tl_vec3 c = {0, 0, 0}, mean = {0, 0, 0}, L = {0, 0, 0};
+    tl_mat3 I = tl_mat3_zero(), inverse;
+    double mass = 0, he = s->he[b];
+    if (body->unknown < body->nodes) return;
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        int64_t k = 3 * (int64_t)i;
+        tl_vec3 w = {star(s, b, k), star(s, b, k + 1), star(s, b, k + 2)};
+        mass += s->lg->mass[i];
+        c = tl_vec3_add_scaled(c, s->lg->mass[i], tl_vec3_load(from + k));
+        mean = tl_vec3_add_scaled(mean, s->lg->mass[i], w);
+    }
+    c = tl_vec3_scale(1 / mass, c);
+    mean = tl_vec3_scale(1 / mass, mean);
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        int64_t k = 3 * (int64_t)i;
+        tl_vec3 r = tl_vec3_sub(tl_vec3_load(from + k), c), w = {star(s, b, k), star(s, b, k + 1), star(s, b, k + 2)};
+        L = tl_vec3_add_scaled(L, s->lg->mass[i], tl_vec3_cross(r, w));
+        tl_mat3 square = tl_mat3_sub(tl_mat3_scale(tl_vec3_norm2(r), tl_mat3_identity()), tl_mat3_outer(r, r));
+        I = tl_mat3_add_scaled(I, s->lg->mass[i], square);
+    }
+    if (!tl_mat3_inverse(I, &inverse)) return;
+    tl_quat turn = tl_quat_exp(tl_vec3_scale(he, tl_mat3_mul_vec(inverse, L)));
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        tl_vec3 r = tl_vec3_sub(tl_vec3_load(from + 3 * (int64_t)i), c), d = tl_vec3_sub(tl_quat_rotate(turn, r), r);
+        tl_vec3_store(tl_vec3_add_scaled(mean, 1 / he, d), v + 3 * (int64_t)i);
+    }
+}
+
+/* Newton starts from the velocities of the last step, from rest, or from the flight of a rigid body, whichever is nearest to balance: what is badly deformed may fly
+ * apart with the first, and a stiff body that turns is stretched by all but the last. */
+static void choose_start(elastic_step *s)
+{
+    const size_t bytes = sizeof *s->v * 3 * (size_t)s->lg->nodes;
+    double best = energy_at(s, s->v);
+    memset(s->trial, 0, bytes);
+    lead_held(s, s->trial);
+    double still = energy_at(s, s->trial);
+    memcpy(s->dv, s->v, bytes);
+    for (int b = 0; b < s->fem->bodies; b++) fly_rigid(s, b, s->dv);
+    double flight = energy_at(s, s->dv);
+    if (flight < best && flight <= still)
+        memcpy(s->v, s->dv, bytes);
+    else if (still < best)
+        memcpy(s->v, s->trial, bytes);
 }
 
 static talus_status newton(elastic_step *s, bool *again, talus_error *err)
@@ -525,15 +737,18 @@ static talus_status newton(elastic_step *s, bool *again, talus_error *err)
         bool middle = s->he[s->lg->owner[s->lg->anchor[k].vertex]] < s->h;
         s->spring[k] = middle ? tl_vec3_scale(0.5, tl_vec3_add(s->source[k], s->target[k])) : s->target[k];
     }
+    if (s->looks == 0) choose_start(s);
     double last = INFINITY, *rigid = TL_TAKE_ZERO(s->arena, double, 12 * (int64_t)s->sim->rigid.count + 1);
     bool fresh = true;
     if (!rigid) return no_memory(err);
     s->converged = false;
+    s->projected = true;
     for (int k = 0; k < cap && !s->converged; k++) {
         TL_TRY(tl_cancel_check(err));
         balance(s);
         if (fresh) TL_TRY(factor(s, again, err));
-        TL_TRY(touch(s, err));
+        s->slack = fmax(CONTACT_SHARE * s->tolerance, CONTACT_EARLY * fmin(last, EARLY_MAX));
+        TL_TRY(touch(s, fresh, rigid, err));
         double most = 0;
         for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(s->dv[i]));
         for (int64_t i = 0; i < n; i++)
@@ -542,11 +757,14 @@ static talus_status newton(elastic_step *s, bool *again, talus_error *err)
             *again = true;
             return TL_FAIL(err, TALUS_BAD_INPUT, "velocities of elastic nodes became NaN or infinite");
         }
-        double length = search(s, rigid);
+        double length = search(s, rigid, most > CONTRACTION * last);
         s->iterations++;
         s->correction = most;
-        s->converged = most <= s->tolerance && length == 1;
-        fresh = length < 1 || most > CONTRACTION * last;
+        s->converged = most <= s->tolerance && length == 1 && s->slack <= s->tolerance &&
+                       (s->active.contacts == 0 || s->solved.certificate.residual <= s->tolerance);
+        fresh = length != 1 || most > CONTRACTION * last;
+        /* true Hessians are for the end, where they make Newton quadratic; before, their steps may be wild */
+        s->projected = s->indefinite || length != 1 || most > last;
         last = most;
     }
     return TALUS_OK;
@@ -610,7 +828,6 @@ static void end_nodes(elastic_step *s)
 /* Walls, static and scripted bodies through contacts of elastic nodes; work of scripted ones and of friction. */
 static void account_contacts(elastic_step *s, double *scripted, double *friction)
 {
-    const double *from = s->sim->state.lg.q;
     tl_vec3 p = {0, 0, 0}, L = {0, 0, 0};
     tl_fem_rows_velocity(&s->rows, s->v, s->v_rigid, s->u);
     for (int32_t c = 0; c < s->rows.contacts; c++) {
@@ -623,7 +840,7 @@ static void account_contacts(elastic_step *s, double *scripted, double *friction
         tl_vec3 push = tl_fem_link_force(l, lam);
         p = tl_vec3_add(p, push);
         for (int i = 0; i < l->nodes; i++)
-            L = tl_vec3_add_scaled(L, l->weight[i], tl_vec3_cross(tl_vec3_load(from + 3 * (int64_t)l->node[i]), push));
+            L = tl_vec3_add_scaled(L, l->weight[i], tl_vec3_cross(tl_vec3_load(s->x + 3 * (int64_t)l->node[i]), push));
         *scripted += tl_vec3_dot(push, k->drag);
     }
     tl_accounts_fixed(s->sim, p, L);
@@ -643,7 +860,7 @@ static double account_held(elastic_step *s, const double *pushed)
         R = tl_vec3_add_scaled(R, -s->h * s->lg->mass[i], s->scene->gravity);
         R = tl_vec3_sub(tl_vec3_add_scaled(R, -s->h, f), tl_vec3_load(pushed + k));
         p = tl_vec3_add(p, R);
-        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(now->q + k), R));
+        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(s->x + k), R));
         work += tl_vec3_dot(R, v);
     }
     for (int32_t k = 0; k < s->lg->anchors; k++) {
@@ -652,13 +869,13 @@ static double account_held(elastic_step *s, const double *pushed)
         int64_t i = 3 * (int64_t)a->vertex;
         tl_vec3 pull = tl_vec3_scale(s->h * a->weight, tl_vec3_sub(s->spring[k], tl_vec3_load(s->x + i)));
         p = tl_vec3_add(p, pull);
-        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(now->q + i), pull));
+        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(s->x + i), pull));
     }
     tl_accounts_fixed(s->sim, p, L);
     return work;
 }
 
-/* Where momentum and energy of nodes and of rigid bodies went. */
+/* Where momentum and energy of nodes and of rigid bodies went. Levers are those of x, where stresses are: these have no moment there. */
 static void account(elastic_step *s)
 {
     const tl_lg_state *now = &s->sim->state.lg;
@@ -688,7 +905,7 @@ static void account(elastic_step *s)
             asked += push[c] * s->v[k];
         }
         impulse = tl_vec3_add(impulse, tl_vec3_load(push));
-        angular = tl_vec3_add(angular, tl_vec3_cross(tl_vec3_load(now->q + 3 * (int64_t)i), tl_vec3_load(push)));
+        angular = tl_vec3_add(angular, tl_vec3_cross(tl_vec3_load(s->x + 3 * (int64_t)i), tl_vec3_load(push)));
     }
     tl_accounts_forces(s->sim, impulse, angular);
     tl_accounts_energy(s->sim, TL_ENERGY_FORCES, asked);
@@ -770,12 +987,14 @@ static void report_contacts(const elastic_step *s, tl_report *r)
     for (int32_t k = s->contacts.shapes; k < s->rows.soft; k++)
         if (s->lam[3 * (int64_t)k] > 0) r->penetration = fmax(r->penetration, -s->h * s->u[3 * (int64_t)k]);
     bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
+    /* solved to a share of the target, judged by the target */
+    double residual = s->active.contacts ? c->certificate.residual : 0;
     r->solve[r->solves] =
         (tl_report_solve){.name = "contact",
                           .method = box ? "pgs-pyramid-dense" : "newton-dense",
-                          .outcome = tl_result_name(s->rows.contacts ? c->outcome.result : TL_CONVERGED),
+                          .outcome = tl_result_name(residual <= s->tolerance ? TL_CONVERGED : c->outcome.result),
                           .iterations = s->contact_iterations,
-                          .certificate = s->rows.contacts ? c->certificate.residual : 0,
+                          .certificate = residual,
                           .target = s->tolerance,
                           .work = s->work};
     r->solve[r->solves++].work.history = NULL;

@@ -31,6 +31,7 @@
 #include "step/accounts_flow.h"
 #include "step/engines.h"
 #include "step/grid.h"
+#include "step/statics.h"
 
 #define GAP_CELLS 0.02      /* particles that were inside of a solid end this far outside, in cells; chosen */
 #define WARM_SHARE 0.98     /* of active cells with a pressure of the last step: fewer start from the coarse levels */
@@ -85,10 +86,11 @@ typedef struct grid_step {
     tl_vec3 *centre; /* [bodies] */
     tl_system system;
     bool assembled;
-    double *p;      /* [cells of the system] Pa */
-    double *stress; /* [system.stress.n] Pa; NULL: nothing is granular */
-    double *five;   /* [cells of the system][5] the same for memory */
-    double *cone;   /* [cells] sqrt 2 sin(angle) of what is there */
+    double *p;          /* [cells of the system] Pa */
+    double *stress;     /* [system.stress.n] Pa; NULL: nothing is granular */
+    double *five;       /* [cells of the system][5] the same for memory */
+    double *cone;       /* [cells] sqrt 2 sin(angle) of what is there */
+    tl_statics statics; /* p_next NULL: not wanted */
     tl_friction friction;
     tl_coupled coupled;
     tl_scheme_report solved;
@@ -154,8 +156,9 @@ static talus_status emit(grid_step *s, tl_particles *all, talus_error *err)
 /* What the step really starts with, and what of its energy the faces have. */
 static talus_status account_matter(grid_step *s, talus_error *err)
 {
-    tl_totals now;
-    TL_TRY(tl_accounts_particles(s->sim, &s->particles, &s->kept->frame, s->arena, &now, err));
+    tl_totals now = s->sim->flowing;
+    if (s->scene->emitter_count || s->particles.count != s->sim->state.grid.particles.count)
+        TL_TRY(tl_accounts_particles(s->sim, &s->particles, &s->kept->frame, s->arena, &now, err));
     tl_accounts_matter(s->sim, &now);
     tl_accounts_to_grid(s->sim, &s->account, sums_of(s, s->faces.u), &now, s->dt);
     return TALUS_OK;
@@ -367,6 +370,27 @@ static talus_status show_problem(const grid_step *s, talus_error *err)
                                .coupled = &s->coupled,
                                .solved = &s->solved};
     return s->sim->probe(s->sim->probe_user, &view, err);
+}
+
+/* What the next step starts from, where sand is at rest. */
+static talus_status select_static_stress(grid_step *s, talus_error *err)
+{
+    const tl_system *y = &s->system;
+    if (!s->stress || !s->kept->statics) return TALUS_OK;
+    s->statics = (tl_statics){.system = y,
+                              .friction = &s->friction,
+                              .p = s->p,
+                              .gravity = tl_vec3_norm(s->scene->gravity),
+                              .on = s->totals.statics > 0,
+                              .t = TL_TAKE(s->arena, double, y->c.faces),
+                              .p_next = TL_TAKE(s->arena, double, y->c.cells),
+                              .s_next = TL_TAKE(s->arena, double, y->stress.n)};
+    if (!s->statics.t || !s->statics.p_next || !s->statics.s_next) return no_memory(err);
+    tl_system_recall(y, &s->grid, &s->sim->state.grid, s->statics.t);
+    TL_TRY(tl_statics_select(&s->statics, s->arena, err));
+    s->totals.statics = s->statics.on;
+    lap(s, SOLVE);
+    return TALUS_OK;
 }
 
 static talus_status bounce(grid_step *s, bool *again, talus_error *err)
@@ -613,6 +637,7 @@ static talus_status make_room(grid_step *s, talus_error *err)
 {
     tl_grid_state *g = &s->sim->state.grid;
     TL_TRY(tl_bodies_make_room(&s->b, err));
+    if (s->statics.t) TL_TRY(tl_grid_state_reserve_rest(g, tl_system_rest_cells(&s->system, &s->grid), err));
     return tl_grid_state_reserve_memory(g, s->system.c.cells, s->stress != NULL, err);
 }
 
@@ -652,6 +677,15 @@ static void fill_report(grid_step *s)
                               stress,
                               target,
                               c->stress_work};
+    /* what is selected acts in the next step, so that this is a finding and no target to be missed */
+    if (s->statics.t)
+        r->solve[r->solves++] = (tl_report_solve){"static_stress",
+                                                  "least-energy",
+                                                  tl_result_name(TL_CONVERGED),
+                                                  s->statics.evaluations,
+                                                  s->statics.excess,
+                                                  1,
+                                                  {0}};
     r->kinetic += m->kinetic;
     r->potential += m->potential;
     r->momentum = tl_vec3_add(r->momentum, m->momentum);
@@ -695,8 +729,10 @@ static void commit(grid_step *s)
     s->kept->spare = g->particles; /* they change places */
     s->kept->spare.count = 0;
     g->particles = s->particles;
-    if (s->stress) tl_stress_pack(&s->system.stress, s->stress, s->five);
-    tl_active_remember(&s->grid, &s->system.active, s->p, s->five, g);
+    const tl_statics *q = &s->statics;
+    if (s->stress) tl_stress_pack(&s->system.stress, q->s_next ? q->s_next : s->stress, s->five);
+    tl_active_remember(&s->grid, &s->system.active, q->p_next ? q->p_next : s->p, s->five, g);
+    tl_system_remember(&s->system, &s->grid, q->t, g);
     for (int k = 0; k < s->scene->emitter_count; k++) g->emitter[k] = s->emitter[k];
     *g->totals = s->totals;
 }
@@ -720,7 +756,8 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
         TL_TRY(tl_bodies_look_again(&s.b, looks, &more, again, err));
     }
     TL_TRY(show_problem(&s, err));
-    tl_accounts_bodies(&s.b);
+    TL_TRY(select_static_stress(&s, err));
+    TL_TRY(tl_accounts_bodies(&s.b, err));
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     tl_accounts_push(&s.b);
     TL_TRY(bounce(&s, again, err));

@@ -111,11 +111,20 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
         if (s->materials[i].kind == TL_MATERIAL_GRANULAR)
             k->alpha[i] = sqrt(2) * sin(s->materials[i].friction_angle_deg * (3.14159265358979323846 / 180));
     TL_TRY(find_stress_method(k, s, err));
-    /* stress by parts is for comparison with the papers: as they do it. Momentum between sand and free bodies has to be kept; without any, the kernel's density leaves thin fringes calmer */
+    const char *rest = s->solver.static_stress;
+    bool exact = k->friction && !k->staggered;
+    if (rest && !strcmp(rest, "least-energy") && !exact)
+        return TL_FAIL(
+            err, TALUS_UNSUPPORTED,
+            "%.200s: solver.static_stress = \"least-energy\" is for colocated stress with exact cones; staggered "
+            "stress and methods by parts have other sets",
+            file_of(s));
+    k->statics = exact && !(rest && !strcmp(rest, "none"));
+    /* stress by parts is for comparison with the papers: as they do it. Bodies get forces that add up to the weight of the sand, and free ones its momentum; without any, the kernel's density leaves thin fringes calmer */
     const char *edge = s->solver.edges, *density = s->solver.density;
     k->edge_rule = edge && *edge ? (tl_edge_rule)word_of(edge, edges) : k->friction ? TL_EDGE_LOAD : TL_EDGE_WALL;
     k->density_rule = density && *density ? (tl_density_rule)word_of(density, densities)
-                      : free_body(s)      ? TL_DENSITY_CARRIED
+                      : s->body_count > 0 ? TL_DENSITY_CARRIED
                                           : TL_DENSITY_KERNEL;
     return TALUS_OK;
 }

@@ -108,7 +108,7 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
         TL_TRY(tl_bodies_move(b, again, err));
         TL_TRY(tl_bodies_look_again(b, looks, &more, again, err));
     }
-    tl_accounts_bodies(b);
+    TL_TRY(tl_accounts_bodies(b, err));
     TL_TRY(tl_bodies_make_room(b, err));
     TL_TRY(tl_bodies_stabilise(b, err));
     tl_accounts_push(b);

@@ -145,6 +145,15 @@ static bool meets(const tl_sim *sim, int32_t i, double dt)
     return false;
 }
 
+/* Wholly outside of the domain: it goes on, and nothing waits for it. */
+static bool outside(const tl_sim *sim, int32_t i, tl_vec3 x)
+{
+    const tl_box3 *box = &sim->scene->domain.box;
+    double r = sim->rigid.body[i].reach;
+    return sim->scene->domain.bounded && (x.x + r < box->lo.x || x.y + r < box->lo.y || x.z + r < box->lo.z ||
+                                          x.x - r > box->hi.x || x.y - r > box->hi.y || x.z - r > box->hi.z);
+}
+
 double tl_rigid_dt_wanted(const tl_sim *sim)
 {
     const tl_rigid *r = &sim->rigid;
@@ -152,6 +161,7 @@ double tl_rigid_dt_wanted(const tl_sim *sim)
     for (int32_t i = 0; i < r->scene_count; i++) {
         if (r->body[i].kind != TL_BODY_FREE) continue;
         const tl_motion *m = &sim->state.rigid.body[i];
+        if (outside(sim, i, m->x)) continue;
         double limit = fmin(MOVE_REACHES * r->body[i].reach / tl_vec3_norm(m->v), TURN_MOST / tl_vec3_norm(m->w));
         if (limit < dt && meets(sim, i, most)) dt = limit;
     }
@@ -160,13 +170,10 @@ double tl_rigid_dt_wanted(const tl_sim *sim)
 
 int64_t tl_rigid_count_lost(const tl_sim *sim, const tl_motion *body, bool *lost)
 {
-    const tl_box3 *box = &sim->scene->domain.box;
     int64_t count = 0;
-    for (int32_t i = 0; i < sim->rigid.scene_count && sim->scene->domain.bounded; i++) {
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
         tl_vec3 x = body[i].x;
-        double r = sim->rigid.body[i].reach;
-        bool out = x.x + r < box->lo.x || x.y + r < box->lo.y || x.z + r < box->lo.z || x.x - r > box->hi.x ||
-                   x.y - r > box->hi.y || x.z - r > box->hi.z;
+        bool out = outside(sim, i, x);
         count += out;
         if (out && !lost[i])
             tl_log_write(&sim->log, 0, "t = %.6g s: body \"%s\" has left the domain, at (%.4g, %.4g, %.4g) m",

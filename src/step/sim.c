@@ -19,11 +19,28 @@ static const tl_engine_entry *const engines[] = {&tl_engine_grid, &tl_engine_sph
 static double longest_step(const tl_scene *s) { return s->dt_max > 0 ? s->dt_max : 1 / s->fps; }
 static double shortest_step(const tl_scene *s) { return s->dt_min > 0 ? s->dt_min : longest_step(s) / SHORTEST; }
 
+/* Length of the next try: equal parts of what is left, so that no sliver remains. */
+static double first_length(const tl_sim *sim, double dt, double left)
+{
+    double most = fmin(longest_step(sim->scene), sim->engine->dt_wanted(sim));
+    if (dt > 0) most = fmin(most, dt);
+    if (sim->state.dt_next > 0) most = fmin(most, sim->state.dt_next);
+    if (left == INFINITY) return most;
+    double parts = ceil(left / most * (1 - ON_TIME));
+    return parts > 1 ? left / parts : left;
+}
+
 static talus_status create(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
     sim->engine = engines[s->engine];
-    return sim->engine->begin(sim, err);
+    TL_TRY(sim->engine->begin(sim, err));
+    double wanted = first_length(sim, 0, INFINITY);
+    if (s->duration / wanted <= TL_STEPS_MAX) return TALUS_OK;
+    return TL_FAIL(err, TALUS_BAD_INPUT,
+                   "%.200s: accuracy asks for steps of %.3g s at the start, more than %g of them for %.10g s; "
+                   "something is too small or too fast",
+                   s->file ? s->file : "scene", wanted, TL_STEPS_MAX, s->duration);
 }
 
 talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err)
@@ -54,17 +71,6 @@ void tl_sim_free(tl_sim *sim)
     tl_free(sim);
 }
 
-/* Length of the next try: equal parts of what is left, so that no sliver remains. */
-static double first_length(const tl_sim *sim, double dt, double left)
-{
-    double most = fmin(longest_step(sim->scene), sim->engine->dt_wanted(sim));
-    if (dt > 0) most = fmin(most, dt);
-    if (sim->state.dt_next > 0) most = fmin(most, sim->state.dt_next);
-    if (left == INFINITY) return most;
-    double parts = ceil(left / most * (1 - ON_TIME));
-    return parts > 1 ? left / parts : left;
-}
-
 talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
 {
     tl_state *s = &sim->state;
@@ -74,6 +80,8 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
                        begin, until);
     double length = first_length(sim, dt, left);
     talus_error why = {0};
+    if (!(begin + length > begin))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a step of %.3g s does not move the time on from %.17g s", length, begin);
     for (int retries = 0;; retries++) {
         bool again = false, last = length >= left;
         tl_arena_reset(&sim->arena);

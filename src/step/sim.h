@@ -40,14 +40,15 @@ struct tl_sim {
     const tl_engine_entry *engine;
     tl_state state;
     tl_rigid rigid;
-    tl_sph sph;            /* engine "sph", else {0} */
-    tl_lg lg;              /* elastic bodies of the lg engine; {0} in others */
-    tl_report report;      /* of the last step */
-    tl_totals start, came; /* of the state that a try begins with; of matter that came (less what left) in it */
-    tl_accounts accounts;  /* of the try; see step/accounts.h */
-    tl_arena arena;        /* of a step, emptied at its begin */
-    void *own;             /* what else the engine keeps: caches that do not change results */
-    tl_history *history;   /* NULL unless wanted: [TL_REPORT_SOLVES] */
+    tl_sph sph;               /* engine "sph", else {0} */
+    tl_lg lg;                 /* elastic bodies of the lg engine; {0} in others */
+    tl_report report;         /* of the last step */
+    tl_totals start, flowing; /* of the state that a try begins with; of its particles on the grid alone */
+    tl_totals came;           /* of matter that came (less what left) in it */
+    tl_accounts accounts;     /* of the try; see step/accounts.h */
+    tl_arena arena;           /* of a step, emptied at its begin */
+    void *own;                /* what else the engine keeps: caches that do not change results */
+    tl_history *history;      /* NULL unless wanted: [TL_REPORT_SOLVES] */
     tl_log log;
     /* Sees the coupled problem of every step of engine "grid" once it is solved; NULL: nobody does. Not TALUS_OK: the step fails with it. */
     talus_status (*probe)(void *user, const struct tl_grid_view *view, talus_error *err);

@@ -41,7 +41,6 @@
 #define CORNER 3.0 /* times push_out: an overlap at a corner turns a body as well */
 #define VISCOUS_TOLERANCE 1e-8
 #define VISCOUS_ITERATIONS 1000
-#define ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
 #define BEYOND 4.0 /* spacings: liquid that is so far outside of the domain is gone */
 
 enum phase { PLACE, NEIGHBOURS, PREDICT, SYSTEM, SOLVE, MOVE, EMIT, PHASES };
@@ -370,7 +369,8 @@ static talus_status move_bodies(sph_step *s, bool *again, talus_error *err)
             m->fluid_torque = tl_vec3_add(m->fluid_torque, s->drag[i].torque);
         }
         if (finite3(m->x) && finite3(m->v) && finite3(m->w) && isfinite(tl_quat_norm2(m->q)) &&
-            tl_vec3_norm(m->v) < ABSURD && (b->kind != TL_BODY_FREE || b->reach * tl_vec3_norm(m->w) < ABSURD))
+            tl_vec3_norm(m->v) < TL_SPH_ABSURD &&
+            (b->kind != TL_BODY_FREE || b->reach * tl_vec3_norm(m->w) < TL_SPH_ABSURD))
             continue;
         *again = true;
         return TL_FAIL(err, TALUS_BAD_INPUT,
@@ -426,7 +426,7 @@ static talus_status move_liquid(sph_step *s, bool *again, talus_error *err)
         p->v = f->v[i];
         p->x = tl_vec3_add_scaled(p->x, s->dt, p->v);
         p->p = s->x[i];
-        if (!(tl_vec3_max_abs(p->v) < ABSURD) || !finite3(p->x)) {
+        if (!(tl_vec3_max_abs(p->v) < TL_SPH_ABSURD) || !finite3(p->x)) {
             *again = true;
             return TL_FAIL(err, TALUS_BAD_INPUT,
                            "liquid particle %d left the numbers: place (%g, %g, %g) m, velocity (%g, %g, %g) m/s",

@@ -6,6 +6,8 @@
 #include "solve/fixedpoint/method.h"
 #include "step/sim.h"
 
+#define TL_SPH_ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
+
 /* Places where an emitter puts particles: a lattice in its shape. */
 typedef struct tl_sph_inlet {
     int32_t count;

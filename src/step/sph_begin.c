@@ -156,6 +156,7 @@ double tl_sph_dt_wanted(const tl_sim *sim)
     const tl_scene *s = sim->scene;
     double most = s->dt_max > 0 ? s->dt_max : 1 / s->fps, way = s->sph.cfl * sim->sph.h;
     double v = fastest_of(sim), g = tl_vec3_norm(s->gravity), dt = most;
+    if (!(v < TL_SPH_ABSURD)) return most; /* no step is short enough: the step says who it is */
     /* (v + dt g) dt = way, without cancellation */
     if (v > 0 || g > 0) dt = fmin(dt, 2 * way / (v + sqrt(v * v + 4 * g * way)));
     for (int i = 0; i < s->material_count; i++) {

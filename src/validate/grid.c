@@ -407,6 +407,10 @@ static const tl_case cases[] = {
     {"V14", "units scale", true, v14},
     {"rest", "liquid at rest around a static ball: Archimedes' force in bodies.csv", true, tl_case_grid_rest},
     {"tap", "a basin that fills: volume in is volume counted", true, tl_case_grid_tap},
+    {"still", "water at rest in 2D: a pool, a floor that cuts cells, a bowl, a tilted box", true, tl_case_grid_still},
+    {"neutral", "neutral bodies of a slab, whatever their depth", true, tl_case_grid_neutral},
+    {"bowls", "water at rest: more floors, obstacles, 3D, and bowls of 40 cells", false, tl_case_grid_bowls},
+    {"slosh", "standing waves against linear theory, 20 s", false, tl_case_grid_slosh},
     {"dam", "dam break, 32 cells, 10 s: volume while it splashes and when it has settled", false, tl_case_grid_dam},
     {"float", "cubes of 500 and 900 kg/m^3, 15 cells per edge: draught", false, tl_case_grid_float},
     {"hollow", "hollow cube of water on a slope keeps its water, but not by p-c", false, tl_case_grid_hollow},
@@ -421,6 +425,8 @@ static const tl_case cases[] = {
     {"V15", "stress does not know which axis is which", true, sand_axes},
     {"V16", "flat layer of sand at rest", true, sand_rest},
     {"V17", "columns of sand collapse: higher and shorter with the angle", true, sand_collapse},
+    {"S1", "silo of sand at rest: floor, walls and weight, dropped and laid", true, sand_silo},
+    {"S4", "level sand beside a wall: pressure at rest", true, sand_wall},
     {NULL, NULL, false, NULL}};
 
 const tl_case_group tl_cases_grid = {"grid", cases};

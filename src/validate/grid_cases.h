@@ -16,4 +16,10 @@ talus_status tl_case_grid_float(tl_case_log *log, talus_error *err);
 talus_status tl_case_grid_hollow(tl_case_log *log, talus_error *err);
 talus_status tl_case_grid_pinched(tl_case_log *log, talus_error *err);
 
+/* grid_water.c: water at rest, waves, bodies of a slab */
+talus_status tl_case_grid_still(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_bowls(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_slosh(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_neutral(tl_case_log *log, talus_error *err);
+
 #endif

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/replace.h"
 #include "check.h"
 #include "io/checkpoint.h"
 #include "io/csv_run.h"
@@ -73,6 +75,8 @@ static void cells(void **state)
     CHECK_OK(tl_csv_open(&c, path, true, &err));
     tl_csv_text(&c, "step");
     tl_csv_text(&c, "a \"b\", c\nd");
+    tl_csv_text(&c, "=1+1");
+    tl_csv_text(&c, "@x,\x1b[2J");
     CHECK_OK(tl_csv_end_header(&c, &err));
     tl_csv_int(&c, INT64_MIN);
     tl_csv_text(&c, "");
@@ -82,7 +86,8 @@ static void cells(void **state)
     CHECK_OK(tl_csv_sync(&c, &err));
     tl_csv_close(&c);
     expect_text(
-        "step,\"a \"\"b\"\", c\nd\"\n-9223372036854775808,,0,-0,1,0.10000000000000001,-1.0000000000000001e+300,nan,"
+        "step,\"a \"\"b\"\", "
+        "c\\nd\",'=1+1,\"'@x,\\x1b[2J\"\n-9223372036854775808,,0,-0,1,0.10000000000000001,-1.0000000000000001e+300,nan,"
         "-inf,1.2345678901234568e+17\n");
 }
 
@@ -405,16 +410,18 @@ static void folders(void **state)
     assert_int_equal(tl_folder_open(&g, path, "x", true, &err), TALUS_BAD_INPUT); /* locked */
     assert_non_null(strstr(err.message, "another run"));
     tl_folder_close(&f);
-    static const char *const left[] = {"frames/bodies-0003.vtp", "frames/bodies-0004.vtp", "frames/contacts-10000.vtp",
-                                       "frames/mine.vtp",        "images/frame-0004.png",  "frames/x.part-1-0",
-                                       "run.json.part-7-1"};
+    static const char *const left[] = {
+        "frames/bodies-0003.vtp", "frames/bodies-0004.vtp", "frames/contacts-10000.vtp",
+        "frames/mine.vtp",        "images/frame-0004.png",  "frames/x.part-1-0",
+        "run.json.part-7-1",      "frames/nodes-0005.vtp",  "frames/nodes-0006.vtp.part-1-0",
+        "letter.part-1-0",        "run.json.part-x",        "run.json"};
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
         tl_folder_file(&f, left[i], where);
         fclose(fopen(where, "w"));
     }
-    CHECK_OK(tl_folder_open(&f, path, "x", true, &err)); /* only leftovers: as good as empty */
+    CHECK_OK(tl_folder_open(&f, path, "x", true, &err));
     CHECK_OK(tl_folder_clean(&f, 3, &err));
-    const bool stays[] = {true, false, false, true, false, false, false};
+    const bool stays[] = {true, false, false, true, false, true, false, false, false, true, true, true};
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
         tl_folder_file(&f, left[i], where);
         assert_int_equal(access(where, F_OK) == 0, stays[i]);
@@ -426,6 +433,78 @@ static void folders(void **state)
         rmdir(where);
     }
     tl_folder_close(&f);
+    rmdir(path);
+}
+
+/* What others keep in folders that are called as ours is not a run, and links lead nowhere. */
+static void folders_of_others(void **state)
+{
+    (void)state;
+    tl_folder f;
+    char where[TL_PATH_ROOM], away[TL_TEMPDIR_MAX + 64], victim[TL_TEMPDIR_MAX + 80];
+    static const char *const parts[] = {"frames", "images", "checkpoints"};
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(f.path, sizeof f.path, "%s", path);
+    for (int i = 0; i < 3; i++) {
+        tl_folder_file(&f, parts[i], where);
+        assert_int_equal(mkdir(where, 0777), 0);
+    }
+    CHECK_OK(tl_folder_open(&f, path, "x", false, &err)); /* empty ones are what a killed run leaves */
+    tl_folder_close(&f);
+    for (int i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s/frame-0001.png", parts[i]);
+        tl_folder_file(&f, name, where);
+        fclose(fopen(where, "w"));
+        for (int resume = 0; resume < 2; resume++) {
+            assert_int_equal(tl_folder_open(&f, path, "x", resume, &err), TALUS_BAD_INPUT);
+            assert_non_null(strstr(err.message, parts[i]));
+        }
+        unlink(where);
+    }
+    snprintf(away, sizeof away, "%s/away", dir);
+    snprintf(victim, sizeof victim, "%s/bodies-0009.vtp", away);
+    assert_int_equal(mkdir(away, 0777), 0);
+    fclose(fopen(victim, "w"));
+    tl_folder_file(&f, "frames", where);
+    rmdir(where);
+    assert_int_equal(symlink(away, where), 0);
+    assert_int_equal(tl_folder_open(&f, path, "x", false, &err), TALUS_BAD_INPUT);
+    tl_folder_file(&f, "run.json", where);
+    fclose(fopen(where, "w"));
+    assert_int_equal(tl_folder_open(&f, path, "x", true, &err), TALUS_BAD_INPUT);
+    assert_non_null(strstr(err.message, "a link"));
+    assert_int_equal(tl_folder_clean(&f, 0, &err), TALUS_BAD_INPUT);
+    assert_int_equal(access(victim, F_OK), 0);
+
+    /* a table that is a link, and one that is a pipe */
+    tl_csv c;
+    int64_t found;
+    tl_folder_file(&f, "steps.csv", where);
+    assert_int_equal(symlink(victim, where), 0);
+    assert_int_equal(tl_csv_cut(where, 1, &found, &err), TALUS_IO);
+    assert_int_equal(tl_csv_open(&c, where, true, &err), TALUS_IO);
+    unlink(where);
+    assert_int_equal(mkfifo(where, 0666), 0);
+    assert_int_equal(tl_csv_cut(where, 1, &found, &err), TALUS_IO);
+    assert_int_equal(tl_csv_open(&c, where, false, &err), TALUS_IO);
+    tl_run_record r;
+    assert_int_equal(tl_run_json_read(&r, where, &err), TALUS_IO); /* and does not wait for a writer */
+    assert_non_null(strstr(err.message, "not a regular file"));
+    tl_replace t;
+    assert_int_equal(tl_replace_begin(&t, where, &err), TALUS_IO);
+    assert_int_equal(tl_replace_begin(&t, "/dev/null", &err), TALUS_IO);
+    static const char *const left[] = {"steps.csv", "run.json", "frames"};
+    for (int i = 0; i < 3; i++) {
+        tl_folder_file(&f, left[i], where);
+        unlink(where);
+    }
+    for (int i = 1; i < 3; i++) {
+        tl_folder_file(&f, parts[i], where);
+        rmdir(where);
+    }
+    unlink(victim);
+    rmdir(away);
     rmdir(path);
 }
 
@@ -446,6 +525,7 @@ int main(void)
         EACH(json_of_others),
         EACH(checkpoint_there_and_back),
         EACH(folders),
+        EACH(folders_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,9 @@
 
 #include "base/alloc.h"
 #include "geom/collide/general.h"
+#include "geom/collide/hull.h"
 #include "geom/collide/pairs.h"
+#include "geom/mesh_distance.h"
 #include "geom/shape_node.h"
 
 /* ---- from a shape ---- */
@@ -44,6 +46,28 @@ static bool primitive_of(const tl_shape_tree *t, int node, tl_collider *c)
     return true;
 }
 
+/* The faces of a small convex mesh; nothing for other shapes. */
+static talus_status find_hull(const tl_shape_tree *t, int node, tl_collider *c, talus_error *err)
+{
+    tl_mat3 R = tl_mat3_identity();
+    tl_vec3 at = {0, 0, 0};
+    double scale = 1;
+    tl_hull h;
+    const tl_shape_node *n = &t->node[node];
+    for (; n->op == OP_PLACE; n = &t->node[t->child[n->first]]) {
+        at = tl_vec3_add_scaled(at, scale, tl_mat3_mul_vec(R, n->a));
+        R = tl_mat3_mul(R, n->R);
+        scale *= n->q;
+    }
+    if (n->op != OP_MESH || !tl_hull_of_mesh(tl_mesh_distance_mesh(t->mesh[n->first]), &h)) return TALUS_OK;
+    c->hull = TL_NEW(tl_hull, 1);
+    if (!c->hull) return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory");
+    for (int k = 0; k < h.vertices; k++) h.vertex[k] = tl_vec3_scale(scale, h.vertex[k]);
+    for (int f = 0; f < h.faces; f++) h.offset[f] *= scale;
+    *c->hull = tl_hull_placed(&h, R, at);
+    return TALUS_OK;
+}
+
 talus_status tl_collider_create(tl_collider **out, const tl_shape_tree *t, int node, double cell, talus_error *err)
 {
     *out = NULL;
@@ -56,10 +80,16 @@ talus_status tl_collider_create(tl_collider **out, const tl_shape_tree *t, int n
         c.kind = TL_COLLIDER_GENERAL;
         c.extent = smallest(tl_vec3_sub(c.bounds.hi, c.bounds.lo));
         TL_TRY(tl_general_create(&c.field, t, node, cell, err));
+        talus_status status = find_hull(t, node, &c, err);
+        if (status != TALUS_OK) {
+            tl_general_free(c.field);
+            return status;
+        }
     }
     *out = TL_NEW(tl_collider, 1);
     if (!*out) {
         tl_general_free(c.field);
+        tl_free(c.hull);
         return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory");
     }
     **out = c;
@@ -70,6 +100,7 @@ void tl_collider_free(tl_collider *c)
 {
     if (!c) return;
     tl_general_free(c->field);
+    tl_free(c->hull);
     tl_free(c);
 }
 
@@ -135,6 +166,28 @@ static bool general_first(const tl_collider *A, const tl_pose *a, const tl_colli
     return true;
 }
 
+static tl_hull hull_of(const tl_collider *c, const tl_pose *x)
+{
+    if (c->kind == TL_COLLIDER_GENERAL) return tl_hull_placed(c->hull, tl_quat_to_mat3(x->rotation), x->at);
+    tl_obox box = tl_obox_of(c, x);
+    return tl_hull_of_box(&box);
+}
+
+/* By faces where both have such; -1: by the general search. */
+static int collide_hulls(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b, double margin,
+                         int32_t *axis, tl_touch *out)
+{
+    if (!B->hull || !(A->hull || A->kind == TL_COLLIDER_BOX || A->kind == TL_COLLIDER_HALF_SPACE)) return -1;
+    tl_hull other = hull_of(B, b);
+    if (A->kind == TL_COLLIDER_HALF_SPACE) {
+        int count = tl_hull_half_space(&other, tl_pose_apply(a, A->centre), plane_normal(A, a), margin, out);
+        for (int i = 0; i < count; i++) out[i].normal = tl_vec3_neg(out[i].normal);
+        return count;
+    }
+    tl_hull one = hull_of(A, a);
+    return tl_hull_hull(&one, &other, tl_min(A->extent, B->extent), margin, axis, out);
+}
+
 /* A->kind <= B->kind. */
 static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
                            double margin, int32_t *axis, tl_touch *out)
@@ -142,6 +195,8 @@ static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_coll
     tl_vec3 at = tl_pose_apply(a, A->centre), to = tl_pose_apply(b, B->centre);
     tl_obox box;
     if (B->kind == TL_COLLIDER_GENERAL) {
+        int faces = collide_hulls(A, a, B, b, margin, axis, out);
+        if (faces >= 0) return faces;
         int count = tl_general_touches(B, b, A, a, margin, out);
         for (int i = 0; i < count; i++) out[i].normal = tl_vec3_neg(out[i].normal);
         return count;

@@ -7,6 +7,7 @@
 #include "geom/collide/collide.h"
 
 struct tl_general;   /* general.c */
+struct tl_hull;      /* hull.h */
 struct tl_box_rules; /* pairs.h */
 
 /* All in the shape's own frame. */
@@ -19,6 +20,7 @@ struct tl_collider {
     tl_box3 bounds; /* infinite for a half-space */
     double extent;  /* smallest, m; infinite for a half-space */
     struct tl_general *field;         /* of a general shape, else NULL */
+    struct tl_hull *hull;             /* of a convex mesh with few faces, else NULL */
     const struct tl_box_rules *rules; /* of a box against boxes; NULL: the default ones */
 };
 

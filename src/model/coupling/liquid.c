@@ -280,6 +280,7 @@ static tl_vec3 lever(const tl_grid *g, tl_vec3 at, tl_vec3 centre)
     for (int k = 0; k < 3; k++) {
         double length = g->f.count[k] * g->f.dx;
         if (g->f.periodic[k]) r[k] -= length * round(r[k] / length);
+        if (k == g->f.flat_axis) r[k] = 0;
     }
     return tl_vec3_load(r);
 }
@@ -390,4 +391,46 @@ void tl_system_store(const tl_system *s, double *const u[3])
 {
 #pragma omp parallel for schedule(static) if (s->c.faces >= TL_PARALLEL_MIN)
     for (int32_t f = 0; f < s->c.faces; f++) u[s->axis[f]][s->id[f]] = s->c.u[f];
+}
+
+/* ---- memory of faces ---- */
+
+static bool has_face(const tl_system *s, int32_t id)
+{
+    return s->of[0][id] >= 0 || s->of[1][id] >= 0 || s->of[2][id] >= 0;
+}
+
+/* Ids rise with keys. */
+void tl_system_recall(const tl_system *s, const tl_grid *g, const tl_grid_state *past, double *t)
+{
+    int64_t at = 0;
+    for (int32_t i = 0; tl_grid_exists(g, i); i++) {
+        if (!has_face(s, i)) continue;
+        int64_t key = (int64_t)tl_grid_key_of(g, i);
+        while (at < past->rests && past->rest[at].key < key) at++;
+        bool there = at < past->rests && past->rest[at].key == key;
+        for (int k = 0; k < 3; k++)
+            if (s->of[k][i] >= 0) t[s->of[k][i]] = there ? past->rest[at].t[k] : 0;
+    }
+    for (int32_t f = 0; f < s->c.faces; f++)
+        if (!tl_grid_exists(g, s->id[f])) t[f] = 0;
+}
+
+int64_t tl_system_rest_cells(const tl_system *s, const tl_grid *g)
+{
+    int64_t count = 0;
+    for (int32_t i = 0; tl_grid_exists(g, i); i++) count += has_face(s, i);
+    return count;
+}
+
+void tl_system_remember(const tl_system *s, const tl_grid *g, const double *t, tl_grid_state *to)
+{
+    to->rests = 0;
+    for (int32_t i = 0; t && tl_grid_exists(g, i); i++) {
+        if (!has_face(s, i)) continue;
+        TL_ASSERT(to->rests < to->rest_room);
+        tl_rest_memory *m = &to->rest[to->rests++];
+        m->key = (int64_t)tl_grid_key_of(g, i);
+        for (int k = 0; k < 3; k++) m->t[k] = s->of[k][i] >= 0 ? t[s->of[k][i]] : 0;
+    }
 }

@@ -50,7 +50,7 @@ typedef struct tl_system {
 
 /* Density P of a granular face. m: mass of particles on the face. [grid-granular spec 3.4] */
 typedef enum tl_density_rule {
-    TL_DENSITY_CARRIED, /* P W_L^u = M / (W_F dx^3), M with what goes with the face (carry.h): momentum is kept. Default with free bodies */
+    TL_DENSITY_CARRIED, /* P W_L^u = M / (W_F dx^3), M with what goes with the face (carry.h): momentum is kept. Default with bodies */
     /* kept within 0.4 and 1.5 of the material's own */
     TL_DENSITY_KERNEL, /* m over the part of the kernel's volume that could hold any. Default without */
     TL_DENSITY_SHARE,  /* m / (dx^3 W_F W_L^u) */
@@ -83,6 +83,11 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
 /* Face velocities from the grid's arrays to the lists, and back (only faces of the lists are written). */
 void tl_system_load(const tl_system *s, double *const u[3]);
 void tl_system_store(const tl_system *s, double *const u[3]);
+
+/* One number per face of the lists, from and to the memory of the state. Returns how many cells have such a face. */
+void tl_system_recall(const tl_system *s, const tl_grid *g, const tl_grid_state *past, double *t);
+int64_t tl_system_rest_cells(const tl_system *s, const tl_grid *g);
+void tl_system_remember(const tl_system *s, const tl_grid *g, const double *t, tl_grid_state *to);
 
 /* The problem without b, bounds and extra part. */
 tl_pressure tl_system_pressure(const tl_system *s);

@@ -60,6 +60,10 @@ tl_mat3 tl_stable_stress(const tl_stable *m, tl_mat3 F)
 
 static void project_scale(double A[3][3])
 {
+    double minor = A[0][0] * A[1][1] - A[0][1] * A[0][1];
+    double det = A[0][2] * (A[0][1] * A[1][2] - A[1][1] * A[0][2]) - A[1][2] * (A[0][0] * A[1][2] - A[0][1] * A[0][2]) +
+                 A[2][2] * minor;
+    if (A[0][0] > 0 && minor > 0 && det > 0) return;
     tl_mat3 M, Q;
     double w[3];
     memcpy(M.m, A, sizeof M.m);

@@ -4,6 +4,8 @@
 #include "model/grid/stencil.h"
 
 #define PUSHES 4 /* a corner of three surfaces takes three */
+#define MARCH_MOST                                                                                                     \
+    100000 /* looks ahead on one way, of at least half a gap: steps are cut so that a particle crosses a few cells */
 
 /* What points into the solid goes. */
 static void stop(const tl_solids *s, int32_t which, tl_vec3 n, tl_particle *p)
@@ -51,7 +53,9 @@ static bool walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_
         if (d < 0 || !(length > 0)) return turns > 0;
         tl_vec3 along = tl_vec3_scale(1 / length, way);
         /* a distance cannot fall faster than the way goes: steps of its size miss nothing */
-        while (done < length && !(d < gap && (into = tl_vec3_dot(along, n)) < 0)) {
+        for (int k = 0; done < length && !(d < gap && (into = tl_vec3_dot(along, n)) < 0); k++) {
+            if (k == MARCH_MOST)
+                return turns > 0; /* it goes where it was to end, out of the domain, and is counted there */
             done = fmin(length, done + fmax(d, 0.5 * gap));
             d = tl_solids_distance(s, block, tl_vec3_add_scaled(from, done, along), &which, &n);
         }

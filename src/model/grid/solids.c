@@ -9,14 +9,16 @@
 static double get(tl_vec3 v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; }
 static void set(tl_vec3 *v, int k, double x) { *(k == 0 ? &v->x : k == 1 ? &v->y : &v->z) = x; }
 
-/* The image of p that is nearest to a body's box; along the slab's axis of the 2D mode, the middle plane. */
+/* The image of p that is nearest to a body's box; along the slab's axis of the 2D mode, in the middle of the body:
+ * bodies are prisms there. */
 static tl_vec3 image(const tl_grid_frame *f, const tl_solid *b, tl_vec3 p)
 {
     for (int k = 0; k < 3; k++) {
         double length = f->count[k] * f->dx;
+        bool finite = isfinite(get(b->bounds.lo, k)) && isfinite(get(b->bounds.hi, k));
         if (k == f->flat_axis)
-            set(&p, k, get(f->origin, k) + 0.5 * length);
-        else if (f->periodic[k] && isfinite(get(b->bounds.lo, k)) && isfinite(get(b->bounds.hi, k))) {
+            set(&p, k, finite ? 0.5 * (get(b->bounds.lo, k) + get(b->bounds.hi, k)) : get(f->origin, k) + 0.5 * length);
+        else if (f->periodic[k] && finite) {
             double middle = 0.5 * (get(b->bounds.lo, k) + get(b->bounds.hi, k)), off = get(p, k) - middle;
             set(&p, k, get(p, k) - length * round(off / length));
         }

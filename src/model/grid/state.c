@@ -13,6 +13,7 @@ void tl_grid_state_free(tl_grid_state *s)
     tl_particles_free(&s->particles);
     tl_free(s->memory);
     tl_free(s->stress);
+    tl_free(s->rest);
     tl_free(s->emitter);
     tl_free(s->totals);
     *s = (tl_grid_state){0};
@@ -40,6 +41,11 @@ static talus_status reserve_cells(int64_t count, int64_t *room, void **block, si
     *block = larger;
     *room = wanted;
     return TALUS_OK;
+}
+
+talus_status tl_grid_state_reserve_rest(tl_grid_state *s, int64_t count, talus_error *err)
+{
+    return reserve_cells(count, &s->rest_room, (void **)&s->rest, sizeof *s->rest, err);
 }
 
 talus_status tl_grid_state_reserve_memory(tl_grid_state *s, int64_t count, bool stress, talus_error *err)

@@ -34,12 +34,19 @@ typedef struct tl_emitter_state {
     double refused; /* m^3 that no free place was found for and that were given up (see emit.h) */
 } tl_emitter_state;
 
+/* What the search for the stress at rest starts from, on the three lower faces of a cell (see step/statics.h). */
+typedef struct tl_rest_memory {
+    int64_t key; /* tl_grid_key */
+    double t[3]; /* displacement times a stiffness, Pa m */
+} tl_rest_memory;
+
 /* All doubles, counts included (exact up to 2^53). */
 typedef struct tl_grid_totals {
     double next_id;        /* of the next particle */
     double escaped;        /* particles lost since the start */
     double escaped_volume; /* m^3 of those */
     double initial_volume; /* m^3 of all fills */
+    double statics;        /* 1: the stress at rest is being selected (step/statics.h) */
 } tl_grid_totals;
 
 typedef struct tl_grid_state {
@@ -49,6 +56,8 @@ typedef struct tl_grid_state {
     int64_t stresses, stress_room;
     double
         *stress; /* [stresses][5] Pa, of the same cells; stresses is `memories` where something is granular, else 0 */
+    int64_t rests, rest_room;
+    tl_rest_memory *rest; /* [rests] ascending by key */
     int64_t emitters;
     tl_emitter_state *emitter; /* [emitters] of the scene */
     int64_t totals_count;      /* 1; 0 when the engine has no grid */
@@ -61,6 +70,7 @@ void tl_grid_state_free(tl_grid_state *s); /* leaves {0} */
 talus_status tl_particles_reserve(tl_particles *p, int64_t count, talus_error *err);
 void tl_particles_free(tl_particles *p);
 /* Room for `count` cell memories, with stress if wanted; contents stay. */
+talus_status tl_grid_state_reserve_rest(tl_grid_state *s, int64_t count, talus_error *err);
 talus_status tl_grid_state_reserve_memory(tl_grid_state *s, int64_t count, bool stress, talus_error *err);
 
 #endif

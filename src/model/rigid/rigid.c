@@ -48,6 +48,75 @@ static talus_status weigh(tl_rigid_body *out, const tl_body *b, const tl_mass *m
     return TALUS_OK;
 }
 
+/* ---- the 2D mode: bodies are prisms along the slab's axis, as thick as the slab ---- */
+
+#define PRISM_SAMPLES 512 /* along the longer side of the section: areas to 1e-5 */
+#define PRISM_DEPTH 4     /* cells: what is less deep is made as deep, so that its distances are those of a prism */
+
+/* The slab's axis of a scene in which something flows; -1: none. */
+static int slab_axis(const tl_scene *s)
+{
+    if (s->engine != TL_ENGINE_GRID || s->fill_count + s->emitter_count == 0) return -1;
+    for (int k = 0; k < 3; k++)
+        if (s->grid.periodic[k] && s->grid.cells[k] == 1) return k;
+    return -1;
+}
+
+static void set(tl_vec3 *v, int k, double x) { *(k == 0 ? &v->x : k == 1 ? &v->y : &v->z) = x; }
+static double get(tl_vec3 v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; }
+
+/* Mass of density 1 of the prism over the section through the middle of a shape, turned like the body at its start. */
+static void weigh_prism(const tl_scene *s, const tl_body *b, int axis, tl_mass *out)
+{
+    const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+    tl_quat q = tl_quat_normalize(b->rotation), back = {q.w, -q.x, -q.y, -q.z};
+    tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int k = 0; k < 8; k++) {
+        tl_vec3 corner = {k & 4 ? box.hi.x : box.lo.x, k & 2 ? box.hi.y : box.lo.y, k & 1 ? box.hi.z : box.lo.z};
+        corner = tl_quat_rotate(q, corner);
+        for (int m = 0; m < 3; m++) {
+            lo[m] = fmin(lo[m], get(corner, m));
+            hi[m] = fmax(hi[m], get(corner, m));
+        }
+    }
+    double h = fmax(hi[i] - lo[i], hi[j] - lo[j]) / PRISM_SAMPLES, area = 0, mi = 0, mj = 0, m2 = 0;
+    for (int u = -1; lo[i] + u * h < hi[i] + h; u++)
+        for (int v = -1; lo[j] + v * h < hi[j] + h; v++) {
+            tl_vec3 p = {0, 0, 0};
+            double a = lo[i] + (u + 0.5) * h, c = lo[j] + (v + 0.5) * h;
+            set(&p, axis, 0.5 * (lo[axis] + hi[axis]));
+            set(&p, i, a);
+            set(&p, j, c);
+            double d = tl_shape_distance(s->shapes, b->shape, tl_quat_rotate(back, p));
+            double w = fmin(1, fmax(0, 0.5 - d / h)) * h * h;
+            area += w;
+            mi += w * a;
+            mj += w * c;
+            m2 += w * (a * a + c * c);
+        }
+    tl_vec3 centre = {0, 0, 0};
+    set(&centre, axis, 0.5 * (lo[axis] + hi[axis]));
+    set(&centre, i, area > 0 ? mi / area : 0);
+    set(&centre, j, area > 0 ? mj / area : 0);
+    double turn =
+        area > 0 ? m2 - (mi * mi + mj * mj) / area : 0; /* about the slab's axis, the only one it turns about */
+    out->volume = area * s->grid.cell;
+    out->center = tl_quat_rotate(back, centre);
+    out->inertia = tl_mat3_diagonal(turn * s->grid.cell, turn * s->grid.cell, turn * s->grid.cell);
+}
+
+/* A body's shape, as deep as distances of a prism need: a node of r->prisms. TL_SHAPE_NOT_DEEP: it stays as it is, and
+ * is a prism as far inside as half its depth. -1: no memory. */
+static int deepen(tl_rigid *r, const tl_scene *s, const tl_body *b, int axis, talus_error *err)
+{
+    tl_vec3 along = {axis == 0, axis == 1, axis == 2};
+    if (!r->prisms && !(r->prisms = tl_shape_tree_create()))
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for bodies of a slab"), -1;
+    along = tl_quat_rotate(tl_quat_conjugate(tl_quat_normalize(b->rotation)), along);
+    return tl_shape_deepen(r->prisms, s->shapes, b->shape, along, PRISM_DEPTH * s->grid.cell, err);
+}
+
 static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *parts, talus_error *err)
 {
     const tl_body *b = &s->bodies[i];
@@ -57,10 +126,21 @@ static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *
     talus_status status;
     *out = (tl_rigid_body){.kind = b->kind};
     out->elastic = b->material >= 0 && s->materials[b->material].kind == TL_MATERIAL_ELASTIC;
-    if (!node->collider && (status = add_collider(r, s->shapes, b->shape, &node->collider, &why)) != TALUS_OK)
-        return body_failure(b, status, why.message, err);
-    out->collider = node->collider;
-    if (b->kind == TL_BODY_FREE) {
+    int slab = slab_axis(s), deep = slab >= 0 ? deepen(r, s, b, slab, err) : TL_SHAPE_NOT_DEEP;
+    if (deep == -1) return err ? err->status : TALUS_NO_MEMORY;
+    if (deep >= 0) {
+        if ((status = add_collider(r, r->prisms, deep, &out->collider, &why)) != TALUS_OK)
+            return body_failure(b, status, why.message, err);
+    } else {
+        if (!node->collider && (status = add_collider(r, s->shapes, b->shape, &node->collider, &why)) != TALUS_OK)
+            return body_failure(b, status, why.message, err);
+        out->collider = node->collider;
+    }
+    if (b->kind == TL_BODY_FREE && slab >= 0 && tl_shape_bounded(s->shapes, b->shape)) {
+        tl_mass prism;
+        weigh_prism(s, b, slab, &prism);
+        TL_TRY(weigh(out, b, &prism, err));
+    } else if (b->kind == TL_BODY_FREE) {
         if (!node->weighed && (status = tl_shape_mass(s->shapes, b->shape, MASS_CELLS, &node->mass, &why)) != TALUS_OK)
             return body_failure(b, status, why.message, err);
         node->weighed = true;
@@ -127,6 +207,7 @@ void tl_rigid_free(tl_rigid *r)
     tl_free(r->collider);
     tl_free(r->body);
     tl_shape_tree_free(r->walls);
+    tl_shape_tree_free(r->prisms);
     *r = (tl_rigid){0};
 }
 

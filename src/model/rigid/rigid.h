@@ -19,9 +19,9 @@ typedef struct tl_rigid_body {
     tl_vec3 centre;              /* of mass, in the shape's frame; of what does not move freely: the frame's origin */
     tl_mat3 inertia;             /* about the centre of mass, shape's frame, kg m^2; 0 like the mass */
     tl_mat3 inverse;             /* of the inertia; 0 for what does not move freely */
-    bool elastic;  /* its nodes are what moves: it carries no momentum here */
-    double reach;  /* largest distance of its surface from the centre of mass, m */
-    double extent; /* smallest extent, m */
+    bool elastic;                /* its nodes are what moves: it carries no momentum here */
+    double reach;                /* largest distance of its surface from the centre of mass, m */
+    double extent;               /* smallest extent, m */
 } tl_rigid_body;
 
 typedef struct tl_rigid {
@@ -31,6 +31,7 @@ typedef struct tl_rigid {
     int32_t colliders;
     tl_collider **collider; /* [colliders] owned */
     tl_shape_tree *walls;   /* shapes of the walls; owned */
+    tl_shape_tree *prisms;  /* boxes of a slab, made deeper; owned. NULL: none */
 } tl_rigid;
 
 /* Motion of one body. All doubles: saved and hashed as plain numbers. */

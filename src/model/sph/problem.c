@@ -168,10 +168,12 @@ static void contact_residual(const tl_sph_step *s, double *r)
             const tl_sph_touch *j = &s->touch[t];
             tl_vec3 d = tl_vec3_sub(own, added(s, j->body, j->arm));
             rate += tl_vec3_dot(d, j->g);
+            tl_vec3 m = tl_sph_rub_at(s, c, j);
             if (j->other >= 0) {
-                tl_vec3 m = tl_sph_rub_at(s, c, j);
                 tl_vec3 between = tl_vec3_sub(s->bodies.motion[c->body].x, s->bodies.motion[j->body].x);
                 d = tl_vec3_sub(added(s, c->body, m), added(s, j->body, tl_vec3_add(m, between)));
+            } else {
+                d = added(s, c->body, m);
             }
             v = tl_vec3_add_scaled(v, c->Vt * j->w, d);
         }

@@ -7,12 +7,16 @@
 #define KAPPA_START 100.0 /* penalty over the contact's own mass, as in newton.c */
 #define KAPPA_MAX 1e10
 #define INNER_MAX 25 /* Newton steps before a penalty is called too stiff */
-#define NEWTON_MAX 200
+#define NEWTON_MAX 60
 #define SWEEP_ABOVE 1e-4 /* m/s: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 10
 #define SWEEPS_LAST 100
 #define LINE_SEARCH_MAX 12
 #define LOOK_EVERY 10
+#define POLISH_MAX 20
+#define POLISH_TRIES 8
+#define LEAST_COMPLIANCE 1e-10 /* of a contact's own, added where it sticks: W may be singular */
+#define ROUNDS 6               /* of sweeps, multipliers and polish, before it gives up */
 
 static void apply(const tl_linop *A, const double *x, double *y)
 {
@@ -35,6 +39,7 @@ typedef struct state {
     double *z, *Wz;       /* [n] Newton direction, W z */
     double *B;            /* [m][3][3] columns of B of a contact */
     int32_t *rank, *col0; /* [m] columns, first one */
+    int32_t *swap;        /* [n] */
     double *S, *t;        /* [n][n] I + B^T W B; [n] */
 } state;
 
@@ -331,6 +336,75 @@ done:
     out->residual = least;
 }
 
+/* ---- the end: Newton on the natural map ---- */
+
+/* Rows of one contact of the natural map over its masses, m/s: value in F, derivative in rows of A. [Alart1991] */
+static void map_rows(const state *s, int64_t c, const double *lam, const double *Wl, double *F, double *A)
+{
+    const int64_t n = s->n, k = 3 * c;
+    const double *l = lam + k, *q = s->p->q + k, *W = s->W + k * n, mu = s->p->mu[c];
+    double u[3], *row = A + k * n;
+    for (int i = 0; i < 3; i++) u[i] = q[i] + Wl[k + i];
+    memset(row, 0, 3 * sizeof *row * (size_t)n);
+    if (l[0] - s->w_n[c] * u[0] > 0) {
+        F[k] = u[0];
+        memcpy(row, W, sizeof *row * (size_t)n);
+        row[k] += LEAST_COMPLIANCE * W[k];
+    } else {
+        F[k] = l[0] / s->w_n[c];
+        row[k] = 1 / s->w_n[c];
+    }
+    double w = s->w_t[c], x[2] = {l[1] - w * u[1], l[2] - w * u[2]}, length = hypot(x[0], x[1]),
+           radius = mu * fmax(l[0], 0);
+    if (length <= radius) {
+        for (int i = 1; i < 3; i++) {
+            F[k + i] = u[i];
+            memcpy(row + i * n, W + i * n, sizeof *row * (size_t)n);
+            row[i * n + k + i] += LEAST_COMPLIANCE * W[i * n + k + i];
+        }
+        return;
+    }
+    double e[2] = {x[0] / length, x[1] / length}, share = radius / length;
+    for (int i = 0; i < 2; i++) {
+        double *out = row + (i + 1) * n;
+        F[k + 1 + i] = (l[1 + i] - radius * e[i]) / w;
+        for (int j = 0; j < 2; j++) {
+            double across = share * ((i == j) - e[i] * e[j]);
+            const double *from = W + (j + 1) * n;
+            for (int64_t t = 0; t < n; t++) out[t] += across * from[t];
+            out[k + 1 + j] += ((i == j) - across) / w;
+        }
+        if (l[0] > 0) out[k] -= mu * e[i] / w;
+    }
+}
+
+/* From lam, as long as the residual falls. Converges quadratically where the map is smooth, which multipliers and shifts do not. Returns the residual. */
+static double polish(state *s, const tl_stop *stop, double *lam, double now, tl_work *w)
+{
+    for (int k = 0; k < POLISH_MAX && now > stop->tolerance && !tl_stop_spent(stop, w); k++) {
+        multiply(s, lam, s->Wy, w);
+        for (int64_t c = 0; c < s->m; c++) map_rows(s, c, lam, s->Wy, s->t, s->S);
+        w->factorizations++;
+        if (!tl_dense_lu_solve(s->n, s->S, s->n, s->swap, s->t)) break;
+        double length = 1, best = INFINITY;
+        for (int tries = 0; tries < POLISH_TRIES; tries++, length *= 0.5) {
+            for (int64_t i = 0; i < s->n; i++) s->z[i] = lam[i] - length * s->t[i];
+            for (int64_t c = 0; c < s->m; c++) { /* into the cone: what the law allows */
+                double *l = s->z + 3 * c;
+                l[0] = fmax(l[0], 0);
+                tl_project_disc(s->p->mu[c] * l[0], l + 1);
+            }
+            multiply(s, s->z, s->Wz, w);
+            best = residual(s, s->z, s->Wz);
+            if (best < now) break;
+        }
+        if (!(best < now)) break;
+        now = best;
+        memcpy(lam, s->z, sizeof *lam * (size_t)s->n);
+    }
+    return now;
+}
+
 /* ---- methods ---- */
 
 static size_t bytes(const tl_contact *p, const tl_options *o)
@@ -338,7 +412,7 @@ static size_t bytes(const tl_contact *p, const tl_options *o)
     (void)o;
     int64_t n = p->space->n, m = n / 3;
     return 4 * TL_ARENA_ROOM(double, m) + 13 * TL_ARENA_ROOM(double, n) + TL_ARENA_ROOM(double, 9 * m) +
-           2 * TL_ARENA_ROOM(int32_t, m) + TL_ARENA_ROOM(double, n *n) + 1024;
+           2 * TL_ARENA_ROOM(int32_t, m) + TL_ARENA_ROOM(int32_t, n) + TL_ARENA_ROOM(double, n *n) + 1024;
 }
 
 static bool take(state *s, const tl_contact *p, tl_arena *a)
@@ -352,6 +426,7 @@ static bool take(state *s, const tl_contact *p, tl_arena *a)
     s->B = TL_TAKE(a, double, 9 * s->m);
     s->rank = TL_TAKE(a, int32_t, s->m);
     s->col0 = TL_TAKE(a, int32_t, s->m);
+    s->swap = TL_TAKE(a, int32_t, s->n);
     s->S = TL_TAKE(a, double, s->n * s->n);
     for (int64_t c = 0; c < s->m; c++) tl_contact_scales(p->blocks + 9 * c, &s->w_n[c], &s->w_t[c]);
     return true;
@@ -379,8 +454,13 @@ static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     }
     if (out.result != TL_OUT_OF_ITERATIONS) return out;
-    minimise(&s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
-    if (out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
+    int most = stop->max_iterations ? stop->max_iterations : NEWTON_MAX;
+    for (int round = 0; round < ROUNDS && out.result == TL_OUT_OF_ITERATIONS; round++) {
+        out.residual = polish(&s, stop, lam, out.residual, w);
+        if (!(out.residual <= stop->tolerance)) minimise(&s, stop, out.iterations + most / 3, lam, &out, w);
+        if (!(out.residual <= stop->tolerance)) out.residual = polish(&s, stop, lam, out.residual, w);
+        if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
+        if (out.result != TL_OUT_OF_ITERATIONS || round + 1 == ROUNDS) break;
         sweep(&s, SWEEPS_LAST, false, lam, s.Wy, w);
         multiply(&s, lam, s.Wy, w);
         out.residual = residual(&s, lam, s.Wy);

@@ -18,7 +18,7 @@
 #define KAPPA_START 1e3     /* penalty over the contact's own mass */
 #define KAPPA_MAX_LEAST 1e6 /* and 1e4 times the largest mass ratio of a contact pair */
 #define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
-#define NEWTON_MAX 60       /* Newton steps in all, unless the caller asks for another cap */
+#define NEWTON_MAX 120      /* Newton steps in all, unless the caller asks for another cap */
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 50
 #define COLD_ABOVE 1e-3 /* m/s: residual after those sweeps above which ADMM goes on */

@@ -1,4 +1,4 @@
---! 4: fps must be a number > 0 and <= 1000000 1/s, got "fifty"
+--! 4: fps must be a number from 1e-06 to 1000000 1/s, got "fifty"
 return scene {
   talus = 1, engine = "grid", duration = 1,
   fps = "fifty",

@@ -1,4 +1,4 @@
---! 9: fps must be > 0 and <= 1000000 1/s, got -1
+--! 9: fps must be from 1e-06 to 1000000 1/s, got -1
 --! 11: bodies[1].at must be three numbers {x, y, z} in m, got 3
 --! 12: box.size[1] must be > 0 m, got -1
 --! 13: bodies[1].denisty is not a key of a body; did you mean 'density'?

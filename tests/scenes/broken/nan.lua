@@ -1,4 +1,4 @@
---! 4: fps must be > 0 and <= 1000000 1/s, got
+--! 4: fps must be from 1e-06 to 1000000 1/s, got
 return scene {
   talus = 1, engine = "grid", duration = 1,
   fps = 0/0,

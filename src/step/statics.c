@@ -1,0 +1,152 @@
+#include "step/statics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/sum.h"
+#include "solve/cone/least.h"
+
+/* Constants and what they were measured with: sand-statics spec, section 2. */
+#define V_LEAST 0.25    /* of a cell: shears of slivers would dominate the largest eigenvalue */
+#define RATE 0.1        /* sqrt(g / dx): strain rate above which a cell flows; less is noise of the solver */
+#define SKIP 0.1        /* part of the cells that flow from which the flow decides the stress */
+#define BEGIN 0.02      /* excess from which the rule is at work */
+#define LEAST 0.005     /* and below which it is not */
+#define ENOUGH 0.05     /* |r| / |f| up to which the stress found may be used */
+#define STOP 0.005      /* and at which it is good */
+#define SECONDS 0.05    /* in which the next start goes over to it */
+#define ITERATIONS 200  /* per step: after an impact several steps share the work */
+#define SINE_LEAST 1e-3 /* of the angle: liquids have no shear stiffness, and no shear */
+
+typedef struct balance {
+    const tl_statics *q;
+    const tl_stress *t;
+    const tl_coupling *c;
+    double *wp; /* [cells] W_L^p p */
+} balance;
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the stress of sand at rest");
+}
+
+static void product(const void *ctx, const double *p, const double *s, double *y)
+{
+    const balance *b = ctx;
+    for (int32_t i = 0; i < b->t->cells; i++) b->wp[i] = b->t->cell[i] * p[i];
+    tl_coupling_gradient(b->c, b->wp, y);
+    tl_stress_add_force(b->t, b->c, s, y);
+}
+
+static void adjoint(const void *ctx, const double *t, double *p, double *s)
+{
+    const balance *b = ctx;
+    tl_coupling_adjoint(b->c, t, p);
+    for (int32_t i = 0; i < b->t->cells; i++) p[i] *= b->t->cell[i];
+    tl_stress_adjoint(b->t, b->c, t, s);
+}
+
+/* K / (2 G) of an angle with this sine: of the plane's tensor, or in three dimensions. */
+static double stiffness(double sine, bool flat)
+{
+    sine = fmax(sine, SINE_LEAST);
+    return flat ? (2 - sine) / (2 * sine) : (3 - 2 * sine) / (3 * sine);
+}
+
+/* Cells whose strain rate is more than the solver's noise. Returns their part. */
+static double find_flow(const tl_statics *q, uint8_t *flows, double *gp, double *gs)
+{
+    const tl_coupling *c = &q->system->c;
+    const double rate = RATE * sqrt(q->gravity / c->dx);
+    double Q[TL_STRESS_GROUP * TL_STRESS_GROUP];
+    int32_t count = 0;
+    tl_stress_form(q->friction->stress, Q);
+    tl_coupling_pressure_gradient(c, gp);
+    tl_stress_gradient(q->friction->stress, c, gs);
+    for (int32_t i = 0; i < c->cells; i++) {
+        const double *g = gs + TL_STRESS_GROUP * (int64_t)i;
+        /* shears count twice in the tensor, and so half in its inverse form; the two diagonal ones are at most their sum of squares */
+        double square = gp[i] * gp[i] + g[TL_S_XX] * g[TL_S_XX] + g[TL_S_ZZ] * g[TL_S_ZZ] +
+                        0.5 * (g[TL_S_XY] * g[TL_S_XY] + g[TL_S_XZ] * g[TL_S_XZ] + g[TL_S_YZ] * g[TL_S_YZ]);
+        flows[i] = square > rate * rate;
+        count += flows[i];
+    }
+    return c->cells ? (double)count / c->cells : 0;
+}
+
+/* Faces without an equation: what cannot move. A free body keeps its force on every face that it covers, more equations than its six. */
+static void find_held(const tl_system *s, uint8_t *held)
+{
+    for (int32_t f = 0; f < s->c.faces; f++) held[f] = !(s->c.mobility[f] > 0) || !(s->c.fluid[f] > 0);
+    for (int32_t i = 0; i < s->rigid.rows; i++)
+        if (s->rigid.inv_mass[s->rigid.row[i].body] > 0) held[s->rigid.row[i].face] = 0;
+}
+
+static talus_status select_stress(tl_statics *q, const balance *b, const uint8_t *flows, tl_arena *a, talus_error *err)
+{
+    const tl_stress *t = b->t;
+    const int32_t n = t->cells;
+    double *weight = TL_TAKE(a, double, n), *soft = TL_TAKE(a, double, n), *f = TL_TAKE(a, double, t->faces);
+    double *p0 = TL_TAKE(a, double, n), *p = TL_TAKE(a, double, n), *s = TL_TAKE(a, double, t->n);
+    uint8_t *held = TL_TAKE(a, uint8_t, t->faces);
+    if (!weight || !soft || !f || !p0 || !p || !s || !held) return no_memory(err);
+    const bool flat = !(t->only[0] && t->only[1] && t->only[2]);
+    for (int32_t i = 0; i < n; i++) {
+        weight[i] = fmax(t->cell[i], V_LEAST);
+        soft[i] = stiffness(q->friction->alpha[i] / sqrt(2), flat);
+        p0[i] = q->p[i] / t->cell[i];
+    }
+    find_held(q->system, held);
+    product(b, p0, q->friction->s, f);
+    tl_least least = {.rows = t->faces,
+                      .groups = n,
+                      .size = TL_STRESS_GROUP,
+                      .f = f,
+                      .held = held,
+                      .weight = weight,
+                      .stiffness = soft,
+                      .alpha = q->friction->alpha,
+                      .frozen = flows,
+                      .a0 = p0,
+                      .b0 = q->friction->s,
+                      .product = product,
+                      .adjoint = adjoint,
+                      .ctx = b};
+    tl_stress_form(t, least.Q);
+    const double limit = q->on ? LEAST : BEGIN;
+    tl_least_stop stop = {.iterations = ITERATIONS,
+                          .energy = tl_least_energy(&least, p0, q->friction->s),
+                          .excess = limit,
+                          .residual = STOP};
+    tl_least_report report;
+    TL_TRY(tl_least_ascend(&least, &stop, q->t, p, s, a, &report, err));
+    q->evaluations = report.evaluations;
+    q->excess = report.excess;
+    q->on = report.excess >= limit;
+    if (!q->on || report.residual >= ENOUGH) return TALUS_OK;
+    const double share = 1 - exp(-b->c->dt / SECONDS);
+    for (int32_t i = 0; i < n; i++) q->p_next[i] += share * (t->cell[i] * p[i] - q->p[i]);
+    for (int64_t i = 0; i < t->n; i++) q->s_next[i] += share * (s[i] - q->friction->s[i]);
+    return TALUS_OK;
+}
+
+talus_status tl_statics_select(tl_statics *q, tl_arena *a, talus_error *err)
+{
+    const tl_stress *t = q->friction->stress;
+    memcpy(q->p_next, q->p, sizeof *q->p * (size_t)t->cells);
+    memcpy(q->s_next, q->friction->s, sizeof *q->s_next * (size_t)t->n);
+    if (!(q->gravity > 0) || !(tl_max_abs(t->cells, q->p) > 0)) {
+        q->on = false;
+        return TALUS_OK;
+    }
+    size_t mark = tl_arena_mark(a);
+    balance b = {.q = q, .t = t, .c = &q->system->c, .wp = TL_TAKE(a, double, t->cells)};
+    uint8_t *flows = TL_TAKE(a, uint8_t, t->cells);
+    double *gp = TL_TAKE(a, double, t->cells), *gs = TL_TAKE(a, double, t->n);
+    if (!b.wp || !flows || !gp || !gs) return no_memory(err);
+    q->flows = find_flow(q, flows, gp, gs);
+    if (q->flows <= SKIP) TL_TRY(select_stress(q, &b, flows, a, err));
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
