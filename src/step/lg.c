@@ -478,7 +478,10 @@ static talus_status solve_free(lg_step *s, talus_error *err)
         bool any = false;
         TL_TRY(tl_cancel_check(err));
         true_residual(s, s->q, s->r);
-        for (int b = 0; b < s->lg->bodies; b++) any = any || (w.open[b] = w.of[b]);
+        for (int b = 0; b < s->lg->bodies; b++) {
+            w.open[b] = w.of[b];
+            any = any || w.of[b];
+        }
         if (!any) return TALUS_OK;
         for (int64_t i = 0; i < s->lg->nodes; i++)
             for (int64_t k = 3 * i; k < 3 * i + 3 && !w.of[s->lg->owner[i]]; k++) s->r[k] = 0;
@@ -501,10 +504,9 @@ static bool newton_serves(const lg_step *s)
 static talus_status iterate(lg_step *s, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, all = n + TL_LG_LANES * s->lg->dual_rows;
-    const bool free_alone = s->scene->lg.mixing == 0 && s->touch.rows.rows == 0 && newton_serves(s);
-    const int most = free_alone ? FREE_ROUNDS : s->scene->lg.iterations;
+    const bool by_newton = s->scene->lg.mixing == 0 && newton_serves(s);
     const bool mixes = s->scene->lg.mixing == 0 && !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI;
-    for (int k = 0; k < most; k++) {
+    for (int k = 0; k < s->scene->lg.iterations; k++) {
         TL_TRY(tl_cancel_check(err));
         memcpy(s->from, s->q, sizeof *s->q * (size_t)all);
         project(s);
@@ -513,11 +515,12 @@ static talus_status iterate(lg_step *s, talus_error *err)
         TL_TRY(touch(s, err));
         if (k < LOOKS) TL_TRY(look_again(s, err));
         s->rounds = k + 1;
-        if (s->rounds == most || (!s->touch.rows.rows && s->left <= STOP * STOP * s->found)) break;
+        if (by_newton && !s->touch.rows.rows && s->rounds == FREE_ROUNDS) break; /* unless something has come to touch */
+        if (s->rounds == s->scene->lg.iterations || (!s->touch.rows.rows && s->left <= STOP * STOP * s->found)) break;
         if (mixes) tl_anderson_next(&s->mixer, s->from, s->q, s->q);
         lap(s, SOLVE);
     }
-    return s->scene->lg.mixing == 0 && newton_serves(s) ? solve_free(s, err) : TALUS_OK;
+    return by_newton ? solve_free(s, err) : TALUS_OK;
 }
 
 /* How far rounds came. Where they end, the step A^-1 r goes down, and the energy's curvature along it is a share k of A's: the minimum lies 1/k steps

@@ -185,9 +185,9 @@ static talus_status add_part(const tl_scene *s, int body, int elastic, int bodie
     if (log && b->thickness <= 0 && mat->poisson > NEARLY_VOLUME && p->scheme == TL_LG_ADMM &&
         s->lg.iterations < ROUNDS_THERE)
         tl_log_write(log, 0,
-                     "body \"%s\": at a Poisson's ratio of %g rounds find forces slowly: with %d of them it swings "
-                     "about 10 %% too "
-                     "slowly at 0.45, and energy may rise at 0.49; take lg.iterations = %d",
+                     "body \"%s\": at a Poisson's ratio of %g rounds find forces slowly while something touches it; %d "
+                     "are few, take "
+                     "lg.iterations = %d",
                      b->name, mat->poisson, s->lg.iterations, ROUNDS_THERE);
     TL_TRY((b->thickness > 0 ? mesh_cloth : mesh_solid)(s, b, p, m, err));
     p->vertex = m->vertex;
