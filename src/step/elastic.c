@@ -678,12 +678,55 @@ static double energy_at(elastic_step *s, const double *v)
     return sum + tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) + spring_energy(s, s->x_trial, s->spring, NULL);
 }
 
-/* Newton starts from the velocities of the last step or from rest, whichever is nearer to balance: what is badly deformed may fly apart at the former. */
+/* Velocities that lead a body where it would go if it were rigid, with the momenta of v*; those of v where nodes are held. */
+static void fly_rigid(const elastic_step *s, int b, double *v)
+{
+    const tl_fem_body *body = &s->fem->body[b];
+    const double *from = s->sim->state.lg.q;
+    tl_vec3 c = {0, 0, 0}, mean = {0, 0, 0}, L = {0, 0, 0};
+    tl_mat3 I = tl_mat3_zero(), inverse;
+    double mass = 0, he = s->he[b];
+    if (body->unknown < body->nodes) return;
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        int64_t k = 3 * (int64_t)i;
+        tl_vec3 w = {star(s, b, k), star(s, b, k + 1), star(s, b, k + 2)};
+        mass += s->lg->mass[i];
+        c = tl_vec3_add_scaled(c, s->lg->mass[i], tl_vec3_load(from + k));
+        mean = tl_vec3_add_scaled(mean, s->lg->mass[i], w);
+    }
+    c = tl_vec3_scale(1 / mass, c);
+    mean = tl_vec3_scale(1 / mass, mean);
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        int64_t k = 3 * (int64_t)i;
+        tl_vec3 r = tl_vec3_sub(tl_vec3_load(from + k), c), w = {star(s, b, k), star(s, b, k + 1), star(s, b, k + 2)};
+        L = tl_vec3_add_scaled(L, s->lg->mass[i], tl_vec3_cross(r, w));
+        tl_mat3 square = tl_mat3_sub(tl_mat3_scale(tl_vec3_norm2(r), tl_mat3_identity()), tl_mat3_outer(r, r));
+        I = tl_mat3_add_scaled(I, s->lg->mass[i], square);
+    }
+    if (!tl_mat3_inverse(I, &inverse)) return;
+    tl_quat turn = tl_quat_exp(tl_vec3_scale(he, tl_mat3_mul_vec(inverse, L)));
+    for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+        tl_vec3 r = tl_vec3_sub(tl_vec3_load(from + 3 * (int64_t)i), c), d = tl_vec3_sub(tl_quat_rotate(turn, r), r);
+        tl_vec3_store(tl_vec3_add_scaled(mean, 1 / he, d), v + 3 * (int64_t)i);
+    }
+}
+
+/* Newton starts from the velocities of the last step, from rest, or from the flight of a rigid body, whichever is nearest to balance: what is badly deformed may fly
+ * apart with the first, and a stiff body that turns is stretched by all but the last. */
 static void choose_start(elastic_step *s)
 {
-    memset(s->trial, 0, sizeof *s->trial * 3 * (size_t)s->lg->nodes);
+    const size_t bytes = sizeof *s->v * 3 * (size_t)s->lg->nodes;
+    double best = energy_at(s, s->v);
+    memset(s->trial, 0, bytes);
     lead_held(s, s->trial);
-    if (energy_at(s, s->trial) < energy_at(s, s->v)) memcpy(s->v, s->trial, sizeof *s->v * 3 * (size_t)s->lg->nodes);
+    double still = energy_at(s, s->trial);
+    memcpy(s->dv, s->v, bytes);
+    for (int b = 0; b < s->fem->bodies; b++) fly_rigid(s, b, s->dv);
+    double flight = energy_at(s, s->dv);
+    if (flight < best && flight <= still)
+        memcpy(s->v, s->dv, bytes);
+    else if (still < best)
+        memcpy(s->v, s->trial, bytes);
 }
 
 static talus_status newton(elastic_step *s, bool *again, talus_error *err)

@@ -425,6 +425,8 @@ static const tl_case cases[] = {
     {"V15", "stress does not know which axis is which", true, sand_axes},
     {"V16", "flat layer of sand at rest", true, sand_rest},
     {"V17", "columns of sand collapse: higher and shorter with the angle", true, sand_collapse},
+    {"S1", "silo of sand at rest: floor, walls and weight, dropped and laid", true, sand_silo},
+    {"S4", "level sand beside a wall: pressure at rest", true, sand_wall},
     {NULL, NULL, false, NULL}};
 
 const tl_case_group tl_cases_grid = {"grid", cases};

@@ -387,6 +387,86 @@ talus_status sand_pyramid_layer(tl_case_log *log, talus_error *err)
     return slip(log, &wide, 40, 0, 0.9919, err);
 }
 
+/* ---- S1, S3, S4: forces at rest [sand-statics spec] ---- */
+
+/* What a box of static walls carries at the end, N: the floor, and one wall's friction and thrust; all loads together. */
+typedef struct loads {
+    double floor, shear, thrust, sum;
+} loads;
+
+static talus_status weigh(const char *text, double t, loads *out, talus_error *err)
+{
+    sand_run r;
+    talus_status status = begin_run(&r, text, err);
+    if (status == TALUS_OK) status = go_on(&r, t, err);
+    if (status == TALUS_OK) {
+        const tl_motion *m = r.sim->state.rigid.body;
+        *out = (loads){-m[0].fluid_force.y, -m[1].fluid_force.y, -m[1].fluid_force.x,
+                       -(m[0].fluid_force.y + m[1].fluid_force.y + m[2].fluid_force.y)};
+    }
+    end_run(&r);
+    return status;
+}
+
+static talus_status weigh_silo(double high, double drop, const char *solver, loads *out, talus_error *err)
+{
+    char text[1600];
+    snprintf(
+        text, sizeof text,
+        "return scene { talus = 1, engine = 'grid', duration = 2, fps = 25, %s"
+        " grid = { cells = {18, 112, 1}, cell = 0.01, periodic = {false, false, true}, origin = {-0.03, -0.03, 0} },"
+        " bodies = { { kind = 'static', shape = box { size = {0.18, 0.03, 0.5} }, at = {0.06, -0.015, 0} },"
+        " { kind = 'static', shape = box { size = {0.03, 1.08, 0.5} }, at = {-0.015, 0.54, 0} },"
+        " { kind = 'static', shape = box { size = {0.03, 1.08, 0.5} }, at = {0.135, 0.54, 0} } },"
+        " fill = { { material = granular { density = 800, friction_angle_deg = 30 },"
+        " shape = box { size = {0.12, %g, 0.01}, center = {0.06, %g, 0.005} } } } }",
+        solver, high, 0.5 * high + drop);
+    return weigh(text, 1.2, out, err);
+}
+
+/* Dropped, at three tolerances; laid, four and eight widths high: Janssen's saturation. */
+talus_status sand_silo(tl_case_log *log, talus_error *err)
+{
+    static const char *const solver[3] = {"", "solver = { tolerance = 1e-3 },", "solver = { tolerance = 1e-5 },"};
+    const double per_m = 800 * G * 0.12 * 0.01;
+    loads q[3], laid, high;
+    for (int k = 0; k < 3; k++) TL_TRY(weigh_silo(0.6, 0.05, solver[k], &q[k], err));
+    TL_TRY(weigh_silo(0.48, 0, "", &laid, err));
+    TL_TRY(weigh_silo(0.96, 0, "", &high, err));
+    tl_case_relative(log, "silo 0.12 x 0.6 m, dropped 5 cm: floor, N", q[0].floor, 1.40, 0.07);
+    tl_case_relative(log, "... with tolerance 1e-3", q[1].floor, q[0].floor, 0.02);
+    tl_case_relative(log, "... with tolerance 1e-5", q[2].floor, q[0].floor, 0.02);
+    tl_case_relative(log, "floor and walls over the weight", q[0].sum / (0.6 * per_m), 1, 1e-4);
+    tl_case_above(log, "friction of a wall over its thrust: the sand pulls it down", q[0].shear / q[0].thrust, 0.5);
+    tl_case_relative(log, "laid, four widths high: floor over the weight", laid.floor / (0.48 * per_m), 0.30, 0.1);
+    tl_case_relative(log, "laid, eight widths high: floor over that of four", high.floor / laid.floor, 1, 0.03);
+    return TALUS_OK;
+}
+
+/* A level fill beside a wall: K0 = 1 - sin(angle). Friction on the walls takes a little of the weight that K0 rho g H^2 / 2 counts on. */
+talus_status sand_wall(tl_case_log *log, talus_error *err)
+{
+    for (int angle = 25; angle <= 35; angle += 5) {
+        char text[1200], name[80];
+        snprintf(
+            text, sizeof text,
+            "return scene { talus = 1, engine = 'grid', duration = 2, fps = 25,"
+            " grid = { cells = {36, 26, 1}, cell = 0.02, periodic = {false, false, true}, origin = {-0.06, -0.06, 0} },"
+            " bodies = { { kind = 'static', shape = box { size = {0.72, 0.06, 0.5} }, at = {0.3, -0.03, 0} },"
+            " { kind = 'static', shape = box { size = {0.06, 0.46, 0.5} }, at = {-0.03, 0.23, 0} },"
+            " { kind = 'static', shape = box { size = {0.06, 0.46, 0.5} }, at = {0.63, 0.23, 0} } },"
+            " fill = { { material = granular { density = 1600, friction_angle_deg = %d },"
+            " shape = box { size = {0.6, 0.4, 0.02}, center = {0.3, 0.2, 0.01} } } } }",
+            angle);
+        loads q;
+        TL_TRY(weigh(text, 0.8, &q, err));
+        double rest = (1 - sin(angle * PI / 180)) * 1600 * G * 0.4 * 0.4 / 2 * 0.02;
+        snprintf(name, sizeof name, "%d degrees: thrust of a wall, N", angle);
+        tl_case_relative(log, name, q.thrust, rest, 0.15);
+    }
+    return TALUS_OK;
+}
+
 /* ---- V16 ---- */
 
 talus_status sand_rest(tl_case_log *log, talus_error *err)

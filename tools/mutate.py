@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""One-line faults, made one at a time in a copy of the tree: which do the tests catch?
+
+    tools/mutate.py [FILTER] [--list] [--copy FOLDER]
+
+FILTER: a regular expression on "folder/file.c: what". The copy has its own build folder and is built incrementally, so a mutant costs a few
+compilations and the tests that are named with it. A mutant whose line is no longer there is told as stale. Exit status 1 when fewer than nine
+tenths of those that ran are caught.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# file, what is wrong, line as it is, line with the fault, tests that should notice (regular expression on names)
+MUTANTS = [
+    ("src/base/sum.c", "a sum without its tail", "for (; i < n; i++) tail += x[i];", "for (; i < n; i++) tail += 0 * x[i];", "unit/base"),
+    ("src/base/text.c", "escapes pass", "s[0] < 0x20 || s[0] == 0x7f", "s[0] < 0x08 || s[0] == 0x7f", "attack/outside"),
+    ("src/base/cancel.c", "nobody is cancelled", "return tl_cancelled() ?", "return tl_cancelled() && !err ?", "unit/sim_api"),
+    ("src/base/file.c", "links are followed", "O_CLOEXEC | O_NOFOLLOW |", "O_CLOEXEC |", "unit/run_files"),
+    ("src/base/replace.c", "devices are replaced", "return stat(path, &s) == 0 && !S_ISREG(s.st_mode);", "return stat(path, &s) == 0 && S_ISSOCK(s.st_mode);", "unit/run_files"),
+    ("src/run/folder.c", "frames of later steps stay", '{"nodes-", ".vtp"}', '{"nodes-", ".vtu"}', "unit/run_files"),
+    ("src/run/folder.c", "every part is removed", "return IS_ONE_OF(name, length, ours) ||", "return true || IS_ONE_OF(name, length, ours) ||", "unit/run_files"),
+    ("src/run/folder.c", "folders of others are taken", "bool any = !dir;", "bool any = false; if (dir) closedir(dir), dir = NULL;", "unit/run_files"),
+    ("src/io/csv_run.c", "torque is the force", "m->contact_force, m->contact_torque, m->fluid_force", "m->contact_force, m->contact_force, m->fluid_force", "unit/policies"),
+    ("src/io/csv_run.c", "fluid torque is the force", "m->fluid_force, m->fluid_torque}", "m->fluid_force, m->fluid_force}", "unit/policies"),
+    ("src/io/csv.c", "formulas pass", 'strchr("=+-@", *plain)', 'strchr("=", *plain)', "unit/run_files"),
+    ("src/io/checkpoint.c", "dt_next is not kept", '"dt_next", s->dt_next, err)', '"dt_next", 0 * s->dt_next, err)', "unit/policies"),
+    ("src/io/checkpoint.c", "materials are not checked", "material >= scene->material_count ||", "material > 1000000000 ||", "faults/forged"),
+    ("src/io/checkpoint.c", "ids are not checked", "uint64_t bit = id >= 0 && id < end ?", "uint64_t bit = id >= 0 ?", "faults/forged"),
+    ("src/io/checkpoint.c", "stress of fewer cells", "if (g->stresses != (is_granular(scene) ? g->memories : 0))", "if (g->stresses > g->memories)", "faults/forged"),
+    ("src/step/sim.c", "a retry forgets the shorter step", "s->dt_next = REGROW_FIRST * length;", "s->dt_next = 0;", "unit/policies"),
+    ("src/step/sim.c", "a retry is nearly as long", "length *= 0.5;", "length *= 0.9;", "unit/policies"),
+    ("src/step/sim.c", "time goes on by too much", "s->t = last ? until : begin + length;", "s->t = last ? until : begin + 1.01 * length;", "unit/policies"),
+    ("src/step/sim.c", "runs that cannot end", "if (s->duration / wanted <= TL_STEPS_MAX) return TALUS_OK;", "if (s->duration / wanted <= INFINITY) return TALUS_OK;", "attack/outside"),
+    ("src/step/sph.c", "on_unconverged is ignored", "tl_unconverged policy = s->scene->solver.on_unconverged;", "tl_unconverged policy = TL_UNCONVERGED_ACCEPT;", "unit/policies"),
+    ("src/step/grid.c", "fluid torque halved", "s->b.body[i].fluid_torque = tl_vec3_load(s->fluid + 6 * (int64_t)i + 3);", "s->b.body[i].fluid_torque = tl_vec3_scale(0.5, tl_vec3_load(s->fluid + 6 * (int64_t)i + 3));", "unit/policies"),
+    ("src/step/grid.c", "volume_error with the wrong sign of escaped", "s->totals.initial_volume - s->totals.escaped_volume;", "s->totals.initial_volume + s->totals.escaped_volume;", "physics/liquid|unit/grid_emit|cli/verdict"),
+    ("src/model/lg/bending.c", "bending without 1/(1-nu^2)", "(12 * (1 - p->poisson * p->poisson))", "12", "agree/lg|unit/lg|physics/lg"),
+    ("src/model/sph/forces.c", "surface tension halved", "unit = 2 / parting_work(h);", "unit = 1 / parting_work(h);", "physics/sph|unit/sph|agree/sph"),
+    ("src/scene/rules.c", "any number of frames", "if (s->duration * s->fps > TL_FRAMES_MAX)", "if (s->duration * s->fps > 1e300)", "scenes/broken"),
+    ("src/scene/rules.c", "any number of steps", "s->duration / s->dt_max > TL_STEPS_MAX", "s->duration / s->dt_max > 1e308", "scenes/broken"),
+    ("src/scene/load.c", "settings are not part of the hash", "s->hash = tl_hash(s->hash, o->setting[r->setting_count], strlen(o->setting[r->setting_count]) + 1);", "s->hash += 0;", "unit/scene|cli/run|attack/signals"),
+    ("src/api/run_folder.c", "frames without their particles", 'if (has_particles(f->scene) && !has_file(f, "particles", n)) continue;', "", "cli/export"),
+    ("src/api/run_folder.c", "another scene is drawn", "return !*r->scene_hash || !strcmp(hash, r->scene_hash);", "return true;", "cli/export"),
+    ("src/api/sim.c", "a NULL is used", "TL_NEED(scene);", "", "unit/api_misuse"),
+    ("src/model/grid/advect.c", "a way without an end", "if (k == MARCH_MOST)", "if (k == MARCH_MOST && k < 0)", "faults/forged"),
+    ("src/solve/outcome.h", "methods do not hear", " || tl_cancelled();", ";", "attack/signals"),
+    ("src/math/quat.h", "an inverse that does not turn back", "return (tl_quat){s * q.w, -s * q.x, -s * q.y, -s * q.z};", "return (tl_quat){s * q.w, -s * q.x, -s * q.y, s * q.z};", "unit/quat"),
+    ("src/math/svd3.c", "a rotation of the wrong angle", "t = 2 * ab / (d + copysign(", "t = 1.9 * ab / (d + copysign(", "unit/svd3"),
+    ("src/math/eig3.c", "eigenvectors half turned", "return 2 * apq / (d + copysign(sqrt(d * d + 4 * apq * apq), d));", "return 2 * apq / (d + copysign(sqrt(d * d + 3 * apq * apq), d));", "unit/eig3"),
+    ("src/geom/trimesh.c", "volumes a little large", "tl_vec3_dot(a, tl_vec3_cross(b, c)) / 6;", "tl_vec3_dot(a, tl_vec3_cross(b, c)) / 5.9;", "unit/trimesh"),
+    ("src/geom/shape_mass.c", "products of inertia without their sign", "m->xy += v * c.x * c.y;", "m->xy -= v * c.x * c.y;", "unit/shape"),
+    ("src/geom/polygon.c", "areas too large", "return 0.5 * twice;", "return 0.51 * twice;", "unit/shape|unit/sample"),
+    ("src/geom/polygon.c", "distances to the wrong end", "(wx * ex + wy * ey) / (ex * ex + ey * ey)", "(wx * ex - wy * ey) / (ex * ex + ey * ey)", "unit/shape"),
+    ("src/geom/sdf_grid.c", "a bent interpolation", "double x01 = v[4] + u.x * (v[5] - v[4])", "double x01 = v[4] + u.x * (v[5] - v[6])", "unit/sdf_grid"),
+    ("src/solve/boxqp/mprgp.c", "room to the wrong bound", "double below = x[i] - l, above = h - x[i];", "double below = x[i] - l, above = x[i] - l;", "agree/boxqp"),
+    ("src/solve/fixedpoint/nncg.c", "a direction that forgets", "s[i] = d[i] + t;", "s[i] = d[i];", "unit/fixedpoint"),
+    ("src/solve/contact/pairs.h", "the shift takes half of the slip", "c->mu * sqrt(u[1] * u[1] + u[2] * u[2])", "0.5 * c->mu * sqrt(u[1] * u[1] + u[2] * u[2])", "unit/contact|agree/contact"),
+    ("src/model/rigid/motion.c", "inertia turned the wrong way", "return tl_mat3_symmetric(tl_mat3_mul(R, tl_mat3_mul_t(b->inverse, R)));", "return b->inverse;", "physics/rigid_flight|unit/split"),
+    ("src/model/sph/kernel.h", "a kernel that does not sum to one", "return b > 0 ? k.s * (a * a * a - 4 * b * b * b)", "return b > 0 ? k.s * (a * a * a - 3.9 * b * b * b)", "unit/sph_system|unit/sph_sample"),
+    ("src/model/grid/transfer.c", "weights that do not sum to one", "wy[2] = {1 - q.t[1], q.t[1]};", "wy[2] = {1 - q.t[1], 0.99 * q.t[1]};", "unit/grid_transfer"),
+    ("src/model/grid/transfer.c", "affine part of one axis lost", "u = low + (i ? c[0] : 0) + (j ? c[1] : 0);", "u = low + (i ? c[0] : 0);", "unit/grid_transfer"),
+    ("src/render/colour.c", "colours too dark", "1.055f * powf(x, 1 / 2.4f) - 0.055f", "1.055f * powf(x, 1 / 2.2f) - 0.055f", "unit/render_colour"),
+    ("src/base/random.h", "steps share their numbers", "+ step * odd + odd);", "+ odd);", "unit/base"),
+    ("src/base/radix.c", "keys keep their order", "memcpy(value, from_value, sizeof *value * (size_t)n);", "(void)from_value;", "unit/base|repeat/grid"),
+    ("src/math/csr_ops.c", "a transpose with wrong values", "T->val[at] = A->val[k];", "T->val[at] = -A->val[k];", "unit/csr_ops"),
+    ("src/geom/collide/sphere.c", "normals to the wrong side", "tl_vec3_scale(copysign(1, at[face]), b->axis[face]);", "tl_vec3_scale(copysign(1, -at[face]), b->axis[face]);", "unit/collide_primitives"),
+    ("src/geom/triangle_tree.c", "a tree in a wild order", "x = (x | x << 8) & 0x100f00f00f00f00f;", "x = (x | x << 9) & 0x100f00f00f00f00f;", "unit/triangle_tree|agree/mesh_distance"),
+    ("src/solve/precond/precond.c", "a shift is forgotten", "double d = inverse[i] + (add_diag ? add_diag[i] : 0);", "double d = inverse[i];", "agree/precond|unit/pressure"),
+    ("src/solve/boxqp/boxqp.c", "a certificate of another problem", "tl_vec_sub(p->space->n, g, p->b, g);", "tl_vec_add(p->space->n, g, p->b, g);", "agree/boxqp"),
+    ("src/solve/boxqp/boxqp.c", "answers beyond their bounds", "x[i] = tl_boxqp_clamp(p, i, x[i]);", "x[i] += 0 * tl_boxqp_clamp(p, i, x[i]);", "agree/boxqp|faults/linear_boxqp"),
+    ("src/model/lg/operators.c", "one axis of a pull is lost", "r[i] += pull.x, r[i + 1] += pull.y, r[i + 2] += pull.z;", "r[i] += pull.x, r[i + 1] += pull.y;", "agree/lg|unit/lg_hold"),
+    ("src/model/lg/polar.h", "a cofactor with the wrong sign", "c01 = f12 * f20 - f10 * f22,", "c01 = f12 * f20 + f10 * f22,", "unit/lg_lanes"),
+    ("src/model/grid/levelset.c", "fractions that are too small", "return d > 0 ? 1 - 0.5 * (1 - d) * (1 - d)", "return d > 0 ? 1 - 0.6 * (1 - d) * (1 - d)", "unit/grid_levelset|unit/grid_fractions"),
+    ("src/step/accounts.c", "angular momentum is not counted", "t->angular = tl_vec3_add_scaled(t->angular, sign, o->angular);", "t->angular = tl_vec3_add_scaled(t->angular, 0 * sign, o->angular);", "cli/verdict|unit/accounts"),
+    ("src/io/vtk.c", "arrays begin too early", "l->offset += sizeof(uint64_t) + b.bytes;", "l->offset += b.bytes;", "unit/run_files|cli/vtk_read"),
+    ("src/io/seal.c", "one byte of eight is sealed", "memcpy(&word, data + at + 8 * k, 8);", "memcpy(&word, data + at + 8 * k, 1);", "faults/checkpoint"),
+    ("src/render/png.c", "pictures of any size", "png.width <= TL_IMAGE_SIDE_MAX &&", "png.width <= 2 * TL_IMAGE_SIDE_MAX &&", "unit/render_files"),
+]
+
+
+def copy_tree(copy):
+    """The tree as git knows it, with its build folder left from the last time."""
+    copy.mkdir(parents=True, exist_ok=True)
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
+    for name in filter(None, map(os.fsdecode, names)):
+        source, target = ROOT / name, copy / name
+        if not source.is_file() or (target.is_file() and target.read_bytes() == source.read_bytes()):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+
+
+def build(copy, tests):
+    """What these tests run: their own programs, or the command and the library."""
+    if not (copy / "build/build.ninja").exists():
+        subprocess.run(["cmake", "--preset", "release"], cwd=copy, check=True, stdout=subprocess.DEVNULL)
+    listed = subprocess.run(["ctest", "--test-dir", "build", "-N", "-R", f"^({tests})"], cwd=copy, check=True, capture_output=True, text=True).stdout
+    targets = set()
+    for folder, name in re.findall(r"Test +#\d+: (\w+)/(\w+)", listed):
+        compiled = (copy / f"tests/{folder}/{name}.c").is_file()
+        targets |= {f"test_{folder}_{name}"} if compiled else {"talus_program", "talus_shared"}
+    return targets and subprocess.run(["cmake", "--build", "build", "--target", *targets], cwd=copy, stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL).returncode == 0
+
+
+def passes(copy, tests):
+    return subprocess.run(["ctest", "--test-dir", "build", "-R", f"^({tests})", "--timeout", "300", "--stop-on-failure"], cwd=copy,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("filter", nargs="?", default="")
+    parser.add_argument("--list", action="store_true", help="only tell which are there, and which are stale")
+    parser.add_argument("--copy", type=pathlib.Path, default=pathlib.Path("/tmp/talus-mutants"))
+    options = parser.parse_args()
+    chosen = [m for m in MUTANTS if re.search(options.filter, f"{m[0]}: {m[1]}")]
+    stale = [m for m in chosen if (ROOT / m[0]).read_text().count(m[2]) != 1]
+    for m in stale:
+        print(f"stale     {m[0]}: {m[1]}")
+    chosen = [m for m in chosen if m not in stale]
+    if options.list:
+        print("\n".join(f"ready     {m[0]}: {m[1]}" for m in chosen))
+        return 1 if stale else 0
+    copy_tree(options.copy)
+    if not build(options.copy, "|".join({m[4] for m in chosen})):
+        sys.exit("the tree as it is does not build, or there is no such test")
+    caught, sound = 0, {}
+    for file, what, old, new, tests in chosen:
+        if tests not in sound:
+            sound[tests] = build(options.copy, tests) and passes(options.copy, tests)
+        if not sound[tests]:
+            print(f"no test   {file}: {what} ({tests} fail without the fault as well)", flush=True)
+            continue
+        path = options.copy / file
+        good = path.read_text()
+        began = time.monotonic()
+        path.write_text(good.replace(old, new))
+        built = build(options.copy, tests)
+        noticed = not built or not passes(options.copy, tests)
+        path.write_text(good)
+        caught += noticed
+        print(f"{'caught   ' if noticed else 'SURVIVED '} {file}: {what} ({'does not build' if not built else tests}, {time.monotonic() - began:.0f} s)", flush=True)
+    print(f"{caught} of {len(chosen)} caught, {len(stale)} stale")
+    return 0 if chosen and caught >= 0.9 * len(chosen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
