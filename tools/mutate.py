@@ -95,7 +95,7 @@ def copy_tree(copy):
         if not source.is_file() or (target.is_file() and target.read_bytes() == source.read_bytes()):
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target)
+        shutil.copyfile(source, target)  # with a new time, so that what a killed run left is built again
 
 
 def build(copy, tests):
