@@ -278,7 +278,9 @@ static talus_status check_grid(const loading *l, const tl_scene *scene, talus_er
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: cells/key[%" PRId64 "] is out of order", l->path, i);
     for (int64_t i = 0; i < g->emitters; i++) {
         const tl_emitter_state *e = &g->emitter[i];
-        if (!(e->owed >= 0 && e->emitted >= 0 && e->due >= 0 && e->refused >= 0 && e->owed <= e->due * (1 + 1e-9)))
+        double rounding = 1e-9 * e->due; /* owed = due - emitted - refused, up to that */
+        if (!(e->owed >= -rounding && e->emitted >= 0 && e->due >= 0 && e->refused >= 0 &&
+              e->owed <= e->due + rounding))
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: emitter %" PRId64 " owes %g of %g m^3", l->path, i, e->owed,
                            e->due);
     }

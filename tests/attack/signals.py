@@ -30,7 +30,8 @@ ENDLESS = {
         domain = { min = {0, 0, 0}, max = {1, 2, 1} },
         fill = { { material = liquid { density = 1000 }, shape = box { size = {0.9, 0.6, 0.9}, center = {0.5, 0.4, 0.5} } } } }""",
     "lg": HEAD + """engine = "lg", lg = { iterations = 10000 },
-        bodies = { { shape = box { size = 1 }, cells = {14, 14, 14}, at = {0, 2, 0}, material = elastic { density = 1000, young = 1e5, poisson = 0.3 } } } }""",
+        bodies = { { kind = "static", shape = plane {} },
+          { shape = box { size = 1 }, cells = {14, 14, 14}, at = {0, 0.4, 0}, material = elastic { density = 1000, young = 1e5, poisson = 0.3 } } } }""",
 }
 LONG = """
 local bodies = { { kind = "static", shape = plane {} } }
