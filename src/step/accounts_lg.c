@@ -1,5 +1,7 @@
 #include "step/accounts_lg.h"
 
+#include <math.h>
+
 #include "base/sum.h"
 
 talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *a, talus_error *err)
@@ -57,20 +59,22 @@ static void account_anchors(tl_sim *sim, const tl_accounts_lg *x)
     tl_accounts_fixed(sim, p, L);
 }
 
-/* Of cables and joins: what they pull along. */
-static talus_status bilateral_work(const tl_accounts_lg *x, tl_arena *a, double *work, talus_error *err)
+/* Of cables and joins: what they pull along. Of contacts that overlapped at the start: what pushing them apart gave. */
+static talus_status row_work(const tl_accounts_lg *x, tl_arena *a, double *pulled, double *parted, talus_error *err)
 {
     const tl_lg_rows *r = &x->touch->rows;
     size_t mark = tl_arena_mark(a);
-    *work = 0;
-    if (!r->rows || !r->bilateral.count) return TALUS_OK;
+    *pulled = *parted = 0;
+    if (!r->rows) return TALUS_OK;
     double *before = TL_TAKE(a, double, r->rows), *after = TL_TAKE(a, double, r->rows);
     double *still = TL_TAKE_ZERO(a, double, 6 * (int64_t)r->bodies + 1);
     if (!before || !after || !still)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of elastic bodies");
     tl_lg_rows_values(r, x->q0, still, before);
     tl_lg_rows_values(r, x->q1, x->touch->body_moved, after);
-    for (int64_t k = 3 * (int64_t)r->contacts; k < r->rows; k++) *work += x->touch->force[k] * (after[k] - before[k]);
+    for (int64_t k = 3 * (int64_t)r->contacts; k < r->rows; k++) *pulled += x->touch->force[k] * (after[k] - before[k]);
+    for (int64_t k = 0; k < 3 * (int64_t)r->contacts; k += 3)
+        if (before[k] < 0) *parted += fmax(0, x->touch->force[k] * (fmin(0, after[k]) - before[k]));
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
@@ -101,7 +105,7 @@ static void start_from(tl_sim *sim, const tl_accounts_lg *x)
 
 talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, talus_error *err)
 {
-    double damped = 0, forces = 0, pushed = 0, scripted, friction, pulled, he2 = x->he * x->he;
+    double damped = 0, forces = 0, pushed = 0, scripted, friction, pulled, parted, he2 = x->he * x->he;
     start_from(sim, x);
     for (int32_t i = 0; i < x->lg->nodes; i++)
         for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
@@ -112,12 +116,13 @@ talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *
         }
     account_contacts(sim, x, &scripted, &friction);
     account_anchors(sim, x);
-    TL_TRY(bilateral_work(x, a, &pulled, err));
+    TL_TRY(row_work(x, a, &pulled, &parted, err));
     double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], given = tl_accounts_rigid_in_lg(x->b, &scripted);
     tl_accounts_energy(sim, TL_ENERGY_TIME_STEP,
                        x->landed + damped + x->elastic - sim->start.elastic - handles + forces - pushed);
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, scripted + pulled);
     tl_accounts_energy(sim, TL_ENERGY_FRICTION, friction);
-    tl_accounts_energy(sim, TL_ENERGY_CONTACT, pushed + given - scripted - pulled - friction - x->landed);
+    tl_accounts_energy(sim, TL_ENERGY_CONTACT, pushed + given - scripted - pulled - friction - x->landed - parted);
+    tl_accounts_energy(sim, TL_ENERGY_CORRECTIONS, parted);
     return TALUS_OK;
 }
