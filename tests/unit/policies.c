@@ -8,6 +8,7 @@
 #include "io/checkpoint.h"
 #include "io/csv_run.h"
 #include "scene/load.h"
+#include "step/accounts.h"
 #include "step/sim.h"
 #include "tempdir.h"
 
@@ -74,6 +75,54 @@ static void retries_halve_and_grow_again(void **state)
     assert_int_equal(tl_sim_step(sim, 0.016, INFINITY, &err), TALUS_BAD_INPUT);
     assert_true(sim->state.t == t && sim->state.step == step && tries == 11);
     close_sim();
+}
+
+/* ---- the guard ---- */
+
+/* The first body ends the step at 10 km/s, and nothing says why. */
+static talus_status wild(tl_sim *s, double dt, bool *again, talus_error *e)
+{
+    tl_motion body[2] = {s->state.rigid.body[0], s->state.rigid.body[1]};
+    double m = s->rigid.body[0].mass;
+    body[0].v = (tl_vec3){1e4, 0, 0};
+    s->report = (tl_report){
+        .kinetic = 0.5 * m * 1e8, .potential = s->start.potential, .momentum = {1e4 * m, 0, 0}, .fastest = 1e4};
+    tries++;
+    return tl_accounts_end(s, dt, body, again, e);
+}
+
+/* Energy from nothing is tried with shorter steps, then refused by name with the state as it was; without the guard it passes. */
+static void energy_from_nothing_is_refused(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, dt_max = 0.016, solver = { guard = %s },"
+        " bodies = { { name = 'rocket', shape = box { size = 0.2 }, density = 500, at = {0, 1, 0} },"
+        " { name = 'other', shape = sphere { radius = 0.1 }, density = 500, at = {1, 1, 0} } } }";
+    for (int guarded = 0; guarded < 2; guarded++) {
+        char now[600];
+        snprintf(now, sizeof now, text, guarded ? "true" : "false");
+        open_sim(now);
+        tl_engine_entry engine = *sim->engine;
+        engine.step = wild;
+        sim->engine = &engine;
+        tries = 0;
+        uint64_t before = tl_state_hash(&sim->state);
+        talus_status status = tl_sim_step(sim, 0.016, INFINITY, &err);
+        if (guarded) {
+            assert_int_equal(status, TALUS_NOT_DEFINITE);
+            assert_true(tries > 1);
+            assert_non_null(strstr(err.message, "that nothing explains"));
+            assert_non_null(strstr(err.message, "\"rocket\" (1e+04 m/s)"));
+            assert_null(strstr(err.message, "other"));
+            assert_true(tl_state_hash(&sim->state) == before);
+        } else {
+            assert_int_equal(status, TALUS_OK);
+            assert_int_equal(tries, 1);
+            assert_true(sim->report.accounts.energy_unexplained > 1e8);
+        }
+        close_sim();
+    }
 }
 
 /* ---- policies ---- */
@@ -196,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(retries_halve_and_grow_again),
+        cmocka_unit_test(energy_from_nothing_is_refused),
         cmocka_unit_test(what_misses_its_target_is_a_matter_of_policy),
         cmocka_unit_test(columns_hold_what_they_say),
         cmocka_unit_test(checkpoints_keep_the_step_control),
