@@ -41,7 +41,7 @@ static void print_help(const cli_option *options)
         "Draws the first state of a scene, a shape (a Lua file that returns one), a triangle mesh (.obj, .ply, .stl),\n"
         "or the frames of a run, given its folder. Scenes and shapes that come with talus go by name: tower, rabbit.\n"
         "Prints the name of the picture. Pictures of a run go to RUN/images: frame-0001.png, ..., sheet.png, and\n"
-        "film.mp4 when the ffmpeg program is there.\n\n");
+        "film.mp4 when the ffmpeg program is there and both sides are even.\n\n");
     cli_print_options(options);
     printf("\nViews:");
     for (int i = 0; talus_render_view(i); i++) printf(" %s", talus_render_view(i));
