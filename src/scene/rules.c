@@ -404,6 +404,12 @@ static void check_holds(tl_reader *r, const tl_scene *s)
 {
     for (int i = 0; i < s->handle_count; i++)
         check_elastic(r, s, s->handles[i].where, "handles", i, "body", s->handles[i].body);
+    for (int i = 0; i < s->region_count; i++) {
+        const tl_region *g = &s->regions[i];
+        check_elastic(r, s, g->where, "regions", i, "body", g->body);
+        if (g->material >= 0 && r->materials[g->material].kind != TL_MATERIAL_ELASTIC)
+            tl_read_problem(r, g->where, "regions[%d].material must be elastic", i + 1);
+    }
     for (int i = 0; i < s->cable_count; i++)
         check_elastic(r, s, s->cables[i].where, "cables", i, "body", s->cables[i].body);
     for (int i = 0; i < s->join_count; i++) {

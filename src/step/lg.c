@@ -858,6 +858,7 @@ static talus_status begin(tl_sim *sim, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%.200s: engine \"lg\" needs an elastic body",
                        s->file ? s->file : "scene");
     TL_TRY(tl_lg_state_begin(&sim->state.lg, &sim->lg, err));
+    TL_TRY(tl_lg_give_centres(&sim->lg, s, &sim->rigid, &sim->state.rigid, err));
     kept->rigid.slop = SLOP;
     kept->missed = TL_NEW_ZERO(int, sim->lg.bodies + 1);
     if (!kept->missed) return no_memory(err);
