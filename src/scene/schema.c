@@ -363,7 +363,7 @@ static const tl_key accept_keys[] = {
     LIMIT(energy, "energy that was gained and nothing explains, of the energy in play"),
     LIMIT(volume, "change of a liquid's or of sand's volume"),
     LIMIT(penetration, "deepest overlap, of the smallest extent of a body"),
-    LIMIT(escaped, "share of particles that left the domain"),
+    LIMIT(escaped, "share of particles, or of free bodies, that left the domain"),
 };
 #undef OBJECT
 static const tl_context accept = {"accept", "accept", "What a run's verdict may be at worst. A run that is worse ends with exit status 1; without a limit here it ends with a warning.",
