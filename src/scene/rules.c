@@ -415,7 +415,10 @@ static void check_holds(tl_reader *r, const tl_scene *s)
     for (int i = 0; i < s->join_count; i++) {
         const tl_join *j = &s->joins[i];
         check_elastic(r, s, j->where, "joins", i, "body", j->body);
-        check_elastic(r, s, j->where, "joins", i, "to", j->to);
+        int to = 0;
+        while (*j->to && to < s->body_count && strcmp(s->bodies[to].name, j->to)) to++;
+        if (to == s->body_count)
+            tl_read_problem(r, j->where, "joins[%d].to must name a body, got \"%.60s\"", i + 1, j->to);
         if (*j->to && !strcmp(j->to, j->body))
             tl_read_problem(r, j->where, "joins[%d].to must be another body than \"%.60s\"", i + 1, j->body);
     }

@@ -235,13 +235,13 @@ static const tl_context cable = {"cable", "a cable", "A line of given length thr
 static const tl_key join_keys[] = {
     {"body", TL_TEXT, AT(body), "", ANY, NULL, "name of the elastic body"},
     {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "nodes inside of this shape (world coordinates, at the start) are bound"},
-    {"to", TL_TEXT, AT(to), "", ANY, "", "name of another elastic body: each node keeps to the nearest place of it; default: to places of the world"},
+    {"to", TL_TEXT, AT(to), "", ANY, "", "name of another body: each node keeps to the nearest place of an elastic one, to its place in the frame of a rigid one, which it then does not touch; default: to places of the world"},
     {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "without `to`: place that the motion starts from and turns about"},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "without `to`: function of time that returns `{ at = ..., rotation = ... }`, as of a handle"},
     {"compliance", TL_NUMBER, AT(compliance), "m/N", FROM(1e-9), "1e-8", "of each node along each axis: 1 over a stiffness"},
 };
 #undef OBJECT
-static const tl_context join = {"join", "a join", "Nodes of an elastic body that are bound to the world or to another elastic body. A handle does the same with springs inside of the elastic solve; a join is a constraint, solved with the contacts, and may be as stiff as one likes.", NULL,
+static const tl_context join = {"join", "a join", "Nodes of an elastic body that are bound to the world or to another body, elastic or rigid. A handle does the same with springs inside of the elastic solve; a join is a constraint, solved with the contacts, and may be as stiff as one likes.", NULL,
                                 KEYS(join_keys), sizeof(tl_join), NULL, true};
 
 #define OBJECT tl_region

@@ -245,7 +245,7 @@ static talus_status detect(lg_step *s, talus_error *err)
             err, TALUS_UNSUPPORTED,
             "global_step \"jacobi\" has no factor, so there is no compliance of contacts: take \"factor\" or "
             "\"inverse\"");
-    TL_TRY(tl_lg_bilateral_rows(s->lg, s->scene, s->sim->state.t + s->h, s->qtil, s->arena, &s->bilateral, err));
+    TL_TRY(tl_lg_bilateral_rows(&s->view, s->sim->state.t + s->h, s->arena, &s->bilateral, err));
     s->rows = (tl_lg_rows_of){.lg = s->lg,
                               .solver = s->kept->solver,
                               .columns = s->kept->columns,
