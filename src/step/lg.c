@@ -245,7 +245,7 @@ static talus_status detect(lg_step *s, talus_error *err)
             err, TALUS_UNSUPPORTED,
             "global_step \"jacobi\" has no factor, so there is no compliance of contacts: take \"factor\" or "
             "\"inverse\"");
-    TL_TRY(tl_lg_bilateral_rows(s->lg, s->scene, s->sim->state.t + s->h, s->qtil, s->arena, &s->bilateral, err));
+    TL_TRY(tl_lg_bilateral_rows(&s->view, s->sim->state.t + s->h, s->arena, &s->bilateral, err));
     s->rows = (tl_lg_rows_of){.lg = s->lg,
                               .solver = s->kept->solver,
                               .columns = s->kept->columns,
@@ -860,6 +860,7 @@ static talus_status begin(tl_sim *sim, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%.200s: engine \"lg\" needs an elastic body",
                        s->file ? s->file : "scene");
     TL_TRY(tl_lg_state_begin(&sim->state.lg, &sim->lg, err));
+    TL_TRY(tl_lg_give_centres(&sim->lg, s, &sim->rigid, &sim->state.rigid, err));
     kept->rigid.slop = SLOP;
     kept->missed = TL_NEW_ZERO(int, sim->lg.bodies + 1);
     kept->rigid.lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
