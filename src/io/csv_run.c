@@ -62,7 +62,7 @@ talus_status tl_csv_steps_header(tl_csv *c, const tl_report *r, talus_error *err
     NAMES(c, "kinetic_J", "potential_J", "elastic_J", "momentum_x_kg_m_s", "momentum_y_kg_m_s", "momentum_z_kg_m_s",
           "angular_momentum_x_kg_m2_s", "angular_momentum_y_kg_m2_s", "angular_momentum_z_kg_m2_s", "contacts",
           "touching", "penetration_m", "smallest_extent_m", "force_balance", "liquid_volume_m3", "particle_volume_m3",
-          "volume_error", "particles", "escaped", "fastest_m_s", "peak_bytes");
+          "volume_error", "particles", "escaped", "bodies", "bodies_escaped", "fastest_m_s", "peak_bytes");
     account_names(c);
     for (int i = 0; i < r->phases; i++) joined(c, "seconds_", r->phase[i].name);
     return tl_csv_end_header(c, err);
@@ -96,6 +96,8 @@ talus_status tl_csv_steps_row(tl_csv *c, const tl_report *r, talus_error *err)
                                      r->particle_volume, r->volume_error});
     tl_csv_int(c, r->particles);
     tl_csv_int(c, r->escaped);
+    tl_csv_int(c, r->bodies);
+    tl_csv_int(c, r->bodies_escaped);
     tl_csv_number(c, r->fastest);
     tl_csv_int(c, (int64_t)r->peak_bytes);
     account_cells(c, &r->accounts);

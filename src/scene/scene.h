@@ -144,6 +144,14 @@ typedef struct tl_cable {
 } tl_cable;
 
 /* Nodes of an elastic body that are bound to places of the world, of a moving frame or of another elastic body. */
+/* Tetrahedra of a file that have a material of their own. */
+typedef struct tl_region {
+    tl_where where;
+    const char *body; /* name */
+    int number;       /* as the file has it */
+    int material;
+} tl_region;
+
 typedef struct tl_join {
     tl_where where;
     const char *body;  /* name */
@@ -343,6 +351,8 @@ typedef struct tl_scene {
     int cable_count, join_count;
     tl_cable *cables;
     tl_join *joins;
+    int region_count;
+    tl_region *regions;
     int paint_count;
     tl_paint *paints;
 

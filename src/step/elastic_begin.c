@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "model/elastic/material.h"
+#include "model/lg/whole.h"
 #include "step/elastic.h"
 
 #define NOISE 1e-14 /* of volume times modulus: rounding of an element's energy */
@@ -78,6 +79,7 @@ static talus_status begin(tl_elastic_kept *k, tl_sim *sim, talus_error *err)
     talus_status status = part ? make_elements(k, sim, part, err) : no_memory(err);
     tl_free(part);
     if (status != TALUS_OK) return status;
+    TL_TRY(tl_lg_give_centres(&sim->lg, sim->scene, &sim->rigid, &sim->state.rigid, err));
     k->midpoint = sim->scene->fem.integrator == 1;
     return analyse(k, err);
 }

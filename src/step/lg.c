@@ -245,7 +245,7 @@ static talus_status detect(lg_step *s, talus_error *err)
             err, TALUS_UNSUPPORTED,
             "global_step \"jacobi\" has no factor, so there is no compliance of contacts: take \"factor\" or "
             "\"inverse\"");
-    TL_TRY(tl_lg_bilateral_rows(s->lg, s->scene, s->sim->state.t + s->h, s->qtil, s->arena, &s->bilateral, err));
+    TL_TRY(tl_lg_bilateral_rows(&s->view, s->sim->state.t + s->h, s->arena, &s->bilateral, err));
     s->rows = (tl_lg_rows_of){.lg = s->lg,
                               .solver = s->kept->solver,
                               .columns = s->kept->columns,
@@ -515,7 +515,8 @@ static talus_status iterate(lg_step *s, talus_error *err)
         TL_TRY(touch(s, err));
         if (k < LOOKS) TL_TRY(look_again(s, err));
         s->rounds = k + 1;
-        if (by_newton && !s->touch.rows.rows && s->rounds == FREE_ROUNDS) break; /* unless something has come to touch */
+        if (by_newton && !s->touch.rows.rows && s->rounds == FREE_ROUNDS)
+            break; /* unless something has come to touch */
         if (s->rounds == s->scene->lg.iterations || (!s->touch.rows.rows && s->left <= STOP * STOP * s->found)) break;
         if (mixes) tl_anderson_next(&s->mixer, s->from, s->q, s->q);
         lap(s, SOLVE);
@@ -764,6 +765,7 @@ static void fill_report(const lg_step *s)
                                     .target = target};
     r->solve[0].work.products = r->solve[0].work.projections = s->rounds;
     report_contacts(s, r);
+    tl_rigid_report_lost(s->sim, s->bodies.body, s->kept->rigid.lost, r);
     tell_creep(s);
 }
 
@@ -794,7 +796,7 @@ static void move_bodies(const lg_step *s)
     const tl_lg *lg = s->lg;
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_body *body = &lg->body[b];
-        tl_motion *m = &s->sim->state.rigid.body[body->body];
+        tl_motion *m = &s->bodies.body[body->body];
         tl_lg_whole now = tl_lg_whole_of(lg, body, s->q, s->v);
         if (!(now.mass > 0)) continue;
         tl_vec3 rest;
@@ -811,7 +813,6 @@ static void commit(lg_step *s)
     tl_lg_state *to = &s->sim->state.lg;
     tl_bodies_commit(&s->bodies);
     sum_contact_forces(s);
-    move_bodies(s);
     memcpy(to->q, s->q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
     memcpy(to->v, s->v, sizeof *s->v * 3 * (size_t)s->lg->nodes);
     memcpy(to->q_before, s->time.q_was, sizeof *s->v * 3 * (size_t)s->lg->nodes);
@@ -837,6 +838,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(measure_depth(&s, err));
     TL_TRY(account(&s, err));
     TL_TRY(tl_cancel_check(err));
+    move_bodies(&s);
     fill_report(&s);
     TL_TRY(tl_accounts_end(sim, s.h, s.bodies.body, again, err));
     commit(&s);
@@ -858,9 +860,11 @@ static talus_status begin(tl_sim *sim, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%.200s: engine \"lg\" needs an elastic body",
                        s->file ? s->file : "scene");
     TL_TRY(tl_lg_state_begin(&sim->state.lg, &sim->lg, err));
+    TL_TRY(tl_lg_give_centres(&sim->lg, s, &sim->rigid, &sim->state.rigid, err));
     kept->rigid.slop = SLOP;
     kept->missed = TL_NEW_ZERO(int, sim->lg.bodies + 1);
-    if (!kept->missed) return no_memory(err);
+    kept->rigid.lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
+    if (!kept->missed || !kept->rigid.lost) return no_memory(err);
     TL_TRY(tl_lg_columns_create(&kept->columns, &sim->lg, err));
     kept->precision = s->lg.precision == 0 ? TL_LG_FLOAT : TL_LG_DOUBLE;
     kept->searches = s->lg.local == TL_LG_LOCAL_NEWTON;
@@ -872,6 +876,7 @@ static void end(tl_sim *sim)
     lg_kept *kept = sim->own;
     if (kept) {
         tl_free(kept->missed);
+        tl_free(kept->rigid.lost);
         tl_lg_columns_free(kept->columns);
         tl_lg_solver_free(kept->solver);
     }

@@ -12,17 +12,20 @@ typedef struct tl_lg_cable {
     double length; /* m at the start */
 } tl_lg_cable;
 
-/* A node that keeps to a place: of another body, or of the frame of its join. */
+/* A node that keeps to a place: of another elastic body, of a rigid one, or of the frame of its join. */
 typedef struct tl_lg_bond {
     int32_t node, join;
-    tl_lg_point to; /* node[0] < 0: the frame */
-    tl_vec3 local;  /* m, from the frame's origin */
+    tl_lg_point to; /* node[0] < 0: no elastic body */
+    int32_t rigid;  /* of the scene; -1: none */
+    tl_vec3 local;  /* m, in the frame of the rigid body's shape, or from the join's origin */
 } tl_lg_bond;
 
 struct tl_lg_holds {
     int32_t cables, bonds;
     tl_lg_cable *cable; /* [cables], in the scene's order */
     tl_lg_bond *bond;
+    int32_t *
+        rigid_of; /* [lg nodes] rigid body that a node is bound to, which it does not touch; -1: none. NULL: no node is */
 };
 
 /* *out is to be freed whatever is returned. Refuses points outside of their body and joins without nodes. */
