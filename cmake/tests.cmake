@@ -7,6 +7,13 @@ set(TALUS_TEST_ENVIRONMENT "OMP_NUM_THREADS=2;GOMP_SPINCOUNT=2000")
 if(TALUS_SANITIZE)
   list(APPEND TALUS_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
 endif()
+# The thread sanitizer learns from archer what OpenMP orders. Libraries of others are not instrumented: what they do among their own threads is theirs.
+if(TALUS_TSAN)
+  get_filename_component(runtime "${OpenMP_omp_LIBRARY}" REALPATH)
+  get_filename_component(runtime "${runtime}" DIRECTORY)
+  find_library(TALUS_ARCHER archer PATHS "${runtime}" REQUIRED)
+  list(APPEND TALUS_TEST_ENVIRONMENT "OMP_TOOL_LIBRARIES=${TALUS_ARCHER}" "TSAN_OPTIONS=ignore_noninstrumented_modules=1 exitcode=66" "OPENBLAS_NUM_THREADS=1")
+endif()
 
 file(GLOB TALUS_TEST_SUPPORT CONFIGURE_DEPENDS tests/support/*.c)
 add_library(talus_test_support STATIC $<TARGET_OBJECTS:talus_objects> ${TALUS_TEST_SUPPORT})

@@ -54,6 +54,7 @@ static const tl_key domain_keys[] = {
     WALL("z_min", 4, "the wall at the low end of z"),
     WALL("z_max", 5, "the wall at the high end of z"),
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient of the walls against bodies"},
+    {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "of the walls, as of bodies: what limits the shear of sand along them", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "bounce of bodies off the walls"},
 };
 #undef OBJECT
@@ -144,7 +145,7 @@ static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
 #undef OBJECT
 
 #define MATERIAL(word, keys, help) {word, "a " word " material", help, NULL, KEYS(keys), sizeof(tl_material), NULL, true}
-static const tl_context granular = MATERIAL("granular", granular_keys, "Sand, gravel, grain: resists shear in proportion to pressure. `friction` of solids does not act on it; its own friction is the angle.");
+static const tl_context granular = MATERIAL("granular", granular_keys, "Sand, gravel, grain: resists shear in proportion to pressure. `friction` of solids acts on it where they say `sand_friction = \"own\"`; else its own friction does.");
 static const tl_context liquid = MATERIAL("liquid", liquid_keys, "A liquid without viscosity of its own.");
 static const tl_context viscous = MATERIAL("viscous", viscous_keys, "A liquid with viscosity.");
 static const tl_context elastic = {"elastic", "an elastic material", "For bodies that deform and come back.", NULL, KEYS(elastic_keys), sizeof(tl_material), NULL, true};
@@ -188,7 +189,8 @@ static const tl_key body_keys[] = {
     {"spin_rad_per_s", TL_VEC3, AT(spin), "rad/s", ANY, "{0, 0, 0}", "angular velocity at the start, world frame"},
     {"density", TL_NUMBER, AT(density), "kg/m^3", ABOVE(0), "", "mass per volume; a free body needs this, `mass`, or a material"},
     {"mass", TL_NUMBER, AT(mass), "kg", ABOVE(0), "", "instead of `density`"},
-    {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; does not act on sand"},
+    {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; on sand with `sand_friction = \"own\"`"},
+    {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "shear of sand along the body, over the pressure on it, at most: `material`, as inside of the sand, sin(friction_angle_deg) (a rough wall); `own`, the body's `friction` where that is less", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }` (or rotation_deg, rotation_rad); what it leaves out stays as the body has it. Velocities are the exact difference of poses"},
     {"force", TL_TIMED3, AT(force), "N", ANY, "{0, 0, 0}", "at the centre of mass, or a function of time"},
