@@ -271,7 +271,7 @@ static void fill_report(const tl_elastic_trial *s)
     }
     r->fastest = fmax(sqrt(fastest2), rigid.fastest);
     report_contacts(s, r);
-    r->escaped = tl_rigid_count_lost(s->sim, s->bodies.body, s->bodies.kept->lost);
+    tl_rigid_report_lost(s->sim, s->bodies.body, s->bodies.kept->lost, r);
 }
 
 /* Forces between elastic and other bodies, added to those that rigid ones exert on each other. */
@@ -299,7 +299,7 @@ static void place_bodies(const tl_elastic_trial *s)
     const tl_lg *lg = s->lg;
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_body *body = &lg->body[b];
-        tl_motion *m = &s->sim->state.rigid.body[body->body];
+        tl_motion *m = &s->bodies.body[body->body];
         tl_vec3 x = {0, 0, 0}, v = {0, 0, 0};
         for (int32_t i = body->node; i < body->node + body->nodes; i++) {
             x = tl_vec3_add_scaled(x, lg->mass[i] / body->mass, tl_vec3_load(s->x_end + 3 * (int64_t)i));
@@ -315,7 +315,6 @@ static void commit(tl_elastic_trial *s)
     tl_lg_state *to = &s->sim->state.lg;
     tl_bodies_commit(&s->bodies);
     sum_contact_forces(s);
-    place_bodies(s);
     memcpy(to->q, s->x_end, sizeof *to->q * 3 * (size_t)s->lg->nodes);
     memcpy(to->v, s->v_end, sizeof *to->v * 3 * (size_t)s->lg->nodes);
     if (s->rows.soft) memcpy(to->contact, s->memory, sizeof *s->memory * (size_t)s->rows.soft);
@@ -339,6 +338,7 @@ talus_status tl_elastic_step(tl_sim *sim, tl_elastic_kept *kept, const tl_rigid_
     TL_TRY(judge(&s, again, err));
     TL_TRY(move(&s, again, err));
     TL_TRY(tl_cancel_check(err));
+    place_bodies(&s);
     fill_report(&s);
     TL_TRY(tl_accounts_end(sim, dt, s.bodies.body, again, err));
     commit(&s);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "math/perm.h"
 #include "model/elastic/material.h"
+#include "model/lg/whole.h"
 #include "solve/flex/route.h"
 #include "step/elastic.h"
 
@@ -112,6 +113,7 @@ static talus_status begin(tl_elastic_kept *k, tl_sim *sim, talus_error *err)
     talus_status status = part ? make_elements(k, sim, part, err) : no_memory(err);
     tl_free(part);
     if (status != TALUS_OK) return status;
+    TL_TRY(tl_lg_give_centres(&sim->lg, sim->scene, &sim->rigid, &sim->state.rigid, err));
     k->midpoint = sim->scene->fem.integrator == 1;
     TL_TRY(number_unknowns(k, &sim->lg, err));
     return analyse(k, sim->scene, err);
