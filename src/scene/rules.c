@@ -424,7 +424,7 @@ static void check_holds(tl_reader *r, const tl_scene *s)
     }
 }
 
-/* Coulomb friction of bodies does not act on sand; whoever writes both may expect it to. */
+/* Coulomb friction of bodies acts on sand where they say so; whoever writes both may expect it to. */
 static void note_friction_on_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
     bool sand = false;
@@ -440,10 +440,12 @@ static void note_friction_on_sand(tl_reader *r, const tl_seen *seen, const tl_sc
         lua_rawgeti(L, -1, i);
         lua_pushliteral(L, "friction");
         bool given = lua_rawget(L, -2) != LUA_TNIL;
-        if (given) {
-            tl_read_note(
-                r, tl_read_where(r, -2, "friction", 0, seen->where),
-                "bodies[%d].friction acts between solids; it does not act on sand, which has friction_angle_deg", i);
+        if (given && s->bodies[i - 1].sand_friction == TL_SAND_FRICTION_MATERIAL) {
+            tl_read_note(r, tl_read_where(r, -2, "friction", 0, seen->where),
+                         "bodies[%d].friction acts between solids; on sand it does with sand_friction = \"own\", else "
+                         "the sand's own "
+                         "friction_angle_deg does",
+                         i);
             lua_pop(L, 2);
             break;
         }

@@ -82,6 +82,9 @@ typedef struct tl_emitter {
     double spacing;
 } tl_emitter;
 
+/* What limits the shear of sand along a solid: the sand's own friction, or that of the solid where it is less. */
+typedef enum tl_sand_friction { TL_SAND_FRICTION_MATERIAL, TL_SAND_FRICTION_OWN } tl_sand_friction;
+
 typedef enum tl_body_kind { TL_BODY_FREE, TL_BODY_KINEMATIC, TL_BODY_STATIC } tl_body_kind;
 
 /* World point of a point p of the shape: at + rotation p rotation*. The shape's origin need not be its centre of mass. */
@@ -96,6 +99,7 @@ typedef struct tl_body {
     tl_vec3 velocity, spin; /* m/s at the centre of mass; rad/s, world frame */
     double density, mass;   /* exactly one is > 0 for a free body; both may be 0 otherwise */
     tl_timed friction;
+    int sand_friction; /* tl_sand_friction */
     double restitution;
     int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
     tl_timed force, torque; /* N at the centre of mass, N m; world frame */
@@ -181,6 +185,7 @@ typedef struct tl_domain_spec {
     tl_box3 box;
     int wall[6]; /* tl_wall of x_min, x_max, y_min, y_max, z_min, z_max */
     double friction, restitution;
+    int sand_friction; /* tl_sand_friction */
 } tl_domain_spec;
 typedef enum tl_wall { TL_WALL_CLOSED, TL_WALL_OPEN } tl_wall;
 

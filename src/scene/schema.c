@@ -54,6 +54,7 @@ static const tl_key domain_keys[] = {
     WALL("z_min", 4, "the wall at the low end of z"),
     WALL("z_max", 5, "the wall at the high end of z"),
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient of the walls against bodies"},
+    {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "of the walls, as of bodies: what limits the shear of sand along them", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "bounce of bodies off the walls"},
 };
 #undef OBJECT
@@ -145,7 +146,7 @@ static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
 #undef OBJECT
 
 #define MATERIAL(word, keys, help) {word, "a " word " material", help, NULL, KEYS(keys), sizeof(tl_material), NULL, true}
-static const tl_context granular = MATERIAL("granular", granular_keys, "Sand, gravel, grain: resists shear in proportion to pressure. `friction` of solids does not act on it; its own friction is the angle.");
+static const tl_context granular = MATERIAL("granular", granular_keys, "Sand, gravel, grain: resists shear in proportion to pressure. `friction` of solids acts on it where they say `sand_friction = \"own\"`; else its own friction does.");
 static const tl_context liquid = MATERIAL("liquid", liquid_keys, "A liquid without viscosity of its own.");
 static const tl_context viscous = MATERIAL("viscous", viscous_keys, "A liquid with viscosity.");
 static const tl_context elastic = {"elastic", "an elastic material", "For bodies that deform and come back.", NULL, KEYS(elastic_keys), sizeof(tl_material), NULL, true};
@@ -189,7 +190,8 @@ static const tl_key body_keys[] = {
     {"spin_rad_per_s", TL_VEC3, AT(spin), "rad/s", ANY, "{0, 0, 0}", "angular velocity at the start, world frame"},
     {"density", TL_NUMBER, AT(density), "kg/m^3", ABOVE(0), "", "mass per volume; a free body needs this, `mass`, or a material"},
     {"mass", TL_NUMBER, AT(mass), "kg", ABOVE(0), "", "instead of `density`"},
-    {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; does not act on sand"},
+    {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; on sand with `sand_friction = \"own\"`"},
+    {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "shear of sand along the body, over the pressure on it, at most: `material`, as inside of the sand, sin(friction_angle_deg) (a rough wall); `own`, the body's `friction` where that is less", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }` (or rotation_deg, rotation_rad); what it leaves out stays as the body has it. Velocities are the exact difference of poses"},
     {"force", TL_TIMED3, AT(force), "N", ANY, "{0, 0, 0}", "at the centre of mass, or a function of time"},
@@ -287,12 +289,12 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
 static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
 static const tl_key friction_keys[] = {METHOD_KEYS("apgd|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
-static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
+static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
 static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg` or `jacobi`. A bare text is its `method`: `pressure = \"mprgp\"`.");
 static const tl_context friction_method = METHOD("friction", "a friction method", friction_keys, "A method for cone-constrained problems: shear stress of sand.");
-static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How elastic unknowns are eliminated.");
+static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How velocities of elastic nodes and impulses of contacts are found in a Newton correction. All end in the same; all but `schur` and `schur-last` are for comparison and slower. See docs/elastic.md.");
 
 #define OBJECT tl_contact_spec
 static const tl_key contact_method_keys[] = {
@@ -348,7 +350,7 @@ static const tl_context solver = {"solver", "the solver", "How the equations are
 #define OBJECT tl_output_spec
 static const tl_key output_keys[] = {
     {"frames", TL_BOOLEAN, AT(frames), "", ANY, "true", "write particles, bodies and nodes of every frame"},
-    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv"},
+    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv, and holds.csv where engine `lg` has anchors, handles, cables or joins"},
     {"history", TL_BOOLEAN, AT(history), "", ANY, "false", "keep every solver's iteration curve"},
     {"checkpoint_every", TL_INTEGER, AT(checkpoint_every), "frames", WITHIN(0, 1000000), "0", "keep a checkpoint this often; 0: only the latest"},
     {"images_every", TL_INTEGER, AT(images_every), "frames", WITHIN(0, 1000000), "0", "draw a picture this often; 0: only the last"},

@@ -21,6 +21,7 @@
 #include "base/sum.h"
 #include "base/timer.h"
 #include "math/anderson.h"
+#include "model/lg/holds.h"
 #include "model/lg/solver.h"
 #include "model/rigid/motion.h"
 #include "solve/outcome.h"
@@ -91,6 +92,7 @@ typedef struct lg_step {
     tl_lg_contacts contacts;
     tl_lg_view view;
     tl_lg_bilaterals bilateral;
+    int32_t *hold_nodes; /* [tl_lg_hold_count] */
     tl_lg_rows_of rows;
     tl_lg_touch touch;
     /* project, balance, solve */
@@ -249,6 +251,8 @@ static talus_status detect(lg_step *s, talus_error *err)
             err, TALUS_UNSUPPORTED,
             "global_step \"jacobi\" has no factor, so there is no compliance of contacts: take \"factor\" or "
             "\"inverse\"");
+    s->hold_nodes = TL_TAKE(s->arena, int32_t, tl_lg_hold_count(s->lg, s->scene) + 1);
+    if (!s->hold_nodes) return no_memory(err);
     TL_TRY(tl_lg_bilateral_rows(&s->view, s->sim->state.t + s->h, s->arena, &s->bilateral, err));
     s->rows = (tl_lg_rows_of){.lg = s->lg,
                               .solver = s->kept->solver,
@@ -685,6 +689,63 @@ static talus_status account(lg_step *s, talus_error *err)
 
 /* ---- commit ---- */
 
+/* One node's part: about the origin until all are in. */
+static void add_pull(tl_lg_hold *h, tl_vec3 x, tl_vec3 force)
+{
+    h->force = tl_vec3_add(h->force, force);
+    h->torque = tl_vec3_add(h->torque, tl_vec3_cross(x, force));
+}
+
+/* What anchors, handles, cables and joins did to elastic bodies in this step, for tables. */
+static void sum_hold_forces(const lg_step *s)
+{
+    const tl_lg *lg = s->lg;
+    const tl_scene *scene = s->scene;
+    const tl_lg_rows *r = &s->touch.rows;
+    tl_lg_hold *hold = s->sim->hold, *cable = hold + lg->bodies + scene->handle_count;
+    int32_t count = tl_lg_hold_count(lg, scene), *nodes = s->hold_nodes;
+    for (int32_t i = 0; i < count; i++) {
+        tl_lg_hold *h = &hold[i];
+        *h = (tl_lg_hold){.kind = TL_LG_ANCHORED, .number = i};
+        if (i < lg->bodies)
+            h->number = lg->body[i].body;
+        else if (h < cable)
+            h->kind = TL_LG_LED, h->number = i - lg->bodies;
+        else if (h < cable + scene->cable_count)
+            h->kind = TL_LG_PULLED, h->number = (int32_t)(h - cable);
+        else
+            h->kind = TL_LG_JOINED, h->number = (int32_t)(h - cable) - scene->cable_count;
+        nodes[i] = 0;
+    }
+    for (int32_t k = 0; k < lg->anchors; k++) {
+        const tl_lg_anchor *a = &lg->anchor[k];
+        tl_vec3 x = tl_vec3_load(s->q + 3 * (int64_t)a->vertex);
+        add_pull(&hold[a->handle], x, tl_vec3_scale(a->weight, tl_vec3_sub(s->target[k], x)));
+        hold[a->handle].at = tl_vec3_add(hold[a->handle].at, x);
+        nodes[a->handle]++;
+    }
+    for (int32_t b = 0; b < r->bilateral.count; b++) { /* cables first, then three rows per bond */
+        const tl_lg_bilateral *row = &r->bilateral.row[b];
+        bool pulls = b < scene->cable_count;
+        double pull = s->touch.force[3 * (int64_t)r->contacts + b];
+        int32_t i = (int32_t)(cable - hold) +
+                    (pulls ? b : scene->cable_count + lg->holds->bond[(b - scene->cable_count) / 3].join);
+        if (pulls) hold[i].tension = pull;
+        for (int32_t k = row->first; k < row->first + (pulls ? row->count : 1); k++) {
+            const tl_lg_term *t = &r->bilateral.term[k];
+            tl_vec3 x = tl_vec3_load(s->q + 3 * (int64_t)t->node);
+            add_pull(&hold[i], x, tl_vec3_scale(pull, t->along));
+            hold[i].at = tl_vec3_add(hold[i].at, x);
+            nodes[i]++;
+        }
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (!nodes[i]) continue;
+        hold[i].at = tl_vec3_scale(1.0 / nodes[i], hold[i].at);
+        hold[i].torque = tl_vec3_sub(hold[i].torque, tl_vec3_cross(hold[i].at, hold[i].force));
+    }
+}
+
 /* Contact, and friction where there is any: how well the laws hold, whatever the solver thinks. */
 static void report_contacts(const lg_step *s, tl_report *r)
 {
@@ -831,6 +892,7 @@ static void commit(lg_step *s)
     tl_lg_state *to = &s->sim->state.lg;
     tl_bodies_commit(&s->bodies);
     sum_contact_forces(s);
+    sum_hold_forces(s);
     memcpy(to->q, s->q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
     memcpy(to->v, s->v, sizeof *s->v * 3 * (size_t)s->lg->nodes);
     memcpy(to->q_before, s->time.q_was, sizeof *s->v * 3 * (size_t)s->lg->nodes);
@@ -920,7 +982,8 @@ static talus_status begin(tl_sim *sim, talus_error *err)
     kept->rigid.slop = SLOP;
     kept->missed = TL_NEW_ZERO(int, sim->lg.bodies + 1);
     kept->rigid.lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
-    if (!kept->missed || !kept->rigid.lost) return no_memory(err);
+    sim->hold = TL_NEW_ZERO(tl_lg_hold, tl_lg_hold_count(&sim->lg, s) + 1);
+    if (!kept->missed || !kept->rigid.lost || !sim->hold) return no_memory(err);
     TL_TRY(tl_lg_columns_create(&kept->columns, &sim->lg, err));
     kept->precision = s->lg.precision == 0 ? TL_LG_FLOAT : TL_LG_DOUBLE;
     kept->searches = s->lg.local == TL_LG_LOCAL_NEWTON;
