@@ -351,7 +351,7 @@ void tl_bodies_report(const tl_bodies *s, tl_report *r)
     r->contacts = s->contacts.count;
     for (int32_t k = 0; k < s->contacts.count; k++) r->touching += s->lam[3 * (int64_t)k] > 0;
     r->penetration = s->penetration > 0 ? s->penetration : 0;
-    r->escaped = tl_rigid_count_lost(s->sim, s->body, s->kept->lost);
+    tl_rigid_report_lost(s->sim, s->body, s->kept->lost, r);
     tl_rigid_measures now = tl_rigid_measure(s->rigid, s->body, s->scene->gravity);
     r->kinetic = now.kinetic;
     r->potential = now.potential;

@@ -28,7 +28,8 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
 /* Motions and poses of the scene's bodies and the walls, [rigid->count]. */
 void tl_rigid_begin_bodies(const tl_rigid *r, const tl_motion *from, tl_motion *body, tl_pose *pose);
 
-/* Bodies outside of the domain go on; whoever watches is told once. lost [scene_count]: who was told of. */
-int64_t tl_rigid_count_lost(const tl_sim *sim, const tl_motion *body, bool *lost);
+/* Free bodies, elastic ones too, that are wholly outside of the domain go on: they are counted in the report, and whoever watches is told once. lost [scene_count]: who was
+ * told of. */
+void tl_rigid_report_lost(const tl_sim *sim, const tl_motion *body, bool *lost, tl_report *r);
 
 #endif

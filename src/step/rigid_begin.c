@@ -169,17 +169,18 @@ double tl_rigid_dt_wanted(const tl_sim *sim)
     return dt;
 }
 
-int64_t tl_rigid_count_lost(const tl_sim *sim, const tl_motion *body, bool *lost)
+void tl_rigid_report_lost(const tl_sim *sim, const tl_motion *body, bool *lost, tl_report *r)
 {
-    int64_t count = 0;
     for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+        if (sim->rigid.body[i].kind != TL_BODY_FREE) continue;
         tl_vec3 x = body[i].x;
         bool out = outside(sim, i, x);
-        count += out;
+        r->bodies++;
+        r->bodies_escaped += out;
         if (out && !lost[i])
             tl_log_write(&sim->log, 0, "t = %.6g s: body \"%s\" has left the domain, at (%.4g, %.4g, %.4g) m",
                          sim->state.t, sim->scene->bodies[i].name, x.x, x.y, x.z);
         lost[i] = out;
     }
-    return count;
+    r->escaped += r->bodies_escaped;
 }
