@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -41,12 +42,12 @@ MUTANTS = [
     ("src/step/sim.c", "runs that cannot end", "if (s->duration / wanted <= TL_STEPS_MAX) return TALUS_OK;", "if (s->duration / wanted <= INFINITY) return TALUS_OK;", "attack/outside"),
     ("src/step/sph.c", "on_unconverged is ignored", "tl_unconverged policy = s->scene->solver.on_unconverged;", "tl_unconverged policy = TL_UNCONVERGED_ACCEPT;", "unit/policies"),
     ("src/step/grid.c", "fluid torque halved", "s->b.body[i].fluid_torque = tl_vec3_load(s->fluid + 6 * (int64_t)i + 3);", "s->b.body[i].fluid_torque = tl_vec3_scale(0.5, tl_vec3_load(s->fluid + 6 * (int64_t)i + 3));", "unit/policies"),
-    ("src/step/grid.c", "volume_error with the wrong sign of escaped", "s->totals.initial_volume - s->totals.escaped_volume;", "s->totals.initial_volume + s->totals.escaped_volume;", "physics/liquid|unit/grid_emit|cli/verdict"),
-    ("src/model/lg/bending.c", "bending without 1/(1-nu^2)", "(12 * (1 - p->poisson * p->poisson))", "12", "agree/lg|unit/lg|physics/lg"),
-    ("src/model/sph/forces.c", "surface tension halved", "unit = 2 / parting_work(h);", "unit = 1 / parting_work(h);", "physics/sph|unit/sph|agree/sph"),
+    ("src/step/grid.c", "volume_error with the wrong sign of escaped", "s->totals.initial_volume - s->totals.escaped_volume;", "s->totals.initial_volume + s->totals.escaped_volume;", "attack/losses"),
+    ("src/model/lg/bending.c", "bending without 1/(1-nu^2)", "(12 * (1 - p->poisson * p->poisson))", "12", "agree/lg"),
+    ("src/model/sph/forces.c", "surface tension halved", "unit = 2 / parting_work(h);", "unit = 1 / parting_work(h);", "physics/sph_liquid"),
     ("src/scene/rules.c", "any number of frames", "if (s->duration * s->fps > TL_FRAMES_MAX)", "if (s->duration * s->fps > 1e300)", "scenes/broken"),
     ("src/scene/rules.c", "any number of steps", "s->duration / s->dt_max > TL_STEPS_MAX", "s->duration / s->dt_max > 1e308", "scenes/broken"),
-    ("src/scene/load.c", "settings are not part of the hash", "s->hash = tl_hash(s->hash, o->setting[r->setting_count], strlen(o->setting[r->setting_count]) + 1);", "s->hash += 0;", "unit/scene|cli/run|attack/signals"),
+    ("src/scene/load.c", "settings are not part of the hash", "s->hash = tl_hash(s->hash, o->setting[r->setting_count], strlen(o->setting[r->setting_count]) + 1);", "s->hash += 0;", "cli/run"),
     ("src/api/run_folder.c", "frames without their particles", 'if (has_particles(f->scene) && !has_file(f, "particles", n)) continue;', "", "cli/export"),
     ("src/api/run_folder.c", "another scene is drawn", "return !*r->scene_hash || !strcmp(hash, r->scene_hash);", "return true;", "cli/export"),
     ("src/api/sim.c", "a NULL is used", "TL_NEED(scene);", "", "unit/api_misuse"),
@@ -57,25 +58,25 @@ MUTANTS = [
     ("src/math/eig3.c", "eigenvectors half turned", "return 2 * apq / (d + copysign(sqrt(d * d + 4 * apq * apq), d));", "return 2 * apq / (d + copysign(sqrt(d * d + 3 * apq * apq), d));", "unit/eig3"),
     ("src/geom/trimesh.c", "volumes a little large", "tl_vec3_dot(a, tl_vec3_cross(b, c)) / 6;", "tl_vec3_dot(a, tl_vec3_cross(b, c)) / 5.9;", "unit/trimesh"),
     ("src/geom/shape_mass.c", "products of inertia without their sign", "m->xy += v * c.x * c.y;", "m->xy -= v * c.x * c.y;", "unit/shape"),
-    ("src/geom/polygon.c", "areas too large", "return 0.5 * twice;", "return 0.51 * twice;", "unit/shape|unit/sample"),
+    ("src/geom/polygon.c", "areas with the wrong sign", "return 0.5 * twice;", "return -0.5 * twice;", "unit/shape|unit/sample"),
     ("src/geom/polygon.c", "distances to the wrong end", "(wx * ex + wy * ey) / (ex * ex + ey * ey)", "(wx * ex - wy * ey) / (ex * ex + ey * ey)", "unit/shape"),
     ("src/geom/sdf_grid.c", "a bent interpolation", "double x01 = v[4] + u.x * (v[5] - v[4])", "double x01 = v[4] + u.x * (v[5] - v[6])", "unit/sdf_grid"),
     ("src/solve/boxqp/mprgp.c", "room to the wrong bound", "double below = x[i] - l, above = h - x[i];", "double below = x[i] - l, above = x[i] - l;", "agree/boxqp"),
     ("src/solve/fixedpoint/nncg.c", "a direction that forgets", "s[i] = d[i] + t;", "s[i] = d[i];", "unit/fixedpoint"),
     ("src/solve/contact/pairs.h", "the shift takes half of the slip", "c->mu * sqrt(u[1] * u[1] + u[2] * u[2])", "0.5 * c->mu * sqrt(u[1] * u[1] + u[2] * u[2])", "unit/contact|agree/contact"),
-    ("src/model/rigid/motion.c", "inertia turned the wrong way", "return tl_mat3_symmetric(tl_mat3_mul(R, tl_mat3_mul_t(b->inverse, R)));", "return b->inverse;", "physics/rigid_flight|unit/split"),
+    ("src/model/rigid/motion.c", "inertia turned the wrong way", "return tl_mat3_symmetric(tl_mat3_mul(R, tl_mat3_mul_t(b->inverse, R)));", "return b->inverse;", "physics/rigid_impact|physics/rigid_roll|physics/rigid_stand"),
     ("src/model/sph/kernel.h", "a kernel that does not sum to one", "return b > 0 ? k.s * (a * a * a - 4 * b * b * b)", "return b > 0 ? k.s * (a * a * a - 3.9 * b * b * b)", "unit/sph_system|unit/sph_sample"),
     ("src/model/grid/transfer.c", "weights that do not sum to one", "wy[2] = {1 - q.t[1], q.t[1]};", "wy[2] = {1 - q.t[1], 0.99 * q.t[1]};", "unit/grid_transfer"),
     ("src/model/grid/transfer.c", "affine part of one axis lost", "u = low + (i ? c[0] : 0) + (j ? c[1] : 0);", "u = low + (i ? c[0] : 0);", "unit/grid_transfer"),
     ("src/render/colour.c", "colours too dark", "1.055f * powf(x, 1 / 2.4f) - 0.055f", "1.055f * powf(x, 1 / 2.2f) - 0.055f", "unit/render_colour"),
     ("src/base/random.h", "steps share their numbers", "+ step * odd + odd);", "+ odd);", "unit/base"),
-    ("src/base/radix.c", "keys keep their order", "memcpy(value, from_value, sizeof *value * (size_t)n);", "(void)from_value;", "unit/base|repeat/grid"),
+    ("src/base/radix.c", "keys keep their order", "memcpy(value, from_value, sizeof *value * (size_t)n);", "(void)from_value;", "unit/base"),
     ("src/math/csr_ops.c", "a transpose with wrong values", "T->val[at] = A->val[k];", "T->val[at] = -A->val[k];", "unit/csr_ops"),
     ("src/geom/collide/sphere.c", "normals to the wrong side", "tl_vec3_scale(copysign(1, at[face]), b->axis[face]);", "tl_vec3_scale(copysign(1, -at[face]), b->axis[face]);", "unit/collide_primitives"),
     ("src/geom/triangle_tree.c", "a tree in a wild order", "x = (x | x << 8) & 0x100f00f00f00f00f;", "x = (x | x << 9) & 0x100f00f00f00f00f;", "unit/triangle_tree|agree/mesh_distance"),
-    ("src/solve/precond/precond.c", "a shift is forgotten", "double d = inverse[i] + (add_diag ? add_diag[i] : 0);", "double d = inverse[i];", "agree/precond|unit/pressure"),
+    ("src/solve/precond/precond.c", "a shift is forgotten", "double d = inverse[i] + (add_diag ? add_diag[i] : 0);", "double d = inverse[i];", "agree/precond"),
     ("src/solve/boxqp/boxqp.c", "a certificate of another problem", "tl_vec_sub(p->space->n, g, p->b, g);", "tl_vec_add(p->space->n, g, p->b, g);", "agree/boxqp"),
-    ("src/solve/boxqp/boxqp.c", "answers beyond their bounds", "x[i] = tl_boxqp_clamp(p, i, x[i]);", "x[i] += 0 * tl_boxqp_clamp(p, i, x[i]);", "agree/boxqp|faults/linear_boxqp"),
+    ("src/solve/boxqp/boxqp.c", "answers beyond their bounds", "x[i] = tl_boxqp_clamp(p, i, x[i]);", "x[i] += 0 * tl_boxqp_clamp(p, i, x[i]);", "agree/boxqp"),
     ("src/model/lg/operators.c", "one axis of a pull is lost", "r[i] += pull.x, r[i + 1] += pull.y, r[i + 2] += pull.z;", "r[i] += pull.x, r[i + 1] += pull.y;", "agree/lg|unit/lg_hold"),
     ("src/model/lg/polar.h", "a cofactor with the wrong sign", "c01 = f12 * f20 - f10 * f22,", "c01 = f12 * f20 + f10 * f22,", "unit/lg_lanes"),
     ("src/model/grid/levelset.c", "fractions that are too small", "return d > 0 ? 1 - 0.5 * (1 - d) * (1 - d)", "return d > 0 ? 1 - 0.6 * (1 - d) * (1 - d)", "unit/grid_levelset|unit/grid_fractions"),
@@ -83,6 +84,25 @@ MUTANTS = [
     ("src/io/vtk.c", "arrays begin too early", "l->offset += sizeof(uint64_t) + b.bytes;", "l->offset += b.bytes;", "unit/run_files|cli/vtk_read"),
     ("src/io/seal.c", "one byte of eight is sealed", "memcpy(&word, data + at + 8 * k, 8);", "memcpy(&word, data + at + 8 * k, 1);", "faults/checkpoint"),
     ("src/render/png.c", "pictures of any size", "png.width <= TL_IMAGE_SIDE_MAX &&", "png.width <= 2 * TL_IMAGE_SIDE_MAX &&", "unit/render_files"),
+    ("src/step/scheme.c", "the pressure's certificate is ten times too kind", "return relative(most, b);", "return relative(0.1 * most, b);", "unit/step_capture"),
+    ("src/step/lg_contact.c", "the certificate of friction is always 0", "out->friction = fmax(out->friction, r * hypot(", "out->friction = fmax(out->friction, 0 * r * hypot(", "physics/elastic_friction"),
+    ("src/model/sph/forces.c", "viscosity doubled", "return (float)(-s->dt * twice_mu * V0", "return (float)(-2 * s->dt * twice_mu * V0", "physics/sph_liquid"),
+    ("src/model/lg/rows.c", "belts do not drag local-global bodies", "start = tl_vec3_add_scaled(start, from->h, c->drag);", "start = tl_vec3_add_scaled(start, 0 * from->h, c->drag);", "physics/elastic_friction"),
+    ("src/model/elastic/rows.c", "belts do not drag finite elements", "l.bias[k] = -tl_vec3_dot(l.axis[k], c->drag);", "l.bias[k] = 0;", "physics/elastic_friction"),
+    ("src/geom/shape_mass.c", "products of inertia of extrusions with the wrong sign", "= -h * (xz - area * cx * cz);", "= h * (xz - area * cx * cz);", "unit/shape"),
+    ("src/model/elastic/material.c", "a material that is too soft", "m.lam = lamL + 5.0 / 6 * muL;", "m.lam = lamL + 4.0 / 6 * muL;", "unit/elastic_material"),
+    ("src/model/coupling/coupling.c", "bodies feel nine tenths of the pressure", "c->v[k] -= dt * volume * c->dv[k];", "c->v[k] -= 0.9 * dt * volume * c->dv[k];", "unit/step_capture"),
+    ("src/solve/linear/cg.c", "a residual of another problem", "tl_vec_sub(s->n, b, r, r);", "tl_vec_add(s->n, b, r, r);", "agree/precond|agree/boxqp"),
+    ("src/solve/cone/group.h", "a form that is transposed", "s += M[i * m + j] * x[j];", "s += M[j * m + i] * x[j];", "unit/cone|agree/cone"),
+    ("src/solve/pressure/problem.c", "cells may be there twice", "if (key[i] == key[i - 1])", "if (key[i] == key[i - 1] && !n)", "unit/pressure"),
+    ("src/scene/settings.c", "true is false", "lua_pushboolean(L, word[0] == 't');", "lua_pushboolean(L, word[0] == 'f');", "unit/scene"),
+    ("src/render/image.c", "text is pale", "lround(p[k] + opacity *", "lround(p[k] + 0.5 * opacity *", "unit/render"),
+    ("src/run/verdict.c", "the smallest error of volume is judged", "if (fabs(x[VOLUME_ERROR]) > fabs(r->volume))", "if (fabs(x[VOLUME_ERROR]) < fabs(r->volume))", "cli/verdict"),
+    ("src/run/verdict.c", "bodies that left are not judged", "part(r->bodies_escaped, r->bodies));", "0 * part(r->bodies_escaped, r->bodies));", "attack/losses"),
+    ("src/step/rigid_begin.c", "scripted bodies outside are lost", "if (sim->rigid.body[i].kind != TL_BODY_FREE) continue;\n        tl_vec3 x", "tl_vec3 x", "attack/losses"),
+    ("src/step/lg.c", "elastic bodies leave without a word", "    tl_rigid_report_lost(s->sim, s->bodies.body, s->kept->rigid.lost, r);\n", "", "attack/losses"),
+    ("src/step/sph.c", "particles leave without a word", "r->escaped = s->sim->state.sph.counter->lost + (f->fluid - s->stay);", "r->escaped = s->sim->state.sph.counter->lost;", "attack/losses|faults/sph"),
+    ("src/step/accounts.c", "the guard sleeps", "if (!sim->scene->solver.guard || !(gained > there)) return TALUS_OK;", "if (!sim->scene->solver.guard || !(gained > 1e9 * there)) return TALUS_OK;", "unit/policies"),
 ]
 
 
@@ -111,9 +131,16 @@ def build(copy, tests):
                                       stderr=subprocess.DEVNULL).returncode == 0
 
 
-def passes(copy, tests):
-    return subprocess.run(["ctest", "--test-dir", "build", "-R", f"^({tests})", "--timeout", "300", "--stop-on-failure"], cwd=copy,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+def passes(copy, tests, seconds=1800):
+    """False when a test fails, or when they take longer than they may: a fault that hangs is noticed as well."""
+    process = subprocess.Popen(["ctest", "--test-dir", "build", "-R", f"^({tests})", "--stop-on-failure"], cwd=copy, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return process.wait(timeout=seconds) == 0
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return False
 
 
 def main():
@@ -136,7 +163,9 @@ def main():
     caught, sound = 0, {}
     for file, what, old, new, tests in chosen:
         if tests not in sound:
-            sound[tests] = build(options.copy, tests) and passes(options.copy, tests)
+            began = time.monotonic()
+            good = build(options.copy, tests)
+            sound[tests] = 30 + 5 * (time.monotonic() - began) if good and passes(options.copy, tests) else 0
         if not sound[tests]:
             print(f"no test   {file}: {what} ({tests} fail without the fault as well)", flush=True)
             continue
@@ -145,7 +174,7 @@ def main():
         began = time.monotonic()
         path.write_text(good.replace(old, new))
         built = build(options.copy, tests)
-        noticed = not built or not passes(options.copy, tests)
+        noticed = not built or not passes(options.copy, tests, sound[tests])
         path.write_text(good)
         caught += noticed
         print(f"{'caught   ' if noticed else 'SURVIVED '} {file}: {what} ({'does not build' if not built else tests}, {time.monotonic() - began:.0f} s)", flush=True)

@@ -4,6 +4,7 @@
 #include "geom/mesh_distance.h"
 #include "geom/polygon.h"
 #include "geom/shape_node.h"
+#include "geom/tetmesh.h"
 #include "math/quat.h"
 
 #define LENGTH_MAX 1e9 /* m; keeps squares and cubes far from overflow */
@@ -15,7 +16,11 @@ tl_shape_tree *tl_shape_tree_create(void) { return TL_NEW_ZERO(tl_shape_tree, 1)
 void tl_shape_tree_free(tl_shape_tree *t)
 {
     if (!t) return;
-    for (int i = 0; i < t->meshes; i++) tl_mesh_distance_free(t->mesh[i]);
+    for (int i = 0; i < t->meshes; i++) {
+        tl_mesh_distance_free(t->mesh[i].distance);
+        if (t->mesh[i].tets) tl_tetmesh_free(t->mesh[i].tets);
+        tl_free(t->mesh[i].tets);
+    }
     tl_free(t->node);
     tl_free(t->child);
     tl_free(t->point);
@@ -155,7 +160,7 @@ static double support(const tl_shape_tree *t, const tl_shape_node *n, tl_vec3 u)
     case OP_REVOLVE: return support_of_points(t, n, flat, u.y);
     case OP_EXTRUDE: return support_of_points(t, n, u.x, u.z) + n->q * fabs(u.y);
     case OP_MESH: {
-        const tl_trimesh *m = tl_mesh_distance_mesh(t->mesh[n->first]);
+        const tl_trimesh *m = tl_mesh_distance_mesh(t->mesh[n->first].distance);
         double s = -INFINITY;
         for (int32_t i = 0; i < m->vertices; i++) s = tl_max(s, tl_vec3_dot(u, m->vertex[i]));
         return s;
@@ -510,14 +515,74 @@ int tl_shape_extrude(tl_shape_tree *t, int points, const double (*profile)[2], d
 int tl_shape_mesh(tl_shape_tree *t, tl_mesh_distance *distance, talus_error *err)
 {
     if (!GROW(t, mesh, meshes, 1)) return no_memory("mesh", err);
-    t->mesh[t->meshes++] = distance;
+    t->mesh[t->meshes++] = (tl_shape_meshed){distance, NULL};
     int node = add(t, (tl_shape_node){.op = OP_MESH, .first = t->meshes - 1}, "mesh", err);
     if (node < 0) {
         t->meshes--;
         return -1;
     }
-    t->node[node].feature = shortest_edge(t->node[node].box);
+    t->node[node].feature = tl_mesh_distance_is_open(distance) ? 0 : shortest_edge(t->node[node].box);
     return node;
+}
+
+talus_status tl_shape_give_tets(tl_shape_tree *t, int node, tl_tetmesh *tets, talus_error *err)
+{
+    tl_shape_meshed *m = &t->mesh[t->node[node].first];
+    m->tets = TL_NEW(tl_tetmesh, 1);
+    if (!m->tets) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for tetrahedra");
+    *m->tets = *tets;
+    *tets = (tl_tetmesh){0};
+    return TALUS_OK;
+}
+
+static tl_vec3 placed_at(const tl_shape_node *n, tl_vec3 p)
+{
+    return tl_vec3_add_scaled(n->a, n->q, tl_mat3_mul_vec(n->R, p));
+}
+
+bool tl_shape_is_sheet(const tl_shape_tree *t, int node)
+{
+    const tl_shape_node *n = &t->node[node];
+    if (n->op == OP_PLACE || n->op == OP_OFFSET) return tl_shape_is_sheet(t, t->child[n->first]);
+    return n->op == OP_MESH && tl_mesh_distance_is_open(t->mesh[n->first].distance);
+}
+
+talus_status tl_shape_triangles(const tl_shape_tree *t, int node, tl_trimesh *out, bool *found, talus_error *err)
+{
+    const tl_shape_node *n = &t->node[node];
+    *out = (tl_trimesh){0};
+    *found = n->op == OP_MESH;
+    if (n->op == OP_MESH) return tl_trimesh_copy(out, tl_mesh_distance_mesh(t->mesh[n->first].distance), err);
+    if (n->op != OP_PLACE && n->op != OP_OFFSET) return TALUS_OK;
+    TL_TRY(tl_shape_triangles(t, t->child[n->first], out, found, err));
+    for (int32_t v = 0; v < out->vertices && n->op == OP_PLACE; v++) out->vertex[v] = placed_at(n, out->vertex[v]);
+    return TALUS_OK;
+}
+
+talus_status tl_shape_tets(const tl_shape_tree *t, int node, tl_tetmesh *out, bool *found, talus_error *err)
+{
+    const tl_shape_node *n = &t->node[node];
+    *out = (tl_tetmesh){0};
+    *found = false;
+    if (n->op == OP_PLACE) {
+        TL_TRY(tl_shape_tets(t, t->child[n->first], out, found, err));
+        for (int32_t v = 0; v < out->vertices; v++) out->vertex[v] = placed_at(n, out->vertex[v]);
+    } else if (n->op == OP_MESH && t->mesh[n->first].tets) {
+        const tl_tetmesh *own = t->mesh[n->first].tets;
+        TL_TRY(tl_tetmesh_create(out, own->vertices, own->tets, err));
+        memcpy(out->vertex, own->vertex, sizeof *own->vertex * (size_t)own->vertices);
+        memcpy(out->tet, own->tet, sizeof *own->tet * (size_t)own->tets);
+        if (own->region) {
+            out->region = TL_NEW(int32_t, own->tets);
+            if (!out->region) {
+                tl_tetmesh_free(out);
+                return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for tetrahedra");
+            }
+            memcpy(out->region, own->region, sizeof *own->region * (size_t)own->tets);
+        }
+        *found = true;
+    }
+    return TALUS_OK;
 }
 
 /* ---- operations ---- */

@@ -48,6 +48,11 @@ int tl_shape_extrude(tl_shape_tree *t, int points, const double (*profile)[2], d
 /* A closed triangle mesh by its exact distance (geom/mesh_distance.h); takes ownership of `distance` on success. */
 struct tl_mesh_distance;
 int tl_shape_mesh(tl_shape_tree *t, struct tl_mesh_distance *distance, talus_error *err);
+/* Tetrahedra that fill a mesh, for elastic bodies of that shape: `node` is what tl_shape_mesh made. Takes ownership of what `tets` holds
+ * and leaves {0} there on success. */
+struct tl_tetmesh;
+struct tl_trimesh;
+talus_status tl_shape_give_tets(tl_shape_tree *t, int node, struct tl_tetmesh *tets, talus_error *err);
 
 /* operations */
 int tl_shape_union(tl_shape_tree *t, int count, const int *nodes, talus_error *err);
@@ -101,6 +106,13 @@ typedef enum tl_shape_kind {
     TL_SHAPE_OPERATION
 } tl_shape_kind;
 tl_shape_kind tl_shape_kind_of(const tl_shape_tree *t, int node);
+/* Whether a node is a placed sheet: a surface without an inside, offset to both sides. */
+bool tl_shape_is_sheet(const tl_shape_tree *t, int node);
+/* Triangles of a placed mesh or sheet (a mesh that was offset), in the frame of `node`: a copy in *out, and true in *found. */
+talus_status tl_shape_triangles(const tl_shape_tree *t, int node, struct tl_trimesh *out, bool *found,
+                                talus_error *err);
+/* Tetrahedra of a placed mesh that has them, in the frame of `node`: a copy in *out, and true in *found. */
+talus_status tl_shape_tets(const tl_shape_tree *t, int node, struct tl_tetmesh *out, bool *found, talus_error *err);
 
 /* Mass properties for density 1: exact for primitives where simple, else by quadrature on a lattice of `cells` along
  * the longest edge. inertia about the centre of mass. */

@@ -410,7 +410,7 @@ double tl_shape_eval(const tl_shape_tree *t, int node, tl_vec3 p, tl_vec3 *g)
         return tl_vec3_dot(n->a, p) - n->q;
     case OP_REVOLVE: return lathe_at(n->count, (const double(*)[2])(t->point + n->first), p, g);
     case OP_EXTRUDE: return extrude_at(t, n, p, g);
-    case OP_MESH: return mesh_at(t->mesh[n->first], p, g);
+    case OP_MESH: return mesh_at(t->mesh[n->first].distance, p, g);
     case OP_UNION: return union_at(t, n, p, g);
     case OP_INTERSECT: return intersect_at(t, n, p, g);
     case OP_SUBTRACT: return subtract_at(t, n, p, g);

@@ -201,7 +201,7 @@ static bool exact_mass(const tl_shape_tree *t, int node, tl_mass *m)
     }
     case OP_REVOLVE: *m = revolve_mass(t, n); return true;
     case OP_EXTRUDE: *m = extrude_mass(t, n); return true;
-    case OP_MESH: *m = tl_trimesh_mass(tl_mesh_distance_mesh(t->mesh[n->first])); return true;
+    case OP_MESH: *m = tl_trimesh_mass(tl_mesh_distance_mesh(t->mesh[n->first].distance)); return true;
     case OP_PLACE:
         if (!exact_mass(t, t->child[n->first], m)) return false;
         *m = moved(*m, n->a, n->R, n->q);

@@ -60,6 +60,12 @@ typedef struct tl_shape_bvh {
 #define TL_SHAPE_BVH_MIN                                                                                               \
     7 /* children from which boxes over boxes win over a plain loop (measured on rows of spheres) */
 
+/* A mesh of the tree. */
+typedef struct tl_shape_meshed {
+    struct tl_mesh_distance *distance;
+    struct tl_tetmesh *tets; /* inside of it, or NULL */
+} tl_shape_meshed;
+
 struct tl_shape_tree {
     int32_t nodes, children, points, entries, meshes;
     int32_t nodes_room, children_room, points_room, entries_room, meshes_room;
@@ -67,7 +73,7 @@ struct tl_shape_tree {
     int32_t *child;
     double (*point)[2];
     tl_shape_bvh *bvh;
-    struct tl_mesh_distance **mesh;
+    struct tl_shape_meshed *mesh;
 };
 
 /* min over weights w >= 0, sum w = 1, of  w.d + k/2 (|w|^2 - 1):  of two values the usual quadratic blend, of many

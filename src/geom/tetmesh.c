@@ -29,6 +29,7 @@ void tl_tetmesh_free(tl_tetmesh *m)
 {
     tl_free(m->vertex);
     tl_free(m->tet);
+    tl_free(m->region);
     *m = (tl_tetmesh){0};
 }
 

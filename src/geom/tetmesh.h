@@ -12,6 +12,7 @@ typedef struct tl_tetmesh {
     int32_t vertices, tets;
     tl_vec3 *vertex;
     int32_t (*tet)[4];
+    int32_t *region; /* [tets] as a file numbers them; NULL: all one */
 } tl_tetmesh;
 
 talus_status tl_tetmesh_create(tl_tetmesh *m, int32_t vertices, int32_t tets, talus_error *err);
@@ -84,7 +85,10 @@ talus_status tl_tetmesh_boundary(const tl_tetmesh *m, tl_trimesh *out, int32_t *
 /* .msh (gmsh 2.2 and 4.1, ascii and binary) and .vtk (legacy unstructured grid, ascii and binary). Tets of all
  * entities are read; other elements and vertices that no tet uses are left out. Nothing in a file is trusted:
  * counts are checked against its length before memory is taken, indices against the vertices. A tet of negative
- * orientation is turned, one of no volume, with a repeated vertex or given twice is an error. */
+ * orientation is turned, one of no volume, with a repeated vertex or given twice is an error.
+ *
+ * Regions: of .msh the first physical group of a tet, or its entity where it has none; of .vtk the cell data "region", "material",
+ * "CellEntityIds" or "gmsh:physical", whichever is first. */
 typedef struct tl_tet_read_report {
     int32_t turned;         /* tets that were negatively oriented */
     int32_t other_elements; /* points, lines, triangles, hexahedra, ... */

@@ -1,14 +1,23 @@
 /* gmsh files: sections "$Name ... $EndName". In binary files the sections that hold numbers are bytes between the
  * two lines. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "geom/tetmesh_reader.h"
+
+/* A volume of the geometry, of version 4.1. */
+typedef struct volume {
+    int64_t entity, group; /* the first physical one it is in */
+} volume;
 
 typedef struct reading {
     tl_source in;
     tl_tet_builder mesh;
-    bool version4, binary, big_endian, nodes_seen, elements_seen;
+    volume *volume; /* [volumes] with a physical group, rising entity */
+    int64_t volumes;
+    bool version4, binary, big_endian, entities_seen, nodes_seen, elements_seen;
 } reading;
 
 /* Nodes of an element type; 0 for types not known here. */
@@ -117,7 +126,7 @@ static talus_status read_point(reading *r, tl_vec3 *x, talus_error *err)
 }
 
 /* One element's node numbers; only tets are kept. */
-static talus_status read_element(reading *r, int64_t type, tl_number number, talus_error *err)
+static talus_status read_element(reading *r, int64_t type, tl_number number, int64_t region, talus_error *err)
 {
     tl_place where = tl_source_place(&r->in);
     int64_t tag[4];
@@ -126,7 +135,7 @@ static talus_status read_element(reading *r, int64_t type, tl_number number, tal
         return tl_source_skip(&r->in, number, nodes_of(type), "an element's nodes", err);
     }
     for (int i = 0; i < 4; i++) TL_TRY(tl_source_integer(&r->in, number, "a tetrahedron's node", &tag[i], err));
-    return tl_tet_add(&r->mesh, tag, where, err);
+    return tl_tet_add(&r->mesh, tag, region, where, err);
 }
 
 /* ---- version 2.2 ---- */
@@ -153,6 +162,15 @@ static talus_status read_nodes2(reading *r, talus_error *err)
     return close_section(r, "$EndNodes", err);
 }
 
+/* Tags of an element: physical group, entity, and what else there may be. */
+static talus_status read_tags2(reading *r, int64_t count, int64_t *region, talus_error *err)
+{
+    int64_t read = 0;
+    for (*region = 0; read < count && read < 2 && *region == 0; read++)
+        TL_TRY(tl_source_integer(&r->in, TL_INT32, "an element's tag", region, err));
+    return tl_source_skip(&r->in, TL_INT32, count - read, "element tags", err);
+}
+
 static talus_status read_elements2(reading *r, talus_error *err)
 {
     int64_t count;
@@ -170,8 +188,9 @@ static talus_status read_elements2(reading *r, talus_error *err)
                            TL_AT(tl_source_place(&r->in)), (long long)many, (long long)count);
         for (int64_t i = 0; i < many; i++) {
             if (r->binary) TL_TRY(tl_source_skip(&r->in, TL_INT32, 1, "an element's number", err));
-            TL_TRY(tl_source_skip(&r->in, TL_INT32, head[2], "element tags", err));
-            TL_TRY(read_element(r, type, TL_INT32, err));
+            int64_t region;
+            TL_TRY(read_tags2(r, head[2], &region, err));
+            TL_TRY(read_element(r, type, TL_INT32, region, err));
         }
         count -= many;
     }
@@ -184,6 +203,52 @@ static talus_status read_heads(reading *r, tl_number type, int count, int64_t *h
 {
     for (int i = 0; i < count; i++) TL_TRY(tl_source_integer(&r->in, type, what, &head[i], err));
     return TALUS_OK;
+}
+
+/* tag, box (a point: place), physical groups, and what bounds it (not of a point). *group: its first; 0: none. */
+static talus_status read_entity(reading *r, bool is_point, int64_t *tag, int64_t *group, talus_error *err)
+{
+    int64_t count, read = 0;
+    TL_TRY(tl_source_integer(&r->in, TL_INT32, "an entity's number", tag, err));
+    TL_TRY(tl_source_skip(&r->in, TL_FLOAT64, is_point ? 3 : 6, "an entity's box", err));
+    TL_TRY(tl_source_count(&r->in, TL_UINT64, 4, "physical groups", &count, err));
+    for (*group = 0; read < count && read < 1; read++)
+        TL_TRY(tl_source_integer(&r->in, TL_INT32, "a physical group", group, err));
+    TL_TRY(tl_source_skip(&r->in, TL_INT32, count - read, "physical groups", err));
+    if (is_point) return TALUS_OK;
+    TL_TRY(tl_source_count(&r->in, TL_UINT64, 4, "entities around an entity", &count, err));
+    return tl_source_skip(&r->in, TL_INT32, count, "entities around an entity", err);
+}
+
+static int by_entity(const void *a, const void *b)
+{
+    const volume *p = a, *q = b;
+    return (p->entity > q->entity) - (p->entity < q->entity);
+}
+
+/* Keeps which physical groups volumes are in. */
+static talus_status read_entities(reading *r, talus_error *err)
+{
+    int64_t counts[4], tag, group;
+    if (r->binary) TL_TRY(open_section(r, err));
+    TL_TRY(read_heads(r, TL_UINT64, 4, counts, "the head of entities", err));
+    for (int k = 0; k < 4; k++) TL_TRY(tl_source_fits(&r->in, counts[k], k ? 68 : 36, "entities", err));
+    r->volume = TL_NEW(volume, counts[3] + 1);
+    if (!r->volume) return TL_FAIL(err, TALUS_NO_MEMORY, "%s: no memory for its entities", r->mesh.name);
+    for (int k = 0; k < 4; k++)
+        for (int64_t i = 0; i < counts[k]; i++) {
+            TL_TRY(read_entity(r, k == 0, &tag, &group, err));
+            if (k == 3 && group) r->volume[r->volumes++] = (volume){tag, group};
+        }
+    qsort(r->volume, (size_t)r->volumes, sizeof *r->volume, by_entity);
+    return close_section(r, "$EndEntities", err);
+}
+
+static int64_t region_of(const reading *r, int64_t entity)
+{
+    const volume want = {entity, 0}, *found = NULL;
+    if (r->volumes) found = bsearch(&want, r->volume, (size_t)r->volumes, sizeof want, by_entity);
+    return found ? found->group : entity;
 }
 
 /* All tags of a block come before its coordinates: read them side by side. */
@@ -222,9 +287,10 @@ static talus_status read_element_block(reading *r, int64_t *left, talus_error *e
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a block of %lld elements, but only %lld are left of those announced",
                        TL_AT(tl_source_place(&r->in)), (long long)count, (long long)*left);
     *left -= count;
+    int64_t region = region_of(r, head[1]);
     for (int64_t i = 0; i < count; i++) {
         TL_TRY(tl_source_skip(&r->in, TL_UINT64, 1, "an element's number", err));
-        TL_TRY(read_element(r, head[2], TL_UINT64, err));
+        TL_TRY(read_element(r, head[2], TL_UINT64, region, err));
     }
     return TALUS_OK;
 }
@@ -265,7 +331,10 @@ static talus_status read_sections(reading *r, talus_error *err)
         if (w.length < 2 || *w.at != '$' || (w.length > 4 && !memcmp(w.at, "$End", 4)))
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a section should start here, got '%s'",
                            TL_AT(tl_source_place(&r->in)), tl_word_show(w, shown));
-        if (tl_word_is(w, "$Nodes")) {
+        if (tl_word_is(w, "$Entities") && r->version4) {
+            TL_TRY(once(r, &r->entities_seen, "$Entities", err));
+            TL_TRY(read_entities(r, err));
+        } else if (tl_word_is(w, "$Nodes")) {
             TL_TRY(once(r, &r->nodes_seen, "$Nodes", err));
             TL_TRY(r->version4 ? read_blocks(r, "nodes", read_node_block, "$EndNodes", err) : read_nodes2(r, err));
         } else if (tl_word_is(w, "$Elements")) {
@@ -286,5 +355,6 @@ talus_status tl_tetmesh_read_msh(tl_tetmesh *m, const char *name, const char *da
     tl_c_numbers numbers = tl_c_numbers_begin();
     talus_status status = read_sections(&r, err);
     tl_c_numbers_end(numbers);
+    tl_free(r.volume);
     return tl_tet_finish(&r.mesh, status, m, report, err);
 }

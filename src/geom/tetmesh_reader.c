@@ -148,7 +148,7 @@ talus_status tl_tet_add_vertex(tl_tet_builder *b, int64_t tag, tl_vec3 x, tl_pla
     return TALUS_OK;
 }
 
-talus_status tl_tet_add(tl_tet_builder *b, const int64_t tag[4], tl_place where, talus_error *err)
+talus_status tl_tet_add(tl_tet_builder *b, const int64_t tag[4], int64_t region, tl_place where, talus_error *err)
 {
     if (b->tets == INT32_MAX / 4)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a mesh holds at most %d tetrahedra", TL_AT(where), INT32_MAX / 4);
@@ -161,6 +161,7 @@ talus_status tl_tet_add(tl_tet_builder *b, const int64_t tag[4], tl_place where,
     }
     tl_tet_entry *e = &b->tet[b->tets++];
     memcpy(e->tag, tag, sizeof e->tag);
+    e->region = region;
     e->where = where.line > 0 ? where.line : where.byte;
     b->binary = where.line == 0;
     return TALUS_OK;
@@ -294,6 +295,20 @@ static talus_status check_faces(const tl_tet_builder *b, const tl_tetmesh *m, ta
     return status;
 }
 
+static talus_status keep_regions(const tl_tet_builder *b, tl_tetmesh *m, talus_error *err)
+{
+    m->region = TL_NEW(int32_t, m->tets);
+    if (!m->region) return TL_FAIL(err, TALUS_NO_MEMORY, "%s: no memory for %d tetrahedra", b->name, m->tets);
+    for (int32_t t = 0; t < m->tets; t++) {
+        int64_t region = b->tet[t].region;
+        if (region < INT32_MIN || region > INT32_MAX)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a tetrahedron's region must be from %d to %d, got %lld",
+                           TL_AT(place_of(b, t)), INT32_MIN, INT32_MAX, (long long)region);
+        m->region[t] = (int32_t)region;
+    }
+    return TALUS_OK;
+}
+
 static talus_status finish(tl_tet_builder *b, tl_tetmesh *out, tl_tet_read_report *report, talus_error *err)
 {
     if (b->tets == 0) {
@@ -311,7 +326,8 @@ static talus_status finish(tl_tet_builder *b, tl_tetmesh *out, tl_tet_read_repor
     free_tags(&tags);
     TL_TRY(status);
     TL_TRY(orient(b, out, report, err));
-    return check_faces(b, out, err);
+    TL_TRY(check_faces(b, out, err));
+    return keep_regions(b, out, err);
 }
 
 talus_status tl_tet_finish(tl_tet_builder *b, talus_status status, tl_tetmesh *out, tl_tet_read_report *report,

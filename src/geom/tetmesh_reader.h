@@ -47,6 +47,7 @@ talus_status tl_source_fits(const tl_source *s, int64_t count, int64_t bytes, co
 
 typedef struct tl_tet_entry {
     int64_t tag[4];
+    int64_t region;
     int64_t where; /* line, or byte in binary files */
 } tl_tet_entry;
 
@@ -60,7 +61,7 @@ typedef struct tl_tet_builder {
 } tl_tet_builder;
 
 talus_status tl_tet_add_vertex(tl_tet_builder *b, int64_t tag, tl_vec3 x, tl_place where, talus_error *err);
-talus_status tl_tet_add(tl_tet_builder *b, const int64_t tag[4], tl_place where, talus_error *err);
+talus_status tl_tet_add(tl_tet_builder *b, const int64_t tag[4], int64_t region, tl_place where, talus_error *err);
 /* Resolve the tags and check everything (tetmesh.h says what); on a bad status leave {0}. Frees the builder. */
 talus_status tl_tet_finish(tl_tet_builder *b, talus_status status, tl_tetmesh *out, tl_tet_read_report *report,
                            talus_error *err);

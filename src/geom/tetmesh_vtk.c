@@ -1,6 +1,7 @@
 /* Legacy VTK files: a header of four lines, then keywords with counts, each followed by its numbers. Versions up to
  * 4 write CELLS as (count, vertices...) per cell, version 5 as two arrays, OFFSETS and CONNECTIVITY. Bytes are big
  * endian. */
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -15,6 +16,7 @@ typedef struct reading {
     int64_t cells, entries;
     tl_source cell, offset, connectivity; /* where each one's numbers start */
     tl_number offset_type, connectivity_type;
+    bool types_seen, regions; /* regions: their numbers were found */
 } reading;
 
 static talus_status wrong(const reading *r, const char *what, tl_word got, talus_error *err)
@@ -202,14 +204,55 @@ static talus_status read_cell_types(reading *r, talus_error *err)
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a tetrahedron has 4 vertices, got %lld", TL_AT(where),
                            (long long)vertices);
         for (int k = 0; k < 4; k++) TL_TRY(tl_source_integer(&cell, number, "a tetrahedron's vertex", &tag[k], err));
-        TL_TRY(tl_tet_add(&r->mesh, tag, where, err));
+        TL_TRY(tl_tet_add(&r->mesh, tag, i, where, err)); /* its number for now: read_cell_data */
+    }
+    end_numbers(r);
+    return TALUS_OK;
+}
+
+/* Up to the next empty line. */
+static void skip_metadata(reading *r)
+{
+    tl_word w;
+    while (tl_scan_line(&r->in.scan) && tl_scan_word(&r->in.scan, &w)) continue;
+}
+
+/* ---- regions ---- */
+
+static bool names_regions(tl_word w)
+{
+    static const char *const names[] = {"region", "material", "CellEntityIds", "gmsh:physical"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (tl_word_is_like(w, names[i])) return true;
+    return false;
+}
+
+/* One number per cell; tetrahedra, which are in the order of their cells, take theirs. */
+static talus_status take_regions(reading *r, tl_number type, talus_error *err)
+{
+    int64_t next = 0;
+    r->regions = true;
+    begin_numbers(r);
+    TL_TRY(tl_source_fits(&r->in, r->cells, tl_number_bytes(type), "regions", err));
+    for (int64_t i = 0; i < r->cells; i++) {
+        int64_t region;
+        double real;
+        if (type == TL_FLOAT32 || type == TL_FLOAT64) {
+            TL_TRY(tl_source_real(&r->in, type, "a region", &real, err));
+            if (!(fabs(real) <= INT32_MAX))
+                return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a region must be a number up to %d, got %g",
+                               TL_AT(tl_source_place(&r->in)), INT32_MAX, real);
+            region = (int64_t)real;
+        } else
+            TL_TRY(tl_source_integer(&r->in, type, "a region", &region, err));
+        if (next < r->mesh.tets && r->mesh.tet[next].region == i) r->mesh.tet[next++].region = region;
     }
     end_numbers(r);
     return TALUS_OK;
 }
 
 /* FIELD name arrays, then for each: name components tuples type, numbers. */
-static talus_status skip_field(reading *r, talus_error *err)
+static talus_status read_field(reading *r, talus_error *err)
 {
     int64_t arrays, components, tuples;
     tl_number type = TL_FLOAT64;
@@ -224,16 +267,59 @@ static talus_status skip_field(reading *r, talus_error *err)
         if (components > 0 && tuples > tl_source_left(&r->in) / components)
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a field of %lld x %lld numbers cannot be in the rest of the file",
                            TL_AT(tl_source_place(&r->in)), (long long)components, (long long)tuples);
-        TL_TRY(skip_numbers(r, type, components * tuples, "numbers of a field", err));
+        bool tells = !r->regions && names_regions(w) && components == 1 && tuples == r->cells && r->types_seen;
+        TL_TRY(tells ? take_regions(r, type, err)
+                     : skip_numbers(r, type, components * tuples, "numbers of a field", err));
     }
     return TALUS_OK;
 }
 
-/* Up to the next empty line. */
-static void skip_metadata(reading *r)
+/* SCALARS name type [components], LOOKUP_TABLE name, numbers. */
+static talus_status read_scalars(reading *r, talus_error *err)
+{
+    tl_word name, w;
+    tl_number type = TL_FLOAT64;
+    TL_TRY(next_word(r, "the name of cell data", &name, err));
+    TL_TRY(read_type(r, &type, err));
+    bool one = !tl_scan_word(&r->in.scan, &w) || tl_word_is(w, "1"); /* what is on the same line */
+    if (!one) return wrong(r, "one component of cell data", w, err);
+    TL_TRY(expect(r, "LOOKUP_TABLE", err));
+    TL_TRY(next_word(r, "the name of a table of colours", &w, err));
+    if (names_regions(name)) return take_regions(r, type, err);
+    return skip_numbers(r, type, r->cells, "cell data", err);
+}
+
+/* One array of cell data, or the heading of all of it; false: what follows tells nothing. */
+static talus_status read_cell_array(reading *r, bool *of_cells, bool *more, talus_error *err)
 {
     tl_word w;
-    while (tl_scan_line(&r->in.scan) && tl_scan_word(&r->in.scan, &w)) continue;
+    int64_t count = 0;
+    *more = tl_scan_any(&r->in.scan, &w);
+    if (!*more) return TALUS_OK;
+    if (tl_word_is_like(w, "CELL_DATA")) {
+        TL_TRY(read_count(r, "data of cells", &count, err));
+        *of_cells = *more = count == r->cells;
+    } else if (*of_cells && tl_word_is_like(w, "SCALARS"))
+        return read_scalars(r, err);
+    else if (*of_cells && tl_word_is_like(w, "FIELD"))
+        return read_field(r, err);
+    else if (tl_word_is_like(w, "METADATA"))
+        skip_metadata(r);
+    else
+        *more = false;
+    return TALUS_OK;
+}
+
+/* The cell data that tells regions, when it comes before anything that is not understood here: a mesh without is a mesh. */
+static talus_status read_cell_data(reading *r, talus_error *err)
+{
+    bool of_cells = false, more = true;
+    talus_error why = {0};
+    talus_status status = TALUS_OK;
+    while (more && !r->regions && status == TALUS_OK) status = read_cell_array(r, &of_cells, &more, &why);
+    if (status != TALUS_OK && r->regions) return TL_FAIL(err, status, "%s", why.message);
+    for (int64_t t = 0; t < r->mesh.tets && !r->regions; t++) r->mesh.tet[t].region = 0;
+    return TALUS_OK;
 }
 
 /* ---- the whole ---- */
@@ -268,10 +354,12 @@ static talus_status read_keywords(reading *r, talus_error *err)
             TL_TRY(read_points(r, err));
         else if (tl_word_is_like(w, "CELLS"))
             TL_TRY(read_cells(r, err));
-        else if (tl_word_is_like(w, "CELL_TYPES"))
-            return read_cell_types(r, err); /* data on points and cells may follow */
-        else if (tl_word_is_like(w, "FIELD"))
-            TL_TRY(skip_field(r, err));
+        else if (tl_word_is_like(w, "CELL_TYPES")) {
+            TL_TRY(read_cell_types(r, err));
+            r->types_seen = true;
+            return read_cell_data(r, err);
+        } else if (tl_word_is_like(w, "FIELD"))
+            TL_TRY(read_field(r, err));
         else if (tl_word_is_like(w, "METADATA"))
             skip_metadata(r);
         else

@@ -62,7 +62,7 @@ talus_status tl_csv_steps_header(tl_csv *c, const tl_report *r, talus_error *err
     NAMES(c, "kinetic_J", "potential_J", "elastic_J", "momentum_x_kg_m_s", "momentum_y_kg_m_s", "momentum_z_kg_m_s",
           "angular_momentum_x_kg_m2_s", "angular_momentum_y_kg_m2_s", "angular_momentum_z_kg_m2_s", "contacts",
           "touching", "penetration_m", "smallest_extent_m", "force_balance", "liquid_volume_m3", "particle_volume_m3",
-          "volume_error", "particles", "escaped", "fastest_m_s", "peak_bytes");
+          "volume_error", "particles", "escaped", "bodies", "bodies_escaped", "fastest_m_s", "peak_bytes");
     account_names(c);
     for (int i = 0; i < r->phases; i++) joined(c, "seconds_", r->phase[i].name);
     return tl_csv_end_header(c, err);
@@ -96,6 +96,8 @@ talus_status tl_csv_steps_row(tl_csv *c, const tl_report *r, talus_error *err)
                                      r->particle_volume, r->volume_error});
     tl_csv_int(c, r->particles);
     tl_csv_int(c, r->escaped);
+    tl_csv_int(c, r->bodies);
+    tl_csv_int(c, r->bodies_escaped);
     tl_csv_number(c, r->fastest);
     tl_csv_int(c, (int64_t)r->peak_bytes);
     account_cells(c, &r->accounts);
@@ -134,6 +136,39 @@ talus_status tl_csv_bodies_rows(tl_csv *c, const tl_scene *scene, const tl_rigid
         vector(c, pose.at);
         tl_csv_numbers(c, 4, (const double[4]){pose.rotation.w, pose.rotation.x, pose.rotation.y, pose.rotation.z});
         for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) vector(c, vectors[k]);
+        TL_TRY(tl_csv_end(c, err));
+    }
+    return TALUS_OK;
+}
+
+/* ---- what holds elastic bodies ---- */
+
+talus_status tl_csv_holds_header(tl_csv *c, talus_error *err)
+{
+    NAMES(c, "frame", "t_s", "kind", "number", "body", "x_m", "y_m", "z_m", "force_x_N", "force_y_N", "force_z_N",
+          "torque_x_N_m", "torque_y_N_m", "torque_z_N_m", "tension_N");
+    return tl_csv_end_header(c, err);
+}
+
+talus_status tl_csv_holds_rows(tl_csv *c, const tl_scene *scene, const tl_lg *lg, const tl_lg_hold *hold,
+                               const tl_state *s, talus_error *err)
+{
+    static const char *const kinds[] = {"anchor", "handle", "cable", "join"};
+    for (int32_t i = 0; i < tl_lg_hold_count(lg, scene); i++) {
+        const tl_lg_hold *h = &hold[i];
+        if (h->kind == TL_LG_ANCHORED && scene->bodies[h->number].anchor < 0) continue;
+        tl_csv_int(c, s->frame);
+        tl_csv_number(c, s->t);
+        tl_csv_text(c, kinds[h->kind]);
+        tl_csv_int(c, h->number);
+        tl_csv_text(c, h->kind == TL_LG_ANCHORED ? scene->bodies[h->number].name
+                       : h->kind == TL_LG_LED    ? scene->handles[h->number].body
+                       : h->kind == TL_LG_PULLED ? scene->cables[h->number].body
+                                                 : scene->joins[h->number].body);
+        vector(c, h->at);
+        vector(c, h->force);
+        vector(c, h->torque);
+        tl_csv_number(c, h->tension);
         TL_TRY(tl_csv_end(c, err));
     }
     return TALUS_OK;

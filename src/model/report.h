@@ -68,8 +68,9 @@ typedef struct tl_report {
     double smallest;                    /* m, that it is judged by: smallest extent of a body; NAN without one */
     double force_balance;               /* see tl_contact_certificate; NAN without meaning */
     double liquid_volume, particle_volume, volume_error;
-    int64_t particles, escaped;
-    double fastest; /* m/s, of any body, particle or node */
+    int64_t particles, escaped;     /* particles that are there; particles that left and free bodies that are outside */
+    int64_t bodies, bodies_escaped; /* free ones, elastic ones too; those of them that are outside of the domain */
+    double fastest;                 /* m/s, of any body, particle or node */
     size_t peak_bytes;
     tl_accounts accounts;
 } tl_report;

@@ -54,6 +54,8 @@ typedef enum column {
     PENETRATION,
     SMALLEST,
     ESCAPED,
+    BODIES,
+    BODIES_ESCAPED,
     FASTEST,
     COLUMNS
 } column;
@@ -93,6 +95,8 @@ static const char *const names[COLUMNS] = {"t_s",
                                            "penetration_m",
                                            "smallest_extent_m",
                                            "escaped",
+                                           "bodies",
+                                           "bodies_escaped",
                                            "fastest_m_s"};
 
 typedef struct solve {
@@ -118,7 +122,7 @@ typedef struct reckoning {
     double e, e_low, e_high, gained, lost; /* unexplained so far, its least and largest, the largest rise and fall */
     double most_kinetic, potential_low, potential_high, work, fall;
     /* volume, penetration, escaped */
-    double volume, penetration, share, escaped, particles;
+    double volume, penetration, share, escaped, particles, bodies, bodies_escaped;
     bool liquid, open;
 } reckoning;
 
@@ -229,7 +233,9 @@ static void add_row(reckoning *r, int count, char **cell)
     }
     r->penetration = fmax(r->penetration, x[PENETRATION]);
     if (x[SMALLEST] > 0) r->share = fmax(r->share, x[PENETRATION] / x[SMALLEST]);
-    r->escaped = fmax(r->escaped, x[ESCAPED]);
+    r->escaped = fmax(r->escaped, x[ESCAPED] - or_0(x[BODIES_ESCAPED]));
+    r->bodies = fmax(r->bodies, x[BODIES]);
+    r->bodies_escaped = fmax(r->bodies_escaped, x[BODIES_ESCAPED]);
     r->particles = fmax(r->particles, x[PARTICLES]);
     r->t = x[TIME];
     r->steps++;
@@ -349,9 +355,11 @@ static void judge_penetration(const reckoning *r, talus_verdict_line *l, const c
 static void judge_escaped(const reckoning *r, talus_verdict_line *l, const char **remedy)
 {
     *remedy = "a larger domain, closed walls (domain.x_min, ...), thicker walls or shorter steps";
-    l->value = part(r->escaped, fmax(r->escaped, r->particles));
-    say(l, "%.0f", r->escaped);
-    if (r->particles > 0) say(l, " of %.0f particles", r->particles);
+    l->value = fmax(part(r->escaped, fmax(r->escaped, r->particles)), part(r->bodies_escaped, r->bodies));
+    if (r->particles > 0) say(l, "%.0f of %.0f particles", r->escaped, r->particles);
+    if (r->particles > 0 && r->bodies_escaped > 0) say(l, ", ");
+    if (r->bodies_escaped > 0) say(l, "%.0f of %.0f bodies", r->bodies_escaped, r->bodies);
+    if (!(r->particles > 0 || r->bodies_escaped > 0)) say(l, "%.0f", r->escaped);
     if (r->open) say(l, ", with open walls");
 }
 

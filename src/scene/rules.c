@@ -404,18 +404,27 @@ static void check_holds(tl_reader *r, const tl_scene *s)
 {
     for (int i = 0; i < s->handle_count; i++)
         check_elastic(r, s, s->handles[i].where, "handles", i, "body", s->handles[i].body);
+    for (int i = 0; i < s->region_count; i++) {
+        const tl_region *g = &s->regions[i];
+        check_elastic(r, s, g->where, "regions", i, "body", g->body);
+        if (g->material >= 0 && r->materials[g->material].kind != TL_MATERIAL_ELASTIC)
+            tl_read_problem(r, g->where, "regions[%d].material must be elastic", i + 1);
+    }
     for (int i = 0; i < s->cable_count; i++)
         check_elastic(r, s, s->cables[i].where, "cables", i, "body", s->cables[i].body);
     for (int i = 0; i < s->join_count; i++) {
         const tl_join *j = &s->joins[i];
         check_elastic(r, s, j->where, "joins", i, "body", j->body);
-        check_elastic(r, s, j->where, "joins", i, "to", j->to);
+        int to = 0;
+        while (*j->to && to < s->body_count && strcmp(s->bodies[to].name, j->to)) to++;
+        if (to == s->body_count)
+            tl_read_problem(r, j->where, "joins[%d].to must name a body, got \"%.60s\"", i + 1, j->to);
         if (*j->to && !strcmp(j->to, j->body))
             tl_read_problem(r, j->where, "joins[%d].to must be another body than \"%.60s\"", i + 1, j->body);
     }
 }
 
-/* Coulomb friction of bodies does not act on sand; whoever writes both may expect it to. */
+/* Coulomb friction of bodies acts on sand where they say so; whoever writes both may expect it to. */
 static void note_friction_on_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
     bool sand = false;
@@ -431,10 +440,12 @@ static void note_friction_on_sand(tl_reader *r, const tl_seen *seen, const tl_sc
         lua_rawgeti(L, -1, i);
         lua_pushliteral(L, "friction");
         bool given = lua_rawget(L, -2) != LUA_TNIL;
-        if (given) {
-            tl_read_note(
-                r, tl_read_where(r, -2, "friction", 0, seen->where),
-                "bodies[%d].friction acts between solids; it does not act on sand, which has friction_angle_deg", i);
+        if (given && s->bodies[i - 1].sand_friction == TL_SAND_FRICTION_MATERIAL) {
+            tl_read_note(r, tl_read_where(r, -2, "friction", 0, seen->where),
+                         "bodies[%d].friction acts between solids; on sand it does with sand_friction = \"own\", else "
+                         "the sand's own "
+                         "friction_angle_deg does",
+                         i);
             lua_pop(L, 2);
             break;
         }

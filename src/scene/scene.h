@@ -82,6 +82,9 @@ typedef struct tl_emitter {
     double spacing;
 } tl_emitter;
 
+/* What limits the shear of sand along a solid: the sand's own friction, or that of the solid where it is less. */
+typedef enum tl_sand_friction { TL_SAND_FRICTION_MATERIAL, TL_SAND_FRICTION_OWN } tl_sand_friction;
+
 typedef enum tl_body_kind { TL_BODY_FREE, TL_BODY_KINEMATIC, TL_BODY_STATIC } tl_body_kind;
 
 /* World point of a point p of the shape: at + rotation p rotation*. The shape's origin need not be its centre of mass. */
@@ -96,6 +99,7 @@ typedef struct tl_body {
     tl_vec3 velocity, spin; /* m/s at the centre of mass; rad/s, world frame */
     double density, mass;   /* exactly one is > 0 for a free body; both may be 0 otherwise */
     tl_timed friction;
+    int sand_friction; /* tl_sand_friction */
     double restitution;
     int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
     tl_timed force, torque; /* N at the centre of mass, N m; world frame */
@@ -140,6 +144,14 @@ typedef struct tl_cable {
 } tl_cable;
 
 /* Nodes of an elastic body that are bound to places of the world, of a moving frame or of another elastic body. */
+/* Tetrahedra of a file that have a material of their own. */
+typedef struct tl_region {
+    tl_where where;
+    const char *body; /* name */
+    int number;       /* as the file has it */
+    int material;
+} tl_region;
+
 typedef struct tl_join {
     tl_where where;
     const char *body;  /* name */
@@ -173,6 +185,7 @@ typedef struct tl_domain_spec {
     tl_box3 box;
     int wall[6]; /* tl_wall of x_min, x_max, y_min, y_max, z_min, z_max */
     double friction, restitution;
+    int sand_friction; /* tl_sand_friction */
 } tl_domain_spec;
 typedef enum tl_wall { TL_WALL_CLOSED, TL_WALL_OPEN } tl_wall;
 
@@ -206,6 +219,7 @@ typedef struct tl_lg_spec {
     int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
     int cr;           /* conjugate residual iterations per contact step */
     bool project;     /* friction onto its disc when its law is linearised */
+    bool rescue;      /* steps whose rounds make energy are made again by quasi-Newton */
 } tl_lg_spec;
 
 typedef enum tl_elements { TL_ELEMENTS_AUTO, TL_ELEMENTS_SMOOTHED, TL_ELEMENTS_TETS } tl_elements;
@@ -250,9 +264,9 @@ typedef struct tl_solver_spec {
     const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
     const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
     const char *static_stress; /* of sand at rest: "least-energy" or "none" */
-    const char *weights; /* of faces: "area", "volume" or "" */
-    const char *surface; /* of liquids: "fractional" or "binary" */
-    const char *cone;    /* "exact" or "pyramid" */
+    const char *weights;       /* of faces: "area", "volume" or "" */
+    const char *surface;       /* of liquids: "fractional" or "binary" */
+    const char *cone;          /* "exact" or "pyramid" */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
@@ -338,6 +352,8 @@ typedef struct tl_scene {
     int cable_count, join_count;
     tl_cable *cables;
     tl_join *joins;
+    int region_count;
+    tl_region *regions;
     int paint_count;
     tl_paint *paints;
 

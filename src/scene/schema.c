@@ -54,6 +54,7 @@ static const tl_key domain_keys[] = {
     WALL("z_min", 4, "the wall at the low end of z"),
     WALL("z_max", 5, "the wall at the high end of z"),
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient of the walls against bodies"},
+    {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "of the walls, as of bodies: what limits the shear of sand along them", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "bounce of bodies off the walls"},
 };
 #undef OBJECT
@@ -92,6 +93,7 @@ static const tl_key lg_keys[] = {
     {"compliance", TL_CHOICE, AT(compliance), "", ANY, "auto", "contact compliance as a matrix between the nodes that touch, or by solves with the factor; `auto` decides by their number", "auto|explicit|matrix-free"},
     {"cr_iterations", TL_INTEGER, AT(cr), "", WITHIN(1, 10000), "10", "conjugate residual iterations per contact step; 24 where friction decides"},
     {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "the law of friction is linearised as if friction were within its disc; `false` creeps, for comparison"},
+    {"rescue", TL_BOOLEAN, AT(rescue), "", ANY, "true", "a step whose rounds make energy (more than a thousandth of what there is) is made again with quasi-Newton rounds, and the better of the two is taken; `false` for comparison"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
@@ -144,7 +146,7 @@ static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
 #undef OBJECT
 
 #define MATERIAL(word, keys, help) {word, "a " word " material", help, NULL, KEYS(keys), sizeof(tl_material), NULL, true}
-static const tl_context granular = MATERIAL("granular", granular_keys, "Sand, gravel, grain: resists shear in proportion to pressure. `friction` of solids does not act on it; its own friction is the angle.");
+static const tl_context granular = MATERIAL("granular", granular_keys, "Sand, gravel, grain: resists shear in proportion to pressure. `friction` of solids acts on it where they say `sand_friction = \"own\"`; else its own friction does.");
 static const tl_context liquid = MATERIAL("liquid", liquid_keys, "A liquid without viscosity of its own.");
 static const tl_context viscous = MATERIAL("viscous", viscous_keys, "A liquid with viscosity.");
 static const tl_context elastic = {"elastic", "an elastic material", "For bodies that deform and come back.", NULL, KEYS(elastic_keys), sizeof(tl_material), NULL, true};
@@ -188,7 +190,8 @@ static const tl_key body_keys[] = {
     {"spin_rad_per_s", TL_VEC3, AT(spin), "rad/s", ANY, "{0, 0, 0}", "angular velocity at the start, world frame"},
     {"density", TL_NUMBER, AT(density), "kg/m^3", ABOVE(0), "", "mass per volume; a free body needs this, `mass`, or a material"},
     {"mass", TL_NUMBER, AT(mass), "kg", ABOVE(0), "", "instead of `density`"},
-    {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; does not act on sand"},
+    {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; on sand with `sand_friction = \"own\"`"},
+    {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "shear of sand along the body, over the pressure on it, at most: `material`, as inside of the sand, sin(friction_angle_deg) (a rough wall); `own`, the body's `friction` where that is less", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }` (or rotation_deg, rotation_rad); what it leaves out stays as the body has it. Velocities are the exact difference of poses"},
     {"force", TL_TIMED3, AT(force), "N", ANY, "{0, 0, 0}", "at the centre of mass, or a function of time"},
@@ -196,10 +199,10 @@ static const tl_key body_keys[] = {
     {"colour", TL_COLOUR, AT(colour), "", WITHIN(0, 1), "#9aa0a6", "how it is drawn"},
     {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
     {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
-    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape"},
+    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape, or those of its file"},
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
     {"element", TL_CHOICE, AT(element), "", ANY, "hexahedron", "what `cells` are: hexahedra, which bend and twist as they should from one cell across on; or six tetrahedra each, as in papers, which lock", "hexahedron|tetrahedra", .engines = TL_ON_LG},
-    {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth, the middle plane of the flat box that is its shape", .engines = TL_ON_LG},
+    {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth: the middle plane of the flat box that is its shape, or the triangles of its `sheet` or `mesh`, curved at rest as they are", .engines = TL_ON_LG},
     {"bending", TL_CHOICE, AT(bending), "", ANY, "hinge", "of a cloth: angles between triangles, curvature at nodes, or none", "hinge|ring|none", .engines = TL_ON_LG},
     {"bending_stiffness", TL_NUMBER, AT(bending_stiffness), "N m", FROM(-1), "-1", "of a cloth; -1: Young's modulus times thickness^3 / (12 (1 - poisson^2))", .engines = TL_ON_LG},
     {"anchor_weight", TL_NUMBER, AT(anchor_weight), "N/m", FROM(0), "0", "stiffness of the anchor at each node; 0: 20 shear moduli times the mean edge with engine `lg`, held exactly with engine `grid`", .engines = TL_ON_LG | TL_ON_GRID},
@@ -235,14 +238,24 @@ static const tl_context cable = {"cable", "a cable", "A line of given length thr
 static const tl_key join_keys[] = {
     {"body", TL_TEXT, AT(body), "", ANY, NULL, "name of the elastic body"},
     {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "nodes inside of this shape (world coordinates, at the start) are bound"},
-    {"to", TL_TEXT, AT(to), "", ANY, "", "name of another elastic body: each node keeps to the nearest place of it; default: to places of the world"},
+    {"to", TL_TEXT, AT(to), "", ANY, "", "name of another body: each node keeps to the nearest place of an elastic one, to its place in the frame of a rigid one, which it then does not touch; default: to places of the world"},
     {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "without `to`: place that the motion starts from and turns about"},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "without `to`: function of time that returns `{ at = ..., rotation = ... }`, as of a handle"},
     {"compliance", TL_NUMBER, AT(compliance), "m/N", FROM(1e-9), "1e-8", "of each node along each axis: 1 over a stiffness"},
 };
 #undef OBJECT
-static const tl_context join = {"join", "a join", "Nodes of an elastic body that are bound to the world or to another elastic body. A handle does the same with springs inside of the elastic solve; a join is a constraint, solved with the contacts, and may be as stiff as one likes.", NULL,
+static const tl_context join = {"join", "a join", "Nodes of an elastic body that are bound to the world or to another body, elastic or rigid. A handle does the same with springs inside of the elastic solve; a join is a constraint, solved with the contacts, and may be as stiff as one likes.", NULL,
                                 KEYS(join_keys), sizeof(tl_join), NULL, true};
+
+#define OBJECT tl_region
+static const tl_key region_keys[] = {
+    {"body", TL_TEXT, AT(body), "", ANY, NULL, "name of the elastic body, whose shape is a `mesh` of tetrahedra"},
+    {"region", TL_INTEGER, AT(number), "", WITHIN(-2147483647, 2147483647), NULL, "number of the region in the file: of .msh the physical group, or the entity where there is none; of .vtk the cell data `region`, `material`, `CellEntityIds` or `gmsh:physical`"},
+    {"material", TL_MATERIAL, AT(material), "", ANY, NULL, "elastic; gives `young` and `density`, and has the body's `model` and `poisson`"},
+};
+#undef OBJECT
+static const tl_context region = {"region", "a region", "A part of an elastic body that is stiffer, softer, heavier or lighter than the rest, as its file of tetrahedra numbers it.", "regions = { { body = \"sole\", region = 2, material = elastic { young = 1e7, poisson = 0.3, density = 1100 } } }",
+                                  KEYS(region_keys), sizeof(tl_region), NULL, true};
 
 #define OBJECT tl_contact_pair
 static const tl_key contact_keys[] = {
@@ -276,12 +289,12 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
 static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
 static const tl_key friction_keys[] = {METHOD_KEYS("apgd|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
-static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
+static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
 static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg` or `jacobi`. A bare text is its `method`: `pressure = \"mprgp\"`.");
 static const tl_context friction_method = METHOD("friction", "a friction method", friction_keys, "A method for cone-constrained problems: shear stress of sand.");
-static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How elastic unknowns are eliminated.");
+static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How velocities of elastic nodes and impulses of contacts are found in a Newton correction. All end in the same; all but `schur` and `schur-last` are for comparison and slower. See docs/elastic.md.");
 
 #define OBJECT tl_contact_spec
 static const tl_key contact_method_keys[] = {
@@ -337,7 +350,7 @@ static const tl_context solver = {"solver", "the solver", "How the equations are
 #define OBJECT tl_output_spec
 static const tl_key output_keys[] = {
     {"frames", TL_BOOLEAN, AT(frames), "", ANY, "true", "write particles, bodies and nodes of every frame"},
-    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv"},
+    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv, and holds.csv where engine `lg` has anchors, handles, cables or joins"},
     {"history", TL_BOOLEAN, AT(history), "", ANY, "false", "keep every solver's iteration curve"},
     {"checkpoint_every", TL_INTEGER, AT(checkpoint_every), "frames", WITHIN(0, 1000000), "0", "keep a checkpoint this often; 0: only the latest"},
     {"images_every", TL_INTEGER, AT(images_every), "frames", WITHIN(0, 1000000), "0", "draw a picture this often; 0: only the last"},
@@ -353,7 +366,7 @@ static const tl_key accept_keys[] = {
     LIMIT(energy, "energy that was gained and nothing explains, of the energy in play"),
     LIMIT(volume, "change of a liquid's or of sand's volume"),
     LIMIT(penetration, "deepest overlap, of the smallest extent of a body"),
-    LIMIT(escaped, "share of particles that left the domain"),
+    LIMIT(escaped, "share of particles, or of free bodies, that left the domain"),
 };
 #undef OBJECT
 static const tl_context accept = {"accept", "accept", "What a run's verdict may be at worst. A run that is worse ends with exit status 1; without a limit here it ends with a warning.",
@@ -416,6 +429,7 @@ static const tl_key scene_keys[] = {
     LIST("bodies", bodies, body_count, body, "list of bodies"),
     {"handles", TL_LIST, AT(handles), "", ANY, "", "list of handles of elastic bodies", .inside = &handle, .count_offset = AT(handle_count), .engines = TL_ON_LG | TL_ON_GRID},
     {"cables", TL_LIST, AT(cables), "", ANY, "", "list of cables in elastic bodies", .inside = &cable, .count_offset = AT(cable_count), .engines = TL_ON_LG},
+    {"regions", TL_LIST, AT(regions), "", ANY, "", "list of parts of elastic bodies with a material of their own", .inside = &region, .count_offset = AT(region_count), .engines = TL_ON_LG | TL_ON_GRID},
     {"joins", TL_LIST, AT(joins), "", ANY, "", "list of hard bonds of elastic bodies", .inside = &join, .count_offset = AT(join_count), .engines = TL_ON_LG},
     LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
     TABLE("solver", solver, solver, "methods and targets"),
@@ -453,7 +467,10 @@ static const tl_key half_space_keys[] = {{"normal", TL_VEC3, AT(normal), "", ANY
 static const tl_key revolve_keys[] = {{"profile", TL_PROFILE, AT(profile), "m", ANY, NULL, "list of {radius, y}: a closed line that does not cross itself, turned around y"}, PLACED};
 static const tl_key extrude_keys[] = {{"profile", TL_PROFILE, AT(profile), "m", ANY, NULL, "list of {x, z}: a closed line that does not cross itself"},
     LENGTH("height", height, NULL, "along y, origin in the middle"), PLACED};
-static const tl_key mesh_keys[] = {{"file", TL_TEXT, AT(file), "", ANY, NULL, "a closed triangle mesh (.obj, .ply, .stl) in the scene's folder or below"},
+static const tl_key mesh_keys[] = {{"file", TL_TEXT, AT(file), "", ANY, NULL, "a closed triangle mesh (.obj, .ply, .stl) in the scene's folder or below; or tetrahedra (.msh of gmsh, legacy .vtk): their outer surface, and an elastic body that names no `edge` has these tetrahedra"},
+    {"scale", TL_NUMBER, AT(scale), "", ABOVE(0), "1", "factor on the file's lengths"}, PLACED};
+static const tl_key sheet_keys[] = {{"file", TL_TEXT, AT(file), "", ANY, NULL, "a triangle mesh (.obj, .ply, .stl) in the scene's folder or below, open or closed"},
+    LENGTH("thickness", thickness, "0.001", "of the solid, half on each side; a cloth has that of its body"),
     {"scale", TL_NUMBER, AT(scale), "", ABOVE(0), "1", "factor on the file's lengths"}, PLACED};
 #define PARTS(help) {"[1], [2], ...", TL_SHAPES, AT(shapes), "", ANY, NULL, help}
 #define BLEND {"blend", TL_NUMBER, AT(blend), "m", ABOVE(0), NULL, "width of the smooth seam"}
@@ -480,7 +497,8 @@ static const tl_context shape_contexts[] = {
     SHAPE("half_space", "a half space", half_space_keys, "Everything on one side of a plane. Not bounded.", "half_space { normal = {1, 1, 0} }"),
     SHAPE("revolve", "a revolve", revolve_keys, "A profile turned around y: bowls, bottles, hourglasses.", "revolve { profile = { {0, 0}, {0.2, 0}, {0.1, 0.3}, {0, 0.3} } }"),
     SHAPE("extrude", "an extrude", extrude_keys, "A profile drawn out along y.", "extrude { profile = { {0, 0}, {1, 0}, {0, 1} }, height = 0.1 }"),
-    SHAPE("mesh", "a mesh", mesh_keys, "A closed triangle mesh from a file.", "mesh { file = \"drum.obj\" }"),
+    SHAPE("mesh", "a mesh", mesh_keys, "A closed triangle mesh from a file, or the outside of tetrahedra.", "mesh { file = \"drum.obj\" }"),
+    SHAPE("sheet", "a sheet", sheet_keys, "A surface from a file: the rest shape of a curved cloth, or a thin solid.", "sheet { file = \"sail.obj\" }"),
     SHAPE("union", "a union", union_keys, "Everything that is in one of them. Short: `a + b`.", "union { a, b, c }"),
     SHAPE("intersect", "an intersect", intersect_keys, "What is in all of them. Short: `a * b`.", "intersect { a, b }"),
     SHAPE("subtract", "a subtract", subtract_keys, "The first without the others. Short: `a - b`.", "subtract { a, b }"),
@@ -507,6 +525,7 @@ static const tl_context *const contexts[] = {
     &handle,
     &cable,
     &join,
+    &region,
     &contact,
     &solver,
     &pressure_method,

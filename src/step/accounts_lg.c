@@ -59,6 +59,24 @@ static void account_anchors(tl_sim *sim, const tl_accounts_lg *x)
     tl_accounts_fixed(sim, p, L);
 }
 
+/* Joins to the world, to static and to scripted bodies: what no other side takes. */
+static void account_rows(tl_sim *sim, const tl_accounts_lg *x)
+{
+    const tl_lg_rows *r = &x->touch->rows;
+    tl_vec3 p = {0, 0, 0}, L = {0, 0, 0};
+    for (int32_t b = 0; b < r->bilateral.count; b++) {
+        const tl_lg_bilateral *row = &r->bilateral.row[b];
+        if (row->body >= 0) continue;
+        double pull = x->h * x->touch->force[3 * (int64_t)r->contacts + b];
+        for (int32_t k = row->first; k < row->first + row->count; k++) {
+            const tl_lg_term *t = &r->bilateral.term[k];
+            p = tl_vec3_add_scaled(p, pull, t->along);
+            L = tl_vec3_add_scaled(L, pull, tl_vec3_cross(tl_vec3_load(x->q1 + 3 * (int64_t)t->node), t->along));
+        }
+    }
+    tl_accounts_fixed(sim, p, L);
+}
+
 /* Of cables and joins: what they pull along. Of contacts that overlapped at the start: what pushing them apart gave. */
 static talus_status row_work(const tl_accounts_lg *x, tl_arena *a, double *pulled, double *parted, talus_error *err)
 {
@@ -116,6 +134,7 @@ talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *
         }
     account_contacts(sim, x, &scripted, &friction);
     account_anchors(sim, x);
+    account_rows(sim, x);
     TL_TRY(row_work(x, a, &pulled, &parted, err));
     double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], given = tl_accounts_rigid_in_lg(x->b, &scripted);
     tl_accounts_energy(sim, TL_ENERGY_TIME_STEP,

@@ -36,8 +36,14 @@ static void find_radii(const tl_friction *f, const double *p)
 {
     double most = tl_max_abs(f->stress->cells, p);
 #pragma omp parallel for schedule(static) if (f->stress->cells >= TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < f->stress->cells; i++)
-        f->radius[i] = p[i] > NO_PRESSURE * most ? f->alpha[i] * p[i] / f->stress->cell[i] : 0;
+    for (int32_t i = 0; i < f->stress->cells; i++) {
+        double load = p[i] / f->stress->cell[i];
+        if (f->slip.beside) {
+            int32_t k = f->slip.beside[i];
+            load = tl_slip_load(&f->slip, i, load, p[k] / f->stress->cell[k], f->s);
+        }
+        f->radius[i] = p[i] > NO_PRESSURE * most ? f->alpha[i] * load : 0;
+    }
 }
 
 static double largest_radius(const tl_friction *f) { return tl_max_abs(f->stress->cells, f->radius); }

@@ -6,14 +6,17 @@
 #ifndef TL_STEP_FRICTION_H
 #define TL_STEP_FRICTION_H
 
-#include "model/coupling/stress.h"
+#include "model/coupling/slip.h"
 #include "solve/cone/method.h"
 #include "step/stress_parts.h"
 
 typedef struct tl_friction {
     const tl_stress *stress;
     tl_coupling *c;
-    const double *alpha;          /* [cells] sqrt 2 sin(angle) of what is there; 0: liquid */
+    const double *
+        alpha; /* [cells] sqrt 2 sin(angle) of what is there; 0: liquid; of a solid with a friction of its own that coefficient instead of the sine */
+    tl_slip_cells slip;           /* whose pressure cones take */
+    const double *own;            /* [cells] sqrt 2 sin(angle) of the material, at solids too */
     double *s;                    /* [n] Pa: start in, answer out; acts on the velocities already */
     const tl_cone_method *method; /* NULL: by parts */
     int iterations;               /* of one solve, at most */

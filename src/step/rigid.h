@@ -18,7 +18,7 @@ typedef struct tl_rigid_kept {
 talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err);
 void tl_rigid_end(tl_rigid_kept *k);
 
-/* A free body that may touch something within the longest step moves at most twice its radius per step, and turns at most a quarter rad: so far
+/* A free body that may touch something within the longest step moves at most twice its radius per step, and turns at most 0.15 rad: so far
  * margins and linear gaps can be trusted. Bodies that fly freely have no limit. */
 double tl_rigid_dt_wanted(const tl_sim *sim);
 
@@ -28,7 +28,8 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
 /* Motions and poses of the scene's bodies and the walls, [rigid->count]. */
 void tl_rigid_begin_bodies(const tl_rigid *r, const tl_motion *from, tl_motion *body, tl_pose *pose);
 
-/* Bodies outside of the domain go on; whoever watches is told once. lost [scene_count]: who was told of. */
-int64_t tl_rigid_count_lost(const tl_sim *sim, const tl_motion *body, bool *lost);
+/* Free bodies, elastic ones too, that are wholly outside of the domain go on: they are counted in the report, and whoever watches is told once. lost [scene_count]: who was
+ * told of. */
+void tl_rigid_report_lost(const tl_sim *sim, const tl_motion *body, bool *lost, tl_report *r);
 
 #endif

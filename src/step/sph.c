@@ -537,8 +537,8 @@ static void fill_report(const sph_step *s)
     r->particles = (int64_t)s->stay + s->births.count;
     r->liquid_volume = r->particle_volume = (double)r->particles * f->sph->V0;
     r->volume_error = s->compression;
-    r->escaped =
-        tl_rigid_count_lost(s->sim, s->body, s->kept->lost) + s->sim->state.sph.counter->lost + (f->fluid - s->stay);
+    r->escaped = s->sim->state.sph.counter->lost + (f->fluid - s->stay);
+    tl_rigid_report_lost(s->sim, s->body, s->kept->lost, r);
 }
 
 static talus_status make_room(sph_step *s, talus_error *err)

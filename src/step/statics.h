@@ -1,13 +1,14 @@
 /* Which stress sand at rest has.
  *
  * Sand of the grid engine is rigid-plastic: at rest every (p, s) that balances the weight inside of the cones is an answer, and staggered projections return the one that they were
- * started from, the stress of the last impact. Of all that make the same force on every face that can move, this picks the one of least elastic energy [Haar1909]:
+ * started from, the stress of the last impact. Of all that make the same force on every face that can move, this picks the one of least elastic energy,
  *
- *     minimise  sum over cells of V ( p^2 / (2 K) + |s|_F^2 / (4 G) ),   V = max(W_L^p, 0.25)
+ *     sum over cells of V ( p^2 / (2 K) + |s|_F^2 / (4 G) ),   V: sand in the cell, at least a quarter of it
  *
- * the stress of an elastic-plastic skeleton on which gravity is switched on once. Only G / K matters, and follows from the pressure at rest in a confined layer, K0 = 1 - sin(angle) [Jaky1944].
- * Velocities of the step stay as they are: what changes is what the next step starts from. It runs where little flows, begins when the stress has more than BEGIN too much energy and
- * ends below LEAST; both the multipliers (an elastic displacement) and whether it is at work are in the state. [sand-statics spec] */
+ * among those whose shear is at most alpha times the pressure of the answer itself: the stress of an elastic-plastic skeleton on which gravity is switched on once, and which slides without dilating (solve/cone/least.h).
+ * [Haar1909] has the principle with the cones of the unknown pressure, which is associated flow. Only G / K matters, and follows from the pressure at rest in a confined layer, K0 = 1 - sin(angle) [Jaky1944].
+ * Velocities of the step stay as they are: what changes is what the next step starts from. It runs where little flows, begins when the stress is further than BEGIN from the one selected and
+ * ends nearer than LEAST; both the multipliers (an elastic displacement) and whether it is at work are in the state. */
 #ifndef TL_STEP_STATICS_H
 #define TL_STEP_STATICS_H
 
@@ -18,14 +19,16 @@ typedef struct tl_statics {
     const tl_system *system;
     const tl_friction *friction; /* colocated; s as the scheme left it, velocities in force */
     const double *p;             /* [cells] as the scheme left it, W_L^p p */
+    const double *solid;         /* [cells of the grid] part of a cell that is solid: it does not give way */
     double gravity;              /* m/s^2 */
     bool on;                     /* in: it was at work in the last step; out: it is */
     double *t;                   /* [faces] in: of the last step; out */
     double *p_next, *s_next;     /* [cells], [n] out: what the next step starts from */
     /* out */
     int evaluations;
-    double flows;  /* part of the cells */
-    double excess; /* of the scheme's stress over the least energy, at most; 0 where it was not looked at */
+    double flows; /* part of the cells */
+    double
+        distance; /* energy of the difference between the scheme's stress and the selected one, over that of the first; 0 where it was not looked at */
 } tl_statics;
 
 talus_status tl_statics_select(tl_statics *q, tl_arena *a, talus_error *err);

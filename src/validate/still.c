@@ -113,6 +113,7 @@ static talus_status make_friction(tl_still *s, talus_error *err)
     s->friction = (tl_friction){.stress = &s->system.stress,
                                 .c = &s->system.c,
                                 .alpha = alpha,
+                                .own = alpha,
                                 .s = s->stress,
                                 .method = s->parts ? NULL : tl_cone_method_find("apgd"),
                                 .rule = s->parts ? tl_parts_rule_find(s->parts) : NULL,

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "lg.h"
+#include "model/lg/bending.h"
 
 static talus_error err;
 
@@ -246,11 +247,35 @@ static void compliances_agree(void **state)
     lg_body_free(&b);
 }
 
+/* Without a stiffness of its own a sheet is a plate: young thickness^3 / (12 (1 - poisson^2)). */
+static void sheets_bend_as_plates(void **state)
+{
+    (void)state;
+    static const double poissons[] = {0, 0.3, 0.45};
+    static const tl_lg_bending how[] = {TL_LG_HINGE, TL_LG_RING};
+    for (int w = 0; w < 2; w++)
+        for (int k = 0; k < 3; k++) {
+            lg_body b = lg_body_make(sheet_cells, sheet_size, 0.01, TL_LG_ARAP, TL_LG_PROJECTIVE, 2e5, poissons[k]);
+            tl_bending own, given;
+            b.part.bending = how[w];
+            b.part.stiffness = -1;
+            CHECK_OK(tl_bending_make(&own, &b.part, &err));
+            b.part.stiffness = 2e5 * 1e-6 / 12 / (1 - poissons[k] * poissons[k]);
+            CHECK_OK(tl_bending_make(&given, &b.part, &err));
+            assert_true(own.count > 0 && own.count == given.count);
+            for (int32_t i = 0; i < own.count; i++) CHECK_REL(own.weight[i], given.weight[i], 1e-12);
+            tl_bending_free(&own);
+            tl_bending_free(&given);
+            lg_body_free(&b);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newton_agrees),        cmocka_unit_test(gradients),         cmocka_unit_test(rolled_cloth),
-        cmocka_unit_test(global_methods_agree), cmocka_unit_test(compliances_agree),
+        cmocka_unit_test(newton_agrees),         cmocka_unit_test(gradients),
+        cmocka_unit_test(rolled_cloth),          cmocka_unit_test(global_methods_agree),
+        cmocka_unit_test(sheets_bend_as_plates), cmocka_unit_test(compliances_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,6 +217,12 @@ with tempfile.TemporaryDirectory() as folder:
     check((folder / "bare-ply/particles-0003.ply").read_bytes() == (folder / "water-ply/particles-0003.ply").read_bytes(), "the same points from both")
     (folder / "water/frames/particles-0001.vtp").unlink()
     refused(["render", folder / "water", "--frame", 1], "there is no frame 1; the last is 3")
+    # ... nor with the bodies alone, which bodies.csv has
+    (folder / "wet.lua").write_text(LOOSE["water"].replace("fill =", "bodies = { { shape = sphere { radius = 0.1 }, density = 500, at = {0.9, 0.2, 0.2} } }, fill ="))
+    talus("run", folder / "wet.lua", "-o", folder / "wet", "--quiet", "--no-pictures")
+    (folder / "wet/frames/particles-0001.vtp").unlink()
+    refused(["export", folder / "wet", "--frame", 1], "there is no frame 1; the last is 3")
+    refused(["render", folder / "wet", "--frame", 1], "there is no frame 1; the last is 3")
 
     # Interrupted in the middle of a frame.
     (folder / "long.lua").write_text(LOOSE["water"].replace("duration = 0.12", "duration = 100"))

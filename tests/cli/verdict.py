@@ -148,8 +148,9 @@ def reckon(rows):
     out["energy"] = rise / scale
     out["volume"] = max([abs(r["volume_error"]) for r in rows if r["particles"] > 0], default=0)
     out["penetration"] = max([r["penetration_m"] / r["smallest_extent_m"] for r in rows if r["smallest_extent_m"] > 0], default=0)
-    escaped, particles = max(r["escaped"] for r in rows), max(r["particles"] for r in rows)
-    out["escaped"] = escaped / max(escaped, particles, 1)
+    particles, bodies = max(r["particles"] for r in rows), max(r["bodies"] for r in rows)
+    escaped, outside = max(r["escaped"] - r["bodies_escaped"] for r in rows), max(r["bodies_escaped"] for r in rows)
+    out["escaped"] = max(escaped / max(escaped, particles, 1), outside / max(bodies, 1))
     return out
 
 

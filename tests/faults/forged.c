@@ -184,6 +184,13 @@ static void indices_beyond_arrays(void **state)
                 if (try_it(&p, &p.from->state)) fail_msg("scene %d: tag %d of %d is accepted", w, k, (int)bad[n]);
                 tag[k] = good;
             }
+        const int32_t none[] = {p.scene->material_count, p.scene->material_count + 1, 100000}; /* just beyond, too */
+        for (int n = 0; n < 3; n++) {
+            int32_t good = tag[1];
+            tag[1] = none[n];
+            if (try_it(&p, &p.from->state)) fail_msg("scene %d: material %d is accepted", w, (int)none[n]);
+            tag[1] = good;
+        }
         int32_t good = tag[0]; /* an id that another particle has */
         tag[0] = g->particles.count ? g->particles.particle[0].id : s->particle[0].id;
         assert_false(try_it(&p, &p.from->state));

@@ -74,7 +74,8 @@ static void a_cable_is_its_derivative(void **state)
     double *q = TL_NEW(double, n);
     tl_lg_bilaterals b;
     for (int64_t i = 0; i < n; i++) q[i] = lg->rest[i] + 0.02 * tl_random_normal(2, (uint64_t)i, 0);
-    CHECK_OK(tl_lg_bilateral_rows(lg, c.scene, 0.1, q, &c.sim->arena, &b, &err));
+    CHECK_OK(tl_lg_bilateral_rows(&(tl_lg_view){.lg = lg, .scene = c.scene, .rigid = &c.sim->rigid, .to = q}, 0.1,
+                                  &c.sim->arena, &b, &err));
     assert_int_equal(b.count, 1);
     assert_true(b.row[0].one_sided && b.renew);
     CHECK_NEAR(b.row[0].compliance, 1e-4, 0);
@@ -117,7 +118,8 @@ static void joins_hold_at_the_start(void **state)
         "function(t) return { at = {-0.5 + t, 0, 0} } end, compliance = 1e-6 } }");
     const tl_lg *lg = &c.sim->lg;
     tl_lg_bilaterals b;
-    CHECK_OK(tl_lg_bilateral_rows(lg, c.scene, 0.25, lg->rest, &c.sim->arena, &b, &err));
+    CHECK_OK(tl_lg_bilateral_rows(&(tl_lg_view){.lg = lg, .scene = c.scene, .rigid = &c.sim->rigid, .to = lg->rest},
+                                  0.25, &c.sim->arena, &b, &err));
     assert_int_equal(b.count, 3 * (4 * 3 + 3 * 3));
     for (int32_t r = 0; r < b.count; r++) {
         double value = 0;
@@ -203,6 +205,67 @@ static void a_short_cable_bends(void **state)
     CHECK_NEAR(sag[1], 0, 1e-9);
 }
 
+/* A bar with a block joined to its lower end, 5 mm into it: hangs as long as Hooke has it, and what is bound does not touch. */
+static void a_block_hangs_on_a_bar(void **state)
+{
+    (void)state;
+    const double E = 2e7, side = 0.02, length = 0.2, g = 10, block = 2000 * 0.06 * 0.06 * 0.06;
+    rigid_case c = rigid_open(
+        "bodies = { { name = 'bar', shape = box { size = {0.02, 0.2, 0.02} }, cells = {2, 12, 2}, at = {0, -0.1, 0},\n"
+        "anchor = box { size = {1, 0.001, 1}, center = {0, 0.1, 0} }, anchor_weight = 1e9,\n"
+        "material = elastic { density = 1000, young = 2e7, poisson = 0.3 } },\n"
+        "{ name = 'block', shape = box { size = 0.06 }, at = {0, -0.225, 0}, density = 2000 } }",
+        "engine = 'lg', gravity = {0, -10, 0}, bodies = bodies, joins = { { body = 'bar', to = 'block', compliance = "
+        "1e-9, shape = box { size = {1, 0.001, 1}, center = {0, -0.2, 0} } } }%s",
+        "");
+    for (int k = 0; k < 100; k++) {
+        rigid_step(&c, 0.005);
+        assert_int_equal(c.sim->report.contacts, 0);
+    }
+    double stretch = (block + 0.5 * 1000 * side * side * length) * g * length / (E * side * side);
+    CHECK_NEAR(-0.225 - c.sim->state.rigid.body[1].x.y, stretch, 0.015 * stretch); /* both ends cannot narrow */
+    const tl_lg_hold *hold = c.sim->hold; /* the bar's anchor, then the join */
+    double bar = 1000 * side * side * length;
+    assert_int_equal(hold[1].kind, TL_LG_JOINED);
+    CHECK_NEAR(hold[0].force.y, (block + bar) * g, 1e-4 * block * g);
+    CHECK_NEAR(hold[1].force.y, -block * g, 1e-4 * block * g);
+    CHECK_NEAR(hold[1].at.y, -0.2 - stretch, 0.02 * stretch);
+    CHECK_NEAR(tl_vec3_norm(hold[1].torque), 0, 1e-6);
+    rigid_close(&c);
+}
+
+/* Bar between two free bodies, one of which spins and flies: the three keep their momentum, and the ends stay together. */
+static void joined_bodies_fly_on(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        "bodies = { { name = 'bar', shape = box { size = {0.02, 0.2, 0.02} }, cells = {2, 8, 2}, at = {0, -0.1, 0},\n"
+        "material = elastic { density = 1000, young = 2e6, poisson = 0.3 } },\n"
+        "{ name = 'block', shape = box { size = 0.06 }, at = {0, -0.23, 0}, density = 2000, spin_rad_per_s = {0, 3, "
+        "5},\n"
+        "  velocity = {1, 0, 0} },\n"
+        "{ name = 'ball', shape = sphere { radius = 0.03 }, at = {0, 0.03, 0}, density = 1000 } }",
+        "engine = 'lg', gravity = {0, 0, 0}, bodies = bodies, lg = { iterations = 40 }, joins = {\n"
+        "{ body = 'bar', shape = box { size = {1, 0.001, 1}, center = {0, -0.2, 0} }, to = 'block' },\n"
+        "{ body = 'bar', shape = box { size = {1, 0.001, 1} }, to = 'ball' } }%s",
+        "");
+    double mass = 2000 * 0.06 * 0.06 * 0.06, apart = 0;
+    for (int k = 0; k < 100; k++) {
+        rigid_step(&c, 0.005);
+        CHECK_NEAR(c.sim->report.momentum.x, mass, 1e-9 * mass);
+        CHECK_NEAR(c.sim->report.momentum.y, 0, 1e-9 * mass);
+    }
+    for (int32_t k = 0; k < c.sim->lg.holds->bonds; k++) {
+        const tl_lg_bond *b = &c.sim->lg.holds->bond[k];
+        tl_pose pose = tl_rigid_pose(&c.sim->rigid.body[b->rigid], &c.sim->state.rigid.body[b->rigid]);
+        tl_vec3 at = tl_vec3_load(c.sim->state.lg.q + 3 * (int64_t)b->node);
+        apart = fmax(apart, tl_vec3_norm(tl_vec3_sub(at, tl_pose_apply(&pose, b->local))));
+    }
+    CHECK_LE(apart,
+             2e-5); /* a thousandth of the bar's side: what the turn of a step bends away, 0.03 m (0.03 rad)^2 / 2 */
+    rigid_close(&c);
+}
+
 /* ---- files ---- */
 
 static void nodes_come_back(void **state)
@@ -234,6 +297,7 @@ int main(void)
         cmocka_unit_test(places_are_found),        cmocka_unit_test(a_cable_is_its_derivative),
         cmocka_unit_test(joins_hold_at_the_start), cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(a_short_cable_bends),     cmocka_unit_test(nodes_come_back),
+        cmocka_unit_test(a_block_hangs_on_a_bar),  cmocka_unit_test(joined_bodies_fly_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

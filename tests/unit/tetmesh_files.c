@@ -166,6 +166,60 @@ static void gmsh_binary(void **state)
     }
 }
 
+/* Two tetrahedra, the regions of a file that tells them. */
+static void check_regions(talus_status status, tl_tetmesh *m, int first, int second, const char *what)
+{
+    if (status != TALUS_OK) fail_msg("%s: %s", what, err.message);
+    if (!m->region || m->tets != 2 || m->region[0] != first || m->region[1] != second)
+        fail_msg("%s: %d tets of regions %d, %d; not %d, %d", what, m->tets, m->region ? m->region[0] : -1,
+                 m->region && m->tets > 1 ? m->region[1] : -1, first, second);
+    tl_tetmesh_free(m);
+}
+
+static void regions_of_files(void **state)
+{
+    (void)state;
+    tl_tetmesh m;
+    static const char two[] =
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
+        "$Nodes\n5\n10 0 0 0\n20 1 0 0\n30 0 1 0\n40 0 0 1\n50 1 1 1\n$EndNodes\n"
+        "$Elements\n3\n1 2 2 3 1 10 20 30\n2 4 2 7 1 10 20 30 40\n3 4 3 0 9 4 20 30 50 40\n$EndElements\n";
+    check_regions(tl_tetmesh_read_msh(&m, "two.msh", two, strlen(two), NULL, &err), &m, 7, 9, "2.2: group, entity");
+    static const char four[] =
+        "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Entities\n1 1 0 2\n4 0 0 0 1 8\n3 0 0 0 1 1 1 0 2 4 4\n"
+        "12 0 0 0 1 1 1 2 5 6 2 -1 2\n11 0 0 0 1 1 1 0 0\n$EndEntities\n"
+        "$Nodes\n1 5 10 50\n3 11 0 5\n10 20 30 40 50\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 1\n$EndNodes\n"
+        "$Elements\n2 2 1 2\n3 11 4 1\n1 10 20 30 40\n3 12 4 1\n2 20 30 50 40\n$EndElements\n";
+    check_regions(tl_tetmesh_read_msh(&m, "four.msh", four, strlen(four), NULL, &err), &m, 11, 5, "4.1: entity, group");
+    static const char head[] = "# vtk DataFile Version 3.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+                               "POINTS 5 double\n0 0 0 1 0 0 0 1 0 0 0 1 1 1 1\n"
+                               "CELLS 3 14\n4 0 1 2 3\n3 0 1 2\n4 1 2 4 3\nCELL_TYPES 3\n10\n5\n10\n";
+    static const struct {
+        const char *data, *what;
+        int first, second;
+    } tails[] = {
+        {"", "nothing", 0, 0},
+        {"POINT_DATA 5\nSCALARS region int 1\nLOOKUP_TABLE default\n1 2 3 4 5\n", "of points", 0, 0},
+        {"CELL_DATA 3\nSCALARS region int 1\nLOOKUP_TABLE default\n4 5 6\n", "scalars", 4, 6},
+        {"CELL_DATA 3\nSCALARS heat double\nLOOKUP_TABLE default\n.5 1 2\nSCALARS CellEntityIds int\n"
+         "LOOKUP_TABLE default\n4 5 6\n",
+         "the second of two", 4, 6},
+        {"CELL_DATA 3\nFIELD f 2\nheat 2 3 float\n1 2 3 4 5 6\nmaterial 1 3 double\n3 2 1\n", "a field", 3, 1},
+        {"CELL_DATA 3\nVECTORS u float\n1 2 3 4 5 6 7 8 9\n", "what is not understood", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+        char file[1024];
+        snprintf(file, sizeof file, "%s%s", head, tails[i].data);
+        check_regions(tl_tetmesh_read_vtk(&m, "x.vtk", file, strlen(file), NULL, &err), &m, tails[i].first,
+                      tails[i].second, tails[i].what);
+    }
+    char file[1024];
+    snprintf(file, sizeof file, "%sCELL_DATA 3\nSCALARS region int\nLOOKUP_TABLE default\n4 x 6\n", head);
+    assert_int_equal(tl_tetmesh_read_vtk(&m, "x.vtk", file, strlen(file), NULL, &err), TALUS_BAD_INPUT);
+    snprintf(file, sizeof file, "%sCELL_DATA 3\nSCALARS region long\nLOOKUP_TABLE default\n4 5 99999999999\n", head);
+    assert_int_equal(tl_tetmesh_read_vtk(&m, "x.vtk", file, strlen(file), NULL, &err), TALUS_BAD_INPUT);
+}
+
 static void vtk_text_and_binary(void **state)
 {
     (void)state;
@@ -244,6 +298,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(written_files_come_back, make_dir, remove_dir),
         cmocka_unit_test(gmsh_text),
         cmocka_unit_test(gmsh_binary),
+        cmocka_unit_test(regions_of_files),
         cmocka_unit_test(vtk_text_and_binary),
         cmocka_unit_test(quality_of_one_tet),
     };

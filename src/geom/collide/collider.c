@@ -59,7 +59,7 @@ static talus_status find_hull(const tl_shape_tree *t, int node, tl_collider *c, 
         R = tl_mat3_mul(R, n->R);
         scale *= n->q;
     }
-    if (n->op != OP_MESH || !tl_hull_of_mesh(tl_mesh_distance_mesh(t->mesh[n->first]), &h)) return TALUS_OK;
+    if (n->op != OP_MESH || !tl_hull_of_mesh(tl_mesh_distance_mesh(t->mesh[n->first].distance), &h)) return TALUS_OK;
     c->hull = TL_NEW(tl_hull, 1);
     if (!c->hull) return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory");
     for (int k = 0; k < h.vertices; k++) h.vertex[k] = tl_vec3_scale(scale, h.vertex[k]);

@@ -21,7 +21,7 @@ static bool exact_enough(const tl_shape_tree *t, int node)
 {
     const tl_shape_node *n = &t->node[node];
     while (n->op == OP_PLACE) n = &t->node[t->child[n->first]];
-    if (n->op == OP_MESH) return tl_mesh_distance_mesh(t->mesh[n->first])->triangles <= EXACT_TRIANGLES;
+    if (n->op == OP_MESH) return tl_mesh_distance_mesh(t->mesh[n->first].distance)->triangles <= EXACT_TRIANGLES;
     return n->cost <= EXACT_COST;
 }
 

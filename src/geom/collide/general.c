@@ -296,7 +296,7 @@ static int find_corners(const tl_shape_tree *t, const placement *x, tl_vec3 corn
         for (int k = 0; k < n->count && count < CORNERS_MAX; k++)
             if (t->point[n->first + k][0] == 0) corner[count++] = (tl_vec3){0, t->point[n->first + k][1], 0};
     } else if (n->op == OP_MESH) {
-        const tl_trimesh *m = tl_mesh_distance_mesh(t->mesh[n->first]);
+        const tl_trimesh *m = tl_mesh_distance_mesh(t->mesh[n->first].distance);
         for (int k = 0; k < m->vertices && m->vertices <= CORNERS_MAX; k++) corner[count++] = m->vertex[k];
     }
     for (int k = 0; k < count; k++) corner[k] = tl_vec3_add_scaled(x->at, x->scale, tl_mat3_mul_vec(x->R, corner[k]));

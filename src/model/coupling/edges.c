@@ -166,18 +166,19 @@ talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g
     out->n = staggered ? 2 * (int64_t)c->cells + e->count : TL_STRESS_GROUP * (int64_t)c->cells;
     for (int k = 0; k < 3; k++) out->only[k] = !g->f.flat || k != g->f.flat_axis;
     double *cell = TL_TAKE(a, double, c->cells), *shear = TL_TAKE(a, double, c->cells);
+    out->diagonal = TL_TAKE(a, double, c->cells);
     out->weight = e->weight;
     out->edge_axis = e->axis;
     out->e = TL_TAKE_ZERO(a, double, (int64_t)e->count + 1);
     out->d = TL_TAKE_ZERO(a, double, 6 * ((int64_t)c->cells + 1));
     out->y = TL_TAKE_ZERO(a, double, (int64_t)c->faces + 1);
-    if (!cell || !shear || !out->e || !out->d || !out->y || !take_lists(out->edge_cell, 4, e->count, a) ||
-        !take_lists(out->edge_face, 4, e->count, a) || !take_lists(out->cell_edge, 12, c->cells, a) ||
-        !take_lists(out->cell_face, 6, c->cells, a) || !take_lists(out->face_cell, 2, c->faces, a) ||
-        !take_lists(out->face_edge, 4, c->faces, a))
+    if (!cell || !shear || !out->diagonal || !out->e || !out->d || !out->y ||
+        !take_lists(out->edge_cell, 4, e->count, a) || !take_lists(out->edge_face, 4, e->count, a) ||
+        !take_lists(out->cell_edge, 12, c->cells, a) || !take_lists(out->cell_face, 6, c->cells, a) ||
+        !take_lists(out->face_cell, 2, c->faces, a) || !take_lists(out->face_edge, 4, c->faces, a))
         return no_memory(err);
     for (int32_t i = 0; i < c->cells; i++) {
-        cell[i] = liquid->cell[active->cell[i]];
+        out->diagonal[i] = cell[i] = liquid->cell[active->cell[i]];
         shear[i] = rule == TL_EDGE_LOAD ? cell[i] : 1;
     }
     out->cell = cell;

@@ -373,6 +373,7 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     if (d->granular)
         TL_TRY(tl_stress_build(&out->stress, &edges, d->grid, &out->active, d->granular, &out->c, out->of, out->id,
                                out->axis, d->staggered, d->edge_rule, a, err));
+    out->edges = edges;
     TL_TRY(weigh_faces(out, d, a, err));
     TL_TRY(place_bodies(out, d, a, err));
     out->c.solid = tl_rigid_solid_view(&out->rigid);

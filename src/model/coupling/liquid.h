@@ -39,6 +39,7 @@ typedef struct tl_system {
     tl_rigid_solid rigid;
     tl_body_cells wet; /* G^T J of free bodies */
     tl_stress stress;  /* n = 0: nothing granular */
+    tl_edges edges;    /* of it */
     tl_carry carry;    /* of sand; known NULL: liquids alone, or no masses */
     /* the solver's matrix */
     int32_t red;

@@ -24,7 +24,7 @@ enum { PIECE = 512, WORTH_TWO_THREADS = TL_PARALLEL_MIN / 8 };
 /* d of cells: diagonal components times the liquid fraction, and shears. */
 static void spread_cells(const tl_stress *t, const double *restrict s, int32_t from, int32_t to)
 {
-    const double *restrict w = t->cell, *restrict v = t->shear, x = t->only[0], z = t->only[2];
+    const double *restrict w = t->diagonal, *restrict v = t->shear, x = t->only[0], z = t->only[2];
     double *restrict d = t->d;
     if (t->staggered) {
         for (int32_t i = from; i < to; i++) {
@@ -104,7 +104,7 @@ static void meet_edges(const tl_stress *t, double per_dx, double *restrict to_e,
 static void meet_cells(const tl_stress *t, double per_dx, int stride, int zz, double *restrict out, int32_t from,
                        int32_t to)
 {
-    const double *restrict w = t->cell, *restrict y = t->y, x = t->only[0], z = t->only[2];
+    const double *restrict w = t->diagonal, *restrict y = t->y, x = t->only[0], z = t->only[2];
     const int32_t *restrict f0 = t->cell_face[0], *restrict f1 = t->cell_face[1], *restrict f2 = t->cell_face[2],
                             *restrict f3 = t->cell_face[3], *restrict f4 = t->cell_face[4],
                             *restrict f5 = t->cell_face[5];
@@ -240,8 +240,8 @@ void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch,
         t->e[k] = 0.25 * cells * e.weight;
     }
     for (int32_t f = 0; f < t->faces; f++) {
-        double low = c->low[f] < t->cells ? t->cell[c->low[f]] : 0,
-               high = c->high[f] < t->cells ? t->cell[c->high[f]] : 0;
+        double low = c->low[f] < t->cells ? t->diagonal[c->low[f]] : 0,
+               high = c->high[f] < t->cells ? t->diagonal[c->high[f]] : 0;
         double diagonal = (t->axis[f] == 1 ? 2 : 1) * (low + high);
         double shear = 0;
         for (int k = 0; k < 4; k++) shear += t->e[t->face_edge[k][f]];
@@ -258,7 +258,7 @@ void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch,
     }
     for (int32_t i = 0; i < t->cells; i++) {
         const int32_t *f = c->face + 6 * (int64_t)i;
-        double w = t->cell[i] * per_dx, y_y = y[f[2]] + y[f[3]], most = 0;
+        double w = t->diagonal[i] * per_dx, y_y = y[f[2]] + y[f[3]], most = 0;
         double xx = w * (y_y + y[f[0]] + y[f[1]]), zz = w * (y_y + y[f[4]] + y[f[5]]);
         /* Q^-1 of the Frobenius form: a half for shears; (2 x - z) / 3 for the two diagonal ones */
         most = (2 * fmax(xx, zz) + fmin(xx, zz)) / 3;

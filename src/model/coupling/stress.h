@@ -44,13 +44,15 @@ typedef struct tl_stress {
     bool staggered;
     bool only[3]; /* axes along which there is more than one cell; components of others are zero */
     int32_t cells, edges, faces;
-    int64_t n;               /* unknowns */
-    const double *cell;      /* [cells] W_L^p */
+    int64_t n;          /* unknowns */
+    const double *cell; /* [cells] W_L^p */
+    double *
+        diagonal; /* [cells] of s_xx, s_yy, s_zz: W_L^p; 0 in cells of a solid that has a friction of its own (slip.h) */
     const double *shear;     /* [cells] of shears in T: W_L^p with edges "load", else 1 */
     const int8_t *axis;      /* [faces] */
     const int8_t *edge_axis; /* [edges] rising */
     /* One list per place, so that loops run in vectors. Scratches end with zeros, which is what lists point at where there is nothing. */
-    const double *weight;   /* [edges] W_L^e; with edges "load" 4 over the cells with an unknown: T takes their mean */
+    double *weight;         /* [edges] W_L^e; with edges "load" 4 over the cells with an unknown: T takes their mean */
     int32_t *edge_cell[4];  /* [edges] entries of d around an edge */
     int32_t *edge_face[4];  /* [edges] entries of y */
     int32_t *cell_edge[12]; /* [cells] entries of e: four edges of x, of y, of z */

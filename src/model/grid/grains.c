@@ -41,7 +41,15 @@ static void push_body(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 impu
     if (s->given) *s->given += 0.5 * tl_vec3_dot(impulse, tl_vec3_add(from, solid_velocity(s, which, x)));
 }
 
-/* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction takes sin(angle) times that from what slides. A free body gets the
+/* Coefficient between a grain and a solid: the material's sin(angle), or the solid's own where that is less. */
+static double friction_of(const tl_grains *s, int32_t which, const tl_particle *p)
+{
+    double material = s->alpha[p->material] / sqrt(2), own = -1;
+    if (s->friction) own = which >= 0 ? s->friction[which] : s->walls;
+    return own >= 0 ? fmin(own, material) : material;
+}
+
+/* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction takes its coefficient times that from what slides. A free body gets the
  * opposite impulse; what either then moves makes up for the relative velocity together. */
 static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, const tl_particle *p)
 {
@@ -51,7 +59,7 @@ static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, const tl_pa
     if (!(into > 0)) return (tl_vec3){0, 0, 0};
     double normal = into * grain_share(s, which, p->x, n, m);
     tl_vec3 slip = tl_vec3_add_scaled(v, into, n), dv = tl_vec3_scale(normal, n);
-    double speed = tl_vec3_norm(slip), most = s->alpha[p->material] / sqrt(2) * normal;
+    double speed = tl_vec3_norm(slip), most = friction_of(s, which, p) * normal;
     if (speed > 0) {
         tl_vec3 along = tl_vec3_scale(1 / speed, slip);
         dv = tl_vec3_add_scaled(dv, -fmin(speed * grain_share(s, which, p->x, along, m), most), along);

@@ -18,6 +18,8 @@ typedef struct tl_grains {
     const tl_solids *solids; /* at the start of the step */
     const float *solid_phi;  /* tl_solids_field of them */
     double touch;            /* m: nearer than that to a solid is in contact */
+    const double *friction; /* [bodies] against sand, where less than its own; negative: the material's. NULL: of all */
+    double walls;           /* the same of the domain's walls */
     /* [bodies], of the scene: what grains give to free ones goes into body_v [6 bodies] at once, so that the next grain meets a body that has been hit. NULL: no body is free */
     const double *inv_mass, *inv_inertia;
     double *body_v;

@@ -63,11 +63,33 @@ static talus_status lay_cable(const tl_lg *lg, const tl_scene *s, int i, tl_lg_c
     return TALUS_OK;
 }
 
+/* Where the shape of a rigid body of the scene is at the start. */
+static talus_status rigid_pose(const tl_scene *s, int body, tl_pose *out, talus_error *err)
+{
+    const tl_body *b = &s->bodies[body];
+    double x[7];
+    *out = (tl_pose){b->at, tl_quat_normalize(b->rotation)};
+    if (b->kind != TL_BODY_KINEMATIC || b->motion == TL_NO_FUNCTION) return TALUS_OK;
+    TL_TRY(tl_scene_evaluate(s, b->motion, 0, x, 7, err));
+    *out = (tl_pose){{x[0], x[1], x[2]}, tl_quat_normalize((tl_quat){x[3], x[4], x[5], x[6]})};
+    return TALUS_OK;
+}
+
+static int scene_body(const tl_scene *s, const char *name)
+{
+    int b = 0;
+    while (b < s->body_count && strcmp(s->bodies[b].name, name)) b++;
+    return b < s->body_count ? b : -1;
+}
+
 static talus_status lay_join(const tl_lg *lg, const tl_scene *s, int i, tl_lg_holds *h, int32_t *room, talus_error *err)
 {
     const tl_join *ask = &s->joins[i];
     int b = body_named(lg, s, ask->body), other = *ask->to ? body_named(lg, s, ask->to) : -1;
     const tl_lg_body *body = &lg->body[b];
+    int rigid = *ask->to && other < 0 ? scene_body(s, ask->to) : -1;
+    tl_pose frame = {ask->at, tl_quat_identity()};
+    if (rigid >= 0) TL_TRY(rigid_pose(s, rigid, &frame, err));
     tl_lg_finder *finder = NULL;
     if (other >= 0) TL_TRY(tl_lg_finder_create(&finder, lg, other, err));
     tl_box3 box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -91,13 +113,27 @@ static talus_status lay_join(const tl_lg *lg, const tl_scene *s, int i, tl_lg_ho
             h->bond = larger;
         }
         tl_lg_bond *bond = &h->bond[h->bonds++];
-        *bond = (tl_lg_bond){.node = n, .join = i, .to = {{-1, -1, -1, -1}, {0}}, .local = tl_vec3_sub(at, ask->at)};
+        *bond = (tl_lg_bond){.node = n, .join = i, .to = {{-1, -1, -1, -1}, {0}}, .rigid = rigid};
+        bond->local = tl_quat_rotate(tl_quat_conjugate(frame.rotation), tl_vec3_sub(at, frame.at));
         if (finder) tl_lg_find(finder, at, &bond->to);
     }
     tl_lg_finder_free(finder);
     if (status == TALUS_OK && h->bonds == before)
         return refuse(ask->where, "joins", i, "no node of the body is inside of the shape", err);
     return status;
+}
+
+static talus_status list_rigid(const tl_lg *lg, tl_lg_holds *h, talus_error *err)
+{
+    bool any = false;
+    for (int32_t k = 0; k < h->bonds; k++) any |= h->bond[k].rigid >= 0;
+    if (!any) return TALUS_OK;
+    h->rigid_of = TL_NEW(int32_t, lg->nodes);
+    if (!h->rigid_of) return no_memory(err);
+    for (int32_t i = 0; i < lg->nodes; i++) h->rigid_of[i] = -1;
+    for (int32_t k = 0; k < h->bonds; k++)
+        if (h->bond[k].rigid >= 0) h->rigid_of[h->bond[k].node] = h->bond[k].rigid;
+    return TALUS_OK;
 }
 
 talus_status tl_lg_holds_create(tl_lg_holds **out, const tl_lg *lg, const tl_scene *s, talus_error *err)
@@ -110,7 +146,7 @@ talus_status tl_lg_holds_create(tl_lg_holds **out, const tl_lg *lg, const tl_sce
     if (!h->cable) return no_memory(err);
     for (; h->cables < s->cable_count; h->cables++) TL_TRY(lay_cable(lg, s, h->cables, &h->cable[h->cables], err));
     for (int i = 0; i < s->join_count; i++) TL_TRY(lay_join(lg, s, i, h, &room, err));
-    return TALUS_OK;
+    return list_rigid(lg, h, err);
 }
 
 void tl_lg_holds_free(tl_lg_holds *h)
@@ -122,6 +158,7 @@ void tl_lg_holds_free(tl_lg_holds *h)
     }
     tl_free(h->cable);
     tl_free(h->bond);
+    tl_free(h->rigid_of);
     tl_free(h);
 }
 
@@ -184,19 +221,27 @@ static talus_status join_poses(const tl_scene *s, double t, tl_pose *pose, talus
 }
 
 /* Three rows per bond: node minus the place that it keeps to. */
-static void bond_rows(const tl_lg_bond *b, const tl_scene *s, const tl_pose *pose, int32_t first, int32_t *id,
+static void bond_rows(const tl_lg_bond *b, const tl_lg_view *v, const tl_pose *pose, int32_t first, int32_t *id,
                       tl_lg_bilateral *row, tl_lg_term *term)
 {
-    tl_vec3 place = tl_pose_apply(&pose[b->join], b->local);
+    bool elastic = b->to.node[0] >= 0, free = b->rigid >= 0 && v->rigid->body[b->rigid].kind == TL_BODY_FREE;
+    tl_vec3 place = tl_pose_apply(b->rigid < 0 ? &pose[b->join] : &v->after[b->rigid], b->local), lever = {0, 0, 0};
+    if (free) { /* around the predicted end of the step, so that pull and counter-pull act at one place */
+        const tl_motion *m = &v->body[b->rigid];
+        lever = tl_vec3_sub(place, tl_vec3_add_scaled(m->x, v->h, m->v));
+        place = tl_vec3_add_scaled(place, -v->h, tl_vec3_add(m->v, tl_vec3_cross(m->w, lever)));
+    }
     const double at[3] = {place.x, place.y, place.z};
-    bool elastic = b->to.node[0] >= 0;
     for (int axis = 0, used = 0; axis < 3; axis++) {
         tl_vec3 along = {axis == 0, axis == 1, axis == 2};
         row[axis] = (tl_lg_bilateral){.first = first + used,
                                       .count = 1,
                                       .id = (*id)++,
+                                      .body = free ? b->rigid : -1,
+                                      .axis = along,
+                                      .lever = lever,
                                       .target = elastic ? 0 : at[axis],
-                                      .compliance = s->joins[b->join].compliance};
+                                      .compliance = v->scene->joins[b->join].compliance};
         term[used++] = (tl_lg_term){b->node, along};
         for (int k = 0; k < 4 && b->to.node[k] >= 0; k++, row[axis].count++)
             term[used++] = (tl_lg_term){b->to.node[k], tl_vec3_scale(-b->to.weight[k], along)};
@@ -210,10 +255,10 @@ static int32_t terms_of(const tl_lg_bond *b)
     return 3 * n;
 }
 
-talus_status tl_lg_bilateral_rows(const tl_lg *lg, const tl_scene *s, double t, const double *q, tl_arena *a,
-                                  tl_lg_bilaterals *out, talus_error *err)
+talus_status tl_lg_bilateral_rows(const tl_lg_view *v, double t, tl_arena *a, tl_lg_bilaterals *out, talus_error *err)
 {
-    const tl_lg_holds *h = lg->holds;
+    const tl_lg_holds *h = v->lg->holds;
+    const tl_scene *s = v->scene;
     *out = (tl_lg_bilaterals){0};
     if (!h || (h->cables == 0 && h->bonds == 0)) return TALUS_OK;
     int32_t terms = 0;
@@ -233,17 +278,18 @@ talus_status tl_lg_bilateral_rows(const tl_lg *lg, const tl_scene *s, double t, 
         out->row[out->count++] = (tl_lg_bilateral){.first = out->terms,
                                                    .count = h->cable[i].nodes,
                                                    .id = id++,
+                                                   .body = -1,
                                                    .one_sided = !s->cables[i].two_sided,
                                                    .compliance = fmax(s->cables[i].compliance, TL_LG_COMPLIANCE_LEAST)};
         out->terms += h->cable[i].nodes;
     }
     for (int32_t i = 0; i < h->bonds; i++) {
-        bond_rows(&h->bond[i], s, pose, out->terms, &id, out->row + out->count, out->term + out->terms);
+        bond_rows(&h->bond[i], v, pose, out->terms, &id, out->row + out->count, out->term + out->terms);
         out->count += 3;
         out->terms += terms_of(&h->bond[i]);
     }
     out->ctx = p;
     out->renew = h->cables ? renew : NULL;
-    if (h->cables) renew(out, q);
+    if (h->cables) renew(out, v->to);
     return TALUS_OK;
 }

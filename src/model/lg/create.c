@@ -323,13 +323,15 @@ static talus_status find_lattice(tl_lg_body *b, const tl_lg_part *p, talus_error
 }
 
 /* One cell into its lane, like add_element. A has the largest stiffness of each mode: the local step never overshoots. */
-static void add_hex(tl_lg *lg, const tl_lg_body *b, const tl_lg_part *p, const int32_t *order, int32_t e, int64_t place)
+static void add_hex(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, const int32_t *order, int32_t e, int64_t place)
 {
     const tl_lg_lattice *g = &b->lattice;
     const int32_t *corner = p->element + 8 * (int64_t)e;
     tl_lg_hexes *t = &lg->hexes[b->batch + place / TL_LG_LANES];
     int lane = (int)(place % TL_LG_LANES), last = lane == 0 ? TL_LG_LANES : lane + 1;
     t->V[lane] = g->volume;
+    b->volume += g->volume;
+    b->mass += p->density * g->volume;
     for (int l = lane; l < last; l++)
         for (int a = 0; a < 8; a++) t->node[a][l] = b->node + order[corner[a]];
     tl_csr *A = &lg->pattern[b - lg->body];
@@ -352,15 +354,15 @@ static void add_hex(tl_lg *lg, const tl_lg_body *b, const tl_lg_part *p, const i
 }
 
 /* One element into its lane; its stiffness into A, its mass onto nodes. */
-static void add_element(tl_lg *lg, const tl_lg_body *b, const tl_lg_part *p, const int32_t *order, int32_t e,
-                        int64_t place)
+static void add_element(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, const int32_t *order, int32_t e, int64_t place)
 {
     int c = corners_of(p->kind), d = c - 1, lane = (int)(place % TL_LG_LANES);
     int64_t batch = b->batch + place / TL_LG_LANES;
     tl_vec3 x[8];
     double B[9], G[4][4];
     corners_at(p, e, x);
-    double V = measure(x, c) * (c == 3 ? p->thickness : 1);
+    double size = measure(x, c) * (c == 3 ? p->thickness : 1), V = size * (p->stiffer ? p->stiffer[e] : 1),
+           mass = p->density * size * (p->heavier ? p->heavier[e] : 1);
     (c == 4 ? tet_inverse : triangle_inverse)(x, B);
     gradient_products(B, c, G);
     int32_t *node = c == 4 ? lg->tets[batch].node[0] : lg->triangles[batch].node[0];
@@ -371,10 +373,12 @@ static void add_element(tl_lg *lg, const tl_lg_body *b, const tl_lg_part *p, con
         for (int a = 0; a < c; a++) node[a * TL_LG_LANES + l] = b->node + order[p->element[(int64_t)c * e + a]];
         for (int k = 0; k < d * d; k++) lanes[k * TL_LG_LANES + l] = B[k];
     }
+    b->volume += size;
+    b->mass += mass;
     tl_csr *A = &lg->pattern[b - lg->body];
     for (int a = 0; a < c; a++) {
         int32_t i = order[p->element[(int64_t)c * e + a]];
-        lg->mass[b->node + i] += p->density * V / c;
+        lg->mass[b->node + i] += mass / c;
         for (int k = 0; k < c; k++) add_value(A, i, order[p->element[(int64_t)c * e + k]], b->material.k * V * G[a][k]);
     }
 }
@@ -396,14 +400,8 @@ static talus_status add_elements(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, 
     qsort(sorted, (size_t)p->elements, sizeof *sorted, by_place);
     for (int32_t k = 0; k < p->elements; k++) (c == 8 ? add_hex : add_element)(lg, b, p, order, sorted[k].element, k);
     tl_free(sorted);
-    for (int32_t k = 0; k < b->batches && c == 8; k++) lg->hex_body[b->batch + k] = (int32_t)(b - lg->body);
-    if (c == 8) b->volume = p->elements * b->lattice.volume;
-    for (int32_t k = 0; k < b->batches && c < 8; k++) {
-        (c == 4 ? lg->tet_body : lg->triangle_body)[b->batch + k] = (int32_t)(b - lg->body);
-        for (int l = 0; l < TL_LG_LANES; l++)
-            b->volume += (c == 4 ? lg->tets[b->batch + k].V : lg->triangles[b->batch + k].V)[l];
-    }
-    b->mass = b->volume * p->density;
+    int32_t *owner = c == 8 ? lg->hex_body : c == 4 ? lg->tet_body : lg->triangle_body;
+    for (int32_t k = 0; k < b->batches; k++) owner[b->batch + k] = (int32_t)(b - lg->body);
     return TALUS_OK;
 }
 
@@ -468,12 +466,13 @@ static talus_status surface_of(const tl_lg_part *p, tl_trimesh *out, int32_t *ve
         int32_t(*tet)[4] = tl_alloc(sizeof *tet * 6 * (size_t)p->elements);
         if (!tet) return no_memory(err);
         for (int32_t e = 0; e < p->elements; e++) tl_lg_split_cell(p->element + 8 * (int64_t)e, tet + 6 * (int64_t)e);
-        tl_tetmesh cut = {p->vertices, 6 * p->elements, (tl_vec3 *)(uintptr_t)p->vertex, tet};
+        tl_tetmesh cut = {p->vertices, 6 * p->elements, (tl_vec3 *)(uintptr_t)p->vertex, tet, NULL};
         talus_status status = tl_tetmesh_boundary(&cut, out, vertex_of, err);
         tl_free(tet);
         return status;
     }
-    tl_tetmesh m = {p->vertices, p->elements, (tl_vec3 *)(uintptr_t)p->vertex, (int32_t(*)[4])(uintptr_t)p->element};
+    tl_tetmesh m = {p->vertices, p->elements, (tl_vec3 *)(uintptr_t)p->vertex, (int32_t(*)[4])(uintptr_t)p->element,
+                    NULL};
     return tl_tetmesh_boundary(&m, out, vertex_of, err);
 }
 

@@ -12,6 +12,7 @@
 
 #include "geom/collide/collider_data.h"
 #include "model/lg/detect.h"
+#include "model/lg/holds.h"
 
 #define AGREE 0.7     /* cosine between normals at both ends of a node's way; below, the way is followed. Chosen */
 #define WAY_MOST 16   /* looks along a way: each goes on by the distance that is free */
@@ -298,6 +299,13 @@ static talus_status emit(const search *s, int corners, const int32_t *node, int3
     return tl_lg_found_add(f, &c, err);
 }
 
+/* Bound to this shape by a join: what is bound does not touch. */
+static bool is_bound(const search *s, int32_t node)
+{
+    const tl_lg_holds *h = s->v->lg->holds;
+    return h && h->rigid_of && h->rigid_of[node] == s->obstacle;
+}
+
 static talus_status nodes(const search *s, tl_lg_found *f, talus_error *err)
 {
     const tl_lg_skin *skin = &s->v->lg->skin;
@@ -307,6 +315,7 @@ static talus_status nodes(const search *s, tl_lg_found *f, talus_error *err)
         int32_t i = skin->node[b->node + k];
         look(&s->shape, tl_lg_at(s->v->from, i), tl_lg_at(s->v->to, i), s->slack + s->half, b->longest, &s->probe[k],
              &s->place[k]);
+        if (is_bound(s, i)) s->probe[k].far = true, s->place[k].near = false;
     }
     for (int32_t k = 0; k < b->nodes; k++) {
         int32_t i = skin->node[b->node + k];
@@ -451,6 +460,7 @@ double tl_lg_depth_in_shape(const tl_lg_view *v, const tl_lg_scratch *scratch, i
     for (int32_t k = 0; k < b->nodes; k++) {
         tl_vec3 x = tl_lg_at(v->to, skin->node[b->node + k]);
         look(&s.shape, x, x, s.half, b->longest, &s.probe[k], &s.place[k]);
+        if (is_bound(&s, skin->node[b->node + k])) s.probe[k].far = true;
         if (!s.probe[k].far) depth = fmax(depth, s.half - s.probe[k].at[1].d);
     }
     if (tl_collider_kind_of(s.shape.collider) == TL_COLLIDER_HALF_SPACE) return depth;

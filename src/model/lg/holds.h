@@ -12,18 +12,35 @@ typedef struct tl_lg_cable {
     double length; /* m at the start */
 } tl_lg_cable;
 
-/* A node that keeps to a place: of another body, or of the frame of its join. */
+/* A node that keeps to a place: of another elastic body, of a rigid one, or of the frame of its join. */
 typedef struct tl_lg_bond {
     int32_t node, join;
-    tl_lg_point to; /* node[0] < 0: the frame */
-    tl_vec3 local;  /* m, from the frame's origin */
+    tl_lg_point to; /* node[0] < 0: no elastic body */
+    int32_t rigid;  /* of the scene; -1: none */
+    tl_vec3 local;  /* m, in the frame of the rigid body's shape, or from the join's origin */
 } tl_lg_bond;
 
 struct tl_lg_holds {
     int32_t cables, bonds;
     tl_lg_cable *cable; /* [cables], in the scene's order */
     tl_lg_bond *bond;
+    int32_t *
+        rigid_of; /* [lg nodes] rigid body that a node is bound to, which it does not touch; -1: none. NULL: no node is */
 };
+
+/* What an anchor, a handle, a cable or a join does to its elastic body. */
+typedef enum tl_lg_hold_kind { TL_LG_ANCHORED, TL_LG_LED, TL_LG_PULLED, TL_LG_JOINED } tl_lg_hold_kind;
+typedef struct tl_lg_hold {
+    tl_lg_hold_kind kind;
+    int32_t number;        /* of the scene's bodies, handles, cables or joins */
+    tl_vec3 at;            /* m, mean place of its nodes */
+    tl_vec3 force, torque; /* N and N m about `at`, in the world's frame */
+    double tension;        /* N, of a cable */
+} tl_lg_hold;
+static inline int32_t tl_lg_hold_count(const tl_lg *lg, const tl_scene *s)
+{
+    return lg->bodies + s->handle_count + s->cable_count + s->join_count;
+}
 
 /* *out is to be freed whatever is returned. Refuses points outside of their body and joins without nodes. */
 talus_status tl_lg_holds_create(tl_lg_holds **out, const tl_lg *lg, const tl_scene *s, talus_error *err);

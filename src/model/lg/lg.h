@@ -71,7 +71,8 @@ typedef struct tl_lg_part {
     tl_lg_model model;
     tl_lg_scheme scheme;
     double young, poisson, density;
-    double weight;    /* factor on w, 0: 1 */
+    const double *stiffer, *heavier; /* [elements] factors on young and density; NULL: 1. Tetrahedra */
+    double weight;                   /* factor on w, 0: 1 */
     double thickness; /* m, cloth */
     tl_lg_bending bending;
     double stiffness; /* of bending, N m; < 0: Young thickness^3 / (12 (1 - poisson^2)) */
@@ -113,7 +114,7 @@ typedef struct tl_lg_body {
     tl_quat start; /* rotation of the shape's frame at rest */
 } tl_lg_body;
 
-/* Eight tetrahedra of one body. Lanes without an element have V = 0, B of a unit tet, and the nodes of lane 0. */
+/* Eight tetrahedra of one body; V times how much stiffer one is than its body's material. Lanes without an element have V = 0, B of a unit tet, and the nodes of lane 0. */
 typedef struct tl_lg_tets {
     int32_t node[4][TL_LG_LANES];
     double

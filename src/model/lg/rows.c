@@ -133,6 +133,8 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
     for (int32_t c = 0; c < r->contacts; c++)
         for (int k = 0; k < 2; k++)
             if (r->link[c].body[k] >= 0) mark[r->link[c].body[k]] = 1, ends++;
+    for (int32_t b = 0; b < r->bilateral.count; b++)
+        if (r->bilateral.row[b].body >= 0) mark[r->bilateral.row[b].body] = 1, ends++;
     r->bodies = number_marked(from->rigid->count, mark, r->body);
     r->inverse_mass = TL_TAKE(a, double, r->bodies);
     r->inverse_inertia = TL_TAKE(a, tl_mat3, r->bodies);
@@ -155,10 +157,18 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
             r->link[c].body[k] = mark[r->link[c].body[k]];
             r->body_start[r->link[c].body[k] + 2]++;
         }
+    for (int32_t b = 0; b < r->bilateral.count; b++) {
+        tl_lg_bilateral *row = &r->bilateral.row[b];
+        row->place = row->body >= 0 ? mark[row->body] : -1;
+        if (row->place >= 0) r->body_start[row->place + 2]++;
+    }
     for (int32_t i = 0; i < r->bodies; i++) r->body_start[i + 2] += r->body_start[i + 1];
     for (int32_t c = 0; c < r->contacts; c++)
         for (int k = 0; k < 2; k++)
             if (r->link[c].body[k] >= 0) r->body_pull[r->body_start[r->link[c].body[k] + 1]++] = 2 * c + k;
+    for (int32_t b = 0; b < r->bilateral.count; b++)
+        if (r->bilateral.row[b].place >= 0)
+            r->body_pull[r->body_start[r->bilateral.row[b].place + 1]++] = 2 * r->contacts + b;
     return TALUS_OK;
 }
 
@@ -267,6 +277,10 @@ static void bilateral_diagonal(tl_lg_rows *r, const double *diagonal, int32_t b)
         sum += tl_vec3_norm2(t[k].along) * diagonal[t[k].node];
         light += tl_vec3_norm2(t[k].along) / (mass > 0 ? mass : INFINITY);
     }
+    if (row->place >= 0) {
+        double body = body_compliance(r, row->place, row->lever, row->axis);
+        sum += body, light += body;
+    }
     double soft = row->compliance / (r->he * r->he);
     r->diagonal[3 * (int64_t)r->contacts + b] = sum + soft;
     r->mass[3 * (int64_t)r->contacts + b] = light + soft;
@@ -334,9 +348,9 @@ static tl_vec3 node_sum(const tl_lg_rows *r, const tl_lg_link *l, const double *
     return U;
 }
 
-static double row_sum(const tl_lg_rows *r, const tl_lg_bilateral *b, const double *q)
+static double row_sum(const tl_lg_rows *r, const tl_lg_bilateral *b, const double *q, const double *bodies)
 {
-    double sum = 0;
+    double sum = b->place >= 0 ? -tl_vec3_dot(b->axis, body_point(bodies, b->place, b->lever)) : 0;
     for (int32_t k = b->first; k < b->first + b->count; k++)
         sum += tl_vec3_dot(r->bilateral.term[k].along, tl_vec3_load(q + 3 * (int64_t)r->bilateral.term[k].node));
     return sum;
@@ -351,7 +365,8 @@ void tl_lg_rows_values(const tl_lg_rows *r, const double *q, const double *body_
         for (int k = 0; k < 3; k++) value[k] -= r->link[c].zero[k];
     }
     for (int32_t b = 0; b < r->bilateral.count; b++)
-        out[3 * (int64_t)r->contacts + b] = row_sum(r, &r->bilateral.row[b], q) - r->bilateral.row[b].target;
+        out[3 * (int64_t)r->contacts + b] =
+            row_sum(r, &r->bilateral.row[b], q, body_moved) - r->bilateral.row[b].target;
 }
 
 static tl_vec3 node_force(const tl_lg_rows *r, int32_t i, const double *x)
@@ -371,11 +386,13 @@ static void push_bodies(const tl_lg_rows *r, const double *x)
     for (int32_t b = 0; b < r->bodies; b++) {
         tl_vec3 force = {0, 0, 0}, torque = {0, 0, 0};
         for (int32_t k = r->body_start[b]; k < r->body_start[b + 1]; k++) {
-            int32_t c = r->body_pull[k] / 2, end = r->body_pull[k] % 2;
-            tl_vec3 f = tl_lg_link_force(&r->link[c], x + 3 * (int64_t)c);
-            if (end) f = tl_vec3_scale(-1, f);
+            int32_t c = r->body_pull[k] / 2, end = r->body_pull[k] % 2, row = r->body_pull[k] - 2 * r->contacts;
+            const tl_lg_bilateral *held = row >= 0 ? &r->bilateral.row[row] : NULL;
+            tl_vec3 f = held ? tl_vec3_scale(x[3 * (int64_t)r->contacts + row], held->axis)
+                             : tl_lg_link_force(&r->link[c], x + 3 * (int64_t)c);
+            if (held || end) f = tl_vec3_scale(-1, f);
             force = tl_vec3_add(force, f);
-            torque = tl_vec3_add(torque, tl_vec3_cross(r->link[c].lever[end], f));
+            torque = tl_vec3_add(torque, tl_vec3_cross(held ? held->lever : r->link[c].lever[end], f));
         }
         tl_vec3_store(force, r->body_push + 6 * (int64_t)b);
         tl_vec3_store(torque, r->body_push + 6 * (int64_t)b + 3);
@@ -439,7 +456,8 @@ static void gather(const tl_lg_rows *r, const double *x, double *out)
         put_axes(&r->link[c], r->body_shift, node_sum(r, &r->link[c], r->moved), out + 3 * (int64_t)c);
     for (int32_t b = 0; b < r->bilateral.count; b++) {
         int64_t k = 3 * (int64_t)r->contacts + b;
-        out[k] = row_sum(r, &r->bilateral.row[b], r->moved) + r->bilateral.row[b].compliance / (r->he * r->he) * x[k];
+        out[k] = row_sum(r, &r->bilateral.row[b], r->moved, r->body_shift) +
+                 r->bilateral.row[b].compliance / (r->he * r->he) * x[k];
     }
 }
 

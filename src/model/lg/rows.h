@@ -62,7 +62,7 @@ typedef struct tl_lg_rows {
     tl_lg_pull *pull;
     int32_t *term_start, *term; /* [nodes + 1] bilateral terms by node */
     int32_t *term_row;          /* [terms] */
-    int32_t *body_start;        /* [bodies + 1]: link and end, 2 link + end */
+    int32_t *body_start;        /* [bodies + 1]: link and end, 2 link + end; bilateral rows after 2 contacts */
     int32_t *body_pull;
     const double *node_diagonal; /* [lg nodes] of A^-1 */
     double *B;                   /* [nodes][nodes], NULL: matrix-free */

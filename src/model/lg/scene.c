@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "geom/tetmesh.h"
+#include "geom/trimesh.h"
 #include "model/lg/cells.h"
 #include "model/lg/holds.h"
 #include "model/lg/lg.h"
@@ -20,7 +21,9 @@ typedef struct meshed {
     tl_vec3 *vertex;
     int32_t *element;
     tl_lg_anchor *anchor;
-    double edge; /* mean, m */
+    int32_t *region;           /* [elements] of a file; NULL: none */
+    double *stiffer, *heavier; /* [elements] NULL: none has a material of its own */
+    double edge;               /* mean, m */
 } meshed;
 
 static talus_status no_memory(talus_error *err)
@@ -54,8 +57,23 @@ static bool is_box(const tl_shape_tree *t, int node, tl_box3 b)
 static talus_status mesh_cloth(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
 {
     tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    p->kind = TL_LG_CLOTH;
+    p->thickness = b->thickness;
+    p->bending = b->bending == TL_BENDING_HINGE ? TL_LG_HINGE : b->bending == TL_BENDING_RING ? TL_LG_RING : TL_LG_LIMP;
+    p->stiffness = b->bending_stiffness;
+    tl_trimesh surface;
+    bool from_file;
+    TL_TRY(tl_shape_triangles(s->shapes, b->shape, &surface, &from_file, err));
+    if (from_file) {
+        m->vertex = surface.vertex;
+        m->element = (int32_t *)surface.triangle;
+        TL_TRY(tl_trimesh_drop_unused(&surface, err));
+        p->vertices = surface.vertices;
+        p->elements = surface.triangles;
+        return TALUS_OK;
+    }
     if (!is_box(s->shapes, b->shape, box))
-        return body_failure(b, TALUS_BAD_INPUT, "a cloth's shape must be a flat box", err);
+        return body_failure(b, TALUS_BAD_INPUT, "a cloth's shape must be a flat box, a sheet or a mesh", err);
     double size[3] = {box.hi.x - box.lo.x, box.hi.y - box.lo.y, box.hi.z - box.lo.z};
     int flat = size[0] <= size[1] && size[0] <= size[2] ? 0
                : size[1] <= size[2]                     ? 1
@@ -67,12 +85,7 @@ static talus_status mesh_cloth(const tl_scene *s, const tl_body *b, tl_lg_part *
     int nu = b->cells[u] ? b->cells[u] : (int)fmax(1, ceil(size[u] / edge)),
         nv = b->cells[v] ? b->cells[v] : (int)fmax(1, ceil(size[v] / edge));
     if ((double)nu * nv > 1e7) return body_failure(b, TALUS_BAD_INPUT, "more than 1e7 squares of cloth", err);
-    TL_TRY(tl_lg_sheet(box, flat, nu, nv, &p->vertices, &m->vertex, &p->elements, &m->element, err));
-    p->kind = TL_LG_CLOTH;
-    p->thickness = b->thickness;
-    p->bending = b->bending == TL_BENDING_HINGE ? TL_LG_HINGE : b->bending == TL_BENDING_RING ? TL_LG_RING : TL_LG_LIMP;
-    p->stiffness = b->bending_stiffness;
-    return TALUS_OK;
+    return tl_lg_sheet(box, flat, nu, nv, &p->vertices, &m->vertex, &p->elements, &m->element, err);
 }
 
 static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
@@ -91,15 +104,62 @@ static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *
         p->kind = TL_LG_HEXES;
         return tl_lg_blocks(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
     }
-    double edge = b->edge > 0 ? b->edge : tl_tetmesh_suggested_edge(s->shapes, b->shape);
-    tl_tetmesh mesh;
+    tl_tetmesh mesh = {0};
     talus_error why = {0};
-    talus_status status = tl_tetmesh_from_shape(s->shapes, b->shape, edge, &mesh, &why);
+    bool from_file = false;
+    talus_status status = b->edge > 0 ? TALUS_OK : tl_shape_tets(s->shapes, b->shape, &mesh, &from_file, &why);
+    if (status == TALUS_OK && !from_file) {
+        double edge = b->edge > 0 ? b->edge : tl_tetmesh_suggested_edge(s->shapes, b->shape);
+        status = tl_tetmesh_from_shape(s->shapes, b->shape, edge, &mesh, &why);
+    }
     if (status != TALUS_OK) return body_failure(b, status, why.message, err);
     p->vertices = mesh.vertices;
     p->elements = mesh.tets;
     m->vertex = mesh.vertex;
     m->element = (int32_t *)mesh.tet;
+    m->region = mesh.region;
+    return TALUS_OK;
+}
+
+/* ---- regions ---- */
+
+/* Energies are Young's modulus times a function of the strain and Poisson's ratio: a region has factors of its own. */
+static talus_status give_region(const tl_scene *s, const tl_body *b, const tl_region *g, const tl_lg_part *p, meshed *m,
+                                talus_error *err)
+{
+    const tl_material *mine = &s->materials[b->material], *its = &s->materials[g->material];
+    char why[200];
+    int32_t found = 0;
+    if (its->model != mine->model || its->poisson != mine->poisson) {
+        snprintf(why, sizeof why, "region %d must have the body's elastic model and its Poisson's ratio %g, got %g",
+                 g->number, mine->poisson, its->poisson);
+        return body_failure(b, TALUS_BAD_INPUT, why, err);
+    }
+    for (int32_t e = 0; e < p->elements && m->region; e++) {
+        if (m->region[e] != g->number) continue;
+        m->stiffer[e] = its->young / mine->young;
+        m->heavier[e] = its->density / p->density;
+        found++;
+    }
+    if (found) return TALUS_OK;
+    snprintf(why, sizeof why, "region %d has none of its elements; %s", g->number,
+             m->region ? "its file has other numbers" : "its shape is not a mesh of tetrahedra, or `edge` was given");
+    return body_failure(b, TALUS_BAD_INPUT, why, err);
+}
+
+static talus_status give_regions(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
+{
+    int mine = 0;
+    for (int i = 0; i < s->region_count; i++) mine += !strcmp(s->regions[i].body, b->name);
+    if (!mine) return TALUS_OK;
+    m->stiffer = TL_NEW(double, p->elements);
+    m->heavier = TL_NEW(double, p->elements);
+    if (!m->stiffer || !m->heavier) return no_memory(err);
+    for (int32_t e = 0; e < p->elements; e++) m->stiffer[e] = m->heavier[e] = 1;
+    for (int i = 0; i < s->region_count; i++)
+        if (!strcmp(s->regions[i].body, b->name)) TL_TRY(give_region(s, b, &s->regions[i], p, m, err));
+    p->stiffer = m->stiffer;
+    p->heavier = m->heavier;
     return TALUS_OK;
 }
 
@@ -192,6 +252,7 @@ static talus_status add_part(const tl_scene *s, int body, int elastic, int bodie
     TL_TRY((b->thickness > 0 ? mesh_cloth : mesh_solid)(s, b, p, m, err));
     p->vertex = m->vertex;
     p->element = m->element;
+    TL_TRY(give_regions(s, b, p, m, err));
     m->edge = mean_edge(p, m);
     tl_pose pose = {b->at, tl_quat_normalize(b->rotation)};
     if (b->kind == TL_BODY_KINEMATIC && b->motion != TL_NO_FUNCTION) {
@@ -203,7 +264,8 @@ static talus_status add_part(const tl_scene *s, int body, int elastic, int bodie
     TL_TRY(hold(s, b, &pose, elastic, bodies, p, m, err));
     if (b->mass > 0) { /* spread over the mesh's own volume */
         double volume = 0;
-        for (int32_t e = 0; e < p->elements; e++) volume += tl_lg_element_volume(p, e);
+        for (int32_t e = 0; e < p->elements; e++)
+            volume += tl_lg_element_volume(p, e) * (m->heavier ? m->heavier[e] : 1);
         p->density = b->mass / volume;
     }
     for (int32_t v = 0; v < p->vertices; v++) m->vertex[v] = tl_pose_apply(&pose, m->vertex[v]);
@@ -232,6 +294,9 @@ talus_status tl_lg_from_scene(tl_lg *out, const tl_scene *s, const tl_log *log, 
         tl_free(mesh[k].vertex);
         tl_free(mesh[k].element);
         tl_free(mesh[k].anchor);
+        tl_free(mesh[k].region);
+        tl_free(mesh[k].stiffer);
+        tl_free(mesh[k].heavier);
     }
     tl_free(part);
     tl_free(mesh);

@@ -1,5 +1,6 @@
 #include "model/lg/whole.h"
 
+#include "base/alloc.h"
 #include "math/svd3.h"
 
 #define FLAT 1e-9 /* of the largest moment of inertia, cubed: a line of nodes has no spin about itself */
@@ -51,6 +52,24 @@ tl_quat tl_lg_rotation_of(const tl_lg *lg, const tl_lg_body *b, const double *q,
     }
     tl_polar3(A, &R, NULL);
     return tl_quat_normalize(tl_quat_from_mat3(R));
+}
+
+talus_status tl_lg_give_centres(const tl_lg *lg, const tl_scene *s, tl_rigid *rigid, tl_rigid_state *start,
+                                talus_error *err)
+{
+    tl_pose *pose = TL_NEW(tl_pose, lg->bodies + s->handle_count + 1);
+    if (!pose) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the poses of elastic bodies");
+    talus_status status = tl_lg_handle_poses(lg, s, 0, pose, err);
+    for (int b = 0; b < lg->bodies && status == TALUS_OK; b++) {
+        int32_t i = lg->body[b].body;
+        tl_vec3 centre;
+        if (i < 0 || !(lg->body[b].mass > 0)) continue;
+        (void)tl_lg_rotation_of(lg, &lg->body[b], lg->rest, &centre);
+        rigid->body[i].centre = tl_quat_rotate(tl_quat_conjugate(pose[b].rotation), tl_vec3_sub(centre, pose[b].at));
+        start->body[i].x = centre;
+    }
+    tl_free(pose);
+    return status;
 }
 
 void tl_lg_set_velocity(const tl_lg *lg, tl_lg_state *s, const tl_lg_body *b, const tl_vec3 *velocity,

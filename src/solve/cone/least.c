@@ -14,8 +14,7 @@
 typedef struct ascent {
     const tl_least *p;
     tl_cone_metric q;
-    double *ga, *gb; /* K^T t */
-    double *y, *r;   /* [rows] */
+    double *y, *r; /* [rows] */
 } ascent;
 
 double tl_least_energy(const tl_least *p, const double *a, const double *b)
@@ -33,7 +32,16 @@ double tl_least_energy(const tl_least *p, const double *a, const double *b)
     return tl_sum_ordered(blocks.count, part);
 }
 
-/* (a, b) of the gradients ga, gb: the free answer, projected on the cone in the metric of Phi. In place. */
+static bool leans(const tl_least *p, int32_t g) { return p->beside && p->beside[g] != g; }
+
+static void cut(const tl_least *p, double radius, double *b)
+{
+    double length = sqrt(fmax(0, tl_cone_form(p->size, p->Q, b)));
+    if (length <= radius) return;
+    for (int k = 0; k < p->size; k++) b[k] *= radius / length;
+}
+
+/* (a, b) of the gradients: the elastic answer, what pulls cut off, and b cut down to its cone. In place. */
 static void answer(const ascent *s, double *a, double *b, bool cones)
 {
     const tl_least *p = s->p;
@@ -50,14 +58,23 @@ static void answer(const ascent *s, double *a, double *b, bool cones)
         tl_cone_mul(m, s->q.inverse, bg, x);
         for (int k = 0; k < m; k++) bg[k] = x[k] / (p->weight[g] * p->stiffness[g]);
         if (!cones) continue;
-        double length = sqrt(fmax(0, tl_cone_form(m, p->Q, bg))), alpha = p->alpha[g];
-        if (length <= alpha * a[g]) continue;
-        a[g] = fmax(0, (a[g] + p->stiffness[g] * alpha * length) / (1 + p->stiffness[g] * alpha * alpha));
-        for (int k = 0; k < m; k++) bg[k] *= length > 0 ? alpha * a[g] / length : 0;
+        a[g] = fmax(0, a[g]);
+    }
+    if (!cones) return;
+#pragma omp parallel for schedule(static) if (p->groups >= TL_PARALLEL_MIN / 8)
+    for (int32_t g = 0; g < p->groups; g++)
+        if (!p->frozen[g] && !leans(p, g)) cut(p, p->alpha[g] * a[g], b + (int64_t)g * m);
+    if (!p->beside) return;
+#pragma omp parallel for schedule(static) if (p->groups >= TL_PARALLEL_MIN / 8)
+    for (int32_t g = 0; g < p->groups; g++) {
+        if (p->frozen[g] || !leans(p, g)) continue;
+        const double *n = p->normal + (int64_t)g * m, *other = b + (int64_t)p->beside[g] * m;
+        double load = (1 - p->part[g]) * a[g] + p->part[g] * (a[p->beside[g]] - tl_cone_dot(m, n, other));
+        cut(p, p->alpha[g] * fmax(0, load), b + (int64_t)g * m);
     }
 }
 
-/* Residual of (a, b)(t) and the bound. */
+/* r [rows]: what (a, b)(t) leaves. Returns its norm. */
 static double evaluate(const ascent *s, const double *t, double *a, double *b, double *r)
 {
     const tl_least *p = s->p;
@@ -65,7 +82,7 @@ static double evaluate(const ascent *s, const double *t, double *a, double *b, d
     answer(s, a, b, true);
     p->product(p->ctx, a, b, r);
     for (int32_t i = 0; i < p->rows; i++) r[i] = p->held[i] ? 0 : p->f[i] - r[i];
-    return tl_least_energy(p, a, b) + tl_dot(p->rows, t, r);
+    return sqrt(tl_dot(p->rows, r, r));
 }
 
 /* Largest eigenvalue of K C^-1 K^T without cones. */
@@ -87,55 +104,56 @@ static double largest(const ascent *s, double *t, double *a, double *b)
     return SAFETY * value;
 }
 
-static bool enough(const tl_least_stop *stop, tl_least_report *out, double bound, double residual)
+/* Phi of (a, b) less (a0, b0), over that of (a0, b0). Uses y and z, [groups] and [groups][size]. */
+static double distance(const tl_least *p, const double *a, const double *b, double *y, double *z)
 {
-    out->bound = fmax(out->bound, bound);
-    out->excess = stop->energy > 0 ? fmax(0, 1 - out->bound / stop->energy) : 0;
-    out->residual = residual;
-    return out->excess < stop->excess || residual < stop->residual;
+    double size = tl_least_energy(p, p->a0, p->b0);
+    for (int32_t g = 0; g < p->groups; g++) y[g] = a[g] - p->a0[g];
+    for (int64_t i = 0; i < (int64_t)p->groups * p->size; i++) z[i] = b[i] - p->b0[i];
+    return size > 0 ? tl_least_energy(p, y, z) / size : 0;
 }
 
 talus_status tl_least_ascend(const tl_least *p, const tl_least_stop *stop, double *t, double *a, double *b,
                              tl_arena *arena, tl_least_report *out, talus_error *err)
 {
+    const int64_t n = (int64_t)p->groups * p->size;
     size_t mark = tl_arena_mark(arena);
     ascent s = {.p = p, .y = TL_TAKE(arena, double, p->rows), .r = TL_TAKE(arena, double, p->rows)};
     double *old = TL_TAKE(arena, double, p->rows), *e = TL_TAKE(arena, double, p->rows);
-    if (!s.y || !s.r || !old || !e)
+    double *da = TL_TAKE(arena, double, p->groups), *db = TL_TAKE(arena, double, n);
+    if (!s.y || !s.r || !old || !e || !da || !db)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to select a stress of %d rows", (int)p->rows);
     tl_cone_metric_of(&s.q, p->size, p->Q);
-    *out = (tl_least_report){.bound = -INFINITY, .evaluations = 1};
-    double size = 0;
     for (int32_t i = 0; i < p->rows; i++) {
         if (p->held[i]) t[i] = 0;
         s.y[i] = p->held[i] ? 0 : p->f[i];
     }
-    size = sqrt(tl_dot(p->rows, s.y, s.y));
-    double bound = evaluate(&s, t, a, b, s.r), theta = 1;
-    bool done = enough(stop, out, bound, size > 0 ? sqrt(tl_dot(p->rows, s.r, s.r)) / size : 0);
-    double L = done ? 1 : largest(&s, e, a, b);
-    if (!(L > 0)) done = true;
+    const double size = sqrt(tl_dot(p->rows, s.y, s.y)), target = stop->residual * size;
+    double left = evaluate(&s, t, a, b, s.r), theta = 1, L = 1;
+    *out = (tl_least_report){.evaluations = 1};
+    if (left > target) L = largest(&s, e, da, db);
     memcpy(old, t, sizeof *t * (size_t)p->rows);
-    while (!done && out->evaluations < stop->iterations) {
+    while (left > target && L > 0 && out->evaluations < stop->iterations) {
         double next = 0.5 * (1 + sqrt(1 + 4 * theta * theta)), beta = (theta - 1) / next;
         for (int32_t i = 0; i < p->rows; i++) e[i] = t[i] + beta * (t[i] - old[i]);
-        bound = evaluate(&s, e, a, b, s.r);
+        left = evaluate(&s, e, a, b, s.r);
         out->evaluations++;
-        done = enough(stop, out, bound, sqrt(tl_dot(p->rows, s.r, s.r)) / size);
-        double turn = 0;
+        bool done = left <= target || out->evaluations >= stop->iterations;
         for (int32_t i = 0; i < p->rows; i++) {
-            double now = e[i] + s.r[i] / L;
+            double now = done ? e[i] : e[i] + s.r[i] / L;
             s.y[i] = s.r[i] * (now - t[i]);
             old[i] = t[i];
-            t[i] = done ? e[i] : now;
+            t[i] = now;
         }
-        turn = tl_sum(p->rows, s.y);
         theta = next;
-        if (turn >= 0) continue;
+        if (tl_sum(p->rows, s.y) >= 0) continue;
         theta = 1;
         memcpy(old, t, sizeof *t * (size_t)p->rows);
     }
-    if (!done) bound = evaluate(&s, t, a, b, s.r), enough(stop, out, bound, sqrt(tl_dot(p->rows, s.r, s.r)) / size);
+    double energy = tl_least_energy(p, a, b);
+    out->residual = size > 0 ? left / size : 0;
+    out->gap = energy > 0 ? tl_dot(p->rows, t, s.r) / energy : 0;
+    out->distance = distance(p, a, b, da, db);
     tl_arena_release(arena, mark);
     return TALUS_OK;
 }

@@ -1,14 +1,14 @@
-/* Kind "least": of all (a, b) that balance the same rows and stay inside of their cones, the one of least energy.
+/* Kind "least": of all (a, b) that balance the same rows, the one of least energy whose cones are as wide as its own a.
  *
  *     minimise    Phi(a, b) = sum over groups g of  w_g ( a_g^2 + k_g |b_g|_Q^2 ) / 2
- *     subject to  K (a, b) = f  on rows that are not held,   |b_g|_Q <= alpha_g a_g
+ *     subject to  K (a, b) = f  on rows that are not held,   a_g >= 0,   |b_g|_Q <= alpha_g a*_g,   and a* is the a of the answer
  *
- * Strictly convex, so unique. Solved from the dual side: multipliers t of the rows give (a, b)(t) group by group, by a projection in the metric of Phi, and
+ * With a* given this is convex. That a* is the answer's own makes friction slide without lifting: an elastic-plastic body without dilatancy. Cones in (a, b) together would be the associated flow, whose walls push outwards
+ * while sand slides down along them: a column between walls then hangs itself up, at three times the thrust of the experiments.
  *
- *     d(t) = Phi(a, b) + t . (f - K (a, b))  <=  min Phi
- *
- * for every t, so that any admissible (a, b) knows an upper bound on what it has too much: 1 - d(t) / Phi, its excess. One product with K and one with its adjoint per
- * evaluation; ascent with momentum and restarts. Groups that are frozen keep what is given and are no part of Phi. */
+ * Multipliers t of the rows are displacements: they give (a, b)(t) group by group, the elastic answer with b cut down to its radius, and f - K (a, b) is what is left to balance. One product with K and one with its adjoint per
+ * evaluation; steps along what is left, with momentum and restarts. When nothing is left, Phi + t . (f - K (a, b)) is the minimum for these a*: the pair certifies itself. Groups that are
+ * frozen keep what is given and are no part of Phi. */
 #ifndef TL_SOLVE_CONE_LEAST_H
 #define TL_SOLVE_CONE_LEAST_H
 
@@ -22,8 +22,13 @@ typedef struct tl_least {
     const double *f;                          /* [rows] */
     const uint8_t *held;                      /* [rows] 1: no equation, t = 0 */
     const double *weight, *stiffness, *alpha; /* [groups] w > 0, k > 0, alpha >= 0 */
-    const uint8_t *frozen;                    /* [groups] */
-    const double *a0, *b0;                    /* [groups], [groups][size] of frozen groups */
+    /* a* of a group, where it is not a: (1 - part) a_g + part (a - normal_g . b) of group `beside`, whose own a* is its a. NULL: nowhere */
+    const int32_t *beside; /* [groups] g itself: a */
+    const double *part;    /* [groups] */
+    const double *normal;  /* [groups][size] */
+    const uint8_t *frozen; /* [groups] */
+    const double *a0,
+        *b0; /* [groups], [groups][size] as it is: of frozen groups, and what the answer is compared with */
     void (*product)(const void *ctx, const double *a, const double *b, double *y); /* y [rows] = K (a, b) */
     void (*adjoint)(const void *ctx, const double *t, double *a, double *b);       /* (a, b) = K^T t */
     const void *ctx;
@@ -31,16 +36,15 @@ typedef struct tl_least {
 
 typedef struct tl_least_stop {
     int iterations;  /* at most */
-    double energy;   /* Phi of an admissible (a, b): that whose excess is asked for */
-    double excess;   /* enough when the excess is below */
     double residual; /* enough when |f - K (a, b)| / |f| is below */
 } tl_least_stop;
 
 typedef struct tl_least_report {
     int evaluations;
-    double bound;    /* largest d(t) met */
-    double excess;   /* 1 - bound / energy, not below 0 */
     double residual; /* |f - K (a, b)| / |f| at the end */
+    double distance; /* Phi of the difference to (a0, b0), over Phi of (a0, b0) */
+    double
+        gap; /* t . (f - K (a, b)) over Phi of the answer: how much less energy there may be with the cones that it has, if positive */
 } tl_least_report;
 
 /* Phi of (a, b), frozen groups left out. */

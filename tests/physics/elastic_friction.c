@@ -1,0 +1,76 @@
+/* Elastic bodies on floors that move and on floors that stop them, in both engines; and what the friction solve says of itself. */
+#include "check.h"
+
+#include <stdio.h>
+
+#include "rigid.h"
+
+static const char *const engines[] = {"lg", "grid"};
+
+static tl_vec3 mean_velocity(const rigid_case *c)
+{
+    const tl_lg *lg = &c->sim->lg;
+    tl_vec3 p = {0, 0, 0};
+    double m = 0;
+    for (int32_t i = 0; i < lg->nodes; i++) {
+        p = tl_vec3_add_scaled(p, lg->mass[i], tl_vec3_load(c->sim->state.lg.v + 3 * (int64_t)i));
+        m += lg->mass[i];
+    }
+    return tl_vec3_scale(1 / m, p);
+}
+
+/* A belt that is scripted to move at 0.5 m/s carries a soft box: mu g until it has the belt's speed, then at rest on it. */
+static void belts_carry(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        char text[800];
+        snprintf(text, sizeof text,
+                 "engine = '%s', bodies = { { name = 'belt', shape = box { size = {20, 0.2, 1} }, friction = 0.5, "
+                 "motion = function(t) return { at = {0.5 * t, -0.1, 0} } end }, { name = 'soft', shape = box { size = "
+                 "0.2 }, cells = {2, 2, 2}, at = {0, 0.1, 0}, friction = 0.5, material = elastic { density = 1000, "
+                 "young = 1e6, poisson = 0.3 } } }",
+                 engines[e]);
+        rigid_case c = rigid_open(NULL, text);
+        const double dt = 0.0025;
+        while (c.sim->state.t < 0.06 - 0.5 * dt) rigid_step(&c, dt);
+        CHECK_REL(mean_velocity(&c).x, 0.5 * 9.81 * 0.06, 0.1); /* it sways while it is pulled */
+        while (c.sim->state.t < 0.5) rigid_step(&c, dt);
+        CHECK_REL(mean_velocity(&c).x, 0.5, 0.08); /* and still rings */
+        rigid_close(&c);
+    }
+}
+
+/* Few iterations leave friction unsolved, and the certificate says so; many do not. */
+static void unsolved_friction_is_told(void **state)
+{
+    (void)state;
+    static const int rounds[] = {1, 40};
+    double left[2];
+    for (int k = 0; k < 2; k++) {
+        char text[800];
+        snprintf(text, sizeof text,
+                 "engine = 'lg', lg = { iterations = %d, inner = %d, cr_iterations = %d }, bodies = { { kind = "
+                 "'static', shape = plane {}, friction = 0.5 }, { name = 'soft', shape = box { size = 0.2 }, cells = "
+                 "{2, 2, 2}, at = {0, 0.1, 0}, velocity = {1, 0, 0.3}, friction = 0.5, material = elastic { density = "
+                 "1000, young = 1e6, poisson = 0.3 } } }",
+                 rounds[k], rounds[k], rounds[k]);
+        rigid_case c = rigid_open(NULL, text);
+        left[k] = 0;
+        for (int i = 0; i < 20; i++) {
+            rigid_step(&c, 0.0025);
+            assert_string_equal(c.sim->report.solve[2].name, "friction");
+            left[k] = fmax(left[k], c.sim->report.solve[2].certificate);
+        }
+        rigid_close(&c);
+    }
+    printf("friction left: %g and %g m/s\n", left[0], left[1]);
+    assert_true(left[0] > 1e-3);
+    assert_true(left[1] < 0.01 * left[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(belts_carry), cmocka_unit_test(unsolved_friction_is_told)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
