@@ -57,6 +57,7 @@ typedef struct tl_material {
     double surface_tension;    /* N/m */
     double young, poisson;     /* Pa, - */
     tl_elastic_model model;
+    double damping; /* elastic, s: viscous stress over that of the strain, per rate */
     tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
     double restitution; /* elastic, solid */
     tl_vec3 colour;     /* sRGB, each in [0,1] */

@@ -245,6 +245,7 @@ static const tl_case cases[] = {
     {"cantilever", "tip of a beam, L/h = 10, three meshes: Timoshenko", false, tl_elasto_cantilever},
     {"frequency", "first bending frequency and what a period leaves", false, tl_elasto_frequency},
     {"elastica", "large deflections under a tip load", false, tl_elasto_elastica},
+    {"damping", "waves and bending fade as damping w^2 / 2, turning does not", true, tl_elasto_damping},
     {"spin", "a spinning cube keeps its momenta", true, tl_elasto_spin},
     {"weights", "rigid and elastic blocks on each other", true, tl_elasto_weights},
     {"ratios", "1000 to 1 in mass, 1e4 to 1 in stiffness, at rest", true, tl_elasto_ratios},

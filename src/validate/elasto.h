@@ -8,6 +8,7 @@
 talus_status tl_elasto_cantilever(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_frequency(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_elastica(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_damping(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_spin(tl_case_log *log, talus_error *err);
 
 /* elasto_contact.c */
