@@ -141,6 +141,39 @@ talus_status tl_csv_bodies_rows(tl_csv *c, const tl_scene *scene, const tl_rigid
     return TALUS_OK;
 }
 
+/* ---- what holds elastic bodies ---- */
+
+talus_status tl_csv_holds_header(tl_csv *c, talus_error *err)
+{
+    NAMES(c, "frame", "t_s", "kind", "number", "body", "x_m", "y_m", "z_m", "force_x_N", "force_y_N", "force_z_N",
+          "torque_x_N_m", "torque_y_N_m", "torque_z_N_m", "tension_N");
+    return tl_csv_end_header(c, err);
+}
+
+talus_status tl_csv_holds_rows(tl_csv *c, const tl_scene *scene, const tl_lg *lg, const tl_lg_hold *hold,
+                               const tl_state *s, talus_error *err)
+{
+    static const char *const kinds[] = {"anchor", "handle", "cable", "join"};
+    for (int32_t i = 0; i < tl_lg_hold_count(lg, scene); i++) {
+        const tl_lg_hold *h = &hold[i];
+        if (h->kind == TL_LG_ANCHORED && scene->bodies[h->number].anchor < 0) continue;
+        tl_csv_int(c, s->frame);
+        tl_csv_number(c, s->t);
+        tl_csv_text(c, kinds[h->kind]);
+        tl_csv_int(c, h->number);
+        tl_csv_text(c, h->kind == TL_LG_ANCHORED ? scene->bodies[h->number].name
+                       : h->kind == TL_LG_LED    ? scene->handles[h->number].body
+                       : h->kind == TL_LG_PULLED ? scene->cables[h->number].body
+                                                 : scene->joins[h->number].body);
+        vector(c, h->at);
+        vector(c, h->force);
+        vector(c, h->torque);
+        tl_csv_number(c, h->tension);
+        TL_TRY(tl_csv_end(c, err));
+    }
+    return TALUS_OK;
+}
+
 /* ---- iteration curves ---- */
 
 talus_status tl_csv_history_header(tl_csv *c, talus_error *err)

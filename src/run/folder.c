@@ -114,7 +114,8 @@ static talus_status lock_folder(tl_folder *f, talus_error *err)
     return TL_FAIL(err, TALUS_BAD_INPUT, "%s: another run is at work in this folder", f->path);
 }
 
-static const char *const ours[] = {"run.json", "steps.csv", "bodies.csv", "history.csv", "checkpoint.h5", "run.pvd"};
+static const char *const ours[] = {"run.json",    "steps.csv",     "bodies.csv", "holds.csv",
+                                   "history.csv", "checkpoint.h5", "run.pvd"};
 
 static bool is_one_of(const char *name, size_t length, const char *const *list, size_t count)
 {

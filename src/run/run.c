@@ -38,7 +38,7 @@ typedef struct run {
     tl_sim *sim;
     tl_folder folder;
     int64_t frames; /* wanted */
-    tl_csv steps, bodies, history;
+    tl_csv steps, bodies, holds, history;
     bool steps_begun; /* its header is written or compared */
     tl_history curve[TL_REPORT_SOLVES];
     tl_body_meshes meshes;
@@ -241,6 +241,15 @@ static talus_status write_particles(run *r, talus_error *err)
 
 static bool has_nodes(const run *r) { return r->sim->lg.nodes > 0; }
 
+/* Whether something holds elastic bodies whose forces are known. */
+static bool has_holds(const run *r)
+{
+    const tl_scene *s = r->scene;
+    bool any = s->handle_count + s->cable_count + s->join_count > 0;
+    for (int b = 0; b < r->sim->lg.bodies; b++) any |= s->bodies[r->sim->lg.body[b].body].anchor >= 0;
+    return r->sim->hold && any && s->output.bodies;
+}
+
 static talus_status write_frame(run *r, talus_error *err)
 {
     char path[TL_PATH_ROOM];
@@ -256,6 +265,8 @@ static talus_status write_frame(run *r, talus_error *err)
         }
     }
     if (r->scene->output.bodies) TL_TRY(tl_csv_bodies_rows(&r->bodies, r->scene, &r->sim->rigid, &r->sim->state, err));
+    if (has_holds(r) && r->sim->state.frame > 0)
+        TL_TRY(tl_csv_holds_rows(&r->holds, r->scene, &r->sim->lg, r->sim->hold, &r->sim->state, err));
     return TALUS_OK;
 }
 
@@ -265,6 +276,7 @@ static talus_status save(run *r, bool keep, talus_error *err)
     char path[TL_PATH_ROOM];
     TL_TRY(tl_csv_sync(&r->steps, err));
     TL_TRY(tl_csv_sync(&r->bodies, err));
+    TL_TRY(tl_csv_sync(&r->holds, err));
     TL_TRY(tl_csv_sync(&r->history, err));
     if (keep) {
         frame_path(r, "checkpoints", "frame", "h5", path);
@@ -351,6 +363,7 @@ static talus_status restore(run *r, bool *there, talus_error *err)
     TL_TRY(tl_folder_clean(&r->folder, s->frame, err));
     TL_TRY(cut_table(r, "steps.csv", s->step, s->step > 0, err));
     TL_TRY(cut_table(r, "history.csv", s->step, false, err));
+    TL_TRY(cut_table(r, "holds.csv", s->frame, has_holds(r) && s->frame > 0, err));
     return cut_table(r, "bodies.csv", s->frame, r->scene->output.bodies && r->scene->body_count > 0, err);
 }
 
@@ -363,6 +376,11 @@ static talus_status open_tables(run *r, bool first, talus_error *err)
         path_of(r, "bodies.csv", path);
         TL_TRY(tl_csv_open(&r->bodies, path, first, err));
         TL_TRY(tl_csv_bodies_header(&r->bodies, err));
+    }
+    if (has_holds(r)) {
+        path_of(r, "holds.csv", path);
+        TL_TRY(tl_csv_open(&r->holds, path, first, err));
+        TL_TRY(tl_csv_holds_header(&r->holds, err));
     }
     if (!r->o->history && !r->scene->output.history) return TALUS_OK;
     for (int i = 0; i < TL_REPORT_SOLVES; i++) {
@@ -477,6 +495,7 @@ static void close_all(run *r)
 {
     tl_csv_close(&r->steps);
     tl_csv_close(&r->bodies);
+    tl_csv_close(&r->holds);
     tl_csv_close(&r->history);
     for (int i = 0; i < TL_REPORT_SOLVES; i++) {
         tl_free(r->curve[i].residual);
@@ -496,6 +515,7 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
              .folder.lock = -1,
              .steps = TL_CSV_CLOSED,
              .bodies = TL_CSV_CLOSED,
+             .holds = TL_CSV_CLOSED,
              .history = TL_CSV_CLOSED,
              .before = {.scene_hash = "", .outcome = "", .started = "", .scene_file = ""},
              .drawn = -1};

@@ -219,6 +219,7 @@ typedef struct tl_lg_spec {
     int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
     int cr;           /* conjugate residual iterations per contact step */
     bool project;     /* friction onto its disc when its law is linearised */
+    bool rescue;      /* steps whose rounds make energy are made again by quasi-Newton */
 } tl_lg_spec;
 
 typedef enum tl_elements { TL_ELEMENTS_AUTO, TL_ELEMENTS_SMOOTHED, TL_ELEMENTS_TETS } tl_elements;
@@ -263,9 +264,9 @@ typedef struct tl_solver_spec {
     const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
     const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
     const char *static_stress; /* of sand at rest: "least-energy" or "none" */
-    const char *weights; /* of faces: "area", "volume" or "" */
-    const char *surface; /* of liquids: "fractional" or "binary" */
-    const char *cone;    /* "exact" or "pyramid" */
+    const char *weights;       /* of faces: "area", "volume" or "" */
+    const char *surface;       /* of liquids: "fractional" or "binary" */
+    const char *cone;          /* "exact" or "pyramid" */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;

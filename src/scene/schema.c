@@ -93,6 +93,7 @@ static const tl_key lg_keys[] = {
     {"compliance", TL_CHOICE, AT(compliance), "", ANY, "auto", "contact compliance as a matrix between the nodes that touch, or by solves with the factor; `auto` decides by their number", "auto|explicit|matrix-free"},
     {"cr_iterations", TL_INTEGER, AT(cr), "", WITHIN(1, 10000), "10", "conjugate residual iterations per contact step; 24 where friction decides"},
     {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "the law of friction is linearised as if friction were within its disc; `false` creeps, for comparison"},
+    {"rescue", TL_BOOLEAN, AT(rescue), "", ANY, "true", "a step whose rounds make energy (more than a thousandth of what there is) is made again with quasi-Newton rounds, and the better of the two is taken; `false` for comparison"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
@@ -201,7 +202,7 @@ static const tl_key body_keys[] = {
     {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape, or those of its file"},
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
     {"element", TL_CHOICE, AT(element), "", ANY, "hexahedron", "what `cells` are: hexahedra, which bend and twist as they should from one cell across on; or six tetrahedra each, as in papers, which lock", "hexahedron|tetrahedra", .engines = TL_ON_LG},
-    {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth, the middle plane of the flat box that is its shape", .engines = TL_ON_LG},
+    {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth: the middle plane of the flat box that is its shape, or the triangles of its `sheet` or `mesh`, curved at rest as they are", .engines = TL_ON_LG},
     {"bending", TL_CHOICE, AT(bending), "", ANY, "hinge", "of a cloth: angles between triangles, curvature at nodes, or none", "hinge|ring|none", .engines = TL_ON_LG},
     {"bending_stiffness", TL_NUMBER, AT(bending_stiffness), "N m", FROM(-1), "-1", "of a cloth; -1: Young's modulus times thickness^3 / (12 (1 - poisson^2))", .engines = TL_ON_LG},
     {"anchor_weight", TL_NUMBER, AT(anchor_weight), "N/m", FROM(0), "0", "stiffness of the anchor at each node; 0: 20 shear moduli times the mean edge with engine `lg`, held exactly with engine `grid`", .engines = TL_ON_LG | TL_ON_GRID},
@@ -288,12 +289,12 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
 static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
 static const tl_key friction_keys[] = {METHOD_KEYS("apgd|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
-static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-matfree|nf|ic|z1z2")};
+static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
 static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg` or `jacobi`. A bare text is its `method`: `pressure = \"mprgp\"`.");
 static const tl_context friction_method = METHOD("friction", "a friction method", friction_keys, "A method for cone-constrained problems: shear stress of sand.");
-static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How elastic unknowns are eliminated.");
+static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How velocities of elastic nodes and impulses of contacts are found in a Newton correction. All end in the same; all but `schur` and `schur-last` are for comparison and slower. See docs/elastic.md.");
 
 #define OBJECT tl_contact_spec
 static const tl_key contact_method_keys[] = {
@@ -349,7 +350,7 @@ static const tl_context solver = {"solver", "the solver", "How the equations are
 #define OBJECT tl_output_spec
 static const tl_key output_keys[] = {
     {"frames", TL_BOOLEAN, AT(frames), "", ANY, "true", "write particles, bodies and nodes of every frame"},
-    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv"},
+    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv, and holds.csv where engine `lg` has anchors, handles, cables or joins"},
     {"history", TL_BOOLEAN, AT(history), "", ANY, "false", "keep every solver's iteration curve"},
     {"checkpoint_every", TL_INTEGER, AT(checkpoint_every), "frames", WITHIN(0, 1000000), "0", "keep a checkpoint this often; 0: only the latest"},
     {"images_every", TL_INTEGER, AT(images_every), "frames", WITHIN(0, 1000000), "0", "draw a picture this often; 0: only the last"},
@@ -468,6 +469,9 @@ static const tl_key extrude_keys[] = {{"profile", TL_PROFILE, AT(profile), "m", 
     LENGTH("height", height, NULL, "along y, origin in the middle"), PLACED};
 static const tl_key mesh_keys[] = {{"file", TL_TEXT, AT(file), "", ANY, NULL, "a closed triangle mesh (.obj, .ply, .stl) in the scene's folder or below; or tetrahedra (.msh of gmsh, legacy .vtk): their outer surface, and an elastic body that names no `edge` has these tetrahedra"},
     {"scale", TL_NUMBER, AT(scale), "", ABOVE(0), "1", "factor on the file's lengths"}, PLACED};
+static const tl_key sheet_keys[] = {{"file", TL_TEXT, AT(file), "", ANY, NULL, "a triangle mesh (.obj, .ply, .stl) in the scene's folder or below, open or closed"},
+    LENGTH("thickness", thickness, "0.001", "of the solid, half on each side; a cloth has that of its body"),
+    {"scale", TL_NUMBER, AT(scale), "", ABOVE(0), "1", "factor on the file's lengths"}, PLACED};
 #define PARTS(help) {"[1], [2], ...", TL_SHAPES, AT(shapes), "", ANY, NULL, help}
 #define BLEND {"blend", TL_NUMBER, AT(blend), "m", ABOVE(0), NULL, "width of the smooth seam"}
 static const tl_key union_keys[] = {PARTS("the shapes to join")};
@@ -494,6 +498,7 @@ static const tl_context shape_contexts[] = {
     SHAPE("revolve", "a revolve", revolve_keys, "A profile turned around y: bowls, bottles, hourglasses.", "revolve { profile = { {0, 0}, {0.2, 0}, {0.1, 0.3}, {0, 0.3} } }"),
     SHAPE("extrude", "an extrude", extrude_keys, "A profile drawn out along y.", "extrude { profile = { {0, 0}, {1, 0}, {0, 1} }, height = 0.1 }"),
     SHAPE("mesh", "a mesh", mesh_keys, "A closed triangle mesh from a file, or the outside of tetrahedra.", "mesh { file = \"drum.obj\" }"),
+    SHAPE("sheet", "a sheet", sheet_keys, "A surface from a file: the rest shape of a curved cloth, or a thin solid.", "sheet { file = \"sail.obj\" }"),
     SHAPE("union", "a union", union_keys, "Everything that is in one of them. Short: `a + b`.", "union { a, b, c }"),
     SHAPE("intersect", "an intersect", intersect_keys, "What is in all of them. Short: `a * b`.", "intersect { a, b }"),
     SHAPE("subtract", "a subtract", subtract_keys, "The first without the others. Short: `a - b`.", "subtract { a, b }"),

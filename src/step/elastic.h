@@ -5,10 +5,17 @@
 #include "model/elastic/fem.h"
 #include "step/rigid.h"
 
-/* Decided once. Factors are made anew in every step: nothing here changes a result. */
+/* Decided once. Factors and matrices are made anew in every step: nothing here changes a result. */
 typedef struct tl_elastic_kept {
     tl_fem fem;
-    tl_factor **factor; /* [bodies] analysed once */
+    tl_factor **factor;                /* [bodies] analysed once; "schur-last": whenever other nodes touch */
+    const struct tl_flex_route *route; /* how velocities and impulses are found */
+    bool schur;                        /* by one of the two that write the compliance out */
+    struct tl_flex_kept *flex;         /* its matrices */
+    int64_t *first;                    /* [bodies + 1] unknown of each body */
+    double *mass;                      /* [unknowns] kg */
+    tl_csr *roots;                     /* [bodies] of stiffness, for routes that want them */
+    int32_t *order, *perm;             /* [unknowns] "schur-last": order without contacts, and in force */
     bool midpoint;
     double noise; /* J: energies are not known better */
 } tl_elastic_kept;

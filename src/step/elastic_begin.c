@@ -1,8 +1,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "math/perm.h"
 #include "model/elastic/material.h"
 #include "model/lg/whole.h"
+#include "solve/flex/route.h"
 #include "step/elastic.h"
 
 #define NOISE 1e-14 /* of volume times modulus: rounding of an element's energy */
@@ -59,14 +61,46 @@ static talus_status make_elements(tl_elastic_kept *k, tl_sim *sim, tl_fem_part *
     return status;
 }
 
-static talus_status analyse(tl_elastic_kept *k, talus_error *err)
+static talus_status number_unknowns(tl_elastic_kept *k, const tl_lg *lg, talus_error *err)
 {
-    tl_factor_options options = tl_factor_options_default();
+    k->first = TL_NEW_ZERO(int64_t, k->fem.bodies + 1);
+    if (!k->first) return no_memory(err);
+    for (int b = 0; b < k->fem.bodies; b++) k->first[b + 1] = k->first[b] + 3 * (int64_t)k->fem.body[b].unknown;
+    k->mass = TL_NEW(double, k->first[k->fem.bodies] + 1);
+    k->roots = TL_NEW_ZERO(tl_csr, k->fem.bodies + 1);
+    if (!k->mass || !k->roots) return no_memory(err);
+    for (int32_t i = 0; i < lg->nodes; i++)
+        for (int c = 0; c < 3 && k->fem.place[i] >= 0; c++)
+            k->mass[k->first[lg->owner[i]] + 3 * (int64_t)k->fem.place[i] + c] = lg->mass[i];
+    return TALUS_OK;
+}
+
+static talus_status analyse(tl_elastic_kept *k, const tl_scene *s, talus_error *err)
+{
+    const char *asked = s->solver.elastic.method;
+    k->route = tl_flex_route_find(asked && asked[0] ? asked : "schur");
+    TL_ASSERT(k->route);
+    k->schur = k->route == tl_flex_route_find("schur") || (k->route->needs & TL_FLEX_LAST);
+    bool last = k->route->needs & TL_FLEX_LAST;
+    TL_TRY(tl_flex_kept_create(&k->flex, err));
     k->factor = TL_NEW_ZERO(tl_factor *, k->fem.bodies + 1);
     if (!k->factor) return no_memory(err);
+    if (last) {
+        k->order = TL_NEW(int32_t, k->first[k->fem.bodies] + 1);
+        k->perm = TL_NEW(int32_t, k->first[k->fem.bodies] + 1);
+        if (!k->order || !k->perm) return no_memory(err);
+    }
     for (int b = 0; b < k->fem.bodies; b++) {
+        tl_factor_options options = tl_factor_options_default();
+        if (last) {
+            TL_TRY(tl_perm_order(TL_ORDER_METIS, &k->fem.body[b].A, k->order + k->first[b], err));
+            memcpy(k->perm + k->first[b], k->order + k->first[b],
+                   sizeof *k->perm * (size_t)(k->first[b + 1] - k->first[b]));
+            options.order = TL_ORDER_GIVEN;
+            options.perm = k->perm + k->first[b];
+        }
         TL_TRY(tl_factor_create(&k->factor[b], &options, err));
-        TL_TRY(tl_factor_analyse(k->factor[b], &k->fem.body[b].A, err));
+        if (k->route->needs & TL_FLEX_FACTOR) TL_TRY(tl_factor_analyse(k->factor[b], &k->fem.body[b].A, err));
     }
     return TALUS_OK;
 }
@@ -81,7 +115,8 @@ static talus_status begin(tl_elastic_kept *k, tl_sim *sim, talus_error *err)
     if (status != TALUS_OK) return status;
     TL_TRY(tl_lg_give_centres(&sim->lg, sim->scene, &sim->rigid, &sim->state.rigid, err));
     k->midpoint = sim->scene->fem.integrator == 1;
-    return analyse(k, err);
+    TL_TRY(number_unknowns(k, &sim->lg, err));
+    return analyse(k, sim->scene, err);
 }
 
 talus_status tl_elastic_begin(tl_sim *sim, tl_elastic_kept **out, talus_error *err)
@@ -99,7 +134,10 @@ void tl_elastic_end(tl_elastic_kept *k)
 {
     if (!k) return;
     for (int b = 0; b < k->fem.bodies && k->factor; b++) tl_factor_free(k->factor[b]);
-    tl_free(k->factor);
+    for (int b = 0; b < k->fem.bodies && k->roots; b++) tl_csr_free(&k->roots[b]);
+    void *const blocks[] = {k->factor, k->first, k->mass, k->roots, k->order, k->perm};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tl_free(blocks[i]);
+    tl_flex_kept_free(k->flex);
     tl_fem_free(&k->fem);
     tl_free(k);
 }

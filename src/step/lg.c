@@ -21,9 +21,11 @@
 #include "base/sum.h"
 #include "base/timer.h"
 #include "math/anderson.h"
+#include "model/lg/holds.h"
 #include "model/lg/solver.h"
 #include "model/rigid/motion.h"
 #include "solve/outcome.h"
+#include "step/accounts.h"
 #include "step/accounts_lg.h"
 #include "step/bodies.h"
 #include "step/engines.h"
@@ -48,7 +50,8 @@
 #define ITERATIONS_EACH 4 /* conjugate gradients per round that is allowed. Chosen */
 #define SOLVED 1e-3       /* of the residual of a Newton step, in the norm of A^-1 */
 #define PROBE 1e-5        /* mean edges: how far forces are looked at for their change */
-#define SLOP 1e-4         /* m: overlap of rigid bodies that is left alone */
+#define MADE 0.05 /* of the energy that changed its kind in a step: rounds that make more are not taken as they are */
+#define SLOP 1e-4 /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"predict", "detect",       "assemble",      "project",
@@ -73,6 +76,7 @@ typedef struct lg_step {
     lg_kept *kept;
     tl_arena *arena;
     double h, he;     /* he^2: of A */
+    bool searches;    /* rounds are quasi-Newton steps with a line search */
     tl_bodies bodies; /* rigid ones, their contacts with each other */
     tl_lg_time time;
     tl_anderson mixer;
@@ -88,6 +92,7 @@ typedef struct lg_step {
     tl_lg_contacts contacts;
     tl_lg_view view;
     tl_lg_bilaterals bilateral;
+    int32_t *hold_nodes; /* [tl_lg_hold_count] */
     tl_lg_rows_of rows;
     tl_lg_touch touch;
     /* project, balance, solve */
@@ -126,7 +131,7 @@ static void lap(lg_step *s, enum phase phase)
 
 /* ---- phases ---- */
 
-static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *err)
+static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, talus_error *err)
 {
     const tl_lg *lg = &sim->lg;
     tl_arena *a = &sim->arena;
@@ -138,6 +143,7 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *
                    .arena = a,
                    .h = tl_lg_round_step(dt),
                    .mark = tl_seconds()};
+    s->searches = rescue || s->kept->searches;
     int64_t duals = TL_LG_LANES * lg->dual_rows;
     s->qtil = TL_TAKE(a, double, n);
     s->q = TL_TAKE(a, double, n + duals);
@@ -245,6 +251,8 @@ static talus_status detect(lg_step *s, talus_error *err)
             err, TALUS_UNSUPPORTED,
             "global_step \"jacobi\" has no factor, so there is no compliance of contacts: take \"factor\" or "
             "\"inverse\"");
+    s->hold_nodes = TL_TAKE(s->arena, int32_t, tl_lg_hold_count(s->lg, s->scene) + 1);
+    if (!s->hold_nodes) return no_memory(err);
     TL_TRY(tl_lg_bilateral_rows(&s->view, s->sim->state.t + s->h, s->arena, &s->bilateral, err));
     s->rows = (tl_lg_rows_of){.lg = s->lg,
                               .solver = s->kept->solver,
@@ -267,7 +275,10 @@ static talus_status detect(lg_step *s, talus_error *err)
 
 static void project(lg_step *s)
 {
-    tl_lg_local(s->lg, s->q, s->u, s->force);
+    if (s->searches)
+        (void)tl_lg_stress(s->lg, s->q, s->force);
+    else
+        tl_lg_local(s->lg, s->q, s->u, s->force);
     lap(s, PROJECT);
 }
 
@@ -323,7 +334,7 @@ static void solve_global(lg_step *s, int round)
     tl_lg_solve(s->kept->solver, s->kept->precision, s->r, s->step);
     s->left = tl_dot(n, s->r, s->step);
     if (round == 0) s->found = s->left;
-    if (s->kept->searches)
+    if (s->searches)
         search(s);
     else if (s->scene->lg.global == TL_LG_JACOBI)
         accelerate(s, round);
@@ -500,12 +511,22 @@ static bool newton_serves(const lg_step *s)
     return !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI && s->scene->lg.local != TL_LG_LOCAL_PROX;
 }
 
+/* Those of the forces that q has: where rounds without duals end, and the next step may go on with duals. */
+static talus_status renew_duals(lg_step *s, talus_error *err)
+{
+    bool *all = TL_TAKE(s->arena, bool, s->lg->bodies + 1);
+    if (!all) return no_memory(err);
+    for (int b = 0; b < s->lg->bodies; b++) all[b] = true;
+    tl_lg_set_duals(s->lg, s->q, all, s->u);
+    return TALUS_OK;
+}
+
 /* Rounds of a step, as long as they find anything to do. */
 static talus_status iterate(lg_step *s, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, all = n + TL_LG_LANES * s->lg->dual_rows;
     const bool by_newton = s->scene->lg.mixing == 0 && newton_serves(s);
-    const bool mixes = s->scene->lg.mixing == 0 && !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI;
+    const bool mixes = s->scene->lg.mixing == 0 && !s->searches && s->scene->lg.global != TL_LG_JACOBI;
     for (int k = 0; k < s->scene->lg.iterations; k++) {
         TL_TRY(tl_cancel_check(err));
         memcpy(s->from, s->q, sizeof *s->q * (size_t)all);
@@ -521,6 +542,7 @@ static talus_status iterate(lg_step *s, talus_error *err)
         if (mixes) tl_anderson_next(&s->mixer, s->from, s->q, s->q);
         lap(s, SOLVE);
     }
+    if (s->searches && s->lg->dual_rows) TL_TRY(renew_duals(s, err));
     return by_newton ? solve_free(s, err) : TALUS_OK;
 }
 
@@ -666,6 +688,63 @@ static talus_status account(lg_step *s, talus_error *err)
 }
 
 /* ---- commit ---- */
+
+/* One node's part: about the origin until all are in. */
+static void add_pull(tl_lg_hold *h, tl_vec3 x, tl_vec3 force)
+{
+    h->force = tl_vec3_add(h->force, force);
+    h->torque = tl_vec3_add(h->torque, tl_vec3_cross(x, force));
+}
+
+/* What anchors, handles, cables and joins did to elastic bodies in this step, for tables. */
+static void sum_hold_forces(const lg_step *s)
+{
+    const tl_lg *lg = s->lg;
+    const tl_scene *scene = s->scene;
+    const tl_lg_rows *r = &s->touch.rows;
+    tl_lg_hold *hold = s->sim->hold, *cable = hold + lg->bodies + scene->handle_count;
+    int32_t count = tl_lg_hold_count(lg, scene), *nodes = s->hold_nodes;
+    for (int32_t i = 0; i < count; i++) {
+        tl_lg_hold *h = &hold[i];
+        *h = (tl_lg_hold){.kind = TL_LG_ANCHORED, .number = i};
+        if (i < lg->bodies)
+            h->number = lg->body[i].body;
+        else if (h < cable)
+            h->kind = TL_LG_LED, h->number = i - lg->bodies;
+        else if (h < cable + scene->cable_count)
+            h->kind = TL_LG_PULLED, h->number = (int32_t)(h - cable);
+        else
+            h->kind = TL_LG_JOINED, h->number = (int32_t)(h - cable) - scene->cable_count;
+        nodes[i] = 0;
+    }
+    for (int32_t k = 0; k < lg->anchors; k++) {
+        const tl_lg_anchor *a = &lg->anchor[k];
+        tl_vec3 x = tl_vec3_load(s->q + 3 * (int64_t)a->vertex);
+        add_pull(&hold[a->handle], x, tl_vec3_scale(a->weight, tl_vec3_sub(s->target[k], x)));
+        hold[a->handle].at = tl_vec3_add(hold[a->handle].at, x);
+        nodes[a->handle]++;
+    }
+    for (int32_t b = 0; b < r->bilateral.count; b++) { /* cables first, then three rows per bond */
+        const tl_lg_bilateral *row = &r->bilateral.row[b];
+        bool pulls = b < scene->cable_count;
+        double pull = s->touch.force[3 * (int64_t)r->contacts + b];
+        int32_t i = (int32_t)(cable - hold) +
+                    (pulls ? b : scene->cable_count + lg->holds->bond[(b - scene->cable_count) / 3].join);
+        if (pulls) hold[i].tension = pull;
+        for (int32_t k = row->first; k < row->first + (pulls ? row->count : 1); k++) {
+            const tl_lg_term *t = &r->bilateral.term[k];
+            tl_vec3 x = tl_vec3_load(s->q + 3 * (int64_t)t->node);
+            add_pull(&hold[i], x, tl_vec3_scale(pull, t->along));
+            hold[i].at = tl_vec3_add(hold[i].at, x);
+            nodes[i]++;
+        }
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (!nodes[i]) continue;
+        hold[i].at = tl_vec3_scale(1.0 / nodes[i], hold[i].at);
+        hold[i].torque = tl_vec3_sub(hold[i].torque, tl_vec3_cross(hold[i].at, hold[i].force));
+    }
+}
 
 /* Contact, and friction where there is any: how well the laws hold, whatever the solver thinks. */
 static void report_contacts(const lg_step *s, tl_report *r)
@@ -813,6 +892,7 @@ static void commit(lg_step *s)
     tl_lg_state *to = &s->sim->state.lg;
     tl_bodies_commit(&s->bodies);
     sum_contact_forces(s);
+    sum_hold_forces(s);
     memcpy(to->q, s->q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
     memcpy(to->v, s->v, sizeof *s->v * 3 * (size_t)s->lg->nodes);
     memcpy(to->q_before, s->time.q_was, sizeof *s->v * 3 * (size_t)s->lg->nodes);
@@ -824,25 +904,63 @@ static void commit(lg_step *s)
     to->contacts = s->memories;
 }
 
+/* All of a step but its commit. */
+static talus_status attempt(lg_step *s, tl_sim *sim, double dt, bool rescue, bool *again, talus_error *err)
+{
+    *again = false;
+    TL_TRY(begin_step(s, sim, dt, rescue, err));
+    TL_TRY(predict(s, err));
+    TL_TRY(detect(s, err));
+    TL_TRY(iterate(s, err));
+    TL_TRY(measure(s, again, err));
+    TL_TRY(move(s, again, err));
+    TL_TRY(settle(s, err));
+    TL_TRY(measure_depth(s, err));
+    TL_TRY(account(s, err));
+    TL_TRY(tl_cancel_check(err));
+    move_bodies(s);
+    fill_report(s);
+    return tl_accounts_end(sim, s->h, s->bodies.body, again, err);
+}
+
+/* Rounds that end far from the minimum of the step's energy make energy: of elements that are pressed flat, ADMM finds a few per cent of the forces in
+ * as many rounds as one likes. Then quasi-Newton steps, whose line search lets that energy fall only, make the step again. */
+static bool needs_rescue(const lg_step *s)
+{
+    const tl_totals *was = &s->sim->start;
+    const tl_report *r = &s->sim->report;
+    double changed =
+        fabs(r->kinetic - was->kinetic) + fabs(r->potential - was->potential) + fabs(r->elastic - was->elastic);
+    return s->scene->lg.rescue && !s->searches && s->scene->lg.global != TL_LG_JACOBI &&
+           s->scene->lg.local != TL_LG_LOCAL_PROX && s->sim->accounts.energy_unexplained > MADE * changed;
+}
+
+/* Whichever of the two attempts makes less energy is taken. */
 static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 {
-    lg_step s;
-    *again = false;
-    TL_TRY(begin_step(&s, sim, dt, err));
-    TL_TRY(predict(&s, err));
-    TL_TRY(detect(&s, err));
-    TL_TRY(iterate(&s, err));
-    TL_TRY(measure(&s, again, err));
-    TL_TRY(move(&s, again, err));
-    TL_TRY(settle(&s, err));
-    TL_TRY(measure_depth(&s, err));
-    TL_TRY(account(&s, err));
-    TL_TRY(tl_cancel_check(err));
-    move_bodies(&s);
-    fill_report(&s);
-    TL_TRY(tl_accounts_end(sim, s.h, s.bodies.body, again, err));
-    commit(&s);
-    return TALUS_OK;
+    lg_step first, second;
+    talus_status status = attempt(&first, sim, dt, false, again, err);
+    lg_step *best = &first;
+    if ((status == TALUS_OK || *again) && needs_rescue(&first)) {
+        const tl_report report = sim->report;
+        const tl_accounts accounts = sim->accounts;
+        const talus_status before = status;
+        talus_error why = {0};
+        bool retry;
+        TL_TRY(tl_accounts_begin(sim, err));
+        status = attempt(&second, sim, dt, true, &retry, &why);
+        if (status == TALUS_OK && sim->accounts.energy_unexplained < accounts.energy_unexplained) {
+            best = &second;
+            *again = false;
+        } else {
+            TL_TRY(tl_cancel_check(err));
+            sim->report = report;
+            sim->accounts = accounts;
+            status = before;
+        }
+    }
+    if (status == TALUS_OK) commit(best);
+    return status;
 }
 
 /* ---- begin and end of a simulation ---- */
@@ -864,7 +982,8 @@ static talus_status begin(tl_sim *sim, talus_error *err)
     kept->rigid.slop = SLOP;
     kept->missed = TL_NEW_ZERO(int, sim->lg.bodies + 1);
     kept->rigid.lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
-    if (!kept->missed || !kept->rigid.lost) return no_memory(err);
+    sim->hold = TL_NEW_ZERO(tl_lg_hold, tl_lg_hold_count(&sim->lg, s) + 1);
+    if (!kept->missed || !kept->rigid.lost || !sim->hold) return no_memory(err);
     TL_TRY(tl_lg_columns_create(&kept->columns, &sim->lg, err));
     kept->precision = s->lg.precision == 0 ? TL_LG_FLOAT : TL_LG_DOUBLE;
     kept->searches = s->lg.local == TL_LG_LOCAL_NEWTON;

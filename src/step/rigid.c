@@ -2,6 +2,7 @@
  *
  *     predict velocities      v* = v + dt (gravity, forces); scripted bodies get the velocity that leads to their pose
  *     detect contacts         points that may touch within dt
+ *     half-way                islands that roll and slide without impacts: contacts and impulses half-way through the step
  *     match contacts          impulses of the last step, by position
  *     repeat                  until no fast body ends up inside of something that it was not told of
  *         assemble contacts   J, open gaps as bias: bodies land on each other, not inside
@@ -65,6 +66,13 @@ static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
     return judge(s, again, err);
 }
 
+static talus_status halfway(rigid_step *s, bool *again, talus_error *err)
+{
+    bool any;
+    TL_TRY(tl_bodies_halfway(&s->b, &s->solved, &any, err));
+    return any ? judge(s, again, err) : TALUS_OK;
+}
+
 static talus_status bounce(rigid_step *s, bool *again, talus_error *err)
 {
     bool any;
@@ -100,11 +108,14 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
     TL_TRY(tl_bodies_begin(b, sim, kept, dt, err));
     TL_TRY(tl_bodies_predict(b, err));
     TL_TRY(tl_bodies_detect(b, err));
-    TL_TRY(tl_bodies_match(b, err));
+    TL_TRY(halfway(&s, again, err));
     bool more = true;
     for (int looks = 0; more; looks++) {
-        TL_TRY(tl_bodies_assemble(b, err));
-        TL_TRY(solve_contacts(&s, again, err));
+        for (bool once_more = true; once_more;) {
+            TL_TRY(tl_bodies_assemble(b, err));
+            TL_TRY(solve_contacts(&s, again, err));
+            TL_TRY(tl_bodies_halfway_check(b, &s.solved, &once_more, err));
+        }
         TL_TRY(tl_bodies_move(b, again, err));
         TL_TRY(tl_bodies_look_again(b, looks, &more, again, err));
     }

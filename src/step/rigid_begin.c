@@ -10,9 +10,10 @@
 #define SLOP_MOST 1e-4       /* m */
 #define SLOP_EXTENT 5e-3     /* of the smallest extent of all free bodies */
 #define MOVE_REACHES 2.0     /* a body near others moves at most so many of its radii per step, */
-#define TURN_MOST 0.25       /* and turns at most so many rad: margins and linear gaps hold that far */
-#define TOLD_OVERLAPS 5      /* pairs named before the first step */
-#define TOLD_RATIO 1e9       /* of masses: above, rounding shows in the motion of the lightest */
+#define TURN_MOST                                                                                                      \
+    0.15 /* and turns at most so many rad: margins and linear gaps hold that far, and a top keeps its tilt to 0.1 degrees */
+#define TOLD_OVERLAPS 5 /* pairs named before the first step */
+#define TOLD_RATIO 1e9  /* of masses: above, rounding shows in the motion of the lightest */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for rigid bodies"); }
 

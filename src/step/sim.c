@@ -67,6 +67,7 @@ void tl_sim_free(tl_sim *sim)
     tl_rigid_free(&sim->rigid);
     tl_sph_free(&sim->sph);
     tl_lg_free(&sim->lg);
+    tl_free(sim->hold);
     tl_arena_free(&sim->arena);
     tl_free(sim);
 }

@@ -42,6 +42,7 @@ struct tl_sim {
     tl_rigid rigid;
     tl_sph sph;               /* engine "sph", else {0} */
     tl_lg lg;                 /* elastic bodies of the lg engine; {0} in others */
+    struct tl_lg_hold *hold;  /* [tl_lg_hold_count] of the last step of engine "lg"; NULL in others */
     tl_report report;         /* of the last step */
     tl_totals start, flowing; /* of the state that a try begins with; of its particles on the grid alone */
     tl_totals came;           /* of matter that came (less what left) in it */

@@ -1,6 +1,7 @@
 /* Contacts of elastic surfaces: gaps, normals and motions against closed forms. */
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lg_view.h"
@@ -449,6 +450,40 @@ static void cloth_remembers_its_sides(void **state)
     lg_look_close(&l);
 }
 
+/* A sheet that stands across another: each of its edges that comes through is counted, contacts or not. */
+static void crossings_are_counted(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        char more[600];
+        /* nodes of the standing sheet at -0.013, 0.087, 0.187 along y where it goes through, 0.01 and more where it does not */
+        snprintf(more, sizeof more,
+                 "engine = 'lg', bodies = { { name = 'floor', shape = box { size = {1, 0.001, 1} }, cells = {4, 1, 4}, "
+                 "thickness = 0.001, material = soft() }, { name = 'wall', shape = box { size = {0.2, 0.2, 0.001} }, "
+                 "at = {0.03, %g, 0.02}, cells = {2, 2, 1}, thickness = 0.001, material = soft() } }",
+                 way ? 0.087 : 0.11);
+        lg_look l = lg_look_open(SOFT, more);
+        int64_t count;
+        double depth, all;
+        talus_error err;
+        if (way == 2) lg_look_move(&l, (tl_vec3){0, 0.02, 0}); /* floor and wall together: nothing changes */
+        lg_look_at(&l);
+        tl_lg_view v = l.view;
+        v.from = v.to;
+        CHECK_OK(tl_lg_crossings(&v, &l.arena, &count, &depth, &err));
+        CHECK_OK(tl_lg_depth(&v, &l.arena, &all, &err));
+        if (way == 0) {
+            assert_int_equal(count, 0);
+            CHECK_NEAR(depth, 0, 0);
+        } else {
+            assert_int_equal(count, 10);    /* of the wall three upright edges and four diagonals, of the floor three */
+            CHECK_NEAR(depth, 0.02, 1e-12); /* those of the floor: the wall stands 0.02 beside a line of nodes */
+        }
+        CHECK_NEAR(all, depth, 1e-12);
+        lg_look_close(&l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +503,7 @@ int main(void)
         cmocka_unit_test(sharp_edges_meet),
         cmocka_unit_test(a_folded_strip_touches_itself),
         cmocka_unit_test(cloth_remembers_its_sides),
+        cmocka_unit_test(crossings_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

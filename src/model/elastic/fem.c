@@ -132,7 +132,7 @@ static int32_t corner_node(const tl_lg *lg, int body, const int n[3], const int 
 
 static const int glass_sign[TL_FEM_GLASS] = {3, 6, 5, 7}; /* bits of the axes whose signs are multiplied */
 
-static double glass_weight(int mode, int corner)
+double tl_fem_glass_weight(int mode, int corner)
 {
     int ups = __builtin_popcount((unsigned)(corner & glass_sign[mode]));
     int axes = __builtin_popcount((unsigned)glass_sign[mode]);
@@ -429,7 +429,7 @@ static double glass_of(const tl_fem *f, const double *x, int32_t e, double *out)
     for (int m = 0; m < TL_FEM_GLASS; m++) {
         tl_vec3 sum = {0, 0, 0};
         for (int c = 0; c < 8; c++)
-            sum = tl_vec3_add_scaled(sum, glass_weight(m, c), tl_vec3_load(x + 3 * (int64_t)node[c]));
+            sum = tl_vec3_add_scaled(sum, tl_fem_glass_weight(m, c), tl_vec3_load(x + 3 * (int64_t)node[c]));
         energy += 0.5 * k[m] * tl_vec3_norm2(sum);
         tl_vec3_store(tl_vec3_scale(k[m], sum), out + 3 * m);
     }
@@ -460,7 +460,7 @@ double tl_fem_forces(const tl_fem *f, const double *x, double *force, double *sc
                 if (!f->body[f->owner[f->pull[p][0]]].hex) continue;
                 const double *g = glass + 12 * (int64_t)f->pull[p][0];
                 for (int m = 0; m < TL_FEM_GLASS; m++)
-                    for (int c = 0; c < 3; c++) sum[c] -= glass_weight(m, f->pull[p][1]) * g[3 * m + c];
+                    for (int c = 0; c < 3; c++) sum[c] -= tl_fem_glass_weight(m, f->pull[p][1]) * g[3 * m + c];
             }
             memcpy(force + 3 * (int64_t)i, sum, sizeof sum);
         }
@@ -492,7 +492,8 @@ static void add_row(const tl_fem *f, int32_t i, double h2, const tl_stable_modes
                 for (int d = 0; d < 3; d++) row[c][3 * (int64_t)slot[k] + d] += K.m[c][d];
             if (!own->hex) continue;
             double G = 0;
-            for (int m = 0; m < TL_FEM_GLASS; m++) G += own->glass[m] * glass_weight(m, a) * glass_weight(m, (int)k);
+            for (int m = 0; m < TL_FEM_GLASS; m++)
+                G += own->glass[m] * tl_fem_glass_weight(m, a) * tl_fem_glass_weight(m, (int)k);
             for (int c = 0; c < 3; c++) row[c][3 * (int64_t)slot[k] + c] += h2 * G;
         }
     }

@@ -70,5 +70,10 @@ static inline int64_t tl_fem_scratch(const tl_fem *f) { return 22 * (int64_t)f->
 void tl_fem_modes(const tl_fem *f, const double *x, bool project, tl_stable_modes *modes);
 /* Rows of M + h^2 (K + springs) of one body up to the diagonal blocks, which is what tl_factor reads; values beyond are zero. */
 void tl_fem_matrix(const tl_fem *f, int body, double h, const tl_stable_modes *modes, tl_csr *A);
+/* Roots R of a body's stiffness from Hessians that are projected: h^2 (K + springs) = R^T R. On the heap. roots.c */
+talus_status tl_fem_roots(const tl_fem *f, int body, double h, const tl_stable_modes *modes, tl_csr *out,
+                          talus_error *err);
+/* Of corner c in mode m of a hex. */
+double tl_fem_glass_weight(int m, int c);
 
 #endif

@@ -107,158 +107,100 @@ void tl_fem_rows_push(const tl_fem_rows *r, const double *lam, double *nodes, do
     }
 }
 
-/* ---- compliance ---- */
+/* ---- as a matrix ---- */
 
-/* Nodes of one body that contacts hang on, and H^-1 between them. */
-typedef struct corner {
-    int32_t nodes, *node; /* of tl_lg */
-    double *C;            /* [3 nodes][3 nodes] */
-} corner;
+static bool moves(const tl_fem_rows *r, int32_t body) { return body >= 0 && r->inv_mass[body] > 0; }
 
-static talus_status find_compliance(const tl_fem *fem, tl_factor *factor, corner *k, tl_arena *a, talus_error *err)
+/* Columns of one contact's rows: of unknown nodes, then of bodies that move; rising, none twice. Returns their number; weight [count] of nodes, 0 for bodies. */
+static int columns(const tl_fem_rows *r, const tl_fem_link *l, const int64_t *first, int64_t n, int64_t *at,
+                   double *weight, int *side)
 {
-    const int64_t m = 3 * (int64_t)k->nodes;
-    size_t mark = tl_arena_mark(a);
-    int32_t *index = TL_TAKE(a, int32_t, m);
-    if (!index) return no_memory(err);
-    for (int64_t i = 0; i < m; i++) index[i] = 3 * fem->place[k->node[i / 3]] + (int32_t)(i % 3);
-    TL_TRY(tl_factor_inverse_part(factor, m, index, k->C, err));
-    tl_arena_release(a, mark);
+    int count = 0;
+    for (int k = 0; k < l->nodes; k++) {
+        int32_t place = r->fem->place[l->node[k]];
+        if (place < 0) continue;
+        int64_t column = first[r->fem->lg->owner[l->node[k]]] + 3 * (int64_t)place;
+        int to = 0;
+        while (to < count && at[to] < column) to++;
+        if (to < count && at[to] == column) {
+            weight[to] += l->weight[k];
+            continue;
+        }
+        for (int e = count++; e > to; e--) at[e] = at[e - 1], weight[e] = weight[e - 1];
+        at[to] = column;
+        weight[to] = l->weight[k];
+    }
+    for (int e = 0; e < count; e++) side[e] = -1;
+    int low = moves(r, l->body[0]) && moves(r, l->body[1]) && l->body[1] < l->body[0];
+    for (int e = 0; e < 2; e++) {
+        int end = e ^ low;
+        if (!moves(r, l->body[end])) continue;
+        at[count] = n + 6 * (int64_t)l->body[end];
+        weight[count] = 0;
+        side[count++] = end;
+    }
+    return count;
+}
+
+static void fill_row(const tl_fem_link *l, int axis, int count, const int64_t *at, const double *weight,
+                     const int *side, int32_t *col, double *val)
+{
+    const double d[3] = {l->axis[axis].x, l->axis[axis].y, l->axis[axis].z};
+    for (int k = 0; k < count; k++) {
+        double turn[3], sign = side[k] == 1 ? -1 : 1;
+        if (side[k] >= 0) tl_vec3_store(tl_vec3_cross(l->lever[side[k]], l->axis[axis]), turn);
+        for (int e = 0; e < (side[k] < 0 ? 3 : 6); e++) {
+            *col++ = (int32_t)(at[k] + e);
+            *val++ = side[k] < 0 ? weight[k] * d[e] : sign * (e < 3 ? d[e] : turn[e - 3]);
+        }
+    }
+}
+
+/* Entries keep the order of rows within a row of the transpose. */
+static talus_status transpose(const tl_csr *J, tl_csr *T, tl_arena *a, talus_error *err)
+{
+    *T = (tl_csr){.rows = J->cols, .cols = J->rows};
+    T->start = TL_TAKE_ZERO(a, int64_t, (int64_t)J->cols + 2);
+    T->col = TL_TAKE(a, int32_t, J->start[J->rows] + 1);
+    T->val = TL_TAKE(a, double, J->start[J->rows] + 1);
+    if (!T->start || !T->col || !T->val) return no_memory(err);
+    int64_t *next = T->start + 1; /* becomes the end of each row */
+    for (int64_t k = 0; k < J->start[J->rows]; k++) T->start[J->col[k] + 2]++;
+    for (int64_t i = 2; i <= T->rows + 1; i++) T->start[i] += T->start[i - 1];
+    for (int32_t i = 0; i < J->rows; i++)
+        for (int64_t k = J->start[i]; k < J->start[i + 1]; k++) {
+            int64_t to = next[J->col[k]]++;
+            T->col[to] = i;
+            T->val[to] = J->val[k];
+        }
     return TALUS_OK;
 }
 
-static talus_status find_corner(const tl_fem_rows *r, int body, int32_t *number, corner *k, tl_arena *a,
-                                talus_error *err)
+talus_status tl_fem_rows_matrix(const tl_fem_rows *r, int32_t count, const int32_t *pick, const int64_t *first,
+                                int64_t n, tl_csr *J, tl_csr *Jt, tl_arena *a, talus_error *err)
 {
-    const tl_fem_body *b = &r->fem->body[body];
-    k->nodes = 0;
-    for (int32_t i = b->node; i < b->node + b->nodes; i++) number[i] = -1;
-    for (int32_t c = 0; c < r->soft; c++)
-        for (int j = 0; j < r->link[c].nodes; j++) {
-            int32_t i = r->link[c].node[j];
-            if (i >= b->node && i < b->node + b->nodes && r->fem->place[i] >= 0) number[i] = 0;
-        }
-    for (int32_t i = b->node; i < b->node + b->nodes; i++)
-        if (number[i] == 0) k->nodes++;
-    k->node = TL_TAKE(a, int32_t, k->nodes);
-    k->C = TL_TAKE(a, double, 9 * (int64_t)k->nodes * k->nodes);
-    if (!k->node || !k->C) return no_memory(err);
-    int32_t count = 0;
-    for (int32_t i = b->node; i < b->node + b->nodes; i++) {
-        if (number[i] < 0) continue;
-        k->node[count] = i;
-        number[i] = count++;
+    int64_t at[10], entries = 0;
+    double weight[10];
+    int side[10];
+    *J = (tl_csr){.rows = 3 * count, .cols = (int32_t)(n + 6 * (int64_t)r->rigid)};
+    for (int32_t k = 0; k < count; k++) {
+        int columns_of = columns(r, &r->link[pick[k]], first, n, at, weight, side);
+        for (int e = 0; e < columns_of; e++) entries += side[e] < 0 ? 9 : 18;
     }
-    return TALUS_OK;
-}
-
-/* W += J C J^T over contacts of one body: lower triangle. D [3 nodes][3 contacts of the body]: C J^T. */
-static talus_status add_body(const tl_fem_rows *r, int body, const int32_t *number, const corner *k, double *W,
-                             tl_arena *a, talus_error *err)
-{
-    const tl_fem_body *b = &r->fem->body[body];
-    const int64_t m = 3 * (int64_t)k->nodes, n = 3 * (int64_t)r->contacts;
-    size_t mark = tl_arena_mark(a);
-    int32_t *contact = TL_TAKE(a, int32_t, r->soft), count = 0;
-    if (!contact) return no_memory(err);
-    for (int32_t c = 0; c < r->soft; c++) {
-        bool any = false;
-        for (int j = 0; j < r->link[c].nodes; j++) {
-            int32_t i = r->link[c].node[j];
-            any |= i >= b->node && i < b->node + b->nodes && number[i] >= 0;
-        }
-        if (any) contact[count++] = c;
-    }
-    double *D = TL_TAKE(a, double, 3 * (int64_t)count * m);
-    if (!D) return no_memory(err);
-#pragma omp parallel for schedule(static) if (count > 50)
-    for (int32_t q = 0; q < count; q++) {
-        const tl_fem_link *l = &r->link[contact[q]];
+    J->start = TL_TAKE(a, int64_t, 3 * (int64_t)count + 1);
+    J->col = TL_TAKE(a, int32_t, entries + 1);
+    J->val = TL_TAKE(a, double, entries + 1);
+    if (!J->start || !J->col || !J->val) return no_memory(err);
+    J->start[0] = 0;
+    for (int32_t k = 0; k < count; k++) {
+        const tl_fem_link *l = &r->link[pick[k]];
+        int columns_of = columns(r, l, first, n, at, weight, side);
         for (int axis = 0; axis < 3; axis++) {
-            double *out = D + (3 * (int64_t)q + axis) * m;
-            const double d[3] = {l->axis[axis].x, l->axis[axis].y, l->axis[axis].z};
-            memset(out, 0, sizeof *out * (size_t)m);
-            for (int j = 0; j < l->nodes; j++) {
-                int32_t i = l->node[j];
-                if (i < b->node || i >= b->node + b->nodes || number[i] < 0) continue;
-                for (int e = 0; e < 3; e++) {
-                    const double *column = k->C + (3 * (int64_t)number[i] + e) * m, w = l->weight[j] * d[e];
-                    for (int64_t t = 0; t < m; t++) out[t] += w * column[t];
-                }
-            }
+            int64_t row = 3 * (int64_t)k + axis, end = J->start[row];
+            fill_row(l, axis, columns_of, at, weight, side, J->col + end, J->val + end);
+            for (int e = 0; e < columns_of; e++) end += side[e] < 0 ? 3 : 6;
+            J->start[row + 1] = end;
         }
     }
-#pragma omp parallel for schedule(static) if (count > 50)
-    for (int32_t p = 0; p < count; p++) {
-        const tl_fem_link *l = &r->link[contact[p]];
-        for (int j = 0; j < l->nodes; j++) {
-            int32_t i = l->node[j];
-            if (i < b->node || i >= b->node + b->nodes || number[i] < 0) continue;
-            for (int32_t q = 0; q <= p; q++)
-                for (int e = 0; e < 3; e++) {
-                    tl_vec3 d = tl_vec3_load(D + (3 * (int64_t)q + e) * m + 3 * (int64_t)number[i]);
-                    for (int axis = 0; axis < 3; axis++)
-                        W[(3 * (int64_t)contact[p] + axis) * n + 3 * (int64_t)contact[q] + e] +=
-                            l->weight[j] * tl_vec3_dot(l->axis[axis], d);
-                }
-        }
-    }
-    tl_arena_release(a, mark);
-    return TALUS_OK;
-}
-
-/* Through a rigid body, between two ends of contacts: lower triangle. */
-static void add_rigid(const tl_fem_rows *r, double *W)
-{
-    const int64_t n = 3 * (int64_t)r->contacts;
-    for (int32_t p = 0; p < r->contacts; p++)
-        for (int e = 0; e < 2; e++) {
-            const tl_fem_link *l = &r->link[p];
-            int32_t b = l->body[e];
-            if (b < 0 || !(r->inv_mass[b] > 0)) continue;
-            tl_mat3 I;
-            memcpy(I.m, r->inv_inertia + 9 * (int64_t)b, sizeof I.m);
-            for (int axis = 0; axis < 3; axis++) {
-                tl_vec3 push = tl_vec3_scale(r->inv_mass[b], l->axis[axis]);
-                tl_vec3 turn = tl_mat3_mul_vec(I, tl_vec3_cross(l->lever[e], l->axis[axis]));
-                for (int32_t q = 0; q <= p; q++)
-                    for (int f = 0; f < 2; f++) {
-                        if (r->link[q].body[f] != b) continue;
-                        tl_vec3 u = tl_vec3_add(push, tl_vec3_cross(turn, r->link[q].lever[f]));
-                        double sign = e == f ? 1 : -1;
-                        for (int k = 0; k < 3; k++)
-                            W[(3 * (int64_t)p + axis) * n + 3 * (int64_t)q + k] +=
-                                sign * tl_vec3_dot(r->link[q].axis[k], u);
-                    }
-            }
-        }
-}
-
-talus_status tl_fem_rows_compliance(const tl_fem_rows *r, tl_factor *const *factor, double *W, tl_arena *a,
-                                    talus_error *err)
-{
-    const int64_t n = 3 * (int64_t)r->contacts;
-    size_t mark = tl_arena_mark(a);
-    memset(W, 0, sizeof *W * (size_t)(n * n));
-    int32_t *number = TL_TAKE(a, int32_t, r->fem->lg->nodes);
-    if (!number) return no_memory(err);
-    for (int b = 0; b < r->fem->bodies; b++) {
-        corner k;
-        size_t own = tl_arena_mark(a);
-        TL_TRY(find_corner(r, b, number, &k, a, err));
-        if (k.nodes > 0) {
-            TL_TRY(find_compliance(r->fem, factor[b], &k, a, err));
-            TL_TRY(add_body(r, b, number, &k, W, a, err));
-        }
-        tl_arena_release(a, own);
-    }
-    add_rigid(r, W);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i + 1; j < n; j++) W[i * n + j] = W[j * n + i];
-    /* diagonal blocks: both of their triangles were added up, not quite alike */
-    for (int64_t i = 0; i < n; i += 3)
-        for (int p = 0; p < 3; p++)
-            for (int q = p + 1; q < 3; q++) W[(i + p) * n + i + q] = W[(i + q) * n + i + p];
-    tl_arena_release(a, mark);
-    return TALUS_OK;
+    return transpose(J, Jt, a, err);
 }

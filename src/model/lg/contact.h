@@ -59,7 +59,11 @@ talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out,
 talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have, tl_arena *a, tl_lg_contacts *more,
                                 int32_t **origin, bool *changed, talus_error *err);
 
-/* m: deepest point of elastic surfaces in shapes, between their nodes as well, with nodes at v->to and shapes at v->after. */
+/* Edges of elastic surfaces that pass through triangles of others, or of their own body where it touches itself, with nodes at v->to = v->from;
+ * m: how far the deepest is through. Looks at all surfaces, not at the contacts that were found. */
+talus_status tl_lg_crossings(const tl_lg_view *v, tl_arena *a, int64_t *count, double *depth, talus_error *err);
+
+/* m: deepest point of elastic surfaces in shapes, between their nodes as well, and through each other, with nodes at v->to = v->from and shapes at v->after. */
 talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_error *err);
 
 /* Points between rigid bodies, of which at least one is free; elastic bodies' own entries in tl_rigid are left out. */

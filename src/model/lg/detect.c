@@ -178,6 +178,10 @@ talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_
     TL_TRY(pairs_begin(&p, v, a, err));
     *depth = 0;
     while (pairs_next(&p, v)) *depth = fmax(*depth, tl_lg_depth_in_shape(v, &p.scratch, p.body, p.obstacle, &p.swept));
+    int64_t count;
+    double through;
+    TL_TRY(tl_lg_crossings(v, a, &count, &through, err));
+    *depth = fmax(*depth, through);
     return TALUS_OK;
 }
 

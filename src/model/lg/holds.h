@@ -28,6 +28,20 @@ struct tl_lg_holds {
         rigid_of; /* [lg nodes] rigid body that a node is bound to, which it does not touch; -1: none. NULL: no node is */
 };
 
+/* What an anchor, a handle, a cable or a join does to its elastic body. */
+typedef enum tl_lg_hold_kind { TL_LG_ANCHORED, TL_LG_LED, TL_LG_PULLED, TL_LG_JOINED } tl_lg_hold_kind;
+typedef struct tl_lg_hold {
+    tl_lg_hold_kind kind;
+    int32_t number;        /* of the scene's bodies, handles, cables or joins */
+    tl_vec3 at;            /* m, mean place of its nodes */
+    tl_vec3 force, torque; /* N and N m about `at`, in the world's frame */
+    double tension;        /* N, of a cable */
+} tl_lg_hold;
+static inline int32_t tl_lg_hold_count(const tl_lg *lg, const tl_scene *s)
+{
+    return lg->bodies + s->handle_count + s->cable_count + s->join_count;
+}
+
 /* *out is to be freed whatever is returned. Refuses points outside of their body and joins without nodes. */
 talus_status tl_lg_holds_create(tl_lg_holds **out, const tl_lg *lg, const tl_scene *s, talus_error *err);
 void tl_lg_holds_free(tl_lg_holds *h); /* NULL is fine */

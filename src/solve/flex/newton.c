@@ -1,0 +1,264 @@
+#include "base/sum.h"
+#include "solve/flex/inside.h"
+
+#define KAPPA_START 10.0 /* penalty over the contact's own mass; 100 takes two to three times the products */
+#define KAPPA_MAX 1e8
+#define INNER_MAX 25
+#define NEWTON_MAX 150
+#define LINE_SEARCH_MAX 12
+#define ETA_MOST 0.1 /* relative residual of a linear system, */
+#define ETA_LEAST 1e-12
+#define ETA_SHARE 0.3 /* of what the Newton iteration still has to gain */
+#define GAIN_MAX 1e10
+
+typedef struct state {
+    const tl_flex *p;
+    const tl_flex_linear *linear;
+    int64_t n, m;
+    double kappa;
+    double gain; /* what a route's system leaves comes back times this as missing balance: learned from its answers */
+    double *diag, *w_n, *w_t, *r, *s, *radius;  /* [n]; [m] */
+    double *Hv, *G, *d, *Hd, *left;             /* [n] H dv; what is missing; direction; what it leaves */
+    double *lam, *best, *u, *x, *P, *Jd, *push; /* [3 m] */
+    double *best_v;                             /* [n] */
+    double *B;                                  /* [m][9] */
+    int32_t *rank;
+} state;
+
+static bool take(state *s, tl_arena *a)
+{
+    double **const of_unknowns[] = {&s->diag, &s->Hv, &s->G, &s->d, &s->Hd, &s->best_v, &s->left};
+    double **const of_contacts[] = {&s->w_n, &s->w_t, &s->r, &s->s, &s->radius};
+    double **const of_rows[] = {&s->lam, &s->best, &s->u, &s->x, &s->P, &s->Jd, &s->push};
+    bool ok = true;
+    for (size_t k = 0; k < 7; k++) ok &= (*of_unknowns[k] = TL_TAKE(a, double, s->n + 1)) != NULL;
+    for (size_t k = 0; k < 5; k++) ok &= (*of_contacts[k] = TL_TAKE_ZERO(a, double, s->m + 1)) != NULL;
+    for (size_t k = 0; k < 7; k++) ok &= (*of_rows[k] = TL_TAKE_ZERO(a, double, 3 * s->m + 1)) != NULL;
+    s->B = TL_TAKE(a, double, 9 * s->m + 1);
+    s->rank = TL_TAKE(a, int32_t, s->m + 1);
+    return ok && s->B && s->rank;
+}
+
+static void multiply(const state *s, const double *x, double *y)
+{
+    if (s->linear->product)
+        s->linear->product(s->linear->ctx, x, y);
+    else
+        tl_flex_product(s->p, x, y);
+}
+
+static void project(const state *s, int64_t c, const double x[3], double out[3])
+{
+    tl_flex_project(s->p->law, s->p->mu[c], s->radius[c], x, out);
+}
+
+/* u, x, P and the missing balance at dv. Returns that in m/s. */
+static double evaluate(state *s, const double *dv)
+{
+    const tl_flex *p = s->p;
+    if (s->m > 0) tl_csr_mul(p->J, dv, s->u);
+    for (int64_t c = 0; c < s->m; c++) {
+        for (int k = 0; k < 3; k++) {
+            s->u[3 * c + k] += p->c[3 * c + k];
+            s->x[3 * c + k] = s->lam[3 * c + k] - s->r[c] * (s->u[3 * c + k] + (k ? 0 : s->s[c]));
+        }
+        project(s, c, s->x + 3 * c, s->P + 3 * c);
+    }
+    if (s->m > 0)
+        tl_csr_mul(p->Jt, s->P, s->G);
+    else
+        memset(s->G, 0, sizeof *s->G * (size_t)s->n);
+    double gap = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        s->G[i] -= s->Hv[i] + (i < p->n ? p->g[i] : 0);
+        double e = fabs(s->G[i]) / s->diag[i];
+        if (!(e <= gap)) gap = isfinite(e) ? e : INFINITY;
+    }
+    return gap;
+}
+
+static double slope(const state *s, double first, double second, double a)
+{
+    double sum = first + a * second;
+    for (int64_t c = 0; c < s->m; c++) {
+        double at[3], P[3];
+        for (int k = 0; k < 3; k++) at[k] = s->x[3 * c + k] - a * s->r[c] * s->Jd[3 * c + k];
+        project(s, c, at, P);
+        for (int k = 0; k < 3; k++) sum -= s->Jd[3 * c + k] * P[k];
+    }
+    return sum;
+}
+
+/* Along d until the slope of the function has fallen to a third. */
+static double line_search(const state *s, const double *dv)
+{
+    const tl_flex *p = s->p;
+    (void)dv;
+    double first = tl_dot(s->n, s->d, s->Hv) + tl_dot(p->n, s->d, p->g), second = tl_dot(s->n, s->d, s->Hd);
+    double begin = 0, end = 1, a = 1, at_begin = slope(s, first, second, 0), enough = 0.3 * fabs(at_begin), at_end = 0;
+    for (int tries = 0; tries < LINE_SEARCH_MAX; tries++) {
+        double now = slope(s, first, second, a);
+        if (fabs(now) <= enough || (a == 1 && now < 0)) break;
+        if (now > 0)
+            end = a, at_end = now;
+        else
+            begin = a, at_begin = now;
+        double share = at_end > 0 ? -at_begin / (at_end - at_begin) : 0.5;
+        a = begin + fmin(0.9, fmax(0.1, share)) * (end - begin);
+    }
+    return a;
+}
+
+/* How much of G the direction has left, against eta that was wanted. */
+static void learn(state *s, double eta)
+{
+    double left = 0, all = 0;
+    for (int64_t c = 0; c < s->m; c++) { /* J d through the slopes, in the place of P's change */
+        const double *B = s->B + 9 * c, *u = s->Jd + 3 * c;
+        double *out = s->push + 3 * c;
+        memset(out, 0, 3 * sizeof *out);
+        for (int e = 0; e < s->rank[c]; e++) {
+            double t = B[3 * e] * u[0] + B[3 * e + 1] * u[1] + B[3 * e + 2] * u[2];
+            for (int k = 0; k < 3; k++) out[k] += B[3 * e + k] * t;
+        }
+    }
+    if (s->m > 0)
+        tl_csr_mul(s->p->Jt, s->push, s->left);
+    else
+        memset(s->left, 0, sizeof *s->left * (size_t)s->n);
+    for (int64_t i = 0; i < s->n; i++) {
+        left = fmax(left, fabs(s->G[i] - s->Hd[i] - s->left[i]) / s->diag[i]);
+        all = fmax(all, fabs(s->G[i]) / s->diag[i]);
+    }
+    if (left > eta * all)
+        s->gain = fmin(GAIN_MAX, s->gain * 2 * left / (eta * all));
+    else if (left < 0.1 * eta * all)
+        s->gain = fmax(1, 0.3 * s->gain);
+}
+
+static talus_status newton_step(state *s, double eta, double *dv, tl_flex_report *report, talus_error *err)
+{
+    const tl_flex *p = s->p;
+    for (int64_t c = 0; c < s->m; c++)
+        s->rank[c] = tl_flex_slope(p->law, p->mu[c], s->radius[c], s->r[c], s->x + 3 * c, s->B + 9 * c);
+    TL_TRY(s->linear->solve(s->linear->ctx, s->B, s->rank, s->G, fmax(ETA_LEAST, eta / s->gain), s->d, report, err));
+    multiply(s, s->d, s->Hd);
+    if (s->m > 0) tl_csr_mul(p->J, s->d, s->Jd);
+    learn(s, eta);
+    double a = s->m > 0 ? line_search(s, dv) : 1;
+    for (int64_t i = 0; i < s->n; i++) {
+        dv[i] += a * s->d[i];
+        s->Hv[i] += a * s->Hd[i];
+    }
+    return TALUS_OK;
+}
+
+static void set_penalty(state *s, double kappa)
+{
+    s->kappa = kappa;
+    for (int64_t c = 0; c < s->m; c++) s->r[c] = kappa * fmin(s->w_n[c], s->w_t[c]);
+}
+
+/* Impulses become what velocities cause. Returns the largest change of a shift, m/s. */
+static double update_multipliers(state *s, double *residual)
+{
+    const tl_flex *p = s->p;
+    double most = 0;
+    *residual = 0;
+    for (int64_t c = 0; c < s->m; c++) {
+        double *l = s->lam + 3 * c, *u = s->u + 3 * c;
+        memcpy(l, s->P + 3 * c, 3 * sizeof *l);
+        s->radius[c] = p->mu[c] * fmax(l[0], 0);
+        double fresh = tl_flex_shift(p->law, p->mu[c], u, l);
+        most = fmax(most, fabs(fresh - s->s[c]));
+        s->s[c] = fresh;
+        double e = tl_flex_residual(p->law, p->mu[c], s->w_n[c], s->w_t[c], u, l);
+        if (!(e <= *residual)) *residual = isfinite(e) ? e : INFINITY;
+    }
+    return most;
+}
+
+static void start(state *s, const double *lam)
+{
+    const tl_flex *p = s->p;
+    tl_flex_diagonal(p, s->diag);
+    if (s->m > 0) tl_flex_blocks(p, s->diag, s->B);
+    for (int64_t c = 0; c < s->m; c++) {
+        tl_contact_scales(s->B + 9 * c, &s->w_n[c], &s->w_t[c]);
+        s->radius[c] = p->mu[c] * fmax(lam[3 * c], 0);
+        tl_flex_project(p->law, p->mu[c], s->radius[c], lam + 3 * c, s->lam + 3 * c);
+    }
+    set_penalty(s, KAPPA_START);
+    s->gain = 1;
+}
+
+static talus_status iterate(state *s, double tolerance, int most, double *dv, tl_flex_report *report, talus_error *err)
+{
+    tl_outcome *out = &report->outcome;
+    double last = INFINITY, least = INFINITY;
+    memset(dv, 0, sizeof *dv * (size_t)s->n);
+    memset(s->Hv, 0, sizeof *s->Hv * (size_t)s->n);
+    *out = (tl_outcome){.result = TL_OUT_OF_ITERATIONS, .residual = INFINITY};
+    for (int rounds = 0; out->iterations < most && rounds < most && !tl_cancelled(); rounds++) {
+        double gap = evaluate(s, dv), goal = fmax(0.1 * tolerance, 0.05 * fmin(last, gap));
+        int inner = 0;
+        for (; gap > goal && inner < INNER_MAX && out->iterations < most; inner++) {
+            double eta = fmin(ETA_MOST, ETA_SHARE * goal / gap);
+            TL_TRY(newton_step(s, eta, dv, report, err));
+            out->iterations++;
+            double next = evaluate(s, dv);
+            if (!isfinite(next)) {
+                out->result = TL_BROKE_DOWN;
+                return TALUS_OK;
+            }
+            gap = next;
+        }
+        if (s->m == 0) {
+            least = gap;
+            out->result = gap <= tolerance ? TL_CONVERGED : out->result;
+            memcpy(s->best_v, dv, sizeof *dv * (size_t)s->n);
+            if (gap <= tolerance) break;
+            continue;
+        }
+        double now, ds = update_multipliers(s, &now);
+        now = fmax(now, gap);
+        report->work.outer++;
+        tl_work_record(&report->work, now);
+        if (now < least) {
+            least = now;
+            memcpy(s->best, s->lam, 3 * sizeof *s->best * (size_t)s->m);
+            memcpy(s->best_v, dv, sizeof *dv * (size_t)s->n);
+        }
+        if (now <= tolerance) {
+            out->result = TL_CONVERGED;
+            break;
+        }
+        if (now > 0.2 * last) {
+            if (ds < 0.3 * now && gap < 0.3 * now && s->kappa < KAPPA_MAX)
+                set_penalty(s, s->kappa * 10);
+            else if (ds >= 0.3 * now && s->kappa > KAPPA_START)
+                set_penalty(s, s->kappa / 10);
+            else if (inner == 0)
+                out->iterations++; /* shifts alone move: they have an end too */
+        }
+        last = now;
+    }
+    out->residual = least;
+    return TALUS_OK;
+}
+
+talus_status tl_flex_newton(const tl_flex *p, const tl_flex_linear *linear, double tolerance, int max_iterations,
+                            double *lam, double *dv, tl_arena *a, tl_flex_report *report, talus_error *err)
+{
+    state s = {.p = p, .linear = linear, .n = tl_flex_size(p), .m = p->contacts};
+    size_t mark = tl_arena_mark(a);
+    if (!take(&s, a)) return tl_flex_no_memory(err);
+    start(&s, lam);
+    TL_TRY(iterate(&s, tolerance, max_iterations > 0 ? max_iterations : NEWTON_MAX, dv, report, err));
+    if (isfinite(report->outcome.residual)) {
+        memcpy(lam, s.best, 3 * sizeof *lam * (size_t)s.m);
+        memcpy(dv, s.best_v, sizeof *dv * (size_t)s.n);
+    }
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}

@@ -1,0 +1,225 @@
+#include "step/elastic_trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/rigid/motion.h"
+
+#define PLANE_TRUST 1e-7 /* m: overlaps at the start of a step that are rounding and what solves leave */
+
+/* ---- detect ---- */
+
+/* Frames of all shapes at the end of the step, free bodies as if nothing touched them. */
+static void predict_poses(const tl_elastic_trial *s, tl_pose *after)
+{
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) {
+        tl_motion m = s->bodies.body[i];
+        const tl_rigid_body *b = &s->sim->rigid.body[i];
+        if (b->kind == TL_BODY_FREE && !b->elastic)
+            tl_rigid_fly(b, s->h, &m);
+        else if (b->kind == TL_BODY_KINEMATIC)
+            m.x = m.goal.at, m.q = m.goal.rotation;
+        after[i] = tl_rigid_pose(b, &m);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const tl_lg_memory *p = a, *q = b;
+    if (p->obstacle != q->obstacle) return p->obstacle < q->obstacle ? -1 : 1;
+    if (p->point != q->point) return p->point < q->point ? -1 : 1;
+    return p->feature < q->feature ? -1 : p->feature > q->feature;
+}
+
+/* Impulses of the last step where the same points touch again. */
+static void match(tl_elastic_trial *s)
+{
+    const tl_lg_state *past = &s->sim->state.lg;
+    for (int32_t c = 0; c < s->rows.soft; c++) {
+        const tl_lg_contact *k = &s->contacts.contact[c];
+        tl_lg_memory key = {.point = k->point, .obstacle = k->obstacle, .feature = k->feature}, *m = NULL;
+        if (past->contacts) m = bsearch(&key, past->contact, (size_t)past->contacts, sizeof key, compare);
+        if (!m) continue;
+        tl_vec3 f = tl_vec3_scale(s->h, tl_vec3_load(m->force));
+        for (int a = 0; a < 3; a++) s->lam[3 * (int64_t)c + a] = tl_vec3_dot(f, s->rows.link[c].axis[a]);
+    }
+    for (int64_t k = 3 * (int64_t)s->rows.soft; k < 3 * (int64_t)s->rows.contacts; k++)
+        s->lam[k] = s->bodies.lam[k - 3 * (int64_t)s->rows.soft];
+}
+
+/* Planes of shapes are found where nodes would go, and deep inside the nearest way out need not be the one they came: a point that starts outside of the shape but
+ * behind such a plane gets the plane that separates them at the start instead. Else it would be pushed through the shape, at a fifth of the depth per step, for
+ * ever. */
+static void mend_planes(tl_elastic_trial *s)
+{
+    const double *from = s->sim->state.lg.q;
+    for (int32_t k = 0; k < s->contacts.shapes; k++) {
+        tl_lg_contact *c = &s->contacts.contact[k];
+        tl_vec3 x = {0, 0, 0}, n;
+        for (int i = 0; i < 4 && c->a.node[i] >= 0; i++)
+            x = tl_vec3_add_scaled(x, c->a.weight[i], tl_vec3_load(from + 3 * (int64_t)c->a.node[i]));
+        double moved = s->h * tl_vec3_dot(c->normal, c->drag), gap = tl_vec3_dot(c->normal, x) - c->offset + moved;
+        if (!(gap < -PLANE_TRUST)) continue;
+        const tl_pose *pose = &s->bodies.pose[c->body_b];
+        double d = tl_collider_distance(s->sim->rigid.body[c->body_b].collider, tl_pose_to_local(pose, x), &n);
+        if (!(d > 0.5 * gap)) continue; /* it does overlap */
+        c->normal = tl_quat_rotate(pose->rotation, n);
+        c->at = tl_vec3_add_scaled(x, -d, c->normal);
+        c->offset = tl_vec3_dot(c->normal, c->at) + s->h * tl_vec3_dot(c->normal, c->drag);
+    }
+}
+
+/* A correction of velocities as a problem over unknown nodes and `count` contacts. */
+static talus_status pose(tl_elastic_trial *s, int32_t count, talus_error *err)
+{
+    const tl_elastic_kept *kept = s->kept;
+    const int64_t n = kept->first[s->fem->bodies], all = n + 6 * (int64_t)s->sim->rigid.count, m = 3 * (int64_t)count;
+    s->part = TL_TAKE_ZERO(s->arena, tl_flex_part, s->fem->bodies + 1);
+    s->flex_g = TL_TAKE(s->arena, double, n + 1);
+    s->flex_dv = TL_TAKE(s->arena, double, all + 1);
+    s->flex_c = TL_TAKE(s->arena, double, m + 1);
+    s->flex_now = TL_TAKE(s->arena, double, m + 1);
+    s->flex_lam = TL_TAKE(s->arena, double, m + 1);
+    s->flex_mu = TL_TAKE(s->arena, double, count + 1);
+    if (!s->part || !s->flex_g || !s->flex_dv || !s->flex_c || !s->flex_now || !s->flex_lam || !s->flex_mu)
+        return tl_elastic_no_memory(err);
+    TL_TRY(tl_fem_rows_matrix(&s->rows, count, s->pick, kept->first, n, &s->J, &s->Jt, s->arena, err));
+    for (int b = 0; b < s->fem->bodies; b++)
+        s->part[b] = (tl_flex_part){.first = kept->first[b],
+                                    .H = &s->fem->body[b].A,
+                                    .mass = kept->mass + kept->first[b],
+                                    .roots = &kept->roots[b],
+                                    .factor = kept->factor[b]};
+    for (int32_t k = 0; k < count; k++) s->flex_mu[k] = s->rows.mu[s->pick[k]];
+    bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
+    s->flex = (tl_flex){.parts = s->fem->bodies,
+                        .part = s->part,
+                        .n = n,
+                        .rigid = s->sim->rigid.count,
+                        .inv_mass = s->bodies.inv_mass,
+                        .inv_inertia = s->bodies.inv_inertia,
+                        .contacts = count,
+                        .J = &s->J,
+                        .Jt = &s->Jt,
+                        .mu = s->flex_mu,
+                        .g = s->flex_g,
+                        .c = s->flex_c,
+                        .law = box ? TL_FLEX_PYRAMID : TL_FLEX_CONE};
+    return tl_flex_begin(&s->solver, kept->route, kept->flex, &s->flex, s->arena, err);
+}
+
+/* Rows for the contacts there are; impulses are zero. */
+static talus_status make_rows(tl_elastic_trial *s, talus_error *err)
+{
+    mend_planes(s);
+    tl_fem_rows_of from = {.fem = s->fem,
+                           .h = s->h,
+                           .from = s->sim->state.lg.q,
+                           .soft = &s->contacts,
+                           .rigid = s->sim->rigid.count,
+                           .body = s->bodies.before,
+                           .inv_mass = s->bodies.inv_mass,
+                           .inv_inertia = s->bodies.inv_inertia,
+                           .hard = &s->bodies.contacts};
+    TL_TRY(tl_fem_rows_make(&s->rows, &from, s->arena, err));
+    const int64_t m = s->rows.contacts, n = 3 * m;
+    s->lam = TL_TAKE_ZERO(s->arena, double, n + 1);
+    s->u = TL_TAKE_ZERO(s->arena, double, n + 1);
+    s->pick = TL_TAKE(s->arena, int32_t, m + 1);
+    s->movable = TL_TAKE_ZERO(s->arena, bool, m + 1);
+    if (!s->lam || !s->u || !s->pick || !s->movable) return tl_elastic_no_memory(err);
+    int32_t count = 0;
+    for (int32_t c = 0; c < s->rows.contacts; c++) {
+        const tl_fem_link *l = &s->rows.link[c];
+        for (int k = 0; k < l->nodes; k++) s->movable[c] |= s->fem->place[l->node[k]] >= 0;
+        for (int e = 0; e < 2; e++) s->movable[c] |= l->body[e] >= 0 && s->bodies.inv_mass[l->body[e]] > 0;
+        if (s->movable[c]) s->pick[count++] = c;
+    }
+    TL_TRY(pose(s, count, err));
+    /* who takes which rule */
+    for (int b = 0; b < s->fem->bodies; b++) s->he[b] = s->kept->midpoint ? 0.5 * s->h : s->h;
+    for (int32_t c = 0; c < s->rows.soft; c++)
+        for (int k = 0; k < s->rows.link[c].nodes; k++) s->he[s->lg->owner[s->rows.link[c].node[k]]] = s->h;
+    return TALUS_OK;
+}
+
+talus_status tl_elastic_detect(tl_elastic_trial *s, talus_error *err)
+{
+    tl_bodies *b = &s->bodies;
+    tl_pose *after = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
+    if (!after) return tl_elastic_no_memory(err);
+    predict_poses(s, after);
+    s->view = (tl_lg_view){.lg = s->lg,
+                           .rigid = &s->sim->rigid,
+                           .scene = s->scene,
+                           .from = s->sim->state.lg.q,
+                           .to = s->x_star,
+                           .body = b->body,
+                           .before = b->pose,
+                           .after = after,
+                           .friction = b->friction,
+                           .past = &s->sim->state.lg,
+                           .h = s->h};
+    TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
+    TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
+    TL_TRY(tl_bodies_match(b, err));
+    TL_TRY(tl_bodies_assemble(b, err));
+    TL_TRY(make_rows(s, err));
+    match(s);
+    tl_elastic_lap(s, TL_ELASTIC_DETECT);
+    return TALUS_OK;
+}
+
+/* Where contact and stress lead nodes is not where they were predicted to be: something may stand between them now. */
+talus_status tl_elastic_look_again(tl_elastic_trial *s, bool *more, talus_error *err)
+{
+    int32_t *origin;
+    tl_lg_contacts all;
+    const tl_fem_rows old = s->rows;
+    const double *lam = s->lam;
+    for (int64_t i = 0; i < 3 * (int64_t)s->lg->nodes; i++) s->x_end[i] = s->sim->state.lg.q[i] + s->h * s->v[i];
+    s->view.to = s->x_end;
+    TL_TRY(tl_lg_detect_again(&s->view, &s->contacts, s->arena, &all, &origin, more, err));
+    if (*more) {
+        s->contacts = all;
+        TL_TRY(make_rows(s, err));
+        for (int32_t c = 0; c < s->rows.soft; c++) {
+            if (origin[c] < 0) continue;
+            tl_vec3 f = tl_fem_link_force(&old.link[origin[c]], lam + 3 * (int64_t)origin[c]);
+            for (int k = 0; k < 3; k++) s->lam[3 * (int64_t)c + k] = tl_vec3_dot(s->rows.link[c].axis[k], f);
+        }
+        if (old.contacts > old.soft)
+            memcpy(s->lam + 3 * (int64_t)s->rows.soft, lam + 3 * (int64_t)old.soft,
+                   3 * sizeof *lam * (size_t)(old.contacts - old.soft));
+    }
+    tl_elastic_lap(s, TL_ELASTIC_DETECT);
+    return TALUS_OK;
+}
+
+talus_status tl_elastic_remember(tl_elastic_trial *s, talus_error *err)
+{
+    s->memory = TL_TAKE_ZERO(s->arena, tl_lg_memory, s->rows.soft + 1);
+    if (!s->memory) return tl_elastic_no_memory(err);
+    tl_fem_rows_velocity(&s->rows, s->v, s->v_rigid, s->u);
+    for (int32_t c = 0; c < s->rows.soft; c++) {
+        const tl_lg_contact *k = &s->contacts.contact[c];
+        tl_lg_memory *m = &s->memory[c];
+        *m = (tl_lg_memory){
+            .point = k->point, .obstacle = k->obstacle, .feature = k->feature, .body = k->body_a, .other = k->body_b};
+        tl_vec3_store(tl_vec3_scale(1 / s->h, tl_fem_link_force(&s->rows.link[c], s->lam + 3 * (int64_t)c)), m->force);
+        tl_vec3_store(k->normal, m->normal);
+        tl_vec3_store(k->at, m->at);
+        m->gap = s->h * s->u[3 * (int64_t)c];
+    }
+    qsort(s->memory, (size_t)s->rows.soft, sizeof *s->memory, compare);
+    tl_lg_state *now = &s->sim->state.lg;
+    if (now->contact_room >= s->rows.soft) return TALUS_OK;
+    int64_t room = s->rows.soft + s->rows.soft / 2 + 16;
+    tl_lg_memory *fresh = tl_realloc(now->contact, sizeof *fresh * (size_t)room);
+    if (!fresh) return tl_elastic_no_memory(err);
+    now->contact = fresh;
+    now->contact_room = room;
+    return TALUS_OK;
+}

@@ -1,0 +1,101 @@
+/* One try of a step of elastic bodies: what its phases hand to each other. The algorithm is elastic.c; elastic_contacts.c finds and keeps contacts, elastic_newton.c
+ * finds velocities, elastic_accounts.c says where momentum and energy went. */
+#ifndef TL_STEP_ELASTIC_TRIAL_H
+#define TL_STEP_ELASTIC_TRIAL_H
+
+#include "model/elastic/rows.h"
+#include "solve/flex/route.h"
+#include "step/bodies.h"
+#include "step/elastic.h"
+
+typedef enum tl_elastic_phase {
+    TL_ELASTIC_PREDICT,
+    TL_ELASTIC_DETECT,
+    TL_ELASTIC_BALANCE,
+    TL_ELASTIC_FACTOR,
+    TL_ELASTIC_COMPLIANCE,
+    TL_ELASTIC_TOUCH,
+    TL_ELASTIC_SEARCH,
+    TL_ELASTIC_MOVE,
+    TL_ELASTIC_PHASES
+} tl_elastic_phase;
+
+typedef struct tl_elastic_trial {
+    tl_sim *sim;
+    const tl_scene *scene;
+    const tl_lg *lg;
+    tl_elastic_kept *kept;
+    const tl_fem *fem;
+    tl_arena *arena;
+    double h, tolerance;
+    tl_bodies bodies; /* rigid ones, their contacts with each other */
+    /* predict */
+    double *v_star;  /* [3 nodes] of Euler's step */
+    tl_vec3 *target; /* [anchors] at the end of the step */
+    tl_vec3 *source; /* [anchors] at its start */
+    tl_vec3 *spring; /* [anchors] what springs are drawn to at x: halfway with the midpoint rule */
+    double *x_star;  /* [3 nodes] where nodes would go without contacts and stresses */
+    /* detect */
+    tl_lg_contacts contacts;
+    tl_lg_view view;
+    tl_fem_rows rows;
+    double *he;      /* [bodies] h, or h/2 of the midpoint rule */
+    double *lam, *u; /* [3 contacts] impulses, N s; velocities */
+    int32_t *pick;   /* [flex.contacts] contacts something of which can move: the others push nothing */
+    bool *movable;   /* [contacts] that */
+    /* one correction as a problem of its own, over unknown nodes and contacts that move */
+    tl_flex flex;
+    tl_flex_part *part; /* [bodies] */
+    tl_flex_solver solver;
+    tl_csr J, Jt;
+    double *flex_g, *flex_c, *flex_now, *flex_lam, *flex_dv, *flex_mu;
+    /* Newton */
+    double *v, *x;   /* [3 nodes] velocities (of the middle, midpoint rule) and positions that they stand for */
+    double *v_rigid; /* [6 rigid] */
+    double *force, *g, *dv, *trial, *x_trial, *scratch;
+    tl_stable_modes *modes; /* [elements] */
+    double energy;          /* J, elastic, at x */
+    double decrease;        /* J, of the penalty along dv, to first order */
+    tl_flex_report solved;
+    tl_work work;
+    int iterations, factors, halvings, looks, contact_iterations;
+    double correction; /* m/s, the last one */
+    double contact;    /* m/s, what the last contact solve left */
+    bool converged;
+    bool indefinite; /* true Hessians of elements made no definite matrix in this step */
+    bool projected;  /* Hessians of elements: the true ones make no definite matrix */
+    double slack;    /* m/s: what the contact solve may leave now */
+    /* measure */
+    double *x_end, *v_end; /* [3 nodes] */
+    double depth;          /* m */
+    tl_lg_memory *memory;
+    double seconds[TL_ELASTIC_PHASES], mark;
+} tl_elastic_trial;
+
+talus_status tl_elastic_no_memory(talus_error *err);
+void tl_elastic_lap(tl_elastic_trial *s, tl_elastic_phase phase); /* time since the last lap */
+
+/* Velocities of held nodes lead to where they have to be. */
+void tl_elastic_lead_held(const tl_elastic_trial *s, double *v);
+
+talus_status tl_elastic_detect(tl_elastic_trial *s, talus_error *err);
+/* Where contact and stress lead nodes is not where they were predicted to be: `more` when something stands between them now. */
+talus_status tl_elastic_look_again(tl_elastic_trial *s, bool *more, talus_error *err);
+talus_status tl_elastic_remember(tl_elastic_trial *s, talus_error *err); /* contacts for the next step */
+
+/* Velocities in balance with stresses and contacts. */
+talus_status tl_elastic_newton(tl_elastic_trial *s, bool *again, talus_error *err);
+/* Its first correction as a problem, not solved: matrices, factors where the route needs them, s->flex. */
+talus_status tl_elastic_first_correction(tl_elastic_trial *s, bool *again, talus_error *err);
+void tl_elastic_positions(const tl_elastic_trial *s, const double *v, double *x);
+/* v* of a body that takes h_e: the scene's forces act for that long. i: of 3 nodes. */
+double tl_elastic_star(const tl_elastic_trial *s, int b, int64_t i);
+/* Energy of springs between nodes at x and target, J; their forces are added to force (NULL: not wanted). */
+double tl_elastic_springs(const tl_elastic_trial *s, const double *x, const tl_vec3 *target, double *force);
+
+/* That of a step of dt from the present state, for comparisons and tests. s lives until the next step, in the simulation's arena. */
+talus_status tl_elastic_first(tl_sim *sim, double dt, tl_elastic_trial *s, talus_error *err);
+
+void tl_elastic_account(tl_elastic_trial *s); /* where momentum and energy of nodes and of rigid bodies went */
+
+#endif
