@@ -198,7 +198,8 @@ static double account_forces(tl_bodies *b, double *half)
         const tl_rigid_body *body = &b->rigid->body[i];
         const tl_motion *m = &b->act[i];
         if (body->kind != TL_BODY_FREE || body->elastic) continue;
-        const double *v = b->v_free + 6 * (int64_t)i, *last = is_half(b, i) ? b->v + 6 * (int64_t)i : v;
+        const double *v = (b->v_asked ? b->v_asked : b->v_free) + 6 * (int64_t)i,
+                     *last = is_half(b, i) ? b->v + 6 * (int64_t)i : v;
         tl_vec3 fall = tl_vec3_scale(b->dt, b->scene->gravity),
                 mean = tl_vec3_scale(0.5, tl_vec3_add(m->v, tl_vec3_load(last)));
         tl_vec3 p = tl_vec3_scale(body->mass, tl_vec3_sub(tl_vec3_sub(tl_vec3_load(v), m->v), fall));

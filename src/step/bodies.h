@@ -41,6 +41,7 @@ typedef struct tl_bodies {
     /* predict */
     double *friction;    /* [count] each one's own */
     double *v_free;      /* [6 count] */
+    double *v_asked;     /* [6 count] the same before what ran into bodies pushed them; NULL: nothing did */
     double *inv_mass;    /* [count] */
     double *inv_inertia; /* [count][9] */
     double tolerance;    /* m/s */
