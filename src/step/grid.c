@@ -48,7 +48,9 @@
  * liquid at rest is left alone. Without the bound waves of 32 cells gain a tenth of their energy in 12 s; with 3, a
  * breaking dam loses 2.5 % of its volume while it splashes. */
 #define STRAINS 6.0
-#define PACKED 0.1    /* excess of a cell up to which sand may keep its places, and a liquid's strain counts */
+#define PACKED                                                                                                         \
+    0.02 /* excess of a cell up to which sand may keep its places: more is what an impact in one long step left */
+#define CROWDED 0.1   /* and a liquid's strain counts */
 #define PART_LAYERS 2 /* beyond the liquid */
 /* Open part of a face of liquid up to which it goes with its neighbours: with less than half open, a face's centre is in the solid, and particles that read it there
  * climb walls. Half of a face is open where a wall is on it. */
@@ -494,7 +496,7 @@ static double wanted_excess(const grid_step *s, int32_t i)
 {
     const tl_coupling *c = &s->system.c;
     double excess = s->excess[s->system.active.cell[i]], strain = 0;
-    if (s->stress || excess > PACKED) return excess;
+    if (s->stress || excess > CROWDED) return excess;
     for (int k = 0; k < 3; k++) {
         const int32_t *face = &c->face[6 * (int64_t)i + 2 * k];
         double rate = (c->u[face[1]] - c->u[face[0]]) / c->dx;
