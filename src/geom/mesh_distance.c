@@ -16,6 +16,7 @@ struct tl_mesh_distance {
     tl_vec3 *vertex_normal; /* [vertices] angle-weighted sum; zero where the winding number has to decide */
     int32_t (*across)[3];   /* [triangles] the triangle beyond edge k -> k+1 */
     bool cuts_itself;       /* then pseudo-normals mean nothing */
+    bool open;              /* there is no inside; only mesh, rays and center are there */
 };
 
 /* ---- building ---- */
@@ -98,9 +99,10 @@ static talus_status set_normals(tl_mesh_distance *d, talus_error *err)
     return status;
 }
 
-static talus_status build(tl_mesh_distance *d, const tl_trimesh *m, talus_error *err)
+/* What tells inside from outside. */
+static talus_status find_sides(tl_mesh_distance *d, talus_error *err)
 {
-    TL_TRY(tl_trimesh_copy(&d->mesh, m, err));
+    const tl_trimesh *m = &d->mesh;
     d->face_normal = TL_NEW(tl_vec3, m->triangles);
     d->vertex_normal = TL_NEW(tl_vec3, m->vertices);
     d->across = tl_alloc(sizeof *d->across * (size_t)m->triangles);
@@ -109,13 +111,20 @@ static talus_status build(tl_mesh_distance *d, const tl_trimesh *m, talus_error 
     TL_TRY(set_normals(d, err));
     TL_TRY(tl_triangle_tree_create(&d->tree, &d->mesh, err));
     d->cuts_itself = tl_triangle_tree_cuts(&d->tree) > 0;
+    return TALUS_OK;
+}
+
+static talus_status build(tl_mesh_distance *d, const tl_trimesh *m, talus_error *err)
+{
+    TL_TRY(tl_trimesh_copy(&d->mesh, m, err));
+    if (!d->open) TL_TRY(find_sides(d, err));
     TL_TRY(tl_rays_create(&d->rays, &(tl_rays_options){.center = d->center}, err));
     TL_TRY(tl_rays_add_mesh(d->rays, m->vertices, d->mesh.vertex, m->triangles, (const int32_t(*)[3])d->mesh.triangle,
                             NULL, err));
     return tl_rays_commit(d->rays, err);
 }
 
-talus_status tl_mesh_distance_create(tl_mesh_distance **out, const tl_trimesh *m, talus_error *err)
+static talus_status create(tl_mesh_distance **out, const tl_trimesh *m, bool open, talus_error *err)
 {
     *out = NULL;
     for (int32_t t = 0; t < m->triangles; t++)
@@ -125,7 +134,7 @@ talus_status tl_mesh_distance_create(tl_mesh_distance **out, const tl_trimesh *m
                                m->vertices);
     tl_trimesh_report r;
     TL_TRY(tl_trimesh_check_surface(m, &r, err));
-    if (!r.closed || r.inverted) return refuse(&r, err);
+    if (!open && (!r.closed || r.inverted)) return refuse(&r, err);
     double size = tl_vec3_max_abs(tl_vec3_sub(r.bounds.hi, r.bounds.lo));
     if (!(size > 1e-12 && size < 1e15)) /* Embree squares floats */
         return TL_FAIL(err, TALUS_BAD_INPUT, "a mesh must be between 1e-12 and 1e15 across to have a distance, got %g",
@@ -134,6 +143,7 @@ talus_status tl_mesh_distance_create(tl_mesh_distance **out, const tl_trimesh *m
     tl_mesh_distance *d = TL_NEW_ZERO(tl_mesh_distance, 1);
     if (!d) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the distance to a mesh");
     d->center = tl_vec3_scale(0.5, tl_vec3_add(r.bounds.lo, r.bounds.hi));
+    d->open = open;
     talus_status status = build(d, m, err);
     if (status != TALUS_OK) {
         tl_mesh_distance_free(d);
@@ -141,6 +151,16 @@ talus_status tl_mesh_distance_create(tl_mesh_distance **out, const tl_trimesh *m
     }
     *out = d;
     return TALUS_OK;
+}
+
+talus_status tl_mesh_distance_create(tl_mesh_distance **out, const tl_trimesh *m, talus_error *err)
+{
+    return create(out, m, false, err);
+}
+
+talus_status tl_mesh_distance_create_open(tl_mesh_distance **out, const tl_trimesh *m, talus_error *err)
+{
+    return create(out, m, true, err);
 }
 
 void tl_mesh_distance_free(tl_mesh_distance *d)
@@ -155,6 +175,7 @@ void tl_mesh_distance_free(tl_mesh_distance *d)
     tl_free(d);
 }
 
+bool tl_mesh_distance_is_open(const tl_mesh_distance *d) { return d->open; }
 const tl_trimesh *tl_mesh_distance_mesh(const tl_mesh_distance *d) { return &d->mesh; }
 
 /* ---- queries ---- */
@@ -188,7 +209,7 @@ double tl_mesh_distance_at(const tl_mesh_distance *d, tl_vec3 p)
     if (n.triangle < 0)
         return tl_vec3_norm(tl_vec3_sub(p, d->center)); /* NaN, or so far away that the mesh has no size */
     double distance = sqrt(n.distance2);
-    return is_inside(d, &n, p) ? -distance : distance;
+    return !d->open && is_inside(d, &n, p) ? -distance : distance;
 }
 
 tl_vec3 tl_mesh_distance_nearest(const tl_mesh_distance *d, tl_vec3 p, int32_t *triangle)

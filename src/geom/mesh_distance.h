@@ -16,11 +16,14 @@ typedef struct tl_mesh_distance tl_mesh_distance;
 /* Copies the mesh. Refuses one that is open, not manifold along edges or inside out (tl_trimesh_flip), with
  * the plain report. Outside parallel regions. */
 talus_status tl_mesh_distance_create(tl_mesh_distance **out, const tl_trimesh *m, talus_error *err);
+/* To a surface that need not be closed: never negative. */
+talus_status tl_mesh_distance_create_open(tl_mesh_distance **out, const tl_trimesh *m, talus_error *err);
 void tl_mesh_distance_free(tl_mesh_distance *d);
 /* NaN for NaN. Beyond 1e18 m, the distance to the mesh's centre. */
 double tl_mesh_distance_at(const tl_mesh_distance *d, tl_vec3 p);
 /* Nearest point of the surface; triangle may be NULL. */
 tl_vec3 tl_mesh_distance_nearest(const tl_mesh_distance *d, tl_vec3 p, int32_t *triangle);
+bool tl_mesh_distance_is_open(const tl_mesh_distance *d);
 const tl_trimesh *tl_mesh_distance_mesh(const tl_mesh_distance *d);
 
 #endif

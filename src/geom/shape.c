@@ -521,7 +521,7 @@ int tl_shape_mesh(tl_shape_tree *t, tl_mesh_distance *distance, talus_error *err
         t->meshes--;
         return -1;
     }
-    t->node[node].feature = shortest_edge(t->node[node].box);
+    t->node[node].feature = tl_mesh_distance_is_open(distance) ? 0 : shortest_edge(t->node[node].box);
     return node;
 }
 
@@ -538,6 +538,25 @@ talus_status tl_shape_give_tets(tl_shape_tree *t, int node, tl_tetmesh *tets, ta
 static tl_vec3 placed_at(const tl_shape_node *n, tl_vec3 p)
 {
     return tl_vec3_add_scaled(n->a, n->q, tl_mat3_mul_vec(n->R, p));
+}
+
+bool tl_shape_is_sheet(const tl_shape_tree *t, int node)
+{
+    const tl_shape_node *n = &t->node[node];
+    if (n->op == OP_PLACE || n->op == OP_OFFSET) return tl_shape_is_sheet(t, t->child[n->first]);
+    return n->op == OP_MESH && tl_mesh_distance_is_open(t->mesh[n->first].distance);
+}
+
+talus_status tl_shape_triangles(const tl_shape_tree *t, int node, tl_trimesh *out, bool *found, talus_error *err)
+{
+    const tl_shape_node *n = &t->node[node];
+    *out = (tl_trimesh){0};
+    *found = n->op == OP_MESH;
+    if (n->op == OP_MESH) return tl_trimesh_copy(out, tl_mesh_distance_mesh(t->mesh[n->first].distance), err);
+    if (n->op != OP_PLACE && n->op != OP_OFFSET) return TALUS_OK;
+    TL_TRY(tl_shape_triangles(t, t->child[n->first], out, found, err));
+    for (int32_t v = 0; v < out->vertices && n->op == OP_PLACE; v++) out->vertex[v] = placed_at(n, out->vertex[v]);
+    return TALUS_OK;
 }
 
 talus_status tl_shape_tets(const tl_shape_tree *t, int node, tl_tetmesh *out, bool *found, talus_error *err)

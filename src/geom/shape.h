@@ -51,6 +51,7 @@ int tl_shape_mesh(tl_shape_tree *t, struct tl_mesh_distance *distance, talus_err
 /* Tetrahedra that fill a mesh, for elastic bodies of that shape: `node` is what tl_shape_mesh made. Takes ownership of what `tets` holds
  * and leaves {0} there on success. */
 struct tl_tetmesh;
+struct tl_trimesh;
 talus_status tl_shape_give_tets(tl_shape_tree *t, int node, struct tl_tetmesh *tets, talus_error *err);
 
 /* operations */
@@ -105,6 +106,11 @@ typedef enum tl_shape_kind {
     TL_SHAPE_OPERATION
 } tl_shape_kind;
 tl_shape_kind tl_shape_kind_of(const tl_shape_tree *t, int node);
+/* Whether a node is a placed sheet: a surface without an inside, offset to both sides. */
+bool tl_shape_is_sheet(const tl_shape_tree *t, int node);
+/* Triangles of a placed mesh or sheet (a mesh that was offset), in the frame of `node`: a copy in *out, and true in *found. */
+talus_status tl_shape_triangles(const tl_shape_tree *t, int node, struct tl_trimesh *out, bool *found,
+                                talus_error *err);
 /* Tetrahedra of a placed mesh that has them, in the frame of `node`: a copy in *out, and true in *found. */
 talus_status tl_shape_tets(const tl_shape_tree *t, int node, struct tl_tetmesh *out, bool *found, talus_error *err);
 

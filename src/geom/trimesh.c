@@ -44,6 +44,25 @@ talus_status tl_trimesh_copy(tl_trimesh *m, const tl_trimesh *from, talus_error 
     return TALUS_OK;
 }
 
+talus_status tl_trimesh_drop_unused(tl_trimesh *m, talus_error *err)
+{
+    int32_t kept = 0, *number = TL_NEW_ZERO(int32_t, m->vertices + 1);
+    if (!number) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to number %d vertices", m->vertices);
+    for (int64_t k = 0; k < 3 * (int64_t)m->triangles; k++) number[m->triangle[k / 3][k % 3]] = 1;
+    for (int32_t v = 0; v < m->vertices; v++)
+        if (number[v]) {
+            m->vertex[kept] = m->vertex[v];
+            number[v] = kept++;
+        }
+    for (int64_t k = 0; k < 3 * (int64_t)m->triangles; k++) {
+        int32_t *v = &m->triangle[k / 3][k % 3];
+        *v = number[*v];
+    }
+    m->vertices = kept;
+    tl_free(number);
+    return TALUS_OK;
+}
+
 void tl_trimesh_flip(tl_trimesh *m)
 {
     for (int32_t t = 0; t < m->triangles; t++) {

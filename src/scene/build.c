@@ -162,6 +162,7 @@ static int place(tl_reader *r, int node, tl_vec3 at, tl_quat q, double scale, co
 }
 
 static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err);
+static int make_sheet(tl_reader *r, const tl_shape_args *a, talus_error *err);
 
 typedef int maker_fn(tl_reader *r, const tl_shape_args *a, talus_error *err);
 
@@ -296,6 +297,7 @@ static const struct {
     {"revolve", make_revolve},
     {"extrude", make_extrude},
     {"mesh", make_mesh},
+    {"sheet", make_sheet},
     {"union", make_union},
     {"intersect", make_intersect},
     {"subtract", make_subtract},
@@ -350,7 +352,7 @@ static int shape_constructor(lua_State *L)
             p.node = node;
             add_paint(r, p);
         }
-    double scale = !strcmp(c->name, "mesh") ? a.scale : 1;
+    double scale = !strcmp(c->name, "mesh") || !strcmp(c->name, "sheet") ? a.scale : 1;
     return push_shape(L, place(r, node, a.center, a.rotation, scale, c->name, a.where));
 }
 
@@ -526,6 +528,25 @@ static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err)
     if (node >= 0 && tets.tets && tl_shape_give_tets(r->scene->shapes, node, &tets, err) != TALUS_OK) node = -1;
     tl_tetmesh_free(&tets);
     return node;
+}
+
+static int make_sheet(tl_reader *r, const tl_shape_args *a, talus_error *err)
+{
+    char path[PATH_MAX];
+    tl_trimesh mesh = {0};
+    tl_mesh_distance *distance = NULL;
+    if (++r->meshes > MESHES_MAX)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a scene can read at most %d mesh files", MESHES_MAX), -1;
+    if (find_file(r, a->file, r->options->mesh_folder, path, err) != TALUS_OK) return -1;
+    if (tl_trimesh_read(&mesh, path, err) != TALUS_OK) return -1;
+    talus_error why = {0};
+    talus_status status = tl_trimesh_drop_unused(&mesh, &why);
+    if (status == TALUS_OK) status = tl_mesh_distance_create_open(&distance, &mesh, &why);
+    tl_trimesh_free(&mesh);
+    if (status != TALUS_OK) return TL_FAIL(err, status, "%.200s: %s", a->file, why.message), -1;
+    int node = tl_shape_mesh(r->scene->shapes, distance, err);
+    if (node < 0) return tl_mesh_distance_free(distance), -1;
+    return tl_shape_offset(r->scene->shapes, node, 0.5 * a->thickness / a->scale, err); /* scaled with the mesh */
 }
 
 static int shape_file(lua_State *L)

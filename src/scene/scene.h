@@ -83,6 +83,8 @@ typedef struct tl_emitter {
     double spacing;
 } tl_emitter;
 
+typedef enum tl_mixture { TL_MIXTURE_NONE, TL_MIXTURE_MUD } tl_mixture;
+
 /* What limits the shear of sand along a solid: the sand's own friction, or that of the solid where it is less. */
 typedef enum tl_sand_friction { TL_SAND_FRICTION_MATERIAL, TL_SAND_FRICTION_OWN } tl_sand_friction;
 
@@ -102,6 +104,7 @@ typedef struct tl_body {
     tl_timed friction;
     int sand_friction; /* tl_sand_friction */
     double restitution;
+    double rolling_friction, spinning_friction; /* m */
     int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
     tl_timed force, torque; /* N at the centre of mass, N m; world frame */
     tl_vec3 colour;
@@ -166,8 +169,9 @@ typedef struct tl_join {
 /* Friction and restitution of one pair of materials or bodies, where the rule of tl_scene_pair is not wanted. */
 typedef struct tl_contact_pair {
     tl_where where;
-    const char *between[2];       /* name of a material or a body; "walls" for the domain's */
-    double friction, restitution; /* negative: left to the rule */
+    const char *between[2];                     /* name of a material or a body; "walls" for the domain's */
+    double friction, restitution;               /* negative: left to the rule */
+    double rolling_friction, spinning_friction; /* m; same */
 } tl_contact_pair;
 
 /* Rigid bodies alone need none: cells and cell are then 0. */
@@ -177,6 +181,7 @@ typedef struct tl_grid_spec {
     tl_vec3 origin;
     double cfl;
     bool correct_density; /* particles that crowd part */
+    int mixture;          /* tl_mixture */
     bool periodic[3];
 } tl_grid_spec;
 
@@ -220,6 +225,7 @@ typedef struct tl_lg_spec {
     int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
     int cr;           /* conjugate residual iterations per contact step */
     bool project;     /* friction onto its disc when its law is linearised */
+    bool rescue;      /* steps whose rounds make energy are made again by quasi-Newton */
 } tl_lg_spec;
 
 typedef enum tl_elements { TL_ELEMENTS_AUTO, TL_ELEMENTS_SMOOTHED, TL_ELEMENTS_TETS } tl_elements;
@@ -264,9 +270,9 @@ typedef struct tl_solver_spec {
     const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
     const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
     const char *static_stress; /* of sand at rest: "least-energy" or "none" */
-    const char *weights; /* of faces: "area", "volume" or "" */
-    const char *surface; /* of liquids: "fractional" or "binary" */
-    const char *cone;    /* "exact" or "pyramid" */
+    const char *weights;       /* of faces: "area", "volume" or "" */
+    const char *surface;       /* of liquids: "fractional" or "binary" */
+    const char *cone;          /* "exact" or "pyramid" */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
@@ -391,5 +397,10 @@ talus_status tl_scene_timed(const tl_scene *s, const tl_timed *v, double t, doub
  * frictionless one wins) and restitution the larger of the two. */
 void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction,
                    double *restitution);
+
+/* Rolling and spinning friction of a pair, m: torques that resist at a contact, over its normal force. The last entry of `contacts` that names the pair decides, else the larger of
+ * the two. tl_scene_turning: is there any in this scene? */
+void tl_scene_pair_turning(const tl_scene *s, int a, int b, double *rolling, double *spinning);
+bool tl_scene_turning(const tl_scene *s);
 
 #endif

@@ -36,6 +36,7 @@ static const tl_key grid_keys[] = {
     {"origin", TL_VEC3, AT(origin), "m", ANY, "{0, 0, 0}", "lowest corner of the grid"},
     {"cfl", TL_NUMBER, AT(cfl), "cells", WITHIN_OPEN(0, 20), "2", "how far anything may move in one step"},
     {"correct_density", TL_BOOLEAN, AT(correct_density), "", ANY, "true", "particles that crowd are parted; `false` for comparison: volume is then lost or gained"},
+    {"mixture", TL_CHOICE, AT(mixture), "", ANY, "none", "sand that liquid covers: `none`, refused; `mud`, one flow with one velocity and one pressure, in which sand under water is as strong as dry sand under that pressure. Water does not flow through the pores of sand so far", "none|mud"},
     {"periodic", TL_BOOLEAN3, AT(periodic), "", ANY, "{false, false, false}", "axes whose two ends are the same place"},
 };
 #undef OBJECT
@@ -93,6 +94,7 @@ static const tl_key lg_keys[] = {
     {"compliance", TL_CHOICE, AT(compliance), "", ANY, "auto", "contact compliance as a matrix between the nodes that touch, or by solves with the factor; `auto` decides by their number", "auto|explicit|matrix-free"},
     {"cr_iterations", TL_INTEGER, AT(cr), "", WITHIN(1, 10000), "10", "conjugate residual iterations per contact step; 24 where friction decides"},
     {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "the law of friction is linearised as if friction were within its disc; `false` creeps, for comparison"},
+    {"rescue", TL_BOOLEAN, AT(rescue), "", ANY, "true", "a step whose rounds make energy (more than a thousandth of what there is) is made again with quasi-Newton rounds, and the better of the two is taken; `false` for comparison"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
@@ -193,6 +195,8 @@ static const tl_key body_keys[] = {
     {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; on sand with `sand_friction = \"own\"`"},
     {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "shear of sand along the body, over the pressure on it, at most: `material`, as inside of the sand, sin(friction_angle_deg) (a rough wall); `own`, the body's `friction` where that is less", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"},
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "torque that resists rolling at a contact, at most, over its normal force: a ball of radius R stays on slopes up to this over R. Of a pair the larger one counts", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "the same for spinning about the normal of a contact", .engines = TL_ON_GRID},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }` (or rotation_deg, rotation_rad); what it leaves out stays as the body has it. Velocities are the exact difference of poses"},
     {"force", TL_TIMED3, AT(force), "N", ANY, "{0, 0, 0}", "at the centre of mass, or a function of time"},
     {"torque", TL_TIMED3, AT(torque), "N m", ANY, "{0, 0, 0}", "world frame, or a function of time"},
@@ -202,7 +206,7 @@ static const tl_key body_keys[] = {
     {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape, or those of its file"},
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
     {"element", TL_CHOICE, AT(element), "", ANY, "hexahedron", "what `cells` are: hexahedra, which bend and twist as they should from one cell across on; or six tetrahedra each, as in papers, which lock", "hexahedron|tetrahedra", .engines = TL_ON_LG},
-    {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth, the middle plane of the flat box that is its shape", .engines = TL_ON_LG},
+    {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth: the middle plane of the flat box that is its shape, or the triangles of its `sheet` or `mesh`, curved at rest as they are", .engines = TL_ON_LG},
     {"bending", TL_CHOICE, AT(bending), "", ANY, "hinge", "of a cloth: angles between triangles, curvature at nodes, or none", "hinge|ring|none", .engines = TL_ON_LG},
     {"bending_stiffness", TL_NUMBER, AT(bending_stiffness), "N m", FROM(-1), "-1", "of a cloth; -1: Young's modulus times thickness^3 / (12 (1 - poisson^2))", .engines = TL_ON_LG},
     {"anchor_weight", TL_NUMBER, AT(anchor_weight), "N/m", FROM(0), "0", "stiffness of the anchor at each node; 0: 20 shear moduli times the mean edge with engine `lg`, held exactly with engine `grid`", .engines = TL_ON_LG | TL_ON_GRID},
@@ -262,11 +266,13 @@ static const tl_key contact_keys[] = {
     {"between", TL_NAMES2, AT(between), "", ANY, NULL, "two names of materials or bodies, or \"walls\""},
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "", "Coulomb coefficient of this pair"},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "", "bounce of this pair"},
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "", "of this pair", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "", "of this pair", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context contact = {"contact", "a contact",
                                    "Friction and bounce of one pair. Without an entry, friction is the geometric mean of the two coefficients (equal ones stay, a frictionless one wins) and "
-                                   "restitution the larger of the two. The last entry that names a pair decides; a body goes by its own name and by its material's.",
+                                   "restitution, rolling and spinning friction are the larger of the two. The last entry that names a pair decides; a body goes by its own name and by its material's.",
                                    NULL, KEYS(contact_keys), sizeof(tl_contact_pair), NULL, true};
 
 /* ---- solver ---- */
@@ -324,7 +330,7 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
@@ -469,6 +475,9 @@ static const tl_key extrude_keys[] = {{"profile", TL_PROFILE, AT(profile), "m", 
     LENGTH("height", height, NULL, "along y, origin in the middle"), PLACED};
 static const tl_key mesh_keys[] = {{"file", TL_TEXT, AT(file), "", ANY, NULL, "a closed triangle mesh (.obj, .ply, .stl) in the scene's folder or below; or tetrahedra (.msh of gmsh, legacy .vtk): their outer surface, and an elastic body that names no `edge` has these tetrahedra"},
     {"scale", TL_NUMBER, AT(scale), "", ABOVE(0), "1", "factor on the file's lengths"}, PLACED};
+static const tl_key sheet_keys[] = {{"file", TL_TEXT, AT(file), "", ANY, NULL, "a triangle mesh (.obj, .ply, .stl) in the scene's folder or below, open or closed"},
+    LENGTH("thickness", thickness, "0.001", "of the solid, half on each side; a cloth has that of its body"),
+    {"scale", TL_NUMBER, AT(scale), "", ABOVE(0), "1", "factor on the file's lengths"}, PLACED};
 #define PARTS(help) {"[1], [2], ...", TL_SHAPES, AT(shapes), "", ANY, NULL, help}
 #define BLEND {"blend", TL_NUMBER, AT(blend), "m", ABOVE(0), NULL, "width of the smooth seam"}
 static const tl_key union_keys[] = {PARTS("the shapes to join")};
@@ -495,6 +504,7 @@ static const tl_context shape_contexts[] = {
     SHAPE("revolve", "a revolve", revolve_keys, "A profile turned around y: bowls, bottles, hourglasses.", "revolve { profile = { {0, 0}, {0.2, 0}, {0.1, 0.3}, {0, 0.3} } }"),
     SHAPE("extrude", "an extrude", extrude_keys, "A profile drawn out along y.", "extrude { profile = { {0, 0}, {1, 0}, {0, 1} }, height = 0.1 }"),
     SHAPE("mesh", "a mesh", mesh_keys, "A closed triangle mesh from a file, or the outside of tetrahedra.", "mesh { file = \"drum.obj\" }"),
+    SHAPE("sheet", "a sheet", sheet_keys, "A surface from a file: the rest shape of a curved cloth, or a thin solid.", "sheet { file = \"sail.obj\" }"),
     SHAPE("union", "a union", union_keys, "Everything that is in one of them. Short: `a + b`.", "union { a, b, c }"),
     SHAPE("intersect", "an intersect", intersect_keys, "What is in all of them. Short: `a * b`.", "intersect { a, b }"),
     SHAPE("subtract", "a subtract", subtract_keys, "The first without the others. Short: `a - b`.", "subtract { a, b }"),

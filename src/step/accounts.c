@@ -180,39 +180,41 @@ static double kinetic(const tl_bodies *b, const double *v)
         const tl_rigid_body *body = &b->rigid->body[i];
         if (body->kind != TL_BODY_FREE || body->elastic) continue;
         tl_vec3 u = tl_vec3_load(v + 6 * (int64_t)i), w = tl_vec3_load(v + 6 * (int64_t)i + 3);
-        sum +=
-            0.5 * (body->mass * tl_vec3_norm2(u) + tl_vec3_dot(w, tl_rigid_angular_momentum(body, b->before[i].q, w)));
+        sum += 0.5 * (body->mass * tl_vec3_norm2(u) + tl_vec3_dot(w, tl_rigid_angular_momentum(body, b->act[i].q, w)));
     }
     return sum;
 }
 
-/* Velocities before, with gravity and forces: their impulses, and the work of both. Gravity's work on velocities is returned. */
-static double account_forces(tl_bodies *b)
+static bool is_half(const tl_bodies *b, int32_t i) { return b->half.any && b->half.on[i]; }
+
+/* Velocities before, with gravity and forces: their impulses, and the work of both. Gravity's work on velocities is returned. Impulses that act half-way, together with those of
+ * contacts, work with the mean of before and after all; `half`: what they did. */
+static double account_forces(tl_bodies *b, double *half)
 {
     tl_vec3 impulse = nothing, angular = nothing;
     double work = 0, gravity = 0;
+    *half = 0;
     for (int32_t i = 0; i < b->rigid->scene_count; i++) {
         const tl_rigid_body *body = &b->rigid->body[i];
-        const tl_motion *m = &b->before[i];
+        const tl_motion *m = &b->act[i];
         if (body->kind != TL_BODY_FREE || body->elastic) continue;
-        const double *v = b->v_free + 6 * (int64_t)i;
+        const double *v = (b->v_asked ? b->v_asked : b->v_free) + 6 * (int64_t)i,
+                     *last = is_half(b, i) ? b->v + 6 * (int64_t)i : v;
         tl_vec3 fall = tl_vec3_scale(b->dt, b->scene->gravity),
-                mean = tl_vec3_scale(0.5, tl_vec3_add(m->v, tl_vec3_load(v)));
+                mean = tl_vec3_scale(0.5, tl_vec3_add(m->v, tl_vec3_load(last)));
         tl_vec3 p = tl_vec3_scale(body->mass, tl_vec3_sub(tl_vec3_sub(tl_vec3_load(v), m->v), fall));
         tl_vec3 dw = tl_vec3_sub(tl_vec3_load(v + 3), m->w), L = tl_rigid_angular_momentum(body, m->q, dw);
         impulse = tl_vec3_add(impulse, p);
         angular = tl_vec3_add(angular, tl_vec3_add(L, tl_vec3_cross(m->x, p)));
-        gravity += body->mass * tl_vec3_dot(fall, mean);
-        work += tl_vec3_dot(p, mean) + 0.5 * tl_vec3_dot(L, tl_vec3_add(m->w, tl_vec3_load(v + 3)));
+        double fell = body->mass * tl_vec3_dot(fall, mean),
+               did = tl_vec3_dot(p, mean) + 0.5 * tl_vec3_dot(L, tl_vec3_add(m->w, tl_vec3_load(last + 3)));
+        gravity += fell;
+        work += did;
+        if (is_half(b, i)) *half += fell + did;
     }
     tl_accounts_forces(b->sim, impulse, angular);
     tl_accounts_energy(b->sim, TL_ENERGY_FORCES, work);
     return gravity;
-}
-
-static tl_vec3 point_velocity(const tl_motion *m, tl_vec3 at)
-{
-    return tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(at, m->x)));
 }
 
 static bool is_free(const tl_bodies *b, int32_t i)
@@ -228,32 +230,61 @@ static tl_vec3 landed_at(const tl_bodies *b, const tl_rigid_point *c)
     return tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&p, c->at_a), tl_pose_apply(&q, c->at_b)));
 }
 
-/* What walls, static and scripted bodies did through the contacts of `lam`, less `before` (NULL: nothing) and then at the places of the end: impulse, and
+/* What walls, static and scripted bodies did through impulses `all` of contacts, less `before` (NULL: nothing) and then at the places of the end: impulse, and
  * work of scripted ones. */
-static double account_fixed(const tl_bodies *b, const double *before)
+static double account_fixed(const tl_bodies *b, const tl_rigid_contacts *contacts, const double *all,
+                            const double *before)
 {
     double work = 0;
     tl_vec3 impulse = nothing, angular = nothing;
-    for (int32_t k = 0; k < b->contacts.count; k++) {
-        const tl_rigid_point *c = &b->contacts.point[k];
+    for (int32_t k = 0; k < contacts->count; k++) {
+        const tl_rigid_point *c = &contacts->point[k];
         bool a = is_free(b, c->a), other = is_free(b, c->b);
         if (a == other) continue;
         int32_t fixed = a ? c->b : c->a;
         double lam[3];
-        for (int m = 0; m < 3; m++) lam[m] = b->lam[3 * (int64_t)k + m] - (before ? before[3 * (int64_t)k + m] : 0);
+        for (int m = 0; m < 3; m++) lam[m] = all[3 * (int64_t)k + m] - (before ? before[3 * (int64_t)k + m] : 0);
         tl_vec3 at = before ? landed_at(b, c) : c->at;
         tl_vec3 p = tl_vec3_scale(a ? b->dt : -b->dt, tl_rigid_point_force(c, lam, b->dt));
         impulse = tl_vec3_add(impulse, p);
         angular = tl_vec3_add(angular, tl_vec3_cross(at, p));
         if (b->rigid->body[fixed].kind == TL_BODY_KINEMATIC) {
-            tl_motion m = before ? b->body[fixed] : b->before[fixed];
-            m.v = tl_vec3_load(b->v_free + 6 * (int64_t)fixed);
-            m.w = tl_vec3_load(b->v_free + 6 * (int64_t)fixed + 3);
-            work += tl_vec3_dot(p, point_velocity(&m, at));
+            const double *v = b->v_free + 6 * (int64_t)fixed;
+            tl_vec3 arm = before ? tl_vec3_sub(at, b->body[fixed].x) : a ? c->arm_b : c->arm_a;
+            work += tl_vec3_dot(p, tl_vec3_add(tl_vec3_load(v), tl_vec3_cross(tl_vec3_load(v + 3), arm)));
         }
     }
     tl_accounts_fixed(b->sim, impulse, angular);
     return work;
+}
+
+/* What rolling and spinning friction does: turns fixed bodies, and takes energy. Work of scripted ones is added to `scripted`. */
+static double account_resist(const tl_bodies *b, double *scripted)
+{
+    const tl_csr *J = &b->p.J;
+    const double *v_before = b->half.any ? b->half.early : b->v_free;
+    double lost = 0, work = 0;
+    tl_vec3 angular = nothing;
+    for (int32_t k = 0; k < b->resist.count; k++) {
+        const tl_rigid_point *c = &b->contacts.point[b->resist.point[k]];
+        const double *lam = b->resist_lam + 3 * (int64_t)k;
+        for (int i = 1; i < 3; i++) {
+            int64_t row = 3 * ((int64_t)b->contacts.count + k) + i;
+            for (int64_t e = J->start[row]; e < J->start[row + 1]; e++)
+                lost += 0.5 * lam[i] * J->val[e] * (v_before[J->col[e]] + b->v[J->col[e]]);
+        }
+        bool a = is_free(b, c->a);
+        if (a == is_free(b, c->b)) continue;
+        int32_t fixed = a ? c->b : c->a;
+        tl_vec3 turn = tl_vec3_scale(a ? 1 : -1, tl_rigid_resist_torque(&b->resist, &b->contacts, k, lam));
+        angular = tl_vec3_add(angular, turn);
+        work += tl_vec3_dot(turn, tl_vec3_load(b->v_free + 6 * (int64_t)fixed + 3));
+    }
+    tl_accounts_fixed(b->sim, nothing, angular);
+    tl_accounts_energy(b->sim, TL_ENERGY_FRICTION, lost);
+    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
+    *scripted += work;
+    return lost;
 }
 
 /* Of relative velocities, mean of before and after: with what scripted bodies did, all that contacts change. */
@@ -261,16 +292,28 @@ static double account_losses(const tl_bodies *b)
 {
     double normal = 0, tangent = 0;
     const tl_csr *J = &b->p.J;
+    const double *v_before = b->half.any ? b->half.early : b->v_free;
     for (int64_t row = 0; row < 3 * (int64_t)b->contacts.count; row++) {
         if (b->lam[row] == 0) continue;
         double u = 0;
         for (int64_t k = J->start[row]; k < J->start[row + 1]; k++)
-            u += J->val[k] * (b->v_free[J->col[k]] + b->v[J->col[k]]);
+            u += J->val[k] * (v_before[J->col[k]] + b->v[J->col[k]]);
         *(row % 3 ? &tangent : &normal) += 0.5 * u * b->lam[row];
     }
     tl_accounts_energy(b->sim, TL_ENERGY_FRICTION, tangent);
     tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, normal);
     return tangent + normal;
+}
+
+/* Approaches that were stopped at the start of the step. */
+static void account_stopped(tl_bodies *b)
+{
+    tl_totals before = {0}, after = {0};
+    double work = account_fixed(b, &b->half.stopped, b->half.lam, NULL);
+    tl_totals_add_bodies(&before, b->sim, b->before);
+    tl_totals_add_bodies(&after, b->sim, b->act); /* half-way: as fast as at the start */
+    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
+    tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, after.kinetic - before.kinetic - work);
 }
 
 talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
@@ -280,11 +323,13 @@ talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
     b->account.lam = TL_TAKE(b->arena, double, rows + 1);
     if (!b->account.lam) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of a step");
     if (rows) memcpy(b->account.lam, b->lam, sizeof *b->lam * (size_t)rows);
-    double gravity = account_forces(b);
+    if (b->half.stopped.count) account_stopped(b);
+    double half, gravity = account_forces(b, &half);
     double lost = account_losses(b);
-    double scripted = account_fixed(b, NULL);
+    double scripted = account_fixed(b, &b->contacts, b->lam, NULL);
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, scripted);
-    b->account.others = kinetic(b, b->v) - kinetic(b, b->v_free) - lost - scripted;
+    if (b->resist.count) lost += account_resist(b, &scripted);
+    b->account.others = kinetic(b, b->v) - kinetic(b, b->half.any ? b->half.early : b->v_free) - half - lost - scripted;
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);
     /* velocities fell by one rule, places by another; and flight turns bodies */
@@ -299,8 +344,8 @@ talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
 double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted)
 {
     tl_totals before = {0}, after = {0};
-    double gravity = account_forces(b);
-    *scripted += account_fixed(b, NULL);
+    double half, gravity = account_forces(b, &half);
+    *scripted += account_fixed(b, &b->contacts, b->lam, NULL);
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
@@ -321,7 +366,7 @@ void tl_accounts_push(tl_bodies *b)
 void tl_accounts_bounce(tl_bodies *b)
 {
     tl_totals after = {0};
-    double work = b->contacts.count ? account_fixed(b, b->account.lam) : 0;
+    double work = b->contacts.count ? account_fixed(b, &b->contacts, b->lam, b->account.lam) : 0;
     tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
     tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, after.kinetic - b->account.kinetic - work);

@@ -1,5 +1,6 @@
 #include "step/bodies.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kep
         return no_memory(err);
     tl_rigid_begin_bodies(s->rigid, sim->state.rigid.body, s->before, s->pose);
     memcpy(s->body, s->before, sizeof *s->body * (size_t)n);
+    s->act = s->before;
     return TALUS_OK;
 }
 
@@ -138,15 +140,37 @@ talus_status tl_bodies_match(tl_bodies *s, talus_error *err)
 /* Approaches up to here are rest, faster ones impacts, m/s. */
 double tl_bodies_resting_speed(const tl_bodies *s) { return BOUNCE_LEAST * s->dt * tl_vec3_norm(s->scene->gravity); }
 
+double tl_bodies_impact_speed(const tl_bodies *s, const tl_rigid_point *p, const double *v)
+{
+    double first = tl_rigid_point_speed(p, v), last = tl_rigid_point_speed(p, s->v_free);
+    double gap = fmax(tl_rigid_point_room(p), 0), gains = (last - first) / s->dt;
+    if (!(last < 0 && gap + s->dt * last < 0)) return 1;
+    return -sqrt(fmax(0, first * first - 2 * gains * gap));
+}
+
 talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err)
 {
-    TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, s->before, &s->contacts, s->inv_mass, s->inv_inertia, s->v_free,
-                                  s->dt, s->arena, err));
+    if (s->resists) {
+        TL_TRY(tl_rigid_find_resist(s->rigid, &s->contacts, s->arena, &s->resist, err));
+        s->resist_lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)s->resist.count);
+        if (!s->resist_lam) return no_memory(err);
+        tl_rigid_set_resist(&s->resist, &s->contacts, s->lam, NULL);
+    }
+    TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, &s->contacts, s->resists ? &s->resist : NULL, s->inv_mass,
+                                  s->inv_inertia, s->v_free, s->dt, s->arena, err));
     double impact = 0, rest = tl_bodies_resting_speed(s);
     for (int64_t k = 0; k < s->contacts.count; k++) impact = fmax(impact, -s->p.q[3 * k] - rest);
     s->aim = fmin(s->tolerance, fmax(AIM_LEAST, AIM_SPEED * impact));
     tl_bodies_lap(s, TL_BODIES_ASSEMBLE);
     return TALUS_OK;
+}
+
+double tl_bodies_update_resist(tl_bodies *s)
+{
+    if (!s->resist.count) return 0;
+    double change = tl_rigid_set_resist(&s->resist, &s->contacts, s->lam, &s->p);
+    for (int32_t k = 0; k < s->resist.count; k++) s->p.mu[s->contacts.count + k] = -fmax(s->resist.radius[k], DBL_MIN);
+    return change;
 }
 
 static bool finite3(tl_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
@@ -156,7 +180,7 @@ static tl_vec3 flight_lag(const tl_bodies *s, int32_t i)
 {
     const double *v = s->v + 6 * (int64_t)i, *fell = s->v_free + 6 * (int64_t)i;
     bool flies = s->rigid->body[i].kind == TL_BODY_FREE && !memcmp(v, fell, 3 * sizeof *v);
-    if (!flies) return (tl_vec3){0, 0, 0};
+    if (!flies || (s->half.any && s->half.on[i])) return (tl_vec3){0, 0, 0};
     return tl_vec3_scale(-0.5 * s->dt, tl_vec3_sub(tl_vec3_load(fell), s->before[i].v));
 }
 
@@ -165,12 +189,13 @@ talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err)
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
         const tl_rigid_body *b = &s->rigid->body[i];
         tl_motion *m = &s->body[i];
-        m->x = s->before[i].x;
-        m->q = s->before[i].q;
+        bool half = s->half.any && s->half.on[i];
+        m->x = half ? s->act[i].x : s->before[i].x;
+        m->q = half ? s->act[i].q : s->before[i].q;
         if (b->kind == TL_BODY_FREE) {
             m->v = tl_vec3_load(s->v + 6 * (int64_t)i);
             m->w = tl_vec3_load(s->v + 6 * (int64_t)i + 3);
-            tl_rigid_fly(b, s->dt, m);
+            tl_rigid_fly(b, half ? 0.5 * s->dt : s->dt, m);
             m->x = tl_vec3_add(m->x, flight_lag(s, i)); /* untouched bodies fall on a parabola */
         } else if (b->kind == TL_BODY_KINEMATIC) {
             m->x = m->goal.at;
@@ -221,7 +246,12 @@ talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *aga
         *again = true;
         return TL_FAIL(err, TALUS_NOT_DEFINITE, "bodies move into each other by %.2g %% of their size", 100 * deeper);
     }
-    if (looks < LOOKS_MAX && all.count > s->contacts.count) {
+    if (tl_bodies_halfway_refuse(s, &all, from)) {
+        bool stopped;
+        tl_contact_report solved; /* an impact that is stopped again is judged with the rest */
+        TL_TRY(tl_bodies_halfway(s, &solved, &stopped, err));
+        *more = true;
+    } else if (looks < LOOKS_MAX && all.count > s->contacts.count) {
         double *lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)all.count);
         if (!lam) return no_memory(err);
         for (int32_t k = 0; k < all.count; k++)
@@ -239,7 +269,9 @@ double tl_bodies_end_gaps(const tl_bodies *s, double *gap)
     double least = 0;
     for (int32_t k = 0; k < s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
-        gap[k] = p->gap + p->bend + s->dt * tl_rigid_point_speed(p, s->before, s->v) +
+        double u = tl_rigid_point_speed(p, s->v);
+        if (p->half) u = 0.5 * (u + tl_rigid_point_speed(p, s->half.early));
+        gap[k] = p->gap + p->bend + s->dt * u +
                  tl_vec3_dot(p->normal, tl_vec3_sub(flight_lag(s, p->a), flight_lag(s, p->b)));
         least = fmin(least, gap[k]);
     }
@@ -259,10 +291,14 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
         s->p.q[3 * k] = over < 0 ? PUSH_SHARE * over : over;
         s->p.q[3 * k + 1] = s->p.q[3 * k + 2] = 0;
     }
+    const int64_t resist = s->resist.count; /* that does not resist a push */
+    for (int64_t k = m; k < m + resist; k++) s->p.mu[k] = -DBL_MIN;
+    memset(s->p.q + 3 * m, 0, 3 * sizeof *s->p.q * (size_t)resist);
     tl_pairs t;
     TL_TRY(tl_arena_reserve(s->arena, tl_pairs_bytes(&s->p.problem), err));
     if (!tl_pairs_build(&s->p.problem, &t, s->arena)) return TALUS_OK;
-    double *push = TL_TAKE_ZERO(s->arena, double, 3 * m), *d = TL_TAKE_ZERO(s->arena, double, tl_pairs_lanes(&t));
+    double *push = TL_TAKE_ZERO(s->arena, double, 3 * (m + resist)),
+           *d = TL_TAKE_ZERO(s->arena, double, tl_pairs_lanes(&t));
     if (!push || !d) return no_memory(err);
     tl_contact_sweep(&t, PUSH_SWEEPS, TL_SWEEP_DISC, push, d, NULL);
     for (int32_t k = 0; k < t.moving; k++) {
@@ -286,18 +322,31 @@ talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err)
     return TALUS_OK;
 }
 
+static void sum_forces(tl_bodies *s, const tl_rigid_contacts *c, const double *lam)
+{
+    for (int32_t k = 0; k < c->count; k++) {
+        const tl_rigid_point *p = &c->point[k];
+        tl_vec3 f = tl_rigid_point_force(p, lam + 3 * (int64_t)k, s->dt);
+        tl_motion *a = &s->body[p->a], *b = &s->body[p->b];
+        a->contact_force = tl_vec3_add(a->contact_force, f);
+        b->contact_force = tl_vec3_sub(b->contact_force, f);
+        a->contact_torque = tl_vec3_add(a->contact_torque, tl_vec3_cross(p->arm_a, f));
+        b->contact_torque = tl_vec3_sub(b->contact_torque, tl_vec3_cross(p->arm_b, f));
+    }
+}
+
 static void sum_contact_forces(tl_bodies *s)
 {
     for (int32_t i = 0; i < s->rigid->count; i++)
         s->body[i].contact_force = s->body[i].contact_torque = (tl_vec3){0, 0, 0};
-    for (int32_t k = 0; k < s->contacts.count; k++) {
-        const tl_rigid_point *p = &s->contacts.point[k];
-        tl_vec3 f = tl_rigid_point_force(p, s->lam + 3 * (int64_t)k, s->dt);
-        tl_motion *a = &s->body[p->a], *b = &s->body[p->b];
-        a->contact_force = tl_vec3_add(a->contact_force, f);
-        b->contact_force = tl_vec3_sub(b->contact_force, f);
-        a->contact_torque = tl_vec3_add(a->contact_torque, tl_vec3_cross(tl_vec3_sub(p->at, s->before[p->a].x), f));
-        b->contact_torque = tl_vec3_sub(b->contact_torque, tl_vec3_cross(tl_vec3_sub(p->at, s->before[p->b].x), f));
+    sum_forces(s, &s->contacts, s->lam);
+    sum_forces(s, &s->half.stopped, s->half.lam);
+    for (int32_t k = 0; k < s->resist.count; k++) {
+        const tl_rigid_point *p = &s->contacts.point[s->resist.point[k]];
+        tl_vec3 turn = tl_vec3_scale(
+            1 / s->dt, tl_rigid_resist_torque(&s->resist, &s->contacts, k, s->resist_lam + 3 * (int64_t)k));
+        s->body[p->a].contact_torque = tl_vec3_add(s->body[p->a].contact_torque, turn);
+        s->body[p->b].contact_torque = tl_vec3_sub(s->body[p->b].contact_torque, turn);
     }
 }
 

@@ -41,6 +41,7 @@ typedef struct tl_bodies {
     /* predict */
     double *friction;    /* [count] each one's own */
     double *v_free;      /* [6 count] */
+    double *v_asked;     /* [6 count] the same before what ran into bodies pushed them; NULL: nothing did */
     double *inv_mass;    /* [count] */
     double *inv_inertia; /* [count][9] */
     double tolerance;    /* m/s */
@@ -49,7 +50,25 @@ typedef struct tl_bodies {
     tl_rigid_view view;
     tl_rigid_contacts contacts;
     double *lam; /* [3 contacts] N s; the step's solver goes on from here */
+    /* halfway */
+    const tl_motion *act; /* [count] where impulses act, with the velocities just before: the start, or half-way */
+    struct {
+        bool any;
+        bool *on;        /* [count] bodies on which impulses act half-way; NULL before the phase */
+        bool *refused;   /* [count] islands, by root, for which that is not */
+        int32_t *island; /* [count] free bodies by their root */
+        double *early;   /* [6 count] velocities just before the impulses; those of others with gravity and forces */
+        tl_pose *pose;   /* [count] half-way */
+        double *gain;    /* [count] by island: what contacts add to its energy, J */
+        double *v_free, *inv_inertia; /* of the start, as all points of it */
+        tl_rigid_contacts contacts;
+        tl_rigid_contacts stopped; /* points of the start with an impact that ends there, and its impulses */
+        double *lam;               /* [3 stopped] N s */
+    } half;
     /* assemble */
+    bool resists; /* set by a step that solves rolling and spinning friction too */
+    tl_rigid_resist resist;
+    double *resist_lam; /* [3 resist] N s */
     tl_rigid_problem p;
     /* written by the step's solver: velocities with all forces */
     double *v; /* [6 count] */
@@ -75,8 +94,17 @@ talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kep
  * and nowhere else. */
 talus_status tl_bodies_predict(tl_bodies *s, talus_error *err);
 talus_status tl_bodies_detect(tl_bodies *s, talus_error *err); /* points that may touch within dt */
-talus_status tl_bodies_match(tl_bodies *s, talus_error *err);  /* impulses of the last step, by position */
+/* Islands that turn and have no impact: their contacts are looked for half-way, where their impulses act (halfway.c). From then on these are the step's. Matches them, as
+ * the next one does. `any`: an approach of the start was stopped, `solved` tells how it went. */
+talus_status tl_bodies_halfway(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err);
+/* After the solve: impulses that an impact has are not such an island's, and its contacts may not add energy. `again`: they did, contacts are to be assembled and solved again. */
+talus_status tl_bodies_halfway_check(tl_bodies *s, tl_contact_report *solved, bool *again, talus_error *err);
+/* Islands with points that a second look has added are not such; tells whether there are any. Then the phase is to be done again. */
+bool tl_bodies_halfway_refuse(tl_bodies *s, const tl_rigid_contacts *c, const int32_t *from);
+talus_status tl_bodies_match(tl_bodies *s, talus_error *err); /* impulses of the last step, by position */
 talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err);
+/* Radii of rolling and spinning friction follow the normal forces found; `change`, m/s: what that changes. Above the tolerance the problem is to be solved again. */
+double tl_bodies_update_resist(tl_bodies *s);
 /* Places and rotations from v. `again`: a body left the numbers, a shorter step may help. */
 talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err);
 /* Points that moved into each other unseen become contacts of the start; `more` tells whether there are any. `looks` before this one: after
@@ -91,6 +119,8 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
 
 /* Of all points, m, at the end of the step. Returns the least. */
 double tl_bodies_end_gaps(const tl_bodies *s, double *gap);
+/* Normal velocity when the point touched, from that of the start and its change under gravity and forces; positive: it did not. v [6 count] of the start. */
+double tl_bodies_impact_speed(const tl_bodies *s, const tl_rigid_point *p, const double *v);
 double tl_bodies_resting_speed(const tl_bodies *s); /* m/s: slower approaches are rest, faster ones impacts */
 
 /* Adds phases, contacts, energies and momenta to a report. */

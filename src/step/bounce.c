@@ -19,15 +19,6 @@
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a bounce"); }
 
-/* Normal velocity when the point touched, from that of the start and its change under gravity and forces; positive: it did not. */
-static double impact_speed(const tl_bodies *s, const tl_rigid_point *p, const double *v_before)
-{
-    double first = tl_rigid_point_speed(p, s->before, v_before), last = tl_rigid_point_speed(p, s->before, s->v_free);
-    double gap = fmax(tl_rigid_point_room(p), 0), gains = (last - first) / s->dt;
-    if (!(last < 0 && gap + s->dt * last < 0)) return 1;
-    return -sqrt(fmax(0, first * first - 2 * gains * gap));
-}
-
 typedef struct island {
     double e;            /* largest restitution of its impacts; 0: none */
     bool alike;          /* all points that push bounce with e */
@@ -86,8 +77,8 @@ static bool find_impacts(bounce *b, const double *v_before)
     for (int64_t k = 0; k < s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
         b->e[k] = 0;
-        if (!(p->restitution > 0 && s->lam[3 * k] > 0)) continue;
-        b->speed[k] = impact_speed(s, p, v_before);
+        if (p->half || !(p->restitution > 0 && s->lam[3 * k] > 0)) continue;
+        b->speed[k] = tl_bodies_impact_speed(s, p, v_before);
         if (!(b->speed[k] < -slow)) continue;
         island *part = &b->part[island_of(b, p)];
         b->e[k] = p->restitution;
@@ -123,12 +114,13 @@ static talus_status assemble(bounce *b, talus_error *err)
         tl_pose at_a = tl_rigid_pose(&s->rigid->body[p->a], &s->body[p->a]),
                 at_b = tl_rigid_pose(&s->rigid->body[p->b], &s->body[p->b]);
         p->at = tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&at_a, p->at_a), tl_pose_apply(&at_b, p->at_b)));
+        p->arm_a = tl_vec3_sub(p->at, s->body[p->a].x);
+        p->arm_b = tl_vec3_sub(p->at, s->body[p->b].x);
         p->gap = p->bend = 0;
         b->from[landed.count++] = k;
     }
     b->points = landed.count;
-    return tl_rigid_problem_build(&b->p, s->rigid, s->body, &landed, s->inv_mass, inv_inertia, b->v, s->dt, s->arena,
-                                  err);
+    return tl_rigid_problem_build(&b->p, s->rigid, &landed, NULL, s->inv_mass, inv_inertia, b->v, s->dt, s->arena, err);
 }
 
 static talus_status solve(bounce *b, bool back, double *lam, double *v, tl_contact_report *solved, talus_error *err)

@@ -25,6 +25,7 @@
 #include "model/lg/solver.h"
 #include "model/rigid/motion.h"
 #include "solve/outcome.h"
+#include "step/accounts.h"
 #include "step/accounts_lg.h"
 #include "step/bodies.h"
 #include "step/engines.h"
@@ -49,7 +50,8 @@
 #define ITERATIONS_EACH 4 /* conjugate gradients per round that is allowed. Chosen */
 #define SOLVED 1e-3       /* of the residual of a Newton step, in the norm of A^-1 */
 #define PROBE 1e-5        /* mean edges: how far forces are looked at for their change */
-#define SLOP 1e-4         /* m: overlap of rigid bodies that is left alone */
+#define MADE 0.05 /* of the energy that changed its kind in a step: rounds that make more are not taken as they are */
+#define SLOP 1e-4 /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"predict", "detect",       "assemble",      "project",
@@ -74,6 +76,7 @@ typedef struct lg_step {
     lg_kept *kept;
     tl_arena *arena;
     double h, he;     /* he^2: of A */
+    bool searches;    /* rounds are quasi-Newton steps with a line search */
     tl_bodies bodies; /* rigid ones, their contacts with each other */
     tl_lg_time time;
     tl_anderson mixer;
@@ -128,7 +131,7 @@ static void lap(lg_step *s, enum phase phase)
 
 /* ---- phases ---- */
 
-static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *err)
+static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, talus_error *err)
 {
     const tl_lg *lg = &sim->lg;
     tl_arena *a = &sim->arena;
@@ -140,6 +143,7 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *
                    .arena = a,
                    .h = tl_lg_round_step(dt),
                    .mark = tl_seconds()};
+    s->searches = rescue || s->kept->searches;
     int64_t duals = TL_LG_LANES * lg->dual_rows;
     s->qtil = TL_TAKE(a, double, n);
     s->q = TL_TAKE(a, double, n + duals);
@@ -271,7 +275,10 @@ static talus_status detect(lg_step *s, talus_error *err)
 
 static void project(lg_step *s)
 {
-    tl_lg_local(s->lg, s->q, s->u, s->force);
+    if (s->searches)
+        (void)tl_lg_stress(s->lg, s->q, s->force);
+    else
+        tl_lg_local(s->lg, s->q, s->u, s->force);
     lap(s, PROJECT);
 }
 
@@ -327,7 +334,7 @@ static void solve_global(lg_step *s, int round)
     tl_lg_solve(s->kept->solver, s->kept->precision, s->r, s->step);
     s->left = tl_dot(n, s->r, s->step);
     if (round == 0) s->found = s->left;
-    if (s->kept->searches)
+    if (s->searches)
         search(s);
     else if (s->scene->lg.global == TL_LG_JACOBI)
         accelerate(s, round);
@@ -504,12 +511,22 @@ static bool newton_serves(const lg_step *s)
     return !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI && s->scene->lg.local != TL_LG_LOCAL_PROX;
 }
 
+/* Those of the forces that q has: where rounds without duals end, and the next step may go on with duals. */
+static talus_status renew_duals(lg_step *s, talus_error *err)
+{
+    bool *all = TL_TAKE(s->arena, bool, s->lg->bodies + 1);
+    if (!all) return no_memory(err);
+    for (int b = 0; b < s->lg->bodies; b++) all[b] = true;
+    tl_lg_set_duals(s->lg, s->q, all, s->u);
+    return TALUS_OK;
+}
+
 /* Rounds of a step, as long as they find anything to do. */
 static talus_status iterate(lg_step *s, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, all = n + TL_LG_LANES * s->lg->dual_rows;
     const bool by_newton = s->scene->lg.mixing == 0 && newton_serves(s);
-    const bool mixes = s->scene->lg.mixing == 0 && !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI;
+    const bool mixes = s->scene->lg.mixing == 0 && !s->searches && s->scene->lg.global != TL_LG_JACOBI;
     for (int k = 0; k < s->scene->lg.iterations; k++) {
         TL_TRY(tl_cancel_check(err));
         memcpy(s->from, s->q, sizeof *s->q * (size_t)all);
@@ -525,6 +542,7 @@ static talus_status iterate(lg_step *s, talus_error *err)
         if (mixes) tl_anderson_next(&s->mixer, s->from, s->q, s->q);
         lap(s, SOLVE);
     }
+    if (s->searches && s->lg->dual_rows) TL_TRY(renew_duals(s, err));
     return by_newton ? solve_free(s, err) : TALUS_OK;
 }
 
@@ -886,25 +904,63 @@ static void commit(lg_step *s)
     to->contacts = s->memories;
 }
 
+/* All of a step but its commit. */
+static talus_status attempt(lg_step *s, tl_sim *sim, double dt, bool rescue, bool *again, talus_error *err)
+{
+    *again = false;
+    TL_TRY(begin_step(s, sim, dt, rescue, err));
+    TL_TRY(predict(s, err));
+    TL_TRY(detect(s, err));
+    TL_TRY(iterate(s, err));
+    TL_TRY(measure(s, again, err));
+    TL_TRY(move(s, again, err));
+    TL_TRY(settle(s, err));
+    TL_TRY(measure_depth(s, err));
+    TL_TRY(account(s, err));
+    TL_TRY(tl_cancel_check(err));
+    move_bodies(s);
+    fill_report(s);
+    return tl_accounts_end(sim, s->h, s->bodies.body, again, err);
+}
+
+/* Rounds that end far from the minimum of the step's energy make energy: of elements that are pressed flat, ADMM finds a few per cent of the forces in
+ * as many rounds as one likes. Then quasi-Newton steps, whose line search lets that energy fall only, make the step again. */
+static bool needs_rescue(const lg_step *s)
+{
+    const tl_totals *was = &s->sim->start;
+    const tl_report *r = &s->sim->report;
+    double changed =
+        fabs(r->kinetic - was->kinetic) + fabs(r->potential - was->potential) + fabs(r->elastic - was->elastic);
+    return s->scene->lg.rescue && !s->searches && s->scene->lg.global != TL_LG_JACOBI &&
+           s->scene->lg.local != TL_LG_LOCAL_PROX && s->sim->accounts.energy_unexplained > MADE * changed;
+}
+
+/* Whichever of the two attempts makes less energy is taken. */
 static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 {
-    lg_step s;
-    *again = false;
-    TL_TRY(begin_step(&s, sim, dt, err));
-    TL_TRY(predict(&s, err));
-    TL_TRY(detect(&s, err));
-    TL_TRY(iterate(&s, err));
-    TL_TRY(measure(&s, again, err));
-    TL_TRY(move(&s, again, err));
-    TL_TRY(settle(&s, err));
-    TL_TRY(measure_depth(&s, err));
-    TL_TRY(account(&s, err));
-    TL_TRY(tl_cancel_check(err));
-    move_bodies(&s);
-    fill_report(&s);
-    TL_TRY(tl_accounts_end(sim, s.h, s.bodies.body, again, err));
-    commit(&s);
-    return TALUS_OK;
+    lg_step first, second;
+    talus_status status = attempt(&first, sim, dt, false, again, err);
+    lg_step *best = &first;
+    if ((status == TALUS_OK || *again) && needs_rescue(&first)) {
+        const tl_report report = sim->report;
+        const tl_accounts accounts = sim->accounts;
+        const talus_status before = status;
+        talus_error why = {0};
+        bool retry;
+        TL_TRY(tl_accounts_begin(sim, err));
+        status = attempt(&second, sim, dt, true, &retry, &why);
+        if (status == TALUS_OK && sim->accounts.energy_unexplained < accounts.energy_unexplained) {
+            best = &second;
+            *again = false;
+        } else {
+            TL_TRY(tl_cancel_check(err));
+            sim->report = report;
+            sim->accounts = accounts;
+            status = before;
+        }
+    }
+    if (status == TALUS_OK) commit(best);
+    return status;
 }
 
 /* ---- begin and end of a simulation ---- */

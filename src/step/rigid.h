@@ -11,6 +11,7 @@ typedef struct tl_rigid_kept {
     const tl_contact_method *method;
     int iterations; /* 0: the method's own */
     double slop;    /* m */
+    bool resists;   /* there is rolling or spinning friction */
     bool *lost;     /* [scene_count] body was told to be outside of the domain */
 } tl_rigid_kept;
 
@@ -18,7 +19,7 @@ typedef struct tl_rigid_kept {
 talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err);
 void tl_rigid_end(tl_rigid_kept *k);
 
-/* A free body that may touch something within the longest step moves at most twice its radius per step, and turns at most a quarter rad: so far
+/* A free body that may touch something within the longest step moves at most twice its radius per step, and turns at most 0.15 rad: so far
  * margins and linear gaps can be trusted. Bodies that fly freely have no limit. */
 double tl_rigid_dt_wanted(const tl_sim *sim);
 

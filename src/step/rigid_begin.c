@@ -10,9 +10,10 @@
 #define SLOP_MOST 1e-4       /* m */
 #define SLOP_EXTENT 5e-3     /* of the smallest extent of all free bodies */
 #define MOVE_REACHES 2.0     /* a body near others moves at most so many of its radii per step, */
-#define TURN_MOST 0.25       /* and turns at most so many rad: margins and linear gaps hold that far */
-#define TOLD_OVERLAPS 5      /* pairs named before the first step */
-#define TOLD_RATIO 1e9       /* of masses: above, rounding shows in the motion of the lightest */
+#define TURN_MOST                                                                                                      \
+    0.15 /* and turns at most so many rad: margins and linear gaps hold that far, and a top keeps its tilt to 0.1 degrees */
+#define TOLD_OVERLAPS 5 /* pairs named before the first step */
+#define TOLD_RATIO 1e9  /* of masses: above, rounding shows in the motion of the lightest */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for rigid bodies"); }
 
@@ -107,6 +108,9 @@ talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err)
     k->iterations = s->solver.contact.iterations;
     if (tell_mass_ratio(sim) && !k->iterations) k->iterations = ITERATIONS_RATIO;
     if (!k->iterations && strncmp(k->method->name, "newton", 6)) k->iterations = ITERATIONS_MAX;
+    k->resists = tl_scene_turning(s);
+    if (k->resists && !strcmp(k->method->name, "staggered"))
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "contact method \"staggered\" has no rolling or spinning friction");
     return tell_overlaps(sim, k->slop, err);
 }
 

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "bench/gen_boxqp.h"
 #include "check.h"
+#include "solve/boxqp/box.h"
 #include "solve/boxqp/method.h"
 #include "solve/linear/method.h"
 #include "split.h"
@@ -312,6 +313,21 @@ static void matrix_free(void **state)
     tl_arena_free(&a);
 }
 
+/* Into the box and no further, with and without bounds. */
+static void projection_clamps(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    const double lo[N] = {0, 0, 0, -INFINITY, -1}, hi[N] = {1, 1, 1, 2, INFINITY};
+    double x[N] = {-3, 0.25, 7, 9, -2}, free[N] = {-3, 0.25, 7, 9, -2};
+    static const double in[N] = {0, 0.25, 1, 2, -1}, out[N] = {-3, 0.25, 7, 9, -2};
+    tl_space s = tl_space_local(N);
+    tl_boxqp p = {.space = &s, .lo = lo, .hi = hi}, open = {.space = &s};
+    tl_boxqp_project(&p, x);
+    tl_boxqp_project(&open, free);
+    for (int i = 0; i < N; i++) assert_true(x[i] == in[i] && free[i] == out[i]);
+}
+
 int main(void)
 {
     tl_threads_set(1); /* problems are small here: on a busy machine a second thread makes them many times slower */
@@ -321,6 +337,7 @@ int main(void)
         cmocka_unit_test(wall_separation),
         cmocka_unit_test(two_parts),
         cmocka_unit_test(memory_of_one_part),
+        cmocka_unit_test(projection_clamps),
         cmocka_unit_test(matrix_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

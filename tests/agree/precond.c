@@ -281,6 +281,27 @@ static void two_parts(void **state)
     tl_boxqp_case_free(&c);
 }
 
+/* What is added to the diagonal afterwards is in the preconditioner as well. */
+static void a_shift_counts(void **state)
+{
+    (void)state;
+    enum { N = 4 };
+    tl_csr A;
+    laplacian(&A, N);
+    double add[N * N * N], r[N * N * N], z[N * N * N];
+    tl_precond *P;
+    for (int i = 0; i < N * N * N; i++) add[i] = 0.5 * i, r[i] = 1 + i;
+    CHECK_OK(tl_precond_create(&P, tl_precond_find("jacobi"), &A, &err));
+    tl_precond_update(P, add, NULL);
+    tl_precond_apply(P, A.rows, r, z, NULL);
+    for (int i = 0; i < N * N * N; i++) CHECK_REL(z[i], (1 + i) / (6 + 0.5 * i), 1e-14);
+    tl_precond_update(P, NULL, NULL);
+    tl_precond_apply(P, A.rows, r, z, NULL);
+    for (int i = 0; i < N * N * N; i++) CHECK_REL(z[i], (1 + i) / 6.0, 1e-14);
+    tl_precond_free(P);
+    tl_csr_free(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +312,7 @@ int main(void)
         cmocka_unit_test(symmetric_and_positive),
         cmocka_unit_test(singular_and_indefinite),
         cmocka_unit_test(one_sided_and_not_a_number),
+        cmocka_unit_test(a_shift_counts),
         cmocka_unit_test(two_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

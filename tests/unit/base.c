@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/parallel.h"
+#include "base/radix.h"
 #include "base/random.h"
 #include "base/sum.h"
 #include "base/text.h"
@@ -198,6 +199,26 @@ static void log_goes_to_the_callback(void **state)
     assert_true(tl_hash(TL_HASH_START, "a", 1) == 0xaf63dc4c8601ec8cu); /* published FNV-1a value */
 }
 
+/* Keys of one to six digits: sorted, stable, and each with its companion. */
+static void radix_sorts_pairs(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    for (int bits = 4; bits <= 64; bits += 12) {
+        uint64_t key[N], first[N], spare[N];
+        int32_t value[N], spare_value[N];
+        for (int i = 0; i < N; i++) {
+            key[i] = first[i] = tl_random_bits(3, (uint64_t)bits, (uint64_t)i) >> (64 - bits);
+            value[i] = i;
+        }
+        tl_radix_sort(N, key, value, spare, spare_value);
+        for (int i = 0; i < N; i++) {
+            assert_true(key[i] == first[value[i]]);
+            assert_true(i == 0 || key[i - 1] < key[i] || (key[i - 1] == key[i] && value[i - 1] < value[i]));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +230,7 @@ int main(void)
         cmocka_unit_test(blocks_cover_the_range_once),
         cmocka_unit_test(random_numbers_look_random_and_repeat),
         cmocka_unit_test(nearest_names),
+        cmocka_unit_test(radix_sorts_pairs),
         cmocka_unit_test(log_goes_to_the_callback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,11 +195,25 @@ static void pressures_come_back(void **state)
     grid_close(&c);
 }
 
+/* Depth of a surface in a cell and the filling that it gives are each other's inverse, and half a cell at depth 0. */
+static void fill_and_depth(void **state)
+{
+    (void)state;
+    CHECK_NEAR(tl_fill_of_depth(0), 0.5, 1e-15);
+    assert_true(tl_fill_of_depth(-1) == 0 && tl_fill_of_depth(1) == 1 && tl_fill_of_depth(-7) == 0 &&
+                tl_fill_of_depth(7) == 1);
+    for (int k = -9; k <= 9; k++) CHECK_NEAR(tl_depth_of_fill(tl_fill_of_depth(0.1 * k)), 0.1 * k, 1e-12);
+    /* a plane at a slope of 1 over 2 cells: its filling is the area of a triangle */
+    CHECK_NEAR(tl_fill_of_depth(-0.5), 0.125, 1e-15);
+    CHECK_NEAR(tl_fill_of_depth(0.5), 0.875, 1e-15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_pool),           cmocka_unit_test(film),        cmocka_unit_test(thin_piston),
-        cmocka_unit_test(pressures_come_back), cmocka_unit_test(active_sets), cmocka_unit_test(extrapolation),
+        cmocka_unit_test(pressures_come_back), cmocka_unit_test(active_sets), cmocka_unit_test(fill_and_depth),
+        cmocka_unit_test(extrapolation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "geom/tetmesh.h"
+#include "geom/trimesh.h"
 #include "model/lg/cells.h"
 #include "model/lg/holds.h"
 #include "model/lg/lg.h"
@@ -56,8 +57,23 @@ static bool is_box(const tl_shape_tree *t, int node, tl_box3 b)
 static talus_status mesh_cloth(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
 {
     tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    p->kind = TL_LG_CLOTH;
+    p->thickness = b->thickness;
+    p->bending = b->bending == TL_BENDING_HINGE ? TL_LG_HINGE : b->bending == TL_BENDING_RING ? TL_LG_RING : TL_LG_LIMP;
+    p->stiffness = b->bending_stiffness;
+    tl_trimesh surface;
+    bool from_file;
+    TL_TRY(tl_shape_triangles(s->shapes, b->shape, &surface, &from_file, err));
+    if (from_file) {
+        m->vertex = surface.vertex;
+        m->element = (int32_t *)surface.triangle;
+        TL_TRY(tl_trimesh_drop_unused(&surface, err));
+        p->vertices = surface.vertices;
+        p->elements = surface.triangles;
+        return TALUS_OK;
+    }
     if (!is_box(s->shapes, b->shape, box))
-        return body_failure(b, TALUS_BAD_INPUT, "a cloth's shape must be a flat box", err);
+        return body_failure(b, TALUS_BAD_INPUT, "a cloth's shape must be a flat box, a sheet or a mesh", err);
     double size[3] = {box.hi.x - box.lo.x, box.hi.y - box.lo.y, box.hi.z - box.lo.z};
     int flat = size[0] <= size[1] && size[0] <= size[2] ? 0
                : size[1] <= size[2]                     ? 1
@@ -69,12 +85,7 @@ static talus_status mesh_cloth(const tl_scene *s, const tl_body *b, tl_lg_part *
     int nu = b->cells[u] ? b->cells[u] : (int)fmax(1, ceil(size[u] / edge)),
         nv = b->cells[v] ? b->cells[v] : (int)fmax(1, ceil(size[v] / edge));
     if ((double)nu * nv > 1e7) return body_failure(b, TALUS_BAD_INPUT, "more than 1e7 squares of cloth", err);
-    TL_TRY(tl_lg_sheet(box, flat, nu, nv, &p->vertices, &m->vertex, &p->elements, &m->element, err));
-    p->kind = TL_LG_CLOTH;
-    p->thickness = b->thickness;
-    p->bending = b->bending == TL_BENDING_HINGE ? TL_LG_HINGE : b->bending == TL_BENDING_RING ? TL_LG_RING : TL_LG_LIMP;
-    p->stiffness = b->bending_stiffness;
-    return TALUS_OK;
+    return tl_lg_sheet(box, flat, nu, nv, &p->vertices, &m->vertex, &p->elements, &m->element, err);
 }
 
 static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)

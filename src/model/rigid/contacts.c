@@ -1,5 +1,6 @@
 #include "model/rigid/contacts.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "geom/collide/broad.h"
@@ -11,6 +12,7 @@
 #define TOUCH 1e-2 /* of the smaller extent: up to here an overlap tells the way out; a deeper one is followed back */
 #define AGAIN 0.05 /* of the slop: by how much an overlap may grow within a step; the stabiliser takes more */
 #define TOUCH_TRIES 8      /* halvings to find that moment */
+#define SAME_MARK 1e-3     /* of the smaller extent: a mark stays where it is on its body; gaps move it a little */
 #define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
 #define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
 
@@ -104,15 +106,38 @@ static void set_friction(const tl_rigid_view *v, tl_rigid_point *p)
 {
     int32_t scene = v->rigid->scene_count;
     double own[2] = {v->friction[p->a], v->friction[p->b]};
-    tl_scene_pair(v->scene, p->a < scene ? p->a : -1, p->b < scene ? p->b : -1, own, &p->friction, &p->restitution);
+    int a = p->a < scene ? p->a : -1, b = p->b < scene ? p->b : -1;
+    tl_scene_pair(v->scene, a, b, own, &p->friction, &p->restitution);
+    tl_scene_pair_turning(v->scene, a, b, &p->rolling, &p->spinning);
+}
+
+static void copy_friction(const tl_rigid_point *from, tl_rigid_point *p)
+{
+    p->friction = from->friction;
+    p->restitution = from->restitution;
+    p->rolling = from->rolling;
+    p->spinning = from->spinning;
+}
+
+static void set_arms(const tl_motion *body, tl_rigid_point *p)
+{
+    p->arm_a = tl_vec3_sub(p->at, body[p->a].x);
+    p->arm_b = tl_vec3_sub(p->at, body[p->b].x);
 }
 
 static tl_rigid_point make_point(const tl_rigid_view *v, const tl_near_pair *pair, int32_t axis, const tl_touch *t)
 {
-    tl_rigid_point p = {.a = pair->a, .b = pair->b, .axis = axis, .at = t->at, .normal = t->normal, .gap = t->gap};
+    tl_rigid_point p = {.a = pair->a,
+                        .b = pair->b,
+                        .axis = axis,
+                        .at = t->at,
+                        .normal = t->normal,
+                        .gap = t->gap,
+                        .carried = t->carried};
     tl_vec3_tangents(p.normal, &p.t1, &p.t2);
     p.at_a = tl_pose_to_local(&v->pose[p.a], p.at);
     p.at_b = tl_pose_to_local(&v->pose[p.b], p.at);
+    set_arms(v->body, &p);
     return p;
 }
 
@@ -121,9 +146,8 @@ static tl_rigid_point make_point(const tl_rigid_view *v, const tl_near_pair *pai
 static double bend(const tl_rigid_view *v, const tl_rigid_point *p, double dt)
 {
     const tl_motion *a = &v->body[p->a], *b = &v->body[p->b];
-    tl_vec3 ra = tl_vec3_sub(p->at, a->x), rb = tl_vec3_sub(p->at, b->x);
-    double off = tl_vec3_dot(p->normal, tl_vec3_sub(tl_vec3_cross(a->w, tl_vec3_cross(a->w, ra)),
-                                                    tl_vec3_cross(b->w, tl_vec3_cross(b->w, rb))));
+    double off = tl_vec3_dot(p->normal, tl_vec3_sub(tl_vec3_cross(a->w, tl_vec3_cross(a->w, p->arm_a)),
+                                                    tl_vec3_cross(b->w, tl_vec3_cross(b->w, p->arm_b))));
     return fmin(fmax(0, 0.5 * dt * dt * off), BEND_MOST * p->gap);
 }
 
@@ -173,18 +197,22 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
             if (i == 0)
                 set_friction(v, p);
             else
-                p->friction = p[-1].friction, p->restitution = p[-1].restitution;
+                copy_friction(&p[-1], p);
         }
     return TALUS_OK;
 }
 
-double tl_rigid_point_speed(const tl_rigid_point *p, const tl_motion *body, const double *v)
+tl_vec3 tl_rigid_point_velocity(const tl_rigid_point *p, const double *v)
 {
     const double *va = v + 6 * (int64_t)p->a, *vb = v + 6 * (int64_t)p->b;
-    tl_vec3 ra = tl_vec3_sub(p->at, body[p->a].x), rb = tl_vec3_sub(p->at, body[p->b].x);
-    tl_vec3 ua = tl_vec3_add(tl_vec3_load(va), tl_vec3_cross(tl_vec3_load(va + 3), ra));
-    tl_vec3 ub = tl_vec3_add(tl_vec3_load(vb), tl_vec3_cross(tl_vec3_load(vb + 3), rb));
-    return tl_vec3_dot(p->normal, tl_vec3_sub(ua, ub));
+    tl_vec3 ua = tl_vec3_add(tl_vec3_load(va), tl_vec3_cross(tl_vec3_load(va + 3), p->arm_a));
+    tl_vec3 ub = tl_vec3_add(tl_vec3_load(vb), tl_vec3_cross(tl_vec3_load(vb + 3), p->arm_b));
+    return tl_vec3_sub(ua, ub);
+}
+
+double tl_rigid_point_speed(const tl_rigid_point *p, const double *v)
+{
+    return tl_vec3_dot(p->normal, tl_rigid_point_velocity(p, v));
 }
 
 /* ---- what the first look missed ---- */
@@ -294,15 +322,84 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
             p.at_b = tl_pose_to_local(&place[1], touch[t].at);
             tl_vec3 on_a = tl_pose_apply(&start->pose[i], p.at_a), on_b = tl_pose_apply(&start->pose[j], p.at_b);
             p.at = tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b));
+            set_arms(start->body, &p);
             /* no deeper than the pair is: two points of a curved way are not nearest to each other at its start */
             p.gap = fmax(deepest, touch[t].gap + tl_vec3_dot(p.normal, tl_vec3_sub(on_a, on_b)));
-            p.bend = touch[t].gap - when * dt * tl_rigid_point_speed(&p, start->body, v) - p.gap;
+            p.bend = touch[t].gap - when * dt * tl_rigid_point_speed(&p, v) - p.gap;
             set_friction(start, &p);
             (*from)[out->count] = -1;
             out->point[out->count++] = p;
         }
     }
     carry_over(now, copied, now->count, out, *from);
+    return TALUS_OK;
+}
+
+/* ---- half-way ---- */
+
+/* Squared distance of two points of a pair, in the body's frame where it is less; a mark is only itself. */
+static double apart2(const tl_rigid_point *p, const tl_rigid_point *q, double mark)
+{
+    double d = fmin(tl_vec3_norm2(tl_vec3_sub(q->at_a, p->at_a)), tl_vec3_norm2(tl_vec3_sub(q->at_b, p->at_b)));
+    return p->carried == q->carried && (!p->carried || d < mark * mark) ? d : INFINITY;
+}
+
+/* Which points of the start, begin to end, those of half-way are: pairs of both, nearest first, each once. was [count]: -1 for those that are left. */
+static void find_again(const tl_rigid_contacts *start, int32_t begin, int32_t end, double mark, int count,
+                       const tl_rigid_point *p, int32_t *was)
+{
+    uint64_t taken = 0;
+    for (int round = 0; round < count && round < end - begin; round++) {
+        double least = INFINITY;
+        int to = -1;
+        int32_t old = -1;
+        for (int t = 0; t < count; t++)
+            for (int32_t k = begin; k < end && was[t] < 0; k++) {
+                double d =
+                    k - begin < 64 && taken >> (k - begin) & 1 ? INFINITY : apart2(&p[t], &start->point[k], mark);
+                if (d < least) least = d, to = t, old = k;
+            }
+        if (to < 0) return;
+        was[to] = old;
+        if (old - begin < 64) taken |= (uint64_t)1 << (old - begin);
+    }
+}
+
+talus_status tl_rigid_detect_half(const tl_rigid_view *v, double dt, const bool *half, const tl_rigid_contacts *start,
+                                  tl_arena *a, tl_rigid_contacts *out, int32_t **from, talus_error *err)
+{
+    int64_t most = start->count, pairs = 0;
+    for (int32_t k = 0; k < start->count; k++)
+        pairs += !k || start->point[k].a != start->point[k - 1].a || start->point[k].b != start->point[k - 1].b;
+    most += TL_TOUCHES_MAX * pairs;
+    *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, most)};
+    *from = TL_TAKE(a, int32_t, most);
+    if (!out->point || !*from)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
+    for (int32_t begin = 0, end; begin < start->count; begin = end) {
+        const tl_rigid_point *first = &start->point[begin];
+        tl_near_pair pair = {first->a, first->b};
+        for (end = begin; end < start->count && start->point[end].a == pair.a && start->point[end].b == pair.b;) end++;
+        if (!half[pair.a] && !half[pair.b]) {
+            carry_over(start, begin, end, out, *from);
+            continue;
+        }
+        tl_touch touch[TL_TOUCHES_MAX];
+        int32_t axis = first->axis;
+        int count = tl_collide(v->rigid->body[pair.a].collider, &v->pose[pair.a], v->rigid->body[pair.b].collider,
+                               &v->pose[pair.b], STILL + approach(v, pair.a, pair.b, dt), &axis, touch);
+        tl_rigid_point *p = out->point + out->count;
+        int32_t *was = *from + out->count;
+        for (int t = 0; t < count; t++) {
+            p[t] = make_point(v, &pair, axis, &touch[t]);
+            copy_friction(first, &p[t]);
+            p[t].half = true;
+            was[t] = -1;
+        }
+        double extent = fmin(v->rigid->body[pair.a].extent, v->rigid->body[pair.b].extent);
+        find_again(start, begin, end, SAME_MARK * extent, count, p, was);
+        out->count += count;
+    }
     return TALUS_OK;
 }
 
@@ -416,11 +513,97 @@ static void put_row(tl_csr *J, int64_t row, const tl_rigid_point *p, tl_vec3 d, 
     J->start[row + 1] = 12 * (row + 1);
 }
 
-talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_motion *body,
-                                    const tl_rigid_contacts *c, const double *inv_mass, const double *inv_inertia,
+/* ---- rolling and spinning ---- */
+
+talus_status tl_rigid_find_resist(const tl_rigid *r, const tl_rigid_contacts *c, tl_arena *a, tl_rigid_resist *out,
+                                  talus_error *err)
+{
+    int64_t count = 0;
+    for (int32_t k = 0; k < c->count; k++) count += (c->point[k].rolling > 0) + (c->point[k].spinning > 0);
+    *out = (tl_rigid_resist){.point = TL_TAKE(a, int32_t, count),
+                             .spins = TL_TAKE(a, bool, count),
+                             .length = TL_TAKE(a, double, count),
+                             .radius = TL_TAKE_ZERO(a, double, count)};
+    if (!out->point || !out->spins || !out->length || !out->radius || c->count + count > INT32_MAX / 3)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the rolling friction of %d contacts", (int)c->count);
+    for (int32_t k = 0; k < c->count; k++) {
+        const tl_rigid_point *p = &c->point[k];
+        for (int spins = 0; spins < 2; spins++) {
+            if (!((spins ? p->spinning : p->rolling) > 0)) continue;
+            out->point[out->count] = k;
+            out->spins[out->count] = spins;
+            out->length[out->count++] = 0.5 * fmin(r->body[p->a].extent, r->body[p->b].extent);
+        }
+    }
+    return TALUS_OK;
+}
+
+double tl_rigid_set_resist(tl_rigid_resist *s, const tl_rigid_contacts *c, const double *lam,
+                           const tl_rigid_problem *problem)
+{
+    double most = 0;
+    for (int32_t k = 0; k < s->count; k++) {
+        const tl_rigid_point *p = &c->point[s->point[k]];
+        double force = (s->spins[k] ? p->spinning : p->rolling) * fmax(0, lam[3 * (int64_t)s->point[k]]),
+               fresh = force / s->length[k];
+        if (problem) {
+            const double *block = problem->problem.blocks + 9 * ((int64_t)c->count + k);
+            most = fmax(most, fabs(fresh - s->radius[k]) * fmax(block[4], block[8]));
+        }
+        s->radius[k] = fresh;
+    }
+    return most;
+}
+
+/* Rows 1 and 2 of a block, as directions of the torque on a. */
+static void resist_rows(const tl_rigid_resist *s, const tl_rigid_contacts *c, int32_t k, tl_vec3 d[2])
+{
+    const tl_rigid_point *p = &c->point[s->point[k]];
+    if (s->spins[k])
+        d[0] = d[1] = tl_vec3_scale(s->length[k] * sqrt(0.5), p->normal);
+    else {
+        d[0] = tl_vec3_scale(s->length[k], p->t1);
+        d[1] = tl_vec3_scale(s->length[k], p->t2);
+    }
+}
+
+tl_vec3 tl_rigid_resist_torque(const tl_rigid_resist *s, const tl_rigid_contacts *c, int32_t k, const double lam[3])
+{
+    tl_vec3 d[2];
+    resist_rows(s, c, k, d);
+    return tl_vec3_add_scaled(tl_vec3_scale(lam[1], d[0]), lam[2], d[1]);
+}
+
+/* The first row is not used, and has to be there: the second once more. */
+static void put_resist(tl_rigid_problem *out, int64_t at, const tl_rigid_point *p, const tl_vec3 d[2],
+                       const double *inv_mass, const double *inv_inertia, double *block)
+{
+    const tl_vec3 row[3] = {d[0], d[0], d[1]}, zero = {0, 0, 0};
+    const int32_t body[2] = {p->a, p->b};
+    for (int i = 0; i < 3; i++) {
+        put_row(&out->J, 3 * at + i, p, zero, zero, zero);
+        double *val = out->J.val + 12 * (3 * at + i);
+        tl_vec3_store(row[i], val + 3);
+        tl_vec3_store(tl_vec3_neg(row[i]), val + 9);
+    }
+    for (int side = 0; side < 2; side++) {
+        if (!(inv_mass[body[side]] > 0)) continue;
+        tl_mat3 I;
+        memcpy(I.m, inv_inertia + 9 * (int64_t)body[side], sizeof I.m);
+        for (int i = 0; i < 3; i++)
+            for (int j = i; j < 3; j++) {
+                double both = tl_vec3_dot(row[i], tl_mat3_mul_vec(I, row[j]));
+                block[3 * i + j] += both;
+                if (i != j) block[3 * j + i] += both;
+            }
+    }
+}
+
+talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
+                                    const tl_rigid_resist *resist, const double *inv_mass, const double *inv_inertia,
                                     const double *v_free, double dt, tl_arena *a, talus_error *err)
 {
-    int64_t m = c->count, rows = 3 * m;
+    int64_t points = c->count, m = points + (resist ? resist->count : 0), rows = 3 * m;
     *out = (tl_rigid_problem){.space = tl_space_local(rows)};
     out->J = (tl_csr){(int32_t)rows, 6 * r->count, TL_TAKE(a, int64_t, rows + 1), TL_TAKE(a, int32_t, 12 * rows),
                       TL_TAKE(a, double, 12 * rows)};
@@ -431,19 +614,28 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
     if (!out->J.start || !out->J.col || !out->J.val || !out->q || !out->bias || !blocks || !mu || !out->W.v)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a problem of %lld contacts", (long long)m);
     out->J.start[0] = 0;
-    for (int64_t k = 0; k < m; k++) {
+    for (int64_t k = 0; k < points; k++) {
         const tl_rigid_point *p = &c->point[k];
-        tl_vec3 ra = tl_vec3_sub(p->at, body[p->a].x), rb = tl_vec3_sub(p->at, body[p->b].x);
+        tl_vec3 ra = p->arm_a, rb = p->arm_b;
         put_row(&out->J, 3 * k, p, p->normal, ra, rb);
         put_row(&out->J, 3 * k + 1, p, p->t1, ra, rb);
         put_row(&out->J, 3 * k + 2, p, p->t2, ra, rb);
         add_block(inv_mass[p->a], inv_inertia + 9 * (int64_t)p->a, p, ra, blocks + 9 * k);
         add_block(inv_mass[p->b], inv_inertia + 9 * (int64_t)p->b, p, rb, blocks + 9 * k);
-        out->bias[3 * k] = tl_rigid_point_room(p) / dt;
+        out->bias[3 * k] = (p->half ? 2 : 1) * tl_rigid_point_room(p) / dt;
+        for (int i = 0; i < 3; i++) out->bias[3 * k + i] += p->early[i];
         mu[k] = p->friction;
+    }
+    for (int32_t k = 0; resist && k < resist->count; k++) {
+        tl_vec3 d[2];
+        resist_rows(resist, c, k, d);
+        put_resist(out, points + k, &c->point[resist->point[k]], d, inv_mass, inv_inertia, blocks + 9 * (points + k));
+        mu[points + k] = -fmax(resist->radius[k], DBL_MIN);
     }
     out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};
     tl_contact_free_velocity(&out->bodies, out->bias, out->q);
-    out->problem = (tl_contact){&out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies};
+    out->mu = mu;
+    out->problem = (tl_contact){
+        &out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies, resist && resist->count};
     return TALUS_OK;
 }

@@ -10,12 +10,19 @@
 
 typedef struct tl_rigid_point {
     int32_t a, b, axis;     /* bodies, a < b; of the pair, for tl_collide */
-    tl_vec3 at;             /* world, at the start of the step */
+    tl_vec3 at;             /* world, at the start of the step, or half-way */
+    tl_vec3 arm_a, arm_b;   /* from both centres of mass to there */
     tl_vec3 normal, t1, t2; /* normal: out of b into a */
     tl_vec3 at_a, at_b;     /* in both shapes' frames */
     double gap;             /* m, at the start of the step */
     double bend; /* m: by how much more the point opens within the step than its velocity says, as its bodies turn */
     double friction, restitution;
+    double rolling, spinning; /* friction, m */
+    bool carried;             /* a mark on a surface, see tl_touch */
+    bool half;       /* its impulse acts half-way through the step, and its law is one for twice the mean velocity */
+    bool fast;       /* half: was open at the start, and came fast */
+    double slip[2];  /* half: slip of the start that is taken out, m/s */
+    double early[3]; /* m/s: what the law adds to the velocity after the impulse, for that; 0 when not half */
 } tl_rigid_point;
 
 typedef struct tl_rigid_contacts {
@@ -45,8 +52,32 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
                                    tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err);
 
+/* Pairs of `start` with a body of half [count] set, looked at where `v` has them half-way through the step; their points take the place of those of the start, whose
+ * gaps they keep. Other points stay. from [out->count]: the point of `start` that it is, or the nearest one of its pair. */
+talus_status tl_rigid_detect_half(const tl_rigid_view *v, double dt, const bool *half, const tl_rigid_contacts *start,
+                                  tl_arena *a, tl_rigid_contacts *out, int32_t **from, talus_error *err);
+
 /* Impulses to start from, lam [3 count] N s: those of the old points of the pair, each to the nearest new one in either body's frame. */
 void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam);
+
+/* Rolling and spinning friction: a torque at a point, at most a length times its normal force. As blocks of the contact problem, after those of the points: velocities about
+ * the tangents, or twice that about the normal over sqrt 2, times a length that makes them m/s; see tl_contact on resistances. */
+typedef struct tl_rigid_resist {
+    int32_t count;
+    int32_t *point; /* [count] in the step's contacts */
+    bool *spins;    /* [count] about the normal; else about the tangents */
+    double *length; /* [count] m */
+    double *radius; /* [count] N s: what the impulse may be, length times the force less the length above */
+} tl_rigid_resist;
+
+talus_status tl_rigid_find_resist(const tl_rigid *r, const tl_rigid_contacts *c, tl_arena *a, tl_rigid_resist *out,
+                                  talus_error *err);
+/* Radii from impulses of the points, lam [3 points]. Returns the largest change, as a velocity of its block, m/s; p: the problem of the radii so far, NULL at first. */
+struct tl_rigid_problem;
+double tl_rigid_set_resist(tl_rigid_resist *s, const tl_rigid_contacts *c, const double *lam,
+                           const struct tl_rigid_problem *p);
+/* Torque of block k on body a of its point, N m s. */
+tl_vec3 tl_rigid_resist_torque(const tl_rigid_resist *s, const tl_rigid_contacts *c, int32_t k, const double lam[3]);
 
 /* The problem as data. bias [3 count]: what is added to J v_free, m/s. */
 typedef struct tl_rigid_problem {
@@ -56,18 +87,20 @@ typedef struct tl_rigid_problem {
     tl_contact_operator W;
     tl_contact problem;
     double *q, *bias; /* [3 count] */
+    double *mu;       /* [count] */
 } tl_rigid_problem;
 
-/* inv_mass, inv_inertia, v_free as in tl_contact_bodies, [rigid->count]; bias is that of open gaps. `out` must stay where it is. */
-talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_motion *body,
-                                    const tl_rigid_contacts *c, const double *inv_mass, const double *inv_inertia,
+/* inv_mass, inv_inertia, v_free as in tl_contact_bodies, [rigid->count]; bias is that of open gaps. resist: NULL for none. `out` must stay where it is. */
+talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
+                                    const tl_rigid_resist *resist, const double *inv_mass, const double *inv_inertia,
                                     const double *v_free, double dt, tl_arena *a, talus_error *err);
 
 /* What a point may close within a step, m. Of overlaps nothing: they push no velocity. */
 static inline double tl_rigid_point_room(const tl_rigid_point *p) { return (p->gap > 0 ? p->gap : 0) + p->bend; }
 
-/* Normal velocity of a point. v [6 count]. */
-double tl_rigid_point_speed(const tl_rigid_point *p, const tl_motion *body, const double *v);
+/* Velocity of a where the point is, seen from b, and its normal part. v [6 count]. */
+tl_vec3 tl_rigid_point_velocity(const tl_rigid_point *p, const double *v);
+double tl_rigid_point_speed(const tl_rigid_point *p, const double *v);
 
 /* World force on a, N. */
 static inline tl_vec3 tl_rigid_point_force(const tl_rigid_point *p, const double lam[3], double dt)

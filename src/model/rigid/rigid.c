@@ -117,6 +117,27 @@ static int deepen(tl_rigid *r, const tl_scene *s, const tl_body *b, int axis, ta
     return tl_shape_deepen(r->prisms, s->shapes, b->shape, along, PRISM_DEPTH * s->grid.cell, err);
 }
 
+/* Cloth from a file stands in the table of bodies as the box around it: what it touches with is its nodes, and it weighs what they do. */
+static talus_status add_sheet(tl_rigid *r, const tl_scene *s, const tl_body *b, tl_rigid_body *out, talus_error *err)
+{
+    tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    tl_vec3 size = tl_vec3_sub(box.hi, box.lo), middle = tl_vec3_scale(0.5, tl_vec3_add(box.lo, box.hi));
+    talus_error why = {0};
+    tl_mass mass;
+    if (!r->prisms && !(r->prisms = tl_shape_tree_create()))
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for cloth");
+    int node = tl_shape_box(r->prisms, size, 0, &why);
+    if (node >= 0) node = tl_shape_place(r->prisms, node, middle, (const double[4]){1, 0, 0, 0}, 1, &why);
+    talus_status status = node < 0 ? why.status : add_collider(r, r->prisms, node, &out->collider, &why);
+    if (status == TALUS_OK) status = tl_shape_mass(r->prisms, node, MASS_CELLS, &mass, &why);
+    if (status != TALUS_OK) return body_failure(b, status, why.message, err);
+    if (b->kind == TL_BODY_FREE) TL_TRY(weigh(out, b, &mass, err));
+    out->reach = tl_collider_reach(out->collider, out->centre);
+    out->extent = b->thickness;
+    r->count++;
+    return TALUS_OK;
+}
+
 static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *parts, talus_error *err)
 {
     const tl_body *b = &s->bodies[i];
@@ -126,6 +147,7 @@ static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *
     talus_status status;
     *out = (tl_rigid_body){.kind = b->kind};
     out->elastic = b->material >= 0 && s->materials[b->material].kind == TL_MATERIAL_ELASTIC;
+    if (out->elastic && tl_shape_is_sheet(s->shapes, b->shape)) return add_sheet(r, s, b, out, err);
     int slab = slab_axis(s), deep = slab >= 0 ? deepen(r, s, b, slab, err) : TL_SHAPE_NOT_DEEP;
     if (deep == -1) return err ? err->status : TALUS_NO_MEMORY;
     if (deep >= 0) {

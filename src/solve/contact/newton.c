@@ -6,9 +6,9 @@
  *   F(dv) = 1/2 |dv|_M^2 + sum_c 1/(2 r_c) |P_K(lam_c - r_c (u_c + s_c e_n))|^2,   u = q + J dv,  r_c = kappa min(w_n, w_t)
  *
  * The answer's velocities always come from its impulses, so momentum is kept to rounding whatever was reached. */
+#include <float.h>
 #include <string.h>
 
-#include "math/anderson.h"
 #include "solve/contact/admm.h"
 #include "solve/contact/body_lu.h"
 #include "solve/contact/islands.h"
@@ -18,7 +18,7 @@
 #define KAPPA_START 1e3     /* penalty over the contact's own mass */
 #define KAPPA_MAX_LEAST 1e6 /* and 1e4 times the largest mass ratio of a contact pair */
 #define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
-#define NEWTON_MAX 120      /* Newton steps in all, unless the caller asks for another cap */
+#define NEWTON_MAX 600      /* Newton steps in all, unless the caller asks for another cap */
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 50
 #define COLD_ABOVE 1e-3 /* m/s: residual after those sweeps above which ADMM goes on */
@@ -26,15 +26,20 @@
 #define COLD_ITERATIONS 60
 #define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
 #define LINE_SEARCH_MAX 12
-#define AIM_STEPS 30   /* Newton steps that may be spent on going below the tolerance, towards the aim */
-#define ROUNDS_MAX 200 /* updates of the multipliers, with Newton steps or without */
-#define POLISH_FIRST 1 /* round after which Coulomb's law itself is tried */
-#define POLISH_KAPPA 1e3
-#define POLISH_KAPPA_MAX 1e6
-#define POLISH_ROUNDS 12
-#define POLISH_STEPS 8  /* Newton steps of each */
-#define POLISH_GAP 0.01 /* of the residual: where they stop */
-#define STALLS_MAX 4    /* rounds in a row at the largest penalty that gain less than a tenth */
+#define AIM_STEPS 30       /* Newton steps that may be spent on going below the tolerance, towards the aim */
+#define ROUNDS_MAX 200     /* updates of the multipliers, with Newton steps or without */
+#define COULOMB_SLOW 0.3   /* of the round before: a residual above it, and Coulomb's law itself is tried */
+#define COULOMB_KAPPA 30.0 /* penalty of its first round */
+#define COULOMB_KAPPA_MAX 1e6
+#define COULOMB_UP 2.0   /* after an easy round, of at most COULOMB_EASY Newton steps */
+#define COULOMB_DOWN 5.0 /* after a round that failed */
+#define COULOMB_EASY 5
+#define COULOMB_STEPS 12     /* Newton steps of a round, at most */
+#define COULOMB_GAP 0.2      /* of the residual: where they stop */
+#define COULOMB_ENOUGH 0.2   /* of the residual: what a round may leave */
+#define COULOMB_PATIENCE 200 /* Newton steps without halving the residual, then the shifted cone has another try */
+#define STALLS_MAX 4         /* rounds in a row at the largest penalty that gain less than a tenth */
+#define PRESSED_STEPS 60    /* Newton steps before that question is asked, and with what it allows */
 #define PRESSED 1e-2 /* of the fastest scripted approach: contacts that stay so far from satisfied have no solution */
 #define PRESSED_KAPPA 1e3 /* penalty of that question: bodies that would have to leave 30 times as fast count as held */
 #define PRESSED_SLACK 1.05 /* of what a contact cannot have: a solution with room keeps its forces bounded (20 m v) */
@@ -56,21 +61,36 @@ typedef struct state {
     double *dv, *d, *g, *out; /* lanes of bodies: velocity change, direction, gradient, scratch */
     tl_body_matrix H;         /* M + J^T D J */
     tl_body_lu lu;            /* the same for Coulomb's law */
-    tl_anderson past;         /* multipliers and shifts of the last rounds, as velocities */
-    double *from, *to;        /* [4m] such a point, before and after a round */
+    double *to;               /* [3m] best multipliers of the rounds with Coulomb's law */
 } state;
 
 /* Normal first, then friction within the disc that it leaves. */
 static void project_coulomb(double mu, const double x[3], double P[3])
 {
+    if (mu < 0) {
+        tl_project_resistance(mu, x, P);
+        return;
+    }
     P[0] = fmax(0, x[0]);
     P[1] = x[1], P[2] = x[2];
     tl_project_disc(mu * P[0], P + 1);
 }
 
+/* r dP of a resistance: symmetric. */
+static bool resistance_slope(double mu, double r, const double x[3], double D[9])
+{
+    double length = sqrt(x[1] * x[1] + x[2] * x[2]), share = length > -mu ? -mu / length : 1;
+    double e[2] = {share < 1 ? x[1] / length : 0, share < 1 ? x[2] / length : 0};
+    memset(D, 0, 9 * sizeof *D);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) D[3 * (i + 1) + 1 + j] = r * share * ((i == j) - e[i] * e[j]);
+    return share > 0;
+}
+
 /* r dP at x: not symmetric, friction follows the normal force and not the other way round. */
 static bool coulomb_slope(double mu, double r, const double x[3], double D[9])
 {
+    if (mu < 0) return resistance_slope(mu, r, x, D);
     double length = sqrt(x[1] * x[1] + x[2] * x[2]);
     memset(D, 0, 9 * sizeof *D);
     if (!(x[0] > 0)) return false;
@@ -87,11 +107,16 @@ static bool coulomb_slope(double mu, double r, const double x[3], double D[9])
     return true;
 }
 
-static double friction_of(const state *s, int32_t c) { return s->frictionless ? 0 : s->t->pair[c].mu; }
+static double friction_of(const state *s, int32_t c)
+{
+    double mu = s->t->pair[c].mu;
+    return !s->frictionless ? mu : mu < 0 ? -DBL_MIN : 0; /* a resistance stays one, without a radius */
+}
 
 /* r dP_K at x: symmetric positive semidefinite. */
 static bool cone_slope(double mu, double r, const double x[3], double D[9])
 {
+    if (mu < 0) return resistance_slope(mu, r, x, D);
     double length = sqrt(x[1] * x[1] + x[2] * x[2]);
     memset(D, 0, 9 * sizeof *D);
     if (mu == 0) { /* the cone is a ray: no stiffness across it */
@@ -298,27 +323,6 @@ static void project_start(const tl_pairs *t, double *lam)
     }
 }
 
-/* Multipliers and shifts as one vector in m/s, and back: multipliers within their cone, shifts not below 0. */
-static void write_point(const state *s, double *y)
-{
-    for (int32_t c = 0; c < s->t->contacts; c++) {
-        const tl_pair *p = &s->t->pair[c];
-        const double *l = s->lam + 3 * (int64_t)c;
-        double *o = y + 4 * (int64_t)c;
-        o[0] = l[0] / p->w_n, o[1] = l[1] / p->w_t, o[2] = l[2] / p->w_t, o[3] = s->s[c];
-    }
-}
-
-static void read_point(state *s, const double *y)
-{
-    for (int32_t c = 0; c < s->t->contacts; c++) {
-        const tl_pair *p = &s->t->pair[c];
-        const double *o = y + 4 * (int64_t)c, x[3] = {o[0] * p->w_n, o[1] * p->w_t, o[2] * p->w_t};
-        tl_project_cone(p->mu, x, s->lam + 3 * (int64_t)c);
-        s->s[c] = fmax(0, o[3]);
-    }
-}
-
 /* One Newton step on Coulomb's law; the length is halved until the gap shrinks. False when it does not, or the factor failed. */
 static bool coulomb_step(state *s, double *gap, tl_work *w)
 {
@@ -345,28 +349,39 @@ static bool coulomb_step(state *s, double *gap, tl_work *w)
     return false;
 }
 
-/* Rounds with Coulomb's law itself, from multipliers that are near: converges fast where the shifted cone creeps, and nowhere else.
- * Returns the residual; what did not gain is taken back. */
-static double polish(state *s, int newton_max, double last, double *least, tl_outcome *out, tl_work *w)
+/* Rounds with Coulomb's law itself: lam is the centre of a proximal step, the equation v = v*(P(lam - r u(v))) is solved by Newton, and lam
+ * becomes P(lam - r u). A small penalty keeps the step short and easy, so it grows while steps are easy and comes down where one
+ * fails: a trust region. Converges where the shifted cone circles, because what a contact slides by follows its normal force
+ * within the step. Ends when spent, solved, or without a gain for COULOMB_PATIENCE Newton steps. Returns the residual;
+ * multipliers and shifts are those of the best round. */
+static double coulomb_rounds(state *s, const tl_stop *stop, int newton_max, double last, double *least, tl_outcome *out,
+                             tl_work *w)
 {
     const tl_pairs *t = s->t;
     const size_t size = 3 * sizeof(double) * (size_t)t->contacts;
     const double kappa = s->kappa;
-    double residual = last, reached = last;
+    double residual = last, reached = last, now = COULOMB_KAPPA, mark = last;
+    int since = out->iterations;
     memcpy(s->to, s->lam, size);
     s->coulomb = true;
-    set_penalty(s, fmax(kappa, POLISH_KAPPA));
-    for (int round = 0; round < POLISH_ROUNDS && out->iterations < newton_max; round++) {
-        double goal = fmax(0.1 * s->aim, POLISH_GAP * residual), gap = evaluate(s);
+    tl_pairs_push(t, s->lam, s->dv);
+    for (int round = 0; round < ROUNDS_MAX && out->iterations < newton_max; round++) {
+        set_penalty(s, now);
+        double goal = fmax(0.1 * s->aim, COULOMB_GAP * residual), gap = evaluate(s);
         bool good = true;
-        for (int inner = 0; good && gap > goal && inner < POLISH_STEPS && out->iterations < newton_max; inner++) {
+        int inner = 0;
+        for (; good && gap > goal && inner < COULOMB_STEPS && out->iterations < newton_max; inner++) {
             good = coulomb_step(s, &gap, w);
             out->iterations++;
         }
-        if (!(gap <= residual)) break;
+        if (!(gap <= fmax(goal, COULOMB_ENOUGH * residual))) {
+            now /= COULOMB_DOWN;
+            tl_pairs_push(t, s->lam, s->dv);
+            if (now < 1e-2) break;
+            continue;
+        }
         for (int32_t c = 0; c < t->contacts; c++)
             project_coulomb(t->pair[c].mu, s->x + 3 * (int64_t)c, s->lam + 3 * (int64_t)c);
-        double before = residual;
         residual = measure(s);
         w->outer++;
         tl_work_record(w, residual);
@@ -375,8 +390,10 @@ static double polish(state *s, int newton_max, double last, double *least, tl_ou
             reached = residual;
             memcpy(s->to, s->lam, size);
         }
-        if (residual <= s->aim || !(residual < before)) break;
-        if (residual > 0.2 * before && s->kappa < POLISH_KAPPA_MAX) set_penalty(s, 10 * s->kappa);
+        if (residual <= s->aim || (*least <= stop->tolerance && out->iterations >= AIM_STEPS)) break;
+        if (residual < 0.5 * mark) mark = residual, since = out->iterations;
+        if (out->iterations - since > COULOMB_PATIENCE) break;
+        if (inner <= COULOMB_EASY) now = fmin(COULOMB_KAPPA_MAX, now * COULOMB_UP);
     }
     set_penalty(s, kappa);
     s->coulomb = false;
@@ -394,20 +411,18 @@ static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam,
 {
     const tl_pairs *t = s->t;
     double least = INFINITY, last = out->residual;
-    int stalls = 0, wait = 1, next_polish = POLISH_FIRST; /* rounds between tries with Coulomb's law */
+    int stalls = 0, next = 1; /* round from which on Coulomb's law may be tried */
     double kappa_max = fmax(KAPPA_MAX_LEAST, 1e4 * largest_mass_ratio(t));
     memcpy(s->lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
     tl_pairs_push(t, s->lam, s->dv);
     keep_best(s, last, &least);
     set_penalty(s, KAPPA_START);
-    s->past.count = 0;
     for (int round = 0; out->iterations < newton_max && !tl_stop_spent(stop, w); round++) {
         if (least <= stop->tolerance && out->iterations >= AIM_STEPS) break;
         if (round == ROUNDS_MAX || stalls == STALLS_MAX) {
             out->result = TL_STALLED;
             break;
         }
-        write_point(s, s->from);
         double goal = fmax(0.1 * s->aim, 0.05 * last), gap = evaluate(s);
         int inner = 0;
         for (; gap > goal && inner < INNER_MAX && out->iterations < newton_max; inner++) {
@@ -423,7 +438,6 @@ static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam,
             /* too stiff to solve: multipliers stay, the penalty comes down */
             if (s->kappa <= 1) break;
             set_penalty(s, s->kappa / 10);
-            s->past.count = 0;
             tl_pairs_push(t, s->lam, s->dv);
             continue;
         }
@@ -435,7 +449,6 @@ static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam,
             out->result = TL_CONVERGED;
             break;
         }
-        const double kappa = s->kappa;
         stalls = residual > 0.9 * last && s->kappa >= kappa_max ? stalls + 1 : 0;
         if (residual > 0.2 * last) {
             if (ds < 0.3 * residual && s->kappa < kappa_max)
@@ -443,23 +456,15 @@ static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam,
             else if (ds >= 0.3 * residual && s->kappa > KAPPA_START)
                 set_penalty(s, s->kappa / 10);
         }
-        if (s->kappa != kappa) s->past.count = 0;
-        if (s->shift) {
-            write_point(s, s->to);
-            tl_anderson_next(&s->past, s->from, s->to, s->from);
-            read_point(s, s->from);
-        }
+        const bool slow = residual > COULOMB_SLOW * last;
         last = residual;
-        if (!s->shift || round < next_polish) continue;
-        double reached = polish(s, newton_max, last, &least, out, w);
-        if (reached <= s->aim) {
+        if (!s->shift || !slow || round < next) continue;
+        last = coulomb_rounds(s, stop, newton_max, last, &least, out, w);
+        if (last <= s->aim) {
             out->result = TL_CONVERGED;
             break;
         }
-        if (reached < last) s->past.count = 0;
-        wait = reached < 0.3 * last ? 1 : 2 * wait;
-        next_polish = round + wait;
-        last = reached;
+        next = round + 4;
     }
 done:
     memcpy(lam, s->best, 3 * sizeof(double) * (size_t)t->contacts);
@@ -480,7 +485,7 @@ static double start_shift(state *s, const double *lam)
 }
 
 /* From lam to lam: sweeps and ADMM while it is far away, then Newton. */
-static tl_outcome solve_from(state *s, const tl_stop *stop, double *lam, tl_work *w)
+static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, double *lam, tl_work *w)
 {
     const tl_pairs *t = s->t;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
@@ -502,8 +507,7 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, double *lam, tl_work
         out.residual = start_shift(s, lam);
         if (out.residual <= s->aim) out.result = TL_CONVERGED;
     }
-    if (out.result == TL_OUT_OF_ITERATIONS)
-        minimise(s, stop, stop->max_iterations ? stop->max_iterations : NEWTON_MAX, lam, &out, w);
+    if (out.result == TL_OUT_OF_ITERATIONS) minimise(s, stop, newton_max, lam, &out, w);
     if (s->shift && out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
         tl_pairs_push(t, lam, s->dv);
         tl_contact_sweep(t, SWEEPS_LAST, TL_SWEEP_DISC, lam, s->dv, w);
@@ -512,16 +516,21 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, double *lam, tl_work
     return out;
 }
 
+/* Speed at which scripted bodies come at the fastest contact, m/s. */
+static double fastest_press(const tl_pairs *t)
+{
+    double press = 0;
+    for (int32_t c = 0; c < t->contacts; c++) press = fmax(press, -t->pair[c].scripted);
+    return press;
+}
+
 /* A body between the jaws of a scripted press has no velocity that all its contacts allow, and forces that grow for ever. Where that is
  * so, normals are relaxed by the least that must be (in the sense of the penalty, friction left out, one convex minimum), which keeps
- * forces bounded. z [m]: what is added to each normal velocity; false when there is a solution, or
- * nothing scripted presses. */
+ * forces bounded. z [m]: what is added to each normal velocity; false when there is a solution. */
 static bool relax_pressed(state *s, double *z, tl_work *w)
 {
     const tl_pairs *t = s->t;
-    double press = 0, most = 0;
-    for (int32_t c = 0; c < t->contacts; c++) press = fmax(press, -t->pair[c].scripted);
-    if (!(press > 0)) return false;
+    double press = fastest_press(t), most = 0;
     s->frictionless = true;
     memset(s->s, 0, sizeof(double) * (size_t)t->contacts);
     memset(s->lam, 0, 3 * sizeof(double) * (size_t)t->contacts);
@@ -536,7 +545,7 @@ static bool relax_pressed(state *s, double *z, tl_work *w)
     for (int32_t c = 0; c < t->contacts; c++) {
         double u[3];
         tl_pair_velocity(&t->pair[c], s->dv, u);
-        z[c] = PRESSED_SLACK * fmax(0, -u[0]);
+        z[c] = t->pair[c].mu < 0 ? 0 : PRESSED_SLACK * fmax(0, -u[0]);
         most = fmax(most, z[c]);
     }
     return most > PRESSED * press;
@@ -552,20 +561,27 @@ static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_ar
     if (start <= s->aim) return (tl_outcome){.result = TL_CONVERGED, .residual = start};
     memset(s->lam, 0, size);
     if (!(start <= measure(s))) memset(lam, 0, size);
-    s->from = TL_TAKE(a, double, 4 * (int64_t)t->contacts);
-    s->to = TL_TAKE(a, double, 4 * (int64_t)t->contacts);
-    if (tl_anderson_begin(&s->past, 4 * (int64_t)t->contacts, a, NULL) != TALUS_OK ||
-        !tl_body_matrix_build(&s->H, t, a) || !tl_body_lu_build(&s->lu, &s->H, a))
+    s->to = TL_TAKE(a, double, 3 * (int64_t)t->contacts);
+    if (!tl_body_matrix_build(&s->H, t, a) || !tl_body_lu_build(&s->lu, &s->H, a))
         return (tl_outcome){.result = TL_BROKE_DOWN, .residual = start};
-    tl_outcome out = solve_from(s, stop, lam, w);
-    if (out.result == TL_CONVERGED || !(out.residual > SWEEP_ABOVE) || !relax_pressed(s, z, w)) return out;
+    const int cap = stop->max_iterations ? stop->max_iterations : NEWTON_MAX;
+    const bool pressed = fastest_press(t) > 0;
+    const int first = pressed && cap > PRESSED_STEPS ? PRESSED_STEPS : cap;
+    tl_outcome out = solve_from(s, stop, first, lam, w);
+    if (out.result == TL_CONVERGED || !pressed) return out;
+    if (!(out.residual > SWEEP_ABOVE) || !relax_pressed(s, z, w)) {
+        if (first == cap) return out;
+        tl_outcome more = solve_from(s, stop, cap - first, lam, w);
+        more.iterations += out.iterations;
+        return more;
+    }
 
     for (int32_t c = 0; c < t->contacts; c++) {
         q[c] = t->pair[c].q[0];
         t->pair[c].q[0] += z[c];
     }
     memset(lam, 0, size);
-    tl_outcome relaxed = solve_from(s, stop, lam, w);
+    tl_outcome relaxed = solve_from(s, stop, first, lam, w);
     for (int32_t c = 0; c < t->contacts; c++) t->pair[c].q[0] = q[c];
     memcpy(s->lam, lam, size);
     return (tl_outcome){TL_INFEASIBLE, out.iterations + relaxed.iterations, measure(s)};
@@ -575,8 +591,7 @@ static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
     int64_t m = p->space->n / 3;
-    return tl_islands_bytes(p) + 4 * TL_ARENA_ROOM(double, m) + 5 * TL_ARENA_ROOM(double, 3 * m) +
-           (2 + 2 * TL_ANDERSON_DEPTH) * TL_ARENA_ROOM(double, 4 * m) + 4 * tl_pairs_room(p);
+    return tl_islands_bytes(p) + 4 * TL_ARENA_ROOM(double, m) + 6 * TL_ARENA_ROOM(double, 3 * m) + 4 * tl_pairs_room(p);
 }
 
 static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
