@@ -323,7 +323,7 @@ static bool last_problem(run *r, bool gravity, tl_rigid_problem *out)
     tl_rigid_view view = {g, r->scene, body, pose, friction};
     tl_rigid_contacts *c = TL_TAKE(a, tl_rigid_contacts, 1);
     return c && tl_rigid_detect(&view, DT, &sim->state.rigid, a, c, &err) == TALUS_OK &&
-           tl_rigid_problem_build(out, g, c, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;
+           tl_rigid_problem_build(out, g, c, NULL, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;
 }
 
 /* Products of one solve from zero forces, at the loosest target that gives the wanted force balance. */

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/mman.h>
@@ -46,26 +47,45 @@ static bool can_map(int buffers)
     return true;
 }
 
-talus_status tl_blas_reserve(talus_error *err)
+/* How many calls each thread that is there may have open at once, and all of them together: simulations in threads of the caller's. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key;
+static int total, ready;
+
+static void thread_ends(void *asked)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static int ready;
-    if (!blas_memory_alloc || !blas_memory_free) return TALUS_OK;
-    int wanted = omp_in_parallel() ? omp_get_num_threads() : 1;
     pthread_mutex_lock(&lock);
+    total -= (int)(intptr_t)asked;
+    pthread_mutex_unlock(&lock);
+}
+static void make_key(void) { pthread_key_create(&key, thread_ends); }
+
+talus_status tl_blas_reserve_for(int threads, talus_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!blas_memory_alloc || !blas_memory_free) return TALUS_OK;
+    pthread_once(&once, make_key);
+    int asked = (int)(intptr_t)pthread_getspecific(key);
+    if (threads <= asked) return TALUS_OK;
+    pthread_mutex_lock(&lock);
+    int others = total - asked, wanted = others + threads;
     if (wanted > BUFFERS_MAX) wanted = BUFFERS_MAX;
-    if (wanted > ready && can_map(wanted - ready + 1)) {
+    /* while we take them, others may use as many as they asked for */
+    if (wanted > ready && can_map(others + wanted - ready + 1)) {
         void *buffer[BUFFERS_MAX];
         for (int i = 0; i < wanted; i++) buffer[i] = blas_memory_alloc(0);
         for (int i = 0; i < wanted; i++) blas_memory_free(buffer[i]);
         ready = wanted;
     }
-    bool good = wanted <= ready;
+    bool good = wanted <= ready && pthread_setspecific(key, (void *)(intptr_t)threads) == 0;
+    if (good) total = others + threads;
     pthread_mutex_unlock(&lock);
     return good ? TALUS_OK
                 : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the %d MB that OpenBLAS works in, per thread",
                           (int)(BUFFER >> 20));
 }
+
+talus_status tl_blas_reserve(talus_error *err) { return tl_blas_reserve_for(1, err); }
 
 const char *tl_blas_core(void) { return openblas_get_corename(); }
 

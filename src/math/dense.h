@@ -1,5 +1,5 @@
 /* Dense symmetric matrices of some hundred to some thousand rows, row-major: Cholesky by blocks and products.
- * Same bits for any number of threads. Tiny ones: math/small_chol.h; sparse ones: math/factor.h. */
+ * Same bits for any number of threads. Tiny ones: math/small_chol.h; sparse ones: math/factor.h. Call tl_blas_reserve first: these have no way to tell that memory has ended. */
 #ifndef TL_MATH_DENSE_H
 #define TL_MATH_DENSE_H
 

@@ -3,6 +3,7 @@
 #include <cblas.h>
 #include <cholmod.h>
 #include <math.h>
+#include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -371,6 +372,9 @@ static talus_status part_room(state *s, part *p, talus_error *err)
 static talus_status part_super(state *s, int64_t count, const int32_t *index, double *C, talus_error *err)
 {
     part p = {.L = s->L, .count = count, .chunks = (count + CHUNK - 1) / CHUNK};
+    TL_TRY(tl_blas_reserve(err));
+    int threads = omp_get_max_threads(); /* or this one alone, where memory is short: the bits are the same */
+    if (tl_blas_reserve_for(threads, NULL) != TALUS_OK) threads = 1;
     TL_TRY(part_room(s, &p, err));
     const int32_t *perm = s->L->Perm;
     for (int32_t j = 0; j < (int32_t)s->L->n; j++) p.compact[perm[j]] = j; /* old -> new, for a moment */
@@ -383,13 +387,13 @@ static talus_status part_super(state *s, int64_t count, const int32_t *index, do
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a part of an inverse of %lld columns", (long long)count);
     p.Y = (double *)block;
     p.buffer = (double *)(block + rows);
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t c = 0; c < p.chunks; c++) {
         tl_blas_scope scope = tl_blas_begin();
         forward(&p, c);
         tl_blas_end(scope);
     }
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t t = 0; t < p.chunks * p.chunks; t++) {
         if (t % p.chunks > t / p.chunks) continue;
         tl_blas_scope scope = tl_blas_begin();

@@ -86,8 +86,11 @@ static void check_contact(tl_reader *r, const tl_seen *seen, tl_contact_pair *p)
     bool friction = tl_seen_has(seen, "friction"), restitution = tl_seen_has(seen, "restitution");
     check_bounce(r, seen, p->restitution);
     if (!friction) p->friction = -1;
+    bool rolling = tl_seen_has(seen, "rolling_friction"), spinning = tl_seen_has(seen, "spinning_friction");
     if (!restitution) p->restitution = -1;
-    if (!friction && !restitution)
+    if (!rolling) p->rolling_friction = -1;
+    if (!spinning) p->spinning_friction = -1;
+    if (!friction && !restitution && !rolling && !spinning)
         tl_read_problem(r, seen->where, "%s says nothing about its pair; give friction or restitution", seen->path);
 }
 
@@ -273,6 +276,29 @@ static void check_bending(tl_reader *r, const tl_seen *seen, const tl_scene *s)
                             "with sand or liquid",
                             i + 1, s->bodies[i].name);
     }
+}
+
+/* Rolling and spinning friction are part of contacts between rigid bodies, and of nothing else. */
+static void check_turning(tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    bool other = needs_grid(seen);
+    for (int i = 0; i < s->body_count; i++) {
+        int m = s->bodies[i].material;
+        other |= m >= 0 && r->materials[m].kind == TL_MATERIAL_ELASTIC;
+    }
+    for (int i = 0; i < s->body_count && other; i++)
+        if (s->bodies[i].rolling_friction > 0 || s->bodies[i].spinning_friction > 0)
+            tl_read_problem(
+                r, s->bodies[i].where,
+                "bodies[%d] (%s) has rolling or spinning friction, which scenes of rigid bodies alone have, "
+                "without sand, liquid or elastic bodies",
+                i + 1, s->bodies[i].name);
+    for (int i = 0; i < s->contact_count && other; i++)
+        if (s->contacts[i].rolling_friction > 0 || s->contacts[i].spinning_friction > 0)
+            tl_read_problem(r, s->contacts[i].where,
+                            "contacts[%d] has rolling or spinning friction, which scenes of rigid bodies alone have, "
+                            "without sand, liquid or elastic bodies",
+                            i + 1);
 }
 
 static void check_domain(tl_reader *r, const tl_seen *seen, tl_domain_spec *d)
@@ -550,6 +576,7 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
         s->emitters[i].shape = check_place(r, s, s->emitters[i].where, "emitters", i + 1, s->emitters[i].shape);
     check_bodies_inside(r, s);
     check_bending(r, seen, s);
+    check_turning(r, seen, s);
     check_solver(r, seen, s);
     note_friction_on_sand(r, seen, s);
 }

@@ -101,6 +101,7 @@ typedef struct tl_body {
     tl_timed friction;
     int sand_friction; /* tl_sand_friction */
     double restitution;
+    double rolling_friction, spinning_friction; /* m */
     int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
     tl_timed force, torque; /* N at the centre of mass, N m; world frame */
     tl_vec3 colour;
@@ -165,8 +166,9 @@ typedef struct tl_join {
 /* Friction and restitution of one pair of materials or bodies, where the rule of tl_scene_pair is not wanted. */
 typedef struct tl_contact_pair {
     tl_where where;
-    const char *between[2];       /* name of a material or a body; "walls" for the domain's */
-    double friction, restitution; /* negative: left to the rule */
+    const char *between[2];                     /* name of a material or a body; "walls" for the domain's */
+    double friction, restitution;               /* negative: left to the rule */
+    double rolling_friction, spinning_friction; /* m; same */
 } tl_contact_pair;
 
 /* Rigid bodies alone need none: cells and cell are then 0. */
@@ -391,5 +393,10 @@ talus_status tl_scene_timed(const tl_scene *s, const tl_timed *v, double t, doub
  * frictionless one wins) and restitution the larger of the two. */
 void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction,
                    double *restitution);
+
+/* Rolling and spinning friction of a pair, m: torques that resist at a contact, over its normal force. The last entry of `contacts` that names the pair decides, else the larger of
+ * the two. tl_scene_turning: is there any in this scene? */
+void tl_scene_pair_turning(const tl_scene *s, int a, int b, double *rolling, double *spinning);
+bool tl_scene_turning(const tl_scene *s);
 
 #endif

@@ -193,6 +193,8 @@ static const tl_key body_keys[] = {
     {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; on sand with `sand_friction = \"own\"`"},
     {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "shear of sand along the body, over the pressure on it, at most: `material`, as inside of the sand, sin(friction_angle_deg) (a rough wall); `own`, the body's `friction` where that is less", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"},
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "torque that resists rolling at a contact, at most, over its normal force: a ball of radius R stays on slopes up to this over R. Of a pair the larger one counts", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "the same for spinning about the normal of a contact", .engines = TL_ON_GRID},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }` (or rotation_deg, rotation_rad); what it leaves out stays as the body has it. Velocities are the exact difference of poses"},
     {"force", TL_TIMED3, AT(force), "N", ANY, "{0, 0, 0}", "at the centre of mass, or a function of time"},
     {"torque", TL_TIMED3, AT(torque), "N m", ANY, "{0, 0, 0}", "world frame, or a function of time"},
@@ -262,11 +264,13 @@ static const tl_key contact_keys[] = {
     {"between", TL_NAMES2, AT(between), "", ANY, NULL, "two names of materials or bodies, or \"walls\""},
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "", "Coulomb coefficient of this pair"},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "", "bounce of this pair"},
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "", "of this pair", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "", "of this pair", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context contact = {"contact", "a contact",
                                    "Friction and bounce of one pair. Without an entry, friction is the geometric mean of the two coefficients (equal ones stay, a frictionless one wins) and "
-                                   "restitution the larger of the two. The last entry that names a pair decides; a body goes by its own name and by its material's.",
+                                   "restitution, rolling and spinning friction are the larger of the two. The last entry that names a pair decides; a body goes by its own name and by its material's.",
                                    NULL, KEYS(contact_keys), sizeof(tl_contact_pair), NULL, true};
 
 /* ---- solver ---- */
@@ -324,7 +328,7 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},

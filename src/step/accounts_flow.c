@@ -41,9 +41,9 @@ void tl_accounts_fall(tl_flow_account *f, tl_flow_sums now)
     f->kinetic = now.kinetic;
 }
 
-void tl_accounts_stopped(tl_sim *sim, tl_flow_account *f, tl_flow_sums now)
+void tl_accounts_stopped(tl_sim *sim, tl_flow_account *f, tl_energy source, double given, tl_flow_sums now)
 {
-    tl_accounts_energy(sim, TL_ENERGY_FRICTION, now.kinetic - f->kinetic);
+    tl_accounts_energy(sim, source, now.kinetic - f->kinetic + given);
     f->kinetic = now.kinetic;
 }
 

@@ -44,8 +44,9 @@ typedef struct tl_accounts_flow {
 
 /* In this order. */
 void tl_accounts_to_grid(tl_sim *sim, tl_flow_account *f, tl_flow_sums now, const tl_totals *particles, double dt);
-void tl_accounts_fall(tl_flow_account *f, tl_flow_sums now);                 /* gravity */
-void tl_accounts_stopped(tl_sim *sim, tl_flow_account *f, tl_flow_sums now); /* grains held by rules before the solve */
+void tl_accounts_fall(tl_flow_account *f, tl_flow_sums now); /* gravity */
+/* Grains and drops stopped before the solve; given: J that free bodies got. */
+void tl_accounts_stopped(tl_sim *sim, tl_flow_account *f, tl_energy source, double given, tl_flow_sums now);
 void tl_accounts_solved(const tl_accounts_flow *x, tl_flow_account *f, tl_flow_sums now); /* after tl_accounts_bodies */
 /* by: velocities that particles take on; all: those that carry them, crowds parting included. */
 void tl_accounts_carried(tl_sim *sim, tl_flow_account *f, tl_flow_sums by, tl_flow_sums all);

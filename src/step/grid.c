@@ -29,6 +29,7 @@
 #include "model/grid/grains.h"
 #include "model/grid/levelset.h"
 #include "model/grid/particles.h"
+#include "model/grid/pieces.h"
 #include "step/accounts_flow.h"
 #include "step/engines.h"
 #include "step/grid.h"
@@ -47,7 +48,9 @@
  * liquid at rest is left alone. Without the bound waves of 32 cells gain a tenth of their energy in 12 s; with 3, a
  * breaking dam loses 2.5 % of its volume while it splashes. */
 #define STRAINS 6.0
-#define PACKED 0.1    /* excess of a cell up to which sand may keep its places, and a liquid's strain counts */
+#define PACKED                                                                                                         \
+    0.02 /* excess of a cell up to which sand may keep its places: more is what an impact in one long step left */
+#define CROWDED 0.1   /* and a liquid's strain counts */
 #define PART_LAYERS 2 /* beyond the liquid */
 /* Open part of a face of liquid up to which it goes with its neighbours: with less than half open, a face's centre is in the solid, and particles that read it there
  * climb walls. Half of a face is open where a wall is on it. */
@@ -83,6 +86,7 @@ typedef struct grid_step {
     tl_liquid liquid;
     double *excess; /* [cells] over full */
     double liquid_volume;
+    tl_pieces pieces; /* of NULL: sand */
     /* assemble, run scheme */
     tl_slip slip;    /* friction of solids against sand */
     bool slips;      /* any has its own */
@@ -210,6 +214,26 @@ static talus_status add_external_forces(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Pieces of liquid, and which of them something fixed holds: walls, static and scripted bodies. */
+static talus_status find_pieces(grid_step *s, talus_error *err)
+{
+    const tl_covers *c = &s->fractions.covers;
+    const tl_rigid *r = &s->sim->rigid;
+    double *held[3];
+    for (int axis = 0; axis < 3; axis++) held[axis] = s->fractions.fixed[axis];
+    bool scripted = false;
+    for (int32_t b = 0; b < c->bodies && b < r->scene_count; b++) scripted |= r->body[b].kind == TL_BODY_KINEMATIC;
+    for (int axis = 0; axis < 3 && scripted; axis++) {
+        if (!(held[axis] = TL_TAKE(s->arena, double, s->grid.cells))) return no_memory(err);
+        memcpy(held[axis], s->fractions.fixed[axis], sizeof(double) * (size_t)s->grid.cells);
+        for (int32_t b = 0; b < c->bodies && b < r->scene_count; b++)
+            for (int64_t k = c->start[3 * (int64_t)b + axis];
+                 k < c->start[3 * (int64_t)b + axis + 1] && r->body[b].kind == TL_BODY_KINEMATIC; k++)
+                held[axis][c->face[k]] += c->weight[k];
+    }
+    return tl_pieces_find(&s->pieces, &s->grid, s->faces.fill, s->faces.mass, held, s->arena, err);
+}
+
 static talus_status classify_domains(grid_step *s, talus_error *err)
 {
     tl_arena *a = s->arena;
@@ -227,6 +251,7 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
                               sand ? NULL : &up, a, s->phi, s->excess, err));
     TL_TRY(tl_liquid_fractions(g, s->phi, false, sand, sand, a, &s->liquid, err));
     TL_TRY(tl_liquid_volume(g, &s->liquid, s->fractions.solid_cell, &s->particles, a, &s->liquid_volume, err));
+    if (!sand) TL_TRY(find_pieces(s, err));
     lap(s, DOMAINS);
     return TALUS_OK;
 }
@@ -280,10 +305,13 @@ static talus_status find_slip(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
-/* Grains where no stress acts. Returns the kinetic energy that free bodies got from them, J. */
-static double stop_grains(grid_step *s)
+/* Grains and drops where no stress and no pressure acts. given: kinetic energy that free bodies got from them, J. */
+static talus_status stop_grains(grid_step *s, double *given, talus_error *err)
 {
-    double given = 0;
+    const size_t n = 6 * (size_t)s->sim->rigid.count;
+    *given = 0;
+    if (!(s->b.v_asked = TL_TAKE(s->arena, double, n))) return no_memory(err);
+    memcpy(s->b.v_asked, s->b.v_free, sizeof(double) * n);
     tl_grains grains = {.alpha = s->kept->alpha,
                         .rho = s->kept->density,
                         .number = s->system.active.number,
@@ -295,10 +323,10 @@ static double stop_grains(grid_step *s)
                         .body_v = s->b.v_free,
                         .friction = s->slips ? s->slip.friction : NULL,
                         .walls = s->slip.walls,
-                        .given = &given,
+                        .given = given,
                         .push = tl_vec3_scale(s->dt, s->scene->gravity)};
     tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
-    return given;
+    return TALUS_OK;
 }
 
 /* Lists and operators depend on places at the start: made once per step. */
@@ -311,6 +339,7 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .faces = &s->faces,
                           .fractions = &s->fractions,
                           .phi = s->phi,
+                          .pieces = s->kept->alpha ? NULL : &s->pieces,
                           .binary = scene->solver.surface && !strcmp(scene->solver.surface, "binary"),
                           .granular = s->kept->alpha ? &s->liquid : NULL,
                           .staggered = s->kept->staggered,
@@ -332,12 +361,14 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
     if (s->stress) {
         tl_stress_unpack(&s->system.stress, s->five, s->stress);
         TL_TRY(find_slip(s, err));
-        double given = stop_grains(s);
-        TL_TRY(tl_carry_velocities(&s->system.carry, &s->grid, &s->faces, s->arena, err));
-        tl_accounts_stopped(s->sim, &s->account, sums_of(s, s->faces.u));
-        tl_accounts_energy(s->sim, TL_ENERGY_FRICTION, given);
-        TL_TRY(prepare_friction(s, err));
     }
+    double given;
+    TL_TRY(stop_grains(s, &given, err));
+    if (s->system.carry.known[0]) TL_TRY(tl_carry_velocities(&s->system.carry, &s->grid, &s->faces, s->arena, err));
+    if (s->system.carry.known[0] && !s->stress) tl_carry_follow(&s->system.carry, &s->grid, s->faces.u);
+    tl_accounts_stopped(s->sim, &s->account, s->stress ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT, given,
+                        sums_of(s, s->faces.u));
+    if (s->stress) TL_TRY(prepare_friction(s, err));
     const tl_method_spec *o = &scene->solver.pressure;
     s->coupled = (tl_coupled){.system = &s->system,
                               .b = &s->b,
@@ -465,7 +496,7 @@ static double wanted_excess(const grid_step *s, int32_t i)
 {
     const tl_coupling *c = &s->system.c;
     double excess = s->excess[s->system.active.cell[i]], strain = 0;
-    if (s->stress || excess > PACKED) return excess;
+    if (s->stress || excess > CROWDED) return excess;
     for (int k = 0; k < 3; k++) {
         const int32_t *face = &c->face[6 * (int64_t)i + 2 * k];
         double rate = (c->u[face[1]] - c->u[face[0]]) / c->dx;
@@ -566,52 +597,125 @@ static void push_static_bodies(grid_step *s)
     }
 }
 
-/* What pressure did to the faces of the system goes on to those beside it that have mass, two layers far. Without it
- * the last half cell below a surface falls freely between two solves, the density correction lifts it again, and
- * waves grow. Velocities keep what sets them apart (drops, spray); impulses beyond a few g dt are impacts, and stay
- * where they are. Without gravity nothing is added. Sand has its own rule (carry.h). */
+/* Faces in the liquid have the velocities of the solve. What pressure did to those of a held piece goes on to faces beside them that have mass, two layers far, and to those in solids. Without it
+ * the last half cell below a surface falls freely between two solves, the density correction lifts it again, and waves grow. Velocities keep what sets them apart (drops, spray); beside the
+ * surface impulses beyond a few g dt are impacts, and stay where they are. A free piece has no weight to carry: its faces get what the solve gave them, by their own mass. Sand has its own
+ * rule (carry.h). */
 static talus_status extend_impulse(grid_step *s, talus_error *err)
 {
     const tl_system *y = &s->system;
+    const tl_grid *g = &s->grid;
     size_t mark = tl_arena_mark(s->arena);
     double *du[3];
     uint8_t *known[3];
     bool good = true;
     for (int a = 0; a < 3; a++) {
-        good &= (du[a] = TL_TAKE_ZERO(s->arena, double, s->grid.cells)) != NULL;
-        good &= (known[a] = TL_TAKE_ZERO(s->arena, uint8_t, s->grid.cells)) != NULL;
+        good &= (du[a] = TL_TAKE_ZERO(s->arena, double, g->cells)) != NULL;
+        good &= (known[a] = TL_TAKE_ZERO(s->arena, uint8_t, g->cells)) != NULL;
     }
     if (!good) return no_memory(err);
     for (int32_t f = 0; f < y->c.faces; f++) {
         int a = y->axis[f];
         int32_t i = y->id[f];
-        if (!(y->c.fluid[f] > CLOSED_LIQUID)) continue;
-        du[a][i] = y->c.u[f] - s->faces.u[a][i];
-        known[a][i] = 1;
+        bool open = y->c.fluid[f] > CLOSED_LIQUID;
+        if (open) {
+            du[a][i] = y->c.u[f] - s->faces.u[a][i];
+            known[a][i] = 1;
+        }
+        if (open || tl_face_is_free(&s->pieces, g, a, i)) s->faces.u[a][i] = y->c.u[f];
     }
-    TL_TRY(tl_extrapolate(&s->grid, IMPULSE_LAYERS, du, known, s->arena, err));
+    if (y->carry.known[0]) tl_carry_follow(&y->carry, g, s->faces.u);
+    TL_TRY(tl_extrapolate(g, TL_EXTRAPOLATE_LAYERS, du, known, s->arena, err));
     const double most = IMPULSE_MOST * s->dt * tl_vec3_norm(s->scene->gravity);
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *more = du[a];
         const uint8_t *reached = known[a];
         double *u = s->faces.u[a];
-#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
-        for (int32_t i = 0; i < s->grid.cells; i++) {
-            if (reached[i] <= 1 || !(mass[i] > 0)) continue;
-            double phi = 0.5 * (s->phi[i] + s->phi[tl_grid_step(&s->grid, i, a, -1)]);
-            if (phi < IMPULSE_REACH * s->grid.f.dx) u[i] += fmax(-most, fmin(most, more[i]));
+#pragma omp parallel for schedule(static) if (g->cells >= TL_PARALLEL_MIN)
+        for (int32_t i = 0; i < g->cells; i++) {
+            if (reached[i] <= 1 || !(mass[i] > 0) || tl_face_is_free(&s->pieces, g, a, i)) continue;
+            bool open = s->fractions.open[a][i] > CLOSED_LIQUID;
+            double phi = 0.5 * (s->phi[i] + s->phi[tl_grid_step(g, i, a, -1)]);
+            if (!open)
+                u[i] += more[i];
+            else if (reached[i] <= 1 + IMPULSE_LAYERS && phi < IMPULSE_REACH * g->f.dx)
+                u[i] += fmax(-most, fmin(most, more[i]));
         }
     }
     tl_arena_release(s->arena, mark);
     return TALUS_OK;
 }
 
+/* Momentum on faces before the solve, and what pressure gave them. */
+static talus_status note_momentum(grid_step *s, double *owed[3], talus_error *err)
+{
+    const tl_system *y = &s->system;
+    const double impulse = s->dt * y->c.dx * y->c.dx * y->c.dx;
+    for (int a = 0; a < 3; a++) {
+        if (!(owed[a] = TL_TAKE(s->arena, double, s->grid.cells))) return no_memory(err);
+        const double *mass = s->faces.mass[a], *u = s->faces.u[a];
+        double *out = owed[a];
+#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
+        for (int64_t i = 0; i < s->grid.cells; i++) out[i] = mass[i] * u[i];
+    }
+#pragma omp parallel for schedule(static) if (y->c.faces >= TL_PARALLEL_MIN)
+    for (int32_t f = 0; f < y->c.faces; f++) owed[y->axis[f]][y->id[f]] -= impulse * y->c.fluid[f] * y->c.y[f];
+    return TALUS_OK;
+}
+
+/* What the mass on faces did not get of that. */
+static talus_status repay_momentum(grid_step *s, double *const owed[3], talus_error *err)
+{
+    for (int a = 0; a < 3; a++) {
+        const double *mass = s->faces.mass[a], *u = s->faces.u[a];
+        double *out = owed[a];
+#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
+        for (int64_t i = 0; i < s->grid.cells; i++) out[i] -= mass[i] * u[i];
+    }
+    tl_repay r = {.mass = s->faces.mass, .owed = owed};
+    TL_TRY(tl_faces_repay(&s->grid, &s->pieces, &r, s->faces.u, s->arena, err));
+    tl_accounts_fixed(s->sim, r.fixed, r.turned);
+    return TALUS_OK;
+}
+
+/* Velocities that faces have of their own, and that nothing below may lose: those with mass. */
+static talus_status keep_own(const grid_step *s, double *own[3], talus_error *err)
+{
+    for (int a = 0; a < 3; a++) {
+        if (!(own[a] = TL_TAKE(s->arena, double, s->grid.cells))) return no_memory(err);
+        memcpy(own[a], s->faces.u[a], sizeof(double) * (size_t)s->grid.cells);
+    }
+    return TALUS_OK;
+}
+
+static void restore_own(grid_step *s, double *const own[3])
+{
+    for (int a = 0; a < 3; a++) {
+        const double *mass = s->faces.mass[a], *from = own[a];
+        double *u = s->faces.u[a];
+        uint8_t *known = s->known[a];
+#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
+        for (int64_t i = 0; i < s->grid.cells; i++) {
+            if (!(mass[i] > 0)) continue;
+            u[i] = from[i];
+            if (!known[i]) known[i] = 1;
+        }
+    }
+}
+
+/* Two fields: what particles carry (faces.u), by momentum, and what carries them (moving), by what solids let through. */
 static talus_status extend_velocities(grid_step *s, talus_error *err)
 {
     const double closed = s->stress ? 0 : CLOSED_LIQUID;
+    double *owed[3], *own[3];
     tl_coupled_fluid_forces(&s->coupled, s->fluid);
-    if (!s->stress) TL_TRY(extend_impulse(s, err));
-    tl_system_store(&s->system, s->faces.u);
+    if (s->stress) {
+        tl_system_store(&s->system, s->faces.u);
+    } else {
+        TL_TRY(note_momentum(s, owed, err));
+        TL_TRY(extend_impulse(s, err));
+        TL_TRY(keep_own(s, own, err));
+    }
     const tl_accounts_flow solved = {&s->grid, &s->fractions, &s->coupled, &s->b, s->fluid};
     tl_accounts_solved(&solved, &s->account, sums_of(s, s->faces.u));
     tl_impulse held = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
@@ -619,7 +723,7 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *open = s->fractions.open[a];
         const int32_t *of = s->system.of[a];
-        const uint8_t *alone = s->system.carry.known[a]; /* of sand */
+        const uint8_t *alone = s->stress ? s->system.carry.known[a] : NULL;
         uint8_t *known = s->known[a];
 #pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
         for (int32_t i = 0; i < s->grid.cells; i++)
@@ -632,8 +736,13 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->system.carry.partly, s->faces.u,
                           s->arena, err));
     tl_impulse left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
-    tl_accounts_fixed(s->sim, tl_vec3_sub(left.linear, held.linear), tl_vec3_sub(left.angular, held.angular));
     TL_TRY(part_crowds(s, err));
+    if (s->stress) {
+        tl_accounts_fixed(s->sim, tl_vec3_sub(left.linear, held.linear), tl_vec3_sub(left.angular, held.angular));
+    } else {
+        restore_own(s, own);
+        TL_TRY(repay_momentum(s, owed, err));
+    }
     tl_accounts_carried(s->sim, &s->account, sums_of(s, s->faces.u), sums_of(s, s->moving));
     lap(s, EXTEND);
     return TALUS_OK;
@@ -666,14 +775,36 @@ static talus_status measure_particles(grid_step *s, talus_error *err)
                                  &s->measured, err);
 }
 
+/* Blocks with matter of pieces that nothing holds. */
+static talus_status mark_free_blocks(const grid_step *s, uint8_t **out, talus_error *err)
+{
+    const tl_grid *g = &s->grid;
+    uint8_t *free = *out = TL_TAKE_ZERO(s->arena, uint8_t, g->blocks);
+    if (!free) return no_memory(err);
+    for (int32_t i = 0; s->pieces.of && tl_grid_exists(g, i); i++)
+        free[i / g->f.size] |= s->pieces.of[i] != TL_NO_PIECE && !s->pieces.held[s->pieces.of[i]];
+    return TALUS_OK;
+}
+
+/* Affine velocities weigh more between faces than on them. That evens out in a flow, and not where something hits a body: in pieces that nothing holds they gain nothing. */
 static talus_status move_particles(grid_step *s, talus_error *err)
 {
     tl_solids end;
+    uint8_t *free;
+    TL_TRY(mark_free_blocks(s, &free, err));
     double gap = GAP_CELLS * s->grid.f.dx;
     TL_TRY(tl_solids_make(&end, &s->grid, &s->sim->rigid, &s->scene->domain, s->b.body, s->arena, err));
-    end.free_gives = s->stress != NULL;
+    end.free_gives = true;
+    tl_stopped *stopped = TL_TAKE(s->arena, tl_stopped, s->grid.blocks), all = {{0, 0, 0}, {0, 0, 0}, 0};
+    if (!stopped) return no_memory(err);
     tl_particles_carry(&s->grid, s->faces.u, s->moving, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
-                       &s->particles);
+                       s->kept->density, stopped, &s->particles);
+    for (int32_t b = 0; b < s->grid.blocks; b++) {
+        all.impulse = tl_vec3_add(all.impulse, stopped[b].impulse);
+        all.turn = tl_vec3_add(all.turn, stopped[b].turn);
+    }
+    tl_accounts_fixed(s->sim, all.impulse, all.turn);
+    tl_particles_bound_affine(&s->grid, s->kept->density, stopped, free, &s->particles);
     lap(s, MOVE);
     TL_TRY(measure_particles(s, err));
     tl_accounts_to_particles(s->sim, &s->account, s->measured.kinetic, s->measured.potential);
@@ -681,6 +812,7 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     lap(s, MEASURE);
     if (!s->scene->grid.correct_density || !ends_frame(s)) return TALUS_OK;
     TL_TRY(tl_particles_spread(&s->kept->frame, &end, &spread, &s->particles, s->arena, &s->corrected, err));
+    tl_particles_bound_affine(&s->grid, s->kept->density, stopped, free, &s->particles);
     lap(s, CORRECT);
     TL_TRY(measure_particles(s, err));
     tl_accounts_spread(s->sim, &s->account, s->measured.kinetic, s->measured.potential);

@@ -154,7 +154,7 @@ static talus_status find_methods(tl_grid_kept *k, const tl_scene *s, talus_error
         return TL_FAIL(
             err, TALUS_UNSUPPORTED,
             "%.200s: solver.scheme \"%.20s\" does not fit a liquid with rigid bodies: \"p-c\", \"c-p\", \"t-pn\" "
-            "or \"t-p-n\"; sand with them: \"pf-c\", \"c-pf\", \"t-f-pn\" or \"t-f-p-n\"",
+            "or \"t-p-n\"; sand with them: \"pf-c\", \"c-pf\", \"t-f-pn\", \"t-f-p-n\" or \"f-p-c\"",
             file_of(s), o->scheme);
     k->family = choose_family(s);
     const char *method = o->pressure.method && *o->pressure.method ? o->pressure.method : "multigrid";

@@ -231,3 +231,64 @@ talus_status tl_case_grid_neutral(tl_case_log *log, talus_error *err)
     }
     return status;
 }
+
+/* ---- space ---- */
+
+typedef struct meeting {
+    const char *name, *fill, *body;
+} meeting;
+
+static const meeting meetings[] = {
+    {"ball through a ball of water", "sphere { radius = 0.25, center = {0.55, 0.5, 0.5} }",
+     "shape = sphere { radius = 0.12 }, at = {0.25, 0.5, 0.5}, velocity = {2, 0, 0}, density = 1500"},
+    {"block of water on a plate", "box { size = {0.3, 0.2, 0.3}, center = {0.5, 0.5, 0.5} }, velocity = {0, -1.1, 0}",
+     "shape = box { size = {0.6, 0.1, 0.6} }, at = {0.5, 0.3, 0.5}, density = 1500"},
+    {"jet on a ball", "box { size = {0.12, 0.6, 0.12}, center = {0.5, 0.6, 0.5} }, velocity = {0, -3, 0}",
+     "shape = sphere { radius = 0.13 }, at = {0.53, 0.15, 0.5}, density = 300"},
+    {"box that spins in water", "sphere { radius = 0.3, center = {0.5, 0.5, 0.5} }, velocity = {0.5, 0, 0}",
+     "shape = box { size = {0.3, 0.15, 0.15} }, at = {0.5, 0.5, 0.5}, velocity = {0.5, 0, 0}, density = 2000, "
+     "spin_rad_per_s = {0, 3, 15}"},
+    {"plate of half a cell", "box { size = {0.3, 0.2, 0.3}, center = {0.5, 0.5, 0.5} }, velocity = {0, -1.1, 0}",
+     "shape = box { size = {0.6, 0.02, 0.6} }, at = {0.5, 0.35, 0.5}, density = 1500"}};
+
+/* Relative to sqrt(2 E m): of all that moves, since the sum may be nothing. */
+static talus_status meet(tl_case_log *log, run *r, const meeting *m, talus_error *err)
+{
+    char text[4000], name[120];
+    snprintf(text, sizeof text,
+             "return scene { talus = 1, engine = 'grid', duration = 0.2, fps = 100, gravity = {0, 0, 0}, grid = { "
+             "cells = {72, 72, 72}, cell = 1 / 24, origin = {-1, -1, -1} }, domain = { x_min = 'open', x_max = 'open', "
+             "y_min = 'open', y_max = 'open', z_min = 'open', z_max = 'open' }, fill = { { " WATER
+             ", shape = %s } }, bodies = { { %s } } }",
+             m->fill, m->body);
+    TL_TRY(begin(r, text, err));
+    TL_TRY(tl_sim_frame(r->sim, NULL, NULL, err));
+    const tl_report first = r->sim->report;
+    const double scale = sqrt(2 * first.kinetic * r->sim->start.mass);
+    double energy = first.kinetic, rise = 0, lost = 0;
+    while (r->sim->state.t < 0.2 - 1e-9) {
+        TL_TRY(tl_sim_frame(r->sim, NULL, NULL, err));
+        rise = fmax(rise, (r->sim->report.kinetic - energy) / first.kinetic);
+        energy = r->sim->report.kinetic;
+        lost = fmax(lost, tl_vec3_norm(tl_vec3_sub(r->sim->report.momentum, first.momentum)) / scale);
+    }
+    snprintf(name, sizeof name, "%s: change of momentum", m->name);
+    tl_case_below(log, name, lost, 1e-10);
+    snprintf(name, sizeof name, "%s: largest rise of energy in a frame", m->name);
+    tl_case_below(log, name, rise, 1e-10);
+    snprintf(name, sizeof name, "%s: change of angular momentum over 1 m", m->name);
+    tl_case_below(log, name, tl_vec3_norm(tl_vec3_sub(r->sim->report.angular_momentum, first.angular_momentum)) / scale,
+                  0.01);
+    return TALUS_OK;
+}
+
+talus_status tl_case_grid_space(tl_case_log *log, talus_error *err)
+{
+    talus_status status = TALUS_OK;
+    for (size_t k = 0; k < sizeof meetings / sizeof *meetings && status == TALUS_OK; k++) {
+        run r;
+        status = meet(log, &r, &meetings[k], err);
+        end(&r);
+    }
+    return status;
+}

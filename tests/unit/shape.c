@@ -594,6 +594,30 @@ static void clockwise_profiles_are_turned(void **state)
     tl_shape_tree_free(t);
 }
 
+/* A leaning parallelogram has a product of inertia, with its sign: by sums over small prisms. */
+static void extrusions_lean(void **state)
+{
+    (void)state;
+    tl_shape_tree *t = tl_shape_tree_create();
+    const double leaning[][2] = {{0, 0}, {1, 0}, {1.6, 0.8}, {0.6, 0.8}};
+    tl_mass m;
+    CHECK_OK(tl_shape_mass(t, tl_shape_extrude(t, 4, leaning, 0.5, &err), 1, &m, &err));
+    enum { N = 200 };
+    double xz = 0, xx = 0, zz = 0;
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < N; k++) {
+            double z = 0.8 * (k + 0.5) / N - m.center.z, x = 0.75 * (z + m.center.z) + (i + 0.5) / N - m.center.x;
+            xz += x * z, xx += x * x, zz += z * z;
+        }
+    double each = m.volume / (N * N);
+    CHECK_REL(m.volume, 0.8 * 0.5, 1e-12);
+    CHECK_REL(m.inertia.m[0][2], -each * xz, 1e-3);
+    CHECK_REL(m.inertia.m[2][0], -each * xz, 1e-3);
+    CHECK_REL(m.inertia.m[1][1], each * (xx + zz), 1e-3);
+    assert_true(xz > 0);
+    tl_shape_tree_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -617,6 +641,7 @@ int main(void)
         cmocka_unit_test(meshes_are_shapes),
         cmocka_unit_test(bad_parameters_are_named),
         cmocka_unit_test(clockwise_profiles_are_turned),
+        cmocka_unit_test(extrusions_lean),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }

@@ -7,7 +7,7 @@
 
 static talus_status no_memory(talus_error *err)
 {
-    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for faces of sand that go with others");
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for faces that go with others");
 }
 
 typedef struct finder {
@@ -16,6 +16,7 @@ typedef struct finder {
     const tl_fractions *fractions;
     const tl_coupling *c;
     int32_t *const *of;
+    const tl_pieces *pieces; /* NULL: sand */
 } finder;
 
 /* Stress reaches some faces of the lists that no pressure holds: what a solve would leave there is noise. */
@@ -48,6 +49,9 @@ static bool is_partly_solid(const finder *d, int axis, int32_t id)
 
 static bool stands_alone(const finder *d, int axis, int32_t id)
 {
+    if (d->pieces)
+        return (d->faces->mass[axis][id] > 0 || d->of[axis][id] >= 0) &&
+               (d->fractions->open[axis][id] > 0 || !tl_face_is_free(d->pieces, d->g, axis, id));
     if (!(d->fractions->open[axis][id] > 0)) return false;
     if (d->of[axis][id] >= 0) return has_pressure(d, d->of[axis][id]);
     return d->faces->mass[axis][id] > 0 && !is_beside(d, axis, id);
@@ -106,6 +110,12 @@ static void drop_empty(tl_carry *out, int axis, const double *mass, const tl_gri
     out->count[axis] = kept;
 }
 
+/* Matter that no layer reaches. */
+static bool is_left(const finder *d, const tl_carry *c, int axis, int32_t id)
+{
+    return !c->known[axis][id] && d->faces->mass[axis][id] > 0 && (d->pieces || d->fractions->open[axis][id] > 0);
+}
+
 /* A face beside the pile that no layer reaches stands alone after all. */
 static talus_status find_layers(const finder *d, int32_t exist, tl_carry *out, tl_arena *a, talus_error *err)
 {
@@ -113,22 +123,22 @@ static talus_status find_layers(const finder *d, int32_t exist, tl_carry *out, t
         TL_TRY(tl_extrapolate(d->g, TL_EXTRAPOLATE_LAYERS, NULL, out->known, a, err));
         again = false;
         for (int axis = 0; axis < 3; axis++)
-            for (int32_t i = 0; i < exist; i++)
-                again |= !out->known[axis][i] && d->faces->mass[axis][i] > 0 && d->fractions->open[axis][i] > 0;
+            for (int32_t i = 0; i < exist; i++) again |= is_left(d, out, axis, i);
         if (!again) break;
         for (int axis = 0; axis < 3; axis++)
             for (int32_t i = 0; i < exist; i++) {
                 uint8_t *k = &out->known[axis][i];
-                *k = *k == 1 || (!*k && d->faces->mass[axis][i] > 0 && d->fractions->open[axis][i] > 0);
+                *k = *k == 1 || is_left(d, out, axis, i);
             }
     }
     return TALUS_OK;
 }
 
 talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions,
-                           const tl_coupling *c, int32_t *const of[3], tl_arena *a, talus_error *err)
+                           const tl_coupling *c, int32_t *const of[3], const tl_pieces *pieces, tl_arena *a,
+                           talus_error *err)
 {
-    const finder d = {g, faces, fractions, c, of};
+    const finder d = {g, faces, fractions, c, of, pieces};
     const int32_t exist = (int32_t)((int64_t)g->blocks * g->f.size);
     *out = (tl_carry){0};
     for (int axis = 0; axis < 3; axis++) {
@@ -139,7 +149,7 @@ talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *face
 #pragma omp parallel for schedule(static) if (exist >= TL_PARALLEL_MIN / 8)
         for (int32_t i = 0; i < exist; i++) {
             known[i] = stands_alone(&d, axis, i);
-            partly[i] = is_partly_solid(&d, axis, i);
+            partly[i] = !pieces && is_partly_solid(&d, axis, i);
         }
     }
     TL_TRY(find_layers(&d, exist, out, a, err));
@@ -174,4 +184,16 @@ talus_status tl_carry_velocities(const tl_carry *c, const tl_grid *g, tl_faces *
     }
     tl_arena_release(a, mark);
     return TALUS_OK;
+}
+
+void tl_carry_follow(const tl_carry *c, const tl_grid *g, double *const u[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int32_t k = c->count[axis] - 1; k >= 0; k--) {
+            int32_t id = c->face[axis][k], from[6];
+            int count = sources_of(g, c->known[axis], id, from);
+            double sum = 0;
+            for (int j = 0; j < count; j++) sum += u[axis][from[j]];
+            u[axis][id] = sum / count;
+        }
 }

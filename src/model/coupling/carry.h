@@ -1,4 +1,4 @@
-/* Faces of sand that go with others: they have matter on them, and no force of their own.
+/* Faces that go with others: they have matter on them, and no force of their own.
  *
  * Solids cover some, single grains beside the pile have others, and stress reaches some that no pressure holds. After the solve such a face takes the mean velocity
  * of its known neighbours, layer by layer (tl_extrapolate). So its mass and momentum belong to these neighbours from the start: the same layers, read backwards.
@@ -6,12 +6,13 @@
  *     M_f = m_f + sum over faces c that go with f of (share of f in the mean) M_c
  *
  * With M in the mobility, W_F dx^3 / M, the impulse that the solve gives to a face is what the particles around it get, and momentum of sand and bodies is kept to rounding; the
- * floor under sand at rest carries its weight. A layer slips with the same acceleration in every row, those beside floor and surface too, whose kernels reach beyond. */
+ * floor under sand at rest carries its weight. Of a liquid only faces that free bodies cover go with others, in pieces that nothing holds (pieces.h). A layer slips with the same acceleration in every row, those beside floor and surface too, whose kernels reach beyond. */
 #ifndef TL_MODEL_COUPLING_CARRY_H
 #define TL_MODEL_COUPLING_CARRY_H
 
 #include "model/coupling/coupling.h"
 #include "model/grid/fractions.h"
+#include "model/grid/pieces.h"
 #include "model/grid/transfer.h"
 
 #define TL_CARRY_LEAST                                                                                                 \
@@ -25,9 +26,13 @@ typedef struct tl_carry {
     int32_t count[3];
 } tl_carry;
 
-/* of [3][cells]: number of a face in the lists of c, -1: none. */
+/* of [3][cells]: number of a face in the lists of c, -1: none. pieces: of a liquid; NULL: sand. */
 talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions,
-                           const tl_coupling *c, int32_t *const of[3], tl_arena *a, talus_error *err);
+                           const tl_coupling *c, int32_t *const of[3], const tl_pieces *pieces, tl_arena *a,
+                           talus_error *err);
+
+/* Faces that go with others take their mean: after the solve. */
+void tl_carry_follow(const tl_carry *c, const tl_grid *g, double *const u[3]);
 
 /* Velocities that hold the momentum of what goes with a face too. */
 talus_status tl_carry_velocities(const tl_carry *c, const tl_grid *g, tl_faces *faces, tl_arena *a, talus_error *err);

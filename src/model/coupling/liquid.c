@@ -50,13 +50,26 @@ static bool has_empty_side(const tl_liquid_domain *d, int32_t cell)
     return false;
 }
 
+/* Of a piece that nothing holds; without matter, as in a body, not beside one that is held. */
+static bool is_free(const tl_pieces *p, const tl_grid *g, int32_t cell)
+{
+    if (p->of[cell] != TL_NO_PIECE) return !p->held[p->of[cell]];
+    for (int k = 0; k < 6; k++) {
+        int32_t piece = p->of[tl_grid_step(g, cell, k / 2, k & 1 ? 1 : -1)];
+        if (piece != TL_NO_PIECE && p->held[piece]) return false;
+    }
+    return true;
+}
+
 static bool is_active(const tl_liquid_domain *d, int32_t cell)
 {
     bool there = d->granular ? d->granular->cell[cell] >= TL_ACTIVE_LIQUID &&
                                    d->faces->fill[cell] + d->fractions->solid_cell[cell] >= TL_ACTIVE_FILL
                              : d->phi[cell] < (d->binary ? 0 : -TL_SHALLOW * d->grid->f.dx);
     if (!there || !has_open_face(d, cell)) return false;
-    return d->density_rule != TL_DENSITY_CARRIED || !d->granular || !has_empty_side(d, cell);
+    bool own_mass =
+        d->granular ? d->density_rule == TL_DENSITY_CARRIED : d->pieces && is_free(d->pieces, d->grid, cell);
+    return !own_mass || !has_empty_side(d, cell);
 }
 
 static talus_status number_cells(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
@@ -184,6 +197,16 @@ static double granular_mobility(const tl_system *s, const tl_liquid_domain *d, i
     return 1 / (filled * fmin(DENSITY_MOST * rho, fmax(DENSITY_LEAST * rho, P)));
 }
 
+/* A free piece has no weight to balance, so that noise of the particles' mass on faces drives nothing, and with that mass the solve keeps their momentum and energy. A face with
+ * next to nothing on it would take any impulse. */
+static double liquid_mobility(const tl_system *s, const tl_liquid_domain *d, int32_t f, double rho)
+{
+    int axis = s->axis[f];
+    if (!d->pieces || !tl_face_is_free(d->pieces, d->grid, axis, s->id[f])) return 1 / (rho * liquid_part(s, d, f));
+    double full = s->fluid[f] * d->grid->f.dx * d->grid->f.dx * d->grid->f.dx;
+    return full / fmax(MASS_LEAST * rho * full, s->carry.mass[axis][s->id[f]]);
+}
+
 static talus_status weigh_faces(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
 {
     const int32_t faces = s->c.faces;
@@ -197,7 +220,7 @@ static talus_status weigh_faces(tl_system *s, const tl_liquid_domain *d, tl_aren
         s->fluid[f] = d->fractions->open[axis][s->id[f]];
         s->mobility[f] = !(s->fluid[f] > 0) ? 0
                          : d->granular      ? granular_mobility(s, d, axis, s->id[f], rho)
-                                            : 1 / (rho * liquid_part(s, d, f));
+                                            : liquid_mobility(s, d, f, rho);
     }
     s->c.fluid = s->fluid;
     s->c.mobility = s->mobility;
@@ -368,8 +391,10 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     if (sand) {
         TL_TRY(close_held(out, d, a, err));
         drop_edges(out, d, &edges);
-        TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, a, err));
+        TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, NULL, a, err));
     }
+    if (!d->granular && d->pieces && tl_pieces_any_free(d->pieces))
+        TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, d->pieces, a, err));
     if (d->granular)
         TL_TRY(tl_stress_build(&out->stress, &edges, d->grid, &out->active, d->granular, &out->c, out->of, out->id,
                                out->axis, d->staggered, d->edge_rule, a, err));

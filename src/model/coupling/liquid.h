@@ -17,6 +17,7 @@
 #include "model/coupling/edges.h"
 #include "model/coupling/rigid_solid.h"
 #include "model/grid/active.h"
+#include "model/grid/pieces.h"
 #include "model/grid/transfer.h"
 #include "solve/pressure/problem.h"
 
@@ -40,7 +41,7 @@ typedef struct tl_system {
     tl_body_cells wet; /* G^T J of free bodies */
     tl_stress stress;  /* n = 0: nothing granular */
     tl_edges edges;    /* of it */
-    tl_carry carry;    /* of sand; known NULL: liquids alone, or no masses */
+    tl_carry carry;    /* of sand, and of liquid that nothing holds; known NULL: none */
     /* the solver's matrix */
     int32_t red;
     int32_t (*ijk)[3];
@@ -65,6 +66,7 @@ typedef struct tl_liquid_domain {
     const tl_faces *faces;   /* density */
     tl_fractions *fractions; /* faces that belong to solids alone are closed here, see tl_liquid_system */
     const double *phi;
+    const tl_pieces *pieces; /* of liquid: free ones are solved with the particles' mass; NULL: all are held */
     bool binary;
     const tl_liquid *granular; /* fractions, edges included, where anything is granular; NULL: liquids alone */
     bool staggered;            /* of stress */

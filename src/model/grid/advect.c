@@ -99,6 +99,8 @@ typedef struct flow {
     const float *solid_phi;
     double near; /* m: how far solids may have come, and their gap */
     double gap, dt;
+    const double *rho;   /* [materials] kg/m^3 */
+    tl_stopped *stopped; /* [blocks]; NULL: nobody asks */
 } flow;
 
 /* No solid within reach of any cell of a block. */
@@ -121,8 +123,39 @@ static void advect(const flow *f, int32_t b, bool far, const tl_halo_shape *h, c
         q->x = tl_vec3_add(from, way);
         return;
     }
+    tl_vec3 before = q->v;
     bool met = tl_vec3_norm2(way) > 0 && walk(f->end, b, f->gap, way, q);
-    out->clipped += tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest) || met;
+    met |= tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest);
+    out->clipped += met;
+    if (!met || !f->stopped) return;
+    tl_stopped *to = &f->stopped[b];
+    tl_vec3 impulse = tl_vec3_scale(f->rho[q->material] * q->volume, tl_vec3_sub(q->v, before));
+    to->impulse = tl_vec3_add(to->impulse, impulse);
+    to->turn = tl_vec3_add(to->turn, tl_vec3_cross(q->x, impulse));
+}
+
+static double affine_energy(const tl_grid *g, int32_t b, const double *rho, const tl_particles *p)
+{
+    double sum = 0, arm[3][3];
+    for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
+        const tl_particle *q = &p->particle[i];
+        sum += 0.5 * rho[q->material] * q->volume * tl_particle_affine(&g->f, q, arm);
+    }
+    return sum;
+}
+
+void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_stopped *stopped, const uint8_t *bounded,
+                               tl_particles *p)
+{
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++) {
+        if (!bounded[b] || g->first[b] == g->first[b + 1]) continue;
+        double now = affine_energy(g, b, rho, p);
+        if (!(now > stopped[b].affine)) continue;
+        double part = sqrt(stopped[b].affine / now);
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++)
+            for (int k = 0; k < 9; k++) p->particle[i].C.m[k / 3][k % 3] *= part;
+    }
 }
 
 /* u: what particles take velocities from; NULL: they keep theirs. */
@@ -134,11 +167,13 @@ static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
     tl_halo_shape h = tl_halo_shape_of(g);
 #pragma omp parallel for schedule(dynamic) reduction(max : deepest) reduction(+ : clipped) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) {
+        if (f->stopped) f->stopped[b] = (tl_stopped){{0, 0, 0}, {0, 0, 0}, 0};
         if (g->first[b] == g->first[b + 1]) continue;
         tl_face_halo around;
         tl_advected mine = {0};
         if (u) tl_face_halo_read(g, b, u, f->known, &around);
         for (int32_t i = g->first[b]; i < g->first[b + 1] && u; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
+        if (f->stopped) f->stopped[b].affine = affine_energy(g, b, f->rho, p);
         tl_face_halo_read(g, b, f->u, f->known, &around);
         bool far = far_from_solids(f, b);
         for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, far, &h, &around, &p->particle[i], &mine);
@@ -152,15 +187,15 @@ tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *c
                                 const float *solid_phi, double travel, double gap, double dt, tl_particles *p)
 {
     double half = 0.87 * g->f.dx; /* half a cell's diagonal */
-    const flow f = {g, u, known, end, solid_phi, travel + gap + half, gap, dt};
+    const flow f = {g, u, known, end, solid_phi, travel + gap + half, gap, dt, NULL, NULL};
     return carry(&f, NULL, p);
 }
 
 tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
                                const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
-                               tl_particles *p)
+                               const double *rho, tl_stopped *stopped, tl_particles *p)
 {
     double half = 0.87 * g->f.dx;
-    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt};
+    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt, rho, stopped};
     return carry(&f, u, p);
 }

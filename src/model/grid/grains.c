@@ -59,8 +59,8 @@ static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, const tl_pa
     if (!(into > 0)) return (tl_vec3){0, 0, 0};
     double normal = into * grain_share(s, which, p->x, n, m);
     tl_vec3 slip = tl_vec3_add_scaled(v, into, n), dv = tl_vec3_scale(normal, n);
-    double speed = tl_vec3_norm(slip), most = friction_of(s, which, p) * normal;
-    if (speed > 0) {
+    double speed = tl_vec3_norm(slip), most = s->alpha ? friction_of(s, which, p) * normal : 0;
+    if (speed > 0 && most > 0) {
         tl_vec3 along = tl_vec3_scale(1 / speed, slip);
         dv = tl_vec3_add_scaled(dv, -fmin(speed * grain_share(s, which, p->x, along, m), most), along);
     }
@@ -116,7 +116,7 @@ static bool touch(const tl_grains *s, const tl_grid *g, int32_t block, const tl_
     int32_t which;
     tl_vec3 n;
     double d = tl_solids_distance(s->solids, block, p->x, &which, &n);
-    if (!(d < s->touch) || which == TL_SOLID_NONE) return false;
+    if (!(d < s->touch) || which == TL_SOLID_NONE || (!s->alpha && !is_free(s, which))) return false;
     *dv = impulse(s, which, n, p);
     return true;
 }
@@ -128,18 +128,19 @@ int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles 
     int64_t stopped = 0;
     for (int32_t b = 0; b < g->blocks; b++) {
         if (g->first[b] == g->first[b + 1]) continue;
+        if (!s->alpha && s->solids->start[b] == s->solids->start[b + 1]) continue;
         int32_t id[TL_GRID_HALO_MAX];
         tl_grid_halo(g, b, id);
         for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
             const tl_particle *q = &p->particle[i];
-            if (!(s->alpha[q->material] > 0)) continue;
+            if (s->alpha && !(s->alpha[q->material] > 0)) continue;
             double place[3];
             tl_place_in_block(g, b, q->x, place);
             int32_t cell = cell_of(g, &h, place);
             if (s->number[id[cell]] >= 0) continue;
             tl_vec3 dv;
             bool touches = touch(s, g, b, q, &dv);
-            if (touches || beside_pressure(s, &h, id, cell))
+            if (touches || (s->alpha && beside_pressure(s, &h, id, cell)))
                 add(g, id, &h, place, q, s->rho[q->material] * q->volume, dv, faces);
             stopped += touches;
         }

@@ -5,14 +5,16 @@
  * slips on a floor [grid-granular spec 3.6, 6.13].
  *
  * It loses its affine velocity, and so does a grain beside cells with a pressure: faces on one side of it belong to the floor or go with the pile, so its gradient is the one between these at rest
- * and itself, and a grain that leaves would be carried on by v = C x, faster with every cell. */
+ * and itself, and a grain that leaves would be carried on by v = C x, faster with every cell.
+ *
+ * Drops of liquids are such points too where they touch free bodies, without friction: no pressure hands their momentum over. */
 #ifndef TL_MODEL_GRID_GRAINS_H
 #define TL_MODEL_GRID_GRAINS_H
 
 #include "model/grid/transfer.h"
 
 typedef struct tl_grains {
-    const double *alpha;     /* [materials] sqrt 2 sin(angle); 0: a liquid */
+    const double *alpha;     /* [materials] sqrt 2 sin(angle); 0: a liquid. NULL: liquids alone, against free bodies */
     const double *rho;       /* [materials] kg/m^3 */
     const int32_t *number;   /* [cells] < 0: no pressure there */
     const tl_solids *solids; /* at the start of the step */

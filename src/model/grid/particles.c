@@ -123,11 +123,10 @@ talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *wal
 
 enum { MASS, VOLUME, KINETIC, HEIGHT, PX, PY, PZ, LX, LY, LZ, SUMS };
 
-/* Affine part on the grid's terms: of each axis' faces, the second moment of the hat weights is f (1 - f) dx^2 along each direction. */
-static void add_particle(const tl_grid_frame *f, const tl_particle *p, double rho, tl_vec3 gravity, double *sum)
+/* On the grid's terms: of each axis' faces, the second moment of the hat weights is f (1 - f) dx^2 along each direction. */
+double tl_particle_affine(const tl_grid_frame *f, const tl_particle *p, double arm[3][3])
 {
-    const double x[3] = {p->x.x, p->x.y, p->x.z}, v[3] = {p->v.x, p->v.y, p->v.z};
-    double m = rho * p->volume, arm[3][3]; /* arm[a][b]: mean of (face - x)_b (C (face - x))_a over the faces of a */
+    const double x[3] = {p->x.x, p->x.y, p->x.z};
     double spin = 0;
     for (int b = 0; b < 3; b++) {
         double s = tl_grid_scaled(f, x[b], b), t = s - floor(s), half = t + 0.5 - (t >= 0.5);
@@ -137,6 +136,13 @@ static void add_particle(const tl_grid_frame *f, const tl_particle *p, double rh
             spin += arm[axis][b] * p->C.m[axis][b];
         }
     }
+    return spin;
+}
+
+static void add_particle(const tl_grid_frame *f, const tl_particle *p, double rho, tl_vec3 gravity, double *sum)
+{
+    const double x[3] = {p->x.x, p->x.y, p->x.z}, v[3] = {p->v.x, p->v.y, p->v.z};
+    double m = rho * p->volume, arm[3][3], spin = tl_particle_affine(f, p, arm);
     sum[MASS] += m;
     sum[VOLUME] += p->volume;
     sum[KINETIC] += 0.5 * m * (tl_vec3_norm2(p->v) + spin);

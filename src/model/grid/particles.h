@@ -31,6 +31,10 @@ typedef struct tl_particles_measure {
 talus_status tl_particles_measures(const tl_grid_frame *f, const tl_particles *p, const double *rho, tl_vec3 gravity,
                                    tl_arena *a, tl_particles_measure *out, talus_error *err);
 
+/* What the affine velocity of a particle adds to its kinetic energy, over half its mass, m^2/s^2: it depends on the place between faces. arm [3][3] out, m^2/s: means of
+ * (face - x)_b (C (face - x))_a over the faces of axis a. */
+double tl_particle_affine(const tl_grid_frame *f, const tl_particle *p, double arm[3][3]);
+
 /* Longest step in which no particle crosses more than `cfl` cells, speeds after gravity included; INFINITY when nothing moves. `extra`:
  * speed of the fastest body surface. */
 double tl_particles_dt(const tl_grid_frame *f, double cfl, double fastest, double extra, tl_vec3 gravity);

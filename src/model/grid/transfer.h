@@ -42,9 +42,20 @@ typedef struct tl_advected {
 tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
                                 const float *solid_phi, double travel, double gap, double dt, tl_particles *p);
 
-/* Both in one pass over the particles: tl_grid_to_particles from u, then tl_particles_advect through `by`. */
+/* Particles of a block: what solids that stop them do to them, and the energy of their affine velocities before they move. */
+typedef struct tl_stopped {
+    tl_vec3 impulse; /* N s on particles */
+    tl_vec3 turn;    /* N m s about the origin */
+    double affine;   /* J */
+} tl_stopped;
+
+/* Both in one pass over the particles: tl_grid_to_particles from u, then tl_particles_advect through `by`. rho [materials] kg/m^3; stopped [blocks] out. */
 tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
                                const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
+                               const double *rho, tl_stopped *stopped, tl_particles *p);
+
+/* Affine velocities of the blocks marked in `bounded` have no more energy than they had before particles moved: what is more is taken from all in a block alike. */
+void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_stopped *stopped, const uint8_t *bounded,
                                tl_particles *p);
 
 /* Put a particle `gap` outside of whatever solid is nearest, again while that puts it into another; its velocity loses what points into

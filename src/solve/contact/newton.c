@@ -6,6 +6,7 @@
  *   F(dv) = 1/2 |dv|_M^2 + sum_c 1/(2 r_c) |P_K(lam_c - r_c (u_c + s_c e_n))|^2,   u = q + J dv,  r_c = kappa min(w_n, w_t)
  *
  * The answer's velocities always come from its impulses, so momentum is kept to rounding whatever was reached. */
+#include <float.h>
 #include <string.h>
 
 #include "solve/contact/admm.h"
@@ -66,14 +67,30 @@ typedef struct state {
 /* Normal first, then friction within the disc that it leaves. */
 static void project_coulomb(double mu, const double x[3], double P[3])
 {
+    if (mu < 0) {
+        tl_project_resistance(mu, x, P);
+        return;
+    }
     P[0] = fmax(0, x[0]);
     P[1] = x[1], P[2] = x[2];
     tl_project_disc(mu * P[0], P + 1);
 }
 
+/* r dP of a resistance: symmetric. */
+static bool resistance_slope(double mu, double r, const double x[3], double D[9])
+{
+    double length = sqrt(x[1] * x[1] + x[2] * x[2]), share = length > -mu ? -mu / length : 1;
+    double e[2] = {share < 1 ? x[1] / length : 0, share < 1 ? x[2] / length : 0};
+    memset(D, 0, 9 * sizeof *D);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) D[3 * (i + 1) + 1 + j] = r * share * ((i == j) - e[i] * e[j]);
+    return share > 0;
+}
+
 /* r dP at x: not symmetric, friction follows the normal force and not the other way round. */
 static bool coulomb_slope(double mu, double r, const double x[3], double D[9])
 {
+    if (mu < 0) return resistance_slope(mu, r, x, D);
     double length = sqrt(x[1] * x[1] + x[2] * x[2]);
     memset(D, 0, 9 * sizeof *D);
     if (!(x[0] > 0)) return false;
@@ -90,11 +107,16 @@ static bool coulomb_slope(double mu, double r, const double x[3], double D[9])
     return true;
 }
 
-static double friction_of(const state *s, int32_t c) { return s->frictionless ? 0 : s->t->pair[c].mu; }
+static double friction_of(const state *s, int32_t c)
+{
+    double mu = s->t->pair[c].mu;
+    return !s->frictionless ? mu : mu < 0 ? -DBL_MIN : 0; /* a resistance stays one, without a radius */
+}
 
 /* r dP_K at x: symmetric positive semidefinite. */
 static bool cone_slope(double mu, double r, const double x[3], double D[9])
 {
+    if (mu < 0) return resistance_slope(mu, r, x, D);
     double length = sqrt(x[1] * x[1] + x[2] * x[2]);
     memset(D, 0, 9 * sizeof *D);
     if (mu == 0) { /* the cone is a ray: no stiffness across it */
@@ -467,8 +489,8 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
 {
     const tl_pairs *t = s->t;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
-    bool cold = true;
-    for (int64_t k = 0; k < 3 * (int64_t)t->contacts && cold; k++) cold = lam[k] == 0;
+    bool forceless = true;
+    for (int64_t k = 0; k < 3 * (int64_t)t->contacts && forceless; k++) forceless = lam[k] == 0;
     memset(s->s, 0, sizeof(double) * (size_t)t->contacts);
     memcpy(s->lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
     out.residual = measure(s);
@@ -480,7 +502,7 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
         out.residual = start_shift(s, lam);
         if (out.residual <= s->aim) out.result = TL_CONVERGED;
     }
-    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && cold && out.residual > COLD_ABOVE) {
+    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && forceless && out.residual > COLD_ABOVE) {
         tl_admm cold = {t, &s->H, COLD_KAPPA, s->x, s->Jd, s->d, s->g};
         tl_outcome admm = {.result = TL_OUT_OF_ITERATIONS};
         tl_admm_run(&cold, stop, COLD_ITERATIONS, lam, &admm, w);
@@ -525,7 +547,7 @@ static bool relax_pressed(state *s, double *z, tl_work *w)
     for (int32_t c = 0; c < t->contacts; c++) {
         double u[3];
         tl_pair_velocity(&t->pair[c], s->dv, u);
-        z[c] = PRESSED_SLACK * fmax(0, -u[0]);
+        z[c] = t->pair[c].mu < 0 ? 0 : PRESSED_SLACK * fmax(0, -u[0]);
         most = fmax(most, z[c]);
     }
     return most > PRESSED * press;

@@ -1,5 +1,6 @@
 /* Routes "schur" and "schur-last": W of the contacts that may push is written out; the rest is only watched, and joins when the answer would close it. */
 #include "base/timer.h"
+#include "math/blas.h"
 #include "math/dense.h"
 #include "solve/contact/dense.h"
 #include "solve/flex/inside.h"
@@ -79,6 +80,7 @@ static talus_status assemble(tl_flex_solver *s, int32_t count, talus_error *err)
     d->problem = (tl_contact){
         .space = &d->space, .W = tl_contact_dense_linop(&d->dense), .blocks = d->blocks, .q = d->q, .mu = d->mu};
     if (count == 0) return TALUS_OK;
+    TL_TRY(tl_blas_reserve(err)); /* for the factors of W, which cannot fail */
     for (int32_t k = 0; k < count; k++) d->mu[k] = s->p->mu[d->pick[k]];
     TL_TRY(tl_flex_compliance(s->p, count, d->pick, d->W, s->arena, err));
     for (int64_t c = 0; c < count; c++)
