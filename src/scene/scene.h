@@ -82,6 +82,8 @@ typedef struct tl_emitter {
     double spacing;
 } tl_emitter;
 
+typedef enum tl_mixture { TL_MIXTURE_NONE, TL_MIXTURE_MUD } tl_mixture;
+
 /* What limits the shear of sand along a solid: the sand's own friction, or that of the solid where it is less. */
 typedef enum tl_sand_friction { TL_SAND_FRICTION_MATERIAL, TL_SAND_FRICTION_OWN } tl_sand_friction;
 
@@ -178,6 +180,7 @@ typedef struct tl_grid_spec {
     tl_vec3 origin;
     double cfl;
     bool correct_density; /* particles that crowd part */
+    int mixture;          /* tl_mixture */
     bool periodic[3];
 } tl_grid_spec;
 

@@ -36,6 +36,7 @@ static const tl_key grid_keys[] = {
     {"origin", TL_VEC3, AT(origin), "m", ANY, "{0, 0, 0}", "lowest corner of the grid"},
     {"cfl", TL_NUMBER, AT(cfl), "cells", WITHIN_OPEN(0, 20), "2", "how far anything may move in one step"},
     {"correct_density", TL_BOOLEAN, AT(correct_density), "", ANY, "true", "particles that crowd are parted; `false` for comparison: volume is then lost or gained"},
+    {"mixture", TL_CHOICE, AT(mixture), "", ANY, "none", "sand that liquid covers: `none`, refused; `mud`, one flow with one velocity and one pressure, in which sand under water is as strong as dry sand under that pressure. Water does not flow through the pores of sand so far", "none|mud"},
     {"periodic", TL_BOOLEAN3, AT(periodic), "", ANY, "{false, false, false}", "axes whose two ends are the same place"},
 };
 #undef OBJECT
