@@ -189,12 +189,21 @@ static talus_status time_frames(const char *what, tl_sim *sim, double paper, tl_
     }
     cpu = (tl_cpu_seconds() - cpu) / FRAMES;
     wall = (tl_seconds() - wall) / FRAMES;
-    tl_table_line(t, TALUS_ROW_NOTE,
-                  "%s: %d nodes, %.0f contacts, %.1f steps and %.1f corrections per frame, %.0f steps missed; %.3f s "
-                  "of processor and %.3f s wall per "
-                  "frame, %d threads; paper's fastest %.1f s: %.1fx (4x wanted: %s)",
-                  what, sim->lg.nodes, contacts / steps, (double)steps / FRAMES, corrections / FRAMES, missed, cpu,
-                  wall, tl_threads(), paper, paper / cpu, paper / cpu >= 4 ? "held" : "missed");
+    static const char *const header[] = {"frames", "nodes",  "contacts",       "steps", "corrections", "missed",
+                                         "cpu s",  "wall s", "paper's best s", "ratio", "4x wanted",   NULL};
+    tl_table_header(t, header);
+    tl_table_cell(t, "%s", what);
+    tl_table_cell(t, "%d", sim->lg.nodes);
+    tl_table_cell(t, "%.0f", contacts / steps);
+    tl_table_cell(t, "%.1f", (double)steps / FRAMES);
+    tl_table_cell(t, "%.1f", corrections / FRAMES);
+    tl_table_cell(t, "%.0f", missed);
+    tl_table_cell(t, "%.3f", cpu);
+    tl_table_cell(t, "%.3f", wall);
+    tl_table_cell(t, "%.1f", paper);
+    tl_table_cell(t, "%.1f", paper / cpu);
+    tl_table_cell(t, "%s", paper / cpu >= 4 ? "held" : "missed");
+    tl_table_send(t, TALUS_ROW_DATA);
     return TALUS_OK;
 }
 
@@ -228,12 +237,20 @@ static talus_status time_large(tl_table *t, talus_error *err)
         worst_wall = fmax(worst_wall, tl_seconds() - wall);
         sum_cpu += cpu / steps;
     }
-    if (status == TALUS_OK)
-        tl_table_line(t, TALUS_ROW_NOTE,
-                      "50k tetrahedra: %d nodes, %lld contacts, %lld push; processor seconds per step %.2f, worst "
-                      "%.2f, wall %.2f, %d threads (2 s wanted: %s)",
-                      w.sim->lg.nodes, (long long)w.sim->report.contacts, (long long)w.sim->report.touching, sum_cpu,
-                      worst_cpu, worst_wall, tl_threads(), worst_cpu <= 2 * tl_threads() ? "held" : "missed");
+    if (status == TALUS_OK) {
+        static const char *const header[] = {"step",        "nodes",        "contacts",   "push", "cpu s",
+                                             "worst cpu s", "worst wall s", "2 s wanted", NULL};
+        tl_table_header(t, header);
+        tl_table_cell(t, "50k tetrahedra");
+        tl_table_cell(t, "%d", w.sim->lg.nodes);
+        tl_table_cell(t, "%lld", (long long)w.sim->report.contacts);
+        tl_table_cell(t, "%lld", (long long)w.sim->report.touching);
+        tl_table_cell(t, "%.2f", sum_cpu);
+        tl_table_cell(t, "%.2f", worst_cpu);
+        tl_table_cell(t, "%.2f", worst_wall);
+        tl_table_cell(t, "%s", worst_wall <= 2 ? "held" : "missed");
+        tl_table_send(t, TALUS_ROW_DATA);
+    }
     close_world(&w);
     return status;
 }
