@@ -397,7 +397,7 @@ static const tl_key render_keys[] = {
     {"ground", TL_BOOLEAN, AT(ground), "", ANY, "true", "draw a ground"},
     {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground; a lower floor of the domain takes it along"},
     {"ground_colour", TL_COLOUR, AT(ground_colour), "", WITHIN(0, 1), "#d8d6d0", "colour of the ground"},
-    {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show", "material|speed|pressure|density|body"},
+    {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show; `strain`: of elastic bodies, how much the most stretched or squeezed line through a point has changed, over its length", "material|speed|pressure|density|body|strain"},
     {"range", TL_RANGE, AT(range), "", ANY, "{0, 0}", "values at the ends of the colour scale; equal: from the data"},
     {"walls", TL_CHOICE, AT(walls), "", ANY, "none", "how the domain is drawn", "none|glass|frame"},
     {"light", TL_VEC3, AT(light), "", ANY, "{-0.55, 1, 0.62}", "direction towards the main light"},
