@@ -57,6 +57,7 @@ typedef struct tl_material {
     double surface_tension;    /* N/m */
     double young, poisson;     /* Pa, - */
     tl_elastic_model model;
+    double damping; /* elastic, s: viscous stress over that of the strain, per rate */
     tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
     double restitution; /* elastic, solid */
     tl_vec3 colour;     /* sRGB, each in [0,1] */
@@ -81,6 +82,8 @@ typedef struct tl_emitter {
     double start, stop;
     double spacing;
 } tl_emitter;
+
+typedef enum tl_mixture { TL_MIXTURE_NONE, TL_MIXTURE_MUD } tl_mixture;
 
 /* What limits the shear of sand along a solid: the sand's own friction, or that of the solid where it is less. */
 typedef enum tl_sand_friction { TL_SAND_FRICTION_MATERIAL, TL_SAND_FRICTION_OWN } tl_sand_friction;
@@ -178,6 +181,7 @@ typedef struct tl_grid_spec {
     tl_vec3 origin;
     double cfl;
     bool correct_density; /* particles that crowd part */
+    int mixture;          /* tl_mixture */
     bool periodic[3];
 } tl_grid_spec;
 
@@ -300,7 +304,8 @@ typedef enum tl_colour_by {
     TL_COLOUR_SPEED,
     TL_COLOUR_PRESSURE,
     TL_COLOUR_DENSITY,
-    TL_COLOUR_BODY
+    TL_COLOUR_BODY,
+    TL_COLOUR_STRAIN /* of elastic bodies: largest change of a length, over the length */
 } tl_colour_by;
 typedef enum tl_liquid_look { TL_LIQUID_SURFACE, TL_LIQUID_PARTICLES } tl_liquid_look;
 typedef enum tl_wall_look { TL_LOOK_NONE, TL_LOOK_GLASS, TL_LOOK_FRAME } tl_wall_look;
