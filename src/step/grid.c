@@ -305,6 +305,32 @@ static talus_status find_slip(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Sand that liquid covers, unless it is to be mud: cells with a pressure beside each other, one of sand and one of liquid. */
+static talus_status refuse_mixture(const grid_step *s, talus_error *err)
+{
+    if (!s->kept->refuse_mixture) return TALUS_OK;
+    const double least = 0.5 * s->kept->sand_least;
+    for (int32_t i = 0; i < s->system.c.cells; i++) {
+        int32_t cell = s->system.active.cell[i];
+        if (!(s->cone[cell] > least) || !(s->faces.fill[cell] > TL_ACTIVE_LIQUID)) continue;
+        for (int k = 0; k < 6; k++) {
+            int32_t other = tl_grid_step(&s->grid, cell, k / 2, k & 1 ? 1 : -1);
+            /* cells inside of solids have nothing of their own */
+            if (s->system.active.number[other] < 0 || s->cone[other] > least ||
+                !(s->faces.fill[other] > TL_ACTIVE_LIQUID))
+                continue;
+            tl_vec3 x = tl_grid_centre(&s->grid, cell);
+            return TL_FAIL(
+                err, TALUS_UNSUPPORTED,
+                "t = %.6g s: liquid covers sand at {%.3g, %.3g, %.3g}: nothing flows through its pores, and "
+                "its strength would grow with the pressure of the water; grid.mixture = \"mud\" runs both as "
+                "one flow",
+                s->sim->state.t, x.x, x.y, x.z);
+        }
+    }
+    return TALUS_OK;
+}
+
 /* Grains and drops where no stress and no pressure acts. given: kinetic energy that free bodies got from them, J. */
 static talus_status stop_grains(grid_step *s, double *given, talus_error *err)
 {
@@ -369,6 +395,7 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
     tl_accounts_stopped(s->sim, &s->account, s->stress ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT, given,
                         sums_of(s, s->faces.u));
     if (s->stress) TL_TRY(prepare_friction(s, err));
+    if (s->stress) TL_TRY(refuse_mixture(s, err));
     const tl_method_spec *o = &scene->solver.pressure;
     s->coupled = (tl_coupled){.system = &s->system,
                               .b = &s->b,

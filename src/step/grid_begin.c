@@ -40,14 +40,15 @@ static talus_status refuse_grids(const tl_scene *s, talus_error *err)
     return TALUS_OK;
 }
 
-static bool has_sand(const tl_scene *s)
+static bool flows_as(const tl_scene *s, tl_material_kind kind)
 {
     bool any = false;
-    for (int i = 0; i < s->fill_count; i++) any |= s->materials[s->fills[i].material].kind == TL_MATERIAL_GRANULAR;
-    for (int i = 0; i < s->emitter_count; i++)
-        any |= s->materials[s->emitters[i].material].kind == TL_MATERIAL_GRANULAR;
+    for (int i = 0; i < s->fill_count; i++) any |= s->materials[s->fills[i].material].kind == kind;
+    for (int i = 0; i < s->emitter_count; i++) any |= s->materials[s->emitters[i].material].kind == kind;
     return any;
 }
+
+static bool has_sand(const tl_scene *s) { return flows_as(s, TL_MATERIAL_GRANULAR); }
 
 static int word_of(const char *word, const char *const *words)
 {
@@ -110,6 +111,10 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
     for (int i = 0; i < s->material_count; i++)
         if (s->materials[i].kind == TL_MATERIAL_GRANULAR)
             k->alpha[i] = sqrt(2) * sin(s->materials[i].friction_angle_deg * (3.14159265358979323846 / 180));
+    k->sand_least = INFINITY;
+    for (int i = 0; i < s->material_count; i++)
+        if (k->alpha[i] > 0) k->sand_least = fmin(k->sand_least, k->alpha[i]);
+    k->refuse_mixture = flows_as(s, TL_MATERIAL_LIQUID) && s->grid.mixture == TL_MIXTURE_NONE;
     TL_TRY(find_stress_method(k, s, err));
     const char *rest = s->solver.static_stress;
     bool exact = k->friction && !k->staggered;

@@ -261,6 +261,29 @@ static void sand_slips_on_floors(void **state)
     }
 }
 
+/* Water that reaches sand ends the run with the reason, and the state as it was; as mud both go on. */
+static void water_on_sand_is_refused(void **state)
+{
+    (void)state;
+    for (int mud = 0; mud < 2; mud++) {
+        char rest[1024];
+        snprintf(
+            rest, sizeof rest,
+            "dt_max = 0.01, grid = { cells = {24, 12, 1}, cell = 0.025, periodic = {false, false, true}, mixture = "
+            "'%s' },"
+            " fill = { { material = sand(30), shape = box { size = {0.2, 0.1, 0.025}, center = {0.5, 0.05, 0.0125} } },"
+            " { material = liquid { density = 1000 }, shape = box { size = {0.2, 0.2, 0.025}, center = {0.1, 0.1, "
+            "0.0125} } } }",
+            mud ? "mud" : "none");
+        sand_case c = open_case(rest);
+        talus_status status = TALUS_OK;
+        while (status == TALUS_OK && c.sim->state.t < 0.3) status = tl_sim_step(c.sim, 0, 0.3, &err);
+        assert_int_equal(status, mud ? TALUS_OK : TALUS_UNSUPPORTED);
+        if (!mud) assert_non_null(strstr(err.message, "liquid covers sand at {"));
+        close_case(&c);
+    }
+}
+
 /* Faces that are all but inside of the plate feel forces that nothing balances: with them, grains at its edge leave at 15 times its speed whenever its lower side passes a
  * face of the grid. */
 static void pressed_plate(void **state)
@@ -317,10 +340,11 @@ static void two_sands(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(single_grain),     cmocka_unit_test(pile_rests),
-                                       cmocka_unit_test(round_piles_rest), cmocka_unit_test(emitted_sand_falls),
-                                       cmocka_unit_test(silo_at_rest),     cmocka_unit_test(sand_hits_a_free_ball),
-                                       cmocka_unit_test(pressed_plate),    cmocka_unit_test(sand_slips_on_floors),
-                                       cmocka_unit_test(two_sands)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(single_grain),         cmocka_unit_test(pile_rests),
+        cmocka_unit_test(round_piles_rest),     cmocka_unit_test(emitted_sand_falls),
+        cmocka_unit_test(silo_at_rest),         cmocka_unit_test(sand_hits_a_free_ball),
+        cmocka_unit_test(pressed_plate),        cmocka_unit_test(water_on_sand_is_refused),
+        cmocka_unit_test(sand_slips_on_floors), cmocka_unit_test(two_sands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
