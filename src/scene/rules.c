@@ -207,6 +207,16 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     if (!m) return;
     if (!tl_seen_has(seen, "friction")) b->friction = m->friction;
     if (!tl_seen_has(seen, "restitution")) b->restitution = m->restitution;
+    if (elastic && r->scene->engine == TL_ENGINE_GRID && b->restitution > 0)
+        tl_read_problem(
+            r, tl_seen_where(r, seen, tl_seen_has(seen, "restitution") ? "restitution" : "material"),
+            "%s.restitution must be 0 for elastic bodies of engine \"grid\", got %g: nodes that touch do not "
+            "bounce, the body does by its own elasticity",
+            seen->path, b->restitution);
+    if (elastic && r->scene->engine == TL_ENGINE_LG && m->damping > 0)
+        tl_read_problem(r, tl_seen_where(r, seen, "material"),
+                        "%s.material.damping is for engine \"grid\", got %g s with engine \"lg\"", seen->path,
+                        m->damping);
     if (!tl_seen_has(seen, "colour")) b->colour = m->colour;
     if (!tl_seen_has(seen, "opacity")) b->opacity = m->opacity;
 }

@@ -63,6 +63,7 @@ typedef struct tl_material {
     double surface_tension;    /* N/m */
     double young, poisson;     /* Pa, - */
     tl_elastic_model model;
+    double damping; /* elastic, s: viscous stress over that of the strain, per rate */
     tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
     double restitution; /* elastic, solid */
     tl_vec3 colour;     /* sRGB, each in [0,1] */
@@ -309,7 +310,8 @@ typedef enum tl_colour_by {
     TL_COLOUR_SPEED,
     TL_COLOUR_PRESSURE,
     TL_COLOUR_DENSITY,
-    TL_COLOUR_BODY
+    TL_COLOUR_BODY,
+    TL_COLOUR_STRAIN /* of elastic bodies: largest change of a length, over the length */
 } tl_colour_by;
 typedef enum tl_liquid_look { TL_LIQUID_SURFACE, TL_LIQUID_PARTICLES } tl_liquid_look;
 typedef enum tl_wall_look { TL_LOOK_NONE, TL_LOOK_GLASS, TL_LOOK_FRAME } tl_wall_look;

@@ -20,8 +20,8 @@
 #define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
 #define NEWTON_MAX 600      /* Newton steps in all, unless the caller asks for another cap */
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
-#define SWEEPS_FIRST 50
-#define COLD_ABOVE 1e-3 /* m/s: residual after those sweeps above which ADMM goes on */
+#define SWEEPS_FIRST 100
+#define COLD_ABOVE 1e-3 /* m/s: residual after those sweeps above which ADMM goes on, from a start without forces */
 #define COLD_KAPPA 30.0
 #define COLD_ITERATIONS 60
 #define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
@@ -39,7 +39,7 @@
 #define COULOMB_ENOUGH 0.2   /* of the residual: what a round may leave */
 #define COULOMB_PATIENCE 200 /* Newton steps without halving the residual, then the shifted cone has another try */
 #define STALLS_MAX 4         /* rounds in a row at the largest penalty that gain less than a tenth */
-#define PRESSED_STEPS 60    /* Newton steps before that question is asked, and with what it allows */
+#define PRESSED_STEPS 60     /* Newton steps before that question is asked, and with what it allows */
 #define PRESSED 1e-2 /* of the fastest scripted approach: contacts that stay so far from satisfied have no solution */
 #define PRESSED_KAPPA 1e3 /* penalty of that question: bodies that would have to leave 30 times as fast count as held */
 #define PRESSED_SLACK 1.05 /* of what a contact cannot have: a solution with room keeps its forces bounded (20 m v) */
@@ -484,11 +484,13 @@ static double start_shift(state *s, const double *lam)
     return most;
 }
 
-/* From lam to lam: sweeps and ADMM while it is far away, then Newton. */
+/* From lam to lam: sweeps while it is far away, ADMM where nothing is known, then Newton. */
 static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, double *lam, tl_work *w)
 {
     const tl_pairs *t = s->t;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
+    bool forceless = true;
+    for (int64_t k = 0; k < 3 * (int64_t)t->contacts && forceless; k++) forceless = lam[k] == 0;
     memset(s->s, 0, sizeof(double) * (size_t)t->contacts);
     memcpy(s->lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
     out.residual = measure(s);
@@ -500,7 +502,7 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
         out.residual = start_shift(s, lam);
         if (out.residual <= s->aim) out.result = TL_CONVERGED;
     }
-    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > COLD_ABOVE) {
+    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && forceless && out.residual > COLD_ABOVE) {
         tl_admm cold = {t, &s->H, COLD_KAPPA, s->x, s->Jd, s->d, s->g};
         tl_outcome admm = {.result = TL_OUT_OF_ITERATIONS};
         tl_admm_run(&cold, stop, COLD_ITERATIONS, lam, &admm, w);
