@@ -47,16 +47,23 @@ typedef enum tl_elastic_model {
 } tl_elastic_model;
 
 /* Fields that a kind does not have are 0. */
+/* Friction of sand on a plane, from its angle: sine (Mohr's circle, and the slope that heaps keep) or tangent (a layer slips at that slope). */
+typedef enum tl_angle_meaning { TL_ANGLE_CONE, TL_ANGLE_SLOPE } tl_angle_meaning;
+
 typedef struct tl_material {
     tl_where where;
     const char *name; /* "" when the scene gives none */
     tl_material_kind kind;
     double density;            /* kg/m^3, > 0 */
-    double friction_angle_deg; /* granular: internal friction; cone_alpha = sqrt2 sin(angle) */
+    double friction_angle_deg; /* granular: internal friction */
+    int angle_means;           /* tl_angle_meaning of it */
+    double dynamic_friction_angle_deg, grain_size, inertial_number; /* granular, mu(I): 0: one friction for all rates; m; I0 */
+    double cohesion;                                                /* granular: Pa */
     double viscosity;          /* Pa s */
     double surface_tension;    /* N/m */
     double young, poisson;     /* Pa, - */
     tl_elastic_model model;
+    double damping; /* elastic, s: viscous stress over that of the strain, per rate */
     tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
     double restitution; /* elastic, solid */
     tl_vec3 colour;     /* sRGB, each in [0,1] */
@@ -303,7 +310,8 @@ typedef enum tl_colour_by {
     TL_COLOUR_SPEED,
     TL_COLOUR_PRESSURE,
     TL_COLOUR_DENSITY,
-    TL_COLOUR_BODY
+    TL_COLOUR_BODY,
+    TL_COLOUR_STRAIN /* of elastic bodies: largest change of a length, over the length */
 } tl_colour_by;
 typedef enum tl_liquid_look { TL_LIQUID_SURFACE, TL_LIQUID_PARTICLES } tl_liquid_look;
 typedef enum tl_wall_look { TL_LOOK_NONE, TL_LOOK_GLASS, TL_LOOK_FRAME } tl_wall_look;

@@ -123,6 +123,11 @@ static const tl_context fem = {"fem", "fem", "Finite elements: how elastic bodie
 static const tl_key granular_keys[] = {
     NAMED, DENSITY,
     {"friction_angle_deg", TL_NUMBER, AT(friction_angle_deg), "degrees", WITHIN(0, 89), NULL, "internal friction: the slope that a heap keeps"},
+    {"angle_means", TL_CHOICE, AT(angle_means), "", ANY, "cone", "friction on a plane: `cone`, the sine of the angle, as in Mohr's circle; `slope`, its tangent, so that a layer slips at that slope (up to 45 degrees)", "cone|slope"},
+    {"dynamic_friction_angle_deg", TL_NUMBER, AT(dynamic_friction_angle_deg), "degrees", WITHIN(0, 89), "0", "friction of fast flow: mu(I) = mu_1 + (mu_2 - mu_1) / (1 + I0 / I) with I = shear rate grain_size / sqrt(pressure / grain density), grains being 0.6 of the volume; 0: one friction at all rates"},
+    {"grain_size", TL_NUMBER, AT(grain_size), "m", FROM(0), "0", "diameter of grains, with `dynamic_friction_angle_deg`"},
+    {"inertial_number", TL_NUMBER, AT(inertial_number), "", ABOVE(0), "0.279", "I0 of mu(I)"},
+    {"cohesion", TL_NUMBER, AT(cohesion), "Pa", WITHIN(0, 1e9), "0", "shear that a plane bears without pressure (Mohr-Coulomb); sand still bears no tension"},
     LOOKS("#c9a66b"),
 };
 static const tl_key liquid_keys[] = {
@@ -141,6 +146,7 @@ static const tl_key elastic_keys[] = {
     {"young", TL_NUMBER, AT(young), "Pa", ABOVE(0), NULL, "Young's modulus"},
     {"poisson", TL_NUMBER, AT(poisson), "", WITHIN(0, 0.4999), NULL, "Poisson's ratio"},
     {"model", TL_CHOICE, AT(model), "", ANY, "stable_neo_hookean", "energy; `neo_hookean` is the ln J form of the lg engine. The grid engine has `stable_neo_hookean`, and the same without its logarithm, which stays collapsed once it is, for comparison", "stable_neo_hookean|neo_hookean|arap|corotated|stable_neo_hookean_nolog"},
+    {"damping", TL_NUMBER, AT(damping), "s", WITHIN(0, 1e6), "0", "inner friction (Kelvin and Voigt): stress of a rate of strain over that of the strain. An oscillation of angular frequency w falls as exp(-damping w^2 t / 2); turning is not damped", .engines = TL_ON_GRID},
     RUBBING, LOOKS("#b5534b"),
 };
 static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
@@ -396,7 +402,7 @@ static const tl_key render_keys[] = {
     {"ground", TL_BOOLEAN, AT(ground), "", ANY, "true", "draw a ground"},
     {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground; a lower floor of the domain takes it along"},
     {"ground_colour", TL_COLOUR, AT(ground_colour), "", WITHIN(0, 1), "#d8d6d0", "colour of the ground"},
-    {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show", "material|speed|pressure|density|body"},
+    {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show; `strain`: of elastic bodies, how much the most stretched or squeezed line through a point has changed, over its length", "material|speed|pressure|density|body|strain"},
     {"range", TL_RANGE, AT(range), "", ANY, "{0, 0}", "values at the ends of the colour scale; equal: from the data"},
     {"walls", TL_CHOICE, AT(walls), "", ANY, "none", "how the domain is drawn", "none|glass|frame"},
     {"light", TL_VEC3, AT(light), "", ANY, "{-0.55, 1, 0.62}", "direction towards the main light"},
