@@ -93,7 +93,7 @@ add_test(NAME python/talus COMMAND "${TALUS_SYSTEM_PYTHON}" "${PROJECT_SOURCE_DI
 set_tests_properties(python/talus PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT};${python_environment}")
 
 # An installed talus, used through pkg-config and through CMake. Sanitized libraries are not for installing.
-if(NOT TALUS_SANITIZE)
+if(NOT TALUS_SANITIZE AND NOT TALUS_TSAN)
   add_test(NAME install/use COMMAND "${PROJECT_SOURCE_DIR}/tests/install/use.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_C_COMPILER}"
            "${TALUS_SYSTEM_PYTHON}")
   set_tests_properties(install/use PROPERTIES TIMEOUT 300)

@@ -206,6 +206,8 @@ static double account_forces(tl_bodies *b, double *half)
         tl_vec3 dw = tl_vec3_sub(tl_vec3_load(v + 3), m->w), L = tl_rigid_angular_momentum(body, m->q, dw);
         impulse = tl_vec3_add(impulse, p);
         angular = tl_vec3_add(angular, tl_vec3_add(L, tl_vec3_cross(m->x, p)));
+        /* gravity's is that of the start, unless it acts half-way */
+        angular = tl_vec3_add_scaled(angular, body->mass, tl_vec3_cross(tl_vec3_sub(m->x, b->before[i].x), fall));
         double fell = body->mass * tl_vec3_dot(fall, mean),
                did = tl_vec3_dot(p, mean) + 0.5 * tl_vec3_dot(L, tl_vec3_add(m->w, tl_vec3_load(last + 3)));
         gravity += fell;

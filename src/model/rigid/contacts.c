@@ -470,7 +470,7 @@ void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigi
         while (k + news < c->count && p[news].a == p->a && p[news].b == p->b) news++;
         while (olds < MATCHES_MAX && is_pair(past, begin + olds, p->a, p->b)) olds++;
         int most = news < MATCHES_MAX ? news : MATCHES_MAX;
-        hand_over(most, p, olds, past->contact + begin, match_limit(r, p->a, p->b), force);
+        hand_over(most, p, olds, olds ? past->contact + begin : NULL, match_limit(r, p->a, p->b), force);
         for (int i = 0; i < most; i++) write_impulse(&p[i], tl_vec3_scale(dt, force[i]), lam + 3 * (int64_t)(k + i));
         k += news;
     }
