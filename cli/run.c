@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <talus/program.h>
 #include <talus/run.h>
 #include <unistd.h>
@@ -12,11 +13,20 @@
 
 #define SETTINGS_MAX 64
 #define VALUES_MAX 256
-#define GRACE_SECONDS 5   /* after a signal, for the step to end */
+#define GRACE_SECONDS 5   /* of processor time that a step has to hear of an interrupt */
+#define GRACE_CLOCK 60    /* of the clock */
 #define LIVE_SECONDS 0.1  /* between two live lines */
 #define PLAIN_SECONDS 10. /* of silence before a plain line that is not due */
 
 static volatile sig_atomic_t interrupted, begun; /* begun: the run has its folder and its first frame */
+
+/* Processor time, since a machine with other work gives a step little of the clock's; and that of the clock, for what sleeps. 0: none. */
+static void give_grace(int processor, unsigned clock)
+{
+    struct itimerval t = {.it_value = {.tv_sec = processor}};
+    setitimer(ITIMER_PROF, &t, NULL);
+    alarm(clock);
+}
 
 /* The first leaves the step and saves; by SA_RESETHAND the second kills. While a scene is set up there is nothing to save: that ends at once, however
  * long the set-up would take. */
@@ -30,7 +40,7 @@ static void on_interrupt(int signal_number)
     }
     interrupted = 1;
     talus_cancel(1);
-    alarm(GRACE_SECONDS);
+    give_grace(GRACE_SECONDS, GRACE_CLOCK);
 }
 
 /* A library of others that does not come back: nothing of this step can be saved, and the last checkpoint is good. */
@@ -53,6 +63,7 @@ static void catch_signals(void)
     sigaction(SIGTERM, &a, NULL);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &a, NULL); /* nohup */
     signal(SIGALRM, on_alarm);
+    signal(SIGPROF, on_alarm);
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone does not end a run, */
     signal(SIGXFSZ, SIG_IGN); /* and a file that may not grow is a message of ours */
 }
@@ -110,7 +121,7 @@ static int show_progress(void *user, const talus_progress *p)
 {
     talk *t = user;
     begun = 1;
-    if (!strcmp(p->phase, "save")) alarm(0); /* takes as long as it takes */
+    if (!strcmp(p->phase, "save")) give_grace(0, 0); /* takes as long as it takes */
     bool frame = !strcmp(p->phase, "frame"), picture = !strcmp(p->phase, "picture");
     int64_t tenth = p->frames > 0 ? 10 * p->frame / p->frames : 10;
     bool due = t->live ? p->seconds - t->last >= LIVE_SECONDS || (frame && p->frame == p->frames)

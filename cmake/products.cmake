@@ -10,6 +10,8 @@ function(talus_library target type)
   target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C CHOLMOD::CHOLMOD PkgConfig::OPENBLAS PkgConfig::HDF5S PkgConfig::LUA embree PNG::PNG m)
   if(TALUS_SANITIZE OR TALUS_FUZZ)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  elseif(TALUS_TSAN)
+    target_link_options(${target} PUBLIC -fsanitize=thread)
   endif()
 endfunction()
 
@@ -17,7 +19,7 @@ talus_library(talus_shared SHARED)
 # Installed, it still finds the OpenBLAS that it was linked to, not the flavour that the system prefers.
 set_target_properties(talus_shared PROPERTIES EXPORT_NAME talus INSTALL_RPATH_USE_LINK_PATH ON
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-if(NOT TALUS_SANITIZE AND NOT TALUS_FUZZ) # the sanitizers' own symbols come with the program
+if(NOT TALUS_SANITIZE AND NOT TALUS_FUZZ AND NOT TALUS_TSAN) # the sanitizers' own symbols come with the program
   target_link_options(talus_shared PRIVATE -Wl,--no-undefined)
 endif()
 talus_library(talus_static STATIC)

@@ -19,6 +19,5 @@ return scene {
   bodies = {
     { name = "block", shape = box { size = {0.2, 0.12, 0.16}, round = 0.01 }, at = {0.52, 0.3 + up, 0.5}, rotation_deg = {0, 25, 8}, density = p.density, colour = "#a8653a" },
   },
-  solver = { scheme = "t-f-p-n", tolerance = 1e-3 },
   camera = { eye = {0.95, 0.75, 1.6}, target = {0.5, 0.1, 0.5}, fov_deg = 32 },
 }

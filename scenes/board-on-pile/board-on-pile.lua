@@ -20,6 +20,5 @@ return scene {
     { name = "board", shape = box { size = {0.42, 2.2 / 32, 0.26}, round = 0.01 }, at = {0.5, 0.25 + up, 0.5}, rotation_deg = {0, 20, 0}, density = 500, colour = "#b98b5a" },
     { name = "rabbit", shape = shape_file "rabbit":scale(0.8), at = {0.53, 0.31 + up, 0.48}, rotation_deg = {0, -35, 0}, density = p.density, colour = "#efe8dc" },
   },
-  solver = { scheme = "t-f-p-n", tolerance = 1e-3 },
   camera = { eye = {0.95, 0.75, 1.6}, target = {0.5, 0.1, 0.5}, fov_deg = 32 },
 }

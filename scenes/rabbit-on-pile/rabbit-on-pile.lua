@@ -19,6 +19,5 @@ return scene {
   bodies = {
     { name = "rabbit", shape = shape_file "rabbit":scale(0.9), at = {0.5, 0.25 + up, 0.5}, rotation_deg = {0, -35, 0}, density = p.density, colour = "#efe8dc" },
   },
-  solver = { scheme = "t-f-p-n", tolerance = 1e-3 },
   camera = { eye = {0.95, 0.75, 1.6}, target = {0.5, 0.1, 0.5}, fov_deg = 32 },
 }

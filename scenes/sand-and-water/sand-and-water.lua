@@ -11,7 +11,7 @@ return scene {
   about = "water breaks onto a heap of sand; both are one flow, without flow through pores",
   minutes = paper and 15 or 1.5,
   duration = p.duration, fps = 50, dt_max = 0.01,
-  grid = { cells = {p.cells, 20 * p.cells // 40, 16 * p.cells // 40}, cell = h },
+  grid = { cells = {p.cells, 20 * p.cells // 40, 16 * p.cells // 40}, cell = h, mixture = "mud" },
   fill = {
     { material = water, shape = box { size = {0.24, 0.26, deep}, center = {0.12, 0.13, deep / 2} } },
     { material = sand, shape = cone { radius = 0.18, height = 0.12, center = {0.6, 0.06, deep / 2} } },

@@ -32,6 +32,5 @@ return scene {
   grid = { cells = {p.cells, p.cells, p.cells * 3 // 4}, cell = h, origin = {0, 0, 0.125} },
   fill = { { material = sand, shape = low:move(middle) } },
   bodies = bodies,
-  solver = { scheme = "t-f-p-n", tolerance = 1e-3, sweeps = paper and 20 or 5 },
   camera = { eye = {0.7, 1.2, 2.4}, target = {0.5, 0.48, 0.5}, fov_deg = 34 },
 }

@@ -57,7 +57,6 @@ return scene {
     sit("grey rabbit", 0.075, -half + 0.002, 0.06, -40, "#8d8780"),
     sit("fawn rabbit", -0.085, -half + 0.002, -0.01, 230, "#d8c3a5"),
   },
-  solver = { scheme = "t-f-p-n", tolerance = 1e-3, sweeps = paper and 20 or 5 },
   camera = { eye = {1.06, 0.75, 2.15}, target = {0.28, 0.485, 0.28}, fov_deg = 33 },
   render = { width = 720, height = 960 },
 }

@@ -15,7 +15,6 @@ return scene {
     { name = "board", shape = box { size = {0.4, 0.03, 0.25} }, at = {0.5, 0.36, 0.5}, rotation_deg = {0, 20, 0}, material = preset "wood" },
     { name = "ball", shape = sphere { radius = 0.05 }, at = {0.58, 0.44, 0.5}, density = 400, friction = 0.4, colour = "#2d6cb5" },
   },
-  solver = { scheme = "t-f-p-n", tolerance = 1e-4 },
   camera = { eye = {1.5, 0.9, 1.7}, target = {0.5, 0.15, 0.5} },
   render = { walls = "glass" },
 }

@@ -45,8 +45,11 @@ typedef enum quantity {
     SPIN_RELATIVE,    /* change of angular momentum about the centre of mass */
     KINETIC_RELATIVE, /* change of kinetic energy */
     MOMENTUM_RELATIVE,
-    ENERGY_RISE, /* largest rise of the total energy in a step, of what the run spends */
-    REST_JOULE,  /* largest kinetic energy per body in the last second */
+    ENERGY_RISE_RELATIVE, /* the same, of the energy itself */
+    ENERGY_RISE,          /* largest rise of the total energy in a step, of what the run spends */
+    LOST_PERCENT_PER_S,   /* of the energy */
+    TILT_DEGREES,         /* largest change of the angle between the last body's y and the vertical */
+    REST_JOULE,           /* largest kinetic energy per body in the last second */
     MEAN_MS,
     MEDIAN_MS,
     FIRST_MS,
@@ -70,7 +73,10 @@ static const char *const quantity_names[QUANTITIES] = {"",
                                                        "spin change",
                                                        "energy change",
                                                        "momentum change",
+                                                       "energy rise of itself",
                                                        "energy rise",
+                                                       "energy lost %/s",
+                                                       "tilt degrees",
                                                        "rest J/body",
                                                        "mean ms",
                                                        "median ms",
@@ -119,6 +125,10 @@ static const rigid_case cases[] = {
     {"tumbling 128", "tumbling-pile", {"n=128"}, 5, {{MEAN_MS, 20}, {REST_JOULE, AT_REST}, {LEFT_MM, 0.1}, {DEEPEST_PERCENT, 1}, {ENERGY_RISE, 1e-4}}},
     {"roll", "rolling-ball", {"speed=3"}, 2, {{ROLL_PERCENT, 0.5, 0.1}}},
     {"roll down", "rolling-ball", {"speed=0", "angle=20"}, 2, {{ROLL_PERCENT, 0.5, 0.1}}},
+    {"rolling friction 5", "rolling-ball", {"speed=0", "angle=5", "rolling=0.002"}, 1, {{SLIDE_PERCENT, 1, 0.4711}, {ROLL_PERCENT, 0.5, 0.1}}},
+    {"rolling friction 1.1", "rolling-ball", {"speed=0", "angle=1.1", "rolling=0.002"}, 2, {{CREEP_UM_PER_S, 0.1}}},
+    {"top", "top", {NULL}, 2, {{TILT_DEGREES, 0.1}, {LOST_PERCENT_PER_S, 5}, {ENERGY_RISE_RELATIVE, 1e-9}}},
+    {"Euler's disk", "euler-disk", {NULL}, 2, {{TILT_DEGREES, 0.1}, {LOST_PERCENT_PER_S, 5}, {ENERGY_RISE_RELATIVE, 1e-9}}},
     {"free rotation", "gyroscope", {NULL}, 100, {{SPIN_RELATIVE, 1e-6}, {KINETIC_RELATIVE, 1e-3}}},
     {"collision", "collision", {NULL}, 0.6, {{MOMENTUM_RELATIVE, 1e-12}}},
 #define RABBITS(n) {"rabbits " #n, "rabbits-in-bowl", {"n=" #n}, 6, {{REST_JOULE, AT_REST}, {DEEPEST_PERCENT, 1}, {LEFT_MM}, {MEAN_MS}, {US_PER_PRODUCT}, {STEP_PRODUCTS}, {COLD_PRODUCTS}}, true}
@@ -146,7 +156,8 @@ typedef struct run {
     double acceleration;                       /* largest */
     double kinetic0, kinetic, energy0, energy; /* first and last */
     double rise;
-    double rest; /* largest kinetic energy in the last second */
+    double tilt0, tilt; /* of the last body's y from the vertical, degrees: first, largest change */
+    double rest;        /* largest kinetic energy in the last second */
     tl_vec3 momentum0, angular0;
 } run;
 
@@ -171,7 +182,7 @@ static talus_status run_begin(run *r, const char *name, const char *const *setti
     TL_TRY(load_scene(r, name, setting, method, err));
     TL_TRY(tl_sim_create(&r->sim, r->scene, NULL, err));
     int64_t n = r->sim->state.rigid.count;
-    r->steps_room = (int)(seconds / fmin(DT, r->scene->dt_max > 0 ? r->scene->dt_max : DT) + 0.5) * 2 + 8;
+    r->steps_room = (int)(seconds / fmin(DT, r->scene->dt_max > 0 ? r->scene->dt_max : DT) + 0.5) * 4 + 8;
     r->start = TL_NEW(tl_vec3, n);
     r->ms = TL_NEW(double, r->steps_room);
     if (!r->start || !r->ms) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a run of %d steps", r->steps_room);
@@ -216,6 +227,11 @@ static void keep_report(run *r, double ms, double until)
     } else {
         r->rise = fmax(r->rise, energy - r->energy);
     }
+    const tl_rigid_state *s = &r->sim->state.rigid;
+    double up = tl_quat_rotate(s->body[s->count - 1].q, (tl_vec3){0, 1, 0}).y,
+           tilt = 57.29577951308232 * acos(fmax(-1, fmin(1, up)));
+    if (!r->steps) r->tilt0 = tilt;
+    r->tilt = fmax(r->tilt, fabs(tilt - r->tilt0));
     r->kinetic = p->kinetic;
     r->energy = energy;
     if (p->t > until - 1) r->rest = fmax(r->rest, p->kinetic);
@@ -323,7 +339,7 @@ static bool last_problem(run *r, bool gravity, tl_rigid_problem *out)
     tl_rigid_view view = {g, r->scene, body, pose, friction};
     tl_rigid_contacts *c = TL_TAKE(a, tl_rigid_contacts, 1);
     return c && tl_rigid_detect(&view, DT, &sim->state.rigid, a, c, &err) == TALUS_OK &&
-           tl_rigid_problem_build(out, g, c, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;
+           tl_rigid_problem_build(out, g, c, NULL, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;
 }
 
 /* Products of one solve from zero forces, at the loosest target that gives the wanted force balance. */
@@ -387,6 +403,9 @@ static double measure(run *r, const char *method, const check *c, const tl_timin
     case MOMENTUM_RELATIVE:
         return tl_vec3_norm(tl_vec3_sub(r->sim->report.momentum, r->momentum0)) / tl_vec3_norm(r->momentum0);
     case ENERGY_RISE: return g > 0 ? r->rise / (r->energy0 - r->energy) : NAN;
+    case ENERGY_RISE_RELATIVE: return r->rise / fabs(r->energy0);
+    case LOST_PERCENT_PER_S: return 100 * (1 - r->energy / r->energy0) / t;
+    case TILT_DEGREES: return r->tilt;
     case REST_JOULE: return r->rest / r->free_bodies;
     case MEAN_MS: return 1e3 * r->all / r->steps;
     case MEDIAN_MS: return timing->median;

@@ -24,6 +24,8 @@ typedef struct state {
     cholmod_dense *Y[K_MAX + 1], *E[K_MAX + 1]; /* work of solves; per k, because another shape is allocated anew */
     char *room;                                 /* work of parts of the inverse */
     size_t room_size;
+    double *panels; /* columns of parts of the inverse */
+    size_t panels_size;
 } state;
 
 static pthread_once_t hooks_once = PTHREAD_ONCE_INIT;
@@ -126,6 +128,7 @@ static void destroy(void *data)
     drop(s);
     cholmod_finish(&s->common);
     tl_free(s->room);
+    tl_free(s->panels);
     tl_free(s);
 }
 
@@ -347,6 +350,17 @@ static void product(const part *p, int64_t a, int64_t b, double *C)
         }
 }
 
+/* Room for columns; some more than asked for, so that contacts that come and go do not reach the heap in every step. */
+static double *make_panels(state *s, size_t count)
+{
+    if (count <= s->panels_size) return s->panels;
+    size_t more = count + count / 4;
+    tl_free(s->panels);
+    s->panels = tl_alloc(sizeof(double) * more + 64);
+    s->panels_size = s->panels ? more : 0;
+    return s->panels;
+}
+
 static talus_status part_room(state *s, part *p, talus_error *err)
 {
     size_t n = s->L->n, supers = s->L->nsuper, chunks = (size_t)p->chunks;
@@ -355,6 +369,7 @@ static talus_status part_room(state *s, part *p, talus_error *err)
     size_t total = 0;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) total += align64(sizes[k]);
     if (total > s->room_size) {
+        total += total / 4;
         tl_free(s->room);
         s->room = tl_alloc(total);
         s->room_size = s->room ? total : 0;
@@ -381,12 +396,11 @@ static talus_status part_super(state *s, int64_t count, const int32_t *index, do
     for (int64_t k = 0; k < count; k++) p.column[k] = (column){p.compact[index[k]], (int32_t)k};
     qsort(p.column, (size_t)count, sizeof *p.column, by_place);
     reach(&p);
-    size_t rows = align64(sizeof(double) * (size_t)(p.chunks * p.rows) * CHUNK);
-    char *block = tl_alloc(rows + sizeof(double) * (size_t)p.chunks * s->L->maxesize * CHUNK + 64);
-    if (!block)
+    size_t rows = align64(sizeof(double) * (size_t)(p.chunks * p.rows) * CHUNK) / sizeof(double);
+    p.Y = make_panels(s, rows + (size_t)p.chunks * s->L->maxesize * CHUNK);
+    if (!p.Y)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a part of an inverse of %lld columns", (long long)count);
-    p.Y = (double *)block;
-    p.buffer = (double *)(block + rows);
+    p.buffer = p.Y + rows;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t c = 0; c < p.chunks; c++) {
         tl_blas_scope scope = tl_blas_begin();
@@ -400,7 +414,6 @@ static talus_status part_super(state *s, int64_t count, const int32_t *index, do
         product(&p, t / p.chunks, t % p.chunks, C);
         tl_blas_end(scope);
     }
-    tl_free(block);
     return TALUS_OK;
 }
 
@@ -408,7 +421,7 @@ static talus_status part_super(state *s, int64_t count, const int32_t *index, do
 static talus_status part_simplicial(state *s, int64_t count, const int32_t *index, double *C, talus_error *err)
 {
     int64_t n = (int64_t)s->L->n;
-    double *rhs = TL_NEW(double, K_MAX_SIMPLICIAL *n);
+    double *rhs = make_panels(s, K_MAX_SIMPLICIAL * (size_t)n);
     talus_status status = rhs ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a part of an inverse");
     for (int64_t k = 0; k < count && status == TALUS_OK; k += K_MAX_SIMPLICIAL) {
         int group = (int)(count - k < K_MAX_SIMPLICIAL ? count - k : K_MAX_SIMPLICIAL);
@@ -418,7 +431,6 @@ static talus_status part_simplicial(state *s, int64_t count, const int32_t *inde
         for (int g = 0; g < group; g++)
             for (int64_t i = 0; i <= k + g; i++) C[i * count + k + g] = C[(k + g) * count + i] = rhs[g * n + index[i]];
     }
-    tl_free(rhs);
     return status;
 }
 

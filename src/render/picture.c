@@ -43,6 +43,7 @@ void tl_picture_free(tl_picture *p)
         tl_free(p->mesh[i].vertex);
         tl_free(p->mesh[i].normal);
         tl_free(p->mesh[i].triangle);
+        tl_free(p->mesh[i].value);
         for (int k = 0; k < p->mesh[i].paints; k++) tl_free(p->mesh[i].paint[k].distance);
     }
     tl_picture_clear_clouds(p);

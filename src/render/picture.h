@@ -35,6 +35,7 @@ typedef struct tl_picture_mesh {
     tl_vec3 *normal; /* per vertex, unit; NULL: flat triangles */
     int32_t (*triangle)[3];
     int32_t owner; /* whatever the maker knows it by; -1: nothing */
+    float *value;  /* NULL or [vertices]: a field, coloured as the legend says, under all paint */
     int paints;
     tl_picture_paint paint[TL_PAINTS_MAX]; /* later ones lie over earlier ones */
 } tl_picture_mesh;
@@ -90,6 +91,7 @@ typedef struct tl_picture_legend {
     char title[64]; /* "speed (m/s)" */
     const tl_colour_map *map;
     double lo, hi;
+    bool follows; /* hi is the largest value of meshes, picture by picture */
 } tl_picture_legend;
 
 typedef struct tl_picture {

@@ -211,9 +211,13 @@ static v3 smooth_normal(const thing *s, const tl_ray *r)
                    m[2][0] * n.x + m[2][1] * n.y + m[2][2] * n.z));
 }
 
-static void apply_paint(const tl_picture_mesh *m, const tl_ray *r, hit *h)
+static void apply_paint(const tl_picture_mesh *m, const tl_picture_legend *l, const tl_ray *r, hit *h)
 {
     const int32_t *k = m->triangle[r->primitive];
+    if (m->value && l->map) {
+        float value = (1 - r->u - r->v) * m->value[k[0]] + r->u * m->value[k[1]] + r->v * m->value[k[2]];
+        h->colour = tl_colour_map_eval(l->map, (float)((value - l->lo) / (l->hi - l->lo)));
+    }
     for (int i = 0; i < m->paints; i++) {
         const tl_picture_paint *p = &m->paint[i];
         float d = (1 - r->u - r->v) * p->distance[k[0]] + r->u * p->distance[k[1]] + r->v * p->distance[k[2]];
@@ -243,7 +247,7 @@ static void fill_hit(const tracer *t, const tl_ray *r, v3 o, v3 d, hit *h)
         h->at = axpy(c, (float)s->cloud->radius, h->flat);
         h->colour = sphere_colour(s->cloud, r->primitive);
     } else {
-        apply_paint(s->mesh, r, h);
+        apply_paint(s->mesh, &t->p->legend, r, h);
     }
     h->n = s->mesh && s->mesh->normal ? smooth_normal(s, r) : h->flat;
     if (dot(h->flat, d) > 0) h->flat = times(-1, h->flat);

@@ -414,6 +414,16 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_p
     return TALUS_OK;
 }
 
+/* The legend's end is the largest value that meshes show. */
+static void follow_meshes(tl_picture *p)
+{
+    if (!p->legend.present || !p->legend.follows) return;
+    float most = 0;
+    for (int m = 0; m < p->meshes; m++)
+        for (int32_t i = 0; i < p->mesh[m].vertices && p->mesh[m].value; i++) most = fmaxf(most, p->mesh[m].value[i]);
+    p->legend.hi = most > 0 ? most : 1;
+}
+
 static talus_status paint_soft(tl_picture *p, int mesh, const tl_scene *s, const tl_paint *paint,
                                const tl_scene_soft *f, double slack, talus_error *err)
 {
@@ -436,7 +446,12 @@ static talus_status add_soft(tl_picture *p, const tl_scene *s, const tl_scene_so
     int mesh = tl_picture_add_triangles(p, f->vertices, f->at, f->normal, f->triangles, f->triangle, err);
     if (mesh < 0) return err->status;
     p->mesh[mesh].owner = f->body;
-    for (int j = 0; j < s->paint_count; j++)
+    if (f->value) {
+        float *value = p->mesh[mesh].value = TL_NEW(float, f->vertices);
+        if (!value) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to colour %d vertices", f->vertices);
+        memcpy(value, f->value, sizeof *value * (size_t)f->vertices);
+    }
+    for (int j = 0; j < s->paint_count && !f->value; j++)
         if (s->paints[j].node == b->shape && !(own_colour && s->paints[j].region < 0))
             TL_TRY(paint_soft(p, mesh, s, &s->paints[j], f, slack, err));
     return tl_picture_add_instance(p, mesh, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look_of_body(s, f->body), err);
@@ -449,7 +464,10 @@ void tl_picture_pose_softs(tl_picture *p, int softs, const tl_scene_soft *soft)
             if (p->mesh[m].owner != soft[k].body) continue;
             memcpy(p->mesh[m].vertex, soft[k].at, sizeof *soft[k].at * (size_t)soft[k].vertices);
             memcpy(p->mesh[m].normal, soft[k].normal, sizeof *soft[k].normal * (size_t)soft[k].vertices);
+            if (p->mesh[m].value && soft[k].value)
+                memcpy(p->mesh[m].value, soft[k].value, sizeof *soft[k].value * (size_t)soft[k].vertices);
         }
+    follow_meshes(p);
 }
 
 static const tl_scene_soft *soft_of(const tl_scene_picture_options *o, int body)
@@ -638,15 +656,22 @@ static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t mo
 static void set_legend(tl_picture *p, const tl_scene *s)
 {
     tl_colour_by by = s->render.colour_by;
-    if (by != TL_COLOUR_SPEED && by != TL_COLOUR_DENSITY && by != TL_COLOUR_PRESSURE) return;
+    if (by != TL_COLOUR_SPEED && by != TL_COLOUR_DENSITY && by != TL_COLOUR_PRESSURE && by != TL_COLOUR_STRAIN) return;
     tl_picture_legend *l = &p->legend;
     *l = (tl_picture_legend){
         .present = true, .map = tl_colour_map_at(0), .lo = s->render.range[0], .hi = s->render.range[1]};
     snprintf(l->title, sizeof l->title, "%s",
              by == TL_COLOUR_SPEED     ? "speed (m/s)"
              : by == TL_COLOUR_DENSITY ? "density (kg/m^3)"
+             : by == TL_COLOUR_STRAIN  ? "strain"
                                        : "pressure (Pa)");
     if (l->lo < l->hi) return;
+    if (by == TL_COLOUR_STRAIN) {
+        l->follows = true;
+        l->lo = 0;
+        follow_meshes(p);
+        return;
+    }
     for (int i = 0; i < s->fill_count; i++) {
         double v = value_of(s, &s->fills[i]);
         l->lo = i ? fmin(l->lo, v) : v;
@@ -687,6 +712,7 @@ talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scen
     tl_lens c = tl_lens_of(p, o->width, o->height);
     set_legend(p, s);
     TL_TRY(add_bodies(p, s, o, &c, err));
+    follow_meshes(p);
     if (o->poses) TL_TRY(tl_picture_set_clouds(p, s, o->clouds, o->cloud, err));
     for (int i = 0; i < s->fill_count && !o->poses; i++)
         TL_TRY(add_fill(p, s, i, o->particles_most > 0 ? o->particles_most : PARTICLES_MOST, err));

@@ -29,6 +29,7 @@ typedef struct tl_scene_soft {
     const tl_vec3 *at, *normal;
     const tl_vec3 *rest; /* where vertices are in the body's frame when nothing is bent: paint is found there */
     const int32_t (*triangle)[3];
+    const float *value; /* [vertices] of the field that render.colour_by names; NULL: the material's colour and paint */
 } tl_scene_soft;
 
 typedef struct tl_scene_picture_options {

@@ -1,8 +1,10 @@
 #include "run/softs.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "math/svd3.h"
 #include "model/lg/place.h"
 
 #define SOLID_CREASE 40 /* degrees: sharper edges of a solid's rest shape show as edges */
@@ -18,6 +20,7 @@ typedef struct tl_soft_skin {
     int32_t (*triangle)[3];
     int32_t triangles;
     tl_vec3 *at, *normal; /* now */
+    float *value;         /* strain; NULL: not shown */
 } tl_soft_skin;
 
 static talus_status no_memory(talus_error *err)
@@ -122,18 +125,22 @@ talus_status tl_softs_create(tl_softs *out, const tl_scene *s, const tl_lg *lg, 
     out->soft = TL_NEW_ZERO(tl_scene_soft, lg->bodies + 1);
     out->skin = TL_NEW_ZERO(tl_soft_skin, lg->bodies + 1);
     out->turn = TL_NEW(tl_mat3, lg->nodes + 1);
-    if (!out->soft || !out->skin || !out->turn) return no_memory(err);
+    bool strain = s->render.colour_by == TL_COLOUR_STRAIN;
+    if (strain) out->strain = TL_NEW(double, 2 * (int64_t)lg->nodes + 1);
+    if (!out->soft || !out->skin || !out->turn || (strain && !out->strain)) return no_memory(err);
     for (int b = 0; b < lg->bodies; b++) {
         tl_soft_skin *k = &out->skin[b];
         k->body = b;
         out->count++;
         TL_TRY(make_skin(k, s, lg, err));
+        if (strain && !(k->value = TL_NEW_ZERO(float, k->vertices + 1))) return no_memory(err);
         out->soft[b] = (tl_scene_soft){.body = lg->body[b].body,
                                        .vertices = k->vertices,
                                        .triangles = k->triangles,
                                        .at = k->at,
                                        .normal = k->normal,
                                        .rest = k->rest,
+                                       .value = k->value,
                                        .triangle = (const int32_t(*)[3])k->triangle};
     }
     tl_softs_pose(out, lg->rest);
@@ -144,12 +151,13 @@ void tl_softs_free(tl_softs *f)
 {
     for (int b = 0; b < f->count; b++) {
         tl_soft_skin *k = &f->skin[b];
-        void *const blocks[] = {k->rest, k->straight, k->tie, k->triangle, k->at, k->normal};
+        void *const blocks[] = {k->rest, k->straight, k->tie, k->triangle, k->at, k->normal, k->value};
         for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tl_free(blocks[i]);
     }
     tl_free(f->soft);
     tl_free(f->skin);
     tl_free(f->turn);
+    tl_free(f->strain);
     *f = (tl_softs){0};
 }
 
@@ -207,8 +215,48 @@ static void average_normals(tl_soft_skin *k)
     for (int32_t i = 0; i < k->vertices; i++) k->normal[i] = tl_vec3_normalize_or(k->normal[i], (tl_vec3){0, 1, 0});
 }
 
+/* Largest |stretch - 1| of each tetrahedron, to its nodes by volume. */
+static void strain_nodes(tl_softs *f, const double *q)
+{
+    const tl_lg *lg = f->lg;
+    memset(f->strain, 0, 2 * sizeof *f->strain * (size_t)lg->nodes);
+    for (int32_t e = 0; e < lg->tet_batches; e++)
+        for (int l = 0; l < TL_LG_LANES; l++) {
+            const tl_lg_tets *t = &lg->tets[e];
+            if (!(t->V[l] > 0)) continue;
+            tl_vec3 x0 = tl_vec3_load(q + 3 * (int64_t)t->node[0][l]);
+            tl_mat3 F = tl_mat3_zero(), U, V;
+            double s[3], most = 0;
+            for (int k = 0; k < 3; k++) {
+                tl_vec3 d = tl_vec3_sub(tl_vec3_load(q + 3 * (int64_t)t->node[k + 1][l]), x0);
+                tl_vec3 B = {t->B[3 * k][l], t->B[3 * k + 1][l], t->B[3 * k + 2][l]};
+                F = tl_mat3_add(F, tl_mat3_outer(d, B));
+            }
+            tl_svd3(F, &U, s, &V);
+            for (int k = 0; k < 3; k++) most = fmax(most, fabs(s[k] - 1));
+            for (int c = 0; c < 4; c++) {
+                double *sum = f->strain + 2 * (int64_t)t->node[c][l];
+                sum[0] += t->V[l] * most;
+                sum[1] += t->V[l];
+            }
+        }
+}
+
+static void strain_skin(const tl_softs *f, tl_soft_skin *k)
+{
+    for (int32_t i = 0; i < k->vertices; i++) {
+        double value = 0;
+        for (int c = 0; c < 4 && k->tie[i].node[c] >= 0; c++) {
+            const double *sum = f->strain + 2 * (int64_t)k->tie[i].node[c];
+            if (sum[1] > 0) value += k->tie[i].weight[c] * sum[0] / sum[1];
+        }
+        k->value[i] = (float)fmax(value, 0);
+    }
+}
+
 void tl_softs_pose(tl_softs *f, const double *q)
 {
+    if (f->strain) strain_nodes(f, q);
     for (int b = 0; b < f->count; b++) {
         tl_soft_skin *k = &f->skin[b];
         for (int32_t i = 0; i < k->vertices; i++) k->at[i] = tl_lg_point_at(&k->tie[i], q);
@@ -216,5 +264,6 @@ void tl_softs_pose(tl_softs *f, const double *q)
             bend_normals(f, k, q);
         else
             average_normals(k);
+        if (k->value) strain_skin(f, k);
     }
 }

@@ -14,7 +14,8 @@ typedef struct tl_softs {
     tl_scene_soft *soft; /* [count] for tl_scene_picture_options */
     struct tl_soft_skin *skin;
     const tl_lg *lg;
-    tl_mat3 *turn; /* [nodes] cofactor of the deformation around a node */
+    tl_mat3 *turn;  /* [nodes] cofactor of the deformation around a node */
+    double *strain; /* [nodes][2] sum of strain times volume, of volumes; NULL: not shown */
 } tl_softs;
 
 /* The surfaces at the start. *out is to be freed whatever is returned. */

@@ -22,30 +22,59 @@ void tl_scene_free(tl_scene *s)
     tl_free(s);
 }
 
-void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction, double *restitution)
+/* Does an entry name this pair of bodies? */
+static bool names_pair(const tl_scene *s, const tl_contact_pair *p, int a, int b)
 {
     const char *names[2][2] = {{"walls", ""}, {"walls", ""}};
-    double bounce[2] = {s->domain.restitution, s->domain.restitution};
     int body[2] = {a, b};
     for (int k = 0; k < 2; k++) {
         if (body[k] < 0) continue;
         const tl_body *o = &s->bodies[body[k]];
         names[k][0] = o->name;
         if (o->material >= 0) names[k][1] = s->materials[o->material].name;
-        bounce[k] = o->restitution;
     }
+    bool fits = false;
+    for (int k = 0; k < 2; k++) { /* between[0] is the one, between[1] the other, or the other way round */
+        const char *first = p->between[k], *second = p->between[1 - k];
+        fits |= (!strcmp(first, names[0][0]) || !strcmp(first, names[0][1])) &&
+                (!strcmp(second, names[1][0]) || !strcmp(second, names[1][1]));
+    }
+    return fits;
+}
+
+void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction, double *restitution)
+{
+    double one = a < 0 ? s->domain.restitution : s->bodies[a].restitution,
+           other = b < 0 ? s->domain.restitution : s->bodies[b].restitution;
     *friction = sqrt(own_friction[0] * own_friction[1]);
-    *restitution = bounce[0] > bounce[1] ? bounce[0] : bounce[1];
+    *restitution = one > other ? one : other;
     for (int i = 0; i < s->contact_count; i++) {
         const tl_contact_pair *p = &s->contacts[i];
-        bool fits = false;
-        for (int k = 0; k < 2; k++) { /* between[0] is the one, between[1] the other, or the other way round */
-            const char *first = p->between[k], *second = p->between[1 - k];
-            fits |= (!strcmp(first, names[0][0]) || !strcmp(first, names[0][1])) &&
-                    (!strcmp(second, names[1][0]) || !strcmp(second, names[1][1]));
-        }
-        if (fits && p->friction >= 0) *friction = p->friction;
-        if (fits && p->restitution >= 0) *restitution = p->restitution;
+        if (!names_pair(s, p, a, b)) continue;
+        if (p->friction >= 0) *friction = p->friction;
+        if (p->restitution >= 0) *restitution = p->restitution;
+    }
+}
+
+bool tl_scene_turning(const tl_scene *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->body_count; i++)
+        any |= s->bodies[i].rolling_friction > 0 || s->bodies[i].spinning_friction > 0;
+    for (int i = 0; i < s->contact_count; i++)
+        any |= s->contacts[i].rolling_friction > 0 || s->contacts[i].spinning_friction > 0;
+    return any;
+}
+
+void tl_scene_pair_turning(const tl_scene *s, int a, int b, double *rolling, double *spinning)
+{
+    *rolling = fmax(a < 0 ? 0 : s->bodies[a].rolling_friction, b < 0 ? 0 : s->bodies[b].rolling_friction);
+    *spinning = fmax(a < 0 ? 0 : s->bodies[a].spinning_friction, b < 0 ? 0 : s->bodies[b].spinning_friction);
+    for (int i = 0; i < s->contact_count; i++) {
+        const tl_contact_pair *p = &s->contacts[i];
+        if (!names_pair(s, p, a, b)) continue;
+        if (p->rolling_friction >= 0) *rolling = p->rolling_friction;
+        if (p->spinning_friction >= 0) *spinning = p->spinning_friction;
     }
 }
 

@@ -86,8 +86,11 @@ static void check_contact(tl_reader *r, const tl_seen *seen, tl_contact_pair *p)
     bool friction = tl_seen_has(seen, "friction"), restitution = tl_seen_has(seen, "restitution");
     check_bounce(r, seen, p->restitution);
     if (!friction) p->friction = -1;
+    bool rolling = tl_seen_has(seen, "rolling_friction"), spinning = tl_seen_has(seen, "spinning_friction");
     if (!restitution) p->restitution = -1;
-    if (!friction && !restitution)
+    if (!rolling) p->rolling_friction = -1;
+    if (!spinning) p->spinning_friction = -1;
+    if (!friction && !restitution && !rolling && !spinning)
         tl_read_problem(r, seen->where, "%s says nothing about its pair; give friction or restitution", seen->path);
 }
 
@@ -204,8 +207,37 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     if (!m) return;
     if (!tl_seen_has(seen, "friction")) b->friction = m->friction;
     if (!tl_seen_has(seen, "restitution")) b->restitution = m->restitution;
+    if (elastic && r->scene->engine == TL_ENGINE_GRID && b->restitution > 0)
+        tl_read_problem(
+            r, tl_seen_where(r, seen, tl_seen_has(seen, "restitution") ? "restitution" : "material"),
+            "%s.restitution must be 0 for elastic bodies of engine \"grid\", got %g: nodes that touch do not "
+            "bounce, the body does by its own elasticity",
+            seen->path, b->restitution);
+    if (elastic && r->scene->engine == TL_ENGINE_LG && m->damping > 0)
+        tl_read_problem(r, tl_seen_where(r, seen, "material"),
+                        "%s.material.damping is for engine \"grid\", got %g s with engine \"lg\"", seen->path,
+                        m->damping);
     if (!tl_seen_has(seen, "colour")) b->colour = m->colour;
     if (!tl_seen_has(seen, "opacity")) b->opacity = m->opacity;
+}
+
+/* ---- materials ---- */
+
+static void check_granular(tl_reader *r, const tl_seen *seen, const tl_material *m)
+{
+    if (!tl_seen_good(seen, "friction_angle_deg")) return;
+    if (m->angle_means == TL_ANGLE_SLOPE && fmax(m->friction_angle_deg, m->dynamic_friction_angle_deg) > 45)
+        tl_read_problem(r, tl_seen_where(r, seen, "angle_means"),
+                        "%s.angle_means = \"slope\" is for angles up to 45 degrees, got %g", seen->path,
+                        fmax(m->friction_angle_deg, m->dynamic_friction_angle_deg));
+    if (!(m->dynamic_friction_angle_deg > 0)) return;
+    if (m->dynamic_friction_angle_deg < m->friction_angle_deg)
+        tl_read_problem(r, tl_seen_where(r, seen, "dynamic_friction_angle_deg"),
+                        "%s.dynamic_friction_angle_deg must be at least friction_angle_deg = %g, got %g", seen->path,
+                        m->friction_angle_deg, m->dynamic_friction_angle_deg);
+    if (!(m->grain_size > 0))
+        tl_read_problem(r, tl_seen_where(r, seen, "dynamic_friction_angle_deg"),
+                        "%s.grain_size must be > 0 m with dynamic_friction_angle_deg", seen->path);
 }
 
 /* ---- the whole ---- */
@@ -273,6 +305,29 @@ static void check_bending(tl_reader *r, const tl_seen *seen, const tl_scene *s)
                             "with sand or liquid",
                             i + 1, s->bodies[i].name);
     }
+}
+
+/* Rolling and spinning friction are part of contacts between rigid bodies, and of nothing else. */
+static void check_turning(tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    bool other = needs_grid(seen);
+    for (int i = 0; i < s->body_count; i++) {
+        int m = s->bodies[i].material;
+        other |= m >= 0 && r->materials[m].kind == TL_MATERIAL_ELASTIC;
+    }
+    for (int i = 0; i < s->body_count && other; i++)
+        if (s->bodies[i].rolling_friction > 0 || s->bodies[i].spinning_friction > 0)
+            tl_read_problem(
+                r, s->bodies[i].where,
+                "bodies[%d] (%s) has rolling or spinning friction, which scenes of rigid bodies alone have, "
+                "without sand, liquid or elastic bodies",
+                i + 1, s->bodies[i].name);
+    for (int i = 0; i < s->contact_count && other; i++)
+        if (s->contacts[i].rolling_friction > 0 || s->contacts[i].spinning_friction > 0)
+            tl_read_problem(r, s->contacts[i].where,
+                            "contacts[%d] has rolling or spinning friction, which scenes of rigid bodies alone have, "
+                            "without sand, liquid or elastic bodies",
+                            i + 1);
 }
 
 static void check_domain(tl_reader *r, const tl_seen *seen, tl_domain_spec *d)
@@ -477,6 +532,53 @@ static void check_word(tl_reader *r, const tl_seen *seen, const char *key, const
                     with, got);
 }
 
+/* Whether two shapes come as near as a cell: looked at on a lattice of cells, of 64 per axis at most. */
+static bool shapes_meet(const tl_scene *s, int a, int b)
+{
+    const double cell = s->grid.cell, near = 0.75 * cell;
+    tl_box3 p = tl_shape_bounds(s->shapes, a), q = tl_shape_bounds(s->shapes, b);
+    const double lo[3] = {fmax(p.lo.x, q.lo.x), fmax(p.lo.y, q.lo.y), fmax(p.lo.z, q.lo.z)};
+    const double hi[3] = {fmin(p.hi.x, q.hi.x), fmin(p.hi.y, q.hi.y), fmin(p.hi.z, q.hi.z)};
+    double step[3];
+    int count[3];
+    for (int k = 0; k < 3; k++) {
+        if (!(hi[k] + cell >= lo[k])) return false;
+        double size = hi[k] - lo[k] + cell;
+        count[k] = (int)fmin(64, ceil(2 * size / cell)) + 1;
+        step[k] = size / (count[k] - 1);
+    }
+    for (int x = 0; x < count[0]; x++)
+        for (int y = 0; y < count[1]; y++)
+            for (int z = 0; z < count[2]; z++) {
+                tl_vec3 at = {lo[0] - 0.5 * cell + x * step[0], lo[1] - 0.5 * cell + y * step[1],
+                              lo[2] - 0.5 * cell + z * step[2]};
+                if (tl_shape_distance(s->shapes, a, at) < near && tl_shape_distance(s->shapes, b, at) < near)
+                    return true;
+            }
+    return false;
+}
+
+/* Sand that liquid covers from the start. What meets later is refused when it does (step/grid.c). */
+static void check_mixture(tl_reader *r, const tl_scene *s)
+{
+    const int all = s->fill_count + s->emitter_count;
+    if (s->grid.mixture == TL_MIXTURE_MUD || !(s->grid.cell > 0)) return;
+    for (int i = 0; i < all; i++)
+        for (int k = 0; k < all; k++) {
+            int a = i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material;
+            int b = k < s->fill_count ? s->fills[k].material : s->emitters[k - s->fill_count].material;
+            int p = i < s->fill_count ? s->fills[i].shape : s->emitters[i - s->fill_count].shape;
+            int q = k < s->fill_count ? s->fills[k].shape : s->emitters[k - s->fill_count].shape;
+            if (a < 0 || b < 0 || p < 0 || q < 0 || r->materials[a].kind != TL_MATERIAL_GRANULAR ||
+                r->materials[b].kind != TL_MATERIAL_LIQUID || !shapes_meet(s, p, q))
+                continue;
+            tl_read_problem(r, i < s->fill_count ? s->fills[i].where : s->emitters[i - s->fill_count].where,
+                            "sand that liquid covers cannot be run: nothing flows through its pores, and its strength "
+                            "would grow with the pressure of the water; grid.mixture = \"mud\" runs both as one flow");
+            return;
+        }
+}
+
 /* What the step of sand runs, by arrangement of stress. A method that is named decides between cone and boxes, whatever solver.cone says. */
 static void check_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
@@ -505,6 +607,7 @@ static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
     if (s->engine == TL_ENGINE_SPH) check_word(r, seen, "pressure", pressure, TL_SPH_PRESSURE_WORDS, "engine \"sph\"");
     if (s->engine != TL_ENGINE_GRID) return;
     if (sand) check_sand(r, seen, s);
+    if (sand && liquid) check_mixture(r, s);
     if (!liquid || sand) return;
     check_word(r, seen, "pressure", pressure, TL_LIQUID_PRESSURE_WORDS, "liquids of engine \"grid\"");
     check_word(r, seen, "scheme", s->solver.scheme, TL_LIQUID_SCHEME_WORDS, "liquids and rigid bodies");
@@ -550,6 +653,7 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
         s->emitters[i].shape = check_place(r, s, s->emitters[i].where, "emitters", i + 1, s->emitters[i].shape);
     check_bodies_inside(r, s);
     check_bending(r, seen, s);
+    check_turning(r, seen, s);
     check_solver(r, seen, s);
     note_friction_on_sand(r, seen, s);
 }
@@ -568,6 +672,7 @@ RULE(handle, tl_handle)
 RULE(join, tl_join)
 RULE(body, tl_body)
 RULE(angle, void)
+RULE(granular, tl_material)
 static void rule_fill(tl_reader *r, const tl_seen *seen, void *object)
 {
     check_flowing(r, seen, ((tl_fill *)object)->material);
@@ -578,9 +683,11 @@ void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object)
     static const struct {
         const char *context;
         rule_fn *check;
-    } rules[] = {{"scene", rule_scene},   {"grid", rule_grid},     {"domain", rule_domain},   {"emitter", rule_emitter},
-                 {"camera", rule_camera}, {"render", rule_render}, {"contact", rule_contact}, {"body", rule_body},
-                 {"handle", rule_handle}, {"join", rule_join},     {"fill", rule_fill},       {"rotation", rule_angle}};
+    } rules[] = {{"scene", rule_scene},      {"grid", rule_grid},     {"domain", rule_domain},
+                 {"emitter", rule_emitter},  {"camera", rule_camera}, {"render", rule_render},
+                 {"contact", rule_contact},  {"body", rule_body},     {"handle", rule_handle},
+                 {"join", rule_join},        {"fill", rule_fill},     {"rotation", rule_angle},
+                 {"granular", rule_granular}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!strcmp(rules[i].context, seen->context->name)) rules[i].check(r, seen, object);
 }

@@ -47,16 +47,23 @@ typedef enum tl_elastic_model {
 } tl_elastic_model;
 
 /* Fields that a kind does not have are 0. */
+/* Friction of sand on a plane, from its angle: sine (Mohr's circle, and the slope that heaps keep) or tangent (a layer slips at that slope). */
+typedef enum tl_angle_meaning { TL_ANGLE_CONE, TL_ANGLE_SLOPE } tl_angle_meaning;
+
 typedef struct tl_material {
     tl_where where;
     const char *name; /* "" when the scene gives none */
     tl_material_kind kind;
     double density;            /* kg/m^3, > 0 */
-    double friction_angle_deg; /* granular: internal friction; cone_alpha = sqrt2 sin(angle) */
+    double friction_angle_deg; /* granular: internal friction */
+    int angle_means;           /* tl_angle_meaning of it */
+    double dynamic_friction_angle_deg, grain_size, inertial_number; /* granular, mu(I): 0: one friction for all rates; m; I0 */
+    double cohesion;                                                /* granular: Pa */
     double viscosity;          /* Pa s */
     double surface_tension;    /* N/m */
     double young, poisson;     /* Pa, - */
     tl_elastic_model model;
+    double damping; /* elastic, s: viscous stress over that of the strain, per rate */
     tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
     double restitution; /* elastic, solid */
     tl_vec3 colour;     /* sRGB, each in [0,1] */
@@ -82,6 +89,8 @@ typedef struct tl_emitter {
     double spacing;
 } tl_emitter;
 
+typedef enum tl_mixture { TL_MIXTURE_NONE, TL_MIXTURE_MUD } tl_mixture;
+
 /* What limits the shear of sand along a solid: the sand's own friction, or that of the solid where it is less. */
 typedef enum tl_sand_friction { TL_SAND_FRICTION_MATERIAL, TL_SAND_FRICTION_OWN } tl_sand_friction;
 
@@ -101,6 +110,7 @@ typedef struct tl_body {
     tl_timed friction;
     int sand_friction; /* tl_sand_friction */
     double restitution;
+    double rolling_friction, spinning_friction; /* m */
     int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
     tl_timed force, torque; /* N at the centre of mass, N m; world frame */
     tl_vec3 colour;
@@ -165,8 +175,9 @@ typedef struct tl_join {
 /* Friction and restitution of one pair of materials or bodies, where the rule of tl_scene_pair is not wanted. */
 typedef struct tl_contact_pair {
     tl_where where;
-    const char *between[2];       /* name of a material or a body; "walls" for the domain's */
-    double friction, restitution; /* negative: left to the rule */
+    const char *between[2];                     /* name of a material or a body; "walls" for the domain's */
+    double friction, restitution;               /* negative: left to the rule */
+    double rolling_friction, spinning_friction; /* m; same */
 } tl_contact_pair;
 
 /* Rigid bodies alone need none: cells and cell are then 0. */
@@ -176,6 +187,7 @@ typedef struct tl_grid_spec {
     tl_vec3 origin;
     double cfl;
     bool correct_density; /* particles that crowd part */
+    int mixture;          /* tl_mixture */
     bool periodic[3];
 } tl_grid_spec;
 
@@ -298,7 +310,8 @@ typedef enum tl_colour_by {
     TL_COLOUR_SPEED,
     TL_COLOUR_PRESSURE,
     TL_COLOUR_DENSITY,
-    TL_COLOUR_BODY
+    TL_COLOUR_BODY,
+    TL_COLOUR_STRAIN /* of elastic bodies: largest change of a length, over the length */
 } tl_colour_by;
 typedef enum tl_liquid_look { TL_LIQUID_SURFACE, TL_LIQUID_PARTICLES } tl_liquid_look;
 typedef enum tl_wall_look { TL_LOOK_NONE, TL_LOOK_GLASS, TL_LOOK_FRAME } tl_wall_look;
@@ -391,5 +404,10 @@ talus_status tl_scene_timed(const tl_scene *s, const tl_timed *v, double t, doub
  * frictionless one wins) and restitution the larger of the two. */
 void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction,
                    double *restitution);
+
+/* Rolling and spinning friction of a pair, m: torques that resist at a contact, over its normal force. The last entry of `contacts` that names the pair decides, else the larger of
+ * the two. tl_scene_turning: is there any in this scene? */
+void tl_scene_pair_turning(const tl_scene *s, int a, int b, double *rolling, double *spinning);
+bool tl_scene_turning(const tl_scene *s);
 
 #endif

@@ -36,6 +36,7 @@ static const tl_key grid_keys[] = {
     {"origin", TL_VEC3, AT(origin), "m", ANY, "{0, 0, 0}", "lowest corner of the grid"},
     {"cfl", TL_NUMBER, AT(cfl), "cells", WITHIN_OPEN(0, 20), "2", "how far anything may move in one step"},
     {"correct_density", TL_BOOLEAN, AT(correct_density), "", ANY, "true", "particles that crowd are parted; `false` for comparison: volume is then lost or gained"},
+    {"mixture", TL_CHOICE, AT(mixture), "", ANY, "none", "sand that liquid covers: `none`, refused; `mud`, one flow with one velocity and one pressure, in which sand under water is as strong as dry sand under that pressure. Water does not flow through the pores of sand so far", "none|mud"},
     {"periodic", TL_BOOLEAN3, AT(periodic), "", ANY, "{false, false, false}", "axes whose two ends are the same place"},
 };
 #undef OBJECT
@@ -122,6 +123,11 @@ static const tl_context fem = {"fem", "fem", "Finite elements: how elastic bodie
 static const tl_key granular_keys[] = {
     NAMED, DENSITY,
     {"friction_angle_deg", TL_NUMBER, AT(friction_angle_deg), "degrees", WITHIN(0, 89), NULL, "internal friction: the slope that a heap keeps"},
+    {"angle_means", TL_CHOICE, AT(angle_means), "", ANY, "cone", "friction on a plane: `cone`, the sine of the angle, as in Mohr's circle; `slope`, its tangent, so that a layer slips at that slope (up to 45 degrees)", "cone|slope"},
+    {"dynamic_friction_angle_deg", TL_NUMBER, AT(dynamic_friction_angle_deg), "degrees", WITHIN(0, 89), "0", "friction of fast flow: mu(I) = mu_1 + (mu_2 - mu_1) / (1 + I0 / I) with I = shear rate grain_size / sqrt(pressure / grain density), grains being 0.6 of the volume; 0: one friction at all rates"},
+    {"grain_size", TL_NUMBER, AT(grain_size), "m", FROM(0), "0", "diameter of grains, with `dynamic_friction_angle_deg`"},
+    {"inertial_number", TL_NUMBER, AT(inertial_number), "", ABOVE(0), "0.279", "I0 of mu(I)"},
+    {"cohesion", TL_NUMBER, AT(cohesion), "Pa", WITHIN(0, 1e9), "0", "shear that a plane bears without pressure (Mohr-Coulomb); sand still bears no tension"},
     LOOKS("#c9a66b"),
 };
 static const tl_key liquid_keys[] = {
@@ -140,6 +146,7 @@ static const tl_key elastic_keys[] = {
     {"young", TL_NUMBER, AT(young), "Pa", ABOVE(0), NULL, "Young's modulus"},
     {"poisson", TL_NUMBER, AT(poisson), "", WITHIN(0, 0.4999), NULL, "Poisson's ratio"},
     {"model", TL_CHOICE, AT(model), "", ANY, "stable_neo_hookean", "energy; `neo_hookean` is the ln J form of the lg engine. The grid engine has `stable_neo_hookean`, and the same without its logarithm, which stays collapsed once it is, for comparison", "stable_neo_hookean|neo_hookean|arap|corotated|stable_neo_hookean_nolog"},
+    {"damping", TL_NUMBER, AT(damping), "s", WITHIN(0, 1e6), "0", "inner friction (Kelvin and Voigt): stress of a rate of strain over that of the strain. An oscillation of angular frequency w falls as exp(-damping w^2 t / 2); turning is not damped", .engines = TL_ON_GRID},
     RUBBING, LOOKS("#b5534b"),
 };
 static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
@@ -193,6 +200,8 @@ static const tl_key body_keys[] = {
     {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; on sand with `sand_friction = \"own\"`"},
     {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "shear of sand along the body, over the pressure on it, at most: `material`, as inside of the sand, sin(friction_angle_deg) (a rough wall); `own`, the body's `friction` where that is less", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"},
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "torque that resists rolling at a contact, at most, over its normal force: a ball of radius R stays on slopes up to this over R. Of a pair the larger one counts", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "the same for spinning about the normal of a contact", .engines = TL_ON_GRID},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "function of time that returns `{ at = ..., rotation = ... }` (or rotation_deg, rotation_rad); what it leaves out stays as the body has it. Velocities are the exact difference of poses"},
     {"force", TL_TIMED3, AT(force), "N", ANY, "{0, 0, 0}", "at the centre of mass, or a function of time"},
     {"torque", TL_TIMED3, AT(torque), "N m", ANY, "{0, 0, 0}", "world frame, or a function of time"},
@@ -262,11 +271,13 @@ static const tl_key contact_keys[] = {
     {"between", TL_NAMES2, AT(between), "", ANY, NULL, "two names of materials or bodies, or \"walls\""},
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "", "Coulomb coefficient of this pair"},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "", "bounce of this pair"},
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "", "of this pair", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "", "of this pair", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context contact = {"contact", "a contact",
                                    "Friction and bounce of one pair. Without an entry, friction is the geometric mean of the two coefficients (equal ones stay, a frictionless one wins) and "
-                                   "restitution the larger of the two. The last entry that names a pair decides; a body goes by its own name and by its material's.",
+                                   "restitution, rolling and spinning friction are the larger of the two. The last entry that names a pair decides; a body goes by its own name and by its material's.",
                                    NULL, KEYS(contact_keys), sizeof(tl_contact_pair), NULL, true};
 
 /* ---- solver ---- */
@@ -324,7 +335,7 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
@@ -391,7 +402,7 @@ static const tl_key render_keys[] = {
     {"ground", TL_BOOLEAN, AT(ground), "", ANY, "true", "draw a ground"},
     {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground; a lower floor of the domain takes it along"},
     {"ground_colour", TL_COLOUR, AT(ground_colour), "", WITHIN(0, 1), "#d8d6d0", "colour of the ground"},
-    {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show", "material|speed|pressure|density|body"},
+    {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show; `strain`: of elastic bodies, how much the most stretched or squeezed line through a point has changed, over its length", "material|speed|pressure|density|body|strain"},
     {"range", TL_RANGE, AT(range), "", ANY, "{0, 0}", "values at the ends of the colour scale; equal: from the data"},
     {"walls", TL_CHOICE, AT(walls), "", ANY, "none", "how the domain is drawn", "none|glass|frame"},
     {"light", TL_VEC3, AT(light), "", ANY, "{-0.55, 1, 0.62}", "direction towards the main light"},

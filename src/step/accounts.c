@@ -206,6 +206,8 @@ static double account_forces(tl_bodies *b, double *half)
         tl_vec3 dw = tl_vec3_sub(tl_vec3_load(v + 3), m->w), L = tl_rigid_angular_momentum(body, m->q, dw);
         impulse = tl_vec3_add(impulse, p);
         angular = tl_vec3_add(angular, tl_vec3_add(L, tl_vec3_cross(m->x, p)));
+        /* gravity's is that of the start, unless it acts half-way */
+        angular = tl_vec3_add_scaled(angular, body->mass, tl_vec3_cross(tl_vec3_sub(m->x, b->before[i].x), fall));
         double fell = body->mass * tl_vec3_dot(fall, mean),
                did = tl_vec3_dot(p, mean) + 0.5 * tl_vec3_dot(L, tl_vec3_add(m->w, tl_vec3_load(last + 3)));
         gravity += fell;
@@ -258,6 +260,35 @@ static double account_fixed(const tl_bodies *b, const tl_rigid_contacts *contact
     return work;
 }
 
+/* What rolling and spinning friction does: turns fixed bodies, and takes energy. Work of scripted ones is added to `scripted`. */
+static double account_resist(const tl_bodies *b, double *scripted)
+{
+    const tl_csr *J = &b->p.J;
+    const double *v_before = b->half.any ? b->half.early : b->v_free;
+    double lost = 0, work = 0;
+    tl_vec3 angular = nothing;
+    for (int32_t k = 0; k < b->resist.count; k++) {
+        const tl_rigid_point *c = &b->contacts.point[b->resist.point[k]];
+        const double *lam = b->resist_lam + 3 * (int64_t)k;
+        for (int i = 1; i < 3; i++) {
+            int64_t row = 3 * ((int64_t)b->contacts.count + k) + i;
+            for (int64_t e = J->start[row]; e < J->start[row + 1]; e++)
+                lost += 0.5 * lam[i] * J->val[e] * (v_before[J->col[e]] + b->v[J->col[e]]);
+        }
+        bool a = is_free(b, c->a);
+        if (a == is_free(b, c->b)) continue;
+        int32_t fixed = a ? c->b : c->a;
+        tl_vec3 turn = tl_vec3_scale(a ? 1 : -1, tl_rigid_resist_torque(&b->resist, &b->contacts, k, lam));
+        angular = tl_vec3_add(angular, turn);
+        work += tl_vec3_dot(turn, tl_vec3_load(b->v_free + 6 * (int64_t)fixed + 3));
+    }
+    tl_accounts_fixed(b->sim, nothing, angular);
+    tl_accounts_energy(b->sim, TL_ENERGY_FRICTION, lost);
+    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
+    *scripted += work;
+    return lost;
+}
+
 /* Of relative velocities, mean of before and after: with what scripted bodies did, all that contacts change. */
 static double account_losses(const tl_bodies *b)
 {
@@ -299,6 +330,7 @@ talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
     double lost = account_losses(b);
     double scripted = account_fixed(b, &b->contacts, b->lam, NULL);
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, scripted);
+    if (b->resist.count) lost += account_resist(b, &scripted);
     b->account.others = kinetic(b, b->v) - kinetic(b, b->half.any ? b->half.early : b->v_free) - half - lost - scripted;
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);

@@ -1,5 +1,6 @@
 #include "step/bodies.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -149,13 +150,27 @@ double tl_bodies_impact_speed(const tl_bodies *s, const tl_rigid_point *p, const
 
 talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err)
 {
-    TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, &s->contacts, s->inv_mass, s->inv_inertia, s->v_free, s->dt,
-                                  s->arena, err));
+    if (s->resists) {
+        TL_TRY(tl_rigid_find_resist(s->rigid, &s->contacts, s->arena, &s->resist, err));
+        s->resist_lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)s->resist.count);
+        if (!s->resist_lam) return no_memory(err);
+        tl_rigid_set_resist(&s->resist, &s->contacts, s->lam, NULL);
+    }
+    TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, &s->contacts, s->resists ? &s->resist : NULL, s->inv_mass,
+                                  s->inv_inertia, s->v_free, s->dt, s->arena, err));
     double impact = 0, rest = tl_bodies_resting_speed(s);
     for (int64_t k = 0; k < s->contacts.count; k++) impact = fmax(impact, -s->p.q[3 * k] - rest);
     s->aim = fmin(s->tolerance, fmax(AIM_LEAST, AIM_SPEED * impact));
     tl_bodies_lap(s, TL_BODIES_ASSEMBLE);
     return TALUS_OK;
+}
+
+double tl_bodies_update_resist(tl_bodies *s)
+{
+    if (!s->resist.count) return 0;
+    double change = tl_rigid_set_resist(&s->resist, &s->contacts, s->lam, &s->p);
+    for (int32_t k = 0; k < s->resist.count; k++) s->p.mu[s->contacts.count + k] = -fmax(s->resist.radius[k], DBL_MIN);
+    return change;
 }
 
 static bool finite3(tl_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
@@ -276,10 +291,14 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
         s->p.q[3 * k] = over < 0 ? PUSH_SHARE * over : over;
         s->p.q[3 * k + 1] = s->p.q[3 * k + 2] = 0;
     }
+    const int64_t resist = s->resist.count; /* that does not resist a push */
+    for (int64_t k = m; k < m + resist; k++) s->p.mu[k] = -DBL_MIN;
+    memset(s->p.q + 3 * m, 0, 3 * sizeof *s->p.q * (size_t)resist);
     tl_pairs t;
     TL_TRY(tl_arena_reserve(s->arena, tl_pairs_bytes(&s->p.problem), err));
     if (!tl_pairs_build(&s->p.problem, &t, s->arena)) return TALUS_OK;
-    double *push = TL_TAKE_ZERO(s->arena, double, 3 * m), *d = TL_TAKE_ZERO(s->arena, double, tl_pairs_lanes(&t));
+    double *push = TL_TAKE_ZERO(s->arena, double, 3 * (m + resist)),
+           *d = TL_TAKE_ZERO(s->arena, double, tl_pairs_lanes(&t));
     if (!push || !d) return no_memory(err);
     tl_contact_sweep(&t, PUSH_SWEEPS, TL_SWEEP_DISC, push, d, NULL);
     for (int32_t k = 0; k < t.moving; k++) {
@@ -322,6 +341,13 @@ static void sum_contact_forces(tl_bodies *s)
         s->body[i].contact_force = s->body[i].contact_torque = (tl_vec3){0, 0, 0};
     sum_forces(s, &s->contacts, s->lam);
     sum_forces(s, &s->half.stopped, s->half.lam);
+    for (int32_t k = 0; k < s->resist.count; k++) {
+        const tl_rigid_point *p = &s->contacts.point[s->resist.point[k]];
+        tl_vec3 turn = tl_vec3_scale(
+            1 / s->dt, tl_rigid_resist_torque(&s->resist, &s->contacts, k, s->resist_lam + 3 * (int64_t)k));
+        s->body[p->a].contact_torque = tl_vec3_add(s->body[p->a].contact_torque, turn);
+        s->body[p->b].contact_torque = tl_vec3_sub(s->body[p->b].contact_torque, turn);
+    }
 }
 
 static void remember_contacts(const tl_bodies *s)

@@ -66,6 +66,9 @@ typedef struct tl_bodies {
         double *lam;               /* [3 stopped] N s */
     } half;
     /* assemble */
+    bool resists; /* set by a step that solves rolling and spinning friction too */
+    tl_rigid_resist resist;
+    double *resist_lam; /* [3 resist] N s */
     tl_rigid_problem p;
     /* written by the step's solver: velocities with all forces */
     double *v; /* [6 count] */
@@ -100,6 +103,8 @@ talus_status tl_bodies_halfway_check(tl_bodies *s, tl_contact_report *solved, bo
 bool tl_bodies_halfway_refuse(tl_bodies *s, const tl_rigid_contacts *c, const int32_t *from);
 talus_status tl_bodies_match(tl_bodies *s, talus_error *err); /* impulses of the last step, by position */
 talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err);
+/* Radii of rolling and spinning friction follow the normal forces found; `change`, m/s: what that changes. Above the tolerance the problem is to be solved again. */
+double tl_bodies_update_resist(tl_bodies *s);
 /* Places and rotations from v. `again`: a body left the numbers, a shorter step may help. */
 talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err);
 /* Points that moved into each other unseen become contacts of the start; `more` tells whether there are any. `looks` before this one: after

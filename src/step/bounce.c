@@ -120,7 +120,7 @@ static talus_status assemble(bounce *b, talus_error *err)
         b->from[landed.count++] = k;
     }
     b->points = landed.count;
-    return tl_rigid_problem_build(&b->p, s->rigid, &landed, s->inv_mass, inv_inertia, b->v, s->dt, s->arena, err);
+    return tl_rigid_problem_build(&b->p, s->rigid, &landed, NULL, s->inv_mass, inv_inertia, b->v, s->dt, s->arena, err);
 }
 
 static talus_status solve(bounce *b, bool back, double *lam, double *v, tl_contact_report *solved, talus_error *err)

@@ -75,6 +75,7 @@ static talus_status begin_step(tl_elastic_trial *s, tl_sim *sim, tl_elastic_kept
     s->modes = TL_TAKE(a, tl_stable_modes, s->fem->elements + 1);
     if (!s->target || !s->source || !s->spring || !s->he || !s->v_rigid || !s->scratch || !s->modes)
         return tl_elastic_no_memory(err);
+    s->rate = (tl_fem_rate){.from = sim->state.lg.q, .h = s->he};
     return tl_bodies_begin(&s->bodies, sim, rigid, dt, err);
 }
 
@@ -179,7 +180,8 @@ static void end_nodes(tl_elastic_trial *s)
                 s->v_end[k] = middle && s->fem->place[i] >= 0 ? 2 * s->v[k] - now->v[k] : s->v[k];
             }
     }
-    s->energy = tl_fem_forces(s->fem, s->x_end, NULL, s->scratch) + tl_elastic_springs(s, s->x_end, s->target, NULL);
+    s->energy =
+        tl_fem_forces(s->fem, s->x_end, NULL, NULL, s->scratch) + tl_elastic_springs(s, s->x_end, s->target, NULL);
 }
 
 /* Overlaps of rigid bodies are pushed out: what that costs. */

@@ -17,6 +17,7 @@ typedef struct tl_elastic_kept {
     tl_csr *roots;                     /* [bodies] of stiffness, for routes that want them */
     int32_t *order, *perm;             /* [unknowns] "schur-last": order without contacts, and in force */
     bool midpoint;
+    bool damps;   /* some body does */
     double noise; /* J: energies are not known better */
 } tl_elastic_kept;
 

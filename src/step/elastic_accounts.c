@@ -59,15 +59,18 @@ void tl_elastic_account(tl_elastic_trial *s)
 {
     const tl_lg_state *now = &s->sim->state.lg;
     const int64_t n = 3 * (int64_t)s->lg->nodes;
-    double *pushed = s->dv, scripted = 0, friction = 0, asked = 0, work = 0, damped = 0, stressed = 0;
+    double *pushed = s->dv, scripted = 0, friction = 0, asked = 0, work = 0, damped = 0, stressed = 0, viscous = 0;
     tl_vec3 impulse = {0, 0, 0}, angular = {0, 0, 0};
     memset(pushed, 0, sizeof *pushed * (size_t)n);
     tl_fem_rows_push(&s->rows, s->lam, pushed, NULL);
     double held = tl_elastic_springs(s, now->q, s->source, NULL),
            led = tl_elastic_springs(s, now->q, s->target, NULL) - held;
-    s->sim->start.elastic = tl_fem_forces(s->fem, now->q, NULL, s->scratch) + held;
+    s->sim->start.elastic = tl_fem_forces(s->fem, now->q, NULL, NULL, s->scratch) + held;
     tl_elastic_positions(s, s->v, s->x);
-    tl_fem_forces(s->fem, s->x, s->force, s->scratch);
+    tl_fem_forces(s->fem, s->x, NULL, s->force, s->scratch);
+    for (int64_t k = 0; k < n && s->kept->damps; k++) viscous -= s->h * s->force[k] * s->v[k];
+    if (s->kept->damps) tl_fem_forces(s->fem, s->x, &s->rate, s->force, s->scratch);
+    for (int64_t k = 0; k < n && s->kept->damps; k++) viscous += s->h * s->force[k] * s->v[k];
     tl_elastic_springs(s, s->x, s->spring, s->force);
     const double g[3] = {s->scene->gravity.x, s->scene->gravity.y, s->scene->gravity.z};
     for (int64_t k = 0; k < n; k++) {
@@ -92,7 +95,9 @@ void tl_elastic_account(tl_elastic_trial *s)
     account_contacts(s, &scripted, &friction);
     tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, account_held(s, pushed) + led);
     double given = tl_accounts_rigid_in_lg(&s->bodies, &scripted);
-    tl_accounts_energy(s->sim, TL_ENERGY_TIME_STEP, damped + s->energy - s->sim->start.elastic - led + stressed);
+    tl_accounts_energy(s->sim, TL_ENERGY_TIME_STEP,
+                       damped + s->energy - s->sim->start.elastic - led + stressed - viscous);
+    tl_accounts_energy(s->sim, TL_ENERGY_VISCOSITY, viscous);
     tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, scripted);
     tl_accounts_energy(s->sim, TL_ENERGY_FRICTION, friction);
     tl_accounts_energy(s->sim, TL_ENERGY_CONTACT, work + given - scripted - friction);

@@ -47,7 +47,11 @@ static talus_status make_elements(tl_elastic_kept *k, tl_sim *sim, tl_fem_part *
         tl_stable_form form = m->model == TL_ELASTIC_STABLE_NEO_HOOKEAN_NOLOG ? TL_STABLE_NOLOG : TL_STABLE_LOG;
         const tl_body *asked = &s->bodies[sim->lg.body[b].body];
         bool cells = asked->cells[0] > 0;
-        part[b] = (tl_fem_part){.law = tl_stable_make(form, m->young, m->poisson), .young = m->young};
+        part[b] = (tl_fem_part){.law = tl_stable_make(form, m->young, m->poisson),
+                                .young = m->young,
+                                .poisson = m->poisson,
+                                .damping = m->damping};
+        k->damps |= m->damping > 0;
         part[b].kind = s->fem.elements == TL_ELEMENTS_TETS ? TL_FEM_TETS : TL_FEM_SMOOTHED;
         if (cells && s->fem.elements == TL_ELEMENTS_AUTO) part[b].kind = TL_FEM_HEX;
         memcpy(part[b].cells, asked->cells, sizeof part[b].cells);
@@ -80,6 +84,10 @@ static talus_status analyse(tl_elastic_kept *k, const tl_scene *s, talus_error *
     const char *asked = s->solver.elastic.method;
     k->route = tl_flex_route_find(asked && asked[0] ? asked : "schur");
     TL_ASSERT(k->route);
+    if ((k->route->needs & TL_FLEX_ROOTS) && k->damps)
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "solver.elastic = \"%s\" has no roots for damping; leave damping out or take another",
+                       k->route->name);
     k->schur = k->route == tl_flex_route_find("schur") || (k->route->needs & TL_FLEX_LAST);
     bool last = k->route->needs & TL_FLEX_LAST;
     TL_TRY(tl_flex_kept_create(&k->flex, err));

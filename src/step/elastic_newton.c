@@ -55,7 +55,7 @@ double tl_elastic_springs(const tl_elastic_trial *s, const double *x, const tl_v
 static void balance(tl_elastic_trial *s)
 {
     tl_elastic_positions(s, s->v, s->x);
-    s->energy = tl_fem_forces(s->fem, s->x, s->force, s->scratch);
+    s->energy = tl_fem_forces(s->fem, s->x, &s->rate, s->force, s->scratch);
     s->energy += tl_elastic_springs(s, s->x, s->spring, s->force);
     for (int b = 0; b < s->fem->bodies; b++) {
         const tl_fem_body *body = &s->fem->body[b];
@@ -84,7 +84,10 @@ static talus_status order_last(tl_elastic_trial *s, talus_error *err)
             }
         if (memcmp(perm, kept->perm + first, sizeof *perm * (size_t)n) == 0) continue;
         memcpy(kept->perm + first, perm, sizeof *perm * (size_t)n);
-        TL_TRY(tl_factor_analyse(kept->factor[b], &s->fem->body[b].A, err));
+        talus_status status = tl_factor_analyse(kept->factor[b], &s->fem->body[b].A, err);
+        if (status == TALUS_OK) continue;
+        kept->perm[first] = -1; /* no order: the next try analyses again */
+        return status;
     }
     return TALUS_OK;
 }
@@ -243,8 +246,8 @@ static double penalty_along(tl_elastic_trial *s, double length, double *v_next_r
     for (int64_t i = 0; i < n; i++) s->trial[i] = s->v[i] + length * s->dv[i];
     for (int64_t i = 0; i < r; i++) rigid[i] = s->v_rigid[i] + length * (v_next_rigid[i] - s->v_rigid[i]);
     tl_elastic_positions(s, s->trial, s->x_trial);
-    double energy =
-        tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) + tl_elastic_springs(s, s->x_trial, s->spring, NULL);
+    double energy = tl_fem_forces(s->fem, s->x_trial, &s->rate, NULL, s->scratch) +
+                    tl_elastic_springs(s, s->x_trial, s->spring, NULL);
     return penalty(s, s->trial, rigid, energy, nu);
 }
 
@@ -293,7 +296,7 @@ static double energy_at(tl_elastic_trial *s, const double *v)
             for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3 && s->fem->place[i] >= 0; k++)
                 sum += 0.5 * s->lg->mass[i] * (v[k] - tl_elastic_star(s, b, k)) * (v[k] - tl_elastic_star(s, b, k));
     }
-    return sum + tl_fem_forces(s->fem, s->x_trial, NULL, s->scratch) +
+    return sum + tl_fem_forces(s->fem, s->x_trial, &s->rate, NULL, s->scratch) +
            tl_elastic_springs(s, s->x_trial, s->spring, NULL);
 }
 

@@ -39,7 +39,8 @@ typedef struct tl_elastic_trial {
     tl_lg_contacts contacts;
     tl_lg_view view;
     tl_fem_rows rows;
-    double *he;      /* [bodies] h, or h/2 of the midpoint rule */
+    double *he; /* [bodies] h, or h/2 of the midpoint rule */
+    tl_fem_rate rate;
     double *lam, *u; /* [3 contacts] impulses, N s; velocities */
     int32_t *pick;   /* [flex.contacts] contacts something of which can move: the others push nothing */
     bool *movable;   /* [contacts] that */

@@ -48,7 +48,9 @@
  * liquid at rest is left alone. Without the bound waves of 32 cells gain a tenth of their energy in 12 s; with 3, a
  * breaking dam loses 2.5 % of its volume while it splashes. */
 #define STRAINS 6.0
-#define PACKED 0.1    /* excess of a cell up to which sand may keep its places, and a liquid's strain counts */
+#define PACKED                                                                                                         \
+    0.02 /* excess of a cell up to which sand may keep its places: more is what an impact in one long step left */
+#define CROWDED 0.1   /* and a liquid's strain counts */
 #define PART_LAYERS 2 /* beyond the liquid */
 /* Open part of a face of liquid up to which it goes with its neighbours: with less than half open, a face's centre is in the solid, and particles that read it there
  * climb walls. Half of a face is open where a wall is on it. */
@@ -254,6 +256,47 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Mean of a material's number over the cells of the lists. */
+static talus_status mean_of(grid_step *s, const double *value, double *out, talus_error *err)
+{
+    size_t mark = tl_arena_mark(s->arena);
+    double *mean = TL_TAKE(s->arena, double, s->grid.cells);
+    if (!mean) return no_memory(err);
+    TL_TRY(tl_particles_mean(&s->grid, &s->particles, value, s->faces.fill, s->arena, mean, err));
+    for (int32_t i = 0; i < s->system.c.cells; i++) out[i] = mean[s->system.active.cell[i]];
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
+/* mu(I) of the velocities and pressures that the step begins with, gravity of the step left out. [Jop2006] */
+static talus_status add_rates(grid_step *s, double *alpha, talus_error *err)
+{
+    tl_coupling *c = &s->system.c;
+    const int32_t n = c->cells;
+    if (!s->kept->rise) return TALUS_OK;
+    size_t mark = tl_arena_mark(s->arena);
+    double *rise = TL_TAKE(s->arena, double, n), *inertia = TL_TAKE(s->arena, double, n);
+    double *rate = TL_TAKE(s->arena, double, n), *scratch = TL_TAKE(s->arena, double, s->system.stress.n);
+    if (!rise || !inertia || !rate || !scratch) return no_memory(err);
+    TL_TRY(mean_of(s, s->kept->rise, rise, err));
+    TL_TRY(mean_of(s, s->kept->inertia, inertia, err));
+    double g[3];
+    tl_vec3_store(tl_vec3_scale(s->dt, s->scene->gravity), g);
+    tl_system_load(&s->system, s->faces.u);
+    for (int32_t f = 0; f < c->faces; f++) c->u[f] -= g[s->system.axis[f]];
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) {
+        tl_vec3_store(s->b.before[i].v, c->v + 6 * (int64_t)i);
+        tl_vec3_store(s->b.before[i].w, c->v + 6 * (int64_t)i + 3);
+    }
+    tl_friction_rates(&s->system.stress, c, scratch, rate);
+    for (int32_t i = 0; i < n; i++) {
+        double p = s->p[i] / s->system.stress.cell[i], over = sqrt(2) * rate[i] * inertia[i]; /* I / I0 times sqrt p */
+        if (over > 0) alpha[i] += rise[i] * over / (over + sqrt(fmax(p, 0)));
+    }
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
 /* Stress of the last step and cones of today's material, on the lists of the system. */
 static talus_status prepare_friction(grid_step *s, talus_error *err)
 {
@@ -263,17 +306,25 @@ static talus_status prepare_friction(grid_step *s, talus_error *err)
     if (!s->cone || !alpha || !own) return no_memory(err);
     TL_TRY(tl_particles_mean(&s->grid, &s->particles, s->kept->alpha, s->faces.fill, s->arena, s->cone, err));
     for (int32_t i = 0; i < system->c.cells; i++) alpha[i] = own[i] = s->cone[system->active.cell[i]];
+    TL_TRY(add_rates(s, alpha, err));
+    double *cohesion = s->kept->cohesion ? TL_TAKE(s->arena, double, system->c.cells) : NULL;
+    if (s->kept->cohesion && !cohesion) return no_memory(err);
+    if (cohesion) TL_TRY(mean_of(s, s->kept->cohesion, cohesion, err));
     tl_slip_cells slip;
     TL_TRY(tl_slip_apply(&s->slip, &s->system, alpha, &slip, s->arena, err));
     /* what bears no load has none: a cell that was sand in the last step may be a solid's now */
     for (int32_t i = 0; i < system->c.cells && s->slips; i++)
         if (!(system->stress.diagonal[i] > 0))
             s->stress[TL_STRESS_GROUP * (int64_t)i + TL_S_XX] = s->stress[TL_STRESS_GROUP * (int64_t)i + TL_S_ZZ] = 0;
+    for (int32_t i = 0; i < system->c.cells && cohesion; i++)
+        if (!(system->stress.diagonal[i] > 0))
+            cohesion[i] = 0; /* sand does not stick to a solid with a friction of its own */
     int iterations = s->scene->solver.friction.iterations;
     s->friction = (tl_friction){.stress = &system->stress,
                                 .c = &s->system.c,
                                 .alpha = alpha,
                                 .own = own,
+                                .cohesion = cohesion,
                                 .slip = slip,
                                 .s = s->stress,
                                 .method = s->kept->friction,
@@ -299,6 +350,32 @@ static talus_status find_slip(grid_step *s, talus_error *err)
     for (int32_t i = 0; i < n; i++) {
         mu[i] = s->scene->bodies[i].sand_friction == TL_SAND_FRICTION_OWN ? s->b.friction[i] : -1;
         s->slips |= mu[i] >= 0;
+    }
+    return TALUS_OK;
+}
+
+/* Sand that liquid covers, unless it is to be mud: cells with a pressure beside each other, one of sand and one of liquid. */
+static talus_status refuse_mixture(const grid_step *s, talus_error *err)
+{
+    if (!s->kept->refuse_mixture) return TALUS_OK;
+    const double least = 0.5 * s->kept->sand_least;
+    for (int32_t i = 0; i < s->system.c.cells; i++) {
+        int32_t cell = s->system.active.cell[i];
+        if (!(s->cone[cell] > least) || !(s->faces.fill[cell] > TL_ACTIVE_LIQUID)) continue;
+        for (int k = 0; k < 6; k++) {
+            int32_t other = tl_grid_step(&s->grid, cell, k / 2, k & 1 ? 1 : -1);
+            /* cells inside of solids have nothing of their own */
+            if (s->system.active.number[other] < 0 || s->cone[other] > least ||
+                !(s->faces.fill[other] > TL_ACTIVE_LIQUID))
+                continue;
+            tl_vec3 x = tl_grid_centre(&s->grid, cell);
+            return TL_FAIL(
+                err, TALUS_UNSUPPORTED,
+                "t = %.6g s: liquid covers sand at {%.3g, %.3g, %.3g}: nothing flows through its pores, and "
+                "its strength would grow with the pressure of the water; grid.mixture = \"mud\" runs both as "
+                "one flow",
+                s->sim->state.t, x.x, x.y, x.z);
+        }
     }
     return TALUS_OK;
 }
@@ -367,6 +444,7 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
     tl_accounts_stopped(s->sim, &s->account, s->stress ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT, given,
                         sums_of(s, s->faces.u));
     if (s->stress) TL_TRY(prepare_friction(s, err));
+    if (s->stress) TL_TRY(refuse_mixture(s, err));
     const tl_method_spec *o = &scene->solver.pressure;
     s->coupled = (tl_coupled){.system = &s->system,
                               .b = &s->b,
@@ -494,7 +572,7 @@ static double wanted_excess(const grid_step *s, int32_t i)
 {
     const tl_coupling *c = &s->system.c;
     double excess = s->excess[s->system.active.cell[i]], strain = 0;
-    if (s->stress || excess > PACKED) return excess;
+    if (s->stress || excess > CROWDED) return excess;
     for (int k = 0; k < 3; k++) {
         const int32_t *face = &c->face[6 * (int64_t)i + 2 * k];
         double rate = (c->u[face[1]] - c->u[face[0]]) / c->dx;

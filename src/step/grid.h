@@ -25,9 +25,13 @@ typedef struct tl_grid_kept {
     double *alpha;   /* [materials] sqrt 2 sin(angle), 0 for liquids; NULL: nothing is granular */
     tl_edge_rule edge_rule;
     tl_density_rule density_rule;
-    bool statics;   /* the stress of sand at rest is selected */
-    double spacing;     /* m, the widest of all fills and emitters */
-    tl_particles spare; /* the next state's; nothing in it between steps */
+    /* [materials], NULL: none has it. alpha of fast flow less alpha; grain_size sqrt(grain density) / I0; sqrt 2 cohesion cos(angle), Pa */
+    double *rise, *inertia, *cohesion;
+    bool refuse_mixture; /* of sand and liquid, where they meet */
+    double sand_least;   /* least alpha of a sand */
+    bool statics;        /* the stress of sand at rest is selected */
+    double spacing;      /* m, the widest of all fills and emitters */
+    tl_particles spare;  /* the next state's; nothing in it between steps */
 } tl_grid_kept;
 
 /* The coupled problem of a step, solved, before anything moves. Valid during the call. */

@@ -126,7 +126,7 @@ static talus_status stop(tl_bodies *s, double *v_start, tl_contact_report *solve
     tl_rigid_problem p;
     double *lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)c->count), *v = TL_TAKE(s->arena, double, 6 * (int64_t)n);
     if (!lam || !v) return no_memory(err);
-    TL_TRY(tl_rigid_problem_build(&p, s->rigid, c, s->inv_mass, s->inv_inertia, v_start, s->dt, s->arena, err));
+    TL_TRY(tl_rigid_problem_build(&p, s->rigid, c, NULL, s->inv_mass, s->inv_inertia, v_start, s->dt, s->arena, err));
     tl_stop until = {.tolerance = s->tolerance, .max_iterations = s->kept->iterations};
     tl_options options = tl_options_default();
     options.aim = s->tolerance;

@@ -19,6 +19,9 @@
 #include "step/bodies.h"
 
 #include <math.h>
+#include <string.h>
+
+#define RESIST_ROUNDS 20 /* each gains about a factor of the rolling friction over the radius */
 
 typedef struct rigid_step {
     tl_bodies b;
@@ -52,17 +55,39 @@ static void add_work(tl_contact_report *r, const tl_contact_report *earlier)
     r->seconds += earlier->seconds;
 }
 
+/* Impulses of points and those of rolling and spinning friction, whose radii follow the normal forces: solved again until they fit. What they are off by in the end counts like
+ * the residual. */
 static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
 {
-    tl_stop stop = {.tolerance = s->b.tolerance, .max_iterations = s->b.kept->iterations};
+    tl_bodies *b = &s->b;
+    const size_t points = 3 * (size_t)b->contacts.count, more = 3 * (size_t)b->resist.count;
+    tl_stop stop = {.tolerance = b->tolerance, .max_iterations = b->kept->iterations};
     tl_options options = tl_options_default();
-    options.aim = s->b.aim;
-    tl_contact_report before = s->solved;
-    TL_TRY(tl_contact_solve(s->b.kept->method, &s->b.p.problem, &options, &stop, s->b.lam, s->b.arena,
-                            s->b.sim->history, &s->solved, err));
-    add_work(&s->solved, &before);
-    tl_contact_velocities(&s->b.p.bodies, s->b.lam, s->b.v);
-    tl_bodies_lap(&s->b, TL_BODIES_SOLVE);
+    options.aim = b->aim;
+    double *lam = b->lam, off = 0;
+    if (more) {
+        lam = TL_TAKE(b->arena, double, points + more);
+        if (!lam) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for rolling friction");
+        memcpy(lam, b->lam, points * sizeof *lam);
+        memcpy(lam + points, b->resist_lam, more * sizeof *lam);
+    }
+    for (int round = 0; round < RESIST_ROUNDS; round++) {
+        tl_contact_report before = s->solved;
+        TL_TRY(tl_contact_solve(b->kept->method, &b->p.problem, &options, &stop, lam, b->arena, b->sim->history,
+                                &s->solved, err));
+        add_work(&s->solved, &before);
+        if (!more) break;
+        memcpy(b->lam, lam, points * sizeof *lam);
+        memcpy(b->resist_lam, lam + points, more * sizeof *lam);
+        off = tl_bodies_update_resist(b);
+        if (!(off > b->aim)) break;
+    }
+    if (off > b->tolerance) {
+        s->solved.certificate.residual = fmax(s->solved.certificate.residual, off);
+        if (s->solved.outcome.result == TL_CONVERGED) s->solved.outcome.result = TL_OUT_OF_ITERATIONS;
+    }
+    tl_contact_velocities(&b->p.bodies, lam, b->v);
+    tl_bodies_lap(b, TL_BODIES_SOLVE);
     return judge(s, again, err);
 }
 
@@ -106,6 +131,7 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
     tl_bodies *b = &s.b;
     *again = false;
     TL_TRY(tl_bodies_begin(b, sim, kept, dt, err));
+    b->resists = kept->resists;
     TL_TRY(tl_bodies_predict(b, err));
     TL_TRY(tl_bodies_detect(b, err));
     TL_TRY(halfway(&s, again, err));

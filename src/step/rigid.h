@@ -11,6 +11,7 @@ typedef struct tl_rigid_kept {
     const tl_contact_method *method;
     int iterations; /* 0: the method's own */
     double slop;    /* m */
+    bool resists;   /* there is rolling or spinning friction */
     bool *lost;     /* [scene_count] body was told to be outside of the domain */
 } tl_rigid_kept;
 

@@ -108,6 +108,9 @@ talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err)
     k->iterations = s->solver.contact.iterations;
     if (tell_mass_ratio(sim) && !k->iterations) k->iterations = ITERATIONS_RATIO;
     if (!k->iterations && strncmp(k->method->name, "newton", 6)) k->iterations = ITERATIONS_MAX;
+    k->resists = tl_scene_turning(s);
+    if (k->resists && !strcmp(k->method->name, "staggered"))
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "contact method \"staggered\" has no rolling or spinning friction");
     return tell_overlaps(sim, k->slop, err);
 }
 

@@ -608,23 +608,34 @@ static bool still(const tl_scheme_report *r, double tolerance)
 
 /* ---- schemes ---- */
 
+enum { P_C, C_P, T_PN, T_P_N, PF_C, C_PF, T_F_PN, T_F_P_N, F_P_C };
 static const tl_scheme schemes[] = {
-    {"p-c", "pressure, then contact, once", false, 1, {solve_pressure, solve_contact}},
-    {"c-p", "contact, then pressure, once", false, 1, {solve_contact, solve_pressure}},
-    {"t-pn", "tangent, pressure and normal together until still", false, 30, {solve_tangent, solve_pressure_normal}},
-    {"t-p-n", "tangent, pressure, normal until still", false, 30, {solve_tangent, solve_pressure, solve_normal}},
-    {"pf-c", "pressure and stress, then contact, once", true, 1, {solve_pressure_stress, solve_contact}},
-    {"c-pf", "contact, then pressure and stress, once", true, 1, {solve_contact, solve_pressure_stress}},
-    {"t-f-pn",
-     "tangent, stress, pressure and normal together until still",
-     true,
-     GRANULAR_SWEEPS,
-     {solve_tangent, solve_stress, solve_pressure_normal}},
-    {"t-f-p-n",
-     "tangent, stress, pressure, normal until still",
-     true,
-     GRANULAR_SWEEPS,
-     {solve_tangent, solve_stress, solve_pressure, solve_normal}},
+    [P_C] = {"p-c", "pressure, then contact, once", false, 1, {solve_pressure, solve_contact}},
+    [C_P] = {"c-p", "contact, then pressure, once", false, 1, {solve_contact, solve_pressure}},
+    [T_PN] = {"t-pn",
+              "tangent, pressure and normal together until still",
+              false,
+              30,
+              {solve_tangent, solve_pressure_normal}},
+    [T_P_N] =
+        {"t-p-n", "tangent, pressure, normal until still", false, 30, {solve_tangent, solve_pressure, solve_normal}},
+    [PF_C] = {"pf-c", "pressure and stress, then contact, once", true, 1, {solve_pressure_stress, solve_contact}},
+    [C_PF] = {"c-pf", "contact, then pressure and stress, once", true, 1, {solve_contact, solve_pressure_stress}},
+    [T_F_PN] = {"t-f-pn",
+                "tangent, stress, pressure and normal together until still",
+                true,
+                GRANULAR_SWEEPS,
+                {solve_tangent, solve_stress, solve_pressure_normal}},
+    [T_F_P_N] = {"t-f-p-n",
+                 "tangent, stress, pressure, normal until still",
+                 true,
+                 GRANULAR_SWEEPS,
+                 {solve_tangent, solve_stress, solve_pressure, solve_normal}},
+    [F_P_C] = {"f-p-c",
+               "stress, pressure, contact with its friction until still",
+               true,
+               GRANULAR_SWEEPS,
+               {solve_stress, solve_pressure, solve_contact}},
 };
 static const tl_scheme pressure_only = {"p", "pressure alone", false, PASSES_MAX, {solve_pressure}};
 static const tl_scheme stress_pressure = {
@@ -667,7 +678,8 @@ static const tl_scheme *choose(const tl_coupled *c)
     if (!c->work->m) return c->friction ? &stress_pressure : &pressure_only;
     if (c->scheme) return c->scheme;
     bool together = contraction(c) > UNIFY_ABOVE;
-    return tl_scheme_find(c->friction ? (together ? "t-f-pn" : "t-f-p-n") : together ? "t-pn" : "t-p-n");
+    if (c->friction) return &schemes[together ? T_F_PN : F_P_C];
+    return &schemes[together ? T_PN : T_P_N];
 }
 
 static talus_status make_work(tl_coupled *c, talus_error *err)

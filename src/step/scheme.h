@@ -13,6 +13,7 @@
  *     t-p-n   tangential forces, pressure, normal forces in turn, until still
  *
  *     pf-c, c-pf, t-f-pn, t-f-p-n    the same with frictional stress f: one more block before the pressure's; the first two repeat it and the pressure until still
+ *     f-p-c   stress, pressure, contacts with their friction, until still. Normal forces and friction of bodies that lie on several points in turn settle slowly, or never
  *
  * A scheme with nothing in contact is one pressure solve, or stress and pressure in turn. */
 #ifndef TL_STEP_SCHEME_H

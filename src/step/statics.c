@@ -107,6 +107,7 @@ static talus_status select_stress(tl_statics *q, const balance *b, const uint8_t
                       .weight = weight,
                       .stiffness = soft,
                       .alpha = q->friction->alpha,
+                      .extra = q->friction->cohesion,
                       .beside = q->friction->slip.beside,
                       .part = q->friction->slip.part,
                       .normal = q->friction->slip.normal,
@@ -145,7 +146,10 @@ talus_status tl_statics_select(tl_statics *q, tl_arena *a, talus_error *err)
     double *gp = TL_TAKE(a, double, t->cells), *gs = TL_TAKE(a, double, t->n);
     if (!b.wp || !flows || !gp || !gs) return no_memory(err);
     q->flows = find_flow(q, flows, gp, gs);
-    if (q->flows <= SKIP) TL_TRY(select_stress(q, &b, flows, a, err));
+    if (q->flows <= SKIP)
+        TL_TRY(select_stress(q, &b, flows, a, err));
+    else /* gravity is switched on once more when it has come to rest */
+        memset(q->t, 0, sizeof *q->t * (size_t)t->faces);
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

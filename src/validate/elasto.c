@@ -235,19 +235,24 @@ static talus_status v19(tl_case_log *log, talus_error *err)
 
 static const tl_case cases[] = {
     {"V4", "beam of 16 x 3 x 3 cells after 10 steps: tip and kinetic energy of the prototype", true, v4},
+    {"V12", "routes against the indefinite system", true, tl_elasto_v12},
     {"V15", "a block rests on a plane: weight, gap, no jitter", true, v15},
     {"V16", "a block on inclines: g (sin - mu cos)", true, v16},
     {"threshold", "0.1 % below and above the angle of friction, three directions", true, threshold},
     {"V17", "a dropped block: no penetration, energy never rises", true, v17},
+    {"V18", "condition numbers of routes, and what an incomplete factor costs", true, tl_elasto_v18},
     {"V19", "a cube of a hundredth of its size, and one with random nodes, recover", true, v19},
     {"cantilever", "tip of a beam, L/h = 10, three meshes: Timoshenko", false, tl_elasto_cantilever},
     {"frequency", "first bending frequency and what a period leaves", false, tl_elasto_frequency},
     {"elastica", "large deflections under a tip load", false, tl_elasto_elastica},
+    {"damping", "waves and bending fade as damping w^2 / 2, turning does not", true, tl_elasto_damping},
     {"spin", "a spinning cube keeps its momenta", true, tl_elasto_spin},
     {"weights", "rigid and elastic blocks on each other", true, tl_elasto_weights},
     {"ratios", "1000 to 1 in mass, 1e4 to 1 in stiffness, at rest", true, tl_elasto_ratios},
     {"collisions", "momentum and energy of bodies that meet", true, tl_elasto_collisions},
-    {"hertz", "a ball pressed onto a plane", false, tl_elasto_hertz},
+    {"hertz", "a ball pressed onto a plane, and two balls onto each other", false, tl_elasto_hertz},
+    {"self", "arms of one body that meet", true, tl_elasto_self},
+    {"range", "Young's modulus from 1e3 to 1e10 Pa, Poisson's ratio to 0.49: a drop", false, tl_elasto_range},
     {NULL, NULL, false, NULL},
 };
 const tl_case_group tl_cases_elasto = {"elasto", cases};

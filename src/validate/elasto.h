@@ -8,6 +8,7 @@
 talus_status tl_elasto_cantilever(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_frequency(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_elastica(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_damping(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_spin(tl_case_log *log, talus_error *err);
 
 /* elasto_contact.c */
@@ -15,5 +16,11 @@ talus_status tl_elasto_weights(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_ratios(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_collisions(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_hertz(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_self(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_range(tl_case_log *log, talus_error *err);
+
+/* elasto_routes.c */
+talus_status tl_elasto_v12(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_v18(tl_case_log *log, talus_error *err);
 
 #endif

@@ -182,3 +182,80 @@ talus_status tl_elasto_spin(tl_case_log *log, talus_error *err)
     }
     return TALUS_OK;
 }
+
+/* ---- damping ---- */
+
+/* Energy left of a standing wave along a bar that is held at one end, over exp(-damping w^2 t); the same of the first bending mode. */
+static talus_status fade(tl_case_log *log, const char *name, bool bends, const char *elements, double damping,
+                         double dt, talus_error *err)
+{
+    tl_lg_world w;
+    char text[160];
+    const double young = 1e6, thick = 0.1;
+    TL_TRY(tl_lg_world_open(&w, err,
+                            "engine = 'grid', dt_max = 1, gravity = {0, 0, 0}, fem = { integrator = 'midpoint', "
+                            "elements = '%s' }, bodies = { { name = 'bar', shape = box { size "
+                            "= {1, %g, %g}, center = {0.5, 0, 0} }, cells = {20, 2, 2}, material = elastic { density = "
+                            "1000, young = %g, poisson = 0, damping = %g }, "
+                            "anchor = box { size = {1e-3, 9, 9} } } }",
+                            elements, thick, thick, young, damping));
+    const tl_lg *lg = &w.sim->lg;
+    talus_status status = TALUS_OK;
+    double first = 0, last = 0, t0 = 0, t1 = 0, crossings = 0, before = 0, began = 0, ended = 0;
+    const double beta = 1.8751040687; /* of a clamped beam, first mode */
+    for (int32_t i = 0; i < lg->nodes; i++) {
+        double x = lg->rest[3 * (int64_t)i], s = (cosh(beta) + cos(beta)) / (sinh(beta) + sin(beta));
+        double bend = cosh(beta * x) - cos(beta * x) - s * (sinh(beta * x) - sin(beta * x)),
+               y = lg->rest[3 * (int64_t)i + 1];
+        double slope = beta * (sinh(beta * x) + sin(beta * x) - s * (cosh(beta * x) - cos(beta * x)));
+        w.sim->state.lg.v[3 * (int64_t)i] = bends ? -1e-3 * y * slope : 1e-3 * sin(0.5 * PI * x);
+        if (bends) w.sim->state.lg.v[3 * (int64_t)i + 1] = 1e-3 * bend;
+    }
+    for (int k = 0; k < 600 && status == TALUS_OK; k++) { /* half periods are told by the tip */
+        status = tl_sim_step(w.sim, dt, INFINITY, err);
+        double now = bends ? tip(&w).y : tip(&w).x - 1, energy = w.sim->report.kinetic + w.sim->report.elastic,
+               at = w.sim->state.t;
+        if (k > 20 && now * before < 0) {
+            ended = at - dt * now / (now - before);
+            if (crossings == 0) began = ended, first = energy, t0 = at;
+            crossings++;
+            last = energy, t1 = at; /* always at the same phase */
+        }
+        before = now;
+    }
+    if (status == TALUS_OK) {
+        double omega = PI * (crossings - 1) / (ended - began),
+               rate = -log10(last / first) / (log10(exp(1)) * (t1 - t0));
+        /* w of the damped oscillation, back to that without */
+        double decay = 0.5 * damping * omega * omega;
+        omega = sqrt(omega * omega + decay * decay);
+        snprintf(text, sizeof text, "%s, %s, damping %g s: decay of energy, 1/s, over damping w^2", name, elements,
+                 damping);
+        tl_case_near(log, text, rate / (damping * omega * omega), 1, 0.02);
+    }
+    tl_lg_world_close(&w);
+    return status;
+}
+
+talus_status tl_elasto_damping(tl_case_log *log, talus_error *err)
+{
+    TL_TRY(fade(log, "along the bar", false, "auto", 1e-3, 1e-3, err));
+    TL_TRY(fade(log, "along the bar", false, "tets", 3e-3, 1e-3, err));
+    TL_TRY(fade(log, "bending", true, "auto", 1e-2, 2e-2, err));
+    TL_TRY(fade(log, "bending", true, "smoothed", 1e-2, 2e-2, err));
+    /* turning is left alone: a cube at 10 rad/s for a second */
+    tl_lg_world w;
+    TL_TRY(tl_lg_world_open(&w, err,
+                            "engine = 'grid', dt_max = 1, gravity = {0, 0, 0}, fem = { integrator = 'midpoint' }, "
+                            "bodies = { { name = 'cube', shape = box { size = 0.2 }, cells = "
+                            "{3, 3, 3}, spin_rad_per_s = {3, 9, 2}, material = elastic { density = 1000, young = 1e6, "
+                            "poisson = 0.3, damping = 0.01 } } }"));
+    talus_status status = tl_sim_step(w.sim, 0.01, INFINITY, err);
+    tl_vec3 L = w.sim->report.angular_momentum;
+    for (int k = 0; k < 100 && status == TALUS_OK; k++) status = tl_sim_step(w.sim, 0.01, INFINITY, err);
+    if (status == TALUS_OK)
+        tl_case_below(log, "damping 0.01 s: change of angular momentum per second, relative",
+                      tl_vec3_norm(tl_vec3_sub(w.sim->report.angular_momentum, L)) / tl_vec3_norm(L), 1e-3);
+    tl_lg_world_close(&w);
+    return status;
+}

@@ -131,6 +131,29 @@ static talus_status press(double edge, double depth, double *force, double *cont
     return status;
 }
 
+/* Two balls of different meshes, their far caps led towards each other by depth each: the same force as one on a plane. */
+static talus_status press_two(double edge, double depth, double *force, double *contacts, talus_error *err)
+{
+    tl_lg_world w;
+    TL_TRY(tl_lg_world_open(
+        &w, err,
+        "engine = 'grid', dt_max = 1, gravity = {0, 0, 0}, bodies = { { name = 'low', shape = sphere { radius = 1 }, "
+        "at = {0, -1, 0}, rotation_deg = {0, 35, 0}, edge "
+        "= %g, friction = 0, material = elastic { density = 1000, young = 1e6, poisson = 0.3 } }, { name = 'high', "
+        "shape = sphere { radius = 1 }, at = {0, 1, 0}, "
+        "edge = %g, friction = 0, material = elastic { density = 1000, young = 1e6, poisson = 0.3 } } }, handles = { { "
+        "body = 'high', shape = box { size = {9, 1.2, "
+        "9}, center = {0, 2, 0} }, motion = function(t) return { at = {0, -%g * math.min(t, 4) / 4, 0} } end }, { body "
+        "= 'low', shape = box { size = {9, 1.2, 9}, "
+        "center = {0, -2, 0} }, motion = function(t) return { at = {0, %g * math.min(t, 4) / 4, 0} } end } }",
+        edge, edge, depth, depth));
+    talus_status status = run(&w, 10, 1, err);
+    *force = fabs(body_of(&w, 1)->contact_force.y);
+    *contacts = (double)w.sim->report.touching;
+    tl_lg_world_close(&w);
+    return status;
+}
+
 talus_status tl_elasto_hertz(tl_case_log *log, talus_error *err)
 {
     static const double edges[] = {0.3, 0.2, 0.14};
@@ -141,6 +164,103 @@ talus_status tl_elasto_hertz(tl_case_log *log, talus_error *err)
         snprintf(text, sizeof text, "edge %g R, pressed by %g R, %g points: force over Hertz's", edges[k], depth,
                  contacts);
         tl_case_near(log, text, force / exact, 1, k == 2 ? 0.05 : 1);
+        TL_TRY(press_two(edges[k], depth, &force, &contacts, err));
+        snprintf(text, sizeof text, "two balls, edge %g R, %g points: force over Hertz's", edges[k], contacts);
+        tl_case_near(log, text, force / exact, 1, k == 2 ? 0.05 : 1);
     }
     return TALUS_OK;
+}
+
+/* ---- self contact ---- */
+
+/* A block with a slot: its upper arm is led down by more than the slot is high. Returns how far upper inner nodes are below lower ones, m. */
+static talus_status close_slot(bool asked, double *overlap, double *touching, talus_error *err)
+{
+    tl_lg_world w;
+    TL_TRY(
+        tl_lg_world_open(&w, err,
+                         "engine = 'grid', dt_max = 0.02, gravity = {0, 0, 0}, bodies = { { name = 'fork', shape = "
+                         "subtract { box { size = {1, 0.5, 0.3} }, box { size = {0.8, "
+                         "0.1, 1}, center = {0.2, 0, 0} } }, edge = 0.1, self_contact = %s, friction = 0.3, anchor = "
+                         "box { size = {0.12, 9, 9}, center = {-0.5, 0, 0} }, "
+                         "material = elastic { density = 1000, young = 1e5, poisson = 0.3 } } }, handles = { { body = "
+                         "'fork', shape = box { size = {0.15, 0.15, 9}, center = "
+                         "{0.5, 0.25, 0} }, motion = function(t) return { at = {0, -0.2 * math.min(t, 1), 0} } end } }",
+                         asked ? "true" : "false"));
+    talus_status status = TALUS_OK;
+    *touching = 0;
+    for (int k = 0; k < 60 && status == TALUS_OK; k++) {
+        status = run(&w, 1, 0.02, err);
+        *touching = fmax(*touching, (double)w.sim->report.touching);
+    }
+    const tl_lg *lg = &w.sim->lg;
+    double upper = INFINITY, lower = -INFINITY;
+    for (int32_t i = 0; i < lg->nodes; i++) { /* walls of the slot near its open end */
+        const double *rest = lg->rest + 3 * (int64_t)i;
+        if (rest[0] < 0.35 || fabs(rest[1]) > 0.06) continue;
+        double y = w.sim->state.lg.q[3 * (int64_t)i + 1];
+        if (rest[1] > 0)
+            upper = fmin(upper, y);
+        else
+            lower = fmax(lower, y);
+    }
+    *overlap = lower - upper;
+    tl_lg_world_close(&w);
+    return status;
+}
+
+talus_status tl_elasto_self(tl_case_log *log, talus_error *err)
+{
+    double with = 0, without = 0, touching = 0, none = 0;
+    TL_TRY(close_slot(true, &with, &touching, err));
+    TL_TRY(close_slot(false, &without, &none, err));
+    tl_case_above(log, "arms that touch themselves: points", touching, 1);
+    tl_case_below(log, "arms that touch themselves: overlap, m", with, 5e-3);
+    tl_case_above(log, "not asked for: overlap, m", without, 0.03);
+    return TALUS_OK;
+}
+
+/* ---- any stiffness ---- */
+
+/* A block falls on its corner: energy, momentum told, steps that miss. */
+static talus_status fall(tl_case_log *log, double young, double poisson, const char *elements, talus_error *err)
+{
+    tl_lg_world w;
+    char text[160];
+    TL_TRY(tl_lg_world_open(&w, err,
+                            "engine = 'grid', fem = { elements = '%s' }, bodies = { " FLOOR
+                            ", { name = 'block', shape = box { size = 0.2 }, at = {0, 0.25, 0}, rotation_deg = {20, "
+                            "0, 30}, cells = {3, 3, 3}, friction = 0.5, material = elastic { density = 1000, young = "
+                            "%g, poisson = %g } } }",
+                            elements, young, poisson));
+    talus_status status = TALUS_OK;
+    double last = INFINITY, first = 0, rise = 0, deepest = 0, missed = 0;
+    for (int k = 0; k < 60 && status == TALUS_OK; k++) {
+        status = tl_sim_step(w.sim, 0.01, INFINITY, err);
+        const tl_report *r = &w.sim->report;
+        double now = r->kinetic + r->potential + r->elastic;
+        if (k == 0) first = fabs(now);
+        rise = fmax(rise, now - last);
+        deepest = fmax(deepest, r->penetration);
+        missed += r->solve[0].certificate > r->solve[0].target;
+        last = now;
+    }
+    if (status == TALUS_OK) {
+        snprintf(text, sizeof text, "%.0e Pa, nu %g, %s: largest rise of energy, of the first", young, poisson,
+                 elements);
+        tl_case_below(log, text, rise / first, 1e-6);
+        snprintf(text, sizeof text, "%.0e Pa, nu %g, %s: penetration, m", young, poisson, elements);
+        tl_case_below(log, text, deepest, 1e-6);
+        snprintf(text, sizeof text, "%.0e Pa, nu %g, %s: steps of 60 that missed", young, poisson, elements);
+        tl_case_below(log, text, missed, 1);
+    }
+    tl_lg_world_close(&w);
+    return status;
+}
+
+talus_status tl_elasto_range(tl_case_log *log, talus_error *err)
+{
+    for (int k = 3; k <= 10; k++) TL_TRY(fall(log, pow(10, k), 0.3, "auto", err));
+    TL_TRY(fall(log, 1e5, 0.49, "auto", err));
+    return fall(log, 1e5, 0.49, "smoothed", err);
 }

@@ -1,7 +1,9 @@
 /* The table of `talus bench rigid`: rows of quick scenes, what passes and what must not. */
 #include "check.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <talus/bench.h>
 
@@ -72,12 +74,35 @@ static void mistakes_are_told(void **state)
     assert_non_null(strstr(err.message, "magic"));
 }
 
+static int keep_right(void *user, talus_row_kind kind, int cells, const char *const *cell)
+{
+    rows *r = user;
+    if (kind == TALUS_ROW_DATA) r->yes += cells >= 4 && fabs(strtod(cell[2], NULL) - strtod(cell[1], NULL)) < 0.5;
+    return 0;
+}
+
+/* talus has its column whether the others are installed or not. */
+static void peers_have_a_table(void **state)
+{
+    (void)state;
+    static const char *const scenes[] = {"creep", "cards", "wheel", "cradle"};
+    for (int k = 0; k < 4; k++) {
+        rows r = {0};
+        talus_bench_options o = talus_bench_options_default();
+        o.table = "peers";
+        o.problem = scenes[k];
+        CHECK_OK(talus_bench_run(&o, keep_right, &r, &err));
+        assert_int_equal(r.yes, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_method_meets_the_targets),
         cmocka_unit_test(wrong_methods_miss_them),
         cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(peers_have_a_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,26 @@ static void energy_never_rises(void **state)
         }
 }
 
+/* The same for tori that hang in each other and swing. */
+static void energy_of_a_chain(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        "local list = { { kind = 'static', shape = torus { radius = 0.1, tube = 0.02 }, at = {0, 1, 0}, rotation_deg = "
+        "{90, 0, 0}, friction = 0.3 } }\n"
+        "for k = 1, 5 do list[k + 1] = { shape = torus { radius = 0.1, tube = 0.02 }, density = 1000, friction = 0.3, "
+        "at = {0.155 * k, 1, 0}, rotation_deg = {90 * ((k + 1) % 2), 0, 0} } end\n",
+        "bodies = list");
+    double last = NAN;
+    while (c.sim->state.t < 1.2) {
+        rigid_step(&c, fmin(0.01, tl_rigid_dt_wanted(c.sim)));
+        double now = c.sim->report.kinetic + c.sim->report.potential;
+        if (now > last) CHECK_LE((now - last) / fabs(last), 1e-9);
+        last = now;
+    }
+    rigid_close(&c);
+}
+
 /* A ball comes back to e^2 of its height, every time, in long steps and short: flight is exact, and the energy of an impact is counted where it happens. */
 static void a_ball_keeps_e2_of_its_height(void **state)
 {
@@ -112,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_never_rises),
+        cmocka_unit_test(energy_of_a_chain),
         cmocka_unit_test(a_ball_keeps_e2_of_its_height),
         cmocka_unit_test(flight_is_exact),
         cmocka_unit_test(cradle),

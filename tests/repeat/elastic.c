@@ -1,6 +1,7 @@
 /* Elastic bodies of engine "grid": same bits for any number of threads, after a copy of the state and after a checkpoint. */
 #include "check.h"
 
+#include "base/alloc.h"
 #include "base/parallel.h"
 #include "rigid.h"
 #include "saved.h"
@@ -62,11 +63,33 @@ static void a_saved_state_goes_on_the_same(void **state)
     rigid_close(&c);
 }
 
+/* A block that lies on the floor: once it has settled, a step takes nothing from the heap, but for the six blocks that CHOLMOD takes for each factor. */
+static void rest_leaves_the_heap_alone(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        NULL,
+        "engine = 'grid', bodies = { { name = 'floor', kind = 'static', shape = plane {}, friction = 0.5 }, { "
+        "name = 'a', shape = box { size = 0.2 }, at = {0, 0.1, 0}, cells = {5, 5, 5}, material = elastic { density "
+        "= 1000, young = 1e5, poisson = 0.4, friction = 0.5 } } }");
+    for (int i = 0; i < 25; i++) rigid_step(&c, 0.01);
+    tl_alloc_stats before = tl_alloc_read();
+    int64_t factors = 0;
+    for (int i = 0; i < 5; i++) {
+        rigid_step(&c, 0.01);
+        factors += c.sim->report.solve[0].work.factorizations;
+    }
+    assert_true(c.sim->report.touching > 20);
+    assert_int_equal(tl_alloc_read().calls - before.calls, 6 * factors);
+    rigid_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_saved_state_goes_on_the_same),
+        cmocka_unit_test(rest_leaves_the_heap_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

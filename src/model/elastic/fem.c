@@ -379,7 +379,13 @@ static talus_status make(making *m, const tl_fem_part *part, const bool *soft, t
     f->body = TL_NEW_ZERO(tl_fem_body, f->bodies + 1);
     if (!f->body) return no_memory(err);
     for (int b = 0; b < f->bodies; b++)
-        f->body[b] = (tl_fem_body){.law = part[b].law, .node = f->lg->body[b].node, .nodes = f->lg->body[b].nodes};
+        f->body[b] = (tl_fem_body){
+            .law = part[b].law,
+            .damping = part[b].damping,
+            .lame = {part[b].young * part[b].poisson / ((1 + part[b].poisson) * (1 - 2 * part[b].poisson)),
+                     0.5 * part[b].young / (1 + part[b].poisson)},
+            .node = f->lg->body[b].node,
+            .nodes = f->lg->body[b].nodes};
     TL_TRY(make_elements(m, part, err));
     TL_TRY(find_held(f, soft, err));
     TL_TRY(make_pull(f, err));
@@ -420,23 +426,48 @@ static tl_mat3 gradient_of(const tl_fem *f, const double *x, int32_t e)
     return F;
 }
 
-/* Sums over the corners of a hex that its centre does not see, times their stiffness: [4][3]. Returns their energy. */
-static double glass_of(const tl_fem *f, const double *x, int32_t e, double *out)
+static tl_vec3 glass_sum(const tl_fem *f, const double *x, int32_t e, int m)
 {
-    const double *k = f->body[f->owner[e]].glass;
     const int32_t *node = f->node + f->start[e];
+    tl_vec3 sum = {0, 0, 0};
+    for (int c = 0; c < 8; c++)
+        sum = tl_vec3_add_scaled(sum, tl_fem_glass_weight(m, c), tl_vec3_load(x + 3 * (int64_t)node[c]));
+    return sum;
+}
+
+/* Sums over the corners of a hex that its centre does not see, times their stiffness: [4][3]. Returns their energy. rate: with damping, or NULL. */
+static double glass_of(const tl_fem *f, const double *x, const tl_fem_rate *rate, int32_t e, double *out)
+{
+    const tl_fem_body *b = &f->body[f->owner[e]];
     double energy = 0;
     for (int m = 0; m < TL_FEM_GLASS; m++) {
-        tl_vec3 sum = {0, 0, 0};
-        for (int c = 0; c < 8; c++)
-            sum = tl_vec3_add_scaled(sum, tl_fem_glass_weight(m, c), tl_vec3_load(x + 3 * (int64_t)node[c]));
-        energy += 0.5 * k[m] * tl_vec3_norm2(sum);
-        tl_vec3_store(tl_vec3_scale(k[m], sum), out + 3 * m);
+        tl_vec3 sum = glass_sum(f, x, e, m), force = tl_vec3_scale(b->glass[m], sum);
+        energy += 0.5 * b->glass[m] * tl_vec3_norm2(sum);
+        if (rate) {
+            tl_vec3 change = tl_vec3_sub(sum, glass_sum(f, rate->from, e, m));
+            double viscous = b->glass[m] * b->damping / rate->h[f->owner[e]];
+            energy += 0.5 * viscous * tl_vec3_norm2(change);
+            force = tl_vec3_add_scaled(force, viscous, change);
+        }
+        tl_vec3_store(force, out + 3 * m);
     }
     return energy;
 }
 
-double tl_fem_forces(const tl_fem *f, const double *x, double *force, double *scratch)
+/* Viscous part: second Piola stress, Pa, and its energy per volume. */
+static double viscous(const tl_fem_body *b, tl_mat3 F, tl_mat3 before, double h, tl_mat3 *S)
+{
+    tl_mat3 dE = tl_mat3_scale(
+        0.5, tl_mat3_sub(tl_mat3_mul(tl_mat3_transpose(F), F), tl_mat3_mul(tl_mat3_transpose(before), before)));
+    double trace = dE.m[0][0] + dE.m[1][1] + dE.m[2][2], sum = 0;
+    *S = tl_mat3_scale(2 * b->lame[1] * b->damping / h, dE);
+    for (int i = 0; i < 3; i++) S->m[i][i] += b->lame[0] * b->damping / h * trace;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) sum += 0.5 * S->m[i][k] * dE.m[i][k];
+    return sum;
+}
+
+double tl_fem_forces(const tl_fem *f, const double *x, const tl_fem_rate *rate, double *force, double *scratch)
 {
     double *energy = scratch, *stress = scratch + f->elements, *glass = stress + 9 * (int64_t)f->elements;
 #pragma omp parallel for schedule(static)
@@ -444,9 +475,15 @@ double tl_fem_forces(const tl_fem *f, const double *x, double *force, double *sc
         const tl_stable *law = &f->body[f->owner[e]].law;
         tl_mat3 F = gradient_of(f, x, e);
         energy[e] = f->volume[e] * tl_stable_energy(law, F);
-        if (f->body[f->owner[e]].hex) energy[e] += glass_of(f, x, e, glass + 12 * (int64_t)e);
+        const tl_fem_body *body = &f->body[f->owner[e]];
+        tl_mat3 S = tl_mat3_zero();
+        bool damps = rate && body->damping > 0;
+        if (body->hex) energy[e] += glass_of(f, x, damps ? rate : NULL, e, glass + 12 * (int64_t)e);
+        if (damps)
+            energy[e] += f->volume[e] * viscous(body, F, gradient_of(f, rate->from, e), rate->h[f->owner[e]], &S);
         if (!force) continue;
         tl_mat3 P = tl_mat3_scale(f->volume[e], tl_stable_stress(law, F));
+        if (damps) P = tl_mat3_add_scaled(P, f->volume[e], tl_mat3_mul(F, S));
         memcpy(stress + 9 * (int64_t)e, P.m, sizeof P.m);
     }
     if (force) {
@@ -471,13 +508,25 @@ double tl_fem_forces(const tl_fem *f, const double *x, double *force, double *sc
 void tl_fem_modes(const tl_fem *f, const double *x, bool project, tl_stable_modes *modes)
 {
 #pragma omp parallel for schedule(static)
-    for (int32_t e = 0; e < f->elements; e++)
-        tl_stable_hessian(&f->body[f->owner[e]].law, gradient_of(f, x, e), project, &modes[e]);
+    for (int32_t e = 0; e < f->elements; e++) {
+        modes[e].F = gradient_of(f, x, e);
+        tl_stable_hessian(&f->body[f->owner[e]].law, modes[e].F, project, &modes[e]);
+    }
+}
+
+/* F (lambda a b^T + mu (a.b) 1 + mu b a^T) F^T */
+static tl_mat3 viscous_block(const tl_fem_body *body, tl_mat3 F, tl_vec3 a, tl_vec3 b)
+{
+    tl_mat3 C = tl_mat3_scale(body->lame[0], tl_mat3_outer(a, b));
+    C = tl_mat3_add_scaled(C, body->lame[1], tl_mat3_outer(b, a));
+    C = tl_mat3_add_scaled(C, body->lame[1] * tl_vec3_dot(a, b), tl_mat3_identity());
+    return tl_mat3_mul(F, tl_mat3_mul_t(C, F));
 }
 
 /* Row of blocks of one node, up to its own block. */
-static void add_row(const tl_fem *f, int32_t i, double h2, const tl_stable_modes *modes, double *row[3])
+static void add_row(const tl_fem *f, int32_t i, double h, const tl_stable_modes *modes, double *row[3])
 {
+    const double h2 = h * h;
     for (int64_t p = f->pull_start[i]; p < f->pull_start[i + 1]; p++) {
         int32_t e = f->pull[p][0], a = f->pull[p][1];
         int64_t n = f->start[e + 1] - f->start[e];
@@ -488,13 +537,15 @@ static void add_row(const tl_fem *f, int32_t i, double h2, const tl_stable_modes
         for (int64_t k = 0; k < n; k++) {
             if (slot[k] < 0 || f->place[node[k]] > f->place[i]) continue;
             tl_mat3 K = tl_stable_block(&modes[e], ga, tl_mat3_tmul_vec(modes[e].V, b[k]));
+            if (own->damping > 0) /* of damping what is never indefinite: change of stress, at the F there is */
+                K = tl_mat3_add_scaled(K, h * own->damping * f->volume[e], viscous_block(own, modes[e].F, b[a], b[k]));
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < 3; d++) row[c][3 * (int64_t)slot[k] + d] += K.m[c][d];
             if (!own->hex) continue;
             double G = 0;
             for (int m = 0; m < TL_FEM_GLASS; m++)
                 G += own->glass[m] * tl_fem_glass_weight(m, a) * tl_fem_glass_weight(m, (int)k);
-            for (int c = 0; c < 3; c++) row[c][3 * (int64_t)slot[k] + c] += h2 * G;
+            for (int c = 0; c < 3; c++) row[c][3 * (int64_t)slot[k] + c] += (h2 + h * own->damping) * G;
         }
     }
 }
@@ -509,7 +560,7 @@ void tl_fem_matrix(const tl_fem *f, int b, double h, const tl_stable_modes *mode
         double *row[3] = {A->val + A->start[r], A->val + A->start[r + 1], A->val + A->start[r + 2]};
         int64_t length = A->start[r + 1] - A->start[r];
         for (int c = 0; c < 3; c++) memset(row[c], 0, sizeof(double) * (size_t)length);
-        add_row(f, i, h * h, modes, row);
+        add_row(f, i, h, modes, row);
         int64_t own = 3 * (int64_t)find_block(A, f->place[i], f->place[i]);
         for (int c = 0; c < 3; c++) row[c][own + c] += f->lg->mass[i] + h * h * f->spring[i];
     }

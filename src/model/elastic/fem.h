@@ -23,14 +23,17 @@ typedef enum tl_fem_kind { TL_FEM_TETS, TL_FEM_SMOOTHED, TL_FEM_HEX } tl_fem_kin
 typedef struct tl_fem_part {
     tl_stable law;
     tl_fem_kind kind;
-    double young; /* Pa */
-    int cells[3]; /* hex: of the box; its nodes are those of tl_lg_bar */
+    double young, poisson; /* Pa, - */
+    double damping;        /* s, see tl_fem_rate */
+    int cells[3];          /* hex: of the box; its nodes are those of tl_lg_bar */
 } tl_fem_part;
 
 #define TL_FEM_GLASS 4 /* modes of a hex, each in three directions: xy, yz, zx, xyz */
 
 typedef struct tl_fem_body {
     tl_stable law;
+    double damping; /* s */
+    double lame[2]; /* Pa: lambda, mu, for damping */
     bool hex;
     double glass[TL_FEM_GLASS]; /* N/m, of sums over corners times +-1/8; 0 but for hexes */
     int32_t node, nodes;        /* of tl_lg: first, count */
@@ -63,12 +66,23 @@ void tl_fem_free(tl_fem *f); /* leaves {0} */
 /* Masses of nodes as cells share them out, an eighth to each corner, in place of tetrahedra. */
 void tl_fem_lump(tl_lg *lg, int body, const int cells[3]);
 
-/* Elastic forces of elements on all nodes at x, N, [nodes][3] (NULL: not wanted); returns the energy, J. scratch: tl_fem_scratch doubles. */
-double tl_fem_forces(const tl_fem *f, const double *x, double *force, double *scratch);
+/* Where bodies that damp come from: viscous stress is `damping` seconds times Hooke's law of the rate of Green's strain E = (F^T F - 1) / 2 (Kelvin and Voigt),
+ *
+ *     P = F S,  S = damping / h (lambda tr(dE) + 2 mu dE),  dE = E(x) - E(from)
+ *
+ * the derivative of an energy S : dE / 2, which no turn of the body changes. A mode of angular frequency w falls as exp(-damping w^2 t / 2). */
+typedef struct tl_fem_rate {
+    const double *from; /* [nodes][3] */
+    const double *h;    /* [bodies] s */
+} tl_fem_rate;
+
+/* Forces of elements on all nodes at x, N, [nodes][3] (NULL: not wanted); returns the energy, J. rate NULL: elastic ones alone; else with those of damping,
+ * and their energy. scratch: tl_fem_scratch doubles. */
+double tl_fem_forces(const tl_fem *f, const double *x, const tl_fem_rate *rate, double *force, double *scratch);
 static inline int64_t tl_fem_scratch(const tl_fem *f) { return 22 * (int64_t)f->elements + 1; }
 /* Projected Hessians of all elements at x, for tl_fem_matrix. modes [elements] */
 void tl_fem_modes(const tl_fem *f, const double *x, bool project, tl_stable_modes *modes);
-/* Rows of M + h^2 (K + springs) of one body up to the diagonal blocks, which is what tl_factor reads; values beyond are zero. */
+/* Rows of M + h^2 (K + springs) of one body, damping included, up to the diagonal blocks, which is what tl_factor reads; values beyond are zero. */
 void tl_fem_matrix(const tl_fem *f, int body, double h, const tl_stable_modes *modes, tl_csr *A);
 /* Roots R of a body's stiffness from Hessians that are projected: h^2 (K + springs) = R^T R. On the heap. roots.c */
 talus_status tl_fem_roots(const tl_fem *f, int body, double h, const tl_stable_modes *modes, tl_csr *out,

@@ -32,6 +32,7 @@ tl_mat3 tl_stable_stress(const tl_stable *m, tl_mat3 F); /* P = d energy / dF, P
  *     twist, flip [k]  of (X_ij - X_ji)/sqrt2 and (X_ij + X_ji)/sqrt2, (i, j, k) cyclic */
 typedef struct tl_stable_modes {
     tl_mat3 U, V;
+    tl_mat3 F;                             /* the caller's */
     double scale[3][3], twist[3], flip[3]; /* Pa */
 } tl_stable_modes;
 

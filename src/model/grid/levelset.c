@@ -292,7 +292,24 @@ static bool value_outside(const tl_grid *g, const double *phi, const float *soli
     return true;
 }
 
-/* Into solids, one cell deep: the value at the nearest place outside. `from` is the field before any extension. */
+/* Mean over the cells beside that are outside of solids; false: there is none. */
+static bool value_beside(const tl_grid *g, const double *phi, const float *solid_phi, int32_t cell, double off,
+                         double *out)
+{
+    double sum = 0;
+    int count = 0;
+    for (int k = 0; k < 6; k++) {
+        int32_t at = tl_grid_step(g, cell, k / 2, k & 1 ? 1 : -1);
+        if (!tl_grid_exists(g, at) || solid_phi[at] < off) continue;
+        sum += phi[at];
+        count++;
+    }
+    if (count) *out = sum / count;
+    return count > 0;
+}
+
+/* Into solids, one cell deep: the value at the nearest place outside; where a body stands on another that may be inside of the other, and the value is that of the cells beside. `from` is the field before any
+ * extension. */
 static void extend(const tl_grid *g, int32_t b, const double *from, const tl_solids *s, const float *solid_phi,
                    double off, const contact *q, double *phi)
 {
@@ -305,7 +322,9 @@ static void extend(const tl_grid *g, int32_t b, const double *from, const tl_sol
         if (solid_phi[cell] < -EXTEND * g->f.dx) continue;
         tl_vec3 n, x = tl_grid_centre(g, cell);
         double d = tl_solids_distance(s, b, x, &which, &n);
-        if (value_outside(g, from, solid_phi, tl_vec3_add_scaled(x, off - d, n), &value)) phi[cell] = value;
+        if (value_outside(g, from, solid_phi, tl_vec3_add_scaled(x, off - d, n), &value) ||
+            value_beside(g, from, solid_phi, cell, off, &value))
+            phi[cell] = value;
         if (!q || !is_slanted(n)) continue;
         plane here = fit_plane(q, cell);
         if (here.count) phi[cell] = fmax(-g->f.dx, fmin(g->f.dx, here.at));

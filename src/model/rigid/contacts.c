@@ -1,5 +1,6 @@
 #include "model/rigid/contacts.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "geom/collide/broad.h"
@@ -105,7 +106,17 @@ static void set_friction(const tl_rigid_view *v, tl_rigid_point *p)
 {
     int32_t scene = v->rigid->scene_count;
     double own[2] = {v->friction[p->a], v->friction[p->b]};
-    tl_scene_pair(v->scene, p->a < scene ? p->a : -1, p->b < scene ? p->b : -1, own, &p->friction, &p->restitution);
+    int a = p->a < scene ? p->a : -1, b = p->b < scene ? p->b : -1;
+    tl_scene_pair(v->scene, a, b, own, &p->friction, &p->restitution);
+    tl_scene_pair_turning(v->scene, a, b, &p->rolling, &p->spinning);
+}
+
+static void copy_friction(const tl_rigid_point *from, tl_rigid_point *p)
+{
+    p->friction = from->friction;
+    p->restitution = from->restitution;
+    p->rolling = from->rolling;
+    p->spinning = from->spinning;
 }
 
 static void set_arms(const tl_motion *body, tl_rigid_point *p)
@@ -186,7 +197,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
             if (i == 0)
                 set_friction(v, p);
             else
-                p->friction = p[-1].friction, p->restitution = p[-1].restitution;
+                copy_friction(&p[-1], p);
         }
     return TALUS_OK;
 }
@@ -381,8 +392,7 @@ talus_status tl_rigid_detect_half(const tl_rigid_view *v, double dt, const bool 
         int32_t *was = *from + out->count;
         for (int t = 0; t < count; t++) {
             p[t] = make_point(v, &pair, axis, &touch[t]);
-            p[t].friction = first->friction;
-            p[t].restitution = first->restitution;
+            copy_friction(first, &p[t]);
             p[t].half = true;
             was[t] = -1;
         }
@@ -460,7 +470,7 @@ void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigi
         while (k + news < c->count && p[news].a == p->a && p[news].b == p->b) news++;
         while (olds < MATCHES_MAX && is_pair(past, begin + olds, p->a, p->b)) olds++;
         int most = news < MATCHES_MAX ? news : MATCHES_MAX;
-        hand_over(most, p, olds, past->contact + begin, match_limit(r, p->a, p->b), force);
+        hand_over(most, p, olds, olds ? past->contact + begin : NULL, match_limit(r, p->a, p->b), force);
         for (int i = 0; i < most; i++) write_impulse(&p[i], tl_vec3_scale(dt, force[i]), lam + 3 * (int64_t)(k + i));
         k += news;
     }
@@ -503,11 +513,97 @@ static void put_row(tl_csr *J, int64_t row, const tl_rigid_point *p, tl_vec3 d, 
     J->start[row + 1] = 12 * (row + 1);
 }
 
-talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
-                                    const double *inv_mass, const double *inv_inertia, const double *v_free, double dt,
-                                    tl_arena *a, talus_error *err)
+/* ---- rolling and spinning ---- */
+
+talus_status tl_rigid_find_resist(const tl_rigid *r, const tl_rigid_contacts *c, tl_arena *a, tl_rigid_resist *out,
+                                  talus_error *err)
 {
-    int64_t m = c->count, rows = 3 * m;
+    int64_t count = 0;
+    for (int32_t k = 0; k < c->count; k++) count += (c->point[k].rolling > 0) + (c->point[k].spinning > 0);
+    *out = (tl_rigid_resist){.point = TL_TAKE(a, int32_t, count),
+                             .spins = TL_TAKE(a, bool, count),
+                             .length = TL_TAKE(a, double, count),
+                             .radius = TL_TAKE_ZERO(a, double, count)};
+    if (!out->point || !out->spins || !out->length || !out->radius || c->count + count > INT32_MAX / 3)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the rolling friction of %d contacts", (int)c->count);
+    for (int32_t k = 0; k < c->count; k++) {
+        const tl_rigid_point *p = &c->point[k];
+        for (int spins = 0; spins < 2; spins++) {
+            if (!((spins ? p->spinning : p->rolling) > 0)) continue;
+            out->point[out->count] = k;
+            out->spins[out->count] = spins;
+            out->length[out->count++] = 0.5 * fmin(r->body[p->a].extent, r->body[p->b].extent);
+        }
+    }
+    return TALUS_OK;
+}
+
+double tl_rigid_set_resist(tl_rigid_resist *s, const tl_rigid_contacts *c, const double *lam,
+                           const tl_rigid_problem *problem)
+{
+    double most = 0;
+    for (int32_t k = 0; k < s->count; k++) {
+        const tl_rigid_point *p = &c->point[s->point[k]];
+        double force = (s->spins[k] ? p->spinning : p->rolling) * fmax(0, lam[3 * (int64_t)s->point[k]]),
+               fresh = force / s->length[k];
+        if (problem) {
+            const double *block = problem->problem.blocks + 9 * ((int64_t)c->count + k);
+            most = fmax(most, fabs(fresh - s->radius[k]) * fmax(block[4], block[8]));
+        }
+        s->radius[k] = fresh;
+    }
+    return most;
+}
+
+/* Rows 1 and 2 of a block, as directions of the torque on a. */
+static void resist_rows(const tl_rigid_resist *s, const tl_rigid_contacts *c, int32_t k, tl_vec3 d[2])
+{
+    const tl_rigid_point *p = &c->point[s->point[k]];
+    if (s->spins[k])
+        d[0] = d[1] = tl_vec3_scale(s->length[k] * sqrt(0.5), p->normal);
+    else {
+        d[0] = tl_vec3_scale(s->length[k], p->t1);
+        d[1] = tl_vec3_scale(s->length[k], p->t2);
+    }
+}
+
+tl_vec3 tl_rigid_resist_torque(const tl_rigid_resist *s, const tl_rigid_contacts *c, int32_t k, const double lam[3])
+{
+    tl_vec3 d[2];
+    resist_rows(s, c, k, d);
+    return tl_vec3_add_scaled(tl_vec3_scale(lam[1], d[0]), lam[2], d[1]);
+}
+
+/* The first row is not used, and has to be there: the second once more. */
+static void put_resist(tl_rigid_problem *out, int64_t at, const tl_rigid_point *p, const tl_vec3 d[2],
+                       const double *inv_mass, const double *inv_inertia, double *block)
+{
+    const tl_vec3 row[3] = {d[0], d[0], d[1]}, zero = {0, 0, 0};
+    const int32_t body[2] = {p->a, p->b};
+    for (int i = 0; i < 3; i++) {
+        put_row(&out->J, 3 * at + i, p, zero, zero, zero);
+        double *val = out->J.val + 12 * (3 * at + i);
+        tl_vec3_store(row[i], val + 3);
+        tl_vec3_store(tl_vec3_neg(row[i]), val + 9);
+    }
+    for (int side = 0; side < 2; side++) {
+        if (!(inv_mass[body[side]] > 0)) continue;
+        tl_mat3 I;
+        memcpy(I.m, inv_inertia + 9 * (int64_t)body[side], sizeof I.m);
+        for (int i = 0; i < 3; i++)
+            for (int j = i; j < 3; j++) {
+                double both = tl_vec3_dot(row[i], tl_mat3_mul_vec(I, row[j]));
+                block[3 * i + j] += both;
+                if (i != j) block[3 * j + i] += both;
+            }
+    }
+}
+
+talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
+                                    const tl_rigid_resist *resist, const double *inv_mass, const double *inv_inertia,
+                                    const double *v_free, double dt, tl_arena *a, talus_error *err)
+{
+    int64_t points = c->count, m = points + (resist ? resist->count : 0), rows = 3 * m;
     *out = (tl_rigid_problem){.space = tl_space_local(rows)};
     out->J = (tl_csr){(int32_t)rows, 6 * r->count, TL_TAKE(a, int64_t, rows + 1), TL_TAKE(a, int32_t, 12 * rows),
                       TL_TAKE(a, double, 12 * rows)};
@@ -518,7 +614,7 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
     if (!out->J.start || !out->J.col || !out->J.val || !out->q || !out->bias || !blocks || !mu || !out->W.v)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a problem of %lld contacts", (long long)m);
     out->J.start[0] = 0;
-    for (int64_t k = 0; k < m; k++) {
+    for (int64_t k = 0; k < points; k++) {
         const tl_rigid_point *p = &c->point[k];
         tl_vec3 ra = p->arm_a, rb = p->arm_b;
         put_row(&out->J, 3 * k, p, p->normal, ra, rb);
@@ -530,8 +626,16 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
         for (int i = 0; i < 3; i++) out->bias[3 * k + i] += p->early[i];
         mu[k] = p->friction;
     }
+    for (int32_t k = 0; resist && k < resist->count; k++) {
+        tl_vec3 d[2];
+        resist_rows(resist, c, k, d);
+        put_resist(out, points + k, &c->point[resist->point[k]], d, inv_mass, inv_inertia, blocks + 9 * (points + k));
+        mu[points + k] = -fmax(resist->radius[k], DBL_MIN);
+    }
     out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};
     tl_contact_free_velocity(&out->bodies, out->bias, out->q);
-    out->problem = (tl_contact){&out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies};
+    out->mu = mu;
+    out->problem = (tl_contact){
+        &out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies, resist && resist->count};
     return TALUS_OK;
 }

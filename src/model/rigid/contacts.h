@@ -17,7 +17,8 @@ typedef struct tl_rigid_point {
     double gap;             /* m, at the start of the step */
     double bend; /* m: by how much more the point opens within the step than its velocity says, as its bodies turn */
     double friction, restitution;
-    bool carried;    /* a mark on a surface, see tl_touch */
+    double rolling, spinning; /* friction, m */
+    bool carried;             /* a mark on a surface, see tl_touch */
     bool half;       /* its impulse acts half-way through the step, and its law is one for twice the mean velocity */
     bool fast;       /* half: was open at the start, and came fast */
     double slip[2];  /* half: slip of the start that is taken out, m/s */
@@ -59,6 +60,25 @@ talus_status tl_rigid_detect_half(const tl_rigid_view *v, double dt, const bool 
 /* Impulses to start from, lam [3 count] N s: those of the old points of the pair, each to the nearest new one in either body's frame. */
 void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam);
 
+/* Rolling and spinning friction: a torque at a point, at most a length times its normal force. As blocks of the contact problem, after those of the points: velocities about
+ * the tangents, or twice that about the normal over sqrt 2, times a length that makes them m/s; see tl_contact on resistances. */
+typedef struct tl_rigid_resist {
+    int32_t count;
+    int32_t *point; /* [count] in the step's contacts */
+    bool *spins;    /* [count] about the normal; else about the tangents */
+    double *length; /* [count] m */
+    double *radius; /* [count] N s: what the impulse may be, length times the force less the length above */
+} tl_rigid_resist;
+
+talus_status tl_rigid_find_resist(const tl_rigid *r, const tl_rigid_contacts *c, tl_arena *a, tl_rigid_resist *out,
+                                  talus_error *err);
+/* Radii from impulses of the points, lam [3 points]. Returns the largest change, as a velocity of its block, m/s; p: the problem of the radii so far, NULL at first. */
+struct tl_rigid_problem;
+double tl_rigid_set_resist(tl_rigid_resist *s, const tl_rigid_contacts *c, const double *lam,
+                           const struct tl_rigid_problem *p);
+/* Torque of block k on body a of its point, N m s. */
+tl_vec3 tl_rigid_resist_torque(const tl_rigid_resist *s, const tl_rigid_contacts *c, int32_t k, const double lam[3]);
+
 /* The problem as data. bias [3 count]: what is added to J v_free, m/s. */
 typedef struct tl_rigid_problem {
     tl_space space;
@@ -67,12 +87,13 @@ typedef struct tl_rigid_problem {
     tl_contact_operator W;
     tl_contact problem;
     double *q, *bias; /* [3 count] */
+    double *mu;       /* [count] */
 } tl_rigid_problem;
 
-/* inv_mass, inv_inertia, v_free as in tl_contact_bodies, [rigid->count]; bias is that of open gaps. `out` must stay where it is. */
+/* inv_mass, inv_inertia, v_free as in tl_contact_bodies, [rigid->count]; bias is that of open gaps. resist: NULL for none. `out` must stay where it is. */
 talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
-                                    const double *inv_mass, const double *inv_inertia, const double *v_free, double dt,
-                                    tl_arena *a, talus_error *err);
+                                    const tl_rigid_resist *resist, const double *inv_mass, const double *inv_inertia,
+                                    const double *v_free, double dt, tl_arena *a, talus_error *err);
 
 /* What a point may close within a step, m. Of overlaps nothing: they push no velocity. */
 static inline double tl_rigid_point_room(const tl_rigid_point *p) { return (p->gap > 0 ? p->gap : 0) + p->bend; }

@@ -66,8 +66,8 @@ static void iterate(tl_admm *s, double *change_lam, double *change_z)
             u[k] = RELAX * u[k] + (1 - RELAX) * z[k];
             fresh[k] = l[k] - weight(s, c, k) * u[k];
         }
-        fresh[0] = fmax(0, fresh[0]);
-        tl_project_disc(p->mu * fresh[0], fresh + 1);
+        fresh[0] = p->mu < 0 ? 0 : fmax(0, fresh[0]);
+        tl_project_disc(p->mu < 0 ? -p->mu : p->mu * fresh[0], fresh + 1);
         for (int k = 0; k < 3; k++) {
             double mass = k ? p->w_t : p->w_n, moved = (fresh[k] - l[k]) / weight(s, c, k), next = u[k] + moved;
             *change_lam += mass * moved * moved;
@@ -95,7 +95,7 @@ void tl_admm_run(tl_admm *s, const tl_stop *stop, int cap, double *lam, tl_outco
     for (int32_t c = 0; c < t->contacts; c++) {
         double *z = s->z + 3 * (int64_t)c;
         tl_pair_velocity(&t->pair[c], s->dv, z);
-        if (z[0] < 0) z[0] = 0;
+        if (z[0] < 0 && !(t->pair[c].mu < 0)) z[0] = 0;
     }
     bool fresh = false;
     for (int k = 0;; k++, out->iterations++) {

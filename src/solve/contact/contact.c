@@ -14,7 +14,7 @@ talus_status tl_contact_check(const tl_contact *p, talus_error *err)
                        (long long)n);
     for (int64_t c = 0; c < n / 3; c++) {
         const double *b = p->blocks + 9 * c, *q = p->q + 3 * c;
-        if (!(p->mu[c] >= 0 && isfinite(p->mu[c])))
+        if (!((p->mu[c] >= 0 || p->resists) && isfinite(p->mu[c])))
             return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: mu must be >= 0 and finite, got %g", (long long)c,
                            p->mu[c]);
         if (!isfinite(q[0]) || !isfinite(q[1]) || !isfinite(q[2]))
@@ -85,10 +85,13 @@ talus_status tl_contact_certify(const tl_contact *p, double *lam, tl_contact_cer
         double w_n, w_t, u_n = u[3 * c] + q[0], u_1 = u[3 * c + 1] + q[1], u_2 = u[3 * c + 2] + q[2];
         tl_contact_scales(p->blocks + 9 * c, &w_n, &w_t);
 
-        double push = l[0] - w_n * u_n;
+        double push = p->mu[c] < 0 ? 0 : l[0] - w_n * u_n;
         e_n[c] = (l[0] - (push < 0 ? 0 : push)) / w_n;
 
-        double radius = l[0] < 0 ? 0 : p->mu[c] * l[0], x = l[1] - w_t * u_1, y = l[2] - w_t * u_2;
+        double radius = p->mu[c] < 0 ? -p->mu[c]
+                        : l[0] < 0   ? 0
+                                     : p->mu[c] * l[0],
+               x = l[1] - w_t * u_1, y = l[2] - w_t * u_2;
         to_disc(radius, &x, &y);
         e_t[c] = hypot(l[1] - x, l[2] - y) / w_t;
 

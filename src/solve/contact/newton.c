@@ -6,6 +6,7 @@
  *   F(dv) = 1/2 |dv|_M^2 + sum_c 1/(2 r_c) |P_K(lam_c - r_c (u_c + s_c e_n))|^2,   u = q + J dv,  r_c = kappa min(w_n, w_t)
  *
  * The answer's velocities always come from its impulses, so momentum is kept to rounding whatever was reached. */
+#include <float.h>
 #include <string.h>
 
 #include "solve/contact/admm.h"
@@ -19,8 +20,8 @@
 #define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
 #define NEWTON_MAX 600      /* Newton steps in all, unless the caller asks for another cap */
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
-#define SWEEPS_FIRST 50
-#define COLD_ABOVE 1e-3 /* m/s: residual after those sweeps above which ADMM goes on */
+#define SWEEPS_FIRST 100
+#define COLD_ABOVE 1e-3 /* m/s: residual after those sweeps above which ADMM goes on, from a start without forces */
 #define COLD_KAPPA 30.0
 #define COLD_ITERATIONS 60
 #define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
@@ -38,7 +39,7 @@
 #define COULOMB_ENOUGH 0.2   /* of the residual: what a round may leave */
 #define COULOMB_PATIENCE 200 /* Newton steps without halving the residual, then the shifted cone has another try */
 #define STALLS_MAX 4         /* rounds in a row at the largest penalty that gain less than a tenth */
-#define PRESSED_STEPS 60    /* Newton steps before that question is asked, and with what it allows */
+#define PRESSED_STEPS 60     /* Newton steps before that question is asked, and with what it allows */
 #define PRESSED 1e-2 /* of the fastest scripted approach: contacts that stay so far from satisfied have no solution */
 #define PRESSED_KAPPA 1e3 /* penalty of that question: bodies that would have to leave 30 times as fast count as held */
 #define PRESSED_SLACK 1.05 /* of what a contact cannot have: a solution with room keeps its forces bounded (20 m v) */
@@ -66,14 +67,30 @@ typedef struct state {
 /* Normal first, then friction within the disc that it leaves. */
 static void project_coulomb(double mu, const double x[3], double P[3])
 {
+    if (mu < 0) {
+        tl_project_resistance(mu, x, P);
+        return;
+    }
     P[0] = fmax(0, x[0]);
     P[1] = x[1], P[2] = x[2];
     tl_project_disc(mu * P[0], P + 1);
 }
 
+/* r dP of a resistance: symmetric. */
+static bool resistance_slope(double mu, double r, const double x[3], double D[9])
+{
+    double length = sqrt(x[1] * x[1] + x[2] * x[2]), share = length > -mu ? -mu / length : 1;
+    double e[2] = {share < 1 ? x[1] / length : 0, share < 1 ? x[2] / length : 0};
+    memset(D, 0, 9 * sizeof *D);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) D[3 * (i + 1) + 1 + j] = r * share * ((i == j) - e[i] * e[j]);
+    return share > 0;
+}
+
 /* r dP at x: not symmetric, friction follows the normal force and not the other way round. */
 static bool coulomb_slope(double mu, double r, const double x[3], double D[9])
 {
+    if (mu < 0) return resistance_slope(mu, r, x, D);
     double length = sqrt(x[1] * x[1] + x[2] * x[2]);
     memset(D, 0, 9 * sizeof *D);
     if (!(x[0] > 0)) return false;
@@ -90,11 +107,16 @@ static bool coulomb_slope(double mu, double r, const double x[3], double D[9])
     return true;
 }
 
-static double friction_of(const state *s, int32_t c) { return s->frictionless ? 0 : s->t->pair[c].mu; }
+static double friction_of(const state *s, int32_t c)
+{
+    double mu = s->t->pair[c].mu;
+    return !s->frictionless ? mu : mu < 0 ? -DBL_MIN : 0; /* a resistance stays one, without a radius */
+}
 
 /* r dP_K at x: symmetric positive semidefinite. */
 static bool cone_slope(double mu, double r, const double x[3], double D[9])
 {
+    if (mu < 0) return resistance_slope(mu, r, x, D);
     double length = sqrt(x[1] * x[1] + x[2] * x[2]);
     memset(D, 0, 9 * sizeof *D);
     if (mu == 0) { /* the cone is a ray: no stiffness across it */
@@ -462,11 +484,13 @@ static double start_shift(state *s, const double *lam)
     return most;
 }
 
-/* From lam to lam: sweeps and ADMM while it is far away, then Newton. */
+/* From lam to lam: sweeps while it is far away, ADMM where nothing is known, then Newton. */
 static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, double *lam, tl_work *w)
 {
     const tl_pairs *t = s->t;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
+    bool forceless = true;
+    for (int64_t k = 0; k < 3 * (int64_t)t->contacts && forceless; k++) forceless = lam[k] == 0;
     memset(s->s, 0, sizeof(double) * (size_t)t->contacts);
     memcpy(s->lam, lam, 3 * sizeof(double) * (size_t)t->contacts);
     out.residual = measure(s);
@@ -478,7 +502,7 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
         out.residual = start_shift(s, lam);
         if (out.residual <= s->aim) out.result = TL_CONVERGED;
     }
-    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > COLD_ABOVE) {
+    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && forceless && out.residual > COLD_ABOVE) {
         tl_admm cold = {t, &s->H, COLD_KAPPA, s->x, s->Jd, s->d, s->g};
         tl_outcome admm = {.result = TL_OUT_OF_ITERATIONS};
         tl_admm_run(&cold, stop, COLD_ITERATIONS, lam, &admm, w);
@@ -523,7 +547,7 @@ static bool relax_pressed(state *s, double *z, tl_work *w)
     for (int32_t c = 0; c < t->contacts; c++) {
         double u[3];
         tl_pair_velocity(&t->pair[c], s->dv, u);
-        z[c] = PRESSED_SLACK * fmax(0, -u[0]);
+        z[c] = t->pair[c].mu < 0 ? 0 : PRESSED_SLACK * fmax(0, -u[0]);
         most = fmax(most, z[c]);
     }
     return most > PRESSED * press;

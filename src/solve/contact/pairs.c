@@ -43,7 +43,7 @@ static bool add_contact(const tl_contact *p, int32_t c, const int32_t *number, t
         for (int64_t k = J->start[row]; k < J->start[row + 1]; k++) {
             int32_t body = number[J->col[k] / 6];
             if (body < 0) {
-                if (r == 0) out->scripted += J->val[k] * p->bodies->v_free[J->col[k]];
+                if (r == 0 && !(out->mu < 0)) out->scripted += J->val[k] * p->bodies->v_free[J->col[k]];
                 continue;
             }
             int side = out->body[0] == body || out->body[0] < 0 ? 0 : 1;
@@ -97,9 +97,9 @@ void tl_pairs_push(const tl_pairs *t, const double *lam, double *dv)
 
 double tl_pair_residual(const tl_pair *c, const double u[3], const double lam[3])
 {
-    double e_n = fabs(lam[0] - fmax(0, lam[0] - c->w_n * u[0])) / c->w_n;
+    double e_n = fabs(lam[0] - (c->mu < 0 ? 0 : fmax(0, lam[0] - c->w_n * u[0]))) / c->w_n;
     double t[2] = {lam[1] - c->w_t * u[1], lam[2] - c->w_t * u[2]};
-    tl_project_disc(c->mu * fmax(lam[0], 0), t);
+    tl_project_disc(c->mu < 0 ? -c->mu : c->mu * fmax(lam[0], 0), t);
     double x = lam[1] - t[0], y = lam[2] - t[1], e_t = sqrt(x * x + y * y) / c->w_t;
     return fmax(e_n, e_t);
 }

@@ -92,6 +92,7 @@ double tl_pairs_residual(const tl_pairs *t, const double *lam, double *dv);
  * the friction it may use; chosen) in proportion: a switch makes contacts at the mantle flip for ever. */
 static inline double tl_pair_shift(const tl_pair *c, const double u[3], const double lam[3])
 {
+    if (c->mu < 0) return 0;
     double full = c->mu * sqrt(u[1] * u[1] + u[2] * u[2]), most = c->mu * lam[0];
     if (!(most > 0)) return full;
     double used = sqrt(lam[1] * lam[1] + lam[2] * lam[2]) / most;
@@ -109,9 +110,20 @@ static inline void tl_project_disc(double radius, double t[2])
     }
 }
 
+/* Friction of a resistance, mu < 0: in its disc, no normal. */
+static inline void tl_project_resistance(double mu, const double x[3], double out[3])
+{
+    out[0] = 0, out[1] = x[1], out[2] = x[2];
+    tl_project_disc(-mu, out + 1);
+}
+
 /* Nearest point of the cone |t| <= mu n: inside, polar (to zero) or mantle. */
 static inline void tl_project_cone(double mu, const double x[3], double out[3])
 {
+    if (mu < 0) {
+        tl_project_resistance(mu, x, out);
+        return;
+    }
     double length = sqrt(x[1] * x[1] + x[2] * x[2]);
     if (length <= mu * x[0]) {
         out[0] = x[0], out[1] = x[1], out[2] = x[2];

@@ -15,7 +15,7 @@ static void sweep_contact(const tl_pair *p, tl_sweep_shape shape, double *l, dou
 {
     double u[3], d[3];
     tl_pair_velocity(p, dv, u);
-    double n = fmax(0, l[0] - p->w_n * u[0]), most = p->mu * n;
+    double n = p->mu < 0 ? 0 : fmax(0, l[0] - p->w_n * u[0]), most = p->mu < 0 ? -p->mu : p->mu * n;
     d[0] = n - l[0];
     double t[2] = {l[1] - p->w_t * (u[1] + p->W[3] * d[0]), l[2] - p->w_t * (u[2] + p->W[6] * d[0])};
     if (shape == TL_SWEEP_DISC)

@@ -5,6 +5,8 @@
  * the bodies part). Asked for, per contact:
  *     0 <= lam_n  _|_  u_n >= 0          no pulling, no approach, and not both a push and a gap
  *     lam_t minimises u_t . lam_t over |lam_t| <= mu lam_n      friction opposes the slip, in a disc
+ * A contact with mu < 0 is a resistance: no normal (lam_n = 0, its row is not used), and lam_t minimises u_t . lam_t over |lam_t| <= -mu, in N s.
+ * Rolling and spinning friction are such, with rows that turn bodies and a radius that follows the normal force of their contact (model/rigid).
  * W = J M^-1 J^T is symmetric positive semidefinite and often singular (four points carry a face);
  * q = J v_free + bias is the velocity that the contacts would have without impulses.
  * Where contacts come from, what the bias is and what becomes of the velocities is the caller's.
@@ -20,6 +22,7 @@
 #define TL_SOLVE_CONTACT_PROBLEM_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "solve/linop.h"
 
@@ -37,8 +40,9 @@ typedef struct tl_contact {
     tl_linop W;
     const double *blocks;            /* [m][9] diagonal 3x3 blocks of W, row by row, order n t1 t2 */
     const double *q;                 /* [3m] m/s */
-    const double *mu;                /* [m] >= 0 */
+    const double *mu;                /* [m] >= 0; negative: a resistance, see below */
     const tl_contact_bodies *bodies; /* NULL when not known; single part only */
+    bool resists;                    /* some mu are negative */
 } tl_contact;
 
 typedef struct tl_contact_certificate {

@@ -1,4 +1,4 @@
---! 6: solver.scheme must be one of "pf-c", "c-pf", "t-f-pn", "t-f-p-n" with sand and rigid bodies, got "t-p-n"
+--! 6: solver.scheme must be one of "pf-c", "c-pf", "t-f-pn", "t-f-p-n", "f-p-c" with sand and rigid bodies, got "t-p-n"
 return scene {
   talus = 1, engine = "grid", duration = 1,
   grid = { cells = {8, 8, 8}, cell = 0.1 },

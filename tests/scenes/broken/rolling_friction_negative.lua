@@ -1,0 +1,5 @@
+--! 4: bodies[1].rolling_friction must be from 0 to 1000 m, got -0.01
+return scene {
+  talus = 1, engine = "grid", duration = 1,
+  bodies = { { shape = sphere { radius = 0.1 }, density = 1000, rolling_friction = -0.01 } },
+}
