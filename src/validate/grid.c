@@ -410,6 +410,7 @@ static const tl_case cases[] = {
     {"still", "water at rest in 2D: a pool, a floor that cuts cells, a bowl, a tilted box", true, tl_case_grid_still},
     {"neutral", "neutral bodies of a slab, whatever their depth", true, tl_case_grid_neutral},
     {"space", "water and bodies in free space: momentum and energy of whole steps", true, tl_case_grid_space},
+    {"paddle", "a scripted paddle stirs 11 s, thin and thick: volume", false, tl_case_grid_paddle},
     {"bowls", "water at rest: more floors, obstacles, 3D, and bowls of 40 cells", false, tl_case_grid_bowls},
     {"slosh", "standing waves against linear theory, 20 s", false, tl_case_grid_slosh},
     {"dam", "dam break, 32 cells, 10 s: volume while it splashes and when it has settled", false, tl_case_grid_dam},

@@ -22,5 +22,6 @@ talus_status tl_case_grid_bowls(tl_case_log *log, talus_error *err);
 talus_status tl_case_grid_slosh(tl_case_log *log, talus_error *err);
 talus_status tl_case_grid_neutral(tl_case_log *log, talus_error *err);
 talus_status tl_case_grid_space(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_paddle(tl_case_log *log, talus_error *err);
 
 #endif

@@ -292,3 +292,35 @@ talus_status tl_case_grid_space(tl_case_log *log, talus_error *err)
     }
     return status;
 }
+
+/* ---- paddle ---- */
+
+/* thick: cells. */
+static talus_status stir(tl_case_log *log, run *r, double thick, bool turns, talus_error *err)
+{
+    char text[4000], name[120];
+    snprintf(
+        text, sizeof text,
+        "return scene { talus = 1, engine = 'grid', duration = 11, fps = 25, grid = { cells = {32, 32, 1}, cell = "
+        "1 / 32, " SLAB " }, fill = { { " WATER
+        ", shape = box { size = {1, 0.5, 1}, center = {0.5, 0.25, 0} } } }, bodies = { { shape = box { size = {%g, "
+        "%s, 1} }, at = {0.5, %s, 1 / 64}, motion = function(t) return { %s } end } } }",
+        thick / 32, turns ? "0.7" : "0.35", turns ? "0.45" : "0.3",
+        turns ? "rotation_rad = {0, 0, 1.5 * t}" : "at = {0.5 + 0.3 * math.sin(math.pi * t), 0.3, 1 / 64}");
+    TL_TRY(begin(r, text, err));
+    while (r->sim->state.t < 11 - 1e-9) TL_TRY(tl_sim_frame(r->sim, NULL, NULL, err));
+    snprintf(name, sizeof name, "%g cells thick, %s: volume after 11 s", thick, turns ? "turning" : "sliding");
+    tl_case_near(log, name, r->sim->report.volume_error, 0, 0.02);
+    return TALUS_OK;
+}
+
+talus_status tl_case_grid_paddle(tl_case_log *log, talus_error *err)
+{
+    talus_status status = TALUS_OK;
+    for (int k = 0; k < 4 && status == TALUS_OK; k++) {
+        run r;
+        status = stir(log, &r, k / 2 ? 3 : 0.3, k % 2, err);
+        end(&r);
+    }
+    return status;
+}
