@@ -673,7 +673,14 @@ static void push_static_bodies(grid_step *s)
     }
 }
 
-/* Faces in the liquid have the velocities of the solve. What pressure did to those of a held piece goes on to faces beside them that have mass, two layers far, and to those in solids. Without it
+/* What goes on to a face leads it to the velocity of its neighbours in the liquid, and no further: it has the velocity `u` now, and had u - fell before gravity acted. */
+static double led(double u, double fell, double more, double beside)
+{
+    double low = fmin(fmin(u, u - fell), beside), high = fmax(fmax(u, u - fell), beside);
+    return fmax(low, fmin(high, u + more));
+}
+
+/* Faces in the liquid have the velocities of the solve. What pressure did to those of a held piece goes on to faces beside them that have mass, two layers far, and to those in solids, up to the velocities of these neighbours. Without it
  * the last half cell below a surface falls freely between two solves, the density correction lifts it again, and waves grow. Velocities keep what sets them apart (drops, spray); beside the
  * surface impulses beyond a few g dt are impacts, and stay where they are. A free piece has no weight to carry: its faces get what the solve gave them, by their own mass. Sand has its own
  * rule (carry.h). */
@@ -682,12 +689,14 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
     const tl_system *y = &s->system;
     const tl_grid *g = &s->grid;
     size_t mark = tl_arena_mark(s->arena);
-    double *du[3];
-    uint8_t *known[3];
+    double *du[3], *beside[3];
+    uint8_t *known[3], *again[3];
     bool good = true;
     for (int a = 0; a < 3; a++) {
         good &= (du[a] = TL_TAKE_ZERO(s->arena, double, g->cells)) != NULL;
+        good &= (beside[a] = TL_TAKE_ZERO(s->arena, double, g->cells)) != NULL;
         good &= (known[a] = TL_TAKE_ZERO(s->arena, uint8_t, g->cells)) != NULL;
+        good &= (again[a] = TL_TAKE_ZERO(s->arena, uint8_t, g->cells)) != NULL;
     }
     if (!good) return no_memory(err);
     for (int32_t f = 0; f < y->c.faces; f++) {
@@ -696,13 +705,17 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
         bool open = y->c.fluid[f] > CLOSED_LIQUID;
         if (open) {
             du[a][i] = y->c.u[f] - s->faces.u[a][i];
-            known[a][i] = 1;
+            beside[a][i] = y->c.u[f];
+            known[a][i] = again[a][i] = 1;
         }
         if (open || tl_face_is_free(&s->pieces, g, a, i)) s->faces.u[a][i] = y->c.u[f];
     }
     if (y->carry.known[0]) tl_carry_follow(&y->carry, g, s->faces.u);
     TL_TRY(tl_extrapolate(g, TL_EXTRAPOLATE_LAYERS, du, known, s->arena, err));
+    TL_TRY(tl_extrapolate(g, TL_EXTRAPOLATE_LAYERS, beside, again, s->arena, err));
     const double most = IMPULSE_MOST * s->dt * tl_vec3_norm(s->scene->gravity);
+    double pull[3];
+    tl_vec3_store(tl_vec3_scale(s->dt, s->scene->gravity), pull);
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *more = du[a];
         const uint8_t *reached = known[a];
@@ -713,9 +726,9 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
             bool open = s->fractions.open[a][i] > CLOSED_LIQUID;
             double phi = 0.5 * (s->phi[i] + s->phi[tl_grid_step(g, i, a, -1)]);
             if (!open)
-                u[i] += more[i];
+                u[i] = led(u[i], pull[a], more[i], beside[a][i]);
             else if (reached[i] <= 1 + IMPULSE_LAYERS && phi < IMPULSE_REACH * g->f.dx)
-                u[i] += fmax(-most, fmin(most, more[i]));
+                u[i] = led(u[i], pull[a], fmax(-most, fmin(most, more[i])), beside[a][i]);
         }
     }
     tl_arena_release(s->arena, mark);
@@ -815,11 +828,12 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     TL_TRY(part_crowds(s, err));
     if (s->stress) {
         tl_accounts_fixed(s->sim, tl_vec3_sub(left.linear, held.linear), tl_vec3_sub(left.angular, held.angular));
-    } else {
+    }
+    tl_accounts_carried(s->sim, &s->account, sums_of(s, s->faces.u), sums_of(s, s->moving));
+    if (!s->stress) {
         restore_own(s, own);
         TL_TRY(repay_momentum(s, owed, err));
     }
-    tl_accounts_carried(s->sim, &s->account, sums_of(s, s->faces.u), sums_of(s, s->moving));
     lap(s, EXTEND);
     return TALUS_OK;
 }
