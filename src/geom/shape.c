@@ -17,7 +17,7 @@ void tl_shape_tree_free(tl_shape_tree *t)
 {
     if (!t) return;
     for (int i = 0; i < t->meshes; i++) {
-        tl_mesh_distance_free(t->mesh[i].distance);
+        if (!t->mesh[i].shared) tl_mesh_distance_free(t->mesh[i].distance);
         if (t->mesh[i].tets) tl_tetmesh_free(t->mesh[i].tets);
         tl_free(t->mesh[i].tets);
     }
@@ -515,7 +515,7 @@ int tl_shape_extrude(tl_shape_tree *t, int points, const double (*profile)[2], d
 int tl_shape_mesh(tl_shape_tree *t, tl_mesh_distance *distance, talus_error *err)
 {
     if (!GROW(t, mesh, meshes, 1)) return no_memory("mesh", err);
-    t->mesh[t->meshes++] = (tl_shape_meshed){distance, NULL};
+    t->mesh[t->meshes++] = (tl_shape_meshed){.distance = distance};
     int node = add(t, (tl_shape_node){.op = OP_MESH, .first = t->meshes - 1}, "mesh", err);
     if (node < 0) {
         t->meshes--;
@@ -523,6 +523,13 @@ int tl_shape_mesh(tl_shape_tree *t, tl_mesh_distance *distance, talus_error *err
     }
     t->node[node].feature = tl_mesh_distance_is_open(distance) ? 0 : shortest_edge(t->node[node].box);
     return node;
+}
+
+int tl_shape_mesh_again(tl_shape_tree *t, int node, talus_error *err)
+{
+    int again = tl_shape_mesh(t, t->mesh[t->node[node].first].distance, err);
+    if (again >= 0) t->mesh[t->node[again].first].shared = true;
+    return again;
 }
 
 talus_status tl_shape_give_tets(tl_shape_tree *t, int node, tl_tetmesh *tets, talus_error *err)

@@ -48,6 +48,8 @@ int tl_shape_extrude(tl_shape_tree *t, int points, const double (*profile)[2], d
 /* A closed triangle mesh by its exact distance (geom/mesh_distance.h); takes ownership of `distance` on success. */
 struct tl_mesh_distance;
 int tl_shape_mesh(tl_shape_tree *t, struct tl_mesh_distance *distance, talus_error *err);
+/* The mesh of a node that tl_shape_mesh made, once more: the distance is shared, not prepared anew. */
+int tl_shape_mesh_again(tl_shape_tree *t, int node, talus_error *err);
 /* Tetrahedra that fill a mesh, for elastic bodies of that shape: `node` is what tl_shape_mesh made. Takes ownership of what `tets` holds
  * and leaves {0} there on success. */
 struct tl_tetmesh;

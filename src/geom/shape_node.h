@@ -64,6 +64,7 @@ typedef struct tl_shape_bvh {
 typedef struct tl_shape_meshed {
     struct tl_mesh_distance *distance;
     struct tl_tetmesh *tets; /* inside of it, or NULL */
+    bool shared;             /* the distance belongs to an earlier one */
 } tl_shape_meshed;
 
 struct tl_shape_tree {

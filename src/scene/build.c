@@ -13,7 +13,6 @@
 
 #define SHAPE_TYPE "talus.shape"
 #define MATERIAL_TYPE "talus.material"
-#define MESHES_MAX 64
 
 typedef struct shape_object {
     int node; /* -1: its constructor found a problem */
@@ -505,14 +504,24 @@ static talus_status read_surface(const char *path, tl_trimesh *surface, tl_tetme
     return tl_tetmesh_boundary(tets, surface, NULL, err);
 }
 
+/* Prepared once per file: tables of bodies call mesh {} for each. */
+static void remember_mesh(tl_reader *r, const char *path, int node)
+{
+    r->mesh[r->meshes - 1].path = tl_reader_text(r, path);
+    r->mesh[r->meshes - 1].node = node;
+}
+
 static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err)
 {
     char path[PATH_MAX];
-    if (++r->meshes > MESHES_MAX) {
-        TL_FAIL(err, TALUS_BAD_INPUT, "a scene can read at most %d mesh files", MESHES_MAX);
+    if (find_file(r, a->file, r->options->mesh_folder, path, err) != TALUS_OK) return -1;
+    for (int k = 0; k < r->meshes && k < TL_READER_MESHES; k++)
+        if (r->mesh[k].path && !strcmp(r->mesh[k].path, path))
+            return tl_shape_mesh_again(r->scene->shapes, r->mesh[k].node, err);
+    if (++r->meshes > TL_READER_MESHES) {
+        TL_FAIL(err, TALUS_BAD_INPUT, "a scene can read at most %d mesh files", TL_READER_MESHES);
         return -1;
     }
-    if (find_file(r, a->file, r->options->mesh_folder, path, err) != TALUS_OK) return -1;
     tl_trimesh mesh = {0};
     tl_tetmesh tets;
     tl_mesh_distance *distance = NULL;
@@ -525,6 +534,7 @@ static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err)
     tl_trimesh_free(&mesh);
     int node = status == TALUS_OK ? tl_shape_mesh(r->scene->shapes, distance, err) : -1;
     if (node < 0) tl_mesh_distance_free(distance);
+    if (node >= 0 && !tets.tets) remember_mesh(r, path, node); /* tetrahedra belong to one shape: read again */
     if (node >= 0 && tets.tets && tl_shape_give_tets(r->scene->shapes, node, &tets, err) != TALUS_OK) node = -1;
     tl_tetmesh_free(&tets);
     return node;
@@ -535,8 +545,8 @@ static int make_sheet(tl_reader *r, const tl_shape_args *a, talus_error *err)
     char path[PATH_MAX];
     tl_trimesh mesh = {0};
     tl_mesh_distance *distance = NULL;
-    if (++r->meshes > MESHES_MAX)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "a scene can read at most %d mesh files", MESHES_MAX), -1;
+    if (++r->meshes > TL_READER_MESHES)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "a scene can read at most %d mesh files", TL_READER_MESHES), -1;
     if (find_file(r, a->file, r->options->mesh_folder, path, err) != TALUS_OK) return -1;
     if (tl_trimesh_read(&mesh, path, err) != TALUS_OK) return -1;
     talus_error why = {0};

@@ -58,6 +58,8 @@ typedef struct tl_node_cost {
     int depth;
 } tl_node_cost;
 
+#define TL_READER_MESHES 64 /* mesh files of a scene */
+
 typedef struct tl_reader {
     tl_sandbox *box;
     lua_State *L;
@@ -76,10 +78,14 @@ typedef struct tl_reader {
     bool engine_wrong; /* then nothing is said about keys of other engines */
     tl_setting *settings;
     int setting_count;
-    int files_open;      /* shape files that are being read */
-    char *held;          /* text of a file until it is copied; freed whatever happens */
-    int meshes;          /* read so far */
-    talus_status status; /* of a failure that is not the scene's fault */
+    int files_open; /* shape files that are being read */
+    char *held;     /* text of a file until it is copied; freed whatever happens */
+    int meshes;     /* read so far */
+    struct {
+        const char *path;
+        int node;
+    } mesh[TL_READER_MESHES]; /* the first of each file, for those that follow */
+    talus_status status;      /* of a failure that is not the scene's fault */
     talus_error *err;
     tl_where where; /* fallback when a table has no place of its own */
 } tl_reader;

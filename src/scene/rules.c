@@ -221,6 +221,25 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     if (!tl_seen_has(seen, "opacity")) b->opacity = m->opacity;
 }
 
+/* ---- materials ---- */
+
+static void check_granular(tl_reader *r, const tl_seen *seen, const tl_material *m)
+{
+    if (!tl_seen_good(seen, "friction_angle_deg")) return;
+    if (m->angle_means == TL_ANGLE_SLOPE && fmax(m->friction_angle_deg, m->dynamic_friction_angle_deg) > 45)
+        tl_read_problem(r, tl_seen_where(r, seen, "angle_means"),
+                        "%s.angle_means = \"slope\" is for angles up to 45 degrees, got %g", seen->path,
+                        fmax(m->friction_angle_deg, m->dynamic_friction_angle_deg));
+    if (!(m->dynamic_friction_angle_deg > 0)) return;
+    if (m->dynamic_friction_angle_deg < m->friction_angle_deg)
+        tl_read_problem(r, tl_seen_where(r, seen, "dynamic_friction_angle_deg"),
+                        "%s.dynamic_friction_angle_deg must be at least friction_angle_deg = %g, got %g", seen->path,
+                        m->friction_angle_deg, m->dynamic_friction_angle_deg);
+    if (!(m->grain_size > 0))
+        tl_read_problem(r, tl_seen_where(r, seen, "dynamic_friction_angle_deg"),
+                        "%s.grain_size must be > 0 m with dynamic_friction_angle_deg", seen->path);
+}
+
 /* ---- the whole ---- */
 
 static int by_name(const void *a, const void *b)
@@ -653,6 +672,7 @@ RULE(handle, tl_handle)
 RULE(join, tl_join)
 RULE(body, tl_body)
 RULE(angle, void)
+RULE(granular, tl_material)
 static void rule_fill(tl_reader *r, const tl_seen *seen, void *object)
 {
     check_flowing(r, seen, ((tl_fill *)object)->material);
@@ -663,9 +683,11 @@ void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object)
     static const struct {
         const char *context;
         rule_fn *check;
-    } rules[] = {{"scene", rule_scene},   {"grid", rule_grid},     {"domain", rule_domain},   {"emitter", rule_emitter},
-                 {"camera", rule_camera}, {"render", rule_render}, {"contact", rule_contact}, {"body", rule_body},
-                 {"handle", rule_handle}, {"join", rule_join},     {"fill", rule_fill},       {"rotation", rule_angle}};
+    } rules[] = {{"scene", rule_scene},      {"grid", rule_grid},     {"domain", rule_domain},
+                 {"emitter", rule_emitter},  {"camera", rule_camera}, {"render", rule_render},
+                 {"contact", rule_contact},  {"body", rule_body},     {"handle", rule_handle},
+                 {"join", rule_join},        {"fill", rule_fill},     {"rotation", rule_angle},
+                 {"granular", rule_granular}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!strcmp(rules[i].context, seen->context->name)) rules[i].check(r, seen, object);
 }

@@ -47,12 +47,18 @@ typedef enum tl_elastic_model {
 } tl_elastic_model;
 
 /* Fields that a kind does not have are 0. */
+/* Friction of sand on a plane, from its angle: sine (Mohr's circle, and the slope that heaps keep) or tangent (a layer slips at that slope). */
+typedef enum tl_angle_meaning { TL_ANGLE_CONE, TL_ANGLE_SLOPE } tl_angle_meaning;
+
 typedef struct tl_material {
     tl_where where;
     const char *name; /* "" when the scene gives none */
     tl_material_kind kind;
     double density;            /* kg/m^3, > 0 */
-    double friction_angle_deg; /* granular: internal friction; cone_alpha = sqrt2 sin(angle) */
+    double friction_angle_deg; /* granular: internal friction */
+    int angle_means;           /* tl_angle_meaning of it */
+    double dynamic_friction_angle_deg, grain_size, inertial_number; /* granular, mu(I): 0: one friction for all rates; m; I0 */
+    double cohesion;                                                /* granular: Pa */
     double viscosity;          /* Pa s */
     double surface_tension;    /* N/m */
     double young, poisson;     /* Pa, - */

@@ -123,6 +123,11 @@ static const tl_context fem = {"fem", "fem", "Finite elements: how elastic bodie
 static const tl_key granular_keys[] = {
     NAMED, DENSITY,
     {"friction_angle_deg", TL_NUMBER, AT(friction_angle_deg), "degrees", WITHIN(0, 89), NULL, "internal friction: the slope that a heap keeps"},
+    {"angle_means", TL_CHOICE, AT(angle_means), "", ANY, "cone", "friction on a plane: `cone`, the sine of the angle, as in Mohr's circle; `slope`, its tangent, so that a layer slips at that slope (up to 45 degrees)", "cone|slope"},
+    {"dynamic_friction_angle_deg", TL_NUMBER, AT(dynamic_friction_angle_deg), "degrees", WITHIN(0, 89), "0", "friction of fast flow: mu(I) = mu_1 + (mu_2 - mu_1) / (1 + I0 / I) with I = shear rate grain_size / sqrt(pressure / grain density), grains being 0.6 of the volume; 0: one friction at all rates"},
+    {"grain_size", TL_NUMBER, AT(grain_size), "m", FROM(0), "0", "diameter of grains, with `dynamic_friction_angle_deg`"},
+    {"inertial_number", TL_NUMBER, AT(inertial_number), "", ABOVE(0), "0.279", "I0 of mu(I)"},
+    {"cohesion", TL_NUMBER, AT(cohesion), "Pa", WITHIN(0, 1e9), "0", "shear that a plane bears without pressure (Mohr-Coulomb); sand still bears no tension"},
     LOOKS("#c9a66b"),
 };
 static const tl_key liquid_keys[] = {

@@ -84,7 +84,10 @@ static talus_status order_last(tl_elastic_trial *s, talus_error *err)
             }
         if (memcmp(perm, kept->perm + first, sizeof *perm * (size_t)n) == 0) continue;
         memcpy(kept->perm + first, perm, sizeof *perm * (size_t)n);
-        TL_TRY(tl_factor_analyse(kept->factor[b], &s->fem->body[b].A, err));
+        talus_status status = tl_factor_analyse(kept->factor[b], &s->fem->body[b].A, err);
+        if (status == TALUS_OK) continue;
+        kept->perm[first] = -1; /* no order: the next try analyses again */
+        return status;
     }
     return TALUS_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "base/sum.h"
+#include "solve/cone/group.h"
 
 #define NO_PRESSURE 1e-6 /* of the largest: cones of less are points [grid-granular spec 6.10] */
 
@@ -32,6 +33,17 @@ talus_status tl_friction_begin(tl_friction *f, tl_arena *a, talus_error *err)
     return f->method ? TALUS_OK : tl_parts_begin(&f->split, f->rule, &f->parts, f->stress, f->c, f->bound, a, err);
 }
 
+void tl_friction_rates(const tl_stress *t, const tl_coupling *c, double *scratch, double *rate)
+{
+    double Q[TL_STRESS_GROUP * TL_STRESS_GROUP];
+    tl_cone_metric q;
+    tl_stress_form(t, Q);
+    tl_cone_metric_of(&q, TL_STRESS_GROUP, Q);
+    tl_stress_gradient(t, c, scratch);
+    for (int32_t i = 0; i < t->cells; i++)
+        rate[i] = sqrt(fmax(0, tl_cone_form(TL_STRESS_GROUP, q.inverse, scratch + TL_STRESS_GROUP * (int64_t)i)));
+}
+
 static void find_radii(const tl_friction *f, const double *p)
 {
     double most = tl_max_abs(f->stress->cells, p);
@@ -43,6 +55,7 @@ static void find_radii(const tl_friction *f, const double *p)
             load = tl_slip_load(&f->slip, i, load, p[k] / f->stress->cell[k], f->s);
         }
         f->radius[i] = p[i] > NO_PRESSURE * most ? f->alpha[i] * load : 0;
+        if (f->cohesion) f->radius[i] += f->cohesion[i];
     }
 }
 

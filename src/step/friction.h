@@ -15,6 +15,7 @@ typedef struct tl_friction {
     tl_coupling *c;
     const double *
         alpha; /* [cells] sqrt 2 sin(angle) of what is there; 0: liquid; of a solid with a friction of its own that coefficient instead of the sine */
+    const double *cohesion;       /* [cells] sqrt 2 times the shear that they bear without pressure, Pa; NULL: none */
     tl_slip_cells slip;           /* whose pressure cones take */
     const double *own;            /* [cells] sqrt 2 sin(angle) of the material, at solids too */
     double *s;                    /* [n] Pa: start in, answer out; acts on the velocities already */
@@ -36,6 +37,9 @@ typedef struct tl_friction_report {
     tl_work work;
     double change; /* largest of |ds|, Pa */
 } tl_friction_report;
+
+/* Rate of shear, |sym grad of (W_F u + J v)|_F without its trace: rate [cells], 1/s. scratch [n]. Uses c->y. */
+void tl_friction_rates(const tl_stress *t, const tl_coupling *c, double *scratch, double *rate);
 
 /* Takes room and bounds. The caller has filled the first part. */
 talus_status tl_friction_begin(tl_friction *f, tl_arena *a, talus_error *err);

@@ -256,6 +256,47 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Mean of a material's number over the cells of the lists. */
+static talus_status mean_of(grid_step *s, const double *value, double *out, talus_error *err)
+{
+    size_t mark = tl_arena_mark(s->arena);
+    double *mean = TL_TAKE(s->arena, double, s->grid.cells);
+    if (!mean) return no_memory(err);
+    TL_TRY(tl_particles_mean(&s->grid, &s->particles, value, s->faces.fill, s->arena, mean, err));
+    for (int32_t i = 0; i < s->system.c.cells; i++) out[i] = mean[s->system.active.cell[i]];
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
+/* mu(I) of the velocities and pressures that the step begins with, gravity of the step left out. [Jop2006] */
+static talus_status add_rates(grid_step *s, double *alpha, talus_error *err)
+{
+    tl_coupling *c = &s->system.c;
+    const int32_t n = c->cells;
+    if (!s->kept->rise) return TALUS_OK;
+    size_t mark = tl_arena_mark(s->arena);
+    double *rise = TL_TAKE(s->arena, double, n), *inertia = TL_TAKE(s->arena, double, n);
+    double *rate = TL_TAKE(s->arena, double, n), *scratch = TL_TAKE(s->arena, double, s->system.stress.n);
+    if (!rise || !inertia || !rate || !scratch) return no_memory(err);
+    TL_TRY(mean_of(s, s->kept->rise, rise, err));
+    TL_TRY(mean_of(s, s->kept->inertia, inertia, err));
+    double g[3];
+    tl_vec3_store(tl_vec3_scale(s->dt, s->scene->gravity), g);
+    tl_system_load(&s->system, s->faces.u);
+    for (int32_t f = 0; f < c->faces; f++) c->u[f] -= g[s->system.axis[f]];
+    for (int32_t i = 0; i < s->sim->rigid.count; i++) {
+        tl_vec3_store(s->b.before[i].v, c->v + 6 * (int64_t)i);
+        tl_vec3_store(s->b.before[i].w, c->v + 6 * (int64_t)i + 3);
+    }
+    tl_friction_rates(&s->system.stress, c, scratch, rate);
+    for (int32_t i = 0; i < n; i++) {
+        double p = s->p[i] / s->system.stress.cell[i], over = sqrt(2) * rate[i] * inertia[i]; /* I / I0 times sqrt p */
+        if (over > 0) alpha[i] += rise[i] * over / (over + sqrt(fmax(p, 0)));
+    }
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
 /* Stress of the last step and cones of today's material, on the lists of the system. */
 static talus_status prepare_friction(grid_step *s, talus_error *err)
 {
@@ -265,17 +306,25 @@ static talus_status prepare_friction(grid_step *s, talus_error *err)
     if (!s->cone || !alpha || !own) return no_memory(err);
     TL_TRY(tl_particles_mean(&s->grid, &s->particles, s->kept->alpha, s->faces.fill, s->arena, s->cone, err));
     for (int32_t i = 0; i < system->c.cells; i++) alpha[i] = own[i] = s->cone[system->active.cell[i]];
+    TL_TRY(add_rates(s, alpha, err));
+    double *cohesion = s->kept->cohesion ? TL_TAKE(s->arena, double, system->c.cells) : NULL;
+    if (s->kept->cohesion && !cohesion) return no_memory(err);
+    if (cohesion) TL_TRY(mean_of(s, s->kept->cohesion, cohesion, err));
     tl_slip_cells slip;
     TL_TRY(tl_slip_apply(&s->slip, &s->system, alpha, &slip, s->arena, err));
     /* what bears no load has none: a cell that was sand in the last step may be a solid's now */
     for (int32_t i = 0; i < system->c.cells && s->slips; i++)
         if (!(system->stress.diagonal[i] > 0))
             s->stress[TL_STRESS_GROUP * (int64_t)i + TL_S_XX] = s->stress[TL_STRESS_GROUP * (int64_t)i + TL_S_ZZ] = 0;
+    for (int32_t i = 0; i < system->c.cells && cohesion; i++)
+        if (!(system->stress.diagonal[i] > 0))
+            cohesion[i] = 0; /* sand does not stick to a solid with a friction of its own */
     int iterations = s->scene->solver.friction.iterations;
     s->friction = (tl_friction){.stress = &system->stress,
                                 .c = &s->system.c,
                                 .alpha = alpha,
                                 .own = own,
+                                .cohesion = cohesion,
                                 .slip = slip,
                                 .s = s->stress,
                                 .method = s->kept->friction,
@@ -624,7 +673,14 @@ static void push_static_bodies(grid_step *s)
     }
 }
 
-/* Faces in the liquid have the velocities of the solve. What pressure did to those of a held piece goes on to faces beside them that have mass, two layers far, and to those in solids. Without it
+/* What goes on to a face leads it to the velocity of its neighbours in the liquid, and no further: it has the velocity `u` now, and had u - fell before gravity acted. */
+static double led(double u, double fell, double more, double beside)
+{
+    double low = fmin(fmin(u, u - fell), beside), high = fmax(fmax(u, u - fell), beside);
+    return fmax(low, fmin(high, u + more));
+}
+
+/* Faces in the liquid have the velocities of the solve. What pressure did to those of a held piece goes on to faces beside them that have mass, two layers far, and to those in solids, up to the velocities of these neighbours. Without it
  * the last half cell below a surface falls freely between two solves, the density correction lifts it again, and waves grow. Velocities keep what sets them apart (drops, spray); beside the
  * surface impulses beyond a few g dt are impacts, and stay where they are. A free piece has no weight to carry: its faces get what the solve gave them, by their own mass. Sand has its own
  * rule (carry.h). */
@@ -633,12 +689,14 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
     const tl_system *y = &s->system;
     const tl_grid *g = &s->grid;
     size_t mark = tl_arena_mark(s->arena);
-    double *du[3];
-    uint8_t *known[3];
+    double *du[3], *beside[3];
+    uint8_t *known[3], *again[3];
     bool good = true;
     for (int a = 0; a < 3; a++) {
         good &= (du[a] = TL_TAKE_ZERO(s->arena, double, g->cells)) != NULL;
+        good &= (beside[a] = TL_TAKE_ZERO(s->arena, double, g->cells)) != NULL;
         good &= (known[a] = TL_TAKE_ZERO(s->arena, uint8_t, g->cells)) != NULL;
+        good &= (again[a] = TL_TAKE_ZERO(s->arena, uint8_t, g->cells)) != NULL;
     }
     if (!good) return no_memory(err);
     for (int32_t f = 0; f < y->c.faces; f++) {
@@ -647,13 +705,17 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
         bool open = y->c.fluid[f] > CLOSED_LIQUID;
         if (open) {
             du[a][i] = y->c.u[f] - s->faces.u[a][i];
-            known[a][i] = 1;
+            beside[a][i] = y->c.u[f];
+            known[a][i] = again[a][i] = 1;
         }
         if (open || tl_face_is_free(&s->pieces, g, a, i)) s->faces.u[a][i] = y->c.u[f];
     }
     if (y->carry.known[0]) tl_carry_follow(&y->carry, g, s->faces.u);
     TL_TRY(tl_extrapolate(g, TL_EXTRAPOLATE_LAYERS, du, known, s->arena, err));
+    TL_TRY(tl_extrapolate(g, TL_EXTRAPOLATE_LAYERS, beside, again, s->arena, err));
     const double most = IMPULSE_MOST * s->dt * tl_vec3_norm(s->scene->gravity);
+    double pull[3];
+    tl_vec3_store(tl_vec3_scale(s->dt, s->scene->gravity), pull);
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *more = du[a];
         const uint8_t *reached = known[a];
@@ -664,9 +726,9 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
             bool open = s->fractions.open[a][i] > CLOSED_LIQUID;
             double phi = 0.5 * (s->phi[i] + s->phi[tl_grid_step(g, i, a, -1)]);
             if (!open)
-                u[i] += more[i];
+                u[i] = led(u[i], pull[a], more[i], beside[a][i]);
             else if (reached[i] <= 1 + IMPULSE_LAYERS && phi < IMPULSE_REACH * g->f.dx)
-                u[i] += fmax(-most, fmin(most, more[i]));
+                u[i] = led(u[i], pull[a], fmax(-most, fmin(most, more[i])), beside[a][i]);
         }
     }
     tl_arena_release(s->arena, mark);
@@ -766,11 +828,12 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     TL_TRY(part_crowds(s, err));
     if (s->stress) {
         tl_accounts_fixed(s->sim, tl_vec3_sub(left.linear, held.linear), tl_vec3_sub(left.angular, held.angular));
-    } else {
+    }
+    tl_accounts_carried(s->sim, &s->account, sums_of(s, s->faces.u), sums_of(s, s->moving));
+    if (!s->stress) {
         restore_own(s, own);
         TL_TRY(repay_momentum(s, owed, err));
     }
-    tl_accounts_carried(s->sim, &s->account, sums_of(s, s->faces.u), sums_of(s, s->moving));
     lap(s, EXTEND);
     return TALUS_OK;
 }

@@ -25,6 +25,8 @@ typedef struct tl_grid_kept {
     double *alpha;   /* [materials] sqrt 2 sin(angle), 0 for liquids; NULL: nothing is granular */
     tl_edge_rule edge_rule;
     tl_density_rule density_rule;
+    /* [materials], NULL: none has it. alpha of fast flow less alpha; grain_size sqrt(grain density) / I0; sqrt 2 cohesion cos(angle), Pa */
+    double *rise, *inertia, *cohesion;
     bool refuse_mixture; /* of sand and liquid, where they meet */
     double sand_least;   /* least alpha of a sand */
     bool statics;        /* the stress of sand at rest is selected */

@@ -11,6 +11,8 @@
 /* Of the time in which gravity crosses a cell, sqrt(dx / g): waves of two cells then turn by half a radian in a step
  * of a liquid. With twice that, waves of 32 cells gain energy. */
 #define GRAVITY_STEP 0.25
+#define PI 3.14159265358979323846
+#define GRAINS 0.6     /* part of the volume that grains take up, for their density in mu(I) */
 #define THIN_CELLS 2.0 /* bodies thinner than this have no inside: liquid on both sides shares cells */
 
 static const char *file_of(const tl_scene *s) { return s->file ? s->file : "scene"; }
@@ -100,17 +102,39 @@ static bool free_body(const tl_scene *s)
     return any;
 }
 
+/* Shear on a plane over the pressure there. */
+static double plane_friction(const tl_material *m, double angle_deg)
+{
+    double angle = angle_deg * (PI / 180);
+    return m->angle_means == TL_ANGLE_SLOPE ? tan(angle) : sin(angle);
+}
+
 /* Cones of all materials: sqrt 2 sin(angle) times the pressure. [FM21 sec. 3.1.3] */
 static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *err)
 {
     static const char *const edges[] = {"load", "wall", "strict", "inactive-zero", NULL};
     static const char *const densities[] = {"carried", "kernel", "share", "const", "mass", NULL};
     if (!has_sand(s)) return TALUS_OK;
+    bool rates = false, sticks = false;
+    for (int i = 0; i < s->material_count; i++) {
+        rates |= s->materials[i].dynamic_friction_angle_deg > 0;
+        sticks |= s->materials[i].cohesion > 0;
+    }
     k->alpha = TL_NEW_ZERO(double, s->material_count);
-    if (!k->alpha) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
-    for (int i = 0; i < s->material_count; i++)
-        if (s->materials[i].kind == TL_MATERIAL_GRANULAR)
-            k->alpha[i] = sqrt(2) * sin(s->materials[i].friction_angle_deg * (3.14159265358979323846 / 180));
+    if (rates) k->rise = TL_NEW_ZERO(double, s->material_count), k->inertia = TL_NEW_ZERO(double, s->material_count);
+    if (sticks) k->cohesion = TL_NEW_ZERO(double, s->material_count);
+    if (!k->alpha || (rates && (!k->rise || !k->inertia)) || (sticks && !k->cohesion))
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for materials");
+    for (int i = 0; i < s->material_count; i++) {
+        const tl_material *m = &s->materials[i];
+        if (m->kind != TL_MATERIAL_GRANULAR) continue;
+        k->alpha[i] = sqrt(2) * plane_friction(m, m->friction_angle_deg);
+        if (m->dynamic_friction_angle_deg > 0) {
+            k->rise[i] = sqrt(2) * plane_friction(m, m->dynamic_friction_angle_deg) - k->alpha[i];
+            k->inertia[i] = m->grain_size * sqrt(m->density / GRAINS) / m->inertial_number;
+        }
+        if (sticks) k->cohesion[i] = sqrt(2) * m->cohesion * cos(m->friction_angle_deg * (PI / 180));
+    }
     k->sand_least = INFINITY;
     for (int i = 0; i < s->material_count; i++)
         if (k->alpha[i] > 0) k->sand_least = fmin(k->sand_least, k->alpha[i]);
@@ -124,6 +148,9 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
             "%.200s: solver.static_stress = \"least-energy\" is for colocated stress with exact cones; staggered "
             "stress and methods by parts have other sets",
             file_of(s));
+    if ((rates || sticks) && !exact)
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%.200s: mu(I) and cohesion of sand are for colocated stress with exact cones", file_of(s));
     k->statics = exact && !(rest && !strcmp(rest, "none"));
     bool own = s->domain.sand_friction == TL_SAND_FRICTION_OWN;
     for (int i = 0; i < s->body_count; i++) own |= s->bodies[i].sand_friction == TL_SAND_FRICTION_OWN;
@@ -227,6 +254,9 @@ void tl_grid_end(tl_sim *sim)
     tl_particles_free(&k->spare);
     tl_free(k->density);
     tl_free(k->alpha);
+    tl_free(k->rise);
+    tl_free(k->inertia);
+    tl_free(k->cohesion);
     tl_free(k);
     sim->own = NULL;
 }

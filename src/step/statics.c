@@ -107,6 +107,7 @@ static talus_status select_stress(tl_statics *q, const balance *b, const uint8_t
                       .weight = weight,
                       .stiffness = soft,
                       .alpha = q->friction->alpha,
+                      .extra = q->friction->cohesion,
                       .beside = q->friction->slip.beside,
                       .part = q->friction->slip.part,
                       .normal = q->friction->slip.normal,

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "scene/load.h"
 #include "step/sim.h"
@@ -261,6 +262,75 @@ static void sand_slips_on_floors(void **state)
     }
 }
 
+/* Potential energy that a bank of cohesive sand with an upright side has lost after half a second, of what it had. */
+static double lost_by_cut(double high)
+{
+    char rest[1024];
+    snprintf(rest, sizeof rest,
+             "dt_max = 0.01, grid = { cells = {40, 20, 1}, cell = 0.015, periodic = {false, false, true} },"
+             " fill = { { material = granular { density = 1600, friction_angle_deg = 30, cohesion = 400 },"
+             " shape = box { size = {0.3, %g, 0.015}, center = {0.15, %g, 0.0075} } } }",
+             high, 0.5 * high);
+    sand_case c = open_case(rest);
+    run(&c, 0.01);
+    double before = c.sim->report.potential;
+    run(&c, 0.5);
+    double lost = 1 - c.sim->report.potential / before;
+    close_case(&c);
+    return lost;
+}
+
+/* An upright cut stands up to 4 c tan(45 + angle / 2) / (rho g), 0.177 m, by a plane of slip; cracks take some of that. Layers hold c cos(angle) more than friction. */
+static void cohesive_sand(void **state)
+{
+    (void)state;
+    CHECK_LE(lost_by_cut(0.135), 0.01);
+    assert_true(lost_by_cut(0.21) > 0.05);
+    const double b = 40 * PI / 180, needs = 1600 * 9.81 * 0.16 * (sin(b) - 0.5 * cos(b)) / cos(PI / 6);
+    for (int k = 0; k < 2; k++) {
+        char rest[1024];
+        snprintf(rest, sizeof rest,
+                 "dt_max = 0.01, gravity = {%g, %g, 0}, grid = { cells = {4, 14, 1}, cell = 0.02, periodic = {true, "
+                 "false, true} },"
+                 " fill = { { material = granular { density = 1600, friction_angle_deg = 30, cohesion = %g },"
+                 " shape = box { size = {0.08, 0.16, 0.02}, center = {0.04, 0.08, 0.01} } } }",
+                 9.81 * sin(b), -9.81 * cos(b), (k ? 0.9 : 1.1) * needs);
+        sand_case c = open_case(rest);
+        run(&c, 0.3);
+        double speed = c.sim->report.momentum.x / (1600 * c.sim->report.particle_volume);
+        if (k)
+            assert_true(speed > 0.05);
+        else
+            CHECK_LE(fabs(speed), 2e-3);
+        close_case(&c);
+    }
+}
+
+/* With angle_means = "slope" a layer slips at the angle itself. Fast flow has the friction of its rate: between the two angles, mu(I). */
+static void angles_of_sand(void **state)
+{
+    (void)state;
+    const double tilt[4] = {29, 31, 33, 33};
+    double speed[4];
+    for (int k = 0; k < 4; k++) {
+        char rest[1024];
+        const double b = tilt[k] * PI / 180;
+        snprintf(rest, sizeof rest,
+                 "dt_max = 0.01, gravity = {%g, %g, 0}, grid = { cells = {4, 14, 1}, cell = 0.02, periodic = {true, "
+                 "false, true} },"
+                 " fill = { { material = granular { density = 1600, friction_angle_deg = 30, angle_means = 'slope'%s },"
+                 " shape = box { size = {0.08, 0.16, 0.02}, center = {0.04, 0.08, 0.01} } } }",
+                 9.81 * sin(b), -9.81 * cos(b), k == 3 ? ", dynamic_friction_angle_deg = 40, grain_size = 0.02" : "");
+        sand_case c = open_case(rest);
+        run(&c, 0.6);
+        speed[k] = c.sim->report.momentum.x / (1600 * c.sim->report.particle_volume);
+        close_case(&c);
+    }
+    CHECK_LE(fabs(speed[0]), 2e-3);
+    CHECK_NEAR(speed[1], 0.6 * 9.81 * (sin(31 * PI / 180) - tan(PI / 6) * cos(31 * PI / 180)), 0.03);
+    assert_true(speed[3] > 0.01 && speed[3] < 0.9 * speed[2]);
+}
+
 /* Water that reaches sand ends the run with the reason, and the state as it was; as mud both go on. */
 static void water_on_sand_is_refused(void **state)
 {
@@ -345,6 +415,7 @@ int main(void)
         cmocka_unit_test(round_piles_rest),     cmocka_unit_test(emitted_sand_falls),
         cmocka_unit_test(silo_at_rest),         cmocka_unit_test(sand_hits_a_free_ball),
         cmocka_unit_test(pressed_plate),        cmocka_unit_test(water_on_sand_is_refused),
+        cmocka_unit_test(cohesive_sand),        cmocka_unit_test(angles_of_sand),
         cmocka_unit_test(sand_slips_on_floors), cmocka_unit_test(two_sands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

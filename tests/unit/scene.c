@@ -469,8 +469,11 @@ static void files_stay_in_their_folder(void **state)
                     "'cycle', density = 1 } } }"},
         {"link.lua", "return scene { talus = 1, engine = 'lg', duration = 1, bodies = { { shape = mesh { file = "
                      "'passwd' }, density = 1 } } }"},
+        {"many.lua",
+         "local b = {} for k = 1, 100 do b[k] = { shape = mesh { file = 'tetra.obj', scale = k }, density = "
+         "1, at = {200 * k, 0, 0} } end return scene { talus = 1, engine = 'lg', duration = 1, bodies = b }"},
     };
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
         FILE *f = fopen(path, "wb");
         assert_non_null(f);
@@ -483,6 +486,12 @@ static void files_stay_in_their_folder(void **state)
     tl_box3 box = tl_shape_bounds(s->shapes, s->bodies[0].shape);
     CHECK_NEAR(box.hi.x, 2, 1e-12);
     CHECK_NEAR(tl_shape_distance(s->shapes, s->bodies[1].shape, (tl_vec3){1, 0, 0}), 0.5, 1e-12);
+    tl_scene_free(s);
+
+    /* one file, prepared once, in shapes of their own: the limit of 64 counts files */
+    snprintf(path, sizeof path, "%s/many.lua", folder);
+    CHECK_OK(tl_scene_load(&s, path, NULL, &err));
+    for (int i = 0; i < 100; i++) CHECK_NEAR(tl_shape_bounds(s->shapes, s->bodies[i].shape).hi.x, i + 1, 1e-12);
     tl_scene_free(s);
 
     snprintf(path, sizeof path, "%s/bad.lua", folder);

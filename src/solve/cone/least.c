@@ -34,6 +34,8 @@ double tl_least_energy(const tl_least *p, const double *a, const double *b)
 
 static bool leans(const tl_least *p, int32_t g) { return p->beside && p->beside[g] != g; }
 
+static double extra(const tl_least *p, int32_t g) { return p->extra ? p->extra[g] : 0; }
+
 static void cut(const tl_least *p, double radius, double *b)
 {
     double length = sqrt(fmax(0, tl_cone_form(p->size, p->Q, b)));
@@ -63,14 +65,14 @@ static void answer(const ascent *s, double *a, double *b, bool cones)
     if (!cones) return;
 #pragma omp parallel for schedule(static) if (p->groups >= TL_PARALLEL_MIN / 8)
     for (int32_t g = 0; g < p->groups; g++)
-        if (!p->frozen[g] && !leans(p, g)) cut(p, p->alpha[g] * a[g], b + (int64_t)g * m);
+        if (!p->frozen[g] && !leans(p, g)) cut(p, p->alpha[g] * a[g] + extra(p, g), b + (int64_t)g * m);
     if (!p->beside) return;
 #pragma omp parallel for schedule(static) if (p->groups >= TL_PARALLEL_MIN / 8)
     for (int32_t g = 0; g < p->groups; g++) {
         if (p->frozen[g] || !leans(p, g)) continue;
         const double *n = p->normal + (int64_t)g * m, *other = b + (int64_t)p->beside[g] * m;
         double load = (1 - p->part[g]) * a[g] + p->part[g] * (a[p->beside[g]] - tl_cone_dot(m, n, other));
-        cut(p, p->alpha[g] * fmax(0, load), b + (int64_t)g * m);
+        cut(p, p->alpha[g] * fmax(0, load) + extra(p, g), b + (int64_t)g * m);
     }
 }
 

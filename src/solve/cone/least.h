@@ -26,6 +26,7 @@ typedef struct tl_least {
     const int32_t *beside; /* [groups] g itself: a */
     const double *part;    /* [groups] */
     const double *normal;  /* [groups][size] */
+    const double *extra;   /* [groups] of radii: |b_g| <= alpha_g a*_g + extra_g; NULL: none */
     const uint8_t *frozen; /* [groups] */
     const double *a0,
         *b0; /* [groups], [groups][size] as it is: of frozen groups, and what the answer is compared with */
