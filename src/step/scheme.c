@@ -677,8 +677,8 @@ static const tl_scheme *choose(const tl_coupled *c)
 {
     if (!c->work->m) return c->friction ? &stress_pressure : &pressure_only;
     if (c->scheme) return c->scheme;
+    if (c->friction) return &schemes[F_P_C]; /* sweeps are mixed, whatever the masses */
     bool together = contraction(c) > UNIFY_ABOVE;
-    if (c->friction) return &schemes[together ? T_F_PN : F_P_C];
     return &schemes[together ? T_PN : T_P_N];
 }
 
