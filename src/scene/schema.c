@@ -94,7 +94,7 @@ static const tl_key lg_keys[] = {
     {"compliance", TL_CHOICE, AT(compliance), "", ANY, "auto", "contact compliance as a matrix between the nodes that touch, or by solves with the factor; `auto` decides by their number", "auto|explicit|matrix-free"},
     {"cr_iterations", TL_INTEGER, AT(cr), "", WITHIN(1, 10000), "10", "conjugate residual iterations per contact step; 24 where friction decides"},
     {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "the law of friction is linearised as if friction were within its disc; `false` creeps, for comparison"},
-    {"rescue", TL_BOOLEAN, AT(rescue), "", ANY, "true", "a step whose rounds make energy (more than a thousandth of what there is) is made again with quasi-Newton rounds, and the better of the two is taken; `false` for comparison"},
+    {"rescue", TL_BOOLEAN, AT(rescue), "", ANY, "true", "a step whose rounds make energy (more than a twentieth of what changed its kind in it) is made again with quasi-Newton rounds, which is taken if it makes less and keeps its momentum; `false` for comparison"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};
