@@ -204,7 +204,9 @@ static talus_status read_cell_types(reading *r, talus_error *err)
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a tetrahedron has 4 vertices, got %lld", TL_AT(where),
                            (long long)vertices);
         for (int k = 0; k < 4; k++) TL_TRY(tl_source_integer(&cell, number, "a tetrahedron's vertex", &tag[k], err));
-        TL_TRY(tl_tet_add(&r->mesh, tag, i, where, err)); /* its number for now: read_cell_data */
+        TL_TRY(
+            tl_tet_add(&r->mesh, tag, i, where,
+                       err)); /* in place of its region the cell's number, by which read_cell_data finds the region */
     }
     end_numbers(r);
     return TALUS_OK;

@@ -76,8 +76,7 @@ static void overlaps_at_the_start(void **state)
     rigid_close(&c);
 }
 
-/* A closing press with nowhere to go, down to a twentieth: flat, inverted, but numbers. What is as rigid as possible or corotated springs back when let go. Neo-Hookean cells
- * may stay inverted or be caught in a plate, which of these is a matter of rounding; the certificate says that the step's forces were not found. */
+/* A closing press with nowhere to go: flat, inverted, but numbers; and it springs back when let go. */
 static void crushed(void **state)
 {
     (void)state;
@@ -91,20 +90,14 @@ static void crushed(void **state)
                        "{ name = 'high', kind = 'kinematic', shape = box { size = {1, 0.2, 1} }, motion = function(t) "
                        "return { at = {0, math.max(0.2 - 0.5 * t, 0.01 + math.max(t - 0.6, 0)), 0} } end } }",
                        models[m]);
-        double far = 0, left = 0; /* its diagonal: it may have turned */
-        for (int k = 0; k < 20; k++) {
-            run(&c, 10);
-            left = fmax(left, c.sim->report.solve[0].certificate);
-        }
+        run(&c, 200);
+        double far = 0; /* its diagonal: it may have turned */
         for (int32_t i = 0; i < c.sim->lg.nodes; i++)
             for (int32_t j = 0; j < i; j++)
                 far = fmax(far, tl_vec3_norm(tl_vec3_sub(tl_vec3_load(c.sim->state.lg.q + 3 * (int64_t)i),
                                                          tl_vec3_load(c.sim->state.lg.q + 3 * (int64_t)j))));
+        CHECK_NEAR(far, 0.2 * sqrt(3), 0.02);
         rigid_close(&c);
-        if (m < 2)
-            CHECK_NEAR(far, 0.2 * sqrt(3), 0.02);
-        else
-            assert_true(left > 0.2);
     }
 }
 

@@ -90,10 +90,9 @@ static double slope(const state *s, double first, double second, double a)
 }
 
 /* Along d until the slope of the function has fallen to a third. */
-static double line_search(const state *s, const double *dv)
+static double line_search(const state *s)
 {
     const tl_flex *p = s->p;
-    (void)dv;
     double first = tl_dot(s->n, s->d, s->Hv) + tl_dot(p->n, s->d, p->g), second = tl_dot(s->n, s->d, s->Hd);
     double begin = 0, end = 1, a = 1, at_begin = slope(s, first, second, 0), enough = 0.3 * fabs(at_begin), at_end = 0;
     for (int tries = 0; tries < LINE_SEARCH_MAX; tries++) {
@@ -145,7 +144,7 @@ static talus_status newton_step(state *s, double eta, double *dv, tl_flex_report
     multiply(s, s->d, s->Hd);
     if (s->m > 0) tl_csr_mul(p->J, s->d, s->Jd);
     learn(s, eta);
-    double a = s->m > 0 ? line_search(s, dv) : 1;
+    double a = s->m > 0 ? line_search(s) : 1;
     for (int64_t i = 0; i < s->n; i++) {
         dv[i] += a * s->d[i];
         s->Hv[i] += a * s->Hd[i];
