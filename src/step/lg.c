@@ -213,6 +213,18 @@ static talus_status push_body(lg_step *s, int b, talus_error *err)
     return TALUS_OK;
 }
 
+/* Forces on single nodes, from code. */
+static void push_nodes(lg_step *s)
+{
+    const double *push = s->sim->state.lg.push;
+    for (int32_t i = 0; i < s->lg->nodes; i++)
+        for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
+            if (push[k] == 0) continue;
+            s->accel[k] += push[k] / s->lg->mass[i];
+            s->pushed[s->lg->owner[i]] = true;
+        }
+}
+
 /* Functions of time are read here and nowhere else. */
 static talus_status predict(lg_step *s, talus_error *err)
 {
@@ -226,6 +238,7 @@ static talus_status predict(lg_step *s, talus_error *err)
     TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, err));
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->accel[i] = g[i % 3];
     for (int b = 0; b < lg->bodies; b++) TL_TRY(push_body(s, b, err));
+    push_nodes(s);
     tl_lg_time_predict(&s->time, lg, now, s->accel, s->qtil);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
     if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
