@@ -11,3 +11,4 @@ static double read_clock(clockid_t id)
 
 double tl_seconds(void) { return read_clock(CLOCK_MONOTONIC); }
 double tl_cpu_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
+double tl_thread_seconds(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }

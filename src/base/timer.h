@@ -4,5 +4,7 @@
 
 double tl_seconds(void);     /* monotonic, from an arbitrary origin */
 double tl_cpu_seconds(void); /* processor time of the whole process, all threads */
+double tl_thread_seconds(
+    void); /* processor time of the calling thread: about the wall clock's, were the machine its own */
 
 #endif

@@ -2,11 +2,13 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <omp.h>
 
 #include "math/blas.h"
 
 #define BLOCK 64 /* columns of a panel. Chosen: fits the first cache */
-#define LU_BLOCK 32
+#define LU_BLOCK 48
+#define LU_STRIP 256 /* rows that one thread updates at a time */
 #define PARALLEL 100000
 
 static bool chol_block(int64_t n, double *A, int64_t stride)
@@ -90,29 +92,49 @@ static bool lu_panel(int64_t n, double *A, int64_t stride, int32_t *swap, int64_
     return true;
 }
 
-bool tl_dense_lu_solve(int64_t n, double *A, int64_t stride, int32_t *swap, double *x)
+/* What rows from k + width on still need of the panel, in strips on all threads. Strips do not depend on how many there are. */
+static void lu_update(int64_t n, double *A, int64_t stride, int64_t k, int64_t width, int threads)
 {
-    bool good = true;
-    tl_blas_scope scope = tl_blas_begin();
-    for (int64_t k = 0; k < n && good; k += LU_BLOCK) {
-        int64_t width = n - k < LU_BLOCK ? n - k : LU_BLOCK, rest = n - k - width;
-        good = lu_panel(n, A, stride, swap, k, width);
-        if (!good || rest == 0) continue;
-        double *D = A + k * stride + k, *right = D + width, *below = D + width * stride;
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, (int)width, (int)rest, 1, D,
-                    (int)stride, right, (int)stride);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rest, (int)rest, (int)width, -1, below, (int)stride,
+    int64_t rest = n - k - width, strips = (rest + LU_STRIP - 1) / LU_STRIP;
+    const double *right = A + k * stride + k + width;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (strips > 1)
+    for (int64_t s = 0; s < strips; s++) {
+        double *below = A + (k + width + s * LU_STRIP) * stride + k;
+        int rows = (int)(rest - s * LU_STRIP < LU_STRIP ? rest - s * LU_STRIP : LU_STRIP);
+        tl_blas_scope scope = tl_blas_begin();
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)rest, (int)width, -1, below, (int)stride,
                     right, (int)stride, 1, below + width, (int)stride);
+        tl_blas_end(scope);
     }
-    for (int64_t i = 0; i < n && good; i++) {
+}
+
+bool tl_dense_lu(int64_t n, double *A, int64_t stride, int32_t *swap)
+{
+    int threads = omp_get_max_threads(); /* or this one alone, where memory is short: the bits are the same */
+    if (tl_blas_reserve_for(threads, NULL) != TALUS_OK) threads = 1;
+    for (int64_t k = 0; k < n; k += LU_BLOCK) {
+        int64_t width = n - k < LU_BLOCK ? n - k : LU_BLOCK, rest = n - k - width;
+        if (!lu_panel(n, A, stride, swap, k, width)) return false;
+        if (rest == 0) continue;
+        double *D = A + k * stride + k;
+        tl_blas_scope scope = tl_blas_begin();
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, (int)width, (int)rest, 1, D,
+                    (int)stride, D + width, (int)stride);
+        tl_blas_end(scope);
+        lu_update(n, A, stride, k, width, threads);
+    }
+    return true;
+}
+
+void tl_dense_lu_solve(int64_t n, const double *A, int64_t stride, const int32_t *swap, double *x)
+{
+    for (int64_t i = 0; i < n; i++) {
         double t = x[i];
         x[i] = x[swap[i]];
         x[swap[i]] = t;
     }
-    if (good) {
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasUnit, (int)n, A, (int)stride, x, 1);
-        cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, A, (int)stride, x, 1);
-    }
+    tl_blas_scope scope = tl_blas_begin();
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasUnit, (int)n, A, (int)stride, x, 1);
+    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, A, (int)stride, x, 1);
     tl_blas_end(scope);
-    return good;
 }

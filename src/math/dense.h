@@ -12,9 +12,10 @@ bool tl_dense_chol(int64_t n, double *A, int64_t stride);
 /* L L^T x = b in place. */
 void tl_dense_chol_solve(int64_t n, const double *L, int64_t stride, double *x);
 
-/* A [n][stride] x = b by LU with row exchanges, in place: A becomes its factors, x holds b on entry; swap [n] is scratch. False at a pivot that is zero
- * or not finite. */
-bool tl_dense_lu_solve(int64_t n, double *A, int64_t stride, int32_t *swap, double *x);
+/* LU with row exchanges, in place: A [n][stride] becomes its factors, swap [n] the rows exchanged. False at a pivot that is zero or not finite. */
+bool tl_dense_lu(int64_t n, double *A, int64_t stride, int32_t *swap);
+/* A x = b in place, from what tl_dense_lu left. */
+void tl_dense_lu_solve(int64_t n, const double *A, int64_t stride, const int32_t *swap, double *x);
 
 /* y = A x, A [rows][stride]. */
 void tl_dense_mul(int64_t rows, int64_t cols, const double *A, int64_t stride, const double *x, double *y);

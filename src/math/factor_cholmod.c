@@ -14,7 +14,7 @@
 
 #define K_MAX 8            /* right-hand sides solved at a time */
 #define K_MAX_SIMPLICIAL 4 /* CHOLMOD cuts them like this itself, but then allocates */
-#define CHUNK 48 /* columns of a part of the inverse that go together. Chosen: a panel of products stays in the cache */
+#define CHUNK 128          /* columns of a part of the inverse that go together */
 
 typedef struct state {
     cholmod_common common;
@@ -267,43 +267,56 @@ static int by_place(const void *a, const void *b)
     return (p->at > q->at) - (p->at < q->at);
 }
 
+/* Columns of a chunk that reach a supernode, and where its rows are in the chunk's panel. */
+typedef struct stretch {
+    int16_t from, to; /* of the chunk's columns; to = 0: none */
+    int32_t row;
+} stretch;
+
+/* Chunks have panels of their own, with rows for what their columns reach alone: a column of one subtree does not meet one of another before a common ancestor,
+ * and neither storage nor products know of what lies between. */
 typedef struct part {
     const cholmod_factor *L;
-    int64_t count, chunks, rows;
-    column *column;   /* [chunks * CHUNK] */
+    int64_t count, chunks;
+    column *column;   /* [count] */
     int32_t *of_row;  /* [n] supernode */
-    int32_t *compact; /* [n] row of Y, -1: no column reaches it */
-    uint8_t *active;  /* [chunks][supernodes] */
-    int32_t *first;   /* [chunks] first row of Y that is not zero */
-    double *Y;        /* [chunks][rows][CHUNK] */
+    int32_t *place;   /* [n] old -> new */
+    stretch *stretch; /* [chunks][supernodes] */
+    int64_t *first;   /* [chunks + 1] row of the chunk's panel among all */
+    double *Y;        /* [all rows][CHUNK] */
     double *buffer;   /* [chunks][most rows of a supernode][CHUNK] */
 } part;
 
 static size_t align64(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/* Supernodes that columns of a chunk reach, up to the roots. */
+/* Supernodes that columns of chunks reach, up to the roots. */
 static void reach(part *p)
 {
     const int32_t *first = p->L->super, *pi = p->L->pi, *row = p->L->s;
     const size_t supers = p->L->nsuper;
     for (size_t s = 0; s < supers; s++)
         for (int32_t j = first[s]; j < first[s + 1]; j++) p->of_row[j] = (int32_t)s;
-    memset(p->active, 0, (size_t)p->chunks * supers);
+    memset(p->stretch, 0, sizeof *p->stretch * (size_t)p->chunks * supers);
     for (int64_t k = 0; k < p->count; k++) {
-        uint8_t *mine = p->active + (size_t)(k / CHUNK) * supers;
-        for (int32_t s = p->of_row[p->column[k].at]; s >= 0 && !mine[s];) {
+        stretch *mine = p->stretch + (size_t)(k / CHUNK) * supers;
+        int16_t c = (int16_t)(k % CHUNK);
+        for (int32_t s = p->of_row[p->column[k].at]; s >= 0;) {
             int32_t width = first[s + 1] - first[s];
-            mine[s] = 1;
+            if (mine[s].to == 0) mine[s].from = c;
+            mine[s].to = (int16_t)(c + 1);
             s = pi[s + 1] - pi[s] > width ? p->of_row[row[pi[s] + width]] : -1;
         }
     }
-    p->rows = 0;
-    for (size_t s = 0; s < supers; s++) {
-        bool any = false;
-        for (int64_t c = 0; c < p->chunks; c++) any |= p->active[(size_t)c * supers + s];
-        for (int32_t j = first[s]; j < first[s + 1]; j++) p->compact[j] = any ? (int32_t)p->rows++ : -1;
+    p->first[0] = 0;
+    for (int64_t c = 0; c < p->chunks; c++) {
+        int32_t rows = 0;
+        for (size_t s = 0; s < supers; s++) {
+            stretch *mine = &p->stretch[(size_t)c * supers + s];
+            mine->row = rows;
+            if (mine->to > 0) rows += first[s + 1] - first[s];
+        }
+        p->first[c + 1] = p->first[c] + rows;
     }
-    for (int64_t c = 0; c < p->chunks; c++) p->first[c] = p->compact[first[p->of_row[p->column[c * CHUNK].at]]];
 }
 
 /* L Y = unit columns of one chunk. */
@@ -311,37 +324,68 @@ static void forward(const part *p, int64_t chunk)
 {
     const int32_t *first = p->L->super, *pi = p->L->pi, *px = p->L->px, *row = p->L->s;
     const double *x = p->L->x;
-    double *Y = p->Y + chunk * p->rows * CHUNK, *T = p->buffer + chunk * (int64_t)p->L->maxesize * CHUNK;
-    memset(Y, 0, sizeof *Y * (size_t)(p->rows * CHUNK));
-    for (int64_t k = chunk * CHUNK; k < p->count && k < (chunk + 1) * CHUNK; k++)
-        Y[(int64_t)p->compact[p->column[k].at] * CHUNK + k % CHUNK] = 1;
-    const uint8_t *active = p->active + (size_t)chunk * p->L->nsuper;
+    const stretch *all = p->stretch + (size_t)chunk * p->L->nsuper;
+    double *Y = p->Y + p->first[chunk] * CHUNK, *T = p->buffer + chunk * (int64_t)p->L->maxesize * CHUNK;
+    memset(Y, 0, sizeof *Y * (size_t)((p->first[chunk + 1] - p->first[chunk]) * CHUNK));
+    for (int64_t k = chunk * CHUNK; k < p->count && k < (chunk + 1) * CHUNK; k++) {
+        int32_t at = p->column[k].at, s = p->of_row[at];
+        Y[(int64_t)(all[s].row + at - first[s]) * CHUNK + k % CHUNK] = 1;
+    }
     for (size_t s = 0; s < p->L->nsuper; s++) {
-        if (!active[s]) continue;
+        if (all[s].to == 0) continue;
         int32_t height = pi[s + 1] - pi[s], width = first[s + 1] - first[s], below = height - width;
+        int from = all[s].from, count = all[s].to - from;
         const double *L11 = x + px[s];
-        double *X = Y + (int64_t)p->compact[first[s]] * CHUNK;
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, CHUNK, width, 1, L11, height, X,
+        double *X = Y + (int64_t)all[s].row * CHUNK + from;
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, count, width, 1, L11, height, X,
                     CHUNK);
         if (below == 0) continue;
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, CHUNK, below, width, 1, X, CHUNK, L11 + width, height, 0,
-                    T, CHUNK);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, count, below, width, 1, X, CHUNK, L11 + width, height, 0,
+                    T, count);
         for (int32_t i = 0; i < below; i++) {
-            double *to = Y + (int64_t)p->compact[row[pi[s] + width + i]] * CHUNK;
-            const double *from = T + (int64_t)i * CHUNK;
-            for (int k = 0; k < CHUNK; k++) to[k] -= from[k];
+            int32_t r = row[pi[s] + width + i], up = p->of_row[r];
+            double *to = Y + (int64_t)(all[up].row + r - first[up]) * CHUNK + from;
+            const double *t = T + (int64_t)i * count;
+            for (int k = 0; k < count; k++) to[k] -= t[k];
         }
     }
 }
 
-/* Y^T Y between two chunks, to where the caller has them. */
+/* Adds rows of two panels, those of `rows` unknowns. */
+static void add_rows(const part *p, int64_t a, int64_t b, const stretch *A, const stretch *B, int rows, double *tile)
+{
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, A->to - A->from, B->to - B->from, rows, 1,
+                p->Y + (p->first[a] + A->row) * CHUNK + A->from, CHUNK, p->Y + (p->first[b] + B->row) * CHUNK + B->from,
+                CHUNK, 1, tile + A->from * CHUNK + B->from, CHUNK);
+}
+
+/* Y^T Y between two chunks, to where the caller has them. Supernodes that the same columns reach go together. */
 static void product(const part *p, int64_t a, int64_t b, double *C)
 {
     double tile[CHUNK * CHUNK];
-    int64_t from = p->first[a] > p->first[b] ? p->first[a] : p->first[b];
-    const double *A = p->Y + (a * p->rows + from) * CHUNK, *B = p->Y + (b * p->rows + from) * CHUNK;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, CHUNK, CHUNK, (int)(p->rows - from), 1, A, CHUNK, B, CHUNK, 0,
-                tile, CHUNK);
+    const int32_t *first = p->L->super;
+    const stretch *A = p->stretch + (size_t)a * p->L->nsuper, *B = p->stretch + (size_t)b * p->L->nsuper;
+    memset(tile, 0, sizeof tile);
+    for (size_t s = 0; s < p->L->nsuper;) {
+        if (A[s].to == 0 || B[s].to == 0) {
+            s++;
+            continue;
+        }
+        int rows = first[s + 1] - first[s];
+        size_t next = s + 1;
+        while (next < p->L->nsuper) {
+            const stretch *u = &A[next], *v = &B[next];
+            if (u->to == 0 && v->to == 0) { /* has no rows in either */
+                next++;
+                continue;
+            }
+            if (u->from != A[s].from || u->to != A[s].to || v->from != B[s].from || v->to != B[s].to) break;
+            rows += first[next + 1] - first[next];
+            next++;
+        }
+        add_rows(p, a, b, &A[s], &B[s], rows, tile);
+        s = next;
+    }
     for (int64_t i = 0; i < CHUNK && a * CHUNK + i < p->count; i++)
         for (int64_t j = 0; j < CHUNK && b * CHUNK + j < p->count; j++) {
             if (a == b && j > i) continue;
@@ -364,8 +408,8 @@ static double *make_panels(state *s, size_t count)
 static talus_status part_room(state *s, part *p, talus_error *err)
 {
     size_t n = s->L->n, supers = s->L->nsuper, chunks = (size_t)p->chunks;
-    size_t sizes[] = {sizeof(column) * chunks * CHUNK, sizeof(int32_t) * n, sizeof(int32_t) * n, chunks * supers,
-                      sizeof(int32_t) * chunks};
+    size_t sizes[] = {sizeof(column) * (size_t)p->count, sizeof(int32_t) * n, sizeof(int32_t) * n,
+                      sizeof(stretch) * chunks * supers, sizeof(int64_t) * (chunks + 1)};
     size_t total = 0;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) total += align64(sizes[k]);
     if (total > s->room_size) {
@@ -378,9 +422,9 @@ static talus_status part_room(state *s, part *p, talus_error *err)
     char *at = s->room;
     p->column = (column *)at;
     p->of_row = (int32_t *)(at += align64(sizes[0]));
-    p->compact = (int32_t *)(at += align64(sizes[1]));
-    p->active = (uint8_t *)(at += align64(sizes[2]));
-    p->first = (int32_t *)(at + align64(sizes[3]));
+    p->place = (int32_t *)(at += align64(sizes[1]));
+    p->stretch = (stretch *)(at += align64(sizes[2]));
+    p->first = (int64_t *)(at + align64(sizes[3]));
     return TALUS_OK;
 }
 
@@ -392,11 +436,11 @@ static talus_status part_super(state *s, int64_t count, const int32_t *index, do
     if (tl_blas_reserve_for(threads, NULL) != TALUS_OK) threads = 1;
     TL_TRY(part_room(s, &p, err));
     const int32_t *perm = s->L->Perm;
-    for (int32_t j = 0; j < (int32_t)s->L->n; j++) p.compact[perm[j]] = j; /* old -> new, for a moment */
-    for (int64_t k = 0; k < count; k++) p.column[k] = (column){p.compact[index[k]], (int32_t)k};
+    for (int32_t j = 0; j < (int32_t)s->L->n; j++) p.place[perm[j]] = j;
+    for (int64_t k = 0; k < count; k++) p.column[k] = (column){p.place[index[k]], (int32_t)k};
     qsort(p.column, (size_t)count, sizeof *p.column, by_place);
     reach(&p);
-    size_t rows = align64(sizeof(double) * (size_t)(p.chunks * p.rows) * CHUNK) / sizeof(double);
+    size_t rows = align64(sizeof(double) * (size_t)p.first[p.chunks] * CHUNK) / sizeof(double);
     p.Y = make_panels(s, rows + (size_t)p.chunks * s->L->maxesize * CHUNK);
     if (!p.Y)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a part of an inverse of %lld columns", (long long)count);

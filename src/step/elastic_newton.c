@@ -12,8 +12,9 @@
 #define EARLY_MAX 0.01     /* m/s: of a correction that counts for that */
 #define ITERATIONS_MAX 40  /* Newton corrections of a step, unless the scene names another cap */
 #define CONTRACTION 0.7    /* of corrections: above it the matrix is made anew. A factor costs ten corrections */
-#define SEARCH_MAX 12      /* halvings */
-#define SEARCH_SHARE 1e-4  /* of the predicted decrease */
+#define CONTACT_LEFT 2    /* times what a contact solve left: the next correction says nothing of the matrix below it */
+#define SEARCH_MAX 12     /* halvings */
+#define SEARCH_SHARE 1e-4 /* of the predicted decrease */
 #define SEARCH_SLACK 1e-10 /* of the penalty: a rise by less is rounding */
 #define PENALTY 1.1        /* over the largest normal impulse */
 
@@ -376,7 +377,7 @@ talus_status tl_elastic_newton(tl_elastic_trial *s, bool *again, talus_error *er
     const int64_t n = 3 * (int64_t)s->lg->nodes;
     int cap = s->scene->fem.iterations > 0 ? s->scene->fem.iterations : ITERATIONS_MAX;
     start(s);
-    double last = INFINITY, *rigid = TL_TAKE_ZERO(s->arena, double, 12 * (int64_t)s->sim->rigid.count + 1);
+    double last = INFINITY, left = 0, *rigid = TL_TAKE_ZERO(s->arena, double, 12 * (int64_t)s->sim->rigid.count + 1);
     bool fresh = true;
     if (!rigid) return tl_elastic_no_memory(err);
     s->converged = false;
@@ -395,14 +396,16 @@ talus_status tl_elastic_newton(tl_elastic_trial *s, bool *again, talus_error *er
             *again = true;
             return TL_FAIL(err, TALUS_BAD_INPUT, "velocities of elastic nodes became NaN or infinite");
         }
-        double length = search(s, rigid, most > CONTRACTION * last);
+        bool told = most > CONTACT_LEFT * left, slow = told && most > CONTRACTION * last;
+        double length = search(s, rigid, slow);
         s->iterations++;
         s->correction = most;
         s->converged = most <= s->tolerance && length == 1 && s->slack <= s->tolerance && s->contact <= s->tolerance;
-        fresh = length != 1 || most > CONTRACTION * last;
+        fresh = length != 1 || slow;
         /* true Hessians are for the end, where they make Newton quadratic; before, their steps may be wild */
-        s->projected = s->indefinite || length != 1 || most > last;
+        s->projected = s->indefinite || length != 1 || (told && most > last);
         last = most;
+        left = s->contact;
     }
     return TALUS_OK;
 }

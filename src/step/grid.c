@@ -214,26 +214,6 @@ static talus_status add_external_forces(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
-/* Pieces of liquid, and which of them something fixed holds: walls, static and scripted bodies. */
-static talus_status find_pieces(grid_step *s, talus_error *err)
-{
-    const tl_covers *c = &s->fractions.covers;
-    const tl_rigid *r = &s->sim->rigid;
-    double *held[3];
-    for (int axis = 0; axis < 3; axis++) held[axis] = s->fractions.fixed[axis];
-    bool scripted = false;
-    for (int32_t b = 0; b < c->bodies && b < r->scene_count; b++) scripted |= r->body[b].kind == TL_BODY_KINEMATIC;
-    for (int axis = 0; axis < 3 && scripted; axis++) {
-        if (!(held[axis] = TL_TAKE(s->arena, double, s->grid.cells))) return no_memory(err);
-        memcpy(held[axis], s->fractions.fixed[axis], sizeof(double) * (size_t)s->grid.cells);
-        for (int32_t b = 0; b < c->bodies && b < r->scene_count; b++)
-            for (int64_t k = c->start[3 * (int64_t)b + axis];
-                 k < c->start[3 * (int64_t)b + axis + 1] && r->body[b].kind == TL_BODY_KINEMATIC; k++)
-                held[axis][c->face[k]] += c->weight[k];
-    }
-    return tl_pieces_find(&s->pieces, &s->grid, s->faces.fill, s->faces.mass, held, s->arena, err);
-}
-
 static talus_status classify_domains(grid_step *s, talus_error *err)
 {
     tl_arena *a = s->arena;
@@ -251,7 +231,39 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
                               sand ? NULL : &up, a, s->phi, s->excess, err));
     TL_TRY(tl_liquid_fractions(g, s->phi, false, sand, sand, a, &s->liquid, err));
     TL_TRY(tl_liquid_volume(g, &s->liquid, s->fractions.solid_cell, &s->particles, a, &s->liquid_volume, err));
-    if (!sand) TL_TRY(find_pieces(s, err));
+    lap(s, DOMAINS);
+    return TALUS_OK;
+}
+
+/* A contact that had a force in the last step, or would close within this one. */
+static bool presses(const grid_step *s, int32_t k)
+{
+    const tl_rigid_point *p = &s->b.contacts.point[k];
+    if (s->b.lam[3 * (int64_t)k] > 0) return true;
+    const double *va = s->b.v_free + 6 * (int64_t)p->a, *vb = s->b.v_free + 6 * (int64_t)p->b;
+    tl_vec3 a = tl_vec3_add(tl_vec3_load(va), tl_vec3_cross(tl_vec3_load(va + 3), p->arm_a));
+    tl_vec3 b = tl_vec3_add(tl_vec3_load(vb), tl_vec3_cross(tl_vec3_load(vb + 3), p->arm_b));
+    return p->gap + s->dt * tl_vec3_dot(p->normal, tl_vec3_sub(a, b)) <= 0;
+}
+
+/* Pieces of liquid, and which of them something fixed holds. Bodies that a contact presses against each other, and what wets them, hang together with the liquid: water in a vessel that stands on a floor, or
+ * floats, has its weight carried as if the vessel were a wall. */
+static talus_status find_pieces(grid_step *s, talus_error *err)
+{
+    const tl_rigid *r = &s->sim->rigid;
+    const tl_rigid_contacts *c = &s->b.contacts;
+    tl_piece_links links = {.fixed = s->fractions.fixed,
+                            .covers = &s->fractions.covers,
+                            .bodies = r->count,
+                            .inv_mass = s->b.inv_mass,
+                            .pair = TL_TAKE(s->arena, int32_t, 2 * (int64_t)c->count)};
+    if (!links.pair) return no_memory(err);
+    for (int32_t k = 0; k < c->count; k++) {
+        if (!presses(s, k)) continue;
+        links.pair[2 * links.pairs] = c->point[k].a;
+        links.pair[2 * links.pairs++ + 1] = c->point[k].b;
+    }
+    TL_TRY(tl_pieces_find(&s->pieces, &s->grid, s->faces.fill, s->faces.mass, &links, s->arena, err));
     lap(s, DOMAINS);
     return TALUS_OK;
 }
@@ -673,9 +685,10 @@ static void push_static_bodies(grid_step *s)
     }
 }
 
-/* Faces in the liquid have the velocities of the solve. What pressure did to those of a held piece goes on to faces beside them that have mass, two layers far, and to those in solids. Without it
+/* Faces in the liquid have the velocities of the solve. What pressure did to those of a held piece goes on to open faces beside them that have mass, two layers far. Without it
  * the last half cell below a surface falls freely between two solves, the density correction lifts it again, and waves grow. Velocities keep what sets them apart (drops, spray); beside the
- * surface impulses beyond a few g dt are impacts, and stay where they are. A free piece has no weight to carry: its faces get what the solve gave them, by their own mass. Sand has its own
+ * surface impulses beyond a few g dt are impacts, and stay where they are. Faces in solids go with the velocities beside them: given the impulse of an impact as well, a dam of 10 to 32 cells that
+ * hits a wall throws particles back twice as fast as it came. A free piece has no weight to carry: its faces get what the solve gave them, by their own mass. Sand has its own
  * rule (carry.h). */
 static talus_status extend_impulse(grid_step *s, talus_error *err)
 {
@@ -701,7 +714,7 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
         if (open || tl_face_is_free(&s->pieces, g, a, i)) s->faces.u[a][i] = y->c.u[f];
     }
     if (y->carry.known[0]) tl_carry_follow(&y->carry, g, s->faces.u);
-    TL_TRY(tl_extrapolate(g, TL_EXTRAPOLATE_LAYERS, du, known, s->arena, err));
+    TL_TRY(tl_extrapolate(g, IMPULSE_LAYERS, du, known, s->arena, err));
     const double most = IMPULSE_MOST * s->dt * tl_vec3_norm(s->scene->gravity);
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *more = du[a];
@@ -710,11 +723,8 @@ static talus_status extend_impulse(grid_step *s, talus_error *err)
 #pragma omp parallel for schedule(static) if (g->cells >= TL_PARALLEL_MIN)
         for (int32_t i = 0; i < g->cells; i++) {
             if (reached[i] <= 1 || !(mass[i] > 0) || tl_face_is_free(&s->pieces, g, a, i)) continue;
-            bool open = s->fractions.open[a][i] > CLOSED_LIQUID;
             double phi = 0.5 * (s->phi[i] + s->phi[tl_grid_step(g, i, a, -1)]);
-            if (!open)
-                u[i] += more[i];
-            else if (reached[i] <= 1 + IMPULSE_LAYERS && phi < IMPULSE_REACH * g->f.dx)
+            if (s->fractions.open[a][i] > CLOSED_LIQUID && phi < IMPULSE_REACH * g->f.dx)
                 u[i] += fmax(-most, fmin(most, more[i]));
         }
     }
@@ -754,7 +764,7 @@ static talus_status repay_momentum(grid_step *s, double *const owed[3], talus_er
     return TALUS_OK;
 }
 
-/* Velocities that faces have of their own, and that nothing below may lose: those with mass. */
+/* Velocities that faces have of their own, and that nothing below may lose: those with mass, of free pieces. */
 static talus_status keep_own(const grid_step *s, double *own[3], talus_error *err)
 {
     for (int a = 0; a < 3; a++) {
@@ -771,8 +781,8 @@ static void restore_own(grid_step *s, double *const own[3])
         double *u = s->faces.u[a];
         uint8_t *known = s->known[a];
 #pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
-        for (int64_t i = 0; i < s->grid.cells; i++) {
-            if (!(mass[i] > 0)) continue;
+        for (int32_t i = 0; i < s->grid.cells; i++) {
+            if (!(mass[i] > 0) || !tl_face_is_free(&s->pieces, &s->grid, a, i)) continue;
             u[i] = from[i];
             if (!known[i]) known[i] = 1;
         }
@@ -793,9 +803,8 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
         TL_TRY(keep_own(s, own, err));
     }
     const tl_accounts_flow solved = {&s->grid, &s->fractions, &s->coupled, &s->b, s->fluid};
-    tl_accounts_solved(&solved, &s->account, sums_of(s, s->faces.u));
+    if (s->stress) tl_accounts_solved(&solved, &s->account, sums_of(s, s->faces.u));
     tl_impulse held = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
-    push_static_bodies(s);
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *open = s->fractions.open[a];
         const int32_t *of = s->system.of[a];
@@ -820,7 +829,9 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     if (!s->stress) {
         restore_own(s, own);
         TL_TRY(repay_momentum(s, owed, err));
+        tl_accounts_solved(&solved, &s->account, sums_of(s, s->faces.u)); /* faces in walls belong to what walls do */
     }
+    push_static_bodies(s);
     lap(s, EXTEND);
     return TALUS_OK;
 }
@@ -1019,6 +1030,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(tl_cancel_check(err));
     TL_TRY(tl_bodies_detect(&s.b, err));
     TL_TRY(tl_bodies_match(&s.b, err));
+    if (!s.kept->alpha) TL_TRY(find_pieces(&s, err));
     bool more = true;
     for (int looks = 0; more; looks++) {
         TL_TRY(assemble_coupling(&s, err));

@@ -70,7 +70,7 @@ static void routes(void **state)
         assert_true(first.sim->report.touching > 0);
         uint64_t goal = tl_state_hash(&first.sim->state);
         int failures = 0;
-        for (int64_t k = 1, delivered = 1; delivered; k += 1 + k / 3) {
+        for (int64_t k = 1, delivered = 1; delivered; k += 1 + k / 8) {
             tl_sim *sim;
             CHECK_OK(tl_sim_create(&sim, first.scene, NULL, &err));
             uint64_t before = tl_state_hash(&sim->state);

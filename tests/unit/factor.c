@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "base/sum.h"
+#include "math/blas.h"
+#include "math/dense.h"
 #include "math/factor.h"
 #include "matrices.h"
 
@@ -378,15 +380,21 @@ static void several_right_hand_sides_and_no_allocation(void **state)
     }
 }
 
-/* Entries of the inverse against solves, for a small factor and for one with supernodes; more columns than one chunk, in any order. */
+/* Entries of the inverse against solves, for a small factor and for some with supernodes; more columns than three chunks, in any order; also where subtrees are
+ * not numbered in one go (the natural order is not postordered). */
 static void a_part_of_the_inverse(void **state)
 {
     (void)state;
-    for (int size = 4; size <= 16; size += 12) {
+    static const struct {
+        int size;
+        tl_order order;
+    } cases[] = {{4, TL_ORDER_METIS}, {16, TL_ORDER_METIS}, {13, TL_ORDER_NATURAL}, {13, TL_ORDER_RCM}};
+    for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+        int size = cases[t].size;
         tl_csr A = matrix_poisson(size, size, size, 0.1);
-        int32_t n = A.rows, count = n < 130 ? n / 2 : 130, *index = TL_NEW(int32_t, count);
+        int32_t n = A.rows, count = n < 400 ? n / 2 : 400, *index = TL_NEW(int32_t, count);
         double *C = TL_NEW(double, (int64_t)count *count), *x = TL_NEW(double, n);
-        tl_factor *f = make(TL_FACTOR_LLT, TL_ORDER_METIS, NULL);
+        tl_factor *f = make(TL_FACTOR_LLT, cases[t].order, NULL);
         CHECK_OK(tl_factor_update(f, &A, &err));
         for (int32_t k = 0; k < count; k++) index[k] = (int32_t)((int64_t)k * 7919 % n);
         CHECK_OK(tl_factor_inverse_part(f, count, index, C, &err));
@@ -405,6 +413,33 @@ static void a_part_of_the_inverse(void **state)
         tl_free(x);
         tl_csr_free(&A);
     }
+}
+
+/* Dense LU: several panels and strips, a matrix whose diagonal is no pivot; solves after the first use the same factors. */
+static void dense_lu(void **state)
+{
+    (void)state;
+    const int64_t n = 333;
+    double *A = random_vector(n * n, 5), *F = TL_NEW(double, n *n), *b = random_vector(n, 6), *x = TL_NEW(double, n);
+    int32_t *swap = TL_NEW(int32_t, n);
+    CHECK_OK(tl_blas_reserve(&err));
+    for (int64_t i = 0; i < n; i++) A[i * n + i] = 0;
+    memcpy(F, A, sizeof *A * (size_t)(n * n));
+    assert_true(tl_dense_lu(n, F, n, swap));
+    for (int round = 0; round < 2; round++) {
+        memcpy(x, b, sizeof *x * (size_t)n);
+        tl_dense_lu_solve(n, F, n, swap, x);
+        for (int64_t i = 0; i < n; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j < n; j++) sum += A[i * n + j] * x[j];
+            CHECK_NEAR(sum, b[i], 1e-10);
+        }
+        b[0] += 1;
+    }
+    memset(F, 0, sizeof *F * (size_t)(n * n));
+    assert_true(!tl_dense_lu(n, F, n, swap));
+    void *const blocks[] = {A, F, b, x, swap};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) tl_free(blocks[k]);
 }
 
 static void empty_systems_are_solved(void **state)
@@ -461,6 +496,7 @@ int main(void)
         cmocka_unit_test(new_values_reuse_the_analysis_and_new_patterns_are_noticed),
         cmocka_unit_test(several_right_hand_sides_and_no_allocation),
         cmocka_unit_test(a_part_of_the_inverse),
+        cmocka_unit_test(dense_lu),
         cmocka_unit_test(empty_systems_are_solved),
         cmocka_unit_test(wrong_use_is_refused),
     };

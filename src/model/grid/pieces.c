@@ -41,20 +41,74 @@ static int32_t number_pieces(const tl_grid *g, const double *fill, int32_t *of)
     return count;
 }
 
+/* Pieces, then bodies, as nodes of one graph; held [pieces + bodies] by root. */
+typedef struct graph {
+    int32_t pieces;
+    const tl_piece_links *links;
+    int32_t *up;
+    uint8_t *held;
+} graph;
+
+static void hold(const graph *d, int32_t node) { d->held[root_of(d->up, node)] = 1; }
+
+static void link(const graph *d, int32_t i, int32_t j)
+{
+    i = root_of(d->up, i);
+    j = root_of(d->up, j);
+    join(d->up, i, j);
+    d->held[root_of(d->up, i)] = d->held[i] || d->held[j];
+}
+
+static bool is_fixed(const graph *d, int32_t body) { return !(d->links->inv_mass[body] > 0); }
+
+static void link_wet(const graph *d, const tl_pieces *p, const tl_grid *g, double *const mass[3])
+{
+    const tl_covers *c = d->links->covers;
+    for (int32_t b = 0; b < c->bodies; b++)
+        for (int axis = 0; axis < 3; axis++)
+            for (int64_t k = c->start[3 * (int64_t)b + axis]; k < c->start[3 * (int64_t)b + axis + 1]; k++) {
+                if (!(c->weight[k] > 0) || !(mass[axis][c->face[k]] > 0)) continue;
+                int32_t piece = tl_piece_of_face(p, g, axis, c->face[k]);
+                if (piece == TL_NO_PIECE) continue;
+                if (is_fixed(d, b))
+                    hold(d, piece);
+                else
+                    link(d, piece, d->pieces + b);
+            }
+}
+
+static void link_pressed(const graph *d)
+{
+    for (int32_t k = 0; k < d->links->pairs; k++) {
+        int32_t i = d->links->pair[2 * k], j = d->links->pair[2 * k + 1];
+        if (!is_fixed(d, i) && !is_fixed(d, j))
+            link(d, d->pieces + i, d->pieces + j);
+        else if (!is_fixed(d, i) || !is_fixed(d, j))
+            hold(d, d->pieces + (is_fixed(d, i) ? j : i));
+    }
+}
+
 talus_status tl_pieces_find(tl_pieces *out, const tl_grid *g, const double *fill, double *const mass[3],
-                            double *const held[3], tl_arena *a, talus_error *err)
+                            const tl_piece_links *links, tl_arena *a, talus_error *err)
 {
     const int32_t exist = g->blocks * g->f.size;
     *out = (tl_pieces){.of = TL_TAKE(a, int32_t, g->cells)};
     if (!out->of) return no_memory(err);
     out->count = number_pieces(g, fill, out->of);
-    if (!(out->held = TL_TAKE_ZERO(a, uint8_t, out->count))) return no_memory(err);
+    const int32_t nodes = out->count + links->bodies;
+    graph d = {out->count, links, TL_TAKE(a, int32_t, nodes), TL_TAKE_ZERO(a, uint8_t, nodes)};
+    out->held = TL_TAKE(a, uint8_t, out->count);
+    if (!d.up || !d.held || !out->held) return no_memory(err);
+    for (int32_t k = 0; k < nodes; k++) d.up[k] = k;
     for (int axis = 0; axis < 3; axis++)
         for (int32_t i = 0; i < exist; i++) {
-            if (!(held[axis][i] > 0) || !(mass[axis][i] > 0)) continue;
+            if (!(links->fixed[axis][i] > 0) || !(mass[axis][i] > 0)) continue;
             int32_t k = tl_piece_of_face(out, g, axis, i);
-            if (k != TL_NO_PIECE) out->held[k] = 1;
+            if (k != TL_NO_PIECE) hold(&d, k);
         }
+    link_wet(&d, out, g, mass);
+    link_pressed(&d);
+    for (int32_t k = 0; k < out->count; k++) out->held[k] = d.held[root_of(d.up, k)];
     return TALUS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* Pieces of liquid that hang together, and momentum that faces were given and particles did not get.
  *
- * A piece is a set of cells with matter that share faces. Pieces that touch a wall or another fixed solid are held: pressure carries their weight. The others are free, and only
- * free bodies act on them.
+ * A piece is a set of cells with matter that share faces. Pieces that touch a wall or another fixed solid are held: pressure carries their weight. So are those that hang together with
+ * something fixed by bodies: water in a vessel that stands, or floats. The others are free, and only free bodies act on them.
  *
  * In a held piece a solve moves the liquid inside of the surface, which is what is level at rest, while particles weigh what their kernels put on faces, and faces beside the liquid go with their
  * neighbours. What the momentum of the particles then lacks is on account of what holds the piece. Free pieces are solved with the particles' own mass: nothing but rounding is lacking there, and
@@ -9,6 +9,7 @@
 #ifndef TL_MODEL_GRID_PIECES_H
 #define TL_MODEL_GRID_PIECES_H
 
+#include "model/grid/fractions.h"
 #include "model/grid/grid.h"
 
 #define TL_NO_PIECE (-1)
@@ -19,9 +20,18 @@ typedef struct tl_pieces {
     uint8_t *held; /* [count] */
 } tl_pieces;
 
-/* fill [cells] > 0: matter. held [3][cells]: part of a face that is fixed, walls, static and scripted bodies. mass [3][cells] kg. */
+typedef struct tl_piece_links {
+    double *const *fixed;    /* [3][cells] part of a face that walls and static bodies cover */
+    const tl_covers *covers; /* of bodies that move */
+    int32_t bodies;
+    const double *inv_mass; /* [bodies] 0: fixed, or scripted */
+    int32_t pairs;
+    int32_t *pair; /* [pairs][2] bodies that press against each other */
+} tl_piece_links;
+
+/* fill [cells] > 0: matter. mass [3][cells] kg. */
 talus_status tl_pieces_find(tl_pieces *out, const tl_grid *g, const double *fill, double *const mass[3],
-                            double *const held[3], tl_arena *a, talus_error *err);
+                            const tl_piece_links *links, tl_arena *a, talus_error *err);
 
 /* A face belongs to the piece of either of its cells. */
 static inline int32_t tl_piece_of_face(const tl_pieces *p, const tl_grid *g, int axis, int32_t face)

@@ -15,6 +15,8 @@
 #define LOOK_EVERY 10
 #define POLISH_MAX 20
 #define POLISH_TRIES 8
+#define CHORD_SHARE                                                                                                    \
+    0.2 /* of the residual: what a correction with an older derivative may leave; a new one costs some ten of these */
 #define LEAST_COMPLIANCE 1e-10 /* of a contact's own, added where it sticks: W may be singular */
 #define ROUNDS 6               /* of sweeps, multipliers and polish, before it gives up */
 
@@ -31,16 +33,16 @@ typedef struct state {
     const double *W;
     int64_t n, m;
     double kappa;
-    double *w_n, *w_t;    /* [m] masses of contacts, kg */
-    double *r, *s;        /* [m] penalties, kg; shifts, m/s */
-    double *lam, *best;   /* [n] multipliers; those with the least residual */
-    double *y, *Wy;       /* [n] what velocities come from, and W y */
-    double *x, *P, *WP;   /* [n] lam - r (u + s e_n), its projection, W of that */
-    double *z, *Wz;       /* [n] Newton direction, W z */
-    double *B;            /* [m][3][3] columns of B of a contact */
-    int32_t *rank, *col0; /* [m] columns, first one */
-    int32_t *swap;        /* [n] */
-    double *S, *t;        /* [n][n] I + B^T W B; [n] */
+    double *w_n, *w_t;            /* [m] masses of contacts, kg */
+    double *r, *s;                /* [m] penalties, kg; shifts, m/s */
+    double *lam, *best;           /* [n] multipliers; those with the least residual */
+    double *y, *Wy;               /* [n] what velocities come from, and W y */
+    double *x, *P, *WP;           /* [n] lam - r (u + s e_n), its projection, W of that */
+    double *z, *Wz;               /* [n] Newton direction, W z */
+    double *B;                    /* [m][3][3] columns of B of a contact */
+    int32_t *rank, *col0;         /* [m] columns, first one */
+    double *S, *t;                /* [n][n] I + B^T W B; [n] */
+    tl_contact_slope *slope, own; /* the caller's, or one in S */
 } state;
 
 static double residual_of(const state *s, int64_t c, const double u[3], const double *l)
@@ -338,8 +340,20 @@ done:
 
 /* ---- the end: Newton on the natural map ---- */
 
-/* Rows of one contact of the natural map over its masses, m/s: value in F, derivative in rows of A. [Alart1991] */
-static void map_rows(const state *s, int64_t c, const double *lam, const double *Wl, double *F, double *A)
+/* The natural map of one contact over its masses, m/s. [Alart1991] */
+static void map_value(const state *s, int64_t c, const double *lam, const double *Wl, double *F)
+{
+    const int64_t k = 3 * c;
+    const double *l = lam + k, *q = s->p->q + k, w = s->w_t[c];
+    double u[3], radius = s->p->mu[c] * fmax(l[0], 0);
+    for (int i = 0; i < 3; i++) u[i] = q[i] + Wl[k + i];
+    F[k] = l[0] - s->w_n[c] * u[0] > 0 ? u[0] : l[0] / s->w_n[c];
+    double x[2] = {l[1] - w * u[1], l[2] - w * u[2]}, length = hypot(x[0], x[1]);
+    for (int i = 0; i < 2; i++) F[k + 1 + i] = length <= radius ? u[1 + i] : (l[1 + i] - radius * x[i] / length) / w;
+}
+
+/* Its derivative: rows of A. */
+static void map_rows(const state *s, int64_t c, const double *lam, const double *Wl, double *A)
 {
     const int64_t n = s->n, k = 3 * c;
     const double *l = lam + k, *q = s->p->q + k, *W = s->W + k * n, mu = s->p->mu[c];
@@ -347,18 +361,15 @@ static void map_rows(const state *s, int64_t c, const double *lam, const double 
     for (int i = 0; i < 3; i++) u[i] = q[i] + Wl[k + i];
     memset(row, 0, 3 * sizeof *row * (size_t)n);
     if (l[0] - s->w_n[c] * u[0] > 0) {
-        F[k] = u[0];
         memcpy(row, W, sizeof *row * (size_t)n);
         row[k] += LEAST_COMPLIANCE * W[k];
     } else {
-        F[k] = l[0] / s->w_n[c];
         row[k] = 1 / s->w_n[c];
     }
     double w = s->w_t[c], x[2] = {l[1] - w * u[1], l[2] - w * u[2]}, length = hypot(x[0], x[1]),
            radius = mu * fmax(l[0], 0);
     if (length <= radius) {
         for (int i = 1; i < 3; i++) {
-            F[k + i] = u[i];
             memcpy(row + i * n, W + i * n, sizeof *row * (size_t)n);
             row[i * n + k + i] += LEAST_COMPLIANCE * W[i * n + k + i];
         }
@@ -367,7 +378,6 @@ static void map_rows(const state *s, int64_t c, const double *lam, const double 
     double e[2] = {x[0] / length, x[1] / length}, share = radius / length;
     for (int i = 0; i < 2; i++) {
         double *out = row + (i + 1) * n;
-        F[k + 1 + i] = (l[1 + i] - radius * e[i]) / w;
         for (int j = 0; j < 2; j++) {
             double across = share * ((i == j) - e[i] * e[j]);
             const double *from = W + (j + 1) * n;
@@ -378,30 +388,52 @@ static void map_rows(const state *s, int64_t c, const double *lam, const double 
     }
 }
 
-/* From lam, as long as the residual falls. Converges quadratically where the map is smooth, which multipliers and shifts do not. Returns the residual. */
+/* The derivative at lam, factored. */
+static bool factor_slope(state *s, const double *lam, tl_work *w)
+{
+#pragma omp parallel for schedule(static) if (s->m > 50)
+    for (int64_t c = 0; c < s->m; c++) map_rows(s, c, lam, s->Wy, s->slope->lu);
+    w->factorizations++;
+    return s->slope->factored = tl_dense_lu(s->n, s->slope->lu, s->n, s->slope->swap);
+}
+
+/* `length` of the way along t, into the cone: what the law allows. Left in z. Returns the residual there. */
+static double polish_along(state *s, const double *lam, double length, tl_work *w)
+{
+    for (int64_t i = 0; i < s->n; i++) s->z[i] = lam[i] - length * s->t[i];
+    for (int64_t c = 0; c < s->m; c++) {
+        double *l = s->z + 3 * c;
+        l[0] = fmax(l[0], 0);
+        tl_project_disc(s->p->mu[c] * l[0], l + 1);
+    }
+    multiply(s, s->z, s->Wz, w);
+    return residual(s, s->z, s->Wz);
+}
+
+/* From lam, as long as the residual falls. Converges quadratically where the map is smooth, which multipliers and shifts do not; with a derivative from before as
+ * long as that shrinks the residual well. Returns the residual. */
 static double polish(state *s, const tl_stop *stop, double *lam, double now, tl_work *w)
 {
-    for (int k = 0; k < POLISH_MAX && now > stop->tolerance && !tl_stop_spent(stop, w); k++) {
+    bool old = s->slope->factored;
+    for (int k = 0; k < POLISH_MAX && now > stop->tolerance && !tl_stop_spent(stop, w);) {
         multiply(s, lam, s->Wy, w);
-        for (int64_t c = 0; c < s->m; c++) map_rows(s, c, lam, s->Wy, s->t, s->S);
-        w->factorizations++;
-        if (!tl_dense_lu_solve(s->n, s->S, s->n, s->swap, s->t)) break;
-        double length = 1, best = INFINITY;
-        for (int tries = 0; tries < POLISH_TRIES; tries++, length *= 0.5) {
-            for (int64_t i = 0; i < s->n; i++) s->z[i] = lam[i] - length * s->t[i];
-            for (int64_t c = 0; c < s->m; c++) { /* into the cone: what the law allows */
-                double *l = s->z + 3 * c;
-                l[0] = fmax(l[0], 0);
-                tl_project_disc(s->p->mu[c] * l[0], l + 1);
-            }
-            multiply(s, s->z, s->Wz, w);
-            best = residual(s, s->z, s->Wz);
-            if (best < now) break;
+        if (!old && !factor_slope(s, lam, w)) break;
+        for (int64_t c = 0; c < s->m; c++) map_value(s, c, lam, s->Wy, s->t);
+        tl_dense_lu_solve(s->n, s->slope->lu, s->n, s->slope->swap, s->t);
+        double best = polish_along(s, lam, 1, w), length = 0.5;
+        if (old && !(best <= CHORD_SHARE * now)) {
+            old = false;
+            continue;
         }
+        for (int tries = 1; tries < POLISH_TRIES && !(best < now); tries++, length *= 0.5)
+            best = polish_along(s, lam, length, w);
         if (!(best < now)) break;
+        k += !old;
+        old = true;
         now = best;
         memcpy(lam, s->z, sizeof *lam * (size_t)s->n);
     }
+    if (s->slope == &s->own) s->own.factored = false; /* its room is that of S */
     return now;
 }
 
@@ -426,8 +458,10 @@ static bool take(state *s, const tl_contact *p, tl_arena *a)
     s->B = TL_TAKE(a, double, 9 * s->m);
     s->rank = TL_TAKE(a, int32_t, s->m);
     s->col0 = TL_TAKE(a, int32_t, s->m);
-    s->swap = TL_TAKE(a, int32_t, s->n);
-    s->S = TL_TAKE(a, double, s->n * s->n);
+    s->own.swap = TL_TAKE(a, int32_t, s->n);
+    s->own.lu = s->S = TL_TAKE(a, double, s->n * s->n);
+    s->slope = ((const tl_contact_dense *)p->W.ctx)->slope;
+    if (!s->slope) s->slope = &s->own;
     for (int64_t c = 0; c < s->m; c++) tl_contact_scales(p->blocks + 9 * c, &s->w_n[c], &s->w_t[c]);
     return true;
 }

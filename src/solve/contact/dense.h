@@ -10,7 +10,15 @@
 typedef struct tl_contact_dense {
     int64_t n;       /* 3 contacts */
     const double *W; /* [n][n] exactly symmetric */
+    /* What solves of one W after the other share: the last derivative of the natural map, factored. Set `factored` to false with a new W. NULL: nothing is shared. */
+    struct tl_contact_slope *slope;
 } tl_contact_dense;
+
+typedef struct tl_contact_slope {
+    double *lu;    /* [n][n] */
+    int32_t *swap; /* [n] */
+    bool factored;
+} tl_contact_slope;
 
 tl_linop tl_contact_dense_linop(const tl_contact_dense *W); /* keeps the pointer */
 

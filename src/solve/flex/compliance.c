@@ -42,24 +42,21 @@ static talus_status add_part(const tl_flex *p, const tl_flex_part *part, int64_t
         }
     TL_TRY(tl_factor_inverse_part(part->factor, m, index, C, err));
 #pragma omp parallel for schedule(static) if (rows > 150)
-    for (int64_t q = 0; q < rows; q++) {
-        double *out = D + q * m;
-        int64_t count, at = entries(J, row_of(pick, row[q]), from, to, &count);
-        memset(out, 0, sizeof *out * (size_t)m);
-        for (int64_t k = at; k < at + count; k++) {
-            const double *column = C + number[J->col[k] - from] * m, w = J->val[k];
-            if (w != 0)
-                for (int64_t t = 0; t < m; t++) out[t] += w * column[t];
+    for (int64_t t = 0; t < m; t++)
+        for (int64_t q = 0; q < rows; q++) {
+            int64_t count, at = entries(J, row_of(pick, row[q]), from, to, &count);
+            double sum = 0;
+            for (int64_t k = at; k < at + count; k++) sum += J->val[k] * C[t * m + number[J->col[k] - from]];
+            D[t * rows + q] = sum;
         }
-    }
-#pragma omp parallel for schedule(static) if (rows > 150)
+#pragma omp parallel for schedule(dynamic, 16) if (rows > 150)
     for (int64_t r = 0; r < rows; r++) {
         int64_t count, at = entries(J, row_of(pick, row[r]), from, to, &count);
         double *out = W + row[r] * n;
-        for (int64_t q = 0; q <= r; q++) {
-            double sum = 0;
-            for (int64_t k = at; k < at + count; k++) sum += J->val[k] * D[q * m + number[J->col[k] - from]];
-            out[row[q]] += sum;
+        for (int64_t k = at; k < at + count; k++) {
+            const double *line = D + number[J->col[k] - from] * rows, w = J->val[k];
+            if (w == 0) continue;
+            for (int64_t q = 0; q <= r; q++) out[row[q]] += w * line[q];
         }
     }
     return TALUS_OK;
@@ -101,6 +98,18 @@ static talus_status add_rigid(const tl_flex *p, int64_t n, const int32_t *pick, 
     return TALUS_OK;
 }
 
+#define TILE 32 /* rows and columns that are mirrored together: two of them stay in the first cache */
+
+/* The upper triangle from the lower one. */
+static void mirror(int64_t n, double *W)
+{
+#pragma omp parallel for schedule(dynamic, 1) if (n > 300)
+    for (int64_t from = 0; from < n; from += TILE)
+        for (int64_t right = from; right < n; right += TILE)
+            for (int64_t i = from; i < from + TILE && i < n; i++)
+                for (int64_t j = right > i ? right : i + 1; j < right + TILE && j < n; j++) W[i * n + j] = W[j * n + i];
+}
+
 talus_status tl_flex_compliance(const tl_flex *p, int32_t contacts, const int32_t *pick, double *W, tl_arena *a,
                                 talus_error *err)
 {
@@ -114,7 +123,6 @@ talus_status tl_flex_compliance(const tl_flex *p, int32_t contacts, const int32_
     size_t mark = tl_arena_mark(a);
     TL_TRY(add_rigid(p, n, pick, W, a, err));
     tl_arena_release(a, mark);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i + 1; j < n; j++) W[i * n + j] = W[j * n + i];
+    mirror(n, W);
     return TALUS_OK;
 }

@@ -14,6 +14,7 @@ typedef struct schur {
     int64_t room;
     double *u, *v_free, *push; /* [3 contacts]; [n + 6 rigid] */
     tl_contact_dense dense;
+    tl_contact_slope slope;
     tl_contact problem;
     tl_space space;
     bool fresh; /* H is new */
@@ -49,7 +50,10 @@ static talus_status make_room(tl_flex_solver *s, int64_t m, talus_error *err)
     d->q = TL_TAKE(s->arena, double, n);
     d->W = TL_TAKE(s->arena, double, n *n);
     d->blocks = TL_TAKE(s->arena, double, 3 * n);
-    if (!d->mu || !d->lam || !d->q || !d->W || !d->blocks) return tl_flex_no_memory(err);
+    d->slope.lu = TL_TAKE(s->arena, double, n *n);
+    d->slope.swap = TL_TAKE(s->arena, int32_t, n);
+    if (!d->mu || !d->lam || !d->q || !d->W || !d->blocks || !d->slope.lu || !d->slope.swap)
+        return tl_flex_no_memory(err);
     d->room = room;
     return TALUS_OK;
 }
@@ -76,7 +80,8 @@ static talus_status assemble(tl_flex_solver *s, int32_t count, talus_error *err)
     const int64_t n = 3 * (int64_t)count;
     d->active = count;
     d->space = tl_space_local(n);
-    d->dense = (tl_contact_dense){n, d->W};
+    d->slope.factored = false;
+    d->dense = (tl_contact_dense){n, d->W, &d->slope};
     d->problem = (tl_contact){
         .space = &d->space, .W = tl_contact_dense_linop(&d->dense), .blocks = d->blocks, .q = d->q, .mu = d->mu};
     if (count == 0) return TALUS_OK;
