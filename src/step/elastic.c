@@ -79,7 +79,7 @@ static talus_status begin_step(tl_elastic_trial *s, tl_sim *sim, tl_elastic_kept
     return tl_bodies_begin(&s->bodies, sim, rigid, dt, err);
 }
 
-/* Force and torque on an elastic body, from the scene and from code, as accelerations of its nodes: a + alpha x (x - centre). */
+/* Force and torque on an elastic body, from the scene and from code, as accelerations of its nodes: a + alpha x (x - centre); forces on single nodes, from code. */
 static talus_status push_body(tl_elastic_trial *s, int b, talus_error *err)
 {
     const tl_lg_body *body = &s->lg->body[b];
@@ -111,6 +111,7 @@ static talus_status push_body(tl_elastic_trial *s, int b, talus_error *err)
     for (int32_t i = body->node; i < body->node + body->nodes; i++) {
         tl_vec3 r = tl_vec3_sub(tl_vec3_load(now->q + 3 * (int64_t)i), c);
         tl_vec3 v = tl_vec3_load(now->v + 3 * (int64_t)i), all = tl_vec3_add(a, tl_vec3_cross(alpha, r));
+        all = tl_vec3_add_scaled(all, 1 / s->lg->mass[i], tl_vec3_load(now->push + 3 * (int64_t)i));
         tl_vec3_store(tl_vec3_add_scaled(v, s->h, all), s->v_star + 3 * (int64_t)i);
     }
     return TALUS_OK;
