@@ -148,6 +148,7 @@ _FUNCTIONS = {
     "talus_sim_view_name": (c_char_p, [c_int]),
     "talus_sim_body": (c_int, [c_void_p, c_char_p]),
     "talus_sim_set_force": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
+    "talus_sim_set_node_forces": (c_int, [c_void_p, c_int64, c_int64, _VEC, _ERR]),
     "talus_sim_set_velocity": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
     "talus_sim_set_pose": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
     "talus_sim_save": (c_int, [c_void_p, c_char_p, _ERR]),
@@ -466,6 +467,20 @@ class Sim:
         err = _Error()
         _check(_lib.talus_sim_set_force(self._alive(), self.body(body), _vector(force, 3, "force"),
                                         _vector(torque, 3, "torque"), byref(err)), err)
+
+    def set_node_forces(self, force=None, first=0):
+        """Newtons on nodes first, first + 1, ... of elastic bodies, [count][3], in the order of the view
+        "nodes.position"; they stay until changed. None: no forces on any node from `first` on."""
+        nodes, err = len(self._array("nodes.position")[0]), _Error()
+        first = operator.index(first)
+        if force is None:
+            pointer, count = None, max(nodes - first, 0)
+        else:
+            force = np.ascontiguousarray(force, dtype=np.float64)
+            if force.ndim != 2 or force.shape[1] != 3:
+                raise ValueError(f"force must have shape [count][3], got {list(force.shape)}")
+            pointer, count = force.ctypes.data_as(_VEC), len(force)
+        _check(_lib.talus_sim_set_node_forces(self._alive(), first, count, pointer, byref(err)), err)
 
     def set_velocity(self, body, velocity=None, spin=None):
         """Of a free body, m/s and rad/s. None: as it is."""

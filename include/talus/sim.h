@@ -69,8 +69,9 @@ typedef struct talus_view {
  *   "contacts.bodies"  two indices; from the number of bodies on they are walls of the domain
  *   "contacts.position" m      "contacts.normal"  out of the second body into the first
  *   "contacts.force"   on the first body, N               "contacts.gap"     m, at the start of the step; negative: overlap
- * Nodes of elastic bodies (engine "lg"), none in other engines; ids as in frames:
+ * Nodes of elastic bodies (engines "lg" and "grid"), none in other engines; ids as in frames:
  *   "nodes.position"   m      "nodes.velocity"  m/s      "nodes.body"  index of its body among the elastic ones
+ *   "nodes.mass"       kg     "nodes.push"      N, what talus_sim_set_node_forces set
  * Liquid of the sph engine; the order may change from step to step, ids stay:
  *   "particles.position", "particles.velocity"  m, m/s   "particles.pressure"  Pa
  *   "particles.id", "particles.material"                 whole numbers
@@ -87,6 +88,10 @@ TALUS_API int talus_sim_body(const talus_sim *sim, const char *name); /* index; 
  * of what is saved. */
 TALUS_API talus_status talus_sim_set_force(talus_sim *sim, int body, const double force[3], const double torque[3],
                                            talus_error *err);
+/* Forces (N, world frame) on nodes first, first + 1, ... of elastic bodies, counted as in the view "nodes.position"; force [count][3], NULL: none. On top of all
+ * others; they stay until changed and are part of what is saved. What acts on a node that is held goes into what holds it. */
+TALUS_API talus_status talus_sim_set_node_forces(talus_sim *sim, int64_t first, int64_t count, const double *force,
+                                                 talus_error *err);
 TALUS_API talus_status talus_sim_set_velocity(talus_sim *sim, int body, const double velocity[3], const double spin[3],
                                               talus_error *err);
 /* A kinematic body without a motion of the scene's (talus_scene_options.driven): where its shape's frame is at the end of the next step, which it

@@ -1,6 +1,7 @@
 #include "api/sim.h"
 #include "model/lg/whole.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -116,6 +117,8 @@ typedef enum view_of {
     OF_PARTICLE,
     OF_NODE_Q,
     OF_NODE_V,
+    OF_NODE_MASS,
+    OF_NODE_PUSH,
     OF_NODE_BODY
 } view_of;
 
@@ -146,6 +149,8 @@ static const struct {
     {"contacts.gap", OF_CONTACT, offsetof(tl_rigid_memory, gap), 1, TALUS_FLOAT64},
     {"nodes.position", OF_NODE_Q, 0, 3, TALUS_FLOAT64},
     {"nodes.velocity", OF_NODE_V, 0, 3, TALUS_FLOAT64},
+    {"nodes.mass", OF_NODE_MASS, 0, 1, TALUS_FLOAT64},
+    {"nodes.push", OF_NODE_PUSH, 0, 3, TALUS_FLOAT64},
     {"nodes.body", OF_NODE_BODY, 0, 1, TALUS_INT32},
     {"particles.position", OF_PARTICLE, offsetof(tl_sph_particle, x), 3, TALUS_FLOAT64},
     {"particles.velocity", OF_PARTICLE, offsetof(tl_sph_particle, v), 3, TALUS_FLOAT64},
@@ -212,6 +217,10 @@ talus_status talus_sim_view(talus_sim *s, const char *name, talus_view *out, tal
     case OF_POINT: v.data = points(s), v.stride = sizeof(tl_vec3), v.count = r->contacts; break;
     case OF_NODE_Q: v.data = s->sim->state.lg.q, v.stride = sizeof(tl_vec3), v.count = s->sim->state.lg.nodes; break;
     case OF_NODE_V: v.data = s->sim->state.lg.v, v.stride = sizeof(tl_vec3), v.count = s->sim->state.lg.nodes; break;
+    case OF_NODE_MASS: v.data = s->sim->lg.mass, v.stride = sizeof(double), v.count = s->sim->state.lg.nodes; break;
+    case OF_NODE_PUSH:
+        v.data = s->sim->state.lg.push, v.stride = sizeof(tl_vec3), v.count = s->sim->state.lg.nodes;
+        break;
     case OF_NODE_BODY: v.data = s->sim->lg.owner, v.stride = sizeof(int32_t), v.count = s->sim->state.lg.nodes; break;
     }
     if (views[k].of == OF_POINT && !v.data)
@@ -271,6 +280,28 @@ talus_status talus_sim_set_force(talus_sim *s, int body, const double force[3], 
     TL_TRY(check_numbers("the torque", body, 3, torque, err));
     m->force = vec3(force);
     m->torque = vec3(torque);
+    s->generation++;
+    return TALUS_OK;
+}
+
+talus_status talus_sim_set_node_forces(talus_sim *s, int64_t first, int64_t count, const double *force,
+                                       talus_error *err)
+{
+    TL_NEED(s);
+    tl_lg_state *lg = &s->sim->state.lg;
+    if (lg->nodes == 0) return TL_FAIL(err, TALUS_BAD_INPUT, "forces on nodes: the scene has no elastic bodies");
+    if (first < 0 || count < 0 || first > lg->nodes || count > lg->nodes - first)
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "forces on %" PRId64 " nodes from node %" PRId64 " on: there are %" PRId64 " (the first is 0)",
+                       count, first, lg->nodes);
+    for (int64_t i = 0; force && i < 3 * count; i++)
+        if (!isfinite(force[i]))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "the force on node %" PRId64 " must be finite, got %g at [%d]",
+                           first + i / 3, force[i], (int)(i % 3));
+    if (count > 0 && force)
+        memcpy(lg->push + 3 * first, force, 3 * sizeof *force * (size_t)count);
+    else if (count > 0)
+        memset(lg->push + 3 * first, 0, 3 * sizeof *force * (size_t)count);
     s->generation++;
     return TALUS_OK;
 }

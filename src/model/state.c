@@ -59,6 +59,7 @@ static int lg_parts(tl_lg_state *l, int n, tl_state_part *out)
     const size_t point = 3 * sizeof(double), row = 8 * sizeof(double), doubles = offsetof(tl_lg_memory, force);
     out[n++] = (tl_state_part){"nodes/position", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->q, NULL};
     out[n++] = (tl_state_part){"nodes/velocity", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->v, NULL};
+    out[n++] = (tl_state_part){"nodes/push", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->push, NULL};
     out[n++] =
         (tl_state_part){"nodes/position_before", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->q_before, NULL};
     out[n++] =

@@ -82,7 +82,7 @@ static const tl_context sph = {"sph", "sph", "The particles of the sph engine.",
 static const tl_key lg_keys[] = {
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "8", "local-global rounds per step at most; what they leave is `elastic_certificate` of steps.csv"},
     {"mixing", TL_CHOICE, AT(mixing), "", ANY, "anderson", "rounds of a step are combined so that what is left of forces is smallest, or taken as they come; not with `newton` and `jacobi`", "anderson|none"},
-    {"time", TL_CHOICE, AT(time), "", ANY, "bdf2", "integration: of second order, keeps motion; or implicit Euler, which damps what is faster than a few steps", "bdf2|euler"},
+    {"time", TL_CHOICE, AT(time), "", ANY, "bdf2", "integration: of second order, keeps motion; implicit Euler, which damps what is faster than a few steps; or the positions in which forces balance at the end of each step, to 1e-8 of them, without contact", "bdf2|euler|static"},
     {"inner", TL_INTEGER, AT(inner), "", WITHIN(1, 1000), "3", "contact steps per round"},
     {"local_step", TL_CHOICE, AT(local), "", ANY, "exact", "`exact` is projective for `arap` and ADMM for others; `newton` is quasi-Newton with a line search; `prox` is softer than the material it names, for comparison", "exact|newton|prox"},
     {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},

@@ -230,7 +230,7 @@ talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *aga
     for (int32_t i = 0; i < n; i++) {
         const tl_motion *m = &s->body[i];
         double reach = s->rigid->body[i].reach < INFINITY ? s->rigid->body[i].reach : 0;
-        fast[i] = s->dt * (tl_vec3_norm(m->v) + tl_vec3_norm(m->w) * reach) > LOOK_MOVED;
+        fast[i] = s->dt * (tl_vec3_norm(m->v) + tl_rigid_turn(&s->rigid->body[i], m) * reach) > LOOK_MOVED;
         any += fast[i];
     }
     if (!any) return TALUS_OK;

@@ -31,6 +31,7 @@
 #define TOLERANCE_LEAST 1e-8 /* m/s */
 #define TOLERANCE_SPEED 1e-6 /* of the fastest node or body */
 #define LOOKS 3              /* second looks that may add contacts */
+#define EARLY_LOOK 1e3       /* of the tolerance: corrections below which the first looks are taken */
 
 static const char *const phase_names[TL_ELASTIC_PHASES] = {"predict",    "detect",        "balance", "factor",
                                                            "compliance", "solve contact", "search",  "move"};
@@ -79,7 +80,7 @@ static talus_status begin_step(tl_elastic_trial *s, tl_sim *sim, tl_elastic_kept
     return tl_bodies_begin(&s->bodies, sim, rigid, dt, err);
 }
 
-/* Force and torque on an elastic body, from the scene and from code, as accelerations of its nodes: a + alpha x (x - centre). */
+/* Force and torque on an elastic body, from the scene and from code, as accelerations of its nodes: a + alpha x (x - centre); forces on single nodes, from code. */
 static talus_status push_body(tl_elastic_trial *s, int b, talus_error *err)
 {
     const tl_lg_body *body = &s->lg->body[b];
@@ -111,6 +112,7 @@ static talus_status push_body(tl_elastic_trial *s, int b, talus_error *err)
     for (int32_t i = body->node; i < body->node + body->nodes; i++) {
         tl_vec3 r = tl_vec3_sub(tl_vec3_load(now->q + 3 * (int64_t)i), c);
         tl_vec3 v = tl_vec3_load(now->v + 3 * (int64_t)i), all = tl_vec3_add(a, tl_vec3_cross(alpha, r));
+        all = tl_vec3_add_scaled(all, 1 / s->lg->mass[i], tl_vec3_load(now->push + 3 * (int64_t)i));
         tl_vec3_store(tl_vec3_add_scaled(v, s->h, all), s->v_star + 3 * (int64_t)i);
     }
     return TALUS_OK;
@@ -331,11 +333,11 @@ talus_status tl_elastic_step(tl_sim *sim, tl_elastic_kept *kept, const tl_rigid_
     TL_TRY(begin_step(&s, sim, kept, rigid, dt, err));
     TL_TRY(predict(&s, err));
     TL_TRY(tl_elastic_detect(&s, err));
-    bool more = true;
-    while (more) {
-        TL_TRY(tl_elastic_newton(&s, again, err));
+    for (bool more = true, end = false; more || !end; s.looks += more) {
+        end |= !more || s.looks == LOOKS;
+        TL_TRY(tl_elastic_newton(&s, end ? s.tolerance : EARLY_LOOK * s.tolerance, again, err));
         more = false;
-        if (s.looks++ < LOOKS) TL_TRY(tl_elastic_look_again(&s, &more, err));
+        if (s.looks < LOOKS) TL_TRY(tl_elastic_look_again(&s, &more, err));
     }
     TL_TRY(judge(&s, again, err));
     TL_TRY(move(&s, again, err));

@@ -30,13 +30,12 @@
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/lg_contact.h"
+#include "step/lg_newton.h"
 #include "step/lg_time.h"
 
-#define SEARCH_MOST 30         /* halvings of a quasi-Newton step */
-#define SEARCH_SHARE 1e-4      /* of the decrease that the slope promises */
-#define SEARCH_SLACK 1e-13     /* of g: a rise by less is rounding */
 #define JACOBI_DAMPING 0.9     /* of Jacobi steps [Wang15] */
 #define CONTACT_TOLERANCE 1e-6 /* m/s, of gaps over the step's length and of slips */
+#define PI 3.14159265358979323846
 #define LOOKS 3         /* after this many rounds, the first ones: later ones would have too few left to act. Chosen */
 #define CREEP_TOLD 1e-4 /* m/s */
 #define STOP 1e-6       /* of what the first round found: bodies that nothing touches are done then */
@@ -44,14 +43,21 @@
 #define JUDGED 5        /* steps in a row after which it is told that rounds do not suffice. Chosen */
 #define CURVED 1e-4     /* share of A that the energy's curvature has at least */
 #define LEFT_TOLD 0.06  /* of the forces of a step is missing: what swings is slower by half of that, see judge */
-#define MOVES 1e-3    /* of its speed is what the missing forces do to a body within a step: less is not told. Chosen */
-#define FREE_ROUNDS 2 /* before Newton's method takes over where nothing touches: they take out what is fast */
-#define NEWTON_STEPS 3    /* each with a solve to SOLVED: the third has little left */
-#define ITERATIONS_EACH 4 /* conjugate gradients per round that is allowed. Chosen */
-#define SOLVED 1e-3       /* of the residual of a Newton step, in the norm of A^-1 */
-#define PROBE 1e-5        /* mean edges: how far forces are looked at for their change */
+#define MOVES 1e-3 /* of its speed is what the missing forces do to a body within a step: less is not told. Chosen */
+#define STEPS_PER_SWING 20 /* of BDF2, for 3 % */
+#define NEARBY 1e-3        /* of a step: how far along its motion forces are looked at for their change. Chosen */
+#define LED 0.1            /* of its speed: anchors of a body that swings by itself are slower. Chosen */
+#define STRETCH_TOLD 1.03  /* of a period: swings that come out longer are told */
+#define SWINGS 1e-5        /* of a body's size: a swing by less is not told. Chosen */
+#define FREE_ROUNDS 2      /* before Newton's method takes over where nothing touches: they take out what is fast */
+#define NEWTON_STEPS 3     /* each with a solve to SOLVED: the third has little left */
+#define ITERATIONS_EACH 4  /* conjugate gradients per round that is allowed. Chosen */
 #define MADE 0.05 /* of the energy that changed its kind in a step: rounds that make more are not taken as they are */
 #define LOST 1e-3 /* of the impulses of a step: momentum that a step made again may lose. Chosen */
+#define BALANCED 1e-8          /* of the forces that act: left over by a static step */
+#define BALANCE_MOST 500       /* corrections of a static step */
+#define BALANCE_ITERATIONS 400 /* each */
+#define REACH 1e4 /* times that sound takes to cross a body: he of static steps. Changes the way, not the end */
 #define SLOP 1e-4 /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
@@ -64,10 +70,13 @@ typedef struct lg_kept {
     tl_lg_columns *columns;
     tl_lg_precision precision;
     bool searches; /* quasi-Newton */
+    double reach;  /* s, of static steps */
     tl_rigid_kept rigid;
     bool told;      /* of creep */
     bool told_left; /* of rounds that do not suffice */
+    bool told_fast; /* of swings that steps are too long for */
     int *missed;    /* [bodies] steps in a row that missed */
+    int *hurried;   /* [bodies] steps in a row that were too long for its swing */
 } lg_kept;
 
 typedef struct lg_step {
@@ -81,6 +90,7 @@ typedef struct lg_step {
     tl_bodies bodies; /* rigid ones, their contacts with each other */
     tl_lg_time time;
     tl_anderson mixer;
+    tl_lg_newton newton;
     /* predict */
     double *qtil;    /* [3 nodes] */
     double *q;       /* [3 nodes] the positions that are to be */
@@ -104,7 +114,6 @@ typedef struct lg_step {
     double omega;       /* Chebyshev's weight */
     int rounds;         /* made */
     double found, left; /* r A^-1 r of the first round and of the last */
-    int line_steps;     /* halvings in all */
     /* measure */
     double *v; /* [3 nodes] */
     double elastic;
@@ -162,9 +171,22 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, 
         return no_memory(err);
     s->u = s->q + n;
     TL_TRY(tl_anderson_begin_carrying(&s->mixer, n, duals, a, err));
-    TL_TRY(tl_lg_time_begin(&s->time, lg, &sim->state.lg, sim->scene->lg.time == 0, s->h, a, err));
+    TL_TRY(
+        tl_lg_time_begin(&s->time, lg, &sim->state.lg, (tl_lg_times)sim->scene->lg.time, s->kept->reach, s->h, a, err));
     s->he = s->time.he;
     TL_TRY(tl_bodies_begin(&s->bodies, sim, &s->kept->rigid, s->h, err));
+    s->newton = (tl_lg_newton){.lg = lg,
+                               .solver = s->kept->solver,
+                               .precision = s->kept->precision,
+                               .he = s->he,
+                               .qtil = s->qtil,
+                               .target = s->target,
+                               .rows = &s->touch.rows,
+                               .q = s->q,
+                               .r = s->r,
+                               .step = s->step,
+                               .trial = s->trial,
+                               .force = s->force};
     return tl_lg_solver_update(s->kept->solver, s->he, err);
 }
 
@@ -191,6 +213,18 @@ static talus_status push_body(lg_step *s, int b, talus_error *err)
     return TALUS_OK;
 }
 
+/* Forces on single nodes, from code. */
+static void push_nodes(lg_step *s)
+{
+    const double *push = s->sim->state.lg.push;
+    for (int32_t i = 0; i < s->lg->nodes; i++)
+        for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
+            if (push[k] == 0) continue;
+            s->accel[k] += push[k] / s->lg->mass[i];
+            s->pushed[s->lg->owner[i]] = true;
+        }
+}
+
 /* Functions of time are read here and nowhere else. */
 static talus_status predict(lg_step *s, talus_error *err)
 {
@@ -204,6 +238,7 @@ static talus_status predict(lg_step *s, talus_error *err)
     TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, err));
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->accel[i] = g[i % 3];
     for (int b = 0; b < lg->bodies; b++) TL_TRY(push_body(s, b, err));
+    push_nodes(s);
     tl_lg_time_predict(&s->time, lg, now, s->accel, s->qtil);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
     if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
@@ -243,8 +278,10 @@ static talus_status detect(lg_step *s, talus_error *err)
                            .friction = b->friction,
                            .past = &s->sim->state.lg,
                            .h = s->h};
-    TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
-    TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
+    if (!s->time.rests) {
+        TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
+        TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
+    }
     TL_TRY(tl_bodies_match(b, err));
     lap(s, DETECT);
     if (s->scene->lg.global == TL_LG_JACOBI && s->contacts.count)
@@ -290,32 +327,6 @@ static void balance(lg_step *s)
     lap(s, BALANCE);
 }
 
-/* he^2 (g(q) - work of the contact forces) */
-static double merit(const lg_step *s, const double *q)
-{
-    const tl_lg *lg = s->lg;
-    double inertia = 0;
-    for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++)
-        inertia += 0.5 * lg->mass[i / 3] * (q[i] - s->qtil[i]) * (q[i] - s->qtil[i]);
-    double work = 0;
-    for (int32_t i = 0; i < s->touch.rows.nodes; i++)
-        for (int64_t k = 3 * (int64_t)s->touch.rows.node[i], end = k + 3; k < end; k++)
-            work += s->touch.rows.force[k] * q[k];
-    return inertia + s->he * s->he * (tl_lg_stress(lg, q, NULL) + tl_lg_linear_energy(lg, q, s->target) - work);
-}
-
-/* Quasi-Newton: along A^-1 r, which goes down, as far as g falls. */
-static void search(lg_step *s)
-{
-    int64_t n = 3 * (int64_t)s->lg->nodes;
-    double now = merit(s, s->q), slope = -tl_dot(n, s->r, s->step), length = 1;
-    for (int k = 0; k < SEARCH_MOST; k++, length *= 0.5, s->line_steps++) {
-        for (int64_t i = 0; i < n; i++) s->trial[i] = s->q[i] + length * s->step[i];
-        if (merit(s, s->trial) <= now + SEARCH_SHARE * length * slope + SEARCH_SLACK * fabs(now)) break;
-    }
-    memcpy(s->q, s->trial, sizeof *s->q * (size_t)n);
-}
-
 /* Chebyshev weights over damped Jacobi steps; trial holds the positions before the last ones. */
 static void accelerate(lg_step *s, int round)
 {
@@ -336,7 +347,7 @@ static void solve_global(lg_step *s, int round)
     s->left = tl_dot(n, s->r, s->step);
     if (round == 0) s->found = s->left;
     if (s->searches)
-        search(s);
+        tl_lg_newton_search(&s->newton);
     else if (s->scene->lg.global == TL_LG_JACOBI)
         accelerate(s, round);
     else
@@ -369,140 +380,20 @@ static talus_status look_again(lg_step *s, talus_error *err)
 
 /* ---- bodies that nothing touches ---- */
 
-/* What Newton's method needs, by nodes and by bodies. */
-typedef struct newton {
-    double *d, *p, *left, *product;   /* [3 nodes] */
-    double *size, *rz, *first, *bend; /* [bodies] */
-    bool *of, *open;                  /* [bodies] that take part; whose system is not solved yet */
-} newton;
-
-static talus_status newton_begin(lg_step *s, newton *w, talus_error *err)
-{
-    const int64_t n = 3 * (int64_t)s->lg->nodes, bodies = s->lg->bodies + 1;
-    double **const nodes[] = {&w->d, &w->p, &w->left, &w->product},
-                   **const by_body[] = {&w->size, &w->rz, &w->first, &w->bend};
-    for (int k = 0; k < 4; k++)
-        if (!(*nodes[k] = TL_TAKE(s->arena, double, n)) || !(*by_body[k] = TL_TAKE_ZERO(s->arena, double, bodies)))
-            return no_memory(err);
-    w->of = TL_TAKE(s->arena, bool, bodies);
-    w->open = TL_TAKE(s->arena, bool, bodies);
-    if (!w->of || !w->open) return no_memory(err);
-    for (int b = 0; b < s->lg->bodies; b++) w->of[b] = s->lg->body[b].material.scheme != TL_LG_PROX;
-    for (int32_t k = 0; k < s->touch.rows.nodes; k++) w->of[s->lg->owner[s->touch.rows.node[k]]] = false;
-    return TALUS_OK;
-}
-
-/* The true residual at x, of all bodies. */
-static void true_residual(lg_step *s, const double *x, double *r)
-{
-    (void)tl_lg_stress(s->lg, x, s->force);
-    tl_lg_residual(s->lg, s->he, x, s->qtil, s->target, s->force, r);
-}
-
-/* Products a . b of bodies. */
-static void by_body(const lg_step *s, const double *a, const double *b, double *out)
-{
-    for (int k = 0; k < s->lg->bodies; k++) {
-        const int64_t from = 3 * (int64_t)s->lg->body[k].node, n = 3 * (int64_t)s->lg->body[k].nodes;
-        out[k] = tl_dot(n, a + from, b + from);
-    }
-}
-
-/* x += part[body] y for open bodies. */
-static void add_scaled(const lg_step *s, const newton *w, const double *part, double sign, const double *y, double *x)
-{
-    for (int64_t i = 0; i < s->lg->nodes; i++) {
-        const int b = s->lg->owner[i];
-        for (int64_t k = 3 * i; k < 3 * i + 3 && w->open[b]; k++) x[k] += sign * part[b] * y[k];
-    }
-}
-
-/* Curvature along p: forces a small way on, less those of now. */
-static void curve(lg_step *s, newton *w)
-{
-    for (int b = 0; b < s->lg->bodies; b++) {
-        double most = 0;
-        for (int64_t k = 3 * (int64_t)s->lg->body[b].node, end = k + 3 * (int64_t)s->lg->body[b].nodes; k < end; k++)
-            most = fmax(most, fabs(w->p[k]));
-        w->size[b] = most > 0 && w->open[b] ? PROBE * s->lg->skin.body[b].mean / most : 0;
-    }
-    memcpy(s->trial, s->q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
-    add_scaled(s, w, w->size, 1, w->p, s->trial);
-    true_residual(s, s->trial, w->product);
-    for (int64_t i = 0; i < s->lg->nodes; i++) {
-        double by = w->size[s->lg->owner[i]];
-        for (int64_t k = 3 * i; k < 3 * i + 3; k++) w->product[k] = by > 0 ? (s->r[k] - w->product[k]) / by : 0;
-    }
-    by_body(s, w->p, w->product, w->bend);
-}
-
-/* d: conjugate gradients on the energy's curvature, A as preconditioner; every body by itself. Returns the iterations made. */
-static int descend(lg_step *s, newton *w, int most)
-{
-    const int64_t n = 3 * (int64_t)s->lg->nodes;
-    int k = 0;
-    memset(w->d, 0, sizeof *w->d * (size_t)n);
-    memcpy(w->left, s->r, sizeof *s->r * (size_t)n);
-    tl_lg_solve(s->kept->solver, s->kept->precision, w->left, s->step);
-    by_body(s, w->left, s->step, w->first);
-    memcpy(w->rz, w->first, sizeof *w->rz * (size_t)s->lg->bodies);
-    memcpy(w->p, s->step, sizeof *w->p * (size_t)n);
-    for (; k < most; k++) {
-        bool any = false;
-        curve(s, w);
-        for (int b = 0; b < s->lg->bodies; b++) {
-            if (w->open[b] && !(w->bend[b] > 0)) { /* the energy bends down: as far as A says, or where it had got to */
-                for (int64_t i = 3 * (int64_t)s->lg->body[b].node, end = i + 3 * (int64_t)s->lg->body[b].nodes;
-                     i < end && k == 0; i++)
-                    w->d[i] = w->p[i];
-                w->open[b] = false;
-            }
-            w->size[b] = w->open[b] ? w->rz[b] / w->bend[b] : 0;
-            any = any || w->open[b];
-        }
-        if (!any) break;
-        add_scaled(s, w, w->size, 1, w->p, w->d);
-        add_scaled(s, w, w->size, -1, w->product, w->left);
-        tl_lg_solve(s->kept->solver, s->kept->precision, w->left, s->step);
-        by_body(s, w->left, s->step, w->bend);
-        for (int64_t i = 0; i < s->lg->nodes; i++) {
-            const int b = s->lg->owner[i];
-            for (int64_t j = 3 * i; j < 3 * i + 3 && w->open[b]; j++)
-                w->p[j] = s->step[j] + w->bend[b] / w->rz[b] * w->p[j];
-        }
-        for (int b = 0; b < s->lg->bodies; b++) {
-            w->rz[b] = w->bend[b];
-            if (!(w->rz[b] > SOLVED * SOLVED * w->first[b])) w->open[b] = false;
-        }
-    }
-    return k;
-}
-
-/* Newton's method for what no contact, cable or join holds: rounds of other bodies do not change it, and its own end where rounds would after
- * many. `iterations` times ITERATIONS_EACH iterations of conjugate gradients, each of which costs about as much as a round. The energy of the step falls
- * always. Duals follow, for the step in which something touches. */
+/* Newton's method for what no contact, cable or join holds: rounds of other bodies do not change it. Duals follow, for the step in which something touches. */
 static talus_status solve_free(lg_step *s, talus_error *err)
 {
-    newton w;
+    tl_lg_newton *w = &s->newton;
     int budget = ITERATIONS_EACH * s->scene->lg.iterations;
-    TL_TRY(newton_begin(s, &w, err));
+    TL_TRY(tl_lg_newton_begin(w, s->arena, err));
     for (int step = 0; step < NEWTON_STEPS && budget > 0; step++) {
-        bool any = false;
         TL_TRY(tl_cancel_check(err));
-        true_residual(s, s->q, s->r);
-        for (int b = 0; b < s->lg->bodies; b++) {
-            w.open[b] = w.of[b];
-            any = any || w.of[b];
-        }
-        if (!any) return TALUS_OK;
-        for (int64_t i = 0; i < s->lg->nodes; i++)
-            for (int64_t k = 3 * i; k < 3 * i + 3 && !w.of[s->lg->owner[i]]; k++) s->r[k] = 0;
-        budget -= descend(s, &w, budget);
-        memcpy(s->step, w.d, sizeof *w.d * 3 * (size_t)s->lg->nodes);
-        search(s);
+        int made = tl_lg_newton_correct(w, budget);
+        if (made < 0) return TALUS_OK;
+        budget -= made;
         s->rounds++;
     }
-    if (s->lg->dual_rows) tl_lg_set_duals(s->lg, s->q, w.of, s->u);
+    if (s->lg->dual_rows) tl_lg_set_duals(s->lg, s->q, w->of, s->u);
     lap(s, SOLVE);
     return TALUS_OK;
 }
@@ -522,12 +413,67 @@ static talus_status renew_duals(lg_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* ---- static steps ---- */
+
+/* Forces that do not balance, of each body, over those that act on it: gravity, what scenes ask for, anchors. Returns the worst. */
+static double unbalanced(lg_step *s, double *share)
+{
+    const tl_lg *lg = s->lg;
+    const double he2 = s->he * s->he;
+    double worst = 0, *acts = s->trial;
+    for (int64_t i = 0; i < lg->nodes; i++)
+        for (int64_t k = 3 * i; k < 3 * i + 3; k++) {
+            s->qtil[k] = s->q[k] + he2 * s->accel[k];
+            acts[k] = lg->mass[i] * s->accel[k];
+        }
+    (void)tl_lg_stress(lg, s->q, s->force);
+    tl_lg_residual(lg, s->he, s->q, s->qtil, s->target, s->force, s->r);
+    double *pull2 = share;
+    memset(pull2, 0, sizeof *pull2 * (size_t)lg->bodies);
+    for (int32_t k = 0; k < lg->anchors; k++) {
+        const tl_lg_anchor *a = &lg->anchor[k];
+        tl_vec3 off = tl_vec3_sub(s->target[k], tl_vec3_load(s->q + 3 * (int64_t)a->vertex));
+        pull2[lg->owner[a->vertex]] += a->weight * a->weight * tl_vec3_norm2(off);
+    }
+    for (int b = 0; b < lg->bodies; b++) {
+        const int64_t from = 3 * (int64_t)lg->body[b].node, n = 3 * (int64_t)lg->body[b].nodes;
+        double load2 = pull2[b] + tl_dot(n, acts + from, acts + from), left2 = tl_dot(n, s->r + from, s->r + from);
+        share[b] = left2 > 0 ? fmin(1, sqrt(left2 / load2) / he2) : 0;
+        worst = fmax(worst, share[b]);
+    }
+    return worst;
+}
+
+static double static_target(const lg_step *s) { return fmin(s->scene->solver.tolerance, BALANCED); }
+
+/* Newton's method for the positions in which forces balance. Each correction starts from where the last one ended, held by a mass over he^2 that
+ * is small beside the stiffness: it ends at a minimum, wherever it began, and what it holds is nothing there. */
+static talus_status find_balance(lg_step *s, talus_error *err)
+{
+    s->missing = TL_TAKE(s->arena, double, s->lg->bodies + 1);
+    s->touched = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1);
+    if (!s->missing || !s->touched) return no_memory(err);
+    memcpy(s->q, s->sim->state.lg.q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
+    TL_TRY(tl_lg_newton_begin(&s->newton, s->arena, err));
+    double left = unbalanced(s, s->missing);
+    while (left > static_target(s) && s->rounds < BALANCE_MOST) {
+        TL_TRY(tl_cancel_check(err));
+        (void)tl_lg_newton_correct(&s->newton, BALANCE_ITERATIONS);
+        left = unbalanced(s, s->missing);
+        s->rounds++;
+    }
+    if (s->lg->dual_rows) TL_TRY(renew_duals(s, err));
+    lap(s, SOLVE);
+    return TALUS_OK;
+}
+
 /* Rounds of a step, as long as they find anything to do. */
 static talus_status iterate(lg_step *s, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, all = n + TL_LG_LANES * s->lg->dual_rows;
     const bool by_newton = s->scene->lg.mixing == 0 && newton_serves(s);
     const bool mixes = s->scene->lg.mixing == 0 && !s->searches && s->scene->lg.global != TL_LG_JACOBI;
+    if (s->time.rests) return find_balance(s, err);
     for (int k = 0; k < s->scene->lg.iterations; k++) {
         TL_TRY(tl_cancel_check(err));
         memcpy(s->from, s->q, sizeof *s->q * (size_t)all);
@@ -582,6 +528,70 @@ static talus_status judge(lg_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* How bodies deform that nothing touches, m/s, others 0: velocities, those of anchored bodies as they are and of free ones without their rigid motion. Where handles lead
+ * a body, how it swings by itself cannot be told from that. */
+static bool deforming(const lg_step *s, double *p, bool *held)
+{
+    const tl_lg *lg = s->lg;
+    bool any = false;
+    memset(p, 0, sizeof *p * 3 * (size_t)lg->nodes);
+    for (int32_t k = 0; k < lg->anchors; k++) held[lg->owner[lg->anchor[k].vertex]] = true;
+    for (int b = 0; b < lg->bodies; b++) {
+        const tl_lg_body *body = &lg->body[b];
+        if (s->touched[b]) continue;
+        tl_lg_whole now = tl_lg_whole_of(lg, body, s->q, s->v);
+        if (held[b]) now.v = now.spin = (tl_vec3){0, 0, 0};
+        for (int64_t i = body->node; i < body->node + body->nodes; i++) {
+            tl_vec3 r = tl_vec3_sub(tl_vec3_load(s->q + 3 * i), now.centre),
+                    turns = tl_vec3_add(now.v, tl_vec3_cross(now.spin, r));
+            tl_vec3_store(tl_vec3_sub(tl_vec3_load(s->v + 3 * i), turns), p + 3 * i);
+        }
+        any = true;
+    }
+    return any;
+}
+
+/* How fast a body swings: Rayleigh's quotient of its motion, curvature over mass. Steps that are too long for it are counted, then told. */
+static talus_status watch_swings(lg_step *s, talus_error *err)
+{
+    const tl_lg *lg = s->lg;
+    double *p = TL_TAKE(s->arena, double, 3 * (int64_t)lg->nodes),
+           *after = TL_TAKE(s->arena, double, 3 * (int64_t)lg->nodes);
+    bool *held = TL_TAKE_ZERO(s->arena, bool, lg->bodies + 1);
+    double *led = TL_TAKE_ZERO(s->arena, double, lg->bodies + 1);
+    if (!p || !after || !held || !led) return no_memory(err);
+    if (!deforming(s, p, held)) return TALUS_OK;
+    for (int32_t k = 0; k < lg->anchors; k++) {
+        const int64_t i = lg->anchor[k].vertex;
+        led[lg->owner[i]] = fmax(led[lg->owner[i]], tl_vec3_norm(tl_vec3_load(p + 3 * i)));
+    }
+    for (int64_t k = 0; k < 3 * (int64_t)lg->nodes; k++) s->trial[k] = s->q[k] + NEARBY * s->he * p[k];
+    (void)tl_lg_stress(lg, s->trial, s->force);
+    tl_lg_residual(lg, s->he, s->trial, s->qtil, s->target, s->force, after);
+    tl_lg_touch_push(&s->touch, after);
+    for (int b = 0; b < lg->bodies; b++) {
+        const tl_lg_body *body = &lg->body[b];
+        double mass = 0, bend = 0, kept;
+        for (int64_t k = 3 * (int64_t)body->node, end = k + 3 * (int64_t)body->nodes; k < end; k++) {
+            mass += lg->mass[k / 3] * p[k] * p[k];
+            bend += p[k] * (s->r[k] - after[k]) / (NEARBY * s->he);
+        }
+        double rate = bend > mass && mass > 0 ? sqrt((bend - mass) / mass) / s->he : 0, size = cbrt(body->volume);
+        double speed = sqrt(mass / body->mass);
+        bool visible = speed > SWINGS * size * rate && led[b] < LED * speed;
+        double stretch = tl_lg_time_stretch(&s->time, rate * s->h, &kept);
+        s->kept->hurried[b] = rate > 0 && visible && stretch > STRETCH_TOLD ? s->kept->hurried[b] + 1 : 0;
+        if (s->kept->hurried[b] < JUDGED || s->kept->told_fast) continue;
+        s->kept->told_fast = true;
+        tl_log_write(&s->sim->log, 0,
+                     "t = %.6g s: \"%s\" swings with a period of %.3g s, which is %.1f steps: it comes out %.0f %% too "
+                     "long and keeps %.0f %% of its swing per period; with dt_max = %.2g s it would be 3 %%",
+                     s->sim->state.t + s->h, body->name, 2 * PI / rate, 2 * PI / (rate * s->h), 100 * (stretch - 1),
+                     100 * kept, 2 * PI / rate / STEPS_PER_SWING);
+    }
+    return TALUS_OK;
+}
+
 /* The gradient of g itself, contact forces included. */
 static talus_status measure(lg_step *s, bool *again, talus_error *err)
 {
@@ -599,7 +609,10 @@ static talus_status measure(lg_step *s, bool *again, talus_error *err)
     tl_lg_touch_push(&s->touch, s->r);
     s->laws = tl_lg_touch_laws(&s->touch, s->contacts.shapes, s->q);
     tl_lg_solve(s->kept->solver, s->kept->precision, s->r, s->step);
-    TL_TRY(judge(s, err));
+    if (!s->time.rests) {
+        TL_TRY(judge(s, err));
+        if (!s->kept->told_fast) TL_TRY(watch_swings(s, err));
+    }
     TL_TRY(tl_lg_touch_remember(&s->touch, &s->contacts, s->arena, &s->memory, &s->memories, err));
     lap(s, MEASURE);
     return TALUS_OK;
@@ -638,6 +651,11 @@ static talus_status measure_depth(lg_step *s, talus_error *err)
     s->view.from = s->view.to = s->q;
     s->view.before = s->view.after = end;
     TL_TRY(tl_lg_depth(&s->view, s->arena, &s->depth, err));
+    if (s->time.rests && s->depth > SLOP)
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "elastic bodies at rest are %.3g m deep in others: lg.time = \"static\" knows no contact; take "
+                       "\"euler\", which comes to rest soon",
+                       s->depth);
     lap(s, MEASURE);
     return TALUS_OK;
 }
@@ -834,7 +852,7 @@ static void fill_report(const lg_step *s)
         fastest2 = fmax(fastest2, tl_vec3_norm2(v));
     }
     r->fastest = fmax(sqrt(fastest2), rigid.fastest);
-    double missing = 0, target = s->scene->solver.tolerance;
+    double missing = 0, target = s->time.rests ? static_target(s) : s->scene->solver.tolerance;
     for (int b = 0; b < lg->bodies; b++) missing = fmax(missing, s->missing[b]);
     tell_left(s);
     r->solve[0] = (tl_report_solve){.name = "elastic",
@@ -932,7 +950,7 @@ static bool needs_rescue(const lg_step *s)
     const tl_report *r = &s->sim->report;
     double changed =
         fabs(r->kinetic - was->kinetic) + fabs(r->potential - was->potential) + fabs(r->elastic - was->elastic);
-    return s->scene->lg.rescue && !s->searches && s->scene->lg.global != TL_LG_JACOBI &&
+    return s->scene->lg.rescue && !s->time.rests && !s->searches && s->scene->lg.global != TL_LG_JACOBI &&
            s->scene->lg.local != TL_LG_LOCAL_PROX && s->sim->accounts.energy_unexplained > MADE * changed;
 }
 
@@ -975,6 +993,49 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 
 /* ---- begin and end of a simulation ---- */
 
+/* What has no place of rest, and what only rounds know. */
+static talus_status refuse_static(const tl_sim *sim, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    const tl_lg *lg = &sim->lg;
+    if (s->join_count || s->cable_count)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "lg.time = \"static\" has no cables and joins: use anchors or handles");
+    if (s->lg.global == TL_LG_JACOBI || s->lg.local == TL_LG_LOCAL_PROX)
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "lg.time = \"static\" is solved by Newton's method, not with global_step = \"jacobi\" or "
+                       "local_step = \"prox\"");
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++)
+        if (sim->rigid.body[i].kind == TL_BODY_FREE && !sim->rigid.body[i].elastic)
+            return TL_FAIL(err, TALUS_UNSUPPORTED, "lg.time = \"static\" has no free rigid bodies, got \"%.100s\"",
+                           s->bodies[i].name);
+    for (int b = 0; b < lg->bodies; b++) {
+        bool held = false;
+        for (int32_t k = 0; k < lg->anchors && !held; k++) held = lg->owner[lg->anchor[k].vertex] == b;
+        if (!held)
+            return TL_FAIL(err, TALUS_BAD_INPUT,
+                           "lg.time = \"static\": \"%s\" is held by no anchor and no handle, it has no place of rest",
+                           lg->body[b].name);
+    }
+    return TALUS_OK;
+}
+
+/* s, see REACH */
+static double static_reach(const tl_lg *lg)
+{
+    double longest = 0;
+    for (int b = 0; b < lg->bodies; b++) {
+        const tl_lg_body *body = &lg->body[b];
+        tl_vec3 low = tl_vec3_load(lg->rest + 3 * (int64_t)body->node), high = low;
+        for (int64_t i = body->node; i < body->node + body->nodes; i++) {
+            tl_vec3 x = tl_vec3_load(lg->rest + 3 * i);
+            low = tl_vec3_min(low, x);
+            high = tl_vec3_max(high, x);
+        }
+        longest = fmax(longest, tl_vec3_norm(tl_vec3_sub(high, low)) * sqrt(body->density / body->material.k));
+    }
+    return REACH * longest;
+}
+
 static talus_status begin(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -991,12 +1052,18 @@ static talus_status begin(tl_sim *sim, talus_error *err)
     TL_TRY(tl_lg_give_centres(&sim->lg, s, &sim->rigid, &sim->state.rigid, err));
     kept->rigid.slop = SLOP;
     kept->missed = TL_NEW_ZERO(int, sim->lg.bodies + 1);
+    kept->hurried = TL_NEW_ZERO(int, sim->lg.bodies + 1);
     kept->rigid.lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
     sim->hold = TL_NEW_ZERO(tl_lg_hold, tl_lg_hold_count(&sim->lg, s) + 1);
-    if (!kept->missed || !kept->rigid.lost || !sim->hold) return no_memory(err);
+    if (!kept->missed || !kept->hurried || !kept->rigid.lost || !sim->hold) return no_memory(err);
     TL_TRY(tl_lg_columns_create(&kept->columns, &sim->lg, err));
     kept->precision = s->lg.precision == 0 ? TL_LG_FLOAT : TL_LG_DOUBLE;
     kept->searches = s->lg.local == TL_LG_LOCAL_NEWTON;
+    if (s->lg.time == TL_LG_STATIC) {
+        TL_TRY(refuse_static(sim, err));
+        kept->reach = static_reach(&sim->lg);
+        kept->precision = TL_LG_DOUBLE;
+    }
     return tl_lg_solver_create(&kept->solver, &sim->lg, (tl_lg_method)s->lg.global, (int)kept->precision, err);
 }
 
@@ -1005,6 +1072,7 @@ static void end(tl_sim *sim)
     lg_kept *kept = sim->own;
     if (kept) {
         tl_free(kept->missed);
+        tl_free(kept->hurried);
         tl_free(kept->rigid.lost);
         tl_lg_columns_free(kept->columns);
         tl_lg_solver_free(kept->solver);

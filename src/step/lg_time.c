@@ -1,10 +1,12 @@
 #include "step/lg_time.h"
 
+#include <complex.h>
 #include <math.h>
 #include <string.h>
 
 #define RATIO_MOST                                                                                                     \
     2.0 /* of two steps: beyond 1 + sqrt(2) the formula is not stable, and a fresh start is better. Chosen */
+#define PI 3.14159265358979323846
 #define LAND_SWEEPS 10 /* over the contacts; nodes belong to few of them. Chosen */
 
 static talus_status no_memory(talus_error *err)
@@ -12,15 +14,16 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the time integration of elastic bodies");
 }
 
-talus_status tl_lg_time_begin(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, bool second, double h,
-                              tl_arena *arena, talus_error *err)
+talus_status tl_lg_time_begin(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, tl_lg_times kind, double reach,
+                              double h, tl_arena *arena, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)lg->nodes;
-    *t = (tl_lg_time){.second = second, .h = h, .he = h, .ratio = 1};
+    *t = (tl_lg_time){.second = kind == TL_LG_BDF2, .rests = kind == TL_LG_STATIC, .h = h, .he = h, .ratio = 1};
+    if (t->rests) t->he = tl_lg_round_step(reach);
     double **const vectors[] = {&t->q_hat, &t->p, &t->q_was, &t->v_was, &t->push};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         if (!(*vectors[k] = TL_TAKE(arena, double, n))) return no_memory(err);
-    if (!second) return TALUS_OK;
+    if (!t->second) return TALUS_OK;
     double before = now->step_before[0];
     if (before > 0 && h <= RATIO_MOST * before) t->ratio = h / before;
     t->he = tl_lg_round_step(h * (1 + t->ratio) / (1 + 2 * t->ratio));
@@ -57,7 +60,7 @@ void tl_lg_time_predict(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, 
     if (t->second && !history) begin_history(t, lg, now, a);
     const double *q1 = history ? now->q_before : t->q_was, *v1 = history ? now->v_before : t->v_was;
     for (int64_t i = 0; i < n; i++) {
-        double q = now->q[i], v = now->v[i];
+        double q = now->q[i], v = t->rests ? 0 : now->v[i];
         if (t->second) { /* as differences: rounding is that of the increment */
             double s = w * w / (1 + 2 * w);
             t->p[i] = v + s * (1 + 2 * w) / (1 + w) * (v - v1[i]);
@@ -75,7 +78,14 @@ void tl_lg_time_predict(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, 
 
 void tl_lg_time_velocities(const tl_lg_time *t, const tl_lg *lg, const double *q, double *v)
 {
-    for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) v[i] = (q[i] - t->q_hat[i]) / t->he;
+    for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) v[i] = t->rests ? 0 : (q[i] - t->q_hat[i]) / t->he;
+}
+
+double tl_lg_time_stretch(const tl_lg_time *t, double angle, double *kept)
+{
+    double complex z = 1 / (t->second ? 2 - csqrt(1 + 2 * I * angle) : 1 - I * angle);
+    *kept = pow(cabs(z), 2 * PI / fabs(carg(z)));
+    return angle / carg(z);
 }
 
 /* ---- landing ---- */

@@ -5,6 +5,7 @@
  *                he       q^                      v^
  *     euler      h        q_n                     v_n
  *     bdf2       2h/3     (4 q_n - q_n-1)/3       (4 v_n - v_n-1)/3           of second order, L-stable
+ *     static     long     q_n                     0                           and v_n+1 = 0: what forces balance
  *
  * and the like for steps of different lengths. The first step goes on from a history of free flight (and of spin), so free fall is exact from the
  * start. What a force changes at once is not m v but
@@ -25,8 +26,11 @@
 #include "model/lg/whole.h"
 #include "step/lg_contact.h"
 
+typedef enum tl_lg_times { TL_LG_BDF2, TL_LG_EULER, TL_LG_STATIC } tl_lg_times; /* in the order of the scene's choice */
+
 typedef struct tl_lg_time {
     bool second; /* bdf2 */
+    bool rests;  /* static */
     double h, he;
     double ratio;        /* w */
     double *q_hat;       /* [3 nodes] */
@@ -37,8 +41,9 @@ typedef struct tl_lg_time {
     double largest_turn; /* rad/s that was given back to a body */
 } tl_lg_time;
 
-talus_status tl_lg_time_begin(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, bool second, double h,
-                              tl_arena *arena, talus_error *err);
+/* reach, s: he of static steps. */
+talus_status tl_lg_time_begin(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, tl_lg_times kind, double reach,
+                              double h, tl_arena *arena, talus_error *err);
 /* q~; a [3 nodes]: accelerations by gravity and by forces on bodies. */
 void tl_lg_time_predict(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, const double *a, double *q_tilde);
 /* v from positions q. */
@@ -49,6 +54,9 @@ void tl_lg_time_land(tl_lg_time *t, const tl_lg_touch *touch, const tl_lg_contac
 /* Angular momentum of bodies that nothing holds. `held` [bodies]: anchored. `touched` [bodies]: something acts on it. */
 void tl_lg_time_spin(tl_lg_time *t, const tl_lg *lg, const tl_lg_state *now, const bool *held, const bool *touched,
                      const double *q, double *v);
+/* How many times too long a swing of `angle` radians per step comes out: |z| and arg z of what a step multiplies it with. BDF2 has
+ * (3 z^2 - 4 z + 1) / (2 z^2) = i angle, Euler (z - 1) / z = i angle. `kept`: amplitude that a period leaves, of 1. */
+double tl_lg_time_stretch(const tl_lg_time *t, double angle, double *kept);
 /* p at the end of the step, of node k / 3. */
 static inline double tl_lg_time_momentum(const tl_lg_time *t, const double *v, int64_t k)
 {

@@ -133,7 +133,7 @@ static bool meets(const tl_sim *sim, int32_t i, double dt)
         tl_motion other = j < r->scene_count ? body[j] : (tl_motion){.q = tl_quat_identity()};
         double d = dt * tl_vec3_norm(tl_vec3_sub(body[i].v, other.v)) + r->body[i].reach;
         if (r->body[j].reach < INFINITY) {
-            d += dt * tl_vec3_norm(other.w) * r->body[j].reach;
+            d += dt * tl_rigid_turn(&r->body[j], &other) * r->body[j].reach;
             double far = d + r->body[i].reach + r->body[j].reach; /* most are: said quickly */
             if (tl_vec3_norm2(tl_vec3_sub(body[i].x, other.x)) > far * far) continue;
         }
@@ -158,6 +158,12 @@ static bool outside(const tl_sim *sim, int32_t i, tl_vec3 x)
                                           x.x - r > box->hi.x || x.y - r > box->hi.y || x.z - r > box->hi.z);
 }
 
+/* A ball may turn as fast as it likes: its surface stays, and it has no gyroscopic motion. */
+static double turn_limit(const tl_rigid_body *b, const tl_motion *m)
+{
+    return b->round == TL_ROUND_BALL ? INFINITY : TURN_MOST / tl_vec3_norm(m->w);
+}
+
 double tl_rigid_dt_wanted(const tl_sim *sim)
 {
     const tl_rigid *r = &sim->rigid;
@@ -166,7 +172,7 @@ double tl_rigid_dt_wanted(const tl_sim *sim)
         if (r->body[i].kind != TL_BODY_FREE) continue;
         const tl_motion *m = &sim->state.rigid.body[i];
         if (outside(sim, i, m->x)) continue;
-        double limit = fmin(MOVE_REACHES * r->body[i].reach / tl_vec3_norm(m->v), TURN_MOST / tl_vec3_norm(m->w));
+        double limit = fmin(MOVE_REACHES * r->body[i].reach / tl_vec3_norm(m->v), turn_limit(&r->body[i], m));
         if (limit < dt && meets(sim, i, most)) dt = limit;
     }
     return dt;

@@ -1,4 +1,5 @@
-/* The local-global engine: V1 to V6, V9, V10 of its spec; numbers from there unless said. Contact is in lg_contact.c. */
+/* The local-global engine: V1 to V6, V9, V10 of its spec; numbers from there unless said. Contact is in lg_contact.c, motion between contacts in
+ * lg_motion.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -361,6 +362,15 @@ static const tl_case cases[] = {
     {"V13", "the printed minimum map holds whatever friction", true, tl_lg_case_printed},
     {"V14", "a cloth of 20k rows on a box", false, tl_lg_case_cloth},
     {"R1", "a free rigid box on a soft block: weight, momentum", true, tl_lg_case_rigid},
+    {"static", "bars of V3 and V4 by static steps", true, tl_lg_case_static},
+    {"beam", "static tip of a cantilever, 1, 2, 4 cells across, nu 0.3 and 0.49, against Timoshenko", true,
+     tl_lg_case_beam},
+    {"elastica", "large deflections of a solid bar under a tip load", true, tl_lg_case_elastica},
+    {"strip", "a heavy strip of cloth against the elastica: hinge and ring, two meshes", false, tl_lg_case_strip},
+    {"plate", "a clamped square plate: hinge and ring, two meshes", true, tl_lg_case_plate},
+    {"rings", "a cantilever rings at defaults: period, amplitude", false, tl_lg_case_rings},
+    {"spin", "a cube that spins freely keeps its angular momentum", true, tl_lg_case_spins},
+    {"bounce", "a rubber ball rebounds", false, tl_lg_case_bounces},
     {"R2", "a soft block on a soft block: weight, threshold of slip", false, tl_lg_case_soft},
     {NULL, NULL, false, NULL},
 };

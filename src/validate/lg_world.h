@@ -1,4 +1,4 @@
-/* Scenes of the local-global cases: short Lua texts with numbers put in, run step by step; and the cases of contact, for the group's table. */
+/* Scenes of the local-global cases: short Lua texts with numbers put in, run step by step; and the cases of contact and motion, for the group's table. */
 #ifndef TL_VALIDATE_LG_WORLD_H
 #define TL_VALIDATE_LG_WORLD_H
 
@@ -29,5 +29,13 @@ talus_status tl_lg_case_printed(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_cloth(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_rigid(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_soft(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_static(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_beam(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_elastica(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_strip(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_plate(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_rings(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_spins(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_bounces(tl_case_log *log, talus_error *err);
 
 #endif

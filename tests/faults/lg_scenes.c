@@ -1,6 +1,8 @@
 /* Scenes of elastic bodies that ask for the impossible or the odd: handled, or refused with a clear message. */
 #include "check.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rigid.h"
@@ -124,6 +126,84 @@ static void scenes_that_cannot_be(void **state)
             "self_contact is for elastic bodies");
 }
 
+#define HELD(at)                                                                                                       \
+    "{ name = 'bar', shape = box { size = {1, 0.1, 0.1} }, at = " at                                                   \
+    ", cells = {10, 1, 1}, anchor = box { size = {0.01, 1, 1}, center = {-0.5, 0, 0} }, material = soft() }"
+#define STATIC "engine = 'lg', lg = { time = 'static' }, "
+
+/* Static steps: what has no place of rest is refused, what would touch is told in the step that finds it, and then nothing has moved. */
+static void nothing_to_rest_on(void **state)
+{
+    (void)state;
+    refused(STATIC "bodies = { { name = 'a', shape = box { size = 1 }, cells = {1, 1, 1}, material = soft() } }",
+            "held by no anchor");
+    refused(STATIC "bodies = { " HELD("{0, 1, 0}") ", { name = 'stone', shape = box { size = 0.1 }, density = 1 } }",
+            "free rigid bodies, got \"stone\"");
+    refused(STATIC
+            "joins = { { body = 'bar', shape = box { size = {0.01, 1, 1}, center = {0.5, 1, 0} } } }, bodies = { " HELD(
+                "{0, 1, 0}") " }",
+            "cables and joins");
+    rigid_case c = rigid_open(SOFT, STATIC "bodies = { " HELD("{0, 0.1, 0}") ", " FLOOR " }");
+    double before = c.sim->state.lg.q[1];
+    assert_int_not_equal(tl_sim_step(c.sim, 0.01, INFINITY, &err), TALUS_OK);
+    assert_non_null(strstr(err.message, "knows no contact"));
+    assert_true(c.sim->state.lg.q[1] == before);
+    rigid_close(&c);
+}
+
+/* A bar far from the origin comes to rest as it does there. */
+static void rests_anywhere(void **state)
+{
+    (void)state;
+    double low[2] = {0, 0};
+    for (int k = 0; k < 2; k++) {
+        rigid_case c = k ? rigid_open(SOFT, STATIC "bodies = { " HELD("{4000, 3000, -5000}") " }")
+                         : rigid_open(SOFT, STATIC "bodies = { " HELD("{0, 0, 0}") " }");
+        rigid_step(&c, 0.01);
+        CHECK_LE(c.sim->report.solve[0].certificate, 1e-6); /* positions have 1e-12 m there */
+        for (int64_t i = 0; i < c.sim->lg.nodes; i++)
+            low[k] = fmin(low[k], c.sim->state.lg.q[3 * i + 1] - c.sim->lg.rest[3 * i + 1]);
+        rigid_close(&c);
+    }
+    CHECK_REL(low[1], low[0], 1e-6);
+}
+
+static void hear(void *user, int level, const char *message)
+{
+    (void)level;
+    const char *at = strstr(message, "swings with a period of ");
+    if (at) *(double *)user = strtod(at + strlen("swings with a period of "), NULL);
+}
+
+/* Steps too long for what swings are told with its period, and only then: 1.875^2 sqrt(E h^2 / 12 rho) / L^2, here 0.0558 s and 0.558 s. A bar that its anchors carry
+ * along does not swing. */
+static void too_stiff_for_the_step(void **state)
+{
+    (void)state;
+    static const char *const young[] = {"1e9", "1e7", "1e9"};
+    for (int k = 0; k < 3; k++) {
+        char text[700];
+        double heard = 0;
+        rigid_case c;
+        const tl_log log = {hear, &heard, 0};
+        snprintf(
+            text, sizeof text,
+            "engine = 'lg', gravity = %s, bodies = { { name = 'bar', shape = box { size = {1, 0.1, 0.1} }, %s cells "
+            "= {20, 2, 2}, anchor = box { size = {0.01, 1, 1}, center = {-0.5, 0, 0} }, material = elastic { density = "
+            "1000, young = %s, poisson = 0.3, model = 'corotated' } } }",
+            k == 2 ? "{0, 0, 0}" : "{0, -100, 0}",
+            k == 2 ? "kind = 'kinematic', motion = function(t) return { at = {0.5 * t * t, 0, 0} } end," : "",
+            young[k]);
+        assert_int_equal(rigid_try(&c, &log, NULL, text, &err), TALUS_OK);
+        for (int i = 0; i < 20; i++) rigid_step(&c, 0.01);
+        if (k == 0)
+            CHECK_REL(heard, 0.0558, 0.15);
+        else
+            assert_true(heard == 0);
+        rigid_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +212,9 @@ int main(void)
         cmocka_unit_test(overlaps_at_the_start),
         cmocka_unit_test(crushed),
         cmocka_unit_test(scenes_that_cannot_be),
+        cmocka_unit_test(nothing_to_rest_on),
+        cmocka_unit_test(rests_anywhere),
+        cmocka_unit_test(too_stiff_for_the_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

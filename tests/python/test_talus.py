@@ -103,6 +103,26 @@ class Sims(unittest.TestCase):
         with self.assertRaises(RuntimeError):
             self.sim.step()
 
+    def test_pushing_nodes(self):
+        sim = talus.Sim(talus.Scene("return scene { talus = 1, engine = 'grid', duration = 1, gravity = {0, 0, 0}, "
+                                    "bodies = { { name = 'a', shape = box { size = 0.2 }, cells = {2, 2, 2}, material = elastic { "
+                                    "density = 1000, young = 1e5, poisson = 0.3 } } } }", text=True))
+        force = np.zeros((27, 3))
+        force[4] = [0, 0, 2]
+        sim.set_node_forces(force)
+        np.testing.assert_array_equal(sim.view("nodes.push"), force)
+        self.assertAlmostEqual(sim.view("nodes.mass").sum(), 8, places=10)
+        sim.step(0.01)
+        self.assertAlmostEqual(sim.report["momentum"][2], 2 * sim.time, places=9)
+        sim.set_node_forces([[1, 0, 0]], first=26)
+        self.assertEqual(sim.view("nodes.push")[26, 0], 1)
+        sim.set_node_forces()
+        self.assertEqual(abs(sim.view("nodes.push")).max(), 0)
+        with self.assertRaisesRegex(ValueError, "shape"):
+            sim.set_node_forces([1, 0, 0])
+        with self.assertRaisesRegex(talus.Error, "there are 27"):
+            sim.set_node_forces(force, first=1)
+
     def test_pushing(self):
         self.sim.set_force("ball", [0, 24, 0])
         self.sim.set_velocity("ball", velocity=[0, 0, 0])

@@ -86,6 +86,7 @@ static void sims(void **state)
         REFUSED(talus_sim_set_pose(s, far_away[i], v, v, &err));
     }
     REFUSED(talus_sim_set_force(NULL, 0, v, v, &err));
+    REFUSED(talus_sim_set_node_forces(NULL, 0, 1, v, &err));
     REFUSED(talus_sim_set_velocity(NULL, 0, v, v, &err));
     REFUSED(talus_sim_set_pose(NULL, 0, v, v, &err));
     REFUSED(talus_sim_set_force(s, 0, bad, NULL, &err));

@@ -516,6 +516,79 @@ static void refused(void **state)
     tl_collider_free(NULL);
 }
 
+/* ---- cylinders and capsules by their rims and sides ---- */
+
+/* The same solid, which detection does not recognise. */
+static int disguised(int node) { return tl_shape_union(tree, 2, (const int[]){node, node}, &err); }
+
+/* Against each other, boxes, balls and planes they need no samples: the least gap is that of the search with samples, or below it, and what is said to be
+ * apart has no overlap. */
+static void features_find_what_samples_find(void **state)
+{
+    (void)state;
+    const int node[] = {
+        tl_shape_cylinder(tree, 0.04, 0.1, 0, &err), tl_shape_cylinder(tree, 0.05, 0.03, 0.008, &err),
+        tl_shape_capsule(tree, (tl_vec3){0.01, -0.03, 0}, (tl_vec3){0.01, 0.03, 0.02}, 0.025, 0.025, &err),
+        tl_shape_box(tree, (tl_vec3){0.06, 0.08, 0.05}, 0, &err), tl_shape_sphere(tree, 0.04, &err)};
+    enum { KINDS = 5, ROUND = 3 };
+    tl_collider *c[KINDS], *plain[ROUND];
+    for (int k = 0; k < KINDS; k++) c[k] = collider(node[k], 0);
+    for (int k = 0; k < ROUND; k++) plain[k] = collider(disguised(node[k]), 0);
+    int compared = 0, deep = 0;
+    for (uint64_t id = 0; id < 600; id++) {
+        const int i = (int)(id % ROUND), j = (int)(id / ROUND % KINDS);
+        const double slow = 0.06 + 0.05 * tl_random(9, id, 9), margin = 0.01, depth = 1e-3;
+        tl_pose x = {{0, 0, 0}, random_turn(2 * id)},
+                y = {tl_quat_rotate(random_turn(3000 + id), (tl_vec3){slow, 0, 0}), random_turn(2 * id + 1)};
+        tl_touch by_features[TL_TOUCHES_MAX], by_samples[TL_TOUCHES_MAX];
+        int some = collide(c[i], x, c[j], y, margin, by_features),
+            others = collide(plain[i], x, j < ROUND ? plain[j] : c[j], y, margin, by_samples);
+        double gap = some ? by_features[deepest(some, by_features)].gap : margin,
+               expected = others ? by_samples[deepest(others, by_samples)].gap : margin;
+        deep += gap < -depth;
+        if (!tl_collide_may_overlap(c[i], &x, c[j], &y, depth)) CHECK_LE(-depth, gap);
+        if (expected < -0.01) continue; /* deep inside there is more than one way out */
+        compared += others > 0;
+        CHECK_NEAR(gap, expected, 2e-5);
+    }
+    assert_true(compared > 100 && deep > 50);
+    for (int k = 0; k < KINDS; k++) tl_collider_free(c[k]);
+    for (int k = 0; k < ROUND; k++) tl_collider_free(plain[k]);
+}
+
+static void axes_that_change_nothing(void **state)
+{
+    (void)state;
+    tl_vec3 axis, middle = {0, 0, 0};
+    int ball = tl_shape_sphere(tree, 0.1, &err), tin = tl_shape_cylinder(tree, 0.1, 0.2, 0, &err),
+        bore = tl_shape_cylinder(tree, 0.05, 0.3, 0, &err), box = tl_shape_box(tree, (tl_vec3){0.1, 0.1, 0.1}, 0, &err);
+    const double turn[4] = {sqrt(0.5), 0, 0, sqrt(0.5)}; /* y to -x */
+    const int wheel = tl_shape_subtract(tree, tin, 1, &bore, &err),
+              dumbbell =
+                  tl_shape_union(tree, 2, (const int[]){placed(ball, 0, 0.2, 0), placed(ball, 0, -0.2, 0)}, &err),
+              aside = tl_shape_subtract(tree, tin, 1, (const int[]){placed(bore, 0.02, 0, 0)}, &err);
+    const struct {
+        int node;
+        tl_vec3 centre;
+        tl_collider_round round;
+        tl_vec3 axis;
+    } expected[] = {{ball, middle, TL_ROUND_BALL, {0, 0, 0}},
+                    {placed(ball, 0.3, 0, 0), middle, TL_ROUND_AXIS, {1, 0, 0}},
+                    {tin, middle, TL_ROUND_AXIS, {0, 1, 0}},
+                    {tin, {0.01, 0, 0}, TL_NOT_ROUND, {0, 0, 0}},
+                    {tl_shape_place(tree, tin, middle, turn, 1, &err), middle, TL_ROUND_AXIS, {1, 0, 0}},
+                    {wheel, {0, 0.03, 0}, TL_ROUND_AXIS, {0, 1, 0}},
+                    {dumbbell, middle, TL_ROUND_AXIS, {0, 1, 0}},
+                    {aside, middle, TL_NOT_ROUND, {0, 0, 0}},
+                    {box, middle, TL_NOT_ROUND, {0, 0, 0}}};
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+        tl_collider *c = collider(expected[k].node, 0);
+        assert_int_equal(tl_collider_round_about(c, expected[k].centre, &axis), expected[k].round);
+        if (expected[k].round == TL_ROUND_AXIS) CHECK_NEAR(fabs(tl_vec3_dot(axis, expected[k].axis)), 1, 1e-9);
+        tl_collider_free(c);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
@@ -534,6 +607,8 @@ int main(void)
         TEST(stretched),
         TEST(order_and_frame),
         TEST(small_motions_change_little),
+        TEST(features_find_what_samples_find),
+        TEST(axes_that_change_nothing),
         TEST(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

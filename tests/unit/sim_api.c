@@ -284,6 +284,89 @@ static void forces_velocities_poses(void **state)
     talus_scene_free(scene);
 }
 
+/* A bar that is held at one end and pulled by its end nodes gets longer by F L / (E A); a free one moves as its mass says, and keeps the forces when it
+ * is restored. Both engines that have nodes. */
+static void forces_on_nodes(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"grid", "lg"};
+    talus_error err = {0};
+    char folder[TL_TEMPDIR_MAX], path[600], text[1024];
+    tl_tempdir_create(folder);
+    snprintf(path, sizeof path, "%s/state.h5", folder);
+    for (int e = 0; e < 2; e++) {
+        talus_scene *scene;
+        talus_sim *sim, *other;
+        snprintf(text, sizeof text,
+                 "return scene { talus = 1, engine = '%s', duration = 9, gravity = {0, 0, 0}, bodies = { { name = "
+                 "'held', shape = box { size = {1, 0.2, 0.2} }, cells = {5, 1, 1}, anchor = box { size = {0.01, 1, 1}, "
+                 "center = {-0.5, 0, 0} }, material = elastic { density = 1000, young = 1e6, poisson = 0 } }, { name = "
+                 "'free', at = {0, 3, 0}, shape = box { size = {1, 0.2, 0.2} }, cells = {5, 1, 1}, material = elastic "
+                 "{ density = 1000, young = 1e6, poisson = 0 } } } }",
+                 engines[e]);
+        CHECK_OK(talus_scene_load_text(text, "nodes", NULL, &scene, &err));
+        CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+        CHECK_OK(talus_sim_create(scene, NULL, &other, &err));
+        talus_view x, body;
+        CHECK_OK(talus_sim_view(sim, "nodes.position", &x, &err));
+        CHECK_OK(talus_sim_view(sim, "nodes.body", &body, &err));
+        const int64_t nodes = x.count;
+        double *force = TL_NEW_ZERO(double, 3 * nodes), *place = TL_NEW(double, 3 * nodes);
+        int32_t *owner = TL_NEW(int32_t, nodes);
+        int corner = -1;
+        memcpy(place, x.data, 3 * sizeof *place * (size_t)nodes);
+        memcpy(owner, body.data, sizeof *owner * (size_t)nodes);
+        for (int64_t i = 0; i < nodes; i++) {
+            if (place[3 * i] < 0.499) continue;
+            force[3 * i] = owner[i] == 0 ? 25 : 0; /* four nodes: 100 N over 0.04 m^2 of 1e6 Pa */
+            force[3 * i + 2] = owner[i] == 1 ? 1 : 0;
+            if (owner[i] == 0) corner = (int)i;
+        }
+        CHECK_OK(talus_sim_set_node_forces(sim, 0, nodes, force, &err));
+        CHECK_NEAR(row(sim, "nodes.push", corner)[0], 25, 0);
+        for (int k = 0; k < 50; k++) CHECK_OK(talus_sim_step(sim, 0.1, &err));
+        CHECK_NEAR(row(sim, "nodes.position", corner)[0] - place[3 * corner], 100 / (0.04 * 1e6),
+                   e == 0 ? 2e-5 : 2e-4); /* lg anchors by springs, which give too */
+        CHECK_NEAR(row(sim, "bodies.velocity", 1)[2], 4.0 / 40 * talus_sim_time(sim), 1e-6);
+
+        CHECK_OK(talus_sim_save(sim, path, &err));
+        CHECK_OK(talus_sim_restore(other, path, &err));
+        CHECK_OK(talus_sim_step(sim, 0.1, &err));
+        CHECK_OK(talus_sim_step(other, 0.1, &err));
+        assert_true(talus_sim_hash(sim) == talus_sim_hash(other));
+
+        CHECK_OK(talus_sim_set_node_forces(sim, 0, nodes, NULL, &err));
+        double v = row(sim, "bodies.velocity", 1)[2];
+        CHECK_OK(talus_sim_step(sim, 0.1, &err));
+        CHECK_NEAR(row(sim, "bodies.velocity", 1)[2], v, e == 0 ? 1e-7 : 1e-3); /* lg takes two steps to notice */
+
+        uint64_t hash = talus_sim_hash(sim);
+        const struct {
+            int64_t first, count;
+            double value;
+            const char *words;
+        } wrong[] = {{-1, 1, 1, "from node -1 on"},
+                     {0, nodes + 1, 1, "the first is 0"},
+                     {nodes, 1, 1, "the first is 0"},
+                     {INT64_MAX, 1, 1, "the first is 0"},
+                     {3, 1, NAN, "the force on node 3 must be finite, got nan"}};
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            force[0] = wrong[k].value;
+            assert_int_equal(talus_sim_set_node_forces(sim, wrong[k].first, wrong[k].count, force, &err),
+                             TALUS_BAD_INPUT);
+            if (!strstr(err.message, wrong[k].words)) fail_msg("'%s' is not in '%s'", wrong[k].words, err.message);
+        }
+        assert_true(talus_sim_hash(sim) == hash);
+        tl_free(force);
+        tl_free(place);
+        tl_free(owner);
+        talus_sim_free(sim);
+        talus_sim_free(other);
+        talus_scene_free(scene);
+    }
+    tl_tempdir_remove(folder);
+}
+
 static void wrong_arguments_are_told(void **state)
 {
     (void)state;
@@ -306,6 +389,7 @@ static void wrong_arguments_are_told(void **state)
     REFUSED(talus_sim_set_velocity(sim, 1, up, bad, &err), "the spin of body 1");
     REFUSED(talus_sim_set_pose(sim, 1, up, NULL, &err), "a pose is for kinematic bodies");
     REFUSED(talus_sim_set_pose(sim, 2, up, zero, &err), "must not be zero");
+    REFUSED(talus_sim_set_node_forces(sim, 0, 0, NULL, &err), "has no elastic bodies");
     REFUSED(talus_sim_step(sim, NAN, &err), "got nan");
     REFUSED(talus_sim_advance(sim, -1, &err), "at least 0 s, got -1 s");
     REFUSED(talus_sim_advance(sim, INFINITY, &err), "must be finite");
@@ -407,17 +491,12 @@ static void no_memory_is_a_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scene_is_built),
-        cmocka_unit_test(mistakes_are_told_as_in_files),
-        cmocka_unit_test(values_arrive_as_given),
-        cmocka_unit_test(texts_are_scenes),
-        cmocka_unit_test(steps_and_views),
-        cmocka_unit_test(contacts_are_seen),
-        cmocka_unit_test(forces_velocities_poses),
-        cmocka_unit_test(wrong_arguments_are_told),
-        cmocka_unit_test(save_and_restore),
-        cmocka_unit_test(no_memory_is_a_status),
-        cmocka_unit_test(cancelled_steps_leave_no_trace),
+        cmocka_unit_test(a_scene_is_built),         cmocka_unit_test(mistakes_are_told_as_in_files),
+        cmocka_unit_test(values_arrive_as_given),   cmocka_unit_test(texts_are_scenes),
+        cmocka_unit_test(steps_and_views),          cmocka_unit_test(contacts_are_seen),
+        cmocka_unit_test(forces_velocities_poses),  cmocka_unit_test(forces_on_nodes),
+        cmocka_unit_test(wrong_arguments_are_told), cmocka_unit_test(save_and_restore),
+        cmocka_unit_test(no_memory_is_a_status),    cmocka_unit_test(cancelled_steps_leave_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,11 @@ void tl_collider_free(tl_collider *c); /* NULL is fine */
 tl_collider_kind tl_collider_kind_of(const tl_collider *c);
 tl_box3 tl_collider_bounds(const tl_collider *c, const tl_pose *x); /* in the world; infinite for half-spaces */
 double tl_collider_reach(const tl_collider *c, tl_vec3 from); /* largest distance of its surface from a local point */
-double tl_collider_extent(const tl_collider *c);              /* smallest extent, m: scales slop and matching */
+/* Which turning about a local point, its centre of mass, leaves the solid where it is: about any axis (a ball), about one, which is set
+ * (bodies of revolution), or none. */
+typedef enum tl_collider_round { TL_NOT_ROUND, TL_ROUND_AXIS, TL_ROUND_BALL } tl_collider_round;
+tl_collider_round tl_collider_round_about(const tl_collider *c, tl_vec3 centre, tl_vec3 *axis);
+double tl_collider_extent(const tl_collider *c); /* smallest extent, m: scales slop and matching */
 /* Signed distance of a local point, with its unit gradient if wanted: exact for primitives, else the field's (geom/collide/field.h). */
 double tl_collider_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient);
 int32_t tl_collider_samples(const tl_collider *c); /* surface points of a general one, else 0 */
@@ -50,6 +54,10 @@ int32_t tl_collider_samples(const tl_collider *c); /* surface points of a genera
  * normals. A pair of half-spaces gives none. */
 int tl_collide(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b, double margin,
                int32_t *axis, tl_touch out[TL_TOUCHES_MAX]);
+
+/* False: no point of theirs is deeper than `depth` >= 0 in the other, as tl_collide would find it. Quick where they are apart. */
+bool tl_collide_may_overlap(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
+                            double depth);
 
 /* Keep at most `most` of `count` points: the deepest, then those that span the largest area, and never all of one side of a hollow;
  * stable under small motions. In place, returns the number kept. */

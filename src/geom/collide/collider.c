@@ -148,6 +148,15 @@ double tl_collider_reach(const tl_collider *c, tl_vec3 from)
     return tl_vec3_norm((tl_vec3){fabs(d.x) + h.x, fabs(d.y) + h.y, fabs(d.z) + h.z});
 }
 
+tl_collider_round tl_collider_round_about(const tl_collider *c, tl_vec3 centre, tl_vec3 *axis)
+{
+    tl_vec3 off = tl_vec3_sub(centre, c->centre);
+    if (c->kind == TL_COLLIDER_GENERAL) return tl_general_axis(c->field, centre, axis) ? TL_ROUND_AXIS : TL_NOT_ROUND;
+    if (c->kind != TL_COLLIDER_SPHERE) return TL_NOT_ROUND;
+    *axis = tl_vec3_normalize_or(off, (tl_vec3){0, 1, 0});
+    return tl_vec3_norm(off) <= 1e-6 * c->radius ? TL_ROUND_BALL : TL_ROUND_AXIS;
+}
+
 /* ---- pairs ---- */
 
 static tl_vec3 plane_normal(const tl_collider *c, const tl_pose *x)
@@ -188,6 +197,16 @@ static int collide_hulls(const tl_collider *A, const tl_pose *a, const tl_collid
     return tl_hull_hull(&one, &other, tl_min(A->extent, B->extent), margin, axis, out);
 }
 
+/* The box around a general shape is further from a plane than the margin: said of most walls. */
+static bool far_from_plane(const tl_collider *c, const tl_pose *x, tl_vec3 at, tl_vec3 normal, double margin)
+{
+    tl_vec3 middle = tl_vec3_scale(0.5, tl_vec3_add(c->bounds.lo, c->bounds.hi)),
+            half = tl_vec3_scale(0.5, tl_vec3_sub(c->bounds.hi, c->bounds.lo)),
+            n = tl_quat_rotate(tl_quat_conjugate(x->rotation), normal);
+    double reach = fabs(n.x) * half.x + fabs(n.y) * half.y + fabs(n.z) * half.z;
+    return tl_vec3_dot(normal, tl_vec3_sub(tl_pose_apply(x, middle), at)) > reach + margin;
+}
+
 /* A->kind <= B->kind. */
 static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
                            double margin, int32_t *axis, tl_touch *out)
@@ -195,6 +214,7 @@ static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_coll
     tl_vec3 at = tl_pose_apply(a, A->centre), to = tl_pose_apply(b, B->centre);
     tl_obox box;
     if (B->kind == TL_COLLIDER_GENERAL) {
+        if (A->kind == TL_COLLIDER_HALF_SPACE && far_from_plane(B, b, at, plane_normal(A, a), margin)) return 0;
         int faces = collide_hulls(A, a, B, b, margin, axis, out);
         if (faces >= 0) return faces;
         int count = tl_general_touches(B, b, A, a, margin, out);
@@ -218,6 +238,17 @@ static int collide_ordered(const tl_collider *A, const tl_pose *a, const tl_coll
         return tl_box_box(&box, &other, margin, &rules, axis, out);
     }
     return 0;
+}
+
+bool tl_collide_may_overlap(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
+                            double depth)
+{
+    if (A->kind != TL_COLLIDER_GENERAL && B->kind != TL_COLLIDER_GENERAL) return true;
+    if (A->kind != TL_COLLIDER_GENERAL) return tl_collide_may_overlap(B, b, A, a, depth);
+    if (B->kind == TL_COLLIDER_HALF_SPACE &&
+        far_from_plane(A, a, tl_pose_apply(b, B->centre), plane_normal(B, b), -depth))
+        return false;
+    return (A->hull && B->hull) || tl_general_may_overlap(A, a, B, b, depth);
 }
 
 int tl_collide(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b, double margin,

@@ -227,6 +227,24 @@ static void find_rims(struct tl_general *g, placement x)
     }
 }
 
+/* A cylinder, rounded or not, or a capsule of one radius. */
+static void find_tube(struct tl_general *g, const placement *x)
+{
+    const tl_shape_node *n = x->n;
+    tl_vec3 from = {0, -n->s, 0}, along = {0, 1, 0};
+    double length = 2 * n->s, radius = n->r + n->b.x;
+    if (n->op == OP_CAPSULE && n->r == n->s && n->q > 0) {
+        from = n->a;
+        along = n->b;
+        length = n->q;
+        radius = n->r;
+    } else if (n->op != OP_CYLINDER)
+        return;
+    g->complete = g->rims == 2;
+    g->tube = (tl_tube){tl_vec3_add_scaled(x->at, x->scale, tl_mat3_mul_vec(x->R, from)), tl_mat3_mul_vec(x->R, along),
+                        x->scale * length, x->scale * radius};
+}
+
 /* Samples on a rim, which speaks for them. */
 static void mark_rims(struct tl_general *g)
 {
@@ -238,6 +256,89 @@ static void mark_rims(struct tl_general *g)
             if (rim->tube == 0 && hypot(up, out - rim->radius) < 0.02 * g->spacing) g->on_rim[i] = (uint8_t)(k + 1);
         }
 }
+
+/* ---- what turning does not move ---- */
+
+/* All axes that a shape may be turned about without changing: none, one line, all lines through a point. */
+typedef struct turning {
+    enum { NO_AXIS, ONE_AXIS, ANY_AXIS } kind;
+    tl_vec3 at, along; /* unit */
+} turning;
+
+static turning both(turning a, turning b, double size)
+{
+    const turning none = {.kind = NO_AXIS};
+    tl_vec3 d = tl_vec3_sub(b.at, a.at);
+    double far = tl_vec3_norm(d);
+    if (a.kind == NO_AXIS || b.kind == NO_AXIS) return none;
+    if (a.kind == ANY_AXIS && b.kind == ANY_AXIS)
+        return far > size ? (turning){ONE_AXIS, a.at, tl_vec3_scale(1 / far, d)} : a;
+    turning line = a.kind == ONE_AXIS ? a : b;
+    bool meet = tl_vec3_norm(tl_vec3_cross(line.along, d)) <= size,
+         parallel = a.kind != b.kind || tl_vec3_norm(tl_vec3_cross(a.along, b.along)) <= 1e-9;
+    return meet && parallel ? line : none;
+}
+
+/* Of a node placed by x; places that differ by less than `size` are the same. */
+static turning turning_of(const tl_shape_tree *t, placement x, double size)
+{
+    for (; x.n->op == OP_PLACE; x.n = &t->node[t->child[x.n->first]]) {
+        x.at = tl_vec3_add_scaled(x.at, x.scale, tl_mat3_mul_vec(x.R, x.n->a));
+        x.R = tl_mat3_mul(x.R, x.n->R);
+        x.scale *= x.n->q;
+    }
+    const tl_shape_node *n = x.n;
+    turning out = {.kind = NO_AXIS, .at = x.at, .along = tl_mat3_column(x.R, 1)};
+    switch (n->op) {
+    case OP_SPHERE: out.kind = ANY_AXIS; break;
+    case OP_ELLIPSOID:
+        for (int k = 0; k < 3; k++) {
+            double r[3] = {n->a.x, n->a.y, n->a.z};
+            if (r[(k + 1) % 3] != r[(k + 2) % 3]) continue;
+            out.kind = ONE_AXIS;
+            out.along = tl_mat3_column(x.R, k);
+        }
+        break;
+    case OP_HEMISPHERE:
+    case OP_CYLINDER:
+    case OP_CONE:
+    case OP_TORUS:
+    case OP_REVOLVE: out.kind = ONE_AXIS; break;
+    case OP_CAPSULE:
+        out.kind = n->q > 0 ? ONE_AXIS : ANY_AXIS;
+        out.at = tl_vec3_add_scaled(x.at, x.scale, tl_mat3_mul_vec(x.R, n->a));
+        out.along = tl_mat3_mul_vec(x.R, n->b);
+        break;
+    case OP_UNION:
+    case OP_INTERSECT:
+    case OP_SUBTRACT:
+    case OP_SMOOTH_UNION:
+    case OP_SMOOTH_SUBTRACT:
+    case OP_SHELL:
+    case OP_OFFSET:
+        for (int k = 0; k < n->count; k++) {
+            placement part = x;
+            part.n = &t->node[t->child[n->first + k]];
+            turning one = turning_of(t, part, size);
+            out = k ? both(out, one, size) : one;
+        }
+        break;
+    default: break;
+    }
+    return out;
+}
+
+bool tl_general_axis(const struct tl_general *g, tl_vec3 centre, tl_vec3 *axis)
+{
+    const tl_shape_tree *t = g->field.t;
+    double size = 1e-6 * tl_vec3_norm(tl_vec3_sub(g->field.box.hi, g->field.box.lo));
+    turning x = turning_of(t, (placement){&t->node[g->field.node], tl_mat3_identity(), {0, 0, 0}, 1}, size);
+    if (x.kind == ANY_AXIS) x.along = tl_vec3_normalize_or(tl_vec3_sub(centre, x.at), (tl_vec3){0, 1, 0});
+    *axis = x.along;
+    return x.kind != NO_AXIS && tl_vec3_norm(tl_vec3_cross(x.along, tl_vec3_sub(centre, x.at))) <= size;
+}
+
+/* ---- what stands for a shape ---- */
 
 /* Corners of an extruded polygon on one circle, and enough of them. */
 static bool is_round(const tl_shape_tree *t, const tl_shape_node *n, double middle[2], double *radius)
@@ -377,6 +478,7 @@ static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node,
     find_flat(g);
     find_rims(g, (placement){&t->node[node], tl_mat3_identity(), {0, 0, 0}, 1});
     mark_rims(g);
+    find_tube(g, &x);
     return TALUS_OK;
 }
 

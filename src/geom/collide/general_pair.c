@@ -44,6 +44,7 @@ typedef struct pair {
     double margin, spacing;
     double turn;          /* radians that close a point of the margin */
     uint64_t standing[2]; /* rims of each whose lowest place is known: their samples do not matter */
+    bool complete;        /* rims, tubes, edges and corners are all that may touch: no samples */
     int count;
     candidate list[CANDIDATES];
 } pair;
@@ -257,6 +258,32 @@ static bool ring_lowest(const ring *r, double lo, double hi, double *angle)
     return true;
 }
 
+/* A rim that lies in a plane, as its samples would tell it, with the flat end inside of it. */
+static void add_flat_end(pair *p, int owner, const ring *r)
+{
+    enum { MARKS = 32 };
+    const double turn = 6.283185307179586 / MARKS;
+    for (int k = 0; k < MARKS; k++) {
+        tl_vec3 out = ring_out(r, turn * k);
+        tl_vec3 at = tl_vec3_add_scaled(ring_place(r, turn * k), r->tube, r->axis);
+        double d = distance(r->other, at, NULL);
+        if (d <= p->margin)
+            add(p, (candidate){.at = at,
+                               .normal =
+                                   r->tube > 0 ? r->axis : tl_vec3_scale(0.7071067811865476, tl_vec3_add(r->axis, out)),
+                               .gap = d,
+                               .away = d,
+                               .owner = owner});
+    }
+    for (int k = 0; k < 9; k++) {
+        tl_vec3 at = tl_vec3_add_scaled(r->centre, r->tube, r->axis);
+        at = tl_vec3_add_scaled(at, (k ? 0.9 : 0) * r->radius, ring_out(r, 4 * turn * k));
+        double d = distance(r->other, at, NULL);
+        if (d <= p->margin)
+            add(p, (candidate){.at = at, .normal = r->axis, .gap = d, .away = d, .owner = owner, .flat = true});
+    }
+}
+
 /* Deepest places of a rim, and those a quarter and half a turn further: what carries a disc that is nearly flat. A rim that lies in a
  * plane has no deepest place: its samples speak for it. */
 static void add_rim(pair *p, int owner, int number)
@@ -278,9 +305,13 @@ static void add_rim(pair *p, int owner, int number)
         add_ring_place(p, owner, &r, 0);
         return;
     }
-    double gap[STARTS];
+    double gap[STARTS], nearest = INFINITY;
     const double sector = 6.283185307179586 / STARTS;
-    for (int k = 0; k < STARTS; k++) gap[k] = distance(b, ring_place(&r, sector * k), NULL);
+    for (int k = 0; k < STARTS; k++) {
+        gap[k] = distance(b, ring_place(&r, sector * k), NULL);
+        nearest = tl_min(nearest, gap[k]);
+    }
+    if (nearest - rim->tube > p->margin + 0.1 * rim->radius) return;
     for (int k = 0; k < STARTS; k++) {
         double before = gap[(k + STARTS - 1) % STARTS], after = gap[(k + 1) % STARTS], angle = sector * k;
         bool least = gap[k] <= before && gap[k] < after;
@@ -291,6 +322,43 @@ static void add_rim(pair *p, int owner, int number)
         p->standing[owner] |= (uint64_t)1 << number;
         for (int quarter = 0; quarter < 4; quarter++) add_ring_place(p, owner, &r, angle + quarter * (4 * sector));
     }
+    if (p->complete && !(p->standing[owner] >> number & 1)) add_flat_end(p, owner, &r);
+}
+
+/* The nearest place of a tube, where that is between its ends; what is convex has one. */
+static void add_tube(pair *p, int owner)
+{
+    const solid *a = &p->s[owner], *b = &p->s[1 - owner];
+    const tl_tube *tube = &a->c->field->tube;
+    tl_vec3 from = to_world(a, tube->from), along = tl_mat3_mul_vec(a->R, tube->along), n;
+    tl_vec3 middle = tl_vec3_add_scaled(from, 0.5 * tube->length, along);
+    if (ball_is_far(b->c, to_local(b, middle), 0.5 * tube->length + tube->radius, p->margin)) return;
+    double lo = 0, hi = tube->length, t = 0, d_lo, d_hi, d, slope_lo, slope_hi, slope;
+    d_lo = distance(b, from, &n);
+    slope_lo = tl_vec3_dot(n, along);
+    d_hi = distance(b, tl_vec3_add_scaled(from, hi, along), &n);
+    slope_hi = tl_vec3_dot(n, along);
+    if (!(slope_lo < 0 && slope_hi > 0)) return;
+    for (int step = 0; step < 24 && hi - lo > 1e-9 * tube->length; step++) {
+        t = lo - slope_lo * (hi - lo) / (slope_hi - slope_lo);
+        distance(b, tl_vec3_add_scaled(from, t, along), &n);
+        slope = tl_vec3_dot(n, along);
+        if (fabs(slope) < 1e-12) break;
+        if (slope < 0) {
+            lo = t;
+            slope_lo = slope;
+            slope_hi *= 0.5;
+        } else {
+            hi = t;
+            slope_hi = slope;
+            slope_lo *= 0.5;
+        }
+    }
+    d = distance(b, tl_vec3_add_scaled(from, t, along), &n);
+    if (d - tube->radius > p->margin || tl_min(d_lo, d_hi) - d < TIE * p->spacing) return;
+    tl_vec3 at = tl_vec3_add_scaled(tl_vec3_add_scaled(from, t, along), -tube->radius, n);
+    double gap = distance(b, at, NULL);
+    add(p, (candidate){.at = at, .normal = tl_vec3_neg(n), .gap = gap, .away = gap, .owner = owner, .lowest = true});
 }
 
 /* Corners and edges of a box against the general body: halved until a piece is far away or as short as a sample's spacing. */
@@ -646,24 +714,44 @@ static double size_of(const tl_collider *c)
     return 0.5 * tl_vec3_norm(tl_vec3_sub(c->bounds.hi, c->bounds.lo));
 }
 
+/* All places of both surfaces that are as near as the margin. */
+static void find_candidates(pair *p, const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
+                            double margin)
+{
+    p->count = 0;
+    p->standing[0] = p->standing[1] = 0;
+    p->margin = margin;
+    p->s[0] = solid_of(A, a);
+    p->s[1] = solid_of(B, b);
+    p->spacing = p->s[1].spacing > 0 ? tl_min(p->s[0].spacing, p->s[1].spacing) : p->s[0].spacing;
+    p->complete = A->field->complete && (!B->field || B->field->complete);
+    for (int k = 0; k < 2; k++) {
+        if (!p->s[k].c->field) continue;
+        for (int r = 0; r < p->s[k].c->field->rims; r++) add_rim(p, k, r);
+        if (p->complete) add_tube(p, k);
+    }
+    if (B->kind == TL_COLLIDER_BOX) add_box(p);
+    for (int k = 0; k < 2 && !p->complete; k++)
+        if (p->s[k].c->field) add_samples(p, k);
+}
+
+/* What is found between samples is at most SAG of a spacing deeper than they are, and a corner beside an edge by HAIR. */
+bool tl_general_may_overlap(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
+                            double depth)
+{
+    pair p;
+    double spacing = B->field ? tl_max(A->field->spacing, B->field->spacing) : A->field->spacing;
+    find_candidates(&p, A, a, B, b, (SAG + HAIR) * spacing - depth);
+    if (p.count || B->kind != TL_COLLIDER_SPHERE) return p.count;
+    return !(distance(&p.s[0], to_world(&p.s[1], B->centre), NULL) > B->radius + p.margin);
+}
+
 int tl_general_touches(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b, double margin,
                        tl_touch out[TL_TOUCHES_MAX])
 {
     pair p;
-    p.count = 0;
-    p.standing[0] = p.standing[1] = 0;
-    p.margin = margin;
-    p.s[0] = solid_of(A, a);
-    p.s[1] = solid_of(B, b);
-    p.spacing = p.s[1].spacing > 0 ? tl_min(p.s[0].spacing, p.s[1].spacing) : p.s[0].spacing;
+    find_candidates(&p, A, a, B, b, margin);
     p.turn = tl_max(TURN_MIN, margin / tl_min(size_of(A), size_of(B)));
-    for (int k = 0; k < 2; k++) {
-        if (!p.s[k].c->field) continue;
-        for (int r = 0; r < p.s[k].c->field->rims; r++) add_rim(&p, k, r);
-    }
-    if (B->kind == TL_COLLIDER_BOX) add_box(&p);
-    for (int k = 0; k < 2; k++)
-        if (p.s[k].c->field) add_samples(&p, k);
     find_normals(&p);
     straighten(&p);
     if (B->kind == TL_COLLIDER_SPHERE) add_sphere(&p);

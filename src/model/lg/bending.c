@@ -40,6 +40,22 @@ static void list_edges(const tl_lg_part *p, edge *out)
     qsort(out, 3 * (size_t)p->elements, sizeof *out, by_ends);
 }
 
+/* ---- clamps ---- */
+
+/* [elements] Triangles all of whose nodes one handle holds: the sheet is clamped there. */
+static talus_status find_clamped(const tl_lg_part *p, bool *clamped, talus_error *err)
+{
+    int32_t *held = TL_NEW_ZERO(int32_t, p->vertices + 1); /* 1 + handle */
+    if (!held) return no_memory(err);
+    for (int32_t k = 0; k < p->anchors; k++) held[p->anchor[k].vertex] = 1 + p->anchor[k].handle;
+    for (int32_t t = 0; t < p->elements; t++) {
+        const int32_t *v = p->element + 3 * (int64_t)t;
+        clamped[t] = held[v[0]] && held[v[0]] == held[v[1]] && held[v[0]] == held[v[2]];
+    }
+    tl_free(held);
+    return TALUS_OK;
+}
+
 /* ---- hinges ---- */
 
 /* Share of b in the foot of `apex` on the edge from a to b, its height, and twice the area. */
@@ -64,7 +80,8 @@ static void hinge_stencil(const tl_lg_part *p, const edge *e, int32_t node[4], d
     memcpy(c, all, sizeof all);
 }
 
-static void hinge(const tl_lg_part *p, double k, const edge *e, const int *valence, tl_bending *out)
+static void hinge(const tl_lg_part *p, double k, const edge *e, const int *valence, const bool *clamped,
+                  tl_bending *out)
 {
     double h, area[2];
     for (int s = 0; s < 2; s++) (void)foot(p, e, e[s].opposite, &h, &area[s]);
@@ -76,6 +93,8 @@ static void hinge(const tl_lg_part *p, double k, const edge *e, const int *valen
         factor = 2.0 / 3;
     else if (valence[e->a] == 4 || valence[e->b] == 4)
         factor = 4.0 / 3;
+    if (clamped[e[0].triangle] != clamped[e[1].triangle])
+        factor *= 2; /* all of the angle is on one side: see bending.h */
     out->weight[out->count++] = HINGE_SCALE * factor * k * length2 / (area[0] + area[1]);
     out->start[out->count] = at + 4;
 }
@@ -85,7 +104,8 @@ static bool is_hinge(const edge *e, int64_t i, int64_t count)
     return i + 1 < count && e[i].a == e[i + 1].a && e[i].b == e[i + 1].b;
 }
 
-static talus_status hinges(const tl_lg_part *p, double k, const edge *e, tl_bending *out, talus_error *err)
+static talus_status hinges(const tl_lg_part *p, double k, const edge *e, const bool *clamped, tl_bending *out,
+                           talus_error *err)
 {
     int64_t count = 3 * (int64_t)p->elements;
     int *valence = TL_NEW_ZERO(int, p->vertices); /* triangles around it; a rim node has one neighbour more */
@@ -94,7 +114,7 @@ static talus_status hinges(const tl_lg_part *p, double k, const edge *e, tl_bend
     for (int64_t i = 0; i < count; i++) /* nodes of a rim are no middles */
         if (!is_hinge(e, i, count) && !(i > 0 && is_hinge(e, i - 1, count))) valence[e[i].a] = valence[e[i].b] = 0;
     for (int64_t i = 0; i + 1 < count; i++)
-        if (is_hinge(e, i, count)) hinge(p, k, &e[i], valence, out);
+        if (is_hinge(e, i, count)) hinge(p, k, &e[i], valence, clamped, out);
     tl_free(valence);
     return TALUS_OK;
 }
@@ -119,7 +139,7 @@ static bool is_flat(const tl_lg_part *p, tl_vec3 frame[2])
 }
 
 /* A triangle with its three hinges; tensor[i]: xx, yy, xy per angle of hinge i. From the divergence theorem, with the gradient at an edge the mean of that of its
- * triangles: integral of the curvature = sum over edges of length angle/2 m m^T, m square to the edge. */
+ * triangles: integral of the curvature = sum over edges of length angle/2 m m^T, m square to the edge. At the rim of a clamp the gradient is that of the clamp. */
 typedef struct bent {
     int hinges;
     int32_t node[3][4];
@@ -128,7 +148,8 @@ typedef struct bent {
     int takers;
 } bent;
 
-static talus_status know_triangles(const tl_lg_part *p, const tl_vec3 frame[2], const edge *e, bent *all)
+static talus_status know_triangles(const tl_lg_part *p, const tl_vec3 frame[2], const edge *e, const bool *clamped,
+                                   bent *all)
 {
     int64_t count = 3 * (int64_t)p->elements;
     for (int64_t i = 0; i < count; i++) {
@@ -141,8 +162,11 @@ static talus_status know_triangles(const tl_lg_part *p, const tl_vec3 frame[2], 
         const double mm[3] = {mx * mx, my * my, mx * my};
         for (int s = 0; s < 2; s++) {
             bent *b = &all[e[i + s].triangle];
+            double share = clamped[e[i].triangle] == clamped[e[i + 1].triangle] ? 0.5
+                           : clamped[e[i + s].triangle]                         ? 0
+                                                                                : 1;
             hinge_stencil(p, &e[i], b->node[b->hinges], b->c[b->hinges]);
-            for (int j = 0; j < 3; j++) b->tensor[b->hinges][j] = 0.5 * length * mm[j];
+            for (int j = 0; j < 3; j++) b->tensor[b->hinges][j] = share * length * mm[j];
             b->hinges++;
         }
     }
@@ -220,12 +244,12 @@ static void add_square(const tl_lg_part *p, const bent *all, const int32_t *tria
 
 /* Energy k/2 (xx^2 + yy^2 + 2 xy^2) per area. Tensors of single triangles scatter about that of the surface; the mean over the four triangles of a square does
  * not, but lets its middle node go free: so a part of the energy is that of triangles. Other meshes have triangles alone. */
-static talus_status rings(const tl_lg_part *p, const tl_vec3 frame[2], double k, const edge *e, tl_bending *out,
-                          talus_error *err)
+static talus_status rings(const tl_lg_part *p, const tl_vec3 frame[2], double k, const edge *e, const bool *clamped,
+                          tl_bending *out, talus_error *err)
 {
     bent *all = TL_NEW_ZERO(bent, p->elements);
     ring *of = TL_NEW_ZERO(ring, p->vertices);
-    talus_status status = all && of ? know_triangles(p, frame, e, all) : no_memory(err);
+    talus_status status = all && of ? know_triangles(p, frame, e, clamped, all) : no_memory(err);
     for (int64_t i = 0; i < 3 * (int64_t)p->elements && status == TALUS_OK; i++) {
         ring *r = &of[p->element[i]];
         if (r->count < 4) r->of[r->count] = (int32_t)(i / 3);
@@ -333,14 +357,15 @@ static talus_status find_rest(const tl_lg_part *p, const tl_bending *b, talus_er
     return TALUS_OK;
 }
 
-static talus_status make(tl_bending *out, const tl_lg_part *p, const edge *e, talus_error *err)
+static talus_status make(tl_bending *out, const tl_lg_part *p, const edge *e, bool *clamped, talus_error *err)
 {
     double k = p->stiffness, t = p->thickness;
     if (k < 0) k = p->young * t * t * t / (12 * (1 - p->poisson * p->poisson));
     tl_vec3 frame[2];
     TL_TRY(check_edges(p, e, err));
-    if (p->bending == TL_LG_RING && is_flat(p, frame)) return rings(p, frame, k, e, out, err);
-    TL_TRY(hinges(p, k, e, out, err));
+    TL_TRY(find_clamped(p, clamped, err));
+    if (p->bending == TL_LG_RING && is_flat(p, frame)) return rings(p, frame, k, e, clamped, out, err);
+    TL_TRY(hinges(p, k, e, clamped, out, err));
     return find_rest(p, out, err);
 }
 
@@ -350,6 +375,7 @@ talus_status tl_bending_make(tl_bending *out, const tl_lg_part *p, talus_error *
     if (p->kind != TL_LG_CLOTH || p->bending == TL_LG_LIMP || p->stiffness == 0) return TALUS_OK;
     int64_t n = 3 * (int64_t)p->elements;
     edge *e = TL_NEW(edge, n);
+    bool *clamped = TL_NEW(bool, p->elements + 1);
     int64_t stencils = n + 3 * (int64_t)p->vertices, entries = 12 * n + 3 * (int64_t)p->vertices;
     out->start =
         TL_NEW_ZERO(int32_t, stencils + 1); /* three per triangle of up to 12 nodes, or per node with its ring */
@@ -358,12 +384,13 @@ talus_status tl_bending_make(tl_bending *out, const tl_lg_part *p, talus_error *
     out->weight = TL_NEW(double, stencils + 1);
     out->beta = TL_NEW_ZERO(double, stencils + 1);
     talus_status status =
-        e && out->start && out->node && out->c && out->weight && out->beta ? TALUS_OK : no_memory(err);
+        e && clamped && out->start && out->node && out->c && out->weight && out->beta ? TALUS_OK : no_memory(err);
     if (status == TALUS_OK) {
         list_edges(p, e);
-        status = make(out, p, e, err);
+        status = make(out, p, e, clamped, err);
     }
     tl_free(e);
+    tl_free(clamped);
     if (status != TALUS_OK) tl_bending_free(out);
     return status;
 }

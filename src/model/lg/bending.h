@@ -11,6 +11,8 @@
  *            directions and exactly k for a plate that is held at its rim (derived: per square, with weights a of edges and b of diagonals, the energy is that of
  *            1/2 a (xx - yy)^2 + 1/2 ab/(a + b) (xx + yy)^2 + 2 b xy^2, curvatures xx, yy, xy). Poisson's ratio of bending is -1/3 on both, so a
  *            free strip is 11 % softer than a held plate: both are off by about half of that.
+ *            At the rim of a clamp, a triangle with all its nodes on one handle, the sheet is level right to the edge: the angle there is one over half the distance, half the
+ *            area has that curvature, and the hinge counts twice. (A chain of nodes x_i h apart, clamped up to x_1: mirrored, curvature 2 x_2 / h^2 over h/2.)
  *     ring   curvature tensors of triangles from the angles at their edges, and their means over squares: Poisson's ratio 0. Rest shapes that are not flat have hinges. */
 #ifndef TL_MODEL_LG_BENDING_H
 #define TL_MODEL_LG_BENDING_H

@@ -705,11 +705,13 @@ talus_status tl_lg_state_begin(tl_lg_state *out, const tl_lg *lg, talus_error *e
     *out = (tl_lg_state){.nodes = lg->nodes, .dual_rows = lg->dual_rows, .steps_kept = 1};
     out->q = TL_NEW(double, 3 * (int64_t)lg->nodes + 1);
     out->v = TL_NEW(double, 3 * (int64_t)lg->nodes + 1);
+    out->push = TL_NEW_ZERO(double, 3 * (int64_t)lg->nodes + 1);
     out->u = TL_NEW_ZERO(double, TL_LG_LANES * lg->dual_rows + 1);
     out->q_before = TL_NEW_ZERO(double, 3 * (int64_t)lg->nodes + 1);
     out->v_before = TL_NEW_ZERO(double, 3 * (int64_t)lg->nodes + 1);
     out->step_before = TL_NEW_ZERO(double, 2);
-    if (!out->q || !out->v || !out->u || !out->q_before || !out->v_before || !out->step_before) return no_memory(err);
+    if (!out->q || !out->v || !out->push || !out->u || !out->q_before || !out->v_before || !out->step_before)
+        return no_memory(err);
     memcpy(out->q, lg->rest, sizeof(double) * 3 * (size_t)lg->nodes);
     memcpy(out->v, lg->start_v, sizeof(double) * 3 * (size_t)lg->nodes);
     return TALUS_OK;
@@ -719,6 +721,7 @@ void tl_lg_state_free(tl_lg_state *s)
 {
     tl_free(s->q);
     tl_free(s->v);
+    tl_free(s->push);
     tl_free(s->u);
     tl_free(s->q_before);
     tl_free(s->v_before);

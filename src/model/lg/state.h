@@ -23,7 +23,8 @@ typedef struct tl_lg_memory {
 
 typedef struct tl_lg_state {
     int64_t nodes;
-    double *q, *v;               /* [nodes][3] m, m/s; order: tl_lg.node_of */
+    double *q, *v; /* [nodes][3] m, m/s; order: tl_lg.node_of */
+    double *push;  /* [nodes][3] N, forces that code set (talus_sim_set_node_forces); they stay until changed */
     double *q_before, *v_before; /* the same a step before, for integration of second order (step/lg_time.h) */
     int64_t steps_kept;          /* 1 */
     double *step_before; /* [2] s, its length, 0: there was none; over that of the one before, 0: implicit Euler */

@@ -14,6 +14,7 @@
 #define TOUCH_TRIES 8      /* halvings to find that moment */
 #define SAME_MARK 1e-3     /* of the smaller extent: a mark stays where it is on its body; gaps move it a little */
 #define PARALLEL_WORK 2000 /* primitive pairs, about 1 ms, that are worth a second thread */
+#define PARALLEL_PAIRS 200 /* pairs of a second look that are worth a second thread */
 #define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
 
 /* ---- which pairs are near ---- */
@@ -23,7 +24,7 @@ static tl_vec3 velocity_near(const tl_rigid_view *v, int32_t i, int32_t j, doubl
 {
     const tl_motion *m = &v->body[i];
     bool bounded = v->rigid->body[i].reach < INFINITY;
-    double spin = tl_vec3_norm(m->w);
+    double spin = tl_rigid_turn(&v->rigid->body[i], m);
     *turn = spin > 0 ? spin * v->rigid->body[bounded ? i : j].reach : 0;
     return bounded ? m->v : tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(v->body[j].x, m->x)));
 }
@@ -281,51 +282,142 @@ static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const t
     return kept;
 }
 
+/* How far bodies have come from their start: the centre of mass, and at most how far turning has moved any place of the surface. */
+typedef struct way {
+    tl_vec3 centre;
+    double turn;
+} way;
+
+static way way_of(const tl_rigid_body *b, const tl_pose *from, const tl_pose *to)
+{
+    tl_vec3 c = tl_vec3_sub(tl_pose_apply(to, b->centre), tl_pose_apply(from, b->centre));
+    if (b->round == TL_ROUND_BALL) return (way){c, 0};
+    double angle =
+        b->round == TL_ROUND_AXIS
+            ? tl_vec3_norm(tl_vec3_sub(tl_quat_rotate(to->rotation, b->axis), tl_quat_rotate(from->rotation, b->axis)))
+            : tl_vec3_norm(tl_quat_difference(from->rotation, to->rotation));
+    return (way){c, angle > 0 ? angle * b->reach : 0};
+}
+
+/* A pair that the second look is at. */
+typedef struct look {
+    tl_near_pair pair;
+    int32_t known, known_end; /* its points of the first look */
+    int32_t axis, count;
+    double limit, deepest, when, last;
+    tl_pose place[2];
+    tl_touch *touch; /* [TL_TOUCHES_MAX] */
+} look;
+
+/* The pair was at least so far apart at the start, and cannot have come as deep as the limit: exact. */
+static bool stays_apart(const tl_rigid_contacts *now, const way *ways, const look *l)
+{
+    int32_t i = l->pair.a, j = l->pair.b;
+    double gap = STILL, nearer; /* where the first look found nothing */
+    for (int32_t p = l->known; p < l->known_end; p++) gap = fmin(gap, now->point[p].gap);
+    nearer = tl_vec3_norm(tl_vec3_sub(ways[i].centre, ways[j].centre)) + ways[i].turn + ways[j].turn;
+    return gap - nearer >= l->limit;
+}
+
+/* Pairs of the second look, in the order of all pairs, that may have gone too deep. Takes `list` [pairs] for that. */
+static int64_t choose_pairs(const tl_rigid_view *start, const tl_pose *end, const tl_near_pair *pair, int64_t pairs,
+                            const way *ways, double slop, const tl_rigid_contacts *now, look *list, bool *maybe)
+{
+    const tl_rigid *r = start->rigid;
+    int64_t count = 0, chosen = 0;
+    int32_t known = 0;
+    for (int64_t k = 0; k < pairs; k++) {
+        look l = {.pair = pair[k], .known = known, .when = 1};
+        if (r->body[pair[k].a].kind != TL_BODY_FREE && r->body[pair[k].b].kind != TL_BODY_FREE) continue;
+        points_of_pair(now, &pair[k], &l.known, &l.known_end);
+        known = l.known;
+        for (int32_t p = l.known; p < l.known_end; p++) l.deepest = fmin(l.deepest, now->point[p].gap);
+        l.axis = l.known < l.known_end ? now->point[l.known].axis : 0;
+        l.limit = fmin(-slop, l.deepest - AGAIN * slop);
+        if (!stays_apart(now, ways, &l)) list[count++] = l;
+    }
+#pragma omp parallel for schedule(dynamic, 16) if (count > PARALLEL_PAIRS)
+    for (int64_t k = 0; k < count; k++) {
+        int32_t i = list[k].pair.a, j = list[k].pair.b;
+        maybe[k] = tl_collide_may_overlap(r->body[i].collider, &end[i], r->body[j].collider, &end[j], -list[k].limit);
+    }
+    for (int64_t k = 0; k < count; k++)
+        if (maybe[k]) list[chosen++] = list[k];
+    return chosen;
+}
+
+/* Points of pairs that are deeper in each other than they may be, of the moment when they began to be: list [*overlaps]. */
+static talus_status find_overlaps(const tl_rigid_view *start, const tl_pose *end, const bool *fast, double slop,
+                                  const tl_rigid_contacts *now, tl_arena *a, look **out, int64_t *overlaps,
+                                  talus_error *err)
+{
+    const tl_rigid *r = start->rigid;
+    tl_box3 *box = TL_TAKE(a, tl_box3, r->count);
+    way *ways = TL_TAKE(a, way, r->count);
+    tl_near_pair *pair;
+    int64_t pairs;
+    if (!box || !ways) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boxes of %d bodies", (int)r->count);
+    for (int32_t i = 0; i < r->count; i++) {
+        box[i] = tl_collider_bounds(r->body[i].collider, &end[i]);
+        ways[i] = way_of(&r->body[i], &start->pose[i], &end[i]);
+    }
+    TL_TRY(tl_broad_pairs(r->count, box, fast, a, &pair, &pairs, err));
+    pairs = present(start, pair, pairs);
+    look *list = TL_TAKE(a, look, pairs);
+    bool *maybe = TL_TAKE(a, bool, pairs);
+    if (!list || !maybe)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
+    int64_t count = choose_pairs(start, end, pair, pairs, ways, slop, now, list, maybe);
+    tl_touch *touch = TL_TAKE(a, tl_touch, TL_TOUCHES_MAX * count);
+    if (!touch) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)count);
+#pragma omp parallel for schedule(dynamic, 4) if (count > PARALLEL_PAIRS / 8)
+    for (int64_t k = 0; k < count; k++) {
+        look *l = &list[k];
+        l->touch = touch + TL_TOUCHES_MAX * k;
+        l->count = first_overlap(start, end, &l->pair, l->axis, l->limit, l->touch, l->place, &l->when, &l->last);
+    }
+    *overlaps = 0;
+    for (int64_t k = 0; k < count; k++)
+        if (list[k].count) list[(*overlaps)++] = list[k];
+    *out = list;
+    return TALUS_OK;
+}
+
 talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
                                    tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err)
 {
     const tl_rigid *r = start->rigid;
-    tl_box3 *box = TL_TAKE(a, tl_box3, r->count);
-    tl_near_pair *pair;
-    int64_t pairs;
-    if (!box) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boxes of %d bodies", (int)r->count);
-    for (int32_t i = 0; i < r->count; i++) box[i] = tl_collider_bounds(r->body[i].collider, &end[i]);
-    TL_TRY(tl_broad_pairs(r->count, box, fast, a, &pair, &pairs, err));
-    pairs = present(start, pair, pairs);
-    int64_t most = now->count + TL_TOUCHES_MAX * pairs;
+    look *list = NULL;
+    int64_t overlaps = 0;
+    TL_TRY(find_overlaps(start, end, fast, slop, now, a, &list, &overlaps, err));
+    int64_t most = now->count;
+    for (int64_t k = 0; k < overlaps; k++) most += list[k].count;
     *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, most)};
     *from = TL_TAKE(a, int32_t, most);
     if (!out->point || !*from)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld contact points", (long long)most);
 
     int32_t copied = 0;
     *deeper = 0;
-    for (int64_t k = 0; k < pairs; k++) {
-        tl_touch touch[TL_TOUCHES_MAX];
-        int32_t i = pair[k].a, j = pair[k].b, known = copied, known_end;
-        if (r->body[i].kind != TL_BODY_FREE && r->body[j].kind != TL_BODY_FREE) continue;
-        points_of_pair(now, &pair[k], &known, &known_end);
-        double deepest = 0, when = 1, last = 0;
-        for (int32_t p = known; p < known_end; p++) deepest = fmin(deepest, now->point[p].gap);
-        int32_t axis = known < known_end ? now->point[known].axis : 0;
-        tl_pose place[2];
-        double limit = fmin(-slop, deepest - AGAIN * slop);
-        int count = first_overlap(start, end, &pair[k], axis, limit, touch, place, &when, &last);
-        if (count) *deeper = fmax(*deeper, (deepest - last) / fmin(r->body[i].extent, r->body[j].extent));
-        carry_over(now, copied, known_end, out, *from);
-        copied = known_end;
-        for (int t = 0; t < count; t++) {
-            if (!(touch[t].gap < limit)) continue;
-            tl_rigid_point p = make_point(start, &pair[k], axis, &touch[t]);
-            p.at_a = tl_pose_to_local(&place[0], touch[t].at);
-            p.at_b = tl_pose_to_local(&place[1], touch[t].at);
+    for (int64_t k = 0; k < overlaps; k++) {
+        const look *l = &list[k];
+        const tl_touch *touch = l->touch;
+        int32_t i = l->pair.a, j = l->pair.b;
+        *deeper = fmax(*deeper, (l->deepest - l->last) / fmin(r->body[i].extent, r->body[j].extent));
+        carry_over(now, copied, l->known_end, out, *from);
+        copied = l->known_end;
+        for (int t = 0; t < l->count; t++) {
+            if (!(touch[t].gap < l->limit)) continue;
+            tl_rigid_point p = make_point(start, &l->pair, l->axis, &touch[t]);
+            p.at_a = tl_pose_to_local(&l->place[0], touch[t].at);
+            p.at_b = tl_pose_to_local(&l->place[1], touch[t].at);
             tl_vec3 on_a = tl_pose_apply(&start->pose[i], p.at_a), on_b = tl_pose_apply(&start->pose[j], p.at_b);
             p.at = tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b));
             set_arms(start->body, &p);
             /* no deeper than the pair is: two points of a curved way are not nearest to each other at its start */
-            p.gap = fmax(deepest, touch[t].gap + tl_vec3_dot(p.normal, tl_vec3_sub(on_a, on_b)));
-            p.bend = touch[t].gap - when * dt * tl_rigid_point_speed(&p, v) - p.gap;
+            p.gap = fmax(l->deepest, touch[t].gap + tl_vec3_dot(p.normal, tl_vec3_sub(on_a, on_b)));
+            p.bend = touch[t].gap - l->when * dt * tl_rigid_point_speed(&p, v) - p.gap;
             set_friction(start, &p);
             (*from)[out->count] = -1;
             out->point[out->count++] = p;
@@ -365,40 +457,61 @@ static void find_again(const tl_rigid_contacts *start, int32_t begin, int32_t en
     }
 }
 
+/* Points of one pair half-way through the step, and which of the start's they are. Returns how many. */
+static int points_half(const tl_rigid_view *v, double dt, const tl_rigid_contacts *start, int32_t begin, int32_t end,
+                       tl_rigid_point *p, int32_t *was)
+{
+    const tl_rigid_point *first = &start->point[begin];
+    tl_near_pair pair = {first->a, first->b};
+    tl_touch touch[TL_TOUCHES_MAX];
+    int32_t axis = first->axis;
+    int count = tl_collide(v->rigid->body[pair.a].collider, &v->pose[pair.a], v->rigid->body[pair.b].collider,
+                           &v->pose[pair.b], STILL + approach(v, pair.a, pair.b, dt), &axis, touch);
+    for (int t = 0; t < count; t++) {
+        p[t] = make_point(v, &pair, axis, &touch[t]);
+        copy_friction(first, &p[t]);
+        p[t].half = true;
+        was[t] = -1;
+    }
+    double extent = fmin(v->rigid->body[pair.a].extent, v->rigid->body[pair.b].extent);
+    find_again(start, begin, end, SAME_MARK * extent, count, p, was);
+    return count;
+}
+
 talus_status tl_rigid_detect_half(const tl_rigid_view *v, double dt, const bool *half, const tl_rigid_contacts *start,
                                   tl_arena *a, tl_rigid_contacts *out, int32_t **from, talus_error *err)
 {
-    int64_t most = start->count, pairs = 0;
-    for (int32_t k = 0; k < start->count; k++)
-        pairs += !k || start->point[k].a != start->point[k - 1].a || start->point[k].b != start->point[k - 1].b;
-    most += TL_TOUCHES_MAX * pairs;
+    int32_t pairs = 0, turning = 0, *begin = TL_TAKE(a, int32_t, start->count + 1),
+            *slot = TL_TAKE(a, int32_t, start->count + 1);
+    if (!begin || !slot) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d contact points", (int)start->count);
+    for (int32_t k = 0; k < start->count; k++) {
+        const tl_rigid_point *p = &start->point[k];
+        if (k && p->a == p[-1].a && p->b == p[-1].b) continue;
+        slot[pairs] = half[p->a] || half[p->b] ? turning++ : -1;
+        begin[pairs++] = k;
+    }
+    begin[pairs] = start->count;
+    int64_t most = start->count + TL_TOUCHES_MAX * (int64_t)turning;
     *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, most)};
     *from = TL_TAKE(a, int32_t, most);
-    if (!out->point || !*from)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
-    for (int32_t begin = 0, end; begin < start->count; begin = end) {
-        const tl_rigid_point *first = &start->point[begin];
-        tl_near_pair pair = {first->a, first->b};
-        for (end = begin; end < start->count && start->point[end].a == pair.a && start->point[end].b == pair.b;) end++;
-        if (!half[pair.a] && !half[pair.b]) {
-            carry_over(start, begin, end, out, *from);
+    tl_rigid_point *point = TL_TAKE(a, tl_rigid_point, TL_TOUCHES_MAX * (int64_t)turning);
+    int32_t *was = TL_TAKE(a, int32_t, TL_TOUCHES_MAX * (int64_t)turning), *count = TL_TAKE(a, int32_t, pairs);
+    if (!out->point || !*from || !point || !was || !count)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %d pairs", (int)pairs);
+#pragma omp parallel for schedule(dynamic, 4) if (turning > PARALLEL_PAIRS / 8)
+    for (int32_t k = 0; k < pairs; k++)
+        if (slot[k] >= 0)
+            count[k] = points_half(v, dt, start, begin[k], begin[k + 1], point + TL_TOUCHES_MAX * (int64_t)slot[k],
+                                   was + TL_TOUCHES_MAX * (int64_t)slot[k]);
+    for (int32_t k = 0; k < pairs; k++) {
+        if (slot[k] < 0) {
+            carry_over(start, begin[k], begin[k + 1], out, *from);
             continue;
         }
-        tl_touch touch[TL_TOUCHES_MAX];
-        int32_t axis = first->axis;
-        int count = tl_collide(v->rigid->body[pair.a].collider, &v->pose[pair.a], v->rigid->body[pair.b].collider,
-                               &v->pose[pair.b], STILL + approach(v, pair.a, pair.b, dt), &axis, touch);
-        tl_rigid_point *p = out->point + out->count;
-        int32_t *was = *from + out->count;
-        for (int t = 0; t < count; t++) {
-            p[t] = make_point(v, &pair, axis, &touch[t]);
-            copy_friction(first, &p[t]);
-            p[t].half = true;
-            was[t] = -1;
+        for (int32_t t = 0; t < count[k]; t++) {
+            (*from)[out->count] = was[TL_TOUCHES_MAX * (int64_t)slot[k] + t];
+            out->point[out->count++] = point[TL_TOUCHES_MAX * (int64_t)slot[k] + t];
         }
-        double extent = fmin(v->rigid->body[pair.a].extent, v->rigid->body[pair.b].extent);
-        find_again(start, begin, end, SAME_MARK * extent, count, p, was);
-        out->count += count;
     }
     return TALUS_OK;
 }

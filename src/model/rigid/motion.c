@@ -34,10 +34,23 @@ static void keep_energy(const tl_rigid_body *b, tl_vec3 L, double twice, tl_moti
     }
 }
 
+/* Two equal moments: the body turns about its own axis while both turn about the angular momentum, each at a constant rate. */
+static void turn_top(const tl_rigid_body *b, double dt, tl_vec3 L, tl_motion *m)
+{
+    double spin = tl_vec3_dot(L, tl_quat_rotate(m->q, b->top)) * (1 / b->along - 1 / b->across);
+    tl_quat own = tl_quat_exp(tl_vec3_scale(dt * spin, b->top)), around = tl_quat_exp(tl_vec3_scale(dt / b->across, L));
+    m->q = tl_quat_normalize(tl_quat_mul(around, tl_quat_mul(m->q, own)));
+    m->w = turned(&b->inverse, m->q, L);
+}
+
 void tl_rigid_fly(const tl_rigid_body *b, double dt, tl_motion *m)
 {
     m->x = tl_vec3_add_scaled(m->x, dt, m->v);
     tl_vec3 L = tl_rigid_angular_momentum(b, m->q, m->w);
+    if (b->across > 0) {
+        turn_top(b, dt, L, m);
+        return;
+    }
     int substeps = (int)fmin(1 + dt * tl_vec3_norm(m->w) / SUBSTEP_ANGLE, SUBSTEPS_MAX);
     double h = dt / substeps, twice = tl_vec3_dot(L, m->w);
     for (int k = 0; k < substeps; k++) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "math/eig3.h"
 
 #define MASS_CELLS 64 /* of the quadrature of shapes without a closed form: volumes to 1e-3 or better */
 
@@ -46,6 +47,29 @@ static talus_status weigh(tl_rigid_body *out, const tl_body *b, const tl_mass *m
         return body_failure(b, TALUS_BAD_INPUT, why, err);
     }
     return TALUS_OK;
+}
+
+/* An inertia with two moments that are equal up to rounding: its free rotation has a closed form. */
+static void find_top(tl_rigid_body *b)
+{
+    double w[3];
+    tl_mat3 V;
+    tl_eig3(b->inertia, w, &V);
+    const double same = 1e-12 * w[2];
+    if (!(w[2] - w[1] <= same || w[1] - w[0] <= same)) return;
+    const int along = w[2] - w[1] <= same ? 0 : 2;
+    b->top = tl_mat3_column(V, along);
+    b->along = w[along];
+    b->across = 0.5 * (w[1] + w[along ? 0 : 2]);
+}
+
+/* What follows from collider, centre and inertia. */
+static void measure_body(tl_rigid_body *b)
+{
+    b->reach = tl_collider_reach(b->collider, b->centre);
+    b->extent = tl_collider_extent(b->collider);
+    b->round = tl_collider_round_about(b->collider, b->centre, &b->axis);
+    if (b->kind == TL_BODY_FREE) find_top(b);
 }
 
 /* ---- the 2D mode: bodies are prisms along the slab's axis, as thick as the slab ---- */
@@ -132,7 +156,7 @@ static talus_status add_sheet(tl_rigid *r, const tl_scene *s, const tl_body *b, 
     if (status == TALUS_OK) status = tl_shape_mass(r->prisms, node, MASS_CELLS, &mass, &why);
     if (status != TALUS_OK) return body_failure(b, status, why.message, err);
     if (b->kind == TL_BODY_FREE) TL_TRY(weigh(out, b, &mass, err));
-    out->reach = tl_collider_reach(out->collider, out->centre);
+    measure_body(out);
     out->extent = b->thickness;
     r->count++;
     return TALUS_OK;
@@ -168,8 +192,7 @@ static talus_status add_body(tl_rigid *r, const tl_scene *s, int i, node_parts *
         node->weighed = true;
         TL_TRY(weigh(out, b, &node->mass, err));
     }
-    out->reach = tl_collider_reach(out->collider, out->centre);
-    out->extent = tl_collider_extent(out->collider);
+    measure_body(out);
     r->count++;
     return TALUS_OK;
 }
@@ -192,8 +215,7 @@ static talus_status add_walls(tl_rigid *r, const tl_scene *s, talus_error *err)
         tl_rigid_body *b = &r->body[r->count];
         *b = (tl_rigid_body){.kind = TL_BODY_STATIC};
         TL_TRY(add_collider(r, r->walls, node, &b->collider, err));
-        b->reach = tl_collider_reach(b->collider, b->centre);
-        b->extent = tl_collider_extent(b->collider);
+        measure_body(b);
         r->count++;
     }
     return TALUS_OK;

@@ -22,6 +22,11 @@ typedef struct tl_rigid_body {
     bool elastic;                /* its nodes are what moves: it carries no momentum here */
     double reach;                /* largest distance of its surface from the centre of mass, m */
     double extent;               /* smallest extent, m */
+    tl_collider_round round;     /* turning about which axis does not move its surface */
+    tl_vec3 axis;                /* that axis, shape's frame, unit; of a body that is not round: zero */
+    tl_vec3 top;   /* axis of an inertia with two equal moments, shape's frame, unit; zero: it has three */
+    double across; /* kg m^2: those two; of a body without such an axis 0 */
+    double along;  /* kg m^2: about the axis */
 } tl_rigid_body;
 
 typedef struct tl_rigid {
@@ -74,6 +79,14 @@ void tl_rigid_state_free(tl_rigid_state *s);
 static inline tl_pose tl_rigid_pose(const tl_rigid_body *b, const tl_motion *m) /* of the shape's frame */
 {
     return (tl_pose){tl_vec3_sub(m->x, tl_quat_rotate(m->q, b->centre)), m->q};
+}
+
+/* Angular speed with which its surface moves, rad/s: a wheel that turns about its axle stays where it is. */
+static inline double tl_rigid_turn(const tl_rigid_body *b, const tl_motion *m)
+{
+    if (b->round == TL_ROUND_BALL) return 0;
+    return b->round == TL_ROUND_AXIS ? tl_vec3_norm(tl_vec3_cross(m->w, tl_quat_rotate(m->q, b->axis)))
+                                     : tl_vec3_norm(m->w);
 }
 
 #endif
