@@ -89,8 +89,9 @@ static talus_status select_stress(tl_statics *q, const balance *b, const uint8_t
     const int32_t n = t->cells;
     double *weight = TL_TAKE(a, double, n), *soft = TL_TAKE(a, double, n), *f = TL_TAKE(a, double, t->faces);
     double *p0 = TL_TAKE(a, double, n), *p = TL_TAKE(a, double, n), *s = TL_TAKE(a, double, t->n);
+    double *worth = TL_TAKE(a, double, t->faces);
     uint8_t *held = TL_TAKE(a, uint8_t, t->faces);
-    if (!weight || !soft || !f || !p0 || !p || !s || !held) return no_memory(err);
+    if (!weight || !soft || !worth || !f || !p0 || !p || !s || !held) return no_memory(err);
     const bool flat = !(t->only[0] && t->only[1] && t->only[2]);
     for (int32_t i = 0; i < n; i++) {
         weight[i] = fmax(t->cell[i] * (1 - q->solid[q->system->active.cell[i]]), V_LEAST);
@@ -98,12 +99,16 @@ static talus_status select_stress(tl_statics *q, const balance *b, const uint8_t
         p0[i] = q->p[i] / t->cell[i];
     }
     find_held(q->system, held);
+    /* what is left to balance is judged by the energy of its impulses: the same force moves a light face further */
+    for (int32_t i = 0; i < t->faces; i++)
+        worth[i] = b->c->fluid[i] > 0 ? b->c->fluid[i] * b->c->mobility[i] : 1 / b->q->system->density;
     product(b, p0, q->friction->s, f);
     tl_least least = {.rows = t->faces,
                       .groups = n,
                       .size = TL_STRESS_GROUP,
                       .f = f,
                       .held = held,
+                      .worth = worth,
                       .weight = weight,
                       .stiffness = soft,
                       .alpha = q->friction->alpha,

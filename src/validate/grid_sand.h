@@ -18,5 +18,6 @@ talus_status sand_janssen(tl_case_log *log, talus_error *err);  /* S3 */
 talus_status sand_bagnold(tl_case_log *log, talus_error *err);  /* V21 */
 talus_status sand_slip(tl_case_log *log, talus_error *err);     /* V20 */
 talus_status sand_wall(tl_case_log *log, talus_error *err);     /* S4 */
+talus_status sand_piles(tl_case_log *log, talus_error *err);    /* S7 */
 
 #endif

@@ -156,6 +156,7 @@ talus_status tl_still_assemble(tl_still *s, talus_error *err)
                           .phi = s->level,
                           .granular = s->alpha > 0 ? &s->liquid : NULL,
                           .staggered = s->staggered,
+                          .edge_rule = s->edge_rule,
                           .density_rule = TL_DENSITY_CONST,
                           .bodies = r->count,
                           .centre = centre,

@@ -18,8 +18,9 @@ typedef struct tl_still {
     double alpha;              /* > 0: sand of this cone, with its own density on every face; set family to volume */
     int stress_iterations;     /* per sweep */
     bool staggered;            /* arrangement of stress; needs parts */
-    const char *parts;         /* rule of step/stress_parts.h; NULL: the cone by apgd */
-    tl_parts_options options;  /* of parts */
+    tl_edge_rule edge_rule;
+    const char *parts;        /* rule of step/stress_parts.h; NULL: the cone by apgd */
+    tl_parts_options options; /* of parts */
     tl_weight_family family;
     const char *scheme, *method;
     double tolerance;

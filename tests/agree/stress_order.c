@@ -28,6 +28,7 @@ static void begin(tl_still *s, const char *rule, bool staggered)
     s->family = TL_WEIGHT_VOLUME;
     s->parts = rule;
     s->staggered = staggered;
+    s->edge_rule = TL_EDGE_WALL; /* as methods by parts have it */
     s->dt = 0.01;
     s->options.damping = 0.5;
 }

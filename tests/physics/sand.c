@@ -126,7 +126,7 @@ static void pile_rests(void **state)
 static void round_piles_rest(void **state)
 {
     (void)state;
-    for (int angle = 20; angle <= 30; angle += 10) {
+    for (int angle = 20; angle <= 40; angle += 10) {
         char rest[1024];
         snprintf(rest, sizeof rest,
                  "dt_max = 0.01, grid = { cells = {32, 8, 32}, cell = 0.03125, origin = {-0.5, 0, -0.5} },"

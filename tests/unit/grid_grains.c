@@ -111,6 +111,7 @@ static void edges_of_a_step(void **state)
         assert_int_equal(is_on(&c, TL_EDGE_WALL, x[k], y[k]), wall[k]);
         assert_int_equal(is_on(&c, TL_EDGE_STRICT, x[k], y[k]), strict[k]);
         assert_true(is_on(&c, TL_EDGE_INACTIVE_ZERO, x[k], y[k]));
+        assert_true(is_on(&c, TL_EDGE_LOAD, x[k], y[k])); /* faces that go with others are taken out of them */
     }
     grid_close(&c);
 }

@@ -28,6 +28,7 @@ static void begin(tl_still *s, const char *parts, bool staggered)
     s->family = TL_WEIGHT_VOLUME;
     s->parts = parts;
     s->staggered = staggered;
+    s->edge_rule = TL_EDGE_WALL; /* as methods by parts have it */
 }
 
 static void assemble(tl_still *s)

@@ -53,8 +53,8 @@ static bool is_on(const tl_grid *g, const tl_active *active, const double *fill,
         solid += 0.25 * f->solid_cell[cell[k]];
     }
     if (idle == 4 || !touches_open_face(g, f, axis, id)) return false;
-    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO ||
-           ((rule == TL_EDGE_WALL || rule == TL_EDGE_LOAD) && (idle == 1 || solid >= WALL_SHARE));
+    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO || rule == TL_EDGE_LOAD ||
+           (rule == TL_EDGE_WALL && (idle == 1 || solid >= WALL_SHARE));
 }
 
 static int with_unknown(const tl_grid *g, const tl_active *active, int axis, int32_t id)

@@ -277,20 +277,29 @@ static talus_status close_held(const tl_system *s, const tl_liquid_domain *d, tl
     return TALUS_OK;
 }
 
-/* An open face without a pressure goes with its neighbours: what an edge pushes there would be lost, so it pushes nothing. */
-static void drop_edges(const tl_system *s, const tl_liquid_domain *d, const tl_edges *e)
+/* The edge no longer reads this face, nor the face the edge. */
+static void drop_face(tl_stress *t, int32_t k, int side)
+{
+    int32_t f = t->edge_face[side][k];
+    t->edge_face[side][k] = t->faces;
+    for (int j = 0; j < 4 && f < t->faces; j++)
+        if (t->face_edge[j][f] == k) t->face_edge[j][f] = t->edges;
+}
+
+/* An open face without a pressure goes with its neighbours (carry.h), that across the edge among them: the two do not slide past each other, and the shear between them does no work. */
+static void drop_followers(tl_system *s)
 {
     const tl_coupling *c = &s->c;
-    for (int32_t k = 0; k < e->count; k++) {
-        int axis[4];
-        int32_t id[4];
-        tl_edge_faces(d->grid, e->axis[k], e->id[k], axis, id);
-        for (int j = 0; j < 4; j++) {
-            int32_t f = tl_grid_exists(d->grid, id[j]) ? s->of[axis[j]][id[j]] : -1;
-            if (f < 0 || c->low[f] < c->cells || c->high[f] < c->cells) continue;
-            if (d->fractions->open[axis[j]][id[j]] > 0) e->weight[k] = 0;
+    tl_stress *t = &s->stress;
+    for (int32_t k = 0; k < t->edges; k++)
+        for (int pair = 0; pair < 4; pair += 2) {
+            bool follows = false;
+            for (int j = pair; j < pair + 2; j++) {
+                int32_t f = t->edge_face[j][k];
+                follows |= f < t->faces && c->low[f] == c->cells && c->high[f] == c->cells && s->fluid[f] > 0;
+            }
+            for (int j = pair; j < pair + 2 && follows; j++) drop_face(t, k, j);
         }
-    }
 }
 
 /* ---- solids ---- */
@@ -390,7 +399,6 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     TL_TRY(number_faces(out, d, &edges, a, err));
     if (sand) {
         TL_TRY(close_held(out, d, a, err));
-        drop_edges(out, d, &edges);
         TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, NULL, a, err));
     }
     if (!d->granular && d->pieces && tl_pieces_any_free(d->pieces))
@@ -400,6 +408,7 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
                                out->axis, d->staggered, d->edge_rule, a, err));
     out->edges = edges;
     TL_TRY(weigh_faces(out, d, a, err));
+    if (sand || (d->granular && d->edge_rule == TL_EDGE_LOAD && !d->staggered)) drop_followers(out);
     TL_TRY(place_bodies(out, d, a, err));
     out->c.solid = tl_rigid_solid_view(&out->rigid);
     TL_TRY(tl_body_cells_build(&out->wet, &out->c, &out->rigid, a, err));

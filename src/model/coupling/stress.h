@@ -13,8 +13,9 @@
  * sand does and momentum is kept to rounding. The adjoint is the same lists read from the other side.
  *
  * Edges next to cells without an unknown [grid-granular spec 3.6]:
- *     load            as wall, with another T: the mean of W_L^p s over the cells that have an unknown, so that an edge carries up to alpha times the mean load of these cells, W_L^p p. W_L^e and
- *                     zeros for cells without an unknown count what is missing twice: the outer face of a front got half of its friction, and fronts crept. Default
+ *     load            on wherever a cell with an unknown is; T is the mean of W_L^p s over the cells that have one, so that an edge carries up to alpha times the mean load of these cells, W_L^p p. Of its
+ *                     faces those count that have a velocity of their own: an open face without a pressure goes with the one across the edge (carry.h), and the two do not slide past each other. So
+ *                     nothing drags a flat surface, and the outer faces of steep steps, two cells high and more, have the friction of what lies below them. Default
  *     wall            off, unless solids hold a tenth of what is around: floors keep their friction, free surfaces do not creep; on also where a single
  *                     one of the four is without: the inner corners of a slope's steps, whose upright faces nothing else would hold
  *     strict          off everywhere

@@ -14,7 +14,7 @@
 typedef struct ascent {
     const tl_least *p;
     tl_cone_metric q;
-    double *y, *r; /* [rows] */
+    double *y, *r, *z; /* [rows] */
 } ascent;
 
 double tl_least_energy(const tl_least *p, const double *a, const double *b)
@@ -76,6 +76,14 @@ static void answer(const ascent *s, double *a, double *b, bool cones)
     }
 }
 
+/* The norm in which residuals are judged. */
+static double norm(const ascent *s, const double *r)
+{
+    const double *w = s->p->worth;
+    for (int32_t i = 0; i < s->p->rows; i++) s->z[i] = w ? w[i] * r[i] : r[i];
+    return sqrt(tl_dot(s->p->rows, s->z, r));
+}
+
 /* r [rows]: what (a, b)(t) leaves. Returns its norm. */
 static double evaluate(const ascent *s, const double *t, double *a, double *b, double *r)
 {
@@ -84,7 +92,7 @@ static double evaluate(const ascent *s, const double *t, double *a, double *b, d
     answer(s, a, b, true);
     p->product(p->ctx, a, b, r);
     for (int32_t i = 0; i < p->rows; i++) r[i] = p->held[i] ? 0 : p->f[i] - r[i];
-    return sqrt(tl_dot(p->rows, r, r));
+    return norm(s, r);
 }
 
 /* Largest eigenvalue of K C^-1 K^T without cones. */
@@ -120,17 +128,20 @@ talus_status tl_least_ascend(const tl_least *p, const tl_least_stop *stop, doubl
 {
     const int64_t n = (int64_t)p->groups * p->size;
     size_t mark = tl_arena_mark(arena);
-    ascent s = {.p = p, .y = TL_TAKE(arena, double, p->rows), .r = TL_TAKE(arena, double, p->rows)};
+    ascent s = {.p = p,
+                .y = TL_TAKE(arena, double, p->rows),
+                .r = TL_TAKE(arena, double, p->rows),
+                .z = TL_TAKE(arena, double, p->rows)};
     double *old = TL_TAKE(arena, double, p->rows), *e = TL_TAKE(arena, double, p->rows);
     double *da = TL_TAKE(arena, double, p->groups), *db = TL_TAKE(arena, double, n);
-    if (!s.y || !s.r || !old || !e || !da || !db)
+    if (!s.y || !s.r || !s.z || !old || !e || !da || !db)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to select a stress of %d rows", (int)p->rows);
     tl_cone_metric_of(&s.q, p->size, p->Q);
     for (int32_t i = 0; i < p->rows; i++) {
         if (p->held[i]) t[i] = 0;
         s.y[i] = p->held[i] ? 0 : p->f[i];
     }
-    const double size = sqrt(tl_dot(p->rows, s.y, s.y)), target = stop->residual * size;
+    const double size = norm(&s, s.y), target = stop->residual * size;
     double left = evaluate(&s, t, a, b, s.r), theta = 1, L = 1;
     *out = (tl_least_report){.evaluations = 1};
     if (left > target) L = largest(&s, e, da, db);

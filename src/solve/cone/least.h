@@ -21,6 +21,7 @@ typedef struct tl_least {
     double Q[TL_CONE_MAX * TL_CONE_MAX];      /* size x size */
     const double *f;                          /* [rows] */
     const uint8_t *held;                      /* [rows] 1: no equation, t = 0 */
+    const double *worth;                      /* [rows] of the squares in the norm of residuals; NULL: 1 */
     const double *weight, *stiffness, *alpha; /* [groups] w > 0, k > 0, alpha >= 0 */
     /* a* of a group, where it is not a: (1 - part) a_g + part (a - normal_g . b) of group `beside`, whose own a* is its a. NULL: nowhere */
     const int32_t *beside; /* [groups] g itself: a */
