@@ -33,12 +33,15 @@ static void landing_makes_no_energy(void **state)
 {
     (void)state;
     static const double youngs[] = {3763, 1500, 8000};
-    for (int k = 0; k < 3; k++) {
-        double got = gained("true", youngs[k], 1e-3, 0.35);
-        printf("E = %g Pa: %.2g %% gained\n", youngs[k], 100 * got);
-        CHECK_LE(got, 0.05);
+    double worst[2] = {0, 0};
+    for (int k = 0; k < 6; k++) {
+        double got = gained(k % 2 ? "false" : "true", youngs[k / 2], 1e-3, 0.35);
+        printf("E = %g Pa, %s rescue: %.2g %% gained\n", youngs[k / 2], k % 2 ? "without" : "with", 100 * got);
+        worst[k % 2] = fmax(worst[k % 2], got);
     }
-    assert_true(gained("false", 3763, 1e-3, 0.35) > 0.2); /* what the rescue is for */
+    CHECK_LE(worst[0], 0.05);
+    assert_true(worst[1] >
+                5 * worst[0]); /* what the rescue is for; how much one of them gains is a matter of rounding */
 }
 
 int main(void)
