@@ -101,23 +101,29 @@ static bool may_miss(const tl_bodies *s, const tl_rigid_point *p, const double *
     return p->gap > s->kept->slop && tl_rigid_point_speed(p, v_start) < -tl_bodies_resting_speed(s);
 }
 
-/* What touches and approaches at the start is stopped there: an impact without restitution, which loses energy. v_start, and v_free with it, change. */
-static talus_status stop(tl_bodies *s, double *v_start, tl_contact_report *solved, bool *any, talus_error *err)
+/* Islands where something touches and approaches at the start: sinking [bodies], by root. False: none. */
+static bool find_sinking(const tl_bodies *s, const double *v_start, bool *sinking)
 {
-    int32_t n = s->rigid->count, m = s->contacts.count;
-    bool *sinking = TL_TAKE_ZERO(s->arena, bool, n);
-    tl_rigid_contacts *c = &s->half.stopped;
-    *c = (tl_rigid_contacts){.point = TL_TAKE(s->arena, tl_rigid_point, m)};
-    if (!sinking || !c->point) return no_memory(err);
-    *any = false;
-    for (int32_t k = 0; k < m; k++) {
+    bool any = false;
+    memset(sinking, 0, sizeof *sinking * (size_t)s->rigid->count);
+    for (int32_t k = 0; k < s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
         int32_t island = island_of(s, p);
         if (s->half.on[island] && !may_miss(s, p, v_start) &&
             -0.5 * s->dt * sinks(s, p, v_start) > SINK * s->kept->slop)
-            *any = sinking[island] = true;
+            any = sinking[island] = true;
     }
-    if (!*any) return TALUS_OK;
+    return any;
+}
+
+/* What touches and approaches at the start is stopped there: an impact without restitution, which loses energy. v_start, and v_free with it, change. */
+static talus_status stop(tl_bodies *s, const bool *sinking, double *v_start, tl_contact_report *solved,
+                         talus_error *err)
+{
+    int32_t n = s->rigid->count, m = s->contacts.count;
+    tl_rigid_contacts *c = &s->half.stopped;
+    *c = (tl_rigid_contacts){.point = TL_TAKE(s->arena, tl_rigid_point, m)};
+    if (!c->point) return no_memory(err);
     for (int32_t k = 0; k < m; k++) {
         if (!sinking[island_of(s, &s->contacts.point[k])] || may_miss(s, &s->contacts.point[k], v_start)) continue;
         c->point[c->count] = s->contacts.point[k];
@@ -228,7 +234,8 @@ static bool meet_start(tl_bodies *s, const double *v_start, const tl_rigid_point
     return !(p->fast && p->gap + s->dt * normal < 0);
 }
 
-static talus_status look_half(tl_bodies *s, const double *v_start, bool *again, talus_error *err)
+/* Contacts half-way. `again`: something would close there, whatever the impulses, in an island of `among` (by root; NULL: all). */
+static talus_status look_half(tl_bodies *s, const bool *among, const double *v_start, bool *again, talus_error *err)
 {
     tl_rigid_view view = s->view;
     tl_rigid_contacts c;
@@ -244,7 +251,7 @@ static talus_status look_half(tl_bodies *s, const double *v_start, bool *again, 
             first = &s->contacts.point[from[k]];
         else
             back = at_start(s, &c.point[k]);
-        if (meet_start(s, v_start, first, &c.point[k])) continue;
+        if (meet_start(s, v_start, first, &c.point[k]) || (among && !among[island_of(s, first)])) continue;
         *again = s->half.refused[island_of(s, &c.point[k])] = true;
     }
     s->contacts = c;
@@ -291,17 +298,26 @@ static bool slid(const tl_rigid_point *p, const double *l)
 talus_status tl_bodies_halfway(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err)
 {
     double *v_start = TL_TAKE(s->arena, double, 6 * (int64_t)s->rigid->count);
+    bool *sinking = TL_TAKE(s->arena, bool, s->rigid->count);
     *any = false;
-    if (!v_start) return no_memory(err);
+    if (!v_start || !sinking) return no_memory(err);
     if (!s->half.on) TL_TRY(begin(s, err));
     for (bool again = true; again;) {
+        *any = false;
         from_the_start(s, v_start);
         refuse_bounces(s, v_start);
         s->half.any = choose(s);
         if (!s->half.any) break;
-        TL_TRY(stop(s, v_start, solved, any, err));
+        *any = find_sinking(s, v_start, sinking);
+        if (*any) { /* where other impacts come anyway, the start need not be solved for that */
+            TL_TRY(fly_half(s, v_start, err));
+            TL_TRY(look_half(s, sinking, v_start, &again, err));
+            if (again) continue;
+            from_the_start(s, v_start);
+            TL_TRY(stop(s, sinking, v_start, solved, err));
+        }
         TL_TRY(fly_half(s, v_start, err));
-        TL_TRY(look_half(s, v_start, &again, err));
+        TL_TRY(look_half(s, NULL, v_start, &again, err));
     }
     TL_TRY(tl_bodies_match(s, err));
     for (int32_t k = 0; k < s->contacts.count && s->half.any; k++) {

@@ -78,22 +78,35 @@ static tl_lanes8 product(const tl_block6 *A, tl_lanes8 v)
            (A->col[3] * v[3] + A->col[4] * v[4] + A->col[5] * v[5]);
 }
 
+/* What blocks from .. to left of column c take from it, below and beside the diagonal. */
+static void subtract_left(const tl_body_lu *f, int32_t c, const int64_t *rows, int64_t from, int64_t to)
+{
+    const tl_body_matrix *H = f->H;
+    for (int64_t l = from; l < to; l++) {
+        const int64_t at = H->left_at[l];
+        tl_block6_subtract(&H->block[H->start[c]], &H->block[at], &f->upper[at]);
+        for (int64_t k = at + 1; k < H->left_end[l]; k++) {
+            int64_t put = rows[H->row[k]];
+            tl_block6_subtract(&H->block[put], &H->block[k], &f->upper[at]);
+            tl_block6_subtract(&f->upper[put], &f->upper[k], &H->block[at]);
+        }
+    }
+}
+
 bool tl_body_lu_factor(tl_body_lu *f)
 {
     tl_body_matrix *H = f->H;
-    for (int32_t c = 0; c < H->bodies; c++) {
-        for (int64_t k = H->start[c]; k < H->start[c + 1]; k++) H->of_row[H->row[k]] = k;
-        for (int64_t l = H->left[c]; l < H->left[c + 1]; l++) {
-            const int64_t at = H->left_at[l];
-            tl_block6_subtract(&H->block[H->start[c]], &H->block[at], &f->upper[at]);
-            for (int64_t k = at + 1; k < H->left_end[l]; k++) {
-                int64_t to = H->of_row[H->row[k]];
-                tl_block6_subtract(&H->block[to], &H->block[k], &f->upper[at]);
-                tl_block6_subtract(&f->upper[to], &f->upper[k], &H->block[at]);
-            }
+    for (int32_t panel = 0; panel < H->bodies; panel += TL_PANEL) {
+        const int32_t end = panel + TL_PANEL < H->bodies ? panel + TL_PANEL : H->bodies;
+        const bool share = tl_body_matrix_panel(H, panel);
+#pragma omp parallel for schedule(dynamic, 1) if (share)
+        for (int32_t c = panel; c < end; c++)
+            subtract_left(f, c, tl_body_matrix_rows(H, panel, c), H->left[c], tl_body_matrix_inside(H, panel, c));
+        for (int32_t c = panel; c < end; c++) {
+            subtract_left(f, c, tl_body_matrix_rows(H, panel, c), tl_body_matrix_inside(H, panel, c), H->left[c + 1]);
+            if (!invert(&H->block[H->start[c]], &f->inverse[c])) return false;
+            for (int64_t k = H->start[c] + 1; k < H->start[c + 1]; k++) times(&H->block[k], &f->inverse[c]);
         }
-        if (!invert(&H->block[H->start[c]], &f->inverse[c])) return false;
-        for (int64_t k = H->start[c] + 1; k < H->start[c + 1]; k++) times(&H->block[k], &f->inverse[c]);
     }
     return true;
 }

@@ -61,8 +61,9 @@ static bool fill_pattern(tl_body_matrix *H, const bits *g, const int32_t *order,
     H->row = TL_TAKE(a, int32_t, blocks);
     H->left_at = TL_TAKE(a, int64_t, before);
     H->left_end = TL_TAKE(a, int64_t, before);
+    H->left_col = TL_TAKE(a, int32_t, before);
     H->block = TL_TAKE(a, tl_block6, blocks);
-    if (!H->row || !H->left_at || !H->left_end || !H->block) return false;
+    if (!H->row || !H->left_at || !H->left_end || !H->left_col || !H->block) return false;
 
     /* columns of each row, rising; then rows of each column, rising */
     memcpy(next, H->left, sizeof *next * (size_t)n);
@@ -79,6 +80,7 @@ static bool fill_pattern(tl_body_matrix *H, const bits *g, const int32_t *order,
             H->row[next[c]] = r;
             H->left_at[k] = next[c]++;
             H->left_end[k] = H->start[c + 1];
+            H->left_col[k] = (int32_t)c;
         }
     return true;
 }
@@ -119,7 +121,7 @@ bool tl_body_matrix_build(tl_body_matrix *H, const tl_pairs *t, tl_arena *a)
     H->inverse = TL_TAKE(a, double, 6 * (int64_t)n);
     H->slot = TL_TAKE(a, int64_t, 3 * (int64_t)t->contacts);
     H->scratch = TL_TAKE(a, double, tl_pairs_lanes(t));
-    H->of_row = TL_TAKE(a, int64_t, n);
+    H->of_row = TL_TAKE(a, int64_t, TL_PANEL * (int64_t)n);
     int32_t *order = TL_TAKE(a, int32_t, n), *degree = TL_TAKE(a, int32_t, n);
     bits g = {.words = (n + 63) / 64};
     g.row = TL_TAKE_ZERO(a, uint64_t, (int64_t)n * g.words);
@@ -191,19 +193,42 @@ static inline void divide(tl_block6 *X, const tl_block6 *L, const double inverse
     }
 }
 
+bool tl_body_matrix_panel(const tl_body_matrix *H, int32_t panel)
+{
+    int64_t work = 0;
+    for (int32_t c = panel; c < H->bodies && c < panel + TL_PANEL; c++) {
+        int64_t *rows = tl_body_matrix_rows(H, panel, c);
+        for (int64_t k = H->start[c]; k < H->start[c + 1]; k++) rows[H->row[k]] = k;
+        for (int64_t l = H->left[c]; l < H->left[c + 1]; l++) work += H->left_end[l] - H->left_at[l];
+    }
+    return work > TL_PANEL_WORK;
+}
+
+/* What blocks from .. to left of column c take from it. */
+static void subtract_left(const tl_body_matrix *H, const int64_t *rows, int64_t from, int64_t to)
+{
+    for (int64_t l = from; l < to; l++) {
+        const tl_block6 *B = &H->block[H->left_at[l]];
+        for (int64_t k = H->left_at[l]; k < H->left_end[l]; k++)
+            tl_block6_subtract(&H->block[rows[H->row[k]]], &H->block[k], B);
+    }
+}
+
 bool tl_body_matrix_factor(tl_body_matrix *H)
 {
-    for (int32_t c = 0; c < H->bodies; c++) {
-        for (int64_t k = H->start[c]; k < H->start[c + 1]; k++) H->of_row[H->row[k]] = k;
-        for (int64_t l = H->left[c]; l < H->left[c + 1]; l++) {
-            const tl_block6 *B = &H->block[H->left_at[l]];
-            for (int64_t k = H->left_at[l]; k < H->left_end[l]; k++)
-                tl_block6_subtract(&H->block[H->of_row[H->row[k]]], &H->block[k], B);
+    for (int32_t panel = 0; panel < H->bodies; panel += TL_PANEL) {
+        const int32_t end = panel + TL_PANEL < H->bodies ? panel + TL_PANEL : H->bodies;
+        const bool share = tl_body_matrix_panel(H, panel);
+#pragma omp parallel for schedule(dynamic, 1) if (share)
+        for (int32_t c = panel; c < end; c++)
+            subtract_left(H, tl_body_matrix_rows(H, panel, c), H->left[c], tl_body_matrix_inside(H, panel, c));
+        for (int32_t c = panel; c < end; c++) {
+            subtract_left(H, tl_body_matrix_rows(H, panel, c), tl_body_matrix_inside(H, panel, c), H->left[c + 1]);
+            tl_block6 *L = &H->block[H->start[c]];
+            double *inverse = H->inverse + 6 * (int64_t)c;
+            if (!factor_diagonal(L, inverse)) return false;
+            for (int64_t k = H->start[c] + 1; k < H->start[c + 1]; k++) divide(&H->block[k], L, inverse);
         }
-        tl_block6 *L = &H->block[H->start[c]];
-        double *inverse = H->inverse + 6 * (int64_t)c;
-        if (!factor_diagonal(L, inverse)) return false;
-        for (int64_t k = H->start[c] + 1; k < H->start[c + 1]; k++) divide(&H->block[k], L, inverse);
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* M + J^T D J over moving bodies and its Cholesky factor: blocks of 6x6 on the graph of bodies that share a contact.
  *
  * Blocks are added where the factor will be: in elimination order (least degree first, ties by number), room for
- * the fill included, and factored in place, left-looking by block columns. Order and fill are found anew for each
+ * the fill included, and factored in place, left-looking by panels of block columns. Order and fill are found anew for each
  * problem, on rows of bits: bodies^2 / 8 bytes, which limits this to some thousand bodies. */
 #ifndef TL_SOLVE_CONTACT_BODY_MATRIX_H
 #define TL_SOLVE_CONTACT_BODY_MATRIX_H
@@ -22,10 +22,30 @@ typedef struct tl_body_matrix {
     int64_t *left;     /* [bodies + 1] into left_at, left_end: blocks of a row before its diagonal, by column */
     int64_t *left_at;  /* block */
     int64_t *left_end; /* end of that block's column */
+    int32_t *left_col; /* that column */
     int64_t *slot;     /* [contacts][3] blocks that a contact adds to: own, own, between; -1 = none */
     double *scratch;   /* [bodies + 1][8] */
-    int64_t *of_row;   /* [bodies] scratch: block of the current column at a row */
+    int64_t *of_row;   /* [TL_PANEL][bodies] scratch: block of a column of the panel at a row */
 } tl_body_matrix;
+
+/* Columns are factored in panels: what columns before the panel take from its columns is independent, and shared by all threads where that is
+ * worth it; the rest goes column by column. Every block has its products in the same order, whatever the threads. */
+#define TL_PANEL 16
+#define TL_PANEL_WORK 4000 /* products of blocks, some 50 us */
+
+/* Whether a panel that begins at column c is shared; puts down which block of its columns is at which row. */
+bool tl_body_matrix_panel(const tl_body_matrix *H, int32_t c);
+/* First of the left blocks of column c that belongs to the panel beginning at `panel`. */
+static inline int64_t tl_body_matrix_inside(const tl_body_matrix *H, int32_t panel, int32_t c)
+{
+    int64_t l = H->left[c + 1];
+    while (l > H->left[c] && H->left_col[l - 1] >= panel) l--;
+    return l;
+}
+static inline int64_t *tl_body_matrix_rows(const tl_body_matrix *H, int32_t panel, int32_t c)
+{
+    return H->of_row + (int64_t)(c - panel) * H->bodies;
+}
 
 /* Pattern; values undefined. Takes from the arena what the fill needs: false when memory is refused. */
 bool tl_body_matrix_build(tl_body_matrix *H, const tl_pairs *t, tl_arena *a);
