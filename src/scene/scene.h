@@ -222,6 +222,7 @@ typedef struct tl_lg_spec {
     int iterations;   /* local-global rounds per step */
     int mixing;       /* 0 anderson, 1 none */
     int time;         /* 0 bdf2, 1 euler */
+    int corrections;  /* Newton, after the rounds */
     int inner;        /* contact steps per round */
     int local;        /* tl_lg_local_spec */
     int global;       /* 0 factor, 1 inverse, 2 jacobi */

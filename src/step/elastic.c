@@ -31,6 +31,7 @@
 #define TOLERANCE_LEAST 1e-8 /* m/s */
 #define TOLERANCE_SPEED 1e-6 /* of the fastest node or body */
 #define LOOKS 3              /* second looks that may add contacts */
+#define EARLY_LOOK 1e3       /* of the tolerance: corrections below which the first looks are taken */
 
 static const char *const phase_names[TL_ELASTIC_PHASES] = {"predict",    "detect",        "balance", "factor",
                                                            "compliance", "solve contact", "search",  "move"};
@@ -332,11 +333,11 @@ talus_status tl_elastic_step(tl_sim *sim, tl_elastic_kept *kept, const tl_rigid_
     TL_TRY(begin_step(&s, sim, kept, rigid, dt, err));
     TL_TRY(predict(&s, err));
     TL_TRY(tl_elastic_detect(&s, err));
-    bool more = true;
-    while (more) {
-        TL_TRY(tl_elastic_newton(&s, again, err));
+    for (bool more = true, end = false; more || !end; s.looks += more) {
+        end |= !more || s.looks == LOOKS;
+        TL_TRY(tl_elastic_newton(&s, end ? s.tolerance : EARLY_LOOK * s.tolerance, again, err));
         more = false;
-        if (s.looks++ < LOOKS) TL_TRY(tl_elastic_look_again(&s, &more, err));
+        if (s.looks < LOOKS) TL_TRY(tl_elastic_look_again(&s, &more, err));
     }
     TL_TRY(judge(&s, again, err));
     TL_TRY(move(&s, again, err));

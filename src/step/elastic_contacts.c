@@ -110,6 +110,24 @@ static talus_status pose(tl_elastic_trial *s, int32_t count, talus_error *err)
     return tl_flex_begin(&s->solver, kept->route, kept->flex, &s->flex, s->arena, err);
 }
 
+/* The midpoint rule is for bodies with no contact in reach. Another rule is another matrix. */
+static void choose_rules(tl_elastic_trial *s)
+{
+    double h = s->kept->midpoint ? 0.5 * s->h : s->h;
+    for (int b = 0; b < s->fem->bodies; b++) {
+        const tl_fem_body *body = &s->fem->body[b];
+        bool reached = false;
+        for (int32_t c = 0; c < s->rows.soft && !reached; c++)
+            for (int k = 0; k < s->rows.link[c].nodes; k++) {
+                int32_t i = s->rows.link[c].node[k];
+                reached |= i >= body->node && i < body->node + body->nodes;
+            }
+        double rule = reached ? s->h : h;
+        s->factored &= s->he[b] == rule;
+        s->he[b] = rule;
+    }
+}
+
 /* Rows for the contacts there are; impulses are zero. */
 static talus_status make_rows(tl_elastic_trial *s, talus_error *err)
 {
@@ -138,10 +156,8 @@ static talus_status make_rows(tl_elastic_trial *s, talus_error *err)
         if (s->movable[c]) s->pick[count++] = c;
     }
     TL_TRY(pose(s, count, err));
-    /* who takes which rule */
-    for (int b = 0; b < s->fem->bodies; b++) s->he[b] = s->kept->midpoint ? 0.5 * s->h : s->h;
-    for (int32_t c = 0; c < s->rows.soft; c++)
-        for (int k = 0; k < s->rows.link[c].nodes; k++) s->he[s->lg->owner[s->rows.link[c].node[k]]] = s->h;
+    s->posed = true;
+    choose_rules(s);
     return TALUS_OK;
 }
 
@@ -161,6 +177,7 @@ talus_status tl_elastic_detect(tl_elastic_trial *s, talus_error *err)
                            .after = after,
                            .friction = b->friction,
                            .past = &s->sim->state.lg,
+                           .solids_again = true,
                            .h = s->h};
     TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
     TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));

@@ -359,7 +359,7 @@ static void start(tl_elastic_trial *s)
         bool middle = s->he[s->lg->owner[s->lg->anchor[k].vertex]] < s->h;
         s->spring[k] = middle ? tl_vec3_scale(0.5, tl_vec3_add(s->source[k], s->target[k])) : s->target[k];
     }
-    if (s->looks == 0) choose_start(s);
+    if (s->iterations == 0) choose_start(s);
 }
 
 talus_status tl_elastic_first_correction(tl_elastic_trial *s, bool *again, talus_error *err)
@@ -372,22 +372,24 @@ talus_status tl_elastic_first_correction(tl_elastic_trial *s, bool *again, talus
     return TALUS_OK;
 }
 
-talus_status tl_elastic_newton(tl_elastic_trial *s, bool *again, talus_error *err)
+talus_status tl_elastic_newton(tl_elastic_trial *s, double goal, bool *again, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes;
     int cap = s->scene->fem.iterations > 0 ? s->scene->fem.iterations : ITERATIONS_MAX;
-    start(s);
-    double last = INFINITY, left = 0, *rigid = TL_TAKE_ZERO(s->arena, double, 12 * (int64_t)s->sim->rigid.count + 1);
-    bool fresh = true;
+    double *rigid = TL_TAKE_ZERO(s->arena, double, 12 * (int64_t)s->sim->rigid.count + 1);
     if (!rigid) return tl_elastic_no_memory(err);
+    start(s);
+    if (!s->factored) s->projected = true;
+    if (s->posed) s->last = INFINITY, s->left = 0;
     s->converged = false;
-    s->projected = true;
     for (int k = 0; k < cap && !s->converged; k++) {
         TL_TRY(tl_cancel_check(err));
         balance(s);
+        bool fresh = !s->factored;
         if (fresh) TL_TRY(factor(s, again, err));
-        s->slack = fmax(CONTACT_SHARE * s->tolerance, CONTACT_EARLY * fmin(last, EARLY_MAX));
-        TL_TRY(touch(s, fresh, rigid, err));
+        s->slack = fmax(CONTACT_SHARE * goal, CONTACT_EARLY * fmin(s->last, EARLY_MAX));
+        TL_TRY(touch(s, fresh || s->posed, rigid, err));
+        s->posed = false;
         double most = 0;
         for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(s->dv[i]));
         for (int64_t i = 0; i < n; i++)
@@ -396,16 +398,16 @@ talus_status tl_elastic_newton(tl_elastic_trial *s, bool *again, talus_error *er
             *again = true;
             return TL_FAIL(err, TALUS_BAD_INPUT, "velocities of elastic nodes became NaN or infinite");
         }
-        bool told = most > CONTACT_LEFT * left, slow = told && most > CONTRACTION * last;
+        bool told = most > CONTACT_LEFT * s->left, slow = told && most > CONTRACTION * s->last;
         double length = search(s, rigid, slow);
         s->iterations++;
         s->correction = most;
-        s->converged = most <= s->tolerance && length == 1 && s->slack <= s->tolerance && s->contact <= s->tolerance;
-        fresh = length != 1 || slow;
+        s->converged = most <= goal && length == 1 && s->slack <= goal && s->contact <= goal;
+        s->factored = length == 1 && !slow;
         /* true Hessians are for the end, where they make Newton quadratic; before, their steps may be wild */
-        s->projected = s->indefinite || length != 1 || (told && most > last);
-        last = most;
-        left = s->contact;
+        s->projected = s->indefinite || length != 1 || (told && most > s->last);
+        s->last = most;
+        s->left = s->contact;
     }
     return TALUS_OK;
 }

@@ -63,9 +63,12 @@ typedef struct tl_elastic_trial {
     double correction; /* m/s, the last one */
     double contact;    /* m/s, what the last contact solve left */
     bool converged;
-    bool indefinite; /* true Hessians of elements made no definite matrix in this step */
-    bool projected;  /* Hessians of elements: the true ones make no definite matrix */
-    double slack;    /* m/s: what the contact solve may leave now */
+    bool factored;     /* factors stand, of a matrix that is near enough */
+    bool posed;        /* contacts are new: the route has not seen them */
+    double last, left; /* m/s: the last correction; what the contact solve of it left */
+    bool indefinite;   /* true Hessians of elements made no definite matrix in this step */
+    bool projected;    /* Hessians of elements: the true ones make no definite matrix */
+    double slack;      /* m/s: what the contact solve may leave now */
     /* measure */
     double *x_end, *v_end; /* [3 nodes] */
     double depth;          /* m */
@@ -85,7 +88,8 @@ talus_status tl_elastic_look_again(tl_elastic_trial *s, bool *more, talus_error 
 talus_status tl_elastic_remember(tl_elastic_trial *s, talus_error *err); /* contacts for the next step */
 
 /* Velocities in balance with stresses and contacts. */
-talus_status tl_elastic_newton(tl_elastic_trial *s, bool *again, talus_error *err);
+/* Corrections until they are below `goal`, m/s, from where the last call ended. */
+talus_status tl_elastic_newton(tl_elastic_trial *s, double goal, bool *again, talus_error *err);
 /* Its first correction as a problem, not solved: matrices, factors where the route needs them, s->flex. */
 talus_status tl_elastic_first_correction(tl_elastic_trial *s, bool *again, talus_error *err);
 void tl_elastic_positions(const tl_elastic_trial *s, const double *v, double *x);

@@ -6,6 +6,7 @@
 
 #include "lg_view.h"
 #include "model/lg/cells.h"
+#include "model/lg/detect.h"
 
 #define SOFT                                                                                                           \
     "function soft() return elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'arap', friction = 0.5 } "   \
@@ -484,6 +485,41 @@ static void crossings_are_counted(void **state)
     }
 }
 
+/* Two ridges across each other that have just passed: as deep as they overlap, whatever the length of the edges; a contact is made for them. */
+static void ridges_are_as_deep_as_they_overlap(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        const double overlap = way == 0 ? -0.001 : way == 1 ? 0.001 : 0.01;
+        char more[600];
+        snprintf(
+            more, sizeof more,
+            "engine = 'lg', bodies = { { name = 'low', shape = box { size = {1, 0.4, 0.4} }, rotation_deg = {45, "
+            "0, 0}, cells = {1, 1, 1}, material = soft() }, { name = 'high', shape = box { size = {0.4, 0.4, 1} }, "
+            "at = {0.013, %.17g, 0.017}, rotation_deg = {0, 0, 45}, cells = {1, 1, 1}, material = soft() } }",
+            0.4 * sqrt(2) - overlap);
+        lg_look l = lg_look_open(SOFT, more);
+        int64_t count;
+        double depth;
+        talus_error err;
+        lg_look_at(&l);
+        tl_lg_view v = l.view;
+        v.from = v.to;
+        CHECK_OK(tl_lg_crossings(&v, &l.arena, &count, &depth, &err));
+        tl_lg_found found = {.a = &l.arena};
+        CHECK_OK(tl_lg_pierced(&v, 1e-6, &found, &err));
+        assert_true((count > 0) == (overlap > 0));
+        assert_true((found.count > 0) == (overlap > 0));
+        CHECK_NEAR(depth, fmax(0, overlap),
+                   0.31 * fabs(overlap)); /* to the faces beside the ridge it is 0.71 of that */
+        for (int32_t k = 0; k < found.count; k++) {
+            assert_true(fabs(found.contact[k].normal.y) > 0.7); /* out of a face of the other */
+            assert_true(found.contact[k].a.node[1] >= 0);       /* between nodes */
+        }
+        lg_look_close(&l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +540,7 @@ int main(void)
         cmocka_unit_test(a_folded_strip_touches_itself),
         cmocka_unit_test(cloth_remembers_its_sides),
         cmocka_unit_test(crossings_are_counted),
+        cmocka_unit_test(ridges_are_as_deep_as_they_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,8 @@ typedef struct tl_lg_view {
         *after;              /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
     const double *friction;  /* [rigid->count] each one's own */
     const tl_lg_state *past; /* contacts of the last step: which side of a cloth nodes were on; may be NULL */
+    const double *start;     /* [nodes][3] where `from` is later in the step: nodes at its start. NULL: from */
+    bool solids_again;       /* a second look is one at elastic bodies against each other too, where they ended up */
     double h;
 } tl_lg_view;
 

@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#define SLACK 0.25       /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
-#define AGAIN_NEAR 0.4   /* of the slack. Chosen: a tenth of the edge */
+#define SLACK 0.25      /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
+#define AGAIN_NEAR 0.4  /* of the slack. Chosen: a tenth of the edge */
+#define AGAIN_DEEP 0.04 /* of the slack: overlaps of elastic bodies that a second look minds, a hundredth of the edge */
 #define AGAIN_APART 0.02 /* of a mesh edge: places that are one */
 #define AGAIN_ALIKE 0.98 /* cosine between their normals */
 
@@ -139,6 +140,64 @@ static bool same_place(const tl_lg_contact *a, const tl_lg_contact *b)
     return b->a.node[1] < 0 || (apart < AGAIN_APART && tl_vec3_dot(a->normal, b->normal) > AGAIN_ALIKE);
 }
 
+/* Elastic surfaces against each other where they ended up: how far they are apart there. */
+static double gap_at_end(const tl_lg_view *v, const tl_lg_contact *c)
+{
+    double gap = -c->offset;
+    for (int k = 0; k < 4 && c->a.node[k] >= 0; k++)
+        gap += c->a.weight[k] * tl_vec3_dot(c->normal, tl_lg_at(v->to, c->a.node[k]));
+    for (int k = 0; k < 4 && c->b.node[k] >= 0; k++)
+        gap -= c->b.weight[k] * tl_vec3_dot(c->normal, tl_lg_at(v->to, c->b.node[k]));
+    return gap;
+}
+
+/* What overlaps there and is not among the contacts [first, count) that the step has; with something new, also what nearly does. Appends to `all`. */
+static talus_status skins_again(const tl_lg_view *v, const tl_box3 *box, tl_arena *a, tl_lg_found *all, int32_t first,
+                                bool *changed, talus_error *err)
+{
+    tl_lg_found now = {.a = a};
+    tl_lg_view end = *v;
+    end.start = v->from;
+    end.from = v->to;
+    TL_TRY(tl_lg_detect_skins(&end, box, &now, err));
+    const int32_t known = all->count;
+    bool any = false;
+    for (int near = 0; near < 2; near++) {
+        for (int32_t k = 0; k < now.count; k++) {
+            tl_lg_contact c = now.contact[k];
+            double slack = tl_lg_slack(v, v->lg->owner[c.a.node[0]]), gap = gap_at_end(v, &c);
+            bool is = false;
+            if (near ? gap < -AGAIN_DEEP * slack || gap > AGAIN_NEAR * slack : gap >= -AGAIN_DEEP * slack) continue;
+            for (int32_t i = first; i < known && !is; i++) {
+                const tl_lg_contact *o = &all->contact[i];
+                if (o->point != c.point || o->obstacle != c.obstacle) continue;
+                is = tl_vec3_dot(o->normal, c.normal) > AGAIN_ALIKE;
+                c.feature = o->feature + 1;
+            }
+            if (is) continue;
+            any = *changed = true;
+            TL_TRY(tl_lg_found_add(all, &c, err));
+        }
+        if (!any) break;
+    }
+    if (any) return TALUS_OK;
+    /* nothing that the rules of contact know, and yet bodies may be inside of each other: below a corner between two valleys, or where many edges meet */
+    double slack = INFINITY;
+    for (int b = 0; b < v->lg->bodies; b++) slack = fmin(slack, tl_lg_slack(v, b));
+    now.count = 0;
+    TL_TRY(tl_lg_pierced(&end, AGAIN_DEEP * slack, &now, err));
+    for (int32_t k = 0; k < now.count; k++) {
+        bool is = false;
+        for (int32_t i = first; i < known && !is; i++)
+            is = all->contact[i].point == now.contact[k].point && all->contact[i].obstacle == now.contact[k].obstacle &&
+                 tl_vec3_dot(all->contact[i].normal, now.contact[k].normal) > AGAIN_ALIKE;
+        if (is) continue;
+        *changed = true;
+        TL_TRY(tl_lg_found_add(all, &now.contact[k], err));
+    }
+    return TALUS_OK;
+}
+
 talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have, tl_arena *a, tl_lg_contacts *more,
                                 int32_t **origin, bool *changed, talus_error *err)
 {
@@ -169,6 +228,15 @@ talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have,
     for (; old < have->shapes; old++) from[count] = old, all[count++] = have->contact[old];
     *more = (tl_lg_contacts){count + have->count - have->shapes, all, count, have->margin};
     for (; old < have->count; old++) from[count] = old, all[count++] = have->contact[old];
+    if (!v->solids_again) return TALUS_OK;
+    tl_lg_found list = {.a = a, .count = count, .room = most, .contact = all};
+    TL_TRY(skins_again(v, p.box, a, &list, more->shapes, changed, err));
+    int32_t *of = TL_TAKE(a, int32_t, list.count + 1);
+    if (!of) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic contacts", list.count);
+    for (int32_t k = 0; k < list.count; k++) of[k] = k < count ? from[k] : -1;
+    *origin = of;
+    more->count = list.count;
+    more->contact = list.contact;
     return TALUS_OK;
 }
 

@@ -52,4 +52,14 @@ double tl_lg_depth_in_shape(const tl_lg_view *v, const tl_lg_scratch *scratch, i
 /* Elastic bodies against each other and, where the scene asks for it, themselves. box [bodies]: swept, with margins. */
 talus_status tl_lg_detect_skins(const tl_lg_view *v, const tl_box3 *box, tl_lg_found *f, talus_error *err);
 
+/* Where the surfaces of contact c have to be at the end of the step, m along the normal: overlaps leave slowly. A cloth that folds into its own thickness would be
+ * thrown apart. */
+double tl_lg_leaves_slowly(const tl_lg_view *v, const tl_lg_contact *c);
+
+/* Contacts for edges that are more than `depth` inside of other solids where nodes are at v->to = v->from, whatever else was found. */
+talus_status tl_lg_pierced(const tl_lg_view *v, double depth, tl_lg_found *out, talus_error *err);
+
+/* Weights of the place of triangle x that is nearest to p. */
+void tl_lg_nearest_place(tl_vec3 p, const tl_vec3 x[3], double w[3]);
+
 #endif

@@ -17,12 +17,13 @@
 #define DEEP 0.5 /* of the mean edge: how deep a node may be inside. Chosen: beyond, the far side may be nearer */
 #define EDGE_DEEP                                                                                                      \
     0.25 /* of the shortest edge: how deep edges may be behind each other; beyond, they may be those of far sides */
-#define SHARP 0.966  /* cosine of 15 degrees between an edge's triangles: flatter ones are left to nodes. Chosen */
-#define BETWEEN 0.02 /* cosine: how far a normal may be beyond the faces of an edge */
-#define END 0.02     /* of an edge: nearer to its ends the nodes count */
-#define PARALLEL 0.1 /* sine: edges that are more parallel are left to nodes */
-#define PUSH_OUT 0.2 /* m/s: how fast overlaps leave. Chosen: 2 mm in a step of 10 ms */
-#define SLIDE 2.0    /* longest edges: how far a node may slide along a cloth in a step and still know its side */
+#define SHARP 0.966       /* cosine of 15 degrees between an edge's triangles: flatter ones are left to nodes. Chosen */
+#define SHARP_FINE 0.9986 /* of 3 degrees: where a second look sees to it that bodies do not overlap */
+#define BETWEEN 0.02      /* cosine: how far a normal may be beyond the faces of an edge */
+#define END 0.02          /* of an edge: nearer to its ends the nodes count */
+#define PARALLEL 0.1      /* sine: edges that are more parallel are left to nodes */
+#define PUSH_OUT 0.2      /* m/s: how fast overlaps leave. Chosen: 2 mm in a step of 10 ms */
+#define SLIDE 2.0         /* longest edges: how far a node may slide along a cloth in a step and still know its side */
 #define STACK 64
 #define PARALLEL_NODES 200
 
@@ -110,7 +111,7 @@ static void find_normals(const tl_lg_view *v, int body, const skins *s)
         const int32_t *t = skin->sides[e];
         s->edge[e] = s->normal[t[0]];
         if (t[1] < 0) continue;
-        bool flat = tl_vec3_dot(s->normal[t[0]], s->normal[t[1]]) > SHARP;
+        bool flat = tl_vec3_dot(s->normal[t[0]], s->normal[t[1]]) > (v->solids_again ? SHARP_FINE : SHARP);
         s->edge[e] = flat ? (tl_vec3){0, 0, 0} : tl_vec3_scale(0.5, tl_vec3_add(s->normal[t[0]], s->normal[t[1]]));
         if (!solid || flat) continue;
         /* only edges that stick out: the far corner of the one lies behind the other */
@@ -145,8 +146,7 @@ static talus_status recall(const tl_lg_view *v, skins *s, tl_arena *a, talus_err
 
 /* ---- a node and a triangle ---- */
 
-/* Weights of the place of a triangle that is nearest to p. */
-static void nearest_place(tl_vec3 p, const tl_vec3 x[3], double w[3])
+void tl_lg_nearest_place(tl_vec3 p, const tl_vec3 x[3], double w[3])
 {
     tl_vec3 ab = tl_vec3_sub(x[1], x[0]), ac = tl_vec3_sub(x[2], x[0]), ap = tl_vec3_sub(p, x[0]),
             bp = tl_vec3_sub(p, x[1]), cp = tl_vec3_sub(p, x[2]);
@@ -221,8 +221,21 @@ static bool near_at_rest(const tl_lg *lg, int32_t node, int32_t t, double reach)
     tl_vec3 x[3], p = tl_lg_at(lg->rest, node);
     double w[3];
     for (int k = 0; k < 3; k++) x[k] = tl_lg_at(lg->rest, lg->surface[t][k]);
-    nearest_place(p, x, w);
+    tl_lg_nearest_place(p, x, w);
     return tl_vec3_norm(tl_vec3_sub(p, mean(x, w))) <= reach;
+}
+
+/* Whether a place p, whose nearest place of a solid's triangle t is on its rim or at a corner (weights w), lies inside of the solid there, as below an edge that
+ * bends inwards: no face has it in front of its middle. By the mean normal of the edge's faces, or of the node. */
+static bool inside_at_rim(const search *s, int32_t t, const double w[3], tl_vec3 apart)
+{
+    const tl_lg_skin *skin = &s->v->lg->skin;
+    int corner = w[0] == 1 ? 0 : w[1] == 1 ? 1 : w[2] == 1 ? 2 : -1;
+    if (corner >= 0) return tl_vec3_dot(apart, s->s->node[skin->place[s->v->lg->surface[t][corner]]]) < 0;
+    int across = w[0] == 0 ? 0 : w[1] == 0 ? 1 : 2;
+    const int32_t *sides = skin->sides[skin->corner_edge[t][across]];
+    if (sides[1] < 0) return false;
+    return tl_vec3_dot(apart, tl_vec3_add(s->s->normal[sides[0]], s->s->normal[sides[1]])) < 0;
 }
 
 /* Whether and how the node touches triangle t. */
@@ -236,26 +249,30 @@ static bool node_on_triangle(const search *s, int32_t node, int32_t t, hit *out)
     tl_vec3 p = tl_lg_at(v->from, node), x[3], normal = s->s->normal[t], y[3];
     double w[3], L = lg->skin.body[s->b].mean;
     for (int k = 0; k < 3; k++) x[k] = tl_lg_at(v->from, n[k]), y[k] = tl_lg_at(v->to, n[k]);
-    nearest_place(p, x, w);
+    tl_lg_nearest_place(p, x, w);
     tl_vec3 at = mean(x, w), apart = tl_vec3_sub(p, at);
     tl_vec3 move = tl_vec3_sub(tl_vec3_sub(tl_lg_at(v->to, node), p), tl_vec3_sub(mean(y, w), at));
     double distance = tl_vec3_norm(apart), reach = s->slack + s->half + tl_vec3_norm(move);
     double height = tl_vec3_dot(apart, normal), beside = sqrt(fmax(0, distance * distance - height * height));
-    bool solid = lg->body[s->b].kind != TL_LG_CLOTH;
+    bool solid = lg->body[s->b].kind != TL_LG_CLOTH, rim = beside > RIM * L;
     if (distance > reach && !(solid && height < 0 && height > -DEEP * L)) return false;
     if (!solid) {
         double side = side_before(s, node, t, normal);
         if (side == 0) side = height;
         if (side < 0) normal = tl_vec3_neg(normal);
         if (beside > RIM * L && height * side >= 0) normal = tl_vec3_scale(1 / distance, apart);
+    } else if (height < 0 && beside > 1e-6 * L) {
+        if (distance > DEEP * L || !inside_at_rim(s, t, w, apart))
+            return false; /* others are nearer, or it is outside */
+        normal = tl_vec3_scale(-1 / distance, apart);
+        rim = true;
     } else if (beside > RIM * L) {
-        if (height < 0) return false; /* others are nearer, or it is outside beside this one */
         normal = tl_vec3_scale(1 / distance, apart);
-    } else if (height < -DEEP * L || (height < 0 && beside > 1e-6 * L))
+    } else if (height < -DEEP * L)
         return false;
     if (lg->body[s->a].kind != TL_LG_CLOTH && tl_vec3_dot(normal, s->s->node[lg->skin.place[node]]) > 0) return false;
     if (s->a == s->b && near_at_rest(lg, node, t, fmax(reach, 0.5 * L))) return false;
-    *out = (hit){t, {w[0], w[1], w[2]}, 0, distance, beside > RIM * L, normal};
+    *out = (hit){t, {w[0], w[1], w[2]}, 0, distance, rim, normal};
     return true;
 }
 
@@ -388,6 +405,17 @@ static tl_box3 way(const tl_lg_view *v, int32_t node)
     return (tl_box3){tl_vec3_min(a, b), tl_vec3_max(a, b)};
 }
 
+double tl_lg_leaves_slowly(const tl_lg_view *v, const tl_lg_contact *c)
+{
+    const double *start = v->start ? v->start : v->from;
+    double gap = -c->offset, leaves = PUSH_OUT * v->h;
+    for (int k = 0; k < 4 && c->a.node[k] >= 0; k++)
+        gap += c->a.weight[k] * tl_vec3_dot(c->normal, tl_lg_at(start, c->a.node[k]));
+    for (int k = 0; k < 4 && c->b.node[k] >= 0; k++)
+        gap -= c->b.weight[k] * tl_vec3_dot(c->normal, tl_lg_at(start, c->b.node[k]));
+    return -gap > leaves ? c->offset + gap + leaves : c->offset;
+}
+
 static talus_status emit(const search *s, int own, const int32_t *node, int32_t point, const hit *h, tl_lg_found *f,
                          talus_error *err)
 {
@@ -414,11 +442,7 @@ static talus_status emit(const search *s, int own, const int32_t *node, int32_t 
         c.b.weight[k] = h->weight[k];
         c.at = tl_vec3_add_scaled(c.at, h->weight[k], tl_lg_at(s->v->from, other[k]));
     }
-    /* overlaps leave slowly: a cloth that folds into its own thickness would be thrown apart */
-    tl_vec3 apart = tl_vec3_neg(c.at);
-    for (int k = 0; k < own; k++) apart = tl_vec3_add_scaled(apart, c.a.weight[k], tl_lg_at(s->v->from, node[k]));
-    double overlap = s->half - tl_vec3_dot(c.normal, apart), leaves = PUSH_OUT * s->v->h;
-    if (overlap > leaves) c.offset -= overlap - leaves;
+    c.offset = tl_lg_leaves_slowly(s->v, &c);
     return tl_lg_found_add(f, &c, err);
 }
 
