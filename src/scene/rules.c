@@ -310,23 +310,26 @@ static void check_bending(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 /* Rolling and spinning friction are part of contacts between rigid bodies, and of nothing else. */
 static void check_turning(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
-    bool other = needs_grid(seen);
+    bool flows = needs_grid(seen);
     for (int i = 0; i < s->body_count; i++) {
-        int m = s->bodies[i].material;
-        other |= m >= 0 && r->materials[m].kind == TL_MATERIAL_ELASTIC;
+        const tl_body *b = &s->bodies[i];
+        if (!(b->rolling_friction > 0 || b->spinning_friction > 0)) continue;
+        if (flows)
+            tl_read_problem(r, b->where,
+                            "bodies[%d] (%s) has rolling or spinning friction, which scenes of bodies alone have, "
+                            "without sand or liquid",
+                            i + 1, b->name);
+        if (b->material >= 0 && r->materials[b->material].kind == TL_MATERIAL_ELASTIC)
+            tl_read_problem(r, b->where,
+                            "bodies[%d] (%s) is elastic and has rolling or spinning friction, which acts between rigid "
+                            "bodies; what deforms resists rolling by itself",
+                            i + 1, b->name);
     }
-    for (int i = 0; i < s->body_count && other; i++)
-        if (s->bodies[i].rolling_friction > 0 || s->bodies[i].spinning_friction > 0)
-            tl_read_problem(
-                r, s->bodies[i].where,
-                "bodies[%d] (%s) has rolling or spinning friction, which scenes of rigid bodies alone have, "
-                "without sand, liquid or elastic bodies",
-                i + 1, s->bodies[i].name);
-    for (int i = 0; i < s->contact_count && other; i++)
+    for (int i = 0; i < s->contact_count && flows; i++)
         if (s->contacts[i].rolling_friction > 0 || s->contacts[i].spinning_friction > 0)
             tl_read_problem(r, s->contacts[i].where,
-                            "contacts[%d] has rolling or spinning friction, which scenes of rigid bodies alone have, "
-                            "without sand, liquid or elastic bodies",
+                            "contacts[%d] has rolling or spinning friction, which scenes of bodies alone have, "
+                            "without sand or liquid",
                             i + 1);
 }
 
