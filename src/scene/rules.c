@@ -207,6 +207,8 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     if (!m) return;
     if (!tl_seen_has(seen, "friction")) b->friction = m->friction;
     if (!tl_seen_has(seen, "restitution")) b->restitution = m->restitution;
+    if (!tl_seen_has(seen, "rolling_friction")) b->rolling_friction = m->rolling_friction;
+    if (!tl_seen_has(seen, "spinning_friction")) b->spinning_friction = m->spinning_friction;
     if (elastic && r->scene->engine == TL_ENGINE_GRID && b->restitution > 0)
         tl_read_problem(
             r, tl_seen_where(r, seen, tl_seen_has(seen, "restitution") ? "restitution" : "material"),
@@ -325,6 +327,10 @@ static void check_turning(tl_reader *r, const tl_seen *seen, const tl_scene *s)
                             "bodies; what deforms resists rolling by itself",
                             i + 1, b->name);
     }
+    if (flows && (s->domain.rolling_friction > 0 || s->domain.spinning_friction > 0))
+        tl_read_problem(r, tl_seen_where(r, seen, "domain"),
+                        "domain has rolling or spinning friction, which scenes of bodies alone have, without sand or "
+                        "liquid");
     for (int i = 0; i < s->contact_count && flows; i++)
         if (s->contacts[i].rolling_friction > 0 || s->contacts[i].spinning_friction > 0)
             tl_read_problem(r, s->contacts[i].where,

@@ -66,6 +66,7 @@ typedef struct tl_material {
     double damping; /* elastic, s: viscous stress over that of the strain, per rate */
     tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
     double restitution; /* elastic, solid */
+    double rolling_friction, spinning_friction; /* solid, m */
     tl_vec3 colour;     /* sRGB, each in [0,1] */
     double opacity;
 } tl_material;
@@ -197,7 +198,8 @@ typedef struct tl_domain_spec {
     tl_box3 box;
     int wall[6]; /* tl_wall of x_min, x_max, y_min, y_max, z_min, z_max */
     double friction, restitution;
-    int sand_friction; /* tl_sand_friction */
+    double rolling_friction, spinning_friction; /* m */
+    int sand_friction;                          /* tl_sand_friction */
 } tl_domain_spec;
 typedef enum tl_wall { TL_WALL_CLOSED, TL_WALL_OPEN } tl_wall;
 
@@ -220,6 +222,7 @@ typedef struct tl_lg_spec {
     int iterations;   /* local-global rounds per step */
     int mixing;       /* 0 anderson, 1 none */
     int time;         /* 0 bdf2, 1 euler */
+    int corrections;  /* Newton, after the rounds */
     int inner;        /* contact steps per round */
     int local;        /* tl_lg_local_spec */
     int global;       /* 0 factor, 1 inverse, 2 jacobi */

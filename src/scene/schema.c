@@ -57,6 +57,8 @@ static const tl_key domain_keys[] = {
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient of the walls against bodies"},
     {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "of the walls, as of bodies: what limits the shear of sand along them", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "bounce of bodies off the walls"},
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "of the walls against bodies, as of bodies", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "of the walls against bodies, as of bodies", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context domain = {"domain", "the domain", "The box that holds the world: the grid, where there is one, else from `min` to `max`, else there is no box.",
@@ -83,6 +85,7 @@ static const tl_key lg_keys[] = {
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "8", "local-global rounds per step at most; what they leave is `elastic_certificate` of steps.csv"},
     {"mixing", TL_CHOICE, AT(mixing), "", ANY, "anderson", "rounds of a step are combined so that what is left of forces is smallest, or taken as they come; not with `newton` and `jacobi`", "anderson|none"},
     {"time", TL_CHOICE, AT(time), "", ANY, "bdf2", "integration: of second order, keeps motion; implicit Euler, which damps what is faster than a few steps; or the positions in which forces balance at the end of each step, to 1e-8 of them, without contact", "bdf2|euler|static"},
+    {"corrections", TL_INTEGER, AT(corrections), "", WITHIN(-1, 1000), "-1", "Newton corrections after the rounds of a step at most, with what touches held; -1: 3 where cables and joins are all that holds, none where something touches, as for real time"},
     {"inner", TL_INTEGER, AT(inner), "", WITHIN(1, 1000), "3", "contact steps per round"},
     {"local_step", TL_CHOICE, AT(local), "", ANY, "exact", "`exact` is projective for `arap` and ADMM for others; `newton` is quasi-Newton with a line search; `prox` is softer than the material it names, for comparison", "exact|newton|prox"},
     {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},
@@ -149,7 +152,10 @@ static const tl_key elastic_keys[] = {
     {"damping", TL_NUMBER, AT(damping), "s", WITHIN(0, 1e6), "0", "inner friction (Kelvin and Voigt): stress of a rate of strain over that of the strain. An oscillation of angular frequency w falls as exp(-damping w^2 t / 2); turning is not damped", .engines = TL_ON_GRID},
     RUBBING, LOOKS("#b5534b"),
 };
-static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
+static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING,
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "torque that resists rolling at a contact, at most, over its normal force; see bodies", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "the same for turning about the normal; see bodies", .engines = TL_ON_GRID},
+    LOOKS("#9aa0a6")};
 #undef OBJECT
 
 #define MATERIAL(word, keys, help) {word, "a " word " material", help, NULL, KEYS(keys), sizeof(tl_material), NULL, true}
@@ -190,7 +196,7 @@ static const tl_key body_keys[] = {
     {"name", TL_TEXT, AT(name), "", ANY, "", "unique; \"body 3\" when not given"},
     {"kind", TL_CHOICE, AT(kind), "", ANY, "", "`free` moves by forces, `kinematic` by its `motion`, `static` never; default: kinematic with a motion, else free", "free|kinematic|static"},
     {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "in the body's own frame"},
-    {"material", TL_MATERIAL, AT(material), "", ANY, "", "solid or elastic; gives density, friction, restitution and colour that the body does not state"},
+    {"material", TL_MATERIAL, AT(material), "", ANY, "", "solid or elastic; gives density, friction (rolling and spinning too), restitution and colour that the body does not state"},
     {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "where the origin of the shape's frame is"},
     ROTATIONS("how the shape is turned about its origin"),
     {"velocity", TL_VEC3, AT(velocity), "m/s", ANY, "{0, 0, 0}", "of the centre of mass at the start"},

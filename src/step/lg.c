@@ -30,7 +30,7 @@
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/lg_contact.h"
-#include "step/lg_newton.h"
+#include "step/lg_held.h"
 #include "step/lg_time.h"
 
 #define JACOBI_DAMPING 0.9     /* of Jacobi steps [Wang15] */
@@ -54,6 +54,7 @@
 #define ITERATIONS_EACH 4  /* conjugate gradients per round that is allowed. Chosen */
 #define MADE 0.05 /* of the energy that changed its kind in a step: rounds that make more are not taken as they are */
 #define LOST 1e-3 /* of the impulses of a step: momentum that a step made again may lose. Chosen */
+#define CORRECTIONS 3          /* where laws of contact have no say: the third has little left */
 #define BALANCED 1e-8          /* of the forces that act: left over by a static step */
 #define BALANCE_MOST 500       /* corrections of a static step */
 #define BALANCE_ITERATIONS 400 /* each */
@@ -347,7 +348,7 @@ static void solve_global(lg_step *s, int round)
     s->left = tl_dot(n, s->r, s->step);
     if (round == 0) s->found = s->left;
     if (s->searches)
-        tl_lg_newton_search(&s->newton);
+        (void)tl_lg_newton_search(&s->newton);
     else if (s->scene->lg.global == TL_LG_JACOBI)
         accelerate(s, round);
     else
@@ -410,6 +411,46 @@ static talus_status renew_duals(lg_step *s, talus_error *err)
     if (!all) return no_memory(err);
     for (int b = 0; b < s->lg->bodies; b++) all[b] = true;
     tl_lg_set_duals(s->lg, s->q, all, s->u);
+    return TALUS_OK;
+}
+
+/* ---- bodies that touch ---- */
+
+static void plain_round(lg_step *s)
+{
+    project(s);
+    balance(s);
+    solve_global(s, s->rounds);
+}
+
+/* After the rounds: corrections with what touches held, each with a round after it that lets go, takes hold and slides as the laws have it. What leaves no less than
+ * before is taken back: the curvature of a step may change faster than a correction knows. */
+static talus_status solve_held(lg_step *s, talus_error *err)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes, duals = TL_LG_LANES * s->lg->dual_rows, rows = s->touch.rows.rows;
+    int most = s->scene->lg.corrections;
+    if (most < 0) most = s->touch.rows.contacts ? 0 : CORRECTIONS;
+    if (!rows || !most || s->scene->lg.form) return TALUS_OK;
+    double left = INFINITY, *force = TL_TAKE(s->arena, double, rows);
+    bool done = false, *of = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1);
+    if (!of || !force) return no_memory(err);
+    for (int32_t k = 0; k < s->touch.rows.nodes; k++) of[s->lg->owner[s->touch.rows.node[k]]] = true;
+    for (int k = 0; !done; k++) {
+        const double before = left;
+        const int iterations = k < most ? ITERATIONS_EACH * s->scene->lg.iterations : 0;
+        TL_TRY(tl_lg_held_correct(&s->newton, &s->touch, iterations, &left, &done, s->from, force, s->arena, err));
+        if (!done) {
+            memcpy(s->from + n, s->u, sizeof *s->u * (size_t)duals);
+            if (duals) tl_lg_set_duals(s->lg, s->q, of, s->u);
+            plain_round(s);
+            TL_TRY(touch(s, err));
+            s->rounds++;
+        } else if (!(left < before) && k > 0) {
+            memcpy(s->q, s->from, sizeof *s->q * (size_t)(n + duals));
+            memcpy(s->touch.force, force, sizeof *force * (size_t)rows);
+            memcpy(s->touch.lam, force, sizeof *force * (size_t)rows);
+        }
+    }
     return TALUS_OK;
 }
 
@@ -490,7 +531,9 @@ static talus_status iterate(lg_step *s, talus_error *err)
         lap(s, SOLVE);
     }
     if (s->searches && s->lg->dual_rows) TL_TRY(renew_duals(s, err));
-    return by_newton ? solve_free(s, err) : TALUS_OK;
+    if (!by_newton) return TALUS_OK;
+    TL_TRY(solve_free(s, err));
+    return s->searches ? TALUS_OK : solve_held(s, err);
 }
 
 /* How far rounds came. Where they end, the step A^-1 r goes down, and the energy's curvature along it is a share k of A's: the minimum lies 1/k steps

@@ -24,7 +24,7 @@ static double merit(const tl_lg_newton *w, const double *q)
     return inertia + w->he * w->he * (tl_lg_stress(lg, q, NULL) + tl_lg_linear_energy(lg, q, w->target) - work);
 }
 
-void tl_lg_newton_search(tl_lg_newton *w)
+double tl_lg_newton_search(tl_lg_newton *w)
 {
     int64_t n = 3 * (int64_t)w->lg->nodes;
     double now = merit(w, w->q), slope = -tl_dot(n, w->r, w->step), length = 1;
@@ -33,6 +33,7 @@ void tl_lg_newton_search(tl_lg_newton *w)
         if (merit(w, w->trial) <= now + SEARCH_SHARE * length * slope + SEARCH_SLACK * fabs(now)) break;
     }
     memcpy(w->q, w->trial, sizeof *w->q * (size_t)n);
+    return length;
 }
 
 /* ---- a correction ---- */
@@ -51,8 +52,7 @@ talus_status tl_lg_newton_begin(tl_lg_newton *w, tl_arena *arena, talus_error *e
     return TALUS_OK;
 }
 
-/* The true residual at x, of all bodies. */
-static void true_residual(tl_lg_newton *w, const double *x, double *r)
+void tl_lg_newton_residual(tl_lg_newton *w, const double *x, double *r)
 {
     (void)tl_lg_stress(w->lg, x, w->force);
     tl_lg_residual(w->lg, w->he, x, w->qtil, w->target, w->force, r);
@@ -87,7 +87,7 @@ static void curve(tl_lg_newton *w)
     }
     memcpy(w->trial, w->q, sizeof *w->q * 3 * (size_t)w->lg->nodes);
     add_scaled(w, w->size, 1, w->p, w->trial);
-    true_residual(w, w->trial, w->product);
+    tl_lg_newton_residual(w, w->trial, w->product);
     for (int64_t i = 0; i < w->lg->nodes; i++) {
         double by = w->size[w->lg->owner[i]];
         for (int64_t k = 3 * i; k < 3 * i + 3; k++) w->product[k] = by > 0 ? (w->r[k] - w->product[k]) / by : 0;
@@ -145,11 +145,11 @@ int tl_lg_newton_correct(tl_lg_newton *w, int most)
         any = any || w->of[b];
     }
     if (!any) return -1;
-    true_residual(w, w->q, w->r);
+    tl_lg_newton_residual(w, w->q, w->r);
     for (int64_t i = 0; i < w->lg->nodes; i++)
         for (int64_t k = 3 * i; k < 3 * i + 3 && !w->of[w->lg->owner[i]]; k++) w->r[k] = 0;
     int made = descend(w, most);
     memcpy(w->step, w->d, sizeof *w->d * 3 * (size_t)w->lg->nodes);
-    tl_lg_newton_search(w);
+    (void)tl_lg_newton_search(w);
     return made;
 }

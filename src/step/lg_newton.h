@@ -30,7 +30,9 @@ typedef struct tl_lg_newton {
 talus_status tl_lg_newton_begin(tl_lg_newton *w, tl_arena *arena, talus_error *err);
 /* r of what takes part at q, one correction with at most `most` iterations, search. Returns the iterations made; -1: no body takes part. */
 int tl_lg_newton_correct(tl_lg_newton *w, int most);
-/* q += length step, as far as the energy falls: r and step are given, and r points down. */
-void tl_lg_newton_search(tl_lg_newton *w);
+/* q += length step, as far as the energy falls: r and step are given, and r points down. Returns the length. */
+double tl_lg_newton_search(tl_lg_newton *w);
+/* r at x without contact forces, of all bodies. */
+void tl_lg_newton_residual(tl_lg_newton *w, const double *x, double *r);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "base/parallel.h"
 
+#define ALONG 0.999999 /* of a normal along an axis */
+
 /* How many faces of a block are known. */
 enum { NONE, SOME, ALL };
 
@@ -169,8 +171,8 @@ static tl_vec3 vector_at(const tl_grid *g, int axis, int32_t face, double *const
 }
 
 talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const open[3], double closed,
-                            uint8_t *const known[3], uint8_t *const partly[3], double *const u[3], tl_arena *a,
-                            talus_error *err)
+                            uint8_t *const known[3], uint8_t *const partly[3], const uint8_t *pressed,
+                            double *const u[3], tl_arena *a, talus_error *err)
 {
     size_t start = tl_arena_mark(a);
     double *clipped[3];
@@ -187,8 +189,10 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const 
                 tl_vec3 n, at = tl_grid_face_centre(g, k, i), v = vector_at(g, k, i, u, known);
                 tl_solids_distance(s, b, at, &which, &n);
                 double into = tl_vec3_dot(tl_vec3_sub(v, tl_solids_velocity(s, which, at)), n);
-                if (which != TL_SOLID_NONE && into < 0 && !tl_solids_gives(s, which))
-                    clipped[k][i] -= into * (k == 0 ? n.x : k == 1 ? n.y : n.z);
+                double along = k == 0 ? n.x : k == 1 ? n.y : n.z;
+                bool held = pressed && fabs(along) > ALONG && (pressed[i] || pressed[tl_grid_step(g, i, k, -1)]);
+                if (which != TL_SOLID_NONE && (into < 0 || held) && !tl_solids_gives(s, which))
+                    clipped[k][i] -= into * along;
             }
     for (int k = 0; k < 3; k++) memcpy(u[k], clipped[k], sizeof(double) * (size_t)g->blocks * (size_t)g->f.size);
     tl_arena_release(a, start);

@@ -369,6 +369,15 @@ void tl_lg_rows_values(const tl_lg_rows *r, const double *q, const double *body_
             row_sum(r, &r->bilateral.row[b], q, body_moved) - r->bilateral.row[b].target;
 }
 
+void tl_lg_rows_slopes(const tl_lg_rows *r, const double *dq, const double *shift, double *out)
+{
+#pragma omp parallel for schedule(static) if (r->contacts > PARALLEL_LINKS)
+    for (int32_t c = 0; c < r->contacts; c++)
+        put_axes(&r->link[c], shift, node_sum(r, &r->link[c], dq), out + 3 * (int64_t)c);
+    for (int32_t b = 0; b < r->bilateral.count; b++)
+        out[3 * (int64_t)r->contacts + b] = row_sum(r, &r->bilateral.row[b], dq, shift);
+}
+
 static tl_vec3 node_force(const tl_lg_rows *r, int32_t i, const double *x)
 {
     tl_vec3 f = {0, 0, 0};

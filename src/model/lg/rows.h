@@ -108,6 +108,8 @@ void tl_lg_rows_renew(tl_lg_rows *r, const double *q);
 
 /* Gaps and slips, value minus target of bilateral rows: out [rows], m. body_moved [bodies][6]: displacements and turns since the start. */
 void tl_lg_rows_values(const tl_lg_rows *r, const double *q, const double *body_moved, double *out);
+/* The same of changes: H dq with bodies moved by `shift` [bodies][6]. */
+void tl_lg_rows_slopes(const tl_lg_rows *r, const double *dq, const double *shift, double *out);
 /* H^T x: forces on nodes into r->force, on bodies into r->body_push. x [rows] */
 void tl_lg_rows_scatter(const tl_lg_rows *r, const double *x);
 /* out = W x. Matrix-free: r->moved is A^-1 H^T x afterwards, of all nodes; r->body_shift that of bodies in either case. */
