@@ -21,6 +21,7 @@ double tl_fill_of_depth(double d)
     1.25 /* cells into solids: a face whose cube is not all solid has its centre at most 1.23 - 0.5 cells inside */
 #define SURFACE_NOISE                                                                                                  \
     0.1 /* of a full cell: fillings fluctuate by half of that, and at a surface only what is too much counts */
+#define WEDGE_CELLS 4    /* along the gap between two solids, from the last one with its centre outside */
 #define LEAST_TOLD 0.5   /* of the kernel outside of solids: below, crowds are not looked for */
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
@@ -308,8 +309,8 @@ static bool value_beside(const tl_grid *g, const double *phi, const float *solid
     return count > 0;
 }
 
-/* Into solids, one cell deep: the value at the nearest place outside; where a body stands on another that may be inside of the other, and the value is that of the cells beside. `from` is the field before any
- * extension. */
+/* Into solids, one cell deep: the value at the nearest place outside; where a body stands on another that may be inside of the other, and the value is that of the cells beside; INFINITY where these are
+ * in solids too. `from` is the field before any extension. */
 static void extend(const tl_grid *g, int32_t b, const double *from, const tl_solids *s, const float *solid_phi,
                    double off, const contact *q, double *phi)
 {
@@ -322,13 +323,54 @@ static void extend(const tl_grid *g, int32_t b, const double *from, const tl_sol
         if (solid_phi[cell] < -EXTEND * g->f.dx) continue;
         tl_vec3 n, x = tl_grid_centre(g, cell);
         double d = tl_solids_distance(s, b, x, &which, &n);
-        if (value_outside(g, from, solid_phi, tl_vec3_add_scaled(x, off - d, n), &value) ||
-            value_beside(g, from, solid_phi, cell, off, &value))
-            phi[cell] = value;
+        phi[cell] = value_outside(g, from, solid_phi, tl_vec3_add_scaled(x, off - d, n), &value) ||
+                            value_beside(g, from, solid_phi, cell, off, &value)
+                        ? value
+                        : INFINITY;
         if (!q || !is_slanted(n)) continue;
         plane here = fit_plane(q, cell);
         if (here.count) phi[cell] = fmax(-g->f.dx, fmin(g->f.dx, here.at));
     }
+}
+
+/* Mean over the cells beyond open faces that have a value; INFINITY: there is none. */
+static double value_beyond(const tl_grid *g, const tl_fractions *f, const double *phi, int32_t cell)
+{
+    double sum = 0;
+    int count = 0;
+    for (int k = 0; k < 6; k++) {
+        int32_t next = tl_grid_step(g, cell, k / 2, k & 1 ? 1 : -1), face = k & 1 ? next : cell;
+        if (next == cell || !(f->open[k / 2][face] > 0) || !(phi[next] < INFINITY)) continue;
+        sum += phi[next];
+        count++;
+    }
+    return count ? sum / count : INFINITY;
+}
+
+/* The gap between a ball and the floor that it stands on narrows to nothing, and the centres of its cells are all in solids: from cell to cell through what is open. As air, such a cell
+ * would have no pressure, and a pool would run into it for ever. */
+static talus_status fill_wedges(const tl_grid *g, const tl_fractions *f, tl_arena *a, double *phi, talus_error *err)
+{
+    const int32_t exist = g->blocks * g->f.size;
+    int32_t count = 0, found = 1;
+    for (int32_t i = 0; i < exist; i++) count += !(phi[i] < INFINITY);
+    int32_t *cell = TL_TAKE(a, int32_t, count + 1);
+    double *value = TL_TAKE(a, double, count + 1);
+    if (!cell || !value) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a distance on %d cells", (int)exist);
+    count = 0;
+    for (int32_t i = 0; i < exist; i++)
+        if (!(phi[i] < INFINITY)) cell[count++] = i;
+    for (int pass = 0; pass < WEDGE_CELLS && found; pass++) {
+        found = 0;
+        for (int32_t i = 0; i < count; i++)
+            value[i] = phi[cell[i]] < INFINITY ? phi[cell[i]] : value_beyond(g, f, phi, cell[i]);
+        for (int32_t i = 0; i < count; i++) {
+            found += !(phi[cell[i]] < INFINITY) && value[i] < INFINITY;
+            phi[cell[i]] = value[i];
+        }
+    }
+    for (int32_t i = 0; i < count; i++) phi[cell[i]] = fmin(g->f.dx, phi[cell[i]]);
+    return TALUS_OK;
 }
 
 static bool is_cut(double solid) { return solid > 1e-9 && solid < 1 - 1e-9; }
@@ -396,8 +438,9 @@ talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_f
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++)
         if (s) extend(g, b, read ? read : settled, s, solid_phi, 0.5 * spacing, read ? &q : NULL, phi);
+    for (int32_t p = 0; p < g->f.size; p++) phi[(int64_t)g->blocks * g->f.size + p] = g->f.dx;
+    if (s) TL_TRY(fill_wedges(g, f, a, phi, err));
     for (int32_t p = 0; p < g->f.size; p++) {
-        phi[(int64_t)g->blocks * g->f.size + p] = g->f.dx;
         if (excess) excess[(int64_t)g->blocks * g->f.size + p] = 0;
     }
     tl_arena_release(a, mark);

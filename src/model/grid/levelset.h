@@ -7,7 +7,8 @@
  *
  * The part of the kernel that lies in solids does not count: what particles put into cells in solids is folded back to its mirror image, and
  * the filling is measured against that of a full pool, folded likewise. Cells whose centre is in a solid, up to 1.25 cells
- * deep, take the value of the nearest place outside, half a particle spacing off the surface; deeper cells, and those that a thin solid
+ * deep, take the value of the nearest place outside, half a particle spacing off the surface; cells in the gap
+ * between two solids that of the cells beyond their open faces; deeper cells, and those that a thin solid
  * separates from that liquid, are air. */
 #ifndef TL_MODEL_GRID_LEVELSET_H
 #define TL_MODEL_GRID_LEVELSET_H
