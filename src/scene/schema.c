@@ -214,7 +214,7 @@ static const tl_key body_keys[] = {
     {"colour", TL_COLOUR, AT(colour), "", WITHIN(0, 1), "#9aa0a6", "how it is drawn"},
     {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
     {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
-    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape, or those of its file"},
+    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape (engine `grid`: such that all bodies together have some 1500 nodes; `talus check` says how many and how long that takes), or those of its file"},
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
     {"element", TL_CHOICE, AT(element), "", ANY, "hexahedron", "what `cells` are: hexahedra, which bend and twist as they should from one cell across on; or six tetrahedra each, as in papers, which lock", "hexahedron|tetrahedra", .engines = TL_ON_LG},
     {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth: the middle plane of the flat box that is its shape, or the triangles of its `sheet` or `mesh`, curved at rest as they are", .engines = TL_ON_LG},
@@ -341,7 +341,7 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
