@@ -11,7 +11,7 @@ for i, c in ipairs(colours) do ball[i] = sphere { radius = radius }:paint({ c, g
 
 local marbles = {}
 for i = 0, p.n - 1 do
-  local function jitter() return 0.1 * radius * (2 * math.random() - 1) end
+  local function jitter() return 0.07 * radius * (2 * math.random() - 1) end -- less than half of the room between them
   marbles[#marbles + 1] = {
     name = "marble " .. i + 1, shape = ball[math.random(1, #ball)], material = glass,
     at = {(i % side + 0.5 - 0.5 * side) * pitch + jitter(), 2 * radius + i // (side * side) * pitch * 1.1, (i // side % side + 0.5 - 0.5 * side) * pitch + jitter()},
@@ -22,7 +22,7 @@ return scene {
   talus = 1, engine = "grid",
   title = p.n .. " marbles",
   about = "marbles are poured into a bin",
-  minutes = size == "paper" and 5 or 2,
+  minutes = size == "paper" and 10 or 3,
   duration = 3, fps = 50, dt_max = 0.01,
   domain = { min = {-half, 0, -half}, max = {half, 40, half}, y_max = "open", friction = p.friction },
   bodies = marbles,

@@ -1,10 +1,12 @@
 #include "api/scene.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/need.h"
 #include "base/alloc.h"
+#include "model/lg/plan.h"
 #include "scene/schema.h"
 
 talus_scene_options talus_scene_options_default(void) { return (talus_scene_options){.size = "small"}; }
@@ -151,6 +153,27 @@ static const char *material_line(const tl_scene *s, int i, char *text, int room)
     return text;
 }
 
+/* Bodies by finite elements: how many nodes there will be, and how long that takes. */
+static int elastic_line(const tl_scene *s, char *text, int room)
+{
+    double nodes = 0, seconds, edge = INFINITY, step = s->dt_max > 0 ? fmin(s->dt_max, 1 / s->fps) : 1 / s->fps;
+    if (s->engine != TL_ENGINE_GRID) return 0;
+    for (int b = 0; b < s->body_count; b++) {
+        const tl_body *body = &s->bodies[b];
+        double its = tl_lg_expected_nodes(s, body);
+        nodes += its;
+        if (its > 0 && !body->cells[0]) edge = fmin(edge, body->edge > 0 ? body->edge : tl_lg_default_edge(s, body));
+    }
+    if (!(nodes > 0)) return 0;
+    seconds = tl_lg_expected_seconds(s);
+    int n = snprintf(text, (size_t)room, "finite elements: about %.2g nodes", nodes);
+    if (isfinite(edge) && n < room) n += snprintf(text + n, (size_t)(room - n), ", edges from %.3g m", edge);
+    if (n < room)
+        snprintf(text + n, (size_t)(room - n), "; some %.2g s of processor time per step, %.2g minutes in all", seconds,
+                 seconds * ceil(s->duration / step) / 60);
+    return 1;
+}
+
 int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
 {
     if (!scene || !text || room < 1) return 0;
@@ -183,9 +206,12 @@ int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
         return 1;
     default: break;
     }
-    if (i - 4 >= s->material_count || i > 20) return 0;
-    material_line(s, i - 4, text, room);
-    return 1;
+    if (i - 4 < s->material_count && i <= 20) {
+        material_line(s, i - 4, text, room);
+        return 1;
+    }
+    int past = s->material_count < 17 ? 4 + s->material_count : 21;
+    return i == past && elastic_line(s, text, room);
 }
 
 void talus_scene_reference(void (*write)(void *user, const char *text), void *user)

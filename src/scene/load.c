@@ -58,7 +58,7 @@ void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2]
 
 bool tl_scene_turning(const tl_scene *s)
 {
-    bool any = false;
+    bool any = s->domain.rolling_friction > 0 || s->domain.spinning_friction > 0;
     for (int i = 0; i < s->body_count; i++)
         any |= s->bodies[i].rolling_friction > 0 || s->bodies[i].spinning_friction > 0;
     for (int i = 0; i < s->contact_count; i++)
@@ -68,8 +68,11 @@ bool tl_scene_turning(const tl_scene *s)
 
 void tl_scene_pair_turning(const tl_scene *s, int a, int b, double *rolling, double *spinning)
 {
-    *rolling = fmax(a < 0 ? 0 : s->bodies[a].rolling_friction, b < 0 ? 0 : s->bodies[b].rolling_friction);
-    *spinning = fmax(a < 0 ? 0 : s->bodies[a].spinning_friction, b < 0 ? 0 : s->bodies[b].spinning_friction);
+    const tl_domain_spec *d = &s->domain;
+    *rolling = fmax(a < 0 ? d->rolling_friction : s->bodies[a].rolling_friction,
+                    b < 0 ? d->rolling_friction : s->bodies[b].rolling_friction);
+    *spinning = fmax(a < 0 ? d->spinning_friction : s->bodies[a].spinning_friction,
+                     b < 0 ? d->spinning_friction : s->bodies[b].spinning_friction);
     for (int i = 0; i < s->contact_count; i++) {
         const tl_contact_pair *p = &s->contacts[i];
         if (!names_pair(s, p, a, b)) continue;

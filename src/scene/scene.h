@@ -66,6 +66,7 @@ typedef struct tl_material {
     double damping; /* elastic, s: viscous stress over that of the strain, per rate */
     tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
     double restitution; /* elastic, solid */
+    double rolling_friction, spinning_friction; /* solid, m */
     tl_vec3 colour;     /* sRGB, each in [0,1] */
     double opacity;
 } tl_material;
@@ -197,7 +198,8 @@ typedef struct tl_domain_spec {
     tl_box3 box;
     int wall[6]; /* tl_wall of x_min, x_max, y_min, y_max, z_min, z_max */
     double friction, restitution;
-    int sand_friction; /* tl_sand_friction */
+    double rolling_friction, spinning_friction; /* m */
+    int sand_friction;                          /* tl_sand_friction */
 } tl_domain_spec;
 typedef enum tl_wall { TL_WALL_CLOSED, TL_WALL_OPEN } tl_wall;
 

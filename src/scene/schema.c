@@ -57,6 +57,8 @@ static const tl_key domain_keys[] = {
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient of the walls against bodies"},
     {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "of the walls, as of bodies: what limits the shear of sand along them", "material|own", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "bounce of bodies off the walls"},
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "of the walls against bodies, as of bodies", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "of the walls against bodies, as of bodies", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context domain = {"domain", "the domain", "The box that holds the world: the grid, where there is one, else from `min` to `max`, else there is no box.",
@@ -150,7 +152,10 @@ static const tl_key elastic_keys[] = {
     {"damping", TL_NUMBER, AT(damping), "s", WITHIN(0, 1e6), "0", "inner friction (Kelvin and Voigt): stress of a rate of strain over that of the strain. An oscillation of angular frequency w falls as exp(-damping w^2 t / 2); turning is not damped", .engines = TL_ON_GRID},
     RUBBING, LOOKS("#b5534b"),
 };
-static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING, LOOKS("#9aa0a6")};
+static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING,
+    {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "torque that resists rolling at a contact, at most, over its normal force; see bodies", .engines = TL_ON_GRID},
+    {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "the same for turning about the normal; see bodies", .engines = TL_ON_GRID},
+    LOOKS("#9aa0a6")};
 #undef OBJECT
 
 #define MATERIAL(word, keys, help) {word, "a " word " material", help, NULL, KEYS(keys), sizeof(tl_material), NULL, true}
@@ -191,7 +196,7 @@ static const tl_key body_keys[] = {
     {"name", TL_TEXT, AT(name), "", ANY, "", "unique; \"body 3\" when not given"},
     {"kind", TL_CHOICE, AT(kind), "", ANY, "", "`free` moves by forces, `kinematic` by its `motion`, `static` never; default: kinematic with a motion, else free", "free|kinematic|static"},
     {"shape", TL_SHAPE, AT(shape), "", ANY, NULL, "in the body's own frame"},
-    {"material", TL_MATERIAL, AT(material), "", ANY, "", "solid or elastic; gives density, friction, restitution and colour that the body does not state"},
+    {"material", TL_MATERIAL, AT(material), "", ANY, "", "solid or elastic; gives density, friction (rolling and spinning too), restitution and colour that the body does not state"},
     {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "where the origin of the shape's frame is"},
     ROTATIONS("how the shape is turned about its origin"),
     {"velocity", TL_VEC3, AT(velocity), "m/s", ANY, "{0, 0, 0}", "of the centre of mass at the start"},
@@ -209,7 +214,7 @@ static const tl_key body_keys[] = {
     {"colour", TL_COLOUR, AT(colour), "", WITHIN(0, 1), "#9aa0a6", "how it is drawn"},
     {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
     {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
-    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape, or those of its file"},
+    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape (engine `grid`: such that all bodies together have some 1500 nodes; `talus check` says how many and how long that takes), or those of its file"},
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
     {"element", TL_CHOICE, AT(element), "", ANY, "hexahedron", "what `cells` are: hexahedra, which bend and twist as they should from one cell across on; or six tetrahedra each, as in papers, which lock", "hexahedron|tetrahedra", .engines = TL_ON_LG},
     {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth: the middle plane of the flat box that is its shape, or the triangles of its `sheet` or `mesh`, curved at rest as they are", .engines = TL_ON_LG},
@@ -336,7 +341,7 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},

@@ -260,8 +260,7 @@ static double account_fixed(const tl_bodies *b, const tl_rigid_contacts *contact
     return work;
 }
 
-/* What rolling and spinning friction does: turns fixed bodies, and takes energy. Work of scripted ones is added to `scripted`. */
-static double account_resist(const tl_bodies *b, double *scripted)
+double tl_accounts_resist(const tl_bodies *b, double *scripted)
 {
     const tl_csr *J = &b->p.J;
     const double *v_before = b->half.any ? b->half.early : b->v_free;
@@ -283,8 +282,6 @@ static double account_resist(const tl_bodies *b, double *scripted)
         work += tl_vec3_dot(turn, tl_vec3_load(b->v_free + 6 * (int64_t)fixed + 3));
     }
     tl_accounts_fixed(b->sim, nothing, angular);
-    tl_accounts_energy(b->sim, TL_ENERGY_FRICTION, lost);
-    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
     *scripted += work;
     return lost;
 }
@@ -329,8 +326,10 @@ talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
     double half, gravity = account_forces(b, &half);
     double lost = account_losses(b);
     double scripted = account_fixed(b, &b->contacts, b->lam, NULL);
+    double resisted = b->resist.count ? tl_accounts_resist(b, &scripted) : 0;
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, scripted);
-    if (b->resist.count) lost += account_resist(b, &scripted);
+    tl_accounts_energy(b->sim, TL_ENERGY_FRICTION, resisted);
+    lost += resisted;
     b->account.others = kinetic(b, b->v) - kinetic(b, b->half.any ? b->half.early : b->v_free) - half - lost - scripted;
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);
@@ -363,6 +362,18 @@ void tl_accounts_push(tl_bodies *b)
                        after.potential - b->account.potential + after.kinetic - b->account.kinetic);
     b->account.potential = after.potential;
     b->account.kinetic = after.kinetic;
+}
+
+talus_status tl_accounts_before_bounce(tl_bodies *b, talus_error *err)
+{
+    const int64_t rows = 3 * (int64_t)b->contacts.count;
+    tl_totals now = {0};
+    b->account.lam = TL_TAKE(b->arena, double, rows + 1);
+    if (!b->account.lam) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of a step");
+    if (rows) memcpy(b->account.lam, b->lam, sizeof *b->lam * (size_t)rows);
+    tl_totals_add_bodies(&now, b->sim, b->body);
+    b->account.kinetic = now.kinetic;
+    return TALUS_OK;
 }
 
 void tl_accounts_bounce(tl_bodies *b)

@@ -29,8 +29,12 @@ talus_status tl_accounts_particles(const tl_sim *sim, const tl_particles *p, con
 
 /* Bodies whose velocities are in b->v: forces, contacts, scripted bodies, flight. After the last tl_bodies_move. */
 talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err);
-void tl_accounts_push(tl_bodies *b);   /* after tl_bodies_stabilise */
-void tl_accounts_bounce(tl_bodies *b); /* after tl_bodies_bounce */
+void tl_accounts_push(tl_bodies *b);                                    /* after tl_bodies_stabilise */
+talus_status tl_accounts_before_bounce(tl_bodies *b, talus_error *err); /* where tl_accounts_bodies is not called */
+void tl_accounts_bounce(tl_bodies *b);                                  /* after tl_bodies_bounce */
+
+/* What rolling and spinning friction does: turns fixed bodies, and takes energy, which is returned, J. Work of scripted ones is added to `scripted`. */
+double tl_accounts_resist(const tl_bodies *b, double *scripted);
 
 /* Free rigid bodies among elastic ones: forces, flight, hard contacts with what is fixed (their work is added to `scripted`). Returns what contacts gave to them, J. */
 double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted);

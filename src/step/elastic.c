@@ -31,6 +31,8 @@
 #define TOLERANCE_LEAST 1e-8 /* m/s */
 #define TOLERANCE_SPEED 1e-6 /* of the fastest node or body */
 #define LOOKS 3              /* second looks that may add contacts */
+#define RESIST_ROUNDS 20     /* of rolling friction; each gains about a factor of it over the radius */
+#define CONTACT_TIGHT 0.1    /* of the tolerance: what solves of rolling friction may leave */
 #define EARLY_LOOK 1e3       /* of the tolerance: corrections below which the first looks are taken */
 
 static const char *const phase_names[TL_ELASTIC_PHASES] = {"predict",    "detect",        "balance", "factor",
@@ -77,7 +79,9 @@ static talus_status begin_step(tl_elastic_trial *s, tl_sim *sim, tl_elastic_kept
     if (!s->target || !s->source || !s->spring || !s->he || !s->v_rigid || !s->scratch || !s->modes)
         return tl_elastic_no_memory(err);
     s->rate = (tl_fem_rate){.from = sim->state.lg.q, .h = s->he};
-    return tl_bodies_begin(&s->bodies, sim, rigid, dt, err);
+    TL_TRY(tl_bodies_begin(&s->bodies, sim, rigid, dt, err));
+    s->bodies.resists = rigid->resists;
+    return TALUS_OK;
 }
 
 /* Force and torque on an elastic body, from the scene and from code, as accelerations of its nodes: a + alpha x (x - centre); forces on single nodes, from code. */
@@ -158,6 +162,78 @@ static talus_status predict(tl_elastic_trial *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* ---- rolling and spinning friction ---- */
+
+/* Torques between rigid bodies, from the points between them, with what elastic bodies push as given. Adds to the work; v: velocities that follow. */
+static talus_status find_torques(tl_elastic_trial *s, const double *pushed, double *lam, double *v, talus_error *err)
+{
+    tl_bodies *b = &s->bodies;
+    const size_t points = 3 * (size_t)b->contacts.count, more = 3 * (size_t)b->resist.count;
+    tl_stop stop = {.tolerance = CONTACT_TIGHT * s->tolerance, .max_iterations = b->kept->iterations};
+    tl_options options = tl_options_default();
+    tl_contact_report solved;
+    b->p.bodies.v_free = pushed;
+    tl_contact_free_velocity(&b->p.bodies, b->p.bias, b->p.q);
+    for (int round = 0; round < RESIST_ROUNDS; round++) {
+        TL_TRY(tl_contact_solve(b->kept->method, &b->p.problem, &options, &stop, lam, b->arena, b->sim->history,
+                                &solved, err));
+        s->work.products += solved.work.products;
+        s->work.factorizations += solved.work.factorizations;
+        s->contact_iterations += solved.outcome.iterations;
+        memcpy(b->lam, lam, points * sizeof *lam);
+        memcpy(b->resist_lam, lam + points, more * sizeof *lam);
+        if (!(tl_bodies_update_resist(b) > stop.tolerance)) break;
+    }
+    tl_contact_velocities(&b->p.bodies, lam, v);
+    b->p.bodies.v_free = b->v_free;
+    return TALUS_OK;
+}
+
+/* Impulses of rolling and spinning friction act on rigid bodies like a force of the scene; their bounds follow the normal impulses, which follow them. Repeated until
+ * velocities agree with those of the step: at once where elastic bodies do not touch the rigid ones that roll. */
+static talus_status resist(tl_elastic_trial *s, bool *again, talus_error *err)
+{
+    tl_bodies *b = &s->bodies;
+    const int64_t n = 6 * (int64_t)s->sim->rigid.count, points = 3 * (int64_t)b->contacts.count,
+                  rows = points + 3 * (int64_t)b->resist.count;
+    if (!b->resist.count) return TALUS_OK;
+    double *plain = TL_TAKE(s->arena, double, n), *turned = TL_TAKE_ZERO(s->arena, double, n),
+           *pushed = TL_TAKE(s->arena, double, n), *v = TL_TAKE(s->arena, double, n),
+           *lam = TL_TAKE_ZERO(s->arena, double, rows + 1), off = INFINITY;
+    if (!plain || !turned || !pushed || !v || !lam) return tl_elastic_no_memory(err);
+    memcpy(plain, b->v_free, sizeof *plain * (size_t)n);
+    for (int round = 0; round < RESIST_ROUNDS && off > s->tolerance; round++) {
+        /* without torques and points between rigid bodies */
+        memset(lam, 0, sizeof *lam * (size_t)rows);
+        if (points) memcpy(lam, s->lam + 3 * (int64_t)s->rows.soft, sizeof *lam * (size_t)points);
+        b->p.bodies.v_free = s->v_rigid;
+        tl_contact_velocities(&b->p.bodies, lam, v);
+        for (int64_t i = 0; i < n; i++) pushed[i] = 2 * s->v_rigid[i] - v[i] - turned[i];
+        if (points) memcpy(lam, s->lam + 3 * (int64_t)s->rows.soft, sizeof *lam * (size_t)points);
+        memcpy(lam + points, b->resist_lam, sizeof *lam * (size_t)(rows - points));
+        TL_TRY(find_torques(s, pushed, lam, v, err));
+        off = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double reach = i % 6 < 3 ? 1 : fmin(s->sim->rigid.body[i / 6].reach, 1);
+            if (s->bodies.inv_mass[i / 6] > 0) off = fmax(off, reach * fabs(v[i] - s->v_rigid[i]));
+        }
+        if (!(off > s->tolerance)) break;
+        memset(lam, 0, sizeof *lam * (size_t)points);
+        b->p.bodies.v_free = pushed;
+        tl_contact_velocities(&b->p.bodies, lam, v);
+        b->p.bodies.v_free = b->v_free;
+        for (int64_t i = 0; i < n; i++) {
+            turned[i] = v[i] - pushed[i];
+            b->v_free[i] = plain[i] + turned[i];
+        }
+        TL_TRY(tl_elastic_newton(s, s->tolerance, again, err));
+    }
+    memcpy(b->v_free, plain, sizeof *plain * (size_t)n);
+    s->contact = fmax(s->contact, off > s->tolerance ? off : 0);
+    s->converged &= off <= s->tolerance;
+    return TALUS_OK;
+}
+
 /* ---- move, measure, commit ---- */
 
 static talus_status judge(const tl_elastic_trial *s, bool *again, talus_error *err)
@@ -198,6 +274,24 @@ static talus_status stabilise(tl_elastic_trial *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Restitution between rigid bodies, as in scenes without elastic ones: velocities only, they have landed. */
+static talus_status bounce(tl_elastic_trial *s, talus_error *err)
+{
+    tl_bodies *b = &s->bodies;
+    tl_contact_report solved;
+    bool any;
+    TL_TRY(tl_accounts_before_bounce(b, err));
+    TL_TRY(tl_bodies_bounce(b, &solved, &any, err));
+    if (!any) return TALUS_OK;
+    tl_accounts_bounce(b);
+    s->contact = fmax(s->contact, solved.certificate.residual);
+    s->work.products += solved.work.products;
+    s->work.factorizations += solved.work.factorizations;
+    s->work.projections += solved.work.projections;
+    s->contact_iterations += solved.outcome.iterations;
+    return TALUS_OK;
+}
+
 static talus_status move(tl_elastic_trial *s, bool *again, talus_error *err)
 {
     tl_bodies *b = &s->bodies;
@@ -209,6 +303,7 @@ static talus_status move(tl_elastic_trial *s, bool *again, talus_error *err)
     end_nodes(s);
     tl_elastic_account(s);
     TL_TRY(stabilise(s, err));
+    TL_TRY(bounce(s, err));
     TL_TRY(tl_elastic_remember(s, err));
     tl_pose *end = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
     if (!end) return tl_elastic_no_memory(err);
@@ -339,6 +434,7 @@ talus_status tl_elastic_step(tl_sim *sim, tl_elastic_kept *kept, const tl_rigid_
         more = false;
         if (s.looks < LOOKS) TL_TRY(tl_elastic_look_again(&s, &more, err));
     }
+    TL_TRY(resist(&s, again, err));
     TL_TRY(judge(&s, again, err));
     TL_TRY(move(&s, again, err));
     TL_TRY(tl_cancel_check(err));

@@ -95,6 +95,7 @@ void tl_elastic_account(tl_elastic_trial *s)
     account_contacts(s, &scripted, &friction);
     tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, account_held(s, pushed) + led);
     double given = tl_accounts_rigid_in_lg(&s->bodies, &scripted);
+    if (s->bodies.resist.count) friction += tl_accounts_resist(&s->bodies, &scripted);
     tl_accounts_energy(s->sim, TL_ENERGY_TIME_STEP,
                        damped + s->energy - s->sim->start.elastic - led + stressed - viscous);
     tl_accounts_energy(s->sim, TL_ENERGY_VISCOSITY, viscous);

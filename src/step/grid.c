@@ -803,7 +803,8 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     }
     const tl_accounts_flow solved = {&s->grid, &s->fractions, &s->coupled, &s->b, s->fluid};
     if (s->stress) tl_accounts_solved(&solved, &s->account, sums_of(s, s->faces.u));
-    tl_impulse held = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
+    tl_impulse held = {{0, 0, 0}, {0, 0, 0}}, left = held;
+    if (s->stress) held = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
     for (int a = 0; a < 3 && s->stress; a++) {
         const uint8_t *alone = s->system.carry.known[a];
         uint8_t *known = s->known[a];
@@ -817,7 +818,7 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     uint8_t *pressed = NULL;
     if (!s->stress) TL_TRY(find_pressed(s, &pressed, err));
     TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, pressed, s->faces.u, s->arena, err));
-    tl_impulse left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
+    if (s->stress) left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
     TL_TRY(part_crowds(s, err));
     if (s->stress) {
         tl_accounts_fixed(s->sim, tl_vec3_sub(left.linear, held.linear), tl_vec3_sub(left.angular, held.angular));
@@ -883,7 +884,7 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     tl_stopped *stopped = TL_TAKE(s->arena, tl_stopped, s->grid.blocks), all = {{0, 0, 0}, {0, 0, 0}, 0};
     if (!stopped) return no_memory(err);
     tl_particles_carry(&s->grid, s->faces.u, s->moving, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
-                       s->kept->density, stopped, &s->particles);
+                       s->kept->density, free, stopped, &s->particles);
     for (int32_t b = 0; b < s->grid.blocks; b++) {
         all.impulse = tl_vec3_add(all.impulse, stopped[b].impulse);
         all.turn = tl_vec3_add(all.turn, stopped[b].turn);

@@ -69,8 +69,44 @@ static void unsolved_friction_is_told(void **state)
     assert_true(left[1] < 0.01 * left[0]);
 }
 
+/* Rigid bodies beside an elastic one roll and bounce as they do alone: rolling friction takes 5/7 (g_x - g_y c / R) from a ball and holds a smaller one,
+ * restitution gives back 0.8 of a speed. A box rides on the elastic block, so that torques and elastic contacts are solved together. */
+static void rigid_bodies_roll_and_bounce_beside_it(void **state)
+{
+    (void)state;
+    for (int soft = 0; soft < 2; soft++) {
+        char text[1400];
+        snprintf(text, sizeof text,
+                 "engine = 'grid', gravity = {1.5, -9.81, 0}, bodies = { { name = 'floor', kind = 'static', shape = "
+                 "plane {}, friction = 0.6, rolling_friction = 0.01, restitution = 0.8 }, { name = 'rolls', shape = "
+                 "sphere { radius = 0.1 }, at = {0, 0.1, 0}, density = 1000, friction = 0.6 }, { name = 'stays', shape "
+                 "= sphere { radius = 0.05 }, at = {0, 0.05, 1}, density = 1000, friction = 0.6 }, { name = 'bounces', "
+                 "shape = sphere { radius = 0.1 }, at = {0, 0.3, 2}, density = 1000, friction = 0 }%s }",
+                 soft ? ", { name = 'soft', shape = box { size = 0.2 }, cells = {2, 2, 2}, at = {-2, 0.1, 0}, material "
+                        "= elastic { density = 1000, young = 1e5, poisson = 0.3, friction = 0.6 } }, { name = 'rides', "
+                        "shape = box { size = 0.1 }, at = {-2, 0.25, 0}, density = 500, friction = 0.6 }"
+                      : "");
+        rigid_case c = rigid_open(NULL, text);
+        double highest = 0, fell = 0;
+        while (c.sim->state.t < 0.4 - 1e-9) {
+            rigid_step(&c, 0.005);
+            const tl_motion *m = &c.sim->state.rigid.body[3];
+            fell = fmin(fell, m->v.y);
+            highest = fmax(highest, m->v.y);
+        }
+        const tl_motion *body = c.sim->state.rigid.body;
+        CHECK_NEAR(body[1].v.x, 5.0 / 7 * (1.5 - 9.81 * 0.01 / 0.1) * 0.4, 1e-7);
+        CHECK_NEAR(body[2].v.x, 0, 1e-7);
+        CHECK_REL(highest, 0.8 * sqrt(2 * 9.81 * 0.2), 0.03);
+        CHECK_REL(-fell, sqrt(2 * 9.81 * 0.2), 0.03);
+        if (soft) CHECK_NEAR(body[5].v.x, 0, 0.05);
+        rigid_close(&c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(belts_carry), cmocka_unit_test(unsolved_friction_is_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rigid_bodies_roll_and_bounce_beside_it),
+                                       cmocka_unit_test(belts_carry), cmocka_unit_test(unsolved_friction_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

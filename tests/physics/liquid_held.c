@@ -145,9 +145,37 @@ static void waves_do_not_grow(void **state)
     tl_scene_free(scene);
 }
 
+/* Methods of [FM21 tab. 1] in scenes: the same flow as by multigrid. */
+static void methods_agree(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"multigrid", "mprgp", "mprgp-original", "admm", "pip", "auglag", "cg"};
+    double kinetic[7];
+    for (int k = 0; k < 7; k++) {
+        char text[1024];
+        tl_scene *scene;
+        snprintf(text, sizeof text,
+                 "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, grid = { cells = {16, 16, 1}, "
+                 "cell = 1 / 16, periodic = {false, false, true} }, "
+                 "solver = { pressure = '%s', tolerance = 1e-6 }, fill = { { material = liquid { density = 1000 }, "
+                 "shape = box { size = {0.5, 0.5, 1}, center = {0.25, 0.25, 0} } } }, "
+                 "bodies = { { shape = box { size = 0.2 }, at = {0.7, 0.11, 0}, density = 400 } } }",
+                 names[k]);
+        tl_sim *sim = open_case(&scene, text);
+        while (sim->state.t < 0.2) CHECK_OK(tl_sim_frame(sim, NULL, NULL, &err));
+        kinetic[k] = sim->report.kinetic;
+        print_message("%s: kinetic energy %.6f J\n", names[k], kinetic[k]);
+        assert_string_equal(sim->report.solve[0].outcome, "converged");
+        CHECK_LE(fabs(kinetic[k] / kinetic[0] - 1), strcmp(names[k], "cg") ? 1e-3 : 0.05); /* cg lets pressure pull */
+        tl_sim_free(sim);
+        tl_scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(vessels_hold_water_still),
-                                       cmocka_unit_test(walls_give_no_energy), cmocka_unit_test(waves_do_not_grow)};
+                                       cmocka_unit_test(walls_give_no_energy), cmocka_unit_test(waves_do_not_grow),
+                                       cmocka_unit_test(methods_agree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,9 +108,41 @@ static void heaps_rest(void **state)
     rigid_close(&c);
 }
 
+/* A body's own key, its material's, the walls' and a pair's: the same motion; the larger of both sides counts, and a pair's decides. */
+static void from_materials_and_walls(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *walls, *material, *body, *contacts;
+    } ways[] = {{"", "", "rolling_friction = 0.004, spinning_friction = 0.002,", ""},
+                {"", "rolling_friction = 0.004, spinning_friction = 0.002,", "", ""},
+                {"rolling_friction = 0.004, spinning_friction = 0.002,", "", "", ""},
+                {"rolling_friction = 0.004,", "spinning_friction = 0.002,", "rolling_friction = 0.001,", ""},
+                {"rolling_friction = 0.1,", "spinning_friction = 0.1,", "",
+                 "contacts = { { between = {'m', 'walls'}, rolling_friction = 0.004, spinning_friction = 0.002 } },"}};
+    tl_motion first = {.x = {0, 0, 0}};
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        rigid_case c = rigid_open(
+            NULL,
+            "domain = { min = {-5, 0, -5}, max = {5, 5, 5}, friction = 0.8, %s }, %s bodies = { { name = 'w', shape = "
+            "sphere { radius = 0.1 }, material = solid { name = 'm', density = 800, friction = 0.8, %s }, %s at = {0, "
+            "0.1, 0}, velocity = {1, 0, 0}, spin_rad_per_s = {0, 3, -10} } }",
+            ways[k].walls, ways[k].contacts, ways[k].material, ways[k].body);
+        rigid_run(&c, 0.5);
+        const tl_motion *m = rigid_body(&c, "w");
+        if (k == 0) first = *m;
+        CHECK_NEAR(m->v.x, 1 - 0.5 * G * 0.004 / RADIUS / 1.4, 2e-3);
+        CHECK_LE(m->w.y, 3 - 0.5);
+        CHECK_NEAR(tl_vec3_norm(tl_vec3_sub(m->x, first.x)), 0, 0);
+        CHECK_NEAR(tl_vec3_norm(tl_vec3_sub(m->w, first.w)), 0, 0);
+        rigid_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_materials_and_walls),
         cmocka_unit_test(wheels_slow_down),
         cmocka_unit_test(spinning_stops),
         cmocka_unit_test(heaps_rest),

@@ -367,6 +367,36 @@ static void forces_on_nodes(void **state)
     tl_tempdir_remove(folder);
 }
 
+/* Bodies that do not say how fine they are get a mesh that runs; the summary says how many nodes and for how long. */
+static void elastic_meshes_are_planned(void **state)
+{
+    (void)state;
+    talus_error err = {0};
+    for (int bodies = 1; bodies <= 3; bodies += 2) {
+        char text[1200], line[300];
+        int n = snprintf(text, sizeof text, "return scene { talus = 1, engine = 'grid', duration = 1, bodies = {");
+        for (int b = 0; b < bodies; b++)
+            n += snprintf(text + n, sizeof text - (size_t)n,
+                          "{ name = 'egg %d', at = {0, %d, 0}, shape = ellipsoid { radii = {0.08, 0.05, 0.05} }, "
+                          "material = elastic { density = 1000, young = 1e5, poisson = 0.3 } },",
+                          b, b);
+        snprintf(text + n, sizeof text - (size_t)n, "} }");
+        talus_scene *scene;
+        talus_sim *sim;
+        talus_view x;
+        CHECK_OK(talus_scene_load_text(text, "eggs", NULL, &scene, &err));
+        int told = 0;
+        for (int i = 0; talus_scene_summary(scene, i, line, sizeof line); i++)
+            told |= strstr(line, "finite elements: about 1.5e+03 nodes") && strstr(line, "minutes in all");
+        assert_true(told);
+        CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+        CHECK_OK(talus_sim_view(sim, "nodes.position", &x, &err));
+        assert_in_range(x.count, 1200, 2000);
+        talus_sim_free(sim);
+        talus_scene_free(scene);
+    }
+}
+
 static void wrong_arguments_are_told(void **state)
 {
     (void)state;
@@ -491,12 +521,19 @@ static void no_memory_is_a_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scene_is_built),         cmocka_unit_test(mistakes_are_told_as_in_files),
-        cmocka_unit_test(values_arrive_as_given),   cmocka_unit_test(texts_are_scenes),
-        cmocka_unit_test(steps_and_views),          cmocka_unit_test(contacts_are_seen),
-        cmocka_unit_test(forces_velocities_poses),  cmocka_unit_test(forces_on_nodes),
-        cmocka_unit_test(wrong_arguments_are_told), cmocka_unit_test(save_and_restore),
-        cmocka_unit_test(no_memory_is_a_status),    cmocka_unit_test(cancelled_steps_leave_no_trace),
+        cmocka_unit_test(a_scene_is_built),
+        cmocka_unit_test(mistakes_are_told_as_in_files),
+        cmocka_unit_test(values_arrive_as_given),
+        cmocka_unit_test(texts_are_scenes),
+        cmocka_unit_test(steps_and_views),
+        cmocka_unit_test(contacts_are_seen),
+        cmocka_unit_test(forces_velocities_poses),
+        cmocka_unit_test(forces_on_nodes),
+        cmocka_unit_test(elastic_meshes_are_planned),
+        cmocka_unit_test(wrong_arguments_are_told),
+        cmocka_unit_test(save_and_restore),
+        cmocka_unit_test(no_memory_is_a_status),
+        cmocka_unit_test(cancelled_steps_leave_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,8 +99,9 @@ typedef struct flow {
     const float *solid_phi;
     double near; /* m: how far solids may have come, and their gap */
     double gap, dt;
-    const double *rho;   /* [materials] kg/m^3 */
-    tl_stopped *stopped; /* [blocks]; NULL: nobody asks */
+    const double *rho;      /* [materials] kg/m^3 */
+    const uint8_t *bounded; /* [blocks] whose affine energy is asked for */
+    tl_stopped *stopped;    /* [blocks]; NULL: nobody asks */
 } flow;
 
 /* No solid within reach of any cell of a block. */
@@ -173,7 +174,7 @@ static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
         tl_advected mine = {0};
         if (u) tl_face_halo_read(g, b, u, f->known, &around);
         for (int32_t i = g->first[b]; i < g->first[b + 1] && u; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
-        if (f->stopped) f->stopped[b].affine = affine_energy(g, b, f->rho, p);
+        if (f->stopped && f->bounded[b]) f->stopped[b].affine = affine_energy(g, b, f->rho, p);
         tl_face_halo_read(g, b, f->u, f->known, &around);
         bool far = far_from_solids(f, b);
         for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, far, &h, &around, &p->particle[i], &mine);
@@ -187,15 +188,15 @@ tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *c
                                 const float *solid_phi, double travel, double gap, double dt, tl_particles *p)
 {
     double half = 0.87 * g->f.dx; /* half a cell's diagonal */
-    const flow f = {g, u, known, end, solid_phi, travel + gap + half, gap, dt, NULL, NULL};
+    const flow f = {g, u, known, end, solid_phi, travel + gap + half, gap, dt, NULL, NULL, NULL};
     return carry(&f, NULL, p);
 }
 
 tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
                                const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
-                               const double *rho, tl_stopped *stopped, tl_particles *p)
+                               const double *rho, const uint8_t *bounded, tl_stopped *stopped, tl_particles *p)
 {
     double half = 0.87 * g->f.dx;
-    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt, rho, stopped};
+    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt, rho, bounded, stopped};
     return carry(&f, u, p);
 }

@@ -331,6 +331,8 @@ static void extend(const tl_grid *g, int32_t b, const double *from, const tl_sol
     }
 }
 
+static bool is_cut(double solid) { return solid > 1e-9 && solid < 1 - 1e-9; }
+
 /* Cells whose kernel a slanted solid cuts: 1; with air around: 2. plain: the others, outside of solids. */
 static void mark_slanted(const contact *q, int32_t b, const double *solid_cell, const double *raw, uint8_t *slanted,
                          uint8_t *plain)
@@ -339,7 +341,7 @@ static void mark_slanted(const contact *q, int32_t b, const double *solid_cell, 
     int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id);
     int32_t sx = (g->f.edge[1] + 2) * (g->f.edge[2] + 2), sy = g->f.edge[2] + 2;
     bool any = false;
-    for (int32_t i = 0; i < n; i++) any |= solid_cell[id[i]] > 0;
+    for (int32_t i = 0; i < n; i++) any |= is_cut(solid_cell[id[i]]);
     for (int32_t p = 0; p < g->f.size; p++) {
         const uint8_t *at = g->place[p];
         int32_t cell = b * g->f.size + p, which, here = (at[0] + 1) * sx + (at[1] + 1) * sy + at[2] + 1;
@@ -349,7 +351,7 @@ static void mark_slanted(const contact *q, int32_t b, const double *solid_cell, 
         bool cut = false, air = false;
         for (int k = 0; k < 27; k++) {
             int32_t j = id[here + (k / 9 - 1) * sx + (k / 3 % 3 - 1) * sy + k % 3 - 1];
-            cut |= solid_cell[j] > 1e-9 && solid_cell[j] < 1 - 1e-9;
+            cut |= is_cut(solid_cell[j]);
             air |= !tl_grid_exists(g, j) || (raw[j] >= 0 && !(q->solid_phi[j] < 0));
         }
         if (!cut) continue;

@@ -49,10 +49,11 @@ typedef struct tl_stopped {
     double affine;   /* J */
 } tl_stopped;
 
-/* Both in one pass over the particles: tl_grid_to_particles from u, then tl_particles_advect through `by`. rho [materials] kg/m^3; stopped [blocks] out. */
+/* Both in one pass over the particles: tl_grid_to_particles from u, then tl_particles_advect through `by`. rho [materials] kg/m^3; stopped [blocks] out, its affine
+ * energy where bounded [blocks] is set. */
 tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
                                const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
-                               const double *rho, tl_stopped *stopped, tl_particles *p);
+                               const double *rho, const uint8_t *bounded, tl_stopped *stopped, tl_particles *p);
 
 /* Affine velocities of the blocks marked in `bounded` have no more energy than they had before particles moved: what is more is taken from all in a block alike. */
 void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_stopped *stopped, const uint8_t *bounded,

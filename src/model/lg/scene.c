@@ -8,6 +8,7 @@
 #include "model/lg/cells.h"
 #include "model/lg/holds.h"
 #include "model/lg/lg.h"
+#include "model/lg/plan.h"
 
 #define ON_SURFACE 1e-9    /* of its size: how near corners of a box are to its surface */
 #define ANCHOR_WEIGHT 20.0 /* shear moduli times mean edge, per node: stiffer than what hangs on it */
@@ -109,7 +110,7 @@ static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *
     bool from_file = false;
     talus_status status = b->edge > 0 ? TALUS_OK : tl_shape_tets(s->shapes, b->shape, &mesh, &from_file, &why);
     if (status == TALUS_OK && !from_file) {
-        double edge = b->edge > 0 ? b->edge : tl_tetmesh_suggested_edge(s->shapes, b->shape);
+        double edge = b->edge > 0 ? b->edge : tl_lg_default_edge(s, b);
         status = tl_tetmesh_from_shape(s->shapes, b->shape, edge, &mesh, &why);
     }
     if (status != TALUS_OK) return body_failure(b, status, why.message, err);

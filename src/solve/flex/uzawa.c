@@ -134,10 +134,9 @@ static talus_status prepare(tl_flex_solver *s, tl_flex_report *r, talus_error *e
     TL_TRY(tl_flex_kept_fit(s->kept, s->p->parts, err));
     for (int32_t k = 0; k < s->p->parts; k++) {
         TL_TRY(tl_flex_whole(&s->kept->H[k], s->p->part[k].H, NULL, 0, err));
-        if (!s->kept->P[k])
-            TL_TRY(tl_precond_create(&s->kept->P[k], tl_precond_find("ssor"), &s->kept->H[k], err));
-        else
-            tl_precond_update(s->kept->P[k], NULL, &r->work);
+        tl_precond_free(s->kept->P[k]); /* an update would keep the entries of the first H of the run */
+        s->kept->P[k] = NULL;
+        TL_TRY(tl_precond_create(&s->kept->P[k], tl_precond_find("ssor"), &s->kept->H[k], err));
     }
     return TALUS_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "base/sum.h"
 #include "base/timer.h"
+#include "solve/pressure/as_box.h"
 #include "solve/pressure/bounded.h"
 #include "solve/pressure/cycle.h"
 #include "solve/pressure/method.h"
@@ -18,20 +19,29 @@ struct tl_pressure_method {
     const char *name, *help;
     const tl_cycle_kind *cycle; /* NULL: mic */
     bool bounded;
+    const char *box; /* name of a method for boxes that does it; NULL: solved here */
 };
 
 static const tl_pressure_method methods[] = {
-    {"multigrid", "bounded, preconditioned by a multigrid cycle on the free cells (the default)", &tl_cycle_float,
-     true},
-    {"mic", "bounded, preconditioned by an incomplete factor of the free cells", NULL, true},
-    {"cg-multigrid", "conjugate gradients with the multigrid cycle; ignores the bounds", &tl_cycle_float, false},
-    {"cg-mic", "conjugate gradients with the incomplete factor; ignores the bounds", NULL, false},
-    {"multigrid-double", "multigrid with a cycle in double precision", &tl_cycle_double, true},
+    {"multigrid", "bounded, preconditioned by a multigrid cycle on the free cells (the default)", &tl_cycle_float, true,
+     NULL},
+    {"mic", "bounded, preconditioned by an incomplete factor of the free cells", NULL, true, NULL},
+    {"cg-multigrid", "conjugate gradients with the multigrid cycle; ignores the bounds", &tl_cycle_float, false, NULL},
+    {"cg-mic", "conjugate gradients with the incomplete factor; ignores the bounds", NULL, false, NULL},
+    {"multigrid-double", "multigrid with a cycle in double precision", &tl_cycle_double, true, NULL},
+    /* those for boxes, of [FM21 tab. 1] */
+    {"mprgp", "for comparison: MPRGP without a grid behind it, preconditioned by mic", NULL, true, "mprgp"},
+    {"mprgp-original", "for comparison: MPRGP with the expansion step of its authors", NULL, true, "mprgp-original"},
+    {"admm", "for comparison: alternating directions; iterations left out show as lost volume", NULL, true, "admm"},
+    {"pip", "for comparison: primal interior points", NULL, true, "pip"},
+    {"auglag", "for comparison: augmented Lagrangian", NULL, true, "auglag"},
+    {"cg", "for comparison: conjugate gradients with mic of written rows; ignores the bounds", NULL, false, "cg"},
 };
 #define METHODS ((int)(sizeof methods / sizeof methods[0]))
+#define OF_THIS_KIND 5
 static const tl_pressure_method *const mic = &methods[1];
 
-int tl_pressure_method_count(void) { return METHODS; }
+int tl_pressure_method_count(void) { return OF_THIS_KIND; }
 const tl_pressure_method *tl_pressure_method_at(int i) { return &methods[i]; }
 const char *tl_pressure_method_name(const tl_pressure_method *m) { return m->name; }
 const char *tl_pressure_method_help(const tl_pressure_method *m) { return m->help; }
@@ -73,6 +83,7 @@ struct tl_pressure_plan {
 static talus_status take_structure(tl_pressure_plan *s, const tl_pressure *p, tl_arena *a, talus_error *err)
 {
     double *scratch = s->vector[0]; /* five vectors in a row hold three of scratch */
+    if (s->method->box) return TALUS_OK;
     if (!s->method->cycle) return tl_mic_take(&s->mic, p, scratch, a, err);
     TL_TRY(tl_levels_build(&s->levels, p, s->options.split, scratch, a, err));
     s->cycle = s->method->cycle->take(&s->levels, a);
@@ -181,6 +192,24 @@ static void run_once(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop
     if (isfinite(report->outcome.residual)) memcpy(x, v.x, sizeof(double) * (size_t)(p->n + p->extras));
 }
 
+/* By a method for boxes, from x or from nothing. */
+static talus_status run_box(const tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x,
+                            tl_arena *a, tl_pressure_report *report, talus_error *err)
+{
+    const int64_t all = (int64_t)p->n + p->extras;
+    double *v = plan->vector[0];
+    tl_pressure problem = *p;
+    problem.unilateral &= plan->method->bounded;
+    if (plan->options.start == TL_PRESSURE_WARM)
+        memcpy(v, x, sizeof *v * (size_t)all);
+    else
+        memset(v, 0, sizeof *v * (size_t)all);
+    TL_TRY(tl_pressure_as_box(tl_boxqp_method_find(plan->method->box), &problem, stop, v, a, &report->work,
+                              &report->outcome, err));
+    if (isfinite(report->outcome.residual)) memcpy(x, v, sizeof *v * (size_t)all);
+    return TALUS_OK;
+}
+
 /* Go on from x with mic; without memory for it, the first outcome stands. */
 static void retry(const tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x, tl_arena *a,
                   tl_pressure_report *report)
@@ -209,6 +238,8 @@ talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const
     } else if (nothing_pulls(&s, target)) {
         memset(x, 0, sizeof(double) * (size_t)all);
         report->outcome = (tl_outcome){.result = TL_CONVERGED};
+    } else if (plan->method->box) {
+        TL_TRY(run_box(plan, p, stop, x, a, report, err));
     } else {
         run_once(plan, p, stop, plan->options.start == TL_PRESSURE_WARM, x, report);
         bool failed = report->outcome.result == TL_STALLED || report->outcome.result == TL_BROKE_DOWN;
@@ -217,7 +248,8 @@ talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const
     }
     report->seconds = tl_seconds() - began;
     TL_TRY(tl_pressure_certify(p, x, &report->certificate, a, err));
-    bool confirmed = report->certificate.optimality <= 10 * stop->tolerance;
+    /* methods for boxes stop by that kind's certificate, for which a next to nothing at its bound is nothing */
+    bool confirmed = plan->method->box || report->certificate.optimality <= 10 * stop->tolerance;
     if (plan->method->bounded && report->outcome.result == TL_CONVERGED && !confirmed)
         report->outcome.result = TL_STALLED;
     return TALUS_OK;

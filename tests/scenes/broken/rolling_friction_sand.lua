@@ -1,4 +1,4 @@
---! 4: bodies[1] (ball) has rolling or spinning friction, which scenes of rigid bodies alone have, without sand, liquid or elastic bodies
+--! 4: bodies[1] (ball) has rolling or spinning friction, which scenes of bodies alone have, without sand or liquid
 return scene {
   talus = 1, engine = "grid", duration = 1,
   bodies = { { name = "ball", shape = sphere { radius = 0.1 }, density = 1000, at = {0.5, 0.8, 0.5}, spinning_friction = 0.01 } },
