@@ -366,9 +366,9 @@ static talus_status run_contact(tl_coupled *c, const double *mu, double *l, tl_s
     tl_contact_free_velocity(&w->free_bodies, c->b->p.bias, w->q);
     w->b_normal = fmax(w->b_normal, approach(w));
     w->contact.mu = mu;
-    /* contacts that stop at their own target leave pressures where they are, just above theirs */
-    tl_stop stop = {.tolerance = fmin(c->b->tolerance, INNER * c->tolerance * w->b_normal),
-                    .max_iterations = c->b->kept->iterations};
+    /* contacts that stop at their own target leave pressures of a liquid where they are, just above theirs; sand mixes its sweeps */
+    double target = c->friction ? c->b->tolerance : fmin(c->b->tolerance, INNER * c->tolerance * w->b_normal);
+    tl_stop stop = {.tolerance = target, .max_iterations = c->b->kept->iterations};
     tl_options options = tl_options_default();
     tl_contact_report report;
     TL_TRY(tl_contact_solve(c->b->kept->method, &w->contact, &options, &stop, l, w->arena,
