@@ -341,7 +341,7 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},

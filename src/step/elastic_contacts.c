@@ -11,15 +11,16 @@
 
 /* ---- detect ---- */
 
-/* Frames of all shapes at the end of the step, free bodies as if nothing touched them. */
-static void predict_poses(const tl_elastic_trial *s, tl_pose *after)
+/* Frames of all shapes at the end of the step. v [6 rigid]: velocities of free bodies; NULL: as if nothing touched them. */
+static void predict_poses(const tl_elastic_trial *s, const double *v, tl_pose *after)
 {
     for (int32_t i = 0; i < s->sim->rigid.count; i++) {
         tl_motion m = s->bodies.body[i];
         const tl_rigid_body *b = &s->sim->rigid.body[i];
-        if (b->kind == TL_BODY_FREE && !b->elastic)
+        if (b->kind == TL_BODY_FREE && !b->elastic) {
+            if (v) m.v = tl_vec3_load(v + 6 * (int64_t)i), m.w = tl_vec3_load(v + 6 * (int64_t)i + 3);
             tl_rigid_fly(b, s->h, &m);
-        else if (b->kind == TL_BODY_KINEMATIC)
+        } else if (b->kind == TL_BODY_KINEMATIC)
             m.x = m.goal.at, m.q = m.goal.rotation;
         after[i] = tl_rigid_pose(b, &m);
     }
@@ -166,7 +167,7 @@ talus_status tl_elastic_detect(tl_elastic_trial *s, talus_error *err)
     tl_bodies *b = &s->bodies;
     tl_pose *after = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
     if (!after) return tl_elastic_no_memory(err);
-    predict_poses(s, after);
+    predict_poses(s, NULL, after);
     s->view = (tl_lg_view){.lg = s->lg,
                            .rigid = &s->sim->rigid,
                            .scene = s->scene,
@@ -197,7 +198,11 @@ talus_status tl_elastic_look_again(tl_elastic_trial *s, bool *more, talus_error 
     const tl_fem_rows old = s->rows;
     const double *lam = s->lam;
     for (int64_t i = 0; i < 3 * (int64_t)s->lg->nodes; i++) s->x_end[i] = s->sim->state.lg.q[i] + s->h * s->v[i];
+    tl_pose *after = TL_TAKE(s->arena, tl_pose, s->sim->rigid.count);
+    if (!after) return tl_elastic_no_memory(err);
+    predict_poses(s, s->v_rigid, after); /* where contacts lead rigid bodies, too */
     s->view.to = s->x_end;
+    s->view.after = after;
     TL_TRY(tl_lg_detect_again(&s->view, &s->contacts, s->arena, &all, &origin, more, err));
     if (*more) {
         s->contacts = all;

@@ -49,9 +49,7 @@
  * liquid at rest is left alone. Without the bound waves of 32 cells gain a tenth of their energy in 12 s; with 3, a
  * breaking dam loses 2.5 % of its volume while it splashes. */
 #define STRAINS 6.0
-#define PACKED                                                                                                         \
-    0.02 /* excess of a cell up to which sand may keep its places: more is what an impact in one long step left */
-#define CROWDED 0.1   /* and a liquid's strain counts */
+#define CROWDED 0.1   /* excess of a cell up to which a liquid's strain counts */
 #define PART_LAYERS 2 /* beyond the liquid */
 /* Open part of a face of liquid up to which it goes with its neighbours: with less than half open, a face's centre is in the solid, and particles that read it there
  * climb walls. Half of a face is open where a wall is on it. */
@@ -571,14 +569,6 @@ static talus_status solids_in_motion(grid_step *s, tl_solids *out, talus_error *
     return tl_solids_make(out, &s->grid, &s->sim->rigid, &s->scene->domain, m, s->arena, err);
 }
 
-/* Sand that fills both sides of a face of the system, and not much more. */
-static bool is_packed(const grid_step *s, int32_t f)
-{
-    if (!s->cone) return false;
-    int32_t up = s->system.id[f], down = tl_grid_step(&s->grid, up, s->system.axis[f], -1);
-    return (s->cone[up] > 0 || s->cone[down] > 0) && fmax(s->excess[up], s->excess[down]) < PACKED;
-}
-
 /* Excess of a cell of the system that the step has to take away. */
 static double wanted_excess(const grid_step *s, int32_t i)
 {
@@ -615,8 +605,7 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
         memset(d, 0, sizeof *d * (size_t)y->c.faces);
     for (int32_t f = 0; f < y->c.faces; f++) {
         if (!(y->c.fluid[f] > 0)) continue;
-        double most = is_packed(s, f) ? GRAIN_SHARE * s->dt * fabs(y->c.u[f]) : INFINITY;
-        way[y->axis[f]][y->id[f]] = fmax(-most, fmin(most, d[f]));
+        way[y->axis[f]][y->id[f]] = d[f];
         known[y->axis[f]][y->id[f]] = 1;
     }
     TL_TRY(tl_extrapolate(&s->grid, PART_LAYERS, way, known, s->arena, err));
@@ -828,8 +817,7 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
     uint8_t *pressed = NULL;
     if (!s->stress) TL_TRY(find_pressed(s, &pressed, err));
-    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->system.carry.partly, pressed,
-                          s->faces.u, s->arena, err));
+    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, pressed, s->faces.u, s->arena, err));
     if (s->stress) left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
     TL_TRY(part_crowds(s, err));
     if (s->stress) {

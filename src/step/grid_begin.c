@@ -183,11 +183,11 @@ static talus_status find_methods(tl_grid_kept *k, const tl_scene *s, talus_error
     bool named = o->scheme && *o->scheme;
     k->scheme = named ? tl_scheme_find(o->scheme) : NULL;
     if (named && !k->scheme)
-        return TL_FAIL(
-            err, TALUS_UNSUPPORTED,
-            "%.200s: solver.scheme \"%.20s\" does not fit a liquid with rigid bodies: \"p-c\", \"c-p\", \"t-pn\" "
-            "or \"t-p-n\"; sand with them: \"pf-c\", \"c-pf\", \"t-f-pn\", \"t-f-p-n\" or \"f-p-c\"",
-            file_of(s), o->scheme);
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%.200s: solver.scheme \"%.20s\" does not fit a liquid with rigid bodies: \"p-c\", \"c-p\", "
+                       "\"t-pn\", \"t-p-n\", \"p-tn\" or \"tn-pn\"; sand with them: \"pf-c\", \"c-pf\", \"t-f-pn\", "
+                       "\"t-f-p-n\" or \"f-p-c\"",
+                       file_of(s), o->scheme);
     k->family = choose_family(s);
     const char *method = o->pressure.method && *o->pressure.method ? o->pressure.method : "multigrid";
     k->method = tl_pressure_method_find(method);

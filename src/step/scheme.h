@@ -11,6 +11,8 @@
  *     c-p     contact, then pressure, once
  *     t-pn    tangential forces, then pressure and normal forces together, until still
  *     t-p-n   tangential forces, pressure, normal forces in turn, until still
+ *     p-tn    pressure; contacts with their friction as one; in turn, until still
+ *     tn-pn   contacts with their friction as one; pressure and normal forces as one; in turn, until still
  *
  *     pf-c, c-pf, t-f-pn, t-f-p-n    the same with frictional stress f: one more block before the pressure's; the first two repeat it and the pressure until still
  *     f-p-c   stress, pressure, contacts with their friction, until still. Normal forces and friction of bodies that lie on several points in turn settle slowly, or never

@@ -350,10 +350,10 @@ static talus_status run_v10(tl_case_log *log, tl_still *s, talus_error *err)
 {
     s->phi = below_level;
     char name[80];
-    static const char *const coupled[] = {"t-pn", "t-p-n"};
-    for (int k = 0; k < 4; k++) {
-        bool areas = k < 2;
-        s->scheme = coupled[k % 2];
+    static const char *const coupled[] = {"t-pn", "t-p-n", "p-tn", "tn-pn"};
+    for (int k = 0; k < 8; k++) {
+        bool areas = k < 4;
+        s->scheme = coupled[k % 4];
         s->family = areas ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
         level = areas ? 0.7 : 0.79; /* volumes: the unknown of the piston's lowest cell carries its lower half */
         s->tolerance = 1e-8;
@@ -374,6 +374,7 @@ static talus_status run_v10(tl_case_log *log, tl_still *s, talus_error *err)
     level = 0.7;
     /* each sweep of p and n in turn leaves 2/3 of the error */
     double error[2];
+    s->scheme = "t-p-n";
     for (int k = 0; k < 2; k++) {
         s->sweeps = 4 + k;
         s->tolerance = 1e-12;

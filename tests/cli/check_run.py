@@ -35,7 +35,7 @@ ROLES = {
     "both": "fill = { { material = m, shape = box { size = 0.4, center = {0.4, 0.2, 0.4} } } },\n"
             "bodies = { { density = 500, shape = box { size = 0.3 }, at = {0.4, 0.6, 0.4} } }",
 }
-SCHEMES = ["p-c", "c-p", "t-pn", "t-p-n", "pf-c", "c-pf", "t-f-pn", "t-f-p-n", "f-p-c"]
+SCHEMES = ["p-c", "c-p", "t-pn", "t-p-n", "p-tn", "tn-pn", "pf-c", "c-pf", "t-f-pn", "t-f-p-n", "f-p-c"]
 PRESSURE = ["multigrid", "mic", "multigrid-double", "cg-multigrid", "cg-mic", "nncg", "jacobi", "mprgp"]
 FRICTION = ["apgd", "pgs", "auglag-ipn", "primal-dual", "jcsp", "jcsp-pyramid", "narain", "narain-printed", "box"]
 CONTACT = ["newton-shift", "newton-convex", "apgd-shift", "apgd-convex", "admm", "pgs", "pgs-pyramid", "staggered"]

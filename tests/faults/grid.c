@@ -62,8 +62,7 @@ static talus_status everything(grid_case *c)
         if (!known[k]) return TL_FAIL(&err, TALUS_NO_MEMORY, "no memory");
     }
     TL_TRY(tl_extrapolate(&c->g, 3, c->faces.u, known, &c->arena, &err));
-    TL_TRY(tl_clip_inflow(&c->g, &c->solids, c->fractions.open, 0, known, (uint8_t *[3]){0}, NULL, c->faces.u,
-                          &c->arena, &err));
+    TL_TRY(tl_clip_inflow(&c->g, &c->solids, c->fractions.open, 0, known, NULL, c->faces.u, &c->arena, &err));
     TL_TRY(tl_particles_spread(&c->f, &c->solids, &(tl_spread){.sweeps = 1, .gap = 0.001}, &c->sorted, &c->arena,
                                &moved, &err));
     TL_TRY(tl_particles_measures(&c->f, &c->sorted, c->rho, (tl_vec3){0, 0, 0}, &c->arena, &m, &err));

@@ -322,7 +322,8 @@ static void certificates_are_not_kinder(void **state)
     (void)state;
     static const char alone[] =
         "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, grid = { cells = {12, 12, 10}, cell = 0.08 "
-        "}, solver = { tolerance = 1e-12, pressure = { method = 'cg-mic', iterations = 1 } }, fill = { { material = "
+        "}, solver = { tolerance = 1e-12, sweeps = 10, pressure = { method = 'cg-mic', iterations = 1 } }, fill = { { "
+        "material = "
         "liquid { density = 1000 }, shape = box { size = {0.4, 0.6, 0.8}, center = {0.2, 0.3, 0.4} } } }, bodies = { { "
         "name = 'dry', shape = box { size = 0.2 }, at = {0.85, 0.1, 0.4}, density = 1000 } } }";
     char folder[TL_TEMPDIR_MAX];

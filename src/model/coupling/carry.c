@@ -40,13 +40,6 @@ static bool is_beside(const finder *d, int axis, int32_t id)
     return false;
 }
 
-static bool is_partly_solid(const finder *d, int axis, int32_t id)
-{
-    double open = d->fractions->open[axis][id];
-    int32_t f = d->of[axis][id];
-    return open > 0 && open < 1 && (f < 0 || !has_pressure(d, f));
-}
-
 static bool stands_alone(const finder *d, int axis, int32_t id)
 {
     if (d->pieces)
@@ -143,14 +136,10 @@ talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *face
     *out = (tl_carry){0};
     for (int axis = 0; axis < 3; axis++) {
         uint8_t *known = out->known[axis] = TL_TAKE_ZERO(a, uint8_t, g->cells);
-        uint8_t *partly = out->partly[axis] = TL_TAKE_ZERO(a, uint8_t, g->cells);
         out->mass[axis] = TL_TAKE(a, double, g->cells);
-        if (!known || !partly || !out->mass[axis]) return no_memory(err);
+        if (!known || !out->mass[axis]) return no_memory(err);
 #pragma omp parallel for schedule(static) if (exist >= TL_PARALLEL_MIN / 8)
-        for (int32_t i = 0; i < exist; i++) {
-            known[i] = stands_alone(&d, axis, i);
-            partly[i] = !pieces && is_partly_solid(&d, axis, i);
-        }
+        for (int32_t i = 0; i < exist; i++) known[i] = stands_alone(&d, axis, i);
     }
     TL_TRY(find_layers(&d, exist, out, a, err));
     for (int axis = 0; axis < 3; axis++) {

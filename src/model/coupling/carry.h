@@ -15,14 +15,10 @@
 #include "model/grid/pieces.h"
 #include "model/grid/transfer.h"
 
-#define TL_CARRY_LEAST                                                                                                 \
-    0.1 /* of a full face: with less, and no pressure on either side, a face goes with its neighbours */
-
 typedef struct tl_carry {
-    uint8_t *known[3];  /* [cells] 1: a velocity of its own; k + 1: the mean of earlier layers; 0: nothing there */
-    uint8_t *partly[3]; /* [cells] a solid covers a part, and no pressure is there to keep single grains out of it */
-    double *mass[3];    /* [cells] M, kg; of faces with a velocity of their own */
-    int32_t *face[3];   /* [count] faces with mass that go with others, by layer, furthest first */
+    uint8_t *known[3]; /* [cells] 1: a velocity of its own; k + 1: the mean of earlier layers; 0: nothing there */
+    double *mass[3];   /* [cells] M, kg; of faces with a velocity of their own */
+    int32_t *face[3];  /* [count] faces with mass that go with others, by layer, furthest first */
     int32_t count[3];
 } tl_carry;
 

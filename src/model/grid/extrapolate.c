@@ -171,8 +171,8 @@ static tl_vec3 vector_at(const tl_grid *g, int axis, int32_t face, double *const
 }
 
 talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const open[3], double closed,
-                            uint8_t *const known[3], uint8_t *const partly[3], const uint8_t *pressed,
-                            double *const u[3], tl_arena *a, talus_error *err)
+                            uint8_t *const known[3], const uint8_t *pressed, double *const u[3], tl_arena *a,
+                            talus_error *err)
 {
     size_t start = tl_arena_mark(a);
     double *clipped[3];
@@ -184,7 +184,7 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const 
         for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
             for (int k = 0; k < 3; k++) {
                 clipped[k][i] = u[k][i];
-                if ((open[k][i] > closed && !(partly[k] && partly[k][i])) || !known[k][i]) continue;
+                if (open[k][i] > closed || !known[k][i]) continue;
                 int32_t which;
                 tl_vec3 n, at = tl_grid_face_centre(g, k, i), v = vector_at(g, k, i, u, known);
                 tl_solids_distance(s, b, at, &which, &n);

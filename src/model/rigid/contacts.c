@@ -370,7 +370,7 @@ static talus_status find_overlaps(const tl_rigid_view *start, const tl_pose *end
     int64_t count = choose_pairs(start, end, pair, pairs, ways, slop, now, list, maybe);
     tl_touch *touch = TL_TAKE(a, tl_touch, TL_TOUCHES_MAX * count);
     if (!touch) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)count);
-#pragma omp parallel for schedule(dynamic, 4) if (count > PARALLEL_PAIRS / 8)
+#pragma omp parallel for schedule(dynamic, 4) if (count > PARALLEL_PAIRS / 4)
     for (int64_t k = 0; k < count; k++) {
         look *l = &list[k];
         l->touch = touch + TL_TOUCHES_MAX * k;
@@ -498,7 +498,7 @@ talus_status tl_rigid_detect_half(const tl_rigid_view *v, double dt, const bool 
     int32_t *was = TL_TAKE(a, int32_t, TL_TOUCHES_MAX * (int64_t)turning), *count = TL_TAKE(a, int32_t, pairs);
     if (!out->point || !*from || !point || !was || !count)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %d pairs", (int)pairs);
-#pragma omp parallel for schedule(dynamic, 4) if (turning > PARALLEL_PAIRS / 8)
+#pragma omp parallel for schedule(dynamic, 4) if (turning > PARALLEL_PAIRS)
     for (int32_t k = 0; k < pairs; k++)
         if (slot[k] >= 0)
             count[k] = points_half(v, dt, start, begin[k], begin[k + 1], point + TL_TOUCHES_MAX * (int64_t)slot[k],
