@@ -4,6 +4,10 @@ enable_testing()
 # Two threads wherever a test leaves the count alone, also on large machines; no spinning, so that
 # tests may share the cores.
 set(TALUS_TEST_ENVIRONMENT "OMP_NUM_THREADS=2;GOMP_SPINCOUNT=2000")
+set(TALUS_TEST_SECONDS 600) # of one executable or script: three times what the longest takes on two quiet cores
+if(TALUS_SANITIZE OR TALUS_TSAN)
+  set(TALUS_TEST_SECONDS 3600)
+endif()
 if(TALUS_SANITIZE)
   list(APPEND TALUS_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
 endif()
@@ -38,7 +42,7 @@ foreach(file ${TALUS_TEST_FILES})
   add_executable(test_${folder}_${name} ${file})
   target_link_libraries(test_${folder}_${name} PRIVATE talus_test_support)
   add_test(NAME ${folder}/${name} COMMAND test_${folder}_${name})
-  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 endforeach()
 
 # Scenes through the program: broken ones, attacks on the sandbox, the gallery, the reference page. Sanitizers may take five times as long.
@@ -52,7 +56,7 @@ foreach(folder broken attack)
 endforeach()
 add_test(NAME scenes/gallery COMMAND talus_program scenes)
 add_test(NAME scenes/reference COMMAND sh -c "\"$1\" check --reference | diff - \"$2\"" sh "$<TARGET_FILE:talus_program>" "${PROJECT_SOURCE_DIR}/docs/scene-reference.md")
-set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 # Commands from the outside.
 add_test(NAME cli/mesh COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/mesh.py" "$<TARGET_FILE:talus_program>"
@@ -60,10 +64,10 @@ add_test(NAME cli/mesh COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests
 foreach(name run vtk_read gallery check_run verdict regions curved_cloth)
   add_test(NAME cli/${name} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/${name}.py" "$<TARGET_FILE:talus_program>")
 endforeach()
-set_tests_properties(cli/mesh cli/run cli/vtk_read cli/gallery cli/check_run cli/verdict cli/regions cli/curved_cloth PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+set_tests_properties(cli/mesh cli/run cli/vtk_read cli/gallery cli/check_run cli/verdict cli/regions cli/curved_cloth PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 add_test(NAME cli/export COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/export.py" "$<TARGET_FILE:talus_program>")
-set_tests_properties(cli/export PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+set_tests_properties(cli/export PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 # What a hostile user, file or machine does. The long form is ./dev attack.
 set(slower "")
@@ -72,7 +76,7 @@ if(TALUS_SANITIZE)
 endif()
 foreach(name signals outside losses)
   add_test(NAME attack/${name} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/attack/${name}.py" "$<TARGET_FILE:talus_program>" ${slower})
-  set_tests_properties(attack/${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+  set_tests_properties(attack/${name} PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 endforeach()
 
 # Python modules that Debian packages bring (NumPy) belong to Debian's own interpreter.

@@ -55,7 +55,7 @@ CASES = [
 
 def run(program, folder, case):
     arguments, status, out, talk, file = case
-    done = subprocess.run([program, "mesh", *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program, "mesh", *arguments], cwd=folder, capture_output=True, text=True, timeout=300)
     wrong = []
     if done.returncode != status:
         wrong.append(f"exit status {done.returncode}, expected {status}")
@@ -69,7 +69,7 @@ def run(program, folder, case):
 def shape(program, scenes, name):
     """Tets of a library shape: none inverted, angles of 8 degrees and more, volume within 1 %."""
     environment = dict(os.environ, TALUS_SCENES=str(scenes))
-    done = subprocess.run([program, "mesh", name, "--tet"], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([program, "mesh", name, "--tet"], env=environment, capture_output=True, text=True, timeout=300)
     angle = re.search(r"dihedral angles +([0-9.]+) to", done.stdout)
     volume = re.search(r"volume .*\(([-+0-9.]+) % against", done.stdout)
     good = (done.returncode == 0 and "inverted             0" in done.stdout and angle and float(angle[1]) >= 8
