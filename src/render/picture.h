@@ -64,7 +64,8 @@ typedef struct tl_picture_spheres {
 
 typedef struct tl_picture_ground {
     bool present;
-    double height;
+    double height;          /* m, where x and z are 0 */
+    tl_vec3 normal;         /* unit, upward; all 0: straight up */
     tl_colour colour, line; /* line: of the grid */
     double cell;            /* edge of the grid, m; 0: plain */
     double fade;            /* distance from the centre of things at which the ground is all background; 0: automatic */

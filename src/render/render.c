@@ -63,7 +63,9 @@ typedef struct tracer {
     float sun_spread; /* 1 - cos of its radius */
     bool has_sun;
     v3 focus; /* centre of things, and how far from it the ground turns into background */
-    float fade_from, fade_to, ground;
+    float fade_from, fade_to;
+    v3 up; /* of the ground: up . x = ground */
+    float ground;
     tl_colour bottom, ambient;
     int width, height, bounces, samples;
     uint64_t seed;
@@ -163,7 +165,9 @@ static talus_status begin_tracer(tracer *t, const tl_picture *p, const tl_render
     double size = 0.5 * tl_vec3_norm(tl_vec3_sub(subject.hi, subject.lo));
     t->fade_to = (float)(p->ground.fade > 0 ? p->ground.fade : 9 * size);
     t->fade_from = 0.25f * t->fade_to;
-    t->ground = (float)(p->ground.height - t->center.y);
+    tl_vec3 up = tl_vec3_norm2(p->ground.normal) > 0 ? p->ground.normal : (tl_vec3){0, 1, 0};
+    t->up = (v3){(float)up.x, (float)up.y, (float)up.z};
+    t->ground = (float)(up.y * p->ground.height - tl_vec3_dot(up, t->center));
     t->bottom = p->bottom_is_ground && p->ground.present ? tl_render_open_ground(p) : p->bottom;
 
     t->child = TL_NEW_ZERO(tl_rays *, p->meshes + 1);
@@ -269,15 +273,16 @@ static tl_colour ground_colour(const tracer *t, v3 at)
     return fminf(x, z) < 0.008f ? g->line : g->colour; /* lines 1.6 % of a cell wide */
 }
 
+static bool meets_ground(const tracer *t, v3 o, v3 d, float least)
+{
+    return t->p->ground.present && dot(t->up, d) < -least && dot(t->up, o) > t->ground;
+}
+
 /* Nearest solid or ground; false for a miss. */
 static bool find(const tracer *t, v3 o, v3 d, hit *h)
 {
-    float far = INFINITY;
-    bool ground = false;
-    if (t->p->ground.present && d.y < -1e-6f && o.y > t->ground) {
-        far = (t->ground - o.y) / d.y;
-        ground = true;
-    }
+    const bool ground = meets_ground(t, o, d, 1e-6f);
+    float far = ground ? (t->ground - dot(t->up, o)) / dot(t->up, d) : INFINITY;
     tl_ray r = aim(o, d, far);
     tl_rays_intersect(t->solid, 1, &r);
     if (r.geometry != TL_RAY_NONE) {
@@ -285,9 +290,10 @@ static bool find(const tracer *t, v3 o, v3 d, hit *h)
         return true;
     }
     if (!ground) return false;
-    v3 at = axpy(o, far, d), up = {0, 1, 0};
-    at.y = t->ground;
-    *h = (hit){.t = far, .at = at, .flat = up, .n = up, .colour = ground_colour(t, at), .roughness = 1, .ground = true};
+    v3 at = axpy(o, far, d);
+    at = axpy(at, t->ground - dot(t->up, at), t->up);
+    *h = (hit){
+        .t = far, .at = at, .flat = t->up, .n = t->up, .colour = ground_colour(t, at), .roughness = 1, .ground = true};
     return true;
 }
 
@@ -454,7 +460,7 @@ static tl_colour shade(const tracer *t, hit h, v3 d, tl_sampler *s)
         v3 o = leave(t, &h);
         if (depth == t->bounces) {
             tl_ray r = aim(o, d, INFINITY);
-            if (t->p->ground.present && d.y < 0 && o.y > t->ground) return light;
+            if (meets_ground(t, o, d, 0)) return light;
             tl_rays_occluded(t->solid, 1, &r);
             return r.tfar < 0 ? light : tl_colour_add(light, cap(tl_colour_mul(through, sky(t, d))));
         }

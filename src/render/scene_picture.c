@@ -7,6 +7,7 @@
 #include "geom/surface.h"
 #include "render/liquid_surface.h"
 
+#define STEEPEST 0.5   /* upward part of the normal of a floor: 60 degrees */
 #define EDGE_PIXELS 4  /* edge of marched triangles; at 4 a circle of 12 pixels' radius is off by a sixth of a pixel */
 #define CELLS_LEAST 24 /* along a shape, however small on screen */
 #define CELLS_MOST 240
@@ -385,6 +386,19 @@ typedef struct known {
     skin skin;
 } known;
 
+/* A floor, level or slanted, becomes the ground; steeper half spaces are walls that nobody wants to look at from inside. */
+static void lay_ground(tl_picture *p, const tl_scene *s, int shape, const tl_pose *pose)
+{
+    const tl_vec3 origin = {0, 0, 0};
+    if (tl_shape_kind_of(s->shapes, shape) != TL_SHAPE_HALF_SPACE) return;
+    tl_vec3 normal = tl_shape_gradient(s->shapes, shape, origin), up = tl_quat_rotate(pose->rotation, normal);
+    tl_vec3 on = tl_pose_apply(pose, tl_vec3_scale(-tl_shape_distance(s->shapes, shape, origin), normal));
+    if (up.y < STEEPEST) return;
+    p->ground.present = true;
+    p->ground.normal = up;
+    p->ground.height = tl_vec3_dot(up, on) / up.y;
+}
+
 static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_pose *poses, const tl_lens *c,
                              int height, known *seen, int *count, talus_error *err)
 {
@@ -392,10 +406,8 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_p
     tl_pose pose = pose_of(s, poses, i);
     tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
     if (!(b->opacity > 0)) return TALUS_OK;
-    if (!finite_box(
-            box)) { /* a floor becomes the ground; other half spaces are walls that nobody wants to look at from inside */
-        tl_vec3 up = tl_quat_rotate(pose.rotation, (tl_vec3){0, 1, 0});
-        if (isfinite(box.hi.y) && up.y > 0.999) p->ground.present = true, p->ground.height = box.hi.y + pose.at.y;
+    if (!finite_box(box)) {
+        lay_ground(p, s, b->shape, &pose);
         return TALUS_OK;
     }
     double edge = edge_for(s->shapes, b->shape, pixel_at(c, pose.at, height));

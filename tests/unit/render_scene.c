@@ -68,6 +68,36 @@ static void fills_leave_room_for_bodies(void **state)
     tl_scene_free(s);
 }
 
+/* Half spaces as the ground: as slanted as they are, turned with their body; a wall is left out. */
+static void floors_are_the_ground(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *floor;
+        double height, nx, ny;
+    } of[] = {{"shape = half_space { normal = {3, 4, 0} }, at = {0, 0.25, 0}", 0.25, 0.6, 0.8},
+              {"shape = half_space { normal = {0, 1, 0} }, at = {0, 0.5, 0}, rotation_deg = {0, 0, 30}", 0.5, -0.5,
+               0.8660254037844387},
+              {"shape = half_space { normal = {1, 0.1, 0} }", 0, 0, 0}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char text[600];
+        tl_picture p;
+        snprintf(
+            text, sizeof text,
+            HEAD
+            "bodies = { { %s, kind = 'static' }, { shape = sphere { radius = 0.1 }, at = {0.5, 0.9, 0.5}, density = "
+            "1 } } }",
+            of[k].floor);
+        tl_scene *s = load(text);
+        draw(&p, s, NULL);
+        CHECK_NEAR(p.ground.height, of[k].height, 1e-12);
+        CHECK_NEAR(p.ground.normal.x, of[k].nx, 1e-12);
+        CHECK_NEAR(p.ground.normal.y, of[k].ny, 1e-12);
+        tl_picture_free(&p);
+        tl_scene_free(s);
+    }
+}
+
 static void stage_follows_the_scene(void **state)
 {
     (void)state;
@@ -324,6 +354,7 @@ static void library_shapes_are_good(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(floors_are_the_ground),
         cmocka_unit_test(other_states_move_what_is_there),
         cmocka_unit_test(stray_bodies_do_not_move_the_camera),
         cmocka_unit_test(particles_of_a_state_are_shown),
