@@ -122,7 +122,8 @@ static talus_status find_frames(tl_body_table *t, talus_error *err)
     for (long offset = ftell(t->f); line++, next_line(t); offset = ftell(t->f)) {
         char *cell[CELLS_MAX], *end;
         int n = split(t->line, cell);
-        if (n <= t->column[BODY]) return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%d: too few cells", t->path, line);
+        if (n <= t->column[BODY] || n <= t->column[FRAME])
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s:%d: too few cells", t->path, line);
         long long frame = strtoll(cell[t->column[FRAME]], &end, 10);
         int body = atoi(cell[t->column[BODY]]);
         bool starts = t->frames == 0 || frame != t->at[t->frames - 1].frame;

@@ -163,6 +163,9 @@ with tempfile.TemporaryDirectory() as folder:
     refused(["export", run], "no column rotation_w")
     table.write_text(whole.replace("\n3,", "\n3x,", 1))
     refused(["export", run], "out of order")
+    head, rest = whole.split("\n", 1)  # the column of frames comes last, and lines end before it
+    table.write_text(head.replace("frame,", "first,", 1) + ",frame\n" + rest)
+    refused(["export", run], "too few cells")
     table.write_text(whole)
 
     # A run is drawn with the scene that ran, from any folder, also when the file has been changed or is gone.
