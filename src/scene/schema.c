@@ -315,7 +315,7 @@ static const tl_context elastic_method = METHOD("elastic method", "an elastic me
 
 #define OBJECT tl_contact_spec
 static const tl_key contact_method_keys[] = {
-    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: `newton-shift`, with `cone = \"pyramid\"` `pgs-pyramid`; that one and `*-convex` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-pyramid|staggered"},
+    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: `newton-shift`, with `cone = \"pyramid\"` `pgs-pyramid`; that one and `*-convex` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-momentum|pgs-pyramid|staggered"},
     {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-8, or 1e-5 of the fastest body's speed if that is more"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
     {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},

@@ -285,9 +285,10 @@ double tl_grid_dt_wanted(const tl_sim *sim)
     double dt = tl_rigid_dt_wanted(sim);
     if (!k->flows) return dt;
     const tl_scene *s = sim->scene;
-    double fastest = fastest_particle(&sim->state.grid.particles);
     double body = tl_rigid_measure(&sim->rigid, sim->state.rigid.body, s->gravity).fastest;
     double g = tl_vec3_norm(s->gravity);
+    const tl_grid_totals *now = sim->state.grid.totals;
+    double fastest = now->measured > 0 ? now->particles.fastest : fastest_particle(&sim->state.grid.particles);
     if (!k->alpha && g > 0) dt = fmin(dt, GRAVITY_STEP * sqrt(k->frame.dx / g));
     return fmin(dt, tl_particles_dt(&k->frame, s->grid.cfl, fastest, body, s->gravity));
 }
