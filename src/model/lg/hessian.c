@@ -80,31 +80,31 @@ static talus_status begin_body(tl_lg_hessian *h, int b, talus_error *err)
 
 /* ---- elements ---- */
 
-/* Largest first two; psi, its first and second derivatives by stretches of an element with d of them. */
+/* First and second derivatives of the energy by the d stretches of an element, and its curvature for turns. */
 static void bend_stretches(const tl_lg_material *m, int d, const double *s, double *first, double second[3][3],
                            double twist[3], double flip[3])
 {
-    double trace = 0, log_j = 0, kept[3] = {1, 1, 1};
-    for (int i = 0; i < d; i++) {
-        kept[i] = fmax(s[i], STRESS_LEAST);
-        trace += s[i];
-        log_j += log(kept[i]);
-    }
     const bool log_law = m->model == TL_LG_NEO_HOOKEAN;
+    double trace = 0, log_j = 0, inverse[3] = {1, 1, 1}; /* of the logarithm: slope */
+    for (int i = 0; i < d; i++) {
+        const double kept = fmax(s[i], STRESS_LEAST);
+        inverse[i] = 1 / kept;
+        trace += s[i];
+        log_j += log(kept) + (s[i] - kept) * inverse[i];
+    }
     const double rest = m->mu - m->lambda * log_j;
     for (int i = 0; i < d; i++) {
-        first[i] = log_law ? m->mu * kept[i] - rest / kept[i] : 2 * m->mu * (s[i] - 1) + m->lambda * (trace - d);
-        for (int j = 0; j < d; j++) {
-            second[i][j] = log_law ? m->lambda / (kept[i] * kept[j]) : m->lambda;
-            if (i == j) second[i][j] += log_law ? m->mu + rest / (kept[i] * kept[i]) : 2 * m->mu;
-        }
+        first[i] = log_law ? m->mu * s[i] - rest * inverse[i] : 2 * m->mu * (s[i] - 1) + m->lambda * (trace - d);
+        for (int j = 0; j < d; j++) second[i][j] = m->lambda * (log_law ? inverse[i] * inverse[j] : 1);
+        second[i][i] += log_law ? m->mu : 2 * m->mu;
+        if (log_law && s[i] > STRESS_LEAST) second[i][i] += rest * inverse[i] * inverse[i];
     }
     for (int i = 0; i < d; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
         if (j >= d) continue;
-        double sum = s[i] + s[j];
-        flip[k] = log_law ? m->mu + rest / (kept[i] * kept[j]) : 2 * m->mu;
-        twist[k] = log_law ? m->mu - rest / (kept[i] * kept[j]) : sum > FLAT ? (first[i] + first[j]) / sum : 0;
+        const double sum = s[i] + s[j], apart = s[i] - s[j];
+        flip[k] = fabs(apart) > FLAT ? (first[i] - first[j]) / apart : second[i][i] - second[i][j];
+        twist[k] = sum > FLAT ? (first[i] + first[j]) / sum : 0;
     }
 }
 
