@@ -68,7 +68,7 @@ static const tl_context domain = {"domain", "the domain", "The box that holds th
 static const tl_key sph_keys[] = {
     {"spacing", TL_NUMBER, AT(spacing), "m", WITHIN(1e-9, 1e9), NULL, "distance of particles, of fluid and on surfaces"},
     {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
-    {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
+    {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.4 of those that meet solids, 0.5 of those that meet liquid"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
     {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
