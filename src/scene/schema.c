@@ -68,7 +68,7 @@ static const tl_context domain = {"domain", "the domain", "The box that holds th
 static const tl_key sph_keys[] = {
     {"spacing", TL_NUMBER, AT(spacing), "m", WITHIN(1e-9, 1e9), NULL, "distance of particles, of fluid and on surfaces"},
     {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
-    {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.5 with liquid, 0.4 without"},
+    {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.4 of those that meet solids, 0.5 of those that meet liquid"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
     {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
@@ -127,8 +127,8 @@ static const tl_key granular_keys[] = {
     NAMED, DENSITY,
     {"friction_angle_deg", TL_NUMBER, AT(friction_angle_deg), "degrees", WITHIN(0, 89), NULL, "internal friction: the slope that a heap keeps"},
     {"angle_means", TL_CHOICE, AT(angle_means), "", ANY, "cone", "friction on a plane: `cone`, the sine of the angle, as in Mohr's circle; `slope`, its tangent, so that a layer slips at that slope (up to 45 degrees)", "cone|slope"},
-    {"dynamic_friction_angle_deg", TL_NUMBER, AT(dynamic_friction_angle_deg), "degrees", WITHIN(0, 89), "0", "friction of fast flow: mu(I) = mu_1 + (mu_2 - mu_1) / (1 + I0 / I) with I = shear rate grain_size / sqrt(pressure / grain density), grains being 0.6 of the volume; 0: one friction at all rates"},
-    {"grain_size", TL_NUMBER, AT(grain_size), "m", FROM(0), "0", "diameter of grains, with `dynamic_friction_angle_deg`"},
+    {"dynamic_friction_angle_deg", TL_NUMBER, AT(dynamic_friction_angle_deg), "degrees", WITHIN(0, 89), "0", "friction of fast flow: mu(I) = mu_1 + (mu_2 - mu_1) / (1 + I0 / I) with I = shear rate grain_size / sqrt(pressure / grain density), grains being 0.6 of the volume; 0: with `grain_size`, 1.685 times the friction, as measured for glass beads, and at most 1"},
+    {"grain_size", TL_NUMBER, AT(grain_size), "m", FROM(0), "0", "diameter of grains: friction rises with the shear rate, up to that of `dynamic_friction_angle_deg`; 0: one friction at all rates"},
     {"inertial_number", TL_NUMBER, AT(inertial_number), "", ABOVE(0), "0.279", "I0 of mu(I)"},
     {"cohesion", TL_NUMBER, AT(cohesion), "Pa", WITHIN(0, 1e9), "0", "shear that a plane bears without pressure (Mohr-Coulomb); sand still bears no tension"},
     LOOKS("#c9a66b"),
@@ -315,7 +315,7 @@ static const tl_context elastic_method = METHOD("elastic method", "an elastic me
 
 #define OBJECT tl_contact_spec
 static const tl_key contact_method_keys[] = {
-    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: `newton-shift`, with `cone = \"pyramid\"` `pgs-pyramid`; that one and `*-convex` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-pyramid|staggered"},
+    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: `newton-shift`, with `cone = \"pyramid\"` `pgs-pyramid`; that one and `*-convex` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-momentum|pgs-pyramid|staggered"},
     {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-8, or 1e-5 of the fastest body's speed if that is more"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
     {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},

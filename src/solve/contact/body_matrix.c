@@ -140,6 +140,13 @@ bool tl_body_matrix_build(tl_body_matrix *H, const tl_pairs *t, tl_arena *a)
     return true;
 }
 
+int64_t tl_body_matrix_products(const tl_body_matrix *H)
+{
+    int64_t all = 0;
+    for (int64_t l = 0; l < H->left[H->bodies]; l++) all += H->left_end[l] - H->left_at[l];
+    return all;
+}
+
 /* ---- values ---- */
 
 void tl_body_matrix_start(tl_body_matrix *H, const tl_pairs *t)

@@ -6,9 +6,11 @@
 #include "solve/contact/methods.h"
 
 static const tl_contact_method *const methods[] = {
-    &tl_contact_newton_shift, &tl_contact_newton_convex, &tl_contact_apgd_shift,
-    &tl_contact_apgd_convex,  &tl_contact_admm,          &tl_contact_pgs,
-    &tl_contact_pgs_pyramid,  &tl_contact_staggered,     NULL, /* end */
+    &tl_contact_newton_shift, &tl_contact_newton_convex,
+    &tl_contact_apgd_shift,   &tl_contact_apgd_convex,
+    &tl_contact_admm,         &tl_contact_pgs,
+    &tl_contact_pgs_momentum, &tl_contact_pgs_pyramid,
+    &tl_contact_staggered,    NULL, /* end */
 };
 
 int tl_contact_method_count(void) { return (int)(sizeof methods / sizeof *methods) - 1; }

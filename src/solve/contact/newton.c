@@ -20,13 +20,16 @@
 #define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
 #define NEWTON_MAX 600      /* Newton steps in all, unless the caller asks for another cap */
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
-#define SWEEPS_FIRST 100
-#define COLD_ABOVE 1e-3 /* m/s: residual after those sweeps above which ADMM goes on, from a start without forces */
+#define SWEEPS_WORTH 40     /* Newton steps: what sweeps with momentum, which come first, may cost */
+#define SWEEPS_MOST 2000    /* of them */
+#define COLD_ABOVE 1e-3     /* m/s: residual after those sweeps above which ADMM goes on, from a start without forces */
 #define COLD_KAPPA 30.0
 #define COLD_ITERATIONS 60
 #define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
 #define LINE_SEARCH_MAX 12
-#define AIM_STEPS 30       /* Newton steps that may be spent on going below the tolerance, towards the aim */
+#define AIM_STEPS 30       /* Newton steps that may be spent on going below the tolerance, towards the aim, */
+#define AIM_CONTACTS 100   /* in islands of so many contacts; larger ones spend as much in all, on fewer steps, */
+#define AIM_LEAST 6        /* and none when these would be fewer */
 #define ROUNDS_MAX 200     /* updates of the multipliers, with Newton steps or without */
 #define COULOMB_SLOW 0.3   /* of the round before: a residual above it, and Coulomb's law itself is tried */
 #define COULOMB_KAPPA 30.0 /* penalty of its first round */
@@ -51,6 +54,8 @@ typedef struct state {
     bool frictionless;        /* while asking whether there is a solution */
     bool coulomb;             /* Coulomb's law itself instead of the shifted cone: no longer the slope of a function */
     double aim;               /* m/s, at most the tolerance */
+    int sweeps;               /* with momentum, before Newton, at most */
+    int aim_steps;            /* Newton steps below the tolerance, at most */
     double merit;             /* of dv: sum of m v^2 of the primal-dual gap */
     double *r;                /* [m] penalty of each contact, kg */
     double *s;                /* [m] shift, m/s */
@@ -62,6 +67,7 @@ typedef struct state {
     tl_body_matrix H;         /* M + J^T D J */
     tl_body_lu lu;            /* the same for Coulomb's law */
     double *to;               /* [3m] best multipliers of the rounds with Coulomb's law */
+    int32_t *age;             /* [m] of sweeps with momentum */
 } state;
 
 /* Normal first, then friction within the disc that it leaves. */
@@ -390,7 +396,7 @@ static double coulomb_rounds(state *s, const tl_stop *stop, int newton_max, doub
             reached = residual;
             memcpy(s->to, s->lam, size);
         }
-        if (residual <= s->aim || (*least <= stop->tolerance && out->iterations >= AIM_STEPS)) break;
+        if (residual <= s->aim || (*least <= stop->tolerance && out->iterations >= s->aim_steps)) break;
         if (residual < 0.5 * mark) mark = residual, since = out->iterations;
         if (out->iterations - since > COULOMB_PATIENCE) break;
         if (inner <= COULOMB_EASY) now = fmin(COULOMB_KAPPA_MAX, now * COULOMB_UP);
@@ -418,7 +424,7 @@ static void minimise(state *s, const tl_stop *stop, int newton_max, double *lam,
     keep_best(s, last, &least);
     set_penalty(s, KAPPA_START);
     for (int round = 0; out->iterations < newton_max && !tl_stop_spent(stop, w); round++) {
-        if (least <= stop->tolerance && out->iterations >= AIM_STEPS) break;
+        if (least <= stop->tolerance && out->iterations >= s->aim_steps) break;
         if (round == ROUNDS_MAX || stalls == STALLS_MAX) {
             out->result = TL_STALLED;
             break;
@@ -497,10 +503,10 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     if (out.residual <= s->aim) out.result = TL_CONVERGED;
     if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > SWEEP_ABOVE) {
-        tl_pairs_push(t, lam, s->dv);
-        tl_contact_sweep(t, SWEEPS_FIRST, TL_SWEEP_DISC, lam, s->dv, w);
+        tl_momentum first = {t, s->lam, s->x, s->Jd, s->age, s->dv, s->out};
+        tl_contact_momentum(&first, stop->tolerance, s->sweeps, lam, w);
         out.residual = start_shift(s, lam);
-        if (out.residual <= s->aim) out.result = TL_CONVERGED;
+        if (out.residual <= (s->aim_steps > 0 ? s->aim : stop->tolerance)) out.result = TL_CONVERGED;
     }
     if (out.result == TL_OUT_OF_ITERATIONS && s->shift && forceless && out.residual > COLD_ABOVE) {
         tl_admm cold = {t, &s->H, COLD_KAPPA, s->x, s->Jd, s->d, s->g};
@@ -553,6 +559,16 @@ static bool relax_pressed(state *s, double *z, tl_work *w)
     return most > PRESSED * press;
 }
 
+/* How much of what: a Newton step costs 5 sweeps and one more for as many products of blocks in its factor as there are contacts (measured, 200 to 1000 bodies). */
+static void set_budget(state *s)
+{
+    const int64_t contacts = s->t->contacts, step = 5 + tl_body_matrix_products(&s->H) / contacts;
+    const int64_t sweeps = SWEEPS_WORTH * step;
+    s->sweeps = sweeps > SWEEPS_MOST ? SWEEPS_MOST : (int)sweeps;
+    const int64_t steps = contacts > AIM_CONTACTS ? AIM_STEPS * AIM_CONTACTS / contacts : AIM_STEPS;
+    s->aim_steps = steps < AIM_LEAST ? 0 : (int)steps;
+}
+
 /* One island, from lam to lam. Forces of the step before that are worse than none are forgotten. */
 static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w)
 {
@@ -566,6 +582,7 @@ static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_ar
     s->to = TL_TAKE(a, double, 3 * (int64_t)t->contacts);
     if (!tl_body_matrix_build(&s->H, t, a) || !tl_body_lu_build(&s->lu, &s->H, a))
         return (tl_outcome){.result = TL_BROKE_DOWN, .residual = start};
+    set_budget(s);
     const int cap = stop->max_iterations ? stop->max_iterations : NEWTON_MAX;
     const bool pressed = fastest_press(t) > 0;
     const int first = pressed && cap > PRESSED_STEPS ? PRESSED_STEPS : cap;
@@ -593,7 +610,8 @@ static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
     int64_t m = p->space->n / 3;
-    return tl_islands_bytes(p) + 4 * TL_ARENA_ROOM(double, m) + 6 * TL_ARENA_ROOM(double, 3 * m) + 4 * tl_pairs_room(p);
+    return tl_islands_bytes(p) + TL_ARENA_ROOM(int32_t, m) + 4 * TL_ARENA_ROOM(double, m) +
+           6 * TL_ARENA_ROOM(double, 3 * m) + 4 * tl_pairs_room(p);
 }
 
 static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
@@ -604,7 +622,8 @@ static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *sto
                .shift = shift,
                .aim = o->aim > 0 ? fmin(o->aim, stop->tolerance) : stop->tolerance,
                .r = TL_TAKE(a, double, t->contacts),
-               .s = TL_TAKE(a, double, t->contacts)};
+               .s = TL_TAKE(a, double, t->contacts),
+               .age = TL_TAKE(a, int32_t, t->contacts)};
     double **of_contacts[] = {&s.lam, &s.best, &s.x, &s.Jd}, **of_bodies[] = {&s.dv, &s.d, &s.g, &s.out};
     for (int k = 0; k < 4; k++) {
         *of_contacts[k] = TL_TAKE(a, double, n);

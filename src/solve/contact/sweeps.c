@@ -1,0 +1,90 @@
+#include "solve/contact/sweeps.h"
+
+#include <string.h>
+
+#define REFRESH 10    /* sweeps between recomputations of dv from lam */
+#define LOOK_EVERY 20 /* sweeps with momentum between residuals */
+#define AGE_KEPT 4    /* what is left of an age when momentum turned: a quarter */
+
+static double clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
+
+/* Mass of a normal step, kg. While a contact slides its friction follows the normal force and adds mu W_nt . e to the normal velocity that a
+ * push makes. Where that is more, 1 / W_nn overshoots, and from twice on two states take turns for ever. */
+static double normal_mass(const tl_pair *p, const double *l)
+{
+    double used = sqrt(l[1] * l[1] + l[2] * l[2]);
+    if (!(p->mu > 0 && used > 0 && used >= 0.999 * p->mu * l[0])) return p->w_n;
+    double follows = p->mu * (p->W[1] * l[1] + p->W[2] * l[2]) / used;
+    return follows > 0 ? 1 / (p->W[0] + follows) : p->w_n;
+}
+
+/* One contact: the normal, then friction at the velocity that the new normal leaves, both from the contact's own block. */
+static inline void sweep_contact(const tl_pair *p, tl_sweep_shape shape, double *l, double *dv)
+{
+    double u[3], d[3];
+    tl_pair_velocity(p, dv, u);
+    double n = p->mu < 0 ? 0 : fmax(0, l[0] - normal_mass(p, l) * u[0]), most = p->mu < 0 ? -p->mu : p->mu * n;
+    d[0] = n - l[0];
+    double t[2] = {l[1] - p->w_t * (u[1] + p->W[3] * d[0]), l[2] - p->w_t * (u[2] + p->W[6] * d[0])};
+    if (shape == TL_SWEEP_DISC)
+        tl_project_disc(most, t);
+    else
+        t[0] = clamp(t[0], most), t[1] = clamp(t[1], most);
+    d[1] = t[0] - l[1];
+    d[2] = t[1] - l[2];
+    l[0] = n, l[1] = t[0], l[2] = t[1];
+    tl_pair_push(p, d, dv);
+}
+
+void tl_contact_sweep(const tl_pairs *t, int count, tl_sweep_shape shape, double *lam, double *dv, tl_work *w)
+{
+    for (int sweep = 1; sweep <= count; sweep++) {
+        for (int32_t c = 0; c < t->contacts; c++) sweep_contact(&t->pair[c], shape, lam + 3 * (int64_t)c, dv);
+        if (sweep % REFRESH == 0) tl_pairs_push(t, lam, dv);
+        if (w) w->products++, w->projections++;
+    }
+}
+
+/* ---- momentum ---- */
+
+/* x of one contact goes on from the swept y. */
+static inline void carry_on(const tl_momentum *s, int32_t c)
+{
+    double *x = s->x + 3 * (int64_t)c, *before = s->before + 3 * (int64_t)c;
+    const double *y = s->y + 3 * (int64_t)c;
+    double along = 0;
+    for (int k = 0; k < 3; k++) along += (y[k] - x[k]) * (y[k] - before[k]);
+    s->age[c] = along < 0 ? (s->age[c] + 1) / AGE_KEPT : s->age[c] + 1;
+    double beta = s->age[c] / (s->age[c] + 3.0);
+    for (int k = 0; k < 3; k++) {
+        x[k] = y[k] + beta * (y[k] - before[k]);
+        before[k] = y[k];
+    }
+}
+
+double tl_contact_momentum(const tl_momentum *s, double tolerance, int cap, double *lam, tl_work *w)
+{
+    const tl_pairs *t = s->t;
+    const size_t size = 3 * sizeof *lam * (size_t)t->contacts;
+    double least = tl_pairs_residual(t, lam, s->dv);
+    memcpy(s->x, lam, size);
+    memcpy(s->before, lam, size);
+    memset(s->age, 0, sizeof *s->age * (size_t)t->contacts);
+    for (int sweep = 1; sweep <= cap && least > tolerance; sweep++) {
+        memcpy(s->y, s->x, size);
+        for (int32_t c = 0; c < t->contacts; c++)
+            sweep_contact(&t->pair[c], TL_SWEEP_DISC, s->y + 3 * (int64_t)c, s->dv);
+        w->products++, w->projections++;
+        if (sweep % LOOK_EVERY == 0 || sweep == cap) {
+            double residual = tl_pairs_residual(t, s->y, s->out);
+            tl_work_record(w, residual);
+            if (residual < least) {
+                least = residual;
+                memcpy(lam, s->y, size);
+            }
+        }
+        for (int32_t c = 0; c < t->contacts; c++) carry_on(s, c);
+        tl_pairs_push(t, s->x, s->dv);
+    }
+    return least;
+}
