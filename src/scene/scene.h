@@ -57,17 +57,18 @@ typedef struct tl_material {
     double density;            /* kg/m^3, > 0 */
     double friction_angle_deg; /* granular: internal friction */
     int angle_means;           /* tl_angle_meaning of it */
-    double dynamic_friction_angle_deg, grain_size, inertial_number; /* granular, mu(I): 0: one friction for all rates; m; I0 */
-    double cohesion;                                                /* granular: Pa */
-    double viscosity;          /* Pa s */
-    double surface_tension;    /* N/m */
-    double young, poisson;     /* Pa, - */
+    double dynamic_friction_angle_deg, grain_size,
+        inertial_number;    /* granular, mu(I): 0: as measured; m, 0: one friction for all rates; I0 */
+    double cohesion;        /* granular: Pa */
+    double viscosity;       /* Pa s */
+    double surface_tension; /* N/m */
+    double young, poisson;  /* Pa, - */
     tl_elastic_model model;
-    double damping; /* elastic, s: viscous stress over that of the strain, per rate */
-    tl_timed friction;  /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
-    double restitution; /* elastic, solid */
+    double damping;                             /* elastic, s: viscous stress over that of the strain, per rate */
+    tl_timed friction;                          /* elastic, solid: Coulomb coefficient, see tl_scene_pair */
+    double restitution;                         /* elastic, solid */
     double rolling_friction, spinning_friction; /* solid, m */
-    tl_vec3 colour;     /* sRGB, each in [0,1] */
+    tl_vec3 colour;                             /* sRGB, each in [0,1] */
     double opacity;
 } tl_material;
 

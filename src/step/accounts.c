@@ -50,26 +50,24 @@ void tl_totals_add_bodies(tl_totals *t, const tl_sim *sim, const tl_motion *body
     }
 }
 
+static tl_totals totals_of(const tl_particles_measure *m)
+{
+    return (tl_totals){.mass = m->mass,
+                       .first = m->first,
+                       .second = m->second,
+                       .kinetic = m->kinetic,
+                       .potential = m->potential,
+                       .momentum = m->momentum,
+                       .angular = m->angular_momentum};
+}
+
 talus_status tl_accounts_particles(const tl_sim *sim, const tl_particles *p, const tl_grid_frame *f, tl_arena *a,
                                    tl_totals *out, talus_error *err)
 {
     const tl_grid_kept *kept = sim->own;
     tl_particles_measure m;
-    tl_blocks blocks = tl_blocks_of(p->count);
-    tl_totals part[TL_BLOCKS_MAX];
-    *out = (tl_totals){0};
     TL_TRY(tl_particles_measures(f, p, kept->density, sim->scene->gravity, a, &m, err));
-#pragma omp parallel for schedule(static) if (p->count > TL_PARALLEL_MIN)
-    for (int b = 0; b < blocks.count; b++) {
-        part[b] = (tl_totals){0};
-        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
-            add_point(&part[b], kept->density[p->particle[i].material] * p->particle[i].volume, p->particle[i].x);
-    }
-    for (int b = 0; b < blocks.count; b++) tl_totals_add(out, 1, &part[b]);
-    out->kinetic = m.kinetic;
-    out->potential = m.potential;
-    out->momentum = m.momentum;
-    out->angular = m.angular_momentum;
+    *out = totals_of(&m);
     return TALUS_OK;
 }
 
@@ -123,8 +121,10 @@ talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
     tl_totals_add_bodies(t, sim, sim->state.rigid.body);
     if (sim->scene->engine == TL_ENGINE_GRID && sim->state.grid.particles.count) {
         const tl_grid_kept *kept = sim->own;
-        tl_totals particles;
-        TL_TRY(tl_accounts_particles(sim, &sim->state.grid.particles, &kept->frame, &sim->arena, &particles, err));
+        const tl_grid_state *g = &sim->state.grid;
+        tl_totals particles = totals_of(&g->totals->particles);
+        if (!(g->totals->measured > 0))
+            TL_TRY(tl_accounts_particles(sim, &g->particles, &kept->frame, &sim->arena, &particles, err));
         tl_totals_add(t, 1, &particles);
         sim->flowing = particles;
     }

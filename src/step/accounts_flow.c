@@ -15,13 +15,21 @@ tl_flow_sums tl_accounts_faces(const tl_grid *g, const tl_faces *faces, double *
         const double *mass = faces->mass[a], *v = u[a];
 #pragma omp parallel for schedule(static) if (g->cells >= TL_PARALLEL_MIN)
         for (int b = 0; b < blocks.count; b++) {
-            double k = 0, p = 0;
-            for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
-                k += mass[i] * v[i] * v[i];
-                p += mass[i] * v[i];
+            double k[TL_LANES] = {0}, p[TL_LANES] = {0};
+            const int64_t begin = tl_block_begin(blocks, b), end = tl_block_end(blocks, b);
+            int64_t i = begin;
+            for (; i + TL_LANES <= end; i += TL_LANES)
+                for (int l = 0; l < TL_LANES; l++) {
+                    double q = mass[i + l] * v[i + l];
+                    p[l] += q;
+                    k[l] += q * v[i + l];
+                }
+            for (; i < end; i++) {
+                p[i % TL_LANES] += mass[i] * v[i];
+                k[i % TL_LANES] += mass[i] * v[i] * v[i];
             }
-            kinetic[b] = k;
-            power[b] = p;
+            kinetic[b] = tl_lanes_total(k);
+            power[b] = tl_lanes_total(p);
         }
         out.kinetic += 0.5 * tl_sum_ordered(blocks.count, kinetic);
         out.power += pull[a] * tl_sum_ordered(blocks.count, power);

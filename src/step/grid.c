@@ -40,6 +40,9 @@
 #define CORRECT_SWEEPS 1 /* once per frame [FM21 sec. 4.1.2]: crowds of whole cells part in every step */
 #define STRESS_ITERATIONS                                                                                              \
     16 /* per sweep. With 8, 5 to 11 % of the steps of a collapse miss their target in 20 sweeps, with 16 1 to 5 %, for a tenth more time; 32 gain nothing */
+/* The same where there is no stress to go on from, as in the first step of a run: with 16 it misses its target in 20 sweeps (5 times above in `sandbox`), with 32 it just reaches it. */
+#define COLD_ITERATIONS 64
+#define COLD_SHARE 0.5   /* of the cells with a memory: fewer are a cold start */
 #define FRAME_SLACK 1e-6 /* of a step: rounding of the frame's time */
 #define PART_SHARE                                                                                                     \
     0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
@@ -102,6 +105,7 @@ typedef struct grid_step {
     double *fluid; /* [6 bodies] force and torque */
     /* extend velocities */
     double *moving[3]; /* [cells] m/s: what carries particles, and is not what they carry */
+    uint8_t *pressed;  /* [cells] those of liquid with a pressure; NULL: sand */
     /* measure */
     tl_particles_measure measured;
     tl_correction corrected;
@@ -308,7 +312,7 @@ static talus_status add_rates(grid_step *s, double *alpha, talus_error *err)
 }
 
 /* Stress of the last step and cones of today's material, on the lists of the system. */
-static talus_status prepare_friction(grid_step *s, talus_error *err)
+static talus_status prepare_friction(grid_step *s, bool cold, talus_error *err)
 {
     const tl_system *system = &s->system;
     double *alpha = TL_TAKE(s->arena, double, system->c.cells), *own = TL_TAKE(s->arena, double, system->c.cells);
@@ -340,7 +344,9 @@ static talus_status prepare_friction(grid_step *s, talus_error *err)
                                 .method = s->kept->friction,
                                 .rule = s->kept->rule,
                                 .parts = s->kept->parts,
-                                .iterations = iterations > 0 ? iterations : STRESS_ITERATIONS};
+                                .iterations = iterations > 0 ? iterations
+                                              : cold         ? COLD_ITERATIONS
+                                                             : STRESS_ITERATIONS};
     return tl_friction_begin(&s->friction, s->arena, err);
 }
 
@@ -453,7 +459,8 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
     if (s->system.carry.known[0] && !s->stress) tl_carry_follow(&s->system.carry, &s->grid, s->faces.u);
     tl_accounts_stopped(s->sim, &s->account, s->stress ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT, given,
                         sums_of(s, s->faces.u));
-    if (s->stress) TL_TRY(prepare_friction(s, err));
+    const bool cold = recalled < (s->stress ? COLD_SHARE : WARM_SHARE) * s->system.c.cells || recalled == 0;
+    if (s->stress) TL_TRY(prepare_friction(s, cold, err));
     if (s->stress) TL_TRY(refuse_mixture(s, err));
     const tl_method_spec *o = &scene->solver.pressure;
     s->coupled = (tl_coupled){.system = &s->system,
@@ -462,7 +469,7 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                               .friction = s->stress ? &s->friction : NULL,
                               .scheme = s->kept->scheme,
                               .method = s->kept->method,
-                              .warm = recalled >= (s->stress ? 0.5 : WARM_SHARE) * s->system.c.cells && recalled > 0,
+                              .warm = !cold,
                               .unilateral = tl_pressure_method_bounded(s->kept->method),
                               .tolerance = scene->solver.tolerance,
                               .sweeps = scene->solver.sweeps,
@@ -779,11 +786,10 @@ static void restore_own(grid_step *s, double *const own[3])
 }
 
 /* Cells with a pressure: the liquid there does not leave the solids beside it. */
-static talus_status find_pressed(const grid_step *s, uint8_t **out, talus_error *err)
+static talus_status find_pressed(grid_step *s, talus_error *err)
 {
-    uint8_t *pressed = *out = TL_TAKE_ZERO(s->arena, uint8_t, s->grid.cells);
-    if (!pressed) return no_memory(err);
-    for (int32_t i = 0; i < s->system.c.cells; i++) pressed[s->system.active.cell[i]] = s->p[i] != 0;
+    if (!(s->pressed = TL_TAKE_ZERO(s->arena, uint8_t, s->grid.cells))) return no_memory(err);
+    for (int32_t i = 0; i < s->system.c.cells; i++) s->pressed[s->system.active.cell[i]] = s->p[i] != 0;
     return TALUS_OK;
 }
 
@@ -815,9 +821,9 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     TL_TRY(solids_in_motion(s, &moving, err));
     moving.free_gives = s->stress != NULL;
     TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
-    uint8_t *pressed = NULL;
-    if (!s->stress) TL_TRY(find_pressed(s, &pressed, err));
-    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, pressed, s->faces.u, s->arena, err));
+    if (!s->stress) TL_TRY(find_pressed(s, err));
+    TL_TRY(
+        tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->pressed, s->faces.u, s->arena, err));
     if (s->stress) left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
     TL_TRY(part_crowds(s, err));
     if (s->stress) {
@@ -855,12 +861,6 @@ static bool ends_frame(const grid_step *s)
     return now->t + s->dt * (1 + FRAME_SLACK) >= (double)(now->frame + 1) / s->scene->fps;
 }
 
-static talus_status measure_particles(grid_step *s, talus_error *err)
-{
-    return tl_particles_measures(&s->kept->frame, &s->particles, s->kept->density, s->scene->gravity, s->arena,
-                                 &s->measured, err);
-}
-
 /* Blocks with matter of pieces that nothing holds. */
 static talus_status mark_free_blocks(const grid_step *s, uint8_t **out, talus_error *err)
 {
@@ -881,26 +881,27 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     double gap = GAP_CELLS * s->grid.f.dx;
     TL_TRY(tl_solids_make(&end, &s->grid, &s->sim->rigid, &s->scene->domain, s->b.body, s->arena, err));
     end.free_gives = true;
-    tl_stopped *stopped = TL_TAKE(s->arena, tl_stopped, s->grid.blocks), all = {{0, 0, 0}, {0, 0, 0}, 0};
-    if (!stopped) return no_memory(err);
+    tl_carried *carried = TL_TAKE(s->arena, tl_carried, s->grid.blocks);
+    tl_impulse all = {{0, 0, 0}, {0, 0, 0}};
+    if (!carried) return no_memory(err);
     tl_particles_carry(&s->grid, s->faces.u, s->moving, s->known, &end, s->solid_phi, farthest_travel(s), gap, s->dt,
-                       s->kept->density, free, stopped, &s->particles);
+                       s->kept->density, free, carried, &s->particles);
     for (int32_t b = 0; b < s->grid.blocks; b++) {
-        all.impulse = tl_vec3_add(all.impulse, stopped[b].impulse);
-        all.turn = tl_vec3_add(all.turn, stopped[b].turn);
+        all.linear = tl_vec3_add(all.linear, carried[b].impulse);
+        all.angular = tl_vec3_add(all.angular, carried[b].turn);
     }
-    tl_accounts_fixed(s->sim, all.impulse, all.turn);
-    tl_particles_bound_affine(&s->grid, s->kept->density, stopped, free, &s->particles);
+    tl_accounts_fixed(s->sim, all.linear, all.angular);
+    s->measured = tl_particle_sums_total(s->grid.blocks, &carried->sums, sizeof *carried, s->scene->gravity);
     lap(s, MOVE);
-    TL_TRY(measure_particles(s, err));
     tl_accounts_to_particles(s->sim, &s->account, s->measured.kinetic, s->measured.potential);
     const tl_spread spread = {CORRECT_SWEEPS, gap, s->kept->alpha, GRAIN_SHARE / s->scene->fps, 1 / s->scene->fps};
     lap(s, MEASURE);
     if (!s->scene->grid.correct_density || !ends_frame(s)) return TALUS_OK;
     TL_TRY(tl_particles_spread(&s->kept->frame, &end, &spread, &s->particles, s->arena, &s->corrected, err));
-    tl_particles_bound_affine(&s->grid, s->kept->density, stopped, free, &s->particles);
+    tl_particles_bound_affine(&s->grid, s->kept->density, carried, free, &s->particles);
     lap(s, CORRECT);
-    TL_TRY(measure_particles(s, err));
+    TL_TRY(tl_particles_measures(&s->kept->frame, &s->particles, s->kept->density, s->scene->gravity, s->arena,
+                                 &s->measured, err));
     tl_accounts_spread(s->sim, &s->account, s->measured.kinetic, s->measured.potential);
     return TALUS_OK;
 }
@@ -1014,6 +1015,8 @@ static void commit(grid_step *s)
     tl_active_remember(&s->grid, &s->system.active, q->p_next ? q->p_next : s->p, s->five, g);
     tl_system_remember(&s->system, &s->grid, q->t, g);
     for (int k = 0; k < s->scene->emitter_count; k++) g->emitter[k] = s->emitter[k];
+    s->totals.measured = 1;
+    s->totals.particles = s->measured;
     *g->totals = s->totals;
 }
 

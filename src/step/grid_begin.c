@@ -12,8 +12,9 @@
  * of a liquid. With twice that, waves of 32 cells gain energy. */
 #define GRAVITY_STEP 0.25
 #define PI 3.14159265358979323846
-#define GRAINS 0.6     /* part of the volume that grains take up, for their density in mu(I) */
-#define THIN_CELLS 2.0 /* bodies thinner than this have no inside: liquid on both sides shares cells */
+#define FAST_OVER_SLOW 1.685 /* tan 32.76 over tan 20.9 degrees [Jop2006] */
+#define GRAINS 0.6           /* part of the volume that grains take up, for their density in mu(I) */
+#define THIN_CELLS 2.0       /* bodies thinner than this have no inside: liquid on both sides shares cells */
 
 static const char *file_of(const tl_scene *s) { return s->file ? s->file : "scene"; }
 
@@ -109,6 +110,15 @@ static double plane_friction(const tl_material *m, double angle_deg)
     return m->angle_means == TL_ANGLE_SLOPE ? tan(angle) : sin(angle);
 }
 
+/* Friction of fast flow on a plane, where only the size of grains is given: as much more as glass beads were measured to have, and never more than the pressure, or one of the principal
+ * stresses were a tension. */
+static double fast_friction(const tl_material *m)
+{
+    if (m->dynamic_friction_angle_deg > 0) return plane_friction(m, m->dynamic_friction_angle_deg);
+    double slow = plane_friction(m, m->friction_angle_deg);
+    return fmax(slow, fmin(1, FAST_OVER_SLOW * slow));
+}
+
 /* Cones of all materials: sqrt 2 sin(angle) times the pressure. [FM21 sec. 3.1.3] */
 static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *err)
 {
@@ -117,7 +127,7 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
     if (!has_sand(s)) return TALUS_OK;
     bool rates = false, sticks = false;
     for (int i = 0; i < s->material_count; i++) {
-        rates |= s->materials[i].dynamic_friction_angle_deg > 0;
+        rates |= s->materials[i].grain_size > 0;
         sticks |= s->materials[i].cohesion > 0;
     }
     k->alpha = TL_NEW_ZERO(double, s->material_count);
@@ -129,8 +139,8 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
         const tl_material *m = &s->materials[i];
         if (m->kind != TL_MATERIAL_GRANULAR) continue;
         k->alpha[i] = sqrt(2) * plane_friction(m, m->friction_angle_deg);
-        if (m->dynamic_friction_angle_deg > 0) {
-            k->rise[i] = sqrt(2) * plane_friction(m, m->dynamic_friction_angle_deg) - k->alpha[i];
+        if (m->grain_size > 0) {
+            k->rise[i] = sqrt(2) * fast_friction(m) - k->alpha[i];
             k->inertia[i] = m->grain_size * sqrt(m->density / GRAINS) / m->inertial_number;
         }
         if (sticks) k->cohesion[i] = sqrt(2) * m->cohesion * cos(m->friction_angle_deg * (PI / 180));
@@ -275,9 +285,10 @@ double tl_grid_dt_wanted(const tl_sim *sim)
     double dt = tl_rigid_dt_wanted(sim);
     if (!k->flows) return dt;
     const tl_scene *s = sim->scene;
-    double fastest = fastest_particle(&sim->state.grid.particles);
     double body = tl_rigid_measure(&sim->rigid, sim->state.rigid.body, s->gravity).fastest;
     double g = tl_vec3_norm(s->gravity);
+    const tl_grid_totals *now = sim->state.grid.totals;
+    double fastest = now->measured > 0 ? now->particles.fastest : fastest_particle(&sim->state.grid.particles);
     if (!k->alpha && g > 0) dt = fmin(dt, GRAVITY_STEP * sqrt(k->frame.dx / g));
     return fmin(dt, tl_particles_dt(&k->frame, s->grid.cfl, fastest, body, s->gravity));
 }

@@ -306,13 +306,20 @@ static void cohesive_sand(void **state)
     }
 }
 
-/* With angle_means = "slope" a layer slips at the angle itself. Fast flow has the friction of its rate: between the two angles, mu(I). */
+/* With angle_means = "slope" a layer slips at the angle itself. Fast flow has the friction of its rate: between the two angles, mu(I); with the size of grains alone up to 1.685
+ * times the friction. */
 static void angles_of_sand(void **state)
 {
     (void)state;
-    const double tilt[4] = {29, 31, 33, 33};
-    double speed[4];
-    for (int k = 0; k < 4; k++) {
+    const double tilt[6] = {29, 31, 33, 33, 33, 33};
+    const char *law[6] = {"", "", "", ", dynamic_friction_angle_deg = 40, grain_size = 0.02", ", grain_size = 0.02",
+                          ""};
+    double speed[6];
+    char same[96];
+    snprintf(same, sizeof same, ", dynamic_friction_angle_deg = %.17g, grain_size = 0.02",
+             atan(1.685 * tan(PI / 6)) * 180 / PI);
+    law[5] = same;
+    for (int k = 0; k < 6; k++) {
         char rest[1024];
         const double b = tilt[k] * PI / 180;
         snprintf(rest, sizeof rest,
@@ -320,7 +327,7 @@ static void angles_of_sand(void **state)
                  "false, true} },"
                  " fill = { { material = granular { density = 1600, friction_angle_deg = 30, angle_means = 'slope'%s },"
                  " shape = box { size = {0.08, 0.16, 0.02}, center = {0.04, 0.08, 0.01} } } }",
-                 9.81 * sin(b), -9.81 * cos(b), k == 3 ? ", dynamic_friction_angle_deg = 40, grain_size = 0.02" : "");
+                 9.81 * sin(b), -9.81 * cos(b), law[k]);
         sand_case c = open_case(rest);
         run(&c, 0.6);
         speed[k] = c.sim->report.momentum.x / (1600 * c.sim->report.particle_volume);
@@ -329,6 +336,8 @@ static void angles_of_sand(void **state)
     CHECK_LE(fabs(speed[0]), 2e-3);
     CHECK_NEAR(speed[1], 0.6 * 9.81 * (sin(31 * PI / 180) - tan(PI / 6) * cos(31 * PI / 180)), 0.03);
     assert_true(speed[3] > 0.01 && speed[3] < 0.9 * speed[2]);
+    assert_true(speed[4] > 0.01 && speed[4] < speed[3]);
+    CHECK_NEAR(speed[4], speed[5], 1e-4);
 }
 
 /* Water that reaches sand ends the run with the reason, and the state as it was; as mud both go on. */

@@ -3,7 +3,8 @@
 #include "base/parallel.h"
 #include "model/grid/stencil.h"
 
-#define PUSHES 4 /* a corner of three surfaces takes three */
+#define ROUNDING 1e-9 /* of a way: beyond what rounding makes of it */
+#define PUSHES 4      /* a corner of three surfaces takes three */
 #define MARCH_MOST                                                                                                     \
     100000 /* looks ahead on one way, of at least half a gap: steps are cut so that a particle crosses a few cells */
 
@@ -101,16 +102,17 @@ typedef struct flow {
     double gap, dt;
     const double *rho;      /* [materials] kg/m^3 */
     const uint8_t *bounded; /* [blocks] whose affine energy is asked for */
-    tl_stopped *stopped;    /* [blocks]; NULL: nobody asks */
+    tl_carried *carried;    /* [blocks]; NULL: nobody asks */
 } flow;
 
 /* No solid within reach of any cell of a block. */
 static bool far_from_solids(const flow *f, int32_t b)
 {
     if (!f->end || !f->solid_phi) return !f->end;
-    float least = INFINITY;
-    for (int32_t p = 0; p < f->g->f.size; p++) least = fminf(least, f->solid_phi[b * f->g->f.size + p]);
-    return least >= (float)f->end->reach;
+    const float *phi = f->solid_phi + (int64_t)b * f->g->f.size;
+    int32_t near = 0;
+    for (int32_t p = 0; p < f->g->f.size; p++) near += phi[p] < (float)f->end->reach;
+    return near == 0;
 }
 
 static void advect(const flow *f, int32_t b, bool far, const tl_halo_shape *h, const tl_face_halo *around,
@@ -120,7 +122,8 @@ static void advect(const flow *f, int32_t b, bool far, const tl_halo_shape *h, c
     sample(f->g, b, h, around, f->u, f->known, tl_vec3_add_scaled(from, 0.5 * f->dt, v), &v);
     tl_vec3 way = tl_vec3_scale(f->dt, v);
     double reach = tl_vec3_norm(way) + f->near;
-    if (!f->end || (far && reach < f->end->reach) || !tl_solids_near(f->end, f->g, b, from, reach, f->solid_phi)) {
+    if (!f->end || (far && reach < f->end->reach) || !tl_solids_near(f->end, f->g, b, from, reach, f->solid_phi) ||
+        tl_solids_walls_beyond(f->end, b, from, (1 + ROUNDING) * (tl_vec3_norm(way) + f->gap))) {
         q->x = tl_vec3_add(from, way);
         return;
     }
@@ -128,8 +131,8 @@ static void advect(const flow *f, int32_t b, bool far, const tl_halo_shape *h, c
     bool met = tl_vec3_norm2(way) > 0 && walk(f->end, b, f->gap, way, q);
     met |= tl_particle_put_outside(f->end, b, f->gap, q, &out->deepest);
     out->clipped += met;
-    if (!met || !f->stopped) return;
-    tl_stopped *to = &f->stopped[b];
+    if (!met || !f->carried) return;
+    tl_carried *to = &f->carried[b];
     tl_vec3 impulse = tl_vec3_scale(f->rho[q->material] * q->volume, tl_vec3_sub(q->v, before));
     to->impulse = tl_vec3_add(to->impulse, impulse);
     to->turn = tl_vec3_add(to->turn, tl_vec3_cross(q->x, impulse));
@@ -145,18 +148,301 @@ static double affine_energy(const tl_grid *g, int32_t b, const double *rho, cons
     return sum;
 }
 
-void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_stopped *stopped, const uint8_t *bounded,
+static void bound_affine(const tl_grid *g, int32_t b, const double *rho, const tl_carried *carried, tl_particles *p)
+{
+    double now = affine_energy(g, b, rho, p);
+    if (!(now > carried[b].affine)) return;
+    double part = sqrt(carried[b].affine / now);
+    for (int32_t i = g->first[b]; i < g->first[b + 1]; i++)
+        for (int k = 0; k < 9; k++) p->particle[i].C.m[k / 3][k % 3] *= part;
+}
+
+void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_carried *carried, const uint8_t *bounded,
                                tl_particles *p)
 {
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++) {
-        if (!bounded[b] || g->first[b] == g->first[b + 1]) continue;
-        double now = affine_energy(g, b, rho, p);
-        if (!(now > stopped[b].affine)) continue;
-        double part = sqrt(stopped[b].affine / now);
-        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++)
-            for (int k = 0; k < 9; k++) p->particle[i].C.m[k / 3][k % 3] *= part;
+    for (int32_t b = 0; b < g->blocks; b++)
+        if (bounded[b] && g->first[b] < g->first[b + 1]) bound_affine(g, b, rho, carried, p);
+}
+
+/* ---- eight particles at once ----
+ *
+ * What follows is tl_to_particle, sample and tl_particle_sums_add for eight particles in vectors. Those beside faces that are not known, outside of the neighbourhood, or near a solid are marked and done
+ * one by one. */
+#define LANES 8
+typedef double lanes __attribute__((vector_size(8 * LANES)));
+typedef int64_t whole __attribute__((vector_size(8 * LANES)));
+
+typedef struct batch {
+    int count; /* the others repeat the last one, without mass */
+    lanes x[3], v[3], C[3][3];
+    lanes volume, mass;
+} batch;
+
+/* Places on the two lattices along each axis, that of its own faces and that of the others': number of the lower one in the halo, and how far behind it. */
+typedef struct places {
+    whole low[3][2];
+    lanes t[3][2];
+} places;
+
+/* bad: -1 in lanes outside of the neighbourhood, which are read at its corner. */
+static inline places places_of(const tl_grid *g, int32_t b, const tl_halo_shape *h, const lanes x[3], whole *bad)
+{
+    const double origin[3] = {g->f.origin.x, g->f.origin.y, g->f.origin.z};
+    places out;
+    whole off = {0};
+    for (int k = 0; k < 3; k++) {
+        lanes s = (x[k] - origin[k]) * g->f.per_dx - (double)g->corner[b][k];
+        for (int half = 0; half < 2; half++) {
+            lanes from = half ? s + 0.5 : s + 1; /* as counted in the halo, which begins one cell before the block */
+            off |= ~((from >= 0) & (from < (double)(h->hi[k] + 1)));
+            whole low = __builtin_convertvector(from, whole);
+            out.low[k][half] = low;
+            out.t[k][half] = from - __builtin_convertvector(low, lanes);
+        }
     }
+    for (int k = 0; k < 3; k++)
+        for (int half = 0; half < 2; half++) out.low[k][half] &= ~off;
+    *bad |= off;
+    return out;
+}
+
+static inline lanes gather(const double *u, whole at)
+{
+    return (lanes){u[at[0]], u[at[1]], u[at[2]], u[at[3]], u[at[4]], u[at[5]], u[at[6]], u[at[7]]};
+}
+
+/* Values around each particle on the faces of an axis; bad: where some are not known. */
+static inline void corners_of(const tl_halo_shape *h, const tl_face_halo *around, const places *q, int axis,
+                              lanes out[8], whole *bad)
+{
+    whole at = q->low[0][axis != 0] * h->sx + q->low[1][axis != 1] * h->sy + q->low[2][axis != 2];
+    const uint8_t *full = around->full[axis];
+    const double *u = around->u[axis];
+    *bad |= (whole){full[at[0]], full[at[1]], full[at[2]], full[at[3]],
+                    full[at[4]], full[at[5]], full[at[6]], full[at[7]]} -
+            1;
+    for (int k = 0; k < 8; k++) out[k] = gather(u + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1), at);
+}
+
+static inline lanes trilinear(const lanes u[8], const lanes t[3], lanes gradient[3])
+{
+    lanes z[4], dz[4];
+    for (int k = 0; k < 4; k++) {
+        dz[k] = u[2 * k + 1] - u[2 * k];
+        z[k] = u[2 * k] + t[2] * dz[k];
+    }
+    lanes d0 = z[1] - z[0], d1 = z[3] - z[2];
+    lanes y0 = z[0] + t[1] * d0, y1 = z[2] + t[1] * d1;
+    if (gradient) {
+        lanes e0 = dz[0] + t[1] * (dz[1] - dz[0]), e1 = dz[2] + t[1] * (dz[3] - dz[2]);
+        gradient[0] = y1 - y0;
+        gradient[1] = d0 + t[0] * (d1 - d0);
+        gradient[2] = e0 + t[0] * (e1 - e0);
+    }
+    return y0 + t[0] * (y1 - y0);
+}
+
+static inline void read_batch(const tl_particle *p, int count, const double *rho, batch *out)
+{
+    out->count = count;
+    for (int l = 0; l < LANES; l++) {
+        const tl_particle *q = &p[l < count ? l : count - 1];
+        out->x[0][l] = q->x.x, out->x[1][l] = q->x.y, out->x[2][l] = q->x.z;
+        out->v[0][l] = q->v.x, out->v[1][l] = q->v.y, out->v[2][l] = q->v.z;
+        out->volume[l] = l < count ? q->volume : 0;
+        out->mass[l] = l < count ? rho[q->material] * q->volume : 0;
+    }
+}
+
+static inline void write_lane(const batch *in, int l, tl_particle *q)
+{
+    q->x = (tl_vec3){in->x[0][l], in->x[1][l], in->x[2][l]};
+    q->v = (tl_vec3){in->v[0][l], in->v[1][l], in->v[2][l]};
+    for (int k = 0; k < 9; k++) q->C.m[k / 3][k % 3] = in->C[k / 3][k % 3][l];
+}
+
+static inline void velocities_of(const tl_grid *g, int32_t b, const tl_halo_shape *h, const tl_face_halo *around,
+                                 batch *q, whole *bad)
+{
+    places at = places_of(g, b, h, q->x, bad);
+    for (int k = 0; k < 3; k++) {
+        lanes corner[8], t[3] = {at.t[0][k != 0], at.t[1][k != 1], at.t[2][k != 2]};
+        corners_of(h, around, &at, k, corner, bad);
+        q->v[k] = trilinear(corner, t, q->C[k]);
+        for (int j = 0; j < 3; j++) q->C[k][j] = j == g->f.flat_axis ? (lanes){0} : q->C[k][j] * g->f.per_dx;
+    }
+}
+
+/* Velocities half a step on. */
+static inline void sample_ahead(const flow *f, int32_t b, const tl_halo_shape *h, const tl_face_halo *around,
+                                const batch *q, lanes v[3], whole *bad)
+{
+    lanes x[3];
+    for (int k = 0; k < 3; k++) x[k] = q->x[k] + 0.5 * f->dt * q->v[k];
+    places at = places_of(f->g, b, h, x, bad);
+    for (int k = 0; k < 3; k++) {
+        lanes corner[8], t[3] = {at.t[0][k != 0], at.t[1][k != 1], at.t[2][k != 2]};
+        corners_of(h, around, &at, k, corner, bad);
+        v[k] = trilinear(corner, t, NULL);
+    }
+}
+
+static inline lanes larger(lanes a, lanes b)
+{
+    whole more = ~(b <= a);
+    return (lanes)(((whole)b & more) | ((whole)a & ~more));
+}
+
+/* Ways that may meet a solid, by distances of the start: exact for walls; cells near bodies. */
+static inline whole meets_solid(const flow *f, int32_t b, bool far, const batch *q, const lanes v[3])
+{
+    const tl_solids *s = f->end;
+    const double lo[3] = {s->box.lo.x, s->box.lo.y, s->box.lo.z}, hi[3] = {s->box.hi.x, s->box.hi.y, s->box.hi.z};
+    lanes way2 = f->dt * f->dt * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), least = (lanes){0} + s->reach;
+    const double room = s->reach - f->near;
+    whole out = {0};
+    if (far) return room > 0 ? ~(way2 < room * room) : ~out;
+    if (s->start[b] < s->start[b + 1]) {
+        for (int l = 0; l < LANES; l++) {
+            tl_vec3 x = {q->x[0][l], q->x[1][l], q->x[2][l]};
+            out[l] = tl_solids_near(s, f->g, b, x, sqrt(way2[l]) + f->near, f->solid_phi) ? -1 : 0;
+        }
+        return out;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (s->wall[2 * k]) least = -larger(-least, lo[k] - q->x[k]);
+        if (s->wall[2 * k + 1]) least = -larger(-least, q->x[k] - hi[k]);
+    }
+    least = least * (1 - ROUNDING) - f->gap;
+    return ~((least > 0) & (way2 < least * least));
+}
+
+typedef struct lane_sums {
+    lanes mass, volume, kinetic, second, first[3], p[3], L[3], fastest2;
+} lane_sums;
+
+/* Of the lanes in `who`. */
+static inline void add_batch(const tl_grid_frame *f, const batch *q, whole who, lane_sums *sum)
+{
+    const double origin[3] = {f->origin.x, f->origin.y, f->origin.z}, dx2 = f->dx * f->dx;
+    lanes spin = {0}, arm[3][3], m = (lanes)((whole)q->mass & who);
+    for (int b = 0; b < 3; b++) {
+        lanes s = (q->x[b] - origin[b]) * f->per_dx,
+              low = __builtin_convertvector(__builtin_convertvector(s, whole), lanes);
+        lanes t = s - low; /* below the origin, up to a whole cell less: the same moments */
+        t = (lanes)((whole)t & ~(t < 0)) + (lanes)((whole)(t + 1) & (t < 0));
+        lanes half = t + 0.5;
+        half -= (lanes)((whole)((lanes){0} + 1) & (t >= 0.5));
+        lanes own = t * (1 - t) * dx2, other = half * (1 - half) * dx2;
+        for (int axis = 0; axis < 3; axis++) {
+            arm[axis][b] = (axis == b ? own : other) * q->C[axis][b];
+            spin += arm[axis][b] * q->C[axis][b];
+        }
+    }
+    lanes v2 = (lanes)((whole)(q->v[0] * q->v[0] + q->v[1] * q->v[1] + q->v[2] * q->v[2]) & who);
+    sum->mass += m;
+    sum->volume += (lanes)((whole)q->volume & who);
+    sum->kinetic += 0.5 * m * (v2 + spin);
+    sum->second += m * (q->x[0] * q->x[0] + q->x[1] * q->x[1] + q->x[2] * q->x[2]);
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        sum->first[k] += m * q->x[k];
+        sum->p[k] += m * q->v[k];
+        sum->L[k] += m * (q->x[i] * q->v[j] - q->x[j] * q->v[i] + arm[j][i] - arm[i][j]);
+    }
+    sum->fastest2 = larger(sum->fastest2, v2);
+}
+
+static double total(lanes a) { return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])); }
+
+static void add_lanes(const lane_sums *from, tl_particle_sums *to)
+{
+    to->mass += total(from->mass);
+    to->volume += total(from->volume);
+    to->kinetic += total(from->kinetic);
+    to->second += total(from->second);
+    for (int k = 0; k < 3; k++) {
+        to->first[k] += total(from->first[k]);
+        to->p[k] += total(from->p[k]);
+        to->L[k] += total(from->L[k]);
+    }
+    for (int l = 0; l < LANES; l++)
+        if (!(from->fastest2[l] <= to->fastest2)) to->fastest2 = from->fastest2[l];
+}
+
+/* ---- a block ---- */
+
+/* Neighbourhoods of a block, and where its particles' sums go. */
+typedef struct block_flow {
+    int32_t b;
+    bool far;
+    tl_halo_shape h;
+    tl_face_halo u, by; /* what particles take velocities from, and what carries them */
+    lane_sums sums;
+} block_flow;
+
+/* Up to eight particles of a block. */
+static void carry_batch(const flow *f, block_flow *a, tl_particle *p, int count, tl_particle_sums *sums,
+                        tl_advected *out)
+{
+    batch q;
+    lanes ahead[3];
+    whole lost = {0}, alone = {0};
+    read_batch(p, count, f->rho, &q);
+    velocities_of(f->g, a->b, &a->h, &a->u, &q, &lost);
+    sample_ahead(f, a->b, &a->h, &a->by, &q, ahead, &alone);
+    alone |= lost;
+    if (f->end) alone |= meets_solid(f, a->b, a->far, &q, ahead);
+    for (int k = 0; k < 3; k++) q.x[k] += (lanes)((whole)(f->dt * ahead[k]) & ~alone);
+    for (int l = 0; l < count; l++) {
+        if (lost[l])
+            tl_to_particle(f->g, a->b, &a->h, &a->u, &p[l]);
+        else
+            write_lane(&q, l, &p[l]);
+        if (!alone[l]) continue;
+        advect(f, a->b, a->far, &a->h, &a->by, &p[l], out);
+        tl_particle_sums_add(&f->g->f, &p[l], f->rho[p[l].material], sums);
+    }
+    add_batch(&f->g->f, &q, ~alone, &a->sums);
+}
+
+static tl_advected carry_block(const flow *f, int32_t b, double *const *u, tl_particles *p)
+{
+    const tl_grid *g = f->g;
+    const int32_t first = g->first[b], end = g->first[b + 1];
+    block_flow a = {.b = b, .far = far_from_solids(f, b), .h = tl_halo_shape_of(g)};
+    tl_advected out = {0};
+    tl_particle_sums sums = {0};
+    tl_face_halo_read(g, b, u, f->known, &a.u);
+    tl_face_halo_read(g, b, f->u, f->known, &a.by);
+    if (f->bounded[b]) {
+        for (int32_t i = first; i < end; i++) tl_to_particle(g, b, &a.h, &a.u, &p->particle[i]);
+        f->carried[b].affine = affine_energy(g, b, f->rho, p);
+        for (int32_t i = first; i < end; i++) advect(f, b, a.far, &a.h, &a.by, &p->particle[i], &out);
+        bound_affine(g, b, f->rho, f->carried, p);
+        for (int32_t i = first; i < end; i++)
+            tl_particle_sums_add(&g->f, &p->particle[i], f->rho[p->particle[i].material], &sums);
+    } else {
+        for (int32_t i = first; i < end; i += LANES) {
+            int count = end - i < LANES ? end - i : LANES;
+            carry_batch(f, &a, &p->particle[i], count, &sums, &out);
+        }
+        add_lanes(&a.sums, &sums);
+    }
+    f->carried[b].sums = sums;
+    return out;
+}
+
+static tl_advected advect_block(const flow *f, int32_t b, tl_particles *p)
+{
+    tl_halo_shape h = tl_halo_shape_of(f->g);
+    bool far = far_from_solids(f, b);
+    tl_face_halo around;
+    tl_advected out = {0};
+    tl_face_halo_read(f->g, b, f->u, f->known, &around);
+    for (int32_t i = f->g->first[b]; i < f->g->first[b + 1]; i++) advect(f, b, far, &h, &around, &p->particle[i], &out);
+    return out;
 }
 
 /* u: what particles take velocities from; NULL: they keep theirs. */
@@ -165,19 +451,11 @@ static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
     const tl_grid *g = f->g;
     double deepest = 0;
     int64_t clipped = 0;
-    tl_halo_shape h = tl_halo_shape_of(g);
 #pragma omp parallel for schedule(dynamic) reduction(max : deepest) reduction(+ : clipped) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) {
-        if (f->stopped) f->stopped[b] = (tl_stopped){{0, 0, 0}, {0, 0, 0}, 0};
+        if (f->carried) f->carried[b] = (tl_carried){.affine = 0};
         if (g->first[b] == g->first[b + 1]) continue;
-        tl_face_halo around;
-        tl_advected mine = {0};
-        if (u) tl_face_halo_read(g, b, u, f->known, &around);
-        for (int32_t i = g->first[b]; i < g->first[b + 1] && u; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
-        if (f->stopped && f->bounded[b]) f->stopped[b].affine = affine_energy(g, b, f->rho, p);
-        tl_face_halo_read(g, b, f->u, f->known, &around);
-        bool far = far_from_solids(f, b);
-        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) advect(f, b, far, &h, &around, &p->particle[i], &mine);
+        tl_advected mine = u ? carry_block(f, b, u, p) : advect_block(f, b, p);
         deepest = fmax(deepest, mine.deepest);
         clipped += mine.clipped;
     }
@@ -194,9 +472,9 @@ tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *c
 
 tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
                                const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
-                               const double *rho, const uint8_t *bounded, tl_stopped *stopped, tl_particles *p)
+                               const double *rho, const uint8_t *bounded, tl_carried *carried, tl_particles *p)
 {
     double half = 0.87 * g->f.dx;
-    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt, rho, bounded, stopped};
+    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt, rho, bounded, carried};
     return carry(&f, u, p);
 }

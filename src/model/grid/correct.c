@@ -262,6 +262,7 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
     for (int32_t b = 0; b < g->blocks; b++) {
         surroundings around;
         int32_t there = s ? tl_grid_find(s->g, g->key[b]) : 0; /* where solids are listed */
+        const bool near = s && (!tl_grid_exists(s->g, there * g->f.size) || tl_solids_touch(s, s->g, there));
         for (int32_t at = 0; at < g->f.size; at++) {
             int32_t cell = b * g->f.size + at;
             if (c->start[cell] == c->start[cell + 1]) continue;
@@ -287,7 +288,7 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
                 double deepest = 0;
                 tl_particle *q = &p->particle[c->order[i]], out = *q;
                 out.x = tl_vec3_add_scaled(q->x, g->f.dx, way);
-                if (s) tl_particle_put_outside(s, there, how->gap, &out, &deepest);
+                if (near) tl_particle_put_outside(s, there, how->gap, &out, &deepest);
                 q->x = out.x;
             }
         }

@@ -6,102 +6,127 @@
 
 #define ALONG 0.999999 /* of a normal along an axis */
 
-/* How many faces of a block are known. */
-enum { NONE, SOME, ALL };
+/* Marks of a block as bits: a word per slab of x, face (y, z) at bit 8 y + z. */
+#define ROW 8
+typedef uint64_t slabs[TL_GRID_EDGE];
 
 typedef struct marks {
     const tl_grid *g;
     double *u;
-    uint8_t *known, *next; /* [cells]; next: of this layer, in the blocks that changed */
-    uint8_t *state;        /* [blocks + 1] */
-    uint8_t *changed;      /* [blocks] */
+    uint8_t *known;             /* [cells] */
+    slabs *now, *next;          /* [blocks + 1]: known faces, and those of the layer that is made */
+    uint8_t *near;              /* [blocks + 1] something is known */
+    uint8_t *changed;           /* [blocks] */
+    uint64_t all, low_y, low_z; /* faces of a slab that exist, and those with y = 0, z = 0 */
 } marks;
 
-static uint8_t state_of(const marks *m, int32_t b)
+static bool read_block(const marks *m, int32_t b)
 {
+    const int32_t *e = m->g->f.edge;
     const uint8_t *known = m->known + (int64_t)b * m->g->f.size;
-    int32_t there = 0;
-    for (int32_t p = 0; p < m->g->f.size; p++) there += known[p] != 0;
-    return there == 0 ? NONE : there == m->g->f.size ? ALL : SOME;
-}
-
-/* Something to do: an unknown face, and a known one here or beyond a side. */
-static bool at_border(const marks *m, int32_t b)
-{
-    static const int side[6] = {-9, 9, -3, 3, -1, 1};
-    if (m->state[b] == ALL) return false;
-    bool near = m->state[b] == SOME;
-    for (int k = 0; k < 6; k++) near |= m->state[m->g->near[b][TL_GRID_SELF + side[k]]] != NONE;
-    return near;
-}
-
-/* 1 where known, from -1 to edge along each axis. */
-static void read_marks(const tl_grid *g, int32_t b, const uint8_t *known, uint8_t *around)
-{
-    const int32_t *e = g->f.edge, *s = g->f.stride;
-    int32_t n = 0;
-    for (int32_t x = -1; x <= e[0]; x++)
-        for (int32_t y = -1; y <= e[1]; y++) {
-            int32_t bx = (x >= e[0]) - (x < 0), by = (y >= e[1]) - (y < 0);
-            const int32_t *row = &g->near[b][TL_GRID_SELF + 9 * bx + 3 * by];
-            int64_t at = (x - bx * e[0]) * s[0] + (y - by * e[1]) * s[1];
-            const uint8_t *here = known + (int64_t)row[0] * g->f.size + at;
-            around[n++] = known[(int64_t)row[-1] * g->f.size + at + e[2] - 1] != 0;
-            for (int32_t z = 0; z < e[2]; z++) around[n + z] = here[z] != 0;
-            n += e[2];
-            around[n++] = known[(int64_t)row[1] * g->f.size + at] != 0;
+    uint64_t some = 0;
+    for (int32_t x = 0; x < e[0]; x++) {
+        uint64_t word = 0;
+        for (int32_t y = 0; y < e[1]; y++, known += e[2]) {
+            uint64_t row = 0;
+            memcpy(&row, known, (size_t)e[2]);
+            if (!row) continue;
+            for (int32_t z = 0; z < e[2]; z++) word |= (uint64_t)(known[z] != 0) << (ROW * y + z);
         }
+        m->now[b][x] = word;
+        some |= word;
+    }
+    return some != 0;
 }
 
-/* Mean of the known faces beside one. */
-static double mean_beside(const marks *m, int32_t b, const int32_t at[3], int32_t cell)
+/* Known faces beside those of a slab, below and above along each axis. */
+static void look_beside(const marks *m, int32_t b, int32_t x, uint64_t side[6])
 {
-    static const int side[3] = {9, 3, 1};
-    const tl_grid *g = m->g;
+    const int32_t *e = m->g->f.edge, *near = &m->g->near[b][TL_GRID_SELF];
+    const uint64_t a = m->now[b][x];
+    const int last_y = ROW * (e[1] - 1), last_z = e[2] - 1;
+    side[0] = x > 0 ? m->now[b][x - 1] : m->now[near[-9]][e[0] - 1];
+    side[1] = x < e[0] - 1 ? m->now[b][x + 1] : m->now[near[9]][0];
+    side[2] = a << ROW | (m->now[near[-3]][x] >> last_y & m->low_y);
+    side[3] = a >> ROW | (m->now[near[3]][x] & m->low_y) << last_y;
+    side[4] = (a << 1 & ~m->low_z) | (m->now[near[-1]][x] >> last_z & m->low_z);
+    side[5] = (a >> 1 & ~(m->low_z << last_z)) | (m->now[near[1]][x] & m->low_z) << last_z;
+}
+
+/* Mean of the known faces beside one, side by side in a fixed order. */
+static double mean_beside(const marks *m, int32_t b, const int32_t at[3], const uint64_t side[6])
+{
+    static const int across[6] = {-9, 9, -3, 3, -1, 1};
+    const tl_grid_frame *f = &m->g->f;
+    const int32_t place = at[0] * f->stride[0] + at[1] * f->stride[1] + at[2];
+    const int bit = ROW * at[1] + at[2];
     double sum = 0;
     int count = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        int32_t e = g->f.edge[axis], stride = g->f.stride[axis], place = cell - b * g->f.size;
-        const int32_t *near = &g->near[b][TL_GRID_SELF];
-        const int32_t other[2] = {
-            at[axis] > 0 ? cell - stride : near[-side[axis]] * g->f.size + place + (e - 1) * stride,
-            at[axis] < e - 1 ? cell + stride : near[side[axis]] * g->f.size + place - (e - 1) * stride};
-        for (int k = 0; k < 2; k++) {
-            if (!m->known[other[k]]) continue;
-            sum += m->u[other[k]];
-            count++;
-        }
+    for (int k = 0; k < 6; k++) {
+        if (!(side[k] >> bit & 1)) continue;
+        int axis = k / 2, dir = k & 1 ? 1 : -1;
+        bool here = at[axis] + dir >= 0 && at[axis] + dir < f->edge[axis];
+        int32_t block = here ? b : m->g->near[b][TL_GRID_SELF + across[k]];
+        sum += m->u[block * f->size + place + dir * (here ? 1 : 1 - f->edge[axis]) * f->stride[axis]];
+        count++;
     }
     return sum / count;
 }
 
+/* Something may be known beside a face of the block. */
+static bool at_border(const marks *m, int32_t b)
+{
+    const int32_t *near = &m->g->near[b][TL_GRID_SELF];
+    return m->near[b] || m->near[near[-9]] || m->near[near[9]] || m->near[near[-3]] || m->near[near[3]] ||
+           m->near[near[-1]] || m->near[near[1]];
+}
+
 /* One layer of one block: unknown faces next to known ones take their mean. Reads known faces only, so the order of blocks does not
  * matter. */
-static bool spread(const marks *m, int32_t b, int layer)
+static bool spread(const marks *m, int32_t b)
 {
-    const tl_grid *g = m->g;
-    const int32_t *e = g->f.edge, sx = (e[1] + 2) * (e[2] + 2), sy = e[2] + 2;
-    uint8_t around[TL_GRID_HALO_MAX], wanted[TL_GRID_EDGE];
-    bool any = false;
-    read_marks(g, b, m->known, around);
-    for (int32_t x = 0; x < e[0]; x++)
-        for (int32_t y = 0; y < e[1]; y++) {
-            const uint8_t *a = around + (x + 1) * sx + (y + 1) * sy + 1;
-            uint8_t some = 0;
-            for (int32_t z = 0; z < e[2]; z++)
-                some |= wanted[z] =
-                    (uint8_t)(~a[z] & (a[z - 1] | a[z + 1] | a[z - sy] | a[z + sy] | a[z - sx] | a[z + sx]));
-            if (!some) continue;
-            if (!any) memcpy(m->next + (int64_t)b * g->f.size, m->known + (int64_t)b * g->f.size, (size_t)g->f.size);
-            any = true;
-            int32_t first = b * g->f.size + x * g->f.stride[0] + y * g->f.stride[1];
-            for (int32_t z = 0; z < e[2]; z++) {
-                if (!wanted[z]) continue;
-                if (m->u) m->u[first + z] = mean_beside(m, b, (const int32_t[3]){x, y, z}, first + z);
-                m->next[first + z] = (uint8_t)(layer + 1);
-            }
+    uint64_t any = 0;
+    for (int32_t x = 0; x < m->g->f.edge[0]; x++) {
+        m->next[b][x] = 0;
+        if (m->now[b][x] == m->all) continue;
+        uint64_t side[6];
+        look_beside(m, b, x, side);
+        uint64_t wanted = (side[0] | side[1] | side[2] | side[3] | side[4] | side[5]) & ~m->now[b][x] & m->all;
+        any |= m->next[b][x] = wanted;
+        if (!m->u) continue;
+        for (uint64_t left = wanted; left; left &= left - 1) {
+            int bit = __builtin_ctzll(left);
+            const int32_t at[3] = {x, bit / ROW, bit % ROW};
+            m->u[b * m->g->f.size + x * m->g->f.stride[0] + at[1] * m->g->f.stride[1] + at[2]] =
+                mean_beside(m, b, at, side);
         }
-    return any;
+    }
+    return any != 0;
+}
+
+static void keep_layer(const marks *m, int32_t b, int layer)
+{
+    const tl_grid_frame *f = &m->g->f;
+    for (int32_t x = 0; x < f->edge[0]; x++) {
+        for (uint64_t left = m->next[b][x]; left; left &= left - 1) {
+            int bit = __builtin_ctzll(left);
+            m->known[b * f->size + x * f->stride[0] + bit / ROW * f->stride[1] + bit % ROW] = (uint8_t)(layer + 1);
+        }
+        m->now[b][x] |= m->next[b][x];
+    }
+    m->near[b] = 1;
+}
+
+static void clear_unknown(const marks *m, int32_t b)
+{
+    const tl_grid_frame *f = &m->g->f;
+    for (int32_t x = 0; x < f->edge[0]; x++) {
+        if (m->now[b][x] == m->all) continue;
+        for (uint64_t left = m->all & ~m->now[b][x]; left; left &= left - 1) {
+            int bit = __builtin_ctzll(left);
+            m->u[b * f->size + x * f->stride[0] + bit / ROW * f->stride[1] + bit % ROW] = 0;
+        }
+    }
 }
 
 static void extrapolate(const marks *m, int layers)
@@ -109,35 +134,44 @@ static void extrapolate(const marks *m, int layers)
     const tl_grid *g = m->g;
     const int32_t size = g->f.size;
     memset(m->known + (int64_t)g->blocks * size, 0, (size_t)size);
-    m->state[g->blocks] = NONE;
+    memset(m->now[g->blocks], 0, sizeof(slabs));
+    m->near[g->blocks] = 0;
 #pragma omp parallel for schedule(static) if (g->blocks > 8)
-    for (int32_t b = 0; b < g->blocks; b++) m->state[b] = state_of(m, b);
+    for (int32_t b = 0; b < g->blocks; b++) m->near[b] = read_block(m, b);
     for (int layer = 1; layer <= layers; layer++) {
 #pragma omp parallel for schedule(dynamic, 8) if (g->blocks > 8)
-        for (int32_t b = 0; b < g->blocks; b++) m->changed[b] = at_border(m, b) && spread(m, b, layer);
+        for (int32_t b = 0; b < g->blocks; b++) m->changed[b] = at_border(m, b) && spread(m, b);
 #pragma omp parallel for schedule(static) if (g->blocks > 8)
-        for (int32_t b = 0; b < g->blocks; b++) {
-            if (!m->changed[b]) continue;
-            memcpy(m->known + (int64_t)b * size, m->next + (int64_t)b * size, (size_t)size);
-            m->state[b] = state_of(m, b);
-        }
+        for (int32_t b = 0; b < g->blocks; b++)
+            if (m->changed[b]) keep_layer(m, b, layer);
     }
+    if (!m->u) return;
 #pragma omp parallel for schedule(static) if (g->blocks > 8)
-    for (int32_t b = 0; b <= g->blocks; b++)
-        for (int32_t i = b * size; i < (b + 1) * size && m->u && m->state[b] != ALL; i++)
-            if (!m->known[i]) m->u[i] = 0;
+    for (int32_t b = 0; b <= g->blocks; b++) {
+        if (m->near[b])
+            clear_unknown(m, b);
+        else
+            memset(m->u + (int64_t)b * size, 0, sizeof(double) * (size_t)size);
+    }
 }
 
 talus_status tl_extrapolate(const tl_grid *g, int layers, double *const u[3], uint8_t *const known[3], tl_arena *a,
                             talus_error *err)
 {
     size_t start = tl_arena_mark(a);
+    const int64_t n = (int64_t)g->blocks + 1;
     marks m = {.g = g,
-               .next = TL_TAKE(a, uint8_t, g->cells),
-               .state = TL_TAKE(a, uint8_t, (int64_t)g->blocks + 1),
-               .changed = TL_TAKE(a, uint8_t, (int64_t)g->blocks + 1)};
-    if (!m.next || !m.state || !m.changed)
+               .now = TL_TAKE(a, slabs, n),
+               .next = TL_TAKE(a, slabs, n),
+               .near = TL_TAKE(a, uint8_t, n),
+               .changed = TL_TAKE(a, uint8_t, n)};
+    if (!m.now || !m.next || !m.near || !m.changed)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to extrapolate on %lld cells", (long long)g->cells);
+    for (int32_t y = 0; y < g->f.edge[1]; y++) {
+        for (int32_t z = 0; z < g->f.edge[2]; z++) m.all |= (uint64_t)1 << (ROW * y + z);
+        m.low_z |= (uint64_t)1 << ROW * y;
+    }
+    for (int32_t z = 0; z < g->f.edge[2]; z++) m.low_y |= (uint64_t)1 << z;
     for (int axis = 0; axis < 3; axis++) {
         m.u = u ? u[axis] : NULL;
         m.known = known[axis];
@@ -183,8 +217,8 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const 
     for (int32_t b = 0; b < g->blocks; b++)
         for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
             for (int k = 0; k < 3; k++) {
-                clipped[k][i] = u[k][i];
                 if (open[k][i] > closed || !known[k][i]) continue;
+                clipped[k][i] = u[k][i];
                 int32_t which;
                 tl_vec3 n, at = tl_grid_face_centre(g, k, i), v = vector_at(g, k, i, u, known);
                 tl_solids_distance(s, b, at, &which, &n);
@@ -194,7 +228,11 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const 
                 if (which != TL_SOLID_NONE && (into < 0 || held) && !tl_solids_gives(s, which))
                     clipped[k][i] -= into * along;
             }
-    for (int k = 0; k < 3; k++) memcpy(u[k], clipped[k], sizeof(double) * (size_t)g->blocks * (size_t)g->f.size);
+    for (int k = 0; k < 3; k++) {
+#pragma omp parallel for schedule(static) if (g->cells >= TL_PARALLEL_MIN)
+        for (int32_t i = 0; i < g->blocks * g->f.size; i++)
+            if (!(open[k][i] > closed) && known[k][i]) u[k][i] = clipped[k][i];
+    }
     tl_arena_release(a, start);
     return TALUS_OK;
 }

@@ -198,7 +198,8 @@ static bool add_walls(const tl_solids *s, const tl_grid *g, int32_t block, tl_we
                 else
                     clear *= 1 - 0.5 * (part[k][first] + part[k][first + 1]);
             }
-            w[m][p] = fmin(1, w[m][p] + 1 - clear);
+            double full = w[m][p] + 1 - clear;
+            w[m][p] = full < 1 ? full : 1;
         }
     for (int32_t p = 0; p < g->f.size; p++) {
         double clear = 1;
@@ -206,7 +207,8 @@ static bool add_walls(const tl_solids *s, const tl_grid *g, int32_t block, tl_we
             const double *half = &part[k][2 * g->place[p][k]];
             clear *= 1 - 0.125 * (half[0] + half[3]) - 0.375 * (half[1] + half[2]);
         }
-        w[KERNEL][p] = fmin(1, w[KERNEL][p] + 1 - clear);
+        double full = w[KERNEL][p] + 1 - clear;
+        w[KERNEL][p] = full < 1 ? full : 1;
     }
     return true;
 }
@@ -233,6 +235,17 @@ static void fix_block(const tl_solids *s, const tl_grid *g, int32_t b, tl_fracti
     }
 }
 
+static void open_block(const tl_grid *g, int32_t b, tl_fractions *out)
+{
+    for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) {
+        out->solid_cell[i] = out->solid_kernel[i] = 0;
+        for (int k = 0; k < 3; k++) {
+            out->open[k][i] = 1;
+            out->fixed[k][i] = 0;
+        }
+    }
+}
+
 /* Sum to one: what is open is what nobody covers; too much cover is scaled back, and next to none open is closed. */
 static void share_block(const tl_grid *g, int32_t b, int32_t count, weights *of, tl_fractions *out)
 {
@@ -240,10 +253,10 @@ static void share_block(const tl_grid *g, int32_t b, int32_t count, weights *of,
         int32_t cell = b * g->f.size + p;
         double full = out->solid_cell[cell];
         for (int32_t i = 0; i < count; i++) full += of[i].w[0][p];
-        out->solid_cell[cell] = fmin(full, 1);
+        out->solid_cell[cell] = full < 1 ? full : 1;
         full = out->solid_kernel[cell];
         for (int32_t i = 0; i < count; i++) full += of[i].w[KERNEL][p];
-        out->solid_kernel[cell] = fmin(full, 1);
+        out->solid_kernel[cell] = full < 1 ? full : 1;
         for (int k = 0; k < 3; k++) {
             double sum = out->fixed[k][cell];
             for (int32_t i = 0; i < count; i++) sum += of[i].w[1 + k][p];
@@ -345,6 +358,10 @@ static void weigh_blocks(const tl_solids *s, const tl_grid *g, int32_t first, in
 {
 #pragma omp parallel for schedule(dynamic) if (last - first > 1)
     for (int32_t b = first; b < last; b++) {
+        if (!tl_solids_touch(s, g, b)) {
+            open_block(g, b, out);
+            continue;
+        }
         fix_block(s, g, b, out);
         int32_t n = 0;
         weights *mine = task + task_of[b - first];
@@ -390,13 +407,6 @@ talus_status tl_solid_fractions(const tl_grid *g, const tl_solids *s, tl_weight_
         weigh_blocks(s, g, first, last, task_of, task, out);
         TL_TRY(keep_covers(g, tasks, task, a, &end, err));
     }
-    int64_t ghost = (int64_t)g->blocks * g->f.size;
-    for (int32_t p = 0; p < g->f.size; p++) {
-        out->solid_cell[ghost + p] = out->solid_kernel[ghost + p] = 0;
-        for (int k = 0; k < 3; k++) {
-            out->open[k][ghost + p] = 1;
-            out->fixed[k][ghost + p] = 0;
-        }
-    }
+    open_block(g, g->blocks, out); /* the ghost */
     return list_covers(chunks, s->count, a, &out->covers, err);
 }

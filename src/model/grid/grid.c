@@ -106,20 +106,23 @@ static bool neighbour_key(const tl_grid_frame *f, const int32_t block[3], const 
 static int32_t occupied(const tl_grid_frame *f, int64_t n, const uint64_t *cell_key, int64_t *key, uint32_t *sides)
 {
     int32_t count = 0;
+    uint32_t around[1 << PLACE_BITS] = {0}; /* of each place */
+    for (int32_t place = 0; place < f->size; place++) {
+        int32_t p[3];
+        uint32_t reach[3]; /* bits of -1, 0, 1 */
+        place_of(f, place, p);
+        for (int k = 0; k < 3; k++)
+            reach[k] = 2u | (p[k] < TL_GRID_MARGIN ? 1u : 0u) | (p[k] >= f->edge[k] - TL_GRID_MARGIN ? 4u : 0u);
+        for (int k = 0; k < 27; k++)
+            if (reach[0] >> k / 9 & reach[1] >> k / 3 % 3 & reach[2] >> k % 3 & 1u) around[place] |= 1u << k;
+    }
     for (int64_t i = 0; i < n; i++) {
         int64_t b = (int64_t)(cell_key[i] >> PLACE_BITS);
         if (!count || key[count - 1] != b) {
             key[count] = b;
             sides[count++] = 0;
-        } else if (cell_key[i] == cell_key[i - 1])
-            continue;
-        int32_t p[3];
-        uint32_t reach[3]; /* bits of -1, 0, 1 */
-        place_of(f, (int32_t)(cell_key[i] & ((1 << PLACE_BITS) - 1)), p);
-        for (int k = 0; k < 3; k++)
-            reach[k] = 2u | (p[k] < TL_GRID_MARGIN ? 1u : 0u) | (p[k] >= f->edge[k] - TL_GRID_MARGIN ? 4u : 0u);
-        for (int k = 0; k < 27; k++)
-            if (reach[0] >> k / 9 & reach[1] >> k / 3 % 3 & reach[2] >> k % 3 & 1u) sides[count - 1] |= 1u << k;
+        }
+        sides[count - 1] |= around[cell_key[i] & ((1 << PLACE_BITS) - 1)];
     }
     return count;
 }

@@ -96,6 +96,18 @@ int32_t tl_grid_find(const tl_grid *g, int64_t block_key);
 /* Id of a cell by coordinates (wrapped here), or one in the ghost. By bisection: for tests and rare questions. */
 int32_t tl_grid_cell(const tl_grid *g, int32_t x, int32_t y, int32_t z);
 uint64_t tl_grid_key_of(const tl_grid *g, int32_t cell); /* of an existing cell */
+/* The same, from a block nearby: of neighbours without a search. */
+static inline int32_t tl_grid_cell_near(const tl_grid *g, int32_t block, const int32_t c[3])
+{
+    int32_t by[3], place = 0;
+    for (int k = 0; k < 3; k++) {
+        int32_t e = g->f.edge[k], local = c[k] - g->corner[block][k];
+        by[k] = (local >= e) - (local < 0);
+        if (local < -e || local >= 2 * e) return tl_grid_cell(g, c[0], c[1], c[2]);
+        place += (local - by[k] * e) * g->f.stride[k];
+    }
+    return g->near[block][TL_GRID_SELF + 9 * by[0] + 3 * by[1] + by[2]] * g->f.size + place;
+}
 
 static inline int32_t tl_grid_block_of(const tl_grid *g, int32_t cell) { return cell / g->f.size; }
 static inline bool tl_grid_exists(const tl_grid *g, int32_t cell) { return cell < (int64_t)g->blocks * g->f.size; }

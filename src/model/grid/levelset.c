@@ -26,7 +26,8 @@ double tl_fill_of_depth(double d)
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
 /* The eight cells around a place, and their trilinear weights; only cells whose centre is outside of solids count. Sum of weights. */
-static double cells_outside(const tl_grid *g, const float *solid_phi, tl_vec3 x, int32_t id[8], double w[8])
+static double cells_outside(const tl_grid *g, int32_t block, const float *solid_phi, tl_vec3 x, int32_t id[8],
+                            double w[8])
 {
     const double at[3] = {x.x, x.y, x.z};
     int32_t low[3];
@@ -37,7 +38,8 @@ static double cells_outside(const tl_grid *g, const float *solid_phi, tl_vec3 x,
         t[k] = s - down;
     }
     for (int c = 0; c < 8; c++) {
-        id[c] = tl_grid_cell(g, low[0] + (c >> 2), low[1] + (c >> 1 & 1), low[2] + (c & 1));
+        const int32_t at_corner[3] = {low[0] + (c >> 2), low[1] + (c >> 1 & 1), low[2] + (c & 1)};
+        id[c] = tl_grid_cell_near(g, block, at_corner);
         w[c] = (c & 4 ? t[0] : 1 - t[0]) * (c & 2 ? t[1] : 1 - t[1]) * (c & 1 ? t[2] : 1 - t[2]);
         if (!tl_grid_exists(g, id[c]) || solid_phi[id[c]] < 0) w[c] = 0;
         sum += w[c];
@@ -66,7 +68,7 @@ static void fold(const tl_grid *g, const tl_solids *s, const float *solid_phi, b
             slanted |= is_slanted(n);
         }
         if (along && slanted) continue;
-        double sum = cells_outside(g, solid_phi, x, id, w);
+        double sum = cells_outside(g, block, solid_phi, x, id, w);
         if (!(sum > 1e-6)) continue;
         for (int c = 0; c < 8; c++)
             if (w[c] > 0) {
@@ -107,7 +109,7 @@ static void settle(const tl_grid *g, int32_t b, const double *raw, const float *
         }
         int32_t cell = b * g->f.size + p;
         phi[cell] = any ? raw[cell] : -g->f.dx;
-        if (any && excess) excess[cell] = fmax(excess[cell] - SURFACE_NOISE, 0);
+        if (any && excess) excess[cell] = excess[cell] > SURFACE_NOISE ? excess[cell] - SURFACE_NOISE : 0;
     }
 }
 
@@ -268,8 +270,9 @@ static bool read_own(const contact *q, int32_t cell, double fill, const double s
 static void read_contacts(const contact *q, int32_t b, const uint8_t *slanted, const double *fill, double *phi)
 {
     const tl_grid *g = q->g;
+    memcpy(phi + (int64_t)b * g->f.size, q->phi + (int64_t)b * g->f.size, sizeof *phi * (size_t)g->f.size);
+    if (!tl_solids_touch(q->s, g, b)) return;
     for (int32_t cell = b * g->f.size; cell < (b + 1) * g->f.size; cell++) {
-        phi[cell] = q->phi[cell];
         if (slanted[cell] != 2 || q->solid_phi[cell] < q->off) continue;
         plane p = fit_plane(q, cell);
         double value;
@@ -282,10 +285,11 @@ static void read_contacts(const contact *q, int32_t b, const uint8_t *slanted, c
 }
 
 /* Trilinear value at x from cells whose centre is outside of solids; false: there is none. */
-static bool value_outside(const tl_grid *g, const double *phi, const float *solid_phi, tl_vec3 x, double *out)
+static bool value_outside(const tl_grid *g, int32_t block, const double *phi, const float *solid_phi, tl_vec3 x,
+                          double *out)
 {
     int32_t id[8];
-    double w[8], sum = 0, weight = cells_outside(g, solid_phi, x, id, w);
+    double w[8], sum = 0, weight = cells_outside(g, block, solid_phi, x, id, w);
     if (!(weight > 1e-6)) return false;
     for (int c = 0; c < 8; c++)
         if (w[c] > 0) sum += w[c] * phi[id[c]];
@@ -314,16 +318,17 @@ static bool value_beside(const tl_grid *g, const double *phi, const float *solid
 static void extend(const tl_grid *g, int32_t b, const double *from, const tl_solids *s, const float *solid_phi,
                    double off, const contact *q, double *phi)
 {
+    memcpy(phi + (int64_t)b * g->f.size, from + (int64_t)b * g->f.size, sizeof *phi * (size_t)g->f.size);
+    if (!tl_solids_touch(s, g, b)) return;
     for (int32_t p = 0; p < g->f.size; p++) {
         int32_t cell = b * g->f.size + p, which;
         double value;
-        phi[cell] = from[cell];
         if (solid_phi[cell] >= off) continue;
         phi[cell] = g->f.dx;
         if (solid_phi[cell] < -EXTEND * g->f.dx) continue;
         tl_vec3 n, x = tl_grid_centre(g, cell);
         double d = tl_solids_distance(s, b, x, &which, &n);
-        phi[cell] = value_outside(g, from, solid_phi, tl_vec3_add_scaled(x, off - d, n), &value) ||
+        phi[cell] = value_outside(g, b, from, solid_phi, tl_vec3_add_scaled(x, off - d, n), &value) ||
                             value_beside(g, from, solid_phi, cell, off, &value)
                         ? value
                         : INFINITY;

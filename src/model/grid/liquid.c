@@ -54,12 +54,53 @@ static int same_sign(int32_t n, const double *v)
     return inside == 0 ? 0 : inside == n ? 1 : -1;
 }
 
+/* Cells of a block with a change of sign among the 27 around them; the others are all in or all out. around: as of tl_grid_halo. */
+static void near_surface(const tl_grid *g, const double *around, uint8_t *count)
+{
+    const int32_t *e = g->f.edge, sy = e[2] + 2, sx = (e[1] + 2) * sy, n = (e[0] + 2) * sx;
+    uint8_t in[TL_GRID_HALO_MAX + 2 * TL_GRID_EDGE], sum[TL_GRID_HALO_MAX + 2 * TL_GRID_EDGE];
+    for (int32_t i = 0; i < n; i++) in[i] = around[i] < 0;
+    for (int32_t i = 0; i < n - 2; i++) sum[i] = (uint8_t)(in[i] + in[i + 1] + in[i + 2]);
+    for (int32_t i = 0; i < n - 2 - 2 * sy; i++) in[i] = (uint8_t)(sum[i] + sum[i + sy] + sum[i + 2 * sy]);
+    for (int32_t i = 0; i < n - 2 - 2 * sy - 2 * sx; i++) count[i] = (uint8_t)(in[i] + in[i + sx] + in[i + 2 * sx]);
+}
+
+/* Cells alone, and these by their own eighths only. */
+static void cell_fractions(const tl_grid *g, int32_t b, const double *around, tl_liquid *out)
+{
+    const int32_t *e = g->f.edge, sy = e[2] + 2, sx = (e[1] + 2) * sy;
+    uint8_t count[TL_GRID_HALO_MAX];
+    near_surface(g, around, count);
+    for (int32_t p = 0; p < g->f.size; p++) {
+        const uint8_t *at = g->place[p];
+        const int32_t low = at[0] * sx + at[1] * sy + at[2];
+        double part[8], *to = &out->cell[b * g->f.size + p];
+        *to = count[low] == 27;
+        if (count[low] % 27 == 0) continue;
+        for (int k = 0; k < 8; k++) {
+            const int32_t first = low + (k >> 2) * sx + (k >> 1 & 1) * sy + (k & 1);
+            double v[8];
+            int inside = 0;
+            for (int j = 0; j < 8; j++) {
+                v[j] = around[first + (j >> 2) * sx + (j >> 1 & 1) * sy + (j & 1)];
+                inside += v[j] < 0;
+            }
+            part[k] = inside % 8 ? eighth(v, 7 ^ k) : inside / 8;
+        }
+        *to = 0.125 * (((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7])));
+    }
+}
+
 static void block_fractions(const tl_grid *g, int32_t b, const double *phi, tl_liquid *out)
 {
     int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, b, id);
     double around[TL_GRID_HALO_MAX];
     for (int32_t i = 0; i < n; i++) around[i] = phi[id[i]];
     int same = same_sign(n, around);
+    if (same < 0 && !out->face[0] && !out->edge[0]) {
+        cell_fractions(g, b, around, out);
+        return;
+    }
     tl_eighths parts;
     tl_eighths_begin(g, &parts);
     if (same < 0) block_eighths(g, around, &parts);
@@ -133,7 +174,7 @@ static double block_volume(const tl_grid *g, int32_t b, const tl_liquid *l, cons
     }
     for (int32_t i = 0; i < g->f.size; i++) {
         double room = 1 - solid_cell[b * g->f.size + i], seen = l->cell[b * g->f.size + i] * room;
-        double there = fmin(volume[i], room);
+        double there = volume[i] < room ? volume[i] : room;
         sum += seen < UNSEEN * there ? there : seen;
     }
     return sum;

@@ -3,11 +3,12 @@
 #include "base/parallel.h"
 #include "base/radix.h"
 #include "base/sum.h"
+#include "model/grid/measure.h"
 
 #define FAR_BLOCKS (1 << 17) /* see tl_grid_key */
 
 /* Wrap along periodic axes, then the cell; false: out of the world. */
-static bool locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 *x, int32_t cell[3])
+static inline bool locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 *x, int32_t cell[3])
 {
     double at[3] = {x->x, x->y, x->z};
     const double origin[3] = {f->origin.x, f->origin.y, f->origin.z};
@@ -77,24 +78,50 @@ static packing find_keys(const tl_grid_frame *f, const tl_domain_spec *walls, co
         {x0, y0, z0}, (uint64_t)(x1 - x0) + 1, (uint64_t)(y1 - y0) + 1, (uint64_t)(z1 - z0) + 1, (uint64_t)f->size};
 }
 
+static talus_status no_memory(int64_t n, talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
+}
+
+#define SPARSE 8 /* cells of the box per particle up to which counting beats a sort by digits */
+
+/* Order of packed keys below `end`, by counting: one place per cell of the box. Those at the end are lost. */
+static talus_status count_order(int64_t n, int64_t end, const uint64_t *key, int32_t *order, int64_t *kept, tl_arena *a,
+                                talus_error *err)
+{
+    int32_t *place = TL_TAKE_ZERO(a, int32_t, end + 2), sum = 0;
+    if (!place) return no_memory(n, err);
+    for (int64_t i = 0; i < n; i++) place[key[i] + 1]++;
+    for (int64_t c = 0; c <= end; c++) {
+        sum += place[c];
+        place[c] = sum;
+    }
+    *kept = place[end];
+    for (int64_t i = 0; i < n; i++) order[place[key[i]]++] = (int32_t)i;
+    return TALUS_OK;
+}
+
 talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
                                 uint64_t *key, int32_t *order, int64_t *kept, tl_arena *a, talus_error *err)
 {
     int64_t n = p->count;
     size_t mark = tl_arena_mark(a);
-    uint64_t *raw = TL_TAKE(a, uint64_t, n), *spare = TL_TAKE(a, uint64_t, n);
-    int32_t *spare_order = TL_TAKE(a, int32_t, n);
-    if (!raw || !spare || !spare_order)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)n);
+    uint64_t *raw = TL_TAKE(a, uint64_t, n);
+    if (!raw) return no_memory(n, err);
     packing k = find_keys(f, walls, p, raw);
     uint64_t end = k.nx * k.ny * k.nz * k.size; /* of those that are lost */
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < n; i++) {
-        key[i] = raw[i] == LOST ? end : pack(&k, raw[i]);
-        order[i] = (int32_t)i;
+    for (int64_t i = 0; i < n; i++) key[i] = raw[i] == LOST ? end : pack(&k, raw[i]);
+    if (end < SPARSE * (uint64_t)n) {
+        TL_TRY(count_order(n, (int64_t)end, key, order, kept, a, err));
+    } else {
+        uint64_t *spare = TL_TAKE(a, uint64_t, n);
+        int32_t *spare_order = TL_TAKE(a, int32_t, n);
+        if (!spare || !spare_order) return no_memory(n, err);
+        for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
+        tl_radix_sort(n, key, order, spare, spare_order);
+        for (*kept = n; *kept > 0 && key[*kept - 1] == end;) --*kept;
     }
-    tl_radix_sort(n, key, order, spare, spare_order);
-    for (*kept = n; *kept > 0 && key[*kept - 1] == end;) --*kept;
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < *kept; i++) key[i] = raw[order[i]];
     tl_arena_release(a, mark);
@@ -107,7 +134,7 @@ talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *wal
     TL_ASSERT(out->room >= from->count);
     size_t mark = tl_arena_mark(a);
     int32_t *order = TL_TAKE(a, int32_t, from->count);
-    if (!order) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)from->count);
+    if (!order) return no_memory(from->count, err);
     TL_TRY(tl_particles_order(f, walls, from, key, order, &out->count, a, err));
     *lost_volume = 0;
     for (int64_t i = out->count; i < from->count; i++) *lost_volume += from->particle[order[i]].volume;
@@ -121,37 +148,32 @@ talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *wal
     return TALUS_OK;
 }
 
-enum { MASS, VOLUME, KINETIC, HEIGHT, PX, PY, PZ, LX, LY, LZ, SUMS };
-
-/* On the grid's terms: of each axis' faces, the second moment of the hat weights is f (1 - f) dx^2 along each direction. */
-double tl_particle_affine(const tl_grid_frame *f, const tl_particle *p, double arm[3][3])
+tl_particles_measure tl_particle_sums_total(int64_t count, const tl_particle_sums *part, size_t stride, tl_vec3 gravity)
 {
-    const double x[3] = {p->x.x, p->x.y, p->x.z};
-    double spin = 0;
-    for (int b = 0; b < 3; b++) {
-        double s = tl_grid_scaled(f, x[b], b), t = s - floor(s), half = t + 0.5 - (t >= 0.5);
-        double own = t * (1 - t) * f->dx * f->dx, other = half * (1 - half) * f->dx * f->dx;
-        for (int axis = 0; axis < 3; axis++) {
-            arm[axis][b] = (axis == b ? own : other) * p->C.m[axis][b];
-            spin += arm[axis][b] * p->C.m[axis][b];
+    tl_particle_sums all = {0};
+    for (int64_t b = 0; b < count; b++) {
+        const tl_particle_sums *q = (const tl_particle_sums *)((const char *)part + (size_t)b * stride);
+        all.mass += q->mass;
+        all.volume += q->volume;
+        all.kinetic += q->kinetic;
+        all.second += q->second;
+        for (int k = 0; k < 3; k++) {
+            all.first[k] += q->first[k];
+            all.p[k] += q->p[k];
+            all.L[k] += q->L[k];
         }
+        all.fastest2 = fmax(all.fastest2, q->fastest2);
     }
-    return spin;
-}
-
-static void add_particle(const tl_grid_frame *f, const tl_particle *p, double rho, tl_vec3 gravity, double *sum)
-{
-    const double x[3] = {p->x.x, p->x.y, p->x.z}, v[3] = {p->v.x, p->v.y, p->v.z};
-    double m = rho * p->volume, arm[3][3], spin = tl_particle_affine(f, p, arm);
-    sum[MASS] += m;
-    sum[VOLUME] += p->volume;
-    sum[KINETIC] += 0.5 * m * (tl_vec3_norm2(p->v) + spin);
-    sum[HEIGHT] -= m * tl_vec3_dot(gravity, p->x);
-    for (int k = 0; k < 3; k++) {
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        sum[PX + k] += m * v[k];
-        sum[LX + k] += m * (x[i] * v[j] - x[j] * v[i] + arm[j][i] - arm[i][j]);
-    }
+    tl_vec3 first = tl_vec3_load(all.first);
+    return (tl_particles_measure){.mass = all.mass,
+                                  .volume = all.volume,
+                                  .kinetic = all.kinetic,
+                                  .potential = -tl_vec3_dot(gravity, first),
+                                  .first = first,
+                                  .second = all.second,
+                                  .momentum = tl_vec3_load(all.p),
+                                  .angular_momentum = tl_vec3_load(all.L),
+                                  .fastest = sqrt(all.fastest2)};
 }
 
 talus_status tl_particles_measures(const tl_grid_frame *f, const tl_particles *p, const double *rho, tl_vec3 gravity,
@@ -159,27 +181,16 @@ talus_status tl_particles_measures(const tl_grid_frame *f, const tl_particles *p
 {
     tl_blocks blocks = tl_blocks_of(p->count);
     size_t mark = tl_arena_mark(a);
-    double(*part)[SUMS] = tl_arena_take_zero(a, sizeof *part * (size_t)(blocks.count + 1));
-    double *fastest = TL_TAKE_ZERO(a, double, blocks.count + 1);
-    if (!part || !fastest) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for sums over particles");
+    tl_particle_sums *part = TL_TAKE_ZERO(a, tl_particle_sums, blocks.count + 1);
+    if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for sums over particles");
 #pragma omp parallel for schedule(static) if (p->count > TL_PARALLEL_MIN)
-    for (int b = 0; b < blocks.count; b++)
-        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
-            add_particle(f, &p->particle[i], rho[p->particle[i].material], gravity, part[b]);
-            fastest[b] = fmax(fastest[b], tl_vec3_norm2(p->particle[i].v));
-        }
-    double sum[SUMS] = {0}, most = 0;
     for (int b = 0; b < blocks.count; b++) {
-        for (int k = 0; k < SUMS; k++) sum[k] += part[b][k];
-        most = fmax(most, fastest[b]);
+        tl_particle_sums mine = {0};
+        for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
+            tl_particle_sums_add(f, &p->particle[i], rho[p->particle[i].material], &mine);
+        part[b] = mine;
     }
-    *out = (tl_particles_measure){.mass = sum[MASS],
-                                  .volume = sum[VOLUME],
-                                  .kinetic = sum[KINETIC],
-                                  .potential = sum[HEIGHT],
-                                  .momentum = tl_vec3_load(sum + PX),
-                                  .angular_momentum = tl_vec3_load(sum + LX),
-                                  .fastest = sqrt(most)};
+    *out = tl_particle_sums_total(blocks.count, part, sizeof *part, gravity);
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

@@ -20,20 +20,9 @@ talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *wa
 talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *from,
                                tl_particles *out, uint64_t *key, double *lost_volume, tl_arena *a, talus_error *err);
 
-/* What a set of particles carries. rho [materials] kg/m^3. Affine part included in kinetic energy and angular momentum as what P2G would give to
- * the grid (Jiang2015). Fixed-order sums. */
-typedef struct tl_particles_measure {
-    double mass, volume;                /* kg, m^3 */
-    double kinetic, potential;          /* J; potential zero at the origin */
-    tl_vec3 momentum, angular_momentum; /* about the origin */
-    double fastest;                     /* m/s */
-} tl_particles_measure;
+/* rho [materials] kg/m^3. Fixed-order sums. */
 talus_status tl_particles_measures(const tl_grid_frame *f, const tl_particles *p, const double *rho, tl_vec3 gravity,
                                    tl_arena *a, tl_particles_measure *out, talus_error *err);
-
-/* What the affine velocity of a particle adds to its kinetic energy, over half its mass, m^2/s^2: it depends on the place between faces. arm [3][3] out, m^2/s: means of
- * (face - x)_b (C (face - x))_a over the faces of axis a. */
-double tl_particle_affine(const tl_grid_frame *f, const tl_particle *p, double arm[3][3]);
 
 /* Longest step in which no particle crosses more than `cfl` cells, speeds after gravity included; INFINITY when nothing moves. `extra`:
  * speed of the fastest body surface. */

@@ -130,29 +130,48 @@ static void add_up(const tl_grid *g, const tl_pieces *p, const tl_repay *r, sums
         }
 }
 
-talus_status tl_faces_repay(const tl_grid *g, const tl_pieces *p, tl_repay *r, double *const u[3], tl_arena *a,
-                            talus_error *err)
+typedef struct impulses {
+    tl_vec3 fixed, turned;
+} impulses;
+
+/* Faces of a block. all: NULL where every piece is held. */
+static impulses repay_block(const tl_grid *g, const tl_pieces *p, const tl_repay *r, const sums *all, int32_t b,
+                            double *const u[3])
 {
-    const int32_t exist = g->blocks * g->f.size;
-    size_t mark = tl_arena_mark(a);
-    sums *all = TL_TAKE_ZERO(a, sums, p->count);
-    if (!all) return no_memory(err);
-    r->fixed = r->turned = (tl_vec3){0, 0, 0};
-    add_up(g, p, r, all);
+    impulses out = {{0, 0, 0}, {0, 0, 0}};
     for (int axis = 0; axis < 3; axis++)
-        for (int32_t i = 0; i < exist; i++) {
-            if (r->mass[axis][i] == 0 && r->owed[axis][i] == 0) continue;
-            int32_t k = tl_piece_of_face(p, g, axis, i);
+        for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) {
+            const double m = r->mass[axis][i], owed = r->owed[axis][i];
+            if (m == 0 && owed == 0) continue;
+            int32_t k = all ? tl_piece_of_face(p, g, axis, i) : TL_NO_PIECE;
             if (k != TL_NO_PIECE && !p->held[k]) {
                 if (all[k].mass[axis] > 0) u[axis][i] += all[k].owed[axis] / all[k].mass[axis];
                 continue;
             }
             double q[3] = {0, 0, 0};
-            q[axis] = -r->owed[axis][i];
+            q[axis] = -owed;
             tl_vec3 impulse = tl_vec3_load(q);
-            r->fixed = tl_vec3_add(r->fixed, impulse);
-            r->turned = tl_vec3_add(r->turned, tl_vec3_cross(tl_grid_face_centre(g, axis, i), impulse));
+            out.fixed = tl_vec3_add(out.fixed, impulse);
+            out.turned = tl_vec3_add(out.turned, tl_vec3_cross(tl_grid_face_centre(g, axis, i), impulse));
         }
+    return out;
+}
+
+talus_status tl_faces_repay(const tl_grid *g, const tl_pieces *p, tl_repay *r, double *const u[3], tl_arena *a,
+                            talus_error *err)
+{
+    size_t mark = tl_arena_mark(a);
+    sums *all = tl_pieces_any_free(p) ? TL_TAKE_ZERO(a, sums, p->count) : NULL;
+    impulses *part = TL_TAKE(a, impulses, g->blocks);
+    if ((tl_pieces_any_free(p) && !all) || !part) return no_memory(err);
+    r->fixed = r->turned = (tl_vec3){0, 0, 0};
+    if (all) add_up(g, p, r, all);
+#pragma omp parallel for schedule(static) if (g->blocks > 64)
+    for (int32_t b = 0; b < g->blocks; b++) part[b] = repay_block(g, p, r, all, b, u);
+    for (int32_t b = 0; b < g->blocks; b++) {
+        r->fixed = tl_vec3_add(r->fixed, part[b].fixed);
+        r->turned = tl_vec3_add(r->turned, part[b].turned);
+    }
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

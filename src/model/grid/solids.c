@@ -41,17 +41,19 @@ double tl_solid_distance(const tl_solids *s, int32_t body, tl_vec3 p, tl_vec3 *n
     return d;
 }
 
-static double wall_distance(const tl_solids *s, tl_vec3 p, tl_vec3 *normal)
+static inline double wall_distance(const tl_solids *s, tl_vec3 p, tl_vec3 *normal)
 {
+    const double d[6] = {p.x - s->box.lo.x, s->box.hi.x - p.x, p.y - s->box.lo.y,
+                         s->box.hi.y - p.y, p.z - s->box.lo.z, s->box.hi.z - p.z};
+    static const tl_vec3 side[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
     double least = INFINITY;
+    int nearest = -1;
     for (int k = 0; k < 6; k++) {
-        if (!s->wall[k]) continue;
-        double d = k % 2 ? get(s->box.hi, k / 2) - get(p, k / 2) : get(p, k / 2) - get(s->box.lo, k / 2);
-        if (d >= least) continue;
-        least = d;
-        *normal = (tl_vec3){0, 0, 0};
-        set(normal, k / 2, k % 2 ? -1 : 1);
+        if (!s->wall[k] || d[k] >= least) continue;
+        least = d[k];
+        nearest = k;
     }
+    if (nearest >= 0) *normal = side[nearest];
     return least;
 }
 
@@ -223,9 +225,33 @@ static bool wall_near(const tl_solids *s, const tl_grid *g, int32_t b)
     return false;
 }
 
+bool tl_solids_walls_beyond(const tl_solids *s, int32_t block, tl_vec3 p, double far)
+{
+    tl_vec3 n;
+    return s->start[block] == s->start[block + 1] && far < s->reach && wall_distance(s, p, &n) > far;
+}
+
 bool tl_solids_touch(const tl_solids *s, const tl_grid *g, int32_t b)
 {
     return s->start[b] < s->start[b + 1] || wall_near(s, g, b);
+}
+
+/* Distances to walls alone: the least of three that depend on one coordinate each. */
+static void wall_field(const tl_solids *s, const tl_grid *g, int32_t b, float *phi)
+{
+    double least[3][TL_GRID_EDGE];
+    for (int k = 0; k < 3; k++)
+        for (int32_t i = 0; i < g->f.edge[k]; i++) {
+            double x = get(g->f.origin, k) + (g->corner[b][k] + i + 0.5) * g->f.dx, d = s->reach;
+            if (s->wall[2 * k] && x - get(s->box.lo, k) < d) d = x - get(s->box.lo, k);
+            if (s->wall[2 * k + 1] && get(s->box.hi, k) - x < d) d = get(s->box.hi, k) - x;
+            least[k][i] = d < -s->reach ? -s->reach : d;
+        }
+    for (int32_t p = 0; p < g->f.size; p++) {
+        const double *at[3] = {&least[0][g->place[p][0]], &least[1][g->place[p][1]], &least[2][g->place[p][2]]};
+        double d = *at[0] < *at[1] ? *at[0] : *at[1];
+        phi[b * g->f.size + p] = (float)(d < *at[2] ? d : *at[2]);
+    }
 }
 
 void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi)
@@ -233,6 +259,10 @@ void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi)
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b <= g->blocks; b++) {
         bool near = b < g->blocks && tl_solids_touch(s, g, b);
+        if (near && s->start[b] == s->start[b + 1]) {
+            wall_field(s, g, b, phi);
+            continue;
+        }
         for (int32_t p = 0; p < g->f.size; p++) {
             int32_t cell = b * g->f.size + p, which;
             tl_vec3 n;

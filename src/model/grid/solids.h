@@ -82,6 +82,9 @@ static inline bool tl_solids_near(const tl_solids *s, const tl_grid *g, int32_t 
     return phi[block * g->f.size + place] < far;
 }
 
+/* Whether a place of an existing block has nothing but walls within reach, and these further than `far`: exact, where tl_solids_near knows a cell. */
+bool tl_solids_walls_beyond(const tl_solids *s, int32_t block, tl_vec3 p, double far);
+
 /* Whether any solid may be within the reach of a block's places. */
 bool tl_solids_touch(const tl_solids *s, const tl_grid *g, int32_t block);
 

@@ -40,6 +40,17 @@ typedef struct tl_rest_memory {
     double t[3]; /* displacement times a stiffness, Pa m */
 } tl_rest_memory;
 
+/* What a set of particles carries; doubles only. Affine part included in kinetic energy and angular momentum as what P2G would give to
+ * the grid [Jiang2015]. */
+typedef struct tl_particles_measure {
+    double mass, volume;                /* kg, m^3 */
+    double kinetic, potential;          /* J; potential zero at the origin */
+    tl_vec3 first;                      /* kg m: sum of m x */
+    double second;                      /* kg m^2: sum of m |x|^2 */
+    tl_vec3 momentum, angular_momentum; /* about the origin */
+    double fastest;                     /* m/s */
+} tl_particles_measure;
+
 /* All doubles, counts included (exact up to 2^53). */
 typedef struct tl_grid_totals {
     double next_id;        /* of the next particle */
@@ -47,6 +58,8 @@ typedef struct tl_grid_totals {
     double escaped_volume; /* m^3 of those */
     double initial_volume; /* m^3 of all fills */
     double statics;        /* 1: the stress at rest is being selected (step/statics.h) */
+    double measured;       /* 1: `particles` is of the particles of this state, as the last step left them */
+    tl_particles_measure particles;
 } tl_grid_totals;
 
 typedef struct tl_grid_state {

@@ -14,20 +14,66 @@ typedef struct gathered {
     double face[3][TL_GRID_HALO_MAX][2], fill[TL_GRID_HALO_MAX], volume[3][TL_GRID_HALO_MAX];
 } gathered;
 
-static inline void add_to_faces(const tl_halo_shape *h, const double s[3], int axis, double m, const double c[3],
+typedef double two __attribute__((vector_size(16)));
+typedef double four __attribute__((vector_size(32)));
+
+/* Lower places on the two lattices along each axis, that of its own faces (0) and that of the others' and of centres (1), in the halo, and how far behind them. s: in cells from the block's
+ * corner; beyond the neighbourhood counts as on its border. */
+typedef struct stencil {
+    int32_t low[2][3];
+    double t[2][3];
+} stencil;
+
+static inline void place_on(double from, int32_t end, int32_t *low, double *t)
+{
+    int32_t down = from > 0 ? (int32_t)from : 0;
+    *low = down < end ? down : end;
+    *t = from - *low;
+}
+
+static inline stencil stencil_of(const tl_halo_shape *h, const double s[3])
+{
+    stencil out;
+    for (int k = 0; k < 3; k++) {
+        place_on(s[k] + 1, h->hi[k], &out.low[0][k], &out.t[0][k]);
+        place_on(s[k] + 0.5, h->hi[k], &out.low[1][k], &out.t[1][k]);
+    }
+    return out;
+}
+
+/* A row of two faces gets {m, m u} of both at once: w (A + d B), d the velocity that the row has beyond the lowest one. */
+static inline void add_to_faces(const tl_halo_shape *h, const stencil *q, int axis, double m, const double c[3],
                                 double v, double (*restrict face)[2])
 {
-    tl_corners q = tl_corners_of(h, s, axis);
-    double wx[2] = {m * (1 - q.t[0]), m * q.t[0]}, wy[2] = {1 - q.t[1], q.t[1]};
-    double low = v - (c[0] * q.t[0] + c[1] * q.t[1] + c[2] * q.t[2]);
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) {
-            double w = wx[i] * wy[j], u = low + (i ? c[0] : 0) + (j ? c[1] : 0);
-            double w0 = w * (1 - q.t[2]), w1 = w * q.t[2];
-            double *restrict to = face[q.at + i * h->sx + j * h->sy];
-            const double add[4] = {w0, w0 * u, w1, w1 * (u + c[2])};
-            for (int k = 0; k < 4; k++) to[k] += add[k];
-        }
+    const double tx = q->t[axis != 0][0], ty = q->t[axis != 1][1], tz = q->t[axis != 2][2];
+    const int32_t at = q->low[axis != 0][0] * h->sx + q->low[axis != 1][1] * h->sy + q->low[axis != 2][2];
+    const double low = v - (c[0] * tx + c[1] * ty + c[2] * tz);
+    const four along = {1 - tz, 1 - tz, tz, tz}, A = along * (four){1, low, 1, low + c[2]},
+               B = along * (four){0, 1, 0, 1};
+    const double w[4] = {m * (1 - tx) * (1 - ty), m * (1 - tx) * ty, m * tx * (1 - ty), m * tx * ty};
+    const double d[4] = {0, c[1], c[0], c[0] + c[1]};
+    for (int row = 0; row < 4; row++) {
+        double *to = face[at + (row >> 1) * h->sx + (row & 1) * h->sy];
+        four sum;
+        memcpy(&sum, to, sizeof sum);
+        sum += w[row] * (A + d[row] * B);
+        memcpy(to, &sum, sizeof sum);
+    }
+}
+
+static inline void add_to_cells(const tl_halo_shape *h, const stencil *q, double m, double *restrict sum)
+{
+    const double tx = q->t[1][0], ty = q->t[1][1], tz = q->t[1][2];
+    const int32_t at = q->low[1][0] * h->sx + q->low[1][1] * h->sy + q->low[1][2];
+    const two along = {1 - tz, tz};
+    const double w[4] = {m * (1 - tx) * (1 - ty), m * (1 - tx) * ty, m * tx * (1 - ty), m * tx * ty};
+    for (int row = 0; row < 4; row++) {
+        double *to = sum + at + (row >> 1) * h->sx + (row & 1) * h->sy;
+        two both;
+        memcpy(&both, to, sizeof both);
+        both += w[row] * along;
+        memcpy(to, &both, sizeof both);
+    }
 }
 
 static inline void add_to_lattice(const tl_halo_shape *h, const double s[3], int axis, double m, double *restrict sum)
@@ -53,12 +99,14 @@ static void gather_block(const tl_grid *g, int32_t block, const tl_particles *p,
         const double v[3] = {q->v.x, q->v.y, q->v.z};
         double s[3], m = rho[q->material] * q->volume;
         tl_place_in_block(g, block, q->x, s);
+        const stencil at = stencil_of(&h, s);
+#pragma GCC unroll 3
         for (int k = 0; k < 3; k++) {
             const double c[3] = {dx * q->C.m[k][0], dx * q->C.m[k][1], dx * q->C.m[k][2]};
-            add_to_faces(&h, s, k, m, c, v[k], b->face[k]);
-            if (volumes) add_to_lattice(&h, s, k, q->volume, b->volume[k]);
+            add_to_faces(&h, &at, k, m, c, v[k], b->face[k]);
         }
-        add_to_lattice(&h, s, 3, q->volume * per_cell, b->fill);
+        for (int k = 0; k < 3 && volumes; k++) add_to_lattice(&h, s, k, q->volume, b->volume[k]);
+        add_to_cells(&h, &at, q->volume * per_cell, b->fill);
     }
 }
 
@@ -208,19 +256,6 @@ void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const k
 
 /* ---- anywhere ---- */
 
-/* Block that holds a cell, walking from `near` by at most one block per axis where possible. */
-static int32_t cell_near(const tl_grid *g, int32_t block, const int32_t c[3])
-{
-    int32_t by[3], place = 0;
-    for (int k = 0; k < 3; k++) {
-        int32_t e = g->f.edge[k], local = c[k] - g->corner[block][k];
-        by[k] = (local >= e) - (local < 0);
-        if (local < -e || local >= 2 * e) return tl_grid_cell(g, c[0], c[1], c[2]);
-        place += (local - by[k] * e) * g->f.stride[k];
-    }
-    return g->near[block][TL_GRID_SELF + 9 * by[0] + 3 * by[1] + by[2]] * g->f.size + place;
-}
-
 static bool velocity_from(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3], tl_vec3 x,
                           double v[3])
 {
@@ -237,7 +272,7 @@ static bool velocity_from(const tl_grid *g, int32_t block, double *const u[3], u
         }
         for (int c = 0; c < 8; c++) {
             const int32_t cell[3] = {low[0] + (c >> 2), low[1] + (c >> 1 & 1), low[2] + (c & 1)};
-            int32_t id = cell_near(g, block, cell);
+            int32_t id = tl_grid_cell_near(g, block, cell);
             double w = (c & 4 ? t[0] : 1 - t[0]) * (c & 2 ? t[1] : 1 - t[1]) * (c & 1 ? t[2] : 1 - t[2]);
             if (!tl_grid_exists(g, id) || (known && !known[k][id])) continue;
             sum += w * u[k][id];

@@ -6,7 +6,7 @@
 #ifndef TL_MODEL_GRID_TRANSFER_H
 #define TL_MODEL_GRID_TRANSFER_H
 
-#include "model/grid/particles.h"
+#include "model/grid/measure.h"
 #include "model/grid/solids.h"
 
 typedef struct tl_faces {
@@ -42,21 +42,22 @@ typedef struct tl_advected {
 tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
                                 const float *solid_phi, double travel, double gap, double dt, tl_particles *p);
 
-/* Particles of a block: what solids that stop them do to them, and the energy of their affine velocities before they move. */
-typedef struct tl_stopped {
+/* Particles of a block: what solids that stop them do to them, the energy of their affine velocities before they move, and what they carry after. */
+typedef struct tl_carried {
     tl_vec3 impulse; /* N s on particles */
     tl_vec3 turn;    /* N m s about the origin */
     double affine;   /* J */
-} tl_stopped;
+    tl_particle_sums sums;
+} tl_carried;
 
-/* Both in one pass over the particles: tl_grid_to_particles from u, then tl_particles_advect through `by`. rho [materials] kg/m^3; stopped [blocks] out, its affine
- * energy where bounded [blocks] is set. */
+/* All in one pass over the particles: tl_grid_to_particles from u, tl_particles_advect through `by`, tl_particles_bound_affine, sums. rho [materials] kg/m^3;
+ * carried [blocks] out, its affine energy where bounded [blocks] is set. */
 tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
                                const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
-                               const double *rho, const uint8_t *bounded, tl_stopped *stopped, tl_particles *p);
+                               const double *rho, const uint8_t *bounded, tl_carried *carried, tl_particles *p);
 
 /* Affine velocities of the blocks marked in `bounded` have no more energy than they had before particles moved: what is more is taken from all in a block alike. */
-void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_stopped *stopped, const uint8_t *bounded,
+void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_carried *carried, const uint8_t *bounded,
                                tl_particles *p);
 
 /* Put a particle `gap` outside of whatever solid is nearest, again while that puts it into another; its velocity loses what points into
