@@ -117,7 +117,7 @@ static void add_surfaces(tl_clouds *c, const tl_sim *sim)
         const tl_motion *m = &sim->state.rigid.body[b];
         const tl_sph_surface *f = &sph->surface[sph->body[b].surface];
         tl_pose pose = tl_rigid_pose(&sim->rigid.body[b], m);
-        for (int32_t i = 0; i < f->count; i++) {
+        for (int32_t i = 0; i < f->touching; i++) {
             tl_vec3 at = tl_pose_apply(&pose, f->at[i]);
             tl_vec3 v = tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(at, m->x)));
             add(c, at, v, 0, 0, sph->body[b].first + i, -1 - b);

@@ -31,8 +31,9 @@
 
 #define LEAST_TOUCHING 20 /* iterations; also [Probst2023] for fragile structures */
 #define LEAST_FLUID 2
-#define MEMORY 0.05    /* share of a step in what contacts remember: a mean over some 20 steps */
-#define KEEP_FLUID 1.0 /* of the last step's pressures in liquid */
+#define MEMORY 0.05     /* share of a step in what contacts remember: a mean over some 20 steps */
+#define KEEP_FLUID 1.0  /* of the last step's pressures in liquid */
+#define UNRESOLVED 10.0 /* tolerances: compression of single particles that a mean error of one leaves; chosen */
 /* How many times as fast as any other body or liquid a body may become: after a failed solve, as much as a blow can spin it; after any, as fast
  * as two plates shoot out what is between them, down to an angle of 11 degrees. */
 #define BLOW 1.5
@@ -152,6 +153,7 @@ static talus_status find_neighbours(sph_step *s, talus_error *err)
     TL_TRY(tl_sph_begin(&s->f, &s->sim->sph, s->scene, s->rigid, &s->sim->state.sph, &bodies, s->dt, s->arena, err));
     s->f.relax = s->scene->sph.relaxation;
     s->f.push_out = s->scene->sph.push_out;
+    s->f.unresolved = UNRESOLVED * s->kept->stop.tolerance;
     TL_TRY(tl_sph_neighbours(&s->f, err));
     TL_TRY(tl_sph_contacts(&s->f, err));
     s->compression = mean_compression(s);
@@ -249,6 +251,25 @@ static talus_status predict_velocities(sph_step *s, talus_error *err)
 
 /* Contacts start from the forces that they remember, from half of them, or from none: whichever leaves the smallest error. After an impact the
  * remembered ones are far off, and a solve that stops early would throw bodies about. */
+/* One factor for all pressures of liquid that a solve starts from, so that they leave the least energy: how heavy a pool is shows in them together, and iterations
+ * between neighbours are slow to find it. Residuals are straight in the pressures. */
+static talus_status balance_liquid(sph_step *s, const tl_fixedpoint *p, talus_error *err)
+{
+    int64_t n = p->space->n, liquid = s->f.fluid;
+    size_t mark = tl_arena_mark(s->arena);
+    double *x = TL_TAKE(s->arena, double, n + 1), *with = TL_TAKE(s->arena, double, n + 1),
+           *without = TL_TAKE(s->arena, double, n + 1);
+    if (!x || !with || !without) return no_memory(err);
+    for (int64_t i = 0; i < n; i++) x[i] = i < liquid ? 0 : s->x[i];
+    p->evaluate(p->ctx, s->x, with);
+    p->evaluate(p->ctx, x, without);
+    double work = tl_dot(liquid, s->x, without), curve = tl_dot(liquid, s->x, with) - work;
+    double factor = curve > 0 ? fmin(2, fmax(0, -work / curve)) : 1;
+    for (int64_t i = 0; i < liquid; i++) s->x[i] *= factor;
+    tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
 static talus_status choose_start(sph_step *s, const tl_fixedpoint *p, talus_error *err)
 {
     static const double parts[] = {1, 0.5, 0};
@@ -266,6 +287,7 @@ static talus_status choose_start(sph_step *s, const tl_fixedpoint *p, talus_erro
     }
     for (int64_t i = 0; i < n; i++) s->x[i] = i < first ? s->start[i] : best * s->start[i];
     tl_arena_release(s->arena, mark);
+    if (s->f.fluid) TL_TRY(balance_liquid(s, p, err));
     return first < n ? tl_sph_balance(&s->f, p, s->x, s->arena, err) : TALUS_OK;
 }
 
@@ -289,7 +311,32 @@ static talus_status judge(const sph_step *s, bool *again, talus_error *err)
 static int least_iterations(const sph_step *s)
 {
     int asked = s->scene->sph.iterations_least;
-    return asked >= 0 ? asked : s->f.contacts ? LEAST_TOUCHING : LEAST_FLUID;
+    return asked >= 0 ? asked : s->f.contacts && s->f.only != TL_SPH_LIQUID ? LEAST_TOUCHING : LEAST_FLUID;
+}
+
+static talus_status run_method(sph_step *s, const tl_fixedpoint *p, talus_error *err)
+{
+    tl_options options = tl_options_default();
+    options.least_iterations = least_iterations(s);
+    do
+        TL_TRY(tl_fixedpoint_solve(s->kept->method, p, &options, &s->kept->stop, s->x, s->arena, s->sim->history,
+                                   &s->solved, err));
+    while (tl_sph_call_back(&s->f, s->kept->stop.tolerance));
+    return TALUS_OK;
+}
+
+/* Where liquid meets no free body, it and the contacts are two problems: solved one after the other, so that neither changes the bits of the other. The
+ * report has the worse one, and the iterations of the longer. */
+static talus_status run_both(sph_step *s, const tl_fixedpoint *p, talus_error *err)
+{
+    TL_TRY(run_method(s, p, err));
+    tl_fixedpoint_report first = s->solved;
+    s->f.only = TL_SPH_LIQUID;
+    TL_TRY(run_method(s, p, err));
+    int iterations = s->solved.outcome.iterations;
+    if (!(first.certificate.residual <= s->solved.certificate.residual)) s->solved = first;
+    s->solved.outcome.iterations = iterations > first.outcome.iterations ? iterations : first.outcome.iterations;
+    return TALUS_OK;
 }
 
 static talus_status solve(sph_step *s, bool *again, talus_error *err)
@@ -300,14 +347,11 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
     TL_TRY(tl_sph_problem(&s->f, &problem, err));
     s->x = TL_TAKE_ZERO(s->arena, double, problem.space->n + problem.space->halo + 1);
     if (!s->x) return no_memory(err);
+    bool two = s->f.fluid && s->f.contacts && s->f.near_start[s->f.nears] == 0;
+    if (two) s->f.only = TL_SPH_CONTACTS;
     if (s->scene->sph.warm_start) TL_TRY(choose_start(s, &problem, err));
     lap(s, SYSTEM);
-    tl_options options = tl_options_default();
-    options.least_iterations = least_iterations(s);
-    do
-        TL_TRY(tl_fixedpoint_solve(s->kept->method, &problem, &options, &s->kept->stop, s->x, s->arena, s->sim->history,
-                                   &s->solved, err));
-    while (tl_sph_call_back(&s->f, s->kept->stop.tolerance));
+    TL_TRY(two ? run_both(s, &problem, err) : run_method(s, &problem, err));
     TL_TRY(judge(s, again, err));
     tl_sph_finish(&s->f, s->x);
     tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->before, s->x);
@@ -409,7 +453,7 @@ static void stop_at_walls(const sph_step *s, tl_sph_particle *p)
 {
     const tl_domain_spec *d = &s->scene->domain;
     if (!d->bounded) return;
-    double off = (TL_SPH_NEAREST - s->f.sph->options.inset) * s->f.sph->h;
+    double off = (TL_SPH_NEAREST - s->f.sph->wet_inset) * s->f.sph->h;
     double *x[3] = {&p->x.x, &p->x.y, &p->x.z}, *v[3] = {&p->v.x, &p->v.y, &p->v.z};
     const double lo[3] = {d->box.lo.x, d->box.lo.y, d->box.lo.z}, hi[3] = {d->box.hi.x, d->box.hi.y, d->box.hi.z};
     for (int k = 0; k < 3; k++) {

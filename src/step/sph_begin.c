@@ -77,7 +77,7 @@ static bool in_bounds(const tl_box3 *b, tl_vec3 p, double margin)
 static bool has_room(const tl_sim *sim, tl_vec3 p)
 {
     const tl_scene *s = sim->scene;
-    double h = sim->sph.h, inset = sim->sph.options.inset * h, clear = CLEAR * h - inset;
+    double h = sim->sph.h, inset = sim->sph.wet_inset * h, clear = CLEAR * h - inset;
     if (wall_distance(s, p, inset) < CLEAR * h) return false;
     for (int i = 0; i < s->body_count; i++) {
         tl_pose pose = tl_rigid_pose(&sim->rigid.body[i], &sim->state.rigid.body[i]);

@@ -342,8 +342,7 @@ static talus_status ball(double radius, double mu, const char *rotation, double 
     return status;
 }
 
-/* Samples are bumps, and every bump takes a share of the energy: the loss grows with speed and depends on how the spiral of samples lies. Hence
- * from rest, and the mean of several ways to lie. */
+/* The mean of several ways that the ball's frame lies in; its samples do not turn with it. */
 static talus_status mean_ball(double radius, double mu, double *a, double *roll, talus_error *err)
 {
     static const char *const rotations[] = {"{0, 0, 0}", "{90, 0, 0}", "{0, 90, 0}", "{30, 20, 10}", "{45, 0, 0}"};
@@ -357,24 +356,53 @@ static talus_status mean_ball(double radius, double mu, double *a, double *roll,
     return TALUS_OK;
 }
 
-/* The 2.24 and 2.31 m/s2 that this case is known for were had with friction at the middle of pairs and slips at their samples. That drives a ball: its law is
- * g sin / (1 + 0.4 R / (R + 0.38 h)), 2.438 and 2.418 m/s2, and bumps took 8.1 and 4.5 % of it. Here friction drives nothing (tl_sph_rub_at), the
- * law is 5/7 g sin, and what bumps take shows: 7.9 % of it with 6 h, more than the 6 % that the case allows. */
+/* Law: 5/7 g sin. The 2.24 and 2.31 m/s2 that this case is known for were had with samples that turn with the ball: corners of a polygon. */
 static talus_status rolling_ball(tl_case_log *log, talus_error *err)
 {
     double a6, a12, slide, roll;
     const double law = 5.0 / 7 * SPH_G * sin(20 * DEG);
     TL_TRY(mean_ball(6 * SPH_H, 0.5, &a6, &roll, err));
     tl_case_near(log, "R = 6h: way over turns times radius", roll, 1, 0.005);
-    tl_case_relative(log, "R = 6h: acceleration, m/s2", a6, law, 0.07);
+    tl_case_relative(log, "R = 6h: acceleration, m/s2", a6, law, 0.06);
     TL_TRY(mean_ball(12 * SPH_H, 0.5, &a12, &roll, err));
     tl_case_near(log, "R = 12h: way over turns times radius", roll, 1, 0.005);
-    tl_case_relative(log, "R = 12h: acceleration, m/s2", a12, law, 0.045);
-    tl_case_below(log, "loss at 12h over loss at 6h", (law - a12) / (law - a6), 0.8);
+    tl_case_relative(log, "R = 12h: acceleration, m/s2", a12, law, 0.04);
     TL_TRY(ball(6 * SPH_H, 0.05, "{0, 0, 0}", &slide, &roll, err));
     tl_case_relative(log, "friction 0.05, slides: acceleration, m/s2", slide,
                      SPH_G * (sin(20 * DEG) - 0.05 * cos(20 * DEG)), 0.04);
     return TALUS_OK;
+}
+
+/* ---- P5: rolling on a level floor, defaults ---- */
+
+static talus_status roll_level(tl_case_log *log, const char *what, const char *shape, double radius, talus_error *err)
+{
+    sph_run r;
+    char label[80];
+    TL_TRY(sph_run_begin(
+        &r, 2e-3, err,
+        SPH_HEAD "dt_max = 2e-3, sph = { spacing = 0.02 }, bodies = {\n{ kind = 'static', shape = box { size = "
+                 "{1.6, 0.1, 0.6} }, at = {0, -0.05, 0}, friction = 0.5 }, { shape = %s, density = 1000, at = "
+                 "{-0.3, %.17g, 0}, velocity = {0.5, 0, 0}, spin_rad_per_s = {0, 0, %.17g}, friction = 0.5 } } }",
+        shape, radius, -0.5 / radius));
+    talus_status status = sph_run_until(&r, 1, NULL, NULL, err);
+    if (status == TALUS_OK) {
+        const tl_motion *m = sph_body(&r, 1);
+        snprintf(label, sizeof label, "%s: speed after 1 s over that before", what);
+        tl_case_near(log, label, m->v.x / 0.5, 1, 0.02);
+        snprintf(label, sizeof label, "%s: speed over spin and radius", what);
+        tl_case_near(log, label, -m->v.x / (m->w.z * radius), 1, 0.005);
+    }
+    sph_run_end(&r);
+    return status;
+}
+
+static talus_status rolling_level(tl_case_log *log, talus_error *err)
+{
+    TL_TRY(roll_level(log, "ball of 6 h", "sphere { radius = 0.12 }", 0.12, err));
+    TL_TRY(roll_level(log, "ball of 12 h", "sphere { radius = 0.24 }", 0.24, err));
+    TL_TRY(roll_level(log, "ball of 3 h", "sphere { radius = 0.06 }", 0.06, err));
+    return roll_level(log, "wheel of 6 h", "cylinder { radius = 0.12, height = 0.12 }:rotate {90, 0, 0}", 0.12, err);
 }
 
 /* ---- V17: a collision in free space ---- */
@@ -455,6 +483,8 @@ static const tl_case cases[] = {
     {"P1", "plane Poiseuille flow that starts, 13 and 26 spacings across", false, sph_poiseuille},
     {"P2", "surface tension: cube and brick become balls", false, sph_drop},
     {"P3", "sloshing, 25 x 12.5 spacings: half period at three steps", false, sph_sloshing},
+    {"P4", "water on a held box of 8 spacings, three ways to lie: mean, frames, steps", false, sph_held_box},
+    {"P5", "balls and a wheel roll on a level floor for 1 s, defaults", true, rolling_level},
     {NULL, NULL, false, NULL},
 };
 /* clang-format on */

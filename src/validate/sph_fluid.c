@@ -524,3 +524,56 @@ talus_status sph_drop(tl_case_log *log, talus_error *err)
     TL_TRY(drop_one(log, "cube", "12 * h", err));
     return drop_one(log, "brick", "{15 * h, 12 * h, 10 * h}", err);
 }
+
+/* ---- P4: water on a held box ---- */
+
+#define HELD_FRAME 10 /* steps */
+#define HELD_FRAMES 64
+
+typedef struct held_watch {
+    int steps;
+    double sum, square, frame[HELD_FRAMES];
+} held_watch;
+
+static void watch_held(void *user, const sph_run *r)
+{
+    held_watch *w = user;
+    double part = sph_body(r, 0)->fluid_force.y / (1000 * SPH_G * pow(8 * SPH_H, 3));
+    if (r->sim->state.t < 0.5 || w->steps >= HELD_FRAME * HELD_FRAMES) return;
+    w->frame[w->steps++ / HELD_FRAME] += part / HELD_FRAME;
+    w->sum += part;
+    w->square += part * part;
+}
+
+static talus_status held_box(tl_case_log *log, double a, double b, talus_error *err)
+{
+    sph_run r;
+    held_watch w = {0};
+    char label[80];
+    TL_TRY(sph_run_begin(
+        &r, 2e-3, err,
+        SPH_HEAD "dt_max = 2e-3, sph = { spacing = 0.02 }, domain = { min = {-0.18, 0, -0.18}, max = {0.18, 0.5, 0.18} "
+                 "}, fill = { { material = liquid { density = 1000 }, shape = box { size = 0.36, center = {0, 0.18, 0} "
+                 "} } }, bodies = { { kind = 'static', shape = box { size = 0.16 }, at = {0, 0.18, 0}, rotation_deg = "
+                 "{%g, %g, 0} } } }",
+        a, b));
+    talus_status status = sph_run_until(&r, 1.5, watch_held, &w, err);
+    sph_run_end(&r);
+    TL_TRY(status);
+    double mean = w.sum / w.steps, worst = 0;
+    for (int k = 0; k < w.steps / HELD_FRAME; k++) worst = fmax(worst, fabs(w.frame[k] - mean));
+    snprintf(label, sizeof label, "%g, %g degrees: mean force over rho g V", a, b);
+    tl_case_near(log, label, mean, 1, 0.02);
+    snprintf(label, sizeof label, "%g, %g degrees: worst mean of 20 ms, off", a, b);
+    tl_case_below(log, label, worst, 0.05);
+    snprintf(label, sizeof label, "%g, %g degrees: steps, rms", a, b);
+    tl_case_below(log, label, sqrt(fmax(0, w.square / w.steps - mean * mean)), 0.1);
+    return TALUS_OK;
+}
+
+talus_status sph_held_box(tl_case_log *log, talus_error *err)
+{
+    TL_TRY(held_box(log, 0, 0, err));
+    TL_TRY(held_box(log, 30, 0, err));
+    return held_box(log, 35, 45, err);
+}

@@ -53,7 +53,8 @@ static void check_fluid(const sph_case *c, int32_t i, char *seen)
     }
     int32_t solids = c->sph.free_count + c->sph.kinematic_count + c->sph.static_count;
     for (int32_t j = 0; j < solids; j++)
-        density += tl_sph_w(c->sph.kernel, distance(s->particle[i].x, tl_sph_solid(s, j), h));
+        if (c->sph.meets[j] & TL_SPH_MEETS_LIQUID)
+            density += tl_sph_w(c->sph.kernel, distance(s->particle[i].x, tl_sph_solid(s, j), h));
     CHECK_NEAR((double)s->density[i], h * h * h * density, 2e-6);
 }
 
@@ -81,7 +82,9 @@ static void check_all(const sph_case *c)
         }
         for (int32_t j = 0; j < solids; j++) {
             double r = distance(s->particle[i].x, tl_sph_solid(s, j), h);
-            if (!unsure(r, h) && seen[j] != (r < 2 * h)) fail_msg("fluid %d and surface %d at %g h", i, j, r / h);
+            bool wet = c->sph.meets[j] & TL_SPH_MEETS_LIQUID;
+            if (!unsure(r, h) && seen[j] != (wet && r < 2 * h))
+                fail_msg("fluid %d and surface %d at %g h", i, j, r / h);
         }
     }
     assert_int_equal(edge, s->edges);
@@ -92,6 +95,7 @@ static void check_all(const sph_case *c)
         int64_t touches = contact >= 0 ? s->touch_start[contact + 1] - s->touch_start[contact] : 0, want = 0, open = 0;
         for (int32_t j = 0; j < solids; j++) {
             if (c->sph.body_of[j] == c->sph.body_of[i]) continue;
+            if (!(c->sph.meets[i] & c->sph.meets[j] & TL_SPH_MEETS_SOLIDS)) continue;
             double r = distance(tl_sph_solid(s, i), tl_sph_solid(s, j), h);
             want += r < 2 * h;
             open += unsure(r, h);

@@ -114,7 +114,7 @@ static void limbs(void **state)
     }
 }
 
-/* Insets: 0.5 h with liquid, 0.4 h without; less where two sides would come closer than 2h; masses never change. */
+/* Insets: 0.5 h of samples that meet liquid, 0.4 h of those that meet solids, whatever else there is; less where two sides would come closer than 2h; masses never change. */
 static void insets(void **state)
 {
     (void)state;
@@ -140,7 +140,14 @@ static void insets(void **state)
                  "0.04}, center = {0.05, 0.03, 0.02} } } },"
                  "bodies = { { shape = box { size = 0.16 }, at = {1, 0, 0}, density = 500 } }",
                  NULL);
-    CHECK_NEAR(c.sph.options.inset, 0.5, 0);
+    CHECK_NEAR(c.sph.options.inset, 0.4, 0);
+    CHECK_NEAR(c.sph.wet_inset, 0.5, 0);
+    s = &c.sph.surface[c.sph.body[0].surface];
+    assert_true(s->touching > 0 && s->dry == s->touching && s->count > s->touching);
+    for (int32_t k = 0; k < s->count; k++) {
+        double deep = 0.08 - fmax(fabs(s->at[k].x), fmax(fabs(s->at[k].y), fabs(s->at[k].z)));
+        CHECK_NEAR(deep, (k < s->touching ? 0.4 : 0.5) * 0.02, 1e-12);
+    }
     assert_int_equal(c.state.count, 5 * 3 * 2);
     assert_int_equal(c.state.counter->next_id, 30);
     sph_close(&c);

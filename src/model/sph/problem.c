@@ -64,7 +64,6 @@ static tl_vec3 fluid_push(const tl_sph_step *s, const double *x, int32_t n, bool
 static tl_sph_force contact_push(const tl_sph_step *s, const double *x, int32_t k)
 {
     const tl_sph_contact *r = &s->contact[k];
-    const tl_sph_near *n = &s->near[r->near];
     const double *p = contact_pressure(s, x);
     double own = r->V0 * r->V0 * p[k];
     tl_vec3 lam = tl_vec3_scale(r->Vt, contact_lambda(s, x, k)), force = {0, 0, 0}, rub = {0, 0, 0}, torque = {0, 0, 0};
@@ -78,11 +77,12 @@ static tl_sph_force contact_push(const tl_sph_step *s, const double *x, int32_t 
             f = tl_vec3_add_scaled(f, -o->Vt, contact_lambda(s, x, j->other));
         }
         force = tl_vec3_add_scaled(force, -push, j->g);
+        torque = tl_vec3_add_scaled(torque, -push, j->turn);
         f = tl_vec3_scale(j->w, f);
         rub = tl_vec3_add(rub, f);
         torque = tl_vec3_add(torque, tl_vec3_cross(tl_sph_rub_at(s, r, j), f));
     }
-    return (tl_sph_force){tl_vec3_add(force, rub), tl_vec3_add(tl_vec3_cross(n->arm, force), torque)};
+    return (tl_sph_force){tl_vec3_add(force, rub), torque};
 }
 
 /* Contacts with a force, and those they touch: in a pile, one of ten. */
@@ -158,16 +158,14 @@ static void contact_residual(const tl_sph_step *s, double *r)
 #pragma omp parallel for schedule(static) if (s->contacts >= PARALLEL_NEAR)
     for (int32_t k = 0; k < s->contacts; k++) {
         const tl_sph_contact *c = &s->contact[k];
-        const tl_sph_near *n = &s->near[c->near];
         volume[k] = 0;
         tl_vec3_store((tl_vec3){0, 0, 0}, slip + 3 * (int64_t)k);
         if (c->far) continue;
-        tl_vec3 own = added(s, c->body, n->arm), v = c->slip;
+        tl_vec3 v = c->slip, d;
         double rate = 0;
         for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
             const tl_sph_touch *j = &s->touch[t];
-            tl_vec3 d = tl_vec3_sub(own, added(s, j->body, j->arm));
-            rate += tl_vec3_dot(d, j->g);
+            rate += tl_sph_approach(j, s->add_v, s->add_w, c->body);
             tl_vec3 m = tl_sph_rub_at(s, c, j);
             if (j->other >= 0) {
                 tl_vec3 between = tl_vec3_sub(s->bodies.motion[c->body].x, s->bodies.motion[j->body].x);
@@ -236,28 +234,33 @@ static void project(void *ctx, const double *x, const double *r, double *y)
     const tl_sph_step *s = ctx;
     const double *D = s->D;
     double relax = s->relax;
+    if (s->only != TL_SPH_ALL) memcpy(y, x, sizeof *y * (size_t)s->space.n);
+    if (s->only != TL_SPH_CONTACTS)
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < s->fluid; i++) {
-        double p = x[i] - relax * r[i] / D[i];
-        y[i] = p > 0 ? p : 0;
-    }
+        for (int32_t i = 0; i < s->fluid; i++) {
+            double p = x[i] - relax * r[i] / D[i];
+            y[i] = p > 0 ? p : 0;
+        }
+    if (s->only != TL_SPH_LIQUID)
 #pragma omp parallel for schedule(static) if (s->contacts >= TL_PARALLEL_MIN)
-    for (int32_t k = 0; k < s->contacts; k++) project_contact(s, x, r, y, k);
+        for (int32_t k = 0; k < s->contacts; k++) project_contact(s, x, r, y, k);
 }
 
 static void clamp(void *ctx, double *x)
 {
     const tl_sph_step *s = ctx;
+    if (s->only != TL_SPH_CONTACTS)
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < s->fluid; i++) x[i] = x[i] > 0 ? x[i] : 0;
+        for (int32_t i = 0; i < s->fluid; i++) x[i] = x[i] > 0 ? x[i] : 0;
+    if (s->only != TL_SPH_LIQUID)
 #pragma omp parallel for schedule(static) if (s->contacts >= TL_PARALLEL_MIN)
-    for (int32_t k = 0; k < s->contacts; k++) {
-        const tl_sph_contact *c = &s->contact[k];
-        double *p = x + s->fluid + k, *lam = x + s->fluid + s->contacts + 3 * (int64_t)k;
-        *p = c->D > 0 && !c->far && *p > 0 ? *p : 0;
-        double most = c->Dl > 0 ? c->mu * c->force * *p : 0;
-        tl_vec3_store(shorten(tl_vec3_load(lam), most), lam);
-    }
+        for (int32_t k = 0; k < s->contacts; k++) {
+            const tl_sph_contact *c = &s->contact[k];
+            double *p = x + s->fluid + k, *lam = x + s->fluid + s->contacts + 3 * (int64_t)k;
+            *p = c->D > 0 && !c->far && *p > 0 ? *p : 0;
+            double most = c->Dl > 0 ? c->mu * c->force * *p : 0;
+            tl_vec3_store(shorten(tl_vec3_load(lam), most), lam);
+        }
 }
 
 /* ---- errors without dimension ---- */
@@ -287,7 +290,7 @@ static double measure(void *ctx, const double *x, const double *r)
     tl_sph_step *s = ctx;
     int64_t active = 0;
     double contact = 0, friction = 0, rate = s->dt / s->sph->h;
-    for (int32_t k = 0; k < s->contacts; k++) {
+    for (int32_t k = 0; k < s->contacts && s->only != TL_SPH_LIQUID; k++) {
         if (!pushes(s, x, r, k)) continue;
         const tl_sph_contact *c = &s->contact[k];
         const double *slip = r + s->fluid + s->contacts + 3 * (int64_t)k;
@@ -298,11 +301,11 @@ static double measure(void *ctx, const double *x, const double *r)
         double left = c->mu * c->force * p - tl_vec3_norm(contact_lambda(s, x, k));
         friction += complementarity(rate * tl_vec3_norm(tl_vec3_load(slip)), rate * left * c->Dl * share);
     }
-    s->error[0] = fluid_error(s, x, r);
-    s->error[1] = active ? contact / (double)active : 0;
-    s->error[2] = active ? friction / (double)active : 0;
-    double most = s->error[0];
-    for (int k = 1; k < 3; k++)
+    if (s->only != TL_SPH_CONTACTS) s->error[0] = fluid_error(s, x, r);
+    if (s->only != TL_SPH_LIQUID) s->error[1] = active ? contact / (double)active : 0;
+    if (s->only != TL_SPH_LIQUID) s->error[2] = active ? friction / (double)active : 0;
+    double most = s->only == TL_SPH_CONTACTS ? 0 : s->error[0];
+    for (int k = 1; k < 3 && s->only != TL_SPH_LIQUID; k++)
         if (!(s->error[k] <= most)) most = s->error[k]; /* NaN comes through */
     return most;
 }
@@ -327,8 +330,13 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
     if (!s->p || !s->a || !s->gathered || !s->chunk_sum || !s->add_v || !s->add_w || !s->active || !s->reached ||
         !s->contact_force || !s->fluid_force || !s->dv)
         return no_memory(err);
-    *out = (tl_fixedpoint){
-        .space = &s->space, .evaluate = evaluate, .project = project, .clamp = clamp, .measure = measure, .ctx = s};
+    *out = (tl_fixedpoint){.space = &s->space,
+                           .apart = s->fluid,
+                           .evaluate = evaluate,
+                           .project = project,
+                           .clamp = clamp,
+                           .measure = measure,
+                           .ctx = s};
     return TALUS_OK;
 }
 
@@ -407,7 +415,7 @@ static void list_forces(tl_sph_step *s, const double *x)
             tl_vec3 m = tl_vec3_add(tl_sph_rub_at(s, c, j), between), normal = tl_vec3_scale(push, j->g),
                     rub = tl_vec3_scale(-c->Vt * j->w, lam);
             add_force(&s->contact_force[j->body], tl_vec3_add(normal, rub),
-                      tl_vec3_add(tl_vec3_cross(j->arm, normal), tl_vec3_cross(m, rub)));
+                      tl_vec3_add(tl_vec3_scale(push, j->back), tl_vec3_cross(m, rub)));
         }
     }
     for (int32_t e = 0; e < s->edges; e++)

@@ -27,7 +27,10 @@ typedef struct maker {
     int32_t *surface_of_shape; /* [shape nodes] -1: not made yet */
     tl_points fixed;           /* static points so far, heap */
     int32_t *fixed_body;
+    uint8_t *fixed_meets;
     int64_t fixed_room;
+    bool liquid;     /* there may be some */
+    bool two_insets; /* of solids and liquid */
 } maker;
 
 static talus_status no_memory(talus_error *err)
@@ -35,11 +38,9 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for surface particles");
 }
 
-static bool has_liquid(const tl_scene *s) { return s->fill_count > 0 || s->emitter_count > 0; }
-
 tl_sph_options tl_sph_options_of(const tl_scene *s)
 {
-    return (tl_sph_options){s->sph.gamma, s->sph.inset >= 0 ? s->sph.inset : has_liquid(s) ? 0.5 : 0.4, TL_SPH_LATTICE};
+    return (tl_sph_options){s->sph.gamma, s->sph.inset, TL_SPH_LATTICE};
 }
 
 /* ---- one shape ---- */
@@ -162,10 +163,11 @@ static bool regular(const maker *m, const tl_collider *c) /* a lattice or a spir
 }
 
 /* Points in the shape's frame. `x`: pose of the shape, for planes. */
-static talus_status sample(const maker *m, const tl_shape_tree *t, int node, const tl_collider *c, const tl_pose *x,
+static talus_status sample(const maker *m, int node, const tl_collider *c, const tl_pose *x, double inset,
                            tl_points *out, tl_vec3 *sunk, talus_error *err)
 {
-    double h = m->out->h, inset = m->out->options.inset * h;
+    const tl_shape_tree *t = m->scene->shapes;
+    double h = m->out->h;
     bool random = m->out->options.sampling == TL_SPH_POISSON;
     *out = (tl_points){0};
     *sunk = (tl_vec3){inset, inset, inset};
@@ -185,13 +187,13 @@ static talus_status rest_volumes(const tl_sph *c, tl_sph_surface *s, tl_arena *a
 {
     size_t mark = tl_arena_mark(a);
     tl_sph_sorted sorted;
-    int32_t bad, *order = TL_TAKE(a, int32_t, s->count);
+    int32_t bad, *order = TL_TAKE(a, int32_t, s->touching);
     if (!order) return no_memory(err);
-    TL_TRY(tl_sph_sort(&sorted, s->count, s->at, sizeof *s->at, c->h, order, &bad, a, err));
+    TL_TRY(tl_sph_sort(&sorted, s->touching, s->at, sizeof *s->at, c->h, order, &bad, a, err));
     if (bad >= 0) return TL_FAIL(err, TALUS_BAD_INPUT, "a shape is too far from its origin for sph.spacing %g m", c->h);
     const tl_sph_cells *t = &sorted.cells;
 #pragma omp parallel for schedule(dynamic, 256)
-    for (int32_t k = 0; k < s->count; k++) {
+    for (int32_t k = 0; k < s->touching; k++) {
         tl_vec3 x = s->at[order[k]];
         int32_t lo[3], hi[3];
         double sum = 0;
@@ -217,22 +219,78 @@ static talus_status body_failure(const maker *m, int32_t i, talus_status status,
     return TL_FAIL(err, status, "%.120s:%d: body \"%.60s\": %.300s", b->where.file, b->where.line, b->name, why);
 }
 
-static talus_status add_surface(maker *m, tl_points *p, tl_vec3 sunk, int32_t *number, talus_error *err)
+/* Samples of one shape: those that meet solids, then those that meet only liquid. */
+typedef struct samples {
+    tl_points at;
+    int32_t touching, dry;
+    tl_vec3 sunk, wet_sunk;
+} samples;
+
+static talus_status append(tl_points *p, const tl_points *more, talus_error *err)
+{
+    tl_points out;
+    TL_TRY(points_take(&out, (int64_t)p->count + more->count, err));
+    for (int k = 0; k < 2; k++) {
+        const tl_points *from = k ? more : p;
+        memcpy(out.at + out.count, from->at, sizeof *out.at * (size_t)from->count);
+        memcpy(out.normal + out.count, from->normal, sizeof *out.normal * (size_t)from->count);
+        out.count += from->count;
+    }
+    tl_points_free(p);
+    *p = out;
+    return TALUS_OK;
+}
+
+/* Liquid has samples of its own where insets differ, and where crowded ones, with which solids cannot touch (CROWDED), were taken away: with the rest that of
+ * letter-chain would be crushed, by 0.44 in 1.8 s. Without liquid nothing would ever meet them. */
+static talus_status sample_body(const maker *m, int32_t i, const tl_pose *x, samples *out, talus_error *err)
+{
+    const tl_sph *c = m->out;
+    const tl_rigid_body *b = &m->rigid->body[i];
+    int node = m->scene->bodies[i].shape;
+    bool thins = b->kind != TL_BODY_STATIC && !regular(m, b->collider), wet = m->liquid && (m->two_insets || thins);
+    tl_points more;
+    TL_TRY(sample(m, node, b->collider, x, c->options.inset * c->h, &out->at, &out->sunk, err));
+    if (thins) TL_TRY(tl_sph_thin(&out->at, c->h, CROWDED, 1, &m->out->memory, err));
+    out->touching = out->at.count;
+    out->dry = wet ? out->at.count : 0;
+    out->wet_sunk = out->sunk;
+    if (!wet) return TALUS_OK;
+    TL_TRY(sample(m, node, b->collider, x, c->wet_inset * c->h, &more, &out->wet_sunk, err));
+    talus_status status = append(&out->at, &more, err);
+    tl_points_free(&more);
+    return status;
+}
+
+static talus_status add_surface(maker *m, const samples *p, int32_t *number, talus_error *err)
 {
     tl_sph *c = m->out;
     tl_sph_surface *s = &c->surface[c->surfaces];
     tl_arena *a = &c->memory;
-    *s = (tl_sph_surface){p->count, TL_TAKE(a, tl_vec3, p->count), TL_TAKE(a, tl_vec3, p->count),
-                          TL_TAKE(a, double, p->count), sunk};
+    int32_t n = p->at.count;
+    *s = (tl_sph_surface){.count = n,
+                          .touching = p->touching,
+                          .dry = p->dry,
+                          .at = TL_TAKE(a, tl_vec3, n),
+                          .normal = TL_TAKE(a, tl_vec3, n),
+                          .V0 = TL_TAKE(a, double, p->touching),
+                          .sunk = p->sunk,
+                          .wet_sunk = p->wet_sunk};
     if (!s->at || !s->normal || !s->V0) return no_memory(err);
-    memcpy(s->at, p->at, sizeof *s->at * (size_t)p->count);
-    memcpy(s->normal, p->normal, sizeof *s->normal * (size_t)p->count);
+    memcpy(s->at, p->at.at, sizeof *s->at * (size_t)n);
+    memcpy(s->normal, p->at.normal, sizeof *s->normal * (size_t)n);
     TL_TRY(rest_volumes(c, s, a, err));
     *number = c->surfaces++;
     return TALUS_OK;
 }
 
-static talus_status add_fixed(maker *m, const tl_points *p, const tl_pose *x, int32_t body, talus_error *err)
+static uint8_t meets(int32_t k, int32_t touching, int32_t dry)
+{
+    return (uint8_t)((k < touching ? TL_SPH_MEETS_SOLIDS : 0) | (k >= dry ? TL_SPH_MEETS_LIQUID : 0));
+}
+
+static talus_status add_fixed(maker *m, const tl_points *p, int32_t touching, int32_t dry, const tl_pose *x,
+                              int32_t body, talus_error *err)
 {
     int64_t want = (int64_t)m->fixed.count + p->count;
     if (want > SAMPLES_MOST)
@@ -245,10 +303,14 @@ static talus_status add_fixed(maker *m, const tl_points *p, const tl_pose *x, in
         int32_t *of = tl_realloc(m->fixed_body, sizeof *of * (size_t)room);
         if (!of) return no_memory(err);
         m->fixed_body = of;
+        uint8_t *met = tl_realloc(m->fixed_meets, sizeof *met * (size_t)room);
+        if (!met) return no_memory(err);
+        m->fixed_meets = met;
         m->fixed_room = room;
     }
     for (int32_t k = 0; k < p->count; k++) {
         m->fixed.at[m->fixed.count] = tl_pose_apply(x, p->at[k]);
+        m->fixed_meets[m->fixed.count] = meets(k, touching, dry);
         m->fixed_body[m->fixed.count++] = body;
     }
     return TALUS_OK;
@@ -266,41 +328,39 @@ static talus_status add_body(maker *m, int32_t i, talus_error *err)
     int node = m->scene->bodies[i].shape;
     bool moves = b->kind != TL_BODY_STATIC;
     tl_pose x = scene_pose(m->scene, i);
-    tl_points p = {0};
-    tl_vec3 sunk;
+    samples p = {0};
     talus_error why;
     talus_status status = TALUS_OK;
-    c->body[i] = (tl_sph_body){.surface = moves ? m->surface_of_shape[node] : -1, .first = -1};
-    c->body[i].thin = b->extent < 2 * c->h;
-    if (c->body[i].surface < 0) {
-        status = sample(m, m->scene->shapes, node, b->collider, &x, &p, &sunk, &why);
-        /* Where there is liquid, crowded samples stay: with thinned ones that of letter-chain is crushed, by 0.44 in 1.8 s. */
-        if (status == TALUS_OK && moves && !regular(m, b->collider) && !has_liquid(m->scene))
-            status = tl_sph_thin(&p, c->h, CROWDED, 1, &c->memory, &why);
-        if (status == TALUS_OK && moves) {
-            status = add_surface(m, &p, sunk, &m->surface_of_shape[node], &why);
-            c->body[i].surface = m->surface_of_shape[node];
-        }
-        if (status == TALUS_OK && !moves) status = add_fixed(m, &p, &x, i, &why);
-        c->body[i].count = p.count;
-        c->body[i].sunk = sunk;
-        tl_points_free(&p);
+    tl_sph_body *out = &c->body[i];
+    *out = (tl_sph_body){.surface = moves ? m->surface_of_shape[node] : -1, .first = -1};
+    out->thin = b->extent < 2 * c->h;
+    out->round = out->thin ? TL_NOT_ROUND : b->round;
+    if (out->surface < 0) {
+        status = sample_body(m, i, &x, &p, &why);
+        if (status == TALUS_OK && moves) status = add_surface(m, &p, &m->surface_of_shape[node], &why);
+        if (status == TALUS_OK && !moves) status = add_fixed(m, &p.at, p.touching, p.dry, &x, i, &why);
+        out->count = p.at.count;
+        out->sunk = p.sunk;
+        out->wet_sunk = p.wet_sunk;
+        tl_points_free(&p.at);
         if (status != TALUS_OK) return body_failure(m, i, status, why.message, err);
     }
     if (moves) {
-        c->body[i].count = c->surface[c->body[i].surface].count;
-        c->body[i].sunk = c->surface[c->body[i].surface].sunk;
+        out->surface = m->surface_of_shape[node];
+        const tl_sph_surface *s = &c->surface[out->surface];
+        out->count = s->count;
+        out->sunk = s->sunk;
+        out->wet_sunk = s->wet_sunk;
     }
     return TALUS_OK;
 }
 
 /* The closed walls of the domain together: one lattice on the box around it; an edge belongs to the first of its walls. */
-static talus_status add_walls(maker *m, talus_error *err)
+static talus_status add_lattice(maker *m, double inset, int32_t touching, int32_t dry, talus_error *err)
 {
     const tl_domain_spec *d = &m->scene->domain;
     tl_sph *c = m->out;
-    double inset = c->options.inset * c->h, lo[3] = {d->box.lo.x, d->box.lo.y, d->box.lo.z},
-           hi[3] = {d->box.hi.x, d->box.hi.y, d->box.hi.z}, n[3];
+    double lo[3] = {d->box.lo.x, d->box.lo.y, d->box.lo.z}, hi[3] = {d->box.hi.x, d->box.hi.y, d->box.hi.z}, n[3];
     tl_pose here = {{0, 0, 0}, tl_quat_identity()};
     int32_t body = m->rigid->scene_count;
     for (int a = 0; a < 3; a++) {
@@ -326,12 +386,21 @@ static talus_status add_walls(maker *m, talus_error *err)
                 for (int e = 0; e < 3; e++) q[e] = lo[e] + (hi[e] - lo[e]) * at[e] / n[e];
                 p.at[p.count++] = tl_vec3_load(q);
             }
-        talus_status status = add_fixed(m, &p, &here, body, err);
-        c->body[body++] = (tl_sph_body){.surface = -1, .first = -1, .count = p.count};
+        talus_status status = add_fixed(m, &p, touching, dry, &here, body, err);
+        c->body[body].surface = c->body[body].first = -1;
+        c->body[body++].count += p.count;
         tl_points_free(&p);
         TL_TRY(status);
     }
     return TALUS_OK;
+}
+
+static talus_status add_walls(maker *m, talus_error *err)
+{
+    const tl_sph *c = m->out;
+    bool wet = m->liquid && m->two_insets;
+    TL_TRY(add_lattice(m, c->options.inset * c->h, SAMPLES_MOST, wet ? SAMPLES_MOST : 0, err));
+    return wet ? add_lattice(m, c->wet_inset * c->h, 0, 0, err) : TALUS_OK;
 }
 
 static void grow(tl_box3 *box, tl_vec3 p, double by)
@@ -396,7 +465,8 @@ static bool doubled(const maker *m, const tl_sph_sorted *sorted, const int32_t *
             int64_t row = ((int64_t)z * t->n[1] + y) * t->n[0];
             for (int32_t j = t->start[row + lo[0]]; j < t->start[row + hi[0] + 1]; j++) {
                 int32_t other = order[j];
-                if (m->fixed_body[other] != m->fixed_body[own] && stays(m, other, own) &&
+                if (m->fixed_body[other] != m->fixed_body[own] && (m->fixed_meets[other] & m->fixed_meets[own]) &&
+                    stays(m, other, own) &&
                     tl_vec3_norm2(tl_vec3_sub(m->fixed.at[other], m->fixed.at[own])) < same * same)
                     return true;
             }
@@ -426,6 +496,7 @@ static talus_status merge_fixed(maker *m, talus_error *err)
             continue;
         }
         m->fixed.at[left] = m->fixed.at[i];
+        m->fixed_meets[left] = m->fixed_meets[i];
         m->fixed_body[left++] = m->fixed_body[i];
     }
     m->fixed.count = left;
@@ -449,6 +520,7 @@ static talus_status sort_fixed(maker *m, talus_error *err)
     for (int32_t k = 0; k < c->static_count; k++) {
         c->fixed[k] = m->fixed.at[order[k]];
         c->body_of[moving + k] = m->fixed_body[order[k]];
+        c->meets[moving + k] = m->fixed_meets[order[k]];
     }
     return TALUS_OK;
 }
@@ -470,9 +542,14 @@ static talus_status number_particles(maker *m, talus_error *err)
     }
     c->kinematic_count = (int32_t)next - c->free_count;
     c->body_of = TL_TAKE(&c->memory, int32_t, next + m->fixed.count);
-    if (!c->body_of) return no_memory(err);
+    c->meets = TL_TAKE(&c->memory, uint8_t, next + m->fixed.count);
+    if (!c->body_of || !c->meets) return no_memory(err);
     for (int32_t i = 0; i < m->rigid->scene_count; i++)
-        for (int32_t k = 0; c->body[i].first >= 0 && k < c->body[i].count; k++) c->body_of[c->body[i].first + k] = i;
+        for (int32_t k = 0; c->body[i].first >= 0 && k < c->body[i].count; k++) {
+            const tl_sph_surface *s = &c->surface[c->body[i].surface];
+            c->body_of[c->body[i].first + k] = i;
+            c->meets[c->body[i].first + k] = meets(k, s->touching, s->dry);
+        }
     return TALUS_OK;
 }
 
@@ -497,10 +574,15 @@ talus_status tl_sph_create(tl_sph *out, const tl_scene *s, const tl_rigid *r, co
 {
     double h = s->sph.spacing;
     *out = (tl_sph){.h = h, .V0 = h * h * h, .kernel = tl_sph_kernel_of(h), .options = o ? *o : tl_sph_options_of(s)};
+    out->wet_inset = out->options.inset < 0 ? TL_SPH_INSET_WET : out->options.inset;
+    if (out->options.inset < 0) out->options.inset = TL_SPH_INSET;
     maker m = {.out = out, .scene = s, .rigid = r, .world = find_world(s, r, h)};
+    m.liquid = s->fill_count > 0 || s->emitter_count > 0;
+    m.two_insets = out->wet_inset != out->options.inset;
     talus_status status = make(&m, err);
     tl_free(m.fixed.at);
     tl_free(m.fixed_body);
+    tl_free(m.fixed_meets);
     tl_free(m.surface_of_shape);
     if (status != TALUS_OK) tl_sph_free(out);
     return status;

@@ -16,6 +16,28 @@ static talus_status no_memory(talus_error *err)
 
 /* ---- begin ---- */
 
+/* The shortest rotation that takes unit vector a to b; of opposite ones any of the shortest. */
+static tl_quat rotation_between(tl_vec3 a, tl_vec3 b)
+{
+    tl_vec3 c = tl_vec3_cross(a, b);
+    double w = 1 + tl_vec3_dot(a, b);
+    if (w < 1e-12) {
+        c = fabs(a.x) < 0.7 ? tl_vec3_cross(a, (tl_vec3){1, 0, 0}) : tl_vec3_cross(a, (tl_vec3){0, 1, 0});
+        w = 0;
+    }
+    return tl_quat_normalize((tl_quat){w, c.x, c.y, c.z});
+}
+
+/* Turning about its own axis leaves a round body where it is, and its samples too: they follow the axis by the shortest way, those of a ball do not
+ * turn at all. Samples that went round with it would be the corners of a polygon, and every new one a blow (tests/physics/sph_roll.c). */
+static tl_pose samples_pose(const tl_rigid_body *b, tl_collider_round round, const tl_motion *m)
+{
+    tl_motion still = *m;
+    if (round == TL_ROUND_BALL) still.q = tl_quat_identity();
+    if (round == TL_ROUND_AXIS) still.q = rotation_between(b->axis, tl_quat_rotate(m->q, b->axis));
+    return tl_rigid_pose(b, &still);
+}
+
 static void place_surfaces(tl_sph_step *s)
 {
     const tl_sph *c = s->sph;
@@ -23,7 +45,7 @@ static void place_surfaces(tl_sph_step *s)
     for (int32_t b = 0; b < c->bodies; b++) {
         const tl_sph_body *body = &c->body[b];
         if (body->first < 0) continue;
-        tl_pose pose = tl_rigid_pose(&s->rigid->body[b], &s->bodies.motion[b]);
+        tl_pose pose = samples_pose(&s->rigid->body[b], body->round, &s->bodies.motion[b]);
         tl_mat3 R = tl_quat_to_mat3(pose.rotation);
         const tl_vec3 *at = c->surface[body->surface].at;
         for (int32_t k = 0; k < body->count; k++)
@@ -282,23 +304,34 @@ static void visit_all(tl_sph_step *s, const tl_sph_sorted *of, scratch *all, vis
 /* Counts while they are made: [free_count] of surface particles, [fluid] of fluid. */
 static bool is_free(const tl_sph_step *s, int32_t number) { return number < s->sph->free_count; }
 
+static bool touches(const tl_sph_step *s, int32_t a, int32_t b)
+{
+    const tl_sph *c = s->sph;
+    return c->body_of[a] != c->body_of[b] && (c->meets[a] & c->meets[b] & TL_SPH_MEETS_SOLIDS);
+}
+
+static bool gets_wet(const tl_sph_step *s, int32_t number) { return s->sph->meets[number] & TL_SPH_MEETS_LIQUID; }
+
 static void count_surface(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
 {
     int32_t number = s->moving.number[i];
     if (!is_free(s, number)) return;
-    const int32_t *body_of = s->sph->body_of;
     int32_t n = w->solid.count ? tl_sph_scan(&w->solid, x, w->found) : 0, touching = 0;
-    for (int32_t k = 0; k < n; k++) touching += body_of[w->solid.j[w->found[k]]] != body_of[number];
+    for (int32_t k = 0; k < n; k++) touching += touches(s, number, w->solid.j[w->found[k]]);
     s->count_touch[number] = touching;
-    s->count_wet[number] = w->liquid.count ? tl_sph_scan_count(&w->liquid, x) : 0;
+    s->count_wet[number] = w->liquid.count && gets_wet(s, number) ? tl_sph_scan_count(&w->liquid, x) : 0;
 }
 
 static void count_fluid(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
 {
-    int32_t n = w->solid.count ? tl_sph_scan(&w->solid, x, w->found) : 0, bodies = 0;
-    for (int32_t k = 0; k < n; k++) bodies += is_free(s, w->solid.j[w->found[k]]);
+    int32_t n = w->solid.count ? tl_sph_scan(&w->solid, x, w->found) : 0, bodies = 0, wet = 0;
+    for (int32_t k = 0; k < n; k++) {
+        int32_t j = w->solid.j[w->found[k]];
+        wet += gets_wet(s, j);
+        bodies += gets_wet(s, j) && is_free(s, j);
+    }
     s->count_edge[i][0] = bodies;
-    s->count_edge[i][1] = n - bodies;
+    s->count_edge[i][1] = wet - bodies;
     s->start[i + 1] = tl_sph_scan_count(&w->liquid, x) - 1; /* without itself */
 }
 
@@ -397,6 +430,30 @@ static void sort_found(const tl_sph_candidates *c, int32_t n, int32_t *found)
     }
 }
 
+/* Part of a moment that turns a body about an axis that it may be turned about without moving its surface, world. */
+static tl_vec3 idle_moment(const tl_sph_step *s, int32_t body, tl_vec3 moment)
+{
+    tl_collider_round round = s->sph->body[body].round;
+    if (round == TL_NOT_ROUND) return (tl_vec3){0, 0, 0};
+    if (round == TL_ROUND_BALL) return moment;
+    tl_vec3 axis = tl_quat_rotate(s->bodies.motion[body].q, s->rigid->body[body].axis);
+    return tl_vec3_scale(tl_vec3_dot(axis, moment), axis);
+}
+
+/* Moments of the pair's force on both bodies. Pressure does not turn a round body about its axis, nor does such turning press: what is left out is a moment
+ * of the pair, so that it counts for nothing whether the one turns or the other turns around it, and angular momentum is kept. Between two
+ * round bodies the little that is left (their samples are not on the line of centres) acts on both. */
+static void fill_moments(const tl_sph_step *s, int32_t own, tl_vec3 arm, tl_sph_touch *t)
+{
+    tl_vec3 turn = tl_vec3_cross(arm, t->g), back = tl_vec3_cross(t->arm, t->g);
+    tl_vec3 idle = idle_moment(s, own, turn), other = idle_moment(s, t->body, back);
+    tl_vec3 rest = tl_vec3_sub(idle, other);
+    bool round[2] = {s->sph->body[own].round != TL_NOT_ROUND, s->sph->body[t->body].round != TL_NOT_ROUND};
+    double share = !round[1] ? 0 : !round[0] ? 1 : s->bodies.inv_mass[t->body] > 0 ? 0.5 : 0;
+    t->turn = tl_vec3_add_scaled(tl_vec3_sub(turn, idle), share, rest);
+    t->back = tl_vec3_add_scaled(tl_vec3_sub(back, other), share - 1, rest);
+}
+
 static void fill_touch(const tl_sph_step *s, const tl_sph_near *n, int32_t number, tl_sph_touch *out)
 {
     int32_t body = s->sph->body_of[number];
@@ -408,6 +465,7 @@ static void fill_touch(const tl_sph_step *s, const tl_sph_near *n, int32_t numbe
                           .arm = tl_vec3_sub(x, s->bodies.motion[body].x),
                           .body = body,
                           .other = other};
+    fill_moments(s, n->body, n->arm, out);
 }
 
 static void fill_surface(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
@@ -416,7 +474,7 @@ static void fill_surface(tl_sph_step *s, scratch *w, int32_t i, const float x[3]
     if (k < 0) return;
     const tl_sph_near *n = &s->near[k];
     tl_sph_sums sums = {0};
-    if (w->liquid.count) {
+    if (w->liquid.count && gets_wet(s, number)) {
         int32_t found = tl_sph_scan(&w->liquid, x, w->found);
         tl_sph_scan_pairs(&w->liquid, x, found, w->found, s->near_pair + s->near_start[k], &sums);
     }
@@ -426,7 +484,7 @@ static void fill_surface(tl_sph_step *s, scratch *w, int32_t i, const float x[3]
     sort_found(&w->solid, found, w->found);
     for (int32_t f = 0; f < found; f++) {
         int32_t other = w->solid.j[w->found[f]];
-        if (s->sph->body_of[other] != n->body) fill_touch(s, n, other, touch++);
+        if (touches(s, n->particle, other)) fill_touch(s, n, other, touch++);
     }
 }
 
@@ -436,6 +494,7 @@ static void fill_edge(tl_sph_step *s, scratch *w, int32_t e, const float x[3], t
     int32_t found = tl_sph_scan(&w->solid, x, w->found), n = 0, rest = 0;
     for (int32_t f = 0; f < found; f++) {
         int32_t k = w->found[f];
+        if (!gets_wet(s, w->solid.j[k])) continue;
         if (is_free(s, w->solid.j[k]))
             w->second[n++] = k;
         else

@@ -36,19 +36,33 @@
 
 /* ---- constant in a run ---- */
 
+/* Samples below a surface, h, where the scene says nothing. Solids touch at 0.76 h (boxes on planes 0.82 h), so bodies look as if they touched. Liquid has samples of
+ * its own: a lattice that begins half a spacing from the surface is at rest 1 h from a flat sheet of them. So whether there is liquid
+ * in a scene changes nothing between solids. An inset that the scene names is for both. */
+#define TL_SPH_INSET 0.4
+#define TL_SPH_INSET_WET 0.5
+
+/* What a sample meets. */
+#define TL_SPH_MEETS_SOLIDS 1
+#define TL_SPH_MEETS_LIQUID 2
+
 /* Particles on the surface of one shape, shared by its bodies. */
 typedef struct tl_sph_surface {
     int32_t count;
+    int32_t touching;     /* the first so many meet solids; the rest, if any, only liquid */
+    int32_t dry;          /* the first so many do not meet liquid */
     tl_vec3 *at, *normal; /* shape's frame; outward */
-    double *V0;           /* m^3: gamma / (sum of W over the surface's own particles) */
+    double *V0;           /* [touching] m^3: gamma / (sum of W over the surface's own particles that touch solids) */
     tl_vec3 sunk;         /* m below the shape's surface: along the axes of a box; else all three the same */
+    tl_vec3 wet_sunk;     /* the same, of samples that meet liquid */
 } tl_sph_surface;
 
 typedef struct tl_sph_body {
+    tl_collider_round round; /* as the rigid body's; but not of thin ones, whose samples are too few for a circle */
     int32_t surface;
-    int32_t first, count; /* its particles' numbers; of static bodies: count only, they are sorted by place */
-    tl_vec3 sunk;         /* as its surface's */
-    bool thin;            /* somewhere thinner than 2 h: squeezed from both sides it keeps more distance */
+    int32_t first, count;   /* its particles' numbers; of static bodies: count only, they are sorted by place */
+    tl_vec3 sunk, wet_sunk; /* as its surface's */
+    bool thin;              /* somewhere thinner than 2 h: squeezed from both sides it keeps more distance */
 } tl_sph_body;
 
 /* Where the particles of sorted arrays begin, by cells of edge 2h: x fastest. Particles outside of the table are in its border cells, which
@@ -83,17 +97,19 @@ typedef struct tl_sph {
     double V0; /* of a fluid particle, h^3 */
     tl_sph_kernel kernel;
     tl_sph_options options;
+    double wet_inset; /* h: of samples that meet liquid; options.inset: of those that meet solids */
     int32_t surfaces, bodies;
     tl_sph_surface *surface;
     tl_sph_body *body; /* [bodies] of tl_rigid, walls included */
     int32_t free_count, kinematic_count, static_count;
     int32_t *body_of;    /* [free + kinematic + static] */
+    uint8_t *meets;      /* [same] TL_SPH_MEETS_... */
     tl_vec3 *fixed;      /* [static_count] world */
     tl_sph_sorted walls; /* the static ones */
     tl_arena memory;     /* of everything here */
 } tl_sph;
 
-/* Defaults of the scene: inset 0.5 with liquid and 0.4 without, where it names none. */
+/* Defaults of the scene: the inset -1, where it names none, is TL_SPH_INSET. */
 tl_sph_options tl_sph_options_of(const tl_scene *s);
 /* `o` NULL: the scene's. Boxes: lattice of round(L/h) intervals per edge, edges and corners included. Spheres: Fibonacci spiral. Closed
  * walls of the domain: lattices. Unbounded shapes are sampled in the domain, or around everything else. Other shapes: marched
@@ -145,8 +161,11 @@ static inline tl_vec3 tl_sph_pair_g(const tl_sph_pair *p)
 
 /* Solid neighbour of a contact. */
 typedef struct tl_sph_touch {
-    tl_vec3 g;     /* grad_r W_rj */
-    double w;      /* W_rj, 1/m^3 */
+    tl_vec3 g; /* grad_r W_rj */
+    double w;  /* W_rj, 1/m^3 */
+    tl_vec3
+        turn; /* moment of g at r about the centre of r's body, without what turns a round body about its own axis */
+    tl_vec3 back;  /* the same at j, about the centre of j's body */
     tl_vec3 arm;   /* x_j - centre of its body */
     int32_t body;  /* of j */
     int32_t other; /* its number among contacts; -1: no unknowns */
@@ -166,9 +185,10 @@ typedef struct tl_sph_contact {
     double V0, V, Vt; /* m^3: at rest, now, of the solid neighbours alone */
     double force;     /* |F_N| / p, m^2 */
     tl_vec3 normal;   /* of F_N: into the body; 0: not defined, no friction */
-    double sunk;      /* m that it is below the body's surface, along the normal */
-    double mu;        /* mean over its neighbours */
-    double D, Dl;     /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
+    double sunk;      /* m that it is below the body's surface, along the normal; of a ball: that its centre is */
+    bool ball;
+    double mu;     /* mean over its neighbours */
+    double D, Dl;  /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
     double source; /* room between surfaces before anything moves; negative: what the step takes away of an overlap */
     double Verr;   /* of the predicted velocities */
     tl_vec3 slip;  /* relative velocity of the predicted velocities, not yet projected */
@@ -193,8 +213,9 @@ typedef struct tl_sph_step {
     tl_arena *arena;
     double dt;
     /* set by the step before tl_sph_system; tl_sph_begin sets the defaults */
-    double relax;    /* nu of the projected step, 0.5; above 0.7 it may diverge */
-    double push_out; /* fastest that overlaps of bodies and compressed liquid are taken apart, m/s; 0.5 */
+    double relax;      /* nu of the projected step, 0.5; above 0.7 it may diverge */
+    double push_out;   /* fastest that overlaps of bodies and compressed liquid are taken apart, m/s; 0.5 */
+    double unresolved; /* compression of liquid that solves leave, in parts of its density; 0 */
 
     /* begin */
     int32_t fluid;
@@ -236,7 +257,8 @@ typedef struct tl_sph_step {
     double *D;    /* [fluid] d Verr / dp, 1/Pa, with its floor */
     double *Verr; /* [fluid] of the predicted velocities */
 
-    /* problem: scratch of an evaluation */
+    /* problem: which unknowns a solve is for, the others stay as they are; then scratch of an evaluation */
+    enum { TL_SPH_ALL, TL_SPH_CONTACTS, TL_SPH_LIQUID } only;
     tl_space space;
     float *p;             /* [fluid] */
     float (*gathered)[4]; /* [threads][candidates, and room] */
@@ -272,9 +294,16 @@ static inline tl_vec3 tl_sph_solid(const tl_sph_step *s, int32_t number) /* worl
 static inline tl_vec3 tl_sph_rub_at(const tl_sph_step *s, const tl_sph_contact *r, const tl_sph_touch *j)
 {
     tl_vec3 arm = s->near[r->near].arm;
-    if (j->other < 0) return tl_vec3_add_scaled(arm, -r->sunk, r->normal);
+    if (j->other < 0) return tl_vec3_add_scaled(r->ball ? (tl_vec3){0, 0, 0} : arm, -r->sunk, r->normal);
     tl_vec3 between = tl_vec3_sub(s->bodies.motion[j->body].x, s->bodies.motion[r->body].x);
     return tl_vec3_scale(0.5, tl_vec3_add(arm, tl_vec3_add(between, j->arm)));
+}
+
+/* (v_r - v_j).grad W_rj of a touch of a contact on body `own`, where bodies move at v, w [bodies]. */
+static inline double tl_sph_approach(const tl_sph_touch *j, const tl_vec3 *v, const tl_vec3 *w, int32_t own)
+{
+    return tl_vec3_dot(tl_vec3_sub(v[own], v[j->body]), j->g) + tl_vec3_dot(w[own], j->turn) -
+           tl_vec3_dot(w[j->body], j->back);
 }
 
 /* Positions that are not finite, or farther than 2^23 cells from the origin, are bad input with the particle's or body's name. */

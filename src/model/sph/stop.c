@@ -39,7 +39,7 @@ static double box_distance(tl_vec3 half, tl_vec3 p, tl_vec3 *gradient)
 static double distance(const tl_sph_step *s, int32_t b, tl_vec3 p, tl_vec3 *gradient)
 {
     const tl_collider *c = s->rigid->body[b].collider;
-    tl_vec3 sunk = s->sph->body[b].sunk;
+    tl_vec3 sunk = s->sph->body[b].wet_sunk;
     int node = s->scene->bodies[b].shape;
     if (c->kind == TL_COLLIDER_BOX) {
         tl_mat3 to = tl_mat3_transpose(c->axes);

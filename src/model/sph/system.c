@@ -12,6 +12,7 @@
 /* Of an overlap that one step takes away. Differs from [Probst2023], where it is all of it: what a solve leaves undone then comes back twice as
  * large in the next one, and stacks tremble (validate V13). */
 #define OVERLAP_SHARE 0.2
+#define SETTLING 5.0   /* times sqrt(g/h), per second: how fast small compression of liquid goes away; chosen */
 #define PUSH_SHARE 0.7 /* of h/(dt v): density that changes when two flat surfaces approach, for vcor [measured] */
 #define PUSH_LEAST 0.1 /* the same where gradients cancel; chosen */
 #define CHANGE 2.0 /* times the speeds of two bodies: most that contacts change between them, chosen; looked after */
@@ -58,8 +59,11 @@ static void contact_volumes(const tl_sph_step *s, int32_t k)
         r->mu = 0;
     else
         r->normal = tl_vec3_normalize(tl_vec3_neg(g));
+    const tl_rigid_body *rigid = &s->rigid->body[r->body];
     r->sunk = body->sunk.x;
-    if (r->sunk == body->sunk.y && r->sunk == body->sunk.z) return; /* all but thin boxes */
+    r->ball = body->round == TL_ROUND_BALL && rigid->collider->kind == TL_COLLIDER_SPHERE;
+    if (r->ball) r->sunk = rigid->collider->radius;
+    if (r->ball || (r->sunk == body->sunk.y && r->sunk == body->sunk.z)) return; /* all but thin boxes */
     tl_vec3 n = tl_quat_rotate(tl_quat_conjugate(s->bodies.motion[r->body].q), r->normal);
     n = tl_mat3_mul_vec(tl_mat3_transpose(s->rigid->body[r->body].collider->axes), n);
     r->sunk = fabs(n.x) * body->sunk.x + fabs(n.y) * body->sunk.y + fabs(n.z) * body->sunk.z;
@@ -155,7 +159,7 @@ static void contact_diagonal(const tl_sph_step *s, int32_t k)
 {
     static const tl_vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     tl_sph_contact *r = &s->contact[k];
-    tl_vec3 arm = s->near[r->near].arm, G = {0, 0, 0}, at = {0, 0, 0}, X = s->bodies.motion[r->body].x;
+    tl_vec3 G = {0, 0, 0}, T = {0, 0, 0}, at = {0, 0, 0}, X = s->bodies.motion[r->body].x;
     tl_vec3 S[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     double sum = 0;
     body_run run = {0};
@@ -165,9 +169,10 @@ static void contact_diagonal(const tl_sph_step *s, int32_t k)
         tl_vec3 m = tl_sph_rub_at(s, r, j);
         double w = r->Vt * j->w;
         G = tl_vec3_add(G, j->g);
+        T = tl_vec3_add(T, j->turn);
         at = tl_vec3_add_scaled(at, w, m);
         run.G = tl_vec3_add(run.G, j->g);
-        run.T = tl_vec3_add(run.T, tl_vec3_cross(j->arm, j->g));
+        run.T = tl_vec3_add(run.T, j->back);
         run.w += w;
         run.at = tl_vec3_add_scaled(run.at, w, tl_vec3_add(m, between));
         if (t + 1 < s->touch_start[k + 1] && s->touch[t + 1].body == j->body) continue;
@@ -175,7 +180,7 @@ static void contact_diagonal(const tl_sph_step *s, int32_t k)
         for (int d = 0; d < 3; d++) S[d] = tl_vec3_add(S[d], push(s, j->body, run.at, run.w * run.w, unit[d]));
         run = (body_run){0};
     }
-    sum += response(s, r->body, G, tl_vec3_cross(arm, G));
+    sum += response(s, r->body, G, T);
     for (int d = 0; d < 3; d++) S[d] = tl_vec3_add(S[d], push(s, r->body, at, r->Vt > 0 ? 1 : 0, unit[d]));
     r->D = r->V0 * r->V0 * r->V0 * s->dt * s->dt * sum;
     r->Dl = r->mu > 0 ? s->dt * tangent_mean(r->normal, S) : 0;
@@ -219,21 +224,36 @@ static double edge_rate(const tl_sph_step *s, int32_t e)
     return sum;
 }
 
-/* Room that the step may take away from a particle; negative: what it must give back. */
-static double fluid_source(const tl_sph_step *s, int32_t i)
+/* Room that the step may take away from a particle; negative: what it must give back. Differs from [Probst2023]: compression that is no more than what solves
+ * leave is given back at a rate, not at once. At once it is an acceleration of h times the error over dt^2, as large as gravity, and the next solve leaves
+ * as much again: the force of still water on a box trembled by 58 % (tests/physics/sph_still.c). */
+static double fluid_source(const tl_sph_step *s, int32_t i, double share)
 {
-    return fmax(1 - (double)s->density[i], -s->push_out * s->dt * PUSH_SHARE / s->sph->h);
+    double room = 1 - (double)s->density[i];
+    if (room < 0) room = share * fmax(room, -s->unresolved) + fmin(0, room + s->unresolved);
+    return fmax(room, -s->push_out * s->dt * PUSH_SHARE / s->sph->h);
+}
+
+/* The rate follows what presses liquid together: gravity, and surface tension at the scale of h. Without either there is no rate, and all goes at once. */
+static double settling_share(const tl_sph_step *s)
+{
+    double h = s->sph->h, pull = tl_vec3_norm(s->scene->gravity);
+    for (int k = 0; k < s->scene->material_count; k++) {
+        const tl_material *m = &s->scene->materials[k];
+        if (m->surface_tension > 0) pull = fmax(pull, m->surface_tension / (m->density * h * h));
+    }
+    return pull > 0 ? -expm1(-SETTLING * s->dt * sqrt(pull / h)) : 1;
 }
 
 static void fluid_errors(tl_sph_step *s)
 {
-    double rate = s->dt / s->sph->h;
+    double rate = s->dt / s->sph->h, share = settling_share(s);
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = 0;
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
             sum += tl_vec3_dot(tl_vec3_sub(s->v[i], s->v[s->neighbour[k]]), tl_sph_link_g(s, k));
-        s->Verr[i] = fluid_source(s, i) - rate * sum;
+        s->Verr[i] = fluid_source(s, i, share) - rate * sum;
     }
 #pragma omp parallel for schedule(static) if (s->edges >= TL_PARALLEL_MIN / 8)
     for (int32_t e = 0; e < s->edges; e++) s->Verr[s->edge[e]] -= rate * edge_rate(s, e);
@@ -242,16 +262,14 @@ static void fluid_errors(tl_sph_step *s)
 static void contact_errors(const tl_sph_step *s, int32_t k)
 {
     tl_sph_contact *r = &s->contact[k];
-    tl_vec3 arm = s->near[r->near].arm;
     double rate = 0;
     tl_vec3 slip = {0, 0, 0};
     for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
         const tl_sph_touch *j = &s->touch[t];
-        tl_vec3 d = tl_vec3_sub(body_velocity(s, r->body, arm), body_velocity(s, j->body, j->arm));
-        rate += tl_vec3_dot(d, j->g);
+        rate += tl_sph_approach(j, s->body_v, s->body_w, r->body);
         tl_vec3 m = tl_sph_rub_at(s, r, j);
         tl_vec3 between = tl_vec3_sub(s->bodies.motion[r->body].x, s->bodies.motion[j->body].x);
-        d = tl_vec3_sub(body_velocity(s, r->body, m), body_velocity(s, j->body, tl_vec3_add(m, between)));
+        tl_vec3 d = tl_vec3_sub(body_velocity(s, r->body, m), body_velocity(s, j->body, tl_vec3_add(m, between)));
         slip = tl_vec3_add_scaled(slip, r->Vt * j->w, d);
     }
     /* density that changes when the contact opens at push_out, by its own gradient: deep overlaps have less of it */
@@ -266,12 +284,12 @@ static void contact_errors(const tl_sph_step *s, int32_t k)
 double tl_sph_push_work(const tl_sph_step *s, const double *x)
 {
     tl_blocks blocks = tl_blocks_of(s->fluid);
-    double part[TL_BLOCKS_MAX], sum = 0;
+    double part[TL_BLOCKS_MAX], sum = 0, share = settling_share(s);
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int b = 0; b < blocks.count; b++) {
         part[b] = 0;
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++)
-            part[b] += x[i] * fmax(0, -fluid_source(s, (int32_t)i));
+            part[b] += x[i] * fmax(0, -fluid_source(s, (int32_t)i, share));
     }
     for (int32_t k = 0; k < s->contacts; k++)
         sum += s->contact[k].V0 * x[s->fluid + k] * fmax(0, -s->contact[k].source);
@@ -307,12 +325,9 @@ void tl_sph_leave_far(tl_sph_step *s)
 static bool missed(const tl_sph_step *s, int32_t k, double tolerance)
 {
     const tl_sph_contact *r = &s->contact[k];
-    tl_vec3 own = tl_vec3_add(s->add_v[r->body], tl_vec3_cross(s->add_w[r->body], s->near[r->near].arm));
     double rate = 0;
     for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
-        const tl_sph_touch *j = &s->touch[t];
-        tl_vec3 other = tl_vec3_add(s->add_v[j->body], tl_vec3_cross(s->add_w[j->body], j->arm));
-        rate += tl_vec3_dot(tl_vec3_sub(own, other), j->g);
+        rate += tl_sph_approach(&s->touch[t], s->add_v, s->add_w, r->body);
     }
     return r->Verr - r->V0 * s->dt * rate < -tolerance;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/sum.h"
 #include "base/timer.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/vecops.h"
@@ -64,7 +65,8 @@ void tl_fixedpoint_look(const tl_fixedpoint *p, double *x, tl_fixedpoint_step *s
 {
     double measure = step_from(p, x, s->r, s->y, w);
     tl_vec_sub(p->space->n, s->y, x, s->r);
-    s->square = tl_space_dot(p->space, s->r, s->r);
+    int64_t n = p->space->n, apart = p->apart;
+    s->square = tl_space_sum(p->space, tl_dot(apart, s->r, s->r) + tl_dot(n - apart, s->r + apart, s->r + apart));
     s->residual = p->measure ? measure : weighted_max(p, s->r);
 }
 

@@ -31,6 +31,8 @@ typedef struct tl_fixedpoint {
      * (it reduces through the space itself). NULL = none. */
     double (*measure)(void *ctx, const double *x, const double *r);
     const double *weight; /* [n] > 0, 1 over a typical size of x_i; NULL = 1 */
+    int64_t
+        apart; /* so many entries are summed apart from the others: while they are 0, sums have the bits of the others alone */
     void *ctx;
 } tl_fixedpoint;
 
