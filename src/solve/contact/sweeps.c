@@ -2,9 +2,11 @@
 
 #include <string.h>
 
-#define REFRESH 10    /* sweeps between recomputations of dv from lam */
-#define LOOK_EVERY 20 /* sweeps with momentum between residuals */
-#define AGE_KEPT 4    /* what is left of an age when momentum turned: a quarter */
+#define REFRESH 10       /* sweeps between recomputations of dv from lam */
+#define LOOK_EVERY 20    /* sweeps with momentum between residuals */
+#define AGE_KEPT 0.25    /* of an age when momentum turned, */
+#define OLDEST_KEPT 0.5  /* and of how old the contact may grow, */
+#define OLDEST_GROWS 0.2 /* which comes back by so much per sweep */
 
 static double clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
 
@@ -54,8 +56,14 @@ static inline void carry_on(const tl_momentum *s, int32_t c)
     const double *y = s->y + 3 * (int64_t)c;
     double along = 0;
     for (int k = 0; k < 3; k++) along += (y[k] - x[k]) * (y[k] - before[k]);
-    s->age[c] = along < 0 ? (s->age[c] + 1) / AGE_KEPT : s->age[c] + 1;
-    double beta = s->age[c] / (s->age[c] + 3.0);
+    if (along < 0) {
+        s->oldest[c] = OLDEST_KEPT * fmin(s->age[c], s->oldest[c]);
+        s->age[c] *= AGE_KEPT;
+    } else {
+        s->age[c] += 1;
+    }
+    s->oldest[c] += OLDEST_GROWS;
+    double age = fmin(s->age[c], s->oldest[c]), beta = age / (age + 3);
     for (int k = 0; k < 3; k++) {
         x[k] = y[k] + beta * (y[k] - before[k]);
         before[k] = y[k];
@@ -69,7 +77,7 @@ double tl_contact_momentum(const tl_momentum *s, double tolerance, int cap, doub
     double least = tl_pairs_residual(t, lam, s->dv);
     memcpy(s->x, lam, size);
     memcpy(s->before, lam, size);
-    memset(s->age, 0, sizeof *s->age * (size_t)t->contacts);
+    for (int32_t c = 0; c < t->contacts; c++) s->age[c] = 0, s->oldest[c] = INFINITY;
     for (int sweep = 1; sweep <= cap && least > tolerance; sweep++) {
         memcpy(s->y, s->x, size);
         for (int32_t c = 0; c < t->contacts; c++)
