@@ -294,6 +294,7 @@ static talus_status detect(lg_step *s, talus_error *err)
                            .h = s->h};
     if (!s->time.rests) {
         TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
+        tl_lg_mend_planes(&s->view, &s->contacts);
         TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
     }
     TL_TRY(tl_bodies_match(b, err));
@@ -386,6 +387,7 @@ static talus_status look_again(lg_step *s, bool *changed, talus_error *err)
     lap(s, DETECT);
     if (!*changed) return TALUS_OK;
     s->contacts = more;
+    tl_lg_mend_planes(&s->view, &s->contacts);
     TL_TRY(tl_lg_touch_again(&s->touch, &s->rows, origin, s->bodies.v_free, s->arena, err));
     lap(s, ASSEMBLE);
     return TALUS_OK;
