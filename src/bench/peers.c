@@ -289,6 +289,7 @@ static talus_status run_peers(const talus_bench_options *o, tl_table *t, talus_e
     static const tl_peer *const peers[] = {&tl_peer_talus, &tl_peer_ode, &tl_peer_mujoco};
     enum { PEERS = sizeof peers / sizeof *peers };
     bool there[PEERS];
+    if (o->problem && !strcmp(o->problem, "dam")) return tl_peers_dam(o, t, err);
     tl_threads_set(1);
     tl_table_cell(t, "scene");
     tl_table_cell(t, "right");
@@ -326,4 +327,5 @@ static talus_status run_peers(const talus_bench_options *o, tl_table *t, talus_e
 }
 
 const tl_bench tl_bench_peers = {
-    "peers", "rigid bodies beside ODE and MuJoCo, where they are installed: the same scenes, one table", run_peers};
+    "peers", "rigid bodies beside ODE and MuJoCo, where they are installed; --problem dam: water beside Mantaflow",
+    run_peers};

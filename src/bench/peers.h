@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "bench/table.h"
 
 typedef enum tl_peer_shape { TL_PEER_BOX, TL_PEER_BALL, TL_PEER_CYLINDER } tl_peer_shape;
 
@@ -36,6 +37,9 @@ typedef struct tl_peer {
     void (*read)(void *world, int body, double x[3], double v[3]);
     void (*close)(void *world);
 } tl_peer;
+
+/* Liquid: talus beside Mantaflow, where Blender is installed. */
+talus_status tl_peers_dam(const talus_bench_options *o, tl_table *t, talus_error *err);
 
 extern const tl_peer tl_peer_talus, tl_peer_ode, tl_peer_mujoco;
 

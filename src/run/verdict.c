@@ -272,7 +272,8 @@ static void say(talus_verdict_line *l, const char *format, ...)
 static const char *solve_remedy(const char *name, bool spent)
 {
     if (spent)
-        return "more lg.iterations, or shorter steps (dt_max); where friction decides more lg.inner or "
+        return "shorter steps (dt_max), lg.corrections if it is 0, more lg.iterations; where friction decides more "
+               "lg.inner or "
                "lg.cr_iterations";
     static const char *const remedy[][2] = {
         {"contact",

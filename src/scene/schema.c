@@ -85,7 +85,7 @@ static const tl_key lg_keys[] = {
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "8", "local-global rounds per step at most; what they leave is `elastic_certificate` of steps.csv"},
     {"mixing", TL_CHOICE, AT(mixing), "", ANY, "anderson", "rounds of a step are combined so that what is left of forces is smallest, or taken as they come; not with `newton` and `jacobi`", "anderson|none"},
     {"time", TL_CHOICE, AT(time), "", ANY, "bdf2", "integration: of second order, keeps motion; implicit Euler, which damps what is faster than a few steps; or the positions in which forces balance at the end of each step, to 1e-8 of them, without contact", "bdf2|euler|static"},
-    {"corrections", TL_INTEGER, AT(corrections), "", WITHIN(-1, 1000), "-1", "Newton corrections after the rounds of a step at most, with what touches held; -1: 3 where cables and joins are all that holds, none where something touches, as for real time"},
+    {"corrections", TL_INTEGER, AT(corrections), "", WITHIN(-1, 1000), "-1", "Newton corrections after the rounds of a step at most; -1: until they meet the target where something touches or cables and joins hold (not yet where both do); 0: rounds alone, as for real time"},
     {"inner", TL_INTEGER, AT(inner), "", WITHIN(1, 1000), "3", "contact steps per round"},
     {"local_step", TL_CHOICE, AT(local), "", ANY, "exact", "`exact` is projective for `arap` and ADMM for others; `newton` is quasi-Newton with a line search; `prox` is softer than the material it names, for comparison", "exact|newton|prox"},
     {"global_step", TL_CHOICE, AT(global), "", ANY, "factor", "Cholesky factor, sparse inverse of the factor, or Jacobi steps (for comparison)", "factor|inverse|jacobi"},

@@ -40,10 +40,7 @@ tl_flow_sums tl_accounts_faces(const tl_grid *g, const tl_faces *faces, double *
 void tl_accounts_to_grid(tl_sim *sim, tl_flow_account *f, tl_flow_sums now, const tl_totals *particles, double dt)
 {
     tl_accounts_energy(sim, TL_ENERGY_TRANSFER, now.kinetic - particles->kinetic);
-    *f = (tl_flow_account){.kinetic = now.kinetic,
-                           .potential = particles->potential,
-                           .dt = dt,
-                           .transfer = now.kinetic - particles->kinetic};
+    *f = (tl_flow_account){.kinetic = now.kinetic, .potential = particles->potential, .dt = dt};
 }
 
 void tl_accounts_fall(tl_flow_account *f, tl_flow_sums now)
@@ -119,7 +116,6 @@ void tl_accounts_solved(const tl_accounts_flow *x, tl_flow_account *f, tl_flow_s
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, scripted);
     tl_accounts_energy(sim, x->coupled->friction ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT,
                        now.kinetic - f->kinetic + x->b->account.others - scripted);
-    f->solved = x->coupled->friction ? 0 : now.kinetic - f->kinetic + x->b->account.others - scripted;
     f->kinetic = now.kinetic;
 }
 
@@ -132,11 +128,8 @@ void tl_accounts_carried(tl_sim *sim, tl_flow_account *f, tl_flow_sums by, tl_fl
 
 void tl_accounts_to_particles(tl_sim *sim, tl_flow_account *f, double kinetic, double potential)
 {
-    double back = kinetic - f->kinetic + potential - f->potential - f->climbed;
-    /* liquid: what transfer to and fro gives of what the solve took of masses on faces was never lost */
-    double both = fmin(fmax(0, f->transfer + back), fmax(0, -f->solved));
-    tl_accounts_energy(sim, TL_ENERGY_TRANSFER, back - both);
-    tl_accounts_energy(sim, TL_ENERGY_CONTACT, both);
+    tl_accounts_energy(sim, TL_ENERGY_TRANSFER, kinetic - f->kinetic);
+    tl_accounts_energy(sim, TL_ENERGY_TIME_STEP, potential - f->potential - f->climbed);
     f->kinetic = kinetic;
     f->potential = potential;
 }

@@ -1,8 +1,8 @@
 /* Accounts of what flows on the grid: sums over faces between the phases of a step, and what pressure and stress did to walls.
  *
- * Energies are those of the particles' mass on faces, m u^2 / 2, which is not the mass that the solve has: a solve that raises them is made good by the transfer,
- * and only the sum of both obeys a law, as the other way round. Losses of the solve are impacts of liquid, or friction of sand; what is lost between particles and faces, by extending
- * velocities and where particles stop at walls is transfer. */
+ * Energies are those of the particles' mass on faces, m u^2 / 2. Faces have the mean of what particles bring, and particles the affine part of what faces around them have: a transfer takes energy both ways (Jensen), but for the affine
+ * velocities, which weigh more between faces than on them when particles have moved. Losses of the solve are impacts of liquid, or friction of sand; what is lost by extending velocities and where particles stop at walls is theirs, too.
+ * Time step: what gravity gives to velocities in one go, less its work along the ways that particles then go. */
 #ifndef TL_STEP_ACCOUNTS_FLOW_H
 #define TL_STEP_ACCOUNTS_FLOW_H
 
@@ -24,8 +24,6 @@ typedef struct tl_flow_account {
     double potential; /* J, of particles */
     double fell;      /* J that gravity gave to velocities */
     double climbed;   /* J of potential energy, by the velocities that carry particles */
-    double transfer;  /* J, to faces so far */
-    double solved;    /* J that pressure and stress left on faces: negative when they took some */
     double dt;
 } tl_flow_account;
 

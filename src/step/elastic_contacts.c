@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "model/rigid/motion.h"
 
-#define PLANE_TRUST 1e-7 /* m: overlaps at the start of a step that are rounding and what solves leave */
-
 /* ---- detect ---- */
 
 /* Frames of all shapes at the end of the step. v [6 rigid]: velocities of free bodies; NULL: as if nothing touched them. */
@@ -48,28 +46,6 @@ static void match(tl_elastic_trial *s)
     }
     for (int64_t k = 3 * (int64_t)s->rows.soft; k < 3 * (int64_t)s->rows.contacts; k++)
         s->lam[k] = s->bodies.lam[k - 3 * (int64_t)s->rows.soft];
-}
-
-/* Planes of shapes are found where nodes would go, and deep inside the nearest way out need not be the one they came: a point that starts outside of the shape but
- * behind such a plane gets the plane that separates them at the start instead. Else it would be pushed through the shape, at a fifth of the depth per step, for
- * ever. */
-static void mend_planes(tl_elastic_trial *s)
-{
-    const double *from = s->sim->state.lg.q;
-    for (int32_t k = 0; k < s->contacts.shapes; k++) {
-        tl_lg_contact *c = &s->contacts.contact[k];
-        tl_vec3 x = {0, 0, 0}, n;
-        for (int i = 0; i < 4 && c->a.node[i] >= 0; i++)
-            x = tl_vec3_add_scaled(x, c->a.weight[i], tl_vec3_load(from + 3 * (int64_t)c->a.node[i]));
-        double moved = s->h * tl_vec3_dot(c->normal, c->drag), gap = tl_vec3_dot(c->normal, x) - c->offset + moved;
-        if (!(gap < -PLANE_TRUST)) continue;
-        const tl_pose *pose = &s->bodies.pose[c->body_b];
-        double d = tl_collider_distance(s->sim->rigid.body[c->body_b].collider, tl_pose_to_local(pose, x), &n);
-        if (!(d > 0.5 * gap)) continue; /* it does overlap */
-        c->normal = tl_quat_rotate(pose->rotation, n);
-        c->at = tl_vec3_add_scaled(x, -d, c->normal);
-        c->offset = tl_vec3_dot(c->normal, c->at) + s->h * tl_vec3_dot(c->normal, c->drag);
-    }
 }
 
 /* A correction of velocities as a problem over unknown nodes and `count` contacts. */
@@ -132,7 +108,7 @@ static void choose_rules(tl_elastic_trial *s)
 /* Rows for the contacts there are; impulses are zero. */
 static talus_status make_rows(tl_elastic_trial *s, talus_error *err)
 {
-    mend_planes(s);
+    tl_lg_mend_planes(&s->view, &s->contacts);
     tl_fem_rows_of from = {.fem = s->fem,
                            .h = s->h,
                            .from = s->sim->state.lg.q,

@@ -162,11 +162,21 @@ static talus_status emit(grid_step *s, tl_particles *all, talus_error *err)
     return status;
 }
 
+/* Gravity along a periodic axis: what leaves at one end comes in at the other, higher or lower. */
+static bool falls_around(const tl_scene *scene)
+{
+    double g[3];
+    tl_vec3_store(scene->gravity, g);
+    for (int k = 0; k < 3; k++)
+        if (scene->grid.periodic[k] && g[k] != 0) return true;
+    return false;
+}
+
 /* What the step really starts with, and what of its energy the faces have. */
 static talus_status account_matter(grid_step *s, talus_error *err)
 {
     tl_totals now = s->sim->flowing;
-    if (s->scene->emitter_count || s->particles.count != s->sim->state.grid.particles.count)
+    if (s->scene->emitter_count || s->particles.count != s->sim->state.grid.particles.count || falls_around(s->scene))
         TL_TRY(tl_accounts_particles(s->sim, &s->particles, &s->kept->frame, s->arena, &now, err));
     tl_accounts_matter(s->sim, &now);
     tl_accounts_to_grid(s->sim, &s->account, sums_of(s, s->faces.u), &now, s->dt);
@@ -540,6 +550,7 @@ static talus_status select_static_stress(grid_step *s, talus_error *err)
                               .p = s->p,
                               .solid = s->fractions.solid_cell,
                               .gravity = tl_vec3_norm(s->scene->gravity),
+                              .tolerance = s->scene->solver.tolerance,
                               .on = s->totals.statics > 0,
                               .t = TL_TAKE(s->arena, double, y->c.faces),
                               .p_next = TL_TAKE(s->arena, double, y->c.cells),

@@ -20,6 +20,10 @@
 #define TURN_LEAST 1e-3 /* rad: within a step; bodies that turn less are as exact as that without */
 #define SINK 0.05       /* of the slop: how deep an approach of the start may lead before it is stopped there */
 
+/* Bodies of an island, at most: in a heap something always lands or slips, so that most of its steps are refused after they are solved, and contacts that ask for the mean of two
+ * velocities pass jitter on for ever where all others would stop it. Measured, 200 mixed bodies poured: 16.2 s for 9.7, 5.4 % of the steps miss their target for 0.3 %. */
+#define BODIES_MAX 40
+
 /* Of the resting speed, 2 g dt: slower velocities are mostly the rule's own error, of second order. Measured: with 0.5 a capsule of 100 rad/s, whose places of contact are known to
  * 1 um, jumps by 20 um, with 0.05 by 2; a top at 0.25 rad per step sinks by 0.3 um per s with 0.5, by 2 with 0.05, by 20 when all is taken out. */
 #define SMALL 0.05
@@ -59,6 +63,16 @@ static void find_islands(tl_bodies *s)
         if (!is_free(s, p->a) || !is_free(s, p->b)) continue;
         int32_t i = root_of(root, p->a), j = root_of(root, p->b);
         root[i < j ? j : i] = i < j ? i : j;
+    }
+}
+
+/* Islands of too many bodies. */
+static void refuse_heaps(tl_bodies *s, int32_t *count)
+{
+    memset(count, 0, sizeof *count * (size_t)s->rigid->count);
+    for (int32_t i = 0; i < s->rigid->count; i++) {
+        int32_t island = root_of(s->half.island, i);
+        if (is_free(s, i) && ++count[island] > BODIES_MAX) s->half.refused[island] = true;
     }
 }
 
@@ -270,8 +284,10 @@ static talus_status begin(tl_bodies *s, talus_error *err)
     s->half.v_free = s->v_free;
     s->half.inv_inertia = s->inv_inertia;
     s->half.contacts = s->contacts;
-    if (!s->half.on || !s->half.refused || !s->half.island || !s->half.gain) return no_memory(err);
+    int32_t *count = TL_TAKE(s->arena, int32_t, n);
+    if (!s->half.on || !s->half.refused || !s->half.island || !s->half.gain || !count) return no_memory(err);
     find_islands(s);
+    refuse_heaps(s, count);
     return TALUS_OK;
 }
 

@@ -30,6 +30,7 @@
 #include "step/bodies.h"
 #include "step/engines.h"
 #include "step/lg_contact.h"
+#include "step/lg_exact.h"
 #include "step/lg_held.h"
 #include "step/lg_time.h"
 
@@ -58,8 +59,11 @@
 #define BALANCED 1e-8          /* of the forces that act: left over by a static step */
 #define BALANCE_MOST 500       /* corrections of a static step */
 #define BALANCE_ITERATIONS 400 /* each */
-#define REACH 1e4 /* times that sound takes to cross a body: he of static steps. Changes the way, not the end */
-#define SLOP 1e-4 /* m: overlap of rigid bodies that is left alone */
+#define REACH 1e4       /* times that sound takes to cross a body: he of static steps. Changes the way, not the end */
+#define EXACT_MOST 20   /* corrections by the true curvature: most steps take 3 to 8, what buckles under contact 15 */
+#define EXACT_LOOKS 6   /* for more that touches, each followed by corrections */
+#define EXACT_SLACK 0.1 /* of the target of contact laws: what their solves may leave */
+#define SLOP 1e-4       /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"predict", "detect",       "assemble",      "project",
@@ -69,6 +73,8 @@ static const char *const phase_names[PHASES] = {"predict", "detect",       "asse
 typedef struct lg_kept {
     tl_lg_solver *solver;
     tl_lg_columns *columns;
+    tl_lg_hessian *hessian;
+    tl_flex_kept *flex;
     tl_lg_precision precision;
     bool searches; /* quasi-Newton */
     double reach;  /* s, of static steps */
@@ -120,6 +126,8 @@ typedef struct lg_step {
     double elastic;
     bool *touched;   /* [bodies] by contacts or rows */
     double *missing; /* [bodies] share of the forces of this step that rounds have not found */
+    double *off2;    /* [bodies] kg m^2: how far a body is from where these would lead it */
+    double *after;   /* [3 nodes] r a step on */
     tl_lg_laws laws;
     double landed;        /* J, that landing took */
     double depth;         /* m, of surfaces in shapes */
@@ -167,6 +175,11 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, 
     s->trial = TL_TAKE(a, double, n);
     s->target = TL_TAKE(a, tl_vec3, lg->anchors);
     s->force = TL_TAKE(a, double, lg->force_count);
+    s->after = TL_TAKE(a, double, n);
+    s->missing = TL_TAKE(a, double, lg->bodies + 1);
+    s->off2 = TL_TAKE(a, double, lg->bodies + 1);
+    s->touched = TL_TAKE_ZERO(a, bool, lg->bodies + 1);
+    if (!s->after || !s->missing || !s->off2 || !s->touched) return no_memory(err);
     if (!s->qtil || !s->q || !s->v || !s->r || !s->step || !s->trial || !s->target || !s->force || !s->from ||
         !s->accel)
         return no_memory(err);
@@ -281,6 +294,7 @@ static talus_status detect(lg_step *s, talus_error *err)
                            .h = s->h};
     if (!s->time.rests) {
         TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
+        tl_lg_mend_planes(&s->view, &s->contacts);
         TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
     }
     TL_TRY(tl_bodies_match(b, err));
@@ -364,16 +378,16 @@ static talus_status touch(lg_step *s, talus_error *err)
 }
 
 /* Where contact and tension lead nodes is not where they were predicted to be: something sharp may stand between them now. */
-static talus_status look_again(lg_step *s, talus_error *err)
+static talus_status look_again(lg_step *s, bool *changed, talus_error *err)
 {
     int32_t *origin;
-    bool changed;
     tl_lg_contacts more;
     s->view.to = s->q;
-    TL_TRY(tl_lg_detect_again(&s->view, &s->contacts, s->arena, &more, &origin, &changed, err));
+    TL_TRY(tl_lg_detect_again(&s->view, &s->contacts, s->arena, &more, &origin, changed, err));
     lap(s, DETECT);
-    if (!changed) return TALUS_OK;
+    if (!*changed) return TALUS_OK;
     s->contacts = more;
+    tl_lg_mend_planes(&s->view, &s->contacts);
     TL_TRY(tl_lg_touch_again(&s->touch, &s->rows, origin, s->bodies.v_free, s->arena, err));
     lap(s, ASSEMBLE);
     return TALUS_OK;
@@ -414,6 +428,50 @@ static talus_status renew_duals(lg_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* ---- how far it came ---- */
+
+static double contact_target(const lg_step *s)
+{
+    const double asked = s->scene->solver.contact.tolerance;
+    return asked > 0 ? asked : CONTACT_TOLERANCE;
+}
+
+/* r at q with the forces of contacts, cables and joins, A^-1 r, and how well their laws hold. */
+static void find_residual(lg_step *s)
+{
+    s->elastic = tl_lg_stress(s->lg, s->q, s->force) + tl_lg_linear_energy(s->lg, s->q, s->target);
+    tl_lg_residual(s->lg, s->he, s->q, s->qtil, s->target, s->force, s->r);
+    tl_lg_touch_push(&s->touch, s->r);
+    s->laws = tl_lg_touch_laws(&s->touch, s->contacts.shapes, s->q);
+    tl_lg_solve(s->kept->solver, s->kept->precision, s->r, s->step);
+}
+
+/* How far rounds came. Where they end, the step A^-1 r goes down, and the energy's curvature along it is a share k of A's: the minimum lies 1/k steps
+ * away. That over the way from q~, by masses, is the share c of forces that the step lacks. A mode that feels (1 - c) of its force swings slower by
+ * 1 / sqrt(1 - c), and c / 2 is what users see of it. With slow modes k is 1e-2 and less, so |r| alone says nothing. s->r and s->step are those of q. */
+static void find_missing(lg_step *s)
+{
+    const tl_lg *lg = s->lg;
+    for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->trial[i] = s->q[i] + s->step[i];
+    (void)tl_lg_stress(lg, s->trial, s->force);
+    tl_lg_residual(lg, s->he, s->trial, s->qtil, s->target, s->force, s->after);
+    tl_lg_touch_push(&s->touch, s->after);
+    for (int b = 0; b < lg->bodies; b++) {
+        const tl_lg_body *body = &lg->body[b];
+        double curved = 0, full = 0, step2 = 0, way2 = 0;
+        for (int64_t k = 3 * (int64_t)body->node, end = k + 3 * (int64_t)body->nodes; k < end; k++) {
+            double m = lg->mass[k / 3], way = s->q[k] - s->qtil[k];
+            curved += s->step[k] * (s->r[k] - s->after[k]);
+            full += s->step[k] * s->r[k];
+            step2 += m * s->step[k] * s->step[k];
+            way2 += m * way * way;
+        }
+        double k = full > 0 ? fmin(1, fmax(CURVED, curved / full)) : 1, rest = AT_REST * s->he;
+        s->off2[b] = step2 / (k * k);
+        s->missing[b] = sqrt(s->off2[b] / (way2 + s->off2[b] + rest * rest * body->mass));
+    }
+}
+
 /* ---- bodies that touch ---- */
 
 static void plain_round(lg_step *s)
@@ -425,12 +483,9 @@ static void plain_round(lg_step *s)
 
 /* After the rounds: corrections with what touches held, each with a round after it that lets go, takes hold and slides as the laws have it. What leaves no less than
  * before is taken back: the curvature of a step may change faster than a correction knows. */
-static talus_status solve_held(lg_step *s, talus_error *err)
+static talus_status solve_held(lg_step *s, int most, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, duals = TL_LG_LANES * s->lg->dual_rows, rows = s->touch.rows.rows;
-    int most = s->scene->lg.corrections;
-    if (most < 0) most = s->touch.rows.contacts ? 0 : CORRECTIONS;
-    if (!rows || !most || s->scene->lg.form) return TALUS_OK;
     double left = INFINITY, *force = TL_TAKE(s->arena, double, rows);
     bool done = false, *of = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1);
     if (!of || !force) return no_memory(err);
@@ -452,6 +507,81 @@ static talus_status solve_held(lg_step *s, talus_error *err)
         }
     }
     return TALUS_OK;
+}
+
+/* The largest share of forces that a body lacks, and the largest error of contact laws over their target. */
+typedef struct quality {
+    double missing, laws;
+} quality;
+
+static quality how_good(lg_step *s)
+{
+    const double target = contact_target(s);
+    quality out = {0, fmax(s->laws.normal / s->h, s->laws.friction) / target};
+    for (int b = 0; b < s->lg->bodies; b++) out.missing = fmax(out.missing, s->missing[b]);
+    return out;
+}
+
+/* Corrections by the true curvature with all laws of contact. What they move may come to touch something else. Where laws contradict each other, as between folds of cloth that
+ * are thicker than the room they have, corrections may end worse than rounds: then the rounds' answer stands. It does too where
+ * more rows push than bodies have coordinates, as in crumpled cloth: forces are not determined there, and W is singular. */
+static talus_status solve_exact(lg_step *s, int most, talus_error *err)
+{
+    const int64_t n = 3 * (int64_t)s->lg->nodes, duals = TL_LG_LANES * s->lg->dual_rows;
+    find_residual(s);
+    find_missing(s);
+    const quality rounds = how_good(s);
+    if (rounds.missing <= s->scene->solver.tolerance && rounds.laws <= 1) return TALUS_OK;
+    bool *of = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1), changed = true;
+    int64_t coordinates = 0;
+    for (int32_t k = 0; of && k < s->touch.rows.nodes; k++) of[s->lg->owner[s->touch.rows.node[k]]] = true;
+    for (int b = 0; of && b < s->lg->bodies; b++) coordinates += of[b] ? 3 * (int64_t)s->lg->body[b].nodes : 0;
+    if (3 * s->laws.touching > coordinates) return TALUS_OK;
+    const tl_lg_touch touch_before = s->touch;
+    const tl_lg_contacts contacts_before = s->contacts;
+    double *force = TL_TAKE(s->arena, double, s->touch.rows.rows);
+    if (!of || !force) return no_memory(err);
+    memcpy(force, s->touch.force, sizeof *force * (size_t)s->touch.rows.rows);
+    memcpy(s->from, s->q, sizeof *s->q * (size_t)(n + duals));
+    tl_lg_exact x = {.w = &s->newton,
+                     .t = &s->touch,
+                     .hessian = s->kept->hessian,
+                     .kept = s->kept->flex,
+                     .target = s->scene->solver.tolerance,
+                     .slack = EXACT_SLACK * contact_target(s),
+                     .most = most};
+    s->view.solids_again = true;
+    for (int look = 0; look < EXACT_LOOKS && changed; look++) {
+        TL_TRY(tl_lg_exact_solve(&x, s->arena, err));
+        s->rounds += x.made;
+        lap(s, TOUCH);
+        changed = false;
+        if (x.converged) TL_TRY(look_again(s, &changed, err));
+    }
+    find_residual(s);
+    find_missing(s);
+    const quality now = how_good(s);
+    if ((changed || !x.converged) && !(now.missing < rounds.missing && now.laws <= fmax(1, rounds.laws))) {
+        memcpy(s->q, s->from, sizeof *s->q * (size_t)(n + duals));
+        s->contacts = contacts_before;
+        s->touch = touch_before;
+        memcpy(s->touch.force, force, sizeof *force * (size_t)s->touch.rows.rows);
+        memcpy(s->touch.lam, force, sizeof *force * (size_t)s->touch.rows.rows);
+        tl_lg_touch_push(&s->touch, s->r);
+        return TALUS_OK;
+    }
+    if (duals) tl_lg_set_duals(s->lg, s->q, of, s->u);
+    return TALUS_OK;
+}
+
+/* After the rounds, where they did not suffice. */
+static talus_status solve_touching(lg_step *s, talus_error *err)
+{
+    int most = s->scene->lg.corrections;
+    const bool holds = s->touch.rows.bilateral.count > 0;
+    if (!s->touch.rows.rows || s->scene->lg.form || most == 0) return TALUS_OK;
+    if (holds) return most < 0 && s->touch.rows.contacts ? TALUS_OK : solve_held(s, most < 0 ? CORRECTIONS : most, err);
+    return solve_exact(s, most < 0 ? EXACT_MOST : most, err);
 }
 
 /* ---- static steps ---- */
@@ -491,9 +621,6 @@ static double static_target(const lg_step *s) { return fmin(s->scene->solver.tol
  * is small beside the stiffness: it ends at a minimum, wherever it began, and what it holds is nothing there. */
 static talus_status find_balance(lg_step *s, talus_error *err)
 {
-    s->missing = TL_TAKE(s->arena, double, s->lg->bodies + 1);
-    s->touched = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1);
-    if (!s->missing || !s->touched) return no_memory(err);
     memcpy(s->q, s->sim->state.lg.q, sizeof *s->q * 3 * (size_t)s->lg->nodes);
     TL_TRY(tl_lg_newton_begin(&s->newton, s->arena, err));
     double left = unbalanced(s, s->missing);
@@ -514,6 +641,7 @@ static talus_status iterate(lg_step *s, talus_error *err)
     const int64_t n = 3 * (int64_t)s->lg->nodes, all = n + TL_LG_LANES * s->lg->dual_rows;
     const bool by_newton = s->scene->lg.mixing == 0 && newton_serves(s);
     const bool mixes = s->scene->lg.mixing == 0 && !s->searches && s->scene->lg.global != TL_LG_JACOBI;
+    bool changed;
     if (s->time.rests) return find_balance(s, err);
     for (int k = 0; k < s->scene->lg.iterations; k++) {
         TL_TRY(tl_cancel_check(err));
@@ -522,7 +650,7 @@ static talus_status iterate(lg_step *s, talus_error *err)
         balance(s);
         solve_global(s, k);
         TL_TRY(touch(s, err));
-        if (k < LOOKS) TL_TRY(look_again(s, err));
+        if (k < LOOKS) TL_TRY(look_again(s, &changed, err));
         s->rounds = k + 1;
         if (by_newton && !s->touch.rows.rows && s->rounds == FREE_ROUNDS)
             break; /* unless something has come to touch */
@@ -533,42 +661,23 @@ static talus_status iterate(lg_step *s, talus_error *err)
     if (s->searches && s->lg->dual_rows) TL_TRY(renew_duals(s, err));
     if (!by_newton) return TALUS_OK;
     TL_TRY(solve_free(s, err));
-    return s->searches ? TALUS_OK : solve_held(s, err);
+    return s->searches ? TALUS_OK : solve_touching(s, err);
 }
 
-/* How far rounds came. Where they end, the step A^-1 r goes down, and the energy's curvature along it is a share k of A's: the minimum lies 1/k steps
- * away. That over the way from q~, by masses, is the share c of forces that the step lacks. A mode that feels (1 - c) of its force swings slower by
- * 1 / sqrt(1 - c), and c / 2 is what users see of it. With slow modes k is 1e-2 and less, so |r| alone says nothing. s->r and s->step are those of the end. */
-static talus_status judge(lg_step *s, talus_error *err)
+/* Bodies that miss by what users would see are counted, see tell_left. */
+static void judge(lg_step *s)
 {
     const tl_lg *lg = s->lg;
-    double *after = TL_TAKE(s->arena, double, 3 * (int64_t)lg->nodes);
-    s->missing = TL_TAKE(s->arena, double, lg->bodies + 1);
-    s->touched = TL_TAKE_ZERO(s->arena, bool, lg->bodies + 1);
-    if (!after || !s->missing || !s->touched) return no_memory(err);
+    find_missing(s);
     for (int32_t k = 0; k < s->touch.rows.nodes; k++) s->touched[lg->owner[s->touch.rows.node[k]]] = true;
-    for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->trial[i] = s->q[i] + s->step[i];
-    (void)tl_lg_stress(lg, s->trial, s->force);
-    tl_lg_residual(lg, s->he, s->trial, s->qtil, s->target, s->force, after);
-    tl_lg_touch_push(&s->touch, after);
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_body *body = &lg->body[b];
-        double curved = 0, full = 0, step2 = 0, way2 = 0, speed2 = 0;
-        for (int64_t k = 3 * (int64_t)body->node, end = k + 3 * (int64_t)body->nodes; k < end; k++) {
-            double m = lg->mass[k / 3], way = s->q[k] - s->qtil[k];
-            curved += s->step[k] * (s->r[k] - after[k]);
-            full += s->step[k] * s->r[k];
-            step2 += m * s->step[k] * s->step[k];
-            way2 += m * way * way;
-            speed2 += m * s->v[k] * s->v[k];
-        }
-        double k = full > 0 ? fmin(1, fmax(CURVED, curved / full)) : 1, rest = AT_REST * s->he;
-        double off2 = step2 / (k * k);
-        s->missing[b] = sqrt(off2 / (way2 + off2 + rest * rest * body->mass));
-        bool misses = !s->touched[b] && s->missing[b] > LEFT_TOLD && sqrt(off2) > MOVES * s->h * sqrt(speed2);
+        double speed2 = 0;
+        for (int64_t k = 3 * (int64_t)body->node, end = k + 3 * (int64_t)body->nodes; k < end; k++)
+            speed2 += lg->mass[k / 3] * s->v[k] * s->v[k];
+        bool misses = !s->touched[b] && s->missing[b] > LEFT_TOLD && sqrt(s->off2[b]) > MOVES * s->h * sqrt(speed2);
         s->kept->missed[b] = misses ? s->kept->missed[b] + 1 : 0;
     }
-    return TALUS_OK;
 }
 
 /* How bodies deform that nothing touches, m/s, others 0: velocities, those of anchored bodies as they are and of free ones without their rigid motion. Where handles lead
@@ -647,13 +756,9 @@ static talus_status measure(lg_step *s, bool *again, talus_error *err)
         *again = true;
         return TL_FAIL(err, TALUS_BAD_INPUT, "elastic nodes left the numbers");
     }
-    s->elastic = tl_lg_stress(lg, s->q, s->force) + tl_lg_linear_energy(lg, s->q, s->target);
-    tl_lg_residual(lg, s->he, s->q, s->qtil, s->target, s->force, s->r);
-    tl_lg_touch_push(&s->touch, s->r);
-    s->laws = tl_lg_touch_laws(&s->touch, s->contacts.shapes, s->q);
-    tl_lg_solve(s->kept->solver, s->kept->precision, s->r, s->step);
+    find_residual(s);
     if (!s->time.rests) {
-        TL_TRY(judge(s, err));
+        judge(s);
         if (!s->kept->told_fast) TL_TRY(watch_swings(s, err));
     }
     TL_TRY(tl_lg_touch_remember(&s->touch, &s->contacts, s->arena, &s->memory, &s->memories, err));
@@ -813,8 +918,7 @@ static void report_contacts(const lg_step *s, tl_report *r)
 {
     static const char *const laws[] = {"fischer-burmeister", "minimum", "minimum-printed"};
     const tl_lg_laws *l = &s->laws;
-    double target = s->scene->solver.contact.tolerance;
-    if (!(target > 0)) target = CONTACT_TOLERANCE;
+    const double target = contact_target(s);
     r->contacts = s->touch.rows.contacts;
     r->touching = l->touching;
     r->penetration = fmax(s->depth, l->penetration);
@@ -1100,6 +1204,8 @@ static talus_status begin(tl_sim *sim, talus_error *err)
     sim->hold = TL_NEW_ZERO(tl_lg_hold, tl_lg_hold_count(&sim->lg, s) + 1);
     if (!kept->missed || !kept->hurried || !kept->rigid.lost || !sim->hold) return no_memory(err);
     TL_TRY(tl_lg_columns_create(&kept->columns, &sim->lg, err));
+    TL_TRY(tl_lg_hessian_create(&kept->hessian, &sim->lg, err));
+    TL_TRY(tl_flex_kept_create(&kept->flex, err));
     kept->precision = s->lg.precision == 0 ? TL_LG_FLOAT : TL_LG_DOUBLE;
     kept->searches = s->lg.local == TL_LG_LOCAL_NEWTON;
     if (s->lg.time == TL_LG_STATIC) {
@@ -1117,6 +1223,8 @@ static void end(tl_sim *sim)
         tl_free(kept->missed);
         tl_free(kept->hurried);
         tl_free(kept->rigid.lost);
+        tl_lg_hessian_free(kept->hessian);
+        tl_flex_kept_free(kept->flex);
         tl_lg_columns_free(kept->columns);
         tl_lg_solver_free(kept->solver);
     }

@@ -61,9 +61,11 @@ struct tl_coupled_work {
     double dp, ds;                          /* largest change of the last blocks, Pa */
     tl_anderson mixing;                     /* of sweeps, over (p, normal forces) */
     double *went;                           /* [n + m] in the solver's units: what the sweep began with */
+    double *began, *ended;                  /* [mixing.all] of liquids: what the sweep began with, and what came out */
     double *u_free, *u_last;                /* [faces] of sand: before any force, after the last sweep */
     bool started;                           /* p is worth starting from */
     bool held;                              /* p and s of the start do not act yet: their block brings them in */
+    bool pressure_last;                     /* of the blocks: the next sweep depends on it */
 };
 
 typedef talus_status block_fn(tl_coupled *c, tl_scheme_report *out, talus_error *err);
@@ -489,6 +491,63 @@ static void mix_sweeps(tl_coupled *c, int sweep)
     push_contacts(c, w->dl);
 }
 
+/* Liquids: what the next sweep depends on, and contact forces with it. Pressures, where these come last; else what contacts do to bodies, which is unique where their forces are not, as root of an energy. */
+static void liquid_sweep_state(const tl_coupled *c, double *out)
+{
+    const work *w = c->work;
+    const tl_csr *J = &c->b->p.J;
+    if (w->pressure_last) {
+        memcpy(out, c->p, sizeof *out * (size_t)w->n);
+        return;
+    }
+    memset(w->r, 0, sizeof *w->r * 6 * (size_t)w->bodies);
+    for (int32_t i = 0; i < J->rows; i++)
+        for (int64_t k = J->start[i]; k < J->start[i + 1]; k++) w->r[J->col[k]] += J->val[k] * c->b->lam[i];
+    for (int32_t k = 0; k < w->moving; k++)
+        through_root(w, w->mover[k], true, w->r + 6 * (int64_t)w->mover[k], out + 6 * (int64_t)k);
+    memcpy(out + w->mixing.n, c->b->lam, sizeof *out * 3 * (size_t)w->m);
+    memcpy(out + w->mixing.n + 3 * (int64_t)w->m, c->p, sizeof *out * (size_t)w->n);
+}
+
+static void go_to_pressure(tl_coupled *c, const double *to)
+{
+    work *w = c->work;
+    for (int32_t i = 0; i < w->n; i++) {
+        double p = fmax(to[i], 0);
+        w->x0[i] = p - c->p[i];
+        c->p[i] = p;
+    }
+    tl_coupling_push_pressure(&c->system->c, w->x0);
+}
+
+static void go_to_contacts(tl_coupled *c, const double *to)
+{
+    work *w = c->work;
+    for (int32_t j = 0; j < w->m; j++) {
+        double *l = c->b->lam + 3 * (int64_t)j, normal = fmax(to[3 * (int64_t)j], 0);
+        double t[2] = {to[3 * (int64_t)j + 1], to[3 * (int64_t)j + 2]};
+        tl_project_disc(c->b->p.problem.mu[j] * normal, t);
+        const double next[3] = {normal, t[0], t[1]};
+        for (int k = 0; k < 3; k++) {
+            w->dl[3 * (int64_t)j + k] = next[k] - l[k];
+            l[k] = next[k];
+        }
+    }
+    push_contacts(c, w->dl);
+}
+
+/* Pressures and contacts in turn leave a part of the error in every sweep that is near one in heaps, where bodies hold liquid between them: the next sweep begins with what the last ones point at. Pressures are mixed
+ * like the contact forces that they belong to, so that their solve has little left to do. */
+static void mix_liquid_sweeps(tl_coupled *c)
+{
+    work *w = c->work;
+    liquid_sweep_state(c, w->ended);
+    tl_anderson_next(&w->mixing, w->began, w->ended, w->began);
+    if (!w->pressure_last) go_to_contacts(c, w->began + w->mixing.n);
+    go_to_pressure(c, w->began + (w->pressure_last ? 0 : w->mixing.n + 3 * (int64_t)w->m));
+    liquid_sweep_state(c, w->began);
+}
+
 /* sum of mass (a - b)^2 over faces, but for dx^3 */
 static double distance2(const tl_coupling *k, const double *a, const double *b)
 {
@@ -755,6 +814,20 @@ static talus_status make_mixing(tl_coupled *c, talus_error *err)
     return TALUS_OK;
 }
 
+static talus_status make_liquid_mixing(tl_coupled *c, const tl_scheme *s, talus_error *err)
+{
+    work *w = c->work;
+    int last = 0;
+    while (last + 1 < BLOCKS_MAX && s->block[last + 1]) last++;
+    w->pressure_last = s->block[last] == solve_pressure_normal;
+    const int64_t decide = w->pressure_last ? w->n : 6 * (int64_t)w->moving;
+    const int64_t carried = w->pressure_last ? 0 : 3 * (int64_t)w->m + w->n;
+    w->began = TL_TAKE(w->arena, double, decide + carried);
+    w->ended = TL_TAKE(w->arena, double, decide + carried);
+    if (!w->began || !w->ended) return no_memory(err);
+    return tl_anderson_begin_carrying(&w->mixing, decide, carried, w->arena, err);
+}
+
 static talus_status make_plans(tl_coupled *c, const tl_scheme *s, talus_error *err)
 {
     work *w = c->work;
@@ -814,13 +887,17 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
     int most = s->sweeps > 1 && c->sweeps > 0 ? c->sweeps : s->sweeps;
     /* stress by parts is for comparison with the papers: as they do it */
     bool certified = false, mixed = s->granular && s->sweeps > 1 && c->unilateral && c->friction && c->friction->method;
+    const bool turns = !c->friction && s->sweeps > 1 && c->work->m && c->unilateral;
     if (mixed) TL_TRY(make_mixing(c, err));
+    if (turns) TL_TRY(make_liquid_mixing(c, s, err));
     start(c, s->sweeps == 1);
+    if (turns) liquid_sweep_state(c, c->work->began);
     for (; out->sweeps < most; out->sweeps++) {
         if (out->sweeps > 0 && s->sweeps > 1 && certified && good(&out->certificate, c->tolerance)) break;
         if (out->sweeps > 0 && c->friction && certified && still(out, c->tolerance)) break;
         size_t mark = tl_arena_mark(c->work->arena);
         if (mixed && out->sweeps > 0) mix_sweeps(c, out->sweeps);
+        if (turns && out->sweeps > 0) mix_liquid_sweeps(c);
         for (int k = 0; k < BLOCKS_MAX && s->block[k]; k++) {
             TL_TRY(s->block[k](c, out, err));
             TL_TRY(tl_cancel_check(err));

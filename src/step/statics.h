@@ -21,12 +21,13 @@ typedef struct tl_statics {
     const double *p;             /* [cells] as the scheme left it, W_L^p p */
     const double *solid;         /* [cells of the grid] part of a cell that is solid: it does not give way */
     double gravity;              /* m/s^2 */
+    double tolerance;            /* of the scheme */
     bool on;                     /* in: it was at work in the last step; out: it is */
     double *t;                   /* [faces] in: of the last step; out */
     double *p_next, *s_next;     /* [cells], [n] out: what the next step starts from */
     /* out */
     int evaluations;
-    double flows; /* part of the cells */
+    double flows, fast; /* parts of the cells */
     double
         distance; /* energy of the difference between the scheme's stress and the selected one, over that of the first; 0 where it was not looked at */
 } tl_statics;

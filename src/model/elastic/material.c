@@ -90,12 +90,16 @@ void tl_stable_hessian(const tl_stable *m, tl_mat3 F, bool project, tl_stable_mo
         out->twist[k] = shear + s[k] * volume;
         out->flip[k] = shear - s[k] * volume;
     }
-    if (!project) return;
+    if (project) tl_stable_project(out);
+}
+
+void tl_stable_project(tl_stable_modes *h)
+{
     for (int k = 0; k < 3; k++) {
-        out->twist[k] = fmax(out->twist[k], 0);
-        out->flip[k] = fmax(out->flip[k], 0);
+        h->twist[k] = fmax(h->twist[k], 0);
+        h->flip[k] = fmax(h->flip[k], 0);
     }
-    project_scale(out->scale);
+    project_scale(h->scale);
 }
 
 tl_mat3 tl_stable_block(const tl_stable_modes *h, tl_vec3 ga, tl_vec3 gb)

@@ -38,6 +38,7 @@ typedef struct tl_stable_modes {
 
 /* project: negative eigenvalues become zero. */
 void tl_stable_hessian(const tl_stable *m, tl_mat3 F, bool project, tl_stable_modes *out);
+void tl_stable_project(tl_stable_modes *h);
 
 /* Block between two nodes with rest gradients V^T b = ga, gb (already turned): d force_a / d x_b per unit of volume, without its sign. */
 tl_mat3 tl_stable_block(const tl_stable_modes *h, tl_vec3 ga, tl_vec3 gb);

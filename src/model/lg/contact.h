@@ -61,6 +61,10 @@ talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out,
 talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have, tl_arena *a, tl_lg_contacts *more,
                                 int32_t **origin, bool *changed, talus_error *err);
 
+/* Planes of shapes are found where nodes would go, and deep inside the nearest way out need not be the one they came: a point that starts outside of the shape but behind
+ * such a plane gets the plane that separates them at the start instead. Else it would be pushed through the shape. */
+void tl_lg_mend_planes(const tl_lg_view *v, tl_lg_contacts *contacts);
+
 /* Edges of elastic surfaces that pass through triangles of others, or of their own body where it touches itself, with nodes at v->to = v->from;
  * m: how far the deepest is through. Looks at all surfaces, not at the contacts that were found. */
 talus_status tl_lg_crossings(const tl_lg_view *v, tl_arena *a, int64_t *count, double *depth, talus_error *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define SLACK 0.25      /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
+#define PLANE_TRUST 1e-7 /* m: overlaps at the start of a step that are rounding and what solves leave */
 #define AGAIN_NEAR 0.4  /* of the slack. Chosen: a tenth of the edge */
 #define AGAIN_DEEP 0.04 /* of the slack: overlaps of elastic bodies that a second look minds, a hundredth of the edge */
 #define AGAIN_APART 0.02 /* of a mesh edge: places that are one */
@@ -111,6 +112,29 @@ talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out,
     TL_TRY(tl_lg_detect_skins(v, p.box, &f, err));
     *out = (tl_lg_contacts){f.count, f.contact, shapes, margin};
     return TALUS_OK;
+}
+
+/* A point that starts outside of the shape but behind its plane gets the plane that separates them at the start. */
+static void mend_plane(const tl_lg_view *v, tl_lg_contact *c)
+{
+    const double *from = v->start ? v->start : v->from;
+    tl_vec3 x = {0, 0, 0}, n;
+    for (int i = 0; i < 4 && c->a.node[i] >= 0; i++)
+        x = tl_vec3_add_scaled(x, c->a.weight[i], tl_lg_at(from, c->a.node[i]));
+    double moved = v->h * tl_vec3_dot(c->normal, c->drag), gap = tl_vec3_dot(c->normal, x) - c->offset + moved;
+    if (!(gap < -PLANE_TRUST)) return;
+    const tl_pose *pose = &v->before[c->body_b];
+    double d = tl_collider_distance(v->rigid->body[c->body_b].collider, tl_pose_to_local(pose, x), &n);
+    double half = tl_lg_half(v->lg, v->lg->owner[c->a.node[0]]);
+    if (!(d - half > 0.5 * gap)) return; /* it does overlap */
+    c->normal = tl_quat_rotate(pose->rotation, n);
+    c->at = tl_vec3_add_scaled(x, -d, c->normal);
+    c->offset = tl_vec3_dot(c->normal, c->at) + half + v->h * tl_vec3_dot(c->normal, c->drag);
+}
+
+void tl_lg_mend_planes(const tl_lg_view *v, tl_lg_contacts *contacts)
+{
+    for (int32_t k = 0; k < contacts->shapes; k++) mend_plane(v, &contacts->contact[k]);
 }
 
 /* In which order contacts with shapes are found. */

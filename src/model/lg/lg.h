@@ -199,7 +199,7 @@ void tl_lg_targets(const tl_lg *lg, const tl_pose *handle, tl_vec3 *target);
 /* Local step at q: element forces w (p - u - F) times gradients, in `force` [force_count]; duals u (dual_rows, or NULL without) are
  * updated in place. `begin`: the first of a step. */
 void tl_lg_local(const tl_lg *lg, const double *q, double *u, double *force);
-/* True forces -V P(F) times gradients, elastic energy of all elements (NAN never: beyond compression to 5 % energies go on
+/* True forces -V P(F) times gradients, elastic energy of all elements (NAN never: beyond compression to 5 % logarithms go on
  * linearly). force may be NULL. */
 double tl_lg_stress(const tl_lg *lg, const double *q, double *force);
 /* Duals u of the bodies marked in `of` [bodies] that are solved by ADMM become those of an ended solve at q: stress over k. */

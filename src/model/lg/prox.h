@@ -14,7 +14,7 @@
 #define PROX_STEPS 40
 #define PROX_DONE 1e-14   /* of ln J */
 #define PROX_LOG_MOST 60. /* |ln J| */
-#define STRESS_LEAST 0.05 /* singular values below are taken as this much where their stress is wanted */
+#define STRESS_LEAST 0.05 /* singular value below which energies go on without a logarithm */
 
 /* p = on_F F + on_R R; `trace`: sum of singular values. */
 V8_INLINE void prox_corotated(const tl_lg_material *m, int d, v8 trace, v8 *on_F, v8 *on_R)
@@ -82,21 +82,19 @@ V8_INLINE void prox_neo_hookean(const tl_lg_material *m, int d, const v8 *s, v8 
     }
 }
 
-/* dpsi/ds, and psi. Below STRESS_LEAST the energy goes on along its tangent. */
+/* dpsi/ds, and psi. Below STRESS_LEAST logarithms go on along their tangents, so that forces are the slope of the energy there too. */
 V8_INLINE v8 stress_neo_hookean(const tl_lg_material *m, int d, const v8 *s, v8 *dpsi)
 {
     v8 J = v8_all(1), sum = v8_all(-(double)d), kept[3], beyond = v8_all(0);
     for (int i = 0; i < d; i++) {
         kept[i] = v8_max(s[i], v8_all(STRESS_LEAST));
         J *= kept[i];
-        sum += kept[i] * kept[i];
+        beyond += (s[i] - kept[i]) / STRESS_LEAST;
+        sum += s[i] * s[i];
     }
-    v8 L = v8_log(J), rest = m->mu - m->lambda * L;
-    for (int i = 0; i < d; i++) {
-        dpsi[i] = m->mu * kept[i] - rest / kept[i];
-        beyond += dpsi[i] * (s[i] - kept[i]);
-    }
-    return 0.5 * m->mu * sum - m->mu * L + 0.5 * m->lambda * L * L + beyond;
+    v8 L = v8_log(J) + beyond, rest = m->mu - m->lambda * L;
+    for (int i = 0; i < d; i++) dpsi[i] = m->mu * s[i] - rest / kept[i];
+    return 0.5 * m->mu * sum - m->mu * L + 0.5 * m->lambda * L * L;
 }
 
 #endif

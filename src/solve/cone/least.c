@@ -10,6 +10,7 @@
 
 #define POWER_STEPS 24 /* measured on silos: 24 are within 5 % of the largest eigenvalue */
 #define SAFETY 1.2     /* on it */
+#define HALF 0.5       /* of what was left at the last look */
 
 typedef struct ascent {
     const tl_least *p;
@@ -142,7 +143,8 @@ talus_status tl_least_ascend(const tl_least *p, const tl_least_stop *stop, doubl
         s.y[i] = p->held[i] ? 0 : p->f[i];
     }
     const double size = norm(&s, s.y), target = stop->residual * size;
-    double left = evaluate(&s, t, a, b, s.r), theta = 1, L = 1;
+    double left = evaluate(&s, t, a, b, s.r), theta = 1, L = 1, best = left, before = left;
+    int64_t look = stop->patience / 2;
     *out = (tl_least_report){.evaluations = 1};
     if (left > target) L = largest(&s, e, da, db);
     memcpy(old, t, sizeof *t * (size_t)p->rows);
@@ -151,7 +153,13 @@ talus_status tl_least_ascend(const tl_least *p, const tl_least_stop *stop, doubl
         for (int32_t i = 0; i < p->rows; i++) e[i] = t[i] + beta * (t[i] - old[i]);
         left = evaluate(&s, e, a, b, s.r);
         out->evaluations++;
+        best = fmin(best, left);
         bool done = left <= target || out->evaluations >= stop->iterations;
+        if (look > 0 && out->evaluations >= look) {
+            done |= out->evaluations >= stop->patience && best > HALF * before;
+            before = best;
+            look *= 2;
+        }
         for (int32_t i = 0; i < p->rows; i++) {
             double now = done ? e[i] : e[i] + s.r[i] / L;
             s.y[i] = s.r[i] * (now - t[i]);
@@ -159,6 +167,7 @@ talus_status tl_least_ascend(const tl_least *p, const tl_least_stop *stop, doubl
             t[i] = now;
         }
         theta = next;
+        if (done) break;
         if (tl_sum(p->rows, s.y) >= 0) continue;
         theta = 1;
         memcpy(old, t, sizeof *t * (size_t)p->rows);

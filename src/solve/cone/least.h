@@ -37,7 +37,8 @@ typedef struct tl_least {
 } tl_least;
 
 typedef struct tl_least_stop {
-    int iterations;  /* at most */
+    int iterations; /* at most */
+    int patience; /* evaluations after which, and after twice as many each time, half of what was left must be gone; 0: no matter */
     double residual; /* enough when |f - K (a, b)| / |f| is below */
 } tl_least_stop;
 

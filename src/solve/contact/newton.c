@@ -18,10 +18,12 @@
 #define KAPPA_START 1e3     /* penalty over the contact's own mass */
 #define KAPPA_MAX_LEAST 1e6 /* and 1e4 times the largest mass ratio of a contact pair */
 #define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
-#define NEWTON_MAX 600      /* Newton steps in all, unless the caller asks for another cap */
+#define NEWTON_MAX 600      /* Newton steps in all, unless the caller asks for another cap, */
+#define NEWTON_SWEEPS 7200  /* and no more than what so many sweeps cost: 600 steps up to 200 bodies, 120 at 1000 */
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
 #define SWEEPS_WORTH 40     /* Newton steps: what sweeps with momentum, which come first, may cost */
 #define SWEEPS_MOST 2000    /* of them */
+#define SWEEPS_FEW 100      /* plain ones after them, in islands that go on to the aim with all its steps */
 #define COLD_ABOVE 1e-3     /* m/s: residual after those sweeps above which ADMM goes on, from a start without forces */
 #define COLD_KAPPA 30.0
 #define COLD_ITERATIONS 60
@@ -54,6 +56,7 @@ typedef struct state {
     bool frictionless;        /* while asking whether there is a solution */
     bool coulomb;             /* Coulomb's law itself instead of the shifted cone: no longer the slope of a function */
     double aim;               /* m/s, at most the tolerance */
+    int newton_max;           /* Newton steps, at most */
     int sweeps;               /* with momentum, before Newton, at most */
     int aim_steps;            /* Newton steps below the tolerance, at most */
     double merit;             /* of dv: sum of m v^2 of the primal-dual gap */
@@ -67,7 +70,7 @@ typedef struct state {
     tl_body_matrix H;         /* M + J^T D J */
     tl_body_lu lu;            /* the same for Coulomb's law */
     double *to;               /* [3m] best multipliers of the rounds with Coulomb's law */
-    int32_t *age;             /* [m] of sweeps with momentum */
+    double *age, *oldest;     /* [m] of sweeps with momentum */
 } state;
 
 /* Normal first, then friction within the disc that it leaves. */
@@ -503,8 +506,12 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     if (out.residual <= s->aim) out.result = TL_CONVERGED;
     if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > SWEEP_ABOVE) {
-        tl_momentum first = {t, s->lam, s->x, s->Jd, s->age, s->dv, s->out};
+        tl_momentum first = {t, s->lam, s->x, s->Jd, s->age, s->oldest, s->dv, s->out};
         tl_contact_momentum(&first, stop->tolerance, s->sweeps, lam, w);
+        if (s->aim_steps == AIM_STEPS) { /* few bodies that strike each other are often exact by then */
+            tl_pairs_push(t, lam, s->dv);
+            tl_contact_sweep(t, SWEEPS_FEW, TL_SWEEP_DISC, lam, s->dv, w);
+        }
         out.residual = start_shift(s, lam);
         if (out.residual <= (s->aim_steps > 0 ? s->aim : stop->tolerance)) out.result = TL_CONVERGED;
     }
@@ -565,6 +572,7 @@ static void set_budget(state *s)
     const int64_t contacts = s->t->contacts, step = 5 + tl_body_matrix_products(&s->H) / contacts;
     const int64_t sweeps = SWEEPS_WORTH * step;
     s->sweeps = sweeps > SWEEPS_MOST ? SWEEPS_MOST : (int)sweeps;
+    s->newton_max = NEWTON_SWEEPS / step < NEWTON_MAX ? (int)(NEWTON_SWEEPS / step) : NEWTON_MAX;
     const int64_t steps = contacts > AIM_CONTACTS ? AIM_STEPS * AIM_CONTACTS / contacts : AIM_STEPS;
     s->aim_steps = steps < AIM_LEAST ? 0 : (int)steps;
 }
@@ -583,7 +591,7 @@ static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_ar
     if (!tl_body_matrix_build(&s->H, t, a) || !tl_body_lu_build(&s->lu, &s->H, a))
         return (tl_outcome){.result = TL_BROKE_DOWN, .residual = start};
     set_budget(s);
-    const int cap = stop->max_iterations ? stop->max_iterations : NEWTON_MAX;
+    const int cap = stop->max_iterations ? stop->max_iterations : s->newton_max;
     const bool pressed = fastest_press(t) > 0;
     const int first = pressed && cap > PRESSED_STEPS ? PRESSED_STEPS : cap;
     tl_outcome out = solve_from(s, stop, first, lam, w);
@@ -610,8 +618,7 @@ static size_t bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
     int64_t m = p->space->n / 3;
-    return tl_islands_bytes(p) + TL_ARENA_ROOM(int32_t, m) + 4 * TL_ARENA_ROOM(double, m) +
-           6 * TL_ARENA_ROOM(double, 3 * m) + 4 * tl_pairs_room(p);
+    return tl_islands_bytes(p) + 6 * TL_ARENA_ROOM(double, m) + 6 * TL_ARENA_ROOM(double, 3 * m) + 4 * tl_pairs_room(p);
 }
 
 static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
@@ -623,7 +630,8 @@ static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *sto
                .aim = o->aim > 0 ? fmin(o->aim, stop->tolerance) : stop->tolerance,
                .r = TL_TAKE(a, double, t->contacts),
                .s = TL_TAKE(a, double, t->contacts),
-               .age = TL_TAKE(a, int32_t, t->contacts)};
+               .age = TL_TAKE(a, double, t->contacts),
+               .oldest = TL_TAKE(a, double, t->contacts)};
     double **of_contacts[] = {&s.lam, &s.best, &s.x, &s.Jd}, **of_bodies[] = {&s.dv, &s.d, &s.g, &s.out};
     for (int k = 0; k < 4; k++) {
         *of_contacts[k] = TL_TAKE(a, double, n);

@@ -49,7 +49,7 @@ static tl_outcome run_pyramid(const tl_contact *p, const tl_pairs *t, const tl_o
 static size_t momentum_bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
-    return 3 * TL_ARENA_ROOM(double, p->space->n) + TL_ARENA_ROOM(int32_t, p->space->n / 3) + 2 * tl_pairs_room(p);
+    return 3 * TL_ARENA_ROOM(double, p->space->n) + 2 * TL_ARENA_ROOM(double, p->space->n / 3) + 2 * tl_pairs_room(p);
 }
 
 static tl_outcome run_momentum(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
@@ -61,7 +61,8 @@ static tl_outcome run_momentum(const tl_contact *p, const tl_pairs *t, const tl_
                      TL_TAKE(a, double, n),
                      TL_TAKE(a, double, n),
                      TL_TAKE(a, double, n),
-                     TL_TAKE(a, int32_t, t->contacts),
+                     TL_TAKE(a, double, t->contacts),
+                     TL_TAKE(a, double, t->contacts),
                      TL_TAKE(a, double, lanes),
                      TL_TAKE(a, double, lanes)};
     int cap = stop->max_iterations ? stop->max_iterations : SWEEPS_DEFAULT;

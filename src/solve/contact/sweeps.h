@@ -13,12 +13,12 @@ void tl_contact_sweep(const tl_pairs *t, int count, tl_sweep_shape shape, double
 
 /* Sweeps with momentum: each starts from where the last two lead to,
  *     y = sweep(x),   x' = y + beta (y - y_before),   beta = age / (age + 3)
- * and a contact whose momentum turned against it loses most of its age. One age for all contacts does not do: a few that circle keep
- * circling while the sum over all falls, or stop everyone. */
+ * and a contact whose momentum turned against it loses most of its age and may not grow as old again for a while. One age for all contacts does not do: a few that
+ * circle keep circling while the sum over all falls, or stop everyone. */
 typedef struct tl_momentum {
     const tl_pairs *t;
     double *x, *y, *before; /* [3 contacts] scratch */
-    int32_t *age;           /* [contacts] scratch */
+    double *age, *oldest;   /* [contacts] scratch */
     double *dv, *out;       /* [lanes] scratch */
 } tl_momentum;
 
