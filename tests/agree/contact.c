@@ -57,6 +57,34 @@ static void sums_of_normals(void **state)
     check_sum("wall, top x1000", &g, 7863.696, 1);
 }
 
+/* A rod that slides on its end: friction follows the normal force and turns the end into the ground, W_nn = 2 but W_nn + mu W_nt . e = 7. A normal step of
+ * 1 / W_nn overshoots by 2.5 and sweeps take turns between two states for ever. The answer is lam_n = 0.1 / 7. */
+static void a_rod_that_digs_in(void **state)
+{
+    (void)state;
+    static const char *const sweeps[] = {"pgs", "pgs-momentum", "newton-shift"};
+    double x = 0.1, y = 0.5, inv_mass[1] = {1}, inv_inertia[9] = {100, 0, 0, 0, 100, 0, 0, 0, 100};
+    double v_free[6] = {2, -0.1, 0, 0, 0, 0}, v[6], q[3], blocks[9], mu[1] = {1}, lam[3];
+    double val[18] = {0, 1, 0, 0, 0, x, 1, 0, 0, 0, 0, -y, 0, 0, 1, y, -x, 0};
+    int64_t start[4] = {0, 6, 12, 18};
+    int32_t col[18];
+    for (int k = 0; k < 18; k++) col[k] = k % 6;
+    tl_csr J = {.rows = 3, .cols = 6, .start = start, .col = col, .val = val};
+    tl_contact_bodies bodies = {1, inv_mass, inv_inertia, &J, v_free};
+    tl_contact_operator op = {&bodies, v};
+    tl_space space = tl_space_local(3);
+    tl_contact_diagonal(&bodies, blocks);
+    tl_contact_free_velocity(&bodies, NULL, q);
+    tl_contact p = {&space, tl_contact_operator_linop(&op), blocks, q, mu, &bodies, false};
+    for (int i = 0; i < 3; i++) {
+        tl_contact_report r = solve(sweeps[i], &p, lam);
+        assert_int_equal(r.outcome.result, TL_CONVERGED);
+        CHECK_REL(lam[0], 0.1 / 7, 1e-6);
+        CHECK_REL(lam[1], -0.1 / 7, 1e-6);
+        CHECK_LE((double)r.work.products, 400);
+    }
+}
+
 /* Gauss-Seidel shows why residual alone does not do: under 1:10000 it leaves most of the weight hanging. */
 static void gauss_seidel_fails_under_mass_ratio(void **state)
 {
@@ -165,8 +193,11 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_normals),           cmocka_unit_test(gauss_seidel_fails_under_mass_ratio),
-        cmocka_unit_test(sticks_and_slides),         cmocka_unit_test(needs_bodies),
+        cmocka_unit_test(a_rod_that_digs_in),
+        cmocka_unit_test(sums_of_normals),
+        cmocka_unit_test(gauss_seidel_fails_under_mass_ratio),
+        cmocka_unit_test(sticks_and_slides),
+        cmocka_unit_test(needs_bodies),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, tear_down);

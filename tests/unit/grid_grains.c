@@ -6,6 +6,7 @@
 
 #include "grid.h"
 #include "model/coupling/edges.h"
+#include "model/grid/correct.h"
 #include "model/grid/grains.h"
 
 static talus_error err;
@@ -116,9 +117,40 @@ static void edges_of_a_step(void **state)
     grid_close(&c);
 }
 
+/* Furthest that the grains of a crowd part, m. */
+static double parted(double speed, double seconds)
+{
+    grid_case c = grid_open("grid = { cells = {8, 8, 8}, cell = %g }, fill = { { material = granular { density = 1600, "
+                            "friction_angle_deg = 30 }, shape = box { size = 0.4, center = {0.4, 0.4, 0.4} } } }",
+                            DX);
+    grid_derive(&c, TL_WEIGHT_VOLUME);
+    double alpha[4] = {1, 1, 1, 1};
+    for (int64_t i = 0; i < c.sorted.count; i++) {
+        tl_particle *q = &c.sorted.particle[i];
+        q->x = tl_vec3_add_scaled((tl_vec3){0.4, 0.4, 0.4}, 0.8, tl_vec3_sub(q->x, (tl_vec3){0.4, 0.4, 0.4}));
+        q->v = (tl_vec3){speed, 0, 0};
+    }
+    tl_correction moved;
+    CHECK_OK(tl_particles_spread(&c.f, &c.solids, &(tl_spread){1, 0.001, alpha, seconds, 0}, &c.sorted, &c.arena,
+                                 &moved, &err));
+    assert_true(moved.worst > 1.5);
+    grid_close(&c);
+    return moved.furthest;
+}
+
+/* A crowd of grains parts by no more than they go themselves: a pile at rest stays where it is, however dense. Without the bound it does not. */
+static void crowds_at_rest_stay(void **state)
+{
+    (void)state;
+    CHECK_NEAR(parted(0, 0.02), 0, 1e-15);
+    CHECK_LE(parted(0.01, 0.02), 0.01 * 0.02 * (1 + 1e-9));
+    assert_true(parted(0.01, 0.02) > 0);
+    assert_true(parted(0.01, 1e9) > 10 * parted(0.01, 0.02));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(grain_in_contact), cmocka_unit_test(grain_in_flight),
-                                       cmocka_unit_test(edges_of_a_step)};
+                                       cmocka_unit_test(edges_of_a_step), cmocka_unit_test(crowds_at_rest_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

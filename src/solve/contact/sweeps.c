@@ -6,17 +6,17 @@
 #define LOOK_EVERY 20    /* sweeps with momentum between residuals */
 #define AGE_KEPT 0.25    /* of an age when momentum turned, */
 #define OLDEST_KEPT 0.5  /* and of how old the contact may grow, */
-#define OLDEST_GROWS 0.2 /* which comes back by so much per sweep */
+#define OLDEST_GROWS 0.5 /* which comes back by so much per sweep */
 
 static double clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
 
 /* Mass of a normal step, kg. While a contact slides its friction follows the normal force and adds mu W_nt . e to the normal velocity that a
- * push makes. Where that is more, 1 / W_nn overshoots, and from twice on two states take turns for ever. */
-static double normal_mass(const tl_pair *p, const double *l)
+ * push makes. Where that is more, 1 / W_nn overshoots, and from twice on two states take turns for ever. It slides where friction would leave its disc. */
+static inline double normal_mass(const tl_pair *p, const double *l, const double u[3])
 {
-    double used = sqrt(l[1] * l[1] + l[2] * l[2]);
-    if (!(p->mu > 0 && used > 0 && used >= 0.999 * p->mu * l[0])) return p->w_n;
-    double follows = p->mu * (p->W[1] * l[1] + p->W[2] * l[2]) / used;
+    double x = l[1] - p->w_t * u[1], y = l[2] - p->w_t * u[2], length = sqrt(x * x + y * y);
+    if (!(p->mu > 0 && length > 0 && length >= 0.999 * p->mu * l[0])) return p->w_n;
+    double follows = p->mu * (p->W[1] * x + p->W[2] * y) / length;
     return follows > 0 ? 1 / (p->W[0] + follows) : p->w_n;
 }
 
@@ -25,7 +25,7 @@ static inline void sweep_contact(const tl_pair *p, tl_sweep_shape shape, double 
 {
     double u[3], d[3];
     tl_pair_velocity(p, dv, u);
-    double n = p->mu < 0 ? 0 : fmax(0, l[0] - normal_mass(p, l) * u[0]), most = p->mu < 0 ? -p->mu : p->mu * n;
+    double n = p->mu < 0 ? 0 : fmax(0, l[0] - normal_mass(p, l, u) * u[0]), most = p->mu < 0 ? -p->mu : p->mu * n;
     d[0] = n - l[0];
     double t[2] = {l[1] - p->w_t * (u[1] + p->W[3] * d[0]), l[2] - p->w_t * (u[2] + p->W[6] * d[0])};
     if (shape == TL_SWEEP_DISC)
