@@ -46,7 +46,7 @@ return scene {
   figure = "Probst and Teschner 2023, figure 11",
   minutes = paper and 400 or 2,
   duration = p.seconds, fps = 25, dt_max = paper and 1e-3 or 3e-3,
-  sph = { spacing = p.h, push_out = 0.1 },
+  sph = { spacing = p.h, inset = 0.5, push_out = 0.1 },
   domain = { min = {-lake, 0, -half}, max = {run, (courses + 1) * course + 8 * u, half}, x_max = "open", y_max = "open", friction = p.friction },
   bodies = bodies,
   fill = { { material = liquid { density = 1000 }, sampling = "lattice", shape = box { size = {lake - 0.75 * p.h, depth0, 2 * half - 0.5 * p.h}, center = {-0.5 * lake - 0.125 * p.h, 0.5 * depth0, 0} } } },

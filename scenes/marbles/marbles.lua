@@ -22,7 +22,7 @@ return scene {
   talus = 1, engine = "grid",
   title = p.n .. " marbles",
   about = "marbles are poured into a bin",
-  minutes = size == "paper" and 5 or 3,
+  minutes = size == "paper" and 5 or 1,
   duration = 3, fps = 50, dt_max = 0.01,
   domain = { min = {-half, 0, -half}, max = {half, 40, half}, y_max = "open", friction = p.friction },
   bodies = marbles,

@@ -32,7 +32,7 @@ return scene {
   talus = 1, engine = "grid",
   title = "Tower of " .. p.layers * p.around .. " blocks",
   about = "a steel ball hits a round tower of wooden blocks: stacking, friction, impact",
-  minutes = 30,
+  minutes = 3,
   duration = 3, fps = 50,
   bodies = join { {ground, ball}, blocks },
   contacts = { { between = {"wood", "steel"}, friction = 0.3 } },

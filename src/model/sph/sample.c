@@ -43,6 +43,16 @@ tl_sph_options tl_sph_options_of(const tl_scene *s)
     return (tl_sph_options){s->sph.gamma, s->sph.inset, TL_SPH_LATTICE};
 }
 
+/* Sum of W h^3 over a flat lattice of spacing h, at a place d h above one of its points. */
+static double sheet(double d)
+{
+    tl_sph_kernel k = tl_sph_kernel_of(1);
+    double sum = 0;
+    for (int i = -2; i <= 2; i++)
+        for (int j = -2; j <= 2; j++) sum += tl_sph_w(k, sqrt(i * i + j * j + d * d));
+    return sum;
+}
+
 /* ---- one shape ---- */
 
 static talus_status points_take(tl_points *p, int64_t count, talus_error *err)
@@ -335,6 +345,8 @@ static talus_status add_body(maker *m, int32_t i, talus_error *err)
     *out = (tl_sph_body){.surface = moves ? m->surface_of_shape[node] : -1, .first = -1};
     out->thin = b->extent < 2 * c->h;
     out->round = out->thin ? TL_NOT_ROUND : b->round;
+    out->firm = m->two_insets && !(b->extent < 2 * (1 + TL_SPH_INSET_WET) * c->h) && regular(m, b->collider) &&
+                b->collider->kind != TL_COLLIDER_HALF_SPACE;
     if (out->surface < 0) {
         status = sample_body(m, i, &x, &p, &why);
         if (status == TALUS_OK && moves) status = add_surface(m, &p, &m->surface_of_shape[node], &why);
@@ -574,6 +586,7 @@ talus_status tl_sph_create(tl_sph *out, const tl_scene *s, const tl_rigid *r, co
 {
     double h = s->sph.spacing;
     *out = (tl_sph){.h = h, .V0 = h * h * h, .kernel = tl_sph_kernel_of(h), .options = o ? *o : tl_sph_options_of(s)};
+    out->sheet = sheet(1);
     out->wet_inset = out->options.inset < 0 ? TL_SPH_INSET_WET : out->options.inset;
     if (out->options.inset < 0) out->options.inset = TL_SPH_INSET;
     maker m = {.out = out, .scene = s, .rigid = r, .world = find_world(s, r, h)};

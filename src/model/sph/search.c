@@ -398,7 +398,9 @@ static talus_status list_fluid(tl_sph_step *s, talus_error *err)
     s->edge = TL_TAKE(a, int32_t, tl_sph_roomy(s->edges));
     s->edge_start = TL_TAKE(a, int64_t, tl_sph_roomy(2 * (int64_t)s->edges + 1));
     s->edge_pair = TL_TAKE(a, tl_sph_pair, tl_sph_roomy(solids));
-    if (!s->link || !s->neighbour || !s->density || !s->sum_g || !s->edge || !s->edge_start || !s->edge_pair)
+    s->hold = TL_TAKE(a, tl_sph_hold, tl_sph_roomy(TL_SPH_HOLDS * (int64_t)s->edges));
+    if (!s->link || !s->neighbour || !s->density || !s->sum_g || !s->edge || !s->edge_start || !s->edge_pair ||
+        !s->hold)
         return no_memory(err);
     memset(s->link + s->start[s->fluid], 0, sizeof *s->link * TL_SPH_LINKS_BEYOND);
     int32_t e = 0;
@@ -468,30 +470,44 @@ static void fill_touch(const tl_sph_step *s, const tl_sph_near *n, int32_t numbe
     fill_moments(s, n->body, n->arm, out);
 }
 
-static void fill_surface(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
+/* The slope of body b's density at edge e; 1 where it has no law of its own. */
+static float hold_of(const tl_sph_step *s, int32_t e, int32_t b)
 {
-    int32_t number = s->moving.number[i], k = is_free(s, number) ? s->near_of[number] : -1;
-    if (k < 0) return;
-    const tl_sph_near *n = &s->near[k];
-    tl_sph_sums sums = {0};
-    if (w->liquid.count && gets_wet(s, number)) {
-        int32_t found = tl_sph_scan(&w->liquid, x, w->found);
-        tl_sph_scan_pairs(&w->liquid, x, found, w->found, s->near_pair + s->near_start[k], &sums);
-    }
-    if (n->contact < 0) return;
-    tl_sph_touch *touch = s->touch + s->touch_start[n->contact];
-    int32_t found = tl_sph_scan(&w->solid, x, w->found);
-    sort_found(&w->solid, found, w->found);
-    for (int32_t f = 0; f < found; f++) {
-        int32_t other = w->solid.j[w->found[f]];
-        if (touches(s, n->particle, other)) fill_touch(s, n, other, touch++);
-    }
+    const tl_sph_hold *hold = s->hold + (int64_t)e * TL_SPH_HOLDS;
+    for (int k = 0; k < TL_SPH_HOLDS && hold[k].body >= 0; k++)
+        if (hold[k].body == b) return hold[k].slope;
+    return 1;
 }
 
-static void fill_edge(tl_sph_step *s, scratch *w, int32_t e, const float x[3], tl_sph_sums *sums)
+/* Sums of W over the samples of each firm body that edge e sees, then what their square adds to its density. */
+static double fill_holds(tl_sph_step *s, int32_t e, int32_t n, const tl_sph_pair *pair)
+{
+    const tl_sph *c = s->sph;
+    tl_sph_hold *hold = s->hold + (int64_t)e * TL_SPH_HOLDS;
+    double sum[TL_SPH_HOLDS] = {0}, more = 0;
+    for (int k = 0; k < TL_SPH_HOLDS; k++) hold[k] = (tl_sph_hold){-1, 1};
+    for (int32_t p = 0; p < n; p++) {
+        int32_t b = c->body_of[pair[p].j];
+        int k = 0;
+        if (!c->body[b].firm) continue;
+        while (k < TL_SPH_HOLDS && hold[k].body >= 0 && hold[k].body != b) k++;
+        if (k == TL_SPH_HOLDS) continue;
+        hold[k].body = b;
+        double r = tl_vec3_norm(tl_vec3_sub(s->particle[s->edge[e]].x, tl_sph_solid(s, pair[p].j)));
+        sum[k] += c->V0 * tl_sph_w(c->kernel, r);
+    }
+    for (int k = 0; k < TL_SPH_HOLDS && hold[k].body >= 0; k++) {
+        hold[k].slope = (float)(2 * sum[k] / c->sheet);
+        more += sum[k] * sum[k] / c->sheet - sum[k];
+    }
+    return more;
+}
+
+static void fill_edge(tl_sph_step *s, scratch *w, int32_t e, const float x[3], tl_sph_sums *all)
 {
     tl_sph_pair *bodies = s->edge_pair + s->edge_start[2 * e], *others = s->edge_pair + s->edge_start[2 * e + 1];
     int32_t found = tl_sph_scan(&w->solid, x, w->found), n = 0, rest = 0;
+    tl_sph_sums sums = {0};
     for (int32_t f = 0; f < found; f++) {
         int32_t k = w->found[f];
         if (!gets_wet(s, w->solid.j[k])) continue;
@@ -501,9 +517,41 @@ static void fill_edge(tl_sph_step *s, scratch *w, int32_t e, const float x[3], t
             w->found[rest++] = k;
     }
     sort_found(&w->solid, n, w->second);
-    tl_sph_scan_pairs(&w->solid, x, n, w->second, bodies, sums);
-    tl_sph_scan_pairs(&w->solid, x, rest, w->found, others, sums);
+    tl_sph_scan_pairs(&w->solid, x, n, w->second, bodies, &sums);
+    tl_sph_scan_pairs(&w->solid, x, rest, w->found, others, &sums);
+    all->w += sums.w + fill_holds(s, e, n + rest, bodies);
+    for (int32_t k = 0; k < n + rest; k++) {
+        float slope = hold_of(s, e, s->sph->body_of[bodies[k].j]);
+        for (int d = 0; d < 3; d++) {
+            bodies[k].g[d] *= slope;
+            all->g[d] += (double)bodies[k].g[d];
+        }
+    }
     for (int32_t k = 0; k < n; k++) bodies[k].j = s->near_of[bodies[k].j];
+}
+
+static void fill_surface(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
+{
+    int32_t number = s->moving.number[i], k = is_free(s, number) ? s->near_of[number] : -1;
+    if (k < 0) return;
+    const tl_sph_near *n = &s->near[k];
+    tl_sph_sums sums = {0};
+    if (w->liquid.count && gets_wet(s, number)) {
+        int32_t found = tl_sph_scan(&w->liquid, x, w->found);
+        tl_sph_scan_pairs(&w->liquid, x, found, w->found, s->near_pair + s->near_start[k], &sums);
+        for (int64_t t = s->near_start[k]; t < s->near_start[k + 1] && s->sph->body[n->body].firm; t++) {
+            float slope = hold_of(s, s->count_edge[s->near_pair[t].j][0], n->body);
+            for (int d = 0; d < 3; d++) s->near_pair[t].g[d] *= slope;
+        }
+    }
+    if (n->contact < 0) return;
+    tl_sph_touch *touch = s->touch + s->touch_start[n->contact];
+    int32_t found = tl_sph_scan(&w->solid, x, w->found);
+    sort_found(&w->solid, found, w->found);
+    for (int32_t f = 0; f < found; f++) {
+        int32_t other = w->solid.j[w->found[f]];
+        if (touches(s, n->particle, other)) fill_touch(s, n, other, touch++);
+    }
 }
 
 static void fill_fluid(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
@@ -545,7 +593,7 @@ talus_status tl_sph_neighbours(tl_sph_step *s, talus_error *err)
     visit_all(s, &s->liquid, all, count_fluid);
     TL_TRY(list_near(s, err));
     TL_TRY(list_fluid(s, err));
-    visit_all(s, &s->moving, all, fill_surface);
     visit_all(s, &s->liquid, all, fill_fluid);
+    visit_all(s, &s->moving, all, fill_surface);
     return TALUS_OK;
 }
