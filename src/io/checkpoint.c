@@ -1,6 +1,7 @@
 #include "io/checkpoint.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 #include "io/hdf5_file.h"
 #include "math/blas.h"
 #include "talus_version.h"
+
+#define ROUNDED 1e-12 /* of a speed */
 
 #define FORMAT "talus checkpoint"
 #define FORMAT_VERSION 1
@@ -270,6 +273,12 @@ static talus_status check_grid(const loading *l, const tl_scene *scene, talus_er
         if (!(p[i].volume > 0))
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: particle %" PRId64 " has a volume of %g m^3, must be > 0",
                            l->path, i, p[i].volume);
+    /* the length of the next step follows from this */
+    double fastest2 = 0, told = g->totals->particles.fastest;
+    for (int64_t i = 0; i < g->particles.count; i++) fastest2 = fmax(fastest2, tl_vec3_norm2(p[i].v));
+    if (!isfinite(fastest2) || (g->totals->measured > 0 && !(fabs(told - sqrt(fastest2)) <= ROUNDED * sqrt(fastest2))))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the fastest particle moves at %g m/s, the totals say %g", l->path,
+                       sqrt(fastest2), told);
     if (g->stresses != (is_granular(scene) ? g->memories : 0))
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s: stress in %" PRId64 " of %" PRId64 " cells", l->path, g->stresses,
                        g->memories);
