@@ -73,10 +73,11 @@ static talus_status time_scene(const talus_bench_options *o, const scene_case *c
     char path[1200], shapes[1100];
     snprintf(path, sizeof path, "%.1000s/%s/%s.lua", o->scenes, c->scene, c->scene);
     snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
-    int settings = 0;
-    while (settings < SETTINGS && c->setting[settings]) settings++;
+    const char *setting[SETTINGS + 1] = {"lg.corrections=0"}; /* rounds alone, as the paper makes them */
+    int settings = 1;
+    for (int k = 0; k < SETTINGS && c->setting[k]; k++) setting[settings++] = c->setting[k];
     tl_load_options load = {
-        .size = TL_SIZE_PAPER, .setting_count = settings, .setting = c->setting, .shapes_folder = shapes};
+        .size = TL_SIZE_PAPER, .setting_count = settings, .setting = setting, .shapes_folder = shapes};
     tl_scene *scene;
     tl_sim *sim = NULL;
     sums s = {0};

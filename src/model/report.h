@@ -53,7 +53,6 @@ typedef struct tl_accounts {
 } tl_accounts;
 
 typedef struct tl_report {
-    bool shorter; /* contacts missed their target: the next step should be shorter */
     int64_t step;
     double t, dt; /* at the end of the step; its length */
     int retries;  /* failed tries before it */

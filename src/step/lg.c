@@ -59,11 +59,12 @@
 #define BALANCED 1e-8          /* of the forces that act: left over by a static step */
 #define BALANCE_MOST 500       /* corrections of a static step */
 #define BALANCE_ITERATIONS 400 /* each */
-#define REACH 1e4       /* times that sound takes to cross a body: he of static steps. Changes the way, not the end */
-#define EXACT_MOST 20   /* corrections by the true curvature: most steps take 3 to 8, what buckles under contact 15 */
-#define EXACT_LOOKS 6   /* for more that touches, each followed by corrections */
-#define EXACT_SLACK 0.1 /* of the target of contact laws: what their solves may leave */
-#define SLOP 1e-4       /* m: overlap of rigid bodies that is left alone */
+#define REACH 1e4     /* times that sound takes to cross a body: he of static steps. Changes the way, not the end */
+#define EXACT_MOST 20 /* corrections by the true curvature: most steps take 3 to 8, what buckles under contact 15 */
+#define EXACT_CONTACTS 1500 /* that push, at most: a matrix of 160 MB, seconds per correction */
+#define EXACT_LOOKS 6       /* for more that touches, each followed by corrections */
+#define EXACT_SLACK 0.1     /* of the target of contact laws: what their solves may leave */
+#define SLOP 1e-4           /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"predict", "detect",       "assemble",      "project",
@@ -524,7 +525,8 @@ static quality how_good(lg_step *s)
 
 /* Corrections by the true curvature with all laws of contact. What they move may come to touch something else. Where laws contradict each other, as between folds of cloth that
  * are thicker than the room they have, corrections may end worse than rounds: then the rounds' answer stands. It does too where
- * more rows push than bodies have coordinates, as in crumpled cloth: forces are not determined there, and W is singular. */
+ * more rows push than bodies have coordinates, as in crumpled cloth: forces are not determined there, and W is singular;
+ * and where so many push that a correction would take seconds. */
 static talus_status solve_exact(lg_step *s, int most, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, duals = TL_LG_LANES * s->lg->dual_rows;
@@ -536,7 +538,7 @@ static talus_status solve_exact(lg_step *s, int most, talus_error *err)
     int64_t coordinates = 0;
     for (int32_t k = 0; of && k < s->touch.rows.nodes; k++) of[s->lg->owner[s->touch.rows.node[k]]] = true;
     for (int b = 0; of && b < s->lg->bodies; b++) coordinates += of[b] ? 3 * (int64_t)s->lg->body[b].nodes : 0;
-    if (3 * s->laws.touching > coordinates) return TALUS_OK;
+    if (3 * s->laws.touching > coordinates || s->laws.touching > EXACT_CONTACTS) return TALUS_OK;
     const tl_lg_touch touch_before = s->touch;
     const tl_lg_contacts contacts_before = s->contacts;
     double *force = TL_TAKE(s->arena, double, s->touch.rows.rows);
@@ -552,7 +554,13 @@ static talus_status solve_exact(lg_step *s, int most, talus_error *err)
                      .most = most};
     s->view.solids_again = true;
     for (int look = 0; look < EXACT_LOOKS && changed; look++) {
-        TL_TRY(tl_lg_exact_solve(&x, s->arena, err));
+        talus_error why = {0};
+        talus_status status = tl_lg_exact_solve(&x, s->arena, &why);
+        if (status == TALUS_UNSUPPORTED) break; /* more contacts push than a matrix has room for */
+        if (status != TALUS_OK) {
+            if (err) *err = why;
+            return status;
+        }
         s->rounds += x.made;
         lap(s, TOUCH);
         changed = false;

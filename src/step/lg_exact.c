@@ -287,6 +287,14 @@ static double penalty_along(solve *s, double length, double nu)
     return penalty(s, w->trial, s->shift_trial, nu);
 }
 
+static double take_all(solve *s)
+{
+    const tl_lg_newton *w = s->x->w;
+    for (int64_t i = 0; i < 3 * (int64_t)s->lg->nodes; i++) w->q[i] += w->step[i];
+    memcpy(s->shift, s->shift_next, sizeof *s->shift * 6 * (size_t)s->rows->bodies);
+    return 1;
+}
+
 /* As far along the correction as the penalty falls. Returns the share that it went. `slow`: corrections hardly shrink, as where something buckles and the projected matrix
  * is much stiffer than the body; then further than the correction, doubling as long as it pays. */
 static double search(solve *s, bool slow)
@@ -358,7 +366,8 @@ talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
         const double share = share_of_step(&s);
         const bool slow = s.level > 0 && share > CONTRACTION * last;
         if (s.level < LEVELS - 1) known = s.level;
-        const double length = search(&s, slow), left = report.outcome.residual;
+        /* the last one is taken whole: then nodes have the momentum that forces give them, to rounding */
+        const double length = share <= x->target ? take_all(&s) : search(&s, slow), left = report.outcome.residual;
         x->made++;
         x->t->steps += report.outcome.iterations;
         x->t->work.products += report.work.products;

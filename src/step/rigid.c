@@ -123,8 +123,6 @@ static void fill_report(const rigid_step *s)
                                     c->work};
     r->solve[0].work.history = NULL;
     r->force_balance = c->certificate.balance;
-    /* Where a crowd is too hard to solve, half the length often is not: half of the impulses, the same tolerance. A press without a solution has none at any length. */
-    r->shorter = c->outcome.result != TL_CONVERGED && c->outcome.result != TL_INFEASIBLE;
 }
 
 talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bool *again, talus_error *err)

@@ -13,7 +13,6 @@
 #define REGROW 1.5          /* of dt per step, after a retry */
 #define REGROW_FIRST 1.0625 /* right after one: the length that failed is not tried at once again */
 
-#define SHORTER_MOST 16 /* parts of the longest step, for steps whose contacts miss their target */
 
 /* In the order of tl_engine. */
 static const tl_engine_entry *const engines[] = {&tl_engine_grid, &tl_engine_sph, &tl_engine_lg};
@@ -94,9 +93,7 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
         if (status == TALUS_OK) {
             s->t = last ? until : begin + length;
             s->step++;
-            if (sim->report.shorter)
-                s->dt_next = fmax(0.5 * length, fmax(shortest, longest_step(sim->scene) / SHORTER_MOST));
-            else if (retries > 0)
+            if (retries > 0)
                 s->dt_next = REGROW_FIRST * length;
             else if (s->dt_next > 0)
                 s->dt_next = REGROW * s->dt_next < longest_step(sim->scene) ? REGROW * s->dt_next : 0;

@@ -129,13 +129,15 @@ talus_status tl_lg_case_slides_published(tl_case_log *log, talus_error *err)
     slope s = block5;
     slid out;
     s.tets = true; /* as published */
-    s.lg = "iterations = 10, inner = 1, cr_iterations = 24, contact_form = 'symmetric', project_friction = false";
+    s.lg = "corrections = 0, iterations = 10, inner = 1, cr_iterations = 24, contact_form = 'symmetric', "
+           "project_friction = false";
     TL_TRY(slide(&s, 0.1, 200, &out, err));
     tl_case_relative(log, "symmetric, compliance: acceleration at mu 0.1, m/s^2", out.acceleration, 0.7374, 1e-3);
     TL_TRY(slide(&s, 0.18, 200, &out, err));
     tl_case_above(log, "symmetric, compliance: it creeps at mu 0.18, m/s", out.speed, 1e-4);
     tl_case_above(log, "and the report says so", out.flagged, 0.5);
-    s.lg = "iterations = 10, inner = 1, cr_iterations = 24, contact_form = 'symmetric', project_friction = false, "
+    s.lg = "corrections = 0, iterations = 10, inner = 1, cr_iterations = 24, contact_form = 'symmetric', "
+           "project_friction = false, "
            "contact_law = 'minimum', preconditioner = 'mass'";
     TL_TRY(slide(&s, 0.1, 200, &out, err));
     tl_case_below(log, "symmetric, minimum map, mass: sticks at mu 0.1, m/s^2", fabs(out.acceleration), 1e-3);
@@ -146,7 +148,7 @@ talus_status tl_lg_case_printed(tl_case_log *log, talus_error *err)
 {
     slope s = block5;
     slid out;
-    s.lg = CAREFUL ", contact_law = 'minimum-printed'";
+    s.lg = CAREFUL ", corrections = 0, contact_law = 'minimum-printed'";
     TL_TRY(slide(&s, 0.1, 100, &out, err));
     tl_case_below(log, "speed after 1 s at mu 0.1 with the extra factor, m/s", fabs(out.speed), 1e-2);
     return TALUS_OK;
@@ -278,7 +280,8 @@ static talus_status squeeze(tl_case_log *log, const char *local, bool guarded_on
     tl_lg_world w;
     TL_TRY(tl_lg_world_open(
         &w, err,
-        "gravity = {0, -9.81, 0}, lg = { iterations = 5, inner = 3, local_step = '%s' }, contacts = { { between = "
+        "gravity = {0, -9.81, 0}, lg = { corrections = 0, iterations = 5, inner = 3, local_step = '%s' }, contacts = { "
+        "{ between = "
         "{'ball', 'left'}, friction = 0.5 }, { between = {'ball', 'right'}, friction = 0.5 } }, bodies = {\n"
         "{ name = 'ball', shape = sphere { radius = 0.15 }, at = {0, 0.2, 0}, edge = 0.025, material = elastic { "
         "density = 1000, young = 1e4, poisson = 0.4, model = 'neo_hookean' } },\n"
