@@ -12,7 +12,7 @@ return scene {
   figure = "Zeng2025 table 3, sharp corner",
   minutes = size == "paper" and 3 or 0.5,
   duration = 1.5, fps = 50, dt_max = 0.01,
-  lg = { iterations = 5, inner = 2, cr_iterations = 15 },
+  lg = { iterations = 5, inner = 2, cr_iterations = 15, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = {
     { name = "cloth", shape = box { size = {1, 0.002, 1} }, at = {0, 0.5 + tip + 0.02, 0}, cells = {p.squares, 1, p.squares}, thickness = 0.002, material = cloth, colour = "#3f7fb8" },
     { name = "cube", kind = "static", shape = box { size = edge }, at = {0, 0.5, 0}, rotation_deg = {45, 0, math.deg(math.atan(1 / math.sqrt(2)))}, friction = p.friction, colour = "#c9b07a" },

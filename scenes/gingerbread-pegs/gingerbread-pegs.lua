@@ -20,7 +20,7 @@ return scene {
   figure = "Zeng2025 table 3, gingerbread",
   minutes = size == "paper" and 4 or 0.6,
   duration = 2, fps = 50, dt_max = 0.01,
-  lg = { iterations = 5, inner = 3 },
+  lg = { iterations = 5, inner = 3, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = bodies,
   handles = { { body = "man", shape = box { size = {0.03, 0.1, 0.05}, center = {-0.10, 0.0135, 0} }, at = {-0.10, 0.0135, 0},
                 motion = function(t) return { at = {-0.10 + p.speed * math.max(0, t - 0.1), 0.0135, 0} } end } },

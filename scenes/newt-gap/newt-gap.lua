@@ -13,7 +13,7 @@ return scene {
   figure = "Zeng2025 table 3, pulling wooper",
   minutes = size == "paper" and 3 or 0.5,
   duration = 2, fps = 50, dt_max = 0.01,
-  lg = { iterations = 5, inner = 3 },
+  lg = { iterations = 5, inner = 3, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = {
     { name = "newt", shape = shape_file "newt", at = {start, 0.001, 0}, edge = p.edge,
       material = elastic { density = 1000, young = p.young, poisson = 0.3, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" } },

@@ -15,7 +15,7 @@ return scene {
   figure = "Zeng2025 table 3, squeezing ball",
   minutes = size == "paper" and 2 or 0.3,
   duration = 1.6, fps = 50, dt_max = 0.01,
-  lg = { iterations = 5, inner = 3 },
+  lg = { iterations = 5, inner = 3, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = {
     { name = "ball", shape = sphere { radius = 0.15 }:paint({ "#d9a441", gloss = 0.4 }):paint(box { size = {1, 0.05, 1} }, "#f4efe6"):paint(box { size = {0.05, 1, 1} }, "#b8483f"),
       at = {0, 0.95, 0}, edge = p.edge, material = elastic { density = 1000, young = p.young, poisson = 0.4, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" } },

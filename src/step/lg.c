@@ -61,10 +61,11 @@
 #define BALANCE_ITERATIONS 400 /* each */
 #define REACH 1e4     /* times that sound takes to cross a body: he of static steps. Changes the way, not the end */
 #define EXACT_MOST 20 /* corrections by the true curvature: most steps take 3 to 8, what buckles under contact 15 */
-#define EXACT_CONTACTS 1500 /* that push, at most: a matrix of 160 MB, seconds per correction */
-#define EXACT_LOOKS 6       /* for more that touches, each followed by corrections */
-#define EXACT_SLACK 0.1     /* of the target of contact laws: what their solves may leave */
-#define SLOP 1e-4           /* m: overlap of rigid bodies that is left alone */
+#define EXACT_CONTACTS                                                                                                 \
+    500                 /* that push, at most: more make corrections of seconds, by matrices of 18 MB and up. Chosen */
+#define EXACT_LOOKS 6   /* for more that touches, each followed by corrections */
+#define EXACT_SLACK 0.1 /* of the target of contact laws: what their solves may leave */
+#define SLOP 1e-4       /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"predict", "detect",       "assemble",      "project",

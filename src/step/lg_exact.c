@@ -35,6 +35,7 @@ typedef struct solve {
     tl_flex_solver solver;
     tl_csr J, Jt;
     double *mu, *g, *c, *lam, *dv; /* of the problem, see pose */
+    double *now;                   /* [rows] m/s: gaps and slips at q over h, bodies where forces lead them */
     double *inv_inertia;
     double *shift, *shift_next, *shift_trial; /* [6 rigid] m: displacement of free bodies by forces */
     double *value, *moved;                    /* [rows] m; [6 rigid] m */
@@ -177,8 +178,8 @@ static talus_status pose(solve *s, tl_arena *a, talus_error *err)
     s->g = TL_TAKE(a, double, s->p.n + 1);
     s->dv = TL_TAKE(a, double, s->p.n + rigid + 1);
     s->inv_inertia = TL_TAKE(a, double, 9 * (int64_t)r->bodies + 1);
-    double **const by_row[] = {&s->c, &s->lam, &s->value};
-    for (int k = 0; k < 3; k++)
+    double **const by_row[] = {&s->c, &s->lam, &s->value, &s->now};
+    for (int k = 0; k < 4; k++)
         if (!(*by_row[k] = TL_TAKE_ZERO(a, double, m + 1))) return no_memory(err);
     double **const by_body[] = {&s->shift, &s->shift_next, &s->shift_trial, &s->moved};
     for (int k = 0; k < 4; k++)
@@ -237,6 +238,11 @@ static talus_status correct(solve *s, double slack, tl_flex_report *report, talu
         for (int64_t i = 0; i < 3 * (int64_t)b->nodes; i++)
             s->g[s->part[k].first + i] = -w->r[3 * (int64_t)b->node + i] / s->h;
     }
+    values(s, w->q, s->shift);
+    for (int64_t k = 0; k < m; k++) s->now[k] = s->value[k] / s->h;
+    s->solver.now = s->now;
+    s->solver.near = 0;
+    s->solver.warm = true; /* rounds have been there */
     values(s, w->q, NULL);
     for (int64_t k = 0; k < m; k++) {
         s->c[k] = s->value[k] / s->h;

@@ -39,7 +39,9 @@ typedef struct tl_flex_solver {
     const double
         *now;    /* [3 contacts] velocities before the correction, for a first guess at what will push; NULL: none */
     double near; /* m/s: of those, what may push */
-    void *data;  /* the route's, in the arena */
+    bool
+        warm; /* `now` and lam are good enough to start with what they say; else the first start is what closes without impulses */
+    void *data; /* the route's, in the arena */
 } tl_flex_solver;
 
 enum {

@@ -140,7 +140,7 @@ static talus_status write_out(tl_flex_solver *s, const double *lam, tl_flex_repo
 {
     schur *d = s->data;
     double began = tl_seconds();
-    bool first = d->active == 0 || !s->now;
+    bool first = !s->now || (d->active == 0 && !s->warm);
     velocities(s->p, d->v_free, d->u);
     TL_TRY(assemble(s, choose(s, lam, first ? d->u : s->now, first ? 0 : s->near, true), err));
     d->fresh = false;
