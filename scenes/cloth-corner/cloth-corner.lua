@@ -10,7 +10,7 @@ return scene {
   title = "Cloth on a sharp corner",
   about = "a cloth drapes over the corner of a cube",
   figure = "Zeng2025 table 3, sharp corner",
-  minutes = size == "paper" and 3 or 0.5,
+  minutes = size == "paper" and 3 or 4,
   duration = 1.5, fps = 50, dt_max = 0.01,
   lg = { iterations = 5, inner = 2, cr_iterations = 15, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = {

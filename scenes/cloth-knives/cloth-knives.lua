@@ -17,7 +17,7 @@ return scene {
   title = "Cloth on knives",
   about = "a cloth comes to rest on five sharp edges",
   figure = "Zeng2025 table 3, cloth on knives",
-  minutes = size == "paper" and 2 or 0.5,
+  minutes = size == "paper" and 2 or 2.5,
   duration = 1.5, fps = 50, dt_max = 0.01,
   lg = { iterations = 5, inner = 2, cr_iterations = 15, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = bodies,

@@ -18,7 +18,7 @@ return scene {
   title = "Gingerbread man and pegs",
   about = "a soft gingerbread man is dragged through rows of pegs",
   figure = "Zeng2025 table 3, gingerbread",
-  minutes = size == "paper" and 4 or 0.6,
+  minutes = size == "paper" and 4 or 2.5,
   duration = 2, fps = 50, dt_max = 0.01,
   lg = { iterations = 5, inner = 3, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = bodies,

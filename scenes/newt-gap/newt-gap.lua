@@ -11,7 +11,7 @@ return scene {
   title = "Newt through a gap",
   about = "a soft creature is pulled between two columns",
   figure = "Zeng2025 table 3, pulling wooper",
-  minutes = size == "paper" and 3 or 0.5,
+  minutes = size == "paper" and 3 or 1.2,
   duration = 2, fps = 50, dt_max = 0.01,
   lg = { iterations = 5, inner = 3, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = {

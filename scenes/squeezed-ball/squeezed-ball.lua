@@ -13,7 +13,7 @@ return scene {
   title = "Squeezed ball",
   about = "two rollers draw a soft ball through a gap that is too narrow for it",
   figure = "Zeng2025 table 3, squeezing ball",
-  minutes = size == "paper" and 2 or 0.3,
+  minutes = size == "paper" and 2 or 0.5,
   duration = 1.6, fps = 50, dt_max = 0.01,
   lg = { iterations = 5, inner = 3, corrections = size == "paper" and 0 or -1 }, -- at its size rounds alone, as in the paper
   bodies = {
