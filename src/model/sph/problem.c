@@ -130,6 +130,8 @@ static void push_bodies(tl_sph_step *s, const double *x, bool central)
     }
 }
 
+void tl_sph_push_bodies(tl_sph_step *s, const double *x) { push_bodies(s, x, true); }
+
 static tl_vec3 added(const tl_sph_step *s, int32_t body, tl_vec3 arm)
 {
     return tl_vec3_add(s->add_v[body], tl_vec3_cross(s->add_w[body], arm));
@@ -219,7 +221,7 @@ static void project_contact(const tl_sph_step *s, const double *x, const double 
     const tl_sph_contact *c = &s->contact[k];
     int64_t at = s->fluid + k, lam = s->fluid + s->contacts + 3 * (int64_t)k;
     double share = s->active[c->body] > 1 ? s->active[c->body] : 1;
-    y[at] = c->D > 0 && !c->far ? fmax(0, x[at] - s->relax / (share * c->D) * r[at]) : 0;
+    y[at] = c->D > 0 && !c->far ? fmin(c->most, fmax(0, x[at] - s->relax / (share * c->D) * r[at])) : 0;
     double most = c->mu * c->force * y[at];
     tl_vec3 l = {0, 0, 0};
     if (most > 0 && c->Dl > 0) {
@@ -257,7 +259,7 @@ static void clamp(void *ctx, double *x)
         for (int32_t k = 0; k < s->contacts; k++) {
             const tl_sph_contact *c = &s->contact[k];
             double *p = x + s->fluid + k, *lam = x + s->fluid + s->contacts + 3 * (int64_t)k;
-            *p = c->D > 0 && !c->far && *p > 0 ? *p : 0;
+            *p = c->D > 0 && !c->far && *p > 0 ? fmin(c->most, *p) : 0;
             double most = c->Dl > 0 ? c->mu * c->force * *p : 0;
             tl_vec3_store(shorten(tl_vec3_load(lam), most), lam);
         }

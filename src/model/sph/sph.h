@@ -52,6 +52,9 @@ typedef struct tl_sph_hold {
     float slope;  /* d density / d S */
 } tl_sph_hold;
 
+/* h times the change of V0/V with the distance of two flat surfaces that just touch; measured. */
+#define TL_SPH_FLAT_SLOPE 0.7
+
 /* What a sample meets. */
 #define TL_SPH_MEETS_SOLIDS 1
 #define TL_SPH_MEETS_LIQUID 2
@@ -201,6 +204,7 @@ typedef struct tl_sph_contact {
     bool ball;
     double mu;     /* mean over its neighbours */
     double D, Dl;  /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
+    double most;   /* Pa: no pressure is larger, system.c */
     double source; /* room between surfaces before anything moves; negative: what the step takes away of an overlap */
     double Verr;   /* of the predicted velocities */
     tl_vec3 slip;  /* relative velocity of the predicted velocities, not yet projected */
@@ -312,6 +316,12 @@ static inline tl_vec3 tl_sph_rub_at(const tl_sph_step *s, const tl_sph_contact *
     return tl_vec3_scale(0.5, tl_vec3_add(arm, tl_vec3_add(between, j->arm)));
 }
 
+/* m between two flat surfaces with the volume that contact r has; negative: overlap. */
+static inline double tl_sph_gap(const tl_sph_step *s, const tl_sph_contact *r)
+{
+    return (1 - r->V0 / r->V) * s->sph->h / TL_SPH_FLAT_SLOPE;
+}
+
 /* (v_r - v_j).grad W_rj of a touch of a contact on body `own`, where bodies move at v, w [bodies]. */
 static inline double tl_sph_approach(const tl_sph_touch *j, const tl_vec3 *v, const tl_vec3 *w, int32_t own)
 {
@@ -344,6 +354,9 @@ void tl_sph_residual(tl_sph_step *s, const double *x, double *r);
 
 /* x [n] from the last step: pressures of fluid times `keep`, those of contacts as they were, lambda in the new tangent plane and cone. */
 void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double keep, double *x);
+
+/* add_v, add_w of x: as finish would move bodies. */
+void tl_sph_push_bodies(tl_sph_step *s, const double *x);
 
 /* Velocities after the step's pressures and friction: v, body_v, body_w, and the forces on bodies. Momentum is kept to rounding. */
 void tl_sph_finish(tl_sph_step *s, const double *x);
