@@ -415,7 +415,8 @@ static talus_status stop_grains(grid_step *s, double *given, talus_error *err)
                         .walls = s->slip.walls,
                         .given = given,
                         .push = tl_vec3_scale(s->dt, s->scene->gravity)};
-    tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
+    if (!s->kept->alpha || s->scene->solver.rules.single_grains)
+        tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
     return TALUS_OK;
 }
 
@@ -435,6 +436,8 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .staggered = s->kept->staggered,
                           .edge_rule = s->kept->edge_rule,
                           .density_rule = s->kept->density_rule,
+                          .open_slivers = !scene->solver.rules.closed_slivers,
+                          .open_fringe = !scene->solver.rules.closed_fringe,
                           .bodies = s->sim->rigid.count,
                           .centre = s->centre,
                           .inv_mass = s->b.inv_mass,
@@ -895,7 +898,9 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     s->measured = tl_particle_sums_total(s->grid.blocks, &carried->sums, sizeof *carried, s->scene->gravity);
     lap(s, MOVE);
     tl_accounts_to_particles(s->sim, &s->account, s->measured.kinetic, s->measured.potential);
-    const tl_spread spread = {CORRECT_SWEEPS, gap, s->kept->alpha, GRAIN_SHARE / s->scene->fps, 1 / s->scene->fps};
+    const tl_spread spread = {CORRECT_SWEEPS, gap, s->kept->alpha,
+                              s->scene->solver.rules.bounded_parting ? GRAIN_SHARE / s->scene->fps : INFINITY,
+                              1 / s->scene->fps};
     lap(s, MEASURE);
     if (!s->scene->grid.correct_density || !ends_frame(s)) return TALUS_OK;
     TL_TRY(tl_particles_spread(&s->kept->frame, &end, &spread, &s->particles, s->arena, &s->corrected, err));
