@@ -339,6 +339,16 @@ static const tl_key parts_keys[] = {
 #undef OBJECT
 static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`, `jcsp-pyramid`, `narain`, `narain-printed`, `box` and `primal-dual`.", NULL, KEYS(parts_keys), sizeof(tl_parts_spec), NULL, false};
 
+#define OBJECT tl_rules_spec
+static const tl_key rules_keys[] = {
+    {"closed_slivers", TL_BOOLEAN, AT(closed_slivers), "", ANY, "true", "a face that a solid covers by three quarters or more is the solid's"},
+    {"closed_fringe", TL_BOOLEAN, AT(closed_fringe), "", ANY, "true", "a face that a solid covers in part, that shear reaches and no pressure holds is the solid's: beyond the front of a pile the floor goes on"},
+    {"single_grains", TL_BOOLEAN, AT(single_grains), "", ANY, "true", "grains where no pressure acts are points in contact with solids, and have no velocity gradient"},
+    {"bounded_parting", TL_BOOLEAN, AT(bounded_parting), "", ANY, "true", "grains that crowd part by no more than they go themselves"},
+};
+#undef OBJECT
+static const tl_context rules = {"rules", "rules of sand", "Rules of sand beyond its equations; `false` turns one off, for comparison. See docs/grid.md.", NULL, KEYS(rules_keys), sizeof(tl_rules_spec), NULL, false};
+
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
@@ -356,6 +366,7 @@ static const tl_key solver_keys[] = {
     {"pressure", TL_TABLE, AT(pressure), "", ANY, "", "method for pressure", .inside = &pressure_method},
     {"friction", TL_TABLE, AT(friction), "", ANY, "", "method for the shear stress of sand", .inside = &friction_method, .engines = TL_ON_GRID},
     {"parts", TL_TABLE, AT(parts), "", ANY, "", "of methods that solve stress by parts", .inside = &parts, .engines = TL_ON_GRID},
+    {"rules", TL_TABLE, AT(rules), "", ANY, "", "of sand, beyond its equations", .inside = &rules, .engines = TL_ON_GRID},
     {"contact", TL_TABLE, AT(contact), "", ANY, "", "method for contacts of solids", .inside = &contact_method},
     {"elastic", TL_TABLE, AT(elastic), "", ANY, "", "method for elastic solids", .inside = &elastic_method, .engines = TL_ON_GRID},
 };
@@ -549,6 +560,7 @@ static const tl_context *const contexts[] = {
     &friction_method,
     &contact_method,
     &parts,
+    &rules,
     &elastic_method,
     &inner,
     &output,
