@@ -67,13 +67,14 @@ static const tl_context domain = {"domain", "the domain", "The box that holds th
 #define OBJECT tl_sph_spec
 static const tl_key sph_keys[] = {
     {"spacing", TL_NUMBER, AT(spacing), "m", WITHIN(1e-9, 1e9), NULL, "distance of particles, of fluid and on surfaces"},
-    {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
+    {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.3, 1), "0.7", "rest volume of surface samples, in volumes of a particle: how far apart surfaces rest; below 0.5 a single layer of samples lets another through"},
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.4 of those that meet solids, 0.5 of those that meet liquid"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
     {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
+    {"worst", TL_NUMBER, AT(worst), "", WITHIN(0, 1e6), "20", "largest error of one particle that a solve may leave, in tolerances; 0: the means alone decide"},
     {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 20 where solids touch, else 2"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };

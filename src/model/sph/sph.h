@@ -285,7 +285,8 @@ typedef struct tl_sph_step {
     tl_vec3 *add_v, *add_w; /* [bodies] velocity that pressure and friction add */
     int32_t *active;        /* [bodies] n_R: contacts that push */
     bool *reached;          /* [contacts] has a force, or touches one that has */
-    double error[3];        /* mean errors of fluid, contact and friction at the last measure */
+    double error[3];        /* mean errors of fluid, contact and friction at the last measure, */
+    double worst[3];        /* and the largest of one particle */
 
     /* finish */
     tl_sph_force *contact_force, *fluid_force; /* [bodies] on them, N and N m; on kinematic and static ones too */
