@@ -381,6 +381,7 @@ static talus_status solve(sph_step *s, bool *again, talus_error *err)
     if (!s->x) return no_memory(err);
     bool two = s->f.fluid && s->f.contacts && s->f.near_start[s->f.nears] == 0;
     if (two) s->f.only = TL_SPH_CONTACTS;
+    if (s->scene->sph.friction) TL_TRY(tl_sph_give_friction(&s->f, &s->sim->state.sph, err));
     if (s->scene->sph.warm_start) TL_TRY(choose_start(s, &problem, err));
     lap(s, SYSTEM);
     TL_TRY(two ? run_both(s, &problem, err) : run_method(s, &problem, err));
@@ -598,7 +599,8 @@ static talus_status make_room(sph_step *s, talus_error *err)
 static void blend_memories(sph_step *s)
 {
     int64_t first = s->f.fluid, n = first + 4 * (int64_t)s->f.contacts;
-    for (int64_t i = first; i < n && s->start; i++) s->x[i] = s->start[i] + MEMORY * (s->x[i] - s->start[i]);
+    for (int64_t i = first; i < n && s->start && !s->f.given; i++)
+        s->x[i] = s->start[i] + MEMORY * (s->x[i] - s->start[i]);
 }
 
 static void commit(sph_step *s)

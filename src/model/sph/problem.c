@@ -224,7 +224,9 @@ static void project_contact(const tl_sph_step *s, const double *x, const double 
     y[at] = c->D > 0 && !c->far ? fmin(c->most, fmax(0, x[at] - s->relax / (share * c->D) * r[at])) : 0;
     double most = c->mu * c->force * y[at];
     tl_vec3 l = {0, 0, 0};
-    if (most > 0 && c->Dl > 0) {
+    if (s->given)
+        l = s->given[k];
+    else if (most > 0 && c->Dl > 0) {
         tl_vec3 t = shorten(tl_vec3_scale(-1 / (share * c->Dl), tl_vec3_load(r + lam)), most);
         l = shorten(tl_vec3_add_scaled(tl_vec3_load(x + lam), s->relax, t), most);
     }
@@ -261,7 +263,7 @@ static void clamp(void *ctx, double *x)
             double *p = x + s->fluid + k, *lam = x + s->fluid + s->contacts + 3 * (int64_t)k;
             *p = c->D > 0 && !c->far && *p > 0 ? fmin(c->most, *p) : 0;
             double most = c->Dl > 0 ? c->mu * c->force * *p : 0;
-            tl_vec3_store(shorten(tl_vec3_load(lam), most), lam);
+            tl_vec3_store(s->given ? s->given[k] : shorten(tl_vec3_load(lam), most), lam);
         }
 }
 
@@ -314,7 +316,7 @@ static double measure(void *ctx, const double *x, const double *r)
         double e = complementarity(p * c->D * share, r[s->fluid + k]);
         contact += e;
         high[1] = fmax(high[1], e);
-        if (!(c->Dl > 0)) continue;
+        if (!(c->Dl > 0) || s->given) continue;
         double left = c->mu * c->force * p - tl_vec3_norm(contact_lambda(s, x, k));
         e = complementarity(rate * tl_vec3_norm(tl_vec3_load(slip)), rate * left * c->Dl * share);
         friction += e;
@@ -480,6 +482,28 @@ void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double k
         l = tl_vec3_add_scaled(l, -tl_vec3_dot(l, c->normal), c->normal);
         tl_vec3_store(shorten(l, c->Dl > 0 ? c->mu * c->force * *p : 0), lam);
     }
+}
+
+talus_status tl_sph_give_friction(tl_sph_step *s, const tl_sph_state *state, talus_error *err)
+{
+    s->given = TL_TAKE_ZERO(s->arena, tl_vec3, s->contacts + 1);
+    int32_t *sharing = TL_TAKE_ZERO(s->arena, int32_t, s->sph->bodies + 1);
+    double *p = TL_TAKE_ZERO(s->arena, double, s->contacts + 1);
+    if (!s->given || !sharing || !p) return no_memory(err);
+    int64_t m = 0;
+    for (int32_t k = 0; k < s->contacts; k++) {
+        int32_t particle = s->near[s->contact[k].near].particle;
+        while (m < state->memories && state->memory[m].particle < particle) m++;
+        if (m < state->memories && state->memory[m].particle == particle) p[k] = fmax(0, state->memory[m].p);
+        sharing[s->contact[k].body] += p[k] > 0;
+    }
+    for (int32_t k = 0; k < s->contacts; k++) {
+        const tl_sph_contact *c = &s->contact[k];
+        if (!(p[k] > 0) || !(c->Dl > 0)) continue;
+        tl_vec3 slip = tl_vec3_add_scaled(c->slip, -tl_vec3_dot(c->slip, c->normal), c->normal);
+        s->given[k] = shorten(tl_vec3_scale(-1 / (c->Dl * sharing[c->body]), slip), c->mu * c->force * p[k]);
+    }
+    return TALUS_OK;
 }
 
 int64_t tl_sph_remember(const tl_sph_step *s, const double *x, tl_sph_memory *out)

@@ -276,6 +276,7 @@ typedef struct tl_sph_step {
 
     /* problem: which unknowns a solve is for, the others stay as they are; then scratch of an evaluation */
     enum { TL_SPH_ALL, TL_SPH_CONTACTS, TL_SPH_LIQUID } only;
+    tl_vec3 *given; /* [contacts] N: friction that is not solved for; NULL: it is */
     tl_space space;
     float *p;             /* [fluid] */
     float (*gathered)[4]; /* [threads][candidates, and room] */
@@ -358,6 +359,10 @@ void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double k
 
 /* add_v, add_w of x: as finish would move bodies. */
 void tl_sph_push_bodies(tl_sph_step *s, const double *x);
+
+/* Explicit friction, the baseline of figure 3 in [Probst2023], after [Gissler2019]: forces that would stop the predicted slips if the contacts of a body shared the work, within the cones of
+ * the last step's pressures. They stay as they are while pressures are solved. */
+talus_status tl_sph_give_friction(tl_sph_step *s, const tl_sph_state *state, talus_error *err);
 
 /* Velocities after the step's pressures and friction: v, body_v, body_w, and the forces on bodies. Momentum is kept to rounding. */
 void tl_sph_finish(tl_sph_step *s, const double *x);
