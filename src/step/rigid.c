@@ -158,6 +158,7 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
     tl_accounts_bounce(b);
     fill_report(&s);
     TL_TRY(tl_accounts_end(sim, dt, b->body, again, err));
+    tl_rigid_tell_turning(sim, kept, dt);
     tl_bodies_commit(b);
     return TALUS_OK;
 }
