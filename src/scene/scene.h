@@ -213,6 +213,8 @@ typedef struct tl_sph_spec {
     double push_out; /* m/s */
     double cfl;      /* in spacings */
     bool warm_start;
+    int friction; /* 0 implicit, 1 explicit */
+    double worst; /* tolerances; 0: the means alone decide */
     int iterations_least;
     bool surface_particles;
 } tl_sph_spec;

@@ -67,13 +67,15 @@ static const tl_context domain = {"domain", "the domain", "The box that holds th
 #define OBJECT tl_sph_spec
 static const tl_key sph_keys[] = {
     {"spacing", TL_NUMBER, AT(spacing), "m", WITHIN(1e-9, 1e9), NULL, "distance of particles, of fluid and on surfaces"},
-    {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
+    {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.3, 1), "0.7", "rest volume of surface samples, in volumes of a particle: how far apart surfaces rest; below 0.5 a single layer of samples lets another through"},
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.4 of those that meet solids, 0.5 of those that meet liquid"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
     {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
+    {"worst", TL_NUMBER, AT(worst), "", WITHIN(0, 1e6), "20", "largest error of one particle that a solve may leave, in tolerances; 0: the means alone decide"},
+    {"friction", TL_CHOICE, AT(friction), "", ANY, "implicit", "solved with the pressures, or found once from the start of the step and the last step's pressures, as in earlier methods (for comparison: bodies on slopes creep)", "implicit|explicit"},
     {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 20 where solids touch, else 2"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };
@@ -304,12 +306,12 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN(0, 1), "0", "0: the solver's"},                                       \
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
-static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
+static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi|interlinked")};
 static const tl_key friction_keys[] = {METHOD_KEYS("apgd|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
 static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
-static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg` or `jacobi`. A bare text is its `method`: `pressure = \"mprgp\"`.");
+static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg`, `jacobi` or `interlinked`. A bare text is its `method`: `pressure = \"mprgp\"`.");
 static const tl_context friction_method = METHOD("friction", "a friction method", friction_keys, "A method for cone-constrained problems: shear stress of sand.");
 static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How velocities of elastic nodes and impulses of contacts are found in a Newton correction. All end in the same; all but `schur` and `schur-last` are for comparison and slower. See docs/elastic.md.");
 
