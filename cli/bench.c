@@ -6,7 +6,7 @@
 
 #include "commands.h"
 
-#define COLUMNS_MAX 20
+#define COLUMNS_MAX 32
 
 static volatile sig_atomic_t interrupted;
 

@@ -64,6 +64,8 @@ typedef struct talus_view {
  *   "bodies.velocity"  of the centre of mass, m/s         "bodies.spin"      rad/s
  *   "bodies.force", "bodies.torque"                       of all contacts, mean over the last step: N, N m about the centre of mass
  *   "bodies.fluid_force", "bodies.fluid_torque"           of liquid, mean over the last step
+ *   "bodies.mean_force", "bodies.mean_torque", "bodies.mean_fluid_force", "bodies.mean_fluid_torque"
+ *                                                         the same four, means over the frame so far; without frames, over the run
  *   "bodies.push", "bodies.push_torque"                   what talus_sim_set_force set
  * Contact points of the last step:
  *   "contacts.bodies"  two indices; from the number of bodies on they are walls of the domain

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/timer.h"
+#include "bench/profile.h"
 #include "bench/table.h"
 #include "scene/load.h"
 #include "step/sim.h"
@@ -47,6 +48,7 @@ typedef struct run {
     double energy;       /* J at the first step */
     double begin;        /* processor seconds */
     char end[80];        /* why it ended early */
+    tl_profile *profile; /* NULL: none wanted */
 } run;
 
 /* J; INFINITY where numbers are lost. */
@@ -61,6 +63,7 @@ static bool after_step(void *user, const tl_sim *sim)
     run *r = user;
     const tl_report *p = &sim->report;
     if (!r->steps++) r->energy = energy_of(p);
+    if (r->profile) tl_profile_add(r->profile, sim);
     r->retries += p->retries;
     r->sweeps += p->sweeps;
     r->unknowns += sim->state.grid.memories;
@@ -408,6 +411,46 @@ static const sand_table flat = {
         {"staggered cone, stiff",
          {"solver.stress=staggered", "solver.friction.method=jcsp", "solver.parts.penalty=100"},
          {0}}}};
+
+/* ---- the same, frame by frame ---- */
+
+static talus_status profile_variant(const talus_bench_options *o, tl_profile *p, const sand_table *s, const variant *v,
+                                    talus_error *err)
+{
+    run r = {0};
+    talus_error failed = {0};
+    talus_status status = open_run(&r, o, s, v, err);
+    r.profile = p;
+    while (status == TALUS_OK && !*r.end && !p->table->stopped && r.sim->state.frame < s->frames) {
+        if (tl_sim_frame(r.sim, after_step, &r, &failed) != TALUS_OK && !*r.end)
+            snprintf(r.end, sizeof r.end, "fails in frame %d: %.40s", (int)r.sim->state.frame + 1, failed.message);
+        tl_profile_send(p, v->name, r.sim->state.frame);
+    }
+    if (*r.end) tl_table_line(p->table, TALUS_ROW_NOTE, "%s: %s", v->name, r.end);
+    close_run(&r);
+    return status;
+}
+
+static talus_status profile_table(const talus_bench_options *o, tl_profile *p, const sand_table *s, talus_error *err)
+{
+    for (int i = 0; i < VARIANTS_MAX && s->variant[i].name && !p->table->stopped; i++)
+        if (!o->method || strstr(s->variant[i].name, o->method)) TL_TRY(profile_variant(o, p, s, &s->variant[i], err));
+    tl_table_line(p->table, TALUS_ROW_NOTE, "%s", s->note);
+    return TALUS_OK;
+}
+
+#define FIGURE(number, data, text)                                                                                     \
+    static talus_status run_figure##number(const talus_bench_options *o, tl_profile *p, talus_error *err)              \
+    {                                                                                                                  \
+        return profile_table(o, p, &data, err);                                                                        \
+    }                                                                                                                  \
+    const tl_figure tl_figure##number = {"fm-figure" #number, text, run_figure##number};
+
+FIGURE(8, table2, "two boxes of sand, stress all at once and by components")
+FIGURE(10, table3, "column of sand, cone and pyramid")
+FIGURE(12, table4, "a rabbit of sand falls, 2 and 20 sweeps")
+FIGURE(14, table5, "a body on a heap of sand, 2 and 20 sweeps")
+FIGURE(18, table7, "board and rabbit on a heap of sand, four schemes")
 
 #define TABLE(id, data, label, text)                                                                                   \
     static talus_status bench_##id(const talus_bench_options *o, tl_table *t, talus_error *err)                        \

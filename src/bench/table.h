@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-#define TL_TABLE_CELLS 20
+#define TL_TABLE_CELLS 32
 
 typedef struct tl_table {
     talus_row_fn row;

@@ -118,7 +118,10 @@ talus_status tl_csv_bodies_header(tl_csv *c, talus_error *err)
           "rotation_z", "velocity_x_m_s", "velocity_y_m_s", "velocity_z_m_s", "spin_x_rad_s", "spin_y_rad_s",
           "spin_z_rad_s", "contact_force_x_N", "contact_force_y_N", "contact_force_z_N", "contact_torque_x_N_m",
           "contact_torque_y_N_m", "contact_torque_z_N_m", "fluid_force_x_N", "fluid_force_y_N", "fluid_force_z_N",
-          "fluid_torque_x_N_m", "fluid_torque_y_N_m", "fluid_torque_z_N_m");
+          "fluid_torque_x_N_m", "fluid_torque_y_N_m", "fluid_torque_z_N_m", "mean_contact_force_x_N",
+          "mean_contact_force_y_N", "mean_contact_force_z_N", "mean_contact_torque_x_N_m", "mean_contact_torque_y_N_m",
+          "mean_contact_torque_z_N_m", "mean_fluid_force_x_N", "mean_fluid_force_y_N", "mean_fluid_force_z_N",
+          "mean_fluid_torque_x_N_m", "mean_fluid_torque_y_N_m", "mean_fluid_torque_z_N_m");
     return tl_csv_end_header(c, err);
 }
 
@@ -128,7 +131,16 @@ talus_status tl_csv_bodies_rows(tl_csv *c, const tl_scene *scene, const tl_rigid
     for (int i = 0; i < scene->body_count; i++) {
         const tl_motion *m = &s->rigid.body[i];
         tl_pose pose = tl_rigid_pose(&rigid->body[i], m);
-        tl_vec3 vectors[] = {m->v, m->w, m->contact_force, m->contact_torque, m->fluid_force, m->fluid_torque};
+        tl_vec3 vectors[] = {m->v,
+                             m->w,
+                             m->contact_force,
+                             m->contact_torque,
+                             m->fluid_force,
+                             m->fluid_torque,
+                             m->mean_contact_force,
+                             m->mean_contact_torque,
+                             m->mean_fluid_force,
+                             m->mean_fluid_torque};
         tl_csv_int(c, s->frame);
         tl_csv_number(c, s->t);
         tl_csv_int(c, i);

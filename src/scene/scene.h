@@ -213,6 +213,8 @@ typedef struct tl_sph_spec {
     double push_out; /* m/s */
     double cfl;      /* in spacings */
     bool warm_start;
+    int friction; /* 0 implicit, 1 explicit */
+    double worst; /* tolerances; 0: the means alone decide */
     int iterations_least;
     bool surface_particles;
 } tl_sph_spec;
@@ -273,6 +275,11 @@ typedef struct tl_parts_spec {
     int newton;
 } tl_parts_spec;
 
+/* Rules of sand beyond its equations: docs/grid.md says what each is for. */
+typedef struct tl_rules_spec {
+    bool closed_slivers, closed_fringe, single_grains, bounded_parting;
+} tl_rules_spec;
+
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
 typedef struct tl_solver_spec {
@@ -290,6 +297,7 @@ typedef struct tl_solver_spec {
     bool guard; /* steps that make energy from nothing are not accepted */
     tl_method_spec pressure, friction, elastic;
     tl_parts_spec parts;
+    tl_rules_spec rules;
     tl_contact_spec contact;
 } tl_solver_spec;
 

@@ -67,13 +67,15 @@ static const tl_context domain = {"domain", "the domain", "The box that holds th
 #define OBJECT tl_sph_spec
 static const tl_key sph_keys[] = {
     {"spacing", TL_NUMBER, AT(spacing), "m", WITHIN(1e-9, 1e9), NULL, "distance of particles, of fluid and on surfaces"},
-    {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.5, 1), "0.7", "rest volume of surface samples, in volumes of a particle"},
+    {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.3, 1), "0.7", "rest volume of surface samples, in volumes of a particle: how far apart surfaces rest; below 0.5 a single layer of samples lets another through"},
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.4 of those that meet solids, 0.5 of those that meet liquid"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
     {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
+    {"worst", TL_NUMBER, AT(worst), "", WITHIN(0, 1e6), "20", "largest error of one particle that a solve may leave, in tolerances; 0: the means alone decide"},
+    {"friction", TL_CHOICE, AT(friction), "", ANY, "implicit", "solved with the pressures, or found once from the start of the step and the last step's pressures, as in earlier methods (for comparison: bodies on slopes creep)", "implicit|explicit"},
     {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 20 where solids touch, else 2"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };
@@ -305,12 +307,12 @@ static const tl_context inner = {"inner", "an inner method", "The linear solver 
     {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN(0, 1), "0", "0: the solver's"},                                       \
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
     {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
-static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi")};
+static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi|interlinked")};
 static const tl_key friction_keys[] = {METHOD_KEYS("apgd|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
 static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica|sum")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
-static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg` or `jacobi`. A bare text is its `method`: `pressure = \"mprgp\"`.");
+static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg`, `jacobi` or `interlinked`. A bare text is its `method`: `pressure = \"mprgp\"`.");
 static const tl_context friction_method = METHOD("friction", "a friction method", friction_keys, "A method for cone-constrained problems: shear stress of sand.");
 static const tl_context elastic_method = METHOD("elastic method", "an elastic method", elastic_method_keys, "How velocities of elastic nodes and impulses of contacts are found in a Newton correction. All end in the same; all but `schur` and `schur-last` are for comparison and slower. See docs/elastic.md.");
 
@@ -340,6 +342,16 @@ static const tl_key parts_keys[] = {
 #undef OBJECT
 static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`, `jcsp-pyramid`, `narain`, `narain-printed`, `box` and `primal-dual`.", NULL, KEYS(parts_keys), sizeof(tl_parts_spec), NULL, false};
 
+#define OBJECT tl_rules_spec
+static const tl_key rules_keys[] = {
+    {"closed_slivers", TL_BOOLEAN, AT(closed_slivers), "", ANY, "true", "a face that a solid covers by three quarters or more is the solid's"},
+    {"closed_fringe", TL_BOOLEAN, AT(closed_fringe), "", ANY, "true", "a face that a solid covers in part, that shear reaches and no pressure holds is the solid's: beyond the front of a pile the floor goes on"},
+    {"single_grains", TL_BOOLEAN, AT(single_grains), "", ANY, "true", "grains where no pressure acts are points in contact with solids, and have no velocity gradient"},
+    {"bounded_parting", TL_BOOLEAN, AT(bounded_parting), "", ANY, "true", "grains that crowd part by no more than they go themselves"},
+};
+#undef OBJECT
+static const tl_context rules = {"rules", "rules of sand", "Rules of sand beyond its equations; `false` turns one off, for comparison. See docs/grid.md.", NULL, KEYS(rules_keys), sizeof(tl_rules_spec), NULL, false};
+
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
@@ -357,6 +369,7 @@ static const tl_key solver_keys[] = {
     {"pressure", TL_TABLE, AT(pressure), "", ANY, "", "method for pressure", .inside = &pressure_method},
     {"friction", TL_TABLE, AT(friction), "", ANY, "", "method for the shear stress of sand", .inside = &friction_method, .engines = TL_ON_GRID},
     {"parts", TL_TABLE, AT(parts), "", ANY, "", "of methods that solve stress by parts", .inside = &parts, .engines = TL_ON_GRID},
+    {"rules", TL_TABLE, AT(rules), "", ANY, "", "of sand, beyond its equations", .inside = &rules, .engines = TL_ON_GRID},
     {"contact", TL_TABLE, AT(contact), "", ANY, "", "method for contacts of solids", .inside = &contact_method},
     {"elastic", TL_TABLE, AT(elastic), "", ANY, "", "method for elastic solids", .inside = &elastic_method, .engines = TL_ON_GRID},
 };
@@ -550,6 +563,7 @@ static const tl_context *const contexts[] = {
     &friction_method,
     &contact_method,
     &parts,
+    &rules,
     &elastic_method,
     &inner,
     &output,

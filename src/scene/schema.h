@@ -121,6 +121,6 @@ void tl_schema_page(void (*write)(void *user, const char *text), void *user);
 #define TL_SAND_SCHEME_WORDS "pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c"
 #define TL_STAGGERED_WORDS "primal-dual|jcsp|jcsp-pyramid|narain|narain-printed|box"
 #define TL_COLOCATED_WORDS "apgd|auglag-ipn|" TL_STAGGERED_WORDS
-#define TL_SPH_PRESSURE_WORDS "nncg|jacobi"
+#define TL_SPH_PRESSURE_WORDS "nncg|jacobi|interlinked"
 
 #endif

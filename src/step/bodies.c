@@ -312,14 +312,7 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
 
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err)
 {
-    tl_rigid_state *r = &s->sim->state.rigid;
-    if (r->contact_room >= s->contacts.count) return TALUS_OK;
-    int64_t room = s->contacts.count + s->contacts.count / 2 + 16;
-    tl_rigid_memory *fresh = tl_realloc(r->contact, sizeof *fresh * (size_t)room);
-    if (!fresh) return no_memory(err);
-    r->contact = fresh;
-    r->contact_room = room;
-    return TALUS_OK;
+    return tl_rigid_contacts_reserve(&s->sim->state.rigid, s->contacts.count, err);
 }
 
 static void sum_forces(tl_bodies *s, const tl_rigid_contacts *c, const double *lam)

@@ -48,19 +48,8 @@
     0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
 #define GRAIN_SHARE                                                                                                    \
     1 /* of its own way that a grain may be moved to make room: sand at rest is packed, and is left alone */
-/* Strains that a liquid's density is put right in: what strain disturbs goes away as fast as strain disturbs it, and
- * liquid at rest is left alone. Without the bound waves of 32 cells gain a tenth of their energy in 12 s; with 3, a
- * breaking dam loses 2.5 % of its volume while it splashes. */
-#define STRAINS 6.0
 #define CROWDED 0.1   /* excess of a cell up to which a liquid's strain counts */
 #define PART_LAYERS 2 /* beyond the liquid */
-/* Open part of a face of liquid up to which it goes with its neighbours: with less than half open, a face's centre is in the solid, and particles that read it there
- * climb walls. Half of a face is open where a wall is on it. */
-#define CLOSED_LIQUID 0.499
-/* Cells above the surface, mean of a face's cells: further up no kernel reaches the liquid. */
-#define KERNEL_REACH 0.75
-#define SURROUND_LAYERS 2 /* one is not enough at slanted walls */
-
 enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, EXTEND, MOVE, CORRECT, MEASURE, PHASES };
 static const char *const phase_names[PHASES] = {"particles to grid", "domains",        "system",          "solve",
                                                 "extend velocities", "move particles", "correct density", "measure"};
@@ -83,9 +72,10 @@ typedef struct grid_step {
     tl_solids solids;
     float *solid_phi; /* [cells] m */
     tl_fractions fractions;
-    double *phi; /* [cells] m */
-    tl_liquid liquid;
-    double *excess; /* [cells] over full */
+    double *phi;      /* [cells] m */
+    tl_fillings full; /* of cells */
+    tl_liquid liquid; /* sand */
+    double *excess;   /* [cells] over full */
     double liquid_volume;
     tl_pieces pieces; /* of NULL: sand */
     /* assemble, run scheme */
@@ -95,6 +85,7 @@ typedef struct grid_step {
     tl_system system;
     bool assembled;
     double *p;          /* [cells of the system] Pa */
+    uint8_t *pressed;   /* [cells] those with a pressure */
     double *stress;     /* [system.stress.n] Pa; NULL: nothing is granular */
     double *five;       /* [cells of the system][5] the same for memory */
     double *cone;       /* [cells] sqrt 2 sin(angle) of what is there */
@@ -105,7 +96,6 @@ typedef struct grid_step {
     double *fluid; /* [6 bodies] force and torque */
     /* extend velocities */
     double *moving[3]; /* [cells] m/s: what carries particles, and is not what they carry */
-    uint8_t *pressed;  /* [cells] those of liquid with a pressure; NULL: sand */
     /* measure */
     tl_particles_measure measured;
     tl_correction corrected;
@@ -240,9 +230,8 @@ static talus_status classify_domains(grid_step *s, talus_error *err)
     bool sand = s->kept->alpha != NULL;
     tl_vec3 up = tl_vec3_normalize_or(tl_vec3_scale(-1, s->scene->gravity), (tl_vec3){0, 0, 0});
     TL_TRY(tl_liquid_distance(g, s->faces.fill, &s->fractions, &s->solids, s->solid_phi, s->kept->spacing,
-                              sand ? NULL : &up, a, s->phi, s->excess, err));
-    TL_TRY(tl_liquid_fractions(g, s->phi, false, sand, sand, a, &s->liquid, err));
-    TL_TRY(tl_liquid_volume(g, &s->liquid, s->fractions.solid_cell, &s->particles, a, &s->liquid_volume, err));
+                              sand ? NULL : &up, a, s->phi, s->excess, &s->full, &s->kept->rules.surface, err));
+    if (sand) TL_TRY(tl_liquid_fractions(g, s->phi, false, true, true, a, &s->liquid, err));
     lap(s, DOMAINS);
     return TALUS_OK;
 }
@@ -426,7 +415,8 @@ static talus_status stop_grains(grid_step *s, double *given, talus_error *err)
                         .walls = s->slip.walls,
                         .given = given,
                         .push = tl_vec3_scale(s->dt, s->scene->gravity)};
-    tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
+    if (!s->kept->alpha || s->scene->solver.rules.single_grains)
+        tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
     return TALUS_OK;
 }
 
@@ -446,6 +436,8 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .staggered = s->kept->staggered,
                           .edge_rule = s->kept->edge_rule,
                           .density_rule = s->kept->density_rule,
+                          .open_slivers = !scene->solver.rules.closed_slivers,
+                          .open_fringe = !scene->solver.rules.closed_fringe,
                           .bodies = s->sim->rigid.count,
                           .centre = s->centre,
                           .inv_mass = s->b.inv_mass,
@@ -540,6 +532,14 @@ static talus_status show_problem(const grid_step *s, talus_error *err)
     return s->sim->probe(s->sim->probe_user, &view, err);
 }
 
+/* Cells with a pressure: they are kept full, and liquid there does not leave the solids beside it. */
+static talus_status find_pressed(grid_step *s, talus_error *err)
+{
+    if (!(s->pressed = TL_TAKE_ZERO(s->arena, uint8_t, s->grid.cells))) return no_memory(err);
+    for (int32_t i = 0; i < s->system.c.cells; i++) s->pressed[s->system.active.cell[i]] = s->p[i] != 0;
+    return tl_liquid_volume(&s->grid, &s->full, s->pressed, s->arena, &s->liquid_volume, err);
+}
+
 /* What the next step starts from, where sand is at rest. */
 static talus_status select_static_stress(grid_step *s, talus_error *err)
 {
@@ -598,11 +598,24 @@ static double wanted_excess(const grid_step *s, int32_t i)
         double rate = (c->u[face[1]] - c->u[face[0]]) / c->dx;
         strain += rate * rate;
     }
-    return excess * fmin(1, STRAINS * s->dt * sqrt(strain) / PART_SHARE);
+    return excess * fmin(1, s->kept->rules.strains * s->dt * sqrt(strain) / PART_SHARE);
+}
+
+/* Parting a crowd lifts what is above it: in all by no more than what the flow has lost so far, so that corrections never take its energy above where it began. With what a step loses alone, waves grow: crowds of one half of a
+ * period part in the other. way [3][cells] m, shortened. */
+static void pay_for_lift(grid_step *s, const tl_accounts_flow *x, double *const way[3])
+{
+    if (s->stress) return;
+    const double work = -sums_of(s, way).power;
+    const double lost = s->totals.lost + tl_accounts_lost(x, &s->account, sums_of(s, s->faces.u));
+    const double part = s->kept->rules.pay && work > lost ? lost / work : 1;
+    s->totals.lost = lost - part * work;
+    for (int a = 0; a < 3 && part < 1; a++)
+        for (int64_t i = 0; i < s->grid.cells; i++) way[a][i] *= part;
 }
 
 /* What carries particles, and not what they carry: u1 plus the way that crowds have to go. */
-static talus_status part_crowds(grid_step *s, talus_error *err)
+static talus_status part_crowds(grid_step *s, const tl_accounts_flow *x, talus_error *err)
 {
     const tl_system *y = &s->system;
     for (int a = 0; a < 3; a++)
@@ -627,6 +640,7 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
         known[y->axis[f]][y->id[f]] = 1;
     }
     TL_TRY(tl_extrapolate(&s->grid, PART_LAYERS, way, known, s->arena, err));
+    pay_for_lift(s, x, way);
     const double per_dt = 1 / s->dt;
     for (int a = 0; a < 3; a++) {
         const double *open = s->fractions.open[a], *u = s->faces.u[a], *more = way[a];
@@ -700,7 +714,8 @@ static void store_solved(grid_step *s)
     for (int32_t f = 0; f < y->c.faces; f++) {
         int a = y->axis[f];
         int32_t i = y->id[f];
-        if (y->c.fluid[f] > CLOSED_LIQUID || tl_face_is_free(&s->pieces, &s->grid, a, i)) s->faces.u[a][i] = y->c.u[f];
+        if (y->c.fluid[f] > s->kept->rules.closed || tl_face_is_free(&s->pieces, &s->grid, a, i))
+            s->faces.u[a][i] = y->c.u[f];
     }
     if (y->carry.known[0]) tl_carry_follow(&y->carry, &s->grid, s->faces.u);
 }
@@ -709,7 +724,8 @@ static void store_solved(grid_step *s)
 static bool is_alone(const grid_step *s, int axis, int32_t i)
 {
     if (tl_face_is_free(&s->pieces, &s->grid, axis, i)) return true;
-    return 0.5 * (s->phi[i] + s->phi[tl_grid_step(&s->grid, i, axis, -1)]) >= KERNEL_REACH * s->grid.f.dx;
+    return 0.5 * (s->phi[i] + s->phi[tl_grid_step(&s->grid, i, axis, -1)]) >=
+           s->kept->rules.kernel_reach * s->grid.f.dx;
 }
 
 /* Velocities of liquids on open faces. Nearer to held liquid, two layers far, matter goes with it: on its own, the last half cell below a surface falls freely between two solves, the density correction lifts it again, and
@@ -721,9 +737,9 @@ static talus_status surround_liquid(grid_step *s, double *const own[3], talus_er
         const int32_t *of = s->system.of[a];
         uint8_t *known = s->known[a];
 #pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
-        for (int32_t i = 0; i < s->grid.cells; i++) known[i] = of[i] >= 0 && open[i] > CLOSED_LIQUID;
+        for (int32_t i = 0; i < s->grid.cells; i++) known[i] = of[i] >= 0 && open[i] > s->kept->rules.closed;
     }
-    TL_TRY(tl_extrapolate(&s->grid, SURROUND_LAYERS, s->faces.u, s->known, s->arena, err));
+    TL_TRY(tl_extrapolate(&s->grid, s->kept->rules.surround_layers, s->faces.u, s->known, s->arena, err));
     for (int a = 0; a < 3; a++) {
         const double *mass = s->faces.mass[a], *open = s->fractions.open[a], *from = own[a];
         double *u = s->faces.u[a];
@@ -731,7 +747,7 @@ static talus_status surround_liquid(grid_step *s, double *const own[3], talus_er
 #pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
         for (int32_t i = 0; i < s->grid.cells; i++) {
             if (known[i] == 1) continue;
-            bool matter = mass[i] > 0 && open[i] > CLOSED_LIQUID;
+            bool matter = mass[i] > 0 && open[i] > s->kept->rules.closed;
             if (matter && (!known[i] || is_alone(s, a, i))) u[i] = from[i];
             known[i] = matter;
         }
@@ -796,18 +812,10 @@ static void restore_own(grid_step *s, double *const own[3])
     }
 }
 
-/* Cells with a pressure: the liquid there does not leave the solids beside it. */
-static talus_status find_pressed(grid_step *s, talus_error *err)
-{
-    if (!(s->pressed = TL_TAKE_ZERO(s->arena, uint8_t, s->grid.cells))) return no_memory(err);
-    for (int32_t i = 0; i < s->system.c.cells; i++) s->pressed[s->system.active.cell[i]] = s->p[i] != 0;
-    return TALUS_OK;
-}
-
 /* Two fields: what particles carry (faces.u), by momentum, and what carries them (moving), by what solids let through. */
 static talus_status extend_velocities(grid_step *s, talus_error *err)
 {
-    const double closed = s->stress ? 0 : CLOSED_LIQUID;
+    const double closed = s->stress ? 0 : s->kept->rules.closed;
     double *owed[3], *own[3];
     tl_coupled_fluid_forces(&s->coupled, s->fluid);
     if (s->stress) {
@@ -832,11 +840,10 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     TL_TRY(solids_in_motion(s, &moving, err));
     moving.free_gives = s->stress != NULL;
     TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
-    if (!s->stress) TL_TRY(find_pressed(s, err));
-    TL_TRY(
-        tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->pressed, s->faces.u, s->arena, err));
+    TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->stress ? NULL : s->pressed,
+                          s->faces.u, s->arena, err));
     if (s->stress) left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
-    TL_TRY(part_crowds(s, err));
+    TL_TRY(part_crowds(s, &solved, err));
     if (s->stress) {
         tl_accounts_fixed(s->sim, tl_vec3_sub(left.linear, held.linear), tl_vec3_sub(left.angular, held.angular));
     }
@@ -905,7 +912,9 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     s->measured = tl_particle_sums_total(s->grid.blocks, &carried->sums, sizeof *carried, s->scene->gravity);
     lap(s, MOVE);
     tl_accounts_to_particles(s->sim, &s->account, s->measured.kinetic, s->measured.potential);
-    const tl_spread spread = {CORRECT_SWEEPS, gap, s->kept->alpha, GRAIN_SHARE / s->scene->fps, 1 / s->scene->fps};
+    const tl_spread spread = {CORRECT_SWEEPS, gap, s->kept->alpha,
+                              s->scene->solver.rules.bounded_parting ? GRAIN_SHARE / s->scene->fps : INFINITY,
+                              1 / s->scene->fps};
     lap(s, MEASURE);
     if (!s->scene->grid.correct_density || !ends_frame(s)) return TALUS_OK;
     TL_TRY(tl_particles_spread(&s->kept->frame, &end, &spread, &s->particles, s->arena, &s->corrected, err));
@@ -1051,6 +1060,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
         TL_TRY(tl_bodies_look_again(&s.b, looks, &more, again, err));
     }
     TL_TRY(show_problem(&s, err));
+    TL_TRY(find_pressed(&s, err));
     TL_TRY(select_static_stress(&s, err));
     TL_TRY(tl_accounts_bodies(&s.b, err));
     TL_TRY(tl_bodies_stabilise(&s.b, err));

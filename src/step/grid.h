@@ -4,11 +4,24 @@
 #define TL_STEP_GRID_H
 
 #include "model/grid/grid.h"
+#include "model/grid/levelset.h"
 #include "step/elastic.h"
 #include "step/rigid.h"
 #include "step/scheme.h"
 
-/* sim->own: decided once; nothing here changes a result. */
+/* Rules of liquids with a number that is chosen: what each is for, and how it was chosen, is beside its default in grid_begin.c. Tests change one and see what goes wrong (tests/physics/liquid_rules.c). */
+typedef struct tl_liquid_rules {
+    double strains;      /* that density is put right in; INFINITY: however slow the flow is */
+    double closed;       /* open part of a face up to which it goes with its neighbours */
+    double kernel_reach; /* cells above the surface where matter is alone */
+    int surround_layers; /* that liquid at a surface takes along */
+    bool pay;            /* crowds are parted only as far as the flow lost energy otherwise */
+    double gravity_step; /* longest step, of sqrt(dx / g) */
+    tl_surface_rules surface;
+} tl_liquid_rules;
+tl_liquid_rules tl_liquid_rules_default(void);
+
+/* sim->own: decided once. */
 typedef struct tl_grid_kept {
     tl_rigid_kept rigid;      /* first: the rigid step's own */
     bool flows;               /* false: nothing but bodies, the rest is not there */
@@ -31,7 +44,8 @@ typedef struct tl_grid_kept {
     double sand_least;   /* least alpha of a sand */
     bool statics;        /* the stress of sand at rest is selected */
     double spacing;      /* m, the widest of all fills and emitters */
-    tl_particles spare;  /* the next state's; nothing in it between steps */
+    tl_liquid_rules rules;
+    tl_particles spare; /* the next state's; nothing in it between steps */
 } tl_grid_kept;
 
 /* The coupled problem of a step, solved, before anything moves. Valid during the call. */

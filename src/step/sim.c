@@ -13,7 +13,6 @@
 #define REGROW 1.5          /* of dt per step, after a retry */
 #define REGROW_FIRST 1.0625 /* right after one: the length that failed is not tried at once again */
 
-
 /* In the order of tl_engine. */
 static const tl_engine_entry *const engines[] = {&tl_engine_grid, &tl_engine_sph, &tl_engine_lg};
 
@@ -73,6 +72,25 @@ void tl_sim_free(tl_sim *sim)
     tl_free(sim);
 }
 
+static void blend(tl_vec3 *mean, tl_vec3 now, double share)
+{
+    *mean = tl_vec3_add_scaled(*mean, share, tl_vec3_sub(now, *mean));
+}
+
+/* Forces of the step that has just been made go into the means of the frame, which begins with the first step after its start. */
+static void blend_forces(tl_sim *sim, double begin, double length)
+{
+    double frame = (double)sim->state.frame / sim->scene->fps, before = fmax(0, begin - frame);
+    double share = before > ON_TIME * length ? length / (before + length) : 1;
+    for (int64_t i = 0; i < sim->state.rigid.count; i++) {
+        tl_motion *m = &sim->state.rigid.body[i];
+        blend(&m->mean_contact_force, m->contact_force, share);
+        blend(&m->mean_contact_torque, m->contact_torque, share);
+        blend(&m->mean_fluid_force, m->fluid_force, share);
+        blend(&m->mean_fluid_torque, m->fluid_torque, share);
+    }
+}
+
 talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
 {
     tl_state *s = &sim->state;
@@ -93,6 +111,7 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
         if (status == TALUS_OK) {
             s->t = last ? until : begin + length;
             s->step++;
+            blend_forces(sim, begin, length);
             if (retries > 0)
                 s->dt_next = REGROW_FIRST * length;
             else if (s->dt_next > 0)

@@ -21,8 +21,10 @@
 #include "base/timer.h"
 #include "model/rigid/motion.h"
 #include "model/sph/balance.h"
+#include "model/sph/contact_list.h"
 #include "model/sph/forces.h"
 #include "model/sph/stop.h"
+#include "model/sph/yield.h"
 #include "solve/linear/method.h"
 #include "step/accounts_sph.h"
 #include "step/bodies.h"
@@ -38,7 +40,6 @@
  * as two plates shoot out what is between them, down to an angle of 11 degrees. */
 #define BLOW 1.5
 #define WEDGE 10.0
-#define RISE 1.1   /* rough contacts may raise energy a little */
 #define CORNER 3.0 /* times push_out: an overlap at a corner turns a body as well */
 #define VISCOUS_TOLERANCE 1e-8
 #define VISCOUS_ITERATIONS 1000
@@ -75,6 +76,7 @@ typedef struct sph_step {
     /* move, emit */
     int32_t stay; /* particles that are left */
     tl_sph_births births;
+    tl_sph_contact_list shown;
     tl_sph_account account;
     double seconds[PHASES], mark;
 } sph_step;
@@ -213,22 +215,15 @@ static talus_status let_viscosity_act(sph_step *s, talus_error *err)
     return TALUS_OK;
 }
 
-/* sqrt(2 E / m) of a free body. Contacts that rest take energy, but they may turn speed into spin: this is what they cannot raise. */
-static double whole_speed(const sph_step *s, int32_t i)
-{
-    const tl_rigid_body *b = &s->rigid->body[i];
-    if (b->kind != TL_BODY_FREE) return 0;
-    tl_vec3 w = tl_quat_rotate(tl_quat_conjugate(s->before[i].q), s->f.body_w[i]);
-    double turning = tl_vec3_dot(w, tl_mat3_mul_vec(b->inertia, w));
-    return sqrt(tl_vec3_norm2(s->f.body_v[i]) + fmax(0, turning) / b->mass);
-}
-
 static void find_speeds(sph_step *s)
 {
     double most = 0;
     for (int32_t i = 0; i < s->f.fluid; i++) most = fmax(most, tl_vec3_norm2(s->f.v[i]));
     s->liquid = sqrt(most);
-    for (int32_t i = 0; i < s->rigid->scene_count; i++) s->speed[i] = speed_of(s, i), s->whole[i] = whole_speed(s, i);
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        s->speed[i] = speed_of(s, i);
+        s->whole[i] = tl_sph_whole_speed(&s->f, i, s->f.body_v[i], s->f.body_w[i]);
+    }
 }
 
 static talus_status predict_velocities(sph_step *s, talus_error *err)
@@ -339,29 +334,8 @@ static talus_status run_both(sph_step *s, const tl_fixedpoint *p, talus_error *e
     return TALUS_OK;
 }
 
-static talus_status solve(sph_step *s, bool *again, talus_error *err)
-{
-    tl_fixedpoint problem;
-    TL_TRY(tl_sph_system(&s->f, err));
-    tl_sph_leave_far(&s->f);
-    TL_TRY(tl_sph_problem(&s->f, &problem, err));
-    s->x = TL_TAKE_ZERO(s->arena, double, problem.space->n + problem.space->halo + 1);
-    if (!s->x) return no_memory(err);
-    bool two = s->f.fluid && s->f.contacts && s->f.near_start[s->f.nears] == 0;
-    if (two) s->f.only = TL_SPH_CONTACTS;
-    if (s->scene->sph.warm_start) TL_TRY(choose_start(s, &problem, err));
-    lap(s, SYSTEM);
-    TL_TRY(two ? run_both(s, &problem, err) : run_method(s, &problem, err));
-    TL_TRY(judge(s, again, err));
-    tl_sph_finish(&s->f, s->x);
-    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->before, s->x);
-    lap(s, SOLVE);
-    return TALUS_OK;
-}
-
-/* A body in a place too narrow for it has no solution: pressures grow and throw it. Contacts make nothing faster than what it meets, so its
- * speed is held, and whoever watches is told. */
-static void hold_squeezed(sph_step *s)
+/* Contacts make nothing faster than what it meets: what a body may reach in this step (model/sph/yield.h). Contacts that rest take energy, but they may turn speed into spin. */
+static void find_limits(const sph_step *s, double *limit)
 {
     double first = s->liquid, second = s->liquid; /* speeds of the two fastest */
     int32_t fastest = -1;
@@ -372,21 +346,51 @@ static void hold_squeezed(sph_step *s)
         else
             second = fmax(second, s->speed[i]);
     }
+    for (int32_t i = 0; i < s->rigid->scene_count; i++)
+        limit[i] = fmax(fmax(s->whole[i], factor * (i == fastest ? second : first)), CORNER * s->scene->sph.push_out);
+}
+
+/* Whoever watches is told once of each body. */
+static talus_status give_way(sph_step *s, talus_error *err)
+{
+    double *limit = TL_TAKE_ZERO(s->arena, double, s->rigid->count + 1),
+           *part = TL_TAKE(s->arena, double, s->rigid->count + 1);
+    if (!limit || !part) return no_memory(err);
+    find_limits(s, limit);
+    if (!tl_sph_yield(&s->f, limit, s->x, part)) return TALUS_OK;
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
-        if (s->rigid->body[i].kind != TL_BODY_FREE) continue;
-        double met = factor * (i == fastest ? second : first), speed = whole_speed(s, i);
-        double limit = fmax(fmax(s->whole[i], met), CORNER * s->scene->sph.push_out);
-        if (speed <= RISE * limit) continue;
-        s->f.body_v[i] = tl_vec3_scale(limit / speed, s->f.body_v[i]);
-        s->f.body_w[i] = tl_vec3_scale(limit / speed, s->f.body_w[i]);
-        if (!s->kept->squeezed[i])
-            tl_log_write(
-                &s->sim->log, 0,
-                "t = %.6g s: body \"%s\" is squeezed into a place too narrow for it (error of contacts %.2g after "
-                "%d iterations): its speed of %.3g m/s is held at %.3g m/s",
-                s->sim->state.t, s->scene->bodies[i].name, s->f.error[1], s->solved.outcome.iterations, speed, limit);
+        if (part[i] == 1 || s->kept->squeezed[i]) continue;
         s->kept->squeezed[i] = true;
+        tl_log_write(&s->sim->log, 0,
+                     "t = %.6g s: body \"%s\" is squeezed into a place too narrow for it (error of contacts %.2g after "
+                     "%d iterations): what drives it gives way to %.3g of its force, so that it has no more than %.3g "
+                     "m/s",
+                     s->sim->state.t, s->scene->bodies[i].name, s->f.error[1], s->solved.outcome.iterations, part[i],
+                     limit[i]);
     }
+    return TALUS_OK;
+}
+
+static talus_status solve(sph_step *s, bool *again, talus_error *err)
+{
+    tl_fixedpoint problem;
+    TL_TRY(tl_sph_system(&s->f, err));
+    tl_sph_leave_far(&s->f);
+    TL_TRY(tl_sph_problem(&s->f, &problem, err));
+    s->x = TL_TAKE_ZERO(s->arena, double, problem.space->n + problem.space->halo + 1);
+    if (!s->x) return no_memory(err);
+    bool two = s->f.fluid && s->f.contacts && s->f.near_start[s->f.nears] == 0;
+    if (two) s->f.only = TL_SPH_CONTACTS;
+    if (s->scene->sph.friction) TL_TRY(tl_sph_give_friction(&s->f, &s->sim->state.sph, err));
+    if (s->scene->sph.warm_start) TL_TRY(choose_start(s, &problem, err));
+    lap(s, SYSTEM);
+    TL_TRY(two ? run_both(s, &problem, err) : run_method(s, &problem, err));
+    TL_TRY(judge(s, again, err));
+    TL_TRY(give_way(s, err));
+    tl_sph_finish(&s->f, s->x);
+    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->before, s->x);
+    lap(s, SOLVE);
+    return TALUS_OK;
 }
 
 /* ---- move ---- */
@@ -574,9 +578,7 @@ static void fill_report(const sph_step *s)
     r->contacts = f->contacts;
     for (int32_t k = 0; k < f->contacts; k++) {
         r->touching += s->x[f->fluid + k] > 0;
-        /* by how much a surface is too near, from its volume as sections of a flat contact have it */
-        double over = (f->contact[k].V0 / f->contact[k].V - 1) * f->sph->h / 0.7;
-        r->penetration = fmax(r->penetration, over);
+        r->penetration = fmax(r->penetration, -tl_sph_gap(f, &f->contact[k]));
     }
     r->particles = (int64_t)s->stay + s->births.count;
     r->liquid_volume = r->particle_volume = (double)r->particles * f->sph->V0;
@@ -587,6 +589,8 @@ static void fill_report(const sph_step *s)
 
 static talus_status make_room(sph_step *s, talus_error *err)
 {
+    TL_TRY(tl_sph_list_contacts(&s->f, s->x, &s->shown, err));
+    TL_TRY(tl_rigid_contacts_reserve(&s->sim->state.rigid, s->shown.count, err));
     return tl_sph_state_reserve(&s->sim->state.sph, (int64_t)s->stay + s->births.count, s->f.contacts, err);
 }
 
@@ -595,7 +599,8 @@ static talus_status make_room(sph_step *s, talus_error *err)
 static void blend_memories(sph_step *s)
 {
     int64_t first = s->f.fluid, n = first + 4 * (int64_t)s->f.contacts;
-    for (int64_t i = first; i < n && s->start; i++) s->x[i] = s->start[i] + MEMORY * (s->x[i] - s->start[i]);
+    for (int64_t i = first; i < n && s->start && !s->f.given; i++)
+        s->x[i] = s->start[i] + MEMORY * (s->x[i] - s->start[i]);
 }
 
 static void commit(sph_step *s)
@@ -603,7 +608,10 @@ static void commit(sph_step *s)
     tl_sph_state *state = &s->sim->state.sph;
     blend_memories(s);
     state->memories = tl_sph_remember(&s->f, s->x, state->memory);
-    memcpy(s->sim->state.rigid.body, s->body, sizeof *s->body * (size_t)s->rigid->scene_count);
+    tl_rigid_state *rigid = &s->sim->state.rigid;
+    memcpy(rigid->body, s->body, sizeof *s->body * (size_t)s->rigid->scene_count);
+    rigid->contacts = s->shown.count;
+    if (s->shown.count) memcpy(rigid->contact, s->shown.contact, sizeof *rigid->contact * (size_t)s->shown.count);
     if (s->stay) memcpy(state->particle, s->f.particle, sizeof *state->particle * (size_t)s->stay);
     for (int32_t i = 0; i < s->births.count; i++) {
         state->particle[s->stay + i] = s->births.particle[i];
@@ -624,8 +632,6 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(tl_cancel_check(err));
     TL_TRY(predict_velocities(&s, err));
     TL_TRY(solve(&s, again, err));
-    hold_squeezed(&s);
-    tl_accounts_sph_phase(sim, &s.account, &s.f, s.before, TL_ENERGY_CORRECTIONS);
     TL_TRY(move_bodies(&s, again, err));
     TL_TRY(move_liquid(&s, again, err));
     TL_TRY(emit(&s, err));

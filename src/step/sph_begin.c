@@ -20,7 +20,7 @@ static talus_status choose_method(tl_sph_kept *k, const tl_scene *s, talus_error
     k->method = tl_fixedpoint_method_find(name);
     if (!k->method)
         return TL_FAIL(err, TALUS_BAD_INPUT,
-                       "solver.pressure must be \"nncg\" or \"jacobi\" with engine \"sph\", got \"%.60s\"", name);
+                       "solver.pressure must be \"nncg\", \"jacobi\" or \"interlinked\" with engine \"sph\", got \"%.60s\"", name);
     k->stop = (tl_stop){.tolerance = asked->tolerance > 0 ? asked->tolerance : s->solver.tolerance,
                         .max_iterations = asked->iterations > 0 ? asked->iterations : ITERATIONS_MAX};
     if (k->stop.max_iterations < s->sph.iterations_least) k->stop.max_iterations = s->sph.iterations_least;

@@ -418,8 +418,8 @@ static talus_status weigh(const char *text, double t, loads *out, talus_error *e
 }
 
 /* friction: of the walls, their own; negative: as rough as the sand. */
-static talus_status weigh_silo(double high, double drop, double friction, const char *solver, double t, loads *out,
-                               talus_error *err)
+static talus_status weigh_angle(double angle, double high, double drop, double friction, const char *solver, double t,
+                                loads *out, talus_error *err)
 {
     char text[1600], wall[80] = "";
     if (friction >= 0) snprintf(wall, sizeof wall, ", friction = %g, sand_friction = 'own'", friction);
@@ -430,18 +430,26 @@ static talus_status weigh_silo(double high, double drop, double friction, const 
         " bodies = { { kind = 'static', shape = box { size = {0.18, 0.03, 0.5} }, at = {0.06, -0.015, 0} },"
         " { kind = 'static', shape = box { size = {0.03, 1.08, 0.5} }, at = {-0.015, 0.54, 0}%s },"
         " { kind = 'static', shape = box { size = {0.03, 1.08, 0.5} }, at = {0.135, 0.54, 0}%s } },"
-        " fill = { { material = granular { density = 800, friction_angle_deg = 30 },"
+        " fill = { { material = granular { density = 800, friction_angle_deg = %g },"
         " shape = box { size = {0.12, %g, 0.01}, center = {0.06, %g, 0.005} } } } }",
-        solver, wall, wall, high, 0.5 * high + drop);
+        solver, wall, wall, angle, high, 0.5 * high + drop);
     return weigh(text, t, out, err);
 }
 
-/* Part of the weight that the floor of a silo carries, W its width [Janssen1895], with K0 = 1 - sin(30 degrees). */
-static double janssen(double high_over_wide, double friction)
+static talus_status weigh_silo(double high, double drop, double friction, const char *solver, double t, loads *out,
+                               talus_error *err)
 {
-    double depth = 1 / (2 * friction * 0.5);
+    return weigh_angle(30, high, drop, friction, solver, t, out, err);
+}
+
+/* Part of the weight that the floor of a silo carries, W its width [Janssen1895], with K0 = 1 - sine. */
+static double janssen_of(double high_over_wide, double friction, double sine)
+{
+    double depth = 1 / (2 * friction * (1 - sine));
     return depth / high_over_wide * (1 - exp(-high_over_wide / depth));
 }
+
+static double janssen(double high_over_wide, double friction) { return janssen_of(high_over_wide, friction, 0.5); }
 
 /* Dropped, at three tolerances and with an eighth of the step; laid, four and eight widths high. Rough walls: their friction is sin(angle). */
 talus_status sand_silo(tl_case_log *log, talus_error *err)
@@ -513,6 +521,25 @@ talus_status sand_shaft(tl_case_log *log, talus_error *err)
                                       : "... with steps of 5 ms",
                              here / floor, 1, 0.02);
         tl_case_relative(log, "floor and walls over the weight", sum / weight, 1, 1e-4);
+    }
+    return TALUS_OK;
+}
+
+/* Angles from next to a liquid to steep sand: rough walls, laid, four widths high. At a rough wall all shear that the cone has is upright, and the two normal stresses are equal there: the ratio of Janssen is K0 inside and 1 at
+ * the wall. The floor has between the two, near K0, and the further below it the less K0 is. */
+talus_status sand_silo_angles(tl_case_log *log, talus_error *err)
+{
+    const double angle[6] = {1, 10, 20, 25, 35, 40}, weight = 800 * G * 0.12 * 0.48 * 0.01;
+    for (int k = 0; k < 6; k++) {
+        char name[80];
+        loads q;
+        double sine = sin(angle[k] * (PI / 180)), inside = janssen_of(4, sine, sine), wall = janssen_of(4, sine, 0);
+        TL_TRY(weigh_angle(angle[k], 0.48, 0, -1, "", 1.2, &q, err));
+        snprintf(name, sizeof name, "%g degrees, H/W 4, rough walls: floor over the weight", angle[k]);
+        if (angle[k] <= 35)
+            tl_case_relative(log, name, q.floor / weight, inside, k ? 0.1 : 0.03);
+        else
+            tl_case_near(log, name, q.floor / weight, 0.5 * (inside + wall), 0.5 * (inside - wall));
     }
     return TALUS_OK;
 }

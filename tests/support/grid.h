@@ -23,6 +23,7 @@ typedef struct grid_case {
     float *solid_phi;
     tl_fractions fractions;
     double *phi;
+    tl_fillings full;
     tl_liquid liquid;
     tl_active active;
 } grid_case;

@@ -236,6 +236,28 @@ static void symmetric_friction(void **state)
     sph_close(&c);
 }
 
+/* A solve is judged by the largest of its means, and by the largest error of one particle over `sph.worst`. */
+static void judged_by_the_worst(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        sph_case c;
+        open_crowd(&c);
+        c.scene->sph.worst = k ? 0 : 20;
+        memset(c.x, 0, sizeof *c.x * (size_t)c.problem.space->n);
+        double *r = c.r;
+        c.problem.evaluate(c.problem.ctx, c.x, r);
+        double all = c.problem.measure(c.problem.ctx, c.x, r), mean = 0, worst = 0;
+        for (int q = 0; q < 3; q++) mean = fmax(mean, c.step.error[q]), worst = fmax(worst, c.step.worst[q]);
+        double high = 0;
+        for (int32_t i = 0; i < c.step.fluid; i++) high = fmax(high, -2 * r[i]); /* without pressure: |r| - r */
+        CHECK_REL(c.step.worst[0], high, 1e-12);
+        assert_true(worst > mean);
+        CHECK_REL(all, k ? mean : fmax(mean, worst / 20), 1e-15);
+        sph_close(&c);
+    }
+}
+
 /* 1/Vt = 1/V - gamma/V0, in double. */
 static void contact_volumes(void **state)
 {
@@ -304,9 +326,11 @@ static void float_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel_sums),  cmocka_unit_test(momentum),           cmocka_unit_test(diagonals),
-        cmocka_unit_test(symmetry),     cmocka_unit_test(symmetric_friction), cmocka_unit_test(contact_volumes),
-        cmocka_unit_test(float_agrees), cmocka_unit_test(far_contacts),
+        cmocka_unit_test(kernel_sums),     cmocka_unit_test(judged_by_the_worst),
+        cmocka_unit_test(momentum),        cmocka_unit_test(diagonals),
+        cmocka_unit_test(symmetry),        cmocka_unit_test(symmetric_friction),
+        cmocka_unit_test(contact_volumes), cmocka_unit_test(float_agrees),
+        cmocka_unit_test(far_contacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,7 +261,7 @@ static talus_status close_slivers(const tl_liquid_domain *d, tl_arena *a, talus_
     return TALUS_OK;
 }
 
-static talus_status close_held(const tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+static talus_status close_fringe(const tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
 {
     const tl_coupling *c = &s->c;
     size_t mark = tl_arena_mark(a);
@@ -391,14 +391,14 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     out->c.dt = dt;
     tl_edges edges = {0};
     const bool sand = d->granular && d->faces->mass[0];
-    if (sand) TL_TRY(close_slivers(d, a, err));
+    if (sand && !d->open_slivers) TL_TRY(close_slivers(d, a, err));
     TL_TRY(number_cells(out, d, a, err));
     if (d->granular)
         TL_TRY(tl_edges_find(&edges, d->grid, &out->active, d->faces->fill, d->granular, d->fractions, d->staggered,
                              d->edge_rule, a, err));
     TL_TRY(number_faces(out, d, &edges, a, err));
     if (sand) {
-        TL_TRY(close_held(out, d, a, err));
+        if (!d->open_fringe) TL_TRY(close_fringe(out, d, a, err));
         TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, NULL, a, err));
     }
     if (!d->granular && d->pieces && tl_pieces_any_free(d->pieces))

@@ -72,6 +72,7 @@ typedef struct tl_liquid_domain {
     bool staggered;            /* of stress */
     tl_edge_rule edge_rule;
     tl_density_rule density_rule;
+    bool open_slivers, open_fringe; /* of sand: faces that solids would take over are left open, see tl_liquid_system */
     /* bodies [rigid count], walls included */
     int32_t bodies;
     const tl_vec3 *centre;

@@ -274,7 +274,7 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
                 c->shift[i] = shift_of(c, &around, i);
                 double most = FURTHEST * c->spacing, length = tl_vec3_norm(c->shift[i]);
                 const tl_particle *q = &p->particle[c->order[i]];
-                if (how->alpha && how->alpha[q->material] > 0)
+                if (how->alpha && how->alpha[q->material] > 0 && how->seconds < INFINITY)
                     most = fmin(most, how->seconds * tl_vec3_norm(q->v) / g->f.dx);
                 if (length > most) c->shift[i] = tl_vec3_scale(most / length, c->shift[i]);
                 furthest = fmax(furthest, fmin(length, most));

@@ -18,7 +18,7 @@ typedef struct tl_spread {
     int sweeps;          /* one or more */
     double gap;          /* m between solids and particles */
     const double *alpha; /* [materials] > 0: sand, which parts only as far as it moves; NULL: none */
-    double seconds;      /* grains go no further than their velocity takes them in this time */
+    double seconds;      /* grains go no further than their velocity takes them in this time; INFINITY: no such bound */
     double strained;     /* s: liquids go no further than neighbours move past each other in this time; 0: they do */
 } tl_spread;
 

@@ -45,12 +45,6 @@ typedef struct tl_liquid {
 talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binary, bool faces, bool edges, tl_arena *a,
                                  tl_liquid *out, talus_error *err);
 
-/* Space that liquid takes up outside of solids, m^3: sum over cells of W_L^p (1 - W_S^p) dx^3; in cells where that is less than a quarter
- * of what is in them, as films thinner than half a cell and drops are, the volume of their particles, at most what the cell has room for. So crowds read low and
- * hollow liquid reads high, unlike the sum of the particles' volumes, which cannot be wrong. p as for tl_grid_build. */
-talus_status tl_liquid_volume(const tl_grid *g, const tl_liquid *l, const double *solid_cell, const tl_particles *p,
-                              tl_arena *a, double *out, talus_error *err);
-
 /* Part of the unit cube centred at 0 where c + g.x < 0. Exact. */
 double tl_plane_in_cube(double c, const double g[3]);
 /* Same for the unit square. */

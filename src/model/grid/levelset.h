@@ -15,14 +15,34 @@
 
 #include "model/grid/fractions.h"
 
+/* How full cells are: sums over cells are volumes, of particles and of what is outside of solids. */
+typedef struct tl_fillings {
+    double *fill;  /* [cells] of a cell's volume; what kernels put into solids is folded back; ghost: 0 */
+    double *room;  /* [cells] the same of a full pool; ghost: 0 */
+    uint8_t *deep; /* [cells] no air in the 27 cells around */
+} tl_fillings;
+
+/* Rules of how a surface is read near solids. Tests switch one off and see what it is there for. */
+typedef struct tl_surface_rules {
+    bool crowds; /* cells near slanted solids that hold what they have room for are not air */
+    int wedge_cells; /* along the gap between two solids, from the last one with its centre outside, that go on with the liquid */
+} tl_surface_rules;
+tl_surface_rules tl_surface_rules_default(void);
+
 /* phi [cells] out: m, negative in liquid; ghost: +dx. fill as in tl_faces, solid_phi of tl_solids_field, spacing of
  * particles, m. Without solids f and solid_phi may be NULL. up: against gravity, unit, or 0 without any: surfaces at
  * slanted solids are read as planes; NULL: they are extended along the solid's normal (sand). excess [cells] out, or
  * NULL: how much more than full a cell is, of its volume. Below full counts only where no air is near, and cells
- * that are mostly solid say nothing: 0. */
+ * that are mostly solid say nothing: 0. full out, arrays in the arena. rules NULL: the defaults. */
 talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_fractions *f, const tl_solids *s,
                                 const float *solid_phi, double spacing, const tl_vec3 *up, tl_arena *a, double *phi,
-                                double *excess, talus_error *err);
+                                double *excess, tl_fillings *full, const tl_surface_rules *rules, talus_error *err);
+
+/* Space that liquid takes up, m^3: all the room of cells that pressure keeps full, which have no air around; what is in all others, at most
+ * their room (single cells are read to a tenth). So crowds read low and hollow liquid reads high, unlike the sum of the particles' volumes, which cannot be wrong; and what moves as a
+ * whole, off a wall or through the grid, reads the same wherever it is. pressed [cells]: 1 has a pressure above 0; NULL: all have. */
+talus_status tl_liquid_volume(const tl_grid *g, const tl_fillings *full, const uint8_t *pressed, tl_arena *a,
+                              double *out, talus_error *err);
 
 /* Depth in cells of a flat surface whose hat-kernel filling is f: in [-1, 1], 0 at 1/2. */
 double tl_depth_of_fill(double f);

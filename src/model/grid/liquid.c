@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "base/sum.h"
 #include "model/grid/eighths.h"
 
 #define ROUNDING 1e-12 /* a surface that ends at an eighth's side leaves nothing in it, not 1e-17 */
@@ -149,46 +148,5 @@ talus_status tl_liquid_fractions(const tl_grid *g, const double *phi, bool binar
         if (faces) memset(out->face[k] + ghost, 0, sizeof(double) * (size_t)g->f.size);
         if (edges) memset(out->edge[k] + ghost, 0, sizeof(double) * (size_t)g->f.size);
     }
-    return TALUS_OK;
-}
-
-#define UNSEEN                                                                                                         \
-    0.25 /* a cell with less W_L^p than this part of its particles is not one that a surface cuts. More reads froth high, less films low */
-
-/* Of one block, in cells. */
-static double block_volume(const tl_grid *g, int32_t b, const tl_liquid *l, const double *solid_cell,
-                           const tl_particles *p)
-{
-    double volume[512] = {0}, per_cell = 1 / (g->f.dx * g->f.dx * g->f.dx), sum = 0;
-    bool dry = false;
-    for (int32_t i = 0; i < g->f.size; i++) dry |= !(l->cell[b * g->f.size + i] > 0);
-    for (int32_t i = g->first[b]; i < g->first[b + 1] && dry; i++) {
-        const double x[3] = {p->particle[i].x.x, p->particle[i].x.y, p->particle[i].x.z};
-        int32_t place = 0;
-        for (int k = 0; k < 3; k++) {
-            int32_t at = (int32_t)floor(tl_grid_scaled(&g->f, x[k], k)) - g->corner[b][k];
-            at = at < 0 ? 0 : at >= g->f.edge[k] ? g->f.edge[k] - 1 : at;
-            place += at * g->f.stride[k];
-        }
-        volume[place] += p->particle[i].volume * per_cell;
-    }
-    for (int32_t i = 0; i < g->f.size; i++) {
-        double room = 1 - solid_cell[b * g->f.size + i], seen = l->cell[b * g->f.size + i] * room;
-        double there = volume[i] < room ? volume[i] : room;
-        sum += seen < UNSEEN * there ? there : seen;
-    }
-    return sum;
-}
-
-talus_status tl_liquid_volume(const tl_grid *g, const tl_liquid *l, const double *solid_cell, const tl_particles *p,
-                              tl_arena *a, double *out, talus_error *err)
-{
-    size_t mark = tl_arena_mark(a);
-    double *part = TL_TAKE(a, double, g->blocks);
-    if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks");
-#pragma omp parallel for schedule(static) if (g->blocks > 64)
-    for (int32_t b = 0; b < g->blocks; b++) part[b] = block_volume(g, b, l, solid_cell, p);
-    *out = tl_sum(g->blocks, part) * g->f.dx * g->f.dx * g->f.dx;
-    tl_arena_release(a, mark);
     return TALUS_OK;
 }

@@ -49,6 +49,8 @@ typedef struct tl_motion {
     tl_vec3 torque; /* N m, world frame */
     tl_vec3 contact_force, contact_torque; /* mean over the last step, about the centre of mass: output only */
     tl_vec3 fluid_force, fluid_torque;     /* same, from what flows */
+    tl_vec3 mean_contact_force, mean_contact_torque; /* the same four as means over the frame so far: output only */
+    tl_vec3 mean_fluid_force, mean_fluid_torque;
     tl_pose goal; /* kinematic without a motion of the scene's: the shape's frame at the end of the next step */
 } tl_motion;
 
@@ -75,6 +77,8 @@ void tl_rigid_free(tl_rigid *r); /* leaves {0} */
 /* Motions at t = 0. */
 talus_status tl_rigid_state_begin(tl_rigid_state *out, const tl_rigid *r, const tl_scene *s, talus_error *err);
 void tl_rigid_state_free(tl_rigid_state *s);
+/* Room for so many contacts; contents stay. On failure nothing has changed. */
+talus_status tl_rigid_contacts_reserve(tl_rigid_state *s, int64_t count, talus_error *err);
 
 static inline tl_pose tl_rigid_pose(const tl_rigid_body *b, const tl_motion *m) /* of the shape's frame */
 {

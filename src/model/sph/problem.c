@@ -130,6 +130,8 @@ static void push_bodies(tl_sph_step *s, const double *x, bool central)
     }
 }
 
+void tl_sph_push_bodies(tl_sph_step *s, const double *x) { push_bodies(s, x, true); }
+
 static tl_vec3 added(const tl_sph_step *s, int32_t body, tl_vec3 arm)
 {
     return tl_vec3_add(s->add_v[body], tl_vec3_cross(s->add_w[body], arm));
@@ -219,10 +221,12 @@ static void project_contact(const tl_sph_step *s, const double *x, const double 
     const tl_sph_contact *c = &s->contact[k];
     int64_t at = s->fluid + k, lam = s->fluid + s->contacts + 3 * (int64_t)k;
     double share = s->active[c->body] > 1 ? s->active[c->body] : 1;
-    y[at] = c->D > 0 && !c->far ? fmax(0, x[at] - s->relax / (share * c->D) * r[at]) : 0;
+    y[at] = c->D > 0 && !c->far ? fmin(c->most, fmax(0, x[at] - s->relax / (share * c->D) * r[at])) : 0;
     double most = c->mu * c->force * y[at];
     tl_vec3 l = {0, 0, 0};
-    if (most > 0 && c->Dl > 0) {
+    if (s->given)
+        l = s->given[k];
+    else if (most > 0 && c->Dl > 0) {
         tl_vec3 t = shorten(tl_vec3_scale(-1 / (share * c->Dl), tl_vec3_load(r + lam)), most);
         l = shorten(tl_vec3_add_scaled(tl_vec3_load(x + lam), s->relax, t), most);
     }
@@ -257,9 +261,9 @@ static void clamp(void *ctx, double *x)
         for (int32_t k = 0; k < s->contacts; k++) {
             const tl_sph_contact *c = &s->contact[k];
             double *p = x + s->fluid + k, *lam = x + s->fluid + s->contacts + 3 * (int64_t)k;
-            *p = c->D > 0 && !c->far && *p > 0 ? *p : 0;
+            *p = c->D > 0 && !c->far && *p > 0 ? fmin(c->most, *p) : 0;
             double most = c->Dl > 0 ? c->mu * c->force * *p : 0;
-            tl_vec3_store(shorten(tl_vec3_load(lam), most), lam);
+            tl_vec3_store(s->given ? s->given[k] : shorten(tl_vec3_load(lam), most), lam);
         }
 }
 
@@ -268,20 +272,33 @@ static void clamp(void *ctx, double *x)
 /* 0 exactly where a, b >= 0 and one of them is 0 (Fischer-Burmeister). */
 static double complementarity(double a, double b) { return fabs(a + b - sqrt(a * a + b * b)); }
 
-static double fluid_error(const tl_sph_step *s, const double *x, const double *r)
+/* Mean over liquid; `worst`: the largest of one particle. */
+static double fluid_error(const tl_sph_step *s, const double *x, const double *r, double *worst)
 {
+    *worst = 0;
     if (!s->fluid) return 0;
     tl_blocks blocks = tl_blocks_of(s->fluid);
-    double part[TL_BLOCKS_MAX];
+    double part[TL_BLOCKS_MAX], most[TL_BLOCKS_MAX];
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
     for (int b = 0; b < blocks.count; b++) {
-        double lane[TL_LANES] = {0};
+        double lane[TL_LANES] = {0}, high[TL_LANES] = {0};
         int64_t i = tl_block_begin(blocks, b), end = tl_block_end(blocks, b);
         for (; i + TL_LANES <= end; i += TL_LANES)
-            for (int l = 0; l < TL_LANES; l++) lane[l] += complementarity(x[i + l] * s->D[i + l], r[i + l]);
-        for (; i < end; i++) lane[0] += complementarity(x[i] * s->D[i], r[i]);
+            for (int l = 0; l < TL_LANES; l++) {
+                double e = complementarity(x[i + l] * s->D[i + l], r[i + l]);
+                lane[l] += e;
+                high[l] = e > high[l] ? e : high[l];
+            }
+        for (; i < end; i++) {
+            double e = complementarity(x[i] * s->D[i], r[i]);
+            lane[0] += e;
+            high[0] = e > high[0] ? e : high[0];
+        }
         part[b] = tl_lanes_total(lane);
+        most[b] = high[0];
+        for (int l = 1; l < TL_LANES; l++) most[b] = fmax(most[b], high[l]);
     }
+    for (int b = 0; b < blocks.count; b++) *worst = fmax(*worst, most[b]);
     return tl_sum_ordered(blocks.count, part) / s->fluid;
 }
 
@@ -289,24 +306,31 @@ static double measure(void *ctx, const double *x, const double *r)
 {
     tl_sph_step *s = ctx;
     int64_t active = 0;
-    double contact = 0, friction = 0, rate = s->dt / s->sph->h;
+    double contact = 0, friction = 0, high[3] = {0}, rate = s->dt / s->sph->h;
     for (int32_t k = 0; k < s->contacts && s->only != TL_SPH_LIQUID; k++) {
         if (!pushes(s, x, r, k)) continue;
         const tl_sph_contact *c = &s->contact[k];
         const double *slip = r + s->fluid + s->contacts + 3 * (int64_t)k;
         double p = x[s->fluid + k], share = s->active[c->body] > 1 ? s->active[c->body] : 1;
         active++;
-        contact += complementarity(p * c->D * share, r[s->fluid + k]);
-        if (!(c->Dl > 0)) continue;
+        double e = complementarity(p * c->D * share, r[s->fluid + k]);
+        contact += e;
+        high[1] = fmax(high[1], e);
+        if (!(c->Dl > 0) || s->given) continue;
         double left = c->mu * c->force * p - tl_vec3_norm(contact_lambda(s, x, k));
-        friction += complementarity(rate * tl_vec3_norm(tl_vec3_load(slip)), rate * left * c->Dl * share);
+        e = complementarity(rate * tl_vec3_norm(tl_vec3_load(slip)), rate * left * c->Dl * share);
+        friction += e;
+        high[2] = fmax(high[2], e);
     }
-    if (s->only != TL_SPH_CONTACTS) s->error[0] = fluid_error(s, x, r);
+    if (s->only != TL_SPH_CONTACTS) s->error[0] = fluid_error(s, x, r, &s->worst[0]);
+    if (s->only != TL_SPH_LIQUID) s->worst[1] = high[1], s->worst[2] = high[2];
     if (s->only != TL_SPH_LIQUID) s->error[1] = active ? contact / (double)active : 0;
     if (s->only != TL_SPH_LIQUID) s->error[2] = active ? friction / (double)active : 0;
-    double most = s->only == TL_SPH_CONTACTS ? 0 : s->error[0];
-    for (int k = 1; k < 3 && s->only != TL_SPH_LIQUID; k++)
+    double most = 0, part = s->scene->sph.worst > 0 ? 1 / s->scene->sph.worst : 0;
+    for (int k = s->only == TL_SPH_CONTACTS; k < (s->only == TL_SPH_LIQUID ? 1 : 3); k++) {
         if (!(s->error[k] <= most)) most = s->error[k]; /* NaN comes through */
+        if (part * s->worst[k] > most) most = part * s->worst[k];
+    }
     return most;
 }
 
@@ -458,6 +482,28 @@ void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double k
         l = tl_vec3_add_scaled(l, -tl_vec3_dot(l, c->normal), c->normal);
         tl_vec3_store(shorten(l, c->Dl > 0 ? c->mu * c->force * *p : 0), lam);
     }
+}
+
+talus_status tl_sph_give_friction(tl_sph_step *s, const tl_sph_state *state, talus_error *err)
+{
+    s->given = TL_TAKE_ZERO(s->arena, tl_vec3, s->contacts + 1);
+    int32_t *sharing = TL_TAKE_ZERO(s->arena, int32_t, s->sph->bodies + 1);
+    double *p = TL_TAKE_ZERO(s->arena, double, s->contacts + 1);
+    if (!s->given || !sharing || !p) return no_memory(err);
+    int64_t m = 0;
+    for (int32_t k = 0; k < s->contacts; k++) {
+        int32_t particle = s->near[s->contact[k].near].particle;
+        while (m < state->memories && state->memory[m].particle < particle) m++;
+        if (m < state->memories && state->memory[m].particle == particle) p[k] = fmax(0, state->memory[m].p);
+        sharing[s->contact[k].body] += p[k] > 0;
+    }
+    for (int32_t k = 0; k < s->contacts; k++) {
+        const tl_sph_contact *c = &s->contact[k];
+        if (!(p[k] > 0) || !(c->Dl > 0)) continue;
+        tl_vec3 slip = tl_vec3_add_scaled(c->slip, -tl_vec3_dot(c->slip, c->normal), c->normal);
+        s->given[k] = shorten(tl_vec3_scale(-1 / (c->Dl * sharing[c->body]), slip), c->mu * c->force * p[k]);
+    }
+    return TALUS_OK;
 }
 
 int64_t tl_sph_remember(const tl_sph_step *s, const double *x, tl_sph_memory *out)

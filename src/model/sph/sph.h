@@ -52,6 +52,9 @@ typedef struct tl_sph_hold {
     float slope;  /* d density / d S */
 } tl_sph_hold;
 
+/* h times the change of V0/V with the distance of two flat surfaces that just touch; measured. */
+#define TL_SPH_FLAT_SLOPE 0.7
+
 /* What a sample meets. */
 #define TL_SPH_MEETS_SOLIDS 1
 #define TL_SPH_MEETS_LIQUID 2
@@ -201,6 +204,7 @@ typedef struct tl_sph_contact {
     bool ball;
     double mu;     /* mean over its neighbours */
     double D, Dl;  /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
+    double most;   /* Pa: no pressure is larger, system.c */
     double source; /* room between surfaces before anything moves; negative: what the step takes away of an overlap */
     double Verr;   /* of the predicted velocities */
     tl_vec3 slip;  /* relative velocity of the predicted velocities, not yet projected */
@@ -272,6 +276,7 @@ typedef struct tl_sph_step {
 
     /* problem: which unknowns a solve is for, the others stay as they are; then scratch of an evaluation */
     enum { TL_SPH_ALL, TL_SPH_CONTACTS, TL_SPH_LIQUID } only;
+    tl_vec3 *given; /* [contacts] N: friction that is not solved for; NULL: it is */
     tl_space space;
     float *p;             /* [fluid] */
     float (*gathered)[4]; /* [threads][candidates, and room] */
@@ -281,7 +286,8 @@ typedef struct tl_sph_step {
     tl_vec3 *add_v, *add_w; /* [bodies] velocity that pressure and friction add */
     int32_t *active;        /* [bodies] n_R: contacts that push */
     bool *reached;          /* [contacts] has a force, or touches one that has */
-    double error[3];        /* mean errors of fluid, contact and friction at the last measure */
+    double error[3];        /* mean errors of fluid, contact and friction at the last measure, */
+    double worst[3];        /* and the largest of one particle */
 
     /* finish */
     tl_sph_force *contact_force, *fluid_force; /* [bodies] on them, N and N m; on kinematic and static ones too */
@@ -310,6 +316,12 @@ static inline tl_vec3 tl_sph_rub_at(const tl_sph_step *s, const tl_sph_contact *
     if (j->other < 0) return tl_vec3_add_scaled(r->ball ? (tl_vec3){0, 0, 0} : arm, -r->sunk, r->normal);
     tl_vec3 between = tl_vec3_sub(s->bodies.motion[j->body].x, s->bodies.motion[r->body].x);
     return tl_vec3_scale(0.5, tl_vec3_add(arm, tl_vec3_add(between, j->arm)));
+}
+
+/* m between two flat surfaces with the volume that contact r has; negative: overlap. */
+static inline double tl_sph_gap(const tl_sph_step *s, const tl_sph_contact *r)
+{
+    return (1 - r->V0 / r->V) * s->sph->h / TL_SPH_FLAT_SLOPE;
 }
 
 /* (v_r - v_j).grad W_rj of a touch of a contact on body `own`, where bodies move at v, w [bodies]. */
@@ -344,6 +356,13 @@ void tl_sph_residual(tl_sph_step *s, const double *x, double *r);
 
 /* x [n] from the last step: pressures of fluid times `keep`, those of contacts as they were, lambda in the new tangent plane and cone. */
 void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double keep, double *x);
+
+/* add_v, add_w of x: as finish would move bodies. */
+void tl_sph_push_bodies(tl_sph_step *s, const double *x);
+
+/* Explicit friction, the baseline of figure 3 in [Probst2023], after [Gissler2019]: forces that would stop the predicted slips if the contacts of a body shared the work, within the cones of
+ * the last step's pressures. They stay as they are while pressures are solved. */
+talus_status tl_sph_give_friction(tl_sph_step *s, const tl_sph_state *state, talus_error *err);
 
 /* Velocities after the step's pressures and friction: v, body_v, body_w, and the forces on bodies. Momentum is kept to rounding. */
 void tl_sph_finish(tl_sph_step *s, const double *x);

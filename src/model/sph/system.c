@@ -16,9 +16,9 @@
 /* The same where one of two free bodies is round: its samples do not turn with the other (search.c), which brings overlaps that no velocity shows. Taking them away gives
  * energy with the square of this; 2e-4 of it in a step of V17 at 0.2, 6e-6 here. */
 #define ROUND_SHARE 0.02
-#define PUSH_SHARE 0.7 /* of h/(dt v): density that changes when two flat surfaces approach, for vcor [measured] */
 #define PUSH_LEAST 0.1 /* the same where gradients cancel; chosen */
-#define CHANGE 2.0 /* times the speeds of two bodies: most that contacts change between them, chosen; looked after */
+#define CHANGE 2.0  /* times the speeds of two bodies: most that contacts change between them, chosen; looked after */
+#define WEDGED 10.0 /* 1 / tan of half of 11 degrees: how much a wedge makes of a force; chosen */
 #define PARALLEL_CONTACTS 500
 
 static talus_status no_memory(talus_error *err)
@@ -189,6 +189,45 @@ static void contact_diagonal(const tl_sph_step *s, int32_t k)
     r->Dl = r->mu > 0 ? s->dt * tangent_mean(r->normal, S) : 0;
 }
 
+/* Of any point of a body, as predicted, m/s. */
+static double speed_of(const tl_sph_step *s, int32_t i)
+{
+    double reach = s->rigid->body[i].reach;
+    return tl_vec3_norm(s->body_v[i]) + (reach < INFINITY ? reach * tl_vec3_norm(s->body_w[i]) : 0);
+}
+
+/* N s: the most that one contact passes on in a step. All that free bodies and liquid bring to bear, their masses times the fastest speed and what forces change in the step, times what a
+ * wedge of 11 degrees makes of it. Without it, a body in a place too narrow for it has pressures that grow with every iteration, to 1e15 m/s (tests/faults/sph.c). */
+static double largest_impulse(const tl_sph_step *s)
+{
+    double mass = 0, change = 0, fastest = s->push_out * s->push_out;
+    for (int32_t b = 0; b < s->rigid->scene_count; b++) {
+        double speed = speed_of(s, b);
+        if (s->rigid->body[b].kind != TL_BODY_STATIC) fastest = fmax(fastest, speed * speed);
+        if (!(s->bodies.inv_mass[b] > 0)) continue;
+        mass += 1 / s->bodies.inv_mass[b];
+        change += tl_vec3_norm(tl_vec3_sub(s->body_v[b], s->bodies.motion[b].v)) / s->bodies.inv_mass[b];
+    }
+    for (int32_t i = 0; i < s->fluid; i++) {
+        double m = s->sph->V0 * s->scene->materials[s->particle[i].material].density;
+        mass += m;
+        change += m * s->dt * tl_vec3_norm(s->scene->gravity);
+        fastest = fmax(fastest, tl_vec3_norm2(s->v[i]));
+    }
+    return WEDGED * (mass * sqrt(fastest) + change);
+}
+
+static void limit_contacts(tl_sph_step *s)
+{
+    double impulse = s->contacts ? largest_impulse(s) : 0;
+    for (int32_t k = 0; k < s->contacts; k++) {
+        tl_sph_contact *r = &s->contact[k];
+        double sum = 0;
+        for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) sum += tl_vec3_norm(s->touch[t].g);
+        r->most = sum > 0 ? impulse / (s->dt * r->V0 * r->V0 * sum) : 0;
+    }
+}
+
 /* Contacts of little weight beside the others of their body are left out. */
 static void drop_weak(tl_sph_step *s)
 {
@@ -234,7 +273,7 @@ static double fluid_source(const tl_sph_step *s, int32_t i, double share)
 {
     double room = 1 - (double)s->density[i];
     if (room < 0) room = share * fmax(room, -s->unresolved) + fmin(0, room + s->unresolved);
-    return fmax(room, -s->push_out * s->dt * PUSH_SHARE / s->sph->h);
+    return fmax(room, -s->push_out * s->dt * TL_SPH_FLAT_SLOPE / s->sph->h);
 }
 
 /* The rate follows what presses liquid together: gravity, and surface tension at the scale of h. Without either there is no rate, and all goes at once. */
@@ -279,7 +318,7 @@ static void contact_errors(const tl_sph_step *s, int32_t k)
         slip = tl_vec3_add_scaled(slip, r->Vt * j->w, d);
     }
     /* density that changes when the contact opens at push_out, by its own gradient: deep overlaps have less of it */
-    double steep = fmin(PUSH_SHARE, fmax(PUSH_LEAST, r->force * s->sph->h / r->V0));
+    double steep = fmin(TL_SPH_FLAT_SLOPE, fmax(PUSH_LEAST, r->force * s->sph->h / r->V0));
     double deepest = -s->push_out * s->dt * steep / s->sph->h;
     double over = 1 - r->V0 / r->V;
     r->source = fmax(over < 0 ? share * over : over, deepest);
@@ -304,13 +343,6 @@ double tl_sph_push_work(const tl_sph_step *s, const double *x)
 
 /* ---- contacts that are too far ---- */
 
-/* Of any point of a body, as predicted, m/s. */
-static double speed_of(const tl_sph_step *s, int32_t i)
-{
-    double reach = s->rigid->body[i].reach;
-    return tl_vec3_norm(s->body_v[i]) + (reach < INFINITY ? reach * tl_vec3_norm(s->body_w[i]) : 0);
-}
-
 static bool is_far(const tl_sph_step *s, int32_t k)
 {
     const tl_sph_contact *r = &s->contact[k];
@@ -319,7 +351,7 @@ static bool is_far(const tl_sph_step *s, int32_t k)
     for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++)
         if (s->touch[t].body != last) most = fmax(most, speed_of(s, last = s->touch[t].body));
     double change = CHANGE * (speed_of(s, r->body) + most);
-    return r->Verr > PUSH_SHARE * change * s->dt / s->sph->h;
+    return r->Verr > TL_SPH_FLAT_SLOPE * change * s->dt / s->sph->h;
 }
 
 void tl_sph_leave_far(tl_sph_step *s)
@@ -360,5 +392,6 @@ talus_status tl_sph_system(tl_sph_step *s, talus_error *err)
         contact_errors(s, k);
     }
     drop_weak(s);
+    limit_contacts(s);
     return TALUS_OK;
 }

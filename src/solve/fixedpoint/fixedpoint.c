@@ -7,11 +7,12 @@
 #include "solve/fixedpoint/method.h"
 #include "solve/vecops.h"
 
-extern const tl_fixedpoint_method tl_fixedpoint_jacobi, tl_fixedpoint_nncg;
+extern const tl_fixedpoint_method tl_fixedpoint_jacobi, tl_fixedpoint_nncg, tl_fixedpoint_interlinked;
 
 static const tl_fixedpoint_method *const methods[] = {
     &tl_fixedpoint_jacobi,
     &tl_fixedpoint_nncg,
+    &tl_fixedpoint_interlinked,
 };
 
 int tl_fixedpoint_method_count(void) { return (int)(sizeof methods / sizeof methods[0]); }

@@ -1,0 +1,176 @@
+/* Rules of sand beyond its equations (solver.rules, docs/grid.md): what each is for, seen by turning it off. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene/load.h"
+#include "step/sim.h"
+
+#define PI 3.14159265358979323846
+
+static talus_error err;
+
+typedef struct sand_case {
+    tl_scene *scene;
+    tl_sim *sim;
+} sand_case;
+
+/* off: a rule, NULL: none. */
+static sand_case open_case(const char *off, const char *rest)
+{
+    sand_case c = {0};
+    char text[2048], rules[80] = "";
+    if (off) snprintf(rules, sizeof rules, "rules = { %s = false }", off);
+    int bytes =
+        snprintf(text, sizeof text,
+                 "local function sand(angle) return granular { density = 1600, friction_angle_deg = angle } end\n"
+                 "return scene { talus = 1, engine = 'grid', duration = 10, fps = 50, solver = { %s }, %s }",
+                 rules, rest);
+    assert_true(bytes > 0 && bytes < (int)sizeof text);
+    tl_load_options o = {.no_files = true};
+    CHECK_OK(tl_scene_load_text(&c.scene, "case.lua", text, (size_t)bytes, &o, &err));
+    CHECK_OK(tl_sim_create(&c.sim, c.scene, NULL, &err));
+    return c;
+}
+
+static void close_case(sand_case *c)
+{
+    tl_sim_free(c->sim);
+    tl_scene_free(c->scene);
+}
+
+static void run(sand_case *c, double t)
+{
+    while (c->sim->state.t < t - 1e-9) CHECK_OK(tl_sim_step(c->sim, 0, t, &err));
+}
+
+static int rising(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Radius around the y axis that holds 99 % of the grains. */
+static double runout_of(const tl_particles *p)
+{
+    double *r = malloc(sizeof *r * (size_t)p->count);
+    assert_non_null(r);
+    for (int64_t i = 0; i < p->count; i++) r[i] = hypot(p->particle[i].x.x, p->particle[i].x.z);
+    qsort(r, (size_t)p->count, sizeof *r, rising);
+    double far = r[p->count * 99 / 100];
+    free(r);
+    return far;
+}
+
+static double round_column(const char *off)
+{
+    sand_case c = open_case(
+        off, "dt_max = 0.01, grid = { cells = {32, 8, 32}, cell = 0.03125, origin = {-0.5, 0, -0.5} },"
+             " fill = { { material = sand(30), shape = cylinder { radius = 0.16, height = 0.16, center = {0, 0.08, 0} "
+             "} } }");
+    run(&c, 0.8);
+    double far = runout_of(&c.sim->state.grid.particles);
+    close_case(&c);
+    return far;
+}
+
+/* Highest speed while a plate is pressed into sand with 0.1 m/s. */
+static double pressed_plate(const char *off)
+{
+    sand_case c = open_case(
+        off,
+        "dt_max = 0.01, grid = { cells = {24, 16, 1}, cell = 0.025, periodic = {false, false, true} },"
+        " fill = { { material = sand(30), shape = box { size = {0.6, 0.2, 0.025}, center = {0.3, 0.1, 0.0125} } } },"
+        " bodies = { { name = 'plate', shape = box { size = {0.15, 0.075, 0.1} }, at = {0.3, 0.2425, 0.0125},"
+        " motion = function(t) return { at = {0.3, 0.2425 - 0.1 * t, 0.0125} } end } }");
+    double fastest = 0;
+    while (c.sim->state.t < 0.82) {
+        CHECK_OK(tl_sim_step(c.sim, 0, 0.82, &err));
+        fastest = fmax(fastest, c.sim->report.fastest);
+    }
+    close_case(&c);
+    return fastest;
+}
+
+/* Speed of one grain on a floor of 20 degrees, after half a second. */
+static double single_grain(const char *off)
+{
+    char rest[1024];
+    snprintf(rest, sizeof rest,
+             "dt_max = 5e-3, gravity = {%.17g, %.17g, 0}, grid = { cells = {40, 8, 8}, cell = 0.1 },"
+             " fill = { { material = sand(30), sampling = 'lattice', velocity = {0.4, 0, 0},"
+             " shape = box { size = 0.05, center = {0.525, 0.025, 0.425} } } }",
+             9.81 * sin(20 * PI / 180), -9.81 * cos(20 * PI / 180));
+    sand_case c = open_case(off, rest);
+    run(&c, 0.5);
+    double speed = tl_vec3_norm(c.sim->state.grid.particles.particle[0].v);
+    close_case(&c);
+    return speed;
+}
+
+/* Furthest that a grain of a pile at rest goes in a second, cells. */
+static double creep(const char *off)
+{
+    sand_case c = open_case(
+        off, "dt_max = 5e-3, grid = { cells = {48, 16, 1}, cell = 0.025, origin = {-0.6, 0, 0}, periodic = {false, "
+             "false, true} }, fill = { { material = sand(30), shape = box { size = {0.2, 0.2, 0.025}, center = {0, "
+             "0.1, 0.0125} } } }");
+    run(&c, 1.5);
+    const tl_grid_state *g = &c.sim->state.grid;
+    const int64_t n = g->particles.count;
+    tl_vec3 *at = malloc(sizeof *at * (size_t)n);
+    double furthest = 0;
+    assert_non_null(at);
+    for (int64_t i = 0; i < n; i++) at[g->particles.particle[i].id] = g->particles.particle[i].x;
+    run(&c, 2.5);
+    for (int64_t i = 0; i < n; i++)
+        furthest =
+            fmax(furthest, tl_vec3_norm(tl_vec3_sub(g->particles.particle[i].x, at[g->particles.particle[i].id])));
+    free(at);
+    close_case(&c);
+    return furthest / 0.025;
+}
+
+/* Beyond the front of a pile the floor goes on. With floor faces that shear reaches left open, the front has a floor that moves with it, and round columns stop a sixth earlier (0.67 of r0 for 0.79; experiments 1.24). */
+static void fringe_of_piles(void **state)
+{
+    (void)state;
+    const double r0 = 0.16, on = round_column(NULL) - r0, off = round_column("closed_fringe") - r0;
+    CHECK_REL(on / r0, 0.79, 0.05);
+    assert_true(on > 1.12 * off);
+}
+
+/* Forces on the last sliver of a face that a solid covers have nothing to balance them: grains at the edge of a plate leave at 6 times its speed. `validate grid S4` and `V20` miss the rule as well: thrust on a wall that yields +17 %,
+ * friction of a floor through a quarter of the cells +26 %. */
+static void slivers_at_a_plate(void **state)
+{
+    (void)state;
+    assert_true(pressed_plate(NULL) < 0.5);
+    assert_true(pressed_plate("closed_slivers") > 0.55);
+}
+
+/* Without a pressure the floor is ice. */
+static void single_grains_stop(void **state)
+{
+    (void)state;
+    CHECK_NEAR(single_grain(NULL), 0, 1e-9);
+    CHECK_REL(single_grain("single_grains"), 0.4 + 9.81 * sin(20 * PI / 180) * 0.5, 0.02); /* falls freely along it */
+}
+
+/* A pile at rest is as dense as it landed: parting it once per frame for ever makes it creep. */
+static void piles_at_rest_stay(void **state)
+{
+    (void)state;
+    double on = creep(NULL), off = creep("bounded_parting");
+    CHECK_LE(on, 2e-3);
+    assert_true(off > 10 * on);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fringe_of_piles), cmocka_unit_test(slivers_at_a_plate),
+                                       cmocka_unit_test(single_grains_stop), cmocka_unit_test(piles_at_rest_stay)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
