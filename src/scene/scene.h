@@ -237,6 +237,7 @@ typedef struct tl_lg_spec {
     int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
     int cr;           /* conjugate residual iterations per contact step */
     bool project;     /* friction onto its disc when its law is linearised */
+    bool guard;       /* surfaces never pass through each other on the way of a step */
     bool rescue;      /* steps whose rounds make energy are made again by quasi-Newton */
 } tl_lg_spec;
 

@@ -401,11 +401,11 @@ static double smallest_extent(const tl_sim *sim)
     return least < INFINITY ? least : NAN;
 }
 
-/* What a step lets fall and contacts, pressure or stress stop again within it is nothing: matter at rest. */
-static void settle_rest(tl_accounts *a)
+/* What one source gave and others took in the same step is nothing. */
+static void settle(tl_accounts *a, tl_energy source)
 {
     static const tl_energy stops[] = {TL_ENERGY_CONTACT, TL_ENERGY_FRICTION, TL_ENERGY_TRANSFER};
-    double *step = &a->energy[TL_ENERGY_TIME_STEP];
+    double *step = &a->energy[source];
     for (int k = 0; k < 3; k++) {
         double *stop = &a->energy[stops[k]];
         if (!(*step > 0 && *stop < 0)) continue;
@@ -523,8 +523,10 @@ talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool
     for (int k = TL_ENERGY_GRAVITY + 1; k < TL_ENERGIES; k++) change -= isnan(a->energy[k]) ? 0 : a->energy[k];
     a->energy_unexplained = change;
     a->energy[TL_ENERGY_GRAVITY] = t->potential + sim->came.potential - r->potential;
-    settle_rest(a);
+    settle(a, TL_ENERGY_TIME_STEP); /* what falls and is stopped again within a step: matter at rest */
     keep_laws(a);
+    if (sim->scene->engine == TL_ENGINE_GRID && !isnan(a->energy[TL_ENERGY_TRANSFER]))
+        settle(a, TL_ENERGY_CORRECTIONS); /* matter that flows is lifted by what it lost in the same step */
     r->smallest = smallest_extent(sim);
     r->accounts = *a;
     return guard(sim, dt, body, again, err);
