@@ -11,6 +11,7 @@ struct tl_arena_chunk {
     size_t begin; /* position of this chunk's first byte */
     size_t size, used;
     char *bytes;
+    int fixed; /* a part of another arena */
 };
 
 #define FIRST_CHUNK ((size_t)64 << 10)
@@ -30,6 +31,7 @@ static tl_arena_chunk *new_chunk(size_t size)
     c->next = NULL;
     c->begin = c->used = 0;
     c->size = size;
+    c->fixed = 0;
     return c;
 }
 
@@ -53,6 +55,7 @@ void tl_arena_free(tl_arena *a)
 static int grow(tl_arena *a, size_t bytes)
 {
     tl_arena_chunk *c = a->current;
+    if (c && c->fixed) return 0;
     if (c && c->next && c->next->size >= bytes) {
         c->next->begin = c->begin + c->used;
         c->next->used = 0;
@@ -94,6 +97,17 @@ void *tl_arena_take_zero(tl_arena *a, size_t bytes)
     void *out = tl_arena_take(a, bytes);
     if (out) memset(out, 0, bytes);
     return out;
+}
+
+int tl_arena_part(tl_arena *a, size_t bytes, tl_arena *part)
+{
+    const size_t head = round_up(sizeof(tl_arena_chunk));
+    tl_arena_chunk *c = tl_arena_take(a, head + round_up(bytes));
+    *part = (tl_arena){0};
+    if (!c) return 0;
+    *c = (tl_arena_chunk){.size = round_up(bytes), .bytes = (char *)c + head, .fixed = 1};
+    part->first = part->current = c;
+    return 1;
 }
 
 talus_status tl_arena_reserve(tl_arena *a, size_t bytes, talus_error *err)

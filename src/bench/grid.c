@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/timer.h"
+#include "bench/profile.h"
 #include "bench/table.h"
 #include "scene/load.h"
 #include "step/sim.h"
@@ -391,6 +392,55 @@ static talus_status bench_table6(const talus_bench_options *o, tl_table *t, talu
 }
 
 const tl_bench tl_bench_table6 = {"fm-table6", "four schemes of pressure and contact beside the paper's", bench_table6};
+
+/* ---- tables 1 and 6 frame by frame ---- */
+
+static bool after_profiled(void *user, const tl_sim *sim)
+{
+    tl_profile *p = user;
+    tl_profile_add(p, sim);
+    return p->table->stopped;
+}
+
+static talus_status profile_run(const talus_bench_options *o, tl_profile *p, const char *scene, const char *variant,
+                                const settings *s, int64_t frames, talus_error *err)
+{
+    run r = {0};
+    talus_status status = open_run(&r, o, scene, s, err);
+    while (status == TALUS_OK && r.sim->state.frame < frames && !p->table->stopped) {
+        status = tl_sim_frame(r.sim, after_profiled, p, err);
+        tl_profile_send(p, variant, r.sim->state.frame);
+    }
+    close_run(&r);
+    return p->table->stopped ? TALUS_OK : status;
+}
+
+static talus_status run_figure7(const talus_bench_options *o, tl_profile *p, talus_error *err)
+{
+    for (size_t i = 0; i < sizeof table1 / sizeof *table1 && !p->table->stopped; i++) {
+        settings s = {0};
+        if (o->method && strcmp(table1[i].method, o->method)) continue;
+        set(&s, "solver.pressure.method=%s", table1[i].method);
+        if (o->size) set(&s, "cells=%d", o->size);
+        TL_TRY(profile_run(o, p, "sphere-roof", table1[i].method, &s, o->all ? 75 : 21, err));
+    }
+    return TALUS_OK;
+}
+
+static talus_status run_figure16(const talus_bench_options *o, tl_profile *p, talus_error *err)
+{
+    for (size_t i = 0; i < sizeof table6 / sizeof *table6 && !p->table->stopped; i++) {
+        settings s = {0};
+        if (o->method && strcmp(table6[i].scheme, o->method)) continue;
+        set(&s, "solver.scheme=%s", table6[i].scheme);
+        if (o->size) set(&s, "cells=%d", o->size);
+        TL_TRY(profile_run(o, p, "hollow-cube", table6[i].scheme, &s, o->all ? 75 : 50, err));
+    }
+    return TALUS_OK;
+}
+
+const tl_figure tl_figure7 = {"fm-figure7", "water falls off the roof of a ball, methods of table 1", run_figure7};
+const tl_figure tl_figure16 = {"fm-figure16", "hollow cube of water on a slope, four schemes", run_figure16};
 
 /* ---- captured steps ---- */
 

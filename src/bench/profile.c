@@ -6,9 +6,12 @@
 
 #include "scene/load.h"
 
+/* grid.c */
+extern const tl_figure tl_figure7, tl_figure16;
 /* sand.c */
 extern const tl_figure tl_figure8, tl_figure10, tl_figure12, tl_figure14, tl_figure18;
-static const tl_figure *const figures[] = {&tl_figure8, &tl_figure10, &tl_figure12, &tl_figure14, &tl_figure18};
+static const tl_figure *const figures[] = {&tl_figure7,  &tl_figure8,  &tl_figure10, &tl_figure12,
+                                           &tl_figure14, &tl_figure16, &tl_figure18};
 #define FIGURES ((int)(sizeof figures / sizeof figures[0]))
 
 void tl_profile_add(tl_profile *p, const tl_sim *sim)
@@ -124,5 +127,5 @@ static talus_status bench_profile(const talus_bench_options *o, tl_table *t, tal
 
 const tl_bench tl_bench_profile = {
     "profile",
-    "every frame by phase: --scene NAME to its end (--all: paper size), or --problem fm-figure8, 10, 12, 14, 18",
+    "every frame by phase: --scene NAME to its end (--all: paper size), or --problem fm-figure7, 8, 10, 12, 14, 16, 18",
     bench_profile};

@@ -237,6 +237,7 @@ typedef struct tl_lg_spec {
     int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
     int cr;           /* conjugate residual iterations per contact step */
     bool project;     /* friction onto its disc when its law is linearised */
+    bool guard;       /* surfaces never pass through each other on the way of a step */
     bool rescue;      /* steps whose rounds make energy are made again by quasi-Newton */
 } tl_lg_spec;
 
@@ -265,6 +266,7 @@ typedef struct tl_contact_spec {
     int iterations;      /* 0: the method's */
     double slop;         /* m; 0: from the bodies */
     const char *impacts; /* "together" or "sequence" */
+    bool rest;           /* islands at rest are left alone */
 } tl_contact_spec;
 
 /* How stress is solved by parts; see step/stress_parts.h. */

@@ -203,6 +203,10 @@ static double account_forces(tl_bodies *b, double *half)
         tl_vec3 fall = tl_vec3_scale(b->dt, b->scene->gravity),
                 mean = tl_vec3_scale(0.5, tl_vec3_add(m->v, tl_vec3_load(last)));
         tl_vec3 p = tl_vec3_scale(body->mass, tl_vec3_sub(tl_vec3_sub(tl_vec3_load(v), m->v), fall));
+        if (b->resting && b->resting[i]) { /* what it stands on carries its weight */
+            tl_accounts_fixed(b->sim, p, tl_vec3_cross(m->x, p));
+            continue;
+        }
         tl_vec3 dw = tl_vec3_sub(tl_vec3_load(v + 3), m->w), L = tl_rigid_angular_momentum(body, m->q, dw);
         impulse = tl_vec3_add(impulse, p);
         angular = tl_vec3_add(angular, tl_vec3_add(L, tl_vec3_cross(m->x, p)));
@@ -397,11 +401,11 @@ static double smallest_extent(const tl_sim *sim)
     return least < INFINITY ? least : NAN;
 }
 
-/* What a step lets fall and contacts, pressure or stress stop again within it is nothing: matter at rest. */
-static void settle_rest(tl_accounts *a)
+/* What one source gave and others took in the same step is nothing. */
+static void settle(tl_accounts *a, tl_energy source)
 {
     static const tl_energy stops[] = {TL_ENERGY_CONTACT, TL_ENERGY_FRICTION, TL_ENERGY_TRANSFER};
-    double *step = &a->energy[TL_ENERGY_TIME_STEP];
+    double *step = &a->energy[source];
     for (int k = 0; k < 3; k++) {
         double *stop = &a->energy[stops[k]];
         if (!(*step > 0 && *stop < 0)) continue;
@@ -519,8 +523,10 @@ talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool
     for (int k = TL_ENERGY_GRAVITY + 1; k < TL_ENERGIES; k++) change -= isnan(a->energy[k]) ? 0 : a->energy[k];
     a->energy_unexplained = change;
     a->energy[TL_ENERGY_GRAVITY] = t->potential + sim->came.potential - r->potential;
-    settle_rest(a);
+    settle(a, TL_ENERGY_TIME_STEP); /* what falls and is stopped again within a step: matter at rest */
     keep_laws(a);
+    if (sim->scene->engine == TL_ENGINE_GRID && !isnan(a->energy[TL_ENERGY_TRANSFER]))
+        settle(a, TL_ENERGY_CORRECTIONS); /* matter that flows is lifted by what it lost in the same step */
     r->smallest = smallest_extent(sim);
     r->accounts = *a;
     return guard(sim, dt, body, again, err);

@@ -40,7 +40,8 @@ tl_flow_sums tl_accounts_faces(const tl_grid *g, const tl_faces *faces, double *
 void tl_accounts_to_grid(tl_sim *sim, tl_flow_account *f, tl_flow_sums now, const tl_totals *particles, double dt)
 {
     tl_accounts_energy(sim, TL_ENERGY_TRANSFER, now.kinetic - particles->kinetic);
-    *f = (tl_flow_account){.kinetic = now.kinetic, .potential = particles->potential, .dt = dt};
+    *f = (tl_flow_account){
+        .kinetic = now.kinetic, .potential = particles->potential, .start = particles->kinetic, .dt = dt};
 }
 
 void tl_accounts_fall(tl_flow_account *f, tl_flow_sums now)
@@ -119,6 +120,24 @@ void tl_accounts_solved(const tl_accounts_flow *x, tl_flow_account *f, tl_flow_s
     f->kinetic = now.kinetic;
 }
 
+double tl_accounts_lost(const tl_accounts_flow *x, const tl_flow_account *f, tl_flow_sums by)
+{
+    const tl_sim *sim = x->b->sim;
+    tl_totals before = {0}, after = {0};
+    double given = 0;
+    tl_totals_add_bodies(&before, sim, x->b->before);
+    tl_totals_add_bodies(&after, sim, x->b->body);
+    for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
+        if (sim->rigid.body[i].kind != TL_BODY_KINEMATIC) continue;
+        const double *force = x->fluid + 6 * (int64_t)i, *v = x->b->v_free + 6 * (int64_t)i;
+        for (int k = 0; k < 6; k++) given -= f->dt * force[k] * v[k];
+    }
+    static const tl_energy from[] = {TL_ENERGY_FORCES, TL_ENERGY_SCRIPTED};
+    for (int k = 0; k < 2; k++) given += isnan(sim->accounts.energy[from[k]]) ? 0 : sim->accounts.energy[from[k]];
+    double bodies = after.kinetic + after.potential - before.kinetic - before.potential;
+    return fmax(0, given - bodies - (by.kinetic - f->start - f->dt * by.power));
+}
+
 void tl_accounts_carried(tl_sim *sim, tl_flow_account *f, tl_flow_sums by, tl_flow_sums all)
 {
     tl_accounts_energy(sim, TL_ENERGY_TIME_STEP, f->fell - f->dt * by.power);
@@ -129,7 +148,7 @@ void tl_accounts_carried(tl_sim *sim, tl_flow_account *f, tl_flow_sums by, tl_fl
 void tl_accounts_to_particles(tl_sim *sim, tl_flow_account *f, double kinetic, double potential)
 {
     tl_accounts_energy(sim, TL_ENERGY_TRANSFER, kinetic - f->kinetic);
-    tl_accounts_energy(sim, TL_ENERGY_TIME_STEP, potential - f->potential - f->climbed);
+    tl_accounts_energy(sim, TL_ENERGY_CORRECTIONS, potential - f->potential - f->climbed);
     f->kinetic = kinetic;
     f->potential = potential;
 }

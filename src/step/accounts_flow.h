@@ -2,7 +2,8 @@
  *
  * Energies are those of the particles' mass on faces, m u^2 / 2. Faces have the mean of what particles bring, and particles the affine part of what faces around them have: a transfer takes energy both ways (Jensen), but for the affine
  * velocities, which weigh more between faces than on them when particles have moved. Losses of the solve are impacts of liquid, or friction of sand; what is lost by extending velocities and where particles stop at walls is theirs, too.
- * Time step: what gravity gives to velocities in one go, less its work along the ways that particles then go. */
+ * Time step: what gravity gives to velocities in one go, less its work along the ways that faces go. Corrections: what particles are lifted beyond that, by parting crowds and by ways that are not those of the faces.
+ * Both are errors of places, which lift what sank by mistake before; crowds are parted only as far as the flow lost energy otherwise. */
 #ifndef TL_STEP_ACCOUNTS_FLOW_H
 #define TL_STEP_ACCOUNTS_FLOW_H
 
@@ -24,6 +25,7 @@ typedef struct tl_flow_account {
     double potential; /* J, of particles */
     double fell;      /* J that gravity gave to velocities */
     double climbed;   /* J of potential energy, by the velocities that carry particles */
+    double start;     /* J of particles' motion, when the step began */
     double dt;
 } tl_flow_account;
 
@@ -48,6 +50,8 @@ void tl_accounts_fall(tl_flow_account *f, tl_flow_sums now); /* gravity */
 /* Grains and drops stopped before the solve; given: J that free bodies got. */
 void tl_accounts_stopped(tl_sim *sim, tl_flow_account *f, tl_energy source, double given, tl_flow_sums now);
 void tl_accounts_solved(const tl_accounts_flow *x, tl_flow_account *f, tl_flow_sums now); /* after tl_accounts_bodies */
+/* J that water and bodies lost so far in the step, velocities being `by`; 0 where they gained. */
+double tl_accounts_lost(const tl_accounts_flow *x, const tl_flow_account *f, tl_flow_sums by);
 /* by: velocities that particles take on; all: those that carry them, crowds parting included. */
 void tl_accounts_carried(tl_sim *sim, tl_flow_account *f, tl_flow_sums by, tl_flow_sums all);
 void tl_accounts_to_particles(tl_sim *sim, tl_flow_account *f, double kinetic, double potential);

@@ -15,6 +15,7 @@ typedef struct tl_liquid_rules {
     double closed;       /* open part of a face up to which it goes with its neighbours */
     double kernel_reach; /* cells above the surface where matter is alone */
     int surround_layers; /* that liquid at a surface takes along */
+    bool pay;            /* crowds are parted only as far as the flow lost energy otherwise */
     double gravity_step; /* longest step, of sqrt(dx / g) */
     tl_surface_rules surface;
 } tl_liquid_rules;

@@ -26,6 +26,7 @@ tl_liquid_rules tl_liquid_rules_default(void)
         .kernel_reach = 0.75,
         /* As many as there are between the last face of the system and one that a particle at the surface reads: its own cell's and the next; one is not enough at slanted walls (41 mm/s at once). */
         .surround_layers = 2,
+        .pay = true,
         /* Of the time in which gravity crosses a cell: waves of two cells turn by sqrt(pi g / dx) dt = 0.44 radians in a step. With twice that, waves of 32 cells gain energy. */
         .gravity_step = 0.25,
         .surface = tl_surface_rules_default()};

@@ -299,7 +299,7 @@ def made_bad(t):
     hasty = 'solver = { contact = { method = "pgs", iterations = 2 } },'
     bad(t, "hasty", PILE % hasty, "solves", "solver.contact.iterations")
     bad(t, "few-rounds", ELASTIC % ("0.02", 2, "0.12", "1e7"), "solves", "lg.iterations", "--set", "lg.corrections=0")
-    huge = (LIQUID % "0.1").replace("fps = 50", "fps = 5").replace("duration = 0.4", "duration = 2").replace("24, 24, 1", "12, 12, 1").replace("1/24", "1/12")
+    huge = (LIQUID % "0.1").replace("fps = 50", "fps = 5").replace("duration = 0.4", "duration = 2").replace("24, 24, 1", "8, 8, 1").replace("1/24", "1/8")
     bad(t, "huge-steps", huge, "volume", "shorter steps", "--set", "grid.cfl=20")
     bad(t, "huge-steps-2", huge, "energy", "shorter steps", "--set", "grid.cfl=20")
     v = t.run("thin-walls", THIN, status=1)

@@ -45,6 +45,24 @@ static void arena_gives_back_and_settles(void **state)
     assert_int_equal(tl_alloc_read().live_blocks, live);
 }
 
+/* A part has its own room, does not grow, and goes with the arena it came from. */
+static void parts_do_not_grow(void **state)
+{
+    (void)state;
+    tl_arena a = {0}, part;
+    tl_arena_take(&a, 100);
+    size_t mark = tl_arena_mark(&a);
+    assert_true(tl_arena_part(&a, 1000, &part));
+    size_t inner = tl_arena_mark(&part);
+    assert_non_null(tl_arena_take(&part, 960));
+    assert_null(tl_arena_take(&part, 128));
+    tl_arena_release(&part, inner);
+    assert_non_null(tl_arena_take(&part, 1000));
+    tl_arena_release(&a, mark);
+    assert_int_equal(tl_arena_mark(&a), mark);
+    tl_arena_free(&a);
+}
+
 static void reservation_holds(void **state)
 {
     (void)state;
@@ -223,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena_gives_back_and_settles),
+        cmocka_unit_test(parts_do_not_grow),
         cmocka_unit_test(reservation_holds),
         cmocka_unit_test(reservations_settle_too),
         cmocka_unit_test(allocation_is_counted_and_fails_on_request),

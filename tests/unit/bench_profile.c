@@ -51,6 +51,10 @@ static void figures_and_scenes(void **state)
     assert_int_equal(r.frames, 30);
     assert_int_equal(r.last, 30);
     assert_true(r.total > 0 && r.columns > r.total + 8); /* grid: solve, particles, ... after those of bodies */
+    CHECK_OK(profile("fm-figure7", "multigrid", 12, &r));
+    assert_int_equal(r.frames, 21);
+    CHECK_OK(profile("fm-figure16", "t-pn", 0, &r));
+    assert_int_equal(r.frames, 50);
     CHECK_OK(profile("sand-column", NULL, 12, &r));
     assert_int_equal(r.frames, r.last);
     assert_true(r.frames >= 20);

@@ -10,6 +10,11 @@ bool tl_body_lu_build(tl_body_lu *f, tl_body_matrix *H, tl_arena *a)
     return f->upper && f->inverse;
 }
 
+size_t tl_body_lu_bytes(int64_t bodies)
+{
+    return TL_ARENA_ROOM(tl_block6, bodies * (bodies + 1) / 2) + TL_ARENA_ROOM(tl_block6, bodies);
+}
+
 void tl_body_lu_start(tl_body_lu *f, const tl_pairs *t)
 {
     tl_body_matrix_start(f->H, t);

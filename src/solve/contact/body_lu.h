@@ -13,6 +13,7 @@ typedef struct tl_body_lu {
 } tl_body_lu;
 
 bool tl_body_lu_build(tl_body_lu *f, tl_body_matrix *H, tl_arena *a);                /* false when memory is refused */
+size_t tl_body_lu_bytes(int64_t bodies);                                             /* the most that build takes */
 void tl_body_lu_start(tl_body_lu *f, const tl_pairs *t);                             /* values = M */
 void tl_body_lu_add(tl_body_lu *f, const tl_pairs *t, int32_t c, const double D[9]); /* += J_c^T D J_c */
 bool tl_body_lu_factor(tl_body_lu *f);                                               /* false at a singular block */

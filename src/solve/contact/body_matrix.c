@@ -140,6 +140,15 @@ bool tl_body_matrix_build(tl_body_matrix *H, const tl_pairs *t, tl_arena *a)
     return true;
 }
 
+size_t tl_body_matrix_bytes(int64_t contacts, int64_t bodies)
+{
+    const int64_t n = bodies, blocks = n * (n + 1) / 2;
+    return 3 * TL_ARENA_ROOM(int32_t, n) + 2 * TL_ARENA_ROOM(int64_t, n + 1) + TL_ARENA_ROOM(double, 6 * n) +
+           TL_ARENA_ROOM(int64_t, 3 * contacts) + TL_ARENA_ROOM(double, TL_BODY_LANES *(n + 1)) +
+           TL_ARENA_ROOM(int64_t, TL_PANEL * n) + TL_ARENA_ROOM(uint64_t, n * ((n + 63) / 64)) +
+           2 * TL_ARENA_ROOM(int32_t, blocks) + 2 * TL_ARENA_ROOM(int64_t, blocks) + TL_ARENA_ROOM(tl_block6, blocks);
+}
+
 int64_t tl_body_matrix_products(const tl_body_matrix *H)
 {
     int64_t all = 0;

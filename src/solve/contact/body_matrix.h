@@ -50,7 +50,8 @@ static inline int64_t *tl_body_matrix_rows(const tl_body_matrix *H, int32_t pane
 /* Pattern; values undefined. Takes from the arena what the fill needs: false when memory is refused. */
 bool tl_body_matrix_build(tl_body_matrix *H, const tl_pairs *t, tl_arena *a);
 
-int64_t tl_body_matrix_products(const tl_body_matrix *H); /* of blocks, in one factor */
+size_t tl_body_matrix_bytes(int64_t contacts, int64_t bodies); /* the most that build takes: all blocks filled */
+int64_t tl_body_matrix_products(const tl_body_matrix *H);      /* of blocks, in one factor */
 
 void tl_body_matrix_start(tl_body_matrix *H, const tl_pairs *t);                             /* values = M */
 void tl_body_matrix_add(tl_body_matrix *H, const tl_pairs *t, int32_t c, const double D[9]); /* += J_c^T D J_c */

@@ -19,17 +19,28 @@ static int32_t root_of(int32_t *parent, int32_t i)
 
 static int32_t a_body(const tl_pair *p) { return p->body[0] >= 0 ? p->body[0] : p->body[1]; }
 
+/* What islands are made of: all contacts (some is NULL), or some of them. Bodies then have the velocities dv already. */
+typedef struct source {
+    const tl_pairs *t;
+    const bool *some;
+    const double *dv;
+} source;
+
+static bool is_in(const source *w, int32_t c) { return !w->some || w->some[c]; }
+
 /* island [bodies]: number by first contact, -1 without one. Returns how many. */
-static int32_t number_islands(const tl_pairs *t, int32_t *parent, int32_t *island)
+static int32_t number_islands(const source *w, int32_t *parent, int32_t *island)
 {
+    const tl_pairs *t = w->t;
     int32_t count = 0;
     for (int32_t i = 0; i < t->moving; i++) parent[i] = i, island[i] = -1;
     for (int32_t c = 0; c < t->contacts; c++) {
-        if (t->pair[c].body[0] < 0 || t->pair[c].body[1] < 0) continue;
+        if (!is_in(w, c) || t->pair[c].body[0] < 0 || t->pair[c].body[1] < 0) continue;
         int32_t i = root_of(parent, t->pair[c].body[0]), j = root_of(parent, t->pair[c].body[1]);
         parent[i < j ? j : i] = i < j ? i : j;
     }
     for (int32_t c = 0; c < t->contacts; c++) {
+        if (!is_in(w, c)) continue;
         int32_t root = root_of(parent, a_body(&t->pair[c]));
         if (island[root] < 0) island[root] = count++;
     }
@@ -38,18 +49,21 @@ static int32_t number_islands(const tl_pairs *t, int32_t *parent, int32_t *islan
 }
 
 /* Bodies and contacts of each island side by side; `local` [bodies]: number within the island. */
-static void gather(const tl_pairs *t, const int32_t *island, int32_t *local, tl_islands *out, tl_arena *a)
+static bool gather(const source *w, const int32_t *island, int32_t *local, tl_islands *out, tl_arena *a)
 {
+    const tl_pairs *t = w->t;
     tl_pairs all = {.pair = TL_TAKE(a, tl_pair, t->contacts),
                     .of_moving = TL_TAKE(a, int32_t, t->moving),
                     .mass = TL_TAKE(a, double, t->moving),
                     .gyration = TL_TAKE(a, double, t->moving),
                     .inertia = TL_TAKE(a, double, 9 * (int64_t)t->moving),
                     .inv_inertia = TL_TAKE(a, double, 9 * (int64_t)t->moving)};
+    if (!all.pair || !all.of_moving || !all.mass || !all.gyration || !all.inertia || !all.inv_inertia) return false;
     memset(out->island, 0, sizeof *out->island * (size_t)out->count);
     for (int32_t i = 0; i < t->moving; i++)
         if (island[i] >= 0) local[i] = out->island[island[i]].moving++;
-    for (int32_t c = 0; c < t->contacts; c++) out->island[island[a_body(&t->pair[c])]].contacts++;
+    for (int32_t c = 0; c < t->contacts; c++)
+        if (is_in(w, c)) out->island[island[a_body(&t->pair[c])]].contacts++;
     int32_t bodies = 0;
     out->first[0] = 0;
     for (int32_t k = 0; k < out->count; k++) {
@@ -75,31 +89,47 @@ static void gather(const tl_pairs *t, const int32_t *island, int32_t *local, tl_
         memcpy(s->inv_inertia + 9 * (int64_t)k, t->inv_inertia + 9 * (int64_t)i, 9 * sizeof(double));
     }
     for (int32_t c = 0; c < t->contacts; c++) {
+        if (!is_in(w, c)) continue;
         int32_t at = island[a_body(&t->pair[c])];
         tl_pairs *s = &out->island[at];
         tl_pair *p = &s->pair[s->contacts];
         *p = t->pair[c];
+        if (w->some) p->q += tl_pair_change(p, w->dv);
         for (int side = 0; side < 2; side++) {
             if (p->body[side] >= 0) p->body[side] = local[p->body[side]];
             p->place[side] = p->body[side] >= 0 ? p->body[side] : s->moving;
         }
         out->contact[out->first[at] + s->contacts++] = c;
     }
+    return true;
+}
+
+static bool build(const source *w, tl_islands *out, tl_arena *a)
+{
+    const tl_pairs *t = w->t;
+    int32_t *parent = TL_TAKE(a, int32_t, t->moving), *island = TL_TAKE(a, int32_t, t->moving);
+    if (!parent || !island) return false;
+    out->count = number_islands(w, parent, island);
+    out->island = TL_TAKE(a, tl_pairs, out->count);
+    out->first = TL_TAKE(a, int32_t, out->count + 1);
+    out->contact = TL_TAKE(a, int32_t, t->contacts);
+    if (!out->island || !out->first || !out->contact) return false;
+    if (out->count > 1 || w->some) return gather(w, island, parent, out, a);
+    out->island[0] = *t;
+    out->first[0] = 0;
+    out->first[1] = t->contacts;
+    for (int32_t c = 0; c < t->contacts; c++) out->contact[c] = c;
+    return true;
 }
 
 void tl_islands_build(const tl_pairs *t, tl_islands *out, tl_arena *a)
 {
-    int32_t *parent = TL_TAKE(a, int32_t, t->moving), *island = TL_TAKE(a, int32_t, t->moving);
-    out->count = number_islands(t, parent, island);
-    out->island = TL_TAKE(a, tl_pairs, out->count);
-    out->first = TL_TAKE(a, int32_t, out->count + 1);
-    out->contact = TL_TAKE(a, int32_t, t->contacts);
-    if (out->count == 1) {
-        out->island[0] = *t;
-        out->first[0] = 0;
-        out->first[1] = t->contacts;
-        for (int32_t c = 0; c < t->contacts; c++) out->contact[c] = c;
-    } else {
-        gather(t, island, parent, out, a);
-    }
+    bool built = build(&(source){t, NULL, NULL}, out, a);
+    TL_ASSERT(built); /* room was reserved */
+    (void)built;
+}
+
+bool tl_islands_some(const tl_pairs *t, const bool *some, const double *dv, tl_islands *out, tl_arena *a)
+{
+    return build(&(source){t, some, dv}, out, a);
 }

@@ -11,8 +11,8 @@
 
 #include "solve/contact/admm.h"
 #include "solve/contact/body_lu.h"
-#include "solve/contact/islands.h"
-#include "solve/contact/methods.h"
+#include "solve/contact/momentum.h"
+#include "solve/contact/newton.h"
 #include "solve/contact/sweeps.h"
 
 #define KAPPA_START 1e3     /* penalty over the contact's own mass */
@@ -31,7 +31,7 @@
 #define LINE_SEARCH_MAX 12
 #define AIM_STEPS 30       /* Newton steps that may be spent on going below the tolerance, towards the aim, */
 #define AIM_CONTACTS 100   /* in islands of so many contacts; larger ones spend as much in all, on fewer steps, */
-#define AIM_LEAST 6        /* and none when these would be fewer */
+#define AIM_LEAST 6        /* and none when these would be fewer: above TL_NEWTON_AIM_MOST */
 #define ROUNDS_MAX 200     /* updates of the multipliers, with Newton steps or without */
 #define COULOMB_SLOW 0.3   /* of the round before: a residual above it, and Coulomb's law itself is tried */
 #define COULOMB_KAPPA 30.0 /* penalty of its first round */
@@ -70,7 +70,7 @@ typedef struct state {
     tl_body_matrix H;         /* M + J^T D J */
     tl_body_lu lu;            /* the same for Coulomb's law */
     double *to;               /* [3m] best multipliers of the rounds with Coulomb's law */
-    double *age, *oldest;     /* [m] of sweeps with momentum */
+    tl_momentum first;        /* sweeps */
 } state;
 
 /* Normal first, then friction within the disc that it leaves. */
@@ -298,18 +298,17 @@ static double update_multipliers(state *s)
     return most;
 }
 
-/* Distance from the solution that this variant asks for, m/s. */
-static double measure(state *s)
+double tl_newton_residual(const tl_pairs *t, bool shift, const double *lam, double *out)
 {
-    if (s->shift) return tl_pairs_residual(s->t, s->lam, s->out);
+    if (shift) return tl_pairs_residual(t, lam, out);
     /* convex relaxation: lam against P_K(lam - w u) */
     double most = 0;
-    tl_pairs_push(s->t, s->lam, s->out);
-    for (int32_t c = 0; c < s->t->contacts; c++) {
-        const tl_pair *p = &s->t->pair[c];
+    tl_pairs_push(t, lam, out);
+    for (int32_t c = 0; c < t->contacts; c++) {
+        const tl_pair *p = &t->pair[c];
         double u[3], y[3], P[3], w = fmin(p->w_n, p->w_t);
-        const double *l = s->lam + 3 * (int64_t)c;
-        tl_pair_velocity(p, s->out, u);
+        const double *l = lam + 3 * (int64_t)c;
+        tl_pair_velocity(p, out, u);
         for (int k = 0; k < 3; k++) y[k] = l[k] - w * u[k];
         tl_project_cone(p->mu, y, P);
         for (int k = 0; k < 3; k++) most = fmax(most, fabs(l[k] - P[k]) / w);
@@ -317,19 +316,14 @@ static double measure(state *s)
     return most;
 }
 
+/* Distance from the solution that this variant asks for, m/s. */
+static double measure(state *s) { return tl_newton_residual(s->t, s->shift, s->lam, s->out); }
+
 static void keep_best(state *s, double residual, double *least)
 {
     if (residual >= *least) return;
     *least = residual;
     memcpy(s->best, s->lam, 3 * sizeof(double) * (size_t)s->t->contacts);
-}
-
-static void project_start(const tl_pairs *t, double *lam)
-{
-    for (int32_t c = 0; c < t->contacts; c++) {
-        double *l = lam + 3 * (int64_t)c, x[3] = {l[0], l[1], l[2]};
-        tl_project_cone(t->pair[c].mu, x, l);
-    }
 }
 
 /* One Newton step on Coulomb's law; the length is halved until the gap shrinks. False when it does not, or the factor failed. */
@@ -506,8 +500,7 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     if (out.residual <= s->aim) out.result = TL_CONVERGED;
     if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > SWEEP_ABOVE) {
-        tl_momentum first = {t, s->lam, s->x, s->Jd, s->age, s->oldest, s->dv, s->out};
-        tl_contact_momentum(&first, stop->tolerance, s->sweeps, lam, w);
+        tl_contact_momentum(&s->first, t, stop->tolerance, s->sweeps, lam, s->x, s->out, w);
         if (s->aim_steps == AIM_STEPS) { /* few bodies that strike each other are often exact by then */
             tl_pairs_push(t, lam, s->dv);
             tl_contact_sweep(t, SWEEPS_FEW, TL_SWEEP_DISC, lam, s->dv, w);
@@ -566,10 +559,15 @@ static bool relax_pressed(state *s, double *z, tl_work *w)
     return most > PRESSED * press;
 }
 
-/* How much of what: a Newton step costs 5 sweeps and one more for as many products of blocks in its factor as there are contacts (measured, 200 to 1000 bodies). */
+int64_t tl_newton_step_cost(const tl_body_matrix *H, int32_t contacts)
+{
+    return 5 + tl_body_matrix_products(H) / contacts;
+}
+
+/* How much of what. */
 static void set_budget(state *s)
 {
-    const int64_t contacts = s->t->contacts, step = 5 + tl_body_matrix_products(&s->H) / contacts;
+    const int64_t contacts = s->t->contacts, step = tl_newton_step_cost(&s->H, s->t->contacts);
     const int64_t sweeps = SWEEPS_WORTH * step;
     s->sweeps = sweeps > SWEEPS_MOST ? SWEEPS_MOST : (int)sweeps;
     s->newton_max = NEWTON_SWEEPS / step < NEWTON_MAX ? (int)(NEWTON_SWEEPS / step) : NEWTON_MAX;
@@ -583,13 +581,15 @@ static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_ar
     const tl_pairs *t = s->t;
     const size_t size = 3 * sizeof(double) * (size_t)t->contacts;
     memcpy(s->lam, lam, size);
-    double start = measure(s), *z = TL_TAKE(a, double, t->contacts), *q = TL_TAKE(a, double, t->contacts);
+    const double start = measure(s);
     if (start <= s->aim) return (tl_outcome){.result = TL_CONVERGED, .residual = start};
+    double *z = TL_TAKE(a, double, t->contacts), *q = TL_TAKE(a, double, t->contacts);
+    s->to = TL_TAKE(a, double, 3 * (int64_t)t->contacts);
+    if (!z || !q || !s->to || !tl_body_matrix_build(&s->H, t, a) || !tl_body_lu_build(&s->lu, &s->H, a) ||
+        !tl_momentum_build(&s->first, t, a))
+        return (tl_outcome){.result = TL_BROKE_DOWN, .residual = start};
     memset(s->lam, 0, size);
     if (!(start <= measure(s))) memset(lam, 0, size);
-    s->to = TL_TAKE(a, double, 3 * (int64_t)t->contacts);
-    if (!tl_body_matrix_build(&s->H, t, a) || !tl_body_lu_build(&s->lu, &s->H, a))
-        return (tl_outcome){.result = TL_BROKE_DOWN, .residual = start};
     set_budget(s);
     const int cap = stop->max_iterations ? stop->max_iterations : s->newton_max;
     const bool pressed = fastest_press(t) > 0;
@@ -614,76 +614,36 @@ static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_ar
     return (tl_outcome){TL_INFEASIBLE, out.iterations + relaxed.iterations, measure(s)};
 }
 
-static size_t bytes(const tl_contact *p, const tl_options *o)
+/* Scratch of an island; false when memory is refused. */
+static bool take(state *s, tl_arena *a)
 {
-    (void)o;
-    int64_t m = p->space->n / 3;
-    return tl_islands_bytes(p) + 6 * TL_ARENA_ROOM(double, m) + 6 * TL_ARENA_ROOM(double, 3 * m) + 4 * tl_pairs_room(p);
+    const int64_t m = s->t->contacts, lanes = tl_pairs_lanes(s->t);
+    double **of_contacts[] = {&s->lam, &s->best, &s->x, &s->Jd}, **of_bodies[] = {&s->dv, &s->d, &s->g, &s->out};
+    s->r = TL_TAKE(a, double, m);
+    s->s = TL_TAKE(a, double, m);
+    bool all = s->r && s->s;
+    for (int k = 0; k < 4; k++) {
+        *of_contacts[k] = TL_TAKE(a, double, 3 * m);
+        *of_bodies[k] = TL_TAKE(a, double, lanes);
+        all = all && *of_contacts[k] && *of_bodies[k];
+    }
+    return all;
 }
 
-static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
-                      bool shift)
+size_t tl_newton_bytes(int32_t contacts, int32_t bodies)
 {
-    int64_t n = 3 * (int64_t)t->contacts;
-    state s = {.t = t,
-               .shift = shift,
-               .aim = o->aim > 0 ? fmin(o->aim, stop->tolerance) : stop->tolerance,
-               .r = TL_TAKE(a, double, t->contacts),
-               .s = TL_TAKE(a, double, t->contacts),
-               .age = TL_TAKE(a, double, t->contacts),
-               .oldest = TL_TAKE(a, double, t->contacts)};
-    double **of_contacts[] = {&s.lam, &s.best, &s.x, &s.Jd}, **of_bodies[] = {&s.dv, &s.d, &s.g, &s.out};
-    for (int k = 0; k < 4; k++) {
-        *of_contacts[k] = TL_TAKE(a, double, n);
-        *of_bodies[k] = TL_TAKE(a, double, tl_pairs_lanes(t));
-    }
-    double *own = TL_TAKE(a, double, n);
-    project_start(t, lam);
+    const size_t lanes = TL_ARENA_ROOM(double, TL_BODY_LANES *((int64_t)bodies + 1));
+    return tl_momentum_bytes(contacts, bodies) + 4 * TL_ARENA_ROOM(double, contacts) +
+           5 * TL_ARENA_ROOM(double, 3 * (int64_t)contacts) + 4 * lanes + tl_body_matrix_bytes(contacts, bodies) +
+           tl_body_lu_bytes(bodies);
+}
 
-    /* a scene at rest costs one product */
-    memcpy(s.lam, lam, sizeof(double) * (size_t)n);
-    tl_outcome out = {.result = TL_CONVERGED, .residual = measure(&s)};
-    if (out.residual <= s.aim) return out;
-
-    tl_islands islands;
-    tl_islands_build(t, &islands, a);
-    out.residual = 0;
-    for (int32_t i = 0; i < islands.count; i++) {
-        const int32_t *contact = islands.contact + islands.first[i], m = islands.island[i].contacts;
-        size_t mark = tl_arena_mark(a);
-        s.t = &islands.island[i];
-        for (int32_t c = 0; c < m; c++) memcpy(own + 3 * (int64_t)c, lam + 3 * (int64_t)contact[c], 3 * sizeof *lam);
-        tl_outcome one = solve_island(&s, stop, own, a, w);
-        for (int32_t c = 0; c < m; c++) memcpy(lam + 3 * (int64_t)contact[c], own + 3 * (int64_t)c, 3 * sizeof *lam);
-        tl_arena_release(a, mark);
-        if (out.result == TL_CONVERGED || one.result == TL_BROKE_DOWN) out.result = one.result;
-        if (one.iterations > out.iterations) out.iterations = one.iterations;
-        if (!(one.residual <= out.residual)) out.residual = one.residual;
-    }
+tl_outcome tl_newton_island(const tl_pairs *t, const tl_newton_ask *ask, double *lam, tl_arena *a, tl_work *w)
+{
+    state s = {.t = t, .shift = ask->shift, .aim = fmin(ask->aim, ask->stop.tolerance)};
+    size_t mark = tl_arena_mark(a);
+    tl_outcome out = {.result = TL_BROKE_DOWN, .residual = NAN};
+    if (take(&s, a)) out = solve_island(&s, &ask->stop, lam, a, w);
+    tl_arena_release(a, mark);
     return out;
 }
-
-static tl_outcome run_shift(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
-                            double *lam, tl_arena *a, tl_work *w)
-{
-    (void)p;
-    return run(t, o, stop, lam, a, w, true);
-}
-
-static tl_outcome run_convex(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
-                             double *lam, tl_arena *a, tl_work *w)
-{
-    (void)p;
-    return run(t, o, stop, lam, a, w, false);
-}
-
-const tl_contact_method tl_contact_newton_shift = {
-    "newton-shift",
-    "augmented Lagrangian on the cone, Newton on body velocities, shifted to true Coulomb (the default)",
-    true,
-    true,
-    bytes,
-    run_shift};
-const tl_contact_method tl_contact_newton_convex = {
-    "newton-convex", "the same without the shift: the convex relaxation, lifts sliding bodies", false, true, bytes,
-    run_convex};

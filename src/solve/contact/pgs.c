@@ -3,6 +3,7 @@
  * ratio is large. */
 #include "solve/contact/method.h"
 #include "solve/contact/methods.h"
+#include "solve/contact/momentum.h"
 #include "solve/contact/sweeps.h"
 
 #define LOOK_EVERY 10       /* sweeps between residuals */
@@ -49,26 +50,22 @@ static tl_outcome run_pyramid(const tl_contact *p, const tl_pairs *t, const tl_o
 static size_t momentum_bytes(const tl_contact *p, const tl_options *o)
 {
     (void)o;
-    return 3 * TL_ARENA_ROOM(double, p->space->n) + 2 * TL_ARENA_ROOM(double, p->space->n / 3) + 2 * tl_pairs_room(p);
+    return tl_momentum_bytes(p->space->n / 3, p->bodies ? p->bodies->count : 0) + TL_ARENA_ROOM(double, p->space->n) +
+           tl_pairs_room(p);
 }
 
 static tl_outcome run_momentum(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop,
                                double *lam, tl_arena *a, tl_work *w)
 {
     (void)o, (void)p;
-    int64_t n = 3 * (int64_t)t->contacts, lanes = tl_pairs_lanes(t), before = w->products;
-    tl_momentum s = {t,
-                     TL_TAKE(a, double, n),
-                     TL_TAKE(a, double, n),
-                     TL_TAKE(a, double, n),
-                     TL_TAKE(a, double, t->contacts),
-                     TL_TAKE(a, double, t->contacts),
-                     TL_TAKE(a, double, lanes),
-                     TL_TAKE(a, double, lanes)};
+    const int64_t before = w->products;
+    tl_momentum m;
+    double *look = TL_TAKE(a, double, 3 * (int64_t)t->contacts), *dv = TL_TAKE(a, double, tl_pairs_lanes(t));
+    if (!tl_momentum_build(&m, t, a)) return (tl_outcome){.result = TL_BROKE_DOWN, .residual = NAN};
     int cap = stop->max_iterations ? stop->max_iterations : SWEEPS_DEFAULT;
     if (stop->max_products && stop->max_products < cap) cap = (int)stop->max_products;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS,
-                      .residual = tl_contact_momentum(&s, stop->tolerance, cap, lam, w)};
+                      .residual = tl_contact_momentum(&m, t, stop->tolerance, cap, lam, look, dv, w)};
     out.iterations = (int)(w->products - before);
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;

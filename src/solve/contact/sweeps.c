@@ -2,11 +2,7 @@
 
 #include <string.h>
 
-#define REFRESH 10       /* sweeps between recomputations of dv from lam */
-#define LOOK_EVERY 20    /* sweeps with momentum between residuals */
-#define AGE_KEPT 0.25    /* of an age when momentum turned, */
-#define OLDEST_KEPT 0.5  /* and of how old the contact may grow, */
-#define OLDEST_GROWS 0.5 /* which comes back by so much per sweep */
+#define REFRESH 10 /* sweeps between recomputations of dv from lam */
 
 static double clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
 
@@ -45,54 +41,4 @@ void tl_contact_sweep(const tl_pairs *t, int count, tl_sweep_shape shape, double
         if (sweep % REFRESH == 0) tl_pairs_push(t, lam, dv);
         if (w) w->products++, w->projections++;
     }
-}
-
-/* ---- momentum ---- */
-
-/* x of one contact goes on from the swept y. */
-static inline void carry_on(const tl_momentum *s, int32_t c)
-{
-    double *x = s->x + 3 * (int64_t)c, *before = s->before + 3 * (int64_t)c;
-    const double *y = s->y + 3 * (int64_t)c;
-    double along = 0;
-    for (int k = 0; k < 3; k++) along += (y[k] - x[k]) * (y[k] - before[k]);
-    if (along < 0) {
-        s->oldest[c] = OLDEST_KEPT * fmin(s->age[c], s->oldest[c]);
-        s->age[c] *= AGE_KEPT;
-    } else {
-        s->age[c] += 1;
-    }
-    s->oldest[c] += OLDEST_GROWS;
-    double age = fmin(s->age[c], s->oldest[c]), beta = age / (age + 3);
-    for (int k = 0; k < 3; k++) {
-        x[k] = y[k] + beta * (y[k] - before[k]);
-        before[k] = y[k];
-    }
-}
-
-double tl_contact_momentum(const tl_momentum *s, double tolerance, int cap, double *lam, tl_work *w)
-{
-    const tl_pairs *t = s->t;
-    const size_t size = 3 * sizeof *lam * (size_t)t->contacts;
-    double least = tl_pairs_residual(t, lam, s->dv);
-    memcpy(s->x, lam, size);
-    memcpy(s->before, lam, size);
-    for (int32_t c = 0; c < t->contacts; c++) s->age[c] = 0, s->oldest[c] = INFINITY;
-    for (int sweep = 1; sweep <= cap && least > tolerance; sweep++) {
-        memcpy(s->y, s->x, size);
-        for (int32_t c = 0; c < t->contacts; c++)
-            sweep_contact(&t->pair[c], TL_SWEEP_DISC, s->y + 3 * (int64_t)c, s->dv);
-        w->products++, w->projections++;
-        if (sweep % LOOK_EVERY == 0 || sweep == cap) {
-            double residual = tl_pairs_residual(t, s->y, s->out);
-            tl_work_record(w, residual);
-            if (residual < least) {
-                least = residual;
-                memcpy(lam, s->y, size);
-            }
-        }
-        for (int32_t c = 0; c < t->contacts; c++) carry_on(s, c);
-        tl_pairs_push(t, s->x, s->dv);
-    }
-    return least;
 }
