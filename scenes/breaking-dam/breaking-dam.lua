@@ -2,7 +2,7 @@
 -- and falls apart, and the flood takes a bridge downstream along. A wall of height H and thickness T tips where the water stands at
 -- cbrt(3 T^2 H density / 1000), and slides at sqrt(2 friction T H density / 1000), which is more.
 local paper = size == "paper"
-local p = params { h = paper and 0.012 or 0.03, friction = 0.6, density = 1800.0, rise = 0.18, seconds = 3.2 }
+local p = params { h = paper and 0.012 or 0.03, friction = 0.6, density = 1800.0, rise = 0.18, seconds = 3.5 }
 local u = 0.03                                    -- unit of lengths: blocks do not change with h
 local T, course, wide = 6 * u, 5 * u, 10 * u      -- a block: along the channel, up, across
 local courses, across = 5, 3
