@@ -267,6 +267,8 @@ typedef struct tl_contact_spec {
     int iterations;      /* 0: the method's */
     double slop;         /* m; 0: from the bodies */
     const char *impacts; /* "together" or "sequence" */
+    bool bound;          /* islands make no energy */
+    bool rest;           /* islands at rest are left alone */
 } tl_contact_spec;
 
 /* How stress is solved by parts; see step/stress_parts.h. */

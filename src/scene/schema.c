@@ -324,6 +324,8 @@ static const tl_key contact_method_keys[] = {
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
     {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},
     {"impacts", TL_WORD, AT(impacts), "", ANY, "together", "restitution of several contacts at once: all of them together, or one after the other, the fastest first, as in Newton's cradle", "together|sequence", .engines = TL_ON_GRID},
+    {"bound", TL_BOOLEAN, AT(bound), "", ANY, "true", "scenes of rigid bodies: energy that moving bodies along chords and pushing overlaps apart has made is taken from velocities; `false` for comparison", .engines = TL_ON_GRID},
+    {"rest", TL_BOOLEAN, AT(rest), "", ANY, "false", "scenes of rigid bodies: islands of bodies that touch, do not move (1e-8 m/s, or `tolerance`) and that nothing comes near keep places and forces, and cost next to nothing", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context contact_method = {"contact method", "a contact method", "A method for contacts of solids. A bare text is its `method`: `contact = \"pgs\"`.", NULL, KEYS(contact_method_keys), sizeof(tl_contact_spec), "method", false};
