@@ -22,10 +22,12 @@
 #define ENOUGH 0.05  /* |r| / |f| up to which the stress found may be used */
 #define FED 0.015    /* of it that is fed into the next step at most, before SECONDS */
 #define STOP 0.005   /* and at which it is good; 0.002 changes floors by 0.5 % */
+#define COARSE 0.1   /* of the root of the distance: what is left to balance beside what is to change */
 #define SECONDS 0.05 /* in which the next start goes over to it */
-/* per step: in one go 128 cells of height take 700, in pieces of 200 five thousand, because momentum is lost between steps. More than PATIENCE only while it gets on: a slope near its limit does not */
+/* Evaluations per step: in one go 128 cells of height take 700. More than PATIENCE, and than what crosses the sand so many times (CROSSINGS, a cell per evaluation), only while it gets on: a slope near its limit does not. */
 #define ITERATIONS 1000
-#define PATIENCE 200
+#define PATIENCE 100
+#define CROSSINGS 4
 #define FIT_LEAST                                                                                                      \
     1e-9 /* of the squares of a body's columns: bodies too small to cover a whole face start from nothing */
 #define SINE_LEAST 1e-3 /* of the angle: liquids have no shear stiffness, and no shear */
@@ -112,7 +114,7 @@ static void find_held(const balance *b, uint8_t *held)
 {
     const tl_coupling *c = b->c;
     for (int32_t f = 0; f < c->faces; f++) held[f] = !(c->mobility[f] > 0) || !(c->fluid[f] > 0);
-    for (int32_t i = 0; i < b->twists; i++) held[c->faces + i] = (uint8_t)!(b->scale[i] > 0);
+    for (int32_t i = 0; i < b->twists; i++) held[c->faces + i] = (uint8_t) !(b->scale[i] > 0);
 }
 
 /* What is left to balance is judged by the energy of its impulses: the same force moves a light face further. */
@@ -184,6 +186,20 @@ static void recall_twists(const balance *b, const uint8_t *held, double *t)
     for (int32_t f = 0; f < faces; f++) t[f] = held[f] ? 0 : t[f] - b->moved[f];
 }
 
+/* Cells along the longest side of what has a pressure. */
+static int extent_of(const tl_system *s)
+{
+    int32_t lo[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, hi[3] = {INT32_MIN, INT32_MIN, INT32_MIN}, most = 0;
+    for (int32_t i = 0; i < s->c.cells; i++)
+        for (int k = 0; k < 3; k++) {
+            if (s->ijk[i][k] < lo[k]) lo[k] = s->ijk[i][k];
+            if (s->ijk[i][k] > hi[k]) hi[k] = s->ijk[i][k];
+        }
+    for (int k = 0; k < 3 && s->c.cells; k++)
+        if (hi[k] - lo[k] + 1 > most) most = hi[k] - lo[k] + 1;
+    return most;
+}
+
 static talus_status select_stress(tl_statics *q, const balance *b, const uint8_t *flows, tl_arena *a, talus_error *err)
 {
     const tl_stress *t = b->t;
@@ -226,7 +242,15 @@ static talus_status select_stress(tl_statics *q, const balance *b, const uint8_t
                       .adjoint = adjoint,
                       .ctx = b};
     tl_stress_form(t, least.Q);
-    tl_least_stop stop = {.iterations = ITERATIONS, .patience = PATIENCE, .residual = STOP};
+    const int crossing = CROSSINGS * extent_of(q->system);
+    /* while it is not at work, all that counts is whether it should be */
+    tl_least_stop stop = {.iterations = ITERATIONS,
+                          .patience = crossing > PATIENCE ? crossing : PATIENCE,
+                          .residual = STOP,
+                          .coarse = COARSE,
+                          .coarsest = FED,
+                          .loose = q->on ? 0 : FED,
+                          .near = BEGIN};
     tl_least_report report;
     TL_TRY(tl_least_ascend(&least, &stop, moves, p, s, a, &report, err));
     memcpy(q->t, move_all(b, moves), sizeof *moves * (size_t)t->faces);

@@ -40,6 +40,10 @@ typedef struct tl_least_stop {
     int iterations; /* at most */
     int patience; /* evaluations after which, and after twice as many each time, half of what was left must be gone; 0: no matter */
     double residual; /* enough when |f - K (a, b)| / |f| is below */
+    /* and when it is below this times the root of the distance to (a0, b0) at the start: nothing finer than what is to change; 0: not */
+    double coarse, coarsest; /* and at most this */
+    /* and at the start when it is below `loose` and that distance below `near`; 0: not */
+    double loose, near;
 } tl_least_stop;
 
 typedef struct tl_least_report {
@@ -53,7 +57,7 @@ typedef struct tl_least_report {
 /* Phi of (a, b), frozen groups left out. */
 double tl_least_energy(const tl_least *p, const double *a, const double *b);
 
-/* t [rows]: start in, end out. a [groups], b [groups][size] out: of the last t. */
+/* t [rows]: start in, where the next search goes on out. a [groups], b [groups][size] out: of the best t that was met. */
 talus_status tl_least_ascend(const tl_least *p, const tl_least_stop *stop, double *t, double *a, double *b,
                              tl_arena *arena, tl_least_report *out, talus_error *err);
 
