@@ -120,6 +120,8 @@ talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *aga
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err); /* for what commit writes */
 /* Overlaps deeper than the slop are pushed out: places only. */
 talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err);
+/* Islands have at most the energy that they had: what moving and pushing gave them is taken from their velocities (bound.c). */
+talus_status tl_bodies_bound(tl_bodies *s, talus_error *err);
 /* Bodies that came together faster than resting ones do part again, by impulses of contacts alone, with e^2 of the energy that the landing took (bounce.c); `any` tells
  * whether there were such, `solved` how it went. They have landed already: places keep the velocities without the bounce. */
 talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err);

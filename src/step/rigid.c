@@ -11,6 +11,7 @@
  *         move bodies         place and rotation
  *         look again
  *     stabilise               overlaps deeper than the slop are pushed out: places only
+ *     bound                   islands have at most the energy that they had: velocities only
  *     bounce                  restitution: velocities only, bodies have landed
  *     settle                  islands that did not move rest from now on
  *     commit
@@ -151,6 +152,7 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
     TL_TRY(tl_accounts_bodies(b, err));
     TL_TRY(tl_bodies_make_room(b, err));
     TL_TRY(tl_bodies_stabilise(b, err));
+    if (sim->scene->solver.contact.bound) TL_TRY(tl_bodies_bound(b, err));
     tl_accounts_push(b);
     TL_TRY(bounce(&s, again, err));
     TL_TRY(tl_cancel_check(err));
