@@ -66,24 +66,26 @@ typedef struct talus_material_spec {
     const char *name; /* NULL: none */
     double density;   /* the numbers: TALUS_NOT_GIVEN unless set */
     double friction, restitution, friction_angle_deg, viscosity, surface_tension, young, poisson, opacity;
-    const char *colour; /* "#c9a66b"; NULL: the kind's */
-    const char *keys;   /* more, in the scene language: "model = 'arap'"; NULL: none */
+    double rolling_friction, spinning_friction; /* m; solid */
+    const char *colour;                         /* "#c9a66b"; NULL: the kind's */
+    const char *keys;                           /* more, in the scene language: "model = 'arap'"; NULL: none */
 } talus_material_spec;
 TALUS_API talus_material_spec talus_material_spec_default(void);
 TALUS_API int talus_build_material(talus_build *build, const talus_material_spec *material);
 TALUS_API int talus_build_preset(talus_build *build, const char *name); /* "dry sand", ... */
 
 typedef struct talus_body_spec {
-    const char *name;             /* NULL: "body 3" */
-    const char *kind;             /* "free", "kinematic", "static" */
-    int shape;                    /* must be set */
-    int material;                 /* -1: none */
-    double at[3], rotation[4];    /* of the shape's frame; w x y z */
-    double velocity[3], spin[3];  /* free bodies: of the centre of mass, rad/s */
-    double density, mass;         /* a free body needs one of them, or a material */
-    double friction, restitution; /* TALUS_NOT_GIVEN: the material's, else 0.5 and 0 */
-    const char *colour;           /* NULL: a colour is chosen */
-    const char *keys;             /* more, in the scene language: "force = function(t) return {0, t, 0} end" */
+    const char *name;                           /* NULL: "body 3" */
+    const char *kind;                           /* "free", "kinematic", "static" */
+    int shape;                                  /* must be set */
+    int material;                               /* -1: none */
+    double at[3], rotation[4];                  /* of the shape's frame; w x y z */
+    double velocity[3], spin[3];                /* free bodies: of the centre of mass, rad/s */
+    double density, mass;                       /* a free body needs one of them, or a material */
+    double friction, restitution;               /* TALUS_NOT_GIVEN: the material's, else 0.5 and 0 */
+    double rolling_friction, spinning_friction; /* m: torque over normal force; the same, else 0 */
+    const char *colour;                         /* NULL: a colour is chosen */
+    const char *keys; /* more, in the scene language: "force = function(t) return {0, t, 0} end" */
 } talus_body_spec;
 TALUS_API talus_body_spec talus_body_spec_default(void);
 TALUS_API int talus_build_body(talus_build *build, const talus_body_spec *body); /* its index in the simulation */
@@ -91,6 +93,13 @@ TALUS_API int talus_build_body(talus_build *build, const talus_body_spec *body);
 /* Friction and bounce of one pair: names of materials or bodies, or "walls". TALUS_NOT_GIVEN leaves a value to the rule. */
 TALUS_API void talus_build_contact(talus_build *build, const char *one, const char *other, double friction,
                                    double restitution);
+/* The same with friction against rolling and spinning, m. */
+typedef struct talus_pair_spec {
+    const char *one, *other; /* must be set */
+    double friction, restitution, rolling_friction, spinning_friction;
+} talus_pair_spec;
+TALUS_API talus_pair_spec talus_pair_spec_default(void);
+TALUS_API void talus_build_pair(talus_build *build, const talus_pair_spec *pair);
 TALUS_API void talus_build_fill(talus_build *build, int material, int shape, const double velocity[3]);
 /* The box that holds the world, for engines without a grid. */
 TALUS_API void talus_build_domain(talus_build *build, const double min[3], const double max[3]);

@@ -399,6 +399,8 @@ talus_material_spec talus_material_spec_default(void)
                                  .density = no,
                                  .friction = no,
                                  .restitution = no,
+                                 .rolling_friction = no,
+                                 .spinning_friction = no,
                                  .friction_angle_deg = no,
                                  .viscosity = no,
                                  .surface_tension = no,
@@ -424,6 +426,8 @@ int talus_build_material(talus_build *b, const talus_material_spec *m)
     number_key(b, "density", m->density);
     number_key(b, "friction", m->friction);
     number_key(b, "restitution", m->restitution);
+    number_key(b, "rolling_friction", m->rolling_friction);
+    number_key(b, "spinning_friction", m->spinning_friction);
     number_key(b, "friction_angle_deg", m->friction_angle_deg);
     number_key(b, "viscosity", m->viscosity);
     number_key(b, "surface_tension", m->surface_tension);
@@ -461,7 +465,9 @@ talus_body_spec talus_body_spec_default(void)
                              .density = no,
                              .mass = no,
                              .friction = no,
-                             .restitution = no};
+                             .restitution = no,
+                             .rolling_friction = no,
+                             .spinning_friction = no};
 }
 
 int talus_build_body(talus_build *b, const talus_body_spec *body)
@@ -483,26 +489,43 @@ int talus_build_body(talus_build *b, const talus_body_spec *body)
     number_key(b, "mass", body->mass);
     number_key(b, "friction", body->friction);
     number_key(b, "restitution", body->restitution);
+    number_key(b, "rolling_friction", body->rolling_friction);
+    number_key(b, "spinning_friction", body->spinning_friction);
     text_key(b, "colour", body->colour);
     end_entry(b, body->keys);
     return b->bodies++;
 }
 
-void talus_build_contact(talus_build *b, const char *one, const char *other, double friction, double restitution)
+talus_pair_spec talus_pair_spec_default(void)
 {
-    if (!b || !one || !other) {
+    double no = TALUS_NOT_GIVEN;
+    return (talus_pair_spec){.friction = no, .restitution = no, .rolling_friction = no, .spinning_friction = no};
+}
+
+void talus_build_pair(talus_build *b, const talus_pair_spec *pair)
+{
+    if (!b || !pair || !pair->one || !pair->other) {
         missing(b, __func__);
         return;
     }
     if (b->contacts == 0) add(b, "t.contacts = c\n");
     add(b, "c[%d] = { between = {", ++b->contacts);
-    add_text(b, one);
+    add_text(b, pair->one);
     add(b, ", ");
-    add_text(b, other);
+    add_text(b, pair->other);
     add(b, "}, ");
-    number_key(b, "friction", friction);
-    number_key(b, "restitution", restitution);
+    number_key(b, "friction", pair->friction);
+    number_key(b, "restitution", pair->restitution);
+    number_key(b, "rolling_friction", pair->rolling_friction);
+    number_key(b, "spinning_friction", pair->spinning_friction);
     end_entry(b, NULL);
+}
+
+void talus_build_contact(talus_build *b, const char *one, const char *other, double friction, double restitution)
+{
+    talus_pair_spec pair = talus_pair_spec_default();
+    pair.one = one, pair.other = other, pair.friction = friction, pair.restitution = restitution;
+    talus_build_pair(b, &pair);
 }
 
 void talus_build_fill(talus_build *b, int material, int shape, const double velocity[3])

@@ -223,6 +223,7 @@ typedef enum tl_lg_local_spec { TL_LG_LOCAL_EXACT, TL_LG_LOCAL_NEWTON, TL_LG_LOC
 
 typedef struct tl_lg_spec {
     int iterations;   /* local-global rounds per step */
+    double budget;    /* ms per step; 0: none */
     int mixing;       /* 0 anderson, 1 none */
     int time;         /* 0 bdf2, 1 euler */
     int corrections;  /* Newton, after the rounds */
@@ -237,6 +238,7 @@ typedef struct tl_lg_spec {
     int compliance;   /* 0 auto, 1 explicit, 2 matrix-free */
     int cr;           /* conjugate residual iterations per contact step */
     bool project;     /* friction onto its disc when its law is linearised */
+    bool guard;       /* surfaces never pass through each other on the way of a step */
     bool rescue;      /* steps whose rounds make energy are made again by quasi-Newton */
 } tl_lg_spec;
 
@@ -265,6 +267,8 @@ typedef struct tl_contact_spec {
     int iterations;      /* 0: the method's */
     double slop;         /* m; 0: from the bodies */
     const char *impacts; /* "together" or "sequence" */
+    bool bound;          /* islands make no energy */
+    bool rest;           /* islands at rest are left alone */
 } tl_contact_spec;
 
 /* How stress is solved by parts; see step/stress_parts.h. */

@@ -203,6 +203,10 @@ static double account_forces(tl_bodies *b, double *half)
         tl_vec3 fall = tl_vec3_scale(b->dt, b->scene->gravity),
                 mean = tl_vec3_scale(0.5, tl_vec3_add(m->v, tl_vec3_load(last)));
         tl_vec3 p = tl_vec3_scale(body->mass, tl_vec3_sub(tl_vec3_sub(tl_vec3_load(v), m->v), fall));
+        if (b->resting && b->resting[i]) { /* what it stands on carries its weight */
+            tl_accounts_fixed(b->sim, p, tl_vec3_cross(m->x, p));
+            continue;
+        }
         tl_vec3 dw = tl_vec3_sub(tl_vec3_load(v + 3), m->w), L = tl_rigid_angular_momentum(body, m->q, dw);
         impulse = tl_vec3_add(impulse, p);
         angular = tl_vec3_add(angular, tl_vec3_add(L, tl_vec3_cross(m->x, p)));

@@ -61,6 +61,16 @@ void tl_accounts_sph_phase(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f,
     a->kinetic = now;
 }
 
+void tl_accounts_sph_stirred(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_sph_force *drag)
+{
+    double work = 0;
+    for (int32_t i = 0; i < f->rigid->scene_count; i++)
+        if (f->rigid->body[i].kind == TL_BODY_KINEMATIC)
+            work -= f->dt * (tl_vec3_dot(drag[i].force, f->body_v[i]) + tl_vec3_dot(drag[i].torque, f->body_w[i]));
+    tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, work);
+    a->kinetic += work;
+}
+
 void tl_accounts_sph_tension(tl_sph_account *a, const tl_sph_step *f, const tl_motion *before)
 {
     a->kinetic = kinetic(f, before);

@@ -18,6 +18,8 @@ void tl_accounts_sph_phase(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f,
 void tl_accounts_sph_tension(tl_sph_account *a, const tl_sph_step *f, const tl_motion *before);
 void tl_accounts_sph_solved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *before,
                             const double *x);
+/* Work of scripted bodies through viscosity; drag [bodies]: on them. Between tl_accounts_sph_pushed and the phase of viscosity. */
+void tl_accounts_sph_stirred(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_sph_force *drag);
 /* Particles and bodies at the places of the end: before stops, after stops at bodies, after stops at walls. */
 void tl_accounts_sph_moved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *body);
 void tl_accounts_sph_stopped(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *body,

@@ -123,7 +123,7 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
 
 talus_status tl_bodies_detect(tl_bodies *s, talus_error *err)
 {
-    s->view = (tl_rigid_view){s->rigid, s->scene, s->body, s->pose, s->friction, NULL};
+    s->view = (tl_rigid_view){s->rigid, s->scene, s->body, s->pose, s->friction, s->resting};
     TL_TRY(tl_rigid_detect(&s->view, s->dt, &s->sim->state.rigid, s->arena, &s->contacts, err));
     tl_bodies_lap(s, TL_BODIES_DETECT);
     return TALUS_OK;
@@ -190,6 +190,7 @@ talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err)
         const tl_rigid_body *b = &s->rigid->body[i];
         tl_motion *m = &s->body[i];
         bool half = s->half.any && s->half.on[i];
+        if (s->resting && s->resting[i]) continue;
         m->x = half ? s->act[i].x : s->before[i].x;
         m->q = half ? s->act[i].q : s->before[i].q;
         if (b->kind == TL_BODY_FREE) {
@@ -312,7 +313,11 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
 
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err)
 {
-    return tl_rigid_contacts_reserve(&s->sim->state.rigid, s->contacts.count, err);
+    tl_rigid_state *r = &s->sim->state.rigid;
+    const int64_t room = s->contacts.count + (s->resting ? r->contacts : 0);
+    s->memory = TL_TAKE(s->arena, tl_rigid_memory, room);
+    if (!s->memory) return no_memory(err);
+    return tl_rigid_contacts_reserve(r, room, err);
 }
 
 static void sum_forces(tl_bodies *s, const tl_rigid_contacts *c, const double *lam)
@@ -331,7 +336,7 @@ static void sum_forces(tl_bodies *s, const tl_rigid_contacts *c, const double *l
 static void sum_contact_forces(tl_bodies *s)
 {
     for (int32_t i = 0; i < s->rigid->count; i++)
-        s->body[i].contact_force = s->body[i].contact_torque = (tl_vec3){0, 0, 0};
+        if (!s->resting || !s->resting[i]) s->body[i].contact_force = s->body[i].contact_torque = (tl_vec3){0, 0, 0};
     sum_forces(s, &s->contacts, s->lam);
     sum_forces(s, &s->half.stopped, s->half.lam);
     for (int32_t k = 0; k < s->resist.count; k++) {
@@ -343,22 +348,55 @@ static void sum_contact_forces(tl_bodies *s)
     }
 }
 
+/* A point of the step before whose bodies rest. */
+static bool is_kept(const tl_bodies *s, const tl_rigid_memory *m)
+{
+    return s->resting && (s->resting[m->a] || s->resting[m->b]);
+}
+
+static bool comes_before(const tl_rigid_memory *m, const tl_rigid_point *p)
+{
+    return m->a < p->a || (m->a == p->a && m->b < p->b);
+}
+
+/* Points of the step and those of bodies that rest, in order. */
 static void remember_contacts(const tl_bodies *s)
 {
     tl_rigid_state *r = &s->sim->state.rigid;
-    r->contacts = s->contacts.count;
-    for (int32_t k = 0; k < s->contacts.count; k++) {
+    int64_t count = 0, old = 0;
+    for (int32_t k = 0; k <= s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
+        for (; s->resting && old < r->contacts; old++) {
+            if (k < s->contacts.count && !comes_before(&r->contact[old], p)) break;
+            if (is_kept(s, &r->contact[old])) s->memory[count++] = r->contact[old];
+        }
+        if (k == s->contacts.count) break;
         bool same = k > 0 && p[-1].a == p->a && p[-1].b == p->b;
-        r->contact[k] = (tl_rigid_memory){.a = p->a,
-                                          .b = p->b,
-                                          .axis = p->axis,
-                                          .point = same ? r->contact[k - 1].point + 1 : 0,
-                                          .at_a = p->at_a,
-                                          .at_b = p->at_b,
-                                          .force = tl_rigid_point_force(p, s->lam + 3 * (int64_t)k, s->dt),
-                                          .normal = p->normal,
-                                          .gap = p->gap};
+        s->memory[count] = (tl_rigid_memory){.a = p->a,
+                                             .b = p->b,
+                                             .axis = p->axis,
+                                             .point = same ? s->memory[count - 1].point + 1 : 0,
+                                             .at_a = p->at_a,
+                                             .at_b = p->at_b,
+                                             .force = tl_rigid_point_force(p, s->lam + 3 * (int64_t)k, s->dt),
+                                             .normal = p->normal,
+                                             .gap = p->gap};
+        count++;
+    }
+    r->contacts = count;
+    memcpy(r->contact, s->memory, sizeof *r->contact * (size_t)count);
+}
+
+/* What the report counts of bodies that rest. */
+static void report_resting(const tl_bodies *s, tl_report *r)
+{
+    const tl_rigid_state *past = &s->sim->state.rigid;
+    for (int64_t k = 0; s->resting && k < past->contacts; k++) {
+        const tl_rigid_memory *m = &past->contact[k];
+        if (!is_kept(s, m)) continue;
+        r->contacts++;
+        r->touching += tl_vec3_norm2(m->force) > 0;
+        r->penetration = fmax(r->penetration, -m->gap);
     }
 }
 
@@ -370,6 +408,7 @@ void tl_bodies_report(const tl_bodies *s, tl_report *r)
     r->contacts = s->contacts.count;
     for (int32_t k = 0; k < s->contacts.count; k++) r->touching += s->lam[3 * (int64_t)k] > 0;
     r->penetration = s->penetration > 0 ? s->penetration : 0;
+    report_resting(s, r);
     tl_rigid_report_lost(s->sim, s->body, s->kept->lost, r);
     tl_rigid_measures now = tl_rigid_measure(s->rigid, s->body, s->scene->gravity);
     r->kinetic = now.kinetic;

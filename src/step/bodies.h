@@ -45,7 +45,9 @@ typedef struct tl_bodies {
     double *inv_mass;    /* [count] */
     double *inv_inertia; /* [count][9] */
     double tolerance;    /* m/s */
-    double aim;          /* m/s: written by assemble; what the solver goes on to where that is cheap */
+    /* rest */
+    bool *resting; /* [count] bodies that keep everything; NULL: the phase is not asked for */
+    double aim;    /* m/s: written by assemble; what the solver goes on to where that is cheap */
     /* detect, match */
     tl_rigid_view view;
     tl_rigid_contacts contacts;
@@ -71,7 +73,8 @@ typedef struct tl_bodies {
     double *resist_lam; /* [3 resist] N s */
     tl_rigid_problem p;
     /* written by the step's solver: velocities with all forces */
-    double *v; /* [6 count] */
+    double *v;               /* [6 count] */
+    tl_rigid_memory *memory; /* room for the points that the next step starts from; make_room */
     /* stabilise */
     double penetration; /* m */
     /* accounts: what was told of so far */
@@ -93,6 +96,10 @@ talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_kept *kep
 /* v_free = v + dt (gravity, forces); scripted bodies get the velocity that leads exactly to their pose. Functions of time are read here
  * and nowhere else. */
 talus_status tl_bodies_predict(tl_bodies *s, talus_error *err);
+/* Islands at rest that nothing comes near have no part in the step (rest.c). */
+talus_status tl_bodies_rest(tl_bodies *s, talus_error *err);
+/* The last phase before commit: islands that did not move by anything that counts get velocities of 0, if all was `solved`. */
+talus_status tl_bodies_settle(tl_bodies *s, bool solved, talus_error *err);
 talus_status tl_bodies_detect(tl_bodies *s, talus_error *err); /* points that may touch within dt */
 /* Islands that turn and have no impact: their contacts are looked for half-way, where their impulses act (halfway.c). From then on these are the step's. Matches them, as
  * the next one does. `any`: an approach of the start was stopped, `solved` tells how it went. */
@@ -113,6 +120,8 @@ talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *aga
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err); /* for what commit writes */
 /* Overlaps deeper than the slop are pushed out: places only. */
 talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err);
+/* Islands have at most the energy that they had: what moving and pushing gave them is taken from their velocities (bound.c). */
+talus_status tl_bodies_bound(tl_bodies *s, talus_error *err);
 /* Bodies that came together faster than resting ones do part again, by impulses of contacts alone, with e^2 of the energy that the landing took (bounce.c); `any` tells
  * whether there were such, `solved` how it went. They have landed already: places keep the velocities without the bounce. */
 talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err);

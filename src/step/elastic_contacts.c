@@ -153,7 +153,6 @@ talus_status tl_elastic_detect(tl_elastic_trial *s, talus_error *err)
                            .before = b->pose,
                            .after = after,
                            .friction = b->friction,
-                           .past = &s->sim->state.lg,
                            .solids_again = true,
                            .h = s->h};
     TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));

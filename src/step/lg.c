@@ -29,7 +29,9 @@
 #include "step/accounts_lg.h"
 #include "step/bodies.h"
 #include "step/engines.h"
+#include "step/lg_apart.h"
 #include "step/lg_contact.h"
+#include "step/lg_damp.h"
 #include "step/lg_exact.h"
 #include "step/lg_held.h"
 #include "step/lg_time.h"
@@ -61,8 +63,8 @@
 #define BALANCE_ITERATIONS 400 /* each */
 #define REACH 1e4     /* times that sound takes to cross a body: he of static steps. Changes the way, not the end */
 #define EXACT_MOST 20 /* corrections by the true curvature: most steps take 3 to 8, what buckles under contact 15 */
-#define EXACT_CONTACTS                                                                                                 \
-    500                 /* that push, at most: more make corrections of seconds, by matrices of 18 MB and up. Chosen */
+#define DENSE_MOST                                                                                                     \
+    400 /* contacts that push: of more, or of more than coordinates, corrections do not write W out. Chosen */
 #define EXACT_LOOKS 6   /* for more that touches, each followed by corrections */
 #define EXACT_SLACK 0.1 /* of the target of contact laws: what their solves may leave */
 #define SLOP 1e-4       /* m: overlap of rigid bodies that is left alone */
@@ -81,11 +83,12 @@ typedef struct lg_kept {
     bool searches; /* quasi-Newton */
     double reach;  /* s, of static steps */
     tl_rigid_kept rigid;
-    bool told;      /* of creep */
-    bool told_left; /* of rounds that do not suffice */
-    bool told_fast; /* of swings that steps are too long for */
-    int *missed;    /* [bodies] steps in a row that missed */
-    int *hurried;   /* [bodies] steps in a row that were too long for its swing */
+    bool told;       /* of creep */
+    bool told_left;  /* of rounds that do not suffice */
+    bool told_fast;  /* of swings that steps are too long for */
+    bool told_apart; /* of surfaces that were held apart */
+    int *missed;     /* [bodies] steps in a row that missed */
+    int *hurried;    /* [bodies] steps in a row that were too long for its swing */
 } lg_kept;
 
 typedef struct lg_step {
@@ -131,11 +134,14 @@ typedef struct lg_step {
     double *off2;    /* [bodies] kg m^2: how far a body is from where these would lead it */
     double *after;   /* [3 nodes] r a step on */
     tl_lg_laws laws;
-    double landed;        /* J, that landing took */
+    double landed;  /* J, that landing took */
+    double viscous; /* J, that inner friction gave: never positive */
+    tl_lg_damped damped;
+    tl_lg_apart apart;
     double depth;         /* m, of surfaces in shapes */
     tl_lg_memory *memory; /* [memories] contacts that the next step starts from */
     int64_t memories;
-    double seconds[PHASES], mark;
+    double seconds[PHASES], mark, began;
 } lg_step;
 
 static talus_status no_memory(talus_error *err)
@@ -152,6 +158,12 @@ static void lap(lg_step *s, enum phase phase)
 
 /* ---- phases ---- */
 
+/* Real time: whether the scene's time for a step is over. */
+static bool is_late(const lg_step *s)
+{
+    return s->scene->lg.budget > 0 && tl_seconds() - s->began > 1e-3 * s->scene->lg.budget;
+}
+
 static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, talus_error *err)
 {
     const tl_lg *lg = &sim->lg;
@@ -164,6 +176,7 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, 
                    .arena = a,
                    .h = tl_lg_round_step(dt),
                    .mark = tl_seconds()};
+    s->began = s->mark;
     s->searches = rescue || s->kept->searches;
     int64_t duals = TL_LG_LANES * lg->dual_rows;
     s->qtil = TL_TAKE(a, double, n);
@@ -292,7 +305,6 @@ static talus_status detect(lg_step *s, talus_error *err)
                            .before = b->pose,
                            .after = after,
                            .friction = b->friction,
-                           .past = &s->sim->state.lg,
                            .h = s->h};
     if (!s->time.rests) {
         TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
@@ -524,10 +536,9 @@ static quality how_good(lg_step *s)
     return out;
 }
 
-/* Corrections by the true curvature with all laws of contact. What they move may come to touch something else. Where laws contradict each other, as between folds of cloth that
- * are thicker than the room they have, corrections may end worse than rounds: then the rounds' answer stands. It does too where
- * more rows push than bodies have coordinates, as in crumpled cloth: forces are not determined there, and W is singular;
- * and where so many push that a correction would take seconds. */
+/* Corrections by the true curvature with all laws of contact, also of bodies that nothing touches where Newton's method with A did not end. What they move may come to touch something
+ * else. Where laws contradict each other, as between folds of cloth that are thicker than the room they have, corrections may end worse than rounds: then the rounds'
+ * answer stands. */
 static talus_status solve_exact(lg_step *s, int most, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, duals = TL_LG_LANES * s->lg->dual_rows;
@@ -536,25 +547,30 @@ static talus_status solve_exact(lg_step *s, int most, talus_error *err)
     const quality rounds = how_good(s);
     if (rounds.missing <= s->scene->solver.tolerance && rounds.laws <= 1) return TALUS_OK;
     bool *of = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1), changed = true;
+    if (!of) return no_memory(err);
     int64_t coordinates = 0;
-    for (int32_t k = 0; of && k < s->touch.rows.nodes; k++) of[s->lg->owner[s->touch.rows.node[k]]] = true;
-    for (int b = 0; of && b < s->lg->bodies; b++) coordinates += of[b] ? 3 * (int64_t)s->lg->body[b].nodes : 0;
-    if (3 * s->laws.touching > coordinates || s->laws.touching > EXACT_CONTACTS) return TALUS_OK;
+    for (int b = 0; b < s->lg->bodies; b++) of[b] = s->missing[b] > s->scene->solver.tolerance;
+    for (int32_t k = 0; k < s->touch.rows.nodes; k++) of[s->lg->owner[s->touch.rows.node[k]]] = true;
+    for (int b = 0; b < s->lg->bodies; b++) coordinates += of[b] ? 3 * (int64_t)s->lg->body[b].nodes : 0;
+    const bool many = s->laws.touching > DENSE_MOST || 3 * s->laws.touching > coordinates;
     const tl_lg_touch touch_before = s->touch;
     const tl_lg_contacts contacts_before = s->contacts;
     double *force = TL_TAKE(s->arena, double, s->touch.rows.rows);
-    if (!of || !force) return no_memory(err);
-    memcpy(force, s->touch.force, sizeof *force * (size_t)s->touch.rows.rows);
+    if (!force) return no_memory(err);
+    if (s->touch.rows.rows) memcpy(force, s->touch.force, sizeof *force * (size_t)s->touch.rows.rows);
     memcpy(s->from, s->q, sizeof *s->q * (size_t)(n + duals));
     tl_lg_exact x = {.w = &s->newton,
                      .t = &s->touch,
                      .hessian = s->kept->hessian,
                      .kept = s->kept->flex,
+                     .of = of,
+                     .route = many ? "sum" : "schur",
                      .target = s->scene->solver.tolerance,
                      .slack = EXACT_SLACK * contact_target(s),
-                     .most = most};
+                     .most = most,
+                     .until = s->scene->lg.budget > 0 ? s->began + 1e-3 * s->scene->lg.budget : INFINITY};
     s->view.solids_again = true;
-    for (int look = 0; look < EXACT_LOOKS && changed; look++) {
+    for (int look = 0; look < EXACT_LOOKS && changed && !is_late(s); look++) {
         talus_error why = {0};
         talus_status status = tl_lg_exact_solve(&x, s->arena, &why);
         if (status == TALUS_UNSUPPORTED) break; /* more contacts push than a matrix has room for */
@@ -574,8 +590,10 @@ static talus_status solve_exact(lg_step *s, int most, talus_error *err)
         memcpy(s->q, s->from, sizeof *s->q * (size_t)(n + duals));
         s->contacts = contacts_before;
         s->touch = touch_before;
-        memcpy(s->touch.force, force, sizeof *force * (size_t)s->touch.rows.rows);
-        memcpy(s->touch.lam, force, sizeof *force * (size_t)s->touch.rows.rows);
+        if (s->touch.rows.rows) {
+            memcpy(s->touch.force, force, sizeof *force * (size_t)s->touch.rows.rows);
+            memcpy(s->touch.lam, force, sizeof *force * (size_t)s->touch.rows.rows);
+        }
         tl_lg_touch_push(&s->touch, s->r);
         return TALUS_OK;
     }
@@ -588,7 +606,7 @@ static talus_status solve_touching(lg_step *s, talus_error *err)
 {
     int most = s->scene->lg.corrections;
     const bool holds = s->touch.rows.bilateral.count > 0;
-    if (!s->touch.rows.rows || s->scene->lg.form || most == 0) return TALUS_OK;
+    if (s->scene->lg.form || most == 0) return TALUS_OK;
     if (holds) return most < 0 && s->touch.rows.contacts ? TALUS_OK : solve_held(s, most < 0 ? CORRECTIONS : most, err);
     return solve_exact(s, most < 0 ? EXACT_MOST : most, err);
 }
@@ -663,14 +681,41 @@ static talus_status iterate(lg_step *s, talus_error *err)
         s->rounds = k + 1;
         if (by_newton && !s->touch.rows.rows && s->rounds == FREE_ROUNDS)
             break; /* unless something has come to touch */
-        if (s->rounds == s->scene->lg.iterations || (!s->touch.rows.rows && s->left <= STOP * STOP * s->found)) break;
+        if (is_late(s) || s->rounds == s->scene->lg.iterations ||
+            (!s->touch.rows.rows && s->left <= STOP * STOP * s->found))
+            break;
         if (mixes) tl_anderson_next(&s->mixer, s->from, s->q, s->q);
         lap(s, SOLVE);
     }
     if (s->searches && s->lg->dual_rows) TL_TRY(renew_duals(s, err));
-    if (!by_newton) return TALUS_OK;
+    if (!by_newton || is_late(s)) return TALUS_OK;
     TL_TRY(solve_free(s, err));
-    return s->searches ? TALUS_OK : solve_touching(s, err);
+    return s->searches || is_late(s) ? TALUS_OK : solve_touching(s, err);
+}
+
+/* Nothing passes through anything on the way from where the step began. */
+static talus_status hold_apart(lg_step *s, bool *again, talus_error *err)
+{
+    if (s->time.rests || !s->scene->lg.guard) return TALUS_OK;
+    s->view.from = s->sim->state.lg.q;
+    TL_TRY(tl_lg_hold_apart(&s->view, s->he, s->q, s->arena, &s->apart, err));
+    lap(s, DETECT);
+    if (s->apart.free && s->apart.impacts && !s->kept->told_apart) {
+        s->kept->told_apart = true;
+        tl_log_write(
+            &s->sim->log, 0,
+            "t = %.6g s: contact was not solved to the end, and surfaces would have passed through each other at "
+            "%lld places: impulses beside its laws hold them apart, by up to %.3g m; shorter steps (dt_max) "
+            "help, or lg.corrections if it is 0",
+            s->sim->state.t + s->h, (long long)s->apart.impacts, s->apart.moved);
+    }
+    if (s->apart.free) return TALUS_OK;
+    *again = true;
+    return TL_FAIL(
+        err, TALUS_BAD_INPUT,
+        "elastic surfaces would pass through each other at %lld places, and nothing holds them apart within a "
+        "step of %.3g s",
+        (long long)s->apart.impacts, s->h);
 }
 
 /* Bodies that miss by what users would see are counted, see tell_left. */
@@ -824,6 +869,20 @@ static double kinetic(const lg_step *s)
     return 0.5 * sum;
 }
 
+static talus_status damp(lg_step *s, talus_error *err)
+{
+    s->viscous = -kinetic(s);
+    for (int b = 0; b < s->lg->bodies && !s->time.rests; b++) {
+        const int32_t body = s->lg->body[b].body;
+        const double damping = body < 0 ? 0 : s->scene->materials[s->scene->bodies[body].material].damping;
+        if (damping > 0)
+            TL_TRY(tl_lg_damp(s->lg, s->kept->hessian, b, damping, s->h, s->q, s->v,
+                              s->time.second ? s->time.v_was : NULL, &s->damped, s->arena, err));
+    }
+    s->viscous += kinetic(s);
+    return TALUS_OK;
+}
+
 /* Velocities that positions alone do not give. */
 static talus_status settle(lg_step *s, talus_error *err)
 {
@@ -833,6 +892,7 @@ static talus_status settle(lg_step *s, talus_error *err)
     s->landed = kinetic(s);
     tl_lg_time_land(&s->time, &s->touch, &s->contacts, s->q, s->bodies.before, s->bodies.body, s->v);
     s->landed -= kinetic(s);
+    TL_TRY(damp(s, err));
     for (int32_t k = 0; k < lg->anchors; k++) held[lg->owner[lg->anchor[k].vertex]] = true;
     for (int b = 0; b < lg->bodies; b++) s->touched[b] = s->touched[b] || s->pushed[b];
     tl_lg_time_spin(&s->time, lg, &s->sim->state.lg, held, s->touched, s->q, s->v);
@@ -848,6 +908,7 @@ static talus_status account(lg_step *s, talus_error *err)
                               .p0 = s->time.p,
                               .accel = s->accel,
                               .landed = s->landed,
+                              .viscous = s->viscous,
                               .lg = s->lg,
                               .q0 = now->q,
                               .v0 = now->v,
@@ -860,6 +921,7 @@ static talus_status account(lg_step *s, talus_error *err)
                               .touch = &s->touch,
                               .contacts = &s->contacts,
                               .b = &s->bodies};
+    tl_accounts_fixed(s->sim, s->damped.impulse, s->damped.angular);
     return tl_accounts_lg_end(s->sim, &x, s->arena, err);
 }
 
@@ -1087,6 +1149,7 @@ static talus_status attempt(lg_step *s, tl_sim *sim, double dt, bool rescue, boo
     TL_TRY(predict(s, err));
     TL_TRY(detect(s, err));
     TL_TRY(iterate(s, err));
+    TL_TRY(hold_apart(s, again, err));
     TL_TRY(measure(s, again, err));
     TL_TRY(move(s, again, err));
     TL_TRY(settle(s, err));
@@ -1125,7 +1188,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     lg_step first, second;
     talus_status status = attempt(&first, sim, dt, false, again, err);
     lg_step *best = &first;
-    if ((status == TALUS_OK || *again) && needs_rescue(&first)) {
+    if ((status == TALUS_OK || *again) && !is_late(&first) && needs_rescue(&first)) {
         const tl_report report = sim->report;
         const tl_accounts accounts = sim->accounts;
         const talus_status before = status;

@@ -5,6 +5,7 @@
 
 #include "base/cancel.h"
 #include "base/sum.h"
+#include "base/timer.h"
 
 #define SEARCH_MOST 12     /* halvings */
 #define SEARCH_SHARE 1e-4  /* of the decrease that a correction promises */
@@ -23,7 +24,7 @@
 /* Shares of negative curvature that are tried one after the other until there is a factor. */
 static const double convex[LEVELS] = {0, 0.1, 0.25, 0.5, 1};
 
-/* One solve. Bodies with nodes in rows are parts of the problem, in their order. */
+/* One solve. Bodies that take part are parts of the problem, in their order. */
 typedef struct solve {
     tl_lg_exact *x;
     const tl_lg *lg;
@@ -56,10 +57,9 @@ static talus_status find_parts(solve *s, tl_arena *a, talus_error *err)
     s->part_of = TL_TAKE(a, int32_t, lg->bodies + 1);
     s->part = TL_TAKE_ZERO(a, tl_flex_part, lg->bodies + 1);
     if (!s->body || !s->part_of || !s->part) return no_memory(err);
-    for (int b = 0; b < lg->bodies; b++) s->part_of[b] = -1;
-    for (int32_t k = 0; k < s->rows->nodes; k++) s->part_of[lg->owner[s->rows->node[k]]] = 0;
     for (int b = 0; b < lg->bodies; b++) {
-        if (s->part_of[b] < 0) continue;
+        s->part_of[b] = -1;
+        if (!s->x->of[b]) continue;
         s->part_of[b] = s->parts;
         s->part[s->parts].first = s->p.n;
         s->body[s->parts++] = b;
@@ -199,7 +199,7 @@ static talus_status pose(solve *s, tl_arena *a, talus_error *err)
     s->p.g = s->g;
     s->p.c = s->c;
     s->p.law = TL_FLEX_CONE;
-    return tl_flex_begin(&s->solver, tl_flex_route_find("schur"), s->x->kept, &s->p, a, err);
+    return tl_flex_begin(&s->solver, tl_flex_route_find(s->x->route), s->x->kept, &s->p, a, err);
 }
 
 /* Displacements of free bodies that these forces make. */
@@ -362,7 +362,7 @@ talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
     x->converged = false;
     TL_TRY(pose(&s, a, err));
     shift_of_forces(&s, x->t->force, s.shift);
-    while (x->made < x->most && !x->converged && stuck < STUCK) {
+    while (x->made < x->most && !x->converged && stuck < STUCK && (!x->made || tl_seconds() < x->until)) {
         tl_flex_report report = {0};
         TL_TRY(tl_cancel_check(err));
         const double slack = fmax(x->slack, EARLY * fmin(fastest, EARLY_MOST));

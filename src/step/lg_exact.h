@@ -18,15 +18,18 @@ typedef struct tl_lg_exact {
     tl_lg_touch *t;
     tl_lg_hessian *hessian;
     tl_flex_kept *kept;
+    const bool *of;    /* [bodies] take part: at least those with nodes in rows */
+    const char *route; /* of solve/flex/route.h */
     double target; /* share of a body's displacement by forces that the last correction may have */
     double slack;  /* m/s, of contact laws */
     int most;      /* corrections */
+    double until;  /* s, tl_seconds: none begins after it, but the first */
     /* out */
     int made;
     bool converged;
 } tl_lg_exact;
 
-/* From w->q and the forces of t, which follow. Rows are contacts alone: no cables, no joins. Fails with TALUS_UNSUPPORTED where too many contacts push; nothing has changed then. */
+/* From w->q and the forces of t, which follow. Rows are contacts alone, or none: no cables, no joins. Fails with TALUS_UNSUPPORTED where too many contacts push; nothing has changed then. */
 talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err);
 
 #endif

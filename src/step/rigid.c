@@ -1,6 +1,7 @@
 /* The step of rigid bodies: the grid engine where nothing flows.
  *
  *     predict velocities      v* = v + dt (gravity, forces); scripted bodies get the velocity that leads to their pose
+ *     rest                    islands at rest that nothing comes near keep everything (solver.contact.rest)
  *     detect contacts         points that may touch within dt
  *     half-way                islands that roll and slide without impacts: contacts and impulses half-way through the step
  *     match contacts          impulses of the last step, by position
@@ -10,7 +11,9 @@
  *         move bodies         place and rotation
  *         look again
  *     stabilise               overlaps deeper than the slop are pushed out: places only
+ *     bound                   islands have at most the energy that they had: velocities only
  *     bounce                  restitution: velocities only, bodies have landed
+ *     settle                  islands that did not move rest from now on
  *     commit
  *
  * Velocities never see an overlap and places never see a bounce, so neither adds energy to the other. */
@@ -133,6 +136,7 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
     TL_TRY(tl_bodies_begin(b, sim, kept, dt, err));
     b->resists = kept->resists;
     TL_TRY(tl_bodies_predict(b, err));
+    if (sim->scene->solver.contact.rest) TL_TRY(tl_bodies_rest(b, err));
     TL_TRY(tl_bodies_detect(b, err));
     TL_TRY(halfway(&s, again, err));
     bool more = true;
@@ -148,12 +152,15 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
     TL_TRY(tl_accounts_bodies(b, err));
     TL_TRY(tl_bodies_make_room(b, err));
     TL_TRY(tl_bodies_stabilise(b, err));
+    if (sim->scene->solver.contact.bound) TL_TRY(tl_bodies_bound(b, err));
     tl_accounts_push(b);
     TL_TRY(bounce(&s, again, err));
     TL_TRY(tl_cancel_check(err));
+    if (b->resting) TL_TRY(tl_bodies_settle(b, s.solved.outcome.result == TL_CONVERGED, err));
     tl_accounts_bounce(b);
     fill_report(&s);
     TL_TRY(tl_accounts_end(sim, dt, b->body, again, err));
+    tl_rigid_tell_turning(sim, kept, dt);
     tl_bodies_commit(b);
     return TALUS_OK;
 }

@@ -13,6 +13,7 @@ typedef struct tl_rigid_kept {
     double slop;    /* m */
     bool resists;   /* there is rolling or spinning friction */
     bool *lost;     /* [scene_count] body was told to be outside of the domain */
+    bool *turned;   /* one: it was told that turning bodies cut steps */
 } tl_rigid_kept;
 
 /* Bodies of the scene, their first state, and `k` ({0} before), which the caller keeps. */
@@ -25,6 +26,9 @@ double tl_rigid_dt_wanted(const tl_sim *sim);
 
 /* One try; see tl_engine_entry. */
 talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bool *again, talus_error *err);
+
+/* Whoever watches is told once when a step of dt was cut because a body turns. */
+void tl_rigid_tell_turning(const tl_sim *sim, const tl_rigid_kept *k, double dt);
 
 /* Motions and poses of the scene's bodies and the walls, [rigid->count]. */
 void tl_rigid_begin_bodies(const tl_rigid *r, const tl_motion *from, tl_motion *body, tl_pose *pose);

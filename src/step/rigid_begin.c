@@ -104,7 +104,8 @@ talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err)
     TL_TRY(tl_rigid_state_begin(&sim->state.rigid, &sim->rigid, s, err));
     k->slop = s->solver.contact.slop > 0 ? s->solver.contact.slop : default_slop(&sim->rigid);
     k->lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
-    if (!k->lost) return no_memory(err);
+    k->turned = TL_NEW_ZERO(bool, 1);
+    if (!k->lost || !k->turned) return no_memory(err);
     k->iterations = s->solver.contact.iterations;
     if (tell_mass_ratio(sim) && !k->iterations) k->iterations = ITERATIONS_RATIO;
     if (!k->iterations && strncmp(k->method->name, "newton", 6)) k->iterations = ITERATIONS_MAX;
@@ -117,6 +118,7 @@ talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_kept *k, talus_error *err)
 void tl_rigid_end(tl_rigid_kept *k)
 {
     tl_free(k->lost);
+    tl_free(k->turned);
     *k = (tl_rigid_kept){0};
 }
 
@@ -176,6 +178,23 @@ double tl_rigid_dt_wanted(const tl_sim *sim)
         if (limit < dt && meets(sim, i, most)) dt = limit;
     }
     return dt;
+}
+
+void tl_rigid_tell_turning(const tl_sim *sim, const tl_rigid_kept *k, double dt)
+{
+    const double most = sim->scene->dt_max > 0 ? sim->scene->dt_max : 1 / sim->scene->fps;
+    for (int32_t i = 0; i < sim->rigid.scene_count && !*k->turned; i++) {
+        if (sim->rigid.body[i].kind != TL_BODY_FREE) continue;
+        const tl_motion *m = &sim->state.rigid.body[i];
+        const double limit = turn_limit(&sim->rigid.body[i], m);
+        if (!(limit < most && dt <= limit * (1 + 1e-9) && meets(sim, i, most))) continue;
+        *k->turned = true;
+        tl_log_write(
+            &sim->log, 0,
+            "t = %.6g s: body \"%s\" turns at %.3g rad/s, so steps are %.3g ms and not the %.3g ms asked for: one that "
+            "touches something turns by at most %g rad in a step",
+            sim->state.t, sim->scene->bodies[i].name, tl_vec3_norm(m->w), 1e3 * dt, 1e3 * most, TURN_MOST);
+    }
 }
 
 void tl_rigid_report_lost(const tl_sim *sim, const tl_motion *body, bool *lost, tl_report *r)

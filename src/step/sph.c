@@ -234,6 +234,7 @@ static talus_status predict_velocities(sph_step *s, talus_error *err)
     if (s->kept->tense) TL_TRY(tl_sph_tension(&s->f, err));
     if (s->kept->tense) tl_accounts_sph_tension(&s->account, &s->f, s->before);
     if (s->kept->viscous) TL_TRY(let_viscosity_act(s, err));
+    if (s->drag) tl_accounts_sph_stirred(s->sim, &s->account, &s->f, s->drag);
     double rate = s->scene->sph.viscosity * sqrt(tl_vec3_norm(s->scene->gravity) / s->f.sph->h);
     if (rate > 0) TL_TRY(tl_sph_smooth(&s->f, rate, err));
     tl_accounts_sph_phase(s->sim, &s->account, &s->f, s->before, TL_ENERGY_VISCOSITY);

@@ -58,7 +58,7 @@ static void step(void **state)
 static void routes(void **state)
 {
     (void)state;
-    static const char *const names[] = {"g-scaled", "nf", "ic", "ucg-mprgp", "admm", "ica", "schur-last"};
+    static const char *const names[] = {"g-scaled", "nf", "ic", "ucg-mprgp", "admm", "ica", "schur-last", "sum"};
     for (size_t r = 0; r < sizeof names / sizeof *names; r++) {
         rigid_case first = rigid_open(NULL,
                                       "engine = 'grid', bodies = { { name = 'floor', kind = 'static', shape = plane {} "

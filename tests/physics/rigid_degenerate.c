@@ -17,6 +17,29 @@ static void hear(void *user, int level, const char *message)
 }
 static const tl_log log_all = {hear, NULL, 1};
 
+/* A step that is shorter than asked for because something turns is told, once; balls and slow bodies cut nothing. */
+static void turning_that_cuts_steps_is_told(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        rigid_case c;
+        char text[400];
+        snprintf(text, sizeof text,
+                 "bodies = { { kind = 'static', shape = plane {} }, { name = 'wheel', density = 500, at = {0, 0.1, 0}, "
+                 "shape = %s, "
+                 "spin_rad_per_s = {0, %g, 0} } }",
+                 k == 1 ? "sphere { radius = 0.1 }" : "cylinder { radius = 0.1, height = 0.2 }", k == 2 ? 10.0 : 60.0);
+        heard[0] = 0;
+        CHECK_OK(rigid_try(&c, &log_all, NULL, text, &err));
+        for (int frame = 0; frame < 3; frame++) CHECK_OK(tl_sim_frame(c.sim, NULL, NULL, &err));
+        const char *told =
+            strstr(heard, "body \"wheel\" turns at 60 rad/s, so steps are 2.5 ms and not the 10 ms asked for");
+        assert_true((k == 0) == (told != NULL));
+        assert_true(!told || !strstr(told + 5, "body \"wheel\" turns"));
+        rigid_close(&c);
+    }
+}
+
 static void check_refused(const char *text, talus_status status, const char *says)
 {
     rigid_case c;
@@ -233,6 +256,7 @@ static void empty_worlds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(turning_that_cuts_steps_is_told),
         cmocka_unit_test(what_is_not_there_is_named),
         cmocka_unit_test(zero_mass_is_refused),
         cmocka_unit_test(nan_of_a_function_stops_the_step),

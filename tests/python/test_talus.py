@@ -64,6 +64,17 @@ class Scenes(unittest.TestCase):
             with self.assertRaises(talus.Error):
                 talus.Scene(Path(folder, "none.lua"))
 
+    def test_rolling_friction_slows_a_ball_down(self):
+        text = """return scene { talus = 1, engine = "grid", duration = 2, gravity = {0, -10, 0}, bodies = {
+          { kind = "static", shape = plane {} },
+          { shape = sphere { radius = 0.1 }, at = {0, 0.1, 0}, mass = 1, velocity = {1, 0, 0}, spin_rad_per_s = {0, 0, -10} } } }
+        """
+        for mu in (0, 2e-3):
+            sim = talus.Sim(talus.Scene(text, settings={"bodies[2].rolling_friction": mu,
+                                                        "bodies[2].spinning_friction": 0.5 * mu}))
+            sim.advance(1)
+            self.assertAlmostEqual(sim.view("bodies.velocity")[1, 0], 1 - 10 * mu / 0.1 / 1.4, places=4)
+
     def test_every_problem_is_told(self):
         with self.assertRaises(talus.Error) as told:
             talus.Scene(SCENE.replace("mass = 2", "mass = -2").replace("duration = 1", "duration = 0"))

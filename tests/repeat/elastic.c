@@ -67,8 +67,8 @@ static void a_saved_state_goes_on_the_same(void **state)
 static void routes_repeat_too(void **state)
 {
     (void)state;
-    static const char *const names[] = {"schur",     "schur-last", "ucg", "ucg-mprgp", "g",  "g-scaled",
-                                        "g-matfree", "nf",         "ic",  "admm",      "ica"};
+    static const char *const names[] = {"schur",     "schur-last", "ucg", "ucg-mprgp", "g",   "g-scaled",
+                                        "g-matfree", "nf",         "ic",  "admm",      "ica", "sum"};
     int before = tl_threads();
     for (size_t r = 0; r < sizeof names / sizeof *names; r++) {
         uint64_t hash[2];

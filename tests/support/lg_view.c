@@ -49,7 +49,6 @@ void lg_look_at(lg_look *l)
                            .before = l->before,
                            .after = l->after,
                            .friction = l->friction,
-                           .past = l->past,
                            .h = 0.01};
     tl_arena_reset(&l->arena);
     CHECK_OK(tl_lg_detect(&l->view, &l->arena, &l->found, &err));

@@ -12,7 +12,6 @@ typedef struct lg_look {
     tl_pose *before, *after;
     tl_motion *body;
     double *friction;
-    const tl_lg_state *past; /* NULL at first */
     tl_arena arena;
     tl_lg_contacts found;
 } lg_look;

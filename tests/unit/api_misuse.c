@@ -122,6 +122,7 @@ static void builds(void **state)
     talus_build_flag(none, "x", 1);
     talus_build_word(none, "x", "y");
     talus_build_contact(none, "a", "b", 1, 1);
+    talus_build_pair(none, NULL);
     talus_build_fill(none, 0, 0, v);
     talus_build_domain(none, v, v);
     assert_null(talus_build_text(none));
@@ -129,7 +130,7 @@ static void builds(void **state)
     assert_int_equal(talus_build_box(none, v), -1);
     assert_int_equal(talus_build_sphere(none, 1), -1);
     assert_int_equal(talus_build_place(none, 0, v, NULL), -1);
-    for (int i = 0; i < 17; i++) { /* one mistake each; the builder tells it at the end */
+    for (int i = 0; i < 19; i++) { /* one mistake each; the builder tells it at the end */
         talus_build *b = talus_build_create();
         switch (i) {
         case 0: talus_build_number(b, NULL, 1); break;
@@ -149,6 +150,8 @@ static void builds(void **state)
         case 14: assert_int_equal(talus_build_body(b, NULL), -1); break;
         case 15: talus_build_contact(b, NULL, "b", 1, 1); break;
         case 16: talus_build_domain(b, v, NULL); break;
+        case 17: talus_build_pair(b, NULL); break;
+        case 18: talus_build_pair(b, &(talus_pair_spec){.one = "a"}); break;
         }
         REFUSED(talus_build_finish(b, NULL, &s, &err));
         REFUSED(talus_build_finish(b, NULL, NULL, &err));

@@ -137,6 +137,56 @@ static void values_arrive_as_given(void **state)
     talus_scene_free(s);
 }
 
+static const double *row(talus_sim *sim, const char *name, int i)
+{
+    talus_error err = {0};
+    talus_view v;
+    CHECK_OK(talus_sim_view(sim, name, &v, &err));
+    assert_int_equal(v.type, TALUS_FLOAT64);
+    assert_true(i < v.count);
+    return (const double *)((const char *)v.data + (size_t)i * v.stride);
+}
+
+/* Rolling friction of a body, of a material and of a pair: a ball slows down by g mu_r / R / (1 + 2/5). */
+static void balls_slow_down(void **state)
+{
+    (void)state;
+    const double mu = 2e-3, radius = 0.1, slows = 10 * mu / radius / 1.4;
+    for (int by = 0; by < 3; by++) {
+        talus_build *b = talus_build_create();
+        talus_build_number(b, "duration", 2);
+        talus_build_numbers(b, "gravity", 3, (double[]){0, -10, 0});
+        talus_body_spec body = talus_body_spec_default();
+        body.shape = talus_build_plane(b, 0);
+        body.kind = "static";
+        body.name = "ground";
+        talus_build_body(b, &body);
+        body = talus_body_spec_default();
+        body.shape = talus_build_sphere(b, radius);
+        body.name = "ball";
+        body.at[1] = radius;
+        body.velocity[0] = 1;
+        body.spin[2] = -1 / radius;
+        talus_material_spec m = talus_material_spec_default();
+        m.density = 1000;
+        m.rolling_friction = by == 1 ? mu : TALUS_NOT_GIVEN;
+        body.material = talus_build_material(b, &m);
+        body.rolling_friction = by == 0 ? mu : TALUS_NOT_GIVEN;
+        talus_build_body(b, &body);
+        talus_pair_spec pair = talus_pair_spec_default();
+        pair.one = "ball", pair.other = "ground", pair.rolling_friction = mu, pair.spinning_friction = 0.5 * mu;
+        if (by == 2) talus_build_pair(b, &pair);
+        talus_scene *s = finish(b);
+        talus_sim *sim;
+        talus_error err = {0};
+        CHECK_OK(talus_sim_create(s, NULL, &sim, &err));
+        for (int k = 0; k < 100; k++) CHECK_OK(talus_sim_step(sim, 0.01, &err));
+        CHECK_REL(row(sim, "bodies.velocity", 1)[0], 1 - slows, 1e-3);
+        talus_sim_free(sim);
+        talus_scene_free(s);
+    }
+}
+
 static void texts_are_scenes(void **state)
 {
     (void)state;
@@ -156,16 +206,6 @@ static void texts_are_scenes(void **state)
 }
 
 /* ---- a simulation ---- */
-
-static const double *row(talus_sim *sim, const char *name, int i)
-{
-    talus_error err = {0};
-    talus_view v;
-    CHECK_OK(talus_sim_view(sim, name, &v, &err));
-    assert_int_equal(v.type, TALUS_FLOAT64);
-    assert_true(i < v.count);
-    return (const double *)((const char *)v.data + (size_t)i * v.stride);
-}
 
 /* Free flight from y = 3.25 with 1.5 m/s along x; the scheme's own error is of the order of dt. */
 static void steps_and_views(void **state)
@@ -521,19 +561,13 @@ static void no_memory_is_a_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scene_is_built),
-        cmocka_unit_test(mistakes_are_told_as_in_files),
-        cmocka_unit_test(values_arrive_as_given),
-        cmocka_unit_test(texts_are_scenes),
-        cmocka_unit_test(steps_and_views),
-        cmocka_unit_test(contacts_are_seen),
-        cmocka_unit_test(forces_velocities_poses),
-        cmocka_unit_test(forces_on_nodes),
-        cmocka_unit_test(elastic_meshes_are_planned),
-        cmocka_unit_test(wrong_arguments_are_told),
-        cmocka_unit_test(save_and_restore),
-        cmocka_unit_test(no_memory_is_a_status),
-        cmocka_unit_test(cancelled_steps_leave_no_trace),
+        cmocka_unit_test(a_scene_is_built),         cmocka_unit_test(mistakes_are_told_as_in_files),
+        cmocka_unit_test(values_arrive_as_given),   cmocka_unit_test(balls_slow_down),
+        cmocka_unit_test(texts_are_scenes),         cmocka_unit_test(steps_and_views),
+        cmocka_unit_test(contacts_are_seen),        cmocka_unit_test(forces_velocities_poses),
+        cmocka_unit_test(forces_on_nodes),          cmocka_unit_test(elastic_meshes_are_planned),
+        cmocka_unit_test(wrong_arguments_are_told), cmocka_unit_test(save_and_restore),
+        cmocka_unit_test(no_memory_is_a_status),    cmocka_unit_test(cancelled_steps_leave_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,6 @@ typedef struct tl_lg_view {
     const tl_pose *before,
         *after;              /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
     const double *friction;  /* [rigid->count] each one's own */
-    const tl_lg_state *past; /* contacts of the last step: which side of a cloth nodes were on; may be NULL */
     const double *start;     /* [nodes][3] where `from` is later in the step: nodes at its start. NULL: from */
     bool solids_again;       /* a second look is one at elastic bodies against each other too, where they ended up */
     double h;
@@ -71,6 +70,10 @@ talus_status tl_lg_crossings(const tl_lg_view *v, tl_arena *a, int64_t *count, d
 
 /* m: deepest point of elastic surfaces in shapes, between their nodes as well, and through each other, with nodes at v->to = v->from and shapes at v->after. */
 talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_error *err);
+
+/* Elastic surfaces that would meet along straight ways from v->from to v->to, each where they are nearest when they do; what touches at v->from already is left out. */
+talus_status tl_lg_impacts(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err);
+#define TL_LG_ON_THE_WAY 3 /* `feature` of these */
 
 /* Points between rigid bodies, of which at least one is free; elastic bodies' own entries in tl_rigid are left out. */
 talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_contacts *out,

@@ -8,12 +8,13 @@
 #define PARALLEL_EDGES 200
 #define PASSAGES_MAX 8 /* of one edge through one body that are told apart */
 
-static tl_box3 around(const tl_lg_view *v, const int32_t *node, int count)
+tl_box3 tl_lg_box_of(const tl_lg_view *v, const int32_t *node, int count)
 {
     tl_box3 b = {tl_lg_at(v->to, node[0]), tl_lg_at(v->to, node[0])};
-    for (int k = 1; k < count; k++) {
-        b.lo = tl_vec3_min(b.lo, tl_lg_at(v->to, node[k]));
-        b.hi = tl_vec3_max(b.hi, tl_lg_at(v->to, node[k]));
+    for (int k = 0; k < count; k++) {
+        tl_vec3 p = tl_lg_at(v->from, node[k]), q = tl_lg_at(v->to, node[k]);
+        b.lo = tl_vec3_min(b.lo, tl_vec3_min(p, q));
+        b.hi = tl_vec3_max(b.hi, tl_vec3_max(p, q));
     }
     return b;
 }
@@ -30,7 +31,7 @@ static void refit(const tl_lg_view *v, int body, tl_box3 *all)
     for (int32_t leaf = 0; leaf < s->leaves; leaf++) {
         tl_box3 b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
         for (int32_t k = leaf * TL_SKIN_LEAF; k < (leaf + 1) * TL_SKIN_LEAF && k < count; k++)
-            b = both(b, around(v, lg->surface[order[k]], 3));
+            b = both(b, tl_lg_box_of(v, lg->surface[order[k]], 3));
         box[s->leaves + leaf] = b;
     }
     for (int32_t i = s->leaves - 1; i >= 1; i--) box[i] = both(box[2 * i], box[2 * i + 1]);
@@ -124,7 +125,7 @@ static double cross_edge(const tl_lg_view *v, const tl_box3 *box, int a, int32_t
     const tl_lg_skin_body *s = &lg->skin.body[b];
     const int32_t *edge = lg->skin.edge[e], *order = lg->skin.order + lg->body[b].triangle;
     int32_t stack[STACK], top = 0, triangles = lg->body[b].triangles;
-    tl_box3 own = around(v, edge, 2);
+    tl_box3 own = tl_lg_box_of(v, edge, 2);
     passages found;
     found.count = 0;
     found.beyond = 0;
@@ -164,25 +165,18 @@ static bool touches_itself(const tl_lg_view *v, int body)
     return b >= 0 && v->scene->bodies[b].self_contact;
 }
 
-/* Boxes of bodies and of their trees, these as they are needed. */
-typedef struct trees {
-    tl_box3 *box, *whole;
-    bool *fitted;
-} trees;
-
-static talus_status plant(trees *t, const tl_lg_view *v, tl_arena *a, talus_error *err)
+talus_status tl_lg_plant_trees(tl_lg_trees *t, const tl_lg_view *v, tl_arena *a, talus_error *err)
 {
     const tl_lg *lg = v->lg;
-    *t = (trees){.box = TL_TAKE(a, tl_box3, lg->skin.boxes + 1),
-                 .whole = TL_TAKE(a, tl_box3, lg->bodies + 1),
-                 .fitted = TL_TAKE_ZERO(a, bool, lg->bodies + 1)};
+    *t = (tl_lg_trees){.box = TL_TAKE(a, tl_box3, lg->skin.boxes + 1),
+                       .whole = TL_TAKE(a, tl_box3, lg->bodies + 1),
+                       .fitted = TL_TAKE_ZERO(a, bool, lg->bodies + 1)};
     if (!t->box || !t->whole || !t->fitted) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to look for crossings");
     for (int b = 0; b < lg->bodies; b++) t->whole[b] = tl_lg_swept(v, b);
     return TALUS_OK;
 }
 
-/* Whether edges of body i may pass through body k; its tree is there then. */
-static bool may_cross(trees *t, const tl_lg_view *v, int i, int k)
+bool tl_lg_may_cross(tl_lg_trees *t, const tl_lg_view *v, int i, int k)
 {
     if (i == k ? !touches_itself(v, i) : tl_lg_apart(&t->whole[i], &t->whole[k])) return false;
     if (!t->fitted[k]) refit(v, k, t->box), t->fitted[k] = true;
@@ -193,13 +187,13 @@ talus_status tl_lg_crossings(const tl_lg_view *v, tl_arena *a, int64_t *count, d
 {
     const tl_lg *lg = v->lg;
     size_t mark = tl_arena_mark(a);
-    trees t;
+    tl_lg_trees t;
     *count = 0;
     *depth = 0;
-    TL_TRY(plant(&t, v, a, err));
+    TL_TRY(tl_lg_plant_trees(&t, v, a, err));
     for (int i = 0; i < lg->bodies; i++)
         for (int k = 0; k < lg->bodies; k++) {
-            if (!may_cross(&t, v, i, k)) continue;
+            if (!tl_lg_may_cross(&t, v, i, k)) continue;
             const tl_lg_skin_body *s = &lg->skin.body[i];
             int64_t found = 0;
             double deep = 0;
@@ -242,11 +236,11 @@ static tl_lg_contact contact_of(const tl_lg_view *v, int a, int32_t e, int b, do
 talus_status tl_lg_pierced(const tl_lg_view *v, double depth, tl_lg_found *out, talus_error *err)
 {
     const tl_lg *lg = v->lg;
-    trees t;
-    TL_TRY(plant(&t, v, out->a, err));
+    tl_lg_trees t;
+    TL_TRY(tl_lg_plant_trees(&t, v, out->a, err));
     for (int i = 0; i < lg->bodies; i++)
         for (int k = 0; k < lg->bodies; k++) {
-            if (i == k || lg->body[k].kind == TL_LG_CLOTH || !may_cross(&t, v, i, k)) continue;
+            if (i == k || lg->body[k].kind == TL_LG_CLOTH || !tl_lg_may_cross(&t, v, i, k)) continue;
             const tl_lg_skin_body *s = &lg->skin.body[i];
             for (int32_t e = s->edge; e < s->edge + s->edges; e++) {
                 int64_t found = 0;

@@ -175,6 +175,39 @@ static double gap_at_end(const tl_lg_view *v, const tl_lg_contact *c)
     return gap;
 }
 
+/* Cloth has no inside: what has passed through it is seen from the other side there, and has to go back to the one where it began. */
+static bool has_passed(const tl_lg_view *v, const tl_lg_contact *c)
+{
+    const tl_lg *lg = v->lg;
+    if (lg->body[lg->owner[c->a.node[0]]].kind != TL_LG_CLOTH && lg->body[lg->owner[c->b.node[0]]].kind != TL_LG_CLOTH)
+        return false;
+    tl_lg_view start = *v;
+    start.to = v->from;
+    return gap_at_end(&start, c) + c->offset < 0;
+}
+
+/* Surfaces that meet on the way and are not among the contacts [first, count) of `all`. */
+static talus_status add_impacts(const tl_lg_view *v, tl_arena *a, tl_lg_found *all, int32_t first, bool *changed,
+                                talus_error *err)
+{
+    tl_lg_contacts met;
+    const int32_t known = all->count;
+    TL_TRY(tl_lg_impacts(v, a, &met, err));
+    for (int32_t k = 0; k < met.count; k++) {
+        const tl_lg_contact *c = &met.contact[k];
+        bool is = false;
+        for (int32_t i = first; i < known && !is; i++) {
+            const tl_lg_contact *o = &all->contact[i];
+            is = o->point == c->point && o->obstacle == c->obstacle && tl_vec3_dot(o->normal, c->normal) > AGAIN_ALIKE &&
+                 gap_at_end(v, o) > -AGAIN_DEEP * tl_lg_slack(v, v->lg->owner[c->a.node[0]]);
+        }
+        if (is) continue;
+        *changed = true;
+        TL_TRY(tl_lg_found_add(all, c, err));
+    }
+    return TALUS_OK;
+}
+
 /* What overlaps there and is not among the contacts [first, count) that the step has; with something new, also what nearly does. Appends to `all`. */
 static talus_status skins_again(const tl_lg_view *v, const tl_box3 *box, tl_arena *a, tl_lg_found *all, int32_t first,
                                 bool *changed, talus_error *err)
@@ -184,13 +217,16 @@ static talus_status skins_again(const tl_lg_view *v, const tl_box3 *box, tl_aren
     end.start = v->from;
     end.from = v->to;
     TL_TRY(tl_lg_detect_skins(&end, box, &now, err));
-    const int32_t known = all->count;
     bool any = false;
+    if (v->scene->lg.guard) TL_TRY(add_impacts(v, a, all, first, &any, err));
+    *changed |= any;
+    const int32_t known = all->count;
     for (int near = 0; near < 2; near++) {
         for (int32_t k = 0; k < now.count; k++) {
             tl_lg_contact c = now.contact[k];
             double slack = tl_lg_slack(v, v->lg->owner[c.a.node[0]]), gap = gap_at_end(v, &c);
             bool is = false;
+            if (has_passed(v, &c)) continue;
             if (near ? gap < -AGAIN_DEEP * slack || gap > AGAIN_NEAR * slack : gap >= -AGAIN_DEEP * slack) continue;
             for (int32_t i = first; i < known && !is; i++) {
                 const tl_lg_contact *o = &all->contact[i];

@@ -59,6 +59,19 @@ double tl_lg_leaves_slowly(const tl_lg_view *v, const tl_lg_contact *c);
 /* Contacts for edges that are more than `depth` inside of other solids where nodes are at v->to = v->from, whatever else was found. */
 talus_status tl_lg_pierced(const tl_lg_view *v, double depth, tl_lg_found *out, talus_error *err);
 
+/* Box of nodes where they are from v->from to v->to. */
+tl_box3 tl_lg_box_of(const tl_lg_view *v, const int32_t *node, int count);
+
+/* Such boxes of bodies and of the trees over their triangles, the latter as they are needed. */
+typedef struct tl_lg_trees {
+    tl_box3 *box;   /* [skin.boxes] */
+    tl_box3 *whole; /* [bodies] */
+    bool *fitted;   /* [bodies] */
+} tl_lg_trees;
+talus_status tl_lg_plant_trees(tl_lg_trees *t, const tl_lg_view *v, tl_arena *a, talus_error *err);
+/* Whether surfaces of bodies i and k, or of one that touches itself, may meet; k's tree is there then. */
+bool tl_lg_may_cross(tl_lg_trees *t, const tl_lg_view *v, int i, int k);
+
 /* Weights of the place of triangle x that is nearest to p. */
 void tl_lg_nearest_place(tl_vec3 p, const tl_vec3 x[3], double w[3]);
 

@@ -1,14 +1,13 @@
 /* Elastic surfaces against each other, and against themselves: nodes against triangles, sharp edges against sharp edges.
  *
  * Looked at where the step begins, as far as both may move towards each other. A solid knows its outside: a node behind a triangle, up to half an
- * edge deep, is pushed out of it, and faces that look the same way do not touch. A cloth has two sides: a node stays on the
- * one it touched last (state memory), else on the one where it is. Just beyond the rim of a face the face still counts, so that blocks
+ * edge deep, is pushed out of it, and faces that look the same way do not touch. A cloth has two sides, and what is near one of them
+ * stays there: nothing passes through a cloth on the way of a step (impacts.c). Just beyond the rim of a face the face still counts, so that blocks
  * that stand flush on each other do not find each other's sides.
  *
  * Within one body: what shares a node, has neighbours in common, or is as near at rest does not count. */
 #include <math.h>
 
-#include "base/radix.h"
 #include "model/lg/detect.h"
 
 #define KEPT 4   /* triangles of one node, or edges of one edge, with normals of their own */
@@ -23,7 +22,7 @@
 #define END 0.02          /* of an edge: nearer to its ends the nodes count */
 #define PARALLEL 0.1      /* sine: edges that are more parallel are left to nodes */
 #define PUSH_OUT 0.2      /* m/s: how fast overlaps leave. Chosen: 2 mm in a step of 10 ms */
-#define SLIDE 2.0         /* longest edges: how far a node may slide along a cloth in a step and still know its side */
+#define ON 1e-6           /* of the mean edge: nearer ones have no direction of their own */
 #define STACK 64
 #define PARALLEL_NODES 200
 
@@ -33,9 +32,6 @@ typedef struct skins {
     tl_vec3 *normal;    /* [triangles] unit, at the start */
     tl_vec3 *node;      /* [surface nodes] of solids: mean normal, unit; of cloth 0 */
     tl_vec3 *edge;      /* [edges] of sharp ones: half the sum of its triangles' normals; 0: not sharp */
-    int64_t memories;   /* of cloths' nodes against elastic places, sorted by node */
-    uint64_t *memory;   /* [memories] node */
-    int32_t *memory_at; /* [memories] in the state's list */
 } skins;
 
 typedef struct hit {
@@ -124,26 +120,6 @@ static void find_normals(const tl_lg_view *v, int body, const skins *s)
     }
 }
 
-/* Contacts of nodes with elastic places that the last step knew. */
-static talus_status recall(const tl_lg_view *v, skins *s, tl_arena *a, talus_error *err)
-{
-    int64_t all = v->past ? v->past->contacts : 0;
-    s->memory = TL_TAKE(a, uint64_t, all);
-    s->memory_at = TL_TAKE(a, int32_t, all);
-    uint64_t *spare = TL_TAKE(a, uint64_t, all);
-    int32_t *spare_at = TL_TAKE(a, int32_t, all);
-    if (!s->memory || !s->memory_at || !spare || !spare_at)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld old contacts", (long long)all);
-    for (int64_t k = 0; k < all; k++) {
-        const tl_lg_memory *m = &v->past->contact[k];
-        if (m->obstacle < v->rigid->count || m->point >= v->lg->nodes || m->feature) continue; /* rims tell no side */
-        s->memory[s->memories] = (uint64_t)m->point;
-        s->memory_at[s->memories++] = (int32_t)k;
-    }
-    tl_radix_sort(s->memories, s->memory, s->memory_at, spare, spare_at);
-    return TALUS_OK;
-}
-
 /* ---- a node and a triangle ---- */
 
 void tl_lg_nearest_place(tl_vec3 p, const tl_vec3 x[3], double w[3])
@@ -175,32 +151,6 @@ void tl_lg_nearest_place(tl_vec3 p, const tl_vec3 x[3], double w[3])
 static tl_vec3 mean(const tl_vec3 x[3], const double w[3])
 {
     return tl_vec3_add_scaled(tl_vec3_add_scaled(tl_vec3_scale(w[0], x[0]), w[1], x[1]), w[2], x[2]);
-}
-
-/* Which side of triangle `other`, with normal n, the node was on; 0: not known. What it knew of places around it, within SLIDE, holds. */
-static double side_before(const search *s, int32_t node, int32_t other, tl_vec3 n)
-{
-    const tl_lg_view *v = s->v;
-    int64_t lo = 0, hi = s->s->memories;
-    while (lo < hi) {
-        int64_t mid = (lo + hi) / 2;
-        if (s->s->memory[mid] < (uint64_t)node)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    double best = 0;
-    for (; lo < s->s->memories && s->s->memory[lo] == (uint64_t)node; lo++) {
-        const tl_lg_memory *m = &v->past->contact[s->s->memory_at[lo]];
-        int32_t t = m->obstacle - v->rigid->count;
-        if (t < v->lg->body[s->b].triangle || t >= v->lg->body[s->b].triangle + v->lg->body[s->b].triangles) continue;
-        tl_vec3 slid =
-            tl_vec3_sub(tl_lg_at(v->lg->rest, v->lg->surface[t][0]), tl_lg_at(v->lg->rest, v->lg->surface[other][0]));
-        if (tl_vec3_norm(slid) > SLIDE * v->lg->skin.body[s->b].longest) continue;
-        double c = tl_vec3_dot(tl_vec3_load(m->normal), n);
-        if (fabs(c) > fabs(best)) best = c;
-    }
-    return fabs(best) > 0.5 ? best : 0;
 }
 
 static bool adjoins(const tl_lg *lg, int32_t node, int32_t t)
@@ -257,10 +207,9 @@ static bool node_on_triangle(const search *s, int32_t node, int32_t t, hit *out)
     bool solid = lg->body[s->b].kind != TL_LG_CLOTH, rim = beside > RIM * L;
     if (distance > reach && !(solid && height < 0 && height > -DEEP * L)) return false;
     if (!solid) {
-        double side = side_before(s, node, t, normal);
-        if (side == 0) side = height;
-        if (side < 0) normal = tl_vec3_neg(normal);
-        if (beside > RIM * L && height * side >= 0) normal = tl_vec3_scale(1 / distance, apart);
+        if (height < 0) normal = tl_vec3_neg(normal);
+        rim = beside > fmin(RIM * L, fabs(height)) && distance > ON * L;
+        if (rim) normal = tl_vec3_scale(1 / distance, apart);
     } else if (height < 0 && beside > 1e-6 * L) {
         if (distance > DEEP * L || !inside_at_rim(s, t, w, apart))
             return false; /* others are nearer, or it is outside */
@@ -508,7 +457,7 @@ static talus_status take(skins *s, hit **hits, const tl_lg_view *v, tl_arena *a,
     *hits = TL_TAKE(a, hit, KEPT * (int64_t)most);
     if (!s->box || !s->normal || !s->node || !s->edge || !*hits)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for contacts between elastic bodies");
-    return recall(v, s, a, err);
+    return TALUS_OK;
 }
 
 static bool pair_near(const tl_lg_view *v, const tl_box3 *box, int a, int b)

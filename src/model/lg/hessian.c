@@ -63,6 +63,9 @@ static talus_status begin_body(tl_lg_hessian *h, int b, talus_error *err)
     const tl_factor_options options = {TL_FACTOR_LLT, TL_ORDER_NATURAL, NULL, NULL};
     if (P->rows > INT32_MAX / 3)
         return TL_FAIL(err, TALUS_UNSUPPORTED, "\"%s\" has too many nodes for a matrix of its curvature", body->name);
+    tl_csr_free(H); /* of an attempt that failed */
+    tl_free(h->mass[b]);
+    h->mass[b] = NULL;
     TL_TRY(tl_csr_create(H, 3 * P->rows, 3 * P->rows, 9 * P->start[P->rows], err));
     for (int32_t i = 0; i < P->rows; i++)
         for (int c = 0; c < 3; c++) {
@@ -74,8 +77,15 @@ static talus_status begin_body(tl_lg_hessian *h, int b, talus_error *err)
     h->mass[b] = TL_NEW(double, 3 * (int64_t)body->nodes);
     if (!h->mass[b]) return no_memory(err);
     for (int64_t k = 0; k < 3 * (int64_t)body->nodes; k++) h->mass[b][k] = h->lg->mass[body->node + k / 3];
-    TL_TRY(tl_factor_create(&h->factor[b], &options, err));
-    return tl_factor_analyse(h->factor[b], H, err);
+    tl_factor *factor;
+    TL_TRY(tl_factor_create(&factor, &options, err));
+    talus_status status = tl_factor_analyse(factor, H, err);
+    if (status != TALUS_OK) {
+        tl_factor_free(factor);
+        return status;
+    }
+    h->factor[b] = factor;
+    return TALUS_OK;
 }
 
 /* ---- elements ---- */

@@ -3,8 +3,6 @@
 #include <float.h>
 #include <string.h>
 
-#include "geom/collide/broad.h"
-
 #define STILL 1e-3  /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
 #define MATCH 0.125 /* of the smaller extent: how far a point may have moved and still be the same */
 #define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair, those of second looks included; of more, the first */
@@ -60,8 +58,8 @@ static int64_t present(const tl_rigid_view *v, tl_near_pair *pair, int64_t pairs
     return kept;
 }
 
-static talus_status near_pairs(const tl_rigid_view *v, double dt, tl_arena *a, tl_near_pair **pair, int64_t *pairs,
-                               talus_error *err)
+talus_status tl_rigid_near(const tl_rigid_view *v, double dt, tl_arena *a, tl_near_pair **pair, int64_t *pairs,
+                           talus_error *err)
 {
     int32_t n = v->rigid->count;
     tl_box3 *box = TL_TAKE(a, tl_box3, n);
@@ -171,7 +169,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
 {
     tl_near_pair *pair;
     int64_t pairs;
-    TL_TRY(near_pairs(v, dt, a, &pair, &pairs, err));
+    TL_TRY(tl_rigid_near(v, dt, a, &pair, &pairs, err));
     found *f = TL_TAKE(a, found, pairs);
     if (!f) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
     bool share = work_of(v->rigid, pair, pairs) > PARALLEL_WORK;

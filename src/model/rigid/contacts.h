@@ -6,6 +6,7 @@
 #ifndef TL_MODEL_RIGID_CONTACTS_H
 #define TL_MODEL_RIGID_CONTACTS_H
 
+#include "geom/collide/broad.h"
 #include "model/rigid/rigid.h"
 
 typedef struct tl_rigid_point {
@@ -39,6 +40,10 @@ typedef struct tl_rigid_view {
     const double *friction; /* [rigid->count] each one's own */
     const bool *absent;     /* [rigid->count] those that nothing touches here; NULL: none */
 } tl_rigid_view;
+
+/* Pairs whose boxes come near each other within dt, sorted. */
+talus_status tl_rigid_near(const tl_rigid_view *v, double dt, tl_arena *a, tl_near_pair **pair, int64_t *pairs,
+                           talus_error *err);
 
 /* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces towards each other). `past`: axes of the last step. */
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,

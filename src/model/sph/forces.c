@@ -497,18 +497,34 @@ talus_status tl_sph_viscosity_begin(tl_sph_viscosity *w, tl_sph_step *s, tl_line
     return TALUS_OK;
 }
 
+/* Impulses on what has no unknowns: scripted and static bodies and walls feel what liquid feels of them. */
+static void impulses_on_given(const tl_sph_viscosity *w, const tl_vec3 *v, tl_sph_force *out)
+{
+    const tl_sph_step *s = w->step;
+    for (int32_t e = 0; e < s->edges; e++)
+        for (int64_t k = s->edge_start[2 * e + 1]; k < s->edge_start[2 * e + 2]; k++) {
+            int32_t j = s->edge_pair[k].j, b = s->sph->body_of[j];
+            tl_vec3 f = tl_vec3_scale(w->k_edge[k], tl_vec3_sub(v[s->edge[e]], given_velocity(s, j)));
+            tl_vec3 arm = tl_vec3_sub(tl_sph_solid(s, j), s->bodies.motion[b].x);
+            out[b].force = tl_vec3_add(out[b].force, f);
+            out[b].torque = tl_vec3_add(out[b].torque, tl_vec3_cross(arm, f));
+        }
+}
+
 void tl_sph_viscosity_apply(tl_sph_viscosity *w, tl_sph_step *s)
 {
     unscale(w, w->x);
     impulses_on_bodies(w, w->v, w->body_v, w->body_w, w->drag);
+    impulses_on_given(w, w->v, w->drag);
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++)
         s->v[i] =
             tl_vec3_add_scaled(s->v[i], 1 / mass_of(s, i), impulse_on_liquid(w, i, w->v, w->body_v, w->body_w, true));
     for (int32_t b = 0; b < s->rigid->count; b++) {
-        if (!(s->bodies.inv_mass[b] > 0)) continue;
-        s->body_v[b] = tl_vec3_add_scaled(s->body_v[b], s->bodies.inv_mass[b], w->drag[b].force);
-        s->body_w[b] = tl_vec3_add(s->body_w[b], tl_mat3_mul_vec(s->bodies.inv_inertia[b], w->drag[b].torque));
+        if (s->bodies.inv_mass[b] > 0) {
+            s->body_v[b] = tl_vec3_add_scaled(s->body_v[b], s->bodies.inv_mass[b], w->drag[b].force);
+            s->body_w[b] = tl_vec3_add(s->body_w[b], tl_mat3_mul_vec(s->bodies.inv_inertia[b], w->drag[b].torque));
+        }
         w->drag[b].force = tl_vec3_scale(1 / s->dt, w->drag[b].force);
         w->drag[b].torque = tl_vec3_scale(1 / s->dt, w->drag[b].torque);
     }

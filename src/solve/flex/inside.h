@@ -23,6 +23,8 @@ struct tl_flex_kept {
     tl_flex_roots *roots; /* [parts] */
     tl_csr *H;            /* [parts] both triangles */
     tl_precond **P;       /* [parts] of H */
+    tl_csr K;             /* of "sum" */
+    tl_factor *sum;       /* of K */
 };
 talus_status tl_flex_kept_fit(tl_flex_kept *k, int32_t parts, talus_error *err);
 /* Both triangles from the lower one; allocates at the first call. diag [rows]: taken from the diagonal; NULL: nothing. */
@@ -60,6 +62,6 @@ talus_status tl_flex_compliance(const tl_flex *p, int32_t count, const int32_t *
 talus_status tl_flex_no_memory(talus_error *err);
 
 extern const tl_flex_route tl_flex_schur, tl_flex_schur_last, tl_flex_ucg, tl_flex_ucg_mprgp, tl_flex_g,
-    tl_flex_g_scaled, tl_flex_g_matfree, tl_flex_nf, tl_flex_ic, tl_flex_admm, tl_flex_ica;
+    tl_flex_g_scaled, tl_flex_g_matfree, tl_flex_nf, tl_flex_ic, tl_flex_admm, tl_flex_ica, tl_flex_sum;
 
 #endif

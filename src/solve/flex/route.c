@@ -4,8 +4,8 @@
 #include "solve/flex/inside.h"
 
 static const tl_flex_route *const routes[] = {
-    &tl_flex_schur, &tl_flex_schur_last, &tl_flex_g,         &tl_flex_g_scaled, &tl_flex_g_matfree, &tl_flex_nf,
-    &tl_flex_ic,    &tl_flex_ucg,        &tl_flex_ucg_mprgp, &tl_flex_admm,     &tl_flex_ica,       NULL, /* end */
+    &tl_flex_schur, &tl_flex_schur_last, &tl_flex_g,    &tl_flex_g_scaled, &tl_flex_g_matfree, &tl_flex_nf, &tl_flex_ic,
+    &tl_flex_ucg,   &tl_flex_ucg_mprgp,  &tl_flex_admm, &tl_flex_ica,      &tl_flex_sum,       NULL, /* end */
 };
 
 int tl_flex_route_count(void) { return (int)(sizeof routes / sizeof *routes) - 1; }
@@ -46,6 +46,8 @@ static void empty(tl_flex_kept *k)
         if (k->P) tl_precond_free(k->P[b]);
         if (k->H) tl_csr_free(&k->H[b]);
     }
+    tl_csr_free(&k->K);
+    tl_factor_free(k->sum);
     tl_free(k->roots);
     tl_free(k->H);
     tl_free(k->P);

@@ -10,6 +10,7 @@
  *     nf           the same with the roots of N that elements give (many more unknowns)
  *     ic           an incomplete factor of N in place of N: another H, made good by the caller's Newton iteration
  *     admm         alternating directions between velocities and contact laws, W written out
+ *     sum          H + J^T B B^T J of the outer iteration written out and factored: for contacts in thousands, or more of them than coordinates
  *     ica          contacts with M in place of H, bodies with H, in turns [Otaduy2009]
  *
  * All but schur, schur-last, admm and ica share one outer iteration (newton.c), so that they differ in their linear systems alone. */

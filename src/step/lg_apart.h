@@ -1,0 +1,19 @@
+/* The last guard against surfaces that pass through each other: where the way of a step would lead elastic surfaces through one another, whatever contact was found and
+ * solved, impulses along the normals of these impacts hold them apart: the least by masses, without friction, none that pulls. They keep momentum and make no kinetic
+ * energy beyond that of the way. New impacts join until there are none. */
+#ifndef TL_STEP_LG_APART_H
+#define TL_STEP_LG_APART_H
+
+#include "model/lg/contact.h"
+
+typedef struct tl_lg_apart {
+    int64_t impacts; /* that were held */
+    double moved;    /* m: most that a node was held back */
+    bool free;       /* nothing passes through anything now */
+} tl_lg_apart;
+
+/* v: from the start of the step. q [nodes][3] where it ends, in and out. he, s: anchors are held with their weight he^2. */
+talus_status tl_lg_hold_apart(const tl_lg_view *v, double he, double *q, tl_arena *a, tl_lg_apart *out,
+                              talus_error *err);
+
+#endif
