@@ -235,10 +235,6 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     if (!tl_seen_has(seen, "rolling_friction")) b->rolling_friction = m->rolling_friction;
     if (!tl_seen_has(seen, "spinning_friction")) b->spinning_friction = m->spinning_friction;
     if (elastic && r->scene->engine == TL_ENGINE_GRID) check_elements(r, seen, b, m);
-    if (elastic && r->scene->engine == TL_ENGINE_LG && m->damping > 0)
-        tl_read_problem(r, tl_seen_where(r, seen, "material"),
-                        "%s.material.damping is for engine \"grid\", got %g s with engine \"lg\"", seen->path,
-                        m->damping);
     if (!tl_seen_has(seen, "colour")) b->colour = m->colour;
     if (!tl_seen_has(seen, "opacity")) b->opacity = m->opacity;
 }

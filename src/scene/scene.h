@@ -223,6 +223,7 @@ typedef enum tl_lg_local_spec { TL_LG_LOCAL_EXACT, TL_LG_LOCAL_NEWTON, TL_LG_LOC
 
 typedef struct tl_lg_spec {
     int iterations;   /* local-global rounds per step */
+    double budget;    /* ms per step; 0: none */
     int mixing;       /* 0 anderson, 1 none */
     int time;         /* 0 bdf2, 1 euler */
     int corrections;  /* Newton, after the rounds */

@@ -85,6 +85,7 @@ static const tl_context sph = {"sph", "sph", "The particles of the sph engine.",
 #define OBJECT tl_lg_spec
 static const tl_key lg_keys[] = {
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(1, 10000), "8", "local-global rounds per step at most; what they leave is `elastic_certificate` of steps.csv"},
+    {"budget_ms", TL_NUMBER, AT(budget), "ms", WITHIN(0, 1e9), "0", "time for the rounds and corrections of a step, by the clock: none begins after it, and what they leave is in steps.csv. 0: no limit. With a limit results depend on the machine"},
     {"mixing", TL_CHOICE, AT(mixing), "", ANY, "anderson", "rounds of a step are combined so that what is left of forces is smallest, or taken as they come; not with `newton` and `jacobi`", "anderson|none"},
     {"time", TL_CHOICE, AT(time), "", ANY, "bdf2", "integration: of second order, keeps motion; implicit Euler, which damps what is faster than a few steps; or the positions in which forces balance at the end of each step, to 1e-8 of them, without contact", "bdf2|euler|static"},
     {"corrections", TL_INTEGER, AT(corrections), "", WITHIN(-1, 1000), "-1", "Newton corrections after the rounds of a step at most; -1: until they meet the target where something touches or cables and joins hold (not yet where both do); 0: rounds alone, as for real time"},
@@ -152,7 +153,7 @@ static const tl_key elastic_keys[] = {
     {"young", TL_NUMBER, AT(young), "Pa", ABOVE(0), NULL, "Young's modulus"},
     {"poisson", TL_NUMBER, AT(poisson), "", WITHIN(0, 0.4999), NULL, "Poisson's ratio"},
     {"model", TL_CHOICE, AT(model), "", ANY, "stable_neo_hookean", "energy; `neo_hookean` is the ln J form of the lg engine. The grid engine has `stable_neo_hookean`, and the same without its logarithm, which stays collapsed once it is, for comparison", "stable_neo_hookean|neo_hookean|arap|corotated|stable_neo_hookean_nolog"},
-    {"damping", TL_NUMBER, AT(damping), "s", WITHIN(0, 1e6), "0", "inner friction (Kelvin and Voigt): stress of a rate of strain over that of the strain. An oscillation of angular frequency w falls as exp(-damping w^2 t / 2); turning is not damped", .engines = TL_ON_GRID},
+    {"damping", TL_NUMBER, AT(damping), "s", WITHIN(0, 1e6), "0", "inner friction (Kelvin and Voigt): stress of a rate of strain over that of the strain. An oscillation of angular frequency w falls as exp(-damping w^2 t / 2); turning is not damped", .engines = TL_ON_GRID | TL_ON_LG},
     RUBBING, LOOKS("#b5534b"),
 };
 static const tl_key solid_keys[] = {NAMED, DENSITY, RUBBING,
@@ -359,7 +360,7 @@ static const tl_key solver_keys[] = {
     {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
     {"stress", TL_WORD, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_WORD, AT(edges), "", ANY, "", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; default: load, wall for stress by parts", "load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
-    {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
+    {"density", TL_WORD, AT(density), "", ANY, "", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; default: carried in scenes with bodies or emitters, else kernel", "carried|kernel|share|const|mass", .engines = TL_ON_GRID},
     {"static_stress", TL_WORD, AT(static_stress), "", ANY, "", "which of all stresses that balance sand at rest: that of least elastic energy, with the pressure at rest of the angle; or none, what the last motion left; default: least-energy where stress is colocated and cones are exact", "least-energy|none", .engines = TL_ON_GRID},
     {"weights", TL_WORD, AT(weights), "", ANY, "", "how solids cut faces of cells: by area, or by the volume around a face; default: by volume where bodies float freely, else by area", "area|volume", .engines = TL_ON_GRID},
     {"surface", TL_WORD, AT(surface), "", ANY, "fractional", "free surface of liquids: where the level set has it, or by whole cells", "fractional|binary", .engines = TL_ON_GRID},

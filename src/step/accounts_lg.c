@@ -138,9 +138,10 @@ talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *
     TL_TRY(row_work(x, a, &pulled, &parted, err));
     double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], given = tl_accounts_rigid_in_lg(x->b, &scripted);
     tl_accounts_energy(sim, TL_ENERGY_TIME_STEP,
-                       x->landed + damped + x->elastic - sim->start.elastic - handles + forces - pushed);
+                       x->landed - x->viscous + damped + x->elastic - sim->start.elastic - handles + forces - pushed);
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, scripted + pulled);
     tl_accounts_energy(sim, TL_ENERGY_FRICTION, friction);
+    tl_accounts_energy(sim, TL_ENERGY_VISCOSITY, x->viscous);
     tl_accounts_energy(sim, TL_ENERGY_CONTACT, pushed + given - scripted - pulled - friction - x->landed - parted);
     tl_accounts_energy(sim, TL_ENERGY_CORRECTIONS, parted);
     return TALUS_OK;

@@ -15,7 +15,8 @@
 /* What the step knows at its end, before anything is written. */
 typedef struct tl_accounts_lg {
     double h, he;
-    double landed; /* J, that landing took, from nodes and bodies */
+    double landed;  /* J, that landing took, from nodes and bodies */
+    double viscous; /* J, that inner friction gave */
     const tl_lg *lg;
     const double *p0, *accel;               /* [3 nodes] p at the start; a_ext */
     const double *q0, *v0, *q1, *v1, *qtil; /* [3 nodes] */

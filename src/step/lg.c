@@ -31,6 +31,7 @@
 #include "step/engines.h"
 #include "step/lg_apart.h"
 #include "step/lg_contact.h"
+#include "step/lg_damp.h"
 #include "step/lg_exact.h"
 #include "step/lg_held.h"
 #include "step/lg_time.h"
@@ -133,12 +134,14 @@ typedef struct lg_step {
     double *off2;    /* [bodies] kg m^2: how far a body is from where these would lead it */
     double *after;   /* [3 nodes] r a step on */
     tl_lg_laws laws;
-    double landed; /* J, that landing took */
+    double landed;  /* J, that landing took */
+    double viscous; /* J, that inner friction gave: never positive */
+    tl_lg_damped damped;
     tl_lg_apart apart;
     double depth;         /* m, of surfaces in shapes */
     tl_lg_memory *memory; /* [memories] contacts that the next step starts from */
     int64_t memories;
-    double seconds[PHASES], mark;
+    double seconds[PHASES], mark, began;
 } lg_step;
 
 static talus_status no_memory(talus_error *err)
@@ -155,6 +158,12 @@ static void lap(lg_step *s, enum phase phase)
 
 /* ---- phases ---- */
 
+/* Real time: whether the scene's time for a step is over. */
+static bool is_late(const lg_step *s)
+{
+    return s->scene->lg.budget > 0 && tl_seconds() - s->began > 1e-3 * s->scene->lg.budget;
+}
+
 static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, talus_error *err)
 {
     const tl_lg *lg = &sim->lg;
@@ -167,6 +176,7 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, 
                    .arena = a,
                    .h = tl_lg_round_step(dt),
                    .mark = tl_seconds()};
+    s->began = s->mark;
     s->searches = rescue || s->kept->searches;
     int64_t duals = TL_LG_LANES * lg->dual_rows;
     s->qtil = TL_TAKE(a, double, n);
@@ -557,9 +567,10 @@ static talus_status solve_exact(lg_step *s, int most, talus_error *err)
                      .route = many ? "sum" : "schur",
                      .target = s->scene->solver.tolerance,
                      .slack = EXACT_SLACK * contact_target(s),
-                     .most = most};
+                     .most = most,
+                     .until = s->scene->lg.budget > 0 ? s->began + 1e-3 * s->scene->lg.budget : INFINITY};
     s->view.solids_again = true;
-    for (int look = 0; look < EXACT_LOOKS && changed; look++) {
+    for (int look = 0; look < EXACT_LOOKS && changed && !is_late(s); look++) {
         talus_error why = {0};
         talus_status status = tl_lg_exact_solve(&x, s->arena, &why);
         if (status == TALUS_UNSUPPORTED) break; /* more contacts push than a matrix has room for */
@@ -670,14 +681,16 @@ static talus_status iterate(lg_step *s, talus_error *err)
         s->rounds = k + 1;
         if (by_newton && !s->touch.rows.rows && s->rounds == FREE_ROUNDS)
             break; /* unless something has come to touch */
-        if (s->rounds == s->scene->lg.iterations || (!s->touch.rows.rows && s->left <= STOP * STOP * s->found)) break;
+        if (is_late(s) || s->rounds == s->scene->lg.iterations ||
+            (!s->touch.rows.rows && s->left <= STOP * STOP * s->found))
+            break;
         if (mixes) tl_anderson_next(&s->mixer, s->from, s->q, s->q);
         lap(s, SOLVE);
     }
     if (s->searches && s->lg->dual_rows) TL_TRY(renew_duals(s, err));
-    if (!by_newton) return TALUS_OK;
+    if (!by_newton || is_late(s)) return TALUS_OK;
     TL_TRY(solve_free(s, err));
-    return s->searches ? TALUS_OK : solve_touching(s, err);
+    return s->searches || is_late(s) ? TALUS_OK : solve_touching(s, err);
 }
 
 /* Nothing passes through anything on the way from where the step began. */
@@ -856,6 +869,20 @@ static double kinetic(const lg_step *s)
     return 0.5 * sum;
 }
 
+static talus_status damp(lg_step *s, talus_error *err)
+{
+    s->viscous = -kinetic(s);
+    for (int b = 0; b < s->lg->bodies && !s->time.rests; b++) {
+        const int32_t body = s->lg->body[b].body;
+        const double damping = body < 0 ? 0 : s->scene->materials[s->scene->bodies[body].material].damping;
+        if (damping > 0)
+            TL_TRY(tl_lg_damp(s->lg, s->kept->hessian, b, damping, s->h, s->q, s->v,
+                              s->time.second ? s->time.v_was : NULL, &s->damped, s->arena, err));
+    }
+    s->viscous += kinetic(s);
+    return TALUS_OK;
+}
+
 /* Velocities that positions alone do not give. */
 static talus_status settle(lg_step *s, talus_error *err)
 {
@@ -865,6 +892,7 @@ static talus_status settle(lg_step *s, talus_error *err)
     s->landed = kinetic(s);
     tl_lg_time_land(&s->time, &s->touch, &s->contacts, s->q, s->bodies.before, s->bodies.body, s->v);
     s->landed -= kinetic(s);
+    TL_TRY(damp(s, err));
     for (int32_t k = 0; k < lg->anchors; k++) held[lg->owner[lg->anchor[k].vertex]] = true;
     for (int b = 0; b < lg->bodies; b++) s->touched[b] = s->touched[b] || s->pushed[b];
     tl_lg_time_spin(&s->time, lg, &s->sim->state.lg, held, s->touched, s->q, s->v);
@@ -880,6 +908,7 @@ static talus_status account(lg_step *s, talus_error *err)
                               .p0 = s->time.p,
                               .accel = s->accel,
                               .landed = s->landed,
+                              .viscous = s->viscous,
                               .lg = s->lg,
                               .q0 = now->q,
                               .v0 = now->v,
@@ -892,6 +921,7 @@ static talus_status account(lg_step *s, talus_error *err)
                               .touch = &s->touch,
                               .contacts = &s->contacts,
                               .b = &s->bodies};
+    tl_accounts_fixed(s->sim, s->damped.impulse, s->damped.angular);
     return tl_accounts_lg_end(s->sim, &x, s->arena, err);
 }
 
@@ -1158,7 +1188,7 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     lg_step first, second;
     talus_status status = attempt(&first, sim, dt, false, again, err);
     lg_step *best = &first;
-    if ((status == TALUS_OK || *again) && needs_rescue(&first)) {
+    if ((status == TALUS_OK || *again) && !is_late(&first) && needs_rescue(&first)) {
         const tl_report report = sim->report;
         const tl_accounts accounts = sim->accounts;
         const talus_status before = status;

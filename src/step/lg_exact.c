@@ -5,6 +5,7 @@
 
 #include "base/cancel.h"
 #include "base/sum.h"
+#include "base/timer.h"
 
 #define SEARCH_MOST 12     /* halvings */
 #define SEARCH_SHARE 1e-4  /* of the decrease that a correction promises */
@@ -361,7 +362,7 @@ talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
     x->converged = false;
     TL_TRY(pose(&s, a, err));
     shift_of_forces(&s, x->t->force, s.shift);
-    while (x->made < x->most && !x->converged && stuck < STUCK) {
+    while (x->made < x->most && !x->converged && stuck < STUCK && (!x->made || tl_seconds() < x->until)) {
         tl_flex_report report = {0};
         TL_TRY(tl_cancel_check(err));
         const double slack = fmax(x->slack, EARLY * fmin(fastest, EARLY_MOST));

@@ -23,6 +23,7 @@ typedef struct tl_lg_exact {
     double target; /* share of a body's displacement by forces that the last correction may have */
     double slack;  /* m/s, of contact laws */
     int most;      /* corrections */
+    double until;  /* s, tl_seconds: none begins after it, but the first */
     /* out */
     int made;
     bool converged;

@@ -369,6 +369,7 @@ static const tl_case cases[] = {
     {"strip", "a heavy strip of cloth against the elastica: hinge and ring, two meshes", false, tl_lg_case_strip},
     {"plate", "a clamped square plate: hinge and ring, two meshes", true, tl_lg_case_plate},
     {"rings", "a cantilever rings at defaults: period, amplitude", false, tl_lg_case_rings},
+    {"damped", "inner friction: what a period leaves of a cantilever's swing", true, tl_lg_case_damped},
     {"joined", "the same bar on joins, E 1e7 and 1e8", true, tl_lg_case_joined},
     {"spin", "a cube that spins freely keeps its angular momentum", true, tl_lg_case_spins},
     {"bounce", "a rubber ball rebounds", false, tl_lg_case_bounces},

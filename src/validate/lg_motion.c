@@ -256,6 +256,38 @@ talus_status tl_lg_case_rings(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
+/* Kelvin and Voigt: a swing of angular frequency w falls as exp(-damping w^2 t / 2), with w of its own period. */
+talus_status tl_lg_case_damped(tl_case_log *log, talus_error *err)
+{
+    static const struct {
+        double young, damping;
+        const char *model;
+    } bars[] = {{1e7, 0.005, "neo_hookean"}, {1e7, 0.02, "arap"}, {1e6, 0.05, "corotated"}};
+    for (int k = 0; k < 3; k++) {
+        double period, kept[2];
+        for (int damps = 0; damps < 2; damps++) {
+            tl_lg_world w;
+            TL_TRY(tl_lg_world_open(&w, err,
+                                    "gravity = {0, 0, %g}, bodies = { { name = 'bar', shape = box { size = {1, 0.1, "
+                                    "0.1}, center = {0.5, 0, 0} }, cells = {20, 2, 2}, anchor = box { size = {1e-4, 1, "
+                                    "1} }, material = elastic { density = 1000, young = %g, poisson = 0.3, damping = "
+                                    "%g, model = '%s' } } }",
+                                    -0.0981 * bars[k].young / 1e7, bars[k].young, damps * bars[k].damping,
+                                    bars[k].model));
+            talus_status status = swing(&w, &period, &kept[damps], err);
+            tl_lg_world_close(&w);
+            TL_TRY(status);
+        }
+        char name[100];
+        const double fell = log1p(kept[0] / kept[1] - 1),
+                     rate = 2 * PI * PI * bars[k].damping / (period * period);
+        snprintf(name, sizeof name, "E %g, %s, damping %g s: rate over theory's", bars[k].young, bars[k].model,
+                 bars[k].damping);
+        tl_case_near(log, name, fell / (rate * period), 1, 0.05);
+    }
+    return TALUS_OK;
+}
+
 /* The same bar bound to the world by joins, which are rows. By rounds alone (lg.corrections = 0) the period is 1.48 of theory's at 1e8 Pa, and up to half of the
  * forces of a step are left over. */
 talus_status tl_lg_case_joined(tl_case_log *log, talus_error *err)
