@@ -1,6 +1,7 @@
 -- A Lewis: a wedge is pulled up between two others that press against the walls of a slot in a heavy block. Friction alone carries the block.
 -- The flanks of the puller are greased: it slips along the wedges until they press hard enough, and only then lifts.
 local p = params { h = size == "paper" and 0.005 or 0.01, friction = 0.6, grease = 0.05, speed = 0.15, start = 0.3 }
+local clear = 0.27 * p.h                             -- where sampled surfaces of these shapes come to rest
 local slot, depth = 0.10, 0.12                       -- half width; along z
 local play = 0.002                                   -- between wedges and what they press on, at the start
 local lean = math.tan(math.rad(12))                  -- of the wedges' flanks
@@ -20,10 +21,10 @@ return scene {
   duration = p.start + 2.3, fps = 50, dt_max = 2e-3,
   sph = { spacing = p.h },
   bodies = {
-    { name = "ground", kind = "static", shape = box { size = {0.8, 0.05, 0.5} }, at = {0, -0.105, 0} },
+    { name = "ground", kind = "static", shape = box { size = {0.8, 0.05, 0.5} }, at = {0, -0.105 - 0.26 * clear, 0} },
     { name = "block", shape = block, density = 2000, friction = p.friction, colour = "#8d8d85" },
-    { name = "left", shape = wedge, at = {play - slot, -0.03, 0}, rotation_deg = {0, 180, 0}, density = 2000, friction = p.friction, colour = "#b5534b" },
-    { name = "right", shape = wedge, at = {slot - play, -0.03, 0}, density = 2000, friction = p.friction, colour = "#b5534b" },
+    { name = "left", shape = wedge, at = {play - slot, -0.03 + clear, 0}, rotation_deg = {0, 180, 0}, density = 2000, friction = p.friction, colour = "#b5534b" },
+    { name = "right", shape = wedge, at = {slot - play, -0.03 + clear, 0}, density = 2000, friction = p.friction, colour = "#b5534b" },
     { name = "puller", shape = puller, motion = rise, friction = p.friction, colour = "#4a7fb5" },
   },
   contacts = {

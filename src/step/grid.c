@@ -472,6 +472,7 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                               .scheme = s->kept->scheme,
                               .method = s->kept->method,
                               .warm = !cold,
+                              .plain_sweeps = !s->kept->rules.mix,
                               .unilateral = tl_pressure_method_bounded(s->kept->method),
                               .tolerance = scene->solver.tolerance,
                               .sweeps = scene->solver.sweeps,

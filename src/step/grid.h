@@ -16,6 +16,7 @@ typedef struct tl_liquid_rules {
     double kernel_reach; /* cells above the surface where matter is alone */
     int surround_layers; /* that liquid at a surface takes along */
     bool pay;            /* crowds are parted only as far as the flow lost energy otherwise */
+    bool mix;            /* sweeps of pressure and contacts (step/scheme.h) */
     double gravity_step; /* longest step, of sqrt(dx / g) */
     tl_surface_rules surface;
 } tl_liquid_rules;

@@ -887,7 +887,7 @@ talus_status tl_scheme_run(tl_coupled *c, tl_scheme_report *out, talus_error *er
     int most = s->sweeps > 1 && c->sweeps > 0 ? c->sweeps : s->sweeps;
     /* stress by parts is for comparison with the papers: as they do it */
     bool certified = false, mixed = s->granular && s->sweeps > 1 && c->unilateral && c->friction && c->friction->method;
-    const bool turns = !c->friction && s->sweeps > 1 && c->work->m && c->unilateral;
+    const bool turns = !c->friction && s->sweeps > 1 && c->work->m && c->unilateral && !c->plain_sweeps;
     if (mixed) TL_TRY(make_mixing(c, err));
     if (turns) TL_TRY(make_liquid_mixing(c, s, err));
     start(c, s->sweeps == 1);

@@ -73,6 +73,7 @@ typedef struct tl_coupled {
     const tl_pressure_method *method;
     bool warm; /* p is worth starting from */
     bool unilateral;
+    bool plain_sweeps;       /* those of a liquid with contacts are not mixed, for comparison */
     double tolerance;        /* of the certificate */
     int sweeps;              /* at most; 0: the scheme's own */
     int pressure_iterations; /* at most per solve; 0: the method's own */

@@ -484,6 +484,7 @@ static const tl_case cases[] = {
     {"P2", "surface tension: cube and brick become balls", false, sph_drop},
     {"P3", "sloshing, 25 x 12.5 spacings: half period at three steps", false, sph_sloshing},
     {"P4", "water on a held box of 8 spacings, three ways to lie: mean, frames, steps", false, sph_held_box},
+    {"P6", "standing wave in a tank of 12, 24 and 48 spacings: half period", false, sph_standing_wave},
     {"P5", "balls and a wheel roll on a level floor for 1 s, defaults", true, rolling_level},
     {NULL, NULL, false, NULL},
 };

@@ -10,6 +10,7 @@ talus_status sph_floating(tl_case_log *log, talus_error *err); /* V11 */
 talus_status sph_draught(tl_case_log *log, talus_error *err);  /* 15 h per edge, defaults */
 talus_status sph_thrust(tl_case_log *log, talus_error *err);   /* V15 */
 talus_status sph_sloshing(tl_case_log *log, talus_error *err);
+talus_status sph_standing_wave(tl_case_log *log, talus_error *err);
 talus_status sph_held_box(tl_case_log *log, talus_error *err);
 talus_status sph_poiseuille(tl_case_log *log, talus_error *err);
 talus_status sph_drop(tl_case_log *log, talus_error *err);

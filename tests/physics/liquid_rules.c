@@ -45,18 +45,31 @@ typedef struct seen {
     double volume;      /* largest error of a step */
     double last;        /* the same at the end */
     double speed;       /* m/s, rms at the end */
-    double early, late; /* J, largest kinetic energy of the first and the last second */
+    double early, late; /* J, largest kinetic energy of the first and the last two seconds */
+    double rise;        /* J, of all energy above that of the first frame */
+    int64_t sweeps;
 } seen;
+
+static bool after_step(void *user, const tl_sim *sim)
+{
+    seen *out = user;
+    out->last = fabs(sim->report.volume_error);
+    out->volume = fmax(out->volume, out->last);
+    out->sweeps += sim->report.sweeps;
+    return false;
+}
 
 static seen look(run *r, double seconds)
 {
-    seen out = {0, 0, 0, 0, 0};
+    seen out = {0};
+    double first = NAN;
     while (r->sim->state.t < seconds - 1e-9) {
-        CHECK_OK(tl_sim_step(r->sim, 0, 1, &err));
-        out.last = fabs(r->sim->report.volume_error);
-        out.volume = fmax(out.volume, out.last);
-        if (r->sim->state.t < 1) out.early = fmax(out.early, r->sim->report.kinetic);
-        if (r->sim->state.t > seconds - 1) out.late = fmax(out.late, r->sim->report.kinetic);
+        CHECK_OK(tl_sim_frame(r->sim, after_step, &out, &err));
+        const double t = r->sim->state.t, k = r->sim->report.kinetic, e = k + r->sim->report.potential;
+        if (t < 2) out.early = fmax(out.early, k);
+        if (t > seconds - 2) out.late = fmax(out.late, k);
+        if (isnan(first)) first = e;
+        out.rise = fmax(out.rise, e - first);
     }
     out.speed = root_mean_square(r);
     return out;
@@ -100,8 +113,8 @@ static void gaps(void **state)
         close_run(&r);
     }
     print_message("log: volume within %.2g %%, without the rule %.2g %%\n", 100 * worst[0], 100 * worst[1]);
-    CHECK_LE(worst[0], 0.005);
-    assert_true(worst[1] > 0.01);
+    CHECK_LE(worst[0], 0.001);
+    assert_true(worst[1] > 0.005);
 }
 
 /* Energy that corrections and nothing else give, J: at most over its least so far. */
@@ -147,9 +160,126 @@ static void corrections_are_paid_for(void **state)
     close_run(&r);
 }
 
+/* Water at a surface goes with the water below it: two layers far, where kernels reach it. On its own it falls in every step, corrections lift it again, and waves grow. */
+static const char *wave_text(char *text, size_t room, int fps)
+{
+    int at = snprintf(text, room,
+                      "return scene { talus = 1, engine = 'grid', duration = 20, fps = %d, grid = { cells = {24, 24, "
+                      "1}, cell = 1 / 24, " SLAB " }, fill = { { " WATER ", shape = extrude { height = 2, rotation_deg "
+                      "= {90, 0, 0}, profile = { {0, 0}, {1, 0}",
+                      fps);
+    for (int k = 32; k >= 0; k--)
+        at += snprintf(text + at, room - (size_t)at, ", {%.6f, %.6f}", k / 32.0,
+                       -0.4 - 0.02 * cos(2 * 3.14159265358979 * k / 32));
+    snprintf(text + at, room - (size_t)at, " } } } } }");
+    return text;
+}
+
+static void surfaces_go_along(void **state)
+{
+    (void)state;
+    char text[4096];
+    double grown[3];
+    for (int k = 0; k < 3; k++) {
+        run r = open_run(wave_text(text, sizeof text, 50));
+        if (k == 1) r.rules->surround_layers = 0;
+        if (k == 2) r.rules->kernel_reach = 0;
+        seen s = look(&r, 5);
+        grown[k] = s.late / s.early;
+        close_run(&r);
+    }
+    print_message("wave: kinetic energy %.2f of its start, without layers %.2f, without reach %.2f\n", grown[0],
+                  grown[1], grown[2]);
+    CHECK_LE(grown[0], 1);
+    assert_true(grown[1] > 1.2 && grown[2] > 1.2);
+}
+
+/* Steps of a quarter of sqrt(dx / g): in longer ones waves gain energy. */
+static void steps_resolve_waves(void **state)
+{
+    (void)state;
+    char text[4096];
+    double rise[2];
+    for (int k = 0; k < 2; k++) {
+        run r = open_run(wave_text(text, sizeof text, 10));
+        if (k) r.rules->gravity_step = 1;
+        seen s = look(&r, 6);
+        rise[k] = s.rise / s.early;
+        close_run(&r);
+    }
+    print_message("wave: energy rises by %.2g of its motion, in longer steps by %.2g\n", rise[0], rise[1]);
+    CHECK_LE(rise[0], 1e-3);
+    assert_true(rise[1] > 0.01);
+}
+
+/* Faces whose centre is in a solid go with their neighbours. */
+#define BOWL                                                                                                           \
+    "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50, grid = { cells = {20, 20, 1}, cell = "         \
+    "0.05, " SLAB " }, fill = { { " WATER                                                                              \
+    ", shape = intersect { cylinder { radius = 0.42, height = 2, rotation_deg = {90, 0, "                              \
+    "0}, center = {0.5, 0.5, 0} }, box { size = {2, 0.45, 2}, center = {0.5, 0.225, 0} } } } }, bodies = { { kind = "  \
+    "'static', shape = subtract { box { size = {1.2, 1.2, 1}, center = {0, -0.1, 0} }, cylinder { radius = 0.42, "     \
+    "height = 2, rotation_deg = {90, 0, 0} } }, at = {0.5, 0.5, 0} } } }"
+static void slivers_go_along(void **state)
+{
+    (void)state;
+    double speed[3];
+    for (int k = 0; k < 3; k++) {
+        run r = open_run(BOWL);
+        if (k) r.rules->closed = 0.25 * (k - 1);
+        speed[k] = look(&r, 1).speed;
+        close_run(&r);
+    }
+    print_message("bowl: %.2g mm/s, without the rule %.2g mm/s, with a quarter %.2g mm/s\n", 1e3 * speed[0],
+                  1e3 * speed[1], 1e3 * speed[2]);
+    CHECK_LE(speed[0], 1e-3);
+    assert_true(speed[1] > 5e-3 && speed[2] > 5e-3);
+}
+
+/* Crowds of less than a tenth part as fast as the flow strains them: else noise of the sampling keeps a pool moving. */
+static void rest_is_left_alone(void **state)
+{
+    (void)state;
+    double speed[2];
+    for (int k = 0; k < 2; k++) {
+        run r = open_run("return scene { talus = 1, engine = 'grid', duration = 2, fps = 50, grid = { cells = {20, 20, "
+                         "1}, cell = 0.05, " SLAB " }, fill = { { " WATER ", shape = box { size = {2, 0.613, 2}, "
+                         "center = {0.5, 0.3065, 0} } } } }");
+        if (k) r.rules->strains = INFINITY;
+        speed[k] = look(&r, 2).speed;
+        close_run(&r);
+    }
+    print_message("pool: %.2g mm/s, without the rule %.2g mm/s\n", 1e3 * speed[0], 1e3 * speed[1]);
+    CHECK_LE(speed[0], 1e-4);
+    assert_true(speed[1] > 2 * speed[0]);
+}
+
+/* Sweeps of pressure and contacts are mixed: a heap of boxes in water settles in fewer. */
+static void mixing_saves_sweeps(void **state)
+{
+    (void)state;
+    int64_t sweeps[2];
+    for (int k = 0; k < 2; k++) {
+        run r =
+            open_run("local b = {}\nfor i = 0, 5 do b[#b + 1] = { shape = box { size = {0.15, 0.15, 1} }, at = "
+                     "{0.3 + 0.16 * (i % 3) + 0.05 * (i // 3), 0.075 + 0.15 * (i // 3), 0}, density = 600, friction "
+                     "= 0.3 } end\nreturn scene { talus = 1, engine = 'grid', duration = 1, fps = 50, grid = { "
+                     "cells = {32, 24, 1}, cell = 1 / 32, " SLAB " }, fill = { { " WATER ", shape = box { size = "
+                     "{0.2, 0.6, 2}, center = {0.1, 0.3, 0} } } }, bodies = b }");
+        r.rules->mix = !k;
+        sweeps[k] = look(&r, 0.5).sweeps;
+        close_run(&r);
+    }
+    print_message("heap: %lld sweeps, not mixed %lld\n", (long long)sweeps[0], (long long)sweeps[1]);
+    assert_true(1.2 * (double)sweeps[0] < (double)sweeps[1]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(crowds_at_round_walls), cmocka_unit_test(gaps),
-                                       cmocka_unit_test(corrections_are_paid_for)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crowds_at_round_walls),    cmocka_unit_test(gaps),
+        cmocka_unit_test(corrections_are_paid_for), cmocka_unit_test(surfaces_go_along),
+        cmocka_unit_test(steps_resolve_waves),      cmocka_unit_test(slivers_go_along),
+        cmocka_unit_test(rest_is_left_alone),       cmocka_unit_test(mixing_saves_sweeps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,11 +218,34 @@ static void shared(void **state)
     sph_close(&c);
 }
 
+/* Balls and wheels have samples that do not turn with them; rings, which touch from within as well, and thin discs do not. */
+static void round_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        bool round;
+    } shapes[] = {{"sphere { radius = 0.1 }", true},
+                  {"cylinder { radius = 0.1, height = 0.1 }", true},
+                  {"torus { radius = 0.2, tube = 0.06 }", false},
+                  {"cylinder { radius = 0.2, height = 0.1 } - cylinder { radius = 0.1, height = 0.2 }", false},
+                  {"cylinder { radius = 0.1, height = 0.03 }", false},
+                  {"box { size = 0.2 }", false}};
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        char text[300];
+        snprintf(text, sizeof text, "sph = { spacing = 0.02 }, bodies = { { shape = %s, density = 500 } }",
+                 shapes[k].shape);
+        sph_case c = sph_open(NULL, text, NULL);
+        if ((c.sph.body[0].round != TL_NOT_ROUND) != shapes[k].round) fail_msg("%s", shapes[k].shape);
+        sph_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes),  cmocka_unit_test(spheres), cmocka_unit_test(others), cmocka_unit_test(limbs),
-        cmocka_unit_test(insets), cmocka_unit_test(walls),   cmocka_unit_test(shared),
+        cmocka_unit_test(round_ones), cmocka_unit_test(boxes),  cmocka_unit_test(spheres), cmocka_unit_test(others),
+        cmocka_unit_test(limbs),      cmocka_unit_test(insets), cmocka_unit_test(walls),   cmocka_unit_test(shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

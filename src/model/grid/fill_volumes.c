@@ -10,8 +10,9 @@
     3 /* halvings of a half cell where something cuts it: a plane is then within 1/500 of the cell's volume */
 #define ITERATIONS 100 /* of conjugate gradients; a jittered fill takes about 20 */
 #define CLOSE 1e-6     /* of a full cell: fillings nearer than that are met */
-#define SOFT 1e-3      /* of a cell's diagonal: fillings that hardly any particle reaches are not met at any price */
-#define LEAST 0.2      /* of an equal share; at the rim of a shape a cell may want less than nothing */
+/* Of a cell's diagonal. Fillings are met to a thousandth, and one that particles reach with less than a thirtieth (its root) of a kernel is not met at the price of volumes that are far from the others'. */
+#define SOFT 1e-3
+#define LEAST 0.2 /* of an equal share; at the rim of a shape a cell may want less than nothing */
 #define MOST 2.5
 
 typedef struct fitting {
