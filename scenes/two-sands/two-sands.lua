@@ -16,5 +16,6 @@ return scene {
     { material = granular { name = "smooth", density = 1600, friction_angle_deg = p.left, colour = "#e6cf9a" }, shape = half(-1) },
     { material = granular { name = "rough", density = 1600, friction_angle_deg = p.right, colour = "#a8653a" }, shape = half(1) },
   },
+  solver = { density = "carried" }, -- the mass that is on a face: steps miss the stress in 0.8 instead of 5.8 % of them
   camera = { eye = {0.5, 0.4, 1.5}, target = {0.5, 0.08, 0.1}, fov_deg = 32 },
 }

@@ -13,7 +13,8 @@
 #define TOLERANCE_SPEED 1e-5 /* of the fastest body */
 #define AIM_LEAST 1e-10
 #define AIM_SPEED 1e-6  /* of the fastest impact, where it is cheap: a wheel that rolls has none, whatever its speed */
-#define LOOK_MOVED 2e-4 /* m: bodies that moved less are not looked at again */
+#define LOOK_MOVED 2e-4 /* m: bodies that moved less are not looked at again, */
+#define LOOK_SHARE 1e-2 /* nor those that moved by less than this part of their smallest extent, if that is less */
 #define LOOKS_MAX 4     /* per step that add points; nearly all steps need two at most */
 #define DEEP 5e-3       /* of the smaller extent: what a pair may go deeper within a step, half of what is asked */
 #define PARTS_MAX 16    /* of the longest step: shorter ones are not asked for */
@@ -231,7 +232,8 @@ talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *aga
     for (int32_t i = 0; i < n; i++) {
         const tl_motion *m = &s->body[i];
         double reach = s->rigid->body[i].reach < INFINITY ? s->rigid->body[i].reach : 0;
-        fast[i] = s->dt * (tl_vec3_norm(m->v) + tl_rigid_turn(&s->rigid->body[i], m) * reach) > LOOK_MOVED;
+        fast[i] = s->dt * (tl_vec3_norm(m->v) + tl_rigid_turn(&s->rigid->body[i], m) * reach) >
+                  fmin(LOOK_MOVED, LOOK_SHARE * s->rigid->body[i].extent);
         any += fast[i];
     }
     if (!any) return TALUS_OK;

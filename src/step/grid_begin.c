@@ -181,12 +181,12 @@ static talus_status find_cones(tl_grid_kept *k, const tl_scene *s, talus_error *
     k->statics = exact && !(rest && !strcmp(rest, "none"));
     bool own = s->domain.sand_friction == TL_SAND_FRICTION_OWN;
     for (int i = 0; i < s->body_count; i++) own |= s->bodies[i].sand_friction == TL_SAND_FRICTION_OWN;
-    /* stress by parts is for comparison with the papers: as they do it. Bodies get forces that add up to the weight of the sand, and free ones its momentum; without any, the kernel's density leaves thin fringes calmer */
+    /* stress by parts is for comparison with the papers: as they do it. Bodies get forces that add up to the weight of the sand, and free ones its momentum; so does what emitters let fall, of which a fifth of the momentum is unexplained with the kernel's density. Without any of these the kernel's density leaves thin fringes calmer */
     const char *edge = s->solver.edges, *density = s->solver.density;
     k->edge_rule = edge && *edge ? (tl_edge_rule)word_of(edge, edges) : k->friction ? TL_EDGE_LOAD : TL_EDGE_WALL;
-    k->density_rule = density && *density        ? (tl_density_rule)word_of(density, densities)
-                      : s->body_count > 0 || own ? TL_DENSITY_CARRIED
-                                                 : TL_DENSITY_KERNEL;
+    k->density_rule = density && *density                                ? (tl_density_rule)word_of(density, densities)
+                      : s->body_count > 0 || s->emitter_count > 0 || own ? TL_DENSITY_CARRIED
+                                                                         : TL_DENSITY_KERNEL;
     if (own && (!exact || k->edge_rule != TL_EDGE_LOAD))
         return TL_FAIL(err, TALUS_UNSUPPORTED,
                        "%.200s: sand_friction = \"own\" is for colocated stress with exact cones and edges \"load\"; "

@@ -436,6 +436,8 @@ static const tl_case cases[] = {
     {"S8", "columns of sand with mu(I) collapse as in the experiments of Lube", false, sand_columns},
     {"S9", "a ball is dropped on sand with mu(I): depth by the law of Uehara", false, sand_ball},
     {"S10", "silos of sand from 1 to 40 degrees against Janssen", false, sand_silo_angles},
+    {"S11", "sand drains through a slot: slopes of the crater", false, sand_craters},
+    {"S12", "sand runs out of slots: rate with the width", false, sand_discharge},
     {"V21", "mu(I) on an incline: Bagnold's profile", false, sand_bagnold},
     {"V20", "layers slide down floors with a friction of their own", true, sand_slip},
     {NULL, NULL, false, NULL}};

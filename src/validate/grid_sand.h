@@ -18,6 +18,8 @@ talus_status sand_janssen(tl_case_log *log, talus_error *err);     /* S3 */
 talus_status sand_silo_angles(tl_case_log *log, talus_error *err); /* S10 */
 talus_status sand_columns(tl_case_log *log, talus_error *err);     /* S8 */
 talus_status sand_ball(tl_case_log *log, talus_error *err);        /* S9 */
+talus_status sand_craters(tl_case_log *log, talus_error *err);     /* S11 */
+talus_status sand_discharge(tl_case_log *cases, talus_error *err); /* S12 */
 talus_status sand_bagnold(tl_case_log *log, talus_error *err);     /* V21 */
 talus_status sand_slip(tl_case_log *log, talus_error *err);        /* V20 */
 talus_status sand_wall(tl_case_log *log, talus_error *err);        /* S4 */

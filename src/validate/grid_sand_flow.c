@@ -182,3 +182,89 @@ talus_status sand_ball(tl_case_log *log, talus_error *err)
     }
     return TALUS_OK;
 }
+
+/* ---- S11, S12: sand runs out through a slot ---- */
+
+/* A bed 0.9 m wide and 0.2 m high on two plates with a slot between them: flat, cells of 1 cm. */
+static talus_status open_slot(flow_run *r, double angle, double slot, double high, talus_error *err)
+{
+    char text[1024];
+    const double plate = 0.5 * (0.9 - slot), at = 0.25 * (0.9 + slot);
+    snprintf(text, sizeof text,
+             "return scene { talus = 1, engine = 'grid', duration = 20, fps = 50, dt_max = 0.01,"
+             " grid = { cells = {90, %d, 1}, cell = 0.01, origin = {-0.45, 0, 0}, periodic = {false, false, true} },"
+             " bodies = { { kind = 'static', shape = box { size = {%.17g, 0.04, 0.01} }, at = {%.17g, 0.28, 0.005} },"
+             " { kind = 'static', shape = box { size = {%.17g, 0.04, 0.01} }, at = {%.17g, 0.28, 0.005} } },"
+             " fill = { { material = granular { density = 1600, friction_angle_deg = %g },"
+             " shape = box { size = {0.9, %.17g, 0.01}, center = {0, %.17g, 0.005} } } } }",
+             (int)(100 * (0.34 + high)), plate, -at, plate, at, angle, high, 0.3 + 0.5 * high);
+    return begin(r, text, err);
+}
+
+/* Slope of one side of the crater that is left, degrees: a line through columns between 15 and 80 % of the bed's height. */
+static double crater_slope(const tl_particles *p, int side)
+{
+    double h[90] = {0}, top = 0, n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        int k = (int)floor((p->particle[i].x.x + 0.45) / 0.01);
+        if (k >= 0 && k < 90 && p->particle[i].x.y > 0.3) h[k] += p->particle[i].volume / 1e-4;
+    }
+    for (int k = 0; k < 90; k++) top = fmax(top, h[k]);
+    for (int k = side ? 45 : 0; k < (side ? 90 : 45); k++) {
+        double x = 0.01 * k;
+        if (h[k] < 0.15 * top || h[k] > 0.8 * top) continue;
+        n++, sx += x, sy += h[k], sxx += x * x, sxy += x * h[k];
+    }
+    return atan(fabs((n * sxy - sx * sy) / (n * sxx - sx * sx))) * 180 / 3.14159265358979323846;
+}
+
+talus_status sand_craters(tl_case_log *log, talus_error *err)
+{
+    const double angle[3] = {25, 30, 35};
+    for (int k = 0; k < 3; k++) {
+        flow_run r;
+        char name[80];
+        double slope[2] = {0, 0};
+        talus_status status = open_slot(&r, angle[k], 0.06, 0.2, err);
+        if (status == TALUS_OK) status = go_to(&r, 4, err);
+        for (int side = 0; side < 2 && status == TALUS_OK; side++)
+            slope[side] = crater_slope(&r.sim->state.grid.particles, side);
+        end(&r);
+        TL_TRY(status);
+        snprintf(name, sizeof name, "%g degrees: slopes of a crater, mean of both sides", angle[k]);
+        tl_case_near(log, name, 0.5 * (slope[0] + slope[1]), angle[k], 1);
+    }
+    return TALUS_OK;
+}
+
+/* Volume above the plates. */
+static double above(const tl_particles *p)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < p->count; i++)
+        if (p->particle[i].x.y > 0.26) sum += p->particle[i].volume;
+    return sum;
+}
+
+/* Free fall from an arch as wide as the slot: the rate goes with the width to the power of 1.5, whatever is above. [Beverloo1961] */
+talus_status sand_discharge(tl_case_log *cases, talus_error *err)
+{
+    const double slot[4] = {0.06, 0.08, 0.12, 0.16};
+    double n = 4, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (int k = 0; k < 4; k++) {
+        flow_run r;
+        double from = 0, to = 0;
+        talus_status status = open_slot(&r, 30, slot[k], 0.4, err);
+        if (status == TALUS_OK) status = go_to(&r, 0.2, err);
+        if (status == TALUS_OK) from = above(&r.sim->state.grid.particles);
+        if (status == TALUS_OK) status = go_to(&r, 0.6, err);
+        if (status == TALUS_OK) to = above(&r.sim->state.grid.particles);
+        end(&r);
+        TL_TRY(status);
+        double rate = (from - to) / 0.01 / 0.4, x = log(slot[k]), y = log(rate);
+        sx += x, sy += y, sxx += x * x, sxy += x * y;
+    }
+    tl_case_near(cases, "exponent of the rate with the width of the slot", (n * sxy - sx * sy) / (n * sxx - sx * sx),
+                 1.5, 0.05);
+    return TALUS_OK;
+}

@@ -103,9 +103,44 @@ static void sliding_in_a_hollow(void **state)
     }
 }
 
+/* Bodies of a millimetre go as deep into each other as those of a decimetre, of their size: 12 % before what a body may move without a second look was a part of its extent. */
+static void size_does_not_matter(void **state)
+{
+    (void)state;
+    static const double size[] = {1, 0.01};
+    for (int n = 0; n < 2; n++) {
+        const double k = size[n], time = sqrt(k);
+        rigid_case c =
+            rigid_open("function heap(k) local s = 3 local function r(a, b) s = (s * 1103515245 + 12345) % 2147483648 "
+                       "return a + (b - a) * s / "
+                       "2147483648 end local list = {} for i = 0, 19 do local kind = i % 4 list[i + 1] = { shape = "
+                       "kind == 0 and box { size = {k "
+                       "* r(.05, .12), k * r(.03, .09), k * r(.05, .09)} } or kind == 1 and cone { radius = k * r(.04, "
+                       ".06), height = k * r(.06, "
+                       ".1) } or kind == 2 and torus { radius = k * .05, tube = k * .015 } or cylinder { radius = k * "
+                       "r(.02, .05), height = k * "
+                       "r(.03, .1) }, density = 1000, friction = 0.4, at = {k * (i % 4 - 1.5) * .16, k * (.15 + .17 * "
+                       "(i // 16)), k * (i // 4 % 4 - "
+                       "1.5) * .16}, rotation_deg = {r(0, 360), r(0, 360), r(0, 360)} } end return list end\n",
+                       "fps = %.17g, dt_max = %.17g, domain = { min = {-%g, 0, -%g}, max = {%g, %g, %g}, friction = "
+                       "0.4, y_max = 'open' }, bodies = "
+                       "heap(%g)",
+                       100 / time, 0.01 * time, .36 * k, .36 * k, .36 * k, 5 * k, .36 * k, k);
+        talus_error err;
+        double deepest = 0;
+        for (int frame = 0; frame < 40; frame++) {
+            CHECK_OK(tl_sim_frame(c.sim, NULL, NULL, &err));
+            deepest = fmax(deepest, c.sim->report.penetration / c.sim->report.smallest);
+        }
+        CHECK_LE(deepest, 0.02);
+        rigid_close(&c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rotating_boxes_stay_outside),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(size_does_not_matter),
+                                       cmocka_unit_test(rotating_boxes_stay_outside),
                                        cmocka_unit_test(sliding_in_a_hollow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

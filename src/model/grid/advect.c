@@ -18,18 +18,18 @@ static void stop(const tl_solids *s, int32_t which, tl_vec3 n, tl_particle *p)
 
 bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_particle *p, double *deepest)
 {
-    bool was = false;
-    for (int k = 0; k < PUSHES; k++) {
+    int pushes = 0;
+    for (; pushes < PUSHES; pushes++) {
         int32_t which;
         tl_vec3 n;
         double d = tl_solids_distance(s, block, p->x, &which, &n);
         if (!(d < gap) || which == TL_SOLID_NONE) break;
         *deepest = fmax(*deepest, gap - d);
-        was = true;
         p->x = tl_vec3_add_scaled(p->x, (gap - d) * (1 + 1e-12), n);
         stop(s, which, n, p);
     }
-    return was;
+    if (pushes == PUSHES) p->C = (tl_mat3){{{0}}}; /* pinched: no room for a gradient */
+    return pushes > 0;
 }
 
 /* A straight way ends at the first surface it meets; what is left of it slides along. Solids are where they end: one that has moved over the

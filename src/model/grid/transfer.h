@@ -61,7 +61,7 @@ void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_car
                                tl_particles *p);
 
 /* Put a particle `gap` outside of whatever solid is nearest, again while that puts it into another; its velocity loses what points into
- * it. False: it was outside. `deepest` grows to how far it had to go. block: as in tl_solids_distance. */
+ * it. Between solids that leave it no room it loses its gradient: the faces around it are theirs, or have nothing but what it brought itself, and what it read back would grow twofold in every step. False: it was outside. `deepest` grows to how far it had to go. block: as in tl_solids_distance. */
 bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_particle *p, double *deepest);
 
 /* Velocity interpolated anywhere; `block`: one nearby, to look from. Unknown faces do not count; an axis without a known face keeps

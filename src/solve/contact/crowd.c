@@ -20,7 +20,7 @@
 #define PLACES_MOST 12      /* times that they are */
 #define PLACE_STEPS 60      /* Newton steps in one */
 #define PLACE_TOLERANCE 0.2 /* of the target: what a place is solved to, as its surroundings will move a little */
-#define WHOLE_STEP 20     /* sweeps: where a Newton step on all of the island costs more, it gains less than it costs */
+#define WHOLE_STEP 50     /* sweeps: where a Newton step on all of the island costs more, it gains less than it costs */
 #define SIDE_BODIES 64    /* islands up to here are solved side by side, each on one thread, */
 #define SIDE_CONTACTS 200 /* when they have so many contacts in all */
 #define PLACE_FROM 0.5    /* of the target: residuals from which on a contact is part of a place */
