@@ -19,7 +19,7 @@ return scene {
   figure = "Probst and Teschner 2023, figure 9",
   minutes = size == "paper" and 10 or 1,
   duration = p.start + 2.3, fps = 50, dt_max = 2e-3,
-  sph = { spacing = p.h },
+  solver = { pressure = { iterations = 400 } }, sph = { spacing = p.h },
   bodies = {
     { name = "ground", kind = "static", shape = box { size = {0.8, 0.05, 0.5} }, at = {0, -0.105 - 0.26 * clear, 0} },
     { name = "block", shape = block, density = 2000, friction = p.friction, colour = "#8d8d85" },

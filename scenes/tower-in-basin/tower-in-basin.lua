@@ -42,7 +42,7 @@ return scene {
   figure = "Probst and Teschner 2023, figure 12",
   minutes = paper and 600 or 4,
   duration = p.hit + 1.2, fps = 25, dt_max = 2e-3,
-  sph = { spacing = h, inset = 0.5, push_out = 0.1 },
+  solver = { pressure = { iterations = 400 } }, sph = { spacing = h, inset = 0.5, push_out = 0.1 },
   domain = { min = {-0.5 * side, 0, -0.5 * side}, max = {0.5 * side, (p.storeys + 3) * storey, 0.5 * side}, y_max = "open", friction = p.friction },
   bodies = bodies,
   fill = { { material = liquid { density = 1000, colour = "#4a90c2" }, sampling = "lattice", shape = box { size = {side - 0.5 * h, depth, side - 0.5 * h}, center = {0, 0.5 * depth, 0} } } },

@@ -424,8 +424,7 @@ talus_status sph_sloshing(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* The same wave in a tank of 0.48 x 0.24 m at three spacings. From 12 to 24 h errors fall with their second power, then 1 to 1.5 % is left, of either sign, by how particles happen to lie: it
- * does not fall with the spacing. 12 h is coarse, 8 % chosen. */
+/* The same wave in a tank of 0.48 x 0.24 m at three spacings: what is off, 0.4 to 1.5 % of either sign, depends on how particles happen to lie and does not fall with the spacing. */
 talus_status sph_standing_wave(tl_case_log *log, talus_error *err)
 {
     static const char *const how[] = {"lattice", "jitter"};
@@ -433,8 +432,7 @@ talus_status sph_standing_wave(tl_case_log *log, talus_error *err)
     static slosh_watch w;
     char text[96];
     for (int j = 0; j < 2; j++) {
-        double off[3] = {0};
-        for (int n = 12, at = 0; n <= 48; n *= 2, at++) {
+        for (int n = 12; n <= 48; n *= 2) {
             sph_run r;
             double h = 0.48 / n, dt = 0.096 / n;
             w.count = 0;
@@ -449,10 +447,8 @@ talus_status sph_standing_wave(tl_case_log *log, talus_error *err)
             sph_run_end(&r);
             TL_TRY(status);
             double part = w0 / slosh_frequency(&w, w0);
-            off[at] = fabs(part - 1);
-            tl_case_relative(log, SAY("%s, %d h: half period over law", how[j], n), part, 1, at ? 0.02 : 0.08);
+            tl_case_relative(log, SAY("%s, %d h: half period over law", how[j], n), part, 1, 0.02);
         }
-        tl_case_above(log, SAY("%s: order from 12 to 24 h", how[j]), log2(off[0] / off[1]), 1.5);
     }
     return TALUS_OK;
 }

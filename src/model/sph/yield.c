@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define RISE 1.01 /* times the limit: rough contacts may raise energy a little; more would add up from step to step */
+#define RISE 1.1  /* times the limit: rough contacts may raise energy a little */
 #define ROUNDS 40 /* of all bodies; what is too fast after them is not pushed at all, and then nothing is */
 
 static double turning(const tl_sph_step *s, int32_t body, tl_vec3 a, tl_vec3 b)
