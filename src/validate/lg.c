@@ -373,6 +373,7 @@ static const tl_case cases[] = {
     {"joined", "the same bar on joins, E 1e7 and 1e8", true, tl_lg_case_joined},
     {"spin", "a cube that spins freely keeps its angular momentum", true, tl_lg_case_spins},
     {"bounce", "a rubber ball rebounds", false, tl_lg_case_bounces},
+    {"hertz", "a ball pressed between plates, two meshes", false, tl_lg_case_hertz},
     {"R2", "a soft block on a soft block: weight, threshold of slip", false, tl_lg_case_soft},
     {NULL, NULL, false, NULL},
 };

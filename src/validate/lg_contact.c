@@ -6,6 +6,7 @@
 #include "validate/lg_world.h"
 
 #define G 9.81
+#define PI 3.14159265358979323846
 
 /* ---- V7: a block on a slope ---- */
 
@@ -436,5 +437,49 @@ talus_status tl_lg_case_soft(tl_case_log *log, talus_error *err)
                      0.01 * mu * G * cos(10 * 3.14159265358979323846 / 180), 0.05);
     TL_TRY(soft_on_soft(10, 1.01 * mu, 1e8, &out, &share, err));
     tl_case_below(log, "speed at 1.01 mu*, m/s", fabs(out.speed), 1e-6);
+    return TALUS_OK;
+}
+
+/* ---- a ball between two plates ---- */
+
+/* N, where each plate has come `depth` into a ball of radius R: Hertz, less what the opposite plate lifts [Tatara1991]; Hertz alone, for a half space, is 12 % less at R / 20. */
+static double squeezed(double depth, double R, double young, double poisson)
+{
+    double low = 0, high = 100 * young * R * R;
+    for (int k = 0; k < 200; k++) {
+        const double F = 0.5 * (low + high), w = 1 - poisson * poisson, a = cbrt(0.75 * w * R * F / young),
+                     far = hypot(a, 2 * R), lift = 2 * (1 + poisson) * R * R / (far * far * far) + w / far;
+        if (a * a / R - lift * F / (PI * young) < depth)
+            low = F;
+        else
+            high = F;
+    }
+    return low;
+}
+
+talus_status tl_lg_case_hertz(tl_case_log *log, talus_error *err)
+{
+    static const struct {
+        double edge, depth;
+    } balls[] = {{0.02, 0.005}, {0.014, 0.005}};
+    for (int k = 0; k < 2; k++) {
+        tl_lg_world w;
+        char name[100];
+        TL_TRY(tl_lg_world_open(
+            &w, err,
+            "gravity = {0, 0, 0}, bodies = { { name = 'ball', shape = sphere { radius = 0.1 }, edge = %g, friction = "
+            "0, material = elastic { density = 1000, young = 1e6, poisson = 0.3, model = 'neo_hookean' } }, { name = "
+            "'lower', kind = 'static', shape = box { size = {1, 1, 0.2}, center = {0, 0, -0.2} }, friction = 0 }, { "
+            "name = 'upper', kind = 'kinematic', shape = box { size = {1, 1, 0.2}, center = {0, 0, 0.2} }, friction = "
+            "0, motion = function(t) local s = math.min(1, t / 0.5) return { at = {0, 0, %g * s * s * (3 - 2 * s)} } "
+            "end } }",
+            balls[k].edge, -2 * balls[k].depth));
+        talus_status status = tl_lg_world_steps(&w, 65, 0.01, false, err);
+        const double force = w.sim->state.rigid.body[2].contact_force.z;
+        tl_lg_world_close(&w);
+        TL_TRY(status);
+        snprintf(name, sizeof name, "edge %g m, plates %g m in: force over theory's", balls[k].edge, balls[k].depth);
+        tl_case_near(log, name, force / squeezed(balls[k].depth, 0.1, 1e6, 0.3), 1, 0.05);
+    }
     return TALUS_OK;
 }

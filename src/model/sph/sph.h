@@ -271,8 +271,9 @@ typedef struct tl_sph_step {
     tl_sph_chunk *chunk; /* [chunks] rising body */
 
     /* system */
-    double *D;    /* [fluid] d Verr / dp, 1/Pa, with its floor */
-    double *Verr; /* [fluid] of the predicted velocities */
+    double *D;          /* [fluid] d Verr / dp, 1/Pa, with its floor */
+    double *Verr;       /* [fluid] of the predicted velocities */
+    double liquid_push; /* m/s: push_out of liquid, more where waves are faster */
 
     /* problem: which unknowns a solve is for, the others stay as they are; then scratch of an evaluation */
     enum { TL_SPH_ALL, TL_SPH_CONTACTS, TL_SPH_LIQUID } only;

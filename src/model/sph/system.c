@@ -12,6 +12,9 @@
 /* Of an overlap that one step takes away. Differs from [Probst2023], where it is all of it: what a solve leaves undone then comes back twice as
  * large in the next one, and stacks tremble (validate V13). */
 #define OVERLAP_SHARE 0.2
+/* times sqrt(g h): compressed liquid is taken apart at least so fast, as fast as 0.2 m/s is at h = 0.02 m. With push_out alone, a pool of particles 0.1 m apart lost half its volume
+ * in 2 s (tests/physics/sph_liquid.c); with 1 instead its start throws it about. */
+#define WAVE_PUSH 0.45
 #define SETTLING 5.0 /* times sqrt(g/h), per second: how fast small compression of liquid goes away; chosen */
 /* The same where one of two free bodies is round: its samples do not turn with the other (search.c), which brings overlaps that no velocity shows. Taking them away gives
  * energy with the square of this; 2e-4 of it in a step of V17 at 0.2, 6e-6 here. */
@@ -273,7 +276,7 @@ static double fluid_source(const tl_sph_step *s, int32_t i, double share)
 {
     double room = 1 - (double)s->density[i];
     if (room < 0) room = share * fmax(room, -s->unresolved) + fmin(0, room + s->unresolved);
-    return fmax(room, -s->push_out * s->dt * TL_SPH_FLAT_SLOPE / s->sph->h);
+    return fmax(room, -s->liquid_push * s->dt * TL_SPH_FLAT_SLOPE / s->sph->h);
 }
 
 /* The rate follows what presses liquid together: gravity, and surface tension at the scale of h. Without either there is no rate, and all goes at once. */
@@ -290,6 +293,7 @@ static double settling_share(const tl_sph_step *s)
 static void fluid_errors(tl_sph_step *s)
 {
     double rate = s->dt / s->sph->h, share = settling_share(s);
+    s->liquid_push = fmax(s->push_out, WAVE_PUSH * sqrt(tl_vec3_norm(s->scene->gravity) * s->sph->h));
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = 0;

@@ -49,7 +49,7 @@ TL_CONE_INLINE void answer_groups(const ascent *s, int m, int64_t begin, int64_t
 {
     const tl_least *p = s->p;
     for (int64_t g = begin; g < end; g++) {
-        double *bg = b + g * m, x[TL_CONE_MAX], square = 0;
+        double *bg = b + g * m, x[TL_CONE_MAX] = {0}, square = 0;
         if (p->frozen[g] && cones) {
             a[g] = p->a0[g];
             for (int k = 0; k < m; k++) bg[k] = p->b0[g * m + k];
