@@ -4,9 +4,8 @@
 #include "base/alloc.h"
 #include "step/sph.h"
 
-#define ITERATIONS_MAX                                                                                                 \
-    400 /* with 100 a tower in water missed 16 %, a Lewis 21 % of its steps; to solve them takes no longer, since the next steps start better */
-#define CLOSEST 0.95   /* spacings: places of an emitter nearer to a particle than this are taken */
+#define ITERATIONS_MAX 100 /* of a solve, where the scene names none */
+#define CLOSEST 0.95       /* spacings: places of an emitter nearer to a particle than this are taken */
 #define CLEAR 0.9      /* spacings between liquid and samples of solids at the start; at 1 a lattice has density 1 */
 #define CAPILLARY 0.25 /* of the period of a wave of two spacings */
 
