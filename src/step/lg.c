@@ -67,6 +67,7 @@
     400 /* contacts that push: of more, or of more than coordinates, corrections do not write W out. Chosen */
 #define EXACT_LOOKS 6   /* for more that touches, each followed by corrections */
 #define EXACT_SLACK 0.1 /* of the target of contact laws: what their solves may leave */
+#define SHORTEST 0.05   /* of a whole step: what guards do not hold apart then passes, told. Chosen */
 #define SLOP 1e-4       /* m: overlap of rigid bodies that is left alone */
 
 enum phase { PREDICT, DETECT, ASSEMBLE, PROJECT, BALANCE, SOLVE, TOUCH, MEASURE, PHASES };
@@ -83,12 +84,13 @@ typedef struct lg_kept {
     bool searches; /* quasi-Newton */
     double reach;  /* s, of static steps */
     tl_rigid_kept rigid;
-    bool told;       /* of creep */
-    bool told_left;  /* of rounds that do not suffice */
-    bool told_fast;  /* of swings that steps are too long for */
-    bool told_apart; /* of surfaces that were held apart */
-    int *missed;     /* [bodies] steps in a row that missed */
-    int *hurried;    /* [bodies] steps in a row that were too long for its swing */
+    bool told;         /* of creep */
+    bool told_left;    /* of rounds that do not suffice */
+    bool told_fast;    /* of swings that steps are too long for */
+    bool told_through; /* of surfaces that were not */
+    bool told_apart;   /* of surfaces that were held apart */
+    int *missed;       /* [bodies] steps in a row that missed */
+    int *hurried;      /* [bodies] steps in a row that were too long for its swing */
 } lg_kept;
 
 typedef struct lg_step {
@@ -710,6 +712,15 @@ static talus_status hold_apart(lg_step *s, bool *again, talus_error *err)
             s->sim->state.t + s->h, (long long)s->apart.impacts, s->apart.moved);
     }
     if (s->apart.free) return TALUS_OK;
+    if (s->h < SHORTEST * fmin(s->scene->dt_max > 0 ? s->scene->dt_max : INFINITY, 1 / s->scene->fps)) {
+        if (!s->kept->told_through)
+            tl_log_write(&s->sim->log, 0,
+                         "t = %.6g s: surfaces pass through a cloth, and neither impulses at %lld places nor shorter "
+                         "steps hold them apart; penetration_m of steps.csv says how deep",
+                         s->sim->state.t + s->h, (long long)s->apart.impacts);
+        s->kept->told_through = true;
+        return TALUS_OK;
+    }
     *again = true;
     return TL_FAIL(
         err, TALUS_BAD_INPUT,

@@ -105,7 +105,7 @@ talus_status tl_lg_hold_apart(const tl_lg_view *v, double he, double *q, tl_aren
     for (int round = 0; round < ROUNDS; round++) {
         tl_lg_contacts more;
         TL_TRY(tl_cancel_check(err));
-        TL_TRY(tl_lg_impacts(&now, a, &more, err));
+        TL_TRY(tl_lg_impacts(&now, false, a, &more, err));
         out->free = more.count == 0;
         if (out->free) break;
         if (round == 0) {

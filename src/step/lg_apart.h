@@ -1,5 +1,5 @@
-/* The last guard against surfaces that pass through each other: where the way of a step would lead elastic surfaces through one another, whatever contact was found and
- * solved, impulses along the normals of these impacts hold them apart: the least by masses, without friction, none that pulls. They keep momentum and make no kinetic
+/* The last guard against surfaces that pass through cloth, which has no inside that contact could push them out of again: where the way of a step would lead elastic surfaces through
+ * one another, whatever contact was found and solved, impulses along the normals of these impacts hold them apart: the least by masses, without friction, none that pulls. They keep momentum and make no kinetic
  * energy beyond that of the way. New impacts join until there are none. */
 #ifndef TL_STEP_LG_APART_H
 #define TL_STEP_LG_APART_H

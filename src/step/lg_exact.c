@@ -57,6 +57,7 @@ static talus_status find_parts(solve *s, tl_arena *a, talus_error *err)
     s->part_of = TL_TAKE(a, int32_t, lg->bodies + 1);
     s->part = TL_TAKE_ZERO(a, tl_flex_part, lg->bodies + 1);
     if (!s->body || !s->part_of || !s->part) return no_memory(err);
+    for (int32_t k = 0; k < s->rows->nodes; k++) s->x->of[lg->owner[s->rows->node[k]]] = true;
     for (int b = 0; b < lg->bodies; b++) {
         s->part_of[b] = -1;
         if (!s->x->of[b]) continue;

@@ -18,12 +18,12 @@ typedef struct tl_lg_exact {
     tl_lg_touch *t;
     tl_lg_hessian *hessian;
     tl_flex_kept *kept;
-    const bool *of;    /* [bodies] take part: at least those with nodes in rows */
+    bool *of;          /* [bodies] take part; those with nodes in rows join */
     const char *route; /* of solve/flex/route.h */
-    double target; /* share of a body's displacement by forces that the last correction may have */
-    double slack;  /* m/s, of contact laws */
-    int most;      /* corrections */
-    double until;  /* s, tl_seconds: none begins after it, but the first */
+    double target;     /* share of a body's displacement by forces that the last correction may have */
+    double slack;      /* m/s, of contact laws */
+    int most;          /* corrections */
+    double until;      /* s, tl_seconds: none begins after it, but the first */
     /* out */
     int made;
     bool converged;

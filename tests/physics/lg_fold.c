@@ -81,9 +81,34 @@ static void a_wrung_towel_does_not_tangle(void **state)
     }
 }
 
+static const char heap[] =
+    "local list = { { name = 'floor', kind = 'static', shape = half_space {}, friction = 0.5 } } for i = 1, 5 do "
+    "list[i + "
+    "1] = { name = 's' .. i, shape = i % 2 == 0 and sphere { radius = 0.08 } or box { size = {0.2, 0.1, 0.15} }, at = "
+    "{0.03 * (i % 3), 0.12 + 0.2 * i, 0.02 * i}, rotation_deg = {10 * i, 20, 5}, edge = 0.05, material = elastic { "
+    "density = 900, young = 10 ^ (4 + i * 0.5), poisson = 0.3 + 0.03 * i, friction = 0.4 } } end list[7] = { name = "
+    "'brick', shape = box { size = {0.1, 0.06, 0.12} }, at = {0, 1.5, 0}, density = 2500, friction = 0.3 }";
+
+/* Steps that are far too long leave solids inside of each other: the guard must not keep them there, nor end the run. */
+static void solids_that_overlap_come_apart(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(heap, "engine = 'lg', fps = 25, dt_max = 0.04, bodies = list");
+    double deepest = 0;
+    for (int k = 0; k < 40; k++) {
+        rigid_step(&c, 0.04);
+        deepest = fmax(deepest, c.sim->report.penetration);
+        CHECK_LE(c.sim->report.retries, 1);
+    }
+    CHECK_LE(5e-3, deepest);                            /* they were */
+    CHECK_LE(c.sim->report.penetration, 0.5 * deepest); /* and are not */
+    rigid_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_falling_strip_folds),
-                                       cmocka_unit_test(a_wrung_towel_does_not_tangle)};
+                                       cmocka_unit_test(a_wrung_towel_does_not_tangle),
+                                       cmocka_unit_test(solids_that_overlap_come_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

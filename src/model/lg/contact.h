@@ -71,8 +71,9 @@ talus_status tl_lg_crossings(const tl_lg_view *v, tl_arena *a, int64_t *count, d
 /* m: deepest point of elastic surfaces in shapes, between their nodes as well, and through each other, with nodes at v->to = v->from and shapes at v->after. */
 talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_error *err);
 
-/* Elastic surfaces that would meet along straight ways from v->from to v->to, each where they are nearest when they do; what touches at v->from already is left out. */
-talus_status tl_lg_impacts(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err);
+/* Elastic surfaces that would meet along straight ways from v->from to v->to, each where they are nearest when they do; what touches at v->from already is left out,
+ * and what is inside of a solid. solids: also those between two solids. */
+talus_status tl_lg_impacts(const tl_lg_view *v, bool solids, tl_arena *a, tl_lg_contacts *out, talus_error *err);
 #define TL_LG_ON_THE_WAY 3 /* `feature` of these */
 
 /* Points between rigid bodies, of which at least one is free; elastic bodies' own entries in tl_rigid are left out. */

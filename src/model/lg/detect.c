@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#define SLACK 0.25      /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
+#define SLACK 0.25       /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
 #define PLANE_TRUST 1e-7 /* m: overlaps at the start of a step that are rounding and what solves leave */
-#define AGAIN_NEAR 0.4  /* of the slack. Chosen: a tenth of the edge */
+#define AGAIN_NEAR 0.4   /* of the slack. Chosen: a tenth of the edge */
 #define AGAIN_DEEP 0.04 /* of the slack: overlaps of elastic bodies that a second look minds, a hundredth of the edge */
 #define AGAIN_APART 0.02 /* of a mesh edge: places that are one */
 #define AGAIN_ALIKE 0.98 /* cosine between their normals */
@@ -192,13 +192,14 @@ static talus_status add_impacts(const tl_lg_view *v, tl_arena *a, tl_lg_found *a
 {
     tl_lg_contacts met;
     const int32_t known = all->count;
-    TL_TRY(tl_lg_impacts(v, a, &met, err));
+    TL_TRY(tl_lg_impacts(v, true, a, &met, err));
     for (int32_t k = 0; k < met.count; k++) {
         const tl_lg_contact *c = &met.contact[k];
         bool is = false;
         for (int32_t i = first; i < known && !is; i++) {
             const tl_lg_contact *o = &all->contact[i];
-            is = o->point == c->point && o->obstacle == c->obstacle && tl_vec3_dot(o->normal, c->normal) > AGAIN_ALIKE &&
+            is = o->point == c->point && o->obstacle == c->obstacle &&
+                 tl_vec3_dot(o->normal, c->normal) > AGAIN_ALIKE &&
                  gap_at_end(v, o) > -AGAIN_DEEP * tl_lg_slack(v, v->lg->owner[c->a.node[0]]);
         }
         if (is) continue;

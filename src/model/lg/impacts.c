@@ -73,11 +73,36 @@ static double longest(const tl_vec3 *d, int count)
     return sqrt(most);
 }
 
+static tl_vec3 normal_of(const tl_lg_view *v, int32_t t)
+{
+    const int32_t *n = v->lg->surface[t];
+    tl_vec3 x = tl_lg_at(v->from, n[0]);
+    return tl_vec3_cross(tl_vec3_sub(tl_lg_at(v->from, n[1]), x), tl_vec3_sub(tl_lg_at(v->from, n[2]), x));
+}
+
+/* Of both sides of an edge. */
+static tl_vec3 edge_normal(const tl_lg_view *v, int32_t e)
+{
+    const int32_t *t = v->lg->skin.sides[e];
+    tl_vec3 n = normal_of(v, t[0]);
+    return t[1] < 0 ? n : tl_vec3_add(n, normal_of(v, t[1]));
+}
+
+/* Whether the two begin outside of each other: a solid lets go what is inside. apart: from the other, which is triangle or edge `other`, to the own edge or node. */
+static bool is_outside(const search *s, bool edges, int32_t own, int32_t other, tl_vec3 apart)
+{
+    const tl_lg *lg = s->v->lg;
+    if (lg->body[s->b].kind != TL_LG_CLOTH &&
+        !(tl_vec3_dot(apart, edges ? edge_normal(s->v, other) : normal_of(s->v, other)) > 0))
+        return false;
+    return lg->body[s->a].kind == TL_LG_CLOTH || !edges || tl_vec3_dot(apart, edge_normal(s->v, own)) < 0;
+}
+
 /* m: what contact keeps, or less where they begin nearer. */
 static double kept_apart(const search *s, double began) { return fmin(began, s->half + s->touching); }
 
 /* Whether the two come as near to each other as an impact. */
-static bool meet(const search *s, const int32_t node[4], bool edges, impact *out)
+static bool meet(const search *s, const int32_t node[4], bool edges, int32_t own, impact *out)
 {
     tl_vec3 x[4], d[4], mean = {0, 0, 0};
     for (int k = 0; k < 4; k++) {
@@ -86,12 +111,13 @@ static bool meet(const search *s, const int32_t node[4], bool edges, impact *out
         mean = tl_vec3_add_scaled(mean, 0.25, d[k]);
     }
     for (int k = 0; k < 4; k++) d[k] = tl_vec3_sub(d[k], mean);
-    const int own = edges ? 2 : 1;
-    const double speed = longest(d, own) + longest(d + own, 4 - own);
+    const int mine = edges ? 2 : 1;
+    const double speed = longest(d, mine) + longest(d + mine, 4 - mine);
     tl_vec3 apart = apart_of(x, edges, out);
     double distance = tl_vec3_norm(apart), way = 0;
     out->began = distance;
     if (distance < s->touching || speed < distance - LEFT * kept_apart(s, distance)) return false;
+    if (!is_outside(s, edges, own, out->other, apart)) return false;
     const double goal = LEFT * kept_apart(s, distance);
     for (int tries = 0; tries < ADVANCES_MAX; tries++) {
         const double go = ADVANCE * (distance - 0.5 * goal) / speed;
@@ -124,7 +150,7 @@ static void try_node(const search *s, int32_t i, int32_t t, impact kept[KEPT])
     const int32_t *n = s->v->lg->surface[t], node[4] = {i, n[0], n[1], n[2]};
     impact found = {.other = t};
     if (i == n[0] || i == n[1] || i == n[2]) return;
-    if (meet(s, node, false, &found)) keep(kept, &found);
+    if (meet(s, node, false, i, &found)) keep(kept, &found);
 }
 
 static void try_edge(const search *s, int32_t e, int32_t t, impact kept[KEPT])
@@ -136,7 +162,7 @@ static void try_edge(const search *s, int32_t e, int32_t t, impact kept[KEPT])
         impact found = {.other = f};
         if (skin->sides[f][0] != t || (s->a == s->b && f <= e)) continue;
         if (p[0] == q[0] || p[0] == q[1] || p[1] == q[0] || p[1] == q[1]) continue;
-        if (meet(s, node, true, &found)) keep(kept, &found);
+        if (meet(s, node, true, e, &found)) keep(kept, &found);
     }
 }
 
@@ -210,7 +236,7 @@ static talus_status against(const search *s, bool edge, tl_lg_found *f, talus_er
     return TALUS_OK;
 }
 
-talus_status tl_lg_impacts(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err)
+talus_status tl_lg_impacts(const tl_lg_view *v, bool solids, tl_arena *a, tl_lg_contacts *out, talus_error *err)
 {
     const tl_lg *lg = v->lg;
     tl_lg_found f = {.a = a};
@@ -228,6 +254,7 @@ talus_status tl_lg_impacts(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out
         for (int k = 0; k < lg->bodies; k++) {
             if (!tl_lg_may_cross(&trees, v, i, k)) continue;
             const bool cloth = lg->body[i].kind == TL_LG_CLOTH || lg->body[k].kind == TL_LG_CLOTH;
+            if (!cloth && !solids) continue;
             const double edge = fmin(lg->skin.body[i].mean, lg->skin.body[k].mean);
             search s = {.v = v,
                         .trees = &trees,
