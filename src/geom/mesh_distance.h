@@ -13,7 +13,7 @@
 
 typedef struct tl_mesh_distance tl_mesh_distance;
 
-/* Copies the mesh. Refuses one that is open, not manifold along edges or inside out (tl_trimesh_flip), with
+/* Copies the mesh. Refuses one that is open, not manifold along edges or inside out, with
  * the plain report. Outside parallel regions. */
 talus_status tl_mesh_distance_create(tl_mesh_distance **out, const tl_trimesh *m, talus_error *err);
 /* To a surface that need not be closed: never negative. */

@@ -24,7 +24,6 @@ struct tl_rays {
     RTCDevice device;
     RTCScene scene;
     tl_vec3 center;
-    tl_rays_quality quality;
     part *parts;
     int32_t count, room;
     double reach; /* largest |coordinate| of a mesh vertex relative to the centre */
@@ -52,7 +51,6 @@ talus_status tl_rays_create(tl_rays **out, const tl_rays_options *options, talus
     tl_rays *r = TL_NEW_ZERO(tl_rays, 1);
     if (!r) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a ray scene");
     r->center = o.center;
-    r->quality = o.quality;
     if (o.like) {
         r->device = o.like->device;
         rtcRetainDevice(r->device);
@@ -68,11 +66,7 @@ talus_status tl_rays_create(tl_rays **out, const tl_rays_options *options, talus
         tl_rays_free(r);
         return status;
     }
-    rtcSetSceneFlags(r->scene, RTC_SCENE_FLAG_ROBUST |
-                                   (o.quality == TL_RAYS_MOVING ? RTC_SCENE_FLAG_DYNAMIC : RTC_SCENE_FLAG_NONE));
-    rtcSetSceneBuildQuality(r->scene, o.quality == TL_RAYS_MOVING ? RTC_BUILD_QUALITY_LOW
-                                      : o.quality == TL_RAYS_HIGH ? RTC_BUILD_QUALITY_HIGH
-                                                                  : RTC_BUILD_QUALITY_MEDIUM);
+    rtcSetSceneFlags(r->scene, RTC_SCENE_FLAG_ROBUST);
     *out = r;
     return TALUS_OK;
 }
@@ -86,8 +80,6 @@ void tl_rays_free(tl_rays *r)
     tl_free(r->parts);
     tl_free(r);
 }
-
-tl_vec3 tl_rays_center(const tl_rays *r) { return r->center; }
 
 /* ---- geometry ---- */
 
@@ -172,32 +164,30 @@ talus_status tl_rays_add_mesh(tl_rays *r, int32_t vertices, const tl_vec3 *verte
     p.vertices = vertices;
     p.vertex = vertex;
     p.triangle = triangle;
-    if (r->quality == TL_RAYS_MOVING) rtcSetGeometryBuildQuality(p.geometry, RTC_BUILD_QUALITY_REFIT);
     return end_part(r, &p, fill_mesh(r, &p, triangles, err), id, err);
 }
 
-static talus_status fill_spheres(tl_rays *r, RTCGeometry g, int32_t count, const tl_vec3 *center, const double *radius,
-                                 double same, talus_error *err)
+static talus_status fill_spheres(tl_rays *r, RTCGeometry g, int32_t count, const tl_vec3 *center, double radius,
+                                 talus_error *err)
 {
     float(*x)[4] = rtcSetNewGeometryBuffer(g, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, 16, (size_t)count);
     TL_TRY(ask(r->device, "hold spheres", err));
     for (int32_t i = 0; i < count; i++) {
-        double radius_i = radius ? radius[i] : same;
-        if (!local(r, center[i], x[i]) || !(radius_i >= 0 && radius_i < 1e18))
+        if (!local(r, center[i], x[i]) || !(radius >= 0 && radius < 1e18))
             return TL_FAIL(err, TALUS_BAD_INPUT,
                            "sphere %d at (%g, %g, %g) with radius %g: not finite, or too large for rays", i,
-                           center[i].x, center[i].y, center[i].z, radius_i);
-        x[i][3] = (float)radius_i;
+                           center[i].x, center[i].y, center[i].z, radius);
+        x[i][3] = (float)radius;
     }
     return TALUS_OK;
 }
 
-talus_status tl_rays_add_spheres(tl_rays *r, int32_t count, const tl_vec3 *center, const double *radius, double same,
-                                 int32_t *id, talus_error *err)
+talus_status tl_rays_add_spheres(tl_rays *r, int32_t count, const tl_vec3 *center, double radius, int32_t *id,
+                                 talus_error *err)
 {
     part p;
     TL_TRY(begin_part(r, SPHERES, RTC_GEOMETRY_TYPE_SPHERE_POINT, &p, err));
-    return end_part(r, &p, fill_spheres(r, p.geometry, count, center, radius, same, err), id, err);
+    return end_part(r, &p, fill_spheres(r, p.geometry, count, center, radius, err), id, err);
 }
 
 /* The transform between the two scenes' own coordinates, each relative to its centre. */
@@ -238,37 +228,6 @@ talus_status tl_rays_add_instance(tl_rays *r, const tl_rays *child, tl_mat3 line
     return end_part(r, &p, place(r, &p, linear, at, err), id, err);
 }
 
-void tl_rays_set_mask(tl_rays *r, int32_t id, uint32_t mask)
-{
-    TL_ASSERT(id >= 0 && id < r->count);
-    rtcSetGeometryMask(r->parts[id].geometry, mask);
-    rtcCommitGeometry(r->parts[id].geometry);
-    r->committed = false;
-}
-
-talus_status tl_rays_move_mesh(tl_rays *r, int32_t id, const tl_vec3 *vertex, talus_error *err)
-{
-    TL_ASSERT(id >= 0 && id < r->count && r->parts[id].kind == MESH);
-    part *p = &r->parts[id];
-    p->vertex = vertex;
-    if (p->vertices > 0)
-        TL_TRY(fill_vertices(r, p->vertices, vertex, rtcGetGeometryBufferData(p->geometry, RTC_BUFFER_TYPE_VERTEX, 0),
-                             err));
-    rtcUpdateGeometryBuffer(p->geometry, RTC_BUFFER_TYPE_VERTEX, 0);
-    rtcCommitGeometry(p->geometry);
-    r->committed = false;
-    return ask(r->device, "move a mesh", err);
-}
-
-talus_status tl_rays_move_instance(tl_rays *r, int32_t id, tl_mat3 linear, tl_vec3 at, talus_error *err)
-{
-    TL_ASSERT(id >= 0 && id < r->count && r->parts[id].kind == INSTANCE);
-    TL_TRY(place(r, &r->parts[id], linear, at, err));
-    rtcCommitGeometry(r->parts[id].geometry);
-    r->committed = false;
-    return ask(r->device, "move an instance", err);
-}
-
 talus_status tl_rays_commit(tl_rays *r, talus_error *err)
 {
     rtcCommitScene(r->scene);
@@ -278,19 +237,6 @@ talus_status tl_rays_commit(tl_rays *r, talus_error *err)
 }
 
 /* ---- rays ---- */
-
-tl_ray tl_ray_make(const tl_rays *r, tl_vec3 origin, tl_vec3 direction, double tnear, double tfar)
-{
-    tl_vec3 o = tl_vec3_sub(origin, r->center);
-    return (tl_ray){.origin = {(float)o.x, (float)o.y, (float)o.z},
-                    .tnear = (float)tnear,
-                    .direction = {(float)direction.x, (float)direction.y, (float)direction.z},
-                    .tfar = (float)tfar,
-                    .mask = UINT32_MAX,
-                    .primitive = TL_RAY_NONE,
-                    .geometry = TL_RAY_NONE,
-                    .instance = TL_RAY_NONE};
-}
 
 /* Unit, and out of the instance's space. */
 static void finish(const tl_rays *r, tl_ray *ray)

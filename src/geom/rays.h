@@ -2,11 +2,11 @@
  *
  * A tl_rays is a scene: add geometry, commit, then ask. Embree works in float, so a scene has a centre that is
  * subtracted (in double) from everything added to it; choose the middle of the geometry. Rays are float and
- * relative to that centre: tl_ray_make does it. Nearest points are compared in double on the caller's own
+ * relative to that centre. Nearest points are compared in double on the caller's own
  * arrays and do not depend on how Embree's tree came out. Of several hits at exactly the same float t a ray
  * reports one, which the tree decides.
  *
- * Making, adding, moving and committing: one thread at a time, outside parallel regions (Embree starts threads
+ * Making, adding and committing: one thread at a time, outside parallel regions (Embree starts threads
  * of its own). After a commit, queries are pure: any number of threads. Embree's memory is its own, not
  * tl_alloc's. */
 #ifndef TL_GEOM_RAYS_H
@@ -19,22 +19,14 @@
 
 typedef struct tl_rays tl_rays;
 
-typedef enum tl_rays_quality {
-    TL_RAYS_MEDIUM, /* 30 ms per 100 000 triangles */
-    TL_RAYS_HIGH,   /* slower to build, faster rays */
-    TL_RAYS_MOVING  /* 7 ms, slower rays; after tl_rays_move_mesh the tree is refitted in 1 ms */
-} tl_rays_quality;
-
 typedef struct tl_rays_options {
     tl_vec3 center;
-    tl_rays_quality quality;
     int threads;         /* for commits of this device; 0: tl_threads() */
     const tl_rays *like; /* share this scene's device, as instances of each other must; NULL: a new device */
 } tl_rays_options;
 
 talus_status tl_rays_create(tl_rays **out, const tl_rays_options *options, talus_error *err); /* options NULL: {0} */
 void tl_rays_free(tl_rays *r); /* NULL is fine; scenes that have this one as an instance keep what they need */
-tl_vec3 tl_rays_center(const tl_rays *r);
 
 /* ---- geometry: ids count 0, 1, 2, ... in the order of adding ---- */
 
@@ -42,21 +34,13 @@ tl_vec3 tl_rays_center(const tl_rays *r);
  * and `triangle` are copied for rays; tl_rays_nearest reads the originals, so keep them while it is in use. */
 talus_status tl_rays_add_mesh(tl_rays *r, int32_t vertices, const tl_vec3 *vertex, int32_t triangles,
                               const int32_t (*triangle)[3], int32_t *id, talus_error *err);
-/* radius: one per sphere, or NULL and `same` for all. Seen by rays only, not by tl_rays_nearest. */
-talus_status tl_rays_add_spheres(tl_rays *r, int32_t count, const tl_vec3 *center, const double *radius, double same,
-                                 int32_t *id, talus_error *err);
+/* Seen by rays only, not by tl_rays_nearest. */
+talus_status tl_rays_add_spheres(tl_rays *r, int32_t count, const tl_vec3 *center, double radius, int32_t *id,
+                                 talus_error *err);
 /* x -> linear x + at, from child's world to ours. The child is committed, of the same device, and holds no
  * instances itself. */
 talus_status tl_rays_add_instance(tl_rays *r, const tl_rays *child, tl_mat3 linear, tl_vec3 at, int32_t *id,
                                   talus_error *err);
-/* A ray with mask m sees geometry with m & mask != 0; all bits are set at first. Commit afterwards. For
- * instances the inner geometry's mask counts as well. */
-void tl_rays_set_mask(tl_rays *r, int32_t id, uint32_t mask);
-
-/* New positions, then tl_rays_commit. Same counts as when added. */
-talus_status tl_rays_move_mesh(tl_rays *r, int32_t id, const tl_vec3 *vertex, talus_error *err);
-talus_status tl_rays_move_instance(tl_rays *r, int32_t id, tl_mat3 linear, tl_vec3 at, talus_error *err);
-
 talus_status tl_rays_commit(tl_rays *r, talus_error *err);
 
 /* ---- rays ---- */
@@ -75,8 +59,6 @@ typedef struct tl_ray {
     float u, v;                             /* out: point = (1-u-v) a + u b + v c */
     uint32_t primitive, geometry, instance; /* out: geometry is TL_RAY_NONE without a hit, instance outside instances */
 } tl_ray;
-
-tl_ray tl_ray_make(const tl_rays *r, tl_vec3 origin, tl_vec3 direction, double tnear, double tfar);
 
 /* Closest hit of each ray, on the calling thread; near each other in origin and direction they share work. */
 void tl_rays_intersect(const tl_rays *r, int32_t count, tl_ray *ray);

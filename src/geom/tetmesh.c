@@ -137,14 +137,6 @@ static void cosine_range(const tl_vec3 p[4], double *most, double *least)
 
 static double angle_deg(double cosine) { return acos(fmin(1, fmax(-1, cosine))) * (180 / M_PI); }
 
-void tl_tet_dihedral_range(const tl_vec3 p[4], double *least_deg, double *most_deg)
-{
-    double most, least;
-    cosine_range(p, &most, &least);
-    *least_deg = angle_deg(most);
-    *most_deg = angle_deg(least);
-}
-
 typedef struct partial {
     double volume, smallest, edges, edge_min, edge_max, cosine_most, cosine_least;
     int32_t inverted;

@@ -13,9 +13,6 @@ static inline double tl_tet_volume(const tl_vec3 p[4])
     return tl_vec3_dot(tl_vec3_cross(a, b), c) / 6;
 }
 
-/* Smallest and largest of the six angles between faces; 0 and 180 for a tet without volume. */
-void tl_tet_dihedral_range(const tl_vec3 p[4], double *least_deg, double *most_deg);
-
 /* Stable counting sort: out = order rearranged so that key[order[i] * stride] ascends, keys in [0, keys). start:
  * room for keys + 1. */
 void tl_sort_by_key(int64_t count, const int32_t *order, int32_t *out, const int32_t *key, int stride, int32_t keys,

@@ -63,15 +63,6 @@ talus_status tl_trimesh_drop_unused(tl_trimesh *m, talus_error *err)
     return TALUS_OK;
 }
 
-void tl_trimesh_flip(tl_trimesh *m)
-{
-    for (int32_t t = 0; t < m->triangles; t++) {
-        int32_t second = m->triangle[t][1];
-        m->triangle[t][1] = m->triangle[t][2];
-        m->triangle[t][2] = second;
-    }
-}
-
 tl_box3 tl_trimesh_bounds(const tl_trimesh *m)
 {
     tl_box3 box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};

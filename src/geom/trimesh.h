@@ -22,7 +22,6 @@ void tl_trimesh_free(tl_trimesh *m); /* leaves {0} */
 talus_status tl_trimesh_copy(tl_trimesh *m, const tl_trimesh *from, talus_error *err);
 /* Vertices that no triangle uses are left out, the others keep their order. */
 talus_status tl_trimesh_drop_unused(tl_trimesh *m, talus_error *err);
-void tl_trimesh_flip(tl_trimesh *m); /* turns the surface inside out */
 tl_box3 tl_trimesh_bounds(const tl_trimesh *m);
 
 /* The format goes by the name's ending, else by the content. */

@@ -125,36 +125,6 @@ void tl_csr_mul_add(const tl_csr *A, double scale, const double *x, double *y)
     for (int32_t i = 0; i < A->rows; i++) y[i] += scale * row_dot(A, start[i], start[i + 1], x);
 }
 
-/* k is a compile-time constant in each call below, so the inner loop has a fixed length. */
-static inline void mul_rows(const tl_csr *A, int k, const double *restrict X, double *restrict Y)
-{
-    const int64_t *restrict start = A->start;
-#pragma omp parallel for schedule(static) if (start[A->rows] * k >= TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < A->rows; i++) {
-        double s[8] = {0};
-        for (int64_t q = start[i]; q < start[i + 1]; q++) {
-            const double *row = X + (int64_t)A->col[q] * k;
-            for (int c = 0; c < k; c++) s[c] += A->val[q] * row[c];
-        }
-        for (int c = 0; c < k; c++) Y[(int64_t)i * k + c] = s[c];
-    }
-}
-
-void tl_csr_mul_multi(const tl_csr *A, int k, const double *X, double *Y)
-{
-    TL_ASSERT(k >= 1 && k <= 8);
-    switch (k) {
-    case 1: mul_rows(A, 1, X, Y); break;
-    case 2: mul_rows(A, 2, X, Y); break;
-    case 3: mul_rows(A, 3, X, Y); break;
-    case 4: mul_rows(A, 4, X, Y); break;
-    case 5: mul_rows(A, 5, X, Y); break;
-    case 6: mul_rows(A, 6, X, Y); break;
-    case 7: mul_rows(A, 7, X, Y); break;
-    default: mul_rows(A, 8, X, Y); break;
-    }
-}
-
 void tl_csr_diagonal(const tl_csr *A, double *diag)
 {
 #pragma omp parallel for schedule(static) if (A->rows >= TL_PARALLEL_MIN)

@@ -32,16 +32,10 @@ talus_status tl_csr_check(const tl_csr *A, talus_error *err);
 void tl_csr_mul(const tl_csr *A, const double *x, double *y);                   /* y = A x */
 void tl_csr_mul_add(const tl_csr *A, double scale, const double *x, double *y); /* y += scale A x */
 
-/* Y = A X for k interleaved vectors: X [cols][k], Y [rows][k]; k = 1 to 8. */
-void tl_csr_mul_multi(const tl_csr *A, int k, const double *X, double *Y);
-
 void tl_csr_diagonal(const tl_csr *A, double *diag); /* 0 where no entry is stored */
 
 talus_status tl_csr_transpose(tl_csr *T, const tl_csr *A, talus_error *err);
-talus_status tl_csr_product(tl_csr *C, const tl_csr *A, const tl_csr *B, talus_error *err); /* C = A B */
 /* C = A^T diag(d) A; d NULL means identity. */
 talus_status tl_csr_gram(tl_csr *C, const tl_csr *A, const double *d, talus_error *err);
-/* B[i][j] = A[perm[i]][perm[j]]; perm: new index -> old index. */
-talus_status tl_csr_permute(tl_csr *B, const tl_csr *A, const int32_t *perm, talus_error *err);
 
 #endif

@@ -188,16 +188,6 @@ done:
     return status;
 }
 
-talus_status tl_csr_product(tl_csr *C, const tl_csr *A, const tl_csr *B, talus_error *err)
-{
-    if (A->cols != B->rows) {
-        *C = (tl_csr){0};
-        return TL_FAIL(err, TALUS_BAD_INPUT, "cannot multiply a %d x %d by a %d x %d matrix", A->rows, A->cols, B->rows,
-                       B->cols);
-    }
-    return weighted_product(C, A, NULL, B, err);
-}
-
 talus_status tl_csr_gram(tl_csr *C, const tl_csr *A, const double *d, talus_error *err)
 {
     *C = (tl_csr){0};
@@ -205,33 +195,5 @@ talus_status tl_csr_gram(tl_csr *C, const tl_csr *A, const double *d, talus_erro
     TL_TRY(tl_csr_transpose(&T, A, err));
     talus_status status = weighted_product(C, &T, d, A, err);
     tl_csr_free(&T);
-    return status;
-}
-
-talus_status tl_csr_permute(tl_csr *B, const tl_csr *A, const int32_t *perm, talus_error *err)
-{
-    *B = (tl_csr){0};
-    int32_t n = A->rows;
-    if (A->cols != n) return TL_FAIL(err, TALUS_BAD_INPUT, "cannot permute a %d x %d matrix: not square", n, A->cols);
-    TL_TRY(tl_perm_check(n, perm, err));
-    int32_t *inverse = TL_NEW(int32_t, n);
-    if (!inverse) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to permute a matrix of %d rows", n);
-    tl_perm_invert(n, perm, inverse);
-
-    talus_status status = tl_csr_create(B, n, n, A->start[n], err);
-    if (status == TALUS_OK) {
-        for (int32_t i = 0; i < n; i++) B->start[i + 1] = B->start[i] + A->start[perm[i] + 1] - A->start[perm[i]];
-        int parts = parts_for(A->start[n]);
-#pragma omp parallel for schedule(static) num_threads(parts)
-        for (int32_t i = 0; i < n; i++) {
-            int64_t to = B->start[i], from = A->start[perm[i]], count = A->start[perm[i] + 1] - from;
-            for (int64_t k = 0; k < count; k++) {
-                B->col[to + k] = inverse[A->col[from + k]];
-                B->val[to + k] = A->val[from + k];
-            }
-            sort_row(count, B->col + to, B->val + to);
-        }
-    }
-    tl_free(inverse);
     return status;
 }

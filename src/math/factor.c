@@ -16,8 +16,6 @@ struct tl_factor {
     bool analysed, computed;
     int64_t *start; /* pattern last analysed, start [n + 1] and col */
     int32_t *col;
-    double *columns; /* [columns_size], right-hand sides brought from interleaved to columns */
-    int64_t columns_size;
 };
 
 tl_factor_options tl_factor_options_default(void)
@@ -57,7 +55,6 @@ void tl_factor_free(tl_factor *f)
     f->backend->free(f->state);
     tl_free(f->start);
     tl_free(f->col);
-    tl_free(f->columns);
     tl_free(f);
 }
 
@@ -149,28 +146,6 @@ talus_status tl_factor_solve(tl_factor *f, int k, const double *b, double *x, ta
 {
     if (!f->computed) return TL_FAIL(err, TALUS_BAD_INPUT, "there is no factor to solve with");
     return f->info.n > 0 ? f->backend->solve(f->state, k, b, x, err) : TALUS_OK;
-}
-
-talus_status tl_factor_solve_interleaved(tl_factor *f, int k, const double *b, double *x, talus_error *err)
-{
-    int64_t n = f->info.n;
-    if (k == 1 || n == 0 || !f->computed) return tl_factor_solve(f, k, b, x, err);
-    if (f->columns_size < n * k) {
-        double *grown = TL_NEW(double, n *k);
-        if (!grown) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d right-hand sides of %lld", k, (long long)n);
-        tl_free(f->columns);
-        f->columns = grown;
-        f->columns_size = n * k;
-    }
-    double *columns = f->columns;
-#pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < k; c++) columns[c * n + i] = b[i * k + c];
-    TL_TRY(f->backend->solve(f->state, k, columns, columns, err));
-#pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < k; c++) x[i * k + c] = columns[c * n + i];
-    return TALUS_OK;
 }
 
 talus_status tl_factor_inverse_part(tl_factor *f, int64_t count, const int32_t *index, double *C, talus_error *err)

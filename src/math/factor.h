@@ -63,9 +63,6 @@ talus_status tl_factor_update(tl_factor *f, const tl_csr *A, talus_error *err);
  * call for each k up to 8 (more go in groups of 8), then no more. The bits of a solution may depend on k. */
 talus_status tl_factor_solve(tl_factor *f, int k, const double *b, double *x, talus_error *err);
 
-/* The same with interleaved right-hand sides: b, x [n][k]. */
-talus_status tl_factor_solve_interleaved(tl_factor *f, int k, const double *b, double *x, talus_error *err);
-
 /* Entries of A^-1 between some unknowns: C [count][count], exactly symmetric, index [count] without repetition. Forward substitution of unit vectors along the
  * paths of the elimination tree that they lie on, then one product: for some hundred unknowns five to ten times cheaper than solves. On all threads, same
  * bits for any number of them. Keeps its work between calls. LLT only. */

@@ -21,26 +21,7 @@ talus_status tl_perm_check(int32_t n, const int32_t *perm, talus_error *err)
     return status;
 }
 
-void tl_perm_invert(int32_t n, const int32_t *perm, int32_t *inverse)
-{
-    for (int32_t i = 0; i < n; i++) inverse[perm[i]] = i;
-}
-
-void tl_perm_gather(int32_t n, int k, const int32_t *perm, const double *x, double *y)
-{
-#pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < n; i++)
-        for (int c = 0; c < k; c++) y[(int64_t)i * k + c] = x[(int64_t)perm[i] * k + c];
-}
-
-void tl_perm_scatter(int32_t n, int k, const int32_t *perm, const double *x, double *y)
-{
-#pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < n; i++)
-        for (int c = 0; c < k; c++) y[(int64_t)perm[i] * k + c] = x[(int64_t)i * k + c];
-}
-
-const char *tl_order_name(tl_order order)
+static const char *order_name(tl_order order)
 {
     switch (order) {
     case TL_ORDER_AMD: return "amd";
@@ -123,5 +104,5 @@ talus_status tl_perm_order(tl_order order, const tl_csr *A, int32_t *perm, talus
         return TALUS_OK;
     case TL_ORDER_GIVEN: break;
     }
-    return TL_FAIL(err, TALUS_BAD_INPUT, "there is no ordering to compute for \"%s\"", tl_order_name(order));
+    return TL_FAIL(err, TALUS_BAD_INPUT, "there is no ordering to compute for \"%s\"", order_name(order));
 }

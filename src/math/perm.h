@@ -1,7 +1,7 @@
 /* Permutations, and orderings that make sparse factors small.
  *
- * A permutation is an array perm[new] = old, as CHOLMOD and tl_csr_permute have it: with it,
- * row k of the reordered matrix is row perm[k] of the original one. */
+ * A permutation is an array perm[new] = old, as CHOLMOD has it: row k of the reordered matrix is row perm[k] of the
+ * original one. */
 #ifndef TL_MATH_PERM_H
 #define TL_MATH_PERM_H
 
@@ -13,12 +13,6 @@
 /* Each of 0..n-1 exactly once; the message names the first entry that is out of range or repeated. */
 talus_status tl_perm_check(int32_t n, const int32_t *perm, talus_error *err);
 
-void tl_perm_invert(int32_t n, const int32_t *perm, int32_t *inverse); /* inverse[perm[i]] = i */
-
-/* y[i] = x[perm[i]] and y[perm[i]] = x[i] for items of k doubles, x and y [n][k], distinct. */
-void tl_perm_gather(int32_t n, int k, const int32_t *perm, const double *x, double *y);
-void tl_perm_scatter(int32_t n, int k, const int32_t *perm, const double *x, double *y);
-
 typedef enum tl_order {
     TL_ORDER_AMD,     /* approximate minimum degree: fast, good in 2D and for small systems */
     TL_ORDER_METIS,   /* nested dissection: 1.5 times less fill than AMD in 3D, ten times its time */
@@ -26,8 +20,6 @@ typedef enum tl_order {
     TL_ORDER_NATURAL, /* the identity */
     TL_ORDER_GIVEN    /* the caller's own; only where a permutation can be passed */
 } tl_order;
-
-const char *tl_order_name(tl_order order); /* "amd", "metis", "rcm", "natural", "given" */
 
 /* An ordering of a square matrix with a symmetric pattern (both triangles stored; values unused).
  * The same matrix gives the same order. METIS draws from the C library's rand() after seeding

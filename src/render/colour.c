@@ -50,8 +50,6 @@ static tl_colour from_oklab(oklab o)
     return (tl_colour){fminf(fmaxf(c.r, 0), 1), fminf(fmaxf(c.g, 0), 1), fminf(fmaxf(c.b, 0), 1)};
 }
 
-float tl_colour_lightness(tl_colour c) { return to_oklab(c).L; }
-
 /* Lightness rises (or, in "balance", rises and falls) along each map, so that prints in grey still read. */
 static const tl_colour_map maps[] = {
     {"ember",
@@ -71,13 +69,6 @@ static const tl_colour_map maps[] = {
 #define MAPS ((int)(sizeof maps / sizeof maps[0]))
 
 const tl_colour_map *tl_colour_map_at(int i) { return i >= 0 && i < MAPS ? &maps[i] : NULL; }
-
-const tl_colour_map *tl_colour_map_find(const char *name)
-{
-    for (int i = 0; i < MAPS; i++)
-        if (!strcmp(name, maps[i].name)) return &maps[i];
-    return NULL;
-}
 
 tl_colour tl_colour_map_eval(const tl_colour_map *m, float t)
 {

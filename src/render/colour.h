@@ -49,9 +49,7 @@ typedef struct tl_colour_map {
 } tl_colour_map;
 
 const tl_colour_map *tl_colour_map_at(int i);                  /* i = 0, 1, ... until NULL; 0 is the default */
-const tl_colour_map *tl_colour_map_find(const char *name);     /* NULL when there is none */
 tl_colour tl_colour_map_eval(const tl_colour_map *m, float t); /* t clamped to [0,1]; NaN gives magenta */
-float tl_colour_lightness(tl_colour c);                        /* Oklab L, 0 black to 1 white */
 
 /* Colours that tell bodies apart; repeats after TL_PALETTE entries. */
 #define TL_PALETTE 10

@@ -150,7 +150,8 @@ double tl_image_text(tl_image *m, double x, double y, double size, uint32_t colo
     return width;
 }
 
-void tl_image_line(tl_image *m, double x0, double y0, double x1, double y1, double width, uint32_t colour)
+/* Soft-edged. */
+static void line(tl_image *m, double x0, double y0, double x1, double y1, double width, uint32_t colour)
 {
     mask k;
     double r = 0.5 * width + 2;
@@ -159,7 +160,7 @@ void tl_image_line(tl_image *m, double x0, double y0, double x1, double y1, doub
     mask_paint(&k, m, colour);
 }
 
-void tl_image_rectangle(tl_image *m, int x0, int y0, int x1, int y1, uint32_t colour, float opacity)
+static void rectangle(tl_image *m, int x0, int y0, int x1, int y1, uint32_t colour, float opacity)
 {
     for (int y = y0 < 0 ? 0 : y0; y < y1 && y < m->height; y++)
         for (int x = x0 < 0 ? 0 : x0; x < x1 && x < m->width; x++) blend(m, x, y, colour, opacity);
@@ -190,11 +191,11 @@ void tl_image_legend(tl_image *m, const tl_colour_map *map, const char *title, d
     int x = (int)(m->width - 1.6 * size - widest - 0.6 * size - w), y = (m->height - h) / 2;
     for (int k = 0; k < h; k++) {
         uint32_t c = encode(tl_colour_map_eval(map, 1 - ((float)k + 0.5f) / (float)h));
-        tl_image_rectangle(m, x, y + k, x + w, y + k + 1, c, 1);
+        rectangle(m, x, y + k, x + w, y + k + 1, c, 1);
     }
     for (int i = 0; i < ticks; i++) {
         double at = y + h - (double)h * i / (ticks - 1);
-        tl_image_line(m, x + w, at, x + w + 0.3 * size, at, 1.2, INK);
+        line(m, x + w, at, x + w + 0.3 * size, at, 1.2, INK);
         tl_image_text(m, x + w + 0.6 * size, at + 0.5 * size, size, INK, number[i]);
     }
     tl_image_text(m, x, y - 1.3 * size, size, INK, title);

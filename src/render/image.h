@@ -22,10 +22,6 @@ void tl_image_free(tl_image *m);                                                
 double tl_image_text(tl_image *m, double x, double y, double size, uint32_t colour, const char *text);
 double tl_image_text_width(double size, const char *text);
 
-/* A soft-edged line, and a filled rectangle of partial opacity. */
-void tl_image_line(tl_image *m, double x0, double y0, double x1, double y1, double width, uint32_t colour);
-void tl_image_rectangle(tl_image *m, int x0, int y0, int x1, int y1, uint32_t colour, float opacity);
-
 /* A colour bar at the right edge with its title and numbers at both ends and between. */
 void tl_image_legend(tl_image *m, const tl_colour_map *map, const char *title, double lo, double hi);
 void tl_image_caption(tl_image *m, const char *text); /* lower left */

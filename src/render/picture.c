@@ -451,27 +451,8 @@ tl_lens tl_lens_of(const tl_picture *p, int width, int height)
     return c;
 }
 
-void tl_picture_hold_camera(tl_picture *p, int width, int height)
-{
-    tl_lens c = tl_lens_of(p, width, height);
-    p->subject = tl_picture_subject(p);
-    p->camera.automatic = false;
-    p->camera.eye = c.eye;
-    p->camera.target = tl_vec3_add_scaled(c.eye, tl_vec3_norm(tl_vec3_sub(p->subject.hi, p->subject.lo)), c.forward);
-}
-
 tl_vec3 tl_lens_ray(const tl_lens *c, double x, double y)
 {
     tl_vec3 d = tl_vec3_add_scaled(c->forward, (2 * x - 1) * c->half_height * c->aspect, c->right);
     return tl_vec3_normalize(tl_vec3_add_scaled(d, (1 - 2 * y) * c->half_height, c->up));
-}
-
-bool tl_lens_project(const tl_lens *c, tl_vec3 p, double *x, double *y)
-{
-    tl_vec3 d = tl_vec3_sub(p, c->eye);
-    double depth = tl_vec3_dot(d, c->forward);
-    if (!(depth > 0)) return false;
-    *x = 0.5 + 0.5 * tl_vec3_dot(d, c->right) / (depth * c->half_height * c->aspect);
-    *y = 0.5 - 0.5 * tl_vec3_dot(d, c->up) / (depth * c->half_height);
-    return true;
 }

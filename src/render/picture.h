@@ -151,9 +151,5 @@ typedef struct tl_lens {
 } tl_lens;
 tl_lens tl_lens_of(const tl_picture *p, int width, int height);
 tl_vec3 tl_lens_ray(const tl_lens *c, double x, double y); /* x, y in [0,1] from the upper left corner; unit */
-/* From now on the camera stays as it is, whatever moves: for films. */
-void tl_picture_hold_camera(tl_picture *p, int width, int height);
-/* Where a point appears; false when it is behind the eye. */
-bool tl_lens_project(const tl_lens *c, tl_vec3 p, double *x, double *y);
 
 #endif

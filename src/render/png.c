@@ -99,29 +99,3 @@ talus_status tl_png_write(const tl_image *m, const char *path, const tl_png_note
     return TL_FAIL(err, TALUS_IO, "%s: cannot write it as PNG: %s%s%s", path, t.text, why ? ": " : "",
                    why ? strerror(why) : "");
 }
-
-static talus_status read_failed(png_image *png, const char *path, talus_error *err)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%s", png->message);
-    png_image_free(png);
-    return TL_FAIL(err, TALUS_IO, "%s: cannot read it as PNG: %s", path, text);
-}
-
-talus_status tl_png_read(tl_image *m, const char *path, talus_error *err)
-{
-    *m = (tl_image){0};
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    if (!png_image_begin_read_from_file(&png, path)) return read_failed(&png, path, err);
-    png.format = PNG_FORMAT_RGB;
-    bool fits = png.width <= TL_IMAGE_SIDE_MAX && png.height <= TL_IMAGE_SIDE_MAX;
-    talus_status status = tl_image_create(m, fits ? (int)png.width : 0, fits ? (int)png.height : 0, 0, err);
-    if (status != TALUS_OK) {
-        png_image_free(&png);
-        return status;
-    }
-    png_color white = {255, 255, 255};
-    if (png_image_finish_read(&png, &white, m->rgb, 0, NULL)) return TALUS_OK;
-    tl_image_free(m);
-    return read_failed(&png, path, err);
-}

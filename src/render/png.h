@@ -1,4 +1,4 @@
-/* Images to PNG files and back, through libpng. */
+/* Images to PNG files, through libpng. */
 #ifndef TL_RENDER_PNG_H
 #define TL_RENDER_PNG_H
 
@@ -11,6 +11,5 @@ typedef struct tl_png_note {
 
 /* Written beside `path` and renamed: complete or absent. notes may be NULL. */
 talus_status tl_png_write(const tl_image *m, const char *path, const tl_png_note *notes, talus_error *err);
-talus_status tl_png_read(tl_image *m, const char *path, talus_error *err); /* any PNG, as 8-bit RGB */
 
 #endif

@@ -116,14 +116,14 @@ static talus_status build_rays(tracer *t, talus_error *err)
 {
     const tl_picture *p = t->p;
     /* One thread builds: with more, Embree's trees, and so ties between hits, could differ from run to run. */
-    tl_rays_options o = {.center = t->center, .quality = TL_RAYS_MEDIUM, .threads = 1};
+    tl_rays_options o = {.center = t->center, .threads = 1};
     TL_TRY(tl_rays_create(&t->solid, &o, err));
     for (int i = 0; i < p->instances; i++)
         if (!p->instance[i].hidden) TL_TRY(add_instance(t, &p->instance[i], err));
     for (int i = 0; i < p->clouds; i++) {
         int32_t id;
         const tl_picture_spheres *c = &p->cloud[i];
-        TL_TRY(tl_rays_add_spheres(t->solid, c->count, c->at, NULL, c->radius, &id, err));
+        TL_TRY(tl_rays_add_spheres(t->solid, c->count, c->at, c->radius, &id, err));
         t->solids[id] = (thing){.look = c->look, .cloud = c};
     }
     if (t->clear) TL_TRY(tl_rays_commit(t->clear, err));

@@ -4,8 +4,7 @@
  * inside bodies. Bodies that state no colour wear their shape's paint, or take a colour of the palette by shape and material.
  *
  * The automatic camera frames what is inside of the domain and has not flown far from where the scene began; what is very far away
- * is not drawn at all. A film makes its picture once, holds the camera (tl_picture_hold_camera) or gives `frame`, and then only moves
- * bodies and particles. */
+ * is not drawn at all. A film makes its picture once, gives `frame`, and then only moves bodies and particles. */
 #ifndef TL_RENDER_SCENE_PICTURE_H
 #define TL_RENDER_SCENE_PICTURE_H
 

@@ -26,7 +26,8 @@ static talus_status cannot(const char *path, const char *what, talus_error *err)
     return TL_FAIL(err, TALUS_IO, "%.300s: cannot %s it: %s", path, what, strerror(errno));
 }
 
-talus_status tl_folder_make(const char *path, talus_error *err)
+/* One that may be there already. */
+static talus_status make_folder(const char *path, talus_error *err)
 {
     struct stat s;
     if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode))) return TALUS_OK;
@@ -50,10 +51,10 @@ static talus_status make_folders(const char *path, talus_error *err)
     snprintf(part, sizeof part, "%s", path);
     for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        TL_TRY(tl_folder_make(part, err));
+        TL_TRY(make_folder(part, err));
         *slash = '/';
     }
-    return tl_folder_make(part, err);
+    return make_folder(part, err);
 }
 
 /* ---- which one ---- */
@@ -93,7 +94,7 @@ static talus_status choose(char out[TL_FOLDER_ROOM], const char *asked, const ch
         return make_folders(out, err);
     }
     if (resume && find_last(out, name)) return TALUS_OK;
-    TL_TRY(tl_folder_make("runs", err));
+    TL_TRY(make_folder("runs", err));
     for (int k = 1; k < NAMES_MOST; k++) {
         numbered(out, name, k);
         if (mkdir(out, 0777) == 0) return TALUS_OK;

@@ -25,9 +25,8 @@ typedef struct tl_folder {
 talus_status tl_folder_open(tl_folder *f, const char *asked, const char *name, bool resume, talus_error *err);
 void tl_folder_close(tl_folder *f);
 
-talus_status tl_folder_make(const char *path, talus_error *err); /* one that may be there already */
-talus_status tl_folder_make_part(const char *path,
-                                 talus_error *err); /* the same inside of a run's folder; a link is refused */
+/* A folder inside of a run's folder, that may be there already; a link is refused. */
+talus_status tl_folder_make_part(const char *path, talus_error *err);
 void tl_folder_file(const tl_folder *f, const char *name, char out[TL_PATH_ROOM]);
 
 /* Removes files of ours, by the names that runs write: half-written ones (run.json.part-PID-K), and frames, images and kept checkpoints of frames above `frame` (-1: all). */

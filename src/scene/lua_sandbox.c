@@ -121,7 +121,8 @@ void tl_sandbox_charge(lua_State *L, int64_t units)
 
 /* ---- values as text ---- */
 
-const char *tl_sandbox_text(lua_State *L, int index)
+/* Text of any value, pushed; never an address. */
+static const char *put_text(lua_State *L, int index)
 {
     switch (lua_type(L, index)) {
     case LUA_TNUMBER:
@@ -137,7 +138,7 @@ const char *tl_sandbox_text(lua_State *L, int index)
 static int base_tostring(lua_State *L)
 {
     luaL_checkany(L, 1);
-    tl_sandbox_text(L, 1);
+    put_text(L, 1);
     return 1;
 }
 
@@ -148,7 +149,7 @@ static int base_print(lua_State *L)
     luaL_Buffer b;
     lua_createtable(L, n, 0);
     for (int i = 1; i <= n; i++) {
-        tl_sandbox_text(L, i);
+        put_text(L, i);
         lua_rawseti(L, n + 1, i);
     }
     luaL_buffinit(L, &b);
@@ -315,7 +316,7 @@ static int string_format(lua_State *L)
     for (int i = 2; i <= arguments;
          i++) { /* values for %s as text, in their places, before the buffer uses the stack */
         if (lua_type(L, i) == LUA_TNUMBER || lua_type(L, i) == LUA_TSTRING) continue;
-        tl_sandbox_text(L, i);
+        put_text(L, i);
         lua_replace(L, i);
     }
     luaL_Buffer b;
@@ -400,7 +401,8 @@ static bool key_less(lua_State *L, int a, int b)
     return lua_compare(L, a, b, LUA_OPLT);
 }
 
-void tl_sandbox_keys(lua_State *L, int index)
+/* Keys of the table at index as a new list on the stack, numbers first, then texts, each in order. */
+static void put_keys(lua_State *L, int index)
 {
     index = lua_absindex(L, index);
     lua_newtable(L);
@@ -432,7 +434,7 @@ static int pairs_step(lua_State *L)
 static int base_pairs(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
-    tl_sandbox_keys(L, 1);
+    put_keys(L, 1);
     lua_pushinteger(L, 0);
     lua_pushcclosure(L, pairs_step, 2);
     lua_pushvalue(L, 1);
@@ -545,7 +547,7 @@ static bool listed(const char *word, const char *const *list)
 static const char *nearest_key(lua_State *L, int index, const char *word)
 {
     const char *best = NULL;
-    tl_sandbox_keys(L, index);
+    put_keys(L, index);
     int list = lua_gettop(L);
     for (lua_Integer i = 1; lua_rawgeti(L, list, i) == LUA_TSTRING; i++) {
         const char *name = lua_tostring(L, -1);

@@ -62,9 +62,4 @@ void tl_sandbox_allow(tl_sandbox *s, int64_t units); /* a new budget */
 void tl_sandbox_charge(lua_State *L, int64_t units); /* raises when spent */
 void tl_sandbox_seal(tl_sandbox *s);
 
-/* Text of any value, pushed; never an address. */
-const char *tl_sandbox_text(lua_State *L, int index);
-/* Keys of the table at index as a new list on the stack, numbers first, then texts, each in order. */
-void tl_sandbox_keys(lua_State *L, int index);
-
 #endif

@@ -11,8 +11,6 @@
 
 static const char where_key[] = "talus.where"; /* registry: table -> file and number of its constructor, weak keys */
 
-tl_reader *tl_reader_of(lua_State *L) { return tl_sandbox_of(L)->user; }
-
 void tl_reader_starved(tl_reader *r)
 {
     r->status = TL_FAIL(r->err, TALUS_NO_MEMORY, "no memory for the scene");
@@ -751,6 +749,8 @@ bool tl_read_value(tl_reader *r, const tl_key *key, int index, void *field, cons
 
 /* ---- defaults ---- */
 
+static void put_defaults(tl_reader *r, const tl_context *c, void *object);
+
 static void fill_default(tl_reader *r, const tl_key *key, char *object)
 {
     void *field = object + key->offset;
@@ -780,7 +780,7 @@ static void fill_default(tl_reader *r, const tl_key *key, char *object)
     case TL_POSE: *(int *)field = TL_NO_FUNCTION; break;
     case TL_TIMED1:
     case TL_TIMED3: *(tl_timed *)field = (tl_timed){TL_NO_FUNCTION, {v[0], v[1], v[2]}}; break;
-    case TL_TABLE: tl_read_defaults(r, key->inside, field); break;
+    case TL_TABLE: put_defaults(r, key->inside, field); break;
     case TL_INTEGER3: /* zero is their default */
     case TL_BOOLEAN3:
     case TL_ANGLES_DEG:
@@ -792,7 +792,7 @@ static void fill_default(tl_reader *r, const tl_key *key, char *object)
     }
 }
 
-void tl_read_defaults(tl_reader *r, const tl_context *c, void *object)
+static void put_defaults(tl_reader *r, const tl_context *c, void *object)
 {
     for (int i = 0; i < c->key_count; i++)
         if (!c->keys[i].alias) fill_default(r, &c->keys[i], object);
@@ -924,7 +924,7 @@ bool tl_read_table(tl_reader *r, const tl_context *c, int index, void *object, c
     lua_State *L = r->L;
     luaL_checkstack(L, 20, "tables are nested too deeply");
     index = lua_absindex(L, index);
-    tl_read_defaults(r, c, object);
+    put_defaults(r, c, object);
     if (c->shorthand && lua_type(L, index) == LUA_TSTRING) {
         const tl_key *key = tl_schema_key(c, c->shorthand);
         return tl_read_value(r, key, index, (char *)object + key->offset, path, where);

@@ -100,7 +100,6 @@ typedef struct tl_seen {
     tl_where where;
 } tl_seen;
 
-tl_reader *tl_reader_of(lua_State *L);
 _Noreturn void tl_reader_starved(tl_reader *r);   /* no memory of ours: ends the load */
 void *tl_reader_take(tl_reader *r, size_t bytes); /* zeroed, lives as long as the scene */
 const char *tl_reader_text(tl_reader *r, const char *text);
@@ -120,7 +119,6 @@ int tl_read_mark(lua_State *L);                             /* the function of t
 /* Fill `object` from the table at `index`. `path` is shown in messages: "bodies[2]". False when there was a problem. */
 bool tl_read_table(tl_reader *r, const tl_context *c, int index, void *object, const char *path, tl_where where);
 bool tl_read_value(tl_reader *r, const tl_key *key, int index, void *field, const char *path, tl_where where);
-void tl_read_defaults(tl_reader *r, const tl_context *c, void *object);
 /* "-2", "\"red\"", "a table", ... */
 const char *tl_read_describe(lua_State *L, int index, char *text, size_t room);
 

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "geom/mesh_distance.h"
 #include "geom/triangle_tree.h"
-#include "geom/trimesh_make.h"
+#include "meshes.h"
 
 static talus_error err;
 
@@ -113,7 +113,7 @@ static void sphere(void **state)
     (void)state;
     tl_trimesh m;
     CHECK_OK(tl_trimesh_icosphere(&m, 0.7, 2, &err));
-    tl_trimesh_transform(&m, tl_mat3_identity(), tl_vec3_make(100, -50, 20)); /* off the origin */
+    tl_test_mesh_transform(&m, tl_mat3_identity(), tl_vec3_make(100, -50, 20)); /* off the origin */
     compare("icosphere", &m, 10000);
 }
 
@@ -121,7 +121,7 @@ static void torus(void **state)
 {
     (void)state;
     tl_trimesh m;
-    CHECK_OK(tl_trimesh_torus(&m, 1, 0.35, 16, 8, &err));
+    CHECK_OK(tl_test_mesh_torus(&m, 1, 0.35, 16, 8, &err));
     compare("torus", &m, 10000);
 }
 
@@ -170,8 +170,8 @@ static void needles(void **state)
 {
     (void)state;
     tl_trimesh m;
-    CHECK_OK(tl_trimesh_torus(&m, 1, 0.5, 6, 40, &err));
-    tl_trimesh_transform(&m, tl_mat3_diagonal(1, 1, 0.01), tl_vec3_make(0, 0, 0));
+    CHECK_OK(tl_test_mesh_torus(&m, 1, 0.5, 6, 40, &err));
+    tl_test_mesh_transform(&m, tl_mat3_diagonal(1, 1, 0.01), tl_vec3_make(0, 0, 0));
     compare("flat torus of needles", &m, 5000);
 }
 
@@ -182,8 +182,8 @@ static void pinched(void **state)
     tl_trimesh m, other;
     CHECK_OK(tl_trimesh_box(&m, tl_vec3_make(1, 1, 1), 1, &err));
     CHECK_OK(tl_trimesh_box(&other, tl_vec3_make(1, 1, 1), 1, &err));
-    tl_trimesh_transform(&other, tl_mat3_identity(), tl_vec3_make(1, 1, 1));
-    CHECK_OK(tl_trimesh_append(&m, &other, &err));
+    tl_test_mesh_transform(&other, tl_mat3_identity(), tl_vec3_make(1, 1, 1));
+    CHECK_OK(tl_test_mesh_append(&m, &other, &err));
     CHECK_OK(tl_trimesh_weld(&m, 0, &err));
     tl_trimesh_free(&other);
     compare("two boxes that share a corner", &m, 10000);
@@ -196,8 +196,8 @@ static void cut(void **state)
     tl_trimesh m, other;
     CHECK_OK(tl_trimesh_icosphere(&m, 1, 2, &err));
     CHECK_OK(tl_trimesh_icosphere(&other, 1, 2, &err));
-    tl_trimesh_transform(&other, tl_mat3_identity(), tl_vec3_make(0.9, 0.1, 0.05));
-    CHECK_OK(tl_trimesh_append(&m, &other, &err));
+    tl_test_mesh_transform(&other, tl_mat3_identity(), tl_vec3_make(0.9, 0.1, 0.05));
+    CHECK_OK(tl_test_mesh_append(&m, &other, &err));
     tl_trimesh_free(&other);
     compare("two spheres that overlap", &m, 2000);
 }
@@ -236,15 +236,15 @@ static void refused_with_the_reason(void **state)
     assert_string_equal(err.message, "a mesh must be closed to have a distance: 3 open edges: the surface has holes");
     assert_null(d);
     m.triangles++;
-    tl_trimesh_flip(&m);
+    tl_test_mesh_flip(&m);
     assert_int_equal(tl_mesh_distance_create(&d, &m, &err), TALUS_BAD_INPUT);
     assert_non_null(strstr(err.message, "inside out"));
-    tl_trimesh_flip(&m);
+    tl_test_mesh_flip(&m);
     m.triangle[3][1] = 8;
     assert_int_equal(tl_mesh_distance_create(&d, &m, &err), TALUS_BAD_INPUT);
     tl_trimesh_free(&m);
     CHECK_OK(tl_trimesh_box(&m, tl_vec3_make(1, 1, 1), 1, &err));
-    tl_trimesh_transform(&m, tl_mat3_diagonal(1e-13, 1e-13, 1e-13), tl_vec3_make(0, 0, 0));
+    tl_test_mesh_transform(&m, tl_mat3_diagonal(1e-13, 1e-13, 1e-13), tl_vec3_make(0, 0, 0));
     assert_int_equal(tl_mesh_distance_create(&d, &m, &err), TALUS_BAD_INPUT);
     m.triangles = 0;
     assert_int_equal(tl_mesh_distance_create(&d, &m, &err), TALUS_BAD_INPUT);

@@ -10,7 +10,6 @@
 #include "bench/gen_contact.h"
 #include "check.h"
 #include "io/hdf5_file.h"
-#include "io/matrix_market.h"
 #include "tempdir.h"
 
 static talus_error err;
@@ -322,21 +321,6 @@ static talus_status export_text(task *t)
     tl_captured_free(c);
     return s;
 }
-static talus_status read_text(task *t)
-{
-    char name[TL_TEMPDIR_MAX + 80];
-    tl_csr A;
-    double *q;
-    int64_t n;
-    snprintf(name, sizeof name, "%s-A.mtx", t->text);
-    talus_status s = tl_mm_read_csr(name, &A, &err);
-    tl_csr_free(&A);
-    if (s != TALUS_OK) return s;
-    snprintf(name, sizeof name, "%s-q.mtx", t->text);
-    s = tl_mm_read_vector(name, &n, &q, &err);
-    tl_free(q);
-    return s;
-}
 
 static void memory_runs_out(void **state)
 {
@@ -346,7 +330,7 @@ static void memory_runs_out(void **state)
     task t = {.g = &g};
     snprintf(t.text, sizeof t.text, "%s/text", dir);
     CHECK_OK(save(&t));
-    talus_status (*const work[])(task *) = {generate, save, save_probed, load, export_text, read_text};
+    talus_status (*const work[])(task *) = {generate, save, save_probed, load, export_text};
     for (size_t w = 0; w < sizeof work / sizeof work[0]; w++) {
         CHECK_OK(work[w](&t));
         int files = tl_tempdir_files(dir), failures = 0;

@@ -12,7 +12,7 @@ static talus_status run(tl_factor *f, const tl_csr *A, const double *b, double *
 {
     TL_TRY(tl_factor_update(f, A, &err));
     TL_TRY(tl_factor_solve(f, 1, b, x, &err));
-    TL_TRY(tl_factor_solve_interleaved(f, 3, b, x, &err));
+    TL_TRY(tl_factor_solve(f, 3, b, x, &err));
     tl_csr Lt;
     TL_TRY(tl_factor_lower(f, &Lt, NULL, &err));
     tl_csr_free(&Lt);

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "fuzz_mesh.h"
 #include "geom/mesh_distance.h"
-#include "geom/trimesh_make.h"
+#include "meshes.h"
 #include "tempdir.h"
 
 static talus_error err;
@@ -121,9 +121,9 @@ static talus_status make(void)
     tl_trimesh m[4] = {{0}};
     talus_status status = tl_trimesh_icosphere(&m[0], 1, 1, &err);
     if (status == TALUS_OK) status = tl_trimesh_box(&m[1], tl_vec3_make(1, 1, 1), 2, &err);
-    if (status == TALUS_OK) status = tl_trimesh_torus(&m[2], 2, 1, 5, 5, &err);
-    if (status == TALUS_OK) status = tl_trimesh_sheet(&m[3], 2, 1, 5, 5, &err);
-    if (status == TALUS_OK) status = tl_trimesh_append(&m[0], &m[1], &err);
+    if (status == TALUS_OK) status = tl_test_mesh_torus(&m[2], 2, 1, 5, 5, &err);
+    if (status == TALUS_OK) status = tl_test_mesh_sheet(&m[3], 2, 1, 5, 5, &err);
+    if (status == TALUS_OK) status = tl_test_mesh_append(&m[0], &m[1], &err);
     for (int i = 0; i < 4; i++) tl_trimesh_free(&m[i]);
     return status;
 }

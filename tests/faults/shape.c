@@ -1,9 +1,8 @@
-/* Shapes, surfaces, grids and samples with the heap refusing at every point: a clean status, nothing left behind,
+/* Shapes, surfaces and samples with the heap refusing at every point: a clean status, nothing left behind,
  * nothing half made. */
 #include "geom/shape.h"
 #include "base/alloc.h"
 #include "check.h"
-#include "geom/sdf_grid.h"
 #include "geom/surface.h"
 
 static talus_error err;
@@ -78,14 +77,6 @@ static talus_status march_field(const tl_shape_tree *t, int node)
     tl_trimesh_free(&m);
     return s;
 }
-static talus_status grid(const tl_shape_tree *t, int node)
-{
-    tl_sdf_grid *g;
-    talus_status s = tl_sdf_grid_create(&g, t, node, 0.1, 0.2, &err);
-    if (s != TALUS_OK) assert_null(g);
-    tl_sdf_grid_free(g);
-    return s;
-}
 static talus_status mass(const tl_shape_tree *t, int node)
 {
     tl_mass m;
@@ -119,7 +110,7 @@ static void work_cleans_up(void **state)
     tl_shape_tree *t = tl_shape_tree_create();
     int node = make(t);
     assert_true(node >= 0);
-    const work all[] = {march, march_field, grid, mass, surface_lattice, surface_poisson, lattice, blue_noise};
+    const work all[] = {march, march_field, mass, surface_lattice, surface_poisson, lattice, blue_noise};
     for (size_t w = 0; w < sizeof all / sizeof *all; w++) {
         int failures = 0;
         for (int64_t k = 1;; k++) {

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "geom/mesh_distance.h"
 #include "geom/triangle_tree.h"
-#include "geom/trimesh_make.h"
+#include "meshes.h"
 
 enum { POINTS = 8000 };
 static talus_error err;
@@ -47,7 +47,7 @@ static void same_bits(void **state)
 {
     (void)state;
     tl_trimesh m;
-    CHECK_OK(tl_trimesh_torus(&m, 1, 0.3, 160, 80, &err)); /* 25600 triangles: threads join in the tree */
+    CHECK_OK(tl_test_mesh_torus(&m, 1, 0.3, 160, 80, &err)); /* 25600 triangles: threads join in the tree */
     uint64_t one = hash_of_run(&m, 1);
     assert_true(hash_of_run(&m, 2) == one);
     assert_true(hash_of_run(&m, 1) == one);

@@ -1,9 +1,8 @@
-/* Surfaces, samples, grids and masses: the same bits for one, two and three threads. */
+/* Surfaces, samples and masses: the same bits for one, two and three threads. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "check.h"
-#include "geom/sdf_grid.h"
 #include "geom/surface.h"
 #include "shapes.h"
 
@@ -24,7 +23,6 @@ static uint64_t hash_all(const tl_test_shapes *s, int k)
     tl_trimesh m;
     tl_points p;
     tl_mass mass;
-    tl_sdf_grid *g;
     CHECK_OK(tl_surface_march(s->tree, node, 0.1, &m, &err));
     h = tl_hash(h, m.vertex, sizeof *m.vertex * (size_t)m.vertices);
     h = tl_hash(h, m.triangle, sizeof *m.triangle * (size_t)m.triangles);
@@ -39,13 +37,6 @@ static uint64_t hash_all(const tl_test_shapes *s, int k)
     }
     CHECK_OK(tl_shape_mass(s->tree, node, 40, &mass, &err));
     h = tl_hash(h, &mass, sizeof mass);
-    CHECK_OK(tl_sdf_grid_create(&g, s->tree, node, 0.1, 0.2, &err));
-    for (int i = 0; i < 1000; i++) {
-        double d =
-            tl_sdf_grid_distance(g, (tl_vec3){0.3 * (i % 10 - 4.5), 0.3 * (i / 10 % 10 - 4.5), 0.3 * (i / 100 - 4.5)});
-        h = tl_hash(h, &d, sizeof d);
-    }
-    tl_sdf_grid_free(g);
     return h;
 }
 

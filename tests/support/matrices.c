@@ -54,6 +54,17 @@ tl_csr matrix_poisson(int32_t nx, int32_t ny, int32_t nz, double shift)
     return finish(&t, nx * ny * nz);
 }
 
+tl_csr matrix_permuted(const tl_csr *A, const int32_t *perm)
+{
+    triplets t = {0};
+    int32_t *inverse = TL_NEW(int32_t, A->rows);
+    for (int32_t i = 0; i < A->rows; i++) inverse[perm[i]] = i;
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) add(&t, inverse[i], inverse[A->col[k]], A->val[k]);
+    tl_free(inverse);
+    return finish(&t, A->rows);
+}
+
 static void add_spd(triplets *t, int32_t n, int per_row, uint64_t seed)
 {
     for (int32_t i = 0; i < n; i++) {

@@ -14,6 +14,9 @@ tl_csr matrix_spd(int32_t n, int per_row, uint64_t seed);
 /* [H B'; B -C]: H = matrix_spd(n), B m x n sparse, C = 1e-2 I. Exactly m negative eigenvalues. */
 tl_csr matrix_kkt(int32_t n, int32_t m, uint64_t seed);
 
+/* B[i][j] = A[perm[i]][perm[j]]; perm: new index -> old index. */
+tl_csr matrix_permuted(const tl_csr *A, const int32_t *perm);
+
 double *matrix_dense(const tl_csr *A); /* row-major, from tl_alloc */
 
 #endif

@@ -388,12 +388,51 @@ static void failures_print_nothing(void **state)
 
 /* ---- Matrix Market ---- */
 
-static void write_text(const char *text)
+/* Past the banner and the comments; the banner is in `line`. */
+static FILE *open_text(const char *name, char line[128])
 {
-    FILE *f = fopen(path, "w");
+    FILE *f = fopen(name, "r");
     assert_non_null(f);
-    fputs(text, f);
+    assert_non_null(fgets(line, 128, f));
+    for (int c; (c = getc(f)) == '%' || (ungetc(c, f), 0);)
+        while (getc(f) != '\n') {
+        }
+    return f;
+}
+static tl_csr read_matrix(const char *name)
+{
+    char line[128];
+    FILE *f = open_text(name, line);
+    bool symmetric = strstr(line, "symmetric");
+    int rows, cols, stored, count = 0;
+    assert_int_equal(fscanf(f, "%d %d %d", &rows, &cols, &stored), 3);
+    int32_t *at = TL_NEW(int32_t, 4 * stored), *row = at, *col = at + 2 * stored;
+    double *val = TL_NEW(double, 2 * stored);
+    for (int k = 0; k < stored; k++, count++) {
+        assert_int_equal(fscanf(f, "%d %d %lf", &row[count], &col[count], &val[count]), 3);
+        row[count]--, col[count]--;
+        if (!symmetric || row[count] == col[count]) continue;
+        row[count + 1] = col[count], col[count + 1] = row[count], val[count + 1] = val[count];
+        count++;
+    }
     fclose(f);
+    tl_csr A;
+    CHECK_OK(tl_csr_from_triplets(&A, rows, cols, count, row, col, val, &err));
+    tl_free(at);
+    tl_free(val);
+    return A;
+}
+static double *read_vector(const char *name, int64_t *n)
+{
+    char line[128];
+    FILE *f = open_text(name, line);
+    int rows;
+    assert_int_equal(fscanf(f, "%d 1", &rows), 1);
+    double *x = TL_NEW(double, rows);
+    for (int i = 0; i < rows; i++) assert_int_equal(fscanf(f, "%lf", &x[i]), 1);
+    fclose(f);
+    *n = rows;
+    return x;
 }
 
 static void matrix_market_round_trip(void **state)
@@ -411,7 +450,7 @@ static void matrix_market_round_trip(void **state)
         assert_non_null(fgets(line, sizeof line, f));
         assert_string_equal(line, "% first\n");
         fclose(f);
-        CHECK_OK(tl_mm_read_csr(path, &B, &err));
+        B = read_matrix(path);
         same_matrix(&A, &B);
         tl_csr_free(&B);
     }
@@ -420,70 +459,10 @@ static void matrix_market_round_trip(void **state)
     double x[5] = {-0.0, INFINITY, -INFINITY, 0.1, 4.9e-324}, *y;
     int64_t n;
     CHECK_OK(tl_mm_write_vector(path, 5, x, NULL, &err));
-    CHECK_OK(tl_mm_read_vector(path, &n, &y, &err));
+    y = read_vector(path, &n);
     assert_int_equal(n, 5);
     same_bits(x, y, 5);
     tl_free(y);
-}
-
-static void matrix_market_of_others(void **state)
-{
-    (void)state;
-    tl_csr A;
-    write_text("%%matrixmarket MATRIX Coordinate Integer General\r\n% made by hand\r\n\r\n2 3 4\r\n 1 1  5\r\n2 3 "
-               "-1\r\n%late\n1 1 2\n2 1 3");
-    CHECK_OK(tl_mm_read_csr(path, &A, &err));
-    assert_int_equal(A.rows, 2);
-    assert_int_equal(A.cols, 3);
-    assert_int_equal(A.start[2], 3); /* the duplicate is added */
-    CHECK_NEAR(A.val[0], 7, 0);
-    CHECK_NEAR(A.val[1], 3, 0);
-    CHECK_NEAR(A.val[2], -1, 0);
-    tl_csr_free(&A);
-}
-
-static void matrix_market_errors_name_the_line(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text, *where;
-        talus_status status;
-    } cases[] = {
-        {"", ":1:", TALUS_BAD_INPUT},
-        {"hello\n", ":1:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix array real general\n1 1\n1\n", ":1:", TALUS_UNSUPPORTED},
-        {"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n", ":1:", TALUS_UNSUPPORTED},
-        {"%%MatrixMarket matrix coordinate real hermitian\n1 1 1\n1 1 1\n", ":1:", TALUS_UNSUPPORTED},
-        {"%%MatrixMarket matrix coordinate real general\n%\n2 2\n", ":3:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n-2 2 1\n", ":2:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n", ":4:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n", ":3: entry (3, 1)", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n", ":3: entry (0, 1)", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 nan\n", ":3:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1 9\n", ":3:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\n", ":3:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", ":3:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", ":2:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n", ":2:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2 2 99999999999999999999\n", ":2:", TALUS_BAD_INPUT},
-        {"%%MatrixMarket matrix coordinate real general\n2 2 9223372036854775807\n", ":2:", TALUS_BAD_INPUT},
-    };
-    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        tl_csr A;
-        write_text(cases[k].text);
-        talus_status status = tl_mm_read_csr(path, &A, &err);
-        if (status != cases[k].status || !strstr(err.message, cases[k].where) || !strstr(err.message, path))
-            fail_msg("case %zu: status %d, message \"%s\"", k, (int)status, err.message);
-        assert_null(A.start);
-    }
-    double *x;
-    int64_t n;
-    write_text("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n");
-    assert_int_equal(tl_mm_read_vector(path, &n, &x, &err), TALUS_BAD_INPUT);
-    write_text("%%MatrixMarket matrix array real general\n2 1\n1\nx\n");
-    assert_int_equal(tl_mm_read_vector(path, &n, &x, &err), TALUS_BAD_INPUT);
-    assert_non_null(strstr(err.message, ":4:"));
-    assert_null(x);
 }
 
 static void export_of_a_capture(void **state)
@@ -500,13 +479,13 @@ static void export_of_a_capture(void **state)
 
     tl_csr W;
     snprintf(name, sizeof name, "%s-A.mtx", prefix);
-    CHECK_OK(tl_mm_read_csr(name, &W, &err));
+    W = read_matrix(name);
     same_matrix(&W, &g.data.W);
     tl_csr_free(&W);
     double *q;
     int64_t n;
     snprintf(name, sizeof name, "%s-q.mtx", prefix);
-    CHECK_OK(tl_mm_read_vector(name, &n, &q, &err));
+    q = read_vector(name, &n);
     assert_int_equal(n, g.space.n);
     same_bits(q, g.data.q, n);
     tl_free(q);
@@ -527,8 +506,6 @@ int main(void)
         EACH(refusals),
         EACH(failures_print_nothing),
         EACH(matrix_market_round_trip),
-        EACH(matrix_market_of_others),
-        EACH(matrix_market_errors_name_the_line),
         EACH(export_of_a_capture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,16 +140,16 @@ static void gap_is_a_bound(void **state)
 static void check_block(int m, const double *Q, const double *B, const double *c, double r)
 {
     tl_cone_metric q;
-    double w[5], S[25], x[5], grad[5], Qx[5], scale = 0;
+    double w[5], S[25], x[5] = {0}, grad[5], Qx[5] = {0}, scale = 0;
     assert_true(tl_cone_metric_of(&q, m, Q));
     tl_cone_block_factor(&q, B, w, S);
     tl_cone_block_minimise(m, w, S, c, r, x);
 
-    double length = sqrt(tl_cone_form(m, Q, x));
+    tl_cone_mul(m, Q, x, Qx);
+    double length = sqrt(tl_cone_dot(m, Qx, x));
     CHECK_LE(length, r * (1 + 1e-13));
     tl_cone_mul(m, B, x, grad);
     for (int i = 0; i < m; i++) scale = fmax(scale, fabs(c[i]) + fabs(grad[i])), grad[i] -= c[i];
-    tl_cone_mul(m, Q, x, Qx);
     double theta = length > (1 - 1e-9) * r ? -tl_cone_dot(m, grad, x) / (length * length) : 0;
     CHECK_LE(-theta * r, 1e-10 * scale); /* Q and B have condition up to 1e4 here */
     for (int i = 0; i < m; i++) CHECK_NEAR(grad[i] + theta * Qx[i], 0, 1e-9 * scale);
@@ -201,7 +201,7 @@ static void penalty_derivatives(void **state)
     (void)state;
     for (uint64_t k = 0; k < 60; k++) {
         int m = k % 2 ? 5 : 2;
-        double Q[25], x[5], grad[5], H[25], w[5], V[25], r = 0.8, stiff = 30, eta = 0.1 * tl_random(8, k, 0);
+        double Q[25] = {0}, x[5] = {0}, grad[5], H[25], w[5], V[25], r = 0.8, stiff = 30, eta = 0.1 * tl_random(8, k, 0);
         random_form(m, 500 + k, Q);
         for (int i = 0; i < m; i++) x[i] = 0.7 * normal(600 + k, (uint64_t)i);
         tl_cone_penalty_gradient(m, Q, r, stiff, eta, x, grad);

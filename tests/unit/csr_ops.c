@@ -58,32 +58,6 @@ static void transpose_matches_dense(void **state)
     }
 }
 
-static void product_matches_dense(void **state)
-{
-    (void)state;
-    for (size_t t = 0; t < 5; t++) {
-        tl_csr A = random_matrix(sizes[t][0], sizes[t][1], 5, 10 + t),
-               B = random_matrix(sizes[t][1], sizes[t][2], 6, 20 + t), C;
-        CHECK_OK(tl_csr_product(&C, &A, &B, &err));
-        double *a = dense(&A), *b = dense(&B), *c = dense(&C);
-        for (int32_t i = 0; i < A.rows; i++)
-            for (int32_t j = 0; j < B.cols; j++) {
-                double sum = 0, size = 0;
-                for (int32_t k = 0; k < A.cols; k++) {
-                    sum += a[i * A.cols + k] * b[k * B.cols + j];
-                    size += fabs(a[i * A.cols + k] * b[k * B.cols + j]);
-                }
-                CHECK_NEAR(c[i * B.cols + j], sum, 1e-14 * size); /* order of additions */
-            }
-        tl_free(a);
-        tl_free(b);
-        tl_free(c);
-        tl_csr_free(&A);
-        tl_csr_free(&B);
-        tl_csr_free(&C);
-    }
-}
-
 static void gram_matches_dense_and_is_exactly_symmetric(void **state)
 {
     (void)state;
@@ -112,46 +86,16 @@ static void gram_matches_dense_and_is_exactly_symmetric(void **state)
         }
 }
 
-static void permute_moves_rows_and_columns(void **state)
-{
-    (void)state;
-    for (int32_t n = 1; n <= 200; n += 66) {
-        tl_csr A = random_matrix(n, n, 5, 50), B;
-        int32_t perm[200];
-        for (int32_t i = 0; i < n; i++) perm[i] = i;
-        for (int32_t i = n - 1; i > 0; i--) {
-            int32_t j = (int32_t)(tl_random_bits(51, (uint64_t)i, 0) % (uint64_t)(i + 1)), swap = perm[i];
-            perm[i] = perm[j];
-            perm[j] = swap;
-        }
-        CHECK_OK(tl_csr_permute(&B, &A, perm, &err));
-        double *a = dense(&A), *b = dense(&B);
-        for (int32_t i = 0; i < n; i++)
-            for (int32_t j = 0; j < n; j++) assert_true(b[i * n + j] == a[perm[i] * n + perm[j]]);
-        tl_free(a);
-        tl_free(b);
-        tl_csr_free(&B);
-
-        perm[0] = n;
-        assert_int_equal(tl_csr_permute(&B, &A, perm, &err), TALUS_BAD_INPUT);
-        assert_null(B.start);
-        tl_csr_free(&A);
-    }
-}
-
-static void empty_and_misfit_matrices(void **state)
+static void empty_matrices(void **state)
 {
     (void)state;
     tl_csr A, B, C;
     CHECK_OK(tl_csr_from_triplets(&A, 3, 0, 0, NULL, NULL, NULL, &err));
     CHECK_OK(tl_csr_transpose(&B, &A, &err));
     assert_int_equal(B.rows, 0);
-    CHECK_OK(tl_csr_product(&C, &A, &B, &err)); /* 3 x 3, all zero */
+    CHECK_OK(tl_csr_gram(&C, &B, NULL, &err)); /* 3 x 3, all zero */
     assert_true(C.rows == 3 && C.cols == 3 && C.start[3] == 0);
     tl_csr_free(&C);
-    assert_int_equal(tl_csr_product(&C, &A, &A, &err), TALUS_BAD_INPUT);
-    assert_string_equal(err.message, "cannot multiply a 3 x 0 by a 3 x 0 matrix");
-    assert_int_equal(tl_csr_permute(&C, &A, NULL, &err), TALUS_BAD_INPUT);
     tl_csr_free(&A);
     tl_csr_free(&B);
 }
@@ -160,10 +104,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transpose_matches_dense),
-        cmocka_unit_test(product_matches_dense),
         cmocka_unit_test(gram_matches_dense_and_is_exactly_symmetric),
-        cmocka_unit_test(permute_moves_rows_and_columns),
-        cmocka_unit_test(empty_and_misfit_matrices),
+        cmocka_unit_test(empty_matrices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

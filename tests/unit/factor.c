@@ -171,7 +171,7 @@ static void copied_factor_gives_the_matrix_back(void **state)
 
             tl_csr back;
             CHECK_OK(tl_csr_gram(&back, &Lt, D, &err)); /* sum over columns j of l_j D_j l_j^T needs rows of Lt */
-            CHECK_OK(tl_csr_permute(&B, &A, tl_factor_info_of(f)->perm, &err));
+            B = matrix_permuted(&A, tl_factor_info_of(f)->perm);
             double *want = matrix_dense(&B), *got = matrix_dense(&back);
             /* growth of the quasi-definite pivots as above */
             double tol = kind == 0 ? 1e-14 : 1e-11;
@@ -218,7 +218,7 @@ static double *diagonal_entry(tl_csr *A, int32_t i)
 static int32_t first_bad_column(const tl_csr *A, const int32_t *perm)
 {
     tl_csr B;
-    CHECK_OK(tl_csr_permute(&B, A, perm, &err));
+    B = matrix_permuted(A, perm);
     double *D = matrix_dense(&B);
     int info = LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', B.rows, D, B.rows);
     tl_free(D);
@@ -348,24 +348,15 @@ static void several_right_hand_sides_and_no_allocation(void **state)
         int32_t n = A.rows;
         tl_factor *f = make(kinds[kind], TL_ORDER_METIS, NULL);
         CHECK_OK(tl_factor_update(f, &A, &err));
-        double *b = random_vector(20 * n, 8), *x = TL_NEW(double, 20 * n), *y = TL_NEW(double, 20 * n),
-               *t = TL_NEW(double, 20 * n);
+        double *b = random_vector(20 * n, 8), *x = TL_NEW(double, 20 * n), *y = TL_NEW(double, 20 * n);
         int64_t calls = 0;
         for (int round = 0; round < 2; round++) { /* the second round finds every workspace in place */
             if (round == 1) calls = tl_alloc_read().calls;
             for (int k = 20; k >= 1; k--) {
                 CHECK_OK(tl_factor_solve(f, k, b, x, &err));
-                for (int i = 0; i < n; i++)
-                    for (int c = 0; c < k; c++) t[i * k + c] = b[c * n + i];
-                CHECK_OK(tl_factor_solve_interleaved(f, k, t, y, &err));
-                for (int i = 0; i < n; i++)
-                    for (int c = 0; c < k; c++) assert_true(y[i * k + c] == x[c * n + i]);
                 memcpy(y, b, sizeof(double) * (size_t)(k * n));
                 CHECK_OK(tl_factor_solve(f, k, y, y, &err)); /* in place */
                 assert_memory_equal(x, y, sizeof(double) * (size_t)(k * n));
-                CHECK_OK(tl_factor_solve_interleaved(f, k, t, t, &err));
-                for (int i = 0; i < n; i++)
-                    for (int c = 0; c < k; c++) assert_true(t[i * k + c] == x[c * n + i]);
                 if (round == 0)
                     for (int c = 0; c < k; c++) CHECK_LE(backward_error(&A, x + c * n, b + c * n), 1e-15);
             }
@@ -374,7 +365,6 @@ static void several_right_hand_sides_and_no_allocation(void **state)
         tl_free(b);
         tl_free(x);
         tl_free(y);
-        tl_free(t);
         tl_factor_free(f);
         tl_csr_free(&A);
     }
@@ -452,7 +442,7 @@ static void empty_systems_are_solved(void **state)
             tl_factor *f = make(kinds[kind], order, NULL);
             CHECK_OK(tl_factor_update(f, &A, &err));
             CHECK_OK(tl_factor_solve(f, 1, NULL, NULL, &err));
-            CHECK_OK(tl_factor_solve_interleaved(f, 3, NULL, NULL, &err));
+            CHECK_OK(tl_factor_solve(f, 3, NULL, NULL, &err));
             CHECK_OK(tl_factor_lower(f, &Lt, NULL, &err));
             assert_int_equal(Lt.rows, 0);
             tl_csr_free(&Lt);

@@ -35,16 +35,24 @@ static void tone_keeps_mid_tones_and_never_clips(void **state)
     for (float x = 0; x < 20; x += 0.01f) assert_true(tl_tone(x + 0.01f) > tl_tone(x));
 }
 
+/* L of Oklab, 0 black to 1 white. */
+static float lightness(tl_colour c)
+{
+    float l = cbrtf(0.4122214708f * c.r + 0.5363325363f * c.g + 0.0514459929f * c.b);
+    float m = cbrtf(0.2119034982f * c.r + 0.6806995451f * c.g + 0.1073969566f * c.b);
+    float s = cbrtf(0.0883024619f * c.r + 0.2817188376f * c.g + 0.6299787005f * c.b);
+    return 0.2104542553f * l + 0.7936177850f * m - 0.0040720468f * s;
+}
+
 static void maps_rise_in_lightness(void **state)
 {
     (void)state;
     for (int i = 0; tl_colour_map_at(i); i++) {
         const tl_colour_map *m = tl_colour_map_at(i);
-        assert_ptr_equal(tl_colour_map_find(m->name), m);
         int turns = 0, last = 1;
         for (int k = 0; k < 256; k++) {
-            float a = tl_colour_lightness(tl_colour_map_eval(m, (float)k / 256));
-            float b = tl_colour_lightness(tl_colour_map_eval(m, (float)(k + 1) / 256));
+            float a = lightness(tl_colour_map_eval(m, (float)k / 256));
+            float b = lightness(tl_colour_map_eval(m, (float)(k + 1) / 256));
             int way = b > a ? 1 : -1;
             if (way != last) turns++;
             last = way;
@@ -55,7 +63,6 @@ static void maps_rise_in_lightness(void **state)
         tl_colour odd = tl_colour_map_eval(m, NAN);
         CHECK_NEAR(odd.g, 0, 0);
     }
-    assert_null(tl_colour_map_find("no such map"));
 }
 
 static void palette_tells_neighbours_apart(void **state)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "pictures.h"
 #include "render/picture.h"
 
 static tl_trimesh cube(tl_vec3 *v, int32_t (*t)[3])
@@ -37,7 +38,7 @@ static void frame_holds_the_subject(void **state)
                 tl_box3 s = boxes[b];
                 tl_vec3 q = {i & 1 ? s.hi.x : s.lo.x, i & 2 ? s.hi.y : s.lo.y, i & 4 ? s.hi.z : s.lo.z};
                 double at[2];
-                assert_true(tl_lens_project(&c, q, &at[0], &at[1]));
+                assert_true(tl_test_lens_project(&c, q, &at[0], &at[1]));
                 for (int e = 0; e < 2; e++) lo[e] = fmin(lo[e], at[e]), hi[e] = fmax(hi[e], at[e]);
             }
             /* Inside with a margin, centred, and filling one direction: 0.78 of it, a little less in perspective. */
@@ -61,14 +62,14 @@ static void ray_and_projection_agree(void **state)
     for (int i = 0; i < 25; i++) {
         double x = 0.1 + 0.2 * (i % 5), y = 0.1 + 0.2 * (i / 5), u, v;
         tl_vec3 d = tl_lens_ray(&c, x, y);
-        assert_true(tl_lens_project(&c, tl_vec3_add_scaled(c.eye, 7, d), &u, &v));
+        assert_true(tl_test_lens_project(&c, tl_vec3_add_scaled(c.eye, 7, d), &u, &v));
         CHECK_NEAR(u, x, 1e-12);
         CHECK_NEAR(v, y, 1e-12);
     }
     double u, v;
-    assert_true(tl_lens_project(&c, p.camera.target, &u, &v));
+    assert_true(tl_test_lens_project(&c, p.camera.target, &u, &v));
     CHECK_NEAR(u, 0.5, 1e-12);
-    assert_false(tl_lens_project(&c, (tl_vec3){6, 3, 10}, &u, &v));
+    assert_false(tl_test_lens_project(&c, (tl_vec3){6, 3, 10}, &u, &v));
     /* The vertical opening is fov_deg. */
     double top = acos(tl_vec3_dot(tl_lens_ray(&c, 0.5, 0), tl_lens_ray(&c, 0.5, 1)));
     CHECK_NEAR(top * 57.29577951308232, p.camera.fov_deg, 1e-9);

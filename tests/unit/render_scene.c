@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "geom/surface.h"
+#include "pictures.h"
 #include "render/render.h"
 #include "render/scene_picture.h"
 #include "scene/load.h"
@@ -167,8 +168,6 @@ static void other_states_move_what_is_there(void **state)
     tl_picture p, q;
     talus_error err;
     draw(&p, s, NULL);
-    tl_picture_hold_camera(&p, 320, 180);
-    tl_lens before = tl_lens_of(&p, 320, 180);
 
     /* Moved and turned, the surfaces as they were. */
     const tl_vec3 *vertices = p.mesh[0].vertex;
@@ -177,8 +176,6 @@ static void other_states_move_what_is_there(void **state)
     assert_ptr_equal(p.mesh[0].vertex, vertices);
     CHECK_NEAR(shown(&p, 0)->at.y, 3, 0);
     CHECK_NEAR(shown(&p, 0)->linear.m[0][0], cos(0.5), 1e-15);
-    tl_lens after = tl_lens_of(&p, 320, 180);
-    CHECK_NEAR(tl_vec3_norm(tl_vec3_sub(after.eye, before.eye)), 0, 0);
 
     /* The same state drawn from nothing has the same things in the same places. */
     tl_scene_picture_options o = {.width = 320, .height = 180, .poses = pose};
@@ -261,7 +258,7 @@ static tl_colour colour_seen(const tl_picture *p, tl_vec3 at)
     CHECK_OK(tl_render_trace(p, &o, &f, &err));
     tl_lens c = tl_lens_of(p, 160, 90);
     double x, y;
-    assert_true(tl_lens_project(&c, at, &x, &y));
+    assert_true(tl_test_lens_project(&c, at, &x, &y));
     tl_colour seen = f.albedo[(int)(y * 90) * 160 + (int)(x * 160)];
     tl_film_free(&f);
     return seen;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "pictures.h"
 #include "render/render.h"
 
 #define SIDE 48
@@ -136,17 +137,17 @@ static void sun_and_shadow(void **state)
     CHECK_OK(tl_render_trace(&p, &o, &f, &err));
     tl_lens c = tl_lens_of(&p, SIDE, SIDE);
     double x, y;
-    assert_true(tl_lens_project(&c, (tl_vec3){-0.5, 0, -0.4}, &x, &y));
+    assert_true(tl_test_lens_project(&c, (tl_vec3){-0.5, 0, -0.4}, &x, &y));
     CHECK_REL(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 0.5 * 3 / 3.14159265,
               1e-4); /* cos within 1e-5 of 1 over the disc */
-    assert_true(tl_lens_project(&c, (tl_vec3){0.5, 0, 0.4}, &x, &y));
+    assert_true(tl_test_lens_project(&c, (tl_vec3){0.5, 0, 0.4}, &x, &y));
     CHECK_NEAR(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 0, 0);
     tl_film_free(&f);
 
     /* A tilted sun: Lambert's cosine. */
     p.light.sun = (tl_vec3){1, 1, 0};
     CHECK_OK(tl_render_trace(&p, &o, &f, &err));
-    assert_true(tl_lens_project(&c, (tl_vec3){0.5, 0, -0.6}, &x, &y));
+    assert_true(tl_test_lens_project(&c, (tl_vec3){0.5, 0, -0.6}, &x, &y));
     CHECK_REL(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 0.5 * 3 * 0.70710678 / 3.14159265,
               2e-3); /* noise of the disc: 0.25 deg */
     tl_film_free(&f);
@@ -197,7 +198,7 @@ static void plate_occludes_the_sky(void **state)
     CHECK_OK(tl_render_trace(&p, &o, &f, &err));
     tl_lens c = tl_lens_of(&p, SIDE, SIDE);
     double x, y;
-    assert_true(tl_lens_project(&c, (tl_vec3){0, 0, 0}, &x, &y));
+    assert_true(tl_test_lens_project(&c, (tl_vec3){0, 0, 0}, &x, &y));
     /* Form factor of a centred square plate of half edge a = 1 at height h = 0.5: 4 (2/pi)(...)/4 with X = Y = 2 per quarter:
      * F = 4/(2 pi) * 2 * X/sqrt(1+X^2) atan(X/sqrt(1+X^2)), X = a/h. */
     double X = 2, s = X / sqrt(1 + X * X), plate = 4 / (2 * 3.14159265358979) * 2 * s * atan(s);
@@ -266,11 +267,11 @@ static void field_is_shown_by_its_map(void **state)
     tl_film f;
     furnace(&p);
     const float value = 3;
-    CHECK_OK(tl_picture_add_spheres(&p, 1, &(tl_vec3){0, 0, 0}, 1, NULL, &value, tl_colour_map_find("ember"), 1, 5,
+    CHECK_OK(tl_picture_add_spheres(&p, 1, &(tl_vec3){0, 0, 0}, 1, NULL, &value, tl_colour_map_at(0), 1, 5,
                                     tl_look_matte(tl_colour_grey(1)), &err));
     tl_render_options o = small(2);
     CHECK_OK(tl_render_trace(&p, &o, &f, &err));
-    tl_colour half = tl_colour_map_eval(tl_colour_map_find("ember"), 0.5f);
+    tl_colour half = tl_colour_map_eval(tl_colour_map_at(0), 0.5f);
     CHECK_NEAR(f.albedo[SIDE * SIDE / 2 + SIDE / 2].r, half.r, 1e-6);
     tl_film_free(&f);
     tl_picture_free(&p);

@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 #include "check.h"
-#include "geom/trimesh_make.h"
+#include "meshes.h"
 
 static talus_error err;
 
@@ -87,8 +87,8 @@ static void tree_finds_every_pair(void **state)
     (void)state;
     tl_trimesh m, other;
     CHECK_OK(tl_trimesh_icosphere(&m, 1, 2, &err));
-    CHECK_OK(tl_trimesh_torus(&other, 1, 0.3, 40, 20, &err));
-    CHECK_OK(tl_trimesh_append(&m, &other, &err));
+    CHECK_OK(tl_test_mesh_torus(&other, 1, 0.3, 40, 20, &err));
+    CHECK_OK(tl_test_mesh_append(&m, &other, &err));
     int64_t brute = 0;
     for (int32_t i = 0; i < m.triangles; i++)
         for (int32_t j = i + 1; j < m.triangles; j++) {
@@ -112,7 +112,7 @@ static void winding_is_near_the_exact_sum(void **state)
 {
     (void)state;
     tl_trimesh m;
-    CHECK_OK(tl_trimesh_torus(&m, 1, 0.4, 60, 30, &err));
+    CHECK_OK(tl_test_mesh_torus(&m, 1, 0.4, 60, 30, &err));
     for (int open = 0; open < 2; open++) { /* an open mesh too: its winding is any number */
         tl_triangle_tree tree;
         CHECK_OK(tl_triangle_tree_create(&tree, &m, &err));

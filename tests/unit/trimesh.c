@@ -6,7 +6,7 @@
 #include "base/radix.h"
 #include "base/random.h"
 #include "check.h"
-#include "geom/trimesh_make.h"
+#include "meshes.h"
 
 #define PI 3.141592653589793
 static talus_error err;
@@ -53,7 +53,7 @@ static void closed_meshes_have_nothing_to_report(void **state)
     m[0] = tetrahedron();
     CHECK_OK(tl_trimesh_icosphere(&m[1], 1, 3, &err));
     CHECK_OK(tl_trimesh_box(&m[2], tl_vec3_make(1, 2, 3), 4, &err));
-    CHECK_OK(tl_trimesh_torus(&m[3], 2, 0.5, 24, 12, &err));
+    CHECK_OK(tl_test_mesh_torus(&m[3], 2, 0.5, 24, 12, &err));
     CHECK_OK(tl_trimesh_box(&m[4], tl_vec3_make(1, 1, 1), 1, &err));
     const int32_t vertices[5] = {4, 642, 98, 288, 8}, triangles[5] = {4, 1280, 192, 576, 12};
     for (int i = 0; i < 5; i++) {
@@ -71,7 +71,7 @@ static void open_and_flipped(void **state)
 {
     (void)state;
     tl_trimesh m;
-    CHECK_OK(tl_trimesh_sheet(&m, 1, 1, 3, 2, &err));
+    CHECK_OK(tl_test_mesh_sheet(&m, 1, 1, 3, 2, &err));
     tl_trimesh_report r = check(&m);
     assert_false(r.closed);
     assert_string_equal(explained(&r), "10 open edges: the surface has holes");
@@ -97,7 +97,7 @@ static void inverted(void **state)
 {
     (void)state;
     tl_trimesh m = tetrahedron();
-    tl_trimesh_flip(&m);
+    tl_test_mesh_flip(&m);
     tl_trimesh_report r = check(&m);
     assert_true(r.closed && r.inverted);
     CHECK_NEAR(r.volume, -1.0 / 6, 1e-16);
@@ -121,8 +121,8 @@ static void not_manifold(void **state)
     /* Two tetrahedra that share one vertex. */
     m = tetrahedron();
     tl_trimesh other = tetrahedron();
-    tl_trimesh_transform(&other, tl_mat3_diagonal(-1, -1, -1), tl_vec3_make(0, 0, 0));
-    CHECK_OK(tl_trimesh_append(&m, &other, &err));
+    tl_test_mesh_transform(&other, tl_mat3_diagonal(-1, -1, -1), tl_vec3_make(0, 0, 0));
+    CHECK_OK(tl_test_mesh_append(&m, &other, &err));
     r = check(&m);
     assert_string_equal(explained(&r), ""); /* two vertices at the same place */
     assert_int_equal(r.components, 2);
@@ -163,15 +163,15 @@ static void self_intersecting(void **state)
     tl_trimesh m, other;
     CHECK_OK(tl_trimesh_box(&m, tl_vec3_make(1, 1, 1), 1, &err));
     CHECK_OK(tl_trimesh_box(&other, tl_vec3_make(1, 1, 1), 1, &err));
-    tl_trimesh_transform(&other, tl_mat3_identity(), tl_vec3_make(0.5, 0.5, 0.5));
-    CHECK_OK(tl_trimesh_append(&m, &other, &err));
+    tl_test_mesh_transform(&other, tl_mat3_identity(), tl_vec3_make(0.5, 0.5, 0.5));
+    CHECK_OK(tl_test_mesh_append(&m, &other, &err));
     tl_trimesh_report r = check(&m);
     assert_true(r.self_intersections >= 6 && r.closed); /* six edges of each enter the other */
     /* Side by side with a common face: touching, not cutting. */
     tl_trimesh_free(&m);
     CHECK_OK(tl_trimesh_box(&m, tl_vec3_make(1, 1, 1), 1, &err));
-    tl_trimesh_transform(&other, tl_mat3_identity(), tl_vec3_make(0.5, -0.25, -0.5));
-    CHECK_OK(tl_trimesh_append(&m, &other, &err));
+    tl_test_mesh_transform(&other, tl_mat3_identity(), tl_vec3_make(0.5, -0.25, -0.5));
+    CHECK_OK(tl_test_mesh_append(&m, &other, &err));
     r = check(&m);
     assert_string_equal(explained(&r), "");
     tl_trimesh_free(&other);
@@ -246,12 +246,12 @@ static void mass_of_polyhedra_is_exact(void **state)
     tl_trimesh m;
     tl_vec3 e = {1, 2, 3}, at = {5, -7, 2};
     CHECK_OK(tl_trimesh_box(&m, e, 3, &err));
-    tl_trimesh_transform(&m, tl_mat3_identity(), at);
+    tl_test_mesh_transform(&m, tl_mat3_identity(), at);
     double v = 6;
     tl_mat3 box = tl_mat3_diagonal(v * (4 + 9) / 12, v * (1 + 9) / 12, v * (1 + 4) / 12);
     check_mass(tl_trimesh_mass(&m), v, at, box, 1e-14);
     /* a mirror image has the same mass, not the negative */
-    tl_trimesh_transform(&m, tl_mat3_diagonal(-1, 1, 1), tl_vec3_make(0, 0, 0));
+    tl_test_mesh_transform(&m, tl_mat3_diagonal(-1, 1, 1), tl_vec3_make(0, 0, 0));
     check_mass(tl_trimesh_mass(&m), v, tl_vec3_make(-5, -7, 2), box, 1e-14);
     tl_trimesh_free(&m);
 
@@ -284,7 +284,7 @@ static void mass_of_round_meshes_converges(void **state)
     CHECK_LE(last, 1e-3);
 
     double R = 2, r = 0.5, v = 2 * PI * PI * R * r * r;
-    CHECK_OK(tl_trimesh_torus(&m, R, r, 200, 160, &err));
+    CHECK_OK(tl_test_mesh_torus(&m, R, r, 200, 160, &err));
     double axis = v * (R * R + 0.75 * r * r), across = v * (0.5 * R * R + 0.625 * r * r);
     check_mass(tl_trimesh_mass(&m), v, tl_vec3_make(0, 0, 0), tl_mat3_diagonal(across, axis, across), 1e-3);
     tl_trimesh_free(&m);
@@ -297,9 +297,9 @@ static void makers_refuse_nonsense(void **state)
     assert_int_equal(tl_trimesh_icosphere(&m, 0, 1, &err), TALUS_BAD_INPUT);
     assert_int_equal(tl_trimesh_icosphere(&m, 1, 10, &err), TALUS_BAD_INPUT);
     assert_int_equal(tl_trimesh_box(&m, tl_vec3_make(1, 0, 1), 1, &err), TALUS_BAD_INPUT);
-    assert_int_equal(tl_trimesh_torus(&m, 1, 1, 8, 8, &err), TALUS_BAD_INPUT);
-    assert_int_equal(tl_trimesh_torus(&m, 2, 1, 2, 8, &err), TALUS_BAD_INPUT);
-    assert_int_equal(tl_trimesh_sheet(&m, 1, NAN, 8, 8, &err), TALUS_BAD_INPUT);
+    assert_int_equal(tl_test_mesh_torus(&m, 1, 1, 8, 8, &err), TALUS_BAD_INPUT);
+    assert_int_equal(tl_test_mesh_torus(&m, 2, 1, 2, 8, &err), TALUS_BAD_INPUT);
+    assert_int_equal(tl_test_mesh_sheet(&m, 1, NAN, 8, 8, &err), TALUS_BAD_INPUT);
     assert_int_equal(tl_trimesh_create(&m, -1, 0, &err), TALUS_BAD_INPUT);
     assert_null(m.vertex);
 }

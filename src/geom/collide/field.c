@@ -171,13 +171,6 @@ void tl_field_free(tl_field *f)
     *f = (tl_field){0};
 }
 
-size_t tl_field_bytes(const tl_field *f)
-{
-    return f->value ? sizeof(float) * ((size_t)f->n[0] * (size_t)f->n[1] * (size_t)f->n[2] +
-                                       (size_t)f->m[0] * (size_t)f->m[1] * (size_t)f->m[2])
-                    : 0;
-}
-
 /* ---- reading ---- */
 
 /* Nearest lattice point with neighbours on both sides; `u` in [-1/2, 1/2] from it. */

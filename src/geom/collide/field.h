@@ -1,10 +1,10 @@
 /* Signed distance of a general shape as contact reads it: smooth, with its gradient, in tens of nanoseconds.
  *
- * Shapes of few primitives are asked themselves. Others are sampled on a lattice and read as a quadratic B-spline: value and gradient are
- * continuous, so that contact normals turn smoothly as a body moves, which trilinear values (geom/sdf_grid.h) do not give. The
- * coefficients are corrected such that quadratics are reproduced: the error is of third order on smooth surfaces; edges are rounded
- * by about a quarter of a cell. The whole box of the shape is kept, at most TL_FIELD_MOST values; away from the surface they are read
- * between every fourth lattice point. */
+ * Shapes of few primitives are asked themselves. Others are sampled on a lattice and read as a quadratic B-spline:
+ * value and gradient are continuous, so that contact normals turn smoothly as a body moves, which trilinear values do
+ * not give. The coefficients are corrected such that quadratics are reproduced: the error is of third order on smooth
+ * surfaces; edges are rounded by about a quarter of a cell. The whole box of the shape is kept, at most TL_FIELD_MOST
+ * values; away from the surface they are read between every fourth lattice point. */
 #ifndef TL_GEOM_COLLIDE_FIELD_H
 #define TL_GEOM_COLLIDE_FIELD_H
 
@@ -29,7 +29,6 @@ typedef struct tl_field {
 /* `cell`: spacing of contact points; the lattice is four times as fine where distances are read from it. */
 talus_status tl_field_create(tl_field *out, const tl_shape_tree *t, int node, double cell, talus_error *err);
 void tl_field_free(tl_field *f);
-size_t tl_field_bytes(const tl_field *f);
 
 /* Distance and plain gradient (not normalised; may be NULL). Outside of the lattice: from the surface point that its border names. */
 double tl_field_at(const tl_field *f, tl_vec3 p, tl_vec3 *gradient);

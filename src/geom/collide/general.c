@@ -511,12 +511,6 @@ void tl_general_free(struct tl_general *g)
     tl_free(g);
 }
 
-size_t tl_general_bytes(const struct tl_general *g)
-{
-    return sizeof *g + tl_field_bytes(&g->field) + (2 * sizeof(tl_vec3) + 2) * (size_t)g->samples +
-           2 * sizeof(tl_ball) * (size_t)g->samples;
-}
-
 double tl_general_reach(const struct tl_general *g, tl_vec3 from)
 {
     double reach = 0;

@@ -64,7 +64,6 @@ struct tl_general {
 talus_status tl_general_create(struct tl_general **out, const tl_shape_tree *t, int node, double cell,
                                talus_error *err);
 void tl_general_free(struct tl_general *g);
-size_t tl_general_bytes(const struct tl_general *g);
 double tl_general_reach(const struct tl_general *g, tl_vec3 from);
 /* The axis through `centre` about which it may be turned without a change, unit; false: there is none. */
 bool tl_general_axis(const struct tl_general *g, tl_vec3 centre, tl_vec3 *axis);

@@ -17,10 +17,7 @@ static inline double tl_boxqp_clamp(const tl_boxqp *p, int64_t i, double x)
 
 void tl_boxqp_project(const tl_boxqp *p, double *x); /* x = clamp(x) */
 
-/* max|e_i| of the certificate for x with gradient g, over all parts; not divided by max|b|. */
-double tl_boxqp_natural(const tl_boxqp *p, const double *x, const double *g);
-
-/* g = A x - b (one product), returns tl_boxqp_natural. */
+/* g = A x - b (one product). Returns max|e_i| of the certificate, over all parts; not divided by max|b|. */
 double tl_boxqp_gradient(const tl_boxqp *p, double *x, double *g, tl_work *w);
 
 double tl_boxqp_scale(const tl_boxqp *p);         /* max|b|, 1 when b = 0 */

@@ -25,14 +25,8 @@ const tl_boxqp_method *tl_boxqp_method_find(const char *name)
     return NULL;
 }
 
-double tl_boxqp_gradient(const tl_boxqp *p, double *x, double *g, tl_work *w)
-{
-    tl_linop_apply(&p->A, p->space, x, g, w);
-    tl_vec_sub(p->space->n, g, p->b, g);
-    return tl_boxqp_natural(p, x, g);
-}
-
-double tl_boxqp_natural(const tl_boxqp *p, const double *x, const double *g)
+/* max|e_i| of the certificate for x with gradient g, over all parts; not divided by max|b|. */
+static double natural(const tl_boxqp *p, const double *x, const double *g)
 {
     int64_t n = p->space->n;
     tl_blocks blocks = tl_blocks_of(n);
@@ -49,6 +43,13 @@ double tl_boxqp_natural(const tl_boxqp *p, const double *x, const double *g)
     }
     for (int b = 0; b < blocks.count; b++) all = most[b] > all ? most[b] : all;
     return tl_space_max(p->space, all);
+}
+
+double tl_boxqp_gradient(const tl_boxqp *p, double *x, double *g, tl_work *w)
+{
+    tl_linop_apply(&p->A, p->space, x, g, w);
+    tl_vec_sub(p->space->n, g, p->b, g);
+    return natural(p, x, g);
 }
 
 double tl_boxqp_scale(const tl_boxqp *p)

@@ -94,8 +94,7 @@ typedef struct tl_contact_operator {
     double *v; /* [6 count] scratch: one product at a time */
 } tl_contact_operator;
 
-tl_linop tl_contact_operator_linop(const tl_contact_operator *op);         /* W; keeps the pointer */
-void tl_contact_diagonal(const tl_contact_bodies *bodies, double *blocks); /* [m][9], symmetric */
+tl_linop tl_contact_operator_linop(const tl_contact_operator *op); /* W; keeps the pointer */
 void tl_contact_free_velocity(const tl_contact_bodies *bodies, const double *bias, double *q); /* [3m] */
 
 /* v [6 count] = v_free + M^-1 J^T lam, summed in contact order. */

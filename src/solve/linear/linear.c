@@ -21,7 +21,7 @@ const tl_linear_method *tl_linear_method_find(const char *name)
     return NULL;
 }
 
-talus_status tl_linear_certify(const tl_linear *p, double *x, tl_linear_certificate *out, tl_arena *a, talus_error *err)
+static talus_status measure(const tl_linear *p, double *x, tl_linear_certificate *out, tl_arena *a, talus_error *err)
 {
     const tl_space *s = p->space;
     TL_TRY(tl_space_reserve(s, a, tl_space_room(s), err));
@@ -44,5 +44,5 @@ talus_status tl_linear_solve(const tl_linear_method *m, const tl_linear *p, cons
     double began = tl_seconds();
     report->outcome = m->run(p, o, stop, x, a, &report->work);
     report->seconds = tl_seconds() - began;
-    return tl_linear_certify(p, x, &report->certificate, a, err);
+    return measure(p, x, &report->certificate, a, err);
 }

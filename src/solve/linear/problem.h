@@ -15,8 +15,4 @@ typedef struct tl_linear_certificate {
     double residual;
 } tl_linear_certificate;
 
-/* x [n + halo]; scratch from the arena, given back. */
-talus_status tl_linear_certify(const tl_linear *p, double *x, tl_linear_certificate *out, tl_arena *a,
-                               talus_error *err);
-
 #endif

@@ -27,7 +27,6 @@ int tl_pressure_method_count(void); /* of this kind: without those for boxes, wh
 const tl_pressure_method *tl_pressure_method_at(int i);
 const tl_pressure_method *tl_pressure_method_find(const char *name); /* NULL when unknown */
 const char *tl_pressure_method_name(const tl_pressure_method *m);    /* as in scene files: "multigrid" */
-const char *tl_pressure_method_help(const tl_pressure_method *m);    /* one line */
 bool tl_pressure_method_bounded(const tl_pressure_method *m);        /* false: ignores the bounds */
 
 typedef enum tl_pressure_start {

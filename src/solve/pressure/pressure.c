@@ -16,26 +16,25 @@
 #define ROUGH_BYTES 84 /* per cell, of a plan: 78 to 82 for multigrid, 81 for mic; small problems need more */
 
 struct tl_pressure_method {
-    const char *name, *help;
+    const char *name;
     const tl_cycle_kind *cycle; /* NULL: mic */
     bool bounded;
     const char *box; /* name of a method for boxes that does it; NULL: solved here */
 };
 
 static const tl_pressure_method methods[] = {
-    {"multigrid", "bounded, preconditioned by a multigrid cycle on the free cells (the default)", &tl_cycle_float, true,
-     NULL},
-    {"mic", "bounded, preconditioned by an incomplete factor of the free cells", NULL, true, NULL},
-    {"cg-multigrid", "conjugate gradients with the multigrid cycle; ignores the bounds", &tl_cycle_float, false, NULL},
-    {"cg-mic", "conjugate gradients with the incomplete factor; ignores the bounds", NULL, false, NULL},
-    {"multigrid-double", "multigrid with a cycle in double precision", &tl_cycle_double, true, NULL},
-    /* those for boxes, of [FM21 tab. 1] */
-    {"mprgp", "for comparison: MPRGP without a grid behind it, preconditioned by mic", NULL, true, "mprgp"},
-    {"mprgp-original", "for comparison: MPRGP with the expansion step of its authors", NULL, true, "mprgp-original"},
-    {"admm", "for comparison: alternating directions; iterations left out show as lost volume", NULL, true, "admm"},
-    {"pip", "for comparison: primal interior points", NULL, true, "pip"},
-    {"auglag", "for comparison: augmented Lagrangian", NULL, true, "auglag"},
-    {"cg", "for comparison: conjugate gradients with mic of written rows; ignores the bounds", NULL, false, "cg"},
+    {"multigrid", &tl_cycle_float, true, NULL},     /* bounded, a multigrid cycle on the free cells (the default) */
+    {"mic", NULL, true, NULL},                      /* bounded, an incomplete factor of the free cells */
+    {"cg-multigrid", &tl_cycle_float, false, NULL}, /* ignores the bounds */
+    {"cg-mic", NULL, false, NULL},                  /* ignores the bounds */
+    {"multigrid-double", &tl_cycle_double, true, NULL},
+    /* those for boxes, of [FM21 tab. 1], preconditioned by mic, for comparison */
+    {"mprgp", NULL, true, "mprgp"},
+    {"mprgp-original", NULL, true, "mprgp-original"}, /* with the expansion step of its authors */
+    {"admm", NULL, true, "admm"},                     /* iterations left out show as lost volume */
+    {"pip", NULL, true, "pip"},
+    {"auglag", NULL, true, "auglag"},
+    {"cg", NULL, false, "cg"}, /* ignores the bounds */
 };
 #define METHODS ((int)(sizeof methods / sizeof methods[0]))
 #define OF_THIS_KIND 5
@@ -44,7 +43,6 @@ static const tl_pressure_method *const mic = &methods[1];
 int tl_pressure_method_count(void) { return OF_THIS_KIND; }
 const tl_pressure_method *tl_pressure_method_at(int i) { return &methods[i]; }
 const char *tl_pressure_method_name(const tl_pressure_method *m) { return m->name; }
-const char *tl_pressure_method_help(const tl_pressure_method *m) { return m->help; }
 bool tl_pressure_method_bounded(const tl_pressure_method *m) { return m->bounded; }
 
 const tl_pressure_method *tl_pressure_method_find(const char *name)
