@@ -48,6 +48,7 @@ else
     not_here "shellcheck" "package shellcheck"
 fi
 gate "gcc, warnings are errors" build build-check gcc
+gate "names that nobody uses" python3 tools/unused.py build-check
 gate "tests" python3 tools/run_tests.py --jobs "$jobs" build-check
 gate "tests, sanitized" ./dev test --preset sanitize
 if command -v clang >/dev/null; then gate "clang, warnings are errors" build build-check-clang clang; else not_here "clang" "packages clang, libomp-dev"; fi
