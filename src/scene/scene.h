@@ -280,7 +280,7 @@ typedef struct tl_parts_spec {
 
 /* Rules of sand beyond its equations: docs/grid.md says what each is for. */
 typedef struct tl_rules_spec {
-    bool closed_slivers, closed_fringe, single_grains, bounded_parting;
+    bool closed_slivers, closed_fringe, single_grains;
 } tl_rules_spec;
 
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;

@@ -350,7 +350,6 @@ static const tl_key rules_keys[] = {
     {"closed_slivers", TL_BOOLEAN, AT(closed_slivers), "", ANY, "true", "a face that a solid covers by three quarters or more is the solid's"},
     {"closed_fringe", TL_BOOLEAN, AT(closed_fringe), "", ANY, "true", "a face that a solid covers in part, that shear reaches and no pressure holds is the solid's: beyond the front of a pile the floor goes on"},
     {"single_grains", TL_BOOLEAN, AT(single_grains), "", ANY, "true", "grains where no pressure acts are points in contact with solids, and have no velocity gradient"},
-    {"bounded_parting", TL_BOOLEAN, AT(bounded_parting), "", ANY, "true", "grains that crowd part by no more than they go themselves"},
 };
 #undef OBJECT
 static const tl_context rules = {"rules", "rules of sand", "Rules of sand beyond its equations; `false` turns one off, for comparison. See docs/grid.md.", NULL, KEYS(rules_keys), sizeof(tl_rules_spec), NULL, false};

@@ -35,7 +35,6 @@
 #include "step/grid.h"
 #include "step/statics.h"
 
-#define GAP_CELLS 0.02   /* particles that were inside of a solid end this far outside, in cells; chosen */
 #define WARM_SHARE 0.98  /* of active cells with a pressure of the last step: fewer start from the coarse levels */
 #define CORRECT_SWEEPS 1 /* once per frame [FM21 sec. 4.1.2]: crowds of whole cells part in every step */
 #define STRESS_ITERATIONS                                                                                              \
@@ -46,8 +45,6 @@
 #define FRAME_SLACK 1e-6 /* of a step: rounding of the frame's time */
 #define PART_SHARE                                                                                                     \
     0.25 /* of a crowd's excess that one step takes away: 1 opens gaps beside walls, 0.25 keeps a pool within 1 % */
-#define GRAIN_SHARE                                                                                                    \
-    1 /* of its own way that a grain may be moved to make room: sand at rest is packed, and is left alone */
 #define CROWDED 0.1   /* excess of a cell up to which a liquid's strain counts */
 #define PART_LAYERS 2 /* beyond the liquid */
 enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, EXTEND, MOVE, CORRECT, MEASURE, PHASES };
@@ -606,7 +603,6 @@ static double wanted_excess(const grid_step *s, int32_t i)
  * period part in the other. way [3][cells] m, shortened. */
 static void pay_for_lift(grid_step *s, const tl_accounts_flow *x, double *const way[3])
 {
-    if (s->stress) return;
     const double work = -sums_of(s, way).power;
     const double lost = s->totals.lost + tl_accounts_lost(x, &s->account, sums_of(s, s->faces.u));
     const double part = s->kept->rules.pay && work > lost ? lost / work : 1;
@@ -897,7 +893,7 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     tl_solids end;
     uint8_t *free;
     TL_TRY(mark_free_blocks(s, &free, err));
-    double gap = GAP_CELLS * s->grid.f.dx;
+    double gap = TL_GAP_CELLS * s->grid.f.dx;
     TL_TRY(tl_solids_make(&end, &s->grid, &s->sim->rigid, &s->scene->domain, s->b.body, s->arena, err));
     end.free_gives = true;
     tl_carried *carried = TL_TAKE(s->arena, tl_carried, s->grid.blocks);
@@ -913,9 +909,7 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     s->measured = tl_particle_sums_total(s->grid.blocks, &carried->sums, sizeof *carried, s->scene->gravity);
     lap(s, MOVE);
     tl_accounts_to_particles(s->sim, &s->account, s->measured.kinetic, s->measured.potential);
-    const tl_spread spread = {CORRECT_SWEEPS, gap, s->kept->alpha,
-                              s->scene->solver.rules.bounded_parting ? GRAIN_SHARE / s->scene->fps : INFINITY,
-                              1 / s->scene->fps};
+    const tl_spread spread = {CORRECT_SWEEPS, gap, 1 / s->scene->fps};
     lap(s, MEASURE);
     if (!s->scene->grid.correct_density || !ends_frame(s)) return TALUS_OK;
     TL_TRY(tl_particles_spread(&s->kept->frame, &end, &spread, &s->particles, s->arena, &s->corrected, err));

@@ -163,9 +163,35 @@ static void single_grains_stop(void **state)
 static void piles_at_rest_stay(void **state)
 {
     (void)state;
-    double on = creep(NULL), off = creep("bounded_parting");
-    CHECK_LE(on, 2e-3);
-    assert_true(off > 10 * on);
+    CHECK_LE(creep(NULL), 2e-3);
+}
+
+/* Rise of the energy above its least so far, over the potential energy at the start, of sand that is let go: in cells that are too dense as sampled, on floors that jittered grains are nearer to than any stays. */
+static double lifted(const char *rest, int frames)
+{
+    sand_case c = open_case(NULL, rest);
+    double least = INFINITY, rise = 0, first = NAN;
+    for (int k = 0; k < frames; k++) {
+        CHECK_OK(tl_sim_frame(c.sim, NULL, NULL, &err));
+        const double now = c.sim->report.kinetic + c.sim->report.potential;
+        if (isnan(first)) first = c.sim->report.potential;
+        least = fmin(least, now);
+        rise = fmax(rise, now - least);
+    }
+    close_case(&c);
+    return rise / first;
+}
+
+/* Crowds are parted only as far as the flow has lost energy, as those of liquids: without, 3e-3 in the coarse box and 9e-4 in short steps. */
+static void laid_sand_is_not_lifted(void **state)
+{
+    (void)state;
+    CHECK_LE(lifted("fps = 80, grid = { cells = {8, 8, 8}, cell = 0.56 }, fill = { { material = sand(39), shape = box { "
+                    "size = {2.68, 1.79, 4.48}, center = {1.34, 0.895, 2.24} } } }", 6), 1e-6);
+    CHECK_LE(lifted("fps = 50, dt_max = 3e-4, grid = { cells = {8, 8, 8}, cell = 0.04 }, fill = { { material = sand(29), "
+                    "shape = box { size = {0.19, 0.127, 0.32}, center = {0.095, 0.0635, 0.16} } } }", 2), 1e-6);
+    CHECK_LE(lifted("fps = 85, dt_max = 4e-3, grid = { cells = {6, 6, 6}, cell = 0.16 }, fill = { { material = sand(39), "
+                    "shape = box { size = {0.58, 0.39, 0.96}, center = {0.29, 0.195, 0.48} } } }", 4), 1e-6);
 }
 
 /* Impulse that nothing explains, over that of gravity, while sand from an emitter lands on a floor. */
@@ -201,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(emitted_sand_lands), cmocka_unit_test(fringe_of_piles),
                                        cmocka_unit_test(slivers_at_a_plate), cmocka_unit_test(single_grains_stop),
-                                       cmocka_unit_test(piles_at_rest_stay)};
+                                       cmocka_unit_test(piles_at_rest_stay),
+                                       cmocka_unit_test(laid_sand_is_not_lifted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,8 +238,7 @@ static double find_lambdas(crowd *c)
     return worst;
 }
 
-/* Particles of a liquid crowd where the flow strains them, and part no faster than that: part of a cell's shifts
- * that its strain allows. */
+/* Particles crowd where the flow strains them, and part no faster than that: part of a cell's shifts that its strain allows. */
 static double strained_part(const crowd *c, int32_t cell, const tl_spread *how, const tl_particles *p)
 {
     double strain = 0, furthest = 0;
@@ -273,16 +272,13 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
             for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
                 c->shift[i] = shift_of(c, &around, i);
                 double most = FURTHEST * c->spacing, length = tl_vec3_norm(c->shift[i]);
-                const tl_particle *q = &p->particle[c->order[i]];
-                if (how->alpha && how->alpha[q->material] > 0 && how->seconds < INFINITY)
-                    most = fmin(most, how->seconds * tl_vec3_norm(q->v) / g->f.dx);
                 if (length > most) c->shift[i] = tl_vec3_scale(most / length, c->shift[i]);
                 furthest = fmax(furthest, fmin(length, most));
                 mean = tl_vec3_add_scaled(mean, (double)c->share[i], c->shift[i]);
                 share += (double)c->share[i];
             }
-            mean = tl_vec3_scale(how->alpha ? 0 : 1 / share, mean);
-            double part = how->alpha ? 1 : strained_part(c, cell, how, p);
+            mean = tl_vec3_scale(1 / share, mean);
+            double part = strained_part(c, cell, how, p);
             for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
                 tl_vec3 way = tl_vec3_scale(part, tl_vec3_sub(c->shift[i], mean));
                 double deepest = 0;

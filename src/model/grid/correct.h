@@ -1,7 +1,7 @@
 /* Particle-level density correction: spreads particles that crowd, never pulls any together.
  *
  * Advection lets particles drift into clumps although the flow keeps volumes [FM21 4.1.2]. Position-based: the SPH density of each
- * particle from neighbours within two spacings; where it is above rest, pairs move apart. Centres of mass of pairs stay. Nothing happens where
+ * particle from neighbours within two spacings; where it is above rest, pairs move apart. Centres of mass of cells stay, so that this does no work against gravity. Nothing happens where
  * the material is at rest density or below. Solids push back (particles end outside). */
 #ifndef TL_MODEL_GRID_CORRECT_H
 #define TL_MODEL_GRID_CORRECT_H
@@ -15,11 +15,9 @@ typedef struct tl_correction {
 } tl_correction;
 
 typedef struct tl_spread {
-    int sweeps;          /* one or more */
-    double gap;          /* m between solids and particles */
-    const double *alpha; /* [materials] > 0: sand, which parts only as far as it moves; NULL: none */
-    double seconds;      /* grains go no further than their velocity takes them in this time; INFINITY: no such bound */
-    double strained;     /* s: liquids go no further than neighbours move past each other in this time; 0: they do */
+    int sweeps;      /* one or more */
+    double gap;      /* m between solids and particles */
+    double strained; /* s: particles go no further than neighbours move past each other in this time; 0: they do */
 } tl_spread;
 
 /* Sweeps over particles at their present places; moves x only. */

@@ -7,6 +7,7 @@
 #include "geom/surface.h"
 #include "model/grid/fill_volumes.h"
 #include "model/grid/particles.h"
+#include "model/grid/transfer.h"
 
 #define SITES_MOST (1 << 28) /* of one emitter, before its shape is looked at */
 
@@ -241,7 +242,7 @@ static bool settle_cube(const tl_scene *s, const tl_grid_frame *f, int i, const 
     return true;
 }
 
-/* Particles inside of bodies go; the rest is numbered in the order of fills. first [fills]: of each fill. */
+/* Particles inside of bodies go, and those as near to a solid as none stays have their gap from the start; the rest is numbered in the order of fills. first [fills]: of each fill. */
 static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r, const tl_motion *motion,
                                const int64_t *first, tl_particles *p, tl_arena *a, talus_error *err)
 {
@@ -265,8 +266,13 @@ static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const 
             int32_t id = sorted.particle[i].id;
             int i_fill = fill_of(s, first, id);
             bool cube = is_liquid(s, i_fill) && s->fills[i_fill].sampling != TL_SCENE_BLUE_NOISE;
-            inside[id] = cube ? !settle_cube(s, f, i_fill, &solids, b, &p->particle[id])
-                              : tl_solids_distance(&solids, b, sorted.particle[i].x, &which, &n) < 0;
+            if (cube) {
+                inside[id] = !settle_cube(s, f, i_fill, &solids, b, &p->particle[id]);
+                continue;
+            }
+            double deepest = 0;
+            inside[id] = tl_solids_distance(&solids, b, sorted.particle[i].x, &which, &n) < 0;
+            if (!inside[id]) tl_particle_put_outside(&solids, b, TL_GAP_CELLS * f->dx, &p->particle[id], &deepest);
         }
     int64_t kept = 0;
     for (int64_t i = 0; i < p->count; i++) {

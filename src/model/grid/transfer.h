@@ -60,6 +60,7 @@ tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *con
 void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_carried *carried, const uint8_t *bounded,
                                tl_particles *p);
 
+#define TL_GAP_CELLS 0.02 /* particles stay this far outside of solids, in cells; chosen */
 /* Put a particle `gap` outside of whatever solid is nearest, again while that puts it into another; its velocity loses what points into
  * it. Between solids that leave it no room it loses its gradient: the faces around it are theirs, or have nothing but what it brought itself, and what it read back would grow twofold in every step. False: it was outside. `deepest` grows to how far it had to go. block: as in tl_solids_distance. */
 bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_particle *p, double *deepest);
