@@ -33,6 +33,7 @@ talus_tool_test(includes check_includes.py)
 talus_tool_test(includes_self_test check_includes.py --self-test)
 talus_tool_test(references check_references.py)
 talus_tool_test(count_self_test run_tests.py --self-test)
+talus_tool_test(validate_self_test validate.py --self-test)
 
 file(GLOB TALUS_TEST_FILES CONFIGURE_DEPENDS tests/unit/*.c tests/agree/*.c tests/physics/*.c tests/repeat/*.c tests/faults/*.c)
 foreach(file ${TALUS_TEST_FILES})
