@@ -374,6 +374,7 @@ static const tl_case cases[] = {
     {"spin", "a cube that spins freely keeps its angular momentum", true, tl_lg_case_spins},
     {"bounce", "a rubber ball rebounds", false, tl_lg_case_bounces},
     {"hertz", "a ball pressed between plates, two meshes", false, tl_lg_case_hertz},
+    {"capstan", "a belt that is pulled over a drum: cloth and solid, soft and stiff", false, tl_lg_case_capstan},
     {"R2", "a soft block on a soft block: weight, threshold of slip", false, tl_lg_case_soft},
     {NULL, NULL, false, NULL},
 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/lg/holds.h"
 #include "validate/lg_world.h"
 
 #define G 9.81
@@ -480,6 +481,64 @@ talus_status tl_lg_case_hertz(tl_case_log *log, talus_error *err)
         TL_TRY(status);
         snprintf(name, sizeof name, "edge %g m, plates %g m in: force over theory's", balls[k].edge, balls[k].depth);
         tl_case_near(log, name, force / squeezed(balls[k].depth, 0.1, 1e6, 0.3), 1, 0.05);
+    }
+    return TALUS_OK;
+}
+
+/* ---- capstan ---- */
+
+/* A belt over half of a drum is pulled by one end, slowly, until all of it slides: tensions of its ends differ by
+ * e^(mu pi). Handles lead the ends down before one of them pulls. */
+talus_status tl_lg_case_capstan(tl_case_log *log, talus_error *err)
+{
+    static const struct {
+        const char *about;
+        double young, mu;
+        int cells;
+        bool solid;
+    } belts[] = {{"cloth of 1e7 Pa, mu 0.3", 1e7, 0.3, 60, false},
+                 {"cloth of 1e6 Pa, mu 0.5", 1e6, 0.5, 40, false},
+                 {"solid of 1e7 Pa, mu 0.2", 1e7, 0.2, 48, true}};
+    for (size_t k = 0; k < sizeof belts / sizeof *belts; k++) {
+        const double half = 0.3, R = 0.1005;
+        tl_lg_world w;
+        char name[100], handles[2][900];
+        for (int e = 0; e < 2; e++)
+            snprintf(
+                handles[e], sizeof handles[e],
+                "{ body = 'belt', shape = box { size = {%g, 9, 9}, center = {%g, 0, 0} }, at = {%g, 0, 0}, motion = "
+                "function(t) local a = math.min(2 * t, 1) local phi = 0.5 * math.pi * a local rest = %g - %g * phi + "
+                "0.002 * a + %g * math.max(0, t - 0.6) return { at = { %d * (%g * math.sin(phi) + rest * "
+                "math.cos(phi)), 0, %g * math.cos(phi) - rest * math.sin(phi) - %g }, rotation_rad = {0, %d * phi, "
+                "0} } end }",
+                1.2 * 2 * half / belts[k].cells, e ? half : -half, e ? half : -half, half, R, e ? 0.05 : 0, e ? 1 : -1,
+                R, R, R, e ? 1 : -1);
+        TL_TRY(tl_lg_world_open(
+            &w, err,
+            "gravity = {0, 0, 0}, contacts = { { between = {'belt', 'drum'}, friction = %g } }, bodies = { { name = "
+            "'belt', shape = box { size = {%g, 0.03, 0.001} }, cells = {%d, 2, 1}, thickness = %g, material = elastic "
+            "{ "
+            "density = 1000, young = %g, poisson = 0.3, model = 'neo_hookean' } }, { name = 'drum', kind = 'static', "
+            "shape = cylinder { radius = 0.1, height = 1 }, at = {0, 0, %g} } }, handles = { %s, %s }",
+            belts[k].mu, 2 * half, belts[k].cells, belts[k].solid ? 0 : 0.001, belts[k].young, -R, handles[0],
+            handles[1]));
+        double low = INFINITY, high = 0, left = 0;
+        talus_status status = tl_lg_world_steps(&w, 110, 0.01, false, err);
+        for (int i = 0; i < 40 && status == TALUS_OK; i++) {
+            status = tl_lg_world_steps(&w, 1, 0.01, false, err);
+            const tl_lg_hold *hold = w.sim->hold + w.sim->lg.bodies;
+            const double ratio = hold[1].force.z / hold[0].force.z / exp(belts[k].mu * PI);
+            low = fmin(low, ratio), high = fmax(high, ratio);
+            left = fmax(left, w.sim->report.solve[0].certificate);
+        }
+        tl_lg_world_close(&w);
+        TL_TRY(status);
+        snprintf(name, sizeof name, "%s: tensions over e^(mu pi), least of 40 steps", belts[k].about);
+        tl_case_near(log, name, low, 1, 0.02);
+        snprintf(name, sizeof name, "%s: the same, most", belts[k].about);
+        tl_case_near(log, name, high, 1, 0.02);
+        snprintf(name, sizeof name, "%s: forces left over in the worst step", belts[k].about);
+        tl_case_below(log, name, left, 0.05);
     }
     return TALUS_OK;
 }

@@ -35,6 +35,7 @@ talus_status tl_lg_case_elastica(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_strip(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_plate(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_rings(tl_case_log *log, talus_error *err);
+talus_status tl_lg_case_capstan(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_hertz(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_damped(tl_case_log *log, talus_error *err);
 talus_status tl_lg_case_joined(tl_case_log *log, talus_error *err);
