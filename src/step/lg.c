@@ -609,7 +609,7 @@ static talus_status solve_touching(lg_step *s, talus_error *err)
     int most = s->scene->lg.corrections;
     const bool holds = s->touch.rows.bilateral.count > 0;
     if (s->scene->lg.form || most == 0) return TALUS_OK;
-    if (holds) return most < 0 && s->touch.rows.contacts ? TALUS_OK : solve_held(s, most < 0 ? CORRECTIONS : most, err);
+    if (holds && !s->touch.rows.contacts) return solve_held(s, most < 0 ? CORRECTIONS : most, err);
     return solve_exact(s, most < 0 ? EXACT_MOST : most, err);
 }
 

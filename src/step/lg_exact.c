@@ -6,6 +6,7 @@
 #include "base/cancel.h"
 #include "base/sum.h"
 #include "base/timer.h"
+#include "model/lg/holds.h"
 
 #define SEARCH_MOST 12     /* halvings */
 #define SEARCH_SHARE 1e-4  /* of the decrease that a correction promises */
@@ -20,9 +21,20 @@
 #define EARLY 0.01      /* of the last correction: what contact solves before the end may leave */
 #define EARLY_MOST 0.01 /* m/s: of a correction that counts for that */
 #define REST 1e-9       /* m/s: a correction by less is rest */
+#define BOND_FIRM 10    /* times all forces that do not balance: preload, see bond. Changes no answer */
+#define BOND_SAFE 0.5   /* of its preload: a bond that bears more gets a larger one */
 
 /* Shares of negative curvature that are tried one after the other until there is a factor. */
 static const double convex[LEVELS] = {0, 0.1, 0.25, 0.5, 1};
+
+/* Cables and joins as contacts. A cable pulls only: Signorini's law, without friction. Rows that hold both ways, three
+ * together, are one contact that sticks: a preload far above their forces keeps it inside of its cone, and what the
+ * preload does is taken away from g and c, so that it changes no answer. Their compliance is that of a body of their own,
+ * of mass he^2, that each row hangs on by sqrt(compliance); rows that such a contact lacks hang on that body alone. */
+typedef struct bond {
+    int32_t count, row[3]; /* of bilaterals */
+    double preload;        /* N */
+} bond;
 
 /* One solve. Bodies that take part are parts of the problem, in their order. */
 typedef struct solve {
@@ -41,6 +53,12 @@ typedef struct solve {
     double *shift, *shift_next, *shift_trial; /* [6 rigid] m: displacement of free bodies by forces */
     double *value, *moved;                    /* [rows] m; [6 rigid] m */
     int level;                                /* of convex: share of negative curvature that is left out */
+    int32_t bonds;
+    bond *bond;
+    double firm;  /* preloads over the forces that there are, see BOND_FIRM */
+    int64_t *col; /* [most] entries of a row */
+    double *val;
+    double *unload; /* [rows] N: the opposite of preloads */
 } solve;
 
 static talus_status no_memory(talus_error *err)
@@ -96,32 +114,62 @@ static int row_entries(const solve *s, const tl_lg_link *l, int axis, int64_t *c
     return count;
 }
 
-static talus_status make_rows(solve *s, tl_arena *a, talus_error *err)
+/* Contacts and bonds. */
+static int32_t problem_contacts(const solve *s) { return s->rows->contacts + s->bonds; }
+
+static int bond_entries(const solve *s, int32_t b, int axis, int64_t *col, double *val)
 {
-    const int64_t rows = 3 * (int64_t)s->rows->contacts, cols = s->p.n + 6 * (int64_t)s->rows->bodies;
-    int64_t col[36], entries = 0;
-    double val[36];
-    for (int32_t c = 0; c < s->rows->contacts; c++) {
-        const tl_lg_link *l = &s->rows->link[c];
-        entries += 9 * (int64_t)l->nodes + 18 * (int64_t)((l->body[0] >= 0) + (l->body[1] >= 0));
+    const bond *d = &s->bond[b];
+    const int64_t own = s->p.n + 6 * (int64_t)(s->rows->bodies + b);
+    col[0] = own + axis, val[0] = sqrt(TL_LG_COMPLIANCE_LEAST);
+    if (axis >= d->count) return 1;
+    const tl_lg_bilateral *row = &s->rows->bilateral.row[d->row[axis]];
+    int count = 1;
+    val[0] = sqrt(fmax(row->compliance, TL_LG_COMPLIANCE_LEAST));
+    for (int32_t k = row->first; k < row->first + row->count; k++) {
+        const tl_lg_term *e = &s->rows->bilateral.term[k];
+        const int64_t at = column(s, e->node);
+        const double along[3] = {e->along.x, e->along.y, e->along.z};
+        for (int i = 0; i < 3; i++) col[count] = at + i, val[count++] = along[i];
     }
-    for (int t = 0; t < 2; t++) {
-        tl_csr *M = t ? &s->Jt : &s->J;
-        *M = (tl_csr){.rows = (int32_t)(t ? cols : rows), .cols = (int32_t)(t ? rows : cols)};
-        M->start = TL_TAKE_ZERO(a, int64_t, M->rows + 2);
-        M->col = TL_TAKE(a, int32_t, entries + 1);
-        M->val = TL_TAKE(a, double, entries + 1);
-        if (!M->start || !M->col || !M->val) return no_memory(err);
+    if (row->place < 0) return count;
+    tl_vec3 turn = tl_vec3_cross(row->lever, row->axis);
+    const double along[6] = {row->axis.x, row->axis.y, row->axis.z, turn.x, turn.y, turn.z};
+    for (int i = 0; i < 6; i++) col[count] = s->p.n + 6 * (int64_t)row->place + i, val[count++] = -along[i];
+    return count;
+}
+
+static talus_status find_bonds(solve *s, tl_arena *a, talus_error *err)
+{
+    const tl_lg_bilaterals *all = &s->rows->bilateral;
+    s->bond = TL_TAKE_ZERO(a, bond, all->count + 1);
+    s->unload = TL_TAKE_ZERO(a, double, s->rows->rows + 1);
+    if (!s->bond || !s->unload) return no_memory(err);
+    for (int32_t b = 0; b < all->count; b++) {
+        bond *last = s->bonds ? &s->bond[s->bonds - 1] : NULL;
+        const bool joins = last && last->count < 3 && !all->row[b].one_sided && !all->row[last->row[0]].one_sided;
+        if (!joins) last = &s->bond[s->bonds++];
+        last->row[last->count++] = b;
     }
+    return TALUS_OK;
+}
+
+/* Values of J and of its transpose, whose pattern stays. */
+static void fill_rows(solve *s)
+{
+    const int64_t rows = s->J.rows, cols = s->J.cols;
+    memset(s->Jt.start, 0, sizeof *s->Jt.start * (size_t)(cols + 2));
     for (int64_t r = 0; r < rows; r++) {
-        const int count = row_entries(s, &s->rows->link[r / 3], (int)(r % 3), col, val);
+        const int32_t c = (int32_t)(r / 3);
+        const int count = c < s->rows->contacts ? row_entries(s, &s->rows->link[c], (int)(r % 3), s->col, s->val)
+                                                : bond_entries(s, c - s->rows->contacts, (int)(r % 3), s->col, s->val);
         const int64_t first = s->J.start[r];
         for (int k = 0; k < count; k++) { /* rising, by insertion */
             int64_t at = first + k;
-            for (; at > first && s->J.col[at - 1] > col[k]; at--)
+            for (; at > first && s->J.col[at - 1] > s->col[k]; at--)
                 s->J.col[at] = s->J.col[at - 1], s->J.val[at] = s->J.val[at - 1];
-            s->J.col[at] = (int32_t)col[k], s->J.val[at] = val[k];
-            s->Jt.start[col[k] + 2]++;
+            s->J.col[at] = (int32_t)s->col[k], s->J.val[at] = s->val[k];
+            s->Jt.start[s->col[k] + 2]++;
         }
         s->J.start[r + 1] = first + count;
     }
@@ -131,12 +179,49 @@ static talus_status make_rows(solve *s, tl_arena *a, talus_error *err)
             const int64_t at = s->Jt.start[s->J.col[k] + 1]++;
             s->Jt.col[at] = (int32_t)r, s->Jt.val[at] = s->J.val[k];
         }
+}
+
+static talus_status make_rows(solve *s, tl_arena *a, talus_error *err)
+{
+    TL_TRY(find_bonds(s, a, err));
+    const int64_t rows = 3 * (int64_t)problem_contacts(s), cols = s->p.n + 6 * (int64_t)(s->rows->bodies + s->bonds);
+    int64_t entries = 0, most = 36;
+    for (int32_t c = 0; c < s->rows->contacts; c++) {
+        const tl_lg_link *l = &s->rows->link[c];
+        entries += 9 * (int64_t)l->nodes + 18 * (int64_t)((l->body[0] >= 0) + (l->body[1] >= 0));
+    }
+    for (int32_t b = 0; b < s->rows->bilateral.count; b++) {
+        const int64_t count = 3 * (int64_t)s->rows->bilateral.row[b].count + 7;
+        entries += count + 2;
+        most = count > most ? count : most;
+    }
+    s->col = TL_TAKE(a, int64_t, most);
+    s->val = TL_TAKE(a, double, most);
+    if (!s->col || !s->val) return no_memory(err);
+    for (int t = 0; t < 2; t++) {
+        tl_csr *M = t ? &s->Jt : &s->J;
+        *M = (tl_csr){.rows = (int32_t)(t ? cols : rows), .cols = (int32_t)(t ? rows : cols)};
+        M->start = TL_TAKE_ZERO(a, int64_t, M->rows + 2);
+        M->col = TL_TAKE(a, int32_t, entries + 1);
+        M->val = TL_TAKE(a, double, entries + 1);
+        if (!M->start || !M->col || !M->val) return no_memory(err);
+    }
+    fill_rows(s);
     return TALUS_OK;
+}
+
+/* Cables are the first of the rows. Without: other users of the matrix ask for the material alone. */
+static void pull_cables(const solve *s, bool with)
+{
+    const double *tension = s->x->t->force + 3 * (int64_t)s->rows->contacts;
+    for (int32_t b = 0; s->lg->holds && b < s->lg->holds->cables; b++)
+        tl_lg_hessian_pull(s->x->hessian, b, with && s->bonds ? tension[b] : 0);
 }
 
 static talus_status factor_all(solve *s, talus_error *err)
 {
     talus_status status = TALUS_OK;
+    pull_cables(s, true);
 #pragma omp parallel for schedule(dynamic, 1) if (s->parts > 1)
     for (int32_t k = 0; k < s->parts; k++) {
         talus_error why = {0};
@@ -171,29 +256,39 @@ static talus_status factor(solve *s, talus_error *err)
 static talus_status pose(solve *s, tl_arena *a, talus_error *err)
 {
     const tl_lg_rows *r = s->rows;
-    const int64_t m = 3 * (int64_t)r->contacts, rigid = 6 * (int64_t)r->bodies;
     TL_TRY(find_parts(s, a, err));
     TL_TRY(make_rows(s, a, err));
     TL_TRY(factor(s, err));
-    s->mu = TL_TAKE(a, double, r->contacts + 1);
+    const int32_t bodies = r->bodies + s->bonds, contacts = problem_contacts(s);
+    const int64_t m = 3 * (int64_t)contacts, rigid = 6 * (int64_t)bodies;
+    double *inv_mass = TL_TAKE(a, double, bodies + 1);
+    s->mu = TL_TAKE(a, double, contacts + 1);
     s->g = TL_TAKE(a, double, s->p.n + 1);
     s->dv = TL_TAKE(a, double, s->p.n + rigid + 1);
-    s->inv_inertia = TL_TAKE(a, double, 9 * (int64_t)r->bodies + 1);
-    double **const by_row[] = {&s->c, &s->lam, &s->value, &s->now};
+    s->inv_inertia = TL_TAKE_ZERO(a, double, 9 * (int64_t)bodies + 1);
+    double **const by_row[] = {&s->c, &s->lam, &s->value, &s->now}; /* value: of all rows, which are no more */
     for (int k = 0; k < 4; k++)
         if (!(*by_row[k] = TL_TAKE_ZERO(a, double, m + 1))) return no_memory(err);
     double **const by_body[] = {&s->shift, &s->shift_next, &s->shift_trial, &s->moved};
     for (int k = 0; k < 4; k++)
         if (!(*by_body[k] = TL_TAKE_ZERO(a, double, rigid + 1))) return no_memory(err);
-    if (!s->mu || !s->g || !s->dv || !s->inv_inertia) return no_memory(err);
+    if (!s->mu || !s->g || !s->dv || !s->inv_inertia || !inv_mass) return no_memory(err);
     for (int32_t c = 0; c < r->contacts; c++) s->mu[c] = r->link[c].mu;
-    for (int32_t b = 0; b < r->bodies; b++) memcpy(s->inv_inertia + 9 * b, r->inverse_inertia[b].m, 9 * sizeof(double));
+    for (int32_t b = 0; b < r->bodies; b++) {
+        inv_mass[b] = r->inverse_mass[b];
+        memcpy(s->inv_inertia + 9 * b, r->inverse_inertia[b].m, 9 * sizeof(double));
+    }
+    for (int32_t b = 0; b < s->bonds; b++) {
+        s->mu[r->contacts + b] = r->bilateral.row[s->bond[b].row[0]].one_sided ? 0 : 1;
+        inv_mass[r->bodies + b] = 1 / (s->he * s->he);
+        for (int k = 0; k < 9; k += 4) s->inv_inertia[9 * (int64_t)(r->bodies + b) + k] = 1; /* which does not turn */
+    }
     s->p.parts = s->parts;
     s->p.part = s->part;
-    s->p.rigid = r->bodies;
-    s->p.inv_mass = r->inverse_mass;
+    s->p.rigid = bodies;
+    s->p.inv_mass = inv_mass;
     s->p.inv_inertia = s->inv_inertia;
-    s->p.contacts = r->contacts;
+    s->p.contacts = contacts;
     s->p.J = &s->J;
     s->p.Jt = &s->Jt;
     s->p.mu = s->mu;
@@ -226,6 +321,42 @@ static void values(solve *s, const double *q, const double *shift)
 
 /* ---- a correction ---- */
 
+/* Preloads for the forces of now, and what they do to g. */
+static void load_bonds(solve *s)
+{
+    const tl_lg_newton *w = s->x->w;
+    const int64_t first = 3 * (int64_t)s->rows->contacts;
+    const double scale = s->he * s->he / s->h;
+    double open = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)s->lg->nodes; i++) open += fabs(w->r[i]);
+    for (int32_t b = 0; b < s->bonds; b++) {
+        bond *d = &s->bond[b];
+        const int64_t n = first + d->row[0];
+        double bears = open / (s->he * s->he);
+        for (int k = 0; k < d->count; k++) bears += fabs(s->x->t->force[first + d->row[k]]);
+        d->preload = s->rows->bilateral.row[d->row[0]].one_sided ? 0 : s->firm * bears;
+        s->unload[n] = -d->preload;
+        const int64_t row = first + 3 * (int64_t)b;
+        for (int64_t k = s->J.start[row]; k < s->J.start[row + 1]; k++)
+            if (s->J.col[k] < s->p.n) s->g[s->J.col[k]] += scale * d->preload * s->J.val[k];
+    }
+}
+
+/* Rows of bonds in the problem's order, m/s, with what they give way under `force`. */
+static void value_bonds(solve *s, const double *force, double *to)
+{
+    const int64_t first = 3 * (int64_t)s->rows->contacts;
+    for (int32_t b = 0; b < s->bonds; b++)
+        for (int k = 0; k < 3; k++) {
+            const bond *d = &s->bond[b];
+            const int64_t row = first + 3 * (int64_t)b + k;
+            to[row] = 0;
+            if (k >= d->count) continue;
+            const double soft = fmax(s->rows->bilateral.row[d->row[k]].compliance, TL_LG_COMPLIANCE_LEAST);
+            to[row] = (s->value[first + d->row[k]] + soft * force[first + d->row[k]]) / s->h;
+        }
+}
+
 /* w->step: displacement of nodes; s->lam, s->shift_next: forces and bodies that go with it. */
 static talus_status correct(solve *s, double slack, tl_flex_report *report, talus_error *err)
 {
@@ -233,22 +364,36 @@ static talus_status correct(solve *s, double slack, tl_flex_report *report, talu
     const int64_t n = 3 * (int64_t)s->lg->nodes, m = 3 * (int64_t)s->rows->contacts;
     const double scale = s->he * s->he / s->h;
     if (s->x->made) TL_TRY(factor(s, err));
+    if (s->bonds) {
+        tl_lg_rows_renew(&s->x->t->rows, w->q);
+        fill_rows(s);
+    }
     tl_lg_newton_residual(w, w->q, w->r);
     for (int32_t k = 0; k < s->parts; k++) {
         const tl_lg_body *b = &s->lg->body[s->body[k]];
         for (int64_t i = 0; i < 3 * (int64_t)b->nodes; i++)
             s->g[s->part[k].first + i] = -w->r[3 * (int64_t)b->node + i] / s->h;
     }
+    load_bonds(s);
     values(s, w->q, s->shift);
     for (int64_t k = 0; k < m; k++) s->now[k] = s->value[k] / s->h;
+    value_bonds(s, s->x->t->force, s->now);
     s->solver.now = s->now;
     s->solver.near = 0;
     s->solver.warm = true; /* rounds have been there */
-    values(s, w->q, NULL);
+    shift_of_forces(s, s->unload, s->shift_trial);
+    values(s, w->q, s->shift_trial);
     for (int64_t k = 0; k < m; k++) {
         s->c[k] = s->value[k] / s->h;
         s->lam[k] = scale * s->x->t->force[k];
     }
+    value_bonds(s, s->unload, s->c);
+    for (int32_t b = 0; b < s->bonds; b++)
+        for (int k = 0; k < 3; k++) {
+            const bond *d = &s->bond[b];
+            s->lam[m + 3 * (int64_t)b + k] =
+                k < d->count ? scale * (s->x->t->force[m + d->row[k]] - s->unload[m + d->row[k]]) : 0;
+        }
     TL_TRY(tl_flex_solve(&s->solver, true, false, slack, LAWS_MOST, s->lam, s->dv, report, err));
     memset(w->step, 0, sizeof *w->step * (size_t)n);
     for (int32_t k = 0; k < s->parts; k++) {
@@ -256,13 +401,14 @@ static talus_status correct(solve *s, double slack, tl_flex_report *report, talu
         for (int64_t i = 0; i < 3 * (int64_t)b->nodes; i++)
             w->step[3 * (int64_t)b->node + i] = s->h * s->dv[s->part[k].first + i];
     }
-    for (int64_t k = 0; k < 6 * (int64_t)s->rows->bodies; k++) s->shift_next[k] = s->h * s->dv[s->p.n + k];
+    for (int64_t k = 0; k < 6 * (int64_t)s->rows->bodies; k++)
+        s->shift_next[k] = s->shift_trial[k] + s->h * s->dv[s->p.n + k];
     return TALUS_OK;
 }
 
 /* ---- search ---- */
 
-/* Energy of the step, he^2 J, with free bodies shifted, the work of friction s->lam, and nu per metre of overlap. */
+/* Energy of the step, he^2 J, with free bodies and rows that hold, the work of friction s->lam, and nu per metre of overlap. */
 static double penalty(solve *s, const double *q, const double *shift, double nu)
 {
     const tl_lg_newton *w = s->x->w;
@@ -277,7 +423,13 @@ static double penalty(solve *s, const double *q, const double *shift, double nu)
         sum += 0.5 * tl_vec3_norm2(d) / r->inverse_mass[b];
         if (tl_mat3_inverse(r->inverse_inertia[b], &I)) sum += 0.5 * tl_vec3_dot(turn, tl_mat3_mul_vec(I, turn));
     }
+    if (s->bonds) tl_lg_rows_renew(&s->x->t->rows, q);
     values(s, q, shift);
+    for (int32_t b = 0; b < r->bilateral.count; b++) {
+        const tl_lg_bilateral *row = &r->bilateral.row[b];
+        const double v = s->value[3 * (int64_t)r->contacts + b], off = row->one_sided ? fmin(0, v) : v;
+        sum += 0.5 * s->he * s->he * off * off / fmax(row->compliance, TL_LG_COMPLIANCE_LEAST);
+    }
     for (int64_t c = 0; c < r->contacts; c++) {
         const double *u = s->value + 3 * c, *l = s->lam + 3 * c;
         sum += nu * fmax(0, -u[0]) - s->h * (l[1] * u[1] + l[2] * u[2]);
@@ -310,9 +462,10 @@ static double search(solve *s, bool slow)
     const int64_t n = 3 * (int64_t)s->lg->nodes, rigid = 6 * (int64_t)s->rows->bodies;
     double nu = 0, length = 1, promise = 0, at = INFINITY;
     for (int64_t c = 0; c < s->rows->contacts; c++) nu = fmax(nu, PENALTY * s->h * s->lam[3 * c]);
-    /* d H d = d (J^T f - g) */
+    /* d H d = d (J^T f - g) of nodes; what bodies have is not a change but all that forces do to them */
+    memset(s->dv + s->p.n, 0, sizeof *s->dv * 6 * (size_t)s->p.rigid);
     tl_csr_mul(&s->J, s->dv, s->c);
-    for (int64_t k = 0; k < 3 * (int64_t)s->rows->contacts; k++) promise += s->lam[k] * s->c[k];
+    for (int64_t k = 0; k < 3 * (int64_t)s->p.contacts; k++) promise += s->lam[k] * s->c[k];
     promise = s->h * s->h * (promise - tl_dot(s->p.n, s->g, s->dv));
     double now = penalty(s, w->q, s->shift, nu), load = 0;
     for (int64_t c = 0; c < s->rows->contacts; c++) load += s->h * hypot(s->lam[3 * c + 1], s->lam[3 * c + 2]);
@@ -336,6 +489,24 @@ static double search(solve *s, bool slow)
     return length;
 }
 
+/* Forces of rows from those of the problem. False: a bond bears so much that it wants a larger preload. */
+static bool take_forces(solve *s)
+{
+    const int64_t m = 3 * (int64_t)s->rows->contacts;
+    const double scale = s->h / (s->he * s->he);
+    tl_lg_touch *t = s->x->t;
+    bool safe = true;
+    for (int64_t k = 0; k < m; k++) t->force[k] = t->lam[k] = s->lam[k] * scale;
+    for (int32_t b = 0; b < s->bonds; b++)
+        for (int k = 0; k < s->bond[b].count; k++) {
+            const int64_t to = m + s->bond[b].row[k];
+            t->force[to] = t->lam[to] = s->lam[m + 3 * (int64_t)b + k] * scale + s->unload[to];
+            safe = safe && (!(s->bond[b].preload > 0) || fabs(t->force[to]) < BOND_SAFE * s->bond[b].preload);
+        }
+    if (!safe) s->firm *= BOND_FIRM;
+    return safe;
+}
+
 /* Largest share that this correction has of what forces did to a body in the step. */
 static double share_of_step(const solve *s)
 {
@@ -356,7 +527,13 @@ static double share_of_step(const solve *s)
 
 talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
 {
-    solve s = {.x = x, .lg = x->w->lg, .rows = &x->t->rows, .h = x->t->h, .he = x->t->he, .level = LEVELS - 1};
+    solve s = {.x = x,
+               .lg = x->w->lg,
+               .rows = &x->t->rows,
+               .h = x->t->h,
+               .he = x->t->he,
+               .level = LEVELS - 1,
+               .firm = BOND_FIRM};
     double last = INFINITY, open = INFINITY, fastest = INFINITY;
     int stuck = 0, known = 0;
     x->made = 0;
@@ -366,7 +543,8 @@ talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
     while (x->made < x->most && !x->converged && stuck < STUCK && (!x->made || tl_seconds() < x->until)) {
         tl_flex_report report = {0};
         TL_TRY(tl_cancel_check(err));
-        const double slack = fmax(x->slack, EARLY * fmin(fastest, EARLY_MOST));
+        /* rows that hold are linear and stiff: what an early end leaves of them is large as a force */
+        const double slack = s.bonds ? x->slack : fmax(x->slack, EARLY * fmin(fastest, EARLY_MOST));
         TL_TRY(correct(&s, slack, &report, err));
         fastest = 0;
         for (int64_t i = 0; i < s.p.n; i++) fastest = fmax(fastest, fabs(s.dv[i]));
@@ -378,13 +556,12 @@ talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
         x->made++;
         x->t->steps += report.outcome.iterations;
         x->t->work.products += report.work.products;
-        for (int64_t k = 0; k < 3 * (int64_t)s.rows->contacts; k++)
-            x->t->force[k] = x->t->lam[k] = s.lam[k] * s.h / (s.he * s.he);
-        x->converged = share <= x->target && left <= x->slack;
+        x->converged = take_forces(&s) && share <= x->target && left <= x->slack;
         stuck = (left > slack && left > CONTRACTION * open) || length < LITTLE ? stuck + 1 : 0;
         s.level = length < 1 || share > last || share > TRUE_FROM ? LEVELS - 1 : known;
         last = share;
         open = left;
     }
+    pull_cables(&s, false);
     return TALUS_OK;
 }

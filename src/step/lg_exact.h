@@ -29,7 +29,7 @@ typedef struct tl_lg_exact {
     bool converged;
 } tl_lg_exact;
 
-/* From w->q and the forces of t, which follow. Rows are contacts alone, or none: no cables, no joins. Fails with TALUS_UNSUPPORTED where too many contacts push; nothing has changed then. */
+/* From w->q and the forces of t, which follow. Fails with TALUS_UNSUPPORTED where too many contacts push; nothing has changed then. */
 talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err);
 
 #endif

@@ -104,9 +104,61 @@ static void thin_things_hold(void **state)
     }
 }
 
+/* Cables and joins beside contact: a finger curls onto a block; a bar on joins with a stone on it, a soft arm and a rigid
+ * block joined to it. All solves reach their targets, which rounds alone miss. */
+static void held_bodies_touch(void **state)
+{
+    (void)state;
+#define RUBBER "material = elastic { density = 1000, young = %g, poisson = 0.3, friction = 0.4 }"
+    static const char *const scenes[2] = {
+        "engine = 'lg', lg = %s, bodies = { { kind = 'static', shape = plane {}, friction = 0.4 }, { name = 'finger', "
+        "shape = box { size = {0.3, 0.03, 0.03} }, at = {0, 0.065, 0}, cells = {10, 1, 1}, anchor = box { size = "
+        "{0.02, "
+        "1, 1}, center = {-0.15, 0, 0} }, " RUBBER
+        " }, { name = 'block', shape = box { size = {0.1, 0.04, 0.1} }, at = "
+        "{0.1, 0.02, 0}, density = 500, friction = 0.4 } }, cables = { { body = 'finger', points = { {-0.14, 0.055, "
+        "0}, "
+        "{-0.05, 0.055, 0}, {0.05, 0.055, 0}, {0.14, 0.055, 0} }, compliance = 1e-5, length = function(t) return 0.28 "
+        "- "
+        "0.1 * math.min(t, 0.2) end } }",
+        "engine = 'lg', lg = %s, bodies = { { name = 'bar', shape = box { size = {0.6, 0.06, 0.06} }, at = {0, 0.5, "
+        "0}, "
+        "cells = {10, 2, 2}, " RUBBER
+        " }, { name = 'arm', shape = box { size = {0.06, 0.2, 0.06} }, at = {0, 0.37, 0}, "
+        "cells = {2, 6, 2}, material = elastic { density = 1000, young = 1e6, poisson = 0.3 } }, { name = 'block', "
+        "shape "
+        "= box { size = 0.1 }, at = {0.35, 0.5, 0}, density = 500 }, { name = 'stone', shape = sphere { radius = 0.04 "
+        "}, "
+        "at = {-0.05, 0.572, 0}, density = 2000, friction = 0.4 } }, joins = { { body = 'bar', shape = box { size = "
+        "{0.01, 1, 1}, center = {-0.3, 0.5, 0} } }, { body = 'bar', to = 'block', shape = box { size = {0.01, 1, 1}, "
+        "center = {0.3, 0.5, 0} } }, { body = 'arm', to = 'bar', shape = box { size = {1, 0.001, 1}, center = {0, "
+        "0.47, "
+        "0} } } }"};
+    static const char *const lg[] = {"{}", "{ corrections = 0 }"};
+    for (int scene = 0; scene < 2; scene++) {
+        double left[2] = {0, 0};
+        for (int k = 0; k < 2; k++) {
+            rigid_case c = rigid_open(NULL, scenes[scene], lg[k], scene ? 1e7 : 1e6);
+            int64_t touched = 0;
+            for (int i = 0; i < 20; i++) {
+                rigid_step(&c, 0.01);
+                left[k] = fmax(left[k], c.sim->report.solve[0].certificate);
+                touched += c.sim->report.touching > 0;
+                if (k == 0) CHECK_LE(tl_vec3_norm(c.sim->accounts.momentum_unexplained), 1e-9);
+            }
+            assert_true(touched > 5);
+            rigid_close(&c);
+        }
+        printf("%s: %.2g of the forces left with corrections, %.2g without\n", scene ? "joins" : "cable", left[0],
+               left[1]);
+        CHECK_LE(left[0], 1e-3);
+        assert_true(left[1] > 20 * left[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(landing_makes_no_energy), cmocka_unit_test(stiff_bodies_land),
-                                       cmocka_unit_test(thin_things_hold)};
+                                       cmocka_unit_test(thin_things_hold), cmocka_unit_test(held_bodies_touch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,16 +123,19 @@ static talus_status lay_join(const tl_lg *lg, const tl_scene *s, int i, tl_lg_ho
     return status;
 }
 
-static talus_status list_rigid(const tl_lg *lg, tl_lg_holds *h, talus_error *err)
+/* What each node is bound to. */
+static talus_status list_bound(const tl_lg *lg, tl_lg_holds *h, talus_error *err)
 {
-    bool any = false;
-    for (int32_t k = 0; k < h->bonds; k++) any |= h->bond[k].rigid >= 0;
-    if (!any) return TALUS_OK;
+    if (!h->bonds) return TALUS_OK;
     h->rigid_of = TL_NEW(int32_t, lg->nodes);
-    if (!h->rigid_of) return no_memory(err);
-    for (int32_t i = 0; i < lg->nodes; i++) h->rigid_of[i] = -1;
-    for (int32_t k = 0; k < h->bonds; k++)
-        if (h->bond[k].rigid >= 0) h->rigid_of[h->bond[k].node] = h->bond[k].rigid;
+    h->soft_of = TL_NEW(int32_t, lg->nodes);
+    if (!h->rigid_of || !h->soft_of) return no_memory(err);
+    for (int32_t i = 0; i < lg->nodes; i++) h->rigid_of[i] = h->soft_of[i] = -1;
+    for (int32_t k = 0; k < h->bonds; k++) {
+        const tl_lg_bond *b = &h->bond[k];
+        if (b->rigid >= 0) h->rigid_of[b->node] = b->rigid;
+        if (b->to.node[0] >= 0) h->soft_of[b->node] = lg->owner[b->to.node[0]];
+    }
     return TALUS_OK;
 }
 
@@ -146,7 +149,7 @@ talus_status tl_lg_holds_create(tl_lg_holds **out, const tl_lg *lg, const tl_sce
     if (!h->cable) return no_memory(err);
     for (; h->cables < s->cable_count; h->cables++) TL_TRY(lay_cable(lg, s, h->cables, &h->cable[h->cables], err));
     for (int i = 0; i < s->join_count; i++) TL_TRY(lay_join(lg, s, i, h, &room, err));
-    return list_rigid(lg, h, err);
+    return list_bound(lg, h, err);
 }
 
 void tl_lg_holds_free(tl_lg_holds *h)
@@ -159,6 +162,7 @@ void tl_lg_holds_free(tl_lg_holds *h)
     tl_free(h->cable);
     tl_free(h->bond);
     tl_free(h->rigid_of);
+    tl_free(h->soft_of);
     tl_free(h);
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "model/lg/detect.h"
+#include "model/lg/holds.h"
 
 #define KEPT 4   /* triangles of one node, or edges of one edge, with normals of their own */
 #define SAME 0.8 /* cosine of normals that count as one */
@@ -365,12 +366,26 @@ double tl_lg_leaves_slowly(const tl_lg_view *v, const tl_lg_contact *c)
     return -gap > leaves ? c->offset + gap + leaves : c->offset;
 }
 
+/* Surfaces that a join binds to each other do not touch there: contact between what is held in one place would only
+ * fight the join over what is rounding. */
+static bool are_bound(const search *s, int own, const int32_t *node, int others, const int32_t *other)
+{
+    const tl_lg_holds *h = s->v->lg->holds;
+    if (!h || !h->soft_of) return false;
+    for (int k = 0; k < own; k++)
+        if (h->soft_of[node[k]] == s->b) return true;
+    for (int k = 0; k < others; k++)
+        if (h->soft_of[other[k]] == s->a) return true;
+    return false;
+}
+
 static talus_status emit(const search *s, int own, const int32_t *node, int32_t point, const hit *h, tl_lg_found *f,
                          talus_error *err)
 {
     const tl_lg *lg = s->v->lg;
     bool edge = own == 2;
     const int32_t *other = edge ? lg->skin.edge[h->other] : lg->surface[h->other];
+    if (are_bound(s, own, node, edge ? 2 : 3, other)) return TALUS_OK;
     tl_lg_contact c = {.a = {{-1, -1, -1, -1}, {0, 0, 0, 0}},
                        .b = {{-1, -1, -1, -1}, {0, 0, 0, 0}},
                        .rigid = -1,

@@ -6,15 +6,18 @@
 #include "base/alloc.h"
 #include "math/svd3.h"
 #include "model/elastic/material.h"
+#include "model/lg/holds.h"
 #include "model/lg/prox.h"
 
 #define FLAT 1e-6 /* stretch of a triangle below which its direction is taken as any */
 
 struct tl_lg_hessian {
     const tl_lg *lg;
+    tl_csr *pattern;    /* [bodies] that of A and pairs of nodes that a cable runs between; no rows: A's alone */
     tl_csr *matrix;     /* [bodies] */
     tl_factor **factor; /* [bodies] NULL: not asked for yet */
     double **mass;      /* [bodies] */
+    double *tension;    /* [cables] N */
 };
 
 static talus_status no_memory(talus_error *err)
@@ -27,10 +30,12 @@ talus_status tl_lg_hessian_create(tl_lg_hessian **out, const tl_lg *lg, talus_er
     tl_lg_hessian *h = *out = TL_NEW_ZERO(tl_lg_hessian, 1);
     if (!h) return no_memory(err);
     h->lg = lg;
+    h->pattern = TL_NEW_ZERO(tl_csr, lg->bodies + 1);
     h->matrix = TL_NEW_ZERO(tl_csr, lg->bodies + 1);
+    h->tension = TL_NEW_ZERO(double, (lg->holds ? lg->holds->cables : 0) + 1);
     h->factor = TL_NEW_ZERO(tl_factor *, lg->bodies + 1);
     h->mass = TL_NEW_ZERO(double *, lg->bodies + 1);
-    if (h->matrix && h->factor && h->mass) return TALUS_OK;
+    if (h->pattern && h->matrix && h->factor && h->mass && h->tension) return TALUS_OK;
     tl_lg_hessian_free(h);
     *out = NULL;
     return no_memory(err);
@@ -40,10 +45,13 @@ void tl_lg_hessian_free(tl_lg_hessian *h)
 {
     if (!h) return;
     for (int b = 0; b < h->lg->bodies; b++) {
+        if (h->pattern) tl_csr_free(&h->pattern[b]);
         if (h->matrix) tl_csr_free(&h->matrix[b]);
         if (h->factor) tl_factor_free(h->factor[b]);
         if (h->mass) tl_free(h->mass[b]);
     }
+    tl_free(h->pattern);
+    tl_free(h->tension);
     tl_free(h->matrix);
     tl_free(h->factor);
     tl_free(h->mass);
@@ -54,10 +62,87 @@ const tl_csr *tl_lg_hessian_matrix(const tl_lg_hessian *h, int body) { return &h
 tl_factor *tl_lg_hessian_factor(const tl_lg_hessian *h, int body) { return h->factor[body]; }
 const double *tl_lg_hessian_mass(const tl_lg_hessian *h, int body) { return h->mass[body]; }
 
-/* The pattern of A with a block for each entry. */
+static const tl_csr *pattern_of(const tl_lg_hessian *h, int b)
+{
+    return h->pattern[b].rows ? &h->pattern[b] : &h->lg->pattern[b];
+}
+
+/* ---- cables ---- */
+
+static bool is_in(const tl_lg_hessian *h, int b, const tl_lg_cable *c)
+{
+    return c->nodes > 0 && h->lg->owner[c->node[0]] == b;
+}
+
+/* Nodes of a segment, of the body, with the weight that each has in its vector. */
+static int segment_nodes(const tl_lg_body *body, const tl_lg_cable *c, int segment, int32_t node[8], double weight[8])
+{
+    int count = 0;
+    for (int end = 0; end < 2; end++) {
+        const tl_lg_point *p = &c->point[segment + end];
+        for (int j = 0; j < 4 && p->node[j] >= 0; j++) {
+            node[count] = p->node[j] - body->node;
+            weight[count++] = (end ? 1 : -1) * p->weight[j];
+        }
+    }
+    return count;
+}
+
+static bool has(const int32_t *list, int64_t count, int32_t wanted)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (list[k] == wanted) return true;
+    return false;
+}
+
+/* The pattern of A with the pairs of nodes around each segment of a cable. */
+static talus_status add_cables_to_pattern(tl_lg_hessian *h, int b, talus_error *err)
+{
+    const tl_lg_holds *holds = h->lg->holds;
+    const tl_csr *P = &h->lg->pattern[b];
+    int64_t more = 0;
+    for (int i = 0; holds && i < holds->cables; i++)
+        if (is_in(h, b, &holds->cable[i])) more += 64 * (int64_t)(holds->cable[i].points - 1);
+    if (more == 0 || h->pattern[b].rows) return TALUS_OK;
+    int32_t *list = TL_NEW(int32_t, P->rows + 1), node[8];
+    double weight[8];
+    tl_csr wider = {0};
+    talus_status status =
+        list ? tl_csr_create(&wider, P->rows, P->rows, P->start[P->rows] + more, err) : no_memory(err);
+    int64_t end = 0;
+    for (int32_t r = 0; r < P->rows && status == TALUS_OK; r++) {
+        int64_t count = P->start[r + 1] - P->start[r];
+        memcpy(list, P->col + P->start[r], sizeof *list * (size_t)count);
+        for (int i = 0; i < holds->cables; i++)
+            for (int k = 0; is_in(h, b, &holds->cable[i]) && k + 1 < holds->cable[i].points; k++) {
+                const int nodes = segment_nodes(&h->lg->body[b], &holds->cable[i], k, node, weight);
+                if (!has(node, nodes, r)) continue;
+                for (int j = 0; j < nodes; j++) {
+                    if (has(list, count, node[j])) continue;
+                    int64_t at = count++;
+                    for (; at > 0 && list[at - 1] > node[j]; at--) list[at] = list[at - 1];
+                    list[at] = node[j];
+                }
+            }
+        memcpy(wider.col + end, list, sizeof *list * (size_t)count);
+        wider.start[r + 1] = end += count;
+    }
+    tl_free(list);
+    if (status != TALUS_OK) {
+        tl_csr_free(&wider);
+        return status;
+    }
+    h->pattern[b] = wider;
+    return TALUS_OK;
+}
+
+void tl_lg_hessian_pull(tl_lg_hessian *h, int32_t cable, double tension) { h->tension[cable] = tension; }
+
+/* The pattern with a block for each entry. */
 static talus_status begin_body(tl_lg_hessian *h, int b, talus_error *err)
 {
-    const tl_csr *P = &h->lg->pattern[b];
+    TL_TRY(add_cables_to_pattern(h, b, err));
+    const tl_csr *P = pattern_of(h, b);
     const tl_lg_body *body = &h->lg->body[b];
     tl_csr *H = &h->matrix[b];
     const tl_factor_options options = {TL_FACTOR_LLT, TL_ORDER_NATURAL, NULL, NULL};
@@ -197,7 +282,7 @@ static void add_tets(const tl_lg_hessian *h, const tl_lg_body *body, const tl_lg
                      double convex)
 {
     tl_csr *H = &h->matrix[body - h->lg->body];
-    const tl_csr *P = &h->lg->pattern[body - h->lg->body];
+    const tl_csr *P = pattern_of(h, (int)(body - h->lg->body));
     for (int l = 0; l < TL_LG_LANES; l++) {
         if (!(t->V[l] > 0)) continue;
         tl_vec3 g[4] = {{0, 0, 0}};
@@ -221,7 +306,7 @@ static void add_triangles(const tl_lg_hessian *h, const tl_lg_body *body, const 
                           const double *q, double convex)
 {
     tl_csr *H = &h->matrix[body - h->lg->body];
-    const tl_csr *P = &h->lg->pattern[body - h->lg->body];
+    const tl_csr *P = pattern_of(h, (int)(body - h->lg->body));
     for (int l = 0; l < TL_LG_LANES; l++) {
         if (!(t->V[l] > 0)) continue;
         tl_vec3 g[3] = {{0, 0, 0}}, column[2] = {{0, 0, 0}, {0, 0, 0}};
@@ -277,7 +362,7 @@ static void add_hexes(const tl_lg_hessian *h, const tl_lg_body *body, const tl_l
 {
     const tl_lg_lattice *lattice = &body->lattice;
     tl_csr *H = &h->matrix[body - h->lg->body];
-    const tl_csr *P = &h->lg->pattern[body - h->lg->body];
+    const tl_csr *P = pattern_of(h, (int)(body - h->lg->body));
     tl_vec3 g[8];
     for (int a = 0; a < 8; a++) {
         double side[3] = {a & 1 ? 0.25 : -0.25, a & 2 ? 0.25 : -0.25, a & 4 ? 0.25 : -0.25}, sum[3] = {0, 0, 0};
@@ -305,7 +390,7 @@ static void add_constant(const tl_lg_hessian *h, const tl_lg_body *body, double 
 {
     const tl_lg *lg = h->lg;
     tl_csr *H = &h->matrix[body - lg->body];
-    const tl_csr *P = &lg->pattern[body - lg->body], *K = &lg->K;
+    const tl_csr *P = pattern_of(h, (int)(body - lg->body)), *K = &lg->K;
     const tl_mat3 one = tl_mat3_identity();
     memset(H->val, 0, sizeof *H->val * (size_t)H->start[H->rows]);
     for (int32_t i = 0; i < body->nodes; i++) {
@@ -316,12 +401,43 @@ static void add_constant(const tl_lg_hessian *h, const tl_lg_body *body, double 
     }
 }
 
+/* A line under tension resists being pushed aside: T / l across each segment. That is convex; of a cable that pushes it
+ * is left out. */
+static void add_cables(const tl_lg_hessian *h, int b, double he2, const double *q)
+{
+    const tl_lg_holds *holds = h->lg->holds;
+    const tl_lg_body *body = &h->lg->body[b];
+    for (int i = 0; holds && i < holds->cables; i++) {
+        const tl_lg_cable *c = &holds->cable[i];
+        if (!is_in(h, b, c) || !(h->tension[i] > 0)) continue;
+        for (int k = 0; k + 1 < c->points; k++) {
+            int32_t node[8];
+            double weight[8];
+            const int nodes = segment_nodes(body, c, k, node, weight);
+            tl_vec3 d = {0, 0, 0};
+            for (int j = 0; j < nodes; j++)
+                d = tl_vec3_add_scaled(d, weight[j], tl_vec3_load(q + 3 * (int64_t)(body->node + node[j])));
+            const double l = tl_vec3_norm(d);
+            if (!(l > 0)) continue;
+            const tl_vec3 u = tl_vec3_scale(1 / l, d);
+            const double along[3] = {u.x, u.y, u.z};
+            tl_mat3 across = tl_mat3_identity();
+            for (int e = 0; e < 9; e++) across.m[e / 3][e % 3] -= along[e / 3] * along[e % 3];
+            for (int j = 0; j < nodes; j++)
+                for (int m = 0; m < nodes; m++)
+                    add_block(&h->matrix[b], pattern_of(h, b), node[j], node[m],
+                              he2 * h->tension[i] / l * weight[j] * weight[m], &across);
+        }
+    }
+}
+
 talus_status tl_lg_hessian_update(tl_lg_hessian *h, int b, double he, const double *q, double convex, talus_error *err)
 {
     const tl_lg_body *body = &h->lg->body[b];
     const double he2 = he * he;
     if (!h->factor[b]) TL_TRY(begin_body(h, b, err));
     add_constant(h, body, he2);
+    add_cables(h, b, he2, q);
     for (int32_t k = body->batch; k < body->batch + body->batches; k++) {
         if (body->kind == TL_LG_TETS)
             add_tets(h, body, &h->lg->tets[k], he2, q, convex);

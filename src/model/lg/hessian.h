@@ -15,6 +15,8 @@ typedef struct tl_lg_hessian tl_lg_hessian;
 talus_status tl_lg_hessian_create(tl_lg_hessian **out, const tl_lg *lg, talus_error *err);
 void tl_lg_hessian_free(tl_lg_hessian *h); /* NULL is fine */
 
+/* Tension of a cable of lg->holds, N, for what follows: a line that is pulled resists being pushed aside. */
+void tl_lg_hessian_pull(tl_lg_hessian *h, int32_t cable, double tension);
 /* Matrix and factor of a body at q [lg nodes][3]. TALUS_NOT_DEFINITE: it takes more of `convex`, 0 to 1. */
 talus_status tl_lg_hessian_update(tl_lg_hessian *h, int body, double he, const double *q, double convex,
                                   talus_error *err);

@@ -24,8 +24,9 @@ struct tl_lg_holds {
     int32_t cables, bonds;
     tl_lg_cable *cable; /* [cables], in the scene's order */
     tl_lg_bond *bond;
-    int32_t *
-        rigid_of; /* [lg nodes] rigid body that a node is bound to, which it does not touch; -1: none. NULL: no node is */
+    /* [lg nodes] rigid body and elastic body of lg that a node is bound to, which it does not touch; -1: none. NULL: no
+     * node is bound */
+    int32_t *rigid_of, *soft_of;
 };
 
 /* What an anchor, a handle, a cable or a join does to its elastic body. */
