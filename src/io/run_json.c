@@ -135,6 +135,7 @@ static void put_solver(writer *w, const tl_solver_spec *s)
     put_number(w, "tolerance_m_s", s->contact.tolerance);
     put_int(w, "iterations", s->contact.iterations);
     put_number(w, "slop_m", s->contact.slop);
+    put_number(w, "touch", s->contact.touch);
     put_close(w, '}');
     put_close(w, '}');
 }

@@ -266,6 +266,7 @@ typedef struct tl_contact_spec {
     double tolerance;    /* m/s; 0: follows the speeds */
     int iterations;      /* 0: the method's */
     double slop;         /* m; 0: from the bodies */
+    double touch;        /* of the slop */
     const char *impacts; /* "together" or "sequence" */
     bool bound;          /* islands make no energy */
     bool rest;           /* islands at rest are left alone */

@@ -323,6 +323,7 @@ static const tl_key contact_method_keys[] = {
     {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-8, or 1e-5 of the fastest body's speed if that is more"},
     {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
     {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},
+    {"touch", TL_NUMBER, AT(touch), "", WITHIN(0, 1), "0.01", "of the slop: points that carried in the step before and are apart by no more than this still touch; 0: any gap has to close first, so that heaps that lie look for new forces in every step", .engines = TL_ON_GRID},
     {"impacts", TL_WORD, AT(impacts), "", ANY, "together", "restitution of several contacts at once: all of them together, or one after the other, the fastest first, as in Newton's cradle", "together|sequence", .engines = TL_ON_GRID},
     {"bound", TL_BOOLEAN, AT(bound), "", ANY, "true", "scenes of rigid bodies: energy that moving bodies along chords and pushing overlaps apart has made is taken from velocities; `false` for comparison", .engines = TL_ON_GRID},
     {"rest", TL_BOOLEAN, AT(rest), "", ANY, "false", "scenes of rigid bodies: islands of bodies that touch, do not move (1e-8 m/s, or `tolerance`) and that nothing comes near keep places and forces, and cost next to nothing", .engines = TL_ON_GRID},

@@ -130,11 +130,24 @@ talus_status tl_bodies_detect(tl_bodies *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* Places are right to the slop, so a point that carries and is apart by far less still touches. A solve leaves points apart by its tolerance times dt. If these gaps
+ * had to close first, points of a heap that cannot give way would have to lose their forces to others, all anew in every step: such problems have no solution near the
+ * last one, and methods stall. */
+static void keep_touching(tl_bodies *s)
+{
+    const double most = s->scene->solver.contact.touch * s->kept->slop;
+    for (int32_t k = 0; k < s->contacts.count; k++) {
+        tl_rigid_point *p = &s->contacts.point[k];
+        if (s->lam[3 * (int64_t)k] > 0 && p->gap > 0 && p->gap <= most && !p->half) p->gap = 0;
+    }
+}
+
 talus_status tl_bodies_match(tl_bodies *s, talus_error *err)
 {
     s->lam = TL_TAKE(s->arena, double, 3 * (int64_t)s->contacts.count);
     if (!s->lam) return no_memory(err);
     tl_rigid_match(s->rigid, &s->contacts, &s->sim->state.rigid, s->dt, s->lam);
+    keep_touching(s);
     return TALUS_OK;
 }
 

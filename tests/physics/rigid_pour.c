@@ -40,10 +40,36 @@ static void a_pour_converges(void **state)
     rigid_close(&c);
 }
 
+/* A heap that cannot give way has no forces near the last ones that also close gaps of nanometres, which solves leave: points that carried still touch while they are apart by a
+ * hundredth of the slop. A pour of 200 bodies missed 11 % of its steps without that, 250 marbles 20 %. */
+static double speed_after_lift(const char *touch, double lift)
+{
+    rigid_case c = rigid_open("", "domain = { min = {-1, 0, -1}, max = {1, 5, 1} }, solver = { contact = { %s } }, "
+                                  "bodies = { { shape = box { size = 0.1 }, at = {0, 0.05, 0}, density = 500 } }",
+                              touch);
+    rigid_run(&c, 0.05);
+    c.sim->state.rigid.body[0].x.y += lift;
+    rigid_run(&c, 0.01);
+    double v = c.sim->state.rigid.body[0].v.y;
+    rigid_close(&c);
+    return v;
+}
+
+static void a_point_that_carries_still_touches(void **state)
+{
+    (void)state;
+    const double slop = 1e-4;
+    CHECK_NEAR(speed_after_lift("touch = 0.01", 0.005 * slop), 0, 1e-8);
+    CHECK_NEAR(speed_after_lift("", 0.005 * slop), 0, 1e-8); /* the default */
+    CHECK_NEAR(speed_after_lift("touch = 0.01", 0.02 * slop), -0.02 * slop / 0.01, 1e-7);
+    CHECK_NEAR(speed_after_lift("touch = 0", 0.005 * slop), -0.005 * slop / 0.01, 1e-7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pour_converges),
+        cmocka_unit_test(a_point_that_carries_still_touches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
