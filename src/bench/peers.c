@@ -286,7 +286,7 @@ static const row rows[] = {
 
 static talus_status run_peers(const talus_bench_options *o, tl_table *t, talus_error *err)
 {
-    static const tl_peer *const peers[] = {&tl_peer_talus, &tl_peer_ode, &tl_peer_mujoco};
+    static const tl_peer *const peers[] = {&tl_peer_talus, &tl_peer_bullet, &tl_peer_ode, &tl_peer_mujoco};
     enum { PEERS = sizeof peers / sizeof *peers };
     bool there[PEERS];
     if (o->problem && !strcmp(o->problem, "dam")) return tl_peers_dam(o, t, err);
@@ -319,13 +319,14 @@ static talus_status run_peers(const talus_bench_options *o, tl_table *t, talus_e
             if (there[k]) tl_table_cell(t, isnan(out[k].ms) ? "-" : "%.3f", out[k].ms);
         tl_table_send(t, TALUS_ROW_DATA);
     }
-    tl_table_line(t, TALUS_ROW_NOTE,
-                  "Steps of 10 ms, one thread, processor time. ODE: dWorldStep to 40 bodies, dWorldQuickStep above. "
-                  "Bullet: Debian has no C "
-                  "interface of it.");
+    tl_table_line(
+        t, TALUS_ROW_NOTE,
+        "Steps of 10 ms, one thread, processor time. Bullet: sequential impulses, nothing sleeps. ODE: dWorldStep to "
+        "40 bodies, dWorldQuickStep above.");
     return TALUS_OK;
 }
 
 const tl_bench tl_bench_peers = {
-    "peers", "rigid bodies beside ODE and MuJoCo, where they are installed; --problem dam: water beside Mantaflow",
+    "peers",
+    "rigid bodies beside Bullet, ODE and MuJoCo, where they are installed; --problem dam: water beside Mantaflow",
     run_peers};

@@ -41,7 +41,7 @@ typedef struct tl_peer {
 /* Liquid: talus beside Mantaflow, where Blender is installed. */
 talus_status tl_peers_dam(const talus_bench_options *o, tl_table *t, talus_error *err);
 
-extern const tl_peer tl_peer_talus, tl_peer_ode, tl_peer_mujoco;
+extern const tl_peer tl_peer_talus, tl_peer_bullet, tl_peer_ode, tl_peer_mujoco;
 
 /* q = a quarter turn about x: from our axis of a cylinder, y, to theirs, z. */
 #define TL_PEER_TURN                                                                                                   \
