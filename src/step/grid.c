@@ -753,32 +753,26 @@ static talus_status surround_liquid(grid_step *s, double *const own[3], talus_er
 }
 
 /* Momentum on faces before the solve, and what pressure gave them. */
-static talus_status note_momentum(grid_step *s, double *owed[3], talus_error *err)
+static talus_status note_momentum(grid_step *s, double *due[3], talus_error *err)
 {
     const tl_system *y = &s->system;
     const double impulse = s->dt * y->c.dx * y->c.dx * y->c.dx;
     for (int a = 0; a < 3; a++) {
-        if (!(owed[a] = TL_TAKE(s->arena, double, s->grid.cells))) return no_memory(err);
+        if (!(due[a] = TL_TAKE(s->arena, double, s->grid.cells))) return no_memory(err);
         const double *mass = s->faces.mass[a], *u = s->faces.u[a];
-        double *out = owed[a];
+        double *out = due[a];
 #pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
         for (int64_t i = 0; i < s->grid.cells; i++) out[i] = mass[i] * u[i];
     }
 #pragma omp parallel for schedule(static) if (y->c.faces >= TL_PARALLEL_MIN)
-    for (int32_t f = 0; f < y->c.faces; f++) owed[y->axis[f]][y->id[f]] -= impulse * y->c.fluid[f] * y->c.y[f];
+    for (int32_t f = 0; f < y->c.faces; f++) due[y->axis[f]][y->id[f]] -= impulse * y->c.fluid[f] * y->c.y[f];
     return TALUS_OK;
 }
 
 /* What the mass on faces did not get of that. */
-static talus_status repay_momentum(grid_step *s, double *const owed[3], talus_error *err)
+static talus_status repay_momentum(grid_step *s, double *const due[3], talus_error *err)
 {
-    for (int a = 0; a < 3; a++) {
-        const double *mass = s->faces.mass[a], *u = s->faces.u[a];
-        double *out = owed[a];
-#pragma omp parallel for schedule(static) if (s->grid.cells >= TL_PARALLEL_MIN)
-        for (int64_t i = 0; i < s->grid.cells; i++) out[i] -= mass[i] * u[i];
-    }
-    tl_repay r = {.mass = s->faces.mass, .owed = owed};
+    tl_repay r = {.mass = s->faces.mass, .due = due};
     TL_TRY(tl_faces_repay(&s->grid, &s->pieces, &r, s->faces.u, s->arena, err));
     tl_accounts_fixed(s->sim, r.fixed, r.turned);
     return TALUS_OK;
@@ -813,12 +807,12 @@ static void restore_own(grid_step *s, double *const own[3])
 static talus_status extend_velocities(grid_step *s, talus_error *err)
 {
     const double closed = s->stress ? 0 : s->kept->rules.closed;
-    double *owed[3], *own[3];
+    double *due[3], *own[3];
     tl_coupled_fluid_forces(&s->coupled, s->fluid);
     if (s->stress) {
         tl_system_store(&s->system, s->faces.u);
     } else {
-        TL_TRY(note_momentum(s, owed, err));
+        TL_TRY(note_momentum(s, due, err));
         store_solved(s);
         TL_TRY(keep_own(s, own, err));
         TL_TRY(surround_liquid(s, own, err));
@@ -847,7 +841,7 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     tl_accounts_carried(s->sim, &s->account, sums_of(s, s->faces.u), sums_of(s, s->moving));
     if (!s->stress) {
         restore_own(s, own);
-        TL_TRY(repay_momentum(s, owed, err));
+        TL_TRY(repay_momentum(s, due, err));
         tl_accounts_solved(&solved, &s->account, sums_of(s, s->faces.u)); /* faces in walls belong to what walls do */
     }
     push_static_bodies(s);

@@ -204,6 +204,24 @@ static tl_vec3 vector_at(const tl_grid *g, int axis, int32_t face, double *const
     return tl_vec3_load(v);
 }
 
+/* What a face in a solid keeps. A normal along the face's axis asks for its own velocity alone, one across it for
+ * nothing: so it is at the walls of a domain. */
+static double clip_face(const tl_grid *g, const tl_solids *s, int32_t b, int k, int32_t i, double *const u[3],
+                        uint8_t *const known[3], const uint8_t *pressed)
+{
+    int32_t which;
+    tl_vec3 n, at = tl_grid_face_centre(g, k, i);
+    tl_solids_distance(s, b, at, &which, &n);
+    const double along = k == 0 ? n.x : k == 1 ? n.y : n.z;
+    if (along == 0 || which == TL_SOLID_NONE || tl_solids_gives(s, which)) return u[k][i];
+    double own[3] = {0, 0, 0};
+    own[k] = u[k][i];
+    tl_vec3 v = fabs(along) == 1 ? tl_vec3_load(own) : vector_at(g, k, i, u, known);
+    double into = tl_vec3_dot(tl_vec3_sub(v, tl_solids_velocity(s, which, at)), n);
+    bool held = pressed && fabs(along) > ALONG && (pressed[i] || pressed[tl_grid_step(g, i, k, -1)]);
+    return into < 0 || held ? u[k][i] - into * along : u[k][i];
+}
+
 talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const open[3], double closed,
                             uint8_t *const known[3], const uint8_t *pressed, double *const u[3], tl_arena *a,
                             talus_error *err)
@@ -213,26 +231,17 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const 
     for (int k = 0; k < 3; k++)
         if (!(clipped[k] = TL_TAKE(a, double, g->cells)))
             return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to clip velocities on %lld cells", (long long)g->cells);
+    /* all are read before any is written */
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++)
-        for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
-            for (int k = 0; k < 3; k++) {
-                if (open[k][i] > closed || !known[k][i]) continue;
-                clipped[k][i] = u[k][i];
-                int32_t which;
-                tl_vec3 n, at = tl_grid_face_centre(g, k, i), v = vector_at(g, k, i, u, known);
-                tl_solids_distance(s, b, at, &which, &n);
-                double into = tl_vec3_dot(tl_vec3_sub(v, tl_solids_velocity(s, which, at)), n);
-                double along = k == 0 ? n.x : k == 1 ? n.y : n.z;
-                bool held = pressed && fabs(along) > ALONG && (pressed[i] || pressed[tl_grid_step(g, i, k, -1)]);
-                if (which != TL_SOLID_NONE && (into < 0 || held) && !tl_solids_gives(s, which))
-                    clipped[k][i] -= into * along;
-            }
-    for (int k = 0; k < 3; k++) {
-#pragma omp parallel for schedule(static) if (g->cells >= TL_PARALLEL_MIN)
-        for (int32_t i = 0; i < g->blocks * g->f.size; i++)
-            if (!(open[k][i] > closed) && known[k][i]) u[k][i] = clipped[k][i];
-    }
+        for (int k = 0; k < 3 && tl_solids_touch(s, g, b); k++)
+            for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
+                if (!(open[k][i] > closed) && known[k][i]) clipped[k][i] = clip_face(g, s, b, k, i, u, known, pressed);
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++)
+        for (int k = 0; k < 3 && tl_solids_touch(s, g, b); k++)
+            for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
+                if (!(open[k][i] > closed) && known[k][i]) u[k][i] = clipped[k][i];
     tl_arena_release(a, start);
     return TALUS_OK;
 }

@@ -116,12 +116,12 @@ typedef struct sums {
     double mass[3], owed[3];
 } sums;
 
-static void add_up(const tl_grid *g, const tl_pieces *p, const tl_repay *r, sums *all)
+static void add_up(const tl_grid *g, const tl_pieces *p, const tl_repay *r, double *const u[3], sums *all)
 {
     const int32_t exist = g->blocks * g->f.size;
     for (int axis = 0; axis < 3; axis++)
         for (int32_t i = 0; i < exist; i++) {
-            double m = r->mass[axis][i], owed = r->owed[axis][i];
+            double m = r->mass[axis][i], owed = r->due[axis][i] - m * u[axis][i];
             if (m == 0 && owed == 0) continue;
             int32_t k = tl_piece_of_face(p, g, axis, i);
             if (k == TL_NO_PIECE) continue;
@@ -141,7 +141,7 @@ static impulses repay_block(const tl_grid *g, const tl_pieces *p, const tl_repay
     impulses out = {{0, 0, 0}, {0, 0, 0}};
     for (int axis = 0; axis < 3; axis++)
         for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) {
-            const double m = r->mass[axis][i], owed = r->owed[axis][i];
+            const double m = r->mass[axis][i], owed = r->due[axis][i] - m * u[axis][i];
             if (m == 0 && owed == 0) continue;
             int32_t k = all ? tl_piece_of_face(p, g, axis, i) : TL_NO_PIECE;
             if (k != TL_NO_PIECE && !p->held[k]) {
@@ -165,7 +165,7 @@ talus_status tl_faces_repay(const tl_grid *g, const tl_pieces *p, tl_repay *r, d
     impulses *part = TL_TAKE(a, impulses, g->blocks);
     if ((tl_pieces_any_free(p) && !all) || !part) return no_memory(err);
     r->fixed = r->turned = (tl_vec3){0, 0, 0};
-    if (all) add_up(g, p, r, all);
+    if (all) add_up(g, p, r, u, all);
 #pragma omp parallel for schedule(static) if (g->blocks > 64)
     for (int32_t b = 0; b < g->blocks; b++) part[b] = repay_block(g, p, r, all, b, u);
     for (int32_t b = 0; b < g->blocks; b++) {

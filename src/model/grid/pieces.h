@@ -57,7 +57,7 @@ static inline bool tl_face_is_free(const tl_pieces *p, const tl_grid *g, int axi
 
 typedef struct tl_repay {
     double *const *mass;   /* [3][cells] kg */
-    double *const *owed;   /* [3][cells] N s */
+    double *const *due;    /* [3][cells] N s that faces are to have; what mass and velocity lack of it is owed */
     tl_vec3 fixed, turned; /* out: N s on matter by fixed solids, and its moment about the origin */
 } tl_repay;
 
