@@ -538,6 +538,23 @@ static talus_status find_pressed(grid_step *s, talus_error *err)
     return tl_liquid_volume(&s->grid, &s->full, s->pressed, s->arena, &s->liquid_volume, err);
 }
 
+/* Speed of the fastest cell of liquid. */
+static double fastest_cell(const tl_coupling *c)
+{
+    double most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most) if (c->cells >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < c->cells; i++) {
+        const int32_t *face = c->face + 6 * (int64_t)i;
+        double v2 = 0;
+        for (int k = 0; k < 3; k++) {
+            double v = 0.5 * (c->u[face[2 * k]] + c->u[face[2 * k + 1]]);
+            v2 += v * v;
+        }
+        most = fmax(most, v2);
+    }
+    return sqrt(most);
+}
+
 /* What the next step starts from, where sand is at rest. */
 static talus_status select_static_stress(grid_step *s, talus_error *err)
 {
@@ -1026,6 +1043,7 @@ static void commit(grid_step *s)
     for (int k = 0; k < s->scene->emitter_count; k++) g->emitter[k] = s->emitter[k];
     s->totals.measured = 1;
     s->totals.particles = s->measured;
+    s->totals.flow = s->stress ? s->measured.fastest : fastest_cell(&s->system.c);
     *g->totals = s->totals;
 }
 

@@ -18,6 +18,7 @@ typedef struct tl_liquid_rules {
     bool pay;            /* crowds are parted only as far as the flow lost energy otherwise */
     bool mix;            /* sweeps of pressure and contacts (step/scheme.h) */
     double gravity_step; /* longest step, of sqrt(dx / g) */
+    double drop_way;     /* of a drop in a step, over that of the liquid */
     tl_surface_rules surface;
 } tl_liquid_rules;
 tl_liquid_rules tl_liquid_rules_default(void);

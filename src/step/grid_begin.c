@@ -30,6 +30,9 @@ tl_liquid_rules tl_liquid_rules_default(void)
         .mix = true,
         /* Of the time in which gravity crosses a cell: waves of two cells turn by sqrt(pi g / dx) dt = 0.44 radians in a step. In steps four times as long they gain 6 % of their motion. */
         .gravity_step = 0.25,
+        /* Drops and spray, which fill less than half of a cell, fly as they would in steps of any length, but for where they land. With `cfl` 2 that is 3 cells in a step, half of them and the kernel being
+         * within the TL_GRID_MARGIN cells that exist around each particle. A few of them set the step of all: of half a million particles of a dam at the wall one is faster than 5.5 m/s and 1500 than 3.5. */
+        .drop_way = 1.5,
         .surface = tl_surface_rules_default()};
 }
 
@@ -307,6 +310,7 @@ double tl_grid_dt_wanted(const tl_sim *sim)
     double g = tl_vec3_norm(s->gravity);
     const tl_grid_totals *now = sim->state.grid.totals;
     double fastest = now->measured > 0 ? now->particles.fastest : fastest_particle(&sim->state.grid.particles);
+    if (!k->alpha && now->measured > 0) fastest = fmax(fmin(now->flow, fastest), fastest / k->rules.drop_way);
     if (!k->alpha && g > 0) dt = fmin(dt, k->rules.gravity_step * sqrt(k->frame.dx / g));
     return fmin(dt, tl_particles_dt(&k->frame, s->grid.cfl, fastest, body, s->gravity));
 }

@@ -47,7 +47,7 @@ typedef struct seen {
     double speed;       /* m/s, rms at the end */
     double early, late; /* J, largest kinetic energy of the first and the last two seconds */
     double rise;        /* J, of all energy above that of the first frame */
-    int64_t sweeps;
+    int64_t sweeps, steps;
 } seen;
 
 static bool after_step(void *user, const tl_sim *sim)
@@ -56,6 +56,7 @@ static bool after_step(void *user, const tl_sim *sim)
     out->last = fabs(sim->report.volume_error);
     out->volume = fmax(out->volume, out->last);
     out->sweeps += sim->report.sweeps;
+    out->steps++;
     return false;
 }
 
@@ -212,6 +213,35 @@ static void steps_resolve_waves(void **state)
     assert_true(rise[1] > 0.01);
 }
 
+/* A drop that flies over a pool does not set its step, and flies as it does in shorter ones. */
+static void drops_go_further(void **state)
+{
+    (void)state;
+    const double v = 6, seconds = 0.2, height = 0.15 + v * seconds - 0.5 * 9.81 * seconds * seconds;
+    double top[2] = {0, 0}, volume[2];
+    int64_t steps[2];
+    for (int k = 0; k < 2; k++) {
+        run r = open_run("return scene { talus = 1, engine = 'grid', duration = 1, fps = 10, grid = { cells = {30, "
+                         "150, 1}, cell = 0.01, " SLAB " }, fill = { { " WATER ", shape = box { size = {2, 0.1, 2}, "
+                         "center = {0.15, 0.05, 0} } }, { " WATER ", velocity = {0, 6, 0}, shape = box { size = "
+                         "{0.005, 0.005, 2}, center = {0.1525, 0.15, 0} } } } }");
+        if (k) r.rules->drop_way = 1;
+        seen s = look(&r, seconds);
+        steps[k] = s.steps;
+        volume[k] = s.volume;
+        const tl_particles *p = &r.sim->state.grid.particles;
+        for (int64_t i = 0; i < p->count; i++) top[k] = fmax(top[k], p->particle[i].x.y);
+        close_run(&r);
+    }
+    print_message("drop: %lld steps, by the same rule as the liquid %lld; %.4f and %.4f m high, should be %.4f\n",
+                  (long long)steps[0], (long long)steps[1], top[0], top[1], height);
+    assert_true(1.3 * (double)steps[0] < (double)steps[1]);
+    for (int k = 0; k < 2; k++) {
+        CHECK_LE(fabs(top[k] - height), 0.01);
+        CHECK_LE(volume[k], 0.01);
+    }
+}
+
 /* Faces whose centre is in a solid go with their neighbours. */
 #define BOWL                                                                                                           \
     "return scene { talus = 1, engine = 'grid', duration = 2, fps = 50, grid = { cells = {20, 20, 1}, cell = "         \
@@ -280,6 +310,7 @@ int main(void)
         cmocka_unit_test(crowds_at_round_walls),    cmocka_unit_test(gaps),
         cmocka_unit_test(corrections_are_paid_for), cmocka_unit_test(surfaces_go_along),
         cmocka_unit_test(steps_resolve_waves),      cmocka_unit_test(slivers_go_along),
-        cmocka_unit_test(rest_is_left_alone),       cmocka_unit_test(mixing_saves_sweeps)};
+        cmocka_unit_test(rest_is_left_alone),       cmocka_unit_test(mixing_saves_sweeps),
+        cmocka_unit_test(drops_go_further)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,7 @@ typedef struct tl_grid_totals {
     double initial_volume; /* m^3 of all fills */
     double statics;        /* 1: the stress at rest is being selected (step/statics.h) */
     double measured;       /* 1: `particles` is of the particles of this state, as the last step left them */
+    double flow;           /* m/s of the fastest cell of a liquid in the last step */
     double lost;           /* J that the flow lost, less what parting crowds lifted (step/grid.c) */
     tl_particles_measure particles;
 } tl_grid_totals;
