@@ -148,6 +148,8 @@ _FUNCTIONS = {
     "talus_sim_view_name": (c_char_p, [c_int]),
     "talus_sim_body": (c_int, [c_void_p, c_char_p]),
     "talus_sim_set_force": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
+    "talus_sim_set_handle": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
+    "talus_sim_set_cable": (c_int, [c_void_p, c_int, c_double, _ERR]),
     "talus_sim_set_node_forces": (c_int, [c_void_p, c_int64, c_int64, _VEC, _ERR]),
     "talus_sim_set_velocity": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
     "talus_sim_set_pose": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
@@ -493,6 +495,17 @@ class Sim:
         err = _Error()
         _check(_lib.talus_sim_set_pose(self._alive(), self.body(body), _vector(position, 3, "position"),
                                        _vector(rotation, 4, "rotation"), byref(err)), err)
+
+    def set_handle(self, handle, position=None, rotation=None):
+        """Where a handle without a motion is at the end of the next step; rotation w x y z. None: as it is."""
+        err = _Error()
+        _check(_lib.talus_sim_set_handle(self._alive(), operator.index(handle), _vector(position, 3, "position"),
+                                         _vector(rotation, 4, "rotation"), byref(err)), err)
+
+    def set_cable(self, cable, length):
+        """Length (m) of a cable whose length is not a function of time, from the next step on."""
+        err = _Error()
+        _check(_lib.talus_sim_set_cable(self._alive(), operator.index(cable), length, byref(err)), err)
 
     def save(self, path):
         err = _Error()

@@ -74,6 +74,11 @@ typedef struct talus_view {
  * Nodes of elastic bodies (engines "lg" and "grid"), none in other engines; ids as in frames:
  *   "nodes.position"   m      "nodes.velocity"  m/s      "nodes.body"  index of its body among the elastic ones
  *   "nodes.mass"       kg     "nodes.push"      N, what talus_sim_set_node_forces set
+ * What anchors, handles, cables and joins do to elastic bodies in the last step (engine "lg"), none in other engines; first one entry per elastic body (its anchor), then the scene's handles,
+ * cables and joins in their order; zero before the first step and after a restore:
+ *   "holds.kind"       0 anchor, 1 handle, 2 cable, 3 join   "holds.number"   of the scene's bodies, handles, cables or joins
+ *   "holds.position"   m, mean of the nodes it holds         "holds.tension"  N, of a cable
+ *   "holds.force", "holds.torque"                            on the body: N, N m about that place
  * Liquid of the sph engine; the order may change from step to step, ids stay:
  *   "particles.position", "particles.velocity"  m, m/s   "particles.pressure"  Pa
  *   "particles.id", "particles.material"                 whole numbers
@@ -100,6 +105,13 @@ TALUS_API talus_status talus_sim_set_velocity(talus_sim *sim, int body, const do
  * reaches at constant velocity. The rotation need not be of unit length. Without another call it rests there. */
 TALUS_API talus_status talus_sim_set_pose(talus_sim *sim, int body, const double position[3], const double rotation[4],
                                           talus_error *err);
+
+/* A handle of the scene without a motion (engines "lg" and "grid"): where its frame is at the end of the next step. It starts at the scene's `at`, not turned, and nodes keep their
+ * places in it. Without another call it rests there. NULL: as before. */
+TALUS_API talus_status talus_sim_set_handle(talus_sim *sim, int handle, const double position[3],
+                                            const double rotation[4], talus_error *err);
+/* Length (m) of a cable whose length the scene does not give as a function of time, from the next step on. */
+TALUS_API talus_status talus_sim_set_cable(talus_sim *sim, int cable, double length, talus_error *err);
 
 /* ---- saving ---- */
 

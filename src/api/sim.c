@@ -1,4 +1,5 @@
 #include "api/sim.h"
+#include "model/lg/holds.h"
 #include "model/lg/whole.h"
 
 #include <inttypes.h>
@@ -119,7 +120,8 @@ typedef enum view_of {
     OF_NODE_V,
     OF_NODE_MASS,
     OF_NODE_PUSH,
-    OF_NODE_BODY
+    OF_NODE_BODY,
+    OF_HOLD
 } view_of;
 
 /* Everything that can be looked at: whose array, where in its struct. */
@@ -156,6 +158,12 @@ static const struct {
     {"nodes.mass", OF_NODE_MASS, 0, 1, TALUS_FLOAT64},
     {"nodes.push", OF_NODE_PUSH, 0, 3, TALUS_FLOAT64},
     {"nodes.body", OF_NODE_BODY, 0, 1, TALUS_INT32},
+    {"holds.kind", OF_HOLD, offsetof(tl_lg_hold, kind), 1, TALUS_INT32},
+    {"holds.number", OF_HOLD, offsetof(tl_lg_hold, number), 1, TALUS_INT32},
+    {"holds.position", OF_HOLD, offsetof(tl_lg_hold, at), 3, TALUS_FLOAT64},
+    {"holds.force", OF_HOLD, offsetof(tl_lg_hold, force), 3, TALUS_FLOAT64},
+    {"holds.torque", OF_HOLD, offsetof(tl_lg_hold, torque), 3, TALUS_FLOAT64},
+    {"holds.tension", OF_HOLD, offsetof(tl_lg_hold, tension), 1, TALUS_FLOAT64},
     {"particles.position", OF_PARTICLE, offsetof(tl_sph_particle, x), 3, TALUS_FLOAT64},
     {"particles.velocity", OF_PARTICLE, offsetof(tl_sph_particle, v), 3, TALUS_FLOAT64},
     {"particles.pressure", OF_PARTICLE, offsetof(tl_sph_particle, p), 1, TALUS_FLOAT64},
@@ -224,6 +232,10 @@ talus_status talus_sim_view(talus_sim *s, const char *name, talus_view *out, tal
     case OF_NODE_MASS: v.data = s->sim->lg.mass, v.stride = sizeof(double), v.count = s->sim->state.lg.nodes; break;
     case OF_NODE_PUSH:
         v.data = s->sim->state.lg.push, v.stride = sizeof(tl_vec3), v.count = s->sim->state.lg.nodes;
+        break;
+    case OF_HOLD:
+        v.data = s->sim->hold, v.stride = sizeof *s->sim->hold;
+        v.count = s->sim->hold ? tl_lg_hold_count(&s->sim->lg, s->sim->scene) : 0;
         break;
     case OF_NODE_BODY: v.data = s->sim->lg.owner, v.stride = sizeof(int32_t), v.count = s->sim->state.lg.nodes; break;
     }
@@ -348,6 +360,55 @@ talus_status talus_sim_set_pose(talus_sim *s, int body, const double position[3]
     }
     if (position) m->goal.at = vec3(position);
     m->goal.rotation = tl_quat_normalize(q);
+    s->generation++;
+    return TALUS_OK;
+}
+
+talus_status talus_sim_set_handle(talus_sim *s, int handle, const double position[3], const double rotation[4],
+                                  talus_error *err)
+{
+    TL_NEED(s);
+    const tl_scene *scene = s->sim->scene;
+    tl_lg_state *lg = &s->sim->state.lg;
+    if (handle < 0 || handle >= scene->handle_count || lg->handles != s->sim->lg.bodies + scene->handle_count)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "there is no handle %d, the scene has %d (the first is 0)", handle,
+                       lg->handles ? scene->handle_count : 0);
+    const tl_handle *asked = &scene->handles[handle];
+    if (asked->motion != TL_NO_FUNCTION)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "handle %d moves by the scene's function of time, not by poses", handle);
+    double *was = lg->led + 14 * (int64_t)(s->sim->lg.bodies + handle), *next = was + 7, to[7];
+    const double start[7] = {asked->at.x, asked->at.y, asked->at.z, 1, 0, 0, 0};
+    const bool led = next[3] != 0 || next[4] != 0 || next[5] != 0 || next[6] != 0;
+    memcpy(to, led ? next : start, sizeof to);
+    if (position) memcpy(to, position, 3 * sizeof *to);
+    if (rotation) memcpy(to + 3, rotation, 4 * sizeof *to);
+    for (int i = 0; i < 7; i++)
+        if (!isfinite(to[i]))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "the pose of handle %d must be finite, got %g at [%d]", handle, to[i],
+                           i);
+    tl_quat q = {to[3], to[4], to[5], to[6]};
+    if (!(tl_quat_norm2(q) > 0 && tl_quat_norm2(q) < INFINITY))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the rotation of handle %d must not be zero", handle);
+    q = tl_quat_normalize(q);
+    if (!led) memcpy(was, start, sizeof start);
+    memcpy(next, (const double[7]){to[0], to[1], to[2], q.w, q.x, q.y, q.z}, 7 * sizeof *next);
+    s->generation++;
+    return TALUS_OK;
+}
+
+talus_status talus_sim_set_cable(talus_sim *s, int cable, double length, talus_error *err)
+{
+    TL_NEED(s);
+    tl_lg_state *lg = &s->sim->state.lg;
+    if (cable < 0 || cable >= lg->cables)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "there is no cable %d, the scene has %" PRId64 " (the first is 0)", cable,
+                       lg->cables);
+    if (s->sim->scene->cables[cable].length.function != TL_NO_FUNCTION)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "cable %d has the length of the scene's function of time", cable);
+    if (!(length >= 0 && isfinite(length)))
+        return TL_FAIL(err, TALUS_BAD_INPUT, "the length of cable %d must be finite and not negative, got %g", cable,
+                       length);
+    lg->length[cable] = length;
     s->generation++;
     return TALUS_OK;
 }

@@ -13,6 +13,7 @@ talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *
     tl_vec3 *before = TL_TAKE(a, tl_vec3, lg->anchors + 1);
     if (!handle || !before) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of elastic bodies");
     TL_TRY(tl_lg_handle_poses(lg, sim->scene, sim->state.t, handle, err));
+    tl_lg_lead(&sim->state.lg, false, handle);
     tl_lg_targets(lg, handle, before);
     double held = tl_lg_linear_energy(lg, q, before);
     sim->start.elastic = tl_lg_stress(lg, q, NULL) + held;

@@ -142,8 +142,10 @@ static talus_status predict(tl_elastic_trial *s, talus_error *err)
     tl_pose *handle = TL_TAKE(s->arena, tl_pose, s->lg->handles + 1);
     if (!handle) return tl_elastic_no_memory(err);
     TL_TRY(tl_lg_handle_poses(s->lg, s->scene, s->sim->state.t + s->h, handle, err));
+    tl_lg_lead(now, true, handle);
     tl_lg_targets(s->lg, handle, s->target);
     TL_TRY(tl_lg_handle_poses(s->lg, s->scene, s->sim->state.t, handle, err));
+    tl_lg_lead(now, false, handle);
     tl_lg_targets(s->lg, handle, s->source);
     TL_TRY(tl_bodies_predict(&s->bodies, err));
     for (int b = 0; b < s->lg->bodies; b++) TL_TRY(push_body(s, b, err));
@@ -414,6 +416,7 @@ static void commit(tl_elastic_trial *s)
     tl_lg_state *to = &s->sim->state.lg;
     tl_bodies_commit(&s->bodies);
     sum_contact_forces(s);
+    tl_lg_led(to);
     memcpy(to->q, s->x_end, sizeof *to->q * 3 * (size_t)s->lg->nodes);
     memcpy(to->v, s->v_end, sizeof *to->v * 3 * (size_t)s->lg->nodes);
     if (s->rows.soft) memcpy(to->contact, s->memory, sizeof *s->memory * (size_t)s->rows.soft);

@@ -265,6 +265,7 @@ static talus_status predict(lg_step *s, talus_error *err)
     tl_pose *handle = TL_TAKE(s->arena, tl_pose, lg->handles + 1);
     if (!handle) return no_memory(err);
     TL_TRY(tl_lg_handle_poses(lg, s->scene, s->sim->state.t + s->h, handle, err));
+    tl_lg_lead(now, true, handle);
     tl_lg_targets(lg, handle, s->target);
     TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, err));
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->accel[i] = g[i % 3];
@@ -307,6 +308,7 @@ static talus_status detect(lg_step *s, talus_error *err)
                            .before = b->pose,
                            .after = after,
                            .friction = b->friction,
+                           .length = s->sim->state.lg.length,
                            .h = s->h};
     if (!s->time.rests) {
         TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
@@ -1150,6 +1152,7 @@ static void commit(lg_step *s)
     if (s->lg->dual_rows) memcpy(to->u, s->u, sizeof *s->u * TL_LG_LANES * (size_t)s->lg->dual_rows);
     if (s->memories) memcpy(to->contact, s->memory, sizeof *s->memory * (size_t)s->memories);
     to->contacts = s->memories;
+    tl_lg_led(to);
 }
 
 /* All of a step but its commit. */

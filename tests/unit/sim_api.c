@@ -558,16 +558,83 @@ static void no_memory_is_a_status(void **state)
     }
 }
 
+/* Handles and cables from code: a bar is pulled by 1 mm, its cable pulls as well; what they bear can be looked at, and
+ * all of it is part of what is saved. */
+static void handles_and_cables_from_code(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"grid", "lg"};
+    talus_error err = {0};
+    for (int e = 0; e < 2; e++) {
+        char text[900], path[] = "handles.h5";
+        talus_scene *scene;
+        talus_sim *sim, *other;
+        snprintf(text, sizeof text,
+                 "return scene { talus = 1, engine = '%s', duration = 9, fps = 20, gravity = {0, 0, 0}, bodies = { { "
+                 "name = 'bar', shape = box { size = {1, 0.2, 0.2} }, cells = {5, 1, 1}, anchor = box { size = {0.01, "
+                 "1, 1}, center = {-0.5, 0, 0} }, material = elastic { density = 1000, young = 1e6, poisson = 0 } } }, "
+                 "handles = { { body = 'bar', shape = box { size = {0.01, 1, 1}, center = {0.5, 0, 0} }, at = {0.5, 0, "
+                 "0} } }%s }",
+                 engines[e],
+                 e ? ", cables = { { body = 'bar', points = { {-0.3, 0.05, 0}, {0.3, 0.05, 0} }, length = 2 } }" : "");
+        CHECK_OK(talus_scene_load_text(text, "handles", NULL, &scene, &err));
+        CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+        CHECK_OK(talus_sim_create(scene, NULL, &other, &err));
+        talus_view x, holds;
+        int end = -1;
+        CHECK_OK(talus_sim_view(sim, "nodes.position", &x, &err));
+        for (int i = 0; i < x.count; i++)
+            if (row(sim, "nodes.position", i)[0] > 0.499) end = i;
+        for (int k = 1; k <= 60; k++) {
+            CHECK_OK(talus_sim_set_handle(sim, 0, (const double[3]){0.5 + 1e-3 * fmin(1, 0.1 * k), 0, 0}, NULL, &err));
+            CHECK_OK(talus_sim_step(sim, 0.05, &err));
+        }
+        CHECK_NEAR(row(sim, "nodes.position", end)[0], 0.501, e ? 1e-4 : 1e-9); /* lg holds by springs */
+        CHECK_OK(talus_sim_view(sim, "holds.force", &holds, &err));
+        assert_int_equal(holds.count, e ? 3 : 0);
+        if (e) { /* anchor, handle, cable */
+            CHECK_NEAR(row(sim, "holds.force", 1)[0], 40, 2);
+            CHECK_NEAR(row(sim, "holds.force", 0)[0], -row(sim, "holds.force", 1)[0], 0.5);
+            CHECK_OK(talus_sim_set_cable(sim, 0, 0.59, &err));
+            for (int k = 0; k < 20; k++) CHECK_OK(talus_sim_step(sim, 0.05, &err));
+            assert_true(*row(sim, "holds.tension", 2) > 10);
+        }
+        CHECK_OK(talus_sim_set_handle(sim, 0, NULL, (const double[4]){2, 0.02, 0, 0}, &err));
+        CHECK_OK(talus_sim_save(sim, path, &err));
+        CHECK_OK(talus_sim_restore(other, path, &err));
+        CHECK_OK(talus_sim_step(sim, 0.05, &err));
+        CHECK_OK(talus_sim_step(other, 0.05, &err));
+        assert_true(talus_sim_hash(sim) == talus_sim_hash(other));
+        REFUSED(talus_sim_set_handle(sim, 1, NULL, NULL, &err), "there is no handle 1, the scene has 1");
+        REFUSED(talus_sim_set_handle(sim, 0, (const double[3]){0, NAN, 0}, NULL, &err), "finite, got nan at [1]");
+        REFUSED(talus_sim_set_handle(sim, 0, NULL, (const double[4]){0, 0, 0, 0}, &err), "must not be zero");
+        REFUSED(talus_sim_set_cable(sim, 1, 1, &err), "there is no cable 1");
+        if (e) REFUSED(talus_sim_set_cable(sim, 0, -1, &err), "must be finite and not negative, got -1");
+        remove(path);
+        talus_sim_free(sim);
+        talus_sim_free(other);
+        talus_scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scene_is_built),         cmocka_unit_test(mistakes_are_told_as_in_files),
-        cmocka_unit_test(values_arrive_as_given),   cmocka_unit_test(balls_slow_down),
-        cmocka_unit_test(texts_are_scenes),         cmocka_unit_test(steps_and_views),
-        cmocka_unit_test(contacts_are_seen),        cmocka_unit_test(forces_velocities_poses),
-        cmocka_unit_test(forces_on_nodes),          cmocka_unit_test(elastic_meshes_are_planned),
-        cmocka_unit_test(wrong_arguments_are_told), cmocka_unit_test(save_and_restore),
-        cmocka_unit_test(no_memory_is_a_status),    cmocka_unit_test(cancelled_steps_leave_no_trace),
+        cmocka_unit_test(a_scene_is_built),
+        cmocka_unit_test(mistakes_are_told_as_in_files),
+        cmocka_unit_test(values_arrive_as_given),
+        cmocka_unit_test(balls_slow_down),
+        cmocka_unit_test(texts_are_scenes),
+        cmocka_unit_test(steps_and_views),
+        cmocka_unit_test(contacts_are_seen),
+        cmocka_unit_test(forces_velocities_poses),
+        cmocka_unit_test(forces_on_nodes),
+        cmocka_unit_test(elastic_meshes_are_planned),
+        cmocka_unit_test(wrong_arguments_are_told),
+        cmocka_unit_test(save_and_restore),
+        cmocka_unit_test(no_memory_is_a_status),
+        cmocka_unit_test(cancelled_steps_leave_no_trace),
+        cmocka_unit_test(handles_and_cables_from_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

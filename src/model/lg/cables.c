@@ -203,10 +203,12 @@ static void renew(tl_lg_bilaterals *b, const double *q)
         aim_cable(&p->holds->cable[i], p->most[i], q, &b->row[i], b->term + b->row[i].first);
 }
 
-static talus_status cable_lengths(const tl_lg_holds *h, const tl_scene *s, double t, double *most, talus_error *err)
+static talus_status cable_lengths(const tl_lg_holds *h, const tl_scene *s, double t, const double *asked, double *most,
+                                  talus_error *err)
 {
     for (int i = 0; i < h->cables; i++) {
         TL_TRY(tl_scene_timed(s, &s->cables[i].length, t, &most[i], 1, err));
+        if (asked && asked[i] >= 0) most[i] = asked[i];
         if (most[i] < 0) most[i] = h->cable[i].length;
     }
     return TALUS_OK;
@@ -274,7 +276,7 @@ talus_status tl_lg_bilateral_rows(const tl_lg_view *v, double t, tl_arena *a, tl
     out->row = TL_TAKE(a, tl_lg_bilateral, h->cables + 3 * (int64_t)h->bonds + 1);
     out->term = TL_TAKE(a, tl_lg_term, terms + 1);
     if (!p || !most || !pose || !out->row || !out->term) return no_memory(err);
-    TL_TRY(cable_lengths(h, s, t, most, err));
+    TL_TRY(cable_lengths(h, s, t, v->length, most, err));
     TL_TRY(join_poses(s, t, pose, err));
     *p = (pulled){h, most};
     int32_t id = 0;

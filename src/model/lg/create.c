@@ -702,7 +702,10 @@ void tl_lg_free(tl_lg *lg)
 
 talus_status tl_lg_state_begin(tl_lg_state *out, const tl_lg *lg, talus_error *err)
 {
-    *out = (tl_lg_state){.nodes = lg->nodes, .dual_rows = lg->dual_rows, .steps_kept = 1};
+    *out = (tl_lg_state){.nodes = lg->nodes, .dual_rows = lg->dual_rows, .steps_kept = 1, .handles = lg->handles};
+    out->cables = lg->holds ? lg->holds->cables : 0;
+    out->led = TL_NEW_ZERO(double, 14 * out->handles + 1);
+    out->length = TL_NEW(double, out->cables + 1);
     out->q = TL_NEW(double, 3 * (int64_t)lg->nodes + 1);
     out->v = TL_NEW(double, 3 * (int64_t)lg->nodes + 1);
     out->push = TL_NEW_ZERO(double, 3 * (int64_t)lg->nodes + 1);
@@ -710,8 +713,10 @@ talus_status tl_lg_state_begin(tl_lg_state *out, const tl_lg *lg, talus_error *e
     out->q_before = TL_NEW_ZERO(double, 3 * (int64_t)lg->nodes + 1);
     out->v_before = TL_NEW_ZERO(double, 3 * (int64_t)lg->nodes + 1);
     out->step_before = TL_NEW_ZERO(double, 2);
-    if (!out->q || !out->v || !out->push || !out->u || !out->q_before || !out->v_before || !out->step_before)
+    if (!out->q || !out->v || !out->push || !out->u || !out->q_before || !out->v_before || !out->step_before ||
+        !out->led || !out->length)
         return no_memory(err);
+    for (int64_t i = 0; i < out->cables; i++) out->length[i] = -1;
     memcpy(out->q, lg->rest, sizeof(double) * 3 * (size_t)lg->nodes);
     memcpy(out->v, lg->start_v, sizeof(double) * 3 * (size_t)lg->nodes);
     return TALUS_OK;
@@ -722,6 +727,8 @@ void tl_lg_state_free(tl_lg_state *s)
     tl_free(s->q);
     tl_free(s->v);
     tl_free(s->push);
+    tl_free(s->led);
+    tl_free(s->length);
     tl_free(s->u);
     tl_free(s->q_before);
     tl_free(s->v_before);

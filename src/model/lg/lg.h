@@ -187,6 +187,9 @@ void tl_lg_free(tl_lg *lg); /* leaves {0} */
 talus_status tl_lg_from_scene(tl_lg *out, const tl_scene *s, const tl_log *log, talus_error *err);
 /* Poses of all handles at time t. */
 talus_status tl_lg_handle_poses(const tl_lg *lg, const tl_scene *s, double t, tl_pose *out, talus_error *err);
+/* Of these, what code leads: where it is when the next step begins or ends. tl_lg_led: that step has been made. */
+void tl_lg_lead(const tl_lg_state *now, bool end, tl_pose *pose);
+void tl_lg_led(tl_lg_state *s);
 
 talus_status tl_lg_state_begin(tl_lg_state *out, const tl_lg *lg, talus_error *err);
 void tl_lg_state_free(tl_lg_state *s);

@@ -318,3 +318,17 @@ talus_status tl_lg_handle_poses(const tl_lg *lg, const tl_scene *s, double t, tl
     }
     return TALUS_OK;
 }
+
+void tl_lg_lead(const tl_lg_state *now, bool end, tl_pose *pose)
+{
+    for (int64_t k = 0; k < now->handles; k++) {
+        const double *x = now->led + 14 * k + (end ? 7 : 0);
+        const tl_quat q = {x[3], x[4], x[5], x[6]};
+        if (tl_quat_norm2(q) > 0) pose[k] = (tl_pose){{x[0], x[1], x[2]}, q};
+    }
+}
+
+void tl_lg_led(tl_lg_state *s)
+{
+    for (int64_t k = 0; k < s->handles; k++) memcpy(s->led + 14 * k, s->led + 14 * k + 7, 7 * sizeof *s->led);
+}

@@ -32,6 +32,11 @@ typedef struct tl_lg_state {
     double *u;           /* [dual_rows][8] scaled duals of elements that are solved by ADMM: stress = (w/V) u */
     int64_t contacts, contact_room;
     tl_lg_memory *contact;
+    /* what code leads: poses of handles, bodies' own first; and lengths of cables */
+    int64_t handles, cables;
+    double
+        *led; /* [handles][14] place and rotation where the next step begins and where it ends; rotation 0: not led */
+    double *length; /* [cables] m; < 0: the scene's */
 } tl_lg_state;
 
 /* Of entry k of nodes: what forces change at once, per mass; see step/lg_time.h. v itself with implicit Euler. */
