@@ -38,7 +38,7 @@ return scene {
   title = "Soft gripper",
   about = "fingers with cables lift a raptor and carry it by friction alone",
   figure = "Zeng2025 table 3, raptor and gripper",
-  minutes = size == "paper" and 5 or 2,
+  minutes = size == "paper" and 5 or 3,
   duration = 2.4, fps = 50, dt_max = 0.01,
   lg = { iterations = 5, inner = 3 },
   bodies = bodies, cables = cables,
