@@ -83,7 +83,7 @@ static void print_help(const cli_option *options)
         "natural map over that of b for box QPs, the duality gap over |E| for cones, the residual for linear systems;\n"
         "violation is the largest distance outside of the bounds. CG ignores the bounds: it is there for its cost.\n"
         "\nExamples:\n"
-        "  talus bench solvers --problem wall-separation --size 64\n"
+        "  talus bench solvers --problem wall-separation --size 16\n"
         "  talus bench solvers --method mprgp --tolerance 1e-8\n"
         "  talus bench solvers --problem captured.h5\n"
         "  talus bench kernels --csv > kernels.csv\n"

@@ -19,8 +19,8 @@ static void print_help(const cli_option *options)
            "velocities and body index. Prints the folder.\n\n");
     cli_print_options(options);
     printf("\nExamples:\n"
-           "  talus export runs/tower\n"
-           "  talus export runs/tower --format obj --frame 20 -o for-blender\n");
+           "  talus export runs/stack\n"
+           "  talus export runs/stack --format obj --frame 20 -o for-blender\n");
 }
 
 int cli_export(int argc, char **argv)

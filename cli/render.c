@@ -46,11 +46,11 @@ static void print_help(const cli_option *options)
     printf("\nViews:");
     for (int i = 0; talus_render_view(i); i++) printf(" %s", talus_render_view(i));
     printf(" (front looks from +z)\n\nExamples:\n"
-           "  talus render scenes/tower/tower.lua -o tower.png\n"
-           "  talus render rabbit --view front --width 1920 --height 1080 --samples 64\n"
-           "  talus render duck --sheet -o views.png\n"
-           "  talus render duck --turn 50 -o duck.mp4\n"
-           "  talus render runs/tower --every 2 --width 640 --height 360\n");
+           "  talus render stack -o stack.png\n"
+           "  talus render rabbit --view front --width 640 --height 360 --samples 16\n"
+           "  talus render duck --sheet --width 320 --height 180 -o views.png\n"
+           "  talus render duck --turn 12 --width 320 --height 180 -o duck.mp4\n"
+           "  talus render runs/stack --every 100 --width 320 --height 180\n");
 }
 
 /* A file; else a shape of the library, or a scene of talus' own, by name. */

@@ -331,10 +331,10 @@ static void print_help(const cli_option *options)
         "It ends with a verdict: how good the answer is, and what to change where it is not (talus report RUN).\n"
         "Exit status: 0 good, 1 the run failed or its verdict is worse than the scene's `accept`, 2 wrong usage or bad "
         "scene, 130 interrupted.\n\nExamples:\n"
-        "  talus run tower\n"
-        "  talus run tower.lua -o out --frames 50 --set solver.contact.method=apgd\n"
-        "  talus run tower.lua -o out --resume\n"
-        "  talus run slope --sweep angle_deg=20,25,30\n");
+        "  talus run stack\n"
+        "  talus run stack -o out --frames 50 --set dt_max=0.005\n"
+        "  talus run stack -o out --resume --set dt_max=0.005\n"
+        "  talus run block-on-slope --sweep angle=20,25,30\n");
 }
 
 int cli_run(int argc, char **argv)

@@ -62,10 +62,10 @@ set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference
 # Commands from the outside.
 add_test(NAME cli/mesh COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/mesh.py" "$<TARGET_FILE:talus_program>"
          "${PROJECT_SOURCE_DIR}/scenes")
-foreach(name run vtk_read gallery check_run verdict regions curved_cloth)
+foreach(name run readme vtk_read gallery check_run verdict regions curved_cloth)
   add_test(NAME cli/${name} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/${name}.py" "$<TARGET_FILE:talus_program>")
 endforeach()
-set_tests_properties(cli/mesh cli/run cli/vtk_read cli/gallery cli/check_run cli/verdict cli/regions cli/curved_cloth PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+set_tests_properties(cli/mesh cli/run cli/readme cli/vtk_read cli/gallery cli/check_run cli/verdict cli/regions cli/curved_cloth PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 add_test(NAME cli/export COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/export.py" "$<TARGET_FILE:talus_program>")
 set_tests_properties(cli/export PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
