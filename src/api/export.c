@@ -71,7 +71,7 @@ static talus_status export_nodes(const tl_run_folder *f, const tl_body_format *f
     if (strcmp(format->name, "vtk") != 0 || !f->lg.nodes) return TALUS_OK;
     tl_frame_path(path, sizeof path, output, "nodes", number, format->ending);
     tl_state s = {.t = t, .lg = {.nodes = f->lg.nodes, .q = f->q, .v = f->v}};
-    return tl_vtk_nodes(path, f->scene, &f->lg, &s, err);
+    return tl_vtk_nodes(path, f->scene, &f->lg, NULL, &s, err);
 }
 
 static talus_status export_frame(tl_run_folder *f, const tl_body_format *format, const tl_body_scene *s, int64_t i,

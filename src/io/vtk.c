@@ -50,7 +50,7 @@ typedef struct block {
     uint64_t bytes;
 } block;
 typedef struct layout {
-    block block[2 * TL_VTK_ARRAYS + 8];
+    block block[3 * TL_VTK_ARRAYS + 8];
     int blocks;
     uint64_t offset;
 } layout;
@@ -104,6 +104,15 @@ static void put_field_data(FILE *f, layout *l, const tl_vtk_poly *p)
                 "<Array type=\"String\" Name=\"names\" NumberOfTuples=\"%" PRId64
                 "\" format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
                 p->names, place(l, names));
+    }
+    for (int i = 0; i < p->field_arrays; i++) {
+        const tl_vtk_array *a = &p->field[i];
+        block b = {a->data, SOURCE_DATA, p->field_count,
+                   (uint64_t)p->field_count * (uint64_t)a->components * bytes_of(a->type)};
+        fprintf(f,
+                "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" NumberOfTuples=\"%" PRId64
+                "\" format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
+                type_names[a->type], a->name, a->components, p->field_count, place(l, b));
     }
     fprintf(f, "</FieldData>\n");
 }

@@ -26,6 +26,9 @@ typedef struct tl_vtk_poly {
     const int32_t (*triangle)[3]; /* NULL: a cloud, all of it one cell of points */
     int point_arrays, cell_arrays;
     tl_vtk_array point[TL_VTK_ARRAYS], cell[TL_VTK_ARRAYS]; /* cells: the triangles */
+    int field_arrays;                                       /* in the field data, of field_count values each */
+    int64_t field_count;
+    tl_vtk_array field[TL_VTK_ARRAYS];
     int64_t names;
     const char *const *name; /* [names] of what ids refer to, in the field data; NULL: none */
 } tl_vtk_poly;

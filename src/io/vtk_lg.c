@@ -9,20 +9,49 @@
 #include "base/file.h"
 #include "io/vtk.h"
 
-talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *lg, const tl_state *s, talus_error *err)
+/* Those that hold nodes: kind and number, then place, force, torque and tension. */
+static int64_t list_holds(const tl_scene *scene, const tl_lg *lg, const tl_lg_hold *hold, int32_t *what, double *value)
 {
+    const int32_t all = hold ? tl_lg_hold_count(lg, scene) : 0;
+    for (int32_t i = 0; i < all; i++) {
+        const tl_lg_hold *h = &hold[i];
+        what[i] = (int32_t)h->kind;
+        what[all + i] = h->number;
+        tl_vec3_store(h->at, value + 3 * (int64_t)i);
+        tl_vec3_store(h->force, value + 3 * (int64_t)(all + i));
+        tl_vec3_store(h->torque, value + 3 * (int64_t)(2 * all + i));
+        value[9 * (int64_t)all + i] = h->tension;
+    }
+    return all;
+}
+
+talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *lg, const tl_lg_hold *hold,
+                          const tl_state *s, talus_error *err)
+{
+    const int64_t most = hold ? tl_lg_hold_count(lg, scene) : 0;
+    int32_t *what = TL_NEW(int32_t, 2 * most + 1);
+    double *value = TL_NEW(double, 10 * most + 1);
     int32_t *body = TL_NEW(int32_t, lg->surface_triangles + 1);
     int32_t *id = TL_NEW(int32_t, lg->nodes + 1), *owner = TL_NEW(int32_t, lg->nodes + 1);
     const char **name = TL_NEW(const char *, scene->body_count + 1);
     talus_status status = TALUS_OK;
-    if (!body || !id || !owner || !name)
+    if (!body || !id || !owner || !name || !what || !value)
         status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %d triangles", lg->surface_triangles);
     if (status == TALUS_OK) {
         for (int i = 0; i < scene->body_count; i++) name[i] = scene->bodies[i].name;
         for (int b = 0; b < lg->bodies; b++)
             for (int32_t t = 0; t < lg->body[b].triangles; t++) body[lg->body[b].triangle + t] = lg->body[b].body;
         for (int32_t i = 0; i < lg->nodes; i++) id[i] = i, owner[i] = lg->body[lg->owner[i]].body;
+        const int64_t holds = list_holds(scene, lg, hold, what, value);
         tl_vtk_poly p = {.t = s->t,
+                         .field_count = holds,
+                         .field_arrays = holds ? 6 : 0,
+                         .field = {{"holds_kind", TL_NUMBER_I32, 1, what},
+                                   {"holds_number", TL_NUMBER_I32, 1, what + holds},
+                                   {"holds_position", TL_NUMBER_F64, 3, value},
+                                   {"holds_force", TL_NUMBER_F64, 3, value + 3 * holds},
+                                   {"holds_torque", TL_NUMBER_F64, 3, value + 6 * holds},
+                                   {"holds_tension", TL_NUMBER_F64, 1, value + 9 * holds}},
                          .points = s->lg.nodes,
                          .type = TL_NUMBER_F64,
                          .at = s->lg.q,
@@ -38,6 +67,8 @@ talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *
                          .name = name};
         status = tl_vtk_write(path, &p, err);
     }
+    tl_free(what);
+    tl_free(value);
     tl_free(body);
     tl_free(id);
     tl_free(owner);

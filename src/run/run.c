@@ -261,7 +261,7 @@ static talus_status write_frame(run *r, talus_error *err)
         if (has_particles(r)) TL_TRY(write_particles(r, err));
         if (has_nodes(r)) {
             frame_path(r, "frames", elastic_groups[2], "vtp", path);
-            TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, &r->sim->state, err));
+            TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, r->sim->hold, &r->sim->state, err));
         }
     }
     if (r->scene->output.bodies) TL_TRY(tl_csv_bodies_rows(&r->bodies, r->scene, &r->sim->rigid, &r->sim->state, err));

@@ -278,11 +278,19 @@ static void nodes_come_back(void **state)
     for (int64_t i = 0; i < n; i++) c.sim->state.lg.v[i] = tl_random_normal(3, (uint64_t)i, 0);
     tl_tempdir_create(folder);
     snprintf(path, sizeof path, "%s/nodes.vtp", folder);
-    CHECK_OK(tl_vtk_nodes(path, c.scene, &c.sim->lg, &c.sim->state, &err));
+    CHECK_OK(tl_vtk_nodes(path, c.scene, &c.sim->lg, c.sim->hold, &c.sim->state, &err));
     CHECK_OK(tl_vtk_nodes_read(path, c.sim->lg.nodes, q, v, &err));
     assert_memory_equal(q, c.sim->state.lg.q, sizeof(double) * (size_t)n);
     assert_memory_equal(v, c.sim->state.lg.v, sizeof(double) * (size_t)n);
     assert_int_equal(tl_vtk_nodes_read(path, c.sim->lg.nodes - 1, q, v, &err), TALUS_BAD_INPUT);
+    char text[2001] = "", wanted[120]; /* what holds them is in the field data */
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    snprintf(wanted, sizeof wanted, "Name=\"holds_force\" NumberOfComponents=\"3\" NumberOfTuples=\"%d\"",
+             tl_lg_hold_count(&c.sim->lg, c.scene));
+    assert_non_null(strstr(text, wanted));
     snprintf(path, sizeof path, "%s/none.vtp", folder);
     assert_int_equal(tl_vtk_nodes_read(path, c.sim->lg.nodes, q, v, &err), TALUS_IO);
     tl_tempdir_remove(folder);
