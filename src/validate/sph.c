@@ -485,6 +485,9 @@ static const tl_case cases[] = {
     {"P3", "sloshing, 25 x 12.5 spacings: half period at three steps", false, sph_sloshing},
     {"P4", "water on a held box of 8 spacings, three ways to lie: mean, frames, steps", false, sph_held_box},
     {"P6", "standing wave in a tank of 12, 24 and 48 spacings: half period", false, sph_standing_wave},
+    {"P7", "still water of 10 x 10 x 10 spacings: speeds after 2 s", false, sph_still},
+    {"P8", "drag of a ball in a cavity at Re 1", false, sph_drag},
+    {"P9", "decaying shear between plates: order in the spacing", false, sph_order},
     {"P5", "balls and a wheel roll on a level floor for 1 s, defaults", true, rolling_level},
     {NULL, NULL, false, NULL},
 };

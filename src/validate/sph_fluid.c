@@ -606,3 +606,147 @@ talus_status sph_held_box(tl_case_log *log, talus_error *err)
     TL_TRY(held_box(log, 30, 0, err));
     return held_box(log, 35, 45, err);
 }
+
+/* ---- P7: still water ---- */
+
+/* Water of 10 x 10 x 10 spacings after 2 s. `noise`: what is left of velocities beside the mean of their neighbourhood, a Gauss of one spacing: what
+ * moves is single particles, not the water. */
+static void still_speeds(const sph_run *r, double *rms, double *noise)
+{
+    const tl_sph_state *f = &r->sim->state.sph;
+    double h2 = r->sim->sph.h * r->sim->sph.h;
+    *rms = *noise = 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        tl_vec3 sum = {0, 0, 0}, v = f->particle[i].v;
+        double weight = 0;
+        for (int64_t j = 0; j < f->count; j++) {
+            double q = tl_vec3_norm2(tl_vec3_sub(f->particle[i].x, f->particle[j].x)) / h2, w = q < 9 ? exp(-q / 2) : 0;
+            weight += w;
+            sum = tl_vec3_add_scaled(sum, w, f->particle[j].v);
+        }
+        *rms += tl_vec3_norm2(v) / (double)f->count;
+        *noise += tl_vec3_norm2(tl_vec3_add_scaled(v, -1 / weight, sum)) / (double)f->count;
+    }
+    *rms = sqrt(*rms);
+    *noise = sqrt(*noise);
+}
+
+talus_status sph_still(tl_case_log *log, talus_error *err)
+{
+    static const char *const how[] = {"lattice", "jitter"};
+    char text[96];
+    for (int k = 0; k < 2; k++) {
+        sph_run r;
+        double rms, noise;
+        TL_TRY(sph_run_begin(&r, 2e-3, err,
+                             SPH_HEAD "dt_max = 2e-3, sph = { spacing = 0.02 }, domain = { min = {0, 0, 0}, max = "
+                                      "{0.2, 0.4, 0.2} }, fill = { { sampling = '%s', material = liquid { density = "
+                                      "1000 }, shape = box { size = 0.2, center = {0.1, 0.1, 0.1} } } } }",
+                             how[k]));
+        talus_status status = sph_run_until(&r, 2, NULL, NULL, err);
+        if (status == TALUS_OK) still_speeds(&r, &rms, &noise);
+        sph_run_end(&r);
+        TL_TRY(status);
+        tl_case_below(log, SAY("%s: rms speed after 2 s, m/s", how[k]), rms, 1e-3);
+        tl_case_above(log, SAY("%s: share of single particles in it", how[k]), noise / rms, 0);
+    }
+    return TALUS_OK;
+}
+
+/* ---- P8: drag of a ball ---- */
+
+typedef struct drag_watch {
+    double from, force, seconds; /* s, N s, s */
+} drag_watch;
+
+static void watch_drag(void *user, const sph_run *r)
+{
+    drag_watch *w = user;
+    if (r->sim->state.t < w->from) return;
+    w->force -= r->sim->report.dt * sph_body(r, 1)->fluid_force.x;
+    w->seconds += r->sim->report.dt;
+}
+
+/* A ball of radius R that rests for 0.3 s, while the fill settles, and then is led through the middle of a spherical cavity of 2 R, from -R/6 to R/6, at Re 1 (of its diameter). Stokes' drag, times 7.29 for the cavity: (1 - l^5) / (1 - 9/4 l +
+ * 5/2 l^3 - 9/4 l^5 + l^6) at l = 1/2. */
+#define CAVITY 7.29
+static talus_status drag_one(tl_case_log *log, int radius, double most, talus_error *err)
+{
+    sph_run r;
+    char text[96];
+    const double h = 0.06 / radius, R = 0.06, U = 0.1, mu = 2 * R * U * 1000, law = 6 * TL_SPH_PI * mu * R * U * CAVITY;
+    const double rest = 0.3, way = R / 3 / U; /* s */
+    TL_TRY(sph_run_begin(
+        &r, 2e-3, err,
+        "local R, U = %.17g, %.17g\n" SPH_HEAD "dt_max = 2e-3, sph = { spacing = %.17g },\n"
+        "bodies = { { kind = 'static', shape = subtract { box { size = 5 * R }, sphere { radius = 2 * R } } },\n"
+        "{ kind = 'kinematic', shape = sphere { radius = R }, at = {-R / 6, 0, 0}, motion = function(t) return { at = "
+        "{U * math.max(0, t - %g) - R / 6, 0, 0} } end } },\n"
+        "fill = { { material = viscous { density = 1000, viscosity = %.17g }, sampling = 'lattice', shape = sphere { "
+        "radius = 2 * R } } } }",
+        R, U, h, rest, mu));
+    talus_status status = TALUS_OK;
+    for (int half = 0; half < 2 && status == TALUS_OK; half++) {
+        drag_watch w = {.from = rest + (half ? 0.5 : 0.1) * way};
+        status = sph_run_until(&r, rest + (half ? 1 : 0.5) * way, watch_drag, &w, err);
+        if (status != TALUS_OK) break;
+        tl_case_relative(log, SAY("R = %d h, %s half of the way: drag over law", radius, half ? "second" : "first"),
+                         w.force / w.seconds / law, 1, most);
+    }
+    sph_run_end(&r);
+    return status;
+}
+
+talus_status sph_drag(tl_case_log *log, talus_error *err)
+{
+    TL_TRY(drag_one(log, 6, 0.1, err));
+    return drag_one(log, 12, 0.05, err);
+}
+
+/* ---- P9: order ---- */
+
+/* Part that is left of a velocity U cos(pi y / W) along plates at y = -+W/2, `rows` spacings apart, after a time in which it falls by e, over the law of backward Euler; nothing presses. The slab
+ * is free at its sides, 2.5 W long and wide: viscosity is less exact at free surfaces, and W/pi is how far that reaches in this time. */
+static talus_status shear_left(int rows, double *part, talus_error *err)
+{
+    sph_run r;
+    const double W = 0.12, h = W / rows, fall = 0.1, nu = W * W / (TL_SPH_PI * TL_SPH_PI * fall), U = 0.005;
+    const double dt = 2e-3;
+    TL_TRY(sph_run_begin(
+        &r, dt, err,
+        "local h = %.17g\n" SPH_HEAD "dt_max = %.17g, gravity = {0, 0, 0}, sph = { spacing = h },\n"
+        "bodies = { { kind = 'static', shape = box { size = {0.4, 4 * h, 0.4} }, at = {0, %.17g, 0} },\n"
+        "  { kind = 'static', shape = box { size = {0.4, 4 * h, 0.4} }, at = {0, %.17g, 0} } },\n"
+        "fill = { { material = viscous { density = 1000, viscosity = %.17g }, sampling = 'lattice', shape = box { size "
+        "= {0.3, %d * h, 0.3} } } } }",
+        h, dt, -0.5 * W - 2 * h, 0.5 * W + 2 * h, 1000 * nu, rows));
+    tl_sph_state *f = &r.sim->state.sph;
+    for (int64_t i = 0; i < f->count; i++) f->particle[i].v.x = U * cos(TL_SPH_PI * f->particle[i].x.y / W);
+    talus_status status = sph_run_until(&r, fall, NULL, NULL, err);
+    double sum = 0, law = 0, middle = 0;
+    for (int64_t i = 0; i < f->count; i++) middle += f->particle[i].x.x / (double)f->count;
+    for (int64_t i = 0; i < f->count; i++) {
+        const tl_sph_particle *p = &f->particle[i];
+        if (fabs(p->x.x - middle) > 0.25 * W || fabs(p->x.z) > 0.25 * W) continue;
+        double shape = cos(TL_SPH_PI * p->x.y / W);
+        sum += shape * p->v.x;
+        law += shape * shape * U * pow(1 + dt / fall, -fall / dt);
+    }
+    *part = sum / law;
+    sph_run_end(&r);
+    return status;
+}
+
+talus_status sph_order(tl_case_log *log, talus_error *err)
+{
+    double part[3];
+    char text[96];
+    for (int k = 0; k < 3; k++) {
+        TL_TRY(shear_left(6 << k, &part[k], err));
+        tl_case_relative(log, SAY("%d h: shear that is left over law", 6 << k), part[k], 1, k ? 0.02 : 0.05);
+    }
+    for (int k = 0; k < 2; k++)
+        tl_case_above(log, SAY("order from %d to %d h", 6 << k, 12 << k),
+                      log2(fabs(part[k] - 1) / fabs(part[k + 1] - 1)), 1.5);
+    return TALUS_OK;
+}

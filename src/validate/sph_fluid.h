@@ -12,6 +12,9 @@ talus_status sph_thrust(tl_case_log *log, talus_error *err);   /* V15 */
 talus_status sph_sloshing(tl_case_log *log, talus_error *err);
 talus_status sph_standing_wave(tl_case_log *log, talus_error *err);
 talus_status sph_held_box(tl_case_log *log, talus_error *err);
+talus_status sph_still(tl_case_log *log, talus_error *err);
+talus_status sph_drag(tl_case_log *log, talus_error *err);
+talus_status sph_order(tl_case_log *log, talus_error *err);
 talus_status sph_poiseuille(tl_case_log *log, talus_error *err);
 talus_status sph_drop(tl_case_log *log, talus_error *err);
 
