@@ -49,6 +49,8 @@ int cli_take_settings(int argc, char **argv, int most, const char **setting, int
 bool cli_scenes_folder(const char *below, char *path, size_t room);
 /* A file as it is; else a scene of talus' own, by name. */
 bool cli_find_scene(const char *word, char *path, size_t room);
+/* Says that it was not found, and which scene has the nearest name. Returns the exit status. */
+int cli_no_scene(const char *command, const char *word);
 bool cli_is_file(const char *path);
 
 /* A verdict's lines on stdout; then, when it is bad, the last line on stderr and the exit status. */

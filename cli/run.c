@@ -374,10 +374,7 @@ int cli_run(int argc, char **argv)
     if (threads) talus_threads_set(count);
     char shapes[1024], scene[2200];
     if (cli_scenes_folder("shapes", shapes, sizeof shapes)) so.shapes_folder = shapes;
-    if (!cli_find_scene(word, scene, sizeof scene)) {
-        fprintf(stderr, "talus run: no file '%s', and no scene of that name; see 'talus scenes'\n", cli_plain(word));
-        return 2;
-    }
+    if (!cli_find_scene(word, scene, sizeof scene)) return cli_no_scene("run", word);
     sweep s = {.text = NULL};
     if (values && !read_sweep(&s, values)) {
         free(s.text);

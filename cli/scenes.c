@@ -140,14 +140,22 @@ static int show_one(const entry *e, const char *shapes)
     return 0;
 }
 
-static int unknown(const char *word, const entry *list, int n)
+static void tell_near(const char *word, const entry *list, int n)
 {
     const char *names[SCENES_MAX + 1] = {0};
     for (int i = 0; i < n; i++) names[i] = list[i].name;
     const char *near = talus_nearest_name(word, names);
-    fprintf(stderr, "talus scenes: no scene '%s'", cli_plain(word));
     if (near) fprintf(stderr, "; did you mean '%s'?", near);
-    fprintf(stderr, "\n");
+    fprintf(stderr, "%s 'talus scenes' lists them\n", near ? "" : ";");
+}
+
+int cli_no_scene(const char *command, const char *word)
+{
+    static entry list[SCENES_MAX];
+    char folder[PATH_ROOM];
+    bool own = cli_scenes_folder("", folder, sizeof folder);
+    fprintf(stderr, "talus %s: no file '%s', and no scene of that name", command, cli_plain(word));
+    tell_near(word, list, own ? find_scenes(folder, list) : 0);
     return 2;
 }
 
@@ -175,5 +183,7 @@ int cli_scenes(int argc, char **argv)
     if (!word) return list_all(list, n, has_shapes ? shapes : NULL);
     for (int i = 0; i < n; i++)
         if (!strcmp(list[i].name, word)) return show_one(&list[i], has_shapes ? shapes : NULL);
-    return unknown(word, list, n);
+    fprintf(stderr, "talus scenes: no scene '%s'", cli_plain(word));
+    tell_near(word, list, n);
+    return 2;
 }

@@ -7,6 +7,8 @@
 
 #include "commands.h"
 
+#define CASES_MAX 512
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal_number)
@@ -48,6 +50,23 @@ static bool wanted(int i, const char *const *word, bool quick)
     return !quick || talus_validate_quick(i);
 }
 
+/* Groups and cases, the nearest to the word that fits nothing. */
+static int no_case(const char *const *word)
+{
+    const char *names[CASES_MAX + 1] = {0};
+    bool group = false; /* is known: the case is not */
+    for (int i = 0; talus_validate_name(i); i++) group = group || !strcmp(word[0], talus_validate_group(i));
+    for (int i = 0, n = 0; talus_validate_name(i) && n < CASES_MAX; i++)
+        if (!group || !strcmp(word[0], talus_validate_group(i)))
+            names[n++] = group ? talus_validate_name(i) : talus_validate_group(i);
+    const char *near = group && !word[1] ? NULL : talus_nearest_name(word[group], names);
+    fprintf(stderr, "talus validate: no case '%s%s%s'", cli_plain(word[0]), word[1] ? " " : "",
+            word[1] ? cli_plain(word[1]) : "");
+    if (near) fprintf(stderr, "; did you mean '%s'?", near);
+    fprintf(stderr, "%s 'talus validate --help' lists them\n", near ? "" : ";");
+    return 2;
+}
+
 int cli_validate(int argc, char **argv)
 {
     const char *quick = NULL, *threads = NULL, *word[2] = {NULL, NULL};
@@ -82,11 +101,7 @@ int cli_validate(int argc, char **argv)
         fprintf(stderr, "talus validate: %s %s: %s\n", talus_validate_group(i), talus_validate_name(i), err.message);
     }
     if (interrupted) return 130;
-    if (!cases) {
-        fprintf(stderr, "talus validate: no case '%s%s%s'; see 'talus validate --help'\n", cli_plain(word[0]),
-                word[1] ? " " : "", cli_plain(word[1]));
-        return 2;
-    }
+    if (!cases) return no_case(word);
     printf("%d cases, %d numbers, %d missed%s\n", cases, rows, missed, broken ? ", some cases could not run" : "");
     return missed || broken ? 1 : 0;
 }

@@ -17,7 +17,7 @@ LAB = ("src/bench/", "src/validate/")  # tests share their generators
 EXCEPTIONS = {
     "tl_alloc_fail_at": "tests make the k-th allocation fail",
     "tl_alloc_fail_happened": "tests make the k-th allocation fail",
-    "tl_pressure_check": "a validator, called by checked builds only",
+    "tl_pressure_check": "a validator that checked builds call (TL_VALIDATE)",
     "tl_capture_contact": "problems of this kind are written by tests and read by talus bench",
     "tl_capture_fixedpoint": "problems of this kind are written by tests and read by talus bench",
     "tl_kind_name": "tests ask what was captured",

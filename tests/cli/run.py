@@ -262,6 +262,7 @@ def refusals(t, plain):
         (["--help"], 0, "Usage: talus run", None),
         ([], 2, "Usage: talus run", None),
         (["scene.lua", "--frame", "3"], 2, None, "did you mean '--frames'"),
+        (["stak"], 2, None, "did you mean 'stack'"),
         (["scene.lua", "--frames", "-1"], 2, None, "--frames must be a whole number"),
         (["scene.lua", "--threads", "0"], 2, None, "--threads must be a whole number"),
         (["scene.lua", "--size", "huge"], 2, None, '"small" or "paper"'),

@@ -45,6 +45,7 @@ talus_status tl_cone_solve(const tl_cone_method *m, const tl_cone *p, const tl_o
     const tl_space *s = p->space;
     *report = (tl_cone_report){.work.history = history};
     if (!o->trusted) TL_TRY(tl_cone_check(p, err));
+    TL_VALIDATE(tl_cone_check(p, err));
     if (!o->trusted && !isfinite(tl_space_max_abs(s, x)))
         return TL_FAIL(err, TALUS_BAD_INPUT, "cone problem: the start is not finite");
 

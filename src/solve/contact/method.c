@@ -32,6 +32,7 @@ talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, c
                               talus_error *err)
 {
     TL_TRY(tl_contact_check(p, err));
+    if (p->bodies) TL_VALIDATE(tl_csr_check(p->bodies->J, err));
     /* room for the certificate as well: nothing can fail once the method has changed lam */
     size_t need = m->bytes(p, o) + (m->on_bodies ? tl_pairs_bytes(p) : 0), certify = tl_contact_certify_bytes(p);
     TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
