@@ -415,14 +415,14 @@ static void try_block(const filling *f, const neighbourhood *n, place_in_cube *k
     const fill_block *b = &f->block[block];
     place_in_cube wide[WIDE * WIDE * WIDE];
     read_wide(f, (const place_in_cube *)kept, b, wide);
-    uint64_t start = tl_random_bits(f->seed, cube_id(b, 0), (uint64_t)(3 * ROUNDS + round));
+    uint64_t start = tl_random_bits(f->seed, cube_id(b, 0), 3 * ROUNDS + (uint64_t)round);
     for (uint64_t s = 0; s < CUBES; s++) {
         int c = (int)((start + 197 * s) % CUBES);
         float *mine = wide[((c >> 6) + 2) * WIDE * WIDE + ((c >> 3 & 7) + 2) * WIDE + (c & 7) + 2], u[3];
         if (mine[0] != EMPTY) continue;
         uint64_t id = cube_id(b, c);
         for (int a = 0; a < 3; a++)
-            u[a] = (float)(tl_random_bits(f->seed, id, (uint64_t)(3 * round + a)) >> 40) * 0x1p-24f;
+            u[a] = (float)(tl_random_bits(f->seed, id, 3 * (uint64_t)round + (uint64_t)a) >> 40) * 0x1p-24f;
         float found = disturbed(n, (const place_in_cube *)mine, u);
         if (found == FULL) mine[0] = FULL;
         if (found == EMPTY && is_inside(f, b, kept_point(f, b, c, u))) memcpy(mine, u, sizeof u);

@@ -522,7 +522,7 @@ static talus_status place_all(lattice *l, tl_march_mesh *m, talus_error *err)
 /* Room for the sharp vertices behind the others, and for the triangles. */
 static talus_status make_room(tl_march_mesh *m, int32_t sharp, int32_t triangles, talus_error *err)
 {
-    size_t n = (size_t)(m->vertices + sharp + 1);
+    size_t n = (size_t)m->vertices + (size_t)sharp + 1;
     tl_vec3 *vertex = tl_realloc(m->vertex, n * sizeof *vertex);
     if (vertex) m->vertex = vertex;
     tl_vec3 *normal = tl_realloc(m->normal, n * sizeof *normal);

@@ -700,8 +700,8 @@ static int select_touches(const pair *p, tl_touch *out)
         side[seed] = (int8_t)sides;
     }
     int most = sides * 4 <= TL_TOUCHES_MAX ? 4 : TL_TOUCHES_MAX / sides;
-    for (int8_t k = 0; k < sides; k++) {
-        int chosen[5], n = reduce(p, side, k, most, chosen);
+    for (int k = 0; k < sides; k++) {
+        int chosen[5], n = reduce(p, side, (int8_t)k, most, chosen);
         int first = count;
         for (int i = 0; i < n; i++) count += keep(p, out, count, first, touch_of(p, &p->list[chosen[i]]));
     }

@@ -92,7 +92,7 @@ static seen sweep(const state *s, double *x, tl_work *w)
 static size_t bytes(const tl_cone *p, const tl_options *o)
 {
     (void)o;
-    size_t groups = (size_t)(p->space->n / p->size), square = (size_t)(p->size * p->size);
+    size_t groups = (size_t)(p->space->n / p->size), square = (size_t)p->size * (size_t)p->size;
     return 2 * TL_ARENA_ROOM(double, groups *square) + 2 * TL_ARENA_ROOM(double, p->space->n);
 }
 
