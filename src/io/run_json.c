@@ -136,6 +136,7 @@ static void put_solver(writer *w, const tl_solver_spec *s)
     put_int(w, "iterations", s->contact.iterations);
     put_number(w, "slop_m", s->contact.slop);
     put_number(w, "touch", s->contact.touch);
+    put_number(w, "keep", s->contact.keep);
     put_close(w, '}');
     put_close(w, '}');
 }

@@ -267,6 +267,7 @@ typedef struct tl_contact_spec {
     int iterations;      /* 0: the method's */
     double slop;         /* m; 0: from the bodies */
     double touch;        /* of the slop */
+    double keep;         /* of the slop */
     const char *impacts; /* "together" or "sequence" */
     bool bound;          /* islands make no energy */
     bool rest;           /* islands at rest are left alone */

@@ -106,7 +106,8 @@ static void without_the_face_rule_cards_sink(void **state)
     tl_box_rules rules = tl_box_rules_default();
     for (int loose = 0; loose < 2; loose++) {
         if (loose) rules.face_margin = -1e-4, rules.hysteresis = 0;
-        rigid_case c = rigid_open(cards_lua, "bodies = cards(5, 0.6)");
+        /* found anew in every step: points that are kept hold the house up without the rule too */
+        rigid_case c = rigid_open(cards_lua, "bodies = cards(5, 0.6), solver = { contact = { keep = 0 } }");
         for (int32_t i = 0; i < c.sim->rigid.colliders; i++) c.sim->rigid.collider[i]->rules = &rules;
         keep_heights(&c);
         rigid_run(&c, 1.5);

@@ -47,6 +47,7 @@ tl_collider_round tl_collider_round_about(const tl_collider *c, tl_vec3 centre, 
 double tl_collider_extent(const tl_collider *c); /* smallest extent, m: scales slop and matching */
 /* Signed distance of a local point, with its unit gradient if wanted: exact for primitives, else the field's (geom/collide/field.h). */
 double tl_collider_distance(const tl_collider *c, tl_vec3 p, tl_vec3 *gradient);
+bool tl_collider_flat(const tl_collider *c); /* nothing but plane faces: a box, a half-space, a small convex mesh */
 int32_t tl_collider_samples(const tl_collider *c); /* surface points of a general one, else 0 */
 
 /* Contact points with gap <= margin, in a fixed order; returns their number. `axis` is what the pair remembers between steps

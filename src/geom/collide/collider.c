@@ -109,6 +109,11 @@ void tl_collider_free(tl_collider *c)
 tl_collider_kind tl_collider_kind_of(const tl_collider *c) { return c->kind; }
 double tl_collider_extent(const tl_collider *c) { return c->extent; }
 
+bool tl_collider_flat(const tl_collider *c)
+{
+    return c->kind == TL_COLLIDER_BOX || c->kind == TL_COLLIDER_HALF_SPACE || c->hull;
+}
+
 int32_t tl_collider_samples(const tl_collider *c) { return c->field ? c->field->samples : 0; }
 
 /* Half edges of the world box around a box of these half edges turned by R. */

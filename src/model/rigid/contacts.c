@@ -152,8 +152,83 @@ static double bend(const tl_rigid_view *v, const tl_rigid_point *p, double dt)
 
 typedef struct found {
     int32_t axis, count;
+    int64_t kept;  /* first of its points in the last step's, which are these; -1: found now */
+    double margin; /* 0: of a pair that keeps nothing */
     tl_touch touch[TL_TOUCHES_MAX];
 } found;
+
+/* Three of the points are far from lying on a line: bodies stand on each other and cannot roll. */
+static bool is_wide(int count, const tl_touch *t, double least)
+{
+    double far = 0, wide = 0;
+    int end = 0;
+    for (int i = 1; i < count; i++) {
+        double d = tl_vec3_norm(tl_vec3_sub(t[i].at, t[0].at));
+        if (d > far) far = d, end = i;
+    }
+    for (int i = 1; i < count && far > 0; i++) {
+        tl_vec3 across = tl_vec3_cross(tl_vec3_sub(t[end].at, t[0].at), tl_vec3_sub(t[i].at, t[0].at));
+        wide = fmax(wide, tl_vec3_norm(across) / far);
+    }
+    return wide >= least;
+}
+
+/* Points that the pair keeps, from `old` on in the last step's; 0: it has to be looked at. */
+static int keep_points(const tl_rigid_view *v, const tl_rigid_state *past, int64_t old, int32_t i, int32_t j,
+                       double approach_now, tl_touch *out)
+{
+    const tl_rigid_memory *m = &past->contact[old];
+    const tl_pose *a = &v->pose[i], *b = &v->pose[j];
+    if (!(v->keep > 0) || !is_pair(past, old, i, j)) return 0;
+    const tl_quat turn = tl_quat_mul(tl_quat_conjugate(b->rotation), a->rotation);
+    const double lever = fmin(v->rigid->body[i].reach, v->rigid->body[j].reach),
+                 turned = lever * tl_vec3_norm(tl_quat_difference(m->found.turn, turn));
+    int count = 0;
+    for (; is_pair(past, old + count, i, j); count++, m++) {
+        if (count == TL_TOUCHES_MAX || !(m->found.margin >= approach_now + v->keep)) return 0;
+        tl_vec3 on_a = tl_pose_apply(a, m->at_a), on_b = tl_pose_apply(b, m->at_b), moved = tl_vec3_sub(on_a, on_b);
+        if (!(tl_vec3_norm(moved) + turned <= v->keep)) return 0;
+        tl_vec3 normal = tl_quat_rotate(b->rotation, m->found.normal);
+        out[count] = (tl_touch){tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b)), normal,
+                                m->found.gap + tl_vec3_dot(normal, moved), m->found.carried > 0};
+    }
+    return count;
+}
+
+static void find_points(const tl_rigid_view *v, const tl_near_pair *pair, double dt, const tl_rigid_state *past,
+                        found *f)
+{
+    int32_t i = pair->a, j = pair->b;
+    const tl_rigid_body *a = &v->rigid->body[i], *b = &v->rigid->body[j];
+    int64_t old = first_of_pair(past->contact, past->contacts, i, j);
+    double nearer = approach(v, i, j, dt);
+    f->axis = is_pair(past, old, i, j) ? past->contact[old].axis : 0;
+    f->count = keep_points(v, past, old, i, j, nearer, f->touch);
+    f->kept = f->count ? old : -1;
+    if (f->count) return;
+    f->margin = STILL + nearer;
+    f->count = tl_collide(a->collider, &v->pose[i], b->collider, &v->pose[j], f->margin, &f->axis, f->touch);
+    bool may_roll = !(tl_collider_flat(a->collider) && tl_collider_flat(b->collider));
+    if (may_roll && !is_wide(f->count, f->touch, MATCH * fmin(a->extent, b->extent))) f->margin = 0;
+}
+
+/* A point of detection, as it was found or as it was kept. */
+static tl_rigid_point point_of(const tl_rigid_view *v, const tl_near_pair *pair, const tl_rigid_state *past,
+                               const found *f, int i)
+{
+    tl_rigid_point p = make_point(v, pair, f->axis, &f->touch[i]);
+    const tl_quat to_b = tl_quat_conjugate(v->pose[pair->b].rotation);
+    if (f->kept >= 0) {
+        const tl_rigid_memory *m = &past->contact[f->kept + i];
+        p.at_a = m->at_a;
+        p.at_b = m->at_b;
+        p.found = m->found;
+    } else {
+        p.found = (tl_rigid_found){f->margin, p.gap, p.carried, tl_quat_rotate(to_b, p.normal),
+                                   tl_quat_mul(to_b, v->pose[pair->a].rotation)};
+    }
+    return p;
+}
 
 static int64_t work_of(const tl_rigid *r, const tl_near_pair *pair, int64_t pairs)
 {
@@ -174,14 +249,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
     if (!f) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
     bool share = work_of(v->rigid, pair, pairs) > PARALLEL_WORK;
 #pragma omp parallel for schedule(dynamic, 4) if (share)
-    for (int64_t k = 0; k < pairs; k++) {
-        int32_t i = pair[k].a, j = pair[k].b;
-        int64_t old = first_of_pair(past->contact, past->contacts, i, j);
-        double margin = STILL + approach(v, i, j, dt);
-        f[k].axis = is_pair(past, old, i, j) ? past->contact[old].axis : 0;
-        f[k].count = tl_collide(v->rigid->body[i].collider, &v->pose[i], v->rigid->body[j].collider, &v->pose[j],
-                                margin, &f[k].axis, f[k].touch);
-    }
+    for (int64_t k = 0; k < pairs; k++) find_points(v, &pair[k], dt, past, &f[k]);
     int64_t count = 0;
     for (int64_t k = 0; k < pairs; k++) count += f[k].count;
     if (count > INT32_MAX / 3)
@@ -191,7 +259,7 @@ talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_s
     for (int64_t k = 0; k < pairs; k++)
         for (int i = 0; i < f[k].count; i++) {
             tl_rigid_point *p = &out->point[out->count++];
-            *p = make_point(v, &pair[k], f[k].axis, &f[k].touch[i]);
+            *p = point_of(v, &pair[k], past, &f[k], i);
             if (f[k].touch[i].carried && p->gap > 0) p->bend = bend(v, p, dt);
             if (i == 0)
                 set_friction(v, p);

@@ -15,6 +15,7 @@ typedef struct tl_rigid_point {
     tl_vec3 arm_a, arm_b;   /* from both centres of mass to there */
     tl_vec3 normal, t1, t2; /* normal: out of b into a */
     tl_vec3 at_a, at_b;     /* in both shapes' frames */
+    tl_rigid_found found;
     double gap;             /* m, at the start of the step */
     double bend; /* m: by how much more the point opens within the step than its velocity says, as its bodies turn */
     double friction, restitution;
@@ -39,13 +40,16 @@ typedef struct tl_rigid_view {
     const tl_pose *pose;    /* [rigid->count] of the shapes' frames */
     const double *friction; /* [rigid->count] each one's own */
     const bool *absent;     /* [rigid->count] those that nothing touches here; NULL: none */
+    double keep; /* m: pairs that moved less against each other since their points were found keep these; 0: none does */
 } tl_rigid_view;
 
 /* Pairs whose boxes come near each other within dt, sorted. */
 talus_status tl_rigid_near(const tl_rigid_view *v, double dt, tl_arena *a, tl_near_pair **pair, int64_t *pairs,
                            talus_error *err);
 
-/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces towards each other). `past`: axes of the last step. */
+/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces towards each other). `past`: axes and points of the last step.
+ * A pair whose bodies have moved and turned against each other by less than `keep` since its points were found keeps them, moved with the bodies: places are right to
+ * `keep`, gaps to keep^2 over the extent. Pairs that may roll do not: their place runs along the surface, and behind a place that lags a body at rest starts to roll. */
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
                              tl_rigid_contacts *out, talus_error *err);
 

@@ -54,6 +54,15 @@ typedef struct tl_motion {
     tl_pose goal; /* kinematic without a motion of the scene's: the shape's frame at the end of the next step */
 } tl_motion;
 
+/* How detection found a point: what a pair that hardly moved since then keeps. All doubles. */
+typedef struct tl_rigid_found {
+    double margin;  /* m: everything nearer than this was found; 0: not to be kept */
+    double gap;     /* m, then */
+    double carried; /* 1 or 0, see tl_touch */
+    tl_vec3 normal; /* in b's frame */
+    tl_quat turn;   /* from a's frame to b's, then; both places are the same point of the world */
+} tl_rigid_found;
+
 /* A contact point that the next step starts from. */
 typedef struct tl_rigid_memory {
     int32_t a, b;       /* bodies, a < b */
@@ -63,6 +72,7 @@ typedef struct tl_rigid_memory {
     tl_vec3 force;      /* on a, world frame, N: mean over the last step */
     tl_vec3 normal;     /* out of b into a */
     double gap;         /* m, at the start of the step */
+    tl_rigid_found found;
 } tl_rigid_memory;
 
 typedef struct tl_rigid_state {
