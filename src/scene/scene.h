@@ -215,6 +215,7 @@ typedef struct tl_sph_spec {
     bool warm_start;
     int friction; /* 0 implicit, 1 explicit */
     double worst; /* tolerances; 0: the means alone decide */
+    double quiet; /* sqrt(g h): noise that solves may leave in still liquid; 0: the tolerance alone decides */
     int iterations_least;
     bool surface_particles;
 } tl_sph_spec;

@@ -328,7 +328,8 @@ static double measure(void *ctx, const double *x, const double *r)
     if (s->only != TL_SPH_LIQUID) s->error[2] = active ? friction / (double)active : 0;
     double most = 0, part = s->scene->sph.worst > 0 ? 1 / s->scene->sph.worst : 0;
     for (int k = s->only == TL_SPH_CONTACTS; k < (s->only == TL_SPH_LIQUID ? 1 : 3); k++) {
-        if (!(s->error[k] <= most)) most = s->error[k]; /* NaN comes through */
+        double mean = k ? s->error[k] : s->strict * s->error[k];
+        if (!(mean <= most)) most = mean; /* NaN comes through */
         if (part * s->worst[k] > most) most = part * s->worst[k];
     }
     return most;

@@ -111,6 +111,7 @@ talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene
                        .arena = a,
                        .dt = dt,
                        .relax = 0.5,
+                       .strict = 1,
                        .push_out = 0.5,
                        .fluid = (int32_t)state->count};
     s->x = TL_TAKE(a, tl_vec3, c->free_count + c->kinematic_count);

@@ -232,6 +232,7 @@ typedef struct tl_sph_step {
     double relax;      /* nu of the projected step, 0.5; above 0.7 it may diverge */
     double push_out;   /* fastest that overlaps of bodies and compressed liquid are taken apart, m/s; 0.5 */
     double unresolved; /* compression of liquid that solves leave, in parts of its density; 0 */
+    double strict;     /* how many times its mean error liquid counts with in a measure; 1 */
 
     /* begin */
     int32_t fluid;
