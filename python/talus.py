@@ -150,6 +150,7 @@ _FUNCTIONS = {
     "talus_sim_set_force": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
     "talus_sim_set_handle": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
     "talus_sim_set_cable": (c_int, [c_void_p, c_int, c_double, _ERR]),
+    "talus_sim_set_pressure": (c_int, [c_void_p, c_int, c_double, _ERR]),
     "talus_sim_set_node_forces": (c_int, [c_void_p, c_int64, c_int64, _VEC, _ERR]),
     "talus_sim_set_velocity": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
     "talus_sim_set_pose": (c_int, [c_void_p, c_int, _VEC, _VEC, _ERR]),
@@ -483,6 +484,11 @@ class Sim:
                 raise ValueError(f"force must have shape [count][3], got {list(force.shape)}")
             pointer, count = force.ctypes.data_as(_VEC), len(force)
         _check(_lib.talus_sim_set_node_forces(self._alive(), first, count, pointer, byref(err)), err)
+
+    def set_pressure(self, body, pressure):
+        """Pascals along the outward normals of an elastic body's surface (engine "lg"), on top of the scene's; they stay until changed."""
+        err = _Error()
+        _check(_lib.talus_sim_set_pressure(self._alive(), self.body(body), pressure, byref(err)), err)
 
     def set_velocity(self, body, velocity=None, spin=None):
         """Of a free body, m/s and rad/s. None: as it is."""

@@ -99,6 +99,9 @@ TALUS_API talus_status talus_sim_set_force(talus_sim *sim, int body, const doubl
  * others; they stay until changed and are part of what is saved. What acts on a node that is held goes into what holds it. */
 TALUS_API talus_status talus_sim_set_node_forces(talus_sim *sim, int64_t first, int64_t count, const double *force,
                                                  talus_error *err);
+/* Pressure (Pa) along the outward normals of the surface of an elastic body (engine "lg"), or of the part that the scene's pressure_in names, on top of the scene's; it stays
+ * until changed and is part of what is saved. */
+TALUS_API talus_status talus_sim_set_pressure(talus_sim *sim, int body, double pressure, talus_error *err);
 TALUS_API talus_status talus_sim_set_velocity(talus_sim *sim, int body, const double velocity[3], const double spin[3],
                                               talus_error *err);
 /* A kinematic body without a motion of the scene's (talus_scene_options.driven): where its shape's frame is at the end of the next step, which it

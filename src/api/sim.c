@@ -322,6 +322,25 @@ talus_status talus_sim_set_node_forces(talus_sim *s, int64_t first, int64_t coun
     return TALUS_OK;
 }
 
+talus_status talus_sim_set_pressure(talus_sim *s, int body, double pressure, talus_error *err)
+{
+    TL_NEED(s);
+    const tl_lg *lg = &s->sim->lg;
+    int b = 0;
+    if (body < 0 || body >= s->sim->scene->body_count)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "there is no body %d, the scene has %d (the first is 0)", body,
+                       s->sim->scene->body_count);
+    while (b < lg->bodies && lg->body[b].body != body) b++;
+    if (b == lg->bodies || s->sim->scene->engine != TL_ENGINE_LG)
+        return TL_FAIL(err, TALUS_BAD_INPUT,
+                       "a pressure is for elastic bodies of engine \"lg\", not for body %d (%.60s)", body,
+                       s->sim->scene->bodies[body].name);
+    TL_TRY(check_numbers("the pressure", body, 1, &pressure, err));
+    s->sim->state.lg.pressure[b] = pressure;
+    s->generation++;
+    return TALUS_OK;
+}
+
 talus_status talus_sim_set_velocity(talus_sim *s, int body, const double velocity[3], const double spin[3],
                                     talus_error *err)
 {

@@ -70,6 +70,8 @@ static int lg_parts(tl_lg_state *l, int n, tl_state_part *out)
         (tl_state_part){"nodes/led", TL_NUMBER_F64, 14, 14 * sizeof(double), 0, &l->handles, (void **)&l->led, NULL};
     out[n++] = (tl_state_part){"nodes/cable_length", TL_NUMBER_F64,       1,   sizeof(double), 0,
                                &l->cables,           (void **)&l->length, NULL};
+    out[n++] =
+        (tl_state_part){"nodes/pressure", TL_NUMBER_F64, 1, sizeof(double), 0, &l->bodies, (void **)&l->pressure, NULL};
     out[n++] = (tl_state_part){"nodes/dual", TL_NUMBER_F64, 8, row, 0, &l->dual_rows, (void **)&l->u, NULL};
     out[n++] = (tl_state_part){"nodes/contact_ids",  TL_NUMBER_I32,   6, sizeof(tl_lg_memory), 0, &l->contacts,
                                (void **)&l->contact, &l->contact_room};

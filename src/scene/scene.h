@@ -115,6 +115,8 @@ typedef struct tl_body {
     double rolling_friction, spinning_friction; /* m */
     int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
     tl_timed force, torque; /* N at the centre of mass, N m; world frame */
+    tl_timed pressure;      /* Pa, elastic: along the normals of its surface */
+    int pressure_in;        /* shape, body frame: of that part alone; < 0: of all */
     tl_vec3 colour;
     double opacity;
     int anchor;  /* elastic bodies: nodes inside of this shape (body frame) follow the pose; -1: none */

@@ -219,6 +219,8 @@ static const tl_key body_keys[] = {
     {"colour", TL_COLOUR, AT(colour), "", WITHIN(0, 1), "#9aa0a6", "how it is drawn"},
     {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
     {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
+    {"pressure", TL_TIMED1, AT(pressure), "Pa", ANY, "0", "elastic bodies: pushes its surface along the outward normals, wherever these turn (of an open cloth along its normals), a number or a function of time: blows a closed cloth up; below 0 it presses on a solid", .engines = TL_ON_LG},
+    {"pressure_in", TL_SHAPE, AT(pressure_in), "", ANY, "", "`pressure` acts on triangles of the surface whose corners are inside of this shape (body frame, at rest), as on the wall of a cavity; default: on all", .engines = TL_ON_LG},
     {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape (engine `grid`: such that all bodies together have some 1500 nodes; `talus check` says how many and how long that takes), or those of its file"},
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
     {"element", TL_CHOICE, AT(element), "", ANY, "hexahedron", "what `cells` are: hexahedra, which bend and twist as they should from one cell across on; or six tetrahedra each, as in papers, which lock", "hexahedron|tetrahedra", .engines = TL_ON_LG},

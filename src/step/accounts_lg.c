@@ -122,10 +122,32 @@ static void start_from(tl_sim *sim, const tl_accounts_lg *x)
     tl_accounts_energy(sim, TL_ENERGY_FORCES, work);
 }
 
+/* Pressure pushes where surfaces end up; its work is that of the straight way there. */
+static talus_status account_pressure(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, double *work, talus_error *err)
+{
+    const size_t mark = tl_arena_mark(a);
+    tl_vec3 impulse = {0, 0, 0}, turn = {0, 0, 0};
+    *work = 0;
+    if (!x->pressure) return TALUS_OK;
+    double *push = TL_TAKE_ZERO(a, double, 3 * (int64_t)x->lg->nodes);
+    if (!push) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of elastic bodies");
+    tl_lg_press(x->lg, x->pressure, x->h, x->q1, push);
+    for (int64_t i = 0; i < x->lg->nodes; i++) {
+        impulse = tl_vec3_add(impulse, tl_vec3_load(push + 3 * i));
+        turn = tl_vec3_add(turn, tl_vec3_cross(tl_vec3_load(x->q1 + 3 * i), tl_vec3_load(push + 3 * i)));
+    }
+    *work = tl_lg_press_work(x->lg, x->pressure, x->q0, x->q1);
+    tl_accounts_forces(sim, impulse, turn);
+    tl_accounts_energy(sim, TL_ENERGY_FORCES, *work);
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
 talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, talus_error *err)
 {
-    double damped = 0, forces = 0, pushed = 0, scripted, friction, pulled, parted, he2 = x->he * x->he;
+    double damped = 0, forces = 0, pushed = 0, pressed, scripted, friction, pulled, parted, he2 = x->he * x->he;
     start_from(sim, x);
+    TL_TRY(account_pressure(sim, x, a, &pressed, err));
     for (int32_t i = 0; i < x->lg->nodes; i++)
         for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
             double d = x->q1[k] - x->q0[k], m = x->lg->mass[i], gain = (x->q1[k] - x->qtil[k]) / he2;
@@ -139,7 +161,8 @@ talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *
     TL_TRY(row_work(x, a, &pulled, &parted, err));
     double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], given = tl_accounts_rigid_in_lg(x->b, &scripted);
     tl_accounts_energy(sim, TL_ENERGY_TIME_STEP,
-                       x->landed - x->viscous + damped + x->elastic - sim->start.elastic - handles + forces - pushed);
+                       x->landed - x->viscous + damped + x->elastic - sim->start.elastic - handles + forces - pushed -
+                           pressed);
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, scripted + pulled);
     tl_accounts_energy(sim, TL_ENERGY_FRICTION, friction);
     tl_accounts_energy(sim, TL_ENERGY_VISCOSITY, x->viscous);

@@ -1,7 +1,7 @@
 /* Accounts of the local-global step. Forces f are those of its end; accelerations a = (q1 - q~) / he^2 + a_ext (lg_time.h):
  *
  *     E1 - E0 = 1/2 m (v1^2 - v0^2) - m a . (q1 - q0) + (Psi1 - Psi0 - grad Psi1 . (q1 - q0))      the integration: time_step
- *               + f . (q1 - q0), what landing takes                                             contacts, cables, handles
+ *               + f . (q1 - q0), work of pressure, what landing takes                                             contacts, cables, handles
  *               - r . (q1 - q0) / he^2                                          what the rounds left unbalanced: unexplained
  *
  * Momentum is that of p of lg_time.h. With implicit Euler the first line is -1/2 m |v1 - v0|^2. All this is exact,
@@ -22,6 +22,7 @@ typedef struct tl_accounts_lg {
     const double *q0, *v0, *q1, *v1, *qtil; /* [3 nodes] */
     const double *r;                        /* [3 nodes] what is left over, kg m, contact forces included */
     const tl_vec3 *target;                  /* [anchors] at the end */
+    const double *pressure;                 /* [bodies] Pa; NULL: none */
     double elastic;                         /* J, at the end */
     const tl_lg_touch *touch;
     const tl_lg_contacts *contacts;

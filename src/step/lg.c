@@ -106,13 +106,14 @@ typedef struct lg_step {
     tl_anderson mixer;
     tl_lg_newton newton;
     /* predict */
-    double *qtil;    /* [3 nodes] */
-    double *q;       /* [3 nodes] the positions that are to be */
-    double *u;       /* [8 dual_rows] the duals that are to be; behind q */
-    double *from;    /* q and u at the start of a round */
-    double *accel;   /* [3 nodes] gravity and forces on bodies, m/s^2 */
-    bool *pushed;    /* [bodies] by a force or a torque */
-    tl_vec3 *target; /* [anchors] */
+    double *qtil;     /* [3 nodes] */
+    double *q;        /* [3 nodes] the positions that are to be */
+    double *u;        /* [8 dual_rows] the duals that are to be; behind q */
+    double *from;     /* q and u at the start of a round */
+    double *accel;    /* [3 nodes] gravity and forces on bodies, m/s^2 */
+    bool *pushed;     /* [bodies] by a force or a torque */
+    tl_vec3 *target;  /* [anchors] */
+    double *pressure; /* [bodies] Pa, at the end of the step; NULL: none */
     /* detect */
     tl_lg_contacts contacts;
     tl_lg_view view;
@@ -256,6 +257,24 @@ static void push_nodes(lg_step *s)
         }
 }
 
+/* Forces of pressure are those of the end of the step, where its surfaces are to be. */
+static talus_status find_pressure(lg_step *s, talus_error *err)
+{
+    const tl_lg *lg = s->lg;
+    double *p = TL_TAKE_ZERO(s->arena, double, lg->bodies + 1);
+    if (!p) return no_memory(err);
+    for (int b = 0; b < lg->bodies; b++) {
+        TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[lg->body[b].body].pressure, s->sim->state.t + s->h, &p[b], 1,
+                              err));
+        p[b] += s->sim->state.lg.pressure[b];
+        if (p[b] == 0) continue;
+        s->pressure = p;
+        s->pushed[b] |= !lg->body[b].sealed;
+    }
+    s->newton.pressure = s->pressure;
+    return TALUS_OK;
+}
+
 /* Functions of time are read here and nowhere else. */
 static talus_status predict(lg_step *s, talus_error *err)
 {
@@ -271,6 +290,7 @@ static talus_status predict(lg_step *s, talus_error *err)
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->accel[i] = g[i % 3];
     for (int b = 0; b < lg->bodies; b++) TL_TRY(push_body(s, b, err));
     push_nodes(s);
+    TL_TRY(find_pressure(s, err));
     tl_lg_time_predict(&s->time, lg, now, s->accel, s->qtil);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
     if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
@@ -356,6 +376,7 @@ static void project(lg_step *s)
 static void balance(lg_step *s)
 {
     tl_lg_residual(s->lg, s->he, s->q, s->qtil, s->target, s->force, s->r);
+    tl_lg_press(s->lg, s->pressure, s->he * s->he, s->q, s->r);
     tl_lg_touch_push(&s->touch, s->r);
     lap(s, BALANCE);
 }
@@ -459,6 +480,7 @@ static void find_residual(lg_step *s)
 {
     s->elastic = tl_lg_stress(s->lg, s->q, s->force) + tl_lg_linear_energy(s->lg, s->q, s->target);
     tl_lg_residual(s->lg, s->he, s->q, s->qtil, s->target, s->force, s->r);
+    tl_lg_press(s->lg, s->pressure, s->he * s->he, s->q, s->r);
     tl_lg_touch_push(&s->touch, s->r);
     s->laws = tl_lg_touch_laws(&s->touch, s->contacts.shapes, s->q);
     tl_lg_solve(s->kept->solver, s->kept->precision, s->r, s->step);
@@ -471,8 +493,7 @@ static void find_missing(lg_step *s)
 {
     const tl_lg *lg = s->lg;
     for (int64_t i = 0; i < 3 * (int64_t)lg->nodes; i++) s->trial[i] = s->q[i] + s->step[i];
-    (void)tl_lg_stress(lg, s->trial, s->force);
-    tl_lg_residual(lg, s->he, s->trial, s->qtil, s->target, s->force, s->after);
+    tl_lg_newton_residual(&s->newton, s->trial, s->after);
     tl_lg_touch_push(&s->touch, s->after);
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_body *body = &lg->body[b];
@@ -617,7 +638,7 @@ static talus_status solve_touching(lg_step *s, talus_error *err)
 
 /* ---- static steps ---- */
 
-/* Forces that do not balance, of each body, over those that act on it: gravity, what scenes ask for, anchors. Returns the worst. */
+/* Forces that do not balance, of each body, over those that act on it: gravity, what scenes ask for, pressure, anchors. Returns the worst. */
 static double unbalanced(lg_step *s, double *share)
 {
     const tl_lg *lg = s->lg;
@@ -628,8 +649,8 @@ static double unbalanced(lg_step *s, double *share)
             s->qtil[k] = s->q[k] + he2 * s->accel[k];
             acts[k] = lg->mass[i] * s->accel[k];
         }
-    (void)tl_lg_stress(lg, s->q, s->force);
-    tl_lg_residual(lg, s->he, s->q, s->qtil, s->target, s->force, s->r);
+    tl_lg_newton_residual(&s->newton, s->q, s->r);
+    tl_lg_press(lg, s->pressure, 1, s->q, acts);
     double *pull2 = share;
     memset(pull2, 0, sizeof *pull2 * (size_t)lg->bodies);
     for (int32_t k = 0; k < lg->anchors; k++) {
@@ -785,8 +806,7 @@ static talus_status watch_swings(lg_step *s, talus_error *err)
         led[lg->owner[i]] = fmax(led[lg->owner[i]], tl_vec3_norm(tl_vec3_load(p + 3 * i)));
     }
     for (int64_t k = 0; k < 3 * (int64_t)lg->nodes; k++) s->trial[k] = s->q[k] + NEARBY * s->he * p[k];
-    (void)tl_lg_stress(lg, s->trial, s->force);
-    tl_lg_residual(lg, s->he, s->trial, s->qtil, s->target, s->force, after);
+    tl_lg_newton_residual(&s->newton, s->trial, after);
     tl_lg_touch_push(&s->touch, after);
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_body *body = &lg->body[b];
@@ -930,6 +950,7 @@ static talus_status account(lg_step *s, talus_error *err)
                               .qtil = s->qtil,
                               .r = s->r,
                               .target = s->target,
+                              .pressure = s->pressure,
                               .elastic = s->elastic,
                               .touch = &s->touch,
                               .contacts = &s->contacts,

@@ -210,9 +210,11 @@ static talus_status make_rows(solve *s, tl_arena *a, talus_error *err)
     return TALUS_OK;
 }
 
-/* Cables are the first of the rows. Without: other users of the matrix ask for the material alone. */
-static void pull_cables(const solve *s, bool with)
+/* Tension and pressure bend forces as well. Cables are the first of the rows. Without: other users of the matrix ask for the material alone. */
+static void load_matrix(const solve *s, bool with)
 {
+    const double *pressure = s->x->w->pressure;
+    for (int b = 0; b < s->lg->bodies; b++) tl_lg_hessian_press(s->x->hessian, b, with && pressure ? pressure[b] : 0);
     const double *tension = s->x->t->force + 3 * (int64_t)s->rows->contacts;
     for (int32_t b = 0; s->lg->holds && b < s->lg->holds->cables; b++)
         tl_lg_hessian_pull(s->x->hessian, b, with && s->bonds ? tension[b] : 0);
@@ -221,7 +223,7 @@ static void pull_cables(const solve *s, bool with)
 static talus_status factor_all(solve *s, talus_error *err)
 {
     talus_status status = TALUS_OK;
-    pull_cables(s, true);
+    load_matrix(s, true);
 #pragma omp parallel for schedule(dynamic, 1) if (s->parts > 1)
     for (int32_t k = 0; k < s->parts; k++) {
         talus_error why = {0};
@@ -416,7 +418,8 @@ static double penalty(solve *s, const double *q, const double *shift, double nu)
     double sum = 0;
     for (int64_t i = 0; i < 3 * (int64_t)s->lg->nodes; i++)
         sum += 0.5 * s->lg->mass[i / 3] * (q[i] - w->qtil[i]) * (q[i] - w->qtil[i]);
-    sum += s->he * s->he * (tl_lg_stress(s->lg, q, NULL) + tl_lg_linear_energy(s->lg, q, w->target));
+    sum += s->he * s->he * (tl_lg_stress(s->lg, q, NULL) + tl_lg_linear_energy(s->lg, q, w->target) -
+                            tl_lg_press_work(s->lg, w->pressure, w->q, q));
     for (int64_t b = 0; b < r->bodies; b++) {
         tl_vec3 d = tl_vec3_load(shift + 6 * b), turn = tl_vec3_load(shift + 6 * b + 3);
         tl_mat3 I;
@@ -562,6 +565,6 @@ talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
         last = share;
         open = left;
     }
-    pull_cables(&s, false);
+    load_matrix(&s, false);
     return TALUS_OK;
 }

@@ -17,6 +17,7 @@ typedef struct tl_lg_newton {
     double he;
     const double *qtil;     /* [3 nodes] */
     const tl_vec3 *target;  /* [anchors] */
+    const double *pressure; /* [bodies] Pa; NULL: none */
     const tl_lg_rows *rows; /* whose forces act on nodes, NULL: none */
     double *q;              /* [3 nodes] the positions that are to be */
     double *r, *step, *trial, *force;

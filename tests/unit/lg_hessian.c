@@ -28,7 +28,7 @@ static void multiply(const tl_csr *H, const double *x, double *y)
 }
 
 /* Largest relative error of H x against the change of forces, over directions. */
-static double error_of(const tl_lg *lg, double he, double stretch)
+static double error_of(const tl_lg *lg, double he, double stretch, double pressure)
 {
     const int64_t n = 3 * (int64_t)lg->nodes;
     double *q = test_calloc((size_t)n, sizeof *q), *x = test_calloc((size_t)n, sizeof *x),
@@ -46,6 +46,7 @@ static double error_of(const tl_lg *lg, double he, double stretch)
         q[3 * i + 1] = from[0] + 0.002 * noise(&seed);
         q[3 * i + 2] = from[2] + 0.002 * noise(&seed);
     }
+    tl_lg_hessian_press(h, 0, pressure);
     talus_status status = tl_lg_hessian_update(h, 0, he, q, 0, &err);
     assert_true(status == TALUS_OK || status == TALUS_NOT_DEFINITE); /* pressed: no factor, but the matrix stands */
     for (int d = 0; d < 4; d++) {
@@ -56,6 +57,7 @@ static double error_of(const tl_lg *lg, double he, double stretch)
             for (int64_t i = 0; i < n; i++) at[i] = q[i] + (s ? -eps : eps) * x[i];
             (void)tl_lg_stress(lg, at, force);
             tl_lg_residual(lg, he, at, q, NULL, force, r[s]);
+            tl_lg_press(lg, &pressure, he * he, at, r[s]);
         }
         for (int64_t i = 0; i < n; i++) {
             most = fmax(most, fabs(y[i]));
@@ -85,7 +87,7 @@ static void is_the_slope_of_forces(void **state)
                                   "young = 1e6, poisson = 0.35, model = '%s' } } }",
                                   kinds[k / 3].body, models[k % 3]);
         for (int s = 0; s < 2; s++) {
-            double off = error_of(&c.sim->lg, 0.01, s ? 1.2 : 0.85);
+            double off = error_of(&c.sim->lg, 0.01, s ? 1.2 : 0.85, 0);
             printf("%s, %s, stretched %g: %.2g\n", kinds[k / 3].name, models[k % 3], s ? 1.2 : 0.85, off);
             CHECK_LE(off, kinds[k / 3].most);
         }
@@ -93,8 +95,31 @@ static void is_the_slope_of_forces(void **state)
     }
 }
 
+/* A closed surface under pressure: the whole slope. It counts: without it the matrix would be off by a hundredth and more. */
+static void knows_of_pressure(void **state)
+{
+    (void)state;
+    static const char *const elements[] = {"tetrahedra", "hexahedron"};
+    for (int k = 0; k < 2; k++) {
+        rigid_case c =
+            rigid_open(NULL,
+                       "engine = 'lg', bodies = { { shape = box { size = {0.3, 0.1, 0.1} }, cells = {3, 1, 1}, "
+                       "element = '%s', material = elastic { density = 1000, young = 1e6, poisson = 0.35, "
+                       "model = 'arap' } } }",
+                       elements[k]);
+        const double plain = error_of(&c.sim->lg, 0.01, 1.2, 0);
+        for (int s = 0; s < 2; s++) {
+            const double off = error_of(&c.sim->lg, 0.01, 1.2, s ? 3e5 : -1e5);
+            printf("%s under %g Pa: %.2g, without %.2g\n", elements[k], s ? 3e5 : -1e5, off, plain);
+            assert_true(c.sim->lg.body[0].sealed);
+            CHECK_LE(off, k ? 1.1 * plain : 1e-6);
+        }
+        rigid_close(&c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(is_the_slope_of_forces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(is_the_slope_of_forces), cmocka_unit_test(knows_of_pressure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

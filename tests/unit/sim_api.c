@@ -617,6 +617,47 @@ static void handles_and_cables_from_code(void **state)
     }
 }
 
+/* A cube of no Poisson's ratio under tension all around gets longer by p / E in every direction; what is saved knows of it. */
+static void pressure_from_code(void **state)
+{
+    (void)state;
+    char path[] = "sim_api_pressure.h5";
+    talus_error err;
+    talus_scene *scene;
+    talus_sim *sim, *other;
+    const char *text = "return scene { talus = 1, engine = 'lg', duration = 1, gravity = {0, 0, 0}, lg = { time = "
+                       "'static' }, bodies = "
+                       "{ { shape = plane { height = -5 }, kind = 'static' }, { name = 'cube', shape = box { size = 1 "
+                       "}, cells = {2, 2, 2}, "
+                       "anchor = box { size = 2 }, anchor_weight = 1e-3, pressure = 400, material = elastic { density "
+                       "= 1000, young = 1e6, "
+                       "poisson = 0, model = 'corotated' } } } }";
+    CHECK_OK(talus_scene_load_text(text, "pressure", NULL, &scene, &err));
+    CHECK_OK(talus_sim_create(scene, NULL, &sim, &err));
+    CHECK_OK(talus_sim_create(scene, NULL, &other, &err));
+    talus_view x;
+    int corner = -1;
+    CHECK_OK(talus_sim_view(sim, "nodes.position", &x, &err));
+    for (int i = 0; i < x.count; i++) {
+        const double *at = row(sim, "nodes.position", i);
+        if (at[0] > 0.4 && at[1] > 0.4 && at[2] > 0.4) corner = i;
+    }
+    CHECK_OK(talus_sim_set_pressure(sim, 1, 600, &err));
+    CHECK_OK(talus_sim_save(sim, path, &err));
+    CHECK_OK(talus_sim_restore(other, path, &err));
+    CHECK_OK(talus_sim_step(sim, 0.01, &err));
+    CHECK_OK(talus_sim_step(other, 0.01, &err));
+    for (int k = 0; k < 3; k++) CHECK_NEAR(row(sim, "nodes.position", corner)[k], 0.5 * 1.001, 2e-6);
+    assert_true(talus_sim_hash(sim) == talus_sim_hash(other));
+    REFUSED(talus_sim_set_pressure(sim, 0, 1, &err), "a pressure is for elastic bodies");
+    REFUSED(talus_sim_set_pressure(sim, 2, 1, &err), "there is no body 2, the scene has 2");
+    REFUSED(talus_sim_set_pressure(sim, 1, NAN, &err), "must be finite");
+    remove(path);
+    talus_sim_free(sim);
+    talus_sim_free(other);
+    talus_scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -635,6 +676,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_a_status),
         cmocka_unit_test(cancelled_steps_leave_no_trace),
         cmocka_unit_test(handles_and_cables_from_code),
+        cmocka_unit_test(pressure_from_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "model/lg/cells.h"
 #include "model/lg/holds.h"
 #include "model/lg/lg.h"
+#include "model/lg/pressure.h"
 
 #define ALIKE 1e-6 /* of an edge: cells of a lattice differ by less */
 #define FLAT 1e-10 /* of the cube (square) of its longest edge: an element of less volume (area) has none */
@@ -668,6 +669,7 @@ static talus_status make(tl_lg *lg, making *m, int parts, const tl_lg_part *part
     }
     TL_TRY(tl_csr_from_triplets(&lg->K, lg->nodes, lg->nodes, m->triplets, m->row, m->col, m->val, err));
     TL_TRY(tl_lg_skin_make(&lg->skin, lg, err));
+    TL_TRY(tl_lg_press_begin(lg, parts, part, err));
     return make_pull(lg, err);
 }
 
@@ -695,7 +697,7 @@ void tl_lg_free(tl_lg *lg)
     void *const blocks[] = {lg->body,          lg->rest,   lg->mass,      lg->start_v,       lg->node_of,
                             lg->owner,         lg->tets,   lg->triangles, lg->tet_body,      lg->pull,
                             lg->pattern,       lg->anchor, lg->surface,   lg->triangle_body, lg->pull_start,
-                            lg->anchor_weight, lg->hinge,  lg->hexes,     lg->hex_body};
+                            lg->anchor_weight, lg->hinge,  lg->hexes,     lg->hex_body,      lg->loaded};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) tl_free(blocks[k]);
     *lg = (tl_lg){0};
 }
@@ -703,6 +705,8 @@ void tl_lg_free(tl_lg *lg)
 talus_status tl_lg_state_begin(tl_lg_state *out, const tl_lg *lg, talus_error *err)
 {
     *out = (tl_lg_state){.nodes = lg->nodes, .dual_rows = lg->dual_rows, .steps_kept = 1, .handles = lg->handles};
+    out->bodies = lg->bodies;
+    out->pressure = TL_NEW_ZERO(double, out->bodies + 1);
     out->cables = lg->holds ? lg->holds->cables : 0;
     out->led = TL_NEW_ZERO(double, 14 * out->handles + 1);
     out->length = TL_NEW(double, out->cables + 1);
@@ -714,7 +718,7 @@ talus_status tl_lg_state_begin(tl_lg_state *out, const tl_lg *lg, talus_error *e
     out->v_before = TL_NEW_ZERO(double, 3 * (int64_t)lg->nodes + 1);
     out->step_before = TL_NEW_ZERO(double, 2);
     if (!out->q || !out->v || !out->push || !out->u || !out->q_before || !out->v_before || !out->step_before ||
-        !out->led || !out->length)
+        !out->led || !out->length || !out->pressure)
         return no_memory(err);
     for (int64_t i = 0; i < out->cables; i++) out->length[i] = -1;
     memcpy(out->q, lg->rest, sizeof(double) * 3 * (size_t)lg->nodes);
@@ -729,6 +733,7 @@ void tl_lg_state_free(tl_lg_state *s)
     tl_free(s->push);
     tl_free(s->led);
     tl_free(s->length);
+    tl_free(s->pressure);
     tl_free(s->u);
     tl_free(s->q_before);
     tl_free(s->v_before);

@@ -7,6 +7,7 @@
 #include "math/svd3.h"
 #include "model/elastic/material.h"
 #include "model/lg/holds.h"
+#include "model/lg/pressure.h"
 #include "model/lg/prox.h"
 
 #define FLAT 1e-6 /* stretch of a triangle below which its direction is taken as any */
@@ -18,6 +19,7 @@ struct tl_lg_hessian {
     tl_factor **factor; /* [bodies] NULL: not asked for yet */
     double **mass;      /* [bodies] */
     double *tension;    /* [cables] N */
+    double *pressure;   /* [bodies] Pa */
 };
 
 static talus_status no_memory(talus_error *err)
@@ -33,9 +35,10 @@ talus_status tl_lg_hessian_create(tl_lg_hessian **out, const tl_lg *lg, talus_er
     h->pattern = TL_NEW_ZERO(tl_csr, lg->bodies + 1);
     h->matrix = TL_NEW_ZERO(tl_csr, lg->bodies + 1);
     h->tension = TL_NEW_ZERO(double, (lg->holds ? lg->holds->cables : 0) + 1);
+    h->pressure = TL_NEW_ZERO(double, lg->bodies + 1);
     h->factor = TL_NEW_ZERO(tl_factor *, lg->bodies + 1);
     h->mass = TL_NEW_ZERO(double *, lg->bodies + 1);
-    if (h->pattern && h->matrix && h->factor && h->mass && h->tension) return TALUS_OK;
+    if (h->pattern && h->matrix && h->factor && h->mass && h->tension && h->pressure) return TALUS_OK;
     tl_lg_hessian_free(h);
     *out = NULL;
     return no_memory(err);
@@ -52,6 +55,7 @@ void tl_lg_hessian_free(tl_lg_hessian *h)
     }
     tl_free(h->pattern);
     tl_free(h->tension);
+    tl_free(h->pressure);
     tl_free(h->matrix);
     tl_free(h->factor);
     tl_free(h->mass);
@@ -61,6 +65,8 @@ void tl_lg_hessian_free(tl_lg_hessian *h)
 const tl_csr *tl_lg_hessian_matrix(const tl_lg_hessian *h, int body) { return &h->matrix[body]; }
 tl_factor *tl_lg_hessian_factor(const tl_lg_hessian *h, int body) { return h->factor[body]; }
 const double *tl_lg_hessian_mass(const tl_lg_hessian *h, int body) { return h->mass[body]; }
+
+void tl_lg_hessian_press(tl_lg_hessian *h, int body, double pressure) { h->pressure[body] = pressure; }
 
 static const tl_csr *pattern_of(const tl_lg_hessian *h, int b)
 {
@@ -431,6 +437,26 @@ static void add_cables(const tl_lg_hessian *h, int b, double he2, const double *
     }
 }
 
+/* Slope of the forces on corners a and b of a triangle, by each other's places: how far the third one is from the middle between them, as a cross product.
+ * Parts of edges that two triangles share are those of p times the volume; the diagonal's cancel around a node. */
+static void add_pressure(const tl_lg_hessian *h, int b, double he2, const double *q, double convex)
+{
+    const tl_lg_body *body = &h->lg->body[b];
+    const double by = he2 * (1 - convex) * tl_lg_loaded_with(body, h->pressure[b]) / 6;
+    for (int32_t t = body->load; t < body->load + body->loads && by != 0; t++) {
+        const int32_t *node = h->lg->loaded[t];
+        for (int k = 0; k < 3; k++) {
+            const int32_t a = node[k], e = node[(k + 1) % 3], c = node[(k + 2) % 3];
+            const tl_vec3 middle = tl_vec3_scale(
+                              0.5, tl_vec3_add(tl_vec3_load(q + 3 * (int64_t)a), tl_vec3_load(q + 3 * (int64_t)e))),
+                          w = tl_vec3_sub(tl_vec3_load(q + 3 * (int64_t)c), middle);
+            const tl_mat3 cross = {{{0, -w.z, w.y}, {w.z, 0, -w.x}, {-w.y, w.x, 0}}};
+            add_block(&h->matrix[b], pattern_of(h, b), a - body->node, e - body->node, by, &cross);
+            add_block(&h->matrix[b], pattern_of(h, b), e - body->node, a - body->node, -by, &cross);
+        }
+    }
+}
+
 talus_status tl_lg_hessian_update(tl_lg_hessian *h, int b, double he, const double *q, double convex, talus_error *err)
 {
     const tl_lg_body *body = &h->lg->body[b];
@@ -438,6 +464,7 @@ talus_status tl_lg_hessian_update(tl_lg_hessian *h, int b, double he, const doub
     if (!h->factor[b]) TL_TRY(begin_body(h, b, err));
     add_constant(h, body, he2);
     add_cables(h, b, he2, q);
+    add_pressure(h, b, he2, q, convex);
     for (int32_t k = body->batch; k < body->batch + body->batches; k++) {
         if (body->kind == TL_LG_TETS)
             add_tets(h, body, &h->lg->tets[k], he2, q, convex);

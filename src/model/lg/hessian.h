@@ -17,6 +17,8 @@ void tl_lg_hessian_free(tl_lg_hessian *h); /* NULL is fine */
 
 /* Tension of a cable of lg->holds, N, for what follows: a line that is pulled resists being pushed aside. */
 void tl_lg_hessian_pull(tl_lg_hessian *h, int32_t cable, double tension);
+/* Pressure on a body, Pa, for what follows; convex leaves that share of its curvature out, as it has no definite sign. At a rim: its symmetric part. */
+void tl_lg_hessian_press(tl_lg_hessian *h, int body, double pressure);
 /* Matrix and factor of a body at q [lg nodes][3]. TALUS_NOT_DEFINITE: it takes more of `convex`, 0 to 1. */
 talus_status tl_lg_hessian_update(tl_lg_hessian *h, int body, double he, const double *q, double convex,
                                   talus_error *err);

@@ -73,13 +73,14 @@ typedef struct tl_lg_part {
     double young, poisson, density;
     const double *stiffer, *heavier; /* [elements] factors on young and density; NULL: 1. Tetrahedra */
     double weight;                   /* factor on w, 0: 1 */
-    double thickness; /* m, cloth */
+    double thickness;                /* m, cloth */
     tl_lg_bending bending;
     double stiffness; /* of bending, N m; < 0: Young thickness^3 / (12 (1 - poisson^2)) */
     tl_vec3 velocity, spin;
     tl_quat rotation; /* of the shape's frame; all 0: none */
     int32_t anchors;
     const tl_lg_anchor *anchor;
+    const bool *pressed; /* [vertices] pressure acts on triangles between these; NULL: on all */
 } tl_lg_part;
 
 /* ---- what there is ---- */
@@ -111,7 +112,10 @@ typedef struct tl_lg_body {
     int32_t triangle, triangles; /* of lg->surface */
     int64_t dual_row;            /* first lane row of its duals; < 0: none */
     double density, thickness, mass, volume;
-    tl_quat start; /* rotation of the shape's frame at rest */
+    tl_quat start;       /* rotation of the shape's frame at rest */
+    int32_t load, loads; /* of lg->loaded */
+    bool sealed;         /* what pressure acts on has no rim: it adds no momentum */
+    bool inside_out;     /* a closed cloth whose triangles look inwards */
 } tl_lg_body;
 
 /* Eight tetrahedra of one body; V times how much stiffer one is than its body's material. Lanes without an element have V = 0, B of a unit tet, and the nodes of lane 0. */
@@ -172,6 +176,7 @@ typedef struct tl_lg {
     double *anchor_weight; /* [nodes] sum of anchor weights, N/m */
     int32_t surface_triangles;
     int32_t (*surface)[3]; /* nodes, outward; cloth: its triangles */
+    int32_t (*loaded)[3];  /* nodes of triangles that pressure acts on, see pressure.h */
     tl_lg_skin skin;
     /* Pattern of A of each body, values by tl_lg_matrix. */
     tl_csr *pattern;    /* [bodies] local numbering */
@@ -210,6 +215,10 @@ void tl_lg_set_duals(const tl_lg *lg, const double *q, const bool *of, double *u
 /* r = M (qtil - q) + h^2 (sum of element forces - K q + anchors) [nodes][3] */
 void tl_lg_residual(const tl_lg *lg, double h, const double *q, const double *qtil, const tl_vec3 *target,
                     const double *force, double *r);
+/* r += scale times the forces of pressures [bodies] at q, Pa, NULL: none. They push every loaded triangle along its normal, a third at each corner. */
+void tl_lg_press(const tl_lg *lg, const double *pressure, double scale, const double *q, double *r);
+/* Their work on the straight way from one place to another, J, exactly: pressure times the change of volume of what is sealed. */
+double tl_lg_press_work(const tl_lg *lg, const double *pressure, const double *from, const double *to);
 /* Energy of bending and anchors, J. */
 double tl_lg_linear_energy(const tl_lg *lg, const double *q, const tl_vec3 *target);
 

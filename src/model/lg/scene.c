@@ -24,6 +24,7 @@ typedef struct meshed {
     tl_lg_anchor *anchor;
     int32_t *region;           /* [elements] of a file; NULL: none */
     double *stiffer, *heavier; /* [elements] NULL: none has a material of its own */
+    bool *pressed;             /* [vertices] NULL: all */
     double edge;               /* mean, m */
 } meshed;
 
@@ -209,6 +210,20 @@ static talus_status hold(const tl_scene *s, const tl_body *b, const tl_pose *pos
     return TALUS_OK;
 }
 
+/* What pressure acts on, where a scene asks for a part. */
+static talus_status find_pressed(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
+{
+    if (b->pressure_in < 0) return TALUS_OK;
+    const tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    const double reach = ANCHOR_REACH * tl_vec3_norm(tl_vec3_sub(box.hi, box.lo));
+    m->pressed = TL_NEW(bool, p->vertices + 1);
+    if (!m->pressed) return no_memory(err);
+    for (int32_t v = 0; v < p->vertices; v++)
+        m->pressed[v] = tl_shape_distance(s->shapes, b->pressure_in, m->vertex[v]) <= reach;
+    p->pressed = m->pressed;
+    return TALUS_OK;
+}
+
 /* ---- the whole ---- */
 
 static tl_lg_model model_of(const tl_material *m)
@@ -255,6 +270,7 @@ static talus_status add_part(const tl_scene *s, int body, int elastic, int bodie
     p->element = m->element;
     TL_TRY(give_regions(s, b, p, m, err));
     m->edge = mean_edge(p, m);
+    TL_TRY(find_pressed(s, b, p, m, err));
     tl_pose pose = {b->at, tl_quat_normalize(b->rotation)};
     if (b->kind == TL_BODY_KINEMATIC && b->motion != TL_NO_FUNCTION) {
         double x[7];
@@ -298,6 +314,7 @@ talus_status tl_lg_from_scene(tl_lg *out, const tl_scene *s, const tl_log *log, 
         tl_free(mesh[k].region);
         tl_free(mesh[k].stiffer);
         tl_free(mesh[k].heavier);
+        tl_free(mesh[k].pressed);
     }
     tl_free(part);
     tl_free(mesh);

@@ -37,6 +37,8 @@ typedef struct tl_lg_state {
     double
         *led; /* [handles][14] place and rotation where the next step begins and where it ends; rotation 0: not led */
     double *length; /* [cables] m; < 0: the scene's */
+    int64_t bodies;
+    double *pressure; /* [bodies] Pa, that code set (talus_sim_set_pressure), on top of the scene's */
 } tl_lg_state;
 
 /* Of entry k of nodes: what forces change at once, per mass; see step/lg_time.h. v itself with implicit Euler. */
