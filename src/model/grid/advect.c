@@ -1,5 +1,8 @@
 #include "model/grid/transfer.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/parallel.h"
 #include "model/grid/stencil.h"
 
@@ -172,6 +175,8 @@ void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_car
 #define LANES 8
 typedef double lanes __attribute__((vector_size(8 * LANES)));
 typedef int64_t whole __attribute__((vector_size(8 * LANES)));
+typedef double two __attribute__((vector_size(16)));
+typedef double four __attribute__((vector_size(32)));
 
 typedef struct batch {
     int count; /* the others repeat the last one, without mass */
@@ -207,22 +212,33 @@ static inline places places_of(const tl_grid *g, int32_t b, const tl_halo_shape 
     return out;
 }
 
-static inline lanes gather(const double *u, whole at)
+/* Values of eight places and of the ones behind them: neighbours in memory, read as one. */
+static inline void gather(const double *u, const int64_t at[LANES], lanes out[2])
 {
-    return (lanes){u[at[0]], u[at[1]], u[at[2]], u[at[3]], u[at[4]], u[at[5]], u[at[6]], u[at[7]]};
+    two pair[LANES];
+    for (int l = 0; l < LANES; l++) memcpy(&pair[l], u + at[l], sizeof pair[l]);
+#define FOUR(a, b) __builtin_shufflevector(pair[a], pair[b], 0, 1, 2, 3)
+    const four a = FOUR(0, 1), b = FOUR(2, 3), c = FOUR(4, 5), d = FOUR(6, 7);
+#undef FOUR
+    const lanes low = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7),
+                high = __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7);
+    out[0] = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+    out[1] = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
 }
 
 /* Values around each particle on the faces of an axis; bad: where some are not known. */
 static inline void corners_of(const tl_halo_shape *h, const tl_face_halo *around, const places *q, int axis,
                               lanes out[8], whole *bad)
 {
-    whole at = q->low[0][axis != 0] * h->sx + q->low[1][axis != 1] * h->sy + q->low[2][axis != 2];
+    const whole lowest = q->low[0][axis != 0] * h->sx + q->low[1][axis != 1] * h->sy + q->low[2][axis != 2];
     const uint8_t *full = around->full[axis];
     const double *u = around->u[axis];
-    *bad |= (whole){full[at[0]], full[at[1]], full[at[2]], full[at[3]],
-                    full[at[4]], full[at[5]], full[at[6]], full[at[7]]} -
-            1;
-    for (int k = 0; k < 8; k++) out[k] = gather(u + (k >> 2) * h->sx + (k >> 1 & 1) * h->sy + (k & 1), at);
+    int64_t at[LANES];
+    memcpy(at, &lowest, sizeof at);
+    uint8_t all = 1;
+    for (int l = 0; l < LANES; l++) all &= full[at[l]];
+    for (int l = 0; l < LANES && !all; l++) (*bad)[l] |= (int64_t)full[at[l]] - 1;
+    for (int k = 0; k < 4; k++) gather(u + (k >> 1) * h->sx + (k & 1) * h->sy, at, &out[2 * k]);
 }
 
 static inline lanes trilinear(const lanes u[8], const lanes t[3], lanes gradient[3])
@@ -255,11 +271,40 @@ static inline void read_batch(const tl_particle *p, int count, const double *rho
     }
 }
 
-static inline void write_lane(const batch *in, int l, tl_particle *q)
+/* Rows become columns. */
+static inline void turn(lanes row[LANES])
 {
-    q->x = (tl_vec3){in->x[0][l], in->x[1][l], in->x[2][l]};
-    q->v = (tl_vec3){in->v[0][l], in->v[1][l], in->v[2][l]};
-    for (int k = 0; k < 9; k++) q->C.m[k / 3][k % 3] = in->C[k / 3][k % 3][l];
+    lanes a[LANES], b[LANES];
+    for (int k = 0; k < LANES; k += 2) {
+        a[k] = __builtin_shufflevector(row[k], row[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        a[k + 1] = __builtin_shufflevector(row[k], row[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int k = 0; k < LANES; k += 4)
+        for (int i = 0; i < 2; i++) {
+            b[k + i] = __builtin_shufflevector(a[k + i], a[k + i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            b[k + i + 2] = __builtin_shufflevector(a[k + i], a[k + i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int k = 0; k < 4; k++) {
+        row[k] = __builtin_shufflevector(b[k], b[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        row[k + 4] = __builtin_shufflevector(b[k], b[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
+_Static_assert(offsetof(tl_particle, volume) == 15 * sizeof(double), "x, v, C, volume are sixteen numbers in a row");
+
+/* Particles that are not in `but`. */
+static inline void write_batch(const batch *in, whole but, tl_particle *p)
+{
+    lanes first[LANES] = {in->x[0], in->x[1], in->x[2], in->v[0], in->v[1], in->v[2], in->C[0][0], in->C[0][1]};
+    lanes rest[LANES] = {in->C[0][2], in->C[1][0], in->C[1][1], in->C[1][2],
+                         in->C[2][0], in->C[2][1], in->C[2][2], in->volume};
+    turn(first);
+    turn(rest);
+    for (int l = 0; l < in->count; l++) {
+        if (but[l]) continue;
+        memcpy(&p[l], &first[l], sizeof first[l]);
+        memcpy((char *)&p[l] + sizeof first[l], &rest[l], sizeof rest[l]);
+    }
 }
 
 static inline void velocities_of(const tl_grid *g, int32_t b, const tl_halo_shape *h, const tl_face_halo *around,
@@ -395,12 +440,10 @@ static void carry_batch(const flow *f, block_flow *a, tl_particle *p, int count,
     alone |= lost;
     if (f->end) alone |= meets_solid(f, a->b, a->far, &q, ahead);
     for (int k = 0; k < 3; k++) q.x[k] += (lanes)((whole)(f->dt * ahead[k]) & ~alone);
+    write_batch(&q, lost, p);
     for (int l = 0; l < count; l++) {
-        if (lost[l])
-            tl_to_particle(f->g, a->b, &a->h, &a->u, &p[l]);
-        else
-            write_lane(&q, l, &p[l]);
         if (!alone[l]) continue;
+        if (lost[l]) tl_to_particle(f->g, a->b, &a->h, &a->u, &p[l]);
         advect(f, a->b, a->far, &a->h, &a->by, &p[l], out);
         tl_particle_sums_add(&f->g->f, &p[l], f->rho[p[l].material], sums);
     }
@@ -411,11 +454,19 @@ static tl_advected carry_block(const flow *f, int32_t b, double *const *u, tl_pa
 {
     const tl_grid *g = f->g;
     const int32_t first = g->first[b], end = g->first[b + 1];
-    block_flow a = {.b = b, .far = far_from_solids(f, b), .h = tl_halo_shape_of(g)};
+    block_flow a;
+    a.b = b;
+    a.far = far_from_solids(f, b);
+    a.h = tl_halo_shape_of(g);
+    a.sums = (lane_sums){0};
     tl_advected out = {0};
     tl_particle_sums sums = {0};
-    tl_face_halo_read(g, b, u, f->known, &a.u);
-    tl_face_halo_read(g, b, f->u, f->known, &a.by);
+    int32_t id[TL_GRID_HALO_MAX];
+    tl_grid_halo(g, b, id);
+    tl_face_halo_read(g, id, u, f->known, &a.u);
+    memcpy(a.by.known, a.u.known, sizeof a.u.known);
+    memcpy(a.by.full, a.u.full, sizeof a.u.full);
+    tl_face_halo_values(g, id, f->u, &a.by);
     if (f->bounded[b]) {
         for (int32_t i = first; i < end; i++) tl_to_particle(g, b, &a.h, &a.u, &p->particle[i]);
         f->carried[b].affine = affine_energy(g, b, f->rho, p);
@@ -440,7 +491,9 @@ static tl_advected advect_block(const flow *f, int32_t b, tl_particles *p)
     bool far = far_from_solids(f, b);
     tl_face_halo around;
     tl_advected out = {0};
-    tl_face_halo_read(f->g, b, f->u, f->known, &around);
+    int32_t id[TL_GRID_HALO_MAX];
+    tl_grid_halo(f->g, b, id);
+    tl_face_halo_read(f->g, id, f->u, f->known, &around);
     for (int32_t i = f->g->first[b]; i < f->g->first[b + 1]; i++) advect(f, b, far, &h, &around, &p->particle[i], &out);
     return out;
 }

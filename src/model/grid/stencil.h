@@ -51,23 +51,45 @@ typedef struct tl_face_halo {
     uint8_t known[3][TL_GRID_HALO_MAX], full[3][TL_GRID_HALO_MAX];
 } tl_face_halo;
 
-static inline void tl_face_halo_read(const tl_grid *g, int32_t block, double *const u[3], uint8_t *const known[3],
-                                     tl_face_halo *b)
+/* Values of one row of the neighbourhood: `length` cells of a block, and one at each end. `there`: 0 or 1. */
+static inline void tl_halo_row_read(const double *restrict u, const int32_t *id, int32_t length,
+                                    const uint8_t *restrict there, double *restrict to)
 {
-    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
-    tl_halo_shape h = tl_halo_shape_of(g);
-    int32_t last = h.sx + h.sy + 1; /* from a corner to the one across */
-    for (int k = 0; k < 3; k++) {
-        double *restrict to = b->u[k];
-        uint8_t *restrict there = b->known[k], *restrict full = b->full[k];
-        for (int32_t i = 0; i < n; i++) {
-            there[i] = tl_grid_exists(g, id[i]) && (!known || known[k][id[i]]);
-            to[i] = there[i] ? u[k][id[i]] : 0;
+    const double *from = u + id[1];
+    to[0] = there[0] ? u[id[0]] : 0;
+    for (int32_t z = 0; z < length; z++) to[1 + z] = there[1 + z] ? from[z] : 0;
+    to[length + 1] = there[length + 1] ? u[id[length + 1]] : 0;
+}
+
+/* The same faces with other velocities: those that are known have been found. */
+static inline void tl_face_halo_values(const tl_grid *g, const int32_t id[TL_GRID_HALO_MAX], double *const u[3],
+                                       tl_face_halo *b)
+{
+    const tl_halo_shape h = tl_halo_shape_of(g);
+    const int32_t n = (h.hi[0] + 2) * h.sx;
+    for (int k = 0; k < 3; k++)
+        for (int32_t i = 0; i < n; i += h.sy) {
+            if (h.sy == TL_GRID_EDGE + 2)
+                tl_halo_row_read(u[k], id + i, TL_GRID_EDGE, b->known[k] + i, b->u[k] + i);
+            else
+                tl_halo_row_read(u[k], id + i, h.sy - 2, b->known[k] + i, b->u[k] + i);
         }
-        for (int32_t i = 0; i < n - last; i++)
-            full[i] = there[i] & there[i + 1] & there[i + h.sy] & there[i + h.sy + 1] & there[i + h.sx] &
-                      there[i + h.sx + 1] & there[i + h.sx + h.sy] & there[i + last];
+}
+
+static inline void tl_face_halo_read(const tl_grid *g, const int32_t id[TL_GRID_HALO_MAX], double *const u[3],
+                                     uint8_t *const known[3], tl_face_halo *b)
+{
+    const tl_halo_shape h = tl_halo_shape_of(g);
+    const int32_t n = (h.hi[0] + 2) * h.sx, exist = g->blocks * g->f.size;
+    const int32_t last = h.sx + h.sy + 1; /* from a corner to the one across */
+    for (int k = 0; k < 3; k++) {
+        uint8_t *restrict there = b->known[k], *restrict full = b->full[k], both[TL_GRID_HALO_MAX];
+        for (int32_t i = 0; i < n; i++) there[i] = id[i] < exist && (!known || known[k][id[i]]);
+        for (int32_t i = 0; i < n - h.sy - 1; i++)
+            both[i] = there[i] & there[i + 1] & there[i + h.sy] & there[i + h.sy + 1];
+        for (int32_t i = 0; i < n - last; i++) full[i] = both[i] & both[i + h.sx];
     }
+    tl_face_halo_values(g, id, u, b);
 }
 
 /* Values at the eight corners of faces of one axis, z fastest; unknown ones become the mean of the known, by weight. False: none is

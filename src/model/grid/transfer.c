@@ -248,8 +248,10 @@ void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const k
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) {
         if (g->first[b] == g->first[b + 1]) continue;
+        int32_t id[TL_GRID_HALO_MAX];
         tl_face_halo around;
-        tl_face_halo_read(g, b, u, known, &around);
+        tl_grid_halo(g, b, id);
+        tl_face_halo_read(g, id, u, known, &around);
         for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) tl_to_particle(g, b, &h, &around, &p->particle[i]);
     }
 }
