@@ -894,7 +894,7 @@ static talus_status mark_free_blocks(const grid_step *s, uint8_t **out, talus_er
     uint8_t *free = *out = TL_TAKE_ZERO(s->arena, uint8_t, g->blocks);
     if (!free) return no_memory(err);
     for (int32_t i = 0; s->pieces.of && tl_grid_exists(g, i); i++)
-        free[i / g->f.size] |= s->pieces.of[i] != TL_NO_PIECE && !s->pieces.held[s->pieces.of[i]];
+        free[tl_grid_block_of(g, i)] |= s->pieces.of[i] != TL_NO_PIECE && !s->pieces.held[s->pieces.of[i]];
     return TALUS_OK;
 }
 

@@ -339,7 +339,7 @@ static inline lanes larger(lanes a, lanes b)
     return (lanes)(((whole)b & more) | ((whole)a & ~more));
 }
 
-/* Ways that may meet a solid, by distances of the start: exact for walls; cells near bodies. */
+/* Ways that may meet a solid: exact for walls; by distances of the start's cell near bodies. */
 static inline whole meets_solid(const flow *f, int32_t b, bool far, const batch *q, const lanes v[3])
 {
     const tl_solids *s = f->end;
@@ -355,12 +355,14 @@ static inline whole meets_solid(const flow *f, int32_t b, bool far, const batch 
         }
         return out;
     }
+    /* a straight way between two places away from the walls of a box is away from them all along */
     for (int k = 0; k < 3; k++) {
-        if (s->wall[2 * k]) least = -larger(-least, lo[k] - q->x[k]);
-        if (s->wall[2 * k + 1]) least = -larger(-least, q->x[k] - hi[k]);
+        const lanes to = q->x[k] + f->dt * v[k], low = -larger(-q->x[k], -to), high = larger(q->x[k], to);
+        if (s->wall[2 * k]) least = -larger(-least, lo[k] - low);
+        if (s->wall[2 * k + 1]) least = -larger(-least, high - hi[k]);
     }
-    least = least * (1 - ROUNDING) - f->gap;
-    return ~((least > 0) & (way2 < least * least));
+    const double free = s->reach * (1 - ROUNDING) - f->gap;
+    return ~((least * (1 - ROUNDING) > f->gap) & (way2 < free * free) & (free > 0 ? ~out : out));
 }
 
 typedef struct lane_sums {

@@ -12,7 +12,7 @@ typedef uint64_t slabs[TL_GRID_EDGE];
 
 typedef struct marks {
     const tl_grid *g;
-    double *u;
+    double *u, *mean; /* [cells] faces of the layer that is made have their values here until all are found */
     uint8_t *known;             /* [cells] */
     slabs *now, *next;          /* [blocks + 1]: known faces, and those of the layer that is made */
     uint8_t *near;              /* [blocks + 1] something is known */
@@ -73,6 +73,41 @@ static double mean_beside(const marks *m, int32_t b, const int32_t at[3], const 
     return sum / count;
 }
 
+/* The same for eight faces in a row along z, of blocks that are as wide. */
+#define LANES 8
+typedef double lanes __attribute__((vector_size(8 * LANES)));
+typedef int64_t whole __attribute__((vector_size(8 * LANES)));
+static void spread_row(const marks *m, int32_t b, int32_t x, int32_t y, const uint64_t side[6])
+{
+    static const whole bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    const tl_grid_frame *f = &m->g->f;
+    const int32_t *near = &m->g->near[b][TL_GRID_SELF], sx = f->stride[0], sy = f->stride[1];
+    const int32_t in_block = x * sx + y * sy, at = b * f->size + in_block;
+    /* along x and y; along z the row itself, shifted */
+    const int32_t from[6] = {x > 0 ? at - sx : near[-9] * f->size + in_block + (f->edge[0] - 1) * sx,
+                             x < f->edge[0] - 1 ? at + sx : near[9] * f->size + in_block - x * sx,
+                             y > 0 ? at - sy : near[-3] * f->size + in_block + (f->edge[1] - 1) * sy,
+                             y < f->edge[1] - 1 ? at + sy : near[3] * f->size + in_block - y * sy,
+                             near[-1] * f->size + in_block + LANES - 1,
+                             near[1] * f->size + in_block};
+    double row[6][LANES];
+    for (int k = 0; k < 4; k++) memcpy(row[k], m->u + from[k], sizeof row[k]);
+    row[4][0] = m->u[from[4]];
+    memcpy(row[4] + 1, m->u + at, sizeof row[4] - sizeof(double));
+    memcpy(row[5], m->u + at + 1, sizeof row[5] - sizeof(double));
+    row[5][LANES - 1] = m->u[from[5]];
+    lanes sum = {0}, count = {0}, mean;
+    for (int k = 0; k < 6; k++) {
+        const whole there = (((whole){0} + (int64_t)(side[k] >> ROW * y & 0xff)) & bit) != 0;
+        lanes u;
+        memcpy(&u, row[k], sizeof u);
+        sum += (lanes)((whole)u & there);
+        count += (lanes)((whole)((lanes){0} + 1) & there);
+    }
+    mean = sum / count;
+    memcpy(m->mean + at, &mean, sizeof mean);
+}
+
 /* Something may be known beside a face of the block. */
 static bool at_border(const marks *m, int32_t b)
 {
@@ -85,6 +120,7 @@ static bool at_border(const marks *m, int32_t b)
  * matter. */
 static bool spread(const marks *m, int32_t b)
 {
+    const bool rows = m->g->f.edge[2] == LANES;
     uint64_t any = 0;
     for (int32_t x = 0; x < m->g->f.edge[0]; x++) {
         m->next[b][x] = 0;
@@ -94,10 +130,12 @@ static bool spread(const marks *m, int32_t b)
         uint64_t wanted = (side[0] | side[1] | side[2] | side[3] | side[4] | side[5]) & ~m->now[b][x] & m->all;
         any |= m->next[b][x] = wanted;
         if (!m->u) continue;
-        for (uint64_t left = wanted; left; left &= left - 1) {
+        for (int32_t y = 0; y < m->g->f.edge[1] && rows; y++)
+            if (wanted >> ROW * y & 0xff) spread_row(m, b, x, y, side);
+        for (uint64_t left = rows ? 0 : wanted; left; left &= left - 1) {
             int bit = __builtin_ctzll(left);
             const int32_t at[3] = {x, bit / ROW, bit % ROW};
-            m->u[b * m->g->f.size + x * m->g->f.stride[0] + at[1] * m->g->f.stride[1] + at[2]] =
+            m->mean[b * m->g->f.size + x * m->g->f.stride[0] + at[1] * m->g->f.stride[1] + at[2]] =
                 mean_beside(m, b, at, side);
         }
     }
@@ -110,7 +148,9 @@ static void keep_layer(const marks *m, int32_t b, int layer)
     for (int32_t x = 0; x < f->edge[0]; x++) {
         for (uint64_t left = m->next[b][x]; left; left &= left - 1) {
             int bit = __builtin_ctzll(left);
-            m->known[b * f->size + x * f->stride[0] + bit / ROW * f->stride[1] + bit % ROW] = (uint8_t)(layer + 1);
+            const int32_t i = b * f->size + x * f->stride[0] + bit / ROW * f->stride[1] + bit % ROW;
+            m->known[i] = (uint8_t)(layer + 1);
+            if (m->u) m->u[i] = m->mean[i];
         }
         m->now[b][x] |= m->next[b][x];
     }
@@ -164,8 +204,9 @@ talus_status tl_extrapolate(const tl_grid *g, int layers, double *const u[3], ui
                .now = TL_TAKE(a, slabs, n),
                .next = TL_TAKE(a, slabs, n),
                .near = TL_TAKE(a, uint8_t, n),
-               .changed = TL_TAKE(a, uint8_t, n)};
-    if (!m.now || !m.next || !m.near || !m.changed)
+               .changed = TL_TAKE(a, uint8_t, n),
+               .mean = u ? TL_TAKE(a, double, g->cells) : NULL};
+    if ((u && !m.mean) || !m.now || !m.next || !m.near || !m.changed)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to extrapolate on %lld cells", (long long)g->cells);
     for (int32_t y = 0; y < g->f.edge[1]; y++) {
         for (int32_t z = 0; z < g->f.edge[2]; z++) m.all |= (uint64_t)1 << (ROW * y + z);

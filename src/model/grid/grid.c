@@ -248,7 +248,12 @@ int32_t tl_grid_halo(const tl_grid *g, int32_t block, int32_t id[TL_GRID_HALO_MA
             const int32_t *row = &g->near[block][TL_GRID_SELF + 9 * bx + 3 * by];
             int32_t at = (x - bx * e[0]) * s[0] + (y - by * e[1]) * s[1];
             id[n++] = row[-1] * g->f.size + at + e[2] - 1;
-            for (int32_t z = 0; z < e[2]; z++) id[n++] = row[0] * g->f.size + at + z;
+            const int32_t from = row[0] * g->f.size + at;
+            if (e[2] == TL_GRID_EDGE)
+                for (int32_t z = 0; z < TL_GRID_EDGE; z++) id[n + z] = from + z;
+            else
+                for (int32_t z = 0; z < e[2]; z++) id[n + z] = from + z;
+            n += e[2];
             id[n++] = row[1] * g->f.size + at;
         }
     return n;

@@ -109,7 +109,11 @@ static inline int32_t tl_grid_cell_near(const tl_grid *g, int32_t block, const i
     return g->near[block][TL_GRID_SELF + 9 * by[0] + 3 * by[1] + by[2]] * g->f.size + place;
 }
 
-static inline int32_t tl_grid_block_of(const tl_grid *g, int32_t cell) { return cell / g->f.size; }
+/* Whole blocks by a shift: this is asked for every face. */
+static inline int32_t tl_grid_block_of(const tl_grid *g, int32_t cell)
+{
+    return g->f.size == TL_GRID_EDGE * TL_GRID_EDGE * TL_GRID_EDGE ? cell >> 9 : cell / g->f.size;
+}
 static inline bool tl_grid_exists(const tl_grid *g, int32_t cell) { return cell < (int64_t)g->blocks * g->f.size; }
 
 /* Coordinate k of a place in cells from the origin. One formula for all, so that nobody rounds a particle into another cell. */
@@ -122,7 +126,7 @@ static inline double tl_grid_scaled(const tl_grid_frame *f, double x, int k)
 /* Neighbour of a cell one step along an axis, dir = -1 or +1. */
 static inline int32_t tl_grid_step(const tl_grid *g, int32_t cell, int axis, int dir)
 {
-    int32_t b = cell / g->f.size, p = cell - b * g->f.size, e = g->f.edge[axis];
+    int32_t b = tl_grid_block_of(g, cell), p = cell - b * g->f.size, e = g->f.edge[axis];
     int32_t c = g->place[p][axis] + dir;
     if (c >= 0 && c < e) return cell + dir * g->f.stride[axis];
     static const int step[3] = {9, 3, 1};
@@ -133,7 +137,7 @@ static inline int32_t tl_grid_step(const tl_grid *g, int32_t cell, int axis, int
 /* Coordinates of an existing cell. */
 static inline void tl_grid_at(const tl_grid *g, int32_t cell, int32_t out[3])
 {
-    int32_t b = cell / g->f.size, p = cell - b * g->f.size;
+    int32_t b = tl_grid_block_of(g, cell), p = cell - b * g->f.size;
     for (int k = 0; k < 3; k++) out[k] = g->corner[b][k] + g->place[p][k];
 }
 static inline tl_vec3 tl_grid_centre(const tl_grid *g, int32_t cell)

@@ -116,25 +116,74 @@ typedef struct sums {
     double mass[3], owed[3];
 } sums;
 
-static void add_up(const tl_grid *g, const tl_pieces *p, const tl_repay *r, double *const u[3], sums *all)
+/* Blocks with faces of free pieces: these are few, and the others need not be asked face by face. */
+static uint8_t *find_free_blocks(const tl_grid *g, const tl_pieces *p, tl_arena *a)
 {
-    const int32_t exist = g->blocks * g->f.size;
+    uint8_t *own = TL_TAKE_ZERO(a, uint8_t, g->blocks + 1), *out = TL_TAKE(a, uint8_t, g->blocks);
+    if (!own || !out) return NULL;
+    for (int32_t b = 0; b < g->blocks; b++)
+        for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
+            own[b] |= p->of[i] != TL_NO_PIECE && !p->held[p->of[i]];
+    for (int32_t b = 0; b < g->blocks; b++) {
+        const int32_t *near = &g->near[b][TL_GRID_SELF];
+        out[b] = own[b] | own[near[-9]] | own[near[-3]] | own[near[-1]];
+    }
+    return out;
+}
+
+static void add_up(const tl_grid *g, const tl_pieces *p, const tl_repay *r, const uint8_t *some, double *const u[3],
+                   sums *all)
+{
     for (int axis = 0; axis < 3; axis++)
-        for (int32_t i = 0; i < exist; i++) {
-            double m = r->mass[axis][i], owed = r->due[axis][i] - m * u[axis][i];
-            if (m == 0 && owed == 0) continue;
-            int32_t k = tl_piece_of_face(p, g, axis, i);
-            if (k == TL_NO_PIECE) continue;
-            all[k].mass[axis] += m;
-            all[k].owed[axis] += owed;
-        }
+        for (int32_t b = 0; b < g->blocks; b++)
+            for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size && some[b]; i++) {
+                double m = r->mass[axis][i], owed = r->due[axis][i] - m * u[axis][i];
+                if (m == 0 && owed == 0) continue;
+                int32_t k = tl_piece_of_face(p, g, axis, i);
+                if (k == TL_NO_PIECE) continue;
+                all[k].mass[axis] += m;
+                all[k].owed[axis] += owed;
+            }
 }
 
 typedef struct impulses {
     tl_vec3 fixed, turned;
 } impulses;
 
-/* Faces of a block. all: NULL where every piece is held. */
+/* Faces of a block without free pieces: whole rows, sums along z kept apart until the end. */
+static impulses repay_held(const tl_grid *g, const tl_repay *r, int32_t b, double *const u[3])
+{
+    const int32_t *e = g->f.edge;
+    double fixed[3], turned[3] = {0, 0, 0};
+    for (int axis = 0; axis < 3; axis++) {
+        const tl_vec3 corner = tl_grid_face_centre(g, axis, b * g->f.size);
+        double sum[TL_GRID_EDGE] = {0}, by_x[TL_GRID_EDGE] = {0}, by_y[TL_GRID_EDGE] = {0}, first[3] = {0, 0, 0};
+        int32_t i = b * g->f.size;
+        for (int32_t row = 0; row < e[0] * e[1]; row++, i += e[2]) {
+            const double *m = r->mass[axis] + i, *due = r->due[axis] + i, *v = u[axis] + i;
+            const double x = corner.x + row / e[1] * g->f.dx, y = corner.y + row % e[1] * g->f.dx;
+            for (int32_t z = 0; z < e[2]; z++) {
+                const double q = m[z] * v[z] - due[z];
+                sum[z] += q;
+                by_x[z] += x * q;
+                by_y[z] += y * q;
+            }
+        }
+        fixed[axis] = 0;
+        for (int32_t z = 0; z < e[2]; z++) {
+            fixed[axis] += sum[z];
+            first[0] += by_x[z];
+            first[1] += by_y[z];
+            first[2] += (corner.z + z * g->f.dx) * sum[z];
+        }
+        const int next = (axis + 1) % 3, last = (axis + 2) % 3;
+        turned[next] += first[last];
+        turned[last] -= first[next];
+    }
+    return (impulses){tl_vec3_load(fixed), tl_vec3_load(turned)};
+}
+
+/* Faces of a block with some. all: sums of free pieces. */
 static impulses repay_block(const tl_grid *g, const tl_pieces *p, const tl_repay *r, const sums *all, int32_t b,
                             double *const u[3])
 {
@@ -143,7 +192,7 @@ static impulses repay_block(const tl_grid *g, const tl_pieces *p, const tl_repay
         for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) {
             const double m = r->mass[axis][i], owed = r->due[axis][i] - m * u[axis][i];
             if (m == 0 && owed == 0) continue;
-            int32_t k = all ? tl_piece_of_face(p, g, axis, i) : TL_NO_PIECE;
+            int32_t k = tl_piece_of_face(p, g, axis, i);
             if (k != TL_NO_PIECE && !p->held[k]) {
                 if (all[k].mass[axis] > 0) u[axis][i] += all[k].owed[axis] / all[k].mass[axis];
                 continue;
@@ -161,13 +210,16 @@ talus_status tl_faces_repay(const tl_grid *g, const tl_pieces *p, tl_repay *r, d
                             talus_error *err)
 {
     size_t mark = tl_arena_mark(a);
-    sums *all = tl_pieces_any_free(p) ? TL_TAKE_ZERO(a, sums, p->count) : NULL;
+    const bool any = tl_pieces_any_free(p);
+    sums *all = any ? TL_TAKE_ZERO(a, sums, p->count) : NULL;
     impulses *part = TL_TAKE(a, impulses, g->blocks);
-    if ((tl_pieces_any_free(p) && !all) || !part) return no_memory(err);
+    const uint8_t *some = any ? find_free_blocks(g, p, a) : NULL;
+    if ((any && (!all || !some)) || !part) return no_memory(err);
     r->fixed = r->turned = (tl_vec3){0, 0, 0};
-    if (all) add_up(g, p, r, u, all);
+    if (any) add_up(g, p, r, some, u, all);
 #pragma omp parallel for schedule(static) if (g->blocks > 64)
-    for (int32_t b = 0; b < g->blocks; b++) part[b] = repay_block(g, p, r, all, b, u);
+    for (int32_t b = 0; b < g->blocks; b++)
+        part[b] = any && some[b] ? repay_block(g, p, r, all, b, u) : repay_held(g, r, b, u);
     for (int32_t b = 0; b < g->blocks; b++) {
         r->fixed = tl_vec3_add(r->fixed, part[b].fixed);
         r->turned = tl_vec3_add(r->turned, part[b].turned);

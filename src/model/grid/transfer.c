@@ -110,18 +110,46 @@ static void gather_block(const tl_grid *g, int32_t block, const tl_particles *p,
     }
 }
 
+/* One row of a neighbourhood: `length` cells of a block, and one at each end. Those of blocks that do not exist are left out: nothing
+ * is there, and all threads share them. */
+static inline void add_row(const int32_t *id, int32_t exist, int32_t length, const double *restrict from,
+                           double *restrict to)
+{
+    if (id[0] < exist) to[id[0]] += from[0];
+    if (id[1] < exist)
+        for (int32_t z = 0; z < length; z++) to[id[1] + z] += from[1 + z];
+    if (id[length + 1] < exist) to[id[length + 1]] += from[length + 1];
+}
+
+static inline void add_faces(const int32_t *id, int32_t exist, int32_t length, const double (*restrict from)[2],
+                             double *restrict mass, double *restrict momentum)
+{
+    double part[2][TL_GRID_EDGE + 2];
+    for (int32_t z = 0; z < length + 2; z++) part[0][z] = from[z][0], part[1][z] = from[z][1];
+    add_row(id, exist, length, part[0], mass);
+    add_row(id, exist, length, part[1], momentum);
+}
+
+static inline void add_rows(const tl_grid *g, int32_t block, int32_t length, const gathered *b, tl_faces *out)
+{
+    const tl_halo_shape h = tl_halo_shape_of(g);
+    const int32_t exist = g->blocks * g->f.size;
+    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
+    for (int32_t i = 0; i < n; i += h.sy) {
+        for (int k = 0; k < 3; k++) {
+            add_faces(id + i, exist, length, &b->face[k][i], out->mass[k], out->u[k]);
+            if (out->rest[0]) add_row(id + i, exist, length, &b->volume[k][i], out->rest[k]);
+        }
+        add_row(id + i, exist, length, &b->fill[i], out->fill);
+    }
+}
+
 static void add_block(const tl_grid *g, int32_t block, const gathered *b, tl_faces *out)
 {
-    int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
-    for (int32_t i = 0; i < n; i++)
-        if (b->fill[i] != 0 || b->face[0][i][0] != 0 || b->face[1][i][0] != 0 || b->face[2][i][0] != 0) {
-            for (int k = 0; k < 3; k++) {
-                out->mass[k][id[i]] += b->face[k][i][0];
-                out->u[k][id[i]] += b->face[k][i][1];
-                if (out->rest[0]) out->rest[k][id[i]] += b->volume[k][i];
-            }
-            out->fill[id[i]] += b->fill[i];
-        }
+    if (g->f.edge[2] == TL_GRID_EDGE)
+        add_rows(g, block, TL_GRID_EDGE, b, out);
+    else
+        add_rows(g, block, g->f.edge[2], b, out);
 }
 
 /* Momentum over mass. Masses so small that the quotient means nothing count as none. */
