@@ -242,7 +242,6 @@ typedef struct tl_lg_spec {
     int cr;           /* conjugate residual iterations per contact step */
     bool project;     /* friction onto its disc when its law is linearised */
     bool guard;       /* surfaces never pass through each other on the way of a step */
-    bool rescue;      /* steps whose rounds make energy are made again by quasi-Newton */
 } tl_lg_spec;
 
 typedef enum tl_elements { TL_ELEMENTS_AUTO, TL_ELEMENTS_SMOOTHED, TL_ELEMENTS_TETS } tl_elements;

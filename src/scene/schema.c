@@ -102,7 +102,6 @@ static const tl_key lg_keys[] = {
     {"cr_iterations", TL_INTEGER, AT(cr), "", WITHIN(1, 10000), "10", "conjugate residual iterations per contact step; 24 where friction decides"},
     {"project_friction", TL_BOOLEAN, AT(project), "", ANY, "true", "the law of friction is linearised as if friction were within its disc; `false` creeps, for comparison"},
     {"guard", TL_BOOLEAN, AT(guard), "", ANY, "true", "elastic surfaces that would pass through each other on the way of a step are held apart by impulses along their normals, whatever contact was found; `false` for comparison"},
-    {"rescue", TL_BOOLEAN, AT(rescue), "", ANY, "true", "a step whose rounds make energy (more than a twentieth of what changed its kind in it) is made again with quasi-Newton rounds, which is taken if it makes less and keeps its momentum; `false` for comparison"},
 };
 #undef OBJECT
 static const tl_context lg = {"lg", "lg", "The rounds of the local-global engine.", NULL, KEYS(lg_keys), sizeof(tl_lg_spec), NULL, false};

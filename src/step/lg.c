@@ -47,16 +47,14 @@
 #define CURVED 1e-4     /* share of A that the energy's curvature has at least */
 #define LEFT_TOLD 0.06  /* of the forces of a step is missing: what swings is slower by half of that, see judge */
 #define MOVES 1e-3 /* of its speed is what the missing forces do to a body within a step: less is not told. Chosen */
-#define STEPS_PER_SWING 20 /* of BDF2, for 3 % */
-#define NEARBY 1e-3        /* of a step: how far along its motion forces are looked at for their change. Chosen */
-#define LED 0.1            /* of its speed: anchors of a body that swings by itself are slower. Chosen */
-#define STRETCH_TOLD 1.03  /* of a period: swings that come out longer are told */
-#define SWINGS 1e-5        /* of a body's size: a swing by less is not told. Chosen */
-#define FREE_ROUNDS 2      /* before Newton's method takes over where nothing touches: they take out what is fast */
-#define NEWTON_STEPS 3     /* each with a solve to SOLVED: the third has little left */
-#define ITERATIONS_EACH 4  /* conjugate gradients per round that is allowed. Chosen */
-#define MADE 0.05 /* of the energy that changed its kind in a step: rounds that make more are not taken as they are */
-#define LOST 1e-3 /* of the impulses of a step: momentum that a step made again may lose. Chosen */
+#define STEPS_PER_SWING 20     /* of BDF2, for 3 % */
+#define NEARBY 1e-3            /* of a step: how far along its motion forces are looked at for their change. Chosen */
+#define LED 0.1                /* of its speed: anchors of a body that swings by itself are slower. Chosen */
+#define STRETCH_TOLD 1.03      /* of a period: swings that come out longer are told */
+#define SWINGS 1e-5            /* of a body's size: a swing by less is not told. Chosen */
+#define FREE_ROUNDS 2          /* before Newton's method takes over where nothing touches: they take out what is fast */
+#define NEWTON_STEPS 3         /* each with a solve to SOLVED: the third has little left */
+#define ITERATIONS_EACH 4      /* conjugate gradients per round that is allowed. Chosen */
 #define CORRECTIONS 3          /* where laws of contact have no say: the third has little left */
 #define BALANCED 1e-8          /* of the forces that act: left over by a static step */
 #define BALANCE_MOST 500       /* corrections of a static step */
@@ -100,7 +98,6 @@ typedef struct lg_step {
     lg_kept *kept;
     tl_arena *arena;
     double h, he;     /* he^2: of A */
-    bool searches;    /* rounds are quasi-Newton steps with a line search */
     tl_bodies bodies; /* rigid ones, their contacts with each other */
     tl_lg_time time;
     tl_anderson mixer;
@@ -167,7 +164,7 @@ static bool is_late(const lg_step *s)
     return s->scene->lg.budget > 0 && tl_seconds() - s->began > 1e-3 * s->scene->lg.budget;
 }
 
-static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, talus_error *err)
+static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, talus_error *err)
 {
     const tl_lg *lg = &sim->lg;
     tl_arena *a = &sim->arena;
@@ -180,7 +177,6 @@ static talus_status begin_step(lg_step *s, tl_sim *sim, double dt, bool rescue, 
                    .h = tl_lg_round_step(dt),
                    .mark = tl_seconds()};
     s->began = s->mark;
-    s->searches = rescue || s->kept->searches;
     int64_t duals = TL_LG_LANES * lg->dual_rows;
     s->qtil = TL_TAKE(a, double, n);
     s->q = TL_TAKE(a, double, n + duals);
@@ -366,7 +362,7 @@ static talus_status detect(lg_step *s, talus_error *err)
 
 static void project(lg_step *s)
 {
-    if (s->searches)
+    if (s->kept->searches)
         (void)tl_lg_stress(s->lg, s->q, s->force);
     else
         tl_lg_local(s->lg, s->q, s->u, s->force);
@@ -400,7 +396,7 @@ static void solve_global(lg_step *s, int round)
     tl_lg_solve(s->kept->solver, s->kept->precision, s->r, s->step);
     s->left = tl_dot(n, s->r, s->step);
     if (round == 0) s->found = s->left;
-    if (s->searches)
+    if (s->kept->searches)
         (void)tl_lg_newton_search(&s->newton);
     else if (s->scene->lg.global == TL_LG_JACOBI)
         accelerate(s, round);
@@ -692,7 +688,7 @@ static talus_status iterate(lg_step *s, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, all = n + TL_LG_LANES * s->lg->dual_rows;
     const bool by_newton = s->scene->lg.mixing == 0 && newton_serves(s);
-    const bool mixes = s->scene->lg.mixing == 0 && !s->searches && s->scene->lg.global != TL_LG_JACOBI;
+    const bool mixes = s->scene->lg.mixing == 0 && !s->kept->searches && s->scene->lg.global != TL_LG_JACOBI;
     bool changed;
     if (s->time.rests) return find_balance(s, err);
     for (int k = 0; k < s->scene->lg.iterations; k++) {
@@ -712,10 +708,10 @@ static talus_status iterate(lg_step *s, talus_error *err)
         if (mixes) tl_anderson_next(&s->mixer, s->from, s->q, s->q);
         lap(s, SOLVE);
     }
-    if (s->searches && s->lg->dual_rows) TL_TRY(renew_duals(s, err));
+    if (s->kept->searches && s->lg->dual_rows) TL_TRY(renew_duals(s, err));
     if (!by_newton || is_late(s)) return TALUS_OK;
     TL_TRY(solve_free(s, err));
-    return s->searches || is_late(s) ? TALUS_OK : solve_touching(s, err);
+    return s->kept->searches || is_late(s) ? TALUS_OK : solve_touching(s, err);
 }
 
 /* Nothing passes through anything on the way from where the step began. */
@@ -1177,10 +1173,9 @@ static void commit(lg_step *s)
 }
 
 /* All of a step but its commit. */
-static talus_status attempt(lg_step *s, tl_sim *sim, double dt, bool rescue, bool *again, talus_error *err)
+static talus_status attempt(lg_step *s, tl_sim *sim, double dt, bool *again, talus_error *err)
 {
-    *again = false;
-    TL_TRY(begin_step(s, sim, dt, rescue, err));
+    TL_TRY(begin_step(s, sim, dt, err));
     TL_TRY(predict(s, err));
     TL_TRY(detect(s, err));
     TL_TRY(iterate(s, err));
@@ -1196,53 +1191,13 @@ static talus_status attempt(lg_step *s, tl_sim *sim, double dt, bool rescue, boo
     return tl_accounts_end(sim, s->h, s->bodies.body, again, err);
 }
 
-/* Rounds that end far from the minimum of the step's energy make energy: of elements that are pressed flat, ADMM finds a few per cent of the forces in
- * as many rounds as one likes. Then quasi-Newton steps, whose line search lets that energy fall only, make the step again. */
-static bool needs_rescue(const lg_step *s)
-{
-    const tl_totals *was = &s->sim->start;
-    const tl_report *r = &s->sim->report;
-    double changed =
-        fabs(r->kinetic - was->kinetic) + fabs(r->potential - was->potential) + fabs(r->elastic - was->elastic);
-    return s->scene->lg.rescue && !s->time.rests && !s->searches && s->scene->lg.global != TL_LG_JACOBI &&
-           s->scene->lg.local != TL_LG_LOCAL_PROX && s->sim->accounts.energy_unexplained > MADE * changed;
-}
-
-/* The second attempt makes less energy, and its line searches, which cut the answer to handles and contacts short as well, have not lost the momentum that
- * these give: newt-gap lost 31 kg m/s in one step. */
-static bool is_better(const tl_accounts *a, const tl_accounts *first)
-{
-    double given = tl_vec3_norm(a->gravity) + tl_vec3_norm(a->forces) + tl_vec3_norm(a->fixed);
-    double lost = tl_vec3_norm(a->momentum_unexplained), before = tl_vec3_norm(first->momentum_unexplained);
-    return a->energy_unexplained < first->energy_unexplained && lost <= fmax(before, LOST * given);
-}
-
-/* The better one of two attempts is taken. */
 static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 {
-    lg_step first, second;
-    talus_status status = attempt(&first, sim, dt, false, again, err);
-    lg_step *best = &first;
-    if ((status == TALUS_OK || *again) && !is_late(&first) && needs_rescue(&first)) {
-        const tl_report report = sim->report;
-        const tl_accounts accounts = sim->accounts;
-        const talus_status before = status;
-        talus_error why = {0};
-        bool retry;
-        TL_TRY(tl_accounts_begin(sim, err));
-        status = attempt(&second, sim, dt, true, &retry, &why);
-        if (status == TALUS_OK && is_better(&sim->accounts, &accounts)) {
-            best = &second;
-            *again = false;
-        } else {
-            TL_TRY(tl_cancel_check(err));
-            sim->report = report;
-            sim->accounts = accounts;
-            status = before;
-        }
-    }
-    if (status == TALUS_OK) commit(best);
-    return status;
+    lg_step s;
+    *again = false;
+    TL_TRY(attempt(&s, sim, dt, again, err));
+    commit(&s);
+    return TALUS_OK;
 }
 
 /* ---- begin and end of a simulation ---- */
