@@ -1,9 +1,9 @@
 -- A gingerbread man lies on a table and is dragged by its head between pegs that stand closer than its arms are wide.
 -- paper: 11.1k nodes; edge = 0.00435 gives 19.5k.
-local p = params { edge = size == "paper" and 0.00525 or 0.009, young = 1e6, friction = 0.2, speed = 0.35 }
+local p = params { edge = size == "paper" and 0.00525 or 0.009, young = 1e6, density = 600, friction = 0.2, speed = 0.35 }
 local bodies = {
   { name = "man", shape = shape_file "gingerbread", at = {-0.30, 0.0135, 0}, rotation = { axis = {1, 1, 0}, angle_deg = 180 }, edge = p.edge, -- on its back, head towards +x
-    material = elastic { density = 600, young = p.young, poisson = 0.3, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" } },
+    material = elastic { density = p.density, young = p.young, poisson = 0.3, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" } },
   { name = "table", kind = "static", shape = plane {}, friction = p.friction },
 }
 local peg = cylinder { radius = 0.016, height = 0.08, center = {0, 0.04, 0} }

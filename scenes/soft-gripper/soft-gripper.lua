@@ -1,9 +1,13 @@
 -- Four soft fingers hang from a plate. Cables in their pads curl them around a raptor; the plate goes up, aside and down again. Friction alone
 -- carries the raptor: nothing is attached to it.
--- paper: 21.2k nodes in all; edge = 0.0079 gives about 10.3k.
-local p = params { edge = size == "paper" and 0.0062 or 0.010, friction = 0.9, pull = 0.018, lift = 0.12, aside = 0.15 }
+-- paper: 21.2k nodes in all; edge = 0.0079 gives about 10.3k. paper = 1: the paper's material, 10 kg/m^3 and 2e4 Pa, for fingers and raptor.
+local p = params { edge = size == "paper" and 0.0062 or 0.010, friction = 0.9, pull = 0.018, lift = 0.12, aside = 0.15, paper = 0 }
 local rubber = elastic { density = 1000, young = 3e5, poisson = 0.3, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" }
 local plush = elastic { density = 100, young = 2e5, poisson = 0.2, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" }
+if p.paper == 1 then
+  rubber = elastic { density = 10, young = 2e4, poisson = 0.1, model = "neo_hookean", friction = p.friction, colour = "#9aa0a6" }
+  plush = rubber
+end
 local top = 0.205
 -- close until 0.6 s, lift until 1.2 s, go aside until 1.8 s; smooth at both ends
 local function ramp(t, from, to)

@@ -34,13 +34,28 @@ static const lg_case cases[] = {
     {"twisting bar 20.8k", 42, 21, 21, "arap", NULL, 28.55, 95, 1310.19, 0},
     {"twisting bar 5.3k", 26, 13, 13, "corotated", NULL, 0, 0, 0, 0},
     {"twisting bar 5.3k", 26, 13, 13, "neo_hookean", NULL, 0, 0, 0, 0},
-    {"cloth 5.1k", 50, 1, 50, "neo_hookean", "none", 0, 0, 34.80, 0},
-    {"cloth 5.1k", 50, 1, 50, "neo_hookean", "hinge", 0, 0, 62.37, 0},
-    {"cloth 5.1k", 50, 1, 50, "neo_hookean", "ring", 0, 0, 87.08, 0},
     {"cloth 10.2k", 71, 1, 71, "arap", "none", 4.44, 0, 0, 0},
     {"cloth 10.2k", 71, 1, 71, "corotated", "none", 6.43, 0, 0, 0},
     {"cloth 10.2k", 71, 1, 71, "neo_hookean", "none", 6.65, 25, 0, 0},
-    {"cloth 20.2k", 100, 1, 100, "neo_hookean", "none", 12.88, 0, 280.41, 0},
+    {"cloth 20.2k", 100, 1, 100, "arap", "none", 7.53, 0, 0, 0},
+    {"cloth 20.2k", 100, 1, 100, "corotated", "none", 12.11, 0, 0, 0},
+    {"cloth 20.2k", 100, 1, 100, "neo_hookean", "none", 12.88, 0, 0, 0},
+};
+
+/* Table 1. */
+static const lg_case sheets[] = {
+    {"cloth 5.1k", 50, 1, 50, "neo_hookean", "none", 0, 0, 34.80, 0},
+    {"cloth 10.2k", 71, 1, 71, "neo_hookean", "none", 0, 0, 102.51, 0},
+    {"cloth 15.3k", 87, 1, 87, "neo_hookean", "none", 0, 0, 183.79, 0},
+    {"cloth 20.2k", 100, 1, 100, "neo_hookean", "none", 0, 0, 280.41, 0},
+    {"cloth 5.1k", 50, 1, 50, "neo_hookean", "hinge", 0, 0, 62.37, 0},
+    {"cloth 10.2k", 71, 1, 71, "neo_hookean", "hinge", 0, 0, 183.82, 0},
+    {"cloth 15.3k", 87, 1, 87, "neo_hookean", "hinge", 0, 0, 342.68, 0},
+    {"cloth 20.2k", 100, 1, 100, "neo_hookean", "hinge", 0, 0, 523.36, 0},
+    {"cloth 5.1k", 50, 1, 50, "neo_hookean", "ring", 0, 0, 87.08, 0},
+    {"cloth 10.2k", 71, 1, 71, "neo_hookean", "ring", 0, 0, 258.85, 0},
+    {"cloth 15.3k", 87, 1, 87, "neo_hookean", "ring", 0, 0, 487.14, 0},
+    {"cloth 20.2k", 100, 1, 100, "neo_hookean", "ring", 0, 0, 749.10, 0},
 };
 
 /* Ends of a bar turn by +-1 rad/s, those of a cloth move apart by 0.1 m/s. */
@@ -69,7 +84,8 @@ static void text_of(const lg_case *c, const char *lg, char *text, size_t room)
                  "local function pull(v, x) return { body = 'cloth', shape = box { size = {0.001, 9, 9}, center = {x, "
                  "0, 0} }, at = {x, 0, 0},\n"
                  "  motion = function(t) return { at = {x + v * t, 0, 0} } end } end\n"
-                 "return scene { talus = 1, engine = 'lg', duration = 9, fps = 100, lg = { time = 'euler', mixing = 'none', %s }, bodies = { { name = "
+                 "return scene { talus = 1, engine = 'lg', duration = 9, fps = 100, lg = { time = 'euler', mixing = "
+                 "'none', %s }, bodies = { { name = "
                  "'cloth', shape = box { size = "
                  "{1, 0.001, 1} }, thickness = 0.001, bending = '%s', cells = {%d, 1, %d}, material = m } }, handles = "
                  "{ pull(-0.1, -0.5), "
@@ -141,32 +157,39 @@ static talus_status time_case(const talus_bench_options *o, const lg_case *c, tl
 
 /* ---- memory of the inverse factor ---- */
 
-static talus_status size_case(const lg_case *c, tl_table *t, talus_error *err)
+talus_status tl_bench_lg_size(const char *name, const char *bending, tl_sim *sim, double paper, tl_table *t,
+                              talus_error *err)
 {
-    tl_scene *scene;
-    tl_sim *sim;
     tl_lg_solver *s = NULL;
-    TL_TRY(open_case(c, "iterations = 5", &scene, &sim, err));
     talus_status status = tl_lg_solver_create(&s, &sim->lg, TL_LG_INVERSE, TL_LG_FLOAT | TL_LG_DOUBLE, err);
-    double begin = tl_seconds();
+    double begin = tl_cpu_seconds();
     if (status == TALUS_OK) status = tl_lg_solver_update(s, DT, err);
     if (status == TALUS_OK) {
         tl_lg_solver_info about = tl_lg_solver_about(s);
         double values = (double)about.stored_S / 1048576, indices = (double)about.bytes / 1048576 - 12 * values,
                n = 3.0 * sim->lg.nodes;
-        tl_table_cell(t, "%s", c->name);
-        tl_table_cell(t, "%s", c->bending ? c->bending : "-");
+        tl_table_cell(t, "%s", name);
+        tl_table_cell(t, "%s", bending);
         tl_table_cell(t, "%d", sim->lg.nodes);
         tl_table_cell(t, "%.3f", 1e-6 * (double)about.nonzeros_L);
         tl_table_cell(t, "%.3f", 1e-6 * (double)about.nonzeros_S);
         tl_table_cell(t, "%.2f", 8 * values + indices);
         tl_table_cell(t, "%.2f", 4 * values + indices);
-        tl_table_cell(t, "%.2f", c->paper_S);
+        tl_table_cell(t, "%.2f", paper);
         tl_table_cell(t, "%.1f", 8 * n * (n + 1) / 2 / 1048576);
-        tl_table_cell(t, "%.2f", tl_seconds() - begin);
+        tl_table_cell(t, "%.2f", tl_cpu_seconds() - begin);
         tl_table_send(t, TALUS_ROW_DATA);
     }
     tl_lg_solver_free(s);
+    return status;
+}
+
+static talus_status size_case(const lg_case *c, tl_table *t, talus_error *err)
+{
+    tl_scene *scene;
+    tl_sim *sim;
+    TL_TRY(open_case(c, "iterations = 5", &scene, &sim, err));
+    talus_status status = tl_bench_lg_size(c->name, c->bending ? c->bending : "-", sim, c->paper_S, t, err);
     tl_sim_free(sim);
     tl_scene_free(scene);
     return status;
@@ -273,17 +296,19 @@ static talus_status run_times(const talus_bench_options *o, tl_table *t, talus_e
     return TALUS_OK;
 }
 
-static talus_status run_sizes(tl_table *t, talus_error *err)
+static talus_status run_sizes(const talus_bench_options *o, tl_table *t, talus_error *err)
 {
-    static const char *const header[] = {"case",      "bending",      "nodes",       "nnz L, M",
-                                         "nnz S, M",  "S double MiB", "S float MiB", "paper S MiB",
-                                         "dense MiB", "s to make",    NULL};
+    static const char *const header[] = {"case",      "bending",       "nodes",       "nnz L, M",
+                                         "nnz S, M",  "S double MiB",  "S float MiB", "paper S MiB",
+                                         "dense MiB", "cpu s to make", NULL};
     tl_table_line(t, TALUS_ROW_NOTE,
-                  "memory of the inverse factor; dense: lower triangle of the expanded inverse, as in the paper");
+                  "[Zeng2025 tables 1, 2]: memory of the inverse factor; dense: lower triangle of the expanded "
+                  "inverse, as in the paper");
     tl_table_header(t, header);
+    for (size_t k = 0; k < sizeof sheets / sizeof *sheets && !t->stopped; k++) TL_TRY(size_case(&sheets[k], t, err));
     for (size_t k = 0; k < sizeof cases / sizeof *cases && !t->stopped; k++)
         if (cases[k].paper_S > 0) TL_TRY(size_case(&cases[k], t, err));
-    return TALUS_OK;
+    return o->scenes && !t->stopped ? tl_bench_lg_scene_sizes(o, t, err) : TALUS_OK;
 }
 
 static talus_status run_bounds(tl_table *t, talus_error *err)
@@ -314,7 +339,7 @@ static talus_status run(const talus_bench_options *o, tl_table *t, talus_error *
     for (int k = 0; k < 3 && o->problem; k++) other |= !strcmp(o->problem, others[k]);
     if (!other && (!o->problem || strcmp(o->problem, "scenes"))) TL_TRY(run_times(o, t, err));
     if (!other && (!o->problem || strcmp(o->problem, "times")) && o->scenes) TL_TRY(tl_bench_lg_scenes(o, t, err));
-    if (wanted(o, "memory", NULL)) TL_TRY(run_sizes(t, err));
+    if (wanted(o, "memory", NULL)) TL_TRY(run_sizes(o, t, err));
     if (wanted(o, "bounds", NULL)) TL_TRY(run_bounds(t, err));
     return wanted(o, "convergence", NULL) ? run_curves(t, err) : TALUS_OK;
 }

@@ -10,6 +10,11 @@
 
 /* Scenes with contact: time by phase beside table 3 of [Zeng2025], penetration and real-time factor. */
 talus_status tl_bench_lg_scenes(const talus_bench_options *o, tl_table *t, talus_error *err);
+/* Memory of the inverse factor of these scenes, beside table 2. */
+talus_status tl_bench_lg_scene_sizes(const talus_bench_options *o, tl_table *t, talus_error *err);
+/* One row of it. */
+talus_status tl_bench_lg_size(const char *name, const char *bending, tl_sim *sim, double paper, tl_table *t,
+                              talus_error *err);
 /* What bounds the phases of a simulation that was just opened: bytes of the factor that a solve moves per second, decompositions per second and core. */
 talus_status tl_bench_lg_bounds(const char *name, tl_sim *sim, tl_table *t, talus_error *err);
 void tl_bench_lg_bounds_header(tl_table *t);
