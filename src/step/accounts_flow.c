@@ -61,14 +61,14 @@ tl_impulse tl_accounts_closed(const tl_grid *g, const tl_faces *faces, const tl_
     tl_blocks blocks = tl_blocks_of(g->cells);
     tl_impulse part[TL_BLOCKS_MAX], out = {{0, 0, 0}, {0, 0, 0}};
     for (int a = 0; a < 3; a++) {
-        const double *fixed = fractions->fixed[a], *mass = faces->mass[a], *u = faces->u[a];
+        const double *open = fractions->open[a], *mass = faces->mass[a], *u = faces->u[a];
 #pragma omp parallel for schedule(static) if (g->cells >= TL_PARALLEL_MIN)
         for (int b = 0; b < blocks.count; b++) {
             part[b] = (tl_impulse){{0, 0, 0}, {0, 0, 0}};
             for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
                 double p[3] = {0, 0, 0};
-                if (!(fixed[i] > 0) || !(mass[i] > 0)) continue;
-                p[a] = fixed[i] * mass[i] * u[i];
+                if (open[i] > 0 || !(mass[i] > 0)) continue;
+                p[a] = mass[i] * u[i];
                 tl_vec3 v = tl_vec3_load(p), at = tl_grid_face_centre(g, a, (int32_t)i);
                 part[b].linear = tl_vec3_add(part[b].linear, v);
                 part[b].angular = tl_vec3_add(part[b].angular, tl_vec3_cross(at, v));

@@ -32,7 +32,7 @@ typedef struct tl_flow_account {
 typedef struct tl_impulse {
     tl_vec3 linear, angular; /* N s; N m s about the origin */
 } tl_impulse;
-/* Momentum of matter on the closed parts of faces at walls and static bodies: what becomes of it between two calls is theirs. */
+/* Momentum of matter on faces inside of solids: what becomes of it between two calls is theirs. */
 tl_impulse tl_accounts_closed(const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions);
 
 /* What the solve of a step knows, face forces in coupled->system->c.y; fluid [6 bodies] N, N m on bodies. */

@@ -74,7 +74,7 @@ typedef struct grid_step {
     tl_liquid liquid; /* sand */
     double *excess;   /* [cells] over full */
     double liquid_volume;
-    tl_pieces pieces; /* of NULL: sand */
+    tl_pieces pieces; /* of NULL: sand that weighs on faces what is there */
     /* assemble, run scheme */
     tl_slip slip;    /* friction of solids against sand */
     bool slips;      /* any has its own */
@@ -396,6 +396,7 @@ static talus_status refuse_mixture(const grid_step *s, talus_error *err)
 static talus_status stop_grains(grid_step *s, double *given, talus_error *err)
 {
     const size_t n = 6 * (size_t)s->sim->rigid.count;
+    tl_grain_account got = {0};
     *given = 0;
     if (!(s->b.v_asked = TL_TAKE(s->arena, double, n))) return no_memory(err);
     memcpy(s->b.v_asked, s->b.v_free, sizeof(double) * n);
@@ -410,10 +411,12 @@ static talus_status stop_grains(grid_step *s, double *given, talus_error *err)
                         .body_v = s->b.v_free,
                         .friction = s->slips ? s->slip.friction : NULL,
                         .walls = s->slip.walls,
-                        .given = given,
+                        .account = &got,
                         .push = tl_vec3_scale(s->dt, s->scene->gravity)};
     if (!s->kept->alpha || s->scene->solver.rules.single_grains)
         tl_grains_stop(&s->grid, &grains, &s->particles, &s->faces);
+    *given = got.given;
+    tl_accounts_fixed(s->sim, got.fixed, got.turned);
     return TALUS_OK;
 }
 
@@ -428,6 +431,7 @@ static talus_status assemble_coupling(grid_step *s, talus_error *err)
                           .fractions = &s->fractions,
                           .phi = s->phi,
                           .pieces = s->kept->alpha ? NULL : &s->pieces,
+                          .loose = s->kept->alpha && s->pieces.of ? &s->pieces : NULL,
                           .binary = scene->solver.surface && !strcmp(scene->solver.surface, "binary"),
                           .granular = s->kept->alpha ? &s->liquid : NULL,
                           .staggered = s->kept->staggered,
@@ -837,7 +841,6 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     const tl_accounts_flow solved = {&s->grid, &s->fractions, &s->coupled, &s->b, s->fluid};
     if (s->stress) tl_accounts_solved(&solved, &s->account, sums_of(s, s->faces.u));
     tl_impulse held = {{0, 0, 0}, {0, 0, 0}}, left = held;
-    if (s->stress) held = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
     for (int a = 0; a < 3 && s->stress; a++) {
         const uint8_t *alone = s->system.carry.known[a];
         uint8_t *known = s->known[a];
@@ -848,6 +851,7 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
     TL_TRY(solids_in_motion(s, &moving, err));
     moving.free_gives = s->stress != NULL;
     TL_TRY(tl_extrapolate(&s->grid, TL_EXTRAPOLATE_LAYERS, s->faces.u, s->known, s->arena, err));
+    if (s->stress) held = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
     TL_TRY(tl_clip_inflow(&s->grid, &moving, s->fractions.open, closed, s->known, s->stress ? NULL : s->pressed,
                           s->faces.u, s->arena, err));
     if (s->stress) left = tl_accounts_closed(&s->grid, &s->faces, &s->fractions);
@@ -893,7 +897,7 @@ static talus_status mark_free_blocks(const grid_step *s, uint8_t **out, talus_er
     const tl_grid *g = &s->grid;
     uint8_t *free = *out = TL_TAKE_ZERO(s->arena, uint8_t, g->blocks);
     if (!free) return no_memory(err);
-    for (int32_t i = 0; s->pieces.of && tl_grid_exists(g, i); i++)
+    for (int32_t i = 0; s->pieces.of && !s->stress && tl_grid_exists(g, i); i++)
         free[tl_grid_block_of(g, i)] |= s->pieces.of[i] != TL_NO_PIECE && !s->pieces.held[s->pieces.of[i]];
     return TALUS_OK;
 }
@@ -1058,7 +1062,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(tl_cancel_check(err));
     TL_TRY(tl_bodies_detect(&s.b, err));
     TL_TRY(tl_bodies_match(&s.b, err));
-    if (!s.kept->alpha) TL_TRY(find_pieces(&s, err));
+    if (!s.kept->alpha || s.kept->density_rule == TL_DENSITY_KERNEL) TL_TRY(find_pieces(&s, err));
     bool more = true;
     for (int looks = 0; more; looks++) {
         TL_TRY(assemble_coupling(&s, err));

@@ -67,8 +67,8 @@ static bool is_active(const tl_liquid_domain *d, int32_t cell)
                                    d->faces->fill[cell] + d->fractions->solid_cell[cell] >= TL_ACTIVE_FILL
                              : d->phi[cell] < (d->binary ? 0 : -TL_SHALLOW * d->grid->f.dx);
     if (!there || !has_open_face(d, cell)) return false;
-    bool own_mass =
-        d->granular ? d->density_rule == TL_DENSITY_CARRIED : d->pieces && is_free(d->pieces, d->grid, cell);
+    const tl_pieces *pieces = d->granular ? d->loose : d->pieces;
+    bool own_mass = (d->granular && d->density_rule == TL_DENSITY_CARRIED) || (pieces && is_free(pieces, d->grid, cell));
     return !own_mass || !has_empty_side(d, cell);
 }
 
@@ -185,7 +185,7 @@ static double kernel_share(const tl_liquid_domain *d, int axis, int32_t id)
  * then slips with 2.01 and 2.48 m/s^2 where it should with 2.548 (V9). */
 static double granular_mobility(const tl_system *s, const tl_liquid_domain *d, int axis, int32_t id, double rho)
 {
-    if (d->density_rule == TL_DENSITY_CARRIED) {
+    if (d->density_rule == TL_DENSITY_CARRIED || (d->loose && tl_face_is_free(d->loose, d->grid, axis, id))) {
         double full = d->fractions->open[axis][id] * d->grid->f.dx * d->grid->f.dx * d->grid->f.dx;
         return full / fmax(MASS_LEAST * rho * full, s->carry.mass[axis][id]);
     }

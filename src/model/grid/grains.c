@@ -31,14 +31,19 @@ static double grain_share(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 
 
 static void push_body(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 impulse)
 {
-    if (!is_free(s, which)) return;
+    tl_grain_account *got = s->account;
+    if (!is_free(s, which)) {
+        if (got) got->fixed = tl_vec3_sub(got->fixed, impulse);
+        if (got) got->turned = tl_vec3_sub(got->turned, tl_vec3_cross(x, impulse));
+        return;
+    }
     double *v = s->body_v + 6 * (int64_t)which;
     tl_vec3 from = solid_velocity(s, which, x);
     tl_vec3 w =
         turn_of(s->inv_inertia + 9 * (int64_t)which, tl_vec3_cross(tl_solids_arm(s->solids, which, x), impulse));
     tl_vec3_store(tl_vec3_add_scaled(load3(v), s->inv_mass[which], impulse), v);
     tl_vec3_store(tl_vec3_add(load3(v + 3), w), v + 3);
-    if (s->given) *s->given += 0.5 * tl_vec3_dot(impulse, tl_vec3_add(from, solid_velocity(s, which, x)));
+    if (got) got->given += 0.5 * tl_vec3_dot(impulse, tl_vec3_add(from, solid_velocity(s, which, x)));
 }
 
 /* Coefficient between a grain and a solid: the material's sin(angle), or the solid's own where that is less. */

@@ -13,6 +13,12 @@
 
 #include "model/grid/transfer.h"
 
+/* What grains in contact get and give. */
+typedef struct tl_grain_account {
+    double given;          /* J of free bodies' motion, by grains */
+    tl_vec3 fixed, turned; /* N s on grains by what does not move freely, and its moment about the origin */
+} tl_grain_account;
+
 typedef struct tl_grains {
     const double *alpha;     /* [materials] sqrt 2 sin(angle); 0: a liquid. NULL: liquids alone, against free bodies */
     const double *rho;       /* [materials] kg/m^3 */
@@ -25,8 +31,8 @@ typedef struct tl_grains {
     /* [bodies], of the scene: what grains give to free ones goes into body_v [6 bodies] at once, so that the next grain meets a body that has been hit. NULL: no body is free */
     const double *inv_mass, *inv_inertia;
     double *body_v;
-    double *given; /* [1] J, out: kinetic energy that free bodies got; NULL: not wanted */
-    tl_vec3 push;  /* velocity that forces add in the step, m/s: already in u */
+    tl_grain_account *account; /* out, added to; NULL: not wanted */
+    tl_vec3 push;              /* velocity that forces add in the step, m/s: already in u */
 } tl_grains;
 
 /* Changes the face velocities that such grains have a part in, and those of free bodies they touch: impulses are equal and opposite. Returns how many touch a solid. */
