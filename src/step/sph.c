@@ -274,9 +274,13 @@ static talus_status balance_liquid(sph_step *s, const tl_fixedpoint *p, talus_er
     double *x = TL_TAKE(s->arena, double, n + 1), *with = TL_TAKE(s->arena, double, n + 1),
            *without = TL_TAKE(s->arena, double, n + 1);
     if (!x || !with || !without) return no_memory(err);
-    for (int64_t i = 0; i < n; i++) x[i] = i < liquid ? 0 : s->x[i];
     p->evaluate(p->ctx, s->x, with);
-    p->evaluate(p->ctx, x, without);
+    if (n == liquid) {
+        without = s->f.Verr; /* nothing else pushes */
+    } else {
+        for (int64_t i = 0; i < n; i++) x[i] = i < liquid ? 0 : s->x[i];
+        p->evaluate(p->ctx, x, without);
+    }
     double work = tl_dot(liquid, s->x, without), curve = tl_dot(liquid, s->x, with) - work;
     double factor = curve > 0 ? fmin(2, fmax(0, -work / curve)) : 1;
     for (int64_t i = 0; i < liquid; i++) s->x[i] *= factor;

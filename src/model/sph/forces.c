@@ -25,28 +25,53 @@ static double viscosity_of(const tl_sph_step *s, int32_t i)
 
 /* ---- smoothing ---- */
 
+static bool any_viscous(const tl_scene *s)
+{
+    for (int i = 0; i < s->material_count; i++)
+        if (s->materials[i].viscosity > 0) return true;
+    return false;
+}
+
+/* Sum of W (v_j - v_i) over the neighbours of i, weighted by masses. */
+static tl_vec3 unlike_sum(const tl_sph_step *s, int32_t i)
+{
+    tl_vec3 sum = {0, 0, 0};
+    double mine = mass_of(s, i);
+    if (viscosity_of(s, i) > 0) return sum;
+    for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
+        int32_t j = s->neighbour[k];
+        if (viscosity_of(s, j) > 0) continue;
+        double w = tl_sph_w(s->sph->kernel, tl_vec3_norm(tl_vec3_sub(s->particle[i].x, s->particle[j].x)));
+        if (!s->one_mass) w *= 2 * mass_of(s, j) / (mass_of(s, j) + mine);
+        sum = tl_vec3_add_scaled(sum, w, tl_vec3_sub(s->v[j], s->v[i]));
+    }
+    return sum;
+}
+
+/* The same where all have one mass and none a viscosity: no branches, half the time. */
+static tl_vec3 alike_sum(const tl_sph_step *s, int32_t i)
+{
+    tl_vec3 sum = {0, 0, 0}, at = s->particle[i].x, v = s->v[i];
+    double per_h = 1 / s->sph->h;
+    for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
+        int32_t j = s->neighbour[k];
+        double q = per_h * tl_vec3_norm(tl_vec3_sub(at, s->particle[j].x));
+        double a = q < 2 ? 2 - q : 0, b = q < 1 ? 1 - q : 0;
+        sum = tl_vec3_add_scaled(sum, a * a * a - 4 * b * b * b, tl_vec3_sub(s->v[j], v));
+    }
+    return tl_vec3_scale(s->sph->kernel.s, sum);
+}
+
 talus_status tl_sph_smooth(tl_sph_step *s, double rate, talus_error *err)
 {
     const tl_sph *c = s->sph;
     double share = -expm1(-rate * s->dt);
+    bool alike = s->one_mass && !any_viscous(s->scene);
     tl_vec3 *v = TL_TAKE(s->arena, tl_vec3, s->fluid);
     if (!v) return no_memory(err);
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
-    for (int32_t i = 0; i < s->fluid; i++) {
-        tl_vec3 sum = {0, 0, 0};
-        double mine = mass_of(s, i);
-        v[i] = s->v[i];
-        if (viscosity_of(s, i) > 0) continue;
-        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-            int32_t j = s->neighbour[k];
-            if (viscosity_of(s, j) > 0) continue;
-            double r = tl_vec3_norm(tl_vec3_sub(s->particle[i].x, s->particle[j].x));
-            double w = tl_sph_w(c->kernel, r);
-            if (!s->one_mass) w *= 2 * mass_of(s, j) / (mass_of(s, j) + mine);
-            sum = tl_vec3_add_scaled(sum, w, tl_vec3_sub(s->v[j], s->v[i]));
-        }
-        v[i] = tl_vec3_add_scaled(s->v[i], share * c->V0, sum);
-    }
+    for (int32_t i = 0; i < s->fluid; i++)
+        v[i] = tl_vec3_add_scaled(s->v[i], share * c->V0, alike ? alike_sum(s, i) : unlike_sum(s, i));
     s->v = v;
     return TALUS_OK;
 }
