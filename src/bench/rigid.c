@@ -336,7 +336,7 @@ static bool last_problem(run *r, bool gravity, tl_rigid_problem *out)
         memcpy(inv_inertia + 9 * (int64_t)i, inverse.m, 9 * sizeof(double));
         if (gravity) tl_vec3_store(tl_vec3_scale(DT, r->scene->gravity), v_free + 6 * (int64_t)i);
     }
-    tl_rigid_view view = {g, r->scene, body, pose, friction};
+    tl_rigid_view view = {g, r->scene, body, pose, friction, NULL, 0};
     tl_rigid_contacts *c = TL_TAKE(a, tl_rigid_contacts, 1);
     return c && tl_rigid_detect(&view, DT, &sim->state.rigid, a, c, &err) == TALUS_OK &&
            tl_rigid_problem_build(out, g, c, NULL, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;

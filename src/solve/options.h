@@ -17,6 +17,8 @@ typedef struct tl_options {
     double box_looseness;   /* auglag-ipn: kappa, size of the auxiliary box relative to the cone */
     int least_iterations;   /* jacobi, nncg: made even when the target is reached before; 0 */
     double aim;             /* newton of contacts: below the tolerance, gone on to while that is cheap; 0 = none */
+    bool *early;            /* newton of contacts: islands of many bodies may end early, near enough to see where
+                               bodies go, and this is set where one did; NULL = not */
     int newton_steps;       /* auglag-ipn: Newton steps per multiplier update */
     bool trusted; /* cone: the caller has made the data itself and certifies the answer: neither is looked at */
 } tl_options;

@@ -128,7 +128,7 @@ talus_status tl_bodies_rest(tl_bodies *s, talus_error *err)
     if (!any) return TALUS_OK;
     tl_near_pair *pair;
     int64_t pairs;
-    const tl_rigid_view view = {s->rigid, s->scene, s->body, s->pose, s->friction, NULL};
+    const tl_rigid_view view = {s->rigid, s->scene, s->body, s->pose, s->friction, NULL, 0};
     TL_TRY(tl_rigid_near(&view, s->dt, s->arena, &pair, &pairs, err));
     while (wake_near(s, pair, pairs)) wake_touching(s);
     for (int32_t i = 0; i < n; i++) {

@@ -29,6 +29,8 @@
 typedef struct rigid_step {
     tl_bodies b;
     tl_contact_report solved;
+    bool whole; /* solves go to their target; before, large islands may stop where it is seen where bodies go, */
+    bool early; /* and did */
 } rigid_step;
 
 /* A solver that misses its target is the scene's to judge. */
@@ -67,6 +69,8 @@ static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
     tl_stop stop = {.tolerance = b->tolerance, .max_iterations = b->kept->iterations};
     tl_options options = tl_options_default();
     options.aim = b->aim;
+    s->early = false;
+    options.early = s->whole ? NULL : &s->early;
     double *lam = b->lam, off = 0;
     if (more) {
         lam = TL_TAKE(b->arena, double, points + more);
@@ -91,7 +95,7 @@ static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
     }
     tl_contact_velocities(&b->p.bodies, lam, b->v);
     tl_bodies_lap(b, TL_BODIES_SOLVE);
-    return judge(s, again, err);
+    return s->early ? TALUS_OK : judge(s, again, err);
 }
 
 static talus_status halfway(rigid_step *s, bool *again, talus_error *err)
@@ -148,6 +152,7 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_kept *kept, double dt, bo
         }
         TL_TRY(tl_bodies_move(b, again, err));
         TL_TRY(tl_bodies_look_again(b, looks, &more, again, err));
+        if (!more && s.early) s.whole = more = true, looks--; /* all contacts are known now */
     }
     TL_TRY(tl_accounts_bodies(b, err));
     TL_TRY(tl_bodies_make_room(b, err));

@@ -55,7 +55,7 @@ static talus_status tell_overlaps(tl_sim *sim, double slop, talus_error *err)
     double *friction = TL_TAKE_ZERO(a, double, r->count);
     if (!body || !pose || !friction) return no_memory(err);
     tl_rigid_begin_bodies(r, sim->state.rigid.body, body, pose);
-    tl_rigid_view view = {r, sim->scene, body, pose, friction, NULL};
+    tl_rigid_view view = {r, sim->scene, body, pose, friction, NULL, 0};
     tl_rigid_contacts c;
     TL_TRY(tl_rigid_detect(&view, 0, &sim->state.rigid, a, &c, err));
     int32_t told = 0, more = 0;

@@ -321,6 +321,6 @@ talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past,
     if (!absent) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d bodies", v->rigid->count);
     for (int b = 0; b < v->lg->bodies; b++)
         if (v->lg->body[b].body >= 0) absent[v->lg->body[b].body] = true;
-    tl_rigid_view view = {v->rigid, v->scene, v->body, v->before, v->friction, absent};
+    tl_rigid_view view = {v->rigid, v->scene, v->body, v->before, v->friction, absent, 0};
     return tl_rigid_detect(&view, v->h, past, a, out, err);
 }

@@ -15,7 +15,8 @@
 
 #define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first, then places */
 #define SWEEPS_MORE 40      /* between two looks */
-#define SWEEPS_MOST 1000    /* in all */
+#define SWEEPS_MOST 1000    /* in all, */
+#define SWEEPS_EARLY 200    /* or where an answer that shows where bodies go will do */
 #define FEW 0.02            /* of the contacts: as many may miss for places to be looked for */
 #define PLACES_MOST 12      /* times that they are */
 #define PLACE_STEPS 60      /* Newton steps in one */
@@ -194,10 +195,12 @@ static void solve_places(crowd *s, tl_outcome *out, tl_arena *a, tl_work *w)
 static void solve_crowd(crowd *s, tl_outcome *out, tl_arena *a, tl_work *w)
 {
     const double tolerance = s->ask->stop.tolerance;
+    const int most = s->ask->early ? SWEEPS_EARLY : SWEEPS_MOST;
     look(s, w);
+    const double first = s->now;
     int next = s->least > SWEEP_ABOVE ? SWEEPS_MORE : 0;
     tl_momentum_start(&s->sweeps, s->lam);
-    for (int sweeps = 0, places = 0; s->least > tolerance && sweeps < SWEEPS_MOST && !tl_cancelled();) {
+    for (int sweeps = 0, places = 0; s->least > tolerance && sweeps < most && !tl_cancelled();) {
         if (next) {
             tl_momentum_sweep(&s->sweeps, next, w);
             tl_momentum_answer(&s->sweeps, s->lam);
@@ -205,6 +208,7 @@ static void solve_crowd(crowd *s, tl_outcome *out, tl_arena *a, tl_work *w)
         }
         sweeps += next;
         next = SWEEPS_MORE;
+        if (tl_momentum_back(&s->sweeps, s->now, first, s->best)) continue;
         if (s->least <= tolerance || s->many > FEW * s->t->contacts || places == PLACES_MOST) continue;
         places++;
         solve_places(s, out, a, w);
@@ -248,6 +252,7 @@ static tl_outcome solve_large(const tl_pairs *t, const tl_newton_ask *ask, doubl
         }
         tl_arena_release(a, mark);
         if (out.residual <= ask->stop.tolerance) out.result = TL_CONVERGED;
+        if (out.result != TL_CONVERGED && ask->early) *ask->early = true;
         if (out.result == TL_CONVERGED || !ask->stop.max_iterations) return out;
     }
     tl_outcome whole = tl_newton_island(t, ask, lam, a, w);
@@ -266,7 +271,8 @@ static size_t bytes(const tl_contact *p, const tl_options *o)
 static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w,
                       bool shift)
 {
-    const tl_newton_ask ask = {shift, o->aim > 0 ? fmin(o->aim, stop->tolerance) : stop->tolerance, *stop};
+    const tl_newton_ask ask = {shift, o->aim > 0 ? fmin(o->aim, stop->tolerance) : stop->tolerance, *stop,
+                               stop->max_iterations ? NULL : o->early};
     double *v = TL_TAKE(a, double, tl_pairs_lanes(t));
     project_start(t, lam);
 

@@ -11,6 +11,9 @@
 #define AGE_KEPT 0.25    /* of an age when momentum turned, */
 #define OLDEST_KEPT 0.5  /* and of how old the contact may grow, */
 #define OLDEST_GROWS 0.5 /* which comes back by so much per sweep */
+#define RUNS_AWAY 4.0    /* times the first residual: near a solution, momentum raises it at first */
+#define MOST_FIRST 40.0  /* age, where sweeps ran away for the first time; */
+#define MOST_KEPT 0.25   /* of it afterwards, each time */
 #define BUSY_AFTER 3     /* sweeps */
 #define HALVES_FROM 1000 /* contacts, some 50 us per sweep: smaller islands stay whole */
 
@@ -148,6 +151,7 @@ bool tl_momentum_build(tl_momentum *m, const tl_pairs *t, tl_arena *a)
 {
     const int64_t n = t->contacts, bodies = t->moving;
     *m = (tl_momentum){.contacts = t->contacts,
+                       .most = INFINITY,
                        .row = TL_TAKE(a, tl_momentum_row, n),
                        .x = TL_TAKE(a, double, 3 * n),
                        .y = TL_TAKE(a, double, 3 * n),
@@ -240,7 +244,7 @@ static inline void carry_on(const tl_momentum *m, int32_t k)
         m->age[k] += 1;
     }
     m->oldest[k] += OLDEST_GROWS;
-    double age = fmin(m->age[k], m->oldest[k]), beta = age / (age + 3);
+    double age = fmin(fmin(m->age[k], m->oldest[k]), m->most), beta = age / (age + 3);
     for (int i = 0; i < 3; i++) {
         x[i] = y[i] + beta * (y[i] - before[i]);
         before[i] = y[i];
@@ -286,6 +290,14 @@ void tl_momentum_start(tl_momentum *m, const double *lam)
     }
     memcpy(m->before, m->x, 3 * sizeof *m->x * (size_t)m->contacts);
     for (int half = 0; half < 2; half++) gather_half(m, half);
+}
+
+bool tl_momentum_back(tl_momentum *m, double residual, double first, const double *best)
+{
+    if (residual <= RUNS_AWAY * first) return false;
+    m->most = MOST_KEPT * fmin(m->most, MOST_FIRST);
+    tl_momentum_start(m, best);
+    return true;
 }
 
 /* Two threads at `count` sweeps. The first looks at its clock: where it waits for the other for longer than both work, the machine is busy with something else, and it
@@ -338,7 +350,8 @@ void tl_momentum_answer(const tl_momentum *m, double *lam)
 double tl_contact_momentum(tl_momentum *m, const tl_pairs *t, double tolerance, int cap, double *lam, double *look,
                            double *out, tl_work *w)
 {
-    double least = tl_pairs_residual(t, lam, out);
+    const double first = tl_pairs_residual(t, lam, out);
+    double least = first;
     tl_momentum_start(m, lam);
     for (int sweep = 0; sweep < cap && least > tolerance;) {
         const int count = cap - sweep < LOOK_EVERY ? cap - sweep : LOOK_EVERY;
@@ -350,6 +363,7 @@ double tl_contact_momentum(tl_momentum *m, const tl_pairs *t, double tolerance, 
             least = residual;
             memcpy(lam, look, 3 * sizeof *lam * (size_t)t->contacts);
         }
+        tl_momentum_back(m, residual, first, lam);
         sweep += count;
     }
     return least;

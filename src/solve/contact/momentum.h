@@ -30,6 +30,7 @@ typedef struct tl_momentum {
     int64_t lanes[3];       /* velocities of the first half: lanes[0] to lanes[1]; of the second: to lanes[2] */
     double *x, *y, *before; /* [3 contacts] as rows */
     double *age, *oldest;   /* [contacts] */
+    double most;            /* age that none grows beyond */
     double *v;              /* [lanes[2]] */
     bool alone;             /* one thread is faster: the machine is busy */
 } tl_momentum;
@@ -39,6 +40,9 @@ size_t tl_momentum_bytes(int64_t contacts, int64_t bodies);
 bool tl_momentum_build(tl_momentum *m, const tl_pairs *t, tl_arena *a);
 
 void tl_momentum_start(tl_momentum *m, const double *lam); /* [3 contacts], of the island */
+/* Sweeps without momentum come nearer; with it, where friction follows the normals of bodies that lock each other, they may run away. A residual far above
+ * that of the first start: begin again from best [3 contacts], with less momentum. True when it was so. */
+bool tl_momentum_back(tl_momentum *m, double residual, double first, const double *best);
 void tl_momentum_sweep(tl_momentum *m, int count, tl_work *w);
 void tl_momentum_answer(const tl_momentum *m, double *lam); /* what the last sweep led to */
 

@@ -10,6 +10,7 @@ typedef struct tl_newton_ask {
     bool shift; /* true Coulomb friction; else the convex relaxation */
     double aim; /* m/s, at most the tolerance: gone on to while that is cheap */
     tl_stop stop;
+    bool *early; /* see tl_options */
 } tl_newton_ask;
 
 #define TL_NEWTON_AIM_MOST 500 /* contacts: larger islands stop at the tolerance */
