@@ -75,7 +75,7 @@ static const tl_key sph_keys[] = {
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
     {"worst", TL_NUMBER, AT(worst), "", WITHIN(0, 1e6), "20", "largest error of one particle that a solve may leave, in tolerances; 0: the means alone decide"},
-    {"quiet", TL_NUMBER, AT(quiet), "", WITHIN(0, 1), "1e-3", "noise that solves may leave in still liquid, m/s over sqrt(g h); of what moves, 30 times this part of its speed. Where the tolerance would leave more, liquid is solved more exactly; 0: the tolerance alone decides"},
+    {"quiet", TL_NUMBER, AT(quiet), "", WITHIN(0, 1), "1e-3", "noise that solves may leave in still liquid, m/s over sqrt(g h); of what moves, 10 times this part of its speed. Where the tolerance would leave more, liquid is solved more exactly; 0: the tolerance alone decides"},
     {"friction", TL_CHOICE, AT(friction), "", ANY, "implicit", "solved with the pressures, or found once from the start of the step and the last step's pressures, as in earlier methods (for comparison: bodies on slopes creep)", "implicit|explicit"},
     {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 20 where solids touch, else 2"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
