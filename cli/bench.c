@@ -1,7 +1,7 @@
+#include "lab/bench.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <talus/bench.h>
 #include <talus/program.h>
 
 #include "commands.h"

@@ -1,9 +1,9 @@
+#include "lab/validate.h"
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <talus/program.h>
-#include <talus/validate.h>
 
 #include "commands.h"
 

@@ -24,13 +24,14 @@ if(NOT TALUS_SANITIZE AND NOT TALUS_FUZZ AND NOT TALUS_TSAN) # the sanitizers' o
 endif()
 talus_library(talus_static STATIC)
 
-# The program sees the public headers and the exported symbols, like any other user of the library.
+# The program sees the public headers, like any other user of the library, and the two of the laboratory.
 file(GLOB TALUS_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c)
-add_executable(talus_program ${TALUS_CLI_SOURCES})
+add_executable(talus_program ${TALUS_CLI_SOURCES} $<TARGET_OBJECTS:talus_lab>)
+target_include_directories(talus_program PRIVATE "${PROJECT_SOURCE_DIR}")
 file(RELATIVE_PATH to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 set_target_properties(talus_program PROPERTIES OUTPUT_NAME talus RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
                       INSTALL_RPATH "$ORIGIN/${to_lib}")
-target_link_libraries(talus_program PRIVATE talus_flags talus_shared)
+target_link_libraries(talus_program PRIVATE talus_flags talus_static)
 
 install(TARGETS talus_program RUNTIME)
 install(TARGETS talus_shared EXPORT talusTargets)

@@ -20,8 +20,8 @@ if(TALUS_TSAN)
 endif()
 
 file(GLOB TALUS_TEST_SUPPORT CONFIGURE_DEPENDS tests/support/*.c)
-add_library(talus_test_support STATIC $<TARGET_OBJECTS:talus_objects> ${TALUS_TEST_SUPPORT})
-target_include_directories(talus_test_support PUBLIC tests/support)
+add_library(talus_test_support STATIC $<TARGET_OBJECTS:talus_objects> $<TARGET_OBJECTS:talus_lab> ${TALUS_TEST_SUPPORT})
+target_include_directories(talus_test_support PUBLIC tests/support "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(talus_test_support PUBLIC TL_SOURCE_DIR="${PROJECT_SOURCE_DIR}") # where tests find their files
 target_link_libraries(talus_test_support PUBLIC talus_inside PkgConfig::LAPACKE PkgConfig::CMOCKA)
 
@@ -32,6 +32,7 @@ endfunction()
 talus_tool_test(includes check_includes.py)
 talus_tool_test(includes_self_test check_includes.py --self-test)
 talus_tool_test(references check_references.py)
+talus_tool_test(picture draw_flow.py --check)
 talus_tool_test(count_self_test run_tests.py --self-test)
 talus_tool_test(validate_self_test validate.py --self-test)
 

@@ -13,7 +13,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = "docs/architecture.md"
 GENERATED = {"talus_version.h"}  # written by CMake; lies below everything, like the public headers
-TOP = ("include", "cli", "tests")  # folders of the table outside src/
+TOP = ("include", "cli", "tests")  # folders of the table outside src/ that nobody includes
+BESIDE = ("lab",)  # outside src/, and included
 
 # ISO C11, and the POSIX and Linux headers in use or likely to be.
 C_LIBRARY = set("""
@@ -115,7 +116,7 @@ def check(root):
     """All wrong arrows as 'file:line: message'."""
     may, foreign = read_page(root)
     wrong = []
-    files = [f for top in ("src",) + TOP for ext in ("*.c", "*.h") for f in (root / top).rglob(ext)]
+    files = [f for top in ("src",) + TOP + BESIDE for ext in ("*.c", "*.h") for f in (root / top).rglob(ext)]
     for file in sorted(files):
         path = file.relative_to(root)
         folder = folder_of(path)
@@ -140,7 +141,7 @@ def self_test():
         "src/math/a.c": '#include "base/a.h"\n#include <cholmod.h>\n#include "talus_version.h"\n',
         "src/model/granular/a.c": '#include "model/grid/a.h"\n#include "solve/boxqp/problem.h"\n',
         "src/solve/boxqp/a.c": '#include "solve/boxqp/problem.h"\n/* #include "model/a.h" */\n',
-        "src/bench/a.c": '#include "step/a.h"\n#include "validate/a.h"\n',
+        "lab/bench/a.c": '#include "step/a.h"\n#include "lab/validate/a.h"\n',
         "cli/a.c": "#include <stdio.h>\n#include <talus/a.h>\n",
         "tests/support/check.h": "#include <cmocka.h>\n",
         "tests/unit/a.c": '#include "check.h"\n#include "api/a.h"\n#include <lapacke.h>\n',
@@ -149,7 +150,7 @@ def self_test():
         "src/base/up.c": '#include "math/a.h"\n',
         "src/solve/physics.c": '#include "base/a.h"\n\n# include "model/a.h"\n',
         "src/model/method.c": '#include "solve/boxqp/method.h"\n',
-        "src/bench/api.c": '#include "api/a.h"\n',
+        "lab/bench/api.c": '#include "api/a.h"\n',
         "src/step/render.c": '#include "render/a.h"\n',
         "src/solve/blas.c": "#include <cblas.h>\n",
         "src/math/foreign.c": "#include <gsl/gsl_math.h>\n",

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-LAB = ("src/bench/", "src/validate/")  # tests share their generators
+LAB = ("lab/bench/", "lab/validate/")  # tests share their generators
 # name: why it may stay
 EXCEPTIONS = {
     "tl_alloc_fail_at": "tests make the k-th allocation fail",

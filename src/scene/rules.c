@@ -222,7 +222,7 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     if (tl_seen_has(seen, "edge") && !elastic)
         tl_read_problem(r, tl_seen_where(r, seen, "edge"),
                         "%s.edge is for elastic bodies; the material must be elastic", seen->path);
-    static const char *const soft[] = {"cells",         "thickness",   "bending", "bending_stiffness",
+    static const char *const soft[] = {"cells",         "thickness",    "bending",  "bending_stiffness",
                                        "anchor_weight", "self_contact", "pressure", "pressure_in"};
     for (size_t k = 0; k < sizeof soft / sizeof *soft && !elastic; k++)
         if (tl_seen_has(seen, soft[k]))

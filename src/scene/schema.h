@@ -116,7 +116,8 @@ const tl_preset *tl_preset_at(int i); /* until NULL */
 void tl_schema_page(void (*write)(void *user, const char *text), void *user);
 
 /* Words of solver.pressure, solver.scheme and solver.friction that fit what a scene runs with; the schema lists those of all. */
-#define TL_LIQUID_PRESSURE_WORDS "multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag"
+#define TL_LIQUID_PRESSURE_WORDS                                                                                       \
+    "multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag"
 #define TL_LIQUID_SCHEME_WORDS "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn"
 #define TL_SAND_SCHEME_WORDS "pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c"
 #define TL_STAGGERED_WORDS "primal-dual|jcsp|jcsp-pyramid|narain|narain-printed|box"

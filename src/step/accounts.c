@@ -519,9 +519,8 @@ talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool
     a->momentum_unexplained = tl_vec3_sub(p, known);
     /* about the centre of mass: momentum that is off is told above, and has no lever that the origin decides */
     a->angular_unexplained =
-        isnan(a->fixed.x)
-            ? (tl_vec3){NAN, NAN, NAN}
-            : tl_vec3_sub(tl_vec3_sub(L, a->angular), tl_vec3_cross(centre, a->momentum_unexplained));
+        isnan(a->fixed.x) ? (tl_vec3){NAN, NAN, NAN}
+                          : tl_vec3_sub(tl_vec3_sub(L, a->angular), tl_vec3_cross(centre, a->momentum_unexplained));
     leave_periodic(sim->scene, &a->angular_unexplained);
     double change = r->kinetic + r->potential + r->elastic - t->kinetic - t->potential - t->elastic;
     for (int k = TL_ENERGY_GRAVITY + 1; k < TL_ENERGIES; k++) change -= isnan(a->energy[k]) ? 0 : a->energy[k];

@@ -124,8 +124,8 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
 
 talus_status tl_bodies_detect(tl_bodies *s, talus_error *err)
 {
-    s->view = (tl_rigid_view){s->rigid, s->scene, s->body, s->pose, s->friction, s->resting,
-                              s->scene->solver.contact.keep * s->kept->slop};
+    s->view = (tl_rigid_view){
+        s->rigid, s->scene, s->body, s->pose, s->friction, s->resting, s->scene->solver.contact.keep * s->kept->slop};
     TL_TRY(tl_rigid_detect(&s->view, s->dt, &s->sim->state.rigid, s->arena, &s->contacts, err));
     tl_bodies_lap(s, TL_BODIES_DETECT);
     return TALUS_OK;

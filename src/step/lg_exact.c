@@ -418,8 +418,9 @@ static double penalty(solve *s, const double *q, const double *shift, double nu)
     double sum = 0;
     for (int64_t i = 0; i < 3 * (int64_t)s->lg->nodes; i++)
         sum += 0.5 * s->lg->mass[i / 3] * (q[i] - w->qtil[i]) * (q[i] - w->qtil[i]);
-    sum += s->he * s->he * (tl_lg_stress(s->lg, q, NULL) + tl_lg_linear_energy(s->lg, q, w->target) -
-                            tl_lg_press_work(s->lg, w->pressure, w->q, q));
+    sum += s->he * s->he *
+           (tl_lg_stress(s->lg, q, NULL) + tl_lg_linear_energy(s->lg, q, w->target) -
+            tl_lg_press_work(s->lg, w->pressure, w->q, q));
     for (int64_t b = 0; b < r->bodies; b++) {
         tl_vec3 d = tl_vec3_load(shift + 6 * b), turn = tl_vec3_load(shift + 6 * b + 3);
         tl_mat3 I;

@@ -21,8 +21,9 @@ static double merit(const tl_lg_newton *w, const double *q)
         inertia += 0.5 * lg->mass[i / 3] * (q[i] - w->qtil[i]) * (q[i] - w->qtil[i]);
     for (int32_t i = 0; w->rows && i < w->rows->nodes; i++)
         for (int64_t k = 3 * (int64_t)w->rows->node[i], end = k + 3; k < end; k++) work += w->rows->force[k] * q[k];
-    return inertia + w->he * w->he * (tl_lg_stress(lg, q, NULL) + tl_lg_linear_energy(lg, q, w->target) - work -
-                                    tl_lg_press_work(lg, w->pressure, w->q, q));
+    return inertia + w->he * w->he *
+                         (tl_lg_stress(lg, q, NULL) + tl_lg_linear_energy(lg, q, w->target) - work -
+                          tl_lg_press_work(lg, w->pressure, w->q, q));
 }
 
 double tl_lg_newton_search(tl_lg_newton *w)

@@ -36,9 +36,11 @@
 #define MEMORY 0.05     /* share of a step in what contacts remember: a mean over some 20 steps */
 #define KEEP_FLUID 1.0  /* of the last step's pressures in liquid */
 #define UNRESOLVED 10.0 /* tolerances: compression of single particles that a mean error of one leaves; chosen */
-#define NOISE_FALL 0.25 /* sqrt(g/h) per second: how fast noise of single particles falls, that of the default numerical viscosity */
-#define FLOWING 10.0    /* `quiet` of moving liquid, over its speed: 1 %; chosen: small waves scatter less than with 3 %, a breaking dam takes 5 % longer */
-#define EXACT 2e-6      /* liquid is evaluated in single precision, to 1e-6 */
+#define NOISE_FALL                                                                                                     \
+    0.25 /* sqrt(g/h) per second: how fast noise of single particles falls, that of the default numerical viscosity */
+#define FLOWING                                                                                                        \
+    10.0 /* `quiet` of moving liquid, over its speed: 1 %; chosen: small waves scatter less than with 3 %, a breaking dam takes 5 % longer */
+#define EXACT 2e-6 /* liquid is evaluated in single precision, to 1e-6 */
 /* How many times as fast as any other body or liquid a body may become: after a failed solve, as much as a blow can spin it; after any, as fast
  * as two plates shoot out what is between them, down to an angle of 11 degrees. */
 #define BLOW 1.5

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/random.h"
-#include "bench/gen_cone.h"
 #include "check.h"
+#include "lab/bench/gen_cone.h"
 #include "solve/cone/method.h"
 
 static talus_error err;

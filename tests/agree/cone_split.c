@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/gen_cone.h"
 #include "check.h"
+#include "lab/bench/gen_cone.h"
 #include "solve/cone/method.h"
 #include "split.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/gen_contact.h"
 #include "check.h"
+#include "lab/bench/gen_contact.h"
 #include "solve/contact/method.h"
 
 static talus_error err;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "check.h"
+#include "lab/validate/still.h"
 #include "math/small_chol.h"
 #include "step/statics.h"
-#include "validate/still.h"
 
 #define SIN 0.5 /* 30 degrees */
 #define ROUNDS 60

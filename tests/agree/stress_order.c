@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "validate/still.h"
+#include "lab/validate/still.h"
 
 #define CELLS 12
 

@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
-#include "bench/gen_contact.h"
 #include "check.h"
 #include "io/hdf5_file.h"
+#include "lab/bench/gen_contact.h"
 #include "tempdir.h"
 
 static talus_error err;

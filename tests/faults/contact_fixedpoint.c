@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/gen_chain.h"
-#include "bench/gen_contact.h"
 #include "check.h"
+#include "lab/bench/gen_chain.h"
+#include "lab/bench/gen_contact.h"
 #include "solve/fixedpoint/method.h"
 
 static talus_error err;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/gen_boxqp.h"
 #include "check.h"
+#include "lab/bench/gen_boxqp.h"
 #include "solve/boxqp/method.h"
 #include "solve/linear/method.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/gen_pressure.h"
 #include "check.h"
+#include "lab/bench/gen_pressure.h"
 #include "lattice.h"
 #include "solve/pressure/method.h"
 

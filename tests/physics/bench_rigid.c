@@ -1,11 +1,11 @@
 /* The table of `talus bench rigid`: rows of quick scenes, what passes and what must not. */
 #include "check.h"
 
+#include "lab/bench.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <talus/bench.h>
 
 static talus_error err;
 

@@ -50,7 +50,8 @@ static void unsolved_friction_is_told(void **state)
     for (int k = 0; k < 2; k++) {
         char text[800];
         snprintf(text, sizeof text,
-                 "engine = 'lg', lg = { corrections = 0, iterations = %d, inner = %d, cr_iterations = %d }, bodies = { { kind = "
+                 "engine = 'lg', lg = { corrections = 0, iterations = %d, inner = %d, cr_iterations = %d }, bodies = { "
+                 "{ kind = "
                  "'static', shape = plane {}, friction = 0.5 }, { name = 'soft', shape = box { size = 0.2 }, cells = "
                  "{2, 2, 2}, at = {0, 0.1, 0}, velocity = {1, 0, 0.3}, friction = 0.5, material = elastic { density = "
                  "1000, young = 1e6, poisson = 0.3 } } }",

@@ -226,8 +226,9 @@ static void shorter_steps_are_tried_and_grow_back(void **state)
                               "bodies[#bodies + 1] = { shape = box { size = 0.2 }, at = {0, 0.2 * i - 0.1, 0}, mass "
                               "= 8, friction = 0.5 } end";
     /* ten sweeps leave 1.8e-3 m/s at 10 ms, and half of that at 5 ms */
-    static const char text[] = "solver = { on_unconverged = 'shrink_dt', contact = { method = 'pgs', iterations = 10, "
-                               "tolerance = 1.2e-3, keep = 0 } }, bodies = bodies"; /* jitter: when depends on all bits */
+    static const char text[] =
+        "solver = { on_unconverged = 'shrink_dt', contact = { method = 'pgs', iterations = 10, "
+        "tolerance = 1.2e-3, keep = 0 } }, bodies = bodies"; /* jitter: when depends on all bits */
     rigid_case c;
     heard[0] = 0;
     CHECK_OK(rigid_try(&c, &log_all, lua, text, &err));

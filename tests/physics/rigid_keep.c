@@ -14,12 +14,15 @@
 static const char stacks[] =
     "bodies = { { kind = 'static', shape = plane {}, friction = 0.6 } }\n"
     "for k = 0, 2 do for i = 0, 5 do bodies[#bodies + 1] = { name = 's' .. k .. i, density = 800, friction = 0.6,\n"
-    "  shape = (k == 0 or k == 2 and i % 2 == 0) and box { size = {0.3, 0.1, 0.3} } or cylinder { radius = 0.12, height = 0.1 },\n"
+    "  shape = (k == 0 or k == 2 and i % 2 == 0) and box { size = {0.3, 0.1, 0.3} } or cylinder { radius = 0.12, "
+    "height = 0.1 },\n"
     "  at = {2 * k, 0.05 + 0.1 * i + (k == 2 and 0.1 or 0), 0}, rotation_deg = {0, 7 * i, 0} } end end\n"
     "bodies[#bodies + 1] = { name = 'plate', friction = 0.6, shape = box { size = {0.6, 0.1, 0.6} },\n"
     "  motion = function(t) return { at = {4 + 0.25 * t * t, 0.05 + 0.05 * t * t, 0} } end }\n"
-    "bodies[#bodies + 1] = { name = 'ball', friction = 0.6, density = 800, shape = sphere { radius = 0.1 }, at = {0, 0.1, 2} }\n"
-    "bodies[#bodies + 1] = { name = 'log', friction = 0.6, density = 800, shape = cylinder { radius = 0.1, height = 0.3 },\n"
+    "bodies[#bodies + 1] = { name = 'ball', friction = 0.6, density = 800, shape = sphere { radius = 0.1 }, at = {0, "
+    "0.1, 2} }\n"
+    "bodies[#bodies + 1] = { name = 'log', friction = 0.6, density = 800, shape = cylinder { radius = 0.1, height = "
+    "0.3 },\n"
     "  at = {2, 0.1, 2}, rotation_deg = {90, 0, 0} }\n";
 
 static rigid_case open_stacks(const char *keep)
@@ -46,8 +49,7 @@ static tl_rigid_memory *point_of(const rigid_case *c, const char *one, const cha
 static int64_t kept(const rigid_case *c)
 {
     int64_t count = 0;
-    for (int64_t k = 0; k < c->sim->state.rigid.contacts; k++)
-        count += c->sim->state.rigid.contact[k].found.margin > 0;
+    for (int64_t k = 0; k < c->sim->state.rigid.contacts; k++) count += c->sim->state.rigid.contact[k].found.margin > 0;
     return count;
 }
 

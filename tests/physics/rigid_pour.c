@@ -44,8 +44,9 @@ static void a_pour_converges(void **state)
  * hundredth of the slop. A pour of 200 bodies missed 11 % of its steps without that, 250 marbles 20 %. */
 static double speed_after_lift(const char *touch, double lift)
 {
-    rigid_case c = rigid_open("", "domain = { min = {-1, 0, -1}, max = {1, 5, 1} }, solver = { contact = { %s } }, "
-                                  "bodies = { { shape = box { size = 0.1 }, at = {0, 0.05, 0}, density = 500 } }",
+    rigid_case c = rigid_open("",
+                              "domain = { min = {-1, 0, -1}, max = {1, 5, 1} }, solver = { contact = { %s } }, "
+                              "bodies = { { shape = box { size = 0.1 }, at = {0, 0.05, 0}, density = 500 } }",
                               touch);
     rigid_run(&c, 0.05);
     c.sim->state.rigid.body[0].x.y += lift;

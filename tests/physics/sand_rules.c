@@ -186,12 +186,21 @@ static double lifted(const char *rest, int frames)
 static void laid_sand_is_not_lifted(void **state)
 {
     (void)state;
-    CHECK_LE(lifted("fps = 80, grid = { cells = {8, 8, 8}, cell = 0.56 }, fill = { { material = sand(39), shape = box { "
-                    "size = {2.68, 1.79, 4.48}, center = {1.34, 0.895, 2.24} } } }", 6), 1e-6);
-    CHECK_LE(lifted("fps = 50, dt_max = 3e-4, grid = { cells = {8, 8, 8}, cell = 0.04 }, fill = { { material = sand(29), "
-                    "shape = box { size = {0.19, 0.127, 0.32}, center = {0.095, 0.0635, 0.16} } } }", 2), 1e-6);
-    CHECK_LE(lifted("fps = 85, dt_max = 4e-3, grid = { cells = {6, 6, 6}, cell = 0.16 }, fill = { { material = sand(39), "
-                    "shape = box { size = {0.58, 0.39, 0.96}, center = {0.29, 0.195, 0.48} } } }", 4), 1e-6);
+    CHECK_LE(
+        lifted("fps = 80, grid = { cells = {8, 8, 8}, cell = 0.56 }, fill = { { material = sand(39), shape = box { "
+               "size = {2.68, 1.79, 4.48}, center = {1.34, 0.895, 2.24} } } }",
+               6),
+        1e-6);
+    CHECK_LE(
+        lifted("fps = 50, dt_max = 3e-4, grid = { cells = {8, 8, 8}, cell = 0.04 }, fill = { { material = sand(29), "
+               "shape = box { size = {0.19, 0.127, 0.32}, center = {0.095, 0.0635, 0.16} } } }",
+               2),
+        1e-6);
+    CHECK_LE(
+        lifted("fps = 85, dt_max = 4e-3, grid = { cells = {6, 6, 6}, cell = 0.16 }, fill = { { material = sand(39), "
+               "shape = box { size = {0.58, 0.39, 0.96}, center = {0.29, 0.195, 0.48} } } }",
+               4),
+        1e-6);
 }
 
 /* Impulse that nothing explains, over that of gravity, while sand from an emitter lands on a floor. */
@@ -228,12 +237,14 @@ static double meeting(bool flat)
 {
     char rest[1024];
     const double z = flat ? 1.0 / 64 : 0.5;
-    snprintf(rest, sizeof rest,
-             "dt_max = 0.01, gravity = {0, 0, 0}, grid = { cells = {32, 32, %d}, cell = 1/32, periodic = {false, false, %s} },"
-             " fill = { { material = sand(30), shape = box { size = 0.2, center = {0.3, 0.55, %g} }, velocity = {1, 0, 0} },"
-             " { material = sand(20), shape = box { size = {0.25, 0.2, 0.25}, center = {0.7, 0.45, %g} },"
-             " velocity = {-0.5, 0.1, 0} } }",
-             flat ? 1 : 32, flat ? "true" : "false", z, z);
+    snprintf(
+        rest, sizeof rest,
+        "dt_max = 0.01, gravity = {0, 0, 0}, grid = { cells = {32, 32, %d}, cell = 1/32, periodic = {false, false, %s} "
+        "},"
+        " fill = { { material = sand(30), shape = box { size = 0.2, center = {0.3, 0.55, %g} }, velocity = {1, 0, 0} },"
+        " { material = sand(20), shape = box { size = {0.25, 0.2, 0.25}, center = {0.7, 0.45, %g} },"
+        " velocity = {-0.5, 0.1, 0} } }",
+        flat ? 1 : 32, flat ? "true" : "false", z, z);
     sand_case c = open_case(NULL, rest);
     tl_vec3 lost = {0, 0, 0};
     double moves = 0;
@@ -260,7 +271,8 @@ static void fall_at(double x, const char *density, tl_vec3 *p, tl_vec3 *L, doubl
     char rest[1024];
     snprintf(rest, sizeof rest,
              "dt_max = 0.01, %s grid = { cells = {32, 12, 16}, cell = 1/64, origin = {%g, 0, 0} },"
-             " fill = { { material = sand(30), shape = box { size = {0.125, 0.125, 0.25}, center = {%g, 0.0625, 0.125} } } }",
+             " fill = { { material = sand(30), shape = box { size = {0.125, 0.125, 0.25}, center = {%g, 0.0625, 0.125} "
+             "} } }",
              density, x, x + 0.0625);
     sand_case c = open_case(NULL, rest);
     *p = *L = (tl_vec3){0, 0, 0};
@@ -294,10 +306,10 @@ static void impulses_of_walls_are_known(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sand_meets_sand), cmocka_unit_test(impulses_of_walls_are_known),
-                                       cmocka_unit_test(emitted_sand_lands), cmocka_unit_test(fringe_of_piles),
-                                       cmocka_unit_test(slivers_at_a_plate), cmocka_unit_test(single_grains_stop),
-                                       cmocka_unit_test(piles_at_rest_stay),
-                                       cmocka_unit_test(laid_sand_is_not_lifted)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sand_meets_sand),    cmocka_unit_test(impulses_of_walls_are_known),
+        cmocka_unit_test(emitted_sand_lands), cmocka_unit_test(fringe_of_piles),
+        cmocka_unit_test(slivers_at_a_plate), cmocka_unit_test(single_grains_stop),
+        cmocka_unit_test(piles_at_rest_stay), cmocka_unit_test(laid_sand_is_not_lifted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

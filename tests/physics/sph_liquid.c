@@ -72,8 +72,10 @@ static double beside(const char *drop)
 {
     char text[800];
     snprintf(text, sizeof text,
-             "engine = 'sph', dt_max = 2e-3, sph = { spacing = 0.02 }, fill = { { sampling = 'lattice', material = liquid { density = 1000 "
-             "}, velocity = {0.1, 0, 0}, shape = box { size = {0.2, 0.1, 0.2}, center = {0, 0.05, 0} } }, { sampling = 'lattice', material = "
+             "engine = 'sph', dt_max = 2e-3, sph = { spacing = 0.02 }, fill = { { sampling = 'lattice', material = "
+             "liquid { density = 1000 "
+             "}, velocity = {0.1, 0, 0}, shape = box { size = {0.2, 0.1, 0.2}, center = {0, 0.05, 0} } }, { sampling = "
+             "'lattice', material = "
              "liquid { density = 1000 }, velocity = {-0.1, 0, 0}, shape = box { size = {0.2, 0.1, 0.2}, center = {0, "
              "-0.05, 0} } }%s }",
              drop);

@@ -1,5 +1,5 @@
 /* The quick cases of `talus validate`: every number of theirs passes. */
-#include <talus/validate.h>
+#include "lab/validate.h"
 
 #include "check.h"
 

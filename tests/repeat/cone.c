@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/parallel.h"
-#include "bench/gen_cone.h"
 #include "check.h"
+#include "lab/bench/gen_cone.h"
 #include "solve/cone/method.h"
 
 static talus_error err;

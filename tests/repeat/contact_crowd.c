@@ -6,8 +6,8 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/random.h"
-#include "bench/gen_contact.h"
 #include "check.h"
+#include "lab/bench/gen_contact.h"
 #include "solve/contact/method.h"
 
 static talus_error err;
@@ -61,8 +61,8 @@ static void ends_early_and_goes_on(tl_gen_contact *g, double tolerance)
     for (int whole = 0; whole < 2; whole++) {
         bool early = false;
         o.early = whole ? NULL : &early;
-        CHECK_OK(tl_contact_solve(tl_contact_method_find("newton-shift"), &g->problem, &o,
-                                  &(tl_stop){tolerance, 0, 0}, lam, &a, NULL, &r, &err));
+        CHECK_OK(tl_contact_solve(tl_contact_method_find("newton-shift"), &g->problem, &o, &(tl_stop){tolerance, 0, 0},
+                                  lam, &a, NULL, &r, &err));
         assert_true(early == !whole);
         assert_true((r.outcome.result == TL_CONVERGED) == whole);
         if (!whole) first = r.work.products;

@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/sum.h"
-#include "bench/gen_boxqp.h"
 #include "check.h"
+#include "lab/bench/gen_boxqp.h"
 #include "solve/boxqp/method.h"
 #include "solve/linear/method.h"
 

@@ -35,7 +35,8 @@ typedef struct what {
 static const what cases[] = {
     {"liquid { density = 1000 }", "scheme = 't-pn'"},
     {"liquid { density = 1000 }", "scheme = 't-p-n'"},
-    {"granular { density = 1600, friction_angle_deg = 30 }", "scheme = 't-f-pn', sweeps = 2, friction = { iterations = 4 }"},
+    {"granular { density = 1600, friction_angle_deg = 30 }",
+     "scheme = 't-f-pn', sweeps = 2, friction = { iterations = 4 }"},
     {"granular { density = 1600, friction_angle_deg = 30 }",
      "scheme = 't-f-p-n', sweeps = 2, stress = 'staggered', friction = { method = 'narain', iterations = 4 }"},
 };

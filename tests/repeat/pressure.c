@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/parallel.h"
-#include "bench/gen_pressure.h"
 #include "check.h"
+#include "lab/bench/gen_pressure.h"
 #include "lattice.h"
 #include "solve/pressure/method.h"
 

@@ -2,7 +2,7 @@
 #ifndef TL_TESTS_LATTICE_H
 #define TL_TESTS_LATTICE_H
 
-#include "bench/gen_pressure.h"
+#include "lab/bench/gen_pressure.h"
 
 /* Cells of [0, nx) x [0, ny) x [0, nz) for which keep says yes (NULL: all), in the solver's order; period as in
  * tl_pressure_neighbours (NULL: none). open(a, b) closes faces (NULL: none). Free surface above the topmost y of the box, half a

@@ -1,6 +1,7 @@
 /* Every public function with every pointer NULL and every index out of range: a status, or a value that means none. */
+#include "lab/bench.h"
+#include "lab/validate.h"
 #include <math.h>
-#include <talus/bench.h>
 #include <talus/build.h>
 #include <talus/mesh.h>
 #include <talus/program.h>
@@ -8,7 +9,6 @@
 #include <talus/run.h>
 #include <talus/scene.h>
 #include <talus/sim.h>
-#include <talus/validate.h>
 
 #include "check.h"
 

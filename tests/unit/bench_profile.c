@@ -1,10 +1,10 @@
 /* `talus bench profile`: one row per frame, whose phases add up to its processor time. */
 #include "check.h"
 
+#include "lab/bench.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <talus/bench.h>
 
 static talus_error err;
 

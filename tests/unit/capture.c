@@ -9,11 +9,11 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
-#include "bench/gen_chain.h"
-#include "bench/gen_contact.h"
 #include "check.h"
 #include "io/hdf5_file.h"
 #include "io/matrix_market.h"
+#include "lab/bench/gen_chain.h"
+#include "lab/bench/gen_contact.h"
 #include "tempdir.h"
 
 static talus_error err;

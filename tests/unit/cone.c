@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
-#include "bench/gen_cone.h"
 #include "check.h"
+#include "lab/bench/gen_cone.h"
 #include "math/eig3.h"
 #include "solve/cone/block.h"
 #include "solve/cone/method.h"
@@ -201,7 +201,8 @@ static void penalty_derivatives(void **state)
     (void)state;
     for (uint64_t k = 0; k < 60; k++) {
         int m = k % 2 ? 5 : 2;
-        double Q[25] = {0}, x[5] = {0}, grad[5], H[25], w[5], V[25], r = 0.8, stiff = 30, eta = 0.1 * tl_random(8, k, 0);
+        double Q[25] = {0}, x[5] = {0}, grad[5], H[25], w[5], V[25], r = 0.8, stiff = 30,
+               eta = 0.1 * tl_random(8, k, 0);
         random_form(m, 500 + k, Q);
         for (int i = 0; i < m; i++) x[i] = 0.7 * normal(600 + k, (uint64_t)i);
         tl_cone_penalty_gradient(m, Q, r, stiff, eta, x, grad);

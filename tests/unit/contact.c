@@ -1,7 +1,7 @@
 /* The contact certificate against hand-made answers, closed forms and a slow reference solver. */
 #include "base/random.h"
-#include "bench/gen_contact.h"
 #include "check.h"
+#include "lab/bench/gen_contact.h"
 #include "solve/contact/body_matrix.h"
 #include "solve/contact/islands.h"
 #include "solve/contact/method.h"

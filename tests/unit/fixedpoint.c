@@ -1,7 +1,7 @@
 /* Fixed-point problems: the certificate on hand-made points, both methods on pillars and on a cone,
  * whole and in parts. */
-#include "bench/gen_chain.h"
 #include "check.h"
+#include "lab/bench/gen_chain.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/vecops.h"
 #include "split.h"

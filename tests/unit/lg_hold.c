@@ -224,7 +224,7 @@ static void a_block_hangs_on_a_bar(void **state)
     }
     double stretch = (block + 0.5 * 1000 * side * side * length) * g * length / (E * side * side);
     CHECK_NEAR(-0.225 - c.sim->state.rigid.body[1].x.y, stretch, 0.015 * stretch); /* both ends cannot narrow */
-    const tl_lg_hold *hold = c.sim->hold; /* the bar's anchor, then the join */
+    const tl_lg_hold *hold = c.sim->hold;                                          /* the bar's anchor, then the join */
     double bar = 1000 * side * side * length;
     assert_int_equal(hold[1].kind, TL_LG_JOINED);
     CHECK_NEAR(hold[0].force.y, (block + bar) * g, 1e-4 * block * g);

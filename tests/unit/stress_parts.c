@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "check.h"
-#include "validate/still.h"
+#include "lab/validate/still.h"
 
 static talus_error err;
 

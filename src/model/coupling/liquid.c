@@ -68,7 +68,8 @@ static bool is_active(const tl_liquid_domain *d, int32_t cell)
                              : d->phi[cell] < (d->binary ? 0 : -TL_SHALLOW * d->grid->f.dx);
     if (!there || !has_open_face(d, cell)) return false;
     const tl_pieces *pieces = d->granular ? d->loose : d->pieces;
-    bool own_mass = (d->granular && d->density_rule == TL_DENSITY_CARRIED) || (pieces && is_free(pieces, d->grid, cell));
+    bool own_mass =
+        (d->granular && d->density_rule == TL_DENSITY_CARRIED) || (pieces && is_free(pieces, d->grid, cell));
     return !own_mass || !has_empty_side(d, cell);
 }
 

@@ -66,7 +66,8 @@ typedef struct tl_liquid_domain {
     const tl_faces *faces;   /* density */
     tl_fractions *fractions; /* faces that belong to solids alone are closed here, see tl_liquid_system */
     const double *phi;
-    const tl_pieces *loose;  /* of sand: those that nothing holds have its mass on their faces by any density_rule; NULL: none */
+    const tl_pieces
+        *loose; /* of sand: those that nothing holds have its mass on their faces by any density_rule; NULL: none */
     const tl_pieces *pieces; /* of liquid: free ones are solved with the particles' mass; NULL: all are held */
     bool binary;
     const tl_liquid *granular; /* fractions, edges included, where anything is granular; NULL: liquids alone */

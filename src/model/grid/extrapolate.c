@@ -12,7 +12,7 @@ typedef uint64_t slabs[TL_GRID_EDGE];
 
 typedef struct marks {
     const tl_grid *g;
-    double *u, *mean; /* [cells] faces of the layer that is made have their values here until all are found */
+    double *u, *mean;           /* [cells] faces of the layer that is made have their values here until all are found */
     uint8_t *known;             /* [cells] */
     slabs *now, *next;          /* [blocks + 1]: known faces, and those of the layer that is made */
     uint8_t *near;              /* [blocks + 1] something is known */
@@ -272,7 +272,7 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const 
     for (int k = 0; k < 3; k++)
         if (!(clipped[k] = TL_TAKE(a, double, g->cells)))
             return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to clip velocities on %lld cells", (long long)g->cells);
-    /* all are read before any is written */
+            /* all are read before any is written */
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++)
         for (int k = 0; k < 3 && tl_solids_touch(s, g, b); k++)

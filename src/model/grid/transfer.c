@@ -165,8 +165,8 @@ static inline void add_row(const int32_t *id, int32_t length, const double *rest
     if (from[length + 1] != 0) to[id[length + 1]] += from[length + 1];
 }
 
-static inline void add_faces(const int32_t *id, int32_t length, const double (*restrict from)[4],
-                             double *restrict mass, double *restrict momentum)
+static inline void add_faces(const int32_t *id, int32_t length, const double (*restrict from)[4], double *restrict mass,
+                             double *restrict momentum)
 {
     double part[2][TL_GRID_EDGE + 2];
     for (int k = 0; k < 2; k++) {
@@ -177,8 +177,7 @@ static inline void add_faces(const int32_t *id, int32_t length, const double (*r
     add_row(id, length, part[1], momentum);
 }
 
-static inline void add_cells(const int32_t *id, int32_t length, const double (*restrict from)[2],
-                             double *restrict fill)
+static inline void add_cells(const int32_t *id, int32_t length, const double (*restrict from)[2], double *restrict fill)
 {
     double part[TL_GRID_EDGE + 2];
     part[0] = from[0][0];

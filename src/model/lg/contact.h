@@ -44,11 +44,11 @@ typedef struct tl_lg_view {
     const double *from, *to; /* [nodes][3] q_t and where nodes would go without contacts */
     const tl_motion *body;   /* [rigid->count] free bodies: predicted velocities */
     const tl_pose *before,
-        *after;              /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
-    const double *friction;  /* [rigid->count] each one's own */
-    const double *length;    /* [cables] m, that code set; < 0: the scene's; NULL: of all */
-    const double *start;     /* [nodes][3] where `from` is later in the step: nodes at its start. NULL: from */
-    bool solids_again;       /* a second look is one at elastic bodies against each other too, where they ended up */
+        *after;             /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
+    const double *friction; /* [rigid->count] each one's own */
+    const double *length;   /* [cables] m, that code set; < 0: the scene's; NULL: of all */
+    const double *start;    /* [nodes][3] where `from` is later in the step: nodes at its start. NULL: from */
+    bool solids_again;      /* a second look is one at elastic bodies against each other too, where they ended up */
     double h;
 } tl_lg_view;
 

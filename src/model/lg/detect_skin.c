@@ -29,10 +29,10 @@
 
 /* What is derived of all surfaces once per step. */
 typedef struct skins {
-    tl_box3 *box;       /* [skin.boxes] swept, grown by slack and half thickness */
-    tl_vec3 *normal;    /* [triangles] unit, at the start */
-    tl_vec3 *node;      /* [surface nodes] of solids: mean normal, unit; of cloth 0 */
-    tl_vec3 *edge;      /* [edges] of sharp ones: half the sum of its triangles' normals; 0: not sharp */
+    tl_box3 *box;    /* [skin.boxes] swept, grown by slack and half thickness */
+    tl_vec3 *normal; /* [triangles] unit, at the start */
+    tl_vec3 *node;   /* [surface nodes] of solids: mean normal, unit; of cloth 0 */
+    tl_vec3 *edge;   /* [edges] of sharp ones: half the sum of its triangles' normals; 0: not sharp */
 } skins;
 
 typedef struct hit {

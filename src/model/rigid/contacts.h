@@ -16,7 +16,7 @@ typedef struct tl_rigid_point {
     tl_vec3 normal, t1, t2; /* normal: out of b into a */
     tl_vec3 at_a, at_b;     /* in both shapes' frames */
     tl_rigid_found found;
-    double gap;             /* m, at the start of the step */
+    double gap;  /* m, at the start of the step */
     double bend; /* m: by how much more the point opens within the step than its velocity says, as its bodies turn */
     double friction, restitution;
     double rolling, spinning; /* friction, m */
@@ -40,7 +40,8 @@ typedef struct tl_rigid_view {
     const tl_pose *pose;    /* [rigid->count] of the shapes' frames */
     const double *friction; /* [rigid->count] each one's own */
     const bool *absent;     /* [rigid->count] those that nothing touches here; NULL: none */
-    double keep; /* m: pairs that moved less against each other since their points were found keep these; 0: none does */
+    double
+        keep; /* m: pairs that moved less against each other since their points were found keep these; 0: none does */
 } tl_rigid_view;
 
 /* Pairs whose boxes come near each other within dt, sorted. */

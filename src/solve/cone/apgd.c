@@ -249,7 +249,7 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         t = restart ? 1.0 : t_new;
         rho_old = s.rho;
         s.rho *=
-            0.999; /* measured on src/bench/gen_cone.c: 0.99 to 1 differ by a tenth, 0.95 needs up to 5 times the products */
+            0.999; /* measured on lab/bench/gen_cone.c: 0.99 to 1 differ by a tenth, 0.95 needs up to 5 times the products */
     }
     memcpy(x, s.best, sizeof *x * (size_t)space->n);
     out.residual = s.best_gap;
