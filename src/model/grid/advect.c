@@ -1,9 +1,9 @@
 #include "model/grid/transfer.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/parallel.h"
-#include "model/grid/eight.h"
 #include "model/grid/stencil.h"
 
 #define ROUNDING 1e-9 /* of a way: beyond what rounding makes of it */
@@ -172,9 +172,9 @@ void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_car
  *
  * What follows is tl_to_particle, sample and tl_particle_sums_add for eight particles in vectors. Those beside faces that are not known, outside of the neighbourhood, or near a solid are marked and done
  * one by one. */
-#define LANES TL_EIGHT
-typedef tl_eight lanes;
-typedef tl_eight_whole whole;
+#define LANES 8
+typedef double lanes __attribute__((vector_size(8 * LANES)));
+typedef int64_t whole __attribute__((vector_size(8 * LANES)));
 typedef double two __attribute__((vector_size(16)));
 typedef double four __attribute__((vector_size(32)));
 
@@ -271,14 +271,35 @@ static inline void read_batch(const tl_particle *p, int count, const double *rho
     }
 }
 
+/* Rows become columns. */
+static inline void turn(lanes row[LANES])
+{
+    lanes a[LANES], b[LANES];
+    for (int k = 0; k < LANES; k += 2) {
+        a[k] = __builtin_shufflevector(row[k], row[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        a[k + 1] = __builtin_shufflevector(row[k], row[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int k = 0; k < LANES; k += 4)
+        for (int i = 0; i < 2; i++) {
+            b[k + i] = __builtin_shufflevector(a[k + i], a[k + i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            b[k + i + 2] = __builtin_shufflevector(a[k + i], a[k + i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int k = 0; k < 4; k++) {
+        row[k] = __builtin_shufflevector(b[k], b[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        row[k + 4] = __builtin_shufflevector(b[k], b[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
+_Static_assert(offsetof(tl_particle, volume) == 15 * sizeof(double), "x, v, C, volume are sixteen numbers in a row");
+
 /* Particles that are not in `but`. */
 static inline void write_batch(const batch *in, whole but, tl_particle *p)
 {
     lanes first[LANES] = {in->x[0], in->x[1], in->x[2], in->v[0], in->v[1], in->v[2], in->C[0][0], in->C[0][1]};
     lanes rest[LANES] = {in->C[0][2], in->C[1][0], in->C[1][1], in->C[1][2],
                          in->C[2][0], in->C[2][1], in->C[2][2], in->volume};
-    tl_eight_turn(first);
-    tl_eight_turn(rest);
+    turn(first);
+    turn(rest);
     for (int l = 0; l < in->count; l++) {
         if (but[l]) continue;
         memcpy(&p[l], &first[l], sizeof first[l]);
@@ -458,7 +479,6 @@ static tl_advected carry_block(const flow *f, int32_t b, double *const *u, tl_pa
     } else {
         for (int32_t i = first; i < end; i += LANES) {
             int count = end - i < LANES ? end - i : LANES;
-            tl_eight_ahead(&p->particle[i]);
             carry_batch(f, &a, &p->particle[i], count, &sums, &out);
         }
         add_lanes(&a.sums, &sums);
