@@ -1,8 +1,11 @@
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <talus/program.h>
 #include <talus/scene.h>
 #include <talus/sim.h>
+#include <unistd.h>
 
 #include "commands.h"
 
@@ -39,29 +42,59 @@ static void print_summary(const talus_scene *scene, const char *path)
     for (int i = 0; talus_scene_summary(scene, i, line, sizeof line); i++) printf("  %s\n", cli_plain(line));
 }
 
-int cli_take_settings(int argc, char **argv, int most, const char **setting, int *settings)
+#define TRIAL_SECONDS 3 /* longest that trial steps may take before the estimate says "more than" */
+
+static void on_alarm(int signal)
 {
-    int kept = 1;
-    *settings = 0;
-    for (int i = 1; i < argc; i++) {
-        const char *value = NULL;
-        if (!strncmp(argv[i], "--set=", 6)) value = argv[i] + 6;
-        if (!strcmp(argv[i], "--set") && i + 1 < argc) value = argv[++i];
-        if (!value) {
-            argv[kept++] = argv[i];
-            continue;
-        }
-        if (*settings == most) {
-            fprintf(stderr, "talus %s: at most %d --set\n", argv[0], most);
-            return -1;
-        }
-        setting[(*settings)++] = value;
-    }
-    return kept;
+    (void)signal;
+    talus_cancel(1);
 }
 
-/* What `talus run` would say before its first step, by doing the same. */
-static int check_start(const talus_scene *scene)
+static void print_time(double seconds)
+{
+    if (seconds < 100)
+        printf("%.2g s", seconds);
+    else if (seconds < 6000)
+        printf("%.0f minutes", seconds / 60);
+    else
+        printf("%.1f hours", seconds / 3600);
+}
+
+static void print_counts(const talus_cost *c)
+{
+    const char *comma = "  ";
+    const struct {
+        int64_t count;
+        const char *name;
+    } list[] = {
+        {c->particles, "particles"}, {c->cells, "cells with matter"}, {c->nodes, "nodes"}, {c->elements, "elements"}};
+    for (int i = 0; i < 4; i++)
+        if (list[i].count) printf("%s%lld %s", comma, (long long)list[i].count, list[i].name), comma = ", ";
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    printf("%sabout %.0f MB of memory\n", comma, (double)used.ru_maxrss / 1024);
+}
+
+/* Trial steps tell what the run will cost. Nothing is said where they fail: the run says why. */
+static void print_cost(talus_sim *sim)
+{
+    talus_cost c;
+    signal(SIGALRM, on_alarm);
+    alarm(TRIAL_SECONDS);
+    talus_status status = talus_sim_cost(sim, &c, NULL);
+    alarm(0);
+    talus_cancel(0);
+    if (status != TALUS_OK) return;
+    print_counts(&c);
+    printf("  %s", c.at_least ? "more than " : "about ");
+    print_time(c.seconds);
+    printf(" on %d threads here: %.0f steps of %.3g s, %s%.2g s each as it begins\n", talus_threads(), c.steps, c.dt,
+           c.at_least ? "more than " : "", c.seconds_per_step);
+}
+
+/* What `talus run` would say before its first step, by doing the same. `summary`: path to tell what is in it; NULL:
+ * not. */
+static int check_start(const talus_scene *scene, const char *summary)
 {
     talus_sim *sim;
     talus_error err = {0};
@@ -70,13 +103,18 @@ static int check_start(const talus_scene *scene)
         fprintf(stderr, "talus check: %s\n", err.message);
         return 2;
     }
+    if (summary) {
+        print_summary(scene, summary);
+        fflush(stdout);
+        print_cost(sim);
+    }
     talus_sim_free(sim);
     return 0;
 }
 
 int cli_check(int argc, char **argv)
 {
-    const char *size = "small", *reference = NULL, *quiet = NULL, *unused = NULL, *path = NULL;
+    const char *size = "small", *reference = NULL, *views = NULL, *quiet = NULL, *unused = NULL, *path = NULL;
     const char *setting[SETTINGS_MAX];
     int settings;
     bool help = false;
@@ -84,6 +122,7 @@ int cli_check(int argc, char **argv)
         {"--set", "KEY=VALUE", "change a key or a parameter of the scene; may be repeated", &unused},
         {"--size", "small|paper", "the scene's variable `size`", &size},
         {"--reference", NULL, "print the reference of the scene language, as Markdown", &reference},
+        {"--views", NULL, "print the list of views of the library, as Markdown", &views},
         {"--quiet", NULL, "print nothing when the scene is good", &quiet},
         {NULL, NULL, NULL, NULL},
     };
@@ -94,12 +133,17 @@ int cli_check(int argc, char **argv)
     if (help) {
         printf("Usage: talus check SCENE [options]\n\nReads a scene, tells every problem in it with file and line, and "
                "sets it "
-               "up\nas 'talus run' would, without a step. Exit status: 0 good, 2 not.\n\n");
+               "up\nas 'talus run' would. Two steps that are undone tell what a run will cost. Exit status: 0 good, 2 "
+               "not.\n\n");
         cli_print_options(options);
         return 0;
     }
     if (reference) {
         talus_scene_reference(print_page, NULL);
+        return 0;
+    }
+    if (views) {
+        talus_view_reference(print_page, NULL);
         return 0;
     }
     if (!path) {
@@ -124,8 +168,7 @@ int cli_check(int argc, char **argv)
         if (count[0]) fprintf(stderr, "%s: %d problem%s\n", cli_plain(path), count[0], count[0] == 1 ? "" : "s");
         return 2;
     }
-    status = check_start(scene);
-    if (!quiet && !status) print_summary(scene, path);
+    status = check_start(scene, quiet ? NULL : path);
     talus_scene_free(scene);
     return status;
 }

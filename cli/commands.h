@@ -22,8 +22,12 @@ int cli_run(int argc, char **argv);
 int cli_scenes(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 
-/* A text from outside as it may appear on a terminal: a path, a title, a word of the command line. Valid until eight more calls. */
+/* A text from outside as it may appear on a terminal: a path, a title, a word of the command line. Valid until eight
+ * more calls. */
 const char *cli_plain(const char *text);
+
+/* A line on stderr in place of the one before, cut or filled up to the width of the terminal: it never wraps. */
+void cli_live_line(const char *text);
 
 /* Options that take a value: "--size 64" and "--size=64". */
 typedef struct cli_option {
@@ -39,11 +43,13 @@ int cli_read_options(int argc, char **argv, const cli_option *options, int words
 void cli_print_options(const cli_option *options);
 
 /* Numbers from option text; a wrong one is a message on stderr and false. */
-bool cli_integer(const char *name, const char *text, long least, long most, int *out);
-bool cli_number(const char *name, const char *text, double least, double most, double *out);
+bool cli_integer(const char *name, const char *text, long least, long max, int *out);
+bool cli_number(const char *name, const char *text, double least, double max, double *out);
 
-/* Take every "--set KEY=VALUE" out of argv. Returns the new argc, or -1 after a message on stderr. */
-int cli_take_settings(int argc, char **argv, int most, const char **setting, int *settings);
+/* Take every "--set KEY=VALUE", or every one of another option with a value, out of argv. Returns the new argc, or -1
+ * after a message on stderr. */
+int cli_take_repeated(int argc, char **argv, const char *option, int max, const char **out, int *count);
+int cli_take_settings(int argc, char **argv, int max, const char **setting, int *settings);
 
 /* The folder of talus' own scenes, or one below it; false when it is not found. */
 bool cli_scenes_folder(const char *below, char *path, size_t room);

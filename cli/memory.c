@@ -1,5 +1,5 @@
-/* OpenBLAS maps a buffer per thread before main begins, and asks again for ever when the system refuses. So the program tries the same first: functions in
- * .preinit_array run before those of libraries. */
+/* OpenBLAS maps a buffer per thread before main begins, and asks again for ever when the system refuses. So the
+ * program tries the same first: functions in .preinit_array run before those of libraries. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <talus/program.h>
+#include <unistd.h>
 
 #include "commands.h"
 
@@ -14,6 +16,17 @@ const char *cli_plain(const char *text)
     char *out = room[next++ % 8];
     talus_plain_text(text, out, (int)sizeof room[0]);
     return out;
+}
+
+#define WIDTH_UNKNOWN 80 /* of a terminal that does not say */
+
+void cli_live_line(const char *text)
+{
+    struct winsize size;
+    const char *said = getenv("COLUMNS");
+    int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : said ? atoi(said) : 0;
+    if (width < 2) width = WIDTH_UNKNOWN;
+    fprintf(stderr, "\r%-*.*s", width - 1, width - 1, text); /* the last column would wrap */
 }
 
 #define OPTIONS_MAX 32
@@ -70,6 +83,33 @@ int cli_read_options(int argc, char **argv, const cli_option *options, int words
     return 0;
 }
 
+int cli_take_repeated(int argc, char **argv, const char *option, int max, const char **out, int *count)
+{
+    size_t length = strlen(option);
+    int kept = 1;
+    *count = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *value = NULL;
+        if (!strncmp(argv[i], option, length) && argv[i][length] == '=') value = argv[i] + length + 1;
+        if (!strcmp(argv[i], option) && i + 1 < argc) value = argv[++i];
+        if (!value) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        if (*count == max) {
+            fprintf(stderr, "talus %s: at most %d %s\n", argv[0], max, option);
+            return -1;
+        }
+        out[(*count)++] = value;
+    }
+    return kept;
+}
+
+int cli_take_settings(int argc, char **argv, int max, const char **setting, int *settings)
+{
+    return cli_take_repeated(argc, argv, "--set", max, setting, settings);
+}
+
 void cli_print_options(const cli_option *options)
 {
     for (; options->name; options++) {
@@ -80,27 +120,27 @@ void cli_print_options(const cli_option *options)
     printf("  %-22s %s\n", "--help", "this text");
 }
 
-bool cli_integer(const char *name, const char *text, long least, long most, int *out)
+bool cli_integer(const char *name, const char *text, long least, long max, int *out)
 {
     char *end;
     errno = 0;
     long v = strtol(text, &end, 10);
-    if (*text && !*end && !errno && v >= least && v <= most && v <= INT_MAX) {
+    if (*text && !*end && !errno && v >= least && v <= max && v <= INT_MAX) {
         *out = (int)v;
         return true;
     }
-    fprintf(stderr, "talus: %s must be a whole number from %ld to %ld, got '%s'\n", name, least, most, cli_plain(text));
+    fprintf(stderr, "talus: %s must be a whole number from %ld to %ld, got '%s'\n", name, least, max, cli_plain(text));
     return false;
 }
 
-bool cli_number(const char *name, const char *text, double least, double most, double *out)
+bool cli_number(const char *name, const char *text, double least, double max, double *out)
 {
     char *end;
     double v = strtod(text, &end);
-    if (*text && !*end && v >= least && v <= most) {
+    if (*text && !*end && v >= least && v <= max) {
         *out = v;
         return true;
     }
-    fprintf(stderr, "talus: %s must be a number from %g to %g, got '%s'\n", name, least, most, cli_plain(text));
+    fprintf(stderr, "talus: %s must be a number from %g to %g, got '%s'\n", name, least, max, cli_plain(text));
     return false;
 }

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "run.h"
 
-#define SETTINGS_MAX 64
-#define VALUES_MAX 256
 #define GRACE_SECONDS 5   /* of processor time that a step has to hear of an interrupt */
 #define GRACE_CLOCK 60    /* of the clock */
 #define LIVE_SECONDS 0.1  /* between two live lines */
@@ -20,7 +19,8 @@
 
 static volatile sig_atomic_t interrupted, begun; /* begun: the run has its folder and its first frame */
 
-/* Processor time, since a machine with other work gives a step little of the clock's; and that of the clock, for what sleeps. 0: none. */
+/* Processor time, since a machine with other work gives a step little of the clock's; and that of the clock, for
+ * what sleeps. 0: none. */
 static void give_grace(int processor, unsigned clock)
 {
     struct itimerval t = {.it_value = {.tv_sec = processor}};
@@ -28,8 +28,8 @@ static void give_grace(int processor, unsigned clock)
     alarm(clock);
 }
 
-/* The first leaves the step and saves; by SA_RESETHAND the second kills. While a scene is set up there is nothing to save: that ends at once, however
- * long the set-up would take. */
+/* The first leaves the step and saves; by SA_RESETHAND the second kills. While a scene is set up there is nothing to
+ * save: that ends at once, however long the set-up would take. */
 static void on_interrupt(int signal_number)
 {
     static const char text[] = "talus run: interrupted before the first step\n";
@@ -53,7 +53,7 @@ static void on_alarm(int signal_number)
     _exit(130);
 }
 
-static void catch_signals(void)
+void cli_catch_signals(void)
 {
     struct sigaction a, hangup;
     memset(&a, 0, sizeof a);
@@ -70,21 +70,13 @@ static void catch_signals(void)
 
 /* ---- talk ---- */
 
-typedef struct talk {
-    bool quiet, live;
-    bool line_open; /* a live line stands on the terminal */
-    double last;    /* seconds of the last line */
-    int64_t tenth;  /* of the frames, told last */
-    int problems;
-} talk;
-
-static void end_line(talk *t)
+void cli_end_line(cli_talk *t)
 {
     if (t->line_open) fputc('\n', stderr);
     t->line_open = false;
 }
 
-static void print_left(double seconds, char *text, size_t room)
+void cli_print_left(double seconds, char *text, size_t room)
 {
     if (seconds < 0)
         snprintf(text, room, "-");
@@ -96,13 +88,13 @@ static void print_left(double seconds, char *text, size_t room)
         snprintf(text, room, "%.1f h", seconds / 3600);
 }
 
-static void print_progress(talk *t, const talus_progress *p)
+static void print_progress(cli_talk *t, const talus_progress *p)
 {
     const talus_report *r = p->report;
     char left[32], line[200];
     int iterations = 0;
     for (int i = 0; i < r->solves; i++) iterations += r->solve[i].iterations;
-    print_left(p->seconds_left, left, sizeof left);
+    cli_print_left(p->seconds_left, left, sizeof left);
     if (!strcmp(p->phase, "picture"))
         snprintf(line, sizeof line, "frame %lld/%lld  drawing", (long long)p->frame, (long long)p->frames);
     else
@@ -110,18 +102,28 @@ static void print_progress(talk *t, const talus_progress *p)
                  (long long)p->frame, (long long)p->frames, r->time, 1e3 * r->dt, iterations, (long long)r->contacts,
                  left);
     if (t->live)
-        fprintf(stderr, "\r%-78s", line);
+        cli_live_line(line);
     else
         fprintf(stderr, "%s\n", line);
     t->line_open = t->live;
 }
 
+/* To the process that shows all runs of a sweep. When it has gone, this one saves and ends. */
+static int send_progress(cli_talk *t, const talus_progress *p)
+{
+    cli_share share = {p->frame, p->frames};
+    if (p->seconds - t->last < LIVE_SECONDS) return interrupted;
+    t->last = p->seconds;
+    return write(t->progress_to, &share, sizeof share) < 0 || interrupted;
+}
+
 /* A terminal gets a line that lives; elsewhere a line per tenth of the frames, and one after a long silence. */
 static int show_progress(void *user, const talus_progress *p)
 {
-    talk *t = user;
+    cli_talk *t = user;
     begun = 1;
     if (!strcmp(p->phase, "save")) give_grace(0, 0); /* takes as long as it takes */
+    if (t->progress_to) return send_progress(t, p);
     bool frame = !strcmp(p->phase, "frame"), picture = !strcmp(p->phase, "picture");
     int64_t tenth = p->frames > 0 ? 10 * p->frame / p->frames : 10;
     bool due = t->live ? p->seconds - t->last >= LIVE_SECONDS || (frame && p->frame == p->frames)
@@ -136,15 +138,15 @@ static int show_progress(void *user, const talus_progress *p)
 
 static void show_log(void *user, int level, const char *message)
 {
-    talk *t = user;
+    cli_talk *t = user;
     if (t->quiet || level > 1) return;
-    end_line(t);
+    cli_end_line(t);
     fprintf(stderr, "talus run: %s%s\n", level == 0 ? "warning: " : "", message);
 }
 
 static void show_problem(void *user, const char *file, int line, int note, const char *text)
 {
-    talk *t = user;
+    cli_talk *t = user;
     if (note) return;
     t->problems++;
     if (line > 0)
@@ -194,7 +196,7 @@ static void print_resume(const char *scene, const talus_run_options *o, const ch
     fputs(o->no_pictures ? " --no-pictures\n" : "\n", stderr);
 }
 
-static int run_one(const char *scene, const talus_run_options *o, talk *t)
+int cli_run_one(const char *scene, const talus_run_options *o, cli_talk *t)
 {
     talus_run_result r;
     talus_error err = {0};
@@ -202,7 +204,7 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
     t->tenth = -1;
     begun = 0;
     talus_status status = talus_run(scene, o, &r, &err);
-    end_line(t);
+    cli_end_line(t);
     if (status == TALUS_OK) {
         printf("run      %s (%lld frames, %lld steps, state %016llx)\n", cli_plain(r.folder), (long long)r.frames,
                (long long)r.steps, (unsigned long long)r.hash);
@@ -222,98 +224,6 @@ static int run_one(const char *scene, const talus_run_options *o, talk *t)
     return (status == TALUS_BAD_INPUT || status == TALUS_UNSUPPORTED) && !r.steps ? 2 : 1;
 }
 
-/* ---- one run per value ---- */
-
-typedef struct sweep {
-    char key[128], *text; /* text: the values, cut apart by zeros */
-    int values;
-    const char *value[VALUES_MAX];
-} sweep;
-
-/* key=a,b,c; commas inside of brackets and quotes belong to a value. */
-static bool read_sweep(sweep *s, const char *text)
-{
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text || (size_t)(equals - text) >= sizeof s->key || !equals[1]) {
-        fprintf(stderr, "talus run: --sweep must be KEY=VALUE,VALUE,..., got '%s'\n", cli_plain(text));
-        return false;
-    }
-    snprintf(s->key, sizeof s->key, "%.*s", (int)(equals - text), text);
-    s->text = strdup(equals + 1);
-    if (!s->text) return false;
-    int depth = 0;
-    char quote = 0;
-    s->value[s->values++] = s->text;
-    for (char *p = s->text; *p; p++) {
-        if (quote)
-            quote = *p == quote ? 0 : quote;
-        else if (*p == '"' || *p == '\'')
-            quote = *p;
-        depth += !quote && strchr("{[(", *p) ? 1 : !quote && strchr("}])", *p) ? -1 : 0;
-        if (*p != ',' || depth > 0 || quote) continue;
-        if (s->values == VALUES_MAX) {
-            fprintf(stderr, "talus run: --sweep takes at most %d values\n", VALUES_MAX);
-            return false;
-        }
-        *p = '\0';
-        s->value[s->values++] = p + 1;
-    }
-    for (int i = 0; i < s->values; i++)
-        for (int k = 0; k <= i; k++)
-            if (!*s->value[i] || (k < i && !strcmp(s->value[i], s->value[k]))) {
-                fprintf(stderr, "talus run: --sweep %s: value %d is %s\n", cli_plain(text), i + 1,
-                        *s->value[i] ? "there twice" : "empty");
-                return false;
-            }
-    return true;
-}
-
-/* DIR/key=value; what a file's name cannot hold becomes '_'. */
-static void folder_of(const char *parent, const char *setting, char *out, size_t room)
-{
-    int n = snprintf(out, room, "%s/", parent);
-    snprintf(out + n, room - (size_t)n, "%.200s", setting);
-    for (char *p = out + n; *p; p++)
-        if (strchr("/ \t\n\"'\\", *p)) *p = '_';
-}
-
-static void default_parent(const char *scene, const char *key, char *out, size_t room)
-{
-    const char *slash = strrchr(scene, '/'), *name = slash ? slash + 1 : scene, *dot = strrchr(name, '.');
-    snprintf(out, room, "runs/%.*s-sweep-%s", (int)(dot && dot > name ? dot - name : (long)strlen(name)), name, key);
-}
-
-/* All values are run, also after one that fails; the worst of them is the exit status. An interrupt ends all. */
-static int run_sweep(const char *scene, const sweep *s, const talus_run_options *options, talk *t)
-{
-    talus_run_options o = *options;
-    talus_scene_options so = *options->scene;
-    const char *setting[SETTINGS_MAX + 1];
-    char added[1024], parent[512], folder[1024];
-    int worst = 0, failed = 0;
-    memcpy(setting, so.setting, sizeof *setting * (size_t)so.settings);
-    setting[so.settings++] = added;
-    so.setting = setting;
-    o.scene = &so;
-    if (o.folder)
-        snprintf(parent, sizeof parent, "%.500s", o.folder);
-    else
-        default_parent(scene, s->key, parent, sizeof parent);
-    o.folder = folder;
-    for (int i = 0; i < s->values; i++) {
-        snprintf(added, sizeof added, "%s=%.800s", s->key, s->value[i]);
-        folder_of(parent, added, folder, sizeof folder);
-        if (!t->quiet) fprintf(stderr, "%d of %d: %s\n", i + 1, s->values, cli_plain(added));
-        t->problems = 0;
-        int code = run_one(scene, &o, t);
-        if (code == 130) return 130;
-        failed += code != 0;
-        worst = code > worst ? code : worst;
-    }
-    if (failed) fprintf(stderr, "talus run: %d of %d values failed\n", failed, s->values);
-    return worst;
-}
-
 /* ---- the command ---- */
 
 static void print_help(const cli_option *options)
@@ -326,21 +236,64 @@ static void print_help(const cli_option *options)
     cli_print_options(options);
     printf(
         "\nCtrl-C leaves the step, saves and says how to go on; twice ends at once, and --resume still works.\n"
-        "A sweep makes a folder per value in DIR (runs/NAME-sweep-KEY) and runs all values, also after one that "
-        "fails.\n"
+        "A sweep runs every combination of its values, or samples of its ranges, in a folder each in DIR "
+        "(runs/NAME-sweep-KEY),\n"
+        "several at a time, also after one that fails; DIR/sweep.csv has a row for each. --resume goes on with what is "
+        "not\nfinished. Its exit status is the number of variants that failed, 101 for more than 100.\n"
         "It ends with a verdict: how good the answer is, and what to change where it is not (talus report RUN).\n"
         "Exit status: 0 good, 1 the run failed or its verdict is worse than the scene's `accept`, 2 wrong usage or bad "
         "scene, 130 interrupted.\n\nExamples:\n"
         "  talus run stack\n"
         "  talus run stack -o out --frames 50 --set dt_max=0.005\n"
         "  talus run stack -o out --resume --set dt_max=0.005\n"
-        "  talus run block-on-slope --sweep angle=20,25,30\n");
+        "  talus run block-on-slope --sweep angle=20:30:5 --sweep friction=0.3,0.6 --columns "
+        "block.x_m,max:fastest_m_s\n"
+        "  talus run block-on-slope --sweep angle=20:30 --sample latin:12 --jobs 2\n"
+        "  talus run stack -o out --capture contact@20 && talus bench solvers --problem out/contact-20.h5\n");
+}
+
+/* What only a sweep reads. */
+typedef struct sweep_words {
+    const char *sample, *seed, *jobs, *columns, *value[CLI_AXES_MAX];
+    int values;
+} sweep_words;
+
+static int start_sweep(const sweep_words *w, cli_sweep *s, cli_talk *t)
+{
+    cli_plan *plan = malloc(sizeof *plan);
+    int status = 2;
+    s->jobs = talus_threads();
+    s->plan = plan;
+    s->columns = w->columns;
+    if (!plan) return 1;
+    bool good = cli_plan_read(plan, w->values, w->value, w->sample, w->seed) &&
+                (!w->columns || cli_check_columns(w->columns)) &&
+                (!w->jobs || cli_integer("--jobs", w->jobs, 1, CLI_JOBS_MAX, &s->jobs));
+    if (s->jobs > CLI_JOBS_MAX) s->jobs = CLI_JOBS_MAX;
+    if (good) status = cli_run_sweep(s, t);
+    cli_plan_free(plan);
+    free(plan);
+    return status;
+}
+
+/* An option that says something about a sweep, without one. */
+static bool lonely(const sweep_words *w)
+{
+    const char *word = w->sample    ? "--sample"
+                       : w->seed    ? "--seed"
+                       : w->jobs    ? "--jobs"
+                       : w->columns ? "--columns"
+                                    : NULL;
+    if (!word || w->values) return false;
+    fprintf(stderr, "talus run: %s needs a --sweep\n", word);
+    return true;
 }
 
 int cli_run(int argc, char **argv)
 {
     const char *frames = NULL, *threads = NULL, *resume = NULL, *history = NULL, *quiet = NULL, *no_pictures = NULL,
-               *values = NULL, *capture = NULL, *unused = NULL, *word = NULL, *setting[SETTINGS_MAX];
+               *unused = NULL, *word = NULL, *setting[CLI_SETTINGS_MAX];
+    sweep_words w = {0};
     talus_scene_options so = talus_scene_options_default();
     talus_run_options o = talus_run_options_default();
     const cli_option options[] = {
@@ -349,38 +302,42 @@ int cli_run(int argc, char **argv)
         {"--threads", "N", "threads (all cores); results do not depend on it", &threads},
         {"--size", "small|paper", "the scene's variable `size`", &so.size},
         {"--set", "KEY=VALUE", "change a key or a parameter of the scene; may be repeated", &unused},
-        {"--sweep", "KEY=A,B,C", "one run per value, each in a folder of its own", &values},
+        {"--sweep", "KEY=A,B,C", "one run per value, or KEY=FROM:TO[:STEP]; may be repeated: all combinations",
+         &unused},
+        {"--sample", "random:N|latin:N", "N samples of the ranges of a sweep instead of all values", &w.sample},
+        {"--seed", "N", "of the samples (1)", &w.seed},
+        {"--jobs", "N", "runs of a sweep at a time, each in a process (as many as cores)", &w.jobs},
+        {"--columns", "A,max:B,BODY.C", "what sweep.csv has: last, min:, max:, mean: of steps.csv, bodies.csv",
+         &w.columns},
         {"--resume", NULL, "go on from the folder's checkpoint; the result is the same, bit for bit", &resume},
         {"--history", NULL, "keep every solver's iteration curve, in history.csv", &history},
-        {"--capture-step", "N", "liquid or sand on the grid: write this step's coupled problem to DIR/step-N.h5",
-         &capture},
+        {"--capture", "KIND@STEP",
+         "write this problem of a step to DIR/KIND-STEP.h5: step, pressure, stress, contact, fixedpoint, rounds; "
+         "several with commas",
+         &o.capture},
         {"--no-pictures", NULL, "draw nothing", &no_pictures},
         {"--quiet", NULL, "no talk on stderr", &quiet},
         {NULL, NULL, NULL, NULL},
     };
     bool help = false;
     int status;
-    argc = cli_take_settings(argc, argv, SETTINGS_MAX, setting, &so.settings);
+    argc = cli_take_settings(argc, argv, CLI_SETTINGS_MAX, setting, &so.settings);
+    if (argc >= 0) argc = cli_take_repeated(argc, argv, "--sweep", CLI_AXES_MAX, w.value, &w.values);
     if (argc < 0) return 2;
     if ((status = cli_read_options(argc, argv, options, 1, &word, &help))) return status;
     if (help || !word) {
         print_help(options);
         return help ? 0 : 2;
     }
-    int count;
+    int count = 0;
+    if (lonely(&w)) return 2;
     if (frames && !cli_integer("--frames", frames, 1, 100000000, &o.frames)) return 2;
-    if (capture && !cli_integer("--capture-step", capture, 1, 100000000, &o.capture_step)) return 2;
     if (threads && !cli_integer("--threads", threads, 1, 1024, &count)) return 2;
     if (threads) talus_threads_set(count);
     char shapes[1024], scene[2200];
     if (cli_scenes_folder("shapes", shapes, sizeof shapes)) so.shapes_folder = shapes;
     if (!cli_find_scene(word, scene, sizeof scene)) return cli_no_scene("run", word);
-    sweep s = {.text = NULL};
-    if (values && !read_sweep(&s, values)) {
-        free(s.text);
-        return 2;
-    }
-    talk t = {.quiet = quiet != NULL, .live = !quiet && isatty(STDERR_FILENO)};
+    cli_talk t = {.quiet = quiet != NULL, .live = !quiet && isatty(STDERR_FILENO)};
     so.setting = setting;
     so.problem = show_problem;
     so.problem_user = &t;
@@ -393,8 +350,8 @@ int cli_run(int argc, char **argv)
     o.progress = show_progress;
     o.log = show_log;
     o.user = &t;
-    catch_signals();
-    status = values ? run_sweep(scene, &s, &o, &t) : run_one(scene, &o, &t);
-    free(s.text);
-    return status;
+    cli_sweep s = {.scene = scene, .run = &o, .threads = count};
+    if (w.values) return start_sweep(&w, &s, &t);
+    cli_catch_signals();
+    return cli_run_one(scene, &o, &t);
 }

@@ -22,6 +22,8 @@ set_target_properties(talus_shared PROPERTIES EXPORT_NAME talus INSTALL_RPATH_US
 if(NOT TALUS_SANITIZE AND NOT TALUS_FUZZ AND NOT TALUS_TSAN) # the sanitizers' own symbols come with the program
   target_link_options(talus_shared PRIVATE -Wl,--no-undefined)
 endif()
+# Programs that are built with an installed talus find it at run time, wherever its prefix is.
+target_link_options(talus_shared INTERFACE "$<INSTALL_INTERFACE:-Wl,-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>")
 talus_library(talus_static STATIC)
 
 # The program sees the public headers, like any other user of the library, and the two of the laboratory.
@@ -33,12 +35,15 @@ set_target_properties(talus_program PROPERTIES OUTPUT_NAME talus RUNTIME_OUTPUT_
                       INSTALL_RPATH "$ORIGIN/${to_lib}")
 target_link_libraries(talus_program PRIVATE talus_flags talus_static)
 
+# All that an installation holds, and nothing of the tests.
+add_custom_target(talus_product DEPENDS talus_program talus_shared talus_static)
+
 install(TARGETS talus_program RUNTIME)
 install(TARGETS talus_shared EXPORT talusTargets)
 install(TARGETS talus_static EXPORT talusStaticTargets)
 install(DIRECTORY include/talus TYPE INCLUDE)
 install(DIRECTORY scenes DESTINATION "${CMAKE_INSTALL_DATADIR}/talus")
-install(FILES python/talus.py DESTINATION "${CMAKE_INSTALL_DATADIR}/talus/python")
+install(DIRECTORY python/talus DESTINATION "${CMAKE_INSTALL_DATADIR}/talus/python" PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DATADIR}/talus")
 install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

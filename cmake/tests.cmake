@@ -33,6 +33,7 @@ talus_tool_test(includes check_includes.py)
 talus_tool_test(includes_self_test check_includes.py --self-test)
 talus_tool_test(references check_references.py)
 talus_tool_test(picture draw_flow.py --check)
+talus_tool_test(api check_api.py)
 talus_tool_test(count_self_test run_tests.py --self-test)
 talus_tool_test(validate_self_test validate.py --self-test)
 
@@ -47,6 +48,16 @@ foreach(file ${TALUS_TEST_FILES})
   set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 endforeach()
 
+# An engine is a folder and a line: the files that read the list of engines once more, with the toy's line in it. They come before those of the library.
+file(READ src/scene/engines.def engines)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/toy/scene/engines.def" CONTENT "${engines}TL_ENGINE(TOY, toy)\n" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS src/scene/engines.def)
+add_executable(test_unit_toy_engine tests/toy/engine.c tests/toy/toy.c src/scene/schema.c src/scene/page.c src/scene/read.c src/step/sim.c)
+target_include_directories(test_unit_toy_engine BEFORE PRIVATE "${PROJECT_BINARY_DIR}/toy")
+target_link_libraries(test_unit_toy_engine PRIVATE talus_test_support)
+add_test(NAME unit/toy_engine COMMAND test_unit_toy_engine)
+set_tests_properties(unit/toy_engine PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+
 # Scenes through the program: broken ones, attacks on the sandbox, the gallery, the reference page. Sanitizers may take five times as long.
 set(scene_seconds 2)
 if(TALUS_SANITIZE)
@@ -58,15 +69,16 @@ foreach(folder broken attack)
 endforeach()
 add_test(NAME scenes/gallery COMMAND talus_program scenes)
 add_test(NAME scenes/reference COMMAND sh -c "\"$1\" check --reference | diff - \"$2\"" sh "$<TARGET_FILE:talus_program>" "${PROJECT_SOURCE_DIR}/docs/scene-reference.md")
-set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+add_test(NAME scenes/views COMMAND sh -c "\"$1\" check --views | diff - \"$2\"" sh "$<TARGET_FILE:talus_program>" "${PROJECT_SOURCE_DIR}/docs/views.md")
+set_tests_properties(scenes/broken scenes/attack scenes/gallery scenes/reference scenes/views PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 # Commands from the outside.
 add_test(NAME cli/mesh COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/mesh.py" "$<TARGET_FILE:talus_program>"
          "${PROJECT_SOURCE_DIR}/scenes")
-foreach(name run readme vtk_read gallery check_run verdict regions curved_cloth)
+foreach(name run sweep readme vtk_read gallery check_run verdict regions curved_cloth)
   add_test(NAME cli/${name} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/${name}.py" "$<TARGET_FILE:talus_program>")
 endforeach()
-set_tests_properties(cli/mesh cli/run cli/readme cli/vtk_read cli/gallery cli/check_run cli/verdict cli/regions cli/curved_cloth PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
+set_tests_properties(cli/mesh cli/run cli/sweep cli/readme cli/vtk_read cli/gallery cli/check_run cli/verdict cli/regions cli/curved_cloth PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 
 add_test(NAME cli/export COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cli/export.py" "$<TARGET_FILE:talus_program>")
 set_tests_properties(cli/export PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
@@ -96,11 +108,22 @@ if(TALUS_SANITIZE)
 endif()
 add_test(NAME python/talus COMMAND "${TALUS_SYSTEM_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/python/test_talus.py" "${PROJECT_SOURCE_DIR}/python"
          "${CMAKE_C_COMPILER}" "${PROJECT_SOURCE_DIR}/include")
-set_tests_properties(python/talus PROPERTIES TIMEOUT 300 ENVIRONMENT "${TALUS_TEST_ENVIRONMENT};${python_environment}")
+foreach(name batch interrupt)
+  add_test(NAME python/${name} COMMAND "${TALUS_SYSTEM_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/python/test_${name}.py" "${PROJECT_SOURCE_DIR}/python")
+endforeach()
+add_test(NAME python/docs COMMAND "${TALUS_SYSTEM_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/python/test_docs.py" "${PROJECT_SOURCE_DIR}/python"
+         "${PROJECT_SOURCE_DIR}/docs/python.md")
+set_tests_properties(python/talus python/batch python/interrupt python/docs PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT};${python_environment}")
+find_program(TALUS_MYPY mypy PATHS /usr/bin NO_DEFAULT_PATH)
+if(TALUS_MYPY)
+  add_test(NAME python/types COMMAND "${TALUS_MYPY}" --strict --cache-dir "${PROJECT_BINARY_DIR}/mypy" "${PROJECT_SOURCE_DIR}/python/talus")
+endif()
 
 # An installed talus, used through pkg-config and through CMake. Sanitized libraries are not for installing.
 if(NOT TALUS_SANITIZE AND NOT TALUS_TSAN)
   add_test(NAME install/use COMMAND "${PROJECT_SOURCE_DIR}/tests/install/use.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_C_COMPILER}"
            "${TALUS_SYSTEM_PYTHON}")
   set_tests_properties(install/use PROPERTIES TIMEOUT 300)
+  add_test(NAME install/pip COMMAND "${PROJECT_SOURCE_DIR}/tests/install/pip.sh" "$<TARGET_FILE:talus_shared>" "${TALUS_SYSTEM_PYTHON}" "${CMAKE_C_COMPILER}")
+  set_tests_properties(install/pip PROPERTIES TIMEOUT ${TALUS_TEST_SECONDS} ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}")
 endif()

@@ -60,9 +60,8 @@ static double distance(const talus_scene *scene, double force, double angle)
     check(talus_sim_set_force(sim, brick, push, NULL, &err), &err);
     while (talus_sim_time(sim) < 0.5) check(talus_sim_step(sim, 0.01, &err), &err);
 
-    /* A view points into the simulation: item i is i strides further on. */
     check(talus_sim_view(sim, "bodies.position", &at, &err), &err);
-    const double *x = (const double *)((const char *)at.data + (size_t)brick * at.stride);
+    const double *x = talus_view_row(&at, brick); /* a view points into the simulation */
     double moved = hypot(x[0], x[2]);
     talus_sim_free(sim);
     return moved;

@@ -17,8 +17,8 @@ TALUS_API const char *talus_validate_name(int i); /* "R5": unique within its gro
 TALUS_API const char *talus_validate_about(int i);
 TALUS_API int talus_validate_quick(int i); /* 1: takes a few seconds at most */
 
-/* One measured quantity. tolerance: |measured - expected| at most this; a limit from above has expected = -infinity, one from
- * below +infinity, and `tolerance` is then the limit. passed 0 or 1. */
+/* One measured quantity. tolerance: |measured - expected| at most this; a limit from above has expected = -infinity,
+ * one from below +infinity, and `tolerance` is then the limit. passed 0 or 1. */
 typedef struct talus_check_row {
     const char *group, *name, *quantity;
     double measured, expected, tolerance;

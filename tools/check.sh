@@ -34,6 +34,15 @@ portable() {
         && cmake --build build-portable -j "$jobs" && build-portable/talus validate grid V2
 }
 
+# What computes, for another kind of CPU: compiled, not run. Headers of libraries are those of this system, after its own.
+arm() {
+    git ls-files 'src/base/*.c' 'src/math/*.c' 'src/geom/*.c' 'src/solve/*.c' 'src/model/*.c' \
+        | xargs -P "$jobs" -n 1 aarch64-linux-gnu-gcc -std=c11 -O1 -fopenmp -ffp-contract=fast -fno-math-errno -fno-trapping-math \
+            -D_DEFAULT_SOURCE -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700 -Iinclude -Isrc -idirafter /usr/include \
+            -idirafter /usr/include/suitesparse -idirafter "/usr/include/$(gcc -print-multiarch)" \
+            -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wno-sign-conversion -Wno-maybe-uninitialized -Werror -c -o /dev/null
+}
+
 # .clang-tidy says which checks, and why not the others.
 tidy() { git ls-files 'src/*.c' 'cli/*.c' | xargs -P "$jobs" -n 20 clang-tidy -p build-check --quiet --extra-arg=-Wno-error; }
 
@@ -57,7 +66,7 @@ gate "no absolute paths" absent '/(ho[m]e|ro[o]t|wo[r]k|Use[r]s)/' .
 gate "no spaces at line ends" absent '[[:blank:]]$' '*.c' '*.h' '*.py' '*.sh' '*.cmake' '*.md' dev
 if command -v clang-format >/dev/null; then gate "clang-format" formatted; else not_here "clang-format" "package clang-format"; fi
 if command -v shellcheck >/dev/null; then
-    gate "shellcheck" shellcheck dev .ci/run tools/check.sh tests/install/use.sh
+    gate "shellcheck" shellcheck dev .ci/run tools/check.sh tests/install/use.sh tests/install/pip.sh
 else
     not_here "shellcheck" "package shellcheck"
 fi
@@ -68,6 +77,11 @@ if command -v clang-tidy >/dev/null; then gate "clang-tidy" tidy; else not_here 
 if [ "$all" = --all ]; then
     gate "tests" python3 tools/run_tests.py --jobs "$jobs" build-check
     gate "tests, sanitized" ./dev test --preset sanitize
+    if command -v aarch64-linux-gnu-gcc >/dev/null; then
+        gate "for aarch64" arm
+    else
+        not_here "for aarch64" "packages gcc-aarch64-linux-gnu, libc6-dev-arm64-cross"
+    fi
     if command -v clang >/dev/null; then gate "clang, warnings are errors" build build-check-clang clang; else not_here "clang" "packages clang, libomp-dev"; fi
 else
     gate "quick tests" python3 tools/run_tests.py --jobs "$jobs" build-check '^(tools|unit|agree|scenes)/'

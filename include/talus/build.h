@@ -8,9 +8,9 @@
  *     talus_build_body(b, &body);
  *     talus_status status = talus_build_finish(b, NULL, &scene, &err);
  *
- * Calls do not fail one by one: what was wrong with any of them is told by talus_build_finish, with the words that a file would get
- * ("bodies[3].density must be > 0, got -2"). Behind it is a scene file that grows by a line per call; talus_build_text shows it. Keys and
- * their units are those of docs/scene-reference.md. */
+ * Calls do not fail one by one: what was wrong with any of them is told by talus_build_finish, with the words that a
+ * file would get ("bodies[3].density must be > 0, got -2"). Behind it is a scene file that grows by a line per call;
+ * talus_build_text shows it. Keys and their units are those of docs/scene-reference.md. */
 #ifndef TALUS_BUILD_H
 #define TALUS_BUILD_H
 
@@ -27,7 +27,8 @@ typedef struct talus_build talus_build;
 
 TALUS_API talus_build *talus_build_create(void); /* engine "grid", nothing in it; NULL: no memory */
 TALUS_API void talus_build_free(talus_build *build);
-/* The scene so far. More may be added afterwards, for another one. Kinematic bodies need no motion: talus_sim_set_pose moves them. */
+/* The scene so far. More may be added afterwards, for another one. Kinematic bodies need no motion:
+ * talus_sim_set_pose moves them. */
 TALUS_API talus_status talus_build_finish(talus_build *build, const talus_scene_options *options, talus_scene **out,
                                           talus_error *err);
 /* The same as a scene file, for `talus run`; valid until the next call. Lines of messages count here. */
@@ -90,7 +91,8 @@ typedef struct talus_body_spec {
 TALUS_API talus_body_spec talus_body_spec_default(void);
 TALUS_API int talus_build_body(talus_build *build, const talus_body_spec *body); /* its index in the simulation */
 
-/* Friction and bounce of one pair: names of materials or bodies, or "walls". TALUS_NOT_GIVEN leaves a value to the rule. */
+/* Friction and bounce of one pair: names of materials or bodies, or "walls". TALUS_NOT_GIVEN leaves a value to the
+ * rule. */
 TALUS_API void talus_build_contact(talus_build *build, const char *one, const char *other, double friction,
                                    double restitution);
 /* The same with friction against rolling and spinning, m. */

@@ -8,6 +8,11 @@
 extern "C" {
 #endif
 
+/* The binary interface: goes up when a program that was built with these headers must be built again to run with the
+ * library. talus_abi() is that of the library; compare the two where it is loaded at run time. */
+#define TALUS_ABI 1
+TALUS_API int talus_abi(void);
+
 TALUS_API const char *talus_version(void);   /* "0.1.0" */
 TALUS_API const char *talus_compiler(void);  /* "GNU 12.2.0" */
 TALUS_API const char *talus_blas_core(void); /* kernels that OpenBLAS chose: "SkylakeX", ... */
@@ -24,7 +29,15 @@ TALUS_API void talus_program_start(char **argv);
 TALUS_API int talus_threads(void);
 TALUS_API void talus_threads_set(int count);
 
-/* A copy that is safe on a terminal: control characters become \n, \x1b, ..., as in every message of talus. For names and titles that come from files. */
+/* For bindings of languages whose signal handlers wait until a call has returned: between the two, SIGINT (Ctrl-C) makes
+ * the call end soon with TALUS_INTERRUPTED, as talus_cancel does. `end` puts the program's own handler back and tells
+ * whether a SIGINT came, which the binding then handles as its own. May be nested; one thread only. A SIGINT that the
+ * program ignores, or that ends it, does so here too. */
+TALUS_API void talus_signals_begin(void);
+TALUS_API int talus_signals_end(void);
+
+/* A copy that is safe on a terminal: control characters become \n, \x1b, ..., as in every message of talus. For
+ * names and titles that come from files. */
 TALUS_API void talus_plain_text(const char *text, char *out, int room);
 
 /* The entry of `names` (ended by NULL) closest to `word`, or NULL when none is close: for messages. */

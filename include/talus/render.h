@@ -31,8 +31,8 @@ TALUS_API talus_render_options talus_render_options_default(void);
 /* Points of view by name, i = 0, 1, ... until NULL. */
 TALUS_API const char *talus_render_view(int i);
 
-/* input: a Lua file that returns a scene or a shape, or a triangle mesh (.obj, .ply, .stl). The picture goes to `output`, a PNG,
- * which is complete or absent; see `turn` for films. */
+/* input: a Lua file that returns a scene or a shape, or a triangle mesh (.obj, .ply, .stl). The picture goes to
+ * `output`, a PNG, which is complete or absent; see `turn` for films. */
 TALUS_API talus_status talus_render_file(const char *input, const char *output, const talus_render_options *options,
                                          talus_error *err);
 

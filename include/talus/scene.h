@@ -35,7 +35,8 @@ TALUS_API talus_scene_options talus_scene_options_default(void);
 /* With any problem that is not a note: TALUS_BAD_INPUT, err holds the first one, *out is NULL. */
 TALUS_API talus_status talus_scene_load(const char *path, const talus_scene_options *options, talus_scene **out,
                                         talus_error *err);
-/* The same from a text. name: for messages, and its folder is where files are looked for ("." without a slash); NULL: no files. */
+/* The same from a text. name: for messages, and its folder is where files are looked for ("." without a slash);
+ * NULL: no files. */
 TALUS_API talus_status talus_scene_load_text(const char *text, const char *name, const talus_scene_options *options,
                                              talus_scene **out, talus_error *err);
 TALUS_API void talus_scene_free(talus_scene *scene);

@@ -1,7 +1,9 @@
-/* Round and flat columns of sand collapse and come to rest: runout and height against the experiments of [Lube2004] and [Lube2005], by aspect ratio, angle, cone and law of friction.
+/* Round and flat columns of sand collapse and come to rest: runout and height against the experiments of [Lube2004] and
+ * [Lube2005], by aspect ratio, angle, cone and law of friction.
  *
- * Runout: the radius at which the mean thickness of the deposit on a ring falls to half a grain (a quarter of a cell), which is where sand stops to cover the ground. Along axes and
- * diagonals: the same of the four sectors of 45 degrees each. Flat: the same of strips to both sides. */
+ * Runout: the radius at which the mean thickness of the deposit on a ring falls to half a grain (a quarter of a
+ * cell), which is where sand stops to cover the ground. Along axes and diagonals: the same of the four sectors of 45
+ * degrees each. Flat: the same of strips to both sides. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +11,8 @@
 
 #include "base/timer.h"
 #include "lab/bench/table.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 #define PI 3.14159265358979323846
 #define RADIUS 0.16 /* m */
@@ -107,7 +109,7 @@ static double foot_of(const tl_particles *p, double dx, bool flat, int sector, i
 
 static talus_status measure(tl_sim *sim, bool flat, deposit *d, talus_error *err)
 {
-    const tl_particles *p = &sim->state.grid.particles;
+    const tl_particles *p = &tl_grid_state_of(&sim->state)->particles;
     const double dx = sim->scene->grid.cell;
     const int rings = 2 * sim->scene->grid.cells[0];
     size_t mark = tl_arena_mark(&sim->arena);
@@ -127,14 +129,14 @@ static talus_status measure(tl_sim *sim, bool flat, deposit *d, talus_error *err
     return TALUS_OK;
 }
 
-static talus_status collapse(tl_sim *sim, bool flat, deposit *d, talus_error *err)
+static talus_status collapse(tl_world *w, bool flat, deposit *d, talus_error *err)
 {
     *d = (deposit){.rest = NAN};
     for (int k = 1; !(d->rest >= 0) && k * LOOK <= LONGEST; k++) {
-        while (sim->state.t < k * LOOK * (1 - 1e-9)) TL_TRY(tl_sim_step(sim, 0, k * LOOK, err));
-        if (k > 3 && is_still(&sim->state.grid.particles)) d->rest = sim->state.t;
+        TL_TRY(tl_world_until(w, k * LOOK, 0, err));
+        if (k > 3 && is_still(&tl_grid_state_of(&w->sim->state)->particles)) d->rest = w->sim->state.t;
     }
-    return measure(sim, flat, d, err);
+    return measure(w->sim, flat, d, err);
 }
 
 /* The box is wide enough for half as much again as the experiments have. */
@@ -158,14 +160,11 @@ static talus_status run_column(const column *c, int cells, int64_t *grains, depo
              across, 2 * (int)ceil(0.5 * high / dx + 1), c->flat ? 1 : across, dx, -0.5 * across * dx,
              c->flat ? 0 : -0.5 * across * dx, c->flat ? "true" : "false", c->angle, law, shape);
     tl_load_options o = {.no_files = true, .setting_count = c->setting ? 1 : 0, .setting = &c->setting};
-    tl_scene *scene = NULL;
-    tl_sim *sim = NULL;
-    talus_status status = tl_scene_load_text(&scene, "collapse.lua", text, strlen(text), &o, err);
-    if (status == TALUS_OK) status = tl_sim_create(&sim, scene, NULL, err);
-    if (status == TALUS_OK) status = collapse(sim, c->flat, d, err);
-    if (sim) *grains = sim->state.grid.particles.count;
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world w;
+    TL_TRY(tl_world_text(&w, text, &o, err));
+    talus_status status = collapse(&w, c->flat, d, err);
+    *grains = tl_grid_state_of(&w.sim->state)->particles.count;
+    tl_world_close(&w);
     return status;
 }
 

@@ -1,5 +1,6 @@
 #include "lab/bench/compare.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "solve/contact/method.h"
 #include "solve/fixedpoint/method.h"
 #include "solve/linear/method.h"
+#include "solve/pressure/method.h"
 
 #define REPEATS_MAX 1000
 #define REPEAT_UNTIL 2.0 /* seconds: a row that has taken this long is not repeated */
@@ -82,6 +84,7 @@ static const char *linear_name(int i) { return tl_linear_method_at(i)->name; }
 static const char *boxqp_name(int i) { return tl_boxqp_method_at(i)->name; }
 static const char *cone_name(int i) { return tl_cone_method_at(i)->name; }
 static const char *contact_name(int i) { return tl_contact_method_at(i)->name; }
+static const char *pressure_name(int i) { return tl_pressure_method_name(tl_pressure_method_at(i)); }
 static const char *fixedpoint_name(int i) { return tl_fixedpoint_method_at(i)->name; }
 
 static talus_status solve_linear(const void *p, int i, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a,
@@ -130,6 +133,21 @@ static talus_status solve_contact(const void *p, int i, const tl_options *o, con
     return TALUS_OK;
 }
 
+/* From the start that is given: zero is one as well. */
+static talus_status solve_pressure(const void *p, int i, const tl_options *o, const tl_stop *stop, double *x,
+                                   tl_arena *a, line *l, talus_error *err)
+{
+    (void)o;
+    tl_pressure_report r;
+    tl_pressure_options own = tl_pressure_options_default();
+    own.start = TL_PRESSURE_WARM;
+    TL_TRY(tl_pressure_solve(tl_pressure_method_at(i), p, &own, stop, x, a, NULL, &r, err));
+    l->outcome = r.outcome, l->work = r.work, l->seconds = r.seconds;
+    l->certificate = r.certificate.optimality, l->violation = r.certificate.violation;
+    l->energy = r.certificate.energy;
+    return TALUS_OK;
+}
+
 static talus_status solve_fixedpoint(const void *p, int i, const tl_options *o, const tl_stop *stop, double *x,
                                      tl_arena *a, line *l, talus_error *err)
 {
@@ -144,6 +162,7 @@ static const kind linear = {columns, send_line, tl_linear_method_count, linear_n
 static const kind boxqp = {columns, send_line, tl_boxqp_method_count, boxqp_name, solve_boxqp};
 static const kind cone = {columns, send_line, tl_cone_method_count, cone_name, solve_cone};
 static const kind contact = {contact_columns, send_contact_line, tl_contact_method_count, contact_name, solve_contact};
+static const kind pressure = {columns, send_line, tl_pressure_method_count_all, pressure_name, solve_pressure};
 static const kind fixedpoint = {columns, send_line, tl_fixedpoint_method_count, fixedpoint_name, solve_fixedpoint};
 
 /* ---- comparison ---- */
@@ -260,10 +279,67 @@ talus_status tl_compare_contact(tl_compare *c, const char *title, const tl_conta
     return compare(c, &j, NULL, without, err);
 }
 
-talus_status tl_compare_fixedpoint(tl_compare *c, const char *title, const tl_fixedpoint *p, talus_error *err)
+talus_status tl_compare_pressure(tl_compare *c, const char *title, const tl_pressure *p, const double *x0,
+                                 talus_error *err)
 {
-    task j = {.k = &fixedpoint, .problem = p, .n = p->space->n, .stop = stop_at(c, TL_COMPARE_TOLERANCE)};
+    task j = {.k = &pressure, .problem = p, .n = p->n + p->extras, .x0 = x0, .stop = stop_at(c, TL_COMPARE_TOLERANCE)};
+    send_title(c, title, &j);
+    return compare(c, &j, NULL, without, err);
+}
+
+talus_status tl_compare_fixedpoint(tl_compare *c, const char *title, const tl_fixedpoint *p, const double *x0,
+                                   talus_error *err)
+{
+    task j = {.k = &fixedpoint, .problem = p, .n = p->space->n, .x0 = x0, .stop = stop_at(c, TL_COMPARE_TOLERANCE)};
     j.stop.max_products = 10 * PRODUCTS_MAX; /* an evaluation counts as a product */
     send_title(c, title, &j);
     return compare(c, &j, NULL, without, err);
+}
+
+talus_status tl_compare_answer(const tl_captured *p, double *out, tl_arena *a, talus_error *err)
+{
+    *out = NAN;
+    if (!p->solution) return TALUS_OK;
+    union {
+        tl_boxqp_certificate boxqp;
+        tl_cone_certificate cone;
+        tl_contact_certificate contact;
+        tl_pressure_certificate pressure;
+        tl_fixedpoint_certificate fixedpoint;
+    } q;
+    double *x = (double *)p->solution; /* no halo: nothing is written */
+    switch (p->kind) {
+    case TL_KIND_LINEAR: {
+        double max = 0, b = 0;
+        for (int64_t i = 0; i < p->space.n; i++) {
+            double left = p->linear.b[i];
+            for (int64_t k = p->A.start[i]; k < p->A.start[i + 1]; k++) left -= p->A.val[k] * x[p->A.col[k]];
+            max = fmax(max, fabs(left));
+            b = fmax(b, fabs(p->linear.b[i]));
+        }
+        *out = b > 0 ? max / b : max;
+        break;
+    }
+    case TL_KIND_BOXQP:
+        TL_TRY(tl_boxqp_certify(&p->boxqp, x, &q.boxqp, a, err));
+        *out = q.boxqp.optimality;
+        break;
+    case TL_KIND_CONE:
+        TL_TRY(tl_cone_certify(&p->cone, x, &q.cone, a, err));
+        *out = fmax(q.cone.relative_gap, q.cone.relative_violation);
+        break;
+    case TL_KIND_CONTACT:
+        TL_TRY(tl_contact_certify(&p->contact, x, &q.contact, a, err));
+        *out = q.contact.residual;
+        break;
+    case TL_KIND_PRESSURE:
+        TL_TRY(tl_pressure_certify(&p->pressure, x, &q.pressure, a, err));
+        *out = q.pressure.optimality;
+        break;
+    case TL_KIND_FIXEDPOINT:
+        TL_TRY(tl_fixedpoint_certify(&p->fixedpoint, x, &q.fixedpoint, a, err));
+        *out = q.fixedpoint.residual;
+        break;
+    }
+    return TALUS_OK;
 }

@@ -4,12 +4,8 @@
 #define TL_BENCH_COMPARE_H
 
 #include "base/arena.h"
+#include "io/capture.h"
 #include "lab/bench/table.h"
-#include "solve/boxqp/problem.h"
-#include "solve/cone/problem.h"
-#include "solve/contact/problem.h"
-#include "solve/fixedpoint/problem.h"
-#include "solve/linear/problem.h"
 
 typedef struct tl_compare {
     const talus_bench_options *o;
@@ -26,7 +22,13 @@ talus_status tl_compare_boxqp(tl_compare *c, const char *title, const tl_boxqp *
 talus_status tl_compare_cone(tl_compare *c, const char *title, const tl_cone *p, const double *x0, talus_error *err);
 talus_status tl_compare_contact(tl_compare *c, const char *title, const tl_contact *p, const double *x0,
                                 talus_error *err);
-talus_status tl_compare_fixedpoint(tl_compare *c, const char *title, const tl_fixedpoint *p, talus_error *err);
+talus_status tl_compare_pressure(tl_compare *c, const char *title, const tl_pressure *p, const double *x0,
+                                 talus_error *err);
+talus_status tl_compare_fixedpoint(tl_compare *c, const char *title, const tl_fixedpoint *p, const double *x0,
+                                   talus_error *err);
+
+/* Certificate of the answer that a captured problem has with it; NAN: none. */
+talus_status tl_compare_answer(const tl_captured *p, double *out, tl_arena *a, talus_error *err);
 
 /* The target of a kind unless the options say otherwise. */
 #define TL_COMPARE_TOLERANCE 1e-5 /* [FM21 sec. 5]: residuals between 1e-3 and 1e-5 */

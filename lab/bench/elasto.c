@@ -1,5 +1,6 @@
-/* Tables 1 and 2 of [Takahashi2022]: routes of elastic contact on one Newton correction, same start, same certificate, same kernels; and frames at paper size. Their machine has
- * 8 cores. Processor seconds here: the machine may be shared. */
+/* Tables 1 and 2 of [Takahashi2022]: routes of elastic contact on one Newton correction, same start, same
+ * certificate, same kernels; and frames at paper size. Their machine has 8 cores. Processor seconds here: the
+ * machine may be shared. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +9,8 @@
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "lab/bench/table.h"
-#include "scene/load.h"
-#include "step/elastic_trial.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "phase/elastic/trial.h"
 
 #define TOLERANCE 1e-7  /* m/s: natural map and missing balance */
 #define TABLE1_STEPS 8  /* the beam has begun to bend */
@@ -19,31 +19,11 @@
 #define PAPER_K 3.8     /* s per frame, the fastest row of table 1 */
 #define PAPER_UCG 4.9   /* s per frame, the fastest row of table 2 */
 
-typedef struct world {
-    tl_scene *scene;
-    tl_sim *sim;
-} world;
-
-static talus_status open_world(world *w, const talus_bench_options *o, const char *name, bool paper,
-                               const char *const *setting, int settings, talus_error *err)
+static talus_status open_world(tl_world *w, const talus_bench_options *o, const char *name, bool paper,
+                               talus_error *err)
 {
-    char path[1200], shapes[1100];
-    *w = (world){0};
-    if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "this table needs the folder of talus' scenes");
-    snprintf(path, sizeof path, "%.1000s/%s/%s.lua", o->scenes, name, name);
-    snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
-    tl_load_options load = {.size = paper ? TL_SIZE_PAPER : TL_SIZE_SMALL,
-                            .shapes_folder = shapes,
-                            .setting = setting,
-                            .setting_count = settings};
-    TL_TRY(tl_scene_load(&w->scene, path, &load, err));
-    return tl_sim_create(&w->sim, w->scene, NULL, err);
-}
-
-static void close_world(world *w)
-{
-    tl_sim_free(w->sim);
-    tl_scene_free(w->scene);
+    const tl_load_options load = {.size = paper ? TL_SIZE_PAPER : TL_SIZE_SMALL};
+    return tl_world_gallery(w, o->scenes, name, &load, err);
 }
 
 /* ---- routes ---- */
@@ -72,10 +52,10 @@ static const published table2[] = {{"admm", "ADMM", 15.1e3, 555.1e3, 10.7e3, 153
 static talus_status time_route(const tl_flex_route *route, const char *name, const tl_flex *p, tl_arena *a,
                                double tolerance, const published *row, tl_table *t, outcome *out, talus_error *err)
 {
-    tl_flex_kept *kept;
+    tl_flex_data *kept;
     tl_flex_solver s;
     tl_flex_report r;
-    TL_TRY(tl_flex_kept_create(&kept, err));
+    TL_TRY(tl_flex_data_create(&kept, err));
     size_t mark = tl_arena_mark(a);
     double *lam = TL_TAKE_ZERO(a, double, 3 * (int64_t)p->contacts + 1),
            *dv = TL_TAKE_ZERO(a, double, tl_flex_size(p) + 1);
@@ -104,7 +84,7 @@ static talus_status time_route(const tl_flex_route *route, const char *name, con
         tl_table_send(t, TALUS_ROW_DATA);
     }
     tl_arena_release(a, mark);
-    tl_flex_kept_free(kept);
+    tl_flex_data_free(kept);
     return status;
 }
 
@@ -207,15 +187,10 @@ static talus_status time_frames(const char *what, tl_sim *sim, double paper, tl_
     return TALUS_OK;
 }
 
-static talus_status run_steps(tl_sim *sim, int count, talus_error *err)
-{
-    for (int k = 0; k < count; k++) TL_TRY(tl_sim_step(sim, 0, INFINITY, err));
-    return TALUS_OK;
-}
-
 static bool wanted(const talus_bench_options *o, const char *part) { return !o->problem || !strcmp(o->problem, part); }
 
-/* 50 000 tetrahedra on 546 points: seconds per step. Judged by the main thread's processor time, which other programs do not change. */
+/* 50 000 tetrahedra on 546 points: seconds per step. Judged by the main thread's processor time, which other
+ * programs do not change. */
 static talus_status time_large(const char *name, double height, double speed, bool header, tl_table *t,
                                talus_error *err)
 {
@@ -226,9 +201,8 @@ static talus_status time_large(const char *name, double height, double speed, bo
              "name = 'block', shape = box { size = {1, 0.8, 0.8} }, at = {0, %g, 0}, velocity = {0.5, %g, 0}, cells = "
              "{25, 20, 20}, material = elastic { density = 500, young = 1e5, poisson = 0.4, friction = 0.3 } } } }",
              height, -speed);
-    world w = {0};
-    TL_TRY(tl_scene_load_text(&w.scene, "large.lua", text, strlen(text), &(tl_load_options){.no_files = true}, err));
-    talus_status status = tl_sim_create(&w.sim, w.scene, NULL, err);
+    tl_world w = {0};
+    talus_status status = tl_world_text(&w, text, NULL, err);
     double worst_wall = 0, worst_main = 0, sum_cpu = 0;
     const int steps = 5;
     for (int k = 0; k < steps && status == TALUS_OK; k++) {
@@ -252,16 +226,16 @@ static talus_status time_large(const char *name, double height, double speed, bo
         tl_table_cell(t, "%s", worst_main <= 2 ? "held" : "missed");
         tl_table_send(t, TALUS_ROW_DATA);
     }
-    close_world(&w);
+    tl_world_close(&w);
     return status;
 }
 
 static talus_status run1(const talus_bench_options *o, tl_table *t, talus_error *err)
 {
     outcome found[32] = {{0}};
-    world w;
-    talus_status status = open_world(&w, o, "soft-beam", true, NULL, 0, err);
-    if (status == TALUS_OK) status = run_steps(w.sim, TABLE1_STEPS, err);
+    tl_world w;
+    talus_status status = open_world(&w, o, "soft-beam", true, err);
+    if (status == TALUS_OK) status = tl_world_steps(&w, TABLE1_STEPS, 0, err);
     if (status == TALUS_OK && wanted(o, "frames")) status = time_frames("beam", w.sim, PAPER_K, t, err);
     if (status == TALUS_OK && wanted(o, "routes")) {
         status = compare(o, w.sim, 0.02, table1, (int)(sizeof table1 / sizeof *table1), true, t, found, err);
@@ -269,21 +243,21 @@ static talus_status run1(const talus_bench_options *o, tl_table *t, talus_error 
         claim("NF over K", found, "nf", "ucg-mprgp", 145.7 / 3.8, t);
         claim("LDLT over a factor of H (prototype)", found, "g", "schur", 80, t);
     }
-    close_world(&w);
+    tl_world_close(&w);
     return status;
 }
 
 static talus_status run2(const talus_bench_options *o, tl_table *t, talus_error *err)
 {
     outcome found[32] = {{0}};
-    world w;
+    tl_world w;
     talus_status status = TALUS_OK;
     if (wanted(o, "routes")) { /* forming the paper's matrix at its size takes minutes: with --all */
-        status = open_world(&w, o, "soft-rabbit", o->all, NULL, 0, err);
-        if (status == TALUS_OK) status = run_steps(w.sim, TABLE2_STEPS, err);
+        status = open_world(&w, o, "soft-rabbit", o->all, err);
+        if (status == TALUS_OK) status = tl_world_steps(&w, TABLE2_STEPS, 0, err);
         if (status == TALUS_OK)
             status = compare(o, w.sim, 0.01, table2, (int)(sizeof table2 / sizeof *table2), true, t, found, err);
-        close_world(&w);
+        tl_world_close(&w);
         claim("ICA over LDLT", found, "ica", "g", 6.2, t);
         claim("ICA over LDLT, scaled", found, "ica", "g-scaled", 6.2, t);
         claim("LDLT over UCG-Cholesky", found, "g", "ucg", 32.5 / 4.9, t);
@@ -293,10 +267,10 @@ static talus_status run2(const talus_bench_options *o, tl_table *t, talus_error 
         claim("LDLT, scaled, over schur (prototype 24x to 120x)", found, "g-scaled", "schur", 60, t);
     }
     if (status == TALUS_OK && wanted(o, "frames")) {
-        status = open_world(&w, o, "soft-rabbit", true, NULL, 0, err);
-        if (status == TALUS_OK) status = run_steps(w.sim, 15, err);
+        status = open_world(&w, o, "soft-rabbit", true, err);
+        if (status == TALUS_OK) status = tl_world_steps(&w, 15, 0, err);
         if (status == TALUS_OK) status = time_frames("rabbit as it lands", w.sim, PAPER_UCG, t, err);
-        close_world(&w);
+        tl_world_close(&w);
     }
     if (wanted(o, "large")) {
         if (status == TALUS_OK) status = time_large("loaded, slides", 0.4, 0, true, t, err);

@@ -231,11 +231,11 @@ static int32_t put_faces(sand *s, uint64_t seed)
 static talus_status stress_into(tl_gen_cone *g, sand *s, uint64_t seed, talus_error *err)
 {
     int64_t cells = (int64_t)s->n[0] * s->n[1] * s->n[2];
-    int64_t most = 3 * cells + (int64_t)s->n[0] * s->n[2];
-    TL_TRY(triplets_create(&s->K, 20 * most, err));
-    s->H = TL_NEW(double, most);
-    s->u = TL_NEW(double, most);
-    if (!s->H || !s->u) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld faces", (long long)most);
+    int64_t max = 3 * cells + (int64_t)s->n[0] * s->n[2];
+    TL_TRY(triplets_create(&s->K, 20 * max, err));
+    s->H = TL_NEW(double, max);
+    s->u = TL_NEW(double, max);
+    if (!s->H || !s->u) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld faces", (long long)max);
     int32_t faces = put_faces(s, seed);
 
     tl_csr K = {0}, T = {0};
@@ -354,12 +354,12 @@ static void add_column(pile *s, int32_t column)
 static talus_status blocks_into(tl_gen_cone *g, pile *s, talus_error *err)
 {
     const tl_gen_cone_blocks_spec *spec = s->spec;
-    int32_t most = 4 * (2 * s->bodies + spec->levels);
+    int32_t max = 4 * (2 * s->bodies + spec->levels);
     s->mass = TL_NEW(double, s->bodies);
     s->inverse = TL_NEW(double, 6 * s->bodies);
     s->velocity = TL_NEW_ZERO(double, 6 * s->bodies);
-    s->normal = TL_NEW(double, most);
-    TL_TRY(triplets_create(&s->B, (int64_t)most * 2 * 2 * 3, err));
+    s->normal = TL_NEW(double, max);
+    TL_TRY(triplets_create(&s->B, (int64_t)max * 2 * 2 * 3, err));
     if (!s->mass || !s->inverse || !s->velocity || !s->normal)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d blocks", s->bodies);
 

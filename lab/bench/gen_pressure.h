@@ -1,6 +1,6 @@
-/* Made-up pressure problems for tests and benchmarks; every one is a function of its parameters alone. A unit cube of cells^3
- * cells; cut faces carry their open area, free surfaces are second order (ghost fluid, theta >= 0.01), so couplings range from
- * 1e-6 to 100. Velocities are random divergence-free waves plus what the case says. */
+/* Made-up pressure problems for tests and benchmarks; every one is a function of its parameters alone. A unit cube
+ * of cells^3 cells; cut faces carry their open area, free surfaces are second order (ghost fluid, theta >= 0.01), so
+ * couplings range from 1e-6 to 100. Velocities are random divergence-free waves plus what the case says. */
 #ifndef TL_BENCH_GEN_PRESSURE_H
 #define TL_BENCH_GEN_PRESSURE_H
 
@@ -12,7 +12,8 @@ typedef enum tl_pressure_scene {
     TL_SCENE_TANK,   /* a box, three quarters full, with four boxes and four balls in it */
     TL_SCENE_CAVITY, /* a ball full of liquid: singular without bounds */
     TL_SCENE_PLATES, /* a tank cut by two upright plates 2.1 cells thick, one of them with a gap at the floor */
-    TL_SCENE_FALL, /* liquid in the upper part of a ball, all of it in free fall; only the walls below the middle catch some */
+    /* liquid in the upper part of a ball, all of it in free fall; only the walls below the middle catch some */
+    TL_SCENE_FALL,
     TL_SCENES
 } tl_pressure_scene;
 
@@ -37,8 +38,8 @@ typedef struct tl_pressure_case {
     tl_pressure_body *body;
 } tl_pressure_case;
 
-/* cells: 8 to 400 per edge. density > 0 (TL_SCENE_TANK only): the 8 solids move freely, 0.5 to 2 times this density of the
- * liquid's. */
+/* cells: 8 to 400 per edge. density > 0 (TL_SCENE_TANK only): the 8 solids move freely, 0.5 to 2 times this density
+ * of the liquid's. */
 talus_status tl_gen_pressure(tl_pressure_case *c, tl_pressure_scene scene, int cells, uint64_t seed, double density,
                              talus_error *err);
 void tl_pressure_case_free(tl_pressure_case *c);

@@ -1,4 +1,5 @@
-/* Liquid, sand and bodies: the time of frames that are under way, tables 1 and 6 of [FM21], captured pressure problems, growth. */
+/* Liquid, sand and bodies: the time of frames that are under way, tables 1 and 6 of [FM21], captured pressure
+ * problems, growth. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,15 +9,14 @@
 #include "base/timer.h"
 #include "lab/bench/profile.h"
 #include "lab/bench/table.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 #define FRAMES_TIMED 5
 #define SETTINGS_MAX 6
 
 typedef struct run {
-    tl_scene *scene;
-    tl_sim *sim;
+    tl_world w;
     /* sums over steps */
     int64_t steps, pressure, contact, contacts, unknowns;
     double certificate; /* largest */
@@ -44,14 +44,9 @@ TL_PRINTF(2, 3) static void set(settings *s, const char *format, ...)
 static talus_status open_sized(run *r, const talus_bench_options *o, const char *name, tl_size size, const settings *s,
                                talus_error *err)
 {
-    char path[1200], shapes[1100];
+    const tl_load_options load = {.size = size, .setting_count = s->count, .setting = s->of};
     *r = (run){0};
-    if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "this table needs the folder of talus' scenes");
-    snprintf(path, sizeof path, "%.1000s/%.80s/%.80s.lua", o->scenes, name, name);
-    snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
-    tl_load_options load = {.size = size, .setting_count = s->count, .setting = s->of, .shapes_folder = shapes};
-    TL_TRY(tl_scene_load(&r->scene, path, &load, err));
-    return tl_sim_create(&r->sim, r->scene, NULL, err);
+    return tl_world_gallery(&r->w, o->scenes, name, &load, err);
 }
 
 static talus_status open_run(run *r, const talus_bench_options *o, const char *name, const settings *s,
@@ -60,20 +55,13 @@ static talus_status open_run(run *r, const talus_bench_options *o, const char *n
     return open_sized(r, o, name, TL_SIZE_SMALL, s, err);
 }
 
-static void close_run(run *r)
-{
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
-    *r = (run){0};
-}
-
 static bool after_step(void *user, const tl_sim *sim)
 {
     run *r = user;
     const tl_report *p = &sim->report;
     r->steps++;
     r->contacts += p->contacts;
-    r->unknowns += sim->state.grid.memories;
+    r->unknowns += tl_grid_state_of(&sim->state)->memories;
     r->volume_error = p->volume_error;
     r->deepest = fmax(r->deepest, p->penetration);
     for (int i = 0; i < p->solves; i++) {
@@ -88,7 +76,7 @@ static bool after_step(void *user, const tl_sim *sim)
     return false;
 }
 
-static void forget_sums(run *r) { *r = (run){.scene = r->scene, .sim = r->sim}; }
+static void forget_sums(run *r) { *r = (run){.w = r->w}; }
 
 static tl_report_phase phase_of(const run *r, const char *name)
 {
@@ -99,7 +87,7 @@ static tl_report_phase phase_of(const run *r, const char *name)
 
 static talus_status run_frames_of(run *r, int64_t until, talus_error *err)
 {
-    while (r->sim->state.frame < until) TL_TRY(tl_sim_frame(r->sim, after_step, r, err));
+    while (r->w.sim->state.frame < until) TL_TRY(tl_sim_frame(r->w.sim, after_step, r, err));
     return TALUS_OK;
 }
 
@@ -154,13 +142,13 @@ static talus_status time_frames(run *r, int repeats, timed *out, talus_error *er
 {
     tl_state kept = {0};
     for (int k = 0; k < FRAMES_TIMED; k++) out->cpu[k] = out->wall[k] = INFINITY;
-    talus_status status = tl_state_copy(&kept, &r->sim->state, err);
+    talus_status status = tl_state_copy(&kept, &r->w.sim->state, err);
     for (int i = 0; i < repeats && status == TALUS_OK; i++) {
-        status = tl_state_copy(&r->sim->state, &kept, err);
+        status = tl_state_copy(&r->w.sim->state, &kept, err);
         forget_sums(r);
         for (int k = 0; k < FRAMES_TIMED && status == TALUS_OK; k++) {
             double cpu = tl_cpu_seconds(), wall = tl_seconds();
-            status = tl_sim_frame(r->sim, after_step, r, err);
+            status = tl_sim_frame(r->w.sim, after_step, r, err);
             out->cpu[k] = fmin(out->cpu[k], tl_cpu_seconds() - cpu);
             out->wall[k] = fmin(out->wall[k], tl_seconds() - wall);
         }
@@ -174,7 +162,7 @@ static void write_frames(tl_table *t, const frame_case *c, const run *r, const t
 {
     double cpu = 0, wall = 0;
     tl_table_cell(t, "%s", c->scene);
-    tl_table_cell(t, "%lld", (long long)r->sim->report.particles);
+    tl_table_cell(t, "%lld", (long long)r->w.sim->report.particles);
     tl_table_cell(t, "%lld", (long long)(m->sums.unknowns / m->sums.steps));
     tl_table_cell(t, "%.1f", (double)m->sums.steps / FRAMES_TIMED);
     tl_table_cell(t, "%.1f", (double)m->sums.pressure / (double)m->sums.steps);
@@ -186,8 +174,8 @@ static void write_frames(tl_table *t, const frame_case *c, const run *r, const t
     tl_table_cell(t, "%.3f", cpu);
     tl_table_cell(t, "%.3f", wall);
     tl_table_cell(t, "%.3f", phase_of(&m->sums, "solve").cpu / FRAMES_TIMED);
-    tl_table_cell(t, "%.0f", (double)r->sim->report.peak_bytes / 1048576);
-    tl_table_cell(t, "%.1f", 100 * m->sums.deepest / r->scene->grid.cell);
+    tl_table_cell(t, "%.0f", (double)r->w.sim->report.peak_bytes / 1048576);
+    tl_table_cell(t, "%.1f", 100 * m->sums.deepest / r->w.scene->grid.cell);
     tl_table_cell(t, "%+.1f", 100 * m->sums.volume_error);
     tl_table_cell(t, c->paper > 0 ? "%.2f" : "-", c->paper);
     tl_table_send(t, TALUS_ROW_DATA);
@@ -248,7 +236,7 @@ static talus_status bench_frame(const talus_bench_options *o, tl_table *t, talus
             snprintf(name[count], sizeof name[0], "%s", c->scene);
             sums[count++] = m.sums;
         }
-        close_run(&r);
+        tl_world_close(&r.w);
         TL_TRY(status);
     }
     write_phases(t, count, name, sums);
@@ -295,7 +283,7 @@ static talus_status one_method(const talus_bench_options *o, tl_table *t, const 
         tl_table_cell(t, "%.3f", solve.cpu / (double)frames);
         tl_table_cell(t, "%.3f", solve.seconds / (double)frames);
         tl_table_cell(t, "%.1e", r.certificate);
-        tl_table_cell(t, "%+.2f", 100 * r.sim->report.volume_error);
+        tl_table_cell(t, "%+.2f", 100 * r.w.sim->report.volume_error);
         tl_table_cell(t, "%s", row->paper);
         if (row->steps > 0) {
             tl_table_cell(t, "%.0f", row->iterations);
@@ -307,7 +295,7 @@ static talus_status one_method(const talus_bench_options *o, tl_table *t, const 
         tl_table_cell(t, "%.1f", row->seconds);
         tl_table_send(t, TALUS_ROW_DATA);
     }
-    close_run(&r);
+    tl_world_close(&r.w);
     return status;
 }
 
@@ -371,7 +359,7 @@ static talus_status one_scheme(const talus_bench_options *o, tl_table *t, const 
         tl_table_cell(t, "%.2f", row->seconds);
         tl_table_send(t, TALUS_ROW_DATA);
     }
-    close_run(&r);
+    tl_world_close(&r.w);
     return status;
 }
 
@@ -407,11 +395,11 @@ static talus_status profile_run(const talus_bench_options *o, tl_profile *p, con
 {
     run r = {0};
     talus_status status = open_run(&r, o, scene, s, err);
-    while (status == TALUS_OK && r.sim->state.frame < frames && !p->table->stopped) {
-        status = tl_sim_frame(r.sim, after_profiled, p, err);
-        tl_profile_send(p, variant, r.sim->state.frame);
+    while (status == TALUS_OK && r.w.sim->state.frame < frames && !p->table->stopped) {
+        status = tl_sim_frame(r.w.sim, after_profiled, p, err);
+        tl_profile_send(p, variant, r.w.sim->state.frame);
     }
-    close_run(&r);
+    tl_world_close(&r.w);
     return p->table->stopped ? TALUS_OK : status;
 }
 
@@ -462,16 +450,16 @@ static talus_status solve_once(const talus_bench_options *o, const frame_case *c
     set(&s, "solver.on_unconverged=accept");
     if (size) set(&s, "cells=%d", size);
     talus_status status = open_run(&r, o, c->scene, &s, err);
-    if (status == TALUS_OK) status = tl_state_copy(&r.sim->state, from, err);
+    if (status == TALUS_OK) status = tl_state_copy(&r.w.sim->state, from, err);
     if (status == TALUS_OK) {
-        r.sim->state.grid.memories = 0;
-        status = tl_sim_step(r.sim, dt, INFINITY, err);
+        tl_grid_state_of(&r.w.sim->state)->memories = 0;
+        status = tl_sim_step(r.w.sim, dt, INFINITY, err);
     }
     if (status == TALUS_OK) {
-        after_step(&r, r.sim);
-        *out = (solved){(int)r.pressure, phase_of(&r, "solve").cpu, r.sim->report.solve[0].certificate};
+        after_step(&r, r.w.sim);
+        *out = (solved){(int)r.pressure, phase_of(&r, "solve").cpu, r.w.sim->report.solve[0].certificate};
     }
-    close_run(&r);
+    tl_world_close(&r.w);
     return status;
 }
 
@@ -482,14 +470,14 @@ static talus_status replay(const talus_bench_options *o, tl_table *t, const fram
     run r = {0};
     solved fast = {0}, slow = {0};
     talus_status status = load_case(&r, o, c, &s, err);
-    double dt = status == TALUS_OK ? r.sim->report.dt : 0;
-    if (status == TALUS_OK) status = solve_once(o, c, "multigrid", target, &r.sim->state, dt, &fast, err);
+    double dt = status == TALUS_OK ? r.w.sim->report.dt : 0;
+    if (status == TALUS_OK) status = solve_once(o, c, "multigrid", target, &r.w.sim->state, dt, &fast, err);
     if (status == TALUS_OK && (!o->method || strcmp(o->method, "multigrid") != 0))
-        status = solve_once(o, c, "mic", target, &r.sim->state, dt, &slow, err);
+        status = solve_once(o, c, "mic", target, &r.w.sim->state, dt, &slow, err);
     if (status == TALUS_OK) {
         tl_table_cell(t, "%s", c->scene);
-        tl_table_cell(t, "%lld", (long long)r.sim->state.grid.memories);
-        tl_table_cell(t, "%lld", (long long)r.sim->report.contacts);
+        tl_table_cell(t, "%lld", (long long)tl_grid_state_of(&r.w.sim->state)->memories);
+        tl_table_cell(t, "%lld", (long long)r.w.sim->report.contacts);
         tl_table_cell(t, "%d", fast.iterations);
         tl_table_cell(t, "%.3f", fast.seconds);
         tl_table_cell(t, "%.1e", fast.certificate);
@@ -499,7 +487,7 @@ static talus_status replay(const talus_bench_options *o, tl_table *t, const fram
         tl_table_cell(t, "%s", c->plates ? "thin walls" : "");
         tl_table_send(t, TALUS_ROW_DATA);
     }
-    close_run(&r);
+    tl_world_close(&r.w);
     return status;
 }
 
@@ -540,28 +528,24 @@ typedef struct grown {
 
 static talus_status grow(int n, double box, int per_edge, int warm, int steps, grown *out, talus_error *err)
 {
-    char text[2048];
     int cells = (int)lround(box * n);
-    snprintf(text, sizeof text, basin, n, cells, cells, cells, per_edge);
     run r = {0};
-    const tl_load_options load = {.no_files = true};
     const double dt = 0.16 / n;
-    TL_TRY(tl_scene_load_text(&r.scene, "basin.lua", text, strlen(text), &load, err));
-    talus_status status = tl_sim_create(&r.sim, r.scene, NULL, err);
-    for (int i = 0; i < warm && status == TALUS_OK; i++) status = tl_sim_step(r.sim, dt, INFINITY, err);
+    talus_status status = tl_world_open(&r.w, err, basin, n, cells, cells, cells, per_edge);
+    if (status == TALUS_OK) status = tl_world_steps(&r.w, warm, dt, err);
     double best = INFINITY;
     for (int i = 0; i < steps && status == TALUS_OK; i++) {
         double begin = tl_cpu_seconds();
-        status = tl_sim_step(r.sim, dt, INFINITY, err);
+        status = tl_sim_step(r.w.sim, dt, INFINITY, err);
         best = fmin(best, tl_cpu_seconds() - begin);
     }
     if (status == TALUS_OK) {
-        const tl_report *p = &r.sim->report;
-        *out = (grown){p->particles, r.sim->state.grid.memories, best,
+        const tl_report *p = &r.w.sim->report;
+        *out = (grown){p->particles, tl_grid_state_of(&r.w.sim->state)->memories, best,
                        (double)p->peak_bytes + 2.0 * (double)sizeof(tl_particle) * (double)p->particles,
                        p->solve[0].iterations};
     }
-    close_run(&r);
+    tl_world_close(&r.w);
     return status;
 }
 

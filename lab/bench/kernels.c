@@ -78,9 +78,9 @@ static talus_status bench_dot(tl_table *t, double megabytes, int repeats, talus_
     if (status == TALUS_OK && (!x || !y))
         status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for dots of %.0f MB", megabytes);
     if (status == TALUS_OK) {
-        int most = tl_threads();
+        int max = tl_threads();
         for (int64_t i = 0; i < n; i++) x[i] = y[i] = 1e-3;
-        for (int threads = 1; threads <= most; threads = threads < most ? most : most + 1) {
+        for (int threads = 1; threads <= max; threads = threads < max ? max : max + 1) {
             tl_threads_set(threads);
             double best = 1e30, best_triad = 1e30;
             for (int r = 0; r < repeats; r++) {
@@ -92,7 +92,7 @@ static talus_status bench_dot(tl_table *t, double megabytes, int repeats, talus_
             if (threads == 1) one = best;
             send_row(t, "dot", threads, bytes, best, best_triad, one);
         }
-        tl_threads_set(most);
+        tl_threads_set(max);
         if (!(sink > 0)) status = TL_FAIL(err, TALUS_BAD_INPUT, "a dot of positive vectors came out as %g", sink);
     }
     triad_free(&tr);
@@ -131,11 +131,11 @@ static talus_status bench_spmv(tl_table *t, int n, int repeats, talus_error *err
     talus_status status = triad_create(&tr, bytes, err);
     if (status == TALUS_OK && (!x || !y)) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d^3 vectors", n);
     if (status == TALUS_OK) {
-        int most = tl_threads();
+        int max = tl_threads();
         for (int32_t i = 0; i < A.rows; i++) x[i] = i % 7, y[i] = 0;
         char name[32];
         snprintf(name, sizeof name, "spmv %d^3", n);
-        for (int threads = 1; threads <= most; threads = threads < most ? most : most + 1) {
+        for (int threads = 1; threads <= max; threads = threads < max ? max : max + 1) {
             tl_threads_set(threads);
             double best = 1e30, best_triad = 1e30;
             for (int r = 0; r < repeats; r++) {
@@ -147,7 +147,7 @@ static talus_status bench_spmv(tl_table *t, int n, int repeats, talus_error *err
             if (threads == 1) one = best;
             send_row(t, name, threads, bytes, best, best_triad, one);
         }
-        tl_threads_set(most);
+        tl_threads_set(max);
     }
     triad_free(&tr);
     tl_csr_free(&A);
@@ -186,14 +186,14 @@ static talus_status bench_neighbour(tl_table *t, int repeats, talus_error *err)
     double *x = TL_NEW(double, A.rows), *y = TL_NEW(double, A.rows), best[2][2], sink = 0;
     talus_status status = x && y ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for 64^3 vectors");
     if (status == TALUS_OK) {
-        int most = tl_threads();
+        int max = tl_threads();
         for (int32_t i = 0; i < A.rows; i++) x[i] = i % 7;
         for (int busy = 0; busy < 2; busy++) {
             atomic_int stop = 0;
             pthread_t neighbour;
             bool started = busy && pthread_create(&neighbour, NULL, spin, &stop) == 0;
             for (int all = 0; all < 2; all++) {
-                tl_threads_set(all ? most : 1);
+                tl_threads_set(all ? max : 1);
                 best[busy][all] = 1e30;
                 for (int r = 0; r < repeats; r++)
                     best[busy][all] = smaller(best[busy][all], many_loops(&A, x, y, &sink));
@@ -201,13 +201,13 @@ static talus_status bench_neighbour(tl_table *t, int repeats, talus_error *err)
             atomic_store(&stop, 1);
             if (started) pthread_join(neighbour, NULL);
         }
-        tl_threads_set(most);
+        tl_threads_set(max);
         tl_table_line(t, TALUS_ROW_TITLE,
                       "100 products and dots at 64^3 while another thread keeps a core busy, best of %d", repeats);
         tl_table_header(t, names);
         for (int all = 0; all < 2; all++) {
             tl_table_cell(t, "spmv + dot");
-            tl_table_cell(t, "%d", all ? most : 1);
+            tl_table_cell(t, "%d", all ? max : 1);
             tl_table_cell(t, "%.1f", best[0][all] * 1e3);
             tl_table_cell(t, "%.1f", best[1][all] * 1e3);
             tl_table_cell(t, "%.2f", best[1][all] / best[1][0]);

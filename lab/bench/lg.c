@@ -1,5 +1,5 @@
-/* The local-global engine: time per frame by phase, memory of the inverse factor and convergence, beside the numbers of [Zeng2025], whose machine
- * has an RTX 4090 and 24 cores for the local step. Steps of 10 ms, 5 rounds. */
+/* The local-global engine: time per frame by phase, memory of the inverse factor and convergence, beside the numbers
+ * of [Zeng2025], whose machine has an RTX 4090 and 24 cores for the local step. Steps of 10 ms, 5 rounds. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,13 +9,12 @@
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "lab/bench/lg.h"
+#include "lab/world.h"
 #include "model/lg/solver.h"
-#include "scene/load.h"
-#include "step/sim.h"
 
 #define DT TL_BENCH_LG_DT
 #define FRAMES 10 /* before and in each measurement */
-#define TEXT_MOST 4000
+#define TEXT_MAX 4000
 
 typedef struct lg_case {
     const char *name;
@@ -93,15 +92,11 @@ static void text_of(const lg_case *c, const char *lg, char *text, size_t room)
                  c->model, lg, c->bending, c->x, c->z);
 }
 
-static talus_status open_case(const lg_case *c, const char *lg, tl_scene **scene, tl_sim **sim, talus_error *err)
+static talus_status open_case(const lg_case *c, const char *lg, tl_world *w, talus_error *err)
 {
-    char text[TEXT_MOST];
+    char text[TEXT_MAX];
     text_of(c, lg, text, sizeof text);
-    *sim = NULL;
-    TL_TRY(tl_scene_load_text(scene, c->name, text, strlen(text), &(tl_load_options){.no_files = true}, err));
-    talus_status status = tl_sim_create(sim, *scene, NULL, err);
-    if (status != TALUS_OK) tl_scene_free(*scene);
-    return status;
+    return tl_world_text(w, text, NULL, err);
 }
 
 #define PHASES 5
@@ -133,15 +128,14 @@ static talus_status measure(tl_sim *sim, int frames, measured *best, talus_error
 
 static talus_status time_case(const talus_bench_options *o, const lg_case *c, tl_table *t, talus_error *err)
 {
-    tl_scene *scene;
-    tl_sim *sim;
+    tl_world w;
     measured m;
-    TL_TRY(open_case(c, "iterations = 5", &scene, &sim, err));
-    talus_status status = measure(sim, o->repeats > 0 ? o->repeats : 30, &m, err);
+    TL_TRY(open_case(c, "iterations = 5", &w, err));
+    talus_status status = measure(w.sim, o->repeats > 0 ? o->repeats : 30, &m, err);
     if (status == TALUS_OK) {
         tl_table_cell(t, "%s", c->name);
         tl_table_cell(t, "%s%s%s", c->model, c->bending ? ", bending " : "", c->bending ? c->bending : "");
-        tl_table_cell(t, "%d", sim->lg.nodes);
+        tl_table_cell(t, "%d", w.sim->lg.nodes);
         tl_table_cell(t, "%.2f", 1e3 * m.wall);
         tl_table_cell(t, "%.2f", 1e3 * m.cpu);
         for (int p = 0; p < PHASES; p++) tl_table_cell(t, "%.2f", 1e3 * m.phase[p]);
@@ -150,8 +144,7 @@ static talus_status time_case(const talus_bench_options *o, const lg_case *c, tl
         tl_table_cell(t, "%s", c->limit_ms <= 0 ? "-" : 1e3 * m.cpu / tl_threads() <= c->limit_ms ? "held" : "missed");
         tl_table_send(t, TALUS_ROW_DATA);
     }
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world_close(&w);
     return status;
 }
 
@@ -186,24 +179,21 @@ talus_status tl_bench_lg_size(const char *name, const char *bending, tl_sim *sim
 
 static talus_status size_case(const lg_case *c, tl_table *t, talus_error *err)
 {
-    tl_scene *scene;
-    tl_sim *sim;
-    TL_TRY(open_case(c, "iterations = 5", &scene, &sim, err));
-    talus_status status = tl_bench_lg_size(c->name, c->bending ? c->bending : "-", sim, c->paper_S, t, err);
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world w;
+    TL_TRY(open_case(c, "iterations = 5", &w, err));
+    talus_status status = tl_bench_lg_size(c->name, c->bending ? c->bending : "-", w.sim, c->paper_S, t, err);
+    tl_world_close(&w);
     return status;
 }
 
 /* ---- convergence ---- */
 
-static talus_status energy_after(tl_scene *scene, tl_sim *sim, const tl_state *start, int rounds, double *energy,
-                                 talus_error *err)
+static talus_status energy_after(tl_world *w, const tl_state *start, int rounds, double *energy, talus_error *err)
 {
-    scene->lg.iterations = rounds;
-    TL_TRY(tl_state_copy(&sim->state, start, err));
-    TL_TRY(tl_sim_step(sim, DT, INFINITY, err));
-    *energy = tl_bench_lg_energy(sim, start, sim->state.lg.q, sim->report.elastic);
+    w->scene->lg.iterations = rounds;
+    TL_TRY(tl_state_copy(&w->sim->state, start, err));
+    TL_TRY(tl_world_steps(w, 1, DT, err));
+    *energy = tl_bench_lg_energy(w->sim, start, tl_lg_state_of(&w->sim->state)->q, w->sim->report.elastic);
     return TALUS_OK;
 }
 
@@ -211,23 +201,20 @@ static talus_status energy_after(tl_scene *scene, tl_sim *sim, const tl_state *s
 #define POINTS 7
 static const int rounds[POINTS] = {1, 2, 5, 10, 20, 50, 100};
 
-/* One line: error of the step energy after so many rounds, of that at the start. All begin with the state after 20 frames of the same
- * bar; `least` is found by the first line. Without settings: Newton's method. */
+/* One line: error of the step energy after so many rounds, of that at the start. All begin with the state after 20
+ * frames of the same bar; `least` is found by the first line. Without settings: Newton's method. */
 static talus_status curve(const lg_case *c, const char *name, const char *lg, double *least, tl_table *t,
                           talus_error *err)
 {
-    tl_scene *scene;
-    tl_sim *sim;
+    tl_world w;
     tl_state start = {0};
     double first = 0, energy[POINTS] = {0}, seconds = NAN;
-    TL_TRY(open_case(c, "iterations = 20, precision = 'double'", &scene, &sim, err));
-    talus_status status = TALUS_OK;
-    for (int k = 0; k < 20 && status == TALUS_OK; k++) status = tl_sim_step(sim, DT, INFINITY, err);
-    if (status == TALUS_OK) status = tl_state_copy(&start, &sim->state, err);
-    if (status == TALUS_OK && !isfinite(*least)) status = energy_after(scene, sim, &start, LEAST_ROUNDS, least, err);
-    tl_sim_free(sim);
-    tl_scene_free(scene);
-    if (status == TALUS_OK) status = open_case(c, lg, &scene, &sim, err);
+    TL_TRY(open_case(c, "iterations = 20, precision = 'double'", &w, err));
+    talus_status status = tl_world_steps(&w, 20, DT, err);
+    if (status == TALUS_OK) status = tl_state_copy(&start, &w.sim->state, err);
+    if (status == TALUS_OK && !isfinite(*least)) status = energy_after(&w, &start, LEAST_ROUNDS, least, err);
+    tl_world_close(&w);
+    if (status == TALUS_OK) status = open_case(c, lg, &w, err);
     if (status != TALUS_OK) {
         tl_state_free(&start);
         return status;
@@ -235,21 +222,20 @@ static talus_status curve(const lg_case *c, const char *name, const char *lg, do
     tl_table_cell(t, "%s", name);
     tl_table_cell(t, "%s", c->model);
     tl_table_cell(t, "%.0e", c->young > 0 ? c->young : 1e9);
-    status = energy_after(scene, sim, &start, 0, &first, err);
+    status = energy_after(&w, &start, 0, &first, err);
     for (int k = 0; k < POINTS && status == TALUS_OK && lg[0]; k++) {
         const double began = tl_cpu_seconds();
-        status = energy_after(scene, sim, &start, rounds[k], &energy[k], err);
+        status = energy_after(&w, &start, rounds[k], &energy[k], err);
         if (rounds[k] == 10) seconds = (tl_cpu_seconds() - began) / rounds[k]; /* more may end early */
     }
-    if (!lg[0] && status == TALUS_OK) status = tl_bench_lg_newton(sim, &start, POINTS, rounds, energy, err);
+    if (!lg[0] && status == TALUS_OK) status = tl_bench_lg_newton(w.sim, &start, POINTS, rounds, energy, err);
     for (int k = 0; k < POINTS && status == TALUS_OK; k++)
         tl_table_cell(t, "%.1e", (energy[k] - *least) / (first - *least));
     if (status == TALUS_OK && lg[0]) tl_table_cell(t, "%.2f", 1e3 * seconds);
     if (status == TALUS_OK && !lg[0]) tl_table_cell(t, "-");
     if (status == TALUS_OK) tl_table_send(t, TALUS_ROW_DATA);
     tl_state_free(&start);
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world_close(&w);
     return status;
 }
 
@@ -319,15 +305,12 @@ static talus_status run_bounds(tl_table *t, talus_error *err)
     for (size_t k = 0; k < sizeof cases / sizeof *cases && !t->stopped; k++) {
         if (!(cases[k].paper_ms > 0) && cases[k].bending) continue;
         char name[96];
-        tl_scene *scene;
-        tl_sim *sim;
-        TL_TRY(open_case(&cases[k], "iterations = 5", &scene, &sim, err));
+        tl_world w;
+        TL_TRY(open_case(&cases[k], "iterations = 5", &w, err));
         snprintf(name, sizeof name, "%s %s", cases[k].name, cases[k].model);
-        talus_status status = TALUS_OK;
-        for (int i = 0; i < FRAMES && status == TALUS_OK; i++) status = tl_sim_step(sim, DT, INFINITY, err);
-        if (status == TALUS_OK) status = tl_bench_lg_bounds(name, sim, t, err);
-        tl_sim_free(sim);
-        tl_scene_free(scene);
+        talus_status status = tl_world_steps(&w, FRAMES, DT, err);
+        if (status == TALUS_OK) status = tl_bench_lg_bounds(name, w.sim, t, err);
+        tl_world_close(&w);
         TL_TRY(status);
     }
     return TALUS_OK;

@@ -62,7 +62,7 @@ talus_status tl_bench_lg_bounds(const char *name, tl_sim *sim, tl_table *t, talu
         for (int64_t i = 0; i < n; i++) r[i] = 1e-3 * (double)(i % 7);
         for (int k = 0; k < REPEATS; k++) {
             double begin = tl_seconds(), begin_cpu = tl_cpu_seconds();
-            tl_lg_local(lg, sim->state.lg.q, u, force);
+            tl_lg_local(lg, tl_lg_state_of(&sim->state)->q, u, force);
             wall = fmin(wall, tl_seconds() - begin);
             cpu = fmin(cpu, tl_cpu_seconds() - begin_cpu);
             begin = tl_seconds();

@@ -6,7 +6,7 @@
 #include "lab/bench/lg.h"
 #include "model/lg/solver.h"
 
-#define CG_MOST 400
+#define CG_MAX 400
 #define CG_TARGET 1e-8  /* of the residual: the next Newton step is then as good as with a factor */
 #define DIFFERENCE 1e-6 /* m: along directions of unit length over all nodes' mean */
 #define HALVINGS 40
@@ -23,9 +23,10 @@ typedef struct newton {
 
 double tl_bench_lg_energy(const tl_sim *sim, const tl_state *start, const double *q, double elastic)
 {
+    const tl_lg_state *now = tl_lg_state_of(start);
     double inertia = 0, h = tl_lg_round_step(TL_BENCH_LG_DT);
     for (int64_t i = 0; i < 3 * (int64_t)sim->lg.nodes; i++) {
-        double d = (q[i] - start->lg.q[i]) / h - start->lg.v[i];
+        double d = (q[i] - now->q[i]) / h - now->v[i];
         inertia += 0.5 * sim->lg.mass[i / 3] * d * d;
     }
     return inertia + elastic;
@@ -64,7 +65,7 @@ static void direction(const newton *w)
     tl_lg_solve(w->solver, TL_LG_DOUBLE, r, w->z);
     memcpy(w->p, w->z, sizeof(double) * (size_t)w->n);
     double rz = tl_dot(w->n, r, w->z), first = rz;
-    for (int k = 0; k < CG_MOST && rz > CG_TARGET * CG_TARGET * first; k++) {
+    for (int k = 0; k < CG_MAX && rz > CG_TARGET * CG_TARGET * first; k++) {
         multiply(w, w->p, w->product);
         double curvature = tl_dot(w->n, w->p, w->product);
         if (!(curvature > 0)) {
@@ -113,7 +114,8 @@ static talus_status newton_begin(newton *w, talus_error *err)
         for (int k = 0; k < 8; k++) *part[k] = w->block + k * w->n;
         w->other = w->block + 8 * w->n; /* and the residual behind it */
         w->force = w->block + 11 * w->n;
-        for (int64_t i = 0; i < w->n; i++) w->q[i] = w->qtil[i] = w->start->lg.q[i] + w->h * w->start->lg.v[i];
+        const tl_lg_state *now = tl_lg_state_of(w->start);
+        for (int64_t i = 0; i < w->n; i++) w->q[i] = w->qtil[i] = now->q[i] + w->h * now->v[i];
         status = tl_lg_handle_poses(lg, sim->scene, w->start->t + w->h, handle, err);
     }
     if (status == TALUS_OK) {

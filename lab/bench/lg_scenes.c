@@ -1,11 +1,10 @@
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "lab/bench/lg.h"
-#include "scene/load.h"
+#include "lab/world.h"
 
 #define SETTINGS 3
 
@@ -19,7 +18,8 @@ typedef struct scene_case {
     double limit_ms;               /* ours on two cores, 0: none */
 } scene_case;
 
-/* All rows of table 3 with contact, at the paper's material values. Steps are those in which most of the contact happens. */
+/* All rows of table 3 with contact, at the paper's material values. Steps are those in which most of the contact
+ * happens. */
 static const scene_case cases[] = {
     {"cloth on knives 5.1k", "cloth-knives", {"squares=50"}, 10, 30, 14.73, 760, 62.37, 0},
     {"cloth on knives 10.2k", "cloth-knives", {"squares=71"}, 10, 30, 21.42, 1190, 183.82, 0},
@@ -41,7 +41,7 @@ typedef struct sums {
     int steps;
     double wall, cpu, worst, contacts, penetration;
     double detect, assemble, local, global, contact;
-    int64_t most;            /* contacts */
+    int64_t max;             /* contacts */
     double there, cpu_there; /* s, of that step */
 } sums;
 
@@ -66,7 +66,7 @@ static talus_status run_steps(const scene_case *c, int first, tl_sim *sim, sums 
         s->wall += wall;
         cpu = tl_cpu_seconds() - cpu;
         s->cpu += cpu;
-        if (r->contacts > s->most) s->most = r->contacts, s->there = wall, s->cpu_there = cpu;
+        if (r->contacts > s->max) s->max = r->contacts, s->there = wall, s->cpu_there = cpu;
         s->worst = fmax(s->worst, wall);
         s->contacts += (double)r->contacts;
         s->detect += phase_of(r, "detect");
@@ -78,33 +78,22 @@ static talus_status run_steps(const scene_case *c, int first, tl_sim *sim, sums 
     return TALUS_OK;
 }
 
-static talus_status open_scene(const talus_bench_options *o, const scene_case *c, tl_scene **scene, tl_sim **sim,
-                               talus_error *err)
+static talus_status open_scene(const talus_bench_options *o, const scene_case *c, tl_world *w, talus_error *err)
 {
-    char path[1200], shapes[1100];
-    snprintf(path, sizeof path, "%.1000s/%s/%s.lua", o->scenes, c->scene, c->scene);
-    snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
     const char *setting[SETTINGS + 1] = {"lg.corrections=0"}; /* rounds alone, as the paper makes them */
     int settings = 1;
     for (int k = 0; k < SETTINGS && c->setting[k]; k++) setting[settings++] = c->setting[k];
-    tl_load_options load = {
-        .size = TL_SIZE_PAPER, .setting_count = settings, .setting = setting, .shapes_folder = shapes};
-    *sim = NULL;
-    TL_TRY(tl_scene_load(scene, path, &load, err));
-    talus_status status = tl_sim_create(sim, *scene, NULL, err);
-    if (status != TALUS_OK) tl_scene_free(*scene);
-    return status;
+    const tl_load_options load = {.size = TL_SIZE_PAPER, .setting_count = settings, .setting = setting};
+    return tl_world_gallery(w, o->scenes, c->scene, &load, err);
 }
 
 talus_status tl_bench_lg_scene_sizes(const talus_bench_options *o, tl_table *t, talus_error *err)
 {
     for (size_t k = 5; k < sizeof cases / sizeof *cases && !t->stopped; k++) { /* cloth has its own rows */
-        tl_scene *scene;
-        tl_sim *sim;
-        TL_TRY(open_scene(o, &cases[k], &scene, &sim, err));
-        talus_status status = tl_bench_lg_size(cases[k].name, "-", sim, cases[k].paper_S, t, err);
-        tl_sim_free(sim);
-        tl_scene_free(scene);
+        tl_world w;
+        TL_TRY(open_scene(o, &cases[k], &w, err));
+        talus_status status = tl_bench_lg_size(cases[k].name, "-", w.sim, cases[k].paper_S, t, err);
+        tl_world_close(&w);
         TL_TRY(status);
     }
     return TALUS_OK;
@@ -112,16 +101,15 @@ talus_status tl_bench_lg_scene_sizes(const talus_bench_options *o, tl_table *t, 
 
 static talus_status time_scene(const talus_bench_options *o, const scene_case *c, tl_table *t, talus_error *err)
 {
-    tl_scene *scene;
-    tl_sim *sim;
+    tl_world w;
     sums s = {0};
-    TL_TRY(open_scene(o, c, &scene, &sim, err));
+    TL_TRY(open_scene(o, c, &w, err));
     int first = o->repeats > 0 && c->last - o->repeats >= c->first ? c->last - o->repeats + 1 : c->first;
-    talus_status status = run_steps(c, first, sim, &s, err);
+    talus_status status = run_steps(c, first, w.sim, &s, err);
     if (status == TALUS_OK) {
         double ms = 1e3 / s.steps;
         tl_table_cell(t, "%s", c->name);
-        tl_table_cell(t, "%d", sim->lg.nodes);
+        tl_table_cell(t, "%d", w.sim->lg.nodes);
         tl_table_cell(t, "%.0f", s.contacts / s.steps);
         tl_table_cell(t, "%.1f", ms * s.wall);
         tl_table_cell(t, "%.1f", ms * s.cpu);
@@ -132,7 +120,7 @@ static talus_status time_scene(const talus_bench_options *o, const scene_case *c
         tl_table_cell(t, "%.1f", ms * s.contact);
         tl_table_cell(t, "%.1e", s.penetration);
         tl_table_cell(t, "%.2f", TL_BENCH_LG_DT * s.steps / s.wall);
-        tl_table_cell(t, "%lld", (long long)s.most);
+        tl_table_cell(t, "%lld", (long long)s.max);
         tl_table_cell(t, "%.1f", 1e3 * s.there);
         tl_table_cell(t, "%.1f", 1e3 * s.cpu_there);
         tl_table_cell(t, "%d", c->paper_contacts);
@@ -140,8 +128,7 @@ static talus_status time_scene(const talus_bench_options *o, const scene_case *c
         tl_table_cell(t, "%s", c->limit_ms <= 0 ? "-" : ms * s.cpu / tl_threads() <= c->limit_ms ? "held" : "missed");
         tl_table_send(t, TALUS_ROW_DATA);
     }
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world_close(&w);
     return status;
 }
 

@@ -1,5 +1,5 @@
-/* talus beside other rigid-body engines, on the same scenes in steps of 10 ms: what is asked for, what comes out, processor time of a step.
- * Every engine runs with its own defaults, on one thread. */
+/* talus beside other rigid-body engines, on the same scenes in steps of 10 ms: what is asked for, what comes out,
+ * processor time of a step. Every engine runs with its own defaults, on one thread. */
 #include "lab/bench/peers.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "lab/bench/table.h"
-#include "scene/load.h"
-#include "step/rigid.h"
+#include "lab/world.h"
+#include "phase/rigid/rigid.h"
 
 #define DT 0.01
 #define G 9.81
@@ -21,8 +21,7 @@
 /* ---- talus as one of them ---- */
 
 typedef struct world {
-    tl_scene *scene;
-    tl_sim *sim;
+    tl_world in;
     char text[1 << 16];
 } world;
 
@@ -72,8 +71,7 @@ static size_t write_scene(const tl_peer_scene *s, char *out, size_t room)
 static void talus_close(void *world_)
 {
     world *w = world_;
-    tl_sim_free(w->sim);
-    tl_scene_free(w->scene);
+    tl_world_close(&w->in);
     tl_free(w);
 }
 
@@ -81,10 +79,8 @@ static talus_status talus_open(void **out, const tl_peer_scene *s, talus_error *
 {
     world *w = TL_NEW_ZERO(world, 1);
     if (!w) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a world of %d bodies", s->count);
-    tl_load_options o = {.no_files = true};
-    size_t bytes = write_scene(s, w->text, sizeof w->text);
-    talus_status status = tl_scene_load_text(&w->scene, "peers.lua", w->text, bytes, &o, err);
-    if (status == TALUS_OK) status = tl_sim_create(&w->sim, w->scene, NULL, err);
+    write_scene(s, w->text, sizeof w->text);
+    talus_status status = tl_world_text(&w->in, w->text, NULL, err);
     if (status != TALUS_OK)
         talus_close(w);
     else
@@ -96,14 +92,14 @@ static talus_status talus_open(void **out, const tl_peer_scene *s, talus_error *
 static talus_status talus_step(void *world_, talus_error *err)
 {
     world *w = world_;
-    double end = w->sim->state.t + w->scene->dt_max;
-    while (w->sim->state.t < end - 1e-9) TL_TRY(tl_sim_step(w->sim, end - w->sim->state.t, end, err));
+    double end = w->in.sim->state.t + w->in.scene->dt_max;
+    while (w->in.sim->state.t < end - 1e-9) TL_TRY(tl_sim_step(w->in.sim, end - w->in.sim->state.t, end, err));
     return TALUS_OK;
 }
 
 static void talus_read(void *world_, int body, double x[3], double v[3])
 {
-    const tl_motion *m = &((world *)world_)->sim->state.rigid.body[body];
+    const tl_motion *m = &((world *)world_)->in.sim->state.rigid.body[body];
     x[0] = m->x.x, x[1] = m->x.y, x[2] = m->x.z;
     v[0] = m->v.x, v[1] = m->v.y, v[2] = m->v.z;
 }

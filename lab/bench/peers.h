@@ -1,7 +1,7 @@
 /* The same scene in talus and in other rigid-body engines: plain data, and what an engine has to do with it.
  *
- * z is up, the ground is z = 0. Cylinders have their axis along y of their frame. Engines are opened with what they do by default; their libraries are
- * loaded when the table is asked for and are not needed otherwise. */
+ * z is up, the ground is z = 0. Cylinders have their axis along y of their frame. Engines are opened with what they
+ * do by default; their libraries are loaded when the table is asked for and are not needed otherwise. */
 #ifndef TL_BENCH_PEERS_H
 #define TL_BENCH_PEERS_H
 

@@ -1,4 +1,5 @@
-/* Bullet (libbullet-dev), by a module in C++ that is built where it is installed: sequential impulses, 10 iterations, nothing sleeps. */
+/* Bullet (libbullet-dev), by a module in C++ that is built where it is installed: sequential impulses, 10
+ * iterations, nothing sleeps. */
 #include "lab/bench/peers.h"
 
 #include <dlfcn.h>

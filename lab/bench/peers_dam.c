@@ -1,4 +1,5 @@
-/* A breaking dam in talus and in Mantaflow, as Blender runs it without a window: processor time of a frame, on one thread, everybody's defaults. */
+/* A breaking dam in talus and in Mantaflow, as Blender runs it without a window: processor time of a frame, on one
+ * thread, everybody's defaults. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -10,15 +11,15 @@
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "lab/bench/peers.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
 
 extern char **environ;
 
 #define FIRST 12 /* frames until the water has met the far wall */
 #define LAST 17
 
-/* Every bake begins at the start; z is up. 8 particles per cell, CFL 4, one to four steps per frame: its defaults. Nothing is meshed. */
+/* Every bake begins at the start; z is up. 8 particles per cell, CFL 4, one to four steps per frame: its defaults.
+ * Nothing is meshed. */
 static const char script[] =
     "import bpy, shutil, sys, tempfile, time\n"
     "cells, last = (int(a) for a in sys.argv[sys.argv.index('--') + 1:])\n"
@@ -99,25 +100,19 @@ static talus_status run_mantaflow(int cells, int frames, double *out, bool *ther
 
 static talus_status run_talus(const talus_bench_options *o, int cells, spent *out, talus_error *err)
 {
-    char path[1200], size[32];
+    char size[32];
     const char *setting = size;
-    if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "this table needs the folder of talus' scenes");
-    snprintf(path, sizeof path, "%.1000s/dam-break/dam-break.lua", o->scenes);
     snprintf(size, sizeof size, "cells=%d", cells);
     tl_load_options load = {.setting_count = 1, .setting = &setting};
-    tl_scene *scene = NULL;
-    tl_sim *sim = NULL;
-    talus_status status = tl_scene_load(&scene, path, &load, err);
-    if (status == TALUS_OK) status = tl_sim_create(&sim, scene, NULL, err);
+    tl_world w;
+    TL_TRY(tl_world_gallery(&w, o->scenes, "dam-break", &load, err));
     double began = tl_cpu_seconds();
-    while (status == TALUS_OK && sim->state.frame < LAST) {
-        status = tl_sim_frame(sim, NULL, NULL, err);
-        if (status == TALUS_OK && sim->state.frame == FIRST) out->first = tl_cpu_seconds() - began;
-    }
+    talus_status status = tl_world_frames(&w, FIRST, err);
+    out->first = tl_cpu_seconds() - began;
+    if (status == TALUS_OK) status = tl_world_frames(&w, LAST, err);
     out->last = tl_cpu_seconds() - began;
     out->there = true;
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world_close(&w);
     return status;
 }
 

@@ -1,4 +1,5 @@
-/* MuJoCo (libmujoco-dev): its Newton solver on elliptic cones, contact softness as it comes. It has no coefficient of restitution. */
+/* MuJoCo (libmujoco-dev): its Newton solver on elliptic cones, contact softness as it comes. It has no coefficient
+ * of restitution. */
 #include "lab/bench/peers.h"
 
 #if defined __has_include

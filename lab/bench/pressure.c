@@ -1,5 +1,6 @@
-/* `talus bench pressure`: liquid under walls that let go, multigrid beside the incomplete factor. One thread, cold starts, processor
- * seconds; "x multigrid" compares within the run. Beside them the same systems without bounds, by conjugate gradients. */
+/* `talus bench pressure`: liquid under walls that let go, multigrid beside the incomplete factor. One thread, cold
+ * starts, processor seconds; "x multigrid" compares within the run. Beside them the same systems without bounds, by
+ * conjugate gradients. */
 #include <math.h>
 #include <string.h>
 

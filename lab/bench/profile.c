@@ -1,10 +1,11 @@
 #include "lab/bench/profile.h"
+#include "lab/world.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/load.h"
+#include "model/grid/state.h"
 
 /* grid.c */
 extern const tl_figure tl_figure7, tl_figure16;
@@ -20,7 +21,7 @@ void tl_profile_add(tl_profile *p, const tl_sim *sim)
     p->steps++;
     p->sweeps += r->sweeps;
     p->contacts += r->contacts;
-    p->unknowns += sim->state.grid.memories;
+    p->unknowns += tl_grid_state_of(&sim->state)->memories;
     for (int i = 0; i < r->phases; i++) {
         p->phase[i].name = r->phase[i].name;
         p->phase[i].seconds += r->phase[i].seconds;
@@ -74,39 +75,31 @@ static bool after_step(void *user, const tl_sim *sim)
     return p->table->stopped;
 }
 
-static talus_status run_frames(tl_profile *p, const char *name, tl_scene *scene, talus_error *err)
+static talus_status run_frames(tl_profile *p, const char *name, tl_world *w, talus_error *err)
 {
-    tl_sim *sim = NULL;
-    TL_TRY(tl_sim_create(&sim, scene, NULL, err));
-    const int64_t frames = (int64_t)llround(scene->duration * scene->fps);
+    const int64_t frames = (int64_t)llround(w->scene->duration * w->scene->fps);
     talus_status status = TALUS_OK;
-    while (status == TALUS_OK && sim->state.frame < frames && !p->table->stopped) {
-        status = tl_sim_frame(sim, after_step, p, err);
-        tl_profile_send(p, name, sim->state.frame);
+    while (status == TALUS_OK && w->sim->state.frame < frames && !p->table->stopped) {
+        status = tl_sim_frame(w->sim, after_step, p, err);
+        tl_profile_send(p, name, w->sim->state.frame);
     }
-    tl_sim_free(sim);
     return p->table->stopped ? TALUS_OK : status;
 }
 
 /* A scene of the gallery to its end: small, of so many cells, or at the size of the paper. */
 static talus_status profile_scene(const talus_bench_options *o, tl_profile *p, talus_error *err)
 {
-    char path[1200], shapes[1100], cells[32];
+    char cells[32];
     const char *setting[] = {cells};
-    tl_scene *scene;
-    if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "this table needs the folder of talus' scenes");
-    snprintf(path, sizeof path, "%.1000s/%.80s/%.80s.lua", o->scenes, o->problem, o->problem);
-    snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
+    tl_world w;
     snprintf(cells, sizeof cells, "cells=%d", o->size);
-    tl_load_options load = {.size = o->all ? TL_SIZE_PAPER : TL_SIZE_SMALL,
-                            .setting_count = o->size ? 1 : 0,
-                            .setting = setting,
-                            .shapes_folder = shapes};
-    TL_TRY(tl_scene_load(&scene, path, &load, err));
+    tl_load_options load = {
+        .size = o->all ? TL_SIZE_PAPER : TL_SIZE_SMALL, .setting_count = o->size ? 1 : 0, .setting = setting};
+    TL_TRY(tl_world_gallery(&w, o->scenes, o->problem, &load, err));
     tl_table_line(p->table, TALUS_ROW_TITLE, "%s, %s; per frame, processor seconds by phase", o->problem,
                   o->all ? "size of the paper" : "small");
-    talus_status status = run_frames(p, o->problem, scene, err);
-    tl_scene_free(scene);
+    talus_status status = run_frames(p, o->problem, &w, err);
+    tl_world_close(&w);
     return status;
 }
 

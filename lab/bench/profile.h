@@ -1,11 +1,12 @@
-/* Profiles: what every frame of a run costs, by phase. One row per frame of every variant, so that figures of the papers are plotted from them as they are printed (--csv).
- * A figure names variants of a table; runs of a figure hand their steps to tl_profile_add and send a row at the end of each frame. */
+/* Profiles: what every frame of a run costs, by phase. One row per frame of every variant, so that figures of the
+ * papers are plotted from them as they are printed (--csv). A figure names variants of a table; runs of a figure
+ * hand their steps to tl_profile_add and send a row at the end of each frame. */
 #ifndef TL_BENCH_PROFILE_H
 #define TL_BENCH_PROFILE_H
 
 #include "lab/bench/table.h"
 #include "model/report.h"
-#include "step/sim.h"
+#include "phase/sim.h"
 
 /* Sums over the steps of a frame. */
 typedef struct tl_profile {

@@ -9,11 +9,11 @@
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "lab/bench/table.h"
+#include "lab/world.h"
 #include "model/rigid/contacts.h"
 #include "model/rigid/motion.h"
-#include "scene/load.h"
+#include "phase/rigid/rigid.h"
 #include "solve/contact/method.h"
-#include "step/rigid.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* most checks expect nothing, most cases are quick */
 
@@ -25,7 +25,7 @@
 #define PRODUCTS 200        /* of a timing; the best of so many counts: */
 #define PRODUCT_ROUNDS 20
 #define COLD_ITERATIONS 2000 /* more than any method needs from zero forces */
-#define GROWTH_MOST 1.05     /* exponent of the time of a product in the number of bodies */
+#define GROWTH_MAX 1.05      /* exponent of the time of a product in the number of bodies */
 #define SETTINGS_MAX 4
 #define CHECKS_MAX 7
 
@@ -99,8 +99,8 @@ typedef struct rigid_case {
     bool slow; /* takes minutes: only run when asked for */
 } rigid_case;
 
-/* Targets: docs/rigid.md. g (sin b - mu cos b): 2.5483 at 40 degrees, 1.60884 at 35; m g cos b of the block: 88.171696 N. The brick has
- * 16 kg, so 78.48 N move it. */
+/* Targets: docs/rigid.md. g (sin b - mu cos b): 2.5483 at 40 degrees, 1.60884 at 35; m g cos b of the block:
+ * 88.171696 N. The brick has 16 kg, so 78.48 N move it. */
 /* clang-format off */
 static const rigid_case cases[] = {
     {"slope 26", "block-on-slope", {"angle=26"}, 2, {{ACCELERATION, 1e-6}, {NORMALS_RELATIVE, 1e-6, 88.17169594}}},
@@ -141,8 +141,7 @@ static const rigid_case cases[] = {
 
 typedef struct run {
     const talus_bench_options *o;
-    tl_scene *scene;
-    tl_sim *sim;
+    tl_world w;
     tl_vec3 *start; /* [bodies] */
     double *ms;     /* [steps] */
     int steps, steps_room, free_bodies;
@@ -161,36 +160,33 @@ typedef struct run {
     tl_vec3 momentum0, angular0;
 } run;
 
-static talus_status load_scene(run *r, const char *name, const char *const *setting, const char *method,
+static talus_status open_scene(run *r, const char *name, const char *const *setting, const char *method,
                                talus_error *err)
 {
-    char path[1200], shapes[1100], way[64];
+    char way[64];
     const char *settings[SETTINGS_MAX + 1];
     int n = 0;
-    snprintf(path, sizeof path, "%.1000s/%s/%s.lua", r->o->scenes, name, name);
-    snprintf(shapes, sizeof shapes, "%.1000s/shapes", r->o->scenes);
     snprintf(way, sizeof way, "solver.contact.method=%s", method);
     while (n < SETTINGS_MAX && setting[n]) settings[n] = setting[n], n++;
     settings[n++] = way;
-    tl_load_options o = {.size = TL_SIZE_PAPER, .setting_count = n, .setting = settings, .shapes_folder = shapes};
-    return tl_scene_load(&r->scene, path, &o, err);
+    tl_load_options o = {.size = TL_SIZE_PAPER, .setting_count = n, .setting = settings};
+    return tl_world_gallery(&r->w, r->o->scenes, name, &o, err);
 }
 
 static talus_status run_begin(run *r, const char *name, const char *const *setting, const char *method, double seconds,
                               talus_error *err)
 {
-    TL_TRY(load_scene(r, name, setting, method, err));
-    TL_TRY(tl_sim_create(&r->sim, r->scene, NULL, err));
-    int64_t n = r->sim->state.rigid.count;
-    r->steps_room = (int)(seconds / fmin(DT, r->scene->dt_max > 0 ? r->scene->dt_max : DT) + 0.5) * 4 + 8;
+    TL_TRY(open_scene(r, name, setting, method, err));
+    int64_t n = r->w.sim->state.rigid.count;
+    r->steps_room = (int)(seconds / fmin(DT, r->w.scene->dt_max > 0 ? r->w.scene->dt_max : DT) + 0.5) * 4 + 8;
     r->start = TL_NEW(tl_vec3, n);
     r->ms = TL_NEW(double, r->steps_room);
     if (!r->start || !r->ms) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a run of %d steps", r->steps_room);
     r->extent = INFINITY;
     r->balance = NAN;
     for (int64_t i = 0; i < n; i++) {
-        const tl_rigid_body *b = &r->sim->rigid.body[i];
-        r->start[i] = r->sim->state.rigid.body[i].x;
+        const tl_rigid_body *b = &r->w.sim->rigid.body[i];
+        r->start[i] = r->w.sim->state.rigid.body[i].x;
         if (b->kind != TL_BODY_FREE) continue;
         r->free_bodies++;
         r->extent = fmin(r->extent, b->extent);
@@ -200,8 +196,7 @@ static talus_status run_begin(run *r, const char *name, const char *const *setti
 
 static void run_end(run *r)
 {
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
+    tl_world_close(&r->w);
     tl_free(r->start);
     tl_free(r->ms);
 }
@@ -216,7 +211,7 @@ static double phase_seconds(const tl_report *p, const char *begins)
 
 static void keep_report(run *r, double ms, double until)
 {
-    const tl_report *p = &r->sim->report;
+    const tl_report *p = &r->w.sim->report;
     double energy = p->kinetic + p->potential;
     if (!r->steps) {
         r->first_ms = ms;
@@ -227,7 +222,7 @@ static void keep_report(run *r, double ms, double until)
     } else {
         r->rise = fmax(r->rise, energy - r->energy);
     }
-    const tl_rigid_state *s = &r->sim->state.rigid;
+    const tl_rigid_state *s = &r->w.sim->state.rigid;
     double up = tl_quat_rotate(s->body[s->count - 1].q, (tl_vec3){0, 1, 0}).y,
            tilt = 57.29577951308232 * acos(fmax(-1, fmin(1, up)));
     if (!r->steps) r->tilt0 = tilt;
@@ -257,9 +252,9 @@ static void keep_report(run *r, double ms, double until)
 /* Largest acceleration of any body, against the velocities that are kept in `before`. */
 static void keep_acceleration(run *r, tl_vec3 *before)
 {
-    const tl_rigid_state *s = &r->sim->state.rigid;
+    const tl_rigid_state *s = &r->w.sim->state.rigid;
     for (int64_t i = 0; i < s->count; i++) {
-        double a = tl_vec3_norm(tl_vec3_sub(s->body[i].v, before[i])) / r->sim->report.dt;
+        double a = tl_vec3_norm(tl_vec3_sub(s->body[i].v, before[i])) / r->w.sim->report.dt;
         r->acceleration = fmax(r->acceleration, a);
         before[i] = s->body[i].v;
     }
@@ -267,16 +262,16 @@ static void keep_acceleration(run *r, tl_vec3 *before)
 
 static talus_status run_steps(run *r, tl_table *t, double seconds, talus_error *err)
 {
-    const tl_rigid_state *s = &r->sim->state.rigid;
+    const tl_rigid_state *s = &r->w.sim->state.rigid;
     double began = tl_cpu_seconds();
     tl_vec3 *before = TL_NEW(tl_vec3, s->count);
     if (!before) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld velocities", (long long)s->count);
     for (int64_t i = 0; i < s->count; i++) before[i] = s->body[i].v;
-    while (r->sim->state.t < seconds && !r->cut && !t->stopped) {
+    while (r->w.sim->state.t < seconds && !r->cut && !t->stopped) {
         double start = tl_cpu_seconds();
         talus_error why = {0};
-        if (tl_sim_step(r->sim, DT, seconds, &why) != TALUS_OK) {
-            tl_table_line(t, TALUS_ROW_NOTE, "t = %g s: %.400s", r->sim->state.t, why.message);
+        if (tl_sim_step(r->w.sim, DT, seconds, &why) != TALUS_OK) {
+            tl_table_line(t, TALUS_ROW_NOTE, "t = %g s: %.400s", r->w.sim->state.t, why.message);
             r->cut = true;
             break;
         }
@@ -293,7 +288,7 @@ static talus_status run_steps(run *r, tl_table *t, double seconds, talus_error *
 
 static double sum_of_normals(const run *r)
 {
-    const tl_rigid_state *s = &r->sim->state.rigid;
+    const tl_rigid_state *s = &r->w.sim->state.rigid;
     double sum = 0;
     for (int64_t i = 0; i < s->contacts; i++) sum += tl_vec3_dot(s->contact[i].force, s->contact[i].normal);
     return sum;
@@ -301,21 +296,22 @@ static double sum_of_normals(const run *r)
 
 static double moved_mm(const run *r, bool along)
 {
-    const tl_rigid_state *s = &r->sim->state.rigid;
-    tl_vec3 down = tl_vec3_scale(1 / tl_vec3_norm(r->scene->gravity), r->scene->gravity);
-    double most = 0;
+    const tl_rigid_state *s = &r->w.sim->state.rigid;
+    tl_vec3 down = tl_vec3_scale(1 / tl_vec3_norm(r->w.scene->gravity), r->w.scene->gravity);
+    double max = 0;
     for (int64_t i = 0; i < s->count; i++) {
         tl_vec3 d = tl_vec3_sub(s->body[i].x, r->start[i]);
         double drop = tl_vec3_dot(d, down);
-        most = fmax(most, along ? drop : tl_vec3_norm(tl_vec3_add_scaled(d, -drop, down)));
+        max = fmax(max, along ? drop : tl_vec3_norm(tl_vec3_add_scaled(d, -drop, down)));
     }
-    return 1e3 * most;
+    return 1e3 * max;
 }
 
-/* The contact problem of a step from the last state, v_free [6 bodies] zero or what gravity gives. Lives in the simulation's arena. */
+/* The contact problem of a step from the last state, v_free [6 bodies] zero or what gravity gives. Lives in the
+ * simulation's arena. */
 static bool last_problem(run *r, bool gravity, tl_rigid_problem *out)
 {
-    tl_sim *sim = r->sim;
+    tl_sim *sim = r->w.sim;
     const tl_rigid *g = &sim->rigid;
     tl_arena *a = &sim->arena;
     talus_error err;
@@ -327,19 +323,19 @@ static bool last_problem(run *r, bool gravity, tl_rigid_problem *out)
     if (!body || !pose || !v_free || !friction || !inv_mass || !inv_inertia) return false;
     tl_rigid_begin_bodies(g, sim->state.rigid.body, body, pose);
     for (int32_t i = 0; i < g->count; i++) {
-        if (i < g->scene_count &&
-            tl_scene_timed(r->scene, &r->scene->bodies[i].friction, sim->state.t, &friction[i], 1, &err) != TALUS_OK)
+        if (i < g->scene_count && tl_scene_timed(r->w.scene, &r->w.scene->bodies[i].friction, sim->state.t,
+                                                 &friction[i], 1, &err) != TALUS_OK)
             return false;
         if (g->body[i].kind != TL_BODY_FREE) continue;
         tl_mat3 inverse = tl_rigid_inverse_inertia(&g->body[i], body[i].q);
         inv_mass[i] = 1 / g->body[i].mass;
         memcpy(inv_inertia + 9 * (int64_t)i, inverse.m, 9 * sizeof(double));
-        if (gravity) tl_vec3_store(tl_vec3_scale(DT, r->scene->gravity), v_free + 6 * (int64_t)i);
+        if (gravity) tl_vec3_store(tl_vec3_scale(DT, r->w.scene->gravity), v_free + 6 * (int64_t)i);
     }
-    tl_rigid_view view = {g, r->scene, body, pose, friction, NULL, 0};
+    tl_rigid_view view = {g, r->w.scene, body, pose, friction, NULL, 0, NULL};
     tl_rigid_contacts *c = TL_TAKE(a, tl_rigid_contacts, 1);
     return c && tl_rigid_detect(&view, DT, &sim->state.rigid, a, c, &err) == TALUS_OK &&
-           tl_rigid_problem_build(out, g, c, NULL, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;
+           tl_rigid_problem_build(out, g, c, NULL, NULL, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;
 }
 
 /* Products of one solve from zero forces, at the loosest target that gives the wanted force balance. */
@@ -347,7 +343,7 @@ static double cold_products(run *r, const char *method)
 {
     tl_rigid_problem p;
     if (!last_problem(r, true, &p)) return NAN;
-    tl_arena *a = &r->sim->arena;
+    tl_arena *a = &r->w.sim->arena;
     double *lam = TL_TAKE(a, double, p.space.n);
     tl_options options = tl_options_default();
     for (double tolerance = 3e-3; lam && tolerance > 1e-7; tolerance *= 0.5) {
@@ -368,7 +364,7 @@ static double product_us(run *r)
 {
     tl_rigid_problem p;
     if (!last_problem(r, false, &p)) return NAN;
-    tl_arena *a = &r->sim->arena;
+    tl_arena *a = &r->w.sim->arena;
     double *x = TL_TAKE_ZERO(a, double, p.space.n), *y = TL_TAKE(a, double, p.space.n), best = 1;
     if (!x || !y) return NAN;
     for (int64_t k = 0; k < p.space.n; k += 3) x[k] = 1;
@@ -382,10 +378,10 @@ static double product_us(run *r)
 
 static double measure(run *r, const char *method, const check *c, const tl_timing *timing)
 {
-    const tl_rigid_state *s = &r->sim->state.rigid;
+    const tl_rigid_state *s = &r->w.sim->state.rigid;
     const tl_motion *last = &s->body[s->count - 1];
     tl_vec3 moved = tl_vec3_sub(last->x, r->start[s->count - 1]);
-    double t = r->sim->state.t, g = tl_vec3_norm(r->scene->gravity);
+    double t = r->w.sim->state.t, g = tl_vec3_norm(r->w.scene->gravity);
     switch (c->what) {
     case SAG_MM: return moved_mm(r, true);
     case DRIFT_MM: return moved_mm(r, false);
@@ -398,10 +394,10 @@ static double measure(run *r, const char *method, const check *c, const tl_timin
     case NORMALS_RELATIVE: return fabs(sum_of_normals(r) / c->expected - 1);
     case ROLL_PERCENT: return 100 * fabs(1 - tl_vec3_norm(last->w) * c->expected / tl_vec3_norm(last->v));
     case SPIN_RELATIVE:
-        return tl_vec3_norm(tl_vec3_sub(r->sim->report.angular_momentum, r->angular0)) / tl_vec3_norm(r->angular0);
+        return tl_vec3_norm(tl_vec3_sub(r->w.sim->report.angular_momentum, r->angular0)) / tl_vec3_norm(r->angular0);
     case KINETIC_RELATIVE: return fabs(r->kinetic / r->kinetic0 - 1);
     case MOMENTUM_RELATIVE:
-        return tl_vec3_norm(tl_vec3_sub(r->sim->report.momentum, r->momentum0)) / tl_vec3_norm(r->momentum0);
+        return tl_vec3_norm(tl_vec3_sub(r->w.sim->report.momentum, r->momentum0)) / tl_vec3_norm(r->momentum0);
     case ENERGY_RISE: return g > 0 ? r->rise / (r->energy0 - r->energy) : NAN;
     case ENERGY_RISE_RELATIVE: return r->rise / fabs(r->energy0);
     case LOST_PERCENT_PER_S: return 100 * (1 - r->energy / r->energy0) / t;
@@ -459,7 +455,7 @@ static void send_growth(tl_table *t, tally *n, const char *method)
 {
     if (n->products < 2) return;
     double k = n->products, growth = (k * n->xy - n->x * n->y) / (k * n->xx - n->x * n->x);
-    verdict(t, n, "rabbits", method, "growth of a product n^", growth, GROWTH_MOST, false);
+    verdict(t, n, "rabbits", method, "growth of a product n^", growth, GROWTH_MAX, false);
     tl_table_send(t, TALUS_ROW_DATA);
 }
 
@@ -511,7 +507,7 @@ static talus_status slides(const talus_bench_options *o, tl_table *t, const char
     run r = {.o = o};
     talus_status status = run_begin(&r, "brick-incline", setting, method, 1, err);
     if (status == TALUS_OK) status = run_steps(&r, t, 1, err);
-    if (status == TALUS_OK) *yes = tl_vec3_norm(r.sim->state.rigid.body[r.sim->state.rigid.count - 1].v) > SLIDES;
+    if (status == TALUS_OK) *yes = tl_vec3_norm(r.w.sim->state.rigid.body[r.w.sim->state.rigid.count - 1].v) > SLIDES;
     run_end(&r);
     return status;
 }

@@ -1,5 +1,6 @@
-/* Sand: tables 2 to 5 and 7 of [FM21] with every variant of the comparison, and a flat column for what the paper shows in figures and for our own choices.
- * A variant is a list of settings of one scene; one that fails stays in its table. */
+/* Sand: tables 2 to 5 and 7 of [FM21] with every variant of the comparison, and a flat column for what the paper
+ * shows in figures and for our own choices. A variant is a list of settings of one scene; one that fails stays in
+ * its table. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 #include "lab/bench/profile.h"
 #include "lab/bench/table.h"
 #include "lab/validate/still.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 #define SETTINGS_MAX 8
 #define VARIANTS_MAX 20
@@ -39,8 +40,7 @@ typedef struct sand_table {
 /* ---- one run ---- */
 
 typedef struct run {
-    tl_scene *scene;
-    tl_sim *sim;
+    tl_world w;
     int64_t steps, retries, sweeps, stress, pressure, unknowns, contacts;
     double gap, contact; /* sums over steps of certificates */
     double solve;        /* processor seconds */
@@ -66,7 +66,7 @@ static bool after_step(void *user, const tl_sim *sim)
     if (r->profile) tl_profile_add(r->profile, sim);
     r->retries += p->retries;
     r->sweeps += p->sweeps;
-    r->unknowns += sim->state.grid.memories;
+    r->unknowns += tl_grid_state_of(&sim->state)->memories;
     r->contacts += p->contacts;
     r->deepest = fmax(r->deepest, p->penetration);
     for (int i = 0; i < p->solves; i++) {
@@ -96,14 +96,7 @@ static talus_status open_run(run *r, const talus_bench_options *o, const sand_ta
     if (o->scenes) snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
     tl_load_options load = {.setting_count = settings, .setting = v->setting, .shapes_folder = shapes};
     *r = (run){.begin = tl_cpu_seconds()};
-    TL_TRY(tl_scene_load_text(&r->scene, "bench.lua", text, strlen(text), &load, err));
-    return tl_sim_create(&r->sim, r->scene, NULL, err);
-}
-
-static void close_run(run *r)
-{
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
+    return tl_world_text(&r->w, text, &load, err);
 }
 
 /* ---- shape of a heap ---- */
@@ -128,7 +121,7 @@ typedef struct heap {
 /* About the y axis; along an axis or a diagonal: within 15 degrees. */
 static heap measure_heap(tl_sim *sim)
 {
-    const tl_particles *p = &sim->state.grid.particles;
+    const tl_particles *p = &tl_grid_state_of(&sim->state)->particles;
     heap h = {NAN, NAN, NAN};
     size_t mark = tl_arena_mark(&sim->arena);
     double *x = TL_TAKE(&sim->arena, double, p->count), *axis = TL_TAKE(&sim->arena, double, p->count);
@@ -163,8 +156,8 @@ static void number(tl_table *t, const char *format, double x)
 static void write_row(tl_table *t, const sand_table *s, const variant *v, run *r)
 {
     double steps = r->steps ? (double)r->steps : 1;
-    double frames = fmax(1, r->sim->state.t * r->scene->fps);
-    heap h = measure_heap(r->sim);
+    double frames = fmax(1, r->w.sim->state.t * r->w.scene->fps);
+    heap h = measure_heap(r->w.sim);
     tl_table_cell(t, "%s", v->name);
     tl_table_cell(t, "%.1f", (double)r->sweeps / frames);
     tl_table_cell(t, "%.0f", (double)r->stress / frames);
@@ -175,17 +168,17 @@ static void write_row(tl_table *t, const sand_table *s, const variant *v, run *r
     tl_table_cell(t, "%.0e", r->gap / steps);
     tl_table_cell(t, "%.3f", h.height);
     if (s->bodies) {
-        const tl_rigid_state *b = &r->sim->state.rigid;
+        const tl_rigid_state *b = &r->w.sim->state.rigid;
         tl_table_cell(t, "%.3f", b->body[0].x.y);
         tl_table_cell(t, "%+.1f", 1e3 * b->body[0].v.y);
         tl_table_cell(t, "%.0e", r->contact / steps);
-        tl_table_cell(t, "%.1f", 100 * r->deepest / r->scene->grid.cell);
+        tl_table_cell(t, "%.1f", 100 * r->deepest / r->w.scene->grid.cell);
     } else {
         tl_table_cell(t, "%.3f", h.runout);
         tl_table_cell(t, "%.3f", h.ratio);
-        tl_table_cell(t, "%.3f", r->sim->report.fastest);
+        tl_table_cell(t, "%.3f", r->w.sim->report.fastest);
     }
-    tl_table_cell(t, "%+.1f", 100 * r->sim->report.volume_error);
+    tl_table_cell(t, "%+.1f", 100 * r->w.sim->report.volume_error);
     number(t, "%.1f", v->paper.sweeps);
     number(t, "%.0f", v->paper.stress);
     number(t, "%.0f", v->paper.pressure);
@@ -202,14 +195,14 @@ static talus_status run_variant(const talus_bench_options *o, tl_table *t, const
     talus_error failed = {0};
     talus_status status = open_run(&r, o, s, v, err);
     if (status == TALUS_OK) {
-        while (status == TALUS_OK && !*r.end && r.sim->state.frame < s->frames)
-            status = tl_sim_frame(r.sim, after_step, &r, &failed);
+        while (status == TALUS_OK && !*r.end && r.w.sim->state.frame < s->frames)
+            status = tl_sim_frame(r.w.sim, after_step, &r, &failed);
         if (status != TALUS_OK && status != TALUS_INTERRUPTED)
-            snprintf(r.end, sizeof r.end, "fails in frame %d: %.40s", (int)r.sim->state.frame + 1, failed.message);
+            snprintf(r.end, sizeof r.end, "fails in frame %d: %.40s", (int)r.w.sim->state.frame + 1, failed.message);
         write_row(t, s, v, &r);
         status = TALUS_OK;
     }
-    close_run(&r);
+    tl_world_close(&r.w);
     return status;
 }
 
@@ -421,13 +414,13 @@ static talus_status profile_variant(const talus_bench_options *o, tl_profile *p,
     talus_error failed = {0};
     talus_status status = open_run(&r, o, s, v, err);
     r.profile = p;
-    while (status == TALUS_OK && !*r.end && !p->table->stopped && r.sim->state.frame < s->frames) {
-        if (tl_sim_frame(r.sim, after_step, &r, &failed) != TALUS_OK && !*r.end)
-            snprintf(r.end, sizeof r.end, "fails in frame %d: %.40s", (int)r.sim->state.frame + 1, failed.message);
-        tl_profile_send(p, v->name, r.sim->state.frame);
+    while (status == TALUS_OK && !*r.end && !p->table->stopped && r.w.sim->state.frame < s->frames) {
+        if (tl_sim_frame(r.w.sim, after_step, &r, &failed) != TALUS_OK && !*r.end)
+            snprintf(r.end, sizeof r.end, "fails in frame %d: %.40s", (int)r.w.sim->state.frame + 1, failed.message);
+        tl_profile_send(p, v->name, r.w.sim->state.frame);
     }
     if (*r.end) tl_table_line(p->table, TALUS_ROW_NOTE, "%s: %s", v->name, r.end);
-    close_run(&r);
+    tl_world_close(&r.w);
     return status;
 }
 
@@ -469,7 +462,8 @@ TABLE(sand_flat, flat, "sand-flat", "flat column of sand: every choice of the st
 
 static double column_level(tl_vec3 x) { return fmax(hypot(x.x, x.z) - 0.3, x.y - 0.5); }
 
-/* A column under its own weight that spreads: u = (x, -2 y, z) m/s per m. o: NULL or options of parts, staggered then. */
+/* A column under its own weight that spreads: u = (x, -2 y, z) m/s per m. o: NULL or options of parts, staggered
+ * then. */
 static talus_status spread_column(tl_still *s, int n, const char *parts, const tl_parts_options *o, int iterations,
                                   talus_error *err)
 {
@@ -505,12 +499,12 @@ static talus_status spread_column(tl_still *s, int n, const char *parts, const t
 /* Best of solves until so many products are spent. */
 static talus_status spend(tl_still *s, int64_t products, double *gap, int64_t *spent, talus_error *err)
 {
-    tl_friction_report report;
+    tl_cones_report report;
     double now;
     *gap = INFINITY, *spent = 0;
     while (*spent < products) {
-        TL_TRY(tl_friction_solve(&s->friction, s->p, 1e-12, &s->sim->arena, &report, err));
-        TL_TRY(tl_friction_error(&s->friction, s->p, &s->sim->arena, &now, err));
+        TL_TRY(tl_cones_solve(&s->cones, s->p, 1e-12, &s->sim->arena, &report, err));
+        TL_TRY(tl_cones_error(&s->cones, s->p, &s->sim->arena, &now, err));
         *gap = fmin(*gap, now);
         *spent += report.work.products;
         if (report.work.products == 0) break;
@@ -538,7 +532,7 @@ static talus_status bench_stress(const talus_bench_options *o, tl_table *t, talu
         if (status == TALUS_OK) status = spend(&s, ways[k].products, &gap, &spent, err);
         for (int i = 0; i < 20 && status == TALUS_OK; i++) {
             double begin = tl_cpu_seconds();
-            tl_stress_product(&s.system.stress, &s.system.c, s.stress, s.friction.ds);
+            tl_stress_product(&s.system.stress, &s.system.c, s.stress, s.cones.ds);
             best = fmin(best, tl_cpu_seconds() - begin);
         }
         if (status == TALUS_OK) {
@@ -583,11 +577,11 @@ static talus_status time_split(tl_still *s, split_result *out, talus_error *err)
 {
     *out = (split_result){.gap = INFINITY};
     while (out->gap > SPLIT_GAP && out->seconds < SPLIT_SECONDS) {
-        tl_friction_report report;
+        tl_cones_report report;
         double begin = tl_cpu_seconds();
-        TL_TRY(tl_friction_solve(&s->friction, s->p, 1e-12, &s->sim->arena, &report, err));
+        TL_TRY(tl_cones_solve(&s->cones, s->p, 1e-12, &s->sim->arena, &report, err));
         out->seconds += tl_cpu_seconds() - begin;
-        TL_TRY(tl_friction_error(&s->friction, s->p, &s->sim->arena, &out->gap, err));
+        TL_TRY(tl_cones_error(&s->cones, s->p, &s->sim->arena, &out->gap, err));
         out->products += report.work.products;
         out->solves++;
     }

@@ -147,12 +147,13 @@ static talus_status pillar(tl_compare *c, int size, talus_error *err)
     tl_space space = tl_space_local(n);
     tl_chain_part whole = {&space, &chain.A, chain.c, chain.nu};
     tl_fixedpoint p = tl_chain_problem(&whole, 1);
-    talus_status status = tl_compare_fixedpoint(c, "Pillar of blocks, each resting on the one below", &p, err);
+    talus_status status = tl_compare_fixedpoint(c, "Pillar of blocks, each resting on the one below", &p, NULL, err);
     tl_chain_free(&chain);
     return status;
 }
 
-/* Stacks and walls whose normals must add up to a known sum; the last two punish methods that look at residuals alone. */
+/* Stacks and walls whose normals must add up to a known sum; the last two punish methods that look at residuals
+ * alone. */
 static talus_status contact_walls(tl_compare *c, int size, talus_error *err)
 {
     (void)size;
@@ -192,6 +193,19 @@ static const struct {
     {"contact-walls", contact_walls},
 };
 
+static talus_status tell_answer(tl_compare *c, const tl_captured *p, talus_error *err)
+{
+    double certificate;
+    TL_TRY(tl_compare_answer(p, &certificate, &c->arena, err));
+    if (*p->note) tl_table_line(c->t, TALUS_ROW_NOTE, "%s", p->note);
+    if (isfinite(certificate) && isfinite(p->certificate))
+        tl_table_line(c->t, TALUS_ROW_NOTE, "the answer in the file: certificate %.3e, when it was captured %.3e",
+                      certificate, p->certificate);
+    else if (isfinite(certificate))
+        tl_table_line(c->t, TALUS_ROW_NOTE, "the answer in the file: certificate %.3e", certificate);
+    return TALUS_OK;
+}
+
 /* A captured problem with every method of its kind, from its own start and to its own target when it has them. */
 static talus_status replay(tl_compare *c, const char *path, talus_error *err)
 {
@@ -200,13 +214,15 @@ static talus_status replay(tl_compare *c, const char *path, talus_error *err)
     talus_bench_options as_captured = *c->o;
     if (!(as_captured.tolerance > 0) && p->tolerance > 0) as_captured.tolerance = p->tolerance;
     c->o = &as_captured;
-    talus_status status = TALUS_OK;
-    switch (p->kind) {
-    case TL_KIND_LINEAR: status = tl_compare_linear(c, path, &p->linear, p->x0, err); break;
-    case TL_KIND_BOXQP: status = tl_compare_boxqp(c, path, &p->boxqp, p->x0, err); break;
-    case TL_KIND_CONE: status = tl_compare_cone(c, path, &p->cone, p->x0, err); break;
-    case TL_KIND_CONTACT: status = tl_compare_contact(c, path, &p->contact, p->x0, err); break;
-    }
+    talus_status status = tell_answer(c, p, err);
+    if (status == TALUS_OK) switch (p->kind) {
+        case TL_KIND_LINEAR: status = tl_compare_linear(c, path, &p->linear, p->x0, err); break;
+        case TL_KIND_BOXQP: status = tl_compare_boxqp(c, path, &p->boxqp, p->x0, err); break;
+        case TL_KIND_CONE: status = tl_compare_cone(c, path, &p->cone, p->x0, err); break;
+        case TL_KIND_CONTACT: status = tl_compare_contact(c, path, &p->contact, p->x0, err); break;
+        case TL_KIND_PRESSURE: status = tl_compare_pressure(c, path, &p->pressure, p->x0, err); break;
+        case TL_KIND_FIXEDPOINT: status = tl_compare_fixedpoint(c, path, &p->fixedpoint, p->x0, err); break;
+        }
     tl_captured_free(p);
     return status;
 }

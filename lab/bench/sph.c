@@ -1,5 +1,6 @@
-/* The SPH engine on whole scenes: what conjugate gradients are worth on the paper's four cases [Probst2023 fig. 7, 8], the dam break that other
- * programs are timed with and one of a million particles, the paper's table of scenarios with our sizes beside its own [Probst2023 tab. 1]. */
+/* The SPH engine on whole scenes: what conjugate gradients are worth on the paper's four cases [Probst2023 fig. 7,
+ * 8], the dam break that other programs are timed with and one of a million particles, the paper's table of
+ * scenarios with our sizes beside its own [Probst2023 tab. 1]. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,38 +8,19 @@
 #include "base/alloc.h"
 #include "base/timer.h"
 #include "lab/bench/table.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "phase/sph/sph.h"
 
-#define JACOBI_MOST 8000 /* iterations */
+#define JACOBI_MAX 8000 /* iterations */
 
-typedef struct run {
-    tl_scene *scene;
-    tl_sim *sim;
-} run;
-
-static void run_end(run *r)
-{
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
-    *r = (run){0};
-}
-
-static talus_status run_begin(run *r, const talus_bench_options *o, const char *name, tl_size size, int settings,
+static talus_status run_begin(tl_world *r, const talus_bench_options *o, const char *name, tl_size size, int settings,
                               const char *const *setting, talus_error *err)
 {
-    char path[1200], shapes[1100];
-    *r = (run){0};
-    snprintf(path, sizeof path, "%.1000s/%s/%s.lua", o->scenes, name, name);
-    snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
-    tl_load_options load = {.size = size, .setting_count = settings, .setting = setting, .shapes_folder = shapes};
-    talus_status status = tl_scene_load(&r->scene, path, &load, err);
-    if (status == TALUS_OK) status = tl_sim_create(&r->sim, r->scene, NULL, err);
-    if (status != TALUS_OK) run_end(r);
-    return status;
+    const tl_load_options load = {.size = size, .setting_count = settings, .setting = setting};
+    return tl_world_gallery(r, o->scenes, name, &load, err);
 }
 
-static talus_status run_until(run *r, double t, const tl_table *table, talus_error *err)
+static talus_status run_until(tl_world *r, double t, const tl_table *table, talus_error *err)
 {
     while (r->sim->state.t < t && !table->stopped) TL_TRY(tl_sim_step(r->sim, 0, t, err));
     return TALUS_OK;
@@ -68,7 +50,7 @@ typedef struct sample {
 } sample;
 
 /* One step of `r` from the state of `from`. */
-static talus_status take_step(run *r, const run *from, sample *s, talus_error *err)
+static talus_status take_step(tl_world *r, const tl_world *from, sample *s, talus_error *err)
 {
     TL_TRY(tl_state_copy(&r->sim->state, &from->sim->state, err));
     double begin = tl_cpu_seconds();
@@ -79,22 +61,22 @@ static talus_status take_step(run *r, const run *from, sample *s, talus_error *e
 }
 
 typedef struct contest {
-    run leader;            /* as the scene is; its states are where the others start */
-    run by[TOLERANCES][2]; /* nncg, jacobi */
+    tl_world leader;            /* as the scene is; its states are where the others start */
+    tl_world by[TOLERANCES][2]; /* nncg, jacobi */
 } contest;
 
 static talus_status contest_begin(contest *g, const talus_bench_options *o, const ratio_case *c, talus_error *err)
 {
     static const char *const methods[] = {"solver.pressure.method=nncg", "solver.pressure.method=jacobi"};
-    char target[64], most[64];
+    char target[64], max[64];
     *g = (contest){0};
-    snprintf(most, sizeof most, "solver.pressure.iterations=%d", JACOBI_MOST);
+    snprintf(max, sizeof max, "solver.pressure.iterations=%d", JACOBI_MAX);
     TL_TRY(run_begin(&g->leader, o, c->scene, TL_SIZE_SMALL, 1, &c->setting, err));
     for (int i = 0; i < TOLERANCES && c->tolerance[i] > 0; i++)
         for (int k = 0; k < 2; k++) {
             snprintf(target, sizeof target, "solver.pressure.tolerance=%g", c->tolerance[i]);
             const char *settings[] = {c->setting, methods[k], "sph.warm_start=false", "sph.iterations_least=2",
-                                      target,     most};
+                                      target,     max};
             TL_TRY(run_begin(&g->by[i][k], o, c->scene, TL_SIZE_SMALL, 6, settings, err));
         }
     return TALUS_OK;
@@ -102,9 +84,9 @@ static talus_status contest_begin(contest *g, const talus_bench_options *o, cons
 
 static void contest_end(contest *g)
 {
-    run_end(&g->leader);
+    tl_world_close(&g->leader);
     for (int i = 0; i < TOLERANCES; i++)
-        for (int k = 0; k < 2; k++) run_end(&g->by[i][k]);
+        for (int k = 0; k < 2; k++) tl_world_close(&g->by[i][k]);
 }
 
 static talus_status contest_at(contest *g, tl_table *t, const ratio_case *c, double moment, talus_error *err)
@@ -148,7 +130,7 @@ static talus_status ratios(const talus_bench_options *o, tl_table *t, talus_erro
             tl_table_line(
                 t, TALUS_ROW_TITLE,
                 "iterations of Jacobi over those of NNCG: the same systems, cold start, relaxation 0.5, at most %d",
-                JACOBI_MOST);
+                JACOBI_MAX);
             tl_table_header(t, columns);
             titled = true;
         }
@@ -187,13 +169,13 @@ typedef struct scenario_size {
     int warm, steps; /* warm ones are not timed */
 } scenario_size;
 
-static void scenario_row(tl_table *t, const run *r, const paper_row *p, double steps, double iterations, double cpu,
-                         double simulated)
+static void scenario_row(tl_table *t, const tl_world *r, const paper_row *p, double steps, double iterations,
+                         double cpu, double simulated)
 {
     tl_table_cell(t, "%s", p->name);
     tl_table_cell(t, "%lld", (long long)r->sim->report.particles);
-    tl_table_cell(t, "%d", (int)r->sim->sph.free_count);
-    tl_table_cell(t, "%d", (int)(r->sim->sph.kinematic_count + r->sim->sph.static_count));
+    tl_table_cell(t, "%d", (int)tl_sph_of(r->sim)->free_count);
+    tl_table_cell(t, "%d", (int)(tl_sph_of(r->sim)->kinematic_count + tl_sph_of(r->sim)->static_count));
     tl_table_cell(t, "%.0f", 1e-6 * (double)tl_alloc_read().live_bytes);
     tl_table_cell(t, "%.2f", 1e3 * simulated / steps);
     tl_table_cell(t, "%.1f", iterations / steps);
@@ -207,7 +189,7 @@ static void scenario_row(tl_table *t, const run *r, const paper_row *p, double s
 static talus_status paper_one(const talus_bench_options *o, tl_table *t, const paper_row *p, scenario_size z,
                               talus_error *err)
 {
-    run r;
+    tl_world r;
     double iterations = 0, t0 = 0, cpu = 0;
     talus_status status = run_begin(&r, o, p->scene, z.size, 0, NULL, err);
     for (int i = 0; i < z.warm + z.steps && status == TALUS_OK && !t->stopped; i++) {
@@ -217,7 +199,7 @@ static talus_status paper_one(const talus_bench_options *o, tl_table *t, const p
     }
     if (status == TALUS_OK && !t->stopped)
         scenario_row(t, &r, p, z.steps, iterations, tl_cpu_seconds() - cpu, r.sim->state.t - t0);
-    run_end(&r);
+    tl_world_close(&r);
     return status;
 }
 
@@ -263,28 +245,28 @@ typedef struct window {
     double from, to; /* s */
 } window;
 
-static talus_status dam_window(run *r, tl_table *t, window w, talus_error *err)
+static talus_status dam_window(tl_world *r, tl_table *t, window w, talus_error *err)
 {
     TL_TRY(run_until(r, w.from, t, err));
-    double begin = tl_cpu_seconds(), iterations = 0, mean = 0, most = 0, since = r->sim->state.t;
+    double begin = tl_cpu_seconds(), iterations = 0, mean = 0, max = 0, since = r->sim->state.t;
     int64_t first = r->sim->state.step;
     while (r->sim->state.t < w.to && !t->stopped) {
         TL_TRY(tl_sim_step(r->sim, 0, w.to, err));
         iterations += r->sim->report.solve[0].iterations;
-        mean += r->sim->report.volume_error;
-        most = fmax(most, r->sim->report.volume_error);
+        mean += r->sim->report.compression;
+        max = fmax(max, r->sim->report.compression);
     }
     if (t->stopped) return TALUS_OK;
     double seconds = tl_cpu_seconds() - begin, steps = (double)(r->sim->state.step - first),
            took = r->sim->state.t - since;
     tl_table_cell(t, "%g to %g", w.from, w.to);
     tl_table_cell(t, "%lld", (long long)r->sim->report.particles);
-    tl_table_cell(t, "%d", (int)r->sim->sph.static_count);
+    tl_table_cell(t, "%d", (int)tl_sph_of(r->sim)->static_count);
     tl_table_cell(t, "%.0f", steps);
     tl_table_cell(t, "%.2f", 1e3 * took / steps);
     tl_table_cell(t, "%.1f", iterations / steps);
     tl_table_cell(t, "%.4f %%", 100 * mean / steps);
-    tl_table_cell(t, "%.4f %%", 100 * most);
+    tl_table_cell(t, "%.4f %%", 100 * max);
     tl_table_cell(t, "%.2f", seconds / steps);
     tl_table_cell(t, "%.1f", seconds / took);
     tl_table_cell(t, "%.0f", 1e-6 * (double)r->sim->report.peak_bytes);
@@ -295,11 +277,11 @@ static talus_status dam_window(run *r, tl_table *t, window w, talus_error *err)
 static talus_status dam_one(const talus_bench_options *o, tl_table *t, const char *setting, int windows,
                             const window *when, talus_error *err)
 {
-    run r;
+    tl_world r;
     TL_TRY(run_begin(&r, o, "dam-peer", TL_SIZE_SMALL, 1, &setting, err));
     talus_status status = TALUS_OK;
     for (int k = 0; k < windows && status == TALUS_OK && !t->stopped; k++) status = dam_window(&r, t, when[k], err);
-    run_end(&r);
+    tl_world_close(&r);
     return status;
 }
 
@@ -328,18 +310,19 @@ static talus_status dam(const talus_bench_options *o, tl_table *t, talus_error *
 #define HOLDS 1e-4 /* m/s: slower is sticking */
 
 /* Speed of the duck down its slope. */
-static double down_slope(const run *r)
+static double down_slope(const tl_world *r)
 {
     double a = SLOPE_DEG * TL_SPH_PI / 180;
     tl_vec3 v = r->sim->state.rigid.body[1].v;
     return v.x * cos(a) - v.y * sin(a);
 }
 
-/* Friction falls from 0.8 at 0.3 s to 0.5 at 0.6 s; back from the speed at the end it was left behind where the duck began to slip. */
+/* Friction falls from 0.8 at 0.3 s to 0.5 at 0.6 s; back from the speed at the end it was left behind where the duck
+ * began to slip. */
 static talus_status friction_one(const talus_bench_options *o, tl_table *t, const char *friction, const char *method,
                                  talus_error *err)
 {
-    run r;
+    tl_world r;
     char how[2][64];
     const char *const settings[] = {how[0], how[1]};
     snprintf(how[0], sizeof how[0], "sph.friction=%s", friction);
@@ -365,7 +348,7 @@ static talus_status friction_one(const talus_bench_options *o, tl_table *t, cons
         tl_table_cell(t, "%s", drift < HOLDS ? "holds" : "creeps");
         tl_table_send(t, TALUS_ROW_DATA);
     }
-    run_end(&r);
+    tl_world_close(&r);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* Cost of the SPH engine's parts: a block of water, shaken, in a tank that it fills half, per fluid particle.
  *
- * Sizes are cubes of particles, so that the share of walls is the same. "iteration" is one of nncg with everything that belongs to it:
- * two sweeps over pairs, the projected step, the error, the vectors. */
+ * Sizes are cubes of particles, so that the share of walls is the same. "iteration" is one of nncg with everything
+ * that belongs to it: two sweeps over pairs, the projected step, the error, the vectors. */
 #include <stdio.h>
 #include <time.h>
 
@@ -138,10 +138,10 @@ static talus_status measure(tank *t, costs *c, talus_error *err)
 static talus_status bench_tank(tl_table *table, int edge, int repeats, talus_error *err)
 {
     tank t = {0};
-    int most = tl_threads();
+    int max = tl_threads();
     talus_status status = tank_create(&t, edge, err);
     double one = 0;
-    for (int threads = 1; threads <= most && status == TALUS_OK; threads = threads < most ? most : most + 1) {
+    for (int threads = 1; threads <= max && status == TALUS_OK; threads = threads < max ? max : max + 1) {
         costs c = {0};
         tl_threads_set(threads);
         for (int k = 0; k <= repeats && status == TALUS_OK; k++) status = measure(&t, &c, err);
@@ -163,7 +163,7 @@ static talus_status bench_tank(tl_table *table, int edge, int repeats, talus_err
         tl_table_cell(table, "%.0f", c.bytes);
         tl_table_send(table, TALUS_ROW_DATA);
     }
-    tl_threads_set(most);
+    tl_threads_set(max);
     tank_free(&t);
     return status;
 }

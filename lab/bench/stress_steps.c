@@ -1,7 +1,9 @@
-/* Frictional stress of steps under way, at the pressure that they ended with: how near the optimum a method comes for its work.
+/* Frictional stress of steps under way, at the pressure that they ended with: how near the optimum a method comes for
+ * its work.
  *
- * A way is (E - E*) / |E*| above the optimum: E* is bounded from below by a long solve and its certificate, so that the number is one-sided and safe. Stress that is outside of its cones
- * is scaled back into them first; a method is not paid for friction that it cannot have. */
+ * A way is (E - E*) / |E*| above the optimum: E* is bounded from below by a long solve and its certificate, so that
+ * the number is one-sided and safe. Stress that is outside of its cones is scaled back into them first; a method is
+ * not paid for friction that it cannot have. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +11,9 @@
 #include "base/sum.h"
 #include "base/timer.h"
 #include "lab/bench/table.h"
+#include "lab/world.h"
 #include "model/grid/active.h"
-#include "scene/load.h"
-#include "step/grid.h"
-#include "step/sim.h"
+#include "phase/grid/grid.h"
 
 #define WORK 40         /* products of K and of K^T */
 #define REFERENCE 20000 /* iterations, at most */
@@ -38,21 +39,34 @@ typedef struct kept {
     double lowest, energy; /* bound from below, of the best that was found */
 } kept;
 
-/* s becomes `to`, and velocities follow. */
-static void set_stress(tl_friction *f, const double *to)
+/* Frictional stress of the step, as a problem and as a block that methods work on. */
+typedef struct stress {
+    tl_friction *f;
+    tl_cones *c;
+} stress;
+
+static talus_status certify(stress x, const double *p, tl_arena *a, tl_cone_certificate *out, talus_error *err)
 {
-    for (int64_t i = 0; i < f->stress->n; i++) {
-        f->ds[i] = to[i] - f->s[i];
-        f->s[i] = to[i];
+    const tl_cone problem = tl_friction_problem(x.f, p);
+    return tl_cone_certify(&problem, x.f->s, out, a, err);
+}
+
+/* s becomes `to`, and velocities follow. */
+static void set_stress(stress x, const double *to)
+{
+    for (int64_t i = 0; i < x.c->n; i++) {
+        x.c->ds[i] = to[i] - x.c->s[i];
+        x.c->s[i] = to[i];
     }
-    tl_stress_push(f->stress, f->c, f->ds);
+    x.c->push(x.c->ctx, x.c->ds);
 }
 
 /* Gap of s, scaled back into its cones. Leaves it there. */
-static talus_status gap_of(tl_friction *f, const double *p, const kept *k, tl_arena *a, double *gap, talus_error *err)
+static talus_status gap_of(stress x, const double *p, const kept *k, tl_arena *a, double *gap, talus_error *err)
 {
     tl_cone_certificate c;
-    TL_TRY(tl_friction_certify(f, p, a, &c, err)); /* finds radii */
+    const tl_friction *f = x.f;
+    TL_TRY(certify(x, p, a, &c, err)); /* finds radii */
     double Q[TL_STRESS_GROUP * TL_STRESS_GROUP];
     tl_stress_form(f->stress, Q);
     for (int32_t i = 0; i < f->stress->cells; i++) {
@@ -61,54 +75,53 @@ static talus_status gap_of(tl_friction *f, const double *p, const kept *k, tl_ar
             for (int n = 0; n < TL_STRESS_GROUP; n++) square += Q[TL_STRESS_GROUP * m + n] * s[m] * s[n];
         scale = square > f->radius[i] * f->radius[i] ? f->radius[i] / sqrt(square) : 1;
         for (int m = 0; m < TL_STRESS_GROUP; m++) {
-            f->ds[TL_STRESS_GROUP * (int64_t)i + m] = (scale - 1) * s[m];
+            x.c->ds[TL_STRESS_GROUP * (int64_t)i + m] = (scale - 1) * s[m];
             s[m] *= scale;
         }
     }
-    tl_stress_push(f->stress, f->c, f->ds);
-    TL_TRY(tl_friction_certify(f, p, a, &c, err));
+    x.c->push(x.c->ctx, x.c->ds);
+    TL_TRY(certify(x, p, a, &c, err));
     *gap = (c.energy - k->lowest) / fabs(k->energy);
     return TALUS_OK;
 }
 
 /* By apgd, from a start, with so many products: one writes the problem, one begins, six estimate an eigenvalue. */
-static talus_status by_apgd(tl_friction *f, const double *p, const double *from, int products, tl_arena *a,
-                            talus_error *err)
+static talus_status by_apgd(stress x, const double *p, const double *from, int products, tl_arena *a, talus_error *err)
 {
-    tl_friction_report report;
-    set_stress(f, from);
-    f->iterations = products - 8;
-    f->learned = 0;
-    return tl_friction_solve(f, p, 0, a, &report, err);
+    tl_cones_report report;
+    set_stress(x, from);
+    x.c->iterations = products - 8;
+    x.c->learned = 0;
+    return tl_cones_solve(x.c, p, 0, a, &report, err);
 }
 
 /* The best of jcsp on its way to so many products. */
-static talus_status by_parts(tl_friction *f, const double *p, const kept *k, int64_t products, tl_arena *a,
-                             double *best, int64_t *spent, talus_error *err)
+static talus_status by_parts(stress x, const double *p, const kept *k, int64_t products, tl_arena *a, double *best,
+                             int64_t *spent, talus_error *err)
 {
     *best = INFINITY, *spent = 0;
     while (*spent < products) {
-        tl_friction_report report;
-        double gap, *mine = TL_TAKE(a, double, f->stress->n);
+        tl_cones_report report;
+        double gap, *mine = TL_TAKE(a, double, x.c->n);
         if (!mine) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for stress");
-        TL_TRY(tl_friction_solve(f, p, 1e-12, a, &report, err));
+        TL_TRY(tl_cones_solve(x.c, p, 1e-12, a, &report, err));
         *spent += report.work.products;
         if (!report.work.products) break;
-        memcpy(mine, f->s, sizeof *mine * (size_t)f->stress->n);
-        TL_TRY(gap_of(f, p, k, a, &gap, err));
+        memcpy(mine, x.c->s, sizeof *mine * (size_t)x.c->n);
+        TL_TRY(gap_of(x, p, k, a, &gap, err));
         *best = fmin(*best, gap);
-        set_stress(f, mine);
+        set_stress(x, mine);
     }
     return TALUS_OK;
 }
 
-static talus_status find_reference(tl_friction *f, const double *p, kept *k, tl_arena *a, double *gap, talus_error *err)
+static talus_status find_reference(stress x, const double *p, kept *k, tl_arena *a, double *gap, talus_error *err)
 {
     tl_cone_certificate c;
-    tl_friction_report report;
-    f->iterations = REFERENCE;
-    TL_TRY(tl_friction_solve(f, p, REFERENCE_GAP, a, &report, err));
-    TL_TRY(tl_friction_certify(f, p, a, &c, err));
+    tl_cones_report report;
+    x.c->iterations = REFERENCE;
+    TL_TRY(tl_cones_solve(x.c, p, REFERENCE_GAP, a, &report, err));
+    TL_TRY(certify(x, p, a, &c, err));
     k->energy = c.energy;
     k->lowest = c.energy - c.gap;
     *gap = c.relative_gap;
@@ -117,36 +130,36 @@ static talus_status find_reference(tl_friction *f, const double *p, kept *k, tl_
 
 static talus_status recall(const taken *t, const tl_grid_view *view, tl_arena *a, double *past, talus_error *err)
 {
-    const tl_system *system = view->coupled->system;
+    const tl_system *system = &view->flow->system;
     double *p = TL_TAKE(a, double, system->c.cells),
            *five = TL_TAKE(a, double, TL_STRESS_GROUP *(int64_t)system->c.cells);
     if (!p || !five) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for stress");
-    tl_active_recall(view->grid, &system->active, &t->sim->state.grid, p, five);
+    tl_active_recall(&view->flow->grid, &system->active, tl_grid_state_of(&t->sim->state), p, five);
     tl_stress_unpack(&system->stress, five, past);
     return TALUS_OK;
 }
 
 static talus_status compare(const taken *t, const tl_grid_view *view, tl_arena *a, kept *k, talus_error *err)
 {
-    tl_friction *f = view->coupled->friction;
-    const double *p = view->coupled->p;
+    tl_friction *f = view->friction;
+    const stress x = {f, view->cones};
+    const double *p = view->flow->p;
+    const tl_parts_options options = tl_parts_default();
     double reference, cold, warm, parts;
     int64_t spent;
     TL_TRY(recall(t, view, a, k->past, err));
-    TL_TRY(find_reference(f, p, k, a, &reference, err));
-    TL_TRY(by_apgd(f, p, k->zero, WORK, a, err));
-    TL_TRY(gap_of(f, p, k, a, &cold, err));
-    TL_TRY(by_apgd(f, p, k->past, WORK, a, err));
-    TL_TRY(gap_of(f, p, k, a, &warm, err));
-    tl_friction other = {.stress = f->stress,
-                         .c = f->c,
-                         .alpha = f->alpha,
-                         .s = f->s,
-                         .rule = tl_parts_rule_find("jcsp"),
-                         .parts = tl_parts_default()};
-    set_stress(f, k->past);
+    TL_TRY(find_reference(x, p, k, a, &reference, err));
+    TL_TRY(by_apgd(x, p, k->zero, WORK, a, err));
+    TL_TRY(gap_of(x, p, k, a, &cold, err));
+    TL_TRY(by_apgd(x, p, k->past, WORK, a, err));
+    TL_TRY(gap_of(x, p, k, a, &warm, err));
+    set_stress(x, k->past);
+    tl_friction other = {.stress = f->stress, .c = f->c, .alpha = f->alpha, .s = f->s, .parts = &options};
     TL_TRY(tl_friction_begin(&other, a, err));
-    TL_TRY(by_parts(&other, p, k, 4 * WORK, a, &parts, &spent, err));
+    tl_cones cones = tl_friction_cones(&other);
+    cones.method = tl_cone_method_find("jcsp");
+    TL_TRY(tl_cones_begin(&cones, p, a, err));
+    TL_TRY(by_parts((stress){&other, &cones}, p, k, 4 * WORK, a, &parts, &spent, err));
     tl_table_cell(t->table, "%s", t->what->scene);
     tl_table_cell(t->table, "%d", t->what->size);
     tl_table_cell(t->table, "%.2f", view->t);
@@ -160,13 +173,15 @@ static talus_status compare(const taken *t, const tl_grid_view *view, tl_arena *
     return TALUS_OK;
 }
 
-static talus_status look(void *user, const tl_grid_view *view, talus_error *err)
+static talus_status look(void *user, const tl_shown *shown, talus_error *err)
 {
+    if (shown->kind != TL_SHOWN_STEP) return TALUS_OK;
     const taken *t = user;
-    tl_friction *f = view->coupled->friction;
-    tl_coupling *c = &view->coupled->system->c;
-    tl_arena *a = view->coupled->b->arena;
-    if (!f || f->stress->staggered || !f->method)
+    const tl_grid_view *view = shown->problem;
+    tl_friction *f = view->friction;
+    tl_coupling *c = &view->flow->system.c;
+    tl_arena *a = view->b->arena;
+    if (!f || f->stress->staggered || f->parts)
         return TL_FAIL(err, TALUS_BAD_INPUT, "the step has no colocated stress");
     size_t mark = tl_arena_mark(a);
     kept k = {.u = TL_TAKE(a, double, c->faces),
@@ -175,7 +190,7 @@ static talus_status look(void *user, const tl_grid_view *view, talus_error *err)
               .past = TL_TAKE(a, double, f->stress->n),
               .zero = TL_TAKE_ZERO(a, double, f->stress->n)};
     if (!k.u || !k.v || !k.s || !k.past || !k.zero) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for stress");
-    const tl_friction before = *f;
+    const tl_cones before = *view->cones;
     memcpy(k.u, c->u, sizeof *k.u * (size_t)c->faces);
     memcpy(k.v, c->v, sizeof *k.v * (size_t)c->solid.n);
     memcpy(k.s, f->s, sizeof *k.s * (size_t)f->stress->n);
@@ -183,34 +198,29 @@ static talus_status look(void *user, const tl_grid_view *view, talus_error *err)
     memcpy(c->u, k.u, sizeof *k.u * (size_t)c->faces);
     memcpy(c->v, k.v, sizeof *k.v * (size_t)c->solid.n);
     memcpy(f->s, k.s, sizeof *k.s * (size_t)f->stress->n);
-    *f = before;
+    *view->cones = before;
     tl_arena_release(a, mark);
     return status;
 }
 
 static talus_status run_case(const talus_bench_options *o, tl_table *t, const step_case *c, talus_error *err)
 {
-    char path[1200], shapes[1100], cells[32];
+    char cells[32];
     const char *set[] = {cells};
-    tl_scene *scene = NULL;
-    tl_sim *sim = NULL;
+    tl_world w;
     step_case what = *c;
     if (o->size) what.size = o->size;
-    snprintf(path, sizeof path, "%.1000s/%.80s/%.80s.lua", o->scenes, what.scene, what.scene);
-    snprintf(shapes, sizeof shapes, "%.1000s/shapes", o->scenes);
     snprintf(cells, sizeof cells, "cells=%d", what.size);
-    tl_load_options load = {.size = TL_SIZE_SMALL, .setting_count = 1, .setting = set, .shapes_folder = shapes};
-    talus_status status = tl_scene_load(&scene, path, &load, err);
-    if (status == TALUS_OK) status = tl_sim_create(&sim, scene, NULL, err);
-    while (status == TALUS_OK && sim->state.frame < what.frame) status = tl_sim_frame(sim, NULL, NULL, err);
+    tl_load_options load = {.size = TL_SIZE_SMALL, .setting_count = 1, .setting = set};
+    TL_TRY(tl_world_gallery(&w, o->scenes, what.scene, &load, err));
+    talus_status status = tl_world_frames(&w, what.frame, err);
     if (status == TALUS_OK) {
-        taken user = {t, &what, sim};
-        sim->probe = look;
-        sim->probe_user = &user;
-        status = tl_sim_step(sim, 0, INFINITY, err);
+        taken user = {t, &what, w.sim};
+        w.sim->look = look;
+        w.sim->look_user = &user;
+        status = tl_world_steps(&w, 1, 0, err);
     }
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world_close(&w);
     return status;
 }
 
@@ -219,7 +229,6 @@ static talus_status bench_stress_steps(const talus_bench_options *o, tl_table *t
     static const char *const columns[] = {
         "scene",        "cells/m",  "t s",         "cells", "cold, 40: %", "last step, 40: %",
         "jcsp, 160: %", "products", "certificate", NULL};
-    if (!o->scenes) return TL_FAIL(err, TALUS_BAD_INPUT, "this table needs the folder of talus' scenes");
     tl_table_line(
         t, TALUS_ROW_TITLE,
         "stress of steps under way: energy above the optimum, in percent of it, after 40 products from nothing "

@@ -1,7 +1,7 @@
 /* A physics case: runs something whole and compares numbers with a law, a closed form or a table of a spec.
  *
- * Each group is one file with a table of cases; a case calls the tl_case_* functions for every number it has an expectation of. Quick
- * ones also run in the tests (tests/physics/validate.c), so a law is written down once. */
+ * Each group is one file with a table of cases; a case calls the tl_case_* functions for every number it has an
+ * expectation of. Quick ones also run in the tests (tests/physics/validate.c), so a law is written down once. */
 #ifndef TL_VALIDATE_CASE_H
 #define TL_VALIDATE_CASE_H
 

@@ -19,6 +19,12 @@ talus_status tl_elasto_hertz(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_self(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_range(tl_case_log *log, talus_error *err);
 
+/* elasto_liquid.c */
+talus_status tl_elasto_v13(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_v14(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_v20(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_gate(tl_case_log *log, talus_error *err);
+
 /* elasto_routes.c */
 talus_status tl_elasto_v12(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_v18(tl_case_log *log, talus_error *err);

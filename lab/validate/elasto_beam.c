@@ -29,7 +29,7 @@ static tl_vec3 tip(const tl_lg_world *w)
     int32_t count = 0;
     for (int32_t i = 0; i < lg->nodes; i++) {
         if (lg->rest[3 * (int64_t)i] < 1 - 1e-9) continue;
-        sum = tl_vec3_add(sum, tl_vec3_load(w->sim->state.lg.q + 3 * (int64_t)i));
+        sum = tl_vec3_add(sum, tl_vec3_load(tl_lg_state_of(&w->sim->state)->q + 3 * (int64_t)i));
         count++;
     }
     return tl_vec3_scale(1.0 / count, sum);
@@ -61,12 +61,13 @@ talus_status tl_elasto_cantilever(tl_case_log *log, talus_error *err)
                 TL_TRY(open_beam(&w, more, thick, cells, young, nu, err));
                 talus_status status = rest(&w, 12, err);
                 error[k] = -tip(&w).y / exact - 1;
-                tl_lg_world_close(&w);
+                tl_world_close(&w);
                 TL_TRY(status);
             }
             char name[120];
             snprintf(name, sizeof name, "%s, nu %g: tip over Timoshenko's - 1, 4 cells across", elements[e], nu);
-            /* a clamped end at nu 0.49 takes off 4 to 5 % in three dimensions; plain tetrahedra lock and are shown for comparison */
+            /* a clamped end at nu 0.49 takes off 4 to 5 % in three dimensions; plain tetrahedra lock and are shown
+             * for comparison */
             tl_case_near(log, name, error[2], 0, e == 0 ? (n ? 0.06 : 0.03) : e == 1 ? (n ? 0.25 : 0.03) : 1);
             snprintf(name, sizeof name, "%s, nu %g: the same, 2 and 1 across", elements[e], nu);
             tl_case_near(log, name, error[1], 0, 1);
@@ -77,7 +78,8 @@ talus_status tl_elasto_cantilever(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* First bending frequency, 1.8751^2 / (2 pi) sqrt(E I / rho A L^4), less 0.6 % for shear and rotation at L/h = 10 [Han1999]; what amplitude is left. */
+/* First bending frequency, 1.8751^2 / (2 pi) sqrt(E I / rho A L^4), less 0.6 % for shear and rotation at L/h = 10
+ * [Han1999]; what amplitude is left. */
 talus_status tl_elasto_frequency(tl_case_log *log, talus_error *err)
 {
     static const char *const rules[] = {"midpoint", "euler"};
@@ -102,7 +104,7 @@ talus_status tl_elasto_frequency(tl_case_log *log, talus_error *err)
             before = v;
             y0 = y;
         }
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         char name[100];
         snprintf(name, sizeof name, "%s: first frequency, Hz", rules[r]);
@@ -114,7 +116,8 @@ talus_status tl_elasto_frequency(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* Tip load P with P L^2 / E I = 1, 5, 10: deflections of the inextensible elastica [Bisshopp1945]. Masses are put where the load is. */
+/* Tip load P with P L^2 / E I = 1, 5, 10: deflections of the inextensible elastica [Bisshopp1945]. Masses are put
+ * where the load is. */
 talus_status tl_elasto_elastica(tl_case_log *log, talus_error *err)
 {
     static const double load[3] = {1, 5, 10}, down[3] = {0.30172, 0.71379, 0.81061},
@@ -132,7 +135,7 @@ talus_status tl_elasto_elastica(tl_case_log *log, talus_error *err)
         talus_status status = TALUS_OK;
         for (int s = 0; s < 60 && status == TALUS_OK; s++) status = tl_sim_step(w.sim, 1, INFINITY, err);
         tl_vec3 end = tip(&w);
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         char name[100];
         snprintf(name, sizeof name, "P L^2 / E I = %g: tip falls by, of L", load[k]);
@@ -162,15 +165,15 @@ talus_status tl_elasto_spin(tl_case_log *log, talus_error *err)
         for (int end = 0; end < 2; end++) {
             for (int k = 0; k < 100 && end && status == TALUS_OK; k++) status = tl_sim_step(w.sim, 0.01, INFINITY, err);
             for (int32_t i = 0; i < lg->nodes; i++) {
-                tl_vec3 x = tl_vec3_load(w.sim->state.lg.q + 3 * (int64_t)i),
-                        v = tl_vec3_load(w.sim->state.lg.v + 3 * (int64_t)i);
+                tl_vec3 x = tl_vec3_load(tl_lg_state_of(&w.sim->state)->q + 3 * (int64_t)i),
+                        v = tl_vec3_load(tl_lg_state_of(&w.sim->state)->v + 3 * (int64_t)i);
                 P[end] = tl_vec3_add_scaled(P[end], lg->mass[i], v);
                 L[end] = tl_vec3_add_scaled(L[end], lg->mass[i], tl_vec3_cross(x, v));
                 energy[end] += 0.5 * lg->mass[i] * tl_vec3_norm2(v);
             }
         }
         double left = w.sim->report.kinetic + w.sim->report.elastic;
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         char name[100];
         snprintf(name, sizeof name, "%s: change of linear momentum, relative", rules[r]);
@@ -185,7 +188,8 @@ talus_status tl_elasto_spin(tl_case_log *log, talus_error *err)
 
 /* ---- damping ---- */
 
-/* Energy left of a standing wave along a bar that is held at one end, over exp(-damping w^2 t); the same of the first bending mode. */
+/* Energy left of a standing wave along a bar that is held at one end, over exp(-damping w^2 t); the same of the
+ * first bending mode. */
 static talus_status fade(tl_case_log *log, const char *name, bool bends, const char *elements, double damping,
                          double dt, talus_error *err)
 {
@@ -208,8 +212,8 @@ static talus_status fade(tl_case_log *log, const char *name, bool bends, const c
         double bend = cosh(beta * x) - cos(beta * x) - s * (sinh(beta * x) - sin(beta * x)),
                y = lg->rest[3 * (int64_t)i + 1];
         double slope = beta * (sinh(beta * x) + sin(beta * x) - s * (cosh(beta * x) - cos(beta * x)));
-        w.sim->state.lg.v[3 * (int64_t)i] = bends ? -1e-3 * y * slope : 1e-3 * sin(0.5 * PI * x);
-        if (bends) w.sim->state.lg.v[3 * (int64_t)i + 1] = 1e-3 * bend;
+        tl_lg_state_of(&w.sim->state)->v[3 * (int64_t)i] = bends ? -1e-3 * y * slope : 1e-3 * sin(0.5 * PI * x);
+        if (bends) tl_lg_state_of(&w.sim->state)->v[3 * (int64_t)i + 1] = 1e-3 * bend;
     }
     for (int k = 0; k < 600 && status == TALUS_OK; k++) { /* half periods are told by the tip */
         status = tl_sim_step(w.sim, dt, INFINITY, err);
@@ -233,7 +237,7 @@ static talus_status fade(tl_case_log *log, const char *name, bool bends, const c
                  damping);
         tl_case_near(log, text, rate / (damping * omega * omega), 1, 0.02);
     }
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -256,6 +260,6 @@ talus_status tl_elasto_damping(tl_case_log *log, talus_error *err)
     if (status == TALUS_OK)
         tl_case_below(log, "damping 0.01 s: change of angular momentum per second, relative",
                       tl_vec3_norm(tl_vec3_sub(w.sim->report.angular_momentum, L)) / tl_vec3_norm(L), 1e-3);
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }

@@ -35,7 +35,7 @@ static talus_status stand(tl_case_log *log, const char *name, const char *lower,
         snprintf(text, sizeof text, "%s: fastest, m/s", name);
         tl_case_below(log, text, w.sim->report.fastest, 1e-6);
     }
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -94,7 +94,7 @@ static talus_status collide(tl_case_log *log, const char *name, const char *a, c
         snprintf(text, sizeof text, "%s: largest rise of energy, J", name);
         tl_case_below(log, text, rise, 1e-6);
     }
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -112,7 +112,8 @@ talus_status tl_elasto_collisions(tl_case_log *log, talus_error *err)
                    "{ name = 'b', shape = box { size = 0.2 }, at = {0.1, 0.05, 0.03}, density = 500 }", err);
 }
 
-/* A ball pressed onto a plane without friction, which is half of two balls: F = 4/3 E / (1 - nu^2) sqrt(R) d^(3/2). The cap opposite is held and led. */
+/* A ball pressed onto a plane without friction, which is half of two balls: F = 4/3 E / (1 - nu^2) sqrt(R) d^(3/2).
+ * The cap opposite is held and led. */
 static talus_status press(double edge, double depth, double *force, double *contacts, talus_error *err)
 {
     tl_lg_world w;
@@ -127,11 +128,12 @@ static talus_status press(double edge, double depth, double *force, double *cont
     talus_status status = run(&w, 10, 1, err);
     *force = -body_of(&w, 0)->contact_force.y;
     *contacts = (double)w.sim->report.touching;
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
-/* Two balls of different meshes, their far caps led towards each other by depth each: the same force as one on a plane. */
+/* Two balls of different meshes, their far caps led towards each other by depth each: the same force as one on a
+ * plane. */
 static talus_status press_two(double edge, double depth, double *force, double *contacts, talus_error *err)
 {
     tl_lg_world w;
@@ -150,7 +152,7 @@ static talus_status press_two(double edge, double depth, double *force, double *
     talus_status status = run(&w, 10, 1, err);
     *force = fabs(body_of(&w, 1)->contact_force.y);
     *contacts = (double)w.sim->report.touching;
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -173,7 +175,8 @@ talus_status tl_elasto_hertz(tl_case_log *log, talus_error *err)
 
 /* ---- self contact ---- */
 
-/* A block with a slot: its upper arm is led down by more than the slot is high. Returns how far upper inner nodes are below lower ones, m. */
+/* A block with a slot: its upper arm is led down by more than the slot is high. Returns how far upper inner nodes
+ * are below lower ones, m. */
 static talus_status close_slot(bool asked, double *overlap, double *touching, talus_error *err)
 {
     tl_lg_world w;
@@ -198,14 +201,14 @@ static talus_status close_slot(bool asked, double *overlap, double *touching, ta
     for (int32_t i = 0; i < lg->nodes; i++) { /* walls of the slot near its open end */
         const double *rest = lg->rest + 3 * (int64_t)i;
         if (rest[0] < 0.35 || fabs(rest[1]) > 0.06) continue;
-        double y = w.sim->state.lg.q[3 * (int64_t)i + 1];
+        double y = tl_lg_state_of(&w.sim->state)->q[3 * (int64_t)i + 1];
         if (rest[1] > 0)
             upper = fmin(upper, y);
         else
             lower = fmax(lower, y);
     }
     *overlap = lower - upper;
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -254,7 +257,7 @@ static talus_status fall(tl_case_log *log, double young, double poisson, const c
         snprintf(text, sizeof text, "%.0e Pa, nu %g, %s: steps of 60 that missed", young, poisson, elements);
         tl_case_below(log, text, missed, 1);
     }
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 

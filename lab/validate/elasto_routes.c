@@ -1,4 +1,5 @@
-/* Routes of elastic contact: against the indefinite system (V12), condition numbers and what an incomplete factor costs (V18). */
+/* Routes of elastic contact: against the indefinite system (V12), condition numbers and what an incomplete factor
+ * costs (V18). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 #include "base/sum.h"
 #include "lab/validate/elasto.h"
 #include "lab/validate/lg_world.h"
+#include "phase/elastic/trial.h"
 #include "solve/flex/inside.h"
-#include "step/elastic_trial.h"
 
 /* ---- V12 ---- */
 
@@ -55,9 +56,9 @@ static talus_status whole_system(const tl_flex *p, double *dv, double *lam, talu
 
 static double farthest(int64_t n, const double *a, const double *b)
 {
-    double most = 0;
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
-    return most / tl_max_abs(n, b);
+    double max = 0;
+    for (int64_t i = 0; i < n; i++) max = fmax(max, fabs(a[i] - b[i]));
+    return max / tl_max_abs(n, b);
 }
 
 static talus_status compare(tl_case_log *log, tl_elastic_trial *s, tl_arena *a, talus_error *err)
@@ -75,11 +76,11 @@ static talus_status compare(tl_case_log *log, tl_elastic_trial *s, tl_arena *a, 
     s->part[0].roots = &roots;
     talus_status status = TALUS_OK;
     for (int k = 0; k < 4 && status == TALUS_OK; k++) {
-        tl_flex_kept *kept;
+        tl_flex_data *kept;
         tl_flex_solver solver;
         tl_flex_report r;
         char text[120];
-        status = tl_flex_kept_create(&kept, err);
+        status = tl_flex_data_create(&kept, err);
         memset(lam, 0, sizeof *lam * (size_t)m);
         if (status == TALUS_OK) status = tl_flex_begin(&solver, tl_flex_route_find(routes[k]), kept, &p, a, err);
         if (status == TALUS_OK) status = tl_flex_solve(&solver, true, true, 1e-12, 600, lam, dv, &r, err);
@@ -89,7 +90,7 @@ static talus_status compare(tl_case_log *log, tl_elastic_trial *s, tl_arena *a, 
             snprintf(text, sizeof text, "%s: impulses, relative", routes[k]);
             tl_case_below(log, text, farthest(m, lam, impulse), 1e-9);
         }
-        tl_flex_kept_free(kept);
+        tl_flex_data_free(kept);
     }
     tl_csr_free(&roots);
     return status;
@@ -111,7 +112,7 @@ talus_status tl_elasto_v12(tl_case_log *log, talus_error *err)
     if (status == TALUS_OK) status = tl_elastic_first(w.sim, 0.01, &s, err);
     if (status == TALUS_OK) status = compare(log, &s, &arena, err);
     tl_arena_free(&arena);
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -143,12 +144,12 @@ static talus_status condition(const tl_csr *A, double *out, talus_error *err)
 {
     tl_factor_options options = tl_factor_options_default();
     tl_factor *f = NULL;
-    double most = 0, least = 0;
+    double max = 0, least = 0;
     talus_status status = tl_factor_create(&f, &options, err);
     if (status == TALUS_OK) status = tl_factor_update(f, A, err);
-    if (status == TALUS_OK) status = largest(A, NULL, &most, err);
+    if (status == TALUS_OK) status = largest(A, NULL, &max, err);
     if (status == TALUS_OK) status = largest(A, f, &least, err);
-    *out = most * least;
+    *out = max * least;
     tl_factor_free(f);
     return status;
 }
@@ -176,10 +177,10 @@ static talus_status conditions(tl_case_log *log, tl_elastic_trial *s, talus_erro
     if (status == TALUS_OK) status = condition(&H, &kappa, err);
     if (status == TALUS_OK) tl_case_relative(log, "condition of H", kappa, 8e2, 0.5);
     for (int k = 0; k < 2 && status == TALUS_OK; k++) {
-        tl_flex_kept *kept;
+        tl_flex_data *kept;
         tl_flex_solver solver;
         tl_flex_report r;
-        status = tl_flex_kept_create(&kept, err);
+        status = tl_flex_data_create(&kept, err);
         if (status == TALUS_OK)
             status = tl_flex_begin(&solver, tl_flex_route_find(routes[k]), kept, &s->flex, &arena, err);
         if (status == TALUS_OK) status = tl_flex_solve(&solver, true, false, 1e-6, 0, &none, dv, &r, err);
@@ -187,7 +188,7 @@ static talus_status conditions(tl_case_log *log, tl_elastic_trial *s, talus_erro
         if (status == TALUS_OK)
             tl_case_relative(log, k ? "condition of the scaled system of g" : "condition of the system of g", kappa,
                              expected[k], 0.5);
-        tl_flex_kept_free(kept);
+        tl_flex_data_free(kept);
     }
     tl_csr_free(&H);
     tl_free(dv);
@@ -204,14 +205,14 @@ talus_status tl_elasto_v18(tl_case_log *log, talus_error *err)
     for (int k = 0; k < 10 && status == TALUS_OK; k++) status = tl_sim_step(w.sim, 0.02, INFINITY, err);
     if (status == TALUS_OK) status = tl_elastic_first(w.sim, 0.02, &s, err);
     if (status == TALUS_OK) status = conditions(log, &s, err);
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     double its[2] = {0, 0};
     for (int k = 0; k < 2 && status == TALUS_OK; k++) { /* of 1 m/s: 1e-4 */
         status = open_beam(&w, k ? "ic" : "g-matfree", 1e-4, err);
         if (status != TALUS_OK) break;
         for (int i = 0; i < 10 && status == TALUS_OK; i++) status = tl_sim_step(w.sim, 0.02, INFINITY, err);
         its[k] = w.sim->report.solve[0].iterations;
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
     }
     if (status == TALUS_OK) {
         tl_case_near(log, "corrections of the tenth step to 1e-4 m/s, projected Hessian", its[0], 6, 3);

@@ -16,6 +16,14 @@ talus_status tl_case_grid_float(tl_case_log *log, talus_error *err);
 talus_status tl_case_grid_hollow(tl_case_log *log, talus_error *err);
 talus_status tl_case_grid_pinched(tl_case_log *log, talus_error *err);
 
+/* grid_viscous.c: viscous liquids */
+talus_status tl_case_grid_poiseuille(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_decay(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_together(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_free_blob(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_stokes(tl_case_log *log, talus_error *err);
+talus_status tl_case_grid_drop(tl_case_log *log, talus_error *err);
+
 /* grid_water.c: water at rest, waves, bodies of a slab */
 talus_status tl_case_grid_still(tl_case_log *log, talus_error *err);
 talus_status tl_case_grid_bowls(tl_case_log *log, talus_error *err);

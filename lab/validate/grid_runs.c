@@ -1,69 +1,42 @@
-/* Whole runs of the grid engine: liquids keep their volume, bodies float, slide and hang where they should. The scenes are those of
- * scenes/ at their small sizes. */
+/* Whole runs of the grid engine: liquids keep their volume, bodies float, slide and hang where they should. The
+ * scenes are those of scenes/ at their small sizes. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lab/validate/grid_cases.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 #define G 9.81
 #define RHO 1000.0
 
-typedef struct run {
-    tl_scene *scene;
-    tl_sim *sim;
-} run;
-
-static talus_status begin(run *r, talus_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static talus_status begin(run *r, talus_error *err, const char *format, ...)
-{
-    char text[4000];
-    va_list args;
-    *r = (run){0};
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    tl_load_options o = {.no_files = true};
-    TL_TRY(tl_scene_load_text(&r->scene, "case.lua", text, strlen(text), &o, err));
-    return tl_sim_create(&r->sim, r->scene, NULL, err);
-}
-
-static void end(run *r)
-{
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
-    *r = (run){0};
-}
-
-static talus_status frame(run *r, talus_error *err) { return tl_sim_frame(r->sim, NULL, NULL, err); }
-static const tl_motion *body(const run *r, int i) { return &r->sim->state.rigid.body[i]; }
+static talus_status frame(tl_world *r, talus_error *err) { return tl_sim_frame(r->sim, NULL, NULL, err); }
+static const tl_motion *body(const tl_world *r, int i) { return &r->sim->state.rigid.body[i]; }
 
 /* ---- a tap: volume in is volume counted ---- */
 
-static talus_status fill_basin(tl_case_log *log, run *r, talus_error *err)
+static talus_status fill_basin(tl_case_log *log, tl_world *r, talus_error *err)
 {
-    TL_TRY(begin(r, err,
-                 "return scene { talus = 1, engine = 'grid', duration = 1, fps = 25,"
-                 " grid = { cells = {16, 14, 16}, cell = 0.04 },"
-                 " emitters = { { material = liquid { density = 1000 }, shape = box { size = {0.12, 0.08, 0.12},"
-                 " center = {0.32, 0.4, 0.32} }, velocity = {0, -2.2, 0}, rate = 0.03, stop = 1.2 } } }"));
+    TL_TRY(
+        tl_world_open(r, err,
+                      "return scene { talus = 1, engine = 'grid', duration = 1, fps = 25,"
+                      " grid = { cells = {16, 14, 16}, cell = 0.04 },"
+                      " emitters = { { material = liquid { density = 1000 }, shape = box { size = {0.12, 0.08, 0.12},"
+                      " center = {0.32, 0.4, 0.32} }, velocity = {0, -2.2, 0}, rate = 0.03, stop = 1.2 } } }"));
     double low = 0, high = 0, split = 0;
     while (r->sim->state.t < 2 - 1e-9) {
         TL_TRY(frame(r, err));
         const tl_report *now = &r->sim->report;
-        const tl_emitter_state *e = r->sim->state.grid.emitter;
+        const tl_emitter_state *e = tl_grid_state_of(&r->sim->state)->emitter;
         split = fmax(split, fabs(e->due - e->emitted - e->owed - e->refused) / e->due);
         split = fmax(split, fabs(now->particle_volume - e->emitted) / e->due);
         if (r->sim->state.t < 0.15) continue; /* a jet of less than 70 cells */
         low = fmin(low, now->volume_error);
         high = fmax(high, now->volume_error);
     }
-    tl_case_relative(log, "volume that came due, m^3", r->sim->state.grid.emitter->due, 0.036, 1e-9);
+    tl_case_relative(log, "volume that came due, m^3", tl_grid_state_of(&r->sim->state)->emitter->due, 0.036, 1e-9);
     tl_case_below(log, "emitted, owed and refused against that, relative", split, 1e-12);
-    tl_case_relative(log, "emitted, m^3", r->sim->state.grid.emitter->emitted, 0.036, 1e-3);
+    tl_case_relative(log, "emitted, m^3", tl_grid_state_of(&r->sim->state)->emitter->emitted, 0.036, 1e-3);
     /* the pool is two cells deep and the jet drags air into it, which counts as liquid while it is enclosed */
     tl_case_near(log, "liquid_volume against what was emitted, lowest", low, 0, 0.1);
     tl_case_near(log, "... highest", high, 0, 0.1);
@@ -73,24 +46,25 @@ static talus_status fill_basin(tl_case_log *log, run *r, talus_error *err)
 
 talus_status tl_case_grid_tap(tl_case_log *log, talus_error *err)
 {
-    run r;
+    tl_world r;
     talus_status status = fill_basin(log, &r, err);
-    end(&r);
+    tl_world_close(&r);
     return status;
 }
 
 /* ---- a tank at rest ---- */
 
-static talus_status stand(tl_case_log *log, run *r, const char *weights, talus_error *err)
+static talus_status stand(tl_case_log *log, tl_world *r, const char *weights, talus_error *err)
 {
-    TL_TRY(begin(r, err,
-                 "return scene { talus = 1, engine = 'grid', duration = 1, fps = 25, solver = { weights = '%s' },"
-                 " grid = { cells = {16, 16, 16}, cell = 0.05 },"
-                 " fill = { { material = liquid { density = 1000 }, shape = box { size = {0.8, 0.6, 0.8},"
-                 " center = {0.4, 0.3, 0.4} } } },"
-                 " bodies = { { name = 'ball', kind = 'static', shape = sphere { radius = 0.15 }, at = {0.41, 0.31, "
-                 "0.4} } } }",
-                 weights));
+    TL_TRY(tl_world_open(
+        r, err,
+        "return scene { talus = 1, engine = 'grid', duration = 1, fps = 25, solver = { weights = '%s' },"
+        " grid = { cells = {16, 16, 16}, cell = 0.05 },"
+        " fill = { { material = liquid { density = 1000 }, shape = box { size = {0.8, 0.6, 0.8},"
+        " center = {0.4, 0.3, 0.4} } } },"
+        " bodies = { { name = 'ball', kind = 'static', shape = sphere { radius = 0.15 }, at = {0.41, 0.31, "
+        "0.4} } } }",
+        weights));
     double up = 0, aside = 0;
     int frames = 0;
     while (r->sim->state.t < 0.8 - 1e-9) {
@@ -117,22 +91,22 @@ talus_status tl_case_grid_rest(tl_case_log *log, talus_error *err)
     static const char *const family[] = {"volume", "area"};
     talus_status status = TALUS_OK;
     for (int k = 0; k < 2 && status == TALUS_OK; k++) {
-        run r;
+        tl_world r;
         status = stand(log, &r, family[k], err);
-        end(&r);
+        tl_world_close(&r);
     }
     return status;
 }
 
 /* ---- dam break ---- */
 
-static talus_status break_dam(tl_case_log *log, run *r, talus_error *err)
+static talus_status break_dam(tl_case_log *log, tl_world *r, talus_error *err)
 {
-    TL_TRY(begin(r, err,
-                 "return scene { talus = 1, engine = 'grid', duration = 10, fps = 24,"
-                 " grid = { cells = {32, 32, 32}, cell = 1 / 32, cfl = 2 },"
-                 " fill = { { material = liquid { density = 1000 }, shape = box { size = {0.4, 0.6, 1},"
-                 " center = {0.2, 0.3, 0.5} } } } }"));
+    TL_TRY(tl_world_open(r, err,
+                         "return scene { talus = 1, engine = 'grid', duration = 10, fps = 24,"
+                         " grid = { cells = {32, 32, 32}, cell = 1 / 32, cfl = 2 },"
+                         " fill = { { material = liquid { density = 1000 }, shape = box { size = {0.4, 0.6, 1},"
+                         " center = {0.2, 0.3, 0.5} } } } }"));
     double splash = 0, late = 0;
     while (r->sim->state.t < 10 - 1e-9) {
         TL_TRY(frame(r, err));
@@ -148,9 +122,9 @@ static talus_status break_dam(tl_case_log *log, run *r, talus_error *err)
 
 talus_status tl_case_grid_dam(tl_case_log *log, talus_error *err)
 {
-    run r;
+    tl_world r;
     talus_status status = break_dam(log, &r, err);
-    end(&r);
+    tl_world_close(&r);
     return status;
 }
 
@@ -171,18 +145,19 @@ static double below_level(const tl_motion *m, double level)
     return EDGE * EDGE * EDGE * (double)inside / (SAMPLES * SAMPLES * SAMPLES);
 }
 
-/* Draught is the volume below the surface over the area of a side, whichever way a cube has turned; the surface is where the water's and the
- * cubes' volumes put it. Means over whole bobs. */
-static talus_status bob(tl_case_log *log, run *r, talus_error *err)
+/* Draught is the volume below the surface over the area of a side, whichever way a cube has turned; the surface is
+ * where the water's and the cubes' volumes put it. Means over whole bobs. */
+static talus_status bob(tl_case_log *log, tl_world *r, talus_error *err)
 {
-    TL_TRY(begin(r, err,
-                 "return scene { talus = 1, engine = 'grid', duration = 4, fps = 50,"
-                 " grid = { cells = {60, 38, 30}, cell = 0.02, cfl = 2 },"
-                 " fill = { { material = liquid { density = 1000 }, shape = box { size = {1.2, 0.5, 0.6},"
-                 " center = {0.6, 0.25, 0.3} } } },"
-                 " bodies = { { name = 'wood', shape = box { size = 0.3 }, at = {0.3, 0.47, 0.3}, density = 500 },"
-                 " { name = 'ice', shape = box { size = 0.3 }, at = {0.9, 0.38, 0.3}, density = 900 } } }"));
-    double draught[2] = {0, 0}, water = r->sim->state.grid.totals->initial_volume;
+    TL_TRY(
+        tl_world_open(r, err,
+                      "return scene { talus = 1, engine = 'grid', duration = 4, fps = 50,"
+                      " grid = { cells = {60, 38, 30}, cell = 0.02, cfl = 2 },"
+                      " fill = { { material = liquid { density = 1000 }, shape = box { size = {1.2, 0.5, 0.6},"
+                      " center = {0.6, 0.25, 0.3} } } },"
+                      " bodies = { { name = 'wood', shape = box { size = 0.3 }, at = {0.3, 0.47, 0.3}, density = 500 },"
+                      " { name = 'ice', shape = box { size = 0.3 }, at = {0.9, 0.38, 0.3}, density = 900 } } }"));
+    double draught[2] = {0, 0}, water = tl_grid_state_of(&r->sim->state)->totals->initial_volume;
     int frames = 0;
     while (r->sim->state.t < 4 - 1e-9) {
         TL_TRY(frame(r, err));
@@ -204,17 +179,17 @@ static talus_status bob(tl_case_log *log, run *r, talus_error *err)
 
 talus_status tl_case_grid_float(tl_case_log *log, talus_error *err)
 {
-    run r;
+    tl_world r;
     talus_status status = bob(log, &r, err);
-    end(&r);
+    tl_world_close(&r);
     return status;
 }
 
 /* ---- hollow cube on a slope ---- */
 
-static talus_status drop_cube(tl_case_log *log, run *r, const char *scheme, bool keeps, talus_error *err)
+static talus_status drop_cube(tl_case_log *log, tl_world *r, const char *scheme, bool keeps, talus_error *err)
 {
-    TL_TRY(begin(
+    TL_TRY(tl_world_open(
         r, err,
         "local a, inside = math.rad(20), 0.5 - 4.4 / 32\n"
         "local foot = {0.6, 0.06 + 0.4 * math.tan(a) + 0.25 / math.cos(a) + 0.22, 0.5}\n"
@@ -259,18 +234,18 @@ talus_status tl_case_grid_hollow(tl_case_log *log, talus_error *err)
     } of[] = {{"t-pn", true}, {"t-p-n", true}, {"p-c", false}};
     talus_status status = TALUS_OK;
     for (int k = 0; k < 3 && status == TALUS_OK; k++) {
-        run r;
+        tl_world r;
         status = drop_cube(log, &r, of[k].scheme, of[k].keeps, err);
-        end(&r);
+        tl_world_close(&r);
     }
     return status;
 }
 
 /* ---- pinched cube ---- */
 
-static talus_status pinch(run *r, double friction, double *fell, double *creep, talus_error *err)
+static talus_status pinch(tl_world *r, double friction, double *fell, double *creep, talus_error *err)
 {
-    TL_TRY(begin(
+    TL_TRY(tl_world_open(
         r, err,
         "local inside, at, block, eta = 0.4 - 4.4 / 24, {1, 1, 0.5}, {0.3, 1.7, 0.5}, %.3f\n"
         "local weight = 9.81 * ((0.4 ^ 3 - inside ^ 3) * 500 + 0.6 * inside ^ 3 * 1000)\n"
@@ -296,9 +271,9 @@ talus_status tl_case_grid_pinched(tl_case_log *log, talus_error *err)
 {
     double fell[2], creep[2];
     for (int k = 0; k < 2; k++) {
-        run r;
+        tl_world r;
         talus_status status = pinch(&r, k ? 0.2 : 0.05, &fell[k], &creep[k], err);
-        end(&r);
+        tl_world_close(&r);
         TL_TRY(status);
     }
     /* two sides carry 10 friction weights: at 0.05 half of it, so it falls at half of g, 0.39 m in 0.4 s */

@@ -7,7 +7,8 @@
 
 #include "base/random.h"
 #include "lab/validate/still.h"
-#include "scene/load.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 #define G 9.81
 #define PI 3.14159265358979323846
@@ -69,7 +70,8 @@ static void carry(const tl_still *s, tl_vec3 *momentum, tl_vec3 *angular, double
     }
 }
 
-/* With edges "load" faces beside the surface go with others, and rotations shear it: translations alone are free there. */
+/* With edges "load" faces beside the surface go with others, and rotations shear it: translations alone are free
+ * there. */
 static talus_status measure_operators(tl_case_log *log, tl_still *s, talus_error *err)
 {
     const bool turns = s->edge_rule != TL_EDGE_LOAD;
@@ -87,14 +89,14 @@ static talus_status measure_operators(tl_case_log *log, tl_still *s, talus_error
                   c->v);
     tl_vec3_store(spin, c->v + 3);
     tl_stress_gradient(t, c, g);
-    double most = 0, left = 0, right = 0, size = 0;
-    for (int64_t i = 0; i < t->n; i++) most = fmax(most, fabs(g[i]));
+    double max = 0, left = 0, right = 0, size = 0;
+    for (int64_t i = 0; i < t->n; i++) max = fmax(max, fabs(g[i]));
     tl_case_above(log,
                   t->staggered ? "staggered: edges with a shear"
                   : turns      ? "colocated: edges with a shear"
                                : "colocated, edges \"load\": edges with a shear",
                   t->edges, 1000);
-    tl_case_below(log, turns ? "D^T of a rigid motion of sand and ball, dx 0.1" : "D^T of a translation", most, 1e-13);
+    tl_case_below(log, turns ? "D^T of a rigid motion of sand and ball, dx 0.1" : "D^T of a translation", max, 1e-13);
     for (int64_t i = 0; i < t->n; i++) x[i] = random_value(i);
     for (int32_t f = 0; f < c->faces; f++) y[f] = random_value(f + 1000000);
     tl_stress_force(t, c, x, c->y);
@@ -136,15 +138,15 @@ static talus_status measure_cone(tl_case_log *log, tl_still *s, talus_error *err
     tl_coupling *c = &s->system.c;
     for (int32_t f = 0; f < c->faces; f++) c->u[f] = random_value(f);
     for (int32_t i = 0; i < c->cells; i++) s->p[i] = 8000 * fabs(random_value(i + 5000000));
-    tl_friction_report report;
+    tl_cones_report report;
     double gap;
     const int iterations[2] = {20, 80};
     const double limit[2] = {0.02, 0.002};
     const char *const name[2] = {"relative gap after 20 iterations", "... after 100"};
     for (int k = 0; k < 2; k++) {
-        s->friction.iterations = iterations[k];
-        TL_TRY(tl_friction_solve(&s->friction, s->p, 1e-12, &s->sim->arena, &report, err));
-        TL_TRY(tl_friction_error(&s->friction, s->p, &s->sim->arena, &gap, err));
+        s->cones.iterations = iterations[k];
+        TL_TRY(tl_cones_solve(&s->cones, s->p, 1e-12, &s->sim->arena, &report, err));
+        TL_TRY(tl_cones_error(&s->cones, s->p, &s->sim->arena, &gap, err));
         tl_case_below(log, name[k], gap, limit[k]);
     }
     return TALUS_OK;
@@ -190,7 +192,7 @@ static double kinetic(const tl_coupling *c)
 static talus_status lose_energy(tl_still *s, int turn, double *lost, talus_error *err)
 {
     double p;
-    tl_friction_report report;
+    tl_cones_report report;
     s->phi = ball;
     s->alpha = sqrt(2) * sin(PI / 6);
     s->family = TL_WEIGHT_VOLUME;
@@ -201,7 +203,7 @@ static talus_status lose_energy(tl_still *s, int turn, double *lost, talus_error
     for (int32_t i = 0; i < c->cells; i++)
         odd_motion(tl_grid_centre(&s->grid, s->system.active.cell[i]), 0, turn, &s->p[i]);
     double before = kinetic(c);
-    TL_TRY(tl_friction_solve(&s->friction, s->p, 1e-10, &s->sim->arena, &report, err));
+    TL_TRY(tl_cones_solve(&s->cones, s->p, 1e-10, &s->sim->arena, &report, err));
     *lost = (before - kinetic(c)) / before;
     return TALUS_OK;
 }
@@ -224,32 +226,6 @@ talus_status sand_axes(tl_case_log *log, talus_error *err)
 }
 
 /* ---- whole runs ---- */
-
-typedef struct sand_run {
-    tl_scene *scene;
-    tl_sim *sim;
-} sand_run;
-
-static talus_status begin_run(sand_run *r, const char *text, talus_error *err)
-{
-    *r = (sand_run){0};
-    tl_load_options o = {.no_files = true};
-    TL_TRY(tl_scene_load_text(&r->scene, "case", text, strlen(text), &o, err));
-    return tl_sim_create(&r->sim, r->scene, NULL, err);
-}
-
-static void end_run(sand_run *r)
-{
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
-}
-
-static talus_status go_on(sand_run *r, double t, talus_error *err)
-{
-    talus_status status = TALUS_OK;
-    while (status == TALUS_OK && r->sim->state.t < t) status = tl_sim_step(r->sim, 0, t, err);
-    return status;
-}
 
 /* ---- V9 ---- */
 
@@ -310,15 +286,16 @@ static talus_status slip(tl_case_log *log, const layer_way *way, double tilt, do
     snprintf(name, sizeof name, "%s, %g deg, azimuth %g: fastest row, m/s^2", way->name, tilt, azimuth);
     tl_case_near(log, name, hi, expected, 2e-3);
     if (!way->staggered) return TALUS_OK;
-    /* half of the cells around a staggered edge at the surface are full, so it is active and drags along the faces above it, which weigh
-     * 0.01 of full ones and slide without friction */
+    /* half of the cells around a staggered edge at the surface are full, so it is active and drags along the faces
+     * above it, which weigh 0.01 of full ones and slide without friction */
     double with_air = expected > 0 ? (expected + 0.01 * G * sin(b)) / 1.01 : 0;
     snprintf(name, sizeof name, "%s, %g deg, azimuth %g: row at the surface, m/s^2", way->name, tilt, azimuth);
     tl_case_near(log, name, top, with_air, 2e-3);
     return TALUS_OK;
 }
 
-/* Accelerations along the slope of the first eight rows of a layer with staggered shears under one cone per cell, 40 degrees. */
+/* Accelerations along the slope of the first eight rows of a layer with staggered shears under one cone per cell, 40
+ * degrees. */
 static talus_status staggered_rows(double (*phi)(tl_vec3), double azimuth, double row[8], talus_error *err)
 {
     char text[512];
@@ -345,9 +322,11 @@ static talus_status staggered_rows(double (*phi)(tl_vec3), double azimuth, doubl
     return status;
 }
 
-/* When a cell slips, both of its edges do, so the slip at the floor is shared with the edge above and the first of n rows moves at half the speed of the others, A.
- * Balance of forces, e0 + e1 = 2 k p of the first cell: A = a (2 n - 1) / (2 n - 1.5), a that of a whole layer. The air's row adds 0.1 %.
- * A surface through a cell's centre: no pressure there, so no shear at the edge below it, and what is above slides almost freely (g sin 40 = 6.31; colocated cones: 2.52). */
+/* When a cell slips, both of its edges do, so the slip at the floor is shared with the edge above and the first of n
+ * rows moves at half the speed of the others, A. Balance of forces, e0 + e1 = 2 k p of the first cell: A = a (2 n -
+ * 1) / (2 n - 1.5), a that of a whole layer. The air's row adds 0.1 %. A surface through a cell's centre: no
+ * pressure there, so no shear at the edge below it, and what is above slides almost freely (g sin 40 = 6.31;
+ * colocated cones: 2.52). */
 talus_status sand_staggered_layer(tl_case_log *log, talus_error *err)
 {
     const double expected = 2.5483 * 15 / 14.5, azimuth[3] = {0, 22.5, 45};
@@ -380,8 +359,8 @@ talus_status sand_layer(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* Both shears of a pyramid reach their boxes on a diagonal: sqrt 2 of the friction. Boxes of the whole radius have that along axes already.
- * [grid-granular spec 5c, V9] */
+/* Both shears of a pyramid reach their boxes on a diagonal: sqrt 2 of the friction. Boxes of the whole radius have
+ * that along axes already. [grid-granular spec 5c, V9] */
 talus_status sand_pyramid_layer(tl_case_log *log, talus_error *err)
 {
     static const layer_way staggered = {"staggered pyramid", "jcsp-pyramid", true, 0.70710678118654752},
@@ -398,22 +377,23 @@ talus_status sand_pyramid_layer(tl_case_log *log, talus_error *err)
 
 /* ---- S1, S3, S4: forces at rest ---- */
 
-/* What a box of static walls carries at the end, N: the floor, and one wall's friction and thrust; all loads together. */
+/* What a box of static walls carries at the end, N: the floor, and one wall's friction and thrust; all loads
+ * together. */
 typedef struct loads {
     double floor, shear, thrust, sum;
 } loads;
 
 static talus_status weigh(const char *text, double t, loads *out, talus_error *err)
 {
-    sand_run r;
-    talus_status status = begin_run(&r, text, err);
-    if (status == TALUS_OK) status = go_on(&r, t, err);
+    tl_world r;
+    talus_status status = tl_world_text(&r, text, NULL, err);
+    if (status == TALUS_OK) status = tl_world_until(&r, t, 0, err);
     if (status == TALUS_OK) {
         const tl_motion *m = r.sim->state.rigid.body;
         *out = (loads){-m[0].fluid_force.y, -m[1].fluid_force.y, -m[1].fluid_force.x,
                        -(m[0].fluid_force.y + m[1].fluid_force.y + m[2].fluid_force.y)};
     }
-    end_run(&r);
+    tl_world_close(&r);
     return status;
 }
 
@@ -451,7 +431,8 @@ static double janssen_of(double high_over_wide, double friction, double sine)
 
 static double janssen(double high_over_wide, double friction) { return janssen_of(high_over_wide, friction, 0.5); }
 
-/* Dropped, at three tolerances and with an eighth of the step; laid, four and eight widths high. Rough walls: their friction is sin(angle). */
+/* Dropped, at three tolerances and with an eighth of the step; laid, four and eight widths high. Rough walls: their
+ * friction is sin(angle). */
 talus_status sand_silo(tl_case_log *log, talus_error *err)
 {
     static const char *const solver[4] = {"", "solver = { tolerance = 1e-3 },", "solver = { tolerance = 1e-5 },",
@@ -501,13 +482,13 @@ talus_status sand_shaft(tl_case_log *log, talus_error *err)
                  " fill = { { material = granular { density = 800, friction_angle_deg = 30 },"
                  " shape = box { size = {0.12, 0.48, 0.12}, center = {0.06, 0.29, 0.06} } } } }",
                  how[k]);
-        sand_run r;
-        talus_status status = begin_run(&r, text, err);
-        if (status == TALUS_OK) status = go_on(&r, 1.4, err);
+        tl_world r;
+        talus_status status = tl_world_text(&r, text, NULL, err);
+        if (status == TALUS_OK) status = tl_world_until(&r, 1.4, 0, err);
         double sum = 0, here = 0;
         for (int b = 0; status == TALUS_OK && b < 5; b++) sum -= r.sim->state.rigid.body[b].fluid_force.y;
         if (status == TALUS_OK) here = -r.sim->state.rigid.body[0].fluid_force.y;
-        end_run(&r);
+        tl_world_close(&r);
         TL_TRY(status);
         /* four walls: twice the perimeter per section of a flat silo */
         if (k == 0)
@@ -525,7 +506,8 @@ talus_status sand_shaft(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* Angles from next to a liquid to steep sand: rough walls, laid, four widths high. At a rough wall all shear that the cone has is upright, and the two normal stresses are equal there: the ratio of Janssen is K0 inside and 1 at
+/* Angles from next to a liquid to steep sand: rough walls, laid, four widths high. At a rough wall all shear that
+ * the cone has is upright, and the two normal stresses are equal there: the ratio of Janssen is K0 inside and 1 at
  * the wall. The floor has between the two, near K0, and the further below it the less K0 is. */
 talus_status sand_silo_angles(tl_case_log *log, talus_error *err)
 {
@@ -565,7 +547,8 @@ talus_status sand_janssen(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* A level fill between smooth walls, the right one scripted: at rest until 0.6 s, then it gives way. K0 = 1 - sin(angle), then Rankine's (1 - sin) / (1 + sin). */
+/* A level fill between smooth walls, the right one scripted: at rest until 0.6 s, then it gives way. K0 = 1 -
+ * sin(angle), then Rankine's (1 - sin) / (1 + sin). */
 static talus_status push_wall(int angle, double speed, double *rest, double *yielding, talus_error *err)
 {
     char text[1400];
@@ -583,11 +566,11 @@ static talus_status push_wall(int angle, double speed, double *rest, double *yie
         " shape = box { size = {0.8, 0.4, 0.02}, center = {0.4, 0.2, 0.01} } } } }",
         speed, angle);
     const double liquid = 1600 * G * 0.4 * 0.4 / 2 * 0.02;
-    sand_run r;
-    talus_status status = begin_run(&r, text, err);
-    if (status == TALUS_OK) status = go_on(&r, 0.55, err);
+    tl_world r;
+    talus_status status = tl_world_text(&r, text, NULL, err);
+    if (status == TALUS_OK) status = tl_world_until(&r, 0.55, 0, err);
     if (status == TALUS_OK) *rest = r.sim->state.rigid.body[2].fluid_force.x / liquid;
-    if (status == TALUS_OK) status = go_on(&r, 0.8, err);
+    if (status == TALUS_OK) status = tl_world_until(&r, 0.8, 0, err);
     double sum = 0;
     int count = 0;
     while (status == TALUS_OK && r.sim->state.t < 1.1) {
@@ -596,7 +579,7 @@ static talus_status push_wall(int angle, double speed, double *rest, double *yie
         count++;
     }
     *yielding = count ? sum / count : NAN;
-    end_run(&r);
+    tl_world_close(&r);
     return status;
 }
 
@@ -619,7 +602,8 @@ talus_status sand_wall(tl_case_log *log, talus_error *err)
 
 /* ---- S7: piles rest ---- */
 
-/* Seconds from the start of a collapse until 99.9 % of the grains are below 1 mm/s: a column as high as it is wide to each side, flat or round. */
+/* Seconds from the start of a collapse until 99.9 % of the grains are below 1 mm/s: a column as high as it is wide
+ * to each side, flat or round. */
 static talus_status time_to_rest(int angle, int cells, bool flat, double *rest, talus_error *err)
 {
     char text[1024];
@@ -633,17 +617,17 @@ static talus_status time_to_rest(int angle, int cells, bool flat, double *rest, 
         angle,
         flat ? "box { size = {0.32, 0.16, 0.16}, center = {0, 0.08, 0} }"
              : "cylinder { radius = 0.16, height = 0.16, center = {0, 0.08, 0} }");
-    sand_run r1;
-    talus_status status = begin_run(&r1, text, err);
+    tl_world r1;
+    talus_status status = tl_world_text(&r1, text, NULL, err);
     *rest = INFINITY;
     for (int k = 1; k <= 30 && status == TALUS_OK && !(*rest < INFINITY); k++) {
-        status = go_on(&r1, 0.05 * k, err);
-        const tl_particles *p = &r1.sim->state.grid.particles;
+        status = tl_world_until(&r1, 0.05 * k, 0, err);
+        const tl_particles *p = &tl_grid_state_of(&r1.sim->state)->particles;
         int64_t fast = 0;
         for (int64_t i = 0; i < p->count; i++) fast += tl_vec3_norm(p->particle[i].v) > 1e-3;
         if (k > 3 && (double)fast <= 1e-3 * (double)p->count) *rest = r1.sim->state.t;
     }
-    end_run(&r1);
+    tl_world_close(&r1);
     return status;
 }
 
@@ -664,7 +648,8 @@ talus_status sand_piles(tl_case_log *log, talus_error *err)
 
 /* ---- V20: a layer slides down floors with a friction of their own ---- */
 
-/* Acceleration of a layer, 8 cells deep, on a floor `off` cells above a face of the grid, tilted by b towards azimuth a. */
+/* Acceleration of a layer, 8 cells deep, on a floor `off` cells above a face of the grid, tilted by b towards
+ * azimuth a. */
 static talus_status slide_down(double b, double a, double mu, double off, bool flat, double *acceleration,
                                talus_error *err)
 {
@@ -679,18 +664,18 @@ static talus_status slide_down(double b, double a, double mu, double off, bool f
         " fill = { { material = granular { density = 1600, friction_angle_deg = 30 },"
         " shape = box { size = {0.16, 0.16, depth}, center = {0.08, y0 + 0.08, depth / 2} } } } }",
         flat ? 0.02 : 0.16, (4 + off) * 0.02, G * sin(b) * cos(a), -G * cos(b), G * sin(b) * sin(a), flat ? 1 : 8, mu);
-    sand_run r;
-    talus_status status = begin_run(&r, text, err);
+    tl_world r;
+    talus_status status = tl_world_text(&r, text, NULL, err);
     double before = 0, after = 0, mass = 1;
-    if (status == TALUS_OK) status = go_on(&r, 0.08, err);
+    if (status == TALUS_OK) status = tl_world_until(&r, 0.08, 0, err);
     if (status == TALUS_OK) before = hypot(r.sim->report.momentum.x, r.sim->report.momentum.z);
-    if (status == TALUS_OK) status = go_on(&r, 0.16, err);
+    if (status == TALUS_OK) status = tl_world_until(&r, 0.16, 0, err);
     if (status == TALUS_OK) {
         after = hypot(r.sim->report.momentum.x, r.sim->report.momentum.z);
         mass = 1600 * r.sim->report.particle_volume;
     }
     *acceleration = (after - before) / mass / 0.08;
-    end_run(&r);
+    tl_world_close(&r);
     return status;
 }
 
@@ -700,7 +685,9 @@ talus_status sand_slip(tl_case_log *log, talus_error *err)
         double tilt, azimuth, mu, off;
         bool flat;
         double
-            within; /* m/s^2; where the floor passes the middle half of cells, faces that it covers in part drag: 0.03 of the pressure at most */
+            /* m/s^2; where the floor passes the middle half of cells, faces that it covers in part drag: 0.03 of the
+             * pressure at most */
+            within;
     } c[] = {{30, 0, 0.3, 0, true, 5e-3},    {20, 0, 0.2, 0, true, 5e-3},  {16, 0, 0.3, 0, true, 0.02},
              {30, 30, 0.3, 0, false, 5e-3},  {30, 0, 0, 0, true, 1e-3},    {30, 0, 0.8, 0, true, 5e-3},
              {30, 0, 0.3, 0.75, true, 5e-3}, {30, 0, 0.3, 0.5, true, 0.26}};
@@ -731,16 +718,17 @@ static talus_status flow_down(int cells, double *speed, talus_error *err)
         " fill = { { material = granular { density = 1500, friction_angle_deg = 20, dynamic_friction_angle_deg = 33,"
         " grain_size = 0.01 }, shape = box { size = {%.17g, 0.16, %.17g}, center = {%.17g, 0.08, %.17g} } } } }",
         G * sin(b), -G * cos(b), cells + 6, dx, 4 * dx, dx, 2 * dx, 0.5 * dx);
-    sand_run r;
-    talus_status status = begin_run(&r, text, err);
-    if (status == TALUS_OK) status = go_on(&r, 10, err);
+    tl_world r;
+    talus_status status = tl_world_text(&r, text, NULL, err);
+    if (status == TALUS_OK) status = tl_world_until(&r, 10, 0, err);
     if (status == TALUS_OK) *speed = r.sim->report.momentum.x / (1500 * r.sim->report.particle_volume);
-    end_run(&r);
+    tl_world_close(&r);
     return status;
 }
 
-/* Bagnold's profile, 2/3 (I / d) sqrt(phi g cos) (h^1.5 - (h - y)^1.5) with mu(I) = tan(slope): 3/5 of the speed at the surface in the mean. The floor of the grid lies up to a cell too
- * deep for the flow, so that speeds are too high by a part of dx / h: extrapolated from two sizes. */
+/* Bagnold's profile, 2/3 (I / d) sqrt(phi g cos) (h^1.5 - (h - y)^1.5) with mu(I) = tan(slope): 3/5 of the speed at
+ * the surface in the mean. The floor of the grid lies up to a cell too deep for the flow, so that speeds are too
+ * high by a part of dx / h: extrapolated from two sizes. */
 talus_status sand_bagnold(tl_case_log *log, talus_error *err)
 {
     const double low = sin(20 * PI / 180), high = sin(33 * PI / 180), I = 0.279 * (0.4 - low) / (high - 0.4);
@@ -758,15 +746,15 @@ talus_status sand_bagnold(tl_case_log *log, talus_error *err)
 
 talus_status sand_rest(tl_case_log *log, talus_error *err)
 {
-    sand_run r;
-    talus_status status = begin_run(&r,
-                                    "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, dt_max = 5e-3,"
-                                    " grid = { cells = {40, 20, 1}, cell = 0.025, periodic = {false, false, true} },"
-                                    " fill = { { material = granular { density = 1600, friction_angle_deg = 40 }, "
-                                    "shape = box { size = {1, 0.2, 0.025}, "
-                                    "center = {0.5, 0.1, 0.0125} } } } }",
-                                    err);
-    if (status == TALUS_OK) status = go_on(&r, 0.3, err);
+    tl_world r;
+    talus_status status =
+        tl_world_open(&r, err,
+                      "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, dt_max = 5e-3,"
+                      " grid = { cells = {40, 20, 1}, cell = 0.025, periodic = {false, false, true} },"
+                      " fill = { { material = granular { density = 1600, friction_angle_deg = 40 }, "
+                      "shape = box { size = {1, 0.2, 0.025}, "
+                      "center = {0.5, 0.1, 0.0125} } } } }");
+    if (status == TALUS_OK) status = tl_world_until(&r, 0.3, 0, err);
     if (status == TALUS_OK) {
         tl_case_below(log, "fastest grain of a flat layer after 0.3 s, m/s", r.sim->report.fastest, 1e-3);
         for (int k = 0; k < r.sim->report.solves; k++)
@@ -774,7 +762,7 @@ talus_status sand_rest(tl_case_log *log, talus_error *err)
                 tl_case_below(log, "iterations for stress in the last step: 2 sweeps",
                               r.sim->report.solve[k].iterations, 24);
     }
-    end_run(&r);
+    tl_world_close(&r);
     return status;
 }
 
@@ -796,11 +784,11 @@ static talus_status collapse(double angle, double *height, double *runout, talus
         " fill = { { material = granular { density = 1600, friction_angle_deg = %g }, shape = box { size = {0.2, 0.2, "
         "0.025}, center = {0, 0.1, 0} } } } }",
         angle);
-    sand_run r;
-    talus_status status = begin_run(&r, text, err);
-    if (status == TALUS_OK) status = go_on(&r, 0.8, err);
+    tl_world r;
+    talus_status status = tl_world_text(&r, text, NULL, err);
+    if (status == TALUS_OK) status = tl_world_until(&r, 0.8, 0, err);
     if (status == TALUS_OK) {
-        const tl_particles *p = &r.sim->state.grid.particles;
+        const tl_particles *p = &tl_grid_state_of(&r.sim->state)->particles;
         double *x = TL_TAKE(&r.sim->arena, double, p->count);
         if (!x) status = no_memory(err);
         *height = 0;
@@ -811,7 +799,7 @@ static talus_status collapse(double angle, double *height, double *runout, talus
         if (x) qsort(x, (size_t)p->count, sizeof *x, rising);
         *runout = x ? x[p->count * 99 / 100] : NAN;
     }
-    end_run(&r);
+    tl_world_close(&r);
     return status;
 }
 

@@ -1,44 +1,19 @@
-/* Sand in fast flow against experiments: columns that collapse, a ball that is dropped on a bed. One material for all: 30 degrees, grains of 2 mm with the mu(I) that follows from their
- * size alone; and for columns a second one of coarse smooth grains, with which each is nearer to the experiment than with one friction of 30 degrees. */
+/* Sand in fast flow against experiments: columns that collapse, a ball that is dropped on a bed. One material for
+ * all: 30 degrees, grains of 2 mm with the mu(I) that follows from their size alone; and for columns a second one of
+ * coarse smooth grains, with which each is nearer to the experiment than with one friction of 30 degrees. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lab/validate/grid_sand.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 #define MATERIAL "granular { density = 1600, friction_angle_deg = 30, grain_size = 0.002 }"
 #define COARSE "granular { density = 1600, friction_angle_deg = 23, grain_size = 0.008 }"
 #define HALF 0.16 /* m: radius of round columns, half the width of flat ones */
 #define LOOK 0.05 /* s */
 #define LONGEST 2.5
-
-typedef struct flow_run {
-    tl_scene *scene;
-    tl_sim *sim;
-} flow_run;
-
-static talus_status begin(flow_run *r, const char *text, talus_error *err)
-{
-    *r = (flow_run){0};
-    tl_load_options o = {.no_files = true};
-    TL_TRY(tl_scene_load_text(&r->scene, "case", text, strlen(text), &o, err));
-    return tl_sim_create(&r->sim, r->scene, NULL, err);
-}
-
-static void end(flow_run *r)
-{
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
-}
-
-static talus_status go_to(flow_run *r, double t, talus_error *err)
-{
-    while (r->sim->state.t < t * (1 - 1e-9)) TL_TRY(tl_sim_step(r->sim, 0, t, err));
-    return TALUS_OK;
-}
 
 /* ---- S8: columns ---- */
 
@@ -56,9 +31,9 @@ static int rising(const void *a, const void *b)
 }
 
 /* How far 99.9 % of the grains are from the middle, and how high the deposit is. */
-static talus_status measure(flow_run *r, bool flat, double *reach, double *height, talus_error *err)
+static talus_status measure(tl_world *r, bool flat, double *reach, double *height, talus_error *err)
 {
-    const tl_particles *p = &r->sim->state.grid.particles;
+    const tl_particles *p = &tl_grid_state_of(&r->sim->state)->particles;
     size_t mark = tl_arena_mark(&r->sim->arena);
     double *far = TL_TAKE(&r->sim->arena, double, p->count);
     if (!far) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to measure a deposit");
@@ -92,22 +67,23 @@ static talus_status collapse(const char *material, double aspect, int cells, boo
              " periodic = {false, false, %s} }, fill = { { material = %s, shape = %s } } }",
              across, (int)ceil(high / dx) + 3, flat ? 1 : across, dx, -0.5 * across * dx,
              flat ? -0.5 * dx : -0.5 * across * dx, flat ? "true" : "false", material, shape);
-    flow_run r;
-    talus_status status = begin(&r, text, err);
+    tl_world r;
+    talus_status status = tl_world_text(&r, text, NULL, err);
     double reach = 0;
     for (int k = 1; status == TALUS_OK && k * LOOK <= LONGEST; k++) {
-        status = go_to(&r, k * LOOK, err);
-        if (k > 3 && status == TALUS_OK && at_rest(&r.sim->state.grid.particles)) break;
+        status = tl_world_until(&r, k * LOOK, 0, err);
+        if (k > 3 && status == TALUS_OK && at_rest(&tl_grid_state_of(&r.sim->state)->particles)) break;
     }
     if (status == TALUS_OK) status = measure(&r, flat, &reach, height, err);
     *runout = reach / HALF - 1;
     *height /= HALF;
-    end(&r);
+    tl_world_close(&r);
     return status;
 }
 
-/* [Lube2004] round, [Lube2005] flat: runouts and heights of all grains that they tried. Short columns fall short by what cells do not resolve: their fronts are thinner than one. was: runouts with one friction of 30 degrees, when stress had
- * edges "wall": the second material has to be nearer in each. */
+/* [Lube2004] round, [Lube2005] flat: runouts and heights of all grains that they tried. Short columns fall short by
+ * what cells do not resolve: their fronts are thinner than one. was: runouts with one friction of 30 degrees, when
+ * stress had edges "wall": the second material has to be nearer in each. */
 talus_status sand_columns(tl_case_log *log, talus_error *err)
 {
     static const struct {
@@ -150,18 +126,19 @@ static talus_status drop_ball(double diameter, double density, double fall, int 
              " center = {0, %.17g, 0} } } } }",
              5 * cells, 5 * cells + 1, 5 * cells, dx, -0.5 * wide, -0.5 * wide, 0.5 * diameter,
              deep + 0.5 * diameter + 0.25 * dx, -sqrt(2 * 9.81 * fall), density, wide, deep, wide, 0.5 * deep);
-    flow_run r;
+    tl_world r;
     *depth = 0;
-    talus_status status = begin(&r, text, err);
+    talus_status status = tl_world_text(&r, text, NULL, err);
     for (int k = 1; k <= 20 && status == TALUS_OK; k++) {
-        status = go_to(&r, 0.01 * k, err);
+        status = tl_world_until(&r, 0.01 * k, 0, err);
         if (status == TALUS_OK) *depth = fmax(*depth, deep + 0.5 * diameter - r.sim->state.rigid.body[0].x.y);
     }
-    end(&r);
+    tl_world_close(&r);
     return status;
 }
 
-/* d = 0.14 / mu (rho_ball / rho_sand)^(1/2) D^(2/3) H^(1/3), H the whole way that the ball falls, mu the tangent of the angle of repose. [Uehara2003] */
+/* d = 0.14 / mu (rho_ball / rho_sand)^(1/2) D^(2/3) H^(1/3), H the whole way that the ball falls, mu the tangent of
+ * the angle of repose. [Uehara2003] */
 static double law(double diameter, double density, double fall)
 {
     double d = 0;
@@ -194,7 +171,7 @@ talus_status sand_ball(tl_case_log *log, talus_error *err)
 /* ---- S11, S12: sand runs out through a slot ---- */
 
 /* A bed 0.9 m wide and 0.2 m high on two plates with a slot between them: flat, cells of 1 cm. */
-static talus_status open_slot(flow_run *r, double angle, double slot, double high, talus_error *err)
+static talus_status open_slot(tl_world *r, double angle, double slot, double high, talus_error *err)
 {
     char text[1024];
     const double plate = 0.5 * (0.9 - slot), at = 0.25 * (0.9 + slot);
@@ -206,10 +183,11 @@ static talus_status open_slot(flow_run *r, double angle, double slot, double hig
              " fill = { { material = granular { density = 1600, friction_angle_deg = %g },"
              " shape = box { size = {0.9, %.17g, 0.01}, center = {0, %.17g, 0.005} } } } }",
              (int)(100 * (0.34 + high)), plate, -at, plate, at, angle, high, 0.3 + 0.5 * high);
-    return begin(r, text, err);
+    return tl_world_text(r, text, NULL, err);
 }
 
-/* Slope of one side of the crater that is left, degrees: a line through columns between 15 and 80 % of the bed's height. */
+/* Slope of one side of the crater that is left, degrees: a line through columns between 15 and 80 % of the bed's
+ * height. */
 static double crater_slope(const tl_particles *p, int side)
 {
     double h[90] = {0}, top = 0, n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -230,14 +208,14 @@ talus_status sand_craters(tl_case_log *log, talus_error *err)
 {
     const double angle[3] = {25, 30, 35};
     for (int k = 0; k < 3; k++) {
-        flow_run r;
+        tl_world r;
         char name[80];
         double slope[2] = {0, 0};
         talus_status status = open_slot(&r, angle[k], 0.06, 0.2, err);
-        if (status == TALUS_OK) status = go_to(&r, 4, err);
+        if (status == TALUS_OK) status = tl_world_until(&r, 4, 0, err);
         for (int side = 0; side < 2 && status == TALUS_OK; side++)
-            slope[side] = crater_slope(&r.sim->state.grid.particles, side);
-        end(&r);
+            slope[side] = crater_slope(&tl_grid_state_of(&r.sim->state)->particles, side);
+        tl_world_close(&r);
         TL_TRY(status);
         snprintf(name, sizeof name, "%g degrees: slopes of a crater, mean of both sides", angle[k]);
         tl_case_near(log, name, 0.5 * (slope[0] + slope[1]), angle[k], 1);
@@ -254,20 +232,21 @@ static double above(const tl_particles *p)
     return sum;
 }
 
-/* Free fall from an arch as wide as the slot: the rate goes with the width to the power of 1.5, whatever is above. [Beverloo1961] */
+/* Free fall from an arch as wide as the slot: the rate goes with the width to the power of 1.5, whatever is above.
+ * [Beverloo1961] */
 talus_status sand_discharge(tl_case_log *cases, talus_error *err)
 {
     const double slot[4] = {0.06, 0.08, 0.12, 0.16};
     double n = 4, sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (int k = 0; k < 4; k++) {
-        flow_run r;
+        tl_world r;
         double from = 0, to = 0;
         talus_status status = open_slot(&r, 30, slot[k], 0.4, err);
-        if (status == TALUS_OK) status = go_to(&r, 0.2, err);
-        if (status == TALUS_OK) from = above(&r.sim->state.grid.particles);
-        if (status == TALUS_OK) status = go_to(&r, 0.6, err);
-        if (status == TALUS_OK) to = above(&r.sim->state.grid.particles);
-        end(&r);
+        if (status == TALUS_OK) status = tl_world_until(&r, 0.2, 0, err);
+        if (status == TALUS_OK) from = above(&tl_grid_state_of(&r.sim->state)->particles);
+        if (status == TALUS_OK) status = tl_world_until(&r, 0.6, 0, err);
+        if (status == TALUS_OK) to = above(&tl_grid_state_of(&r.sim->state)->particles);
+        tl_world_close(&r);
         TL_TRY(status);
         double rate = (from - to) / 0.01 / 0.4, x = log(slot[k]), y = log(rate);
         sx += x, sy += y, sxx += x * x, sxy += x * y;

@@ -1,4 +1,5 @@
-/* V6: bounded solves against an interior point method that shares nothing with them. V11: a system that went through a file. */
+/* V6: bounded solves against an interior point method that shares nothing with them. V11: a system that went through
+ * a file. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -146,12 +147,12 @@ static talus_status write_system(const tl_still *s, const char *path, tl_arena *
 static double velocity_error(tl_still *s, const double *p, const double *u1)
 {
     tl_coupling *c = &s->system.c;
-    double most = 0, size = 0;
+    double max = 0, size = 0;
     tl_system_load(&s->system, s->faces.u);
     for (int32_t f = 0; f < c->faces; f++) size = fmax(size, fabs(c->u[f]));
     tl_coupling_push_pressure(c, p);
-    for (int32_t f = 0; f < c->faces; f++) most = fmax(most, fabs(c->u[f] - u1[f]));
-    return most / size;
+    for (int32_t f = 0; f < c->faces; f++) max = fmax(max, fabs(c->u[f] - u1[f]));
+    return max / size;
 }
 
 static talus_status through_file(tl_case_log *log, tl_still *s, const char *path, talus_error *err)

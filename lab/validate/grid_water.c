@@ -1,42 +1,21 @@
 /* Water at rest and in waves, and bodies of a slab: at defaults, in the scenes that people write. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lab/validate/grid_cases.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 #define G 9.81
 #define PI 3.14159265358979323846
 #define WATER "material = liquid { density = 1000 }"
 #define SLAB "periodic = {false, false, true}"
 
-typedef struct run {
-    tl_scene *scene;
-    tl_sim *sim;
-} run;
-
-static talus_status begin(run *r, const char *text, talus_error *err)
-{
-    *r = (run){0};
-    tl_load_options o = {.no_files = true};
-    TL_TRY(tl_scene_load_text(&r->scene, "case.lua", text, strlen(text), &o, err));
-    return tl_sim_create(&r->sim, r->scene, NULL, err);
-}
-
-static void end(run *r)
-{
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
-    *r = (run){0};
-}
-
-static double mass_of(const run *r)
+static double mass_of(const tl_world *r)
 {
     double m = 0;
-    for (int64_t i = 0; i < r->sim->state.grid.particles.count; i++)
-        m += 1000 * r->sim->state.grid.particles.particle[i].volume;
+    for (int64_t i = 0; i < tl_grid_state_of(&r->sim->state)->particles.count; i++)
+        m += 1000 * tl_grid_state_of(&r->sim->state)->particles.particle[i].volume;
     return m;
 }
 
@@ -93,18 +72,18 @@ static const vessel large[] = {
 };
 
 /* Largest root mean square velocity between 1.85 and 2 s. */
-static talus_status stand_still(tl_case_log *log, run *r, const vessel *v, const char *sampling, talus_error *err)
+static talus_status stand_still(tl_case_log *log, tl_world *r, const vessel *v, const char *sampling, talus_error *err)
 {
     char text[4000], name[120];
     snprintf(text, sizeof text, v->text, sampling);
-    TL_TRY(begin(r, text, err));
-    double most = 0;
+    TL_TRY(tl_world_text(r, text, NULL, err));
+    double max = 0;
     while (r->sim->state.t < 2 - 1e-9) {
         TL_TRY(tl_sim_frame(r->sim, NULL, NULL, err));
-        if (r->sim->state.t > 1.85) most = fmax(most, sqrt(2 * r->sim->report.kinetic / mass_of(r)));
+        if (r->sim->state.t > 1.85) max = fmax(max, sqrt(2 * r->sim->report.kinetic / mass_of(r)));
     }
     snprintf(name, sizeof name, "%s, %s: rms velocity after 2 s, m/s", v->name, sampling);
-    tl_case_below(log, name, most, 1e-3);
+    tl_case_below(log, name, max, 1e-3);
     snprintf(name, sizeof name, "%s, %s: volume", v->name, sampling);
     tl_case_near(log, name, r->sim->report.volume_error, 0, 0.01);
     return TALUS_OK;
@@ -115,9 +94,9 @@ static talus_status all_still(tl_case_log *log, int count, const vessel *of, tal
     static const char *const sampling[] = {"lattice", "jitter"};
     talus_status status = TALUS_OK;
     for (int k = 0; k < 2 * count && status == TALUS_OK; k++) {
-        run r;
+        tl_world r;
         status = stand_still(log, &r, &of[k / 2], sampling[k % 2], err);
-        end(&r);
+        tl_world_close(&r);
     }
     return status;
 }
@@ -141,7 +120,7 @@ typedef struct wave {
     double depth, seconds;
 } wave;
 
-static talus_status slosh(tl_case_log *log, run *r, const wave *w, talus_error *err)
+static talus_status slosh(tl_case_log *log, tl_world *r, const wave *w, talus_error *err)
 {
     char text[8000], name[120];
     int at = snprintf(text, sizeof text,
@@ -153,8 +132,9 @@ static talus_status slosh(tl_case_log *log, run *r, const wave *w, talus_error *
         at += snprintf(text + at, sizeof text - (size_t)at, ", {%.6f, %.6f}", k / 64.0,
                        -w->depth - 0.02 * cos(PI * w->mode * k / 64.0));
     snprintf(text + at, sizeof text - (size_t)at, " } } } } }");
-    TL_TRY(begin(r, text, err));
-    /* twice per period the kinetic energy is largest: as often as it passes half of its largest value in the period before upwards */
+    TL_TRY(tl_world_text(r, text, NULL, err));
+    /* twice per period the kinetic energy is largest: as often as it passes half of its largest value in the period
+     * before upwards */
     double first = 0, last = 0, before = 0, t_before = 0, early = 0, late = 0, lo = 0, hi = 0;
     double energy[2] = {NAN, -INFINITY}, k_wave = PI * w->mode;
     double period = 2 * PI / sqrt(G * k_wave * tanh(k_wave * w->depth)), past[FRAMES_MAX];
@@ -192,9 +172,9 @@ static talus_status all_waves(tl_case_log *log, int count, const wave *of, talus
 {
     talus_status status = TALUS_OK;
     for (int k = 0; k < count && status == TALUS_OK; k++) {
-        run r;
+        tl_world r;
         status = slosh(log, &r, &of[k], err);
-        end(&r);
+        tl_world_close(&r);
     }
     return status;
 }
@@ -208,7 +188,7 @@ talus_status tl_case_grid_slosh(tl_case_log *log, talus_error *err)
 
 /* ---- neutral bodies of a slab ---- */
 
-static talus_status hover(tl_case_log *log, run *r, const char *shape, double z, talus_error *err)
+static talus_status hover(tl_case_log *log, tl_world *r, const char *shape, double z, talus_error *err)
 {
     char text[2000], name[160];
     snprintf(text, sizeof text,
@@ -217,7 +197,7 @@ static talus_status hover(tl_case_log *log, run *r, const char *shape, double z,
              ", shape = " LEVEL("0.8") " } }, bodies = { { name = 'b', shape = "
                                        "%s, at = {0.52, 0.43, %g}, density = 1000 } } }",
              shape, z);
-    TL_TRY(begin(r, text, err));
+    TL_TRY(tl_world_text(r, text, NULL, err));
     while (r->sim->state.t < 0.2 - 1e-9) TL_TRY(tl_sim_frame(r->sim, NULL, NULL, err));
     snprintf(name, sizeof name, "%s at z = %g: acceleration over g", shape, z);
     tl_case_below(log, name, tl_vec3_norm(r->sim->state.rigid.body[0].v) / (G * r->sim->state.t), 1e-3);
@@ -231,9 +211,9 @@ talus_status tl_case_grid_neutral(tl_case_log *log, talus_error *err)
         "cylinder { radius = 0.15, height = 0.05, rotation_deg = {90, 0, 0} }", "sphere { radius = 0.15 }"};
     talus_status status = TALUS_OK;
     for (int k = 0; k < 10 && status == TALUS_OK; k++) {
-        run r;
+        tl_world r;
         status = hover(log, &r, shape[k / 2], k % 2 ? 0.31 : 0.025, err);
-        end(&r);
+        tl_world_close(&r);
     }
     return status;
 }
@@ -258,7 +238,7 @@ static const meeting meetings[] = {
      "shape = box { size = {0.6, 0.02, 0.6} }, at = {0.5, 0.35, 0.5}, density = 1500"}};
 
 /* Relative to sqrt(2 E m): of all that moves, since the sum may be nothing. */
-static talus_status meet(tl_case_log *log, run *r, const meeting *m, talus_error *err)
+static talus_status meet(tl_case_log *log, tl_world *r, const meeting *m, talus_error *err)
 {
     char text[4000], name[120];
     snprintf(text, sizeof text,
@@ -267,7 +247,7 @@ static talus_status meet(tl_case_log *log, run *r, const meeting *m, talus_error
              "y_min = 'open', y_max = 'open', z_min = 'open', z_max = 'open' }, fill = { { " WATER
              ", shape = %s } }, bodies = { { %s } } }",
              m->fill, m->body);
-    TL_TRY(begin(r, text, err));
+    TL_TRY(tl_world_text(r, text, NULL, err));
     TL_TRY(tl_sim_frame(r->sim, NULL, NULL, err));
     const tl_report first = r->sim->report;
     const double scale = sqrt(2 * first.kinetic * r->sim->start.mass);
@@ -292,9 +272,9 @@ talus_status tl_case_grid_space(tl_case_log *log, talus_error *err)
 {
     talus_status status = TALUS_OK;
     for (size_t k = 0; k < sizeof meetings / sizeof *meetings && status == TALUS_OK; k++) {
-        run r;
+        tl_world r;
         status = meet(log, &r, &meetings[k], err);
-        end(&r);
+        tl_world_close(&r);
     }
     return status;
 }
@@ -302,7 +282,7 @@ talus_status tl_case_grid_space(tl_case_log *log, talus_error *err)
 /* ---- paddle ---- */
 
 /* thick: cells. */
-static talus_status stir(tl_case_log *log, run *r, double thick, bool turns, talus_error *err)
+static talus_status stir(tl_case_log *log, tl_world *r, double thick, bool turns, talus_error *err)
 {
     char text[4000], name[120];
     snprintf(
@@ -313,7 +293,7 @@ static talus_status stir(tl_case_log *log, run *r, double thick, bool turns, tal
         "%s, 1} }, at = {0.5, %s, 1 / 64}, motion = function(t) return { %s } end } } }",
         thick / 32, turns ? "0.7" : "0.35", turns ? "0.45" : "0.3",
         turns ? "rotation_rad = {0, 0, 1.5 * t}" : "at = {0.5 + 0.3 * math.sin(math.pi * t), 0.3, 1 / 64}");
-    TL_TRY(begin(r, text, err));
+    TL_TRY(tl_world_text(r, text, NULL, err));
     while (r->sim->state.t < 11 - 1e-9) TL_TRY(tl_sim_frame(r->sim, NULL, NULL, err));
     snprintf(name, sizeof name, "%g cells thick, %s: volume after 11 s", thick, turns ? "turning" : "sliding");
     tl_case_near(log, name, r->sim->report.volume_error, 0, 0.02);
@@ -324,9 +304,9 @@ talus_status tl_case_grid_paddle(tl_case_log *log, talus_error *err)
 {
     talus_status status = TALUS_OK;
     for (int k = 0; k < 4 && status == TALUS_OK; k++) {
-        run r;
+        tl_world r;
         status = stir(log, &r, k / 2 ? 3 : 0.3, k % 2, err);
-        end(&r);
+        tl_world_close(&r);
     }
     return status;
 }

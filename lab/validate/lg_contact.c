@@ -1,4 +1,5 @@
-/* Contact of the local-global engine: V7 to V9, V11 to V14 of its spec, and two-way contact; numbers from there unless said. */
+/* Contact of the local-global engine: V7 to V9, V11 to V14 of its spec, and two-way contact; numbers from there
+ * unless said. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static double momentum_speed(const tl_lg_world *w, int axis)
     const tl_lg *lg = &w->sim->lg;
     double sum = 0, mass = 0;
     for (int32_t i = 0; i < lg->nodes; i++) {
-        sum += lg->mass[i] * w->sim->state.lg.v[3 * (int64_t)i + axis];
+        sum += lg->mass[i] * tl_lg_state_of(&w->sim->state)->v[3 * (int64_t)i + axis];
         mass += lg->mass[i];
     }
     return sum / mass;
@@ -69,7 +70,7 @@ static talus_status slide(const slope *s, double mu, int frames, slid *out, talu
         out->creep = friction->certificate;
         out->flagged = strcmp(friction->outcome, "converged") != 0;
     }
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -174,7 +175,7 @@ talus_status tl_lg_case_rests(tl_case_log *log, talus_error *err)
     tl_case_below(log, "penetration, m", w.sim->report.penetration, 1e-9);
     tl_case_relative(log, "sag of the centre, m", 0.5 - tl_lg_world_mean(&w, 2), 1000 * G / (3 * 2 * mu), 0.02);
     tl_case_below(log, "lateral speed, m/s", hypot(momentum_speed(&w, 0), momentum_speed(&w, 1)), 1e-8);
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -196,7 +197,7 @@ talus_status tl_lg_case_matrix_free(tl_case_log *log, talus_error *err)
             G * sin(10 * 3.14159265358979323846 / 180), -G * cos(10 * 3.14159265358979323846 / 180), ways[k]));
         talus_status status = tl_lg_world_steps(&w, 50, 0.01, false, err);
         end[k] = tl_lg_world_mean(&w, 0);
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
     }
     tl_case_above(log, "way down the slope, m", end[0], 0.05);
@@ -223,12 +224,12 @@ static talus_status hang_on_rows(double compliance, double *tip, double *violati
     int count = 0;
     *violation = 0;
     for (int64_t i = 0; i < lg->nodes; i++) {
-        const double *q = w.sim->state.lg.q + 3 * i, *rest = lg->rest + 3 * i;
+        const double *q = tl_lg_state_of(&w.sim->state)->q + 3 * i, *rest = lg->rest + 3 * i;
         if (rest[0] > 1 - 1e-9) sum += q[0] - rest[0], count++;
         for (int k = 0; k < 3 && rest[0] < 1e-9; k++) *violation = fmax(*violation, fabs(q[k] - rest[k]));
     }
     *tip = sum / count;
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -247,10 +248,10 @@ talus_status tl_lg_case_rows(tl_case_log *log, talus_error *err)
 
 static double fastest_node(const tl_lg_world *w)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < w->sim->lg.nodes; i++)
-        most = fmax(most, tl_vec3_norm(tl_vec3_load(w->sim->state.lg.v + 3 * (int64_t)i)));
-    return most;
+        max = fmax(max, tl_vec3_norm(tl_vec3_load(tl_lg_state_of(&w->sim->state)->v + 3 * (int64_t)i)));
+    return max;
 }
 
 /* Deepest node in two rollers along z through (+-0.21, 0), m. */
@@ -258,7 +259,7 @@ static double depth_in_rollers(const tl_lg_world *w)
 {
     double deepest = 0;
     for (int64_t i = 0; i < w->sim->lg.nodes; i++) {
-        const double *q = w->sim->state.lg.q + 3 * i;
+        const double *q = tl_lg_state_of(&w->sim->state)->q + 3 * i;
         deepest = fmax(deepest, 0.12 - hypot(fabs(q[0]) - 0.21, q[1]));
     }
     return deepest;
@@ -267,14 +268,14 @@ static double depth_in_rollers(const tl_lg_world *w)
 /* Largest distance between two nodes at opposite ends of an axis, over the diameter. */
 static double roundness(const tl_lg_world *w)
 {
-    double most = 0, centre[3];
+    double max = 0, centre[3];
     for (int k = 0; k < 3; k++) centre[k] = tl_lg_world_mean(w, k);
     for (int64_t i = 0; i < w->sim->lg.nodes; i++) {
-        const double *q = w->sim->state.lg.q + 3 * i, *rest = w->sim->lg.rest + 3 * i;
+        const double *q = tl_lg_state_of(&w->sim->state)->q + 3 * i, *rest = w->sim->lg.rest + 3 * i;
         if (hypot(hypot(rest[0], rest[1] - 0.2), rest[2]) < 0.149) continue;
-        most = fmax(most, fabs(hypot(hypot(q[0] - centre[0], q[1] - centre[1]), q[2] - centre[2]) / 0.15 - 1));
+        max = fmax(max, fabs(hypot(hypot(q[0] - centre[0], q[1] - centre[1]), q[2] - centre[2]) / 0.15 - 1));
     }
-    return most;
+    return max;
 }
 
 static talus_status squeeze(tl_case_log *log, const char *local, bool guarded_only, talus_error *err)
@@ -309,7 +310,7 @@ static talus_status squeeze(tl_case_log *log, const char *local, bool guarded_on
     }
     tl_case_below(log, guarded_only ? "fastest node by quasi-Newton with its line search, m/s" : "fastest node, m/s",
                   fastest, 10);
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -340,14 +341,14 @@ talus_status tl_lg_case_cloth(tl_case_log *log, talus_error *err)
         contacts = w.sim->report.contacts > contacts ? w.sim->report.contacts : contacts;
         gap = fmax(gap, w.sim->report.penetration);
         for (int64_t i = 0; i < w.sim->lg.nodes; i++) {
-            const double *q = w.sim->state.lg.q + 3 * i;
+            const double *q = tl_lg_state_of(&w.sim->state)->q + 3 * i;
             deepest = fmax(deepest, fmin(fmin(0.41 - fabs(q[0]), 0.41 - fabs(q[1])), fmin(-q[2], q[2] + 0.2)));
         }
     }
     tl_case_above(log, "rows", 3 * (double)contacts, 15000);
     tl_case_below(log, "deepest node in the box over 30 frames, m", deepest, 5e-4);
     tl_case_below(log, "deepest that its lower side is, m", gap, 5e-4);
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -371,7 +372,7 @@ talus_status tl_lg_case_rigid(tl_case_log *log, talus_error *err)
     tl_case_near(log, "force on the rigid box over its weight", body[2].contact_force.z / weight, 1, 1e-6);
     tl_case_near(log, "force on the floor over all weights", -body[0].contact_force.z / (weight + 500 * G), 1, 1e-6);
     tl_case_below(log, "speed of the box, m/s", tl_vec3_norm(body[2].v), 1e-5);
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     TL_TRY(status);
     /* a box hits a block that floats: what one loses the other gets */
     TL_TRY(tl_lg_world_open(
@@ -394,7 +395,7 @@ talus_status tl_lg_case_rigid(tl_case_log *log, talus_error *err)
     tl_case_below(log, "change of momentum, relative", off / tl_vec3_norm(p), 1e-9);
     /* forces act on both at the place of the start of the step: off by what surfaces move meanwhile */
     tl_case_below(log, "change of angular momentum, relative", turned / tl_vec3_norm(L), 0.05);
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -423,7 +424,7 @@ static talus_status soft_on_soft(double degrees, double mu, double young, slid *
     out->speed = speed[1];
     out->acceleration = speed[1] - speed[0];
     *share = w.sim->state.rigid.body[1].contact_force.z / (mass * G * cos(angle));
-    tl_lg_world_close(&w);
+    tl_world_close(&w);
     return status;
 }
 
@@ -443,7 +444,8 @@ talus_status tl_lg_case_soft(tl_case_log *log, talus_error *err)
 
 /* ---- a ball between two plates ---- */
 
-/* N, where each plate has come `depth` into a ball of radius R: Hertz, less what the opposite plate lifts [Tatara1991]; Hertz alone, for a half space, is 12 % less at R / 20. */
+/* N, where each plate has come `depth` into a ball of radius R: Hertz, less what the opposite plate lifts
+ * [Tatara1991]; Hertz alone, for a half space, is 12 % less at R / 20. */
 static double squeezed(double depth, double R, double young, double poisson)
 {
     double low = 0, high = 100 * young * R * R;
@@ -477,7 +479,7 @@ talus_status tl_lg_case_hertz(tl_case_log *log, talus_error *err)
             balls[k].edge, -2 * balls[k].depth));
         talus_status status = tl_lg_world_steps(&w, 65, 0.01, false, err);
         const double force = w.sim->state.rigid.body[2].contact_force.z;
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         snprintf(name, sizeof name, "edge %g m, plates %g m in: force over theory's", balls[k].edge, balls[k].depth);
         tl_case_near(log, name, force / squeezed(balls[k].depth, 0.1, 1e6, 0.3), 1, 0.05);
@@ -531,7 +533,7 @@ talus_status tl_lg_case_capstan(tl_case_log *log, talus_error *err)
             low = fmin(low, ratio), high = fmax(high, ratio);
             left = fmax(left, w.sim->report.solve[0].certificate);
         }
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         snprintf(name, sizeof name, "%s: tensions over e^(mu pi), least of 40 steps", belts[k].about);
         tl_case_near(log, name, low, 1, 0.02);

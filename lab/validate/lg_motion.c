@@ -1,4 +1,5 @@
-/* The local-global engine between contacts: beams and sheets at rest and in motion, spin, rebound. Closed forms, and the tables of lg-motion. */
+/* The local-global engine between contacts: beams and sheets at rest and in motion, spin, rebound. Closed forms, and
+ * the tables of lg-motion. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static tl_vec3 tip(const tl_lg_world *w)
     int count = 0;
     for (int64_t i = 0; i < lg->nodes; i++) {
         if (lg->rest[3 * i] < 1 - 1e-9) continue;
-        sum = tl_vec3_add(sum, tl_vec3_sub(tl_vec3_load(w->sim->state.lg.q + 3 * i), tl_vec3_load(lg->rest + 3 * i)));
+        sum = tl_vec3_add(
+            sum, tl_vec3_sub(tl_vec3_load(tl_lg_state_of(&w->sim->state)->q + 3 * i), tl_vec3_load(lg->rest + 3 * i)));
         count++;
     }
     return tl_vec3_scale(1.0 / count, sum);
@@ -55,7 +57,7 @@ talus_status tl_lg_case_static(tl_case_log *log, talus_error *err)
         talus_status status = tl_lg_world_steps(&w, 1, 0.01, false, err);
         tl_vec3 end = tip(&w);
         tl_case_below(log, "forces left over, of those that act", w.sim->report.solve[0].certificate, 1e-8);
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         if (k < 3)
             tl_case_near(log, "hanging bar: mean displacement of the tip, m", end.x, hangs[k], 1e-7);
@@ -65,7 +67,8 @@ talus_status tl_lg_case_static(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* Timoshenko's tip, with shear of a square section: 5/6. At a Poisson's ratio of 0.49 a clamped end in three dimensions takes off 4 to 5 %. */
+/* Timoshenko's tip, with shear of a square section: 5/6. At a Poisson's ratio of 0.49 a clamped end in three
+ * dimensions takes off 4 to 5 %. */
 talus_status tl_lg_case_beam(tl_case_log *log, talus_error *err)
 {
     const double young = 1e7, thick = 0.1, g = 0.981, area = thick * thick, load = 1000 * area * g;
@@ -79,7 +82,7 @@ talus_status tl_lg_case_beam(tl_case_log *log, talus_error *err)
                             (const int[3]){10 * across, across, across}, young, nu, "neo_hookean", err));
             talus_status status = tl_lg_world_steps(&w, 1, 0.01, false, err);
             tl_vec3 end = tip(&w);
-            tl_lg_world_close(&w);
+            tl_world_close(&w);
             TL_TRY(status);
             snprintf(name, sizeof name, "nu %g, %d across: tip over Timoshenko's", nu, across);
             tl_case_near(log, name, -end.z / exact, 1, n ? 0.10 : 0.05);
@@ -89,7 +92,8 @@ talus_status tl_lg_case_beam(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* Tip load with P L^2 / E I = 1, 5, 10: deflections of the inextensible elastica [Bisshopp1945]. Masses are put where the load is. */
+/* Tip load with P L^2 / E I = 1, 5, 10: deflections of the inextensible elastica [Bisshopp1945]. Masses are put
+ * where the load is. */
 talus_status tl_lg_case_elastica(tl_case_log *log, talus_error *err)
 {
     static const double load[3] = {1, 5, 10}, down[3] = {0.30172, 0.71379, 0.81061},
@@ -107,7 +111,7 @@ talus_status tl_lg_case_elastica(tl_case_log *log, talus_error *err)
             lg->mass[i] = lg->rest[3 * i] > 1 - 1e-9 ? load[k] * EI / ends : 1e-6 * EI;
         talus_status status = tl_lg_world_steps(&w, 1, 0.01, false, err);
         tl_vec3 end = tip(&w);
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         snprintf(name, sizeof name, "P L^2 / E I = %g: tip falls by, of L", load[k]);
         tl_case_relative(log, name, -end.z, down[k], 0.03);
@@ -119,7 +123,8 @@ talus_status tl_lg_case_elastica(tl_case_log *log, talus_error *err)
 
 /* ---- sheets ---- */
 
-/* Curvature at the free end of theta'' = -weight (1 - s) cos theta that starts level with this curvature; how far the end has come. */
+/* Curvature at the free end of theta'' = -weight (1 - s) cos theta that starts level with this curvature; how far
+ * the end has come. */
 static double shoot(double weight, double curvature, double *down)
 {
     const double h = 1.0 / CHORDS;
@@ -169,7 +174,7 @@ talus_status tl_lg_case_strip(tl_case_log *log, talus_error *err)
                                 1000 * thick * 10 / weight, -1 + 1e-3 * h));
         talus_status status = tl_lg_world_steps(&w, 1, 0.01, false, err);
         tl_vec3 end = tip(&w);
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         snprintf(name, sizeof name, "%s, %d squares, weight %g: end of the strip, of L below", ways[k / 2 % 2], n,
                  weight);
@@ -201,8 +206,9 @@ talus_status tl_lg_case_plate(tl_case_log *log, talus_error *err)
             -0.5 * rim - 2));
         talus_status status = tl_lg_world_steps(&w, 1, 0.01, false, err);
         double deepest = 0;
-        for (int64_t i = 0; i < w.sim->lg.nodes; i++) deepest = fmax(deepest, -w.sim->state.lg.q[3 * i + 2]);
-        tl_lg_world_close(&w);
+        for (int64_t i = 0; i < w.sim->lg.nodes; i++)
+            deepest = fmax(deepest, -tl_lg_state_of(&w.sim->state)->q[3 * i + 2]);
+        tl_world_close(&w);
         TL_TRY(status);
         snprintf(name, sizeof name, "%s, %d squares: middle of the plate over theory's", ways[k / 2], n);
         tl_case_near(log, name, deepest / exact, 1, 0.05);
@@ -233,8 +239,8 @@ static talus_status swing(tl_lg_world *w, double *period, double *kept, talus_er
     return TALUS_OK;
 }
 
-/* First bending frequency less 0.6 % for shear and rotation at L/h = 10 [Han1999]; what a period leaves of the swing. 10 ms, defaults. At 1e9 Pa a period is
- * 5.6 steps: as much too long as the step's warning says. */
+/* First bending frequency less 0.6 % for shear and rotation at L/h = 10 [Han1999]; what a period leaves of the
+ * swing. 10 ms, defaults. At 1e9 Pa a period is 5.6 steps: as much too long as the step's warning says. */
 talus_status tl_lg_case_rings(tl_case_log *log, talus_error *err)
 {
     static const double young[] = {1e6, 1e7, 1e9};
@@ -246,7 +252,7 @@ talus_status tl_lg_case_rings(tl_case_log *log, talus_error *err)
         TL_TRY(open_bar(&w, more, 0.1, (const int[3]){40, 4, 4}, young[e], 0.3, "neo_hookean", err));
         double period, kept;
         talus_status status = swing(&w, &period, &kept, err);
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         snprintf(name, sizeof name, "E %g: period over theory's", young[e]);
         tl_case_near(log, name, period / exact, e == 2 ? 1.23 : 1, e == 2 ? 0.08 : 0.03);
@@ -275,7 +281,7 @@ talus_status tl_lg_case_damped(tl_case_log *log, talus_error *err)
                                     -0.0981 * bars[k].young / 1e7, bars[k].young, damps * bars[k].damping,
                                     bars[k].model));
             talus_status status = swing(&w, &period, &kept[damps], err);
-            tl_lg_world_close(&w);
+            tl_world_close(&w);
             TL_TRY(status);
         }
         char name[100];
@@ -287,8 +293,8 @@ talus_status tl_lg_case_damped(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* The same bar bound to the world by joins, which are rows. By rounds alone (lg.corrections = 0) the period is 1.48 of theory's at 1e8 Pa, and up to half of the
- * forces of a step are left over. */
+/* The same bar bound to the world by joins, which are rows. By rounds alone (lg.corrections = 0) the period is 1.48
+ * of theory's at 1e8 Pa, and up to half of the forces of a step are left over. */
 talus_status tl_lg_case_joined(tl_case_log *log, talus_error *err)
 {
     static const double young[] = {1e7, 1e8};
@@ -306,7 +312,7 @@ talus_status tl_lg_case_joined(tl_case_log *log, talus_error *err)
         double period, kept;
         talus_status status = swing(&w, &period, &kept, err);
         double left = w.sim->report.solve[0].certificate;
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
         snprintf(name, sizeof name, "joined, E %g: period over theory's", young[e]);
         tl_case_near(log, name, period / exact, 1, 0.035);
@@ -329,10 +335,13 @@ talus_status tl_lg_case_spins(tl_case_log *log, talus_error *err)
             "poisson = 0.3, model = 'neo_hookean' } } }",
             spin[k]));
         const tl_lg *lg = &w.sim->lg;
-        tl_vec3 first = tl_lg_whole_of(lg, lg->body, w.sim->state.lg.q, w.sim->state.lg.v).L;
+        tl_vec3 first =
+            tl_lg_whole_of(lg, lg->body, tl_lg_state_of(&w.sim->state)->q, tl_lg_state_of(&w.sim->state)->v).L;
         talus_status status = tl_lg_world_steps(&w, 100, 0.01, false, err);
-        double left = tl_lg_whole_of(lg, lg->body, w.sim->state.lg.q, w.sim->state.lg.v).L.y / first.y;
-        tl_lg_world_close(&w);
+        double left =
+            tl_lg_whole_of(lg, lg->body, tl_lg_state_of(&w.sim->state)->q, tl_lg_state_of(&w.sim->state)->v).L.y /
+            first.y;
+        tl_world_close(&w);
         TL_TRY(status);
         tl_case_near(log, "angular momentum after 1 s, of the first", left, 1, 0.01);
     }
@@ -352,16 +361,16 @@ talus_status tl_lg_case_bounces(tl_case_log *log, talus_error *err)
             "1.1}, edge = 0.04, material = elastic { density = 1000, young = 1e6, poisson = 0.4, model "
             "= 'neo_hookean' } } }"));
         talus_status status = TALUS_OK;
-        double most = 0, lowest = 1e9;
+        double max = 0, lowest = 1e9;
         for (int i = 0; i < (int)(0.9 / dt) && status == TALUS_OK; i++) {
             status = tl_sim_step(w.sim, dt, INFINITY, err);
             double z = tl_lg_world_mean(&w, 2);
-            if (z < lowest) lowest = z, most = 0;
-            most = fmax(most, z - 0.1);
+            if (z < lowest) lowest = z, max = 0;
+            max = fmax(max, z - 0.1);
         }
-        tl_lg_world_close(&w);
+        tl_world_close(&w);
         TL_TRY(status);
-        tl_case_above(log, k ? "2.5 ms: speed of the rebound, of the impact's" : "10 ms: the same", sqrt(most),
+        tl_case_above(log, k ? "2.5 ms: speed of the rebound, of the impact's" : "10 ms: the same", sqrt(max),
                       k ? 0.8 : 0.6);
     }
     return TALUS_OK;

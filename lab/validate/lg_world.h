@@ -1,19 +1,15 @@
-/* Scenes of the local-global cases: short Lua texts with numbers put in, run step by step; and the cases of contact and motion, for the group's table. */
+/* Scenes of the local-global cases: short Lua texts with numbers put in, run step by step; and the cases of contact
+ * and motion, for the group's table. */
 #ifndef TL_VALIDATE_LG_WORLD_H
 #define TL_VALIDATE_LG_WORLD_H
 
 #include "lab/validate/case.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
 
-typedef struct tl_lg_world {
-    tl_scene *scene;
-    tl_sim *sim;
-} tl_lg_world;
+typedef tl_world tl_lg_world;
 
 /* `format` is what stands between the braces of scene { ... } after engine, duration, fps. */
 talus_status tl_lg_world_open(tl_lg_world *w, talus_error *err, const char *format, ...) TL_PRINTF(3, 4);
-void tl_lg_world_close(tl_lg_world *w);
 /* at_rest: velocities are taken away after each step. */
 talus_status tl_lg_world_steps(tl_lg_world *w, int count, double dt, bool at_rest, talus_error *err);
 double tl_lg_world_mean(const tl_lg_world *w, int axis); /* centre of mass of all nodes, m */

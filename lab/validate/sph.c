@@ -1,5 +1,5 @@
-/* SPH engine, solids: rest, friction, rolling, collisions. Numbers V6 to V17 are those of the method's validation list (docs/sph.md);
- * expectations are laws where there is one, else what a separate double-precision program gave. */
+/* SPH engine, solids: rest, friction, rolling, collisions. Numbers V6 to V17 are those of the method's validation
+ * list (docs/sph.md); expectations are laws where there is one, else what a separate double-precision program gave. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -143,7 +143,8 @@ static talus_status frictionless(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* Friction belongs to the pair: geometric mean, so a frictionless partner wins; an entry of `contacts` decides instead. */
+/* Friction belongs to the pair: geometric mean, so a frictionless partner wins; an entry of `contacts` decides
+ * instead. */
 static talus_status pair_friction(tl_case_log *log, talus_error *err)
 {
     static const struct {
@@ -270,13 +271,15 @@ static talus_status stack_of_eight(tl_case_log *log, talus_error *err)
 
 /* ---- V14: two boards that lean on each other ---- */
 
-/* Boards of 20h by 2h, 20 degrees from the vertical, their upper inner edges 0.757 h apart. They settle at 20.3 degrees: tan(phi)/2 - t/(2L) is
- * 0.1346 there and 0.1365 at 20.45. How far their centres sink in so many seconds after 0.3, m. */
+/* Boards of 20h by 2h, 20 degrees from the vertical, their upper inner edges 0.757 h apart. They settle at 20.3
+ * degrees: tan(phi)/2 - t/(2L) is 0.1346 there and 0.1365 at 20.45. How far their centres sink in so many seconds
+ * after 0.3, m. */
 static talus_status leaning(double mu, double seconds, double *fell, talus_error *err)
 {
     sph_run r;
     const double length = 20 * SPH_H, thick = 2 * SPH_H, phi = 20 * DEG;
-    /* centre of a board whose lowest edge is 0.8 h above the plank and whose nearest corner is 0.38 h from the middle plane */
+    /* centre of a board whose lowest edge is 0.8 h above the plank and whose nearest corner is 0.38 h from the
+     * middle plane */
     double y = 0.5 * (length * cos(phi) + thick * sin(phi)) + 0.8 * SPH_H;
     double x = 0.5 * (length * sin(phi) + thick * cos(phi)) + 0.38 * SPH_H;
     TL_TRY(sph_run_begin(
@@ -356,7 +359,8 @@ static talus_status mean_ball(double radius, double mu, double *a, double *roll,
     return TALUS_OK;
 }
 
-/* Law: 5/7 g sin. The 2.24 and 2.31 m/s2 that this case is known for were had with samples that turn with the ball: corners of a polygon. */
+/* Law: 5/7 g sin. The 2.24 and 2.31 m/s2 that this case is known for were had with samples that turn with the ball:
+ * corners of a polygon. */
 static talus_status rolling_ball(tl_case_log *log, talus_error *err)
 {
     double a6, a12, slide, roll;

@@ -6,10 +6,12 @@
 
 #include "lab/validate/sph_scene.h"
 #include "math/eig3.h"
+#include "phase/sph/sph.h"
 
 #define WALL_GAP 1.0 /* spacings between a wall's samples and the first layer of liquid at the start: density 1 */
 
-/* A tank of n by n columns of liquid, `layers` high, on a static floor that feels their weight; its walls are the domain's. Body 0 is the floor. */
+/* A tank of n by n columns of liquid, `layers` high, on a static floor that feels their weight; its walls are the
+ * domain's. Body 0 is the floor. */
 #define TANK                                                                                                           \
     "local h, n, layers, head = %.17g, %d, %d, %d\n"                                                                   \
     "local half = 0.5 * (n + 1) * h\n"                                                                                 \
@@ -31,14 +33,14 @@ typedef struct pillar_watch {
 static void watch_pillar(void *user, const sph_run *r)
 {
     pillar_watch *w = user;
-    const tl_sph_state *f = &r->sim->state.sph;
+    const tl_sph_state *f = tl_sph_state_of(&r->sim->state);
     double dt = r->sim->report.dt;
     if (r->sim->state.t < w->from) return;
     w->up -= dt * sph_body(r, 0)->fluid_force.y;
     w->seconds += dt;
     w->fastest = fmax(w->fastest, r->sim->report.fastest);
     for (int64_t i = 0; i < f->count; i++) {
-        int k = (int)floor(f->particle[i].x.y / r->sim->sph.h);
+        int k = (int)floor(f->particle[i].x.y / tl_sph_of(r->sim)->h);
         if (k < 0 || k > 63) continue;
         w->layers[k] += dt * f->particle[i].p;
         w->counts[k] += dt;
@@ -47,12 +49,12 @@ static void watch_pillar(void *user, const sph_run *r)
 
 static int64_t leaked(const sph_run *r)
 {
-    const tl_sph_state *f = &r->sim->state.sph;
+    const tl_sph_state *f = tl_sph_state_of(&r->sim->state);
     const tl_box3 *b = &r->scene->domain.box;
     int64_t out = f->counter->lost;
     for (int64_t i = 0; i < f->count; i++) {
         tl_vec3 x = f->particle[i].x;
-        out += x.x < b->lo.x || x.x > b->hi.x || x.y < -0.5 * r->sim->sph.h || x.y > b->hi.y || x.z < b->lo.z ||
+        out += x.x < b->lo.x || x.x > b->hi.x || x.y < -0.5 * tl_sph_of(r->sim)->h || x.y > b->hi.y || x.z < b->lo.z ||
                x.z > b->hi.z;
     }
     return out;
@@ -67,12 +69,12 @@ static talus_status pillar_one(tl_case_log *log, int n, int layers, double secon
                                        "domain = tank, bodies = { floor }, fill = { fill } }",
                          SPH_H, n, layers, 6, dt));
     pillar_watch w = {.from = 0.5 * seconds};
-    double weight = (double)r.sim->state.sph.count * 1000 * r.sim->sph.V0 * SPH_G;
+    double weight = (double)tl_sph_state_of(&r.sim->state)->count * 1000 * tl_sph_of(r.sim)->V0 * SPH_G;
     talus_status status = sph_run_until(&r, seconds, watch_pillar, &w, err);
     if (status == TALUS_OK) {
 #define SAY(...) (snprintf(text, sizeof text, __VA_ARGS__), text)
-        tl_case_near(log, SAY("%d x %d x %d: particles", n, n, layers), (double)r.sim->state.sph.count, n * n * layers,
-                     0);
+        tl_case_near(log, SAY("%d x %d x %d: particles", n, n, layers), (double)tl_sph_state_of(&r.sim->state)->count,
+                     n * n * layers, 0);
         tl_case_near(log, SAY("%d x %d x %d: leaked", n, n, layers), (double)leaked(&r), 0, 0);
         tl_case_relative(log, SAY("%d x %d x %d: force on the floor over weight", n, n, layers),
                          w.up / w.seconds / weight, 1, 0.005);
@@ -180,13 +182,13 @@ talus_status sph_ratios(tl_case_log *log, talus_error *err)
 /* Share of a particle, smeared over one spacing, that is beyond y. */
 static double beyond(double at, double y, double h) { return fmin(1, fmax(0, (at - y) / h + 0.5)); }
 
-/* Height of the water around the body: where water as dense as that between lo and hi would end. Particles count as cubes of one
- * spacing, so that lattices and disorder count alike. The highest particle of each column is no measure: in a lattice it is half a
- * spacing below the surface, in disorder up to a whole one. */
+/* Height of the water around the body: where water as dense as that between lo and hi would end. Particles count as
+ * cubes of one spacing, so that lattices and disorder count alike. The highest particle of each column is no
+ * measure: in a lattice it is half a spacing below the surface, in disorder up to a whole one. */
 static double water_level(const sph_run *r, double keep_off, double lo, double hi)
 {
-    const tl_sph_state *f = &r->sim->state.sph;
-    double h = r->sim->sph.h, between = 0, over = 0;
+    const tl_sph_state *f = tl_sph_state_of(&r->sim->state);
+    double h = tl_sph_of(r->sim)->h, between = 0, over = 0;
     tl_vec3 centre = sph_body(r, 1)->x;
     for (int64_t i = 0; i < f->count; i++) {
         tl_vec3 x = tl_vec3_sub(f->particle[i].x, centre);
@@ -247,9 +249,10 @@ static talus_status float_body(const floater *f, float_watch *w, talus_error *er
     return status;
 }
 
-/* Draughts d of rho_b V = rho (L + h)^2 (d + h/2): a body sampled on its surface keeps water off by half a spacing. All cubes are unstable
- * upright (height of the metacentre over the centre of mass: L^2/12D + D/2 - L/2 with L and D of the inflated cube = -0.54, -0.78, -0.76 h for 6, 8 and
- * 8 h): they lean, as cubes of that density do, by e every 0.2 s. So the degree that the list asks for is asked of a raft (+2.6 h). */
+/* Draughts d of rho_b V = rho (L + h)^2 (d + h/2): a body sampled on its surface keeps water off by half a spacing.
+ * All cubes are unstable upright (height of the metacentre over the centre of mass: L^2/12D + D/2 - L/2 with L and D
+ * of the inflated cube = -0.54, -0.78, -0.76 h for 6, 8 and 8 h): they lean, as cubes of that density do, by e every
+ * 0.2 s. So the degree that the list asks for is asked of a raft (+2.6 h). */
 talus_status sph_floating(tl_case_log *log, talus_error *err)
 {
     static const struct {
@@ -291,8 +294,8 @@ talus_status sph_draught(tl_case_log *log, talus_error *err)
 
 /* ---- V15: water against a block ---- */
 
-/* Water some 9 spacings deep presses a free block along a channel; its friction holds it for 0.6 s, then falls by 0.5 per second until it
- * lets go. Clearance to the sides 1.3 h: less jams. */
+/* Water some 9 spacings deep presses a free block along a channel; its friction holds it for 0.6 s, then falls by
+ * 0.5 per second until it lets go. Clearance to the sides 1.3 h: less jams. */
 #define THRUST_SETTLED 0.6
 #define THRUST_FALL 0.5 /* of friction, 1/s */
 #define THRUST_END 0.2  /* friction at the end, after 0.5 s of falling */
@@ -331,7 +334,7 @@ talus_status sph_thrust(tl_case_log *log, talus_error *err)
                          0.1);
         tl_case_relative(log, "friction where it slips, over thrust / weight",
                          (THRUST_END + sqrt(2 * v * THRUST_FALL / SPH_G)) / (thrust / weight), 1, 0.1);
-        tl_case_near(log, "particles lost", (double)r.sim->state.sph.counter->lost, 0, 0);
+        tl_case_near(log, "particles lost", (double)tl_sph_state_of(&r.sim->state)->counter->lost, 0, 0);
     }
     sph_run_end(&r);
     return status;
@@ -349,7 +352,7 @@ typedef struct slosh_watch {
 static void watch_slosh(void *user, const sph_run *r)
 {
     slosh_watch *w = user;
-    const tl_sph_state *f = &r->sim->state.sph;
+    const tl_sph_state *f = tl_sph_state_of(&r->sim->state);
     double x = 0;
     for (int64_t i = 0; i < f->count; i++) x += f->particle[i].x.x / (double)f->count;
     if (w->count == SLOSH_STEPS) return;
@@ -397,7 +400,8 @@ static double slosh_frequency(const slosh_watch *s, double guess)
     return w;
 }
 
-/* Water 25 x 12.5 spacings, at rest, in gravity that leans from the first step on: its centre of mass swings as the first mode. */
+/* Water 25 x 12.5 spacings, at rest, in gravity that leans from the first step on: its centre of mass swings as the
+ * first mode. */
 talus_status sph_sloshing(tl_case_log *log, talus_error *err)
 {
     static const double steps[] = {4e-3, 1e-3, 5e-4};
@@ -424,7 +428,8 @@ talus_status sph_sloshing(tl_case_log *log, talus_error *err)
     return TALUS_OK;
 }
 
-/* The same wave in a tank of 0.48 x 0.24 m at three spacings: what is off, 0.4 to 1.5 % of either sign, depends on how particles happen to lie and does not fall with the spacing. */
+/* The same wave in a tank of 0.48 x 0.24 m at three spacings: what is off, 0.4 to 1.5 % of either sign, depends on
+ * how particles happen to lie and does not fall with the spacing. */
 talus_status sph_standing_wave(tl_case_log *log, talus_error *err)
 {
     static const char *const how[] = {"lattice", "jitter"};
@@ -466,8 +471,9 @@ static double starting_flow(double y, double t, double W, double nu, double driv
     return u;
 }
 
-/* A slab of liquid between two plates, free at its sides and ends, driven along the plates: plane Poiseuille in its middle. */
-static talus_status poiseuille_one(tl_case_log *log, int rows, double dt, double most, talus_error *err)
+/* A slab of liquid between two plates, free at its sides and ends, driven along the plates: plane Poiseuille in its
+ * middle. */
+static talus_status poiseuille_one(tl_case_log *log, int rows, double dt, double max, talus_error *err)
 {
     sph_run r;
     char text[96];
@@ -483,7 +489,7 @@ static talus_status poiseuille_one(tl_case_log *log, int rows, double dt, double
     double flow = 0, law = 0;
     for (double t = 0.1; t < 0.35; t += 0.1) {
         talus_status status = sph_run_until(&r, t, NULL, NULL, err);
-        const tl_sph_state *f = &r.sim->state.sph;
+        const tl_sph_state *f = tl_sph_state_of(&r.sim->state);
         double middle = 0;
         if (status != TALUS_OK) {
             sph_run_end(&r);
@@ -498,7 +504,7 @@ static talus_status poiseuille_one(tl_case_log *log, int rows, double dt, double
             law += starting_flow(p->x.y, r.sim->state.t, W, nu, drive);
         }
         tl_case_relative(log, SAY("%d h, %g ms: mean velocity over law at %.1f s", rows, 1e3 * dt, t), flow / law, 1,
-                         most);
+                         max);
     }
     sph_run_end(&r);
     return TALUS_OK;
@@ -525,10 +531,10 @@ static talus_status drop_one(tl_case_log *log, const char *name, const char *siz
                          size));
     talus_status status = sph_run_until(&r, 3, NULL, NULL, err);
     if (status == TALUS_OK) {
-        const tl_sph_state *f = &r.sim->state.sph;
+        const tl_sph_state *f = tl_sph_state_of(&r.sim->state);
         tl_vec3 c = {0, 0, 0};
         tl_mat3 I = tl_mat3_zero();
-        double far = 0, n = (double)f->count, ball = cbrt(3 * n / (4 * TL_SPH_PI)) * r.sim->sph.h;
+        double far = 0, n = (double)f->count, ball = cbrt(3 * n / (4 * TL_SPH_PI)) * tl_sph_of(r.sim)->h;
         for (int64_t i = 0; i < f->count; i++) c = tl_vec3_add_scaled(c, 1 / n, f->particle[i].x);
         for (int64_t i = 0; i < f->count; i++) {
             tl_vec3 d = tl_vec3_sub(f->particle[i].x, c);
@@ -542,7 +548,7 @@ static talus_status drop_one(tl_case_log *log, const char *name, const char *siz
         tl_case_below(log, SAY("%s: largest over smallest moment of inertia", name), (trace - lo) / (trace - hi), 1.05);
         tl_case_below(log, SAY("%s: farthest particle over radius of the ball", name), far / ball, 1.1);
         tl_case_below(log, SAY("%s: momentum over mass times its speed at first", name),
-                      tl_vec3_norm(r.sim->report.momentum) / (n * 1000 * r.sim->sph.V0 * 0.1), 1e-12);
+                      tl_vec3_norm(r.sim->report.momentum) / (n * 1000 * tl_sph_of(r.sim)->V0 * 0.1), 1e-12);
     }
     sph_run_end(&r);
     return status;
@@ -609,10 +615,11 @@ talus_status sph_held_box(tl_case_log *log, talus_error *err)
 
 /* ---- P7: still water ---- */
 
-/* Water of 10 x 10 x 10 spacings after 2 s; nine tenths of it are differences of single particles to the mean around them. */
+/* Water of 10 x 10 x 10 spacings after 2 s; nine tenths of it are differences of single particles to the mean around
+ * them. */
 static double still_speed(const sph_run *r)
 {
-    const tl_sph_state *f = &r->sim->state.sph;
+    const tl_sph_state *f = tl_sph_state_of(&r->sim->state);
     double sum = 0;
     for (int64_t i = 0; i < f->count; i++) sum += tl_vec3_norm2(f->particle[i].v) / (double)f->count;
     return sqrt(sum);
@@ -653,10 +660,11 @@ static void watch_drag(void *user, const sph_run *r)
     w->seconds += r->sim->report.dt;
 }
 
-/* A ball of radius R that rests for 0.3 s, while the fill settles, and then is led through the middle of a spherical cavity of 2 R, from -R/6 to R/6, at Re 1 (of its diameter). Stokes' drag, times 7.29 for the cavity: (1 - l^5) / (1 - 9/4 l +
- * 5/2 l^3 - 9/4 l^5 + l^6) at l = 1/2. */
+/* A ball of radius R that rests for 0.3 s, while the fill settles, and then is led through the middle of a spherical
+ * cavity of 2 R, from -R/6 to R/6, at Re 1 (of its diameter). Stokes' drag, times 7.29 for the cavity: (1 - l^5) /
+ * (1 - 9/4 l + 5/2 l^3 - 9/4 l^5 + l^6) at l = 1/2. */
 #define CAVITY 7.29
-static talus_status drag_one(tl_case_log *log, int radius, double most, talus_error *err)
+static talus_status drag_one(tl_case_log *log, int radius, double max, talus_error *err)
 {
     sph_run r;
     char text[96];
@@ -677,7 +685,7 @@ static talus_status drag_one(tl_case_log *log, int radius, double most, talus_er
         status = sph_run_until(&r, rest + (half ? 1 : 0.5) * way, watch_drag, &w, err);
         if (status != TALUS_OK) break;
         tl_case_relative(log, SAY("R = %d h, %s half of the way: drag over law", radius, half ? "second" : "first"),
-                         w.force / w.seconds / law, 1, most);
+                         w.force / w.seconds / law, 1, max);
     }
     sph_run_end(&r);
     return status;
@@ -691,8 +699,9 @@ talus_status sph_drag(tl_case_log *log, talus_error *err)
 
 /* ---- P9: order ---- */
 
-/* Part that is left of a velocity U cos(pi y / W) along plates at y = -+W/2, `rows` spacings apart, after a time in which it falls by e, over the law of backward Euler; nothing presses. The slab
- * is free at its sides, 2.5 W long and wide: viscosity is less exact at free surfaces, and W/pi is how far that reaches in this time. */
+/* Part that is left of a velocity U cos(pi y / W) along plates at y = -+W/2, `rows` spacings apart, after a time in
+ * which it falls by e, over the law of backward Euler; nothing presses. The slab is free at its sides, 2.5 W long
+ * and wide: viscosity is less exact at free surfaces, and W/pi is how far that reaches in this time. */
 static talus_status shear_left(int rows, double *part, talus_error *err)
 {
     sph_run r;
@@ -706,7 +715,7 @@ static talus_status shear_left(int rows, double *part, talus_error *err)
         "fill = { { material = viscous { density = 1000, viscosity = %.17g }, sampling = 'lattice', shape = box { size "
         "= {0.3, %d * h, 0.3} } } } }",
         h, dt, -0.5 * W - 2 * h, 0.5 * W + 2 * h, 1000 * nu, rows));
-    tl_sph_state *f = &r.sim->state.sph;
+    tl_sph_state *f = tl_sph_state_of(&r.sim->state);
     for (int64_t i = 0; i < f->count; i++) f->particle[i].v.x = U * cos(TL_SPH_PI * f->particle[i].x.y / W);
     talus_status status = sph_run_until(&r, fall, NULL, NULL, err);
     double sum = 0, law = 0, middle = 0;

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "scene/load.h"
+#include "lab/world.h"
 
 #define TEXT_ROOM 8192
 
@@ -17,17 +16,15 @@ talus_status sph_run_begin(sph_run *r, double dt, talus_error *err, const char *
     va_start(args, text);
     vsnprintf(lua, sizeof lua, text, args);
     va_end(args);
-    tl_load_options o = {.no_files = true};
-    TL_TRY(tl_scene_load_text(&r->scene, "case", lua, strlen(lua), &o, err));
-    talus_status status = tl_sim_create(&r->sim, r->scene, NULL, err);
-    if (status != TALUS_OK) sph_run_end(r);
-    return status;
+    tl_world w;
+    TL_TRY(tl_world_text(&w, lua, NULL, err));
+    *r = (sph_run){w.scene, w.sim, dt};
+    return TALUS_OK;
 }
 
 void sph_run_end(sph_run *r)
 {
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
+    tl_world_close(&(tl_world){r->scene, r->sim});
     *r = (sph_run){0};
 }
 

@@ -1,9 +1,10 @@
-/* Scenes for the SPH cases: short Lua texts with numbers put in, run step by step. Shared by the files of this group. */
+/* Scenes for the SPH cases: short Lua texts with numbers put in, run step by step. Shared by the files of this
+ * group. */
 #ifndef TL_VALIDATE_SPH_SCENE_H
 #define TL_VALIDATE_SPH_SCENE_H
 
 #include "lab/validate/case.h"
-#include "step/sim.h"
+#include "phase/sim.h"
 
 #define SPH_H 0.02 /* m, spacing of all cases unless they say otherwise */
 #define SPH_G 9.81

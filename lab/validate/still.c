@@ -1,10 +1,9 @@
 #include "lab/validate/still.h"
+#include "lab/world.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "scene/load.h"
 
 #define AROUND 2 /* cells beyond the domain that exist */
 
@@ -18,17 +17,17 @@ talus_status tl_still_begin(tl_still *s, const char *text, talus_error *err)
                     .tolerance = 1e-11,
                     .stress_iterations = 12,
                     .options = tl_parts_default()};
-    tl_load_options o = {.no_files = true};
-    TL_TRY(tl_scene_load_text(&s->scene, "case.lua", text, strlen(text), &o, err));
-    TL_TRY(tl_sim_create(&s->sim, s->scene, NULL, err));
-    s->kept = s->sim->own; /* first of tl_grid_kept */
+    tl_world w;
+    TL_TRY(tl_world_text(&w, text, NULL, err));
+    s->scene = w.scene;
+    s->sim = w.sim;
+    s->data = s->sim->engine_data; /* first of tl_grid_data */
     return TALUS_OK;
 }
 
 void tl_still_end(tl_still *s)
 {
-    tl_sim_free(s->sim);
-    tl_scene_free(s->scene);
+    tl_world_close(&(tl_world){s->scene, s->sim});
     *s = (tl_still){0};
 }
 
@@ -60,7 +59,7 @@ static talus_status make_grid(tl_still *s, talus_error *err)
 
 static talus_status make_bodies(tl_still *s, talus_error *err)
 {
-    TL_TRY(tl_bodies_begin(&s->b, s->sim, s->kept, s->dt, err));
+    TL_TRY(tl_bodies_begin(&s->b, s->sim, s->data, s->dt, err));
     for (int32_t i = 0; i < s->sim->rigid.scene_count; i++)
         if (s->sim->rigid.body[i].kind == TL_BODY_FREE) s->b.body[i].v = s->u;
     TL_TRY(tl_bodies_predict(&s->b, err));
@@ -115,11 +114,12 @@ static talus_status make_friction(tl_still *s, talus_error *err)
                                 .alpha = alpha,
                                 .own = alpha,
                                 .s = s->stress,
-                                .method = s->parts ? NULL : tl_cone_method_find("apgd"),
-                                .rule = s->parts ? tl_parts_rule_find(s->parts) : NULL,
-                                .parts = s->options,
-                                .iterations = s->stress_iterations};
-    return tl_friction_begin(&s->friction, a, err);
+                                .parts = s->parts ? &s->options : NULL};
+    TL_TRY(tl_friction_begin(&s->friction, a, err));
+    s->cones = tl_friction_cones(&s->friction);
+    s->cones.method = tl_cone_method_find(s->parts ? s->parts : "apgd");
+    s->cones.iterations = s->stress_iterations;
+    return tl_cones_begin(&s->cones, s->p, a, err);
 }
 
 /* Mass of body 0 from the volume that it displaces, m^3: what a pressure that falls by 1 Pa/m along y does to it. */
@@ -180,17 +180,20 @@ talus_status tl_still_solve(tl_still *s, talus_error *err)
     const tl_scheme *scheme = *s->scheme ? tl_scheme_find(s->scheme) : NULL;
     if (!method || (*s->scheme && !scheme))
         return TL_FAIL(err, TALUS_BAD_INPUT, "no scheme \"%s\" or method \"%s\"", s->scheme, s->method);
-    s->coupled = (tl_coupled){.system = &s->system,
-                              .b = &s->b,
-                              .p = s->p,
-                              .friction = s->alpha > 0 ? &s->friction : NULL,
-                              .scheme = scheme,
-                              .method = method,
-                              .unilateral = tl_pressure_method_bounded(method),
-                              .tolerance = s->tolerance,
-                              .sweeps = s->sweeps};
-    TL_TRY(tl_scheme_run(&s->coupled, &s->report, err));
-    tl_coupled_fluid_forces(&s->coupled, s->fluid);
+    tl_coupled *c = &s->coupled;
+    TL_TRY(tl_system_coupled(c, &s->system, s->p, s->alpha > 0 ? &s->cones : NULL, tl_pressure_method_bounded(method),
+                             &s->sim->arena, err));
+    tl_system_contacts(c, &s->b.p, s->b.lam);
+    c->scheme = scheme;
+    c->pressure_method = method;
+    c->contact_method = s->data->method;
+    c->contact_iterations = s->data->iterations;
+    c->contact_tolerance = s->b.tolerance;
+    c->tolerance = s->tolerance;
+    c->sweeps = s->sweeps;
+    TL_TRY(tl_scheme_run(c, &s->report, err));
+    memcpy(s->b.v, c->v, sizeof *s->b.v * 6 * (size_t)s->b.rigid->count);
+    tl_stress_solid_forces(&s->system.stress, &s->system.c, s->p, s->stress, s->fluid);
     return TALUS_OK;
 }
 
@@ -207,8 +210,8 @@ double tl_still_motion(const tl_still *s, tl_vec3 u)
 {
     const tl_coupling *c = &s->system.c;
     const double want[3] = {u.x, u.y, u.z};
-    double most = 0;
+    double max = 0;
     for (int32_t f = 0; f < c->faces; f++)
-        if (c->fluid[f] > 0) most = fmax(most, fabs(c->u[f] - want[s->system.axis[f]]));
-    return most;
+        if (c->fluid[f] > 0) max = fmax(max, fabs(c->u[f] - want[s->system.axis[f]]));
+    return max;
 }

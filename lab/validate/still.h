@@ -1,14 +1,14 @@
-/* One coupled solve on a given geometry, without particles: the place of the surface is a formula, velocities before the solve are uniform.
- * What the cases of the grid engine measure operators and schemes with. */
+/* One coupled solve on a given geometry, without particles: the place of the surface is a formula, velocities before
+ * the solve are uniform. What the cases of the grid engine measure operators and schemes with. */
 #ifndef TL_VALIDATE_STILL_H
 #define TL_VALIDATE_STILL_H
 
-#include "step/grid.h"
+#include "phase/grid/grid.h"
 
 typedef struct tl_still {
     tl_scene *scene;
     tl_sim *sim;
-    tl_rigid_kept *kept;
+    tl_rigid_data *data;
     /* asked for; zeros are the defaults of tl_still_begin */
     double dt;
     double (*phi)(tl_vec3 at); /* m, negative in liquid; NULL: none anywhere */
@@ -19,7 +19,7 @@ typedef struct tl_still {
     int stress_iterations;     /* per sweep */
     bool staggered;            /* arrangement of stress; needs parts */
     tl_edge_rule edge_rule;
-    const char *parts;        /* rule of step/stress_parts.h; NULL: the cone by apgd */
+    const char *parts;        /* method of solve/cone/parts.h; NULL: the cone by apgd */
     tl_parts_options options; /* of parts */
     tl_weight_family family;
     const char *scheme, *method;
@@ -36,6 +36,7 @@ typedef struct tl_still {
     tl_liquid liquid; /* of sand */
     double *stress;   /* [system.stress.n] Pa */
     tl_friction friction;
+    tl_cones cones; /* of it */
     tl_coupled coupled;
     tl_scheme_report report;
     double *p;     /* [cells] Pa */

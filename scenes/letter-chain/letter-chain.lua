@@ -48,7 +48,7 @@ return scene {
   figure = "Probst and Teschner 2023, figure 14",
   minutes = paper and 600 or 4,
   duration = p.seconds, fps = 50, dt_max = 1e-3,
-  solver = { pressure = { iterations = 400 } }, sph = { spacing = p.h, inset = 0.5, push_out = 0.05 },
+  solver = { pressure = { iterations = 600 } }, sph = { spacing = p.h, inset = 0.5, push_out = 0.05 },
   bodies = bodies, fill = fills,
   camera = { eye = {2.2, 0.4 * hook, 4.2 - 0.3 * hook}, target = {0, 0.5 * hook, 0}, fov_deg = 60 },
   render = { ground = false },

@@ -32,7 +32,9 @@ static talus_status find_centres(const tl_scene *s, tl_vec3 *centre, talus_error
         centre[i] = (tl_vec3){0, 0, 0};
         int twin = 0;
         while (s->bodies[twin].shape != s->bodies[i].shape || s->bodies[twin].kind != s->bodies[i].kind) twin++;
-        if (twin < i) {
+        if (s->bodies[i].has_center) {
+            centre[i] = s->bodies[i].center_of_mass;
+        } else if (twin < i && !s->bodies[twin].has_center) {
             centre[i] = centre[twin];
         } else if (s->bodies[i].kind == TL_BODY_FREE) {
             TL_TRY(tl_shape_mass(s->shapes, s->bodies[i].shape, MASS_CELLS, &mass, err));
@@ -70,8 +72,7 @@ static talus_status export_nodes(const tl_run_folder *f, const tl_body_format *f
     char path[1300];
     if (strcmp(format->name, "vtk") != 0 || !f->lg.nodes) return TALUS_OK;
     tl_frame_path(path, sizeof path, output, "nodes", number, format->ending);
-    tl_state s = {.t = t, .lg = {.nodes = f->lg.nodes, .q = f->q, .v = f->v}};
-    return tl_vtk_nodes(path, f->scene, &f->lg, NULL, &s, err);
+    return tl_vtk_nodes(path, f->scene, &f->lg, NULL, t, f->q, f->v, err);
 }
 
 static talus_status export_frame(tl_run_folder *f, const tl_body_format *format, const tl_body_scene *s, int64_t i,

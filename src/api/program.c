@@ -13,6 +13,7 @@
  * than one; 2000 (a few microseconds) keeps back-to-back loops fast. */
 #define SPIN_COUNT "2000"
 
+int talus_abi(void) { return TALUS_ABI; }
 const char *talus_version(void) { return TALUS_VERSION_STRING; }
 const char *talus_compiler(void) { return TALUS_COMPILER_STRING; }
 const char *talus_blas_core(void) { return tl_blas_core(); }

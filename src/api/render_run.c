@@ -157,7 +157,8 @@ static talus_status write_sheet(job *j, talus_error *err)
     return status;
 }
 
-/* A film in real time, as far as films go so slow or so fast; none without ffmpeg, for a single picture or for odd sizes. */
+/* A film in real time, as far as films go so slow or so fast; none without ffmpeg, for a single picture or for odd
+ * sizes. */
 static talus_status begin_film(const job *j, tl_mp4 **film, talus_error *err)
 {
     char path[1300];

@@ -45,7 +45,7 @@ talus_status talus_run(const char *path, const talus_run_options *options, talus
                          .resume = o.resume != 0,
                          .history = o.history != 0,
                          .no_pictures = o.no_pictures != 0,
-                         .capture_step = o.capture_step,
+                         .capture = o.capture,
                          .size = so->size,
                          .settings = so->settings,
                          .setting = so->setting,

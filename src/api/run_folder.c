@@ -14,7 +14,7 @@
 #include "io/checkpoint.h"
 #include "io/vtk.h"
 #include "io/vtk_lg.h"
-#include "step/sim.h"
+#include "phase/sim.h"
 
 /* ---- the scene ---- */
 
@@ -129,8 +129,6 @@ static talus_status list_files(tl_run_folder *f, const char *part, const char *g
     return TALUS_OK;
 }
 
-static bool has_particles(const tl_scene *s) { return s->engine == TL_ENGINE_SPH || s->fill_count + s->emitter_count; }
-
 static void frame_file(const tl_run_folder *f, const char *group, int64_t number, char out[1300])
 {
     char frames[1120];
@@ -154,7 +152,7 @@ static void keep_whole_frames(tl_run_folder *f)
         while (row < rows && tl_body_table_frame(f->table, row) < n) row++;
         bool placed = row < rows && tl_body_table_frame(f->table, row) == n;
         if (f->scene->body_count && !placed) continue;
-        if (has_particles(f->scene) && !has_file(f, "particles", n)) continue;
+        if (tl_clouds_expected(f->scene) && !has_file(f, "particles", n)) continue;
         if (f->lg.nodes && !has_file(f, "nodes", n)) continue;
         f->frame[kept++] = (tl_run_frame){.number = n, .row = placed ? row : -1};
     }
@@ -221,8 +219,8 @@ static void copy_state(tl_run_folder *f)
                                    .velocity = s->rigid.body[b].v,
                                    .spin = s->rigid.body[b].w};
     if (!f->lg.nodes) return;
-    memcpy(f->q, s->lg.q, sizeof *f->q * 3 * (size_t)f->lg.nodes);
-    memcpy(f->v, s->lg.v, sizeof *f->v * 3 * (size_t)f->lg.nodes);
+    memcpy(f->q, tl_sim_rows(f->sim, "nodes.position").data, sizeof *f->q * 3 * (size_t)f->lg.nodes);
+    memcpy(f->v, tl_sim_rows(f->sim, "nodes.velocity").data, sizeof *f->v * 3 * (size_t)f->lg.nodes);
 }
 
 /* ---- the whole ---- */

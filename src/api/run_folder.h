@@ -1,7 +1,8 @@
 /* The folder of a run, opened for those that come after it: pictures and export.
  *
- * A finished, interrupted or failed run can be opened from any folder: run.json holds the scene's text and says where its file lay. What is
- * drawn comes from bodies.csv and frames/; a run that wrote neither is drawn from its checkpoints. */
+ * A finished, interrupted or failed run can be opened from any folder: run.json holds the scene's text and says
+ * where its file lay. What is drawn comes from bodies.csv and frames/; a run that wrote neither is drawn from its
+ * checkpoints. */
 #ifndef TL_API_RUN_FOLDER_H
 #define TL_API_RUN_FOLDER_H
 
@@ -30,8 +31,8 @@ typedef struct tl_run_folder {
     char folder[1100];
 } tl_run_folder;
 
-/* where: folders of shapes and meshes, problems and prints; size and settings are the run's. May be NULL. A scene whose files have changed since
- * the run is bad input. */
+/* where: folders of shapes and meshes, problems and prints; size and settings are the run's. May be NULL. A scene
+ * whose files have changed since the run is bad input. */
 talus_status tl_run_folder_open(tl_run_folder *out, const char *folder, const talus_scene_options *where,
                                 talus_error *err);
 /* The i-th frame into rows, q and v. clouds: its particles, to be freed by the caller; NULL: not wanted. */

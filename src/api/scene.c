@@ -1,4 +1,5 @@
 #include "api/scene.h"
+#include "model/rigid/freedom.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include "api/need.h"
 #include "base/alloc.h"
 #include "model/lg/plan.h"
+#include "model/rigid/freedom.h"
 #include "scene/schema.h"
 
 talus_scene_options talus_scene_options_default(void) { return (talus_scene_options){.size = "small"}; }
@@ -113,8 +115,7 @@ double talus_scene_fps(const talus_scene *s)
 const char *talus_scene_engine(const talus_scene *s)
 {
     if (!s) return "";
-    static const char *const names[] = {"grid", "sph", "lg"};
-    return names[s->scene->engine];
+    return tl_engine_name(s->scene->engine);
 }
 
 int talus_scene_count(const talus_scene *s, talus_scene_part part)
@@ -174,6 +175,29 @@ static int elastic_line(const tl_scene *s, char *text, int room)
     return 1;
 }
 
+#define MECHANISMS 20 /* lines */
+
+/* What joints leave free, a line for each mechanism, at most MECHANISMS. */
+static int mechanism_line(const tl_scene *s, int k, char *text, int room)
+{
+    tl_arena a = {0};
+    tl_mechanism *list;
+    int32_t count = 0;
+    int there = k >= 0 && k < MECHANISMS && tl_mechanisms_find(s, &list, &count, &a, NULL) == TALUS_OK && k < count;
+    if (there) {
+        const tl_mechanism *m = &list[k];
+        int n = snprintf(text, (size_t)room, "mechanism of \"%.40s\": %d free bodies, %d joints",
+                         s->joints[m->joint].name, (int)m->bodies, (int)m->joints);
+        if (m->free >= 0 && n < room)
+            n += snprintf(text + n, (size_t)(room - n), ", %d degrees of freedom", (int)m->free);
+        if (m->over && n < room)
+            snprintf(text + n, (size_t)(room - n), "; %d of %d rows hold what others hold, first in \"%.40s\"",
+                     (int)m->over, (int)m->rows, s->joints[m->by].name);
+    }
+    tl_arena_free(&a);
+    return there;
+}
+
 int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
 {
     if (!scene || !text || room < 1) return 0;
@@ -211,6 +235,7 @@ int talus_scene_summary(const talus_scene *scene, int i, char *text, int room)
         return 1;
     }
     int past = s->material_count < 17 ? 4 + s->material_count : 21;
+    if (s->joint_count) return mechanism_line(s, i - past, text, room);
     return i == past && elastic_line(s, text, room);
 }
 

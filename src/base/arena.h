@@ -38,8 +38,8 @@ talus_status tl_arena_reserve(tl_arena *a, size_t bytes, talus_error *err);
 /* Room that one take of `count` items needs in a reservation. */
 #define TL_ARENA_ROOM(type, count) ((sizeof(type) * (size_t)(count) + 63) / 64 * 64)
 
-/* A part of `a` for another thread: an arena of its own that does not grow, and goes when `a` is released to a mark before it; it is never freed. 0 when the
- * heap refuses. */
+/* A part of `a` for another thread: an arena of its own that does not grow, and goes when `a` is released to a mark
+ * before it; it is never freed. 0 when the heap refuses. */
 int tl_arena_part(tl_arena *a, size_t bytes, tl_arena *part);
 
 size_t tl_arena_mark(const tl_arena *a);

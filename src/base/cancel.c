@@ -1,11 +1,21 @@
 #include "base/cancel.h"
 
-#include <stdatomic.h>
-
 static atomic_bool cancelled; /* lock-free where talus runs: a handler may write it */
+static _Thread_local const atomic_bool *watched;
 
-bool tl_cancelled(void) { return atomic_load_explicit(&cancelled, memory_order_relaxed); }
+bool tl_cancelled(void)
+{
+    return atomic_load_explicit(&cancelled, memory_order_relaxed) ||
+           (watched && atomic_load_explicit(watched, memory_order_relaxed));
+}
 void tl_cancel_set(bool wanted) { atomic_store_explicit(&cancelled, wanted, memory_order_relaxed); }
+
+const atomic_bool *tl_cancel_watch(const atomic_bool *flag)
+{
+    const atomic_bool *before = watched;
+    watched = flag;
+    return before;
+}
 
 talus_status tl_cancel_check(talus_error *err)
 {

@@ -8,7 +8,8 @@
 /* For reading, regular files only, links followed. NULL: see tl_file_reason. */
 FILE *tl_file_reader(const char *path);
 
-/* open() for a table of ours: a regular file that is no link, above descriptors 0 to 2, where talk goes. -1: see tl_file_reason. */
+/* open() for a table of ours: a regular file that is no link, above descriptors 0 to 2, where talk goes. -1: see
+ * tl_file_reason. */
 int tl_file_open(const char *path, int flags);
 
 /* Why the last of the above failed, or errno in words. */

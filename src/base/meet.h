@@ -1,5 +1,6 @@
-/* Where the threads of a parallel region wait for each other in loops that are a few microseconds long. OpenMP's own barrier spins for milliseconds before it gives its core
- * away, which on a machine with other work costs twenty times the time of the loop; this one offers it after some microseconds. */
+/* Where the threads of a parallel region wait for each other in loops that are a few microseconds long. OpenMP's own
+ * barrier spins for milliseconds before it gives its core away, which on a machine with other work costs twenty
+ * times the time of the loop; this one offers it after some microseconds. */
 #ifndef TL_BASE_MEET_H
 #define TL_BASE_MEET_H
 

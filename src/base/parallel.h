@@ -9,8 +9,8 @@
 int tl_threads(void);           /* threads that the next parallel loop of this thread would use */
 void tl_threads_set(int count); /* count >= 1; acts on loops started from this thread */
 
-/* From the first call on, a process that is made by fork runs its loops on one thread, whatever is asked for: OpenMP's others do not come along,
- * and a loop would wait for them for ever. Results are the same. */
+/* From the first call on, a process that is made by fork runs its loops on one thread, whatever is asked for:
+ * OpenMP's others do not come along, and a loop would wait for them for ever. Results are the same. */
 void tl_threads_watch_forks(void);
 
 /* Items below which a streaming loop stays on one thread. Waking a sleeping thread costs about

@@ -25,7 +25,8 @@ talus_status tl_fail(talus_error *err, talus_status status, const char *format, 
     } while (0)
 
 /* An invariant of ours. Checked builds stop with file and line; release builds drop it. TL_VALIDATE is the same for
- * validators that look at whole arrays where one phase hands them to the next, and say in their message what is wrong. */
+ * validators that look at whole arrays where one phase hands them to the next, and say in their message what is
+ * wrong. */
 #ifdef TL_CHECKED
 void tl_assert_failed(const char *condition, const char *file, int line);
 #define TL_ASSERT(condition) ((condition) ? (void)0 : tl_assert_failed(#condition, __FILE__, __LINE__))

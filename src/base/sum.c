@@ -31,13 +31,13 @@ static uint64_t max_bits_block(int64_t n, const double *restrict x)
         double d;
         uint64_t u;
     } v;
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (int64_t i = 0; i < n; i++) {
         v.d = x[i];
         uint64_t bits = v.u & 0x7fffffffffffffffu;
-        most = bits > most ? bits : most;
+        max = bits > max ? bits : max;
     }
-    return most;
+    return max;
 }
 
 double tl_sum_ordered(int count, const double *parts)
@@ -74,16 +74,16 @@ double tl_dot(int64_t n, const double *x, const double *y)
 double tl_max_abs(int64_t n, const double *x)
 {
     tl_blocks blocks = tl_blocks_of(n);
-    uint64_t part[TL_BLOCKS_MAX], most = 0;
+    uint64_t part[TL_BLOCKS_MAX], max = 0;
 #pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
     for (int b = 0; b < blocks.count; b++) {
         int64_t at = tl_block_begin(blocks, b);
         part[b] = max_bits_block(tl_block_end(blocks, b) - at, x + at);
     }
-    for (int b = 0; b < blocks.count; b++) most = part[b] > most ? part[b] : most;
+    for (int b = 0; b < blocks.count; b++) max = part[b] > max ? part[b] : max;
     union {
         uint64_t u;
         double d;
-    } v = {most};
+    } v = {max};
     return v.d;
 }

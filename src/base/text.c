@@ -70,7 +70,8 @@ int tl_text_character(const char *text)
     return more + 1;
 }
 
-/* U+2028 and U+2029 end lines, U+202A to U+202E and U+2066 to U+2069 turn the direction of writing; all are e2 80 .. or e2 81 .. */
+/* U+2028 and U+2029 end lines, U+202A to U+202E and U+2066 to U+2069 turn the direction of writing; all are e2 80 ..
+ * or e2 81 .. */
 static bool misleads(const unsigned char *s)
 {
     return s[0] == 0xe2 &&

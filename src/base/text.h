@@ -8,8 +8,9 @@
 /* Bytes of the UTF-8 character at `s`, 0 when it is none. */
 int tl_text_character(const char *s);
 
-/* A copy that is safe on a terminal and in a line of text: control characters, what is no UTF-8 and characters that turn the direction of
- * writing become \n, \t, \x1b, \u202e. Cut where room ends, never inside of a character. Returns the bytes of the copy without its 0. */
+/* A copy that is safe on a terminal and in a line of text: control characters, what is no UTF-8 and characters that
+ * turn the direction of writing become \n, \t, \x1b, \u202e. Cut where room ends, never inside of a character.
+ * Returns the bytes of the copy without its 0. */
 size_t tl_text_quote(char *out, size_t room, const char *text);
 
 /* The entry of `names` (ended by NULL) with the least edit distance to `word`, if it is at most a

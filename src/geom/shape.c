@@ -98,10 +98,10 @@ static bool vector_good(const char *what, const char *name, tl_vec3 v, talus_err
     return false;
 }
 
-static bool range_good(const char *what, const char *name, double value, double least, double most, talus_error *err)
+static bool range_good(const char *what, const char *name, double value, double least, double max, talus_error *err)
 {
-    if (value >= least && value <= most) return true;
-    TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s must be from %g to %g, got %g", what, name, least, most, value);
+    if (value >= least && value <= max) return true;
+    TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s must be from %g to %g, got %g", what, name, least, max, value);
     return false;
 }
 
@@ -375,10 +375,10 @@ int tl_shape_ellipsoid(tl_shape_tree *t, tl_vec3 radii, talus_error *err)
     if (!length_good("ellipsoid", "radii.x", radii.x, err) || !length_good("ellipsoid", "radii.y", radii.y, err) ||
         !length_good("ellipsoid", "radii.z", radii.z, err))
         return -1;
-    double least = tl_min(radii.x, tl_min(radii.y, radii.z)), most = tl_vec3_max_abs(radii);
-    if (!(most <= 1e4 * least)) {
+    double least = tl_min(radii.x, tl_min(radii.y, radii.z)), max = tl_vec3_max_abs(radii);
+    if (!(max <= 1e4 * least)) {
         TL_FAIL(err, TALUS_BAD_INPUT,
-                "ellipsoid: the largest of radii must be at most 1e4 times the smallest, got %g and %g", most, least);
+                "ellipsoid: the largest of radii must be at most 1e4 times the smallest, got %g and %g", max, least);
         return -1;
     }
     return add(t, (tl_shape_node){.op = OP_ELLIPSOID, .a = radii, .feature = 2 * least}, "ellipsoid", err);
@@ -430,15 +430,15 @@ int tl_shape_cone(tl_shape_tree *t, double radius_bottom, double radius_top, dou
         !range_good("cone", "radius_top", radius_top, 0, LENGTH_MAX, err) ||
         !length_good("cone", "height", height, err))
         return -1;
-    double most = tl_max(radius_bottom, radius_top);
-    if (most == 0) {
+    double max = tl_max(radius_bottom, radius_top);
+    if (max == 0) {
         TL_FAIL(err, TALUS_BAD_INPUT, "cone: one of radius_bottom and radius_top must be > 0, both are 0");
         return -1;
     }
     return add(
         t,
         (tl_shape_node){
-            .op = OP_CONE, .r = radius_bottom, .s = radius_top, .q = 0.5 * height, .feature = tl_min(2 * most, height)},
+            .op = OP_CONE, .r = radius_bottom, .s = radius_top, .q = 0.5 * height, .feature = tl_min(2 * max, height)},
         "cone", err);
 }
 
@@ -641,10 +641,10 @@ int tl_shape_smooth_subtract(tl_shape_tree *t, int from, int what, double blend,
 int tl_shape_shell(tl_shape_tree *t, int node, double thickness, talus_error *err)
 {
     if (!nodes_good(t, "shell", 1, &node, err)) return -1;
-    double most = 0.5 * shortest_edge(t->node[node].box);
-    if (!(thickness > 0 && thickness < most)) {
+    double max = 0.5 * shortest_edge(t->node[node].box);
+    if (!(thickness > 0 && thickness < max)) {
         TL_FAIL(err, TALUS_BAD_INPUT,
-                "shell: thickness must be > 0 and less than %g, half of the shape's shortest side, got %g", most,
+                "shell: thickness must be > 0 and less than %g, half of the shape's shortest side, got %g", max,
                 thickness);
         return -1;
     }

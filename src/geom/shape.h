@@ -1,12 +1,12 @@
 /* Shapes: signed distances built from primitives by set operations.
  *
  * A shape is a node in a tree of plain data (tl_shape_tree); nodes refer to earlier nodes, so the tree is a directed
- * acyclic graph and evaluation cannot loop. Distances are in metres, negative inside. Lengths are full edges; primitives
- * are centred at the origin with y as their axis unless said otherwise.
+ * acyclic graph and evaluation cannot loop. Distances are in metres, negative inside. Lengths are full edges;
+ * primitives are centred at the origin with y as their axis unless said otherwise.
  *
- * The zero set is always right, and every distance is Lipschitz with constant 1: a ball of radius |distance| never holds a
- * surface. Primitives are exact. A union is exact outside, if its parts are; intersect, subtract and shell inside. Elsewhere, and
- * for blends and stretches, distances are lower bounds in size. docs/shapes.md has the table.
+ * The zero set is always right, and every distance is Lipschitz with constant 1: a ball of radius |distance| never
+ * holds a surface. Primitives are exact. A union is exact outside, if its parts are; intersect, subtract and shell
+ * inside. Elsewhere, and for blends and stretches, distances are lower bounds in size. docs/shapes.md has the table.
  *
  * Makers return the new node's number, or -1 with a message in err (bad parameter, no memory); the tree stays as it
  * was. Shapes may nest 200 deep and hold 10^6 primitives, repeated ones counted each time. */
@@ -50,8 +50,8 @@ struct tl_mesh_distance;
 int tl_shape_mesh(tl_shape_tree *t, struct tl_mesh_distance *distance, talus_error *err);
 /* The mesh of a node that tl_shape_mesh made, once more: the distance is shared, not prepared anew. */
 int tl_shape_mesh_again(tl_shape_tree *t, int node, talus_error *err);
-/* Tetrahedra that fill a mesh, for elastic bodies of that shape: `node` is what tl_shape_mesh made. Takes ownership of what `tets` holds
- * and leaves {0} there on success. */
+/* Tetrahedra that fill a mesh, for elastic bodies of that shape: `node` is what tl_shape_mesh made. Takes ownership
+ * of what `tets` holds and leaves {0} there on success. */
 struct tl_tetmesh;
 struct tl_trimesh;
 talus_status tl_shape_give_tets(tl_shape_tree *t, int node, struct tl_tetmesh *tets, talus_error *err);
@@ -60,8 +60,8 @@ talus_status tl_shape_give_tets(tl_shape_tree *t, int node, struct tl_tetmesh *t
 int tl_shape_union(tl_shape_tree *t, int count, const int *nodes, talus_error *err);
 int tl_shape_intersect(tl_shape_tree *t, int count, const int *nodes, talus_error *err);
 int tl_shape_subtract(tl_shape_tree *t, int from, int count, const int *nodes, talus_error *err);
-/* blend: width in m of the seam; where two surfaces meet, blend/4 is added, and at most blend/2 where many do. The order
- * of the parts does not matter. Smooth subtract takes away blend/4 more. */
+/* blend: width in m of the seam; where two surfaces meet, blend/4 is added, and at most blend/2 where many do. The
+ * order of the parts does not matter. Smooth subtract takes away blend/4 more. */
 int tl_shape_smooth_union(tl_shape_tree *t, int count, const int *nodes, double blend, talus_error *err);
 int tl_shape_smooth_subtract(tl_shape_tree *t, int from, int what, double blend, talus_error *err);
 /* Hollow: a wall of this thickness inwards from the surface. Parts of a union should overlap by more than that: where
@@ -110,7 +110,8 @@ typedef enum tl_shape_kind {
 tl_shape_kind tl_shape_kind_of(const tl_shape_tree *t, int node);
 /* Whether a node is a placed sheet: a surface without an inside, offset to both sides. */
 bool tl_shape_is_sheet(const tl_shape_tree *t, int node);
-/* Triangles of a placed mesh or sheet (a mesh that was offset), in the frame of `node`: a copy in *out, and true in *found. */
+/* Triangles of a placed mesh or sheet (a mesh that was offset), in the frame of `node`: a copy in *out, and true in
+ * *found. */
 talus_status tl_shape_triangles(const tl_shape_tree *t, int node, struct tl_trimesh *out, bool *found,
                                 talus_error *err);
 /* Tetrahedra of a placed mesh that has them, in the frame of `node`: a copy in *out, and true in *found. */

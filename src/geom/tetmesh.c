@@ -119,20 +119,20 @@ talus_status tl_tetmesh_neighbours(const tl_tetmesh *m, int32_t (*neighbour)[4],
 /* ---- quality ---- */
 
 /* Cosines of the smallest and largest angle between two faces. */
-static void cosine_range(const tl_vec3 p[4], double *most, double *least)
+static void cosine_range(const tl_vec3 p[4], double *max, double *least)
 {
     tl_vec3 n[4];
     for (int i = 0; i < 4; i++) {
         const int *f = tl_tet_face[i];
         n[i] = tl_vec3_normalize(tl_vec3_cross(tl_vec3_sub(p[f[1]], p[f[0]]), tl_vec3_sub(p[f[2]], p[f[0]])));
     }
-    *most = -1, *least = 1;
+    *max = -1, *least = 1;
     for (int i = 0; i < 4; i++)
         for (int k = i + 1; k < 4; k++) {
             double c = -tl_vec3_dot(n[i], n[k]);
-            *most = fmax(*most, c), *least = fmin(*least, c);
+            *max = fmax(*max, c), *least = fmin(*least, c);
         }
-    if (!(tl_tet_volume(p) > 0)) *most = 1, *least = -1;
+    if (!(tl_tet_volume(p) > 0)) *max = 1, *least = -1;
 }
 
 static double angle_deg(double cosine) { return acos(fmin(1, fmax(-1, cosine))) * (180 / M_PI); }
@@ -148,7 +148,7 @@ static partial measure(const tl_tetmesh *m, int64_t begin, int64_t end)
     for (int64_t t = begin; t < end; t++) {
         tl_vec3 p[4];
         for (int i = 0; i < 4; i++) p[i] = m->vertex[m->tet[t][i]];
-        double volume = tl_tet_volume(p), most, least;
+        double volume = tl_tet_volume(p), max, least;
         s.volume += volume;
         s.smallest = fmin(s.smallest, volume);
         s.inverted += !(volume > 0);
@@ -158,8 +158,8 @@ static partial measure(const tl_tetmesh *m, int64_t begin, int64_t end)
                 s.edges += length;
                 s.edge_min = fmin(s.edge_min, length), s.edge_max = fmax(s.edge_max, length);
             }
-        cosine_range(p, &most, &least);
-        s.cosine_most = fmax(s.cosine_most, most), s.cosine_least = fmin(s.cosine_least, least);
+        cosine_range(p, &max, &least);
+        s.cosine_most = fmax(s.cosine_most, max), s.cosine_least = fmin(s.cosine_least, least);
     }
     return s;
 }

@@ -87,8 +87,8 @@ talus_status tl_tetmesh_boundary(const tl_tetmesh *m, tl_trimesh *out, int32_t *
  * counts are checked against its length before memory is taken, indices against the vertices. A tet of negative
  * orientation is turned, one of no volume, with a repeated vertex or given twice is an error.
  *
- * Regions: of .msh the first physical group of a tet, or its entity where it has none; of .vtk the cell data "region", "material",
- * "CellEntityIds" or "gmsh:physical", whichever is first. */
+ * Regions: of .msh the first physical group of a tet, or its entity where it has none; of .vtk the cell data
+ * "region", "material", "CellEntityIds" or "gmsh:physical", whichever is first. */
 typedef struct tl_tet_read_report {
     int32_t turned;         /* tets that were negatively oriented */
     int32_t other_elements; /* points, lines, triangles, hexahedra, ... */

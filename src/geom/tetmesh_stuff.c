@@ -160,9 +160,9 @@ static talus_status refine(lattice *l, block **cubes, int32_t *count, int32_t wi
 
 static talus_status find_blocks(lattice *l, talus_error *err)
 {
-    int32_t most = l->size[0] > l->size[1] ? l->size[0] : l->size[1], width = SIDE;
-    if (l->size[2] > most) most = l->size[2];
-    while (width < most * SIDE) width *= 2;
+    int32_t max = l->size[0] > l->size[1] ? l->size[0] : l->size[1], width = SIDE;
+    if (l->size[2] > max) max = l->size[2];
+    while (width < max * SIDE) width *= 2;
     l->block = TL_NEW_ZERO(block, 1);
     l->blocks = 1;
     if (!l->block) return no_memory(err);

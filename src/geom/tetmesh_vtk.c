@@ -312,7 +312,8 @@ static talus_status read_cell_array(reading *r, bool *of_cells, bool *more, talu
     return TALUS_OK;
 }
 
-/* The cell data that tells regions, when it comes before anything that is not understood here: a mesh without is a mesh. */
+/* The cell data that tells regions, when it comes before anything that is not understood here: a mesh without is a
+ * mesh. */
 static talus_status read_cell_data(reading *r, talus_error *err)
 {
     bool of_cells = false, more = true;

@@ -1,7 +1,7 @@
 /* bodies.csv of a run, read back frame by frame: where bodies were and how they moved.
  *
- * The table may be as long as it likes: it is looked through once, for where frames begin. A frame without a row for every body (the run was
- * stopped in the middle of it, or is still writing) is not there. */
+ * The table may be as long as it likes: it is looked through once, for where frames begin. A frame without a row for
+ * every body (the run was stopped in the middle of it, or is still writing) is not there. */
 #ifndef TL_IO_BODY_TABLE_H
 #define TL_IO_BODY_TABLE_H
 

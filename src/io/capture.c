@@ -58,6 +58,20 @@ static talus_status check_contact(const tl_contact *p, talus_error *err)
     return TALUS_OK;
 }
 
+static talus_status check_pressure(const tl_pressure *p, talus_error *err)
+{
+    if (p->extras > 0)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%d unknowns are appended to the cells' own", (int)p->extras);
+    if (p->extra.add && !p->extra.scatter)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "what bodies add to the matrix is not known as U U^T");
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++)
+        for (int32_t i = 0; i < p->n; i++)
+            if (p->nb[k][i] < 0 || p->nb[k][i] > p->n)
+                return TL_FAIL(err, TALUS_BAD_INPUT, "cell %d has neighbour %d of %d cells", (int)i, (int)p->nb[k][i],
+                               (int)p->n);
+    return tl_pressure_check(p, err);
+}
+
 static talus_status check_extras(int64_t n, const double *x0, const double *solution, talus_error *err)
 {
     TL_TRY(check_finite("x0", n, x0, err));
@@ -66,79 +80,18 @@ static talus_status check_extras(int64_t n, const double *x0, const double *solu
 
 /* ---- rows of an operator that has none ---- */
 
-typedef struct columns {
-    int64_t *start; /* [n + 1] */
-    int32_t *row;
-    double *val;
-    int64_t room;
-    double *x, *y; /* [n] */
-} columns;
+typedef struct unit {
+    const tl_linop *A;
+    const tl_space *space;
+    double *x; /* [n] zeros */
+} unit;
 
-static void columns_free(columns *c)
+static void column_of(void *ctx, int32_t j, double *y)
 {
-    tl_free(c->start);
-    tl_free(c->row);
-    tl_free(c->val);
-    tl_free(c->x);
-    tl_free(c->y);
-}
-
-static int columns_grow(columns *c, int64_t need)
-{
-    if (need <= c->room) return 1;
-    int64_t room = 2 * need;
-    int32_t *row = tl_realloc(c->row, sizeof *row * (size_t)room);
-    if (!row) return 0;
-    c->row = row;
-    double *val = tl_realloc(c->val, sizeof *val * (size_t)room);
-    if (!val) return 0;
-    c->val = val;
-    c->room = room;
-    return 1;
-}
-
-static talus_status probe_columns(columns *c, const tl_linop *A, const tl_space *s, talus_error *err)
-{
-    int64_t n = s->n;
-    c->start = TL_NEW_ZERO(int64_t, n + 1);
-    c->x = TL_NEW_ZERO(double, n);
-    c->y = TL_NEW_ZERO(double, n);
-    int good = c->start && c->x && c->y;
-    for (int64_t j = 0; good && j < n; j++) {
-        int64_t at = c->start[j];
-        if (!(good = columns_grow(c, at + n))) break;
-        c->x[j] = 1;
-        tl_linop_apply(A, s, c->x, c->y, NULL);
-        c->x[j] = 0;
-        for (int64_t i = 0; i < n; i++)
-            if (c->y[i] != 0) {
-                c->row[at] = (int32_t)i;
-                c->val[at++] = c->y[i];
-            }
-        c->start[j + 1] = at;
-    }
-    if (!good)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write out an operator of %lld unknowns", (long long)n);
-    return TALUS_OK;
-}
-
-/* Rows from columns: visiting columns in order leaves each row's columns rising. */
-static talus_status transpose(tl_csr *out, const columns *c, int32_t n, talus_error *err)
-{
-    int64_t nonzeros = c->start[n];
-    TL_TRY(tl_csr_create(out, n, n, nonzeros, err));
-    memset(out->start, 0, sizeof *out->start * ((size_t)n + 1));
-    for (int64_t k = 0; k < nonzeros; k++) out->start[c->row[k] + 1]++;
-    for (int32_t i = 0; i < n; i++) out->start[i + 1] += out->start[i];
-    for (int32_t j = 0; j < n; j++)
-        for (int64_t k = c->start[j]; k < c->start[j + 1]; k++) {
-            int64_t at = out->start[c->row[k]]++;
-            out->col[at] = j;
-            out->val[at] = c->val[k];
-        }
-    for (int32_t i = n; i > 0; i--) out->start[i] = out->start[i - 1];
-    out->start[0] = 0;
-    return TALUS_OK;
+    const unit *u = ctx;
+    u->x[j] = 1;
+    tl_linop_apply(u->A, u->space, u->x, y, NULL);
+    u->x[j] = 0;
 }
 
 static talus_status write_out(tl_csr *out, const tl_linop *A, const tl_space *s, talus_error *err)
@@ -147,10 +100,11 @@ static talus_status write_out(tl_csr *out, const tl_linop *A, const tl_space *s,
         return TL_FAIL(err, TALUS_UNSUPPORTED,
                        "the operator has no explicit rows and %lld unknowns; up to %d are written out", (long long)s->n,
                        TL_CAPTURE_PROBE_MAX);
-    columns c = {0};
-    talus_status status = probe_columns(&c, A, s, err);
-    if (status == TALUS_OK) status = transpose(out, &c, (int32_t)s->n, err);
-    columns_free(&c);
+    unit u = {A, s, TL_NEW_ZERO(double, s->n)};
+    talus_status status =
+        u.x ? tl_csr_from_columns(out, (int32_t)s->n, (int32_t)s->n, column_of, &u, err)
+            : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write out an operator of %lld unknowns", (long long)s->n);
+    tl_free(u.x);
     return status;
 }
 
@@ -214,7 +168,77 @@ static talus_status put_contact(tl_h5 *f, const void *problem, talus_error *err)
     return put_doubles(f, "v_free", 6 * (int64_t)b->count, b->v_free, err);
 }
 
-static talus_status put_all(tl_h5 *f, const char *kind, const tl_csr *rows, const tl_capture_info *info,
+typedef struct unit_body {
+    const tl_pressure *p;
+    double *r; /* [columns] zeros */
+} unit_body;
+
+static void column_of_bodies(void *ctx, int32_t j, double *y)
+{
+    const unit_body *u = ctx;
+    memset(y, 0, sizeof *y * (size_t)u->p->n);
+    u->r[j] = 1;
+    u->p->extra.scatter(u->p->extra.ctx, u->r, y);
+    u->r[j] = 0;
+}
+
+static talus_status put_bodies(tl_h5 *f, const tl_pressure *p, talus_error *err)
+{
+    tl_csr U = {0};
+    unit_body u = {p, TL_NEW_ZERO(double, p->extra.columns + 1)};
+    talus_status status = u.r ? tl_csr_from_columns(&U, p->n, p->extra.columns, column_of_bodies, &u, err)
+                              : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %d columns", p->extra.columns);
+    if (status == TALUS_OK) status = tl_h5_put_int(f, "columns", U.cols, err);
+    if (status == TALUS_OK) status = put_csr(f, "U", &U, err);
+    tl_csr_free(&U);
+    tl_free(u.r);
+    return status;
+}
+
+static talus_status put_pressure(tl_h5 *f, const void *problem, talus_error *err)
+{
+    const tl_pressure *p = problem;
+    const int32_t n = p->n;
+    double *value = TL_NEW(double, 6 * (int64_t)n + 1);
+    int32_t *side = TL_NEW(int32_t, 6 * (int64_t)n + 1);
+    talus_status status = value && side ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write a pressure");
+    if (status == TALUS_OK) status = tl_h5_put_int(f, "red", p->red, err);
+    if (status == TALUS_OK) status = tl_h5_put_int(f, "unilateral", p->unilateral, err);
+    if (status == TALUS_OK) status = tl_h5_put_array(f, "ijk", TL_H5_INT32, 3 * (int64_t)n, n ? p->ijk[0] : side, err);
+    for (int64_t i = 0; status == TALUS_OK && i < 6 * (int64_t)n; i++) {
+        side[i] = p->nb[i / n][i % n];
+        value[i] = p->c[i / n][i % n];
+    }
+    if (status == TALUS_OK) status = tl_h5_put_array(f, "nb", TL_H5_INT32, 6 * (int64_t)n, side, err);
+    if (status == TALUS_OK) status = put_doubles(f, "c", 6 * (int64_t)n, value, err);
+    for (int64_t i = 0; status == TALUS_OK && i < n; i++) value[i] = p->dir[i], value[n + i] = p->ar[i];
+    if (status == TALUS_OK) status = put_doubles(f, "dir", n, value, err);
+    if (status == TALUS_OK) status = put_doubles(f, "ar", n, value + n, err);
+    if (status == TALUS_OK) status = put_doubles(f, "d", n, p->d, err);
+    if (status == TALUS_OK) status = put_doubles(f, "b", n, p->b, err);
+    tl_free(value);
+    tl_free(side);
+    return status == TALUS_OK && p->extra.add ? put_bodies(f, p, err) : status;
+}
+
+static talus_status put_fixedpoint(tl_h5 *f, const void *problem, talus_error *err)
+{
+    const tl_projected *p = problem;
+    TL_TRY(tl_h5_put_int(f, "contacts", p->contacts, err));
+    TL_TRY(tl_h5_put_number(f, "relax", p->relax, err));
+    TL_TRY(tl_h5_put_number(f, "rate", p->rate, err));
+    TL_TRY(tl_h5_put_number(f, "strict", p->strict, err));
+    TL_TRY(tl_h5_put_number(f, "worst", p->worst, err));
+    TL_TRY(put_doubles(f, "c", p->space.n, p->c, err));
+    TL_TRY(put_doubles(f, "D", p->pressures + (int64_t)p->contacts, p->D, err));
+    TL_TRY(put_doubles(f, "most", p->contacts, p->max, err));
+    TL_TRY(put_doubles(f, "slip", p->contacts, p->slip, err));
+    TL_TRY(put_doubles(f, "friction", p->contacts, p->friction, err));
+    return put_doubles(f, "group", p->contacts, p->group, err);
+}
+
+/* rows NULL: the kind has its own. */
+static talus_status put_all(tl_h5 *f, const char *kind, int64_t n, const tl_csr *rows, const tl_capture_info *info,
                             talus_status (*put)(tl_h5 *, const void *, talus_error *), const void *problem,
                             talus_error *err)
 {
@@ -224,20 +248,21 @@ static talus_status put_all(tl_h5 *f, const char *kind, const tl_csr *rows, cons
     TL_TRY(tl_h5_put_text(f, "talus", TALUS_VERSION_STRING, err));
     if (info->note && *info->note) TL_TRY(tl_h5_put_text(f, "note", info->note, err));
     if (!isnan(info->tolerance)) TL_TRY(tl_h5_put_number(f, "tolerance", info->tolerance, err));
-    TL_TRY(put_csr(f, "A", rows, err));
+    if (info->certificate > 0) TL_TRY(tl_h5_put_number(f, "certificate", info->certificate, err));
+    if (rows) TL_TRY(put_csr(f, "A", rows, err));
     TL_TRY(put(f, problem, err));
-    TL_TRY(put_doubles(f, "x0", rows->rows, info->x0, err));
-    return put_doubles(f, "solution", rows->rows, info->solution, err);
+    TL_TRY(put_doubles(f, "x0", n, info->x0, err));
+    return put_doubles(f, "solution", n, info->solution, err);
 }
 
-static talus_status write_rows(const char *path, tl_kind kind, const tl_csr *rows, const tl_capture_info *info,
-                               talus_status (*put)(tl_h5 *, const void *, talus_error *), const void *problem,
-                               talus_error *err)
+static talus_status write_rows(const char *path, tl_kind kind, int64_t n, const tl_csr *rows,
+                               const tl_capture_info *info, talus_status (*put)(tl_h5 *, const void *, talus_error *),
+                               const void *problem, talus_error *err)
 {
     tl_h5 *f;
-    TL_TRY(tl_csr_check(rows, err));
+    if (rows) TL_TRY(tl_csr_check(rows, err));
     TL_TRY(tl_h5_create(&f, path, err));
-    talus_status status = put_all(f, tl_kind_name(kind), rows, info, put, problem, err);
+    talus_status status = put_all(f, tl_kind_name(kind), n, rows, info, put, problem, err);
     if (status == TALUS_OK) return tl_h5_commit(f, err);
     tl_h5_discard(f);
     return status;
@@ -253,15 +278,16 @@ static talus_status save(const char *path, tl_kind kind, const tl_space *s, cons
     if (info->note && strlen(info->note) > TL_CAPTURE_NOTE_MAX)
         return TL_FAIL(err, TALUS_BAD_INPUT, "the note has %zu bytes, at most %d are kept", strlen(info->note),
                        TL_CAPTURE_NOTE_MAX);
+    if (!A) return write_rows(path, kind, s->n, NULL, info, put, problem, err);
     if (A->csr) {
         if (A->csr->rows != s->n || A->csr->cols != s->n)
             return TL_FAIL(err, TALUS_BAD_INPUT, "the matrix is %d x %d, the problem has %lld unknowns",
                            (int)A->csr->rows, (int)A->csr->cols, (long long)s->n);
-        return write_rows(path, kind, A->csr, info, put, problem, err);
+        return write_rows(path, kind, s->n, A->csr, info, put, problem, err);
     }
     tl_csr rows = {0};
     TL_TRY(write_out(&rows, A, s, err));
-    talus_status status = write_rows(path, kind, &rows, info, put, problem, err);
+    talus_status status = write_rows(path, kind, s->n, &rows, info, put, problem, err);
     tl_csr_free(&rows);
     return status;
 }
@@ -303,12 +329,20 @@ talus_status tl_capture_contact(const char *path, const tl_contact *p, const tl_
     return save(path, TL_KIND_CONTACT, p->space, &p->W, info, put_contact, p, err);
 }
 
-talus_status tl_capture_fixedpoint(const char *path, const tl_fixedpoint *p, const tl_capture_info *info,
+talus_status tl_capture_pressure(const char *path, const tl_pressure *p, const tl_capture_info *info, talus_error *err)
+{
+    const tl_space space = tl_space_local(p->n);
+    TL_TRY(check_pressure(p, err));
+    return save(path, TL_KIND_PRESSURE, &space, NULL, info, put_pressure, p, err);
+}
+
+talus_status tl_capture_fixedpoint(const char *path, const tl_projected *p, const tl_capture_info *info,
                                    talus_error *err)
 {
-    (void)p, (void)info;
-    return TL_FAIL(err, TALUS_UNSUPPORTED,
-                   "%s: a fixedpoint problem is made of callbacks and cannot be captured as data", path);
+    const tl_linop A = tl_linop_csr(p->A);
+    TL_TRY(check_whole(&p->space, err));
+    TL_TRY(tl_projected_check(p, err));
+    return save(path, TL_KIND_FIXEDPOINT, &p->space, &A, info, put_fixedpoint, p, err);
 }
 
 /* ---- reading ---- */
@@ -422,6 +456,7 @@ static talus_status get_contact(tl_captured *c, tl_h5 *f, talus_error *err)
     TL_TRY(get_doubles(c, f, "blocks", 9 * m, &p->blocks, err));
     TL_TRY(get_doubles(c, f, "q", 3 * m, &p->q, err));
     TL_TRY(get_doubles(c, f, "mu", m, &p->mu, err));
+    for (int64_t i = 0; i < m; i++) p->resists |= p->mu[i] < 0;
     if (tl_h5_has_array(f, "inv_mass")) {
         TL_TRY(get_bodies(c, f, err));
         p->bodies = &c->bodies;
@@ -429,14 +464,119 @@ static talus_status get_contact(tl_captured *c, tl_h5 *f, talus_error *err)
     return check_contact(p, err);
 }
 
+static void gather_bodies(const void *ctx, const double *x, double *r)
+{
+    const tl_captured *c = ctx;
+    memset(r, 0, sizeof *r * (size_t)c->J.cols);
+    for (int32_t i = 0; i < c->J.rows; i++)
+        for (int64_t k = c->J.start[i]; k < c->J.start[i + 1]; k++) r[c->J.col[k]] += c->J.val[k] * x[i];
+}
+
+static void scatter_bodies(const void *ctx, const double *r, double *y)
+{
+    const tl_captured *c = ctx;
+    for (int32_t i = 0; i < c->J.rows; i++)
+        for (int64_t k = c->J.start[i]; k < c->J.start[i + 1]; k++) y[i] += c->J.val[k] * r[c->J.col[k]];
+}
+
+static void add_bodies(const void *ctx, const double *x, double *y)
+{
+    const tl_captured *c = ctx;
+    gather_bodies(c, x, c->moved);
+    scatter_bodies(c, c->moved, y);
+}
+
+static talus_status get_bodies_of_field(tl_captured *c, tl_h5 *f, talus_error *err)
+{
+    int64_t columns;
+    TL_TRY(tl_h5_get_int(f, "columns", &columns, err));
+    if (columns < 0 || columns > INT32_MAX)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%lld columns of bodies", (long long)columns);
+    TL_TRY(get_csr(f, "U", (int32_t)columns, &c->J, err));
+    if (c->J.rows != c->pressure.n)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "U has %d rows for %d cells", (int)c->J.rows, (int)c->pressure.n);
+    if (!(c->moved = TL_NEW(double, columns + 1)))
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld columns of bodies", (long long)columns);
+    c->pressure.extra = (tl_pressure_extra){
+        .add = add_bodies, .ctx = c, .columns = (int32_t)columns, .gather = gather_bodies, .scatter = scatter_bodies};
+    return TALUS_OK;
+}
+
+static talus_status get_pressure(tl_captured *c, tl_h5 *f, talus_error *err)
+{
+    tl_pressure *p = &c->pressure;
+    int64_t count, red, unilateral;
+    const double *sides, *dir, *ar;
+    TL_TRY(tl_h5_count(f, "b", TL_H5_DOUBLE, &count, err));
+    if (count > INT32_MAX / 9) return TL_FAIL(err, TALUS_BAD_INPUT, "%lld cells are too many", (long long)count);
+    TL_TRY(tl_h5_get_int(f, "red", &red, err));
+    TL_TRY(tl_h5_get_int(f, "unilateral", &unilateral, err));
+    if (red < 0 || red > count)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%lld red cells of %lld", (long long)red, (long long)count);
+    c->space = tl_space_local(count);
+    *p = (tl_pressure){.n = (int32_t)count, .red = (int32_t)red, .unilateral = unilateral != 0};
+    TL_TRY(get_doubles(c, f, "b", count, &p->b, err));
+    TL_TRY(get_doubles(c, f, "c", 6 * count, &sides, err));
+    TL_TRY(get_doubles(c, f, "dir", count, &dir, err));
+    TL_TRY(get_doubles(c, f, "ar", count, &ar, err));
+    TL_TRY(get_doubles(c, f, "d", count, &p->d, err));
+    c->cells = TL_NEW(int32_t, 9 * count + 1);
+    c->coefficient = TL_NEW(float, 8 * count + 1);
+    if (!c->cells || !c->coefficient)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld cells", (long long)count);
+    TL_TRY(tl_h5_get_array(f, "ijk", TL_H5_INT32, 3 * count, c->cells, err));
+    TL_TRY(tl_h5_get_array(f, "nb", TL_H5_INT32, 6 * count, c->cells + 3 * count, err));
+    for (int64_t i = 0; i < 6 * count; i++) c->coefficient[i] = (float)sides[i];
+    for (int64_t i = 0; i < count; i++) {
+        c->coefficient[6 * count + i] = (float)dir[i];
+        c->coefficient[7 * count + i] = (float)ar[i];
+    }
+    p->ijk = (const int32_t(*)[3])c->cells;
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
+        p->nb[k] = c->cells + (3 + k) * count;
+        p->c[k] = c->coefficient + k * count;
+    }
+    p->dir = c->coefficient + 6 * count;
+    p->ar = c->coefficient + 7 * count;
+    if (tl_h5_has_array(f, "U/start")) TL_TRY(get_bodies_of_field(c, f, err));
+    return check_pressure(p, err);
+}
+
+static talus_status get_fixedpoint(tl_captured *c, tl_h5 *f, talus_error *err)
+{
+    tl_projected *p = &c->projected;
+    int64_t m, n = c->space.n;
+    TL_TRY(tl_h5_get_int(f, "contacts", &m, err));
+    if (m < 0 || 4 * m > n || m > INT32_MAX / 4)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%lld contacts among %lld unknowns", (long long)m, (long long)n);
+    *p = (tl_projected){.space = c->space, .pressures = (int32_t)(n - 4 * m), .contacts = (int32_t)m, .A = &c->A};
+    TL_TRY(tl_h5_get_number(f, "relax", &p->relax, err));
+    TL_TRY(tl_h5_get_number(f, "rate", &p->rate, err));
+    TL_TRY(tl_h5_get_number(f, "strict", &p->strict, err));
+    TL_TRY(tl_h5_get_number(f, "worst", &p->worst, err));
+    TL_TRY(get_doubles(c, f, "c", n, &p->c, err));
+    TL_TRY(get_doubles(c, f, "D", n - 3 * m, &p->D, err));
+    TL_TRY(get_doubles(c, f, "most", m, &p->max, err));
+    TL_TRY(get_doubles(c, f, "slip", m, &p->slip, err));
+    TL_TRY(get_doubles(c, f, "friction", m, &p->friction, err));
+    TL_TRY(get_doubles(c, f, "group", m, &p->group, err));
+    if (!(p->active = c->active = TL_NEW_ZERO(int32_t, m + 1)))
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld contacts", (long long)m);
+    c->fixedpoint = tl_projected_problem(p);
+    return tl_projected_check(p, err);
+}
+
 static const struct {
     const char *name;
+    bool rows; /* has A */
     talus_status (*get)(tl_captured *, tl_h5 *, talus_error *);
 } kinds[] = {
-    [TL_KIND_LINEAR] = {"linear", get_linear},
-    [TL_KIND_BOXQP] = {"boxqp", get_boxqp},
-    [TL_KIND_CONE] = {"cone", get_cone},
-    [TL_KIND_CONTACT] = {"contact", get_contact},
+    [TL_KIND_LINEAR] = {"linear", true, get_linear},
+    [TL_KIND_BOXQP] = {"boxqp", true, get_boxqp},
+    [TL_KIND_CONE] = {"cone", true, get_cone},
+    [TL_KIND_CONTACT] = {"contact", true, get_contact},
+    [TL_KIND_PRESSURE] = {"pressure", false, get_pressure},
+    [TL_KIND_FIXEDPOINT] = {"fixedpoint", true, get_fixedpoint},
 };
 
 const char *tl_kind_name(tl_kind kind) { return kinds[kind].name; }
@@ -456,10 +596,12 @@ static talus_status get_header(tl_captured *c, tl_h5 *f, talus_error *err)
     size_t k = 0, count = sizeof kinds / sizeof kinds[0];
     while (k < count && strcmp(kinds[k].name, kind) != 0) k++;
     if (k == count)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "kind \"%s\" is not known (linear, boxqp, cone, contact)", kind);
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "kind \"%s\" is not known (linear, boxqp, cone, contact, pressure, fixedpoint)", kind);
     c->kind = (tl_kind)k;
 
-    c->tolerance = NAN;
+    c->tolerance = c->certificate = NAN;
+    if (tl_h5_has_value(f, "certificate")) TL_TRY(tl_h5_get_number(f, "certificate", &c->certificate, err));
     if (tl_h5_has_value(f, "talus")) TL_TRY(tl_h5_get_text(f, "talus", c->version, sizeof c->version, err));
     if (tl_h5_has_value(f, "note")) TL_TRY(tl_h5_get_text(f, "note", c->note, sizeof c->note, err));
     if (tl_h5_has_value(f, "tolerance")) TL_TRY(tl_h5_get_number(f, "tolerance", &c->tolerance, err));
@@ -469,7 +611,7 @@ static talus_status get_header(tl_captured *c, tl_h5 *f, talus_error *err)
 static talus_status get_all(tl_captured *c, tl_h5 *f, talus_error *err)
 {
     TL_TRY(get_header(c, f, err));
-    TL_TRY(get_csr(f, "A", -1, &c->A, err));
+    if (kinds[c->kind].rows) TL_TRY(get_csr(f, "A", -1, &c->A, err));
     c->space = tl_space_local(c->A.rows);
     TL_TRY(kinds[c->kind].get(c, f, err));
     TL_TRY(get_optional(c, f, "x0", c->space.n, &c->x0, err));
@@ -508,6 +650,10 @@ void tl_captured_free(tl_captured *c)
     tl_csr_free(&c->A);
     tl_csr_free(&c->J);
     for (int i = 0; i < c->arrays; i++) tl_free(c->array[i].data);
+    tl_free(c->moved);
+    tl_free(c->cells);
+    tl_free(c->active);
+    tl_free(c->coefficient);
     tl_free(c);
 }
 
@@ -522,9 +668,9 @@ talus_status tl_captured_export(const tl_captured *c, const char *prefix, talus_
     snprintf(comment, sizeof comment, "talus problem, kind %s", tl_kind_name(c->kind));
 
     snprintf(path, room, "%s-A.mtx", prefix);
-    talus_status status = tl_mm_write_csr(path, &c->A, comment, err);
+    talus_status status = kinds[c->kind].rows ? tl_mm_write_csr(path, &c->A, comment, err) : TALUS_OK;
     if (status == TALUS_OK && c->J.start) {
-        snprintf(path, room, "%s-J.mtx", prefix);
+        snprintf(path, room, "%s-%s.mtx", prefix, c->kind == TL_KIND_PRESSURE ? "U" : "J");
         status = tl_mm_write_csr(path, &c->J, comment, err);
     }
     for (int i = 0; status == TALUS_OK && i < c->arrays; i++) {

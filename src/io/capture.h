@@ -1,8 +1,8 @@
 /* Captured problems: what a solver was asked, as a file that anyone can replay. Bug reports and
  * benchmarks use the same files. Format: docs/capture-format.md.
  *
- * Linear, boxqp, cone and contact problems are data and can be captured; a fixedpoint problem is
- * made of callbacks and cannot. A problem on a split space is refused: gather it first. Operators
+ * Problems that are data can be captured: linear, boxqp, cone, contact, pressure, and fixedpoint as far as it is
+ * written down (tl_projected; callbacks cannot be). A problem on a split space is refused: gather it first. Operators
  * without explicit rows are written out by applying them to unit vectors, up to TL_CAPTURE_PROBE_MAX
  * unknowns. What is written is checked by the rules that reading applies, so a file that could not be
  * read is never made; what is read has the bits that were written. */
@@ -14,6 +14,7 @@
 #include "solve/contact/problem.h"
 #include "solve/fixedpoint/problem.h"
 #include "solve/linear/problem.h"
+#include "solve/pressure/problem.h"
 
 /* n products of n rows: 20000 takes seconds for cheap operators and a few GB for full ones. */
 #define TL_CAPTURE_PROBE_MAX 20000
@@ -24,6 +25,7 @@
 typedef struct tl_capture_info {
     const char *note;       /* free text: scene, step, what was odd */
     double tolerance;       /* the solve's target; NAN = not known */
+    double certificate;     /* of the solution, as the run told it; 0 or NAN = not known */
     const double *x0;       /* [n] start vector */
     const double *solution; /* [n] */
 } tl_capture_info;
@@ -33,13 +35,21 @@ talus_status tl_capture_linear(const char *path, const tl_linear *p, const tl_ca
 talus_status tl_capture_boxqp(const char *path, const tl_boxqp *p, const tl_capture_info *info, talus_error *err);
 talus_status tl_capture_cone(const char *path, const tl_cone *p, const tl_capture_info *info, talus_error *err);
 talus_status tl_capture_contact(const char *path, const tl_contact *p, const tl_capture_info *info, talus_error *err);
-/* Always TALUS_UNSUPPORTED, with the reason. */
-talus_status tl_capture_fixedpoint(const char *path, const tl_fixedpoint *p, const tl_capture_info *info,
+/* Without appended unknowns; bodies as U U^T. */
+talus_status tl_capture_pressure(const char *path, const tl_pressure *p, const tl_capture_info *info, talus_error *err);
+talus_status tl_capture_fixedpoint(const char *path, const tl_projected *p, const tl_capture_info *info,
                                    talus_error *err);
 
-typedef enum tl_kind { TL_KIND_LINEAR, TL_KIND_BOXQP, TL_KIND_CONE, TL_KIND_CONTACT } tl_kind;
+typedef enum tl_kind {
+    TL_KIND_LINEAR,
+    TL_KIND_BOXQP,
+    TL_KIND_CONE,
+    TL_KIND_CONTACT,
+    TL_KIND_PRESSURE,
+    TL_KIND_FIXEDPOINT
+} tl_kind;
 
-const char *tl_kind_name(tl_kind kind); /* "linear", "boxqp", "cone", "contact" */
+const char *tl_kind_name(tl_kind kind); /* "linear", "boxqp", "cone", "contact", "pressure", "fixedpoint" */
 
 #define TL_CAPTURED_ARRAYS 12
 
@@ -51,8 +61,12 @@ typedef struct tl_captured {
     tl_boxqp boxqp;
     tl_cone cone;
     tl_contact contact;
+    tl_pressure pressure;
+    tl_projected projected;
+    tl_fixedpoint fixedpoint; /* the same as callbacks */
 
     double tolerance;       /* NAN when not in the file */
+    double certificate;     /* NAN when not in the file */
     const double *x0;       /* [space.n], NULL when not in the file */
     const double *solution; /* [space.n], NULL when not in the file */
     char note[TL_CAPTURE_NOTE_MAX + 1];
@@ -60,8 +74,11 @@ typedef struct tl_captured {
 
     /* owned storage */
     tl_space space;
-    tl_csr A; /* W of a contact problem */
-    tl_csr J; /* of a contact problem with bodies */
+    tl_csr A;                /* W of a contact problem */
+    tl_csr J;                /* of a contact problem with bodies; U of a pressure's */
+    double *moved;           /* [J.cols] scratch of U */
+    int32_t *cells, *active; /* [9n] places and neighbours of a pressure; [contacts] */
+    float *coefficient;      /* [8n] of a pressure */
     tl_contact_bodies bodies;
     struct {
         const char *name; /* as in the file */

@@ -10,14 +10,12 @@
 #include "math/blas.h"
 #include "talus_version.h"
 
-#define ROUNDED 1e-12 /* of a speed */
-
 #define FORMAT "talus checkpoint"
 #define FORMAT_VERSION 1
 #define UNIT_SLACK 1e-6 /* of a rotation's length: steps normalise to 1e-15 */
-#define SETTINGS_MOST 4096
-#define TIME_MOST 1e12                /* s, and */
-#define COUNT_MOST ((int64_t)1 << 53) /* steps and frames: more than any run has */
+#define SETTINGS_MAX 4096
+#define TIME_MAX 1e12                /* s, and */
+#define COUNT_MAX ((int64_t)1 << 53) /* steps and frames: more than any run has */
 
 static tl_h5_type file_type(tl_number n)
 {
@@ -61,7 +59,7 @@ static talus_status put_all(tl_h5 *f, const tl_state *s, const tl_scene *scene, 
     TL_TRY(tl_h5_put_text(f, "blas_core", tl_blas_core(), err));
     if (scene->file && *scene->file) TL_TRY(tl_h5_put_text(f, "scene_file", scene->file, err));
     TL_TRY(put_hash(f, "scene_hash", scene->hash, err));
-    if (settings && *settings && strlen(settings) < SETTINGS_MOST) TL_TRY(tl_h5_put_text(f, "settings", settings, err));
+    if (settings && *settings && strlen(settings) < SETTINGS_MAX) TL_TRY(tl_h5_put_text(f, "settings", settings, err));
     TL_TRY(tl_h5_put_number(f, "t", s->t, err));
     TL_TRY(tl_h5_put_int(f, "step", s->step, err));
     TL_TRY(tl_h5_put_int(f, "frame", s->frame, err));
@@ -96,23 +94,9 @@ typedef struct loading {
     int parts;
 } loading;
 
-/* Parts of one array of structs share their data: the first of them makes and frees it. */
-static bool is_first(const tl_state_part *part, int k)
-{
-    for (int j = 0; j < k; j++)
-        if (part[j].data == part[k].data) return false;
-    return true;
-}
-
-static void free_staged(loading *l)
-{
-    for (int k = 0; k < l->parts; k++)
-        if (is_first(l->part, k)) tl_free(*l->part[k].data);
-}
-
 static talus_status check_scene(const loading *l, const tl_scene *scene, const tl_log *log, talus_error *err)
 {
-    char text[64], want[24], settings[SETTINGS_MOST] = "", file[1024] = "?";
+    char text[64], want[24], settings[SETTINGS_MAX] = "", file[1024] = "?";
     int64_t version;
     TL_TRY(tl_h5_get_text(l->file, "format", text, sizeof text, err));
     if (strcmp(text, FORMAT)) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: a %.60s, not a checkpoint", l->path, text);
@@ -151,10 +135,6 @@ static talus_status read_times(loading *l, talus_error *err)
     TL_TRY(tl_h5_get_int(l->file, "step", &s->step, err));
     TL_TRY(tl_h5_get_int(l->file, "frame", &s->frame, err));
     TL_TRY(tl_h5_get_number(l->file, "dt_next", &s->dt_next, err));
-    if (!(s->t >= 0 && s->t < TIME_MOST && s->dt_next >= 0 && s->dt_next < TIME_MOST) || s->step < 0 ||
-        s->step > COUNT_MOST || s->frame < 0 || s->frame > COUNT_MOST)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: t %g, dt_next %g, step %" PRId64 ", frame %" PRId64 " cannot be",
-                       l->path, s->t, s->dt_next, s->step, s->frame);
     return TALUS_OK;
 }
 
@@ -193,7 +173,7 @@ static talus_status read_part(loading *l, int k, talus_error *err)
 {
     const tl_state_part *p = &l->part[k];
     size_t row = row_bytes(p), count = (size_t)*p->count;
-    if (is_first(l->part, k)) {
+    if (tl_state_part_is_first(l->part, k)) {
         *p->data = tl_alloc_zero(p->stride * count + 1);
         if (!*p->data) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %s, %zu items", p->name, count);
         if (p->room) *p->room = *p->count;
@@ -208,122 +188,26 @@ static talus_status read_part(loading *l, int k, talus_error *err)
     return status;
 }
 
-static talus_status check_bodies(const loading *l, int32_t bodies, talus_error *err)
+talus_status tl_checkpoint_check(const tl_state *s, const tl_scene *scene, int32_t bodies, const char *path,
+                                 talus_error *err)
 {
-    const tl_rigid_state *r = &l->staged.rigid;
+    const tl_rigid_state *r = &s->rigid;
+    if (!(s->t >= 0 && s->t < TIME_MAX && s->dt_next >= 0 && s->dt_next < TIME_MAX) || s->step < 0 ||
+        s->step > COUNT_MAX || s->frame < 0 || s->frame > COUNT_MAX)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: t %g, dt_next %g, step %" PRId64 ", frame %" PRId64 " cannot be",
+                       path, s->t, s->dt_next, s->step, s->frame);
     for (int64_t i = 0; i < r->count; i++)
         if (!(fabs(tl_quat_norm2(r->body[i].q) - 1) < UNIT_SLACK))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the rotation of body %" PRId64 " has length %g, must be 1",
-                           l->path, i, sqrt(tl_quat_norm2(r->body[i].q)));
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the rotation of body %" PRId64 " has length %g, must be 1", path,
+                           i, sqrt(tl_quat_norm2(r->body[i].q)));
     for (int64_t i = 0; i < r->contacts; i++) {
         const tl_rigid_memory *c = &r->contact[i];
         if (c->a < 0 || c->a >= r->count || c->b <= c->a || c->b >= bodies)
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: contact %" PRId64 " is between bodies %d and %d of %d", l->path,
-                           i, (int)c->a, (int)c->b, (int)bodies);
+            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: contact %" PRId64 " is between bodies %d and %d of %d", path, i,
+                           (int)c->a, (int)c->b, (int)bodies);
     }
-    return TALUS_OK;
-}
-
-/* What a seal cannot promise: a file that was made to be read has the right hash as well, so every index is held against its bounds. */
-
-/* Ids below `end`, each at most once; materials that flow. */
-static talus_status check_tags(const loading *l, const char *what, const tl_scene *scene, const int32_t *tag,
-                               size_t stride, int64_t count, double end, talus_error *err)
-{
-    if (count > INT32_MAX || !(end >= 0 && end <= (double)INT32_MAX + 1) || end != floor(end))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %" PRId64 " %s, the next of which has id %g, cannot be", l->path,
-                       count, what, end);
-    size_t words = (size_t)end / 64 + 1;
-    uint64_t *seen = TL_NEW_ZERO(uint64_t, words);
-    if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to check %s", l->path);
-    talus_status status = TALUS_OK;
-    for (int64_t i = 0; i < count && status == TALUS_OK; i++) {
-        const int32_t *t = (const int32_t *)((const char *)tag + (size_t)i * stride), id = t[0], material = t[1];
-        uint64_t bit = id >= 0 && id < end ? (uint64_t)1 << (id % 64) : 0;
-        if (!bit || (seen[id / 64] & bit))
-            status = TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s %" PRId64 " has id %d, must be below %g and its own",
-                             l->path, what, i, (int)id, end);
-        else if (material < 0 || material >= scene->material_count ||
-                 scene->materials[material].kind > TL_MATERIAL_VISCOUS)
-            status = TL_FAIL(err, TALUS_BAD_INPUT, "%s: %s %" PRId64 " has material %d, which is none that flows",
-                             l->path, what, i, (int)material);
-        else
-            seen[id / 64] |= bit;
-    }
-    tl_free(seen);
-    return status;
-}
-
-static bool is_granular(const tl_scene *s)
-{
-    bool any = false;
-    for (int i = 0; i < s->fill_count; i++) any |= s->materials[s->fills[i].material].kind == TL_MATERIAL_GRANULAR;
-    for (int i = 0; i < s->emitter_count; i++)
-        any |= s->materials[s->emitters[i].material].kind == TL_MATERIAL_GRANULAR;
-    return any;
-}
-
-static talus_status check_grid(const loading *l, const tl_scene *scene, talus_error *err)
-{
-    const tl_grid_state *g = &l->staged.grid;
-    const tl_particle *p = g->particles.particle;
-    if (g->totals_count == 0) return TALUS_OK;
-    TL_TRY(check_tags(l, "particle", scene, &p->id, sizeof *p, g->particles.count, g->totals->next_id, err));
-    for (int64_t i = 0; i < g->particles.count; i++)
-        if (!(p[i].volume > 0))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: particle %" PRId64 " has a volume of %g m^3, must be > 0",
-                           l->path, i, p[i].volume);
-    /* the length of the next step follows from this */
-    double fastest2 = 0, told = g->totals->particles.fastest;
-    for (int64_t i = 0; i < g->particles.count; i++) fastest2 = fmax(fastest2, tl_vec3_norm2(p[i].v));
-    if (!isfinite(fastest2) || (g->totals->measured > 0 && !(fabs(told - sqrt(fastest2)) <= ROUNDED * sqrt(fastest2))))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the fastest particle moves at %g m/s, the totals say %g", l->path,
-                       sqrt(fastest2), told);
-    if (g->stresses != (is_granular(scene) ? g->memories : 0))
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: stress in %" PRId64 " of %" PRId64 " cells", l->path, g->stresses,
-                       g->memories);
-    for (int64_t i = 0; i < g->memories; i++)
-        if (g->memory[i].key < 0 || (i > 0 && g->memory[i].key <= g->memory[i - 1].key))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: cells/key[%" PRId64 "] is out of order", l->path, i);
-    for (int64_t i = 0; i < g->emitters; i++) {
-        const tl_emitter_state *e = &g->emitter[i];
-        double rounding = 1e-9 * e->due; /* owed = due - emitted - refused, up to that */
-        if (!(e->owed >= -rounding && e->emitted >= 0 && e->due >= 0 && e->refused >= 0 &&
-              e->owed <= e->due + rounding))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: emitter %" PRId64 " owes %g of %g m^3", l->path, i, e->owed,
-                           e->due);
-    }
-    return TALUS_OK;
-}
-
-static talus_status check_sph(const loading *l, const tl_scene *scene, talus_error *err)
-{
-    const tl_sph_state *s = &l->staged.sph;
-    if (s->counters == 0) return TALUS_OK;
-    TL_TRY(check_tags(l, "sph/ids", scene, s->particle ? &s->particle->id : NULL, sizeof *s->particle, s->count,
-                      (double)s->counter->next_id, err));
-    if (s->counter->lost < 0)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %" PRId64 " particles lost", l->path, s->counter->lost);
-    for (int64_t i = 0; i < s->memories; i++)
-        if (s->memory[i].particle < 0 || (i > 0 && s->memory[i].particle <= s->memory[i - 1].particle))
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: sph/memory_of[%" PRId64 "] is out of order", l->path, i);
-    for (int64_t i = 0; i < s->emitters; i++)
-        if (!(s->emitter[i].due >= 0) || s->emitter[i].layers < 0 || s->emitter[i].skipped < 0)
-            return TL_FAIL(err, TALUS_BAD_INPUT, "%s: emitter %" PRId64 " is below zero", l->path, i);
-    return TALUS_OK;
-}
-
-static talus_status check_elastic(const loading *l, int32_t bodies, talus_error *err)
-{
-    const tl_lg_state *g = &l->staged.lg;
-    for (int64_t i = 0; i < g->contacts; i++) {
-        const tl_lg_memory *c = &g->contact[i];
-        bool row = c->obstacle == TL_LG_MEMORY_ROW;
-        if (c->point < 0 || (!row && (c->body < 0 || c->body >= bodies || c->other < 0 || c->other >= bodies)))
-            return TL_FAIL(err, TALUS_BAD_INPUT,
-                           "%s: elastic contact %" PRId64 " of point %d is between bodies %d and %d of %d", l->path, i,
-                           (int)c->point, (int)c->body, (int)c->other, (int)bodies);
-    }
+    for (int k = 0; k < s->sections; k++)
+        TL_TRY(s->section[k].kind->check(s->section[k].data, scene, bodies, path, err));
     return TALUS_OK;
 }
 
@@ -345,27 +229,46 @@ static talus_status read_all(loading *l, const tl_scene *scene, int32_t bodies, 
         TL_TRY(read_count(l, k, err));
         TL_TRY(read_part(l, k, err));
     }
-    TL_TRY(check_bodies(l, bodies, err));
-    TL_TRY(check_grid(l, scene, err));
-    TL_TRY(check_sph(l, scene, err));
-    TL_TRY(check_elastic(l, bodies, err));
+    /* What a seal cannot promise: a file that was made to be read has the right hash as well, so every index is held
+     * against its bounds. */
+    TL_TRY(tl_checkpoint_check(&l->staged, scene, bodies, l->path, err));
     return check_hash(l, err);
 }
 
 talus_status tl_checkpoint_load(const char *path, tl_state *s, const tl_scene *scene, int32_t bodies, const tl_log *log,
                                 talus_error *err)
 {
-    loading l = {.path = path, .staged = *s};
+    loading l = {.path = path};
     TL_TRY(tl_h5_open(&l.file, path, err));
-    l.parts = tl_state_parts(&l.staged, l.part);
-    for (int k = 0; k < l.parts; k++) *l.part[k].data = NULL;
-    talus_status status = read_all(&l, scene, bodies, log, err);
+    talus_status status = tl_state_like(&l.staged, s, err);
+    if (status == TALUS_OK) {
+        l.parts = tl_state_parts(&l.staged, l.part);
+        status = read_all(&l, scene, bodies, log, err);
+    }
     tl_h5_close(l.file);
     if (status != TALUS_OK) {
-        free_staged(&l);
+        tl_state_free(&l.staged);
         return status;
     }
     tl_state_free(s);
     *s = l.staged;
     return TALUS_OK;
+}
+
+talus_status tl_checkpoint_driven(const char *path, const tl_scene *scene, tl_driven *out, talus_error *err)
+{
+    loading l = {.path = path};
+    *out = (tl_driven){0};
+    TL_TRY(tl_h5_open(&l.file, path, err));
+    l.parts = tl_driven_kind.parts(out, l.part);
+    talus_status status = check_scene(&l, scene, NULL, err);
+    for (int k = 0; k < l.parts && status == TALUS_OK; k++) {
+        int64_t room, *fixed = l.part[k].room;
+        if (!fixed) l.part[k].room = &room; /* the count is what is asked for */
+        status = read_count(&l, k, err);
+        if (status == TALUS_OK) status = read_part(&l, k, err);
+        l.part[k].room = fixed;
+    }
+    tl_h5_close(l.file);
+    return status;
 }

@@ -26,7 +26,7 @@ typedef struct walk {
     bool done;            /* met a line that is to go */
 } walk;
 
-static void walk_bytes(walk *w, const char *text, size_t bytes, int64_t most)
+static void walk_bytes(walk *w, const char *text, size_t bytes, int64_t max)
 {
     for (size_t i = 0; i < bytes && !w->done; i++) {
         char ch = text[i];
@@ -39,7 +39,7 @@ static void walk_bytes(walk *w, const char *text, size_t bytes, int64_t most)
             w->in_number = false;
         }
         if (ch != '\n' || w->quoted) continue;
-        if (w->has_number && w->number > most) {
+        if (w->has_number && w->number > max) {
             w->done = true;
         } else {
             w->whole = w->at;
@@ -51,13 +51,13 @@ static void walk_bytes(walk *w, const char *text, size_t bytes, int64_t most)
     }
 }
 
-static talus_status walk_file(int fd, const char *path, int64_t most, walk *w, talus_error *err)
+static talus_status walk_file(int fd, const char *path, int64_t max, walk *w, talus_error *err)
 {
     *w = (walk){.in_number = true, .last = -1};
     char *text = TL_NEW(char, BLOCK);
     if (!text) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to read %s", path);
     ssize_t got = 0;
-    while (!w->done && (got = pread(fd, text, BLOCK, (off_t)w->at)) > 0) walk_bytes(w, text, (size_t)got, most);
+    while (!w->done && (got = pread(fd, text, BLOCK, (off_t)w->at)) > 0) walk_bytes(w, text, (size_t)got, max);
     int why = errno;
     tl_free(text);
     return got < 0 ? TL_FAIL(err, TALUS_IO, "%s: cannot read it: %s", path, strerror(why)) : TALUS_OK;
@@ -132,8 +132,8 @@ static void next_cell(tl_csv *c)
     if (c->used) add(c, ",", 1);
 }
 
-/* Lines stay lines: control characters are quoted as in messages. A cell that a table program would take for a formula begins with an
- * apostrophe, which makes it text there. */
+/* Lines stay lines: control characters are quoted as in messages. A cell that a table program would take for a
+ * formula begins with an apostrophe, which makes it text there. */
 void tl_csv_text(tl_csv *c, const char *text)
 {
     char plain[CELL_BYTES];

@@ -1,5 +1,7 @@
 #include "io/csv_run.h"
 
+#include "model/rigid/joints.h"
+
 #include <stdio.h>
 
 static void names(tl_csv *c, int count, const char *const *name)
@@ -62,7 +64,8 @@ talus_status tl_csv_steps_header(tl_csv *c, const tl_report *r, talus_error *err
     NAMES(c, "kinetic_J", "potential_J", "elastic_J", "momentum_x_kg_m_s", "momentum_y_kg_m_s", "momentum_z_kg_m_s",
           "angular_momentum_x_kg_m2_s", "angular_momentum_y_kg_m2_s", "angular_momentum_z_kg_m2_s", "contacts",
           "touching", "penetration_m", "smallest_extent_m", "force_balance", "liquid_volume_m3", "particle_volume_m3",
-          "volume_error", "particles", "escaped", "bodies", "bodies_escaped", "fastest_m_s", "peak_bytes");
+          "volume_error", "compression", "particles", "escaped", "bodies", "bodies_escaped", "fastest_m_s",
+          "peak_bytes");
     account_names(c);
     for (int i = 0; i < r->phases; i++) joined(c, "seconds_", r->phase[i].name);
     return tl_csv_end_header(c, err);
@@ -91,9 +94,9 @@ talus_status tl_csv_steps_row(tl_csv *c, const tl_report *r, talus_error *err)
     vector(c, r->angular_momentum);
     tl_csv_int(c, r->contacts);
     tl_csv_int(c, r->touching);
-    tl_csv_numbers(c, 6,
-                   (const double[6]){r->penetration, r->smallest, r->force_balance, r->liquid_volume,
-                                     r->particle_volume, r->volume_error});
+    tl_csv_numbers(c, 7,
+                   (const double[7]){r->penetration, r->smallest, r->force_balance, r->liquid_volume,
+                                     r->particle_volume, r->volume_error, r->compression});
     tl_csv_int(c, r->particles);
     tl_csv_int(c, r->escaped);
     tl_csv_int(c, r->bodies);
@@ -181,6 +184,36 @@ talus_status tl_csv_holds_rows(tl_csv *c, const tl_scene *scene, const tl_lg *lg
         vector(c, h->force);
         vector(c, h->torque);
         tl_csv_number(c, h->tension);
+        TL_TRY(tl_csv_end(c, err));
+    }
+    return TALUS_OK;
+}
+
+/* ---- joints ---- */
+
+talus_status tl_csv_joints_header(tl_csv *c, talus_error *err)
+{
+    NAMES(c, "frame", "t_s", "joint", "name", "x_m", "y_m", "z_m", "coordinate", "speed", "force_x_N", "force_y_N",
+          "force_z_N", "torque_x_N_m", "torque_y_N_m", "torque_z_N_m", "motor", "broken");
+    return tl_csv_end_header(c, err);
+}
+
+talus_status tl_csv_joints_rows(tl_csv *c, const tl_scene *scene, const tl_state *s, talus_error *err)
+{
+    const tl_joint_state *joints = tl_state_find(s, &tl_joints_kind);
+    for (int64_t i = 0; joints && i < joints->count; i++) {
+        const tl_joint_memory *j = &joints->joint[i];
+        tl_csv_int(c, s->frame);
+        tl_csv_number(c, s->t);
+        tl_csv_int(c, i);
+        tl_csv_text(c, scene->joints[i].name);
+        vector(c, j->at);
+        tl_csv_number(c, j->position);
+        tl_csv_number(c, j->speed);
+        vector(c, j->on_a);
+        vector(c, j->torque_on_a);
+        tl_csv_number(c, j->motor);
+        tl_csv_int(c, j->broken > 0);
         TL_TRY(tl_csv_end(c, err));
     }
     return TALUS_OK;

@@ -1,5 +1,6 @@
-/* The tables of a run: steps.csv, bodies.csv, holds.csv, history.csv. One row function each; the line of names goes before the first row, or is
- * compared with the one that is there. Units are in the names; docs/running.md says what each column means.
+/* The tables of a run: steps.csv, bodies.csv, joints.csv, holds.csv, history.csv. One row function each; the line of names goes
+ * before the first row, or is compared with the one that is there. Units are in the names; docs/running.md says what
+ * each column means.
  *
  * On a rerun and after a resume all columns are the same, but `peak_bytes` and those that begin with `seconds_`. */
 #ifndef TL_IO_CSV_RUN_H
@@ -18,6 +19,10 @@ talus_status tl_csv_steps_row(tl_csv *c, const tl_report *r, talus_error *err);
 talus_status tl_csv_bodies_header(tl_csv *c, talus_error *err);
 talus_status tl_csv_bodies_rows(tl_csv *c, const tl_scene *scene, const tl_rigid *rigid, const tl_state *s,
                                 talus_error *err);
+
+/* A row per joint. */
+talus_status tl_csv_joints_header(tl_csv *c, talus_error *err);
+talus_status tl_csv_joints_rows(tl_csv *c, const tl_scene *scene, const tl_state *s, talus_error *err);
 
 /* A row per anchor, handle, cable and join. hold [tl_lg_hold_count] */
 talus_status tl_csv_holds_header(tl_csv *c, talus_error *err);

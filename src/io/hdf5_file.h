@@ -1,11 +1,12 @@
 /* HDF5 files: attributes of the root and one-dimensional arrays by name ("b", or "A/col" in a group).
  * What the names mean is the caller's; this is the only place that calls HDF5.
  *
- * Written files are complete or absent. HDF5 makes them in memory (a full disk inside of HDF5 leaves files that it can neither write
- * nor close), and tl_h5_commit writes them to a temporary name beside the target, seals (io/seal.h), syncs and renames. Arrays are chunked, shuffled and carry a
- * checksum (fletcher32); HDF5's own structures carry checksums too (format of HDF5 1.10), so damage is
- * found also where there is no seal. Nothing is compressed: an array may claim no more bytes than the file has, which
- * bounds what a wrong size can make us allocate. No time stamps: same content, same bytes.
+ * Written files are complete or absent. HDF5 makes them in memory (a full disk inside of HDF5 leaves files that it can
+ * neither write nor close), and tl_h5_commit writes them to a temporary name beside the target, seals (io/seal.h),
+ * syncs and renames. Arrays are chunked, shuffled and carry a checksum (fletcher32); HDF5's own structures carry
+ * checksums too (format of HDF5 1.10), so damage is found also where there is no seal. Nothing is compressed: an array
+ * may claim no more bytes than the file has, which bounds what a wrong size can make us allocate. No time stamps: same
+ * content, same bytes.
  *
  * HDF5 is not thread-safe and prints by itself: every call here takes one process-wide lock and
  * silences HDF5 for its duration only. */

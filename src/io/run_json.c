@@ -14,7 +14,7 @@
 #include "math/blas.h"
 #include "talus_version.h"
 
-#define FILE_MOST ((size_t)64 << 20) /* bytes of a run.json that are read: a scene's text has at most 1 MiB */
+#define FILE_MAX ((size_t)64 << 20) /* bytes of a run.json that are read: a scene's text has at most 1 MiB */
 
 /* ---- writing ---- */
 
@@ -109,10 +109,6 @@ static void put_method(writer *w, const char *key, const tl_method_spec *m)
     put_text(w, "precond", m->precond);
     put_number(w, "tolerance", m->tolerance);
     put_int(w, "iterations", m->iterations);
-    put_text(w, "inner_method", m->inner_method);
-    put_text(w, "inner_precond", m->inner_precond);
-    put_number(w, "inner_tolerance", m->inner_tolerance);
-    put_int(w, "inner_iterations", m->inner_iterations);
     put_close(w, '}');
 }
 
@@ -144,9 +140,8 @@ static void put_solver(writer *w, const tl_solver_spec *s)
 /* After defaults and --set; 0 and "" leave a choice to the engine. */
 static void put_in_force(writer *w, const tl_scene *s)
 {
-    static const char *const engines[] = {"grid", "sph", "lg"};
     put_open(w, "in_force", '{');
-    put_text(w, "engine", engines[s->engine]);
+    put_text(w, "engine", tl_engine_name(s->engine));
     put_number(w, "duration_s", s->duration);
     put_number(w, "fps", s->fps);
     put_number(w, "dt_max_s", s->dt_max);
@@ -184,15 +179,15 @@ static void cpu_name(char *out, size_t room)
     if (f) fclose(f);
 }
 
-static talus_status read_text(const char *path, size_t most, char **out, talus_error *err)
+static talus_status read_text(const char *path, size_t max, char **out, talus_error *err)
 {
     *out = NULL;
     FILE *f = tl_file_reader(path);
     if (!f) return TL_FAIL(err, TALUS_IO, "%s: %s", path, tl_file_reason());
     long size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     talus_status status = TALUS_OK;
-    if (size < 0 || (size_t)size > most)
-        status = TL_FAIL(err, TALUS_IO, "%s: cannot be read, or more than %zu bytes", path, most);
+    if (size < 0 || (size_t)size > max)
+        status = TL_FAIL(err, TALUS_IO, "%s: cannot be read, or more than %zu bytes", path, max);
     else if (!(*out = TL_NEW_ZERO(char, (size_t)size + 1)))
         status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to read %s", path);
     else {
@@ -506,7 +501,7 @@ talus_status tl_run_json_read(tl_run_record *out, const char *path, talus_error 
                            .outcome = "",
                            .message = "",
                            .state_hash = ""};
-    TL_TRY(read_text(path, FILE_MOST, &out->memory, err));
+    TL_TRY(read_text(path, FILE_MAX, &out->memory, err));
     reader r = {out->memory, 0};
     tl_c_numbers point = tl_c_numbers_begin();
     bool good = take_record(&r, out);

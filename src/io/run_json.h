@@ -1,5 +1,5 @@
-/* run.json: what ran, with which settings, on what, and how it ended. Written at the start and at the end of a run, complete or absent;
- * read again when a run is resumed, drawn or exported. */
+/* run.json: what ran, with which settings, on what, and how it ended. Written at the start and at the end of a run,
+ * complete or absent; read again when a run is resumed, drawn or exported. */
 #ifndef TL_IO_RUN_JSON_H
 #define TL_IO_RUN_JSON_H
 
@@ -10,7 +10,8 @@
 
 #define TL_RUN_SETTINGS_MAX 128
 
-/* Texts are not owned when writing; in a record that was read they lie in `memory`. Times are as `date -u +%FT%TZ` prints them. */
+/* Texts are not owned when writing; in a record that was read they lie in `memory`. Times are as `date -u +%FT%TZ`
+ * prints them. */
 typedef struct tl_run_record {
     const char *scene_file, *scene_hash; /* hash: 16 hexadecimal digits */
     const char *scene_folder;            /* of scene_file, from the root; "": not known */

@@ -1,7 +1,8 @@
-/* Surfaces and clouds of points for ParaView and other readers of VTK's XML files, and the list of a run's files with their times.
+/* Surfaces and clouds of points for ParaView and other readers of VTK's XML files, and the list of a run's files with
+ * their times.
  *
- * One PolyData per file: appended raw binary, 64-bit headers, the machine's (little) endianness; complete or absent. What the arrays mean
- * is the caller's. The time is in the field data as TimeValue, which readers know. */
+ * One PolyData per file: appended raw binary, 64-bit headers, the machine's (little) endianness; complete or absent.
+ * What the arrays mean is the caller's. The time is in the field data as TimeValue, which readers know. */
 #ifndef TL_IO_VTK_H
 #define TL_IO_VTK_H
 
@@ -39,7 +40,8 @@ talus_status tl_vtk_write(const char *path, const tl_vtk_poly *p, talus_error *e
 talus_status tl_vtk_write_list(const char *path, int64_t frames, double fps, int groups, const char *const *group,
                                talus_error *err);
 
-/* "DIR/frames/bodies-0012.vtp" for ("DIR/frames", "bodies", 12, "vtp"): one rule for frames, images and kept checkpoints. */
+/* "DIR/frames/bodies-0012.vtp" for ("DIR/frames", "bodies", 12, "vtp"): one rule for frames, images and kept
+ * checkpoints. */
 void tl_frame_path(char *out, size_t room, const char *folder, const char *group, int64_t frame, const char *ending);
 
 #endif

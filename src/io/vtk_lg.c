@@ -25,12 +25,12 @@ static int64_t list_holds(const tl_scene *scene, const tl_lg *lg, const tl_lg_ho
     return all;
 }
 
-talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *lg, const tl_lg_hold *hold,
-                          const tl_state *s, talus_error *err)
+talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *lg, const tl_lg_hold *hold, double t,
+                          const double *q, const double *v, talus_error *err)
 {
-    const int64_t most = hold ? tl_lg_hold_count(lg, scene) : 0;
-    int32_t *what = TL_NEW(int32_t, 2 * most + 1);
-    double *value = TL_NEW(double, 10 * most + 1);
+    const int64_t max = hold ? tl_lg_hold_count(lg, scene) : 0;
+    int32_t *what = TL_NEW(int32_t, 2 * max + 1);
+    double *value = TL_NEW(double, 10 * max + 1);
     int32_t *body = TL_NEW(int32_t, lg->surface_triangles + 1);
     int32_t *id = TL_NEW(int32_t, lg->nodes + 1), *owner = TL_NEW(int32_t, lg->nodes + 1);
     const char **name = TL_NEW(const char *, scene->body_count + 1);
@@ -40,10 +40,10 @@ talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *
     if (status == TALUS_OK) {
         for (int i = 0; i < scene->body_count; i++) name[i] = scene->bodies[i].name;
         for (int b = 0; b < lg->bodies; b++)
-            for (int32_t t = 0; t < lg->body[b].triangles; t++) body[lg->body[b].triangle + t] = lg->body[b].body;
+            for (int32_t k = 0; k < lg->body[b].triangles; k++) body[lg->body[b].triangle + k] = lg->body[b].body;
         for (int32_t i = 0; i < lg->nodes; i++) id[i] = i, owner[i] = lg->body[lg->owner[i]].body;
         const int64_t holds = list_holds(scene, lg, hold, what, value);
-        tl_vtk_poly p = {.t = s->t,
+        tl_vtk_poly p = {.t = t,
                          .field_count = holds,
                          .field_arrays = holds ? 6 : 0,
                          .field = {{"holds_kind", TL_NUMBER_I32, 1, what},
@@ -52,14 +52,14 @@ talus_status tl_vtk_nodes(const char *path, const tl_scene *scene, const tl_lg *
                                    {"holds_force", TL_NUMBER_F64, 3, value + 3 * holds},
                                    {"holds_torque", TL_NUMBER_F64, 3, value + 6 * holds},
                                    {"holds_tension", TL_NUMBER_F64, 1, value + 9 * holds}},
-                         .points = s->lg.nodes,
+                         .points = lg->nodes,
                          .type = TL_NUMBER_F64,
-                         .at = s->lg.q,
+                         .at = q,
                          .triangles = lg->surface_triangles,
                          .triangle = (const int32_t(*)[3])lg->surface,
                          .point_arrays = 3,
                          .cell_arrays = 1,
-                         .point = {{"velocity", TL_NUMBER_F64, 3, s->lg.v},
+                         .point = {{"velocity", TL_NUMBER_F64, 3, v},
                                    {"id", TL_NUMBER_I32, 1, id},
                                    {"body", TL_NUMBER_I32, 1, owner}},
                          .cell = {{"body", TL_NUMBER_I32, 1, body}},

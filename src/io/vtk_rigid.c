@@ -8,11 +8,11 @@
 #include "geom/trimesh_make.h"
 #include "io/vtk.h"
 
-/* Chosen: edges across a surface, fewer when bodies are many, so that a frame of a thousand stays below 30 MB; thin parts get up to half as
- * many more. */
+/* Chosen: edges across a surface, fewer when bodies are many, so that a frame of a thousand stays below 30 MB; thin
+ * parts get up to half as many more. */
 static double cells_across(int bodies) { return fmax(8, fmin(32, 100 / sqrt(bodies))); }
 
-#define CELLS_MOST 256
+#define CELLS_MAX 256
 #define MANY 100     /* bodies from which spheres have 320 triangles instead of 1280 */
 #define ROUNDING 0.1 /* of its smallest edge: a box rounded by less is shown with sharp edges */
 
@@ -40,7 +40,7 @@ static talus_status mesh_of_shape(const tl_shape_tree *t, int node, int bodies, 
     if (feature > 0) edge = fmax(fmin(edge, feature / 1.5), edge / 1.5);
     talus_status status = tl_surface_march(t, node, edge, out, err);
     if (status == TALUS_BAD_INPUT && feature > 0 && feature < edge) /* thinner than the lattice all over */
-        status = tl_surface_march(t, node, fmax(feature / 2, longest / CELLS_MOST), out, err);
+        status = tl_surface_march(t, node, fmax(feature / 2, longest / CELLS_MAX), out, err);
     return status;
 }
 
@@ -80,25 +80,19 @@ void tl_body_meshes_free(tl_body_meshes *m)
 
 /* ---- bodies ---- */
 
-typedef struct surface {
-    int64_t points, triangles;
-    float (*at)[3], (*velocity)[3];
-    int32_t (*triangle)[3], *body;
-    const char **name;
-} surface;
-
-static void surface_free(surface *f)
+void tl_body_surface_free(tl_body_surface *f)
 {
     tl_free(f->at);
     tl_free(f->velocity);
     tl_free(f->triangle);
     tl_free(f->body);
-    tl_free(f->name);
+    *f = (tl_body_surface){0};
 }
 
 static void store(tl_vec3 v, float out[3]) { out[0] = (float)v.x, out[1] = (float)v.y, out[2] = (float)v.z; }
 
-static void add_body(surface *f, const tl_trimesh *m, const tl_rigid_body *b, const tl_motion *motion, int32_t body)
+static void add_body(tl_body_surface *f, const tl_trimesh *m, const tl_rigid_body *b, const tl_motion *motion,
+                     int32_t body)
 {
     tl_pose pose = tl_rigid_pose(b, motion);
     tl_mat3 R = tl_quat_to_mat3(pose.rotation);
@@ -115,7 +109,7 @@ static void add_body(surface *f, const tl_trimesh *m, const tl_rigid_body *b, co
     f->triangles += m->triangles;
 }
 
-static talus_status surface_make(surface *f, const tl_body_meshes *m, const tl_scene *scene, talus_error *err)
+static talus_status take_room(tl_body_surface *f, const tl_body_meshes *m, const tl_scene *scene, talus_error *err)
 {
     int64_t points = 0, triangles = 0;
     for (int i = 0; i < scene->body_count; i++)
@@ -127,22 +121,30 @@ static talus_status surface_make(surface *f, const tl_body_meshes *m, const tl_s
     f->velocity = tl_alloc(sizeof *f->velocity * (size_t)(points + 1));
     f->triangle = tl_alloc(sizeof *f->triangle * (size_t)(triangles + 1));
     f->body = tl_alloc(sizeof *f->body * (size_t)(triangles + 1));
-    f->name = tl_alloc(sizeof *f->name * (size_t)(scene->body_count + 1));
-    if (f->at && f->velocity && f->triangle && f->body && f->name) return TALUS_OK;
+    if (f->at && f->velocity && f->triangle && f->body) return TALUS_OK;
+    tl_body_surface_free(f);
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %lld triangles", (long long)triangles);
+}
+
+talus_status tl_body_surface_make(tl_body_surface *out, const tl_body_meshes *m, const tl_scene *scene,
+                                  const tl_rigid *rigid, const tl_state *s, talus_error *err)
+{
+    *out = (tl_body_surface){0};
+    TL_TRY(take_room(out, m, scene, err));
+    for (int i = 0; i < scene->body_count; i++)
+        if (m->of_body[i] >= 0) add_body(out, &m->mesh[m->of_body[i]], &rigid->body[i], &s->rigid.body[i], (int32_t)i);
+    return TALUS_OK;
 }
 
 talus_status tl_vtk_bodies(const char *path, const tl_body_meshes *m, const tl_scene *scene, const tl_rigid *rigid,
                            const tl_state *s, talus_error *err)
 {
-    surface f = {0};
-    talus_status status = surface_make(&f, m, scene, err);
+    tl_body_surface f;
+    const char **name = tl_alloc(sizeof *name * (size_t)(scene->body_count + 1));
+    if (!name) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %d bodies", scene->body_count);
+    talus_status status = tl_body_surface_make(&f, m, scene, rigid, s, err);
     if (status == TALUS_OK) {
-        for (int i = 0; i < scene->body_count; i++) {
-            f.name[i] = scene->bodies[i].name;
-            if (m->of_body[i] >= 0)
-                add_body(&f, &m->mesh[m->of_body[i]], &rigid->body[i], &s->rigid.body[i], (int32_t)i);
-        }
+        for (int i = 0; i < scene->body_count; i++) name[i] = scene->bodies[i].name;
         tl_vtk_poly p = {.t = s->t,
                          .points = f.points,
                          .type = TL_NUMBER_F32,
@@ -154,54 +156,34 @@ talus_status tl_vtk_bodies(const char *path, const tl_body_meshes *m, const tl_s
                          .point = {{"velocity", TL_NUMBER_F32, 3, f.velocity}},
                          .cell = {{"body", TL_NUMBER_I32, 1, f.body}},
                          .names = scene->body_count,
-                         .name = scene->body_count ? f.name : NULL};
+                         .name = scene->body_count ? name : NULL};
         status = tl_vtk_write(path, &p, err);
     }
-    surface_free(&f);
+    tl_body_surface_free(&f);
+    tl_free(name);
     return status;
 }
 
 /* ---- contacts ---- */
 
-/* Of elastic contacts those that push: the search looks far ahead. */
-static bool carries(const tl_lg_memory *c)
+talus_status tl_vtk_contacts(const char *path, double t, int64_t contacts, const tl_contact_row *row, talus_error *err)
 {
-    return c->obstacle != TL_LG_MEMORY_ROW && (c->force[0] != 0 || c->force[1] != 0 || c->force[2] != 0);
-}
-
-talus_status tl_vtk_contacts(const char *path, const tl_rigid *rigid, const tl_state *s, talus_error *err)
-{
-    size_t hard = (size_t)s->rigid.contacts, count = hard;
-    for (int64_t k = 0; k < s->lg.contacts; k++) count += carries(&s->lg.contact[k]);
+    size_t count = (size_t)contacts;
     double(*value)[10] = tl_alloc(sizeof *value * (count + 1)); /* at, normal, force, gap: each array in a row */
     int32_t(*pair)[2] = tl_alloc(sizeof *pair * (count + 1));
     talus_status status = TALUS_OK;
     if (!value || !pair) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %zu contacts", count);
     if (status == TALUS_OK) {
         double *at = value[0], *normal = at + 3 * count, *force = normal + 3 * count, *gap = force + 3 * count;
-        for (size_t i = 0; i < hard; i++) {
-            const tl_rigid_memory *c = &s->rigid.contact[i];
-            tl_pose a = tl_rigid_pose(&rigid->body[c->a], &s->rigid.body[c->a]); /* a < b: never a wall */
-            tl_vec3_store(tl_pose_apply(&a, c->at_a), at + 3 * i);
-            tl_vec3_store(c->normal, normal + 3 * i);
-            tl_vec3_store(c->force, force + 3 * i);
-            gap[i] = c->gap;
-            pair[i][0] = c->a;
-            pair[i][1] = c->b;
+        for (size_t i = 0; i < count; i++) {
+            tl_vec3_store(row[i].at, at + 3 * i);
+            tl_vec3_store(row[i].normal, normal + 3 * i);
+            tl_vec3_store(row[i].force, force + 3 * i);
+            gap[i] = row[i].gap;
+            memcpy(pair[i], row[i].body, sizeof pair[i]);
         }
-        size_t i = hard;
-        for (int64_t k = 0; k < s->lg.contacts; k++) {
-            const tl_lg_memory *c = &s->lg.contact[k];
-            if (!carries(c)) continue;
-            memcpy(at + 3 * i, c->at, sizeof c->at);
-            memcpy(normal + 3 * i, c->normal, sizeof c->normal);
-            memcpy(force + 3 * i, c->force, sizeof c->force);
-            gap[i] = c->gap;
-            pair[i][0] = c->body;
-            pair[i++][1] = c->other;
-        }
-        tl_vtk_poly p = {.t = s->t,
-                         .points = (int64_t)count,
+        tl_vtk_poly p = {.t = t,
+                         .points = contacts,
                          .type = TL_NUMBER_F64,
                          .at = at,
                          .point_arrays = 4,

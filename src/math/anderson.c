@@ -38,7 +38,8 @@ static void keep(tl_anderson *m, const double *x, const double *y)
     for (int k = 0; k < m->count; k++) m->gram[k][m->newest] = m->gram[m->newest][k] = tl_dot(m->n, m->f[k], f);
 }
 
-/* Weights of the older answers, against the newest: the smallest |f - sum w_k (f - f_k)|. Returns how many, 0: no use. */
+/* Weights of the older answers, against the newest: the smallest |f - sum w_k (f - f_k)|. Returns how many, 0: no
+ * use. */
 static int weigh(const tl_anderson *m, int other[TL_ANDERSON_DEPTH], double w[TL_ANDERSON_DEPTH])
 {
     int q = 0, last = m->newest;

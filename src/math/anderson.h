@@ -1,10 +1,12 @@
-/* Anderson mixing: makes a fixed-point iteration x -> y(x) faster that converges slowly by itself. The next start is the combination of the last few answers
- * whose residuals y - x, combined the same way, are smallest. The fixed point is the same. [Anderson1965]
+/* Anderson mixing: makes a fixed-point iteration x -> y(x) faster that converges slowly by itself. The next start is
+ * the combination of the last few answers whose residuals y - x, combined the same way, are smallest. The fixed point
+ * is the same. [Anderson1965]
  *
- * Entries beyond the first n are carried: combined with the same weights, but without a say in them. Of ADMM these are the duals, whose residuals are
- * of another kind than those of positions and, with equal weight, drown them.
+ * Entries beyond the first n are carried: combined with the same weights, but without a say in them. Of ADMM these are
+ * the duals, whose residuals are of another kind than those of positions and, with equal weight, drown them.
  *
- * No convergence is promised for maps with kinks: a residual that has grown since the last good one empties the memory, so that the plain iteration goes on. */
+ * No convergence is promised for maps with kinks: a residual that has grown since the last good one empties the
+ * memory, so that the plain iteration goes on. */
 #ifndef TL_MATH_ANDERSON_H
 #define TL_MATH_ANDERSON_H
 

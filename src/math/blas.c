@@ -47,7 +47,8 @@ static bool can_map(int buffers)
     return true;
 }
 
-/* How many calls each thread that is there may have open at once, and all of them together: simulations in threads of the caller's. */
+/* How many calls each thread that is there may have open at once, and all of them together: simulations in threads
+ * of the caller's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
 static int total, ready;

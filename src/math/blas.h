@@ -22,8 +22,9 @@ typedef struct tl_blas_scope {
 tl_blas_scope tl_blas_begin(void);
 void tl_blas_end(tl_blas_scope scope);
 
-/* Gets the buffer that OpenBLAS works in, for calls from this thread, beside those that other threads have asked for: when the system refuses one, OpenBLAS asks again for
- * ever. No memory is a status here. Cheap after a thread's first call. */
+/* Gets the buffer that OpenBLAS works in, for calls from this thread, beside those that other threads have asked
+ * for: when the system refuses one, OpenBLAS asks again for ever. No memory is a status here. Cheap after a thread's
+ * first call. */
 talus_status tl_blas_reserve(talus_error *err);
 /* As many at once: before a parallel loop whose threads call it. */
 talus_status tl_blas_reserve_for(int threads, talus_error *err);

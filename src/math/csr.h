@@ -26,6 +26,11 @@ void tl_csr_free(tl_csr *A); /* leaves {0}; {0} is fine */
 talus_status tl_csr_from_triplets(tl_csr *A, int32_t rows, int32_t cols, int64_t count, const int32_t *row,
                                   const int32_t *col, const double *val, talus_error *err);
 
+/* Of an operator without rows: column j is what `column` writes to y [rows], of which the zeros are left out. */
+typedef void tl_csr_column(void *ctx, int32_t j, double *y);
+talus_status tl_csr_from_columns(tl_csr *A, int32_t rows, int32_t cols, tl_csr_column *column, void *ctx,
+                                 talus_error *err);
+
 /* Offsets rise, columns in range and rising, values finite. The message names the first bad row. */
 talus_status tl_csr_check(const tl_csr *A, talus_error *err);
 

@@ -92,7 +92,8 @@ static bool lu_panel(int64_t n, double *A, int64_t stride, int32_t *swap, int64_
     return true;
 }
 
-/* What rows from k + width on still need of the panel, in strips on all threads. Strips do not depend on how many there are. */
+/* What rows from k + width on still need of the panel, in strips on all threads. Strips do not depend on how many
+ * there are. */
 static void lu_update(int64_t n, double *A, int64_t stride, int64_t k, int64_t width, int threads)
 {
     int64_t rest = n - k - width, strips = (rest + LU_STRIP - 1) / LU_STRIP;

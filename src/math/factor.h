@@ -40,9 +40,9 @@ tl_factor_options tl_factor_options_default(void); /* LLT, METIS */
 talus_status tl_factor_create(tl_factor **f, const tl_factor_options *options, talus_error *err);
 void tl_factor_free(tl_factor *f); /* NULL is fine */
 
-/* Order and analyse the pattern of A (square, symmetric, both triangles stored; of values only those up to the diagonal of each row
- * are used, and here none is read). Natural and given orders are kept as they are; the others end
- * with a postordering. */
+/* Order and analyse the pattern of A (square, symmetric, both triangles stored; of values only those up to the
+ * diagonal of each row are used, and here none is read). Natural and given orders are kept as they are; the others
+ * end with a postordering. */
 talus_status tl_factor_analyse(tl_factor *f, const tl_csr *A, talus_error *err);
 
 /* True when A has exactly the pattern last analysed. Compares all columns: 4 bytes per nonzero. */
@@ -63,9 +63,10 @@ talus_status tl_factor_update(tl_factor *f, const tl_csr *A, talus_error *err);
  * call for each k up to 8 (more go in groups of 8), then no more. The bits of a solution may depend on k. */
 talus_status tl_factor_solve(tl_factor *f, int k, const double *b, double *x, talus_error *err);
 
-/* Entries of A^-1 between some unknowns: C [count][count], exactly symmetric, index [count] without repetition. Forward substitution of unit vectors along the
- * paths of the elimination tree that they lie on, then one product: for some hundred unknowns five to ten times cheaper than solves. On all threads, same
- * bits for any number of them. Keeps its work between calls. LLT only. */
+/* Entries of A^-1 between some unknowns: C [count][count], exactly symmetric, index [count] without repetition.
+ * Forward substitution of unit vectors along the paths of the elimination tree that they lie on, then one product:
+ * for some hundred unknowns five to ten times cheaper than solves. On all threads, same bits for any number of them.
+ * Keeps its work between calls. LLT only. */
 talus_status tl_factor_inverse_part(tl_factor *f, int64_t count, const int32_t *index, double *C, talus_error *err);
 
 typedef struct tl_factor_info {

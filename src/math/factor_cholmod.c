@@ -219,11 +219,11 @@ static cholmod_dense columns(int64_t n, int k, const double *x)
 static talus_status work_for_solve(state *s, int k, cholmod_dense **Y, cholmod_dense **E, talus_error *err)
 {
     cholmod_common *c = &s->common;
-    size_t n = s->L->n, count = (size_t)k, most = s->L->maxesize;
+    size_t n = s->L->n, count = (size_t)k, max = s->L->maxesize;
     bool ok;
     if (s->L->is_super) {
         ok = cholmod_ensure_dense(Y, n, count, n, CHOLMOD_REAL, c) != NULL;
-        ok = ok && cholmod_ensure_dense(E, count, most, count, CHOLMOD_REAL, c);
+        ok = ok && cholmod_ensure_dense(E, count, max, count, CHOLMOD_REAL, c);
     } else {
         if (*Y) { /* the last solve left it narrower */
             (*Y)->nrow = (*Y)->d = K_MAX_SIMPLICIAL;
@@ -238,9 +238,9 @@ static talus_status solve(void *data, int k, const double *b, double *x, talus_e
 {
     state *s = data;
     int64_t n = (int64_t)s->L->n;
-    int most = s->L->is_super ? K_MAX : K_MAX_SIMPLICIAL;
-    for (int done = 0; done < k; done += most) {
-        int group = k - done < most ? k - done : most;
+    int max = s->L->is_super ? K_MAX : K_MAX_SIMPLICIAL;
+    for (int done = 0; done < k; done += max) {
+        int group = k - done < max ? k - done : max;
         cholmod_dense B = columns(n, group, b + done * n), X = columns(n, group, x + done * n), *result = &X;
         int slot = s->L->is_super ? group : 0;
         TL_TRY(work_for_solve(s, group, &s->Y[slot], &s->E[slot], err));
@@ -273,8 +273,8 @@ typedef struct stretch {
     int32_t row;
 } stretch;
 
-/* Chunks have panels of their own, with rows for what their columns reach alone: a column of one subtree does not meet one of another before a common ancestor,
- * and neither storage nor products know of what lies between. */
+/* Chunks have panels of their own, with rows for what their columns reach alone: a column of one subtree does not
+ * meet one of another before a common ancestor, and neither storage nor products know of what lies between. */
 typedef struct part {
     const cholmod_factor *L;
     int64_t count, chunks;

@@ -1,5 +1,5 @@
-/* Cholesky of small dense symmetric positive definite matrices (n <= 8, a hundred
- * where time does not matter), for block-diagonal preconditioners and local problems. Row-major; only the lower triangle is read. Sparse and large
+/* Cholesky of small dense symmetric positive definite matrices (n <= 8, a hundred where time does not matter), for
+ * block-diagonal preconditioners and local problems. Row-major; only the lower triangle is read. Sparse and large
  * systems: math/factor.h. */
 #ifndef TL_MATH_SMALL_CHOL_H
 #define TL_MATH_SMALL_CHOL_H

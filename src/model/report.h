@@ -1,5 +1,6 @@
 /* What happened in one step: seconds per phase, solver outcomes with certificates, conserved quantities, counts.
- * Written by the step, read by the csv files, the live line and the API. Everything but the seconds is the same on a rerun. */
+ * Written by the step, read by the csv files, the live line and the API. Everything but the seconds is the same on a
+ * rerun. */
 #ifndef TL_MODEL_REPORT_H
 #define TL_MODEL_REPORT_H
 
@@ -27,8 +28,8 @@ typedef struct tl_report_solve {
     tl_work work;
 } tl_report_solve;
 
-/* What changed the energy E = kinetic + potential + elastic within a step, J; positive: E rose. Gravity is not in the sum, it moves energy from
- * potential to kinetic: its entry is the potential energy that was given up. */
+/* What changed the energy E = kinetic + potential + elastic within a step, J; positive: E rose. Gravity is not in
+ * the sum, it moves energy from potential to kinetic: its entry is the potential energy that was given up. */
 typedef enum tl_energy {
     TL_ENERGY_GRAVITY,
     TL_ENERGY_FORCES,   /* asked for by the scene or from code: motors, pushes */
@@ -43,7 +44,8 @@ typedef enum tl_energy {
     TL_ENERGIES
 } tl_energy;
 
-/* Where momentum and energy of a step came from. NaN: the engine does not account for it; unexplained is what remains after all that is. */
+/* Where momentum and energy of a step came from. NaN: the engine does not account for it; unexplained is what
+ * remains after all that is. */
 typedef struct tl_accounts {
     double mass, gyration;                             /* kg; m, of all matter about its centre of mass, at the start */
     tl_vec3 gravity, forces, fixed, matter;            /* N s: fixed: walls, static and scripted bodies */
@@ -64,10 +66,13 @@ typedef struct tl_report {
     tl_vec3 momentum, angular_momentum; /* kg m/s; about the origin, kg m^2/s; of free bodies and all matter */
     int64_t contacts;                   /* points, open ones included */
     int64_t touching;                   /* points with a force */
-    double penetration;                 /* deepest, m, >= 0 */
+    double penetration;                 /* deepest overlap of two surfaces at the end of the step, m, >= 0 */
     double smallest;                    /* m, that it is judged by: smallest extent of a body; NAN without one */
     double force_balance;               /* see tl_contact_certificate; NAN without meaning */
-    double liquid_volume, particle_volume, volume_error;
+    double liquid_volume;               /* m^3 that what flows takes up, */
+    double particle_volume;             /* sum of its particles' own volumes, */
+    double volume_error;                /* by what part it takes up more than it is due */
+    double compression;                 /* SPH: mean of how much denser than at rest particles are; NAN elsewhere */
     int64_t particles, escaped;     /* particles that are there; particles that left and free bodies that are outside */
     int64_t bodies, bodies_escaped; /* free ones, elastic ones too; those of them that are outside of the domain */
     double fastest;                 /* m/s, of any body, particle or node */

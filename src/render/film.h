@@ -1,7 +1,8 @@
 /* What the tracer measures per pixel, and how it becomes an image: denoise, then develop.
  *
  * The denoiser is an edge-avoiding a-trous wavelet [Dammertz2010] on radiance divided by surface colour, guided by
- * normal, depth, colour and the measured variance, as in [Schied2017]. Every pixel is computed alone, so threads change no bit. */
+ * normal, depth, colour and the measured variance, as in [Schied2017]. Every pixel is computed alone, so threads
+ * change no bit. */
 #ifndef TL_RENDER_FILM_H
 #define TL_RENDER_FILM_H
 

@@ -5,12 +5,12 @@
 #include "base/alloc.h"
 #include "geom/surface.h"
 
-#define REACH 2.4        /* of the kernel, in spacings: less shows single particles, more rounds off what is sharp */
-#define RADIUS 0.75      /* of a particle, in spacings: a flat pool then ends half a spacing above its last layer */
-#define EDGE 0.8         /* of the lattice, in spacings */
-#define PLACES_MOST 48e6 /* four floats each */
-#define INSET 0.1        /* from the sides of the box, in spacings: beside the glass, not in it */
-#define SLABS 32         /* what threads share; more than threads, few enough that each may look at every particle */
+#define REACH 2.4       /* of the kernel, in spacings: less shows single particles, more rounds off what is sharp */
+#define RADIUS 0.75     /* of a particle, in spacings: a flat pool then ends half a spacing above its last layer */
+#define EDGE 0.8        /* of the lattice, in spacings */
+#define PLACES_MAX 48e6 /* four floats each */
+#define INSET 0.1       /* from the sides of the box, in spacings: beside the glass, not in it */
+#define SLABS 32        /* what threads share; more than threads, few enough that each may look at every particle */
 
 typedef struct field {
     int n[3];
@@ -110,7 +110,7 @@ talus_status tl_liquid_surface(int32_t count, const tl_vec3 *at, double spacing,
     const double margin = (REACH + 1) * spacing;
     const double size[3] = {b.hi.x - b.lo.x + 2 * margin, b.hi.y - b.lo.y + 2 * margin, b.hi.z - b.lo.z + 2 * margin};
     field f = {.edge = EDGE * spacing, .origin = tl_vec3_sub(b.lo, (tl_vec3){margin, margin, margin})};
-    f.edge = fmax(f.edge, cbrt(size[0] * size[1] * size[2] / PLACES_MOST));
+    f.edge = fmax(f.edge, cbrt(size[0] * size[1] * size[2] / PLACES_MAX));
     int64_t places = 1;
     for (int k = 0; k < 3; k++) {
         f.n[k] = (int)ceil(size[k] / f.edge) + 1;

@@ -10,7 +10,8 @@
 #include "geom/trimesh.h"
 #include "render/colour.h"
 
-/* How a surface looks: diffuse under a clear coat (index 1.5), or thin glass. Both sides of a sheet (cloth) look the same. */
+/* How a surface looks: diffuse under a clear coat (index 1.5), or thin glass. Both sides of a sheet (cloth) look the
+ * same. */
 typedef struct tl_look {
     tl_colour colour; /* of diffuse light; of glass, its tint at one passage */
     float roughness;  /* of the coat, (0, 1); 1: no coat, plain matte */

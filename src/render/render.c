@@ -11,7 +11,7 @@
 #define TILE 16   /* pixels; small enough to keep both cores busy until the end of a band */
 #define BAND 32   /* rows between two calls of progress */
 #define LAYERS 16 /* of glass that one ray may cross */
-#define INDIRECT_MOST                                                                                                  \
+#define INDIRECT_MAX                                                                                                   \
     8 /* cap on what one bounce may add: no single bright pixels; white surfaces under the default light stay below 2 */
 #define F0 0.04f /* Fresnel reflectance of an index of 1.5, head on */
 
@@ -74,7 +74,8 @@ typedef struct tracer {
 tl_colour tl_render_open_ground(const tl_picture *p)
 {
     tl_vec3 sun = tl_vec3_normalize(p->light.sun);
-    /* Sky radiance is linear in the height of the direction, so its irradiance is a third of the horizon's and two of the zenith's. */
+    /* Sky radiance is linear in the height of the direction, so its irradiance is a third of the horizon's and two
+     * of the zenith's. */
     tl_colour sky = tl_colour_mix(p->light.horizon, p->light.zenith, 2.f / 3);
     tl_colour e = tl_colour_add_scaled(sky, (float)fmax(sun.y, 0) / PI, p->light.sun_irradiance);
     return tl_colour_mul(e, p->ground.colour);
@@ -314,12 +315,13 @@ static float fresnel(float cosine)
     return F0 + (1 - F0) * k2 * k2 * k; /* [Schlick1994] */
 }
 
-/* Share that a rough coat mirrors: its facets rarely face a grazing eye edge on, so the rise towards the outline is less the rougher
- * it is. (1 - roughness)^2 follows the directional albedo of GGX within a few percent where it matters. */
+/* Share that a rough coat mirrors: its facets rarely face a grazing eye edge on, so the rise towards the outline is
+ * less the rougher it is. (1 - roughness)^2 follows the directional albedo of GGX within a few percent where it
+ * matters. */
 static float coat_share(float cosine, float roughness)
 {
-    float k = 1 - fminf(fmaxf(cosine, 0), 1), k2 = k * k, most = fmaxf((1 - roughness) * (1 - roughness), F0);
-    return F0 + (most - F0) * k2 * k2 * k;
+    float k = 1 - fminf(fmaxf(cosine, 0), 1), k2 = k * k, max = fmaxf((1 - roughness) * (1 - roughness), F0);
+    return F0 + (max - F0) * k2 * k2 * k;
 }
 
 /* Share that one sheet of thin glass mirrors: both faces, all orders. */
@@ -427,7 +429,7 @@ static tl_colour lit_by_sun(const tracer *t, const hit *h, v3 v, tl_sampler *s)
 static tl_colour cap(tl_colour c)
 {
     float l = tl_colour_luminance(c);
-    return l > INDIRECT_MOST ? tl_colour_scale(INDIRECT_MOST / l, c) : c;
+    return l > INDIRECT_MAX ? tl_colour_scale(INDIRECT_MAX / l, c) : c;
 }
 
 /* Light leaving a first hit towards the eye. */

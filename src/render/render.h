@@ -1,8 +1,8 @@
 /* From a picture to an image: a small path tracer over geom/rays.
  *
- * Light: a sun with an angular radius, a sky, and what surfaces send each other (two diffuse bounces). Glass is thin: light passes
- * straight, tinted, and a Fresnel part is mirrored once. Random numbers are counted by pixel and sample, so an image
- * has the same bits for any number of threads and on every run. Nothing adapts to time. */
+ * Light: a sun with an angular radius, a sky, and what surfaces send each other (two diffuse bounces). Glass is
+ * thin: light passes straight, tinted, and a Fresnel part is mirrored once. Random numbers are counted by pixel and
+ * sample, so an image has the same bits for any number of threads and on every run. Nothing adapts to time. */
 #ifndef TL_RENDER_RENDER_H
 #define TL_RENDER_RENDER_H
 
@@ -16,7 +16,8 @@ typedef struct tl_render_options {
     bool denoise;
     float exposure;
     uint64_t seed;
-    /* Called from the calling thread with the share that is done, 0 to 1; not 0 stops with TALUS_INTERRUPTED. May be NULL. */
+    /* Called from the calling thread with the share that is done, 0 to 1; not 0 stops with TALUS_INTERRUPTED. May be
+     * NULL. */
     int (*progress)(void *user, double done);
     void *user;
 } tl_render_options;

@@ -1,5 +1,6 @@
 /* Sample points for one pixel: the first two Sobol dimensions, scrambled by hashing in Owen's sense, with fresh
- * scrambles for every pair of dimensions that a path asks for [Burley2020]. Pure: (pixel, sample, pair) in, point out. */
+ * scrambles for every pair of dimensions that a path asks for [Burley2020]. Pure: (pixel, sample, pair) in, point
+ * out. */
 #ifndef TL_RENDER_SAMPLER_H
 #define TL_RENDER_SAMPLER_H
 
@@ -32,7 +33,8 @@ static inline uint32_t tl_nested_scramble(uint32_t x, uint32_t seed)
     return x;
 }
 
-/* Second Sobol dimension, bits in reverse: the index times Pascal's triangle mod 2, one factor per bit of a position. */
+/* Second Sobol dimension, bits in reverse: the index times Pascal's triangle mod 2, one factor per bit of a
+ * position. */
 static inline uint32_t tl_sobol_second(uint32_t i)
 {
     i ^= (i & 0xaaaaaaaau) >> 1;

@@ -10,9 +10,9 @@
 #define STEEPEST 0.5   /* upward part of the normal of a floor: 60 degrees */
 #define EDGE_PIXELS 4  /* edge of marched triangles; at 4 a circle of 12 pixels' radius is off by a sixth of a pixel */
 #define CELLS_LEAST 24 /* along a shape, however small on screen */
-#define CELLS_MOST 240
+#define CELLS_MAX 240
 #define CREASE_DEG 35 /* chosen: sharper edges than this show as edges */
-#define PARTICLES_MOST 4000000
+#define PARTICLES_MAX 4000000
 
 static const struct {
     const char *name;
@@ -187,7 +187,7 @@ static double edge_for(const tl_shape_tree *t, int node, double pixel)
     double longest = tl_vec3_max_abs(tl_vec3_sub(b.hi, b.lo)), feature = tl_shape_feature_size(t, node);
     double edge = fmin(EDGE_PIXELS * pixel, longest / CELLS_LEAST);
     if (feature > 0) edge = fmin(edge, feature / 2.5);
-    return fmax(edge, longest / CELLS_MOST);
+    return fmax(edge, longest / CELLS_MAX);
 }
 
 /* Edge of a pixel at a place, m. */
@@ -298,7 +298,8 @@ static tl_box3 bodies_box(const tl_scene *s, const tl_pose *poses, const tl_box3
     return b;
 }
 
-/* What the camera should hold at the start: bodies, fills, and the walls when they are drawn. Emitters may be anywhere. */
+/* What the camera should hold at the start: bodies, fills, and the walls when they are drawn. Emitters may be
+ * anywhere. */
 static tl_box3 start_box(const tl_scene *s)
 {
     tl_box3 b = bodies_box(s, NULL, NULL);
@@ -386,7 +387,8 @@ typedef struct known {
     skin skin;
 } known;
 
-/* A floor, level or slanted, becomes the ground; steeper half spaces are walls that nobody wants to look at from inside. */
+/* A floor, level or slanted, becomes the ground; steeper half spaces are walls that nobody wants to look at from
+ * inside. */
 static void lay_ground(tl_picture *p, const tl_scene *s, int shape, const tl_pose *pose)
 {
     const tl_vec3 origin = {0, 0, 0};
@@ -430,10 +432,10 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_p
 static void follow_meshes(tl_picture *p)
 {
     if (!p->legend.present || !p->legend.follows) return;
-    float most = 0;
+    float max = 0;
     for (int m = 0; m < p->meshes; m++)
-        for (int32_t i = 0; i < p->mesh[m].vertices && p->mesh[m].value; i++) most = fmaxf(most, p->mesh[m].value[i]);
-    p->legend.hi = most > 0 ? most : 1;
+        for (int32_t i = 0; i < p->mesh[m].vertices && p->mesh[m].value; i++) max = fmaxf(max, p->mesh[m].value[i]);
+    p->legend.hi = max > 0 ? max : 1;
 }
 
 static talus_status paint_soft(tl_picture *p, int mesh, const tl_scene *s, const tl_paint *paint,
@@ -569,8 +571,7 @@ static tl_look liquid_look(const tl_material *m)
     return (tl_look){tl_colour_mix(tl_colour_grey(1), linear(m->colour), 0.6f), 1, (float)(0.2 * m->opacity)};
 }
 
-/* What of a liquid is drawn: in the domain, and not so far away that it would be the picture. */
-static tl_box3 liquid_box(const tl_scene *s, const tl_scene_cloud *c)
+tl_box3 tl_scene_cloud_box(const tl_scene *s, const tl_scene_cloud *c)
 {
     if (s->domain.bounded) return s->domain.box;
     const tl_vec3 far = {1e3 * cbrt(c->count + 1.0) * c->spacing, 1e3 * cbrt(c->count + 1.0) * c->spacing,
@@ -582,7 +583,7 @@ static talus_status show_surface(tl_picture *p, const tl_scene *s, const tl_scen
 {
     static const tl_mat3 same = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     tl_trimesh mesh;
-    TL_TRY(tl_liquid_surface(c->count, c->at, c->spacing, liquid_box(s, c), &mesh, err));
+    TL_TRY(tl_liquid_surface(c->count, c->at, c->spacing, tl_scene_cloud_box(s, c), &mesh, err));
     int number = mesh.triangles > 0 ? tl_picture_add_mesh(p, &mesh, 180, err) : -1;
     bool empty = mesh.triangles == 0;
     tl_trimesh_free(&mesh);
@@ -644,7 +645,7 @@ talus_status tl_picture_set_clouds(tl_picture *p, const tl_scene *s, int clouds,
     return TALUS_OK;
 }
 
-static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t most, talus_error *err)
+static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t max, talus_error *err)
 {
     const tl_fill *f = &s->fills[i];
     tl_box3 b = tl_shape_bounds(s->shapes, f->shape);
@@ -652,7 +653,7 @@ static talus_status add_fill(tl_picture *p, const tl_scene *s, int i, int32_t mo
     if (!finite_box(b) || !(spacing > 0)) return TALUS_OK; /* talus check refuses such fills */
     tl_vec3 d = tl_vec3_sub(b.hi, b.lo);
     double count = d.x * d.y * d.z / (spacing * spacing * spacing);
-    if (count > most) spacing *= cbrt(count / most);
+    if (count > max) spacing *= cbrt(count / max);
     static const tl_filling how[] = {[TL_SCENE_LATTICE] = TL_FILL_LATTICE,
                                      [TL_SCENE_JITTER] = TL_FILL_JITTER,
                                      [TL_SCENE_BLUE_NOISE] = TL_FILL_BLUE_NOISE};
@@ -727,7 +728,7 @@ talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scen
     follow_meshes(p);
     if (o->poses) TL_TRY(tl_picture_set_clouds(p, s, o->clouds, o->cloud, err));
     for (int i = 0; i < s->fill_count && !o->poses; i++)
-        TL_TRY(add_fill(p, s, i, o->particles_most > 0 ? o->particles_most : PARTICLES_MOST, err));
+        TL_TRY(add_fill(p, s, i, o->particles_most > 0 ? o->particles_most : PARTICLES_MAX, err));
     if (s->domain.bounded && s->render.walls != TL_LOOK_NONE)
         TL_TRY(tl_picture_add_tank(p, s->domain.box, s->render.walls == TL_LOOK_GLASS, err));
     bool something = p->clouds > 0;

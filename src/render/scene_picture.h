@@ -1,10 +1,12 @@
 /* From a scene to a picture of its first state or of any other; from a shape to its portrait.
  *
- * Bodies become marched surfaces, as fine as the image can show; bodies that share a shape share the surface. Fills become particles, less those
- * inside bodies. Bodies that state no colour wear their shape's paint, or take a colour of the palette by shape and material.
+ * Bodies become marched surfaces, as fine as the image can show; bodies that share a shape share the surface. Fills
+ * become particles, less those inside bodies. Bodies that state no colour wear their shape's paint, or take a colour of
+ * the palette by shape and material.
  *
- * The automatic camera frames what is inside of the domain and has not flown far from where the scene began; what is very far away
- * is not drawn at all. A film makes its picture once, gives `frame`, and then only moves bodies and particles. */
+ * The automatic camera frames what is inside of the domain and has not flown far from where the scene began; what is
+ * very far away is not drawn at all. A film makes its picture once, gives `frame`, and then only moves bodies and
+ * particles. */
 #ifndef TL_RENDER_SCENE_PICTURE_H
 #define TL_RENDER_SCENE_PICTURE_H
 
@@ -20,6 +22,9 @@ typedef struct tl_scene_cloud {
     int material;
     double spacing; /* m; a particle's radius is half of it, or render.particle_radius */
 } tl_scene_cloud;
+
+/* What of a liquid is shown: in the domain, and not so far away that it would be the picture. */
+tl_box3 tl_scene_cloud_box(const tl_scene *s, const tl_scene_cloud *c);
 
 /* An elastic body as it is now: drawn instead of its shape. */
 typedef struct tl_scene_soft {

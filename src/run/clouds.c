@@ -14,9 +14,9 @@
 #include "io/vtk.h"
 #include "model/grid/emit.h"
 
-static talus_status make(tl_clouds *c, int64_t most, int materials, talus_error *err)
+static talus_status make(tl_clouds *c, int64_t max, int materials, talus_error *err)
 {
-    size_t n = (size_t)most + 1;
+    size_t n = (size_t)max + 1;
     *c = (tl_clouds){.at = tl_alloc(sizeof *c->at * n),
                      .velocity = tl_alloc(sizeof *c->velocity * n),
                      .pressure = tl_alloc(sizeof *c->pressure * n),
@@ -28,7 +28,7 @@ static talus_status make(tl_clouds *c, int64_t most, int materials, talus_error 
     if (c->at && c->velocity && c->pressure && c->volume && c->id && c->material && c->cloud && c->value)
         return TALUS_OK;
     tl_clouds_free(c);
-    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %lld particles", (long long)most);
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %lld particles", (long long)max);
 }
 
 void tl_clouds_free(tl_clouds *c)
@@ -66,6 +66,11 @@ static double spacing_of(const tl_scene *s, int material)
     return 0;
 }
 
+bool tl_clouds_expected(const tl_scene *s)
+{
+    return s->engine == TL_ENGINE_SPH || s->fill_count + s->emitter_count > 0;
+}
+
 /* A particle of any engine. */
 typedef struct point {
     tl_vec3 x, v;
@@ -80,25 +85,47 @@ static int by_material_and_id(const void *a, const void *b)
                                       : (p->id > q->id) - (p->id < q->id);
 }
 
+/* A number of row i of a view; 0: there is no such view. */
+static double number_of(tl_rows r, int64_t i)
+{
+    return r.data ? *(const double *)((const char *)r.data + (size_t)i * r.stride) : 0;
+}
+static tl_vec3 vector_of(tl_rows r, int64_t i)
+{
+    return tl_vec3_load((const double *)((const char *)r.data + (size_t)i * r.stride));
+}
+static int32_t whole_of(tl_rows r, int64_t i)
+{
+    return *(const int32_t *)((const char *)r.data + (size_t)i * r.stride);
+}
+
+/* Pressures of all particles on the heap; *out NULL: the engine has none. */
+static talus_status gather_pressures(const tl_sim *sim, double **out, talus_error *err)
+{
+    const tl_view *v = tl_sim_view(sim, "particles.pressure");
+    *out = v ? tl_sim_pack(sim, v) : NULL;
+    return v && !*out ? TL_FAIL(err, TALUS_NO_MEMORY, "no memory for pressures of particles") : TALUS_OK;
+}
+
 /* Particles of the state in order, and one cloud per material. */
 static talus_status add_matter(tl_clouds *c, const tl_sim *sim, talus_error *err)
 {
-    const tl_particles *g = &sim->state.grid.particles;
-    const tl_sph_state *s = &sim->state.sph;
-    int64_t n = 0;
-    point *list = tl_alloc(sizeof *list * (size_t)(g->count + s->count + 1));
-    if (!list)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)(g->count + s->count));
-    for (int64_t i = 0; i < g->count; i++) {
-        const tl_particle *p = &g->particle[i];
-        list[n++] = (point){p->x, p->v, 0, p->volume, p->id, p->material};
+    tl_rows at = tl_sim_rows(sim, "particles.position"), v = tl_sim_rows(sim, "particles.velocity"),
+            volume = tl_sim_rows(sim, "particles.volume"), id = tl_sim_rows(sim, "particles.id"),
+            material = tl_sim_rows(sim, "particles.material");
+    double *pressure;
+    TL_TRY(gather_pressures(sim, &pressure, err));
+    point *list = tl_alloc(sizeof *list * (size_t)(at.count + 1));
+    if (!list) {
+        tl_free(pressure);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to sort %lld particles", (long long)at.count);
     }
-    for (int64_t i = 0; i < s->count; i++) {
-        const tl_sph_particle *p = &s->particle[i];
-        list[n++] = (point){p->x, p->v, p->p, sim->sph.h * sim->sph.h * sim->sph.h, p->id, p->material};
-    }
-    qsort(list, (size_t)n, sizeof *list, by_material_and_id);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < at.count; i++)
+        list[i] = (point){vector_of(at, i),     vector_of(v, i), pressure ? pressure[i] : 0,
+                          number_of(volume, i), whole_of(id, i), whole_of(material, i)};
+    tl_free(pressure);
+    qsort(list, (size_t)at.count, sizeof *list, by_material_and_id);
+    for (int64_t i = 0; i < at.count; i++) {
         if (i == 0 || list[i].material != list[i - 1].material)
             c->cloud[c->clouds++] = (tl_scene_cloud){
                 .at = c->at + i, .material = list[i].material, .spacing = spacing_of(sim->scene, list[i].material)};
@@ -109,20 +136,14 @@ static talus_status add_matter(tl_clouds *c, const tl_sim *sim, talus_error *err
     return TALUS_OK;
 }
 
-static void add_surfaces(tl_clouds *c, const tl_sim *sim)
+static talus_status add_samples(tl_clouds *c, const tl_sim *sim, int64_t count, talus_error *err)
 {
-    const tl_sph *sph = &sim->sph;
-    for (int32_t b = 0; b < sim->rigid.scene_count; b++) {
-        if (sim->rigid.body[b].kind == TL_BODY_STATIC) continue;
-        const tl_motion *m = &sim->state.rigid.body[b];
-        const tl_sph_surface *f = &sph->surface[sph->body[b].surface];
-        tl_pose pose = tl_rigid_pose(&sim->rigid.body[b], m);
-        for (int32_t i = 0; i < f->touching; i++) {
-            tl_vec3 at = tl_pose_apply(&pose, f->at[i]);
-            tl_vec3 v = tl_vec3_add(m->v, tl_vec3_cross(m->w, tl_vec3_sub(at, m->x)));
-            add(c, at, v, 0, 0, sph->body[b].first + i, -1 - b);
-        }
-    }
+    tl_sample *list = tl_alloc(sizeof *list * (size_t)(count + 1));
+    if (!list) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld samples", (long long)count);
+    if (count) sim->engine->samples(sim, list);
+    for (int64_t i = 0; i < count; i++) add(c, list[i].at, list[i].v, 0, 0, list[i].id, -1 - list[i].body);
+    tl_free(list);
+    return TALUS_OK;
 }
 
 static void colour(tl_clouds *c, const tl_scene *s)
@@ -139,17 +160,15 @@ static void colour(tl_clouds *c, const tl_scene *s)
 
 talus_status tl_clouds_gather(tl_clouds *out, const tl_sim *sim, bool surfaces, talus_error *err)
 {
-    int64_t most = sim->state.grid.particles.count + sim->state.sph.count +
-                   (surfaces ? sim->sph.free_count + sim->sph.kinematic_count : 0);
-    TL_TRY(make(out, most, sim->scene->material_count, err));
+    int64_t samples = surfaces && sim->engine->samples ? sim->engine->samples(sim, NULL) : 0;
+    TL_TRY(make(out, tl_sim_rows(sim, "particles.position").count + samples, sim->scene->material_count, err));
     talus_status status = add_matter(out, sim, err);
-    if (status != TALUS_OK) {
-        tl_clouds_free(out);
-        return status;
+    if (status == TALUS_OK) {
+        colour(out, sim->scene);
+        status = add_samples(out, sim, samples, err);
     }
-    colour(out, sim->scene);
-    if (surfaces) add_surfaces(out, sim);
-    return TALUS_OK;
+    if (status != TALUS_OK) tl_clouds_free(out);
+    return status;
 }
 
 talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, talus_error *err)

@@ -2,8 +2,8 @@
 #ifndef TL_RUN_CLOUDS_H
 #define TL_RUN_CLOUDS_H
 
+#include "phase/sim.h"
 #include "render/scene_picture.h"
-#include "step/sim.h"
 
 typedef struct tl_clouds {
     int64_t count;
@@ -18,14 +18,16 @@ typedef struct tl_clouds {
     float *value; /* [count] of what render.colour_by names */
 } tl_clouds;
 
+/* Whether frames of this scene have particles, be it none of them yet. */
+bool tl_clouds_expected(const tl_scene *s);
 /* surfaces: also the samples on bodies that move. */
 talus_status tl_clouds_gather(tl_clouds *out, const tl_sim *sim, bool surfaces, talus_error *err);
 void tl_clouds_free(tl_clouds *c); /* leaves {0} */
 
 /* frames/particles-NNNN.vtp: points with velocity, pressure, volume, id, material. */
 talus_status tl_clouds_write(const char *path, const tl_clouds *c, double t, talus_error *err);
-/* The same file read back, by name; clouds are those of the scene's materials, and samples on bodies are in none of them. A file that is not
- * there has no particles. */
+/* The same file read back, by name; clouds are those of the scene's materials, and samples on bodies are in none of
+ * them. A file that is not there has no particles. */
 talus_status tl_clouds_read(tl_clouds *out, const char *path, const tl_scene *s, talus_error *err);
 /* Binary PLY for other programs: x y z (double), vx vy vz (float), id and material (int). */
 talus_status tl_clouds_write_ply(const char *path, const tl_clouds *c, talus_error *err);

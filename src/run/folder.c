@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 
-#define NAMES_MOST 10000 /* runs/NAME-2 to runs/NAME-9999 */
+#define NAMES_MAX 10000 /* runs/NAME-2 to runs/NAME-9999 */
 
 static const char *const parts[] = {"frames", "images", "checkpoints"};
 
@@ -72,7 +72,7 @@ static bool find_last(char out[TL_FOLDER_ROOM], const char *name)
 {
     char path[TL_FOLDER_ROOM];
     bool found = false;
-    for (int k = 1, missing = 0; k < NAMES_MOST && missing < 10; k++) {
+    for (int k = 1, missing = 0; k < NAMES_MAX && missing < 10; k++) {
         numbered(path, name, k);
         missing = tl_file_is_folder(path) ? 0 : missing + 1;
         if (missing) continue;
@@ -95,7 +95,7 @@ static talus_status choose(char out[TL_FOLDER_ROOM], const char *asked, const ch
     }
     if (resume && find_last(out, name)) return TALUS_OK;
     TL_TRY(make_folder("runs", err));
-    for (int k = 1; k < NAMES_MOST; k++) {
+    for (int k = 1; k < NAMES_MAX; k++) {
         numbered(out, name, k);
         if (mkdir(out, 0777) == 0) return TALUS_OK;
         if (errno != EEXIST) return cannot(out, "make", err);
@@ -115,8 +115,8 @@ static talus_status lock_folder(tl_folder *f, talus_error *err)
     return TL_FAIL(err, TALUS_BAD_INPUT, "%s: another run is at work in this folder", f->path);
 }
 
-static const char *const ours[] = {"run.json",    "steps.csv",     "bodies.csv", "holds.csv",
-                                   "history.csv", "checkpoint.h5", "run.pvd"};
+static const char *const ours[] = {"run.json",   "steps.csv",   "bodies.csv",    "holds.csv",
+                                   "joints.csv", "history.csv", "checkpoint.h5", "run.pvd"};
 
 static bool is_one_of(const char *name, size_t length, const char *const *list, size_t count)
 {
@@ -164,7 +164,8 @@ static bool is_part(const char *name)
            (step && step + 3 == at && !strncmp(step, ".h5", 3));
 }
 
-/* Whether frames/, images/ or checkpoints/ holds anything but halves of files of ours. What is no folder of our own does. */
+/* Whether frames/, images/ or checkpoints/ holds anything but halves of files of ours. What is no folder of our own
+ * does. */
 static bool holds_anything(const tl_folder *f, const char *part)
 {
     char path[TL_PATH_ROOM];

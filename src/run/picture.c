@@ -19,7 +19,7 @@ static talus_status draw(const tl_sim *sim, const tl_pose *poses, const tl_rende
     tl_clouds clouds;
     TL_TRY(tl_clouds_gather(&clouds, sim, false, err));
     talus_status status = tl_softs_create(&f, sim->scene, &sim->lg, err);
-    if (status == TALUS_OK) tl_softs_pose(&f, sim->state.lg.q);
+    if (status == TALUS_OK) tl_softs_pose(&f, tl_sim_rows(sim, "nodes.position").data);
     tl_scene_picture_options o = {.width = r->width,
                                   .height = r->height,
                                   .poses = poses,

@@ -2,7 +2,7 @@
 #ifndef TL_RUN_PICTURE_H
 #define TL_RUN_PICTURE_H
 
-#include "step/sim.h"
+#include "phase/sim.h"
 
 /* progress: as in render/render.h. The PNG is complete or absent. */
 talus_status tl_run_picture(const tl_sim *sim, const char *path, int (*progress)(void *user, double done), void *user,

@@ -18,19 +18,18 @@
 #include "io/vtk.h"
 #include "io/vtk_lg.h"
 #include "io/vtk_rigid.h"
+#include "run/captures.h"
 #include "run/clouds.h"
 #include "run/folder.h"
 #include "run/picture.h"
-#include "run/step_capture.h"
+#include "run/sets.h"
 #include "run/verdict.h"
 
 #define LIST_SECONDS 2     /* run.pvd names all frames anew: at most this often, and at the end */
-#define CURVE_MOST 16384   /* iterations of one step that --history keeps */
+#define CURVE_MAX 16384    /* iterations of one step that --history keeps */
 #define SETTINGS_TEXT 4000 /* bytes of "--size paper --set a=1 ..." in a checkpoint */
 
-static const char *const groups[] = {"bodies", "contacts",
-                                     "particles"}; /* of frames/; the last where there are particles; */
-static const char *const elastic_groups[] = {"bodies", "contacts", "nodes"}; /* where there are elastic nodes */
+#define GROUPS_MAX (4 + TL_SETS_MAX) /* bodies, contacts, particles, nodes, and what else an engine shows */
 
 typedef struct run {
     const tl_scene *scene;
@@ -38,13 +37,14 @@ typedef struct run {
     tl_sim *sim;
     tl_folder folder;
     int64_t frames; /* wanted */
-    tl_csv steps, bodies, holds, history;
+    tl_csv steps, bodies, holds, joints, history;
     bool steps_begun; /* its header is written or compared */
     tl_history curve[TL_REPORT_SOLVES];
     tl_body_meshes meshes;
     tl_run_record record, before; /* before: of the run that is resumed */
     char scene_folder[PATH_MAX];
     char settings[SETTINGS_TEXT], started[32], ended[32], scene_hash[20], state_hash[20];
+    tl_captures captures;
     double began, t_began; /* of this process */
     double listed;         /* when run.pvd was written */
     int64_t drawn;         /* frame of the last picture, -1: none */
@@ -187,31 +187,6 @@ static talus_status write_step(run *r, talus_error *err)
     return TALUS_OK;
 }
 
-/* Steps are numbered from 1, as in steps.csv; a try that is repeated writes the file again. */
-static talus_status capture(void *user, const tl_grid_view *view, talus_error *err)
-{
-    run *r = user;
-    char name[40], path[TL_PATH_ROOM], note[400];
-    int64_t step = r->sim->state.step + 1;
-    if (step != r->o->capture_step) return TALUS_OK;
-    snprintf(name, sizeof name, "step-%lld.h5", (long long)step);
-    snprintf(note, sizeof note, "%.300s, step %lld", r->scene->file ? r->scene->file : "scene", (long long)step);
-    path_of(r, name, path);
-    TL_TRY(tl_step_capture(path, view, note, err));
-    if (!view->coupled->friction) return TALUS_OK;
-    if (!tl_stress_can_capture(view)) {
-        tl_log_write(
-            &r->o->log, 1,
-            "%s has the whole step; its stress alone is written for replay where it is colocated, solved whole "
-            "and has at most %d unknowns",
-            name, TL_STRESS_CAPTURE_MAX);
-        return TALUS_OK;
-    }
-    snprintf(name, sizeof name, "step-%lld-stress.h5", (long long)step);
-    path_of(r, name, path);
-    return tl_stress_capture(path, view, note, err);
-}
-
 static bool after_step(void *user, const tl_sim *sim)
 {
     (void)sim;
@@ -223,19 +198,27 @@ static bool after_step(void *user, const tl_sim *sim)
 
 /* ---- what is written at a frame ---- */
 
-static bool has_particles(const run *r)
-{
-    return r->scene->engine == TL_ENGINE_SPH || r->scene->fill_count + r->scene->emitter_count > 0;
-}
+static bool has_particles(const run *r) { return tl_clouds_expected(r->scene); }
 
 static talus_status write_particles(run *r, talus_error *err)
 {
     char path[TL_PATH_ROOM];
     tl_clouds c;
-    frame_path(r, "frames", groups[2], "vtp", path);
+    frame_path(r, "frames", "particles", "vtp", path);
     TL_TRY(tl_clouds_gather(&c, r->sim, r->scene->sph.surface_particles, err));
     talus_status status = tl_clouds_write(path, &c, r->sim->state.t, err);
     tl_clouds_free(&c);
+    return status;
+}
+
+static talus_status write_contacts(run *r, const char *path, talus_error *err)
+{
+    int64_t count = tl_sim_contacts(r->sim, NULL);
+    tl_contact_row *row = tl_alloc(sizeof *row * (size_t)(count + 1));
+    if (!row) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %lld contacts", (long long)count);
+    tl_sim_contacts(r->sim, row);
+    talus_status status = tl_vtk_contacts(path, r->sim->state.t, count, row, err);
+    tl_free(row);
     return status;
 }
 
@@ -250,23 +233,40 @@ static bool has_holds(const run *r)
     return r->sim->hold && any && s->output.bodies;
 }
 
+static bool has_joints(const run *r) { return r->scene->joint_count > 0 && r->scene->output.bodies; }
+
+static talus_status write_sets(run *r, talus_error *err)
+{
+    char path[TL_PATH_ROOM], set[TL_SETS_MAX][32];
+    int sets = tl_sets(r->sim, set);
+    for (int i = 0; i < sets; i++) {
+        frame_path(r, "frames", set[i], "vtp", path);
+        TL_TRY(tl_set_write(path, r->sim, set[i], err));
+    }
+    return TALUS_OK;
+}
+
 static talus_status write_frame(run *r, talus_error *err)
 {
     char path[TL_PATH_ROOM];
     if (r->scene->output.frames) {
-        frame_path(r, "frames", groups[0], "vtp", path);
+        frame_path(r, "frames", "bodies", "vtp", path);
         TL_TRY(tl_vtk_bodies(path, &r->meshes, r->scene, &r->sim->rigid, &r->sim->state, err));
-        frame_path(r, "frames", groups[1], "vtp", path);
-        TL_TRY(tl_vtk_contacts(path, &r->sim->rigid, &r->sim->state, err));
+        frame_path(r, "frames", "contacts", "vtp", path);
+        TL_TRY(write_contacts(r, path, err));
         if (has_particles(r)) TL_TRY(write_particles(r, err));
         if (has_nodes(r)) {
-            frame_path(r, "frames", elastic_groups[2], "vtp", path);
-            TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, r->sim->hold, &r->sim->state, err));
+            frame_path(r, "frames", "nodes", "vtp", path);
+            TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, r->sim->hold, r->sim->state.t,
+                                tl_sim_rows(r->sim, "nodes.position").data, tl_sim_rows(r->sim, "nodes.velocity").data,
+                                err));
         }
+        TL_TRY(write_sets(r, err));
     }
     if (r->scene->output.bodies) TL_TRY(tl_csv_bodies_rows(&r->bodies, r->scene, &r->sim->rigid, &r->sim->state, err));
     if (has_holds(r) && r->sim->state.frame > 0)
         TL_TRY(tl_csv_holds_rows(&r->holds, r->scene, &r->sim->lg, r->sim->hold, &r->sim->state, err));
+    if (has_joints(r)) TL_TRY(tl_csv_joints_rows(&r->joints, r->scene, &r->sim->state, err));
     return TALUS_OK;
 }
 
@@ -277,6 +277,7 @@ static talus_status save(run *r, bool keep, talus_error *err)
     TL_TRY(tl_csv_sync(&r->steps, err));
     TL_TRY(tl_csv_sync(&r->bodies, err));
     TL_TRY(tl_csv_sync(&r->holds, err));
+    TL_TRY(tl_csv_sync(&r->joints, err));
     TL_TRY(tl_csv_sync(&r->history, err));
     if (keep) {
         frame_path(r, "checkpoints", "frame", "h5", path);
@@ -288,12 +289,16 @@ static talus_status save(run *r, bool keep, talus_error *err)
 
 static talus_status write_list(run *r, talus_error *err)
 {
-    char path[TL_PATH_ROOM];
+    char path[TL_PATH_ROOM], set[TL_SETS_MAX][32];
+    const char *group[GROUPS_MAX] = {"bodies", "contacts"};
+    int groups = 2, sets = tl_sets(r->sim, set);
     if (!r->scene->output.frames) return TALUS_OK;
+    if (has_particles(r)) group[groups++] = "particles";
+    if (has_nodes(r)) group[groups++] = "nodes";
+    for (int i = 0; i < sets; i++) group[groups++] = set[i];
     path_of(r, "run.pvd", path);
     r->listed = tl_seconds();
-    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, has_particles(r) || has_nodes(r) ? 3 : 2,
-                             has_nodes(r) ? elastic_groups : groups, err);
+    return tl_vtk_write_list(path, r->sim->state.frame, r->scene->fps, groups, group, err);
 }
 
 static talus_status draw(run *r, talus_error *err)
@@ -364,6 +369,7 @@ static talus_status restore(run *r, bool *there, talus_error *err)
     TL_TRY(cut_table(r, "steps.csv", s->step, s->step > 0, err));
     TL_TRY(cut_table(r, "history.csv", s->step, false, err));
     TL_TRY(cut_table(r, "holds.csv", s->frame, has_holds(r) && s->frame > 0, err));
+    TL_TRY(cut_table(r, "joints.csv", s->frame, has_joints(r), err));
     return cut_table(r, "bodies.csv", s->frame, r->scene->output.bodies && r->scene->body_count > 0, err);
 }
 
@@ -382,9 +388,14 @@ static talus_status open_tables(run *r, bool first, talus_error *err)
         TL_TRY(tl_csv_open(&r->holds, path, first, err));
         TL_TRY(tl_csv_holds_header(&r->holds, err));
     }
+    if (has_joints(r)) {
+        path_of(r, "joints.csv", path);
+        TL_TRY(tl_csv_open(&r->joints, path, first, err));
+        TL_TRY(tl_csv_joints_header(&r->joints, err));
+    }
     if (!r->o->history && !r->scene->output.history) return TALUS_OK;
     for (int i = 0; i < TL_REPORT_SOLVES; i++) {
-        r->curve[i] = (tl_history){CURVE_MOST, 0, TL_NEW(double, CURVE_MOST), TL_NEW(int64_t, CURVE_MOST)};
+        r->curve[i] = (tl_history){CURVE_MAX, 0, TL_NEW(double, CURVE_MAX), TL_NEW(int64_t, CURVE_MAX)};
         if (!r->curve[i].residual || !r->curve[i].products)
             return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the solvers' iteration curves");
     }
@@ -496,6 +507,7 @@ static void close_all(run *r)
     tl_csv_close(&r->steps);
     tl_csv_close(&r->bodies);
     tl_csv_close(&r->holds);
+    tl_csv_close(&r->joints);
     tl_csv_close(&r->history);
     for (int i = 0; i < TL_REPORT_SOLVES; i++) {
         tl_free(r->curve[i].residual);
@@ -516,6 +528,7 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
              .steps = TL_CSV_CLOSED,
              .bodies = TL_CSV_CLOSED,
              .holds = TL_CSV_CLOSED,
+             .joints = TL_CSV_CLOSED,
              .history = TL_CSV_CLOSED,
              .before = {.scene_hash = "", .outcome = "", .started = "", .scene_file = ""},
              .drawn = -1};
@@ -524,18 +537,19 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
     *result = (talus_run_result){0};
     r.began = tl_seconds();
     list_settings(&r);
+    r.captures = (tl_captures){.folder = r.folder.path, .log = o->log};
+    TL_TRY(tl_captures_read(&r.captures, o->capture, err));
     TL_TRY(tl_sim_create(&r.sim, scene, &o->log, err));
-    if (o->capture_step > 0) {
-        r.sim->probe = capture;
-        r.sim->probe_user = &r;
+    r.captures.sim = r.sim;
+    if (r.captures.count) {
+        r.sim->look = tl_captures_look;
+        r.sim->look_user = &r.captures;
     }
     talus_status status = run_all(&r, result, err);
     result->frames = r.sim->state.frame;
     result->steps = r.sim->state.step;
     result->verdict = r.verdict;
-    if (status == TALUS_OK && o->capture_step > result->steps)
-        tl_log_write(&o->log, 1, "step %" PRId64 " is not captured: the run ends after step %" PRId64, o->capture_step,
-                     result->steps);
+    if (status == TALUS_OK) tl_captures_tell(&r.captures);
     result->hash = tl_state_hash(&r.sim->state);
     snprintf(result->picture, sizeof result->picture, "%s", status == TALUS_OK ? r.picture : "");
     close_all(&r);

@@ -71,7 +71,8 @@ static talus_status tie_fine(tl_soft_skin *k, const tl_lg *lg, const tl_picture_
     return TALUS_OK;
 }
 
-/* The body's own triangles, split at edges of the rest shape. Split vertices come in the order of those they were made from. */
+/* The body's own triangles, split at edges of the rest shape. Split vertices come in the order of those they were
+ * made from. */
 static talus_status tie_own(tl_soft_skin *k, const tl_lg *lg, const tl_pose *pose, talus_error *err)
 {
     const tl_lg_body *b = &lg->body[k->body];
@@ -226,17 +227,17 @@ static void strain_nodes(tl_softs *f, const double *q)
             if (!(t->V[l] > 0)) continue;
             tl_vec3 x0 = tl_vec3_load(q + 3 * (int64_t)t->node[0][l]);
             tl_mat3 F = tl_mat3_zero(), U, V;
-            double s[3], most = 0;
+            double s[3], max = 0;
             for (int k = 0; k < 3; k++) {
                 tl_vec3 d = tl_vec3_sub(tl_vec3_load(q + 3 * (int64_t)t->node[k + 1][l]), x0);
                 tl_vec3 B = {t->B[3 * k][l], t->B[3 * k + 1][l], t->B[3 * k + 2][l]};
                 F = tl_mat3_add(F, tl_mat3_outer(d, B));
             }
             tl_svd3(F, &U, s, &V);
-            for (int k = 0; k < 3; k++) most = fmax(most, fabs(s[k] - 1));
+            for (int k = 0; k < 3; k++) max = fmax(max, fabs(s[k] - 1));
             for (int c = 0; c < 4; c++) {
                 double *sum = f->strain + 2 * (int64_t)t->node[c][l];
-                sum[0] += t->V[l] * most;
+                sum[0] += t->V[l] * max;
                 sum[1] += t->V[l];
             }
         }

@@ -1,8 +1,8 @@
 /* Elastic bodies for pictures: surfaces with smooth normals, whatever the state.
  *
- * A body that was meshed from a shape is drawn as the shape's own fine surface, which is tied to the tetrahedra and bends with them; so eyes and
- * edges are as sharp as in the shape's portrait. Boxes of regular cells and cloth show their own triangles. Topology stays over a run: a film
- * makes surfaces once and then only moves them. */
+ * A body that was meshed from a shape is drawn as the shape's own fine surface, which is tied to the tetrahedra and
+ * bends with them; so eyes and edges are as sharp as in the shape's portrait. Boxes of regular cells and cloth show
+ * their own triangles. Topology stays over a run: a film makes surfaces once and then only moves them. */
 #ifndef TL_RUN_SOFTS_H
 #define TL_RUN_SOFTS_H
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/capture.h"
 #include "io/hdf5_file.h"
 #include "talus_version.h"
 
@@ -19,7 +18,6 @@ static talus_status put_ints(tl_h5 *f, const char *name, int64_t count, const in
 
 static talus_status put_values(tl_h5 *f, const tl_grid_view *v, const char *note, talus_error *err)
 {
-    const tl_coupled *c = v->coupled;
     const tl_coupled_certificate *q = &v->solved->certificate;
     TL_TRY(tl_h5_put_text(f, "format", "talus step", err));
     TL_TRY(tl_h5_put_int(f, "version", 1, err));
@@ -27,11 +25,11 @@ static talus_status put_values(tl_h5 *f, const tl_grid_view *v, const char *note
     if (note && *note) TL_TRY(tl_h5_put_text(f, "note", note, err));
     TL_TRY(tl_h5_put_text(f, "scheme", tl_scheme_name(v->solved->scheme), err));
     TL_TRY(tl_h5_put_number(f, "t", v->t, err));
-    TL_TRY(tl_h5_put_number(f, "dt", c->system->c.dt, err));
-    TL_TRY(tl_h5_put_number(f, "dx", c->system->c.dx, err));
-    TL_TRY(tl_h5_put_number(f, "density", c->system->density, err));
-    TL_TRY(tl_h5_put_number(f, "tolerance", c->tolerance, err));
-    TL_TRY(tl_h5_put_int(f, "unilateral", c->unilateral, err));
+    TL_TRY(tl_h5_put_number(f, "dt", v->flow->system.c.dt, err));
+    TL_TRY(tl_h5_put_number(f, "dx", v->flow->system.c.dx, err));
+    TL_TRY(tl_h5_put_number(f, "density", v->flow->system.density, err));
+    TL_TRY(tl_h5_put_number(f, "tolerance", v->tolerance, err));
+    TL_TRY(tl_h5_put_int(f, "unilateral", v->unilateral, err));
     TL_TRY(tl_h5_put_number(f, "error_pressure", q->pressure, err));
     TL_TRY(tl_h5_put_number(f, "error_normal", q->normal, err));
     return tl_h5_put_number(f, "error_tangent", q->tangent, err);
@@ -45,21 +43,21 @@ typedef struct scratch {
 
 static talus_status put_cells(tl_h5 *f, const tl_grid_view *v, const scratch *s, talus_error *err)
 {
-    const tl_system *y = v->coupled->system;
+    const tl_system *y = &v->flow->system;
     const int32_t n = y->c.cells;
-    const double *of_grid[3] = {v->phi, v->fill, v->fractions->solid_cell};
+    const double *of_grid[3] = {v->flow->phi, v->flow->faces.fill, v->flow->fractions.solid_cell};
     static const char *const names[3] = {"cells/phi", "cells/fill", "cells/solid"};
     TL_TRY(put_ints(f, "cells/ijk", 3 * (int64_t)n, n ? y->ijk[0] : s->i, err));
     for (int k = 0; k < 3; k++) {
         for (int32_t i = 0; i < n; i++) s->d[i] = of_grid[k][y->active.cell[i]];
         TL_TRY(put_doubles(f, names[k], n, s->d, err));
     }
-    return put_doubles(f, "cells/p", n, v->coupled->p, err);
+    return put_doubles(f, "cells/p", n, v->flow->p, err);
 }
 
 static talus_status put_faces(tl_h5 *f, const tl_grid_view *v, const scratch *s, talus_error *err)
 {
-    const tl_system *y = v->coupled->system;
+    const tl_system *y = &v->flow->system;
     const int64_t n = y->c.faces;
     TL_TRY(put_ints(f, "faces/low", n, y->c.low, err));
     TL_TRY(put_ints(f, "faces/high", n, y->c.high, err));
@@ -67,15 +65,15 @@ static talus_status put_faces(tl_h5 *f, const tl_grid_view *v, const scratch *s,
     TL_TRY(put_ints(f, "faces/axis", n, s->i, err));
     TL_TRY(put_doubles(f, "faces/open", n, y->c.fluid, err));
     TL_TRY(put_doubles(f, "faces/mobility", n, y->c.mobility, err));
-    for (int64_t i = 0; i < n; i++) s->d[i] = v->u_star[y->axis[i]][y->id[i]];
+    for (int64_t i = 0; i < n; i++) s->d[i] = v->flow->faces.u[y->axis[i]][y->id[i]];
     TL_TRY(put_doubles(f, "faces/u_star", n, s->d, err));
     return put_doubles(f, "faces/u", n, y->c.u, err);
 }
 
 static talus_status put_solids(tl_h5 *f, const tl_grid_view *v, const scratch *s, talus_error *err)
 {
-    const tl_rigid_solid *r = &v->coupled->system->rigid;
-    const tl_bodies *b = v->coupled->b;
+    const tl_rigid_solid *r = &v->flow->system.rigid;
+    const tl_bodies *b = v->b;
     const int64_t n = r->rows, bodies = b->rigid->count;
     for (int64_t i = 0; i < n; i++) s->i[i] = r->row[i].face;
     TL_TRY(put_ints(f, "solids/face", n, s->i, err));
@@ -95,7 +93,7 @@ static talus_status put_solids(tl_h5 *f, const tl_grid_view *v, const scratch *s
 
 static talus_status put_contacts(tl_h5 *f, const tl_grid_view *v, const scratch *s, talus_error *err)
 {
-    const tl_bodies *b = v->coupled->b;
+    const tl_bodies *b = v->b;
     const tl_csr *J = &b->p.J;
     const int64_t m = b->contacts.count;
     const tl_rigid_point *p = b->contacts.point;
@@ -122,12 +120,12 @@ static talus_status put_contacts(tl_h5 *f, const tl_grid_view *v, const scratch 
 /* What a checker needs of the stress: weights and cones of cells, edges with what is around them, and the answer. */
 static talus_status put_stress(tl_h5 *f, const tl_grid_view *v, const scratch *s, talus_error *err)
 {
-    const tl_friction *k = v->coupled->friction;
+    const tl_friction *k = v->friction;
     if (!k) return TALUS_OK;
     const tl_stress *t = k->stress;
     const int64_t n = t->edges;
     TL_TRY(tl_h5_put_int(f, "staggered", t->staggered, err));
-    TL_TRY(tl_h5_put_int(f, "flat_axis", v->grid->f.flat ? v->grid->f.flat_axis : -1, err));
+    TL_TRY(tl_h5_put_int(f, "flat_axis", v->flow->grid.f.flat ? v->flow->grid.f.flat_axis : -1, err));
     TL_TRY(tl_h5_put_number(f, "error_stress", v->solved->certificate.stress, err));
     TL_TRY(put_doubles(f, "cells/weight", t->cells, t->cell, err));
     TL_TRY(put_doubles(f, "cells/shear", t->cells, t->shear, err));
@@ -154,11 +152,11 @@ static talus_status put_all(tl_h5 *f, const tl_grid_view *v, const char *note, c
 
 talus_status tl_step_capture(const char *path, const tl_grid_view *v, const char *note, talus_error *err)
 {
-    const tl_system *y = v->coupled->system;
-    const tl_bodies *b = v->coupled->b;
-    int64_t most = y->c.faces + 4 * (int64_t)y->stress.edges +
-                   3 * ((int64_t)y->rigid.rows + b->contacts.count + b->rigid->count) + 1;
-    scratch s = {TL_NEW(double, most), TL_NEW(int32_t, most)};
+    const tl_system *y = &v->flow->system;
+    const tl_bodies *b = v->b;
+    int64_t max = y->c.faces + 4 * (int64_t)y->stress.edges +
+                  3 * ((int64_t)y->rigid.rows + b->contacts.count + b->rigid->count) + 1;
+    scratch s = {TL_NEW(double, max), TL_NEW(int32_t, max)};
     tl_h5 *f = NULL;
     talus_status status = s.d && s.i ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to capture a step");
     if (status == TALUS_OK) status = tl_h5_create(&f, path, err);
@@ -170,18 +168,4 @@ talus_status tl_step_capture(const char *path, const tl_grid_view *v, const char
     tl_free(s.d);
     tl_free(s.i);
     return status;
-}
-
-bool tl_stress_can_capture(const tl_grid_view *v)
-{
-    const tl_friction *k = v->coupled->friction;
-    return k && k->method && k->stress->n <= TL_STRESS_CAPTURE_MAX;
-}
-
-talus_status tl_stress_capture(const char *path, const tl_grid_view *v, const char *note, talus_error *err)
-{
-    const tl_friction *k = v->coupled->friction;
-    const tl_cone problem = tl_friction_problem(k, v->coupled->p);
-    const tl_capture_info info = {.note = note, .tolerance = v->coupled->tolerance, .solution = k->s};
-    return tl_capture_cone(path, &problem, &info, err);
 }

@@ -49,6 +49,7 @@ typedef enum column {
     E_CORRECTIONS,
     E_UNEXPLAINED,
     VOLUME_ERROR,
+    COMPRESSION,
     LIQUID,
     PARTICLES,
     PENETRATION,
@@ -90,6 +91,7 @@ static const char *const names[COLUMNS] = {"t_s",
                                            "energy_corrections_J",
                                            "energy_unexplained_J",
                                            "volume_error",
+                                           "compression",
                                            "liquid_volume_m3",
                                            "particles",
                                            "penetration_m",
@@ -122,7 +124,7 @@ typedef struct reckoning {
     double e, e_low, e_high, gained, lost; /* unexplained so far, its least and largest, the largest rise and fall */
     double most_kinetic, potential_low, potential_high, work, fall;
     /* volume, penetration, escaped */
-    double volume, penetration, share, escaped, particles, bodies, bodies_escaped;
+    double volume, compression, penetration, share, escaped, particles, bodies, bodies_escaped;
     bool liquid, open;
 } reckoning;
 
@@ -230,6 +232,7 @@ static void add_row(reckoning *r, int count, char **cell)
     if (x[PARTICLES] > 0 && isfinite(x[VOLUME_ERROR])) {
         r->liquid = true;
         if (fabs(x[VOLUME_ERROR]) > fabs(r->volume)) r->volume = x[VOLUME_ERROR];
+        r->compression = fmax(r->compression, or_0(x[COMPRESSION]));
     }
     r->penetration = fmax(r->penetration, x[PENETRATION]);
     if (x[SMALLEST] > 0) r->share = fmax(r->share, x[PENETRATION] / x[SMALLEST]);
@@ -287,7 +290,8 @@ static const char *solve_remedy(const char *name, bool spent)
     return "shorter steps (dt_max)";
 }
 
-/* The share of steps that missed, of the worst solve; for those that only spend a budget, the mean of what they left over. */
+/* The share of steps that missed, of the worst solve; for those that only spend a budget, the mean of what they left
+ * over. */
 static void judge_solves(const reckoning *r, talus_verdict_line *l, const char **remedy)
 {
     double worst = -1;
@@ -338,11 +342,10 @@ static void judge_energy(const reckoning *r, talus_verdict_line *l, const char *
 static void judge_volume(const reckoning *r, talus_verdict_line *l, const char **remedy)
 {
     *remedy = "walls and bodies at least two cells thick, smaller cells, or shorter steps (cfl)";
-    l->value = r->liquid ? fabs(r->volume) : 0;
-    if (r->liquid)
-        say(l, "off by %+.2g %% at worst", 100 * r->volume);
-    else
-        say(l, "nothing flows");
+    l->value = r->liquid ? fmax(fabs(r->volume), r->compression) : 0;
+    if (r->liquid) say(l, "off by %+.2g %% at worst", 100 * r->volume);
+    if (r->liquid && r->compression > 0) say(l, ", particles %.2g %% too dense in the mean", 100 * r->compression);
+    if (!r->liquid) say(l, "nothing flows");
 }
 
 static void judge_penetration(const reckoning *r, talus_verdict_line *l, const char **remedy)

@@ -33,7 +33,7 @@ int tl_build_material_of(lua_State *L, int index)
     return m ? m->index : -2;
 }
 
-static tl_reader *reader_while_loading(lua_State *L)
+tl_reader *tl_build_reader(lua_State *L)
 {
     tl_sandbox *box = tl_sandbox_of(L);
     if (!box->loading || !box->user) luaL_error(L, "a function of time cannot make shapes, materials or bodies");
@@ -41,7 +41,7 @@ static tl_reader *reader_while_loading(lua_State *L)
 }
 
 /* The line of the script that called us. */
-static tl_where caller(lua_State *L, tl_reader *r)
+tl_where tl_build_caller(lua_State *L, tl_reader *r)
 {
     lua_Debug ar;
     for (int level = 1; lua_getstack(L, level, &ar); level++) {
@@ -307,7 +307,8 @@ static const struct {
 };
 #define MAKERS ((int)(sizeof makers / sizeof *makers))
 
-/* union(a, b) and shell(a, 0.01): the arguments as the table that union { a, b } and shell { a, thickness = 0.01 } have. */
+/* union(a, b) and shell(a, 0.01): the arguments as the table that union { a, b } and shell { a, thickness = 0.01 }
+ * have. */
 static void arguments_to_table(lua_State *L, const tl_context *c)
 {
     int n = lua_gettop(L), shapes = 0;
@@ -325,10 +326,10 @@ static void arguments_to_table(lua_State *L, const tl_context *c)
 
 static int shape_constructor(lua_State *L)
 {
-    tl_reader *r = reader_while_loading(L);
+    tl_reader *r = tl_build_reader(L);
     int number = (int)lua_tointeger(L, lua_upvalueindex(1));
     const tl_context *c = tl_schema_find(makers[number].name);
-    tl_where where = caller(L, r);
+    tl_where where = tl_build_caller(L, r);
     if (tl_build_shape_of(L, 1) != -2 && c->keys[0].type == TL_SHAPES) arguments_to_table(L, c);
     tl_shape_args a = {.where = where, .rotation = {1, 0, 0, 0}};
     if (!tl_read_table(r, c, 1, &a, c->name, where)) return push_shape(L, -1);
@@ -382,9 +383,9 @@ static int shape_argument(lua_State *L, const char *name)
 static int shape_move(lua_State *L)
 {
     static const tl_key key = {"move", TL_VEC3, 0, "m", FREE, NULL, "", NULL, NULL, 0, 0, false};
-    tl_reader *r = reader_while_loading(L);
+    tl_reader *r = tl_build_reader(L);
     int node = shape_argument(L, "move");
-    tl_where where = caller(L, r);
+    tl_where where = tl_build_caller(L, r);
     tl_vec3 by;
     lua_settop(L, 2);
     if (!tl_read_value(r, &key, 2, &by, "move", where)) node = -1;
@@ -395,9 +396,9 @@ static int shape_rotate(lua_State *L)
 {
     static const tl_key angles = {"rotate", TL_ANGLES_DEG, 0, "degrees", FREE, NULL, "", NULL, NULL, 0, 0, false};
     static const tl_key rotation = {"rotate", TL_ROTATION, 0, "", FREE, NULL, "", NULL, NULL, 0, 0, false};
-    tl_reader *r = reader_while_loading(L);
+    tl_reader *r = tl_build_reader(L);
     int node = shape_argument(L, "rotate");
-    tl_where where = caller(L, r);
+    tl_where where = tl_build_caller(L, r);
     tl_quat q;
     lua_settop(L, 2);
     bool other = lua_istable(L, 2) && lua_rawlen(L, 2) != 3;
@@ -408,9 +409,9 @@ static int shape_rotate(lua_State *L)
 static int shape_scale(lua_State *L)
 {
     static const tl_key key = {"scale", TL_SIZE3, 0, "", {0, 1e6, true}, NULL, "", NULL, NULL, 0, 0, false};
-    tl_reader *r = reader_while_loading(L);
+    tl_reader *r = tl_build_reader(L);
     int node = shape_argument(L, "scale");
-    tl_where where = caller(L, r);
+    tl_where where = tl_build_caller(L, r);
     tl_vec3 f;
     lua_settop(L, 2);
     if (!tl_read_value(r, &key, 2, &f, "scale", where) || node < 0) return push_shape(L, -1);
@@ -420,9 +421,9 @@ static int shape_scale(lua_State *L)
 static int shape_mirror(lua_State *L)
 {
     static const tl_key key = {"mirror", TL_CHOICE, 0, "", FREE, NULL, "", "x|y|z", NULL, 0, 0, false};
-    tl_reader *r = reader_while_loading(L);
+    tl_reader *r = tl_build_reader(L);
     int node = shape_argument(L, "mirror"), axis;
-    tl_where where = caller(L, r);
+    tl_where where = tl_build_caller(L, r);
     lua_settop(L, 2);
     if (!tl_read_value(r, &key, 2, &axis, "mirror", where) || node < 0) return push_shape(L, -1);
     return push_shape(
@@ -436,8 +437,8 @@ static int shape_paint(lua_State *L)
     static const tl_key keys[] = {{"colour", TL_COLOUR, 0, "", {0, 1, false}, NULL, "", NULL, NULL, 0, 0, false},
                                   {"gloss", TL_NUMBER, 0, "", {0, 1, false}, NULL, "", NULL, NULL, 0, 0, false},
                                   {"opacity", TL_NUMBER, 0, "", {0, 1, false}, NULL, "", NULL, NULL, 0, 0, false}};
-    tl_reader *r = reader_while_loading(L);
-    tl_where where = caller(L, r);
+    tl_reader *r = tl_build_reader(L);
+    tl_where where = tl_build_caller(L, r);
     tl_paint p = {.node = shape_argument(L, "paint"), .region = tl_build_shape_of(L, 2), .gloss = 0.5, .opacity = 1};
     int colour = p.region == -2 ? 2 : 3;
     lua_settop(L, colour);
@@ -467,7 +468,7 @@ static int shape_paint(lua_State *L)
 
 /* ---- files ---- */
 
-static void folder_of(const char *file, char *folder, size_t room)
+void tl_build_folder(const char *file, char *folder, size_t room)
 {
     const char *slash = strrchr(file, '/');
     if (!slash)
@@ -477,12 +478,12 @@ static void folder_of(const char *file, char *folder, size_t room)
 }
 
 /* In the scene's folder, else in the other one. The message is that of the first when neither has it. */
-static talus_status find_file(tl_reader *r, const char *name, const char *other, char *path, talus_error *err)
+talus_status tl_build_find_file(tl_reader *r, const char *name, const char *other, char *path, talus_error *err)
 {
     char folder[PATH_MAX];
     talus_error second;
     if (r->options->no_files) return TL_FAIL(err, TALUS_BAD_INPUT, "this scene cannot read files");
-    folder_of(r->scene->file, folder, sizeof folder);
+    tl_build_folder(r->scene->file, folder, sizeof folder);
     talus_status status = tl_file_resolve(folder, name, path, PATH_MAX, err);
     if (status == TALUS_IO && other && tl_file_resolve(other, name, path, PATH_MAX, &second) == TALUS_OK)
         return TALUS_OK;
@@ -514,7 +515,7 @@ static void remember_mesh(tl_reader *r, const char *path, int node)
 static int make_mesh(tl_reader *r, const tl_shape_args *a, talus_error *err)
 {
     char path[PATH_MAX];
-    if (find_file(r, a->file, r->options->mesh_folder, path, err) != TALUS_OK) return -1;
+    if (tl_build_find_file(r, a->file, r->options->mesh_folder, path, err) != TALUS_OK) return -1;
     for (int k = 0; k < r->meshes && k < TL_READER_MESHES; k++)
         if (r->mesh[k].path && !strcmp(r->mesh[k].path, path))
             return tl_shape_mesh_again(r->scene->shapes, r->mesh[k].node, err);
@@ -547,7 +548,7 @@ static int make_sheet(tl_reader *r, const tl_shape_args *a, talus_error *err)
     tl_mesh_distance *distance = NULL;
     if (++r->meshes > TL_READER_MESHES)
         return TL_FAIL(err, TALUS_BAD_INPUT, "a scene can read at most %d mesh files", TL_READER_MESHES), -1;
-    if (find_file(r, a->file, r->options->mesh_folder, path, err) != TALUS_OK) return -1;
+    if (tl_build_find_file(r, a->file, r->options->mesh_folder, path, err) != TALUS_OK) return -1;
     if (tl_trimesh_read(&mesh, path, err) != TALUS_OK) return -1;
     talus_error why = {0};
     talus_status status = tl_trimesh_drop_unused(&mesh, &why);
@@ -561,9 +562,9 @@ static int make_sheet(tl_reader *r, const tl_shape_args *a, talus_error *err)
 
 static int shape_file(lua_State *L)
 {
-    tl_reader *r = reader_while_loading(L);
+    tl_reader *r = tl_build_reader(L);
     const char *name = luaL_checkstring(L, 1);
-    tl_where where = caller(L, r);
+    tl_where where = tl_build_caller(L, r);
     lua_settop(L, 1);
     size_t n = 0;
     while (isalnum((unsigned char)name[n]) || name[n] == '_' || name[n] == '-') n++;
@@ -584,7 +585,7 @@ static int shape_file(lua_State *L)
     size_t bytes = 0;
     talus_error err = {0};
     snprintf(file, sizeof file, "%s.lua", name);
-    talus_status status = find_file(r, file, r->options->shapes_folder, path, &err);
+    talus_status status = tl_build_find_file(r, file, r->options->shapes_folder, path, &err);
     if (status == TALUS_OK) status = tl_file_read(path, &r->held, &bytes, &err);
     if (status == TALUS_NO_MEMORY) tl_reader_starved(r);
     bool good = false;
@@ -632,9 +633,9 @@ static const char *const material_names[] = {"granular", "liquid", "viscous", "e
 
 static int material_constructor(lua_State *L)
 {
-    tl_reader *r = reader_while_loading(L);
+    tl_reader *r = tl_build_reader(L);
     tl_material_kind kind = (tl_material_kind)lua_tointeger(L, lua_upvalueindex(1));
-    tl_where where = caller(L, r);
+    tl_where where = tl_build_caller(L, r);
     lua_settop(L, 1);
     tl_material m = {.where = where, .kind = kind, .friction = {TL_NO_FUNCTION, {0}}};
     bool good = tl_read_table(r, tl_schema_find(material_names[kind]), 1, &m, material_names[kind], where);
@@ -646,14 +647,14 @@ static int material_constructor(lua_State *L)
 
 static int material_preset(lua_State *L)
 {
-    tl_reader *r = reader_while_loading(L);
+    tl_reader *r = tl_build_reader(L);
     const char *name = luaL_checkstring(L, 1), *names[32] = {0};
     for (int i = 0; tl_preset_at(i) && i < 31; i++) {
         const tl_preset *p = tl_preset_at(i);
         names[i] = p->name;
         if (strcmp(p->name, name)) continue;
         tl_material m = p->material;
-        m.where = caller(L, r);
+        m.where = tl_build_caller(L, r);
         m.name = p->name;
         if (m.kind <= TL_MATERIAL_VISCOUS) m.friction.function = TL_NO_FUNCTION;
         return push_material(L, add_material(r, &m));
@@ -662,7 +663,7 @@ static int material_preset(lua_State *L)
     for (int i = 0; names[i]; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", i ? ", " : "", names[i]);
     const char *near = tl_text_nearest(name, names);
-    tl_read_problem(r, caller(L, r), "preset must be one of %s, got \"%.60s\"%s%s%s", list, name,
+    tl_read_problem(r, tl_build_caller(L, r), "preset must be one of %s, got \"%.60s\"%s%s%s", list, name,
                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     return push_material(L, -1);
 }
@@ -674,6 +675,7 @@ static int scene_constructor(lua_State *L)
 {
     if (lua_type(L, 1) != LUA_TTABLE) return luaL_error(L, "scene takes a table { ... }, got %s", luaL_typename(L, 1));
     lua_settop(L, 1);
+    tl_import_merge(L, 1);
     return 1;
 }
 
@@ -853,6 +855,7 @@ void tl_build_open(tl_reader *r)
     define(r, "mirror", shape_mirror, 0);
     define(r, "paint", shape_paint, 0);
     define(r, "shape_file", shape_file, 0);
+    define(r, "import", tl_import_call, 0);
     define(r, "preset", material_preset, 0);
     define(r, "scene", scene_constructor, 0);
     define(r, "params", tl_settings_params, 0);

@@ -97,9 +97,8 @@ static bool failed(tl_reader *r, int status)
     return false;
 }
 
-bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t bytes)
+int tl_reader_add_source(tl_reader *r, const char *file, const char *text, size_t bytes)
 {
-    lua_State *L = r->L;
     talus_error err = {0};
     if (r->source_count == r->source_room) {
         int room = r->source_room ? 2 * r->source_room : 8;
@@ -108,8 +107,7 @@ bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t byte
         r->sources = fresh;
         r->source_room = room;
     }
-    int number = r->source_count;
-    tl_source *s = &r->sources[number];
+    tl_source *s = &r->sources[r->source_count];
     file = tl_reader_text(r, file);
     r->scene->hash = tl_hash(r->scene->hash, text, bytes);
     tl_source_create(s, file, text, bytes, &err);
@@ -118,9 +116,18 @@ bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t byte
     if (err.status != TALUS_OK) {
         if (err.status == TALUS_NO_MEMORY) tl_reader_starved(r);
         tl_read_problem(r, (tl_where){file, 1}, "%s", err.message);
-        return false;
+        return -1;
     }
-    r->source_count++;
+    return r->source_count++;
+}
+
+bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t bytes)
+{
+    lua_State *L = r->L;
+    talus_error err = {0};
+    const int number = tl_reader_add_source(r, file, text, bytes);
+    if (number < 0) return false;
+    tl_source *s = &r->sources[number];
 
     /* The text as it is, for Lua's own messages; then with the marks. */
     int status = tl_sandbox_load(r->box, s->text, s->bytes, number);
@@ -129,7 +136,7 @@ bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t byte
     int line = 1;
     if (tl_source_mark(s, number, &line, &err) != TALUS_OK) {
         if (err.status == TALUS_NO_MEMORY) tl_reader_starved(r);
-        tl_read_problem(r, (tl_where){file, line}, "%s", err.message);
+        tl_read_problem(r, (tl_where){s->file, line}, "%s", err.message);
         return false;
     }
     lua_pushinteger(L, number);
@@ -328,6 +335,7 @@ talus_status tl_scene_load_text(tl_scene **out, const char *name, const char *te
     tl_free(r.paints);
     tl_free(r.costs);
     tl_free(r.held);
+    tl_arena_free(&r.imports);
     if (status != TALUS_OK) {
         tl_scene_free(s);
         return status;

@@ -26,7 +26,8 @@ typedef struct tl_load_options {
     void *print_user;
 } tl_load_options;
 
-/* Problems are told in the order of the file. With any that is not a note: bad input, err holds the first, *out is NULL. */
+/* Problems are told in the order of the file. With any that is not a note: bad input, err holds the first, *out is
+ * NULL. */
 talus_status tl_scene_load(tl_scene **out, const char *path, const tl_load_options *o, talus_error *err);
 talus_status tl_scene_load_text(tl_scene **out, const char *name, const char *text, size_t bytes,
                                 const tl_load_options *o, talus_error *err);

@@ -612,7 +612,8 @@ void tl_sandbox_define(tl_sandbox *s, const char *name)
     lua_pop(L, 1);
 }
 
-/* An empty table in front of the one on top: reads go through, writes go to `write`. Both end up off the stack but the front. */
+/* An empty table in front of the one on top: reads go through, writes go to `write`. Both end up off the stack but
+ * the front. */
 static void put_front(lua_State *L, const char *name, lua_CFunction write)
 {
     int inside = lua_gettop(L);

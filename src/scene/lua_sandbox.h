@@ -3,9 +3,9 @@
  * The script gets a few functions of the Lua library (see docs/scene-reference.md) and what the caller defines. It has
  * no way to files, the system, bytecode, metatables or caught errors. Work is counted in units: one per Lua
  * instruction, one per eight bytes taken from the heap, and what C functions charge for their loops. Whoever runs out
- * of units, memory, call depth or text length is stopped, and the message says of what. No single operation
- * costs much more than its units, because texts, argument lists and call depth are short; should one be found that does, a limit on
- * processor time far above any honest use ends it.
+ * of units, memory, call depth or text length is stopped, and the message says of what. No single operation costs much
+ * more than its units, because texts, argument lists and call depth are short; should one be found that does, a limit
+ * on processor time far above any honest use ends it.
  *
  * Nothing depends on addresses, hash seeds or the clock: pairs() goes through keys in order, tostring() of a table
  * is "table", sorting is stable, math.random() counts from a seed.

@@ -64,6 +64,7 @@ static const char intro[] =
     "bodies.board.friction=0.1`,\n"
     "  `--set fill[1].material.friction_angle_deg=25`.\n"
     "- `shape_file \"duck\"`: what `duck.lua` in the scene's folder, or else in talus' `scenes/shapes`, returns.\n"
+    "- `import { file = \"robot.urdf\" }`: bodies and joints of a robot's file, see below.\n"
     "- Helpers for many bodies. `body` is a body, or a function `(i, at)` that returns one; `at` of the body is added "
     "to each place, and\n"
     "  names get a number:\n"
@@ -171,7 +172,6 @@ static const char *range_text(const tl_key *k, char *text, size_t room)
 
 static void put_keys(const page *p, const tl_context *c)
 {
-    static const char *const engines[] = {"grid", "sph", "lg"};
     put(p, "\n| key | type | unit | allowed | default | meaning |\n|---|---|---|---|---|---|\n");
     for (int i = 0; i < c->key_count; i++) {
         const tl_key *k = &c->keys[i];
@@ -180,10 +180,10 @@ static void put_keys(const page *p, const tl_context *c)
             snprintf(fallback, sizeof fallback, "must be given");
         else if (*k->fallback)
             snprintf(fallback, sizeof fallback, "`%s`", k->fallback);
-        for (int e = 0; e < 3; e++)
+        for (int e = 0; e < TL_ENGINES; e++)
             if (k->engines & 1u << e)
                 snprintf(engine + strlen(engine), sizeof engine - strlen(engine), "%s`%s`", *engine ? ", " : " Engine ",
-                         engines[e]);
+                         tl_engine_name((tl_engine)e));
         put(p, "| `%s` | %s | %s | %s | %s | %s%s%s |\n", k->name, type_name(k, type, sizeof type), k->unit,
             range_text(k, range, sizeof range), fallback, k->help, *engine ? "." : "", *engine ? engine : "");
     }

@@ -133,6 +133,16 @@ int tl_read_mark(lua_State *L)
     return 1;
 }
 
+void tl_read_set_where(lua_State *L, int table, int source, int number)
+{
+    table = lua_absindex(L, table);
+    push_places(L);
+    lua_pushvalue(L, table);
+    lua_pushinteger(L, (lua_Integer)source << 32 | number);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
 void tl_read_keep_where(lua_State *L, int table, int from)
 {
     table = lua_absindex(L, table);
@@ -810,13 +820,14 @@ static void entry_path(char *out, const char *path, const char *key)
 
 static bool engine_has(tl_reader *r, const tl_key *key, const char *path, tl_where where)
 {
-    static const char *const names[] = {"grid", "sph", "lg"};
     if (!key->engines || r->engine_wrong || key->engines & 1u << r->scene->engine) return true;
     char list[64] = "";
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < TL_ENGINES; i++)
         if (key->engines & 1u << i)
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", *list ? " or " : "", names[i]);
-    tl_read_problem(r, where, "%s is for engine = %s, this scene has \"%s\"", path, list, names[r->scene->engine]);
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", *list ? " or " : "",
+                     tl_engine_name((tl_engine)i));
+    tl_read_problem(r, where, "%s is for engine = %s, this scene has \"%s\"", path, list,
+                    tl_engine_name(r->scene->engine));
     return false;
 }
 

@@ -1,8 +1,8 @@
 /* Inside of the scene reader: from Lua values to the structs of scene/scene.h, by the schema.
  *
- * Nothing stops at the first mistake: each becomes a problem with its place, and the field keeps its default, so that the
- * rest of the file is looked at as well. Lua errors (no memory, a limit) leave by longjmp; everything a reader owns hangs on
- * tl_reader, and tl_scene_load cleans up. */
+ * Nothing stops at the first mistake: each becomes a problem with its place, and the field keeps its default, so
+ * that the rest of the file is looked at as well. Lua errors (no memory, a limit) leave by longjmp; everything a
+ * reader owns hangs on tl_reader, and tl_scene_load cleans up. */
 #ifndef TL_SCENE_READ_H
 #define TL_SCENE_READ_H
 
@@ -78,9 +78,10 @@ typedef struct tl_reader {
     bool engine_wrong; /* then nothing is said about keys of other engines */
     tl_setting *settings;
     int setting_count;
-    int files_open; /* shape files that are being read */
-    char *held;     /* text of a file until it is copied; freed whatever happens */
-    int meshes;     /* read so far */
+    tl_arena imports; /* of the file that import {} is reading */
+    int files_open;   /* shape files that are being read */
+    char *held;       /* text of a file until it is copied; freed whatever happens */
+    int meshes;       /* read so far */
     struct {
         const char *path;
         int node;
@@ -114,7 +115,8 @@ void tl_read_sort_problems(tl_reader *r);
 /* Place of a table, or of one of its entries (key, or index > 0). */
 tl_where tl_read_where(tl_reader *r, int table, const char *key, int index, tl_where otherwise);
 void tl_read_keep_where(lua_State *L, int table, int from); /* a copy has the place of its original */
-int tl_read_mark(lua_State *L);                             /* the function of tl_source: mark(number, table) */
+void tl_read_set_where(lua_State *L, int table, int source, int number);
+int tl_read_mark(lua_State *L); /* the function of tl_source: mark(number, table) */
 
 /* Fill `object` from the table at `index`. `path` is shown in messages: "bodies[2]". False when there was a problem. */
 bool tl_read_table(tl_reader *r, const tl_context *c, int index, void *object, const char *path, tl_where where);
@@ -126,16 +128,30 @@ bool tl_seen_has(const tl_seen *s, const char *key);
 bool tl_seen_good(const tl_seen *s, const char *key);
 tl_where tl_seen_where(tl_reader *r, const tl_seen *s, const char *key);
 void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object); /* rules.c */
+/* Of joints (rules_joints.c): one of them, its motor, and all with the bodies they name. */
+void tl_rules_joint(tl_reader *r, const tl_seen *seen, tl_joint_spec *j);
+void tl_rules_motor(tl_reader *r, const tl_seen *seen, tl_motor_spec *m);
+void tl_rules_joints(tl_reader *r, tl_scene *s);
 
 /* Shapes and materials as Lua objects (build.c). */
 int tl_build_shape_of(lua_State *L, int index);    /* node, -1 when broken, -2 when it is not a shape */
 int tl_build_material_of(lua_State *L, int index); /* index, -1 broken, -2 not a material */
 void tl_build_open(tl_reader *r);
+tl_reader *tl_build_reader(lua_State *L);             /* raises when the script has ended */
+tl_where tl_build_caller(lua_State *L, tl_reader *r); /* the line of the script that called us */
+talus_status tl_build_find_file(tl_reader *r, const char *name, const char *other, char *path, talus_error *err);
+void tl_build_folder(const char *file, char *folder, size_t room);
+
+/* Robots from files (import.c). */
+int tl_import_call(lua_State *L);                    /* import { file = ... } */
+void tl_import_merge(lua_State *L, int scene_table); /* scene { import { ... }, ... } */
 
 /* Files (files.c): the text of a file below a folder; whether it may be read is decided on the resolved path. */
 talus_status tl_file_resolve(const char *folder, const char *name, char *path, size_t room, talus_error *err);
 talus_status tl_file_read(const char *path, char **text, size_t *bytes, talus_error *err);
 
+/* A file whose lines messages name: its number, -1 after a problem. Frees r->held. */
+int tl_reader_add_source(tl_reader *r, const char *file, const char *text, size_t bytes);
 /* Compile, mark and run one file; its result is left on the stack. False after a problem. Frees r->held. */
 bool tl_reader_run(tl_reader *r, const char *file, const char *text, size_t bytes);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "math/eig3.h"
 #include "scene/read.h"
 
 static bool flows(const tl_material *m) { return m->kind <= TL_MATERIAL_VISCOUS; }
@@ -72,7 +73,8 @@ static void check_render(tl_reader *r, const tl_seen *seen, const tl_render_spec
         tl_read_problem(r, tl_seen_where(r, seen, "light"), "render.light must not be zero, got {0, 0, 0}");
 }
 
-/* Contacts of particles are inelastic. What a material brings along is left out, what the scene itself asks for is refused. */
+/* Contacts of particles are inelastic. What a material brings along is left out, what the scene itself asks for is
+ * refused. */
 static void check_bounce(tl_reader *r, const tl_seen *seen, double restitution)
 {
     if (r->scene->engine == TL_ENGINE_SPH && tl_seen_has(seen, "restitution") && restitution > 0)
@@ -136,6 +138,39 @@ static void body_mass(tl_reader *r, const tl_seen *seen, tl_body *b, const tl_ma
                 "%s.density is missing; a free body needs a density > 0 kg/m^3, a mass > 0 kg, or a material",
                 seen->path);
     }
+}
+
+#define TRIANGLE 1e-6 /* relative: what rounding of printed moments of inertia may miss */
+
+/* Moments of inertia of matter are > 0, and none is larger than the sum of the two others. */
+static void body_inertia(tl_reader *r, const tl_seen *seen, tl_body *b, bool elastic)
+{
+    static const char *const keys[] = {"inertia", "center_of_mass", "inertia_products"};
+    b->has_inertia = tl_seen_good(seen, "inertia");
+    b->has_center = tl_seen_good(seen, "center_of_mass");
+    for (int k = 0; k < 3; k++) {
+        if (!tl_seen_has(seen, keys[k])) continue;
+        const tl_where where = tl_seen_where(r, seen, keys[k]);
+        if (elastic || b->kind != TL_BODY_FREE)
+            tl_read_problem(r, where, "%s.%s is for rigid bodies that move freely", seen->path, keys[k]);
+        else if (k == 0 && !tl_seen_has(seen, "mass"))
+            tl_read_problem(r, where, "%s.inertia needs a mass", seen->path);
+        else if (k > 0 && !tl_seen_has(seen, "inertia"))
+            tl_read_problem(r, where, "%s.%s needs an inertia", seen->path, keys[k]);
+    }
+    if (!b->has_inertia) return;
+    const tl_vec3 d = b->inertia, p = b->inertia_products;
+    double w[3];
+    tl_mat3 V;
+    tl_eig3((tl_mat3){{{d.x, p.x, p.y}, {p.x, d.y, p.z}, {p.y, p.z, d.z}}}, w, &V); /* ascending */
+    if (!(w[0] > 0))
+        tl_read_problem(r, tl_seen_where(r, seen, "inertia"),
+                        "%s.inertia must have principal moments > 0 kg m^2, got %g, %g, %g", seen->path, w[0], w[1],
+                        w[2]);
+    else if (w[2] > (w[0] + w[1]) * (1 + TRIANGLE))
+        tl_read_note(r, tl_seen_where(r, seen, "inertia"),
+                     "%s.inertia is of no matter: the principal moment %g kg m^2 is larger than %g and %g together",
+                     seen->path, w[2], w[0], w[1]);
 }
 
 static void body_motion(tl_reader *r, const tl_seen *seen, tl_body *b)
@@ -213,6 +248,7 @@ static void check_body(tl_reader *r, const tl_seen *seen, tl_body *b)
     body_mass(r, seen, b, m);
     body_shape(r, seen, b);
     bool elastic = m && m->kind == TL_MATERIAL_ELASTIC;
+    body_inertia(r, seen, b, elastic);
     if (elastic && r->scene->engine == TL_ENGINE_SPH)
         tl_read_problem(r, tl_seen_where(r, seen, "material"),
                         "%s.material must be solid with engine \"sph\", got elastic", seen->path);
@@ -298,6 +334,40 @@ static bool holds(tl_box3 a, tl_box3 b, double slack)
 /* A grid carries what flows; bodies alone do without. */
 static bool needs_grid(const tl_seen *seen) { return tl_seen_has(seen, "fill") || tl_seen_has(seen, "emitters"); }
 
+/* An elastic body in what flows: liquid, between walls or in free space. */
+static void check_wet(tl_reader *r, const tl_scene *s, int body)
+{
+    const char *name = s->bodies[body].name;
+    const tl_where where = s->bodies[body].where;
+    bool sand = false;
+    for (int i = 0; i < s->fill_count + s->emitter_count; i++) {
+        int m = i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material;
+        sand |= m >= 0 && r->materials[m].kind != TL_MATERIAL_LIQUID;
+    }
+    if (sand)
+        tl_read_problem(
+            r, where,
+            "bodies[%d] (%s) is elastic: engine \"grid\" runs elastic bodies with rigid ones and liquid, not "
+            "yet with sand or viscous liquid",
+            body + 1, name);
+    if (s->grid.periodic[0] || s->grid.periodic[1] || s->grid.periodic[2])
+        tl_read_problem(
+            r, where,
+            "bodies[%d] (%s) is elastic: in liquid its surface is cut along the grid, which has no periodic "
+            "axis then",
+            body + 1, name);
+    const char *route = s->solver.elastic.method;
+    if (route && *route && strcmp(route, "schur") && strcmp(route, "schur-last"))
+        tl_read_problem(r, where,
+                        "bodies[%d] (%s) is elastic and in liquid: solver.elastic must be schur or schur-last, got %s",
+                        body + 1, name, route);
+    if (s->fem.integrator == 1)
+        tl_read_problem(r, where,
+                        "bodies[%d] (%s) is elastic and in liquid, which takes Euler's steps: fem.integrator must be "
+                        "euler",
+                        body + 1, name);
+}
+
 /* Elastic bodies of the grid engine: what is not there yet or has no meaning there. */
 static void check_bending(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
@@ -317,11 +387,7 @@ static void check_bending(tl_reader *r, const tl_seen *seen, const tl_scene *s)
                             "bodies[%d].material.model must be one of engine \"lg\", got stable_neo_hookean_nolog, "
                             "which is one of engine \"grid\"",
                             i + 1);
-        if (s->engine == TL_ENGINE_GRID && needs_grid(seen))
-            tl_read_problem(r, s->bodies[i].where,
-                            "bodies[%d] (%s) is elastic: engine \"grid\" runs elastic bodies with rigid ones, not yet "
-                            "with sand or liquid",
-                            i + 1, s->bodies[i].name);
+        if (s->engine == TL_ENGINE_GRID && needs_grid(seen)) check_wet(r, s, i);
     }
 }
 
@@ -604,7 +670,8 @@ static void check_mixture(tl_reader *r, const tl_scene *s)
         }
 }
 
-/* What the step of sand runs, by arrangement of stress. A method that is named decides between cone and boxes, whatever solver.cone says. */
+/* What the step of sand runs, by arrangement of stress. A method that is named decides between cone and boxes,
+ * whatever solver.cone says. */
 static void check_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
     const tl_solver_spec *o = &s->solver;
@@ -619,7 +686,8 @@ static void check_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
                         "because s_yy is the part of the stress that is eliminated");
 }
 
-/* What steps of liquids run. Sand has other schemes; the methods' own lists are held against these (tests/unit/scene.c). */
+/* What steps of liquids run. Sand has other schemes; the methods' own lists are held against these
+ * (tests/unit/scene.c). */
 static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
     bool liquid = false, sand = false;
@@ -635,7 +703,94 @@ static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
     if (sand && liquid) check_mixture(r, s);
     if (!liquid || sand) return;
     check_word(r, seen, "pressure", pressure, TL_LIQUID_PRESSURE_WORDS, "liquids of engine \"grid\"");
-    check_word(r, seen, "scheme", s->solver.scheme, TL_LIQUID_SCHEME_WORDS, "liquids and rigid bodies");
+    bool bends = false;
+    for (int i = 0; i < s->body_count; i++)
+        bends |= s->bodies[i].material >= 0 && r->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC;
+    check_word(r, seen, "scheme", s->solver.scheme, bends ? TL_SOFT_SCHEME_WORDS : TL_LIQUID_SCHEME_WORDS,
+               bends ? "liquids and elastic bodies" : "liquids and rigid bodies");
+}
+
+/* ---- keys that only some matter has a use for ---- */
+
+#define LIQUID 1u
+#define SAND 2u
+#define ELASTIC 4u
+#define BODIES 8u
+
+/* What scenes of engine "grid" hold decides what is solved, and with it which keys are read. Whoever sets another
+ * one would wait for an effect. */
+static const struct {
+    const char *table, *key; /* NULL: all of the table */
+    unsigned matter;
+    const char *what;
+} uses[] = {
+    {"grid", "cfl", LIQUID | SAND, "sand or liquid"},
+    {"grid", "correct_density", LIQUID | SAND, "sand or liquid"},
+    {"grid", "mixture", SAND, "sand"},
+    {"solver", "scheme", LIQUID | SAND | ELASTIC, "sand, liquid or elastic bodies"},
+    {"solver", "stress", SAND, "sand"},
+    {"solver", "edges", SAND, "sand"},
+    {"solver", "density", SAND, "sand"},
+    {"solver", "static_stress", SAND, "sand"},
+    {"solver", "friction", SAND, "sand"},
+    {"solver", "parts", SAND, "sand"},
+    {"solver", "rules", SAND, "sand"},
+    {"solver", "weights", LIQUID | SAND, "sand or liquid"},
+    {"solver", "surface", LIQUID, "liquid"},
+    {"solver", "tolerance", LIQUID | SAND, "sand or liquid (contacts have solver.contact.tolerance)"},
+    {"solver", "sweeps", LIQUID | SAND, "sand or liquid"},
+    {"solver", "pressure", LIQUID | SAND, "sand or liquid"},
+    {"solver", "elastic", ELASTIC, "elastic bodies"},
+    {"solver", "coupling", ELASTIC, "elastic bodies"},
+    {"solver", "seal", ELASTIC, "elastic bodies"},
+    {"solver", "offset", ELASTIC, "elastic bodies"},
+    {"solver", "contact", BODIES, "bodies"},
+    {"fem", NULL, ELASTIC, "elastic bodies"},
+};
+
+static unsigned matter_of(const tl_reader *r, const tl_scene *s)
+{
+    unsigned all = s->body_count ? BODIES : 0;
+    for (int i = 0; i < s->fill_count + s->emitter_count; i++) {
+        const int m = i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material;
+        if (m >= 0) all |= r->materials[m].kind == TL_MATERIAL_GRANULAR ? SAND : LIQUID;
+    }
+    for (int i = 0; i < s->body_count; i++)
+        if (s->bodies[i].material >= 0 && r->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC)
+            all |= ELASTIC;
+    return all;
+}
+
+static void check_uses(tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    const unsigned matter = matter_of(r, s);
+    lua_State *L = r->L;
+    for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
+        if (uses[k].matter & matter || !tl_seen_has(seen, uses[k].table)) continue;
+        const char *dot = uses[k].key ? "." : "", *key = uses[k].key ? uses[k].key : "";
+        lua_pushstring(L, uses[k].table);
+        if (lua_rawget(L, seen->table) == LUA_TTABLE) {
+            tl_where at = uses[k].key ? tl_read_where(r, lua_gettop(L), key, 0, seen->where)
+                                      : tl_seen_where(r, seen, uses[k].table);
+            bool given = !uses[k].key;
+            if (!given) {
+                lua_pushstring(L, key);
+                given = lua_rawget(L, -2) != LUA_TNIL;
+                lua_pop(L, 1);
+            }
+            if (given)
+                tl_read_problem(r, at, "%s%s%s is for %s, of which this scene has none", uses[k].table, dot, key,
+                                uses[k].what);
+        }
+        lua_pop(L, 1);
+    }
+}
+
+static void check_lg(tl_reader *r, const tl_seen *seen, const tl_lg_spec *o)
+{
+    if (tl_seen_has(seen, "chebyshev") && o->global != 2)
+        tl_read_problem(r, tl_seen_where(r, seen, "chebyshev"),
+                        "lg.chebyshev is for lg.global_step = \"jacobi\", which this scene does not have");
 }
 
 /* What no machine ends. A millisecond per step makes 1e10 of them four months. */
@@ -654,12 +809,31 @@ static void check_length(tl_reader *r, const tl_seen *seen, const tl_scene *s)
                         1 / s->fps, s->dt_min);
 }
 
+/* Wall separation is asked for by name, and a viscous liquid cannot have it: the pressure of one that is stretched is
+ * below that of the air, whatever holds it. */
+static void note_pull(tl_reader *r, const tl_seen *seen, const tl_scene *s)
+{
+    const char *method = s->solver.pressure.method;
+    bool viscous = false;
+    for (int i = 0; i < s->fill_count; i++)
+        viscous |= s->fills[i].material >= 0 && r->materials[s->fills[i].material].kind == TL_MATERIAL_VISCOUS;
+    for (int i = 0; i < s->emitter_count; i++)
+        viscous |= s->emitters[i].material >= 0 && r->materials[s->emitters[i].material].kind == TL_MATERIAL_VISCOUS;
+    if (s->engine != TL_ENGINE_GRID || !viscous || !method || !*method) return;
+    tl_read_note(
+        r, tl_seen_where(r, seen, "solver"),
+        "solver.pressure \"%.40s\" is not used: pressure and stress of a viscous liquid are one solve of their "
+        "own, in which pressure may pull (no wall separation)",
+        method);
+}
+
 static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
 {
     s->camera.given = tl_seen_good(seen, "camera");
     if (s->body_count) name_bodies(r, s);
     check_pairs(r, s);
     check_holds(r, s);
+    tl_rules_joints(r, s);
     if (!tl_seen_good(seen, "engine")) return; /* what follows depends on it */
     if (s->engine == TL_ENGINE_GRID && !tl_seen_has(seen, "grid") && needs_grid(seen))
         tl_read_problem(r, seen->where, "grid is missing; what flows needs grid = { cells = {...}, cell = ... }");
@@ -680,7 +854,9 @@ static void check_scene(tl_reader *r, const tl_seen *seen, tl_scene *s)
     check_bending(r, seen, s);
     check_turning(r, seen, s);
     check_solver(r, seen, s);
+    if (s->engine == TL_ENGINE_GRID) check_uses(r, seen, s);
     note_friction_on_sand(r, seen, s);
+    note_pull(r, seen, s);
 }
 
 typedef void rule_fn(tl_reader *r, const tl_seen *seen, void *object);
@@ -696,8 +872,11 @@ RULE(contact, tl_contact_pair)
 RULE(handle, tl_handle)
 RULE(join, tl_join)
 RULE(body, tl_body)
+static void rule_joint(tl_reader *r, const tl_seen *seen, void *object) { tl_rules_joint(r, seen, object); }
+static void rule_motor(tl_reader *r, const tl_seen *seen, void *object) { tl_rules_motor(r, seen, object); }
 RULE(angle, void)
 RULE(granular, tl_material)
+RULE(lg, tl_lg_spec)
 static void rule_fill(tl_reader *r, const tl_seen *seen, void *object)
 {
     check_flowing(r, seen, ((tl_fill *)object)->material);
@@ -708,11 +887,11 @@ void tl_rules_of(tl_reader *r, const tl_seen *seen, void *object)
     static const struct {
         const char *context;
         rule_fn *check;
-    } rules[] = {{"scene", rule_scene},      {"grid", rule_grid},     {"domain", rule_domain},
-                 {"emitter", rule_emitter},  {"camera", rule_camera}, {"render", rule_render},
-                 {"contact", rule_contact},  {"body", rule_body},     {"handle", rule_handle},
-                 {"join", rule_join},        {"fill", rule_fill},     {"rotation", rule_angle},
-                 {"granular", rule_granular}};
+    } rules[] = {
+        {"scene", rule_scene},       {"grid", rule_grid},     {"domain", rule_domain},   {"emitter", rule_emitter},
+        {"camera", rule_camera},     {"render", rule_render}, {"contact", rule_contact}, {"body", rule_body},
+        {"handle", rule_handle},     {"join", rule_join},     {"fill", rule_fill},       {"rotation", rule_angle},
+        {"granular", rule_granular}, {"lg", rule_lg},         {"joint", rule_joint},     {"motor", rule_motor}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!strcmp(rules[i].context, seen->context->name)) rules[i].check(r, seen, object);
 }

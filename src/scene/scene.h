@@ -15,7 +15,13 @@
 
 #define TL_SCENE_VERSION 1 /* a scene states it: talus = 1 */
 
-typedef enum tl_engine { TL_ENGINE_GRID, TL_ENGINE_SPH, TL_ENGINE_LG } tl_engine;
+#define TL_ENGINE(NAME, name) TL_ENGINE_##NAME,
+typedef enum tl_engine {
+#include "scene/engines.def"
+    TL_ENGINES
+} tl_engine;
+#undef TL_ENGINE
+const char *tl_engine_name(tl_engine e); /* as in scenes */
 typedef enum tl_size { TL_SIZE_SMALL, TL_SIZE_PAPER } tl_size;
 
 /* Where in the user's files something was written, for messages. file: owned by the scene. */
@@ -47,7 +53,8 @@ typedef enum tl_elastic_model {
 } tl_elastic_model;
 
 /* Fields that a kind does not have are 0. */
-/* Friction of sand on a plane, from its angle: sine (Mohr's circle, and the slope that heaps keep) or tangent (a layer slips at that slope). */
+/* Friction of sand on a plane, from its angle: sine (Mohr's circle, and the slope that heaps keep) or tangent (a
+ * layer slips at that slope). */
 typedef enum tl_angle_meaning { TL_ANGLE_CONE, TL_ANGLE_SLOPE } tl_angle_meaning;
 
 typedef struct tl_material {
@@ -98,7 +105,8 @@ typedef enum tl_sand_friction { TL_SAND_FRICTION_MATERIAL, TL_SAND_FRICTION_OWN 
 
 typedef enum tl_body_kind { TL_BODY_FREE, TL_BODY_KINEMATIC, TL_BODY_STATIC } tl_body_kind;
 
-/* World point of a point p of the shape: at + rotation p rotation*. The shape's origin need not be its centre of mass. */
+/* World point of a point p of the shape: at + rotation p rotation*. The shape's origin need not be its centre of
+ * mass. */
 typedef struct tl_body {
     tl_where where;
     const char *name; /* unique; "body 3" when the scene gives none */
@@ -109,8 +117,13 @@ typedef struct tl_body {
     tl_quat rotation;
     tl_vec3 velocity, spin; /* m/s at the centre of mass; rad/s, world frame */
     double density, mass;   /* exactly one is > 0 for a free body; both may be 0 otherwise */
+    /* In place of those of the shape, body frame; has_inertia, has_center: given. */
+    tl_vec3 center_of_mass;
+    tl_vec3 inertia, inertia_products; /* kg m^2 about the centre of mass: xx, yy, zz; xy, xz, yz of the matrix */
+    bool has_inertia, has_center;
     tl_timed friction;
     int sand_friction; /* tl_sand_friction */
+    bool liquid_slip;  /* viscous liquid slips along it */
     double restitution;
     double rolling_friction, spinning_friction; /* m */
     int motion;             /* pose function (7 numbers: at, then rotation w x y z), or TL_NO_FUNCTION */
@@ -176,6 +189,54 @@ typedef struct tl_join {
     double compliance; /* m/N of each node */
 } tl_join;
 
+typedef enum tl_joint_kind {
+    TL_JOINT_FIXED,
+    TL_JOINT_BALL,
+    TL_JOINT_HINGE,
+    TL_JOINT_SLIDER,
+    TL_JOINT_CYLINDER,
+    TL_JOINT_UNIVERSAL,
+    TL_JOINT_PLANAR,
+    TL_JOINT_DISTANCE,
+    TL_JOINT_ROPE,
+    TL_JOINT_SPRING,
+    TL_JOINT_GEAR,
+    TL_JOINT_SCREW
+} tl_joint_kind;
+typedef enum tl_motor_kind { TL_MOTOR_NONE, TL_MOTOR_FORCE, TL_MOTOR_SPEED, TL_MOTOR_POSITION } tl_motor_kind;
+
+/* What drives a joint along its free coordinate: m and N, or rad and N m. */
+typedef struct tl_motor_spec {
+    tl_where where;
+    int kind; /* tl_motor_kind: which of the three was given */
+    tl_timed force, speed, position;
+    double stiffness, damping; /* gains of position; both 0: it is where it should be, exactly */
+    double max;                /* force or torque; 0: whatever it takes */
+} tl_motor_spec;
+
+/* Two rigid bodies, or one and the world. Frames are those of the poses at the start. */
+typedef struct tl_joint_spec {
+    tl_where where;
+    const char *name; /* unique; "joint 3" when the scene gives none */
+    int kind;         /* tl_joint_kind */
+    const char *a, *b;
+    int body[2]; /* numbers of a and b; -1: the world */
+    tl_vec3 at, at_a, at_b;
+    bool has_at, has_at_a, has_at_b;
+    tl_vec3 axis, axis_b; /* world, at the start; zero: none */
+    double limits[2];     /* of the coordinate that is free, from the start's; equal: none */
+    bool limited;
+    double friction;               /* N or N m */
+    double compliance;             /* m/N and, about axes, rad/(N m) */
+    double breaks_at, breaks_turn; /* N, N m; 0: never */
+    double length;                 /* m: distance, rope, spring; negative: as at the start */
+    double stiffness, damping;     /* N/m, N s/m: spring */
+    double ratio;                  /* gear: turns of a per turn of b */
+    double pitch;                  /* screw: m per turn */
+    bool collide;
+    tl_motor_spec motor;
+} tl_joint_spec;
+
 /* Friction and restitution of one pair of materials or bodies, where the rule of tl_scene_pair is not wanted. */
 typedef struct tl_contact_pair {
     tl_where where;
@@ -203,6 +264,7 @@ typedef struct tl_domain_spec {
     double friction, restitution;
     double rolling_friction, spinning_friction; /* m */
     int sand_friction;                          /* tl_sand_friction */
+    bool liquid_slip;                           /* viscous liquid slips along walls */
 } tl_domain_spec;
 typedef enum tl_wall { TL_WALL_CLOSED, TL_WALL_OPEN } tl_wall;
 
@@ -212,12 +274,13 @@ typedef struct tl_sph_spec {
     double inset;     /* in spacings; negative: 0.5 with liquid, 0.4 without */
     double viscosity; /* of the method: rate, in sqrt(g/h) per second */
     double relaxation;
-    double push_out; /* m/s */
+    double push_out; /* m/s; 0: tl_sph_push_out */
     double cfl;      /* in spacings */
     bool warm_start;
     int friction; /* 0 implicit, 1 explicit */
     double worst; /* tolerances; 0: the means alone decide */
     double quiet; /* sqrt(g h): noise that solves may leave in still liquid; 0: the tolerance alone decides */
+    bool fit;     /* fills to solids: phase/sph/fit.c */
     int iterations_least;
     bool surface_particles;
 } tl_sph_spec;
@@ -252,14 +315,11 @@ typedef struct tl_fem_spec {
     int iterations; /* Newton corrections per step at most; 0: 40 */
 } tl_fem_spec;
 
-/* A solver method as scenes name it; inner methods nest once. Empty words: the scheme's own choice. */
+/* A solver method as scenes name it. Empty words: the scheme's own choice. */
 typedef struct tl_method_spec {
     const char *method, *precond;
     double tolerance; /* 0: the solver's */
     int iterations;   /* 0: the method's */
-    const char *inner_method, *inner_precond;
-    double inner_tolerance;
-    int inner_iterations;
 } tl_method_spec;
 
 /* Contacts of solids. */
@@ -275,7 +335,7 @@ typedef struct tl_contact_spec {
     bool rest;           /* islands at rest are left alone */
 } tl_contact_spec;
 
-/* How stress is solved by parts; see step/stress_parts.h. */
+/* How stress is solved by parts; see solve/cone/parts.h. */
 typedef struct tl_parts_spec {
     double pyramid, loose, damping, penalty, stiffen;
     bool keep, line_search, as_energy;
@@ -298,6 +358,8 @@ typedef struct tl_solver_spec {
     const char *weights;       /* of faces: "area", "volume" or "" */
     const char *surface;       /* of liquids: "fractional" or "binary" */
     const char *cone;          /* "exact" or "pyramid" */
+    const char *coupling;      /* of elastic bodies and liquid: "hybrid", "cut" or "complement" */
+    bool seal, offset;         /* of these: thin parts are tight; hydrostatic differences inside of cells */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;
@@ -387,6 +449,8 @@ typedef struct tl_scene {
     tl_join *joins;
     int region_count;
     tl_region *regions;
+    int joint_count;
+    tl_joint_spec *joints;
     int paint_count;
     tl_paint *paints;
 
@@ -425,8 +489,9 @@ talus_status tl_scene_timed(const tl_scene *s, const tl_timed *v, double t, doub
 void tl_scene_pair(const tl_scene *s, int a, int b, const double own_friction[2], double *friction,
                    double *restitution);
 
-/* Rolling and spinning friction of a pair, m: torques that resist at a contact, over its normal force. The last entry of `contacts` that names the pair decides, else the larger of
- * the two. tl_scene_turning: is there any in this scene? */
+/* Rolling and spinning friction of a pair, m: torques that resist at a contact, over its normal force. The last
+ * entry of `contacts` that names the pair decides, else the larger of the two. tl_scene_turning: is there any in
+ * this scene? */
 void tl_scene_pair_turning(const tl_scene *s, int a, int b, double *rolling, double *spinning);
 bool tl_scene_turning(const tl_scene *s);
 

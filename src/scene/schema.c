@@ -4,6 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TL_ENGINE(NAME, name) "|" #name
+static const char engine_words[] = /* the first is skipped */
+#include "scene/engines.def"
+    ;
+#undef TL_ENGINE
+
+const char *tl_engine_name(tl_engine e)
+{
+#define TL_ENGINE(NAME, name) #name,
+    static const char *const names[] = {
+#include "scene/engines.def"
+    };
+#undef TL_ENGINE
+    return names[e];
+}
+
 #pragma GCC diagnostic ignored                                                                                         \
     "-Wmissing-field-initializers" /* most keys have no words, tables or engines of their own */
 
@@ -56,6 +72,7 @@ static const tl_key domain_keys[] = {
     WALL("z_max", 5, "the wall at the high end of z"),
     {"friction", TL_NUMBER, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient of the walls against bodies"},
     {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "of the walls, as of bodies: what limits the shear of sand along them", "material|own", .engines = TL_ON_GRID},
+    {"liquid_slip", TL_BOOLEAN, AT(liquid_slip), "", ANY, "false", "viscous liquids slip along the walls; `false`: they stick to them", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "bounce of bodies off the walls"},
     {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "of the walls against bodies, as of bodies", .engines = TL_ON_GRID},
     {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "of the walls against bodies, as of bodies", .engines = TL_ON_GRID},
@@ -71,12 +88,13 @@ static const tl_key sph_keys[] = {
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.4 of those that meet solids, 0.5 of those that meet liquid"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
-    {"push_out", TL_NUMBER, AT(push_out), "m/s", ABOVE(0), "0.2", "fastest way out for bodies that overlap and liquid that is compressed"},
+    {"push_out", TL_NUMBER, AT(push_out), "m/s", FROM(0), "0", "fastest way out for bodies that overlap and liquid that is compressed; 0: 0.45 sqrt(g spacing), 0.2 m/s at 2 cm (without gravity, g is that on earth)"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},
     {"warm_start", TL_BOOLEAN, AT(warm_start), "", ANY, "true", "solvers start from the last step's pressures and friction"},
     {"worst", TL_NUMBER, AT(worst), "", WITHIN(0, 1e6), "20", "largest error of one particle that a solve may leave, in tolerances; 0: the means alone decide"},
     {"quiet", TL_NUMBER, AT(quiet), "", WITHIN(0, 1), "1e-3", "noise that solves may leave in still liquid, m/s over sqrt(g h); of what moves, 10 times this part of its speed. Where the tolerance would leave more, liquid is solved more exactly; 0: the tolerance alone decides"},
     {"friction", TL_CHOICE, AT(friction), "", ANY, "implicit", "solved with the pressures, or found once from the start of the step and the last step's pressures, as in earlier methods (for comparison: bodies on slopes creep)", "implicit|explicit"},
+    {"fit", TL_BOOLEAN, AT(fit), "", ANY, "true", "liquid of fills that would be too near to solids is pushed out and parted from the rest at the start, so that no volume is missing; false: it is left out"},
     {"iterations_least", TL_INTEGER, AT(iterations_least), "", WITHIN(-1, 100000), "-1", "of a solve; -1: 20 where solids touch, else 2"},
     {"surface_particles", TL_BOOLEAN, AT(surface_particles), "", ANY, "false", "also write the samples on bodies into frames"},
 };
@@ -190,7 +208,7 @@ static const tl_key emitter_keys[] = {
     {"rate", TL_TIMED1, AT(rate), "m^3/s", FROM(0), NULL, "volume per second, or a function of time"},
     {"start", TL_NUMBER, AT(start), "s", FROM(0), "0", "when it opens"},
     {"stop", TL_NUMBER, AT(stop), "s", FROM(0), "1e9", "when it closes"},
-    {"spacing", TL_NUMBER, AT(spacing), "m", FROM(0), "0", "distance of particles; 0: as in a fill"},
+    {"spacing", TL_NUMBER, AT(spacing), "m", FROM(0), "0", "distance of particles; 0: as in a fill", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context emitter = {"emitter", "an emitter", "Material that arrives later.", NULL, KEYS(emitter_keys), sizeof(tl_emitter), NULL, true};
@@ -207,8 +225,12 @@ static const tl_key body_keys[] = {
     {"spin_rad_per_s", TL_VEC3, AT(spin), "rad/s", ANY, "{0, 0, 0}", "angular velocity at the start, world frame"},
     {"density", TL_NUMBER, AT(density), "kg/m^3", ABOVE(0), "", "mass per volume; a free body needs this, `mass`, or a material"},
     {"mass", TL_NUMBER, AT(mass), "kg", ABOVE(0), "", "instead of `density`"},
+    {"center_of_mass", TL_VEC3, AT(center_of_mass), "m", ANY, "", "rigid bodies with an `inertia`: in the body's own frame; default: that of the shape"},
+    {"inertia", TL_VEC3, AT(inertia), "kg m^2", FROM(0), "", "rigid bodies with a `mass`: moments of inertia xx, yy, zz about the centre of mass, axes of the body's frame; default: those of the shape filled evenly"},
+    {"inertia_products", TL_VEC3, AT(inertia_products), "kg m^2", ANY, "{0, 0, 0}", "entries xy, xz, yz of the matrix of inertia (as URDF has them: minus the sum of mass times x y, ...)"},
     {"friction", TL_TIMED1, AT(friction), "", WITHIN(0, 100), "0.5", "Coulomb coefficient against other solids, or a function of time; on sand with `sand_friction = \"own\"`"},
     {"sand_friction", TL_CHOICE, AT(sand_friction), "", ANY, "material", "shear of sand along the body, over the pressure on it, at most: `material`, as inside of the sand, sin(friction_angle_deg) (a rough wall); `own`, the body's `friction` where that is less", "material|own", .engines = TL_ON_GRID},
+    {"liquid_slip", TL_BOOLEAN, AT(liquid_slip), "", ANY, "false", "viscous liquids slip along the body; `false`: they stick to it", .engines = TL_ON_GRID},
     {"restitution", TL_NUMBER, AT(restitution), "", WITHIN(0, 1), "0", "speed after an impact over speed before"},
     {"rolling_friction", TL_NUMBER, AT(rolling_friction), "m", WITHIN(0, 1e3), "0", "torque that resists rolling at a contact, at most, over its normal force: a ball of radius R stays on slopes up to this over R. Of a pair the larger one counts", .engines = TL_ON_GRID},
     {"spinning_friction", TL_NUMBER, AT(spinning_friction), "m", WITHIN(0, 1e3), "0", "the same for spinning about the normal of a contact", .engines = TL_ON_GRID},
@@ -217,10 +239,10 @@ static const tl_key body_keys[] = {
     {"torque", TL_TIMED3, AT(torque), "N m", ANY, "{0, 0, 0}", "world frame, or a function of time"},
     {"colour", TL_COLOUR, AT(colour), "", WITHIN(0, 1), "#9aa0a6", "how it is drawn"},
     {"opacity", TL_NUMBER, AT(opacity), "", WITHIN(0, 1), "1", "1 is solid, 0 is not there; glass is about 0.2"},
-    {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose"},
+    {"anchor", TL_SHAPE, AT(anchor), "", ANY, "", "elastic bodies: nodes inside of this shape (body frame) keep to the body's pose", .engines = TL_ON_LG | TL_ON_GRID},
     {"pressure", TL_TIMED1, AT(pressure), "Pa", ANY, "0", "elastic bodies: pushes its surface along the outward normals, wherever these turn (of an open cloth along its normals), a number or a function of time: blows a closed cloth up; below 0 it presses on a solid", .engines = TL_ON_LG},
     {"pressure_in", TL_SHAPE, AT(pressure_in), "", ANY, "", "`pressure` acts on triangles of the surface whose corners are inside of this shape (body frame, at rest), as on the wall of a cavity; default: on all", .engines = TL_ON_LG},
-    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape (engine `grid`: such that all bodies together have some 1500 nodes; `talus check` says how many and how long that takes), or those of its file"},
+    {"edge", TL_NUMBER, AT(edge), "m", FROM(0), "0", "elastic bodies: edge of the tetrahedra; 0: from the shape (engine `grid`: such that all bodies together have some 1500 nodes; `talus check` says how many and how long that takes), or those of its file", .engines = TL_ON_LG | TL_ON_GRID},
     {"cells", TL_INTEGER3, AT(cells), "", WITHIN(0, 4096), "{0, 0, 0}", "elastic boxes: regular cells along x, y and z instead of `edge`; of a cloth, squares of four triangles", .engines = TL_ON_LG | TL_ON_GRID},
     {"element", TL_CHOICE, AT(element), "", ANY, "hexahedron", "what `cells` are: hexahedra, which bend and twist as they should from one cell across on; or six tetrahedra each, as in papers, which lock", "hexahedron|tetrahedra", .engines = TL_ON_LG},
     {"thickness", TL_NUMBER, AT(thickness), "m", FROM(0), "0", "elastic bodies: above 0 the body is a cloth: the middle plane of the flat box that is its shape, or the triangles of its `sheet` or `mesh`, curved at rest as they are", .engines = TL_ON_LG},
@@ -268,6 +290,61 @@ static const tl_key join_keys[] = {
 static const tl_context join = {"join", "a join", "Nodes of an elastic body that are bound to the world or to another body, elastic or rigid. A handle does the same with springs inside of the elastic solve; a join is a constraint, solved with the contacts, and may be as stiff as one likes.", NULL,
                                 KEYS(join_keys), sizeof(tl_join), NULL, true};
 
+#define OBJECT tl_motor_spec
+static const tl_key motor_keys[] = {
+    {"force", TL_TIMED1, AT(force), "N or N m", ANY, "0", "force or torque on `a` along the axis, its opposite on `b`; a number or a function of time"},
+    {"speed", TL_TIMED1, AT(speed), "m/s or rad/s", ANY, "0", "speed of `a` against `b` at the end of each step, with whatever force that takes, up to `max`; a number or a function of time"},
+    {"position", TL_TIMED1, AT(position), "m or rad", ANY, "0", "where the coordinate is to be, 0 at the start; a number or a function of time. Without gains it is there exactly, up to `max`"},
+    {"stiffness", TL_NUMBER, AT(stiffness), "N/m or N m/rad", FROM(0), "0", "gain of `position`: force per error"},
+    {"damping", TL_NUMBER, AT(damping), "N s/m or N m s/rad", FROM(0), "0", "gain of `position`: force per error of the speed"},
+    {"max", TL_NUMBER, AT(max), "N or N m", FROM(0), "0", "of `speed` and `position`: force or torque that it can have; 0: any"},
+};
+#undef OBJECT
+static const tl_context motor = {"motor", "a motor", "Drives the free coordinate of a hinge, slider, cylinder (along its axis) or screw (its turning): one of `force`, `speed` and `position`.", "motor = { speed = function(t) return math.min(t, 2) end, max = 5 }",
+                                 KEYS(motor_keys), sizeof(tl_motor_spec), NULL, true};
+
+#define OBJECT tl_joint_spec
+static const tl_key joint_keys[] = {
+    {"name", TL_TEXT, AT(name), "", ANY, "", "for tables, messages and motors that a program drives"},
+    {"kind", TL_CHOICE, AT(kind), "", ANY, NULL, "what it leaves free: `fixed` nothing; `ball` turning; `hinge` turning about the axis; `slider` motion along it; `cylinder` both; `screw` both, one following the other; `universal` turning about two axes; `planar` motion in a plane and turning in it; `distance` all but the length between two points; `rope` the same, which may be slack; `spring` nothing is held, a spring and damper pull; `gear` couples how two bodies turn", "fixed|ball|hinge|slider|cylinder|universal|planar|distance|rope|spring|gear|screw"},
+    {"a", TL_TEXT, AT(a), "", ANY, NULL, "name of a rigid body"},
+    {"b", TL_TEXT, AT(b), "", ANY, "", "name of another one; default: the world"},
+    {"at", TL_VEC3, AT(at), "m", ANY, "", "where the joint is, world coordinates at the start"},
+    {"at_a", TL_VEC3, AT(at_a), "m", ANY, "", "the same in the frame of `a`"},
+    {"at_b", TL_VEC3, AT(at_b), "m", ANY, "", "the same in the frame of `b`. Distances, ropes and springs have two points: default the origins of both frames"},
+    {"axis", TL_VEC3, AT(axis), "", ANY, "", "world direction at the start: of a hinge, slider, cylinder or screw; normal of a planar joint; first axis of a universal joint, which turns with `a`; axis of `a` in a gear; of a ball with `limits` the direction whose swing is limited"},
+    {"axis_b", TL_VEC3, AT(axis_b), "", ANY, "", "second axis of a universal joint, which turns with `b`; axis of `b` in a gear (default: `axis`)"},
+    {"limits", TL_RANGE, AT(limits), "m or rad", ANY, "", "of the free coordinate, which is 0 at the start: of a slider or cylinder along the axis, of a hinge or screw about it; of a ball the angle between `axis` in both frames, its first number 0"},
+    {"friction", TL_NUMBER, AT(friction), "N or N m", FROM(0), "0", "force or torque that resists moving along the free coordinate"},
+    {"compliance", TL_NUMBER, AT(compliance), "m/N, rad/(N m)", FROM(0), "0", "what it holds gives way by this per newton, and turns by this per newton metre; 0: not at all"},
+    {"breaks_at", TL_NUMBER, AT(breaks_at), "N", FROM(0), "0", "a step in which it carries more breaks it for good; 0: never"},
+    {"breaks_torque", TL_NUMBER, AT(breaks_turn), "N m", FROM(0), "0", "the same of torques"},
+    {"length", TL_NUMBER, AT(length), "m", FROM(-1), "-1", "of a distance, rope or spring; -1: as at the start"},
+    {"stiffness", TL_NUMBER, AT(stiffness), "N/m", FROM(0), "0", "of a spring"},
+    {"damping", TL_NUMBER, AT(damping), "N s/m", FROM(0), "0", "of a spring"},
+    {"ratio", TL_NUMBER, AT(ratio), "", ANY, "-1", "of a gear: speed of `a` about its axis over that of `b` about its own, both against the world; negative: they turn opposite ways"},
+    {"pitch", TL_NUMBER, AT(pitch), "m", ANY, "0", "of a screw: way of `a` along the axis per turn"},
+    {"collide", TL_BOOLEAN, AT(collide), "", ANY, "false", "whether `a` and `b` also touch each other"},
+    {"motor", TL_TABLE, AT(motor), "", ANY, "", "what drives it", .inside = &motor},
+};
+#undef OBJECT
+static const tl_context joint = {"joint", "a joint", "Two rigid bodies, or one and the world, that can move against each other in some ways only; solved together with the contacts, exactly. Frames are taken from the poses at the start. See docs/joints.md.", "joints = { { name = \"hinge\", kind = \"hinge\", a = \"door\", at = {0, 1, 0}, axis = {0, 1, 0}, limits = {0, 1.5} } }",
+                                 KEYS(joint_keys), sizeof(tl_joint_spec), NULL, true};
+
+#define OBJECT tl_import_args
+static const tl_key import_keys[] = {
+    {"file", TL_TEXT, AT(file), "", ANY, NULL, "a URDF file, or one of MJCF, in the scene's folder or below; its meshes too"},
+    {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "where the origin of the file is"},
+    ROTATIONS("how the file is turned about its origin"),
+    {"up", TL_CHOICE, AT(up), "", ANY, "z", "which axis of the file is y of the scene: `z`, as in most such files; `y`: axes stay as they are", "z|y"},
+    {"fixed_base", TL_BOOLEAN, AT(fixed_base), "", ANY, "false", "what nothing holds does not move: the first link of URDF, bodies with a free joint of MJCF. A link `world` of URDF never does"},
+    {"prefix", TL_TEXT, AT(prefix), "", ANY, "", "put before all names, so that a file can be read twice"},
+    {"density", TL_NUMBER, AT(density), "kg/m^3", ABOVE(0), "1000", "of what the file gives no mass, inertia or density"},
+};
+#undef OBJECT
+static const tl_context import = {"import", "an import", "A robot from a file: `import { file = ... }` returns `{ bodies = {...}, joints = {...}, body = {...}, joint = {...}, effort = {...} }`, lists as a scene has them and the same tables by the names in the file. `scene { import { ... }, ... }` puts them into the scene. What of the file is not understood is told with its lines. See docs/import.md.", "scene { import { file = \"arm.urdf\", fixed_base = true }, talus = 1, engine = \"grid\", duration = 2 }",
+                                  KEYS(import_keys), sizeof(tl_import_args), NULL, true};
+
 #define OBJECT tl_region
 static const tl_key region_keys[] = {
     {"body", TL_TEXT, AT(body), "", ANY, NULL, "name of the elastic body, whose shape is a `mesh` of tetrahedra"},
@@ -295,24 +372,19 @@ static const tl_context contact = {"contact", "a contact",
 /* ---- solver ---- */
 
 #define OBJECT tl_method_spec
-#define PRECONDS "none|jacobi|ssor|ic|mic"
-static const tl_key inner_keys[] = {
-    {"method", TL_WORD, AT(inner_method), "", ANY, "", "linear solver", "cg|cr"},
-    {"precond", TL_WORD, AT(inner_precond), "", ANY, "", "preconditioner", PRECONDS},
-    {"tolerance", TL_NUMBER, AT(inner_tolerance), "", WITHIN(0, 1), "0", "0: the method's own"},
-    {"iterations", TL_INTEGER, AT(inner_iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
+#define METHOD_KEY(words) {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: the scheme's own", words}
+#define ITERATIONS {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"}
+static const tl_key pressure_keys[] = {
+    METHOD_KEY("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi|interlinked"),
+    {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN(0, 1), "0", "0: that of the solver", .engines = TL_ON_SPH},
+    ITERATIONS,
 };
-static const tl_context inner = {"inner", "an inner method", "The linear solver inside of a method.", NULL, KEYS(inner_keys), sizeof(tl_method_spec), "method", false};
-
-#define METHOD_KEYS(words)                                                                                                   \
-    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: the scheme's own", words},                                \
-    {"precond", TL_WORD, AT(precond), "", ANY, "", "preconditioner", PRECONDS},                                               \
-    {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN(0, 1), "0", "0: the solver's"},                                       \
-    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},                 \
-    {"inner", TL_TABLE, 0, "", ANY, "", "method for the linear systems inside", .inside = &inner}
-static const tl_key pressure_keys[] = {METHOD_KEYS("multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag|nncg|jacobi|interlinked")};
-static const tl_key friction_keys[] = {METHOD_KEYS("apgd|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual")};
-static const tl_key elastic_method_keys[] = {METHOD_KEYS("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica|sum")};
+static const tl_key friction_keys[] = {
+    METHOD_KEY("apgd|auglag-ipn|jcsp|jcsp-pyramid|narain|narain-printed|box|primal-dual"),
+    {"precond", TL_WORD, AT(precond), "", ANY, "", "preconditioner of methods that solve stress by parts; default: jacobi", "jacobi|ssor"},
+    ITERATIONS,
+};
+static const tl_key elastic_method_keys[] = {METHOD_KEY("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica|sum")};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
 static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg`, `jacobi` or `interlinked`. A bare text is its `method`: `pressure = \"mprgp\"`.");
@@ -321,15 +393,15 @@ static const tl_context elastic_method = METHOD("elastic method", "an elastic me
 
 #define OBJECT tl_contact_spec
 static const tl_key contact_method_keys[] = {
-    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: `newton-shift`, with `cone = \"pyramid\"` `pgs-pyramid`; that one and `*-convex` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-momentum|pgs-pyramid|staggered"},
-    {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-8, or 1e-5 of the fastest body's speed if that is more"},
-    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own"},
-    {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: from the sizes of the bodies"},
+    {"method", TL_WORD, AT(method), "", ANY, "", "by name; default: `newton-shift`, with `cone = \"pyramid\"` `pgs-pyramid`; that one and `*-convex` solve other problems, for comparison", "newton-shift|newton-convex|apgd-shift|apgd-convex|admm|pgs|pgs-momentum|pgs-pyramid|staggered", .engines = TL_ON_GRID},
+    {"tolerance", TL_NUMBER, AT(tolerance), "m/s", WITHIN(0, 1), "0", "largest error of a contact's velocity; 0: 1e-7 of what forces do in a step (g dt), or 1e-5 of the fastest body's speed if that is more"},
+    {"iterations", TL_INTEGER, AT(iterations), "", WITHIN(0, 1000000), "0", "at most; 0: the method's own", .engines = TL_ON_GRID},
+    {"slop", TL_NUMBER, AT(slop), "m", FROM(0), "0", "overlap that is left alone; deeper ones are pushed out after the step, without changing velocities; 0: 2e-3 of the smallest extent of the free bodies", .engines = TL_ON_GRID},
     {"touch", TL_NUMBER, AT(touch), "", WITHIN(0, 1), "0.01", "of the slop: points that carried in the step before and are apart by no more than this still touch; 0: any gap has to close first, so that heaps that lie look for new forces in every step", .engines = TL_ON_GRID},
     {"keep", TL_NUMBER, AT(keep), "", WITHIN(0, 0.1), "0.001", "of the slop: bodies that stand on each other and have moved against each other by no more than this keep their contact points, moved along with them; 0: all points are found anew in every step", .engines = TL_ON_GRID},
     {"impacts", TL_WORD, AT(impacts), "", ANY, "together", "restitution of several contacts at once: all of them together, or one after the other, the fastest first, as in Newton's cradle", "together|sequence", .engines = TL_ON_GRID},
     {"bound", TL_BOOLEAN, AT(bound), "", ANY, "true", "scenes of rigid bodies: energy that moving bodies along chords and pushing overlaps apart has made is taken from velocities; `false` for comparison", .engines = TL_ON_GRID},
-    {"rest", TL_BOOLEAN, AT(rest), "", ANY, "false", "scenes of rigid bodies: islands of bodies that touch, do not move (1e-8 m/s, or `tolerance`) and that nothing comes near keep places and forces, and cost next to nothing", .engines = TL_ON_GRID},
+    {"rest", TL_BOOLEAN, AT(rest), "", ANY, "false", "scenes of rigid bodies: islands of bodies that touch, do not move (1e-7 of g dt, or `tolerance`) and that nothing comes near keep places and forces, and cost next to nothing", .engines = TL_ON_GRID},
 };
 #undef OBJECT
 static const tl_context contact_method = {"contact method", "a contact method", "A method for contacts of solids. A bare text is its `method`: `contact = \"pgs\"`.", NULL, KEYS(contact_method_keys), sizeof(tl_contact_spec), "method", false};
@@ -368,15 +440,18 @@ static const tl_key solver_keys[] = {
     {"weights", TL_WORD, AT(weights), "", ANY, "", "how solids cut faces of cells: by area, or by the volume around a face; default: by volume where bodies float freely, else by area", "area|volume", .engines = TL_ON_GRID},
     {"surface", TL_WORD, AT(surface), "", ANY, "fractional", "free surface of liquids: where the level set has it, or by whole cells", "fractional|binary", .engines = TL_ON_GRID},
     {"cone", TL_WORD, AT(cone), "", ANY, "exact", "friction cone of sand and of solids, exact or as a pyramid", "exact|pyramid", .engines = TL_ON_GRID},
+    {"coupling", TL_WORD, AT(coupling), "", ANY, "hybrid", "how elastic surfaces and liquid meet: `hybrid` keeps momentum and angular momentum exactly; `cut` and `complement` for comparison", "hybrid|cut|complement", .engines = TL_ON_GRID},
+    {"seal", TL_BOOLEAN, AT(seal), "", ANY, "true", "parts of elastic bodies thinner than two cells let no liquid through; `false`, for comparison: they leak", .engines = TL_ON_GRID},
+    {"offset", TL_BOOLEAN, AT(offset), "", ANY, "true", "elastic bodies feel the hydrostatic difference between their surface and the centres of cells; `false`, for comparison: buoyancy is of first order in the cell", .engines = TL_ON_GRID},
     {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN_OPEN(0, 1), "1e-4", "relative target of the coupled solve"},
-    {"sweeps", TL_INTEGER, AT(sweeps), "", WITHIN(0, 100000), "0", "passes of a scheme, at most; 0: the scheme's own"},
+    {"sweeps", TL_INTEGER, AT(sweeps), "", WITHIN(0, 100000), "0", "passes of a scheme, at most; 0: the scheme's own", .engines = TL_ON_GRID},
     {"on_unconverged", TL_CHOICE, AT(on_unconverged), "", ANY, "accept", "what to do when the target is missed; every step's certificate is recorded either way", "accept|shrink_dt|fail"},
     {"guard", TL_BOOLEAN, AT(guard), "", ANY, "true", "a step that gives more energy than there is, and nothing explains it, is tried again with half the length, and then ends the run; `false` goes on whatever happens"},
-    {"pressure", TL_TABLE, AT(pressure), "", ANY, "", "method for pressure", .inside = &pressure_method},
+    {"pressure", TL_TABLE, AT(pressure), "", ANY, "", "method for pressure", .inside = &pressure_method, .engines = TL_ON_GRID | TL_ON_SPH},
     {"friction", TL_TABLE, AT(friction), "", ANY, "", "method for the shear stress of sand", .inside = &friction_method, .engines = TL_ON_GRID},
     {"parts", TL_TABLE, AT(parts), "", ANY, "", "of methods that solve stress by parts", .inside = &parts, .engines = TL_ON_GRID},
     {"rules", TL_TABLE, AT(rules), "", ANY, "", "of sand, beyond its equations", .inside = &rules, .engines = TL_ON_GRID},
-    {"contact", TL_TABLE, AT(contact), "", ANY, "", "method for contacts of solids", .inside = &contact_method},
+    {"contact", TL_TABLE, AT(contact), "", ANY, "", "method for contacts of solids", .inside = &contact_method, .engines = TL_ON_GRID | TL_ON_LG},
     {"elastic", TL_TABLE, AT(elastic), "", ANY, "", "method for elastic solids", .inside = &elastic_method, .engines = TL_ON_GRID},
 };
 #undef OBJECT
@@ -445,7 +520,7 @@ static const tl_context render = {"render", "render", "How pictures look.", NULL
 #define TABLE(name, field, context, help) {name, TL_TABLE, AT(field), "", ANY, "", help, .inside = &context}
 static const tl_key scene_keys[] = {
     {"talus", TL_INTEGER, AT(version), "", WITHIN(TL_SCENE_VERSION, TL_SCENE_VERSION), NULL, "version of the scene language; 1"},
-    {"engine", TL_CHOICE, AT(engine), "", ANY, NULL, "`grid`: sand, liquid and solids on a grid; `sph`: particles; `lg`: elastic solids, local-global", "grid|sph|lg"},
+    {"engine", TL_CHOICE, AT(engine), "", ANY, NULL, "`grid`: sand, liquid and solids on a grid; `sph`: particles; `lg`: elastic solids, local-global", &engine_words[1]},
     {"title", TL_TEXT, AT(title), "", ANY, "", "one line"},
     {"about", TL_TEXT, AT(about), "", ANY, "", "what the scene shows, for `talus scenes`"},
     {"figure", TL_TEXT, AT(figure), "", ANY, "", "figure or table of a paper that it reproduces"},
@@ -453,7 +528,7 @@ static const tl_key scene_keys[] = {
     {"duration", TL_NUMBER, AT(duration), "s", WITHIN(1e-9, 1e6), NULL, "simulated time"},
     {"fps", TL_NUMBER, AT(fps), "1/s", WITHIN(1e-6, 1e6), "50", "frames per simulated second"},
     {"gravity", TL_VEC3, AT(gravity), "m/s^2", ANY, "{0, -9.81, 0}", "y is up by default"},
-    {"seed", TL_SEED, AT(seed), "", WITHIN(0, 0x1p53), "1", "of every random choice of talus"},
+    {"seed", TL_SEED, AT(seed), "", WITHIN(0, 0x1p53), "1", "of every random choice of talus", .engines = TL_ON_GRID | TL_ON_SPH},
     {"dt_max", TL_NUMBER, AT(dt_max), "s", FROM(0), "0", "longest time step; 0: one frame"},
     {"dt_min", TL_NUMBER, AT(dt_min), "s", FROM(0), "0", "a step that must be shorter ends the run"},
     {"grid", TL_TABLE, AT(grid), "", ANY, "", "the grid; a scene of rigid and elastic bodies alone needs none", .inside = &grid, .engines = TL_ON_GRID},
@@ -468,6 +543,7 @@ static const tl_key scene_keys[] = {
     {"cables", TL_LIST, AT(cables), "", ANY, "", "list of cables in elastic bodies", .inside = &cable, .count_offset = AT(cable_count), .engines = TL_ON_LG},
     {"regions", TL_LIST, AT(regions), "", ANY, "", "list of parts of elastic bodies with a material of their own", .inside = &region, .count_offset = AT(region_count), .engines = TL_ON_LG | TL_ON_GRID},
     {"joins", TL_LIST, AT(joins), "", ANY, "", "list of hard bonds of elastic bodies", .inside = &join, .count_offset = AT(join_count), .engines = TL_ON_LG},
+    {"joints", TL_LIST, AT(joints), "", ANY, "", "list of joints between rigid bodies", .inside = &joint, .count_offset = AT(joint_count), .engines = TL_ON_GRID},
     LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
     TABLE("solver", solver, solver, "methods and targets"),
     TABLE("output", output, output, "what a run writes"),
@@ -562,6 +638,9 @@ static const tl_context *const contexts[] = {
     &handle,
     &cable,
     &join,
+    &joint,
+    &motor,
+    &import,
     &region,
     &contact,
     &solver,
@@ -571,7 +650,6 @@ static const tl_context *const contexts[] = {
     &parts,
     &rules,
     &elastic_method,
-    &inner,
     &output,
     &accept,
     &camera,
@@ -596,6 +674,17 @@ const tl_context *tl_schema_find(const char *name)
     for (int i = 0; tl_schema_at(i); i++)
         if (!strcmp(tl_schema_at(i)->name, name)) return tl_schema_at(i);
     return NULL;
+}
+
+const tl_context *tl_schema_material(tl_material_kind kind)
+{
+    static const char *const names[] = {"granular", "liquid", "viscous", "elastic", "solid"};
+    return tl_schema_find(names[kind]);
+}
+
+bool tl_schema_in_range(const tl_key *key, double value)
+{
+    return (key->range.above ? value > key->range.low : value >= key->range.low) && value <= key->range.high;
 }
 
 const tl_key *tl_schema_key(const tl_context *c, const char *name)

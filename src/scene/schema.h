@@ -98,10 +98,23 @@ typedef struct tl_shape_args {
     const char *file;
 } tl_shape_args;
 
+/* What import {} reads. */
+typedef struct tl_import_args {
+    tl_where where;
+    const char *file, *prefix;
+    tl_vec3 at;
+    tl_quat rotation;
+    int up; /* of the file: 0 z, 1 y */
+    bool fixed_base;
+    double density;
+} tl_import_args;
+
 /* Every context, for the page and the tests: i = 0, 1, ... until NULL. The first is the scene itself. */
 const tl_context *tl_schema_at(int i);
 const tl_context *tl_schema_find(const char *name); /* NULL when unknown */
 const tl_key *tl_schema_key(const tl_context *c, const char *name);
+const tl_context *tl_schema_material(tl_material_kind kind); /* what a material of that kind has */
+bool tl_schema_in_range(const tl_key *key, double value);
 /* Number of `word` among words "a|b|c", -1 when it is not one; and the i-th word in `text`, false at the end. */
 int tl_schema_word(const char *words, const char *word);
 bool tl_schema_word_at(const char *words, int i, char *text, size_t room);
@@ -115,10 +128,12 @@ const tl_preset *tl_preset_at(int i); /* until NULL */
 /* The reference page, as Markdown, a piece at a time. */
 void tl_schema_page(void (*write)(void *user, const char *text), void *user);
 
-/* Words of solver.pressure, solver.scheme and solver.friction that fit what a scene runs with; the schema lists those of all. */
+/* Words of solver.pressure, solver.scheme and solver.friction that fit what a scene runs with; the schema lists
+ * those of all. */
 #define TL_LIQUID_PRESSURE_WORDS                                                                                       \
     "multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag"
 #define TL_LIQUID_SCHEME_WORDS "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn"
+#define TL_SOFT_SCHEME_WORDS "pec|pec-gs|pe-ec|ec-pe"
 #define TL_SAND_SCHEME_WORDS "pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c"
 #define TL_STAGGERED_WORDS "primal-dual|jcsp|jcsp-pyramid|narain|narain-printed|box"
 #define TL_COLOCATED_WORDS "apgd|auglag-ipn|" TL_STAGGERED_WORDS

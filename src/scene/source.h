@@ -1,8 +1,9 @@
 /* The text of a scene file, with the line of every table entry.
  *
  * Lua forgets where a table was written. So the text is gone through once, and each table constructor { ... } is
- * wrapped in a call that tells its number: box { size = s } becomes box(mark(7,{ size = s })). Lines stay what they were.
- * The reader keeps the number with the table and finds the line of each key here, also for tables made in loops. */
+ * wrapped in a call that tells its number: box { size = s } becomes box(mark(7,{ size = s })). Lines stay what they
+ * were. The reader keeps the number with the table and finds the line of each key here, also for tables made in
+ * loops. */
 #ifndef TL_SCENE_SOURCE_H
 #define TL_SCENE_SOURCE_H
 

@@ -16,6 +16,7 @@ typedef struct tl_options {
     double relaxation;      /* admm: over-relaxation in (0, 2) */
     double box_looseness;   /* auglag-ipn: kappa, size of the auxiliary box relative to the cone */
     int least_iterations;   /* jacobi, nncg: made even when the target is reached before; 0 */
+    double slow;            /* newton of contacts: m/s that forces give in a step, g dt; 0 = from the problem */
     double aim;             /* newton of contacts: below the tolerance, gone on to while that is cheap; 0 = none */
     bool *early;            /* newton of contacts: islands of many bodies may end early, near enough to see where
                                bodies go, and this is set where one did; NULL = not */

@@ -33,7 +33,8 @@ typedef struct tl_outcome {
     double residual; /* the method's own measure at the end */
 } tl_outcome;
 
-/* True when the budget of products is used up, or when the user wants to leave: asked in every round of every method. */
+/* True when the budget of products is used up, or when the user wants to leave: asked in every round of every
+ * method. */
 static inline bool tl_stop_spent(const tl_stop *stop, const tl_work *w)
 {
     return (stop->max_products > 0 && w->products >= stop->max_products) || tl_cancelled();

@@ -1,20 +1,29 @@
-#include "step/sim.h"
+#include "phase/sim.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/parallel.h"
-#include "step/accounts.h"
-#include "step/engines.h"
+#include "model/driven.h"
+#include "phase/accounts/accounts.h"
 
 #define SHORTEST 1024       /* dt_min when the scene names none: this part of the longest step */
 #define ON_TIME 1e-9        /* of a step: what is closer to `until` ends there */
 #define REGROW 1.5          /* of dt per step, after a retry */
 #define REGROW_FIRST 1.0625 /* right after one: the length that failed is not tried at once again */
 
-/* In the order of tl_engine. */
-static const tl_engine_entry *const engines[] = {&tl_engine_grid, &tl_engine_sph, &tl_engine_lg};
+#define TL_ENGINE(NAME, name) extern const tl_engine_entry tl_engine_##name;
+#include "scene/engines.def"
+#undef TL_ENGINE
+#define TL_ENGINE(NAME, name) &tl_engine_##name,
+static const tl_engine_entry *const engines[] = {
+#include "scene/engines.def"
+};
+#undef TL_ENGINE
+
+const tl_engine_entry *tl_engine_at(int i) { return i >= 0 && i < TL_ENGINES ? engines[i] : NULL; }
 
 static double longest_step(const tl_scene *s) { return s->dt_max > 0 ? s->dt_max : 1 / s->fps; }
 static double shortest_step(const tl_scene *s) { return s->dt_min > 0 ? s->dt_min : longest_step(s) / SHORTEST; }
@@ -22,11 +31,11 @@ static double shortest_step(const tl_scene *s) { return s->dt_min > 0 ? s->dt_mi
 /* Length of the next try: equal parts of what is left, so that no sliver remains. */
 static double first_length(const tl_sim *sim, double dt, double left)
 {
-    double most = fmin(longest_step(sim->scene), sim->engine->dt_wanted(sim));
-    if (dt > 0) most = fmin(most, dt);
-    if (sim->state.dt_next > 0) most = fmin(most, sim->state.dt_next);
-    if (left == INFINITY) return most;
-    double parts = ceil(left / most * (1 - ON_TIME));
+    double max = fmin(longest_step(sim->scene), sim->engine->dt_wanted(sim));
+    if (dt > 0) max = fmin(max, dt);
+    if (sim->state.dt_next > 0) max = fmin(max, sim->state.dt_next);
+    if (left == INFINITY) return max;
+    double parts = ceil(left / max * (1 - ON_TIME));
     return parts > 1 ? left / parts : left;
 }
 
@@ -34,6 +43,9 @@ static talus_status create(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
     sim->engine = engines[s->engine];
+    tl_driven *driven = tl_state_add(&sim->state, &tl_driven_kind);
+    if (!driven) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
+    TL_TRY(tl_driven_begin(driven, s->body_count, err));
     TL_TRY(sim->engine->begin(sim, err));
     double wanted = first_length(sim, 0, INFINITY);
     if (s->duration / wanted <= TL_STEPS_MAX) return TALUS_OK;
@@ -65,11 +77,25 @@ void tl_sim_free(tl_sim *sim)
     if (sim->engine) sim->engine->end(sim);
     tl_state_free(&sim->state);
     tl_rigid_free(&sim->rigid);
-    tl_sph_free(&sim->sph);
+    tl_joints_free(&sim->joints);
     tl_lg_free(&sim->lg);
     tl_free(sim->hold);
     tl_arena_free(&sim->arena);
     tl_free(sim);
+}
+
+talus_status tl_sim_judge(const tl_sim *sim, bool *again, talus_error *err)
+{
+    const tl_unconverged policy = sim->scene->solver.on_unconverged;
+    if (policy == TL_UNCONVERGED_ACCEPT) return TALUS_OK;
+    for (int k = 0; k < sim->report.solves; k++) {
+        const tl_report_solve *s = &sim->report.solve[k];
+        if (!strcmp(s->outcome, tl_result_name(TL_CONVERGED))) continue;
+        *again = policy == TL_UNCONVERGED_SHRINK_DT;
+        return TL_FAIL(err, TALUS_NOT_DEFINITE, "%s by \"%s\": %s, error %.3g, wanted %.3g", s->name, s->method,
+                       s->outcome, s->certificate, s->target);
+    }
+    return TALUS_OK;
 }
 
 static void blend(tl_vec3 *mean, tl_vec3 now, double share)
@@ -77,7 +103,8 @@ static void blend(tl_vec3 *mean, tl_vec3 now, double share)
     *mean = tl_vec3_add_scaled(*mean, share, tl_vec3_sub(now, *mean));
 }
 
-/* Forces of the step that has just been made go into the means of the frame, which begins with the first step after its start. */
+/* Forces of the step that has just been made go into the means of the frame, which begins with the first step after
+ * its start. */
 static void blend_forces(tl_sim *sim, double begin, double length)
 {
     double frame = (double)sim->state.frame / sim->scene->fps, before = fmax(0, begin - frame);
@@ -105,6 +132,7 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
     for (int retries = 0;; retries++) {
         bool again = false, last = length >= left;
         tl_arena_reset(&sim->arena);
+        sim->tries++;
         TL_TRY(tl_cancel_check(err));
         talus_status status = tl_accounts_begin(sim, &why);
         if (status == TALUS_OK) status = sim->engine->step(sim, length, &again, &why);
@@ -132,6 +160,18 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
     }
 }
 
+#ifdef TL_CHECKED
+/* What a checkpoint is asked for when it is read: every index within its bounds. Takes memory, so once per frame. */
+static talus_status check_state(const tl_sim *sim, talus_error *err)
+{
+    for (int i = 0; i < sim->state.sections; i++) {
+        const struct tl_state_section *s = &sim->state.section[i];
+        if (s->kind->check) TL_TRY(s->kind->check(s->data, sim->scene, sim->rigid.count, "the state at a frame", err));
+    }
+    return TALUS_OK;
+}
+#endif
+
 talus_status tl_sim_frame(tl_sim *sim, bool (*stop)(void *user, const tl_sim *sim), void *user, talus_error *err)
 {
     tl_state *s = &sim->state;
@@ -142,5 +182,6 @@ talus_status tl_sim_frame(tl_sim *sim, bool (*stop)(void *user, const tl_sim *si
         if (stopped && s->t < until) return TL_FAIL(err, TALUS_INTERRUPTED, "stopped at t = %.10g s", s->t);
     }
     s->frame++;
+    TL_VALIDATE(check_state(sim, err));
     return TALUS_OK;
 }

@@ -47,7 +47,7 @@ static void forty_random(void **state)
     for (size_t k = 0; k < sizeof goal / sizeof goal[0]; k++) {
         const tl_boxqp_method *m = tl_boxqp_method_find(goal[k].name);
         int reached = 0;
-        int64_t most = 0;
+        int64_t max = 0;
         for (int i = 0; i < PROBLEMS; i++) {
             tl_boxqp_case c;
             make(&c, i);
@@ -56,7 +56,7 @@ static void forty_random(void **state)
             CHECK_OK(tl_boxqp_solve(m, &c.qp, &o, &(tl_stop){TARGET, 0, 100000}, c.x0, &a, NULL, &r, &err));
             bool good = r.certificate.optimality <= TARGET;
             reached += good;
-            most = r.work.products > most ? r.work.products : most;
+            max = r.work.products > max ? r.work.products : max;
             if (good != (r.outcome.result == TL_CONVERGED))
                 fail_msg("%s on %d: certificate %g but outcome '%s'", m->name, i, r.certificate.optimality,
                          tl_result_name(r.outcome.result));
@@ -66,7 +66,7 @@ static void forty_random(void **state)
             tl_precond_free(o.precond);
             tl_boxqp_case_free(&c);
         }
-        print_message("%-15s %d of %d, at most %lld products\n", m->name, reached, PROBLEMS, (long long)most);
+        print_message("%-15s %d of %d, at most %lld products\n", m->name, reached, PROBLEMS, (long long)max);
         assert_true(reached >= goal[k].at_least);
     }
     tl_threads_set(2);
@@ -241,7 +241,8 @@ static void two_parts(void **state)
 /* Rows per part; enough for work spaces beyond the arena's first chunk, which it would ask for twice. */
 #define SHORT_ROWS 3000
 
-/* One of the parts gets no memory: all of them say so, none waits for it. The split space stops the test if one does. */
+/* One of the parts gets no memory: all of them say so, none waits for it. The split space stops the test if one
+ * does. */
 static int short_of_memory(int part, void *user)
 {
     job *j = user;

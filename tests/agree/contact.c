@@ -57,8 +57,9 @@ static void sums_of_normals(void **state)
     check_sum("wall, top x1000", &g, 7863.696, 1);
 }
 
-/* A rod that slides on its end: friction follows the normal force and turns the end into the ground, W_nn = 2 but W_nn + mu W_nt . e = 7. A normal step of
- * 1 / W_nn overshoots by 2.5 and sweeps take turns between two states for ever. The answer is lam_n = 0.1 / 7. */
+/* A rod that slides on its end: friction follows the normal force and turns the end into the ground, W_nn = 2 but
+ * W_nn + mu W_nt . e = 7. A normal step of 1 / W_nn overshoots by 2.5 and sweeps take turns between two states for
+ * ever. The answer is lam_n = 0.1 / 7. */
 static void a_rod_that_digs_in(void **state)
 {
     (void)state;

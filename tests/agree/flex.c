@@ -1,4 +1,5 @@
-/* Routes of elastic contact: impulses and velocities of all of them on the same problems, taken from scenes that stick, slide, part, roll and hang together. */
+/* Routes of elastic contact: impulses and velocities of all of them on the same problems, taken from scenes that
+ * stick, slide, part, roll and hang together. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/sum.h"
 #include "check.h"
+#include "phase/elastic/trial.h"
 #include "rigid.h"
 #include "solve/flex/law.h"
-#include "step/elastic_trial.h"
 
 static talus_error err;
 static tl_arena arena;
@@ -21,14 +22,14 @@ typedef struct answer {
 static answer solve(const tl_flex_route *route, const tl_flex *p, double tolerance)
 {
     answer a = {.lam = TL_NEW_ZERO(double, 3 * p->contacts + 1), .dv = TL_NEW_ZERO(double, tl_flex_size(p) + 1)};
-    tl_flex_kept *kept;
+    tl_flex_data *kept;
     tl_flex_solver s;
-    CHECK_OK(tl_flex_kept_create(&kept, &err));
+    CHECK_OK(tl_flex_data_create(&kept, &err));
     size_t mark = tl_arena_mark(&arena);
     CHECK_OK(tl_flex_begin(&s, route, kept, p, &arena, &err));
     CHECK_OK(tl_flex_solve(&s, true, true, tolerance, 0, a.lam, a.dv, &a.report, &err));
     tl_arena_release(&arena, mark);
-    tl_flex_kept_free(kept);
+    tl_flex_data_free(kept);
     return a;
 }
 
@@ -38,7 +39,8 @@ static void drop(answer *a)
     tl_free(a->dv);
 }
 
-/* Route "ic" has another H: corrections of corrections until what is missing is gone, as the step's Newton iteration does it. */
+/* Route "ic" has another H: corrections of corrections until what is missing is gone, as the step's Newton iteration
+ * does it. */
 static answer refine(const tl_flex_route *route, const tl_flex *p, double tolerance, int *rounds)
 {
     tl_flex q = *p;
@@ -58,9 +60,9 @@ static answer refine(const tl_flex_route *route, const tl_flex *p, double tolera
         for (int64_t i = 0; i < 3 * (int64_t)p->contacts; i++) c[i] = p->c[i] + u[i];
         drop(&a);
         a = solve(route, &q, tolerance);
-        double most = tl_max_abs(p->n, a.dv);
+        double max = tl_max_abs(p->n, a.dv);
         for (int64_t i = 0; i < n; i++) all[i] = i < p->n ? all[i] + a.dv[i] : a.dv[i];
-        if (most < 2 * tolerance) break; /* solves leave that much */
+        if (max < 2 * tolerance) break; /* solves leave that much */
     }
     memcpy(a.dv, all, sizeof *all * (size_t)n);
     CHECK_OK(tl_flex_certify(p, a.lam, a.dv, &a.report.certificate, &arena, &err));
@@ -159,7 +161,8 @@ static void several_bodies(void **state)
             NULL, 4, 0.01, 1e-8, TL_FLEX_CONE, "");
 }
 
-/* A stiff body: waves cross it a thousand times in a step, and what contact with masses alone anticipates is of no use. */
+/* A stiff body: waves cross it a thousand times in a step, and what contact with masses alone anticipates is of no
+ * use. */
 static void stiff(void **state)
 {
     (void)state;

@@ -19,7 +19,8 @@ static const tl_vec3 bar_size = {0.3, 0.1, 0.2}, sheet_size = {0.3, 0.2, 0};
 
 enum { TETS, MEMBRANE, HINGES, ROLLED, KINDS };
 
-/* Tetrahedra; cloth without bending, with hinges as stiff as the membrane, and with hinges on a rest shape that is a part of a cylinder. */
+/* Tetrahedra; cloth without bending, with hinges as stiff as the membrane, and with hinges on a rest shape that is a
+ * part of a cylinder. */
 static lg_body body_of(int kind, tl_lg_model model, tl_lg_scheme scheme)
 {
     bool cloth = kind != TETS;
@@ -100,8 +101,8 @@ static void gradients(void **state)
         }
 }
 
-/* A rolled rest shape is at rest; held flat it has the energy of flat cloth that is rolled up, the angle of each hinge being the same; and its
- * forces turn nothing. */
+/* A rolled rest shape is at rest; held flat it has the energy of flat cloth that is rolled up, the angle of each
+ * hinge being the same; and its forces turn nothing. */
 static void rolled_cloth(void **state)
 {
     (void)state;
@@ -143,8 +144,9 @@ static void rolled_cloth(void **state)
         tl_lg_free(&without);
     }
     CHECK_REL(bent[0], bent[1], 0.01); /* chords for arcs: (edge / radius)^2 */
-    /* Of k/2 curvature^2, with nodes exactly on the cylinder: 1/3 from the edges across, 1/3 from those along and 2/3 from the diagonals of squares of four
-     * triangles, times 1.05; 11 of 12 and 2 of 3 lines of edges are inside. Where middles find their own place, the sum is 1. */
+    /* Of k/2 curvature^2, with nodes exactly on the cylinder: 1/3 from the edges across, 1/3 from those along and
+     * 2/3 from the diagonals of squares of four triangles, times 1.05; 11 of 12 and 2 of 3 lines of edges are
+     * inside. Where middles find their own place, the sum is 1. */
     CHECK_REL(bent[0], 1.05 * whole * (1.0 / 3 * 11 / 12 + 1.0 / 3 * 2 / 3 + 2.0 / 3), 0.01);
 
     tl_vec3 turn = {0, 0, 0}, push = {0, 0, 0};

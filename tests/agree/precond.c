@@ -56,9 +56,9 @@ static void all_agree(void **state)
             assert_int_equal(r.outcome.result, TL_CONVERGED);
             CHECK_LE(r.certificate.residual, 1e-10);
             if (k == 0 && pre == 0) memcpy(first, x, sizeof *x * (size_t)n);
-            double most = 0;
-            for (int i = 0; i < n; i++) most = fmax(most, fabs(first[i]));
-            for (int i = 0; i < n; i++) CHECK_NEAR(x[i], first[i], 1e-6 * most); /* condition about 1e4 */
+            double max = 0;
+            for (int i = 0; i < n; i++) max = fmax(max, fabs(first[i]));
+            for (int i = 0; i < n; i++) CHECK_NEAR(x[i], first[i], 1e-6 * max); /* condition about 1e4 */
         }
     tl_free(x);
     tl_free(first);
@@ -137,7 +137,8 @@ static void shift_on_breakdown(void **state)
     tl_csr_free(&A);
 }
 
-/* A factor of what is not symmetric or not a number: refused, or made and of no use; never an endless search for a shift. */
+/* A factor of what is not symmetric or not a number: refused, or made and of no use; never an endless search for a
+ * shift. */
 static void one_sided_and_not_a_number(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* All pressure methods on the same problems, against each other and against the box-QP methods, and the iteration counts that
- * the multigrid method promises (larger sizes: `talus bench pressure`). */
+/* All pressure methods on the same problems, against each other and against the box-QP methods, and the iteration
+ * counts that the multigrid method promises (larger sizes: `talus bench pressure`). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,11 +37,11 @@ static tl_pressure_report solve(const char *method, const tl_pressure *p, const 
 
 static void compare(const char *what, int32_t n, const double *x, const double *y)
 {
-    double most = tl_max_abs(n, x);
+    double max = tl_max_abs(n, x);
     for (int32_t i = 0; i < n; i++) {
-        if ((x[i] > 0) != (y[i] > 0) && fabs(x[i] - y[i]) > 1e-9 * most)
+        if ((x[i] > 0) != (y[i] > 0) && fabs(x[i] - y[i]) > 1e-9 * max)
             fail_msg("%s: cell %d at %g and %g", what, i, x[i], y[i]);
-        CHECK_NEAR(y[i], x[i], 1e-6 * most);
+        CHECK_NEAR(y[i], x[i], 1e-6 * max);
     }
 }
 
@@ -269,7 +269,8 @@ static void hard_cases(void **state)
     assert_true(joined > apart + 2);
 }
 
-/* P7: a preconditioner that does not follow the free set is far worse. P8: so is a start without coarse levels, but less so. */
+/* P7: a preconditioner that does not follow the free set is far worse. P8: so is a start without coarse levels, but
+ * less so. */
 static void negative_controls(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Methods for boxes on pressure problems, by their names in scenes: the answer of multigrid, the same bits for any number of threads, and a clean refusal when memory runs out. */
+/* Methods for boxes on pressure problems, by their names in scenes: the answer of multigrid, the same bits for any
+ * number of threads, and a clean refusal when memory runs out. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,10 +31,10 @@ static void same_answer(void **state)
         tl_pressure_case c;
         tl_pressure_report r;
         CHECK_OK(tl_gen_pressure(&c, scene ? TL_SCENE_DAM : TL_SCENE_SPHERE, 20, 1, 0, &err));
-        double *x = TL_NEW(double, c.p.n), *free = TL_NEW(double, c.p.n), *y = TL_NEW(double, c.p.n), most = 0;
+        double *x = TL_NEW(double, c.p.n), *free = TL_NEW(double, c.p.n), *y = TL_NEW(double, c.p.n), max = 0;
         solve("multigrid", &c.p, 1e-9, x, &r);
         solve("cg-mic", &c.p, 1e-9, free, &r);
-        for (int32_t i = 0; i < c.p.n; i++) most = fmax(most, x[i]);
+        for (int32_t i = 0; i < c.p.n; i++) max = fmax(max, x[i]);
         for (int k = 0; k < NAMES; k++) {
             const tl_pressure_method *m = tl_pressure_method_find(names[k]);
             solve(names[k], &c.p, 1e-7, y, &r);
@@ -43,8 +44,8 @@ static void same_answer(void **state)
             double off = 0;
             for (int32_t i = 0; i < c.p.n; i++)
                 off = fmax(off, fabs(y[i] - (tl_pressure_method_bounded(m) ? x : free)[i]));
-            print_message("%s: %d iterations, off by %.1e\n", names[k], r.outcome.iterations, off / most);
-            CHECK_LE(off / most, 1e-4);
+            print_message("%s: %d iterations, off by %.1e\n", names[k], r.outcome.iterations, off / max);
+            CHECK_LE(off / max, 1e-4);
         }
         tl_free(x);
         tl_free(free);

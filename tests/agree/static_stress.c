@@ -1,5 +1,6 @@
-/* The stress of sand at rest (step/statics.h) against a cone program solved by other code: dense rows, alternating directions, the width of the cones by repetition. Boxes of sand between walls, flat and in three dimensions, and with
- * a free body in them. */
+/* The stress of sand at rest (model/coupling/statics.h) against a cone program solved by other code: dense rows,
+ * alternating directions, the width of the cones by repetition. Boxes of sand between walls, flat and in three
+ * dimensions, and with a free body in them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 #include "check.h"
 #include "lab/validate/still.h"
 #include "math/small_chol.h"
-#include "step/statics.h"
+#include "model/coupling/statics.h"
+#include "solve/least/method.h"
 
 #define SIN 0.5 /* 30 degrees */
 #define ROUNDS 60
@@ -20,7 +22,8 @@ static double level = 0.6;
 
 static double below(tl_vec3 x) { return x.y - level; }
 
-/* Of the way to the new width in every round: repeated whole, a shaft whose walls carry much goes to and fro between two widths for ever. */
+/* Of the way to the new width in every round: repeated whole, a shaft whose walls carry much goes to and fro between
+ * two widths for ever. */
 #define SHARE 0.5
 
 /* x: a of all cells, then b, in coordinates in which the energy is half the square of the length. */
@@ -102,12 +105,12 @@ static program write_program(const tl_still *s, bool flat)
     const tl_coupling *c = &s->system.c;
     const tl_rigid_solid *r = &s->system.rigid;
     program q = {.cells = c->cells, .size = c->cells * (1 + TL_STRESS_GROUP), .alpha = s->alpha};
-    const int32_t most = c->faces + 6 * r->bodies;
+    const int32_t max = c->faces + 6 * r->bodies;
     double *K = room((size_t)c->faces * (size_t)q.size, sizeof *K), *f = room((size_t)c->faces, sizeof *f);
     double *a = room((size_t)q.size, sizeof *a), *y = room((size_t)c->faces, sizeof *y),
            *e = room((size_t)q.size, sizeof *e);
-    q.row = room((size_t)most * (size_t)q.size, sizeof *q.row);
-    q.right = room((size_t)most, sizeof *q.right);
+    q.row = room((size_t)max * (size_t)q.size, sizeof *q.row);
+    q.right = room((size_t)max, sizeof *q.right);
     q.scale = room((size_t)q.size, sizeof *q.scale);
     tl_stress_form(&s->system.stress, q.root);
     assert_true(tl_small_chol(TL_STRESS_GROUP, q.root));
@@ -175,9 +178,9 @@ static void pass(program *q, const double *radius, int passes)
         for (int32_t i = 0; i < q->size; i++) q->z[i] = q->x[i] + q->u[i];
         for (int32_t c = 0; c < q->cells; c++) {
             double *b = q->z + q->cells + TL_STRESS_GROUP * c, length = length_of(b);
-            double most = radius[c] * q->scale[q->cells + TL_STRESS_GROUP * c];
+            double max = radius[c] * q->scale[q->cells + TL_STRESS_GROUP * c];
             q->z[c] = fmax(0, q->z[c]);
-            for (int k = 0; k < TL_STRESS_GROUP && length > most; k++) b[k] *= most / length;
+            for (int k = 0; k < TL_STRESS_GROUP && length > max; k++) b[k] *= max / length;
         }
         for (int32_t i = 0; i < q->size; i++) q->u[i] += q->x[i] - q->z[i];
     }
@@ -244,7 +247,11 @@ static compared compare(const char *text, bool flat)
     memcpy(s0, s.stress, sizeof *s0 * (size_t)s.system.stress.n);
     /* far from its aim the rule is no finer than the way that is left: steps go on from each other */
     for (int step = 0; step < 4; step++) {
-        CHECK_OK(tl_statics_select(&rule, arena, &err));
+        tl_least_report found;
+        CHECK_OK(tl_statics_pose(&rule, arena, &err));
+        assert_true(rule.wanted);
+        CHECK_OK(tl_least_ascend(&rule.least, &rule.stop, rule.moves, rule.a, rule.b, arena, &found, &err));
+        tl_statics_take(&rule, &found);
         assert_true(step > 0 || rule.on); /* the solve's own stress is another one */
         memcpy(s.p, rule.p_next, sizeof *p0 * (size_t)n);
         memcpy(s.stress, rule.s_next, sizeof *s0 * (size_t)s.system.stress.n);
@@ -279,7 +286,8 @@ static compared compare(const char *text, bool flat)
     return out;
 }
 
-/* The rule is content when the energy of what is left to change is below 5e-4 of all (LEAST). The stress that the solve itself ends with, pressure as in a liquid, has much more. */
+/* The rule is content when the energy of what is left to change is below 5e-4 of all (LEAST). The stress that the
+ * solve itself ends with, pressure as in a liquid, has much more. */
 static void check(compared r)
 {
     CHECK_REL(r.energy, 1.0, 0.015);

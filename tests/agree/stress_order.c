@@ -1,5 +1,5 @@
-/* Boxes for the stress of a column of sand that collapses: all components at once, each alone, and one part after the other end at the same velocities; the printed
- * order, which has other boxes, does not. */
+/* Boxes for the stress of a column of sand that collapses: all components at once, each alone, and one part after
+ * the other end at the same velocities; the printed order, which has other boxes, does not. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static double apart(const flow *a, const flow *b)
 static flow at_frozen_pressure(const char *rule, bool staggered)
 {
     tl_still s;
-    tl_friction_report report;
+    tl_cones_report report;
     begin(&s, rule, staggered);
     s.options.newton = 150;
     CHECK_OK(tl_still_assemble(&s, &err));
@@ -79,7 +79,7 @@ static flow at_frozen_pressure(const char *rule, bool staggered)
         double depth = 0.5 - tl_grid_centre(&s.grid, s.system.active.cell[i]).y;
         s.p[i] = depth > 0 ? 1600 * 9.81 * depth * s.system.stress.cell[i] : 0;
     }
-    CHECK_OK(tl_friction_solve(&s.friction, s.p, 1e-10, &s.sim->arena, &report, &err));
+    CHECK_OK(tl_cones_solve(&s.cones, s.p, 1e-10, &s.sim->arena, &report, &err));
     return keep(&s);
 }
 
@@ -113,7 +113,8 @@ static void one_answer_at_frozen_pressure(void **state)
     compare(at_frozen_pressure, 1e-4, 0.01); /* jcsp is damped and slower: 0.005 is left */
 }
 
-/* Projections in turn are not settled after 60 sweeps either: pressures still change by 4e-3 of the largest. [grid-granular spec 6.9] */
+/* Projections in turn are not settled after 60 sweeps either: pressures still change by 4e-3 of the largest.
+ * [grid-granular spec 6.9] */
 static void one_answer_in_turn(void **state)
 {
     (void)state;

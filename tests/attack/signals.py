@@ -24,7 +24,7 @@ ENDLESS = {
     "sand": HEAD + """engine = "grid", grid = { cells = {20, 20, 20}, cell = 0.05 }, solver = { sweeps = 10000, tolerance = 1e-15 },
         fill = { { material = granular { density = 1600, friction_angle_deg = 30 }, shape = box { size = 0.6, center = {0.5, 0.3, 0.5} } } } }""",
     "liquid": HEAD + """engine = "grid", grid = { cells = {40, 40, 40}, cell = 0.025 },
-        solver = { scheme = "t-p-n", sweeps = 10000, tolerance = 1e-15, pressure = { method = "cg-mic", iterations = 1000000, tolerance = 1e-30 } },
+        solver = { scheme = "t-p-n", sweeps = 10000, tolerance = 1e-15, pressure = { method = "cg-mic", iterations = 1000000 } },
         fill = { { material = liquid { density = 1000 }, shape = box { size = {1, 0.6, 1}, center = {0.5, 0.3, 0.5} } } },
         bodies = { { shape = sphere { radius = 0.2 }, density = 500, at = {0.5, 0.6, 0.5} } } }""",
     "sph": HEAD + """engine = "sph", sph = { spacing = 0.05, iterations_least = 100000 }, solver = { pressure = { iterations = 1000000, tolerance = 1e-30 } },

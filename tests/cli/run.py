@@ -5,6 +5,7 @@ interrupted, on a full disk, in a folder that is not its own, with one thread an
     tests/cli/run.py PROGRAM
 """
 import csv
+import fcntl
 import json
 import os
 import pathlib
@@ -14,9 +15,11 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import xml.etree.ElementTree as xml
@@ -130,7 +133,7 @@ def plain_run(t):
     steps = table(folder / "steps.csv", with_timings=True)
     check(len(steps) == 161 and steps[-1][0] == "160" and float(steps[-1][1]) == 0.8, "steps.csv: rows")
     for name in ("step", "t_s", "dt_s", "retries", "contact_iterations", "contact_outcome", "contact_certificate", "kinetic_J",
-                 "potential_J", "elastic_J", "momentum_x_kg_m_s", "penetration_m", "contacts", "liquid_volume_m3", "volume_error",
+                 "potential_J", "elastic_J", "momentum_x_kg_m_s", "penetration_m", "contacts", "liquid_volume_m3", "volume_error", "compression",
                  "escaped", "peak_bytes", "seconds_detect"):
         check(name in steps[0], f"steps.csv has no column {name}")
     bodies = table(folder / "bodies.csv")
@@ -341,8 +344,18 @@ def choices(t):
     check(b"\rframe 3/3" in os.read(main, 100000), "no live line on a terminal")
     os.close(main)
 
-    done = t.run("scene.lua", *few, "-o", "swept", "--sweep", "push=1,-2,{3}", status=2)  # {3} is no number
-    names = sorted(p.name for p in (t.folder / "swept").iterdir())
+    for columns in (20, 200):
+        main, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen(t.command("scene.lua", *few, "-o", f"live{columns}"), cwd=t.folder, stdout=subprocess.PIPE, stderr=side)
+        process.communicate(timeout=60)
+        os.close(side)
+        lines = [line.rstrip(b"\n") for line in os.read(main, 100000).split(b"\r") if line.startswith(b"frame ")]
+        os.close(main)
+        check(lines and all(len(line) < columns for line in lines), f"live lines of {[len(line) for line in lines]} letters in {columns} columns")
+
+    done = t.run("scene.lua", *few, "-o", "swept", "--sweep", "push=1,-2,{3}", status=1)  # {3} is no number
+    names = sorted(p.name for p in (t.folder / "swept").iterdir() if p.is_dir())
     check(names == ["push=-2", "push=1"], f"sweep: {names}")
     check("1 of 3 values failed" in done.stderr and done.stdout.count("run      swept/push=") == 2, f"sweep: {done.stdout}{done.stderr}")
     hashes = {json.loads((t.folder / "swept" / n / "run.json").read_text())["state_hash"] for n in names}

@@ -215,7 +215,9 @@ static void impossible_contents(void **state)
     CASE(c.format = "talus checkpoint", TALUS_BAD_INPUT, "talus checkpoint");
     CASE(c.format = "a format name that is longer than any of ours", TALUS_BAD_INPUT, "format");
     CASE(c.version = 2, TALUS_UNSUPPORTED, "version 2");
-    CASE(c.kind = "fixedpoint", TALUS_UNSUPPORTED, "fixedpoint");
+    CASE(c.kind = "flex", TALUS_UNSUPPORTED, "flex");
+    CASE(c.kind = "fixedpoint", TALUS_IO, "contacts");
+    CASE(c.kind = "pressure", TALUS_IO, "red");
     CASE(c.without = "A/start", TALUS_BAD_INPUT, "A/start is missing");
     CASE(c.without = "A/col", TALUS_BAD_INPUT, "A/col is missing");
     CASE(c.without = "A/val", TALUS_BAD_INPUT, "A/val is missing");

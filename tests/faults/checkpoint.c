@@ -1,5 +1,5 @@
-/* Checkpoints that are cut, altered, of another scene, or say what cannot be; memory that runs out. A clean status each time, and the
- * state as it was. */
+/* Checkpoints that are cut, altered, of another scene, or say what cannot be; memory that runs out. A clean status
+ * each time, and the state as it was. */
 #include "io/checkpoint.h"
 
 #include <math.h>
@@ -179,6 +179,9 @@ static void put_file(const char *format, int64_t version, int64_t motions, int64
     CHECK_OK(tl_h5_put_array(f, "bodies/motion", TL_H5_DOUBLE, motions, zero, &err));
     CHECK_OK(tl_h5_put_array(f, "contacts/bodies", TL_H5_INT32, 8, ids, &err));
     CHECK_OK(tl_h5_put_array(f, "contacts/points", TL_H5_DOUBLE, points, zero, &err));
+    CHECK_OK(tl_h5_put_array(f, "driven/bodies", TL_H5_INT32, 3, ids, &err));
+    CHECK_OK(tl_h5_put_array(f, "driven/settings", TL_H5_INT32, 0, ids, &err));
+    CHECK_OK(tl_h5_put_array(f, "driven/values", TL_H5_DOUBLE, 0, zero, &err));
     CHECK_OK(tl_h5_commit(f, &err));
 }
 
@@ -207,7 +210,9 @@ static talus_status write_vtk(void)
     snprintf(file, sizeof file, "%s/bodies.vtp", dir);
     talus_status status = tl_body_meshes_create(&m, a.scene, &err);
     if (status == TALUS_OK) status = tl_vtk_bodies(file, &m, a.scene, &a.sim->rigid, &a.sim->state, &err);
-    if (status == TALUS_OK) status = tl_vtk_contacts(file, &a.sim->rigid, &a.sim->state, &err);
+    tl_contact_row row[64];
+    assert_true(tl_sim_contacts(a.sim, NULL) <= 64);
+    if (status == TALUS_OK) status = tl_vtk_contacts(file, a.sim->state.t, tl_sim_contacts(a.sim, row), row, &err);
     tl_body_meshes_free(&m);
     return status;
 }

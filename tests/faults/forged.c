@@ -1,5 +1,6 @@
-/* Checkpoints with a good seal and a good hash whose numbers were made to be read: every index is held against its bounds, and what is accepted can be
- * stepped. Values of every array are replaced by bad ones, the file is written as talus writes it, and loaded again. */
+/* Checkpoints with a good seal and a good hash whose numbers were made to be read: every index is held against its
+ * bounds, and what is accepted can be stepped. Values of every array are replaced by bad ones, the file is written
+ * as talus writes it, and loaded again. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,8 +11,10 @@
 #include "base/random.h"
 #include "check.h"
 #include "io/checkpoint.h"
+#include "model/grid/state.h"
+#include "model/sph/state.h"
+#include "phase/sim.h"
 #include "scene/load.h"
-#include "step/sim.h"
 #include "tempdir.h"
 
 static const char *const scenes[] = {
@@ -173,9 +176,9 @@ static void indices_beyond_arrays(void **state)
     (void)state;
     for (int w = 0; w < 3; w++) {
         pair p = open_pair(w);
-        tl_grid_state *g = &p.from->state.grid;
-        tl_sph_state *s = &p.from->state.sph;
-        int32_t *tag = g->particles.count ? &g->particles.particle[1].id : &s->particle[1].id;
+        tl_grid_state *g = tl_grid_state_of(&p.from->state);
+        tl_sph_state *s = tl_sph_state_of(&p.from->state);
+        int32_t *tag = g ? &g->particles.particle[1].id : &s->particle[1].id;
         static const int32_t bad[] = {-1, 1 << 30, INT32_MIN, INT32_MAX};
         for (int k = 0; k < 2; k++)
             for (int n = 0; n < 4; n++) {
@@ -192,16 +195,16 @@ static void indices_beyond_arrays(void **state)
             tag[1] = good;
         }
         int32_t good = tag[0]; /* an id that another particle has */
-        tag[0] = g->particles.count ? g->particles.particle[0].id : s->particle[0].id;
+        tag[0] = g ? g->particles.particle[0].id : s->particle[0].id;
         assert_false(try_it(&p, &p.from->state));
         tag[0] = good;
         if (!try_it(&p, &p.from->state)) fail_msg("scene %d: the good one is refused", w);
         close_pair(&p);
     }
     pair p = open_pair(1); /* stress for fewer cells than pressure has */
-    p.from->state.grid.stresses = p.from->state.grid.memories - 1;
+    tl_grid_state_of(&p.from->state)->stresses = tl_grid_state_of(&p.from->state)->memories - 1;
     assert_false(try_it(&p, &p.from->state));
-    p.from->state.grid.stresses++;
+    tl_grid_state_of(&p.from->state)->stresses++;
     assert_true(try_it(&p, &p.from->state));
     close_pair(&p);
 }

@@ -33,7 +33,7 @@ static void beginning(void **state)
         int delivered = tl_alloc_fail_happened();
         tl_alloc_fail_at(0);
         if (status == TALUS_OK) {
-            assert_int_equal(fresh.particles.count, c.state.grid.particles.count);
+            assert_int_equal(fresh.particles.count, tl_grid_state_of(&c.state)->particles.count);
             tl_grid_state_free(&fresh);
             if (!delivered) break;
             continue; /* the arena did with less */

@@ -1,4 +1,5 @@
-/* Memory refused, and meshes that cannot be: a clean status with the reason, the state unchanged, nothing left behind. */
+/* Memory refused, and meshes that cannot be: a clean status with the reason, the state unchanged, nothing left
+ * behind. */
 #include "check.h"
 
 #include <string.h>
@@ -192,7 +193,8 @@ static void crushed_bodies_come_back(void **state)
                     assert_true(isfinite(p.q[i]));
                     far = fmax(far, fabs(p.q[i] - p.lg.rest[i]));
                 }
-                /* a point may unfold into another rest shape; from a line or plane with inertia at work it is the first one */
+                /* a point may unfold into another rest shape; from a line or plane with inertia at work it is the
+                 * first one */
                 if (how >= 2) CHECK_LE(far, 1e-3);
                 CHECK_LE(far, 1);
                 lg_problem_free(&p);

@@ -51,7 +51,7 @@ static void collapsed_surfaces(void **state)
 {
     (void)state;
     lg_look l = lg_look_open(SOFT, world);
-    tl_lg_state *s = &l.c.sim->state.lg;
+    tl_lg_state *s = tl_lg_state_of(&l.c.sim->state);
     for (int kind = 0; kind < 4; kind++) {
         for (int32_t i = 0; i < l.c.sim->lg.nodes; i++) {
             tl_vec3 x = tl_vec3_load(l.c.sim->lg.rest + 3 * (int64_t)i);

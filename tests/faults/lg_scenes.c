@@ -17,7 +17,7 @@ static void run(rigid_case *c, int steps)
 {
     for (int k = 0; k < steps; k++) {
         rigid_step(c, 0.01);
-        const tl_lg_state *s = &c->sim->state.lg;
+        const tl_lg_state *s = tl_lg_state_of(&c->sim->state);
         for (int64_t i = 0; i < 3 * s->nodes; i++) assert_true(isfinite(s->q[i]) && isfinite(s->v[i]));
     }
 }
@@ -35,8 +35,8 @@ static void two_pieces(void **state)
     double lowest[2] = {1, 1}, middle[2] = {0, 0}, count[2] = {0, 0};
     for (int32_t i = 0; i < lg->nodes; i++) {
         int piece = lg->rest[3 * i] > 0;
-        lowest[piece] = fmin(lowest[piece], c.sim->state.lg.q[3 * i + 1]);
-        middle[piece] += c.sim->state.lg.q[3 * i];
+        lowest[piece] = fmin(lowest[piece], tl_lg_state_of(&c.sim->state)->q[3 * i + 1]);
+        middle[piece] += tl_lg_state_of(&c.sim->state)->q[3 * i];
         count[piece]++;
     }
     for (int k = 0; k < 2; k++) {
@@ -60,7 +60,8 @@ static void handles_that_contradict(void **state)
     run(&c, 300);
     const tl_lg *lg = &c.sim->lg;
     for (int32_t i = 0; i < lg->nodes; i++)
-        if (lg->rest[3 * i] < -0.49) CHECK_NEAR(c.sim->state.lg.q[3 * i], -0.5 + 0.75 * 0.3 - 0.25 * 0.1, 1e-3);
+        if (lg->rest[3 * i] < -0.49)
+            CHECK_NEAR(tl_lg_state_of(&c.sim->state)->q[3 * i], -0.5 + 0.75 * 0.3 - 0.25 * 0.1, 1e-3);
     rigid_close(&c);
 }
 
@@ -73,18 +74,20 @@ static void overlaps_at_the_start(void **state)
                                     "soft() }, { name = 'b', shape = box { size = 0.2 }, at = {0.05, 0.12, 0.03}, "
                                     "cells = {2, 2, 2}, material = soft() }, " FLOOR " }");
     run(&c, 100);
-    for (int32_t i = 0; i < c.sim->lg.nodes; i++) assert_true(c.sim->state.lg.q[3 * i + 1] > -1e-3);
+    for (int32_t i = 0; i < c.sim->lg.nodes; i++) assert_true(tl_lg_state_of(&c.sim->state)->q[3 * i + 1] > -1e-3);
     CHECK_LE(c.sim->report.fastest, 20);
     rigid_close(&c);
 }
 
-/* A closing press with nowhere to go, to a twentieth: flat, inverted, but numbers; and it springs back when let go. At 5 ms: with steps of 10 ms, in which the press goes from a third of
- * its height to nothing, 4 of 12 boxes of 2 to 4 cells across end with a corner inside out, 8 of 12 by rounds alone. */
+/* A closing press with nowhere to go, to a twentieth: flat, inverted, but numbers; and it springs back when let go.
+ * At 5 ms: with steps of 10 ms, in which the press goes from a third of its height to nothing, 4 of 12 boxes of 2 to
+ * 4 cells across end with a corner inside out, 8 of 12 by rounds alone. */
 static void crushed(void **state)
 {
     (void)state;
     static const char *const models[] = {"arap", "corotated", "neo_hookean"};
-    for (int m = 0; m < 3; m++) {
+    for (int m = 0; m < 6; m++) {
+        const double dt = m < 3 ? 0.005 : 0.01;
         rigid_case c =
             rigid_open(SOFT,
                        "engine = 'lg', gravity = {0, 0, 0}, bodies = { { name = 'a', shape = box { size = 0.2 }, cells "
@@ -92,13 +95,24 @@ static void crushed(void **state)
                        "{ name = 'low', kind = 'static', shape = box { size = {1, 0.2, 1} }, at = {0, -0.2, 0} },\n"
                        "{ name = 'high', kind = 'kinematic', shape = box { size = {1, 0.2, 1} }, motion = function(t) "
                        "return { at = {0, math.max(0.2 - 0.5 * t, 0.01 + math.max(t - 0.6, 0)), 0} } end } }",
-                       models[m]);
-        for (int k = 0; k < 600; k++) rigid_step(&c, 0.005);
+                       models[m % 3]);
+        double max = 0, made = 0;
+        while (c.sim->state.t < 3) {
+            rigid_step(&c, dt);
+            max = fmax(max, c.sim->report.elastic);
+            made += fmax(0, c.sim->accounts.energy_unexplained);
+        }
+        CHECK_LE(made, 1e-3 * max); /* steps that do not end made more than there was */
+        if (m == 5) {               /* it may rest in modes that have no barrier */
+            rigid_close(&c);
+            continue;
+        }
         double far = 0; /* its diagonal: it may have turned */
         for (int32_t i = 0; i < c.sim->lg.nodes; i++)
             for (int32_t j = 0; j < i; j++)
-                far = fmax(far, tl_vec3_norm(tl_vec3_sub(tl_vec3_load(c.sim->state.lg.q + 3 * (int64_t)i),
-                                                         tl_vec3_load(c.sim->state.lg.q + 3 * (int64_t)j))));
+                far = fmax(far,
+                           tl_vec3_norm(tl_vec3_sub(tl_vec3_load(tl_lg_state_of(&c.sim->state)->q + 3 * (int64_t)i),
+                                                    tl_vec3_load(tl_lg_state_of(&c.sim->state)->q + 3 * (int64_t)j))));
         CHECK_NEAR(far, 0.2 * sqrt(3), 0.02);
         rigid_close(&c);
     }
@@ -132,7 +146,8 @@ static void scenes_that_cannot_be(void **state)
     ", cells = {10, 1, 1}, anchor = box { size = {0.01, 1, 1}, center = {-0.5, 0, 0} }, material = soft() }"
 #define STATIC "engine = 'lg', lg = { time = 'static' }, "
 
-/* Static steps: what has no place of rest is refused, what would touch is told in the step that finds it, and then nothing has moved. */
+/* Static steps: what has no place of rest is refused, what would touch is told in the step that finds it, and then
+ * nothing has moved. */
 static void nothing_to_rest_on(void **state)
 {
     (void)state;
@@ -145,10 +160,10 @@ static void nothing_to_rest_on(void **state)
                 "{0, 1, 0}") " }",
             "cables and joins");
     rigid_case c = rigid_open(SOFT, STATIC "bodies = { " HELD("{0, 0.1, 0}") ", " FLOOR " }");
-    double before = c.sim->state.lg.q[1];
+    double before = tl_lg_state_of(&c.sim->state)->q[1];
     assert_int_not_equal(tl_sim_step(c.sim, 0.01, INFINITY, &err), TALUS_OK);
     assert_non_null(strstr(err.message, "knows no contact"));
-    assert_true(c.sim->state.lg.q[1] == before);
+    assert_true(tl_lg_state_of(&c.sim->state)->q[1] == before);
     rigid_close(&c);
 }
 
@@ -163,7 +178,7 @@ static void rests_anywhere(void **state)
         rigid_step(&c, 0.01);
         CHECK_LE(c.sim->report.solve[0].certificate, 1e-6); /* positions have 1e-12 m there */
         for (int64_t i = 0; i < c.sim->lg.nodes; i++)
-            low[k] = fmin(low[k], c.sim->state.lg.q[3 * i + 1] - c.sim->lg.rest[3 * i + 1]);
+            low[k] = fmin(low[k], tl_lg_state_of(&c.sim->state)->q[3 * i + 1] - c.sim->lg.rest[3 * i + 1]);
         rigid_close(&c);
     }
     CHECK_REL(low[1], low[0], 1e-6);
@@ -176,8 +191,8 @@ static void hear(void *user, int level, const char *message)
     if (at) *(double *)user = strtod(at + strlen("swings with a period of "), NULL);
 }
 
-/* Steps too long for what swings are told with its period, and only then: 1.875^2 sqrt(E h^2 / 12 rho) / L^2, here 0.0558 s and 0.558 s. A bar that its anchors carry
- * along does not swing. */
+/* Steps too long for what swings are told with its period, and only then: 1.875^2 sqrt(E h^2 / 12 rho) / L^2, here
+ * 0.0558 s and 0.558 s. A bar that its anchors carry along does not swing. */
 static void too_stiff_for_the_step(void **state)
 {
     (void)state;

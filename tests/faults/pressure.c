@@ -68,7 +68,8 @@ static void no_memory_generator(void **state)
     }
 }
 
-/* Not-a-number in the right-hand side ends as broken down with an infinite certificate; in the start it is read as zero. */
+/* Not-a-number in the right-hand side ends as broken down with an infinite certificate; in the start it is read as
+ * zero. */
 static void not_numbers(void **state)
 {
     (void)state;

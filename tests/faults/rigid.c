@@ -1,4 +1,5 @@
-/* Memory refused while a simulation is made or stepped: no memory is told, the state is as it was, nothing is left behind. */
+/* Memory refused while a simulation is made or stepped: no memory is told, the state is as it was, nothing is left
+ * behind. */
 #include "check.h"
 
 #include "base/alloc.h"
@@ -22,8 +23,8 @@ static void create(void **state)
     rigid_close(&c);
 }
 
-/* Every allocation of every one of 5 steps of 60 bodies that fall, land and bounce: the try that fails changes nothing. The arena asks twice
- * where it may do with less; then the step is good. */
+/* Every allocation of every one of 5 steps of 60 bodies that fall, land and bounce: the try that fails changes
+ * nothing. The arena asks twice where it may do with less; then the step is good. */
 static void step(void **state)
 {
     (void)state;

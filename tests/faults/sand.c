@@ -1,12 +1,8 @@
 /* Memory refused in a step of sand with a body: told, and the state is as it was. */
 #include "check.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/alloc.h"
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
 
 static talus_error err;
 
@@ -20,15 +16,10 @@ static const char heap[] =
 /* Every allocation of a step, from an arena that has nothing. */
 static void refuse(const char *more)
 {
-    tl_scene *scene;
-    tl_sim *sim;
-    char text[1024];
-    tl_load_options o = {.no_files = true};
-    snprintf(text, sizeof text, heap, more);
-    CHECK_OK(tl_scene_load_text(&scene, "case", text, strlen(text), &o, &err));
-    CHECK_OK(tl_sim_create(&sim, scene, NULL, &err));
-    for (int i = 0; i < 2; i++)
-        CHECK_OK(tl_sim_step(sim, 5e-3, INFINITY, &err)); /* so that there is stress to remember */
+    tl_world w;
+    CHECK_OK(tl_world_open(&w, &err, heap, more));
+    CHECK_OK(tl_world_steps(&w, 2, 5e-3, &err)); /* so that there is stress to remember */
+    tl_sim *sim = w.sim;
     tl_state kept = {0};
     CHECK_OK(tl_state_copy(&kept, &sim->state, &err));
     uint64_t before = tl_state_hash(&sim->state);
@@ -49,8 +40,7 @@ static void refuse(const char *more)
     }
     assert_true(failures > 0); /* the arena takes few, large blocks */
     tl_state_free(&kept);
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world_close(&w);
 }
 
 static void whole_cone(void **state)

@@ -22,8 +22,8 @@ static const char small_scene[] =
     "shape, density = 500, force = function(t) return {t, 0, 0} end } },\n"
     "  contacts = { { between = {'b 1', 'walls'}, friction = 0.1 } } }\n";
 
-/* The k-th allocation fails, for every k: no memory is reported or the failure passes unseen (Lua collects garbage and asks
- * again), and nothing is left behind. Also with a scene that has problems, whose messages take memory too. */
+/* The k-th allocation fails, for every k: no memory is reported or the failure passes unseen (Lua collects garbage
+ * and asks again), and nothing is left behind. Also with a scene that has problems, whose messages take memory too. */
 static void every_allocation_may_fail(void **state)
 {
     (void)state;

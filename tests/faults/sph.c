@@ -1,10 +1,12 @@
-/* Things that cannot go well in the SPH engine: told in words or survived, the state unchanged by what failed, never a NaN. */
+/* Things that cannot go well in the SPH engine: told in words or survived, the state unchanged by what failed, never
+ * a NaN. */
 #include "check.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/sph/state.h"
 #include "rigid.h"
 
 static talus_error err;
@@ -31,15 +33,16 @@ static void all_finite(const tl_sim *sim)
         assert_true(finite3(m->x) && finite3(m->v) && finite3(m->w) && isfinite(tl_quat_norm2(m->q)));
         assert_true(finite3(m->contact_force) && finite3(m->fluid_force));
     }
-    for (int64_t i = 0; i < sim->state.sph.count; i++) {
-        const tl_sph_particle *p = &sim->state.sph.particle[i];
+    for (int64_t i = 0; i < tl_sph_state_of(&sim->state)->count; i++) {
+        const tl_sph_particle *p = &tl_sph_state_of(&sim->state)->particle[i];
         assert_true(finite3(p->x) && finite3(p->v) && isfinite(p->p));
     }
     assert_true(isfinite(sim->report.kinetic) && isfinite(sim->report.solve[0].certificate));
 }
 
-/* A card between plates that close to less than it needs has no solution: what pushes it gives way, the log says why, and every impulse has a taker (a rule that slowed the card down
- * took 0.3 to 3 times the momentum that it had). */
+/* A card between plates that close to less than it needs has no solution: what pushes it gives way, the log says
+ * why, and every impulse has a taker (a rule that slowed the card down took 0.3 to 3 times the momentum that it
+ * had). */
 static void squeezed_card(void **state)
 {
     (void)state;
@@ -78,15 +81,15 @@ static void overlap_at_the_start(void **state)
         rigid_open(NULL, "engine = 'sph', dt_max = 1e-3, gravity = {0, 0, 0}, sph = { spacing = 0.02 }, bodies = {\n"
                          "{ name = 'a', shape = box { size = 0.12 }, density = 1000 },\n"
                          "{ name = 'b', shape = box { size = 0.12 }, at = {0.107, 0, 0}, density = 1000 } }");
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < 200; i++) {
         rigid_step(&c, 1e-3);
         all_finite(c.sim);
-        most = fmax(most, tl_vec3_norm(rigid_body(&c, "a")->v));
+        max = fmax(max, tl_vec3_norm(rigid_body(&c, "a")->v));
     }
     double apart = rigid_body(&c, "b")->x.x - rigid_body(&c, "a")->x.x;
     assert_true(apart > 0.115);
-    CHECK_LE(most, 0.2); /* push_out, of which each takes a share */
+    CHECK_LE(max, 0.2); /* push_out, of which each takes a share */
     rigid_close(&c);
 }
 
@@ -125,14 +128,14 @@ static void zero_gravity_and_no_neighbours(void **state)
                          "center = {1, 0, 0} }, velocity = {0, 1, 0} } },\n"
                          "bodies = { { name = 'a', shape = box { size = 0.1 }, density = 1000, velocity = {1, 2, "
                          "3} }, { name = 'b', shape = sphere { radius = 0.05 }, at = {-5, 0, 0}, density = 1000 } }");
-    assert_int_equal(c.sim->state.sph.count, 1);
+    assert_int_equal(tl_sph_state_of(&c.sim->state)->count, 1);
     for (int i = 0; i < 20; i++) rigid_step(&c, 1e-3);
     all_finite(c.sim);
     const tl_motion *a = rigid_body(&c, "a"), *b = rigid_body(&c, "b");
     assert_true(a->v.x == 1 && a->v.y == 2 && a->v.z == 3);
     CHECK_NEAR(a->x.y, 2 * c.sim->state.t, 1e-12);
     assert_true(b->v.x == 0 && b->x.x == -5);
-    assert_true(c.sim->state.sph.particle[0].v.y == 1);
+    assert_true(tl_sph_state_of(&c.sim->state)->particle[0].v.y == 1);
     assert_int_equal(c.sim->report.contacts, 0);
     rigid_close(&c);
 }
@@ -146,13 +149,14 @@ static void nothing_at_all(void **state)
                          "y_min = 'open' }, fill = { { material = liquid { density = 1000 }, shape = box { size = "
                          "0.04, center = {0.5, 0.04, 0.5} } } }");
     for (int i = 0; i < 200; i++) rigid_step(&c, 2e-3);
-    assert_int_equal(c.sim->state.sph.count, 0);
+    assert_int_equal(tl_sph_state_of(&c.sim->state)->count, 0);
     assert_int_equal(c.sim->report.escaped, 8);
     assert_true(isfinite(c.sim->report.kinetic));
     rigid_close(&c);
 }
 
-/* Numbers that are not numbers stop a step with the culprit's name; the state stays as it was, and a repaired one goes on. */
+/* Numbers that are not numbers stop a step with the culprit's name; the state stays as it was, and a repaired one
+ * goes on. */
 static void not_a_number(void **state)
 {
     (void)state;
@@ -164,7 +168,7 @@ static void not_a_number(void **state)
                          "= 1000 } }");
     rigid_step(&c, 1e-3);
     tl_motion *brick = &c.sim->state.rigid.body[0];
-    tl_sph_particle *drop = &c.sim->state.sph.particle[5];
+    tl_sph_particle *drop = &tl_sph_state_of(&c.sim->state)->particle[5];
     double *spots[] = {&brick->v.x, &brick->w.y, &brick->x.z, &drop->v.x, &drop->x.y, &drop->p};
     for (int k = 0; k < 6; k++)
         for (int big = 0; big < 3; big++) {
@@ -177,7 +181,7 @@ static void not_a_number(void **state)
                 assert_true(k == 5);
                 all_finite(c.sim);
                 brick = &c.sim->state.rigid.body[0];
-                drop = &c.sim->state.sph.particle[5];
+                drop = &tl_sph_state_of(&c.sim->state)->particle[5];
                 continue;
             }
             assert_true(err.message[0]);
@@ -235,7 +239,8 @@ static void no_memory(void **state)
     rigid_close(&c);
 }
 
-/* A drop of a few particles that is thrown into a corner of the domain has too few neighbours to feel one layer of samples: it must stay inside all the same. */
+/* A drop of a few particles that is thrown into a corner of the domain has too few neighbours to feel one layer of
+ * samples: it must stay inside all the same. */
 static void thrown_into_a_corner(void **state)
 {
     (void)state;
@@ -244,13 +249,13 @@ static void thrown_into_a_corner(void **state)
             "domain = { min = {0, 0, 0}, max = {0.4, 0.4, 0.4} },\n"
             "fill = { { material = liquid { density = 1000 }, sampling = 'lattice', velocity = {-4, -5, -4},\n"
             "  shape = box { size = 0.06, center = {0.1, 0.1, 0.1} } } }");
-    assert_int_equal(c.sim->state.sph.count, 27);
+    assert_int_equal(tl_sph_state_of(&c.sim->state)->count, 27);
     for (int i = 0; i < 200; i++) {
         rigid_step(&c, 0);
         all_finite(c.sim);
         assert_int_equal(c.sim->report.escaped, 0);
-        for (int64_t k = 0; k < c.sim->state.sph.count; k++) {
-            tl_vec3 x = c.sim->state.sph.particle[k].x;
+        for (int64_t k = 0; k < tl_sph_state_of(&c.sim->state)->count; k++) {
+            tl_vec3 x = tl_sph_state_of(&c.sim->state)->particle[k].x;
             /* samples are half a spacing behind the wall, particles stop a quarter before the samples */
             assert_true(fmin(x.x, fmin(x.y, x.z)) >= -0.25 * 0.02 - 1e-12);
         }
@@ -258,7 +263,8 @@ static void thrown_into_a_corner(void **state)
     rigid_close(&c);
 }
 
-/* A wire much thinner than the spacing is carried like anything else: samples that crowd each other would fall through the floor. */
+/* A wire much thinner than the spacing is carried like anything else: samples that crowd each other would fall
+ * through the floor. */
 static void thin_wire(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* Memory refused while particles are made or a step is prepared: no memory is told, nothing is left behind. */
 #include "check.h"
+#include "model/sph/state.h"
 #include "sph.h"
 
 #include "base/alloc.h"

@@ -3,7 +3,8 @@
 #include "fuzz_file.h"
 #include "io/seal.h"
 
-/* HDF5 itself leaks what it had made of a file that it then refuses ("infinite loop closing library" when the program ends). */
+/* HDF5 itself leaks what it had made of a file that it then refuses ("infinite loop closing library" when the
+ * program ends). */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 

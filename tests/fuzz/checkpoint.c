@@ -4,14 +4,15 @@
 #include "fuzz_file.h"
 #include "io/checkpoint.h"
 #include "io/seal.h"
+#include "phase/sim.h"
 #include "scene/load.h"
-#include "step/sim.h"
 
 static const char text[] = "return scene { talus = 1, engine = 'grid', duration = 1, bodies = { { kind = 'static', "
                            "shape = plane { height = 0 } },"
                            " { shape = box { size = 0.2 }, at = {0, 0.1, 0}, density = 500 } } }";
 
-/* HDF5 itself leaks what it had made of a file that it then refuses ("infinite loop closing library" when the program ends). */
+/* HDF5 itself leaks what it had made of a file that it then refuses ("infinite loop closing library" when the
+ * program ends). */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 

@@ -1,4 +1,5 @@
-/* Elastic bodies on floors that move and on floors that stop them, in both engines; and what the friction solve says of itself. */
+/* Elastic bodies on floors that move and on floors that stop them, in both engines; and what the friction solve says
+ * of itself. */
 #include "check.h"
 
 #include <stdio.h>
@@ -13,13 +14,14 @@ static tl_vec3 mean_velocity(const rigid_case *c)
     tl_vec3 p = {0, 0, 0};
     double m = 0;
     for (int32_t i = 0; i < lg->nodes; i++) {
-        p = tl_vec3_add_scaled(p, lg->mass[i], tl_vec3_load(c->sim->state.lg.v + 3 * (int64_t)i));
+        p = tl_vec3_add_scaled(p, lg->mass[i], tl_vec3_load(tl_lg_state_of(&c->sim->state)->v + 3 * (int64_t)i));
         m += lg->mass[i];
     }
     return tl_vec3_scale(1 / m, p);
 }
 
-/* A belt that is scripted to move at 0.5 m/s carries a soft box: mu g until it has the belt's speed, then at rest on it. */
+/* A belt that is scripted to move at 0.5 m/s carries a soft box: mu g until it has the belt's speed, then at rest on
+ * it. */
 static void belts_carry(void **state)
 {
     (void)state;
@@ -70,8 +72,9 @@ static void unsolved_friction_is_told(void **state)
     assert_true(left[1] < 0.01 * left[0]);
 }
 
-/* Rigid bodies beside an elastic one roll and bounce as they do alone: rolling friction takes 5/7 (g_x - g_y c / R) from a ball and holds a smaller one,
- * restitution gives back 0.8 of a speed. A box rides on the elastic block, so that torques and elastic contacts are solved together. */
+/* Rigid bodies beside an elastic one roll and bounce as they do alone: rolling friction takes 5/7 (g_x - g_y c / R)
+ * from a ball and holds a smaller one, restitution gives back 0.8 of a speed. A box rides on the elastic block, so
+ * that torques and elastic contacts are solved together. */
 static void rigid_bodies_roll_and_bounce_beside_it(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Pressure on elastic surfaces: against Lame's thick sphere, Laplace's law of a balloon and of a bulged strip; momentum, spin, energy. */
+/* Pressure on elastic surfaces: against Lame's thick sphere, Laplace's law of a balloon and of a bulged strip;
+ * momentum, spin, energy. */
 #include "check.h"
 
 #include <stdio.h>
@@ -18,7 +19,8 @@ static double volume(const rigid_case *c)
     double sum = 0;
     for (int32_t t = 0; t < lg->surface_triangles; t++) {
         tl_vec3 x[3];
-        for (int k = 0; k < 3; k++) x[k] = tl_vec3_load(c->sim->state.lg.q + 3 * (int64_t)lg->surface[t][k]);
+        for (int k = 0; k < 3; k++)
+            x[k] = tl_vec3_load(tl_lg_state_of(&c->sim->state)->q + 3 * (int64_t)lg->surface[t][k]);
         sum += tl_vec3_dot(x[0], tl_vec3_cross(x[1], x[2])) / 6;
     }
     return sum;
@@ -31,7 +33,7 @@ static double radial(const rigid_case *c, double radius)
     double sum = 0;
     int count = 0;
     for (int64_t i = 0; i < lg->nodes; i++) {
-        const tl_vec3 x = tl_vec3_load(lg->rest + 3 * i), q = tl_vec3_load(c->sim->state.lg.q + 3 * i);
+        const tl_vec3 x = tl_vec3_load(lg->rest + 3 * i), q = tl_vec3_load(tl_lg_state_of(&c->sim->state)->q + 3 * i);
         if (fabs(tl_vec3_norm(x) - radius) > 0.01 * radius) continue;
         sum += tl_vec3_dot(tl_vec3_sub(q, x), x) / tl_vec3_norm(x);
         count++;
@@ -127,7 +129,8 @@ static rigid_case open_balloon(const char *folder, double thickness, const char 
     return c;
 }
 
-/* p = 2 T / R with the tension T per length of now: that of the energy of a sheet, stretched by s both ways, over s. A file whose triangles look inwards is blown up as well. */
+/* p = 2 T / R with the tension T per length of now: that of the energy of a sheet, stretched by s both ways, over s.
+ * A file whose triangles look inwards is blown up as well. */
 static void balloons_obey_laplace(void **state)
 {
     (void)state;
@@ -155,7 +158,8 @@ static void balloons_obey_laplace(void **state)
             worst = fmax(worst, fabs(c.sim->accounts.energy_unexplained));
             lost = fmax(lost, tl_vec3_norm(c.sim->accounts.momentum_unexplained));
         }
-        const tl_lg_whole now = tl_lg_whole_of(&c.sim->lg, body, c.sim->state.lg.q, c.sim->state.lg.v);
+        const tl_lg_whole now =
+            tl_lg_whole_of(&c.sim->lg, body, tl_lg_state_of(&c.sim->state)->q, tl_lg_state_of(&c.sim->state)->v);
         const double got = cbrt(fabs(volume(&c)) / rest);
         printf("balloon under %.4g Pa: stretched %.5f, Laplace %.5f; work %.4g J, unexplained %.1g J; speed 1 + %.1g, "
                "angular momentum %.9f of that at the start, momentum off by %.1g kg m/s\n",
@@ -182,25 +186,26 @@ static void balloons_touch(void **state)
         folder, 1e-3,
         "at = {0, 0.101, 0}, pressure = 1000, friction = 0.5 }, { kind = 'static', shape = plane {}, friction "
         "= 0.5 }, { shape = box { size = {0.1, 0.02, 0.1} }, at = {0, 0.225, 0}, density = 1000 } } }");
-    double gained = 0, lost = 0, most = 0, depth = 0;
+    double gained = 0, lost = 0, max = 0, depth = 0;
     for (int i = 0; i < 40; i++) {
         rigid_step(&c, 0.01);
         gained += fmax(0, c.sim->accounts.energy_unexplained);
         lost = fmax(lost, tl_vec3_norm(c.sim->accounts.momentum_unexplained));
-        most = fmax(most, c.sim->report.solve[0].certificate);
+        max = fmax(max, c.sim->report.solve[0].certificate);
         depth = fmax(depth, c.sim->report.penetration);
     }
     printf("stone on a balloon: %.2g J gained, momentum off by %.2g kg m/s, forces left over %.2g, %.2g m deep\n",
-           gained, lost, most, depth);
+           gained, lost, max, depth);
     CHECK_LE(gained, 1e-4);
     CHECK_LE(lost, 1e-9);
-    CHECK_LE(most, 1e-3);
+    CHECK_LE(max, 1e-3);
     assert_true(c.sim->state.rigid.body[2].x.y > 0.15);
     rigid_close(&c);
     tl_tempdir_remove(folder);
 }
 
-/* A free sheet is accelerated by p / (density thickness) along its normal, wherever that turns: work is what it gains. */
+/* A free sheet is accelerated by p / (density thickness) along its normal, wherever that turns: work is what it
+ * gains. */
 static void sheets_are_blown_away(void **state)
 {
     (void)state;
@@ -231,7 +236,8 @@ static void sheets_are_blown_away(void **state)
     }
 }
 
-/* A long strip, held along two edges, becomes an arc: T = p r, with r from its height. Its middle row, far from the ends. */
+/* A long strip, held along two edges, becomes an arc: T = p r, with r from its height. Its middle row, far from the
+ * ends. */
 static void strips_bulge(void **state)
 {
     (void)state;
@@ -248,7 +254,7 @@ static void strips_bulge(void **state)
     double high = 0;
     for (int64_t i = 0; i < c.sim->lg.nodes; i++)
         if (fabs(c.sim->lg.rest[3 * i]) < 1e-6 && fabs(c.sim->lg.rest[3 * i + 2]) < 1e-6)
-            high = c.sim->state.lg.q[3 * i + 1];
+            high = tl_lg_state_of(&c.sim->state)->q[3 * i + 1];
     /* arc of half angle f: r = half / sin f, stretch f / sin f, T = E t (stretch - 1) = p r */
     double low = 1e-6, top = 3;
     for (int k = 0; k < 100; k++) {

@@ -1,4 +1,5 @@
-/* Bodies so soft that they are pressed flat when they land. Rounds of ADMM find few of the forces then, and make energy; corrections find them all. */
+/* Bodies so soft that they are pressed flat when they land. Rounds of ADMM find few of the forces then, and make
+ * energy; corrections find them all. */
 #include "check.h"
 
 #include <stdio.h>
@@ -44,7 +45,8 @@ static void landing_makes_no_energy(void **state)
                 5 * worst[0]); /* what corrections are for; how much one of them gains is a matter of rounding */
 }
 
-/* A stiff beam lands on its corner at the steps of the defaults: nothing gains, nothing is deep, every solve reaches its target. Rounds alone gain a third of the energy. */
+/* A stiff beam lands on its corner at the steps of the defaults: nothing gains, nothing is deep, every solve reaches
+ * its target. Rounds alone gain a third of the energy. */
 static void stiff_bodies_land(void **state)
 {
     (void)state;
@@ -73,7 +75,8 @@ static void stiff_bodies_land(void **state)
     assert_true(rise[1] > 0.02);
 }
 
-/* Thin things hold at the steps that people take: a soft ball comes back from a plate of 8 mm, and a cloth catches a stone that moves by ten of its cells per step. */
+/* Thin things hold at the steps that people take: a soft ball comes back from a plate of 8 mm, and a cloth catches a
+ * stone that moves by ten of its cells per step. */
 static void thin_things_hold(void **state)
 {
     (void)state;
@@ -102,8 +105,8 @@ static void thin_things_hold(void **state)
     }
 }
 
-/* Cables and joins beside contact: a finger curls onto a block; a bar on joins with a stone on it, a soft arm and a rigid
- * block joined to it. All solves reach their targets, which rounds alone miss. */
+/* Cables and joins beside contact: a finger curls onto a block; a bar on joins with a stone on it, a soft arm and a
+ * rigid block joined to it. All solves reach their targets, which rounds alone miss. */
 static void held_bodies_touch(void **state)
 {
     (void)state;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 static talus_error err;
 static char heard[4096];
@@ -18,15 +18,10 @@ static void hear(void *user, int level, const char *message)
 }
 static const tl_log log_all = {hear, NULL, 1};
 
-typedef struct liquid_case {
-    tl_scene *scene;
-    tl_sim *sim;
-} liquid_case;
-
 /* rest: what stands between the braces of scene { ... } after the usual keys. */
-static liquid_case open_case(const char *rest)
+static tl_world open_case(const char *rest)
 {
-    liquid_case c = {0};
+    tl_world c = {0};
     char text[2048];
     int bytes = snprintf(text, sizeof text,
                          "local water = liquid { density = 1000 }\n"
@@ -36,21 +31,15 @@ static liquid_case open_case(const char *rest)
     tl_load_options o = {.no_files = true};
     heard[0] = 0;
     CHECK_OK(tl_scene_load_text(&c.scene, "case.lua", text, (size_t)bytes, &o, &err));
-    CHECK_OK(tl_sim_create(&c.sim, c.scene, &log_all, &err));
+    CHECK_OK(tl_world_begin(&c, &log_all, &err));
     return c;
-}
-
-static void close_case(liquid_case *c)
-{
-    tl_sim_free(c->sim);
-    tl_scene_free(c->scene);
 }
 
 static bool finite3(tl_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
 
 static void check_numbers(const tl_sim *sim)
 {
-    const tl_grid_state *g = &sim->state.grid;
+    const tl_grid_state *g = tl_grid_state_of(&sim->state);
     for (int64_t i = 0; i < g->particles.count; i++) {
         const tl_particle *p = &g->particles.particle[i];
         assert_true(finite3(p->x) && finite3(p->v));
@@ -68,7 +57,7 @@ static void check_numbers(const tl_sim *sim)
     for (int k = 0; k < r->solves; k++) assert_true(isfinite(r->solve[k].certificate));
 }
 
-static void run(liquid_case *c, int frames)
+static void run(tl_world *c, int frames)
 {
     for (int k = 0; k < frames; k++) {
         CHECK_OK(tl_sim_frame(c->sim, NULL, NULL, &err));
@@ -80,54 +69,52 @@ static void run(liquid_case *c, int frames)
 static void empty_grid(void **state)
 {
     (void)state;
-    liquid_case c =
-        open_case("grid = { cells = {8, 8, 8}, cell = 0.1 }, emitters = { { material = water, shape = box { "
-                  "size = 0.3, center = {0.4, 0.4, 0.4} }, velocity = {0, 0, 0}, rate = 0.05, start = 0.04, "
-                  "stop = 0.2 } }, domain = { y_min = 'open' }, bodies = { { shape = sphere { radius = 0.1 "
-                  "}, at = {0.2, 0.6, 0.2}, density = 500 } }");
+    tl_world c = open_case("grid = { cells = {8, 8, 8}, cell = 0.1 }, emitters = { { material = water, shape = box { "
+                           "size = 0.3, center = {0.4, 0.4, 0.4} }, velocity = {0, 0, 0}, rate = 0.05, start = 0.04, "
+                           "stop = 0.2 } }, domain = { y_min = 'open' }, bodies = { { shape = sphere { radius = 0.1 "
+                           "}, at = {0.2, 0.6, 0.2}, density = 500 } }");
     run(&c, 1);
-    assert_int_equal(c.sim->state.grid.particles.count, 0);
+    assert_int_equal(tl_grid_state_of(&c.sim->state)->particles.count, 0);
     assert_int_equal(c.sim->report.liquid_volume, 0);
     run(&c, 8);
-    assert_true(c.sim->state.grid.particles.count > 0);
+    assert_true(tl_grid_state_of(&c.sim->state)->particles.count > 0);
     run(&c, 60);
-    const tl_grid_totals *t = c.sim->state.grid.totals;
-    assert_int_equal(c.sim->state.grid.particles.count, 0);
+    const tl_grid_totals *t = tl_grid_state_of(&c.sim->state)->totals;
+    assert_int_equal(tl_grid_state_of(&c.sim->state)->particles.count, 0);
     assert_true(t->escaped > 0);
-    CHECK_REL(t->escaped_volume, c.sim->state.grid.emitter->emitted, 1e-12);
+    CHECK_REL(t->escaped_volume, tl_grid_state_of(&c.sim->state)->emitter->emitted, 1e-12);
     assert_int_equal(c.sim->report.escaped, (int64_t)t->escaped + 1); /* the ball left too */
-    close_case(&c);
+    tl_world_close(&c);
 }
 
 /* Particles at any speed, beside the walls and not numbers: lost and counted, or kept inside. */
 static void flung_out(void **state)
 {
     (void)state;
-    liquid_case c =
-        open_case("grid = { cells = {10, 10, 10}, cell = 0.1 }, dt_min = 1e-7, fill = { { material = water, "
-                  "shape = box { size = {1, 0.4, 1}, center = {0.5, 0.2, 0.5} } } }");
+    tl_world c = open_case("grid = { cells = {10, 10, 10}, cell = 0.1 }, dt_min = 1e-7, fill = { { material = water, "
+                           "shape = box { size = {1, 0.4, 1}, center = {0.5, 0.2, 0.5} } } }");
     run(&c, 2);
-    tl_particle *p = c.sim->state.grid.particles.particle;
-    int64_t n = c.sim->state.grid.particles.count;
+    tl_particle *p = tl_grid_state_of(&c.sim->state)->particles.particle;
+    int64_t n = tl_grid_state_of(&c.sim->state)->particles.count;
     p[10].v = (tl_vec3){300, 200, -100};
     p[20].x = (tl_vec3){0.5, -0.25, 0.5}; /* in the floor */
     p[30].x = (tl_vec3){1e30, 0, 0};
     p[40].x = (tl_vec3){NAN, 0, 0};
     run(&c, 2);
     assert_int_equal(c.sim->report.escaped, 2);
-    assert_int_equal(c.sim->state.grid.particles.count, n - 2);
+    assert_int_equal(tl_grid_state_of(&c.sim->state)->particles.count, n - 2);
     for (int64_t i = 0; i < n - 2; i++) {
-        tl_vec3 x = c.sim->state.grid.particles.particle[i].x;
+        tl_vec3 x = tl_grid_state_of(&c.sim->state)->particles.particle[i].x;
         assert_true(fmin(x.x, fmin(x.y, x.z)) > 0 && fmax(x.x, fmax(x.y, x.z)) < 1);
     }
-    close_case(&c);
+    tl_world_close(&c);
 }
 
 /* A body falls out of an open side while liquid is there. */
 static void body_leaves(void **state)
 {
     (void)state;
-    liquid_case c = open_case(
+    tl_world c = open_case(
         "grid = { cells = {10, 10, 10}, cell = 0.1 }, domain = { x_max = 'open' }, fill = { { material = water, shape "
         "= "
         "box { size = {0.5, 0.5, 1}, center = {0.25, 0.25, 0.5} } } }, bodies = { { name = 'ball', shape = sphere { "
@@ -136,10 +123,11 @@ static void body_leaves(void **state)
     assert_true(c.sim->state.rigid.body[0].x.x > 2);
     assert_int_equal(c.sim->state.rigid.body[0].fluid_force.y, 0);
     assert_true(c.sim->report.escaped >= 1);
-    close_case(&c);
+    tl_world_close(&c);
 }
 
-/* Full to the lid, no surface: no pressure level is better than another, and nothing moves. A lid that is pushed in cannot go. */
+/* Full to the lid, no surface: no pressure level is better than another, and nothing moves. A lid that is pushed in
+ * cannot go. */
 static void closed_cavity(void **state)
 {
     (void)state;
@@ -151,12 +139,12 @@ static void closed_cavity(void **state)
                  "grid = { cells = {8, 8, 8}, cell = 0.125 }, fill = { { material = water, shape = box { size = 1, "
                  "center = {0.5, 0.5, 0.5} } } }%s",
                  bodies[k]);
-        liquid_case c = open_case(rest);
+        tl_world c = open_case(rest);
         run(&c, 10);
         CHECK_NEAR(c.sim->report.volume_error, 0, 0.01);
         if (k == 0) assert_true(c.sim->report.fastest < 1e-2);
         assert_int_equal(c.sim->report.escaped, 0);
-        close_case(&c);
+        tl_world_close(&c);
     }
 }
 
@@ -164,7 +152,7 @@ static void closed_cavity(void **state)
 static void thin_plate(void **state)
 {
     (void)state;
-    liquid_case c = open_case(
+    tl_world c = open_case(
         "grid = { cells = {10, 10, 10}, cell = 0.1 }, fill = { { material = water, shape = box { size = {1, 0.4, 1}, "
         "center = {0.5, 0.7, 0.5} } } }, bodies = { { name = 'plate', shape = box { size = {0.8, 0.05, 0.8} }, at = "
         "{0.5, 0.45, 0.5}, density = 800 }, { name = 'shelf', kind = 'static', shape = box { size = {1, 0.03, 0.4} }, "
@@ -173,15 +161,15 @@ static void thin_plate(void **state)
     assert_non_null(strstr(heard, "shelf"));
     run(&c, 15);
     assert_int_equal(c.sim->report.escaped, 0);
-    close_case(&c);
+    tl_world_close(&c);
 }
 
-/* An emitter in a body has no free place: what is due is refused and counted, and it is told once. A fill in a body is told before
- * the first step. One beyond the domain is refused by the reader. */
+/* An emitter in a body has no free place: what is due is refused and counted, and it is told once. A fill in a body
+ * is told before the first step. One beyond the domain is refused by the reader. */
 static void emitter_in_a_wall(void **state)
 {
     (void)state;
-    liquid_case c = open_case(
+    tl_world c = open_case(
         "grid = { cells = {10, 10, 10}, cell = 0.1 }, emitters = { { material = water, shape = box { size = 0.2, "
         "center "
         "= {0.5, 0.5, 0.5} }, velocity = {0, -1, 0}, rate = 0.05 } }, fill = { { material = water, shape = sphere { "
@@ -190,15 +178,15 @@ static void emitter_in_a_wall(void **state)
         "0.5 }, at = {0.5, 0.5, 0.5} } }");
     assert_non_null(strstr(heard, "no fill has room"));
     run(&c, 30);
-    const tl_emitter_state *e = c.sim->state.grid.emitter;
-    assert_int_equal(c.sim->state.grid.particles.count, 0);
+    const tl_emitter_state *e = tl_grid_state_of(&c.sim->state)->emitter;
+    assert_int_equal(tl_grid_state_of(&c.sim->state)->particles.count, 0);
     assert_true(e->refused > 0);
     CHECK_REL(e->due, 0.05 * 0.6, 1e-9);
     CHECK_REL(e->owed + e->refused, e->due, 1e-12);
     char *told = strstr(heard, "emitters[1] finds no free place");
     assert_non_null(told);
     assert_null(strstr(told + 1, "emitters[1] finds no free place"));
-    close_case(&c);
+    tl_world_close(&c);
 
     const char text[] =
         "return scene { talus = 1, engine = 'grid', duration = 1, grid = { cells = {8, 8, 8}, cell = 0.1 "
@@ -214,20 +202,20 @@ static void emitter_in_a_wall(void **state)
 static void bodies_are_cut_out(void **state)
 {
     (void)state;
-    liquid_case c = open_case(
+    tl_world c = open_case(
         "grid = { cells = {12, 12, 12}, cell = 0.1 }, fill = { { material = water, shape = box { size = {1.2, 0.8, "
         "1.2}, "
         "center = {0.6, 0.4, 0.6} } } }, bodies = { { name = 'left', shape = box { size = 0.4 }, at = {0.4, 0.4, 0.6}, "
         "density = 900 }, { name = 'right', shape = box { size = 0.4 }, at = {0.75, 0.4, 0.6}, density = 900 } }");
     assert_non_null(strstr(heard, "overlap by 0.05 m at the start"));
-    CHECK_REL(c.sim->state.grid.totals->initial_volume, 1.2 * 0.8 * 1.2 - 0.75 * 0.4 * 0.4, 0.005);
-    const tl_particles *p = &c.sim->state.grid.particles;
+    CHECK_REL(tl_grid_state_of(&c.sim->state)->totals->initial_volume, 1.2 * 0.8 * 1.2 - 0.75 * 0.4 * 0.4, 0.005);
+    const tl_particles *p = &tl_grid_state_of(&c.sim->state)->particles;
     for (int64_t i = 0; i < p->count; i++) {
         tl_vec3 x = p->particle[i].x;
         assert_false(x.x > 0.2 && x.x < 0.95 && x.y > 0.2 && x.y < 0.6 && x.z > 0.4 && x.z < 0.8);
     }
     run(&c, 2);
-    close_case(&c);
+    tl_world_close(&c);
 }
 
 int main(void)

@@ -1,13 +1,12 @@
-/* Rules of liquids on the grid whose numbers are chosen: each is switched off or changed, and what it is there for goes wrong. */
+/* Rules of liquids on the grid whose numbers are chosen: each is switched off or changed, and what it is there for
+ * goes wrong. */
 #include "check.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "scene/load.h"
-#include "step/accounts.h"
-#include "step/grid.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "phase/accounts/accounts.h"
+#include "phase/grid/grid.h"
 
 static talus_error err;
 
@@ -15,30 +14,21 @@ static talus_error err;
 #define WATER "material = liquid { density = 1000 }"
 
 typedef struct run {
-    tl_scene *scene;
-    tl_sim *sim;
+    tl_world w;
     tl_liquid_rules *rules;
 } run;
 
 static run open_run(const char *text)
 {
     run r;
-    tl_load_options o = {.no_files = true};
-    CHECK_OK(tl_scene_load_text(&r.scene, "case.lua", text, strlen(text), &o, &err));
-    CHECK_OK(tl_sim_create(&r.sim, r.scene, NULL, &err));
-    r.rules = &((tl_grid_kept *)r.sim->own)->rules;
+    CHECK_OK(tl_world_text(&r.w, text, NULL, &err));
+    r.rules = &((tl_grid_data *)r.w.sim->engine_data)->flow.rules;
     return r;
-}
-
-static void close_run(run *r)
-{
-    tl_sim_free(r->sim);
-    tl_scene_free(r->scene);
 }
 
 static double root_mean_square(const run *r)
 {
-    return sqrt(2 * r->sim->report.kinetic / (1000 * r->sim->report.particle_volume));
+    return sqrt(2 * r->w.sim->report.kinetic / (1000 * r->w.sim->report.particle_volume));
 }
 
 typedef struct seen {
@@ -64,9 +54,9 @@ static seen look(run *r, double seconds)
 {
     seen out = {0};
     double first = NAN;
-    while (r->sim->state.t < seconds - 1e-9) {
-        CHECK_OK(tl_sim_frame(r->sim, after_step, &out, &err));
-        const double t = r->sim->state.t, k = r->sim->report.kinetic, e = k + r->sim->report.potential;
+    while (r->w.sim->state.t < seconds - 1e-9) {
+        CHECK_OK(tl_sim_frame(r->w.sim, after_step, &out, &err));
+        const double t = r->w.sim->state.t, k = r->w.sim->report.kinetic, e = k + r->w.sim->report.potential;
         if (t < 2) out.early = fmax(out.early, k);
         if (t > seconds - 2) out.late = fmax(out.late, k);
         if (isnan(first)) first = e;
@@ -90,7 +80,7 @@ static void crowds_at_round_walls(void **state)
         run r = open_run(BALL);
         r.rules->surface.crowds = !k;
         last[k] = look(&r, 0.6).last;
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     print_message("ball: volume %.2g %% low after 0.6 s, without the rule %.2g %%\n", 100 * last[0], 100 * last[1]);
     CHECK_LE(last[0], 0.02);
@@ -111,7 +101,7 @@ static void gaps(void **state)
         run r = open_run(LOG);
         if (k) r.rules->surface.wedge_cells = 0;
         worst[k] = look(&r, 1).volume;
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     print_message("log: volume within %.2g %%, without the rule %.2g %%\n", 100 * worst[0], 100 * worst[1]);
     CHECK_LE(worst[0], 0.001);
@@ -121,18 +111,19 @@ static void gaps(void **state)
 /* Energy that corrections and nothing else give, J: at most over its least so far. */
 static double gained(run *r, double seconds)
 {
-    double sum = 0, least = 0, most = 0;
-    while (r->sim->state.t < seconds - 1e-9) {
-        CHECK_OK(tl_sim_step(r->sim, 0, 1, &err));
-        const tl_accounts *a = &r->sim->report.accounts;
+    double sum = 0, least = 0, max = 0;
+    while (r->w.sim->state.t < seconds - 1e-9) {
+        CHECK_OK(tl_sim_step(r->w.sim, 0, 1, &err));
+        const tl_accounts *a = &r->w.sim->report.accounts;
         sum += a->energy[TL_ENERGY_CORRECTIONS] + a->energy_unexplained;
         least = fmin(least, sum);
-        most = fmax(most, sum - least);
+        max = fmax(max, sum - least);
     }
-    return most;
+    return max;
 }
 
-/* A pool of particles that hold a fifth more than the space between them: parting them would lift it, and nothing that flows pays for that. A light box that comes up in a pool loses more than crowds are lifted by: what
+/* A pool of particles that hold a fifth more than the space between them: parting them would lift it, and nothing
+ * that flows pays for that. A light box that comes up in a pool loses more than crowds are lifted by: what
  * corrections give is less than a hundredth of what is in play (8 J; 19 % of it before). */
 #define POOL                                                                                                           \
     "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, grid = { cells = {24, 24, 1}, cell = 1 / "     \
@@ -144,24 +135,25 @@ static void corrections_are_paid_for(void **state)
     for (int k = 0; k < 2; k++) {
         run r = open_run(POOL " }");
         r.rules->pay = !k;
-        tl_particles *p = &r.sim->state.grid.particles;
+        tl_particles *p = &tl_grid_state_of(&r.w.sim->state)->particles;
         for (int64_t i = 0; i < p->count; i++) p->particle[i].volume *= 1.2;
-        CHECK_OK(tl_accounts_begin(r.sim, &err));
+        CHECK_OK(tl_accounts_begin(r.w.sim, &err));
         lifted[k] = gained(&r, 0.5);
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     run r =
         open_run(POOL ", bodies = { { shape = box { size = {0.25, 0.2, 1} }, at = {0.5, 0.2, 0}, density = 300 } } }");
     double box = gained(&r, 1);
     print_message("crowded pool: gained %.3g J, not paid for %.3g J; light box at %.2f m after 1 s: %.3g J\n",
-                  lifted[0], lifted[1], r.sim->state.rigid.body[0].x.y, box);
+                  lifted[0], lifted[1], r.w.sim->state.rigid.body[0].x.y, box);
     CHECK_LE(lifted[0], 0.02);
     assert_true(lifted[1] > 1);
     CHECK_LE(box, 0.08);
-    close_run(&r);
+    tl_world_close(&r.w);
 }
 
-/* Water at a surface goes with the water below it: two layers far, where kernels reach it. On its own it falls in every step, corrections lift it again, and waves grow. */
+/* Water at a surface goes with the water below it: two layers far, where kernels reach it. On its own it falls in
+ * every step, corrections lift it again, and waves grow. */
 static const char *wave_text(char *text, size_t room, int fps)
 {
     int at = snprintf(text, room,
@@ -187,7 +179,7 @@ static void surfaces_go_along(void **state)
         if (k == 2) r.rules->kernel_reach = 0;
         seen s = look(&r, 5);
         grown[k] = s.late / s.early;
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     print_message("wave: kinetic energy %.2f of its start, without layers %.2f, without reach %.2f\n", grown[0],
                   grown[1], grown[2]);
@@ -206,7 +198,7 @@ static void steps_resolve_waves(void **state)
         if (k) r.rules->gravity_step = 1;
         seen s = look(&r, 6);
         rise[k] = s.rise / s.early;
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     print_message("wave: energy rises by %.2g of its motion, in longer steps by %.2g\n", rise[0], rise[1]);
     CHECK_LE(rise[0], 1e-3);
@@ -229,9 +221,9 @@ static void drops_go_further(void **state)
         seen s = look(&r, seconds);
         steps[k] = s.steps;
         volume[k] = s.volume;
-        const tl_particles *p = &r.sim->state.grid.particles;
+        const tl_particles *p = &tl_grid_state_of(&r.w.sim->state)->particles;
         for (int64_t i = 0; i < p->count; i++) top[k] = fmax(top[k], p->particle[i].x.y);
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     print_message("drop: %lld steps, by the same rule as the liquid %lld; %.4f and %.4f m high, should be %.4f\n",
                   (long long)steps[0], (long long)steps[1], top[0], top[1], height);
@@ -258,7 +250,7 @@ static void slivers_go_along(void **state)
         run r = open_run(BOWL);
         if (k) r.rules->closed = 0.25 * (k - 1);
         speed[k] = look(&r, 1).speed;
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     print_message("bowl: %.2g mm/s, without the rule %.2g mm/s, with a quarter %.2g mm/s\n", 1e3 * speed[0],
                   1e3 * speed[1], 1e3 * speed[2]);
@@ -277,7 +269,7 @@ static void rest_is_left_alone(void **state)
                          "center = {0.5, 0.3065, 0} } } } }");
         if (k) r.rules->strains = INFINITY;
         speed[k] = look(&r, 2).speed;
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     print_message("pool: %.2g mm/s, without the rule %.2g mm/s\n", 1e3 * speed[0], 1e3 * speed[1]);
     CHECK_LE(speed[0], 1e-4);
@@ -298,7 +290,7 @@ static void mixing_saves_sweeps(void **state)
                      "{0.2, 0.6, 2}, center = {0.1, 0.3, 0} } } }, bodies = b }");
         r.rules->mix = !k;
         sweeps[k] = look(&r, 0.5).sweeps;
-        close_run(&r);
+        tl_world_close(&r.w);
     }
     print_message("heap: %lld sweeps, not mixed %lld\n", (long long)sweeps[0], (long long)sweeps[1]);
     assert_true(1.2 * (double)sweeps[0] < (double)sweeps[1]);

@@ -1,11 +1,8 @@
-/* Water and free bodies in free space: nothing else acts, so that momentum is kept by the whole step, to rounding, and energy never rises. */
+/* Water and free bodies in free space: nothing else acts, so that momentum is kept by the whole step, to rounding,
+ * and energy never rises. */
 #include "check.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
 
 static talus_error err;
 
@@ -52,30 +49,25 @@ static const meeting meetings[] = {
      "{ shape = sphere { radius = 0.15 }, at = {0.5, 0.22, 0.5}, density = 8000 }", "dt_max = 0.002, ", 16, 0.15},
 };
 
-static tl_sim *open_case(const meeting *m, tl_scene **scene)
+static tl_world open_case(const meeting *m)
 {
-    char text[2048];
-    tl_sim *sim;
-    int bytes =
-        snprintf(text, sizeof text,
-                 "local water = liquid { density = 1000 }\n"
-                 "return scene { talus = 1, engine = 'grid', duration = 10, fps = 100, gravity = {0, 0, 0}, %s"
-                 "grid = { cells = {%d, %d, %d}, cell = 1 / %d, origin = {-1, -1, -1} }, domain = { x_min = 'open', "
-                 "x_max = 'open', "
-                 "y_min = 'open', y_max = 'open', z_min = 'open', z_max = 'open' }, fill = { %s }, bodies = { %s } }",
-                 m->more, 3 * m->cells, 3 * m->cells, 3 * m->cells, m->cells, m->fill, m->bodies);
-    assert_true(bytes > 0 && bytes < (int)sizeof text);
-    tl_load_options o = {.no_files = true};
-    CHECK_OK(tl_scene_load_text(scene, "case.lua", text, (size_t)bytes, &o, &err));
-    CHECK_OK(tl_sim_create(&sim, *scene, NULL, &err));
-    return sim;
+    tl_world w;
+    CHECK_OK(tl_world_open(
+        &w, &err,
+        "local water = liquid { density = 1000 }\n"
+        "return scene { talus = 1, engine = 'grid', duration = 10, fps = 100, gravity = {0, 0, 0}, %s"
+        "grid = { cells = {%d, %d, %d}, cell = 1 / %d, origin = {-1, -1, -1} }, domain = { x_min = 'open', "
+        "x_max = 'open', "
+        "y_min = 'open', y_max = 'open', z_min = 'open', z_max = 'open' }, fill = { %s }, bodies = { %s } }",
+        m->more, 3 * m->cells, 3 * m->cells, 3 * m->cells, m->cells, m->fill, m->bodies));
+    return w;
 }
 
 /* The scale of momentum is that of what moves, not of the sum, which may be nothing. */
 static void meet(const meeting *m)
 {
-    tl_scene *scene;
-    tl_sim *sim = open_case(m, &scene);
+    tl_world w = open_case(m);
+    tl_sim *sim = w.sim;
     CHECK_OK(tl_sim_frame(sim, NULL, NULL, &err));
     const tl_report first = sim->report;
     const double scale = sqrt(2 * first.kinetic * sim->start.mass);
@@ -92,8 +84,7 @@ static void meet(const meeting *m)
     assert_int_equal(sim->report.escaped, 0);
     CHECK_LE(lost / scale, 1e-12);
     CHECK_LE(rise / first.kinetic, 1e-12);
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world_close(&w);
 }
 
 static void whole_steps_keep_momentum(void **state)

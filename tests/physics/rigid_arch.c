@@ -12,9 +12,9 @@ static void keep_heights(const rigid_case *c)
 }
 static double drop(const rigid_case *c)
 {
-    double most = 0;
-    for (int i = 0; i < c->scene->body_count; i++) most = fmax(most, heights[i] - c->sim->state.rigid.body[i].x.y);
-    return most;
+    double max = 0;
+    for (int i = 0; i < c->scene->body_count; i++) max = fmax(max, heights[i] - c->sim->state.rigid.body[i].x.y);
+    return max;
 }
 
 /* Half a ring of wedges, thickness 0.3 of the inner radius, nothing but friction and weight. */

@@ -1,22 +1,22 @@
-/* solver.contact.bound: chains of rings and gears make no energy, where steps along chords and overlaps that are pushed apart would; what is taken keeps momentum
- * and angular momentum of what flies. */
+/* solver.contact.bound: chains of rings and gears make no energy, where steps along chords and overlaps that are
+ * pushed apart would; what is taken keeps momentum and angular momentum of what flies. */
 #include "check.h"
 
+#include "phase/rigid/rigid.h"
 #include "rigid.h"
-#include "step/rigid.h"
 
 /* Largest rise of the energy in a step, of itself. */
 static double worst_rise(rigid_case *c, double seconds, double dt)
 {
-    double most = 0, last = NAN;
+    double max = 0, last = NAN;
     while (c->sim->state.t < seconds) {
         rigid_step(c, fmin(dt, tl_rigid_dt_wanted(c->sim)));
         const double now = c->sim->report.kinetic + c->sim->report.potential;
-        if (now > last) most = fmax(most, (now - last) / fabs(last));
+        if (now > last) max = fmax(max, (now - last) / fabs(last));
         last = now;
         CHECK_LE(tl_vec3_norm(c->sim->report.accounts.momentum_unexplained), 1e-10);
     }
-    return most;
+    return max;
 }
 
 /* A chain of rings that swings down from its first link, sizes from 2 cm to 2 m. */

@@ -51,9 +51,11 @@ static void check_refused(const char *text, talus_status status, const char *say
 static void what_is_not_there_is_named(void **state)
 {
     (void)state;
-    check_refused("grid = { cells = {8, 8, 8}, cell = 0.1 }, fill = { { material = viscous { density = 1600, "
-                  "viscosity = 30 }, shape = sphere { radius = 1 } } }",
-                  TALUS_UNSUPPORTED, "viscous");
+    check_refused(
+        "grid = { cells = {8, 8, 8}, cell = 0.1 }, fill = { { material = viscous { density = 1600, "
+        "viscosity = 30 }, shape = sphere { radius = 0.3 } } }, bodies = { { shape = box { size = 0.2 }, at = {0.6, "
+        "0.6, 0.6}, cells = {1, 1, 1}, material = elastic { young = 1e5, poisson = 0.3, density = 1000 } } }",
+        TALUS_BAD_INPUT, "viscous");
 }
 
 static void zero_mass_is_refused(void **state)
@@ -124,7 +126,8 @@ static void overflow_is_told(void **state)
     rigid_close(&c);
 }
 
-/* Two boxes that start 2 cm inside of each other, one 1 cm in the ground: told, pushed apart without a kick, at rest in the end. */
+/* Two boxes that start 2 cm inside of each other, one 1 cm in the ground: told, pushed apart without a kick, at rest
+ * in the end. */
 static void overlapping_start(void **state)
 {
     (void)state;
@@ -144,7 +147,7 @@ static void overlapping_start(void **state)
         fastest = fmax(fastest, c.sim->report.fastest);
     }
     CHECK_LE(fastest, 0.02); /* m/s: 20 % of 2 cm in 10 ms would be 0.4 m/s if it went into velocities */
-    CHECK_LE(c.sim->report.penetration, 1.1e-4);
+    CHECK_LE(c.sim->report.penetration, 2.2e-3 * 0.2); /* the slop of boxes of 0.2 m */
     CHECK_NEAR(rigid_body(&c, "high")->x.y, 0.3, 1e-3);
     rigid_close(&c);
 }
@@ -170,7 +173,8 @@ static void two_bodies_in_one_place(void **state)
     }
 }
 
-/* A body outside of the domain: told once, counted, kept. Behind a closed wall it is inside of the solid, and comes back slowly. */
+/* A body outside of the domain: told once, counted, kept. Behind a closed wall it is inside of the solid, and comes
+ * back slowly. */
 static void outside_of_the_domain(void **state)
 {
     (void)state;
@@ -191,7 +195,8 @@ static void outside_of_the_domain(void **state)
     rigid_close(&c);
 }
 
-/* on_unconverged: accept goes on and says so, fail stops at once, shrink_dt stops when steps get too short. The state is kept. */
+/* on_unconverged: accept goes on and says so, fail stops at once, shrink_dt stops when steps get too short. The
+ * state is kept. */
 static void unconverged_is_the_scenes_to_judge(void **state)
 {
     (void)state;
@@ -218,7 +223,8 @@ static void unconverged_is_the_scenes_to_judge(void **state)
     }
 }
 
-/* A solve that misses its target at 10 ms and meets it at less: the step is tried again, told, and grows back as warm starts get better. */
+/* A solve that misses its target at 10 ms and meets it at less: the step is tried again, told, and grows back as
+ * warm starts get better. */
 static void shorter_steps_are_tried_and_grow_back(void **state)
 {
     (void)state;

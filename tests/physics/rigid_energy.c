@@ -1,10 +1,11 @@
 #include "check.h"
 
+#include "phase/rigid/rigid.h"
 #include "rigid.h"
-#include "step/rigid.h"
 
-/* Energy of bodies that fall, land, bounce and rub never rises: by more than 1e-9 of itself in no step, whatever restitution and friction. Rounding, and what the
- * solver's target of 1e-8 m/s lets a body at rest creep up, stay below. */
+/* Energy of bodies that fall, land, bounce and rub never rises: by more than 1e-9 of itself in no step, whatever
+ * restitution and friction. Rounding, and what the solver's target of 1e-8 m/s lets a body at rest creep up, stay
+ * below. */
 
 static const char *const crowd =
     "function crowd(seed, count, mu, e) math.randomseed(seed) local list = {}\n"
@@ -31,19 +32,20 @@ static void energy_never_rises(void **state)
                 "fps = 200, dt_max = 0.005, domain = { min = {-0.5, 0, -0.5}, max = {0.5, 20, 0.5}, friction = %g, "
                 "restitution = %g, y_max = 'open' }, bodies = crowd(%d, %d, %g, %g)",
                 mu[k % 2], e[k / 2], 11 * n + k, counts[n], mu[k % 2], e[k / 2]);
-            double most = 0, last = NAN;
+            double max = 0, last = NAN;
             while (c.sim->state.t < (n < 2 ? 1.2 : 0.7)) {
                 rigid_step(&c, fmin(0.005, tl_rigid_dt_wanted(c.sim)));
                 double now = c.sim->report.kinetic + c.sim->report.potential;
-                if (now > last) most = fmax(most, (now - last) / fabs(last));
+                if (now > last) max = fmax(max, (now - last) / fabs(last));
                 last = now;
             }
-            CHECK_LE(most, 1e-9);
+            CHECK_LE(max, 1e-9);
             rigid_close(&c);
         }
 }
 
-/* Boxes, balls, cylinders and capsules, poured. Samples of cylinders let impacts sink in, and pushing them out again made energy: 2e-4 in single steps. */
+/* Boxes, balls, cylinders and capsules, poured. Samples of cylinders let impacts sink in, and pushing them out again
+ * made energy: 2e-4 in single steps. */
 static void energy_of_mixed_pours(void **state)
 {
     (void)state;
@@ -97,7 +99,8 @@ static void energy_of_a_chain(void **state)
     rigid_close(&c);
 }
 
-/* A ball comes back to e^2 of its height, every time, in long steps and short: flight is exact, and the energy of an impact is counted where it happens. */
+/* A ball comes back to e^2 of its height, every time, in long steps and short: flight is exact, and the energy of an
+ * impact is counted where it happens. */
 static void a_ball_keeps_e2_of_its_height(void **state)
 {
     (void)state;
@@ -141,7 +144,8 @@ static void flight_is_exact(void **state)
     rigid_close(&c);
 }
 
-/* Five balls that touch, the first comes at 1 m/s: together they part as one row, in sequence the last one leaves alone. Both keep momentum and energy. */
+/* Five balls that touch, the first comes at 1 m/s: together they part as one row, in sequence the last one leaves
+ * alone. Both keep momentum and energy. */
 static void cradle(void **state)
 {
     (void)state;

@@ -5,8 +5,9 @@
 
 #define STEPS 10000
 
-/* A box of three different edges, thrown near its unstable axis, dt 10 ms, 100 s. Torque-free: angular momentum is constant, and so is
- * the energy. 1e-6 and 1e-3 are asked; the midpoint rule keeps the first to rounding and lets the second swing, not drift. */
+/* A box of three different edges, thrown near its unstable axis, dt 10 ms, 100 s. Torque-free: angular momentum is
+ * constant, and so is the energy. 1e-6 and 1e-3 are asked; the midpoint rule keeps the first to rounding and lets
+ * the second swing, not drift. */
 static void free_rotation_keeps_angular_momentum_and_energy(void **state)
 {
     (void)state;

@@ -79,8 +79,8 @@ static void tilted_plane(void **state)
     }
 }
 
-/* The brick of the comparison of engines, along an axis, between, and along the diagonal: it holds 0.5 % below the threshold
- * and lets go 0.5 % above. */
+/* The brick of the comparison of engines, along an axis, between, and along the diagonal: it holds 0.5 % below the
+ * threshold and lets go 0.5 % above. */
 static void threshold_of_a_brick(void **state)
 {
     (void)state;
@@ -121,8 +121,8 @@ static void brick_slides_as_it_should(void **state)
     }
 }
 
-/* True Coulomb friction does not lift what slides: 5 m/s, mu 0.5, after 20 steps 5 - 0.2 g / 2 = 4.019 m/s on the ground. The convex
- * relaxation lifts it by centimetres. */
+/* True Coulomb friction does not lift what slides: 5 m/s, mu 0.5, after 20 steps 5 - 0.2 g / 2 = 4.019 m/s on the
+ * ground. The convex relaxation lifts it by centimetres. */
 static void sliding_does_not_dilate(void **state)
 {
     (void)state;
@@ -187,8 +187,9 @@ static void belt_carries_a_box(void **state)
     rigid_close(&c);
 }
 
-/* Shapes that are no primitives roll down 10 degrees at g sin / (1 + I / (m R^2)): nothing ahead of the lowest place holds them up. For
- * 2 s, up to 0.3 rad per step. Samples ahead taken for corners cost the cylinder 2.5 % and the torus 7.5 %. */
+/* Shapes that are no primitives roll down 10 degrees at g sin / (1 + I / (m R^2)): nothing ahead of the lowest place
+ * holds them up. For 2 s, up to 0.3 rad per step. Samples ahead taken for corners cost the cylinder 2.5 % and the
+ * torus 7.5 %. */
 static void round_shapes_roll(void **state)
 {
     (void)state;

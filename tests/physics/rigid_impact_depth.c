@@ -21,8 +21,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Two boxes with edges of 0.12 to 0.2 m fly at each other with up to 0.2 m between the lines of flight, tumbling at up to 10 rad/s.
- * Returns the deepest overlap over the smallest edge; hit: whether they met. */
+/* Two boxes with edges of 0.12 to 0.2 m fly at each other with up to 0.2 m between the lines of flight, tumbling at
+ * up to 10 rad/s. Returns the deepest overlap over the smallest edge; hit: whether they met. */
 static double impact(uint64_t c, double slowest, double fastest, bool *hit)
 {
     tl_vec3 size[2];
@@ -78,8 +78,8 @@ static void rotating_boxes_stay_outside(void **state)
     CHECK_LE(depth[WANTED - 1], 0.01);
 }
 
-/* A rod slides and spins along a hollow of 1.5 m at 3 m/s: the wall rises by 0.4 mm per step in front of it. It stays as deep as it was; followed
- * along its tangent alone, it sank by 0.2 mm per step, to 1 %. */
+/* A rod slides and spins along a hollow of 1.5 m at 3 m/s: the wall rises by 0.4 mm per step in front of it. It
+ * stays as deep as it was; followed along its tangent alone, it sank by 0.2 mm per step, to 1 %. */
 static void sliding_in_a_hollow(void **state)
 {
     (void)state;
@@ -103,7 +103,8 @@ static void sliding_in_a_hollow(void **state)
     }
 }
 
-/* Bodies of a millimetre go as deep into each other as those of a decimetre, of their size: 12 % before what a body may move without a second look was a part of its extent. */
+/* Bodies of a millimetre go as deep into each other as those of a decimetre, of their size: 12 % before what a body
+ * may move without a second look was a part of its extent. */
 static void size_does_not_matter(void **state)
 {
     (void)state;

@@ -4,13 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "rigid.h"
-#include "saved.h"
 
 #define SLOP 1e-4 /* m, of bodies of this size */
 
-/* Stacks of boxes and of cylinders, one of both on a plate that a script carries about, and what rolls: a ball, a cylinder on its side. */
+/* Stacks of boxes and of cylinders, one of both on a plate that a script carries about, and what rolls: a ball, a
+ * cylinder on its side. */
 static const char stacks[] =
     "bodies = { { kind = 'static', shape = plane {}, friction = 0.6 } }\n"
     "for k = 0, 2 do for i = 0, 5 do bodies[#bodies + 1] = { name = 's' .. k .. i, density = 800, friction = 0.6,\n"
@@ -30,15 +29,10 @@ static rigid_case open_stacks(const char *keep)
     return rigid_open(stacks, "solver = { contact = { %s } }, bodies = bodies", keep);
 }
 
-static int32_t number(const rigid_case *c, const char *name)
-{
-    return (int32_t)(rigid_body(c, name) - c->sim->state.rigid.body);
-}
-
 /* First point of two bodies in the state. */
 static tl_rigid_memory *point_of(const rigid_case *c, const char *one, const char *other)
 {
-    int32_t i = number(c, one), j = number(c, other), a = i < j ? i : j, b = i < j ? j : i;
+    int32_t i = rigid_number(c, one), j = rigid_number(c, other), a = i < j ? i : j, b = i < j ? j : i;
     for (int64_t k = 0; k < c->sim->state.rigid.contacts; k++) {
         tl_rigid_memory *m = &c->sim->state.rigid.contact[k];
         if (m->a == a && m->b == b) return m;
@@ -84,7 +78,7 @@ static void moved_stack(double by, bool *same, double *gap, double *anew)
     for (int k = 0; k < 2; k++) {
         rigid_case c = open_stacks(k ? "keep = 0, touch = 0" : "touch = 0");
         for (int i = 0; i < 20; i++) rigid_step(&c, 0.01);
-        tl_motion *m = &c.sim->state.rigid.body[number(&c, "s05")];
+        tl_motion *m = &c.sim->state.rigid.body[rigid_number(&c, "s05")];
         m->x = tl_vec3_add(m->x, (tl_vec3){0.6 * by, 0.8 * by, 0});
         tl_rigid_memory then = *point_of(&c, "s04", "s05");
         rigid_step(&c, 0.01);
@@ -119,8 +113,8 @@ static void what_may_roll_is_found_anew(void **state)
     assert_true(kept(&c) > 0);
     for (int64_t k = 0; k < c.sim->state.rigid.contacts; k++) {
         const tl_rigid_memory *m = &c.sim->state.rigid.contact[k];
-        if (m->a == number(&c, "ball") || m->b == number(&c, "ball") || m->a == number(&c, "log") ||
-            m->b == number(&c, "log"))
+        if (m->a == rigid_number(&c, "ball") || m->b == rigid_number(&c, "ball") || m->a == rigid_number(&c, "log") ||
+            m->b == rigid_number(&c, "log"))
             CHECK_NEAR(m->found.margin, 0, 0);
     }
     CHECK_LE(fastest(&c, "ball"), 1e-8);
@@ -130,22 +124,18 @@ static void what_may_roll_is_found_anew(void **state)
     rigid_close(&c);
 }
 
+static rigid_case open_kept(void)
+{
+    rigid_case c = open_stacks("");
+    for (int i = 0; i < 40; i++) rigid_step(&c, 0.01);
+    assert_true(kept(&c) > 0);
+    return c;
+}
+
 static void threads_and_saves_do_not_matter(void **state)
 {
     (void)state;
-    uint64_t hash[2];
-    const int before = tl_threads();
-    for (int threads = 1; threads <= 2; threads++) {
-        tl_threads_set(threads);
-        rigid_case c = open_stacks("");
-        for (int i = 0; i < 40; i++) rigid_step(&c, 0.01);
-        assert_true(kept(&c) > 0);
-        check_saved_goes_on(c.sim, c.scene, 15, 0.01);
-        hash[threads - 1] = tl_state_hash(&c.sim->state);
-        rigid_close(&c);
-    }
-    tl_threads_set(before);
-    assert_true(hash[0] == hash[1]);
+    rigid_threads_and_saves(open_kept, 0);
 }
 
 int main(void)

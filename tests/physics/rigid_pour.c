@@ -20,9 +20,10 @@ static const char pour_lua[] =
     "rotation_deg = {r(0, 360), r(0, 360), r(0, 360)} }\n"
     "end\n";
 
-/* Eighty boxes, balls, cylinders and capsules. Contacts that slide, stick and press through chains of others make what a contact slides by follow from
- * every normal force: the shift of the cone, found by repetition, then circles with growing amplitude (factor -1.2 per round in a pour of 200), and
- * two thirds of such steps missed their target. With Coulomb's law within the Newton step they meet it. */
+/* Eighty boxes, balls, cylinders and capsules. Contacts that slide, stick and press through chains of others make
+ * what a contact slides by follow from every normal force: the shift of the cone, found by repetition, then circles
+ * with growing amplitude (factor -1.2 per round in a pour of 200), and two thirds of such steps missed their target.
+ * With Coulomb's law within the Newton step they meet it. */
 static void a_pour_converges(void **state)
 {
     (void)state;
@@ -40,8 +41,9 @@ static void a_pour_converges(void **state)
     rigid_close(&c);
 }
 
-/* A heap that cannot give way has no forces near the last ones that also close gaps of nanometres, which solves leave: points that carried still touch while they are apart by a
- * hundredth of the slop. A pour of 200 bodies missed 11 % of its steps without that, 250 marbles 20 %. */
+/* A heap that cannot give way has no forces near the last ones that also close gaps of nanometres, which solves
+ * leave: points that carried still touch while they are apart by a hundredth of the slop. A pour of 200 bodies
+ * missed 11 % of its steps without that, 250 marbles 20 %. */
 static double speed_after_lift(const char *touch, double lift)
 {
     rigid_case c = rigid_open("",

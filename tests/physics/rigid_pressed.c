@@ -4,8 +4,8 @@
 
 #include "rigid.h"
 
-/* A box between a floor and a press that comes down at 0.3 m/s has no velocity that both contacts allow. The solve ends, says so, and gives
- * the box a velocity between both. */
+/* A box between a floor and a press that comes down at 0.3 m/s has no velocity that both contacts allow. The solve
+ * ends, says so, and gives the box a velocity between both. */
 static void a_press_ends_as_infeasible(void **state)
 {
     (void)state;
@@ -31,8 +31,9 @@ static void a_press_ends_as_infeasible(void **state)
     }
 }
 
-/* An arm whose tip moves at 1.25 m/s turns through a bin of boxes and jams them against walls and floor. Forces of a jam once grew without
- * bound, were carried on to the next step, and threw bodies out at 26 km/s. What is pressed out of a wedge may be fast, not that fast. */
+/* An arm whose tip moves at 1.25 m/s turns through a bin of boxes and jams them against walls and floor. Forces of a
+ * jam once grew without bound, were carried on to the next step, and threw bodies out at 26 km/s. What is pressed
+ * out of a wedge may be fast, not that fast. */
 static void an_arm_does_not_throw(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 #include "check.h"
 
+#include "phase/rigid/rigid.h"
 #include "rigid.h"
-#include "step/rigid.h"
 
 /* Rolling and spinning friction: lengths that, times the normal force, bound the torque at a contact. */
 
@@ -87,7 +87,8 @@ static void spinning_stops(void **state)
     }
 }
 
-/* Two balls, one on the other, between walls, that roll on each other: angular momentum of both is changed by nothing but their contacts with what stands; and a heap of balls comes to rest. */
+/* Two balls, one on the other, between walls, that roll on each other: angular momentum of both is changed by
+ * nothing but their contacts with what stands; and a heap of balls comes to rest. */
 static void heaps_rest(void **state)
 {
     (void)state;
@@ -108,7 +109,8 @@ static void heaps_rest(void **state)
     rigid_close(&c);
 }
 
-/* A body's own key, its material's, the walls' and a pair's: the same motion; the larger of both sides counts, and a pair's decides. */
+/* A body's own key, its material's, the walls' and a pair's: the same motion; the larger of both sides counts, and a
+ * pair's decides. */
 static void from_materials_and_walls(void **state)
 {
     (void)state;

@@ -1,11 +1,10 @@
-/* solver.contact.rest: islands at rest are left alone, and nothing differs by more than the solver's target from a run without it. */
+/* solver.contact.rest: islands at rest are left alone, and nothing differs by more than the solver's target from a
+ * run without it. */
 #include "check.h"
 
 #include <math.h>
 
-#include "base/parallel.h"
 #include "rigid.h"
-#include "saved.h"
 
 /* Five piles of boxes, cylinders and balls in hollows; something happens to them after one second. */
 static const char piles[] =
@@ -13,11 +12,6 @@ static const char piles[] =
     "for k = 0, 4 do for i = 0, 5 do bodies[#bodies + 1] = { name = 'p' .. k .. i, density = 800, friction = 0.6,\n"
     "  shape = i % 2 == 0 and box { size = {0.3, 0.1, 0.3} } or cylinder { radius = 0.12, height = 0.1 },\n"
     "  at = {2 * k, 0.05 + 0.1 * i, 0}, rotation_deg = {0, 7 * i, 0} } end end\n";
-
-static int32_t number(const rigid_case *c, const char *name)
-{
-    return (int32_t)(rigid_body(c, name) - c->sim->state.rigid.body);
-}
 
 static bool rests(const rigid_case *c, const char *name)
 {
@@ -34,10 +28,10 @@ static rigid_case open_piles(bool rest, const char *more)
 /* Largest distance of any body between two runs, m. */
 static double apart(const rigid_case *a, const rigid_case *b)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < a->sim->state.rigid.count; i++)
-        most = fmax(most, tl_vec3_norm(tl_vec3_sub(a->sim->state.rigid.body[i].x, b->sim->state.rigid.body[i].x)));
-    return most;
+        max = fmax(max, tl_vec3_norm(tl_vec3_sub(a->sim->state.rigid.body[i].x, b->sim->state.rigid.body[i].x)));
+    return max;
 }
 
 static void what_rests_costs_no_solve(void **state)
@@ -63,7 +57,8 @@ static void what_rests_costs_no_solve(void **state)
     rigid_close(&without);
 }
 
-/* A ball hits one pile, a scripted plate pushes another, a force of the caller's pulls at a third, a fourth stands on a plate that tilts away; the fifth never wakes. */
+/* A ball hits one pile, a scripted plate pushes another, a force of the caller's pulls at a third, a fourth stands
+ * on a plate that tilts away; the fifth never wakes. */
 static void what_comes_near_wakes_them(void **state)
 {
     (void)state;
@@ -83,7 +78,7 @@ static void what_comes_near_wakes_them(void **state)
         if (i == 100)
             for (int k = 0; k < 2; k++) {
                 tl_sim *sim = k ? without.sim : with.sim;
-                sim->state.rigid.body[number(&with, "p25")].force = (tl_vec3){60, 0, 0};
+                sim->state.rigid.body[rigid_number(&with, "p25")].force = (tl_vec3){60, 0, 0};
             }
         if (i == 75)
             assert_true(rests(&with, "p05") && rests(&with, "p15") && rests(&with, "p25") && rests(&with, "load"));
@@ -115,30 +110,26 @@ static void a_body_stopped_by_hand_falls(void **state)
                          "shape = half_space { normal = {-0.5, 1, 0} } }, { name = 'b', friction = 0.1, density = 500, "
                          "shape = box { size = 0.2 }, rotation_deg = {0, 0, 26.565}, at = {0, 0.1118, 0} } }");
     for (int i = 0; i < 40; i++) rigid_step(&c, 0.01);
-    c.sim->state.rigid.body[number(&c, "b")].v = c.sim->state.rigid.body[number(&c, "b")].w = (tl_vec3){0, 0, 0};
+    c.sim->state.rigid.body[rigid_number(&c, "b")].v = c.sim->state.rigid.body[rigid_number(&c, "b")].w =
+        (tl_vec3){0, 0, 0};
     for (int i = 0; i < 20; i++) rigid_step(&c, 0.01);
     assert_true(tl_vec3_norm(rigid_body(&c, "b")->v) > 0.3);
     rigid_close(&c);
 }
 
+/* Some rest, some fall. */
+static rigid_case open_falling(void)
+{
+    rigid_case c = open_piles(
+        true, "table.insert(bodies, { shape = sphere { radius = 0.1 }, density = 2000, at = {0.05, 3, 0.02} })");
+    for (int i = 0; i < 60; i++) rigid_step(&c, 0.01);
+    return c;
+}
+
 static void threads_and_saves_do_not_matter(void **state)
 {
     (void)state;
-    static const char more[] =
-        "table.insert(bodies, { shape = sphere { radius = 0.1 }, density = 2000, at = {0.05, 3, 0.02} })";
-    uint64_t hash[2];
-    const int before = tl_threads();
-    for (int threads = 1; threads <= 2; threads++) {
-        tl_threads_set(threads);
-        rigid_case c = open_piles(true, more);
-        for (int i = 0; i < 60; i++) rigid_step(&c, 0.01);
-        check_saved_goes_on(c.sim, c.scene, 15, 0.01); /* some rest, some fall */
-        for (int i = 0; i < 40; i++) rigid_step(&c, 0.01);
-        hash[threads - 1] = tl_state_hash(&c.sim->state);
-        rigid_close(&c);
-    }
-    tl_threads_set(before);
-    assert_true(hash[0] == hash[1]);
+    rigid_threads_and_saves(open_falling, 40);
 }
 
 int main(void)

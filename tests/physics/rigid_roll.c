@@ -23,9 +23,9 @@ static const char *const circle = "local circle = {}\n"
                                   "  circle[k] = {0.1 * math.cos(a), 0.1 * math.sin(a)}\n"
                                   "end\n";
 
-/* On the level, 2 s in steps of 10 ms or what they are shortened to: nothing takes a wheel's energy and nothing turns it aside. What touches
- * is the place below the axle at all times; marks on the rim ahead of it, with the levers of the start of a step, took 6 to 50 % of
- * the speed. 0.5 %, 0.5 % and 1 mm are asked. */
+/* On the level, 2 s in steps of 10 ms or what they are shortened to: nothing takes a wheel's energy and nothing
+ * turns it aside. What touches is the place below the axle at all times; marks on the rim ahead of it, with the
+ * levers of the start of a step, took 6 to 50 % of the speed. 0.5 %, 0.5 % and 1 mm are asked. */
 static void wheels_keep_their_speed(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
 #include "check.h"
 
+#include "phase/rigid/rigid.h"
 #include "rigid.h"
-#include "step/rigid.h"
 
-/* Second order while bodies touch: tops, disks, coins and balls that roll, against their closed forms. Energy never rises in any of them, and is kept where nothing takes it. */
+/* Second order while bodies touch: tops, disks, coins and balls that roll, against their closed forms. Energy never
+ * rises in any of them, and is kept where nothing takes it. */
 
 #define G 9.81
 
@@ -41,7 +42,8 @@ static course follow(rigid_case *c, double seconds, double dt, place_at *where, 
     return out;
 }
 
-/* A heavy symmetric top on its tip, in slow steady precession: I1 p^2 cos - I3 s p + m g l = 0 with moments about the tip. A cone, spin in rad/s about its axis. */
+/* A heavy symmetric top on its tip, in slow steady precession: I1 p^2 cos - I3 s p + m g l = 0 with moments about
+ * the tip. A cone, spin in rad/s about its axis. */
 static void tops_keep_their_tilt(void **state)
 {
     (void)state;
@@ -73,7 +75,8 @@ static void tops_keep_their_tilt(void **state)
     }
 }
 
-/* A disk that rolls around, its centre on a circle of radius x, its axis leaning by `lean` from the vertical: steady motion from the balance of moments. */
+/* A disk that rolls around, its centre on a circle of radius x, its axis leaning by `lean` from the vertical: steady
+ * motion from the balance of moments. */
 typedef struct disk {
     double radius, height, lean, path; /* of the places of contact, m */
     double rate, x, up;                /* rad/s about the vertical; of the centre */

@@ -16,9 +16,9 @@ static void keep_heights(const rigid_case *c)
 }
 static double drop(const rigid_case *c)
 {
-    double most = 0;
-    for (int i = 0; i < c->scene->body_count; i++) most = fmax(most, heights[i] - c->sim->state.rigid.body[i].x.y);
-    return most;
+    double max = 0;
+    for (int i = 0; i < c->scene->body_count; i++) max = fmax(max, heights[i] - c->sim->state.rigid.body[i].x.y);
+    return max;
 }
 
 /* `masses` is Lua: from the bottom up, cubes of 0.2 m. */
@@ -47,7 +47,8 @@ static void stacks_do_not_sag(void **state)
     }
 }
 
-/* Houses of cards with planks between the levels: `levels`, mu. Cards 1 x 0.6 x 0.02 m, 12 kg, 25 degrees from vertical. */
+/* Houses of cards with planks between the levels: `levels`, mu. Cards 1 x 0.6 x 0.02 m, 12 kg, 25 degrees from
+ * vertical. */
 static const char cards_lua[] =
     "function cards(levels, mu)\n"
     "  local b = { { kind = 'static', shape = plane {}, friction = mu } }\n"
@@ -98,8 +99,9 @@ static void a_frame_stands_down_to_its_limit(void **state)
     }
 }
 
-/* Negative control: where crossed edges may win ties against faces, touching faces become single points, and the house of five levels comes down
- * by 0.54 mm, where second looks catch it, with the same solver; with the rule it loses 1e-9 m. */
+/* Negative control: where crossed edges may win ties against faces, touching faces become single points, and the
+ * house of five levels comes down by 0.54 mm, where second looks catch it, with the same solver; with the rule it
+ * loses 1e-9 m. */
 static void without_the_face_rule_cards_sink(void **state)
 {
     (void)state;
@@ -163,8 +165,8 @@ static void hear(void *user, int level, const char *message)
     if (level == 0) snprintf(user, 512, "%s", message);
 }
 
-/* A million tonnes on a gram. Impulses of 1e8 N s are rounded to 1e-8 N s, which moves a gram at 1e-5 m/s: this cannot be exact, so the
- * ratio is told; still nothing sinks in by more than the slop, and nothing is lost. */
+/* A million tonnes on a gram. Impulses of 1e8 N s are rounded to 1e-8 N s, which moves a gram at 1e-5 m/s: this
+ * cannot be exact, so the ratio is told; still nothing sinks in by more than the slop, and nothing is lost. */
 static void mountain_on_a_pebble(void **state)
 {
     (void)state;

@@ -3,48 +3,29 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
+#include "model/grid/state.h"
 
 #define PI 3.14159265358979323846
 
 static talus_error err;
 
-typedef struct sand_case {
-    tl_scene *scene;
-    tl_sim *sim;
-} sand_case;
-
 /* off: a rule, NULL: none. */
-static sand_case open_case(const char *off, const char *rest)
+static tl_world open_case(const char *off, const char *rest)
 {
-    sand_case c = {0};
-    char text[2048], rules[80] = "";
+    tl_world c = {0};
+    char rules[80] = "";
     if (off) snprintf(rules, sizeof rules, "solver = { rules = { %s = false } },", off);
-    int bytes =
-        snprintf(text, sizeof text,
-                 "local function sand(angle) return granular { density = 1600, friction_angle_deg = angle } end\n"
-                 "return scene { talus = 1, engine = 'grid', duration = 10, fps = 50, %s %s }",
-                 rules, rest);
-    assert_true(bytes > 0 && bytes < (int)sizeof text);
-    tl_load_options o = {.no_files = true};
-    CHECK_OK(tl_scene_load_text(&c.scene, "case.lua", text, (size_t)bytes, &o, &err));
-    CHECK_OK(tl_sim_create(&c.sim, c.scene, NULL, &err));
+    CHECK_OK(
+        tl_world_open(&c, &err,
+                      "local function sand(angle) return granular { density = 1600, friction_angle_deg = angle } end\n"
+                      "return scene { talus = 1, engine = 'grid', duration = 10, fps = 50, %s %s }",
+                      rules, rest));
     return c;
 }
 
-static void close_case(sand_case *c)
-{
-    tl_sim_free(c->sim);
-    tl_scene_free(c->scene);
-}
-
-static void run(sand_case *c, double t)
-{
-    while (c->sim->state.t < t - 1e-9) CHECK_OK(tl_sim_step(c->sim, 0, t, &err));
-}
+static void run(tl_world *c, double t) { CHECK_OK(tl_world_until(c, t, 0, &err)); }
 
 static int rising(const void *a, const void *b)
 {
@@ -66,20 +47,20 @@ static double runout_of(const tl_particles *p)
 
 static double round_column(const char *off)
 {
-    sand_case c = open_case(
+    tl_world c = open_case(
         off, "dt_max = 0.01, grid = { cells = {32, 8, 32}, cell = 0.03125, origin = {-0.5, 0, -0.5} },"
              " fill = { { material = sand(30), shape = cylinder { radius = 0.16, height = 0.16, center = {0, 0.08, 0} "
              "} } }");
     run(&c, 0.8);
-    double far = runout_of(&c.sim->state.grid.particles);
-    close_case(&c);
+    double far = runout_of(&tl_grid_state_of(&c.sim->state)->particles);
+    tl_world_close(&c);
     return far;
 }
 
 /* Highest speed while a plate is pressed into sand with 0.1 m/s. */
 static double pressed_plate(const char *off)
 {
-    sand_case c = open_case(
+    tl_world c = open_case(
         off,
         "dt_max = 0.01, grid = { cells = {24, 16, 1}, cell = 0.025, periodic = {false, false, true} },"
         " fill = { { material = sand(30), shape = box { size = {0.6, 0.2, 0.025}, center = {0.3, 0.1, 0.0125} } } },"
@@ -90,7 +71,7 @@ static double pressed_plate(const char *off)
         CHECK_OK(tl_sim_step(c.sim, 0, 0.82, &err));
         fastest = fmax(fastest, c.sim->report.fastest);
     }
-    close_case(&c);
+    tl_world_close(&c);
     return fastest;
 }
 
@@ -103,22 +84,22 @@ static double single_grain(const char *off)
              " fill = { { material = sand(30), sampling = 'lattice', velocity = {0.4, 0, 0},"
              " shape = box { size = 0.05, center = {0.525, 0.025, 0.425} } } }",
              9.81 * sin(20 * PI / 180), -9.81 * cos(20 * PI / 180));
-    sand_case c = open_case(off, rest);
+    tl_world c = open_case(off, rest);
     run(&c, 0.5);
-    double speed = tl_vec3_norm(c.sim->state.grid.particles.particle[0].v);
-    close_case(&c);
+    double speed = tl_vec3_norm(tl_grid_state_of(&c.sim->state)->particles.particle[0].v);
+    tl_world_close(&c);
     return speed;
 }
 
 /* Furthest that a grain of a pile at rest goes in a second, cells. */
 static double creep(const char *off)
 {
-    sand_case c = open_case(
+    tl_world c = open_case(
         off, "dt_max = 5e-3, grid = { cells = {48, 16, 1}, cell = 0.025, origin = {-0.6, 0, 0}, periodic = {false, "
              "false, true} }, fill = { { material = sand(30), shape = box { size = {0.2, 0.2, 0.025}, center = {0, "
              "0.1, 0.0125} } } }");
     run(&c, 1.5);
-    const tl_grid_state *g = &c.sim->state.grid;
+    const tl_grid_state *g = tl_grid_state_of(&c.sim->state);
     const int64_t n = g->particles.count;
     tl_vec3 *at = malloc(sizeof *at * (size_t)n);
     double furthest = 0;
@@ -129,11 +110,12 @@ static double creep(const char *off)
         furthest =
             fmax(furthest, tl_vec3_norm(tl_vec3_sub(g->particles.particle[i].x, at[g->particles.particle[i].id])));
     free(at);
-    close_case(&c);
+    tl_world_close(&c);
     return furthest / 0.025;
 }
 
-/* Beyond the front of a pile the floor goes on. With floor faces that shear reaches left open, the front has a floor that moves with it, and round columns stop a sixth earlier (0.67 of r0 for 0.79; experiments 1.24). */
+/* Beyond the front of a pile the floor goes on. With floor faces that shear reaches left open, the front has a floor
+ * that moves with it, and round columns stop a sixth earlier (0.67 of r0 for 0.79; experiments 1.24). */
 static void fringe_of_piles(void **state)
 {
     (void)state;
@@ -142,8 +124,9 @@ static void fringe_of_piles(void **state)
     assert_true(on > 1.12 * off);
 }
 
-/* Forces on the last sliver of a face that a solid covers have nothing to balance them: grains at the edge of a plate leave at 6 times its speed. `validate grid S4` and `V20` miss the rule as well: thrust on a wall that yields +17 %,
- * friction of a floor through a quarter of the cells +26 %. */
+/* Forces on the last sliver of a face that a solid covers have nothing to balance them: grains at the edge of a
+ * plate leave at 6 times its speed. `validate grid S4` and `V20` miss the rule as well: thrust on a wall that yields
+ * +17 %, friction of a floor through a quarter of the cells +26 %. */
 static void slivers_at_a_plate(void **state)
 {
     (void)state;
@@ -166,10 +149,11 @@ static void piles_at_rest_stay(void **state)
     CHECK_LE(creep(NULL), 2e-3);
 }
 
-/* Rise of the energy above its least so far, over the potential energy at the start, of sand that is let go: in cells that are too dense as sampled, on floors that jittered grains are nearer to than any stays. */
+/* Rise of the energy above its least so far, over the potential energy at the start, of sand that is let go: in
+ * cells that are too dense as sampled, on floors that jittered grains are nearer to than any stays. */
 static double lifted(const char *rest, int frames)
 {
-    sand_case c = open_case(NULL, rest);
+    tl_world c = open_case(NULL, rest);
     double least = INFINITY, rise = 0, first = NAN;
     for (int k = 0; k < frames; k++) {
         CHECK_OK(tl_sim_frame(c.sim, NULL, NULL, &err));
@@ -178,11 +162,12 @@ static double lifted(const char *rest, int frames)
         least = fmin(least, now);
         rise = fmax(rise, now - least);
     }
-    close_case(&c);
+    tl_world_close(&c);
     return rise / first;
 }
 
-/* Crowds are parted only as far as the flow has lost energy, as those of liquids: without, 3e-3 in the coarse box and 9e-4 in short steps. */
+/* Crowds are parted only as far as the flow has lost energy, as those of liquids: without, 3e-3 in the coarse box
+ * and 9e-4 in short steps. */
 static void laid_sand_is_not_lifted(void **state)
 {
     (void)state;
@@ -212,14 +197,14 @@ static double unexplained(const char *density)
              " emitters = { { material = sand(30), rate = 1e-4, velocity = {0, -0.5, 0},"
              " shape = box { size = {0.06, 0.03, 0.01}, center = {0.16, 0.28, 0.005} } } }",
              density);
-    sand_case c = open_case(NULL, rest);
+    tl_world c = open_case(NULL, rest);
     double lost = 0, fell = 0;
     while (c.sim->state.t < 0.6) {
         CHECK_OK(tl_sim_step(c.sim, 0, 0.6, &err));
         lost += fabs(c.sim->report.accounts.momentum_unexplained.y);
         fell += fabs(c.sim->report.accounts.gravity.y);
     }
-    close_case(&c);
+    tl_world_close(&c);
     return lost / fell;
 }
 
@@ -232,7 +217,8 @@ static void emitted_sand_lands(void **state)
     assert_true(kernel > 0.2);
 }
 
-/* Two boxes of sand that meet in free space with nothing else in the scene, 2D and 3D: momentum left over, of what moves. */
+/* Two boxes of sand that meet in free space with nothing else in the scene, 2D and 3D: momentum left over, of what
+ * moves. */
 static double meeting(bool flat)
 {
     char rest[1024];
@@ -245,7 +231,7 @@ static double meeting(bool flat)
         " { material = sand(20), shape = box { size = {0.25, 0.2, 0.25}, center = {0.7, 0.45, %g} },"
         " velocity = {-0.5, 0.1, 0} } }",
         flat ? 1 : 32, flat ? "true" : "false", z, z);
-    sand_case c = open_case(NULL, rest);
+    tl_world c = open_case(NULL, rest);
     tl_vec3 lost = {0, 0, 0};
     double moves = 0;
     while (c.sim->state.t < 0.3) {
@@ -253,7 +239,7 @@ static double meeting(bool flat)
         lost = tl_vec3_add(lost, c.sim->report.accounts.momentum_unexplained);
         moves = fmax(moves, sqrt(2 * c.sim->report.accounts.mass * c.sim->report.kinetic));
     }
-    close_case(&c);
+    tl_world_close(&c);
     return tl_vec3_norm(lost) / moves;
 }
 
@@ -265,7 +251,8 @@ static void sand_meets_sand(void **state)
     assert_true(meeting(false) < 1e-12);
 }
 
-/* A column beside a wall collapses, seen from an origin far away: sums of momentum and angular momentum that nothing explains. */
+/* A column beside a wall collapses, seen from an origin far away: sums of momentum and angular momentum that nothing
+ * explains. */
 static void fall_at(double x, const char *density, tl_vec3 *p, tl_vec3 *L, double *weight)
 {
     char rest[1024];
@@ -274,7 +261,7 @@ static void fall_at(double x, const char *density, tl_vec3 *p, tl_vec3 *L, doubl
              " fill = { { material = sand(30), shape = box { size = {0.125, 0.125, 0.25}, center = {%g, 0.0625, 0.125} "
              "} } }",
              density, x, x + 0.0625);
-    sand_case c = open_case(NULL, rest);
+    tl_world c = open_case(NULL, rest);
     *p = *L = (tl_vec3){0, 0, 0};
     *weight = 0;
     while (c.sim->state.t < 0.4) {
@@ -284,11 +271,11 @@ static void fall_at(double x, const char *density, tl_vec3 *p, tl_vec3 *L, doubl
         *L = tl_vec3_add(*L, a->angular_unexplained);
         *weight += fabs(a->gravity.y);
     }
-    close_case(&c);
+    tl_world_close(&c);
 }
 
-/* With the mass that is there, every impulse of walls and floor on sand is known, those on single grains and in the last cells beside solids too. With the kernel's some is left over: it has no
- * lever that depends on the origin. */
+/* With the mass that is there, every impulse of walls and floor on sand is known, those on single grains and in the
+ * last cells beside solids too. With the kernel's some is left over: it has no lever that depends on the origin. */
 static void impulses_of_walls_are_known(void **state)
 {
     (void)state;

@@ -1,12 +1,11 @@
-/* The story of table 7 of [FM21]: a bed of sand carries a board, the board a block. Schemes that solve together keep all in place; those that solve once sink or push bodies into
- * each other, and say so. */
+/* The story of table 7 of [FM21]: a bed of sand carries a board, the board a block. Schemes that solve together keep
+ * all in place; those that solve once sink or push bodies into each other, and say so. */
 #include "check.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/load.h"
-#include "step/sim.h"
+#include "lab/world.h"
 
 #define CELL 0.05
 
@@ -46,12 +45,10 @@ static story tell(const char *scheme)
         "   { name = 'block', shape = box { size = {0.2, 0.2, 0.05} }, at = {0.6, 0.65, 0.025}, density = 1500 } },"
         " solver = { scheme = '%s', tolerance = 1e-3 } }",
         scheme);
-    tl_scene *scene = NULL;
-    tl_sim *sim = NULL;
-    tl_load_options o = {.no_files = true};
+    tl_world w;
     story s = {0};
-    CHECK_OK(tl_scene_load_text(&scene, "case.lua", text, strlen(text), &o, &err));
-    CHECK_OK(tl_sim_create(&sim, scene, NULL, &err));
+    CHECK_OK(tl_world_text(&w, text, NULL, &err));
+    tl_sim *sim = w.sim;
     double begin = sim->state.rigid.body[0].x.y;
     while (sim->state.t < 0.5 - 1e-9) {
         CHECK_OK(tl_sim_step(sim, 0, 0.5, &err));
@@ -61,8 +58,7 @@ static story tell(const char *scheme)
     s.speed = -sim->state.rigid.body[0].v.y;
     s.volume = sim->report.volume_error;
     s.contact /= s.steps ? s.steps : 1;
-    tl_sim_free(sim);
-    tl_scene_free(scene);
+    tl_world_close(&w);
     return s;
 }
 
@@ -90,7 +86,8 @@ static void sand_first_sinks(void **state)
     assert_true(s.volume < -0.005); /* crowds part again in every step, which hides more than half of what is lost */
 }
 
-/* Sand pushes the board into the block that contact had already dealt with: told in every step, which halves its time step again and again. */
+/* Sand pushes the board into the block that contact had already dealt with: told in every step, which halves its
+ * time step again and again. */
 static void contact_first_is_told(void **state)
 {
     (void)state;

@@ -7,8 +7,9 @@ static talus_error err;
 
 static double energy(const tl_sim *sim) { return sim->report.kinetic + sim->report.potential; }
 
-/* A box whose centre is 0.8 h on land turns on the edge that carries it. With friction at the middle of pairs and slips at their ends it gained
- * 0.05 J until it fell, 3.5 % of its kinetic energy. 1e-6 J: what overlaps give back when contacts change; 1.9e-7 J measured. */
+/* A box whose centre is 0.8 h on land turns on the edge that carries it. With friction at the middle of pairs and
+ * slips at their ends it gained 0.05 J until it fell, 3.5 % of its kinetic energy. 1e-6 J: what overlaps give back
+ * when contacts change; 1.9e-7 J measured. */
 static void turning_on_an_edge(void **state)
 {
     (void)state;
@@ -31,8 +32,8 @@ static void turning_on_an_edge(void **state)
     rigid_close(&c);
 }
 
-/* Over the seam of two tiles that touch, without friction: doubled samples there were a bump that took 7 % of the speed. 0.1 %: gaps between
- * steps, which cost as much on one long tile. */
+/* Over the seam of two tiles that touch, without friction: doubled samples there were a bump that took 7 % of the
+ * speed. 0.1 %: gaps between steps, which cost as much on one long tile. */
 static void over_a_seam(void **state)
 {
     (void)state;

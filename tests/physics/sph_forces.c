@@ -62,7 +62,8 @@ static void means_over_frames(void **state)
     rigid_close(&c);
 }
 
-/* Figure 3 of [Probst2023]: a box on 30 degrees with friction 0.7. Friction that is solved with the pressures holds it; explicit friction, found from the predicted slips, does not. */
+/* Figure 3 of [Probst2023]: a box on 30 degrees with friction 0.7. Friction that is solved with the pressures holds
+ * it; explicit friction, found from the predicted slips, does not. */
 static void explicit_friction_creeps(void **state)
 {
     (void)state;
@@ -88,8 +89,9 @@ static void explicit_friction_creeps(void **state)
     assert_true(fast[1] > 1e-3 && fast[1] < 0.1);
 }
 
-/* Viscous liquid of 8 h between a static plate and one that moves along it: what both feel is what liquid feels of them, and the work of the moving one is told as work. Forces of viscosity on
- * scripted and static bodies were missing: a fifth of the shear's impulse had no taker, and the plates felt pressure alone. */
+/* Viscous liquid of 8 h between a static plate and one that moves along it: what both feel is what liquid feels of
+ * them, and the work of the moving one is told as work. Forces of viscosity on scripted and static bodies were
+ * missing: a fifth of the shear's impulse had no taker, and the plates felt pressure alone. */
 static void plates_feel_viscosity(void **state)
 {
     (void)state;

@@ -1,9 +1,11 @@
-/* Round bodies of the SPH engine roll: the samples of a ball, wheel or capsule are no corners, and liquid elsewhere changes nothing. */
+/* Round bodies of the SPH engine roll: the samples of a ball, wheel or capsule are no corners, and liquid elsewhere
+ * changes nothing. */
 #include "check.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "model/sph/state.h"
 #include "rigid.h"
 
 static talus_error err;
@@ -11,8 +13,9 @@ static talus_error err;
 #define H 0.02
 #define SPEED 0.5
 
-/* Half a second at 0.5 m/s from rolling without slip. Samples that turned with the body took 25 % (ball) and 75 % (wheel) per second. 1 %: bumps of the floor's
- * samples (0.003 h) are hills that it goes up and down, 0.1 to 0.4 % of this speed. */
+/* Half a second at 0.5 m/s from rolling without slip. Samples that turned with the body took 25 % (ball) and 75 %
+ * (wheel) per second. 1 %: bumps of the floor's samples (0.003 h) are hills that it goes up and down, 0.1 to 0.4 %
+ * of this speed. */
 static void roll(const char *shape, double radius, double yaw)
 {
     rigid_case c;
@@ -45,8 +48,8 @@ static void balls_and_wheels(void **state)
     roll("capsule { from = {0, 0, -0.05}, to = {0, 0, 0.05}, radius = 0.1 }", 0.1, 0);
 }
 
-/* Two free bodies, one or both round, hit each other off centre, without gravity. What does not turn a round body about its axis must not get lost. The tolerance is
- * that of flight: the contact forces of a step act at its start. */
+/* Two free bodies, one or both round, hit each other off centre, without gravity. What does not turn a round body
+ * about its axis must not get lost. The tolerance is that of flight: the contact forces of a step act at its start. */
 static void momentum(void **state)
 {
     (void)state;
@@ -91,12 +94,13 @@ static rigid_case with_drop(bool drop)
     return c;
 }
 
-/* A drop 5 m up: bodies and their motion have the same bits with it and without it. Insets of 0.5 h with liquid let a box rest 0.2 h deeper. */
+/* A drop 5 m up: bodies and their motion have the same bits with it and without it. Insets of 0.5 h with liquid let
+ * a box rest 0.2 h deeper. */
 static void a_drop_far_away(void **state)
 {
     (void)state;
     rigid_case dry = with_drop(false), wet = with_drop(true);
-    assert_int_equal(wet.sim->state.sph.count, 8);
+    assert_int_equal(tl_sph_state_of(&wet.sim->state)->count, 8);
     for (int k = 0; k < 2; k++) {
         const char *name = k ? "box" : "ring";
         const tl_motion *a = rigid_body(&dry, name), *b = rigid_body(&wet, name);

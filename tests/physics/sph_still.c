@@ -1,12 +1,14 @@
 /* Still water presses on what it holds with its weight, from step to step. */
 #include "check.h"
 
+#include "model/sph/state.h"
 #include "rigid.h"
 
 static talus_error err;
 
-/* Water of 12 x 12 x 12 h around a box of 5 h that is held, 0.25 to 0.5 s after a start as a lattice. With all of a compression given back at once and starts that are not
- * balanced, the force of single steps was off by half of rho g V and more. 15 %: the tank still sloshes by 4 %. */
+/* Water of 12 x 12 x 12 h around a box of 5 h that is held, 0.25 to 0.5 s after a start as a lattice. With all of a
+ * compression given back at once and starts that are not balanced, the force of single steps was off by half of rho
+ * g V and more. 15 %: the tank still sloshes by 4 %. */
 static void force_on_a_held_box(void **state)
 {
     (void)state;
@@ -51,13 +53,14 @@ static double noise_of(const char *quiet, double unit, int steps, double *iterat
         rigid_step(&c, 2e-3);
         *iterations += c.sim->report.solve[0].iterations;
     }
-    const tl_sph_state *f = &c.sim->state.sph;
+    const tl_sph_state *f = tl_sph_state_of(&c.sim->state);
     for (int64_t i = 0; i < f->count; i++) sum += tl_vec3_norm2(f->particle[i].v) / (double)f->count;
     rigid_close(&c);
     return sqrt(sum / (g * h));
 }
 
-/* What solves leave does not keep still water moving: by the tolerance alone, 1e-4, it would do at 0.02 sqrt(g h) for ever. It is still falling after 4 s. */
+/* What solves leave does not keep still water moving: by the tolerance alone, 1e-4, it would do at 0.02 sqrt(g h)
+ * for ever. It is still falling after 4 s. */
 static void still_water_becomes_quiet(void **state)
 {
     (void)state;

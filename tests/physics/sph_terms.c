@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "model/sph/state.h"
 #include "rigid.h"
 
 #define PI 3.141592653589793
@@ -34,7 +35,7 @@ static double flow_over_law(int rows, double time_scale, double t)
         0.04 * time_scale, drive, -0.5 * W - 2 * h, 0.5 * W + 2 * h, 1000 * nu, rows);
     talus_error err;
     while (c.sim->state.t < t * time_scale - 1e-9) CHECK_OK(tl_sim_step(c.sim, 0, t * time_scale, &err));
-    const tl_sph_state *f = &c.sim->state.sph;
+    const tl_sph_state *f = tl_sph_state_of(&c.sim->state);
     double flow = 0, law = 0, middle = 0;
     for (int64_t i = 0; i < f->count; i++) middle += f->particle[i].x.x / (double)f->count;
     for (int64_t i = 0; i < f->count; i++) {
@@ -69,7 +70,7 @@ static double pull_over_law(double tension, int n, int m)
                               "  sampling = 'lattice', shape = box { size = {%d * h, %d * h, %d * h} } } }",
                               dt, tension, n, m, m);
     for (int i = 0; i < 4; i++) rigid_step(&c, dt);
-    const tl_sph_state *f = &c.sim->state.sph;
+    const tl_sph_state *f = tl_sph_state_of(&c.sim->state);
     tl_vec3 momentum = {0, 0, 0};
     double virial = 0, mass = 1000 * a * b * b / (double)f->count;
     for (int64_t i = 0; i < f->count; i++) {

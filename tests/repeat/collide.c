@@ -1,4 +1,5 @@
-/* Contact points: the same bits for one, two and three threads at creation and again when asked again; no memory asked for. */
+/* Contact points: the same bits for one, two and three threads at creation and again when asked again; no memory
+ * asked for. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/parallel.h"

@@ -1,5 +1,5 @@
-/* Crowds of bodies: an island that is swept in two halves, with places solved by Newton, and many small islands side by side give the same
- * bits with one thread and with two, and answers that their certificates confirm. */
+/* Crowds of bodies: an island that is swept in two halves, with places solved by Newton, and many small islands side
+ * by side give the same bits with one thread and with two, and answers that their certificates confirm. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -49,7 +49,8 @@ static void check_threads(const char *method, tl_gen_contact *g, double toleranc
     assert_true(one == two && two == again);
 }
 
-/* Where it is only asked where bodies go, a crowd is left after some sweeps, and that is told; the next solve goes on from there. */
+/* Where it is only asked where bodies go, a crowd is left after some sweeps, and that is told; the next solve goes
+ * on from there. */
 static void ends_early_and_goes_on(tl_gen_contact *g, double tolerance)
 {
     tl_arena a = {0};

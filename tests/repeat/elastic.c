@@ -1,4 +1,5 @@
-/* Elastic bodies of engine "grid": same bits for any number of threads, after a copy of the state and after a checkpoint. */
+/* Elastic bodies of engine "grid": same bits for any number of threads, after a copy of the state and after a
+ * checkpoint. */
 #include "check.h"
 
 #include "base/alloc.h"
@@ -6,7 +7,8 @@
 #include "rigid.h"
 #include "saved.h"
 
-/* Soft on soft on the floor, rigid boxes on top, a turning roller beside, a held end that turns, one that spins freely. */
+/* Soft on soft on the floor, rigid boxes on top, a turning roller beside, a held end that turns, one that spins
+ * freely. */
 static const char world[] =
     "function stuff(E) return elastic { density = 1000, young = E, poisson = 0.4, friction = 0.4 } end\n"
     "bodies = { { name = 'floor', kind = 'static', shape = plane {}, friction = 0.4 },\n"
@@ -63,7 +65,8 @@ static void a_saved_state_goes_on_the_same(void **state)
     rigid_close(&c);
 }
 
-/* Every route: two threads, and a state that was saved. A soft block on the floor, held at a side so that the published "g" has an answer, and a rigid box on top. */
+/* Every route: two threads, and a state that was saved. A soft block on the floor, held at a side so that the
+ * published "g" has an answer, and a rigid box on top. */
 static void routes_repeat_too(void **state)
 {
     (void)state;
@@ -93,7 +96,8 @@ static void routes_repeat_too(void **state)
     tl_threads_set(before);
 }
 
-/* A block that lies on the floor: once it has settled, a step takes nothing from the heap, but for the six blocks that CHOLMOD takes for each factor. */
+/* A block that lies on the floor: once it has settled, a step takes nothing from the heap, but for the six blocks
+ * that CHOLMOD takes for each factor. */
 static void rest_leaves_the_heap_alone(void **state)
 {
     (void)state;

@@ -37,7 +37,8 @@ static uint64_t pass(grid_case *c)
     CHECK_OK(tl_extrapolate(&c->g, 3, c->faces.u, known, &c->arena, &err));
     CHECK_OK(tl_clip_inflow(&c->g, &c->solids, c->fractions.open, 0, known, NULL, c->faces.u, &c->arena, &err));
     tl_grid_to_particles(&c->g, c->faces.u, known, &c->sorted);
-    tl_particles_advect(&c->g, c->faces.u, known, &c->solids, c->solid_phi, 0, 0.001, 0.04, &c->sorted);
+    const tl_advection by = {c->faces.u, known, &c->solids, c->solid_phi, 0, 0.001, 0.04};
+    tl_particles_advect(&c->g, &by, &c->sorted);
     tl_correction moved;
     CHECK_OK(tl_particles_spread(&c->f, &c->solids, &(tl_spread){.sweeps = 2, .gap = 0.001}, &c->sorted, &c->arena,
                                  &moved, &err));
@@ -56,7 +57,7 @@ static void threads(void **state)
     for (int n = 1; n <= 3; n++) {
         tl_threads_set(n);
         grid_case c = open_case();
-        assert_true(c.state.grid.particles.count > 30000); /* enough for every loop to split */
+        assert_true(tl_grid_state_of(&c.state)->particles.count > 30000); /* enough for every loop to split */
         uint64_t h = tl_state_hash(&c.state);
         h = h * 31 + pass(&c);
         if (n == 1) want = h;

@@ -6,7 +6,8 @@
 #include "base/parallel.h"
 #include "lg_view.h"
 
-/* Large enough that every loop is shared: cloth on a box, a ball and another cloth, a block beside a roller, a folded strip. */
+/* Large enough that every loop is shared: cloth on a box, a ball and another cloth, a block beside a roller, a
+ * folded strip. */
 static const char world[] =
     "engine = 'lg', domain = { min = {-2, -0.2, -2}, max = {2, 2, 2} }, bodies = {\n"
     "  { name = 'cloth', shape = box { size = {1, 0.004, 1} }, at = {0, 0.003, 0}, cells = {24, 1, 24}, thickness = "

@@ -1,5 +1,5 @@
-/* Pressure solves: the same bits for one, two and three threads with every kind of step taken, no heap use once the arena has
- * settled, memory that follows the cells and not the box around them. */
+/* Pressure solves: the same bits for one, two and three threads with every kind of step taken, no heap use once the
+ * arena has settled, memory that follows the cells and not the box around them. */
 #include <omp.h>
 #include <string.h>
 

@@ -1,8 +1,10 @@
-/* Whole runs of the SPH engine: same bits for any number of threads, after a copy of the state and after a checkpoint; no heap use once settled. */
+/* Whole runs of the SPH engine: same bits for any number of threads, after a copy of the state and after a
+ * checkpoint; no heap use once settled. */
 #include "check.h"
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "model/sph/state.h"
 #include "rigid.h"
 #include "saved.h"
 
@@ -53,7 +55,7 @@ static void a_saved_state_goes_on_the_same(void **state)
     (void)state;
     rigid_case c = rigid_open(world, scene);
     for (int i = 0; i < 12; i++) rigid_step(&c, 0);
-    assert_true(c.sim->state.sph.memories > 4);
+    assert_true(tl_sph_state_of(&c.sim->state)->memories > 4);
     check_saved_goes_on(c.sim, c.scene, 8, 0);
     rigid_close(&c);
 }
@@ -63,7 +65,7 @@ static void every_number_is_in_the_hash(void **state)
     (void)state;
     rigid_case c = rigid_open(world, scene);
     for (int i = 0; i < 5; i++) rigid_step(&c, 0);
-    tl_sph_state *s = &c.sim->state.sph;
+    tl_sph_state *s = tl_sph_state_of(&c.sim->state);
     uint64_t whole = tl_state_hash(&c.sim->state);
     const struct {
         void *bytes;

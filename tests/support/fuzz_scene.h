@@ -1,6 +1,8 @@
-/* One input through the scene reader: a scene whose functions can be called, or problems with messages; nothing left behind.
+/* One input through the scene reader: a scene whose functions can be called, or problems with messages; nothing left
+ * behind.
  *
- * The first byte chooses what is put around the rest, so that the fuzzer meets the inside of tables and constructors soon. */
+ * The first byte chooses what is put around the rest, so that the fuzzer meets the inside of tables and constructors
+ * soon. */
 #ifndef TL_TESTS_FUZZ_SCENE_H
 #define TL_TESTS_FUZZ_SCENE_H
 

@@ -27,7 +27,8 @@ grid_case grid_open(const char *text, ...)
     CHECK_OK(tl_rigid_create(&c.rigid, c.scene, &err));
     CHECK_OK(tl_rigid_state_begin(&c.state.rigid, &c.rigid, c.scene, &err));
     c.f = tl_grid_frame_of(c.scene);
-    CHECK_OK(tl_grid_state_begin(&c.state.grid, c.scene, &c.f, &c.rigid, c.state.rigid.body, &err));
+    assert_non_null(tl_state_add(&c.state, &tl_grid_state_kind));
+    CHECK_OK(tl_grid_state_begin(tl_grid_state_of(&c.state), c.scene, &c.f, &c.rigid, c.state.rigid.body, &err));
     return c;
 }
 
@@ -41,7 +42,7 @@ void grid_close(grid_case *c)
 
 talus_status grid_try_sort(grid_case *c, talus_error *err)
 {
-    const tl_particles *p = &c->state.grid.particles;
+    const tl_particles *p = &tl_grid_state_of(&c->state)->particles;
     tl_arena *a = &c->arena;
     tl_arena_reset(a);
     c->rho = TL_TAKE(a, double, c->scene->material_count);

@@ -28,7 +28,8 @@ typedef struct grid_case {
     tl_active active;
 } grid_case;
 
-/* text: what stands between the braces of scene { ... }; engine and the like are added. `water` is a material of 1000 kg/m^3. */
+/* text: what stands between the braces of scene { ... }; engine and the like are added. `water` is a material of
+ * 1000 kg/m^3. */
 grid_case grid_open(const char *text, ...) __attribute__((format(printf, 1, 2)));
 void grid_close(grid_case *c);
 talus_status grid_try_sort(grid_case *c, talus_error *err);                            /* up to the grid */

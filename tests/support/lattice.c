@@ -18,10 +18,10 @@ void tl_lattice_make(tl_pressure_case *c, const tl_lattice *l)
     talus_error err;
     tl_arena a = {0};
     const int32_t none[3] = {0, 0, 0};
-    int32_t n = 0, red = 0, most = l->size[0] * l->size[1] * l->size[2];
+    int32_t n = 0, red = 0, max = l->size[0] * l->size[1] * l->size[2];
     *c = (tl_pressure_case){0};
-    int32_t(*any)[3] = tl_alloc(sizeof *any * (size_t)(most + 1)), *order = TL_NEW(int32_t, most + 1);
-    c->ijk = tl_alloc(sizeof *c->ijk * (size_t)(most + 1));
+    int32_t(*any)[3] = tl_alloc(sizeof *any * (size_t)(max + 1)), *order = TL_NEW(int32_t, max + 1);
+    c->ijk = tl_alloc(sizeof *c->ijk * (size_t)(max + 1));
     for (int32_t x = 0; x < l->size[0]; x++)
         for (int32_t y = 0; y < l->size[1]; y++)
             for (int32_t z = 0; z < l->size[2]; z++) {

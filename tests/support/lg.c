@@ -198,8 +198,9 @@ static tl_vec3 mean_normal(const tl_vec3 x[4], tl_mat3 D[4])
     return tl_vec3_normalize(sum);
 }
 
-/* Quadratic bending by cotangents: k / (2 (A1 + A2)) |c.x|^2 per inner edge, c.x less its rest value along the mean normal; on squares of four triangles
- * edges of squares count 2/3 and diagonals 4/3 (model/lg/bending.h). Vertices behind the lattice's are the middles. */
+/* Quadratic bending by cotangents: k / (2 (A1 + A2)) |c.x|^2 per inner edge, c.x less its rest value along the mean
+ * normal; on squares of four triangles edges of squares count 2/3 and diagonals 4/3 (model/lg/bending.h). Vertices
+ * behind the lattice's are the middles. */
 static double hinges(const lg_body *b, const lg_problem *p, const double *q, double *gradient)
 {
     const tl_lg_part *part = &b->part;

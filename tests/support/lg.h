@@ -1,4 +1,5 @@
-/* Small elastic bodies for tests, and an independent way to the end of a step: Newton with scalar elements and a dense matrix. */
+/* Small elastic bodies for tests, and an independent way to the end of a step: Newton with scalar elements and a
+ * dense matrix. */
 #ifndef TL_TESTS_LG_H
 #define TL_TESTS_LG_H
 
@@ -11,7 +12,8 @@ typedef struct lg_body {
     tl_lg_anchor *anchor;
 } lg_body;
 
-/* A bar of cells (thickness 0) or a sheet across z of cells[0] x cells[1] squares, with its lower end in x held. Fails the test on any error. */
+/* A bar of cells (thickness 0) or a sheet across z of cells[0] x cells[1] squares, with its lower end in x held.
+ * Fails the test on any error. */
 lg_body lg_body_make(const int cells[3], tl_vec3 size, double thickness, tl_lg_model model, tl_lg_scheme scheme,
                      double young, double poisson);
 /* Rolls the rest shape of a sheet up along x, to a cylinder of this radius. */

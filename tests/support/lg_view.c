@@ -18,7 +18,7 @@ lg_look lg_look_open(const char *lua, const char *text)
     l.body = TL_NEW_ZERO(tl_motion, n + 1);
     l.friction = TL_NEW_ZERO(double, n + 1);
     assert_true(l.to && l.before && l.after && l.body && l.friction);
-    memcpy(l.to, sim->state.lg.q, sizeof *l.to * 3 * (size_t)sim->lg.nodes);
+    memcpy(l.to, tl_lg_state_of(&sim->state)->q, sizeof *l.to * 3 * (size_t)sim->lg.nodes);
     for (int32_t i = 0; i < n; i++) {
         bool wall = i >= sim->rigid.scene_count;
         l.before[i] = wall ? (tl_pose){{0, 0, 0}, tl_quat_identity()}
@@ -34,7 +34,8 @@ void lg_look_move(lg_look *l, tl_vec3 by)
 {
     const tl_sim *sim = l->c.sim;
     for (int32_t i = 0; i < sim->lg.nodes; i++)
-        tl_vec3_store(tl_vec3_add(tl_vec3_load(sim->state.lg.q + 3 * (int64_t)i), by), l->to + 3 * (int64_t)i);
+        tl_vec3_store(tl_vec3_add(tl_vec3_load(tl_lg_state_of(&sim->state)->q + 3 * (int64_t)i), by),
+                      l->to + 3 * (int64_t)i);
 }
 
 void lg_look_at(lg_look *l)
@@ -43,7 +44,7 @@ void lg_look_at(lg_look *l)
     l->view = (tl_lg_view){.lg = &sim->lg,
                            .rigid = &sim->rigid,
                            .scene = sim->scene,
-                           .from = sim->state.lg.q,
+                           .from = tl_lg_state_of(&sim->state)->q,
                            .to = l->to,
                            .body = l->body,
                            .before = l->before,

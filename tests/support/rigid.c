@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "check.h"
-#include "scene/load.h"
+#include "saved.h"
 
 static const char *const defaults[][2] = {
     {"talus", "1"}, {"engine", "'grid'"}, {"duration", "100"}, {"fps", "100"}, {"dt_max", "0.01"}};
@@ -26,9 +27,7 @@ talus_status rigid_try(rigid_case *c, const tl_log *log, const char *lua, const 
     size_t bytes = write_scene(all, sizeof all, lua, text);
     tl_load_options o = {.no_files = true};
     TL_TRY(tl_scene_load_text(&c->scene, "case.lua", all, bytes, &o, err));
-    talus_status status = tl_sim_create(&c->sim, c->scene, log, err);
-    if (status != TALUS_OK) rigid_close(c);
-    return status;
+    return tl_world_begin(c, log, err);
 }
 
 rigid_case rigid_open(const char *lua, const char *text, ...)
@@ -44,12 +43,7 @@ rigid_case rigid_open(const char *lua, const char *text, ...)
     return c;
 }
 
-void rigid_close(rigid_case *c)
-{
-    tl_sim_free(c->sim);
-    tl_scene_free(c->scene);
-    *c = (rigid_case){0};
-}
+void rigid_close(rigid_case *c) { tl_world_close(c); }
 
 void rigid_step(rigid_case *c, double dt)
 {
@@ -70,6 +64,27 @@ const tl_motion *rigid_body(const rigid_case *c, const char *name)
         if (!strcmp(c->scene->bodies[i].name, name)) return &c->sim->state.rigid.body[i];
     fail_msg("no body \"%s\"", name);
     return NULL;
+}
+
+int32_t rigid_number(const rigid_case *c, const char *name)
+{
+    return (int32_t)(rigid_body(c, name) - c->sim->state.rigid.body);
+}
+
+void rigid_threads_and_saves(rigid_case (*open)(void), int more)
+{
+    uint64_t hash[2];
+    const int before = tl_threads();
+    for (int threads = 1; threads <= 2; threads++) {
+        tl_threads_set(threads);
+        rigid_case c = open();
+        check_saved_goes_on(c.sim, c.scene, 15, 0.01);
+        for (int i = 0; i < more; i++) rigid_step(&c, 0.01);
+        hash[threads - 1] = tl_state_hash(&c.sim->state);
+        rigid_close(&c);
+    }
+    tl_threads_set(before);
+    assert_true(hash[0] == hash[1]);
 }
 
 double rigid_normal_sum(const rigid_case *c)

@@ -2,15 +2,13 @@
 #ifndef TL_TESTS_RIGID_H
 #define TL_TESTS_RIGID_H
 
-#include "step/sim.h"
+#include "lab/world.h"
 
-typedef struct rigid_case {
-    tl_scene *scene;
-    tl_sim *sim;
-} rigid_case;
+typedef tl_world rigid_case;
 
-/* `text` (printf-like) is what stands between the braces of scene { ... }; lines before it may be given in `lua`. Adds talus = 1,
- * the engine, duration 100, fps 100 and dt_max = 0.01, unless the text has them. Fails the test on any error. */
+/* `text` (printf-like) is what stands between the braces of scene { ... }; lines before it may be given in `lua`.
+ * Adds talus = 1, the engine, duration 100, fps 100 and dt_max = 0.01, unless the text has them. Fails the test on
+ * any error. */
 rigid_case rigid_open(const char *lua, const char *text, ...) __attribute__((format(printf, 2, 3)));
 talus_status rigid_try(rigid_case *c, const tl_log *log, const char *lua, const char *text, talus_error *err);
 void rigid_close(rigid_case *c);
@@ -18,6 +16,11 @@ void rigid_close(rigid_case *c);
 void rigid_run(rigid_case *c, double seconds); /* in steps of 10 ms */
 void rigid_step(rigid_case *c, double dt);
 const tl_motion *rigid_body(const rigid_case *c, const char *name);
-double rigid_normal_sum(const rigid_case *c); /* N, of all contacts in the last step */
+int32_t rigid_number(const rigid_case *c, const char *name); /* of that body */
+double rigid_normal_sum(const rigid_case *c);                /* N, of all contacts in the last step */
+
+/* Same bits with one and two threads, after a copy and after a checkpoint. `open` brings the scene to where it
+ * matters; `more` steps after the saving. */
+void rigid_threads_and_saves(rigid_case (*open)(void), int more);
 
 #endif

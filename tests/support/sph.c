@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "model/rigid/motion.h"
+#include "model/sph/state.h"
 #include "scene/load.h"
 
 talus_status sph_try(sph_case *c, const char *lua, const char *text, const tl_sph_options *o, talus_error *err)

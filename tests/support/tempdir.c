@@ -30,7 +30,7 @@ static int visit(const char *path, int remove_them)
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
         count++;
         snprintf(file, sizeof file, "%s/%s", path, e->d_name);
-        if (remove_them) unlink(file);
+        if (remove_them && unlink(file) != 0) tl_tempdir_remove(file);
     }
     closedir(d);
     return count;

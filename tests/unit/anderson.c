@@ -17,10 +17,10 @@ static void map(const double *x, double *y)
 
 static double left(const double *x)
 {
-    double most = 0, y[N];
+    double max = 0, y[N];
     map(x, y);
-    for (int i = 0; i < N; i++) most = fmax(most, fabs(y[i] - x[i]));
-    return most;
+    for (int i = 0; i < N; i++) max = fmax(max, fabs(y[i] - x[i]));
+    return max;
 }
 
 static void slow_map_gets_fast(void **state)

@@ -7,6 +7,7 @@
 #include <talus/program.h>
 #include <talus/render.h>
 #include <talus/run.h>
+#include <talus/sample.h>
 #include <talus/scene.h>
 #include <talus/sim.h>
 
@@ -55,6 +56,80 @@ static void scenes(void **state)
     talus_scene_free(NULL);
 }
 
+/* Of talus/drive.h and what is saved in memory. */
+static void drives(talus_sim *s, const double *v, const double *bad)
+{
+    char room[8];
+    talus_sim *other;
+    const int32_t id = 0;
+    const uint64_t before = talus_sim_hash(s);
+    for (int i = 0; i < FAR_AWAY; i++) {
+        REFUSED(talus_sim_place(s, far_away[i], v, v, &err));
+        REFUSED(talus_sim_set_friction(s, far_away[i], 1, &err));
+        REFUSED(talus_sim_add_body(s, far_away[i], v, v, v, v, NULL, &err));
+        REFUSED(talus_sim_remove_body(s, far_away[i], &err));
+        REFUSED(talus_sim_set_pressure(s, far_away[i], 1, &err));
+        REFUSED(talus_sim_set_handle(s, far_away[i], v, v, &err));
+        REFUSED(talus_sim_set_cable(s, far_away[i], 1, &err));
+        REFUSED(talus_sim_set_motor(s, far_away[i], 1, &err));
+        REFUSED(talus_sim_set_rate(s, far_away[i], 1, &err));
+        REFUSED(talus_sim_set_material(s, far_away[i], "density", 1, &err));
+    }
+    REFUSED(talus_sim_place(NULL, 0, v, v, &err));
+    REFUSED(talus_sim_place(s, 0, bad, NULL, &err));
+    REFUSED(talus_sim_place(s, 0, NULL, bad, &err));
+    REFUSED(talus_sim_set_friction(NULL, 0, 1, &err));
+    REFUSED(talus_sim_set_friction(s, 0, NAN, &err));
+    REFUSED(talus_sim_add_body(NULL, 0, v, v, v, v, NULL, &err));
+    REFUSED(talus_sim_add_body(s, 0, NULL, v, v, v, NULL, &err));
+    REFUSED(talus_sim_add_body(s, 0, bad, v, v, v, NULL, &err));
+    REFUSED(talus_sim_add_body(s, 0, v, bad, v, v, NULL, &err));
+    REFUSED(talus_sim_add_body(s, 0, v, v, bad, v, NULL, &err));
+    REFUSED(talus_sim_remove_body(NULL, 0, &err));
+    REFUSED(talus_sim_set_pressure(NULL, 0, 1, &err));
+    REFUSED(talus_sim_set_handle(NULL, 0, v, v, &err));
+    REFUSED(talus_sim_set_cable(NULL, 0, 1, &err));
+    REFUSED(talus_sim_set_motor(NULL, 0, 1, &err));
+    REFUSED(talus_sim_set_rate(NULL, 0, 1, &err));
+    REFUSED(talus_sim_set_gravity(NULL, v, &err));
+    REFUSED(talus_sim_set_gravity(s, NULL, &err));
+    REFUSED(talus_sim_set_gravity(s, bad, &err));
+    REFUSED(talus_sim_set_material(NULL, 0, "density", 1, &err));
+    REFUSED(talus_sim_set_material(s, 0, NULL, 1, &err));
+    REFUSED(talus_sim_add_particles(NULL, 0, 1, v, v, v, NULL, &err));
+    REFUSED(talus_sim_add_particles(s, 0, 1, NULL, v, v, NULL, &err));
+    REFUSED(talus_sim_add_particles(s, 0, -1, v, v, v, NULL, &err));
+    REFUSED(talus_sim_add_particles(s, 0, 1, v, v, v, NULL, &err));
+    REFUSED(talus_sim_remove_particles(NULL, 1, &id, &err));
+    REFUSED(talus_sim_remove_particles(s, 1, NULL, &err));
+    REFUSED(talus_sim_remove_particles(s, -1, &id, &err));
+    REFUSED(talus_sim_remove_particles(s, 1, &id, &err));
+    REFUSED(talus_sim_clone(NULL, &other, &err));
+    REFUSED(talus_sim_clone(s, NULL, &err));
+    REFUSED(talus_sim_on_step(NULL, NULL, NULL, NULL, &err));
+    REFUSED(talus_sim_save_bytes(NULL, room, sizeof room, &err));
+    REFUSED(talus_sim_save_bytes(s, NULL, sizeof room, &err));
+    REFUSED(talus_sim_save_bytes(s, room, sizeof room, &err));
+    REFUSED(talus_sim_restore_bytes(NULL, room, sizeof room, &err));
+    REFUSED(talus_sim_restore_bytes(s, NULL, sizeof room, &err));
+    REFUSED(
+        talus_sim_restore_bytes(s,
+                                "what is this, and whence? It has some more than a hundred letters, so that a whole "
+                                "header can be read of it ...................................",
+                                140, &err));
+    assert_int_equal(talus_sim_bytes(NULL), 0);
+    REFUSED(talus_sim_cost(NULL, &(talus_cost){0}, &err));
+    REFUSED(talus_sim_cost(s, NULL, &err));
+    assert_int_equal(talus_sim_material(NULL, "x"), -1);
+    assert_int_equal(talus_sim_material(s, NULL), -1);
+    assert_int_equal(talus_sim_joint(NULL, "x"), -1);
+    assert_int_equal(talus_sim_joint(s, NULL), -1);
+    talus_sim_cancel(NULL, 1);
+    talus_view_reference(NULL, NULL);
+    assert_int_equal(talus_view_info_at(0, NULL), 0);
+    assert_true(talus_sim_hash(s) == before);
+}
+
 static void sims(void **state)
 {
     (void)state;
@@ -79,8 +154,8 @@ static void sims(void **state)
     assert_int_equal(talus_sim_body(NULL, "x"), -1);
     assert_int_equal(talus_sim_body(s, NULL), -1);
     for (int i = 0; i < FAR_AWAY; i++) {
-        assert_true(far_away[i] > 0 && far_away[i] < 100 ? talus_sim_view_name(far_away[i]) != NULL
-                                                         : !talus_sim_view_name(far_away[i]));
+        assert_true(far_away[i] > 0 && far_away[i] < 50 ? talus_sim_view_name(far_away[i]) != NULL
+                                                        : !talus_sim_view_name(far_away[i]));
         REFUSED(talus_sim_set_force(s, far_away[i], v, v, &err));
         REFUSED(talus_sim_set_velocity(s, far_away[i], v, v, &err));
         REFUSED(talus_sim_set_pose(s, far_away[i], v, v, &err));
@@ -99,6 +174,7 @@ static void sims(void **state)
     REFUSED(talus_sim_restore(NULL, "x", &err));
     REFUSED(talus_sim_restore(s, NULL, &err));
     REFUSED(talus_sim_restore(s, "/dev/null", &err));
+    drives(s, v, bad);
     talus_report report;
     talus_sim_report(s, NULL);
     talus_sim_report(NULL, &report);
@@ -129,6 +205,10 @@ static void builds(void **state)
     REFUSED(talus_build_finish(none, NULL, &s, &err));
     assert_int_equal(talus_build_box(none, v), -1);
     assert_int_equal(talus_build_sphere(none, 1), -1);
+    assert_int_equal(talus_build_cylinder(none, 1, 1), -1);
+    assert_int_equal(talus_build_plane(none, 0), -1);
+    assert_int_equal(talus_build_intersect(none, 2, shapes), -1);
+    assert_int_equal(talus_build_subtract(none, 2, NULL), -1);
     assert_int_equal(talus_build_place(none, 0, v, NULL), -1);
     for (int i = 0; i < 19; i++) { /* one mistake each; the builder tells it at the end */
         talus_build *b = talus_build_create();
@@ -198,6 +278,16 @@ static void files(void **state)
         REFUSED(talus_validate_run(far_away[i], NULL, NULL, NULL, &err));
     }
     assert_null(talus_nearest_name(NULL, NULL));
+    const int threads = talus_threads();
+    talus_threads_set(-5);
+    assert_int_equal(talus_threads(), 1);
+    talus_threads_set(threads);
+    assert_int_equal(talus_abi(), TALUS_ABI);
+    assert_true(talus_sample_latin(1, 0, 5, 5) == 0 && talus_sample_latin(1, 0, -1, 5) == 0);
+    assert_true(talus_sample_random(1, -1, -1) >= 0 && talus_sample_random(1, -1, -1) < 1);
+    assert_int_equal(talus_signals_end(), 0); /* without a begin */
+    talus_signals_begin();
+    assert_int_equal(talus_signals_end(), 0);
     assert_non_null(talus_status_name((talus_status)99));
     talus_plain_text(NULL, NULL, 0);
     talus_program_start(NULL);

@@ -127,17 +127,17 @@ static void sums_are_right_at_all_lengths(void **state)
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         int64_t n = lengths[k];
         long double sum = 0, dot = 0, size = 0;
-        double most = 0;
+        double max = 0;
         for (int64_t i = 0; i < n; i++) {
             sum += x[i];
             dot += (long double)x[i] * y[i];
             size += fabs(x[i]);
-            most = fmax(most, fabs(x[i]));
+            max = fmax(max, fabs(x[i]));
         }
         double allowed = 1e-13 * (double)size + 1e-300;
         CHECK_NEAR(tl_sum(n, x), (double)sum, allowed);
         CHECK_NEAR(tl_dot(n, x, y), (double)dot, allowed);
-        CHECK_NEAR(tl_max_abs(n, x), most, 0);
+        CHECK_NEAR(tl_max_abs(n, x), max, 0);
     }
     x[1234567] = NAN;
     assert_true(isnan(tl_max_abs(3000017, x)));

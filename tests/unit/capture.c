@@ -352,9 +352,6 @@ static void refusals(void **state)
     assert_null(c);
     assert_int_equal(tl_capture_load(dir, &c, &err), TALUS_IO);
 
-    tl_fixedpoint f = {.space = &s};
-    assert_int_equal(tl_capture_fixedpoint(path, &f, NULL, &err), TALUS_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "callbacks"));
     check_files(1);
     tl_csr_free(&A);
     tl_free(b), tl_free(lo), tl_free(hi);

@@ -1,4 +1,5 @@
-/* Contact of general shapes against closed forms: planes, spheres, boxes, hollows; both directions; order and frame do not matter. */
+/* Contact of general shapes against closed forms: planes, spheres, boxes, hollows; both directions; order and frame
+ * do not matter. */
 #include "base/random.h"
 #include "check.h"
 #include "geom/collide/general.h"
@@ -134,10 +135,10 @@ static void error_falls_with_the_cell(void **state)
 /* Largest distance between two of the points. */
 static double spread(int n, const tl_touch *t)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) most = fmax(most, tl_vec3_norm(tl_vec3_sub(t[i].at, t[j].at)));
-    return most;
+        for (int j = 0; j < i; j++) max = fmax(max, tl_vec3_norm(tl_vec3_sub(t[i].at, t[j].at)));
+    return max;
 }
 
 static void cylinder_on_a_plane(void **state)
@@ -213,8 +214,8 @@ static int box_mesh(tl_vec3 size)
     return tl_shape_mesh(tree, d, &err);
 }
 
-/* A box as a mesh stands on a box, on a plane and on another mesh as the exact pair does: four corners of the common area,
- * vertical normals, one gap. */
+/* A box as a mesh stands on a box, on a plane and on another mesh as the exact pair does: four corners of the common
+ * area, vertical normals, one gap. */
 static void mesh_box_like_the_box(void **state)
 {
     (void)state;
@@ -253,8 +254,8 @@ static void mesh_box_like_the_box(void **state)
     tl_collider_free(flat);
 }
 
-/* Stones of an arch: equal faces lie on each other, corner on corner. The four corners carry, whatever hair's breadth the stones slip
- * past each other or into each other. */
+/* Stones of an arch: equal faces lie on each other, corner on corner. The four corners carry, whatever hair's
+ * breadth the stones slip past each other or into each other. */
 static void flush_faces_keep_their_corners(void **state)
 {
     (void)state;
@@ -364,9 +365,9 @@ static void bowl_holds_a_ball(void **state)
     tl_collider_free(egg);
 }
 
-/* Thin rods across each other, samples 1.6 radii apart: between them the slope is so steep that a step down it of plain length ends on the far
- * side, where the rods no longer face each other. Closed form: distance of the axes. A place missed here comes and goes as
- * bodies move, and a pile of such bodies never rests. */
+/* Thin rods across each other, samples 1.6 radii apart: between them the slope is so steep that a step down it of
+ * plain length ends on the far side, where the rods no longer face each other. Closed form: distance of the axes. A
+ * place missed here comes and goes as bodies move, and a pile of such bodies never rests. */
 static void rods_across(void **state)
 {
     (void)state;
@@ -374,7 +375,8 @@ static void rods_across(void **state)
     tl_collider *rod =
         collider(tl_shape_capsule(tree, (tl_vec3){0, -0.1, 0}, (tl_vec3){0, 0.1, 0}, radius, radius, &err), cell);
     for (uint64_t k = 0; k < 200; k++) {
-        /* common normal x of both axes, angle between them at least 30 degrees, each crossed within its straight part */
+        /* common normal x of both axes, angle between them at least 30 degrees, each crossed within its straight
+         * part */
         double angle = 0.5236 + 2.094 * tl_random(11, k, 0), gap = cell * (tl_random(11, k, 1) - 0.5) * 0.2;
         tl_quat turn = random_turn(k), spin = tl_quat_exp((tl_vec3){0, 6.2832 * tl_random(11, k, 2), 0}),
                 other = tl_quat_exp((tl_vec3){angle, 0, 0});
@@ -392,7 +394,8 @@ static void rods_across(void **state)
 
 /* ---- what must not matter ---- */
 
-/* The distance outside of a cut is a lower bound: 0.03 for a ball of 0.05 above the mouth of a pipe, where nothing is for 0.45. */
+/* The distance outside of a cut is a lower bound: 0.03 for a ball of 0.05 above the mouth of a pipe, where nothing
+ * is for 0.45. */
 static void mouth_of_a_pipe(void **state)
 {
     (void)state;
@@ -521,8 +524,8 @@ static void refused(void **state)
 /* The same solid, which detection does not recognise. */
 static int disguised(int node) { return tl_shape_union(tree, 2, (const int[]){node, node}, &err); }
 
-/* Against each other, boxes, balls and planes they need no samples: the least gap is that of the search with samples, or below it, and what is said to be
- * apart has no overlap. */
+/* Against each other, boxes, balls and planes they need no samples: the least gap is that of the search with
+ * samples, or below it, and what is said to be apart has no overlap. */
 static void features_find_what_samples_find(void **state)
 {
     (void)state;

@@ -216,7 +216,8 @@ static void penalty_derivatives(void **state)
             double slope =
                 (tl_cone_penalty_energy(m, Q, r, stiff, eta, up) - tl_cone_penalty_energy(m, Q, r, stiff, eta, down)) /
                 (2 * h);
-            /* central differences: h^2 times third derivatives plus rounding / h, both below 1e-7 of the energy scale */
+            /* central differences: h^2 times third derivatives plus rounding / h, both below 1e-7 of the energy
+             * scale */
             CHECK_NEAR(grad[i], slope, 1e-6 * size);
             tl_cone_penalty_gradient(m, Q, r, stiff, eta, up, g_up);
             tl_cone_penalty_gradient(m, Q, r, stiff, eta, down, g_down);

@@ -370,8 +370,8 @@ static void several_right_hand_sides_and_no_allocation(void **state)
     }
 }
 
-/* Entries of the inverse against solves, for a small factor and for some with supernodes; more columns than three chunks, in any order; also where subtrees are
- * not numbered in one go (the natural order is not postordered). */
+/* Entries of the inverse against solves, for a small factor and for some with supernodes; more columns than three
+ * chunks, in any order; also where subtrees are not numbered in one go (the natural order is not postordered). */
 static void a_part_of_the_inverse(void **state)
 {
     (void)state;
@@ -405,7 +405,8 @@ static void a_part_of_the_inverse(void **state)
     }
 }
 
-/* Dense LU: several panels and strips, a matrix whose diagonal is no pivot; solves after the first use the same factors. */
+/* Dense LU: several panels and strips, a matrix whose diagonal is no pivot; solves after the first use the same
+ * factors. */
 static void dense_lu(void **state)
 {
     (void)state;

@@ -21,7 +21,7 @@ static void cut_out(void **state)
                   "0.8, 0.8}, size = {1.6, 1, 1.6} }, sampling = 'lattice' } }, bodies = { { shape = sphere { radius = "
                   "0.3 }, at = {0.8, "
                   "0.5, 0.8}, density = 500 } }");
-    const tl_particles *p = &c.state.grid.particles;
+    const tl_particles *p = &tl_grid_state_of(&c.state)->particles;
     double volume[2] = {0};
     for (int64_t i = 0; i < p->count; i++) {
         const tl_particle *q = &p->particle[i];
@@ -33,7 +33,7 @@ static void cut_out(void **state)
     double ball = 4.0 / 3 * 3.14159265358979 * 0.027;
     CHECK_REL(volume[0], 2.56 - ball, 3e-3); /* the ball's surface cuts cubes of 0.05 m */
     CHECK_REL(volume[1], 2.56 * 0.3, 1e-12);
-    CHECK_REL(c.state.grid.totals->initial_volume, volume[0] + volume[1], 1e-12);
+    CHECK_REL(tl_grid_state_of(&c.state)->totals->initial_volume, volume[0] + volume[1], 1e-12);
     grid_close(&c);
 }
 
@@ -51,8 +51,8 @@ static void emit(source *s, double dt)
     grid_sort(c);
     CHECK_OK(tl_solids_make(&c->solids, &c->g, &c->rigid, &c->scene->domain, c->state.rigid.body, &c->arena, &err));
     CHECK_OK(tl_emitters_read(c->scene, 0, e, &err));
-    CHECK_OK(tl_particles_emit(c->scene, &c->f, &c->solids, e, dt, s->now, next, &c->state.grid.particles, &s->next_id,
-                               &c->arena, &err));
+    CHECK_OK(tl_particles_emit(c->scene, &c->f, &c->solids, e, dt, s->now, next,
+                               &tl_grid_state_of(&c->state)->particles, &s->next_id, &c->arena, &err));
     memcpy(s->now, next, sizeof next);
 }
 
@@ -68,16 +68,16 @@ static void emitters_pay(void **state)
                                "box { center = {0.3, 0.5, 0.3}, size = 0.2 }, velocity = {0, 0, 0}, rate = 0.01 } }, "
                                "bodies = { { kind = 'static', shape = box { "
                                "size = 0.3 }, at = {0.3, 0.5, 0.3} } }")};
-    int64_t before = s.c.state.grid.particles.count;
+    int64_t before = tl_grid_state_of(&s.c.state)->particles.count;
     s.next_id = (double)before;
     double dt = 0.01, particle = 0.05 * 0.05 * 0.05;
     for (int k = 0; k < 20; k++) {
         emit(&s, dt);
-        for (int64_t i = before; i < s.c.state.grid.particles.count; i++)
-            s.c.state.grid.particles.particle[i].x.y -= dt;
+        for (int64_t i = before; i < tl_grid_state_of(&s.c.state)->particles.count; i++)
+            tl_grid_state_of(&s.c.state)->particles.particle[i].x.y -= dt;
     }
     double volume = 0;
-    const tl_particles *p = &s.c.state.grid.particles;
+    const tl_particles *p = &tl_grid_state_of(&s.c.state)->particles;
     for (int64_t i = before; i < p->count; i++) {
         volume += p->particle[i].volume;
         assert_int_equal(p->particle[i].id, i);
@@ -100,14 +100,15 @@ static void emitters_pay(void **state)
     grid_close(&s.c);
 }
 
-/* Particles that left through an open wall, are not numbers or are absurdly far: left out, with their volume. Closed walls lose nobody. */
+/* Particles that left through an open wall, are not numbers or are absurdly far: left out, with their volume. Closed
+ * walls lose nobody. */
 static void astray(void **state)
 {
     (void)state;
     grid_case c = grid_open("grid = { cells = {16, 16, 16}, cell = 0.1 }, domain = { y_max = 'open' }, fill = { { "
                             "material = water, shape = box { center = {0.8, 0.2, 0.8}, size = {1.6, 0.4, 1.6} } } }");
-    tl_particle *p = c.state.grid.particles.particle;
-    int64_t n = c.state.grid.particles.count;
+    tl_particle *p = tl_grid_state_of(&c.state)->particles.particle;
+    int64_t n = tl_grid_state_of(&c.state)->particles.count;
     double lost = p[3].volume + p[5].volume + p[6].volume + p[8].volume;
     p[3].x.y = 2.5;  /* beyond the open side */
     p[4].x.y = 1.65; /* just outside: still looked after */
@@ -143,7 +144,8 @@ static void solids_stop_particles(void **state)
         for (int64_t i = 0; i < c.g.cells; i++) u[k][i] = k == 1 ? -30 : 0;
     }
     double gap = 0.002;
-    tl_advected a = tl_particles_advect(&c.g, u, NULL, &c.solids, c.solid_phi, 0, gap, 0.01, &c.sorted);
+    const tl_advection by = {u, NULL, &c.solids, c.solid_phi, 0, gap, 0.01};
+    tl_advected a = tl_particles_advect(&c.g, &by, &c.sorted);
     assert_true(a.clipped > 1000);
     for (int64_t i = 0; i < c.sorted.count; i++) {
         const tl_particle *p = &c.sorted.particle[i];
@@ -176,9 +178,10 @@ static void nearly_nothing(void **state)
     CHECK_OK(tl_particles_spread(&c.f, &c.solids, &(tl_spread){.sweeps = 2, .gap = 0.001}, &c.sorted, &c.arena, &moved,
                                  &err));
     tl_grid_to_particles(&c.g, c.faces.u, NULL, &c.sorted);
-    CHECK_OK(tl_particles_reserve(&c.state.grid.particles, 1, &err));
-    c.state.grid.particles.particle[0] = (tl_particle){.x = {0.01, 0.01, 0.01}, .v = {0, -1, 0}, .volume = 1e-4};
-    c.state.grid.particles.count = 1;
+    CHECK_OK(tl_particles_reserve(&tl_grid_state_of(&c.state)->particles, 1, &err));
+    tl_grid_state_of(&c.state)->particles.particle[0] =
+        (tl_particle){.x = {0.01, 0.01, 0.01}, .v = {0, -1, 0}, .volume = 1e-4};
+    tl_grid_state_of(&c.state)->particles.count = 1;
     c.state.rigid.body[0].x = (tl_vec3){1e6, 1e9, -1e6};
     grid_derive(&c, TL_WEIGHT_AREA);
     assert_int_equal(c.sorted.count, 1);
@@ -198,7 +201,7 @@ static void spreading(void **state)
             grid_open("grid = { cells = {24, 24, 24}, cell = 0.1 }, fill = { { material = water, shape = box { "
                       "center = {1.2, 1.2, 1.2}, size = 0.8 }, sampling = '%s' } }",
                       k ? "lattice" : "jitter");
-        tl_particles *p = &c.state.grid.particles;
+        tl_particles *p = &tl_grid_state_of(&c.state)->particles;
         tl_vec3 before = {0, 0, 0}, after = {0, 0, 0};
         for (int64_t i = 0; i < p->count; i++) {
             tl_vec3 *x = &p->particle[i].x;
@@ -237,7 +240,8 @@ static void corners_hold(void **state)
     }
     for (int step = 0; step < 4; step++) {
         for (int64_t i = 0; i < c.sorted.count; i++) c.sorted.particle[i].v = (tl_vec3){20, -15, 0.05};
-        tl_particles_advect(&c.g, u, NULL, &c.solids, c.solid_phi, 0, gap, 0.01, &c.sorted);
+        const tl_advection by = {u, NULL, &c.solids, c.solid_phi, 0, gap, 0.01};
+        tl_particles_advect(&c.g, &by, &c.sorted);
         for (int64_t i = 0; i < c.sorted.count; i++) {
             tl_vec3 x = tl_vec3_sub(c.sorted.particle[i].x, (tl_vec3){0.8, 0.8, 0.8});
             assert_true(fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z))) < 0.3);

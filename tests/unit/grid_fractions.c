@@ -77,8 +77,8 @@ static double covered(const grid_case *c, int axis, double half)
     return sum;
 }
 
-/* Sum of W_S over cells and over faces of each axis, times dx^3, against the volume. The spec's sub-samples leave 9e-4 for this sphere and 8e-4 for
- * this disc; planes fitted to eighths do better. */
+/* Sum of W_S over cells and over faces of each axis, times dx^3, against the volume. The spec's sub-samples leave
+ * 9e-4 for this sphere and 8e-4 for this disc; planes fitted to eighths do better. */
 static void volumes(void **state)
 {
     (void)state;

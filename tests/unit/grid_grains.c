@@ -16,14 +16,15 @@ static talus_error err;
 #define DX 0.1
 #define SIN_30 0.5
 
-/* One grain at a height, v = (0.8, -1, 0) with a gradient; what its faces have before and after. Returns how many grains touch. */
+/* One grain at a height, v = (0.8, -1, 0) with a gradient; what its faces have before and after. Returns how many
+ * grains touch. */
 static int64_t one_grain(double height, bool pressed, double before[3], double after[3], double *spread)
 {
     grid_case c = grid_open("grid = { cells = {8, 8, 8}, cell = %g }, fill = { { material = granular { density = 1600, "
                             "friction_angle_deg = 30 }, spacing = 0.05, sampling = 'lattice',"
                             " shape = box { size = 0.05, center = {0.425, %g, 0.425} } } }",
                             DX, height);
-    tl_particles *p = &c.state.grid.particles;
+    tl_particles *p = &tl_grid_state_of(&c.state)->particles;
     assert_int_equal(p->count, 1);
     p->particle[0].x.y = height;
     p->particle[0].v = (tl_vec3){0.8, -1, 0};
@@ -119,7 +120,8 @@ static void edges_of_a_step(void **state)
     grid_close(&c);
 }
 
-/* Furthest that the grains of a crowd part, m; their velocities change by `strain` (1/s), which bounds them over so many seconds (0: nothing does). */
+/* Furthest that the grains of a crowd part, m; their velocities change by `strain` (1/s), which bounds them over so
+ * many seconds (0: nothing does). */
 static double parted(double strain, double seconds)
 {
     grid_case c = grid_open("grid = { cells = {8, 8, 8}, cell = %g }, fill = { { material = granular { density = 1600, "
@@ -150,7 +152,8 @@ static double parted(double strain, double seconds)
     return furthest;
 }
 
-/* A crowd of grains parts by no more than they move past each other: a pile at rest stays where it is, however dense. Without the bound it does not. */
+/* A crowd of grains parts by no more than they move past each other: a pile at rest stays where it is, however
+ * dense. Without the bound it does not. */
 static void crowds_at_rest_stay(void **state)
 {
     (void)state;

@@ -6,8 +6,8 @@
 
 static talus_error err;
 
-/* Every sampling of a pool gives its height to a few percent of a cell, and its volume to a few per mille (points by distance crowd at
- * the fill's surface). */
+/* Every sampling of a pool gives its height to a few percent of a cell, and its volume to a few per mille (points by
+ * distance crowd at the fill's surface). */
 static void flat_pool(void **state)
 {
     (void)state;
@@ -44,8 +44,8 @@ static void flat_pool(void **state)
     }
 }
 
-/* A film that lies flat on the floor, squashed to a tenth of a cell: it fills its cells as much as it is thick, and counts with its volume
- * whether the surface sees it or not. Crowds do not: two cells' worth in one read as one. */
+/* A film that lies flat on the floor, squashed to a tenth of a cell: it fills its cells as much as it is thick, and
+ * counts with its volume whether the surface sees it or not. Crowds do not: two cells' worth in one read as one. */
 static void film(void **state)
 {
     (void)state;
@@ -55,8 +55,8 @@ static void film(void **state)
             grid_open("grid = { cells = {16, 16, 16}, cell = 0.1 }, fill = { { material = water, shape = box { "
                       "center = {0.8, 0.05, 0.8}, size = {1.6, 0.1, 1.6} }, sampling = 'lattice' } }");
         double want = 0, volume;
-        for (int64_t i = 0; i < c.state.grid.particles.count; i++) {
-            tl_particle *p = &c.state.grid.particles.particle[i];
+        for (int64_t i = 0; i < tl_grid_state_of(&c.state)->particles.count; i++) {
+            tl_particle *p = &tl_grid_state_of(&c.state)->particles.particle[i];
             p->x.y = 0.002 + 0.1 * p->x.y;
             p->volume *= thick[k];
             want += p->volume;
@@ -72,7 +72,8 @@ static void film(void **state)
     }
 }
 
-/* What moves as a whole reads the same wherever it is, off a round roof as well; what is squeezed or pulled apart reads by as much. */
+/* What moves as a whole reads the same wherever it is, off a round roof as well; what is squeezed or pulled apart
+ * reads by as much. */
 static void volume_reads_what_is_there(void **state)
 {
     (void)state;
@@ -82,7 +83,7 @@ static void volume_reads_what_is_there(void **state)
             "radius = 0.5, center = {0.6, 0.6, 0.6} }, box { center = {0.6, 1, 0.6}, size = {1.2, 1, 1.2} } }, "
             "sampling = 'lattice' } }, bodies = { { kind = 'static', shape = subtract { box { size = 2 }, sphere { "
             "radius = 0.5 } }, at = {0.6, 0.6, 0.6} } }");
-        tl_particles *p = &c.state.grid.particles;
+        tl_particles *p = &tl_grid_state_of(&c.state)->particles;
         const double down = k < 5 ? 0.027 * k : 0, scale = k < 5 ? 1 : 1 + 0.02 * (k - 7);
         double want = 0, volume;
         for (int64_t i = 0; i < p->count; i++) {
@@ -99,7 +100,8 @@ static void volume_reads_what_is_there(void **state)
     }
 }
 
-/* A piston of two cells on water: its lower cells hold an extension of the water, its upper ones and the air above hold none. */
+/* A piston of two cells on water: its lower cells hold an extension of the water, its upper ones and the air above
+ * hold none. */
 static void thin_piston(void **state)
 {
     (void)state;
@@ -124,7 +126,8 @@ static void thin_piston(void **state)
     grid_close(&c);
 }
 
-/* Active: cells of the pool and one layer in walls; not the air, not the wall above the water, not deeper in the wall. */
+/* Active: cells of the pool and one layer in walls; not the air, not the wall above the water, not deeper in the
+ * wall. */
 static void active_sets(void **state)
 {
     (void)state;
@@ -159,12 +162,12 @@ static void active_sets(void **state)
     /* pressures come back by cell, also on a grid that has other blocks */
     double *p = TL_TAKE(&c.arena, double, c.active.count), *q = TL_TAKE(&c.arena, double, c.active.count);
     for (int32_t i = 0; i < c.active.count; i++) p[i] = 1 + i;
-    CHECK_OK(tl_grid_state_reserve_memory(&c.state.grid, c.active.count, false, &err));
-    tl_active_remember(&c.g, &c.active, p, NULL, &c.state.grid);
-    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q, NULL), c.active.count);
+    CHECK_OK(tl_grid_state_reserve_memory(tl_grid_state_of(&c.state), c.active.count, false, &err));
+    tl_active_remember(&c.g, &c.active, p, NULL, tl_grid_state_of(&c.state));
+    assert_int_equal(tl_active_recall(&c.g, &c.active, tl_grid_state_of(&c.state), q, NULL), c.active.count);
     for (int32_t i = 0; i < c.active.count; i++) assert_true(p[i] == q[i]);
-    c.state.grid.memory[5].key--; /* a cell that is not there now; its neighbour's is gone */
-    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q, NULL), c.active.count - 1);
+    tl_grid_state_of(&c.state)->memory[5].key--; /* a cell that is not there now; its neighbour's is gone */
+    assert_int_equal(tl_active_recall(&c.g, &c.active, tl_grid_state_of(&c.state), q, NULL), c.active.count - 1);
     assert_true(q[5] == 0 && q[6] == p[6]);
     grid_close(&c);
 }
@@ -212,11 +215,11 @@ static void pressures_come_back(void **state)
     assert_true(n > 1000 && p && q);
     for (int32_t i = 0; i < n; i++) p[i] = i + 1;
     for (int32_t i = 0; i < n; i++) c.active.number[c.active.cell[i]] = n - 1 - i;
-    CHECK_OK(tl_grid_state_reserve_memory(&c.state.grid, n, false, &err));
-    tl_active_remember(&c.g, &c.active, p, NULL, &c.state.grid);
-    for (int64_t k = 1; k < c.state.grid.memories; k++)
-        assert_true(c.state.grid.memory[k - 1].key < c.state.grid.memory[k].key);
-    assert_int_equal(tl_active_recall(&c.g, &c.active, &c.state.grid, q, NULL), n);
+    CHECK_OK(tl_grid_state_reserve_memory(tl_grid_state_of(&c.state), n, false, &err));
+    tl_active_remember(&c.g, &c.active, p, NULL, tl_grid_state_of(&c.state));
+    for (int64_t k = 1; k < tl_grid_state_of(&c.state)->memories; k++)
+        assert_true(tl_grid_state_of(&c.state)->memory[k - 1].key < tl_grid_state_of(&c.state)->memory[k].key);
+    assert_int_equal(tl_active_recall(&c.g, &c.active, tl_grid_state_of(&c.state), q, NULL), n);
     assert_memory_equal(p, q, sizeof *p * (size_t)n);
     grid_close(&c);
 }

@@ -1,8 +1,11 @@
 /* Particles to faces and back: what must be kept, is kept. */
 #include "check.h"
 
+#include <string.h>
+
 #include "base/random.h"
 #include "grid.h"
+#include "model/grid/state.h"
 
 static talus_error err;
 
@@ -14,7 +17,7 @@ static grid_case lump(const char *grid)
                   "material = water, shape = sphere { center = {1.2, 1.2, 1.2}, radius = 0.63 } }, { material "
                   "= heavy, shape = box { center = {0.15, 0.4, 2.25}, size = 0.3 } } }",
                   grid);
-    tl_particles *p = &c.state.grid.particles;
+    tl_particles *p = &tl_grid_state_of(&c.state)->particles;
     for (int64_t i = 0; i < p->count; i++) {
         double r[12];
         for (int k = 0; k < 12; k++) r[k] = 2 * tl_random(7, (uint64_t)i, (uint64_t)k) - 1;
@@ -73,7 +76,8 @@ static double on_faces(const grid_case *c)
     return sum;
 }
 
-/* A face has the mean of what particles bring, and a particle the affine part of what faces around it have: neither can have more energy than before, at its place (Jensen). */
+/* A face has the mean of what particles bring, and a particle the affine part of what faces around it have: neither
+ * can have more energy than before, at its place (Jensen). */
 static void never_gains_energy(void **state)
 {
     (void)state;
@@ -193,7 +197,7 @@ static void slab(void **state)
     grid_case c = grid_open("grid = { cells = {20, 20, 1}, cell = 0.1, periodic = {false, false, true} }, fill = { { "
                             "material = water, shape = box { center = {1, 0.5, 0.05}, size = {2, 1, 0.1} }, sampling = "
                             "'lattice' } }");
-    assert_int_equal(c.state.grid.particles.count, 40 * 20);
+    assert_int_equal(tl_grid_state_of(&c.state)->particles.count, 40 * 20);
     grid_sort(&c);
     assert_int_equal(c.f.size, 64);
     CHECK_OK(tl_particles_to_grid(&c.g, &c.sorted, c.rho, 1, &c.arena, &c.faces, &err));
@@ -225,12 +229,50 @@ static void advects(void **state)
     for (int64_t i = 0; i < c.sorted.count; i++) before[i] = c.sorted.particle[i].x;
     double dt = 0.12; /* 2.5 cells */
     tl_grid_to_particles(&c.g, c.faces.u, known, &c.sorted);
-    tl_particles_advect(&c.g, c.faces.u, known, NULL, NULL, 0, 0, dt, &c.sorted);
+    const tl_advection by = {.u = c.faces.u, .known = known, .dt = dt};
+    tl_particles_advect(&c.g, &by, &c.sorted);
     double worst = 0;
     for (int64_t i = 0; i < c.sorted.count; i++)
         worst = fmax(
             worst, tl_vec3_max_abs(tl_vec3_sub(tl_vec3_sub(c.sorted.particle[i].x, before[i]), tl_vec3_scale(dt, v))));
     CHECK_LE(worst, 1e-13);
+    grid_close(&c);
+}
+
+/* What steps call, one pass with eight particles at a time, is what its parts are: velocities, gradients and places of
+ * a field that is not affine. */
+static void one_pass_is_its_parts(void **state)
+{
+    (void)state;
+    grid_case c = lump("periodic = {true, true, true}");
+    CHECK_OK(tl_particles_to_grid(&c.g, &c.sorted, c.rho, 2, &c.arena, &c.faces, &err));
+    uint8_t *known[3];
+    for (int k = 0; k < 3; k++) {
+        known[k] = TL_TAKE_ZERO(&c.arena, uint8_t, c.g.cells);
+        for (int64_t i = 0; i < c.g.cells; i++) known[k][i] = c.faces.mass[k][i] > 0;
+    }
+    const double dt = 0.02;
+    tl_particles other = c.sorted;
+    other.particle = TL_TAKE(&c.arena, tl_particle, c.sorted.count);
+    memcpy(other.particle, c.sorted.particle, sizeof *other.particle * (size_t)c.sorted.count);
+    tl_grid_to_particles(&c.g, c.faces.u, known, &c.sorted);
+    const tl_advection by = {.u = c.faces.u, .known = known, .dt = dt};
+    tl_particles_advect(&c.g, &by, &c.sorted);
+    uint8_t *bounded = TL_TAKE_ZERO(&c.arena, uint8_t, c.g.blocks + 1);
+    tl_carried *carried = TL_TAKE_ZERO(&c.arena, tl_carried, c.g.blocks + 1);
+    tl_particles_carry(&c.g, c.faces.u, &by, c.rho, bounded, carried, &other);
+    double worst_x = 0, worst_v = 0, worst_c = 0, curved = 0;
+    for (int64_t i = 0; i < other.count; i++) {
+        const tl_particle *p = &c.sorted.particle[i], *q = &other.particle[i];
+        worst_x = fmax(worst_x, tl_vec3_max_abs(tl_vec3_sub(p->x, q->x)));
+        worst_v = fmax(worst_v, tl_vec3_max_abs(tl_vec3_sub(p->v, q->v)));
+        worst_c = fmax(worst_c, tl_mat3_max_abs(tl_mat3_sub(p->C, q->C)));
+        curved = fmax(curved, tl_mat3_max_abs(tl_mat3_sub(p->C, c.sorted.particle[0].C)));
+    }
+    CHECK_LE(worst_x, 1e-13);
+    CHECK_LE(worst_v, 1e-13);
+    CHECK_LE(worst_c, 1e-11);
+    assert_true(curved > 1); /* an affine field would not tell which corner a difference is of */
     grid_close(&c);
 }
 
@@ -243,6 +285,7 @@ int main(void)
         cmocka_unit_test(sparse_is_dense),
         cmocka_unit_test(slab),
         cmocka_unit_test(advects),
+        cmocka_unit_test(one_pass_is_its_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

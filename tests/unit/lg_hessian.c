@@ -50,7 +50,7 @@ static double error_of(const tl_lg *lg, double he, double stretch, double pressu
     talus_status status = tl_lg_hessian_update(h, 0, he, q, 0, &err);
     assert_true(status == TALUS_OK || status == TALUS_NOT_DEFINITE); /* pressed: no factor, but the matrix stands */
     for (int d = 0; d < 4; d++) {
-        double most = 0, off = 0, eps = 1e-6;
+        double max = 0, off = 0, eps = 1e-6;
         for (int64_t i = 0; i < n; i++) x[i] = noise(&seed);
         multiply(tl_lg_hessian_matrix(h, 0), x, y);
         for (int s = 0; s < 2; s++) {
@@ -60,10 +60,10 @@ static double error_of(const tl_lg *lg, double he, double stretch, double pressu
             tl_lg_press(lg, &pressure, he * he, at, r[s]);
         }
         for (int64_t i = 0; i < n; i++) {
-            most = fmax(most, fabs(y[i]));
+            max = fmax(max, fabs(y[i]));
             off = fmax(off, fabs(y[i] - (r[1][i] - r[0][i]) / (2 * eps)));
         }
-        worst = fmax(worst, off / most);
+        worst = fmax(worst, off / max);
     }
     tl_lg_hessian_free(h);
     test_free(q), test_free(x), test_free(y), test_free(at), test_free(r[0]), test_free(r[1]), test_free(force);
@@ -76,7 +76,7 @@ static void is_the_slope_of_forces(void **state)
     static const char *const models[] = {"arap", "corotated", "neo_hookean"};
     static const struct {
         const char *name, *body;
-        double most; /* of hexahedra: what turns do to hourglass modes is left out */
+        double max; /* of hexahedra: what turns do to hourglass modes is left out */
     } kinds[] = {
         {"tetrahedra", "shape = box { size = {0.3, 0.1, 0.1} }, cells = {3, 1, 1}, element = 'tetrahedra'", 1e-6},
         {"hexahedra", "shape = box { size = {0.3, 0.1, 0.1} }, cells = {3, 1, 1}", 0.05},
@@ -89,13 +89,14 @@ static void is_the_slope_of_forces(void **state)
         for (int s = 0; s < 2; s++) {
             double off = error_of(&c.sim->lg, 0.01, s ? 1.2 : 0.85, 0);
             printf("%s, %s, stretched %g: %.2g\n", kinds[k / 3].name, models[k % 3], s ? 1.2 : 0.85, off);
-            CHECK_LE(off, kinds[k / 3].most);
+            CHECK_LE(off, kinds[k / 3].max);
         }
         rigid_close(&c);
     }
 }
 
-/* A closed surface under pressure: the whole slope. It counts: without it the matrix would be off by a hundredth and more. */
+/* A closed surface under pressure: the whole slope. It counts: without it the matrix would be off by a hundredth and
+ * more. */
 static void knows_of_pressure(void **state)
 {
     (void)state;

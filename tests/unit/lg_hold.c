@@ -164,8 +164,8 @@ static double cable_length(const rigid_case *c, int i)
     const tl_lg_cable *cable = &c->sim->lg.holds->cable[i];
     double l = 0;
     for (int k = 1; k < cable->points; k++)
-        l += tl_vec3_norm(tl_vec3_sub(tl_lg_point_at(&cable->point[k], c->sim->state.lg.q),
-                                      tl_lg_point_at(&cable->point[k - 1], c->sim->state.lg.q)));
+        l += tl_vec3_norm(tl_vec3_sub(tl_lg_point_at(&cable->point[k], tl_lg_state_of(&c->sim->state)->q),
+                                      tl_lg_point_at(&cable->point[k - 1], tl_lg_state_of(&c->sim->state)->q)));
     return l;
 }
 
@@ -188,14 +188,15 @@ static void a_short_cable_bends(void **state)
                              "length = function(t) return 0.9 - math.min(0.02, 0.2 * t) end, compliance = 1e-9 } }");
         for (int k = 0; k < 60; k++) {
             rigid_step(&c, 0.01);
-            for (int64_t i = 0; i < 3 * c.sim->state.lg.nodes; i++) c.sim->state.lg.v[i] *= 0.8; /* to rest */
+            for (int64_t i = 0; i < 3 * tl_lg_state_of(&c.sim->state)->nodes; i++)
+                tl_lg_state_of(&c.sim->state)->v[i] *= 0.8; /* to rest */
         }
         tl_lg_finder *f;
         tl_lg_point tip;
         CHECK_OK(tl_lg_finder_create(&f, &c.sim->lg, 0, &err));
         tl_lg_find(f, (tl_vec3){0.5, 0, 0}, &tip);
         tl_lg_finder_free(f);
-        sag[way] = tl_lg_point_at(&tip, c.sim->state.lg.q).y;
+        sag[way] = tl_lg_point_at(&tip, tl_lg_state_of(&c.sim->state)->q).y;
         length[way] = cable_length(&c, 0);
         rigid_close(&c);
     }
@@ -205,7 +206,8 @@ static void a_short_cable_bends(void **state)
     CHECK_NEAR(sag[1], 0, 1e-9);
 }
 
-/* A bar with a block joined to its lower end, 5 mm into it: hangs as long as Hooke has it, and what is bound does not touch. */
+/* A bar with a block joined to its lower end, 5 mm into it: hangs as long as Hooke has it, and what is bound does
+ * not touch. */
 static void a_block_hangs_on_a_bar(void **state)
 {
     (void)state;
@@ -234,7 +236,8 @@ static void a_block_hangs_on_a_bar(void **state)
     rigid_close(&c);
 }
 
-/* Bar between two free bodies, one of which spins and flies: the three keep their momentum, and the ends stay together. */
+/* Bar between two free bodies, one of which spins and flies: the three keep their momentum, and the ends stay
+ * together. */
 static void joined_bodies_fly_on(void **state)
 {
     (void)state;
@@ -258,7 +261,7 @@ static void joined_bodies_fly_on(void **state)
     for (int32_t k = 0; k < c.sim->lg.holds->bonds; k++) {
         const tl_lg_bond *b = &c.sim->lg.holds->bond[k];
         tl_pose pose = tl_rigid_pose(&c.sim->rigid.body[b->rigid], &c.sim->state.rigid.body[b->rigid]);
-        tl_vec3 at = tl_vec3_load(c.sim->state.lg.q + 3 * (int64_t)b->node);
+        tl_vec3 at = tl_vec3_load(tl_lg_state_of(&c.sim->state)->q + 3 * (int64_t)b->node);
         apart = fmax(apart, tl_vec3_norm(tl_vec3_sub(at, tl_pose_apply(&pose, b->local))));
     }
     CHECK_LE(apart,
@@ -275,13 +278,14 @@ static void nodes_come_back(void **state)
     rigid_case c = open_scene("lg = { iterations = 2 }");
     int64_t n = 3 * (int64_t)c.sim->lg.nodes;
     double *q = TL_NEW(double, n), *v = TL_NEW(double, n);
-    for (int64_t i = 0; i < n; i++) c.sim->state.lg.v[i] = tl_random_normal(3, (uint64_t)i, 0);
+    for (int64_t i = 0; i < n; i++) tl_lg_state_of(&c.sim->state)->v[i] = tl_random_normal(3, (uint64_t)i, 0);
     tl_tempdir_create(folder);
     snprintf(path, sizeof path, "%s/nodes.vtp", folder);
-    CHECK_OK(tl_vtk_nodes(path, c.scene, &c.sim->lg, c.sim->hold, &c.sim->state, &err));
+    CHECK_OK(tl_vtk_nodes(path, c.scene, &c.sim->lg, c.sim->hold, c.sim->state.t, tl_lg_state_of(&c.sim->state)->q,
+                          tl_lg_state_of(&c.sim->state)->v, &err));
     CHECK_OK(tl_vtk_nodes_read(path, c.sim->lg.nodes, q, v, &err));
-    assert_memory_equal(q, c.sim->state.lg.q, sizeof(double) * (size_t)n);
-    assert_memory_equal(v, c.sim->state.lg.v, sizeof(double) * (size_t)n);
+    assert_memory_equal(q, tl_lg_state_of(&c.sim->state)->q, sizeof(double) * (size_t)n);
+    assert_memory_equal(v, tl_lg_state_of(&c.sim->state)->v, sizeof(double) * (size_t)n);
     assert_int_equal(tl_vtk_nodes_read(path, c.sim->lg.nodes - 1, q, v, &err), TALUS_BAD_INPUT);
     char text[2001] = "", wanted[120]; /* what holds them is in the field data */
     FILE *f = fopen(path, "rb");

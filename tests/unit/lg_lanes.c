@@ -6,7 +6,8 @@
 #include "model/lg/polar.h"
 #include "model/lg/prox.h"
 
-/* Eight matrices of one sort: 0 near rotations, 1 any, 2 reflections, 3 rank 2, 4 rank 1, 5 zero, 6 tiny rows, 7 tiny, 8 large, 9 double singular values. */
+/* Eight matrices of one sort: 0 near rotations, 1 any, 2 reflections, 3 rank 2, 4 rank 1, 5 zero, 6 tiny rows, 7
+ * tiny, 8 large, 9 double singular values. */
 #define SORTS 10
 static v8_mat3 sample(int sort, uint64_t id)
 {

@@ -1,4 +1,5 @@
-/* What scenes and code ask of elastic bodies of engine lg acts: forces, torques, velocities, regions; what bodies.csv says of them; what is refused. */
+/* What scenes and code ask of elastic bodies of engine lg acts: forces, torques, velocities, regions; what
+ * bodies.csv says of them; what is refused. */
 #include "check.h"
 
 #include <stdio.h>
@@ -80,7 +81,7 @@ static void poses_are_those_of_the_best_fit(void **state)
              "density = 1000, "
              "young = 1e5, poisson = 0.3 } } }");
     rigid_case c = rigid_open(NULL, "%s", text);
-    double *q = c.sim->state.lg.q;
+    double *q = tl_lg_state_of(&c.sim->state)->q;
     const double co = cos(PI_6), si = sin(PI_6); /* along the block */
     for (int64_t i = 0; i < c.sim->lg.nodes; i++) {
         const double x = q[3 * i] - 1, y = q[3 * i + 1] - 2, along = co * x + si * y;
@@ -91,7 +92,8 @@ static void poses_are_those_of_the_best_fit(void **state)
     const tl_motion *m = rigid_body(&c, "block");
     const double angle = 2 * atan2(m->q.z, m->q.w);
     const tl_lg_body *b = &c.sim->lg.body[0];
-    const tl_lg_whole now = tl_lg_whole_of(&c.sim->lg, b, c.sim->state.lg.q, c.sim->state.lg.v);
+    const tl_lg_whole now =
+        tl_lg_whole_of(&c.sim->lg, b, tl_lg_state_of(&c.sim->state)->q, tl_lg_state_of(&c.sim->state)->v);
     printf("turned by %.5f rad, spin %.5f, mean of nodes %.5f rad/s\n", angle - PI_6, m->w.z, now.spin.z);
     CHECK_NEAR(angle - PI_6, 0.5, 0.02);
     CHECK_NEAR(m->w.z, now.spin.z, 1e-12);
@@ -117,7 +119,8 @@ static void anchors_without_a_node_are_refused(void **state)
     }
 }
 
-/* Two cubes of six tetrahedra in a row, regions 1 and 2: pulled by a force at one end, the one that is ten times as stiff gives a tenth. */
+/* Two cubes of six tetrahedra in a row, regions 1 and 2: pulled by a force at one end, the one that is ten times as
+ * stiff gives a tenth. */
 static void regions_have_their_own_stiffness(void **state)
 {
     (void)state;
@@ -162,7 +165,7 @@ static void regions_have_their_own_stiffness(void **state)
     const tl_lg *lg = &c.sim->lg;
     for (int64_t i = 0; i < lg->nodes; i++)
         for (int k = 0; k < 2; k++)
-            if (fabs(lg->rest[3 * i] - 1 - k) < 1e-9) at[k] += 0.25 * (c.sim->state.lg.q[3 * i] - 1 - k);
+            if (fabs(lg->rest[3 * i] - 1 - k) < 1e-9) at[k] += 0.25 * (tl_lg_state_of(&c.sim->state)->q[3 * i] - 1 - k);
     printf("soft part longer by %.6f, stiff one by %.6f; mass %.1f kg\n", at[0], at[1] - at[0], lg->body[0].mass);
     CHECK_NEAR(at[0], 0.01, 1e-5);
     CHECK_NEAR(at[1] - at[0], 0.001, 1e-6);

@@ -1,5 +1,5 @@
-/* What steps do around their physics: retries, policies, columns of tables and what a checkpoint keeps. Small faults in these change no operator, so nothing
- * else would notice. */
+/* What steps do around their physics: retries, policies, columns of tables and what a checkpoint keeps. Small faults
+ * in these change no operator, so nothing else would notice. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +7,10 @@
 #include "check.h"
 #include "io/checkpoint.h"
 #include "io/csv_run.h"
+#include "model/lg/state.h"
+#include "phase/accounts/accounts.h"
+#include "phase/sim.h"
 #include "scene/load.h"
-#include "step/accounts.h"
-#include "step/sim.h"
 #include "tempdir.h"
 
 static talus_error err;
@@ -77,6 +78,34 @@ static void retries_halve_and_grow_again(void **state)
     close_sim();
 }
 
+/* ---- NaN ---- */
+
+/* All engines say it in the same words: which body, in which phase. */
+static void nan_is_told_with_body_and_phase(void **state)
+{
+    (void)state;
+    static const char *const engine[] = {"grid", "lg"}, *const phase[] = {"search", "measure"};
+    open_sim(two);
+    sim->state.rigid.body[1].v.x = NAN;
+    assert_int_equal(tl_sim_step(sim, 0.016, INFINITY, &err), TALUS_BAD_INPUT);
+    assert_non_null(strstr(err.message, "became NaN or infinite in move: place ("));
+    close_sim();
+    for (int e = 0; e < 2; e++) {
+        char text[400], wanted[80];
+        snprintf(text, sizeof text,
+                 "return scene { talus = 1, engine = '%s', duration = 1, fps = 50, dt_max = 0.016, bodies = {"
+                 " { name = 'jelly', shape = box { size = 0.2 }, cells = {1, 1, 1}, at = {0, 1, 0}, material = elastic "
+                 "{ density = 1000, young = 1e5, poisson = 0.3 } } } }",
+                 engine[e]);
+        snprintf(wanted, sizeof wanted, "body \"jelly\" became NaN or infinite in %s: place (", phase[e]);
+        open_sim(text);
+        tl_lg_state_of(&sim->state)->v[4] = NAN;
+        assert_int_equal(tl_sim_step(sim, 0.016, INFINITY, &err), TALUS_BAD_INPUT);
+        if (!strstr(err.message, wanted)) fail_msg("%s: %s", engine[e], err.message);
+        close_sim();
+    }
+}
+
 /* ---- the guard ---- */
 
 /* The first body ends the step at 10 km/s, and nothing says why. */
@@ -91,7 +120,8 @@ static talus_status wild(tl_sim *s, double dt, bool *again, talus_error *e)
     return tl_accounts_end(s, dt, body, again, e);
 }
 
-/* Energy from nothing is tried with shorter steps, then refused by name with the state as it was; without the guard it passes. */
+/* Energy from nothing is tried with shorter steps, then refused by name with the state as it was; without the guard
+ * it passes. */
 static void energy_from_nothing_is_refused(void **state)
 {
     (void)state;
@@ -145,6 +175,31 @@ static void what_misses_its_target_is_a_matter_of_policy(void **state)
         uint64_t before = tl_state_hash(&sim->state);
         talus_status status = tl_sim_step(sim, 0.01, INFINITY, &err);
         assert_int_equal(status == TALUS_OK, i == 0);
+        assert_int_equal(tl_state_hash(&sim->state) == before, i != 0);
+        close_sim();
+    }
+}
+
+/* The one judge of all engines: rounds of "lg" that leave more than their target are a miss as well. */
+static void rounds_that_miss_are_judged_too(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"accept", "fail", "shrink_dt"};
+    for (int i = 0; i < 3; i++) {
+        char text[800];
+        snprintf(
+            text, sizeof text,
+            "return scene { talus = 1, engine = 'lg', duration = 1, fps = 50, lg = { iterations = 1, corrections = 0 },"
+            " solver = { on_unconverged = '%s', tolerance = 1e-12 }, bodies = { { shape = box { size = {0.4, 0.1, 0.1} "
+            "},"
+            " cells = {4, 1, 1}, spin_rad_per_s = {0, 5, 0}, anchor = box { size = 0.1, center = {-0.2, 0, 0} },"
+            " material = elastic { young = 1e4, poisson = 0.3, density = 1000 } } } }",
+            policies[i]);
+        open_sim(text);
+        uint64_t before = tl_state_hash(&sim->state);
+        talus_status status = tl_sim_step(sim, 0.02, INFINITY, &err);
+        assert_int_equal(status == TALUS_OK, i == 0);
+        if (i) assert_non_null(strstr(err.message, "elastic by"));
         assert_int_equal(tl_state_hash(&sim->state) == before, i != 0);
         close_sim();
     }
@@ -218,7 +273,8 @@ static void checkpoints_keep_the_step_control(void **state)
 
 /* ---- forces of what flows ---- */
 
-/* The torque in the table is what turns the body: from rest, without contacts, I w / dt. A slanted bar has torques about two axes. */
+/* The torque in the table is what turns the body: from rest, without contacts, I w / dt. A slanted bar has torques
+ * about two axes. */
 static void fluid_torque_is_what_turns_a_body(void **state)
 {
     (void)state;
@@ -245,8 +301,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(retries_halve_and_grow_again),
+        cmocka_unit_test(nan_is_told_with_body_and_phase),
         cmocka_unit_test(energy_from_nothing_is_refused),
         cmocka_unit_test(what_misses_its_target_is_a_matter_of_policy),
+        cmocka_unit_test(rounds_that_miss_are_judged_too),
         cmocka_unit_test(columns_hold_what_they_say),
         cmocka_unit_test(checkpoints_keep_the_step_control),
         cmocka_unit_test(fluid_torque_is_what_turns_a_body),

@@ -225,7 +225,8 @@ static void thin_walls(void **state)
 
     build(&h, &c.p, &tl_cycle_float, true);
     check_levels(&h.levels);
-    /* 5 | 6 is a block border at level 1; at level 2 the block 4 .. 7 is cut below the hole: a coarse cell for each side */
+    /* 5 | 6 is a block border at level 1; at level 2 the block 4 .. 7 is cut below the hole: a coarse cell for each
+     * side */
     assert_int_equal(h.levels.level[1].n, 6 * 8 * 6);
     assert_int_equal(h.levels.level[2].n, 3 * 4 * 3 + 3 * 3);
     for (int32_t I = 0; I < h.levels.level[2].n; I++) {

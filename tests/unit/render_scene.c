@@ -316,7 +316,8 @@ static void wrong_paint_is_told(void **state)
     }
 }
 
-/* The shapes that come with talus: closed and manifold at twice the suggested edge, 0.2 to 0.3 m long, standing on y = 0 in the middle. */
+/* The shapes that come with talus: closed and manifold at twice the suggested edge, 0.2 to 0.3 m long, standing on y
+ * = 0 in the middle. */
 static void library_shapes_are_good(void **state)
 {
     (void)state;

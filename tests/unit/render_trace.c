@@ -52,7 +52,8 @@ static int add_square(tl_picture *p)
     return m;
 }
 
-/* A convex body of reflectance rho under radiance 1 from everywhere sends rho. Every sample is exact, so no noise is allowed. */
+/* A convex body of reflectance rho under radiance 1 from everywhere sends rho. Every sample is exact, so no noise is
+ * allowed. */
 static void convex_body_in_even_light(void **state)
 {
     (void)state;
@@ -73,8 +74,8 @@ static void convex_body_in_even_light(void **state)
     }
 }
 
-/* White matte bodies in a white world vanish, also when they light each other: each bounce is cut at the last, which loses
- * the light that would meet a surface once more. With 16 bounces little is left to lose. */
+/* White matte bodies in a white world vanish, also when they light each other: each bounce is cut at the last, which
+ * loses the light that would meet a surface once more. With 16 bounces little is left to lose. */
 static void white_world_vanishes(void **state)
 {
     (void)state;
@@ -92,8 +93,8 @@ static void white_world_vanishes(void **state)
     tl_picture_free(&p);
 }
 
-/* A coat splits light, it makes none: white under a coat stays white, but for the single scattering of GGX, which loses a few percent
- * when rough and nothing when smooth. */
+/* A coat splits light, it makes none: white under a coat stays white, but for the single scattering of GGX, which
+ * loses a few percent when rough and nothing when smooth. */
 static void coat_keeps_energy(void **state)
 {
     (void)state;
@@ -199,8 +200,8 @@ static void plate_occludes_the_sky(void **state)
     tl_lens c = tl_lens_of(&p, SIDE, SIDE);
     double x, y;
     assert_true(tl_test_lens_project(&c, (tl_vec3){0, 0, 0}, &x, &y));
-    /* Form factor of a centred square plate of half edge a = 1 at height h = 0.5: 4 (2/pi)(...)/4 with X = Y = 2 per quarter:
-     * F = 4/(2 pi) * 2 * X/sqrt(1+X^2) atan(X/sqrt(1+X^2)), X = a/h. */
+    /* Form factor of a centred square plate of half edge a = 1 at height h = 0.5: 4 (2/pi)(...)/4 with X = Y = 2 per
+     * quarter: F = 4/(2 pi) * 2 * X/sqrt(1+X^2) atan(X/sqrt(1+X^2)), X = a/h. */
     double X = 2, s = X / sqrt(1 + X * X), plate = 4 / (2 * 3.14159265358979) * 2 * s * atan(s);
     CHECK_NEAR(pixel(&f, (int)(x * SIDE), (int)(y * SIDE)).g, 1 - plate,
                0.03); /* 256 scrambled samples, a pixel is 0.09 wide */

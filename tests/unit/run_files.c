@@ -1,4 +1,5 @@
-/* What a run writes, piece by piece: tables and how they are cut, VTK files byte by byte, run.json there and back, checkpoints. */
+/* What a run writes, piece by piece: tables and how they are cut, VTK files byte by byte, run.json there and back,
+ * checkpoints. */
 #include <float.h>
 #include <locale.h>
 #include <signal.h>

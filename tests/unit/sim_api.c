@@ -324,8 +324,8 @@ static void forces_velocities_poses(void **state)
     talus_scene_free(scene);
 }
 
-/* A bar that is held at one end and pulled by its end nodes gets longer by F L / (E A); a free one moves as its mass says, and keeps the forces when it
- * is restored. Both engines that have nodes. */
+/* A bar that is held at one end and pulled by its end nodes gets longer by F L / (E A); a free one moves as its mass
+ * says, and keeps the forces when it is restored. Both engines that have nodes. */
 static void forces_on_nodes(void **state)
 {
     (void)state;
@@ -617,7 +617,8 @@ static void handles_and_cables_from_code(void **state)
     }
 }
 
-/* A cube of no Poisson's ratio under tension all around gets longer by p / E in every direction; what is saved knows of it. */
+/* A cube of no Poisson's ratio under tension all around gets longer by p / E in every direction; what is saved knows
+ * of it. */
 static void pressure_from_code(void **state)
 {
     (void)state;

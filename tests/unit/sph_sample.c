@@ -8,14 +8,14 @@
 static talus_error err;
 static const tl_sph_options on_surface = {0.7, 0, TL_SPH_LATTICE}, at_random = {0.7, 0, TL_SPH_POISSON};
 
-static void volumes(const sph_case *c, int body, double *least, double *most)
+static void volumes(const sph_case *c, int body, double *least, double *max)
 {
     const tl_sph_surface *s = &c->sph.surface[c->sph.body[body].surface];
     *least = INFINITY;
-    *most = 0;
+    *max = 0;
     for (int32_t k = 0; k < s->count; k++) {
         *least = fmin(*least, s->V0[k] / c->sph.V0);
-        *most = fmax(*most, s->V0[k] / c->sph.V0);
+        *max = fmax(*max, s->V0[k] / c->sph.V0);
     }
 }
 
@@ -38,9 +38,9 @@ static void boxes(void **state)
         assert_true(tl_vec3_dot(s->normal[k], p) > 0.079);
     }
     assert_int_equal(corners, 8);
-    double least, most;
-    volumes(&c, 0, &least, &most);
-    CHECK_NEAR(most, 1.157, 0.001);
+    double least, max;
+    volumes(&c, 0, &least, &max);
+    CHECK_NEAR(max, 1.157, 0.001);
     CHECK_NEAR(least, 0.95, 0.02);
     sph_close(&c);
 }
@@ -54,9 +54,9 @@ static void spheres(void **state)
     const tl_sph_surface *s = &c.sph.surface[c.sph.body[0].surface];
     assert_int_equal(s->count, (int)round(4 * TL_SPH_PI * 36));
     for (int32_t k = 0; k < s->count; k++) CHECK_REL(tl_vec3_norm(s->at[k]), 0.12, 1e-12);
-    double least, most;
-    volumes(&c, 0, &least, &most);
-    assert_true(least > 0.95 && most < 1.04); /* 0.96 to 1.03 measured, but for the poles */
+    double least, max;
+    volumes(&c, 0, &least, &max);
+    assert_true(least > 0.95 && max < 1.04); /* 0.96 to 1.03 measured, but for the poles */
     sph_close(&c);
 }
 
@@ -77,16 +77,16 @@ static void others(void **state)
             double ring = sqrt(p.x * p.x + p.z * p.z) - 0.12;
             CHECK_NEAR(sqrt(ring * ring + p.y * p.y), 0.05, 1e-4);
         }
-        double least, most;
-        volumes(&c, 0, &least, &most);
+        double least, max;
+        volumes(&c, 0, &least, &max);
         assert_true(least > 0.5 &&
-                    most < 1.9); /* random points on a mesh: 0.87 to 1.83 measured, thinned ones are closer */
+                    max < 1.9); /* random points on a mesh: 0.87 to 1.83 measured, thinned ones are closer */
         sph_close(&c);
     }
 }
 
-/* Limbs of 1 to 2 h: rest volumes stay near those of a lattice, so that they touch at the distance of a lattice; they were 0.2 to 0.7 h^3 when
- * all marched vertices were samples. No place of the surface is left bare. */
+/* Limbs of 1 to 2 h: rest volumes stay near those of a lattice, so that they touch at the distance of a lattice;
+ * they were 0.2 to 0.7 h^3 when all marched vertices were samples. No place of the surface is left bare. */
 static void limbs(void **state)
 {
     (void)state;
@@ -99,10 +99,10 @@ static void limbs(void **state)
                  radius, radius);
         sph_case c = sph_open(NULL, text, &on_surface);
         const tl_sph_surface *s = &c.sph.surface[c.sph.body[0].surface];
-        double least, most, bare = 0;
-        volumes(&c, 0, &least, &most);
+        double least, max, bare = 0;
+        volumes(&c, 0, &least, &max);
         assert_true(least > 0.7 / 0.8 - 1e-9); /* the sum that samples are thinned to */
-        assert_true(most < 1.7);
+        assert_true(max < 1.7);
         for (double x = -0.1; x <= 0.1; x += 0.004) { /* the far side of the long limb */
             double nearest = INFINITY;
             for (int32_t k = 0; k < s->count; k++)
@@ -114,7 +114,8 @@ static void limbs(void **state)
     }
 }
 
-/* Insets: 0.5 h of samples that meet liquid, 0.4 h of those that meet solids, whatever else there is; less where two sides would come closer than 2h; masses never change. */
+/* Insets: 0.5 h of samples that meet liquid, 0.4 h of those that meet solids, whatever else there is; less where two
+ * sides would come closer than 2h; masses never change. */
 static void insets(void **state)
 {
     (void)state;
@@ -124,12 +125,12 @@ static void insets(void **state)
                           NULL);
     CHECK_NEAR(c.sph.options.inset, 0.4, 0);
     const tl_sph_surface *s = &c.sph.surface[c.sph.body[0].surface];
-    tl_vec3 most = {0, 0, 0};
+    tl_vec3 max = {0, 0, 0};
     for (int32_t k = 0; k < s->count; k++)
-        most = tl_vec3_max(most, (tl_vec3){fabs(s->at[k].x), fabs(s->at[k].y), fabs(s->at[k].z)});
-    CHECK_NEAR(most.x, 0.08 - 0.4 * 0.02, 1e-12);
-    CHECK_NEAR(most.y, 0.02, 1e-12);
-    CHECK_NEAR(most.z, 0.005, 1e-12);
+        max = tl_vec3_max(max, (tl_vec3){fabs(s->at[k].x), fabs(s->at[k].y), fabs(s->at[k].z)});
+    CHECK_NEAR(max.x, 0.08 - 0.4 * 0.02, 1e-12);
+    CHECK_NEAR(max.y, 0.02, 1e-12);
+    CHECK_NEAR(max.z, 0.005, 1e-12);
     assert_true(c.sph.body[0].thin);
     CHECK_REL(c.rigid.body[0].mass, 500 * 0.16 * 0.05 * 0.01, 1e-12);
     s = &c.sph.surface[c.sph.body[1].surface]; /* thinner than h/2: one layer */
@@ -218,7 +219,8 @@ static void shared(void **state)
     sph_close(&c);
 }
 
-/* Balls and wheels have samples that do not turn with them; rings, which touch from within as well, and thin discs do not. */
+/* Balls and wheels have samples that do not turn with them; rings, which touch from within as well, and thin discs
+ * do not. */
 static void round_ones(void **state)
 {
     (void)state;

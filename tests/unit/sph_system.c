@@ -53,7 +53,8 @@ static void kernel_sums(void **state)
     assert_true(tl_sph_w(k, 2 * h) == 0 && tl_sph_slope(k, 2 * h) == 0 && tl_sph_slope(k, 0) == 0);
 }
 
-/* Internal forces of random pressures and friction sum to nothing, and so do their moments; with walls and static bodies counted, too. */
+/* Internal forces of random pressures and friction sum to nothing, and so do their moments; with walls and static
+ * bodies counted, too. */
 static void momentum(void **state)
 {
     (void)state;
@@ -94,7 +95,8 @@ static double *residual_of(sph_case *c, double *out)
     return out;
 }
 
-/* Verr and slip are linear in x: differences are exact. Fluid rows, contact rows, and the tangent mean of friction rows. */
+/* Verr and slip are linear in x: differences are exact. Fluid rows, contact rows, and the tangent mean of friction
+ * rows. */
 static void diagonals(void **state)
 {
     (void)state;
@@ -315,12 +317,12 @@ static void float_agrees(void **state)
     sph_case c;
     open_crowd(&c);
     int64_t n = c.problem.space->n;
-    double *exact = malloc(sizeof *exact * (size_t)n), most = 0;
+    double *exact = malloc(sizeof *exact * (size_t)n), max = 0;
     sph_random_x(&c, 3, 1000, 5);
     residual_of(&c, exact);
     c.problem.evaluate(c.problem.ctx, c.x, c.r);
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(exact[i]));
-    for (int64_t i = 0; i < n; i++) CHECK_NEAR(c.r[i], exact[i], 1e-6 * most);
+    for (int64_t i = 0; i < n; i++) max = fmax(max, fabs(exact[i]));
+    for (int64_t i = 0; i < n; i++) CHECK_NEAR(c.r[i], exact[i], 1e-6 * max);
     free(exact);
     sph_close(&c);
 }

@@ -1,5 +1,6 @@
-/* Frictional stress by parts, on a small ball of sand, against solvers that share nothing with it: coordinate descent on the dense matrix for boxes, the gap for cones. */
-#include "step/stress_parts.h"
+/* Frictional stress by parts, on a small ball of sand, against solvers that share nothing with it: coordinate
+ * descent on the dense matrix for boxes, the gap for cones. */
+#include "solve/cone/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,8 +94,8 @@ static void exchange(dense *m, double b, int64_t x, int64_t z, double dx, double
     move(m, z, t * dz);
 }
 
-/* Energy at the optimum over boxes, of yy too if asked for: coordinate descent on rows of A. A hexagon's sides are the directions of one component against
- * one other: along those three nothing sticks. */
+/* Energy at the optimum over boxes, of yy too if asked for: coordinate descent on rows of A. A hexagon's sides are
+ * the directions of one component against one other: along those three nothing sticks. */
 static double lowest(tl_still *s, double pyramid, bool hexagon)
 {
     const tl_stress *t = &s->system.stress;
@@ -136,10 +137,10 @@ static double solved(const char *rule, bool staggered, int steps, double *gap, d
     s.options.newton = steps;
     s.options.damping = 0.3;
     assemble(&s);
-    if (best) *best = lowest(&s, s.options.pyramid, tl_parts_rule_find(rule)->held);
-    tl_friction_report report;
-    CHECK_OK(tl_friction_solve(&s.friction, s.p, 1e-10, &s.sim->arena, &report, &err));
-    CHECK_OK(tl_friction_error(&s.friction, s.p, &s.sim->arena, gap, &err));
+    if (best) *best = lowest(&s, s.options.pyramid, tl_cone_method_find(rule)->rule->held);
+    tl_cones_report report;
+    CHECK_OK(tl_cones_solve(&s.cones, s.p, 1e-10, &s.sim->arena, &report, &err));
+    CHECK_OK(tl_cones_error(&s.cones, s.p, &s.sim->arena, gap, &err));
     double after = energy(&s);
     tl_still_end(&s);
     return after;
@@ -170,8 +171,8 @@ static void boxes_reach_the_optimum(void **state)
         }
 }
 
-/* As printed, yy is bound as well, and two directions for three boxes stick: part of what is to win over the hexagon stays. Random velocities
- * are the hardest case. */
+/* As printed, yy is bound as well, and two directions for three boxes stick: part of what is to win over the hexagon
+ * stays. Random velocities are the hardest case. */
 static void printed_order_sticks(void **state)
 {
     (void)state;
@@ -183,7 +184,8 @@ static void printed_order_sticks(void **state)
     }
 }
 
-/* Component by component with a stiff penalty stops short of the cone's optimum, which apgd reaches. [grid-granular spec 5] */
+/* Component by component with a stiff penalty stops short of the cone's optimum, which apgd reaches. [grid-granular
+ * spec 5] */
 static void cone_by_penalty_stops_short(void **state)
 {
     (void)state;
@@ -193,9 +195,9 @@ static void cone_by_penalty_stops_short(void **state)
     s.stress_iterations = 500;
     assemble(&s);
     double start = energy(&s);
-    tl_friction_report report;
-    CHECK_OK(tl_friction_solve(&s.friction, s.p, 1e-9, &s.sim->arena, &report, &err));
-    CHECK_OK(tl_friction_error(&s.friction, s.p, &s.sim->arena, &exact_gap, &err));
+    tl_cones_report report;
+    CHECK_OK(tl_cones_solve(&s.cones, s.p, 1e-9, &s.sim->arena, &report, &err));
+    CHECK_OK(tl_cones_error(&s.cones, s.p, &s.sim->arena, &exact_gap, &err));
     double exact = energy(&s);
     tl_still_end(&s);
     CHECK_LE(exact_gap, 1e-6);
@@ -205,7 +207,8 @@ static void cone_by_penalty_stops_short(void **state)
     assert_true(gap > 10 * exact_gap);
 }
 
-/* Part of the energy that friction takes from a ball that is squeezed and sheared; random motion would compare how arrangements see noise. */
+/* Part of the energy that friction takes from a ball that is squeezed and sheared; random motion would compare how
+ * arrangements see noise. */
 static double taken(const char *rule, bool staggered, double penalty, double *gap)
 {
     tl_still s;
@@ -222,9 +225,9 @@ static double taken(const char *rule, bool staggered, double penalty, double *ga
     }
     for (int32_t i = 0; i < c->cells; i++) s.p[i] = 500 * s.system.stress.cell[i];
     double start = energy(&s);
-    tl_friction_report report;
-    CHECK_OK(tl_friction_solve(&s.friction, s.p, 1e-9, &s.sim->arena, &report, &err));
-    CHECK_OK(tl_friction_error(&s.friction, s.p, &s.sim->arena, gap, &err));
+    tl_cones_report report;
+    CHECK_OK(tl_cones_solve(&s.cones, s.p, 1e-9, &s.sim->arena, &report, &err));
+    CHECK_OK(tl_cones_error(&s.cones, s.p, &s.sim->arena, gap, &err));
     double end = energy(&s);
     tl_still_end(&s);
     return 1 - end / start;

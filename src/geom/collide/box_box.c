@@ -62,8 +62,8 @@ static int clip(int count, const corner *in, corner *out, int along, double sign
     return kept;
 }
 
-/* At most four of the points: the deepest, the farthest from it, and the extremes on both sides of that line. A later point must be
- * better by more than a tie, so that equals do not change places from step to step. */
+/* At most four of the points: the deepest, the farthest from it, and the extremes on both sides of that line. A
+ * later point must be better by more than a tie, so that equals do not change places from step to step. */
 static int keep_four(int count, corner *p, double extent)
 {
     if (count <= 4) return count;
@@ -84,11 +84,11 @@ static int keep_four(int count, corner *p, double extent)
         }
     }
     if (pick[1] < 0) return 1;
-    double du = p[pick[1]].u - o->u, dv = p[pick[1]].v - o->v, most = 1e-3 * best, least = -1e-3 * best;
+    double du = p[pick[1]].u - o->u, dv = p[pick[1]].v - o->v, max = 1e-3 * best, least = -1e-3 * best;
     for (int i = 0; i < count; i++) {
         double area = du * (p[i].v - o->v) - dv * (p[i].u - o->u);
-        if (area > 1.001 * most) {
-            most = area;
+        if (area > 1.001 * max) {
+            max = area;
             pick[2] = i;
         }
         if (area < 1.001 * least) {
@@ -102,8 +102,8 @@ static int keep_four(int count, corner *p, double extent)
     return kept;
 }
 
-/* Boxes that slide over flush neighbours overlap their sides by round-off; a contact there would trip them. What is missed this way is
- * found with the right normal one step later, at most a sliver deep. */
+/* Boxes that slide over flush neighbours overlap their sides by round-off; a contact there would trip them. What is
+ * missed this way is found with the right normal one step later, at most a sliver deep. */
 static bool is_sliver(int count, const corner *p, double width)
 {
     double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY}, gap = INFINITY;
@@ -117,8 +117,8 @@ static bool is_sliver(int count, const corner *p, double width)
     return gap > -width && (hi[0] - lo[0] < width || hi[1] - lo[1] < width);
 }
 
-/* Corners of the other box's nearest face, cut to the outline of face i of box r grown by `grow`. Coordinates of r's frame;
- * w is the gap. */
+/* Corners of the other box's nearest face, cut to the outline of face i of box r grown by `grow`. Coordinates of r's
+ * frame; w is the gap. */
 static int face_corners(const pair *p, int r, int i, double grow, corner out[CORNERS_MAX])
 {
     int iu = (i + 1) % 3, iv = (i + 2) % 3;
@@ -150,7 +150,7 @@ static int face_corners(const pair *p, int r, int i, double grow, corner out[COR
         }
     if (is_sliver(count, from, p->sliver)) return 0;
     int kept = 0;
-    double merge = tl_min(1e-5, 1e-4 * p->extent); /* 10 um */
+    double merge = 1e-4 * p->extent;
     for (int c = 0; c < count; c++) {
         bool fresh = from[c].w <= p->margin;
         for (int o = 0; o < kept && fresh; o++)
@@ -163,7 +163,7 @@ static int face_corners(const pair *p, int r, int i, double grow, corner out[COR
 static int face_points(const pair *p, int r, int i, tl_touch *out)
 {
     corner at[CORNERS_MAX];
-    int count = face_corners(p, r, i, tl_min(1e-6, 1e-5 * p->extent), at); /* 1 um */
+    int count = face_corners(p, r, i, 1e-5 * p->extent, at);
     count = keep_four(count, at, p->extent);
     const tl_obox *box = p->box[r];
     double side = sign_of(p->at[r][i]);
@@ -198,8 +198,8 @@ static tl_vec3 edge_middle(const pair *p, int r, int edge, tl_vec3 direction)
     return x;
 }
 
-/* The two facing edges in directions i and j. `beyond`: how far past an end the nearest points of their lines are, m; negative: that far
- * inside both. */
+/* The two facing edges in directions i and j. `beyond`: how far past an end the nearest points of their lines are,
+ * m; negative: that far inside both. */
 static tl_touch edge_point(const pair *p, int i, int j, tl_vec3 normal, double *beyond)
 {
     tl_vec3 ea = edge_middle(p, 0, i, tl_vec3_neg(normal)), eb = edge_middle(p, 1, j, normal);
@@ -214,8 +214,8 @@ static tl_touch edge_point(const pair *p, int i, int j, tl_vec3 normal, double *
     return (tl_touch){tl_vec3_scale(0.5, tl_vec3_add(on_a, on_b)), normal, -tl_vec3_dot(normal, d), false};
 }
 
-/* Edges along direction `er` of box r and `eo` of the other, almost parallel, that meet at face i of r. The normal is the
- * bisector of their wedges; false unless both edges are the outermost along it. */
+/* Edges along direction `er` of box r and `eo` of the other, almost parallel, that meet at face i of r. The normal
+ * is the bisector of their wedges; false unless both edges are the outermost along it. */
 typedef struct bevel {
     int r, iu, iw, er, eo;
     double su, sw; /* which edge of r */
@@ -354,10 +354,10 @@ static void add_edges(const pair *p, list *l)
 /* False when the boxes are farther apart than the margin. */
 static bool choose(const pair *p, const tl_box_rules *rules, int32_t last, choice *best, bevel *v)
 {
-    double face_margin = tl_min(rules->face_margin, 5e-3 * p->extent);
-    double stay = tl_min(rules->hysteresis, 1e-2 * p->extent);
-    double together = tl_min(rules->parallel_margin, 1e-2 * p->extent);
-    double tie = tl_min(1e-6, 1e-5 * p->extent); /* round-off between equals: the first wins */
+    double face_margin = rules->face_margin * p->extent;
+    double stay = rules->hysteresis * p->extent;
+    double together = rules->parallel_margin * p->extent;
+    double tie = 1e-5 * p->extent; /* round-off between equals: the first wins */
 
     /* faces; `score` is the separation with what counts in favour of last step's */
     double score = -INFINITY, of_box[2] = {-INFINITY, -INFINITY};
@@ -474,8 +474,8 @@ static int points_of(const pair *p, const tl_box_rules *rules, int32_t *axis, tl
     return l.count;
 }
 
-/* The same pair comes in the same order whatever the caller's: by size, and equal boxes along a direction in which no structure is
- * built, so that round-off does not exchange them. */
+/* The same pair comes in the same order whatever the caller's: by size, and equal boxes along a direction in which
+ * no structure is built, so that round-off does not exchange them. */
 static bool out_of_order(const tl_obox *a, const tl_obox *b)
 {
     const tl_vec3 along = {0.5377261, 0.6614378, 0.5228757}; /* chosen */
@@ -503,7 +503,7 @@ int tl_box_box(const tl_obox *a, const tl_obox *b, double margin, const tl_box_r
         }
     tl_vec3 least = tl_vec3_min(a->half, b->half);
     p.extent = 2 * tl_min(least.x, tl_min(least.y, least.z));
-    p.sliver = tl_min(1e-4, 1e-3 * p.extent);
+    p.sliver = 2e-3 * p.extent;
 
     int32_t known = swap ? swapped_code(*axis) : *axis;
     int count = points_of(&p, rules, &known, out);

@@ -145,8 +145,8 @@ static lattice lattice_of(const search *s, const int32_t *level, int32_t own, in
     return l;
 }
 
-/* The same with cells: low corners of boxes that overlap are in neighbouring cells. The members near a box in one row are one stretch
- * of the sorted list, whose start only moves forward. */
+/* The same with cells: low corners of boxes that overlap are in neighbouring cells. The members near a box in one
+ * row are one stretch of the sorted list, whose start only moves forward. */
 static talus_status search_cells(search *s, const int32_t *level, int32_t own, int32_t members, talus_error *err)
 {
     tl_arena *a = s->a;

@@ -12,7 +12,8 @@ typedef struct tl_near_pair {
     int32_t a, b; /* a < b */
 } tl_near_pair;
 
-/* moves [count]: pairs of two that do not move are left out. box [count]: grown by the margin already. The list lives in the arena. */
+/* moves [count]: pairs of two that do not move are left out. box [count]: grown by the margin already. The list
+ * lives in the arena. */
 talus_status tl_broad_pairs(int32_t count, const tl_box3 *box, const bool *moves, tl_arena *a, tl_near_pair **pairs,
                             int64_t *pair_count, talus_error *err);
 

@@ -169,7 +169,8 @@ static tl_vec3 plane_normal(const tl_collider *c, const tl_pose *x)
     return tl_quat_rotate(x->rotation, tl_mat3_column(c->axes, 0));
 }
 
-/* Which of two general bodies is looked at first may depend on nothing but what they are and where: the larger shape, then the place. */
+/* Which of two general bodies is looked at first may depend on nothing but what they are and where: the larger
+ * shape, then the place. */
 static bool general_first(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b)
 {
     const double key[2][8] = {

@@ -11,8 +11,8 @@
 #define FINER 4  /* cells per cell asked for, where values and not only bounds are read from the lattice */
 #define COARSE 4 /* cells along an edge of a block; blocks far from the surface are filled from their corners */
 #define BAND 5   /* cells around the surface where no such block begins */
-/* Primitives up to which asking the shape costs no more than a few lattice reads, and triangles up to which a mesh has flat faces worth
- * an exact edge. Chosen: 8 primitives take some 100 ns. */
+/* Primitives up to which asking the shape costs no more than a few lattice reads, and triangles up to which a mesh
+ * has flat faces worth an exact edge. Chosen: 8 primitives take some 100 ns. */
 #define EXACT_COST 8
 #define EXACT_TRIANGLES 200
 #define PLAIN_COST 2 /* as quick as the lattice: none is made */
@@ -70,7 +70,8 @@ static void fill_coarse(const tl_field *f, float *value)
                 if (i % COARSE == 0 || i == n[0] - 1) value[at(f, i, j, k)] = (float)distance_at(f, i, j, k);
 }
 
-/* The points of one block that are not its corners: by the shape where its surface is near, else between the corners. */
+/* The points of one block that are not its corners: by the shape where its surface is near, else between the
+ * corners. */
 static void fill_block(const tl_field *f, float *value, const int lo[3])
 {
     const int hi[3] = {block_end(lo[0], f->n[0]), block_end(lo[1], f->n[1]), block_end(lo[2], f->n[2])};
@@ -110,8 +111,8 @@ static void fill_rough(tl_field *f, const float *value)
             }
 }
 
-/* Distances into `value`, then coefficients into f->value: a quadratic x^2 read through the B-spline gains h^2/4, an eighth of its second
- * difference. */
+/* Distances into `value`, then coefficients into f->value: a quadratic x^2 read through the B-spline gains h^2/4, an
+ * eighth of its second difference. */
 static void fill(tl_field *f, float *value)
 {
     const int *n = f->n;
@@ -144,7 +145,7 @@ talus_status tl_field_create(tl_field *out, const tl_shape_tree *t, int node, do
     *out = (tl_field){0};
     if (!f.exact) f.cell /= FINER;
     if (!f.exact || t->node[node].cost > PLAIN_COST) {
-        while (lattice_size(&f) > TL_FIELD_MOST) f.cell *= 1.1;
+        while (lattice_size(&f) > TL_FIELD_MAX) f.cell *= 1.1;
         int64_t size = (int64_t)f.n[0] * f.n[1] * f.n[2];
         f.origin = tl_vec3_add_scaled(f.box.lo, -PAD * f.cell, (tl_vec3){1, 1, 1});
         for (int k = 0; k < 3; k++) f.m[k] = (f.n[k] - 1) / COARSE + 1;
@@ -259,8 +260,8 @@ double tl_field_at(const tl_field *f, tl_vec3 p, tl_vec3 *gradient)
     return tl_vec3_norm(away);
 }
 
-/* Half a diagonal of a cell, what the correction may have added at an edge, and away from the surface what blocks filled from their
- * corners may be off by. */
+/* Half a diagonal of a cell, what the correction may have added at an edge, and away from the surface what blocks
+ * filled from their corners may be off by. */
 static double slack(double v, double cell) { return (v < (BAND - 1) * cell ? 1.25 : 3) * cell; }
 
 bool tl_field_is_far(const tl_field *f, tl_vec3 p, double reach)

@@ -345,18 +345,18 @@ static bool is_round(const tl_shape_tree *t, const tl_shape_node *n, double midd
 {
     if (n->op != OP_EXTRUDE || n->count < ROUND_CORNERS) return false;
     const double(*p)[2] = (const double(*)[2])t->point + n->first;
-    double least = INFINITY, most = 0, edge = 0;
+    double least = INFINITY, max = 0, edge = 0;
     middle[0] = middle[1] = 0;
     for (int k = 0; k < n->count; k++) middle[0] += p[k][0] / n->count, middle[1] += p[k][1] / n->count;
     for (int k = 0; k < n->count; k++) {
         const double *q = p[(k + 1) % n->count];
         double r = hypot(p[k][0] - middle[0], p[k][1] - middle[1]);
         least = tl_min(least, r);
-        most = tl_max(most, r);
+        max = tl_max(max, r);
         edge = tl_max(edge, hypot(q[0] - p[k][0], q[1] - p[k][1]));
     }
-    *radius = most;
-    return most - least <= 1e-3 * most && edge <= 6.3 / ROUND_CORNERS * most;
+    *radius = max;
+    return max - least <= 1e-3 * max && edge <= 6.3 / ROUND_CORNERS * max;
 }
 
 /* The cylinder around such a polygon, in the place of the shape. */
@@ -380,7 +380,8 @@ static talus_status make_round(struct tl_general *g, const tl_shape_tree **t, in
 
 #define CORNERS_MAX 256
 
-/* Tips and corners by their definition: sharp ones are cut off where they are thinner than the spacing. Returns their number. */
+/* Tips and corners by their definition: sharp ones are cut off where they are thinner than the spacing. Returns
+ * their number. */
 static int find_corners(const tl_shape_tree *t, const placement *x, tl_vec3 corner[CORNERS_MAX])
 {
     const tl_shape_node *n = x->n;
@@ -404,7 +405,8 @@ static int find_corners(const tl_shape_tree *t, const placement *x, tl_vec3 corn
     return count;
 }
 
-/* Those that are not samples already. Seen from a little way outside, away from the middle, a tip's normal points at the viewer. */
+/* Those that are not samples already. Seen from a little way outside, away from the middle, a tip's normal points at
+ * the viewer. */
 static void add_corners(struct tl_general *g, int count, const tl_vec3 *corner)
 {
     int32_t marched = g->samples;
@@ -422,8 +424,9 @@ static void add_corners(struct tl_general *g, int count, const tl_vec3 *corner)
     }
 }
 
-/* Samples onto the surface that the field has: a point of A and the distance of B then speak of one pair of solids, and a contact moves
- * without doing work. Not further than half a spacing, which thin parts that the field has lost would be. */
+/* Samples onto the surface that the field has: a point of A and the distance of B then speak of one pair of solids,
+ * and a contact moves without doing work. Not further than half a spacing, which thin parts that the field has lost
+ * would be. */
 static void settle(struct tl_general *g)
 {
     const tl_field *f = &g->field;
@@ -454,15 +457,15 @@ static talus_status make(struct tl_general *g, const tl_shape_tree *t, int node,
     int corners = find_corners(t, &x, corner);
     TL_TRY(tl_sample_surface(t, node, cell, 0, TL_SAMPLE_LATTICE, 0, &p, err));
     g->spacing = cell;
-    int32_t most = p.count + corners;
-    g->at = TL_NEW(tl_vec3, most + 1);
-    g->normal = TL_NEW(tl_vec3, most + 1);
-    g->flat = TL_NEW(uint8_t, most + 1);
-    g->on_rim = TL_NEW_ZERO(uint8_t, most + 1);
-    g->ball = TL_NEW(tl_ball, 2 * (int64_t)most + 1);
+    int32_t max = p.count + corners;
+    g->at = TL_NEW(tl_vec3, max + 1);
+    g->normal = TL_NEW(tl_vec3, max + 1);
+    g->flat = TL_NEW(uint8_t, max + 1);
+    g->on_rim = TL_NEW_ZERO(uint8_t, max + 1);
+    g->ball = TL_NEW(tl_ball, 2 * (int64_t)max + 1);
     if (!g->at || !g->normal || !g->flat || !g->on_rim || !g->ball) {
         tl_points_free(&p);
-        return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory for %d surface points", most);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "collider: no memory for %d surface points", max);
     }
     for (int32_t i = 0; i < p.count; i++) {
         g->at[i] = p.at[i];

@@ -1,14 +1,15 @@
 /* Contact of shapes that are no primitives: points of each surface against the distance of the other.
  *
- * Surface points are the vertices of a marched surface, which lie on edges and corners too, in a tree of balls: only those near the other
- * body are looked at. The normal at a point of A is that of B's distance a little way into A, where edges of B do not blur
- * it. Between the points the gap of curved surfaces is smaller by spacing^2 curvature / 8: the deepest
- * points are moved to where the sum of both distances is least across the normal, which is the gap itself. Circular rims are
- * searched along the circle, edges of boxes along the edge, the sides of cylinders and capsules along their axis: against each other, boxes, spheres
- * and planes these need no samples. Of a smooth curved surface only places nearest of all around them are
- * kept: a mark beside them would hold up a body that rolls. At most four points are kept of all that push in about the same
- * direction: those that span the most area, where a point that is open counts less the further a body would
- * have to turn to close it. A point of a plane face pushes square to that face, and so do edges that lie in it.
+ * Surface points are the vertices of a marched surface, which lie on edges and corners too, in a tree of balls: only
+ * those near the other body are looked at. The normal at a point of A is that of B's distance a little way into A,
+ * where edges of B do not blur it. Between the points the gap of curved surfaces is smaller by spacing^2 curvature / 8:
+ * the deepest points are moved to where the sum of both distances is least across the normal, which is the gap itself.
+ * Circular rims are searched along the circle, edges of boxes along the edge, the sides of cylinders and capsules along
+ * their axis: against each other, boxes, spheres and planes these need no samples. Of a smooth curved surface only
+ * places nearest of all around them are kept: a mark beside them would hold up a body that rolls. At most four points
+ * are kept of all that push in about the same direction: those that span the most area, where a point that is open
+ * counts less the further a body would have to turn to close it. A point of a plane face pushes square to that face,
+ * and so do edges that lie in it.
  *
  * Bodies deep in each other (half a wall and more) may be pushed out of the far side. */
 #ifndef TL_GEOM_COLLIDE_GENERAL_H
@@ -17,7 +18,8 @@
 #include "geom/collide/collider_data.h"
 #include "geom/collide/field.h"
 
-/* A ball around samples first .. first + count. Nodes follow their parents; `next` is the first that is not below this one. */
+/* A ball around samples first .. first + count. Nodes follow their parents; `next` is the first that is not below
+ * this one. */
 #define TL_BALL_LEAF 6
 typedef struct tl_ball {
     tl_vec3 centre;
@@ -26,8 +28,9 @@ typedef struct tl_ball {
     int32_t next;
 } tl_ball;
 
-/* A circle that a ball of radius `tube` runs along: the edge of a cylinder (tube 0), of a rounded one, a torus, the end of a capsule
- * (radius 0). Where it touches is a function of the pose, not a mark: a wheel stands on the place below its axle at all times. */
+/* A circle that a ball of radius `tube` runs along: the edge of a cylinder (tube 0), of a rounded one, a torus, the
+ * end of a capsule (radius 0). Where it touches is a function of the pose, not a mark: a wheel stands on the place
+ * below its axle at all times. */
 typedef struct tl_rim {
     tl_vec3 centre, axis; /* unit, out of the flat face */
     double radius, tube;
@@ -41,8 +44,8 @@ typedef struct tl_tube {
     double length, radius;
 } tl_tube;
 
-/* What the surface is at a sample: plane (and whether all such samples of its leaf lie on the same plane, so that one speaks for them),
- * smooth but curved, or an edge or corner. */
+/* What the surface is at a sample: plane (and whether all such samples of its leaf lie on the same plane, so that
+ * one speaks for them), smooth but curved, or an edge or corner. */
 typedef enum tl_flatness { TL_NOT_FLAT, TL_FLAT, TL_FLAT_LEAF, TL_CURVED } tl_flatness;
 
 struct tl_general {
@@ -57,7 +60,8 @@ struct tl_general {
     int rims;
     tl_rim rim[TL_RIMS_MAX];
     bool
-        complete; /* convex, and nothing but rims, a tube and flat ends: against others of that kind samples are not needed */
+        /* convex, and nothing but rims, a tube and flat ends: against others of that kind samples are not needed */
+        complete;
     tl_tube tube;
 };
 

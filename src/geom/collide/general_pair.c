@@ -106,12 +106,12 @@ static double distance(const solid *s, tl_vec3 p, tl_vec3 *normal)
     return d;
 }
 
-/* How far away the surface is along -n, for a point whose distance is d: lower bounds, as at the mouth of a pipe that was cut out of a
- * cylinder, are walked down. Infinite beyond `most`. */
-static double walk(const solid *s, tl_vec3 from, tl_vec3 n, double d, double most)
+/* How far away the surface is along -n, for a point whose distance is d: lower bounds, as at the mouth of a pipe
+ * that was cut out of a cylinder, are walked down. Infinite beyond `max`. */
+static double walk(const solid *s, tl_vec3 from, tl_vec3 n, double d, double max)
 {
     if (s->spacing == 0 || s->c->field->field.tight || !(d > OPEN * s->spacing)) return d;
-    for (int step = 0; step < WALK_STEPS && d <= most; step++) {
+    for (int step = 0; step < WALK_STEPS && d <= max; step++) {
         double more = distance(s, tl_vec3_add_scaled(from, -d, n), NULL);
         d += more;
         if (more < TIE * s->spacing) return d;
@@ -236,7 +236,8 @@ static void add_ring_place(pair *p, int owner, const ring *r, double angle)
     add(p, (candidate){.at = at, .normal = look, .gap = d, .away = d, .owner = owner, .lowest = true});
 }
 
-/* Deepest place between lo and hi, where the slope changes sign: regula falsi that halves the weight of an end that stays. */
+/* Deepest place between lo and hi, where the slope changes sign: regula falsi that halves the weight of an end that
+ * stays. */
 static bool ring_lowest(const ring *r, double lo, double hi, double *angle)
 {
     double slope_lo = ring_slope(r, lo), slope_hi = ring_slope(r, hi);
@@ -284,8 +285,8 @@ static void add_flat_end(pair *p, int owner, const ring *r)
     }
 }
 
-/* Deepest places of a rim, and those a quarter and half a turn further: what carries a disc that is nearly flat. A rim that lies in a
- * plane has no deepest place: its samples speak for it. */
+/* Deepest places of a rim, and those a quarter and half a turn further: what carries a disc that is nearly flat. A
+ * rim that lies in a plane has no deepest place: its samples speak for it. */
 static void add_rim(pair *p, int owner, int number)
 {
     enum { STARTS = 16 };
@@ -361,7 +362,8 @@ static void add_tube(pair *p, int owner)
     add(p, (candidate){.at = at, .normal = tl_vec3_neg(n), .gap = gap, .away = gap, .owner = owner, .lowest = true});
 }
 
-/* Corners and edges of a box against the general body: halved until a piece is far away or as short as a sample's spacing. */
+/* Corners and edges of a box against the general body: halved until a piece is far away or as short as a sample's
+ * spacing. */
 static void add_edge(pair *p, tl_vec3 from, tl_vec3 to, tl_vec3 normal, int depth)
 {
     tl_vec3 middle = tl_vec3_scale(0.5, tl_vec3_add(from, to));
@@ -405,7 +407,8 @@ static void add_box(pair *p)
 static bool is_exact(const solid *s) { return s->spacing == 0 || s->c->field->field.exact; }
 
 /* The normal of the other body is read outside of it; of an exact one a little way into the own body. From there the
- * gap is that to its face, also for a corner that hangs over the face's edge by a hair: flush corners then do not come and go. */
+ * gap is that to its face, also for a corner that hangs over the face's edge by a hair: flush corners then do not
+ * come and go. */
 static void find_normals(pair *p)
 {
     int kept = 0;
@@ -416,11 +419,11 @@ static void find_normals(pair *p)
         tl_vec3 own = c.normal, step = tl_vec3_scale(-(blur + tl_max(0, -c.gap)), own), n;
         double d = distance(other, tl_vec3_add(c.at, step), &n);
         if (tl_vec3_dot(n, own) > (c.flat ? -FACING_FLAT : FACING)) continue;
-        double most = p->margin + SAG * p->s[c.owner].spacing;
+        double max = p->margin + SAG * p->s[c.owner].spacing;
         if (is_exact(other))
-            c.gap = walk(other, tl_vec3_add(c.at, step), n, d, most + tl_vec3_norm(step)) - tl_vec3_dot(n, step);
+            c.gap = walk(other, tl_vec3_add(c.at, step), n, d, max + tl_vec3_norm(step)) - tl_vec3_dot(n, step);
         else
-            c.gap = walk(other, c.at, n, c.gap, most);
+            c.gap = walk(other, c.at, n, c.gap, max);
         if (c.gap == INFINITY) continue;
         if (c.flat && other->c->kind != TL_COLLIDER_HALF_SPACE)
             n = tl_vec3_neg(own); /* whatever touches a face pushes square to it */
@@ -430,8 +433,8 @@ static void find_normals(pair *p)
     p->count = kept;
 }
 
-/* Points of edges that lie in the plane of a face in contact push as the face does, or, where they are beside the other body, not at
- * all: read beside an edge, normals lean. */
+/* Points of edges that lie in the plane of a face in contact push as the face does, or, where they are beside the
+ * other body, not at all: read beside an edge, normals lean. */
 static void straighten(pair *p)
 {
     enum { PLANES = 16 };
@@ -481,7 +484,8 @@ static void add_sphere(pair *p)
 
 /* ---- between the samples ---- */
 
-/* Sum of both distances at x; along the line between nearest points it is the gap, across it grows. `slope`: its gradient across. */
+/* Sum of both distances at x; along the line between nearest points it is the gap, across it grows. `slope`: its
+ * gradient across. */
 static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec3 *slope)
 {
     for (int k = 0; k < 2; k++) d[k] = distance(&p->s[k], x, &n[k]);
@@ -491,10 +495,10 @@ static double sum_at(const pair *p, tl_vec3 x, double d[2], tl_vec3 n[2], tl_vec
     return d[0] + d[1];
 }
 
-/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), shortened where the sum rises or the bodies no longer
- * face each other; each also halfway between the surfaces, for inside of one body alone the sum is no gap. True when the gap there is
- * smaller than the seed's, and no more than two spacings away: what lies further is another seed's, and a place on the way there would
- * hold up a body that rolls. */
+/* Steps down the slope with lengths from the last two gradients (Barzilai and Borwein), shortened where the sum
+ * rises or the bodies no longer face each other; each also halfway between the surfaces, for inside of one body
+ * alone the sum is no gap. True when the gap there is smaller than the seed's, and no more than two spacings away:
+ * what lies further is another seed's, and a place on the way there would hold up a body that rolls. */
 static bool refine(const pair *p, const candidate *seed, candidate *out)
 {
     const double h = p->spacing;
@@ -570,9 +574,9 @@ static void refine_deepest(pair *p)
     }
 }
 
-/* Marks on smooth curved parts go, where the bodies have a place that is nearest of all around it, an edge or a face as deep: as the
- * bodies turn, the touching place moves on along the surface, and a mark ahead of it would hold them up with a lever that the contact
- * never has. */
+/* Marks on smooth curved parts go, where the bodies have a place that is nearest of all around it, an edge or a face
+ * as deep: as the bodies turn, the touching place moves on along the surface, and a mark ahead of it would hold them
+ * up with a lever that the contact never has. */
 static void drop_marks(pair *p)
 {
     int kept = 0;
@@ -593,7 +597,8 @@ static void drop_marks(pair *p)
 
 /* ---- reduction ---- */
 
-/* The member of largest `span`, an open one counting less; ties go to the lower number. -1: none spans more than `least`. */
+/* The member of largest `span`, an open one counting less; ties go to the lower number. -1: none spans more than
+ * `least`. */
 typedef struct choice {
     int best;
     double score;
@@ -605,7 +610,7 @@ static void consider(const pair *p, choice *c, int i, double span, double deepes
 }
 
 /* Up to four members of `side` that span the most; the deepest is represented. */
-static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int chosen[5])
+static int reduce(const pair *p, const int8_t *side, int8_t mine, int max, int chosen[5])
 {
     tl_vec3 middle = {0, 0, 0}, n = {0, 0, 0};
     double deepest = INFINITY, near = 0, least = APART * p->spacing;
@@ -615,7 +620,7 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
             deepest = p->list[i].gap;
             bottom = i;
         }
-    if (most < 2) {
+    if (max < 2) {
         chosen[0] = bottom;
         return 1;
     }
@@ -641,20 +646,20 @@ static int reduce(const pair *p, const int8_t *side, int8_t mine, int most, int 
     if (second.best >= 0) {
         chosen[count++] = second.best;
         tl_vec3 across = tl_vec3_normalize(tl_vec3_cross(n, tl_vec3_sub(p->list[second.best].at, from)));
-        for (int i = 0; i < p->count && most > 2; i++) {
+        for (int i = 0; i < p->count && max > 2; i++) {
             if (side[i] != mine) continue;
             double span = tl_vec3_dot(across, tl_vec3_sub(p->list[i].at, from));
             consider(p, &right, i, span, deepest);
             consider(p, &left, i, -span, deepest);
         }
-        if (count + 2 > most && right.best >= 0 && left.best >= 0) /* room for one */
+        if (count + 2 > max && right.best >= 0 && left.best >= 0) /* room for one */
             *(left.score > right.score ? &right : &left) = (choice){-1, least};
         if (right.best >= 0) chosen[count++] = right.best;
         if (left.best >= 0) chosen[count++] = left.best;
     }
     for (int i = 0; i < count; i++)
         if (p->list[chosen[i]].gap <= deepest + TIE * p->spacing) return count;
-    if (count == most) count--;
+    if (count == max) count--;
     chosen[count++] = bottom;
     return count;
 }
@@ -668,7 +673,8 @@ static tl_touch touch_of(const pair *p, const candidate *c)
     return (tl_touch){tl_vec3_add_scaled(c->at, half * c->gap, c->normal), c->normal, c->gap, !c->lowest};
 }
 
-/* Refined points may have met: those of one side, then the deeper one stays, or of two. Returns how many were added, 0 or 1. */
+/* Refined points may have met: those of one side, then the deeper one stays, or of two. Returns how many were added,
+ * 0 or 1. */
 static int keep(const pair *p, tl_touch *out, int count, int side_begin, tl_touch t)
 {
     if (t.gap > p->margin) return 0;
@@ -699,9 +705,9 @@ static int select_touches(const pair *p, tl_touch *out)
                 side[i] = (int8_t)sides;
         side[seed] = (int8_t)sides;
     }
-    int most = sides * 4 <= TL_TOUCHES_MAX ? 4 : TL_TOUCHES_MAX / sides;
+    int max = sides * 4 <= TL_TOUCHES_MAX ? 4 : TL_TOUCHES_MAX / sides;
     for (int k = 0; k < sides; k++) {
-        int chosen[5], n = reduce(p, side, (int8_t)k, most, chosen);
+        int chosen[5], n = reduce(p, side, (int8_t)k, max, chosen);
         int first = count;
         for (int i = 0; i < n; i++) count += keep(p, out, count, first, touch_of(p, &p->list[chosen[i]]));
     }
@@ -735,7 +741,8 @@ static void find_candidates(pair *p, const tl_collider *A, const tl_pose *a, con
         if (p->s[k].c->field) add_samples(p, k);
 }
 
-/* What is found between samples is at most SAG of a spacing deeper than they are, and a corner beside an edge by HAIR. */
+/* What is found between samples is at most SAG of a spacing deeper than they are, and a corner beside an edge by
+ * HAIR. */
 bool tl_general_may_overlap(const tl_collider *A, const tl_pose *a, const tl_collider *B, const tl_pose *b,
                             double depth)
 {

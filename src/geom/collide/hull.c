@@ -3,10 +3,12 @@
 #include "geom/collide/pairs.h"
 #include "geom/minmax.h"
 
-#define FLAT 1e-6   /* of the size: vertices so near to a plane lie in it, and may stand out of a convex body */
-#define POINTS 8    /* kept of one contact, as of boxes */
-#define CLIPPED 40  /* corners of a clipped face: each plane adds one at most */
-#define BESIDE 1e-6 /* m: side planes of the clipping are moved out by this, at most a thousandth of the extent */
+#define FLAT 1e-6        /* of the size: vertices so near to a plane lie in it, and may stand out of a convex body */
+#define POINTS 8         /* kept of one contact, as of boxes */
+#define CLIPPED 40       /* corners of a clipped face: each plane adds one at most */
+#define FACE_MARGIN 2e-3 /* of the extent: an edge-edge axis must separate this much better than the best face */
+#define HYSTERESIS 4e-3  /* of the extent: last step's face may be this much worse and stays */
+#define BESIDE 1e-5      /* of the extent: side planes of the clipping are moved out by this */
 
 /* ---- from a mesh ---- */
 
@@ -155,11 +157,11 @@ static double beyond(const tl_hull *a, int f, const tl_hull *b)
     return least - a->offset[f];
 }
 
-/* The largest separation along the common normal of two edges, where the two can be what is nearest: their arcs on the sphere of
- * normals cross. */
+/* The largest separation along the common normal of two edges, where the two can be what is nearest: their arcs on
+ * the sphere of normals cross. */
 static double edges_apart(const tl_hull *a, const tl_hull *b)
 {
-    double most = -INFINITY;
+    double max = -INFINITY;
     for (int i = 0; i < a->edges; i++) {
         tl_vec3 p = a->vertex[a->edge[i][0]], u = tl_vec3_sub(a->vertex[a->edge[i][1]], p);
         tl_vec3 A = a->normal[a->sides[i][0]], B = a->normal[a->sides[i][1]];
@@ -177,10 +179,10 @@ static double edges_apart(const tl_hull *a, const tl_hull *b)
             double length = tl_vec3_norm(n);
             if (length < 1e-6 * tl_vec3_norm(u) * tl_vec3_norm(v)) continue;
             n = tl_vec3_scale((tl_vec3_dot(n, tl_vec3_add(A, B)) < 0 ? -1 : 1) / length, n); /* out of a */
-            most = tl_max(most, tl_vec3_dot(n, tl_vec3_sub(q, p)));
+            max = tl_max(max, tl_vec3_dot(n, tl_vec3_sub(q, p)));
         }
     }
-    return most;
+    return max;
 }
 
 /* ---- points ---- */
@@ -212,7 +214,8 @@ static int clip(const tl_hull *a, int f, const tl_hull *b, int g, double grow, t
     return count;
 }
 
-/* Points of the face that separates; normals out of the second body into the first. `flip`: the face is the first one's. */
+/* Points of the face that separates; normals out of the second body into the first. `flip`: the face is the first
+ * one's. */
 static int face_points(const tl_hull *a, int f, const tl_hull *b, double grow, double margin, bool flip, tl_touch *out)
 {
     int g = 0, count = 0;
@@ -241,8 +244,7 @@ int tl_hull_hull(const tl_hull *a, const tl_hull *b, double extent, double margi
                  tl_touch out[TL_TOUCHES_MAX])
 {
     const tl_hull *h[2] = {a, b};
-    const tl_box_rules rules = tl_box_rules_default();
-    double face_margin = tl_min(rules.face_margin, 1e-3 * extent), stay = tl_min(rules.hysteresis, 2e-3 * extent);
+    double face_margin = FACE_MARGIN * extent, stay = HYSTERESIS * extent;
     double best = -INFINITY;
     int box = 0, face = 0;
     for (int s = 0; s < 2; s++)
@@ -256,7 +258,7 @@ int tl_hull_hull(const tl_hull *a, const tl_hull *b, double extent, double margi
     double edges = edges_apart(a, b);
     if (edges > margin) return 0;
     if (edges > true_best + face_margin) return -1;
-    double grow = tl_min(BESIDE, 1e-3 * extent);
+    double grow = BESIDE * extent;
     int count = face_points(h[box], face, h[1 - box], grow, margin, box == 0, out);
     if (count == 0) return -1;
     *axis = 1 + face + box * TL_HULL_FACES;

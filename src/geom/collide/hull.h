@@ -1,8 +1,9 @@
 /* Convex bodies with few plane faces: small meshes such as prisms and cubes, and boxes that meet them.
  *
- * What touches lies on a face of one of the two in all contacts of stacks and on floors: separating axes find that face, and clipping
- * the other body's face against it gives the points, as for boxes (pairs.h). Where two edges part them better, or nothing is left
- * of the clipping, the answer is "not here", and the general search (general.h) takes over. */
+ * What touches lies on a face of one of the two in all contacts of stacks and on floors: separating axes find that
+ * face, and clipping the other body's face against it gives the points, as for boxes (pairs.h). Where two edges part
+ * them better, or nothing is left of the clipping, the answer is "not here", and the general search (general.h)
+ * takes over. */
 #ifndef TL_GEOM_COLLIDE_HULL_H
 #define TL_GEOM_COLLIDE_HULL_H
 

@@ -1,20 +1,20 @@
 #include "geom/collide/collide.h"
 #include "geom/minmax.h"
 
-/* Squared distance of two contacts: of their places, and of their normals over the size of the patch, so that the far side of a hollow
- * (opposite normals) is farther than anything on this side. */
+/* Squared distance of two contacts: of their places, and of their normals over the size of the patch, so that the
+ * far side of a hollow (opposite normals) is farther than anything on this side. */
 static double apart(const tl_touch *a, const tl_touch *b, double size2)
 {
     return tl_vec3_norm2(tl_vec3_sub(a->at, b->at)) + size2 * tl_vec3_norm2(tl_vec3_sub(a->normal, b->normal));
 }
 
-/* The deepest, then again and again the one farthest from all kept so far. A later point must be better by a thousandth, so that equals
- * do not change places; points far from touching count less. */
-int tl_touches_reduce(int count, tl_touch *touch, int most)
+/* The deepest, then again and again the one farthest from all kept so far. A later point must be better by a
+ * thousandth, so that equals do not change places; points far from touching count less. */
+int tl_touches_reduce(int count, tl_touch *touch, int max)
 {
-    if (most > TL_TOUCHES_MAX) most = TL_TOUCHES_MAX;
-    if (count <= most) return count;
-    if (most <= 0) return 0;
+    if (max > TL_TOUCHES_MAX) max = TL_TOUCHES_MAX;
+    if (count <= max) return count;
+    if (max <= 0) return 0;
     tl_vec3 lo = touch[0].at, hi = lo;
     for (int i = 1; i < count; i++) {
         lo = tl_vec3_min(lo, touch[i].at);
@@ -26,7 +26,7 @@ int tl_touches_reduce(int count, tl_touch *touch, int most)
     for (int i = 1; i < count; i++)
         if (touch[i].gap < touch[pick[0]].gap - 1e-5 * size) pick[0] = i;
     double deepest = touch[pick[0]].gap;
-    for (; kept < most; kept++) {
+    for (; kept < max; kept++) {
         double best = 0;
         for (int i = 0; i < count; i++) {
             double open = 1 + tl_max(0, touch[i].gap - deepest) / (0.02 * size + 1e-300),

@@ -73,7 +73,8 @@ static void hand_over(const tl_carry *c, const tl_grid *g, int axis, double *val
     }
 }
 
-/* Layer by layer, every face that may have to hand something over: those of one layer pass on what the next gave them. */
+/* Layer by layer, every face that may have to hand something over: those of one layer pass on what the next gave
+ * them. */
 static talus_status list_faces(tl_carry *out, const tl_grid *g, int axis, tl_arena *a, talus_error *err)
 {
     const int32_t exist = (int32_t)((int64_t)g->blocks * g->f.size);
@@ -106,10 +107,11 @@ static void drop_empty(tl_carry *out, int axis, const double *mass, const tl_gri
 /* Matter that no layer reaches. */
 static bool is_left(const finder *d, const tl_carry *c, int axis, int32_t id)
 {
-    return !c->known[axis][id] && d->faces->mass[axis][id] > 0 && (d->pieces || d->fractions->open[axis][id] > 0);
+    return !c->known[axis][id] && d->faces->mass[axis][id] > 0;
 }
 
-/* A face beside the pile that no layer reaches stands alone after all. */
+/* A face beside the pile that no layer reaches stands alone after all, and so does one of a grain of which solids
+ * cover all faces: what it has would be nobody's. */
 static talus_status find_layers(const finder *d, int32_t exist, tl_carry *out, tl_arena *a, talus_error *err)
 {
     for (bool again = true; again;) {

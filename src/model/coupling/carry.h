@@ -1,12 +1,15 @@
 /* Faces that go with others: they have matter on them, and no force of their own.
  *
- * Solids cover some, single grains beside the pile have others, and stress reaches some that no pressure holds. After the solve such a face takes the mean velocity
- * of its known neighbours, layer by layer (tl_extrapolate). So its mass and momentum belong to these neighbours from the start: the same layers, read backwards.
+ * Solids cover some, single grains beside the pile have others, and stress reaches some that no pressure holds. After
+ * the solve such a face takes the mean velocity of its known neighbours, layer by layer (tl_extrapolate). So its mass
+ * and momentum belong to these neighbours from the start: the same layers, read backwards.
  *
  *     M_f = m_f + sum over faces c that go with f of (share of f in the mean) M_c
  *
- * With M in the mobility, W_F dx^3 / M, the impulse that the solve gives to a face is what the particles around it get, and momentum of sand and bodies is kept to rounding; the
- * floor under sand at rest carries its weight. Of a liquid only faces that free bodies cover go with others, in pieces that nothing holds (pieces.h). A layer slips with the same acceleration in every row, those beside floor and surface too, whose kernels reach beyond. */
+ * With M in the mobility, W_F dx^3 / M, the impulse that the solve gives to a face is what the particles around it
+ * get, and momentum of sand and bodies is kept to rounding; the floor under sand at rest carries its weight. Of a
+ * liquid only faces that free bodies cover go with others, in pieces that nothing holds (pieces.h). A layer slips
+ * with the same acceleration in every row, those beside floor and surface too, whose kernels reach beyond. */
 #ifndef TL_MODEL_COUPLING_CARRY_H
 #define TL_MODEL_COUPLING_CARRY_H
 

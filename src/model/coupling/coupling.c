@@ -5,8 +5,6 @@
 #include "base/parallel.h"
 #include "model/coupling/rigid_solid.h"
 
-#define BLOCK 2048 /* rows per partial sum of a gather */
-
 static talus_status no_memory(talus_error *err)
 {
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the operators of a coupled step");
@@ -140,7 +138,7 @@ talus_status tl_body_cells_build(tl_body_cells *out, const tl_coupling *c, const
     out->rows = out->first[s->bodies];
     out->cell = TL_TAKE(a, int32_t, out->rows);
     out->val = TL_TAKE(a, double, 6 * (int64_t)out->rows);
-    out->blocks = TL_TAKE(a, double, 6 * ((int64_t)out->rows / BLOCK + 1));
+    out->blocks = TL_TAKE(a, double, 6 * ((int64_t)out->rows / TL_BODY_CELLS_BLOCK + 1));
     if (!out->cell || !out->val || !out->blocks) return no_memory(err);
     for (int32_t i = 0; i < c->cells; i++) {
         if (!touches(c, first, i)) continue;
@@ -154,42 +152,6 @@ talus_status tl_body_cells_build(tl_body_cells *out, const tl_coupling *c, const
     for (int32_t b = s->bodies; b > 0; b--) out->first[b] = out->first[b - 1];
     out->first[0] = 0;
     return TALUS_OK;
-}
-
-static void gather_block(const tl_body_cells *b, const double *p, int32_t begin, int32_t end, double out[6])
-{
-    memset(out, 0, 6 * sizeof *out);
-    for (int32_t i = begin; i < end; i++)
-        for (int k = 0; k < 6; k++) out[k] += b->val[6 * (int64_t)i + k] * p[b->cell[i]];
-}
-
-void tl_body_cells_gather(const tl_body_cells *b, const double *p, double *r)
-{
-    for (int32_t k = 0; k < b->bodies; k++) {
-        int32_t begin = b->first[k], end = b->first[k + 1], blocks = (end - begin + BLOCK - 1) / BLOCK;
-#pragma omp parallel for schedule(static) if (blocks > 4)
-        for (int32_t j = 0; j < blocks; j++) {
-            int32_t from = begin + j * BLOCK, to = from + BLOCK < end ? from + BLOCK : end;
-            gather_block(b, p, from, to, b->blocks + 6 * (int64_t)j);
-        }
-        double *out = r + 6 * (int64_t)k;
-        memset(out, 0, 6 * sizeof *out);
-        for (int32_t j = 0; j < blocks; j++)
-            for (int i = 0; i < 6; i++) out[i] += b->blocks[6 * (int64_t)j + i];
-    }
-}
-
-void tl_body_cells_add(const tl_body_cells *b, double scale, const double *z, double *y)
-{
-    for (int32_t k = 0; k < b->bodies; k++) {
-        const double *t = z + 6 * (int64_t)k;
-#pragma omp parallel for schedule(static) if (b->first[k + 1] - b->first[k] >= TL_PARALLEL_MIN / 4)
-        for (int32_t i = b->first[k]; i < b->first[k + 1]; i++) {
-            const double *v = b->val + 6 * (int64_t)i;
-            y[b->cell[i]] +=
-                scale * ((v[0] * t[0] + v[1] * t[1] + v[2] * t[2]) + (v[3] * t[3] + v[4] * t[4] + v[5] * t[5]));
-        }
-    }
 }
 
 /* ---- rows ---- */

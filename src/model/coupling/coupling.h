@@ -6,16 +6,18 @@
  *     v1 = v* - dt dx^3 M^-1 J^T K x         solids (tl_coupled_solid)
  *     g  = -K^T (W_F u1 + J v1)              gradient of the energy / dt at the velocities as they are
  *
- * Every block of unknowns works in increments: it reads the gradient at the current velocities and pushes a change, so that
- * nothing drifts and an inexact Hessian does no harm. Unknowns are forces (Pa), not impulses. [FM21 sec. 3]
- * The pressure unknown is W_L^p p: at a ghost-fluid surface W_L^p is 1, and W_L^u is the part theta of the distance between cell
- * centres that is liquid. Weights are arrays of one family per step, areas (liquid) or volumes (granular); the operators do not know which. */
+ * Every block of unknowns works in increments: it reads the gradient at the current velocities and pushes a change,
+ * so that nothing drifts and an inexact Hessian does no harm. Unknowns are forces (Pa), not impulses. [FM21 sec. 3]
+ * The pressure unknown is W_L^p p: at a ghost-fluid surface W_L^p is 1, and W_L^u is the part theta of the distance
+ * between cell centres that is liquid. Weights are arrays of one family per step, areas (liquid) or volumes
+ * (granular); the operators do not know which. */
 #ifndef TL_MODEL_COUPLING_H
 #define TL_MODEL_COUPLING_H
 
 #include "base/arena.h"
 #include "math/csr.h"
 #include "model/coupling/solid.h"
+#include "solve/coupled/problem.h"
 
 typedef struct tl_coupling {
     double dx, dt;
@@ -47,24 +49,13 @@ void tl_coupling_pressure_gradient(const tl_coupling *c, double *g);
 /* Velocities after a change dp [cells] of the pressure. Uses y. */
 void tl_coupling_push_pressure(tl_coupling *c, const double *dp);
 
-/* G^T J, what a unit velocity of a solid compresses: sparse columns, six per rigid body. One row per cell and body. */
-typedef struct tl_body_cells {
-    int32_t bodies, rows;
-    int32_t *first; /* [bodies + 1] into cell */
-    int32_t *cell;  /* [rows] rising within a body */
-    double *val;    /* [rows][6] 1/m */
-    double *blocks; /* scratch of gathers */
-} tl_body_cells;
-
+/* G^T J of the solver's problem, in 1/m. */
 struct tl_rigid_solid;
 /* Only bodies with inv_mass > 0: what the Hessian of the pressure needs. */
 talus_status tl_body_cells_build(tl_body_cells *out, const tl_coupling *c, const struct tl_rigid_solid *s, tl_arena *a,
                                  talus_error *err);
-void tl_body_cells_gather(const tl_body_cells *b, const double *p, double *r); /* r [6 bodies] = (G^T J)^T p */
-void tl_body_cells_add(const tl_body_cells *b, double scale, const double *z,
-                       double *y); /* y [cells] += scale G^T J z */
-
-/* Rows of dt G^T H G, H = W_F mobility, in compressed form; 0 diagonals (cells without a way out) get the value 1. From the arena. */
+/* Rows of dt G^T H G, H = W_F mobility, in compressed form; 0 diagonals (cells without a way out) get the value 1.
+ * From the arena. */
 talus_status tl_coupling_rows(const tl_coupling *c, tl_csr *out, tl_arena *a, talus_error *err);
 
 #endif

@@ -178,7 +178,7 @@ talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g
         !take_lists(out->face_cell, 2, c->faces, a) || !take_lists(out->face_edge, 4, c->faces, a))
         return no_memory(err);
     for (int32_t i = 0; i < c->cells; i++) {
-        out->diagonal[i] = cell[i] = liquid->cell[active->cell[i]];
+        out->diagonal[i] = cell[i] = liquid ? liquid->cell[active->cell[i]] : 1;
         shear[i] = rule == TL_EDGE_LOAD ? cell[i] : 1;
     }
     out->cell = cell;

@@ -7,7 +7,7 @@
 
 #define FILLED_LEAST 0.01 /* W_L^u [grid-granular spec 3.3] */
 #define DENSITY_LEAST 0.4 /* P over rho0 [grid-granular spec 3.4] */
-#define DENSITY_MOST 1.5
+#define DENSITY_MAX 1.5
 #define SHARE_LEAST 0.02
 #define CLOSED                                                                                                         \
     0.25 /* open part of a face of sand up to which it is the solid's; a floor on the grid leaves half of its faces open */
@@ -122,10 +122,10 @@ static talus_status number_faces(tl_system *s, const tl_liquid_domain *d, const 
 {
     const tl_grid *g = d->grid;
     const int32_t n = s->c.cells;
-    int64_t most = 6 * (int64_t)n + 4 * (int64_t)e->count;
-    int32_t *face = TL_TAKE(a, int32_t, most), *low = TL_TAKE(a, int32_t, most), *high = TL_TAKE(a, int32_t, most);
-    s->id = TL_TAKE(a, int32_t, most);
-    s->axis = TL_TAKE(a, int8_t, most);
+    int64_t max = 6 * (int64_t)n + 4 * (int64_t)e->count;
+    int32_t *face = TL_TAKE(a, int32_t, max), *low = TL_TAKE(a, int32_t, max), *high = TL_TAKE(a, int32_t, max);
+    s->id = TL_TAKE(a, int32_t, max);
+    s->axis = TL_TAKE(a, int8_t, max);
     for (int axis = 0; axis < 3; axis++) s->of[axis] = TL_TAKE(a, int32_t, g->cells);
     if (!face || !low || !high || !s->id || !s->axis || !s->of[0] || !s->of[1] || !s->of[2]) return no_memory(err);
     for (int axis = 0; axis < 3; axis++) memset(s->of[axis], 0xff, sizeof **s->of * (size_t)g->cells);
@@ -159,10 +159,11 @@ static double liquid_part(const tl_system *s, const tl_liquid_domain *d, int32_t
     double inside = d->phi[s->c.low[f] < n ? below : above], outside = d->phi[s->c.low[f] < n ? above : below];
     /* a cell without a way out is deep, and has no pressure: all of the way to it is liquid */
     if (!(outside > -TL_SHALLOW * d->grid->f.dx)) return 1;
-    return fmin(TL_THETA_MOST, fmax(TL_THETA_LEAST, inside / (inside - outside)));
+    return fmin(TL_THETA_MAX, fmax(TL_THETA_LEAST, inside / (inside - outside)));
 }
 
-/* Part of the hat kernel around a face's centre that lies where sand may be: in liquid cells, outside of solids. Two cells along the axis, three across. */
+/* Part of the hat kernel around a face's centre that lies where sand may be: in liquid cells, outside of solids. Two
+ * cells along the axis, three across. */
 static double kernel_share(const tl_liquid_domain *d, int axis, int32_t id)
 {
     static const double across[3] = {0.125, 0.75, 0.125};
@@ -182,8 +183,8 @@ static double kernel_share(const tl_liquid_domain *d, int axis, int32_t id)
     return sum;
 }
 
-/* 1 / (P W_L^u). Dividing the face's own mass by W_F W_L^u makes sand an eighth too light in the rows at floors and surfaces, whose kernels reach beyond: a layer
- * then slips with 2.01 and 2.48 m/s^2 where it should with 2.548 (V9). */
+/* 1 / (P W_L^u). Dividing the face's own mass by W_F W_L^u makes sand an eighth too light in the rows at floors and
+ * surfaces, whose kernels reach beyond: a layer then slips with 2.01 and 2.48 m/s^2 where it should with 2.548 (V9). */
 static double granular_mobility(const tl_system *s, const tl_liquid_domain *d, int axis, int32_t id, double rho)
 {
     if (d->density_rule == TL_DENSITY_CARRIED || (d->loose && tl_face_is_free(d->loose, d->grid, axis, id))) {
@@ -195,11 +196,11 @@ static double granular_mobility(const tl_system *s, const tl_liquid_domain *d, i
     if (d->density_rule == TL_DENSITY_KERNEL) share = fmax(SHARE_LEAST, kernel_share(d, axis, id));
     if (d->density_rule == TL_DENSITY_SHARE) share = d->fractions->open[axis][id] * filled;
     double dx = d->grid->f.dx, P = d->faces->mass[axis][id] / (dx * dx * dx * share);
-    return 1 / (filled * fmin(DENSITY_MOST * rho, fmax(DENSITY_LEAST * rho, P)));
+    return 1 / (filled * fmin(DENSITY_MAX * rho, fmax(DENSITY_LEAST * rho, P)));
 }
 
-/* A free piece has no weight to balance, so that noise of the particles' mass on faces drives nothing, and with that mass the solve keeps their momentum and energy. A face with
- * next to nothing on it would take any impulse. */
+/* A free piece has no weight to balance, so that noise of the particles' mass on faces drives nothing, and with that
+ * mass the solve keeps their momentum and energy. A face with next to nothing on it would take any impulse. */
 static double liquid_mobility(const tl_system *s, const tl_liquid_domain *d, int32_t f, double rho)
 {
     int axis = s->axis[f];
@@ -230,21 +231,30 @@ static talus_status weigh_faces(tl_system *s, const tl_liquid_domain *d, tl_aren
 
 /* ---- faces that are a solid's ---- */
 
-/* Solids take over the open part of the faces with `mine` [3][cells] set, each by its share. */
-static void give_to_solids(tl_fractions *f, const tl_grid *g, uint8_t *const mine[3])
+/* Solids take over the open part of the faces with `mine` [3][cells] set, each by its share: in all exactly one, or
+ * an impulse would get lost. What is open leaves only the rounding of a cover that is next to none. */
+static talus_status give_to_solids(tl_fractions *f, const tl_grid *g, uint8_t *const mine[3], tl_arena *a,
+                                   talus_error *err)
 {
     const int64_t exist = (int64_t)g->blocks * g->f.size;
     const tl_covers *c = &f->covers;
-    for (int32_t b = 0; b < c->bodies; b++)
-        for (int axis = 0; axis < 3; axis++)
+    double *covered = TL_TAKE(a, double, g->cells);
+    if (!covered) return no_memory(err);
+    for (int axis = 0; axis < 3; axis++) {
+        memcpy(covered, f->fixed[axis], sizeof *covered * (size_t)exist);
+        for (int32_t b = 0; b < c->bodies; b++)
             for (int64_t k = c->start[3 * (int64_t)b + axis]; k < c->start[3 * (int64_t)b + axis + 1]; k++)
-                if (mine[axis][c->face[k]]) c->weight[k] /= 1 - f->open[axis][c->face[k]];
-    for (int axis = 0; axis < 3; axis++)
+                covered[c->face[k]] += c->weight[k];
+        for (int32_t b = 0; b < c->bodies; b++)
+            for (int64_t k = c->start[3 * (int64_t)b + axis]; k < c->start[3 * (int64_t)b + axis + 1]; k++)
+                if (mine[axis][c->face[k]]) c->weight[k] /= covered[c->face[k]];
         for (int64_t i = 0; i < exist; i++) {
             if (!mine[axis][i]) continue;
-            f->fixed[axis][i] /= 1 - f->open[axis][i];
+            f->fixed[axis][i] /= covered[i];
             f->open[axis][i] = 0;
         }
+    }
+    return TALUS_OK;
 }
 
 static talus_status close_slivers(const tl_liquid_domain *d, tl_arena *a, talus_error *err)
@@ -257,7 +267,7 @@ static talus_status close_slivers(const tl_liquid_domain *d, tl_arena *a, talus_
         const double *open = d->fractions->open[axis];
         for (int64_t i = 0; i < exist; i++) mine[axis][i] = open[i] > 0 && open[i] <= CLOSED;
     }
-    give_to_solids(d->fractions, d->grid, mine);
+    TL_TRY(give_to_solids(d->fractions, d->grid, mine, a, err));
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
@@ -273,7 +283,7 @@ static talus_status close_fringe(const tl_system *s, const tl_liquid_domain *d, 
         double open = d->fractions->open[s->axis[f]][s->id[f]];
         mine[s->axis[f]][s->id[f]] = c->low[f] == c->cells && c->high[f] == c->cells && open > 0 && open < 1;
     }
-    give_to_solids(d->fractions, d->grid, mine);
+    TL_TRY(give_to_solids(d->fractions, d->grid, mine, a, err));
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
@@ -287,7 +297,8 @@ static void drop_face(tl_stress *t, int32_t k, int side)
         if (t->face_edge[j][f] == k) t->face_edge[j][f] = t->edges;
 }
 
-/* An open face without a pressure goes with its neighbours (carry.h), that across the edge among them: the two do not slide past each other, and the shear between them does no work. */
+/* An open face without a pressure goes with its neighbours (carry.h), that across the edge among them: the two do
+ * not slide past each other, and the shear between them does no work. */
 static void drop_followers(tl_system *s)
 {
     const tl_coupling *c = &s->c;
@@ -321,8 +332,8 @@ static tl_vec3 lever(const tl_grid *g, tl_vec3 at, tl_vec3 centre)
 static talus_status place_bodies(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
 {
     const tl_covers *c = &d->fractions->covers;
-    int64_t most = c->bodies ? c->start[3 * (int64_t)c->bodies] : 0;
-    tl_solid_row *row = TL_TAKE(a, tl_solid_row, most);
+    int64_t max = c->bodies ? c->start[3 * (int64_t)c->bodies] : 0;
+    tl_solid_row *row = TL_TAKE(a, tl_solid_row, max);
     if (!row) return no_memory(err);
     int32_t rows = 0;
     for (int32_t b = 0; b < c->bodies; b++)
@@ -397,6 +408,7 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     if (d->granular)
         TL_TRY(tl_edges_find(&edges, d->grid, &out->active, d->faces->fill, d->granular, d->fractions, d->staggered,
                              d->edge_rule, a, err));
+    if (d->viscosity) TL_TRY(tl_viscous_edges(&edges, d->viscosity, d->grid, &out->active, d->fractions, a, err));
     TL_TRY(number_faces(out, d, &edges, a, err));
     if (sand) {
         if (!d->open_fringe) TL_TRY(close_fringe(out, d, a, err));
@@ -404,9 +416,9 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     }
     if (!d->granular && d->pieces && tl_pieces_any_free(d->pieces))
         TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, d->pieces, a, err));
-    if (d->granular)
+    if (d->granular || d->viscosity)
         TL_TRY(tl_stress_build(&out->stress, &edges, d->grid, &out->active, d->granular, &out->c, out->of, out->id,
-                               out->axis, d->staggered, d->edge_rule, a, err));
+                               out->axis, d->viscosity || d->staggered, d->edge_rule, a, err));
     out->edges = edges;
     TL_TRY(weigh_faces(out, d, a, err));
     if (sand || (d->granular && d->edge_rule == TL_EDGE_LOAD && !d->staggered)) drop_followers(out);
@@ -414,7 +426,9 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     out->c.solid = tl_rigid_solid_view(&out->rigid);
     TL_TRY(tl_body_cells_build(&out->wet, &out->c, &out->rigid, a, err));
     TL_TRY(write_matrix(out, a, err));
-    return tl_coupling_make_room(&out->c, a, err);
+    TL_TRY(tl_coupling_make_room(&out->c, a, err));
+    if (!d->viscosity) return TALUS_OK;
+    return tl_viscous_stress_make(&out->viscous, d->viscosity, d->grid, d->fractions, out, a, err);
 }
 
 void tl_system_load(const tl_system *s, double *const u[3])

@@ -1,21 +1,24 @@
-/* The coupled problem of a liquid on the grid: which cells carry a pressure, and the compact lists that operators and solvers work on.
+/* The coupled problem of a liquid on the grid: which cells carry a pressure, and the compact lists that operators and
+ * solvers work on.
  *
- * Liquid mode: constant density, weights of faces are areas (cut cells) [Ng2009], the free surface is where the distance between cell
- * centres says (ghost fluid [Gibou2002]): a face between liquid and air is liquid on the part theta of the way, at least 0.01. Binary
- * weights, theta = 1 everywhere, are what figure 2 of [FM21] compares with. A cell is active when it is liquid, inside of solids by
- * extension too, and one of its faces is open.
+ * Liquid mode: constant density, weights of faces are areas (cut cells) [Ng2009], the free surface is where the
+ * distance between cell centres says (ghost fluid [Gibou2002]): a face between liquid and air is liquid on the part
+ * theta of the way, at least 0.01. Binary weights, theta = 1 everywhere, are what figure 2 of [FM21] compares with. A
+ * cell is active when it is liquid, inside of solids by extension too, and one of its faces is open.
  *
- * Granular mode: weights of faces are volumes, a face carries the mass of its particles (P W_L^u), a cell is active by its filling [grid-granular spec 3],
- * and the faces that end at an edge with a shear stress are in the lists too. The pressure unknown is W_L^p p in both.
+ * Granular mode: weights of faces are volumes, a face carries the mass of its particles (P W_L^u), a cell is active by
+ * its filling [grid-granular spec 3], and the faces that end at an edge with a shear stress are in the lists too. The
+ * pressure unknown is W_L^p p in both.
  *
- * Cells are in the order of kind "pressure": red first. c.mobility is exact; the solver's matrix is its rounding to float, which
- * increments make harmless. */
+ * Cells are in the order of kind "pressure": red first. c.mobility is exact; the solver's matrix is its rounding to
+ * float, which increments make harmless. */
 #ifndef TL_MODEL_COUPLING_LIQUID_H
 #define TL_MODEL_COUPLING_LIQUID_H
 
 #include "model/coupling/carry.h"
 #include "model/coupling/edges.h"
 #include "model/coupling/rigid_solid.h"
+#include "model/coupling/viscous.h"
 #include "model/grid/active.h"
 #include "model/grid/pieces.h"
 #include "model/grid/transfer.h"
@@ -27,7 +30,7 @@
 /* Cells: less deep a cell carries no pressure, and the face below it carries its level. The size of THETA_LEAST:
  * nothing is clamped. */
 #define TL_SHALLOW 0.01
-#define TL_THETA_MOST 1.5 /* where a shallow cell is the one outside */
+#define TL_THETA_MAX 1.5 /* where a shallow cell is the one outside */
 
 typedef struct tl_system {
     tl_coupling c;
@@ -38,10 +41,11 @@ typedef struct tl_system {
     double density;           /* kg/m^3 that scales the solver's units */
     double *fluid, *mobility; /* as in c */
     tl_rigid_solid rigid;
-    tl_body_cells wet; /* G^T J of free bodies */
-    tl_stress stress;  /* n = 0: nothing granular */
-    tl_edges edges;    /* of it */
-    tl_carry carry;    /* of sand, and of liquid that nothing holds; known NULL: none */
+    tl_body_cells wet;         /* G^T J of free bodies */
+    tl_stress stress;          /* n = 0: nothing granular or viscous */
+    tl_edges edges;            /* of it */
+    tl_viscous_stress viscous; /* s NULL: nothing is viscous */
+    tl_carry carry;            /* of sand, and of liquid that nothing holds; known NULL: none */
     /* the solver's matrix */
     int32_t red;
     int32_t (*ijk)[3];
@@ -52,7 +56,8 @@ typedef struct tl_system {
 
 /* Density P of a granular face. m: mass of particles on the face. [grid-granular spec 3.4] */
 typedef enum tl_density_rule {
-    TL_DENSITY_CARRIED, /* P W_L^u = M / (W_F dx^3), M with what goes with the face (carry.h): momentum is kept. Default with bodies */
+    /* P W_L^u = M / (W_F dx^3), M with what goes with the face (carry.h): momentum is kept. Default with bodies */
+    TL_DENSITY_CARRIED,
     /* kept within 0.4 and 1.5 of the material's own */
     TL_DENSITY_KERNEL, /* m over the part of the kernel's volume that could hold any. Default without */
     TL_DENSITY_SHARE,  /* m / (dx^3 W_F W_L^u) */
@@ -60,7 +65,8 @@ typedef enum tl_density_rule {
     TL_DENSITY_MASS    /* m / dx^3: counts what is missing twice */
 } tl_density_rule;
 
-/* What the step knows. phi [cells] m, negative in liquid; open, covers of family "area". Face velocities are not read here. */
+/* What the step knows. phi [cells] m, negative in liquid; open, covers of family "area". Face velocities are not
+ * read here. */
 typedef struct tl_liquid_domain {
     const tl_grid *grid;
     const tl_faces *faces;   /* density */
@@ -70,8 +76,9 @@ typedef struct tl_liquid_domain {
         *loose; /* of sand: those that nothing holds have its mass on their faces by any density_rule; NULL: none */
     const tl_pieces *pieces; /* of liquid: free ones are solved with the particles' mass; NULL: all are held */
     bool binary;
-    const tl_liquid *granular; /* fractions, edges included, where anything is granular; NULL: liquids alone */
-    bool staggered;            /* of stress */
+    const tl_liquid *granular;     /* fractions, edges included, where anything is granular; NULL: liquids alone */
+    const tl_viscosity *viscosity; /* of liquids; NULL: none has any */
+    bool staggered;                /* of stress */
     tl_edge_rule edge_rule;
     tl_density_rule density_rule;
     bool open_slivers, open_fringe; /* of sand: faces that solids would take over are left open, see tl_liquid_system */
@@ -81,9 +88,10 @@ typedef struct tl_liquid_domain {
     const double *inv_mass, *inv_inertia;
 } tl_liquid_domain;
 
-/* Granular: a face that a solid covers by more than three quarters is the solid's, and so is a face beside a solid that stress reaches and no pressure holds, as at the foot of a
- * pile: the solid takes the open part over, and with it the force. Such faces would carry velocities that nothing balances: slivers beside a plate that is pressed into sand shoot off at 4 m/s, and the foot of a
- * pile creeps sideways at half the speed of their fall. */
+/* Granular: a face that a solid covers by more than three quarters is the solid's, and so is a face beside a solid
+ * that stress reaches and no pressure holds, as at the foot of a pile: the solid takes the open part over, and with
+ * it the force. Such faces would carry velocities that nothing balances: slivers beside a plate that is pressed into
+ * sand shoot off at 4 m/s, and the foot of a pile creeps sideways at half the speed of their fall. */
 talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double dt, tl_arena *a, talus_error *err);
 
 /* Face velocities from the grid's arrays to the lists, and back (only faces of the lists are written). */

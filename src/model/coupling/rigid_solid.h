@@ -1,5 +1,6 @@
-/* Rigid bodies as a tl_coupled_solid: J_k = W_S,k o R_k, a row per face and body, (e_a, r x e_a) times the fraction. Twists are about the
- * centre of mass, (v, w) per body, six numbers, for all bodies of the scene and the walls in the order of tl_rigid.
+/* Rigid bodies as a tl_coupled_solid: J_k = W_S,k o R_k, a row per face and body, (e_a, r x e_a) times the fraction.
+ * Twists are about the centre of mass, (v, w) per body, six numbers, for all bodies of the scene and the walls in the
+ * order of tl_rigid.
  *
  * No face is written by two threads, and sums have a fixed order. */
 #ifndef TL_MODEL_COUPLING_RIGID_SOLID_H

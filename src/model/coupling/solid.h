@@ -1,11 +1,12 @@
-/* Solids as the coupled solve sees them, rigid or elastic: a set of velocities v with an inverse mass, sampled on the faces of the grid
- * and weighted by the part of each face that the solid takes away from what flows.
+/* Solids as the coupled solve sees them, rigid or elastic: a set of velocities v with an inverse mass, sampled on the
+ * faces of the grid and weighted by the part of each face that the solid takes away from what flows.
  *
  *     J v      [faces]  sampled motion times solid fraction
  *     J^T y    [n]      its exact adjoint: forces that a force density y on faces (per volume of a cell) exerts
  *
- * F_p = -J^T G and F_s = -J^T D of [FM21 eq. 9] are this adjoint after the operators of what flows. Fractions of all solids and W_F sum to
- * one on every face, which is what makes the exchange of momentum exact. What is inside of a solid is its own business. */
+ * F_p = -J^T G and F_s = -J^T D of [FM21 eq. 9] are this adjoint after the operators of what flows. Fractions of all
+ * solids and W_F sum to one on every face, which is what makes the exchange of momentum exact. What is inside of a
+ * solid is its own business. */
 #ifndef TL_MODEL_COUPLING_SOLID_H
 #define TL_MODEL_COUPLING_SOLID_H
 

@@ -6,7 +6,8 @@
 #include "base/parallel.h"
 #include "solve/cone/problem.h"
 
-/* Loops run over pieces of one length, whatever the number of threads: an entry is in the vector part or in the remainder of a loop for all. */
+/* Loops run over pieces of one length, whatever the number of threads: an entry is in the vector part or in the
+ * remainder of a loop for all. */
 enum { PIECE = 512, WORTH_TWO_THREADS = TL_PARALLEL_MIN / 8 };
 #define FOR_PIECES(n, call)                                                                                            \
     do {                                                                                                               \
@@ -225,6 +226,21 @@ void tl_stress_product(const tl_stress *t, const tl_coupling *c, const double *x
     adjoint_of_y(t, c, y);
 }
 
+/* ---- forces ---- */
+
+void tl_stress_face_forces(const tl_stress *t, const tl_coupling *c, const double *p, const double *s, double *y)
+{
+    tl_coupling_gradient(c, p, y);
+    if (s) tl_stress_add_force(t, c, s, y);
+}
+
+void tl_stress_solid_forces(const tl_stress *t, const tl_coupling *c, const double *p, const double *s, double *f)
+{
+    tl_stress_face_forces(t, c, p, s, c->y);
+    c->solid.gather(&c->solid, c->y, f);
+    for (int64_t i = 0; i < c->solid.n; i++) f[i] *= -(c->dx * c->dx * c->dx);
+}
+
 /* ---- bounds ---- */
 
 /* y [faces] = |D| of ones, then what acts back on cells: |D|^T (H y + solids). */
@@ -258,15 +274,15 @@ void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch,
     }
     for (int32_t i = 0; i < t->cells; i++) {
         const int32_t *f = c->face + 6 * (int64_t)i;
-        double w = t->diagonal[i] * per_dx, y_y = y[f[2]] + y[f[3]], most = 0;
+        double w = t->diagonal[i] * per_dx, y_y = y[f[2]] + y[f[3]], max = 0;
         double xx = w * (y_y + y[f[0]] + y[f[1]]), zz = w * (y_y + y[f[4]] + y[f[5]]);
         /* Q^-1 of the Frobenius form: a half for shears; (2 x - z) / 3 for the two diagonal ones */
-        most = (2 * fmax(xx, zz) + fmin(xx, zz)) / 3;
+        max = (2 * fmax(xx, zz) + fmin(xx, zz)) / 3;
         for (int a = 0; a < 3; a++) {
             double shear = 0;
             for (int k = 0; k < 4; k++) shear += 0.25 * t->shear[i] * t->e[t->cell_edge[4 * a + k][i]];
-            most = fmax(most, 0.5 * shear);
+            max = fmax(max, 0.5 * shear);
         }
-        L[i] = most;
+        L[i] = max;
     }
 }

@@ -1,16 +1,18 @@
-/* Frictional stress on the lists of a coupled problem: the operator D of [FM21 eq. 15], minus the divergence of a symmetric tensor without trace.
+/* Frictional stress on the lists of a coupled problem: the operator D of [FM21 eq. 15], minus the divergence of a
+ * symmetric tensor without trace.
  *
  *     diagonal   s_xx, s_zz at cells; s_yy = -s_xx - s_zz is eliminated here and nowhere else
  *                face of axis a: -(W_L^p s_aa) difference / dx
  *     shear      s_ij on the edges that are parallel to the third axis, times W_L^e
  *                face of axis i: -(difference along j) / dx, face of axis j: -(difference along i) / dx
  *
- * Two arrangements. Colocated: all five components at cells, an edge takes a quarter of each cell around it (T; cells without an unknown
- * count as zero). Staggered: shears are unknowns of edges themselves. Unknowns are Pa, in groups of five per cell (xx, xy, xz, yz, zz),
- * or two per cell (xx, zz) and then one per edge.
+ * Two arrangements. Colocated: all five components at cells, an edge takes a quarter of each cell around it (T; cells
+ * without an unknown count as zero). Staggered: shears are unknowns of edges themselves. Unknowns are Pa, in groups of
+ * five per cell (xx, xy, xz, yz, zz), or two per cell (xx, zz) and then one per edge.
  *
- * G and D share faces: the list holds the faces of active cells and those that end at an active edge, so that solids feel every force that
- * sand does and momentum is kept to rounding. The adjoint is the same lists read from the other side.
+ * G and D share faces: the list holds the faces of active cells and those that end at an active edge, so that solids
+ * feel every force that sand does and momentum is kept to rounding. The adjoint is the same lists read from the other
+ * side.
  *
  * Edges next to cells without an unknown [grid-granular spec 3.6]:
  *     load            on wherever a cell with an unknown is; T is the mean of W_L^p s over the cells that have one, so that an edge carries up to alpha times the mean load of these cells, W_L^p p. Of its
@@ -36,7 +38,9 @@ typedef enum tl_edge_rule { TL_EDGE_LOAD, TL_EDGE_WALL, TL_EDGE_STRICT, TL_EDGE_
 typedef struct tl_stress_edge {
     int32_t cell[4]; /* around it; `cells`: no unknown there */
     int32_t face
-        [4]; /* of axis i = axis + 1: above and below along j; of axis j = axis + 2: above and below along i; `faces`: closed, not in the list */
+        /* of axis i = axis + 1: above and below along j; of axis j = axis + 2: above and below along i; `faces`:
+         * closed, not in the list */
+        [4];
     double weight; /* W_L^e */
     int32_t axis;
 } tl_stress_edge;
@@ -48,11 +52,13 @@ typedef struct tl_stress {
     int64_t n;          /* unknowns */
     const double *cell; /* [cells] W_L^p */
     double *
-        diagonal; /* [cells] of s_xx, s_yy, s_zz: W_L^p; 0 in cells of a solid that has a friction of its own (slip.h) */
+        /* [cells] of s_xx, s_yy, s_zz: W_L^p; 0 in cells of a solid that has a friction of its own (slip.h) */
+        diagonal;
     const double *shear;     /* [cells] of shears in T: W_L^p with edges "load", else 1 */
     const int8_t *axis;      /* [faces] */
     const int8_t *edge_axis; /* [edges] rising */
-    /* One list per place, so that loops run in vectors. Scratches end with zeros, which is what lists point at where there is nothing. */
+    /* One list per place, so that loops run in vectors. Scratches end with zeros, which is what lists point at where
+     * there is nothing. */
     double *weight;         /* [edges] W_L^e; with edges "load" 4 over the cells with an unknown: T takes their mean */
     int32_t *edge_cell[4];  /* [edges] entries of d around an edge */
     int32_t *edge_face[4];  /* [edges] entries of y */
@@ -78,16 +84,16 @@ static inline tl_stress_edge tl_stress_edge_at(const tl_stress *t, int32_t k)
 /* Component of the shear on edges of an axis. */
 static inline int tl_stress_shear(int axis) { return axis == 2 ? TL_S_XY : axis == 1 ? TL_S_XZ : TL_S_YZ; }
 
-/* Q [5][5] with |s|_F^2 = s'Qs. On a flat grid the tensor is of the plane, yy = -xx (or -zz): the component of the axis of one cell must not buy
- * room in the cone, as it would through the product xx zz of three dimensions. */
+/* Q [5][5] with |s|_F^2 = s'Qs. On a flat grid the tensor is of the plane, yy = -xx (or -zz): the component of the
+ * axis of one cell must not buy room in the cone, as it would through the product xx zz of three dimensions. */
 void tl_stress_form(const tl_stress *t, double *Q);
 
 void tl_stress_add_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y); /* y += D s */
 void tl_stress_force(const tl_stress *t, const tl_coupling *c, const double *s, double *y);     /* y [faces] = D s */
 void tl_stress_adjoint(const tl_stress *t, const tl_coupling *c, const double *y, double *out); /* out [n] = D^T y */
 
-/* Between unknowns and groups of five per cell, for memories: a staggered shear goes with the cell at whose lower end its edge lies (edges of cells without an unknown are
- * forgotten). */
+/* Between unknowns and groups of five per cell, for memories: a staggered shear goes with the cell at whose lower
+ * end its edge lies (edges of cells without an unknown are forgotten). */
 void tl_stress_pack(const tl_stress *t, const double *s, double *five);
 void tl_stress_unpack(const tl_stress *t, const double *five, double *s);
 
@@ -97,7 +103,13 @@ void tl_stress_gradient(const tl_stress *t, const tl_coupling *c, double *g);
 void tl_stress_push(const tl_stress *t, tl_coupling *c, const double *ds);
 /* y = A x with A = dt D^T (H D + dx^3 J M^-1 J^T D): Hessian of the energy / dt. Uses c->y, r, dv. */
 void tl_stress_product(const tl_stress *t, const tl_coupling *c, const double *x, double *y);
-/* L [cells] of a colocated stress with A <= L_i Q, group by group: row sums of |A|, bodies included. scratch [faces]. Uses c->y. */
+/* Force density K x of pressure and stress, N/m^3: y [faces]. s NULL: pressure alone. */
+void tl_stress_face_forces(const tl_stress *t, const tl_coupling *c, const double *p, const double *s, double *y);
+/* Forces and torques (about the centres of mass) of pressure and stress on all bodies, N and N m: f [6 bodies].
+ * Leaves the force density in c->y. */
+void tl_stress_solid_forces(const tl_stress *t, const tl_coupling *c, const double *p, const double *s, double *f);
+/* L [cells] of a colocated stress with A <= L_i Q, group by group: row sums of |A|, bodies included. scratch
+ * [faces]. Uses c->y. */
 void tl_stress_bounds(const tl_stress *t, const tl_coupling *c, double *scratch, double *L);
 
 #endif

@@ -139,8 +139,9 @@ double tl_fem_glass_weight(int mode, int corner)
     return (axes - ups) % 2 ? -0.125 : 0.125;
 }
 
-/* Stiffness of the modes: what a cell of Hooke's material has in bending (xy, yz, zx), and its mean for xyz. Three quarters of it where several cells share the
- * bending, because all of it twists too stiffly: measured, tip of a cantilever 15.4, 14.9 mm with 2, 4 cells across (theory 14.9), torsion 1.47, 1.13. */
+/* Stiffness of the modes: what a cell of Hooke's material has in bending (xy, yz, zx), and its mean for xyz. Three
+ * quarters of it where several cells share the bending, because all of it twists too stiffly: measured, tip of a
+ * cantilever 15.4, 14.9 mm with 2, 4 cells across (theory 14.9), torsion 1.47, 1.13. */
 static void set_glass(tl_fem_body *b, const tl_fem_part *p, const double h[3])
 {
     static const int axis[3][2] = {{0, 1}, {1, 2}, {2, 0}};
@@ -199,10 +200,10 @@ static talus_status make_elements(making *m, const tl_fem_part *part, talus_erro
 {
     tl_fem *f = m->f;
     const tl_lg *lg = f->lg;
-    int64_t most = 0, elements = 0, nodes = 0;
+    int64_t max = 0, elements = 0, nodes = 0;
     for (int b = 0; b < lg->bodies; b++) {
         int64_t tets = (int64_t)lg->body[b].batches * TL_LG_LANES;
-        most = tets > most ? tets : most;
+        max = tets > max ? tets : max;
         elements += (part[b].kind == TL_FEM_SMOOTHED ? 6 : 1) * tets;
         nodes += (part[b].kind == TL_FEM_SMOOTHED ? 24 : 4) * tets;
     }
@@ -212,8 +213,8 @@ static talus_status make_elements(making *m, const tl_fem_part *part, talus_erro
     f->owner = TL_NEW(int32_t, elements + 1);
     f->node = TL_NEW(int32_t, nodes + 1);
     f->gradient = TL_NEW(tl_vec3, nodes + 1);
-    m->tets = TL_NEW(tet, most + 1);
-    m->edge = TL_NEW(edge_of, 6 * most + 1);
+    m->tets = TL_NEW(tet, max + 1);
+    m->edge = TL_NEW(edge_of, 6 * max + 1);
     if (!f->start || !f->volume || !f->owner || !f->node || !f->gradient || !m->tets || !m->edge) return no_memory(err);
     for (int b = 0; b < lg->bodies; b++) {
         read_tets(m, &lg->body[b]);
@@ -435,7 +436,8 @@ static tl_vec3 glass_sum(const tl_fem *f, const double *x, int32_t e, int m)
     return sum;
 }
 
-/* Sums over the corners of a hex that its centre does not see, times their stiffness: [4][3]. Returns their energy. rate: with damping, or NULL. */
+/* Sums over the corners of a hex that its centre does not see, times their stiffness: [4][3]. Returns their energy.
+ * rate: with damping, or NULL. */
 static double glass_of(const tl_fem *f, const double *x, const tl_fem_rate *rate, int32_t e, double *out)
 {
     const tl_fem_body *b = &f->body[f->owner[e]];

@@ -1,7 +1,9 @@
-/* Finite elements of the elastic bodies of engine "grid": what is constant during a run, forces and matrices at given positions.
+/* Finite elements of the elastic bodies of engine "grid": what is constant during a run, forces and matrices at given
+ * positions.
  *
- * Nodes, masses, anchors and surfaces are those of tl_lg (model/lg/lg.h), which both engines share. An element is a list of nodes with rest gradients b_a and
- * a volume: F = sum_a x_a b_a^T, one evaluation of the energy each. Three kinds:
+ * Nodes, masses, anchors and surfaces are those of tl_lg (model/lg/lg.h), which both engines share. An element is a
+ * list of nodes with rest gradients b_a and a volume: F = sum_a x_a b_a^T, one evaluation of the energy each. Three
+ * kinds:
  *
  *     tets       one per tetrahedron, 4 nodes. Locks in bending and near poisson = 0.5
  *     hex        one per cell of a box of regular cells, 8 nodes: F at its centre, and a constant stiffness against the twelve modes that the centre does not see
@@ -9,8 +11,9 @@
  *     smoothed   one per edge of the mesh: the mean of F over the tetrahedra around it, a sixth of each [Liu2009]. Hardly locks; matrices are twice
  *                as dense
  *
- * Held nodes (anchors without a weight, handles) are no unknowns: their rows and columns are left out. The pattern of a body's matrix never
- * changes, so one symbolic analysis serves the whole run. Sums over elements of a node run in a fixed order, whatever the threads. */
+ * Held nodes (anchors without a weight, handles) are no unknowns: their rows and columns are left out. The pattern
+ * of a body's matrix never changes, so one symbolic analysis serves the whole run. Sums over elements of a node run
+ * in a fixed order, whatever the threads. */
 #ifndef TL_MODEL_ELASTIC_FEM_H
 #define TL_MODEL_ELASTIC_FEM_H
 
@@ -66,23 +69,26 @@ void tl_fem_free(tl_fem *f); /* leaves {0} */
 /* Masses of nodes as cells share them out, an eighth to each corner, in place of tetrahedra. */
 void tl_fem_lump(tl_lg *lg, int body, const int cells[3]);
 
-/* Where bodies that damp come from: viscous stress is `damping` seconds times Hooke's law of the rate of Green's strain E = (F^T F - 1) / 2 (Kelvin and Voigt),
+/* Where bodies that damp come from: viscous stress is `damping` seconds times Hooke's law of the rate of Green's strain
+ * E = (F^T F - 1) / 2 (Kelvin and Voigt),
  *
  *     P = F S,  S = damping / h (lambda tr(dE) + 2 mu dE),  dE = E(x) - E(from)
  *
- * the derivative of an energy S : dE / 2, which no turn of the body changes. A mode of angular frequency w falls as exp(-damping w^2 t / 2). */
+ * the derivative of an energy S : dE / 2, which no turn of the body changes. A mode of angular frequency w falls as
+ * exp(-damping w^2 t / 2). */
 typedef struct tl_fem_rate {
     const double *from; /* [nodes][3] */
     const double *h;    /* [bodies] s */
 } tl_fem_rate;
 
-/* Forces of elements on all nodes at x, N, [nodes][3] (NULL: not wanted); returns the energy, J. rate NULL: elastic ones alone; else with those of damping,
- * and their energy. scratch: tl_fem_scratch doubles. */
+/* Forces of elements on all nodes at x, N, [nodes][3] (NULL: not wanted); returns the energy, J. rate NULL: elastic
+ * ones alone; else with those of damping, and their energy. scratch: tl_fem_scratch doubles. */
 double tl_fem_forces(const tl_fem *f, const double *x, const tl_fem_rate *rate, double *force, double *scratch);
 static inline int64_t tl_fem_scratch(const tl_fem *f) { return 22 * (int64_t)f->elements + 1; }
 /* Projected Hessians of all elements at x, for tl_fem_matrix. modes [elements] */
 void tl_fem_modes(const tl_fem *f, const double *x, bool project, tl_stable_modes *modes);
-/* Rows of M + h^2 (K + springs) of one body, damping included, up to the diagonal blocks, which is what tl_factor reads; values beyond are zero. */
+/* Rows of M + h^2 (K + springs) of one body, damping included, up to the diagonal blocks, which is what tl_factor
+ * reads; values beyond are zero. */
 void tl_fem_matrix(const tl_fem *f, int body, double h, const tl_stable_modes *modes, tl_csr *A);
 /* Roots R of a body's stiffness from Hessians that are projected: h^2 (K + springs) = R^T R. On the heap. roots.c */
 talus_status tl_fem_roots(const tl_fem *f, int body, double h, const tl_stable_modes *modes, tl_csr *out,

@@ -5,9 +5,10 @@
  *     log (default)   mu/2 (Ic - 3) + lam/2 (J - a)^2 - mu/2 log(Ic + 1),  mu = 4/3 muL, lam = lamL + 5/6 muL
  *     nolog           mu/2 (Ic - 3) - mu (J - 1) + lam/2 (J - 1)^2,        mu = muL, lam = lamL + muL
  *
- * Both are Hooke's law for small strains with the Lame constants muL, lamL, and finite for every F: flat, inverted and collapsed elements need no
- * care. Without the logarithm a body that is squashed to a point stays one, as F = 0 is a minimum [Smith2018]. The Hessian has nine eigenpairs in closed
- * form: three twists, three flips, and a 3x3 block of scalings; negative ones are taken as zero, so that matrices made of it are never indefinite. */
+ * Both are Hooke's law for small strains with the Lame constants muL, lamL, and finite for every F: flat, inverted
+ * and collapsed elements need no care. Without the logarithm a body that is squashed to a point stays one, as F = 0
+ * is a minimum [Smith2018]. The Hessian has nine eigenpairs in closed form: three twists, three flips, and a 3x3
+ * block of scalings; negative ones are taken as zero, so that matrices made of it are never indefinite. */
 #ifndef TL_MODEL_ELASTIC_MATERIAL_H
 #define TL_MODEL_ELASTIC_MATERIAL_H
 
@@ -40,7 +41,8 @@ typedef struct tl_stable_modes {
 void tl_stable_hessian(const tl_stable *m, tl_mat3 F, bool project, tl_stable_modes *out);
 void tl_stable_project(tl_stable_modes *h);
 
-/* Block between two nodes with rest gradients V^T b = ga, gb (already turned): d force_a / d x_b per unit of volume, without its sign. */
+/* Block between two nodes with rest gradients V^T b = ga, gb (already turned): d force_a / d x_b per unit of volume,
+ * without its sign. */
 tl_mat3 tl_stable_block(const tl_stable_modes *h, tl_vec3 ga, tl_vec3 gb);
 
 #endif

@@ -1,5 +1,5 @@
-/* Roots of the stiffness by elements: h^2 K = R^T R with a row per eigenvalue of each element's Hessian that is not zero, per mode of a hexahedron that its centre does
- * not see, and per direction of a spring. */
+/* Roots of the stiffness by elements: h^2 K = R^T R with a row per eigenvalue of each element's Hessian that is not
+ * zero, per mode of a hexahedron that its centre does not see, and per direction of a spring. */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -61,12 +61,12 @@ static void add_element(rows *r, const tl_fem *f, int32_t e, double h, const tl_
 {
     const int64_t count = f->start[e + 1] - f->start[e];
     const int32_t *node = f->node + f->start[e];
-    double value[9], most = 0;
+    double value[9], max = 0;
     tl_mat3 E[9];
     eigen(m, value, E);
-    for (int k = 0; k < 9; k++) most = fmax(most, value[k]);
+    for (int k = 0; k < 9; k++) max = fmax(max, value[k]);
     for (int k = 0; k < 9; k++) {
-        if (!(value[k] > LEAST * most)) continue;
+        if (!(value[k] > LEAST * max)) continue;
         double root = h * sqrt(f->volume[e] * value[k]);
         for (int64_t i = 0; i < count; i++)
             a[i] = tl_vec3_scale(root, tl_mat3_mul_vec(E[k], f->gradient[f->start[e] + i]));
@@ -98,11 +98,11 @@ static void add_all(rows *r, const tl_fem *f, int body, double h, const tl_stabl
 talus_status tl_fem_roots(const tl_fem *f, int body, double h, const tl_stable_modes *modes, tl_csr *out,
                           talus_error *err)
 {
-    int64_t most = 1;
+    int64_t max = 1;
     for (int32_t e = 0; e < f->elements; e++)
-        most = f->start[e + 1] - f->start[e] > most ? f->start[e + 1] - f->start[e] : most;
+        max = f->start[e + 1] - f->start[e] > max ? f->start[e + 1] - f->start[e] : max;
     *out = (tl_csr){0};
-    tl_vec3 *a = TL_NEW(tl_vec3, most);
+    tl_vec3 *a = TL_NEW(tl_vec3, max);
     if (!a) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for roots of the stiffness");
     rows r = {0};
     add_all(&r, f, body, h, modes, a);

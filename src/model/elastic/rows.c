@@ -111,7 +111,8 @@ void tl_fem_rows_push(const tl_fem_rows *r, const double *lam, double *nodes, do
 
 static bool moves(const tl_fem_rows *r, int32_t body) { return body >= 0 && r->inv_mass[body] > 0; }
 
-/* Columns of one contact's rows: of unknown nodes, then of bodies that move; rising, none twice. Returns their number; weight [count] of nodes, 0 for bodies. */
+/* Columns of one contact's rows: of unknown nodes, then of bodies that move; rising, none twice. Returns their
+ * number; weight [count] of nodes, 0 for bodies. */
 static int columns(const tl_fem_rows *r, const tl_fem_link *l, const int64_t *first, int64_t n, int64_t *at,
                    double *weight, int *side)
 {

@@ -1,8 +1,9 @@
 /* Contacts of elastic and rigid bodies in one contact problem: rows J over velocities of nodes and bodies.
  *
- * u = J v + bias in m/s with impulses in N s, as solve/flex and tl_contact want it. Contacts come from detection (model/lg/contact.h for elastic surfaces,
- * model/rigid/contacts.h between rigid bodies). A gap that is open may close within the step; of an overlap a fifth goes per step, measured at the start of
- * the step, so that Newton iterations do not compound it. A point acts at one place for both sides. */
+ * u = J v + bias in m/s with impulses in N s, as solve/flex and tl_contact want it. Contacts come from detection
+ * (model/lg/contact.h for elastic surfaces, model/rigid/contacts.h between rigid bodies). A gap that is open may
+ * close within the step; of an overlap a fifth goes per step, measured at the start of the step, so that Newton
+ * iterations do not compound it. A point acts at one place for both sides. */
 #ifndef TL_MODEL_ELASTIC_ROWS_H
 #define TL_MODEL_ELASTIC_ROWS_H
 
@@ -44,8 +45,8 @@ talus_status tl_fem_rows_make(tl_fem_rows *out, const tl_fem_rows_of *from, tl_a
 void tl_fem_rows_velocity(const tl_fem_rows *r, const double *v, const double *v_rigid, double *u);
 /* J^T lam added to impulses of nodes [nodes][3] and of bodies [rigid][6] (NULL: not wanted). */
 void tl_fem_rows_push(const tl_fem_rows *r, const double *lam, double *nodes, double *bodies);
-/* The rows of contacts pick [count] over unknowns, and the transpose: J [3 count][n + 6 rigid], first [bodies] unknown of each elastic body, n of all of them.
- * Held nodes and fixed bodies have no columns. In the arena. */
+/* The rows of contacts pick [count] over unknowns, and the transpose: J [3 count][n + 6 rigid], first [bodies]
+ * unknown of each elastic body, n of all of them. Held nodes and fixed bodies have no columns. In the arena. */
 talus_status tl_fem_rows_matrix(const tl_fem_rows *r, int32_t count, const int32_t *pick, const int64_t *first,
                                 int64_t n, tl_csr *J, tl_csr *Jt, tl_arena *a, talus_error *err);
 

@@ -19,12 +19,13 @@ typedef struct tl_active {
 talus_status tl_active_cells(const tl_grid *g, const double *fill, const tl_liquid *l, const tl_fractions *f,
                              bool edges, tl_arena *a, tl_active *out, talus_error *err);
 
-/* Whether a staggered shear stress lives on edge `cell` of axis k: by the four cells around it and the four faces that end at it. */
+/* Whether a staggered shear stress lives on edge `cell` of axis k: by the four cells around it and the four faces
+ * that end at it. */
 bool tl_active_edge(const tl_grid *g, const double *fill, const tl_liquid *l, const tl_fractions *f, int k,
                     int32_t cell);
 
-/* Pressures of the last step on today's active cells, in whatever order these are numbered: p [active->count], 0 for cells that had none. Returns how many
- * had one. stress [active->count][5] likewise; NULL: not wanted. */
+/* Pressures of the last step on today's active cells, in whatever order these are numbered: p [active->count], 0 for
+ * cells that had none. Returns how many had one. stress [active->count][5] likewise; NULL: not wanted. */
 int32_t tl_active_recall(const tl_grid *g, const tl_active *s, const tl_grid_state *past, double *p, double *stress);
 /* The other way, into `to` with room for them (tl_grid_state_reserve_memory). */
 void tl_active_remember(const tl_grid *g, const tl_active *s, const double *p, const double *stress, tl_grid_state *to);

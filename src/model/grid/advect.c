@@ -1,14 +1,14 @@
 #include "model/grid/transfer.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/parallel.h"
+#include "model/grid/eight.h"
 #include "model/grid/stencil.h"
 
 #define ROUNDING 1e-9 /* of a way: beyond what rounding makes of it */
 #define PUSHES 4      /* a corner of three surfaces takes three */
-#define MARCH_MOST                                                                                                     \
+#define MARCH_MAX                                                                                                      \
     100000 /* looks ahead on one way, of at least half a gap: steps are cut so that a particle crosses a few cells */
 
 /* What points into the solid goes. */
@@ -35,8 +35,9 @@ bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_p
     return pushes > 0;
 }
 
-/* A straight way ends at the first surface it meets; what is left of it slides along. Solids are where they end: one that has moved over the
- * start puts it out first, on the side where it was, and the way leads from there to where it was to end. True: something was met. */
+/* A straight way ends at the first surface it meets; what is left of it slides along. Solids are where they end: one
+ * that has moved over the start puts it out first, on the side where it was, and the way leads from there to where
+ * it was to end. True: something was met. */
 static bool walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_particle *p)
 {
     tl_vec3 from = p->x, n = {0, 0, 0};
@@ -58,7 +59,7 @@ static bool walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_
         tl_vec3 along = tl_vec3_scale(1 / length, way);
         /* a distance cannot fall faster than the way goes: steps of its size miss nothing */
         for (int k = 0; done < length && !(d < gap && (into = tl_vec3_dot(along, n)) < 0); k++) {
-            if (k == MARCH_MOST)
+            if (k == MARCH_MAX)
                 return turns > 0; /* it goes where it was to end, out of the domain, and is counted there */
             done = fmin(length, done + fmax(d, 0.5 * gap));
             d = tl_solids_distance(s, block, tl_vec3_add_scaled(from, done, along), &which, &n);
@@ -170,11 +171,11 @@ void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_car
 
 /* ---- eight particles at once ----
  *
- * What follows is tl_to_particle, sample and tl_particle_sums_add for eight particles in vectors. Those beside faces that are not known, outside of the neighbourhood, or near a solid are marked and done
- * one by one. */
-#define LANES 8
-typedef double lanes __attribute__((vector_size(8 * LANES)));
-typedef int64_t whole __attribute__((vector_size(8 * LANES)));
+ * What follows is tl_to_particle, sample and tl_particle_sums_add for eight particles in vectors. Those beside faces
+ * that are not known, outside of the neighbourhood, or near a solid are marked and done one by one. */
+#define LANES TL_EIGHT
+typedef tl_eight lanes;
+typedef tl_eight_whole whole;
 typedef double two __attribute__((vector_size(16)));
 typedef double four __attribute__((vector_size(32)));
 
@@ -184,7 +185,8 @@ typedef struct batch {
     lanes volume, mass;
 } batch;
 
-/* Places on the two lattices along each axis, that of its own faces and that of the others': number of the lower one in the halo, and how far behind it. */
+/* Places on the two lattices along each axis, that of its own faces and that of the others': number of the lower one
+ * in the halo, and how far behind it. */
 typedef struct places {
     whole low[3][2];
     lanes t[3][2];
@@ -271,35 +273,14 @@ static inline void read_batch(const tl_particle *p, int count, const double *rho
     }
 }
 
-/* Rows become columns. */
-static inline void turn(lanes row[LANES])
-{
-    lanes a[LANES], b[LANES];
-    for (int k = 0; k < LANES; k += 2) {
-        a[k] = __builtin_shufflevector(row[k], row[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        a[k + 1] = __builtin_shufflevector(row[k], row[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    }
-    for (int k = 0; k < LANES; k += 4)
-        for (int i = 0; i < 2; i++) {
-            b[k + i] = __builtin_shufflevector(a[k + i], a[k + i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-            b[k + i + 2] = __builtin_shufflevector(a[k + i], a[k + i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-        }
-    for (int k = 0; k < 4; k++) {
-        row[k] = __builtin_shufflevector(b[k], b[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        row[k + 4] = __builtin_shufflevector(b[k], b[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    }
-}
-
-_Static_assert(offsetof(tl_particle, volume) == 15 * sizeof(double), "x, v, C, volume are sixteen numbers in a row");
-
 /* Particles that are not in `but`. */
 static inline void write_batch(const batch *in, whole but, tl_particle *p)
 {
     lanes first[LANES] = {in->x[0], in->x[1], in->x[2], in->v[0], in->v[1], in->v[2], in->C[0][0], in->C[0][1]};
     lanes rest[LANES] = {in->C[0][2], in->C[1][0], in->C[1][1], in->C[1][2],
                          in->C[2][0], in->C[2][1], in->C[2][2], in->volume};
-    turn(first);
-    turn(rest);
+    tl_eight_turn(first);
+    tl_eight_turn(rest);
     for (int l = 0; l < in->count; l++) {
         if (but[l]) continue;
         memcpy(&p[l], &first[l], sizeof first[l]);
@@ -479,6 +460,7 @@ static tl_advected carry_block(const flow *f, int32_t b, double *const *u, tl_pa
     } else {
         for (int32_t i = first; i < end; i += LANES) {
             int count = end - i < LANES ? end - i : LANES;
+            tl_eight_ahead(&p->particle[i]);
             carry_batch(f, &a, &p->particle[i], count, &sums, &out);
         }
         add_lanes(&a.sums, &sums);
@@ -517,19 +499,29 @@ static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
     return (tl_advected){clipped, deepest};
 }
 
-tl_advected tl_particles_advect(const tl_grid *g, double *const u[3], uint8_t *const known[3], const tl_solids *end,
-                                const float *solid_phi, double travel, double gap, double dt, tl_particles *p)
+static flow flow_of(const tl_grid *g, const tl_advection *by)
 {
-    double half = 0.87 * g->f.dx; /* half a cell's diagonal */
-    const flow f = {g, u, known, end, solid_phi, travel + gap + half, gap, dt, NULL, NULL, NULL};
+    const double half = 0.87 * g->f.dx; /* half a cell's diagonal */
+    return (flow){.g = g,
+                  .u = by->u,
+                  .known = by->known,
+                  .end = by->end,
+                  .solid_phi = by->solid_phi,
+                  .near = by->travel + by->gap + half,
+                  .gap = by->gap,
+                  .dt = by->dt};
+}
+
+tl_advected tl_particles_advect(const tl_grid *g, const tl_advection *by, tl_particles *p)
+{
+    const flow f = flow_of(g, by);
     return carry(&f, NULL, p);
 }
 
-tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], double *const by[3], uint8_t *const known[3],
-                               const tl_solids *end, const float *solid_phi, double travel, double gap, double dt,
-                               const double *rho, const uint8_t *bounded, tl_carried *carried, tl_particles *p)
+tl_advected tl_particles_carry(const tl_grid *g, double *const u[3], const tl_advection *by, const double *rho,
+                               const uint8_t *bounded, tl_carried *carried, tl_particles *p)
 {
-    double half = 0.87 * g->f.dx;
-    const flow f = {g, by, known, end, solid_phi, travel + gap + half, gap, dt, rho, bounded, carried};
+    flow f = flow_of(g, by);
+    f.rho = rho, f.bounded = bounded, f.carried = carried;
     return carry(&f, u, p);
 }

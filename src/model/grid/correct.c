@@ -19,11 +19,13 @@
 #define FAR 100.0f     /* cells: where the empty places of the last vector are */
 #define LANES 16
 
-/* Sums over neighbours run in lanes; written out, since compilers keep the lanes of a simd reduction in memory and add them up one by one. */
+/* Sums over neighbours run in lanes; written out, since compilers keep the lanes of a simd reduction in memory and
+ * add them up one by one. */
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 typedef int32_t lane_bits __attribute__((vector_size(4 * LANES)));
 
-/* All particles, sorted by cell. Lengths in cells, places from the corner of their block, in float: 1e-6 of a cell is enough for a direction. */
+/* All particles, sorted by cell. Lengths in cells, places from the corner of their block, in float: 1e-6 of a cell
+ * is enough for a direction. */
 typedef struct crowd {
     const tl_grid *g;
     int32_t *start; /* [cells + 1] particles of each cell */
@@ -71,7 +73,8 @@ static inline void copy_lanes(float *restrict to, const float *restrict from, fl
     memcpy(to, &moved, sizeof moved);
 }
 
-/* Particles of `cells` cells in a row, seen from `from`. Whole vectors: what is too much, the next row or the padding writes over. */
+/* Particles of `cells` cells in a row, seen from `from`. Whole vectors: what is too much, the next row or the
+ * padding writes over. */
 static inline void add_row(const crowd *c, int32_t cell, int32_t cells, const float from[3], bool pushes,
                            surroundings *s)
 {
@@ -85,7 +88,8 @@ static inline void add_row(const crowd *c, int32_t cell, int32_t cells, const fl
     s->count += n;
 }
 
-/* Cells along an axis from one before a place to one after it: pieces in one block each, none twice (short periodic axes repeat). */
+/* Cells along an axis from one before a place to one after it: pieces in one block each, none twice (short periodic
+ * axes repeat). */
 typedef struct piece {
     int32_t side, first, count; /* block: -1, 0, 1; place in it */
 } piece;
@@ -136,9 +140,9 @@ static void look_around(const crowd *c, int32_t block, int32_t place, bool pushe
     for (int k = 0; k < LANES; k++) s->pushed |= some[k] != 0;
 }
 
-/* Solids are full of particles at rest: each is a half-space behind its nearest place, and where two meet the union counts as if they
- * were at right angles. Without this a crowd near a wall has no neighbours behind and is never seen: the lowest half cell of a pool
- * then fills up by a fifth. */
+/* Solids are full of particles at rest: each is a half-space behind its nearest place, and where two meet the union
+ * counts as if they were at right angles. Without this a crowd near a wall has no neighbours behind and is never
+ * seen: the lowest half cell of a pool then fills up by a fifth. */
 static void add_walls(const crowd *c, const tl_solids *s, int32_t block, tl_vec3 x, int32_t i)
 {
     tl_solid_plane plane[TL_SOLID_PLANES];
@@ -171,7 +175,8 @@ static void find_walls(const crowd *c, const tl_solids *s, const tl_particles *p
     }
 }
 
-/* Kernel sigma (1 - q^2)^3, q = r / h: no roots, and smooth; its gradient is -6 sigma / h^2 (1 - q^2)^2 times the way between the two.
+/* Kernel sigma (1 - q^2)^3, q = r / h: no roots, and smooth; its gradient is -6 sigma / h^2 (1 - q^2)^2 times the way
+ * between the two.
  *
  * lambda of [Macklin2013]: how far to go along the gradient so that the density falls to rest; 0 below rest. */
 static float lambda_of(const crowd *c, const surroundings *s, int32_t i, double *density)
@@ -238,7 +243,8 @@ static double find_lambdas(crowd *c)
     return worst;
 }
 
-/* Particles crowd where the flow strains them, and part no faster than that: part of a cell's shifts that its strain allows. */
+/* Particles crowd where the flow strains them, and part no faster than that: part of a cell's shifts that its strain
+ * allows. */
 static double strained_part(const crowd *c, int32_t cell, const tl_spread *how, const tl_particles *p)
 {
     double strain = 0, furthest = 0;
@@ -248,8 +254,8 @@ static double strained_part(const crowd *c, int32_t cell, const tl_spread *how, 
         furthest = fmax(furthest, tl_vec3_norm(c->shift[i]));
     }
     strain = sqrt(strain / (c->start[cell + 1] - c->start[cell]));
-    double most = how->strained * strain * c->spacing;
-    return how->strained > 0 && furthest > most ? most / furthest : 1;
+    double max = how->strained * strain * c->spacing;
+    return how->strained > 0 && furthest > max ? max / furthest : 1;
 }
 
 /* Moves the particles themselves; the crowd keeps the places that this sweep began with. */
@@ -271,9 +277,9 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
             double share = 0;
             for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
                 c->shift[i] = shift_of(c, &around, i);
-                double most = FURTHEST * c->spacing, length = tl_vec3_norm(c->shift[i]);
-                if (length > most) c->shift[i] = tl_vec3_scale(most / length, c->shift[i]);
-                furthest = fmax(furthest, fmin(length, most));
+                double max = FURTHEST * c->spacing, length = tl_vec3_norm(c->shift[i]);
+                if (length > max) c->shift[i] = tl_vec3_scale(max / length, c->shift[i]);
+                furthest = fmax(furthest, fmin(length, max));
                 mean = tl_vec3_add_scaled(mean, (double)c->share[i], c->shift[i]);
                 share += (double)c->share[i];
             }
@@ -324,7 +330,8 @@ static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, bo
     return TALUS_OK;
 }
 
-/* Places of all particles from their blocks, wrapped like their cells; the slab's axis of the 2D mode does not count. */
+/* Places of all particles from their blocks, wrapped like their cells; the slab's axis of the 2D mode does not
+ * count. */
 static void read_places(crowd *c, const tl_particles *p)
 {
     const tl_grid *g = c->g;
@@ -343,8 +350,8 @@ static void read_places(crowd *c, const tl_particles *p)
         }
 }
 
-/* The kernel's integral over a plane at q supports falls like (1 - q^2)^4 (2D: over a line, ^3.5), by Simpson's rule from the outside in. Scaled so
- * that a lattice that ends half a spacing from a plane is at rest. */
+/* The kernel's integral over a plane at q supports falls like (1 - q^2)^4 (2D: over a line, ^3.5), by Simpson's rule
+ * from the outside in. Scaled so that a lattice that ends half a spacing from a plane is at rest. */
 static void choose_walls(crowd *c, bool flat)
 {
     c->power = flat ? 3.5 : 4;

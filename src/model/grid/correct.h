@@ -1,8 +1,9 @@
 /* Particle-level density correction: spreads particles that crowd, never pulls any together.
  *
- * Advection lets particles drift into clumps although the flow keeps volumes [FM21 4.1.2]. Position-based: the SPH density of each
- * particle from neighbours within two spacings; where it is above rest, pairs move apart. Centres of mass of cells stay, so that this does no work against gravity. Nothing happens where
- * the material is at rest density or below. Solids push back (particles end outside). */
+ * Advection lets particles drift into clumps although the flow keeps volumes [FM21 4.1.2]. Position-based: the SPH
+ * density of each particle from neighbours within two spacings; where it is above rest, pairs move apart. Centres of
+ * mass of cells stay, so that this does no work against gravity. Nothing happens where the material is at rest
+ * density or below. Solids push back (particles end outside). */
 #ifndef TL_MODEL_GRID_CORRECT_H
 #define TL_MODEL_GRID_CORRECT_H
 

@@ -9,13 +9,13 @@
 #include "model/grid/particles.h"
 #include "model/grid/transfer.h"
 
-#define SITES_MOST (1 << 28) /* of one emitter, before its shape is looked at */
+#define SITES_MAX (1 << 28) /* of one emitter, before its shape is looked at */
 
 static double get(tl_vec3 v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; }
 
 double tl_spacing_of(const tl_scene *s, double asked) { return asked > 0 ? asked : 0.5 * s->grid.cell; }
 
-static double volume_of(const tl_grid_frame *f, double spacing)
+double tl_particle_volume(const tl_grid_frame *f, double spacing)
 {
     return f->flat_axis >= 0 ? spacing * spacing * f->dx : spacing * spacing * spacing;
 }
@@ -107,7 +107,7 @@ static bool is_liquid(const tl_scene *s, int i)
 static talus_status fill_cubes(const tl_scene *s, const tl_grid_frame *f, int i, tl_particles *p, talus_error *err)
 {
     const tl_fill *fill = &s->fills[i];
-    double spacing = tl_spacing_of(s, fill->spacing), volume = volume_of(f, spacing);
+    double spacing = tl_spacing_of(s, fill->spacing), volume = tl_particle_volume(f, spacing);
     lattice l = lattice_of(f, s, fill->shape, spacing);
     int64_t total = l.n[0] * l.n[1] * l.n[2];
     bool liquid = is_liquid(s, i);
@@ -142,7 +142,7 @@ static double fill_volume(const tl_scene *s, const tl_grid_frame *f, int i, doub
         for (int j = 0; j < i; j++) d = fmax(d, -tl_shape_distance(s->shapes, s->fills[j].shape, x));
         sum += fmin(1, fmax(0, 0.5 - d / spacing));
     }
-    return sum * volume_of(f, spacing);
+    return sum * tl_particle_volume(f, spacing);
 }
 
 /* Points by distance are not one per cube: they share the fill's volume. */
@@ -164,8 +164,10 @@ static talus_status fill_blue(const tl_scene *s, const tl_grid_frame *f, int i, 
     return status;
 }
 
-/* Of a cube's edge: how far a liquid's particles are shaken apart in all, where the scene asks for `sampling = "jitter"` (`"lattice"`: not at all). Neighbours stay 0.7 spacings apart, and volumes of particles can be found that
- * fill every cell as it should be (fill_volumes.h); shaken all over their cubes they cannot, and a pool starts with waves of 6 to 60 mm/s. */
+/* Of a cube's edge: how far a liquid's particles are shaken apart in all, where the scene asks for `sampling =
+ * "jitter"` (`"lattice"`: not at all). Neighbours stay 0.7 spacings apart, and volumes of particles can be found
+ * that fill every cell as it should be (fill_volumes.h); shaken all over their cubes they cannot, and a pool starts
+ * with waves of 6 to 60 mm/s. */
 #define SHAKE 0.3
 #define SMALLEST 0.2 /* part of a cube that still is a particle */
 #define FINE 4       /* samples along an edge of a cube that something cuts */
@@ -242,7 +244,8 @@ static bool settle_cube(const tl_scene *s, const tl_grid_frame *f, int i, const 
     return true;
 }
 
-/* Particles inside of bodies go, and those as near to a solid as none stays have their gap from the start; the rest is numbered in the order of fills. first [fills]: of each fill. */
+/* Particles inside of bodies go, and those as near to a solid as none stays have their gap from the start; the rest
+ * is numbered in the order of fills. first [fills]: of each fill. */
 static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r, const tl_motion *motion,
                                const int64_t *first, tl_particles *p, tl_arena *a, talus_error *err)
 {
@@ -359,9 +362,9 @@ static talus_status free_sites(const tl_scene *s, const tl_grid_frame *f, const 
                                int64_t **sites, talus_error *err)
 {
     int64_t total = l->n[0] * l->n[1] * l->n[2];
-    if (total > SITES_MOST)
+    if (total > SITES_MAX)
         return TL_FAIL(err, TALUS_BAD_INPUT, "emitters[%d]: %lld places for particles, at most %d", i + 1,
-                       (long long)total, SITES_MOST);
+                       (long long)total, SITES_MAX);
     uint8_t *taken = TL_TAKE_ZERO(a, uint8_t, total);
     if (!taken) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the places of an emitter");
     for (int64_t k = 0; k < p->count; k++) {
@@ -400,7 +403,7 @@ static talus_status free_sites(const tl_scene *s, const tl_grid_frame *f, const 
 static double most_owed(const tl_scene *s, int i, const lattice *l, double volume)
 {
     int64_t total = l->n[0] * l->n[1] * l->n[2], n = 0;
-    for (int64_t c = 0; c < total && total <= SITES_MOST; c++) {
+    for (int64_t c = 0; c < total && total <= SITES_MAX; c++) {
         int64_t at[3];
         site_of(l, c, at);
         n += tl_shape_distance(s->shapes, s->emitters[i].shape, place_in(l, at, 0, 0, 0)) < 0;
@@ -412,7 +415,7 @@ static talus_status emit_one(const tl_scene *s, const tl_grid_frame *f, const tl
                              const tl_emission *e, tl_emitter_state *state, tl_particles *p, double *next_id,
                              tl_arena *a, talus_error *err)
 {
-    double spacing = tl_spacing_of(s, s->emitters[i].spacing), volume = volume_of(f, spacing);
+    double spacing = tl_spacing_of(s, s->emitters[i].spacing), volume = tl_particle_volume(f, spacing);
     int64_t wanted = (int64_t)floor(state->owed / volume * (1 + 1e-12)), count = 0;
     if (wanted <= 0) return TALUS_OK;
     lattice l = lattice_of(f, s, s->emitters[i].shape, spacing);
@@ -437,10 +440,10 @@ static talus_status emit_one(const tl_scene *s, const tl_grid_frame *f, const tl
     }
     state->owed -= (double)paid * volume;
     state->emitted += (double)paid * volume;
-    double most = paid < wanted ? most_owed(s, i, &l, volume) : INFINITY;
-    if (state->owed > most) {
-        state->refused += state->owed - most;
-        state->owed = most;
+    double max = paid < wanted ? most_owed(s, i, &l, volume) : INFINITY;
+    if (state->owed > max) {
+        state->refused += state->owed - max;
+        state->owed = max;
     }
     return TALUS_OK;
 }
@@ -456,7 +459,7 @@ talus_status tl_particles_emit(const tl_scene *s, const tl_grid_frame *f, const 
             next[i].due += e[i].rate * dt;
             next[i].owed += e[i].rate * dt;
         }
-        if (*next_id + next[i].owed / volume_of(f, tl_spacing_of(s, s->emitters[i].spacing)) > INT32_MAX)
+        if (*next_id + next[i].owed / tl_particle_volume(f, tl_spacing_of(s, s->emitters[i].spacing)) > INT32_MAX)
             return TL_FAIL(err, TALUS_BAD_INPUT, "emitters[%d]: more than 2^31 particles", i + 1);
         TL_TRY(emit_one(s, f, solids, i, &e[i], &next[i], p, next_id, a, err));
         tl_arena_release(a, mark);

@@ -16,8 +16,8 @@
 talus_status tl_grid_state_begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r,
                                  const tl_motion *motion, talus_error *err);
 
-/* What one step adds. next [scene->emitter_count] becomes the emitters' new state; the new particles are put behind p->count (room is
- * reserved here), ids from *next_id on. rate, velocity: of each emitter at the start of the step. */
+/* What one step adds. next [scene->emitter_count] becomes the emitters' new state; the new particles are put behind
+ * p->count (room is reserved here), ids from *next_id on. rate, velocity: of each emitter at the start of the step. */
 typedef struct tl_emission {
     double rate; /* m^3/s */
     tl_vec3 velocity;
@@ -30,5 +30,7 @@ talus_status tl_particles_emit(const tl_scene *s, const tl_grid_frame *f, const 
 
 /* Spacing of particles that a fill or emitter asks for: its own, or half a cell. */
 double tl_spacing_of(const tl_scene *s, double asked);
+/* m^3 of a particle at that spacing; in 2D of the slab's full thickness. */
+double tl_particle_volume(const tl_grid_frame *f, double spacing);
 
 #endif

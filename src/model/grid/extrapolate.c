@@ -116,8 +116,8 @@ static bool at_border(const marks *m, int32_t b)
            m->near[near[-1]] || m->near[near[1]];
 }
 
-/* One layer of one block: unknown faces next to known ones take their mean. Reads known faces only, so the order of blocks does not
- * matter. */
+/* One layer of one block: unknown faces next to known ones take their mean. Reads known faces only, so the order of
+ * blocks does not matter. */
 static bool spread(const marks *m, int32_t b)
 {
     const bool rows = m->g->f.edge[2] == LANES;

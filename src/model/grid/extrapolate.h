@@ -6,13 +6,15 @@
 
 #define TL_EXTRAPOLATE_LAYERS 3
 
-/* known [3][cells] in: 1 where u has a value, else 0. Out: k + 1 for faces of layer k <= layers; the rest stays 0 with u = 0. A layer reads only the
- * one before: no order of visits. u NULL: only the layers are wanted. */
+/* known [3][cells] in: 1 where u has a value, else 0. Out: k + 1 for faces of layer k <= layers; the rest stays 0
+ * with u = 0. A layer reads only the one before: no order of visits. u NULL: only the layers are wanted. */
 talus_status tl_extrapolate(const tl_grid *g, int layers, double *const u[3], uint8_t *const known[3], tl_arena *a,
                             talus_error *err);
 
-/* Faces that solids cover (open [3][cells] <= closed): take away the part of the velocity that flows into the solid, relative to the solid's own.
- * What slides along it stays. pressed [cells]: liquid that pressure holds against solids beside it, which does not leave them either: faces there take on the solid's velocity along its normal; NULL: none. */
+/* Faces that solids cover (open [3][cells] <= closed): take away the part of the velocity that flows into the solid,
+ * relative to the solid's own. What slides along it stays. pressed [cells]: liquid that pressure holds against
+ * solids beside it, which does not leave them either: faces there take on the solid's velocity along its normal;
+ * NULL: none. */
 talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const open[3], double closed,
                             uint8_t *const known[3], const uint8_t *pressed, double *const u[3], tl_arena *a,
                             talus_error *err);

@@ -10,13 +10,16 @@
     3 /* halvings of a half cell where something cuts it: a plane is then within 1/500 of the cell's volume */
 #define ITERATIONS 100 /* of conjugate gradients; a jittered fill takes about 20 */
 #define CLOSE 1e-6     /* of a full cell: fillings nearer than that are met */
-/* Of a cell's diagonal. Fillings are met to a thousandth, and one that particles reach with less than a thirtieth (its root) of a kernel is not met at the price of volumes that are far from the others'. */
+/* Of a cell's diagonal. Fillings are met to a thousandth, and one that particles reach with less than a thirtieth
+ * (its root) of a kernel is not met at the price of volumes that are far from the others'. */
 #define SOFT 1e-3
 #define LEAST 0.2 /* of an equal share; at the rim of a shape a cell may want less than nothing */
 #define MOST 2.5
 
 typedef struct fitting {
-    const tl_scene *s;
+    const tl_shape_tree *shapes;
+    int fills;
+    int *shape; /* [fills] */
     const tl_grid *g;
     const tl_solids *solids;
     tl_particles *p;
@@ -34,8 +37,8 @@ static double filled(const fitting *q, int32_t block, tl_vec3 x, double h, doubl
     double d = tl_solids_distance(q->solids, block, x, &which, &n), sum = 0;
     double open = fmin(1, fmax(0, 0.5 + d / h));
     *nearest = fabs(d);
-    for (int i = 0; i < q->s->fill_count; i++) {
-        double e = tl_shape_distance(q->s->shapes, q->s->fills[i].shape, x);
+    for (int i = 0; i < q->fills; i++) {
+        double e = tl_shape_distance(q->shapes, q->shape[i], x);
         *nearest = fmin(*nearest, fabs(e));
         sum += fmin(1, fmax(0, 0.5 - e / h));
     }
@@ -209,7 +212,9 @@ talus_status tl_fill_volumes(const tl_scene *s, const tl_grid *g, const tl_solid
 {
     for (int i = 0; i < s->fill_count; i++)
         if (s->materials[s->fills[i].material].kind == TL_MATERIAL_GRANULAR) return TALUS_OK;
-    fitting q = {s,
+    fitting q = {s->shapes,
+                 s->fill_count,
+                 TL_TAKE(a, int, s->fill_count),
                  g,
                  solids,
                  p,
@@ -217,8 +222,9 @@ talus_status tl_fill_volumes(const tl_scene *s, const tl_grid *g, const tl_solid
                  TL_TAKE(a, double, p->count),
                  TL_TAKE(a, uint8_t, g->cells)};
     double *r = TL_TAKE(a, double, g->cells);
-    if (!q.part || !q.change || !q.off || !r)
+    if (!q.shape || !q.part || !q.change || !q.off || !r)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the volumes of a fill");
+    for (int i = 0; i < q.fills; i++) q.shape[i] = s->fills[i].shape;
     find_parts(&q);
     fillings(&q, false, r);
     for (int32_t i = 0; i < g->cells; i++) {

@@ -15,7 +15,8 @@
 
 enum { OUTSIDE, INSIDE, CUT };
 
-/* One body, or all static ones together, around one block. Lattice: corners of eighths, index 0 half a cell before the block. */
+/* One body, or all static ones together, around one block. Lattice: corners of eighths, index 0 half a cell before
+ * the block. */
 typedef struct sampled {
     const tl_solids *s;
     const tl_grid *g;
@@ -32,6 +33,7 @@ typedef struct sampled {
 enum { KERNEL = 4, WEIGHTS };
 typedef struct weights {
     int32_t block, body;
+    bool soft; /* of an elastic body: it is in no list of covers */
     double w[WEIGHTS][512];
     bool deep[512];
 } weights;
@@ -54,21 +56,22 @@ static double corner_at(sampled *q, int32_t x, int32_t y, int32_t z)
     return *d;
 }
 
-/* The plane with the mean value over the eighth: (2 centre + corners) / 3 is the mean of anything quadratic. Edges have no plane, and their
- * mean slope is less than one: there an eighth with all corners on one side is all on that side. */
+/* The plane with the mean value over the eighth: (2 centre + corners) / 3 is the mean of anything quadratic. Edges
+ * have no plane, and their mean slope is less than one: there an eighth with all corners on one side is all on that
+ * side. */
 static double cut_eighth(sampled *q, int32_t x, int32_t y, int32_t z)
 {
-    double v[8], sum = 0, g[3] = {0, 0, 0}, least = INFINITY, most = -INFINITY;
+    double v[8], sum = 0, g[3] = {0, 0, 0}, least = INFINITY, max = -INFINITY;
     for (int k = 0; k < 8; k++) {
         v[k] = corner_at(q, x + (k >> 2), y + (k >> 1 & 1), z + (k & 1));
         sum += v[k];
         least = fmin(least, v[k]);
-        most = fmax(most, v[k]);
+        max = fmax(max, v[k]);
     }
     for (int k = 0; k < 8; k++)
         for (int j = 0; j < 3; j++) g[j] += (k >> (2 - j) & 1 ? 0.25 : -0.25) * v[k];
     if (g[0] * g[0] + g[1] * g[1] + g[2] * g[2] < SHARP * SHARP * q->h * q->h) {
-        if (most <= SNAP * 2 * q->h) return 1;
+        if (max <= SNAP * 2 * q->h) return 1;
         if (least >= -SNAP * 2 * q->h) return 0;
     }
     double c = (2 * distance_at(q, x - 0.5, y - 0.5, z - 0.5) + 0.125 * sum) / 3;
@@ -149,6 +152,45 @@ static void weigh(sampled *q, tl_weight_family family, weights *out)
         out->w[KERNEL][p] = tl_eighths_kernel(&q->parts, at);
         for (int k = 0; k < 3; k++)
             out->w[1 + k][p] = family == TL_WEIGHT_AREA ? face_area(q, at, k) : tl_eighths_face(&q->parts, at, k);
+    }
+}
+
+/* ---- elastic bodies ---- */
+
+static double within(double part) { return part < SNAP ? 0 : part > 1 - SNAP ? 1 : part; }
+
+double tl_skin_weight(const tl_clip *c, tl_weight_family family, int axis, const int32_t cell[3])
+{
+    const int64_t at = tl_clip_cell(c, cell);
+    if (at >= 0 && c->sealed[axis] && c->sealed[axis][at]) return 1;
+    if (family == TL_WEIGHT_AREA) return at < 0 ? 0 : within(c->area[axis][at]);
+    double sum = 0;
+    for (int k = 0; k < 8; k++) {
+        int32_t cube[3] = {2 * cell[0] + (k >> 2), 2 * cell[1] + (k >> 1 & 1), 2 * cell[2] + (k & 1)};
+        cube[axis]--;
+        sum += 0.125 * within(tl_clip_cube(c, cube[0], cube[1], cube[2]));
+    }
+    return within(sum);
+}
+
+/* Weights of a cut surface in a block. */
+static void weigh_skin(const tl_grid *g, const tl_clip *c, int32_t block, tl_weight_family family, weights *out)
+{
+    tl_eighths parts;
+    tl_eighths_begin(g, &parts);
+    const int32_t *corner = g->corner[block];
+    for (int32_t x = 0, i = 0; x < parts.n[0]; x++)
+        for (int32_t y = 0; y < parts.n[1]; y++)
+            for (int32_t z = 0; z < parts.n[2]; z++)
+                parts.part[i++] =
+                    within(tl_clip_cube(c, 2 * corner[0] + x - 1, 2 * corner[1] + y - 1, 2 * corner[2] + z - 1));
+    for (int32_t p = 0; p < g->f.size; p++) {
+        const uint8_t *at = g->place[p];
+        int32_t cell[3];
+        for (int k = 0; k < 3; k++) cell[k] = corner[k] + at[k];
+        out->w[0][p] = tl_eighths_cell(&parts, at);
+        out->w[KERNEL][p] = tl_eighths_kernel(&parts, at);
+        for (int k = 0; k < 3; k++) out->w[1 + k][p] = tl_skin_weight(c, family, k, cell);
     }
 }
 
@@ -242,6 +284,7 @@ static void open_block(const tl_grid *g, int32_t b, tl_fractions *out)
         for (int k = 0; k < 3; k++) {
             out->open[k][i] = 1;
             out->fixed[k][i] = 0;
+            if (out->soft[k]) out->soft[k][i] = 0;
         }
     }
 }
@@ -251,6 +294,8 @@ static void share_block(const tl_grid *g, int32_t b, int32_t count, weights *of,
 {
     for (int32_t p = 0; p < g->f.size; p++) {
         int32_t cell = b * g->f.size + p;
+        for (int k = 0; k < 3; k++)
+            if (out->soft[k]) out->soft[k][cell] = 0;
         double full = out->solid_cell[cell];
         for (int32_t i = 0; i < count; i++) full += of[i].w[0][p];
         out->solid_cell[cell] = full < 1 ? full : 1;
@@ -260,11 +305,12 @@ static void share_block(const tl_grid *g, int32_t b, int32_t count, weights *of,
         for (int k = 0; k < 3; k++) {
             double sum = out->fixed[k][cell];
             for (int32_t i = 0; i < count; i++) sum += of[i].w[1 + k][p];
-            out->open[k][cell] = 1 - sum;
-            if (1 - sum >= TL_OPEN_FLOOR) continue;
-            out->open[k][cell] = 0;
-            out->fixed[k][cell] /= sum;
-            for (int32_t i = 0; i < count; i++) of[i].w[1 + k][p] /= sum;
+            bool closed = !(1 - sum >= TL_OPEN_FLOOR);
+            out->open[k][cell] = closed ? 0 : 1 - sum;
+            if (closed) out->fixed[k][cell] /= sum;
+            for (int32_t i = 0; i < count && closed; i++) of[i].w[1 + k][p] /= sum;
+            for (int32_t i = 0; i < count && out->soft[k]; i++)
+                if (of[i].soft) out->soft[k][cell] += of[i].w[1 + k][p];
         }
     }
 }
@@ -285,6 +331,7 @@ typedef struct chunk {
 static int64_t count_covers(const tl_grid *g, const weights *w)
 {
     int64_t n = 0;
+    if (w->soft) return 0;
     for (int k = 0; k < 3; k++)
         for (int32_t p = 0; p < g->f.size; p++) n += w->w[1 + k][p] > 0 && !w->deep[p];
     return n;
@@ -292,6 +339,7 @@ static int64_t count_covers(const tl_grid *g, const weights *w)
 
 static void write_covers(const tl_grid *g, const weights *w, cover *out)
 {
+    if (w->soft) return;
     for (int k = 0; k < 3; k++)
         for (int32_t p = 0; p < g->f.size; p++)
             if (w->w[1 + k][p] > 0 && !w->deep[p])
@@ -368,9 +416,15 @@ static void weigh_blocks(const tl_solids *s, const tl_grid *g, int32_t first, in
         for (int32_t i = s->start[b]; i < s->start[b + 1]; i++) {
             int32_t body = s->of[i];
             if (s->solid[body].kind == TL_BODY_STATIC) continue;
-            sampled q;
-            sample_block(&q, s, g, b, body);
-            weigh(&q, out->family, &mine[n]);
+            const tl_skin *skin = s->solid[body].skin;
+            if (skin) {
+                weigh_skin(g, skin->clip, b, out->family, &mine[n]);
+            } else {
+                sampled q;
+                sample_block(&q, s, g, b, body);
+                weigh(&q, out->family, &mine[n]);
+            }
+            mine[n].soft = skin != NULL;
             mine[n].block = b;
             mine[n++].body = body;
         }
@@ -388,11 +442,14 @@ talus_status tl_solid_fractions(const tl_grid *g, const tl_solids *s, tl_weight_
         good &= (out->open[k] = TL_TAKE(a, double, g->cells)) != NULL;
         good &= (out->fixed[k] = TL_TAKE(a, double, g->cells)) != NULL;
     }
-    int32_t most = BATCH_TASKS;
-    for (int32_t b = 0; b < g->blocks; b++) most = moving_in(s, b) > most ? moving_in(s, b) : most;
+    bool bends = false;
+    for (int32_t k = 0; k < s->count; k++) bends |= s->solid[k].skin != NULL;
+    for (int k = 0; k < 3 && bends; k++) good &= (out->soft[k] = TL_TAKE(a, double, g->cells)) != NULL;
+    int32_t max = BATCH_TASKS;
+    for (int32_t b = 0; b < g->blocks; b++) max = moving_in(s, b) > max ? moving_in(s, b) : max;
     bool moving = false;
     for (int32_t k = 0; k < s->count; k++) moving |= s->solid[k].kind != TL_BODY_STATIC;
-    weights *task = TL_TAKE(a, weights, moving ? most : 0);
+    weights *task = TL_TAKE(a, weights, moving ? max : 0);
     int32_t *task_of = TL_TAKE(a, int32_t, g->blocks + 1);
     if (!good || !task || !task_of)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for solid fractions of %lld cells", (long long)g->cells);
@@ -400,7 +457,7 @@ talus_status tl_solid_fractions(const tl_grid *g, const tl_solids *s, tl_weight_
     chunk *chunks = NULL, **end = &chunks;
     for (int32_t first = 0, last; first < g->blocks; first = last) {
         int32_t tasks = 0;
-        for (last = first; last < g->blocks && tasks + moving_in(s, last) <= most; last++) {
+        for (last = first; last < g->blocks && tasks + moving_in(s, last) <= max; last++) {
             task_of[last - first] = tasks;
             tasks += moving_in(s, last);
         }
@@ -409,4 +466,46 @@ talus_status tl_solid_fractions(const tl_grid *g, const tl_solids *s, tl_weight_
     }
     open_block(g, g->blocks, out); /* the ghost */
     return list_covers(chunks, s->count, a, &out->covers, err);
+}
+
+/* ---- edges ---- */
+
+static void add_edges(const sampled *q, double *const out[3])
+{
+    for (int32_t p = 0; p < q->g->f.size; p++)
+        for (int k = 0; k < 3; k++)
+            out[k][q->block * q->g->f.size + p] += tl_eighths_edge(&q->parts, q->g->place[p], k);
+}
+
+static void add_wall_edges(const tl_solids *s, const tl_grid *g, int32_t block, double *const out[3])
+{
+    const double h = 0.5 * g->f.dx, origin[3] = {g->f.origin.x, g->f.origin.y, g->f.origin.z};
+    for (int32_t p = 0; p < g->f.size; p++)
+        for (int m = 0; m < 3; m++) {
+            double clear = 1;
+            for (int k = 0; k < 3; k++) {
+                int32_t first = 2 * (g->corner[block][k] + g->place[p][k]) - (k != m);
+                clear *= 1 - beyond(s, k, origin[k] + first * h, 2 * h);
+            }
+            double full = out[m][block * g->f.size + p] + 1 - clear;
+            out[m][block * g->f.size + p] = full < SNAP ? 0 : fmin(full, 1);
+        }
+}
+
+talus_status tl_solid_edges(const tl_grid *g, const tl_solids *s, tl_arena *a, double *out[3], talus_error *err)
+{
+    for (int k = 0; k < 3; k++)
+        if (!(out[k] = TL_TAKE_ZERO(a, double, g->cells)))
+            return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for solid fractions of edges");
+#pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
+    for (int32_t b = 0; b < g->blocks; b++) {
+        if (!tl_solids_touch(s, g, b)) continue;
+        for (int32_t i = s->start[b]; i < s->start[b + 1]; i++) {
+            sampled q;
+            sample_block(&q, s, g, b, s->of[i]);
+            add_edges(&q, out);
+        }
+        add_wall_edges(s, g, b, out);
+    }
+    return TALUS_OK;
 }

@@ -20,7 +20,8 @@ static tl_vec3 solid_velocity(const tl_grains *s, int32_t which, tl_vec3 x)
     return tl_vec3_add(load3(v), tl_vec3_cross(load3(v + 3), tl_solids_arm(s->solids, which, x)));
 }
 
-/* Part of an impulse's effect on the relative velocity along n that is the grain's: 1 / m over 1 / m and what the body gives way. */
+/* Part of an impulse's effect on the relative velocity along n that is the grain's: 1 / m over 1 / m and what the
+ * body gives way. */
 static double grain_share(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 n, double m)
 {
     if (!is_free(s, which)) return 1;
@@ -54,8 +55,9 @@ static double friction_of(const tl_grains *s, int32_t which, const tl_particle *
     return own >= 0 ? fmin(own, material) : material;
 }
 
-/* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction takes its coefficient times that from what slides. A free body gets the
- * opposite impulse; what either then moves makes up for the relative velocity together. */
+/* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction
+ * takes its coefficient times that from what slides. A free body gets the opposite impulse; what either then moves
+ * makes up for the relative velocity together. */
 static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, const tl_particle *p)
 {
     double m = s->rho[p->material] * p->volume;
@@ -64,10 +66,10 @@ static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, const tl_pa
     if (!(into > 0)) return (tl_vec3){0, 0, 0};
     double normal = into * grain_share(s, which, p->x, n, m);
     tl_vec3 slip = tl_vec3_add_scaled(v, into, n), dv = tl_vec3_scale(normal, n);
-    double speed = tl_vec3_norm(slip), most = s->alpha ? friction_of(s, which, p) * normal : 0;
-    if (speed > 0 && most > 0) {
+    double speed = tl_vec3_norm(slip), max = s->alpha ? friction_of(s, which, p) * normal : 0;
+    if (speed > 0 && max > 0) {
         tl_vec3 along = tl_vec3_scale(1 / speed, slip);
-        dv = tl_vec3_add_scaled(dv, -fmin(speed * grain_share(s, which, p->x, along, m), most), along);
+        dv = tl_vec3_add_scaled(dv, -fmin(speed * grain_share(s, which, p->x, along, m), max), along);
     }
     push_body(s, which, p->x, tl_vec3_scale(-m, dv));
     return dv;

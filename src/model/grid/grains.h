@@ -1,13 +1,16 @@
 /* Single grains: contact with solids, and no gradient.
  *
- * Thin fronts and stray grains are in cells without a pressure, so no stress holds them and a floor would be ice to them. A grain there whose centre is nearer to a solid than
- * its radius, half a spacing, is a point in contact: what goes into the solid is taken away, and friction takes up to sin(angle) times that from what slides, the same limit at which a layer of the material
- * slips on a floor [grid-granular spec 3.6, 6.13].
+ * Thin fronts and stray grains are in cells without a pressure, so no stress holds them and a floor would be ice to
+ * them. A grain there whose centre is nearer to a solid than its radius, half a spacing, is a point in contact: what
+ * goes into the solid is taken away, and friction takes up to sin(angle) times that from what slides, the same limit at
+ * which a layer of the material slips on a floor [grid-granular spec 3.6, 6.13].
  *
- * It loses its affine velocity, and so does a grain beside cells with a pressure: faces on one side of it belong to the floor or go with the pile, so its gradient is the one between these at rest
- * and itself, and a grain that leaves would be carried on by v = C x, faster with every cell.
+ * It loses its affine velocity, and so does a grain beside cells with a pressure: faces on one side of it belong to the
+ * floor or go with the pile, so its gradient is the one between these at rest and itself, and a grain that leaves would
+ * be carried on by v = C x, faster with every cell.
  *
- * Drops of liquids are such points too where they touch free bodies, without friction: no pressure hands their momentum over. */
+ * Drops of liquids are such points too where they touch free bodies, without friction: no pressure hands their
+ * momentum over. */
 #ifndef TL_MODEL_GRID_GRAINS_H
 #define TL_MODEL_GRID_GRAINS_H
 
@@ -28,14 +31,16 @@ typedef struct tl_grains {
     double touch;            /* m: nearer than that to a solid is in contact */
     const double *friction; /* [bodies] against sand, where less than its own; negative: the material's. NULL: of all */
     double walls;           /* the same of the domain's walls */
-    /* [bodies], of the scene: what grains give to free ones goes into body_v [6 bodies] at once, so that the next grain meets a body that has been hit. NULL: no body is free */
+    /* [bodies], of the scene: what grains give to free ones goes into body_v [6 bodies] at once, so that the next
+     * grain meets a body that has been hit. NULL: no body is free */
     const double *inv_mass, *inv_inertia;
     double *body_v;
     tl_grain_account *account; /* out, added to; NULL: not wanted */
     tl_vec3 push;              /* velocity that forces add in the step, m/s: already in u */
 } tl_grains;
 
-/* Changes the face velocities that such grains have a part in, and those of free bodies they touch: impulses are equal and opposite. Returns how many touch a solid. */
+/* Changes the face velocities that such grains have a part in, and those of free bodies they touch: impulses are
+ * equal and opposite. Returns how many touch a solid. */
 int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles *p, tl_faces *faces);
 
 #endif

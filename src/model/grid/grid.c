@@ -127,7 +127,8 @@ static int32_t occupied(const tl_grid_frame *f, int64_t n, const uint64_t *cell_
     return count;
 }
 
-/* Keys of one occupied block's surroundings. `far`: blocks that the margin spans, per axis (more than one where blocks are thin). */
+/* Keys of one occupied block's surroundings. `far`: blocks that the margin spans, per axis (more than one where
+ * blocks are thin). */
 static int64_t surroundings(const tl_grid_frame *f, int64_t key, uint32_t sides, uint64_t *out)
 {
     int32_t block[3], far[3], by[3];
@@ -184,10 +185,10 @@ talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, cons
                            talus_error *err)
 {
     *out = (tl_grid){.f = *f, .colours = 27};
-    int64_t most = 0;
-    for (int64_t i = 0; i < n; i++) most += !i || cell_key[i] >> PLACE_BITS != cell_key[i - 1] >> PLACE_BITS;
-    int64_t *key = TL_TAKE(a, int64_t, most);
-    uint32_t *sides = TL_TAKE(a, uint32_t, most);
+    int64_t max = 0;
+    for (int64_t i = 0; i < n; i++) max += !i || cell_key[i] >> PLACE_BITS != cell_key[i - 1] >> PLACE_BITS;
+    int64_t *key = TL_TAKE(a, int64_t, max);
+    uint32_t *sides = TL_TAKE(a, uint32_t, max);
     if (!key || !sides) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a grid");
     int32_t count = occupied(f, n, cell_key, key, sides);
 
@@ -235,6 +236,29 @@ talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, cons
     out->first[out->blocks] = (int32_t)i;
     find_near(out);
     find_colours(out, colour);
+    TL_VALIDATE(tl_grid_check(out, err));
+    return TALUS_OK;
+}
+
+talus_status tl_grid_check(const tl_grid *g, talus_error *err)
+{
+    for (int32_t b = 0; b < g->blocks; b++) {
+        if (b && g->key[b] <= g->key[b - 1]) return TL_FAIL(err, TALUS_BAD_INPUT, "key of block %d does not rise", b);
+        if (g->first[b + 1] < g->first[b]) return TL_FAIL(err, TALUS_BAD_INPUT, "particles of block %d end early", b);
+        for (int k = 0; k < 27; k++) {
+            const int32_t n = g->near[b][k];
+            if (n < 0 || n > g->blocks || (n < g->blocks && g->near[n][26 - k] != b))
+                return TL_FAIL(err, TALUS_BAD_INPUT, "block %d has neighbour %d of %d, which does not have it", b, n,
+                               g->blocks);
+        }
+    }
+    int64_t coloured = 0;
+    for (int32_t c = 0; c < g->colours; c++)
+        for (int32_t i = g->colour_start[c]; i < g->colour_start[c + 1]; i++, coloured++)
+            if (i > g->colour_start[c] && g->by_colour[i] <= g->by_colour[i - 1])
+                return TL_FAIL(err, TALUS_BAD_INPUT, "blocks of colour %d do not rise", c);
+    if (coloured != g->blocks)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%lld blocks of %d have a colour", (long long)coloured, g->blocks);
     return TALUS_OK;
 }
 

@@ -1,20 +1,20 @@
 /* The grid of one step: a staggered grid that exists only around matter.
  *
- * Cells come in blocks of 8 x 8 x 8, kept where a particle is within TL_GRID_MARGIN cells, so that memory and work follow what is
- * occupied and not the box. Nothing ends at the domain's walls: they are solids like others (model/grid/solids.h), and the cells
- * behind them exist like any others near matter. Periodic axes wrap. A slab of one cell is the 2D mode: blocks are then 8 x 8 x 1
- * and a cell is its own neighbour along that axis.
+ * Cells come in blocks of 8 x 8 x 8, kept where a particle is within TL_GRID_MARGIN cells, so that memory and work
+ * follow what is occupied and not the box. Nothing ends at the domain's walls: they are solids like others
+ * (model/grid/solids.h), and the cells behind them exist like any others near matter. Periodic axes wrap. A slab of one
+ * cell is the 2D mode: blocks are then 8 x 8 x 1 and a cell is its own neighbour along that axis.
  *
- * A cell has an id, block * size + place, place = (x * edge[1] + y) * edge[2] + z: z runs fastest. Every array over cells has
- * g->cells entries; the last block is a ghost that stands for all cells that do not exist, and a neighbour that is not there has its
- * id in it. Arrays keep a harmless value there (0, or air). Values that belong to faces, edges and corners use the id of the cell
- * at whose lower end they lie:
+ * A cell has an id, block * size + place, place = (x * edge[1] + y) * edge[2] + z: z runs fastest. Every array over
+ * cells has g->cells entries; the last block is a ghost that stands for all cells that do not exist, and a neighbour
+ * that is not there has its id in it. Arrays keep a harmless value there (0, or air). Values that belong to faces,
+ * edges and corners use the id of the cell at whose lower end they lie:
  *
  *     face of axis a   [a][i]  lower face of cell i along a, centre at (i - e_a/2)
  *     edge of axis a   [a][i]  edge parallel to a, at the lower end of cell i along both other axes
  *
- * Blocks are sorted by key and cells of a block by place; both depend on positions alone, so the order is the same in every run.
- * Lives in an arena; what is on it (velocities, fractions, ...) belongs to the files that write it. */
+ * Blocks are sorted by key and cells of a block by place; both depend on positions alone, so the order is the same
+ * in every run. Lives in an arena; what is on it (velocities, fractions, ...) belongs to the files that write it. */
 #ifndef TL_MODEL_GRID_H
 #define TL_MODEL_GRID_H
 
@@ -60,15 +60,19 @@ typedef struct tl_grid {
     int32_t *first;        /* [blocks + 1] sorted particles of block b are first[b] .. first[b + 1] */
 } tl_grid;
 
+/* Keys rise, neighbours are blocks or the ghost and mutual, every block has one colour. For checked builds, where a
+ * grid is handed on. */
+talus_status tl_grid_check(const tl_grid *g, talus_error *err);
+
 tl_grid_frame tl_grid_frame_of(const tl_scene *s);
 
-/* Blocks around cells of particles. `cell_key` [n]: tl_grid_key of each particle, ascending (tl_particles_sort). n = 0 gives a grid with no
- * block but the ghost. Blocks in arena. */
+/* Blocks around cells of particles. `cell_key` [n]: tl_grid_key of each particle, ascending (tl_particles_sort). n =
+ * 0 gives a grid with no block but the ghost. Blocks in arena. */
 talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, const uint64_t *cell_key, tl_arena *a,
                            talus_error *err);
 
-/* Key of a cell, whether it exists or not: block key * 512 + place; ascending keys are ascending ids. Coordinates within +- 2 FAR,
- * already wrapped along periodic axes (tl_grid_wrap). */
+/* Key of a cell, whether it exists or not: block key * 512 + place; ascending keys are ascending ids. Coordinates
+ * within +- 2 FAR, already wrapped along periodic axes (tl_grid_wrap). */
 static inline uint64_t tl_grid_key(const tl_grid_frame *f, const int32_t cell[3])
 {
     int64_t key = 0;
@@ -116,7 +120,8 @@ static inline int32_t tl_grid_block_of(const tl_grid *g, int32_t cell)
 }
 static inline bool tl_grid_exists(const tl_grid *g, int32_t cell) { return cell < (int64_t)g->blocks * g->f.size; }
 
-/* Coordinate k of a place in cells from the origin. One formula for all, so that nobody rounds a particle into another cell. */
+/* Coordinate k of a place in cells from the origin. One formula for all, so that nobody rounds a particle into
+ * another cell. */
 static inline double tl_grid_scaled(const tl_grid_frame *f, double x, int k)
 {
     double origin = k == 0 ? f->origin.x : k == 1 ? f->origin.y : f->origin.z;
@@ -158,8 +163,9 @@ static inline tl_vec3 tl_grid_face_centre(const tl_grid *g, int axis, int32_t fa
     return p;
 }
 
-/* The neighbourhood of one block: ids of cells from -1 to edge along each axis (two more per axis than the block), for loops that
- * would otherwise ask tl_grid_step everywhere. Index ((x+1) * (edge[1]+2) + (y+1)) * (edge[2]+2) + (z+1). */
+/* The neighbourhood of one block: ids of cells from -1 to edge along each axis (two more per axis than the block),
+ * for loops that would otherwise ask tl_grid_step everywhere. Index ((x+1) * (edge[1]+2) + (y+1)) * (edge[2]+2) +
+ * (z+1). */
 #define TL_GRID_HALO_MAX 1000
 int32_t tl_grid_halo(const tl_grid *g, int32_t block, int32_t id[TL_GRID_HALO_MAX]); /* returns their number */
 

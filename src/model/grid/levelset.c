@@ -5,8 +5,10 @@
 #include "base/parallel.h"
 #include "base/sum.h"
 
-/* The gap below something round of radius R is h high at sqrt(2 R h) from where it touches. The last cell with its centre outside is where h = dx / 2: from there the gap goes on for sqrt(R / dx) cells, 4 of
- * them for what is 32 cells across. Below larger ones the rest is air: of 128 cells across, four cells a side that are an eighth high at most. */
+/* The gap below something round of radius R is h high at sqrt(2 R h) from where it touches. The last cell with its
+ * centre outside is where h = dx / 2: from there the gap goes on for sqrt(R / dx) cells, 4 of them for what is 32
+ * cells across. Below larger ones the rest is air: of 128 cells across, four cells a side that are an eighth high at
+ * most. */
 #define WEDGE_CELLS 4
 tl_surface_rules tl_surface_rules_default(void)
 {
@@ -33,7 +35,8 @@ double tl_fill_of_depth(double d)
 #define LEAST_TOLD 0.5   /* of the kernel outside of solids: below, crowds are not looked for */
 #define LEAST_CLEAR 0.05 /* of the kernel outside of solids: below, a filling says nothing */
 
-/* The eight cells around a place, and their trilinear weights; only cells whose centre is outside of solids count. Sum of weights. */
+/* The eight cells around a place, and their trilinear weights; only cells whose centre is outside of solids count.
+ * Sum of weights. */
 static double cells_outside(const tl_grid *g, int32_t block, const float *solid_phi, tl_vec3 x, int32_t id[8],
                             double w[8])
 {
@@ -59,8 +62,9 @@ static double cells_outside(const tl_grid *g, int32_t block, const float *solid_
 #define ALONG 0.999
 static bool is_slanted(tl_vec3 n) { return fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) < ALONG; }
 
-/* What the kernels of particles put into a cell whose centre is in a solid goes back to where its mirror image in the surface is (in corners
- * again), and so does what a full pool would have put there. Sums over cells stay. slanted: whether any surface on the way is. */
+/* What the kernels of particles put into a cell whose centre is in a solid goes back to where its mirror image in
+ * the surface is (in corners again), and so does what a full pool would have put there. Sums over cells stay.
+ * slanted: whether any surface on the way is. */
 static bool mirror(const tl_grid *g, const tl_solids *s, const float *solid_phi, int32_t cell, int32_t id[8],
                    double w[8], bool *slanted)
 {
@@ -78,8 +82,9 @@ static bool mirror(const tl_grid *g, const tl_solids *s, const float *solid_phi,
     return sum > 1e-6;
 }
 
-/* A film on a wall along the grid then fills its cell as much as it is thick, wherever in the cell its particles are. At slanted solids that says how much there is, and not how high it stands: left out with `along`.
- * In the order of cells: no two threads write. Cells left out. */
+/* A film on a wall along the grid then fills its cell as much as it is thick, wherever in the cell its particles
+ * are. At slanted solids that says how much there is, and not how high it stands: left out with `along`. In the
+ * order of cells: no two threads write. Cells left out. */
 static int32_t fold(const tl_grid *g, const tl_solids *s, const float *solid_phi, bool along, double *fill,
                     double *clear)
 {
@@ -117,8 +122,8 @@ static void from_fill(const tl_grid *g, int32_t b, const double *fill, const dou
     }
 }
 
-/* A cell with no air around it is a cell deep, however its filling fluctuates. Fractions of cells outside of solids do not see the
- * difference; what is extended into solids does. */
+/* A cell with no air around it is a cell deep, however its filling fluctuates. Fractions of cells outside of solids
+ * do not see the difference; what is extended into solids does. */
 static void settle(const tl_grid *g, int32_t b, const double *raw, const float *solid_phi, double *phi, double *excess,
                    uint8_t *deep)
 {
@@ -340,8 +345,9 @@ static bool value_beside(const tl_grid *g, const double *phi, const float *solid
     return count > 0;
 }
 
-/* Into solids, one cell deep: the value at the nearest place outside; where a body stands on another that may be inside of the other, and the value is that of the cells beside; INFINITY where these are
- * in solids too. `from` is the field before any extension. */
+/* Into solids, one cell deep: the value at the nearest place outside; where a body stands on another that may be
+ * inside of the other, and the value is that of the cells beside; INFINITY where these are in solids too. `from` is
+ * the field before any extension. */
 static void extend(const tl_grid *g, int32_t b, const double *from, const tl_solids *s, const float *solid_phi,
                    double off, const contact *q, double *phi)
 {
@@ -365,9 +371,11 @@ static void extend(const tl_grid *g, int32_t b, const double *from, const tl_sol
     }
 }
 
-/* Near slanted solids the surface is read from what is around, and a cell there may hold more than it has room for and still lie above it: as air it has no pressure, and a film that runs up a round wall gathers in
- * it without end (five times its room, and 6 % of the water, after 0.6 s of `sphere-roof`). So the surface is at least as high as what the cell holds, mirrored in the solid, says. At rest that is never higher than what is
- * read: by 0.001 cells at most in bowls, tilted boxes and around obstacles, 2D and 3D. */
+/* Near slanted solids the surface is read from what is around, and a cell there may hold more than it has room for
+ * and still lie above it: as air it has no pressure, and a film that runs up a round wall gathers in it without end
+ * (five times its room, and 6 % of the water, after 0.6 s of `sphere-roof`). So the surface is at least as high as
+ * what the cell holds, mirrored in the solid, says. At rest that is never higher than what is read: by 0.001 cells
+ * at most in bowls, tilted boxes and around obstacles, 2D and 3D. */
 static void fill_crowds(const tl_grid *g, int32_t b, const float *solid_phi, const tl_fillings *full, double *phi)
 {
     for (int32_t cell = b * g->f.size; cell < (b + 1) * g->f.size; cell++)
@@ -389,8 +397,9 @@ static double value_beyond(const tl_grid *g, const tl_fractions *f, const double
     return count ? sum / count : INFINITY;
 }
 
-/* The gap between a ball and the floor that it stands on narrows to nothing, and the centres of its cells are all in solids: from cell to cell through what is open. As air, such a cell
- * would have no pressure, and a pool would run into it for ever. */
+/* The gap between a ball and the floor that it stands on narrows to nothing, and the centres of its cells are all in
+ * solids: from cell to cell through what is open. As air, such a cell would have no pressure, and a pool would run
+ * into it for ever. */
 static talus_status fill_wedges(const tl_grid *g, const tl_fractions *f, int cells, tl_arena *a, double *phi,
                                 talus_error *err)
 {
@@ -507,7 +516,8 @@ talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_f
     return TALUS_OK;
 }
 
-/* Of one cell that is not known to be full: fillings fluctuate, and cutting them at full would read low by what they fluctuate. */
+/* Of one cell that is not known to be full: fillings fluctuate, and cutting them at full would read low by what they
+ * fluctuate. */
 static double room_taken(double fill, double room)
 {
     double turned = 2 * (1 + SURFACE_NOISE) * room - fill;

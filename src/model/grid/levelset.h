@@ -1,15 +1,16 @@
 /* Where liquid is: a signed distance at cell centres from the filling of cells.
  *
- * Differs from [FM21], which averages particle places (Zhu and Bridson): the hat-kernel filling of a half-space at depth d (in cells) is
- * 1 - (1-d)^2/2, so a filling has a depth. Of a flat pool that is exact whatever the sampling's noise adds up to, and the volume inside the zero
- * level follows the particles' volume (tests/unit/grid_levelset.c), where radii of particles inflate it. Distances are clamped to one
- * cell both ways; zero crossings and slopes between a cell inside and one outside are what fractions and ghost-fluid distances need.
+ * Differs from [FM21], which averages particle places (Zhu and Bridson): the hat-kernel filling of a half-space at
+ * depth d (in cells) is 1 - (1-d)^2/2, so a filling has a depth. Of a flat pool that is exact whatever the sampling's
+ * noise adds up to, and the volume inside the zero level follows the particles' volume (tests/unit/grid_levelset.c),
+ * where radii of particles inflate it. Distances are clamped to one cell both ways; zero crossings and slopes between a
+ * cell inside and one outside are what fractions and ghost-fluid distances need.
  *
- * The part of the kernel that lies in solids does not count: what particles put into cells in solids is folded back to its mirror image, and
- * the filling is measured against that of a full pool, folded likewise. Cells whose centre is in a solid, up to 1.25 cells
- * deep, take the value of the nearest place outside, half a particle spacing off the surface; cells in the gap
- * between two solids that of the cells beyond their open faces; deeper cells, and those that a thin solid
- * separates from that liquid, are air. */
+ * The part of the kernel that lies in solids does not count: what particles put into cells in solids is folded back
+ * to its mirror image, and the filling is measured against that of a full pool, folded likewise. Cells whose centre
+ * is in a solid, up to 1.25 cells deep, take the value of the nearest place outside, half a particle spacing off the
+ * surface; cells in the gap between two solids that of the cells beyond their open faces; deeper cells, and those
+ * that a thin solid separates from that liquid, are air. */
 #ifndef TL_MODEL_GRID_LEVELSET_H
 #define TL_MODEL_GRID_LEVELSET_H
 
@@ -25,7 +26,8 @@ typedef struct tl_fillings {
 /* Rules of how a surface is read near solids. Tests switch one off and see what it is there for. */
 typedef struct tl_surface_rules {
     bool crowds; /* cells near slanted solids that hold what they have room for are not air */
-    int wedge_cells; /* along the gap between two solids, from the last one with its centre outside, that go on with the liquid */
+    /* along the gap between two solids, from the last one with its centre outside, that go on with the liquid */
+    int wedge_cells;
 } tl_surface_rules;
 tl_surface_rules tl_surface_rules_default(void);
 
@@ -38,9 +40,10 @@ talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_f
                                 const float *solid_phi, double spacing, const tl_vec3 *up, tl_arena *a, double *phi,
                                 double *excess, tl_fillings *full, const tl_surface_rules *rules, talus_error *err);
 
-/* Space that liquid takes up, m^3: all the room of cells that pressure keeps full, which have no air around; what is in all others, at most
- * their room (single cells are read to a tenth). So crowds read low and hollow liquid reads high, unlike the sum of the particles' volumes, which cannot be wrong; and what moves as a
- * whole, off a wall or through the grid, reads the same wherever it is. pressed [cells]: 1 has a pressure above 0; NULL: all have. */
+/* Space that liquid takes up, m^3: all the room of cells that pressure keeps full, which have no air around; what is
+ * in all others, at most their room (single cells are read to a tenth). So crowds read low and hollow liquid reads
+ * high, unlike the sum of the particles' volumes, which cannot be wrong; and what moves as a whole, off a wall or
+ * through the grid, reads the same wherever it is. pressed [cells]: 1 has a pressure above 0; NULL: all have. */
 talus_status tl_liquid_volume(const tl_grid *g, const tl_fillings *full, const uint8_t *pressed, tl_arena *a,
                               double *out, talus_error *err);
 

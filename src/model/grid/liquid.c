@@ -6,9 +6,9 @@
 
 #define ROUNDING 1e-12 /* a surface that ends at an eighth's side leaves nothing in it, not 1e-17 */
 
-/* One eighth of the cube between eight centres, at the end of centre `end`: there the field is trilinear. v: values at the centres, bit k of the
- * index set for the upper one along axis k (2: x, 1: y, 0: z). Value and slopes at a quarter of the way; an eighth is half as wide as the
- * distance of centres. */
+/* One eighth of the cube between eight centres, at the end of centre `end`: there the field is trilinear. v: values
+ * at the centres, bit k of the index set for the upper one along axis k (2: x, 1: y, 0: z). Value and slopes at a
+ * quarter of the way; an eighth is half as wide as the distance of centres. */
 static double eighth(const double v[8], int end)
 {
     double c = 0, g[3] = {0, 0, 0};
@@ -53,7 +53,8 @@ static int same_sign(int32_t n, const double *v)
     return inside == 0 ? 0 : inside == n ? 1 : -1;
 }
 
-/* Cells of a block with a change of sign among the 27 around them; the others are all in or all out. around: as of tl_grid_halo. */
+/* Cells of a block with a change of sign among the 27 around them; the others are all in or all out. around: as of
+ * tl_grid_halo. */
 static void near_surface(const tl_grid *g, const double *around, uint8_t *count)
 {
     const int32_t *e = g->f.edge, sy = e[2] + 2, sx = (e[1] + 2) * sy, n = (e[0] + 2) * sx;

@@ -4,8 +4,10 @@
 
 #include "model/grid/particles.h"
 
-/* What the affine velocity of a particle adds to its kinetic energy, over half its mass, m^2/s^2: it depends on the place between faces. arm [3][3] out, m^2/s: means of
- * (face - x)_b (C (face - x))_a over the faces of axis a. On the grid's terms: of each axis' faces, the second moment of the hat weights is t (1 - t) dx^2 along each direction. */
+/* What the affine velocity of a particle adds to its kinetic energy, over half its mass, m^2/s^2: it depends on the
+ * place between faces. arm [3][3] out, m^2/s: means of (face - x)_b (C (face - x))_a over the faces of axis a. On
+ * the grid's terms: of each axis' faces, the second moment of the hat weights is t (1 - t) dx^2 along each
+ * direction. */
 static inline double tl_particle_affine(const tl_grid_frame *f, const tl_particle *p, double arm[3][3])
 {
     const double x[3] = {p->x.x, p->x.y, p->x.z};

@@ -7,8 +7,7 @@
 
 #define FAR_BLOCKS (1 << 17) /* see tl_grid_key */
 
-/* Wrap along periodic axes, then the cell; false: out of the world. */
-static inline bool locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 *x, int32_t cell[3])
+bool tl_particle_locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 *x, int32_t cell[3])
 {
     double at[3] = {x->x, x->y, x->z};
     const double origin[3] = {f->origin.x, f->origin.y, f->origin.z};
@@ -33,7 +32,8 @@ static inline bool locate(const tl_grid_frame *f, const tl_domain_spec *walls, t
     return true;
 }
 
-/* Keys in a box of blocks, numbered without gaps: same order as tl_grid_key, and few enough bits for two or three passes of the sort. */
+/* Keys in a box of blocks, numbered without gaps: same order as tl_grid_key, and few enough bits for two or three
+ * passes of the sort. */
 typedef struct packing {
     int32_t lo[3]; /* block coordinates */
     uint64_t nx, ny, nz, size;
@@ -63,7 +63,7 @@ static packing find_keys(const tl_grid_frame *f, const tl_domain_spec *walls, co
         tl_vec3 x = p->particle[i].x;
         int32_t cell[3], b[3];
         key[i] = LOST;
-        if (!locate(f, walls, &x, cell)) continue;
+        if (!tl_particle_locate(f, walls, &x, cell)) continue;
         key[i] = tl_grid_key(f, cell);
         tl_grid_unkey_block(key[i], b);
         x0 = b[0] < x0 ? b[0] : x0;
@@ -142,7 +142,7 @@ talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *wal
     for (int64_t i = 0; i < out->count; i++) {
         int32_t cell[3];
         out->particle[i] = from->particle[order[i]];
-        if (f->periodic[0] || f->periodic[1] || f->periodic[2]) locate(f, walls, &out->particle[i].x, cell);
+        if (f->periodic[0] || f->periodic[1] || f->periodic[2]) tl_particle_locate(f, walls, &out->particle[i].x, cell);
     }
     tl_arena_release(a, mark);
     return TALUS_OK;

@@ -77,6 +77,20 @@ static void link_wet(const graph *d, const tl_pieces *p, const tl_grid *g, doubl
             }
 }
 
+static void link_touched(const graph *d, const tl_pieces *p, const tl_grid *g, double *const mass[3])
+{
+    for (int64_t k = 0; k < d->links->touches; k++) {
+        const tl_piece_touch *t = &d->links->touch[k];
+        if (!(mass[t->axis][t->face] > 0)) continue;
+        int32_t piece = tl_piece_of_face(p, g, t->axis, t->face);
+        if (piece == TL_NO_PIECE) continue;
+        if (is_fixed(d, t->body))
+            hold(d, piece);
+        else
+            link(d, piece, d->pieces + t->body);
+    }
+}
+
 static void link_pressed(const graph *d)
 {
     for (int32_t k = 0; k < d->links->pairs; k++) {
@@ -107,6 +121,7 @@ talus_status tl_pieces_find(tl_pieces *out, const tl_grid *g, const double *fill
             if (k != TL_NO_PIECE) hold(&d, k);
         }
     link_wet(&d, out, g, mass);
+    link_touched(&d, out, g, mass);
     link_pressed(&d);
     for (int32_t k = 0; k < out->count; k++) out->held[k] = d.held[root_of(d.up, k)];
     return TALUS_OK;

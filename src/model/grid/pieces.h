@@ -1,11 +1,13 @@
 /* Pieces of liquid that hang together, and momentum that faces were given and particles did not get.
  *
- * A piece is a set of cells with matter that share faces. Pieces that touch a wall or another fixed solid are held: pressure carries their weight. So are those that hang together with
- * something fixed by bodies: water in a vessel that stands, or floats. The others are free, and only free bodies act on them.
+ * A piece is a set of cells with matter that share faces. Pieces that touch a wall or another fixed solid are held:
+ * pressure carries their weight. So are those that hang together with something fixed by bodies: water in a vessel that
+ * stands, or floats. The others are free, and only free bodies act on them.
  *
- * In a held piece a solve moves the liquid inside of the surface, which is what is level at rest, while particles weigh what their kernels put on faces, and faces beside the liquid go with their
- * neighbours. What the momentum of the particles then lacks is on account of what holds the piece. Free pieces are solved with the particles' own mass: nothing but rounding is lacking there, and
- * it is paid back as one velocity of the piece. */
+ * In a held piece a solve moves the liquid inside of the surface, which is what is level at rest, while particles
+ * weigh what their kernels put on faces, and faces beside the liquid go with their neighbours. What the momentum of
+ * the particles then lacks is on account of what holds the piece. Free pieces are solved with the particles' own
+ * mass: nothing but rounding is lacking there, and it is paid back as one velocity of the piece. */
 #ifndef TL_MODEL_GRID_PIECES_H
 #define TL_MODEL_GRID_PIECES_H
 
@@ -20,6 +22,10 @@ typedef struct tl_pieces {
     uint8_t *held; /* [count] */
 } tl_pieces;
 
+typedef struct tl_piece_touch {
+    int32_t body, axis, face;
+} tl_piece_touch;
+
 typedef struct tl_piece_links {
     double *const *fixed;    /* [3][cells] part of a face that walls and static bodies cover */
     const tl_covers *covers; /* of bodies that move */
@@ -27,6 +33,8 @@ typedef struct tl_piece_links {
     const double *inv_mass; /* [bodies] 0: fixed, or scripted */
     int32_t pairs;
     int32_t *pair; /* [pairs][2] bodies that press against each other */
+    int64_t touches;
+    tl_piece_touch *touch; /* [touches] faces that elastic bodies cover */
 } tl_piece_links;
 
 /* fill [cells] > 0: matter. mass [3][cells] kg. */

@@ -1,6 +1,7 @@
 #include "model/grid/fractions.h"
 
-/* Part of the unit cube where m.y < alpha, 0 <= m1 <= m2 <= m3, sum 1, alpha <= 1/2. Piecewise cubic [Scardovelli2000]. */
+/* Part of the unit cube where m.y < alpha, 0 <= m1 <= m2 <= m3, sum 1, alpha <= 1/2. Piecewise cubic
+ * [Scardovelli2000]. */
 static double below(double m1, double m2, double m3, double alpha)
 {
     double m12 = m1 + m2;

@@ -29,6 +29,11 @@ static tl_vec3 image(const tl_grid_frame *f, const tl_solid *b, tl_vec3 p)
 double tl_solid_distance(const tl_solids *s, int32_t body, tl_vec3 p, tl_vec3 *normal)
 {
     const tl_solid *b = &s->solid[body];
+    if (b->skin) {
+        tl_skin_place at = tl_skin_nearest(b->skin, p);
+        if (normal) *normal = at.normal;
+        return at.distance;
+    }
     tl_vec3 local = tl_pose_to_local(&b->pose, image(s->f, b, p)), n;
     double d = tl_collider_distance(b->collider, local, normal ? &n : NULL);
     if (normal) {
@@ -120,6 +125,7 @@ tl_vec3 tl_solids_velocity(const tl_solids *s, int32_t which, tl_vec3 p)
 {
     if (which < 0) return (tl_vec3){0, 0, 0};
     const tl_solid *b = &s->solid[which];
+    if (b->skin) return tl_skin_velocity(b->skin, p);
     return tl_vec3_add(b->v, tl_vec3_cross(b->w, tl_solids_arm(s, which, p)));
 }
 
@@ -135,10 +141,11 @@ static bool reaches(const tl_solids *s, const tl_grid *g, int32_t body, int32_t 
     return tl_solid_distance(s, body, middle, NULL) < far + 0.5 * h * sqrt(diagonal);
 }
 
-/* Blocks within a body's box, grown by the reach: ranges of block coordinates; false: more than the grid has, look at all. */
+/* Blocks within a body's box, grown by the reach: ranges of block coordinates; false: more than the grid has, look
+ * at all. */
 static bool block_range(const tl_solids *s, const tl_grid *g, const tl_solid *b, int32_t lo[3], int32_t hi[3])
 {
-    double most = 1;
+    double max = 1;
     for (int k = 0; k < 3; k++) {
         double edge = g->f.edge[k] * g->f.dx, from = get(b->bounds.lo, k) - s->reach,
                to = get(b->bounds.hi, k) + s->reach;
@@ -148,8 +155,8 @@ static bool block_range(const tl_solids *s, const tl_grid *g, const tl_solid *b,
             int32_t ring = g->f.count[k] / g->f.edge[k];
             if (!(to - from + 1 < ring)) from = 0, to = ring - 1;
         }
-        most *= to - from + 1;
-        if (!(most < g->blocks)) return false;
+        max *= to - from + 1;
+        if (!(max < g->blocks)) return false;
         lo[k] = (int32_t)from;
         hi[k] = (int32_t)to;
     }
@@ -176,8 +183,22 @@ static void list_body(tl_solids *s, const tl_grid *g, int32_t body, int32_t *cou
     }
 }
 
+/* An elastic body by its surface: it moves freely, whatever holds some of its nodes. */
+static void wear_skin(tl_solid *b, const tl_skin *skin)
+{
+    b->skin = skin;
+    b->kind = TL_BODY_FREE;
+    b->bounds = tl_skin_bounds(skin);
+}
+
 talus_status tl_solids_make(tl_solids *out, const tl_grid *g, const tl_rigid *r, const tl_domain_spec *domain,
                             const tl_motion *motion, tl_arena *a, talus_error *err)
+{
+    return tl_solids_with_skins(out, g, r, domain, motion, NULL, a, err);
+}
+
+talus_status tl_solids_with_skins(tl_solids *out, const tl_grid *g, const tl_rigid *r, const tl_domain_spec *domain,
+                                  const tl_motion *motion, const tl_skins *skins, tl_arena *a, talus_error *err)
 {
     *out =
         (tl_solids){.g = g, .f = &g->f, .count = r->scene_count, .blocks = g->blocks, .reach = REACH_CELLS * g->f.dx};
@@ -199,6 +220,7 @@ talus_status tl_solids_make(tl_solids *out, const tl_grid *g, const tl_rigid *r,
                                    .w = motion[k].w,
                                    .bounds = tl_collider_bounds(b->collider, &pose),
                                    .extent = b->extent};
+        if (skins && skins->skin[k].lg) wear_skin(&out->solid[k], &skins->skin[k]);
         list_body(out, g, k, count, false);
     }
     int64_t total = 0;

@@ -1,4 +1,5 @@
-/* The grid engine's part of the state: particles, pressures to start from, what emitters owe. Arrays are listed in tl_state_parts. */
+/* The grid engine's part of the state: particles, pressures to start from, what emitters owe. Arrays are listed in
+ * tl_state_parts. */
 #ifndef TL_MODEL_GRID_STATE_H
 #define TL_MODEL_GRID_STATE_H
 
@@ -6,6 +7,7 @@
 
 #include "base/status.h"
 #include "math/vec.h"
+#include "model/state.h"
 
 /* 16 doubles, 2 int32: saved and hashed as plain numbers. */
 typedef struct tl_particle {
@@ -34,14 +36,15 @@ typedef struct tl_emitter_state {
     double refused; /* m^3 that no free place was found for and that were given up (see emit.h) */
 } tl_emitter_state;
 
-/* What the search for the stress at rest starts from, on the three lower faces of a cell (see step/statics.h). */
+/* What the search for the stress at rest starts from, on the three lower faces of a cell (see
+ * model/coupling/statics.h). */
 typedef struct tl_rest_memory {
     int64_t key; /* tl_grid_key */
     double t[3]; /* displacement times a stiffness, Pa m */
 } tl_rest_memory;
 
-/* What a set of particles carries; doubles only. Affine part included in kinetic energy and angular momentum as what P2G would give to
- * the grid [Jiang2015]. */
+/* What a set of particles carries; doubles only. Affine part included in kinetic energy and angular momentum as what
+ * P2G would give to the grid [Jiang2015]. */
 typedef struct tl_particles_measure {
     double mass, volume;                /* kg, m^3 */
     double kinetic, potential;          /* J; potential zero at the origin */
@@ -57,7 +60,7 @@ typedef struct tl_grid_totals {
     double escaped;        /* particles lost since the start */
     double escaped_volume; /* m^3 of those */
     double initial_volume; /* m^3 of all fills */
-    double statics;        /* 1: the stress at rest is being selected (step/statics.h) */
+    double statics;        /* 1: the stress at rest is being selected (model/coupling/statics.h) */
     double measured;       /* 1: `particles` is of the particles of this state, as the last step left them */
     double flow;           /* m/s of the fastest cell of a liquid in the last step */
     double lost;           /* J that the flow lost, less what parting crowds lifted (step/grid.c) */
@@ -87,5 +90,9 @@ void tl_particles_free(tl_particles *p);
 /* Room for `count` cell memories, with stress if wanted; contents stay. */
 talus_status tl_grid_state_reserve_rest(tl_grid_state *s, int64_t count, talus_error *err);
 talus_status tl_grid_state_reserve_memory(tl_grid_state *s, int64_t count, bool stress, talus_error *err);
+
+/* Its section of a state (model/state.h); NULL where the engine has none. */
+extern const tl_state_kind tl_grid_state_kind;
+static inline tl_grid_state *tl_grid_state_of(const tl_state *s) { return tl_state_find(s, &tl_grid_state_kind); }
 
 #endif

@@ -1,11 +1,13 @@
-/* Hat-kernel stencils inside of one block's neighbourhood: for the files that move values between particles and faces. */
+/* Hat-kernel stencils inside of one block's neighbourhood: for the files that move values between particles and
+ * faces. */
 #ifndef TL_MODEL_GRID_STENCIL_H
 #define TL_MODEL_GRID_STENCIL_H
 
 #include "model/grid/grid.h"
 #include "model/grid/state.h"
 
-/* Eight places around a particle on one of the lattices of a block's neighbourhood: of the lowest, and the weights' fractions. */
+/* Eight places around a particle on one of the lattices of a block's neighbourhood: of the lowest, and the weights'
+ * fractions. */
 typedef struct tl_corners {
     int32_t at;  /* in the halo */
     double t[3]; /* place between the lower and the upper ones, [0, 1] */
@@ -22,8 +24,8 @@ static inline tl_halo_shape tl_halo_shape_of(const tl_grid *g)
     return (tl_halo_shape){(e[1] + 2) * (e[2] + 2), e[2] + 2, {e[0], e[1], e[2]}};
 }
 
-/* s: place in cells from the block's corner. axis 0..2: faces of that axis; 3: cell centres. A place beyond the neighbourhood (a
- * particle that rounding put on its border) counts as on its border. */
+/* s: place in cells from the block's corner. axis 0..2: faces of that axis; 3: cell centres. A place beyond the
+ * neighbourhood (a particle that rounding put on its border) counts as on its border. */
 static inline tl_corners tl_corners_of(const tl_halo_shape *h, const double s[3], int axis)
 {
     tl_corners out;
@@ -92,8 +94,8 @@ static inline void tl_face_halo_read(const tl_grid *g, const int32_t id[TL_GRID_
     tl_face_halo_values(g, id, u, b);
 }
 
-/* Values at the eight corners of faces of one axis, z fastest; unknown ones become the mean of the known, by weight. False: none is
- * known. */
+/* Values at the eight corners of faces of one axis, z fastest; unknown ones become the mean of the known, by weight.
+ * False: none is known. */
 static inline bool tl_corner_values(const tl_halo_shape *h, const tl_corners *q, const tl_face_halo *b, int axis,
                                     double out[8])
 {

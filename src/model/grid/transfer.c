@@ -4,74 +4,122 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "model/grid/eight.h"
 #include "model/grid/stencil.h"
 
 /* ---- to the grid ---- */
 
-/* What one block's particles add to its neighbourhood. Mass and momentum side by side: the two of a face and of the one behind it are one
- * vector. */
+/* What one block's particles add to its neighbourhood, by the lower place of the row of two that each adds to: {m, m
+ * u} of it and of the one behind. Rows of their own share no memory with the next: a load that overlaps a store of
+ * the particle before waits for it. */
 typedef struct gathered {
-    double face[3][TL_GRID_HALO_MAX][2], fill[TL_GRID_HALO_MAX], volume[3][TL_GRID_HALO_MAX];
+    double face[3][TL_GRID_HALO_MAX][4], fill[TL_GRID_HALO_MAX][2], volume[3][TL_GRID_HALO_MAX];
 } gathered;
 
 typedef double two __attribute__((vector_size(16)));
 typedef double four __attribute__((vector_size(32)));
 
-/* Lower places on the two lattices along each axis, that of its own faces (0) and that of the others' and of centres (1), in the halo, and how far behind them. s: in cells from the block's
- * corner; beyond the neighbourhood counts as on its border. */
-typedef struct stencil {
-    int32_t low[2][3];
-    double t[2][3];
-} stencil;
+/* Eight particles, made ready for the faces of each axis and for cells. A row of two faces gets {m, m u} of both at
+ * once: w (A + d B), d the velocity that the row has beyond the lowest one, B = {0, A[0], 0, A[2]}. */
+typedef struct batch {
+    double s[3][TL_EIGHT];     /* places, in cells from the block's corner */
+    int64_t at[4][TL_EIGHT];   /* lowest place in the halo, of faces and of cells */
+    tl_eight row[4][TL_EIGHT]; /* of each particle A[4], w[4]; cells: 1 - tz, tz, then w[4] */
+    double d[3][3][TL_EIGHT];  /* of the rows behind the first */
+} batch;
 
-static inline void place_on(double from, int32_t end, int32_t *low, double *t)
+/* Lower places on the lattice `from` cells behind the halo's first, and how far behind them; beyond the
+ * neighbourhood counts as on its border. */
+static inline tl_eight_whole place_on(tl_eight from, int32_t end, tl_eight *t)
 {
-    int32_t down = from > 0 ? (int32_t)from : 0;
-    *low = down < end ? down : end;
-    *t = from - *low;
+    tl_eight_whole low = __builtin_convertvector((tl_eight)((tl_eight_whole)from & (from > 0)), tl_eight_whole);
+    const tl_eight_whole over = low > (int64_t)end;
+    low = (low & ~over) | (((tl_eight_whole){0} + end) & over);
+    *t = from - __builtin_convertvector(low, tl_eight);
+    return low;
 }
 
-static inline stencil stencil_of(const tl_halo_shape *h, const double s[3])
+static inline void read_eight(const tl_particle *p, int count, tl_eight first[TL_EIGHT], tl_eight rest[TL_EIGHT])
 {
-    stencil out;
-    for (int k = 0; k < 3; k++) {
-        place_on(s[k] + 1, h->hi[k], &out.low[0][k], &out.t[0][k]);
-        place_on(s[k] + 0.5, h->hi[k], &out.low[1][k], &out.t[1][k]);
+    for (int l = 0; l < TL_EIGHT; l++) {
+        const char *q = (const char *)&p[l < count ? l : count - 1];
+        memcpy(&first[l], q, sizeof first[l]);
+        memcpy(&rest[l], q + sizeof first[l], sizeof rest[l]);
     }
-    return out;
+    tl_eight_turn(first);
+    tl_eight_turn(rest);
 }
 
-/* A row of two faces gets {m, m u} of both at once: w (A + d B), d the velocity that the row has beyond the lowest one. */
-static inline void add_to_faces(const tl_halo_shape *h, const stencil *q, int axis, double m, const double c[3],
-                                double v, double (*restrict face)[2])
+static inline void prepare(const tl_grid *g, int32_t block, const tl_halo_shape *h, const double *rho,
+                           const tl_particle *p, int count, batch *out)
 {
-    const double tx = q->t[axis != 0][0], ty = q->t[axis != 1][1], tz = q->t[axis != 2][2];
-    const int32_t at = q->low[axis != 0][0] * h->sx + q->low[axis != 1][1] * h->sy + q->low[axis != 2][2];
-    const double low = v - (c[0] * tx + c[1] * ty + c[2] * tz);
-    const four along = {1 - tz, 1 - tz, tz, tz}, A = along * (four){1, low, 1, low + c[2]},
-               B = along * (four){0, 1, 0, 1};
-    const double w[4] = {m * (1 - tx) * (1 - ty), m * (1 - tx) * ty, m * tx * (1 - ty), m * tx * ty};
-    const double d[4] = {0, c[1], c[0], c[0] + c[1]};
+    const double origin[3] = {g->f.origin.x, g->f.origin.y, g->f.origin.z}, dx = g->f.dx;
+    tl_eight first[TL_EIGHT], rest[TL_EIGHT], density, t[2][3], w[4];
+    tl_eight_whole low[2][3];
+    read_eight(p, count, first, rest);
+    for (int l = 0; l < TL_EIGHT; l++) density[l] = rho[p[l < count ? l : count - 1].material];
+    for (int k = 0; k < 3; k++) {
+        const tl_eight s = (first[k] - origin[k]) * g->f.per_dx - (double)g->corner[block][k];
+        low[0][k] = place_on(s + 1, h->hi[k], &t[0][k]);
+        low[1][k] = place_on(s + 0.5, h->hi[k], &t[1][k]);
+        memcpy(out->s[k], &s, sizeof s);
+    }
+    const tl_eight volume = rest[7], m = density * volume, share = volume * (1 / (dx * dx * dx));
+    const tl_eight C[9] = {first[6], first[7], rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6]};
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; k++) {
+        const tl_eight tx = t[k != 0][0], ty = t[k != 1][1], tz = t[k != 2][2], of = k < 3 ? m : share;
+        const tl_eight_whole at = low[k != 0][0] * h->sx + low[k != 1][1] * h->sy + low[k != 2][2];
+        memcpy(out->at[k], &at, sizeof at);
+        w[0] = of * (1 - tx) * (1 - ty);
+        w[1] = of * (1 - tx) * ty;
+        w[2] = of * tx * (1 - ty);
+        w[3] = of * tx * ty;
+        tl_eight row[TL_EIGHT];
+        if (k < 3) {
+            const tl_eight c0 = dx * C[3 * k], c1 = dx * C[3 * k + 1], c2 = dx * C[3 * k + 2], both = c0 + c1;
+            const tl_eight lowest = first[3 + k] - (c0 * tx + c1 * ty + c2 * tz);
+            row[0] = 1 - tz, row[1] = (1 - tz) * lowest, row[2] = tz, row[3] = tz * (lowest + c2);
+            for (int j = 0; j < 4; j++) row[4 + j] = w[j];
+            memcpy(out->d[k][0], &c1, sizeof c1);
+            memcpy(out->d[k][1], &c0, sizeof c0);
+            memcpy(out->d[k][2], &both, sizeof both);
+        } else {
+            row[0] = 1 - tz, row[1] = tz, row[6] = row[7] = (tl_eight){0};
+            for (int j = 0; j < 4; j++) row[2 + j] = w[j];
+        }
+        tl_eight_turn(row);
+        memcpy(out->row[k], row, sizeof row);
+    }
+}
+
+static inline void add_to_faces(const tl_halo_shape *h, const batch *q, int axis, int l, double (*restrict face)[4])
+{
+    const double *from = (const double *)&q->row[axis][l];
+    const int64_t at = q->at[axis][l];
+    four A;
+    memcpy(&A, from, sizeof A);
+    const four B = __builtin_shufflevector(A, (four){0}, 4, 0, 4, 2);
+    const four of[4] = {A, A + q->d[axis][0][l] * B, A + q->d[axis][1][l] * B, A + q->d[axis][2][l] * B};
     for (int row = 0; row < 4; row++) {
         double *to = face[at + (row >> 1) * h->sx + (row & 1) * h->sy];
         four sum;
         memcpy(&sum, to, sizeof sum);
-        sum += w[row] * (A + d[row] * B);
+        sum += from[4 + row] * of[row];
         memcpy(to, &sum, sizeof sum);
     }
 }
 
-static inline void add_to_cells(const tl_halo_shape *h, const stencil *q, double m, double *restrict sum)
+static inline void add_to_cells(const tl_halo_shape *h, const batch *q, int l, double (*restrict sum)[2])
 {
-    const double tx = q->t[1][0], ty = q->t[1][1], tz = q->t[1][2];
-    const int32_t at = q->low[1][0] * h->sx + q->low[1][1] * h->sy + q->low[1][2];
-    const two along = {1 - tz, tz};
-    const double w[4] = {m * (1 - tx) * (1 - ty), m * (1 - tx) * ty, m * tx * (1 - ty), m * tx * ty};
+    const double *from = (const double *)&q->row[3][l];
+    two along;
+    memcpy(&along, from, sizeof along);
     for (int row = 0; row < 4; row++) {
-        double *to = sum + at + (row >> 1) * h->sx + (row & 1) * h->sy;
+        double *to = sum[q->at[3][l] + (row >> 1) * h->sx + (row & 1) * h->sy];
         two both;
         memcpy(&both, to, sizeof both);
-        both += w[row] * along;
+        both += from[2 + row] * along;
         memcpy(to, &both, sizeof both);
     }
 }
@@ -92,55 +140,63 @@ static void gather_block(const tl_grid *g, int32_t block, const tl_particles *p,
                          gathered *b)
 {
     tl_halo_shape h = tl_halo_shape_of(g);
-    double dx = g->f.dx, per_cell = 1 / (dx * dx * dx);
+    const int32_t end = g->first[block + 1];
+    batch q;
     memset(b, 0, volumes ? sizeof *b : offsetof(gathered, volume));
-    for (int32_t i = g->first[block]; i < g->first[block + 1]; i++) {
-        const tl_particle *q = &p->particle[i];
-        const double v[3] = {q->v.x, q->v.y, q->v.z};
-        double s[3], m = rho[q->material] * q->volume;
-        tl_place_in_block(g, block, q->x, s);
-        const stencil at = stencil_of(&h, s);
-#pragma GCC unroll 3
-        for (int k = 0; k < 3; k++) {
-            const double c[3] = {dx * q->C.m[k][0], dx * q->C.m[k][1], dx * q->C.m[k][2]};
-            add_to_faces(&h, &at, k, m, c, v[k], b->face[k]);
+    for (int32_t i = g->first[block]; i < end; i += TL_EIGHT) {
+        const int count = end - i < TL_EIGHT ? end - i : TL_EIGHT;
+        tl_eight_ahead(&p->particle[i]);
+        prepare(g, block, &h, rho, &p->particle[i], count, &q);
+        for (int l = 0; l < count; l++) {
+            for (int k = 0; k < 3; k++) add_to_faces(&h, &q, k, l, b->face[k]);
+            add_to_cells(&h, &q, l, b->fill);
+            const double s[3] = {q.s[0][l], q.s[1][l], q.s[2][l]};
+            for (int k = 0; k < 3 && volumes; k++) add_to_lattice(&h, s, k, p->particle[i + l].volume, b->volume[k]);
         }
-        for (int k = 0; k < 3 && volumes; k++) add_to_lattice(&h, s, k, q->volume, b->volume[k]);
-        add_to_cells(&h, &at, q->volume * per_cell, b->fill);
     }
 }
 
-/* One row of a neighbourhood: `length` cells of a block, and one at each end. Those of blocks that do not exist are left out: nothing
- * is there, and all threads share them. */
-static inline void add_row(const int32_t *id, int32_t exist, int32_t length, const double *restrict from,
-                           double *restrict to)
+/* One row of a neighbourhood: `length` cells of a block, and one at each end. Where there is nothing, memory is left
+ * alone; cells that do not exist have nothing, and all threads share them. */
+static inline void add_row(const int32_t *id, int32_t length, const double *restrict from, double *restrict to)
 {
-    if (id[0] < exist) to[id[0]] += from[0];
-    if (id[1] < exist)
-        for (int32_t z = 0; z < length; z++) to[id[1] + z] += from[1 + z];
-    if (id[length + 1] < exist) to[id[length + 1]] += from[length + 1];
+    int any = 0;
+    for (int32_t z = 0; z < length; z++) any |= from[1 + z] != 0;
+    if (from[0] != 0) to[id[0]] += from[0];
+    for (int32_t z = 0; z < length && any; z++) to[id[1] + z] += from[1 + z];
+    if (from[length + 1] != 0) to[id[length + 1]] += from[length + 1];
 }
 
-static inline void add_faces(const int32_t *id, int32_t exist, int32_t length, const double (*restrict from)[2],
-                             double *restrict mass, double *restrict momentum)
+static inline void add_faces(const int32_t *id, int32_t length, const double (*restrict from)[4], double *restrict mass,
+                             double *restrict momentum)
 {
     double part[2][TL_GRID_EDGE + 2];
-    for (int32_t z = 0; z < length + 2; z++) part[0][z] = from[z][0], part[1][z] = from[z][1];
-    add_row(id, exist, length, part[0], mass);
-    add_row(id, exist, length, part[1], momentum);
+    for (int k = 0; k < 2; k++) {
+        part[k][0] = from[0][k];
+        for (int32_t z = 1; z < length + 2; z++) part[k][z] = from[z][k] + from[z - 1][2 + k];
+    }
+    add_row(id, length, part[0], mass);
+    add_row(id, length, part[1], momentum);
+}
+
+static inline void add_cells(const int32_t *id, int32_t length, const double (*restrict from)[2], double *restrict fill)
+{
+    double part[TL_GRID_EDGE + 2];
+    part[0] = from[0][0];
+    for (int32_t z = 1; z < length + 2; z++) part[z] = from[z][0] + from[z - 1][1];
+    add_row(id, length, part, fill);
 }
 
 static inline void add_rows(const tl_grid *g, int32_t block, int32_t length, const gathered *b, tl_faces *out)
 {
     const tl_halo_shape h = tl_halo_shape_of(g);
-    const int32_t exist = g->blocks * g->f.size;
     int32_t id[TL_GRID_HALO_MAX], n = tl_grid_halo(g, block, id);
     for (int32_t i = 0; i < n; i += h.sy) {
         for (int k = 0; k < 3; k++) {
-            add_faces(id + i, exist, length, &b->face[k][i], out->mass[k], out->u[k]);
-            if (out->rest[0]) add_row(id + i, exist, length, &b->volume[k][i], out->rest[k]);
+            add_faces(id + i, length, &b->face[k][i], out->mass[k], out->u[k]);
+            if (out->rest[0]) add_row(id + i, length, &b->volume[k][i], out->rest[k]);
         }
-        add_row(id + i, exist, length, &b->fill[i], out->fill);
+        add_cells(id + i, length, &b->fill[i], out->fill);
     }
 }
 
@@ -227,7 +283,8 @@ static void spread_mean(const tl_grid *g, double *mean, const uint8_t *known, ui
 {
     int64_t n = (int64_t)g->blocks * g->f.size;
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < n; i++) {
+    for (int64_t c = 0; c < n; c++) {
+        const int32_t i = (int32_t)c;
         next[i] = known[i];
         if (known[i]) continue;
         double sum = 0;

@@ -138,8 +138,9 @@ static bool is_flat(const tl_lg_part *p, tl_vec3 frame[2])
     return off <= FLAT * size;
 }
 
-/* A triangle with its three hinges; tensor[i]: xx, yy, xy per angle of hinge i. From the divergence theorem, with the gradient at an edge the mean of that of its
- * triangles: integral of the curvature = sum over edges of length angle/2 m m^T, m square to the edge. At the rim of a clamp the gradient is that of the clamp. */
+/* A triangle with its three hinges; tensor[i]: xx, yy, xy per angle of hinge i. From the divergence theorem, with
+ * the gradient at an edge the mean of that of its triangles: integral of the curvature = sum over edges of length
+ * angle/2 m m^T, m square to the edge. At the rim of a clamp the gradient is that of the clamp. */
 typedef struct bent {
     int hinges;
     int32_t node[3][4];
@@ -217,7 +218,8 @@ static int common(const tl_lg_part *p, int32_t a, int32_t b)
     return count;
 }
 
-/* A square: mean over its two pairs of opposite triangles, whatever a rim has taken from one of them; and RING_SINGLE of the energy of its triangles. */
+/* A square: mean over its two pairs of opposite triangles, whatever a rim has taken from one of them; and
+ * RING_SINGLE of the energy of its triangles. */
 static void add_square(const tl_lg_part *p, const bent *all, const int32_t *triangle, double k, tl_bending *out)
 {
     const bent *known[4];
@@ -242,8 +244,9 @@ static void add_square(const tl_lg_part *p, const bent *all, const int32_t *tria
     }
 }
 
-/* Energy k/2 (xx^2 + yy^2 + 2 xy^2) per area. Tensors of single triangles scatter about that of the surface; the mean over the four triangles of a square does
- * not, but lets its middle node go free: so a part of the energy is that of triangles. Other meshes have triangles alone. */
+/* Energy k/2 (xx^2 + yy^2 + 2 xy^2) per area. Tensors of single triangles scatter about that of the surface; the
+ * mean over the four triangles of a square does not, but lets its middle node go free: so a part of the energy is
+ * that of triangles. Other meshes have triangles alone. */
 static talus_status rings(const tl_lg_part *p, const tl_vec3 frame[2], double k, const edge *e, const bool *clamped,
                           tl_bending *out, talus_error *err)
 {
@@ -284,7 +287,8 @@ static talus_status check_edges(const tl_lg_part *p, const edge *e, talus_error 
     return TALUS_OK;
 }
 
-/* Mean normal of the triangles 0 1 2 and 1 0 3, with what its derivative needs; false: folded flat, or a triangle without area. */
+/* Mean normal of the triangles 0 1 2 and 1 0 3, with what its derivative needs; false: folded flat, or a triangle
+ * without area. */
 typedef struct wedge {
     tl_vec3 n[2], mean;
     double area2[2], sum; /* lengths of the area vectors, and of n[0] + n[1] */

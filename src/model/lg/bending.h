@@ -1,8 +1,9 @@
 /* Bending of cloth as quadratic stencils: energy 1/2 weight |sum c_k x_k|^2, zero at rest where that is flat.
  *
- * Where a hinge is bent at rest, the target is not zero but the rest vector turned with the cloth: c.x of an unstretched hinge is the sum of two
- * unit vectors, both square to the edge, and so points along the mean normal n of its triangles: energy 1/2 weight |c.x - beta n|^2, beta the
- * rest value. Its gradient takes the turning of n along, so that forces keep momentum and angular momentum.
+ * Where a hinge is bent at rest, the target is not zero but the rest vector turned with the cloth: c.x of an
+ * unstretched hinge is the sum of two unit vectors, both square to the edge, and so points along the mean normal n of
+ * its triangles: energy 1/2 weight |c.x - beta n|^2, beta the rest value. Its gradient takes the turning of n along, so
+ * that forces keep momentum and angular momentum.
  *
  * k is in N m: rolled to a cylinder, a sheet has k/2 curvature^2 per area.
  *

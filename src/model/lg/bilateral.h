@@ -4,9 +4,10 @@
  *     two-sided   value(q) - target = -compliance lambda              a spring of stiffness 1/compliance; 0 holds exactly
  *     one-sided   0 <= value(q) - target + compliance lambda  _|_  lambda >= 0
  *
- * lambda is a force if `along` are directions: node gets along lambda, N. A cable of length l(q) that may not grow beyond l_most is one-sided with
- * along = -dl/dq at the positions of the last look, target = value - (l_most - l) there, and lambda is its tension. What is not linear is linearised
- * anew before every round, see tl_lg_bilaterals.renew. Solved together with the contacts by the step. */
+ * lambda is a force if `along` are directions: node gets along lambda, N. A cable of length l(q) that may not grow
+ * beyond l_most is one-sided with along = -dl/dq at the positions of the last look, target = value - (l_most - l)
+ * there, and lambda is its tension. What is not linear is linearised anew before every round, see
+ * tl_lg_bilaterals.renew. Solved together with the contacts by the step. */
 #ifndef TL_MODEL_LG_BILATERAL_H
 #define TL_MODEL_LG_BILATERAL_H
 
@@ -36,7 +37,8 @@ typedef struct tl_lg_bilaterals {
     int32_t count, terms;
     tl_lg_bilateral *row; /* [count] */
     tl_lg_term *term;     /* [terms] */
-    /* Before each round: `along` and `target` for positions q [nodes][3]; which nodes there are stays. NULL: nothing changes. Must not allocate. */
+    /* Before each round: `along` and `target` for positions q [nodes][3]; which nodes there are stays. NULL: nothing
+     * changes. Must not allocate. */
     void (*renew)(struct tl_lg_bilaterals *b, const double *q);
     void *ctx; /* for renew */
 } tl_lg_bilaterals;

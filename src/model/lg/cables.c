@@ -170,11 +170,11 @@ void tl_lg_holds_free(tl_lg_holds *h)
 
 typedef struct pulled {
     const tl_lg_holds *holds;
-    double *most; /* [cables] m, at the end of the step */
+    double *max; /* [cables] m, at the end of the step */
 } pulled;
 
 /* Along -dl/dq, so that lambda is the tension: value - target = most - l, to first order. */
-static void aim_cable(const tl_lg_cable *c, double most, const double *q, tl_lg_bilateral *row, tl_lg_term *term)
+static void aim_cable(const tl_lg_cable *c, double max, const double *q, tl_lg_bilateral *row, tl_lg_term *term)
 {
     double length = 0, value = 0;
     for (int32_t n = 0; n < c->nodes; n++) term[n] = (tl_lg_term){c->node[n], {0, 0, 0}};
@@ -193,23 +193,23 @@ static void aim_cable(const tl_lg_cable *c, double most, const double *q, tl_lg_
     }
     for (int32_t n = 0; n < c->nodes; n++)
         value += tl_vec3_dot(term[n].along, tl_vec3_load(q + 3 * (int64_t)c->node[n]));
-    row->target = value - (most - length);
+    row->target = value - (max - length);
 }
 
 static void renew(tl_lg_bilaterals *b, const double *q)
 {
     const pulled *p = b->ctx;
     for (int i = 0; i < p->holds->cables; i++)
-        aim_cable(&p->holds->cable[i], p->most[i], q, &b->row[i], b->term + b->row[i].first);
+        aim_cable(&p->holds->cable[i], p->max[i], q, &b->row[i], b->term + b->row[i].first);
 }
 
-static talus_status cable_lengths(const tl_lg_holds *h, const tl_scene *s, double t, const double *asked, double *most,
+static talus_status cable_lengths(const tl_lg_holds *h, const tl_scene *s, double t, const double *asked, double *max,
                                   talus_error *err)
 {
     for (int i = 0; i < h->cables; i++) {
-        TL_TRY(tl_scene_timed(s, &s->cables[i].length, t, &most[i], 1, err));
-        if (asked && asked[i] >= 0) most[i] = asked[i];
-        if (most[i] < 0) most[i] = h->cable[i].length;
+        TL_TRY(tl_scene_timed(s, &s->cables[i].length, t, &max[i], 1, err));
+        if (asked && asked[i] >= 0) max[i] = asked[i];
+        if (max[i] < 0) max[i] = h->cable[i].length;
     }
     return TALUS_OK;
 }
@@ -271,14 +271,14 @@ talus_status tl_lg_bilateral_rows(const tl_lg_view *v, double t, tl_arena *a, tl
     for (int i = 0; i < h->cables; i++) terms += h->cable[i].nodes;
     for (int32_t i = 0; i < h->bonds; i++) terms += terms_of(&h->bond[i]);
     pulled *p = TL_TAKE(a, pulled, 1);
-    double *most = TL_TAKE(a, double, h->cables + 1);
+    double *max = TL_TAKE(a, double, h->cables + 1);
     tl_pose *pose = TL_TAKE(a, tl_pose, s->join_count + 1);
     out->row = TL_TAKE(a, tl_lg_bilateral, h->cables + 3 * (int64_t)h->bonds + 1);
     out->term = TL_TAKE(a, tl_lg_term, terms + 1);
-    if (!p || !most || !pose || !out->row || !out->term) return no_memory(err);
-    TL_TRY(cable_lengths(h, s, t, v->length, most, err));
+    if (!p || !max || !pose || !out->row || !out->term) return no_memory(err);
+    TL_TRY(cable_lengths(h, s, t, v->length, max, err));
     TL_TRY(join_poses(s, t, pose, err));
-    *p = (pulled){h, most};
+    *p = (pulled){h, max};
     int32_t id = 0;
     for (int i = 0; i < h->cables; i++) {
         out->row[out->count++] = (tl_lg_bilateral){.first = out->terms,

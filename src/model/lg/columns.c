@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 
-#define BYTES_MOST ((size_t)256 << 20) /* chosen: a surface of 2000 nodes of a body of 16000 */
+#define BYTES_MAX ((size_t)256 << 20) /* chosen: a surface of 2000 nodes of a body of 16000 */
 
 struct tl_lg_columns {
     const tl_lg *lg;
@@ -88,7 +88,7 @@ talus_status tl_lg_columns_ready(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_
 {
     if (c->h != h) drop(c, true);
     c->h = h;
-    if (c->bytes > BYTES_MOST) {
+    if (c->bytes > BYTES_MAX) {
         for (int32_t i = 0; i < count; i++) c->used[node[i]] = 1;
         drop(c, false);
         for (int32_t i = 0; i < count; i++) c->used[node[i]] = 0;

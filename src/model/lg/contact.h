@@ -1,13 +1,14 @@
 /* Contacts of elastic nodes: what detection hands to the step, one list per step.
  *
- * A contact joins an elastic point (a node, or a place of a triangle) with another elastic point, with a free rigid body, or with an obstacle whose
- * motion is given. Its rows act along `normal` and the two tangents of tl_vec3_tangents:
+ * A contact joins an elastic point (a node, or a place of a triangle) with another elastic point, with a free rigid
+ * body, or with an obstacle whose motion is given. Its rows act along `normal` and the two tangents of
+ * tl_vec3_tangents:
  *
  *     gap(q)  = normal . (a(q) - b) - offset,    b: where the other side will be at the end of the step
  *     slip(q) = tangents of (a(q) - a(q_t)) - (b - b(q_t))
  *
- * with b moving by h `drag` for a given motion. 0 <= gap _|_ force >= 0; |friction| <= mu force, against the slip. Finding contacts is detect.c, the equations
- * and their solution are the step's. */
+ * with b moving by h `drag` for a given motion. 0 <= gap _|_ force >= 0; |friction| <= mu force, against the slip.
+ * Finding contacts is detect.c, the equations and their solution are the step's. */
 #ifndef TL_MODEL_LG_CONTACT_H
 #define TL_MODEL_LG_CONTACT_H
 
@@ -25,7 +26,9 @@ typedef struct tl_lg_contact {
     tl_vec3 normal;                   /* out of the other side */
     tl_vec3 drag;                     /* mean velocity of the given motion at `at`, m/s; 0 for b and rigid */
     double
-        offset; /* m: gap is normal.(a - b) - offset for b, else normal.a - offset with given motions done and free bodies not moved */
+        /* m: gap is normal.(a - b) - offset for b, else normal.a - offset with given motions done and free bodies
+         * not moved */
+        offset;
     double mu, restitution;
 } tl_lg_contact;
 
@@ -35,6 +38,20 @@ typedef struct tl_lg_contacts {
     int32_t shapes;         /* the first of them: against shapes; the others are between elastic bodies */
     double margin;          /* m: how far the search looked */
 } tl_lg_contacts;
+
+/* What the next step starts from; force: on the elastic point, N. */
+static inline tl_lg_memory tl_lg_memory_of(const tl_lg_contact *k, tl_vec3 force, double gap)
+{
+    return (tl_lg_memory){.point = k->point,
+                          .obstacle = k->obstacle,
+                          .feature = k->feature,
+                          .body = k->body_a,
+                          .other = k->body_b,
+                          .force = {force.x, force.y, force.z},
+                          .normal = {k->normal.x, k->normal.y, k->normal.z},
+                          .at = {k->at.x, k->at.y, k->at.z},
+                          .gap = gap};
+}
 
 /* What detection looks at. */
 typedef struct tl_lg_view {
@@ -52,28 +69,33 @@ typedef struct tl_lg_view {
     double h;
 } tl_lg_view;
 
-/* Everything that may touch within the step: obstacles (any shape, static, kinematic, free, walls), other elastic bodies, and the body itself where the scene asks
- * for it. Lives in the arena. */
+/* Everything that may touch within the step: obstacles (any shape, static, kinematic, free, walls), other elastic
+ * bodies, and the body itself where the scene asks for it. Lives in the arena. */
 talus_status tl_lg_detect(const tl_lg_view *v, tl_arena *a, tl_lg_contacts *out, talus_error *err);
 
-/* Contacts for other positions v->to of the same step: those of `have` and what else is close to a shape, other places of the same edges and triangles included.
- * origin [more->count]: which of `have` it is, -1 for a new one. `changed`: there are new ones. */
+/* Contacts for other positions v->to of the same step: those of `have` and what else is close to a shape, other
+ * places of the same edges and triangles included. origin [more->count]: which of `have` it is, -1 for a new one.
+ * `changed`: there are new ones. */
 talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have, tl_arena *a, tl_lg_contacts *more,
                                 int32_t **origin, bool *changed, talus_error *err);
 
-/* Planes of shapes are found where nodes would go, and deep inside the nearest way out need not be the one they came: a point that starts outside of the shape but behind
- * such a plane gets the plane that separates them at the start instead. Else it would be pushed through the shape. */
+/* Planes of shapes are found where nodes would go, and deep inside the nearest way out need not be the one they
+ * came: a point that starts outside of the shape but behind such a plane gets the plane that separates them at the
+ * start instead. Else it would be pushed through the shape. */
 void tl_lg_mend_planes(const tl_lg_view *v, tl_lg_contacts *contacts);
 
-/* Edges of elastic surfaces that pass through triangles of others, or of their own body where it touches itself, with nodes at v->to = v->from;
- * m: how far the deepest is through. Looks at all surfaces, not at the contacts that were found. */
+/* Edges of elastic surfaces that pass through triangles of others, or of their own body where it touches itself,
+ * with nodes at v->to = v->from; m: how far the deepest is through. Looks at all surfaces, not at the contacts that
+ * were found. */
 talus_status tl_lg_crossings(const tl_lg_view *v, tl_arena *a, int64_t *count, double *depth, talus_error *err);
 
-/* m: deepest point of elastic surfaces in shapes, between their nodes as well, and through each other, with nodes at v->to = v->from and shapes at v->after. */
+/* m: deepest point of elastic surfaces in shapes, between their nodes as well, and through each other, with nodes at
+ * v->to = v->from and shapes at v->after. */
 talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_error *err);
 
-/* Elastic surfaces that would meet along straight ways from v->from to v->to, each where they are nearest when they do; what touches at v->from already is left out,
- * and what is inside of a solid. solids: also those between two solids. */
+/* Elastic surfaces that would meet along straight ways from v->from to v->to, each where they are nearest when they
+ * do; what touches at v->from already is left out, and what is inside of a solid. solids: also those between two
+ * solids. */
 talus_status tl_lg_impacts(const tl_lg_view *v, bool solids, tl_arena *a, tl_lg_contacts *out, talus_error *err);
 #define TL_LG_ON_THE_WAY 3 /* `feature` of these */
 

@@ -323,7 +323,8 @@ static talus_status find_lattice(tl_lg_body *b, const tl_lg_part *p, talus_error
     return TALUS_OK;
 }
 
-/* One cell into its lane, like add_element. A has the largest stiffness of each mode: the local step never overshoots. */
+/* One cell into its lane, like add_element. A has the largest stiffness of each mode: the local step never
+ * overshoots. */
 static void add_hex(tl_lg *lg, tl_lg_body *b, const tl_lg_part *p, const int32_t *order, int32_t e, int64_t place)
 {
     const tl_lg_lattice *g = &b->lattice;
@@ -724,20 +725,4 @@ talus_status tl_lg_state_begin(tl_lg_state *out, const tl_lg *lg, talus_error *e
     memcpy(out->q, lg->rest, sizeof(double) * 3 * (size_t)lg->nodes);
     memcpy(out->v, lg->start_v, sizeof(double) * 3 * (size_t)lg->nodes);
     return TALUS_OK;
-}
-
-void tl_lg_state_free(tl_lg_state *s)
-{
-    tl_free(s->q);
-    tl_free(s->v);
-    tl_free(s->push);
-    tl_free(s->led);
-    tl_free(s->length);
-    tl_free(s->pressure);
-    tl_free(s->u);
-    tl_free(s->q_before);
-    tl_free(s->v_before);
-    tl_free(s->step_before);
-    tl_free(s->contact);
-    *s = (tl_lg_state){0};
 }

@@ -1,5 +1,5 @@
-/* Elastic surfaces that have gone through each other: edges of one that pass through triangles of another, or of the same body where the
- * scene lets it touch itself. Looks at all of them, whatever contacts were found. */
+/* Elastic surfaces that have gone through each other: edges of one that pass through triangles of another, or of the
+ * same body where the scene lets it touch itself. Looks at all of them, whatever contacts were found. */
 #include <math.h>
 
 #include "model/lg/detect.h"
@@ -115,9 +115,10 @@ static place to_surface(const tl_lg_view *v, const tl_box3 *box, tl_vec3 p, int 
     return best;
 }
 
-/* Edge e of body a against all triangles of body b. m: how deep it is. In a solid: how far from the surface an end is that lies inside, or the middle of what
- * lies between two passages; two edges that have just passed each other are not as deep as their ends are far. Cloth has no inside: by how much the nearer end
- * is beyond. Of a solid: where the edge is deepest, as a share of it, and the surface nearest to that. */
+/* Edge e of body a against all triangles of body b. m: how deep it is. In a solid: how far from the surface an end
+ * is that lies inside, or the middle of what lies between two passages; two edges that have just passed each other
+ * are not as deep as their ends are far. Cloth has no inside: by how much the nearer end is beyond. Of a solid:
+ * where the edge is deepest, as a share of it, and the surface nearest to that. */
 static double cross_edge(const tl_lg_view *v, const tl_box3 *box, int a, int32_t e, int b, int64_t *count,
                          double *where, place *out)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define SLACK 0.25       /* of the mean edge: what a node may be pushed beyond its own motion. Chosen */
-#define PLANE_TRUST 1e-7 /* m: overlaps at the start of a step that are rounding and what solves leave */
+#define PLANE_TRUST 1e-5 /* of the mean edge: overlaps at the start that are rounding and what solves leave */
 #define AGAIN_NEAR 0.4   /* of the slack. Chosen: a tenth of the edge */
 #define AGAIN_DEEP 0.04 /* of the slack: overlaps of elastic bodies that a second look minds, a hundredth of the edge */
 #define AGAIN_APART 0.02 /* of a mesh edge: places that are one */
@@ -122,7 +122,7 @@ static void mend_plane(const tl_lg_view *v, tl_lg_contact *c)
     for (int i = 0; i < 4 && c->a.node[i] >= 0; i++)
         x = tl_vec3_add_scaled(x, c->a.weight[i], tl_lg_at(from, c->a.node[i]));
     double moved = v->h * tl_vec3_dot(c->normal, c->drag), gap = tl_vec3_dot(c->normal, x) - c->offset + moved;
-    if (!(gap < -PLANE_TRUST)) return;
+    if (!(gap < -PLANE_TRUST * v->lg->skin.body[v->lg->owner[c->a.node[0]]].mean)) return;
     const tl_pose *pose = &v->before[c->body_b];
     double d = tl_collider_distance(v->rigid->body[c->body_b].collider, tl_pose_to_local(pose, x), &n);
     double half = tl_lg_half(v->lg, v->lg->owner[c->a.node[0]]);
@@ -175,7 +175,8 @@ static double gap_at_end(const tl_lg_view *v, const tl_lg_contact *c)
     return gap;
 }
 
-/* Cloth has no inside: what has passed through it is seen from the other side there, and has to go back to the one where it began. */
+/* Cloth has no inside: what has passed through it is seen from the other side there, and has to go back to the one
+ * where it began. */
 static bool has_passed(const tl_lg_view *v, const tl_lg_contact *c)
 {
     const tl_lg *lg = v->lg;
@@ -209,7 +210,8 @@ static talus_status add_impacts(const tl_lg_view *v, tl_arena *a, tl_lg_found *a
     return TALUS_OK;
 }
 
-/* What overlaps there and is not among the contacts [first, count) that the step has; with something new, also what nearly does. Appends to `all`. */
+/* What overlaps there and is not among the contacts [first, count) that the step has; with something new, also what
+ * nearly does. Appends to `all`. */
 static talus_status skins_again(const tl_lg_view *v, const tl_box3 *box, tl_arena *a, tl_lg_found *all, int32_t first,
                                 bool *changed, talus_error *err)
 {
@@ -242,7 +244,8 @@ static talus_status skins_again(const tl_lg_view *v, const tl_box3 *box, tl_aren
         if (!any) break;
     }
     if (any) return TALUS_OK;
-    /* nothing that the rules of contact know, and yet bodies may be inside of each other: below a corner between two valleys, or where many edges meet */
+    /* nothing that the rules of contact know, and yet bodies may be inside of each other: below a corner between two
+     * valleys, or where many edges meet */
     double slack = INFINITY;
     for (int b = 0; b < v->lg->bodies; b++) slack = fmin(slack, tl_lg_slack(v, b));
     now.count = 0;
@@ -266,10 +269,10 @@ talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have,
     pairs p;
     TL_TRY(pairs_begin(&p, v, a, err));
     TL_TRY(detect_shapes(v, &p, &now, err));
-    int32_t most = have->count + now.count, count = 0, old = 0;
-    tl_lg_contact *all = TL_TAKE(a, tl_lg_contact, most);
-    int32_t *from = *origin = TL_TAKE(a, int32_t, most);
-    if (!all || !from) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic contacts", most);
+    int32_t max = have->count + now.count, count = 0, old = 0;
+    tl_lg_contact *all = TL_TAKE(a, tl_lg_contact, max);
+    int32_t *from = *origin = TL_TAKE(a, int32_t, max);
+    if (!all || !from) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic contacts", max);
     *changed = false;
     for (int32_t k = 0; k < now.count; k++) {
         const tl_lg_contact *c = &now.contact[k];
@@ -290,7 +293,7 @@ talus_status tl_lg_detect_again(const tl_lg_view *v, const tl_lg_contacts *have,
     *more = (tl_lg_contacts){count + have->count - have->shapes, all, count, have->margin};
     for (; old < have->count; old++) from[count] = old, all[count++] = have->contact[old];
     if (!v->solids_again) return TALUS_OK;
-    tl_lg_found list = {.a = a, .count = count, .room = most, .contact = all};
+    tl_lg_found list = {.a = a, .count = count, .room = max, .contact = all};
     TL_TRY(skins_again(v, p.box, a, &list, more->shapes, changed, err));
     int32_t *of = TL_TAKE(a, int32_t, list.count + 1);
     if (!of) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d elastic contacts", list.count);
@@ -321,6 +324,6 @@ talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past,
     if (!absent) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d bodies", v->rigid->count);
     for (int b = 0; b < v->lg->bodies; b++)
         if (v->lg->body[b].body >= 0) absent[v->lg->body[b].body] = true;
-    tl_rigid_view view = {v->rigid, v->scene, v->body, v->before, v->friction, absent, 0};
+    tl_rigid_view view = {v->rigid, v->scene, v->body, v->before, v->friction, absent, 0, NULL};
     return tl_rigid_detect(&view, v->h, past, a, out, err);
 }

@@ -1,5 +1,5 @@
-/* Inside of detection: detect.c asks for every part, detect_shape.c finds elastic surfaces against shapes, detect_skin.c against each
- * other. contact.h says what a contact is. */
+/* Inside of detection: detect.c asks for every part, detect_shape.c finds elastic surfaces against shapes,
+ * detect_skin.c against each other. contact.h says what a contact is. */
 #ifndef TL_MODEL_LG_DETECT_H
 #define TL_MODEL_LG_DETECT_H
 
@@ -52,11 +52,12 @@ double tl_lg_depth_in_shape(const tl_lg_view *v, const tl_lg_scratch *scratch, i
 /* Elastic bodies against each other and, where the scene asks for it, themselves. box [bodies]: swept, with margins. */
 talus_status tl_lg_detect_skins(const tl_lg_view *v, const tl_box3 *box, tl_lg_found *f, talus_error *err);
 
-/* Where the surfaces of contact c have to be at the end of the step, m along the normal: overlaps leave slowly. A cloth that folds into its own thickness would be
- * thrown apart. */
+/* Where the surfaces of contact c have to be at the end of the step, m along the normal: overlaps leave slowly. A
+ * cloth that folds into its own thickness would be thrown apart. */
 double tl_lg_leaves_slowly(const tl_lg_view *v, const tl_lg_contact *c);
 
-/* Contacts for edges that are more than `depth` inside of other solids where nodes are at v->to = v->from, whatever else was found. */
+/* Contacts for edges that are more than `depth` inside of other solids where nodes are at v->to = v->from, whatever
+ * else was found. */
 talus_status tl_lg_pierced(const tl_lg_view *v, double depth, tl_lg_found *out, talus_error *err);
 
 /* Box of nodes where they are from v->from to v->to. */

@@ -1,13 +1,16 @@
 /* Elastic surfaces against one shape by its signed distance.
  *
- * Everything is looked at in the shape's frame, in which its motion is part of the node's: from x0 to x1 with distances d0 and d1. Nodes take the
- * surface where they arrive, so that the frozen normal of a curved obstacle is that of the end of the step; unless the way there turned
- * the normal by more than 45 degrees (over an edge, or through something thin): then where the way first meets the surface.
+ * Everything is looked at in the shape's frame, in which its motion is part of the node's: from x0 to x1 with distances
+ * d0 and d1. Nodes take the surface where they arrive, so that the frozen normal of a curved obstacle is that of the
+ * end of the step; unless the way there turned the normal by more than 45 degrees (over an edge, or through something
+ * thin): then where the way first meets the surface.
  *
- * Between nodes, edges and corners of the shape reach deepest where the distance is least along a mesh edge or within a triangle. The distance
- * of a convex shape is convex: tangent planes at what was looked at bound it from below, their lowest common point is looked at next
- * [Kelley60], which meets the kink of a knife's edge in a few looks. The normal there is the mean of both sides' that is square to the mesh
- * edge (triangle): square to the knife as well. It is looked for where the nodes arrive, then where they start. Only what reaches deeper than the nodes around by POKE of the edge is added. */
+ * Between nodes, edges and corners of the shape reach deepest where the distance is least along a mesh edge or
+ * within a triangle. The distance of a convex shape is convex: tangent planes at what was looked at bound it from
+ * below, their lowest common point is looked at next [Kelley60], which meets the kink of a knife's edge in a few
+ * looks. The normal there is the mean of both sides' that is square to the mesh edge (triangle): square to the knife
+ * as well. It is looked for where the nodes arrive, then where they start. Only what reaches deeper than the nodes
+ * around by POKE of the edge is added. */
 #include <math.h>
 
 #include "geom/collide/collider_data.h"
@@ -15,12 +18,12 @@
 #include "model/lg/holds.h"
 
 #define AGREE 0.7     /* cosine between normals at both ends of a node's way; below, the way is followed. Chosen */
-#define WAY_MOST 16   /* looks along a way: each goes on by the distance that is free */
+#define WAY_MAX 16    /* looks along a way: each goes on by the distance that is free */
 #define WAY_NEAR 1e-3 /* of the way: where it has arrived at the surface */
 #define POKE                                                                                                           \
     0.02 /* of the edge. Chosen: cloth of 1 cm may be pressed in by 0.2 mm between nodes; a ball of radius 6 edges adds no points */
 #define POKE_SHARP 0.005 /* of the edge, over sharp edges and corners: no smooth shape adds points by it */
-#define LOW_MOST 16      /* looks for the lowest place */
+#define LOW_MAX 16       /* looks for the lowest place */
 #define LOW_NEAR 1e-4    /* of the edge: how well its depth is known */
 #define LOW_SQUARE                                                                                                     \
     0.2 /* least size of the mean normal: below, both sides push against each other through something thin */
@@ -72,7 +75,7 @@ static placed placed_of(const tl_lg_view *v, int32_t o, const tl_box3 *swept)
 static tl_vec3 follow(const tl_collider *c, tl_vec3 x0, tl_vec3 x1, double d, double length)
 {
     double t = 0;
-    for (int k = 0; k < WAY_MOST && d > WAY_NEAR * length; k++) {
+    for (int k = 0; k < WAY_MAX && d > WAY_NEAR * length; k++) {
         t += d / length;
         if (t >= 1) return x1;
         d = tl_collider_distance(c, tl_vec3_add_scaled(x0, t, tl_vec3_sub(x1, x0)), NULL);
@@ -119,8 +122,9 @@ typedef struct cut {
     tl_vec3 n;
 } cut;
 
-/* By how much a place must be deeper than the nodes around. Where one node stands out over a sharp edge it may be less deep: faces that rest on each
- * other touch at nodes and at the edge alike, and which is deeper would change with every step. */
+/* By how much a place must be deeper than the nodes around. Where one node stands out over a sharp edge it may be
+ * less deep: faces that rest on each other touch at nodes and at the edge alike, and which is deeper would change
+ * with every step. */
 static double poke_of(const spot *a, const spot *b)
 {
     double L = tl_vec3_norm(tl_vec3_sub(b->x, a->x));
@@ -138,7 +142,7 @@ static bool lowest_on_edge(const tl_collider *c, const spot *a, const spot *b, d
     e = tl_vec3_scale(1 / L, e);
     cut lo = {0, a->d, tl_vec3_dot(a->n, e), a->n}, hi = {L, b->d, tl_vec3_dot(b->n, e), b->n};
     double t = 0, low = 0;
-    for (int k = 0; k <= LOW_MOST; k++) {
+    for (int k = 0; k <= LOW_MAX; k++) {
         t = (hi.d - lo.d + lo.slope * lo.at - hi.slope * hi.at) / (lo.slope - hi.slope);
         t = fmin(fmax(t, lo.at), hi.at);
         low = lo.d + lo.slope * (t - lo.at);
@@ -146,7 +150,7 @@ static bool lowest_on_edge(const tl_collider *c, const spot *a, const spot *b, d
         cut now = {.at = t};
         now.d = tl_collider_distance(c, tl_vec3_add_scaled(a->x, t, e), &now.n);
         now.slope = tl_vec3_dot(now.n, e);
-        if (now.d - low <= LOW_NEAR * L || k == LOW_MOST) break;
+        if (now.d - low <= LOW_NEAR * L || k == LOW_MAX) break;
         *(now.slope < 0 ? &lo : &hi) = now;
     }
     double share = hi.slope / (hi.slope - lo.slope);
@@ -195,7 +199,7 @@ static bool lowest_in_triangle(const tl_collider *c, const spot *const corner[3]
         p[k].c = corner[k]->d - p[k].g[0] * at[k][0] - p[k].g[1] * at[k][1];
     }
     if (!level(&p[0], &p[1], &p[2], w)) return false;
-    for (int k = 0; k <= LOW_MOST; k++) {
+    for (int k = 0; k <= LOW_MAX; k++) {
         double r[2] = {p[0].g[0] - p[2].g[0], p[0].g[1] - p[2].g[1]},
                s[2] = {p[1].g[0] - p[2].g[0], p[1].g[1] - p[2].g[1]}, D = det2(r, s);
         double e = p[2].c - p[0].c, f = p[2].c - p[1].c;
@@ -208,7 +212,7 @@ static bool lowest_in_triangle(const tl_collider *c, const spot *const corner[3]
         now.g[0] = tl_vec3_dot(now.n, u);
         now.g[1] = tl_vec3_dot(now.n, v);
         now.c = d - now.g[0] * y[0] - now.g[1] * y[1];
-        if (d - low <= LOW_NEAR * L || k == LOW_MOST) break;
+        if (d - low <= LOW_NEAR * L || k == LOW_MAX) break;
         int changed = 0;
         for (; changed < 3; changed++) {
             plane kept = p[changed];
@@ -377,15 +381,15 @@ static talus_status triangles(const search *s, tl_lg_found *f, talus_error *err)
 
 talus_status tl_lg_scratch_take(tl_lg_scratch *out, const tl_lg *lg, tl_arena *a, talus_error *err)
 {
-    int32_t most = 0, most_nodes = 0;
+    int32_t max = 0, most_nodes = 0;
     for (int k = 0; k < lg->bodies; k++) {
         const tl_lg_skin_body *b = &lg->skin.body[k];
         most_nodes = b->nodes > most_nodes ? b->nodes : most_nodes;
-        most = b->nodes > most ? b->nodes : most;
-        most = b->edges > most ? b->edges : most;
-        most = lg->body[k].triangles > most ? lg->body[k].triangles : most;
+        max = b->nodes > max ? b->nodes : max;
+        max = b->edges > max ? b->edges : max;
+        max = lg->body[k].triangles > max ? lg->body[k].triangles : max;
     }
-    *out = (tl_lg_scratch){TL_TAKE(a, probe, most_nodes), TL_TAKE(a, place, most)};
+    *out = (tl_lg_scratch){TL_TAKE(a, probe, most_nodes), TL_TAKE(a, place, max)};
     if (!out->probe || !out->place)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for contacts of %d nodes", most_nodes);
     return TALUS_OK;
@@ -413,7 +417,8 @@ talus_status tl_lg_detect_shape(const tl_lg_view *v, const tl_lg_scratch *scratc
 
 /* ---- how deep ---- */
 
-/* Of a place between nodes. Tangents bound the distance of convex shapes only: what the distance itself does not confirm is not deep. */
+/* Of a place between nodes. Tangents bound the distance of convex shapes only: what the distance itself does not
+ * confirm is not deep. */
 static double depth_at(const search *s, const place *at, const spot *const corner[3], int corners)
 {
     tl_vec3 x = {0, 0, 0};

@@ -69,8 +69,8 @@ static void find_blocks(making *m, const tl_lg *lg)
     }
 }
 
-/* Largest subtrees of at most a share of the work get bins, the rest is above. Parents come after children, so one pass from the end
- * decides from the roots down. */
+/* Largest subtrees of at most a share of the work get bins, the rest is above. Parents come after children, so one
+ * pass from the end decides from the roots down. */
 static talus_status share_out(making *m, talus_error *err)
 {
     int64_t total = 0, load[BINS] = {0};

@@ -1,5 +1,5 @@
-/* Inside of the solver: the factors of all bodies as one forest of dense blocks. solver.c solves with it, forest.c makes it, paths.c goes up from
- * single nodes (inverse factor, diagonal, compliance). */
+/* Inside of the solver: the factors of all bodies as one forest of dense blocks. solver.c solves with it, forest.c
+ * makes it, paths.c goes up from single nodes (inverse factor, diagonal, compliance). */
 #ifndef TL_MODEL_LG_FOREST_H
 #define TL_MODEL_LG_FOREST_H
 
@@ -15,8 +15,8 @@ typedef struct run {
     int32_t first, count;
 } run;
 
-/* Columns [first, first + width) of L or S with `rows` rows below their diagonal block. `tri`: the inverse of the diagonal block of L, which
- * is the diagonal block of S; `panel`: the rows below, in panels of 8. */
+/* Columns [first, first + width) of L or S with `rows` rows below their diagonal block. `tri`: the inverse of the
+ * diagonal block of L, which is the diagonal block of S; `panel`: the rows below, in panels of 8. */
 typedef struct block {
     int32_t first, width, rows;
     int32_t parent; /* block of its first row, -1: a root */
@@ -25,8 +25,8 @@ typedef struct block {
     int64_t tri, panel;   /* offsets of values */
 } block;
 
-/* L, or S = L^-1: the same blocks with other rows. Blocks of subtrees come first, bin after bin, then what is above them, body after
- * body; parents come after their children. */
+/* L, or S = L^-1: the same blocks with other rows. Blocks of subtrees come first, bin after bin, then what is above
+ * them, body after body; parents come after their children. */
 typedef struct layer {
     bool inverse;
     int32_t n, first_top, blocks, bins, crowns;

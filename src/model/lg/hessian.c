@@ -437,8 +437,9 @@ static void add_cables(const tl_lg_hessian *h, int b, double he2, const double *
     }
 }
 
-/* Slope of the forces on corners a and b of a triangle, by each other's places: how far the third one is from the middle between them, as a cross product.
- * Parts of edges that two triangles share are those of p times the volume; the diagonal's cancel around a node. */
+/* Slope of the forces on corners a and b of a triangle, by each other's places: how far the third one is from the
+ * middle between them, as a cross product. Parts of edges that two triangles share are those of p times the volume;
+ * the diagonal's cancel around a node. */
 static void add_pressure(const tl_lg_hessian *h, int b, double he2, const double *q, double convex)
 {
     const tl_lg_body *body = &h->lg->body[b];

@@ -1,12 +1,15 @@
 /* One-point hexahedra on a lattice of equal cells, eight at a time. Inside of local.c.
  *
- * F is that of the cell's centre. What it does not see are four modes per direction, in which corners move by the products xy, yz, zx and xyz of their
- * coordinates, signs of these over eight being gamma. They are orthogonal to all linear fields on a lattice, so gamma . x is the same however the cell is turned, and
+ * F is that of the cell's centre. What it does not see are four modes per direction, in which corners move by the
+ * products xy, yz, zx and xyz of their coordinates, signs of these over eight being gamma. They are orthogonal to all
+ * linear fields on a lattice, so gamma . x is the same however the cell is turned, and
  *
  *     1/2 sum over modes m, axes c of stiffness[m][c] ((R axis_c) . (gamma_m . x))^2,     R: rotation of F
  *
- * is the energy of bending (modes ab along a or b: E), of twist (along the third axis: G) and of xyz that a beam has which is one cell thick: 14.84 mm against theory's 14.87 with one
- * cell across, where six tetrahedra give 3.3. There is no volume of corners that could lock. R depends on F: its part of the force is R [y] with K y = tau, see hex_hourglass. */
+ * is the energy of bending (modes ab along a or b: E), of twist (along the third axis: G) and of xyz that a beam has
+ * which is one cell thick: 14.84 mm against theory's 14.87 with one cell across, where six tetrahedra give 3.3.
+ * There is no volume of corners that could lock. R depends on F: its part of the force is R [y] with K y = tau, see
+ * hex_hourglass. */
 #ifndef TL_MODEL_LG_HEX_H
 #define TL_MODEL_LG_HEX_H
 

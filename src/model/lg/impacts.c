@@ -1,14 +1,18 @@
-/* Elastic surfaces that would meet on the way: nodes against triangles and edges against edges, of different bodies, or of one that touches itself, along straight ways
- * from v->from to v->to. By conservative advancement [Li2021, sec. 5]: as far as two places cannot meet, again and again, until the way is done or little of the
- * distance that they began with is left. What was that near at the beginning already is left to contact. */
+/* Elastic surfaces that would meet on the way: nodes against triangles and edges against edges, of different bodies,
+ * or of one that touches itself, along straight ways from v->from to v->to. By conservative advancement [Li2021,
+ * sec. 5]: as far as two places cannot meet, again and again, until the way is done or little of the distance that
+ * they began with is left. What was that near at the beginning already is left to contact. */
 #include <math.h>
 
 #include "model/lg/detect.h"
 
-#define KEPT 4           /* of one node or edge that are told, the earliest */
-#define LEFT 0.1         /* of the distance that contact keeps, or of that at the beginning if it is less: an impact */
-#define ADVANCE 0.9      /* of what is left, in one go */
+#define KEPT 4      /* of one node or edge that are told, the earliest */
+#define LEFT 0.1    /* of the distance that contact keeps: nearer is an impact */
+#define NEARER 0.9  /* of that at the beginning, if less: or contact that fails lets pairs come nearer to rounding */
+#define ADVANCE 0.9 /* of what is left, in one go */
 #define ADVANCES_MAX 500 /* more: as if they met, which they nearly do all the way */
+#define ADVANCES_LOOK 16 /* then the rest of the way is looked at as a whole: what turns as one comes no nearer */
+#define HALVINGS 5       /* of that way */
 #define TOUCHING                                                                                                       \
     1e-4 /* of the shorter mean edge: solids that begin nearer touch, and contact says how they part. Chosen */
 #define ON                                                                                                             \
@@ -68,9 +72,9 @@ static tl_vec3 apart_of(const tl_vec3 x[4], bool edges, impact *at)
 
 static double longest(const tl_vec3 *d, int count)
 {
-    double most = 0;
-    for (int k = 0; k < count; k++) most = fmax(most, tl_vec3_norm2(d[k]));
-    return sqrt(most);
+    double max = 0;
+    for (int k = 0; k < count; k++) max = fmax(max, tl_vec3_norm2(d[k]));
+    return sqrt(max);
 }
 
 static tl_vec3 normal_of(const tl_lg_view *v, int32_t t)
@@ -88,7 +92,8 @@ static tl_vec3 edge_normal(const tl_lg_view *v, int32_t e)
     return t[1] < 0 ? n : tl_vec3_add(n, normal_of(v, t[1]));
 }
 
-/* Whether the two begin outside of each other: a solid lets go what is inside. apart: from the other, which is triangle or edge `other`, to the own edge or node. */
+/* Whether the two begin outside of each other: a solid lets go what is inside. apart: from the other, which is
+ * triangle or edge `other`, to the own edge or node. */
 static bool is_outside(const search *s, bool edges, int32_t own, int32_t other, tl_vec3 apart)
 {
     const tl_lg *lg = s->v->lg;
@@ -100,6 +105,37 @@ static bool is_outside(const search *s, bool edges, int32_t own, int32_t other, 
 
 /* m: what contact keeps, or less where they begin nearer. */
 static double kept_apart(const search *s, double began) { return fmin(began, s->half + s->touching); }
+
+/* m: two that came nearer than this have met. */
+static double met_at(const search *s, double began) { return fmin(LEFT * (s->half + s->touching), NEARER * began); }
+
+/* Whether planes (of edges: lines) stay further apart than `least` from `at` to `end`. Their distance is
+ * r . (a x b) / |a x b|, a cubic over the root of a quartic: coefficients in Bernstein's form bound both. side: of the
+ * cubic at the beginning. */
+static bool stays_apart(const tl_vec3 at[4], const tl_vec3 end[4], bool edges, double side, double least, int halvings)
+{
+    const int root = edges ? 2 : 1;
+    tl_vec3 a[2], b[2], r[2], n[3], middle[4];
+    for (int k = 0; k < 2; k++) {
+        const tl_vec3 *x = k ? end : at;
+        a[k] = edges ? tl_vec3_sub(x[1], x[0]) : tl_vec3_sub(x[2], x[1]);
+        b[k] = tl_vec3_sub(x[3], x[root]);
+        r[k] = tl_vec3_sub(x[root], x[0]);
+    }
+    n[0] = tl_vec3_cross(a[0], b[0]);
+    n[1] = tl_vec3_scale(0.5, tl_vec3_add(tl_vec3_cross(a[0], b[1]), tl_vec3_cross(a[1], b[0])));
+    n[2] = tl_vec3_cross(a[1], b[1]);
+    const double v[4] = {tl_vec3_dot(r[0], n[0]), (tl_vec3_dot(r[1], n[0]) + 2 * tl_vec3_dot(r[0], n[1])) / 3,
+                         (2 * tl_vec3_dot(r[1], n[1]) + tl_vec3_dot(r[0], n[2])) / 3, tl_vec3_dot(r[1], n[2])};
+    if (side == 0) side = v[0] > 0 ? 1 : -1;
+    if (!(side * v[0] > least * tl_vec3_norm(n[0])) || !(side * v[3] > least * tl_vec3_norm(n[2]))) return false;
+    const double max = least * longest(n, 3);
+    if (side * v[1] > max && side * v[2] > max && side * v[0] > max && side * v[3] > max) return true;
+    if (halvings == 0) return false;
+    for (int k = 0; k < 4; k++) middle[k] = tl_vec3_scale(0.5, tl_vec3_add(at[k], end[k]));
+    return stays_apart(at, middle, edges, side, least, halvings - 1) &&
+           stays_apart(middle, end, edges, side, least, halvings - 1);
+}
 
 /* Whether the two come as near to each other as an impact. */
 static bool meet(const search *s, const int32_t node[4], bool edges, int32_t own, impact *out)
@@ -116,10 +152,15 @@ static bool meet(const search *s, const int32_t node[4], bool edges, int32_t own
     tl_vec3 apart = apart_of(x, edges, out);
     double distance = tl_vec3_norm(apart), way = 0;
     out->began = distance;
-    if (distance < s->touching || speed < distance - LEFT * kept_apart(s, distance)) return false;
+    const double goal = met_at(s, distance);
+    if (distance < s->touching || speed < distance - goal) return false;
     if (!is_outside(s, edges, own, out->other, apart)) return false;
-    const double goal = LEFT * kept_apart(s, distance);
     for (int tries = 0; tries < ADVANCES_MAX; tries++) {
+        if (tries % ADVANCES_LOOK == ADVANCES_LOOK - 1) {
+            tl_vec3 end[4];
+            for (int k = 0; k < 4; k++) end[k] = tl_vec3_add_scaled(x[k], 1 - way, d[k]);
+            if (stays_apart(x, end, edges, 0, goal, HALVINGS)) return false;
+        }
         const double go = ADVANCE * (distance - 0.5 * goal) / speed;
         way += go;
         if (way >= 1) return false;
@@ -241,14 +282,14 @@ talus_status tl_lg_impacts(const tl_lg_view *v, bool solids, tl_arena *a, tl_lg_
     const tl_lg *lg = v->lg;
     tl_lg_found f = {.a = a};
     tl_lg_trees trees;
-    int32_t most = 0;
+    int32_t max = 0;
     TL_TRY(tl_lg_plant_trees(&trees, v, a, err));
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_skin_body *s = &lg->skin.body[b];
-        most = s->nodes > most ? s->nodes : most;
-        most = s->edges > most ? s->edges : most;
+        max = s->nodes > max ? s->nodes : max;
+        max = s->edges > max ? s->edges : max;
     }
-    impact *found = TL_TAKE(a, impact, KEPT * (int64_t)most + 1);
+    impact *found = TL_TAKE(a, impact, KEPT * (int64_t)max + 1);
     if (!found) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for impacts of elastic bodies");
     for (int i = 0; i < lg->bodies; i++)
         for (int k = 0; k < lg->bodies; k++) {

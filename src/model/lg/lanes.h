@@ -1,4 +1,5 @@
-/* Eight doubles at a time: arithmetic of a compiler's vector types, and the few functions they lack. Inside of local.c and its tests. */
+/* Eight doubles at a time: arithmetic of a compiler's vector types, and the few functions they lack. Inside of
+ * local.c and its tests. */
 #ifndef TL_MODEL_LG_LANES_H
 #define TL_MODEL_LG_LANES_H
 
@@ -35,7 +36,8 @@ V8_INLINE bool v8_any(m8 m)
     return any != 0;
 }
 
-/* ln of positive normal numbers, to 2 units in the last place: x = 2^e m, m in [0.7, 1.42), and the series of atanh((m - 1) / (m + 1)). */
+/* ln of positive normal numbers, to 2 units in the last place: x = 2^e m, m in [0.7, 1.42), and the series of
+ * atanh((m - 1) / (m + 1)). */
 V8_INLINE v8 v8_log(v8 x)
 {
     const int64_t half_root = 0x3fe6a09e667f3bcd; /* bits of sqrt(1/2) */

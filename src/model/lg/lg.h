@@ -4,13 +4,14 @@
  *
  *     g(q) = 1/(2 h^2) |q - qtil|_M^2 + sum_e V_e psi(F_e(q)) + 1/2 sum_bend k |c.q|^2 + 1/2 sum_anchor w |q - t|^2
  *
- * with lumped masses. Rounds of a local step (all elements on their own) and a global step with the constant scalar matrix
+ * with lumped masses. Rounds of a local step (all elements on their own) and a global step with the constant scalar
+ * matrix
  *
  *     A = M + h^2 (sum_e w_e G^T G + K),     K: bending and anchors
  *
- * lead to the minimiser. Everything here works with increments: the local step gives r = -h^2 "gradient of the quadratic model", the global step adds
- * A^-1 r to q. So rounding is relative to the increment, r of a projective body is the gradient of g itself, and an inexact A^-1 (float,
- * Jacobi) changes the way, not the goal.
+ * lead to the minimiser. Everything here works with increments: the local step gives r = -h^2 "gradient of the
+ * quadratic model", the global step adds A^-1 r to q. So rounding is relative to the increment, r of a projective body
+ * is the gradient of g itself, and an inexact A^-1 (float, Jacobi) changes the way, not the goal.
  *
  * The material decides what a local step is (specs of the engine, section 1.2):
  *     projective  ARAP: p = R(F), w = 2 mu V
@@ -18,9 +19,10 @@
  *     newton      quasi-Newton: p = F - (V/w) P(F), with a line search on g
  *     prox        p = prox(F): NOT the material it names but one in series with springs; for comparison only
  *
- * Nodes of all bodies share one numbering: bodies one after the other, nodes of a body in the order of elimination (METIS, postordered), so that
- * solves need no permutation and subtrees are ranges. Elements are stored in batches of 8 of one body, structure of arrays, for lanes.
- * Contact is left to contact*.h; solving with A to solver.h; who runs the rounds is src/step/lg.c. */
+ * Nodes of all bodies share one numbering: bodies one after the other, nodes of a body in the order of elimination
+ * (METIS, postordered), so that solves need no permutation and subtrees are ranges. Elements are stored in batches
+ * of 8 of one body, structure of arrays, for lanes. Contact is left to contact*.h; solving with A to solver.h; who
+ * runs the rounds is src/step/lg.c. */
 #ifndef TL_MODEL_LG_H
 #define TL_MODEL_LG_H
 
@@ -118,7 +120,8 @@ typedef struct tl_lg_body {
     bool inside_out;     /* a closed cloth whose triangles look inwards */
 } tl_lg_body;
 
-/* Eight tetrahedra of one body; V times how much stiffer one is than its body's material. Lanes without an element have V = 0, B of a unit tet, and the nodes of lane 0. */
+/* Eight tetrahedra of one body; V times how much stiffer one is than its body's material. Lanes without an element
+ * have V = 0, B of a unit tet, and the nodes of lane 0. */
 typedef struct tl_lg_tets {
     int32_t node[4][TL_LG_LANES];
     double
@@ -141,8 +144,8 @@ typedef struct tl_lg_hexes {
     double V[TL_LG_LANES]; /* m^3; 0: no cell */
 } tl_lg_hexes;
 
-/* A hinge of cloth that is bent at rest: energy 1/2 weight |c.x - beta n|^2 with n the mean of its triangles' unit normals, normalised. K has 1/2 weight
- * |c.x|^2 of it; what is left is a local force. */
+/* A hinge of cloth that is bent at rest: energy 1/2 weight |c.x - beta n|^2 with n the mean of its triangles' unit
+ * normals, normalised. K has 1/2 weight |c.x|^2 of it; what is left is a local force. */
 typedef struct tl_lg_hinge {
     int32_t node[4]; /* ends of the edge, the two corners opposite of it */
     double c[4];
@@ -162,12 +165,13 @@ typedef struct tl_lg {
     tl_lg_hexes *hexes;
     int32_t *tet_body, *triangle_body, *hex_body; /* [batches] */
     int64_t dual_rows;
-    /* Force of element corners to nodes: entries of node i are pull[start[i] ..]: place of its x component in the array of element forces, y and z
-     * are one and two lane rows on. */
+    /* Force of element corners to nodes: entries of node i are pull[start[i] ..]: place of its x component in the
+     * array of element forces, y and z are one and two lane rows on. */
     int64_t *pull_start; /* [nodes + 1] */
     int32_t *pull;
     int64_t
-        force_count; /* doubles in the array of element forces; those of hinges come last, in batches of 8 like tetrahedra */
+        /* doubles in the array of element forces; those of hinges come last, in batches of 8 like tetrahedra */
+        force_count;
     int32_t hinges;
     tl_lg_hinge *hinge; /* [hinges] bent at rest */
     tl_csr K;           /* [nodes][nodes] bending, without anchors, N/m; both triangles */
@@ -183,8 +187,8 @@ typedef struct tl_lg {
     tl_lg_holds *holds; /* NULL: no scene made this */
 } tl_lg;
 
-/* All parts must have positive rest volumes. Refuses, with name and number: elements of no or negative volume, nodes of no element and no anchor, indices out
- * of range. */
+/* All parts must have positive rest volumes. Refuses, with name and number: elements of no or negative volume, nodes
+ * of no element and no anchor, indices out of range. */
 talus_status tl_lg_create(tl_lg *out, int parts, const tl_lg_part *part, int32_t handles, talus_error *err);
 void tl_lg_free(tl_lg *lg); /* leaves {0} */
 
@@ -197,27 +201,42 @@ void tl_lg_lead(const tl_lg_state *now, bool end, tl_pose *pose);
 void tl_lg_led(tl_lg_state *s);
 
 talus_status tl_lg_state_begin(tl_lg_state *out, const tl_lg *lg, talus_error *err);
-void tl_lg_state_free(tl_lg_state *s);
 
 /* ---- operators of a step ---- */
 
 /* Where anchors pull to: t [anchors] */
 void tl_lg_targets(const tl_lg *lg, const tl_pose *handle, tl_vec3 *target);
 
-/* Local step at q: element forces w (p - u - F) times gradients, in `force` [force_count]; duals u (dual_rows, or NULL without) are
- * updated in place. `begin`: the first of a step. */
+/* Local step at q: element forces w (p - u - F) times gradients, in `force` [force_count]; duals u (dual_rows, or
+ * NULL without) are updated in place. `begin`: the first of a step. */
 void tl_lg_local(const tl_lg *lg, const double *q, double *u, double *force);
-/* True forces -V P(F) times gradients, elastic energy of all elements (NAN never: beyond compression to 5 % logarithms go on
- * linearly). force may be NULL. */
+/* True forces -V P(F) times gradients, elastic energy of all elements (NAN never: beyond compression to 5 %
+ * logarithms go on linearly). force may be NULL. */
 double tl_lg_stress(const tl_lg *lg, const double *q, double *force);
-/* Duals u of the bodies marked in `of` [bodies] that are solved by ADMM become those of an ended solve at q: stress over k. */
+/* One element as users see it: the map from rest to now and the first Piola stress of its body's law there. Of cloth
+ * both are in a frame of the triangle at rest, whose third axis goes to the unit normal. */
+typedef struct tl_lg_element {
+    int32_t node[8]; /* -1: it has fewer */
+    int32_t body;    /* of lg */
+    double volume;   /* m^3 at rest */
+    double stiffer;  /* factor on the law of its body, which P has */
+    tl_mat3 F, P;
+} tl_lg_element;
+int64_t tl_lg_element_count(const tl_lg *lg);
+/* All of them: tetrahedra, cloth, hexahedra, numbered from 0 on. */
+void tl_lg_each_element(const tl_lg *lg, const double *q, void (*visit)(void *user, int64_t i, const tl_lg_element *e),
+                        void *user);
+/* Duals u of the bodies marked in `of` [bodies] that are solved by ADMM become those of an ended solve at q: stress
+ * over k. */
 void tl_lg_set_duals(const tl_lg *lg, const double *q, const bool *of, double *u);
 /* r = M (qtil - q) + h^2 (sum of element forces - K q + anchors) [nodes][3] */
 void tl_lg_residual(const tl_lg *lg, double h, const double *q, const double *qtil, const tl_vec3 *target,
                     const double *force, double *r);
-/* r += scale times the forces of pressures [bodies] at q, Pa, NULL: none. They push every loaded triangle along its normal, a third at each corner. */
+/* r += scale times the forces of pressures [bodies] at q, Pa, NULL: none. They push every loaded triangle along its
+ * normal, a third at each corner. */
 void tl_lg_press(const tl_lg *lg, const double *pressure, double scale, const double *q, double *r);
-/* Their work on the straight way from one place to another, J, exactly: pressure times the change of volume of what is sealed. */
+/* Their work on the straight way from one place to another, J, exactly: pressure times the change of volume of what
+ * is sealed. */
 double tl_lg_press_work(const tl_lg *lg, const double *pressure, const double *from, const double *to);
 /* Energy of bending and anchors, J. */
 double tl_lg_linear_energy(const tl_lg *lg, const double *q, const tl_vec3 *target);

@@ -427,3 +427,101 @@ void tl_lg_set_duals(const tl_lg *lg, const double *q, const bool *of, double *u
             duals_of_batch(lg, body, k, q, duals_of(body, k, entries, u));
     }
 }
+
+/* ---- one by one, for whoever looks ---- */
+
+V8_INLINE void stress_solid(const tl_lg_material *m, const v8_mat3 *F, v8_mat3 *P)
+{
+    switch (m->model) {
+    case TL_LG_ARAP: (void)stress_tets(m, TL_LG_ARAP, F, P); break;
+    case TL_LG_COROTATED: (void)stress_tets(m, TL_LG_COROTATED, F, P); break;
+    case TL_LG_NEO_HOOKEAN: (void)stress_tets(m, TL_LG_NEO_HOOKEAN, F, P); break;
+    }
+}
+
+V8_INLINE void stress_cloth(const tl_lg_material *m, const v8_mat32 *F, v8_mat32 *P)
+{
+    switch (m->model) {
+    case TL_LG_ARAP: (void)stress_triangles(m, TL_LG_ARAP, F, P); break;
+    case TL_LG_COROTATED: (void)stress_triangles(m, TL_LG_COROTATED, F, P); break;
+    case TL_LG_NEO_HOOKEAN: (void)stress_triangles(m, TL_LG_NEO_HOOKEAN, F, P); break;
+    }
+}
+
+/* Two columns of lane l and the unit normal of what they span. */
+static tl_mat3 lane_of_cloth(const v8_mat32 *A, int l, tl_vec3 third)
+{
+    tl_vec3 column[2];
+    for (int j = 0; j < 2; j++) column[j] = (tl_vec3){A->m[0][j][l], A->m[1][j][l], A->m[2][j][l]};
+    return tl_mat3_from_columns(column[0], column[1], third);
+}
+
+static void cloth_stress(const tl_lg_material *m, const tl_lg_triangles *t, const double *q, int l, tl_lg_element *e)
+{
+    const tl_vec3 none = {0, 0, 0};
+    v8_mat32 F, P;
+    triangle_gradient(t, q, &F);
+    stress_cloth(m, &F, &P);
+    tl_mat3 flat = lane_of_cloth(&F, l, none);
+    tl_vec3 normal = tl_vec3_cross(tl_mat3_column(flat, 0), tl_mat3_column(flat, 1));
+    e->F = lane_of_cloth(&F, l, tl_vec3_normalize_or(normal, none));
+    e->P = lane_of_cloth(&P, l, none);
+    e->volume = t->V[l];
+}
+
+static void solid_stress(const tl_lg *lg, const tl_lg_body *b, int32_t batch, const double *q, int l, tl_lg_element *e)
+{
+    v8_mat3 P;
+    v8_hex h;
+    e->volume = b->lattice.volume;
+    if (b->kind == TL_LG_HEXES) {
+        hex_gradient(&b->lattice, &lg->hexes[batch], q, &h);
+    } else {
+        const tl_lg_tets *t = &lg->tets[batch];
+        tl_mat3 B;
+        tet_gradient(t, q, &h.F);
+        for (int i = 0; i < 9; i++) B.m[i / 3][i % 3] = t->B[i][l];
+        e->volume = 1 / (6 * fabs(tl_mat3_det(B)));
+        e->stiffer = t->V[l] / e->volume;
+    }
+    stress_solid(&b->material, &h.F, &P);
+    e->F = v8_lane(&h.F, l);
+    e->P = tl_mat3_scale(e->stiffer, v8_lane(&P, l));
+}
+
+int64_t tl_lg_element_count(const tl_lg *lg)
+{
+    int64_t n = 0;
+    for (int l = 0; l < TL_LG_LANES; l++) {
+        for (int32_t k = 0; k < lg->tet_batches; k++) n += lg->tets[k].V[l] > 0;
+        for (int32_t k = 0; k < lg->triangle_batches; k++) n += lg->triangles[k].V[l] > 0;
+        for (int32_t k = 0; k < lg->hex_batches; k++) n += lg->hexes[k].V[l] > 0;
+    }
+    return n;
+}
+
+void tl_lg_each_element(const tl_lg *lg, const double *q, void (*visit)(void *user, int64_t i, const tl_lg_element *e),
+                        void *user)
+{
+    const int32_t flat = lg->tet_batches + lg->triangle_batches, batches = flat + lg->hex_batches;
+    int64_t count = 0;
+    for (int32_t k = 0; k < batches; k++)
+        for (int l = 0; l < TL_LG_LANES; l++) {
+            const int32_t t = k < lg->tet_batches ? k : k < flat ? k - lg->tet_batches : k - flat;
+            const bool tet = k < lg->tet_batches, cloth = !tet && k < flat;
+            const double V = tet ? lg->tets[t].V[l] : cloth ? lg->triangles[t].V[l] : lg->hexes[t].V[l];
+            if (!(V > 0)) continue;
+            tl_lg_element e = {.node = {-1, -1, -1, -1, -1, -1, -1, -1}, .stiffer = 1};
+            const int corners = tet ? 4 : cloth ? 3 : 8;
+            e.body = tet ? lg->tet_body[t] : cloth ? lg->triangle_body[t] : lg->hex_body[t];
+            for (int c = 0; c < corners; c++)
+                e.node[c] = tet     ? lg->tets[t].node[c][l]
+                            : cloth ? lg->triangles[t].node[c][l]
+                                    : lg->hexes[t].node[c][l];
+            if (cloth)
+                cloth_stress(&lg->body[e.body].material, &lg->triangles[t], q, l, &e);
+            else
+                solid_stress(lg, &lg->body[e.body], t, q, l, &e);
+            visit(user, count++, &e);
+        }
+}

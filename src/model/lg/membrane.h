@@ -1,5 +1,6 @@
-/* The 3x2 gradients of cloth: rotation, stretch and composition for eight triangles at a time. A membrane has no inside, so singular values
- * are >= 0. A triangle that has become a line, or a point, gets one of the possible frames. */
+/* The 3x2 gradients of cloth: rotation, stretch and composition for eight triangles at a time. A membrane has no
+ * inside, so singular values are >= 0. A triangle that has become a line, or a point, gets one of the possible
+ * frames. */
 #ifndef TL_MODEL_LG_MEMBRANE_H
 #define TL_MODEL_LG_MEMBRANE_H
 
@@ -9,8 +10,8 @@ typedef struct v8_mat32 {
     v8 m[3][2];
 } v8_mat32;
 
-/* F = R S: R has orthonormal columns, S = {xx, yy, xy} is symmetric. By a frame t1, t2 along the first column, in which F is an upper triangular
- * 2x2 matrix [a b; 0 c] with c >= 0, whose rotation is known in closed form. */
+/* F = R S: R has orthonormal columns, S = {xx, yy, xy} is symmetric. By a frame t1, t2 along the first column, in
+ * which F is an upper triangular 2x2 matrix [a b; 0 c] with c >= 0, whose rotation is known in closed form. */
 V8_INLINE void v8_polar32(const v8_mat32 *F, v8_mat32 *R, v8 S[3])
 {
     v8 one = v8_all(1), zero = v8_all(0);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define DRAG_MOST 1e3 /* times the minimum map's: Fischer-Burmeister's is negative for |f| > 2 mu N at rest */
+#define DRAG_MAX 1e3 /* times the minimum map's: Fischer-Burmeister's is negative for |f| > 2 mu N at rest */
 
 /* 1 - a / sqrt(a^2 + b^2), D the root. */
 static double one_less(double a, double b, double D) { return a > 0 ? b * b / (D * (D + a)) : (D - a) / D; }
@@ -21,9 +21,9 @@ tl_ncp tl_ncp_normal(tl_ncp_kind kind, double gap, double force, double r)
     return gap <= r * force ? (tl_ncp){gap, 1, 0} : (tl_ncp){r * force, 0, r};
 }
 
-double tl_ncp_drag(tl_ncp_kind kind, double u, double force, double most, double r)
+double tl_ncp_drag(tl_ncp_kind kind, double u, double force, double max, double r)
 {
-    double room = r * (most - force), least = u <= room ? 0 : (u - room) / most;
+    double room = r * (max - force), least = u <= room ? 0 : (u - room) / max;
     if (kind == TL_NCP_MINIMUM) return least;
     if (kind == TL_NCP_PRINTED) return r * least;
     double D = hypot(u, room), above, below;
@@ -33,9 +33,9 @@ double tl_ncp_drag(tl_ncp_kind kind, double u, double force, double most, double
         below = r * force + 2 * u * room / (u + room + D);
     } else {
         above = D - room;
-        below = u + r * most - D;
+        below = u + r * max - D;
     }
     if (!(above > 0)) return 0;
-    double bound = DRAG_MOST * (u + fmax(0, -room)) / most;
+    double bound = DRAG_MAX * (u + fmax(0, -room)) / max;
     return below > 0 ? fmin(r * above / below, bound) : bound;
 }

@@ -8,8 +8,8 @@ void tl_lg_targets(const tl_lg *lg, const tl_pose *handle, tl_vec3 *target)
         target[k] = tl_pose_apply(&handle[lg->anchor[k].handle], lg->anchor[k].local);
 }
 
-/* Rows of K sum to nothing: written with differences, rounding is that of a cell's size and not of the distance to the origin. `energy`: twice
- * that of the row. */
+/* Rows of K sum to nothing: written with differences, rounding is that of a cell's size and not of the distance to
+ * the origin. `energy`: twice that of the row. */
 static tl_vec3 bending_force(const tl_csr *K, int32_t i, const double *q, double *energy)
 {
     tl_vec3 f = {0, 0, 0}, x = tl_vec3_load(q + 3 * (int64_t)i);

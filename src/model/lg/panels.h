@@ -1,6 +1,7 @@
 /* Dense blocks in panels of 8 rows, times three vectors. Included twice by solver.c, with REAL = double and float.
  *
- * A panel holds 8 rows of w columns, column after column: [w][8]. Vectors are planar: three arrays. Rows beyond the block's are zero. */
+ * A panel holds 8 rows of w columns, column after column: [w][8]. Vectors are planar: three arrays. Rows beyond the
+ * block's are zero. */
 #define PANEL_CAT_(a, b) a##b
 #define PANEL_CAT(a, b) PANEL_CAT_(a, b)
 #define NAME(x) PANEL_CAT(PANEL_CAT(x, _), REAL)
@@ -87,8 +88,8 @@ static void NAME(tri_tmul)(const REAL *T, int w, const REAL *y, REAL *z)
     }
 }
 
-/* Vectors of the forest, [3] planar arrays: from x to y (of a factor the same arrays). `top`: a subtree's own sums for rows above all
- * subtrees; NULL: the block itself is above. */
+/* Vectors of the forest, [3] planar arrays: from x to y (of a factor the same arrays). `top`: a subtree's own sums
+ * for rows above all subtrees; NULL: the block itself is above. */
 typedef struct NAME(vectors) {
     REAL *x[3], *y[3], *top[3];
     REAL *buffer; /* [panels of the largest block][3][8] */
@@ -156,7 +157,8 @@ static void NAME(backward)(const layer *f, const block *b, const NAME(values) * 
         for (int j = 0; j < w; j++) v->x[c][b->first + j] = x[c * WIDTH + j] + (f->inverse ? z[c * WIDTH + j] : 0);
 }
 
-/* x = A^-1 r. The subtrees of all bodies on all cores, then what is above them, and back. from, to: see tl_lg_solve_part. */
+/* x = A^-1 r. The subtrees of all bodies on all cores, then what is above them, and back. from, to: see
+ * tl_lg_solve_part. */
 static void NAME(solve)(const layer *f, const NAME(values) * a, REAL *work, const uint8_t *from, const uint8_t *to,
                         const double *r, double *x)
 {

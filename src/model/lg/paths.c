@@ -25,12 +25,12 @@ static int32_t path_rows(const layer *f, int32_t k)
 
 static int32_t longest_path(const layer *f)
 {
-    int32_t most = 0;
+    int32_t max = 0;
     for (int32_t k = 0; k < f->blocks; k++) {
         int32_t rows = path_rows(f, k);
-        most = rows > most ? rows : most;
+        max = rows > max ? rows : max;
     }
-    return most;
+    return max;
 }
 
 /* y[i] -= sum_j P[i][j] Y[j] for the rows of block b; w columns, in eights: those beyond are zero. */

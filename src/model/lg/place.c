@@ -6,7 +6,7 @@
 #include "model/lg/cells.h"
 
 #define CELL_EDGES 1.5 /* mean edges: about 30 tetrahedra look into a cell */
-#define CELLS_MOST 4000000.0
+#define CELLS_MAX 4000000.0
 
 struct tl_lg_finder {
     const tl_lg *lg;
@@ -135,7 +135,7 @@ static talus_status sort_elements(tl_lg_finder *f, talus_error *err)
     f->edge = sum / f->elements;
     f->lo = all.lo;
     f->cell = CELL_EDGES * f->edge;
-    while ((size.x / f->cell + 1) * (size.y / f->cell + 1) * (size.z / f->cell + 1) > CELLS_MOST) f->cell *= 2;
+    while ((size.x / f->cell + 1) * (size.y / f->cell + 1) * (size.z / f->cell + 1) > CELLS_MAX) f->cell *= 2;
     f->n[0] = (int)(size.x / f->cell) + 1;
     f->n[1] = (int)(size.y / f->cell) + 1;
     f->n[2] = (int)(size.z / f->cell) + 1;

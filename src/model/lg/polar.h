@@ -1,9 +1,10 @@
 /* Rotations and stretches of eight 3x3 matrices at a time, without branches but for lanes that are nearly singular.
  *
- * The rotation nearest to F is the largest eigenvector of a 4x4 matrix K(F) as a quaternion [Horn87]; its eigenvalue, s0 + s1 + s2 in signed
- * singular values, is the largest root of a quartic, found by Newton from above [Theobald05]. Inverted F need no case of their own. Where the
- * eigenvalue is nearly double (s1 + s2 below 1e-3 s0) lanes go to the scalar SVD. F = R S with S symmetric; a few Jacobi sweeps give
- * S = V diag(s) V^T, so F = (R V) diag(s) V^T with the signs of math/svd3.h, not sorted. Accuracy: 1e-13 in R (tests/unit/lg_lanes.c). */
+ * The rotation nearest to F is the largest eigenvector of a 4x4 matrix K(F) as a quaternion [Horn87]; its
+ * eigenvalue, s0 + s1 + s2 in signed singular values, is the largest root of a quartic, found by Newton from above
+ * [Theobald05]. Inverted F need no case of their own. Where the eigenvalue is nearly double (s1 + s2 below 1e-3 s0)
+ * lanes go to the scalar SVD. F = R S with S symmetric; a few Jacobi sweeps give S = V diag(s) V^T, so F = (R V)
+ * diag(s) V^T with the signs of math/svd3.h, not sorted. Accuracy: 1e-13 in R (tests/unit/lg_lanes.c). */
 #ifndef TL_MODEL_LG_POLAR_H
 #define TL_MODEL_LG_POLAR_H
 
@@ -93,7 +94,8 @@ V8_INLINE void v8_polar(const v8_mat3 *F, v8_mat3 *R)
     }
 }
 
-/* One Jacobi rotation of rows p and q: app, aqq their diagonal, apq to be made zero, the third row's apr, aqr; columns of V. */
+/* One Jacobi rotation of rows p and q: app, aqq their diagonal, apq to be made zero, the third row's apr, aqr;
+ * columns of V. */
 V8_INLINE void jacobi_rotate(v8 *app, v8 *aqq, v8 *apq, v8 *apr, v8 *aqr, v8 *vp, v8 *vq)
 {
     v8 d = *aqq - *app, twice = 2 * *apq, root = v8_sqrt(d * d + twice * twice);

@@ -102,7 +102,8 @@ static void load(tl_lg *lg, tl_lg_body *b, int32_t x, int32_t y, int32_t z)
     to[0] = x, to[1] = y, to[2] = z;
 }
 
-/* The face of a hexahedron that triangle t is half of, cut along its other diagonal: once, by the first of its halves. */
+/* The face of a hexahedron that triangle t is half of, cut along its other diagonal: once, by the first of its
+ * halves. */
 static void load_across(tl_lg *lg, tl_lg_body *b, int32_t t)
 {
     const int at = right_corner(lg, t);

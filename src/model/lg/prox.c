@@ -16,8 +16,8 @@ static double value(const tl_lg_material *m, int d, const double *s, const doubl
     return v - m->mu * L + 0.5 * m->lambda * L * L;
 }
 
-/* Gradient g, and a step down: Newton's where the Hessian D + lambda (1/x)(1/x)^T is positive definite, else with D made so. Returns the largest
- * entry of g. */
+/* Gradient g, and a step down: Newton's where the Hessian D + lambda (1/x)(1/x)^T is positive definite, else with D
+ * made so. Returns the largest entry of g. */
 static double descend(const tl_lg_material *m, int d, const double *s, const double *x, double *step, double *slope)
 {
     double L = 0, g[3], D[3], worst = 0, up = 0, down = 1;
@@ -52,14 +52,14 @@ void tl_lg_prox_neo_hookean(const tl_lg_material *m, int d, const double *s, dou
     for (int i = 0; i < d; i++) x[i] = fmax(s[i], LEAST);
     double now = value(m, d, s, x);
     for (int it = 0; it < STEPS; it++) {
-        double worst = descend(m, d, s, x, step, &slope), most = 1, then = now;
+        double worst = descend(m, d, s, x, step, &slope), max = 1, then = now;
         if (worst <= DONE * (m->k + m->mu)) return;
         for (int i = 0; i < d; i++)
-            if (step[i] < 0) most = fmin(most, (KEEP - 1) * x[i] / step[i]);
-        for (int half = 0; half < 40; half++, most *= 0.5) {
-            for (int i = 0; i < d; i++) next[i] = x[i] + most * step[i];
+            if (step[i] < 0) max = fmin(max, (KEEP - 1) * x[i] / step[i]);
+        for (int half = 0; half < 40; half++, max *= 0.5) {
+            for (int i = 0; i < d; i++) next[i] = x[i] + max * step[i];
             then = value(m, d, s, next);
-            if (then <= now + 1e-4 * most * slope + ROUNDING * fabs(now)) break;
+            if (then <= now + 1e-4 * max * slope + ROUNDING * fabs(now)) break;
         }
         if (!(then < now) && !(worst < 0.5 * before)) return; /* neither value nor gradient fall any more */
         before = worst;

@@ -13,7 +13,7 @@
 
 #define PROX_STEPS 40
 #define PROX_DONE 1e-14   /* of ln J */
-#define PROX_LOG_MOST 60. /* |ln J| */
+#define PROX_LOG_MAX 60.  /* |ln J| */
 #define STRESS_LEAST 0.05 /* singular value below which energies go on without a logarithm */
 
 /* p = on_F F + on_R R; `trace`: sum of singular values. */
@@ -28,13 +28,14 @@ V8_INLINE void prox_corotated(const tl_lg_material *m, int d, v8 trace, v8 *on_F
 /* Newton in x with the spec's safeguards, for the few that the method of lanes leaves: defined in prox.c. */
 void tl_lg_prox_neo_hookean(const tl_lg_material *m, int d, const double *s, double *x);
 
-/* For a given L = ln J each x solves a quadratic, (k + mu) x^2 - k s x - (mu - lambda L) = 0, whose larger root falls with L. So
- * ln prod x(L) = L has one root below the L at which the first of the quadratics runs out of roots; a bracketed Newton finds it. Where
- * it lies beyond (a stretch of several times one way), lanes go to tl_lg_prox_neo_hookean. */
+/* For a given L = ln J each x solves a quadratic, (k + mu) x^2 - k s x - (mu - lambda L) = 0, whose larger root
+ * falls with L. So ln prod x(L) = L has one root below the L at which the first of the quadratics runs out of roots;
+ * a bracketed Newton finds it. Where it lies beyond (a stretch of several times one way), lanes go to
+ * tl_lg_prox_neo_hookean. */
 V8_INLINE void prox_neo_hookean(const tl_lg_material *m, int d, const v8 *s, v8 *x)
 {
     const double k = m->k, mu = m->mu, la = m->lambda, a = k + mu;
-    v8 lo = v8_all(-PROX_LOG_MOST), hi = v8_all(PROX_LOG_MOST), ks[3], guess = v8_all(1);
+    v8 lo = v8_all(-PROX_LOG_MAX), hi = v8_all(PROX_LOG_MAX), ks[3], guess = v8_all(1);
     for (int i = 0; i < d; i++) {
         ks[i] = k * s[i];
         v8 room = v8_select(s[i] > 0, ks[i] * ks[i] / (4 * a), v8_all(0));
@@ -82,7 +83,8 @@ V8_INLINE void prox_neo_hookean(const tl_lg_material *m, int d, const v8 *s, v8 
     }
 }
 
-/* dpsi/ds, and psi. Below STRESS_LEAST logarithms go on along their tangents, so that forces are the slope of the energy there too. */
+/* dpsi/ds, and psi. Below STRESS_LEAST logarithms go on along their tangents, so that forces are the slope of the
+ * energy there too. */
 V8_INLINE v8 stress_neo_hookean(const tl_lg_material *m, int d, const v8 *s, v8 *dpsi)
 {
     v8 J = v8_all(1), sum = v8_all(-(double)d), kept[3], beyond = v8_all(0);

@@ -7,7 +7,8 @@
 #include "model/rigid/motion.h"
 
 #define EXPLICIT_LEAST 400.0 /* nodes: so few are always worth a matrix */
-/* Of the numbers that a solve moves. A product reads as many in a quarter of the time, but columns are solved for: 3 gains nothing. */
+/* Of the numbers that a solve moves. A product reads as many in a quarter of the time, but columns are solved for: 3
+ * gains nothing. */
 #define EXPLICIT_SHARE 1.0
 #define PARALLEL_LINKS 500 /* contacts whose gather is worth a second thread */
 #define PARALLEL_DENSE 100 /* rows of B */
@@ -82,15 +83,15 @@ static int32_t number_marked(int32_t n, int32_t *mark, int32_t *list)
 
 static talus_status find_nodes(tl_lg_rows *r, tl_arena *a, talus_error *err)
 {
-    int32_t *mark = TL_TAKE_ZERO(a, int32_t, r->lg->nodes), most = 0;
+    int32_t *mark = TL_TAKE_ZERO(a, int32_t, r->lg->nodes), max = 0;
     if (!mark) return no_memory(err);
     for (int32_t c = 0; c < r->contacts; c++)
         for (int32_t k = 0; k < r->link[c].nodes; k++) mark[r->link[c].node[k]] = 1;
     for (int32_t k = 0; k < r->bilateral.terms; k++) mark[r->bilateral.term[k].node] = 1;
-    for (int32_t i = 0; i < r->lg->nodes; i++) most += mark[i];
-    r->node = TL_TAKE(a, int32_t, most);
-    r->pull_start = TL_TAKE_ZERO(a, int32_t, most + 1);
-    r->term_start = TL_TAKE_ZERO(a, int32_t, most + 1);
+    for (int32_t i = 0; i < r->lg->nodes; i++) max += mark[i];
+    r->node = TL_TAKE(a, int32_t, max);
+    r->pull_start = TL_TAKE_ZERO(a, int32_t, max + 1);
+    r->term_start = TL_TAKE_ZERO(a, int32_t, max + 1);
     r->term = TL_TAKE(a, int32_t, r->bilateral.terms);
     r->term_row = TL_TAKE(a, int32_t, r->bilateral.terms);
     if (!r->node || !r->pull_start || !r->term_start || !r->term || !r->term_row) return no_memory(err);
@@ -109,10 +110,10 @@ static talus_status find_nodes(tl_lg_rows *r, tl_arena *a, talus_error *err)
         r->term_start[i + 1] += r->term_start[i];
     }
     r->pull = TL_TAKE(a, tl_lg_pull, pulls);
-    int32_t *next = TL_TAKE(a, int32_t, 2 * (int64_t)most), *next_term = next ? next + most : NULL;
+    int32_t *next = TL_TAKE(a, int32_t, 2 * (int64_t)max), *next_term = next ? next + max : NULL;
     if (!r->pull || !next) return no_memory(err);
-    memcpy(next, r->pull_start, sizeof *next * (size_t)most);
-    memcpy(next_term, r->term_start, sizeof *next * (size_t)most);
+    memcpy(next, r->pull_start, sizeof *next * (size_t)max);
+    memcpy(next_term, r->term_start, sizeof *next * (size_t)max);
     for (int32_t c = 0; c < r->contacts; c++)
         for (int32_t k = 0; k < r->link[c].nodes; k++)
             r->pull[next[r->link[c].node[k]]++] = (tl_lg_pull){3 * c, r->link[c].weight[k]};
@@ -174,31 +175,32 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
 
 /* ---- compliance ---- */
 
-/* Room for B of the nodes in play, as far as it moves less than a solve does. Decided by sizes alone: a resumed run decides the same. */
+/* Room for B of the nodes in play, as far as it moves less than a solve does. Decided by sizes alone: a resumed run
+ * decides the same. */
 static talus_status take_focus(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena *a, talus_error *err)
 {
     tl_lg_focus *f = &r->focus;
-    int64_t n = r->nodes, most = n;
+    int64_t n = r->nodes, max = n;
     if (from->compliance == TL_LG_COMPLIANCE_FREE) return TALUS_OK;
     if (from->compliance == TL_LG_COMPLIANCE_AUTO) {
         double moved = EXPLICIT_SHARE * 2 * (double)tl_lg_solver_about(from->solver).stored_L;
-        most = (int64_t)fmin((double)n, fmax(EXPLICIT_LEAST, sqrt(moved)));
+        max = (int64_t)fmin((double)n, fmax(EXPLICIT_LEAST, sqrt(moved)));
     }
-    f->most = (int32_t)most;
-    f->node = TL_TAKE(a, int32_t, most);
-    f->lg_node = TL_TAKE(a, int32_t, most);
+    f->max = (int32_t)max;
+    f->node = TL_TAKE(a, int32_t, max);
+    f->lg_node = TL_TAKE(a, int32_t, max);
     f->place = TL_TAKE(a, int32_t, n);
     if (!f->node || !f->lg_node || !f->place) return no_memory(err);
     for (int64_t i = 0; i < n; i++) f->place[i] = -1;
     if (r->precision == TL_LG_FLOAT) {
-        f->B = TL_TAKE(a, float, most *most);
-        f->push = TL_TAKE(a, float, 3 * most);
-        f->shift = TL_TAKE(a, float, 3 * most);
+        f->B = TL_TAKE(a, float, max *max);
+        f->push = TL_TAKE(a, float, 3 * max);
+        f->shift = TL_TAKE(a, float, 3 * max);
         return f->B && f->push && f->shift ? TALUS_OK : no_memory(err);
     }
-    f->B_double = TL_TAKE(a, double, most *most);
-    f->push_double = TL_TAKE(a, double, 3 * most);
-    f->shift_double = TL_TAKE(a, double, 3 * most);
+    f->B_double = TL_TAKE(a, double, max *max);
+    f->push_double = TL_TAKE(a, double, 3 * max);
+    f->shift_double = TL_TAKE(a, double, 3 * max);
     return f->B_double && f->push_double && f->shift_double ? TALUS_OK : no_memory(err);
 }
 
@@ -216,7 +218,7 @@ static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl
     r->part = TL_TAKE(a, uint8_t, r->lg->nodes);
     if (!r->room || !r->part) return no_memory(err);
     bool whole = from->compliance == TL_LG_COMPLIANCE_EXPLICIT ||
-                 (from->compliance == TL_LG_COMPLIANCE_AUTO && n <= EXPLICIT_LEAST);
+                 (from->compliance == TL_LG_COMPLIANCE_AUTO && (double)n <= EXPLICIT_LEAST);
     if (!whole) return TALUS_OK;
     r->push = TL_TAKE(a, double, 3 * n);
     r->shift = TL_TAKE(a, double, 3 * n);
@@ -225,8 +227,8 @@ static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl
     TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, r->nodes, r->node, r->room,
                                r->room + 3 * (int64_t)r->lg->nodes, err));
 #pragma omp parallel for schedule(static, 16) if (n > PARALLEL_DENSE)
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++) B[i * n + j] = between_nodes(r, i, j);
+    for (int32_t i = 0; i < (int32_t)n; i++)
+        for (int32_t j = 0; j < (int32_t)n; j++) B[i * n + j] = between_nodes(r, i, j);
     r->B = B;
     return TALUS_OK;
 }
@@ -495,14 +497,14 @@ static bool list_nodes(tl_lg_rows *r, const double *part)
         for (int32_t k = 0; k < r->link[c].nodes; k++) {
             int32_t i = r->link[c].node[k];
             if (f->place[i] >= 0) continue;
-            if (f->nodes == f->most) return false;
+            if (f->nodes == f->max) return false;
             f->place[i] = f->nodes;
             f->node[f->nodes++] = i;
         }
     }
     for (int32_t i = 0; i < r->nodes && r->bilateral.terms; i++) {
         if (r->term_start[i + 1] == r->term_start[i] || f->place[i] >= 0) continue;
-        if (f->nodes == f->most) return false;
+        if (f->nodes == f->max) return false;
         f->place[i] = f->nodes;
         f->node[f->nodes++] = i;
     }
@@ -513,15 +515,15 @@ static bool list_nodes(tl_lg_rows *r, const double *part)
 static void fill_focus(tl_lg_rows *r, int32_t known)
 {
     const tl_lg_focus *f = &r->focus;
-    const int64_t most = f->most, all = r->nodes;
+    const int64_t max = f->max, all = r->nodes;
 #pragma omp parallel for schedule(static, 16) if (f->nodes - known > PARALLEL_NEW)
     for (int32_t i = known; i < f->nodes; i++)
         for (int32_t j = 0; j <= i; j++) {
             double B = r->B ? r->B[f->node[i] * all + f->node[j]] : between_nodes(r, f->node[i], f->node[j]);
             if (f->B)
-                f->B[i * most + j] = f->B[j * most + i] = (float)B;
+                f->B[i * max + j] = f->B[j * max + i] = (float)B;
             else
-                f->B_double[i * most + j] = f->B_double[j * most + i] = B;
+                f->B_double[i * max + j] = f->B_double[j * max + i] = B;
         }
 }
 
@@ -543,7 +545,7 @@ talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *er
 {
     tl_lg_focus *f = &r->focus;
     f->dense = false;
-    if (!f->most) {
+    if (!f->max) {
         mark_part(r, part);
         return TALUS_OK;
     }
@@ -574,7 +576,7 @@ void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out)
     push_bodies(r, x);
     move_bodies(r);
 #pragma omp parallel for schedule(static) if (n > PARALLEL_LINKS)
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < (int32_t)n; i++) {
         tl_vec3 at = node_force(r, f->node[i], x);
         const double push[3] = {at.x, at.y, at.z};
         for (int c = 0; c < 3; c++)
@@ -584,9 +586,9 @@ void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out)
                 f->push_double[c * n + i] = push[c];
     }
     if (f->B)
-        multiply_float(n, f->most, f->B, f->push, f->shift);
+        multiply_float(n, f->max, f->B, f->push, f->shift);
     else
-        multiply_double(n, f->most, f->B_double, f->push_double, f->shift_double);
+        multiply_double(n, f->max, f->B_double, f->push_double, f->shift_double);
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++)
             r->moved[3 * (int64_t)r->node[f->node[i]] + c] =

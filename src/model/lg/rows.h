@@ -1,14 +1,16 @@
-/* Contacts and bilateral rows of one step as rows H over elastic nodes and free rigid bodies, and their compliance W = H A^-1 H^T.
+/* Contacts and bilateral rows of one step as rows H over elastic nodes and free rigid bodies, and their compliance W =
+ * H A^-1 H^T.
  *
- * Rows: three per contact (normal, two tangents), then one per bilateral. Everything is done by way of nodes: a product with W scatters row forces to
- * the nodes and bodies that rows hang on, solves there, and gathers:
+ * Rows: three per contact (normal, two tangents), then one per bilateral. Everything is done by way of nodes: a product
+ * with W scatters row forces to the nodes and bodies that rows hang on, solves there, and gathers:
  *
  *     explicit      A^-1 between these nodes, a dense scalar matrix B (9 times less than W), three columns at once
  *     matrix-free   one solve with the factor; its displacement of all nodes stays in `moved`
  *     auto          B for few nodes; for more, B of those whose rows are in play (tl_lg_rows_focus) and solves for the others to follow
  *
- * A free body is six more unknowns with A = diag(m, I): displacement and turn of its centre over the step. Products include the compliance of bilateral
- * rows. Sums over the rows of a node run in a fixed order. What is asked of the rows (laws, solver) is the step's. */
+ * A free body is six more unknowns with A = diag(m, I): displacement and turn of its centre over the step. Products
+ * include the compliance of bilateral rows. Sums over the rows of a node run in a fixed order. What is asked of the
+ * rows (laws, solver) is the step's. */
 #ifndef TL_MODEL_LG_ROWS_H
 #define TL_MODEL_LG_ROWS_H
 
@@ -33,10 +35,11 @@ typedef struct tl_lg_pull {
     double weight;
 } tl_lg_pull;
 
-/* B between nodes that were in play in this step, in the order in which they came; single precision unless the solver's is double. */
+/* B between nodes that were in play in this step, in the order in which they came; single precision unless the
+ * solver's is double. */
 typedef struct tl_lg_focus {
     bool dense;              /* all nodes in play are in; false: they are too many, products are solves */
-    int32_t most;            /* nodes that there is room for */
+    int32_t max;             /* nodes that there is room for */
     int32_t nodes, *node;    /* of tl_lg_rows.node */
     int32_t *lg_node;        /* [nodes] of lg */
     int32_t *place;          /* [all nodes] in this list; < 0: not in */
@@ -90,7 +93,7 @@ typedef struct tl_lg_rows_of {
     tl_lg_solver *solver;
     tl_lg_columns *columns;
     tl_lg_precision precision;
-    double h, he;       /* s: length of the step; of the time integration, see step/lg_time.h */
+    double h, he;       /* s: length of the step; of the time integration, see phase/lg/time.h */
     const double *from; /* [lg nodes][3] start of the step */
     const tl_lg_contacts *soft;
     const tl_rigid *rigid;
@@ -106,15 +109,18 @@ talus_status tl_lg_rows_make(tl_lg_rows *out, const tl_lg_rows_of *from, tl_aren
 /* Bilateral rows for positions q: `along`, targets, their diagonals. */
 void tl_lg_rows_renew(tl_lg_rows *r, const double *q);
 
-/* Gaps and slips, value minus target of bilateral rows: out [rows], m. body_moved [bodies][6]: displacements and turns since the start. */
+/* Gaps and slips, value minus target of bilateral rows: out [rows], m. body_moved [bodies][6]: displacements and
+ * turns since the start. */
 void tl_lg_rows_values(const tl_lg_rows *r, const double *q, const double *body_moved, double *out);
 /* The same of changes: H dq with bodies moved by `shift` [bodies][6]. */
 void tl_lg_rows_slopes(const tl_lg_rows *r, const double *dq, const double *shift, double *out);
 /* H^T x: forces on nodes into r->force, on bodies into r->body_push. x [rows] */
 void tl_lg_rows_scatter(const tl_lg_rows *r, const double *x);
-/* out = W x. Matrix-free: r->moved is A^-1 H^T x afterwards, of all nodes; r->body_shift that of bodies in either case. */
+/* out = W x. Matrix-free: r->moved is A^-1 H^T x afterwards, of all nodes; r->body_shift that of bodies in either
+ * case. */
 void tl_lg_rows_multiply(const tl_lg_rows *r, const double *x, double *out);
-/* The same where x is zero but in rows with part [rows] != 0, and for these rows of `out` alone. Call tl_lg_rows_focus whenever `part` does. */
+/* The same where x is zero but in rows with part [rows] != 0, and for these rows of `out` alone. Call
+ * tl_lg_rows_focus whenever `part` does. */
 talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *err);
 void tl_lg_rows_multiply_part(const tl_lg_rows *r, const double *x, double *out);
 /* World force of a contact on its a side from its three rows. */

@@ -1,5 +1,5 @@
-/* The surface of elastic bodies as contact sees it: nodes, edges and triangles, each once, and a tree over the triangles. Topology and rest
- * shape only: places are the step's. Made once per scene. */
+/* The surface of elastic bodies as contact sees it: nodes, edges and triangles, each once, and a tree over the
+ * triangles. Topology and rest shape only: places are the step's. Made once per scene. */
 #ifndef TL_MODEL_LG_SKIN_H
 #define TL_MODEL_LG_SKIN_H
 

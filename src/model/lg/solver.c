@@ -123,6 +123,28 @@ talus_status tl_lg_solver_update(tl_lg_solver *s, double h, talus_error *err)
     return TALUS_OK;
 }
 
+talus_status tl_lg_round_matrix(const tl_lg_round *p, tl_csr *out, talus_error *err)
+{
+    const tl_lg *lg = p->lg;
+    int64_t entries = 0, at = 0;
+    for (int b = 0; b < lg->bodies; b++) entries += 3 * lg->pattern[b].start[lg->pattern[b].rows];
+    TL_TRY(tl_csr_create(out, 3 * lg->nodes, 3 * lg->nodes, entries, err));
+    out->start[0] = 0;
+    for (int b = 0; b < lg->bodies; b++) {
+        const tl_csr *P = &lg->pattern[b];
+        const int32_t first = lg->body[b].node;
+        for (int32_t i = 0; i < P->rows; i++)
+            for (int c = 0; c < 3; c++) {
+                for (int64_t k = P->start[i]; k < P->start[i + 1]; k++, at++) {
+                    out->col[at] = 3 * (first + P->col[k]) + c;
+                    out->val[at] = p->h * p->h * P->val[k] + (P->col[k] == i ? lg->mass[first + i] : 0);
+                }
+                out->start[3 * (int64_t)(first + i) + c + 1] = at;
+            }
+    }
+    return TALUS_OK;
+}
+
 /* ---- solving ---- */
 
 void tl_lg_solve(const tl_lg_solver *s, tl_lg_precision p, const double *r, double *x)

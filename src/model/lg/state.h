@@ -2,6 +2,7 @@
 #ifndef TL_MODEL_LG_STATE_H
 #define TL_MODEL_LG_STATE_H
 
+#include "model/state.h"
 #include <stdint.h>
 
 /* `obstacle` of a row that is not a contact (model/lg/bilateral.h): `point` is its id, force[0] its multiplier. */
@@ -25,7 +26,7 @@ typedef struct tl_lg_state {
     int64_t nodes;
     double *q, *v; /* [nodes][3] m, m/s; order: tl_lg.node_of */
     double *push;  /* [nodes][3] N, forces that code set (talus_sim_set_node_forces); they stay until changed */
-    double *q_before, *v_before; /* the same a step before, for integration of second order (step/lg_time.h) */
+    double *q_before, *v_before; /* the same a step before, for integration of second order (phase/lg/time.h) */
     int64_t steps_kept;          /* 1 */
     double *step_before; /* [2] s, its length, 0: there was none; over that of the one before, 0: implicit Euler */
     int64_t dual_rows;   /* lane rows, see tl_lg.dual_row */
@@ -41,11 +42,20 @@ typedef struct tl_lg_state {
     double *pressure; /* [bodies] Pa, that code set (talus_sim_set_pressure), on top of the scene's */
 } tl_lg_state;
 
-/* Of entry k of nodes: what forces change at once, per mass; see step/lg_time.h. v itself with implicit Euler. */
+/* Of entry k of nodes: what forces change at once, per mass; see phase/lg/time.h. v itself with implicit Euler. */
 static inline double tl_lg_state_momentum(const tl_lg_state *s, int64_t k)
 {
     double w = s->step_before[1];
     return ((1 + 2 * w) * s->v[k] - w * w * s->v_before[k]) / (1 + w);
 }
+
+/* Memories stand sorted by obstacle, point, feature. NULL: nothing touched there. */
+void tl_lg_memory_sort(tl_lg_memory *m, int64_t count);
+const tl_lg_memory *tl_lg_memory_find(const tl_lg_state *past, int32_t point, int32_t obstacle, int32_t feature);
+talus_status tl_lg_contacts_reserve(tl_lg_state *s, int64_t count, talus_error *err); /* room for so many */
+
+/* Its section of a state (model/state.h); NULL where the engine has none. */
+extern const tl_state_kind tl_lg_state_kind;
+static inline tl_lg_state *tl_lg_state_of(const tl_state *s) { return tl_state_find(s, &tl_lg_state_kind); }
 
 #endif

@@ -16,11 +16,12 @@ typedef struct tl_lg_whole {
 tl_lg_whole tl_lg_whole_of(const tl_lg *lg, const tl_lg_body *b, const double *q, const double *v);
 /* Rotation that turns the rest shape best into q, by masses; `centre`: of the rest shape. */
 tl_quat tl_lg_rotation_of(const tl_lg *lg, const tl_lg_body *b, const double *q, tl_vec3 *centre);
-/* Centres of mass of elastic bodies are those of their nodes at the start, not of their shapes: regions weigh more or less than others. */
+/* Centres of mass of elastic bodies are those of their nodes at the start, not of their shapes: regions weigh more
+ * or less than others. */
 talus_status tl_lg_give_centres(const tl_lg *lg, const tl_scene *s, tl_rigid *rigid, tl_rigid_state *start,
                                 talus_error *err);
-/* Adds the rigid motion that gives the body this velocity and spin (NULL: as it is); deformation goes on, and the history that integration of second order
- * looks back at moves alike. */
+/* Adds the rigid motion that gives the body this velocity and spin (NULL: as it is); deformation goes on, and the
+ * history that integration of second order looks back at moves alike. */
 void tl_lg_set_velocity(const tl_lg *lg, tl_lg_state *s, const tl_lg_body *b, const tl_vec3 *velocity,
                         const tl_vec3 *spin);
 

@@ -3,10 +3,10 @@
 #include <float.h>
 #include <string.h>
 
-#define STILL 1e-3  /* m: margin of bodies at rest; 1 um to 10 mm makes no difference to them */
+#define STILL 2e-2  /* of the smaller extent: margin of bodies at rest; 1e-5 to 0.1 makes no difference to them */
 #define MATCH 0.125 /* of the smaller extent: how far a point may have moved and still be the same */
 #define MATCHES_MAX (4 * TL_TOUCHES_MAX) /* points of a pair, those of second looks included; of more, the first */
-#define BEND_MOST 16.0                   /* of the gap: what a mark may bend off, should its gap be a little wrong */
+#define BEND_MAX 16.0                    /* of the gap: what a mark may bend off, should its gap be a little wrong */
 #define TOUCH 1e-2 /* of the smaller extent: up to here an overlap tells the way out; a deeper one is followed back */
 #define AGAIN 0.05 /* of the slop: by how much an overlap may grow within a step; the stabiliser takes more */
 #define TOUCH_TRIES 8      /* halvings to find that moment */
@@ -16,6 +16,11 @@
 #define SAMPLES_WORK 10    /* surface samples that cost as much as a primitive pair */
 
 /* ---- which pairs are near ---- */
+
+static double still(const tl_rigid_view *v, int32_t i, int32_t j)
+{
+    return STILL * fmin(v->rigid->body[i].extent, v->rigid->body[j].extent);
+}
 
 /* Velocity of body i where j is, and how fast its surface turns there: of an unbounded one, the part near j. */
 static tl_vec3 velocity_near(const tl_rigid_view *v, int32_t i, int32_t j, double *turn)
@@ -48,13 +53,17 @@ static tl_vec3 mean_velocity(const tl_rigid_view *v)
     return count > 0 ? tl_vec3_scale(1 / count, sum) : sum;
 }
 
-/* Pairs without an absent body; the number that stays. */
+/* Pairs without an absent body, and without those that joints hold; the number that stays. */
 static int64_t present(const tl_rigid_view *v, tl_near_pair *pair, int64_t pairs)
 {
-    if (!v->absent) return pairs;
+    const bool held = v->joints && v->joints->count;
+    if (!v->absent && !held) return pairs;
     int64_t kept = 0;
-    for (int64_t k = 0; k < pairs; k++)
-        if (!v->absent[pair[k].a] && !v->absent[pair[k].b]) pair[kept++] = pair[k];
+    for (int64_t k = 0; k < pairs; k++) {
+        const int32_t a = pair[k].a, b = pair[k].b;
+        if (v->absent && (v->absent[a] || v->absent[b])) continue;
+        if (!held || !tl_joints_part(v->joints, a, b)) pair[kept++] = pair[k];
+    }
     return kept;
 }
 
@@ -72,7 +81,7 @@ talus_status tl_rigid_near(const tl_rigid_view *v, double dt, tl_arena *a, tl_ne
         moves[i] = b->kind == TL_BODY_FREE;
         if (!(b->reach < INFINITY)) continue;
         double turn, speed = tl_vec3_norm(tl_vec3_sub(velocity_near(v, i, i, &turn), mean));
-        double grow = 0.5 * STILL + dt * (speed + turn);
+        double grow = 0.5 * STILL * b->extent + dt * (speed + turn);
         box[i].lo = tl_vec3_sub(box[i].lo, (tl_vec3){grow, grow, grow});
         box[i].hi = tl_vec3_add(box[i].hi, (tl_vec3){grow, grow, grow});
     }
@@ -147,7 +156,7 @@ static double bend(const tl_rigid_view *v, const tl_rigid_point *p, double dt)
     const tl_motion *a = &v->body[p->a], *b = &v->body[p->b];
     double off = tl_vec3_dot(p->normal, tl_vec3_sub(tl_vec3_cross(a->w, tl_vec3_cross(a->w, p->arm_a)),
                                                     tl_vec3_cross(b->w, tl_vec3_cross(b->w, p->arm_b))));
-    return fmin(fmax(0, 0.5 * dt * dt * off), BEND_MOST * p->gap);
+    return fmin(fmax(0, 0.5 * dt * dt * off), BEND_MAX * p->gap);
 }
 
 typedef struct found {
@@ -206,7 +215,7 @@ static void find_points(const tl_rigid_view *v, const tl_near_pair *pair, double
     f->count = keep_points(v, past, old, i, j, nearer, f->touch);
     f->kept = f->count ? old : -1;
     if (f->count) return;
-    f->margin = STILL + nearer;
+    f->margin = still(v, i, j) + nearer;
     f->count = tl_collide(a->collider, &v->pose[i], b->collider, &v->pose[j], f->margin, &f->axis, f->touch);
     bool may_roll = !(tl_collider_flat(a->collider) && tl_collider_flat(b->collider));
     if (may_roll && !is_wide(f->count, f->touch, MATCH * fmin(a->extent, b->extent))) f->margin = 0;
@@ -317,8 +326,9 @@ static tl_pose pose_between(const tl_rigid_view *start, const tl_pose *end, int3
     return (tl_pose){tl_vec3_sub(x, tl_quat_rotate(q, centre)), q};
 }
 
-/* Points of the pair where it overlaps by more than `-limit` for the first time on its way, as far as halving finds it: deep inside, the
- * nearest way out is not the one it came (a shallow overlap is taken at the end). None when it does not at the end. `place`: both poses then; `last`: least gap of the end. */
+/* Points of the pair where it overlaps by more than `-limit` for the first time on its way, as far as halving finds
+ * it: deep inside, the nearest way out is not the one it came (a shallow overlap is taken at the end). None when it
+ * does not at the end. `place`: both poses then; `last`: least gap of the end. */
 static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const tl_near_pair *pair, int32_t axis,
                          double limit, tl_touch *touch, tl_pose place[2], double *when, double *last)
 {
@@ -331,7 +341,7 @@ static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const t
         double share = tries ? 0.5 * (open + *when) : 1, least = INFINITY;
         int32_t along = axis;
         tl_pose x[2] = {pose_between(start, end, pair->a, share), pose_between(start, end, pair->b, share)};
-        int count = tl_collide(a->collider, &x[0], b->collider, &x[1], STILL, &along, here);
+        int count = tl_collide(a->collider, &x[0], b->collider, &x[1], still(start, pair->a, pair->b), &along, here);
         for (int k = 0; k < count; k++) least = fmin(least, here[k].gap);
         if (!tries) *last = least;
         if (least < limit) {
@@ -348,7 +358,8 @@ static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const t
     return kept;
 }
 
-/* How far bodies have come from their start: the centre of mass, and at most how far turning has moved any place of the surface. */
+/* How far bodies have come from their start: the centre of mass, and at most how far turning has moved any place of
+ * the surface. */
 typedef struct way {
     tl_vec3 centre;
     double turn;
@@ -375,11 +386,12 @@ typedef struct look {
     tl_touch *touch; /* [TL_TOUCHES_MAX] */
 } look;
 
-/* The pair was at least so far apart at the start, and cannot have come as deep as the limit: exact. */
-static bool stays_apart(const tl_rigid_contacts *now, const way *ways, const look *l)
+/* The pair was at least so far apart at the start (`apart` where the first look found nothing), and cannot have come
+ * as deep as the limit: exact. */
+static bool stays_apart(const tl_rigid_contacts *now, const way *ways, double apart, const look *l)
 {
     int32_t i = l->pair.a, j = l->pair.b;
-    double gap = STILL, nearer; /* where the first look found nothing */
+    double gap = apart, nearer; /* where the first look found nothing */
     for (int32_t p = l->known; p < l->known_end; p++) gap = fmin(gap, now->point[p].gap);
     nearer = tl_vec3_norm(tl_vec3_sub(ways[i].centre, ways[j].centre)) + ways[i].turn + ways[j].turn;
     return gap - nearer >= l->limit;
@@ -400,7 +412,7 @@ static int64_t choose_pairs(const tl_rigid_view *start, const tl_pose *end, cons
         for (int32_t p = l.known; p < l.known_end; p++) l.deepest = fmin(l.deepest, now->point[p].gap);
         l.axis = l.known < l.known_end ? now->point[l.known].axis : 0;
         l.limit = fmin(-slop, l.deepest - AGAIN * slop);
-        if (!stays_apart(now, ways, &l)) list[count++] = l;
+        if (!stays_apart(now, ways, still(start, l.pair.a, l.pair.b), &l)) list[count++] = l;
     }
 #pragma omp parallel for schedule(dynamic, 16) if (count > PARALLEL_PAIRS)
     for (int64_t k = 0; k < count; k++) {
@@ -412,7 +424,8 @@ static int64_t choose_pairs(const tl_rigid_view *start, const tl_pose *end, cons
     return chosen;
 }
 
-/* Points of pairs that are deeper in each other than they may be, of the moment when they began to be: list [*overlaps]. */
+/* Points of pairs that are deeper in each other than they may be, of the moment when they began to be: list
+ * [*overlaps]. */
 static talus_status find_overlaps(const tl_rigid_view *start, const tl_pose *end, const bool *fast, double slop,
                                   const tl_rigid_contacts *now, tl_arena *a, look **out, int64_t *overlaps,
                                   talus_error *err)
@@ -449,6 +462,78 @@ static talus_status find_overlaps(const tl_rigid_view *start, const tl_pose *end
     return TALUS_OK;
 }
 
+/* ---- how deep bodies end up in each other ---- */
+
+/* A pair at the end, with the most that it can be deep there. */
+typedef struct deep {
+    tl_near_pair pair;
+    int32_t axis;
+    double bound; /* m: gap of the start, less the ways of both surfaces; INFINITY: not known */
+} deep;
+
+static double depth_of(const tl_rigid *r, const tl_pose *end, const deep *d)
+{
+    const int32_t i = d->pair.a, j = d->pair.b;
+    int32_t axis = d->axis;
+    tl_touch touch[TL_TOUCHES_MAX];
+    double depth = 0;
+    int count = tl_collide(r->body[i].collider, &end[i], r->body[j].collider, &end[j], 0, &axis, touch);
+    for (int k = 0; k < count; k++) depth = fmax(depth, -touch[k].gap);
+    return depth;
+}
+
+static deep deep_of(const tl_rigid_view *start, const way *ways, const tl_rigid_contacts *now, const tl_near_pair *pair,
+                    int32_t *known)
+{
+    deep d = {*pair, 0, INFINITY};
+    int32_t last;
+    if (!now) return d;
+    points_of_pair(now, pair, known, &last);
+    double gap = still(start, pair->a, pair->b);
+    for (int32_t p = *known; p < last; p++) gap = fmin(gap, now->point[p].gap), d.axis = now->point[*known].axis;
+    d.bound = tl_vec3_norm(tl_vec3_sub(ways[pair->a].centre, ways[pair->b].centre)) + ways[pair->a].turn +
+              ways[pair->b].turn - gap;
+    return d;
+}
+
+talus_status tl_rigid_depth(const tl_rigid_view *start, const tl_pose *end, const tl_rigid_contacts *now, tl_arena *a,
+                            double *depth, talus_error *err)
+{
+    const tl_rigid *r = start->rigid;
+    tl_box3 *box = TL_TAKE(a, tl_box3, r->count);
+    way *ways = TL_TAKE(a, way, r->count);
+    bool *moves = TL_TAKE(a, bool, r->count);
+    tl_near_pair *pair;
+    int64_t all, pairs = 0, count = 0, first = 0;
+    int32_t known = 0;
+    *depth = 0;
+    if (!box || !ways || !moves)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boxes of %d bodies", (int)r->count);
+    for (int32_t i = 0; i < r->count; i++) {
+        box[i] = tl_collider_bounds(r->body[i].collider, &end[i]);
+        ways[i] = way_of(&r->body[i], &start->pose[i], &end[i]);
+        moves[i] = r->body[i].kind == TL_BODY_FREE && !r->body[i].elastic;
+    }
+    TL_TRY(tl_broad_pairs(r->count, box, moves, a, &pair, &all, err));
+    all = present(start, pair, all);
+    for (int64_t k = 0; k < all; k++) /* shapes of elastic bodies stay where they began */
+        if (!r->body[pair[k].a].elastic && !r->body[pair[k].b].elastic) pair[pairs++] = pair[k];
+    deep *list = TL_TAKE(a, deep, pairs);
+    if (!list) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the depths of %lld pairs", (long long)pairs);
+    for (int64_t k = 0; k < pairs; k++) {
+        list[k] = deep_of(start, ways, now, &pair[k], &known);
+        if (list[k].bound > list[first].bound) first = k;
+    }
+    if (!pairs) return TALUS_OK;
+    double most = depth_of(r, end, &list[first]);
+    for (int64_t k = 0; k < pairs; k++)
+        if (k != first && list[k].bound > most) list[count++] = list[k]; /* the others are not as deep */
+#pragma omp parallel for schedule(dynamic, 4) reduction(max : most) if (count > PARALLEL_PAIRS / 4)
+    for (int64_t k = 0; k < count; k++) most = fmax(most, depth_of(r, end, &list[k]));
+    *depth = most;
+    return TALUS_OK;
+}
+
 talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
                                    tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err)
@@ -457,12 +542,12 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
     look *list = NULL;
     int64_t overlaps = 0;
     TL_TRY(find_overlaps(start, end, fast, slop, now, a, &list, &overlaps, err));
-    int64_t most = now->count;
-    for (int64_t k = 0; k < overlaps; k++) most += list[k].count;
-    *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, most)};
-    *from = TL_TAKE(a, int32_t, most);
+    int64_t max = now->count;
+    for (int64_t k = 0; k < overlaps; k++) max += list[k].count;
+    *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, max)};
+    *from = TL_TAKE(a, int32_t, max);
     if (!out->point || !*from)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld contact points", (long long)most);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld contact points", (long long)max);
 
     int32_t copied = 0;
     *deeper = 0;
@@ -502,7 +587,8 @@ static double apart2(const tl_rigid_point *p, const tl_rigid_point *q, double ma
     return p->carried == q->carried && (!p->carried || d < mark * mark) ? d : INFINITY;
 }
 
-/* Which points of the start, begin to end, those of half-way are: pairs of both, nearest first, each once. was [count]: -1 for those that are left. */
+/* Which points of the start, begin to end, those of half-way are: pairs of both, nearest first, each once. was
+ * [count]: -1 for those that are left. */
 static void find_again(const tl_rigid_contacts *start, int32_t begin, int32_t end, double mark, int count,
                        const tl_rigid_point *p, int32_t *was)
 {
@@ -532,7 +618,7 @@ static int points_half(const tl_rigid_view *v, double dt, const tl_rigid_contact
     tl_touch touch[TL_TOUCHES_MAX];
     int32_t axis = first->axis;
     int count = tl_collide(v->rigid->body[pair.a].collider, &v->pose[pair.a], v->rigid->body[pair.b].collider,
-                           &v->pose[pair.b], STILL + approach(v, pair.a, pair.b, dt), &axis, touch);
+                           &v->pose[pair.b], still(v, pair.a, pair.b) + approach(v, pair.a, pair.b, dt), &axis, touch);
     for (int t = 0; t < count; t++) {
         p[t] = make_point(v, &pair, axis, &touch[t]);
         copy_friction(first, &p[t]);
@@ -557,9 +643,9 @@ talus_status tl_rigid_detect_half(const tl_rigid_view *v, double dt, const bool 
         begin[pairs++] = k;
     }
     begin[pairs] = start->count;
-    int64_t most = start->count + TL_TOUCHES_MAX * (int64_t)turning;
-    *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, most)};
-    *from = TL_TAKE(a, int32_t, most);
+    int64_t max = start->count + TL_TOUCHES_MAX * (int64_t)turning;
+    *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, max)};
+    *from = TL_TAKE(a, int32_t, max);
     tl_rigid_point *point = TL_TAKE(a, tl_rigid_point, TL_TOUCHES_MAX * (int64_t)turning);
     int32_t *was = TL_TAKE(a, int32_t, TL_TOUCHES_MAX * (int64_t)turning), *count = TL_TAKE(a, int32_t, pairs);
     if (!out->point || !*from || !point || !was || !count)
@@ -595,8 +681,8 @@ static double moved2(const tl_rigid_point *p, const tl_rigid_memory *m)
     return fmin(tl_vec3_norm2(tl_vec3_sub(m->at_a, p->at_a)), tl_vec3_norm2(tl_vec3_sub(m->at_b, p->at_b)));
 }
 
-/* Every old force goes to a point, and none goes to two: pairs of a new and an old point, nearest first, then old points that are left to the
- * nearest new one. force [news] comes back, N. */
+/* Every old force goes to a point, and none goes to two: pairs of a new and an old point, nearest first, then old
+ * points that are left to the nearest new one. force [news] comes back, N. */
 static void hand_over(int news, const tl_rigid_point *p, int olds, const tl_rigid_memory *m, double limit,
                       tl_vec3 *force)
 {
@@ -648,9 +734,9 @@ void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigi
         int64_t begin = first_of_pair(past->contact, past->contacts, p->a, p->b);
         while (k + news < c->count && p[news].a == p->a && p[news].b == p->b) news++;
         while (olds < MATCHES_MAX && is_pair(past, begin + olds, p->a, p->b)) olds++;
-        int most = news < MATCHES_MAX ? news : MATCHES_MAX;
-        hand_over(most, p, olds, olds ? past->contact + begin : NULL, match_limit(r, p->a, p->b), force);
-        for (int i = 0; i < most; i++) write_impulse(&p[i], tl_vec3_scale(dt, force[i]), lam + 3 * (int64_t)(k + i));
+        int max = news < MATCHES_MAX ? news : MATCHES_MAX;
+        hand_over(max, p, olds, olds ? past->contact + begin : NULL, match_limit(r, p->a, p->b), force);
+        for (int i = 0; i < max; i++) write_impulse(&p[i], tl_vec3_scale(dt, force[i]), lam + 3 * (int64_t)(k + i));
         k += news;
     }
 }
@@ -720,18 +806,18 @@ talus_status tl_rigid_find_resist(const tl_rigid *r, const tl_rigid_contacts *c,
 double tl_rigid_set_resist(tl_rigid_resist *s, const tl_rigid_contacts *c, const double *lam,
                            const tl_rigid_problem *problem)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t k = 0; k < s->count; k++) {
         const tl_rigid_point *p = &c->point[s->point[k]];
         double force = (s->spins[k] ? p->spinning : p->rolling) * fmax(0, lam[3 * (int64_t)s->point[k]]),
                fresh = force / s->length[k];
         if (problem) {
             const double *block = problem->problem.blocks + 9 * ((int64_t)c->count + k);
-            most = fmax(most, fabs(fresh - s->radius[k]) * fmax(block[4], block[8]));
+            max = fmax(max, fabs(fresh - s->radius[k]) * fmax(block[4], block[8]));
         }
         s->radius[k] = fresh;
     }
-    return most;
+    return max;
 }
 
 /* Rows 1 and 2 of a block, as directions of the torque on a. */
@@ -778,11 +864,72 @@ static void put_resist(tl_rigid_problem *out, int64_t at, const tl_rigid_point *
     }
 }
 
-talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
-                                    const tl_rigid_resist *resist, const double *inv_mass, const double *inv_inertia,
-                                    const double *v_free, double dt, tl_arena *a, talus_error *err)
+/* One side of a joint's row. */
+static int64_t put_side(tl_csr *J, int64_t at, int32_t body, tl_vec3 push, tl_vec3 turn)
 {
-    int64_t points = c->count, m = points + (resist ? resist->count : 0), rows = 3 * m;
+    tl_vec3_store(push, J->val + at);
+    tl_vec3_store(turn, J->val + at + 3);
+    for (int k = 0; k < 6; k++) J->col[at + k] = 6 * body + k;
+    return at + 6;
+}
+
+/* Rows of a joint; one that is not used has a block of its own, and no body. */
+static void put_joint(tl_rigid_problem *out, int64_t at, const tl_joint_blocks *joints, int32_t k,
+                      const double *inv_mass, const double *inv_inertia, double *block)
+{
+    tl_csr *J = &out->J;
+    const tl_joint_row *row = joints->row + 3 * (int64_t)k;
+    const int32_t a = joints->body[k][0], b = joints->body[k][1];
+    for (int i = 0; i < 3; i++) {
+        int64_t to = J->start[3 * at + i];
+        if (b >= 0 && b < a) to = put_side(J, to, b, row[i].push_b, row[i].turn_b);
+        to = put_side(J, to, a, row[i].push_a, row[i].turn_a);
+        if (b > a) to = put_side(J, to, b, row[i].push_b, row[i].turn_b);
+        J->start[3 * at + i + 1] = to;
+        out->bias[3 * at + i] = joints->bias[3 * (int64_t)k + i];
+    }
+    for (int side = 0; side < 2; side++) {
+        const int32_t body = side ? b : a;
+        if (body < 0 || !(inv_mass[body] > 0)) continue;
+        tl_mat3 I;
+        memcpy(I.m, inv_inertia + 9 * (int64_t)body, sizeof I.m);
+        for (int i = 0; i < 3; i++)
+            for (int j = i; j < 3; j++) {
+                const tl_vec3 pi = side ? row[i].push_b : row[i].push_a, pj = side ? row[j].push_b : row[j].push_a;
+                const tl_vec3 ti = side ? row[i].turn_b : row[i].turn_a, tj = side ? row[j].turn_b : row[j].turn_a;
+                double both = inv_mass[body] * tl_vec3_dot(pi, pj) + tl_vec3_dot(ti, tl_mat3_mul_vec(I, tj));
+                block[3 * i + j] += both;
+                if (i != j) block[3 * j + i] += both;
+            }
+    }
+    for (int i = 0; i < 3; i++)
+        if (!(block[4 * i] > 0)) block[4 * i] = 1;
+}
+
+talus_status tl_rigid_contacts_check(const tl_rigid_contacts *c, int32_t bodies, talus_error *err)
+{
+    for (int32_t k = 0; k < c->count; k++) {
+        const tl_rigid_point *p = &c->point[k], *last = k ? p - 1 : p;
+        if (p->a < 0 || p->b >= bodies || p->a >= p->b)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "contact %d is between bodies %d and %d of %d", k, p->a, p->b, bodies);
+        if (p->a < last->a || (p->a == last->a && p->b < last->b))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "contact %d of bodies %d and %d comes after one of %d and %d", k, p->a,
+                           p->b, last->a, last->b);
+        if (!(fabs(tl_vec3_norm2(p->normal) - 1) < 1e-6) || !isfinite(tl_vec3_norm2(p->at)) || !isfinite(p->gap))
+            return TL_FAIL(err, TALUS_BAD_INPUT, "contact %d: normal (%g, %g, %g), place (%g, %g, %g), gap %g", k,
+                           p->normal.x, p->normal.y, p->normal.z, p->at.x, p->at.y, p->at.z, p->gap);
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
+                                    const tl_rigid_resist *resist, const tl_joint_blocks *joints,
+                                    const double *inv_mass, const double *inv_inertia, const double *v_free, double dt,
+                                    tl_arena *a, talus_error *err)
+{
+    int64_t points = c->count, plain = points + (resist ? resist->count : 0), m = plain + (joints ? joints->count : 0),
+            rows = 3 * m;
+    TL_VALIDATE(tl_rigid_contacts_check(c, r->count, err));
     *out = (tl_rigid_problem){.space = tl_space_local(rows)};
     out->J = (tl_csr){(int32_t)rows, 6 * r->count, TL_TAKE(a, int64_t, rows + 1), TL_TAKE(a, int32_t, 12 * rows),
                       TL_TAKE(a, double, 12 * rows)};
@@ -811,10 +958,23 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
         put_resist(out, points + k, &c->point[resist->point[k]], d, inv_mass, inv_inertia, blocks + 9 * (points + k));
         mu[points + k] = -fmax(resist->radius[k], DBL_MIN);
     }
+    for (int32_t k = 0; joints && k < joints->count; k++) {
+        put_joint(out, plain + k, joints, k, inv_mass, inv_inertia, blocks + 9 * (plain + k));
+        mu[plain + k] = -DBL_MIN;
+    }
     out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};
     tl_contact_free_velocity(&out->bodies, out->bias, out->q);
     out->mu = mu;
     out->problem = (tl_contact){
-        &out->space, tl_contact_operator_linop(&out->W), blocks, out->q, mu, &out->bodies, resist && resist->count};
+        .space = &out->space,
+        .W = tl_contact_operator_linop(&out->W),
+        .blocks = blocks,
+        .q = out->q,
+        .mu = mu,
+        .bodies = &out->bodies,
+        .resists = m > points,
+        .box = joints ? joints->box : NULL,
+        .boxes = m - plain,
+    };
     return TALUS_OK;
 }

@@ -1,13 +1,13 @@
 /* Contacts of one step: found, matched with those of the step before, written as a contact problem.
  *
- * Everything lives in the step's arena. A point acts at one place for both bodies, so that a pair exchanges momentum and angular
- * momentum to rounding, whatever the solver reached. Rows of a point: normal, then the two tangents of tl_vec3_tangents.
- * Which method solves the problem, and what becomes of its answer, is the step's. */
+ * Everything lives in the step's arena. A point acts at one place for both bodies, so that a pair exchanges momentum
+ * and angular momentum to rounding, whatever the solver reached. Rows of a point: normal, then the two tangents of
+ * tl_vec3_tangents. Which method solves the problem, and what becomes of its answer, is the step's. */
 #ifndef TL_MODEL_RIGID_CONTACTS_H
 #define TL_MODEL_RIGID_CONTACTS_H
 
 #include "geom/collide/broad.h"
-#include "model/rigid/rigid.h"
+#include "model/rigid/joints.h"
 
 typedef struct tl_rigid_point {
     int32_t a, b, axis;     /* bodies, a < b; of the pair, for tl_collide */
@@ -32,6 +32,10 @@ typedef struct tl_rigid_contacts {
     tl_rigid_point *point; /* [count] by pair, pairs sorted by (a, b) */
 } tl_rigid_contacts;
 
+/* Bodies of every point are there, a < b, pairs rise, normals have length one, places and gaps are numbers. For
+ * checked builds, where detection hands the list on. */
+talus_status tl_rigid_contacts_check(const tl_rigid_contacts *c, int32_t bodies, talus_error *err);
+
 /* What detection looks at. */
 typedef struct tl_rigid_view {
     const tl_rigid *rigid;
@@ -42,36 +46,49 @@ typedef struct tl_rigid_view {
     const bool *absent;     /* [rigid->count] those that nothing touches here; NULL: none */
     double
         keep; /* m: pairs that moved less against each other since their points were found keep these; 0: none does */
+    const tl_joints *joints; /* pairs that they hold do not touch, unless asked to; NULL: none */
 } tl_rigid_view;
 
 /* Pairs whose boxes come near each other within dt, sorted. */
 talus_status tl_rigid_near(const tl_rigid_view *v, double dt, tl_arena *a, tl_near_pair **pair, int64_t *pairs,
                            talus_error *err);
 
-/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces towards each other). `past`: axes and points of the last step.
- * A pair whose bodies have moved and turned against each other by less than `keep` since its points were found keeps them, moved with the bodies: places are right to
- * `keep`, gaps to keep^2 over the extent. Pairs that may roll do not: their place runs along the surface, and behind a place that lags a body at rest starts to roll. */
+/* Points that may touch within dt: gap <= 1 mm + dt (speed of the two surfaces towards each other). `past`: axes and
+ * points of the last step. A pair whose bodies have moved and turned against each other by less than `keep` since
+ * its points were found keeps them, moved with the bodies: places are right to `keep`, gaps to keep^2 over the
+ * extent. Pairs that may roll do not: their place runs along the surface, and behind a place that lags a body at
+ * rest starts to roll. */
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
                              tl_rigid_contacts *out, talus_error *err);
 
-/* Points where bodies that end up at `end` overlap by more than `slop`, and more than before: what a constraint at the start of the step did
- * not know. They are those of the moment when the overlap began, and come back as points of the start, with the bend that makes them touch
- * at that moment for the velocities v [6 count], merged into `out` in order; from [out->count]: number of the point in `now`, or -1;
- * deeper: how much the worst pair goes deeper within the step, of its smaller extent. Looks only at bodies with fast [count] set. */
+/* Points where bodies that end up at `end` overlap by more than `slop`, and more than before: what a constraint at
+ * the start of the step did not know. They are those of the moment when the overlap began, and come back as points
+ * of the start, with the bend that makes them touch at that moment for the velocities v [6 count], merged into `out`
+ * in order; from [out->count]: number of the point in `now`, or -1; deeper: how much the worst pair goes deeper
+ * within the step, of its smaller extent. Looks only at bodies with fast [count] set. */
 talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
                                    double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
                                    tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err);
 
-/* Pairs of `start` with a body of half [count] set, looked at where `v` has them half-way through the step; their points take the place of those of the start, whose
- * gaps they keep. Other points stay. from [out->count]: the point of `start` that it is, or the nearest one of its pair. */
+/* Deepest overlap of two shapes at `end` [count], one of them free, m: as tl_collide finds it there, not what a solve
+ * thinks. now: points of the start, NULL where none were looked for. Pairs that cannot be the deepest by their gaps
+ * and how far they went since are not looked at: bodies at rest cost one pair. */
+talus_status tl_rigid_depth(const tl_rigid_view *start, const tl_pose *end, const tl_rigid_contacts *now, tl_arena *a,
+                            double *depth, talus_error *err);
+
+/* Pairs of `start` with a body of half [count] set, looked at where `v` has them half-way through the step; their
+ * points take the place of those of the start, whose gaps they keep. Other points stay. from [out->count]: the point
+ * of `start` that it is, or the nearest one of its pair. */
 talus_status tl_rigid_detect_half(const tl_rigid_view *v, double dt, const bool *half, const tl_rigid_contacts *start,
                                   tl_arena *a, tl_rigid_contacts *out, int32_t **from, talus_error *err);
 
-/* Impulses to start from, lam [3 count] N s: those of the old points of the pair, each to the nearest new one in either body's frame. */
+/* Impulses to start from, lam [3 count] N s: those of the old points of the pair, each to the nearest new one in
+ * either body's frame. */
 void tl_rigid_match(const tl_rigid *r, const tl_rigid_contacts *c, const tl_rigid_state *past, double dt, double *lam);
 
-/* Rolling and spinning friction: a torque at a point, at most a length times its normal force. As blocks of the contact problem, after those of the points: velocities about
- * the tangents, or twice that about the normal over sqrt 2, times a length that makes them m/s; see tl_contact on resistances. */
+/* Rolling and spinning friction: a torque at a point, at most a length times its normal force. As blocks of the
+ * contact problem, after those of the points: velocities about the tangents, or twice that about the normal over
+ * sqrt 2, times a length that makes them m/s; see tl_contact on resistances. */
 typedef struct tl_rigid_resist {
     int32_t count;
     int32_t *point; /* [count] in the step's contacts */
@@ -82,7 +99,8 @@ typedef struct tl_rigid_resist {
 
 talus_status tl_rigid_find_resist(const tl_rigid *r, const tl_rigid_contacts *c, tl_arena *a, tl_rigid_resist *out,
                                   talus_error *err);
-/* Radii from impulses of the points, lam [3 points]. Returns the largest change, as a velocity of its block, m/s; p: the problem of the radii so far, NULL at first. */
+/* Radii from impulses of the points, lam [3 points]. Returns the largest change, as a velocity of its block, m/s; p:
+ * the problem of the radii so far, NULL at first. */
 struct tl_rigid_problem;
 double tl_rigid_set_resist(tl_rigid_resist *s, const tl_rigid_contacts *c, const double *lam,
                            const struct tl_rigid_problem *p);
@@ -100,10 +118,12 @@ typedef struct tl_rigid_problem {
     double *mu;       /* [count] */
 } tl_rigid_problem;
 
-/* inv_mass, inv_inertia, v_free as in tl_contact_bodies, [rigid->count]; bias is that of open gaps. resist: NULL for none. `out` must stay where it is. */
+/* inv_mass, inv_inertia, v_free as in tl_contact_bodies, [rigid->count]; bias is that of open gaps. resist, joints:
+ * NULL for none; joints are the last blocks. `out` must stay where it is. */
 talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
-                                    const tl_rigid_resist *resist, const double *inv_mass, const double *inv_inertia,
-                                    const double *v_free, double dt, tl_arena *a, talus_error *err);
+                                    const tl_rigid_resist *resist, const tl_joint_blocks *joints,
+                                    const double *inv_mass, const double *inv_inertia, const double *v_free, double dt,
+                                    tl_arena *a, talus_error *err);
 
 /* What a point may close within a step, m. Of overlaps nothing: they push no velocity. */
 static inline double tl_rigid_point_room(const tl_rigid_point *p) { return (p->gap > 0 ? p->gap : 0) + p->bend; }

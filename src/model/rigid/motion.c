@@ -19,8 +19,8 @@ static tl_vec3 turned(const tl_mat3 *local, tl_quat q, tl_vec3 v)
 
 tl_vec3 tl_rigid_angular_momentum(const tl_rigid_body *b, tl_quat q, tl_vec3 w) { return turned(&b->inertia, q, w); }
 
-/* The angular momentum fixes w for a rotation, and the energy should be 1/2 w.L as before: turned about L x w, the way that changes it most, by the little that the
- * midpoint rule is off. */
+/* The angular momentum fixes w for a rotation, and the energy should be 1/2 w.L as before: turned about L x w, the
+ * way that changes it most, by the little that the midpoint rule is off. */
 static void keep_energy(const tl_rigid_body *b, tl_vec3 L, double twice, tl_motion *m)
 {
     for (int round = 0; round < ENERGY_ROUNDS; round++) {
@@ -34,7 +34,8 @@ static void keep_energy(const tl_rigid_body *b, tl_vec3 L, double twice, tl_moti
     }
 }
 
-/* Two equal moments: the body turns about its own axis while both turn about the angular momentum, each at a constant rate. */
+/* Two equal moments: the body turns about its own axis while both turn about the angular momentum, each at a
+ * constant rate. */
 static void turn_top(const tl_rigid_body *b, double dt, tl_vec3 L, tl_motion *m)
 {
     double spin = tl_vec3_dot(L, tl_quat_rotate(m->q, b->top)) * (1 / b->along - 1 / b->across);

@@ -8,9 +8,10 @@
 tl_mat3 tl_rigid_inverse_inertia(const tl_rigid_body *b, tl_quat q);
 tl_vec3 tl_rigid_angular_momentum(const tl_rigid_body *b, tl_quat q, tl_vec3 w); /* about the centre of mass */
 
-/* Place and rotation after dt of free flight with the velocities given; the centre moves straight, w changes so that the angular
- * momentum does not. Exact where two moments of inertia are equal; else by the implicit midpoint rule on the rotation group, in
- * substeps of at most 0.05 rad: angular momentum exact to rounding, and so is the energy, which is put right at the end. */
+/* Place and rotation after dt of free flight with the velocities given; the centre moves straight, w changes so that
+ * the angular momentum does not. Exact where two moments of inertia are equal; else by the implicit midpoint rule on
+ * the rotation group, in substeps of at most 0.05 rad: angular momentum exact to rounding, and so is the energy,
+ * which is put right at the end. */
 void tl_rigid_fly(const tl_rigid_body *b, double dt, tl_motion *m);
 
 /* Of free bodies; potential energy is zero at the origin. */

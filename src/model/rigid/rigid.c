@@ -36,6 +36,11 @@ static talus_status weigh(tl_rigid_body *out, const tl_body *b, const tl_mass *m
     out->mass = density * m->volume;
     out->centre = m->center;
     out->inertia = tl_mat3_scale(density, m->inertia);
+    if (b->has_inertia) {
+        const tl_vec3 d = b->inertia, p = b->inertia_products;
+        out->inertia = (tl_mat3){{{d.x, p.x, p.y}, {p.x, d.y, p.z}, {p.y, p.z, d.z}}};
+        if (b->has_center) out->centre = b->center_of_mass;
+    }
     if (!(b->mass >= 0 && b->density >= 0 && out->mass > 0 && isfinite(out->mass))) {
         snprintf(why, sizeof why, "a free body's mass must be > 0 kg and finite, got %g (density %g kg/m^3, %g m^3)",
                  out->mass, b->density, m->volume);
@@ -141,7 +146,8 @@ static int deepen(tl_rigid *r, const tl_scene *s, const tl_body *b, int axis, ta
     return tl_shape_deepen(r->prisms, s->shapes, b->shape, along, PRISM_DEPTH * s->grid.cell, err);
 }
 
-/* Cloth from a file stands in the table of bodies as the box around it: what it touches with is its nodes, and it weighs what they do. */
+/* Cloth from a file stands in the table of bodies as the box around it: what it touches with is its nodes, and it
+ * weighs what they do. */
 static talus_status add_sheet(tl_rigid *r, const tl_scene *s, const tl_body *b, tl_rigid_body *out, talus_error *err)
 {
     tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
@@ -223,10 +229,10 @@ static talus_status add_walls(tl_rigid *r, const tl_scene *s, talus_error *err)
 
 static talus_status create(tl_rigid *out, const tl_scene *s, node_parts **parts, talus_error *err)
 {
-    int nodes = s->shapes ? tl_shape_node_count(s->shapes) : 0, most = s->body_count + 6;
+    int nodes = s->shapes ? tl_shape_node_count(s->shapes) : 0, max = s->body_count + 6;
     *parts = TL_NEW_ZERO(node_parts, nodes + 1);
-    out->body = TL_NEW_ZERO(tl_rigid_body, most);
-    out->collider = TL_NEW_ZERO(tl_collider *, most);
+    out->body = TL_NEW_ZERO(tl_rigid_body, max);
+    out->collider = TL_NEW_ZERO(tl_collider *, max);
     if (!*parts || !out->body || !out->collider)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d bodies", s->body_count);
     for (int i = 0; i < s->body_count; i++) TL_TRY(add_body(out, s, i, *parts, err));

@@ -1,10 +1,12 @@
 /* Rigid bodies: what does not change during a run, what does, and the contacts of one step.
  *
- * Three structs, three lifetimes. tl_rigid is made from the scene and constant. tl_rigid_state is all that is needed to go on bit for
- * bit. tl_rigid_contacts belongs to one step. A body's pose is that of its shape's frame in scenes and output; dynamics use the
- * centre of mass, which need not be the frame's origin. The domain's closed walls are half-spaces, bodies numbered after the scene's.
+ * Three structs, three lifetimes. tl_rigid is made from the scene and constant. tl_rigid_state is all that is needed to
+ * go on bit for bit. tl_rigid_contacts belongs to one step. A body's pose is that of its shape's frame in scenes and
+ * output; dynamics use the centre of mass, which need not be the frame's origin. The domain's closed walls are
+ * half-spaces, bodies numbered after the scene's.
  *
- * Friction and restitution of a pair: tl_scene_pair. Methods that solve the contact problem are not named here (src/step does). */
+ * Friction and restitution of a pair: tl_scene_pair. Methods that solve the contact problem are not named here
+ * (src/step does). */
 #ifndef TL_MODEL_RIGID_H
 #define TL_MODEL_RIGID_H
 
@@ -49,6 +51,7 @@ typedef struct tl_motion {
     tl_vec3 torque; /* N m, world frame */
     tl_vec3 contact_force, contact_torque; /* mean over the last step, about the centre of mass: output only */
     tl_vec3 fluid_force, fluid_torque;     /* same, from what flows */
+    tl_vec3 sand_force, sand_torque;       /* of that, what sand does; the rest is liquid's */
     tl_vec3 mean_contact_force, mean_contact_torque; /* the same four as means over the frame so far: output only */
     tl_vec3 mean_fluid_force, mean_fluid_torque;
     tl_pose goal; /* kinematic without a motion of the scene's: the shape's frame at the end of the next step */

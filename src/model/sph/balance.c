@@ -25,12 +25,12 @@ static int compare(const void *a, const void *b)
 /* The two bodies that a contact is between: its own, and the one that most of its weight is on. */
 static int64_t key_of(const tl_sph_step *s, int32_t k)
 {
-    double most = 0, sum = 0;
+    double max = 0, sum = 0;
     int64_t own = s->contact[k].body, other = own;
     for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) {
         const tl_sph_touch *j = &s->touch[t];
         sum = t > s->touch_start[k] && s->touch[t - 1].body == j->body ? sum + j->w : j->w;
-        if (sum > most) most = sum, other = j->body;
+        if (sum > max) max = sum, other = j->body;
     }
     int64_t lo = own < other ? own : other, hi = own < other ? other : own;
     return lo * s->sph->bodies + hi;
@@ -57,7 +57,8 @@ static bool find_pairs(balance *b, const double *x, tl_arena *a)
     return true;
 }
 
-/* Work that the residuals r do on the forces x, by pairs: minus the gradient of the energy with respect to the pairs' factors. */
+/* Work that the residuals r do on the forces x, by pairs: minus the gradient of the energy with respect to the
+ * pairs' factors. */
 static void imbalance(const balance *b, const double *x, const double *r, double *out)
 {
     const tl_sph_step *s = b->step;

@@ -17,7 +17,7 @@ static const tl_vec3 *place(const void *x, size_t stride, int32_t i)
 static bool split(double x, double scale, int32_t *cell, float *at)
 {
     double u = x * scale;
-    if (!(fabs(u) < TL_SPH_UNITS * TL_SPH_CELL_MOST)) return false;
+    if (!(fabs(u) < TL_SPH_UNITS * TL_SPH_CELL_MAX)) return false;
     int64_t k = llrint(u);
     *cell = (int32_t)(k >> 22);
     *at = (float)(k & 0x3fffff);
@@ -35,9 +35,10 @@ static int32_t split_all(int32_t n, const void *x, size_t stride, double h, int3
         bad[b] = -1;
         for (int64_t i = tl_block_begin(blocks, b); i < tl_block_end(blocks, b); i++) {
             const tl_vec3 *p = place(x, stride, (int32_t)i);
-            bool good = split(p->x, scale, &cell[0][i], &at[0][i]) & split(p->y, scale, &cell[1][i], &at[1][i]) &
-                        split(p->z, scale, &cell[2][i], &at[2][i]);
-            if (!good && bad[b] < 0) bad[b] = (int32_t)i;
+            const bool x_good = split(p->x, scale, &cell[0][i], &at[0][i]),
+                       y_good = split(p->y, scale, &cell[1][i], &at[1][i]),
+                       z_good = split(p->z, scale, &cell[2][i], &at[2][i]);
+            if (!(x_good && y_good && z_good) && bad[b] < 0) bad[b] = (int32_t)i;
         }
     }
     for (int b = 0; b < blocks.count; b++)

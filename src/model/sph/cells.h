@@ -1,17 +1,19 @@
 /* Sorting particles into cells of edge 2h.
  *
- * A place is rounded to 2h / 2^22 and split into its cell and its place in the cell: differences of neighbours are then exact in float,
- * so a pair is found by both or by none, and what i sees of j is the exact opposite of what j sees of i. */
+ * A place is rounded to 2h / 2^22 and split into its cell and its place in the cell: differences of neighbours are
+ * then exact in float, so a pair is found by both or by none, and what i sees of j is the exact opposite of what j
+ * sees of i. */
 #ifndef TL_MODEL_SPH_CELLS_H
 #define TL_MODEL_SPH_CELLS_H
 
 #include "model/sph/sph.h"
 
-#define TL_SPH_UNITS 4194304.0   /* 2^22 per cell */
-#define TL_SPH_BEYOND 16         /* items that may be read after the last of a sorted array */
-#define TL_SPH_CELL_MOST 8388608 /* 2^23: farther from the origin is a mistake */
+#define TL_SPH_UNITS 4194304.0  /* 2^22 per cell */
+#define TL_SPH_BEYOND 16        /* items that may be read after the last of a sorted array */
+#define TL_SPH_CELL_MAX 8388608 /* 2^23: farther from the origin is a mistake */
 
-/* Room for a count that changes from step to step: whole steps of a sixteenth, so that the memory of one step fits the next ones. */
+/* Room for a count that changes from step to step: whole steps of a sixteenth, so that the memory of one step fits
+ * the next ones. */
 static inline int64_t tl_sph_roomy(int64_t n)
 {
     int64_t step = 1024;
@@ -19,8 +21,8 @@ static inline int64_t tl_sph_roomy(int64_t n)
     return (n + step - 1) / step * step;
 }
 
-/* order [n], out: particle that comes k-th. Equal cells keep their order. `x`: n places, `stride` bytes apart. Everything from the arena.
- * bad: -1, or a particle whose place cannot be, then nothing is sorted. */
+/* order [n], out: particle that comes k-th. Equal cells keep their order. `x`: n places, `stride` bytes apart.
+ * Everything from the arena. bad: -1, or a particle whose place cannot be, then nothing is sorted. */
 talus_status tl_sph_sort(tl_sph_sorted *out, int32_t n, const void *x, size_t stride, double h, int32_t *order,
                          int32_t *bad, tl_arena *a, talus_error *err);
 

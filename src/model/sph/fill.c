@@ -90,7 +90,8 @@ static talus_status take_excess(filler *f, talus_error *err)
     return done ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for fluid");
 }
 
-/* A box along the axes: whole rows across, and layers so far apart that each particle has h^3; the last layer holds what is left. */
+/* A box along the axes: whole rows across, and layers so far apart that each particle has h^3; the last layer holds
+ * what is left. */
 static talus_status fill_box(filler *f, talus_error *err)
 {
     int up = f->up, u = (up + 1) % 3, v = (up + 2) % 3;
@@ -108,7 +109,7 @@ static talus_status fill_box(filler *f, talus_error *err)
     TL_TRY(take_points(f, n[0] * n[1] * n[2], err));
     for (int64_t k = 0; k < n[up]; k++) {
         double high = ((double)k + 0.5) * apart[up];
-        if (k + 1 == n[up] && n[up] > layers * (1 + SAME)) high = fmin(high, size[up] - TOP * f->h);
+        if (k + 1 == n[up] && (double)n[up] > layers * (1 + SAME)) high = fmin(high, size[up] - TOP * f->h);
         if (n[up] == 1) high = 0.5 * size[up];
         for (int64_t j = 0; j < n[v]; j++)
             for (int64_t i = 0; i < n[u]; i++) {
@@ -122,7 +123,8 @@ static talus_status fill_box(filler *f, talus_error *err)
     return take_excess(f, err);
 }
 
-/* Points of a lattice that are inside of the shape; its middle is `phase` spacings from that of the shape's box. `out` NULL: only counts. */
+/* Points of a lattice that are inside of the shape; its middle is `phase` spacings from that of the shape's box.
+ * `out` NULL: only counts. */
 static int64_t lattice_points(const filler *f, const double phase[3], tl_vec3 *out)
 {
     int64_t lo[3], hi[3], count = 0;
@@ -144,12 +146,13 @@ static int64_t lattice_points(const filler *f, const double phase[3], tl_vec3 *o
     return count;
 }
 
-/* Of lattices at several places the one with the fewest particles that are enough, without the highest ones that are too many. */
+/* Of lattices at several places the one with the fewest particles that are enough, without the highest ones that are
+ * too many. */
 static talus_status fill_lattice(filler *f, talus_error *err)
 {
     int tries[3] = {1, 1, 1};
     double best[3] = {0, 0, 0};
-    int64_t most = -1;
+    int64_t max = -1;
     if (f->count <= SMALL)
         tries[0] = tries[1] = tries[2] = PHASES_SMALL;
     else if (f->count <= LARGE)
@@ -159,10 +162,10 @@ static talus_status fill_lattice(filler *f, talus_error *err)
             for (int a = 0; a < tries[0]; a++) {
                 double phase[3] = {(double)a / tries[0], (double)b / tries[1], (double)c / tries[2]};
                 int64_t count = lattice_points(f, phase, NULL);
-                bool better = most < f->count ? count > most : count >= f->count && count < most;
-                if (better) memcpy(best, phase, sizeof best), most = count;
+                bool better = max < f->count ? count > max : count >= f->count && count < max;
+                if (better) memcpy(best, phase, sizeof best), max = count;
             }
-    TL_TRY(take_points(f, most, err));
+    TL_TRY(take_points(f, max, err));
     f->out.count = (int32_t)lattice_points(f, best, f->out.at);
     return take_excess(f, err);
 }

@@ -78,8 +78,9 @@ talus_status tl_sph_smooth(tl_sph_step *s, double rate, talus_error *err)
 
 /* ---- surface tension ---- */
 
-/* Of the differences of normals, N per N/m and h. Cohesion alone leaves drops locked as they are: cubes end with moments of inertia that differ by 3 to 7 %,
- * a brick of 15 x 12 x 10 h by 13 to 30 %; with 0.5 by 2 and 6 %. More makes drops tremble. */
+/* Of the differences of normals, N per N/m and h. Cohesion alone leaves drops locked as they are: cubes end with
+ * moments of inertia that differ by 3 to 7 %, a brick of 15 x 12 x 10 h by 13 to 30 %; with 0.5 by 2 and 6 %. More
+ * makes drops tremble. */
 #define FLATTEN 0.5
 
 /* Without its strength; R = 2h is the support. Positive: attracts. */
@@ -98,7 +99,8 @@ static double cohesion_work(double r, double R)
     return r < R ? sum : 0;
 }
 
-/* Work per area of parting a cubic lattice along a plane: each offset (a, b, c) with a > 0 crosses it a times per particle. */
+/* Work per area of parting a cubic lattice along a plane: each offset (a, b, c) with a > 0 crosses it a times per
+ * particle. */
 static double parting_work(double h)
 {
     double sum = 0;
@@ -176,7 +178,7 @@ static void couple_liquid(tl_sph_viscosity *v)
 
 /* ---- no slip ---- */
 
-#define AROUND_MOST 8    /* solids that hold a particle */
+#define AROUND_MAX 8     /* solids that hold a particle */
 #define MOMENT_LEAST 0.5 /* of a particle at a flat free surface, across it */
 #define CLOSEST 0.05     /* spacings from a surface: nearer particles move with it as these do */
 
@@ -190,21 +192,40 @@ static double surface_distance(const tl_sph_step *s, int32_t b, tl_vec3 p)
     return tl_shape_distance(s->scene->shapes, s->scene->bodies[b].shape, q);
 }
 
-/* h times the sum over all places beyond a flat wall of 2 |W'|/r z/d, z their depth below a particle that is d = q h in front of it. Velocities
- * are mirrored at the wall: beyond it they go on as they fall from the particle to the wall, so the difference to one at depth z is z/d of that to
- * the wall. Over planes of one depth the sum is 4 pi z W(z). */
+/* Solids are as liquid would be that went on beyond their surface: layers of it at depths of 1/2, 3/2, ... spacings,
+ * which is how particles stand for what is between them. A plane at z spacings from a particle, with one particle
+ * per h^2 spread evenly over it, has these sums of |W'|/r, and of |W'|/r times distances across and along it. */
+static double plane_weight(double z)
+{
+    double a = fmax(0, 2 - z), b = fmax(0, 1 - z);
+    return 0.5 * (a * a * a - 4 * b * b * b);
+}
+static double plane_along(double z)
+{
+    double a = fmax(0, 2 - z), b = fmax(0, 1 - z), a4 = a * a * a * a, b4 = b * b * b * b;
+    return 0.5 * (0.5 * a4 - 0.2 * a4 * a - (b4 - 0.8 * b4 * b));
+}
+#define LAYERS 2 /* what is deeper is out of reach */
+#define LAYER(q, k) ((q) + 0.5 + (k))
+
+/* h times twice the sum of |W'|/r z/d over all layers beyond a flat wall, z from a particle that is d = q h in front
+ * of it. Velocities are mirrored at the wall: beyond it they go on as they fall from the particle to the wall, so
+ * the difference to one at z is z/d of that to the wall. */
 static double mirrored(double q)
 {
-    double a = fmax(0, 2 - q), b = fmax(0, 1 - q), a4 = a * a * a * a, b4 = b * b * b * b;
-    return (0.5 * a4 - 0.2 * a4 * a - (b4 - 0.8 * b4 * b)) / q;
+    double sum = 0;
+    for (int k = 0; k < LAYERS; k++) sum += 2 * plane_weight(LAYER(q, k)) * LAYER(q, k) / q;
+    return sum;
 }
 
 /* What a half-space at that distance, outward normal n, has of a particle's moments. */
 static tl_mat3 moments_beyond(double q, tl_vec3 n)
 {
-    double a = fmax(0, 2 - q), b = fmax(0, 1 - q), a4 = a * a * a * a, b4 = b * b * b * b;
-    double mass = a4 - 0.8 * a4 * a + a4 * a * a / 6 - (b4 - 1.6 * b4 * b + b4 * b * b / 1.5);
-    double across = 0.5 * mass, along = 0.5 * (mass - q * q * mirrored(q));
+    double across = 0, along = 0;
+    for (int k = 0; k < LAYERS; k++) {
+        across += plane_weight(LAYER(q, k)) * LAYER(q, k) * LAYER(q, k);
+        along += plane_along(LAYER(q, k));
+    }
     return tl_mat3_add(tl_mat3_scale(along, tl_mat3_identity()), tl_mat3_scale(across - along, tl_mat3_outer(n, n)));
 }
 
@@ -239,14 +260,14 @@ static void couple_edge(tl_sph_viscosity *v, int32_t e)
     const tl_sph_step *s = v->step;
     int32_t i = s->edge[e];
     double h = s->sph->h, mu = viscosity_of(s, i), strength = s->dt * mu * s->sph->V0 / (h * h);
-    holder held[AROUND_MOST];
+    holder held[AROUND_MAX];
     int count = 0;
     for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
         int32_t b = edge_body(s, e, k);
         int n = 0;
         while (n < count && held[n].body != b) n++;
         v->k_edge[k] = 0;
-        if (n == AROUND_MOST || !(mu > 0)) continue;
+        if (n == AROUND_MAX || !(mu > 0)) continue;
         if (n == count) {
             double d = surface_distance(s, b, s->particle[i].x) / h;
             d = fmax(d, CLOSEST);
@@ -266,8 +287,8 @@ static void couple_edge(tl_sph_viscosity *v, int32_t e)
     }
 }
 
-/* Where particles are not evenly around, the sums that stand for the Laplacian of a quadratic velocity are not 1: thin places would have less
- * viscosity. Each pair is corrected by the moment along its line. */
+/* Where particles are not evenly around, the sums that stand for the Laplacian of a quadratic velocity are not 1:
+ * thin places would have less viscosity. Each pair is corrected by the moment along its line. */
 static float fair(const tl_sph_viscosity *v, int32_t i, int32_t j, tl_vec3 d)
 {
     tl_vec3 e = tl_vec3_normalize(d);
@@ -326,7 +347,8 @@ static tl_vec3 given_velocity(const tl_sph_step *s, int32_t number)
     return at_arm(s->body_v, s->body_w, body, tl_vec3_sub(tl_sph_solid(s, number), s->bodies.motion[body].x));
 }
 
-/* Impulse on liquid particle i: sum k (v_j - v_i). `given`: with the velocities of what has no unknowns, else as if it rested. */
+/* Impulse on liquid particle i: sum k (v_j - v_i). `given`: with the velocities of what has no unknowns, else as if
+ * it rested. */
 static tl_vec3 impulse_on_liquid(const tl_sph_viscosity *w, int32_t i, const tl_vec3 *v, const tl_vec3 *body_v,
                                  const tl_vec3 *body_w, bool given)
 {

@@ -1,27 +1,31 @@
-/* What acts between particles besides pressure and friction: smoothing, viscosity, surface tension. All of it between pairs with opposite
- * forces, so momentum is kept to rounding. Read after tl_sph_contacts, before tl_sph_system: it changes predicted velocities. */
+/* What acts between particles besides pressure and friction: smoothing, viscosity, surface tension. All of it
+ * between pairs with opposite forces, so momentum is kept to rounding. Read after tl_sph_contacts, before
+ * tl_sph_system: it changes predicted velocities. */
 #ifndef TL_MODEL_SPH_FORCES_H
 #define TL_MODEL_SPH_FORCES_H
 
 #include "model/sph/sph.h"
 #include "solve/linear/problem.h"
 
-/* Numerical viscosity: dv_i/dt = rate sum_j V0 W_ij (v_j - v_i) between liquids that have none of their own, weighted by masses where they
- * differ. Takes the noise out of them; as a kinematic viscosity it is 0.15 rate h^2, m^2/s, whatever the step. rate: 1/s. */
+/* Numerical viscosity: dv_i/dt = rate sum_j V0 W_ij (v_j - v_i) between liquids that have none of their own,
+ * weighted by masses where they differ. Takes the noise out of them; as a kinematic viscosity it is 0.15 rate h^2,
+ * m^2/s, whatever the step. rate: 1/s. */
 talus_status tl_sph_smooth(tl_sph_step *s, double rate, talus_error *err);
 
-/* Within a material, after [Akinci2013]. Cohesion of pairs: attracts beyond 0.7 h, repels below; its strength follows from the work of
- * parting a cubic lattice of particles along a plane, which is twice the surface tension, N/m. And forces that even out the surface's normals;
- * differs from [Akinci2013] in that they act along the line of a pair, so that they turn nothing. A drop of 8 h swings at 0.75 of the speed that its tension
- * should give it. Liquid does not wet solids. */
+/* Within a material, after [Akinci2013]. Cohesion of pairs: attracts beyond 0.7 h, repels below; its strength
+ * follows from the work of parting a cubic lattice of particles along a plane, which is twice the surface tension,
+ * N/m. And forces that even out the surface's normals; differs from [Akinci2013] in that they act along the line of
+ * a pair, so that they turn nothing. A drop of 8 h swings at 0.75 of the speed that its tension should give it.
+ * Liquid does not wet solids. */
 talus_status tl_sph_tension(tl_sph_step *s, talus_error *err);
 
-/* Newtonian viscosity by the pairwise Laplacian of [Morris1997], backward Euler. No slip at the surfaces of solids, not at their samples:
- * velocities are mirrored there.
+/* Newtonian viscosity by the pairwise Laplacian of [Morris1997], backward Euler. No slip at the surfaces of solids, not
+ * at their samples: velocities are mirrored there.
  *
  *     (M + dt K) x = M v*      x: velocities of liquid (3 each), then of bodies (v and w about the centre of mass, 6 each)
  *
- * K is symmetric positive semidefinite, free bodies are part of it, others are given. The system is scaled by its diagonal. */
+ * K is symmetric positive semidefinite, free bodies are part of it, others are given. The system is scaled by its
+ * diagonal. */
 typedef struct tl_sph_viscosity {
     tl_sph_step *step;
     tl_space space;

@@ -1,5 +1,5 @@
-/* Sixteen numbers side by side, through the compiler's vector types: one register of AVX-512, two or four of less. Loops over plain arrays
- * would do, but are not always turned into vectors. */
+/* Sixteen numbers side by side, through the compiler's vector types: one register of AVX-512, two or four of less.
+ * Loops over plain arrays would do, but are not always turned into vectors. */
 #ifndef TL_MODEL_SPH_LANES_H
 #define TL_MODEL_SPH_LANES_H
 

@@ -1,6 +1,6 @@
-/* Sums over the fluid neighbours of one particle: gradient times a number, or times a vector entry by entry. Whole-number gradients, so
- * results are to be multiplied by TL_SPH_G_UNIT; the fourth entry means nothing. Plain C; link_sums_avx512.h does the same for four
- * pairs at a time. */
+/* Sums over the fluid neighbours of one particle: gradient times a number, or times a vector entry by entry.
+ * Whole-number gradients, so results are to be multiplied by TL_SPH_G_UNIT; the fourth entry means nothing. Plain C;
+ * link_sums_avx512.h does the same for four pairs at a time. */
 #ifndef TL_MODEL_SPH_LINK_SUMS_H
 #define TL_MODEL_SPH_LINK_SUMS_H
 

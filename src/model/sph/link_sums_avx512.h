@@ -1,5 +1,5 @@
-/* Four pairs at a time. The last ones of a list are read together with links that follow it, and masked: TL_SPH_LINKS_BEYOND of them
- * must be readable after the last list, and `near` up to the candidates of any cell. */
+/* Four pairs at a time. The last ones of a list are read together with links that follow it, and masked:
+ * TL_SPH_LINKS_BEYOND of them must be readable after the last list, and `near` up to the candidates of any cell. */
 #ifndef TL_MODEL_SPH_LINK_SUMS_AVX512_H
 #define TL_MODEL_SPH_LINK_SUMS_AVX512_H
 

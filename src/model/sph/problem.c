@@ -5,6 +5,9 @@
 #include "base/sum.h"
 #include "model/sph/sweeps.h"
 
+/* Pa per N/h^2: how much a change of friction counts beside one of pressure for the solver's direction. Chosen: next to
+ * nothing, as at h = 2 cm when one N counted as one Pa. */
+#define FRICTION_SHARE 4e-4
 #define PARALLEL_NEAR 500   /* near particles from which a loop over them has two threads */
 #define PARALLEL_FLUID 2000 /* fluid particles, of loops over pairs */
 
@@ -24,8 +27,9 @@ static double fluid_mass(const tl_sph_step *s, int32_t i)
     return s->scene->materials[s->particle[i].material].density * s->sph->V0;
 }
 
-/* Stored gradients are rounded, so they are not quite along the line d between their particles. Moved onto it, forces turn nothing: this is
- * for what moves particles. The system keeps the rounded ones everywhere, else it would not be symmetric. */
+/* Stored gradients are rounded, so they are not quite along the line d between their particles. Moved onto it,
+ * forces turn nothing: this is for what moves particles. The system keeps the rounded ones everywhere, else it would
+ * not be symmetric. */
 static tl_vec3 along(tl_vec3 g, tl_vec3 d)
 {
     double d2 = tl_vec3_norm2(d);
@@ -208,27 +212,27 @@ static void evaluate(void *ctx, const double *x, double *r)
 
 /* ---- one projected step ---- */
 
-static tl_vec3 shorten(tl_vec3 v, double most)
+static tl_vec3 shorten(tl_vec3 v, double max)
 {
     double length = tl_vec3_norm(v);
-    return length > most ? tl_vec3_scale(most / length, v) : v;
+    return length > max ? tl_vec3_scale(max / length, v) : v;
 }
 
-/* Contacts of one body that push share the work. Differs from [Probst2023]: the friction step is shortened after it was divided by
- * their number, else sliding friction needs as many steps to build up. */
+/* Contacts of one body that push share the work. Differs from [Probst2023]: the friction step is shortened after it
+ * was divided by their number, else sliding friction needs as many steps to build up. */
 static void project_contact(const tl_sph_step *s, const double *x, const double *r, double *y, int32_t k)
 {
     const tl_sph_contact *c = &s->contact[k];
     int64_t at = s->fluid + k, lam = s->fluid + s->contacts + 3 * (int64_t)k;
     double share = s->active[c->body] > 1 ? s->active[c->body] : 1;
-    y[at] = c->D > 0 && !c->far ? fmin(c->most, fmax(0, x[at] - s->relax / (share * c->D) * r[at])) : 0;
-    double most = c->mu * c->force * y[at];
+    y[at] = c->D > 0 && !c->far ? fmin(c->max, fmax(0, x[at] - s->relax / (share * c->D) * r[at])) : 0;
+    double max = c->mu * c->force * y[at];
     tl_vec3 l = {0, 0, 0};
     if (s->given)
         l = s->given[k];
-    else if (most > 0 && c->Dl > 0) {
-        tl_vec3 t = shorten(tl_vec3_scale(-1 / (share * c->Dl), tl_vec3_load(r + lam)), most);
-        l = shorten(tl_vec3_add_scaled(tl_vec3_load(x + lam), s->relax, t), most);
+    else if (max > 0 && c->Dl > 0) {
+        tl_vec3 t = shorten(tl_vec3_scale(-1 / (share * c->Dl), tl_vec3_load(r + lam)), max);
+        l = shorten(tl_vec3_add_scaled(tl_vec3_load(x + lam), s->relax, t), max);
     }
     tl_vec3_store(l, y + lam);
 }
@@ -261,9 +265,9 @@ static void clamp(void *ctx, double *x)
         for (int32_t k = 0; k < s->contacts; k++) {
             const tl_sph_contact *c = &s->contact[k];
             double *p = x + s->fluid + k, *lam = x + s->fluid + s->contacts + 3 * (int64_t)k;
-            *p = c->D > 0 && !c->far && *p > 0 ? fmin(c->most, *p) : 0;
-            double most = c->Dl > 0 ? c->mu * c->force * *p : 0;
-            tl_vec3_store(s->given ? s->given[k] : shorten(tl_vec3_load(lam), most), lam);
+            *p = c->D > 0 && !c->far && *p > 0 ? fmin(c->max, *p) : 0;
+            double max = c->Dl > 0 ? c->mu * c->force * *p : 0;
+            tl_vec3_store(s->given ? s->given[k] : shorten(tl_vec3_load(lam), max), lam);
         }
 }
 
@@ -278,7 +282,7 @@ static double fluid_error(const tl_sph_step *s, const double *x, const double *r
     *worst = 0;
     if (!s->fluid) return 0;
     tl_blocks blocks = tl_blocks_of(s->fluid);
-    double part[TL_BLOCKS_MAX], most[TL_BLOCKS_MAX];
+    double part[TL_BLOCKS_MAX], max[TL_BLOCKS_MAX];
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN)
     for (int b = 0; b < blocks.count; b++) {
         double lane[TL_LANES] = {0}, high[TL_LANES] = {0};
@@ -295,10 +299,10 @@ static double fluid_error(const tl_sph_step *s, const double *x, const double *r
             high[0] = e > high[0] ? e : high[0];
         }
         part[b] = tl_lanes_total(lane);
-        most[b] = high[0];
-        for (int l = 1; l < TL_LANES; l++) most[b] = fmax(most[b], high[l]);
+        max[b] = high[0];
+        for (int l = 1; l < TL_LANES; l++) max[b] = fmax(max[b], high[l]);
     }
-    for (int b = 0; b < blocks.count; b++) *worst = fmax(*worst, most[b]);
+    for (int b = 0; b < blocks.count; b++) *worst = fmax(*worst, max[b]);
     return tl_sum_ordered(blocks.count, part) / s->fluid;
 }
 
@@ -326,13 +330,13 @@ static double measure(void *ctx, const double *x, const double *r)
     if (s->only != TL_SPH_LIQUID) s->worst[1] = high[1], s->worst[2] = high[2];
     if (s->only != TL_SPH_LIQUID) s->error[1] = active ? contact / (double)active : 0;
     if (s->only != TL_SPH_LIQUID) s->error[2] = active ? friction / (double)active : 0;
-    double most = 0, part = s->scene->sph.worst > 0 ? 1 / s->scene->sph.worst : 0;
+    double max = 0, part = s->scene->sph.worst > 0 ? 1 / s->scene->sph.worst : 0;
     for (int k = s->only == TL_SPH_CONTACTS; k < (s->only == TL_SPH_LIQUID ? 1 : 3); k++) {
         double mean = k ? s->error[k] : s->strict * s->error[k];
-        if (!(mean <= most)) most = mean; /* NaN comes through */
-        if (part * s->worst[k] > most) most = part * s->worst[k];
+        if (!(mean <= max)) max = mean; /* NaN comes through */
+        if (part * s->worst[k] > max) max = part * s->worst[k];
     }
-    return most;
+    return max;
 }
 
 talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err)
@@ -357,6 +361,8 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
         return no_memory(err);
     *out = (tl_fixedpoint){.space = &s->space,
                            .apart = s->fluid,
+                           .forces = 3 * (int64_t)s->contacts,
+                           .unit = FRICTION_SHARE / (s->sph->h * s->sph->h),
                            .evaluate = evaluate,
                            .project = project,
                            .clamp = clamp,

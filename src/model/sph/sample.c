@@ -1,4 +1,5 @@
-/* Particles on surfaces: lattices on boxes, planes and walls, spirals on spheres, marched or random points on the rest. */
+/* Particles on surfaces: lattices on boxes, planes and walls, spirals on spheres, marched or random points on the
+ * rest. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,11 +10,12 @@
 #include "model/sph/cells.h"
 #include "model/sph/thin.h"
 
-#define SAMPLES_MOST 200000000
+#define SAMPLES_MAX 200000000
 #define DARTS_APART 0.9   /* h: mean density of Poisson disks is then that of a lattice [Probst2023] */
 #define PLANE_MARGIN 20.0 /* h around everything, at least, where a plane has no end */
-/* Sum of W h^3 over a sample's own surface, at most. Marched vertices have up to 5 where a surface bends within h: rest volumes that small touch
- * nothing but each other. Lattices have 0.70, edges of boxes 0.74; 0.8 leaves rest volumes of 1.03 h^3 in the mean (tests/unit/sph_sample.c). */
+/* Sum of W h^3 over a sample's own surface, at most. Marched vertices have up to 5 where a surface bends within h:
+ * rest volumes that small touch nothing but each other. Lattices have 0.70, edges of boxes 0.74; 0.8 leaves rest
+ * volumes of 1.03 h^3 in the mean (tests/unit/sph_sample.c). */
 #define CROWDED 0.8
 #define SAME_PLACE 0.25 /* h: samples of two static bodies nearer than this are one */
 #define GOLDEN_ANGLE 2.39996322972865332
@@ -58,10 +60,10 @@ static double sheet(double d)
 static talus_status points_take(tl_points *p, int64_t count, talus_error *err)
 {
     *p = (tl_points){0};
-    if (count > SAMPLES_MOST)
+    if (count > SAMPLES_MAX)
         return TL_FAIL(err, TALUS_BAD_INPUT,
                        "%lld surface particles are more than the %d allowed; take a larger spacing", (long long)count,
-                       SAMPLES_MOST);
+                       SAMPLES_MAX);
     p->at = TL_NEW(tl_vec3, count + 1);
     p->normal = TL_NEW(tl_vec3, count + 1);
     if (p->at && p->normal) return TALUS_OK;
@@ -251,8 +253,9 @@ static talus_status append(tl_points *p, const tl_points *more, talus_error *err
     return TALUS_OK;
 }
 
-/* Liquid has samples of its own where insets differ, and where crowded ones, with which solids cannot touch (CROWDED), were taken away: with the rest that of
- * letter-chain would be crushed, by 0.44 in 1.8 s. Without liquid nothing would ever meet them. */
+/* Liquid has samples of its own where insets differ, and where crowded ones, with which solids cannot touch
+ * (CROWDED), were taken away: with the rest that of letter-chain would be crushed, by 0.44 in 1.8 s. Without liquid
+ * nothing would ever meet them. */
 static talus_status sample_body(const maker *m, int32_t i, const tl_pose *x, samples *out, talus_error *err)
 {
     const tl_sph *c = m->out;
@@ -303,8 +306,8 @@ static talus_status add_fixed(maker *m, const tl_points *p, int32_t touching, in
                               int32_t body, talus_error *err)
 {
     int64_t want = (int64_t)m->fixed.count + p->count;
-    if (want > SAMPLES_MOST)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "more than %d particles on static surfaces", SAMPLES_MOST);
+    if (want > SAMPLES_MAX)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "more than %d particles on static surfaces", SAMPLES_MAX);
     if (want > m->fixed_room) {
         int64_t room = want + want / 2 + 64;
         tl_vec3 *at = tl_realloc(m->fixed.at, sizeof *at * (size_t)room);
@@ -344,7 +347,8 @@ static talus_status add_body(maker *m, int32_t i, talus_error *err)
     tl_sph_body *out = &c->body[i];
     *out = (tl_sph_body){.surface = moves ? m->surface_of_shape[node] : -1, .first = -1};
     out->thin = b->extent < 2 * c->h;
-    /* Rings touch from within, too, and links of a net start where samples that turn with them just do: with still ones grains-in-net began 2.5 % deep. */
+    /* Rings touch from within, too, and links of a net start where samples that turn with them just do: with still
+     * ones grains-in-net began 2.5 % deep. */
     bool ring = tl_collider_distance(b->collider, b->centre, NULL) > 0;
     out->round = out->thin || ring ? TL_NOT_ROUND : b->round;
     out->firm = m->two_insets && !(b->extent < 2 * (1 + TL_SPH_INSET_WET) * c->h) && regular(m, b->collider) &&
@@ -369,7 +373,8 @@ static talus_status add_body(maker *m, int32_t i, talus_error *err)
     return TALUS_OK;
 }
 
-/* The closed walls of the domain together: one lattice on the box around it; an edge belongs to the first of its walls. */
+/* The closed walls of the domain together: one lattice on the box around it; an edge belongs to the first of its
+ * walls. */
 static talus_status add_lattice(maker *m, double inset, int32_t touching, int32_t dry, talus_error *err)
 {
     const tl_domain_spec *d = &m->scene->domain;
@@ -413,7 +418,7 @@ static talus_status add_walls(maker *m, talus_error *err)
 {
     const tl_sph *c = m->out;
     bool wet = m->liquid && m->two_insets;
-    TL_TRY(add_lattice(m, c->options.inset * c->h, SAMPLES_MOST, wet ? SAMPLES_MOST : 0, err));
+    TL_TRY(add_lattice(m, c->options.inset * c->h, SAMPLES_MAX, wet ? SAMPLES_MAX : 0, err));
     return wet ? add_lattice(m, c->wet_inset * c->h, 0, 0, err) : TALUS_OK;
 }
 
@@ -459,8 +464,9 @@ static tl_box3 find_world(const tl_scene *s, const tl_rigid *r, double h)
     return box;
 }
 
-/* Whether static point a stays where it and b are at the same place: that of a wall, else the earlier one. A wall that loses samples to a body
- * pushes liquid along itself with the rest, and forces on the body are no longer those of its weight (validate V9). */
+/* Whether static point a stays where it and b are at the same place: that of a wall, else the earlier one. A wall
+ * that loses samples to a body pushes liquid along itself with the rest, and forces on the body are no longer those
+ * of its weight (validate V9). */
 static bool stays(const maker *m, int32_t a, int32_t b)
 {
     bool wall_a = m->fixed_body[a] >= m->rigid->scene_count, wall_b = m->fixed_body[b] >= m->rigid->scene_count;
@@ -488,7 +494,8 @@ static bool doubled(const maker *m, const tl_sph_sorted *sorted, const int32_t *
     return false;
 }
 
-/* Static bodies that touch, like tiles, have samples of both at their seams: twice the density, a bump to whatever slides over them. */
+/* Static bodies that touch, like tiles, have samples of both at their seams: twice the density, a bump to whatever
+ * slides over them. */
 static talus_status merge_fixed(maker *m, talus_error *err)
 {
     tl_sph *c = m->out;
@@ -548,9 +555,9 @@ static talus_status number_particles(maker *m, talus_error *err)
             if (m->rigid->body[i].kind != (kinematic ? TL_BODY_KINEMATIC : TL_BODY_FREE)) continue;
             c->body[i].first = (int32_t)next;
             next += c->body[i].count;
-            if (next + m->fixed.count > SAMPLES_MOST)
+            if (next + m->fixed.count > SAMPLES_MAX)
                 return TL_FAIL(err, TALUS_BAD_INPUT, "more than %d surface particles; take a larger sph.spacing",
-                               SAMPLES_MOST);
+                               SAMPLES_MAX);
         }
         if (!kinematic) c->free_count = (int32_t)next;
     }

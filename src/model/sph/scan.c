@@ -48,8 +48,9 @@ typedef struct lane_sums {
     float w[LANES], x[LANES], y[LANES], z[LANES], g2[LANES];
 } lane_sums;
 
-/* Gradients of one block of what was found, in units of `unit` and rounded to whole numbers when it is not 0; lanes from `skip` to
- * `count` are summed. Always 16 and no rest: every pair goes through the same instructions, whichever side it is seen from. */
+/* Gradients of one block of what was found, in units of `unit` and rounded to whole numbers when it is not 0; lanes
+ * from `skip` to `count` are summed. Always 16 and no rest: every pair goes through the same instructions, whichever
+ * side it is seen from. */
 static inline void gradients(const tl_sph_candidates *c, const float at[3], const int32_t *restrict found, int32_t skip,
                              int32_t count, float unit, float *restrict gx, float *restrict gy, float *restrict gz,
                              lane_sums *restrict sum)

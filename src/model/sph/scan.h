@@ -1,7 +1,8 @@
 /* The innermost loops of the neighbour search: which candidates are nearer than 2h, and kernel values of those.
  *
- * Coordinates are in units of 2h / 2^22, relative to the corner of the cell that is looked at; they and their differences are
- * exact. scan.c is plain C, scan_avx512.c does the same with compress-stores where the machine has them. */
+ * Coordinates are in units of 2h / 2^22, relative to the corner of the cell that is looked at; they and their
+ * differences are exact. scan.c is plain C, scan_avx512.c does the same with compress-stores where the machine has
+ * them. */
 #ifndef TL_MODEL_SPH_SCAN_H
 #define TL_MODEL_SPH_SCAN_H
 

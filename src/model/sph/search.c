@@ -28,8 +28,9 @@ static tl_quat rotation_between(tl_vec3 a, tl_vec3 b)
     return tl_quat_normalize((tl_quat){w, c.x, c.y, c.z});
 }
 
-/* Turning about its own axis leaves a round body where it is, and its samples too: they follow the axis by the shortest way, those of a ball do not
- * turn at all. Samples that went round with it would be the corners of a polygon, and every new one a blow (tests/physics/sph_roll.c). */
+/* Turning about its own axis leaves a round body where it is, and its samples too: they follow the axis by the
+ * shortest way, those of a ball do not turn at all. Samples that went round with it would be the corners of a
+ * polygon, and every new one a blow (tests/physics/sph_roll.c). */
 static tl_pose samples_pose(const tl_rigid_body *b, tl_collider_round round, const tl_motion *m)
 {
     tl_motion still = *m;
@@ -141,23 +142,23 @@ static int64_t row_most(const tl_sph_sorted *s)
 {
     const tl_sph_cells *t = &s->cells;
     int64_t rows = s->count ? (int64_t)t->n[1] * t->n[2] : 0;
-    int32_t most = 0;
+    int32_t max = 0;
     for (int64_t r = 0; r < rows; r++) {
         const int32_t *start = t->start + r * t->n[0];
         if (start[0] == start[t->n[0]]) continue;
         for (int32_t x = 0; x < t->n[0]; x++) {
             int32_t end = x + 2 < t->n[0] ? x + 2 : t->n[0], here = start[end] - start[x > 0 ? x - 1 : 0];
-            most = here > most ? here : most;
+            max = here > max ? here : max;
         }
     }
-    return most;
+    return max;
 }
 
-static talus_status candidates_take(tl_sph_candidates *c, int64_t most, tl_arena *a, talus_error *err)
+static talus_status candidates_take(tl_sph_candidates *c, int64_t max, tl_arena *a, talus_error *err)
 {
-    most += 2 * TL_SPH_LANES;
-    for (int k = 0; k < 3; k++) c->at[k] = TL_TAKE(a, float, most);
-    c->j = TL_TAKE(a, int32_t, most);
+    max += 2 * TL_SPH_LANES;
+    for (int k = 0; k < 3; k++) c->at[k] = TL_TAKE(a, float, max);
+    c->j = TL_TAKE(a, int32_t, max);
     return c->at[0] && c->at[1] && c->at[2] && c->j ? TALUS_OK : no_memory(err);
 }
 
@@ -165,15 +166,15 @@ static talus_status scratch_take(const tl_sph_step *s, scratch **out, talus_erro
 {
     int threads = tl_threads();
     int64_t liquid = 9 * row_most(&s->liquid), solid = 9 * (row_most(&s->moving) + row_most(&s->sph->walls)),
-            most = (liquid > solid ? liquid : solid) + TL_SPH_LANES;
+            max = (liquid > solid ? liquid : solid) + TL_SPH_LANES;
     *out = TL_TAKE_ZERO(s->arena, scratch, threads);
     if (!*out) return no_memory(err);
     for (int k = 0; k < threads; k++) {
         scratch *w = &(*out)[k];
         TL_TRY(candidates_take(&w->liquid, liquid, s->arena, err));
         TL_TRY(candidates_take(&w->solid, solid, s->arena, err));
-        w->found = TL_TAKE(s->arena, int32_t, most);
-        w->second = TL_TAKE(s->arena, int32_t, most);
+        w->found = TL_TAKE(s->arena, int32_t, max);
+        w->second = TL_TAKE(s->arena, int32_t, max);
         if (!w->found || !w->second) return no_memory(err);
     }
     return TALUS_OK;
@@ -191,8 +192,8 @@ static inline void copy_lanes(tl_sph_candidates *out, int32_t to, const tl_sph_s
     tl_i16_store(out->j + to, s->number ? tl_i16_load(s->number + j) : rising + (j + add));
 }
 
-/* Adds all particles of s in the cells around cell c. Numbers are those of the sorted arrays plus `add`, where s has no others. Returns
- * the difference between the place among candidates and in the sorted arrays, in the middle row. */
+/* Adds all particles of s in the cells around cell c. Numbers are those of the sorted arrays plus `add`, where s has
+ * no others. Returns the difference between the place among candidates and in the sorted arrays, in the middle row. */
 static int32_t gather(tl_sph_candidates *out, const tl_sph_sorted *s, const int32_t c[3], int32_t add)
 {
     const tl_sph_cells *t = &s->cells;
@@ -277,7 +278,8 @@ static talus_status list_cells(tl_sph_step *s, talus_error *err)
     return TALUS_OK;
 }
 
-/* Calls visit(s, w, i, x) for all particles of `of`, cell by cell; x: place in its cell. Candidates are gathered before. */
+/* Calls visit(s, w, i, x) for all particles of `of`, cell by cell; x: place in its cell. Candidates are gathered
+ * before. */
 typedef void visitor(tl_sph_step *s, scratch *w, int32_t i, const float x[3]);
 static void visit_all(tl_sph_step *s, const tl_sph_sorted *of, scratch *all, visitor *visit)
 {
@@ -443,9 +445,10 @@ static tl_vec3 idle_moment(const tl_sph_step *s, int32_t body, tl_vec3 moment)
     return tl_vec3_scale(tl_vec3_dot(axis, moment), axis);
 }
 
-/* Moments of the pair's force on both bodies. Pressure does not turn a round body about its axis, nor does such turning press: what is left out is a moment
- * of the pair, so that it counts for nothing whether the one turns or the other turns around it, and angular momentum is kept. Between two
- * round bodies the little that is left (their samples are not on the line of centres) acts on both. */
+/* Moments of the pair's force on both bodies. Pressure does not turn a round body about its axis, nor does such
+ * turning press: what is left out is a moment of the pair, so that it counts for nothing whether the one turns or
+ * the other turns around it, and angular momentum is kept. Between two round bodies the little that is left (their
+ * samples are not on the line of centres) acts on both. */
 static void fill_moments(const tl_sph_step *s, int32_t own, tl_vec3 arm, tl_sph_touch *t)
 {
     tl_vec3 turn = tl_vec3_cross(arm, t->g), back = tl_vec3_cross(t->arm, t->g);

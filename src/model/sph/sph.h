@@ -1,9 +1,9 @@
-/* Particles of the SPH engine: samples of bodies, neighbours, volumes, forces, and the system that pressure and friction solve.
- * [Probst2023], with the corrections listed below.
+/* Particles of the SPH engine: samples of bodies, neighbours, volumes, forces, and the system that pressure and
+ * friction solve. [Probst2023], with the corrections listed below.
  *
- * One spacing h. Fluid fills volumes; bodies and walls are sampled on their surface. Unknowns of a step: a pressure p >= 0 per fluid
- * particle and per surface particle of a free body that has solid neighbours (a "contact"), and a friction force lambda, N, per
- * contact. Kinematic and static surfaces have no unknowns, their pressure is 0.
+ * One spacing h. Fluid fills volumes; bodies and walls are sampled on their surface. Unknowns of a step: a pressure p
+ * >= 0 per fluid particle and per surface particle of a free body that has solid neighbours (a "contact"), and a
+ * friction force lambda, N, per contact. Kinematic and static surfaces have no unknowns, their pressure is 0.
  *
  *     Verr_i = 1 - V0_i/V_i - V0_i dt sum_j (v_i - v_j).grad W_ij      >= 0, complementary to p_i
  *     v_tan  = slip velocity at a contact                               opposed to lambda, |lambda| <= mu |F_N|
@@ -21,9 +21,10 @@
  *     tl_sph_remember     warm starts for the next step
  * Which method solves, how long a step is, viscosity, motion and commit are the step's (src/step/sph.c).
  *
- * Differs from [Probst2023]: (3.15) ends with V0_f^2 p_f, (A.8b) has its gradient turned round, p = 0 on all that has no unknowns (the
- * appendix says otherwise in words, not in formulas), the contact volume of (3.23) is summed directly, the coefficient of friction
- * belongs to a pair of bodies, slip is the kernel-weighted mean of velocity differences where the friction acts. tests/unit/sph_system.c has the proofs.
+ * Differs from [Probst2023]: (3.15) ends with V0_f^2 p_f, (A.8b) has its gradient turned round, p = 0 on all that has
+ * no unknowns (the appendix says otherwise in words, not in formulas), the contact volume of (3.23) is summed directly,
+ * the coefficient of friction belongs to a pair of bodies, slip is the kernel-weighted mean of velocity differences
+ * where the friction acts. tests/unit/sph_system.c has the proofs.
  *
  * Same bits for any number of threads: every output has one owner, sums over bodies go in fixed chunks. */
 #ifndef TL_MODEL_SPH_H
@@ -36,16 +37,20 @@
 
 /* ---- constant in a run ---- */
 
-/* Samples below a surface, h, where the scene says nothing. Solids touch at 0.76 h (boxes on planes 0.82 h), so bodies look as if they touched. Liquid has samples of
- * its own: a lattice that begins half a spacing from the surface is at rest 1 h from a flat sheet of them. So whether there is liquid
- * in a scene changes nothing between solids. An inset that the scene names is for both. */
+/* Samples below a surface, h, where the scene says nothing. Solids touch at 0.76 h (boxes on planes 0.82 h), so
+ * bodies look as if they touched. Liquid has samples of its own: a lattice that begins half a spacing from the
+ * surface is at rest 1 h from a flat sheet of them. So whether there is liquid in a scene changes nothing between
+ * solids. An inset that the scene names is for both. */
 #define TL_SPH_INSET 0.4
 #define TL_SPH_INSET_WET 0.5
 
-/* With a sum of W over samples in its density and no pressure of theirs, the layer of liquid at a solid carries twice the pressure that it should and is pressed to 0.73 h
- * from them: bodies displace too little, a held box of 8 h by 3.5 %. Samples of firm bodies (boxes and balls with the default inset: even, and not hollow) add S^2 / S1 instead of their
- * sum S, where S1 is that of a flat sheet at 1 h: the same density there and twice the slope, as the layers beyond would have with their pressures. Then it is 1.3 %. Each body for itself,
- * so that corners add up. Walls and planes, which hold liquid, keep the plain sum: with squares a lattice between them does not melt, and small waves are 3 to 5 % too fast (validate P3). */
+/* With a sum of W over samples in its density and no pressure of theirs, the layer of liquid at a solid carries
+ * twice the pressure that it should and is pressed to 0.73 h from them: bodies displace too little, a held box of 8
+ * h by 3.5 %. Samples of firm bodies (boxes and balls with the default inset: even, and not hollow) add S^2 / S1
+ * instead of their sum S, where S1 is that of a flat sheet at 1 h: the same density there and twice the slope, as
+ * the layers beyond would have with their pressures. Then it is 1.3 %. Each body for itself, so that corners add up.
+ * Walls and planes, which hold liquid, keep the plain sum: with squares a lattice between them does not melt, and
+ * small waves are 3 to 5 % too fast (validate P3). */
 #define TL_SPH_HOLDS 6 /* firm bodies that a particle of liquid sees, at most; more have the plain sum */
 typedef struct tl_sph_hold {
     int32_t body; /* -1: none */
@@ -54,6 +59,12 @@ typedef struct tl_sph_hold {
 
 /* h times the change of V0/V with the distance of two flat surfaces that just touch; measured. */
 #define TL_SPH_FLAT_SLOPE 0.7
+
+/* Times sqrt(g h): how fast overlaps and compressed liquid are taken apart where the scene names no speed, 0.2 m/s at
+ * h = 0.02 m; compressed liquid at least. With 0.2 m/s alone, a pool of particles 0.1 m apart lost half its volume in
+ * 2 s (tests/physics/sph_liquid.c); with 1 instead its start throws it about. */
+#define TL_SPH_WAVE_PUSH 0.45
+#define TL_SPH_EARTH 9.80665 /* m/s^2: g of that where there is no gravity */
 
 /* What a sample meets. */
 #define TL_SPH_MEETS_SOLIDS 1
@@ -79,14 +90,15 @@ typedef struct tl_sph_body {
     bool thin;              /* somewhere thinner than 2 h: squeezed from both sides it keeps more distance */
 } tl_sph_body;
 
-/* Where the particles of sorted arrays begin, by cells of edge 2h: x fastest. Particles outside of the table are in its border cells, which
- * keeps neighbours in neighbouring cells. */
+/* Where the particles of sorted arrays begin, by cells of edge 2h: x fastest. Particles outside of the table are in
+ * its border cells, which keeps neighbours in neighbouring cells. */
 typedef struct tl_sph_cells {
     int32_t low[3], n[3]; /* first cell: floor(place / 2h); counts */
     int32_t *start;       /* [n0 n1 n2 + 1] */
 } tl_sph_cells;
 
-/* Sorted particles as the search sees them: places in their cell, in units of 2h / 2^22, so that differences are exact. */
+/* Sorted particles as the search sees them: places in their cell, in units of 2h / 2^22, so that differences are
+ * exact. */
 typedef struct tl_sph_sorted {
     int32_t count;
     tl_sph_cells cells;
@@ -104,8 +116,8 @@ typedef struct tl_sph_options {
         sampling; /* boxes are always lattices and spheres spirals with LATTICE; all is random with POISSON */
 } tl_sph_options;
 
-/* The particles that have numbers, "solids": of free bodies from 0, of kinematic ones from free_count, of static ones and walls from
- * free_count + kinematic_count =: moving. */
+/* The particles that have numbers, "solids": of free bodies from 0, of kinematic ones from free_count, of static
+ * ones and walls from free_count + kinematic_count =: moving. */
 typedef struct tl_sph {
     double h;  /* m */
     double V0; /* of a fluid particle, h^3 */
@@ -126,9 +138,10 @@ typedef struct tl_sph {
 
 /* Defaults of the scene: the inset -1, where it names none, is TL_SPH_INSET. */
 tl_sph_options tl_sph_options_of(const tl_scene *s);
-/* `o` NULL: the scene's. Boxes: lattice of round(L/h) intervals per edge, edges and corners included. Spheres: Fibonacci spiral. Closed
- * walls of the domain: lattices. Unbounded shapes are sampled in the domain, or around everything else. Other shapes: marched
- * surface. Thin bodies have less inset, so that two sides stay 2h apart where they can. */
+/* `o` NULL: the scene's. Boxes: lattice of round(L/h) intervals per edge, edges and corners included. Spheres:
+ * Fibonacci spiral. Closed walls of the domain: lattices. Unbounded shapes are sampled in the domain, or around
+ * everything else. Other shapes: marched surface. Thin bodies have less inset, so that two sides stay 2h apart where
+ * they can. */
 talus_status tl_sph_create(tl_sph *out, const tl_scene *s, const tl_rigid *r, const tl_sph_options *o,
                            talus_error *err);
 void tl_sph_free(tl_sph *s); /* leaves {0} */
@@ -146,9 +159,10 @@ typedef struct tl_sph_bodies {
     const double *friction;     /* each one's own */
 } tl_sph_bodies;
 
-/* Fluid neighbour of a fluid particle: h^4 grad_i W_ij / TL_SPH_G_UNIT in whole numbers, and its place among the candidates of the
- * particle's cell. 8 bytes, because the sweeps over pairs wait for memory. Rounding is a fault of 1.5e-5 of the steepest gradient
- * in the constraint's direction; both sides of a pair round alike, so the system stays symmetric and momentum is kept. */
+/* Fluid neighbour of a fluid particle: h^4 grad_i W_ij / TL_SPH_G_UNIT in whole numbers, and its place among the
+ * candidates of the particle's cell. 8 bytes, because the sweeps over pairs wait for memory. Rounding is a fault of
+ * 1.5e-5 of the steepest gradient in the constraint's direction; both sides of a pair round alike, so the system
+ * stays symmetric and momentum is kept. */
 typedef struct tl_sph_link {
     int16_t g[3];
     uint16_t place;
@@ -204,7 +218,7 @@ typedef struct tl_sph_contact {
     bool ball;
     double mu;     /* mean over its neighbours */
     double D, Dl;  /* d Verr / dp, 1/Pa; mean of d v_tan / d lambda, m/(s N) */
-    double most;   /* Pa: no pressure is larger, system.c */
+    double max;    /* Pa: no pressure is larger, system.c */
     double source; /* room between surfaces before anything moves; negative: what the step takes away of an overlap */
     double Verr;   /* of the predicted velocities */
     tl_vec3 slip;  /* relative velocity of the predicted velocities, not yet projected */
@@ -255,7 +269,8 @@ typedef struct tl_sph_step {
     int32_t edges;      /* fluid particles with solid neighbours */
     int32_t *edge;      /* [edges] rising */
     int64_t *
-        edge_start; /* [2 edges + 1] into edge_pair: near neighbours of edge e from 2e, kinematic and static ones from 2e + 1 */
+        /* [2 edges + 1] into edge_pair: near neighbours of edge e from 2e, kinematic and static ones from 2e + 1 */
+        edge_start;
     tl_sph_pair *edge_pair; /* j: number among near, or solid number */
     tl_sph_hold *hold;      /* [edges][TL_SPH_HOLDS] */
     int32_t nears;
@@ -308,10 +323,11 @@ static inline tl_vec3 tl_sph_solid(const tl_sph_step *s, int32_t number) /* worl
     return number < moving ? s->x[number] : s->sph->fixed[number - moving];
 }
 
-/* Where friction acts between contact r and its neighbour j, from the centre of r's body; their slip is measured there too, so that friction takes
- * energy and never gives it, and its block is symmetric. At the middle between bodies that both move, which keeps angular momentum; at
- * the shape's surface above r on what has no unknowns, so that balls roll with v = w R. Differs from [Probst2023], which always has the force at the
- * middle and the velocities at r and j: a box that turns on an edge then gains energy (tests/physics/sph_energy.c). */
+/* Where friction acts between contact r and its neighbour j, from the centre of r's body; their slip is measured
+ * there too, so that friction takes energy and never gives it, and its block is symmetric. At the middle between
+ * bodies that both move, which keeps angular momentum; at the shape's surface above r on what has no unknowns, so
+ * that balls roll with v = w R. Differs from [Probst2023], which always has the force at the middle and the
+ * velocities at r and j: a box that turns on an edge then gains energy (tests/physics/sph_energy.c). */
 static inline tl_vec3 tl_sph_rub_at(const tl_sph_step *s, const tl_sph_contact *r, const tl_sph_touch *j)
 {
     tl_vec3 arm = s->near[r->near].arm;
@@ -333,7 +349,11 @@ static inline double tl_sph_approach(const tl_sph_touch *j, const tl_vec3 *v, co
            tl_vec3_dot(w[j->body], j->back);
 }
 
-/* Positions that are not finite, or farther than 2^23 cells from the origin, are bad input with the particle's or body's name. */
+/* Fastest that overlaps of bodies are taken apart, m/s: what the scene says, else by gravity and spacing. */
+double tl_sph_push_out(const tl_scene *s);
+
+/* Positions that are not finite, or farther than 2^23 cells from the origin, are bad input with the particle's or
+ * body's name. */
 talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene, const tl_rigid *r,
                           const tl_sph_state *state, const tl_sph_bodies *bodies, double dt, tl_arena *a,
                           talus_error *err);
@@ -341,35 +361,40 @@ talus_status tl_sph_neighbours(tl_sph_step *s, talus_error *err);
 talus_status tl_sph_contacts(tl_sph_step *s, talus_error *err);
 talus_status tl_sph_system(tl_sph_step *s, talus_error *err);
 
-/* Leaves contacts out of the solve that would not touch if contacts changed no velocity by more than twice the speeds of their bodies: in a pile nine of
- * ten. After a solve, tl_sph_call_back looks whether one of them was missed, more than `tolerance` compressed; then all are back and true is
- * returned: to be solved again. */
+/* Leaves contacts out of the solve that would not touch if contacts changed no velocity by more than twice the
+ * speeds of their bodies: in a pile nine of ten. After a solve, tl_sph_call_back looks whether one of them was
+ * missed, more than `tolerance` compressed; then all are back and true is returned: to be solved again. */
 void tl_sph_leave_far(tl_sph_step *s);
 bool tl_sph_call_back(tl_sph_step *s, double tolerance);
 
 /* The system as a problem; `out` points into `s`.
  *     x [n]  pressures of fluid, pressures of contacts, lambda of contacts (3 each);   n = fluid + 4 contacts
  *     r [n]  Verr of fluid, Verr of contacts, v_tan of contacts
- * Fluid is evaluated in float (errors of Verr below 1e-6), contacts in double. measure: the largest of s->error, each a mean of
- * Fischer-Burmeister values without dimension: fluid over all, contacts over active ones, friction over active ones. */
+ * Fluid is evaluated in float (errors of Verr below 1e-6), contacts in double. measure: the largest of s->error,
+ * each a mean of Fischer-Burmeister values without dimension: fluid over all, contacts over active ones, friction
+ * over active ones. */
 talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err);
 /* Verr and v_tan in double, as finish would move things; for certificates and tests. r [n]. */
 void tl_sph_residual(tl_sph_step *s, const double *x, double *r);
 
-/* x [n] from the last step: pressures of fluid times `keep`, those of contacts as they were, lambda in the new tangent plane and cone. */
+/* x [n] from the last step: pressures of fluid times `keep`, those of contacts as they were, lambda in the new
+ * tangent plane and cone. */
 void tl_sph_warm_start(const tl_sph_step *s, const tl_sph_state *state, double keep, double *x);
 
 /* add_v, add_w of x: as finish would move bodies. */
 void tl_sph_push_bodies(tl_sph_step *s, const double *x);
 
-/* Explicit friction, the baseline of figure 3 in [Probst2023], after [Gissler2019]: forces that would stop the predicted slips if the contacts of a body shared the work, within the cones of
- * the last step's pressures. They stay as they are while pressures are solved. */
+/* Explicit friction, the baseline of figure 3 in [Probst2023], after [Gissler2019]: forces that would stop the
+ * predicted slips if the contacts of a body shared the work, within the cones of the last step's pressures. They
+ * stay as they are while pressures are solved. */
 talus_status tl_sph_give_friction(tl_sph_step *s, const tl_sph_state *state, talus_error *err);
 
-/* Velocities after the step's pressures and friction: v, body_v, body_w, and the forces on bodies. Momentum is kept to rounding. */
+/* Velocities after the step's pressures and friction: v, body_v, body_w, and the forces on bodies. Momentum is kept
+ * to rounding. */
 void tl_sph_finish(tl_sph_step *s, const double *x);
 
-/* J, at most what taking overlaps and compression away has given to motion: sum of V0 p times the volume error that is taken away. */
+/* J, at most what taking overlaps and compression away has given to motion: sum of V0 p times the volume error that
+ * is taken away. */
 double tl_sph_push_work(const tl_sph_step *s, const double *x);
 
 /* Memories of x into out [contacts]; returns how many there are. */

@@ -1,7 +1,9 @@
-/* What the SPH engine must remember between steps: fluid particles, warm starts of surface particles, what emitters gave.
+/* What the SPH engine must remember between steps: fluid particles, warm starts of surface particles, what emitters
+ * gave.
  *
- * Particles are stored in the order of the last step's cells; ids say who is who. Surface particles of bodies are not here: they follow
- * from the bodies' motion and the samples (model/sph/sph.h), and their number there is the id of their warm start. */
+ * Particles are stored in the order of the last step's cells; ids say who is who. Surface particles of bodies are
+ * not here: they follow from the bodies' motion and the samples (model/sph/sph.h), and their number there is the id
+ * of their warm start. */
 #ifndef TL_MODEL_SPH_STATE_H
 #define TL_MODEL_SPH_STATE_H
 
@@ -9,6 +11,7 @@
 
 #include "base/status.h"
 #include "math/vec.h"
+#include "model/state.h"
 
 /* One cache line. */
 typedef struct tl_sph_particle {
@@ -51,5 +54,9 @@ typedef struct tl_sph_state {
 void tl_sph_state_free(tl_sph_state *s); /* leaves {0} */
 /* Room for so many; contents stay. On failure nothing has changed but room. */
 talus_status tl_sph_state_reserve(tl_sph_state *s, int64_t particles, int64_t memories, talus_error *err);
+
+/* Its section of a state (model/state.h); NULL where the engine has none. */
+extern const tl_state_kind tl_sph_state_kind;
+static inline tl_sph_state *tl_sph_state_of(const tl_state *s) { return tl_state_find(s, &tl_sph_state_kind); }
 
 #endif

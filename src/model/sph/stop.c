@@ -7,11 +7,13 @@
 #include "geom/collide/collider_data.h"
 #include "model/rigid/motion.h"
 
-#define PIECE 0.2     /* spacings of a way that are looked at together */
-#define LEAP 0.5      /* spacings: shorter ways cannot lead through a wall */
-#define PUSHES 4      /* of a piece: a corner has three faces */
-#define WEDGED 0.05   /* spacings too near after that: it stays where it was */
-#define AROUND_MOST 8 /* bodies that a particle is stopped by */
+#define BEYOND 4.0 /* spacings: liquid that is so far outside of the domain is gone */
+
+#define PIECE 0.2    /* spacings of a way that are looked at together */
+#define LEAP 0.5     /* spacings: shorter ways cannot lead through a wall */
+#define PUSHES 4     /* of a piece: a corner has three faces */
+#define WEDGED 0.05  /* spacings too near after that: it stays where it was */
+#define AROUND_MAX 8 /* bodies that a particle is stopped by */
 
 /* ---- distance from samples ---- */
 
@@ -55,12 +57,12 @@ static double distance(const tl_sph_step *s, int32_t b, tl_vec3 p, tl_vec3 *grad
 /* ---- who is near what ---- */
 
 /* Scene's bodies that the particle of edge e has samples of as neighbours. */
-static int around(const tl_sph_step *s, int32_t e, int32_t out[AROUND_MOST])
+static int around(const tl_sph_step *s, int32_t e, int32_t out[AROUND_MAX])
 {
     int count = 0;
     for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
         int32_t j = s->edge_pair[k].j, b = k < s->edge_start[2 * e + 1] ? s->near[j].body : s->sph->body_of[j];
-        bool known = b >= s->rigid->scene_count || count == AROUND_MOST;
+        bool known = b >= s->rigid->scene_count || count == AROUND_MAX;
         for (int i = 0; i < count && !known; i++) known = out[i] == b;
         if (!known) out[count++] = b;
     }
@@ -89,7 +91,7 @@ static way way_of(const tl_sph_step *s, const tl_motion *body, int32_t i, int32_
 
 static bool is_near(const tl_sph_step *s, const tl_motion *body, int32_t e)
 {
-    int32_t b[AROUND_MOST];
+    int32_t b[AROUND_MAX];
     int n = around(s, e, b);
     for (int k = 0; k < n; k++) {
         way w = way_of(s, body, s->edge[e], b[k]);
@@ -171,9 +173,47 @@ talus_status tl_sph_stop(tl_sph_step *s, tl_motion *body, talus_error *err)
 #pragma omp parallel for schedule(dynamic, 256) if (s->edges >= TL_PARALLEL_MIN / 8)
     for (int32_t e = 0; e < s->edges; e++) stopped[e] = is_near(s, body, e);
     for (int32_t e = 0; e < s->edges; e++) {
-        int32_t b[AROUND_MOST];
+        int32_t b[AROUND_MAX];
         int n = stopped[e] ? around(s, e, b) : 0;
         for (int k = 0; k < (n > 1 ? 2 * n : n); k++) lead(s, body, s->edge[e], b[k % n]);
     }
     return TALUS_OK;
+}
+
+/* ---- walls ---- */
+
+/* Far outside of the domain, or through an open wall: gone. */
+bool tl_sph_gone(const tl_sph_step *s, tl_vec3 x)
+{
+    const tl_domain_spec *d = &s->scene->domain;
+    if (!d->bounded) return false;
+    double beyond = BEYOND * s->sph->h, p[3] = {x.x, x.y, x.z};
+    const double lo[3] = {d->box.lo.x, d->box.lo.y, d->box.lo.z}, hi[3] = {d->box.hi.x, d->box.hi.y, d->box.hi.z};
+    for (int k = 0; k < 3; k++) {
+        if (p[k] < lo[k] - (d->wall[2 * k] == TL_WALL_OPEN ? 0 : beyond)) return true;
+        if (p[k] > hi[k] + (d->wall[2 * k + 1] == TL_WALL_OPEN ? 0 : beyond)) return true;
+    }
+    return false;
+}
+
+/* The wall's blow takes what is left of the velocity towards it. */
+static void stop_at(double *x, double *v, double sign, double wall)
+{
+    if (sign * (*x - wall) >= 0) return;
+    *x = wall;
+    *v = sign * fmax(0, sign * *v);
+}
+
+/* As bodies stop liquid (model/sph/stop.h): a fifth of what falls in growing-pillar would leave it. */
+void tl_sph_stop_at_walls(const tl_sph_step *s, tl_sph_particle *p)
+{
+    const tl_domain_spec *d = &s->scene->domain;
+    if (!d->bounded) return;
+    double off = (TL_SPH_NEAREST - s->sph->wet_inset) * s->sph->h;
+    double *x[3] = {&p->x.x, &p->x.y, &p->x.z}, *v[3] = {&p->v.x, &p->v.y, &p->v.z};
+    const double lo[3] = {d->box.lo.x, d->box.lo.y, d->box.lo.z}, hi[3] = {d->box.hi.x, d->box.hi.y, d->box.hi.z};
+    for (int k = 0; k < 3; k++) {
+        if (d->wall[2 * k] == TL_WALL_CLOSED) stop_at(x[k], v[k], 1, lo[k] + off);
+        if (d->wall[2 * k + 1] == TL_WALL_CLOSED) stop_at(x[k], v[k], -1, hi[k] - off);
+    }
 }

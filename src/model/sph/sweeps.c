@@ -1,5 +1,5 @@
-/* Cell by cell: what the candidates carry is gathered into a small array first, then every pair is 8 bytes of a stream and one read
- * near by. */
+/* Cell by cell: what the candidates carry is gathered into a small array first, then every pair is 8 bytes of a
+ * stream and one read near by. */
 #include "model/sph/sweeps.h"
 
 #include <omp.h>

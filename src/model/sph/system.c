@@ -1,4 +1,5 @@
-/* Contacts, diagonals, and errors of the predicted velocities: all that is constant while pressures and friction are solved. */
+/* Contacts, diagonals, and errors of the predicted velocities: all that is constant while pressures and friction are
+ * solved. */
 #include <math.h>
 
 #include "base/parallel.h"
@@ -9,20 +10,24 @@
 #define NORMAL_LEAST 1e-3  /* V0^2/h^4: shorter sums of gradients have no direction */
 #define FLUID_FLOOR 0.1    /* of a lattice's diagonal: fluid between two solids may have none of its own */
 #define CONTACT_FLOOR 1e-4 /* of the largest of the body */
-/* Of an overlap that one step takes away. Differs from [Probst2023], where it is all of it: what a solve leaves undone then comes back twice as
- * large in the next one, and stacks tremble (validate V13). */
+/* Of an overlap that one step takes away. Differs from [Probst2023], where it is all of it: what a solve leaves
+ * undone then comes back twice as large in the next one, and stacks tremble (validate V13). */
 #define OVERLAP_SHARE 0.2
-/* times sqrt(g h): compressed liquid is taken apart at least so fast, as fast as 0.2 m/s is at h = 0.02 m. With push_out alone, a pool of particles 0.1 m apart lost half its volume
- * in 2 s (tests/physics/sph_liquid.c); with 1 instead its start throws it about. */
-#define WAVE_PUSH 0.45
 #define SETTLING 5.0 /* times sqrt(g/h), per second: how fast small compression of liquid goes away; chosen */
-/* The same where one of two free bodies is round: its samples do not turn with the other (search.c), which brings overlaps that no velocity shows. Taking them away gives
- * energy with the square of this; 2e-4 of it in a step of V17 at 0.2, 6e-6 here. */
+/* The same where one of two free bodies is round: its samples do not turn with the other (search.c), which brings
+ * overlaps that no velocity shows. Taking them away gives energy with the square of this; 2e-4 of it in a step of
+ * V17 at 0.2, 6e-6 here. */
 #define ROUND_SHARE 0.02
 #define PUSH_LEAST 0.1 /* the same where gradients cancel; chosen */
 #define CHANGE 2.0  /* times the speeds of two bodies: most that contacts change between them, chosen; looked after */
 #define WEDGED 10.0 /* 1 / tan of half of 11 degrees: how much a wedge makes of a force; chosen */
 #define PARALLEL_CONTACTS 500
+
+double tl_sph_push_out(const tl_scene *s)
+{
+    const double g = tl_vec3_norm(s->gravity);
+    return s->sph.push_out > 0 ? s->sph.push_out : TL_SPH_WAVE_PUSH * sqrt((g > 0 ? g : TL_SPH_EARTH) * s->sph.spacing);
+}
 
 static talus_status no_memory(talus_error *err)
 {
@@ -199,8 +204,10 @@ static double speed_of(const tl_sph_step *s, int32_t i)
     return tl_vec3_norm(s->body_v[i]) + (reach < INFINITY ? reach * tl_vec3_norm(s->body_w[i]) : 0);
 }
 
-/* N s: the most that one contact passes on in a step. All that free bodies and liquid bring to bear, their masses times the fastest speed and what forces change in the step, times what a
- * wedge of 11 degrees makes of it. Without it, a body in a place too narrow for it has pressures that grow with every iteration, to 1e15 m/s (tests/faults/sph.c). */
+/* N s: the most that one contact passes on in a step. All that free bodies and liquid bring to bear, their masses
+ * times the fastest speed and what forces change in the step, times what a wedge of 11 degrees makes of it. Without
+ * it, a body in a place too narrow for it has pressures that grow with every iteration, to 1e15 m/s
+ * (tests/faults/sph.c). */
 static double largest_impulse(const tl_sph_step *s)
 {
     double mass = 0, change = 0, fastest = s->push_out * s->push_out;
@@ -227,7 +234,7 @@ static void limit_contacts(tl_sph_step *s)
         tl_sph_contact *r = &s->contact[k];
         double sum = 0;
         for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++) sum += tl_vec3_norm(s->touch[t].g);
-        r->most = sum > 0 ? impulse / (s->dt * r->V0 * r->V0 * sum) : 0;
+        r->max = sum > 0 ? impulse / (s->dt * r->V0 * r->V0 * sum) : 0;
     }
 }
 
@@ -235,11 +242,11 @@ static void limit_contacts(tl_sph_step *s)
 static void drop_weak(tl_sph_step *s)
 {
     for (int32_t begin = 0, end; begin < s->contacts; begin = end) {
-        double most = 0;
+        double max = 0;
         for (end = begin; end < s->contacts && s->contact[end].body == s->contact[begin].body; end++)
-            most = fmax(most, s->contact[end].D);
+            max = fmax(max, s->contact[end].D);
         for (int32_t k = begin; k < end; k++)
-            if (!(s->contact[k].D > CONTACT_FLOOR * most)) s->contact[k].D = 0;
+            if (!(s->contact[k].D > CONTACT_FLOOR * max)) s->contact[k].D = 0;
     }
 }
 
@@ -269,9 +276,10 @@ static double edge_rate(const tl_sph_step *s, int32_t e)
     return sum;
 }
 
-/* Room that the step may take away from a particle; negative: what it must give back. Differs from [Probst2023]: compression that is no more than what solves
- * leave is given back at a rate, not at once. At once it is an acceleration of h times the error over dt^2, as large as gravity, and the next solve leaves
- * as much again: the force of still water on a box trembled by 58 % (tests/physics/sph_still.c). */
+/* Room that the step may take away from a particle; negative: what it must give back. Differs from [Probst2023]:
+ * compression that is no more than what solves leave is given back at a rate, not at once. At once it is an
+ * acceleration of h times the error over dt^2, as large as gravity, and the next solve leaves as much again: the
+ * force of still water on a box trembled by 58 % (tests/physics/sph_still.c). */
 static double fluid_source(const tl_sph_step *s, int32_t i, double share)
 {
     double room = 1 - (double)s->density[i];
@@ -279,7 +287,8 @@ static double fluid_source(const tl_sph_step *s, int32_t i, double share)
     return fmax(room, -s->liquid_push * s->dt * TL_SPH_FLAT_SLOPE / s->sph->h);
 }
 
-/* The rate follows what presses liquid together: gravity, and surface tension at the scale of h. Without either there is no rate, and all goes at once. */
+/* The rate follows what presses liquid together: gravity, and surface tension at the scale of h. Without either
+ * there is no rate, and all goes at once. */
 static double settling_share(const tl_sph_step *s)
 {
     double h = s->sph->h, pull = tl_vec3_norm(s->scene->gravity);
@@ -293,7 +302,7 @@ static double settling_share(const tl_sph_step *s)
 static void fluid_errors(tl_sph_step *s)
 {
     double rate = s->dt / s->sph->h, share = settling_share(s);
-    s->liquid_push = fmax(s->push_out, WAVE_PUSH * sqrt(tl_vec3_norm(s->scene->gravity) * s->sph->h));
+    s->liquid_push = fmax(s->push_out, TL_SPH_WAVE_PUSH * sqrt(tl_vec3_norm(s->scene->gravity) * s->sph->h));
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++) {
         double sum = 0;
@@ -350,11 +359,11 @@ double tl_sph_push_work(const tl_sph_step *s, const double *x)
 static bool is_far(const tl_sph_step *s, int32_t k)
 {
     const tl_sph_contact *r = &s->contact[k];
-    double most = 0;
+    double max = 0;
     int32_t last = -1;
     for (int64_t t = s->touch_start[k]; t < s->touch_start[k + 1]; t++)
-        if (s->touch[t].body != last) most = fmax(most, speed_of(s, last = s->touch[t].body));
-    double change = CHANGE * (speed_of(s, r->body) + most);
+        if (s->touch[t].body != last) max = fmax(max, speed_of(s, last = s->touch[t].body));
+    double change = CHANGE * (speed_of(s, r->body) + max);
     return r->Verr > TL_SPH_FLAT_SLOPE * change * s->dt / s->sph->h;
 }
 

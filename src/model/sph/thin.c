@@ -2,7 +2,8 @@
 
 #include "model/sph/cells.h"
 
-/* Samples by how crowded they are; the most crowded is on top. Sums only fall, so entries are brought up to date when they come up. */
+/* Samples by how crowded they are; the most crowded is on top. Sums only fall, so entries are brought up to date
+ * when they come up. */
 typedef struct crowd {
     tl_sph_kernel kernel;
     tl_sph_sorted sorted;
@@ -52,7 +53,7 @@ static double visit(crowd *c, int32_t k, double factor)
     return sum;
 }
 
-static void take_away(crowd *c, double most, int32_t keep)
+static void take_away(crowd *c, double max, int32_t keep)
 {
     while (c->size > keep) {
         int32_t k = c->heap[0];
@@ -61,7 +62,7 @@ static void take_away(crowd *c, double most, int32_t keep)
             sift_down(c, 0);
             continue;
         }
-        if (c->sum[k] <= most) return;
+        if (c->sum[k] <= max) return;
         visit(c, k, -1);
         c->gone[c->order[k]] = true;
         c->heap[0] = c->heap[--c->size];
@@ -74,7 +75,7 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for surface particles");
 }
 
-talus_status tl_sph_thin(tl_points *p, double h, double most, int32_t keep, tl_arena *a, talus_error *err)
+talus_status tl_sph_thin(tl_points *p, double h, double max, int32_t keep, tl_arena *a, talus_error *err)
 {
     int32_t n = p->count, bad = -1, left = 0;
     size_t mark = tl_arena_mark(a);
@@ -93,7 +94,7 @@ talus_status tl_sph_thin(tl_points *p, double h, double most, int32_t keep, tl_a
         c.heap[k] = k;
     }
     for (int32_t k = n / 2; k-- > 0;) sift_down(&c, k);
-    take_away(&c, most / (h * h * h), keep);
+    take_away(&c, max / (h * h * h), keep);
     for (int32_t i = 0; i < n; i++) {
         if (c.gone[i]) continue;
         p->at[left] = p->at[i];

@@ -76,7 +76,8 @@ static bool meets(const tl_sph_step *s, int32_t k, int32_t b)
 
 /* ---- giving way ---- */
 
-/* Calls for every unknown that drives body b, one that adds to the energy of motion u: with factor < 0 sums what they do, else scales them. */
+/* Calls for every unknown that drives body b, one that adds to the energy of motion u: with factor < 0 sums what
+ * they do, else scales them. */
 static tl_sph_motion drivers(const tl_sph_step *s, int32_t b, const tl_sph_motion *u, double factor, double *x)
 {
     tl_sph_motion sum = {{0, 0, 0}, {0, 0, 0}};
@@ -100,7 +101,8 @@ static tl_sph_motion drivers(const tl_sph_step *s, int32_t b, const tl_sph_motio
     return sum;
 }
 
-/* The largest part of the drivers' push D that leaves u - (1 - part) D within limit; where none does, the one that leaves the least energy. */
+/* The largest part of the drivers' push D that leaves u - (1 - part) D within limit; where none does, the one that
+ * leaves the least energy. */
 static double part_of(const tl_sph_step *s, int32_t b, const tl_sph_motion *u, const tl_sph_motion *D, double limit)
 {
     double square = product(s, b, D, D), mixed = product(s, b, u, D);

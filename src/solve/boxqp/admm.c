@@ -52,14 +52,14 @@ static void split_step(state *s, double relax, double *z, double *primal, double
         pri[b] = p_most;
         dua[b] = d_most;
     }
-    double most[2] = {0, 0};
+    double max[2] = {0, 0};
     for (int b = 0; b < blocks.count; b++) {
-        most[0] = fmax(most[0], pri[b]);
-        most[1] = fmax(most[1], dua[b]);
+        max[0] = fmax(max[0], pri[b]);
+        max[1] = fmax(max[1], dua[b]);
     }
-    if (s->q->space->reduce) s->q->space->reduce(s->q->space, TL_REDUCE_MAX, 2, most);
-    *primal = most[0];
-    *dual = most[1];
+    if (s->q->space->reduce) s->q->space->reduce(s->q->space, TL_REDUCE_MAX, 2, max);
+    *primal = max[0];
+    *dual = max[1];
 }
 
 static size_t bytes(const tl_boxqp *q, const tl_options *o)

@@ -35,7 +35,8 @@ static double penalty(const state *s, int64_t i)
     return s->mu * (s->q->diag && s->q->diag[i] > 0 ? s->q->diag[i] : 1);
 }
 
-/* Force of bound i's penalties at x, and how many act (both, where the bounds are closer than the multipliers allow). */
+/* Force of bound i's penalties at x, and how many act (both, where the bounds are closer than the multipliers
+ * allow). */
 static double penalty_force(const state *s, int64_t i, double x, int *acting)
 {
     double mu = penalty(s, i);

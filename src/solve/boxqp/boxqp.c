@@ -30,7 +30,7 @@ static double natural(const tl_boxqp *p, const double *x, const double *g)
 {
     int64_t n = p->space->n;
     tl_blocks blocks = tl_blocks_of(n);
-    double most[TL_BLOCKS_MAX], all = 0;
+    double max[TL_BLOCKS_MAX], all = 0;
 #pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
     for (int b = 0; b < blocks.count; b++) {
         double m = 0;
@@ -39,9 +39,9 @@ static double natural(const tl_boxqp *p, const double *x, const double *g)
             double e = fabs(d * (x[i] - tl_boxqp_clamp(p, i, x[i] - g[i] / d)));
             m = e > m || isnan(e) ? (isnan(e) ? INFINITY : e) : m;
         }
-        most[b] = m;
+        max[b] = m;
     }
-    for (int b = 0; b < blocks.count; b++) all = most[b] > all ? most[b] : all;
+    for (int b = 0; b < blocks.count; b++) all = max[b] > all ? max[b] : all;
     return tl_space_max(p->space, all);
 }
 

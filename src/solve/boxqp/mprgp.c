@@ -10,8 +10,8 @@
  * which is the original method on the problem scaled to unit diagonal. Without this a few stiff cut cells
  * make the step 1.9/|A| useless: 2137 products against 418 for mprgp-original with MIC(0) at 64^3.
  *
- * The preconditioner is rebuilt for the free rows whenever CG restarts on another face; that of the full matrix, masked,
- * needs 105 products instead of 63 there, and 110 instead of 43 from a warm start.
+ * The preconditioner is rebuilt for the free rows whenever CG restarts on another face; that of the full matrix,
+ * masked, needs 105 products instead of 63 there, and 110 instead of 43 from a warm start.
  *
  * Names: g gradient Ax - b, phi its free part, beta its chopped part (what pushes away from a
  * bound), z = M^-1 phi on the free set, p search direction (x moves along -p), q = A p. */
@@ -38,7 +38,7 @@ static void split_block(int64_t n, const double *restrict x, const double *restr
                         const double *restrict hi, const double *restrict metric, double per_abar, double *restrict phi,
                         split *out)
 {
-    double b2[TL_LANES] = {0}, red[TL_LANES] = {0}, most[TL_LANES] = {0};
+    double b2[TL_LANES] = {0}, red[TL_LANES] = {0}, max[TL_LANES] = {0};
     for (int64_t at = 0; at < n; at += TL_LANES) {
         int count = n - at < TL_LANES ? (int)(n - at) : TL_LANES;
         for (int k = 0; k < count; k++) {
@@ -56,11 +56,11 @@ static void split_block(int64_t n, const double *restrict x, const double *restr
             b2[k] += beta * beta / d;
             red[k] += limited * f / d;
             double e = fabs(f + beta);
-            most[k] = e > most[k] ? e : most[k];
+            max[k] = e > max[k] ? e : max[k];
         }
     }
-    for (int k = 1; k < TL_LANES; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
-    *out = (split){tl_lanes_total(b2), tl_lanes_total(red), most[0]};
+    for (int k = 1; k < TL_LANES; k++) max[0] = max[k] > max[0] ? max[k] : max[0];
+    *out = (split){tl_lanes_total(b2), tl_lanes_total(red), max[0]};
 }
 
 static split split_gradient(const tl_boxqp *p, const double *metric, const double *x, const double *g, double abar,
@@ -75,14 +75,14 @@ static split split_gradient(const tl_boxqp *p, const double *metric, const doubl
         split_block(count, x + at, g + at, p->lo ? p->lo + at : NULL, p->hi ? p->hi + at : NULL,
                     metric ? metric + at : NULL, 1 / abar, phi + at, &part[b]);
     }
-    double sums[2] = {0, 0}, most = 0;
+    double sums[2] = {0, 0}, max = 0;
     for (int b = 0; b < blocks.count; b++) {
         sums[0] += part[b].beta2;
         sums[1] += part[b].reduced;
-        most = part[b].residual > most ? part[b].residual : most;
+        max = part[b].residual > max ? part[b].residual : max;
     }
     if (p->space->reduce) p->space->reduce(p->space, TL_REDUCE_SUM, 2, sums);
-    return (split){sums[0], sums[1], tl_space_max(p->space, most)};
+    return (split){sums[0], sums[1], tl_space_max(p->space, max)};
 }
 
 /* Largest a for which x - a p stays in the box; INFINITY when nothing stops it. */
@@ -175,7 +175,7 @@ static void chopped(const tl_boxqp *q, const double *metric, const double *x, co
 static double norm_bound(const tl_boxqp *q, const double *metric, double *v, double *Av, tl_work *w)
 {
     const tl_space *s = q->space;
-    double most = 0;
+    double max = 0;
     if (q->norm > 0 && !metric) return q->norm;
     if (q->A.csr) {
         const tl_csr *A = q->A.csr;
@@ -183,10 +183,10 @@ static double norm_bound(const tl_boxqp *q, const double *metric, double *v, dou
             double row = 0;
             for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) row += fabs(A->val[k]);
             if (metric) row /= metric[i];
-            most = row > most ? row : most;
+            max = row > max ? row : max;
         }
-        most = tl_space_max(s, most);
-        return most > 0 ? most : 1; /* A = 0: any step will do, an infinite one would not */
+        max = tl_space_max(s, max);
+        return max > 0 ? max : 1; /* A = 0: any step will do, an infinite one would not */
     }
     for (int64_t i = 0; i < s->n; i++) v[i] = i % 2 ? -1 : 1; /* rich in the highest modes of a grid */
     for (int k = 0; k < 12; k++) {
@@ -195,9 +195,9 @@ static double norm_bound(const tl_boxqp *q, const double *metric, double *v, dou
         for (int64_t i = 0; i < s->n; i++) v[i] /= length;
         tl_linop_apply(&q->A, s, v, Av, w);
         for (int64_t i = 0; i < s->n; i++) v[i] = metric ? Av[i] / metric[i] : Av[i];
-        most = tl_space_norm(s, v);
+        max = tl_space_norm(s, v);
     }
-    return 1.2 * most;
+    return 1.2 * max;
 }
 
 typedef struct vectors {

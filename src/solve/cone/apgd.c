@@ -14,8 +14,8 @@ typedef struct state {
     double *L;                 /* [groups] */
     double *x, *x_old, *x_new; /* iterates k, k-1, k+1; all feasible */
     double *Ax, *Ax_old, *Ax_new;
-    /* What is given back: the first whose gap is small enough, else that of lowest energy (gaps go up and down, and a solve that is cut short would return its
-     * start). Four buffers trade places as x, x_old, x_new and this. */
+    /* What is given back: the first whose gap is small enough, else that of lowest energy (gaps go up and down, and
+     * a solve that is cut short would return its start). Four buffers trade places as x, x_old, x_new and this. */
     double *best, best_gap;
     double momentum, rho;
 } state;
@@ -108,7 +108,7 @@ static void bounds_from_rows(const state *s)
     int64_t groups = s->p->space->n / m;
 #pragma omp parallel for schedule(static) if (s->p->space->n >= TL_PARALLEL_MIN)
     for (int64_t g = 0; g < groups; g++) {
-        double D[TL_CONE_MAX], most = 0;
+        double D[TL_CONE_MAX], max = 0;
         for (int i = 0; i < m; i++) {
             D[i] = 0;
             for (int64_t k = A->start[g * m + i]; k < A->start[g * m + i + 1]; k++) D[i] += fabs(A->val[k]);
@@ -116,9 +116,9 @@ static void bounds_from_rows(const state *s)
         for (int i = 0; i < m; i++) {
             double row = 0;
             for (int j = 0; j < m; j++) row += fabs(s->q.inverse[i * m + j]) * D[j];
-            most = fmax(most, row);
+            max = fmax(max, row);
         }
-        s->L[g] = most;
+        s->L[g] = max;
     }
 }
 
@@ -126,9 +126,9 @@ static void bounds_from_rows(const state *s)
 static void lift_zero_bounds(const state *s)
 {
     int64_t groups = s->p->space->n / s->p->size;
-    double most = tl_space_max(s->p->space, tl_max_abs(groups, s->L));
-    if (most == 0) most = tl_space_max_abs(s->p->space, s->p->b) / tl_cone_max_radius(s->p); /* A = 0 */
-    for (int64_t g = 0; g < groups; g++) s->L[g] = fmax(s->L[g], 1e-6 * most);
+    double max = tl_space_max(s->p->space, tl_max_abs(groups, s->L));
+    if (max == 0) max = tl_space_max_abs(s->p->space, s->p->b) / tl_cone_max_radius(s->p); /* A = 0 */
+    for (int64_t g = 0; g < groups; g++) s->L[g] = fmax(s->L[g], 1e-6 * max);
 }
 
 /* A lower estimate of lambda_max of (LQ)^-1 A by a few power steps; x_new, Ax_new are scratch. */
@@ -249,7 +249,8 @@ static tl_outcome run(const tl_cone *p, const tl_options *o, const tl_stop *stop
         t = restart ? 1.0 : t_new;
         rho_old = s.rho;
         s.rho *=
-            0.999; /* measured on lab/bench/gen_cone.c: 0.99 to 1 differ by a tenth, 0.95 needs up to 5 times the products */
+            /* measured on lab/bench/gen_cone.c: 0.99 to 1 differ by a tenth, 0.95 needs up to 5 times the products */
+            0.999;
     }
     memcpy(x, s.best, sizeof *x * (size_t)space->n);
     out.residual = s.best_gap;

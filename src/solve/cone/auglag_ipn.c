@@ -59,14 +59,14 @@ static double norm_of(const state *s, tl_work *w)
 {
     const tl_cone *p = s->p;
     const tl_space *space = p->space;
-    double most = 0;
+    double max = 0;
     if (p->A.csr) {
         for (int32_t i = 0; i < p->A.csr->rows; i++) {
             double row = 0;
             for (int64_t k = p->A.csr->start[i]; k < p->A.csr->start[i + 1]; k++) row += fabs(p->A.csr->val[k]);
-            most = fmax(most, row);
+            max = fmax(max, row);
         }
-        return tl_space_max(space, most);
+        return tl_space_max(space, max);
     }
     for (int64_t i = 0; i < space->n; i++) s->step[i] = tl_random((uint64_t)space->part, (uint64_t)i, 0) - 0.5;
     for (int k = 0; k < 12; k++) {
@@ -75,22 +75,22 @@ static double norm_of(const state *s, tl_work *w)
         for (int64_t i = 0; i < space->n; i++) s->step[i] /= length;
         tl_linop_apply(&p->A, space, s->step, s->Astep, w);
         memcpy(s->step, s->Astep, sizeof *s->step * (size_t)space->n);
-        most = tl_space_norm(space, s->step);
+        max = tl_space_norm(space, s->step);
     }
-    return 1.2 * most;
+    return 1.2 * max;
 }
 
 /* |A + H| for the inner solver: H is block diagonal and positive semidefinite, so traces bound its norm. */
 static double hessian_norm(const state *s)
 {
     int m = s->p->size;
-    double most = 0;
+    double max = 0;
     for (int64_t g = 0; g < s->p->space->n / m; g++) {
         double trace = 0;
         for (int i = 0; i < m; i++) trace += s->H[g * m * m + i * (m + 1)];
-        most = fmax(most, trace);
+        max = fmax(max, trace);
     }
-    return s->norm + tl_space_max(s->p->space, most);
+    return s->norm + tl_space_max(s->p->space, max);
 }
 
 /* Penalty and auxiliary box of each group.
@@ -104,11 +104,11 @@ static void scale_groups(const state *s, const tl_options *o)
     /* the paper's box touches the cone on the axes at kappa = 1: r / sqrt2 for stress, r for contacts */
     double axis = 0;
     for (int i = 0; i < m; i++) axis = fmax(axis, p->Q[i * (m + 1)]);
-    double most = tl_space_max_abs(p->space, s->diag);
+    double max = tl_space_max_abs(p->space, s->diag);
     for (int64_t g = 0; g < p->space->n / m; g++) {
         double stiff = 0;
         for (int i = 0; i < m; i++) stiff = fmax(stiff, s->diag[g * m + i]);
-        s->k[g] = 0.5 * mu_rel * fmax(stiff, 1e-6 * most);
+        s->k[g] = 0.5 * mu_rel * fmax(stiff, 1e-6 * max);
         s->box[g] = o->box_looseness * p->radius[g] / sqrt(axis);
     }
 }

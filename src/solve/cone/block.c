@@ -8,7 +8,7 @@ void tl_cone_block_factor(const tl_cone_metric *q, const double *B, double *w, d
 {
     int m = q->size;
     const double *R = q->root_inv;
-    double half[TL_CONE_MAX * TL_CONE_MAX], C[TL_CONE_MAX * TL_CONE_MAX] = {0}, V[TL_CONE_MAX * TL_CONE_MAX], most = 0;
+    double half[TL_CONE_MAX * TL_CONE_MAX], C[TL_CONE_MAX * TL_CONE_MAX] = {0}, V[TL_CONE_MAX * TL_CONE_MAX], max = 0;
 
     /* C = R^-T B R^-1 = V diag(w) V' */
     for (int i = 0; i < m; i++)
@@ -22,9 +22,9 @@ void tl_cone_block_factor(const tl_cone_metric *q, const double *B, double *w, d
             for (int k = 0; k < m; k++) C[i * m + j] += R[k * m + i] * half[k * m + j];
         }
     tl_eig_sym(m, C, w, V);
-    for (int i = 0; i < m; i++) most = fmax(most, fabs(w[i]));
+    for (int i = 0; i < m; i++) max = fmax(max, fabs(w[i]));
     for (int i = 0; i < m; i++)
-        if (w[i] <= 64 * DBL_EPSILON * most) w[i] = 0;
+        if (w[i] <= 64 * DBL_EPSILON * max) w[i] = 0;
 
     /* S = R^-1 V */
     for (int i = 0; i < m; i++)
@@ -73,15 +73,15 @@ static double multiplier(int m, const double *w, const double *c, double r)
 
 void tl_cone_block_minimise(int m, const double *w, const double *S, const double *c, double r, double *x)
 {
-    double d[TL_CONE_MAX], y[TL_CONE_MAX], most = 0, square = 0;
+    double d[TL_CONE_MAX], y[TL_CONE_MAX], max = 0, square = 0;
     for (int i = 0; i < m; i++) {
         d[i] = 0;
         for (int k = 0; k < m; k++) d[i] += S[k * m + i] * c[k];
-        most = fmax(most, fabs(d[i]));
+        max = fmax(max, fabs(d[i]));
     }
     /* along a null direction a pull below rounding is none: the energy is flat there */
     for (int i = 0; i < m; i++)
-        if (w[i] == 0 && fabs(d[i]) <= 16 * DBL_EPSILON * most) d[i] = 0;
+        if (w[i] == 0 && fabs(d[i]) <= 16 * DBL_EPSILON * max) d[i] = 0;
 
     for (int i = 0; i < m; i++) {
         y[i] = d[i] == 0 ? 0 : d[i] / w[i]; /* infinite where B is singular and pulls */

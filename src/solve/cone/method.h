@@ -13,9 +13,10 @@ typedef struct tl_cone_method {
     size_t (*bytes)(const tl_cone *p, const tl_options *o);
     /* x [n + halo]: start in, answer out. Takes at most bytes() from the arena, nothing from the heap. */
     tl_outcome (*run)(const tl_cone *p, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a, tl_work *w);
+    const struct tl_parts_rule *rule; /* by parts (parts.h); NULL: works with A and groups */
 } tl_cone_method;
 
-int tl_cone_method_count(void);
+int tl_cone_method_count(void); /* without those by parts, which can be found by name alone */
 const tl_cone_method *tl_cone_method_at(int i);
 const tl_cone_method *tl_cone_method_find(const char *name); /* NULL when unknown */
 

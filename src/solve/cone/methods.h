@@ -6,4 +6,7 @@
 
 extern const tl_cone_method tl_cone_apgd, tl_cone_pgs, tl_cone_auglag_ipn;
 
+/* By parts (parts.c), an array that ends with a name of NULL. */
+extern const tl_cone_method tl_cone_by_parts[];
+
 #endif

@@ -64,7 +64,8 @@ static talus_status check_local(const tl_cone *p, talus_error *err)
     const tl_space *s = p->space;
     if (p->size < 1 || p->size > TL_CONE_MAX)
         return TL_FAIL(err, TALUS_BAD_INPUT, "cone problem: group size must be 1 to %d, got %d", TL_CONE_MAX, p->size);
-    if (s->n % p->size)
+    const bool shared = p->parts && p->parts->seen.rows; /* groups see what is not their own */
+    if (!shared && s->n % p->size)
         return TL_FAIL(err, TALUS_BAD_INPUT, "cone problem: %lld unknowns do not divide into groups of %d",
                        (long long)s->n, p->size);
     if (p->A.csr && (p->A.csr->rows != s->n || p->A.csr->cols != s->n + s->halo))
@@ -83,7 +84,7 @@ static talus_status check_local(const tl_cone *p, talus_error *err)
     for (int64_t i = 0; i < s->n; i++)
         if (!isfinite(p->b[i]))
             return TL_FAIL(err, TALUS_BAD_INPUT, "cone problem: b[%lld] must be finite, got %g", (long long)i, p->b[i]);
-    for (int64_t g = 0; g < s->n / p->size; g++) {
+    for (int64_t g = 0; g < (shared ? p->parts->groups : s->n / p->size); g++) {
         if (!(p->radius[g] >= 0) || !isfinite(p->radius[g]))
             return TL_FAIL(err, TALUS_BAD_INPUT, "cone problem: radius[%lld] must be finite and >= 0, got %g",
                            (long long)g, p->radius[g]);
@@ -101,6 +102,18 @@ talus_status tl_cone_check(const tl_cone *p, talus_error *err)
     if (status == TALUS_OK && worst > 0)
         return TL_FAIL(err, (talus_status)worst, "cone problem: another part of the space was refused");
     return status;
+}
+
+TL_CONE_INLINE void dual_norms(int m, const double *inverse, int64_t groups, const double *g, double *out)
+{
+    for (int64_t i = 0; i < groups; i++) out[i] = sqrt(fmax(0, tl_cone_form(m, inverse, g + m * i)));
+}
+
+void tl_cone_dual_norms(int32_t size, const double *Q, int64_t groups, const double *g, double *out)
+{
+    tl_cone_metric q;
+    tl_cone_metric_of(&q, size, Q);
+    TL_CONE_BY_SIZE(size, dual_norms(m, q.inverse, groups, g, out));
 }
 
 TL_CONE_INLINE void project_groups(int m, const tl_cone *p, double *x, int64_t from, int64_t to)

@@ -20,17 +20,19 @@ const tl_cone_method *tl_cone_method_find(const char *name)
 {
     for (int i = 0; i < tl_cone_method_count(); i++)
         if (!strcmp(methods[i]->name, name)) return methods[i];
+    for (const tl_cone_method *m = tl_cone_by_parts; m->name; m++)
+        if (!strcmp(m->name, name)) return m;
     return NULL;
 }
 
 /* Largest |b| on groups that can move: when it is 0, x = 0 is a minimiser. */
 static double largest_pull(const tl_cone *p)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t g = 0; g < p->space->n / p->size; g++)
         if (p->radius[g] > 0)
-            for (int i = 0; i < p->size; i++) most = fmax(most, fabs(p->b[g * p->size + i]));
-    return tl_space_max(p->space, most);
+            for (int i = 0; i < p->size; i++) max = fmax(max, fabs(p->b[g * p->size + i]));
+    return tl_space_max(p->space, max);
 }
 
 static bool confirmed(const tl_cone_method *m, const tl_cone_certificate *c, double tolerance)

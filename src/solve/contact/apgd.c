@@ -26,7 +26,7 @@ static void velocities(const state *s, const double *lam, double *u, tl_work *w)
 
 static double residual_at(const state *s, const double *lam, const double *u, bool shift)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t c = 0; c < s->t->contacts; c++) {
         const tl_pair *p = &s->t->pair[c];
         const double *l = lam + 3 * (int64_t)c, *v = u + 3 * (int64_t)c;
@@ -39,9 +39,9 @@ static double residual_at(const state *s, const double *lam, const double *u, bo
             tl_project_cone(p->mu, y, P);
             for (int k = 0; k < 3; k++) e = fmax(e, fabs(l[k] - P[k]) / mass);
         }
-        if (!(e <= most)) most = isfinite(e) ? e : INFINITY;
+        if (!(e <= max)) max = isfinite(e) ? e : INFINITY;
     }
-    return most;
+    return max;
 }
 
 static void refresh_shift(state *s, const double *u)

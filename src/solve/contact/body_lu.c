@@ -34,10 +34,14 @@ void tl_body_lu_add(tl_body_lu *f, const tl_pairs *t, int32_t c, const double D[
     tl_block6_add(&f->upper[slot[2]], rows, Dt, p->J[1 - later]);
 }
 
-/* By Gauss and Jordan with row pivots. */
+/* By Gauss and Jordan with row pivots: rows of torques are compared with those of forces by the length that the
+ * block has itself. */
 static bool invert(const tl_block6 *B, tl_block6 *out)
 {
-    double a[6][12];
+    const double turns = fabs(B->col[3][3]) + fabs(B->col[4][4]) + fabs(B->col[5][5]);
+    const double length = sqrt(turns / (fabs(B->col[0][0]) + fabs(B->col[1][1]) + fabs(B->col[2][2])));
+    double a[6][12], unit[6] = {1, 1, 1};
+    for (int i = 3; i < 6; i++) unit[i] = length > 0 && length < INFINITY ? length : 1;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) {
             a[i][j] = B->col[j][i];
@@ -46,13 +50,16 @@ static bool invert(const tl_block6 *B, tl_block6 *out)
     for (int c = 0; c < 6; c++) {
         int pivot = c;
         for (int i = c + 1; i < 6; i++)
-            if (fabs(a[i][c]) > fabs(a[pivot][c])) pivot = i;
+            if (unit[pivot] * fabs(a[i][c]) > unit[i] * fabs(a[pivot][c])) pivot = i;
         if (!(fabs(a[pivot][c]) > 0 && fabs(a[pivot][c]) < INFINITY)) return false;
         for (int j = 0; j < 12 && pivot != c; j++) {
             double keep = a[c][j];
             a[c][j] = a[pivot][j];
             a[pivot][j] = keep;
         }
+        const double swapped = unit[c];
+        unit[c] = unit[pivot];
+        unit[pivot] = swapped;
         double scale = 1 / a[c][c];
         for (int j = 0; j < 12; j++) a[c][j] *= scale;
         for (int i = 0; i < 6; i++) {

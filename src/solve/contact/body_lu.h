@@ -1,6 +1,6 @@
-/* M + J^T D J with blocks D that are not symmetric, and its LU factor: the Newton matrix of true Coulomb friction, where the limit of the
- * friction follows the normal force but not the other way round. Pattern, order and lower blocks are those of a tl_body_matrix.
- * Pivots are chosen within the 6x6 blocks of bodies only. */
+/* M + J^T D J with blocks D that are not symmetric, and its LU factor: the Newton matrix of true Coulomb friction,
+ * where the limit of the friction follows the normal force but not the other way round. Pattern, order and lower
+ * blocks are those of a tl_body_matrix. Pivots are chosen within the 6x6 blocks of bodies only. */
 #ifndef TL_SOLVE_CONTACT_BODY_LU_H
 #define TL_SOLVE_CONTACT_BODY_LU_H
 

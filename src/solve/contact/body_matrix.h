@@ -1,8 +1,8 @@
 /* M + J^T D J over moving bodies and its Cholesky factor: blocks of 6x6 on the graph of bodies that share a contact.
  *
- * Blocks are added where the factor will be: in elimination order (least degree first, ties by number), room for
- * the fill included, and factored in place, left-looking by panels of block columns. Order and fill are found anew for each
- * problem, on rows of bits: bodies^2 / 8 bytes, which limits this to some thousand bodies. */
+ * Blocks are added where the factor will be: in elimination order (least degree first, ties by number), room for the
+ * fill included, and factored in place, left-looking by panels of block columns. Order and fill are found anew for
+ * each problem, on rows of bits: bodies^2 / 8 bytes, which limits this to some thousand bodies. */
 #ifndef TL_SOLVE_CONTACT_BODY_MATRIX_H
 #define TL_SOLVE_CONTACT_BODY_MATRIX_H
 
@@ -28,8 +28,9 @@ typedef struct tl_body_matrix {
     int64_t *of_row;   /* [TL_PANEL][bodies] scratch: block of a column of the panel at a row */
 } tl_body_matrix;
 
-/* Columns are factored in panels: what columns before the panel take from its columns is independent, and shared by all threads where that is
- * worth it; the rest goes column by column. Every block has its products in the same order, whatever the threads. */
+/* Columns are factored in panels: what columns before the panel take from its columns is independent, and shared by
+ * all threads where that is worth it; the rest goes column by column. Every block has its products in the same
+ * order, whatever the threads. */
 #define TL_PANEL 16
 #define TL_PANEL_WORK 4000 /* products of blocks, some 50 us */
 

@@ -20,6 +20,12 @@ talus_status tl_contact_check(const tl_contact *p, talus_error *err)
         if (!isfinite(q[0]) || !isfinite(q[1]) || !isfinite(q[2]))
             return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: free velocity (%g, %g, %g) is not finite", (long long)c,
                            q[0], q[1], q[2]);
+        for (int k = 0; k < 3 && c >= n / 3 - p->boxes; k++) {
+            const tl_contact_box *x = &p->box[c - (n / 3 - p->boxes)];
+            if (!(x->lo[k] <= x->hi[k] && x->give[k] >= 0 && isfinite(x->give[k])))
+                return TL_FAIL(err, TALUS_BAD_INPUT, "joint block %lld: row %d has bounds (%g, %g), compliance %g",
+                               (long long)c, k, x->lo[k], x->hi[k], x->give[k]);
+        }
         for (int k = 0; k < 9; k++)
             if (!isfinite(b[k]))
                 return TL_FAIL(err, TALUS_BAD_INPUT, "contact %lld: diagonal block entry %d is %g", (long long)c, k,
@@ -44,6 +50,17 @@ static void to_disc(double r, double *x, double *y)
         *x *= r / length;
         *y *= r / length;
     }
+}
+
+double tl_contact_box_residual(const tl_contact_box *box, const double *W, const double u[3], const double lam[3])
+{
+    double max = 0;
+    for (int k = 0; k < 3; k++) {
+        const double w = 1 / (W[4 * k] + box->give[k]), x = lam[k] - w * (u[k] + box->give[k] * lam[k]);
+        const double e = fabs(lam[k] - tl_contact_clamp(x, box->lo[k], box->hi[k])) / w;
+        if (!(e <= max)) max = e;
+    }
+    return max;
 }
 
 static double balance(const tl_contact_bodies *bodies, const double *v)
@@ -82,6 +99,12 @@ talus_status tl_contact_certify(const tl_contact *p, double *lam, tl_contact_cer
 #pragma omp parallel for schedule(static) if (m >= TL_PARALLEL_MIN)
     for (int64_t c = 0; c < m; c++) {
         const double *l = lam + 3 * c, *q = p->q + 3 * c;
+        if (c >= m - p->boxes) {
+            const double at[3] = {u[3 * c] + q[0], u[3 * c + 1] + q[1], u[3 * c + 2] + q[2]};
+            e_n[c] = tl_contact_box_residual(&p->box[c - (m - p->boxes)], p->blocks + 9 * c, at, l);
+            e_t[c] = normal[c] = outside[c] = 0;
+            continue;
+        }
         double w_n, w_t, u_n = u[3 * c] + q[0], u_1 = u[3 * c + 1] + q[1], u_2 = u[3 * c + 2] + q[2];
         tl_contact_scales(p->blocks + 9 * c, &w_n, &w_t);
 

@@ -1,8 +1,10 @@
-/* Newton's two methods: islands side by side, and in large ones sweeps with momentum and the few places that these leave.
+/* Newton's two methods: islands side by side, and in large ones sweeps with momentum and the few places that these
+ * leave.
  *
- * Sweeps solve most of a large island in a hundred or two and then circle for ever at some contacts that no sweep gets right, one to
- * thirty of some thousand. Newton on the whole island would mend them at the price of all; so it mends them alone: bodies of contacts that miss the target, and
- * bodies around them, are solved as islands of their own while the rest keeps its velocities, and sweeps carry on what that changed. */
+ * Sweeps solve most of a large island in a hundred or two and then circle for ever at some contacts that no sweep
+ * gets right, one to thirty of some thousand. Newton on the whole island would mend them at the price of all; so it
+ * mends them alone: bodies of contacts that miss the target, and bodies around them, are solved as islands of their
+ * own while the rest keeps its velocities, and sweeps carry on what that changed. */
 #include <omp.h>
 #include <string.h>
 
@@ -13,12 +15,12 @@
 #include "solve/contact/momentum.h"
 #include "solve/contact/newton.h"
 
-#define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first, then places */
+#define SWEEP_ABOVE 1e-3    /* of g dt (`slow`): residual of the start above which sweeps come first, then places */
 #define SWEEPS_MORE 40      /* between two looks */
-#define SWEEPS_MOST 1000    /* in all, */
+#define SWEEPS_MAX 1000     /* in all, */
 #define SWEEPS_EARLY 200    /* or where an answer that shows where bodies go will do */
 #define FEW 0.02            /* of the contacts: as many may miss for places to be looked for */
-#define PLACES_MOST 12      /* times that they are */
+#define PLACES_MAX 12       /* times that they are */
 #define PLACE_STEPS 60      /* Newton steps in one */
 #define PLACE_TOLERANCE 0.2 /* of the target: what a place is solved to, as its surroundings will move a little */
 #define WHOLE_STEP 50     /* sweeps: where a Newton step on all of the island costs more, it gains less than it costs */
@@ -30,7 +32,10 @@ static void project_start(const tl_pairs *t, double *lam)
 {
     for (int32_t c = 0; c < t->contacts; c++) {
         double *l = lam + 3 * (int64_t)c, x[3] = {l[0], l[1], l[2]};
-        tl_project_cone(t->pair[c].mu, x, l);
+        if (t->pair[c].box)
+            tl_project_box(t->pair[c].box, x, l);
+        else
+            tl_project_cone(t->pair[c].mu, x, l);
     }
 }
 
@@ -70,24 +75,25 @@ static size_t task_bytes(const tl_pairs *t)
 
 static bool is_small(const tl_pairs *t) { return t->moving <= SIDE_BODIES; }
 
-/* Small islands at the same time, one thread each. False when that is not worth it, or memory is refused: then none was solved. */
+/* Small islands at the same time, one thread each. False when that is not worth it, or memory is refused: then none
+ * was solved. */
 static bool solve_small(task *list, int32_t count, const tl_newton_ask *ask, double *lam, tl_arena *a)
 {
     int threads = tl_threads();
     int64_t contacts = 0;
     int32_t small = 0;
-    size_t most = 0;
+    size_t max = 0;
     for (int32_t i = 0; i < count; i++) {
         if (!is_small(list[i].t)) continue;
         small++;
         contacts += list[i].t->contacts;
-        if (task_bytes(list[i].t) > most) most = task_bytes(list[i].t);
+        if (task_bytes(list[i].t) > max) max = task_bytes(list[i].t);
     }
     if (threads > small) threads = small;
     if (threads < 2 || contacts < SIDE_CONTACTS) return false;
     tl_arena *own = TL_TAKE(a, tl_arena, threads);
     for (int i = 0; i < threads && own; i++)
-        if (!tl_arena_part(a, most, &own[i])) return false;
+        if (!tl_arena_part(a, max, &own[i])) return false;
     if (!own) return false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int32_t i = 0; i < count; i++)
@@ -96,7 +102,8 @@ static bool solve_small(task *list, int32_t count, const tl_newton_ask *ask, dou
     return true;
 }
 
-/* All islands; work is added up, and the outcomes are as one: of the first that missed, the most iterations, the largest residual. */
+/* All islands; work is added up, and the outcomes are as one: of the first that missed, the most iterations, the
+ * largest residual. */
 static tl_outcome solve_islands(const tl_islands *islands, solver *large, const tl_newton_ask *ask, double *lam,
                                 tl_arena *a, tl_work *w)
 {
@@ -195,12 +202,12 @@ static void solve_places(crowd *s, tl_outcome *out, tl_arena *a, tl_work *w)
 static void solve_crowd(crowd *s, tl_outcome *out, tl_arena *a, tl_work *w)
 {
     const double tolerance = s->ask->stop.tolerance;
-    const int most = s->ask->early ? SWEEPS_EARLY : SWEEPS_MOST;
+    const int max = s->ask->early ? SWEEPS_EARLY : SWEEPS_MAX;
     look(s, w);
     const double first = s->now;
-    int next = s->least > SWEEP_ABOVE ? SWEEPS_MORE : 0;
+    int next = s->least > SWEEP_ABOVE * s->ask->slow ? SWEEPS_MORE : 0;
     tl_momentum_start(&s->sweeps, s->lam);
-    for (int sweeps = 0, places = 0; s->least > tolerance && sweeps < most && !tl_cancelled();) {
+    for (int sweeps = 0, places = 0; s->least > tolerance && sweeps < max && !tl_cancelled();) {
         if (next) {
             tl_momentum_sweep(&s->sweeps, next, w);
             tl_momentum_answer(&s->sweeps, s->lam);
@@ -209,7 +216,7 @@ static void solve_crowd(crowd *s, tl_outcome *out, tl_arena *a, tl_work *w)
         sweeps += next;
         next = SWEEPS_MORE;
         if (tl_momentum_back(&s->sweeps, s->now, first, s->best)) continue;
-        if (s->least <= tolerance || s->many > FEW * s->t->contacts || places == PLACES_MOST) continue;
+        if (s->least <= tolerance || s->many > FEW * s->t->contacts || places == PLACES_MAX) continue;
         places++;
         solve_places(s, out, a, w);
         look(s, w);
@@ -242,7 +249,7 @@ static bool is_crowd(const tl_pairs *t, tl_arena *a)
 static tl_outcome solve_large(const tl_pairs *t, const tl_newton_ask *ask, double *lam, tl_arena *a, tl_work *w)
 {
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS, .residual = INFINITY};
-    if (ask->shift && t->contacts > TL_NEWTON_AIM_MOST && is_crowd(t, a)) {
+    if (ask->shift && !t->joined && t->contacts > TL_NEWTON_AIM_MAX && is_crowd(t, a)) {
         size_t mark = tl_arena_mark(a);
         crowd s = {.t = t, .ask = ask, .least = INFINITY, .best = lam};
         if (take_crowd(&s, a)) {
@@ -272,7 +279,7 @@ static tl_outcome run(const tl_pairs *t, const tl_options *o, const tl_stop *sto
                       bool shift)
 {
     const tl_newton_ask ask = {shift, o->aim > 0 ? fmin(o->aim, stop->tolerance) : stop->tolerance, *stop,
-                               stop->max_iterations ? NULL : o->early};
+                               stop->max_iterations ? NULL : o->early, o->slow > 0 ? o->slow : tl_pairs_speed(t)};
     double *v = TL_TAKE(a, double, tl_pairs_lanes(t));
     project_start(t, lam);
 

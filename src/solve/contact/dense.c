@@ -8,7 +8,7 @@
 #define KAPPA_MAX 1e10
 #define INNER_MAX 25 /* Newton steps before a penalty is called too stiff */
 #define NEWTON_MAX 60
-#define SWEEP_ABOVE 1e-4 /* m/s: residual of the start above which sweeps come first */
+#define SWEEP_ABOVE 1e-3 /* of the fastest approach: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 10
 #define SWEEPS_LAST 100
 #define LINE_SEARCH_MAX 12
@@ -56,21 +56,21 @@ static double residual_of(const state *s, int64_t c, const double u[3], const do
 /* Natural map of lam, with Wl = W lam. */
 static double residual(const state *s, const double *lam, const double *Wl)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t c = 0; c < s->m; c++) {
         const double *q = s->p->q + 3 * c, u[3] = {q[0] + Wl[3 * c], q[1] + Wl[3 * c + 1], q[2] + Wl[3 * c + 2]};
         double e = residual_of(s, c, u, lam + 3 * c);
-        if (!(e <= most)) most = isfinite(e) ? e : INFINITY;
+        if (!(e <= max)) max = isfinite(e) ? e : INFINITY;
     }
-    return most;
+    return max;
 }
 
 /* De Saxce shift, as tl_pair_shift: none where friction stays clear of the mantle. */
 static double shift_of(double mu, const double u[3], const double *l)
 {
-    double full = mu * hypot(u[1], u[2]), most = mu * l[0];
-    if (!(most > 0)) return full;
-    return full * fmin(1, fmax(0, 10 * hypot(l[1], l[2]) / most - 9));
+    double full = mu * hypot(u[1], u[2]), max = mu * l[0];
+    if (!(max > 0)) return full;
+    return full * fmin(1, fmax(0, 10 * hypot(l[1], l[2]) / max - 9));
 }
 
 static void multiply(state *s, const double *x, double *out, tl_work *w)
@@ -81,7 +81,7 @@ static void multiply(state *s, const double *x, double *out, tl_work *w)
 
 /* ---- sweeps ---- */
 
-static double clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
+static double clamp(double x, double max) { return x > max ? max : x < -max ? -max : x; }
 
 /* Gauss-Seidel over contacts; Wl = W lam is kept up to date. */
 static void sweep(state *s, int count, bool box, double *lam, double *Wl, tl_work *w)
@@ -91,12 +91,12 @@ static void sweep(state *s, int count, bool box, double *lam, double *Wl, tl_wor
         for (int64_t c = 0; c < s->m; c++) {
             const double *q = s->p->q + 3 * c, *block = s->p->blocks + 9 * c;
             double *l = lam + 3 * c, u[3] = {q[0] + Wl[3 * c], q[1] + Wl[3 * c + 1], q[2] + Wl[3 * c + 2]};
-            double n = fmax(0, l[0] - s->w_n[c] * u[0]), most = s->p->mu[c] * n, d[3] = {n - l[0]};
+            double n = fmax(0, l[0] - s->w_n[c] * u[0]), max = s->p->mu[c] * n, d[3] = {n - l[0]};
             double t[2] = {l[1] - s->w_t[c] * (u[1] + block[3] * d[0]), l[2] - s->w_t[c] * (u[2] + block[6] * d[0])};
             if (box)
-                t[0] = clamp(t[0], most), t[1] = clamp(t[1], most);
+                t[0] = clamp(t[0], max), t[1] = clamp(t[1], max);
             else
-                tl_project_disc(most, t);
+                tl_project_disc(max, t);
             d[1] = t[0] - l[1];
             d[2] = t[1] - l[2];
             if (d[0] == 0 && d[1] == 0 && d[2] == 0) continue;
@@ -260,16 +260,16 @@ static void set_penalty(state *s, double kappa)
 
 static double update_multipliers(state *s)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t c = 0; c < s->m; c++) {
         double u[3], *l = s->lam + 3 * c;
         for (int k = 0; k < 3; k++) u[k] = s->p->q[3 * c + k] + s->Wy[3 * c + k];
         memcpy(l, s->P + 3 * c, 3 * sizeof *l);
         double fresh = shift_of(s->p->mu[c], u, l);
-        most = fmax(most, fabs(fresh - s->s[c]));
+        max = fmax(max, fabs(fresh - s->s[c]));
         s->s[c] = fresh;
     }
-    return most;
+    return max;
 }
 
 static void restart(state *s, tl_work *w)
@@ -285,7 +285,7 @@ static void keep_best(state *s, double now, double *least)
     memcpy(s->best, s->lam, sizeof *s->best * (size_t)s->n);
 }
 
-static void minimise(state *s, const tl_stop *stop, int most, double *lam, tl_outcome *out, tl_work *w)
+static void minimise(state *s, const tl_stop *stop, int max, double *lam, tl_outcome *out, tl_work *w)
 {
     double least = INFINITY, last = out->residual;
     memcpy(s->lam, lam, sizeof *lam * (size_t)s->n);
@@ -297,10 +297,10 @@ static void minimise(state *s, const tl_stop *stop, int most, double *lam, tl_ou
     }
     keep_best(s, last, &least);
     set_penalty(s, KAPPA_START);
-    while (out->iterations < most && !tl_stop_spent(stop, w)) {
+    while (out->iterations < max && !tl_stop_spent(stop, w)) {
         double goal = fmax(0.1 * stop->tolerance, 0.05 * last), gap = evaluate(s, w);
         int inner = 0;
-        for (; gap > goal && inner < INNER_MAX && out->iterations < most; inner++) {
+        for (; gap > goal && inner < INNER_MAX && out->iterations < max; inner++) {
             if (!newton_step(s, w)) {
                 out->result = TL_BROKE_DOWN;
                 goto done;
@@ -410,8 +410,8 @@ static double polish_along(state *s, const double *lam, double length, tl_work *
     return residual(s, s->z, s->Wz);
 }
 
-/* From lam, as long as the residual falls. Converges quadratically where the map is smooth, which multipliers and shifts do not; with a derivative from before as
- * long as that shrinks the residual well. Returns the residual. */
+/* From lam, as long as the residual falls. Converges quadratically where the map is smooth, which multipliers and
+ * shifts do not; with a derivative from before as long as that shrinks the residual well. Returns the residual. */
 static double polish(state *s, const tl_stop *stop, double *lam, double now, tl_work *w)
 {
     bool old = s->slope->factored;
@@ -466,6 +466,17 @@ static bool take(state *s, const tl_contact *p, tl_arena *a)
     return true;
 }
 
+/* Of contacts that would close without impulses, m/s. */
+static double fastest_approach(const tl_contact *p)
+{
+    double fastest2 = 0;
+    for (int64_t c = 0; c < p->space->n / 3; c++) {
+        const double *q = p->q + 3 * c;
+        if (q[0] < 0) fastest2 = fmax(fastest2, q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+    }
+    return sqrt(fastest2);
+}
+
 static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
                       tl_arena *a, tl_work *w)
 {
@@ -481,17 +492,17 @@ static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *
     out.residual = residual(&s, lam, s.Wy);
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
-    if (out.result == TL_OUT_OF_ITERATIONS && out.residual > SWEEP_ABOVE) {
+    if (out.result == TL_OUT_OF_ITERATIONS && out.residual > SWEEP_ABOVE * fastest_approach(p)) {
         sweep(&s, SWEEPS_FIRST, false, lam, s.Wy, w);
         multiply(&s, lam, s.Wy, w);
         out.residual = residual(&s, lam, s.Wy);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     }
     if (out.result != TL_OUT_OF_ITERATIONS) return out;
-    int most = stop->max_iterations ? stop->max_iterations : NEWTON_MAX;
+    int max = stop->max_iterations ? stop->max_iterations : NEWTON_MAX;
     for (int round = 0; round < ROUNDS && out.result == TL_OUT_OF_ITERATIONS; round++) {
         out.residual = polish(&s, stop, lam, out.residual, w);
-        if (!(out.residual <= stop->tolerance)) minimise(&s, stop, out.iterations + most / 3, lam, &out, w);
+        if (!(out.residual <= stop->tolerance)) minimise(&s, stop, out.iterations + max / 3, lam, &out, w);
         if (!(out.residual <= stop->tolerance)) out.residual = polish(&s, stop, lam, out.residual, w);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
         if (out.result != TL_OUT_OF_ITERATIONS || round + 1 == ROUNDS) break;
@@ -510,8 +521,8 @@ static tl_outcome run_pyramid(const tl_contact *p, const tl_pairs *t, const tl_o
     state s;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
     if (!take(&s, p, a)) return (tl_outcome){.result = TL_NOT_APPLICABLE, .residual = NAN};
-    int most = stop->max_iterations ? stop->max_iterations : 10 * NEWTON_MAX;
-    while (out.iterations < most && out.result == TL_OUT_OF_ITERATIONS) {
+    int max = stop->max_iterations ? stop->max_iterations : 10 * NEWTON_MAX;
+    while (out.iterations < max && out.result == TL_OUT_OF_ITERATIONS) {
         memcpy(s.best, lam, sizeof *lam * (size_t)s.n);
         sweep(&s, LOOK_EVERY, true, lam, s.Wy, w);
         out.iterations += LOOK_EVERY;

@@ -19,7 +19,8 @@ static int32_t root_of(int32_t *parent, int32_t i)
 
 static int32_t a_body(const tl_pair *p) { return p->body[0] >= 0 ? p->body[0] : p->body[1]; }
 
-/* What islands are made of: all contacts (some is NULL), or some of them. Bodies then have the velocities dv already. */
+/* What islands are made of: all contacts (some is NULL), or some of them. Bodies then have the velocities dv
+ * already. */
 typedef struct source {
     const tl_pairs *t;
     const bool *some;
@@ -94,6 +95,7 @@ static bool gather(const source *w, const int32_t *island, int32_t *local, tl_is
         tl_pairs *s = &out->island[at];
         tl_pair *p = &s->pair[s->contacts];
         *p = t->pair[c];
+        s->joined = s->joined || p->box;
         if (w->some) p->q += tl_pair_change(p, w->dv);
         for (int side = 0; side < 2; side++) {
             if (p->body[side] >= 0) p->body[side] = local[p->body[side]];

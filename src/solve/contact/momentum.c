@@ -12,8 +12,8 @@
 #define OLDEST_KEPT 0.5  /* and of how old the contact may grow, */
 #define OLDEST_GROWS 0.5 /* which comes back by so much per sweep */
 #define RUNS_AWAY 4.0    /* times the first residual: near a solution, momentum raises it at first */
-#define MOST_FIRST 40.0  /* age, where sweeps ran away for the first time; */
-#define MOST_KEPT 0.25   /* of it afterwards, each time */
+#define MAX_FIRST 40.0   /* age, where sweeps ran away for the first time; */
+#define MAX_KEPT 0.25    /* of it afterwards, each time */
 #define BUSY_AFTER 3     /* sweeps */
 #define HALVES_FROM 1000 /* contacts, some 50 us per sweep: smaller islands stay whole */
 
@@ -39,7 +39,8 @@ static void link_bodies(const tl_pairs *t, graph *g)
     g->first[0] = 0;
 }
 
-/* Bodies by their distance from `from`: order [bodies]; seen [bodies] comes back set. Those that no contact leads to follow. */
+/* Bodies by their distance from `from`: order [bodies]; seen [bodies] comes back set. Those that no contact leads to
+ * follow. */
 static void walk(const graph *g, int32_t bodies, int32_t from, int32_t *order, bool *seen)
 {
     int32_t count = 0, next = 0;
@@ -59,7 +60,8 @@ static void walk(const graph *g, int32_t bodies, int32_t from, int32_t *order, b
     }
 }
 
-/* place [bodies]: where velocities are. Half of the bodies, those nearest to one end of the island, then a place that stays 0, then the rest and another such place. */
+/* place [bodies]: where velocities are. Half of the bodies, those nearest to one end of the island, then a place
+ * that stays 0, then the rest and another such place. */
 static int32_t cut(const tl_pairs *t, const graph *g, int32_t *order, bool *seen, int32_t *place)
 {
     const int32_t half = t->contacts < HALVES_FROM ? t->moving : t->moving / 2;
@@ -127,8 +129,9 @@ static int part_of(const tl_pair *p, const int32_t *place, int32_t half)
     return part[0] < 0 ? part[1] : part[1] < 0 || part[0] == part[1] ? part[0] : 2;
 }
 
-/* Contacts in the order of their rounds, in which no two share a body: a processor works on several at a time then, where a body's contacts one after the other would
- * each wait for the last. next [places] and count [contacts + 1] are scratch; list [contacts] comes back. */
+/* Contacts in the order of their rounds, in which no two share a body: a processor works on several at a time then,
+ * where a body's contacts one after the other would each wait for the last. next [places] and count [contacts + 1]
+ * are scratch; list [contacts] comes back. */
 static void order_rounds(const tl_pairs *t, int32_t *next, int32_t *round, int32_t *count, int32_t *list)
 {
     memset(next, 0, sizeof *next * (size_t)t->moving);
@@ -151,7 +154,7 @@ bool tl_momentum_build(tl_momentum *m, const tl_pairs *t, tl_arena *a)
 {
     const int64_t n = t->contacts, bodies = t->moving;
     *m = (tl_momentum){.contacts = t->contacts,
-                       .most = INFINITY,
+                       .max = INFINITY,
                        .row = TL_TAKE(a, tl_momentum_row, n),
                        .x = TL_TAKE(a, double, 3 * n),
                        .y = TL_TAKE(a, double, 3 * n),
@@ -196,8 +199,9 @@ static inline tl_lanes4 three_sums(tl_lanes8 a, tl_lanes8 b, tl_lanes8 c)
     return __builtin_shufflevector(xy, zz, 0, 1, 4, 5) + __builtin_shufflevector(xy, zz, 2, 3, 6, 7);
 }
 
-/* Mass of a normal step, kg. While a contact slides its friction follows the normal force and adds mu W_nt . e to the normal velocity that a
- * push makes. Where that is more, 1 / W_nn overshoots, and from twice on two states take turns for ever. It slides where friction would leave its disc. */
+/* Mass of a normal step, kg. While a contact slides its friction follows the normal force and adds mu W_nt . e to
+ * the normal velocity that a push makes. Where that is more, 1 / W_nn overshoots, and from twice on two states take
+ * turns for ever. It slides where friction would leave its disc. */
 static inline double normal_mass(const tl_momentum_row *p, const double *l, tl_lanes4 u)
 {
     double x = l[1] - p->w_t * u[1], y = l[2] - p->w_t * u[2], length = sqrt(x * x + y * y);
@@ -220,10 +224,10 @@ static inline void sweep_row(const tl_momentum_row *p, const double *x, double *
     tl_lanes4 u =
         three_sums(p->J[0][0] * a + p->J[1][0] * b, p->J[0][1] * a + p->J[1][1] * b, p->J[0][2] * a + p->J[1][2] * b);
     u += (tl_lanes4){p->q[0], p->q[1], p->q[2], 0};
-    double n = p->mu < 0 ? 0 : fmax(0, x[0] - normal_mass(p, x, u) * u[0]), most = p->mu < 0 ? -p->mu : p->mu * n, d[3];
+    double n = p->mu < 0 ? 0 : fmax(0, x[0] - normal_mass(p, x, u) * u[0]), max = p->mu < 0 ? -p->mu : p->mu * n, d[3];
     d[0] = n - x[0];
     double t[2] = {x[1] - p->w_t * (u[1] + p->W[3] * d[0]), x[2] - p->w_t * (u[2] + p->W[4] * d[0])};
-    tl_project_disc(most, t);
+    tl_project_disc(max, t);
     d[1] = t[0] - x[1];
     d[2] = t[1] - x[2];
     y[0] = n, y[1] = t[0], y[2] = t[1];
@@ -244,7 +248,7 @@ static inline void carry_on(const tl_momentum *m, int32_t k)
         m->age[k] += 1;
     }
     m->oldest[k] += OLDEST_GROWS;
-    double age = fmin(fmin(m->age[k], m->oldest[k]), m->most), beta = age / (age + 3);
+    double age = fmin(fmin(m->age[k], m->oldest[k]), m->max), beta = age / (age + 3);
     for (int i = 0; i < 3; i++) {
         x[i] = y[i] + beta * (y[i] - before[i]);
         before[i] = y[i];
@@ -295,13 +299,14 @@ void tl_momentum_start(tl_momentum *m, const double *lam)
 bool tl_momentum_back(tl_momentum *m, double residual, double first, const double *best)
 {
     if (residual <= RUNS_AWAY * first) return false;
-    m->most = MOST_KEPT * fmin(m->most, MOST_FIRST);
+    m->max = MAX_KEPT * fmin(m->max, MAX_FIRST);
     tl_momentum_start(m, best);
     return true;
 }
 
-/* Two threads at `count` sweeps. The first looks at its clock: where it waits for the other for longer than both work, the machine is busy with something else, and it
- * goes on alone; results are the same. made: sweeps that were made together. */
+/* Two threads at `count` sweeps. The first looks at its clock: where it waits for the other for longer than both
+ * work, the machine is busy with something else, and it goes on alone; results are the same. made: sweeps that were
+ * made together. */
 static void sweep_together(tl_momentum *m, int count, int me, tl_meet *meet, int *made)
 {
     double works = 0, waits = 0;

@@ -17,21 +17,24 @@
 
 #define KAPPA_START 1e3     /* penalty over the contact's own mass */
 #define KAPPA_MAX_LEAST 1e6 /* and 1e4 times the largest mass ratio of a contact pair */
-#define INNER_MAX 25        /* Newton steps before a penalty is called too stiff */
-#define NEWTON_MAX 600      /* Newton steps in all, unless the caller asks for another cap, */
-#define NEWTON_SWEEPS 7200  /* and no more than what so many sweeps cost: 600 steps up to 200 bodies, 120 at 1000 */
-#define SWEEP_ABOVE 1e-4    /* m/s: residual of the start above which sweeps come first */
-#define SWEEPS_WORTH 40     /* Newton steps: what sweeps with momentum, which come first, may cost */
-#define SWEEPS_MOST 2000    /* of them */
-#define SWEEPS_FEW 100      /* plain ones after them, in islands that go on to the aim with all its steps */
-#define COLD_ABOVE 1e-3     /* m/s: residual after those sweeps above which ADMM goes on, from a start without forces */
+#define JOINT_STIFFER 10.0 /* times that, of joint rows, which have no cone that a stiff penalty makes hard to solve: */
+#define JOINT_LEAST 1e4    /* at least this, while contacts have less, */
+#define JOINT_MOST 1e8     /* and at most; rounding of velocities times the penalty is what forces are off by */
+#define INNER_MAX 25       /* Newton steps before a penalty is called too stiff */
+#define NEWTON_MAX 600     /* Newton steps in all, unless the caller asks for another cap, */
+#define NEWTON_SWEEPS 7200 /* and no more than what so many sweeps cost: 600 steps up to 200 bodies, 120 at 1000 */
+#define SWEEP_ABOVE 1e-3   /* of g dt (`slow`): residual of the start above which sweeps come first */
+#define SWEEPS_WORTH 40    /* Newton steps: what sweeps with momentum, which come first, may cost */
+#define SWEEPS_MAX 2000    /* of them */
+#define SWEEPS_FEW 100     /* plain ones after them, in islands that go on to the aim with all its steps */
+#define COLD_ABOVE 1e-2 /* of it: residual after those sweeps above which ADMM goes on, from a start without forces */
 #define COLD_KAPPA 30.0
 #define COLD_ITERATIONS 60
 #define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
 #define LINE_SEARCH_MAX 12
 #define AIM_STEPS 30       /* Newton steps that may be spent on going below the tolerance, towards the aim, */
 #define AIM_CONTACTS 100   /* in islands of so many contacts; larger ones spend as much in all, on fewer steps, */
-#define AIM_LEAST 6        /* and none when these would be fewer: above TL_NEWTON_AIM_MOST */
+#define AIM_LEAST 6        /* and none when these would be fewer: above TL_NEWTON_AIM_MAX */
 #define ROUNDS_MAX 200     /* updates of the multipliers, with Newton steps or without */
 #define COULOMB_SLOW 0.3   /* of the round before: a residual above it, and Coulomb's law itself is tried */
 #define COULOMB_KAPPA 30.0 /* penalty of its first round */
@@ -56,6 +59,7 @@ typedef struct state {
     bool frictionless;        /* while asking whether there is a solution */
     bool coulomb;             /* Coulomb's law itself instead of the shifted cone: no longer the slope of a function */
     double aim;               /* m/s, at most the tolerance */
+    double speed;             /* m/s: slow of tl_newton_ask */
     int newton_max;           /* Newton steps, at most */
     int sweeps;               /* with momentum, before Newton, at most */
     int aim_steps;            /* Newton steps below the tolerance, at most */
@@ -116,6 +120,36 @@ static bool coulomb_slope(double mu, double r, const double x[3], double D[9])
     return true;
 }
 
+/* Penalty of a joint row over its mass, kg. With a compliance its impulse is P((lam - r u) / (1 + r give)). */
+static double row_penalty(const state *s, const tl_pair *p, int k)
+{
+    return fmin(JOINT_MOST, fmax(JOINT_LEAST, JOINT_STIFFER * s->kappa)) / p->W[4 * k];
+}
+
+/* What the projection is of, for velocities u. */
+static void ask(const state *s, int32_t c, const double l[3], const double u[3], double x[3])
+{
+    const tl_pair *p = &s->t->pair[c];
+    for (int k = 0; k < 3; k++) {
+        const double r = p->box ? row_penalty(s, p, k) : s->r[c];
+        x[k] = (l[k] - r * u[k]) / (p->box ? 1 + r * p->box->give[k] : 1);
+    }
+}
+
+/* r dP of joint rows: diagonal. */
+static bool box_slope(const state *s, const tl_pair *p, const double x[3], double D[9])
+{
+    bool any = false;
+    memset(D, 0, 9 * sizeof *D);
+    for (int k = 0; k < 3; k++) {
+        if (!(x[k] > p->box->lo[k] && x[k] < p->box->hi[k])) continue;
+        const double r = row_penalty(s, p, k);
+        D[4 * k] = r / (1 + r * p->box->give[k]);
+        any = true;
+    }
+    return any;
+}
+
 static double friction_of(const state *s, int32_t c)
 {
     double mu = s->t->pair[c].mu;
@@ -153,7 +187,10 @@ static void assemble(state *s)
     tl_body_matrix_start(&s->H, s->t);
     for (int32_t c = 0; c < s->t->contacts; c++) {
         double D[9];
-        if (cone_slope(friction_of(s, c), s->r[c], s->x + 3 * (int64_t)c, D)) tl_body_matrix_add(&s->H, s->t, c, D);
+        const tl_pair *p = &s->t->pair[c];
+        const double *x = s->x + 3 * (int64_t)c;
+        if (p->box ? box_slope(s, p, x, D) : cone_slope(friction_of(s, c), s->r[c], x, D))
+            tl_body_matrix_add(&s->H, s->t, c, D);
     }
 }
 
@@ -182,8 +219,10 @@ static double evaluate(state *s)
         const double *l = s->lam + 3 * (int64_t)c;
         tl_pair_velocity(&t->pair[c], s->dv, u);
         if (!s->coulomb) u[0] += s->s[c];
-        for (int k = 0; k < 3; k++) x[k] = l[k] - s->r[c] * u[k];
-        if (s->coulomb)
+        ask(s, c, l, u, x);
+        if (t->pair[c].box)
+            tl_project_box(t->pair[c].box, x, P);
+        else if (s->coulomb)
             project_coulomb(t->pair[c].mu, x, P);
         else
             tl_project_cone(friction_of(s, c), x, P);
@@ -212,9 +251,14 @@ static double slope(const state *s, double dMv, double dMd, double a)
     double sum = dMv + a * dMd;
     for (int32_t c = 0; c < s->t->contacts; c++) {
         const double *x = s->x + 3 * (int64_t)c, *Jd = s->Jd + 3 * (int64_t)c;
-        double y[3], P[3];
-        for (int k = 0; k < 3; k++) y[k] = x[k] - a * s->r[c] * Jd[k];
-        tl_project_cone(friction_of(s, c), y, P);
+        const tl_pair *p = &s->t->pair[c];
+        double y[3], P[3], step[3] = {a * Jd[0], a * Jd[1], a * Jd[2]};
+        ask(s, c, (const double[3]){0, 0, 0}, step, y);
+        for (int k = 0; k < 3; k++) y[k] += x[k];
+        if (p->box)
+            tl_project_box(p->box, y, P);
+        else
+            tl_project_cone(friction_of(s, c), y, P);
         sum -= Jd[0] * P[0] + Jd[1] * P[1] + Jd[2] * P[2];
     }
     return sum;
@@ -285,35 +329,42 @@ static double largest_mass_ratio(const tl_pairs *t)
 /* lam = P_K(x); s from the slip at dv where a contact pushes. Returns the largest change of s. */
 static double update_multipliers(state *s)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t c = 0; c < s->t->contacts; c++) {
         double u[3], *l = s->lam + 3 * (int64_t)c;
-        tl_project_cone(s->t->pair[c].mu, s->x + 3 * (int64_t)c, l);
+        if (s->t->pair[c].box)
+            tl_project_box(s->t->pair[c].box, s->x + 3 * (int64_t)c, l);
+        else
+            tl_project_cone(s->t->pair[c].mu, s->x + 3 * (int64_t)c, l);
         if (!s->shift) continue;
         tl_pair_velocity(&s->t->pair[c], s->dv, u);
         double fresh = tl_pair_shift(&s->t->pair[c], u, l);
-        most = fmax(most, fabs(fresh - s->s[c]));
+        max = fmax(max, fabs(fresh - s->s[c]));
         s->s[c] = fresh;
     }
-    return most;
+    return max;
 }
 
 double tl_newton_residual(const tl_pairs *t, bool shift, const double *lam, double *out)
 {
     if (shift) return tl_pairs_residual(t, lam, out);
     /* convex relaxation: lam against P_K(lam - w u) */
-    double most = 0;
+    double max = 0;
     tl_pairs_push(t, lam, out);
     for (int32_t c = 0; c < t->contacts; c++) {
         const tl_pair *p = &t->pair[c];
         double u[3], y[3], P[3], w = fmin(p->w_n, p->w_t);
         const double *l = lam + 3 * (int64_t)c;
         tl_pair_velocity(p, out, u);
+        if (p->box) {
+            max = fmax(max, tl_contact_box_residual(p->box, p->W, u, l));
+            continue;
+        }
         for (int k = 0; k < 3; k++) y[k] = l[k] - w * u[k];
         tl_project_cone(p->mu, y, P);
-        for (int k = 0; k < 3; k++) most = fmax(most, fabs(l[k] - P[k]) / w);
+        for (int k = 0; k < 3; k++) max = fmax(max, fabs(l[k] - P[k]) / w);
     }
-    return most;
+    return max;
 }
 
 /* Distance from the solution that this variant asks for, m/s. */
@@ -326,7 +377,8 @@ static void keep_best(state *s, double residual, double *least)
     memcpy(s->best, s->lam, 3 * sizeof(double) * (size_t)s->t->contacts);
 }
 
-/* One Newton step on Coulomb's law; the length is halved until the gap shrinks. False when it does not, or the factor failed. */
+/* One Newton step on Coulomb's law; the length is halved until the gap shrinks. False when it does not, or the
+ * factor failed. */
 static bool coulomb_step(state *s, double *gap, tl_work *w)
 {
     const tl_pairs *t = s->t;
@@ -335,7 +387,9 @@ static bool coulomb_step(state *s, double *gap, tl_work *w)
     tl_body_lu_start(&s->lu, t);
     for (int32_t c = 0; c < t->contacts; c++) {
         double D[9];
-        if (coulomb_slope(t->pair[c].mu, s->r[c], s->x + 3 * (int64_t)c, D)) tl_body_lu_add(&s->lu, t, c, D);
+        const tl_pair *p = &t->pair[c];
+        const double *x = s->x + 3 * (int64_t)c;
+        if (p->box ? box_slope(s, p, x, D) : coulomb_slope(p->mu, s->r[c], x, D)) tl_body_lu_add(&s->lu, t, c, D);
     }
     for (int64_t k = 0; k < lanes; k++) s->d[k] = s->out[k] - s->dv[k];
     mass_times(t, s->d, s->g);
@@ -352,11 +406,11 @@ static bool coulomb_step(state *s, double *gap, tl_work *w)
     return false;
 }
 
-/* Rounds with Coulomb's law itself: lam is the centre of a proximal step, the equation v = v*(P(lam - r u(v))) is solved by Newton, and lam
- * becomes P(lam - r u). A small penalty keeps the step short and easy, so it grows while steps are easy and comes down where one
- * fails: a trust region. Converges where the shifted cone circles, because what a contact slides by follows its normal force
- * within the step. Ends when spent, solved, or without a gain for COULOMB_PATIENCE Newton steps. Returns the residual;
- * multipliers and shifts are those of the best round. */
+/* Rounds with Coulomb's law itself: lam is the centre of a proximal step, the equation v = v*(P(lam - r u(v))) is
+ * solved by Newton, and lam becomes P(lam - r u). A small penalty keeps the step short and easy, so it grows while
+ * steps are easy and comes down where one fails: a trust region. Converges where the shifted cone circles, because
+ * what a contact slides by follows its normal force within the step. Ends when spent, solved, or without a gain for
+ * COULOMB_PATIENCE Newton steps. Returns the residual; multipliers and shifts are those of the best round. */
 static double coulomb_rounds(state *s, const tl_stop *stop, int newton_max, double last, double *least, tl_outcome *out,
                              tl_work *w)
 {
@@ -384,7 +438,10 @@ static double coulomb_rounds(state *s, const tl_stop *stop, int newton_max, doub
             continue;
         }
         for (int32_t c = 0; c < t->contacts; c++)
-            project_coulomb(t->pair[c].mu, s->x + 3 * (int64_t)c, s->lam + 3 * (int64_t)c);
+            if (t->pair[c].box)
+                tl_project_box(t->pair[c].box, s->x + 3 * (int64_t)c, s->lam + 3 * (int64_t)c);
+            else
+                project_coulomb(t->pair[c].mu, s->x + 3 * (int64_t)c, s->lam + 3 * (int64_t)c);
         residual = measure(s);
         w->outer++;
         tl_work_record(w, residual);
@@ -478,13 +535,13 @@ done:
 /* De Saxce shifts of lam, from the velocities that it causes. Returns the residual. */
 static double start_shift(state *s, const double *lam)
 {
-    double most = tl_pairs_residual(s->t, lam, s->dv);
+    double max = tl_pairs_residual(s->t, lam, s->dv);
     for (int32_t c = 0; c < s->t->contacts; c++) {
         double u[3];
         tl_pair_velocity(&s->t->pair[c], s->dv, u);
         s->s[c] = tl_pair_shift(&s->t->pair[c], u, lam + 3 * (int64_t)c);
     }
-    return most;
+    return max;
 }
 
 /* From lam to lam: sweeps while it is far away, ADMM where nothing is known, then Newton. */
@@ -499,7 +556,8 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
     out.residual = measure(s);
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     if (out.residual <= s->aim) out.result = TL_CONVERGED;
-    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && out.residual > SWEEP_ABOVE) {
+    const bool sweeps = s->shift && !t->joined; /* chains of joints are where sweeps creep */
+    if (out.result == TL_OUT_OF_ITERATIONS && sweeps && out.residual > SWEEP_ABOVE * s->speed) {
         tl_contact_momentum(&s->first, t, stop->tolerance, s->sweeps, lam, s->x, s->out, w);
         if (s->aim_steps == AIM_STEPS) { /* few bodies that strike each other are often exact by then */
             tl_pairs_push(t, lam, s->dv);
@@ -508,7 +566,7 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
         out.residual = start_shift(s, lam);
         if (out.residual <= (s->aim_steps > 0 ? s->aim : stop->tolerance)) out.result = TL_CONVERGED;
     }
-    if (out.result == TL_OUT_OF_ITERATIONS && s->shift && forceless && out.residual > COLD_ABOVE) {
+    if (out.result == TL_OUT_OF_ITERATIONS && sweeps && forceless && out.residual > COLD_ABOVE * s->speed) {
         tl_admm cold = {t, &s->H, COLD_KAPPA, s->x, s->Jd, s->d, s->g};
         tl_outcome admm = {.result = TL_OUT_OF_ITERATIONS};
         tl_admm_run(&cold, stop, COLD_ITERATIONS, lam, &admm, w);
@@ -516,7 +574,7 @@ static tl_outcome solve_from(state *s, const tl_stop *stop, int newton_max, doub
         if (out.residual <= s->aim) out.result = TL_CONVERGED;
     }
     if (out.result == TL_OUT_OF_ITERATIONS) minimise(s, stop, newton_max, lam, &out, w);
-    if (s->shift && out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE) {
+    if (sweeps && out.result != TL_CONVERGED && out.residual > SWEEP_ABOVE * s->speed) {
         tl_pairs_push(t, lam, s->dv);
         tl_contact_sweep(t, SWEEPS_LAST, TL_SWEEP_DISC, lam, s->dv, w);
         out.residual = tl_pairs_residual(t, lam, s->dv);
@@ -532,13 +590,14 @@ static double fastest_press(const tl_pairs *t)
     return press;
 }
 
-/* A body between the jaws of a scripted press has no velocity that all its contacts allow, and forces that grow for ever. Where that is
- * so, normals are relaxed by the least that must be (in the sense of the penalty, friction left out, one convex minimum), which keeps
- * forces bounded. z [m]: what is added to each normal velocity; false when there is a solution. */
+/* A body between the jaws of a scripted press has no velocity that all its contacts allow, and forces that grow for
+ * ever. Where that is so, normals are relaxed by the least that must be (in the sense of the penalty, friction left
+ * out, one convex minimum), which keeps forces bounded. z [m]: what is added to each normal velocity; false when
+ * there is a solution. */
 static bool relax_pressed(state *s, double *z, tl_work *w)
 {
     const tl_pairs *t = s->t;
-    double press = fastest_press(t), most = 0;
+    double press = fastest_press(t), max = 0;
     s->frictionless = true;
     memset(s->s, 0, sizeof(double) * (size_t)t->contacts);
     memset(s->lam, 0, 3 * sizeof(double) * (size_t)t->contacts);
@@ -554,9 +613,9 @@ static bool relax_pressed(state *s, double *z, tl_work *w)
         double u[3];
         tl_pair_velocity(&t->pair[c], s->dv, u);
         z[c] = t->pair[c].mu < 0 ? 0 : PRESSED_SLACK * fmax(0, -u[0]);
-        most = fmax(most, z[c]);
+        max = fmax(max, z[c]);
     }
-    return most > PRESSED * press;
+    return max > PRESSED * press;
 }
 
 int64_t tl_newton_step_cost(const tl_body_matrix *H, int32_t contacts)
@@ -569,7 +628,7 @@ static void set_budget(state *s)
 {
     const int64_t contacts = s->t->contacts, step = tl_newton_step_cost(&s->H, s->t->contacts);
     const int64_t sweeps = SWEEPS_WORTH * step;
-    s->sweeps = sweeps > SWEEPS_MOST ? SWEEPS_MOST : (int)sweeps;
+    s->sweeps = sweeps > SWEEPS_MAX ? SWEEPS_MAX : (int)sweeps;
     s->newton_max = NEWTON_SWEEPS / step < NEWTON_MAX ? (int)(NEWTON_SWEEPS / step) : NEWTON_MAX;
     const int64_t steps = contacts > AIM_CONTACTS ? AIM_STEPS * AIM_CONTACTS / contacts : AIM_STEPS;
     s->aim_steps = steps < AIM_LEAST ? 0 : (int)steps;
@@ -590,8 +649,8 @@ static double energy_missed(state *s, const double *lam)
     return isfinite(sum) ? sum : INFINITY;
 }
 
-/* One island, from lam to lam. Forces of the step before that are worse than none are forgotten: in all of the island, as one contact that a ball rolled away from is no reason to
- * forget a heap's. */
+/* One island, from lam to lam. Forces of the step before that are worse than none are forgotten: in all of the
+ * island, as one contact that a ball rolled away from is no reason to forget a heap's. */
 static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_arena *a, tl_work *w)
 {
     const tl_pairs *t = s->t;
@@ -607,12 +666,13 @@ static tl_outcome solve_island(state *s, const tl_stop *stop, double *lam, tl_ar
     memset(s->lam, 0, size);
     if (!(energy_missed(s, lam) <= energy_missed(s, s->lam))) memset(lam, 0, size);
     set_budget(s);
+    if (!(s->speed > 0)) s->speed = tl_pairs_speed(t);
     const int cap = stop->max_iterations ? stop->max_iterations : s->newton_max;
     const bool pressed = fastest_press(t) > 0;
     const int first = pressed && cap > PRESSED_STEPS ? PRESSED_STEPS : cap;
     tl_outcome out = solve_from(s, stop, first, lam, w);
     if (out.result == TL_CONVERGED || !pressed) return out;
-    if (!(out.residual > SWEEP_ABOVE) || !relax_pressed(s, z, w)) {
+    if (!(out.residual > SWEEP_ABOVE * s->speed) || !relax_pressed(s, z, w)) {
         if (first == cap) return out;
         tl_outcome more = solve_from(s, stop, cap - first, lam, w);
         more.iterations += out.iterations;
@@ -656,7 +716,7 @@ size_t tl_newton_bytes(int32_t contacts, int32_t bodies)
 
 tl_outcome tl_newton_island(const tl_pairs *t, const tl_newton_ask *ask, double *lam, tl_arena *a, tl_work *w)
 {
-    state s = {.t = t, .shift = ask->shift, .aim = fmin(ask->aim, ask->stop.tolerance)};
+    state s = {.t = t, .shift = ask->shift, .aim = fmin(ask->aim, ask->stop.tolerance), .speed = ask->slow};
     size_t mark = tl_arena_mark(a);
     tl_outcome out = {.result = TL_BROKE_DOWN, .residual = NAN};
     if (take(&s, a)) out = solve_island(&s, &ask->stop, lam, a, w);

@@ -11,14 +11,17 @@ typedef struct tl_newton_ask {
     double aim; /* m/s, at most the tolerance: gone on to while that is cheap */
     tl_stop stop;
     bool *early; /* see tl_options */
+    double slow; /* m/s: see tl_options; 0: tl_pairs_speed */
 } tl_newton_ask;
 
-#define TL_NEWTON_AIM_MOST 500 /* contacts: larger islands stop at the tolerance */
+#define TL_NEWTON_AIM_MAX 500 /* contacts: larger islands stop at the tolerance */
 
-/* From lam to lam [3 contacts]. Scratch comes from the arena and goes back; a refusal ends as TL_BROKE_DOWN with lam as it was. */
+/* From lam to lam [3 contacts]. Scratch comes from the arena and goes back; a refusal ends as TL_BROKE_DOWN with lam
+ * as it was. */
 tl_outcome tl_newton_island(const tl_pairs *t, const tl_newton_ask *ask, double *lam, tl_arena *a, tl_work *w);
 
-/* What a Newton step costs, in sweeps: 5, and one more for as many products of blocks in its factor as there are contacts (measured, 200 to 1000 bodies). */
+/* What a Newton step costs, in sweeps: 5, and one more for as many products of blocks in its factor as there are
+ * contacts (measured, 200 to 1000 bodies). */
 int64_t tl_newton_step_cost(const tl_body_matrix *H, int32_t contacts);
 
 size_t tl_newton_bytes(int32_t contacts, int32_t bodies); /* the most that it takes, whatever the fill */

@@ -35,6 +35,10 @@ static bool add_contact(const tl_contact *p, int32_t c, const int32_t *number, t
     const tl_csr *J = p->bodies->J;
     tl_pair *out = &t->pair[c];
     *out = (tl_pair){.body = {-1, -1}, .mu = p->mu[c]};
+    if (c >= t->contacts - p->boxes) {
+        out->box = &p->box[c - (t->contacts - p->boxes)];
+        t->joined = true;
+    }
     memcpy(out->W, p->blocks + 9 * (int64_t)c, sizeof out->W);
     tl_contact_scales(out->W, &out->w_n, &out->w_t);
     for (int r = 0; r < 3; r++) {
@@ -97,6 +101,7 @@ void tl_pairs_push(const tl_pairs *t, const double *lam, double *dv)
 
 double tl_pair_residual(const tl_pair *c, const double u[3], const double lam[3])
 {
+    if (c->box) return tl_contact_box_residual(c->box, c->W, u, lam);
     double e_n = fabs(lam[0] - (c->mu < 0 ? 0 : fmax(0, lam[0] - c->w_n * u[0]))) / c->w_n;
     double t[2] = {lam[1] - c->w_t * u[1], lam[2] - c->w_t * u[2]};
     tl_project_disc(c->mu < 0 ? -c->mu : c->mu * fmax(lam[0], 0), t);
@@ -104,14 +109,24 @@ double tl_pair_residual(const tl_pair *c, const double u[3], const double lam[3]
     return fmax(e_n, e_t);
 }
 
+double tl_pairs_speed(const tl_pairs *t)
+{
+    double fastest2 = 0;
+    for (int32_t c = 0; c < t->contacts; c++) {
+        const tl_lanes4 q = t->pair[c].q;
+        if (q[0] < 0 && t->pair[c].mu >= 0) fastest2 = fmax(fastest2, q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+    }
+    return sqrt(fastest2);
+}
+
 double tl_pairs_residual(const tl_pairs *t, const double *lam, double *dv)
 {
-    double most = 0, u[3];
+    double max = 0, u[3];
     tl_pairs_push(t, lam, dv);
     for (int32_t c = 0; c < t->contacts; c++) {
         tl_pair_velocity(&t->pair[c], dv, u);
         double e = tl_pair_residual(&t->pair[c], u, lam + 3 * (int64_t)c);
-        if (!(e <= most)) most = isfinite(e) ? e : INFINITY;
+        if (!(e <= max)) max = isfinite(e) ? e : INFINITY;
     }
-    return most;
+    return max;
 }

@@ -24,6 +24,7 @@ typedef struct tl_pair {
     double W[9];     /* diagonal block of the problem's W */
     double w_n, w_t; /* masses of the contact, kg (tl_contact_scales) */
     double mu;
+    const tl_contact_box *box; /* rows of joints; NULL: a contact */
     double scripted;  /* part of the normal velocity that bodies without a mass bring, m/s; negative: they press */
     int32_t body[2];  /* numbers of moving bodies, -1 where there is none */
     int32_t place[2]; /* of their velocities: body, or `moving`, a place that stays 0 */
@@ -31,6 +32,7 @@ typedef struct tl_pair {
 
 typedef struct tl_pairs {
     int32_t contacts, moving; /* bodies with a mass, numbered anew */
+    bool joined;              /* some blocks are rows of joints */
     tl_pair *pair;            /* [contacts] */
     int32_t *of_moving;       /* [moving] -> body of the problem */
     double *mass;             /* [moving] kg */
@@ -84,6 +86,15 @@ static inline void tl_pair_push(const tl_pair *c, const double d[3], double *dv)
 /* Natural-map residual of one contact, m/s: the certificate's max(e_n, e_t). */
 double tl_pair_residual(const tl_pair *c, const double u[3], const double lam[3]);
 
+/* Joint rows within their bounds. */
+static inline void tl_project_box(const tl_contact_box *box, const double x[3], double out[3])
+{
+    for (int k = 0; k < 3; k++) out[k] = tl_contact_clamp(x[k], box->lo[k], box->hi[k]);
+}
+
+/* Fastest velocity that a contact which closes would have without impulses, m/s: what residuals are compared with. */
+double tl_pairs_speed(const tl_pairs *t);
+
 /* Largest over contacts for lam, with dv (scratch, [lanes]) recomputed from it. */
 double tl_pairs_residual(const tl_pairs *t, const double *lam, double *dv);
 
@@ -93,9 +104,9 @@ double tl_pairs_residual(const tl_pairs *t, const double *lam, double *dv);
 static inline double tl_pair_shift(const tl_pair *c, const double u[3], const double lam[3])
 {
     if (c->mu < 0) return 0;
-    double full = c->mu * sqrt(u[1] * u[1] + u[2] * u[2]), most = c->mu * lam[0];
-    if (!(most > 0)) return full;
-    double used = sqrt(lam[1] * lam[1] + lam[2] * lam[2]) / most;
+    double full = c->mu * sqrt(u[1] * u[1] + u[2] * u[2]), max = c->mu * lam[0];
+    if (!(max > 0)) return full;
+    double used = sqrt(lam[1] * lam[1] + lam[2] * lam[2]) / max;
     return full * fmin(1, fmax(0, 10 * used - 9));
 }
 

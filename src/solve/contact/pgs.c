@@ -1,6 +1,6 @@
-/* Projected Gauss-Seidel with the exact disc, the same with momentum, and with a pyramid (a box on the two tangents) for
- * comparison. Safe and cheap per sweep; hopeless under mass ratios, where it needs as many sweeps as the
- * ratio is large. */
+/* Projected Gauss-Seidel with the exact disc, the same with momentum, and with a pyramid (a box on the two tangents)
+ * for comparison. Safe and cheap per sweep; hopeless under mass ratios, where it needs as many sweeps as the ratio
+ * is large. */
 #include "solve/contact/method.h"
 #include "solve/contact/methods.h"
 #include "solve/contact/momentum.h"

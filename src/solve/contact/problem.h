@@ -5,11 +5,16 @@
  * the bodies part). Asked for, per contact:
  *     0 <= lam_n  _|_  u_n >= 0          no pulling, no approach, and not both a push and a gap
  *     lam_t minimises u_t . lam_t over |lam_t| <= mu lam_n      friction opposes the slip, in a disc
- * A contact with mu < 0 is a resistance: no normal (lam_n = 0, its row is not used), and lam_t minimises u_t . lam_t over |lam_t| <= -mu, in N s.
- * Rolling and spinning friction are such, with rows that turn bodies and a radius that follows the normal force of their contact (model/rigid).
- * W = J M^-1 J^T is symmetric positive semidefinite and often singular (four points carry a face);
- * q = J v_free + bias is the velocity that the contacts would have without impulses.
- * Where contacts come from, what the bias is and what becomes of the velocities is the caller's.
+ * A contact with mu < 0 is a resistance: no normal (lam_n = 0, its row is not used), and lam_t minimises u_t . lam_t
+ * over |lam_t| <= -mu, in N s. Rolling and spinning friction are such, with rows that turn bodies and a radius that
+ * follows the normal force of their contact (model/rigid). Blocks from `plain` on are rows of joints: three impulses
+ * that know nothing of each other, each within bounds of its own that may be infinite, and each with a compliance:
+ *     lam_k minimises (u_k + 1/2 give_k lam_k) lam_k over lo_k <= lam_k <= hi_k
+ * A row that holds both ways has no bounds, a limit one, friction and motors two; a row that is not used has lo = hi
+ * = 0. The certificate is the same natural map, e_k = |lam_k - P(lam_k - w_k (u_k + give_k lam_k))| / w_k with w_k = 1 /
+ * (W_kk + give_k). W = J M^-1 J^T is symmetric positive semidefinite and often
+ * singular (four points carry a face); q = J v_free + bias is the velocity that the contacts would have without
+ * impulses. Where contacts come from, what the bias is and what becomes of the velocities is the caller's.
  *
  * Certificate, from the problem alone: the natural map in m/s, with the contact's own masses
  *     w_n = 1 / W_nn,   w_t = 1 / (largest eigenvalue of the tangent block)
@@ -25,6 +30,12 @@
 #include <stdbool.h>
 
 #include "solve/linop.h"
+
+/* Laws of three rows of joints. */
+typedef struct tl_contact_box {
+    double lo[3], hi[3]; /* N s, lo <= hi; may be infinite */
+    double give[3];      /* m/s per N s, >= 0 */
+} tl_contact_box;
 
 /* The bodies behind W, for force balance and for tl_contact_assemble. */
 typedef struct tl_contact_bodies {
@@ -43,6 +54,8 @@ typedef struct tl_contact {
     const double *mu;                /* [m] >= 0; negative: a resistance, see below */
     const tl_contact_bodies *bodies; /* NULL when not known; single part only */
     bool resists;                    /* some mu are negative */
+    const tl_contact_box *box;       /* [boxes] of the last blocks, whose mu is negative and not used; NULL: none */
+    int64_t boxes;
 } tl_contact;
 
 typedef struct tl_contact_certificate {
@@ -74,6 +87,11 @@ static inline void tl_contact_scales(const double *block, double *w_n, double *w
     *w_n = 1 / block[0];
     *w_t = 1 / largest;
 }
+
+static inline double tl_contact_clamp(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+/* Natural map of one block of joint rows, m/s; W: its diagonal block. */
+double tl_contact_box_residual(const tl_contact_box *box, const double *W, const double u[3], const double lam[3]);
 
 /* What tl_contact needs, computed from bodies: W = J M^-1 J^T (exactly symmetric, one dense 3x3 per
  * pair of contacts that share a moving body), its diagonal blocks, q = J v_free + bias. */

@@ -35,7 +35,7 @@ static double weighted_max(const tl_fixedpoint *p, const double *d)
     const tl_space *s = p->space;
     if (!p->weight) return tl_space_max(s, tl_vec_max_abs(s->n, d));
     tl_blocks blocks = tl_blocks_of(s->n);
-    double part[TL_BLOCKS_MAX], most = 0;
+    double part[TL_BLOCKS_MAX], max = 0;
 #pragma omp parallel for schedule(static) if (s->n >= TL_PARALLEL_MIN)
     for (int b = 0; b < blocks.count; b++) {
         part[b] = 0;
@@ -44,8 +44,8 @@ static double weighted_max(const tl_fixedpoint *p, const double *d)
             if (!(e <= part[b])) part[b] = e == e ? e : INFINITY;
         }
     }
-    for (int b = 0; b < blocks.count; b++) most = part[b] > most ? part[b] : most;
-    return tl_space_max(s, most);
+    for (int b = 0; b < blocks.count; b++) max = part[b] > max ? part[b] : max;
+    return tl_space_max(s, max);
 }
 
 /* r = evaluate(x), y = project(x, r), and the problem's measure (NAN without one). */
@@ -62,13 +62,35 @@ static double step_from(const tl_fixedpoint *p, double *x, double *r, double *y,
     return measure;
 }
 
+double tl_fixedpoint_square(const tl_fixedpoint *p, int64_t first, const double *d)
+{
+    const int64_t n = p->space->n - p->forces, apart = first > p->apart ? first : p->apart;
+    double sum = tl_dot(apart - first, d + first, d + first) + tl_dot(n - apart, d + apart, d + apart);
+    return tl_space_sum(p->space, sum + p->unit * p->unit * tl_dot(p->forces, d + n, d + n));
+}
+
 void tl_fixedpoint_look(const tl_fixedpoint *p, double *x, tl_fixedpoint_step *s, tl_work *w)
 {
     double measure = step_from(p, x, s->r, s->y, w);
     tl_vec_sub(p->space->n, s->y, x, s->r);
-    int64_t n = p->space->n, apart = p->apart;
-    s->square = tl_space_sum(p->space, tl_dot(apart, s->r, s->r) + tl_dot(n - apart, s->r + apart, s->r + apart));
+    s->square = tl_fixedpoint_square(p, 0, s->r);
     s->residual = p->measure ? measure : weighted_max(p, s->r);
+}
+
+bool tl_fixedpoint_ends(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x,
+                        tl_fixedpoint_step *s, tl_work *w, tl_outcome *out)
+{
+    tl_fixedpoint_look(p, x, s, w);
+    out->residual = s->residual;
+    tl_work_record(w, out->residual);
+    if (!isfinite(s->residual) || !isfinite(s->square))
+        out->result = TL_BROKE_DOWN;
+    else if (s->residual <= stop->tolerance && (out->iterations >= o->least_iterations || s->square == 0))
+        out->result = TL_CONVERGED;
+    else if (s->square == 0)
+        out->result = TL_STALLED; /* a step that moves nothing, yet not good enough */
+    if (out->result != TL_OUT_OF_ITERATIONS) return true;
+    return (stop->max_iterations && out->iterations >= stop->max_iterations) || tl_stop_spent(stop, w);
 }
 
 talus_status tl_fixedpoint_certify(const tl_fixedpoint *p, double *x, tl_fixedpoint_certificate *out, tl_arena *a,

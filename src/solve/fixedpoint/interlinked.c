@@ -1,5 +1,6 @@
-/* Two solvers inside of each other, as [Gissler2019] link pressures of liquid and of rigid contacts: after every relaxed Jacobi step of the first `apart` unknowns (liquid) the others
- * (contacts) take Jacobi steps of their own until those have fallen to a hundredth. The baseline that one solve for all is compared with. */
+/* Two solvers inside of each other, as [Gissler2019] link pressures of liquid and of rigid contacts: after every
+ * relaxed Jacobi step of the first `apart` unknowns (liquid) the others (contacts) take Jacobi steps of their own
+ * until those have fallen to a hundredth. The baseline that one solve for all is compared with. */
 #include <math.h>
 
 #include "solve/fixedpoint/method.h"
@@ -20,7 +21,7 @@ static size_t bytes(const tl_fixedpoint *p, const tl_options *o)
 static double step_others(const tl_fixedpoint *p, const tl_fixedpoint_step *s, double *x)
 {
     int64_t n = p->space->n - p->apart;
-    double square = tl_space_sum(p->space, tl_dot(n, s->r + p->apart, s->r + p->apart));
+    double square = tl_fixedpoint_square(p, p->apart, s->r);
     tl_vec_copy(n, s->y + p->apart, x + p->apart);
     return square;
 }
@@ -34,19 +35,7 @@ static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
 
     p->clamp(p->ctx, x);
-    for (;;) {
-        tl_fixedpoint_look(p, x, &s, w);
-        out.residual = s.residual;
-        tl_work_record(w, out.residual);
-        if (!isfinite(s.residual) || !isfinite(s.square))
-            out.result = TL_BROKE_DOWN;
-        else if (s.residual <= stop->tolerance && (out.iterations >= o->least_iterations || s.square == 0))
-            out.result = TL_CONVERGED;
-        else if (s.square == 0)
-            out.result = TL_STALLED; /* a step that moves nothing, yet not good enough */
-        if (out.result != TL_OUT_OF_ITERATIONS) break;
-        if ((stop->max_iterations && out.iterations >= stop->max_iterations) || tl_stop_spent(stop, w)) break;
-
+    while (!tl_fixedpoint_ends(p, o, stop, x, &s, w, &out)) {
         tl_vec_copy(p->apart, s.y, x);
         double first = step_others(p, &s, x), last = first;
         for (int k = 1; k < INNER && p->apart > 0 && isfinite(last) && last > FALLEN * first; k++) {

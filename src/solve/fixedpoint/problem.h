@@ -3,8 +3,8 @@
  *
  * The SPH engine has this form: pressures >= 0 and friction in cones, matrix-free, with a projection
  * that couples fields (the friction bound moves with the pressure). The problem brings callbacks and
- * knows its relaxation; methods only combine vectors. There are no rows to write down, so problems
- * of this kind cannot be captured to a file.
+ * knows its relaxation; methods only combine vectors. Callbacks cannot be captured to a file;
+ * a problem that is written down as tl_projected can.
  *
  *     evaluate   r = residual fields at x (volume errors, slip velocities); one "product" in the work counts
  *     project    y = one relaxed projected step from x, given r = evaluate(x); y is feasible
@@ -20,6 +20,7 @@
 #define TL_SOLVE_FIXEDPOINT_PROBLEM_H
 
 #include "base/work.h"
+#include "math/csr.h"
 #include "solve/space.h"
 
 typedef struct tl_fixedpoint {
@@ -32,7 +33,10 @@ typedef struct tl_fixedpoint {
     double (*measure)(void *ctx, const double *x, const double *r);
     const double *weight; /* [n] > 0, 1 over a typical size of x_i; NULL = 1 */
     int64_t
-        apart; /* so many entries are summed apart from the others: while they are 0, sums have the bits of the others alone */
+        /* so many entries are summed apart from the others: while they are 0, sums have the bits of the others alone */
+        apart;
+    int64_t forces; /* so many entries, the last ones, have a unit of their own; 0: none */
+    double unit;    /* that makes of it the unit of the others, so that sums of squares do not depend on units */
     void *ctx;
 } tl_fixedpoint;
 
@@ -46,5 +50,33 @@ typedef struct tl_fixedpoint_certificate {
 /* x [n + halo]; scratch from the arena, given back. */
 talus_status tl_fixedpoint_certify(const tl_fixedpoint *p, double *x, tl_fixedpoint_certificate *out, tl_arena *a,
                                    talus_error *err);
+
+/* A fixedpoint problem that is written down: residuals are rows, pressures have bounds, friction has discs. The problem
+ * of SPH has this form (model/sph/written.h); as data it can be captured and replayed.
+ *
+ *     x = (p [pressures], q [contacts], lam [contacts][3]),   r = A x + c
+ *     p_i >= 0 _|_ r_i >= 0;   0 <= q_k <= most_k;   lam_k opposes the slip that its three rows of r have, |lam_k| <= friction_k q_k
+ *
+ * One step moves each unknown by relax r / D; contacts of one group that push share the work. */
+typedef struct tl_projected {
+    tl_space space; /* n = pressures + 4 contacts */
+    int32_t pressures, contacts;
+    const tl_csr *A;        /* [n][n] */
+    const double *c;        /* [n] */
+    const double *D;        /* [pressures + contacts] d r / d x, > 0; of a contact 0: its force stays 0 */
+    const double *max;      /* [contacts] */
+    const double *slip;     /* [contacts] d slip / d lam; 0: no friction */
+    const double *friction; /* [contacts] */
+    const double *group;    /* [contacts] 0, 1, ... contacts - 1 */
+    double relax;           /* in (0, 1] */
+    double rate;            /* from slips to the units of r of pressures, >= 0 */
+    double strict;          /* how many times the mean error of pressures counts */
+    double worst;           /* the largest error of one unknown over this counts too; 0: it does not */
+    int32_t *active;        /* [contacts] scratch: how many of a group push */
+} tl_projected;
+
+/* Finite numbers, signs and groups as told above. */
+talus_status tl_projected_check(const tl_projected *p, talus_error *err);
+tl_fixedpoint tl_projected_problem(tl_projected *p); /* keeps the pointer */
 
 #endif

@@ -18,7 +18,7 @@ typedef struct tl_flex_roots {
     tl_factor *ldlt;
 } tl_flex_roots;
 
-struct tl_flex_kept {
+struct tl_flex_data {
     int32_t parts;
     tl_flex_roots *roots; /* [parts] */
     tl_csr *H;            /* [parts] both triangles */
@@ -26,11 +26,13 @@ struct tl_flex_kept {
     tl_csr K;             /* of "sum" */
     tl_factor *sum;       /* of K */
 };
-talus_status tl_flex_kept_fit(tl_flex_kept *k, int32_t parts, talus_error *err);
-/* Both triangles from the lower one; allocates at the first call. diag [rows]: taken from the diagonal; NULL: nothing. */
+talus_status tl_flex_data_fit(tl_flex_data *k, int32_t parts, talus_error *err);
+/* Both triangles from the lower one; allocates at the first call. diag [rows]: taken from the diagonal; NULL:
+ * nothing. */
 talus_status tl_flex_whole(tl_csr *out, const tl_csr *lower, const double *diag, double share, talus_error *err);
 
-/* (H + J^T B B^T J) x = r, B of contact c: rank[c] columns of three at B + 9 c. eta: relative residual of the route's own system. */
+/* (H + J^T B B^T J) x = r, B of contact c: rank[c] columns of three at B + 9 c. eta: relative residual of the
+ * route's own system. */
 typedef struct tl_flex_linear {
     void *ctx;
     talus_status (*solve)(void *ctx, const double *B, const int32_t *rank, const double *r, double eta, double *x,
@@ -38,7 +40,8 @@ typedef struct tl_flex_linear {
     void (*product)(void *ctx, const double *x, double *y); /* NULL: H of the problem */
 } tl_flex_linear;
 
-/* The outer iteration: an augmented Lagrangian over impulses, Newton with an exact line search over velocities, De Saxce's shifts. */
+/* The outer iteration: an augmented Lagrangian over impulses, Newton with an exact line search over velocities, De
+ * Saxce's shifts. */
 talus_status tl_flex_newton(const tl_flex *p, const tl_flex_linear *linear, double tolerance, int max_iterations,
                             double *lam, double *dv, tl_arena *a, tl_flex_report *report, talus_error *err);
 
@@ -51,7 +54,7 @@ typedef struct tl_flex_cg {
     double *r, *z, *d, *q; /* [n] */
 } tl_flex_cg;
 bool tl_flex_cg_take(tl_flex_cg *cg, int64_t n, tl_arena *a);
-int tl_flex_cg_run(tl_flex_cg *cg, const double *b, double *x, double eta, int most, tl_work *w);
+int tl_flex_cg_run(tl_flex_cg *cg, const double *b, double *x, double eta, int max, tl_work *w);
 
 /* x = H^-1 b by factors of parts. */
 talus_status tl_flex_factor_solve(const tl_flex *p, const double *b, double *x, talus_error *err);

@@ -1,4 +1,5 @@
-/* Routes that factor the stiffness N = Q C Q^T in place of H [Takahashi2022 sec. 3.7.2]: with z = C Q^T x for another unknown, M alone stands between unknowns,
+/* Routes that factor the stiffness N = Q C Q^T in place of H [Takahashi2022 sec. 3.7.2]: with z = C Q^T x for another
+ * unknown, M alone stands between unknowns,
  *
  *     (S + V M^-1 V^T) (t, z) = V M^-1 r,     V = [B^T J; Q^T],  S = diag(I, 1 / C),     x = M^-1 (r - V^T (t, z)).
  *
@@ -15,7 +16,7 @@
 
 typedef struct joint {
     const tl_flex *p;
-    tl_flex_kept *kept;
+    tl_flex_data *kept;
     const double *B;
     const int32_t *rank;
     tl_flex_cg cg;
@@ -62,11 +63,11 @@ static talus_status factored(tl_flex_roots *r, const tl_flex_part *part, bool sc
     r->sigma = TL_NEW(double, n + 1);
     if (!r->sigma) return tl_flex_no_memory(err);
     TL_TRY(tl_factor_lower(r->ldlt, &Lt, r->sigma, err));
-    double most = 0;
-    for (int32_t i = 0; i < n; i++) most = fmax(most, r->sigma[i]);
+    double max = 0;
+    for (int32_t i = 0; i < n; i++) max = fmax(max, r->sigma[i]);
     for (int32_t i = 0; i < n; i++) {
         double pivot = r->sigma[i], root = sqrt(fmax(pivot, 0));
-        r->sigma[i] = scaled ? 1 : 1 / fmax(pivot, CLAMP * most);
+        r->sigma[i] = scaled ? 1 : 1 / fmax(pivot, CLAMP * max);
         for (int64_t k = Lt.start[i]; k < Lt.start[i + 1] && scaled; k++) Lt.val[k] *= root;
     }
     r->count = n;
@@ -143,7 +144,7 @@ static talus_status make(tl_flex_solver *s, enum kind kind, talus_error *err)
 {
     const tl_flex *p = s->p;
     int64_t first = 0;
-    TL_TRY(tl_flex_kept_fit(s->kept, p->parts, err));
+    TL_TRY(tl_flex_data_fit(s->kept, p->parts, err));
     for (int32_t b = 0; b < p->parts; b++) {
         tl_flex_roots *r = &s->kept->roots[b];
         const tl_flex_part *part = &p->part[b];

@@ -7,7 +7,7 @@
 #include "solve/contact/pairs.h"
 #include "solve/flex/problem.h"
 
-static inline double tl_flex_clamp(double x, double most) { return x > most ? most : x < -most ? -most : x; }
+static inline double tl_flex_clamp(double x, double max) { return x > max ? max : x < -max ? -max : x; }
 
 /* x onto what the law allows. radius: of friction, for the pyramid alone. */
 static inline void tl_flex_project(tl_flex_law law, double mu, double radius, const double x[3], double out[3])
@@ -43,10 +43,10 @@ static inline double tl_flex_residual(tl_flex_law law, double mu, double w_n, do
 /* De Saxce's shift, none where friction stays clear of the mantle, as tl_pair_shift; only cones have one. */
 static inline double tl_flex_shift(tl_flex_law law, double mu, const double u[3], const double *l)
 {
-    double full = mu * hypot(u[1], u[2]), most = mu * l[0];
+    double full = mu * hypot(u[1], u[2]), max = mu * l[0];
     if (law != TL_FLEX_CONE) return 0;
-    if (!(most > 0)) return full;
-    return full * fmin(1, fmax(0, 10 * hypot(l[1], l[2]) / most - 9));
+    if (!(max > 0)) return full;
+    return full * fmin(1, fmax(0, 10 * hypot(l[1], l[2]) / max - 9));
 }
 
 #endif

@@ -6,7 +6,7 @@
 #define INNER_MAX 25
 #define NEWTON_MAX 150
 #define LINE_SEARCH_MAX 12
-#define ETA_MOST 0.1 /* relative residual of a linear system, */
+#define ETA_MAX 0.1 /* relative residual of a linear system, */
 #define ETA_LEAST 1e-12
 #define ETA_SHARE 0.3 /* of what the Newton iteration still has to gain */
 #define GAIN_MAX 1e10
@@ -162,19 +162,19 @@ static void set_penalty(state *s, double kappa)
 static double update_multipliers(state *s, double *residual)
 {
     const tl_flex *p = s->p;
-    double most = 0;
+    double max = 0;
     *residual = 0;
     for (int64_t c = 0; c < s->m; c++) {
         double *l = s->lam + 3 * c, *u = s->u + 3 * c;
         memcpy(l, s->P + 3 * c, 3 * sizeof *l);
         s->radius[c] = p->mu[c] * fmax(l[0], 0);
         double fresh = tl_flex_shift(p->law, p->mu[c], u, l);
-        most = fmax(most, fabs(fresh - s->s[c]));
+        max = fmax(max, fabs(fresh - s->s[c]));
         s->s[c] = fresh;
         double e = tl_flex_residual(p->law, p->mu[c], s->w_n[c], s->w_t[c], u, l);
         if (!(e <= *residual)) *residual = isfinite(e) ? e : INFINITY;
     }
-    return most;
+    return max;
 }
 
 static void start(state *s, const double *lam)
@@ -191,18 +191,18 @@ static void start(state *s, const double *lam)
     s->gain = 1;
 }
 
-static talus_status iterate(state *s, double tolerance, int most, double *dv, tl_flex_report *report, talus_error *err)
+static talus_status iterate(state *s, double tolerance, int max, double *dv, tl_flex_report *report, talus_error *err)
 {
     tl_outcome *out = &report->outcome;
     double last = INFINITY, least = INFINITY;
     memset(dv, 0, sizeof *dv * (size_t)s->n);
     memset(s->Hv, 0, sizeof *s->Hv * (size_t)s->n);
     *out = (tl_outcome){.result = TL_OUT_OF_ITERATIONS, .residual = INFINITY};
-    for (int rounds = 0; out->iterations < most && rounds < most && !tl_cancelled(); rounds++) {
+    for (int rounds = 0; out->iterations < max && rounds < max && !tl_cancelled(); rounds++) {
         double gap = evaluate(s, dv), goal = fmax(0.1 * tolerance, 0.05 * fmin(last, gap));
         int inner = 0;
-        for (; gap > goal && inner < INNER_MAX && out->iterations < most; inner++) {
-            double eta = fmin(ETA_MOST, ETA_SHARE * goal / gap);
+        for (; gap > goal && inner < INNER_MAX && out->iterations < max; inner++) {
+            double eta = fmin(ETA_MAX, ETA_SHARE * goal / gap);
             TL_TRY(newton_step(s, eta, dv, report, err));
             out->iterations++;
             double next = evaluate(s, dv);

@@ -4,10 +4,12 @@
  *
  *     H dv + g = J^T lam,     u = c + J dv,     Signorini and Coulomb between lam and u (solve/contact/problem.h)
  *
- * H is symmetric and positive definite, one sparse block per deformable part and six by six for each rigid body. It is inertia and stiffness, H = M + N
- * with M diagonal, and ways to solve the problem (route.h) differ in what they do about N. Where H, g, J come from is the caller's.
+ * H is symmetric and positive definite, one sparse block per deformable part and six by six for each rigid body. It is
+ * inertia and stiffness, H = M + N with M diagonal, and ways to solve the problem (route.h) differ in what they do
+ * about N. Where H, g, J come from is the caller's.
  *
- * Certificate, from the problem alone: the natural map of (lam, u) with u of the answer's dv, and what is missing in the balance over the diagonal of H; both in m/s. */
+ * Certificate, from the problem alone: the natural map of (lam, u) with u of the answer's dv, and what is missing in
+ * the balance over the diagonal of H; both in m/s. */
 #ifndef TL_SOLVE_FLEX_PROBLEM_H
 #define TL_SOLVE_FLEX_PROBLEM_H
 
@@ -55,7 +57,8 @@ static inline int64_t tl_flex_size(const tl_flex *p) { return p->n + 6 * (int64_
 void tl_flex_product(const tl_flex *p, const double *x, double *y);
 void tl_flex_rigid_inverse(const tl_flex *p, double *x);
 void tl_flex_diagonal(const tl_flex *p, double *d); /* of H; 1 for fixed bodies */
-/* Blocks of J D^-1 J^T of each contact, D [n] diagonal and rigid bodies as they are: masses of contacts. [contacts][9] */
+/* Blocks of J D^-1 J^T of each contact, D [n] diagonal and rigid bodies as they are: masses of contacts.
+ * [contacts][9] */
 void tl_flex_blocks(const tl_flex *p, const double *D, double *blocks);
 
 talus_status tl_flex_certify(const tl_flex *p, const double *lam, const double *dv, tl_flex_certificate *out,

@@ -25,13 +25,13 @@ talus_status tl_flex_no_memory(talus_error *err)
 
 /* ---- what is kept ---- */
 
-talus_status tl_flex_kept_create(tl_flex_kept **out, talus_error *err)
+talus_status tl_flex_data_create(tl_flex_data **out, talus_error *err)
 {
-    *out = TL_NEW_ZERO(tl_flex_kept, 1);
+    *out = TL_NEW_ZERO(tl_flex_data, 1);
     return *out ? TALUS_OK : tl_flex_no_memory(err);
 }
 
-static void empty(tl_flex_kept *k)
+static void empty(tl_flex_data *k)
 {
     for (int32_t b = 0; b < k->parts; b++) {
         tl_flex_roots *r = k->roots ? &k->roots[b] : NULL;
@@ -51,17 +51,17 @@ static void empty(tl_flex_kept *k)
     tl_free(k->roots);
     tl_free(k->H);
     tl_free(k->P);
-    *k = (tl_flex_kept){0};
+    *k = (tl_flex_data){0};
 }
 
-void tl_flex_kept_free(tl_flex_kept *k)
+void tl_flex_data_free(tl_flex_data *k)
 {
     if (!k) return;
     empty(k);
     tl_free(k);
 }
 
-talus_status tl_flex_kept_fit(tl_flex_kept *k, int32_t parts, talus_error *err)
+talus_status tl_flex_data_fit(tl_flex_data *k, int32_t parts, talus_error *err)
 {
     if (k->parts == parts && k->roots && k->H && k->P) return TALUS_OK;
     empty(k);
@@ -117,7 +117,7 @@ bool tl_flex_cg_take(tl_flex_cg *cg, int64_t n, tl_arena *a)
     return cg->r && cg->z && cg->d && cg->q;
 }
 
-int tl_flex_cg_run(tl_flex_cg *cg, const double *b, double *x, double eta, int most, tl_work *w)
+int tl_flex_cg_run(tl_flex_cg *cg, const double *b, double *x, double eta, int max, tl_work *w)
 {
     const int64_t n = cg->n;
     memset(x, 0, sizeof *x * (size_t)n);
@@ -126,7 +126,7 @@ int tl_flex_cg_run(tl_flex_cg *cg, const double *b, double *x, double eta, int m
     memcpy(cg->d, cg->z, sizeof *cg->d * (size_t)n);
     double rz = tl_dot(n, cg->r, cg->z), goal = eta * eta * rz;
     int k = 0;
-    while (k < most && rz > goal && rz > 0) {
+    while (k < max && rz > goal && rz > 0) {
         cg->apply(cg->ctx, cg->d, cg->q);
         w->products++;
         k++;
@@ -147,7 +147,7 @@ int tl_flex_cg_run(tl_flex_cg *cg, const double *b, double *x, double eta, int m
 
 /* ---- a solve ---- */
 
-talus_status tl_flex_begin(tl_flex_solver *s, const tl_flex_route *route, tl_flex_kept *kept, const tl_flex *p,
+talus_status tl_flex_begin(tl_flex_solver *s, const tl_flex_route *route, tl_flex_data *kept, const tl_flex *p,
                            tl_arena *a, talus_error *err)
 {
     *s = (tl_flex_solver){.route = route, .kept = kept, .p = p, .arena = a};

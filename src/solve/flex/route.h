@@ -1,4 +1,5 @@
-/* Ways to solve a "flex" problem, by name as in scene files (`solver.elastic`). All end in the same impulses and velocities, or say that they did not.
+/* Ways to solve a "flex" problem, by name as in scene files (`solver.elastic`). All end in the same impulses and
+ * velocities, or say that they did not.
  *
  *     schur        W = J H^-1 J^T written out for contacts that push, Newton on it (solve/contact/dense.h). The default
  *     schur-last   the same; nodes that contacts hang on are eliminated last, so that W lies at the end of the factor
@@ -13,7 +14,8 @@
  *     sum          H + J^T B B^T J of the outer iteration written out and factored: for contacts in thousands, or more of them than coordinates
  *     ica          contacts with M in place of H, bodies with H, in turns [Otaduy2009]
  *
- * All but schur, schur-last, admm and ica share one outer iteration (newton.c), so that they differ in their linear systems alone. */
+ * All but schur, schur-last, admm and ica share one outer iteration (newton.c), so that they differ in their linear
+ * systems alone. */
 #ifndef TL_SOLVE_FLEX_ROUTE_H
 #define TL_SOLVE_FLEX_ROUTE_H
 
@@ -30,18 +32,20 @@ typedef struct tl_flex_report {
     double prepare, seconds; /* of matrices, and of the solve */
 } tl_flex_report;
 
-typedef struct tl_flex_kept tl_flex_kept; /* matrices of a route, between solves: heap */
+typedef struct tl_flex_data tl_flex_data; /* matrices of a route, between solves: heap */
 
 typedef struct tl_flex_solver {
     const struct tl_flex_route *route;
-    tl_flex_kept *kept;
+    tl_flex_data *kept;
     const tl_flex *p;
     tl_arena *arena; /* everything else */
     const double
         *now;    /* [3 contacts] velocities before the correction, for a first guess at what will push; NULL: none */
     double near; /* m/s: of those, what may push */
     bool
-        warm; /* `now` and lam are good enough to start with what they say; else the first start is what closes without impulses */
+        /* `now` and lam are good enough to start with what they say; else the first start is what closes without
+         * impulses */
+        warm;
     void *data; /* the route's, in the arena */
 } tl_flex_solver;
 
@@ -67,11 +71,11 @@ int tl_flex_route_count(void);
 const tl_flex_route *tl_flex_route_at(int i);
 const tl_flex_route *tl_flex_route_find(const char *name); /* NULL when unknown */
 
-talus_status tl_flex_kept_create(tl_flex_kept **out, talus_error *err);
-void tl_flex_kept_free(tl_flex_kept *k); /* NULL is fine */
+talus_status tl_flex_data_create(tl_flex_data **out, talus_error *err);
+void tl_flex_data_free(tl_flex_data *k); /* NULL is fine */
 
 /* For one set of contacts. p and what it points to may get other values, but not another size, between solves. */
-talus_status tl_flex_begin(tl_flex_solver *s, const tl_flex_route *route, tl_flex_kept *kept, const tl_flex *p,
+talus_status tl_flex_begin(tl_flex_solver *s, const tl_flex_route *route, tl_flex_data *kept, const tl_flex *p,
                            tl_arena *a, talus_error *err);
 /* fresh: H has other values than in the last solve. The certificate is looked at when `certify`. */
 talus_status tl_flex_solve(tl_flex_solver *s, bool fresh, bool certify, double tolerance, int max_iterations,

@@ -1,4 +1,5 @@
-/* Routes "schur" and "schur-last": W of the contacts that may push is written out; the rest is only watched, and joins when the answer would close it. */
+/* Routes "schur" and "schur-last": W of the contacts that may push is written out; the rest is only watched, and
+ * joins when the answer would close it. */
 #include "base/timer.h"
 #include "math/blas.h"
 #include "math/dense.h"
@@ -99,7 +100,7 @@ static void velocities(const tl_flex *p, const double *dv, double *u)
     for (int64_t i = 0; i < 3 * (int64_t)p->contacts; i++) u[i] += p->c[i];
 }
 
-static talus_status solve_active(tl_flex_solver *s, double tolerance, int most, double *lam, tl_flex_report *r,
+static talus_status solve_active(tl_flex_solver *s, double tolerance, int max, double *lam, tl_flex_report *r,
                                  talus_error *err)
 {
     schur *d = s->data;
@@ -109,7 +110,7 @@ static talus_status solve_active(tl_flex_solver *s, double tolerance, int most, 
     if (m == 0) return TALUS_OK;
     velocities(s->p, d->v_free, d->u);
     for (int64_t k = 0; k < m; k++) memcpy(d->q + 3 * k, d->u + 3 * (int64_t)d->pick[k], 3 * sizeof *lam);
-    tl_stop stop = {.tolerance = tolerance, .max_iterations = most};
+    tl_stop stop = {.tolerance = tolerance, .max_iterations = max};
     tl_options options = tl_options_default();
     tl_contact_report solved;
     const tl_contact_method *method = s->p->law == TL_FLEX_CONE ? &tl_contact_newton_dense : &tl_contact_pyramid_dense;
@@ -237,8 +238,8 @@ static talus_status admm(tl_flex_solver *s, double tolerance, int max_iterations
     r->outcome = (tl_outcome){.result = TL_OUT_OF_ITERATIONS};
     r->work.factorizations++;
     if (!tl_dense_chol(n, S, n)) r->outcome.result = TL_BROKE_DOWN;
-    int most = max_iterations > 0 ? max_iterations : ADMM_MAX;
-    while (r->outcome.result == TL_OUT_OF_ITERATIONS && r->outcome.iterations < most && !tl_cancelled()) {
+    int max = max_iterations > 0 ? max_iterations : ADMM_MAX;
+    while (r->outcome.result == TL_OUT_OF_ITERATIONS && r->outcome.iterations < max && !tl_cancelled()) {
         for (int64_t i = 0; i < n; i++) y[i] = lam[i] / R[i / 3] + w[i] - d->q[i];
         tl_dense_chol_solve(n, S, n, y);
         tl_dense_mul(n, n, d->W, n, y, u);

@@ -1,5 +1,6 @@
-/* Route "sum": H + J^T B B^T J of the outer iteration is written out and factored. Contacts that push enter a sparse matrix, however many they are and whether
- * or not their impulses are determined: W, which is dense and singular then, is never formed. */
+/* Route "sum": H + J^T B B^T J of the outer iteration is written out and factored. Contacts that push enter a sparse
+ * matrix, however many they are and whether or not their impulses are determined: W, which is dense and singular
+ * then, is never formed. */
 #include <stdlib.h>
 
 #include "math/vec.h"
@@ -7,7 +8,7 @@
 
 typedef struct sum {
     const tl_flex *p;
-    tl_flex_kept *kept;
+    tl_flex_data *kept;
     bool *in;      /* [contacts] has entries in K */
     int32_t *mark; /* [n + 6 rigid] row that met this column last */
     int32_t *list; /* [n + 6 rigid] columns of a row or of a contact */

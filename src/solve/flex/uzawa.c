@@ -1,5 +1,6 @@
-/* Routes "ucg" and "ucg-mprgp": (I + B^T W B) t = B^T J H^-1 r by conjugate gradients with W = J H^-1 J^T never written out, then x = H^-1 (r - J^T B t). H^-1 by a factor, or
- * by conjugate gradients of its own, to a thousandth of what the outer ones want. */
+/* Routes "ucg" and "ucg-mprgp": (I + B^T W B) t = B^T J H^-1 r by conjugate gradients with W = J H^-1 J^T never
+ * written out, then x = H^-1 (r - J^T B t). H^-1 by a factor, or by conjugate gradients of its own, to a thousandth
+ * of what the outer ones want. */
 #include "base/sum.h"
 #include "solve/flex/inside.h"
 
@@ -9,7 +10,7 @@
 
 typedef struct uzawa {
     const tl_flex *p;
-    tl_flex_kept *kept; /* NULL: factors */
+    tl_flex_data *kept; /* NULL: factors */
     const double *B;
     const int32_t *rank;
     tl_flex_cg cg, *inner;                              /* inner [parts] */
@@ -131,7 +132,7 @@ static talus_status linear(void *ctx, const double *B, const int32_t *rank, cons
 static talus_status prepare(tl_flex_solver *s, tl_flex_report *r, talus_error *err)
 {
     (void)r;
-    TL_TRY(tl_flex_kept_fit(s->kept, s->p->parts, err));
+    TL_TRY(tl_flex_data_fit(s->kept, s->p->parts, err));
     for (int32_t k = 0; k < s->p->parts; k++) {
         TL_TRY(tl_flex_whole(&s->kept->H[k], s->p->part[k].H, NULL, 0, err));
         tl_precond_free(s->kept->P[k]); /* an update would keep the entries of the first H of the run */
@@ -190,12 +191,13 @@ const tl_flex_route tl_flex_ucg_mprgp = {
 #define ICA_MAX 5000
 #define SWEEPS_MAX 30 /* of contacts between two solves of the bodies; they end when nothing moves any more */
 
-/* Sweeps over contacts with M in place of H: y = M^-1 J^T (change of lam) is kept up to date. Returns the largest change, m/s. */
+/* Sweeps over contacts with M in place of H: y = M^-1 J^T (change of lam) is kept up to date. Returns the largest
+ * change, m/s. */
 static double sweep(const tl_flex *p, const double *inverse_mass, const double *blocks, const double *u, double *y,
                     double *lam, double *turn)
 {
     const tl_csr *J = p->J;
-    double most = 0;
+    double max = 0;
     for (int64_t c = 0; c < p->contacts; c++) {
         double w_n, w_t, v[3], *l = lam + 3 * c;
         tl_contact_scales(blocks + 9 * c, &w_n, &w_t);
@@ -213,7 +215,7 @@ static double sweep(const tl_flex *p, const double *inverse_mass, const double *
         l[0] = n, l[1] = t[0], l[2] = t[1];
         for (int k = 0; k < 3; k++) {
             if (d[k] == 0) continue;
-            most = fmax(most, fabs(d[k]) / fmin(w_n, w_t));
+            max = fmax(max, fabs(d[k]) / fmin(w_n, w_t));
             for (int64_t e = J->start[3 * c + k]; e < J->start[3 * c + k + 1]; e++) {
                 int64_t at = J->col[e];
                 if (at < p->n)
@@ -234,7 +236,7 @@ static double sweep(const tl_flex *p, const double *inverse_mass, const double *
                 }
             }
     }
-    return most;
+    return max;
 }
 
 static talus_status ica(tl_flex_solver *s, double tolerance, int max_iterations, double *lam, double *dv,
@@ -251,9 +253,9 @@ static talus_status ica(tl_flex_solver *s, double tolerance, int max_iterations,
         memcpy(mass + p->part[k].first, p->part[k].mass, sizeof *mass * (size_t)p->part[k].H->rows);
     if (m > 0) tl_flex_blocks(p, mass, blocks);
     for (int64_t i = 0; i < p->n; i++) mass[i] = 1 / mass[i];
-    int most = max_iterations > 0 ? max_iterations : ICA_MAX;
+    int max = max_iterations > 0 ? max_iterations : ICA_MAX;
     r->outcome = (tl_outcome){.result = TL_OUT_OF_ITERATIONS};
-    while (r->outcome.result == TL_OUT_OF_ITERATIONS && r->outcome.iterations < most && !tl_cancelled()) {
+    while (r->outcome.result == TL_OUT_OF_ITERATIONS && r->outcome.iterations < max && !tl_cancelled()) {
         /* bodies under the impulses there are */
         if (m > 0) tl_csr_mul(p->Jt, lam, push);
         for (int64_t i = 0; i < p->n; i++) push[i] = (m > 0 ? push[i] : 0) - p->g[i];

@@ -12,7 +12,8 @@ static talus_status no_memory(int32_t n, talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve of %d cells as a box", n);
 }
 
-/* Unknowns of the box are those of the problem with cells in lexicographic order, which incomplete factors want: box unknown r is unknown order[r], and row[order[r]] = r. */
+/* Unknowns of the box are those of the problem with cells in lexicographic order, which incomplete factors want: box
+ * unknown r is unknown order[r], and row[order[r]] = r. */
 typedef struct box {
     const tl_pressure *p;
     int32_t all;
@@ -76,12 +77,12 @@ static double diagonal(const tl_pressure *p, int32_t i) { return i < p->n ? p->d
 static bool write_rows(box *q, tl_arena *a)
 {
     const tl_pressure *p = q->p;
-    const int64_t most = (TL_PRESSURE_SIDES + 1) * (int64_t)q->all;
+    const int64_t max = (TL_PRESSURE_SIDES + 1) * (int64_t)q->all;
     q->S = (tl_csr){.rows = q->all,
                     .cols = q->all,
                     .start = TL_TAKE(a, int64_t, (int64_t)q->all + 1),
-                    .col = TL_TAKE(a, int32_t, most),
-                    .val = TL_TAKE(a, double, most)};
+                    .col = TL_TAKE(a, int32_t, max),
+                    .val = TL_TAKE(a, double, max)};
     if (!q->S.start || !q->S.col || !q->S.val) return false;
     int64_t end = q->S.start[0] = 0;
     for (int32_t r = 0; r < q->all; r++) {

@@ -1,7 +1,7 @@
 /* A pressure problem handed to the methods for boxes without a grid behind them: those that [FM21 tab. 1] compares.
  *
- * They see products with A, its diagonal and the bounds; their preconditioner is the incomplete factor "mic" of the 7-point matrix, written out as rows. For comparison: the methods of
- * this kind are the ones to use. */
+ * They see products with A, its diagonal and the bounds; their preconditioner is the incomplete factor "mic" of the
+ * 7-point matrix, written out as rows. For comparison: the methods of this kind are the ones to use. */
 #ifndef TL_SOLVE_PRESSURE_AS_BOX_H
 #define TL_SOLVE_PRESSURE_AS_BOX_H
 

@@ -1,5 +1,5 @@
-/* Loops of the pressure methods over a range of rows, cut where the row count says, whatever the threads: a block's vector
- * body and tail, and the order of its sums, are then the same for any thread count. */
+/* Loops of the pressure methods over a range of rows, cut where the row count says, whatever the threads: a block's
+ * vector body and tail, and the order of its sums, are then the same for any thread count. */
 #ifndef TL_SOLVE_PRESSURE_BLOCKS_H
 #define TL_SOLVE_PRESSURE_BLOCKS_H
 

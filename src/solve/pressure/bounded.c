@@ -8,8 +8,8 @@
 #define STEP 0.95 /* of 1/d_i: the scaled matrix has norm <= 2, so a gradient step this long cannot raise the energy */
 #define WEAK                                                                                                           \
     0.01 /* of the residual: a bound that pushes less than this hardly holds; 1e-6 to 1e-2 are equal, 0.1 is worse */
-/* Of a free cell's x, what survives a release at least. Without it a release may bind cells by the thousand that come back one
- * layer per iteration: 13 iterations instead of 10 in the worst of 6 spheres at 128^3. */
+/* Of a free cell's x, what survives a release at least. Without it a release may bind cells by the thousand that
+ * come back one layer per iteration: 13 iterations instead of 10 in the worst of 6 spheres at 128^3. */
 #define KEEP 0.1
 #define MAX_CONFIRMS 8
 #define MAX_HALVINGS 60
@@ -49,7 +49,7 @@ static void product_rows(const tl_pressure_system *s, const double *x, double *y
 static void split_rows(const double *restrict x, const double *restrict g, const double *restrict d, double lo,
                        int32_t from, int32_t to, split *out)
 {
-    double beta2[8] = {0}, reduced[8] = {0}, most[8] = {0};
+    double beta2[8] = {0}, reduced[8] = {0}, max[8] = {0};
     int32_t i = from;
     for (; i < to; i += 8) {
         int count = to - i < 8 ? (int)(to - i) : 8;
@@ -61,15 +61,15 @@ static void split_rows(const double *restrict x, const double *restrict g, const
             beta2[k] += beta * beta * over;
             reduced[k] += limited * phi * over;
             double e = fabs(phi + beta);
-            most[k] = e > most[k] ? e : most[k];
+            max[k] = e > max[k] ? e : max[k];
         }
     }
     for (int k = 1; k < 8; k++) {
         beta2[0] += beta2[k];
         reduced[0] += reduced[k];
-        most[0] = most[k] > most[0] ? most[k] : most[0];
+        max[0] = max[k] > max[0] ? max[k] : max[0];
     }
-    *out = (split){beta2[0], reduced[0], most[0]};
+    *out = (split){beta2[0], reduced[0], max[0]};
 }
 
 static double dot_rows(const double *restrict x, const double *restrict y, int32_t from, int32_t to)
@@ -357,8 +357,8 @@ static bool proportion(const loop *l, split *now)
     return true;
 }
 
-/* To the boundary, then one projected gradient step; only for when the projected CG step raises the energy. What bodies add
- * is not in d, so the step is halved until the energy does not rise. */
+/* To the boundary, then one projected gradient step; only for when the projected CG step raises the energy. What
+ * bodies add is not in d, so the step is halved until the energy does not rise. */
 static bool expand_carefully(const loop *l, double room, split *now)
 {
     product(l, l->v->p, l->v->q); /* the failed trial overwrote A p */
@@ -375,8 +375,8 @@ static bool expand_carefully(const loop *l, double room, split *now)
 
 static double scale_of(const tl_pressure_system *s)
 {
-    double most = tl_max_abs((int64_t)s->n + s->extras, s->b);
-    return most > 0 ? most : 1;
+    double max = tl_max_abs((int64_t)s->n + s->extras, s->b);
+    return max > 0 ? max : 1;
 }
 
 typedef struct pace {

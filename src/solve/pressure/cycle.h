@@ -1,8 +1,9 @@
 /* Multigrid on the free cells: coefficients of the coarse levels, and one symmetric W-cycle as a preconditioner.
  *
- * A child i of coarse cell I gives its couplings to other coarse cells half their value (a coarse cell is 4 faces wide and twice
- * as far away) and its couplings to p = 0 in series with half its own width; cells at their bound are p = 0 cells. Transfers
- * are constant: residuals are summed, corrections copied. Two red-black Gauss-Seidel sweeps down, two up, in reverse order.
+ * A child i of coarse cell I gives its couplings to other coarse cells half their value (a coarse cell is 4 faces wide
+ * and twice as far away) and its couplings to p = 0 in series with half its own width; cells at their bound are p = 0
+ * cells. Transfers are constant: residuals are summed, corrections copied. Two red-black Gauss-Seidel sweeps down, two
+ * up, in reverse order.
  *
  * tl_cycle is compiled for float and for double (cycle_float.c, cycle_double.c); the coefficients are float in both. */
 #ifndef TL_SOLVE_PRESSURE_CYCLE_H
@@ -25,8 +26,8 @@ typedef struct tl_cycle tl_cycle;
 typedef struct tl_cycle_kind {
     tl_cycle *(*take)(const tl_levels *l, tl_arena *a); /* NULL when memory is refused */
     void (*attach)(tl_cycle *c, const tl_pressure *p);  /* level 0's coefficients */
-    /* Take `base` as the finest level with this free set (NULL: all cells), and make the levels above. rebuild = false keeps
-     * this hierarchy from then on and masks what is not free. */
+    /* Take `base` as the finest level with this free set (NULL: all cells), and make the levels above. rebuild =
+     * false keeps this hierarchy from then on and masks what is not free. */
     void (*reset)(tl_cycle *c, int base, const tl_pressure_free *f, bool rebuild);
     const tl_coarse *(*coarse)(const tl_cycle *c, int level);
     tl_pressure_precond (*precond)(tl_cycle *c);

@@ -197,10 +197,10 @@ static void most_met(const finer *f, const tl_level *c, int32_t I, int32_t *cons
         }
     }
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
-        int32_t best = c->n, most = 0;
+        int32_t best = c->n, max = 0;
         for (int32_t m = 0; m < side[k].count; m++) {
             int32_t faces = side[k].faces[m], J = side[k].met[m];
-            if (faces > most || (faces == most && J < best)) best = J, most = faces;
+            if (faces > max || (faces == max && J < best)) best = J, max = faces;
         }
         nb[k][I] = best;
     }

@@ -1,9 +1,9 @@
 /* Which coarse cells there are: the part of the multigrid hierarchy that depends on the active set alone.
  *
- * A coarse cell stands for the unknowns in a 2x2x2 block, one coarse cell per set of them that is connected inside the
- * block, so that the two sides of a thin solid stay apart. It has at most one neighbour per side: the one that most faces lead
- * to, when that holds in both directions. Cells without any neighbour end their line: smoothing solves them exactly.
- * Built from sorted block keys: memory follows the cells, not their bounding box. Linear time. */
+ * A coarse cell stands for the unknowns in a 2x2x2 block, one coarse cell per set of them that is connected inside
+ * the block, so that the two sides of a thin solid stay apart. It has at most one neighbour per side: the one that
+ * most faces lead to, when that holds in both directions. Cells without any neighbour end their line: smoothing
+ * solves them exactly. Built from sorted block keys: memory follows the cells, not their bounding box. Linear time. */
 #ifndef TL_SOLVE_PRESSURE_LEVELS_H
 #define TL_SOLVE_PRESSURE_LEVELS_H
 

@@ -8,6 +8,8 @@
 #define SOFT                                                                                                           \
     1e-3 /* e, of the diagonal of an appended row: contacts beyond what bodies can move in make U U^T singular */
 
+static double soft_part(const tl_lowrank *w) { return w->extra.rest > 0 ? w->extra.rest : SOFT; }
+
 bool tl_lowrank_take(tl_lowrank *w, const tl_pressure *p, tl_arena *a)
 {
     int64_t all = (int64_t)p->n + p->extras + 1, c = p->extra.columns;
@@ -76,7 +78,7 @@ int tl_lowrank_fit(tl_lowrank *w, const tl_pressure_precond *V)
                 0.5 * (w->C[(int64_t)i * n + k] + w->C[(int64_t)k * n + i]) + (i == k);
     for (int32_t j = 0; j < w->extras; j++) {
         if (!w->is_free[j]) continue;
-        const double *u = w->rows + (int64_t)j * n, soft = 1 / (SOFT * w->extra.diag[j]);
+        const double *u = w->rows + (int64_t)j * n, soft = 1 / (soft_part(w) * w->extra.diag[j]);
         for (int32_t i = 0; i < n; i++)
             if (u[i] != 0)
                 for (int32_t k = 0; k < n; k++) w->K[(int64_t)i * n + k] += soft * u[i] * u[k];
@@ -97,7 +99,7 @@ static void base(tl_lowrank *w, const tl_pressure_precond *V, const double *t, d
     V->apply(V->ctx, t, size);
     V->direction(V->ctx, 0, w->z);
     for (int32_t j = 0; j < w->extras; j++)
-        w->z[w->n + j] = w->is_free[j] ? t[w->n + j] / (SOFT * w->extra.diag[j]) : 0;
+        w->z[w->n + j] = w->is_free[j] ? t[w->n + j] / (soft_part(w) * w->extra.diag[j]) : 0;
 }
 
 double tl_lowrank_apply(tl_lowrank *w, const tl_pressure_precond *V, const double *g, double size)

@@ -1,10 +1,11 @@
-/* A preconditioner of S + U U^T from one of S: what free bodies add to the matrix, and the unknowns appended to the cells.
+/* A preconditioner of S + U U^T from one of S: what free bodies add to the matrix, and the unknowns appended to the
+ * cells.
  *
  *     P = B - B U (I + U^T B U)^-1 U^T B,      B = (V, 1/e)        [Woodbury]
  *
- * V is the preconditioner of the free cells, e a small part of the diagonal of appended rows, which S does not have; free rows only,
- * so P is 0 where a bound holds. Two applications of V per application of P, and one per column of U for its set-up; nothing of the
- * size of U is stored. V is linear and symmetric, so P is symmetric and positive. */
+ * V is the preconditioner of the free cells, e a small part of the diagonal of appended rows, which S does not have;
+ * free rows only, so P is 0 where a bound holds. Two applications of V per application of P, and one per column of U
+ * for its set-up; nothing of the size of U is stored. V is linear and symmetric, so P is symmetric and positive. */
 #ifndef TL_SOLVE_PRESSURE_LOWRANK_H
 #define TL_SOLVE_PRESSURE_LOWRANK_H
 
@@ -33,7 +34,8 @@ typedef struct tl_lowrank {
 bool tl_lowrank_take(tl_lowrank *w, const tl_pressure *p, tl_arena *a); /* false: no memory */
 void tl_lowrank_attach(tl_lowrank *w, const tl_pressure *p);            /* before each solve */
 
-/* V's free cells changed. C is kept: most changes are small, and a column costs an application of V. P is then only about what it should be. */
+/* V's free cells changed. C is kept: most changes are small, and a column costs an application of V. P is then only
+ * about what it should be. */
 void tl_lowrank_age(tl_lowrank *w);
 /* is_free is set: make K, and C where there is none. Returns applications of V. */
 int tl_lowrank_fit(tl_lowrank *w, const tl_pressure_precond *V);

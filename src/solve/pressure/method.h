@@ -7,8 +7,8 @@
  *     multigrid-double  multigrid with a cycle in double precision, to show that single is enough
  *     mprgp, mprgp-original, admm, pip, auglag, cg    those of [FM21 tab. 1], for comparison (as_box.h)
  *
- * The structure of the cells (levels, orders) is a plan, made once per active set and good for any number of solves with it,
- * with other coefficients' values, b, start or bounds; only n, red, ijk, nb and which c are zero must stay:
+ * The structure of the cells (levels, orders) is a plan, made once per active set and good for any number of solves
+ * with it, with other coefficients' values, b, start or bounds; only n, red, ijk, nb and which c are zero must stay:
  *
  *     tl_pressure_plan *plan;
  *     TL_TRY(tl_pressure_plan_make(&plan, method, &problem, &options, arena, err));
@@ -23,7 +23,8 @@
 
 typedef struct tl_pressure_method tl_pressure_method;
 
-int tl_pressure_method_count(void); /* of this kind: without those for boxes, which can be found by name alone */
+int tl_pressure_method_count(void);     /* of this kind: without those for boxes, which can be found by name alone */
+int tl_pressure_method_count_all(void); /* with those */
 const tl_pressure_method *tl_pressure_method_at(int i);
 const tl_pressure_method *tl_pressure_method_find(const char *name); /* NULL when unknown */
 const char *tl_pressure_method_name(const tl_pressure_method *m);    /* as in scene files: "multigrid" */
@@ -64,10 +65,11 @@ typedef struct tl_pressure_report {
     double seconds;
 } tl_pressure_report;
 
-/* Solve and certify: x [n + extras], start in, answer out. Stops at certificate.optimality <= stop->tolerance (1e-5 in
- * production). A "converged" that the certificate does not confirm within a factor of 10 is reported as stalled. A run
- * takes a vector for the certificate from the arena, and what mic needs when it has to step in; iterations take nothing. On failure
- * (no memory for the plan or the certificate), and when the numbers are not finite, x is untouched. */
+/* Solve and certify: x [n + extras], start in, answer out. Stops at certificate.optimality <= stop->tolerance (1e-5
+ * in production). A "converged" that the certificate does not confirm within a factor of 10 is reported as stalled.
+ * A run takes a vector for the certificate from the arena, and what mic needs when it has to step in; iterations
+ * take nothing. On failure (no memory for the plan or the certificate), and when the numbers are not finite, x is
+ * untouched. */
 talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x, tl_arena *a,
                              tl_history *history, tl_pressure_report *report, talus_error *err);
 

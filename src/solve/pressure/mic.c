@@ -106,7 +106,8 @@ static bool fit(void *ctx, const tl_pressure_free *f)
     return changed;
 }
 
-/* z = L^-T L^-1 g, with L scaled to a unit diagonal: s = root g, s += w s(lower) forwards, s(lower) += w s backwards. */
+/* z = L^-T L^-1 g, with L scaled to a unit diagonal: s = root g, s += w s(lower) forwards, s(lower) += w s
+ * backwards. */
 static void sweep(tl_mic *m, const double *g, double factor_g)
 {
     const int32_t *restrict j0 = m->lower[0], *restrict j1 = m->lower[1], *restrict j2 = m->lower[2];

@@ -1,5 +1,6 @@
-/* Modified incomplete Cholesky factor of the free cells, without fill: the reference, and better than multigrid for a few
- * thousand cells. Cells in lexicographic order, one thread, single precision inside. Couplings around periodic axes are left out. */
+/* Modified incomplete Cholesky factor of the free cells, without fill: the reference, and better than multigrid for
+ * a few thousand cells. Cells in lexicographic order, one thread, single precision inside. Couplings around periodic
+ * axes are left out. */
 #ifndef TL_SOLVE_PRESSURE_MIC_H
 #define TL_SOLVE_PRESSURE_MIC_H
 

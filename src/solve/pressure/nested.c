@@ -36,7 +36,8 @@ static void sum_children(const tl_level *l, const double *restrict fine, double 
     }
 }
 
-/* Each child gets the mean of its parent and the parent's three nearest face neighbours; missing ones count as the parent. */
+/* Each child gets the mean of its parent and the parent's three nearest face neighbours; missing ones count as the
+ * parent. */
 static void interpolate(const tl_level *coarse, const tl_level *fine, const double *restrict x, double *restrict out,
                         int32_t from, int32_t to)
 {

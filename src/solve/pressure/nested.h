@@ -1,5 +1,5 @@
-/* Start for a bounded solve without a useful pressure: the same problem on coarse levels first. From a constant start the free
- * set would grow by one layer of cells per iteration, so that their number follows the resolution. */
+/* Start for a bounded solve without a useful pressure: the same problem on coarse levels first. From a constant
+ * start the free set would grow by one layer of cells per iteration, so that their number follows the resolution. */
 #ifndef TL_SOLVE_PRESSURE_NESTED_H
 #define TL_SOLVE_PRESSURE_NESTED_H
 
@@ -15,8 +15,8 @@ typedef struct tl_nested {
 
 bool tl_nested_take(tl_nested *s, const tl_levels *l, tl_arena *a);
 
-/* v->x [n] becomes the start on level 0 for the lower bound lo of cells. The cycle is attached to p; its hierarchy is used up.
- * Returns products, in products of level 0. */
+/* v->x [n] becomes the start on level 0 for the lower bound lo of cells. The cycle is attached to p; its hierarchy
+ * is used up. Returns products, in products of level 0. */
 double tl_nested_start(const tl_nested *s, const tl_pressure *p, const tl_levels *l, const tl_cycle_kind *kind,
                        tl_cycle *cycle, double lo, tl_pressure_vectors *v);
 

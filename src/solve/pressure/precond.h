@@ -1,7 +1,8 @@
 /* What the pressure loop asks of a preconditioner: one that follows the free set.
  *
- * The free set is {x > lo or g < limit}, of the cells of one level. z = M^-1 (g on it) stays with the preconditioner, which may
- * hold it in single precision and in an order of its own; the loop only needs z.g and z added to its direction. */
+ * The free set is {x > lo or g < limit}, of the cells of one level. z = M^-1 (g on it) stays with the
+ * preconditioner, which may hold it in single precision and in an order of its own; the loop only needs z.g and z
+ * added to its direction. */
 #ifndef TL_SOLVE_PRESSURE_PRECOND_H
 #define TL_SOLVE_PRESSURE_PRECOND_H
 

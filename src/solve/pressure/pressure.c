@@ -41,6 +41,7 @@ static const tl_pressure_method methods[] = {
 static const tl_pressure_method *const mic = &methods[1];
 
 int tl_pressure_method_count(void) { return OF_THIS_KIND; }
+int tl_pressure_method_count_all(void) { return METHODS; }
 const tl_pressure_method *tl_pressure_method_at(int i) { return &methods[i]; }
 const char *tl_pressure_method_name(const tl_pressure_method *m) { return m->name; }
 bool tl_pressure_method_bounded(const tl_pressure_method *m) { return m->bounded; }

@@ -5,24 +5,26 @@
  *     A = [ S 0 ] + E        (S q)_i = d_i q_i - sum_k c_k(i) q_nb_k(i)      d_i = sum_k c_k(i) + dir_i
  *         [ 0 0 ]
  *
- * S is the 7-point matrix of the liquid, E anything symmetric, positive semidefinite that is cheap to apply: the low-rank
- * part of rigid bodies, contact rows. Preconditioners are built from S and, where E comes as U U^T, from that too (lowrank.h);
- * else from the diagonal of E's own rows, and E acts in the products with A alone. The grid engine's pressure p becomes q = W_L^p p, so that no column scaling is left; its gradient is
- * the one here over W_L^p. Boxes without a grid behind them are kind "boxqp".
+ * S is the 7-point matrix of the liquid, E anything symmetric, positive semidefinite that is cheap to apply: the
+ * low-rank part of rigid bodies, contact rows. Preconditioners are built from S and, where E comes as U U^T, from that
+ * too (lowrank.h); else from the diagonal of E's own rows, and E acts in the products with A alone. The grid engine's
+ * pressure p becomes q = W_L^p p, so that no column scaling is left; its gradient is the one here over W_L^p. Boxes
+ * without a grid behind them are kind "boxqp".
  *
  * What the arrays must be (tl_pressure_check looks):
  *  - units: c is 1 on a full face between two full cells; whatever factor dt/(rho dx^2) the equations have goes into b.
  *    lambda is scaled by the caller until its diagonal is like a cell's (about 6): one tolerance then serves both.
- *  - order: cells of even i+j+k ("red") come first, then the odd ones, so that nb_k(i) has the other colour. Lexicographic inside a
+ *  - order: cells of even i+j+k ("red") come first, then the odd ones, so that nb_k(i) has the other colour.
+ * Lexicographic inside a
  *    colour is best for speed. tl_pressure_order makes this order from any list of coordinates.
- *  - periodic axes: nb wraps; their length is even, or 1 with nothing coupled along it.
- *  - one float matrix: round c and dir to float once, where they are made, use them everywhere (symmetry is then exact), and
+ *  - periodic axes: nb wraps; their length is even, or 1 with nothing coupled along it.  - one float matrix: round c
+ * and dir to float once, where they are made, use them everywhere (symmetry is then exact), and
  *    add d from the rounded ones in double.
  *
  * Increment form: pass b = A x0 - g(x0) with g the gradient from the current velocities, and start from x0.
  *
- * Certificate, from the problem alone: g = Ax - b, projected: e_i = g_i where x_i > 0 or no bound acts, min(g_i, 0) at the bound;
- * optimality = max|e_i| / max|b_i|. */
+ * Certificate, from the problem alone: g = Ax - b, projected: e_i = g_i where x_i > 0 or no bound acts, min(g_i, 0)
+ * at the bound; optimality = max|e_i| / max|b_i|. */
 #ifndef TL_SOLVE_PRESSURE_PROBLEM_H
 #define TL_SOLVE_PRESSURE_PROBLEM_H
 
@@ -42,6 +44,7 @@ typedef struct tl_pressure_extra {
     int32_t columns;
     void (*gather)(const void *ctx, const double *x, double *r);  /* r [columns] = U^T x */
     void (*scatter)(const void *ctx, const double *r, double *y); /* y [n + extras] += U r */
+    double rest; /* part of diag that U U^T lacks, for preconditioners; 0: a thousandth */
 } tl_pressure_extra;
 
 typedef struct tl_pressure {
@@ -51,24 +54,25 @@ typedef struct tl_pressure {
     const int32_t *nb[TL_PRESSURE_SIDES]; /* [n] each: neighbour on that side; none = n */
     const float *c[TL_PRESSURE_SIDES];    /* [n] each, >= 0, 0 where nb is missing; c_k(i) = c_k^1(nb_k(i)) exactly */
     const float *dir;                     /* [n] couplings to p = 0 (free surface), summed over faces; >= 0 */
-    const float *ar;                      /* [n] open area of these faces, in faces; > 0 where dir > 0 */
-    const double *d;                      /* [n] sum_k c_k + dir; > 0 */
-    int32_t extras;                       /* unknowns appended after the cells, always >= 0 */
-    tl_pressure_extra extra;              /* add = NULL: none (extras = 0) */
-    const double *b;                      /* [n + extras] */
-    bool unilateral;                      /* q >= 0; false: q is free */
+    const float *ar;         /* [n] open area of these faces, in faces; 0 where dir stands for something else */
+    const double *d;         /* [n] sum_k c_k + dir; > 0 */
+    int32_t extras;          /* unknowns appended after the cells, always >= 0 */
+    tl_pressure_extra extra; /* add = NULL: none (extras = 0) */
+    const double *b;         /* [n + extras] */
+    bool unilateral;         /* q >= 0; false: q is free */
 } tl_pressure;
 
-/* Everything said above about the arrays, with the first cell that breaks it. For tests and checked builds: one pass. */
+/* Everything said above about the arrays, with the first cell that breaks it. For tests and checked builds: one
+ * pass. */
 talus_status tl_pressure_check(const tl_pressure *p, talus_error *err);
 
-/* order [n]: solver cell s is the caller's cell order[s], red first, lexicographic inside a colour; *red: how many are red.
- * No cell twice. Scratch from the arena, given back. */
+/* order [n]: solver cell s is the caller's cell order[s], red first, lexicographic inside a colour; *red: how many
+ * are red. No cell twice. Scratch from the arena, given back. */
 talus_status tl_pressure_order(int32_t n, const int32_t (*ijk)[3], int32_t *order, int32_t *red, tl_arena *a,
                                talus_error *err);
 
-/* nb[k] [n] from coordinates in that order; period[axis] = 0, or the length of a periodic axis (coordinates in [0, length)).
- * Neighbours behind a closed face (c = 0) may be left in. Fails when the cells are not in that order. */
+/* nb[k] [n] from coordinates in that order; period[axis] = 0, or the length of a periodic axis (coordinates in [0,
+ * length)). Neighbours behind a closed face (c = 0) may be left in. Fails when the cells are not in that order. */
 talus_status tl_pressure_neighbours(int32_t n, int32_t red, const int32_t (*ijk)[3], const int32_t period[3],
                                     int32_t *const nb[TL_PRESSURE_SIDES], talus_error *err);
 

@@ -2,5 +2,5 @@
 return scene {
   talus = 1, engine = "grid", duration = 1,
   grid = { cells = {16, 16, 16}, cell = 0.05, mixture = "slurry" },
-  fill = { { material = liquid { density = 1000 }, shape = box { size = {0.4, 0.2, 0.4}, center = {0.4, 0.3, 0.4} } } },
+  fill = { { material = granular { density = 1600, friction_angle_deg = 30 }, shape = box { size = {0.4, 0.2, 0.4}, center = {0.4, 0.3, 0.4} } } },
 }

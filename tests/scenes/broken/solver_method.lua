@@ -2,6 +2,6 @@
 return scene {
   talus = 1, engine = "grid", duration = 1,
   solver = { pressure = { method = "simplex" } },
-  bodies = { { shape = box { size = 0.2 }, at = {0.5, 0.5, 0.5}, density = 500 } },
+  fill = { { material = preset "water", shape = box { size = 0.5, center = {0.5, 0.3, 0.5} } } },
   grid = { cells = {8, 8, 8}, cell = 0.125 },
 }

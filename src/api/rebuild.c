@@ -1,0 +1,201 @@
+/* Bodies and materials may change while a simulation runs: it is then made anew from its changed scene, and its state
+ * moves in. Engines need not know: what they derive from a scene they derive again. */
+#include <math.h>
+#include <string.h>
+
+#include "api/need.h"
+#include "api/sim_own.h"
+#include "base/alloc.h"
+#include "model/driven.h"
+#include "model/grid/state.h"
+#include "model/sph/state.h"
+#include "scene/own.h"
+#include "scene/schema.h"
+
+/* ---- settings ---- */
+
+static void apply_material(tl_material *m, const tl_setting *s)
+{
+    const tl_key *key = &tl_schema_material(m->kind)->keys[s->key];
+    char *field = (char *)m + key->offset;
+    if (key->type == TL_NUMBER) memcpy(field, s->value, sizeof(double));
+    if (key->type == TL_TIMED1) *(tl_timed *)field = (tl_timed){TL_NO_FUNCTION, {s->value[0], 0, 0}};
+}
+
+static void apply_setting(tl_scene *scene, const tl_setting *s)
+{
+    const tl_timed constant = {TL_NO_FUNCTION, {s->value[0], 0, 0}};
+    switch ((tl_setting_kind)s->kind) {
+    case TL_SET_GRAVITY: scene->gravity = tl_vec3_load(s->value); break;
+    case TL_SET_FRICTION: scene->bodies[s->index].friction = constant; break;
+    case TL_SET_RATE: scene->emitters[s->index].rate = constant; break;
+    case TL_SET_MATERIAL: apply_material(&scene->materials[s->index], s); break;
+    case TL_SETTING_KINDS: break;
+    }
+}
+
+/* Bodies that take their numbers from a material follow it, as when a scene is read. */
+static void follow_material(tl_scene *scene, const tl_scene *source, const int32_t *origin)
+{
+    for (int i = 0; i < scene->body_count; i++) {
+        tl_body *b = &scene->bodies[i];
+        if (b->material < 0) continue;
+        const tl_material *was = &source->materials[b->material], *is = &scene->materials[b->material];
+        const tl_body *read = &source->bodies[origin ? origin[i] : i];
+        if (read->density == was->density && was->density != is->density) b->density = is->density;
+        if (memcmp(&read->friction, &was->friction, sizeof was->friction) == 0) b->friction = is->friction;
+        if (read->restitution == was->restitution) b->restitution = is->restitution;
+        if (read->rolling_friction == was->rolling_friction) b->rolling_friction = is->rolling_friction;
+        if (read->spinning_friction == was->spinning_friction) b->spinning_friction = is->spinning_friction;
+    }
+}
+
+static void write_settings(tl_scene *scene, const tl_scene *source, const tl_driven *d)
+{
+    for (int64_t i = 0; i < d->settings; i++)
+        if (d->setting[i].kind == TL_SET_MATERIAL) apply_setting(scene, &d->setting[i]);
+    follow_material(scene, source, d->origin);
+    for (int64_t i = 0; i < d->settings; i++)
+        if (d->setting[i].kind != TL_SET_MATERIAL) apply_setting(scene, &d->setting[i]);
+}
+
+void tl_sim_apply(talus_sim *s)
+{
+    const tl_driven *d = tl_driven_of(&s->sim->state);
+    s->scene->gravity = s->source->gravity;
+    for (int i = 0; i < s->scene->body_count; i++)
+        s->scene->bodies[i].friction = s->source->bodies[d->origin[i]].friction;
+    for (int i = 0; i < s->scene->emitter_count; i++) s->scene->emitters[i].rate = s->source->emitters[i].rate;
+    write_settings(s->scene, s->source, d);
+}
+
+talus_status tl_sim_scene_for(const talus_sim *s, const tl_driven *driven, tl_scene **out, talus_error *err)
+{
+    TL_TRY(tl_scene_own_create(out, s->source, (int)driven->bodies, driven->origin, err));
+    write_settings(*out, s->source, driven);
+    return TALUS_OK;
+}
+
+/* ---- the state moves in ---- */
+
+/* What a body of now is called after the change; -1: it is gone. Walls come after all bodies. */
+static int32_t new_number(const int32_t *from, int32_t count, int32_t before, int32_t body)
+{
+    if (body >= before) return count + body - before;
+    for (int32_t i = 0; i < count; i++)
+        if (from[i] == body) return i;
+    return -1;
+}
+
+static talus_status move_contacts(tl_rigid_state *to, const tl_rigid_state *was, const int32_t *from, talus_error *err)
+{
+    TL_TRY(tl_rigid_contacts_reserve(to, was->contacts, err));
+    to->contacts = 0;
+    for (int64_t k = 0; k < was->contacts; k++) {
+        tl_rigid_memory c = was->contact[k];
+        c.a = new_number(from, (int32_t)to->count, (int32_t)was->count, c.a);
+        c.b = new_number(from, (int32_t)to->count, (int32_t)was->count, c.b);
+        if (c.a >= 0 && c.b >= 0) to->contact[to->contacts++] = c; /* order stays: numbers do */
+    }
+    return TALUS_OK;
+}
+
+/* Warm starts that name bodies by places of their own begin anew. */
+static void forget_places(tl_state *s)
+{
+    tl_lg_state *lg = tl_lg_state_of(s);
+    tl_sph_state *sph = tl_sph_state_of(s);
+    if (lg) lg->contacts = 0;
+    if (sph) sph->memories = 0;
+}
+
+static talus_status move_state(tl_sim *fresh, tl_sim *old, const int32_t *from, talus_error *err)
+{
+    tl_state *to = &fresh->state, *was = &old->state;
+    if (from) TL_TRY(move_contacts(&to->rigid, &was->rigid, from, err));
+    /* from here on nothing fails */
+    for (int64_t i = 0; from && i < to->rigid.count; i++)
+        if (from[i] >= 0) to->rigid.body[i] = was->rigid.body[from[i]];
+    if (!from) {
+        const tl_rigid_state begun = to->rigid;
+        to->rigid = was->rigid;
+        was->rigid = begun;
+    }
+    to->t = was->t, to->step = was->step, to->frame = was->frame, to->dt_next = was->dt_next;
+    for (int k = 0; k < to->sections && k < was->sections; k++) {
+        if (to->section[k].kind == &tl_driven_kind) continue;
+        void *begun = to->section[k].data;
+        to->section[k].data = was->section[k].data;
+        was->section[k].data = begun;
+    }
+    if (from) forget_places(to);
+    tl_grid_state *g = tl_grid_state_of(to);
+    if (g && g->totals) g->totals->measured = 0; /* masses and energies may be others */
+    fresh->report = old->report;
+    return TALUS_OK;
+}
+
+static talus_status make_fresh(const talus_sim *s, const tl_scene *scene, const tl_driven *driven, tl_sim **out,
+                               talus_error *err)
+{
+    static const tl_log quiet = {0}; /* what there is to say was said when the simulation began */
+    TL_TRY(tl_sim_create(out, scene, &quiet, err));
+    tl_driven *to = tl_driven_of(&(*out)->state);
+    (*out)->log = s->sim->log;
+    talus_status status = TALUS_OK;
+    for (int64_t i = 0; i < to->bodies; i++) to->origin[i] = driven->origin[i];
+    for (int64_t i = 0; i < driven->settings && status == TALUS_OK; i++) {
+        const tl_setting *x = &driven->setting[i];
+        status = tl_driven_set(to, (tl_setting_kind)x->kind, x->index, x->key, x->value, err);
+    }
+    if (status != TALUS_OK) tl_sim_free(*out);
+    return status;
+}
+
+void tl_sim_take_over(talus_sim *s, tl_sim *fresh, tl_scene *scene)
+{
+    tl_sim_free(s->sim);
+    tl_scene_own_free(s->scene);
+    s->sim = fresh;
+    s->scene = scene;
+    s->generation++;
+    tl_looked_forget(s->looked);
+}
+
+talus_status tl_sim_replace(talus_sim *s, tl_scene *scene, const tl_driven *driven, const int32_t *from,
+                            talus_error *err)
+{
+    tl_sim *fresh = NULL;
+    talus_status status = make_fresh(s, scene, driven, &fresh, err);
+    if (status == TALUS_OK) {
+        status = move_state(fresh, s->sim, from, err);
+        if (status != TALUS_OK) tl_sim_free(fresh);
+    }
+    if (status == TALUS_OK)
+        tl_sim_take_over(s, fresh, scene);
+    else
+        tl_scene_own_free(scene);
+    return status;
+}
+
+static bool needs_another(const tl_driven *a, const tl_driven *b)
+{
+    int64_t i = 0, j = 0;
+    if (a->bodies != b->bodies || memcmp(a->origin, b->origin, sizeof *a->origin * (size_t)a->bodies)) return true;
+    while (i < a->settings && a->setting[i].kind != TL_SET_MATERIAL) i++;
+    while (j < b->settings && b->setting[j].kind != TL_SET_MATERIAL) j++;
+    return a->settings - i != b->settings - j ||
+           (a->settings > i &&
+            memcmp(a->setting + i, b->setting + j, sizeof *a->setting * (size_t)(a->settings - i)) != 0);
+}
+
+talus_status tl_sim_match(const talus_sim *s, const tl_driven *driven, tl_sim **out, tl_scene **scene, talus_error *err)
+{
+    *out = NULL, *scene = NULL;
+    if (!needs_another(tl_driven_of(&s->sim->state), driven)) return TALUS_OK;
+    TL_TRY(tl_driven_kind.check(driven, s->source, 0, "what was driven", err));
+    TL_TRY(tl_sim_scene_for(s, driven, scene, err));
+    talus_status status = make_fresh(s, *scene, driven, out, err);
+    if (status != TALUS_OK) tl_scene_own_free(*scene);
+    return status;
+}

@@ -1,0 +1,401 @@
+/* Joints in a step: rows where impulses act, places at the end, velocities that fit them.
+ *
+ * Rows are part of the contact problem (tl_bodies_assemble). What they ask for is said in places: x = 0, or x >= 0, at
+ * the end of the step. A row is linear, bodies turn; so after the move x is measured, and what the row was off by is
+ * added to where it seemed to start, until all places are right. Impulses act at one place for both sides whatever the
+ * round, so momentum and angular momentum do not notice.
+ *
+ * Velocities of the end then lead away from what is held, by the square of the step half-way and by the step
+ * otherwise: an impulse where bodies are takes that out, which only takes energy. Places and velocities together are
+ * symmetric in time where impulses act half-way, but not free of error in the energy: what an island of joints has
+ * more or less than its motors, springs, friction and limits account for is taken from, or given to, its velocities by
+ * one factor, which keeps what is held. */
+#include <math.h>
+#include <string.h>
+
+#include "model/rigid/motion.h"
+#include "phase/accounts/accounts.h"
+#include "phase/bodies/bodies.h"
+
+#define PLACE 1e-10 /* of a joint's length (gyration of its lighter body): what places may be off by, */
+#define ROUNDS 8    /* and so many tries; each gains about the angle that bodies turn by, */
+#define GAINS 0.5   /* at least this: else contacts are in the way, and the best try so far is the answer */
+#define AIM 1e-3    /* of the least tolerance: what velocities at the end may be off by */
+
+static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for joints"); }
+
+static bool is_free(const tl_bodies *s, int32_t i) { return i >= 0 && s->rigid->body[i].kind == TL_BODY_FREE; }
+
+static const tl_joint *joint_at(const tl_bodies *s, int32_t k) { return &s->sim->joints.joint[k]; }
+
+static bool is_half(const tl_bodies *s, const tl_joint *j)
+{
+    return s->half.any && s->half.on[is_free(s, j->a) ? j->a : j->b];
+}
+
+/* ---- begin ---- */
+
+static talus_status ask_motor(tl_bodies *s, int32_t k, talus_error *err)
+{
+    const tl_joint *j = joint_at(s, k);
+    const tl_joint_memory *m = &s->joint.now[k];
+    const tl_motor_spec *motor = &j->spec->motor;
+    const double t = s->sim->state.t;
+    tl_motor_ask *ask = &s->joint.ask[k];
+    *ask = (tl_motor_ask){0};
+    if (motor->kind == TL_MOTOR_NONE) return TALUS_OK;
+    if (m->driven > 0) {
+        ask->value = m->target;
+        return TALUS_OK;
+    }
+    /* forces as others: at the start of the step */
+    if (motor->kind == TL_MOTOR_FORCE) return tl_scene_timed(s->scene, &motor->force, t, &ask->value, 1, err);
+    const tl_timed *f = motor->kind == TL_MOTOR_SPEED ? &motor->speed : &motor->position;
+    TL_TRY(tl_scene_timed(s->scene, f, t + s->dt, &ask->value, 1, err));
+    if (motor->kind == TL_MOTOR_SPEED || f->function == TL_NO_FUNCTION) return TALUS_OK;
+    double before, after;
+    TL_TRY(tl_scene_timed(s->scene, f, t + 0.5 * s->dt, &before, 1, err));
+    TL_TRY(tl_scene_timed(s->scene, f, t + 1.5 * s->dt, &after, 1, err));
+    ask->rate = (after - before) / s->dt;
+    return TALUS_OK;
+}
+
+static int32_t blocks_of(const tl_joint *j) { return (j->rows + 2) / 3; }
+
+static bool take_blocks(tl_bodies *s, int32_t blocks, tl_joint_blocks *out)
+{
+    const int64_t rows = 3 * (int64_t)blocks;
+    *out = (tl_joint_blocks){.body = (int32_t(*)[2])TL_TAKE(s->arena, int32_t, 2 * (int64_t)blocks),
+                             .row = TL_TAKE(s->arena, tl_joint_row, rows),
+                             .box = TL_TAKE(s->arena, tl_contact_box, blocks),
+                             .bias = TL_TAKE(s->arena, double, rows)};
+    return out->body && out->row && out->box && out->bias;
+}
+
+/* Adds a joint's rows; all that is not said stays unused. */
+static void add_blocks(tl_joint_blocks *b, const tl_joint *j, const tl_joint_row *row)
+{
+    const int32_t first = b->count;
+    b->count += blocks_of(j);
+    for (int32_t k = first; k < b->count; k++) {
+        b->body[k][0] = j->a;
+        b->body[k][1] = j->b;
+        b->box[k] = (tl_contact_box){{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        for (int i = 0; i < 3; i++) {
+            const int at = 3 * (k - first) + i;
+            b->row[3 * (int64_t)k + i] = at < j->rows ? row[at] : (tl_joint_row){.x = 0};
+            b->bias[3 * (int64_t)k + i] = 0;
+        }
+    }
+}
+
+static void set_row(tl_joint_blocks *b, int64_t at, tl_row_law_out law)
+{
+    tl_contact_box *box = &b->box[at / 3];
+    box->lo[at % 3] = law.lo;
+    box->hi[at % 3] = law.hi;
+    box->give[at % 3] = law.give;
+    b->bias[at] = law.bias;
+}
+
+static const tl_row_law_out held = {-INFINITY, INFINITY, 0, 0};
+
+/* Rows of the start, for approaches that are stopped there: velocities fit what is held already. */
+static void hold_start(tl_bodies *s, int32_t k, const tl_joint_row *row)
+{
+    const tl_joint *j = joint_at(s, k);
+    const int64_t first = 3 * (int64_t)s->joint.stop.count;
+    add_blocks(&s->joint.stop, j, row);
+    for (int r = 0; r < j->rows; r++)
+        if (j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0)) set_row(&s->joint.stop, first + r, held);
+}
+
+talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err)
+{
+    const int32_t n = s->sim->joints.count;
+    if (!n) return TALUS_OK;
+    const tl_joint_state *state = tl_state_find(&s->sim->state, &tl_joints_kind);
+    int32_t blocks = 0;
+    s->joint.now = TL_TAKE(s->arena, tl_joint_memory, n);
+    s->joint.ask = TL_TAKE(s->arena, tl_motor_ask, n);
+    s->joint.first = TL_TAKE(s->arena, int32_t, n + 1);
+    s->joint.start = TL_TAKE_ZERO(s->arena, double, TL_JOINT_ROWS *(int64_t)n);
+    s->joint.used = TL_TAKE(s->arena, double, TL_JOINT_ROWS *(int64_t)n);
+    s->joint.best = TL_TAKE(s->arena, double, TL_JOINT_ROWS *(int64_t)n);
+    if (!s->joint.now || !s->joint.ask || !s->joint.first || !s->joint.start || !s->joint.used || !s->joint.best)
+        return no_memory(err);
+    memcpy(s->joint.now, state->joint, sizeof *s->joint.now * (size_t)n);
+    for (int32_t k = 0; k < n; k++) {
+        s->joint.first[k] = blocks;
+        if (!(s->joint.now[k].broken > 0)) blocks += blocks_of(joint_at(s, k));
+    }
+    s->joint.first[n] = blocks;
+    s->joint.lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)blocks);
+    if (!s->joint.lam || !take_blocks(s, blocks, &s->joint.stop)) return no_memory(err);
+    for (int32_t k = 0; k < n; k++) {
+        tl_joint_row row[TL_JOINT_ROWS];
+        double turn[2];
+        if (s->joint.now[k].broken > 0) continue;
+        tl_joint_measure(joint_at(s, k), s->before, &s->joint.now[k], row, turn);
+        for (int r = 0; r < joint_at(s, k)->rows; r++) {
+            s->joint.start[TL_JOINT_ROWS * (int64_t)k + r] = row[r].x;
+            s->joint.lam[3 * (int64_t)s->joint.first[k] + r] = s->joint.now[k].force[r] * s->dt;
+        }
+        hold_start(s, k, row);
+        TL_TRY(ask_motor(s, k, err));
+    }
+    return TALUS_OK;
+}
+
+/* ---- the problem ---- */
+
+talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err)
+{
+    const int32_t n = s->joint.now ? s->sim->joints.count : 0;
+    s->joint.blocks = (tl_joint_blocks){0};
+    if (!n) return TALUS_OK;
+    if (!take_blocks(s, s->joint.first[n], &s->joint.blocks)) return no_memory(err);
+    if (!s->joint.speed) s->joint.speed = TL_TAKE(s->arena, double, 3 * (int64_t)s->joint.first[n]);
+    if (!s->joint.speed) return no_memory(err);
+    for (int32_t k = 0; k < n; k++) {
+        const tl_joint *j = joint_at(s, k);
+        tl_joint_row row[TL_JOINT_ROWS];
+        double turn[2];
+        if (s->joint.now[k].broken > 0) continue;
+        tl_joint_measure(j, s->act, &s->joint.now[k], row, turn);
+        const int64_t first = 3 * (int64_t)s->joint.blocks.count;
+        const bool half = is_half(s, j);
+        add_blocks(&s->joint.blocks, j, row);
+        for (int r = 0; r < j->rows; r++) {
+            const double speed = tl_joint_row_speed(j, &row[r], half ? s->half.early : s->v_free);
+            const tl_row_ask ask = {s->dt, half, s->joint.start[TL_JOINT_ROWS * (int64_t)k + r], half ? speed : 0,
+                                    s->joint.ask[k]};
+            s->joint.speed[first + r] = speed;
+            set_row(&s->joint.blocks, first + r, tl_joint_law(j, r, &ask));
+        }
+    }
+    return TALUS_OK;
+}
+
+/* ---- places ---- */
+
+/* What a row says of x at the end, and what x is there; returns what counts as off. */
+static double place_row(tl_bodies *s, int32_t k, int r, double x)
+{
+    const tl_joint *j = joint_at(s, k);
+    const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
+    const tl_joint_row *row = &s->joint.blocks.row[at];
+    const tl_contact_box *box = &s->joint.blocks.box[at / 3];
+    const double lam = s->joint.lam[at], u = tl_joint_row_speed(j, row, s->v);
+    const double moves = is_half(s, j) ? 0.5 * (s->joint.speed[at] + u) : u;
+    double *start = &s->joint.start[TL_JOINT_ROWS * (int64_t)k + r], says = *start + s->dt * moves;
+    if (tl_joint_leads(j, r)) {
+        const bool strained = !(lam > box->lo[at % 3] && lam < box->hi[at % 3]);
+        *start += x - says;
+        return strained ? 0 : fabs(x - s->joint.ask[k].value * j->unit);
+    }
+    if (j->law[r] == TL_ROW_HOLD) {
+        *start += x - says;
+        return fabs(x - says);
+    }
+    if (j->law[r] != TL_ROW_LIMIT) return 0;
+    *start += x - says;
+    return lam > 0 ? fabs(x) : fmax(0, -x);
+}
+
+/* One more round, or the best one again where this is no better. */
+static bool go_on(tl_bodies *s, int round, bool right)
+{
+    const size_t size = sizeof *s->joint.start * TL_JOINT_ROWS * (size_t)s->sim->joints.count;
+    const bool better = round == 0 || s->joint.off < GAINS * s->joint.best_off;
+    if (round == 0) s->joint.last = false;
+    if (right || s->joint.last) return false;
+    if (better) {
+        s->joint.best_off = s->joint.off;
+        memcpy(s->joint.best, s->joint.used, size);
+        return round + 1 < ROUNDS;
+    }
+    memcpy(s->joint.start, s->joint.best, size);
+    s->joint.last = true;
+    return true;
+}
+
+void tl_bodies_joints_place(tl_bodies *s, int round, bool *again)
+{
+    const int32_t n = s->joint.now ? s->sim->joints.count : 0;
+    bool right = true;
+    *again = false;
+    s->joint.off = s->joint.missed = 0;
+    if (!n) return;
+    memcpy(s->joint.used, s->joint.start, sizeof *s->joint.start * TL_JOINT_ROWS * (size_t)n);
+    for (int32_t k = 0; k < n; k++) {
+        const tl_joint *j = joint_at(s, k);
+        tl_joint_row row[TL_JOINT_ROWS];
+        double turn[2], off = 0;
+        if (s->joint.now[k].broken > 0) continue;
+        tl_joint_measure(j, s->body, &s->joint.now[k], row, turn);
+        for (int r = 0; r < j->rows; r++) off = fmax(off, place_row(s, k, r, row[r].x));
+        s->joint.off = fmax(s->joint.off, off);
+        if (!(off <= PLACE * j->length)) right = false, s->joint.missed = fmax(s->joint.missed, off / s->dt);
+    }
+    *again = go_on(s, round, right);
+}
+
+/* ---- velocities of the end ---- */
+
+/* Rows that are held at the end: limits that push, too. */
+static bool is_held(const tl_bodies *s, int32_t k, int r)
+{
+    const tl_joint *j = joint_at(s, k);
+    const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
+    const double lam = s->joint.lam[at];
+    if (j->law[r] == TL_ROW_HOLD) return !(j->spec->compliance > 0);
+    if (j->law[r] == TL_ROW_LIMIT) return lam > 0;
+    const tl_contact_box *box = &s->joint.blocks.box[at / 3];
+    return tl_joint_leads(j, r) && lam > box->lo[at % 3] && lam < box->hi[at % 3];
+}
+
+static void end_velocities(const tl_bodies *s, double *v, double *inv_inertia)
+{
+    for (int32_t i = 0; i < s->rigid->count; i++) {
+        tl_vec3_store(s->body[i].v, v + 6 * (int64_t)i);
+        tl_vec3_store(s->body[i].w, v + 6 * (int64_t)i + 3);
+        if (!is_free(s, i)) continue;
+        tl_mat3 inverse = tl_rigid_inverse_inertia(&s->rigid->body[i], s->body[i].q);
+        memcpy(inv_inertia + 9 * (int64_t)i, inverse.m, sizeof inverse.m);
+    }
+}
+
+/* Impulses of the end that took what leads away. */
+static talus_status fit_velocities(tl_bodies *s, tl_joint_blocks *end, double *lam, talus_error *err)
+{
+    const int64_t n = s->rigid->count;
+    double *v = TL_TAKE(s->arena, double, 6 * n), *inv_inertia = TL_TAKE_ZERO(s->arena, double, 9 * n);
+    if (!v || !inv_inertia) return no_memory(err);
+    end_velocities(s, v, inv_inertia);
+    tl_rigid_contacts none = {0};
+    tl_rigid_problem p;
+    TL_TRY(tl_rigid_problem_build(&p, s->rigid, &none, NULL, end, s->inv_mass, inv_inertia, v, s->dt, s->arena, err));
+    tl_stop stop = {.tolerance = s->tolerance};
+    tl_options options = tl_options_default();
+    options.aim = AIM * s->least;
+    options.slow = s->pull;
+    tl_contact_report report;
+    TL_TRY(tl_contact_solve(s->data->method, &p.problem, &options, &stop, lam, s->arena, NULL, &report, err));
+    tl_contact_velocities(&p.bodies, lam, s->v);
+    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
+        if (!is_free(s, i) || (s->resting && s->resting[i])) continue;
+        s->body[i].v = tl_vec3_load(s->v + 6 * (int64_t)i);
+        s->body[i].w = tl_vec3_load(s->v + 6 * (int64_t)i + 3);
+    }
+    return TALUS_OK;
+}
+
+/* Rows that only hold do no work but that of the time step's error. */
+static bool holds_only(const tl_joint *j, int r) { return j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0); }
+
+/* What the others gave to bodies where impulses act, J. */
+static double work_of(const tl_bodies *s, int32_t k)
+{
+    const tl_joint *j = joint_at(s, k);
+    const double *v = s->half.any ? s->half.early : s->v_free;
+    double sum = 0;
+    for (int r = 0; r < j->rows && s->joint.first[k] < s->joint.first[k + 1]; r++) {
+        const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
+        const tl_joint_row *row = &s->joint.blocks.row[at];
+        if (holds_only(j, r) || s->joint.lam[at] == 0) continue;
+        sum += 0.5 * s->joint.lam[at] * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, s->v));
+    }
+    return sum;
+}
+
+/* The same at the end; v [6 count] before. */
+static double late_work_of(const tl_bodies *s, int32_t k, const double *v)
+{
+    const tl_joint *j = joint_at(s, k);
+    double sum = 0;
+    for (int r = 0; r < j->rows; r++) {
+        const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
+        const tl_joint_row *row = &s->joint.end.row[at];
+        if (holds_only(j, r) || s->joint.late[at] == 0) continue;
+        sum += 0.5 * s->joint.late[at] * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, s->v));
+    }
+    return sum;
+}
+
+/* What joints tell of the step: forces of its rows, with those of the end. */
+static void remember(tl_bodies *s, int32_t k, const tl_joint_row *end, const double *late)
+{
+    const tl_joint *j = joint_at(s, k);
+    tl_joint_memory *m = &s->joint.now[k];
+    const int64_t first = 3 * (int64_t)s->joint.first[k];
+    tl_vec3 force = {0, 0, 0}, torque = force;
+    m->motor = 0;
+    for (int r = 0; r < j->rows; r++) {
+        const double all = (s->joint.lam[first + r] + late[first + r]) / s->dt;
+        m->force[r] = s->joint.lam[first + r] / s->dt;
+        if (j->law[r] == TL_ROW_MOTOR) m->motor = all * j->unit;
+        const tl_vec3 lever = tl_vec3_sub(m->at, s->body[j->a].x);
+        tl_vec3 turn = tl_vec3_sub(end[r].turn_a, tl_vec3_cross(lever, end[r].push_a));
+        force = tl_vec3_add_scaled(force, all, end[r].push_a);
+        torque = tl_vec3_add_scaled(torque, all, turn);
+    }
+    m->on_a = force;
+    m->torque_on_a = torque;
+    m->carries = tl_vec3_norm(force);
+    m->carries_turn = tl_vec3_norm(torque);
+    const tl_joint_spec *spec = j->spec;
+    if ((spec->breaks_at > 0 && m->carries > spec->breaks_at) ||
+        (spec->breaks_turn > 0 && m->carries_turn > spec->breaks_turn))
+        m->broken = 1;
+}
+
+talus_status tl_bodies_joints_end(tl_bodies *s, talus_error *err)
+{
+    const int32_t n = s->joint.now ? s->sim->joints.count : 0;
+    if (!n) return TALUS_OK;
+    tl_joint_blocks end;
+    const int64_t rows = 3 * (int64_t)s->joint.first[n];
+    double *late = s->joint.late = TL_TAKE_ZERO(s->arena, double, rows);
+    double *before = TL_TAKE(s->arena, double, 6 * (int64_t)s->rigid->count);
+    s->joint.did = TL_TAKE_ZERO(s->arena, double, n);
+    if (!late || !before || !s->joint.did || !take_blocks(s, s->joint.first[n], &end)) return no_memory(err);
+    for (int32_t i = 0; i < s->rigid->count; i++) {
+        tl_vec3_store(s->body[i].v, before + 6 * (int64_t)i);
+        tl_vec3_store(s->body[i].w, before + 6 * (int64_t)i + 3);
+    }
+    for (int32_t k = 0; k < n; k++) s->joint.did[k] = work_of(s, k);
+    for (int32_t k = 0; k < n; k++) {
+        const tl_joint *j = joint_at(s, k);
+        tl_joint_memory *m = &s->joint.now[k];
+        tl_joint_row row[TL_JOINT_ROWS];
+        if (m->broken > 0) continue;
+        double turn[2];
+        m->position = tl_joint_measure(j, s->body, m, row, turn);
+        memcpy(m->turn, turn, sizeof m->turn);
+        m->at = tl_vec3_add(s->body[j->a].x, tl_quat_rotate(s->body[j->a].q, j->at[0]));
+        const int64_t first = 3 * (int64_t)end.count;
+        add_blocks(&end, j, row);
+        for (int r = 0; r < j->rows; r++) {
+            if (!is_held(s, k, r)) continue;
+            set_row(&end, first + r, held);
+            if (tl_joint_leads(j, r)) end.bias[first + r] = -s->joint.ask[k].rate * j->unit;
+        }
+    }
+    TL_TRY(fit_velocities(s, &end, late, err));
+    s->joint.end = end;
+    for (int32_t k = 0; k < n; k++) {
+        if (s->joint.now[k].broken > 0) continue;
+        s->joint.did[k] += late_work_of(s, k, before);
+        remember(s, k, &end.row[3 * (int64_t)s->joint.first[k]], late);
+    }
+    return TALUS_OK;
+}
+
+void tl_bodies_joints_commit(const tl_bodies *s)
+{
+    if (!s->joint.now) return;
+    for (int32_t k = 0; k < s->sim->joints.count; k++) s->joint.now[k].speed = tl_joint_speed(joint_at(s, k), s->body);
+    tl_joint_state *state = tl_state_find(&s->sim->state, &tl_joints_kind);
+    memcpy(state->joint, s->joint.now, sizeof *state->joint * (size_t)state->count);
+}

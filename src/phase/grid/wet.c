@@ -1,0 +1,402 @@
+#include "phase/grid/wet.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sum.h"
+#include "phase/accounts/accounts.h"
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for elastic bodies in a liquid");
+}
+
+/* ---- surfaces ---- */
+
+static talus_status seal(tl_wet *w, talus_error *err)
+{
+    w->thin = INFINITY;
+    for (int32_t k = 0; k < w->start.count; k++) {
+        tl_skin *s = &w->start.skin[k];
+        if (!s->lg) continue;
+        const tl_lg_body *b = &s->lg->body[s->body];
+        double least;
+        TL_TRY(tl_clip_seal((tl_clip *)s->clip, b->triangles, (const int32_t(*)[3])s->lg->surface + b->triangle, s->x,
+                            &least, w->flow->arena, err));
+        w->thin = fmin(w->thin, least);
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_wet_begin(tl_wet *w, tl_elastic_trial *trial, tl_flow *flow, talus_error *err)
+{
+    tl_arena *a = flow->arena;
+    const int32_t bodies = flow->rigid->scene_count;
+    const tl_lg *lg = trial->lg;
+    *w = (tl_wet){.trial = trial, .flow = flow};
+    uint8_t *held = TL_TAKE_ZERO(a, uint8_t, bodies + 1);
+    if (!held) return no_memory(err);
+    for (int32_t i = 0; i < lg->nodes; i++) held[lg->body[lg->owner[i]].body] |= trial->fem->place[i] < 0;
+    for (int32_t k = 0; k < lg->anchors; k++) held[lg->body[lg->owner[lg->anchor[k].vertex]].body] = 1;
+    TL_TRY(tl_skins_make(&w->start, lg, bodies, trial->now->q, trial->now->v, a, err));
+    TL_TRY(tl_skins_clip(&w->start, flow->set->frame.origin, flow->set->frame.dx, a, err));
+    if (flow->scene->solver.seal) TL_TRY(seal(w, err));
+    w->soft = (tl_flow_soft){.start = &w->start, .held = held};
+    flow->soft = &w->soft;
+    trial->wet = w;
+    return TALUS_OK;
+}
+
+talus_status tl_wet_link(tl_wet *w, talus_error *err)
+{
+    const tl_elastic_trial *s = w->trial;
+    int32_t *pair = TL_TAKE(w->flow->arena, int32_t, 2 * (int64_t)s->rows.soft + 1), count = 0;
+    if (!pair) return no_memory(err);
+    if (s->rows.contacts) tl_fem_rows_velocity(&s->rows, s->v_star, s->bodies->v_free, s->u);
+    for (int32_t c = 0; c < s->rows.soft; c++) {
+        const tl_lg_contact *k = &s->contacts.contact[c];
+        if (!(s->lam[3 * (int64_t)c] > 0) && s->u[3 * (int64_t)c] > 0) continue;
+        if (k->body_a < 0 || k->body_b < 0 || k->body_a == k->body_b) continue;
+        pair[2 * count] = k->body_a;
+        pair[2 * count++ + 1] = k->body_b;
+    }
+    w->soft.pairs = count;
+    w->soft.pair = pair;
+    return TALUS_OK;
+}
+
+/* ---- operators ---- */
+
+/* Unknown of component c of a node; -1: held. */
+static int64_t unknown(const tl_elastic_trial *s, int32_t node, int c)
+{
+    int32_t place = s->fem->place[node];
+    return place < 0 ? -1 : s->data->first[s->lg->owner[node]] + 3 * (int64_t)place + c;
+}
+
+/* Columns of unknown nodes as they come, then those of free rigid bodies, G^T J with the other sign. */
+static talus_status join_columns(tl_wet *w, talus_error *err)
+{
+    const tl_elastic_trial *s = w->trial;
+    const tl_system *y = &w->flow->system;
+    const tl_body_cells *wet = &y->wet;
+    const tl_csr *A = &w->ops.Ft;
+    tl_arena *a = w->flow->arena;
+    const int64_t n = s->data->first[s->fem->bodies], max = A->start[A->rows] + 6 * (int64_t)wet->rows;
+    tl_csr *Zt = &w->Zt;
+    *Zt = (tl_csr){A->rows, (int32_t)(n + 6 * (int64_t)w->flow->rigid->count),
+                   TL_TAKE_ZERO(a, int64_t, (int64_t)A->rows + 1), TL_TAKE(a, int32_t, max + 1),
+                   TL_TAKE(a, double, max + 1)};
+    int32_t *next = TL_TAKE(a, int32_t, wet->bodies + 1);
+    if (!Zt->start || !Zt->col || !Zt->val || !next) return no_memory(err);
+    for (int32_t b = 0; b < wet->bodies; b++) next[b] = wet->first[b];
+    int64_t at = 0;
+    for (int32_t i = 0; i < A->rows; i++) {
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
+            int64_t to = unknown(s, A->col[k] / 3, A->col[k] % 3);
+            if (to < 0) continue;
+            Zt->col[at] = (int32_t)to;
+            Zt->val[at++] = A->val[k];
+        }
+        for (int32_t b = 0; b < wet->bodies; b++) {
+            if (next[b] >= wet->first[b + 1] || wet->cell[next[b]] != i) continue;
+            for (int k = 0; k < 6; k++) {
+                Zt->col[at] = (int32_t)(n + 6 * (int64_t)b + k);
+                Zt->val[at++] = -wet->val[6 * (int64_t)next[b] + k];
+            }
+            next[b]++;
+        }
+        Zt->start[i + 1] = at;
+    }
+    return tl_soft_transpose(&w->Z, Zt, a, err);
+}
+
+/* Motions of each body as if it were rigid, about its middle. */
+static talus_status find_modes(tl_wet *w, talus_error *err)
+{
+    const tl_elastic_trial *s = w->trial;
+    const int64_t n = s->data->first[s->fem->bodies];
+    w->modes = TL_TAKE_ZERO(w->flow->arena, double, TL_DUAL_MODES *n + 1);
+    if (!w->modes) return no_memory(err);
+    for (int b = 0; b < s->fem->bodies; b++) {
+        const tl_fem_body *body = &s->fem->body[b];
+        tl_vec3 middle = {0, 0, 0};
+        for (int32_t i = body->node; i < body->node + body->nodes; i++)
+            middle = tl_vec3_add_scaled(middle, 1.0 / body->nodes, tl_vec3_load(s->now->q + 3 * (int64_t)i));
+        for (int32_t i = body->node; i < body->node + body->nodes; i++) {
+            if (s->fem->place[i] < 0) continue;
+            tl_vec3 r = tl_vec3_sub(tl_vec3_load(s->now->q + 3 * (int64_t)i), middle);
+            const double turn[3][3] = {{0, r.z, -r.y}, {-r.z, 0, r.x}, {r.y, -r.x, 0}}; /* [axis][spin about] */
+            for (int c = 0; c < 3; c++) {
+                double *m = w->modes + TL_DUAL_MODES * unknown(s, i, c);
+                m[c] = 1;
+                for (int k = 0; k < 3; k++) m[3 + k] = turn[c][k];
+            }
+        }
+    }
+    return TALUS_OK;
+}
+
+static tl_soft_form form_of(const tl_scene *s)
+{
+    const char *word = s->solver.coupling;
+    if (word && !strcmp(word, "cut")) return TL_SOFT_CUT;
+    return word && !strcmp(word, "complement") ? TL_SOFT_COMPLEMENT : TL_SOFT_HYBRID;
+}
+
+talus_status tl_wet_assemble(tl_wet *w, talus_error *err)
+{
+    tl_flow *f = w->flow;
+    tl_elastic_trial *s = w->trial;
+    const tl_soft_domain d = {.skins = &w->start,
+                              .grid = &f->grid,
+                              .fractions = &f->fractions,
+                              .pieces = f->pieces.of ? &f->pieces : NULL,
+                              .system = &f->system,
+                              .gravity = f->scene->gravity,
+                              .form = form_of(f->scene),
+                              .plain = !f->scene->solver.offset};
+    TL_TRY(tl_soft_build(&w->ops, &d, f->arena, err));
+    TL_TRY(join_columns(w, err));
+    TL_TRY(find_modes(w, err));
+    w->outflow = TL_TAKE(f->arena, double, f->system.c.cells + 1);
+    s->load = TL_TAKE_ZERO(f->arena, double, 3 * (int64_t)s->lg->nodes + 6 * (int64_t)f->rigid->count + 1);
+    s->offset = TL_TAKE_ZERO(f->arena, double, 3 * (int64_t)s->lg->nodes + 1);
+    if (!w->outflow || !s->load || !s->offset) return no_memory(err);
+    for (int32_t i = 0; i < s->lg->nodes; i++)
+        for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
+            s->offset[k] = f->dt * w->ops.offset[k];
+            if (s->fem->place[i] >= 0) s->v_star[k] += s->offset[k] / s->lg->mass[i];
+        }
+    return TALUS_OK;
+}
+
+/* ---- single particles ---- */
+
+/* Mass, centre and inertia of a body's nodes. */
+static double weigh_nodes(const tl_elastic_trial *s, const tl_fem_body *b, tl_vec3 *centre, tl_mat3 *inertia)
+{
+    double mass = 0;
+    *centre = (tl_vec3){0, 0, 0};
+    *inertia = tl_mat3_zero();
+    for (int32_t i = b->node; i < b->node + b->nodes; i++) {
+        mass += s->lg->mass[i];
+        *centre = tl_vec3_add_scaled(*centre, s->lg->mass[i], tl_vec3_load(s->now->q + 3 * (int64_t)i));
+    }
+    *centre = tl_vec3_scale(1 / mass, *centre);
+    for (int32_t i = b->node; i < b->node + b->nodes; i++) {
+        tl_vec3 r = tl_vec3_sub(tl_vec3_load(s->now->q + 3 * (int64_t)i), *centre);
+        tl_mat3 square = tl_mat3_sub(tl_mat3_scale(tl_vec3_norm2(r), tl_mat3_identity()), tl_mat3_outer(r, r));
+        *inertia = tl_mat3_add_scaled(*inertia, s->lg->mass[i], square);
+    }
+    return mass;
+}
+
+/* An impulse and a moment about the centre, as one motion of all nodes; what held ones would get is the holder's. */
+static void push_nodes(tl_wet *w, const tl_fem_body *b, tl_vec3 impulse, tl_vec3 moment, tl_vec3 about)
+{
+    tl_elastic_trial *s = w->trial;
+    tl_vec3 centre, spin = {0, 0, 0}, p = {0, 0, 0}, L = {0, 0, 0};
+    tl_mat3 inertia, inverse;
+    const double mass = weigh_nodes(s, b, &centre, &inertia);
+    moment = tl_vec3_add(moment, tl_vec3_cross(tl_vec3_sub(about, centre), impulse));
+    if (tl_mat3_inverse(inertia, &inverse)) spin = tl_mat3_mul_vec(inverse, moment);
+    for (int32_t i = b->node; i < b->node + b->nodes; i++) {
+        const int64_t k = 3 * (int64_t)i;
+        tl_vec3 x = tl_vec3_load(s->now->q + k), r = tl_vec3_sub(x, centre),
+                dv = tl_vec3_add_scaled(tl_vec3_cross(spin, r), 1 / mass, impulse),
+                got = tl_vec3_scale(s->lg->mass[i], dv);
+        if (s->fem->place[i] < 0) {
+            p = tl_vec3_sub(p, got);
+            L = tl_vec3_sub(L, tl_vec3_cross(x, got));
+            continue;
+        }
+        tl_vec3_store(tl_vec3_add(tl_vec3_load(s->v_star + k), dv), s->v_star + k);
+        tl_vec3_store(tl_vec3_add(tl_vec3_load(s->grains + k), got), s->grains + k);
+    }
+    tl_accounts_fixed(s->sim, p, L);
+}
+
+talus_status tl_wet_take_grains(tl_wet *w, const double *before, talus_error *err)
+{
+    tl_elastic_trial *s = w->trial;
+    const tl_flow *f = w->flow;
+    s->grains = TL_TAKE_ZERO(f->arena, double, 3 * (int64_t)s->lg->nodes + 1);
+    if (!s->grains) return no_memory(err);
+    for (int b = 0; b < s->fem->bodies; b++) {
+        const int32_t body = s->lg->body[b].body;
+        double *now = f->v_free + 6 * (int64_t)body, d[6];
+        bool any = false;
+        for (int k = 0; k < 6; k++) {
+            d[k] = now[k] - before[6 * (int64_t)body + k];
+            any |= d[k] != 0;
+            now[k] = before[6 * (int64_t)body + k];
+        }
+        if (!any || !(f->inv_mass[body] > 0)) continue;
+        tl_mat3 inverse, inertia;
+        memcpy(inverse.m, f->inv_inertia + 9 * (int64_t)body, sizeof inverse.m);
+        tl_vec3 moment = {0, 0, 0};
+        if (tl_mat3_inverse(inverse, &inertia)) moment = tl_mat3_mul_vec(inertia, tl_vec3_load(d + 3));
+        push_nodes(w, &s->fem->body[b], tl_vec3_scale(1 / f->inv_mass[body], tl_vec3_load(d)), moment,
+                   f->before[body].x);
+    }
+    return TALUS_OK;
+}
+
+/* ---- the problem ---- */
+
+static void field(const void *ctx, double *g)
+{
+    const tl_coupling *c = &((const tl_flow *)ctx)->system.c;
+    for (int32_t f = 0; f < c->faces; f++) c->y[f] = c->fluid[f] * c->u[f];
+    tl_coupling_adjoint(c, c->y, g);
+    for (int32_t i = 0; i < c->cells; i++) g[i] = -g[i];
+}
+
+static void push(const void *ctx, const double *dp)
+{
+    const tl_coupling *c = &((const tl_flow *)ctx)->system.c;
+    tl_coupling_gradient(c, dp, c->y);
+    for (int32_t f = 0; f < c->faces; f++) c->u[f] -= c->dt * (c->mobility[f] * c->y[f]);
+}
+
+talus_status tl_wet_pose(tl_wet *w, const tl_wet_options *o, talus_error *err)
+{
+    tl_flow *f = w->flow;
+    tl_system *y = &f->system;
+    const tl_coupling *c = &y->c;
+    (void)err;
+    w->dual = (tl_dual){.pressure = tl_system_pressure(y),
+                        .field = field,
+                        .push = push,
+                        .ctx = f,
+                        .per_g = y->density * c->dx * c->dx / c->dt,
+                        .per_u = y->density / (c->dx * c->dt * c->dt),
+                        .impulse = c->dt * c->dx * c->dx * c->dx,
+                        .outflow = w->outflow,
+                        .Z = &w->Z,
+                        .Zt = &w->Zt,
+                        .flex = &w->trial->flex,
+                        .modes = w->modes};
+    w->dual.pressure.unilateral = o->unilateral;
+    w->solver = (tl_dual_solver){.p = &w->dual,
+                                 .scheme = o->scheme,
+                                 .method = o->method,
+                                 .contact = &w->contact,
+                                 .tolerance = f->scene->solver.tolerance,
+                                 .sweeps = f->scene->solver.sweeps,
+                                 .pressure_iterations = f->scene->solver.pressure.iterations,
+                                 .contact_iterations = f->scene->solver.contact.iterations,
+                                 .started = o->warm,
+                                 .arena = f->arena};
+    tl_system_load(y, f->faces.u);
+    if (o->warm)
+        push(f, f->p);
+    else
+        memset(f->p, 0, sizeof *f->p * (size_t)c->cells);
+    return TALUS_OK;
+}
+
+/* Contacts are others: room, plans and the route's own data. */
+static talus_status begin_contacts(tl_wet *w, talus_error *err)
+{
+    tl_elastic_trial *s = w->trial;
+    tl_arena *a = w->flow->arena;
+    w->solver.g = TL_TAKE(a, double, s->flex.n + 1);
+    w->solver.c = TL_TAKE(a, double, 3 * (int64_t)s->flex.contacts + 1);
+    if (!w->solver.g || !w->solver.c) return no_memory(err);
+    w->problem = s->flex;
+    w->problem.g = w->solver.g;
+    w->problem.c = w->solver.c;
+    TL_TRY(tl_flex_begin(&w->contact, s->data->route, s->data->flex, &w->problem, a, err));
+    return tl_dual_begin(&w->solver, err);
+}
+
+/* Of solids at the velocities at hand: nodes, held ones too; rigid bodies without forces of the problem. */
+static void find_outflow(tl_wet *w)
+{
+    const tl_elastic_trial *s = w->trial;
+    const tl_coupling *c = &w->flow->system.c;
+    memset(c->y, 0, sizeof *c->y * (size_t)c->faces);
+    if (c->solid.n) c->solid.sample(&c->solid, s->bodies->v_free, c->y);
+    tl_coupling_adjoint(c, c->y, w->outflow);
+    for (int32_t i = 0; i < c->cells; i++) w->outflow[i] = -w->outflow[i];
+    tl_csr_mul_add(&w->ops.Ft, 1, s->v, w->outflow);
+}
+
+const double *tl_wet_load(const tl_wet *w) { return w->solver.load; }
+
+static void add_report(tl_dual_report *to, const tl_dual_report *one)
+{
+    to->result = one->result;
+    to->certificate = one->certificate;
+    to->sweeps += one->sweeps;
+    to->pressure_iterations += one->pressure_iterations;
+    to->contact_iterations += one->contact_iterations;
+    to->pressure_work.products += one->pressure_work.products;
+    to->pressure_work.preconds += one->pressure_work.preconds;
+    to->pressure_work.factorizations += one->pressure_work.factorizations;
+}
+
+talus_status tl_wet_solve(tl_wet *w, bool fresh, talus_error *err)
+{
+    tl_elastic_trial *s = w->trial;
+    tl_flow *f = w->flow;
+    tl_dual_report one;
+    const int64_t n = 3 * (int64_t)s->lg->nodes, r = 6 * (int64_t)f->rigid->count;
+    if (s->posed) TL_TRY(begin_contacts(w, err));
+    find_outflow(w);
+    w->contact.now = s->flex_now;
+    w->contact.near = s->correction;
+    w->solver.slack = s->slack;
+    TL_TRY(tl_dual_solve(&w->solver, fresh, f->p, s->flex_lam, s->flex_dv, &one, err));
+    add_report(&w->solved, &one);
+    s->solved = (tl_flex_report){.prepare = one.prepare};
+    s->contact = one.certificate.solids.contact;
+    s->contact_iterations += one.contact_iterations;
+    s->work.products += one.contact_work.products;
+    s->work.factorizations += one.contact_work.factorizations;
+    s->work.projections += one.contact_work.projections;
+    tl_csr_mul(&w->ops.F, f->p, s->load);
+    for (int64_t i = 0; i < n; i++) s->load[i] *= w->dual.impulse;
+    memcpy(s->load + n, tl_wet_load(w) + s->flex.n, sizeof *s->load * (size_t)r);
+    return TALUS_OK;
+}
+
+/* ---- the end ---- */
+
+static double energy_of_nodes(const tl_elastic_trial *s, const double *x, const double *v)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < s->lg->nodes; i++) {
+        const int64_t k = 3 * (int64_t)i;
+        sum += s->lg->mass[i] *
+               (0.5 * tl_vec3_norm2(tl_vec3_load(v + k)) - tl_vec3_dot(s->scene->gravity, tl_vec3_load(x + k)));
+    }
+    return sum;
+}
+
+talus_status tl_wet_end(tl_wet *w, double *fluid, talus_error *err)
+{
+    tl_elastic_trial *s = w->trial;
+    tl_arena *a = w->flow->arena;
+    TL_TRY(tl_skins_move(&w->moving, &w->start, s->v, a, err));
+    TL_TRY(tl_skins_make(&w->end, s->lg, w->start.count, s->x_end, s->v_end, a, err));
+    w->soft.moving = &w->moving;
+    w->soft.end = &w->end;
+    for (int32_t i = 0; i < s->lg->nodes; i++) {
+        const int64_t k = 3 * (int64_t)i;
+        const int32_t body = s->lg->body[s->lg->owner[i]].body;
+        tl_vec3 from = tl_vec3_load(s->now->q + k), push = tl_vec3_load(s->load + k);
+        push = tl_vec3_scale(1 / s->h, tl_vec3_add(push, tl_vec3_load(s->offset + k)));
+        w->soft.travel = fmax(w->soft.travel, tl_vec3_norm(tl_vec3_sub(tl_vec3_load(s->x_end + k), from)));
+        double *out = fluid + 6 * (int64_t)body;
+        tl_vec3_store(tl_vec3_add(tl_vec3_load(out), push), out);
+        tl_vec3 lever = tl_vec3_sub(from, s->bodies->before[body].x);
+        tl_vec3_store(tl_vec3_add(tl_vec3_load(out + 3), tl_vec3_cross(lever, push)), out + 3);
+    }
+    w->gain = energy_of_nodes(s, s->x_end, s->v_end) - energy_of_nodes(s, s->now->q, s->now->v) + s->energy -
+              tl_fem_forces(s->fem, s->now->q, NULL, NULL, s->scratch) -
+              tl_elastic_springs(s, s->now->q, s->source, NULL);
+    return TALUS_OK;
+}

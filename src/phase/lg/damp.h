@@ -1,0 +1,24 @@
+/* Inner friction of elastic bodies (Kelvin and Voigt): a stress of `damping` seconds times that of the rate of strain.
+ * After the step of positions, velocities v become those with
+ *
+ *     (M + h damping K) v' = M v,     K: curvature of the elastic energy where nodes are
+ *
+ * for all but the body's rigid motion, which deforms nothing. A swing of angular frequency w falls as exp(-damping
+ * w^2 t / 2); momentum and angular momentum of what nothing holds stay, and kinetic energy never rises, however long
+ * the step. */
+#ifndef TL_PHASE_LG_DAMP_H
+#define TL_PHASE_LG_DAMP_H
+
+#include "model/lg/hessian.h"
+
+/* N s and N m s about the origin: what anchors gave nodes to stay where they are. */
+typedef struct tl_lg_damped {
+    tl_vec3 impulse, angular;
+} tl_lg_damped;
+
+/* Of one body; v and `before` [nodes][3] change alike: before is the history that integration of second order looks
+ * back at, NULL: none. */
+talus_status tl_lg_damp(const tl_lg *lg, tl_lg_hessian *hessian, int body, double damping, double h, const double *q,
+                        double *v, double *before, tl_lg_damped *add, tl_arena *a, talus_error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* Newton's method for elastic bodies that touch. Rounds move nodes by A^-1 of what is left of the forces, and contact
+ * forces are sized by the same A, so they hold together; but where A is far stiffer than the body they find a part of
+ * the forces only. A correction takes what the rounds ended with as given, who touches, who sticks, who slides, and
+ * solves
+ *
+ *     | H  J^T | | d |   | r |        H: curvature of the step's energy, free rigid bodies with their masses
+ *     | J   0  | | x | = | 0 |        J: rows that are held: gaps of what touches, slips of what sticks, cables, joins
+ *
+ * by conjugate gradients with A for H in the preconditioner, whose Schur complement J A^-1 J^T is a dense factor. So
+ * forces are sized by the matrix that moves the nodes. Friction of what slides stays as it is. Forces become those
+ * that balance; a round and the contact laws come after it. */
+#ifndef TL_PHASE_LG_HELD_H
+#define TL_PHASE_LG_HELD_H
+
+#include "phase/lg/contact.h"
+#include "phase/lg/newton.h"
+
+/* One correction of w->q and of the forces of t, from where a round ended. `left`: what the forces that balance
+ * nothing could still do, r A^-1 r with the held rows taking theirs; INFINITY before the first. `done`, and nothing
+ * has changed: `left` is not smaller than it was; most is 0; or a correction cannot be made (too many rows: left is
+ * INFINITY). Positions and forces of before, [3 nodes] and [rows], are kept otherwise. */
+talus_status tl_lg_held_correct(tl_lg_newton *w, tl_lg_touch *t, int max, double *left, bool *done, double *q_before,
+                                double *force_before, tl_arena *a, talus_error *err);
+
+#endif

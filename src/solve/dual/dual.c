@@ -1,0 +1,146 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/cancel.h"
+#include "solve/dual/work.h"
+
+#define SWEEPS 60 /* at an impact up to 30 are needed, as of kind "coupled" */
+
+static const tl_dual_scheme schemes[] = {
+    {"pec",
+     "pressure and normal forces as one, contact with its friction, until still",
+     SWEEPS,
+     {tl_dual_pressure_normal, tl_dual_contact}},
+    {"pec-gs", "pressure, contact with its friction, until still", SWEEPS, {tl_dual_pressure, tl_dual_contact}},
+    {"pe-ec", "pressure, then contact, once", 1, {tl_dual_pressure, tl_dual_contact}},
+    {"ec-pe", "contact, then pressure, once", 1, {tl_dual_contact, tl_dual_pressure}},
+};
+
+int tl_dual_scheme_count(void) { return (int)(sizeof schemes / sizeof *schemes); }
+const tl_dual_scheme *tl_dual_scheme_at(int i) { return i >= 0 && i < tl_dual_scheme_count() ? &schemes[i] : NULL; }
+const char *tl_dual_scheme_name(const tl_dual_scheme *s) { return s->name; }
+
+const tl_dual_scheme *tl_dual_scheme_find(const char *name)
+{
+    for (int i = 0; i < tl_dual_scheme_count(); i++)
+        if (!strcmp(schemes[i].name, name)) return &schemes[i];
+    return NULL;
+}
+
+static talus_status no_memory(talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a solve of liquid and solids");
+}
+
+static talus_status make_plans(tl_dual_solver *s, talus_error *err)
+{
+    tl_dual_work *w = s->work;
+    const tl_pressure_options options = tl_pressure_options_default();
+    for (int k = 0; k < 2; k++) {
+        tl_pressure *q = &w->problem[k];
+        *q = s->p->pressure;
+        q->dir = w->dir;
+        q->d = w->d;
+        q->b = w->b;
+        q->extras = k ? w->contacts : 0;
+        q->extra = (tl_pressure_extra){.add = k ? tl_dual_add_with_normals : tl_dual_add_alone,
+                                       .ctx = s,
+                                       .diag = w->normal,
+                                       .rest = 1,
+                                       .columns = w->columns_max,
+                                       .gather = k ? tl_dual_gather : tl_dual_gather_alone,
+                                       .scatter = k ? tl_dual_scatter : tl_dual_scatter_alone};
+        bool wanted = false;
+        for (int b = 0; b < TL_DUAL_BLOCKS; b++)
+            wanted |= s->scheme->block[b] == (k && w->contacts ? tl_dual_pressure_normal : tl_dual_pressure);
+        if (!w->contacts) wanted = k == 0;
+        if (wanted && w->cells) TL_TRY(tl_pressure_plan_make(&w->plan[k], s->method, q, &options, s->arena, err));
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_dual_begin(tl_dual_solver *s, talus_error *err)
+{
+    tl_arena *a = s->arena;
+    const tl_flex *f = s->p->flex;
+    tl_dual_work *w = s->work = TL_TAKE_ZERO(a, tl_dual_work, 1);
+    if (!w) return no_memory(err);
+    w->cells = s->p->pressure.n;
+    w->contacts = f->contacts;
+    w->n = tl_flex_size(f);
+    w->columns_max = TL_DUAL_MODES * f->parts;
+    for (int32_t b = 0; b < f->rigid; b++) w->columns_max += f->inv_mass[b] > 0 ? TL_DUAL_MODES : 0;
+    const int64_t all = (int64_t)w->cells + w->contacts, bodies = (int64_t)f->parts + f->rigid;
+    struct {
+        double **to;
+        int64_t n;
+    } const room[] = {{&w->x, all},
+                      {&w->x0, all},
+                      {&w->b, all},
+                      {&w->gap, w->cells},
+                      {&w->r, w->n},
+                      {&w->w, w->n},
+                      {&w->D, w->n},
+                      {&w->load, w->n},
+                      {&w->u, 3 * (int64_t)w->contacts},
+                      {&w->share, w->cells},
+                      {&w->d, w->cells},
+                      {&w->scale, w->contacts},
+                      {&w->normal, w->contacts},
+                      {&w->inner, TL_DUAL_MODES * TL_DUAL_MODES * bodies}};
+    for (size_t k = 0; k < sizeof room / sizeof *room; k++)
+        if (!(*room[k].to = TL_TAKE_ZERO(a, double, room[k].n + 1))) return no_memory(err);
+    s->load = w->load;
+    w->dir = TL_TAKE(a, float, w->cells + 1);
+    w->part = TL_TAKE(a, int32_t, bodies + 1);
+    if (!w->dir || !w->part) return no_memory(err);
+    memcpy(w->dir, s->p->pressure.dir, sizeof *w->dir * (size_t)w->cells);
+    memcpy(w->d, s->p->pressure.d, sizeof *w->d * (size_t)w->cells);
+    for (int32_t j = 0; j < w->contacts; j++) w->normal[j] = TL_DUAL_NORMAL_DIAGONAL;
+    return make_plans(s, err);
+}
+
+static bool good(const tl_dual_solver *s, const tl_dual_certificate *c)
+{
+    return c->pressure <= s->tolerance && c->solids.contact <= s->slack;
+}
+
+static talus_status run_block(tl_dual_solver *s, tl_dual_block *block, tl_dual_report *out, talus_error *err)
+{
+    if (block == tl_dual_pressure_normal && !s->work->contacts) block = tl_dual_pressure;
+    size_t mark = tl_arena_mark(s->arena);
+    TL_TRY(block(s, out, err));
+    if (block != tl_dual_contact) tl_arena_release(s->arena, mark); /* contacts keep the room of their matrices */
+    if (s->work->failed != TALUS_OK) {
+        if (err) *err = s->work->why;
+        return s->work->failed;
+    }
+    return tl_cancel_check(err);
+}
+
+talus_status tl_dual_solve(tl_dual_solver *s, bool fresh, double *p, double *lam, double *dv, tl_dual_report *out,
+                           talus_error *err)
+{
+    tl_dual_work *w = s->work;
+    const bool once = s->scheme->sweeps == 1;
+    int max = !once && s->sweeps > 0 ? s->sweeps : s->scheme->sweeps;
+    w->p = p;
+    w->lam = lam;
+    w->dv = dv;
+    *out = (tl_dual_report){.result = TL_OUT_OF_ITERATIONS};
+    if (fresh) {
+        tl_dual_fit(s);
+        w->fresh = true;
+    }
+    TL_TRY(tl_dual_settle(s, err));
+    for (bool moves = true; out->sweeps < max && out->result != TL_CONVERGED && moves;) {
+        int before = out->pressure_iterations;
+        for (int k = 0; k < TL_DUAL_BLOCKS; k++) TL_TRY(run_block(s, s->scheme->block[k], out, err));
+        TL_TRY(tl_dual_certify(s, &out->certificate, err));
+        if (good(s, &out->certificate)) out->result = TL_CONVERGED;
+        out->sweeps++;
+        /* a pressure that stays leaves contacts the problem that they have just had */
+        moves = out->pressure_iterations > before;
+    }
+    return TALUS_OK;
+}

@@ -1,0 +1,60 @@
+/* What the files of this kind share while a scheme runs; not meant for others. */
+#ifndef TL_SOLVE_DUAL_WORK_H
+#define TL_SOLVE_DUAL_WORK_H
+
+#include "solve/dual/method.h"
+
+#define TL_DUAL_BLOCKS 2
+#define TL_DUAL_INNER 0.3           /* of the tolerance: target of a pressure solve */
+#define TL_DUAL_NORMAL_DIAGONAL 6.0 /* of normal forces among pressures: like a cell's */
+
+typedef talus_status tl_dual_block(tl_dual_solver *s, tl_dual_report *out, talus_error *err);
+
+struct tl_dual_scheme {
+    const char *name, *help;
+    int sweeps; /* 1: once, whatever is left */
+    tl_dual_block *block[TL_DUAL_BLOCKS];
+};
+
+typedef struct tl_dual_work {
+    int32_t cells, contacts;
+    int64_t n;              /* velocities of solids */
+    double *p, *lam, *dv;   /* the caller's */
+    double *x, *x0, *b;     /* [cells + contacts] */
+    double *gap;            /* [cells] net outflow, 1/s */
+    double *r, *w, *D;      /* [n] push, velocities, diagonal of H */
+    double *u;              /* [3 contacts] */
+    double *load;           /* [n] impulse Z p */
+    double *share;          /* [cells] diagonal of Y^T diag(H)^-1 Y in the units of S */
+    float *dir;             /* [cells] of S with it */
+    double *d;              /* [cells] */
+    double *scale, *normal; /* [contacts] impulse per unit of the solver's unknown; diagonals */
+    /* modes: inner matrices, as Cholesky factors; of rigid bodies roots of inverse masses */
+    int32_t columns, columns_max; /* in use now; of all solids that move */
+    int32_t *part;                /* [columns / 6] parts, then rigid bodies */
+    double *inner;                /* [columns / 6][36] */
+    tl_pressure problem[2];       /* alone, with normal forces */
+    tl_pressure_plan *plan[2];
+    double b_pressure; /* 1/s, largest that pressure had to undo */
+    bool fresh;        /* H has not been used in a contact block */
+    talus_status failed;
+    talus_error why;
+} tl_dual_work;
+
+/* blocks.c */
+tl_dual_block tl_dual_pressure, tl_dual_pressure_normal, tl_dual_contact;
+/* dv of p and lam; the load of p */
+talus_status tl_dual_settle(tl_dual_solver *s, talus_error *err);
+void tl_dual_outflow(tl_dual_solver *s, double *g); /* net outflow of cells at u and dv */
+talus_status tl_dual_certify(tl_dual_solver *s, tl_dual_certificate *out, talus_error *err);
+
+/* hessian.c: what solids add to the matrix of the pressure */
+void tl_dual_fit(tl_dual_solver *s); /* H is new */
+void tl_dual_add_alone(const void *ctx, const double *x, double *y);
+void tl_dual_add_with_normals(const void *ctx, const double *x, double *y);
+void tl_dual_gather_alone(const void *ctx, const double *x, double *r);
+void tl_dual_gather(const void *ctx, const double *x, double *r);
+void tl_dual_scatter_alone(const void *ctx, const double *r, double *y);
+void tl_dual_scatter(const void *ctx, const double *r, double *y);
+
+#endif

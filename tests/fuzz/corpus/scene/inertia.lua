@@ -1,0 +1,1 @@
+0return scene { talus = 1, engine = "grid", duration = 1, bodies = { { shape = box { size = 0.2 }, mass = 2, inertia = {0.02, 0.03, 0.04}, inertia_products = {0.001, 0, 0}, center_of_mass = {0, 0.01, 0} } } }

@@ -1,0 +1,241 @@
+/* Joints: places without drift, energy and momentum kept, periods, limits, motors, breaking, mass ratios, loops. */
+#include "check.h"
+
+#include <string.h>
+
+#include "phase/rigid/rigid.h"
+#include "rigid.h"
+
+static const tl_joint_memory *joint(const rigid_case *c, int k)
+{
+    const tl_joint_state *s = tl_state_find(&c->sim->state, &tl_joints_kind);
+    return &s->joint[k];
+}
+
+/* What places of all joints are off by, m: rows that hold. */
+static double worst_off(const rigid_case *c)
+{
+    double max = 0;
+    for (int32_t k = 0; k < c->sim->joints.count; k++) {
+        const tl_joint *j = &c->sim->joints.joint[k];
+        tl_joint_row row[TL_JOINT_ROWS];
+        double turn[2];
+        tl_joint_measure(j, c->sim->state.rigid.body, joint(c, k), row, turn);
+        for (int r = 0; r < j->rows; r++)
+            if (j->law[r] == TL_ROW_HOLD) max = fmax(max, fabs(row[r].x));
+    }
+    return max;
+}
+
+static void step(rigid_case *c, double dt) { rigid_step(c, fmin(dt, tl_rigid_dt_wanted(c->sim))); }
+
+/* Steps until t, with what has to hold in each of them: places, momentum, and energy that does not rise. */
+static void go(rigid_case *c, double t, double dt, bool keeps)
+{
+    double last = NAN;
+    while (c->sim->state.t < t - 1e-9) {
+        step(c, fmin(dt, t - c->sim->state.t));
+        const tl_report *r = &c->sim->report;
+        const double now = r->kinetic + r->potential;
+        if (keeps && !isnan(last)) CHECK_LE(now - last, 1e-11 * (fabs(last) + r->kinetic + 1));
+        last = now;
+        CHECK_LE(worst_off(c), 1e-9);
+        CHECK_LE(tl_vec3_norm(r->accounts.momentum_unexplained), 1e-10);
+        CHECK_LE(tl_vec3_norm(r->accounts.angular_unexplained), 1e-10);
+    }
+}
+
+#define ROD "shape = box { size = {0.05, 1, 0.05} }, mass = 1"
+
+/* From horizontal: a quarter of its period is K(1/sqrt 2) sqrt(I/(m g l)), and at the lowest place w^2 = 2 m g l / I. */
+static void pendulum_has_its_period(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(NULL, "bodies = { { name = 'rod', " ROD ", at = {0.5, 0, 0}, rotation_deg = {0, 0, 90} } "
+                                    "}, joints = { { kind = 'hinge', a = 'rod', at = {0, 0, 0}, axis = {0, 0, 1} } }");
+    const double inertia = (1 + 0.0025) / 12 + 0.25, quarter = 1.8540746773013719 * sqrt(inertia / (9.81 * 0.5));
+    go(&c, quarter, 0.01, true);
+    const double angle = joint(&c, 0)->position + acos(0.0), w = sqrt(2 * 9.81 * 0.5 / inertia);
+    CHECK_LE(fabs(angle) / w, 1e-4 * 4 * quarter); /* 1e-4 of the period */
+    CHECK_LE(fabs(c.sim->state.rigid.body[0].w.z + w), 1e-4 * w);
+    rigid_close(&c);
+}
+
+/* In all directions and of all sizes, halves of steps agree to their square. */
+static void double_pendulum_converges(void **state)
+{
+    (void)state;
+    tl_vec3 end[3];
+    for (int k = 0; k < 3; k++) {
+        rigid_case c = rigid_open(
+            NULL,
+            "gravity = {0, 0, -9.81}, bodies = { { name = 'a', " ROD ", at = {0, 0.5, 0} }, { name = 'b', " ROD
+            ", at = {0, 1.5, 0}, rotation_deg = {0, 90, 0} } }, joints = { { kind = 'hinge', a = 'a', at = {0, 0, "
+            "0}, axis = {1, 0, 0} }, { kind = 'ball', a = 'b', b = 'a', at = {0, 1, 0} } }");
+        go(&c, 1, 0.01 / (1 << (2 * k)), true);
+        end[k] = c.sim->state.rigid.body[1].x;
+        rigid_close(&c);
+    }
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(end[0], end[2])), 1e-4);
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(end[1], end[2])), 4e-5);
+}
+
+/* Two bodies on a ball that fly and turn: nothing outside takes part. */
+static void flying_pair_keeps_momentum(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        NULL, "gravity = {0, 0, 0}, bodies = { { name = 'a', shape = box { size = {0.1, 0.3, 0.2} }, density = 1000, "
+              "velocity = {1, 0, 0} }, { name = 'b', shape = box { size = {0.2, 0.1, 0.4} }, density = 500, at = {0.2, "
+              "0, 0}, velocity = {1, 0, 0} } }, joints = { { kind = 'universal', a = 'a', b = 'b', at = {0.1, 0, 0}, "
+              "axis = {0, 1, 0}, axis_b = {0, 0, 1} } }");
+    tl_motion *m = c.sim->state.rigid.body;
+    m[0].w = m[1].w = (tl_vec3){0, 6, 0};
+    m[1].v = tl_vec3_add(m[1].v, tl_vec3_cross(m[1].w, (tl_vec3){0.1, 0, 0}));
+    m[0].v = tl_vec3_add(m[0].v, tl_vec3_cross(m[0].w, (tl_vec3){-0.1, 0, 0}));
+    m[0].w.x = m[1].w.x = 0;
+    step(&c, 0.01);
+    const tl_vec3 p = c.sim->report.momentum, L = c.sim->report.angular_momentum;
+    const double energy = c.sim->report.kinetic;
+    go(&c, 2, 0.01, true);
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(c.sim->report.momentum, p)), 1e-11);
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(c.sim->report.angular_momentum, L)), 1e-11);
+    CHECK_LE(fabs(c.sim->report.kinetic - energy), 1e-9 * energy);
+    rigid_close(&c);
+}
+
+/* A rope of links of 1 g that holds 10 kg: tension is the weight, and nothing creeps. */
+static void heavy_on_light_chain(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        "function chain(n) local b, j = {}, {} for k = 1, n do b[k] = { name = 'l' .. k, shape = box { size = {0.01, "
+        "0.1, 0.01} }, mass = 0.001, at = {0, -0.1 * k + 0.05, 0} } j[k] = { kind = 'ball', a = 'l' .. k, b = k > 1 "
+        "and 'l' .. (k - 1) or nil, at = {0, -0.1 * (k - 1), 0} } end b[n + 1] = { name = 'load', shape = box { size = "
+        "0.2 }, mass = 10, at = {0, -0.1 * n - 0.1, 0} } j[n + 1] = { kind = 'ball', a = 'load', b = 'l' .. n, at = "
+        "{0, "
+        "-0.1 * n, 0} } return b, j end\nlocal b, j = chain(8)\n",
+        "bodies = b, joints = j");
+    for (int k = 0; k < 50; k++) step(&c, 0.01);
+    CHECK_LE(fabs(joint(&c, 8)->carries - 98.1), 1e-6 * 98.1);
+    CHECK_LE(tl_vec3_norm(c.sim->state.rigid.body[8].v), 1e-9);
+    CHECK_LE(worst_off(&c), 1e-9);
+    rigid_close(&c);
+}
+
+/* A table on four legs that are welded to it and to the ground, and a door on two hinges: more than is needed. */
+static void redundant_joints_hold(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        NULL,
+        "bodies = { { name = 'top', shape = box { size = {1, 0.05, 1} }, mass = 20, at = {0, 1, 0} }, { name = "
+        "'l1', " ROD ", at = {0.4, 0.475, 0.4} }, { name = 'l2', " ROD ", at = {-0.4, 0.475, 0.4} }, { name = "
+        "'l3', " ROD ", at = {0.4, 0.475, -0.4} }, { name = 'l4', " ROD ", at = {-0.4, 0.475, -0.4} } }, joints = "
+        "{ { kind = 'fixed', a = 'top', b = 'l1' }, { kind = 'fixed', a = 'top', b = 'l2' }, { kind = 'fixed', a = "
+        "'top', b = 'l3' }, { kind = 'fixed', a = 'top', b = 'l4' }, { kind = 'fixed', a = 'l1' }, { kind = "
+        "'fixed', a = 'l2' }, { kind = 'fixed', a = 'l3' }, { kind = 'fixed', a = 'l4' } }");
+    for (int k = 0; k < 100; k++) step(&c, 0.01);
+    tl_vec3 sum = {0, 0, 0};
+    for (int k = 4; k < 8; k++) sum = tl_vec3_add(sum, joint(&c, k)->on_a);
+    CHECK_LE(fabs(sum.y - 24 * 9.81), 1e-6 * 24 * 9.81);
+    CHECK_LE(c.sim->report.kinetic, 1e-18);
+    CHECK_LE(c.sim->report.force_balance, 1e-6);
+    rigid_close(&c);
+
+    c = rigid_open(NULL,
+                   "bodies = { { name = 'door', shape = box { size = {1, 2, 0.05} }, mass = 20, at = {0.5, 1, 0}, "
+                   "spin_rad_per_s = {0, 1, 0}, velocity = {0, 0, -0.5} } }, joints = { { kind = 'hinge', a = "
+                   "'door', at = {0, 0.3, 0}, axis = {0, 1, 0} }, { kind = 'hinge', a = 'door', at = {0, 1.7, 0}, "
+                   "axis = {0, 1, 0} } }");
+    go(&c, 3, 0.01, true);
+    CHECK_LE(fabs(joint(&c, 0)->position - 3), 3 * 1e-4 / 12 * 1.1); /* (w dt)^2 / 12 of the angle */
+    rigid_close(&c);
+}
+
+/* Joint friction holds up to its torque; a limit ends the swing there; a rope breaks at what it bears. */
+static void limits_friction_and_breaking(void **state)
+{
+    (void)state;
+    const char *const bar =
+        "bodies = { { name = 'rod', " ROD ", at = {0.5, 0, 0}, rotation_deg = {0, 0, 90} } }, joints "
+        "= { { kind = 'hinge', a = 'rod', at = {0, 0, 0}, axis = {0, 0, 1}, %s } }";
+    rigid_case c = rigid_open(NULL, bar, "friction = 4.91");
+    for (int k = 0; k < 20; k++) step(&c, 0.01);
+    CHECK_LE(fabs(c.sim->state.rigid.body[0].w.z), 1e-9);
+    rigid_close(&c);
+    c = rigid_open(NULL, bar, "friction = 4.90"); /* 4.905 is what its weight does */
+    for (int k = 0; k < 20; k++) step(&c, 0.01);
+    assert_true(c.sim->state.rigid.body[0].w.z < -1e-3);
+    rigid_close(&c);
+    c = rigid_open(NULL, bar, "limits = {-0.5, 0.5}");
+    for (int k = 0; k < 150; k++) step(&c, 0.01);
+    CHECK_LE(fabs(joint(&c, 0)->position + 0.5), 1e-6);
+    CHECK_LE(fabs(c.sim->state.rigid.body[0].w.z), 1e-9);
+    rigid_close(&c);
+    for (int k = 0; k < 2; k++) {
+        c = rigid_open(NULL,
+                       "bodies = { { name = 'ball', shape = sphere { radius = 0.1 }, mass = 1 } }, joints = { { "
+                       "kind = 'rope', a = 'ball', at_b = {0, 1, 0}, breaks_at = %.9g } }",
+                       9.81 * (k ? 1 - 1e-6 : 1 + 1e-6));
+        for (int i = 0; i < 20; i++) step(&c, 0.01);
+        assert_int_equal(joint(&c, 0)->broken > 0, k);
+        rigid_close(&c);
+    }
+}
+
+/* Motors: a speed, a place, both held by exactly the torque that inverse dynamics asks for. */
+static void motors_have_the_torque_of_inverse_dynamics(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        NULL,
+        "bodies = { { name = 'rod', " ROD ", at = {0.5, 0, 0}, rotation_deg = {0, 0, 90} } }, joints = { { kind = "
+        "'hinge', a = 'rod', at = {0, 0, 0}, axis = {0, 0, 1}, motor = { position = function(t) return 0.5 * "
+        "math.sin(3 * t) end } } }");
+    const double inertia = (1 + 0.0025) / 12 + 0.25, dt = 1e-3;
+    double worst = 0;
+    for (int k = 0; k < 400; k++) {
+        step(&c, dt);
+        const double t = c.sim->state.t - 0.5 * c.sim->report.dt, angle = 0.5 * sin(3 * t);
+        CHECK_LE(fabs(joint(&c, 0)->position - 0.5 * sin(3 * c.sim->state.t)), 1e-10);
+        if (k > 2) worst = fmax(worst, fabs(joint(&c, 0)->motor - (9.81 * 0.5 * cos(angle) - 9 * inertia * angle)));
+    }
+    CHECK_LE(worst, 1e-5);
+    rigid_close(&c);
+}
+
+static rigid_case falling_chain(void)
+{
+    rigid_case c = rigid_open(
+        "function chain(n) local b, j = { { kind = 'static', shape = plane {} } }, {} for k = 1, n do b[k + 1] = { "
+        "name "
+        "= 'l' .. k, shape = box { size = {0.05, 0.3, 0.05} }, density = 500, at = {0.02 * k, 0.3 * k, 0} } if k > 1 "
+        "then j[k - 1] = { kind = k % 2 == 0 and 'ball' or 'hinge', a = 'l' .. k, b = 'l' .. (k - 1), at = {0.02 * k - "
+        "0.01, 0.3 * k - 0.15, 0}, axis = k % 2 == 1 and {0, 0, 1} or nil } end end return b, j end\nlocal b, j = "
+        "chain(6)\n",
+        "bodies = b, joints = j");
+    for (int k = 0; k < 60; k++) step(&c, 0.01);
+    return c;
+}
+
+static void threads_and_saves(void **state)
+{
+    (void)state;
+    rigid_threads_and_saves(falling_chain, 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pendulum_has_its_period),
+        cmocka_unit_test(double_pendulum_converges),
+        cmocka_unit_test(flying_pair_keeps_momentum),
+        cmocka_unit_test(heavy_on_light_chain),
+        cmocka_unit_test(redundant_joints_hold),
+        cmocka_unit_test(limits_friction_and_breaking),
+        cmocka_unit_test(motors_have_the_torque_of_inverse_dynamics),
+        cmocka_unit_test(threads_and_saves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
