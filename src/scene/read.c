@@ -637,6 +637,9 @@ static bool read_timed(tl_reader *r, const tl_key *key, int index, tl_timed *out
 
 /* ---- tables and lists ---- */
 
+static void put_defaults(tl_reader *r, const tl_context *c, void *object);
+static bool read_fields(tl_reader *r, const tl_context *c, int index, void *object, const char *path, tl_where where);
+
 static bool read_list(tl_reader *r, const tl_key *key, int index, void *base, const char *path, tl_where where)
 {
     lua_State *L = r->L;
@@ -667,13 +670,15 @@ static bool read_list(tl_reader *r, const tl_key *key, int index, void *base, co
     size_t size = key->inside->size;
     char *items = tl_reader_take(r, n * size);
     *(void **)(void *)((char *)base + key->offset) = items;
+    if (n) put_defaults(r, key->inside, items); /* their texts are parsed once */
+    for (size_t i = 1; i < n; i++) memcpy(items + i * size, items, size);
     bool good = true;
     for (size_t i = 0; i < n; i++) {
         char entry[TL_PATH_MAX];
         snprintf(entry, sizeof entry, "%.140s[%zu]", path, i + 1);
         tl_where place = tl_read_where(r, index, NULL, (int)i + 1, where);
         lua_rawgeti(L, index, (lua_Integer)i + 1);
-        good &= tl_read_table(r, key->inside, -1, items + i * size, entry, place);
+        good &= read_fields(r, key->inside, -1, items + i * size, entry, place);
         lua_pop(L, 1);
     }
     *(int *)(void *)((char *)base + key->count_offset) = (int)n;
@@ -758,8 +763,6 @@ bool tl_read_value(tl_reader *r, const tl_key *key, int index, void *field, cons
 }
 
 /* ---- defaults ---- */
-
-static void put_defaults(tl_reader *r, const tl_context *c, void *object);
 
 static void fill_default(tl_reader *r, const tl_key *key, char *object)
 {
@@ -932,10 +935,16 @@ static bool read_entry(tl_reader *r, const tl_key *key, int table, char *object,
 
 bool tl_read_table(tl_reader *r, const tl_context *c, int index, void *object, const char *path, tl_where where)
 {
+    put_defaults(r, c, object);
+    return read_fields(r, c, index, object, path, where);
+}
+
+/* What the table gives, over the defaults that the object has already. */
+static bool read_fields(tl_reader *r, const tl_context *c, int index, void *object, const char *path, tl_where where)
+{
     lua_State *L = r->L;
     luaL_checkstack(L, 20, "tables are nested too deeply");
     index = lua_absindex(L, index);
-    put_defaults(r, c, object);
     if (c->shorthand && lua_type(L, index) == LUA_TSTRING) {
         const tl_key *key = tl_schema_key(c, c->shorthand);
         return tl_read_value(r, key, index, (char *)object + key->offset, path, where);
