@@ -205,6 +205,25 @@ static void motors_have_the_torque_of_inverse_dynamics(void **state)
     rigid_close(&c);
 }
 
+/* A stretched spring has energy: a ball on one goes up and down with all of it. */
+static void springs_keep_their_energy(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(NULL, "bodies = { { name = 'ball', shape = sphere { radius = 0.1 }, mass = 1 } }, joints "
+                                    "= { { kind = 'spring', a = 'ball', at_b = {0, 1, 0}, length = 0.5, stiffness = "
+                                    "200 } }");
+    double most = 0;
+    for (int k = 0; k < 100; k++) {
+        step(&c, 0.01);
+        const tl_report *r = &c.sim->report;
+        CHECK_LE(fabs(r->kinetic + r->potential + r->elastic - 25), 1e-6 * 25); /* 200 / 2 (1 - 0.5)^2 */
+        CHECK_LE(fabs(r->accounts.energy_unexplained), 1e-9 * 25);
+        most = fmax(most, r->kinetic);
+    }
+    assert_true(most > 5);
+    rigid_close(&c);
+}
+
 static rigid_case falling_chain(void)
 {
     rigid_case c = rigid_open(
@@ -235,6 +254,7 @@ int main(void)
         cmocka_unit_test(redundant_joints_hold),
         cmocka_unit_test(limits_friction_and_breaking),
         cmocka_unit_test(motors_have_the_torque_of_inverse_dynamics),
+        cmocka_unit_test(springs_keep_their_energy),
         cmocka_unit_test(threads_and_saves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -403,6 +403,21 @@ static double row_length(const tl_joint *j, int row)
     return row < linear[j->spec->kind] || screw ? 1 : j->length;
 }
 
+double tl_joint_energy(const tl_joint *j, const tl_motion *body, const tl_joint_memory *m)
+{
+    const tl_joint_spec *s = j->spec;
+    tl_joint_row row[TL_JOINT_ROWS];
+    double turn[2], sum = 0;
+    if (s->kind != TL_JOINT_SPRING && !(s->compliance > 0)) return 0;
+    tl_joint_measure(j, body, m, row, turn);
+    for (int r = 0; r < j->rows; r++) {
+        const double length = j->law[r] == TL_ROW_HOLD ? row_length(j, r) : 1;
+        if (j->law[r] == TL_ROW_SPRING) sum += 0.5 * s->stiffness * row[r].x * row[r].x;
+        if (j->law[r] == TL_ROW_HOLD) sum += 0.5 * row[r].x * row[r].x / (s->compliance * length * length);
+    }
+    return sum;
+}
+
 bool tl_joint_leads(const tl_joint *j, int row)
 {
     const tl_motor_spec *m = &j->spec->motor;

@@ -78,6 +78,9 @@ talus_status tl_joint_state_begin(tl_joint_state *out, const tl_joints *j, talus
 double tl_joint_measure(const tl_joint *j, const tl_motion *body, const tl_joint_memory *m,
                         tl_joint_row row[TL_JOINT_ROWS], double turn[2]);
 
+/* J: in its spring, or in what gives where it has a compliance. */
+double tl_joint_energy(const tl_joint *j, const tl_motion *body, const tl_joint_memory *m);
+
 /* How fast that coordinate changes. */
 double tl_joint_speed(const tl_joint *j, const tl_motion *body);
 

@@ -36,9 +36,20 @@ void tl_totals_add(tl_totals *t, double sign, const tl_totals *o)
     t->angular = tl_vec3_add_scaled(t->angular, sign, o->angular);
 }
 
+/* Of all that were whole at the start of the step, J: what one has that breaks is gone with it. */
+static double joint_energy(const tl_sim *sim, const tl_motion *body)
+{
+    const tl_joint_state *state = sim->joints.count ? tl_state_find(&sim->state, &tl_joints_kind) : NULL;
+    double sum = 0;
+    for (int32_t k = 0; state && k < sim->joints.count; k++)
+        if (!(state->joint[k].broken > 0)) sum += tl_joint_energy(&sim->joints.joint[k], body, &state->joint[k]);
+    return sum;
+}
+
 void tl_totals_add_bodies(tl_totals *t, const tl_sim *sim, const tl_motion *body)
 {
     tl_rigid_measures m = tl_rigid_measure(&sim->rigid, body, sim->scene->gravity);
+    t->elastic += joint_energy(sim, body);
     t->kinetic += m.kinetic;
     t->potential += m.potential;
     t->momentum = tl_vec3_add(t->momentum, m.momentum);
@@ -292,7 +303,7 @@ static double account_joints(tl_bodies *b, double *scripted)
                                        [TL_ROW_SPRING] = TL_ENERGY_TIME_STEP};
     const double *v = b->half.any ? b->half.early : b->v_free;
     tl_vec3 impulse = nothing, angular = nothing;
-    double all = 0;
+    double all = 0, damped = 0;
     b->account.held = 0;
     for (int32_t k = 0; k < b->sim->joints.count; k++) {
         const tl_joint *j = &b->sim->joints.joint[k];
@@ -306,7 +317,11 @@ static double account_joints(tl_bodies *b, double *scripted)
             all += work;
             if (source[j->law[r]] == TL_ENERGY_TIME_STEP) b->account.held += work;
         }
+        if (b->joint.first[k] < b->joint.first[k + 1]) damped += tl_bodies_joint_damped(b, k);
     }
+    tl_accounts_energy(b->sim, TL_ENERGY_VISCOSITY, -damped);
+    tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, damped);
+    b->account.held += damped;
     tl_accounts_fixed(b->sim, impulse, angular);
     return all;
 }
@@ -382,9 +397,11 @@ talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);
     /* velocities fell by one rule, places by another; and flight turns bodies */
+    const double strained = after.elastic - before.elastic; /* what springs took up */
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
-                       gravity + after.potential - before.potential + after.kinetic - kinetic(b, b->v));
-    b->account.potential = after.potential;
+                       gravity + after.potential - before.potential + after.kinetic - kinetic(b, b->v) + strained);
+    b->account.held += strained;
+    b->account.potential = after.potential + after.elastic;
     b->account.kinetic = after.kinetic;
     tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS, 0);
     return TALUS_OK;
@@ -407,8 +424,8 @@ void tl_accounts_push(tl_bodies *b)
     tl_totals after = {0};
     tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS,
-                       after.potential - b->account.potential + after.kinetic - b->account.kinetic);
-    b->account.potential = after.potential;
+                       after.potential + after.elastic - b->account.potential + after.kinetic - b->account.kinetic);
+    b->account.potential = after.potential + after.elastic;
     b->account.kinetic = after.kinetic;
 }
 
@@ -556,6 +573,7 @@ talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool
         isnan(a->fixed.x) ? (tl_vec3){NAN, NAN, NAN}
                           : tl_vec3_sub(tl_vec3_sub(L, a->angular), tl_vec3_cross(centre, a->momentum_unexplained));
     leave_periodic(sim->scene, &a->angular_unexplained);
+    if (sim->joints.count) r->elastic = joint_energy(sim, body);
     double change = r->kinetic + r->potential + r->elastic - t->kinetic - t->potential - t->elastic;
     for (int k = TL_ENERGY_GRAVITY + 1; k < TL_ENERGIES; k++) change -= isnan(a->energy[k]) ? 0 : a->energy[k];
     a->energy_unexplained = change;

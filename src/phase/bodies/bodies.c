@@ -359,6 +359,27 @@ double tl_bodies_end_gaps(const tl_bodies *s, double *gap)
     return least;
 }
 
+/* Places that joints hold stay where they are; limits keep the room that is left, springs and motors do nothing. */
+static void hold_joints(const tl_bodies *s, double *q, tl_contact_box *boxes)
+{
+    for (int32_t k = 0; s->joint.now && k < s->sim->joints.count; k++) {
+        const tl_joint *j = &s->sim->joints.joint[k];
+        tl_joint_row row[TL_JOINT_ROWS];
+        double turn[2];
+        if (s->joint.first[k] == s->joint.first[k + 1]) continue;
+        tl_joint_measure(j, s->body, &s->joint.now[k], row, turn);
+        for (int r = 0; r < j->rows; r++) {
+            const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
+            tl_contact_box *box = &boxes[at / 3];
+            const bool holds = j->law[r] == TL_ROW_HOLD, limits = j->law[r] == TL_ROW_LIMIT;
+            q[at] = limits ? fmax(0, row[r].x) : 0;
+            box->lo[at % 3] = holds ? -INFINITY : 0;
+            box->hi[at % 3] = holds || limits ? INFINITY : 0;
+            box->give[at % 3] = 0;
+        }
+    }
+}
+
 /* The same contact problem for a displacement, friction kept: without it leaning bodies would slide. */
 talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
 {
@@ -371,13 +392,19 @@ talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err)
         s->p.q[3 * k] = over < 0 ? PUSH_SHARE * over : over;
         s->p.q[3 * k + 1] = s->p.q[3 * k + 2] = 0;
     }
-    const int64_t resist = s->resist.count; /* that does not resist a push */
+    const int64_t resist = s->resist.count, held = s->joint.blocks.count; /* that does not resist a push */
     for (int64_t k = m; k < m + resist; k++) s->p.mu[k] = -DBL_MIN;
     memset(s->p.q + 3 * m, 0, 3 * sizeof *s->p.q * (size_t)resist);
+    if (held) {
+        tl_contact_box *boxes = TL_TAKE_ZERO(s->arena, tl_contact_box, held);
+        if (!boxes) return no_memory(err);
+        hold_joints(s, s->p.q + 3 * (m + resist), boxes);
+        s->p.problem.box = boxes;
+    }
     tl_pairs t;
     TL_TRY(tl_arena_reserve(s->arena, tl_pairs_bytes(&s->p.problem), err));
     if (!tl_pairs_build(&s->p.problem, &t, s->arena)) return TALUS_OK;
-    double *push = TL_TAKE_ZERO(s->arena, double, 3 * (m + resist)),
+    double *push = TL_TAKE_ZERO(s->arena, double, 3 * (m + resist + held)),
            *d = TL_TAKE_ZERO(s->arena, double, tl_pairs_lanes(&t));
     if (!push || !d) return no_memory(err);
     tl_contact_sweep(&t, PUSH_SWEEPS, TL_SWEEP_DISC, push, d, NULL);

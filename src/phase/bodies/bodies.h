@@ -102,7 +102,7 @@ typedef struct tl_bodies {
     double penetration; /* m, deepest overlap of two shapes at the end of the step */
     /* accounts: what was told of so far */
     struct {
-        double potential, kinetic;
+        double potential, kinetic; /* springs of joints are part of the first */
         double *lam;   /* [3 contacts] before the bounce */
         double held;   /* J that rows of joints that hold, and springs, gave to bodies */
         double others; /* J that other impulses than contacts gave to bodies */
@@ -146,6 +146,8 @@ talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err);
 void tl_bodies_joints_place(tl_bodies *s, int round, bool *again);
 talus_status tl_bodies_joints_end(tl_bodies *s, talus_error *err);
 void tl_bodies_joints_commit(const tl_bodies *s);
+/* J: what dampers of joint k took, where impulses act. */
+double tl_bodies_joint_damped(const tl_bodies *s, int32_t k);
 /* Radii of rolling and spinning friction follow the normal forces found; `change`, m/s: what that changes. Above the
  * tolerance the problem is to be solved again. */
 double tl_bodies_update_resist(tl_bodies *s);

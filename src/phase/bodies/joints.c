@@ -294,12 +294,30 @@ static talus_status fit_velocities(tl_bodies *s, tl_joint_blocks *end, double *l
 /* Rows that only hold do no work but that of the time step's error. */
 static bool holds_only(const tl_joint *j, int r) { return j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0); }
 
-/* What the others gave to bodies where impulses act, J. */
+double tl_bodies_joint_damped(const tl_bodies *s, int32_t k)
+{
+    const tl_joint *j = joint_at(s, k);
+    double sum = 0;
+    for (int r = 0; r < j->rows; r++) {
+        if (j->law[r] != TL_ROW_SPRING) continue;
+        const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
+        const double u = tl_joint_row_speed(j, &s->joint.blocks.row[at], s->v),
+                     m = is_half(s, j) ? 0.5 * (s->joint.speed[at] + u) : u;
+        sum += s->dt * j->spec->damping * m * m;
+    }
+    return sum;
+}
+
+/* What the others gave to bodies where impulses act, J. Half-way, springs give what they have less and dampers did not
+ * take: what the row's straight line is off by is the time step's error. */
 static double work_of(const tl_bodies *s, int32_t k)
 {
     const tl_joint *j = joint_at(s, k);
     const double *v = s->half.any ? s->half.early : s->v_free;
     double sum = 0;
+    if (j->spec->kind == TL_JOINT_SPRING && s->joint.first[k] < s->joint.first[k + 1] && is_half(s, j))
+        return tl_joint_energy(j, s->before, &s->joint.now[k]) - tl_joint_energy(j, s->body, &s->joint.now[k]) -
+               tl_bodies_joint_damped(s, k);
     for (int r = 0; r < j->rows && s->joint.first[k] < s->joint.first[k + 1]; r++) {
         const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
         const tl_joint_row *row = &s->joint.blocks.row[at];
