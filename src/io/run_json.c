@@ -12,6 +12,7 @@
 #include "base/replace.h"
 #include "base/text.h"
 #include "math/blas.h"
+#include "scene/schema.h"
 #include "talus_version.h"
 
 #define FILE_MAX ((size_t)64 << 20) /* bytes of a run.json that are read: a scene's text has at most 1 MiB */
@@ -112,16 +113,23 @@ static void put_method(writer *w, const char *key, const tl_method_spec *m)
     put_close(w, '}');
 }
 
+/* A word of the solver's table, as in scenes. */
+static void put_word(writer *w, const char *key, int number)
+{
+    char word[64] = "";
+    tl_schema_word_at(tl_schema_key(tl_schema_find("solver"), key)->words, number, word, sizeof word);
+    put_text(w, key, word);
+}
+
 static void put_solver(writer *w, const tl_solver_spec *s)
 {
-    static const char *const unconverged[] = {"accept", "shrink_dt", "fail"};
     put_open(w, "solver", '{');
     put_text(w, "scheme", s->scheme);
-    put_text(w, "stress", s->stress);
-    put_text(w, "cone", s->cone);
+    put_word(w, "stress", (int)s->stress);
+    put_word(w, "cone", (int)s->cone);
     put_number(w, "tolerance", s->tolerance);
     put_int(w, "sweeps", s->sweeps);
-    put_text(w, "on_unconverged", unconverged[s->on_unconverged]);
+    put_word(w, "on_unconverged", (int)s->on_unconverged);
     put_bool(w, "guard", s->guard);
     put_method(w, "pressure", &s->pressure);
     put_method(w, "friction", &s->friction);

@@ -129,8 +129,8 @@ static talus_status take_rows(const tl_state_part *part, int k, const char *rows
 static talus_status read_part(reader *r, const tl_state_part *part, int k, talus_error *err)
 {
     const tl_state_part *p = &part[k];
-    const char *rows;
-    int64_t count;
+    const char *rows = NULL;
+    int64_t count = 0;
     TL_TRY(next_part(r, p, &count, &rows, err));
     bool known = !p->room;
     for (int j = 0; j < k; j++) known |= part[j].count == p->count;
@@ -182,8 +182,8 @@ talus_status tl_snapshot_driven(const void *data, size_t bytes, const tl_scene *
     TL_TRY(read_header(&r, scene, &h, err));
     const int before = tl_state_parts(&none, part), all = before + tl_driven_kind.parts(out, part + before);
     for (int k = 0; k < all; k++) {
-        const char *rows;
-        int64_t count;
+        const char *rows = NULL;
+        int64_t count = 0;
         TL_TRY(next_part(&r, &part[k], &count, &rows, err));
         if (k < before) continue;
         if (!tl_state_part_is_first(part + before, k - before) && count != *part[k].count) return cut_short(err);

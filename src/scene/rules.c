@@ -675,7 +675,7 @@ static void check_mixture(tl_reader *r, const tl_scene *s)
 static void check_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
     const tl_solver_spec *o = &s->solver;
-    bool staggered = o->stress && !strcmp(o->stress, "staggered");
+    const bool staggered = o->stress == TL_STRESS_STAGGERED;
     check_word(r, seen, "pressure", o->pressure.method, TL_LIQUID_PRESSURE_WORDS, "sand");
     check_word(r, seen, "scheme", o->scheme, TL_SAND_SCHEME_WORDS, "sand and rigid bodies");
     check_word(r, seen, "friction", o->friction.method, staggered ? TL_STAGGERED_WORDS : TL_COLOCATED_WORDS,

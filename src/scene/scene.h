@@ -322,17 +322,19 @@ typedef struct tl_method_spec {
     int iterations;   /* 0: the method's */
 } tl_method_spec;
 
+typedef enum tl_impacts { TL_IMPACTS_TOGETHER, TL_IMPACTS_SEQUENCE } tl_impacts;
+
 /* Contacts of solids. */
 typedef struct tl_contact_spec {
-    const char *method;  /* "": the step's own choice */
-    double tolerance;    /* m/s; 0: follows the speeds */
-    int iterations;      /* 0: the method's */
-    double slop;         /* m; 0: from the bodies */
-    double touch;        /* of the slop */
-    double keep;         /* of the slop */
-    const char *impacts; /* "together" or "sequence" */
-    bool bound;          /* islands make no energy */
-    bool rest;           /* islands at rest are left alone */
+    const char *method; /* "": the step's own choice */
+    double tolerance;   /* m/s; 0: follows the speeds */
+    int iterations;     /* 0: the method's */
+    double slop;        /* m; 0: from the bodies */
+    double touch;       /* of the slop */
+    double keep;        /* of the slop */
+    tl_impacts impacts;
+    bool bound; /* islands make no energy */
+    bool rest;  /* islands at rest are left alone */
 } tl_contact_spec;
 
 /* How stress is solved by parts; see solve/cone/parts.h. */
@@ -349,17 +351,40 @@ typedef struct tl_rules_spec {
 
 typedef enum tl_unconverged { TL_UNCONVERGED_ACCEPT, TL_UNCONVERGED_SHRINK_DT, TL_UNCONVERGED_FAIL } tl_unconverged;
 
+/* Words of tl_solver_spec, in the order of the schema. AUTO: what the rest of the scene asks for. */
+typedef enum tl_stress_place { TL_STRESS_COLOCATED, TL_STRESS_STAGGERED } tl_stress_place;
+typedef enum tl_edges_word {
+    TL_EDGES_AUTO,
+    TL_EDGES_LOAD,
+    TL_EDGES_WALL,
+    TL_EDGES_STRICT,
+    TL_EDGES_INACTIVE_ZERO
+} tl_edges_word;
+typedef enum tl_densities_word {
+    TL_DENSITIES_AUTO,
+    TL_DENSITIES_CARRIED,
+    TL_DENSITIES_KERNEL,
+    TL_DENSITIES_SHARE,
+    TL_DENSITIES_CONST,
+    TL_DENSITIES_MASS
+} tl_densities_word;
+typedef enum tl_static_stress { TL_STATICS_AUTO, TL_STATICS_LEAST_ENERGY, TL_STATICS_NONE } tl_static_stress;
+typedef enum tl_weights_word { TL_WEIGHTS_AUTO, TL_WEIGHTS_AREA, TL_WEIGHTS_VOLUME } tl_weights_word;
+typedef enum tl_surface_word { TL_SURFACE_FRACTIONAL, TL_SURFACE_BINARY } tl_surface_word;
+typedef enum tl_cone_word { TL_CONE_EXACT, TL_CONE_PYRAMID } tl_cone_word;
+typedef enum tl_soft_form { TL_SOFT_HYBRID, TL_SOFT_CUT, TL_SOFT_COMPLEMENT } tl_soft_form;
+
 typedef struct tl_solver_spec {
-    const char *scheme;  /* "" : the engine's default */
-    const char *stress;  /* "colocated" or "staggered" */
-    const char *edges;   /* of stress next to cells without an unknown: "load", "wall", "strict" or "inactive-zero" */
-    const char *density; /* of granular faces: "carried", "kernel", "share", "const" or "mass" */
-    const char *static_stress; /* of sand at rest: "least-energy" or "none" */
-    const char *weights;       /* of faces: "area", "volume" or "" */
-    const char *surface;       /* of liquids: "fractional" or "binary" */
-    const char *cone;          /* "exact" or "pyramid" */
-    const char *coupling;      /* of elastic bodies and liquid: "hybrid", "cut" or "complement" */
-    bool seal, offset;         /* of these: thin parts are tight; hydrostatic differences inside of cells */
+    const char *scheme; /* "" : the engine's default */
+    tl_stress_place stress;
+    tl_edges_word edges;            /* of stress next to cells without an unknown */
+    tl_densities_word density;      /* of granular faces */
+    tl_static_stress static_stress; /* of sand at rest */
+    tl_weights_word weights;        /* of faces */
+    tl_surface_word surface;        /* of liquids */
+    tl_cone_word cone;
+    tl_soft_form coupling; /* of elastic bodies and liquid */
+    bool seal, offset;     /* of these: thin parts are tight; hydrostatic differences inside of cells */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;

@@ -79,7 +79,7 @@ static void a_rod_that_digs_in(void **state)
     memcpy(blocks, d.blocks, sizeof blocks);
     tl_contact_assembled_free(&d);
     tl_contact_free_velocity(&bodies, NULL, q);
-    tl_contact p = {&space, tl_contact_operator_linop(&op), blocks, q, mu, &bodies, false};
+    tl_contact p = {&space, tl_contact_operator_linop(&op), blocks, q, mu, &bodies, false, NULL};
     for (int i = 0; i < 3; i++) {
         tl_contact_report r = solve(sweeps[i], &p, lam);
         assert_int_equal(r.outcome.result, TL_CONVERGED);

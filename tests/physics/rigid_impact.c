@@ -1,6 +1,8 @@
 /* Impacts at dt = 10 ms: momentum, bounce, depth, and nothing passes through anything. */
 #include "check.h"
 
+#include <string.h>
+
 #include "model/rigid/motion.h"
 #include "rigid.h"
 

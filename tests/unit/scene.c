@@ -120,8 +120,8 @@ static void example_has_its_values(void **state)
     assert_int_equal(s->function_count, 1);
 
     assert_string_equal(s->solver.scheme, "t-f-p-n");
-    assert_string_equal(s->solver.stress, "staggered");
-    assert_string_equal(s->solver.cone, "pyramid");
+    assert_int_equal(s->solver.stress, TL_STRESS_STAGGERED);
+    assert_int_equal(s->solver.cone, TL_CONE_PYRAMID);
     CHECK_NEAR(s->solver.tolerance, 1e-5, 0);
     assert_string_equal(s->solver.pressure.method, "cg-mic");
     assert_int_equal(s->solver.pressure.iterations, 70);

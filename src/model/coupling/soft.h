@@ -20,8 +20,7 @@
 #define TL_MODEL_COUPLING_SOFT_H
 
 #include "model/coupling/liquid.h"
-
-typedef enum tl_soft_form { TL_SOFT_HYBRID, TL_SOFT_CUT, TL_SOFT_COMPLEMENT } tl_soft_form;
+#include "scene/scene.h"
 
 typedef struct tl_soft_domain {
     const tl_skins *skins; /* cut */

@@ -190,7 +190,7 @@ talus_status tl_flow_assemble(tl_flow *f, const tl_grid_state *past, int32_t *re
                           .phi = f->phi,
                           .pieces = sand ? NULL : &f->pieces,
                           .loose = sand && f->pieces.of ? &f->pieces : NULL,
-                          .binary = o->surface && !strcmp(o->surface, "binary"),
+                          .binary = o->surface == TL_SURFACE_BINARY,
                           .granular = sand ? &f->liquid : NULL,
                           .viscosity = f->viscosity.eta ? &f->viscosity : NULL,
                           .staggered = f->set->staggered,

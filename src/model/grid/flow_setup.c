@@ -1,6 +1,5 @@
 /* What the grid engine decides once about what flows: from the scene. */
 #include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "model/grid/emit.h"
@@ -87,13 +86,6 @@ bool tl_grid_falls_around(const tl_scene *s)
     return false;
 }
 
-static int word_of(const char *word, const char *const *words)
-{
-    for (int i = 0; words[i]; i++)
-        if (word && !strcmp(word, words[i])) return i;
-    return 0;
-}
-
 /* A rigid one: elastic bodies have areas with the offset of their hydrostatic load. */
 static bool free_body(const tl_scene *s)
 {
@@ -124,8 +116,7 @@ static double fast_friction(const tl_material *m)
 /* Cones of all materials: sqrt 2 sin(angle) times the pressure. [FM21 sec. 3.1.3] */
 static talus_status find_cones(tl_flow_setup *k, const tl_scene *s, bool by_cones, talus_error *err)
 {
-    static const char *const edges[] = {"load", "wall", "strict", "inactive-zero", NULL};
-    static const char *const densities[] = {"carried", "kernel", "share", "const", "mass", NULL};
+    const tl_solver_spec *o = &s->solver;
     if (!tl_scene_has_sand(s)) return TALUS_OK;
     bool rates = false, sticks = false;
     for (int i = 0; i < s->material_count; i++) {
@@ -152,9 +143,8 @@ static talus_status find_cones(tl_flow_setup *k, const tl_scene *s, bool by_cone
         if (k->alpha[i] > 0) k->sand_least = fmin(k->sand_least, k->alpha[i]);
     k->liquid_too = flows_as(s, TL_MATERIAL_LIQUID) || flows_as(s, TL_MATERIAL_VISCOUS);
     k->refuse_mixture = flows_as(s, TL_MATERIAL_LIQUID) && s->grid.mixture == TL_MIXTURE_NONE;
-    const char *rest = s->solver.static_stress;
     bool exact = by_cones && !k->staggered;
-    if (rest && !strcmp(rest, "least-energy") && !exact)
+    if (o->static_stress == TL_STATICS_LEAST_ENERGY && !exact)
         return TL_FAIL(
             err, TALUS_UNSUPPORTED,
             "%.200s: solver.static_stress = \"least-energy\" is for colocated stress with exact cones; staggered "
@@ -163,15 +153,16 @@ static talus_status find_cones(tl_flow_setup *k, const tl_scene *s, bool by_cone
     if ((rates || sticks) && !exact)
         return TL_FAIL(err, TALUS_UNSUPPORTED,
                        "%.200s: mu(I) and cohesion of sand are for colocated stress with exact cones", file_of(s));
-    k->statics = exact && !(rest && !strcmp(rest, "none"));
+    k->statics = exact && o->static_stress != TL_STATICS_NONE;
     bool own = s->domain.sand_friction == TL_SAND_FRICTION_OWN;
     for (int i = 0; i < s->body_count; i++) own |= s->bodies[i].sand_friction == TL_SAND_FRICTION_OWN;
     /* stress by parts is for comparison with the papers: as they do it. Bodies get forces that add up to the weight
      * of the sand, and free ones its momentum; so does what emitters let fall, of which a fifth of the momentum is
      * unexplained with the kernel's density. Without any of these the kernel's density leaves thin fringes calmer */
-    const char *edge = s->solver.edges, *density = s->solver.density;
-    k->edge_rule = edge && *edge ? (tl_edge_rule)word_of(edge, edges) : by_cones ? TL_EDGE_LOAD : TL_EDGE_WALL;
-    k->density_rule = density && *density                                ? (tl_density_rule)word_of(density, densities)
+    _Static_assert(TL_EDGES_INACTIVE_ZERO - 1 == (int)TL_EDGE_INACTIVE_ZERO, "words of solver.edges");
+    _Static_assert(TL_DENSITIES_MASS - 1 == (int)TL_DENSITY_MASS, "words of solver.density");
+    k->edge_rule = o->edges ? (tl_edge_rule)(o->edges - 1) : by_cones ? TL_EDGE_LOAD : TL_EDGE_WALL;
+    k->density_rule = o->density                                         ? (tl_density_rule)(o->density - 1)
                       : s->body_count > 0 || s->emitter_count > 0 || own ? TL_DENSITY_CARRIED
                                                                          : TL_DENSITY_KERNEL;
     if (own && (!exact || k->edge_rule != TL_EDGE_LOAD))
@@ -186,11 +177,10 @@ static talus_status find_cones(tl_flow_setup *k, const tl_scene *s, bool by_cone
 static talus_status find_viscosities(tl_flow_setup *k, const tl_scene *s, talus_error *err)
 {
     if (!tl_scene_is_viscous(s)) return TALUS_OK;
-    const char *weights = s->solver.weights;
     if (tl_scene_has_sand(s))
         return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: sand and viscous liquid in one scene cannot be run yet",
                        file_of(s));
-    if (weights && !strcmp(weights, "area"))
+    if (s->solver.weights == TL_WEIGHTS_AREA)
         return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.weights = \"area\" is for liquids without viscosity",
                        file_of(s));
     if (!(k->viscosity = TL_NEW_ZERO(double, s->material_count)))
@@ -204,8 +194,7 @@ static talus_status find_viscosities(tl_flow_setup *k, const tl_scene *s, talus_
 static tl_weight_family choose_family(const tl_scene *s)
 {
     if (tl_scene_has_sand(s)) return TL_WEIGHT_VOLUME;
-    if (s->solver.weights && *s->solver.weights)
-        return strcmp(s->solver.weights, "volume") ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
+    if (s->solver.weights) return s->solver.weights == TL_WEIGHTS_AREA ? TL_WEIGHT_AREA : TL_WEIGHT_VOLUME;
     return free_body(s) || tl_scene_is_viscous(s) ? TL_WEIGHT_VOLUME : TL_WEIGHT_AREA;
 }
 
@@ -213,7 +202,7 @@ talus_status tl_flow_setup_make(tl_flow_setup *k, const tl_scene *s, bool exact,
 {
     TL_TRY(refuse_materials(s, err));
     TL_TRY(refuse_grids(s, err));
-    k->staggered = s->solver.stress && !strcmp(s->solver.stress, "staggered");
+    k->staggered = s->solver.stress == TL_STRESS_STAGGERED;
     TL_TRY(find_cones(k, s, exact, err));
     TL_TRY(find_viscosities(k, s, err));
     k->family = choose_family(s);

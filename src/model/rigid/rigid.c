@@ -98,8 +98,10 @@ static double get(tl_vec3 v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; 
 static void weigh_prism(const tl_scene *s, const tl_body *b, int axis, tl_mass *out)
 {
     const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+    const tl_shape_tree *shapes = s->shapes;
+    const int shape = b->shape;
     tl_quat q = tl_quat_normalize(b->rotation), back = {q.w, -q.x, -q.y, -q.z};
-    tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
+    tl_box3 box = tl_shape_bounds(shapes, shape);
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int k = 0; k < 8; k++) {
         tl_vec3 corner = {k & 4 ? box.hi.x : box.lo.x, k & 2 ? box.hi.y : box.lo.y, k & 1 ? box.hi.z : box.lo.z};
@@ -117,7 +119,7 @@ static void weigh_prism(const tl_scene *s, const tl_body *b, int axis, tl_mass *
             set(&p, axis, 0.5 * (lo[axis] + hi[axis]));
             set(&p, i, a);
             set(&p, j, c);
-            double d = tl_shape_distance(s->shapes, b->shape, tl_quat_rotate(back, p));
+            double d = tl_shape_distance(shapes, shape, tl_quat_rotate(back, p));
             double w = fmin(1, fmax(0, 0.5 - d / h)) * h * h;
             area += w;
             mi += w * a;

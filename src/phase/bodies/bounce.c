@@ -303,7 +303,7 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     TL_TRY(assemble(&b, err));
     tl_contact_report first;
     TL_TRY(solve(&b, false, b.stop, b.v_stop, &first, err));
-    bool in_turn = s->scene->solver.contact.impacts && !strcmp(s->scene->solver.contact.impacts, "sequence");
+    bool in_turn = s->scene->solver.contact.impacts == TL_IMPACTS_SEQUENCE;
     if (in_turn) TL_TRY(strike_all(&b, b.back, &in_turn, err));
     if (in_turn) {
         tl_contact_velocities(&b.p.bodies, b.back, b.v_back);

@@ -42,7 +42,7 @@ static talus_status pose(tl_elastic_trial *s, int32_t count, talus_error *err)
                                     .roots = &data->roots[b],
                                     .factor = data->factor[b]};
     for (int32_t k = 0; k < count; k++) s->flex_mu[k] = s->rows.mu[s->pick[k]];
-    bool box = s->scene->solver.cone && !strcmp(s->scene->solver.cone, "pyramid");
+    const bool box = s->scene->solver.cone == TL_CONE_PYRAMID;
     s->flex = (tl_flex){.parts = s->fem->bodies,
                         .part = s->part,
                         .n = n,

@@ -16,8 +16,8 @@ static const char *file_of(const tl_scene *s) { return s->file ? s->file : "scen
 static talus_status find_stress_method(tl_grid_data *k, const tl_scene *s, talus_error *err)
 {
     const tl_parts_spec *o = &s->solver.parts;
-    const bool staggered = s->solver.stress && !strcmp(s->solver.stress, "staggered");
-    bool pyramid = s->solver.cone && !strcmp(s->solver.cone, "pyramid");
+    const bool staggered = s->solver.stress == TL_STRESS_STAGGERED;
+    const bool pyramid = s->solver.cone == TL_CONE_PYRAMID;
     const char *method = s->solver.friction.method;
     if (!method || !*method) method = pyramid ? "jcsp-pyramid" : staggered ? "primal-dual" : "apgd";
     k->friction = tl_cone_method_find(method);

@@ -137,13 +137,6 @@ static talus_status find_modes(tl_wet *w, talus_error *err)
     return TALUS_OK;
 }
 
-static tl_soft_form form_of(const tl_scene *s)
-{
-    const char *word = s->solver.coupling;
-    if (word && !strcmp(word, "cut")) return TL_SOFT_CUT;
-    return word && !strcmp(word, "complement") ? TL_SOFT_COMPLEMENT : TL_SOFT_HYBRID;
-}
-
 talus_status tl_wet_assemble(tl_wet *w, talus_error *err)
 {
     tl_flow *f = w->flow;
@@ -154,7 +147,7 @@ talus_status tl_wet_assemble(tl_wet *w, talus_error *err)
                               .pieces = f->pieces.of ? &f->pieces : NULL,
                               .system = &f->system,
                               .gravity = f->scene->gravity,
-                              .form = form_of(f->scene),
+                              .form = f->scene->solver.coupling,
                               .plain = !f->scene->solver.offset};
     TL_TRY(tl_soft_build(&w->ops, &d, f->arena, err));
     TL_TRY(join_columns(w, err));

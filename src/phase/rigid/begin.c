@@ -37,7 +37,7 @@ static double smallest_extent(const tl_rigid *r)
 static const char *method_name(const tl_solver_spec *s)
 {
     if (s->contact.method && *s->contact.method) return s->contact.method;
-    return s->cone && !strcmp(s->cone, "pyramid") ? "pgs-pyramid" : "newton-shift";
+    return s->cone == TL_CONE_PYRAMID ? "pgs-pyramid" : "newton-shift";
 }
 
 static const char *name_of(const tl_sim *sim, int32_t i)
