@@ -375,8 +375,7 @@ static tl_accounts_flow solution_of(const grid_step *s)
 static talus_status extend_velocities(grid_step *s, talus_error *err)
 {
     tl_impulse held;
-    const double *stress = s->f.stress ? s->f.stress : s->f.system.viscous.s;
-    tl_stress_solid_forces(&s->f.system.stress, &s->f.system.c, s->f.p, stress, s->fluid);
+    tl_stress_solid_forces(&s->f.system.stress, &s->f.system.c, s->f.p, tl_flow_stress(&s->f), s->fluid);
     if (s->soft) TL_TRY(tl_wet_end(s->wet, s->fluid, err));
     TL_TRY(tl_flow_store(&s->f, err));
     const tl_accounts_flow solved = solution_of(s);

@@ -54,6 +54,21 @@ static talus_status note_momentum(tl_flow *f, talus_error *err)
     return TALUS_OK;
 }
 
+/* Viscous: a face that shear ties to a solid, which covers it in part or wholly. Its velocity is the solve's or the
+ * solid's own, never its neighbours': with these, liquid beside the solid would be set in motion after every solve and
+ * stopped in the next, and the solid would feel mass times velocity over the step (a plate that covers 0.8 of its cells
+ * 1.23 of the drag at 50 ms, more with shorter steps). */
+static bool sticks(const tl_flow *f, int32_t k)
+{
+    const tl_viscous_stress *v = &f->system.viscous;
+    if (!v->s || !(f->system.c.fluid[k] < 1)) return false;
+    for (int j = 0; j < 4; j++) {
+        int32_t edge = f->system.stress.face_edge[j][k];
+        if (edge < f->system.stress.edges && v->edge[edge] > 0) return true;
+    }
+    return false;
+}
+
 /* A free piece has no weight to carry: its faces get what the solve gave them, by their own mass, and those that go
  * with others follow. Sand has its own rule (carry.h). Then what faces have of their own is noted: nothing that
  * follows may lose it where they have mass and are of free pieces. */
@@ -68,7 +83,8 @@ talus_status tl_flow_store(tl_flow *f, talus_error *err)
     for (int32_t k = 0; k < y->c.faces; k++) {
         int a = y->axis[k];
         int32_t i = y->id[k];
-        if (y->c.fluid[k] > f->set->rules.closed || tl_face_is_free(&f->pieces, &f->grid, a, i))
+        if (y->c.fluid[k] > f->set->rules.closed || tl_face_is_free(&f->pieces, &f->grid, a, i) ||
+            (y->c.fluid[k] > 0 && sticks(f, k)))
             f->faces.u[a][i] = y->c.u[k];
     }
     if (y->carry.known[0]) tl_carry_follow(&y->carry, &f->grid, f->faces.u);
@@ -100,7 +116,9 @@ static talus_status surround_liquid(tl_flow *f, talus_error *err)
         const int32_t *of = f->system.of[a];
         uint8_t *known = f->known[a];
 #pragma omp parallel for schedule(static) if (f->grid.cells >= TL_PARALLEL_MIN)
-        for (int64_t i = 0; i < f->grid.cells; i++) known[i] = of[i] >= 0 && open[i] > closed;
+        for (int64_t i = 0; i < f->grid.cells; i++)
+            known[i] =
+                of[i] >= 0 && (open[i] > closed || (f->system.c.fluid[of[i]] > 0 && sticks(f, of[i])));
     }
     TL_TRY(tl_extrapolate(&f->grid, f->set->rules.surround_layers, f->faces.u, f->known, f->arena, err));
     for (int a = 0; a < 3; a++) {
@@ -145,6 +163,26 @@ static talus_status solids_in_motion(tl_flow *f, tl_solids *out, talus_error *er
     return TALUS_OK;
 }
 
+/* Viscous: closed faces that stick go with their solid. */
+static void stick_closed_faces(const tl_flow *f, const tl_solids *moving)
+{
+    const tl_system *y = &f->system;
+    if (!y->viscous.s) return;
+#pragma omp parallel for schedule(static) if (y->c.faces >= TL_PARALLEL_MIN)
+    for (int32_t k = 0; k < y->c.faces; k++) {
+        int a = y->axis[k];
+        int32_t i = y->id[k], which;
+        tl_vec3 n, at;
+        if (y->c.fluid[k] > 0 || !tl_grid_exists(&f->grid, i) || !sticks(f, k)) continue;
+        at = tl_grid_face_centre(&f->grid, a, i);
+        tl_solids_distance(moving, tl_grid_block_of(&f->grid, i), at, &which, &n);
+        if (which == TL_SOLID_NONE) continue;
+        tl_vec3 v = tl_solids_velocity(moving, which, at);
+        f->faces.u[a][i] = a == 0 ? v.x : a == 1 ? v.y : v.z;
+        f->known[a][i] = 1;
+    }
+}
+
 talus_status tl_flow_extend(tl_flow *f, tl_impulse *held, talus_error *err)
 {
     const bool sand = f->stress != NULL;
@@ -159,6 +197,7 @@ talus_status tl_flow_extend(tl_flow *f, tl_impulse *held, talus_error *err)
     if (sand) before = tl_faces_closed(&f->grid, &f->faces, &f->fractions);
     TL_TRY(tl_clip_inflow(&f->grid, &moving, f->fractions.open, sand ? 0 : f->set->rules.closed, f->known,
                           sand ? NULL : f->pressed, f->faces.u, f->arena, err));
+    stick_closed_faces(f, &moving);
     if (sand) after = tl_faces_closed(&f->grid, &f->faces, &f->fractions);
     held->linear = tl_vec3_sub(after.linear, before.linear);
     held->angular = tl_vec3_sub(after.angular, before.angular);

@@ -111,6 +111,9 @@ typedef struct tl_flow {
     double *moving[3]; /* m/s: what carries particles, and is not what they carry */
 } tl_flow;
 
+/* Stress that acts beside the pressure, of sand or of a viscous liquid: [system.stress.n], NULL without either. */
+static inline const double *tl_flow_stress(const tl_flow *f) { return f->stress ? f->stress : f->system.viscous.s; }
+
 /* What emitters add within the step, behind the particles of g, whose count stays: all. next [emitters]: their state
  * that is to be. */
 talus_status tl_flow_emit(const tl_flow *f, tl_grid_state *g, double t, tl_emitter_state *next, double *next_id,

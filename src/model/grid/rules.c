@@ -163,25 +163,30 @@ talus_status tl_rule_carry(tl_flow *f, const tl_crowds *c, double part, talus_er
 
 /* ---- loads of what does not move ---- */
 
+/* s_xx, s_yy, s_zz of a cell as faces feel them, of sand or a viscous liquid; none of one without either. */
+static void diagonal_stress(const tl_flow *f, const double *stress, int32_t cell, double d[3])
+{
+    const tl_stress *t = &f->system.stress;
+    const int stride = t->staggered ? 2 : TL_STRESS_GROUP, zz = t->staggered ? 1 : TL_S_ZZ;
+    const double *g = stress ? stress + stride * (int64_t)cell : NULL, w = stress ? t->diagonal[cell] : 0;
+    d[0] = g ? w * t->only[0] * g[0] : 0;
+    d[2] = g ? w * t->only[2] * g[zz] : 0;
+    d[1] = -d[0] - d[2];
+}
+
 /* A cell of which a single face is open lies in a solid: what it does to a pair of closed faces is in balance inside
  * of that solid, and would only be shared out between bodies that meet in a corner, as one that stands on a floor. y
  * [faces] without it. */
-static void drop_inner_forces(const tl_flow *f, double *y)
+static void drop_inner_forces(const tl_flow *f, const double *stress, double *y)
 {
     const tl_coupling *c = &f->system.c;
-    const tl_stress *t = &f->system.stress;
     for (int32_t i = 0; i < c->cells; i++) {
         const int32_t *face = c->face + 6 * (int64_t)i;
         int open = 0;
         for (int k = 0; k < 6; k++) open += c->fluid[face[k]] > 0 && face[k] != face[k ^ 1];
         if (open != 1) continue;
-        double d[3] = {0, 0, 0};
-        if (f->stress && !t->staggered) {
-            const double *g = f->stress + TL_STRESS_GROUP * (int64_t)i, w = t->diagonal[i];
-            d[0] = w * t->only[0] * g[TL_S_XX];
-            d[2] = w * t->only[2] * g[TL_S_ZZ];
-            d[1] = -d[0] - d[2];
-        }
+        double d[3];
+        diagonal_stress(f, stress, i, d);
         for (int k = 0; k < 3; k++) {
             if (face[2 * k] == face[2 * k + 1] || c->fluid[face[2 * k]] > 0 || c->fluid[face[2 * k + 1]] > 0) continue;
             double force = (f->p[i] - d[k]) / c->dx;
@@ -199,8 +204,9 @@ void tl_rule_load_static_bodies(const tl_flow *f, double *load)
     bool any = false;
     for (int32_t i = 0; i < f->rigid->scene_count; i++) any |= f->rigid->body[i].kind == TL_BODY_STATIC;
     if (!any) return;
-    tl_stress_face_forces(&y->stress, &y->c, f->p, f->stress, force);
-    drop_inner_forces(f, force);
+    const double *stress = tl_flow_stress(f);
+    tl_stress_face_forces(&y->stress, &y->c, f->p, stress, force);
+    drop_inner_forces(f, stress, force);
     for (int32_t k = 0; k < y->c.faces; k++) {
         int axis = y->axis[k];
         double weight = f->fractions.fixed[axis][y->id[k]], on[3] = {0, 0, 0}, torque[3];
