@@ -91,7 +91,7 @@ static talus_status solve_linear(const void *p, int i, const tl_options *o, cons
                                  line *l, talus_error *err)
 {
     tl_linear_report r;
-    TL_TRY(tl_linear_solve(tl_linear_method_at(i), p, o, stop, x, a, NULL, &r, err));
+    TL_TRY(tl_linear_solve(tl_linear_method_at(i), p, o, stop, x, a, &r, err));
     l->outcome = r.outcome, l->work = r.work, l->seconds = r.seconds;
     l->certificate = r.certificate.residual;
     return TALUS_OK;
@@ -101,7 +101,7 @@ static talus_status solve_boxqp(const void *p, int i, const tl_options *o, const
                                 line *l, talus_error *err)
 {
     tl_boxqp_report r;
-    TL_TRY(tl_boxqp_solve(tl_boxqp_method_at(i), p, o, stop, x, a, NULL, &r, err));
+    TL_TRY(tl_boxqp_solve(tl_boxqp_method_at(i), p, o, stop, x, a, &r, err));
     l->outcome = r.outcome, l->work = r.work, l->seconds = r.seconds;
     l->certificate = r.certificate.optimality, l->violation = r.certificate.violation;
     l->energy = r.certificate.energy;
@@ -112,7 +112,7 @@ static talus_status solve_cone(const void *p, int i, const tl_options *o, const 
                                line *l, talus_error *err)
 {
     tl_cone_report r;
-    TL_TRY(tl_cone_solve(tl_cone_method_at(i), p, o, stop, x, a, NULL, &r, err));
+    TL_TRY(tl_cone_solve(tl_cone_method_at(i), p, o, stop, x, a, &r, err));
     l->outcome = r.outcome, l->work = r.work, l->seconds = r.seconds;
     l->certificate = r.certificate.relative_gap, l->violation = r.certificate.relative_violation;
     l->energy = r.certificate.energy;
@@ -126,7 +126,7 @@ static talus_status solve_contact(const void *p, int i, const tl_options *o, con
     tl_stop own = *stop;
     own.max_iterations = strncmp(contact_name(i), "newton", 6) ? 5000 : 300;
     tl_contact_report r;
-    TL_TRY(tl_contact_solve(tl_contact_method_at(i), p, o, &own, x, a, NULL, &r, err));
+    TL_TRY(tl_contact_solve(tl_contact_method_at(i), p, o, &own, x, a, &r, err));
     l->outcome = r.outcome, l->work = r.work, l->seconds = r.seconds;
     l->certificate = r.certificate.residual, l->balance = r.certificate.balance;
     l->normal_sum = r.certificate.normal_sum;
@@ -141,7 +141,7 @@ static talus_status solve_pressure(const void *p, int i, const tl_options *o, co
     tl_pressure_report r;
     tl_pressure_options own = tl_pressure_options_default();
     own.start = TL_PRESSURE_WARM;
-    TL_TRY(tl_pressure_solve(tl_pressure_method_at(i), p, &own, stop, x, a, NULL, &r, err));
+    TL_TRY(tl_pressure_solve(tl_pressure_method_at(i), p, &own, stop, x, a, &r, err));
     l->outcome = r.outcome, l->work = r.work, l->seconds = r.seconds;
     l->certificate = r.certificate.optimality, l->violation = r.certificate.violation;
     l->energy = r.certificate.energy;
@@ -152,7 +152,7 @@ static talus_status solve_fixedpoint(const void *p, int i, const tl_options *o, 
                                      tl_arena *a, line *l, talus_error *err)
 {
     tl_fixedpoint_report r;
-    TL_TRY(tl_fixedpoint_solve(tl_fixedpoint_method_at(i), p, o, stop, x, a, NULL, &r, err));
+    TL_TRY(tl_fixedpoint_solve(tl_fixedpoint_method_at(i), p, o, stop, x, a, &r, err));
     l->outcome = r.outcome, l->work = r.work, l->seconds = r.seconds;
     l->certificate = r.certificate.residual, l->violation = r.certificate.violation;
     return TALUS_OK;

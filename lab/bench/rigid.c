@@ -351,8 +351,8 @@ static double cold_products(run *r, const char *method)
         tl_contact_report solved;
         tl_stop stop = {.tolerance = tolerance, .max_iterations = COLD_ITERATIONS};
         memset(lam, 0, sizeof *lam * (size_t)p.space.n);
-        if (tl_contact_solve(tl_contact_method_find(method), &p.problem, &options, &stop, lam, a, NULL, &solved,
-                             &err) != TALUS_OK)
+        if (tl_contact_solve(tl_contact_method_find(method), &p.problem, &options, &stop, lam, a, &solved, &err) !=
+            TALUS_OK)
             break;
         if (solved.certificate.balance <= BALANCE_WANTED) return (double)solved.work.products;
     }

@@ -62,8 +62,7 @@ static talus_status wall_separation_warm(tl_compare *c, int size, talus_error *e
         tl_boxqp_report before;
         tl_stop stop = {c->o->tolerance > 0 ? c->o->tolerance : TL_COMPARE_TOLERANCE, 0, 0};
         const char *first = c->o->method && !strcmp(c->o->method, "cg") ? "cg" : "mprgp";
-        status =
-            tl_boxqp_solve(tl_boxqp_method_find(first), &wall.qp, &o, &stop, wall.x0, &c->arena, NULL, &before, err);
+        status = tl_boxqp_solve(tl_boxqp_method_find(first), &wall.qp, &o, &stop, wall.x0, &c->arena, &before, err);
     }
     tl_precond_free(o.precond);
     if (status == TALUS_OK) {

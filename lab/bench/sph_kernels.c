@@ -112,9 +112,10 @@ static talus_status measure(tank *t, costs *c, talus_error *err)
     if (!x) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for pressures");
     for (int i = 0; i < s.fluid; i++) x[i] = 100;
     tl_stop stop = {.tolerance = 0, .max_iterations = ITERATIONS};
+    const tl_options options = tl_options_default();
     tl_fixedpoint_report report;
     double began = now();
-    TL_TRY(tl_fixedpoint_solve(tl_fixedpoint_method_find("nncg"), &problem, NULL, &stop, x, a, NULL, &report, err));
+    TL_TRY(tl_fixedpoint_solve(tl_fixedpoint_method_find("nncg"), &problem, &options, &stop, x, a, &report, err));
     if (report.work.products < 1) return TL_FAIL(err, TALUS_BAD_INPUT, "nncg made no step");
     double t4 = now();
     double *r = TL_TAKE(a, double, s.space.n);

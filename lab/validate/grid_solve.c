@@ -95,7 +95,7 @@ talus_status tl_case_grid_v6(tl_case_log *log, talus_error *err)
             tl_options o = tl_options_default();
             tl_boxqp_report r;
             status = tl_boxqp_solve(tl_boxqp_method_find(names[m]), &c.qp, &o, &(tl_stop){1e-12, 0, 100000}, c.x0, &a,
-                                    NULL, &r, err);
+                                    &r, err);
             for (int k = 0; k < N; k++) size = fmax(size, fabs(x[k]));
             for (int k = 0; k < N; k++) {
                 worst = fmax(worst, fabs(c.x0[k] - x[k]) / size);
@@ -179,7 +179,7 @@ static talus_status through_file(tl_case_log *log, tl_still *s, const char *path
         status = tl_precond_create(&o.precond, tl_precond_find("mic"), &read->A, err);
         if (status == TALUS_OK)
             status = tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &read->boxqp, &o, &(tl_stop){1e-14, 0, 10000}, x, a,
-                                    NULL, &r, err);
+                                    &r, err);
         tl_precond_free(o.precond);
         if (status == TALUS_OK)
             tl_case_below(log, "velocities from the file's system solved again by mprgp, relative",

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/work.h"
 #include "solve/precond/precond.h"
 
 typedef struct tl_options {
@@ -21,6 +22,7 @@ typedef struct tl_options {
     bool *early;            /* newton of contacts: islands of many bodies may end early, near enough to see where
                                bodies go, and this is set where one did; NULL = not */
     int newton_steps;       /* auglag-ipn: Newton steps per multiplier update */
+    tl_history *history;    /* of the iterations; NULL = not kept */
     bool trusted; /* cone: the caller has made the data itself and certifies the answer: neither is looked at */
 } tl_options;
 

@@ -55,13 +55,13 @@ static talus_status find_torques(tl_elastic_trial *s, const double *pushed, doub
     const size_t points = 3 * (size_t)b->contacts.count, more = 3 * (size_t)b->resist.count;
     tl_stop stop = {.tolerance = CONTACT_TIGHT * s->tolerance, .max_iterations = b->data->iterations};
     tl_options options = tl_options_default();
+    options.history = b->sim->history;
     options.slow = b->pull;
     tl_contact_report solved;
     b->p.bodies.v_free = pushed;
     tl_contact_free_velocity(&b->p.bodies, b->p.bias, b->p.q);
     for (int round = 0; round < RESIST_ROUNDS; round++) {
-        TL_TRY(tl_contact_solve(b->data->method, &b->p.problem, &options, &stop, lam, b->arena, b->sim->history,
-                                &solved, err));
+        TL_TRY(tl_contact_solve(b->data->method, &b->p.problem, &options, &stop, lam, b->arena, &solved, err));
         const double certificate = solved.certificate.residual;
         TL_TRY(tl_sim_show(s->sim, (tl_shown){TL_SHOWN_CONTACT, &b->p.problem, lam, certificate, stop.tolerance}, err));
         s->work.products += solved.work.products;

@@ -408,7 +408,7 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
         const tl_stop stop = {.tolerance = PART_TOLERANCE, .max_iterations = PART_ITERATIONS};
         tl_pressure_report report;
         TL_TRY(tl_pressure_solve(tl_pressure_method_find("cg-multigrid"), &crowds.problem, &options, &stop, crowds.x,
-                                 s->arena, NULL, &report, err));
+                                 s->arena, &report, err));
     }
     TL_TRY(tl_rule_part_crowds(&s->f, &crowds, err));
     TL_TRY(tl_rule_carry(&s->f, &crowds, paid_part(s, crowds.way), err));

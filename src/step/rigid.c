@@ -68,6 +68,7 @@ static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
                  joints = 3 * (size_t)b->joint.blocks.count, more = resist + joints;
     tl_stop stop = {.tolerance = b->tolerance, .max_iterations = b->data->iterations};
     tl_options options = tl_options_default();
+    options.history = b->sim->history;
     options.aim = b->aim;
     options.slow = b->pull;
     s->early = false;
@@ -82,8 +83,7 @@ static talus_status solve_contacts(rigid_step *s, bool *again, talus_error *err)
     }
     for (int round = 0; round < RESIST_ROUNDS; round++) {
         tl_contact_report before = s->solved;
-        TL_TRY(tl_contact_solve(b->data->method, &b->p.problem, &options, &stop, lam, b->arena, b->sim->history,
-                                &s->solved, err));
+        TL_TRY(tl_contact_solve(b->data->method, &b->p.problem, &options, &stop, lam, b->arena, &s->solved, err));
         const double certificate = s->solved.certificate.residual;
         TL_TRY(tl_sim_show(b->sim, (tl_shown){TL_SHOWN_CONTACT, &b->p.problem, lam, certificate, stop.tolerance}, err));
         add_work(&s->solved, &before);

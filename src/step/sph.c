@@ -128,8 +128,8 @@ static talus_status let_viscosity_act(tl_sph_trial *s, talus_error *err)
     TL_TRY(tl_sph_viscosity_begin(&v, &s->f, &problem, err));
     tl_stop stop = {.tolerance = TL_SPH_VISCOUS_TOLERANCE, .max_iterations = VISCOUS_ITERATIONS};
     tl_options options = tl_options_default();
-    TL_TRY(tl_linear_solve(tl_linear_method_find("cg"), &problem, &options, &stop, v.x, s->arena,
-                           s->sim->history ? s->sim->history + 1 : NULL, &s->viscous, err));
+    options.history = s->sim->history ? s->sim->history + 1 : NULL;
+    TL_TRY(tl_linear_solve(tl_linear_method_find("cg"), &problem, &options, &stop, v.x, s->arena, &s->viscous, err));
     tl_sph_viscosity_apply(&v, &s->f);
     s->drag = v.drag;
     return TALUS_OK;

@@ -53,7 +53,7 @@ static void forty_random(void **state)
             make(&c, i);
             tl_options o = options(&c);
             tl_boxqp_report r;
-            CHECK_OK(tl_boxqp_solve(m, &c.qp, &o, &(tl_stop){TARGET, 0, 100000}, c.x0, &a, NULL, &r, &err));
+            CHECK_OK(tl_boxqp_solve(m, &c.qp, &o, &(tl_stop){TARGET, 0, 100000}, c.x0, &a, &r, &err));
             bool good = r.certificate.optimality <= TARGET;
             reached += good;
             max = r.work.products > max ? r.work.products : max;
@@ -130,7 +130,7 @@ static void every_active_set_of_small_ones(void **state)
             if (!m->handles_bounds) continue;
             tl_boxqp_report r;
             memcpy(x, c.x0, sizeof(double) * 6);
-            CHECK_OK(tl_boxqp_solve(m, &c.qp, &o, &(tl_stop){1e-10, 0, 100000}, x, &a, NULL, &r, &err));
+            CHECK_OK(tl_boxqp_solve(m, &c.qp, &o, &(tl_stop){1e-10, 0, 100000}, x, &a, &r, &err));
             CHECK_NEAR(r.certificate.energy, best, 1e-9 * fabs(best));
             for (int i = 0; i < 6; i++)
                 CHECK_NEAR(x[i], exact[i], 1e-6); /* residual 1e-10 times condition 1e2, with room */
@@ -157,7 +157,7 @@ static void wall_separation(void **state)
             CHECK_OK(tl_precond_create(&o.precond, tl_precond_at(pre), &c.A, &err));
             tl_boxqp_report r;
             memcpy(x, c.x0, sizeof(double) * (size_t)c.space.n);
-            CHECK_OK(tl_boxqp_solve(m, &c.qp, &o, &(tl_stop){1e-7, 0, 20000}, x, &a, NULL, &r, &err));
+            CHECK_OK(tl_boxqp_solve(m, &c.qp, &o, &(tl_stop){1e-7, 0, 20000}, x, &a, &r, &err));
             assert_int_equal(r.outcome.result, TL_CONVERGED);
             if (m->handles_bounds) {
                 CHECK_LE(r.certificate.optimality, 1e-7);
@@ -203,7 +203,7 @@ static int solve_part(int part, void *user)
     tl_arena a = {0};
     talus_error e;
     int bad = tl_precond_create(&o.precond, tl_precond_find(j->precond), A, &e) ||
-              tl_boxqp_solve(j->m, &qp, &o, &(tl_stop){1e-7, 0, 20000}, v[4], &a, NULL, &j->report[part], &e);
+              tl_boxqp_solve(j->m, &qp, &o, &(tl_stop){1e-7, 0, 20000}, v[4], &a, &j->report[part], &e);
     tl_split_gather(j->split, v[4], part, j->x);
     tl_precond_free(o.precond);
     tl_arena_free(&a);
@@ -255,8 +255,8 @@ static int short_of_memory(int part, void *user)
     tl_arena a = {0};
     talus_error e;
     tl_linear_report linear;
-    talus_status got = j->m ? tl_boxqp_solve(j->m, &qp, &o, &stop, x, &a, NULL, &j->report[part], &e)
-                            : tl_linear_solve(tl_linear_method_find("cg"), &p, &o, &stop, x, &a, NULL, &linear, &e);
+    talus_status got = j->m ? tl_boxqp_solve(j->m, &qp, &o, &stop, x, &a, &j->report[part], &e)
+                            : tl_linear_solve(tl_linear_method_find("cg"), &p, &o, &stop, x, &a, &linear, &e);
     tl_arena_free(&a);
     return got != TALUS_NO_MEMORY || x[0] != 0;
 }
@@ -303,7 +303,7 @@ static void matrix_free(void **state)
         if (!m->handles_bounds) continue;
         tl_boxqp_report r;
         memcpy(x, c.x0, sizeof x);
-        CHECK_OK(tl_boxqp_solve(m, &qp, &o, &(tl_stop){1e-6, 0, 100000}, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_boxqp_solve(m, &qp, &o, &(tl_stop){1e-6, 0, 100000}, x, &a, &r, &err));
         assert_int_equal(r.outcome.result == TL_CONVERGED, r.certificate.optimality <= 1e-6);
         if (!strcmp(m->name, "pip")) continue; /* its barrier needs a preconditioner, and that needs rows */
         CHECK_LE(r.certificate.optimality, 1e-6);

@@ -117,7 +117,7 @@ static void forty_random_problems(void **state)
             memset(x, 0, sizeof *x * (size_t)g.space.n);
             CHECK_OK(tl_cone_solve(m, &g.problem, &o,
                                    &(tl_stop){.tolerance = 1e-8, .max_products = m->feasible ? 100000 : 10000}, x, &a,
-                                   NULL, &r, &err));
+                                   &r, &err));
             energy[i] = r.certificate.energy;
             CHECK_REL(r.certificate.energy, energy_of(&g, x), 1e-10);
             if (!m->feasible) {
@@ -135,8 +135,8 @@ static void forty_random_problems(void **state)
             CHECK_REL(energy[i], energy[0], 2e-8);
 
             /* tighter, where KKT is a sharper judge than E: gap 1e-12 |E| leaves gradients of about its root */
-            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-12, .max_products = 100000}, x, &a,
-                                   NULL, &r, &err));
+            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-12, .max_products = 100000}, x, &a, &r,
+                                   &err));
             CHECK_LE(r.certificate.relative_gap, 1e-11);
             CHECK_LE(kkt(&g, x, 1e-6), 1e-4);
         }
@@ -179,7 +179,7 @@ static void stacked_blocks_and_sand(void **state)
             tl_cone_report r;
             memset(x, 0, sizeof *x * (size_t)g.space.n);
             tl_stop stop = {.tolerance = 1e-8, .max_products = m->feasible ? 20000 : 4000};
-            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &stop, x, &a, NULL, &r, &err));
+            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &stop, x, &a, &r, &err));
             print_message("%s: %s %s, gap %.1e |E|, violation %.1e, %lld products\n", k < 2 ? "blocks" : "sand box",
                           m->name, tl_result_name(r.outcome.result), r.certificate.relative_gap,
                           r.certificate.relative_violation, (long long)r.work.products);

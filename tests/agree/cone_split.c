@@ -39,7 +39,7 @@ static int solve_part(int part, void *user)
     p.radius = j->g->radius + begin / size;
     tl_options o = tl_options_default();
     talus_error local;
-    j->status[part] = tl_cone_solve(j->method, &p, &o, &j->stop, x, &a, NULL, &j->report[part], &local);
+    j->status[part] = tl_cone_solve(j->method, &p, &o, &j->stop, x, &a, &j->report[part], &local);
     tl_split_gather(j->split, x, part, j->x);
     tl_free(x);
     tl_free(b);
@@ -76,7 +76,7 @@ static void run_split(const tl_gen_cone *g, int parts)
         tl_options o = tl_options_default();
         tl_cone_report alone;
         memset(x, 0, sizeof *x * (size_t)g->space.n);
-        CHECK_OK(tl_cone_solve(m, &g->problem, &o, &stop, x, &a, NULL, &alone, &err));
+        CHECK_OK(tl_cone_solve(m, &g->problem, &o, &stop, x, &a, &alone, &err));
         CHECK_REL(whole.energy, alone.certificate.energy, m->feasible ? 2e-8 : 1e-6);
         /* a true Gauss-Seidel: the same sweeps in the same order (rounding of the stop test aside) */
         if (!strcmp(m->name, "pgs"))

@@ -16,8 +16,7 @@ static tl_contact_report solve(const char *method, const tl_contact *p, double *
     tl_contact_report r;
     memset(lam, 0, sizeof *lam * (size_t)p->space->n);
     int cap = !strncmp(method, "newton", 6) ? 300 : 5000;
-    CHECK_OK(
-        tl_contact_solve(tl_contact_method_find(method), p, &o, &(tl_stop){1e-8, cap, 0}, lam, &arena, NULL, &r, &err));
+    CHECK_OK(tl_contact_solve(tl_contact_method_find(method), p, &o, &(tl_stop){1e-8, cap, 0}, lam, &arena, &r, &err));
     return r;
 }
 
@@ -79,7 +78,7 @@ static void a_rod_that_digs_in(void **state)
     memcpy(blocks, d.blocks, sizeof blocks);
     tl_contact_assembled_free(&d);
     tl_contact_free_velocity(&bodies, NULL, q);
-    tl_contact p = {&space, tl_contact_operator_linop(&op), blocks, q, mu, &bodies, false, NULL};
+    tl_contact p = {&space, tl_contact_operator_linop(&op), blocks, q, mu, &bodies, false, NULL, 0};
     for (int i = 0; i < 3; i++) {
         tl_contact_report r = solve(sweeps[i], &p, lam);
         assert_int_equal(r.outcome.result, TL_CONVERGED);
@@ -171,8 +170,8 @@ static void every_allocation_may_fail(void **state)
             tl_contact_report r;
             memset(lam, 0, sizeof *lam * (size_t)g.space.n);
             tl_alloc_fail_at(k);
-            talus_status status = tl_contact_solve(tl_contact_method_at(i), &g.problem, &o, &(tl_stop){1e-6, 40, 0},
-                                                   lam, &a, NULL, &r, &err);
+            talus_status status =
+                tl_contact_solve(tl_contact_method_at(i), &g.problem, &o, &(tl_stop){1e-6, 40, 0}, lam, &a, &r, &err);
             int failed = tl_alloc_fail_happened();
             tl_alloc_fail_at(0);
             tl_arena_free(&a);

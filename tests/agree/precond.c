@@ -37,7 +37,7 @@ static tl_linear_report solve(const tl_csr *A, const double *b, const char *meth
     tl_arena a = {0};
     CHECK_OK(tl_precond_create(&o.precond, tl_precond_find(precond), A, &err));
     memset(x, 0, sizeof *x * (size_t)A->rows);
-    CHECK_OK(tl_linear_solve(tl_linear_method_find(method), &p, &o, &(tl_stop){1e-10, 2000, 0}, x, &a, NULL, &r, &err));
+    CHECK_OK(tl_linear_solve(tl_linear_method_find(method), &p, &o, &(tl_stop){1e-10, 2000, 0}, x, &a, &r, &err));
     tl_precond_free(o.precond);
     tl_arena_free(&a);
     return r;
@@ -253,7 +253,7 @@ static int solve_part(int part, void *user)
     tl_arena a = {0};
     talus_error e;
     int bad = tl_precond_create(&o.precond, tl_precond_find(j->precond), p.A.csr, &e) ||
-              tl_linear_solve(tl_linear_method_find(j->method), &p, &o, &(tl_stop){1e-9, 2000, 0}, x, &a, NULL,
+              tl_linear_solve(tl_linear_method_find(j->method), &p, &o, &(tl_stop){1e-9, 2000, 0}, x, &a,
                               &j->report[part], &e);
     tl_precond_free(o.precond);
     tl_arena_free(&a);

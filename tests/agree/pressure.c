@@ -27,8 +27,8 @@ static tl_pressure_report solve(const char *method, const tl_pressure *p, const 
                                 double tolerance, double *x)
 {
     tl_pressure_report r;
-    CHECK_OK(tl_pressure_solve(tl_pressure_method_find(method), p, o, &(tl_stop){tolerance, 2000, 0}, x, &arena, NULL,
-                               &r, &err));
+    CHECK_OK(
+        tl_pressure_solve(tl_pressure_method_find(method), p, o, &(tl_stop){tolerance, 2000, 0}, x, &arena, &r, &err));
     if (r.outcome.result != TL_CONVERGED) fail_msg("%s: %s", method, tl_result_name(r.outcome.result));
     return r;
 }
@@ -185,8 +185,8 @@ static void with_contacts(void **state)
         tl_boxqp qp = {.space = &space, .A = tl_linop_csr(&A), .b = b, .lo = lo, .hi = hi};
         tl_options qo = tl_options_default();
         tl_boxqp_report qr;
-        CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &qp, &qo, &(tl_stop){1e-10, 5000, 0}, x, &arena, NULL,
-                                &qr, &err));
+        CHECK_OK(
+            tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &qp, &qo, &(tl_stop){1e-10, 5000, 0}, x, &arena, &qr, &err));
         assert_int_equal(qr.outcome.result, TL_CONVERGED);
 
         for (int k = 0; k < tl_pressure_method_count(); k++) {

@@ -19,8 +19,7 @@ static void solve(const char *name, const tl_pressure *p, double tolerance, doub
     tl_arena a = {0};
     const tl_pressure_options o = tl_pressure_options_default();
     memset(x, 0, sizeof *x * (size_t)p->n);
-    CHECK_OK(
-        tl_pressure_solve(tl_pressure_method_find(name), p, &o, &(tl_stop){tolerance, 20000, 0}, x, &a, NULL, r, &err));
+    CHECK_OK(tl_pressure_solve(tl_pressure_method_find(name), p, &o, &(tl_stop){tolerance, 20000, 0}, x, &a, r, &err));
     tl_arena_free(&a);
 }
 
@@ -90,7 +89,7 @@ static void no_memory(void **state)
             int64_t blocks = tl_alloc_read().live_blocks;
             tl_alloc_fail_at(k);
             talus_status status = tl_pressure_solve(tl_pressure_method_find(names[m]), &c.p, &o,
-                                                    &(tl_stop){1e-2, 2000, 0}, x, &a, NULL, &r, &err);
+                                                    &(tl_stop){1e-2, 2000, 0}, x, &a, &r, &err);
             bool happened = tl_alloc_fail_happened();
             tl_alloc_fail_at(0);
             tl_arena_free(&a);

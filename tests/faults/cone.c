@@ -24,7 +24,7 @@ static void every_allocation_may_fail(void **state)
             tl_cone_report r;
             for (int64_t j = 0; j < g.space.n; j++) x[j] = 0.01 * (double)j;
             tl_alloc_fail_at(k);
-            talus_status status = tl_cone_solve(tl_cone_method_at(i), &g.problem, &o, &stop, x, &a, NULL, &r, &err);
+            talus_status status = tl_cone_solve(tl_cone_method_at(i), &g.problem, &o, &stop, x, &a, &r, &err);
             int failed = tl_alloc_fail_happened();
             tl_alloc_fail_at(0);
             tl_arena_free(&a);
@@ -91,13 +91,13 @@ static void not_a_number(void **state)
                 for (int j = 0; j < 60; j++) x[j] = 0.5;
                 double keep = *place[where];
                 *place[where] = bad[k];
-                assert_int_equal(tl_cone_solve(m, &g.problem, &o, &stop, x, &a, NULL, &r, &err), TALUS_BAD_INPUT);
+                assert_int_equal(tl_cone_solve(m, &g.problem, &o, &stop, x, &a, &r, &err), TALUS_BAD_INPUT);
                 *place[where] = keep;
                 for (int j = 0; j < 60; j++) CHECK_NEAR(x[j], 0.5, 0);
             }
             double keep = g.A.val[60 * 31 + 31];
             g.A.val[60 * 31 + 31] = bad[k];
-            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &stop, x, &a, NULL, &r, &err));
+            CHECK_OK(tl_cone_solve(m, &g.problem, &o, &stop, x, &a, &r, &err));
             g.A.val[60 * 31 + 31] = keep;
             assert_int_equal(r.outcome.result, TL_BROKE_DOWN);
             for (int j = 0; j < 60; j++) assert_true(isfinite(x[j]));
@@ -120,7 +120,7 @@ static void indefinite(void **state)
         double x[24] = {0};
         tl_cone_report r;
         CHECK_OK(tl_cone_solve(tl_cone_method_at(i), &g.problem, &o,
-                               &(tl_stop){.tolerance = 1e-8, .max_products = 5000}, x, &a, NULL, &r, &err));
+                               &(tl_stop){.tolerance = 1e-8, .max_products = 5000}, x, &a, &r, &err));
         for (int j = 0; j < 24; j++) assert_true(isfinite(x[j]));
     }
     tl_arena_free(&a);

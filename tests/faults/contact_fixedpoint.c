@@ -43,8 +43,8 @@ static talus_status fixedpoint(void)
         tl_options o = tl_options_default();
         tl_fixedpoint_report r;
         memset(x, 0, sizeof x);
-        status = tl_fixedpoint_solve(tl_fixedpoint_method_at(which_method), &p, &o, &(tl_stop){1e-6, 0, 20}, x, &a,
-                                     NULL, &r, &err);
+        status = tl_fixedpoint_solve(tl_fixedpoint_method_at(which_method), &p, &o, &(tl_stop){1e-6, 0, 20}, x, &a, &r,
+                                     &err);
         if (status != TALUS_OK)
             for (int i = 0; i < n; i++) CHECK_NEAR(x[i], 0, 0); /* the start is untouched */
     }

@@ -34,8 +34,7 @@ static talus_status solve_boxqp(int which, double *x)
     tl_boxqp_report r;
     talus_status status = tl_precond_create(&o.precond, tl_precond_find("mic"), &problem.A, &err);
     if (status == TALUS_OK)
-        status =
-            tl_boxqp_solve(tl_boxqp_method_at(which), &problem.qp, &o, &(tl_stop){1e-5, 0, 200}, x, &a, NULL, &r, &err);
+        status = tl_boxqp_solve(tl_boxqp_method_at(which), &problem.qp, &o, &(tl_stop){1e-5, 0, 200}, x, &a, &r, &err);
     tl_precond_free(o.precond);
     tl_arena_free(&a);
     return status;
@@ -49,7 +48,7 @@ static talus_status solve_linear(int which, double *x)
     tl_linear_report r;
     talus_status status = tl_precond_create(&o.precond, tl_precond_find("jacobi"), &problem.A, &err);
     if (status == TALUS_OK)
-        status = tl_linear_solve(tl_linear_method_at(which), &p, &o, &(tl_stop){1e-5, 0, 200}, x, &a, NULL, &r, &err);
+        status = tl_linear_solve(tl_linear_method_at(which), &p, &o, &(tl_stop){1e-5, 0, 200}, x, &a, &r, &err);
     tl_precond_free(o.precond);
     tl_arena_free(&a);
     return status;
@@ -124,8 +123,8 @@ static void not_a_number(void **state)
             *place[where] = NAN;
             tl_boxqp_report r;
             tl_options o = tl_options_default();
-            CHECK_OK(tl_boxqp_solve(tl_boxqp_method_at(k), &problem.qp, &o, &(tl_stop){1e-5, 0, 2000}, x, &a, NULL, &r,
-                                    &err));
+            CHECK_OK(
+                tl_boxqp_solve(tl_boxqp_method_at(k), &problem.qp, &o, &(tl_stop){1e-5, 0, 2000}, x, &a, &r, &err));
             *place[where] = keep;
             assert_true(r.outcome.result != TL_CONVERGED);
         }
@@ -146,7 +145,7 @@ static void edges(void **state)
     tl_boxqp qp = {.space = &none, .A = tl_linop_csr(&empty), .b = &dummy, .lo = &dummy, .hi = &dummy};
     for (int k = 0; k < tl_boxqp_method_count(); k++) {
         tl_boxqp_report r;
-        CHECK_OK(tl_boxqp_solve(tl_boxqp_method_at(k), &qp, &o, &(tl_stop){1e-5, 0, 100}, &dummy, &a, NULL, &r, &err));
+        CHECK_OK(tl_boxqp_solve(tl_boxqp_method_at(k), &qp, &o, &(tl_stop){1e-5, 0, 100}, &dummy, &a, &r, &err));
         assert_int_equal(r.outcome.result, TL_CONVERGED);
     }
     /* bounds that pin everything */
@@ -157,8 +156,7 @@ static void edges(void **state)
     tl_space two = tl_space_local(2);
     tl_boxqp pinned = {.space = &two, .A = tl_linop_csr(&A), .b = b, .lo = one, .hi = one, .diag = A_val};
     tl_boxqp_report r;
-    CHECK_OK(
-        tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &pinned, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
+    CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &pinned, &o, &(tl_stop){1e-10, 0, 100}, x, &a, &r, &err));
     assert_int_equal(r.outcome.result, TL_CONVERGED);
     CHECK_NEAR(x[0], 1, 0);
     CHECK_NEAR(x[1], 1, 0);
@@ -166,8 +164,7 @@ static void edges(void **state)
     A_val[0] = -1;
     tl_boxqp falls = {.space = &two, .A = tl_linop_csr(&A), .b = b};
     x[0] = x[1] = 0;
-    CHECK_OK(
-        tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &falls, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
+    CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &falls, &o, &(tl_stop){1e-10, 0, 100}, x, &a, &r, &err));
     assert_true(r.outcome.result != TL_CONVERGED);
     /* certificates of what is not finite excuse nothing */
     tl_boxqp_certificate c;
@@ -184,8 +181,7 @@ static void edges(void **state)
     double low[2] = {-1, -1}, high[2] = {2, 2};
     tl_boxqp flat = {.space = &two, .A = tl_linop_csr(&A), .b = b, .lo = low, .hi = high};
     x[0] = x[1] = 0;
-    CHECK_OK(
-        tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &flat, &o, &(tl_stop){1e-10, 0, 100}, x, &a, NULL, &r, &err));
+    CHECK_OK(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &flat, &o, &(tl_stop){1e-10, 0, 100}, x, &a, &r, &err));
     assert_int_equal(r.outcome.result, TL_CONVERGED);
     CHECK_NEAR(x[0], 2, 0);
     CHECK_NEAR(x[1], -1, 0);

@@ -28,7 +28,7 @@ static void no_memory(void **state)
             int64_t blocks = tl_alloc_read().live_blocks;
             tl_alloc_fail_at(k);
             talus_status status =
-                tl_pressure_solve(tl_pressure_method_at(m), &c.p, &o, &(tl_stop){1e-5, 200, 0}, x, &a, NULL, &r, &err);
+                tl_pressure_solve(tl_pressure_method_at(m), &c.p, &o, &(tl_stop){1e-5, 200, 0}, x, &a, &r, &err);
             bool happened = tl_alloc_fail_happened();
             tl_alloc_fail_at(0);
             tl_arena_free(&a);
@@ -86,8 +86,7 @@ static void not_numbers(void **state)
             double keep = c.b[10];
             c.b[10] = bad[k];
             for (int32_t i = 0; i < c.p.n; i++) x[i] = 0;
-            CHECK_OK(
-                tl_pressure_solve(tl_pressure_method_at(m), &c.p, &o, &(tl_stop){1e-5, 200, 0}, x, &a, NULL, &r, &err));
+            CHECK_OK(tl_pressure_solve(tl_pressure_method_at(m), &c.p, &o, &(tl_stop){1e-5, 200, 0}, x, &a, &r, &err));
             assert_int_equal(r.outcome.result, TL_BROKE_DOWN);
             assert_true(isinf(r.certificate.optimality));
             for (int32_t i = 0; i < c.p.n; i++) assert_true(isfinite(x[i]));
@@ -95,8 +94,7 @@ static void not_numbers(void **state)
         }
         o.start = TL_PRESSURE_WARM;
         for (int32_t i = 0; i < c.p.n; i++) x[i] = i % 5 ? 0 : NAN;
-        CHECK_OK(
-            tl_pressure_solve(tl_pressure_method_at(m), &c.p, &o, &(tl_stop){1e-5, 400, 0}, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_pressure_solve(tl_pressure_method_at(m), &c.p, &o, &(tl_stop){1e-5, 400, 0}, x, &a, &r, &err));
         assert_int_equal(r.outcome.result, TL_CONVERGED);
     }
     tl_free(x);
@@ -116,8 +114,7 @@ static void impossible(void **state)
     for (int m = 0; m < tl_pressure_method_count(); m++) {
         tl_pressure_options o = tl_pressure_options_default();
         tl_pressure_report r;
-        CHECK_OK(
-            tl_pressure_solve(tl_pressure_method_at(m), &c.p, &o, &(tl_stop){1e-5, 300, 0}, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_pressure_solve(tl_pressure_method_at(m), &c.p, &o, &(tl_stop){1e-5, 300, 0}, x, &a, &r, &err));
         assert_true(r.outcome.result != TL_CONVERGED);
         for (int32_t i = 0; i < c.p.n; i++) assert_true(isfinite(x[i]));
     }

@@ -30,8 +30,7 @@ static uint64_t hash_of_run(const tl_cone_method *m, tl_gen_cone *g, int threads
     tl_threads_set(threads);
     most_threads = 0;
     memset(x, 0, sizeof *x * (size_t)g->space.n);
-    CHECK_OK(
-        tl_cone_solve(m, &g->problem, &o, &(tl_stop){.tolerance = 1e-10, .max_products = 25}, x, a, NULL, &r, &err));
+    CHECK_OK(tl_cone_solve(m, &g->problem, &o, &(tl_stop){.tolerance = 1e-10, .max_products = 25}, x, a, &r, &err));
     assert_int_equal(most_threads, threads);
     assert_true(r.certificate.energy < 0);
     uint64_t h = tl_hash(TL_HASH_START, x, sizeof *x * (size_t)g->space.n);

@@ -29,8 +29,8 @@ static tl_contact_report solve(const char *method, tl_gen_contact *g, int thread
     double *lam = TL_NEW(double, g->space.n);
     memset(lam, 0, sizeof *lam * (size_t)g->space.n);
     tl_threads_set(threads);
-    CHECK_OK(tl_contact_solve(tl_contact_method_find(method), &g->problem, &o, &(tl_stop){tolerance, 0, 0}, lam, &a,
-                              NULL, &r, &err));
+    CHECK_OK(tl_contact_solve(tl_contact_method_find(method), &g->problem, &o, &(tl_stop){tolerance, 0, 0}, lam, &a, &r,
+                              &err));
     tl_threads_set(before);
     *hash = tl_hash(TL_HASH_START, lam, sizeof *lam * (size_t)g->space.n);
     tl_free(lam);
@@ -63,7 +63,7 @@ static void ends_early_and_goes_on(tl_gen_contact *g, double tolerance)
         bool early = false;
         o.early = whole ? NULL : &early;
         CHECK_OK(tl_contact_solve(tl_contact_method_find("newton-shift"), &g->problem, &o, &(tl_stop){tolerance, 0, 0},
-                                  lam, &a, NULL, &r, &err));
+                                  lam, &a, &r, &err));
         assert_true(early == !whole);
         assert_true((r.outcome.result == TL_CONVERGED) == whole);
         if (!whole) first = r.work.products;

@@ -36,7 +36,7 @@ static void same_bits_for_one_and_two_threads(void **state)
             assert_int_equal(tl_threads(), threads);
             tl_fixedpoint_report r;
             for (int32_t i = 0; i < n; i++) x[i] = CHAIN_G * (i % 7);
-            CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(m), &p, &o, &stop, x, &arena, NULL, &r, &err));
+            CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(m), &p, &o, &stop, x, &arena, &r, &err));
             assert_int_equal(r.outcome.iterations, 40);
             hash[threads - 1] = tl_hash(TL_HASH_START, x, sizeof(double) * (size_t)n);
             hash[threads - 1] = tl_hash(hash[threads - 1], &r.certificate.change, sizeof(double));

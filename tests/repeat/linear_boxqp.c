@@ -49,7 +49,7 @@ static uint64_t boxqp_hash(const tl_boxqp_method *m, tl_options *o, int threads,
     most_threads = 0;
     memcpy(x, problem.x0, sizeof *x * (size_t)problem.space.n);
     tl_boxqp_report r;
-    CHECK_OK(tl_boxqp_solve(m, &problem.qp, o, &(tl_stop){1e-6, 0, 40}, x, a, NULL, &r, &err));
+    CHECK_OK(tl_boxqp_solve(m, &problem.qp, o, &(tl_stop){1e-6, 0, 40}, x, a, &r, &err));
     assert_int_equal(most_threads, threads);
     uint64_t h = tl_hash(TL_HASH_START, x, sizeof *x * (size_t)problem.space.n);
     return tl_hash(h, &r.certificate, sizeof r.certificate);
@@ -99,8 +99,7 @@ static void linear_methods(void **state)
                 memset(x, 0, sizeof *x * (size_t)n);
                 tl_linear_report r;
                 most_threads = 0;
-                CHECK_OK(
-                    tl_linear_solve(tl_linear_method_at(k), &p, &o, &(tl_stop){1e-8, 30, 0}, x, &a, NULL, &r, &err));
+                CHECK_OK(tl_linear_solve(tl_linear_method_at(k), &p, &o, &(tl_stop){1e-8, 30, 0}, x, &a, &r, &err));
                 assert_int_equal(most_threads, threads);
                 hash[threads - 1] = tl_hash(TL_HASH_START, x, sizeof *x * (size_t)n);
                 tl_precond_free(o.precond);

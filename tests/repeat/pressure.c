@@ -23,7 +23,7 @@ static uint64_t hash_of(const tl_pressure_method *m, const tl_pressure *p, int t
     tl_pressure_options o = tl_pressure_options_default();
     tl_threads_set(threads);
     memset(x, 0, sizeof *x * (size_t)p->n);
-    CHECK_OK(tl_pressure_solve(m, p, &o, &(tl_stop){1e-8, 60, 0}, x, a, NULL, r, &err));
+    CHECK_OK(tl_pressure_solve(m, p, &o, &(tl_stop){1e-8, 60, 0}, x, a, r, &err));
     uint64_t h = tl_hash(TL_HASH_START, x, sizeof *x * (size_t)p->n);
     return tl_hash(h, &r->certificate, sizeof r->certificate);
 }

@@ -27,8 +27,9 @@ static uint64_t solve(int threads, int64_t *heap)
         sph_shake(&c, 1, k ? 0 : 0.002, 0.3); /* the same places, so that memory suffices */
         sph_step(&c, 1e-3);
         tl_stop stop = {.tolerance = 1e-6, .max_iterations = 15};
+        const tl_options options = tl_options_default();
         tl_fixedpoint_report report;
-        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_find("nncg"), &c.problem, NULL, &stop, c.x, &c.arena, NULL,
+        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_find("nncg"), &c.problem, &options, &stop, c.x, &c.arena,
                                      &report, &err));
         tl_sph_finish(&c.step, c.x);
         h = tl_hash(h, c.x, sizeof *c.x * (size_t)c.problem.space->n);

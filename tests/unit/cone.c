@@ -118,7 +118,7 @@ static void gap_is_a_bound(void **state)
         tl_options o = tl_options_default();
         tl_cone_report r;
         CHECK_OK(tl_cone_solve(tl_cone_method_find("pgs"), &g.problem, &o,
-                               &(tl_stop){.tolerance = 1e-13, .max_iterations = 20000}, x, &a, NULL, &r, &err));
+                               &(tl_stop){.tolerance = 1e-13, .max_iterations = 20000}, x, &a, &r, &err));
         double lowest = energy_at(&g, x, Ax);
         for (uint64_t k = 0; k < 50; k++) {
             for (int64_t i = 0; i < n; i++) x[i] += 0.3 * normal((uint64_t)i, k);
@@ -251,7 +251,7 @@ static void blocks_stick_and_slide(void **state)
         tl_options o = tl_options_default();
         tl_cone_report r;
         CHECK_OK(tl_cone_solve(tl_cone_method_find("pgs"), &g.problem, &o,
-                               &(tl_stop){.tolerance = 1e-11, .max_iterations = 20000}, x, &a, NULL, &r, &err));
+                               &(tl_stop){.tolerance = 1e-11, .max_iterations = 20000}, x, &a, &r, &err));
         double mass = 0, accel = 2.5483;
         for (int i = 0; i < spec.columns * spec.levels; i++) mass += 8 * (1 + tl_random(spec.seed, (uint64_t)i, 0));
         if (stack) accel = 1.05062;                         /* 9.81 (sin 20 - cos 20 / 4) */
@@ -305,7 +305,7 @@ static void matrix_free(void **state)
     tl_stop stop = {.tolerance = 1e-9, .max_products = 50000};
     tl_cone_report r;
     double x[100] = {0}, bound[20];
-    CHECK_OK(tl_cone_solve(tl_cone_method_find("apgd"), &g.problem, &o, &stop, x, &a, NULL, &r, &err));
+    CHECK_OK(tl_cone_solve(tl_cone_method_find("apgd"), &g.problem, &o, &stop, x, &a, &r, &err));
     assert_int_equal(r.outcome.result, TL_CONVERGED);
     double energy = r.certificate.energy;
 
@@ -315,15 +315,15 @@ static void matrix_free(void **state)
     for (int k = 0; k < 2; k++) {
         free.bound = k ? bound : NULL;
         memset(x, 0, sizeof x);
-        CHECK_OK(tl_cone_solve(tl_cone_method_find("apgd"), &free, &o, &stop, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_cone_solve(tl_cone_method_find("apgd"), &free, &o, &stop, x, &a, &r, &err));
         assert_int_equal(r.outcome.result, TL_CONVERGED);
         CHECK_REL(r.certificate.energy, energy, 2e-9);
         memset(x, 0, sizeof x);
-        CHECK_OK(tl_cone_solve(tl_cone_method_find("auglag-ipn"), &free, &o, &stop, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_cone_solve(tl_cone_method_find("auglag-ipn"), &free, &o, &stop, x, &a, &r, &err));
         assert_int_equal(r.outcome.result, TL_CONVERGED);
         CHECK_REL(r.certificate.energy, energy, 1e-7); /* violation 1e-9, not a gap, bounds this one */
     }
-    CHECK_OK(tl_cone_solve(tl_cone_method_find("pgs"), &free, &o, &stop, x, &a, NULL, &r, &err));
+    CHECK_OK(tl_cone_solve(tl_cone_method_find("pgs"), &free, &o, &stop, x, &a, &r, &err));
     assert_int_equal(r.outcome.result, TL_NOT_APPLICABLE);
     tl_arena_free(&a);
     tl_gen_cone_free(&g);
@@ -348,14 +348,14 @@ static void degenerate_problems(void **state)
         tl_cone_report report;
         memcpy(x, (double[]){3, 3, 3, 3}, sizeof x);
         memset(b, 0, sizeof b);
-        CHECK_OK(tl_cone_solve(m, &p, &o, &stop, x, &a, NULL, &report, &err));
+        CHECK_OK(tl_cone_solve(m, &p, &o, &stop, x, &a, &report, &err));
         for (int k = 0; k < 4; k++) CHECK_NEAR(x[k], 0, 0);
         CHECK_NEAR(report.certificate.relative_gap, 0, 0);
 
         b[0] = 5;
         r[0] = 0; /* the only pull is on a pinned group */
         memcpy(x, (double[]){3, 3, 3, 3}, sizeof x);
-        CHECK_OK(tl_cone_solve(m, &p, &o, &stop, x, &a, NULL, &report, &err));
+        CHECK_OK(tl_cone_solve(m, &p, &o, &stop, x, &a, &report, &err));
         assert_int_equal(report.outcome.result, TL_CONVERGED);
         for (int k = 0; k < 2; k++) CHECK_NEAR(x[k], 0, 0);
 
@@ -363,7 +363,7 @@ static void degenerate_problems(void **state)
             r[0] = 1;
             b[2] = 3, b[3] = 4;
             memset(x, 0, sizeof x);
-            CHECK_OK(tl_cone_solve(m, &p, &o, &stop, x, &a, NULL, &report, &err));
+            CHECK_OK(tl_cone_solve(m, &p, &o, &stop, x, &a, &report, &err));
             assert_int_equal(report.outcome.result, TL_CONVERGED);
             CHECK_NEAR(x[2], 1.2, 1e-4); /* gap 1e-10 |E| bounds the angle by its root */
             CHECK_NEAR(x[3], 1.6, 1e-4);
@@ -386,22 +386,23 @@ static void limits_and_history(void **state)
         int64_t products[500];
         tl_history h = {.capacity = 500, .residual = residual, .products = products};
         tl_cone_report r;
-        CHECK_OK(
-            tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-14, .max_products = 30}, x, &a, &h, &r, &err));
+        o.history = &h;
+        CHECK_OK(tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-14, .max_products = 30}, x, &a, &r, &err));
+        o.history = NULL;
         assert_int_equal(r.outcome.result, TL_OUT_OF_ITERATIONS);
         assert_in_range(r.work.products, 20, 33);
         assert_true(h.count > 0 && products[h.count - 1] <= r.work.products);
         for (int k = 1; k < h.count; k++) assert_true(products[k] >= products[k - 1]);
-        CHECK_OK(tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-14, .max_iterations = 7}, x, &a, NULL, &r,
-                               &err));
+        CHECK_OK(
+            tl_cone_solve(m, &g.problem, &o, &(tl_stop){.tolerance = 1e-14, .max_iterations = 7}, x, &a, &r, &err));
         assert_int_equal(r.outcome.result, TL_OUT_OF_ITERATIONS);
         assert_true(r.outcome.iterations <= 7);
         /* the start counts: from an answer, the same answer is near */
         if (!m->feasible) continue;
         tl_stop easy = {.tolerance = 1e-6, .max_products = 100000};
-        CHECK_OK(tl_cone_solve(m, &g.problem, &o, &easy, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_cone_solve(m, &g.problem, &o, &easy, x, &a, &r, &err));
         int64_t cold = r.work.products;
-        CHECK_OK(tl_cone_solve(m, &g.problem, &o, &easy, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_cone_solve(m, &g.problem, &o, &easy, x, &a, &r, &err));
         assert_int_equal(r.outcome.result, TL_CONVERGED);
         assert_true(r.work.products < 20 && r.work.products < cold);
     }

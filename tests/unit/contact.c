@@ -249,7 +249,7 @@ static tl_contact_report solve(const tl_gen_contact *g, double *lam, int sweeps,
     tl_stop stop = {.tolerance = tolerance, .max_iterations = sweeps};
     tl_contact_report report;
     tl_vec_fill(g->space.n, 0, lam);
-    CHECK_OK(tl_contact_solve(&pgs, &g->problem, &o, &stop, lam, &arena, NULL, &report, &err));
+    CHECK_OK(tl_contact_solve(&pgs, &g->problem, &o, &stop, lam, &arena, &report, &err));
     return report;
 }
 
@@ -443,7 +443,7 @@ static void islands_of_two_towers(void **state)
     tl_options o = tl_options_default();
     tl_contact_report r;
     CHECK_OK(tl_contact_solve(tl_contact_method_find("newton-shift"), &g.problem, &o, &(tl_stop){1e-10, 0, 0}, lam,
-                              &arena, NULL, &r, &err));
+                              &arena, &r, &err));
     assert_int_equal(r.outcome.result, TL_CONVERGED);
     CHECK_REL(r.certificate.normal_sum, (6 * 8 + 3 * 2) * G_DT, 1e-8);
     tl_gen_contact_free(&g);
@@ -480,7 +480,7 @@ static void works_without_assembled_matrix(void **state)
         for (int k = 0; k < 2; k++) {
             tl_vec_fill(g.space.n, 0, x[k]);
             CHECK_OK(tl_contact_solve(tl_contact_method_at(i), k ? &bare : &g.problem, &o, &(tl_stop){1e-8, 40, 0},
-                                      x[k], &arena, NULL, &r[k], &err));
+                                      x[k], &arena, &r[k], &err));
         }
         assert_memory_equal(x[0], x[1], sizeof(double) * (size_t)g.space.n);
         CHECK_NEAR(r[0].certificate.residual, r[1].certificate.residual, 1e-14);

@@ -91,7 +91,7 @@ static void both_methods_find_the_sliding_block(void **state)
             tl_fixedpoint p = block_problem(&b, &s);
             double x[2] = {7, -9}; /* not feasible */
             tl_fixedpoint_report r;
-            CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(i), &p, &o, &stop, x, &arena, NULL, &r, &err));
+            CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(i), &p, &o, &stop, x, &arena, &r, &err));
             assert_int_equal(r.outcome.result, TL_CONVERGED);
             CHECK_NEAR(x[0], cases[k].p, 1e-12);
             CHECK_NEAR(x[1], cases[k].t, 1e-12);
@@ -113,7 +113,7 @@ static tl_fixedpoint_report solve_chain(const tl_chain *ch, const char *method, 
     const tl_fixedpoint_method *m = tl_fixedpoint_method_find(method);
     assert_non_null(m);
     tl_vec_fill(s.n, 0, x);
-    CHECK_OK(tl_fixedpoint_solve(m, &p, &o, &stop, x, &arena, NULL, &r, &err));
+    CHECK_OK(tl_fixedpoint_solve(m, &p, &o, &stop, x, &arena, &r, &err));
     return r;
 }
 
@@ -191,7 +191,9 @@ static void limits_are_kept(void **state)
         tl_history history = {.capacity = 16, .residual = residual, .products = products};
         tl_stop stop = {.tolerance = 1e-12, .max_iterations = 5};
         tl_fixedpoint_report r;
-        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(m), &p, &o, &stop, x, &arena, &history, &r, &err));
+        o.history = &history;
+        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(m), &p, &o, &stop, x, &arena, &r, &err));
+        o.history = NULL;
         assert_int_equal(r.outcome.result, TL_OUT_OF_ITERATIONS);
         assert_int_equal(r.outcome.iterations, 5);
         CHECK_NEAR(r.certificate.violation, 0, 0);
@@ -200,7 +202,7 @@ static void limits_are_kept(void **state)
 
         /* warm start from the answer: nothing to do */
         for (int i = 0; i < 20; i++) x[i] = CHAIN_G * (20 - i);
-        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(m), &p, &o, &stop, x, &arena, NULL, &r, &err));
+        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(m), &p, &o, &stop, x, &arena, &r, &err));
         assert_int_equal(r.outcome.result, TL_CONVERGED);
         assert_int_equal(r.outcome.iterations, 0);
 
@@ -208,7 +210,7 @@ static void limits_are_kept(void **state)
         part.nu = 3;
         stop = (tl_stop){.tolerance = 1e-12, .max_iterations = 100000};
         for (int i = 0; i < 20; i++) x[i] = i % 2 ? 1e300 : 0;
-        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(m), &p, &o, &stop, x, &arena, NULL, &r, &err));
+        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_at(m), &p, &o, &stop, x, &arena, &r, &err));
         assert_int_equal(r.outcome.result, TL_BROKE_DOWN);
         part.nu = 0.5;
     }
@@ -239,7 +241,7 @@ static int solve_part(int number, void *user)
     tl_arena a = {0};
     double *x = tl_space_take(s, &a);
     tl_vec_fill(s->n + s->halo, 0, x);
-    int status = (int)tl_fixedpoint_solve(j->method, &p, &o, &stop, x, &a, NULL, &j->report[number], NULL);
+    int status = (int)tl_fixedpoint_solve(j->method, &p, &o, &stop, x, &a, &j->report[number], NULL);
     tl_split_gather(j->split, x, number, j->x);
     tl_arena_free(&a);
     return status;

@@ -320,8 +320,7 @@ static void hydrostatic(void **state)
             o.mic_below = 0;
             o.start = warm ? TL_PRESSURE_WARM : TL_PRESSURE_NESTED;
             for (int32_t i = 0; i < c.p.n; i++) x[i] = i % 3 - 1.0;
-            CHECK_OK(tl_pressure_solve(tl_pressure_method_at(k), &c.p, &o, &(tl_stop){1e-11, 500, 0}, x, &a, NULL, &r,
-                                       &err));
+            CHECK_OK(tl_pressure_solve(tl_pressure_method_at(k), &c.p, &o, &(tl_stop){1e-11, 500, 0}, x, &a, &r, &err));
             assert_int_equal(r.outcome.result, TL_CONVERGED);
             CHECK_LE(r.certificate.optimality, 1e-11);
             for (int32_t i = 0; i < c.p.n; i++) CHECK_NEAR(x[i], 19.5 - c.ijk[i][1], 1e-8); /* error <= |A^-1| 1e-11 */
@@ -349,7 +348,7 @@ static void degenerate(void **state)
         tl_pressure_report r;
         tl_stop stop = {1e-8, 100, 0};
         o.mic_below = 0;
-        CHECK_OK(tl_pressure_solve(m, &empty.p, &o, &stop, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_pressure_solve(m, &empty.p, &o, &stop, x, &a, &r, &err));
         assert_int_equal(r.outcome.result, TL_CONVERGED);
 
         for (int tiny = 0; tiny < 2; tiny++)
@@ -358,7 +357,7 @@ static void degenerate(void **state)
                 single.ar[0] = tiny ? 1e-6f : 1;
                 single.d[0] = single.dir[0];
                 single.b[0] = sign;
-                CHECK_OK(tl_pressure_solve(m, &single.p, &o, &stop, x, &a, NULL, &r, &err));
+                CHECK_OK(tl_pressure_solve(m, &single.p, &o, &stop, x, &a, &r, &err));
                 assert_int_equal(r.outcome.result, TL_CONVERGED);
                 CHECK_LE(r.outcome.iterations, 2);
                 bool at_bound = sign < 0 && tl_pressure_method_bounded(m);
@@ -368,13 +367,13 @@ static void degenerate(void **state)
         /* everything pulls away: all cells at their bound */
         for (int32_t i = 0; i < cube.p.n; i++) cube.b[i] = -1 - i % 7;
         if (tl_pressure_method_bounded(m)) {
-            CHECK_OK(tl_pressure_solve(m, &cube.p, &o, &stop, x, &a, NULL, &r, &err));
+            CHECK_OK(tl_pressure_solve(m, &cube.p, &o, &stop, x, &a, &r, &err));
             assert_int_equal(r.outcome.result, TL_CONVERGED);
             CHECK_LE(r.outcome.iterations, 2);
             for (int32_t i = 0; i < cube.p.n; i++) CHECK_NEAR(x[i], 0, 0);
         }
         for (int32_t i = 0; i < cube.p.n; i++) cube.b[i] = 0;
-        CHECK_OK(tl_pressure_solve(m, &cube.p, &o, &stop, x, &a, NULL, &r, &err));
+        CHECK_OK(tl_pressure_solve(m, &cube.p, &o, &stop, x, &a, &r, &err));
         assert_int_equal(r.outcome.result, TL_CONVERGED);
         for (int32_t i = 0; i < cube.p.n; i++) CHECK_NEAR(x[i], 0, 1e-7);
     }
@@ -397,13 +396,12 @@ static void periodic_solve(void **state)
     tl_pressure_options o = tl_pressure_options_default();
     tl_pressure_report r;
     o.mic_below = 0;
-    CHECK_OK(tl_pressure_solve(tl_pressure_method_find("multigrid"), &c.p, &o, &(tl_stop){1e-9, 60, 0}, x, &a, NULL, &r,
-                               &err));
+    CHECK_OK(
+        tl_pressure_solve(tl_pressure_method_find("multigrid"), &c.p, &o, &(tl_stop){1e-9, 60, 0}, x, &a, &r, &err));
     assert_int_equal(r.outcome.result, TL_CONVERGED);
     assert_string_equal(r.method, "multigrid");
     CHECK_LE(r.outcome.iterations, 20);
-    CHECK_OK(
-        tl_pressure_solve(tl_pressure_method_find("mic"), &c.p, &o, &(tl_stop){1e-9, 200, 0}, y, &a, NULL, &r, &err));
+    CHECK_OK(tl_pressure_solve(tl_pressure_method_find("mic"), &c.p, &o, &(tl_stop){1e-9, 200, 0}, y, &a, &r, &err));
     assert_int_equal(r.outcome.result, TL_CONVERGED);
     for (int32_t i = 0; i < c.p.n; i++) CHECK_NEAR(x[i], y[i], 1e-6);
     tl_free(x);

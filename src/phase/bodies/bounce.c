@@ -134,10 +134,10 @@ static talus_status solve(bounce *b, bool back, double *lam, double *v, tl_conta
     tl_contact_free_velocity(&b->p.bodies, b->p.bias, b->p.q);
     tl_stop stop = {.tolerance = s->tolerance, .max_iterations = s->data->iterations};
     tl_options options = tl_options_default();
+    options.history = s->sim->history;
     options.aim = s->aim;
     options.slow = s->pull;
-    TL_TRY(
-        tl_contact_solve(s->data->method, &b->p.problem, &options, &stop, lam, s->arena, s->sim->history, solved, err));
+    TL_TRY(tl_contact_solve(s->data->method, &b->p.problem, &options, &stop, lam, s->arena, solved, err));
     const double certificate = solved->certificate.residual;
     TL_TRY(tl_sim_show(s->sim, (tl_shown){TL_SHOWN_CONTACT, &b->p.problem, lam, certificate, stop.tolerance}, err));
     tl_contact_velocities(&b->p.bodies, lam, v);

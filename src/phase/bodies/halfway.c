@@ -167,10 +167,10 @@ static talus_status stop(tl_bodies *s, const bool *sinking, double *v_start, tl_
                                   s->arena, err));
     tl_stop until = {.tolerance = s->tolerance, .max_iterations = s->data->iterations};
     tl_options options = tl_options_default();
+    options.history = s->sim->history;
     options.aim = s->tolerance;
     options.slow = s->pull;
-    TL_TRY(
-        tl_contact_solve(s->data->method, &p.problem, &options, &until, lam, s->arena, s->sim->history, solved, err));
+    TL_TRY(tl_contact_solve(s->data->method, &p.problem, &options, &until, lam, s->arena, solved, err));
     const double certificate = solved->certificate.residual;
     TL_TRY(tl_sim_show(s->sim, (tl_shown){TL_SHOWN_CONTACT, &p.problem, lam, certificate, until.tolerance}, err));
     tl_contact_velocities(&p.bodies, lam, v);

@@ -281,7 +281,7 @@ static talus_status fit_velocities(tl_bodies *s, tl_joint_blocks *end, double *l
     options.aim = AIM * s->least;
     options.slow = s->pull;
     tl_contact_report report;
-    TL_TRY(tl_contact_solve(s->data->method, &p.problem, &options, &stop, lam, s->arena, NULL, &report, err));
+    TL_TRY(tl_contact_solve(s->data->method, &p.problem, &options, &stop, lam, s->arena, &report, err));
     tl_contact_velocities(&p.bodies, lam, s->v);
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
         if (!is_free(s, i) || (s->resting && s->resting[i])) continue;

@@ -144,8 +144,8 @@ static talus_status part_once(tl_sim *sim, bool drop, double *left, talus_error 
     TL_TRY(tl_sph_problem(&s, &problem, err));
     double *x = TL_TAKE_ZERO(&sim->arena, double, problem.space->n + problem.space->halo + 1);
     if (!x) return no_memory(err);
-    TL_TRY(tl_fixedpoint_solve(tl_fixedpoint_method_find("nncg"), &problem, &options, &stop, x, &sim->arena, NULL,
-                               &report, err));
+    TL_TRY(tl_fixedpoint_solve(tl_fixedpoint_method_find("nncg"), &problem, &options, &stop, x, &sim->arena, &report,
+                               err));
     tl_sph_finish(&s, x);
     tl_sph_state *f = tl_sph_state_of(&sim->state);
     *left = 0;

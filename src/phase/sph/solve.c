@@ -82,10 +82,9 @@ static int least_iterations(const tl_sph_trial *s)
 static talus_status run_method(tl_sph_trial *s, const tl_fixedpoint *p, talus_error *err)
 {
     tl_options options = tl_options_default();
+    options.history = s->sim->history;
     options.least_iterations = least_iterations(s);
-    do
-        TL_TRY(tl_fixedpoint_solve(s->data->method, p, &options, &s->data->stop, s->x, s->arena, s->sim->history,
-                                   &s->solved, err));
+    do TL_TRY(tl_fixedpoint_solve(s->data->method, p, &options, &s->data->stop, s->x, s->arena, &s->solved, err));
     while (tl_sph_call_back(&s->f, s->data->stop.tolerance));
     return TALUS_OK;
 }

@@ -94,11 +94,11 @@ talus_status tl_boxqp_certify(const tl_boxqp *p, double *x, tl_boxqp_certificate
 }
 
 talus_status tl_boxqp_solve(const tl_boxqp_method *m, const tl_boxqp *p, const tl_options *o, const tl_stop *stop,
-                            double *x, tl_arena *a, tl_history *history, tl_boxqp_report *report, talus_error *err)
+                            double *x, tl_arena *a, tl_boxqp_report *report, talus_error *err)
 {
     size_t need = m->bytes(p, o), certify = tl_space_room(p->space);
     TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
-    *report = (tl_boxqp_report){.work.history = history};
+    *report = (tl_boxqp_report){.work.history = o->history};
     double began = tl_seconds();
     report->outcome = m->run(p, o, stop, x, a, &report->work);
     report->seconds = tl_seconds() - began;

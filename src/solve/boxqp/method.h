@@ -29,6 +29,6 @@ typedef struct tl_boxqp_report {
 /* Solve and certify. Stops at certificate.optimality <= stop->tolerance. A "converged" that the
  * certificate does not confirm within a factor of 10 is reported as stalled. On failure (no memory) x is untouched. */
 talus_status tl_boxqp_solve(const tl_boxqp_method *m, const tl_boxqp *p, const tl_options *o, const tl_stop *stop,
-                            double *x, tl_arena *a, tl_history *history, tl_boxqp_report *report, talus_error *err);
+                            double *x, tl_arena *a, tl_boxqp_report *report, talus_error *err);
 
 #endif

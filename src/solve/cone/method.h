@@ -35,6 +35,6 @@ typedef struct tl_cone_report {
  * Wrong input (see tl_cone_check; also a start that is not finite) and missing memory are failures
  * and leave x untouched. Collective on a split space. */
 talus_status tl_cone_solve(const tl_cone_method *m, const tl_cone *p, const tl_options *o, const tl_stop *stop,
-                           double *x, tl_arena *a, tl_history *history, tl_cone_report *report, talus_error *err);
+                           double *x, tl_arena *a, tl_cone_report *report, talus_error *err);
 
 #endif

@@ -221,7 +221,7 @@ static talus_status solve_part(tl_parts_solve *k, talus_error *err)
     tl_precond precond = {.kind = &ssor, .data = k};
     if (o->ssor) options.precond = &precond;
     tl_boxqp_report report;
-    TL_TRY(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &problem, &options, &stop, x, k->arena, NULL, &report, err));
+    TL_TRY(tl_boxqp_solve(tl_boxqp_method_find("mprgp"), &problem, &options, &stop, x, k->arena, &report, err));
     k->work->products += report.work.products;
     k->work->preconds += report.work.preconds;
     k->work->projections++;

@@ -42,10 +42,10 @@ static bool confirmed(const tl_cone_method *m, const tl_cone_certificate *c, dou
 }
 
 talus_status tl_cone_solve(const tl_cone_method *m, const tl_cone *p, const tl_options *o, const tl_stop *stop,
-                           double *x, tl_arena *a, tl_history *history, tl_cone_report *report, talus_error *err)
+                           double *x, tl_arena *a, tl_cone_report *report, talus_error *err)
 {
     const tl_space *s = p->space;
-    *report = (tl_cone_report){.work.history = history};
+    *report = (tl_cone_report){.work.history = o->history};
     if (!o->trusted) TL_TRY(tl_cone_check(p, err));
     TL_VALIDATE(tl_cone_check(p, err));
     if (!o->trusted && !isfinite(tl_space_max_abs(s, x)))

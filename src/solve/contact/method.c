@@ -28,8 +28,7 @@ const tl_contact_method *tl_contact_method_find(const char *name)
 }
 
 talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, const tl_options *o, const tl_stop *stop,
-                              double *lam, tl_arena *a, tl_history *history, tl_contact_report *report,
-                              talus_error *err)
+                              double *lam, tl_arena *a, tl_contact_report *report, talus_error *err)
 {
     TL_TRY(tl_contact_check(p, err));
     if (p->bodies) TL_VALIDATE(tl_csr_check(p->bodies->J, err));
@@ -37,7 +36,7 @@ talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, c
     size_t need = m->bytes(p, o) + (m->on_bodies ? tl_pairs_bytes(p) : 0), certify = tl_contact_certify_bytes(p);
     TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
 
-    *report = (tl_contact_report){.work.history = history};
+    *report = (tl_contact_report){.work.history = o->history};
     double began = tl_seconds();
     size_t mark = tl_arena_mark(a);
     tl_pairs t;

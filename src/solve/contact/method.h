@@ -33,7 +33,6 @@ typedef struct tl_contact_report {
 /* Solve and certify. Stops at certificate.residual <= stop->tolerance (m/s). A "converged" that the certificate does
  * not confirm within a factor of 10 is reported as stalled. On failure (no memory) lam is untouched. */
 talus_status tl_contact_solve(const tl_contact_method *m, const tl_contact *p, const tl_options *o, const tl_stop *stop,
-                              double *lam, tl_arena *a, tl_history *history, tl_contact_report *report,
-                              talus_error *err);
+                              double *lam, tl_arena *a, tl_contact_report *report, talus_error *err);
 
 #endif

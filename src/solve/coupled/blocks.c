@@ -145,9 +145,9 @@ static talus_status run_contact(tl_coupled *c, const double *mu, double *l, tl_s
         c->cones ? c->contact_tolerance : fmin(c->contact_tolerance, TL_COUPLED_INNER * c->tolerance * w->b_normal);
     tl_stop stop = {.tolerance = target, .max_iterations = c->contact_iterations};
     tl_options options = tl_options_default();
+    options.history = c->history ? c->history + 1 : NULL;
     tl_contact_report report;
-    TL_TRY(tl_contact_solve(c->contact_method, &w->contact, &options, &stop, l, c->arena,
-                            c->history ? c->history + 1 : NULL, &report, err));
+    TL_TRY(tl_contact_solve(c->contact_method, &w->contact, &options, &stop, l, c->arena, &report, err));
     tl_coupled_push_contacts(c, l);
     out->contact_iterations += report.outcome.iterations;
     out->contact_work.products += report.work.products;

@@ -41,7 +41,7 @@ talus_status tl_cones_solve(tl_cones *c, const double *p, double tolerance, tl_a
     tl_options options = tl_options_default();
     options.trusted = true;
     tl_cone_report report;
-    TL_TRY(tl_cone_solve(c->method, &problem, &options, &stop, c->s, a, NULL, &report, err));
+    TL_TRY(tl_cone_solve(c->method, &problem, &options, &stop, c->s, a, &report, err));
     for (int64_t i = 0; i < c->n; i++) c->ds[i] = c->s[i] - c->before[i];
     c->push(c->ctx, c->ds);
     *out = (tl_cones_report){report.outcome, report.work, tl_max_abs(c->n, c->ds)};

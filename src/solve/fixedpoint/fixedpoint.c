@@ -115,12 +115,12 @@ talus_status tl_fixedpoint_certify(const tl_fixedpoint *p, double *x, tl_fixedpo
 }
 
 talus_status tl_fixedpoint_solve(const tl_fixedpoint_method *m, const tl_fixedpoint *p, const tl_options *o,
-                                 const tl_stop *stop, double *x, tl_arena *a, tl_history *history,
-                                 tl_fixedpoint_report *report, talus_error *err)
+                                 const tl_stop *stop, double *x, tl_arena *a, tl_fixedpoint_report *report,
+                                 talus_error *err)
 {
     size_t need = m->bytes(p, o), certify = 2 * (tl_space_room(p->space) + 64);
     TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
-    *report = (tl_fixedpoint_report){.work.history = history};
+    *report = (tl_fixedpoint_report){.work.history = o->history};
     double began = tl_seconds();
     report->outcome = m->run(p, o, stop, x, a, &report->work);
     report->seconds = tl_seconds() - began;

@@ -29,8 +29,8 @@ typedef struct tl_fixedpoint_report {
 /* Solve and certify. Stops at certificate.residual <= stop->tolerance. A "converged" that the
  * certificate does not confirm within a factor of 10 is reported as stalled. On failure (no memory) x is untouched. */
 talus_status tl_fixedpoint_solve(const tl_fixedpoint_method *m, const tl_fixedpoint *p, const tl_options *o,
-                                 const tl_stop *stop, double *x, tl_arena *a, tl_history *history,
-                                 tl_fixedpoint_report *report, talus_error *err);
+                                 const tl_stop *stop, double *x, tl_arena *a, tl_fixedpoint_report *report,
+                                 talus_error *err);
 
 /* For the methods: one step at x and what it tells. */
 typedef struct tl_fixedpoint_step {

@@ -112,9 +112,10 @@ static talus_status solve_active(tl_flex_solver *s, double tolerance, int max, d
     for (int64_t k = 0; k < m; k++) memcpy(d->q + 3 * k, d->u + 3 * (int64_t)d->pick[k], 3 * sizeof *lam);
     tl_stop stop = {.tolerance = tolerance, .max_iterations = max};
     tl_options options = tl_options_default();
+    options.history = r->work.history;
     tl_contact_report solved;
     const tl_contact_method *method = s->p->law == TL_FLEX_CONE ? &tl_contact_newton_dense : &tl_contact_pyramid_dense;
-    TL_TRY(tl_contact_solve(method, &d->problem, &options, &stop, d->lam, s->arena, r->work.history, &solved, err));
+    TL_TRY(tl_contact_solve(method, &d->problem, &options, &stop, d->lam, s->arena, &solved, err));
     r->work.products += solved.work.products;
     r->work.factorizations += solved.work.factorizations;
     r->work.projections += solved.work.projections;

@@ -36,11 +36,11 @@ static talus_status measure(const tl_linear *p, double *x, tl_linear_certificate
 }
 
 talus_status tl_linear_solve(const tl_linear_method *m, const tl_linear *p, const tl_options *o, const tl_stop *stop,
-                             double *x, tl_arena *a, tl_history *history, tl_linear_report *report, talus_error *err)
+                             double *x, tl_arena *a, tl_linear_report *report, talus_error *err)
 {
     size_t need = m->bytes(p, o), certify = tl_space_room(p->space);
     TL_TRY(tl_space_reserve(p->space, a, need > certify ? need : certify, err));
-    *report = (tl_linear_report){.work.history = history};
+    *report = (tl_linear_report){.work.history = o->history};
     double began = tl_seconds();
     report->outcome = m->run(p, o, stop, x, a, &report->work);
     report->seconds = tl_seconds() - began;

@@ -27,6 +27,6 @@ typedef struct tl_linear_report {
 
 /* Solve and certify; stops at certificate.residual <= stop->tolerance. */
 talus_status tl_linear_solve(const tl_linear_method *m, const tl_linear *p, const tl_options *o, const tl_stop *stop,
-                             double *x, tl_arena *a, tl_history *history, tl_linear_report *report, talus_error *err);
+                             double *x, tl_arena *a, tl_linear_report *report, talus_error *err);
 
 #endif

@@ -75,7 +75,7 @@ talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const
 
 /* Plan, run, and give the arena back. */
 talus_status tl_pressure_solve(const tl_pressure_method *m, const tl_pressure *p, const tl_pressure_options *o,
-                               const tl_stop *stop, double *x, tl_arena *a, tl_history *history,
-                               tl_pressure_report *report, talus_error *err);
+                               const tl_stop *stop, double *x, tl_arena *a, tl_pressure_report *report,
+                               talus_error *err);
 
 #endif

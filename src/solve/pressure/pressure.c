@@ -256,13 +256,13 @@ talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const
 }
 
 talus_status tl_pressure_solve(const tl_pressure_method *m, const tl_pressure *p, const tl_pressure_options *o,
-                               const tl_stop *stop, double *x, tl_arena *a, tl_history *history,
-                               tl_pressure_report *report, talus_error *err)
+                               const tl_stop *stop, double *x, tl_arena *a, tl_pressure_report *report,
+                               talus_error *err)
 {
     size_t mark = tl_arena_mark(a);
     tl_pressure_plan *plan = NULL;
     talus_status status = tl_pressure_plan_make(&plan, m, p, o, a, err);
-    if (status == TALUS_OK) status = tl_pressure_run(plan, p, stop, x, a, history, report, err);
+    if (status == TALUS_OK) status = tl_pressure_run(plan, p, stop, x, a, NULL, report, err);
     tl_arena_release(a, mark);
     return status;
 }
