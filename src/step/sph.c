@@ -167,6 +167,7 @@ static talus_status predict_velocities(tl_sph_trial *s, talus_error *err)
 
 static talus_status move_bodies(tl_sph_trial *s, bool *again, talus_error *err)
 {
+    const double absurd = tl_sph_absurd(s->sim);
     for (int32_t i = 0; i < s->rigid->count; i++) {
         tl_vec3_store(s->f.body_v[i], s->b.v + 6 * (int64_t)i);
         tl_vec3_store(s->f.body_w[i], s->b.v + 6 * (int64_t)i + 3);
@@ -184,10 +185,10 @@ static talus_status move_bodies(tl_sph_trial *s, bool *again, talus_error *err)
             m->fluid_torque = tl_vec3_add(m->fluid_torque, s->drag[i].torque);
         }
         double spin = b->kind == TL_BODY_FREE ? b->reach * tl_vec3_norm(m->w) : 0, max = tl_vec3_norm(m->v) + spin;
-        if (max < TL_SPH_ABSURD) continue;
+        if (max < absurd) continue;
         *again = true;
         return TL_FAIL(err, TALUS_BAD_INPUT, "body \"%.60s\" would move at %.3g m/s, at most %g is allowed",
-                       s->scene->bodies[i].name, max, TL_SPH_ABSURD);
+                       s->scene->bodies[i].name, max, absurd);
     }
     return TALUS_OK;
 }
@@ -195,12 +196,13 @@ static talus_status move_bodies(tl_sph_trial *s, bool *again, talus_error *err)
 static talus_status move_liquid(tl_sph_trial *s, bool *again, talus_error *err)
 {
     tl_sph_step *f = &s->f;
+    const double absurd = tl_sph_absurd(s->sim);
     for (int32_t i = 0; i < f->fluid; i++) {
         tl_sph_particle *p = &f->particle[i];
         p->v = f->v[i];
         p->x = tl_vec3_add_scaled(p->x, s->dt, p->v);
         p->p = s->x[i];
-        if (!(tl_vec3_max_abs(p->v) < TL_SPH_ABSURD) || !finite3(p->x)) {
+        if (!(tl_vec3_max_abs(p->v) < absurd) || !finite3(p->x)) {
             *again = true;
             return TL_FAIL(err, TALUS_BAD_INPUT,
                            "liquid particle %d became NaN, infinite or absurdly fast: place (%g, %g, %g) m, velocity "

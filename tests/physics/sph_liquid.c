@@ -86,6 +86,59 @@ static void fills_fit_between_solids(void **state)
             }
 }
 
+/* Tanks that are bodies, with walls of 1.5 spacings, at odd places: five boxes upright and tilted, a hollowed box, a
+ * cylinder, a bowl. All of a fill is there, nothing is compressed, and water does not spring up. (The hollowed box began
+ * compressed by 3.4 % and gained 7 % of its energy; tanks of boxes lost 2 % of their water.) */
+static const char tank_parts[] =
+    "h = 0.02; L = 8 * h; w = 1.5 * h; T = 13 * h; a = 0.37 * h\n"
+    "local function wall(tilt, x, y, z, size)\n"
+    "  local c, s = math.cos(math.rad(tilt)), math.sin(math.rad(tilt))\n"
+    "  return { kind = 'static', shape = box { size = size }, rotation_deg = {0, 0, tilt}, at = {c * x - s * y + a, s * "
+    "x + c * y + a, z + a} }\n"
+    "end\n"
+    "function boxes(tilt) return { wall(tilt, 0, -w / 2, 0, {L + 2 * w, w, L + 2 * w}), wall(tilt, -(L + w) / 2, T / 2, "
+    "0, {w, T, L + 2 * w}), wall(tilt, (L + w) / 2, T / 2, 0, {w, T, L + 2 * w}), wall(tilt, 0, T / 2, -(L + w) / 2, "
+    "{L, T, w}), wall(tilt, 0, T / 2, (L + w) / 2, {L, T, w}) } end\n"
+    "function hollow(outer, inner) return { { kind = 'static', shape = subtract { outer, inner }, at = {a, a, a} } } "
+    "end\n";
+
+static void tanks_that_are_bodies(void **state)
+{
+    (void)state;
+    static const char *const tanks[][2] = {
+        {"boxes(0)", "box { size = L, center = {0, L / 2, 0} }"},
+        {"boxes(20)", "intersect { box { size = {L, T, L}, center = {0, T / 2, 0} }:rotate {0, 0, 20}, half_space { "
+                      "point = {0, L, 0} } }"},
+        {"hollow(box { size = {L + 2 * w, T + w, L + 2 * w}, center = {0, (T - w) / 2, 0} }, box { size = {L, T + h, "
+         "L}, center = {0, (T + h) / 2, 0} })",
+         "box { size = L, center = {0, L / 2, 0} }"},
+        {"hollow(cylinder { radius = L / 2 + w, height = T + w, center = {0, (T - w) / 2, 0} }, cylinder { radius = L "
+         "/ 2, height = T + h, center = {0, (T + h) / 2, 0} })",
+         "cylinder { radius = L / 2, height = L, center = {0, L / 2, 0} }"},
+        {"hollow(sphere { radius = L / 2 + w }, union { sphere { radius = L / 2 }, box { size = {2 * L, L, 2 * L}, "
+         "center = {0, 0.8 * L, 0} } })",
+         "intersect { sphere { radius = L / 2 }, half_space { point = {0, 0.2 * L, 0} } }"},
+    };
+    static const double count[] = {512, 541, 512, 402.1, 210.0};
+    for (int k = 0; k < 5; k++) {
+        rigid_case c = rigid_open(tank_parts,
+                                  "engine = 'sph', sph = { spacing = h }, bodies = %s, fill = { { sampling = 'lattice', "
+                                  "material = liquid { density = 1000 }, shape = (%s):move {a, a, a} } }",
+                                  tanks[k][0], tanks[k][1]);
+        const tl_report *r = &c.sim->report;
+        CHECK_REL((double)tl_sph_state_of(&c.sim->state)->count, count[k], 0.015);
+        rigid_step(&c, 1e-6);
+        CHECK_LE(r->compression, 1e-3);
+        double start = r->kinetic + r->potential, high = start, scale = 1000 * r->particle_volume * 9.81 * 0.16;
+        for (int i = 0; i < 20; i++) {
+            rigid_step(&c, 2e-3);
+            high = fmax(high, r->kinetic + r->potential);
+        }
+        CHECK_LE(high - start, 2e-3 * scale);
+        rigid_close(&c);
+    }
+}
+
 /* `volume_error` is of the space that liquid takes up, `compression` how much too dense its particles are: none in a
  * drop that falls, whose surface the kernel does not fill; half the space and twice the density where two fills are in
  * one place; next to nothing in a pool, where a count in a box away from surface and walls says the same. */
@@ -101,9 +154,9 @@ static void volume_is_what_liquid_takes_up(void **state)
         int used = snprintf(fill, sizeof fill, one, k == 2 ? 0.08 : 0.3);
         if (k == 1) snprintf(fill + used, sizeof fill - (size_t)used, ", %s", strcpy(text, fill));
         snprintf(text, sizeof text,
-                 "engine = 'sph', sph = { spacing = 0.02 }, domain = { min = {%g, 0, 0}, max = {%g, 1, 0.16} }, fill = "
-                 "{ %s }",
-                 k == 2 ? 0. : -1, k == 2 ? 0.16 : 1, fill);
+                 "engine = 'sph', sph = { spacing = 0.02, fit = %s }, domain = { min = {%g, 0, 0}, max = {%g, 1, 0.16} }, "
+                 "fill = { %s }",
+                 k == 1 ? "false" : "true", k == 2 ? 0. : -1, k == 2 ? 0.16 : 1, fill);
         rigid_case c = rigid_open(NULL, "%s", text);
         for (int i = 0; i < (k == 2 ? 100 : 1); i++) rigid_step(&c, k == 2 ? 4e-3 : 1e-6);
         const tl_report *r = &c.sim->report;
@@ -355,6 +408,7 @@ int main(void)
         cmocka_unit_test(large_pool_keeps_its_volume),
         cmocka_unit_test(counts_of_fills),
         cmocka_unit_test(fills_fit_between_solids),
+        cmocka_unit_test(tanks_that_are_bodies),
         cmocka_unit_test(volume_is_what_liquid_takes_up),
         cmocka_unit_test(narrow_slots),
         cmocka_unit_test(steps_do_not_matter),

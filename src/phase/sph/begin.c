@@ -113,12 +113,16 @@ static double fastest_of(const tl_sim *sim)
     return max;
 }
 
+static double longest_step(const tl_scene *s) { return s->dt_max > 0 ? s->dt_max : 1 / s->fps; }
+
+double tl_sph_absurd(const tl_sim *sim) { return TL_SPH_ABSURD * tl_sph_of(sim)->h / longest_step(sim->scene); }
+
 double tl_sph_dt_wanted(const tl_sim *sim)
 {
     const tl_scene *s = sim->scene;
-    double max = s->dt_max > 0 ? s->dt_max : 1 / s->fps, way = s->sph.cfl * tl_sph_of(sim)->h;
+    double max = longest_step(s), way = s->sph.cfl * tl_sph_of(sim)->h;
     double v = fastest_of(sim), g = tl_vec3_norm(s->gravity), dt = max;
-    if (!(v < TL_SPH_ABSURD)) return max; /* no step is short enough: the step says who it is */
+    if (!(v < tl_sph_absurd(sim))) return max; /* no step is short enough: the step says who it is */
     /* (v + dt g) dt = way, without cancellation */
     if (v > 0 || g > 0) dt = fmin(dt, 2 * way / (v + sqrt(v * v + 4 * g * way)));
     for (int i = 0; i < s->material_count; i++) {

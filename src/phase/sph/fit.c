@@ -71,24 +71,26 @@ static bool push_out(const tl_sim *sim, double clear, tl_vec3 *p)
 }
 
 /* False: p is in a solid, or there is no room for it. */
-static bool find_room(const tl_sim *sim, tl_vec3 *p, bool *pushed)
+static bool find_room(const tl_sim *sim, tl_vec3 *p)
 {
     double clear = CLEAR * tl_sph_of(sim)->h;
     nearest n = nearest_solid(sim, *p);
     if (n.room >= clear) return true;
     if (n.distance < 0 || !sim->scene->sph.fit) return false;
-    *pushed = true;
     return push_out(sim, clear, p);
 }
 
 /* ---- parting ---- */
 
-/* What pushing out has pressed together is parted by the step's own solve of liquid, without gravity and beside
- * bodies that are held: each round is a step from rest, whose way counts and whose velocities do not. Where nothing
- * is compressed, nothing moves. */
-#define ROUNDS 50      /* at most; scenes take 5 to 10 */
+/* What is compressed at the start, by pushing out, by samples of solids that are not even, by jitter or by fills that
+ * share a place, is parted by the step's own solve of liquid, without gravity and beside bodies that are held: each
+ * round is a step from rest, whose way counts and whose velocities do not. Where nothing is compressed, nothing
+ * moves. A tank of walls 1.5 spacings thick that was not parted began compressed by 3.4 % in the mean and threw its
+ * water up by 7 % of its energy. */
+#define ROUNDS 200     /* at most; scenes take 1 to 10, narrow tanks of thin walls up to 75 */
 #define PARTED 0.01    /* of its density that a particle may be compressed */
-#define TRIED 10       /* rounds, after which what is still more than */
+#define TRIED 10       /* rounds in which compression, all together, must fall to */
+#define FALLEN 0.9     /* of what it was: else what is still more than */
 #define CROWDED 0.05   /* compressed beside solids has no room: the most compressed ones around go */
 #define APART 0.2      /* spacings: what a round parts, and the longest way of a particle in it */
 #define NEAREST 0.5    /* spacings from samples, at least */
@@ -122,10 +124,17 @@ static bool has_no_room(const tl_sph_step *s, int32_t i)
     return true;
 }
 
-/* `left`: the most that a particle was compressed before. */
-static talus_status part_once(tl_sim *sim, bool drop, double *left, talus_error *err)
+/* How much liquid is compressed. */
+typedef struct pressed {
+    double most; /* of a particle */
+    double sum;  /* of all */
+} pressed;
+
+/* `was`: how it was before. Any speed would do: ways count, not times. */
+static talus_status part_once(tl_sim *sim, bool drop, pressed *was, talus_error *err)
 {
-    double h = tl_sph_of(sim)->h, push = fmax(1, sqrt(tl_vec3_norm(sim->scene->gravity) * h)), dt = APART * h / push;
+    const double g = tl_vec3_norm(sim->scene->gravity), h = tl_sph_of(sim)->h;
+    const double push = sqrt((g > 0 ? g : TL_SPH_EARTH) * h), dt = APART * h / push;
     tl_sph_step s;
     tl_sph_bodies bodies;
     tl_fixedpoint problem;
@@ -148,28 +157,33 @@ static talus_status part_once(tl_sim *sim, bool drop, double *left, talus_error 
                                err));
     tl_sph_finish(&s, x);
     tl_sph_state *f = tl_sph_state_of(&sim->state);
-    *left = 0;
+    *was = (pressed){0};
     f->count = 0;
     for (int32_t i = 0; i < s.fluid; i++) {
+        was->most = fmax(was->most, (double)s.density[i] - 1);
+        was->sum += fmax(0, (double)s.density[i] - 1);
         if (drop && has_no_room(&s, i)) continue;
         tl_sph_particle *p = &f->particle[f->count++];
         double way = dt * tl_vec3_norm(s.v[i]);
         *p = s.particle[i];
         p->x = tl_vec3_add_scaled(p->x, way > APART * h ? dt * APART * h / way : dt, s.v[i]);
         if (s.count_edge[i][0] >= 0 && way > STILL * h) push_out(sim, NEAREST * h, &p->x);
-        *left = fmax(*left, (double)s.density[i] - 1);
     }
     return TALUS_OK;
 }
 
 static talus_status part(tl_sim *sim, talus_error *err)
 {
-    double left = 1;
-    for (int k = 0; k < ROUNDS && left > PARTED; k++) {
+    pressed was = {.most = INFINITY};
+    double last = INFINITY; /* sum of TRIED rounds ago */
+    bool drop = false;
+    for (int k = 1; k <= ROUNDS && was.most > PARTED; k++) {
         size_t mark = tl_arena_mark(&sim->arena);
-        talus_status status = part_once(sim, k % TRIED == TRIED - 1, &left, err);
+        talus_status status = part_once(sim, drop, &was, err);
         tl_arena_release(&sim->arena, mark);
         TL_TRY(status);
+        drop = k % TRIED == 0 && was.sum > FALLEN * last;
+        if (k % TRIED == 0) last = was.sum;
     }
     return TALUS_OK;
 }
@@ -178,11 +192,10 @@ talus_status tl_sph_fit_fills(tl_sim *sim, talus_error *err)
 {
     tl_sph_state *f = tl_sph_state_of(&sim->state);
     int64_t stay = 0;
-    bool pushed = false;
     for (int64_t i = 0; i < f->count; i++)
-        if (find_room(sim, &f->particle[i].x, &pushed)) f->particle[stay++] = f->particle[i];
+        if (find_room(sim, &f->particle[i].x)) f->particle[stay++] = f->particle[i];
     f->count = stay;
-    if (pushed) TL_TRY(part(sim, err));
+    if (sim->scene->sph.fit && f->count) TL_TRY(part(sim, err));
     for (int64_t i = 0; i < f->count; i++) f->particle[i].id = (int32_t)i;
     f->counter->next_id = f->count;
     return TALUS_OK;

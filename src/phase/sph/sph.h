@@ -7,7 +7,9 @@
 #include "phase/rigid/rigid.h"
 #include "solve/fixedpoint/method.h"
 
-#define TL_SPH_ABSURD 1e5 /* m/s: nothing that this engine is meant for moves so fast */
+/* Spacings in the longest step that a scene allows: whoever moves faster needs steps of less than a millionth of it,
+ * which no run would end with. */
+#define TL_SPH_ABSURD 1e6
 
 /* Places where an emitter puts particles: a lattice in its shape. */
 typedef struct tl_sph_inlet {
@@ -33,14 +35,14 @@ static inline tl_sph *tl_sph_of(const tl_sim *sim) { return &((tl_sph_data *)sim
 talus_status tl_sph_engine_begin(tl_sim *sim, talus_error *err);
 void tl_sph_engine_end(tl_sim *sim);
 
-/* Fills of t = 0 beside solids: what is inside of them is taken away, what is too near to their samples pushed out,
- * and what that presses together is parted again, so that the volume that is left of a fill has its count
- * (sph_fit.c). */
+/* Fills of t = 0: what is inside of solids is taken away, what is too near to their samples pushed out, and whatever is
+ * pressed together is parted, so that the volume that is left of a fill has its count (sph_fit.c). */
 talus_status tl_sph_fit_fills(tl_sim *sim, talus_error *err);
 
 /* Nothing moves more than cfl spacings: fluid, and any point of a body. Surface tension: a capillary wave of two
  * spacings is resolved. */
 double tl_sph_dt_wanted(const tl_sim *sim);
+double tl_sph_absurd(const tl_sim *sim); /* m/s: no step is short enough for this */
 talus_status tl_sph_measure(tl_sim *sim, tl_totals *t, talus_error *err);
 int64_t tl_sph_samples(const tl_sim *sim, tl_sample *out);
 extern const tl_view tl_sph_views[];
