@@ -3,6 +3,7 @@
  * a ball of 6 h and a cavity of 12 h. */
 #include <math.h>
 
+#include "base/random.h"
 #include "model/rigid/motion.h"
 #include "phase/sph/sph.h"
 
@@ -87,16 +88,19 @@ static bool find_room(const tl_sim *sim, tl_vec3 *p)
  * round is a step from rest, whose way counts and whose velocities do not. Where nothing is compressed, nothing
  * moves. A tank of walls 1.5 spacings thick that was not parted began compressed by 3.4 % in the mean and threw its
  * water up by 7 % of its energy. */
-#define ROUNDS 200     /* at most; scenes take 1 to 10, narrow tanks of thin walls up to 75 */
+#define ROUNDS 200     /* at most; scenes take 1 to 40 */
 #define PARTED 0.01    /* of its density that a particle may be compressed */
 #define TRIED 10       /* rounds in which compression, all together, must fall to */
 #define FALLEN 0.9     /* of what it was: else what is still more than */
 #define CROWDED 0.05   /* compressed beside solids has no room: the most compressed ones around go */
-#define APART 0.2      /* spacings: what a round parts, and the longest way of a particle in it */
+#define APART 0.2      /* spacings: the longest way of a particle in a round */
+#define AT_ONCE 10.0   /* times APART: what a round would part, more than there is; 1: five times as many rounds */
+#define SHARED 0.25    /* of its density: so compressed, a particle may share its place with another, and */
+#define NUDGE 0.02     /* spacings along each axis, at most, move it: nothing parts two in one place */
 #define NEAREST 0.5    /* spacings from samples, at least */
 #define STILL 1e-3     /* spacings: what has moved less is not looked after */
 #define TOLERANCE 1e-4 /* of a round's solve */
-#define ITERATIONS 30  /* at most: the next round goes on */
+#define ITERATIONS 30  /* at most: the next round goes on, from this one's pressures */
 
 static talus_status held_bodies(tl_sim *sim, tl_sph_bodies *out, talus_error *err)
 {
@@ -130,6 +134,14 @@ typedef struct pressed {
     double sum;  /* of all */
 } pressed;
 
+/* In the cube [-1, 1]^3. */
+static tl_vec3 somewhere(int32_t id)
+{
+    double x[3];
+    for (uint64_t k = 0; k < 3; k++) x[k] = 2 * tl_random(0, (uint64_t)id, k) - 1;
+    return tl_vec3_load(x);
+}
+
 /* `was`: how it was before. Any speed would do: ways count, not times. */
 static talus_status part_once(tl_sim *sim, bool drop, pressed *was, talus_error *err)
 {
@@ -144,7 +156,7 @@ static talus_status part_once(tl_sim *sim, bool drop, pressed *was, talus_error 
     TL_TRY(held_bodies(sim, &bodies, err));
     TL_TRY(tl_sph_begin(&s, tl_sph_of(sim), sim->scene, &sim->rigid, tl_sph_state_of(&sim->state), &bodies, dt,
                         &sim->arena, err));
-    s.push_out = push;
+    s.push_out = AT_ONCE * push;
     s.only = TL_SPH_LIQUID;
     for (int32_t i = 0; i < s.fluid; i++) s.v[i] = (tl_vec3){0, 0, 0};
     TL_TRY(tl_sph_neighbours(&s, err));
@@ -153,6 +165,7 @@ static talus_status part_once(tl_sim *sim, bool drop, pressed *was, talus_error 
     TL_TRY(tl_sph_problem(&s, &problem, err));
     double *x = TL_TAKE_ZERO(&sim->arena, double, problem.space->n + problem.space->halo + 1);
     if (!x) return no_memory(err);
+    tl_sph_warm_start(&s, tl_sph_state_of(&sim->state), 1, x);
     TL_TRY(tl_fixedpoint_solve(tl_fixedpoint_method_find("nncg"), &problem, &options, &stop, x, &sim->arena, &report,
                                err));
     tl_sph_finish(&s, x);
@@ -166,7 +179,9 @@ static talus_status part_once(tl_sim *sim, bool drop, pressed *was, talus_error 
         tl_sph_particle *p = &f->particle[f->count++];
         double way = dt * tl_vec3_norm(s.v[i]);
         *p = s.particle[i];
+        p->p = x[i];
         p->x = tl_vec3_add_scaled(p->x, way > APART * h ? dt * APART * h / way : dt, s.v[i]);
+        if ((double)s.density[i] > 1 + SHARED) p->x = tl_vec3_add_scaled(p->x, NUDGE * h, somewhere(p->id));
         if (s.count_edge[i][0] >= 0 && way > STILL * h) push_out(sim, NEAREST * h, &p->x);
     }
     return TALUS_OK;
@@ -196,7 +211,10 @@ talus_status tl_sph_fit_fills(tl_sim *sim, talus_error *err)
         if (find_room(sim, &f->particle[i].x)) f->particle[stay++] = f->particle[i];
     f->count = stay;
     if (sim->scene->sph.fit && f->count) TL_TRY(part(sim, err));
-    for (int64_t i = 0; i < f->count; i++) f->particle[i].id = (int32_t)i;
+    for (int64_t i = 0; i < f->count; i++) {
+        f->particle[i].id = (int32_t)i;
+        f->particle[i].p = 0;
+    }
     f->counter->next_id = f->count;
     return TALUS_OK;
 }
