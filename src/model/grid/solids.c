@@ -155,8 +155,10 @@ static bool block_range(const tl_solids *s, const tl_grid *g, const tl_solid *b,
             int32_t ring = g->f.count[k] / g->f.edge[k];
             if (!(to - from + 1 < ring)) from = 0, to = ring - 1;
         }
-        max *= to - from + 1;
+        from = fmax(from, -TL_GRID_BIAS), to = fmin(to, TL_GRID_BIAS - 1); /* beyond that are no blocks */
+        max *= fmax(0, to - from + 1);
         if (!(max < g->blocks)) return false;
+        if (max == 0) from = 0, to = -1;
         lo[k] = (int32_t)from;
         hi[k] = (int32_t)to;
     }
