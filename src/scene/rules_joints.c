@@ -179,6 +179,11 @@ static void set_anchors(tl_reader *r, const tl_scene *s, tl_joint_spec *j, int i
             tl_read_problem(r, j->where, "joints[%d].length must be the %.9g m between its points at the start, got %g",
                             i + 1, apart, j->length);
         if (j->length < 0) j->length = apart;
+        if ((j->kind == TL_JOINT_DISTANCE || j->kind == TL_JOINT_ROPE) && !(j->length > APART))
+            tl_read_problem(r, j->where,
+                            "joints[%d] has no length, %.3g m between its points: it has no direction; for one point "
+                            "of both use a ball",
+                            i + 1, j->length);
         return;
     }
     if (!j->has_at) j->at = to_world(s, j->has_at_b ? j->body[1] : j->body[0], j->has_at_b ? j->at_b : j->at_a);
