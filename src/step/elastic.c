@@ -142,7 +142,7 @@ static talus_status bounce(tl_elastic_trial *s, talus_error *err)
     tl_bodies *b = s->bodies;
     tl_contact_report solved;
     bool any;
-    TL_TRY(tl_accounts_before_bounce(b, err));
+    tl_accounts_before_bounce(b);
     TL_TRY(tl_bodies_bounce(b, &solved, &any, err));
     if (!any) return TALUS_OK;
     tl_accounts_bounce(b);

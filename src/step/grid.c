@@ -304,17 +304,19 @@ static talus_status solve_elastic(grid_step *s, bool *again, talus_error *err)
 }
 
 /* What forces and contacts did to bodies. */
-static talus_status account_bodies(grid_step *s, talus_error *err)
+static void account_bodies(grid_step *s)
 {
-    if (!s->soft) return tl_accounts_bodies(&s->b, err);
+    if (!s->soft) {
+        tl_accounts_bodies(&s->b);
+        return;
+    }
     tl_totals now = {0};
     tl_elastic_account(s->soft);
-    TL_TRY(tl_accounts_before_bounce(&s->b, err));
+    tl_accounts_before_bounce(&s->b);
     tl_totals_add_bodies(&now, s->sim, s->b.body);
     s->b.account.potential = now.potential;
     s->b.account.others = 0; /* told with the nodes' */
     tl_accounts_energy(s->sim, TL_ENERGY_CORRECTIONS, 0);
-    return TALUS_OK;
 }
 
 static talus_status show_problem(grid_step *s, talus_error *err)
@@ -605,7 +607,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(show_problem(&s, err));
     TL_TRY(tl_flow_find_pressed(&s.f, &s.liquid_volume, err));
     TL_TRY(select_static_stress(&s, err));
-    TL_TRY(account_bodies(&s, err));
+    account_bodies(&s);
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     tl_accounts_push(&s.b);
     TL_TRY(bounce(&s, again, err));

@@ -188,7 +188,8 @@ talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_data *data, double dt, bo
         TL_TRY(tl_bodies_look_again(b, looks, &more, again, err));
         if (!more && s.early) s.whole = more = true, looks--; /* all contacts are known now */
     }
-    TL_TRY(tl_accounts_bodies(b, err));
+    TL_TRY(tl_bodies_joints_work(b, err));
+    tl_accounts_bodies(b);
     TL_TRY(tl_bodies_make_room(b, err));
     TL_TRY(tl_bodies_stabilise(b, err));
     if (sim->scene->solver.contact.bound) TL_TRY(tl_bodies_bound(b, false, err));

@@ -224,6 +224,154 @@ static void springs_keep_their_energy(void **state)
     rigid_close(&c);
 }
 
+static double total(const rigid_case *c)
+{
+    const tl_report *r = &c->sim->report;
+    return r->kinetic + r->potential + (isnan(r->elastic) ? 0 : r->elastic);
+}
+
+/* A double pendulum that swings against a wall, and a pair in flight that a ball hits, without and with friction:
+ * joints hold in the impact, all of the energy comes back from perfectly elastic ones, none is made, momentum stays. */
+static void jointed_bodies_bounce(void **state)
+{
+    (void)state;
+    for (int rubs = 0; rubs < 2; rubs++) {
+        rigid_case c = rigid_open(
+            NULL,
+            "bodies = { { name = 'a', " ROD ", at = {0.5, 0, 0}, rotation_deg = {0, 0, 90}, restitution = 1, "
+            "friction = %g }, { name = 'b', " ROD ", at = {1.5, 0, 0}, rotation_deg = {0, 0, 90}, restitution = 1, "
+            "friction = %g }, { kind = 'static', shape = box { size = {0.5, 4, 1} }, at = {-0.5, -1.5, 0}, "
+            "restitution = 1, friction = %g } }, joints = { { kind = 'hinge', a = 'a', at = {0, 0, 0}, axis = {0, 0, "
+            "1} }, { kind = 'hinge', a = 'b', b = 'a', at = {1, 0, 0}, axis = {0, 0, 1} } }",
+            0.3 * rubs, 0.3 * rubs, 0.3 * rubs);
+        go(&c, 1.2, 0.01, true);
+        if (!rubs) CHECK_LE(fabs(total(&c)), 1e-9);
+        if (rubs) assert_true(total(&c) < -1e-3);
+        assert_true(c.sim->state.rigid.body[1].x.x > -0.3);
+        rigid_close(&c);
+    }
+    rigid_case c = rigid_open(
+        NULL, "gravity = {0, 0, 0}, bodies = { { name = 'a', shape = box { size = 0.2 }, mass = 1, restitution = 1, "
+              "friction = 0.3 }, { name = 'b', shape = box { size = 0.2 }, mass = 1, at = {0.3, 0, 0} }, { name = 'c', "
+              "shape = sphere { radius = 0.1 }, mass = 1, at = {-0.5, 0.08, 0.03}, velocity = {3, 0, 0}, restitution = "
+              "1, friction = 0.3 } }, joints = { { kind = 'ball', a = 'a', b = 'b', at = {0.15, 0, 0} } }");
+    go(&c, 0.4, 0.01, true);
+    CHECK_LE(fabs(c.sim->report.momentum.x - 3), 1e-12);
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(c.sim->report.angular_momentum, (tl_vec3){0, 0.09, -0.24})), 1e-12);
+    assert_true(c.sim->state.rigid.body[1].v.x > 0.1);
+    rigid_close(&c);
+}
+
+/* On a line as on a rod: a weight on a rope whirls with all its energy, whatever the length; one that falls into its
+ * rope loses what it has along it, and the accounts say so. */
+static void ropes_keep_and_jerk(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        static const char *const kind[] = {"rope", "distance", "rope"};
+        const double length = k == 2 ? 0.02 : 0.5, speed = k == 2 ? 0 : 10;
+        rigid_case c = rigid_open(NULL,
+                                  "bodies = { { name = 'ball', shape = sphere { radius = 0.1 }, mass = 1, at = {%g, 0, "
+                                  "0}, velocity = {0, %g, 0} } }, joints = { { kind = '%s', a = 'ball', at_b = {0, 0, "
+                                  "0} } }",
+                                  length, speed, kind[k]);
+        step(&c, 0.01);
+        const double before = total(&c);
+        go(&c, 1, 0.01, true);
+        CHECK_LE(fabs(total(&c) - before), 1e-9 * (fabs(before) + 9.81 * length));
+        rigid_close(&c);
+    }
+    rigid_case c = rigid_open(NULL, "bodies = { { name = 'ball', shape = sphere { radius = 0.1 }, mass = 1, at = {0.5, "
+                                    "0.5, 0} } }, joints = { { kind = 'rope', a = 'ball', at_b = {0, 0, 0}, length = 1 "
+                                    "} }");
+    double jerk = 0;
+    while (c.sim->state.t < 2) {
+        step(&c, 0.01);
+        jerk += c.sim->report.accounts.energy[TL_ENERGY_CONTACT];
+    }
+    const double low = sqrt(0.75), along = 0.75 * 9.81 * (0.5 + low); /* cos^2 of its kinetic energy there */
+    CHECK_LE(fabs(total(&c) - 9.81 * 0.5 + along), 1e-3 * along);     /* of second order in the step's way */
+    CHECK_LE(fabs(jerk + along), 1e-3 * along);
+    rigid_close(&c);
+}
+
+/* Velocities that a joint forbids end in an impact without restitution when the run begins. */
+static void forbidden_velocities_are_stopped(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(
+        NULL, "gravity = {0, 0, 0}, bodies = { { name = 'a', shape = sphere { radius = 0.1 }, mass = 1, velocity = {2, "
+              "1, 0} }, { name = 'b', shape = sphere { radius = 0.1 }, mass = 3, at = {1, 0, 0}, velocity = {-1, 0, 2} "
+              "} }, joints = { { kind = 'distance', a = 'a', b = 'b' } }");
+    go(&c, 0.5, 0.01, true);
+    const tl_vec3 p = c.sim->report.momentum, L = c.sim->report.angular_momentum;
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(p, (tl_vec3){-1, 1, 6})), 1e-11);
+    CHECK_LE(tl_vec3_norm(tl_vec3_sub(L, (tl_vec3){0, -6, 0})), 1e-11);
+    CHECK_LE(fabs(c.sim->report.kinetic - (2.5 + 7.5 - 0.5 * 0.75 * 9)), 1e-9); /* reduced mass 0.75, 3 m/s */
+    rigid_close(&c);
+}
+
+/* Without gravity a motor presses a block on the ground: all solves reach their target, and nothing is made. */
+static void motors_press_without_gravity(void **state)
+{
+    (void)state;
+    static const char *const motor[] = {"speed = -1, max = 50", "position = -0.5, max = 50", "force = -20",
+                                        "position = -0.5, stiffness = 200, damping = 20"};
+    for (int k = 0; k < 4; k++) {
+        rigid_case c = rigid_open(
+            NULL,
+            "gravity = {0, 0, 0}, bodies = { { kind = 'static', shape = box { size = {2, 0.2, 2} }, at = {0, -0.1, 0} "
+            "}, { name = 'block', shape = box { size = 0.2 }, mass = 1, at = {0, 0.15, 0} } }, joints = { { kind = "
+            "'slider', a = 'block', at = {0, 0.15, 0}, axis = {0, 1, 0}, motor = { %s } } }",
+            motor[k]);
+        for (int i = 0; i < 60; i++) {
+            step(&c, 0.01);
+            CHECK_LE(c.sim->report.solve[0].certificate, c.sim->report.solve[0].target);
+            CHECK_LE(c.sim->report.accounts.energy_unexplained, 1e-7);
+        }
+        CHECK_LE(fabs(c.sim->state.rigid.body[1].x.y - 0.1), 1e-6);
+        rigid_close(&c);
+    }
+}
+
+/* What gives slowly swings with its period and all its energy: (w dt)^2 / 12 longer, as the rule has it. */
+static void compliance_swings(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(NULL, "gravity = {0, 0, 0}, bodies = { { name = 'ball', shape = sphere { radius = 0.1 }, "
+                                    "mass = 1, velocity = {0, 1, 0} } }, joints = { { kind = 'fixed', a = 'ball', "
+                                    "compliance = 0.01 } }");
+    double last = 1, down = NAN;
+    for (int k = 0; k < 130; k++) {
+        step(&c, 0.01);
+        const double v = c.sim->state.rigid.body[0].v.y;
+        CHECK_LE(fabs(total(&c) - 0.5), 1e-9);
+        if (last > 0 && v <= 0) down = c.sim->state.t - c.sim->report.dt * v / (v - last);
+        last = v;
+    }
+    CHECK_NEAR(down, 2.5 * acos(-1.0) / 10 * (1 + 0.01 / 12), 2e-5); /* the second time: five quarters */
+    rigid_close(&c);
+}
+
+/* Springs that break: what was in them is gone, and told. */
+static void broken_springs_lose_what_they_had(void **state)
+{
+    (void)state;
+    rigid_case c = rigid_open(NULL, "bodies = { { name = 'ball', shape = sphere { radius = 0.1 }, mass = 1 } }, joints "
+                                    "= { { kind = 'spring', a = 'ball', at_b = {0, 1, 0}, length = 1, stiffness = 100, "
+                                    "breaks_at = 15 } }");
+    double told = 0;
+    for (int k = 0; k < 40; k++) {
+        step(&c, 0.01);
+        told += c.sim->report.accounts.energy[TL_ENERGY_CONTACT];
+        CHECK_LE(fabs(c.sim->report.accounts.energy_unexplained), 1e-9);
+    }
+    assert_true(joint(&c, 0)->broken > 0);
+    CHECK_LE(fabs(total(&c) - told), 1e-9); /* it started with nothing */
+    assert_true(told < -1.1 && told > -1.4); /* 15 N: 1.125 J, and what a step adds */
+    rigid_close(&c);
+}
+
 static rigid_case falling_chain(void)
 {
     rigid_case c = rigid_open(
@@ -255,6 +403,12 @@ int main(void)
         cmocka_unit_test(limits_friction_and_breaking),
         cmocka_unit_test(motors_have_the_torque_of_inverse_dynamics),
         cmocka_unit_test(springs_keep_their_energy),
+        cmocka_unit_test(jointed_bodies_bounce),
+        cmocka_unit_test(ropes_keep_and_jerk),
+        cmocka_unit_test(forbidden_velocities_are_stopped),
+        cmocka_unit_test(motors_press_without_gravity),
+        cmocka_unit_test(compliance_swings),
+        cmocka_unit_test(broken_springs_lose_what_they_had),
         cmocka_unit_test(threads_and_saves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

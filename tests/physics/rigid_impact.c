@@ -231,6 +231,38 @@ static void bounce_keeps_angular_momentum(void **state)
     }
 }
 
+/* A ball thrown at the ground: it parts at e times its normal speed whatever friction does, without friction it does
+ * not turn, with much it rolls; only friction and what e leaves out take energy, and angular momentum is accounted for
+ * while it flies and when it lands. */
+static void oblique_bounces(void **state)
+{
+    (void)state;
+    static const double friction[] = {0, 0.03, 0.3, 1};
+    for (int k = 0; k < 8; k++) {
+        const double mu = friction[k / 2], e = k % 2 ? 0.6 : 1, down = sqrt(2 * 9.81 * 0.4);
+        rigid_case c = rigid_open(NULL,
+                                  "bodies = { { kind = 'static', shape = plane {}, friction = %g, restitution = %g }, { "
+                                  "name = 'ball', shape = sphere { radius = 0.1 }, mass = 2, at = {0, 0.5, 0}, velocity "
+                                  "= {3, 0, 0}, friction = %g, restitution = %g } }",
+                                  mu, e, mu, e);
+        double rubbed = 0;
+        while (rigid_body(&c, "ball")->v.y <= 0) {
+            rigid_step(&c, 0.01);
+            const tl_accounts *a = &c.sim->report.accounts;
+            rubbed += a->energy[TL_ENERGY_FRICTION];
+            CHECK_LE(fabs(a->energy_unexplained), 1e-9);
+            CHECK_LE(tl_vec3_norm(a->angular_unexplained), 1e-12);
+        }
+        const tl_motion *m = rigid_body(&c, "ball");
+        const double push = 2 * (1 + e) * down * mu, slip = 3 - 1.75 * push; /* 1/m + r^2/I = 1.75 / kg */
+        CHECK_NEAR(m->v.y, e * down, 1e-3 * down);
+        CHECK_NEAR(m->v.x + 0.1 * m->w.z, fmax(0, slip), 0.05);
+        if (mu == 0) CHECK_LE(fabs(m->w.z), 1e-12);
+        if (mu > 0) assert_true(rubbed < 0);
+        rigid_close(&c);
+    }
+}
+
 /* 50 m/s against a board of 2 cm: steps shorten on the way in, nothing passes. */
 static void bullet_does_not_pass(void **state)
 {
@@ -274,8 +306,8 @@ int main(void)
         cmocka_unit_test(colliding_bodies_keep_momentum),   cmocka_unit_test(ball_bounces_to_its_height),
         cmocka_unit_test(bouncing_box_comes_to_rest),       cmocka_unit_test(equal_balls_exchange_velocities),
         cmocka_unit_test(turning_boxes_do_not_sink_in),     cmocka_unit_test(told_depth_is_that_of_shapes),
-        cmocka_unit_test(bounce_keeps_angular_momentum),    cmocka_unit_test(bullet_does_not_pass),
-        cmocka_unit_test(lost_bodies_do_not_slow_the_rest),
+        cmocka_unit_test(bounce_keeps_angular_momentum),    cmocka_unit_test(oblique_bounces),
+        cmocka_unit_test(bullet_does_not_pass),             cmocka_unit_test(lost_bodies_do_not_slow_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

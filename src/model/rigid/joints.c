@@ -403,18 +403,26 @@ static double row_length(const tl_joint *j, int row)
     return row < linear[j->spec->kind] || screw ? 1 : j->length;
 }
 
+double tl_joint_compliance(const tl_joint *j, int row)
+{
+    const double length = row_length(j, row);
+    return j->spec->compliance * length * length;
+}
+
+double tl_joint_row_energy(const tl_joint *j, int row, double x)
+{
+    if (j->law[row] == TL_ROW_SPRING) return 0.5 * j->spec->stiffness * x * x;
+    if (j->law[row] != TL_ROW_HOLD || !(j->spec->compliance > 0)) return 0;
+    return 0.5 * x * x / tl_joint_compliance(j, row);
+}
+
 double tl_joint_energy(const tl_joint *j, const tl_motion *body, const tl_joint_memory *m)
 {
-    const tl_joint_spec *s = j->spec;
     tl_joint_row row[TL_JOINT_ROWS];
     double turn[2], sum = 0;
-    if (s->kind != TL_JOINT_SPRING && !(s->compliance > 0)) return 0;
+    if (j->spec->kind != TL_JOINT_SPRING && !(j->spec->compliance > 0)) return 0;
     tl_joint_measure(j, body, m, row, turn);
-    for (int r = 0; r < j->rows; r++) {
-        const double length = j->law[r] == TL_ROW_HOLD ? row_length(j, r) : 1;
-        if (j->law[r] == TL_ROW_SPRING) sum += 0.5 * s->stiffness * row[r].x * row[r].x;
-        if (j->law[r] == TL_ROW_HOLD) sum += 0.5 * row[r].x * row[r].x / (s->compliance * length * length);
-    }
+    for (int r = 0; r < j->rows; r++) sum += tl_joint_row_energy(j, r, row[r].x);
     return sum;
 }
 
@@ -448,9 +456,9 @@ tl_row_law_out tl_joint_law(const tl_joint *j, int row, const tl_row_ask *ask)
     const double dt = ask->dt, close = ask->half ? ask->speed + 2 * ask->start / dt : ask->start / dt;
     switch (j->law[row]) {
     case TL_ROW_HOLD: {
-        const double length = row_length(j, row);
-        return (tl_row_law_out){-INFINITY, INFINITY, (ask->half ? 2 : 1) * s->compliance * length * length / (dt * dt),
-                                close};
+        const double gives = tl_joint_compliance(j, row) / (dt * dt);
+        if (ask->mean) return (tl_row_law_out){-INFINITY, INFINITY, 4 * gives, ask->speed + 4 * ask->start / dt};
+        return (tl_row_law_out){-INFINITY, INFINITY, (ask->half ? 2 : 1) * gives, close};
     }
     case TL_ROW_LIMIT: return (tl_row_law_out){0, INFINITY, 0, close};
     case TL_ROW_DRY: return (tl_row_law_out){-s->friction * dt / j->unit, s->friction * dt / j->unit, 0, 0};

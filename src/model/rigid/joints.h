@@ -81,6 +81,8 @@ double tl_joint_measure(const tl_joint *j, const tl_motion *body, const tl_joint
 /* J: in its spring, or in what gives where it has a compliance. */
 double tl_joint_energy(const tl_joint *j, const tl_motion *body, const tl_joint_memory *m);
 
+double tl_joint_row_energy(const tl_joint *j, int row, double x);
+
 /* How fast that coordinate changes. */
 double tl_joint_speed(const tl_joint *j, const tl_motion *body);
 
@@ -98,7 +100,8 @@ typedef struct tl_motor_ask {
 /* How the step moves bodies, and what is known before it is solved. */
 typedef struct tl_row_ask {
     double dt;
-    bool half;    /* impulses act half-way: places move with the mean of the velocities */
+    bool half;    /* impulses act half-way: places move with the mean of the velocities, */
+    bool mean;    /* and what gives pushes by its mean place in the step, not that of the end: no loss */
     double start; /* m: x at the start of the step, put right for how it curves */
     double speed; /* m/s: of x just before the impulses */
     tl_motor_ask motor;
@@ -109,6 +112,8 @@ typedef struct tl_row_law_out {
     double lo, hi, give, bias;
 } tl_row_law_out;
 tl_row_law_out tl_joint_law(const tl_joint *j, int row, const tl_row_ask *ask);
+
+double tl_joint_compliance(const tl_joint *j, int row); /* m/N, of a row that holds */
 
 /* A motor that is where it should be, exactly. */
 bool tl_joint_leads(const tl_joint *j, int row);

@@ -36,7 +36,7 @@ void tl_totals_add(tl_totals *t, double sign, const tl_totals *o)
     t->angular = tl_vec3_add_scaled(t->angular, sign, o->angular);
 }
 
-/* Of all that were whole at the start of the step, J: what one has that breaks is gone with it. */
+/* Of all that were whole at the start of the step, J. */
 static double joint_energy(const tl_sim *sim, const tl_motion *body)
 {
     const tl_joint_state *state = sim->joints.count ? tl_state_find(&sim->state, &tl_joints_kind) : NULL;
@@ -56,7 +56,9 @@ void tl_totals_add_bodies(tl_totals *t, const tl_sim *sim, const tl_motion *body
     t->angular = tl_vec3_add(t->angular, m.angular_momentum);
     for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
         const tl_rigid_body *b = &sim->rigid.body[i];
-        if (b->kind == TL_BODY_FREE && !b->elastic) add_point(t, b->mass, body[i].x);
+        if (b->kind != TL_BODY_FREE || b->elastic) continue;
+        add_point(t, b->mass, body[i].x);
+        t->second += 0.5 * tl_mat3_trace(b->inertia); /* of its own matter: a single body has a size too */
     }
 }
 
@@ -175,6 +177,9 @@ static double account_forces(tl_bodies *b, double *half)
         angular = tl_vec3_add(angular, tl_vec3_add(L, tl_vec3_cross(m->x, p)));
         /* gravity's is that of the start, unless it acts half-way */
         angular = tl_vec3_add_scaled(angular, body->mass, tl_vec3_cross(tl_vec3_sub(m->x, b->before[i].x), fall));
+        if (tl_bodies_flies(b, i)) /* on a parabola all acts half-way */
+            angular = tl_vec3_add_scaled(angular, 0.5 * b->dt * body->mass,
+                                         tl_vec3_cross(m->v, tl_vec3_sub(tl_vec3_load(v), m->v)));
         double fell = body->mass * tl_vec3_dot(fall, mean),
                did = tl_vec3_dot(p, mean) + 0.5 * tl_vec3_dot(L, tl_vec3_add(m->w, tl_vec3_load(last + 3)));
         gravity += fell;
@@ -191,18 +196,8 @@ static bool is_free(const tl_bodies *b, int32_t i)
     return b->rigid->body[i].kind == TL_BODY_FREE && !b->rigid->body[i].elastic;
 }
 
-/* Where a point is at the end of the step, as the bounce has it. */
-static tl_vec3 landed_at(const tl_bodies *b, const tl_rigid_point *c)
-{
-    tl_pose p = tl_rigid_pose(&b->rigid->body[c->a], &b->body[c->a]),
-            q = tl_rigid_pose(&b->rigid->body[c->b], &b->body[c->b]);
-    return tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&p, c->at_a), tl_pose_apply(&q, c->at_b)));
-}
-
-/* What walls, static and scripted bodies did through impulses `all` of contacts, less `before` (NULL: nothing) and
- * then at the places of the end: impulse, and work of scripted ones. */
-static double account_fixed(const tl_bodies *b, const tl_rigid_contacts *contacts, const double *all,
-                            const double *before)
+/* What walls, static and scripted bodies did through impulses lam of contacts: impulse, and work of scripted ones. */
+static double account_fixed(const tl_bodies *b, const tl_rigid_contacts *contacts, const double *lam)
 {
     double work = 0;
     tl_vec3 impulse = nothing, angular = nothing;
@@ -211,15 +206,12 @@ static double account_fixed(const tl_bodies *b, const tl_rigid_contacts *contact
         bool a = is_free(b, c->a), other = is_free(b, c->b);
         if (a == other) continue;
         int32_t fixed = a ? c->b : c->a;
-        double lam[3];
-        for (int m = 0; m < 3; m++) lam[m] = all[3 * (int64_t)k + m] - (before ? before[3 * (int64_t)k + m] : 0);
-        tl_vec3 at = before ? landed_at(b, c) : c->at;
-        tl_vec3 p = tl_vec3_scale(a ? b->dt : -b->dt, tl_rigid_point_force(c, lam, b->dt));
+        tl_vec3 p = tl_vec3_scale(a ? b->dt : -b->dt, tl_rigid_point_force(c, lam + 3 * (int64_t)k, b->dt));
         impulse = tl_vec3_add(impulse, p);
-        angular = tl_vec3_add(angular, tl_vec3_cross(at, p));
+        angular = tl_vec3_add(angular, tl_vec3_cross(c->at, p));
         if (b->rigid->body[fixed].kind == TL_BODY_KINEMATIC) {
             const double *v = b->v_free + 6 * (int64_t)fixed;
-            tl_vec3 arm = before ? tl_vec3_sub(at, b->body[fixed].x) : a ? c->arm_b : c->arm_a;
+            tl_vec3 arm = a ? c->arm_b : c->arm_a;
             work += tl_vec3_dot(p, tl_vec3_add(tl_vec3_load(v), tl_vec3_cross(tl_vec3_load(v + 3), arm)));
         }
     }
@@ -313,9 +305,11 @@ static double account_joints(tl_bodies *b, double *scripted)
             const tl_joint_row *row = &b->joint.blocks.row[at];
             double work = 0.5 * lam * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, b->v));
             *scripted -= account_row(b, &b->joint.blocks, at, lam, b->act, b->v_free, &impulse, &angular);
-            tl_accounts_energy(b->sim, source[j->law[r]], work);
+            const tl_energy from =
+                tl_bodies_joint_holds(b, k, r) ? TL_ENERGY_TIME_STEP : source[j->law[r]]; /* a rope that is taut */
+            tl_accounts_energy(b->sim, from, work);
             all += work;
-            if (source[j->law[r]] == TL_ENERGY_TIME_STEP) b->account.held += work;
+            if (from == TL_ENERGY_TIME_STEP) b->account.held += work;
         }
         if (b->joint.first[k] < b->joint.first[k + 1]) damped += tl_bodies_joint_damped(b, k);
     }
@@ -340,6 +334,28 @@ static void settle(tl_accounts *a, tl_energy source)
     }
 }
 
+/* A bounce gives back of all that the landing took, the error of rows that held in it included. */
+static void return_landing(tl_accounts *a)
+{
+    double *step = &a->energy[TL_ENERGY_TIME_STEP], *contact = &a->energy[TL_ENERGY_CONTACT];
+    if (!(*contact > 0 && *step < 0)) return;
+    const double both = fmin(*contact, -*step);
+    *contact -= both;
+    *step += both;
+}
+
+/* What springs had that broke in this step is gone with them, as in an impact. */
+static void account_broken(tl_bodies *b)
+{
+    const tl_joint_state *state = tl_state_find(&b->sim->state, &tl_joints_kind);
+    double lost = 0;
+    for (int32_t k = 0; k < b->sim->joints.count; k++)
+        if (b->joint.now[k].broken > 0 && !(state->joint[k].broken > 0))
+            lost += tl_joint_energy(&b->sim->joints.joint[k], b->body, &b->joint.now[k]);
+    b->sim->came.elastic -= lost;
+    tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, -lost);
+}
+
 void tl_accounts_fit(tl_bodies *b)
 {
     if (!b->joint.late) return;
@@ -351,12 +367,17 @@ void tl_accounts_fit(tl_bodies *b)
     tl_totals after = {0};
     tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, scripted);
-    const double gave = after.kinetic - b->account.kinetic - scripted;
+    tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, b->joint.late_limits);
+    tl_accounts_energy(b->sim, TL_ENERGY_FORCES, b->joint.late_motors);
+    const double gave =
+        after.kinetic - b->account.kinetic - scripted - b->joint.late_limits - b->joint.late_motors;
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, gave);
+    if (b->joint.impact.count) return_landing(&b->sim->accounts);
     /* what holds makes no energy: what it adds in a step, and nothing takes, is explained by nothing */
     settle(&b->sim->accounts, TL_ENERGY_TIME_STEP);
     const double made = fmin(b->account.held + gave, b->sim->accounts.energy[TL_ENERGY_TIME_STEP]);
     if (made > 0) tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, -made);
+    account_broken(b);
 }
 
 /* Approaches that were stopped at the start of the step. */
@@ -364,7 +385,7 @@ static void account_stopped(tl_bodies *b)
 {
     tl_totals before = {0}, after = {0};
     tl_vec3 impulse = nothing, angular = nothing;
-    double work = account_fixed(b, &b->half.stopped, b->half.lam, NULL);
+    double work = account_fixed(b, &b->half.stopped, b->half.lam);
     const double *lam = b->half.lam + 3 * (int64_t)b->half.stopped.count;
     for (int64_t at = 0; at < 3 * (int64_t)b->joint.stop.count; at++)
         work -= account_row(b, &b->joint.stop, at, lam[at], b->before, b->v_free, &impulse, &angular);
@@ -375,17 +396,13 @@ static void account_stopped(tl_bodies *b)
     tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, after.kinetic - before.kinetic - work);
 }
 
-talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
+void tl_accounts_bodies(tl_bodies *b)
 {
     tl_totals before = {0}, after = {0};
-    const int64_t rows = 3 * (int64_t)b->contacts.count;
-    b->account.lam = TL_TAKE(b->arena, double, rows + 1);
-    if (!b->account.lam) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of a step");
-    if (rows) memcpy(b->account.lam, b->lam, sizeof *b->lam * (size_t)rows);
-    if (b->half.stopped.count) account_stopped(b);
+    if (b->half.stops) account_stopped(b);
     double half, gravity = account_forces(b, &half);
     double lost = account_losses(b);
-    double scripted = account_fixed(b, &b->contacts, b->lam, NULL);
+    double scripted = account_fixed(b, &b->contacts, b->lam);
     double joined = 0, resisted = b->resist.count ? tl_accounts_resist(b, &scripted) : 0;
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, scripted);
     tl_accounts_energy(b->sim, TL_ENERGY_FRICTION, resisted);
@@ -404,14 +421,13 @@ talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err)
     b->account.potential = after.potential + after.elastic;
     b->account.kinetic = after.kinetic;
     tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS, 0);
-    return TALUS_OK;
 }
 
 double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted)
 {
     tl_totals before = {0}, after = {0};
     double half, gravity = account_forces(b, &half);
-    *scripted += account_fixed(b, &b->contacts, b->lam, NULL);
+    *scripted += account_fixed(b, &b->contacts, b->lam);
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
@@ -429,25 +445,26 @@ void tl_accounts_push(tl_bodies *b)
     b->account.kinetic = after.kinetic;
 }
 
-talus_status tl_accounts_before_bounce(tl_bodies *b, talus_error *err)
+void tl_accounts_before_bounce(tl_bodies *b)
 {
-    const int64_t rows = 3 * (int64_t)b->contacts.count;
     tl_totals now = {0};
-    b->account.lam = TL_TAKE(b->arena, double, rows + 1);
-    if (!b->account.lam) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the accounts of a step");
-    if (rows) memcpy(b->account.lam, b->lam, sizeof *b->lam * (size_t)rows);
     tl_totals_add_bodies(&now, b->sim, b->body);
     b->account.kinetic = now.kinetic;
-    return TALUS_OK;
 }
 
 void tl_accounts_bounce(tl_bodies *b)
 {
     tl_totals after = {0};
-    double work = b->contacts.count ? account_fixed(b, &b->contacts, b->lam, b->account.lam) : 0;
+    double work = b->contacts.count ? account_fixed(b, &b->bounce.points, b->bounce.lam) : 0;
+    tl_vec3 impulse = nothing, angular = nothing;
+    for (int64_t at = 0; at < 3 * (int64_t)b->joint.impact.count; at++)
+        work -= account_row(b, &b->joint.impact, at, b->joint.impact_lam[at], b->body, b->v_free, &impulse, &angular);
+    if (b->joint.impact.count) tl_accounts_fixed(b->sim, impulse, angular);
     tl_totals_add_bodies(&after, b->sim, b->body);
+    const double motors = b->joint.impact_motors;
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, work);
-    tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, after.kinetic - b->account.kinetic - work);
+    if (motors != 0) tl_accounts_energy(b->sim, TL_ENERGY_FORCES, motors);
+    tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, after.kinetic - b->account.kinetic - work - motors);
     b->account.kinetic = after.kinetic;
 }
 
@@ -573,7 +590,7 @@ talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool
         isnan(a->fixed.x) ? (tl_vec3){NAN, NAN, NAN}
                           : tl_vec3_sub(tl_vec3_sub(L, a->angular), tl_vec3_cross(centre, a->momentum_unexplained));
     leave_periodic(sim->scene, &a->angular_unexplained);
-    if (sim->joints.count) r->elastic = joint_energy(sim, body);
+    if (sim->joints.count) r->elastic = joint_energy(sim, body) + sim->came.elastic;
     double change = r->kinetic + r->potential + r->elastic - t->kinetic - t->potential - t->elastic;
     for (int k = TL_ENERGY_GRAVITY + 1; k < TL_ENERGIES; k++) change -= isnan(a->energy[k]) ? 0 : a->energy[k];
     a->energy_unexplained = change;

@@ -28,9 +28,9 @@ void tl_accounts_forces(tl_sim *sim, tl_vec3 impulse, tl_vec3 angular); /* asked
 void tl_accounts_matter(tl_sim *sim, const tl_totals *now);
 
 /* Bodies whose velocities are in b->v: forces, contacts, scripted bodies, flight. After the last tl_bodies_move. */
-talus_status tl_accounts_bodies(tl_bodies *b, talus_error *err);
+void tl_accounts_bodies(tl_bodies *b);
 void tl_accounts_push(tl_bodies *b);                                    /* after tl_bodies_stabilise */
-talus_status tl_accounts_before_bounce(tl_bodies *b, talus_error *err); /* where tl_accounts_bodies is not called */
+void tl_accounts_before_bounce(tl_bodies *b);                          /* where tl_accounts_bodies is not called */
 void tl_accounts_bounce(tl_bodies *b);                                  /* after tl_bodies_bounce */
 void tl_accounts_fit(tl_bodies *b); /* after tl_bodies_joints_end and what follows from it */
 

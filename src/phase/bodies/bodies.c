@@ -126,10 +126,11 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
         tl_vec3_store(m->v, s->v_free + 6 * (int64_t)i);
         tl_vec3_store(m->w, s->v_free + 6 * (int64_t)i + 3);
     }
+    TL_TRY(tl_bodies_joints_begin(s, err));
+    s->pull = fmax(s->pull, tl_bodies_joints_pull(s));
     double asked = s->scene->solver.contact.tolerance;
     s->least = fmax(TOLERANCE_PULL * fmax(s->pull, led), TOLERANCE_PLACE * s->data->extent / s->dt);
     s->tolerance = asked > 0 ? asked : fmax(s->least, TOLERANCE_SPEED * fastest);
-    TL_TRY(tl_bodies_joints_begin(s, err));
     tl_bodies_lap(s, TL_BODIES_PREDICT);
     return TALUS_OK;
 }
@@ -260,12 +261,18 @@ talus_status tl_bodies_poses_ahead(const tl_bodies *s, const double *v, const tl
     return TALUS_OK;
 }
 
+bool tl_bodies_flies(const tl_bodies *s, int32_t i)
+{
+    const double *v = s->v + 6 * (int64_t)i, *fell = s->v_free + 6 * (int64_t)i;
+    if (s->straight || (s->half.any && s->half.on[i])) return false;
+    return s->rigid->body[i].kind == TL_BODY_FREE && !memcmp(v, fell, 3 * sizeof *v);
+}
+
 /* What flight left out of dt v. */
 static tl_vec3 flight_lag(const tl_bodies *s, int32_t i)
 {
-    const double *v = s->v + 6 * (int64_t)i, *fell = s->v_free + 6 * (int64_t)i;
-    bool flies = s->rigid->body[i].kind == TL_BODY_FREE && !memcmp(v, fell, 3 * sizeof *v);
-    if (!flies || s->straight || (s->half.any && s->half.on[i])) return (tl_vec3){0, 0, 0};
+    const double *fell = s->v_free + 6 * (int64_t)i;
+    if (!tl_bodies_flies(s, i)) return (tl_vec3){0, 0, 0};
     return tl_vec3_scale(-0.5 * s->dt, tl_vec3_sub(tl_vec3_load(fell), s->before[i].v));
 }
 

@@ -47,7 +47,7 @@ typedef struct tl_bodies {
     double *inv_mass;    /* [count] */
     double *inv_inertia; /* [count][9] */
     double tolerance;    /* m/s */
-    double pull;         /* m/s: what forces change of a free body's velocity in this step, at most: g dt */
+    double pull;         /* m/s: what forces, motors and springs change of a velocity in this step, at most: g dt */
     double least;        /* m/s: the least that it can be, whatever the speeds */
     /* rest */
     bool *resting; /* [count] bodies that keep everything; NULL: the phase is not asked for */
@@ -68,8 +68,9 @@ typedef struct tl_bodies {
         double *gain;    /* [count] by island: what contacts add to its energy, J */
         double *v_free, *inv_inertia; /* of the start, as all points of it */
         tl_rigid_contacts contacts;
-        tl_rigid_contacts stopped; /* points of the start with an impact that ends there, and its impulses */
-        double *lam;               /* [3 stopped] N s */
+        bool stops;                /* something was stopped at the start: */
+        tl_rigid_contacts stopped; /* points of the start with an impact that ends there, and its impulses, */
+        double *lam;               /* [3 stopped] N s, then those of joint.stop */
     } half;
     /* joints: begin, and each phase that has to do with them */
     struct {
@@ -80,7 +81,16 @@ typedef struct tl_bodies {
         double *speed;          /* [3 blocks] m/s: just before the impulses */
         double *lam;            /* [3 blocks] N s */
         tl_joint_blocks blocks; /* where impulses act */
-        tl_joint_blocks stop;   /* at the start, for approaches that are stopped there */
+        tl_joint_blocks stop;   /* at the start, for what is stopped there */
+        bool *taut;             /* [joints][TL_JOINT_ROWS] limits that pushed in the last step and still touch: holds */
+        bool *mean;             /* [joints][TL_JOINT_ROWS] what gives slowly: half-way, by the mean place */
+        int32_t *root;          /* [count] mechanisms, by a free body, */
+        double *mass;           /* [count] and the mass of each, kg */
+        double late_limits, late_motors; /* J: what impulses of the end took there, and gave */
+        tl_joint_blocks impact; /* where bodies have landed, for a bounce; empty: there was none */
+        double *impact_lam;     /* [3 blocks] N s */
+        double impact_motors;   /* J: what motors gave in it */
+        bool *struck;           /* [joints] of islands that an impact reached; NULL: none */
         double *late;           /* [3 blocks] N s: of the end, that make velocities fit */
         tl_joint_blocks end;    /* where those act */
         double *did;            /* [joints] J: what rows that do not hold gave to bodies */
@@ -98,12 +108,16 @@ typedef struct tl_bodies {
     /* written by the step's solver: velocities with all forces */
     double *v;               /* [6 count] */
     tl_rigid_memory *memory; /* room for the points that the next step starts from; make_room */
+    /* bounce: points where bodies have landed, and their impulses; none where nothing bounced */
+    struct {
+        tl_rigid_contacts points;
+        double *lam; /* [3 points] N s */
+    } bounce;
     /* find_depth */
     double penetration; /* m, deepest overlap of two shapes at the end of the step */
     /* accounts: what was told of so far */
     struct {
         double potential, kinetic; /* springs of joints are part of the first */
-        double *lam;   /* [3 contacts] before the bounce */
         double held;   /* J that rows of joints that hold, and springs, gave to bodies */
         double others; /* J that other impulses than contacts gave to bodies */
     } account;
@@ -142,10 +156,20 @@ talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err);
  * move, whether places are right or the step is to be solved once more; velocities that fit the places of the end,
  * after all else; the state. */
 talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err);
+double tl_bodies_joints_pull(const tl_bodies *s); /* m/s: what motors and springs change of velocities in this step */
 talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err);
 void tl_bodies_joints_place(tl_bodies *s, int round, bool *again);
+/* After the last move: what rows that do not hold gave to bodies (joint.did). */
+talus_status tl_bodies_joints_work(tl_bodies *s, talus_error *err);
+/* Rows where bodies have landed, with what each may do in an impact. */
+talus_status tl_bodies_joints_land(tl_bodies *s, tl_joint_blocks *out, talus_error *err);
 talus_status tl_bodies_joints_end(tl_bodies *s, talus_error *err);
 void tl_bodies_joints_commit(const tl_bodies *s);
+/* Velocities of the start, v [6 count], that joints of islands half-way forbid: off by more than the tolerance. Speeds
+ * of scripted bodies may jump; that is theirs. */
+bool tl_bodies_joints_forbid(const tl_bodies *s, const double *v);
+/* Row r of joint k does no work but that of the time step's error: it holds, or is a limit that went on holding. */
+bool tl_bodies_joint_holds(const tl_bodies *s, int32_t k, int r);
 /* J: what dampers of joint k took, where impulses act. */
 double tl_bodies_joint_damped(const tl_bodies *s, int32_t k);
 /* Radii of rolling and spinning friction follow the normal forces found; `change`, m/s: what that changes. Above the
@@ -159,6 +183,7 @@ talus_status tl_bodies_check_nodes(const tl_lg *lg, const char *phase, const dou
  * free ones (v NULL) or with velocities v [6 count]. */
 talus_status tl_bodies_poses(const tl_bodies *s, const tl_pose **out, talus_error *err);
 talus_status tl_bodies_poses_ahead(const tl_bodies *s, const double *v, const tl_pose **out, talus_error *err);
+bool tl_bodies_flies(const tl_bodies *s, int32_t i); /* nothing touched it: it falls on a parabola */
 /* Places and rotations from v. `again`: a body became NaN or infinite, a shorter step may help. */
 talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err);
 /* Points that moved into each other unseen become contacts of the start; `more` tells whether there are any. `looks`

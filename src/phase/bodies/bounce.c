@@ -3,13 +3,18 @@
  * Bodies that touch form islands. In each that an impact has reached, two contact problems are solved where the bodies
  * have landed: one that only stops them (e = 0) and one in which points part at e times the speed of impact. The answer
  * lies on the line between both, where the island's energy is
- *     E = E_stopped + e^2 (E_before + work of forces and scripted bodies - E_stopped),
- * what the landing took times e^2: not more, whatever several contacts, friction and the levers of a step do together.
+ *     E = E_stopped + e^2 (E_before + work of forces and scripted bodies - E_stopped - what rubbing took) - rubbing
+ * what normal impulses took in the landing comes back times e^2, what friction took does not, and friction goes on
+ * along the line. E is not more than it was before, whatever several contacts and the levers of a step do together.
  * Impulses on that line stay in their cones and points on it do not approach, for both ends are such. Where all points
  * of an island bounce alike the line may be followed beyond its second end, at most twice as far; else it ends there.
  *
+ * Joints link islands too, and their rows are part of both problems: what they hold, they hold during the impact, so
+ * every velocity on the line fits them. What motors and scripted bodies give through them is work done; what limits and
+ * joint friction take does not come back.
+ *
  * With impacts = "sequence" the second end is what single impacts lead to, the fastest approach first: Newton's
- * cradle. */
+ * cradle. Joints take part once these are over. */
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +22,7 @@
 #include "phase/bodies/bodies.h"
 
 #define BEYOND 2.0
+#define ALIKE 0.8   /* cosine: normals of one point before and after a step */
 #define STRIKES 200 /* single impacts per point; a chain of n takes about n, a ball that rattles more */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a bounce"); }
@@ -25,6 +31,8 @@ typedef struct island {
     double e;            /* largest restitution of its impacts; 0: none */
     bool alike;          /* all points that push bounce with e */
     double before;       /* energy of the start and work done on it since, J */
+    double rubbed;       /* J: what friction did until bodies have stopped; 0 or less */
+    double rub_slope, rub_curve; /* and does along the line, s rub_slope + s^2 rub_curve */
     double stopped;      /* with velocities that only stop, places of the end */
     double slope, curve; /* along the line: energy less work of scripted bodies = stopped + s slope + s^2 curve */
     double longest;      /* how far the line may be followed */
@@ -42,6 +50,8 @@ typedef struct bounce {
     double *v;           /* [6 count] landed */
     double *stop, *back; /* [3 points] impulses of the two problems */
     double *v_stop, *v_back;
+    tl_joint_blocks joints;
+    int32_t *joint; /* [blocks] whose row it is */
     tl_rigid_problem p;
     int64_t points;
 } bounce;
@@ -52,6 +62,12 @@ static int32_t root_of(int32_t *root, int32_t i)
 {
     for (; root[i] != i; i = root[i]) root[i] = root[root[i]];
     return i;
+}
+
+static void merge(int32_t *root, int32_t a, int32_t b)
+{
+    int32_t i = root_of(root, a), j = root_of(root, b);
+    root[i < j ? j : i] = i < j ? i : j;
 }
 
 static bool touches(const bounce *b, int64_t k) { return b->s->lam[3 * k] > 0 || b->gap[k] <= 0; }
@@ -73,8 +89,12 @@ static bool find_impacts(bounce *b, const double *v_before)
     for (int64_t k = 0; k < s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
         if (!touches(b, k) || !is_free(s, p->a) || !is_free(s, p->b)) continue;
-        int32_t i = root_of(b->root, p->a), j = root_of(b->root, p->b);
-        b->root[i < j ? j : i] = i < j ? i : j;
+        merge(b->root, p->a, p->b);
+    }
+    for (int32_t k = 0; s->joint.now && k < s->sim->joints.count; k++) {
+        const tl_joint *j = &s->sim->joints.joint[k];
+        if (s->joint.first[k] == s->joint.first[k + 1] || j->b < 0 || !is_free(s, j->a) || !is_free(s, j->b)) continue;
+        merge(b->root, j->a, j->b);
     }
     for (int64_t k = 0; k < s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
@@ -94,6 +114,70 @@ static bool find_impacts(bounce *b, const double *v_before)
     return any;
 }
 
+static island *island_of_joint(const bounce *b, const tl_joint *j)
+{
+    return &b->part[root_of(b->root, is_free(b->s, j->a) ? j->a : j->b)];
+}
+
+/* Their joints; those of other islands have no part in it. */
+static talus_status add_joints(bounce *b, talus_error *err)
+{
+    tl_bodies *s = b->s;
+    TL_TRY(tl_bodies_joints_land(s, &b->joints, err));
+    if (!b->joints.count) return TALUS_OK;
+    b->joint = TL_TAKE(s->arena, int32_t, b->joints.count);
+    s->joint.struck = TL_TAKE_ZERO(s->arena, bool, s->sim->joints.count);
+    if (!b->joint || !s->joint.struck) return no_memory(err);
+    for (int32_t k = 0; k < s->sim->joints.count; k++) {
+        const bool in = island_of_joint(b, &s->sim->joints.joint[k])->e > 0;
+        s->joint.struck[k] = in;
+        for (int32_t at = s->joint.first[k]; at < s->joint.first[k + 1]; at++) {
+            b->joint[at] = k;
+            if (!in) b->joints.box[at] = (tl_contact_box){{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        }
+    }
+    return TALUS_OK;
+}
+
+/* ---- where points are when bodies have landed ---- */
+
+/* Marks on both bodies went where they rolled and slid to: the place is that of the nearest point where they touch
+ * now, with its normal, so that a ball is pushed through its centre. Without one, halfway between the marks. */
+static void land(const bounce *b, tl_rigid_point *p)
+{
+    const tl_bodies *s = b->s;
+    const tl_rigid_body *body[2] = {&s->rigid->body[p->a], &s->rigid->body[p->b]};
+    const tl_pose pose[2] = {tl_rigid_pose(body[0], &s->body[p->a]), tl_rigid_pose(body[1], &s->body[p->b])};
+    const tl_vec3 mark[2] = {tl_pose_apply(&pose[0], p->at_a), tl_pose_apply(&pose[1], p->at_b)};
+    double nearest = INFINITY;
+    tl_touch touch[TL_TOUCHES_MAX];
+    int32_t axis = p->axis;
+    p->at = tl_vec3_scale(0.5, tl_vec3_add(mark[0], mark[1]));
+    const int count =
+        tl_collide(body[0]->collider, &pose[0], body[1]->collider, &pose[1], s->data->slop, &axis, touch);
+    for (int k = 0; k < count; k++) {
+        const double off = fmin(tl_vec3_norm(tl_vec3_sub(touch[k].at, mark[0])),
+                                tl_vec3_norm(tl_vec3_sub(touch[k].at, mark[1])));
+        if (!(off < nearest) || tl_vec3_dot(touch[k].normal, p->normal) < ALIKE) continue;
+        nearest = off;
+        p->at = touch[k].at;
+        p->normal = touch[k].normal;
+    }
+    tl_vec3_tangents(p->normal, &p->t1, &p->t2);
+    p->arm_a = tl_vec3_sub(p->at, s->body[p->a].x);
+    p->arm_b = tl_vec3_sub(p->at, s->body[p->b].x);
+    p->gap = p->bend = 0;
+}
+
+/* Components of an impulse of point `from` along the normal and the tangents of `to`; added to out. */
+static void turn_to(const tl_rigid_point *from, const double *lam, double share, const tl_rigid_point *to, double *out)
+{
+    const tl_vec3 f = tl_rigid_point_force(from, lam, 1);
+    out[0] += share * tl_vec3_dot(f, to->normal);
+    out[1] += share * tl_vec3_dot(f, to->t1);
+    out[2] += share * tl_vec3_dot(f, to->t2);
+}
+
 /* Points of those islands, with the levers of where they are now. */
 static talus_status assemble(bounce *b, talus_error *err)
 {
@@ -111,19 +195,15 @@ static talus_status assemble(bounce *b, talus_error *err)
     }
     for (int32_t k = 0; k < m; k++) {
         if (!touches(b, k) || !(b->part[island_of(b, &s->contacts.point[k])].e > 0)) continue;
-        tl_rigid_point *p = &landed.point[landed.count];
-        *p = s->contacts.point[k];
-        tl_pose at_a = tl_rigid_pose(&s->rigid->body[p->a], &s->body[p->a]),
-                at_b = tl_rigid_pose(&s->rigid->body[p->b], &s->body[p->b]);
-        p->at = tl_vec3_scale(0.5, tl_vec3_add(tl_pose_apply(&at_a, p->at_a), tl_pose_apply(&at_b, p->at_b)));
-        p->arm_a = tl_vec3_sub(p->at, s->body[p->a].x);
-        p->arm_b = tl_vec3_sub(p->at, s->body[p->b].x);
-        p->gap = p->bend = 0;
+        landed.point[landed.count] = s->contacts.point[k];
+        land(b, &landed.point[landed.count]);
         b->from[landed.count++] = k;
     }
     b->points = landed.count;
-    return tl_rigid_problem_build(&b->p, s->rigid, &landed, NULL, NULL, s->inv_mass, inv_inertia, b->v, s->dt, s->arena,
-                                  err);
+    s->bounce.points = landed;
+    TL_TRY(add_joints(b, err));
+    return tl_rigid_problem_build(&b->p, s->rigid, &landed, NULL, &b->joints, s->inv_mass, inv_inertia, b->v, s->dt,
+                                  s->arena, err);
 }
 
 static talus_status solve(bounce *b, bool back, double *lam, double *v, tl_contact_report *solved, talus_error *err)
@@ -175,12 +255,15 @@ static talus_status strike_all(bounce *b, double *lam, bool *done, talus_error *
     size_t mark = tl_arena_mark(s->arena);
     if (tl_pairs_build(&b->p.problem, &t, s->arena)) {
         double *dv = TL_TAKE(s->arena, double, tl_pairs_lanes(&t));
-        for (int64_t k = 0; k < 3 * b->points; k++) lam[k] = -s->lam[3 * (int64_t)b->from[k / 3] + k % 3];
+        memset(lam, 0, 3 * sizeof *lam * (size_t)b->points);
+        for (int64_t k = 0; k < b->points; k++)
+            turn_to(&s->contacts.point[b->from[k]], s->lam + 3 * (int64_t)b->from[k], -1, &s->bounce.points.point[k],
+                    lam + 3 * k);
         tl_pairs_push(&t, lam, dv);
         for (int64_t blow = 0; blow < STRIKES * b->points && !*done; blow++) {
             int32_t next = -1;
             double fastest = -s->tolerance;
-            for (int32_t c = 0; c < t.contacts; c++) {
+            for (int32_t c = 0; c < (int32_t)b->points; c++) {
                 double u[3];
                 tl_pair_velocity(&t.pair[c], dv, u);
                 if (u[0] < fastest) fastest = u[0], next = c;
@@ -192,6 +275,22 @@ static talus_status strike_all(bounce *b, double *lam, bool *done, talus_error *
         }
     }
     tl_arena_release(s->arena, mark);
+    return TALUS_OK;
+}
+
+/* Where single impacts led, joints hold: an impact without restitution of all points and rows. lam [rows] grows. */
+static talus_status hold_struck(bounce *b, double *lam, double *v, tl_contact_report *solved, talus_error *err)
+{
+    const int64_t rows = 3 * (b->points + b->joints.count);
+    tl_contact_velocities(&b->p.bodies, lam, v);
+    if (!b->joints.count) return TALUS_OK;
+    double *more = TL_TAKE_ZERO(b->s->arena, double, rows), *struck = TL_TAKE(b->s->arena, double, 6 * b->s->rigid->count);
+    if (!more || !struck) return no_memory(err);
+    memcpy(struck, v, 6 * sizeof *struck * (size_t)b->s->rigid->count);
+    b->p.bodies.v_free = struck;
+    TL_TRY(solve(b, false, more, v, solved, err));
+    b->p.bodies.v_free = b->v;
+    for (int64_t k = 0; k < rows; k++) lam[k] += more[k];
     return TALUS_OK;
 }
 
@@ -211,9 +310,48 @@ static double scripted_work(const tl_bodies *s, const tl_rigid_point *p, const d
     int32_t i = is_free(s, p->a) ? p->b : p->a;
     if (s->rigid->body[i].kind != TL_BODY_KINEMATIC) return 0;
     const double *v = s->v_free + 6 * (int64_t)i;
-    tl_vec3 at = tl_vec3_cross(tl_vec3_load(v + 3), tl_vec3_sub(p->at, s->before[i].x));
+    tl_vec3 at = tl_vec3_cross(tl_vec3_load(v + 3), i == p->b ? p->arm_b : p->arm_a);
     tl_vec3 push = tl_rigid_point_force(p, l, i == p->b ? 1 : -1);
     return tl_vec3_dot(push, tl_vec3_add(tl_vec3_load(v), at));
+}
+
+/* Work of scripted bodies through impulse lam of a joint's row. */
+static double scripted_row_work(const tl_bodies *s, const tl_joint_blocks *j, int64_t at, double lam)
+{
+    const tl_joint_row *row = &j->row[at];
+    double work = 0;
+    for (int side = 0; side < 2; side++) {
+        const int32_t i = j->body[at / 3][side];
+        if (i < 0 || s->rigid->body[i].kind != TL_BODY_KINEMATIC) continue;
+        const double *v = s->v_free + 6 * (int64_t)i;
+        work -= lam * (tl_vec3_dot(side ? row->push_b : row->push_a, tl_vec3_load(v)) +
+                       tl_vec3_dot(side ? row->turn_b : row->turn_a, tl_vec3_load(v + 3)));
+    }
+    return work;
+}
+
+/* What joints did on the way, and what rows that do not hold do in the impact: beyond the stop, motors give what their
+ * speed asks for. */
+static void add_rows(bounce *b)
+{
+    const tl_bodies *s = b->s;
+    for (int32_t k = 0; s->joint.did && k < s->sim->joints.count; k++)
+        island_of_joint(b, &s->sim->joints.joint[k])->before += s->joint.did[k];
+    for (int64_t at = 0; at < 3 * (int64_t)b->joints.count; at++) {
+        const tl_joint *j = &s->sim->joints.joint[b->joint[at / 3]];
+        const tl_joint_row *row = &b->joints.row[at];
+        const int r = (int)(at - 3 * (int64_t)s->joint.first[b->joint[at / 3]]);
+        island *part = island_of_joint(b, j);
+        const double stop = b->stop[3 * b->points + at], d = b->back[3 * b->points + at] - stop;
+        if (!(part->e > 0) || r >= j->rows) continue;
+        part->before += scripted_row_work(s, &s->joint.blocks, at, s->joint.lam[at]) +
+                        scripted_row_work(s, &b->joints, at, stop);
+        part->slope -= scripted_row_work(s, &b->joints, at, d);
+        if (j->law[r] == TL_ROW_HOLD) continue;
+        part->before += 0.5 * stop * (tl_joint_row_speed(j, row, b->v) + tl_joint_row_speed(j, row, b->v_stop));
+        if (j->law[r] == TL_ROW_MOTOR) part->slope += d * b->joints.bias[at];
+        if (stop != 0 || d != 0) part->longest = 1; /* its bounds would have to be looked at */
+    }
 }
 
 /* What an island had, and what was done to its bodies on their way. */
@@ -240,31 +378,85 @@ static void add_bodies(bounce *b, const double *v_before)
     }
 }
 
-/* Work of scripted bodies, and how far cones let the line go on. */
+static double row_speed(const tl_csr *J, int64_t row, const double *v)
+{
+    double u = 0;
+    for (int64_t k = J->start[row]; k < J->start[row + 1]; k++) u += J->val[k] * v[J->col[k]];
+    return u;
+}
+
+/* What friction of point k did in the landing and when it stopped, and does beyond. */
+static void add_rubbing(bounce *b, int64_t k, const double d[3], island *part)
+{
+    const tl_bodies *s = b->s;
+    const double *early = s->half.any ? s->half.early : s->v_free;
+    for (int i = 1; i < 3; i++) {
+        const int64_t row = 3 * k + i, landing = 3 * (int64_t)b->from[k] + i;
+        const double stop = row_speed(&b->p.J, row, b->v_stop), back = row_speed(&b->p.J, row, b->v_back);
+        part->rubbed +=
+            0.5 * s->lam[landing] * (row_speed(&s->p.J, landing, early) + row_speed(&s->p.J, landing, s->v)) +
+            0.5 * b->stop[row] * (row_speed(&b->p.J, row, b->v) + stop);
+        part->rub_slope += d[i] * stop;
+        part->rub_curve += 0.5 * d[i] * (back - stop);
+    }
+}
+
+/* Work of scripted bodies and of friction, and how far cones let the line go on. */
 static void add_points(bounce *b)
 {
     const tl_bodies *s = b->s;
     for (int64_t k = 0; k < b->points; k++) {
-        const tl_rigid_point *p = &s->contacts.point[b->from[k]];
+        const tl_rigid_point *p = &s->bounce.points.point[k], *first = &s->contacts.point[b->from[k]];
         island *part = &b->part[island_of(b, p)];
         const double *stop = b->stop + 3 * k, *back = b->back + 3 * k, *landed = s->lam + 3 * (int64_t)b->from[k];
         double d[3], far[3];
         for (int i = 0; i < 3; i++) d[i] = back[i] - stop[i], far[i] = stop[i] + BEYOND * d[i];
-        part->before += scripted_work(s, p, landed) + scripted_work(s, p, stop);
+        part->before += scripted_work(s, first, landed) + scripted_work(s, p, stop);
+        add_rubbing(b, k, d, part);
         part->slope -= scripted_work(s, p, d);
         bool inside = far[0] >= 0 && hypot(far[1], far[2]) <= p->friction * far[0] * (1 + 1e-12);
         part->longest = part->alike && inside && part->longest > 1 ? BEYOND : 1;
     }
 }
 
-/* Largest s with stopped + s slope + s^2 curve at the goal, within [0, longest]. */
+/* Largest s with s slope + s^2 curve = room. */
+static double reach(double slope, double curve, double room)
+{
+    if (!(curve > 0)) return 0;
+    const double half = 0.5 * slope / curve, root = half * half + room / curve;
+    return fmax(0, -half + sqrt(fmax(0, root)));
+}
+
+/* Where the energy is as it should be, within [0, longest]: never more than there was. */
 static void choose(island *p)
 {
-    double room = p->e * p->e * fmax(0, p->before - p->stopped);
-    p->share = 0;
-    if (p->curve > 0) {
-        double half = 0.5 * p->slope / p->curve, root = half * half + room / p->curve;
-        p->share = fmin(fmax(0, -half + sqrt(fmax(0, root))), p->longest);
+    const double lost = fmax(0, p->before - p->stopped), pushed = fmax(0, lost + fmin(0, p->rubbed));
+    const double curve = p->curve - p->rub_curve;
+    const double asked = curve > 0 ? reach(p->slope - p->rub_slope, curve, p->e * p->e * pushed) : p->longest;
+    p->share = fmin(fmin(asked, reach(p->slope, p->curve, lost)), p->longest);
+}
+
+/* Impulses of joints in the impact are theirs too; what motors gave counts as work of theirs. */
+static void keep_rows(bounce *b)
+{
+    tl_bodies *s = b->s;
+    if (!b->joints.count) return;
+    s->joint.impact = b->joints;
+    s->joint.impact_lam = b->stop + 3 * b->points;
+    for (int64_t at = 0; at < 3 * (int64_t)b->joints.count; at++) {
+        const int32_t k = b->joint[at / 3];
+        const tl_joint *j = &s->sim->joints.joint[k];
+        const int r = (int)(at - 3 * (int64_t)s->joint.first[k]);
+        const double share = island_of_joint(b, j)->share;
+        double *lam = &s->joint.impact_lam[at];
+        *lam += share * (b->back[3 * b->points + at] - *lam);
+        if (r >= j->rows || j->law[r] == TL_ROW_HOLD || *lam == 0) continue;
+        const double was = tl_joint_row_speed(j, &b->joints.row[at], b->v),
+                     stop = tl_joint_row_speed(j, &b->joints.row[at], b->v_stop),
+                     back = tl_joint_row_speed(j, &b->joints.row[at], b->v_back);
+        const double work = 0.5 * *lam * (was + stop + share * (back - stop));
+        s->joint.did[k] += work;
+        if (j->law[r] == TL_ROW_MOTOR) s->joint.impact_motors += work;
     }
 }
 
@@ -284,8 +476,9 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
                 .from = TL_TAKE(a, int32_t, m),
                 .v = TL_TAKE(a, double, 6 * n)};
     double *v_before = TL_TAKE_ZERO(a, double, 6 * n);
-    b.stop = TL_TAKE_ZERO(a, double, 3 * m);
-    b.back = TL_TAKE_ZERO(a, double, 3 * m);
+    const int64_t blocks = s->joint.now ? s->joint.first[s->sim->joints.count] : 0;
+    b.stop = TL_TAKE_ZERO(a, double, 3 * (m + blocks));
+    b.back = TL_TAKE_ZERO(a, double, 3 * (m + blocks));
     b.v_stop = TL_TAKE(a, double, 6 * n);
     b.v_back = TL_TAKE(a, double, 6 * n);
     if (!b.root || !b.part || !b.e || !b.speed || !b.gap || !b.from || !b.v || !v_before || !b.stop || !b.back ||
@@ -306,10 +499,10 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     bool in_turn = s->scene->solver.contact.impacts == TL_IMPACTS_SEQUENCE;
     if (in_turn) TL_TRY(strike_all(&b, b.back, &in_turn, err));
     if (in_turn) {
-        tl_contact_velocities(&b.p.bodies, b.back, b.v_back);
         *solved = first;
+        TL_TRY(hold_struck(&b, b.back, b.v_back, solved, err));
     } else {
-        memcpy(b.back, b.stop, 3 * sizeof *b.back * (size_t)m);
+        memcpy(b.back, b.stop, 3 * sizeof *b.back * (size_t)(m + blocks));
         TL_TRY(solve(&b, true, b.back, b.v_back, solved, err));
     }
     if (first.certificate.residual > solved->certificate.residual) solved->certificate = first.certificate;
@@ -318,13 +511,17 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     for (int32_t i = 0; i < n; i++) b.part[i].longest = BEYOND;
     add_bodies(&b, v_before);
     add_points(&b);
+    add_rows(&b);
     for (int32_t i = 0; i < n && in_turn; i++) b.part[i].longest = 1;
     for (int32_t i = 0; i < n; i++) choose(&b.part[i]);
-    for (int64_t k = 0; k < 3 * b.points; k++) {
-        int64_t to = 3 * (int64_t)b.from[k / 3] + k % 3;
-        s->lam[to] +=
-            b.stop[k] + b.part[island_of(&b, &s->contacts.point[b.from[k / 3]])].share * (b.back[k] - b.stop[k]);
+    for (int64_t k = 0; k < b.points; k++) {
+        const tl_rigid_point *p = &s->bounce.points.point[k], *found = &s->contacts.point[b.from[k]];
+        const double share = b.part[island_of(&b, p)].share;
+        for (int i = 0; i < 3; i++) b.stop[3 * k + i] += share * (b.back[3 * k + i] - b.stop[3 * k + i]);
+        turn_to(p, b.stop + 3 * k, 1, found, s->lam + 3 * (int64_t)b.from[k]);
     }
+    s->bounce.lam = b.stop;
+    keep_rows(&b);
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
         const island *part = &b.part[root_of(b.root, i)];
         if (!is_free(s, i) || !(part->e > 0)) continue;

@@ -143,7 +143,7 @@ static void add_up(tl_bodies *s, int32_t *root, island *part)
         const tl_rigid_body *b = &s->rigid->body[i];
         const tl_motion *m = &s->body[i];
         if (is_pulled(s, i)) of->out = true;
-        of->before += kinetic(b, &s->before[i]);
+        of->before += kinetic(b, s->half.stops ? &s->act[i] : &s->before[i]); /* what was stopped is gone */
         of->after += kinetic(b, m);
         of->gained -= b->mass * tl_vec3_dot(s->scene->gravity, tl_vec3_sub(m->x, s->before[i].x));
         of->mass += b->mass;

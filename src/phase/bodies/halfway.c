@@ -145,8 +145,21 @@ static bool find_sinking(const tl_bodies *s, const double *v_start, bool *sinkin
     return any;
 }
 
-/* What touches and approaches at the start is stopped there: an impact without restitution, which loses energy.
- * v_start, and v_free with it, change. */
+/* Joints of islands half-way; the others are none of this. */
+static bool stop_joints(const tl_bodies *s, tl_joint_blocks *out)
+{
+    *out = s->joint.stop;
+    out->box = TL_TAKE(s->arena, tl_contact_box, out->count);
+    for (int32_t k = 0; out->box && k < out->count; k++) {
+        const int32_t a = out->body[k][0], b = out->body[k][1];
+        out->box[k] = s->joint.stop.box[k];
+        if (!s->half.on[is_free(s, a) ? a : b]) out->box[k] = (tl_contact_box){{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    }
+    return out->box || !out->count;
+}
+
+/* What touches and approaches at the start, or moves as joints forbid, is stopped there: an impact without
+ * restitution, which loses energy. v_start, and v_free with it, change. */
 static talus_status stop(tl_bodies *s, const bool *sinking, double *v_start, tl_contact_report *solved,
                          talus_error *err)
 {
@@ -162,9 +175,10 @@ static talus_status stop(tl_bodies *s, const bool *sinking, double *v_start, tl_
     tl_rigid_problem p;
     double *lam = TL_TAKE_ZERO(s->arena, double, 3 * ((int64_t)c->count + s->joint.stop.count)),
            *v = TL_TAKE(s->arena, double, 6 * (int64_t)n);
-    if (!lam || !v) return no_memory(err);
-    TL_TRY(tl_rigid_problem_build(&p, s->rigid, c, NULL, &s->joint.stop, s->inv_mass, s->inv_inertia, v_start, s->dt,
-                                  s->arena, err));
+    tl_joint_blocks joints;
+    if (!lam || !v || !stop_joints(s, &joints)) return no_memory(err);
+    TL_TRY(tl_rigid_problem_build(&p, s->rigid, c, NULL, &joints, s->inv_mass, s->inv_inertia, v_start, s->dt, s->arena,
+                                  err));
     tl_stop until = {.tolerance = s->tolerance, .max_iterations = s->data->iterations};
     tl_options options = tl_options_default();
     options.history = s->sim->history;
@@ -182,6 +196,7 @@ static talus_status stop(tl_bodies *s, const bool *sinking, double *v_start, tl_
     }
     s->v_free = v_free;
     s->half.lam = lam;
+    s->half.stops = true;
     return TALUS_OK;
 }
 
@@ -320,6 +335,7 @@ static void from_the_start(tl_bodies *s, double *v_start)
     s->contacts = s->half.contacts;
     s->act = s->before;
     s->half.stopped.count = 0;
+    s->half.stops = false;
     for (int32_t i = 0; i < s->rigid->count; i++) {
         const tl_motion *m = is_free(s, i) ? &s->before[i] : &s->body[i];
         tl_vec3_store(m->v, v_start + 6 * (int64_t)i);
@@ -346,7 +362,7 @@ talus_status tl_bodies_halfway(tl_bodies *s, tl_contact_report *solved, bool *an
         refuse_bounces(s, v_start);
         s->half.any = choose(s);
         if (!s->half.any) break;
-        *any = find_sinking(s, v_start, sinking);
+        *any = find_sinking(s, v_start, sinking) || tl_bodies_joints_forbid(s, v_start);
         if (*any) { /* where other impacts come anyway, the start need not be solved for that */
             TL_TRY(fly_half(s, v_start, err));
             TL_TRY(look_half(s, sinking, v_start, &again, err));

@@ -20,6 +20,7 @@
 #define PLACE 1e-10 /* of a joint's length (gyration of its lighter body): what places may be off by, */
 #define ROUNDS 8    /* and so many tries; each gains about the angle that bodies turn by, */
 #define GAINS 0.5   /* at least this: else contacts are in the way, and the best try so far is the answer */
+#define TAUT 1e-6   /* of that length: nearer limits that pushed in the last step still hold */
 #define AIM 1e-3    /* of the least tolerance: what velocities at the end may be off by */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for joints"); }
@@ -31,6 +32,12 @@ static const tl_joint *joint_at(const tl_bodies *s, int32_t k) { return &s->sim-
 static bool is_half(const tl_bodies *s, const tl_joint *j)
 {
     return s->half.any && s->half.on[is_free(s, j->a) ? j->a : j->b];
+}
+
+static int32_t root_of(int32_t *root, int32_t i)
+{
+    for (; root[i] != i; i = root[i]) root[i] = root[root[i]];
+    return i;
 }
 
 /* ---- begin ---- */
@@ -98,16 +105,35 @@ static void set_row(tl_joint_blocks *b, int64_t at, tl_row_law_out law)
     b->bias[at] = law.bias;
 }
 
-static const tl_row_law_out held = {-INFINITY, INFINITY, 0, 0};
+static const tl_row_law_out held = {-INFINITY, INFINITY, 0, 0}, pushes = {0, INFINITY, 0, 0};
 
-/* Rows of the start, for approaches that are stopped there: velocities fit what is held already. */
+/* Mass of all that joints hold together with a joint's bodies, kg: mass [bodies] at roots. */
+static void weigh_mechanisms(const tl_bodies *s, int32_t *root, double *mass)
+{
+    const int32_t n = s->rigid->count;
+    for (int32_t i = 0; i < n; i++) root[i] = i, mass[i] = 0;
+    for (int32_t k = 0; k < s->sim->joints.count; k++) {
+        const tl_joint *j = joint_at(s, k);
+        if (s->joint.now[k].broken > 0 || !is_free(s, j->a) || !is_free(s, j->b)) continue;
+        const int32_t a = root_of(root, j->a), b = root_of(root, j->b);
+        root[a < b ? b : a] = a < b ? a : b;
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (is_free(s, i)) mass[root_of(root, i)] += s->rigid->body[i].mass;
+}
+
+static bool holds_start(const tl_joint *j, int r) { return j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0); }
+
+/* Rows of the start, for what is stopped there: approaches, and velocities that joints forbid. */
 static void hold_start(tl_bodies *s, int32_t k, const tl_joint_row *row)
 {
     const tl_joint *j = joint_at(s, k);
     const int64_t first = 3 * (int64_t)s->joint.stop.count;
     add_blocks(&s->joint.stop, j, row);
-    for (int r = 0; r < j->rows; r++)
-        if (j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0)) set_row(&s->joint.stop, first + r, held);
+    for (int r = 0; r < j->rows; r++) {
+        if (holds_start(j, r)) set_row(&s->joint.stop, first + r, held);
+        if (s->joint.taut[TL_JOINT_ROWS * (int64_t)k + r]) set_row(&s->joint.stop, first + r, pushes);
+    }
 }
 
 talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err)
@@ -122,7 +148,12 @@ talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err)
     s->joint.start = TL_TAKE_ZERO(s->arena, double, TL_JOINT_ROWS *(int64_t)n);
     s->joint.used = TL_TAKE(s->arena, double, TL_JOINT_ROWS *(int64_t)n);
     s->joint.best = TL_TAKE(s->arena, double, TL_JOINT_ROWS *(int64_t)n);
-    if (!s->joint.now || !s->joint.ask || !s->joint.first || !s->joint.start || !s->joint.used || !s->joint.best)
+    s->joint.taut = TL_TAKE_ZERO(s->arena, bool, TL_JOINT_ROWS *(int64_t)n);
+    s->joint.mean = TL_TAKE_ZERO(s->arena, bool, TL_JOINT_ROWS *(int64_t)n);
+    s->joint.root = TL_TAKE(s->arena, int32_t, s->rigid->count);
+    s->joint.mass = TL_TAKE(s->arena, double, s->rigid->count);
+    if (!s->joint.now || !s->joint.ask || !s->joint.first || !s->joint.start || !s->joint.used || !s->joint.best ||
+        !s->joint.taut || !s->joint.mean || !s->joint.root || !s->joint.mass)
         return no_memory(err);
     memcpy(s->joint.now, state->joint, sizeof *s->joint.now * (size_t)n);
     for (int32_t k = 0; k < n; k++) {
@@ -130,6 +161,7 @@ talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err)
         if (!(s->joint.now[k].broken > 0)) blocks += blocks_of(joint_at(s, k));
     }
     s->joint.first[n] = blocks;
+    weigh_mechanisms(s, s->joint.root, s->joint.mass);
     s->joint.lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)blocks);
     if (!s->joint.lam || !take_blocks(s, blocks, &s->joint.stop)) return no_memory(err);
     for (int32_t k = 0; k < n; k++) {
@@ -140,6 +172,9 @@ talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err)
         for (int r = 0; r < joint_at(s, k)->rows; r++) {
             s->joint.start[TL_JOINT_ROWS * (int64_t)k + r] = row[r].x;
             s->joint.lam[3 * (int64_t)s->joint.first[k] + r] = s->joint.now[k].force[r] * s->dt;
+            s->joint.taut[TL_JOINT_ROWS * (int64_t)k + r] = joint_at(s, k)->law[r] == TL_ROW_LIMIT &&
+                                                            s->joint.now[k].force[r] > 0 &&
+                                                            row[r].x <= TAUT * joint_at(s, k)->length;
         }
         hold_start(s, k, row);
         TL_TRY(ask_motor(s, k, err));
@@ -147,7 +182,69 @@ talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err)
     return TALUS_OK;
 }
 
+bool tl_bodies_joints_forbid(const tl_bodies *s, const double *v)
+{
+    for (int32_t k = 0; s->joint.now && k < s->sim->joints.count; k++) {
+        const tl_joint *j = joint_at(s, k);
+        const bool scripted = !is_free(s, j->a) || (j->b >= 0 && !is_free(s, j->b));
+        if (s->joint.first[k] == s->joint.first[k + 1] || !is_half(s, j)) continue;
+        const int32_t other = is_free(s, j->a) ? j->b : j->a;
+        if (scripted && s->rigid->body[other].kind == TL_BODY_KINEMATIC) continue;
+        for (int r = 0; r < j->rows; r++) {
+            const tl_joint_row *row = &s->joint.stop.row[3 * (int64_t)s->joint.first[k] + r];
+            if (holds_start(j, r) && fabs(tl_joint_row_speed(j, row, v)) > s->tolerance) return true;
+        }
+    }
+    return false;
+}
+
+/* ---- how hard motors and springs push ---- */
+
+/* N: of a row that drives, as it is asked now or as it was in the last step; 0 for all others. */
+static double drive_of(const tl_bodies *s, int32_t k, int r)
+{
+    const tl_joint *j = joint_at(s, k);
+    const tl_motor_spec *m = &j->spec->motor;
+    const double x = s->joint.start[TL_JOINT_ROWS * (int64_t)k + r], last = fabs(s->joint.now[k].force[r]);
+    if (j->law[r] == TL_ROW_SPRING) return fmax(last, j->spec->stiffness * fabs(x));
+    if (j->law[r] != TL_ROW_MOTOR) return 0;
+    const tl_motor_ask *ask = &s->joint.ask[k];
+    if (m->kind == TL_MOTOR_FORCE) return fabs(ask->value) / j->unit;
+    const double off = fabs(x - ask->value * j->unit) / (j->unit * j->unit);
+    const double gains = m->kind == TL_MOTOR_POSITION ? m->stiffness * off + m->damping * fabs(ask->rate) / j->unit : 0;
+    return fmax(last, m->max > 0 ? fmin(gains, m->max / j->unit) : gains);
+}
+
+double tl_bodies_joints_pull(const tl_bodies *s)
+{
+    double max = 0;
+    for (int32_t k = 0; s->joint.now && k < s->sim->joints.count; k++) {
+        const tl_joint *j = joint_at(s, k);
+        if (s->joint.now[k].broken > 0) continue;
+        const double mass = s->joint.mass[root_of(s->joint.root, is_free(s, j->a) ? j->a : j->b)];
+        for (int r = 0; r < j->rows; r++) max = fmax(max, s->dt * drive_of(s, k, r) / mass);
+    }
+    return max;
+}
+
 /* ---- the problem ---- */
+
+/* How much faster a row gets by an impulse of 1 N s, 1/kg. */
+static double row_gain(const tl_bodies *s, int32_t i, tl_vec3 push, tl_vec3 turn)
+{
+    if (!is_free(s, i)) return 0;
+    tl_mat3 inverse;
+    memcpy(inverse.m, s->inv_inertia + 9 * (int64_t)i, sizeof inverse.m);
+    return s->inv_mass[i] * tl_vec3_norm2(push) + tl_vec3_dot(turn, tl_mat3_mul_vec(inverse, turn));
+}
+
+/* What gives, gives slowly: dt^2 / (compliance mass) is at most 1. */
+static bool is_resolved(const tl_bodies *s, const tl_joint *j, int r, const tl_joint_row *row)
+{
+    if (j->law[r] != TL_ROW_HOLD || !(j->spec->compliance > 0)) return false;
+    const double gain = row_gain(s, j->a, row->push_a, row->turn_a) + row_gain(s, j->b, row->push_b, row->turn_b);
+    return s->dt * s->dt * gain <= tl_joint_compliance(j, r);
+}
 
 talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err)
 {
@@ -168,7 +265,13 @@ talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err)
         add_blocks(&s->joint.blocks, j, row);
         for (int r = 0; r < j->rows; r++) {
             const double speed = tl_joint_row_speed(j, &row[r], half ? s->half.early : s->v_free);
-            const tl_row_ask ask = {s->dt, half, s->joint.start[TL_JOINT_ROWS * (int64_t)k + r], half ? speed : 0,
+            bool *mean = &s->joint.mean[TL_JOINT_ROWS * (int64_t)k + r];
+            *mean = half && is_resolved(s, j, r, &row[r]);
+            const tl_row_ask ask = {s->dt,
+                                    half,
+                                    *mean,
+                                    s->joint.start[TL_JOINT_ROWS * (int64_t)k + r],
+                                    half ? speed : 0,
                                     s->joint.ask[k]};
             s->joint.speed[first + r] = speed;
             set_row(&s->joint.blocks, first + r, tl_joint_law(j, r, &ask));
@@ -194,7 +297,7 @@ static double place_row(tl_bodies *s, int32_t k, int r, double x)
         *start += x - says;
         return strained ? 0 : fabs(x - s->joint.ask[k].value * j->unit);
     }
-    if (j->law[r] == TL_ROW_HOLD) {
+    if (j->law[r] == TL_ROW_HOLD && !s->joint.mean[TL_JOINT_ROWS * (int64_t)k + r]) {
         *start += x - says;
         return fabs(x - says);
     }
@@ -266,6 +369,44 @@ static void end_velocities(const tl_bodies *s, double *v, double *inv_inertia)
     }
 }
 
+/* ---- impacts at the end ---- */
+
+/* What a row may do in an impact, beyond what it did in the step: what holds, holds; limits that touch push; friction
+ * and motors have what is left of their bounds; springs and gains have no time. */
+static tl_row_law_out impact_law(const tl_bodies *s, int32_t k, int r, double x)
+{
+    const tl_joint *j = joint_at(s, k);
+    const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
+    const tl_contact_box *box = &s->joint.blocks.box[at / 3];
+    const double lam = s->joint.lam[at];
+    const tl_row_law_out left = {box->lo[at % 3] - lam, box->hi[at % 3] - lam, 0, 0}, none = {0, 0, 0, 0};
+    if (holds_start(j, r)) return held;
+    if (j->law[r] == TL_ROW_LIMIT) return lam > 0 || x <= TAUT * j->length ? pushes : none;
+    if (j->law[r] == TL_ROW_DRY) return left;
+    if (j->law[r] != TL_ROW_MOTOR) return none;
+    if (tl_joint_leads(j, r)) return (tl_row_law_out){left.lo, left.hi, 0, -s->joint.ask[k].rate * j->unit};
+    if (j->spec->motor.kind != TL_MOTOR_SPEED) return none;
+    return (tl_row_law_out){left.lo, left.hi, 0, -s->joint.ask[k].value * j->unit};
+}
+
+talus_status tl_bodies_joints_land(tl_bodies *s, tl_joint_blocks *out, talus_error *err)
+{
+    const int32_t n = s->joint.now ? s->sim->joints.count : 0;
+    *out = (tl_joint_blocks){0};
+    if (!n) return TALUS_OK;
+    if (!take_blocks(s, s->joint.first[n], out)) return no_memory(err);
+    for (int32_t k = 0; k < n; k++) {
+        tl_joint_row row[TL_JOINT_ROWS];
+        double turn[2];
+        if (s->joint.first[k] == s->joint.first[k + 1]) continue;
+        tl_joint_measure(joint_at(s, k), s->body, &s->joint.now[k], row, turn);
+        const int64_t first = 3 * (int64_t)out->count;
+        add_blocks(out, joint_at(s, k), row);
+        for (int r = 0; r < joint_at(s, k)->rows; r++) set_row(out, first + r, impact_law(s, k, r, row[r].x));
+    }
+    return TALUS_OK;
+}
+
 /* Impulses of the end that took what leads away. */
 static talus_status fit_velocities(tl_bodies *s, tl_joint_blocks *end, double *lam, talus_error *err)
 {
@@ -291,8 +432,12 @@ static talus_status fit_velocities(tl_bodies *s, tl_joint_blocks *end, double *l
     return TALUS_OK;
 }
 
-/* Rows that only hold do no work but that of the time step's error. */
-static bool holds_only(const tl_joint *j, int r) { return j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0); }
+bool tl_bodies_joint_holds(const tl_bodies *s, int32_t k, int r)
+{
+    const tl_joint *j = joint_at(s, k);
+    if (j->law[r] == TL_ROW_HOLD) return !(j->spec->compliance > 0);
+    return j->law[r] == TL_ROW_LIMIT && s->joint.taut[TL_JOINT_ROWS * (int64_t)k + r];
+}
 
 double tl_bodies_joint_damped(const tl_bodies *s, int32_t k)
 {
@@ -308,35 +453,58 @@ double tl_bodies_joint_damped(const tl_bodies *s, int32_t k)
     return sum;
 }
 
+/* Gives and takes energy half-way without a loss: a spring, or what gives slowly. */
+static bool is_elastic(const tl_bodies *s, int32_t k, int r)
+{
+    const tl_joint *j = joint_at(s, k);
+    return (j->law[r] == TL_ROW_SPRING && is_half(s, j)) || s->joint.mean[TL_JOINT_ROWS * (int64_t)k + r];
+}
+
 /* What the others gave to bodies where impulses act, J. Half-way, springs give what they have less and dampers did not
  * take: what the row's straight line is off by is the time step's error. */
 static double work_of(const tl_bodies *s, int32_t k)
 {
     const tl_joint *j = joint_at(s, k);
     const double *v = s->half.any ? s->half.early : s->v_free;
-    double sum = 0;
-    if (j->spec->kind == TL_JOINT_SPRING && s->joint.first[k] < s->joint.first[k + 1] && is_half(s, j))
-        return tl_joint_energy(j, s->before, &s->joint.now[k]) - tl_joint_energy(j, s->body, &s->joint.now[k]) -
-               tl_bodies_joint_damped(s, k);
-    for (int r = 0; r < j->rows && s->joint.first[k] < s->joint.first[k + 1]; r++) {
+    tl_joint_row first[TL_JOINT_ROWS], last[TL_JOINT_ROWS];
+    double turn[2], sum = 0;
+    if (s->joint.first[k] == s->joint.first[k + 1]) return 0;
+    tl_joint_measure(j, s->before, &s->joint.now[k], first, turn);
+    tl_joint_measure(j, s->body, &s->joint.now[k], last, turn);
+    for (int r = 0; r < j->rows; r++) {
         const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
         const tl_joint_row *row = &s->joint.blocks.row[at];
-        if (holds_only(j, r) || s->joint.lam[at] == 0) continue;
-        sum += 0.5 * s->joint.lam[at] * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, s->v));
+        if (tl_bodies_joint_holds(s, k, r)) continue;
+        if (is_elastic(s, k, r))
+            sum += tl_joint_row_energy(j, r, first[r].x) - tl_joint_row_energy(j, r, last[r].x);
+        else
+            sum += 0.5 * s->joint.lam[at] * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, s->v));
     }
-    return sum;
+    return is_half(s, j) ? sum - tl_bodies_joint_damped(s, k) : sum;
 }
 
-/* The same at the end; v [6 count] before. */
-static double late_work_of(const tl_bodies *s, int32_t k, const double *v)
+talus_status tl_bodies_joints_work(tl_bodies *s, talus_error *err)
+{
+    const int32_t n = s->joint.now ? s->sim->joints.count : 0;
+    s->joint.did = TL_TAKE_ZERO(s->arena, double, n);
+    if (n && !s->joint.did) return no_memory(err);
+    for (int32_t k = 0; k < n; k++) s->joint.did[k] = work_of(s, k);
+    return TALUS_OK;
+}
+
+/* The same at the end; v [6 count] before. What limits took there, and motors gave, is remembered for the accounts. */
+static double late_work_of(tl_bodies *s, int32_t k, const double *v)
 {
     const tl_joint *j = joint_at(s, k);
     double sum = 0;
     for (int r = 0; r < j->rows; r++) {
         const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
         const tl_joint_row *row = &s->joint.end.row[at];
-        if (holds_only(j, r) || s->joint.late[at] == 0) continue;
-        sum += 0.5 * s->joint.late[at] * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, s->v));
+        if (tl_bodies_joint_holds(s, k, r) || s->joint.late[at] == 0) continue;
+        const double work =
+            0.5 * s->joint.late[at] * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, s->v));
+        *(j->law[r] == TL_ROW_LIMIT ? &s->joint.late_limits : &s->joint.late_motors) += work;
+        sum += work;
     }
     return sum;
 }
@@ -350,7 +518,8 @@ static void remember(tl_bodies *s, int32_t k, const tl_joint_row *end, const dou
     tl_vec3 force = {0, 0, 0}, torque = force;
     m->motor = 0;
     for (int r = 0; r < j->rows; r++) {
-        const double all = (s->joint.lam[first + r] + late[first + r]) / s->dt;
+        const double impact = s->joint.impact.count ? s->joint.impact_lam[first + r] : 0;
+        const double all = (s->joint.lam[first + r] + impact + late[first + r]) / s->dt;
         m->force[r] = s->joint.lam[first + r] / s->dt;
         if (j->law[r] == TL_ROW_MOTOR) m->motor = all * j->unit;
         const tl_vec3 lever = tl_vec3_sub(m->at, s->body[j->a].x);
@@ -376,13 +545,11 @@ talus_status tl_bodies_joints_end(tl_bodies *s, talus_error *err)
     const int64_t rows = 3 * (int64_t)s->joint.first[n];
     double *late = s->joint.late = TL_TAKE_ZERO(s->arena, double, rows);
     double *before = TL_TAKE(s->arena, double, 6 * (int64_t)s->rigid->count);
-    s->joint.did = TL_TAKE_ZERO(s->arena, double, n);
-    if (!late || !before || !s->joint.did || !take_blocks(s, s->joint.first[n], &end)) return no_memory(err);
+    if (!late || !before || !take_blocks(s, s->joint.first[n], &end)) return no_memory(err);
     for (int32_t i = 0; i < s->rigid->count; i++) {
         tl_vec3_store(s->body[i].v, before + 6 * (int64_t)i);
         tl_vec3_store(s->body[i].w, before + 6 * (int64_t)i + 3);
     }
-    for (int32_t k = 0; k < n; k++) s->joint.did[k] = work_of(s, k);
     for (int32_t k = 0; k < n; k++) {
         const tl_joint *j = joint_at(s, k);
         tl_joint_memory *m = &s->joint.now[k];
@@ -396,7 +563,9 @@ talus_status tl_bodies_joints_end(tl_bodies *s, talus_error *err)
         add_blocks(&end, j, row);
         for (int r = 0; r < j->rows; r++) {
             if (!is_held(s, k, r)) continue;
-            set_row(&end, first + r, held);
+            /* after an impact limits may part; else what leads away from one is the rule's error */
+            const bool parts = j->law[r] == TL_ROW_LIMIT && s->joint.struck && s->joint.struck[k];
+            set_row(&end, first + r, parts ? pushes : held);
             if (tl_joint_leads(j, r)) end.bias[first + r] = -s->joint.ask[k].rate * j->unit;
         }
     }

@@ -16,6 +16,7 @@
  * right to 1e-4 of their length after a second, whatever their size (tests/physics/joints.c). Of second order: half
  * of it is right to a quarter. */
 #define TURN_JOINT 0.02
+#define SLACK 1e-6 /* of its length: a rope that is shorter by less is taut */
 #define TOLD_OVERLAPS 5 /* pairs named before the first step */
 #define TOLD_RATIO 1e9  /* of masses: above, rounding shows in the motion of the lightest */
 
@@ -187,34 +188,88 @@ static double turn_limit(const tl_rigid_body *b, const tl_motion *m)
     return b->round == TL_ROUND_BALL ? INFINITY : TURN_MAX / tl_vec3_norm(m->w);
 }
 
-/* How fast body i is turned by its joints, rad/s^2, from their forces in the last step. */
-static double turned_by_joints(const tl_sim *sim, const tl_joint_state *state, int32_t i, bool *held)
+/* What joints and contacts do to body i, from their forces in the last step: m/s^2 and rad/s^2. False: no joint. */
+static bool moved_by_joints(const tl_sim *sim, const tl_joint_state *state, int32_t i, tl_vec3 *linear,
+                            tl_vec3 *angular)
 {
     const tl_motion *m = &sim->state.rigid.body[i];
-    tl_vec3 torque = {0, 0, 0};
-    *held = false;
+    tl_vec3 force = m->contact_force, torque = m->contact_torque;
+    bool held = false;
     for (int32_t k = 0; k < sim->joints.count; k++) {
         const tl_joint *j = &sim->joints.joint[k];
         const tl_joint_memory *now = &state->joint[k];
         if ((j->a != i && j->b != i) || now->broken > 0) continue;
-        *held = true;
+        held = true;
         const tl_vec3 lever = tl_vec3_sub(now->at, m->x);
-        torque = tl_vec3_add_scaled(torque, j->a == i ? 1 : -1,
-                                    tl_vec3_add(now->torque_on_a, tl_vec3_cross(lever, now->on_a)));
+        const double way = j->a == i ? 1 : -1;
+        force = tl_vec3_add_scaled(force, way, now->on_a);
+        torque = tl_vec3_add_scaled(torque, way, tl_vec3_add(now->torque_on_a, tl_vec3_cross(lever, now->on_a)));
     }
-    return tl_vec3_norm(tl_mat3_mul_vec(tl_rigid_inverse_inertia(&sim->rigid.body[i], m->q), torque));
+    *linear = tl_vec3_scale(1 / sim->rigid.body[i].mass, force);
+    *angular = tl_mat3_mul_vec(tl_rigid_inverse_inertia(&sim->rigid.body[i], m->q), torque);
+    return held;
 }
 
-/* What joints make of second order is right while bodies turn by little. */
+/* Velocity and acceleration of one end of a line, under gravity and joints. */
+static void end_of_line(const tl_sim *sim, const tl_joint_state *state, const tl_joint *j, int side, tl_vec3 out[3])
+{
+    const int32_t i = side ? j->b : j->a;
+    out[0] = j->at[side];
+    out[1] = out[2] = (tl_vec3){0, 0, 0};
+    if (i < 0) return;
+    const tl_motion *m = &sim->state.rigid.body[i];
+    const tl_vec3 arm = tl_quat_rotate(m->q, j->at[side]), rim = tl_vec3_cross(m->w, arm);
+    tl_vec3 linear, angular;
+    out[0] = tl_vec3_add(m->x, arm);
+    out[1] = tl_vec3_add(m->v, rim);
+    if (sim->rigid.body[i].kind != TL_BODY_FREE) return;
+    (void)moved_by_joints(sim, state, i, &linear, &angular);
+    out[2] = tl_vec3_add(tl_vec3_add(sim->scene->gravity, linear),
+                         tl_vec3_add(tl_vec3_cross(angular, arm), tl_vec3_cross(m->w, rim)));
+}
+
+/* The line of a distance or a taut rope turns as a body does, though what hangs on it may not: rad^2/s^2. */
+static double line_turns(const tl_sim *sim, const tl_joint_state *state, const tl_joint *j)
+{
+    tl_vec3 a[3], b[3], d[3];
+    end_of_line(sim, state, j, 0, a);
+    end_of_line(sim, state, j, 1, b);
+    for (int k = 0; k < 3; k++) d[k] = tl_vec3_sub(a[k], b[k]);
+    const double length = tl_vec3_norm(d[0]), slack = j->spec->length - length;
+    if (!(length > 0) || (j->spec->kind == TL_JOINT_ROPE && slack > SLACK * j->spec->length)) return 0;
+    const tl_vec3 along = tl_vec3_scale(1 / length, d[0]);
+    const double speed = tl_vec3_norm(tl_vec3_cross(along, d[1])) / length,
+                 rate = tl_vec3_norm(tl_vec3_cross(along, d[2])) / length;
+    return speed * speed + rate;
+}
+
+/* How fast gravity may begin to turn a body about a joint, rad/s^2: nobody knows the forces of the first step. */
+static double first_turn(const tl_sim *sim, const tl_joint *j, int side)
+{
+    const int32_t i = side ? j->b : j->a;
+    if (i < 0 || sim->rigid.body[i].kind != TL_BODY_FREE) return 0;
+    const tl_rigid_body *b = &sim->rigid.body[i];
+    const double lever = tl_vec3_norm(j->at[side]), own = tl_mat3_trace(b->inertia) / (3 * b->mass);
+    return tl_vec3_norm(sim->scene->gravity) * lever / (lever * lever + own);
+}
+
+/* What joints make of second order is right while bodies and lines turn by little. */
 static double joint_limit(const tl_sim *sim, double dt)
 {
     if (!sim->joints.count) return dt;
     const tl_joint_state *state = tl_state_find(&sim->state, &tl_joints_kind);
     for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
-        bool held;
-        if (sim->rigid.body[i].kind != TL_BODY_FREE) continue;
-        const double rate = turned_by_joints(sim, state, i, &held);
-        if (held) dt = fmin(dt, TURN_JOINT / sqrt(tl_vec3_norm2(sim->state.rigid.body[i].w) + rate));
+        tl_vec3 linear, angular;
+        if (sim->rigid.body[i].kind != TL_BODY_FREE || !moved_by_joints(sim, state, i, &linear, &angular)) continue;
+        dt = fmin(dt, TURN_JOINT / sqrt(tl_vec3_norm2(sim->state.rigid.body[i].w) + tl_vec3_norm(angular)));
+    }
+    for (int32_t k = 0; k < sim->joints.count; k++) {
+        const tl_joint *j = &sim->joints.joint[k];
+        const bool line = j->spec->kind == TL_JOINT_DISTANCE || j->spec->kind == TL_JOINT_ROPE;
+        if (state->joint[k].broken > 0) continue;
+        if (line) dt = fmin(dt, TURN_JOINT / sqrt(line_turns(sim, state, j)));
+        if (!line && sim->state.step == 0)
+            dt = fmin(dt, TURN_JOINT / sqrt(fmax(first_turn(sim, j, 0), first_turn(sim, j, 1))));
     }
     return dt;
 }
