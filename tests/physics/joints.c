@@ -367,7 +367,7 @@ static void broken_springs_lose_what_they_had(void **state)
         CHECK_LE(fabs(c.sim->report.accounts.energy_unexplained), 1e-9);
     }
     assert_true(joint(&c, 0)->broken > 0);
-    CHECK_LE(fabs(total(&c) - told), 1e-9); /* it started with nothing */
+    CHECK_LE(fabs(total(&c) - told), 1e-9);  /* it started with nothing */
     assert_true(told < -1.1 && told > -1.4); /* 15 N: 1.125 J, and what a step adds */
     rigid_close(&c);
 }

@@ -240,11 +240,12 @@ static void oblique_bounces(void **state)
     static const double friction[] = {0, 0.03, 0.3, 1};
     for (int k = 0; k < 8; k++) {
         const double mu = friction[k / 2], e = k % 2 ? 0.6 : 1, down = sqrt(2 * 9.81 * 0.4);
-        rigid_case c = rigid_open(NULL,
-                                  "bodies = { { kind = 'static', shape = plane {}, friction = %g, restitution = %g }, { "
-                                  "name = 'ball', shape = sphere { radius = 0.1 }, mass = 2, at = {0, 0.5, 0}, velocity "
-                                  "= {3, 0, 0}, friction = %g, restitution = %g } }",
-                                  mu, e, mu, e);
+        rigid_case c =
+            rigid_open(NULL,
+                       "bodies = { { kind = 'static', shape = plane {}, friction = %g, restitution = %g }, { "
+                       "name = 'ball', shape = sphere { radius = 0.1 }, mass = 2, at = {0, 0.5, 0}, velocity "
+                       "= {3, 0, 0}, friction = %g, restitution = %g } }",
+                       mu, e, mu, e);
         double rubbed = 0;
         while (rigid_body(&c, "ball")->v.y <= 0) {
             rigid_step(&c, 0.01);
@@ -303,11 +304,11 @@ static void lost_bodies_do_not_slow_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colliding_bodies_keep_momentum),   cmocka_unit_test(ball_bounces_to_its_height),
-        cmocka_unit_test(bouncing_box_comes_to_rest),       cmocka_unit_test(equal_balls_exchange_velocities),
-        cmocka_unit_test(turning_boxes_do_not_sink_in),     cmocka_unit_test(told_depth_is_that_of_shapes),
-        cmocka_unit_test(bounce_keeps_angular_momentum),    cmocka_unit_test(oblique_bounces),
-        cmocka_unit_test(bullet_does_not_pass),             cmocka_unit_test(lost_bodies_do_not_slow_the_rest),
+        cmocka_unit_test(colliding_bodies_keep_momentum), cmocka_unit_test(ball_bounces_to_its_height),
+        cmocka_unit_test(bouncing_box_comes_to_rest),     cmocka_unit_test(equal_balls_exchange_velocities),
+        cmocka_unit_test(turning_boxes_do_not_sink_in),   cmocka_unit_test(told_depth_is_that_of_shapes),
+        cmocka_unit_test(bounce_keeps_angular_momentum),  cmocka_unit_test(oblique_bounces),
+        cmocka_unit_test(bullet_does_not_pass),           cmocka_unit_test(lost_bodies_do_not_slow_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

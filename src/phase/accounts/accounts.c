@@ -369,8 +369,7 @@ void tl_accounts_fit(tl_bodies *b)
     tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, scripted);
     tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, b->joint.late_limits);
     tl_accounts_energy(b->sim, TL_ENERGY_FORCES, b->joint.late_motors);
-    const double gave =
-        after.kinetic - b->account.kinetic - scripted - b->joint.late_limits - b->joint.late_motors;
+    const double gave = after.kinetic - b->account.kinetic - scripted - b->joint.late_limits - b->joint.late_motors;
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, gave);
     if (b->joint.impact.count) return_landing(&b->sim->accounts);
     /* what holds makes no energy: what it adds in a step, and nothing takes, is explained by nothing */

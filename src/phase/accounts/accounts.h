@@ -29,10 +29,10 @@ void tl_accounts_matter(tl_sim *sim, const tl_totals *now);
 
 /* Bodies whose velocities are in b->v: forces, contacts, scripted bodies, flight. After the last tl_bodies_move. */
 void tl_accounts_bodies(tl_bodies *b);
-void tl_accounts_push(tl_bodies *b);                                    /* after tl_bodies_stabilise */
-void tl_accounts_before_bounce(tl_bodies *b);                          /* where tl_accounts_bodies is not called */
-void tl_accounts_bounce(tl_bodies *b);                                  /* after tl_bodies_bounce */
-void tl_accounts_fit(tl_bodies *b); /* after tl_bodies_joints_end and what follows from it */
+void tl_accounts_push(tl_bodies *b);          /* after tl_bodies_stabilise */
+void tl_accounts_before_bounce(tl_bodies *b); /* where tl_accounts_bodies is not called */
+void tl_accounts_bounce(tl_bodies *b);        /* after tl_bodies_bounce */
+void tl_accounts_fit(tl_bodies *b);           /* after tl_bodies_joints_end and what follows from it */
 
 /* What rolling and spinning friction does: turns fixed bodies, and takes energy, which is returned, J. Work of
  * scripted ones is added to `scripted`. */

@@ -87,18 +87,18 @@ typedef struct tl_bodies {
         int32_t *root;          /* [count] mechanisms, by a free body, */
         double *mass;           /* [count] and the mass of each, kg */
         double late_limits, late_motors; /* J: what impulses of the end took there, and gave */
-        tl_joint_blocks impact; /* where bodies have landed, for a bounce; empty: there was none */
-        double *impact_lam;     /* [3 blocks] N s */
-        double impact_motors;   /* J: what motors gave in it */
-        bool *struck;           /* [joints] of islands that an impact reached; NULL: none */
-        double *late;           /* [3 blocks] N s: of the end, that make velocities fit */
-        tl_joint_blocks end;    /* where those act */
-        double *did;            /* [joints] J: what rows that do not hold gave to bodies */
-        double off;             /* m: what places are off by at the end; */
-        double best_off;        /* the least so far, */
-        double *used, *best;    /* [joints][TL_JOINT_ROWS] `start` of this round and of that one; */
-        bool last;              /* which is the last */
-        double missed;          /* m/s: off over the step where it is more than it may be */
+        tl_joint_blocks impact;          /* where bodies have landed, for a bounce; empty: there was none */
+        double *impact_lam;              /* [3 blocks] N s */
+        double impact_motors;            /* J: what motors gave in it */
+        bool *struck;                    /* [joints] of islands that an impact reached; NULL: none */
+        double *late;                    /* [3 blocks] N s: of the end, that make velocities fit */
+        tl_joint_blocks end;             /* where those act */
+        double *did;                     /* [joints] J: what rows that do not hold gave to bodies */
+        double off;                      /* m: what places are off by at the end; */
+        double best_off;                 /* the least so far, */
+        double *used, *best;             /* [joints][TL_JOINT_ROWS] `start` of this round and of that one; */
+        bool last;                       /* which is the last */
+        double missed;                   /* m/s: off over the step where it is more than it may be */
     } joint;
     /* assemble */
     bool resists; /* set by a step that solves rolling and spinning friction too */
@@ -118,8 +118,8 @@ typedef struct tl_bodies {
     /* accounts: what was told of so far */
     struct {
         double potential, kinetic; /* springs of joints are part of the first */
-        double held;   /* J that rows of joints that hold, and springs, gave to bodies */
-        double others; /* J that other impulses than contacts gave to bodies */
+        double held;               /* J that rows of joints that hold, and springs, gave to bodies */
+        double others;             /* J that other impulses than contacts gave to bodies */
     } account;
     tl_spent spent[TL_BODIES_PHASES], mark;
 } tl_bodies;

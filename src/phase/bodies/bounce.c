@@ -28,12 +28,12 @@
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a bounce"); }
 
 typedef struct island {
-    double e;            /* largest restitution of its impacts; 0: none */
-    bool alike;          /* all points that push bounce with e */
-    double before;       /* energy of the start and work done on it since, J */
-    double rubbed;       /* J: what friction did until bodies have stopped; 0 or less */
+    double e;                    /* largest restitution of its impacts; 0: none */
+    bool alike;                  /* all points that push bounce with e */
+    double before;               /* energy of the start and work done on it since, J */
+    double rubbed;               /* J: what friction did until bodies have stopped; 0 or less */
     double rub_slope, rub_curve; /* and does along the line, s rub_slope + s^2 rub_curve */
-    double stopped;      /* with velocities that only stop, places of the end */
+    double stopped;              /* with velocities that only stop, places of the end */
     double slope, curve; /* along the line: energy less work of scripted bodies = stopped + s slope + s^2 curve */
     double longest;      /* how far the line may be followed */
     double share;
@@ -153,11 +153,10 @@ static void land(const bounce *b, tl_rigid_point *p)
     tl_touch touch[TL_TOUCHES_MAX];
     int32_t axis = p->axis;
     p->at = tl_vec3_scale(0.5, tl_vec3_add(mark[0], mark[1]));
-    const int count =
-        tl_collide(body[0]->collider, &pose[0], body[1]->collider, &pose[1], s->data->slop, &axis, touch);
+    const int count = tl_collide(body[0]->collider, &pose[0], body[1]->collider, &pose[1], s->data->slop, &axis, touch);
     for (int k = 0; k < count; k++) {
-        const double off = fmin(tl_vec3_norm(tl_vec3_sub(touch[k].at, mark[0])),
-                                tl_vec3_norm(tl_vec3_sub(touch[k].at, mark[1])));
+        const double off =
+            fmin(tl_vec3_norm(tl_vec3_sub(touch[k].at, mark[0])), tl_vec3_norm(tl_vec3_sub(touch[k].at, mark[1])));
         if (!(off < nearest) || tl_vec3_dot(touch[k].normal, p->normal) < ALIKE) continue;
         nearest = off;
         p->at = touch[k].at;
@@ -284,7 +283,8 @@ static talus_status hold_struck(bounce *b, double *lam, double *v, tl_contact_re
     const int64_t rows = 3 * (b->points + b->joints.count);
     tl_contact_velocities(&b->p.bodies, lam, v);
     if (!b->joints.count) return TALUS_OK;
-    double *more = TL_TAKE_ZERO(b->s->arena, double, rows), *struck = TL_TAKE(b->s->arena, double, 6 * b->s->rigid->count);
+    double *more = TL_TAKE_ZERO(b->s->arena, double, rows),
+           *struck = TL_TAKE(b->s->arena, double, 6 * b->s->rigid->count);
     if (!more || !struck) return no_memory(err);
     memcpy(struck, v, 6 * sizeof *struck * (size_t)b->s->rigid->count);
     b->p.bodies.v_free = struck;
@@ -344,8 +344,8 @@ static void add_rows(bounce *b)
         island *part = island_of_joint(b, j);
         const double stop = b->stop[3 * b->points + at], d = b->back[3 * b->points + at] - stop;
         if (!(part->e > 0) || r >= j->rows) continue;
-        part->before += scripted_row_work(s, &s->joint.blocks, at, s->joint.lam[at]) +
-                        scripted_row_work(s, &b->joints, at, stop);
+        part->before +=
+            scripted_row_work(s, &s->joint.blocks, at, s->joint.lam[at]) + scripted_row_work(s, &b->joints, at, stop);
         part->slope -= scripted_row_work(s, &b->joints, at, d);
         if (j->law[r] == TL_ROW_HOLD) continue;
         part->before += 0.5 * stop * (tl_joint_row_speed(j, row, b->v) + tl_joint_row_speed(j, row, b->v_stop));

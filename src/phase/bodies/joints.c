@@ -267,12 +267,8 @@ talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err)
             const double speed = tl_joint_row_speed(j, &row[r], half ? s->half.early : s->v_free);
             bool *mean = &s->joint.mean[TL_JOINT_ROWS * (int64_t)k + r];
             *mean = half && is_resolved(s, j, r, &row[r]);
-            const tl_row_ask ask = {s->dt,
-                                    half,
-                                    *mean,
-                                    s->joint.start[TL_JOINT_ROWS * (int64_t)k + r],
-                                    half ? speed : 0,
-                                    s->joint.ask[k]};
+            const tl_row_ask ask = {
+                s->dt, half, *mean, s->joint.start[TL_JOINT_ROWS * (int64_t)k + r], half ? speed : 0, s->joint.ask[k]};
             s->joint.speed[first + r] = speed;
             set_row(&s->joint.blocks, first + r, tl_joint_law(j, r, &ask));
         }

@@ -16,7 +16,7 @@
  * right to 1e-4 of their length after a second, whatever their size (tests/physics/joints.c). Of second order: half
  * of it is right to a quarter. */
 #define TURN_JOINT 0.02
-#define SLACK 1e-6 /* of its length: a rope that is shorter by less is taut */
+#define SLACK 1e-6      /* of its length: a rope that is shorter by less is taut */
 #define TOLD_OVERLAPS 5 /* pairs named before the first step */
 #define TOLD_RATIO 1e9  /* of masses: above, rounding shows in the motion of the lightest */
 
