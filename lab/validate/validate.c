@@ -3,7 +3,8 @@
 
 #include "lab/validate/groups.h"
 
-static const tl_case_group *const groups[] = {&tl_cases_grid, &tl_cases_sph, &tl_cases_lg, &tl_cases_elasto, NULL};
+static const tl_case_group *const groups[] = {&tl_cases_grid,   &tl_cases_sph,    &tl_cases_lg,
+                                              &tl_cases_elasto, &tl_cases_joints, NULL};
 
 /* The i-th case over all groups, and its group. */
 static const tl_case *find(int i, const tl_case_group **group)

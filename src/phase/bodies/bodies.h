@@ -28,6 +28,12 @@ typedef struct tl_spent {
     double seconds, cpu;
 } tl_spent;
 
+/* Of a mechanism: kg, kg m, kg m^2 about the origin. */
+typedef struct tl_joint_mass {
+    double mass, second;
+    tl_vec3 first;
+} tl_joint_mass;
+
 typedef struct tl_bodies {
     tl_sim *sim;
     const tl_scene *scene;
@@ -85,7 +91,7 @@ typedef struct tl_bodies {
         bool *taut;             /* [joints][TL_JOINT_ROWS] limits that pushed in the last step and still touch: holds */
         bool *mean;             /* [joints][TL_JOINT_ROWS] what gives slowly: half-way, by the mean place */
         int32_t *root;          /* [count] mechanisms, by a free body, */
-        double *mass;           /* [count] and the mass of each, kg */
+        tl_joint_mass *whole;   /* [count] and what each weighs, at its root */
         double late_limits, late_motors; /* J: what impulses of the end took there, and gave */
         tl_joint_blocks impact;          /* where bodies have landed, for a bounce; empty: there was none */
         double *impact_lam;              /* [3 blocks] N s */

@@ -10,6 +10,7 @@
  * symmetric in time where impulses act half-way, but not free of error in the energy: what an island of joints has
  * more or less than its motors, springs, friction and limits account for is taken from, or given to, its velocities by
  * one factor, which keeps what is held. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -107,19 +108,25 @@ static void set_row(tl_joint_blocks *b, int64_t at, tl_row_law_out law)
 
 static const tl_row_law_out held = {-INFINITY, INFINITY, 0, 0}, pushes = {0, INFINITY, 0, 0};
 
-/* Mass of all that joints hold together with a joint's bodies, kg: mass [bodies] at roots. */
-static void weigh_mechanisms(const tl_bodies *s, int32_t *root, double *mass)
+/* What joints hold together, by a root among its free bodies: mass and its first and second moments. */
+static void weigh_mechanisms(tl_bodies *s)
 {
-    const int32_t n = s->rigid->count;
-    for (int32_t i = 0; i < n; i++) root[i] = i, mass[i] = 0;
+    int32_t *root = s->joint.root;
+    for (int32_t i = 0; i < s->rigid->count; i++) root[i] = i, s->joint.whole[i] = (tl_joint_mass){0};
     for (int32_t k = 0; k < s->sim->joints.count; k++) {
         const tl_joint *j = joint_at(s, k);
         if (s->joint.now[k].broken > 0 || !is_free(s, j->a) || !is_free(s, j->b)) continue;
         const int32_t a = root_of(root, j->a), b = root_of(root, j->b);
         root[a < b ? b : a] = a < b ? a : b;
     }
-    for (int32_t i = 0; i < n; i++)
-        if (is_free(s, i)) mass[root_of(root, i)] += s->rigid->body[i].mass;
+    for (int32_t i = 0; i < s->rigid->count; i++) {
+        const tl_rigid_body *b = &s->rigid->body[i];
+        tl_joint_mass *all = &s->joint.whole[root_of(root, i)];
+        if (!is_free(s, i)) continue;
+        all->mass += b->mass;
+        all->first = tl_vec3_add_scaled(all->first, b->mass, s->before[i].x);
+        all->second += b->mass * tl_vec3_norm2(s->before[i].x) + 0.5 * tl_mat3_trace(b->inertia);
+    }
 }
 
 static bool holds_start(const tl_joint *j, int r) { return j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0); }
@@ -151,9 +158,9 @@ talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err)
     s->joint.taut = TL_TAKE_ZERO(s->arena, bool, TL_JOINT_ROWS *(int64_t)n);
     s->joint.mean = TL_TAKE_ZERO(s->arena, bool, TL_JOINT_ROWS *(int64_t)n);
     s->joint.root = TL_TAKE(s->arena, int32_t, s->rigid->count);
-    s->joint.mass = TL_TAKE(s->arena, double, s->rigid->count);
+    s->joint.whole = TL_TAKE(s->arena, tl_joint_mass, s->rigid->count);
     if (!s->joint.now || !s->joint.ask || !s->joint.first || !s->joint.start || !s->joint.used || !s->joint.best ||
-        !s->joint.taut || !s->joint.mean || !s->joint.root || !s->joint.mass)
+        !s->joint.taut || !s->joint.mean || !s->joint.root || !s->joint.whole)
         return no_memory(err);
     memcpy(s->joint.now, state->joint, sizeof *s->joint.now * (size_t)n);
     for (int32_t k = 0; k < n; k++) {
@@ -161,7 +168,7 @@ talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err)
         if (!(s->joint.now[k].broken > 0)) blocks += blocks_of(joint_at(s, k));
     }
     s->joint.first[n] = blocks;
-    weigh_mechanisms(s, s->joint.root, s->joint.mass);
+    weigh_mechanisms(s);
     s->joint.lam = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)blocks);
     if (!s->joint.lam || !take_blocks(s, blocks, &s->joint.stop)) return no_memory(err);
     for (int32_t k = 0; k < n; k++) {
@@ -215,14 +222,26 @@ static double drive_of(const tl_bodies *s, int32_t k, int r)
     return fmax(last, m->max > 0 ? fmin(gains, m->max / j->unit) : gains);
 }
 
+/* m/s that a force of 1 N of the motor's row gives to all that it moves; for torques, at its radius about the joint. */
+static double moved_by(const tl_bodies *s, int32_t k)
+{
+    const tl_joint *j = joint_at(s, k);
+    const int32_t i = is_free(s, j->a) ? j->a : j->b;
+    const tl_joint_mass *all = &s->joint.whole[root_of(s->joint.root, i)];
+    if (j->unit == 1) return s->dt / all->mass;
+    const tl_vec3 at = tl_vec3_add(s->before[j->a].x, tl_quat_rotate(s->before[j->a].q, j->at[0]));
+    const double second = all->second - 2 * tl_vec3_dot(at, all->first) + all->mass * tl_vec3_norm2(at);
+    return s->dt * j->unit / sqrt(fmax(all->mass * second, 0) + DBL_MIN);
+}
+
 double tl_bodies_joints_pull(const tl_bodies *s)
 {
     double max = 0;
     for (int32_t k = 0; s->joint.now && k < s->sim->joints.count; k++) {
-        const tl_joint *j = joint_at(s, k);
         if (s->joint.now[k].broken > 0) continue;
-        const double mass = s->joint.mass[root_of(s->joint.root, is_free(s, j->a) ? j->a : j->b)];
-        for (int r = 0; r < j->rows; r++) max = fmax(max, s->dt * drive_of(s, k, r) / mass);
+        double force = 0;
+        for (int r = 0; r < joint_at(s, k)->rows; r++) force = fmax(force, drive_of(s, k, r));
+        if (force > 0) max = fmax(max, moved_by(s, k) * force);
     }
     return max;
 }
