@@ -528,7 +528,7 @@ talus_status tl_lg_case_capstan(tl_case_log *log, talus_error *err)
         talus_status status = tl_lg_world_steps(&w, 110, 0.01, false, err);
         for (int i = 0; i < 40 && status == TALUS_OK; i++) {
             status = tl_lg_world_steps(&w, 1, 0.01, false, err);
-            const tl_lg_hold *hold = w.sim->hold + w.sim->lg.bodies;
+            const tl_lg_hold *hold = tl_lg_state_of(&w.sim->state)->hold + w.sim->lg.bodies;
             const double ratio = hold[1].force.z / hold[0].force.z / exp(belts[k].mu * PI);
             low = fmin(low, ratio), high = fmax(high, ratio);
             left = fmax(left, w.sim->report.solve[0].certificate);

@@ -89,13 +89,18 @@ static int32_t new_number(const int32_t *from, int32_t count, int32_t before, in
 
 static talus_status move_contacts(tl_rigid_state *to, const tl_rigid_state *was, const int32_t *from, talus_error *err)
 {
-    TL_TRY(tl_rigid_contacts_reserve(to, was->contacts, err));
-    to->contacts = 0;
-    for (int64_t k = 0; k < was->contacts; k++) {
-        tl_rigid_memory c = was->contact[k];
+    TL_TRY(tl_rigid_contacts_reserve(to, was->contacts, was->impacts, err));
+    to->contacts = to->impacts = 0;
+    for (int64_t k = 0; k < was->contacts + was->impacts; k++) {
+        const bool hit = k >= was->contacts;
+        tl_rigid_memory c = hit ? was->impact[k - was->contacts] : was->contact[k];
         c.a = new_number(from, (int32_t)to->count, (int32_t)was->count, c.a);
         c.b = new_number(from, (int32_t)to->count, (int32_t)was->count, c.b);
-        if (c.a >= 0 && c.b >= 0) to->contact[to->contacts++] = c; /* order stays: numbers do */
+        if (c.a < 0 || c.b < 0) continue; /* order stays: numbers do */
+        if (hit)
+            to->impact[to->impacts++] = c;
+        else
+            to->contact[to->contacts++] = c;
     }
     return TALUS_OK;
 }

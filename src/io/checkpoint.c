@@ -200,8 +200,8 @@ talus_status tl_checkpoint_check(const tl_state *s, const tl_scene *scene, int32
         if (!(fabs(tl_quat_norm2(r->body[i].q) - 1) < UNIT_SLACK))
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the rotation of body %" PRId64 " has length %g, must be 1", path,
                            i, sqrt(tl_quat_norm2(r->body[i].q)));
-    for (int64_t i = 0; i < r->contacts; i++) {
-        const tl_rigid_memory *c = &r->contact[i];
+    for (int64_t i = 0; i < r->contacts + r->impacts; i++) {
+        const tl_rigid_memory *c = i < r->contacts ? &r->contact[i] : &r->impact[i - r->contacts];
         if (c->a < 0 || c->a >= r->count || c->b <= c->a || c->b >= bodies)
             return TL_FAIL(err, TALUS_BAD_INPUT, "%s: contact %" PRId64 " is between bodies %d and %d of %d", path, i,
                            (int)c->a, (int)c->b, (int)bodies);

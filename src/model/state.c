@@ -37,6 +37,12 @@ int tl_state_parts(tl_state *s, tl_state_part out[TL_STATE_PARTS_MAX])
         "contacts/points",       TL_NUMBER_F64,   (int)((sizeof(tl_rigid_memory) - doubles) / sizeof(double)),
         sizeof(tl_rigid_memory), doubles,         &r->contacts,
         (void **)&r->contact,    &r->contact_room};
+    out[n++] = (tl_state_part){"contacts/impact_bodies", TL_NUMBER_I32,  4, sizeof(tl_rigid_memory), 0, &r->impacts,
+                               (void **)&r->impact,      &r->impact_room};
+    out[n++] = (tl_state_part){
+        "contacts/impacts",      TL_NUMBER_F64,  (int)((sizeof(tl_rigid_memory) - doubles) / sizeof(double)),
+        sizeof(tl_rigid_memory), doubles,        &r->impacts,
+        (void **)&r->impact,     &r->impact_room};
     for (int k = 0; k < s->sections; k++) n += s->section[k].kind->parts(s->section[k].data, out + n);
     TL_ASSERT(n <= TL_STATE_PARTS_MAX);
     return n;

@@ -112,7 +112,6 @@ struct tl_sim {
     tl_rigid rigid;
     tl_joints joints;
     tl_lg lg;                 /* elastic bodies, whichever engine moves them; {0}: none */
-    struct tl_lg_hold *hold;  /* [tl_lg_hold_count] what held them in the last step; NULL: not told */
     tl_report report;         /* of the last step */
     tl_totals start, flowing; /* of the state that a try begins with; of its particles on the grid alone */
     tl_totals came;           /* of matter that came (less what left) in it */

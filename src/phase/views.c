@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/lg/holds.h"
 #include "phase/grid/grid.h"
 #include "phase/sim.h"
 
@@ -28,7 +27,8 @@ static tl_rows node_masses(const tl_sim *sim) { return (tl_rows){sim->lg.mass, s
 static tl_rows node_bodies(const tl_sim *sim) { return (tl_rows){sim->lg.owner, sizeof(int32_t), sim->lg.nodes}; }
 static tl_rows holds(const tl_sim *sim)
 {
-    return (tl_rows){sim->hold, sizeof *sim->hold, sim->hold ? tl_lg_hold_count(&sim->lg, sim->scene) : 0};
+    const tl_lg_state *s = tl_lg_state_of(&sim->state);
+    return (tl_rows){s ? s->hold : NULL, sizeof *s->hold, s ? s->holds : 0};
 }
 
 static tl_rows handles(const tl_sim *sim)
@@ -63,6 +63,13 @@ static void fill_node_ids(const tl_sim *sim, void *out)
 static void fill_node_scene_bodies(const tl_sim *sim, void *out)
 {
     for (int32_t i = 0; i < sim->lg.nodes; i++) ((int32_t *)out)[i] = sim->lg.body[sim->lg.owner[i]].body;
+}
+
+static void fill_node_momenta(const tl_sim *sim, void *out)
+{
+    const tl_lg_state *s = tl_lg_state_of(&sim->state);
+    for (int64_t k = 0; k < 3 * (int64_t)sim->lg.nodes; k++)
+        ((double *)out)[k] = sim->lg.mass[k / 3] * tl_lg_state_momentum(s, k);
 }
 
 /* ---- elements ---- */
@@ -126,6 +133,7 @@ static void fill_element_stresses(const tl_sim *sim, void *out) { fill_elements(
 const tl_view tl_elastic_views[] = {
     {"nodes.position", TL_NUMBER_F64, 3, 0, node_places, NULL},
     {"nodes.velocity", TL_NUMBER_F64, 3, 0, node_velocities, NULL},
+    {"nodes.momentum", TL_NUMBER_F64, 3, 0, counted_nodes, fill_node_momenta},
     {"nodes.mass", TL_NUMBER_F64, 1, 0, node_masses, NULL},
     {"nodes.push", TL_NUMBER_F64, 3, 0, node_pushes, NULL},
     {"nodes.body", TL_NUMBER_I32, 1, 0, node_bodies, NULL},
@@ -197,16 +205,17 @@ void *tl_sim_pack(const tl_sim *sim, const tl_view *v)
 /* Of elastic contacts those that push: the search looks far ahead. */
 static bool carries(const tl_lg_memory *c)
 {
-    return c->obstacle != TL_LG_MEMORY_ROW && (c->force[0] != 0 || c->force[1] != 0 || c->force[2] != 0);
+    const tl_vec3 f = tl_vec3_add(tl_vec3_load(c->force), tl_vec3_load(c->landed));
+    return c->obstacle != TL_LG_MEMORY_ROW && (f.x != 0 || f.y != 0 || f.z != 0);
 }
 
 int64_t tl_sim_contacts(const tl_sim *sim, tl_contact_row *out)
 {
     const tl_rigid_state *r = &sim->state.rigid;
     const tl_lg_state *nodes = tl_lg_state_of(&sim->state);
-    int64_t n = r->contacts;
+    int64_t n = r->contacts + r->impacts;
     for (int64_t i = 0; out && i < n; i++) {
-        const tl_rigid_memory *c = &r->contact[i];
+        const tl_rigid_memory *c = i < r->contacts ? &r->contact[i] : &r->impact[i - r->contacts];
         tl_pose a = tl_rigid_pose(&sim->rigid.body[c->a], &r->body[c->a]); /* a < b: never a wall */
         out[i] = (tl_contact_row){tl_pose_apply(&a, c->at_a), c->normal, c->force, c->gap, {c->a, c->b}};
     }
@@ -214,8 +223,11 @@ int64_t tl_sim_contacts(const tl_sim *sim, tl_contact_row *out)
         const tl_lg_memory *c = &nodes->contact[i];
         if (!carries(c)) continue;
         if (out)
-            out[n] = (tl_contact_row){
-                tl_vec3_load(c->at), tl_vec3_load(c->normal), tl_vec3_load(c->force), c->gap, {c->body, c->other}};
+            out[n] = (tl_contact_row){tl_vec3_load(c->at),
+                                      tl_vec3_load(c->normal),
+                                      tl_vec3_add(tl_vec3_load(c->force), tl_vec3_load(c->landed)),
+                                      c->gap,
+                                      {c->body, c->other}};
         n++;
     }
     return n;

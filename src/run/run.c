@@ -224,13 +224,15 @@ static talus_status write_contacts(run *r, const char *path, talus_error *err)
 
 static bool has_nodes(const run *r) { return r->sim->lg.nodes > 0; }
 
-/* Whether something holds elastic bodies whose forces are known. */
+static const tl_lg_hold *holds_of(const run *r) { return tl_lg_state_of(&r->sim->state)->hold; }
+
+/* Whether something holds elastic bodies. */
 static bool has_holds(const run *r)
 {
     const tl_scene *s = r->scene;
     bool any = s->handle_count + s->cable_count + s->join_count > 0;
     for (int b = 0; b < r->sim->lg.bodies; b++) any |= s->bodies[r->sim->lg.body[b].body].anchor >= 0;
-    return r->sim->hold && any && s->output.bodies;
+    return has_nodes(r) && any && s->output.bodies;
 }
 
 static bool has_joints(const run *r) { return r->scene->joint_count > 0 && r->scene->output.bodies; }
@@ -257,7 +259,7 @@ static talus_status write_frame(run *r, talus_error *err)
         if (has_particles(r)) TL_TRY(write_particles(r, err));
         if (has_nodes(r)) {
             frame_path(r, "frames", "nodes", "vtp", path);
-            TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, r->sim->hold, r->sim->state.t,
+            TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, holds_of(r), r->sim->state.t,
                                 tl_sim_rows(r->sim, "nodes.position").data, tl_sim_rows(r->sim, "nodes.velocity").data,
                                 err));
         }
@@ -265,7 +267,7 @@ static talus_status write_frame(run *r, talus_error *err)
     }
     if (r->scene->output.bodies) TL_TRY(tl_csv_bodies_rows(&r->bodies, r->scene, &r->sim->rigid, &r->sim->state, err));
     if (has_holds(r) && r->sim->state.frame > 0)
-        TL_TRY(tl_csv_holds_rows(&r->holds, r->scene, &r->sim->lg, r->sim->hold, &r->sim->state, err));
+        TL_TRY(tl_csv_holds_rows(&r->holds, r->scene, &r->sim->lg, holds_of(r), &r->sim->state, err));
     if (has_joints(r)) TL_TRY(tl_csv_joints_rows(&r->joints, r->scene, &r->sim->state, err));
     return TALUS_OK;
 }

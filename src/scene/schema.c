@@ -462,7 +462,7 @@ static const tl_context solver = {"solver", "the solver", "How the equations are
 #define OBJECT tl_output_spec
 static const tl_key output_keys[] = {
     {"frames", TL_BOOLEAN, AT(frames), "", ANY, "true", "write particles, bodies and nodes of every frame"},
-    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv, and holds.csv where engine `lg` has anchors, handles, cables or joins"},
+    {"bodies", TL_BOOLEAN, AT(bodies), "", ANY, "true", "write bodies.csv, and holds.csv where anchors, handles, cables or joins hold elastic bodies"},
     {"history", TL_BOOLEAN, AT(history), "", ANY, "false", "keep every solver's iteration curve"},
     {"checkpoint_every", TL_INTEGER, AT(checkpoint_every), "frames", WITHIN(0, 1000000), "0", "keep a checkpoint this often; 0: only the latest"},
     {"images_every", TL_INTEGER, AT(images_every), "frames", WITHIN(0, 1000000), "0", "draw a picture this often; 0: only the last"},

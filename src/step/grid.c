@@ -71,6 +71,7 @@ typedef struct grid_step {
     tl_scheme_report solved;
     /* after it */
     double *fluid; /* [6 bodies] force and torque */
+    double *hits;  /* [6 bodies] of it, what single grains and drops do, N s and N m s */
     double *sand;  /* [6 bodies] of these, what cells with sand do */
     double liquid_volume;
     tl_particles_measure measured;
@@ -103,6 +104,7 @@ static talus_status begin_step(grid_step *s, tl_sim *sim, double dt, talus_error
     s->totals = *tl_grid_state_of(&sim->state)->totals;
     s->fluid = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)sim->rigid.count);
     s->sand = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)sim->rigid.count);
+    s->hits = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)sim->rigid.count);
     s->f = (tl_flow){.scene = sim->scene,
                      .set = &data->flow,
                      .arena = s->arena,
@@ -114,7 +116,7 @@ static talus_status begin_step(grid_step *s, tl_sim *sim, double dt, talus_error
                      .friction = s->b.friction,
                      .v_free = s->b.v_free,
                      .v = s->b.v};
-    if (!s->fluid || !s->sand) return no_memory(err);
+    if (!s->fluid || !s->sand || !s->hits) return no_memory(err);
     if (!data->elastic) return TALUS_OK;
     s->soft = TL_TAKE(s->arena, tl_elastic_trial, 1);
     s->wet = TL_TAKE(s->arena, tl_wet, 1);
@@ -192,7 +194,7 @@ static talus_status condition(grid_step *s, talus_error *err)
     tl_grain_account got;
     if (!(s->b.v_asked = TL_TAKE(s->arena, double, n))) return no_memory(err);
     memcpy(s->b.v_asked, s->b.v_free, sizeof(double) * n);
-    TL_TRY(tl_rule_single_grains(&s->f, &got, err));
+    TL_TRY(tl_rule_single_grains(&s->f, s->hits, &got, err));
     tl_accounts_fixed(s->sim, got.fixed, got.turned);
     if (s->soft) TL_TRY(tl_wet_take_grains(s->wet, s->b.v_asked, err));
     TL_TRY(tl_rule_hand_over(&s->f, err));
@@ -453,11 +455,17 @@ static talus_status move_particles(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
+static void add_hits(const grid_step *s, double *to)
+{
+    for (int64_t k = 0; k < 6 * (int64_t)s->sim->rigid.count; k++) to[k] += s->hits[k] / s->f.dt;
+}
+
 /* Forces of what flows, on static bodies too, and the part of them that sand has: where a cell holds some of it, all of
- * its pressure and stress. */
+ * its pressure and stress. Where there is sand at all, single grains are sand. */
 static talus_status load_bodies(grid_step *s, talus_error *err)
 {
     tl_rule_load_static_bodies(&s->f, s->fluid);
+    add_hits(s, s->fluid);
     if (!s->data->flow.alpha) return TALUS_OK;
     if (!s->data->flow.liquid_too) {
         memcpy(s->sand, s->fluid, 6 * sizeof *s->sand * (size_t)s->sim->rigid.count);
@@ -471,6 +479,7 @@ static talus_status load_bodies(grid_step *s, talus_error *err)
     sand.p = p;
     tl_stress_solid_forces(&s->f.system.stress, &s->f.system.c, p, s->f.stress, s->sand);
     tl_rule_load_static_bodies(&sand, s->sand);
+    add_hits(s, s->sand);
     return TALUS_OK;
 }
 

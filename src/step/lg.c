@@ -248,7 +248,6 @@ static talus_status measure(tl_lg_step *s, bool *again, talus_error *err)
         tl_lg_judge(s);
         if (!s->data->told_fast) TL_TRY(tl_lg_watch_swings(s, err));
     }
-    TL_TRY(tl_lg_touch_remember(&s->touch, &s->contacts, s->arena, &s->memory, &s->memories, err));
     tl_lg_lap(s, TL_LG_MEASURE);
     return TALUS_OK;
 }
@@ -265,7 +264,7 @@ static talus_status move(tl_lg_step *s, bool *again, talus_error *err)
         b->lam[k] = s->h * s->touch.force[3 * (int64_t)r->soft + k];
     TL_TRY(tl_bodies_move(b, again, err));
     TL_TRY(tl_bodies_make_room(b, err));
-    return tl_lg_contacts_reserve(s->now, s->memories, err);
+    return TALUS_OK;
 }
 
 /* The surface, between nodes as well, against shapes where they end up. */
@@ -295,13 +294,14 @@ static double kinetic(const tl_lg_step *s)
 
 static talus_status damp(tl_lg_step *s, talus_error *err)
 {
+    if (!(s->damped = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)s->lg->nodes + 1))) return tl_lg_no_memory(err);
     s->viscous = -kinetic(s);
     for (int b = 0; b < s->lg->bodies && !s->time.rests; b++) {
         const int32_t body = s->lg->body[b].body;
         const double damping = body < 0 ? 0 : s->scene->materials[s->scene->bodies[body].material].damping;
         if (damping > 0)
             TL_TRY(tl_lg_damp(s->lg, s->data->hessian, b, damping, s->h, s->q, s->v,
-                              s->time.second ? s->time.v_was : NULL, &s->damped, s->arena, err));
+                              s->time.second ? s->time.v_was : NULL, s->damped, s->arena, err));
     }
     s->viscous += kinetic(s);
     return TALUS_OK;
@@ -317,6 +317,8 @@ static talus_status settle(tl_lg_step *s, talus_error *err)
     tl_lg_time_land(&s->time, &s->touch, &s->contacts, s->q, s->bodies.before, s->bodies.body, s->v);
     s->landed -= kinetic(s);
     TL_TRY(damp(s, err));
+    TL_TRY(tl_lg_touch_remember(&s->touch, &s->contacts, s->arena, &s->memory, &s->memories, err));
+    TL_TRY(tl_lg_contacts_reserve(s->now, s->memories, err));
     for (int32_t k = 0; k < lg->anchors; k++) held[lg->owner[lg->anchor[k].vertex]] = true;
     for (int b = 0; b < lg->bodies; b++) s->touched[b] = s->touched[b] || s->pushed[b];
     tl_lg_time_spin(&s->time, lg, s->now, held, s->touched, s->q, s->v);
@@ -346,7 +348,7 @@ static talus_status account(tl_lg_step *s, talus_error *err)
                               .touch = &s->touch,
                               .contacts = &s->contacts,
                               .b = &s->bodies};
-    tl_accounts_fixed(s->sim, s->damped.impulse, s->damped.angular);
+    tl_accounts_lg_damped(s->sim, s->damped, s->q);
     return tl_accounts_lg_end(s->sim, &x, s->arena, err);
 }
 

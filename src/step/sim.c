@@ -79,7 +79,6 @@ void tl_sim_free(tl_sim *sim)
     tl_rigid_free(&sim->rigid);
     tl_joints_free(&sim->joints);
     tl_lg_free(&sim->lg);
-    tl_free(sim->hold);
     tl_arena_free(&sim->arena);
     tl_free(sim);
 }

@@ -238,7 +238,7 @@ static talus_status emit(tl_sph_trial *s, talus_error *err)
 static talus_status make_room(tl_sph_trial *s, talus_error *err)
 {
     TL_TRY(tl_sph_list_contacts(&s->f, s->x, &s->shown, err));
-    TL_TRY(tl_rigid_contacts_reserve(&s->sim->state.rigid, s->shown.count, err));
+    TL_TRY(tl_rigid_contacts_reserve(&s->sim->state.rigid, s->shown.count, 0, err));
     return tl_sph_state_reserve(tl_sph_state_of(&s->sim->state), (int64_t)s->stay + s->births.count, s->f.contacts,
                                 err);
 }

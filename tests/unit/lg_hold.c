@@ -226,7 +226,7 @@ static void a_block_hangs_on_a_bar(void **state)
     }
     double stretch = (block + 0.5 * 1000 * side * side * length) * g * length / (E * side * side);
     CHECK_NEAR(-0.225 - c.sim->state.rigid.body[1].x.y, stretch, 0.015 * stretch); /* both ends cannot narrow */
-    const tl_lg_hold *hold = c.sim->hold;                                          /* the bar's anchor, then the join */
+    const tl_lg_hold *hold = tl_lg_state_of(&c.sim->state)->hold;                  /* the bar's anchor, then the join */
     double bar = 1000 * side * side * length;
     assert_int_equal(hold[1].kind, TL_LG_JOINED);
     CHECK_NEAR(hold[0].force.y, (block + bar) * g, 1e-4 * block * g);
@@ -281,8 +281,8 @@ static void nodes_come_back(void **state)
     for (int64_t i = 0; i < n; i++) tl_lg_state_of(&c.sim->state)->v[i] = tl_random_normal(3, (uint64_t)i, 0);
     tl_tempdir_create(folder);
     snprintf(path, sizeof path, "%s/nodes.vtp", folder);
-    CHECK_OK(tl_vtk_nodes(path, c.scene, &c.sim->lg, c.sim->hold, c.sim->state.t, tl_lg_state_of(&c.sim->state)->q,
-                          tl_lg_state_of(&c.sim->state)->v, &err));
+    CHECK_OK(tl_vtk_nodes(path, c.scene, &c.sim->lg, tl_lg_state_of(&c.sim->state)->hold, c.sim->state.t,
+                          tl_lg_state_of(&c.sim->state)->q, tl_lg_state_of(&c.sim->state)->v, &err));
     CHECK_OK(tl_vtk_nodes_read(path, c.sim->lg.nodes, q, v, &err));
     assert_memory_equal(q, tl_lg_state_of(&c.sim->state)->q, sizeof(double) * (size_t)n);
     assert_memory_equal(v, tl_lg_state_of(&c.sim->state)->v, sizeof(double) * (size_t)n);

@@ -33,6 +33,11 @@ static double grain_share(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 
 static void push_body(const tl_grains *s, int32_t which, tl_vec3 x, tl_vec3 impulse)
 {
     tl_grain_account *got = s->account;
+    if (s->load && which >= 0) {
+        double *l = s->load + 6 * (int64_t)which;
+        tl_vec3_store(tl_vec3_add(load3(l), impulse), l);
+        tl_vec3_store(tl_vec3_add(load3(l + 3), tl_vec3_cross(tl_solids_arm(s->solids, which, x), impulse)), l + 3);
+    }
     if (!is_free(s, which)) {
         if (got) got->fixed = tl_vec3_sub(got->fixed, impulse);
         if (got) got->turned = tl_vec3_sub(got->turned, tl_vec3_cross(x, impulse));

@@ -35,6 +35,8 @@ typedef struct tl_grains {
      * grain meets a body that has been hit. NULL: no body is free */
     const double *inv_mass, *inv_inertia;
     double *body_v;
+    double *
+        load; /* [6 bodies] out, added to: N s on bodies, free or not, and N m s about their centres; NULL: not wanted */
     tl_grain_account *account; /* out, added to; NULL: not wanted */
     tl_vec3 push;              /* velocity that forces add in the step, m/s: already in u */
 } tl_grains;

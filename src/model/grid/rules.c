@@ -54,7 +54,7 @@ static talus_status no_memory(talus_error *err)
 
 /* ---- before the solve ---- */
 
-talus_status tl_rule_single_grains(tl_flow *f, tl_grain_account *got, talus_error *err)
+talus_status tl_rule_single_grains(tl_flow *f, double *load, tl_grain_account *got, talus_error *err)
 {
     (void)err;
     *got = (tl_grain_account){0};
@@ -67,6 +67,7 @@ talus_status tl_rule_single_grains(tl_flow *f, tl_grain_account *got, talus_erro
                         .inv_mass = f->inv_mass,
                         .inv_inertia = f->inv_inertia,
                         .body_v = f->v_free,
+                        .load = load,
                         .friction = f->slips ? f->slip.friction : NULL,
                         .walls = f->slip.walls,
                         .account = got,

@@ -22,7 +22,7 @@ const tl_grid_rule *tl_grid_rule_at(int i);
 
 /* Single grains, and drops that touch free bodies, where no stress and no pressure acts: points in contact
  * (grains.h). Free bodies get their part in f->v_free. */
-talus_status tl_rule_single_grains(tl_flow *f, tl_grain_account *got, talus_error *err);
+talus_status tl_rule_single_grains(tl_flow *f, double *load, tl_grain_account *got, talus_error *err);
 
 /* Faces that go with others hand their mass and momentum over (carry.h). */
 talus_status tl_rule_hand_over(tl_flow *f, talus_error *err);

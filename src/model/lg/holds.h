@@ -29,19 +29,23 @@ struct tl_lg_holds {
     int32_t *rigid_of, *soft_of;
 };
 
-/* What an anchor, a handle, a cable or a join does to its elastic body. */
-typedef enum tl_lg_hold_kind { TL_LG_ANCHORED, TL_LG_LED, TL_LG_PULLED, TL_LG_JOINED } tl_lg_hold_kind;
-typedef struct tl_lg_hold {
-    tl_lg_hold_kind kind;
-    int32_t number;        /* of the scene's bodies, handles, cables or joins */
-    tl_vec3 at;            /* m, mean place of its nodes */
-    tl_vec3 force, torque; /* N and N m about `at`, in the world's frame */
-    double tension;        /* N, of a cable */
-} tl_lg_hold;
 static inline int32_t tl_lg_hold_count(const tl_lg *lg, const tl_scene *s)
 {
     return lg->bodies + s->handle_count + s->cable_count + s->join_count;
 }
+/* Rows of the state that say who they are, with no forces yet. */
+talus_status tl_lg_holds_begin(tl_lg_state *out, const tl_lg *lg, const tl_scene *s, talus_error *err);
+
+/* Forces of a step, node by node: between the two calls torques are about the origin. nodes [rows]: counted here. */
+void tl_lg_holds_open(tl_lg_state *s, int32_t *nodes);
+static inline void tl_lg_holds_add(tl_lg_hold *h, int32_t *nodes, tl_vec3 at, tl_vec3 force)
+{
+    h->at = tl_vec3_add(h->at, at);
+    h->force = tl_vec3_add(h->force, force);
+    h->torque = tl_vec3_add(h->torque, tl_vec3_cross(at, force));
+    ++*nodes;
+}
+void tl_lg_holds_close(tl_lg_state *s, const int32_t *nodes);
 
 /* *out is to be freed whatever is returned. Refuses points outside of their body and joins without nodes. */
 talus_status tl_lg_holds_create(tl_lg_holds **out, const tl_lg *lg, const tl_scene *s, talus_error *err);

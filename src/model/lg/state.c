@@ -19,6 +19,7 @@ static void free_section(void *section)
     tl_free(s->v_before);
     tl_free(s->step_before);
     tl_free(s->contact);
+    tl_free(s->hold);
     *s = (tl_lg_state){0};
 }
 
@@ -79,6 +80,13 @@ static int parts(void *section, tl_state_part *out)
         "nodes/contact_points", TL_NUMBER_F64,   (int)((sizeof(tl_lg_memory) - doubles) / sizeof(double)),
         sizeof(tl_lg_memory),   doubles,         &l->contacts,
         (void **)&l->contact,   &l->contact_room};
+    const size_t vectors = offsetof(tl_lg_hold, at);
+    out[n++] =
+        (tl_state_part){"nodes/hold_ids", TL_NUMBER_I32, 2, sizeof(tl_lg_hold), 0, &l->holds, (void **)&l->hold, NULL};
+    out[n++] =
+        (tl_state_part){"nodes/hold_forces", TL_NUMBER_F64, (int)((sizeof(tl_lg_hold) - vectors) / sizeof(double)),
+                        sizeof(tl_lg_hold),  vectors,       &l->holds,
+                        (void **)&l->hold,   NULL};
     return n;
 }
 

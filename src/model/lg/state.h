@@ -20,7 +20,19 @@ typedef struct tl_lg_memory {
     double normal[3]; /* out of the obstacle */
     double at[3];     /* m */
     double gap;       /* m, at the end of the step */
+    double
+        landed[3]; /* N, beyond `force`: what kept it from leaving at once (phase/lg/time.h); no step starts from it */
 } tl_lg_memory;
+
+/* What an anchor, a handle, a cable or a join did to its elastic body in the last step. */
+typedef enum tl_lg_hold_kind { TL_LG_ANCHORED, TL_LG_LED, TL_LG_PULLED, TL_LG_JOINED } tl_lg_hold_kind;
+typedef struct tl_lg_hold {
+    int32_t kind;          /* tl_lg_hold_kind */
+    int32_t number;        /* of the scene's bodies, handles, cables or joins */
+    tl_vec3 at;            /* m, mean place of its nodes */
+    tl_vec3 force, torque; /* N and N m about `at`, in the world's frame */
+    double tension;        /* N, of a cable */
+} tl_lg_hold;
 
 typedef struct tl_lg_state {
     int64_t nodes;
@@ -40,6 +52,8 @@ typedef struct tl_lg_state {
     double *length; /* [cables] m; < 0: the scene's */
     int64_t bodies;
     double *pressure; /* [bodies] Pa, that code set (talus_sim_set_pressure), on top of the scene's */
+    int64_t holds;
+    tl_lg_hold *hold; /* [holds] one per elastic body (its anchor), then the scene's handles, cables and joins */
 } tl_lg_state;
 
 /* Of entry k of nodes: what forces change at once, per mass; see phase/lg/time.h. v itself with implicit Euler. */

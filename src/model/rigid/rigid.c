@@ -297,20 +297,27 @@ talus_status tl_rigid_state_begin(tl_rigid_state *out, const tl_rigid *r, const 
     return TALUS_OK;
 }
 
-talus_status tl_rigid_contacts_reserve(tl_rigid_state *s, int64_t count, talus_error *err)
+static talus_status reserve(tl_rigid_memory **point, int64_t *has, int64_t count, talus_error *err)
 {
-    if (s->contact_room >= count) return TALUS_OK;
+    if (*has >= count) return TALUS_OK;
     int64_t room = count + count / 2 + 16;
-    tl_rigid_memory *fresh = tl_realloc(s->contact, sizeof *fresh * (size_t)room);
+    tl_rigid_memory *fresh = tl_realloc(*point, sizeof *fresh * (size_t)room);
     if (!fresh) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld contacts", (long long)count);
-    s->contact = fresh;
-    s->contact_room = room;
+    *point = fresh;
+    *has = room;
     return TALUS_OK;
+}
+
+talus_status tl_rigid_contacts_reserve(tl_rigid_state *s, int64_t count, int64_t impacts, talus_error *err)
+{
+    TL_TRY(reserve(&s->contact, &s->contact_room, count, err));
+    return reserve(&s->impact, &s->impact_room, impacts, err);
 }
 
 void tl_rigid_state_free(tl_rigid_state *s)
 {
     tl_free(s->body);
     tl_free(s->contact);
+    tl_free(s->impact);
     *s = (tl_rigid_state){0};
 }

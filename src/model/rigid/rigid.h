@@ -52,6 +52,8 @@ typedef struct tl_motion {
     tl_vec3 contact_force, contact_torque; /* mean over the last step, about the centre of mass: output only */
     tl_vec3 fluid_force, fluid_torque;     /* same, from what flows */
     tl_vec3 sand_force, sand_torque;       /* of that, what sand does; the rest is liquid's */
+    /* of rules that keep energy and rest, which no contact and no joint has (bound.c, rest.c): output only */
+    tl_vec3 correction_force, correction_torque;
     tl_vec3 mean_contact_force, mean_contact_torque; /* the same four as means over the frame so far: output only */
     tl_vec3 mean_fluid_force, mean_fluid_torque;
     tl_pose goal; /* kinematic without a motion of the scene's: the shape's frame at the end of the next step */
@@ -83,6 +85,10 @@ typedef struct tl_rigid_state {
     tl_motion *body;
     int64_t contacts, contact_room;
     tl_rigid_memory *contact; /* [contacts] sorted by (a, b, point) */
+    /* Impacts that were stopped at the start of the last step, before the forces of `contact`: shown, nothing starts
+     * from them. */
+    int64_t impacts, impact_room;
+    tl_rigid_memory *impact;
 } tl_rigid_state;
 
 talus_status tl_rigid_create(tl_rigid *out, const tl_scene *s, talus_error *err);
@@ -91,7 +97,7 @@ void tl_rigid_free(tl_rigid *r); /* leaves {0} */
 talus_status tl_rigid_state_begin(tl_rigid_state *out, const tl_rigid *r, const tl_scene *s, talus_error *err);
 void tl_rigid_state_free(tl_rigid_state *s);
 /* Room for so many contacts; contents stay. On failure nothing has changed. */
-talus_status tl_rigid_contacts_reserve(tl_rigid_state *s, int64_t count, talus_error *err);
+talus_status tl_rigid_contacts_reserve(tl_rigid_state *s, int64_t count, int64_t impacts, talus_error *err);
 
 static inline tl_pose tl_rigid_pose(const tl_rigid_body *b, const tl_motion *m) /* of the shape's frame */
 {

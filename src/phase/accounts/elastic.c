@@ -32,24 +32,23 @@ static double account_held(tl_elastic_trial *s, const double *pushed)
     const tl_lg_state *now = s->now;
     tl_vec3 p = {0, 0, 0}, L = {0, 0, 0};
     double work = 0;
-    for (int32_t i = 0; i < s->lg->nodes; i++) {
-        if (s->fem->place[i] >= 0) continue;
-        int64_t k = 3 * (int64_t)i;
-        tl_vec3 v = tl_vec3_load(s->v + k), f = tl_vec3_load(s->force + k), R;
-        R = tl_vec3_scale(s->lg->mass[i], tl_vec3_sub(tl_vec3_load(s->v_end + k), tl_vec3_load(now->v + k)));
-        R = tl_vec3_add_scaled(R, -s->h * s->lg->mass[i], s->scene->gravity);
-        R = tl_vec3_sub(tl_vec3_add_scaled(R, -s->h, f), tl_vec3_load(pushed + k));
-        p = tl_vec3_add(p, R);
-        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(s->x + k), R));
-        work += tl_vec3_dot(R, v);
-    }
     for (int32_t k = 0; k < s->lg->anchors; k++) {
         const tl_lg_anchor *a = &s->lg->anchor[k];
-        if (s->fem->is_held[k] || s->fem->place[a->vertex] < 0) continue;
-        int64_t i = 3 * (int64_t)a->vertex;
-        tl_vec3 pull = tl_vec3_scale(s->h * a->weight, tl_vec3_sub(s->spring[k], tl_vec3_load(s->x + i)));
-        p = tl_vec3_add(p, pull);
-        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(s->x + i), pull));
+        const int64_t i = 3 * (int64_t)a->vertex;
+        const double mass = s->lg->mass[a->vertex];
+        tl_vec3 R = {0, 0, 0};
+        if (tl_elastic_leads(s, k)) {
+            R = tl_vec3_scale(mass, tl_vec3_sub(tl_vec3_load(s->v_end + i), tl_vec3_load(now->v + i)));
+            R = tl_vec3_add_scaled(R, -s->h * mass, s->scene->gravity);
+            R = tl_vec3_add_scaled(R, -s->h, tl_vec3_load(s->force + i));
+            R = tl_vec3_sub(tl_vec3_sub(R, tl_vec3_load(pushed + i)), s->asked[k]);
+            work += tl_vec3_dot(R, tl_vec3_load(s->v + i));
+        } else if (!s->fem->is_held[k] && s->fem->place[a->vertex] >= 0) {
+            R = tl_vec3_scale(s->h * a->weight, tl_vec3_sub(s->spring[k], tl_vec3_load(s->x + i)));
+        }
+        s->reaction[k] = R;
+        p = tl_vec3_add(p, R);
+        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(s->x + i), R));
     }
     tl_accounts_fixed(s->sim, p, L);
     return work;
@@ -105,6 +104,12 @@ void tl_elastic_account(tl_elastic_trial *s)
         }
         impulse = tl_vec3_add(impulse, tl_vec3_load(push));
         angular = tl_vec3_add(angular, tl_vec3_cross(tl_vec3_load(s->x + 3 * (int64_t)i), tl_vec3_load(push)));
+    }
+    for (int32_t k = 0; k < s->lg->anchors; k++) {
+        const int64_t i = 3 * (int64_t)s->lg->anchor[k].vertex;
+        impulse = tl_vec3_add(impulse, s->asked[k]);
+        angular = tl_vec3_add(angular, tl_vec3_cross(tl_vec3_load(s->x + i), s->asked[k]));
+        asked += tl_vec3_dot(s->asked[k], tl_vec3_load(s->v + i));
     }
     tl_accounts_forces(s->sim, impulse, angular);
     tl_accounts_energy(s->sim, TL_ENERGY_FORCES, asked);

@@ -60,6 +60,17 @@ static void account_anchors(tl_sim *sim, const tl_accounts_lg *x)
     tl_accounts_fixed(sim, p, L);
 }
 
+void tl_accounts_lg_damped(tl_sim *sim, const double *held, const double *q)
+{
+    tl_vec3 p = {0, 0, 0}, L = {0, 0, 0};
+    for (int64_t i = 0; i < sim->lg.nodes; i++) {
+        tl_vec3 pull = tl_vec3_load(held + 3 * i);
+        p = tl_vec3_add(p, pull);
+        L = tl_vec3_add(L, tl_vec3_cross(tl_vec3_load(q + 3 * i), pull));
+    }
+    tl_accounts_fixed(sim, p, L);
+}
+
 /* Joins to the world, to static and to scripted bodies: what no other side takes. */
 static void account_rows(tl_sim *sim, const tl_accounts_lg *x)
 {

@@ -33,5 +33,7 @@ typedef struct tl_accounts_lg {
 /* Elastic energy that the step starts with, before and after handles have moved: target of the end, q of the start. */
 talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *a, talus_error *err);
 talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, talus_error *err);
+/* What anchors at places q gave nodes against inner friction, N s: held [3 nodes]. */
+void tl_accounts_lg_damped(tl_sim *sim, const double *held, const double *q);
 
 #endif

@@ -57,13 +57,16 @@ talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_data *dat
     s->pose = TL_TAKE(a, tl_pose, n);
     s->friction = TL_TAKE(a, double, n);
     s->v_free = TL_TAKE(a, double, 6 * n);
+    s->levers = TL_TAKE_ZERO(a, double, 3 * n);
     s->inv_mass = TL_TAKE_ZERO(a, double, n);
     s->inv_inertia = TL_TAKE_ZERO(a, double, 9 * n);
     s->v = TL_TAKE(a, double, 6 * n);
-    if (!s->before || !s->body || !s->pose || !s->friction || !s->v_free || !s->inv_mass || !s->inv_inertia || !s->v)
+    if (!s->before || !s->body || !s->pose || !s->friction || !s->v_free || !s->levers || !s->inv_mass ||
+        !s->inv_inertia || !s->v)
         return no_memory(err);
     tl_rigid_begin_bodies(s->rigid, sim->state.rigid.body, s->before, s->pose);
     memcpy(s->body, s->before, sizeof *s->body * (size_t)n);
+    for (int64_t i = 0; i < n; i++) s->body[i].correction_force = s->body[i].correction_torque = (tl_vec3){0, 0, 0};
     s->act = s->before;
     return TALUS_OK;
 }
@@ -435,11 +438,22 @@ talus_status tl_bodies_find_depth(tl_bodies *s, talus_error *err)
     return TALUS_OK;
 }
 
+void tl_bodies_correct(tl_bodies *s, int32_t i, tl_vec3 v, tl_vec3 w)
+{
+    const tl_rigid_body *b = &s->rigid->body[i];
+    tl_motion *m = &s->body[i];
+    const tl_vec3 dv = tl_vec3_sub(v, m->v), dL = tl_rigid_angular_momentum(b, m->q, tl_vec3_sub(w, m->w));
+    m->correction_force = tl_vec3_add_scaled(m->correction_force, b->mass / s->dt, dv);
+    m->correction_torque = tl_vec3_add_scaled(m->correction_torque, 1 / s->dt, dL);
+    m->v = v;
+    m->w = w;
+}
+
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err)
 {
     tl_rigid_state *r = &s->sim->state.rigid;
     const int64_t room = s->contacts.count + (s->resting ? r->contacts : 0);
     s->memory = TL_TAKE(s->arena, tl_rigid_memory, room);
     if (!s->memory) return no_memory(err);
-    return tl_rigid_contacts_reserve(r, room, err);
+    return tl_rigid_contacts_reserve(r, room, s->half.stopped.count, err);
 }

@@ -49,6 +49,7 @@ typedef struct tl_bodies {
     /* predict */
     double *friction;    /* [count] each one's own */
     double *v_free;      /* [6 count] */
+    double *levers;      /* [3 count] N m s: of bounces, whose levers are others than those of their points */
     double *v_asked;     /* [6 count] the same before what ran into bodies pushed them; NULL: nothing did */
     double *inv_mass;    /* [count] */
     double *inv_inertia; /* [count][9] */
@@ -196,6 +197,8 @@ talus_status tl_bodies_move(tl_bodies *s, bool *again, talus_error *err);
  * before this one: after a few, bodies that still end up deep inside of each other ask for a shorter step (`again`),
  * others are left to the stabiliser. */
 talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *again, talus_error *err);
+/* Another velocity of body i by a rule that is no contact and no joint: told as a correction. */
+void tl_bodies_correct(tl_bodies *s, int32_t i, tl_vec3 v, tl_vec3 w);
 talus_status tl_bodies_make_room(tl_bodies *s, talus_error *err); /* for what commit writes */
 /* Overlaps deeper than the slop are pushed out: places only. */
 talus_status tl_bodies_stabilise(tl_bodies *s, talus_error *err);

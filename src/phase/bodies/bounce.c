@@ -460,6 +460,19 @@ static void keep_rows(bounce *b)
     }
 }
 
+/* What the impulse of a point turns bodies by beyond that of its lever in s->contacts. */
+static void tell_levers(const bounce *b, int64_t k)
+{
+    tl_bodies *s = b->s;
+    const tl_rigid_point *was = &s->contacts.point[b->from[k]], *is = &s->bounce.points.point[k];
+    const tl_vec3 impulse = tl_rigid_point_force(is, s->bounce.lam + 3 * k, 1);
+    double *on_a = s->levers + 3 * (int64_t)was->a, *on_b = s->levers + 3 * (int64_t)was->b;
+    tl_vec3 a = tl_vec3_cross(tl_vec3_sub(is->arm_a, was->arm_a), impulse),
+            c = tl_vec3_cross(tl_vec3_sub(is->arm_b, was->arm_b), impulse);
+    tl_vec3_store(tl_vec3_add(tl_vec3_load(on_a), a), on_a);
+    tl_vec3_store(tl_vec3_sub(tl_vec3_load(on_b), c), on_b);
+}
+
 talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any, talus_error *err)
 {
     const int64_t m = s->contacts.count, n = s->rigid->count;
@@ -522,6 +535,7 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     }
     s->bounce.lam = b.stop;
     keep_rows(&b);
+    for (int64_t k = 0; k < b.points; k++) tell_levers(&b, k);
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
         const island *part = &b.part[root_of(b.root, i)];
         if (!is_free(s, i) || !(part->e > 0)) continue;

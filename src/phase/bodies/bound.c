@@ -212,14 +212,13 @@ talus_status tl_bodies_bound(tl_bodies *s, bool joined, talus_error *err)
         tl_motion *m = &s->body[i];
         tl_vec3 c = tl_vec3_scale(1 / of->mass, of->first);
         tl_vec3 rigid = tl_vec3_add(of->v, tl_vec3_cross(of->w, tl_vec3_sub(m->x, c)));
-        m->v = tl_vec3_add_scaled(rigid, of->keep_inner, tl_vec3_sub(m->v, rigid));
-        m->w = tl_vec3_add_scaled(of->w, of->keep_inner, tl_vec3_sub(m->w, of->w));
+        tl_bodies_correct(s, i, tl_vec3_add_scaled(rigid, of->keep_inner, tl_vec3_sub(m->v, rigid)),
+                          tl_vec3_add_scaled(of->w, of->keep_inner, tl_vec3_sub(m->w, of->w)));
         tl_vec3 p = tl_vec3_scale((of->keep_all - 1) * b->mass, m->v),
                 L = tl_vec3_scale(of->keep_all - 1, tl_rigid_angular_momentum(b, m->q, m->w));
         impulse = tl_vec3_add(impulse, p);
         angular = tl_vec3_add(angular, tl_vec3_add(L, tl_vec3_cross(m->x, p)));
-        m->v = tl_vec3_scale(of->keep_all, m->v);
-        m->w = tl_vec3_scale(of->keep_all, m->w);
+        tl_bodies_correct(s, i, tl_vec3_scale(of->keep_all, m->v), tl_vec3_scale(of->keep_all, m->w));
         tl_vec3_store(m->v, s->v + 6 * (int64_t)i);
         tl_vec3_store(m->w, s->v + 6 * (int64_t)i + 3);
     }

@@ -26,6 +26,9 @@ static void sum_contact_forces(tl_bodies *s)
         if (!s->resting || !s->resting[i]) s->body[i].contact_force = s->body[i].contact_torque = (tl_vec3){0, 0, 0};
     sum_forces(s, &s->contacts, s->lam);
     sum_forces(s, &s->half.stopped, s->half.lam);
+    for (int32_t i = 0; i < s->rigid->count; i++)
+        s->body[i].contact_torque =
+            tl_vec3_add_scaled(s->body[i].contact_torque, 1 / s->dt, tl_vec3_load(s->levers + 3 * (int64_t)i));
     for (int32_t k = 0; k < s->resist.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[s->resist.point[k]];
         tl_vec3 turn = tl_vec3_scale(
@@ -39,6 +42,19 @@ static void sum_contact_forces(tl_bodies *s)
 static bool is_kept(const tl_bodies *s, const tl_rigid_memory *m)
 {
     return s->resting && (s->resting[m->a] || s->resting[m->b]);
+}
+
+static tl_rigid_memory memory_of(const tl_bodies *s, const tl_rigid_point *p, const double *lam)
+{
+    return (tl_rigid_memory){.a = p->a,
+                             .b = p->b,
+                             .axis = p->axis,
+                             .at_a = p->at_a,
+                             .at_b = p->at_b,
+                             .force = tl_rigid_point_force(p, lam, s->dt),
+                             .normal = p->normal,
+                             .gap = p->gap,
+                             .found = p->found};
 }
 
 static bool comes_before(const tl_rigid_memory *m, const tl_rigid_point *p)
@@ -59,16 +75,8 @@ static int64_t remember_contacts(const tl_bodies *s)
         }
         if (k == s->contacts.count) break;
         bool same = k > 0 && p[-1].a == p->a && p[-1].b == p->b;
-        s->memory[count] = (tl_rigid_memory){.a = p->a,
-                                             .b = p->b,
-                                             .axis = p->axis,
-                                             .point = same ? s->memory[count - 1].point + 1 : 0,
-                                             .at_a = p->at_a,
-                                             .at_b = p->at_b,
-                                             .force = tl_rigid_point_force(p, s->lam + 3 * (int64_t)k, s->dt),
-                                             .normal = p->normal,
-                                             .gap = p->gap,
-                                             .found = p->found};
+        s->memory[count] = memory_of(s, p, s->lam + 3 * (int64_t)k);
+        s->memory[count].point = same ? s->memory[count - 1].point + 1 : 0;
         count++;
     }
     return count;
@@ -129,12 +137,18 @@ void tl_bodies_commit(tl_bodies *s)
 {
     sum_contact_forces(s);
     tl_bodies_commit_shown(s, remember_contacts(s), s->memory);
+    tl_rigid_state *r = &s->sim->state.rigid;
+    for (int32_t k = 0; k < s->half.stopped.count; k++) {
+        const double *lam = s->half.lam + 3 * (int64_t)k;
+        if (lam[0] > 0) r->impact[r->impacts++] = memory_of(s, &s->half.stopped.point[k], lam);
+    }
 }
 
 void tl_bodies_commit_shown(tl_bodies *s, int64_t count, const tl_rigid_memory *contact)
 {
     tl_rigid_state *r = &s->sim->state.rigid;
     r->contacts = count;
+    r->impacts = 0;
     if (count) memcpy(r->contact, contact, sizeof *r->contact * (size_t)count);
     memcpy(r->body, s->body, sizeof *s->body * (size_t)s->rigid->scene_count);
     tl_bodies_joints_commit(s);

@@ -185,7 +185,7 @@ talus_status tl_bodies_settle(tl_bodies *s, bool solved, talus_error *err)
         if (is_free(s, i) && !s->resting[i] && !(touches[i] && stayed(s, i))) moves[root_of(root, i)] = true;
     for (int32_t i = 0; i < n; i++) {
         if (!is_free(s, i) || s->resting[i] || moves[root_of(root, i)]) continue;
-        s->body[i].v = s->body[i].w = (tl_vec3){0, 0, 0};
+        tl_bodies_correct(s, i, (tl_vec3){0, 0, 0}, (tl_vec3){0, 0, 0});
     }
     return TALUS_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "math/perm.h"
 #include "model/elastic/material.h"
+#include "model/lg/holds.h"
 #include "model/lg/whole.h"
 #include "phase/elastic/elastic.h"
 #include "solve/flex/route.h"
@@ -119,6 +120,7 @@ static talus_status begin(tl_elastic_data *k, tl_sim *sim, talus_error *err)
     tl_lg_state *nodes = tl_state_add(&sim->state, &tl_lg_state_kind);
     if (!nodes) return no_memory(err);
     TL_TRY(tl_lg_state_begin(nodes, &sim->lg, err));
+    TL_TRY(tl_lg_holds_begin(nodes, &sim->lg, sim->scene, err));
     tl_fem_part *part = TL_NEW(tl_fem_part, sim->lg.bodies);
     talus_status status = part ? make_elements(k, sim, part, err) : no_memory(err);
     tl_free(part);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/timer.h"
+#include "model/lg/holds.h"
 #include "model/rigid/motion.h"
 #include "phase/elastic/trial.h"
 
@@ -45,13 +46,17 @@ talus_status tl_elastic_begin_trial(tl_elastic_trial *s, tl_sim *sim, tl_elastic
     s->target = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
     s->source = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
     s->spring = TL_TAKE(a, tl_vec3, s->lg->anchors + 1);
+    s->asked = TL_TAKE_ZERO(a, tl_vec3, s->lg->anchors + 1);
+    s->reaction = TL_TAKE_ZERO(a, tl_vec3, s->lg->anchors + 1);
     s->he = TL_TAKE(a, double, s->fem->bodies + 1);
     s->v_rigid = TL_TAKE(a, double, 6 * (int64_t)sim->rigid.count + 1);
     s->scratch = TL_TAKE(a, double, tl_fem_scratch(s->fem));
     s->modes = TL_TAKE(a, tl_stable_modes, s->fem->elements + 1);
-    if (!s->target || !s->source || !s->spring || !s->he || !s->v_rigid || !s->scratch || !s->modes)
-        return tl_elastic_no_memory(err);
     s->now = tl_lg_state_of(&sim->state);
+    s->hold_nodes = TL_TAKE(a, int32_t, s->now->holds + 1);
+    if (!s->target || !s->source || !s->spring || !s->asked || !s->reaction || !s->hold_nodes || !s->he ||
+        !s->v_rigid || !s->scratch || !s->modes)
+        return tl_elastic_no_memory(err);
     s->rate = (tl_fem_rate){.from = s->now->q, .h = s->he};
     return TALUS_OK;
 }
@@ -107,6 +112,17 @@ void tl_elastic_lead_held(const tl_elastic_trial *s, double *v)
     }
 }
 
+/* What pushes held nodes goes into what holds them: v* of push_body is about to be overwritten. */
+static void keep_asked(tl_elastic_trial *s)
+{
+    for (int32_t k = 0; k < s->lg->anchors; k++) {
+        if (!tl_elastic_leads(s, k)) continue;
+        const int32_t i = s->lg->anchor[k].vertex;
+        tl_vec3 dv = tl_vec3_sub(tl_vec3_load(s->v_star + 3 * (int64_t)i), tl_vec3_load(s->now->v + 3 * (int64_t)i));
+        s->asked[k] = tl_vec3_scale(s->lg->mass[i], tl_vec3_add_scaled(dv, -s->h, s->scene->gravity));
+    }
+}
+
 /* Functions of time are read here and nowhere else. */
 talus_status tl_elastic_predict(tl_elastic_trial *s, talus_error *err)
 {
@@ -121,6 +137,7 @@ talus_status tl_elastic_predict(tl_elastic_trial *s, talus_error *err)
     tl_lg_lead(now, false, handle);
     tl_lg_targets(s->lg, handle, s->source);
     for (int b = 0; b < s->lg->bodies; b++) TL_TRY(push_body(s, b, err));
+    keep_asked(s);
     tl_elastic_lead_held(s, s->v_star);
     memcpy(s->v, now->v, sizeof *s->v * (size_t)n);
     tl_elastic_lead_held(s, s->v);
@@ -207,9 +224,23 @@ void tl_elastic_place_bodies(const tl_elastic_trial *s)
     }
 }
 
+/* What anchors and handles did in this step; levers are those of stresses, places those of the end. */
+static void sum_holds(const tl_elastic_trial *s)
+{
+    tl_lg_state *to = s->now;
+    tl_lg_holds_open(to, s->hold_nodes);
+    for (int32_t k = 0; k < s->lg->anchors; k++) {
+        const tl_lg_anchor *a = &s->lg->anchor[k];
+        tl_lg_holds_add(&to->hold[a->handle], &s->hold_nodes[a->handle], tl_vec3_load(s->x + 3 * (int64_t)a->vertex),
+                        tl_vec3_scale(1 / s->h, s->reaction[k]));
+    }
+    tl_lg_holds_close(to, s->hold_nodes);
+}
+
 void tl_elastic_commit(tl_elastic_trial *s)
 {
     tl_lg_state *to = s->now;
+    sum_holds(s);
     tl_elastic_sum_contacts(s);
     tl_lg_led(to);
     memcpy(to->q, s->x_end, sizeof *to->q * 3 * (size_t)s->lg->nodes);

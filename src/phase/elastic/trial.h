@@ -40,6 +40,7 @@ typedef struct tl_elastic_trial {
     tl_vec3 *target; /* [anchors] at the end of the step */
     tl_vec3 *source; /* [anchors] at its start */
     tl_vec3 *spring; /* [anchors] what springs are drawn to at x: halfway with the midpoint rule */
+    tl_vec3 *asked;  /* [anchors] N s of the scene's and of code's forces on the nodes that it leads */
     double *x_star;  /* [3 nodes] where nodes would go without contacts and stresses */
     /* detect */
     tl_lg_contacts contacts;
@@ -78,8 +79,10 @@ typedef struct tl_elastic_trial {
     struct tl_wet *wet; /* liquid around the bodies: solved with them (phase/grid/wet.h); NULL: none */
     double *load;       /* [3 nodes] N s of its pressure, held nodes too; [6 rigid] behind. NULL: none */
     double *offset;     /* [3 nodes] N s, part of v_star: hydrostatic, inside of cells. NULL: none */
-    double *grains;     /* [3 nodes] N s, part of v_star: of single particles. NULL: none */
+    double *grains;     /* [3 nodes] N s, part of v_star but of held nodes: of single particles. NULL: none */
     /* measure */
+    tl_vec3 *reaction;     /* [anchors] N s of it on its node; of an anchor that another one overrules none */
+    int32_t *hold_nodes;   /* [holds of the state] */
     double *x_end, *v_end; /* [3 nodes] */
     double depth;          /* m */
     tl_lg_memory *memory;
@@ -99,6 +102,15 @@ void tl_elastic_sum_contacts(const tl_elastic_trial *s);
 void tl_elastic_commit(tl_elastic_trial *s); /* nodes and their contacts; after that of the bodies */
 void tl_elastic_lap(tl_elastic_trial *s, tl_elastic_phase phase); /* time since the last lap */
 
+/* Anchor k holds its node and no other one after it does: it leads the node. */
+static inline bool tl_elastic_leads(const tl_elastic_trial *s, int32_t k)
+{
+    const tl_lg_anchor *a = s->lg->anchor;
+    if (!s->fem->is_held[k]) return false;
+    for (int32_t i = k + 1; i < s->lg->anchors && a[i].vertex == a[k].vertex; i++)
+        if (s->fem->is_held[i]) return false;
+    return true;
+}
 /* Velocities of held nodes lead to where they have to be. */
 void tl_elastic_lead_held(const tl_elastic_trial *s, double *v);
 

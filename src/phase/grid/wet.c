@@ -185,11 +185,12 @@ static double weigh_nodes(const tl_elastic_trial *s, const tl_fem_body *b, tl_ve
     return mass;
 }
 
-/* An impulse and a moment about the centre, as one motion of all nodes; what held ones would get is the holder's. */
+/* An impulse and a moment about the centre, as one motion of all nodes; what held ones get is taken by
+ * what holds them. */
 static void push_nodes(tl_wet *w, const tl_fem_body *b, tl_vec3 impulse, tl_vec3 moment, tl_vec3 about)
 {
     tl_elastic_trial *s = w->trial;
-    tl_vec3 centre, spin = {0, 0, 0}, p = {0, 0, 0}, L = {0, 0, 0};
+    tl_vec3 centre, spin = {0, 0, 0};
     tl_mat3 inertia, inverse;
     const double mass = weigh_nodes(s, b, &centre, &inertia);
     moment = tl_vec3_add(moment, tl_vec3_cross(tl_vec3_sub(about, centre), impulse));
@@ -199,15 +200,9 @@ static void push_nodes(tl_wet *w, const tl_fem_body *b, tl_vec3 impulse, tl_vec3
         tl_vec3 x = tl_vec3_load(s->now->q + k), r = tl_vec3_sub(x, centre),
                 dv = tl_vec3_add_scaled(tl_vec3_cross(spin, r), 1 / mass, impulse),
                 got = tl_vec3_scale(s->lg->mass[i], dv);
-        if (s->fem->place[i] < 0) {
-            p = tl_vec3_sub(p, got);
-            L = tl_vec3_sub(L, tl_vec3_cross(x, got));
-            continue;
-        }
-        tl_vec3_store(tl_vec3_add(tl_vec3_load(s->v_star + k), dv), s->v_star + k);
         tl_vec3_store(tl_vec3_add(tl_vec3_load(s->grains + k), got), s->grains + k);
+        if (s->fem->place[i] >= 0) tl_vec3_store(tl_vec3_add(tl_vec3_load(s->v_star + k), dv), s->v_star + k);
     }
-    tl_accounts_fixed(s->sim, p, L);
 }
 
 talus_status tl_wet_take_grains(tl_wet *w, const double *before, talus_error *err)

@@ -75,13 +75,13 @@ talus_status tl_lg_begin(tl_sim *sim, talus_error *err)
     tl_lg_state *nodes = tl_state_add(&sim->state, &tl_lg_state_kind);
     if (!nodes) return tl_lg_no_memory(err);
     TL_TRY(tl_lg_state_begin(nodes, &sim->lg, err));
+    TL_TRY(tl_lg_holds_begin(nodes, &sim->lg, s, err));
     TL_TRY(tl_lg_give_centres(&sim->lg, s, &sim->rigid, &sim->state.rigid, err));
     data->rigid.slop = overlap_left(sim);
     data->missed = TL_NEW_ZERO(int, sim->lg.bodies + 1);
     data->hurried = TL_NEW_ZERO(int, sim->lg.bodies + 1);
     data->rigid.lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
-    sim->hold = TL_NEW_ZERO(tl_lg_hold, tl_lg_hold_count(&sim->lg, s) + 1);
-    if (!data->missed || !data->hurried || !data->rigid.lost || !sim->hold) return tl_lg_no_memory(err);
+    if (!data->missed || !data->hurried || !data->rigid.lost) return tl_lg_no_memory(err);
     TL_TRY(tl_lg_columns_create(&data->columns, &sim->lg, err));
     TL_TRY(tl_lg_hessian_create(&data->hessian, &sim->lg, err));
     TL_TRY(tl_flex_data_create(&data->flex, err));

@@ -360,6 +360,7 @@ talus_status tl_lg_touch_remember(const tl_lg_touch *t, const tl_lg_contacts *so
         const tl_lg_contact *k = &soft->contact[c];
         (*out)[c] =
             tl_lg_memory_of(k, tl_lg_link_force(&r->link[c], t->force + 3 * (int64_t)c), t->value[3 * (int64_t)c]);
+        tl_vec3_store(tl_vec3_scale(t->landed[c] / t->h, r->link[c].axis[0]), (*out)[c].landed);
     }
     for (int32_t b = 0; b < r->bilateral.count; b++)
         (*out)[r->soft + b] = (tl_lg_memory){.point = r->bilateral.row[b].id,

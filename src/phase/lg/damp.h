@@ -11,14 +11,9 @@
 
 #include "model/lg/hessian.h"
 
-/* N s and N m s about the origin: what anchors gave nodes to stay where they are. */
-typedef struct tl_lg_damped {
-    tl_vec3 impulse, angular;
-} tl_lg_damped;
-
 /* Of one body; v and `before` [nodes][3] change alike: before is the history that integration of second order looks
- * back at, NULL: none. */
+ * back at, NULL: none. held [nodes][3] N s, out: what anchors gave its nodes to stay where they are. */
 talus_status tl_lg_damp(const tl_lg *lg, tl_lg_hessian *hessian, int body, double damping, double h, const double *q,
-                        double *v, double *before, tl_lg_damped *add, tl_arena *a, talus_error *err);
+                        double *v, double *before, double *held, tl_arena *a, talus_error *err);
 
 #endif

@@ -72,61 +72,37 @@ static void sum_contact_forces(const tl_lg_step *s)
     }
 }
 
-/* One node's part: about the origin until all are in. */
-static void add_pull(tl_lg_hold *h, tl_vec3 x, tl_vec3 force)
-{
-    h->force = tl_vec3_add(h->force, force);
-    h->torque = tl_vec3_add(h->torque, tl_vec3_cross(x, force));
-}
-
-/* What anchors, handles, cables and joins did to elastic bodies in this step, for tables. */
+/* What anchors, handles, cables and joins did to elastic bodies in this step. */
 static void sum_hold_forces(const tl_lg_step *s)
 {
     const tl_lg *lg = s->lg;
     const tl_scene *scene = s->scene;
     const tl_lg_rows *r = &s->touch.rows;
-    tl_lg_hold *hold = s->sim->hold, *cable = hold + lg->bodies + scene->handle_count;
-    int32_t count = tl_lg_hold_count(lg, scene), *nodes = s->hold_nodes;
-    for (int32_t i = 0; i < count; i++) {
-        tl_lg_hold *h = &hold[i];
-        *h = (tl_lg_hold){.kind = TL_LG_ANCHORED, .number = i};
-        if (i < lg->bodies)
-            h->number = lg->body[i].body;
-        else if (h < cable)
-            h->kind = TL_LG_LED, h->number = i - lg->bodies;
-        else if (h < cable + scene->cable_count)
-            h->kind = TL_LG_PULLED, h->number = (int32_t)(h - cable);
-        else
-            h->kind = TL_LG_JOINED, h->number = (int32_t)(h - cable) - scene->cable_count;
-        nodes[i] = 0;
-    }
+    tl_lg_hold *hold = s->now->hold;
+    int32_t *nodes = s->hold_nodes;
+    const int32_t cable = lg->bodies + scene->handle_count;
+    tl_lg_holds_open(s->now, nodes);
     for (int32_t k = 0; k < lg->anchors; k++) {
         const tl_lg_anchor *a = &lg->anchor[k];
         tl_vec3 x = tl_vec3_load(s->q + 3 * (int64_t)a->vertex);
-        add_pull(&hold[a->handle], x, tl_vec3_scale(a->weight, tl_vec3_sub(s->target[k], x)));
-        hold[a->handle].at = tl_vec3_add(hold[a->handle].at, x);
-        nodes[a->handle]++;
+        tl_vec3 pull = tl_vec3_scale(a->weight, tl_vec3_sub(s->target[k], x));
+        const double share = a->weight / lg->anchor_weight[a->vertex] / s->h; /* of what inner friction met there */
+        pull = tl_vec3_add_scaled(pull, share, tl_vec3_load(s->damped + 3 * (int64_t)a->vertex));
+        tl_lg_holds_add(&hold[a->handle], &nodes[a->handle], x, pull);
     }
     for (int32_t b = 0; b < r->bilateral.count; b++) { /* cables first, then three rows per bond */
         const tl_lg_bilateral *row = &r->bilateral.row[b];
         bool pulls = b < scene->cable_count;
         double pull = s->touch.force[3 * (int64_t)r->contacts + b];
-        int32_t i = (int32_t)(cable - hold) +
-                    (pulls ? b : scene->cable_count + lg->holds->bond[(b - scene->cable_count) / 3].join);
+        int32_t i = cable + (pulls ? b : scene->cable_count + lg->holds->bond[(b - scene->cable_count) / 3].join);
         if (pulls) hold[i].tension = pull;
         for (int32_t k = row->first; k < row->first + (pulls ? row->count : 1); k++) {
             const tl_lg_term *t = &r->bilateral.term[k];
-            tl_vec3 x = tl_vec3_load(s->q + 3 * (int64_t)t->node);
-            add_pull(&hold[i], x, tl_vec3_scale(pull, t->along));
-            hold[i].at = tl_vec3_add(hold[i].at, x);
-            nodes[i]++;
+            tl_lg_holds_add(&hold[i], &nodes[i], tl_vec3_load(s->q + 3 * (int64_t)t->node),
+                            tl_vec3_scale(pull, t->along));
         }
     }
-    for (int32_t i = 0; i < count; i++) {
-        if (!nodes[i]) continue;
-        hold[i].at = tl_vec3_scale(1.0 / nodes[i], hold[i].at);
-        hold[i].torque = tl_vec3_sub(hold[i].torque, tl_vec3_cross(hold[i].at, hold[i].force));
-    }
+    tl_lg_holds_close(s->now, nodes);
 }
 
 void tl_lg_sum_forces(const tl_lg_step *s)

@@ -96,7 +96,7 @@ typedef struct tl_lg_step {
     /* settle */
     double landed;  /* J, that landing took */
     double viscous; /* J, that inner friction gave: never positive */
-    tl_lg_damped damped;
+    double *damped; /* [3 nodes] N s, of anchors against it */
     double seconds[TL_LG_PHASES], mark, began;
 } tl_lg_step;
 
