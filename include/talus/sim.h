@@ -6,9 +6,9 @@
  *     talus_sim_create(scene, NULL, &sim, &err);
  *     while (talus_sim_time(sim) < 2) talus_sim_step(sim, 0.01, &err);
  *
- * Several simulations may live in one process, each used by one thread at a time; a process that fork makes of it
- * cannot use them, and is told so. A step that fails leaves the simulation as it was. Same build, same machine, same
- * calls: same bits, for any number of threads and after talus_sim_restore. */
+ * Several simulations may live in one process, each used by one thread at a time: one that comes while another makes a
+ * step is told so. A process that fork makes cannot use them, and is told so. A step that fails leaves the simulation as
+ * it was. Same build, same machine, same calls: same bits, for any number of threads and after talus_sim_restore. */
 #ifndef TALUS_SIM_H
 #define TALUS_SIM_H
 
@@ -34,6 +34,8 @@ typedef struct talus_sim_options {
 /* The scene must live as long as the simulation; several simulations may share one only within one thread. */
 TALUS_API talus_status talus_sim_create(const talus_scene *scene, const talus_sim_options *options, talus_sim **out,
                                         talus_error *err);
+/* In a callback of its own: it is freed once the call in progress has returned, with TALUS_INTERRUPTED. While another
+ * thread makes a step of it, that step is asked to end and waited for. */
 TALUS_API void talus_sim_free(talus_sim *sim);
 
 /* Another one in the same state, of the same scene, which goes its own way. */
@@ -47,8 +49,8 @@ TALUS_API talus_status talus_sim_step(talus_sim *sim, double dt, talus_error *er
 /* Steps until exactly t. */
 TALUS_API talus_status talus_sim_advance(talus_sim *sim, double t, talus_error *err);
 /* Functions that are called before and after every step, those within talus_sim_advance too; NULL: none. They may look
- * and drive (talus/drive.h), but not step, add, remove or restore. Not 0: the call in progress returns
- * TALUS_INTERRUPTED, before or after that step. */
+ * and drive (talus/drive.h), but not step, restore, change materials, or add and remove bodies. Not 0: the call in
+ * progress returns TALUS_INTERRUPTED, before or after that step. */
 typedef int (*talus_step_fn)(void *user, talus_sim *sim);
 TALUS_API talus_status talus_sim_on_step(talus_sim *sim, talus_step_fn before, talus_step_fn after, void *user,
                                          talus_error *err);
@@ -59,7 +61,8 @@ TALUS_API void talus_cancel(int wanted);
 TALUS_API void talus_sim_cancel(talus_sim *sim, int wanted);
 TALUS_API double talus_sim_time(const talus_sim *sim);
 TALUS_API int64_t talus_sim_steps(const talus_sim *sim);
-TALUS_API uint64_t talus_sim_hash(const talus_sim *sim); /* of the whole state: equal states, equal hashes */
+/* Of the whole state: equal states, equal hashes. 0 while another thread makes a step. */
+TALUS_API uint64_t talus_sim_hash(const talus_sim *sim);
 
 /* ---- saving ---- */
 

@@ -26,8 +26,8 @@ from .errors import Error, Problem
 from .reference import Key, Table, reference
 from .runs import Line, Run, Verdict, export, render, run, verdict
 from .scene import Scene, gallery
-from .sim import Report, Sim, View, ViewInfo, views
+from .sim import Cost, Report, Sim, View, ViewInfo, views
 
-__all__ = ["Batch", "Box", "Env", "Error", "Key", "Line", "Problem", "Report", "Run", "Scene", "Sim", "Table",
+__all__ = ["Batch", "Box", "Cost", "Env", "Error", "Key", "Line", "Problem", "Report", "Run", "Scene", "Sim", "Table",
            "VectorEnv", "Verdict", "View", "ViewInfo", "cancel", "export", "gallery", "generator", "lua",
            "reference", "render", "run", "samples", "threads", "verdict", "version", "views"]

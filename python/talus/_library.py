@@ -23,6 +23,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 LOG = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 WRITE = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
+STEP = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 PROBLEM = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_int, c_char_p)
 
 
@@ -57,6 +58,14 @@ class CViewInfo(ctypes.Structure):
 
     _fields_ = [("name", c_char_p), ("unit", c_char_p), ("help", c_char_p), ("engines", c_char_p), ("frame", c_char_p),
                 ("type", c_int), ("components", c_int), ("computed", c_int)]
+
+
+class CCost(ctypes.Structure):
+    """talus_cost"""
+
+    _fields_ = [("particles", c_int64), ("cells", c_int64), ("nodes", c_int64), ("elements", c_int64),
+                ("bodies", c_int64), ("bytes", c_size_t), ("dt", c_double), ("steps", c_double),
+                ("seconds_per_step", c_double), ("seconds", c_double), ("at_least", c_int)]
 
 
 class CPhase(ctypes.Structure):
@@ -138,7 +147,7 @@ class RenderOptions(ctypes.Structure):
 STRUCTURES: dict[str, type[ctypes.Structure]] = {
     "talus_error": CError, "talus_scene_options": SceneOptions, "talus_sim_options": SimOptions, "talus_view": CView,
     "talus_view_info": CViewInfo,
-    "talus_report": CReport, "talus_progress": CProgress, "talus_run_options": RunOptions,
+    "talus_cost": CCost, "talus_report": CReport, "talus_progress": CProgress, "talus_run_options": RunOptions,
     "talus_run_result": CRunResult, "talus_verdict": CVerdict, "talus_render_options": RenderOptions,
 }
 
@@ -169,6 +178,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "talus_sim_free": (None, [c_void_p]),
     "talus_sim_step": (c_int, [c_void_p, c_double, _ERR]),
     "talus_sim_advance": (c_int, [c_void_p, c_double, _ERR]),
+    "talus_sim_on_step": (c_int, [c_void_p, STEP, STEP, c_void_p, _ERR]),
+    "talus_sim_cost": (c_int, [c_void_p, POINTER(CCost), _ERR]),
     "talus_cancel": (None, [c_int]),
     "talus_signals_begin": (None, []),
     "talus_signals_end": (c_int, []),

@@ -70,8 +70,8 @@ def find(source: PathLike) -> str:
 class Scene:
     """A checked scene.
 
-    source: path of a file; name of a scene that comes with talus ("dam-break"); text of a scene (it has a newline, or
-        text=True); a dict or a dataclass with the keys of docs/scene-reference.md (see talus.lua).
+    source: path of a file; name of a scene that comes with talus ("dam-break"); text of a scene (it has a newline
+        or a brace, or text=True); a dict or a dataclass with the keys of docs/scene-reference.md (see talus.lua).
     settings: {"height": 0.5, "bodies[2].density": 500}, as --set of the program.
     size: "small" or "paper".
     shapes: folder where shape_file looks; None: talus' own.
@@ -90,7 +90,7 @@ class Scene:
         self.text = self.path = None
         if not isinstance(source, (str, os.PathLike)):
             self.text = lua.scene_text(source)
-        elif text or (text is None and "\n" in str(source)):
+        elif text or (text is None and isinstance(source, str) and ("\n" in source or "{" in source)):
             self.text = str(source)
         else:
             self.path = find(source)

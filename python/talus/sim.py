@@ -11,13 +11,14 @@ from typing import Any, Callable, Literal, NamedTuple, Optional, SupportsIndex, 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._library import (LOG, VEC, CReport, CSolve, CView, CViewInfo, PathLike, SimOptions, call, check, compute, lib,
+from ._library import (LOG, STEP, VEC, CCost, CReport, CSolve, CView, CViewInfo, PathLike, SimOptions, call, check, compute, lib,
                        path_of, text_of)
 from .scene import Scene, Settings, scene_of
 
 Array = NDArray[Any]
 Body = Union[str, SupportsIndex]
 Log = Callable[[int, str], None]
+Step = Callable[["Sim"], None]
 
 _DTYPES = [np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.int64)]
 
@@ -96,6 +97,22 @@ def _pointer(array: Optional[Array]) -> Any:
     return None if array is None else array.ctypes.data_as(VEC)
 
 
+class Cost(NamedTuple):
+    """What there is, and what the rest of a scene's duration will cost on this machine."""
+
+    particles: int
+    cells: int  #: of a grid, with a particle in them
+    nodes: int
+    elements: int
+    bodies: int
+    bytes: int  #: of the state and of a step
+    dt: float
+    steps: float  #: to the end
+    seconds_per_step: float
+    seconds: float  #: by the clock, all steps together
+    at_least: bool  #: a step was interrupted: it takes longer than that
+
+
 class ViewInfo(NamedTuple):
     """What is known about a view, from the library's own table (docs/views.md)."""
 
@@ -133,8 +150,10 @@ class Sim:
                  log: Optional[Log] = None) -> None:
         """See the class; settings and size are those of a scene that is read here."""
         self._handle: Optional[c_void_p] = None
+        self._forget_callbacks()
         self.scene = scene_of(scene, settings, size)  # must live as long as the simulation
         options = SimOptions()
+        self._log: Any = None
         if log:
             tell = log
             self._log = LOG(lambda user, level, text: tell(level, text_of(text)))
@@ -172,17 +191,60 @@ class Sim:
         handle = c_void_p()
         call(lib.talus_sim_clone, self._alive(), byref(handle))
         other = Sim.__new__(Sim)
+        other._forget_callbacks()
         other.scene, other._handle = self.scene, handle
+        other._log = self._log  # the clone tells the same listener, which must live as long
         return other
 
     # ---- time ----
 
-    def step(self, dt: float = 0.0) -> float:
-        """One step of dt, or shorter when accuracy asks for it; 0: as long as the engine wants. Returns the time."""
-        status, err = compute(lib.talus_sim_step, self._alive(), dt)
+    def _forget_callbacks(self) -> None:
+        self._calls: tuple[Any, Any] = (STEP(0), STEP(0))
+        self._raised: Optional[BaseException] = None
+
+    def _callback(self, function: Optional[Step]) -> Any:
+        if function is None:
+            return STEP(0)
+        wanted = function
+
+        def run(user: Any, sim: Any) -> int:
+            try:
+                wanted(self)
+            except BaseException as error:  # goes on in step or advance
+                self._raised = error
+                return 1
+            return 0
+
+        return STEP(run)
+
+    def on_step(self, before: Optional[Step] = None, after: Optional[Step] = None) -> None:
+        """Functions that are called with the simulation before and after every step, those within advance too; None:
+        none. They may look and drive, but not step, restore, change materials, or add and remove bodies. What they
+        raise ends the call in progress, before or after that step, and is raised there."""
+        calls = (self._callback(before), self._callback(after))
+        call(lib.talus_sim_on_step, self._alive(), calls[0], calls[1], None)
+        self._calls = calls
+
+    def _compute(self, function: Any, argument: float) -> None:
+        self._raised = None
+        status, err = compute(function, self._alive(), argument)
+        if self._raised is not None:
+            error, self._raised = self._raised, None
+            raise error
         if status:
             check(status, err)
-        return float(lib.talus_sim_time(self._handle))
+
+    def cost(self) -> Cost:
+        """Counts, and times two steps that are undone: see Cost. Ctrl-C ends it with what is known."""
+        cost = CCost()
+        check(*compute(lib.talus_sim_cost, self._alive(), byref(cost)))
+        values = {name: getattr(cost, name) for name in Cost._fields}
+        return Cost(**{**values, "at_least": bool(cost.at_least)})
+
+    def step(self, dt: float = 0.0) -> float:
+        """One step of dt, or shorter when accuracy asks for it; 0: as long as the engine wants. Returns the time."""
+        self._compute(lib.talus_sim_step, dt)
+        return float(lib.talus_sim_time(self._alive()))
 
     def cancel(self, wanted: bool = True) -> None:
         """Asks this simulation to leave its step, from another thread: step and advance then raise Error
@@ -191,7 +253,7 @@ class Sim:
 
     def advance(self, time: float) -> None:
         """Steps until exactly this time. Ctrl-C ends it with the simulation at its last good step."""
-        check(*compute(lib.talus_sim_advance, self._alive(), time))
+        self._compute(lib.talus_sim_advance, time)
 
     @property
     def time(self) -> float:

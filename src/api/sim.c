@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "api/need.h"
@@ -16,9 +17,46 @@
 
 /* ---- life ---- */
 
+/* A number of this thread, never 0. */
+static uintptr_t this_thread(void)
+{
+    static _Thread_local char mark;
+    return (uintptr_t)&mark;
+}
+
+static bool is_elsewhere(const talus_sim *s)
+{
+    const uintptr_t user = atomic_load(&s->user_thread);
+    return user && user != this_thread();
+}
+
+static talus_status used_elsewhere(const char *function, talus_error *err)
+{
+    return TL_FAIL(err, TALUS_UNSUPPORTED,
+                   "%s: another thread is making a step of this simulation; one thread at a time may use it "
+                   "(talus_sim_cancel asks the step to end)",
+                   function);
+}
+
+talus_status tl_sim_enter(talus_sim *s, const char *function, talus_error *err)
+{
+    uintptr_t none = 0;
+    if (atomic_compare_exchange_strong(&s->user_thread, &none, this_thread())) return TALUS_OK;
+    return used_elsewhere(function, err);
+}
+
+static void free_sim(talus_sim *s);
+
+void tl_sim_leave(talus_sim *s)
+{
+    const bool dying = s->dying;
+    atomic_store(&s->user_thread, 0); /* who waits to free it may do so from here on */
+    if (dying) free_sim(s);
+}
+
 talus_status tl_need_process(const talus_sim *s, const char *function, talus_error *err)
 {
-    if (s->process == getpid()) return TALUS_OK;
+    if (s->process == getpid()) return is_elsewhere(s) ? used_elsewhere(function, err) : TALUS_OK;
     return TL_FAIL(err, TALUS_UNSUPPORTED,
                    "%s: this simulation belongs to process %ld; a process that fork made of it has none of its threads "
                    "and cannot use it. Make simulations in the new process, or start it by spawn",
@@ -36,6 +74,7 @@ static talus_status create(const tl_scene *source, const tl_driven *driven, cons
     s->process = getpid();
     s->generation = 1;
     atomic_init(&s->stop, false);
+    atomic_init(&s->user_thread, 0);
     talus_status status =
         driven ? tl_sim_scene_for(s, driven, &s->scene, err) : tl_scene_own_create(&s->scene, source, 0, NULL, err);
     if (status == TALUS_OK) status = tl_sim_create(&s->sim, s->scene, log, err);
@@ -74,13 +113,29 @@ talus_status talus_sim_clone(const talus_sim *s, talus_sim **out, talus_error *e
     return status;
 }
 
-void talus_sim_free(talus_sim *s)
+static void free_sim(talus_sim *s)
 {
-    if (!s) return;
     if (s->process == getpid()) tl_sim_free(s->sim); /* else it is left: its threads are not here */
     if (s->process == getpid()) tl_scene_own_free(s->scene);
     tl_looked_free(s->looked);
     tl_free(s);
+}
+
+/* A step that another thread makes is asked to end, and waited for; one of this thread, in whose callback this is, ends
+ * first. In a forked process nobody is left to wait for. */
+void talus_sim_free(talus_sim *s)
+{
+    if (!s) return;
+    const bool here = s->process == getpid();
+    if (here && atomic_load(&s->user_thread) == this_thread()) {
+        s->dying = true;
+        return;
+    }
+    while (here && is_elsewhere(s)) {
+        atomic_store(&s->stop, true);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    free_sim(s);
 }
 
 /* ---- time ---- */
@@ -91,7 +146,7 @@ static talus_status call(talus_sim *s, talus_step_fn fn, const char *when, talus
     s->inside = true;
     const int answer = fn(s->user, s);
     s->inside = false;
-    if (!answer) return TALUS_OK;
+    if (!answer && !s->dying) return TALUS_OK;
     return TL_FAIL(err, TALUS_INTERRUPTED, "stopped by the function that is called %s a step, at t = %.10g s", when,
                    s->sim->state.t);
 }
@@ -118,7 +173,10 @@ talus_status talus_sim_step(talus_sim *s, double dt, talus_error *err)
     TL_NEED_SIM(s);
     TL_TRY(tl_need_outside(s, __func__, err));
     if (isnan(dt)) return TL_FAIL(err, TALUS_BAD_INPUT, "dt must be a number of seconds, got nan");
-    return step_once(s, dt, INFINITY, err);
+    TL_TRY(tl_sim_enter(s, __func__, err));
+    const talus_status status = step_once(s, dt, INFINITY, err);
+    tl_sim_leave(s);
+    return status;
 }
 
 talus_status talus_sim_advance(talus_sim *s, double t, talus_error *err)
@@ -129,8 +187,11 @@ talus_status talus_sim_advance(talus_sim *s, double t, talus_error *err)
     if (!isfinite(t) || t < now)
         return TL_FAIL(err, TALUS_BAD_INPUT, "the time to go to must be finite and at least %.10g s, got %.10g s", now,
                        t);
-    while (s->sim->state.t < t) TL_TRY(step_once(s, 0, t, err));
-    return TALUS_OK;
+    TL_TRY(tl_sim_enter(s, __func__, err));
+    talus_status status = TALUS_OK;
+    while (status == TALUS_OK && s->sim->state.t < t) status = step_once(s, 0, t, err);
+    tl_sim_leave(s);
+    return status;
 }
 
 talus_status talus_sim_on_step(talus_sim *s, talus_step_fn before, talus_step_fn after, void *user, talus_error *err)
@@ -150,7 +211,7 @@ void talus_sim_cancel(talus_sim *s, int wanted)
 
 double talus_sim_time(const talus_sim *s) { return s ? s->sim->state.t : 0; }
 int64_t talus_sim_steps(const talus_sim *s) { return s ? s->sim->state.step : 0; }
-uint64_t talus_sim_hash(const talus_sim *s) { return s ? tl_state_hash(&s->sim->state) : 0; }
+uint64_t talus_sim_hash(const talus_sim *s) { return s && !is_elsewhere(s) ? tl_state_hash(&s->sim->state) : 0; }
 uint64_t talus_sim_generation(const talus_sim *s) { return s ? s->generation : 0; }
 
 /* ---- saving ---- */

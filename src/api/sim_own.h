@@ -18,7 +18,9 @@ struct talus_sim {
     tl_looked *looked;
     pid_t process; /* that made it */
     atomic_bool stop;
-    bool inside; /* a callback of it is being called */
+    bool inside;                  /* a callback of it is being called */
+    bool dying;                   /* that callback freed it: it goes once the call in progress has ended */
+    atomic_uintptr_t user_thread; /* in a call that makes steps: api/sim.c; 0: none */
     talus_step_fn before, after;
     void *user;
 };
@@ -26,6 +28,10 @@ struct talus_sim {
 /* A simulation may be used by the process that made it: threads of loops do not come along with fork, and waiting for
  * them would be for ever. */
 talus_status tl_need_process(const talus_sim *s, const char *function, talus_error *err);
+/* Around steps: no other thread may use the simulation meanwhile. `leave` may free it, when its callback asked for
+ * that. */
+talus_status tl_sim_enter(talus_sim *s, const char *function, talus_error *err);
+void tl_sim_leave(talus_sim *s);
 /* Not from a callback of its own: what would change the simulation under the feet of the step. */
 talus_status tl_need_outside(const talus_sim *s, const char *function, talus_error *err);
 #define TL_NEED_SIM(s)                                                                                                 \

@@ -84,7 +84,7 @@ static talus_status read_header(reader *r, const tl_scene *scene, header *out, t
     if (r->bytes < sizeof *out) return cut_short(err);
     memcpy(out, r->data, sizeof *out);
     r->at = sizeof *out;
-    if (memcmp(out->magic, MAGIC, sizeof out->magic)) return TL_FAIL(err, TALUS_BAD_INPUT, "these bytes are no " NAME);
+    if (memcmp(out->magic, MAGIC, sizeof out->magic)) return TL_FAIL(err, TALUS_BAD_INPUT, "these bytes are not " NAME);
     if (out->build != build_hash())
         return TL_FAIL(err, TALUS_BAD_INPUT,
                        NAME " of another version or build of talus; talus_sim_save makes files "

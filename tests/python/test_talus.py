@@ -60,6 +60,10 @@ class Scenes(unittest.TestCase):
         sim.advance(0.5)
         self.assertAlmostEqual(sim.view("bodies.velocity")[1, 1], -0.5, places=12)
 
+    def test_a_text_of_one_line(self):
+        self.assertEqual(talus.Scene("return scene { talus = 1, engine = 'grid', duration = 1, bodies = { { name = 'a', "
+                                     "shape = sphere { radius = 1 }, density = 1 } } }").bodies, ["a"])
+
     def test_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "scene.lua")
@@ -322,6 +326,65 @@ class Processes(unittest.TestCase):
             sim.step(1e-3)
         talus.cancel(False)
         self.assertEqual(sim.hash, before)
+
+    def test_a_second_thread_is_told_and_close_waits(self):
+        sim = talus.Sim(self.LOOPS.replace("spacing = 0.02", "spacing = 0.02, iterations_least = 100000"))
+        begun, ended = threading.Event(), []
+        sim.on_step(before=lambda _: begun.set())
+
+        def advance():
+            try:
+                sim.step(1e-3)
+            except talus.Error as error:
+                ended.append(error.status)
+
+        thread = threading.Thread(target=advance)
+        thread.start()
+        begun.wait()
+        with self.assertRaisesRegex(talus.Error, "another thread is making a step"):
+            sim.view("particles.position")
+        sim.close()
+        thread.join()
+        self.assertEqual(ended, ["interrupted"])
+
+    def test_callbacks(self):
+        with talus.Sim(SCENE) as sim:
+            seen = []
+            sim.on_step(before=lambda s: s.set_force("ball", [0, 20, 0]), after=lambda s: seen.append(s.time))
+            sim.advance(0.05)
+            self.assertEqual(len(seen), 5)
+            self.assertAlmostEqual(sim.view("bodies.position")[1, 1], 5, places=12)
+
+            def trip(s):
+                raise ZeroDivisionError(f"at {s.time:.2f}")
+
+            sim.on_step(before=trip)
+            with self.assertRaisesRegex(ZeroDivisionError, "at 0.05"):
+                sim.advance(0.1)
+            self.assertEqual(sim.steps, 5)
+            sim.on_step(before=lambda s: s.step(0.01))
+            with self.assertRaisesRegex(talus.Error, "callback"):
+                sim.advance(0.1)
+            sim.on_step(after=lambda s: s.close())
+            with self.assertRaisesRegex(talus.Error, "stopped by the function"):
+                sim.advance(0.1)
+            with self.assertRaises(RuntimeError):
+                sim.time
+
+    def test_a_clone_outlives_the_listener_of_its_original(self):
+        told = []
+        sim = talus.Sim(SCENE, log=lambda level, text: told.append(text))
+        twin = sim.clone()
+        self.assertIs(twin._log, sim._log)
+        sim.close()
+        del sim
+        twin.advance(0.5)
+
+    def test_cost(self):
+        with talus.Sim(SCENE) as sim:
+            before, cost = sim.hash, sim.cost()
+            self.assertEqual((cost.bodies, sim.hash), (3, before))
+            self.assertAlmostEqual(cost.seconds, cost.steps * cost.seconds_per_step)
 
     def test_a_body_beyond_all_bodies(self):
         sim = talus.Sim(talus.Scene(SCENE))

@@ -2,6 +2,8 @@
  * come and go; steps call back and can be stopped; a forked process is told that it cannot go on. */
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,6 +367,12 @@ static void callbacks(void **state)
     close_sim(sim, scene);
 }
 
+/* Each would take minutes. */
+#define LONG_STEPS                                                                                                     \
+    "return scene { talus = 1, engine = 'sph', duration = 1, sph = { spacing = 0.03, iterations_least = 100000 }, "    \
+    "domain = { min = {0, 0, 0}, max = {1, 1, 1} }, fill = { { material = liquid { density = 1000 }, "                 \
+    "shape = box { size = {0.5, 0.4, 0.5}, center = {0.4, 0.2, 0.4} } } } }"
+
 static void *cancel_soon(void *sim)
 {
     const struct timespec wait = {0, 200000000};
@@ -377,14 +385,7 @@ static void stopped_from_another_thread(void **state)
 {
     (void)state;
     talus_scene *scene, *second;
-    talus_sim *
-        sim = open_sim(
-           "return scene { talus = 1, engine = 'sph', duration = 1, sph = { spacing = 0.03, "
-           "iterations_least = 100000 }, domain = { min = {0, 0, 0}, max = {1, 1, 1} }, fill = { { "
-           "material = liquid { density = 1000 }, shape = box { size = {0.5, 0.4, 0.5}, center = {0.4, 0.2, 0.4} } } } "
-           "}",
-           &scene),
-       *other = open_sim(SLOPE, &second);
+    talus_sim *sim = open_sim(LONG_STEPS, &scene), *other = open_sim(SLOPE, &second);
     const uint64_t before = talus_sim_hash(sim);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, sim), 0);
@@ -397,6 +398,69 @@ static void stopped_from_another_thread(void **state)
     talus_sim_cancel(NULL, 1);
     close_sim(sim, scene);
     close_sim(other, second);
+}
+
+typedef struct shared {
+    talus_sim *sim;
+    talus_status status;
+    atomic_bool begun;
+} shared;
+
+static int tell_begun(void *user, talus_sim *sim)
+{
+    (void)sim;
+    atomic_store(&((shared *)user)->begun, true);
+    return 0;
+}
+
+static void *advance_long(void *user)
+{
+    shared *s = user;
+    talus_error own;
+    s->status = talus_sim_advance(s->sim, 0.1, &own);
+    return NULL;
+}
+
+/* A thread that comes while another one makes a step is told; one that frees the simulation ends that step first. */
+static void a_second_thread(void **state)
+{
+    (void)state;
+    talus_scene *scene;
+    shared s = {.sim = open_sim(LONG_STEPS, &scene)};
+    talus_view v;
+    pthread_t thread;
+    CHECK_OK(talus_sim_on_step(s.sim, tell_begun, NULL, &s, &err));
+    assert_int_equal(pthread_create(&thread, NULL, advance_long, &s), 0);
+    while (!atomic_load(&s.begun)) nanosleep(&(struct timespec){0, 1000000}, NULL);
+    REFUSED(talus_sim_step(s.sim, 0.01, &err), "another thread is making a step");
+    REFUSED(talus_sim_view(s.sim, "particles.position", &v, &err), "another thread is making a step");
+    REFUSED(talus_sim_set_gravity(s.sim, (double[]){0, 0, 0}, &err), "another thread is making a step");
+    assert_true(talus_sim_hash(s.sim) == 0);
+    talus_sim_free(s.sim);
+    pthread_join(thread, NULL);
+    assert_int_equal(s.status, TALUS_INTERRUPTED);
+    talus_scene_free(scene);
+}
+
+static int free_it(void *user, talus_sim *sim)
+{
+    ++*(int *)user;
+    talus_sim_free(sim);
+    return 0;
+}
+
+static void freed_by_its_own_callback(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        talus_scene *scene;
+        talus_sim *sim = open_sim(SLOPE, &scene);
+        int times = 0;
+        CHECK_OK(talus_sim_on_step(sim, before ? free_it : NULL, before ? NULL : free_it, &times, &err));
+        assert_int_equal(talus_sim_advance(sim, 0.1, &err), TALUS_INTERRUPTED);
+        assert_int_equal(times, 1);
+        talus_scene_free(scene);
+    }
 }
 
 /* What a run costs is told from what there is, and the simulation does not notice. */
@@ -460,12 +524,13 @@ static void a_forked_process_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gravity),   cmocka_unit_test(friction),
-        cmocka_unit_test(motors),    cmocka_unit_test(materials_are_checked),
-        cmocka_unit_test(stiffness), cmocka_unit_test(rates),
-        cmocka_unit_test(bodies),    cmocka_unit_test(particles),
-        cmocka_unit_test(callbacks), cmocka_unit_test(stopped_from_another_thread),
-        cmocka_unit_test(costs),     cmocka_unit_test(a_forked_process_is_told),
+        cmocka_unit_test(gravity),         cmocka_unit_test(friction),
+        cmocka_unit_test(motors),          cmocka_unit_test(materials_are_checked),
+        cmocka_unit_test(stiffness),       cmocka_unit_test(rates),
+        cmocka_unit_test(bodies),          cmocka_unit_test(particles),
+        cmocka_unit_test(callbacks),       cmocka_unit_test(stopped_from_another_thread),
+        cmocka_unit_test(a_second_thread), cmocka_unit_test(freed_by_its_own_callback),
+        cmocka_unit_test(costs),           cmocka_unit_test(a_forked_process_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

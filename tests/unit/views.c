@@ -260,7 +260,8 @@ static void frames_of_particles(void **state)
 static void frames_of_elastic_bodies(void **state)
 {
     (void)state;
-    assert_int_equal(compare(HEAD("grid") "bodies = { " BAR ", { shape = plane {}, kind = 'static' } } }"), 4 + 5 + 6);
+    assert_int_equal(compare(HEAD("grid") "bodies = { " BAR ", { shape = plane {}, kind = 'static' } } }"),
+                     4 + 5 + 6 + 6);
     assert_int_equal(
         compare(HEAD("lg") "bodies = { " BAR ", { shape = plane {}, kind = 'static' }, { shape = box { size = {0.2, "
                            "0.001, 0.2} }, at = {1, 0.01, 0}, edge = 0.05, thickness = 0.001, material = elastic { "
