@@ -226,7 +226,7 @@ talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const
     if (p->n != plan->n || p->extras != plan->extras)
         return TL_FAIL(err, TALUS_BAD_INPUT, "the plan is for %d cells and %d more unknowns, the problem has %d and %d",
                        plan->n, plan->extras, p->n, p->extras);
-    TL_VALIDATE(tl_pressure_check(p, err));
+    TL_VALIDATE(tl_pressure_check_rows(p, err));
     TL_TRY(tl_arena_reserve(a, TL_ARENA_ROOM(double, (int64_t)p->n + p->extras), err)); /* of the certificate */
     *report = (tl_pressure_report){.work.history = history, .method = plan->method->name};
     double began = tl_seconds();

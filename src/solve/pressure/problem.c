@@ -123,7 +123,7 @@ static talus_status check_row(const tl_pressure *p, int32_t i, talus_error *err)
     return TALUS_OK;
 }
 
-talus_status tl_pressure_check(const tl_pressure *p, talus_error *err)
+talus_status tl_pressure_check_rows(const tl_pressure *p, talus_error *err)
 {
     if (p->n < 0 || p->red < 0 || p->red > p->n || p->extras < 0)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%d cells, %d of them red, %d more unknowns", p->n, p->red, p->extras);
@@ -131,11 +131,17 @@ talus_status tl_pressure_check(const tl_pressure *p, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%d appended unknowns without operator or diagonal", p->extras);
     TL_TRY(check_reach(p->n, p->ijk, err));
     for (int32_t i = 0; i < p->n; i++) TL_TRY(check_row(p, i, err));
-    for (int32_t i = 0; i < p->n + p->extras; i++)
-        if (!isfinite(p->b[i])) return TL_FAIL(err, TALUS_BAD_INPUT, "unknown %d: right-hand side %g", i, p->b[i]);
     for (int32_t i = 0; i < p->extras; i++)
         if (!(p->extra.diag[i] > 0) || !isfinite(p->extra.diag[i]))
             return TL_FAIL(err, TALUS_BAD_INPUT, "appended unknown %d: diagonal %g", i, p->extra.diag[i]);
+    return TALUS_OK;
+}
+
+talus_status tl_pressure_check(const tl_pressure *p, talus_error *err)
+{
+    TL_TRY(tl_pressure_check_rows(p, err));
+    for (int32_t i = 0; i < p->n + p->extras; i++)
+        if (!isfinite(p->b[i])) return TL_FAIL(err, TALUS_BAD_INPUT, "unknown %d: right-hand side %g", i, p->b[i]);
     return TALUS_OK;
 }
 

@@ -15,11 +15,10 @@
  *  - units: c is 1 on a full face between two full cells; whatever factor dt/(rho dx^2) the equations have goes into b.
  *    lambda is scaled by the caller until its diagonal is like a cell's (about 6): one tolerance then serves both.
  *  - order: cells of even i+j+k ("red") come first, then the odd ones, so that nb_k(i) has the other colour.
- * Lexicographic inside a
- *    colour is best for speed. tl_pressure_order makes this order from any list of coordinates.
- *  - periodic axes: nb wraps; their length is even, or 1 with nothing coupled along it.  - one float matrix: round c
- * and dir to float once, where they are made, use them everywhere (symmetry is then exact), and
- *    add d from the rounded ones in double.
+ *    Lexicographic inside a colour is best for speed. tl_pressure_order makes this order from any list of coordinates.
+ *  - periodic axes: nb wraps; their length is even, or 1 with nothing coupled along it.
+ *  - one float matrix: round c and dir to float once, where they are made, use them everywhere (symmetry is then
+ *    exact), and add d from the rounded ones in double.
  *
  * Increment form: pass b = A x0 - g(x0) with g the gradient from the current velocities, and start from x0.
  *
@@ -65,6 +64,8 @@ typedef struct tl_pressure {
 /* Everything said above about the arrays, with the first cell that breaks it. For tests and checked builds: one
  * pass. */
 talus_status tl_pressure_check(const tl_pressure *p, talus_error *err);
+/* The same but for b: velocities that are not finite are an outcome of the solve, not a broken list. */
+talus_status tl_pressure_check_rows(const tl_pressure *p, talus_error *err);
 
 /* order [n]: solver cell s is the caller's cell order[s], red first, lexicographic inside a colour; *red: how many
  * are red. No cell twice. Scratch from the arena, given back. */
