@@ -284,18 +284,22 @@ void tl_rays_occluded(const tl_rays *r, int32_t count, tl_ray *ray)
 
 /* ---- nearest point ---- */
 
-static void nearest_on_edge(tl_vec3 p, tl_vec3 a, tl_vec3 b, tl_feature at_a, tl_feature at_b, tl_feature inside,
-                            double *best, tl_vec3 *point, tl_feature *feature)
+/* The nearest point so far. */
+typedef struct nearest {
+    double distance2;
+    tl_vec3 point;
+    tl_feature feature;
+} nearest;
+
+static void look_at_edge(nearest *best, tl_vec3 p, tl_vec3 a, tl_vec3 b, tl_feature at_a, tl_feature at_b,
+                         tl_feature inside)
 {
     tl_vec3 ab = tl_vec3_sub(b, a);
     double t = tl_vec3_dot(tl_vec3_sub(p, a), ab), length2 = tl_vec3_norm2(ab);
     tl_feature f = !(t > 0) ? at_a : t >= length2 ? at_b : inside;
     tl_vec3 q = f == at_a ? a : f == at_b ? b : tl_vec3_add_scaled(a, t / length2, ab);
     double d2 = tl_vec3_norm2(tl_vec3_sub(p, q));
-    if (!(d2 < *best)) return;
-    *best = d2;
-    *point = q;
-    *feature = f;
+    if (d2 < best->distance2) *best = (nearest){d2, q, f};
 }
 
 /* The face when p is above it. Else the nearest point lies on an edge whose line has p on its outer side
@@ -314,13 +318,12 @@ tl_vec3 tl_triangle_nearest(tl_vec3 p, tl_vec3 a, tl_vec3 b, tl_vec3 c, tl_featu
         *feature = TL_ON_FACE;
         return tl_vec3_add_scaled(p, -tl_vec3_dot(n, ap) / n2, n);
     }
-    double best = INFINITY;
-    tl_vec3 q = a;
-    *feature = TL_ON_A;
-    if (thin || out_ab) nearest_on_edge(p, a, b, TL_ON_A, TL_ON_B, TL_ON_AB, &best, &q, feature);
-    if (thin || out_bc) nearest_on_edge(p, b, c, TL_ON_B, TL_ON_C, TL_ON_BC, &best, &q, feature);
-    if (thin || out_ca) nearest_on_edge(p, c, a, TL_ON_C, TL_ON_A, TL_ON_CA, &best, &q, feature);
-    return q;
+    nearest best = {INFINITY, a, TL_ON_A};
+    if (thin || out_ab) look_at_edge(&best, p, a, b, TL_ON_A, TL_ON_B, TL_ON_AB);
+    if (thin || out_bc) look_at_edge(&best, p, b, c, TL_ON_B, TL_ON_C, TL_ON_BC);
+    if (thin || out_ca) look_at_edge(&best, p, c, a, TL_ON_C, TL_ON_A, TL_ON_CA);
+    *feature = best.feature;
+    return best.point;
 }
 
 typedef struct query {

@@ -30,9 +30,9 @@ void tl_picture_begin(tl_picture *p)
 void tl_picture_clear_clouds(tl_picture *p)
 {
     for (int i = 0; i < p->clouds; i++) {
-        tl_free(p->cloud[i].at);
-        tl_free(p->cloud[i].colour);
-        tl_free(p->cloud[i].value);
+        tl_free((void *)p->cloud[i].at);
+        tl_free((void *)p->cloud[i].colour);
+        tl_free((void *)p->cloud[i].value);
     }
     p->clouds = 0;
 }
@@ -242,36 +242,35 @@ talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl
     return TALUS_OK;
 }
 
-talus_status tl_picture_add_spheres(tl_picture *p, int32_t count, const tl_vec3 *at, double radius,
-                                    const tl_colour *colour, const float *value, const tl_colour_map *map, double lo,
-                                    double hi, tl_look look, talus_error *err)
+talus_status tl_picture_add_spheres(tl_picture *p, const tl_picture_spheres *s, talus_error *err)
 {
-    if (count < 0 || !(radius > 0) || !(radius < 1e18) || !look_good(look))
+    const int32_t count = s->count;
+    if (count < 0 || !(s->radius > 0) || !(s->radius < 1e18) || !look_good(s->look))
         return TL_FAIL(err, TALUS_BAD_INPUT,
-                       "%d particles of radius %g m: both must be positive, and their look in [0, 1]", count, radius);
+                       "%d particles of radius %g m: both must be positive, and their look in [0, 1]", count,
+                       s->radius);
     for (int32_t i = 0; i < count; i++)
-        if (!finite3(at[i])) return TL_FAIL(err, TALUS_BAD_INPUT, "particle %d is not at a finite place", i);
+        if (!finite3(s->at[i])) return TL_FAIL(err, TALUS_BAD_INPUT, "particle %d is not at a finite place", i);
     if (count == 0) return TALUS_OK;
-    tl_picture_spheres s = {.count = count,
-                            .radius = radius,
-                            .map = map ? map : tl_colour_map_at(0),
-                            .lo = (float)lo,
-                            .hi = (float)hi,
-                            .look = look};
-    s.at = TL_NEW(tl_vec3, count);
-    if (colour) s.colour = TL_NEW(tl_colour, count);
-    if (value) s.value = TL_NEW(float, count);
-    if (!s.at || (colour && !s.colour) || (value && !s.value) ||
+    tl_vec3 *at = TL_NEW(tl_vec3, count);
+    tl_colour *colour = s->colour ? TL_NEW(tl_colour, count) : NULL;
+    float *value = s->value ? TL_NEW(float, count) : NULL;
+    if (!at || (s->colour && !colour) || (s->value && !value) ||
         !grow((void **)&p->cloud, p->clouds, sizeof *p->cloud)) {
-        tl_free(s.at);
-        tl_free(s.colour);
-        tl_free(s.value);
+        tl_free(at);
+        tl_free(colour);
+        tl_free(value);
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to show %d particles", count);
     }
-    memcpy(s.at, at, sizeof *at * (size_t)count);
-    if (colour) memcpy(s.colour, colour, sizeof(tl_colour) * (size_t)count);
-    if (value) memcpy(s.value, value, sizeof(float) * (size_t)count);
-    p->cloud[p->clouds++] = s;
+    memcpy(at, s->at, sizeof *at * (size_t)count);
+    if (colour) memcpy(colour, s->colour, sizeof *colour * (size_t)count);
+    if (value) memcpy(value, s->value, sizeof *value * (size_t)count);
+    tl_picture_spheres *own = &p->cloud[p->clouds++];
+    *own = *s;
+    own->at = at;
+    own->colour = colour;
+    own->value = value;
+    if (!own->map) own->map = tl_colour_map_at(0);
     return TALUS_OK;
 }
 

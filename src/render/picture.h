@@ -54,12 +54,12 @@ typedef struct tl_picture_instance {
 /* Particles. Colour by particle, by a field through a map, or the look's colour, in this order. */
 typedef struct tl_picture_spheres {
     int32_t count;
-    tl_vec3 *at;
+    const tl_vec3 *at;
     double radius;
-    tl_colour *colour; /* NULL or [count] */
-    float *value;      /* NULL or [count] */
-    const tl_colour_map *map;
-    float lo, hi; /* values at the ends of the map */
+    const tl_colour *colour;  /* NULL or [count] */
+    const float *value;       /* NULL or [count] */
+    const tl_colour_map *map; /* NULL: the first one */
+    float lo, hi;             /* values at the ends of the map */
     tl_look look;
 } tl_picture_spheres;
 
@@ -127,10 +127,8 @@ talus_status tl_picture_add_paint(tl_picture *p, int mesh, const float *distance
 talus_status tl_picture_add_instance(tl_picture *p, int mesh, tl_mat3 linear, tl_vec3 at, tl_look look,
                                      talus_error *err);
 
-/* colour and value may be NULL. Positions must be finite and the radius > 0. */
-talus_status tl_picture_add_spheres(tl_picture *p, int32_t count, const tl_vec3 *at, double radius,
-                                    const tl_colour *colour, const float *value, const tl_colour_map *map, double lo,
-                                    double hi, tl_look look, talus_error *err);
+/* Arrays are copied. Positions must be finite and the radius > 0. */
+talus_status tl_picture_add_spheres(tl_picture *p, const tl_picture_spheres *s, talus_error *err);
 
 void tl_picture_clear_clouds(tl_picture *p); /* without particles, as before the first */
 

@@ -379,13 +379,20 @@ static tl_look look_of_body(const tl_scene *s, int i)
     return tl_look_glossy(colour, 0.45f);
 }
 
-/* Meshes of shapes met so far: 600 blocks are marched once. */
 typedef struct known {
     int shape;
     bool own_colour;
     double edge;
     skin skin;
 } known;
+
+/* Meshes of shapes met so far, as fine as a camera sees them: 600 blocks are marched once. */
+typedef struct album {
+    const tl_lens *lens;
+    int height; /* of the picture, pixels */
+    known *seen;
+    int count;
+} album;
 
 /* A floor, level or slanted, becomes the ground; steeper half spaces are walls that nobody wants to look at from
  * inside. */
@@ -401,8 +408,8 @@ static void lay_ground(tl_picture *p, const tl_scene *s, int shape, const tl_pos
     p->ground.height = tl_vec3_dot(up, on) / up.y;
 }
 
-static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_pose *poses, const tl_lens *c,
-                             int height, known *seen, int *count, talus_error *err)
+static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_pose *poses, album *known_shapes,
+                             talus_error *err)
 {
     const tl_body *b = &s->bodies[i];
     tl_pose pose = pose_of(s, poses, i);
@@ -412,18 +419,17 @@ static talus_status add_body(tl_picture *p, const tl_scene *s, int i, const tl_p
         lay_ground(p, s, b->shape, &pose);
         return TALUS_OK;
     }
-    double edge = edge_for(s->shapes, b->shape, pixel_at(c, pose.at, height));
+    double edge = edge_for(s->shapes, b->shape, pixel_at(known_shapes->lens, pose.at, known_shapes->height));
     bool own_colour = !is_plain(b->colour);
-    int k = 0;
-    while (k < *count && (seen[k].shape != b->shape || seen[k].own_colour != own_colour || seen[k].edge > 2 * edge))
-        k++;
-    if (k == *count) {
-        seen[k] = (known){.shape = b->shape, .own_colour = own_colour, .edge = edge};
-        TL_TRY(add_shape(p, s, b->shape, edge, own_colour, &seen[k].skin, err));
-        ++*count;
+    known *seen = known_shapes->seen, *end = seen + known_shapes->count;
+    while (seen < end && (seen->shape != b->shape || seen->own_colour != own_colour || seen->edge > 2 * edge)) seen++;
+    if (seen == end) {
+        *seen = (known){.shape = b->shape, .own_colour = own_colour, .edge = edge};
+        TL_TRY(add_shape(p, s, b->shape, edge, own_colour, &seen->skin, err));
+        known_shapes->count++;
     }
     int first = p->instances;
-    TL_TRY(show(p, &seen[k].skin, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look_of_body(s, i), err));
+    TL_TRY(show(p, &seen->skin, tl_mat3_identity(), (tl_vec3){0, 0, 0}, look_of_body(s, i), err));
     for (int j = first; j < p->instances; j++) p->instance[j].owner = i;
     return TALUS_OK;
 }
@@ -495,19 +501,18 @@ static talus_status add_bodies(tl_picture *p, const tl_scene *s, const tl_scene_
                                talus_error *err)
 {
     const tl_pose *poses = o->poses;
-    known *seen = TL_NEW(known, s->body_count + 1);
-    if (!seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
+    album known_shapes = {.lens = c, .height = o->height, .seen = TL_NEW(known, s->body_count + 1)};
+    if (!known_shapes.seen) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
     talus_status status = TALUS_OK;
-    int count = 0;
     for (int i = 0; i < s->body_count && status == TALUS_OK; i++) {
         talus_error why = {0};
         const tl_scene_soft *soft = soft_of(o, i);
-        status = soft ? add_soft(p, s, soft, &why) : add_body(p, s, i, poses, c, o->height, seen, &count, &why);
+        status = soft ? add_soft(p, s, soft, &why) : add_body(p, s, i, poses, &known_shapes, &why);
         if (status != TALUS_OK)
             TL_FAIL(err, status, "%s:%d: bodies[%d] (%.60s): %s", s->bodies[i].where.file, s->bodies[i].where.line,
                     i + 1, s->bodies[i].name, why.message);
     }
-    tl_free(seen);
+    tl_free(known_shapes.seen);
     if (status == TALUS_OK) tl_picture_pose_bodies(p, s, poses);
     return status;
 }
@@ -616,8 +621,16 @@ static talus_status show_cloud(tl_picture *p, const tl_scene *s, const tl_scene_
         float grain = 0.82f + 0.18f * (float)((uint32_t)i * 2654435761u >> 24) / 255;
         colour[i] = tl_colour_scale(m->kind == TL_MATERIAL_GRANULAR ? grain : 1, look.colour);
     }
-    talus_status status = tl_picture_add_spheres(p, c->count, c->at, radius, colour, value, p->legend.map, p->legend.lo,
-                                                 p->legend.hi, look, err);
+    const tl_picture_spheres spheres = {.count = c->count,
+                                        .at = c->at,
+                                        .radius = radius,
+                                        .colour = colour,
+                                        .value = value,
+                                        .map = p->legend.map,
+                                        .lo = (float)p->legend.lo,
+                                        .hi = (float)p->legend.hi,
+                                        .look = look};
+    talus_status status = tl_picture_add_spheres(p, &spheres, err);
     tl_free(colour);
     return status;
 }

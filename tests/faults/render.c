@@ -17,7 +17,15 @@ static talus_status picture(tl_picture *p, talus_error *err)
     int32_t t[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
     tl_trimesh m = {4, 4, v, t};
     tl_picture_begin(p);
-    TL_TRY(tl_picture_add_spheres(p, 2, at, 0.2, colour, value, NULL, 0, 1, tl_look_matte(tl_colour_grey(1)), err));
+    TL_TRY(tl_picture_add_spheres(p,
+                                  &(tl_picture_spheres){.count = 2,
+                                                        .at = at,
+                                                        .radius = 0.2,
+                                                        .colour = colour,
+                                                        .value = value,
+                                                        .hi = 1,
+                                                        .look = tl_look_matte(tl_colour_grey(1))},
+                                  err));
     int mesh = tl_picture_add_mesh(p, &m, 30, err);
     if (mesh < 0) return err->status;
     TL_TRY(tl_picture_add_instance(p, mesh, tl_mat3_identity(), at[0], tl_look_glass(), err));

@@ -13,8 +13,11 @@ static void fill(tl_picture *p)
     tl_picture_begin(p);
     for (int i = 0; i < COUNT; i++)
         at[i] = (tl_vec3){tl_random(7, (uint64_t)i, 0), tl_random(7, (uint64_t)i, 1), tl_random(7, (uint64_t)i, 2)};
-    CHECK_OK(tl_picture_add_spheres(p, COUNT, at, 0.02, NULL, NULL, NULL, 0, 1,
-                                    tl_look_glossy(tl_colour_palette(1), 0.3f), &err));
+    CHECK_OK(tl_picture_add_spheres(
+        p,
+        &(tl_picture_spheres){
+            .count = COUNT, .at = at, .radius = 0.02, .hi = 1, .look = tl_look_glossy(tl_colour_palette(1), 0.3f)},
+        &err));
     CHECK_OK(tl_picture_add_tank(p, (tl_box3){{0, 0, 0}, {1, 1, 1}}, true, &err));
     p->ground.cell = 0.2;
 }

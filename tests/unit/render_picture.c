@@ -111,8 +111,9 @@ static void bounds_follow_instances_and_particles(void **state)
     assert_true(tl_picture_bounds(&p).lo.x > tl_picture_bounds(&p).hi.x);
     int k = tl_picture_add_mesh(&p, &m, 0, &err);
     CHECK_OK(tl_picture_add_instance(&p, k, tl_mat3_diagonal(2, 1, 0.5), (tl_vec3){10, 0, 0}, tl_look_glass(), &err));
-    CHECK_OK(tl_picture_add_spheres(&p, 1, &(tl_vec3){0, -5, 0}, 0.5, NULL, NULL, NULL, 0, 1,
-                                    tl_look_matte(tl_colour_grey(1)), &err));
+    const tl_picture_spheres one = {
+        .count = 1, .at = &(tl_vec3){0, -5, 0}, .radius = 0.5, .look = tl_look_matte(tl_colour_grey(1))};
+    CHECK_OK(tl_picture_add_spheres(&p, &one, &err));
     tl_box3 b = tl_picture_bounds(&p);
     CHECK_NEAR(b.lo.x, -0.5, 1e-12);
     CHECK_NEAR(b.hi.x, 12, 1e-12);
@@ -145,9 +146,11 @@ static void wrong_parts_are_refused(void **state)
     v[5].y = INFINITY;
     assert_int_equal(tl_picture_add_mesh(&p, &m, 0, &err), -1);
     assert_non_null(strstr(err.message, "vertex 5"));
-    assert_int_equal(tl_picture_add_spheres(&p, 1, &(tl_vec3){NAN, 0, 0}, 1, NULL, NULL, NULL, 0, 1, white, &err),
-                     TALUS_BAD_INPUT);
-    assert_int_equal(tl_picture_add_spheres(&p, 1, v, 0, NULL, NULL, NULL, 0, 1, white, &err), TALUS_BAD_INPUT);
+    tl_picture_spheres one = {.count = 1, .at = &(tl_vec3){NAN, 0, 0}, .radius = 1, .look = white};
+    assert_int_equal(tl_picture_add_spheres(&p, &one, &err), TALUS_BAD_INPUT);
+    one.at = v;
+    one.radius = 0;
+    assert_int_equal(tl_picture_add_spheres(&p, &one, &err), TALUS_BAD_INPUT);
     assert_int_equal(tl_picture_add_tank(&p, (tl_box3){{0, 0, 0}, {1, 0, 1}}, true, &err), TALUS_BAD_INPUT);
     tl_picture_free(&p);
 }

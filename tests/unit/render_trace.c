@@ -38,7 +38,8 @@ static tl_colour pixel(const tl_film *f, int x, int y)
 static void add_ball(tl_picture *p, tl_vec3 at, double radius, tl_look look)
 {
     talus_error err;
-    CHECK_OK(tl_picture_add_spheres(p, 1, &at, radius, NULL, NULL, NULL, 0, 1, look, &err));
+    CHECK_OK(tl_picture_add_spheres(
+        p, &(tl_picture_spheres){.count = 1, .at = &at, .radius = radius, .hi = 1, .look = look}, &err));
 }
 
 /* A square from -1 to 1 in x and z, facing up, as a mesh. */
@@ -268,8 +269,15 @@ static void field_is_shown_by_its_map(void **state)
     tl_film f;
     furnace(&p);
     const float value = 3;
-    CHECK_OK(tl_picture_add_spheres(&p, 1, &(tl_vec3){0, 0, 0}, 1, NULL, &value, tl_colour_map_at(0), 1, 5,
-                                    tl_look_matte(tl_colour_grey(1)), &err));
+    const tl_picture_spheres one = {.count = 1,
+                                    .at = &(tl_vec3){0, 0, 0},
+                                    .radius = 1,
+                                    .value = &value,
+                                    .map = tl_colour_map_at(0),
+                                    .lo = 1,
+                                    .hi = 5,
+                                    .look = tl_look_matte(tl_colour_grey(1))};
+    CHECK_OK(tl_picture_add_spheres(&p, &one, &err));
     tl_render_options o = small(2);
     CHECK_OK(tl_render_trace(&p, &o, &f, &err));
     tl_colour half = tl_colour_map_eval(tl_colour_map_at(0), 0.5f);
