@@ -62,14 +62,15 @@ static talus_status everything(grid_case *c)
         if (!known[k]) return TL_FAIL(&err, TALUS_NO_MEMORY, "no memory");
     }
     TL_TRY(tl_extrapolate(&c->g, 3, c->faces.u, known, &c->arena, &err));
-    TL_TRY(tl_clip_inflow(&c->g, &c->solids, c->fractions.open, 0, known, NULL, c->faces.u, &c->arena, &err));
+    TL_TRY(tl_clip_inflow(&c->g, &(tl_covered){&c->solids, c->fractions.open, 0, NULL}, known, c->faces.u, &c->arena,
+                          &err));
     TL_TRY(tl_particles_spread(&c->f, &c->solids, &(tl_spread){.sweeps = 1, .gap = 0.001}, &c->sorted, &c->arena,
                                &moved, &err));
     TL_TRY(tl_particles_measures(&c->f, &c->sorted, c->rho, (tl_vec3){0, 0, 0}, &c->arena, &m, &err));
     TL_TRY(tl_emitters_read(c->scene, 0, &e, &err));
     tl_particles more = {0};
-    talus_status status =
-        tl_particles_emit(c->scene, &c->f, &c->solids, &e, 0.01, &now, &next, &more, &next_id, &c->arena, &err);
+    const tl_emitting step = {c->scene, &c->f, &c->solids, &e, 0.01};
+    talus_status status = tl_particles_emit(&step, &now, &next, &more, &next_id, &c->arena, &err);
     assert_true(status != TALUS_OK || more.count > 0);
     tl_particles_free(&more);
     return status;

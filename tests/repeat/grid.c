@@ -35,7 +35,8 @@ static uint64_t pass(grid_case *c)
         for (int64_t i = 0; i < c->g.cells; i++) known[k][i] = c->faces.mass[k][i] > 0 && c->fractions.open[k][i] > 0;
     }
     CHECK_OK(tl_extrapolate(&c->g, 3, c->faces.u, known, &c->arena, &err));
-    CHECK_OK(tl_clip_inflow(&c->g, &c->solids, c->fractions.open, 0, known, NULL, c->faces.u, &c->arena, &err));
+    CHECK_OK(tl_clip_inflow(&c->g, &(tl_covered){&c->solids, c->fractions.open, 0, NULL}, known, c->faces.u, &c->arena,
+                            &err));
     tl_grid_to_particles(&c->g, c->faces.u, known, &c->sorted);
     const tl_advection by = {c->faces.u, known, &c->solids, c->solid_phi, 0, 0.001, 0.04};
     tl_particles_advect(&c->g, &by, &c->sorted);

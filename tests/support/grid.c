@@ -65,8 +65,13 @@ talus_status grid_try_derive(grid_case *c, tl_weight_family family, talus_error 
     if (!c->solid_phi || !c->phi) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory");
     tl_solids_field(&c->solids, &c->g, c->solid_phi);
     TL_TRY(tl_solid_fractions(&c->g, &c->solids, family, a, &c->fractions, err));
-    TL_TRY(tl_liquid_distance(&c->g, c->faces.fill, &c->fractions, &c->solids, c->solid_phi, 0.5 * c->f.dx, NULL, a,
-                              c->phi, NULL, &c->full, NULL, err));
+    const tl_filled filled = {.grid = &c->g,
+                              .fill = c->faces.fill,
+                              .fractions = &c->fractions,
+                              .solids = &c->solids,
+                              .solid_phi = c->solid_phi,
+                              .spacing = 0.5 * c->f.dx};
+    TL_TRY(tl_liquid_distance(&filled, NULL, a, c->phi, NULL, &c->full, err));
     TL_TRY(tl_liquid_fractions(&c->g, c->phi, false, true, true, a, &c->liquid, err));
     return tl_active_cells(&c->g, c->faces.fill, &c->liquid, &c->fractions, true, a, &c->active, err);
 }

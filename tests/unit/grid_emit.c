@@ -51,8 +51,9 @@ static void emit(source *s, double dt)
     grid_sort(c);
     CHECK_OK(tl_solids_make(&c->solids, &c->g, &c->rigid, &c->scene->domain, c->state.rigid.body, &c->arena, &err));
     CHECK_OK(tl_emitters_read(c->scene, 0, e, &err));
-    CHECK_OK(tl_particles_emit(c->scene, &c->f, &c->solids, e, dt, s->now, next,
-                               &tl_grid_state_of(&c->state)->particles, &s->next_id, &c->arena, &err));
+    const tl_emitting step = {c->scene, &c->f, &c->solids, e, dt};
+    CHECK_OK(
+        tl_particles_emit(&step, s->now, next, &tl_grid_state_of(&c->state)->particles, &s->next_id, &c->arena, &err));
     memcpy(s->now, next, sizeof next);
 }
 

@@ -195,7 +195,8 @@ static void extrapolation(void **state)
         assert_int_equal(known[0][i], y < 10 ? y - 5 : 0);
         CHECK_NEAR(c.faces.u[0][i], y < 10 ? 3.0 : 0.0, 0);
     }
-    CHECK_OK(tl_clip_inflow(&c.g, &c.solids, c.fractions.open, 0, known, NULL, c.faces.u, &c.arena, &err));
+    CHECK_OK(
+        tl_clip_inflow(&c.g, &(tl_covered){&c.solids, c.fractions.open, 0, NULL}, known, c.faces.u, &c.arena, &err));
     int32_t wall = tl_grid_cell(&c.g, -1, 3, 8), far = tl_grid_cell(&c.g, 17, 3, 8);
     CHECK_NEAR(c.faces.u[0][wall], 3.0, 0); /* out of the lower wall */
     CHECK_NEAR(c.faces.u[0][far], 0.0, 0);  /* into the upper one */

@@ -356,11 +356,17 @@ talus_status tl_emitters_read(const tl_scene *s, double t, tl_emission *out, tal
     return TALUS_OK;
 }
 
-/* Cubes of an emitter without a particle, inside of its shape and outside of solids. */
-static talus_status free_sites(const tl_scene *s, const tl_grid_frame *f, const tl_solids *solids, int i,
-                               const lattice *l, const tl_particles *p, uint64_t draw, tl_arena *a, int64_t *count,
-                               int64_t **sites, talus_error *err)
+/* Cubes of a lattice. */
+typedef struct sites {
+    int64_t count;
+    int64_t *site;
+} sites;
+
+/* Cubes of emitter i without a particle, inside of its shape and outside of solids. */
+static talus_status free_sites(const tl_emitting *e, int i, const lattice *l, const tl_particles *p, uint64_t draw,
+                               tl_arena *a, sites *out, talus_error *err)
 {
+    const tl_scene *s = e->scene;
     int64_t total = l->n[0] * l->n[1] * l->n[2];
     if (total > SITES_MAX)
         return TL_FAIL(err, TALUS_BAD_INPUT, "emitters[%d]: %lld places for particles, at most %d", i + 1,
@@ -380,9 +386,8 @@ static talus_status free_sites(const tl_scene *s, const tl_grid_frame *f, const 
     }
     int64_t n = 0;
     for (int64_t c = 0; c < total; c++) n += !taken[c];
-    int64_t *out = TL_TAKE(a, int64_t, n);
-    if (!out) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the places of an emitter");
-    int64_t m = 0;
+    *out = (sites){0, TL_TAKE(a, int64_t, n)};
+    if (!out->site) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the places of an emitter");
     for (int64_t c = 0; c < total; c++) {
         if (taken[c]) continue;
         int64_t at[3];
@@ -390,12 +395,10 @@ static talus_status free_sites(const tl_scene *s, const tl_grid_frame *f, const 
         tl_vec3 normal;
         site_of(l, c, at);
         tl_vec3 x = place_in(l, at, 1, (uint64_t)s->seed + (uint64_t)i, draw);
-        if (!in_domain(f, x) || !(tl_shape_distance(s->shapes, s->emitters[i].shape, x) < 0)) continue;
-        if (tl_solids_distance(solids, INT32_MAX, x, &which, &normal) < 0) continue;
-        out[m++] = c;
+        if (!in_domain(e->frame, x) || !(tl_shape_distance(s->shapes, s->emitters[i].shape, x) < 0)) continue;
+        if (tl_solids_distance(e->solids, INT32_MAX, x, &which, &normal) < 0) continue;
+        out->site[out->count++] = c;
     }
-    *count = m;
-    *sites = out;
     return TALUS_OK;
 }
 
@@ -411,28 +414,28 @@ static double most_owed(const tl_scene *s, int i, const lattice *l, double volum
     return (double)(n ? n : 1) * volume;
 }
 
-static talus_status emit_one(const tl_scene *s, const tl_grid_frame *f, const tl_solids *solids, int i,
-                             const tl_emission *e, tl_emitter_state *state, tl_particles *p, double *next_id,
+static talus_status emit_one(const tl_emitting *e, int i, tl_emitter_state *state, tl_particles *p, double *next_id,
                              tl_arena *a, talus_error *err)
 {
-    double spacing = tl_spacing_of(s, s->emitters[i].spacing), volume = tl_particle_volume(f, spacing);
-    int64_t wanted = (int64_t)floor(state->owed / volume * (1 + 1e-12)), count = 0;
+    const tl_scene *s = e->scene;
+    double spacing = tl_spacing_of(s, s->emitters[i].spacing), volume = tl_particle_volume(e->frame, spacing);
+    int64_t wanted = (int64_t)floor(state->owed / volume * (1 + 1e-12));
     if (wanted <= 0) return TALUS_OK;
-    lattice l = lattice_of(f, s, s->emitters[i].shape, spacing);
-    int64_t *site = NULL;
+    lattice l = lattice_of(e->frame, s, s->emitters[i].shape, spacing);
+    sites room = {0, NULL};
     uint64_t draw = (uint64_t)*next_id;
-    TL_TRY(free_sites(s, f, solids, i, &l, p, draw, a, &count, &site, err));
-    int64_t paid = wanted < count ? wanted : count;
+    TL_TRY(free_sites(e, i, &l, p, draw, a, &room, err));
+    int64_t paid = wanted < room.count ? wanted : room.count;
     TL_TRY(tl_particles_reserve(p, p->count + paid, err));
     for (int64_t k = 0; k < paid; k++) {
         /* a random one of those left */
         int64_t pick =
-            k + (int64_t)(tl_random((uint64_t)s->seed + (uint64_t)i, (uint64_t)k, draw) * (double)(count - k));
-        int64_t c = site[pick], at[3];
-        site[pick] = site[k];
+            k + (int64_t)(tl_random((uint64_t)s->seed + (uint64_t)i, (uint64_t)k, draw) * (double)(room.count - k));
+        int64_t c = room.site[pick], at[3];
+        room.site[pick] = room.site[k];
         site_of(&l, c, at);
         p->particle[p->count++] = (tl_particle){.x = place_in(&l, at, 1, (uint64_t)s->seed + (uint64_t)i, draw),
-                                                .v = e->velocity,
+                                                .v = e->emission[i].velocity,
                                                 .volume = volume,
                                                 .id = (int32_t)*next_id,
                                                 .material = s->emitters[i].material};
@@ -448,20 +451,22 @@ static talus_status emit_one(const tl_scene *s, const tl_grid_frame *f, const tl
     return TALUS_OK;
 }
 
-talus_status tl_particles_emit(const tl_scene *s, const tl_grid_frame *f, const tl_solids *solids, const tl_emission *e,
-                               double dt, const tl_emitter_state *now, tl_emitter_state *next, tl_particles *p,
-                               double *next_id, tl_arena *a, talus_error *err)
+talus_status tl_particles_emit(const tl_emitting *e, const tl_emitter_state *now, tl_emitter_state *next,
+                               tl_particles *p, double *next_id, tl_arena *a, talus_error *err)
 {
+    const tl_scene *s = e->scene;
     for (int i = 0; i < s->emitter_count; i++) {
+        const tl_emission *flow = &e->emission[i];
         size_t mark = tl_arena_mark(a);
         next[i] = now[i];
-        if (e[i].open) {
-            next[i].due += e[i].rate * dt;
-            next[i].owed += e[i].rate * dt;
+        if (flow->open) {
+            next[i].due += flow->rate * e->dt;
+            next[i].owed += flow->rate * e->dt;
         }
-        if (*next_id + next[i].owed / tl_particle_volume(f, tl_spacing_of(s, s->emitters[i].spacing)) > INT32_MAX)
+        double volume = tl_particle_volume(e->frame, tl_spacing_of(s, s->emitters[i].spacing));
+        if (*next_id + next[i].owed / volume > INT32_MAX)
             return TL_FAIL(err, TALUS_BAD_INPUT, "emitters[%d]: more than 2^31 particles", i + 1);
-        TL_TRY(emit_one(s, f, solids, i, &e[i], &next[i], p, next_id, a, err));
+        TL_TRY(emit_one(e, i, &next[i], p, next_id, a, err));
         tl_arena_release(a, mark);
     }
     return TALUS_OK;

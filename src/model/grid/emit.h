@@ -16,17 +16,27 @@
 talus_status tl_grid_state_begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r,
                                  const tl_motion *motion, talus_error *err);
 
-/* What one step adds. next [scene->emitter_count] becomes the emitters' new state; the new particles are put behind
- * p->count (room is reserved here), ids from *next_id on. rate, velocity: of each emitter at the start of the step. */
+/* Of one emitter at the start of a step. */
 typedef struct tl_emission {
     double rate; /* m^3/s */
     tl_vec3 velocity;
     bool open; /* start <= t < stop */
 } tl_emission;
 talus_status tl_emitters_read(const tl_scene *s, double t, tl_emission *out, talus_error *err);
-talus_status tl_particles_emit(const tl_scene *s, const tl_grid_frame *f, const tl_solids *solids, const tl_emission *e,
-                               double dt, const tl_emitter_state *now, tl_emitter_state *next, tl_particles *p,
-                               double *next_id, tl_arena *a, talus_error *err);
+
+/* What emitters see of a step. */
+typedef struct tl_emitting {
+    const tl_scene *scene;
+    const tl_grid_frame *frame;
+    const tl_solids *solids;     /* no particle starts in one */
+    const tl_emission *emission; /* [scene->emitter_count] */
+    double dt;
+} tl_emitting;
+
+/* What one step adds. next [scene->emitter_count] becomes the emitters' new state; the new particles are put behind
+ * p->count (room is reserved here), ids from *next_id on. */
+talus_status tl_particles_emit(const tl_emitting *e, const tl_emitter_state *now, tl_emitter_state *next,
+                               tl_particles *p, double *next_id, tl_arena *a, talus_error *err);
 
 /* Spacing of particles that a fill or emitter asks for: its own, or half a cell. */
 double tl_spacing_of(const tl_scene *s, double asked);

@@ -117,8 +117,7 @@ static talus_status surround_liquid(tl_flow *f, talus_error *err)
         uint8_t *known = f->known[a];
 #pragma omp parallel for schedule(static) if (f->grid.cells >= TL_PARALLEL_MIN)
         for (int64_t i = 0; i < f->grid.cells; i++)
-            known[i] =
-                of[i] >= 0 && (open[i] > closed || (f->system.c.fluid[of[i]] > 0 && sticks(f, of[i])));
+            known[i] = of[i] >= 0 && (open[i] > closed || (f->system.c.fluid[of[i]] > 0 && sticks(f, of[i])));
     }
     TL_TRY(tl_extrapolate(&f->grid, f->set->rules.surround_layers, f->faces.u, f->known, f->arena, err));
     for (int a = 0; a < 3; a++) {
@@ -195,8 +194,8 @@ talus_status tl_flow_extend(tl_flow *f, tl_impulse *held, talus_error *err)
     TL_TRY(tl_extrapolate(&f->grid, TL_EXTRAPOLATE_LAYERS, f->faces.u, f->known, f->arena, err));
     tl_impulse before = {{0, 0, 0}, {0, 0, 0}}, after = before;
     if (sand) before = tl_faces_closed(&f->grid, &f->faces, &f->fractions);
-    TL_TRY(tl_clip_inflow(&f->grid, &moving, f->fractions.open, sand ? 0 : f->set->rules.closed, f->known,
-                          sand ? NULL : f->pressed, f->faces.u, f->arena, err));
+    const tl_covered covered = {&moving, f->fractions.open, sand ? 0 : f->set->rules.closed, sand ? NULL : f->pressed};
+    TL_TRY(tl_clip_inflow(&f->grid, &covered, f->known, f->faces.u, f->arena, err));
     stick_closed_faces(f, &moving);
     if (sand) after = tl_faces_closed(&f->grid, &f->faces, &f->fractions);
     held->linear = tl_vec3_sub(after.linear, before.linear);

@@ -263,10 +263,11 @@ static double clip_face(const tl_grid *g, const tl_solids *s, int32_t b, int k, 
     return into < 0 || held ? u[k][i] - into * along : u[k][i];
 }
 
-talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const open[3], double closed,
-                            uint8_t *const known[3], const uint8_t *pressed, double *const u[3], tl_arena *a,
-                            talus_error *err)
+talus_status tl_clip_inflow(const tl_grid *g, const tl_covered *c, uint8_t *const known[3], double *const u[3],
+                            tl_arena *a, talus_error *err)
 {
+    const tl_solids *s = c->solids;
+    double *const *open = c->open, closed = c->closed;
     size_t start = tl_arena_mark(a);
     double *clipped[3];
     for (int k = 0; k < 3; k++)
@@ -277,7 +278,8 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const 
     for (int32_t b = 0; b < g->blocks; b++)
         for (int k = 0; k < 3 && tl_solids_touch(s, g, b); k++)
             for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
-                if (!(open[k][i] > closed) && known[k][i]) clipped[k][i] = clip_face(g, s, b, k, i, u, known, pressed);
+                if (!(open[k][i] > closed) && known[k][i])
+                    clipped[k][i] = clip_face(g, s, b, k, i, u, known, c->pressed);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++)
         for (int k = 0; k < 3 && tl_solids_touch(s, g, b); k++)

@@ -11,12 +11,19 @@
 talus_status tl_extrapolate(const tl_grid *g, int layers, double *const u[3], uint8_t *const known[3], tl_arena *a,
                             talus_error *err);
 
-/* Faces that solids cover (open [3][cells] <= closed): take away the part of the velocity that flows into the solid,
- * relative to the solid's own. What slides along it stays. pressed [cells]: liquid that pressure holds against
- * solids beside it, which does not leave them either: faces there take on the solid's velocity along its normal;
- * NULL: none. */
-talus_status tl_clip_inflow(const tl_grid *g, const tl_solids *s, double *const open[3], double closed,
-                            uint8_t *const known[3], const uint8_t *pressed, double *const u[3], tl_arena *a,
-                            talus_error *err);
+/* Faces that solids cover. */
+typedef struct tl_covered {
+    const tl_solids *solids;
+    double *const *open; /* [3][cells] covered: at most `closed` */
+    double closed;
+    /* [cells] liquid that pressure holds against solids beside it, which does not leave them either: faces there take
+     * on the solid's velocity along its normal; NULL: none */
+    const uint8_t *pressed;
+} tl_covered;
+
+/* Takes away the part of the velocity that flows into the solid, relative to the solid's own. What slides along it
+ * stays. */
+talus_status tl_clip_inflow(const tl_grid *g, const tl_covered *c, uint8_t *const known[3], double *const u[3],
+                            tl_arena *a, talus_error *err);
 
 #endif

@@ -27,8 +27,8 @@ talus_status tl_flow_emit(const tl_flow *f, tl_grid_state *g, double t, tl_emitt
     TL_TRY(tl_grid_build(&nothing, &f->set->frame, 0, NULL, f->arena, err));
     TL_TRY(tl_solids_with_skins(&solids, &nothing, f->rigid, &f->scene->domain, f->before,
                                 f->soft ? f->soft->start : NULL, f->arena, err));
-    talus_status status =
-        tl_particles_emit(f->scene, &f->set->frame, &solids, now, f->dt, g->emitter, next, all, next_id, f->arena, err);
+    const tl_emitting step = {f->scene, &f->set->frame, &solids, now, f->dt};
+    talus_status status = tl_particles_emit(&step, g->emitter, next, all, next_id, f->arena, err);
     g->particles.particle = all->particle;
     g->particles.room = all->room;
     return status;
@@ -77,8 +77,14 @@ talus_status tl_flow_classify(tl_flow *f, talus_error *err)
     TL_TRY(tl_solid_fractions(g, &f->solids, f->set->family, a, &f->fractions, err));
     bool sand = f->set->alpha != NULL;
     tl_vec3 up = tl_vec3_normalize_or(tl_vec3_scale(-1, f->scene->gravity), (tl_vec3){0, 0, 0});
-    TL_TRY(tl_liquid_distance(g, f->faces.fill, &f->fractions, &f->solids, f->solid_phi, f->set->spacing,
-                              sand ? NULL : &up, a, f->phi, f->excess, &f->full, &f->set->rules.surface, err));
+    const tl_filled filled = {.grid = g,
+                              .fill = f->faces.fill,
+                              .fractions = &f->fractions,
+                              .solids = &f->solids,
+                              .solid_phi = f->solid_phi,
+                              .spacing = f->set->spacing,
+                              .up = sand ? NULL : &up};
+    TL_TRY(tl_liquid_distance(&filled, &f->set->rules.surface, a, f->phi, f->excess, &f->full, err));
     return sand ? tl_liquid_fractions(g, f->phi, false, true, true, a, &f->liquid, err) : TALUS_OK;
 }
 

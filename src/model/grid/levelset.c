@@ -462,10 +462,15 @@ static talus_status no_memory(const tl_grid *g, talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a distance on %lld cells", (long long)g->cells);
 }
 
-talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_fractions *f, const tl_solids *s,
-                                const float *solid_phi, double spacing, const tl_vec3 *up, tl_arena *a, double *phi,
-                                double *excess, tl_fillings *full, const tl_surface_rules *rules, talus_error *err)
+talus_status tl_liquid_distance(const tl_filled *from, const tl_surface_rules *rules, tl_arena *a, double *phi,
+                                double *excess, tl_fillings *full, talus_error *err)
 {
+    const tl_grid *g = from->grid;
+    const tl_solids *s = from->solids;
+    const tl_fractions *f = from->fractions;
+    const float *solid_phi = from->solid_phi;
+    const double *fill = from->fill, off = 0.5 * from->spacing;
+    const tl_vec3 *up = from->up;
     const tl_surface_rules usual = tl_surface_rules_default();
     if (!rules) rules = &usual;
     const int64_t ghost = (int64_t)g->blocks * g->f.size;
@@ -493,7 +498,7 @@ talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_f
     for (int32_t b = 0; b < g->blocks; b++) from_fill(g, b, folded, clear, full, raw, excess);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) settle(g, b, raw, s ? solid_phi : NULL, settled, excess, full->deep);
-    contact q = {g, s, solid_phi, settled, plain, up ? *up : (tl_vec3){0, 0, 0}, 0.5 * spacing};
+    contact q = {g, s, solid_phi, settled, plain, up ? *up : (tl_vec3){0, 0, 0}, off};
     if (read) {
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
         for (int32_t b = 0; b < g->blocks; b++) mark_slanted(&q, b, f->solid_cell, raw, slanted, plain);
@@ -502,7 +507,7 @@ talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_f
     }
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++)
-        if (s) extend(g, b, read ? read : settled, s, solid_phi, 0.5 * spacing, read ? &q : NULL, phi);
+        if (s) extend(g, b, read ? read : settled, s, solid_phi, off, read ? &q : NULL, phi);
     if (folded != full->fill && rules->crowds) {
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
         for (int32_t b = 0; b < g->blocks; b++) fill_crowds(g, b, solid_phi, full, phi);

@@ -31,14 +31,24 @@ typedef struct tl_surface_rules {
 } tl_surface_rules;
 tl_surface_rules tl_surface_rules_default(void);
 
-/* phi [cells] out: m, negative in liquid; ghost: +dx. fill as in tl_faces, solid_phi of tl_solids_field, spacing of
- * particles, m. Without solids f and solid_phi may be NULL. up: against gravity, unit, or 0 without any: surfaces at
- * slanted solids are read as planes; NULL: they are extended along the solid's normal (sand). excess [cells] out, or
- * NULL: how much more than full a cell is, of its volume. Below full counts only where no air is near, and cells
- * that are mostly solid say nothing: 0. full out, arrays in the arena. rules NULL: the defaults. */
-talus_status tl_liquid_distance(const tl_grid *g, const double *fill, const tl_fractions *f, const tl_solids *s,
-                                const float *solid_phi, double spacing, const tl_vec3 *up, tl_arena *a, double *phi,
-                                double *excess, tl_fillings *full, const tl_surface_rules *rules, talus_error *err);
+/* What a surface is read from. */
+typedef struct tl_filled {
+    const tl_grid *grid;
+    const double *fill;            /* [cells] as in tl_faces */
+    const tl_solids *solids;       /* NULL: none, and nothing of the next two */
+    const tl_fractions *fractions; /* of solids */
+    const float *solid_phi;        /* [cells] of tl_solids_field */
+    double spacing;                /* of particles, m */
+    /* against gravity, unit, or 0 without any: surfaces at slanted solids are read as planes; NULL: they are extended
+     * along the solid's normal (sand) */
+    const tl_vec3 *up;
+} tl_filled;
+
+/* phi [cells] out: m, negative in liquid; ghost: +dx. excess [cells] out, or NULL: how much more than full a cell is,
+ * of its volume. Below full counts only where no air is near, and cells that are mostly solid say nothing: 0. full
+ * out, arrays in the arena. rules NULL: the defaults. */
+talus_status tl_liquid_distance(const tl_filled *from, const tl_surface_rules *rules, tl_arena *a, double *phi,
+                                double *excess, tl_fillings *full, talus_error *err);
 
 /* Space that liquid takes up, m^3: all the room of cells that pressure keeps full, which have no air around; what is
  * in all others, at most their room (single cells are read to a tenth). So crowds read low and hollow liquid reads
