@@ -136,18 +136,18 @@ static talus_status mesh_of(const sizes *t, tl_lg *lg, talus_error *err)
                     .density = 1000,
                     .thickness = 1e-3,
                     .stiffness = 1e-3};
-    tl_vec3 *vertex = NULL;
-    int32_t *element = NULL;
+    tl_lg_mesh mesh;
     p.kind = t->bending ? TL_LG_CLOTH : TL_LG_TETS;
     p.bending = !t->bending || t->bending[0] == 'n' ? TL_LG_LIMP : t->bending[0] == 'h' ? TL_LG_HINGE : TL_LG_RING;
-    talus_status status =
-        t->bending ? tl_lg_sheet(box, 2, t->x, t->y, &p.vertices, &vertex, &p.elements, &element, err)
-                   : tl_lg_bar(box, (const int[3]){t->x, t->y, t->z}, &p.vertices, &vertex, &p.elements, &element, err);
-    p.vertex = vertex;
-    p.element = element;
+    talus_status status = t->bending ? tl_lg_sheet(box, 2, t->x, t->y, &mesh, err)
+                                     : tl_lg_bar(box, (const int[3]){t->x, t->y, t->z}, &mesh, err);
+    p.vertices = mesh.vertices;
+    p.elements = mesh.elements;
+    p.vertex = mesh.vertex;
+    p.element = mesh.element;
     if (status == TALUS_OK) status = tl_lg_create(lg, 1, &p, 0, err);
-    tl_free(vertex);
-    tl_free(element);
+    tl_free(mesh.vertex);
+    tl_free(mesh.element);
     return status;
 }
 

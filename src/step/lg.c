@@ -295,13 +295,17 @@ static double kinetic(const tl_lg_step *s)
 static talus_status damp(tl_lg_step *s, talus_error *err)
 {
     if (!(s->damped = TL_TAKE_ZERO(s->arena, double, 3 * (int64_t)s->lg->nodes + 1))) return tl_lg_no_memory(err);
+    const tl_lg_moved moved = {.lg = s->lg,
+                               .hessian = s->data->hessian,
+                               .h = s->h,
+                               .q = s->q,
+                               .v = s->v,
+                               .before = s->time.second ? s->time.v_was : NULL};
     s->viscous = -kinetic(s);
     for (int b = 0; b < s->lg->bodies && !s->time.rests; b++) {
         const int32_t body = s->lg->body[b].body;
         const double damping = body < 0 ? 0 : s->scene->materials[s->scene->bodies[body].material].damping;
-        if (damping > 0)
-            TL_TRY(tl_lg_damp(s->lg, s->data->hessian, b, damping, s->h, s->q, s->v,
-                              s->time.second ? s->time.v_was : NULL, s->damped, s->arena, err));
+        if (damping > 0) TL_TRY(tl_lg_damp(&moved, b, damping, s->damped, s->arena, err));
     }
     s->viscous += kinetic(s);
     return TALUS_OK;

@@ -26,10 +26,15 @@ lg_body lg_body_make(const int cells[3], tl_vec3 size, double thickness, tl_lg_m
                           .stiffness = thickness > 0 ? 1e-3 * young * thickness : 0}};
     tl_box3 box = {{0, 0, 0}, size};
     tl_lg_part *p = &b.part;
+    tl_lg_mesh mesh;
     if (thickness > 0)
-        CHECK_OK(tl_lg_sheet(box, 2, cells[0], cells[1], &p->vertices, &b.vertex, &p->elements, &b.element, &err));
+        CHECK_OK(tl_lg_sheet(box, 2, cells[0], cells[1], &mesh, &err));
     else
-        CHECK_OK(tl_lg_bar(box, cells, &p->vertices, &b.vertex, &p->elements, &b.element, &err));
+        CHECK_OK(tl_lg_bar(box, cells, &mesh, &err));
+    p->vertices = mesh.vertices;
+    p->elements = mesh.elements;
+    b.vertex = mesh.vertex;
+    b.element = mesh.element;
     b.anchor = TL_NEW(tl_lg_anchor, p->vertices);
     assert_non_null(b.anchor);
     for (int32_t v = 0; v < p->vertices; v++)

@@ -4,16 +4,14 @@
 
 #include "base/alloc.h"
 
-static talus_status take(int64_t vertices, int64_t elements, int corners, tl_vec3 **vertex, int32_t **element,
-                         talus_error *err)
+static talus_status take(tl_lg_mesh *m, int64_t vertices, int64_t elements, int corners, talus_error *err)
 {
-    *vertex = TL_NEW(tl_vec3, vertices);
-    *element = TL_NEW(int32_t, corners * elements);
-    if (*vertex && *element) return TALUS_OK;
-    tl_free(*vertex);
-    tl_free(*element);
-    *vertex = NULL;
-    *element = NULL;
+    *m = (tl_lg_mesh){(int32_t)vertices, (int32_t)elements, TL_NEW(tl_vec3, vertices),
+                      TL_NEW(int32_t, corners * elements)};
+    if (m->vertex && m->element) return TALUS_OK;
+    tl_free(m->vertex);
+    tl_free(m->element);
+    *m = (tl_lg_mesh){0};
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a mesh of %lld elements", (long long)elements);
 }
 
@@ -31,16 +29,13 @@ static void place_lattice(tl_box3 box, const int cells[3], tl_vec3 *vertex)
                                         box.lo.z + size.z * k / cells[2]};
 }
 
-talus_status tl_lg_bar(tl_box3 box, const int cells[3], int32_t *vertices, tl_vec3 **vertex, int32_t *elements,
-                       int32_t **element, talus_error *err)
+talus_status tl_lg_bar(tl_box3 box, const int cells[3], tl_lg_mesh *out, talus_error *err)
 {
     int64_t nx = cells[0], ny = cells[1], nz = cells[2];
     const int64_t stride[3] = {1, nx + 1, (nx + 1) * (ny + 1)};
-    *vertices = (int32_t)((nx + 1) * (ny + 1) * (nz + 1));
-    *elements = (int32_t)(6 * nx * ny * nz);
-    TL_TRY(take(*vertices, *elements, 4, vertex, element, err));
-    place_lattice(box, cells, *vertex);
-    int32_t *e = *element;
+    TL_TRY(take(out, (nx + 1) * (ny + 1) * (nz + 1), 6 * nx * ny * nz, 4, err));
+    place_lattice(box, cells, out->vertex);
+    int32_t *e = out->element;
     for (int64_t k = 0; k < nz; k++)
         for (int64_t j = 0; j < ny; j++)
             for (int64_t i = 0; i < nx; i++)
@@ -59,25 +54,22 @@ talus_status tl_lg_bar(tl_box3 box, const int cells[3], int32_t *vertices, tl_ve
     return TALUS_OK;
 }
 
-talus_status tl_lg_sheet(tl_box3 box, int flat, int nu, int nv, int32_t *vertices, tl_vec3 **vertex, int32_t *elements,
-                         int32_t **element, talus_error *err)
+talus_status tl_lg_sheet(tl_box3 box, int flat, int nu, int nv, tl_lg_mesh *out, talus_error *err)
 {
     int u = (flat + 1) % 3, v = (flat + 2) % 3;
     const double lo[3] = {box.lo.x, box.lo.y, box.lo.z}, hi[3] = {box.hi.x, box.hi.y, box.hi.z};
     int64_t lattice = (int64_t)(nu + 1) * (nv + 1);
-    *vertices = (int32_t)(lattice + (int64_t)nu * nv);
-    *elements = 4 * nu * nv;
-    TL_TRY(take(*vertices, *elements, 3, vertex, element, err));
-    for (int64_t k = 0; k < *vertices; k++) {
+    TL_TRY(take(out, lattice + (int64_t)nu * nv, 4 * (int64_t)nu * nv, 3, err));
+    for (int64_t k = 0; k < out->vertices; k++) {
         bool middle = k >= lattice;
         int64_t m = middle ? k - lattice : k, row = middle ? nu : nu + 1;
         double at[3];
         at[flat] = 0.5 * (lo[flat] + hi[flat]);
         at[u] = lo[u] + (hi[u] - lo[u]) * ((double)(m % row) + (middle ? 0.5 : 0)) / nu;
         at[v] = lo[v] + (hi[v] - lo[v]) * ((double)(m / row) + (middle ? 0.5 : 0)) / nv;
-        (*vertex)[k] = (tl_vec3){at[0], at[1], at[2]};
+        out->vertex[k] = (tl_vec3){at[0], at[1], at[2]};
     }
-    int32_t *e = *element;
+    int32_t *e = out->element;
     for (int32_t j = 0; j < nv; j++)
         for (int32_t i = 0; i < nu; i++) {
             int32_t a = j * (nu + 1) + i, around[5] = {a, a + 1, a + nu + 2, a + nu + 1, a};
@@ -90,16 +82,13 @@ talus_status tl_lg_sheet(tl_box3 box, int flat, int nu, int nv, int32_t *vertice
     return TALUS_OK;
 }
 
-talus_status tl_lg_blocks(tl_box3 box, const int cells[3], int32_t *vertices, tl_vec3 **vertex, int32_t *elements,
-                          int32_t **element, talus_error *err)
+talus_status tl_lg_blocks(tl_box3 box, const int cells[3], tl_lg_mesh *out, talus_error *err)
 {
     int64_t nx = cells[0], ny = cells[1], nz = cells[2];
     const int64_t stride[3] = {1, nx + 1, (nx + 1) * (ny + 1)};
-    *vertices = (int32_t)((nx + 1) * (ny + 1) * (nz + 1));
-    *elements = (int32_t)(nx * ny * nz);
-    TL_TRY(take(*vertices, *elements, 8, vertex, element, err));
-    place_lattice(box, cells, *vertex);
-    int32_t *e = *element;
+    TL_TRY(take(out, (nx + 1) * (ny + 1) * (nz + 1), nx * ny * nz, 8, err));
+    place_lattice(box, cells, out->vertex);
+    int32_t *e = out->element;
     for (int64_t k = 0; k < nz; k++)
         for (int64_t j = 0; j < ny; j++)
             for (int64_t i = 0; i < nx; i++)

@@ -59,10 +59,11 @@ void tl_lg_columns_free(tl_lg_columns *c)
     tl_free(c);
 }
 
-/* Up to three nodes, one per right-hand side. r [nodes][3] is zero before and after. */
+/* Up to three nodes, one per right-hand side. The first half of room is zero before and after. */
 static talus_status solve(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, int count, const int32_t node[3],
-                          double *r, double *x, talus_error *err)
+                          double *room, talus_error *err)
 {
+    double *r = room, *x = room + 3 * (int64_t)c->lg->nodes;
     for (int k = 0; k < count; k++) {
         r[3 * (int64_t)node[k] + k] = 1;
         tl_lg_solver_mark(s, node[k], c->part);
@@ -84,7 +85,7 @@ static talus_status solve(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precisi
 }
 
 talus_status tl_lg_columns_ready(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, double h, int32_t count,
-                                 const int32_t *node, double *r, double *x, talus_error *err)
+                                 const int32_t *node, double *room, talus_error *err)
 {
     if (c->h != h) drop(c, true);
     c->h = h;
@@ -98,10 +99,10 @@ talus_status tl_lg_columns_ready(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_
         if (c->column[node[i]]) continue;
         next[waiting++] = node[i];
         if (waiting < 3) continue;
-        TL_TRY(solve(c, s, p, 3, next, r, x, err));
+        TL_TRY(solve(c, s, p, 3, next, room, err));
         waiting = 0;
     }
-    return waiting ? solve(c, s, p, waiting, next, r, x, err) : TALUS_OK;
+    return waiting ? solve(c, s, p, waiting, next, room, err) : TALUS_OK;
 }
 
 double tl_lg_columns_at(const tl_lg_columns *c, int32_t i, int32_t j)

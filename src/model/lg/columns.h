@@ -14,10 +14,10 @@ typedef struct tl_lg_columns tl_lg_columns;
 talus_status tl_lg_columns_create(tl_lg_columns **out, const tl_lg *lg, talus_error *err);
 void tl_lg_columns_free(tl_lg_columns *c);
 
-/* Solves for what is missing of `node` [count]. s: a solver that is up to date, for h. r, x [lg nodes][3]: room; r
- * must be zero, and is so afterwards. */
+/* Solves for what is missing of `node` [count]. s: a solver that is up to date, for h. room [2][lg nodes][3]: the
+ * first half must be zero, and is so afterwards. */
 talus_status tl_lg_columns_ready(tl_lg_columns *c, const tl_lg_solver *s, tl_lg_precision p, double h, int32_t count,
-                                 const int32_t *node, double *r, double *x, talus_error *err);
+                                 const int32_t *node, double *room, talus_error *err);
 /* A^-1 between two nodes of one body that are ready, from the lower one's column: symmetric to the last bit. */
 double tl_lg_columns_at(const tl_lg_columns *c, int32_t i, int32_t j);
 

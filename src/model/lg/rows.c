@@ -224,8 +224,7 @@ static talus_status find_compliance(tl_lg_rows *r, const tl_lg_rows_of *from, tl
     r->shift = TL_TAKE(a, double, 3 * n);
     double *B = TL_TAKE(a, double, n *n);
     if (!r->push || !r->shift || !B) return no_memory(err);
-    TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, r->nodes, r->node, r->room,
-                               r->room + 3 * (int64_t)r->lg->nodes, err));
+    TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, r->nodes, r->node, r->room, err));
 #pragma omp parallel for schedule(static, 16) if (n > PARALLEL_DENSE)
     for (int32_t i = 0; i < (int32_t)n; i++)
         for (int32_t j = 0; j < (int32_t)n; j++) B[i * n + j] = between_nodes(r, i, j);
@@ -559,8 +558,7 @@ talus_status tl_lg_rows_focus(tl_lg_rows *r, const double *part, talus_error *er
     if (f->nodes == known) return TALUS_OK;
     for (int32_t i = known; i < f->nodes; i++) f->lg_node[i] = r->node[f->node[i]];
     if (!r->B)
-        TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, f->nodes, f->lg_node, r->room,
-                                   r->room + 3 * (int64_t)r->lg->nodes, err));
+        TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, f->nodes, f->lg_node, r->room, err));
     fill_focus(r, known);
     return TALUS_OK;
 }

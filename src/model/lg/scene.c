@@ -56,6 +56,14 @@ static bool is_box(const tl_shape_tree *t, int node, tl_box3 b)
     return tl_shape_distance(t, node, tl_vec3_scale(0.5, tl_vec3_add(b.lo, b.hi))) < 0;
 }
 
+static void take_mesh(const tl_lg_mesh *mesh, tl_lg_part *p, meshed *m)
+{
+    p->vertices = mesh->vertices;
+    p->elements = mesh->elements;
+    m->vertex = mesh->vertex;
+    m->element = mesh->element;
+}
+
 static talus_status mesh_cloth(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
 {
     tl_box3 box = tl_shape_bounds(s->shapes, b->shape);
@@ -87,7 +95,10 @@ static talus_status mesh_cloth(const tl_scene *s, const tl_body *b, tl_lg_part *
     int nu = b->cells[u] ? b->cells[u] : (int)fmax(1, ceil(size[u] / edge)),
         nv = b->cells[v] ? b->cells[v] : (int)fmax(1, ceil(size[v] / edge));
     if ((double)nu * nv > 1e7) return body_failure(b, TALUS_BAD_INPUT, "more than 1e7 squares of cloth", err);
-    return tl_lg_sheet(box, flat, nu, nv, &p->vertices, &m->vertex, &p->elements, &m->element, err);
+    tl_lg_mesh mesh;
+    TL_TRY(tl_lg_sheet(box, flat, nu, nv, &mesh, err));
+    take_mesh(&mesh, p, m);
+    return TALUS_OK;
 }
 
 static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *p, meshed *m, talus_error *err)
@@ -101,10 +112,12 @@ static talus_status mesh_solid(const tl_scene *s, const tl_body *b, tl_lg_part *
         if ((double)b->cells[0] * b->cells[1] * b->cells[2] > 1e7)
             return body_failure(b, TALUS_BAD_INPUT, "more than 1e7 cells", err);
         /* finite elements of the grid engine make hexahedra of these cells themselves (model/elastic/fem.h) */
-        if (b->element == 1 || s->engine == TL_ENGINE_GRID)
-            return tl_lg_bar(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
-        p->kind = TL_LG_HEXES;
-        return tl_lg_blocks(box, b->cells, &p->vertices, &m->vertex, &p->elements, &m->element, err);
+        const bool tets = b->element == 1 || s->engine == TL_ENGINE_GRID;
+        tl_lg_mesh mesh;
+        TL_TRY((tets ? tl_lg_bar : tl_lg_blocks)(box, b->cells, &mesh, err));
+        take_mesh(&mesh, p, m);
+        if (!tets) p->kind = TL_LG_HEXES;
+        return TALUS_OK;
     }
     tl_tetmesh mesh = {0};
     talus_error why = {0};

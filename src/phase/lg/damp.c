@@ -14,30 +14,31 @@ static void take_rigid(const tl_lg *lg, const tl_lg_body *b, const double *q, co
     }
 }
 
-talus_status tl_lg_damp(const tl_lg *lg, tl_lg_hessian *hessian, int body, double damping, double h, const double *q,
-                        double *v, double *before, double *held, tl_arena *a, talus_error *err)
+talus_status tl_lg_damp(const tl_lg_moved *m, int body, double damping, double *held, tl_arena *a, talus_error *err)
 {
+    const tl_lg *lg = m->lg;
+    const double h = m->h, *q = m->q;
     const tl_lg_body *b = &lg->body[body];
     const int64_t n = 3 * (int64_t)lg->nodes, first = 3 * (int64_t)b->node, end = first + 3 * (int64_t)b->nodes;
     size_t mark = tl_arena_mark(a);
     double *rate = TL_TAKE(a, double, n), *x = TL_TAKE(a, double, n);
     bool any = false;
     if (!rate || !x) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for damping of elastic bodies");
-    TL_TRY(tl_lg_hessian_update(hessian, body, sqrt(h * damping), q, 1, err));
-    take_rigid(lg, b, q, v, rate);
+    TL_TRY(tl_lg_hessian_update(m->hessian, body, sqrt(h * damping), q, 1, err));
+    take_rigid(lg, b, q, m->v, rate);
     for (int64_t k = first; k < end; k++) { /* anchors are springs, not of the material: they do not damp */
         x[k] = (lg->mass[k / 3] + h * damping * lg->anchor_weight[k / 3]) * rate[k];
         any |= lg->anchor_weight[k / 3] > 0;
     }
-    TL_TRY(tl_factor_solve(tl_lg_hessian_factor(hessian, body), 1, x + first, x + first, err));
+    TL_TRY(tl_factor_solve(tl_lg_hessian_factor(m->hessian, body), 1, x + first, x + first, err));
     if (!any) take_rigid(lg, b, q, x, x); /* what rounding and a bent body's own forces turn */
     for (int64_t i = b->node; i < b->node + b->nodes; i++) {
         tl_vec3 change = tl_vec3_sub(tl_vec3_load(x + 3 * i), tl_vec3_load(rate + 3 * i));
         tl_vec3_store(tl_vec3_scale(-h * damping * lg->anchor_weight[i], change), held + 3 * i);
     }
     for (int64_t k = first; k < end; k++) {
-        v[k] += x[k] - rate[k];
-        if (before) before[k] += x[k] - rate[k];
+        m->v[k] += x[k] - rate[k];
+        if (m->before) m->before[k] += x[k] - rate[k];
     }
     tl_arena_release(a, mark);
     return TALUS_OK;

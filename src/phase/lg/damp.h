@@ -11,9 +11,16 @@
 
 #include "model/lg/hessian.h"
 
-/* Of one body; v and `before` [nodes][3] change alike: before is the history that integration of second order looks
- * back at, NULL: none. held [nodes][3] N s, out: what anchors gave its nodes to stay where they are. */
-talus_status tl_lg_damp(const tl_lg *lg, tl_lg_hessian *hessian, int body, double damping, double h, const double *q,
-                        double *v, double *before, double *held, tl_arena *a, talus_error *err);
+/* A step of elastic bodies at its end; [nodes][3]. v and `before` change alike. */
+typedef struct tl_lg_moved {
+    const tl_lg *lg;
+    tl_lg_hessian *hessian;
+    double h; /* s */
+    const double *q;
+    double *v, *before; /* before: the history that integration of second order looks back at, NULL: none */
+} tl_lg_moved;
+
+/* Of one body. held [nodes][3] N s, out: what anchors gave its nodes to stay where they are. */
+talus_status tl_lg_damp(const tl_lg_moved *m, int body, double damping, double *held, tl_arena *a, talus_error *err);
 
 #endif

@@ -145,8 +145,7 @@ static talus_status factor(held *s, bool *good, tl_arena *a, talus_error *err)
     s->L = TL_TAKE(a, double, n *n + 1);
     if (!all || !s->L) return no_memory(err);
     if (r->nodes)
-        TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, r->nodes, r->node, r->room,
-                                   r->room + 3 * (int64_t)r->lg->nodes, err));
+        TL_TRY(tl_lg_columns_ready(r->columns, r->solver, r->precision, r->he, r->nodes, r->node, r->room, err));
     for (int64_t i = 0; i < n; i++) all[i] = strand_of(s, s->row[i]);
 #pragma omp parallel for schedule(static, 8) if (n > 100)
     for (int64_t i = 0; i < n; i++)
@@ -265,15 +264,15 @@ static void balance_forces(held *s, double length)
     memcpy(t->force, t->lam, sizeof *t->lam * (size_t)s->rows->rows);
 }
 
-talus_status tl_lg_held_correct(tl_lg_newton *w, tl_lg_touch *t, int max, double *left, bool *done, double *q_before,
-                                double *force_before, tl_arena *a, talus_error *err)
+talus_status tl_lg_held_correct(tl_lg_newton *w, tl_lg_touch *t, int max, tl_lg_corrections *c, tl_arena *a,
+                                talus_error *err)
 {
     held s = {.w = w, .t = t, .rows = &t->rows, .n = 3 * (int64_t)w->lg->nodes, .b = 6 * (int64_t)t->rows.bodies};
     const int64_t all = s.n + s.b + 1;
     size_t mark = tl_arena_mark(a);
     bool good = false;
-    double **const vectors[] = {&s.d, &s.res, &s.z, &s.p, &s.product}, before = *left;
-    *done = true;
+    double **const vectors[] = {&s.d, &s.res, &s.z, &s.p, &s.product}, before = c->left;
+    c->done = true;
     s.row = TL_TAKE(a, int64_t, t->rows.rows + 1);
     s.pull = TL_TAKE_ZERO(a, double, t->rows.rows + 1);
     if (!s.row || !s.pull) return no_memory(err);
@@ -284,7 +283,7 @@ talus_status tl_lg_held_correct(tl_lg_newton *w, tl_lg_touch *t, int max, double
         if (!(s.some = TL_TAKE(a, double, s.count + 1))) return no_memory(err);
         TL_TRY(factor(&s, &good, a, err));
     }
-    *left = INFINITY;
+    c->left = INFINITY;
     if (good) {
         TL_TRY(tl_cancel_check(err));
         s.probe = INFINITY;
@@ -294,12 +293,12 @@ talus_status tl_lg_held_correct(tl_lg_newton *w, tl_lg_touch *t, int max, double
         tl_lg_touch_push(t, s.res);
         memcpy(w->r, s.res, sizeof *w->r * (size_t)s.n);
         hold(&s, s.res, s.z);
-        *left = dot(&s, s.res, s.z);
-        *done = max == 0 || !(*left < before);
+        c->left = dot(&s, s.res, s.z);
+        c->done = max == 0 || !(c->left < before);
     }
-    if (!*done) {
-        memcpy(q_before, w->q, sizeof *q_before * (size_t)s.n);
-        memcpy(force_before, t->force, sizeof *force_before * (size_t)t->rows.rows);
+    if (!c->done) {
+        memcpy(c->q, w->q, sizeof *c->q * (size_t)s.n);
+        memcpy(c->force, t->force, sizeof *c->force * (size_t)t->rows.rows);
         descend(&s, max);
         memcpy(w->step, s.d, sizeof *w->step * (size_t)s.n);
         tl_lg_rows_scatter(s.rows, t->force); /* what the search knows as work */

@@ -15,11 +15,19 @@
 #include "phase/lg/contact.h"
 #include "phase/lg/newton.h"
 
-/* One correction of w->q and of the forces of t, from where a round ended. `left`: what the forces that balance
- * nothing could still do, r A^-1 r with the held rows taking theirs; INFINITY before the first. `done`, and nothing
- * has changed: `left` is not smaller than it was; most is 0; or a correction cannot be made (too many rows: left is
- * INFINITY). Positions and forces of before, [3 nodes] and [rows], are kept otherwise. */
-talus_status tl_lg_held_correct(tl_lg_newton *w, tl_lg_touch *t, int max, double *left, bool *done, double *q_before,
-                                double *force_before, tl_arena *a, talus_error *err);
+/* How far corrections have come. */
+typedef struct tl_lg_corrections {
+    /* What the forces that balance nothing could still do, r A^-1 r with the held rows taking theirs; INFINITY before
+     * the first. */
+    double left;
+    /* Nothing has changed: `left` is not smaller than it was; no iterations are allowed; or a correction cannot be made
+     * (too many rows: left is INFINITY). */
+    bool done;
+    double *q, *force; /* [3 nodes], [rows]: of before, unless done */
+} tl_lg_corrections;
+
+/* One correction of w->q and of the forces of t, from where a round ended, in at most `max` iterations. */
+talus_status tl_lg_held_correct(tl_lg_newton *w, tl_lg_touch *t, int max, tl_lg_corrections *c, tl_arena *a,
+                                talus_error *err);
 
 #endif

@@ -66,24 +66,24 @@ static void plain_round(tl_lg_step *s)
 static talus_status solve_held(tl_lg_step *s, int max, talus_error *err)
 {
     const int64_t n = 3 * (int64_t)s->lg->nodes, duals = TL_LG_LANES * s->lg->dual_rows, rows = s->touch.rows.rows;
-    double left = INFINITY, *force = TL_TAKE(s->arena, double, rows);
-    bool done = false, *of = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1);
-    if (!of || !force) return tl_lg_no_memory(err);
+    tl_lg_corrections c = {.left = INFINITY, .q = s->from, .force = TL_TAKE(s->arena, double, rows)};
+    bool *of = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1);
+    if (!of || !c.force) return tl_lg_no_memory(err);
     for (int32_t k = 0; k < s->touch.rows.nodes; k++) of[s->lg->owner[s->touch.rows.node[k]]] = true;
-    for (int k = 0; !done; k++) {
-        const double before = left;
+    for (int k = 0; !c.done; k++) {
+        const double before = c.left;
         const int iterations = k < max ? ITERATIONS_EACH * s->scene->lg.iterations : 0;
-        TL_TRY(tl_lg_held_correct(&s->newton, &s->touch, iterations, &left, &done, s->from, force, s->arena, err));
-        if (!done) {
+        TL_TRY(tl_lg_held_correct(&s->newton, &s->touch, iterations, &c, s->arena, err));
+        if (!c.done) {
             memcpy(s->from + n, s->u, sizeof *s->u * (size_t)duals);
             if (duals) tl_lg_set_duals(s->lg, s->q, of, s->u);
             plain_round(s);
             TL_TRY(tl_lg_touch_nodes(s, err));
             s->rounds++;
-        } else if (!(left < before) && k > 0) {
+        } else if (!(c.left < before) && k > 0) {
             memcpy(s->q, s->from, sizeof *s->q * (size_t)(n + duals));
-            memcpy(s->touch.force, force, sizeof *force * (size_t)rows);
-            memcpy(s->touch.lam, force, sizeof *force * (size_t)rows);
+            memcpy(s->touch.force, c.force, sizeof *c.force * (size_t)rows);
+            memcpy(s->touch.lam, c.force, sizeof *c.force * (size_t)rows);
         }
     }
     return TALUS_OK;
