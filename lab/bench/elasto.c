@@ -49,9 +49,23 @@ static const published table2[] = {{"admm", "ADMM", 15.1e3, 555.1e3, 10.7e3, 153
                                    {"ica", "ICA", 15.1e3, 555e3, 215.3e3, 200.2},
                                    {"g", "LDLT", 16.6e3, 31.1e6, 422, 32.5}};
 
-static talus_status time_route(const tl_flex_route *route, const char *name, const tl_flex *p, tl_arena *a,
-                               double tolerance, const published *row, tl_table *t, outcome *out, talus_error *err)
+/* A table of the paper, and what of it is tried here. */
+typedef struct contest {
+    const published *row;
+    int rows;
+    double tolerance;
+    tl_arena *arena;
+    tl_table *table;
+} contest;
+
+static talus_status time_route(const contest *c, const tl_flex_route *route, const char *name, const tl_flex *p,
+                               outcome *out, talus_error *err)
 {
+    const published *row = NULL;
+    for (int k = 0; k < c->rows; k++)
+        if (!strcmp(c->row[k].route, route->name)) row = &c->row[k];
+    tl_arena *a = c->arena;
+    tl_table *t = c->table;
     tl_flex_data *kept;
     tl_flex_solver s;
     tl_flex_report r;
@@ -65,9 +79,10 @@ static talus_status time_route(const tl_flex_route *route, const char *name, con
     /* the factor of H is the caller's: those who need it pay for it here */
     for (int32_t b = 0; b < p->parts && status == TALUS_OK && (route->needs & TL_FLEX_FACTOR); b++)
         status = tl_factor_compute(p->part[b].factor, p->part[b].H, err);
-    if (status == TALUS_OK) status = tl_flex_solve(&s, true, true, tolerance, 0, lam, dv, &r, err);
+    if (status == TALUS_OK)
+        status = tl_flex_solve(&s, true, true, &(tl_stop){.tolerance = c->tolerance}, lam, dv, &r, err);
     if (status == TALUS_OK) {
-        bool met = r.certificate.residual <= 10 * tolerance;
+        bool met = r.certificate.residual <= 10 * c->tolerance;
         *out = (outcome){tl_cpu_seconds() - began, r.work.products, met && r.outcome.result == TL_CONVERGED};
         tl_table_cell(t, "%s", name);
         tl_table_cell(t, "%lld", (long long)r.unknowns);
@@ -89,8 +104,8 @@ static talus_status time_route(const tl_flex_route *route, const char *name, con
 }
 
 /* All routes on the first correction of the next step. found [tl_flex_route_count()] */
-static talus_status compare(const talus_bench_options *o, tl_sim *sim, double dt, const published *rows, int count,
-                            bool heavy, tl_table *t, outcome *found, talus_error *err)
+static talus_status compare(const talus_bench_options *o, tl_sim *sim, double dt, contest *c, outcome *found,
+                            talus_error *err)
 {
     static const char *const header[] = {"route",       "unknowns",  "nnz, M",      "iterations", "products",
                                          "inner",       "cpu s",     "certificate", "outcome",    "paper's",
@@ -98,7 +113,9 @@ static talus_status compare(const talus_bench_options *o, tl_sim *sim, double dt
     tl_elastic_trial s;
     tl_arena arena = {0};
     TL_TRY(tl_elastic_first(sim, dt, &s, err));
-    double tolerance = o->tolerance > 0 ? o->tolerance : TOLERANCE;
+    tl_table *t = c->table;
+    c->tolerance = o->tolerance > 0 ? o->tolerance : TOLERANCE;
+    c->arena = &arena;
     tl_csr *roots = TL_TAKE_ZERO(s.arena, tl_csr, s.flex.parts + 1);
     talus_status status = roots ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a table");
     for (int b = 0; b < s.flex.parts && status == TALUS_OK; b++) {
@@ -108,22 +125,18 @@ static talus_status compare(const talus_bench_options *o, tl_sim *sim, double dt
     tl_table_line(t, TALUS_ROW_NOTE,
                   "one Newton correction of %lld unknowns with %d contacts, to %.0e m/s, from zero, %d threads; the "
                   "paper's: means per frame",
-                  (long long)s.flex.n, s.flex.contacts, tolerance, tl_threads());
+                  (long long)s.flex.n, s.flex.contacts, c->tolerance, tl_threads());
     tl_table_header(t, header);
     for (int i = 0; i < tl_flex_route_count() && status == TALUS_OK && !t->stopped; i++) {
         const tl_flex_route *route = tl_flex_route_at(i);
-        const published *row = NULL;
-        for (int k = 0; k < count; k++)
-            if (!strcmp(rows[k].route, route->name)) row = &rows[k];
-        bool formed = !strcmp(route->name, "g") || !strcmp(route->name, "g-scaled") || !strcmp(route->name, "nf");
-        if ((o->method && !strstr(route->name, o->method)) || (formed && !heavy)) continue;
-        status = time_route(route, route->name, &s.flex, &arena, tolerance, row, t, &found[i], err);
+        if (o->method && !strstr(route->name, o->method)) continue;
+        status = time_route(c, route, route->name, &s.flex, &found[i], err);
         bool uzawa = !strcmp(route->name, "ucg");
         if (status == TALUS_OK && uzawa && s.flex.contacts > 0) {
             tl_flex sticky = s.flex;
             outcome none;
             sticky.law = TL_FLEX_STICKY;
-            status = time_route(route, "ucg, sticky", &sticky, &arena, tolerance, row, t, &none, err);
+            status = time_route(c, route, "ucg, sticky", &sticky, &none, err);
         }
     }
     for (int b = 0; b < s.flex.parts && roots; b++) tl_csr_free(&roots[b]);
@@ -238,7 +251,8 @@ static talus_status run1(const talus_bench_options *o, tl_table *t, talus_error 
     if (status == TALUS_OK) status = tl_world_steps(&w, TABLE1_STEPS, 0, err);
     if (status == TALUS_OK && wanted(o, "frames")) status = time_frames("beam", w.sim, PAPER_K, t, err);
     if (status == TALUS_OK && wanted(o, "routes")) {
-        status = compare(o, w.sim, 0.02, table1, (int)(sizeof table1 / sizeof *table1), true, t, found, err);
+        contest c = {.row = table1, .rows = (int)(sizeof table1 / sizeof *table1), .table = t};
+        status = compare(o, w.sim, 0.02, &c, found, err);
         claim("LDLT over K", found, "g", "ucg-mprgp", 20.3 / 3.8, t);
         claim("NF over K", found, "nf", "ucg-mprgp", 145.7 / 3.8, t);
         claim("LDLT over a factor of H (prototype)", found, "g", "schur", 80, t);
@@ -255,8 +269,8 @@ static talus_status run2(const talus_bench_options *o, tl_table *t, talus_error 
     if (wanted(o, "routes")) { /* forming the paper's matrix at its size takes minutes: with --all */
         status = open_world(&w, o, "soft-rabbit", o->all, err);
         if (status == TALUS_OK) status = tl_world_steps(&w, TABLE2_STEPS, 0, err);
-        if (status == TALUS_OK)
-            status = compare(o, w.sim, 0.01, table2, (int)(sizeof table2 / sizeof *table2), true, t, found, err);
+        contest c = {.row = table2, .rows = (int)(sizeof table2 / sizeof *table2), .table = t};
+        if (status == TALUS_OK) status = compare(o, w.sim, 0.01, &c, found, err);
         tl_world_close(&w);
         claim("ICA over LDLT", found, "ica", "g", 6.2, t);
         claim("ICA over LDLT, scaled", found, "ica", "g-scaled", 6.2, t);

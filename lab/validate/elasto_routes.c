@@ -82,8 +82,9 @@ static talus_status compare(tl_case_log *log, tl_elastic_trial *s, tl_arena *a, 
         char text[120];
         status = tl_flex_data_create(&kept, err);
         memset(lam, 0, sizeof *lam * (size_t)m);
+        const tl_stop stop = {.tolerance = 1e-12, .max_iterations = 600};
         if (status == TALUS_OK) status = tl_flex_begin(&solver, tl_flex_route_find(routes[k]), kept, &p, a, err);
-        if (status == TALUS_OK) status = tl_flex_solve(&solver, true, true, 1e-12, 600, lam, dv, &r, err);
+        if (status == TALUS_OK) status = tl_flex_solve(&solver, true, true, &stop, lam, dv, &r, err);
         if (status == TALUS_OK) {
             snprintf(text, sizeof text, "%s: velocities against the indefinite system, relative", routes[k]);
             tl_case_below(log, text, farthest(n, dv, exact), 1e-9);
@@ -183,7 +184,8 @@ static talus_status conditions(tl_case_log *log, tl_elastic_trial *s, talus_erro
         status = tl_flex_data_create(&kept, err);
         if (status == TALUS_OK)
             status = tl_flex_begin(&solver, tl_flex_route_find(routes[k]), kept, &s->flex, &arena, err);
-        if (status == TALUS_OK) status = tl_flex_solve(&solver, true, false, 1e-6, 0, &none, dv, &r, err);
+        if (status == TALUS_OK)
+            status = tl_flex_solve(&solver, true, false, &(tl_stop){.tolerance = 1e-6}, &none, dv, &r, err);
         if (status == TALUS_OK) status = condition(&kept->roots[0].A, &kappa, err);
         if (status == TALUS_OK)
             tl_case_relative(log, k ? "condition of the scaled system of g" : "condition of the system of g", kappa,

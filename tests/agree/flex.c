@@ -27,7 +27,7 @@ static answer solve(const tl_flex_route *route, const tl_flex *p, double toleran
     CHECK_OK(tl_flex_data_create(&kept, &err));
     size_t mark = tl_arena_mark(&arena);
     CHECK_OK(tl_flex_begin(&s, route, kept, p, &arena, &err));
-    CHECK_OK(tl_flex_solve(&s, true, true, tolerance, 0, a.lam, a.dv, &a.report, &err));
+    CHECK_OK(tl_flex_solve(&s, true, true, &(tl_stop){.tolerance = tolerance}, a.lam, a.dv, &a.report, &err));
     tl_arena_release(&arena, mark);
     tl_flex_data_free(kept);
     return a;

@@ -168,8 +168,8 @@ static talus_status solve_bodies(tl_elastic_trial *s, bool fresh, talus_error *e
     s->solver.now = s->flex_now;
     s->solver.near = s->correction;
     bool own = s->data->route->needs & TL_FLEX_OTHER_H, plain = s->data->schur;
-    TL_TRY(tl_flex_solve(&s->solver, fresh, !own && !plain, s->slack, s->scene->solver.contact.iterations, s->flex_lam,
-                         s->flex_dv, &s->solved, err));
+    const tl_stop stop = {.tolerance = s->slack, .max_iterations = s->scene->solver.contact.iterations};
+    TL_TRY(tl_flex_solve(&s->solver, fresh, !own && !plain, &stop, s->flex_lam, s->flex_dv, &s->solved, err));
     s->contact = p->contacts == 0 && plain ? 0
                  : own || plain            ? s->solved.outcome.residual
                                            : s->solved.certificate.residual;

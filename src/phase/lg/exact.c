@@ -95,7 +95,8 @@ static talus_status correct(tl_lg_exact_problem *s, double slack, tl_flex_report
             s->lam[m + 3 * (int64_t)b + k] =
                 k < d->count ? scale * (s->x->t->force[m + d->row[k]] - s->unload[m + d->row[k]]) : 0;
         }
-    TL_TRY(tl_flex_solve(&s->solver, true, false, slack, LAWS_MAX, s->lam, s->dv, report, err));
+    const tl_stop stop = {.tolerance = slack, .max_iterations = LAWS_MAX};
+    TL_TRY(tl_flex_solve(&s->solver, true, false, &stop, s->lam, s->dv, report, err));
     memset(w->step, 0, sizeof *w->step * (size_t)n);
     for (int32_t k = 0; k < s->parts; k++) {
         const tl_lg_body *b = &s->lg->body[s->body[k]];

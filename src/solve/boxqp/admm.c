@@ -81,7 +81,7 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
     set_rho(&s, o->penalty > 0 ? o->penalty : 0.1);
     tl_precond_update(o->precond, s.weight, w);
     tl_shifted shifted = {&q->A, s.weight, sp->n};
-    tl_linop op = tl_linop_shifted(&shifted);
+    const tl_linear problem = {sp, tl_linop_shifted(&shifted), s.rhs};
 
     double scale = tl_boxqp_scale(q), target = stop->tolerance * scale, primal, dual;
     double natural = tl_boxqp_gradient(q, z, s.g, w), last = natural;
@@ -93,7 +93,7 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
         double inner = o->inner_tolerance > 0 ? o->inner_tolerance : 0.05;
         tl_cg_target goal = {fmax(0.02 * target, inner * last),
                              stop->max_iterations ? stop->max_iterations - out.iterations : 0, false, false};
-        out.iterations += tl_cg_run(&op, sp, o->precond, s.rhs, s.x, &goal, stop, a, w).iterations;
+        out.iterations += tl_cg_run(&problem, o->precond, s.x, &goal, stop, a, w).iterations;
         split_step(&s, o->relaxation, z, &primal, &dual);
         last = fmax(fmin(primal, dual), 0.1 * fmax(primal, dual));
         out.residual = fmax(primal, dual) / scale;

@@ -124,7 +124,7 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
     tl_vec_fill(sp->n, 0, s.h);
     tl_vec_fill(sp->n, 0, s.k);
     tl_shifted shifted = {&q->A, s.violated, sp->n};
-    tl_linop hessian = tl_linop_shifted(&shifted);
+    const tl_linear correction = {sp, tl_linop_shifted(&shifted), s.grad};
 
     double scale = tl_boxqp_scale(q), target = stop->tolerance * scale,
            inner = o->inner_tolerance > 0 ? o->inner_tolerance : INNER_SHARE;
@@ -140,7 +140,7 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
             tl_vec_fill(sp->n, 0, s.dx);
             tl_cg_target goal = {fmax(0.1 * target, inner * grad_max),
                                  stop->max_iterations ? stop->max_iterations - out.iterations : 0, false, false};
-            tl_outcome cg = tl_cg_run(&hessian, sp, o->precond, s.grad, s.dx, &goal, stop, a, w);
+            tl_outcome cg = tl_cg_run(&correction, o->precond, s.dx, &goal, stop, a, w);
             out.iterations += cg.iterations;
             tl_linop_apply(&q->A, sp, s.dx, s.Adx, w);
             double step = choose_step(&s, x, o->line_searches);

@@ -14,7 +14,8 @@ static tl_outcome run(const tl_boxqp *p, const tl_options *o, const tl_stop *sto
 {
     double scale = tl_boxqp_scale(p);
     tl_cg_target target = {stop->tolerance * scale, stop->max_iterations, true, true};
-    tl_outcome out = tl_cg_run(&p->A, p->space, o->precond, p->b, x, &target, stop, a, w);
+    const tl_linear problem = {p->space, p->A, p->b};
+    tl_outcome out = tl_cg_run(&problem, o->precond, x, &target, stop, a, w);
     out.residual /= scale;
     return out;
 }

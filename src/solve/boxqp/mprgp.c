@@ -34,9 +34,9 @@ typedef struct split {
     double residual; /* max|phi + beta| */
 } split;
 
-static void split_block(int64_t n, const double *restrict x, const double *restrict g, const double *restrict lo,
-                        const double *restrict hi, const double *restrict metric, double per_abar, double *restrict phi,
-                        split *out)
+static split split_block(int64_t n, const double *restrict x, const double *restrict g, const double *restrict lo,
+                         const double *restrict hi, const double *restrict metric, double per_abar,
+                         double *restrict phi)
 {
     double b2[TL_LANES] = {0}, red[TL_LANES] = {0}, max[TL_LANES] = {0};
     for (int64_t at = 0; at < n; at += TL_LANES) {
@@ -60,7 +60,7 @@ static void split_block(int64_t n, const double *restrict x, const double *restr
         }
     }
     for (int k = 1; k < TL_LANES; k++) max[0] = max[k] > max[0] ? max[k] : max[0];
-    *out = (split){tl_lanes_total(b2), tl_lanes_total(red), max[0]};
+    return (split){tl_lanes_total(b2), tl_lanes_total(red), max[0]};
 }
 
 static split split_gradient(const tl_boxqp *p, const double *metric, const double *x, const double *g, double abar,
@@ -72,8 +72,8 @@ static split split_gradient(const tl_boxqp *p, const double *metric, const doubl
 #pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN)
     for (int b = 0; b < blocks.count; b++) {
         int64_t at = tl_block_begin(blocks, b), count = tl_block_end(blocks, b) - at;
-        split_block(count, x + at, g + at, p->lo ? p->lo + at : NULL, p->hi ? p->hi + at : NULL,
-                    metric ? metric + at : NULL, 1 / abar, phi + at, &part[b]);
+        part[b] = split_block(count, x + at, g + at, p->lo ? p->lo + at : NULL, p->hi ? p->hi + at : NULL,
+                              metric ? metric + at : NULL, 1 / abar, phi + at);
     }
     double sums[2] = {0, 0}, max = 0;
     for (int b = 0; b < blocks.count; b++) {

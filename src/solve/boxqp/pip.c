@@ -118,7 +118,7 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
     for (int i = 0; i < 5; i++) *all[i] = tl_space_take(sp, a);
     double *inside = tl_space_take(sp, a);
     tl_shifted shifted = {&q->A, s.barrier, sp->n};
-    tl_linop hessian = tl_linop_shifted(&shifted);
+    const tl_linear correction = {sp, tl_linop_shifted(&shifted), s.rhs};
 
     double scale = tl_boxqp_scale(q), target = stop->tolerance * scale, diag = tl_boxqp_mean_diagonal(q);
     double inner = o->inner_tolerance > 0 ? o->inner_tolerance : 0.1;
@@ -141,7 +141,7 @@ static tl_outcome run(const tl_boxqp *q, const tl_options *o, const tl_stop *sto
             tl_vec_fill(sp->n, 0, s.dx);
             tl_cg_target goal = {fmax(0.01 * target, inner * grad),
                                  stop->max_iterations ? stop->max_iterations - out.iterations : 0, false, false};
-            out.iterations += tl_cg_run(&hessian, sp, o->precond, s.rhs, s.dx, &goal, stop, a, w).iterations;
+            out.iterations += tl_cg_run(&correction, o->precond, s.dx, &goal, stop, a, w).iterations;
             double step = step_inside(&s, inside);
             tl_linop_apply(&q->A, sp, s.dx, s.Adx, w);
             double first = -slope(&s, inside, 0);

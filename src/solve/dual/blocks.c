@@ -109,7 +109,8 @@ talus_status tl_dual_contact(tl_dual_solver *s, tl_dual_report *out, talus_error
     tl_flex_report report;
     if (!w->contacts) return TALUS_OK;
     load_solids(s);
-    TL_TRY(tl_flex_solve(s->contact, w->fresh, false, s->slack, s->contact_iterations, w->lam, w->dv, &report, err));
+    const tl_stop stop = {.tolerance = s->slack, .max_iterations = s->contact_iterations};
+    TL_TRY(tl_flex_solve(s->contact, w->fresh, false, &stop, w->lam, w->dv, &report, err));
     w->fresh = false;
     for (int64_t i = f->n; i < w->n; i++) w->dv[i] += w->w[i];
     out->contact_iterations += report.outcome.iterations;

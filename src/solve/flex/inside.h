@@ -42,8 +42,8 @@ typedef struct tl_flex_linear {
 
 /* The outer iteration: an augmented Lagrangian over impulses, Newton with an exact line search over velocities, De
  * Saxce's shifts. */
-talus_status tl_flex_newton(const tl_flex *p, const tl_flex_linear *linear, double tolerance, int max_iterations,
-                            double *lam, double *dv, tl_arena *a, tl_flex_report *report, talus_error *err);
+talus_status tl_flex_newton(const tl_flex *p, const tl_flex_linear *linear, const tl_stop *stop, double *lam,
+                            double *dv, tl_arena *a, tl_flex_report *report, talus_error *err);
 
 /* Preconditioned conjugate gradients from zero. Returns iterations. */
 typedef struct tl_flex_cg {

@@ -341,8 +341,8 @@ static void product(void *ctx, const double *x, double *y)
     }
 }
 
-static talus_status solve(tl_flex_solver *s, double tolerance, int max_iterations, double *lam, double *dv,
-                          tl_flex_report *r, talus_error *err)
+static talus_status solve(tl_flex_solver *s, const tl_stop *stop, double *lam, double *dv, tl_flex_report *r,
+                          talus_error *err)
 {
     const tl_flex *p = s->p;
     const int64_t n = tl_flex_size(p), m = p->contacts;
@@ -378,7 +378,7 @@ static talus_status solve(tl_flex_solver *s, double tolerance, int max_iteration
     if (m > 0) tl_flex_blocks(p, j.push, j.blocks);
     tl_flex_linear way = {.ctx = &j, .solve = linear};
     if (s->route->needs & TL_FLEX_OTHER_H) way.product = product;
-    TL_TRY(tl_flex_newton(p, &way, tolerance, max_iterations, lam, dv, s->arena, r, err));
+    TL_TRY(tl_flex_newton(p, &way, stop, lam, dv, s->arena, r, err));
     tl_arena_release(s->arena, mark);
     return TALUS_OK;
 }

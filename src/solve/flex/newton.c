@@ -246,14 +246,14 @@ static talus_status iterate(state *s, double tolerance, int max, double *dv, tl_
     return TALUS_OK;
 }
 
-talus_status tl_flex_newton(const tl_flex *p, const tl_flex_linear *linear, double tolerance, int max_iterations,
-                            double *lam, double *dv, tl_arena *a, tl_flex_report *report, talus_error *err)
+talus_status tl_flex_newton(const tl_flex *p, const tl_flex_linear *linear, const tl_stop *stop, double *lam,
+                            double *dv, tl_arena *a, tl_flex_report *report, talus_error *err)
 {
     state s = {.p = p, .linear = linear, .n = tl_flex_size(p), .m = p->contacts};
     size_t mark = tl_arena_mark(a);
     if (!take(&s, a)) return tl_flex_no_memory(err);
     start(&s, lam);
-    TL_TRY(iterate(&s, tolerance, max_iterations > 0 ? max_iterations : NEWTON_MAX, dv, report, err));
+    TL_TRY(iterate(&s, stop->tolerance, stop->max_iterations > 0 ? stop->max_iterations : NEWTON_MAX, dv, report, err));
     if (isfinite(report->outcome.residual)) {
         memcpy(lam, s.best, 3 * sizeof *lam * (size_t)s.m);
         memcpy(dv, s.best_v, sizeof *dv * (size_t)s.n);

@@ -160,20 +160,20 @@ talus_status tl_flex_begin(tl_flex_solver *s, const tl_flex_route *route, tl_fle
     return route->begin ? route->begin(s, err) : TALUS_OK;
 }
 
-talus_status tl_flex_solve(tl_flex_solver *s, bool fresh, bool certify, double tolerance, int max_iterations,
-                           double *lam, double *dv, tl_flex_report *r, talus_error *err)
+talus_status tl_flex_solve(tl_flex_solver *s, bool fresh, bool certify, const tl_stop *stop, double *lam, double *dv,
+                           tl_flex_report *r, talus_error *err)
 {
     *r = (tl_flex_report){.outcome = {.result = TL_CONVERGED}};
     double began = tl_seconds();
     if (fresh && s->route->matrix) TL_TRY(s->route->matrix(s, r, err));
     double made = tl_seconds();
-    TL_TRY(s->route->solve(s, tolerance, max_iterations, lam, dv, r, err));
+    TL_TRY(s->route->solve(s, stop, lam, dv, r, err));
     r->prepare += made - began; /* besides what the route has made itself */
     r->seconds = tl_seconds() - began - r->prepare;
     if (!certify) return TALUS_OK;
     TL_TRY(tl_flex_certify(s->p, lam, dv, &r->certificate, s->arena, err));
     if (r->outcome.result == TL_CONVERGED && !(s->route->needs & TL_FLEX_OTHER_H) &&
-        !(r->certificate.residual <= 10 * tolerance))
+        !(r->certificate.residual <= 10 * stop->tolerance))
         r->outcome.result = TL_STALLED;
     return TALUS_OK;
 }

@@ -62,9 +62,9 @@ typedef struct tl_flex_route {
     unsigned needs;
     talus_status (*begin)(tl_flex_solver *s, talus_error *err); /* for these contacts; may be NULL */
     talus_status (*matrix)(tl_flex_solver *s, tl_flex_report *r, talus_error *err); /* H is new */
-    /* lam: start in, answer out; dv: answer. Stops at `tolerance`, m/s. */
-    talus_status (*solve)(tl_flex_solver *s, double tolerance, int max_iterations, double *lam, double *dv,
-                          tl_flex_report *r, talus_error *err);
+    /* lam: start in, answer out; dv: answer. stop: tolerance in m/s; 0 iterations: as many as the route may take. */
+    talus_status (*solve)(tl_flex_solver *s, const tl_stop *stop, double *lam, double *dv, tl_flex_report *r,
+                          talus_error *err);
 } tl_flex_route;
 
 int tl_flex_route_count(void);
@@ -78,7 +78,7 @@ void tl_flex_data_free(tl_flex_data *k); /* NULL is fine */
 talus_status tl_flex_begin(tl_flex_solver *s, const tl_flex_route *route, tl_flex_data *kept, const tl_flex *p,
                            tl_arena *a, talus_error *err);
 /* fresh: H has other values than in the last solve. The certificate is looked at when `certify`. */
-talus_status tl_flex_solve(tl_flex_solver *s, bool fresh, bool certify, double tolerance, int max_iterations,
-                           double *lam, double *dv, tl_flex_report *r, talus_error *err);
+talus_status tl_flex_solve(tl_flex_solver *s, bool fresh, bool certify, const tl_stop *stop, double *lam, double *dv,
+                           tl_flex_report *r, talus_error *err);
 
 #endif

@@ -100,7 +100,7 @@ static void velocities(const tl_flex *p, const double *dv, double *u)
     for (int64_t i = 0; i < 3 * (int64_t)p->contacts; i++) u[i] += p->c[i];
 }
 
-static talus_status solve_active(tl_flex_solver *s, double tolerance, int max, double *lam, tl_flex_report *r,
+static talus_status solve_active(tl_flex_solver *s, const tl_stop *stop, double *lam, tl_flex_report *r,
                                  talus_error *err)
 {
     schur *d = s->data;
@@ -110,12 +110,11 @@ static talus_status solve_active(tl_flex_solver *s, double tolerance, int max, d
     if (m == 0) return TALUS_OK;
     velocities(s->p, d->v_free, d->u);
     for (int64_t k = 0; k < m; k++) memcpy(d->q + 3 * k, d->u + 3 * (int64_t)d->pick[k], 3 * sizeof *lam);
-    tl_stop stop = {.tolerance = tolerance, .max_iterations = max};
     tl_options options = tl_options_default();
     options.history = r->work.history;
     tl_contact_report solved;
     const tl_contact_method *method = s->p->law == TL_FLEX_CONE ? &tl_contact_newton_dense : &tl_contact_pyramid_dense;
-    TL_TRY(tl_contact_solve(method, &d->problem, &options, &stop, d->lam, s->arena, &solved, err));
+    TL_TRY(tl_contact_solve(method, &d->problem, &options, stop, d->lam, s->arena, &solved, err));
     r->work.products += solved.work.products;
     r->work.factorizations += solved.work.factorizations;
     r->work.projections += solved.work.projections;
@@ -125,7 +124,7 @@ static talus_status solve_active(tl_flex_solver *s, double tolerance, int max, d
                      .iterations = r->outcome.iterations + solved.outcome.iterations,
                      .residual = s->p->law == TL_FLEX_CONE ? solved.certificate.residual : solved.outcome.residual};
     /* the certificate of that kind knows the disc alone */
-    if (s->p->law == TL_FLEX_PYRAMID && r->outcome.residual <= tolerance) r->outcome.result = TL_CONVERGED;
+    if (s->p->law == TL_FLEX_PYRAMID && r->outcome.residual <= stop->tolerance) r->outcome.result = TL_CONVERGED;
     for (int64_t k = 0; k < m; k++) memcpy(lam + 3 * (int64_t)d->pick[k], d->lam + 3 * k, 3 * sizeof *lam);
     return TALUS_OK;
 }
@@ -161,8 +160,8 @@ static talus_status answer(const tl_flex *p, const double *lam, double *push, do
     return tl_flex_factor_solve(p, push, dv, err);
 }
 
-static talus_status solve(tl_flex_solver *s, double tolerance, int max_iterations, double *lam, double *dv,
-                          tl_flex_report *r, talus_error *err)
+static talus_status solve(tl_flex_solver *s, const tl_stop *stop, double *lam, double *dv, tl_flex_report *r,
+                          talus_error *err)
 {
     schur *d = s->data;
     const tl_flex *p = s->p;
@@ -172,7 +171,7 @@ static talus_status solve(tl_flex_solver *s, double tolerance, int max_iteration
     TL_TRY(tl_flex_factor_solve(p, d->push, d->v_free, err));
     if (d->fresh) TL_TRY(write_out(s, lam, r, err));
     for (bool more = true; more;) {
-        TL_TRY(solve_active(s, tolerance, max_iterations, lam, r, err));
+        TL_TRY(solve_active(s, stop, lam, r, err));
         TL_TRY(answer(p, lam, d->push, dv, err));
         velocities(p, dv, d->u);
         int32_t k = 0;
@@ -180,7 +179,7 @@ static talus_status solve(tl_flex_solver *s, double tolerance, int max_iteration
         for (int32_t c = 0; c < p->contacts; c++) {
             bool is = k < d->active && d->pick[k] == c;
             k += is;
-            more |= !is && d->u[3 * (int64_t)c] < -tolerance;
+            more |= !is && d->u[3 * (int64_t)c] < -stop->tolerance;
         }
         if (!more) break;
         double began = tl_seconds();
@@ -207,8 +206,8 @@ const tl_flex_route tl_flex_schur_last = {
 #define ADMM_MAX 5000
 
 /* (1/R + W) y = lam / R + w - q; lam' = P(lam - R (q + W y + shift)); w = q + W y - (lam - lam') / R. */
-static talus_status admm(tl_flex_solver *s, double tolerance, int max_iterations, double *lam, double *dv,
-                         tl_flex_report *r, talus_error *err)
+static talus_status admm(tl_flex_solver *s, const tl_stop *stop, double *lam, double *dv, tl_flex_report *r,
+                         talus_error *err)
 {
     schur *d = s->data;
     const tl_flex *p = s->p;
@@ -239,7 +238,7 @@ static talus_status admm(tl_flex_solver *s, double tolerance, int max_iterations
     r->outcome = (tl_outcome){.result = TL_OUT_OF_ITERATIONS};
     r->work.factorizations++;
     if (!tl_dense_chol(n, S, n)) r->outcome.result = TL_BROKE_DOWN;
-    int max = max_iterations > 0 ? max_iterations : ADMM_MAX;
+    int max = stop->max_iterations > 0 ? stop->max_iterations : ADMM_MAX;
     while (r->outcome.result == TL_OUT_OF_ITERATIONS && r->outcome.iterations < max && !tl_cancelled()) {
         for (int64_t i = 0; i < n; i++) y[i] = lam[i] / R[i / 3] + w[i] - d->q[i];
         tl_dense_chol_solve(n, S, n, y);
@@ -265,7 +264,7 @@ static talus_status admm(tl_flex_solver *s, double tolerance, int max_iterations
         r->outcome.residual = worst;
         tl_work_record(&r->work, worst);
         if (!isfinite(worst)) r->outcome.result = TL_BROKE_DOWN;
-        if (worst <= tolerance) r->outcome.result = TL_CONVERGED;
+        if (worst <= stop->tolerance) r->outcome.result = TL_CONVERGED;
     }
     tl_arena_release(s->arena, mark);
     r->unknowns = n;

@@ -182,8 +182,8 @@ static talus_status linear(void *ctx, const double *B, const int32_t *rank, cons
     return tl_factor_solve(s->kept->sum, 1, r, x, err);
 }
 
-static talus_status solve(tl_flex_solver *s, double tolerance, int max_iterations, double *lam, double *dv,
-                          tl_flex_report *r, talus_error *err)
+static talus_status solve(tl_flex_solver *s, const tl_stop *stop, double *lam, double *dv, tl_flex_report *r,
+                          talus_error *err)
 {
     const tl_flex *p = s->p;
     const int64_t n = tl_flex_size(p);
@@ -204,7 +204,7 @@ static talus_status solve(tl_flex_solver *s, double tolerance, int max_iteration
     }
     tl_csr_free(&s->kept->K);
     const tl_flex_linear way = {.ctx = &ctx, .solve = linear};
-    TL_TRY(tl_flex_newton(p, &way, tolerance, max_iterations, lam, dv, s->arena, r, err));
+    TL_TRY(tl_flex_newton(p, &way, stop, lam, dv, s->arena, r, err));
     tl_arena_release(s->arena, mark);
     return TALUS_OK;
 }

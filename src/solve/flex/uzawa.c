@@ -142,8 +142,8 @@ static talus_status prepare(tl_flex_solver *s, tl_flex_report *r, talus_error *e
     return TALUS_OK;
 }
 
-static talus_status solve(tl_flex_solver *s, double tolerance, int max_iterations, double *lam, double *dv,
-                          tl_flex_report *r, talus_error *err)
+static talus_status solve(tl_flex_solver *s, const tl_stop *stop, double *lam, double *dv, tl_flex_report *r,
+                          talus_error *err)
 {
     const tl_flex *p = s->p;
     const int64_t n = tl_flex_size(p), m = p->contacts;
@@ -172,7 +172,7 @@ static talus_status solve(tl_flex_solver *s, double tolerance, int max_iteration
     tl_flex_diagonal(p, u.D);
     if (m > 0) tl_flex_blocks(p, u.D, u.blocks);
     tl_flex_linear way = {.ctx = &u, .solve = linear};
-    TL_TRY(tl_flex_newton(p, &way, tolerance, max_iterations, lam, dv, s->arena, r, err));
+    TL_TRY(tl_flex_newton(p, &way, stop, lam, dv, s->arena, r, err));
     tl_arena_release(s->arena, mark);
     r->unknowns = 3 * m;
     for (int32_t k = 0; k < p->parts; k++)
@@ -239,8 +239,8 @@ static double sweep(const tl_flex *p, const double *inverse_mass, const double *
     return max;
 }
 
-static talus_status ica(tl_flex_solver *s, double tolerance, int max_iterations, double *lam, double *dv,
-                        tl_flex_report *r, talus_error *err)
+static talus_status ica(tl_flex_solver *s, const tl_stop *stop, double *lam, double *dv, tl_flex_report *r,
+                        talus_error *err)
 {
     const tl_flex *p = s->p;
     const int64_t n = tl_flex_size(p), m = p->contacts;
@@ -253,7 +253,7 @@ static talus_status ica(tl_flex_solver *s, double tolerance, int max_iterations,
         memcpy(mass + p->part[k].first, p->part[k].mass, sizeof *mass * (size_t)p->part[k].H->rows);
     if (m > 0) tl_flex_blocks(p, mass, blocks);
     for (int64_t i = 0; i < p->n; i++) mass[i] = 1 / mass[i];
-    int max = max_iterations > 0 ? max_iterations : ICA_MAX;
+    int max = stop->max_iterations > 0 ? stop->max_iterations : ICA_MAX;
     r->outcome = (tl_outcome){.result = TL_OUT_OF_ITERATIONS};
     while (r->outcome.result == TL_OUT_OF_ITERATIONS && r->outcome.iterations < max && !tl_cancelled()) {
         /* bodies under the impulses there are */
@@ -277,7 +277,7 @@ static talus_status ica(tl_flex_solver *s, double tolerance, int max_iterations,
         }
         r->outcome.residual = worst;
         tl_work_record(&r->work, worst);
-        if (worst <= tolerance) r->outcome.result = TL_CONVERGED;
+        if (worst <= stop->tolerance) r->outcome.result = TL_CONVERGED;
         if (!isfinite(worst)) r->outcome.result = TL_BROKE_DOWN;
         if (r->outcome.result != TL_OUT_OF_ITERATIONS) break;
         memset(y, 0, sizeof *y * (size_t)n);

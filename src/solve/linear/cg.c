@@ -10,16 +10,17 @@
 size_t tl_cg_bytes(const tl_space *s) { return 4 * tl_space_room(s); }
 
 /* r = b - A x; returns max|r|. */
-static double true_residual(const tl_linop *A, const tl_space *s, const double *b, double *x, double *r, tl_work *w)
+static double true_residual(const tl_linear *p, double *x, double *r, tl_work *w)
 {
-    tl_linop_apply(A, s, x, r, w);
-    tl_vec_sub(s->n, b, r, r);
-    return tl_space_max(s, tl_vec_max_abs(s->n, r));
+    tl_linop_apply(&p->A, p->space, x, r, w);
+    tl_vec_sub(p->space->n, p->b, r, r);
+    return tl_space_max(p->space, tl_vec_max_abs(p->space->n, r));
 }
 
-tl_outcome tl_cg_run(const tl_linop *A, const tl_space *s, const tl_precond *P, const double *b, double *x,
-                     const tl_cg_target *target, const tl_stop *stop, tl_arena *a, tl_work *w)
+tl_outcome tl_cg_run(const tl_linear *problem, const tl_precond *P, double *x, const tl_cg_target *target,
+                     const tl_stop *stop, tl_arena *a, tl_work *w)
 {
+    const tl_space *s = problem->space;
     size_t mark = tl_arena_mark(a);
     double *r = tl_space_take(s, a), *p = tl_space_take(s, a), *q = tl_space_take(s, a);
     double *z = P ? tl_space_take(s, a) : r;
@@ -27,7 +28,7 @@ tl_outcome tl_cg_run(const tl_linop *A, const tl_space *s, const tl_precond *P, 
     int confirms = 0;
     double rz_old = 0, last_confirmed = INFINITY;
 
-    out.residual = true_residual(A, s, b, x, r, w);
+    out.residual = true_residual(problem, x, r, w);
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     bool restart = true;
     while (out.result == TL_OUT_OF_ITERATIONS) {
@@ -37,7 +38,7 @@ tl_outcome tl_cg_run(const tl_linop *A, const tl_space *s, const tl_precond *P, 
                 out.result = TL_CONVERGED;
                 break;
             }
-            out.residual = true_residual(A, s, b, x, r, w);
+            out.residual = true_residual(problem, x, r, w);
             restart = true;
             if (out.residual <= target->residual_max) continue;
             if (++confirms >= MAX_CONFIRMS || out.residual > 0.5 * last_confirmed) {
@@ -57,7 +58,7 @@ tl_outcome tl_cg_run(const tl_linop *A, const tl_space *s, const tl_precond *P, 
         restart = false;
         rz_old = rz;
 
-        tl_linop_apply(A, s, p, q, w);
+        tl_linop_apply(&problem->A, s, p, q, w);
         double pq = tl_space_dot(s, p, q);
         if (!(pq > 0) || !(rz > 0)) {
             /* no curvature left: an exact zero means that nothing more can be gained */
@@ -85,7 +86,7 @@ static tl_outcome run(const tl_linear *p, const tl_options *o, const tl_stop *st
     double b_max = tl_space_max_abs(p->space, p->b);
     double scale = b_max > 0 ? b_max : 1;
     tl_cg_target target = {stop->tolerance * scale, stop->max_iterations, true, true};
-    tl_outcome out = tl_cg_run(&p->A, p->space, o->precond, p->b, x, &target, stop, a, w);
+    tl_outcome out = tl_cg_run(p, o->precond, x, &target, stop, a, w);
     out.residual /= scale;
     return out;
 }

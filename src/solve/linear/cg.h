@@ -13,8 +13,8 @@ typedef struct tl_cg_target {
 
 size_t tl_cg_bytes(const tl_space *s);
 
-/* Solve A x = b from x. P may be NULL. Obeys stop->max_products. */
-tl_outcome tl_cg_run(const tl_linop *A, const tl_space *s, const tl_precond *P, const double *b, double *x,
-                     const tl_cg_target *target, const tl_stop *stop, tl_arena *a, tl_work *w);
+/* Solve from x. P may be NULL. Obeys stop->max_products. */
+tl_outcome tl_cg_run(const tl_linear *problem, const tl_precond *P, double *x, const tl_cg_target *target,
+                     const tl_stop *stop, tl_arena *a, tl_work *w);
 
 #endif

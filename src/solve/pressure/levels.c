@@ -141,14 +141,24 @@ static void label_block(const finer *f, int32_t count, const int32_t *cell, int3
     }
 }
 
+/* Cells of a finer level in the order of their blocks. */
+typedef struct by_block {
+    int32_t count;
+    const uint64_t *key; /* [count] of a cell's block */
+    const int32_t *cell; /* [count] */
+    int colour_bit;      /* of the key: 0 is red */
+} by_block;
+
 /* Number the connected sets block by block, and list their cells; returns the count of sets. */
-static int32_t number_sets(const finer *f, int32_t count, const uint64_t *key, const int32_t *cell, int colour_bit,
-                           int32_t *label, int32_t *start, int32_t *child, int32_t *red)
+static int32_t number_sets(const finer *f, const by_block *sorted, int32_t *label, int32_t *start, int32_t *child,
+                           int32_t *red)
 {
+    const uint64_t *key = sorted->key;
+    const int32_t *cell = sorted->cell;
     int32_t sets = 0, placed = 0;
     *red = 0;
-    for (int32_t from = 0, to; from < count; from = to) {
-        for (to = from + 1; to < count && key[to] == key[from]; to++) continue;
+    for (int32_t from = 0, to; from < sorted->count; from = to) {
+        for (to = from + 1; to < sorted->count && key[to] == key[from]; to++) continue;
         label_block(f, to - from, cell + from, label);
         for (int32_t m = from; m < to; m++) {
             int32_t first = cell[m];
@@ -160,7 +170,7 @@ static int32_t number_sets(const finer *f, int32_t count, const uint64_t *key, c
                     child[placed++] = cell[t];
                 }
             sets++;
-            *red += !(key[from] >> colour_bit);
+            *red += !(key[from] >> sorted->colour_bit);
         }
     }
     start[sets] = placed;
@@ -234,7 +244,8 @@ static talus_status coarsen(const finer *f, const box *b, tl_level *c, double *s
     int32_t *child = TL_TAKE(a, int32_t, count);
     if (!child) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a level above %d cells", n);
     for (int32_t i = 0; i < n; i++) f->parent[i] = INT32_MAX;
-    c->n = number_sets(f, count, key, cell, p.shift[3], label, first, child, &c->red);
+    const by_block sorted = {count, key, cell, p.shift[3]};
+    c->n = number_sets(f, &sorted, label, first, child, &c->red);
     for (int32_t i = 0; i < n; i++)
         if (f->parent[i] == INT32_MAX) f->parent[i] = c->n;
 
