@@ -178,8 +178,9 @@ static talus_status transpose(const tl_csr *J, tl_csr *T, tl_arena *a, talus_err
 }
 
 talus_status tl_fem_rows_matrix(const tl_fem_rows *r, int32_t count, const int32_t *pick, const int64_t *first,
-                                int64_t n, tl_csr *J, tl_csr *Jt, tl_arena *a, talus_error *err)
+                                tl_csr *J, tl_csr *Jt, tl_arena *a, talus_error *err)
 {
+    const int64_t n = first[r->fem->bodies];
     int64_t at[10], entries = 0;
     double weight[10];
     int side[10];

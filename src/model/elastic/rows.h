@@ -45,10 +45,10 @@ talus_status tl_fem_rows_make(tl_fem_rows *out, const tl_fem_rows_of *from, tl_a
 void tl_fem_rows_velocity(const tl_fem_rows *r, const double *v, const double *v_rigid, double *u);
 /* J^T lam added to impulses of nodes [nodes][3] and of bodies [rigid][6] (NULL: not wanted). */
 void tl_fem_rows_push(const tl_fem_rows *r, const double *lam, double *nodes, double *bodies);
-/* The rows of contacts pick [count] over unknowns, and the transpose: J [3 count][n + 6 rigid], first [bodies]
- * unknown of each elastic body, n of all of them. Held nodes and fixed bodies have no columns. In the arena. */
+/* The rows of contacts pick [count] over unknowns, and the transpose: J [3 count][n + 6 rigid], first [bodies + 1]
+ * unknown of each elastic body, then n, of all of them. Held nodes and fixed bodies have no columns. In the arena. */
 talus_status tl_fem_rows_matrix(const tl_fem_rows *r, int32_t count, const int32_t *pick, const int64_t *first,
-                                int64_t n, tl_csr *J, tl_csr *Jt, tl_arena *a, talus_error *err);
+                                tl_csr *J, tl_csr *Jt, tl_arena *a, talus_error *err);
 
 /* World force of a contact on its first side, from its three rows. */
 static inline tl_vec3 tl_fem_link_force(const tl_fem_link *l, const double x[3])

@@ -34,7 +34,7 @@ static talus_status pose(tl_elastic_trial *s, int32_t count, talus_error *err)
     s->flex_mu = TL_TAKE(s->arena, double, count + 1);
     if (!s->part || !s->flex_g || !s->flex_dv || !s->flex_c || !s->flex_now || !s->flex_lam || !s->flex_mu)
         return tl_elastic_no_memory(err);
-    TL_TRY(tl_fem_rows_matrix(&s->rows, count, s->pick, data->first, n, &s->J, &s->Jt, s->arena, err));
+    TL_TRY(tl_fem_rows_matrix(&s->rows, count, s->pick, data->first, &s->J, &s->Jt, s->arena, err));
     for (int b = 0; b < s->fem->bodies; b++)
         s->part[b] = (tl_flex_part){.first = data->first[b],
                                     .H = &s->fem->body[b].A,
