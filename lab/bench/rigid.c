@@ -333,9 +333,10 @@ static bool last_problem(run *r, bool gravity, tl_rigid_problem *out)
         if (gravity) tl_vec3_store(tl_vec3_scale(DT, r->w.scene->gravity), v_free + 6 * (int64_t)i);
     }
     tl_rigid_view view = {g, r->w.scene, body, pose, friction, NULL, 0, NULL};
+    const tl_contact_bodies bodies = {g->count, inv_mass, inv_inertia, NULL, v_free};
     tl_rigid_contacts *c = TL_TAKE(a, tl_rigid_contacts, 1);
     return c && tl_rigid_detect(&view, DT, &sim->state.rigid, a, c, &err) == TALUS_OK &&
-           tl_rigid_problem_build(out, g, c, NULL, NULL, inv_mass, inv_inertia, v_free, DT, a, &err) == TALUS_OK;
+           tl_rigid_problem_build(out, &bodies, c, NULL, NULL, DT, a, &err) == TALUS_OK;
 }
 
 /* Products of one solve from zero forces, at the loosest target that gives the wanted force balance. */

@@ -326,38 +326,6 @@ static tl_pose pose_between(const tl_rigid_view *start, const tl_pose *end, int3
     return (tl_pose){tl_vec3_sub(x, tl_quat_rotate(q, centre)), q};
 }
 
-/* Points of the pair where it overlaps by more than `-limit` for the first time on its way, as far as halving finds
- * it: deep inside, the nearest way out is not the one it came (a shallow overlap is taken at the end). None when it
- * does not at the end. `place`: both poses then; `last`: least gap of the end. */
-static int first_overlap(const tl_rigid_view *start, const tl_pose *end, const tl_near_pair *pair, int32_t axis,
-                         double limit, tl_touch *touch, tl_pose place[2], double *when, double *last)
-{
-    const tl_rigid_body *a = &start->rigid->body[pair->a], *b = &start->rigid->body[pair->b];
-    double open = 0, enough = limit - TOUCH * fmin(a->extent, b->extent);
-    int kept = 0;
-    *when = 1;
-    for (int tries = 0; tries < TOUCH_TRIES; tries++) {
-        tl_touch here[TL_TOUCHES_MAX];
-        double share = tries ? 0.5 * (open + *when) : 1, least = INFINITY;
-        int32_t along = axis;
-        tl_pose x[2] = {pose_between(start, end, pair->a, share), pose_between(start, end, pair->b, share)};
-        int count = tl_collide(a->collider, &x[0], b->collider, &x[1], still(start, pair->a, pair->b), &along, here);
-        for (int k = 0; k < count; k++) least = fmin(least, here[k].gap);
-        if (!tries) *last = least;
-        if (least < limit) {
-            *when = share;
-            kept = count;
-            memcpy(touch, here, sizeof *here * (size_t)count);
-            memcpy(place, x, sizeof x);
-            if (least > enough) break;
-        } else if (tries)
-            open = share;
-        else
-            break;
-    }
-    return kept;
-}
-
 /* How far bodies have come from their start: the centre of mass, and at most how far turning has moved any place of
  * the surface. */
 typedef struct way {
@@ -380,11 +348,46 @@ static way way_of(const tl_rigid_body *b, const tl_pose *from, const tl_pose *to
 typedef struct look {
     tl_near_pair pair;
     int32_t known, known_end; /* its points of the first look */
-    int32_t axis, count;
-    double limit, deepest, when, last;
+    int32_t axis;             /* of them */
+    double deepest;           /* m: their least gap, or 0 */
+    double limit;             /* m: gaps below it are too deep */
+    double last;              /* m: least gap of the end */
+    /* when it first was too deep */
+    double when; /* of the step */
     tl_pose place[2];
+    int32_t count;   /* 0: it is not */
     tl_touch *touch; /* [TL_TOUCHES_MAX] */
 } look;
+
+/* Points of the pair where it is too deep for the first time on its way, as far as halving finds it: deep inside, the
+ * nearest way out is not the one it came (a shallow overlap is taken at the end). */
+static void first_overlap(const tl_rigid_way *w, look *l)
+{
+    const int32_t i = l->pair.a, j = l->pair.b;
+    const tl_rigid_body *a = &w->start->rigid->body[i], *b = &w->start->rigid->body[j];
+    double open = 0, enough = l->limit - TOUCH * fmin(a->extent, b->extent);
+    l->count = 0;
+    l->when = 1;
+    for (int tries = 0; tries < TOUCH_TRIES; tries++) {
+        tl_touch here[TL_TOUCHES_MAX];
+        double share = tries ? 0.5 * (open + l->when) : 1, least = INFINITY;
+        int32_t along = l->axis;
+        tl_pose x[2] = {pose_between(w->start, w->end, i, share), pose_between(w->start, w->end, j, share)};
+        int count = tl_collide(a->collider, &x[0], b->collider, &x[1], still(w->start, i, j), &along, here);
+        for (int k = 0; k < count; k++) least = fmin(least, here[k].gap);
+        if (!tries) l->last = least;
+        if (least < l->limit) {
+            l->when = share;
+            l->count = count;
+            memcpy(l->touch, here, sizeof *here * (size_t)count);
+            memcpy(l->place, x, sizeof x);
+            if (least > enough) break;
+        } else if (tries)
+            open = share;
+        else
+            break;
+    }
+}
 
 /* The pair was at least so far apart at the start (`apart` where the first look found nothing), and cannot have come
  * as deep as the limit: exact. */
@@ -398,10 +401,11 @@ static bool stays_apart(const tl_rigid_contacts *now, const way *ways, double ap
 }
 
 /* Pairs of the second look, in the order of all pairs, that may have gone too deep. Takes `list` [pairs] for that. */
-static int64_t choose_pairs(const tl_rigid_view *start, const tl_pose *end, const tl_near_pair *pair, int64_t pairs,
-                            const way *ways, double slop, const tl_rigid_contacts *now, look *list, bool *maybe)
+static int64_t choose_pairs(const tl_rigid_way *w, const tl_near_pair *pair, int64_t pairs, const way *ways, look *list,
+                            bool *maybe)
 {
-    const tl_rigid *r = start->rigid;
+    const tl_rigid *r = w->start->rigid;
+    const tl_rigid_contacts *now = w->now;
     int64_t count = 0, chosen = 0;
     int32_t known = 0;
     for (int64_t k = 0; k < pairs; k++) {
@@ -411,13 +415,14 @@ static int64_t choose_pairs(const tl_rigid_view *start, const tl_pose *end, cons
         known = l.known;
         for (int32_t p = l.known; p < l.known_end; p++) l.deepest = fmin(l.deepest, now->point[p].gap);
         l.axis = l.known < l.known_end ? now->point[l.known].axis : 0;
-        l.limit = fmin(-slop, l.deepest - AGAIN * slop);
-        if (!stays_apart(now, ways, still(start, l.pair.a, l.pair.b), &l)) list[count++] = l;
+        l.limit = fmin(-w->slop, l.deepest - AGAIN * w->slop);
+        if (!stays_apart(now, ways, still(w->start, l.pair.a, l.pair.b), &l)) list[count++] = l;
     }
 #pragma omp parallel for schedule(dynamic, 16) if (count > PARALLEL_PAIRS)
     for (int64_t k = 0; k < count; k++) {
         int32_t i = list[k].pair.a, j = list[k].pair.b;
-        maybe[k] = tl_collide_may_overlap(r->body[i].collider, &end[i], r->body[j].collider, &end[j], -list[k].limit);
+        maybe[k] =
+            tl_collide_may_overlap(r->body[i].collider, &w->end[i], r->body[j].collider, &w->end[j], -list[k].limit);
     }
     for (int64_t k = 0; k < count; k++)
         if (maybe[k]) list[chosen++] = list[k];
@@ -426,34 +431,31 @@ static int64_t choose_pairs(const tl_rigid_view *start, const tl_pose *end, cons
 
 /* Points of pairs that are deeper in each other than they may be, of the moment when they began to be: list
  * [*overlaps]. */
-static talus_status find_overlaps(const tl_rigid_view *start, const tl_pose *end, const bool *fast, double slop,
-                                  const tl_rigid_contacts *now, tl_arena *a, look **out, int64_t *overlaps,
-                                  talus_error *err)
+static talus_status find_overlaps(const tl_rigid_way *w, tl_arena *a, look **out, int64_t *overlaps, talus_error *err)
 {
-    const tl_rigid *r = start->rigid;
+    const tl_rigid *r = w->start->rigid;
     tl_box3 *box = TL_TAKE(a, tl_box3, r->count);
     way *ways = TL_TAKE(a, way, r->count);
     tl_near_pair *pair;
     int64_t pairs;
     if (!box || !ways) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the boxes of %d bodies", (int)r->count);
     for (int32_t i = 0; i < r->count; i++) {
-        box[i] = tl_collider_bounds(r->body[i].collider, &end[i]);
-        ways[i] = way_of(&r->body[i], &start->pose[i], &end[i]);
+        box[i] = tl_collider_bounds(r->body[i].collider, &w->end[i]);
+        ways[i] = way_of(&r->body[i], &w->start->pose[i], &w->end[i]);
     }
-    TL_TRY(tl_broad_pairs(r->count, box, fast, a, &pair, &pairs, err));
-    pairs = present(start, pair, pairs);
+    TL_TRY(tl_broad_pairs(r->count, box, w->fast, a, &pair, &pairs, err));
+    pairs = present(w->start, pair, pairs);
     look *list = TL_TAKE(a, look, pairs);
     bool *maybe = TL_TAKE(a, bool, pairs);
     if (!list || !maybe)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)pairs);
-    int64_t count = choose_pairs(start, end, pair, pairs, ways, slop, now, list, maybe);
+    int64_t count = choose_pairs(w, pair, pairs, ways, list, maybe);
     tl_touch *touch = TL_TAKE(a, tl_touch, TL_TOUCHES_MAX * count);
     if (!touch) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the contacts of %lld pairs", (long long)count);
 #pragma omp parallel for schedule(dynamic, 4) if (count > PARALLEL_PAIRS / 4)
     for (int64_t k = 0; k < count; k++) {
-        look *l = &list[k];
-        l->touch = touch + TL_TOUCHES_MAX * k;
-        l->count = first_overlap(start, end, &l->pair, l->axis, l->limit, l->touch, l->place, &l->when, &l->last);
+        list[k].touch = touch + TL_TOUCHES_MAX * k;
+        first_overlap(w, &list[k]);
     }
     *overlaps = 0;
     for (int64_t k = 0; k < count; k++)
@@ -534,14 +536,15 @@ talus_status tl_rigid_depth(const tl_rigid_view *start, const tl_pose *end, cons
     return TALUS_OK;
 }
 
-talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
-                                   double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
-                                   tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err)
+talus_status tl_rigid_detect_again(const tl_rigid_way *w, tl_arena *a, tl_rigid_contacts *out, int32_t **from,
+                                   double *deeper, talus_error *err)
 {
+    const tl_rigid_view *start = w->start;
     const tl_rigid *r = start->rigid;
+    const tl_rigid_contacts *now = w->now;
     look *list = NULL;
     int64_t overlaps = 0;
-    TL_TRY(find_overlaps(start, end, fast, slop, now, a, &list, &overlaps, err));
+    TL_TRY(find_overlaps(w, a, &list, &overlaps, err));
     int64_t max = now->count;
     for (int64_t k = 0; k < overlaps; k++) max += list[k].count;
     *out = (tl_rigid_contacts){.point = TL_TAKE(a, tl_rigid_point, max)};
@@ -568,7 +571,7 @@ talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *en
             set_arms(start->body, &p);
             /* no deeper than the pair is: two points of a curved way are not nearest to each other at its start */
             p.gap = fmax(l->deepest, touch[t].gap + tl_vec3_dot(p.normal, tl_vec3_sub(on_a, on_b)));
-            p.bend = touch[t].gap - l->when * dt * tl_rigid_point_speed(&p, v) - p.gap;
+            p.bend = touch[t].gap - l->when * w->dt * tl_rigid_point_speed(&p, w->v) - p.gap;
             set_friction(start, &p);
             (*from)[out->count] = -1;
             out->point[out->count++] = p;
@@ -922,21 +925,21 @@ talus_status tl_rigid_contacts_check(const tl_rigid_contacts *c, int32_t bodies,
     return TALUS_OK;
 }
 
-talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
-                                    const tl_rigid_resist *resist, const tl_joint_blocks *joints,
-                                    const double *inv_mass, const double *inv_inertia, const double *v_free, double dt,
+talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_contact_bodies *bodies, const tl_rigid_contacts *c,
+                                    const tl_rigid_resist *resist, const tl_joint_blocks *joints, double dt,
                                     tl_arena *a, talus_error *err)
 {
+    const double *inv_mass = bodies->inv_mass, *inv_inertia = bodies->inv_inertia;
     int64_t points = c->count, plain = points + (resist ? resist->count : 0), m = plain + (joints ? joints->count : 0),
             rows = 3 * m;
-    TL_VALIDATE(tl_rigid_contacts_check(c, r->count, err));
+    TL_VALIDATE(tl_rigid_contacts_check(c, bodies->count, err));
     *out = (tl_rigid_problem){.space = tl_space_local(rows)};
-    out->J = (tl_csr){(int32_t)rows, 6 * r->count, TL_TAKE(a, int64_t, rows + 1), TL_TAKE(a, int32_t, 12 * rows),
+    out->J = (tl_csr){(int32_t)rows, 6 * bodies->count, TL_TAKE(a, int64_t, rows + 1), TL_TAKE(a, int32_t, 12 * rows),
                       TL_TAKE(a, double, 12 * rows)};
     out->q = TL_TAKE(a, double, rows);
     out->bias = TL_TAKE_ZERO(a, double, rows);
     double *blocks = TL_TAKE_ZERO(a, double, 9 * m), *mu = TL_TAKE(a, double, m);
-    out->W = (tl_contact_operator){&out->bodies, TL_TAKE(a, double, 6 * (int64_t)r->count)};
+    out->W = (tl_contact_operator){&out->bodies, TL_TAKE(a, double, 6 * (int64_t)bodies->count)};
     if (!out->J.start || !out->J.col || !out->J.val || !out->q || !out->bias || !blocks || !mu || !out->W.v)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a problem of %lld contacts", (long long)m);
     out->J.start[0] = 0;
@@ -962,7 +965,8 @@ talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, co
         put_joint(out, plain + k, joints, k, inv_mass, inv_inertia, blocks + 9 * (plain + k));
         mu[plain + k] = -DBL_MIN;
     }
-    out->bodies = (tl_contact_bodies){r->count, inv_mass, inv_inertia, &out->J, v_free};
+    out->bodies = *bodies;
+    out->bodies.J = &out->J;
     tl_contact_free_velocity(&out->bodies, out->bias, out->q);
     out->mu = mu;
     out->problem = (tl_contact){

@@ -61,14 +61,24 @@ talus_status tl_rigid_near(const tl_rigid_view *v, double dt, tl_arena *a, tl_ne
 talus_status tl_rigid_detect(const tl_rigid_view *v, double dt, const tl_rigid_state *past, tl_arena *a,
                              tl_rigid_contacts *out, talus_error *err);
 
-/* Points where bodies that end up at `end` overlap by more than `slop`, and more than before: what a constraint at
- * the start of the step did not know. They are those of the moment when the overlap began, and come back as points
- * of the start, with the bend that makes them touch at that moment for the velocities v [6 count], merged into `out`
- * in order; from [out->count]: number of the point in `now`, or -1; deeper: how much the worst pair goes deeper
- * within the step, of its smaller extent. Looks only at bodies with fast [count] set. */
-talus_status tl_rigid_detect_again(const tl_rigid_view *start, const tl_pose *end, const bool *fast, const double *v,
-                                   double dt, double slop, const tl_rigid_contacts *now, tl_arena *a,
-                                   tl_rigid_contacts *out, int32_t **from, double *deeper, talus_error *err);
+/* A step from its start to where the first look let it end; [start->rigid->count]. */
+typedef struct tl_rigid_way {
+    const tl_rigid_view *start;
+    const tl_pose *end;           /* of the shapes' frames */
+    const double *v;              /* [6 count] velocities on the way */
+    double dt;                    /* s */
+    const bool *fast;             /* bodies that may have missed something */
+    const tl_rigid_contacts *now; /* points of the first look */
+    double slop;                  /* m: overlaps that do not matter */
+} tl_rigid_way;
+
+/* Points where bodies overlap at the end by more than the slop, and more than before: what a constraint at the start
+ * of the step did not know. They are those of the moment when the overlap began, and come back as points of the
+ * start, with the bend that makes them touch at that moment for the velocities, merged into `out` in order; from
+ * [out->count]: number of the point in `now`, or -1; deeper: how much the worst pair goes deeper within the step, of
+ * its smaller extent. */
+talus_status tl_rigid_detect_again(const tl_rigid_way *w, tl_arena *a, tl_rigid_contacts *out, int32_t **from,
+                                   double *deeper, talus_error *err);
 
 /* Deepest overlap of two shapes at `end` [count], one of them free, m: as tl_collide finds it there, not what a solve
  * thinks. now: points of the start, NULL where none were looked for. Pairs that cannot be the deepest by their gaps
@@ -118,11 +128,10 @@ typedef struct tl_rigid_problem {
     double *mu;       /* [count] */
 } tl_rigid_problem;
 
-/* inv_mass, inv_inertia, v_free as in tl_contact_bodies, [rigid->count]; bias is that of open gaps. resist, joints:
- * NULL for none; joints are the last blocks. `out` must stay where it is. */
-talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_rigid *r, const tl_rigid_contacts *c,
-                                    const tl_rigid_resist *resist, const tl_joint_blocks *joints,
-                                    const double *inv_mass, const double *inv_inertia, const double *v_free, double dt,
+/* bodies: all but J, which is made here; bias is that of open gaps. resist, joints: NULL for none; joints are the last
+ * blocks. `out` must stay where it is. */
+talus_status tl_rigid_problem_build(tl_rigid_problem *out, const tl_contact_bodies *bodies, const tl_rigid_contacts *c,
+                                    const tl_rigid_resist *resist, const tl_joint_blocks *joints, double dt,
                                     tl_arena *a, talus_error *err);
 
 /* What a point may close within a step, m. Of overlaps nothing: they push no velocity. */

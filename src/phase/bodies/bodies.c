@@ -195,8 +195,9 @@ talus_status tl_bodies_assemble(tl_bodies *s, talus_error *err)
         tl_rigid_set_resist(&s->resist, &s->contacts, s->lam, NULL);
     }
     TL_TRY(tl_bodies_joints_assemble(s, err));
-    TL_TRY(tl_rigid_problem_build(&s->p, s->rigid, &s->contacts, s->resists ? &s->resist : NULL, &s->joint.blocks,
-                                  s->inv_mass, s->inv_inertia, s->v_free, s->dt, s->arena, err));
+    const tl_contact_bodies bodies = {s->rigid->count, s->inv_mass, s->inv_inertia, NULL, s->v_free};
+    TL_TRY(tl_rigid_problem_build(&s->p, &bodies, &s->contacts, s->resists ? &s->resist : NULL, &s->joint.blocks, s->dt,
+                                  s->arena, err));
     double impact = 0, rest = tl_bodies_resting_speed(s);
     for (int64_t k = 0; k < s->contacts.count; k++) impact = fmax(impact, -s->p.q[3 * k] - rest);
     s->aim = fmin(s->tolerance, fmax(AIM_LEAST * s->least, AIM_SPEED * impact));
@@ -331,8 +332,8 @@ talus_status tl_bodies_look_again(tl_bodies *s, int looks, bool *more, bool *aga
     tl_rigid_contacts all;
     int32_t *from;
     double deeper;
-    TL_TRY(tl_rigid_detect_again(&start, end, fast, s->v, s->dt, s->data->slop, &s->contacts, s->arena, &all, &from,
-                                 &deeper, err));
+    const tl_rigid_way way = {&start, end, s->v, s->dt, fast, &s->contacts, s->data->slop};
+    TL_TRY(tl_rigid_detect_again(&way, s->arena, &all, &from, &deeper, err));
     if (looks == LOOKS_MAX && deeper > DEEP && may_shorten(s)) {
         *again = true;
         return TL_FAIL(err, TALUS_NOT_DEFINITE, "bodies move into each other by %.2g %% of their size", 100 * deeper);

@@ -201,8 +201,8 @@ static talus_status assemble(bounce *b, talus_error *err)
     b->points = landed.count;
     s->bounce.points = landed;
     TL_TRY(add_joints(b, err));
-    return tl_rigid_problem_build(&b->p, s->rigid, &landed, NULL, &b->joints, s->inv_mass, inv_inertia, b->v, s->dt,
-                                  s->arena, err);
+    const tl_contact_bodies bodies = {s->rigid->count, s->inv_mass, inv_inertia, NULL, b->v};
+    return tl_rigid_problem_build(&b->p, &bodies, &landed, NULL, &b->joints, s->dt, s->arena, err);
 }
 
 static talus_status solve(bounce *b, bool back, double *lam, double *v, tl_contact_report *solved, talus_error *err)

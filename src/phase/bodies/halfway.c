@@ -177,8 +177,8 @@ static talus_status stop(tl_bodies *s, const bool *sinking, double *v_start, tl_
            *v = TL_TAKE(s->arena, double, 6 * (int64_t)n);
     tl_joint_blocks joints;
     if (!lam || !v || !stop_joints(s, &joints)) return no_memory(err);
-    TL_TRY(tl_rigid_problem_build(&p, s->rigid, c, NULL, &joints, s->inv_mass, s->inv_inertia, v_start, s->dt, s->arena,
-                                  err));
+    const tl_contact_bodies bodies = {n, s->inv_mass, s->inv_inertia, NULL, v_start};
+    TL_TRY(tl_rigid_problem_build(&p, &bodies, c, NULL, &joints, s->dt, s->arena, err));
     tl_stop until = {.tolerance = s->tolerance, .max_iterations = s->data->iterations};
     tl_options options = tl_options_default();
     options.history = s->sim->history;

@@ -431,7 +431,8 @@ static talus_status fit_velocities(tl_bodies *s, tl_joint_blocks *end, double *l
     end_velocities(s, v, inv_inertia);
     tl_rigid_contacts none = {0};
     tl_rigid_problem p;
-    TL_TRY(tl_rigid_problem_build(&p, s->rigid, &none, NULL, end, s->inv_mass, inv_inertia, v, s->dt, s->arena, err));
+    const tl_contact_bodies bodies = {s->rigid->count, s->inv_mass, inv_inertia, NULL, v};
+    TL_TRY(tl_rigid_problem_build(&p, &bodies, &none, NULL, end, s->dt, s->arena, err));
     tl_stop stop = {.tolerance = s->tolerance};
     tl_options options = tl_options_default();
     options.aim = AIM * s->least;
