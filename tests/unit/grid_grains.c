@@ -93,8 +93,8 @@ static void grain_in_flight(void **state)
 static bool is_on(const grid_case *c, tl_edge_rule rule, int x, int y)
 {
     tl_edges e;
-    CHECK_OK(tl_edges_find(&e, &c->g, &c->active, c->faces.fill, &c->liquid, &c->fractions, false, rule,
-                           (tl_arena *)&c->arena, &err));
+    const tl_edge_domain d = {&c->g, &c->active, c->faces.fill, &c->liquid, &c->fractions, false, rule};
+    CHECK_OK(tl_edges_find(&e, &d, (tl_arena *)&c->arena, &err));
     return e.of[2][tl_grid_cell(&c->g, x, y, 0)] >= 0;
 }
 

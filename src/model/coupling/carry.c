@@ -130,10 +130,9 @@ static talus_status find_layers(const finder *d, int32_t exist, tl_carry *out, t
 }
 
 talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions,
-                           const tl_coupling *c, int32_t *const of[3], const tl_pieces *pieces, tl_arena *a,
-                           talus_error *err)
+                           const tl_face_lists *lists, const tl_pieces *pieces, tl_arena *a, talus_error *err)
 {
-    const finder d = {g, faces, fractions, c, of, pieces};
+    const finder d = {g, faces, fractions, lists->c, lists->of, pieces};
     const int32_t exist = (int32_t)((int64_t)g->blocks * g->f.size);
     *out = (tl_carry){0};
     for (int axis = 0; axis < 3; axis++) {

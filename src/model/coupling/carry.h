@@ -25,10 +25,9 @@ typedef struct tl_carry {
     int32_t count[3];
 } tl_carry;
 
-/* of [3][cells]: number of a face in the lists of c, -1: none. pieces: of a liquid; NULL: sand. */
+/* pieces: of a liquid; NULL: sand. */
 talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions,
-                           const tl_coupling *c, int32_t *const of[3], const tl_pieces *pieces, tl_arena *a,
-                           talus_error *err);
+                           const tl_face_lists *lists, const tl_pieces *pieces, tl_arena *a, talus_error *err);
 
 /* Faces that go with others take their mean: after the solve. */
 void tl_carry_follow(const tl_carry *c, const tl_grid *g, double *const u[3]);

@@ -33,6 +33,14 @@ typedef struct tl_coupling {
     double *r, *dv; /* [solid.n] scratch */
 } tl_coupling;
 
+/* Faces of a problem where they are in the grid. */
+typedef struct tl_face_lists {
+    const tl_coupling *c; /* cells, faces */
+    int32_t *const *of;   /* [3][grid cells] number of a face in the lists, -1: none */
+    const int32_t *id;    /* [faces] cell at whose lower end the face lies */
+    const int8_t *axis;   /* [faces] */
+} tl_face_lists;
+
 /* Takes the scratch; u and v too. */
 talus_status tl_coupling_make_room(tl_coupling *c, tl_arena *a, talus_error *err);
 

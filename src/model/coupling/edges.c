@@ -40,21 +40,20 @@ static bool touches_open_face(const tl_grid *g, const tl_fractions *f, int axis,
     return false;
 }
 
-static bool is_on(const tl_grid *g, const tl_active *active, const double *fill, const tl_liquid *l,
-                  const tl_fractions *f, bool staggered, tl_edge_rule rule, int axis, int32_t id)
+static bool is_on(const tl_edge_domain *d, int axis, int32_t id)
 {
-    if (staggered) return tl_active_edge(g, fill, l, f, axis, id);
-    if (!(l->edge[axis][id] > 0)) return false;
+    if (d->staggered) return tl_active_edge(d->grid, d->fill, d->liquid, d->fractions, axis, id);
+    if (!(d->liquid->edge[axis][id] > 0)) return false;
     int32_t cell[4], idle = 0;
     double solid = 0;
-    cells_around(g, axis, id, cell);
+    cells_around(d->grid, axis, id, cell);
     for (int k = 0; k < 4; k++) {
-        idle += active->number[cell[k]] < 0;
-        solid += 0.25 * f->solid_cell[cell[k]];
+        idle += d->active->number[cell[k]] < 0;
+        solid += 0.25 * d->fractions->solid_cell[cell[k]];
     }
-    if (idle == 4 || !touches_open_face(g, f, axis, id)) return false;
-    return idle == 0 || rule == TL_EDGE_INACTIVE_ZERO || rule == TL_EDGE_LOAD ||
-           (rule == TL_EDGE_WALL && (idle == 1 || solid >= WALL_SHARE));
+    if (idle == 4 || !touches_open_face(d->grid, d->fractions, axis, id)) return false;
+    return idle == 0 || d->rule == TL_EDGE_INACTIVE_ZERO || d->rule == TL_EDGE_LOAD ||
+           (d->rule == TL_EDGE_WALL && (idle == 1 || solid >= WALL_SHARE));
 }
 
 static int with_unknown(const tl_grid *g, const tl_active *active, int axis, int32_t id)
@@ -66,10 +65,10 @@ static int with_unknown(const tl_grid *g, const tl_active *active, int axis, int
     return there;
 }
 
-talus_status tl_edges_find(tl_edges *out, const tl_grid *g, const tl_active *active, const double *fill,
-                           const tl_liquid *liquid, const tl_fractions *f, bool staggered, tl_edge_rule rule,
-                           tl_arena *a, talus_error *err)
+talus_status tl_edges_find(tl_edges *out, const tl_edge_domain *d, tl_arena *a, talus_error *err)
 {
+    const tl_grid *g = d->grid;
+    const bool load = d->rule == TL_EDGE_LOAD && !d->staggered;
     *out = (tl_edges){0};
     int32_t exist = (int32_t)((int64_t)g->blocks * g->f.size), count = 0;
     for (int axis = 0; axis < 3; axis++) {
@@ -78,8 +77,7 @@ talus_status tl_edges_find(tl_edges *out, const tl_grid *g, const tl_active *act
         memset(of, 0xff, sizeof *of * (size_t)g->cells);
         if (g->f.flat && axis != g->f.flat_axis) continue; /* shears with the axis of one cell are zero */
 #pragma omp parallel for schedule(static) if (exist >= TL_PARALLEL_MIN / 8)
-        for (int32_t i = 0; i < exist; i++)
-            of[i] = is_on(g, active, fill, liquid, f, staggered, rule, axis, i) ? 0 : -1;
+        for (int32_t i = 0; i < exist; i++) of[i] = is_on(d, axis, i) ? 0 : -1;
         for (int32_t i = 0; i < exist; i++)
             if (of[i] == 0) of[i] = count++;
     }
@@ -95,8 +93,7 @@ talus_status tl_edges_find(tl_edges *out, const tl_grid *g, const tl_active *act
             if (k < 0) continue;
             out->id[k] = i;
             out->axis[k] = (int8_t)axis;
-            out->weight[k] =
-                rule == TL_EDGE_LOAD && !staggered ? 4.0 / with_unknown(g, active, axis, i) : liquid->edge[axis][i];
+            out->weight[k] = load ? 4.0 / with_unknown(g, d->active, axis, i) : d->liquid->edge[axis][i];
         }
     return TALUS_OK;
 }
@@ -156,14 +153,14 @@ static bool take_lists(int32_t **lists, int count, int32_t n, tl_arena *a)
     return true;
 }
 
-talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g, const tl_active *active,
-                             const tl_liquid *liquid, const tl_coupling *c, int32_t *const of[3],
-                             const int32_t *face_id, const int8_t *face_axis, bool staggered, tl_edge_rule rule,
+talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_edge_domain *d, const tl_face_lists *lists,
                              tl_arena *a, talus_error *err)
 {
-    *out =
-        (tl_stress){.staggered = staggered, .cells = c->cells, .edges = e->count, .faces = c->faces, .axis = face_axis};
-    out->n = staggered ? 2 * (int64_t)c->cells + e->count : TL_STRESS_GROUP * (int64_t)c->cells;
+    const tl_grid *g = d->grid;
+    const tl_coupling *c = lists->c;
+    *out = (tl_stress){
+        .staggered = d->staggered, .cells = c->cells, .edges = e->count, .faces = c->faces, .axis = lists->axis};
+    out->n = d->staggered ? 2 * (int64_t)c->cells + e->count : TL_STRESS_GROUP * (int64_t)c->cells;
     for (int k = 0; k < 3; k++) out->only[k] = !g->f.flat || k != g->f.flat_axis;
     double *cell = TL_TAKE(a, double, c->cells), *shear = TL_TAKE(a, double, c->cells);
     out->diagonal = TL_TAKE(a, double, c->cells);
@@ -178,13 +175,13 @@ talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g
         !take_lists(out->face_cell, 2, c->faces, a) || !take_lists(out->face_edge, 4, c->faces, a))
         return no_memory(err);
     for (int32_t i = 0; i < c->cells; i++) {
-        out->diagonal[i] = cell[i] = liquid ? liquid->cell[active->cell[i]] : 1;
-        shear[i] = rule == TL_EDGE_LOAD ? cell[i] : 1;
+        out->diagonal[i] = cell[i] = d->liquid ? d->liquid->cell[d->active->cell[i]] : 1;
+        shear[i] = d->rule == TL_EDGE_LOAD ? cell[i] : 1;
     }
     out->cell = cell;
     out->shear = shear;
-    link_edges(out, e, g, active, of);
-    link_cells(out, e, g, active, c);
-    link_faces(out, e, g, c, face_id);
+    link_edges(out, e, g, d->active, lists->of);
+    link_cells(out, e, g, d->active, c);
+    link_faces(out, e, g, c, lists->id);
     return TALUS_OK;
 }

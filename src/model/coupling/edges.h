@@ -14,19 +14,24 @@ typedef struct tl_edges {
     int32_t *of[3]; /* [grid cells] number of an edge, -1: off */
 } tl_edges;
 
-/* `liquid` with edges. active->number: of cells with an unknown. staggered: those of tl_active_edge; else every edge
- * that touches one of these cells and obeys the rule. */
-talus_status tl_edges_find(tl_edges *out, const tl_grid *g, const tl_active *active, const double *fill,
-                           const tl_liquid *liquid, const tl_fractions *f, bool staggered, tl_edge_rule rule,
-                           tl_arena *a, talus_error *err);
+/* Where edges may be. */
+typedef struct tl_edge_domain {
+    const tl_grid *grid;
+    const tl_active *active; /* number: of cells with an unknown */
+    const double *fill;      /* [cells] as in tl_faces */
+    const tl_liquid *liquid; /* with edges */
+    const tl_fractions *fractions;
+    bool staggered; /* those of tl_active_edge; else every edge that touches one of these cells and obeys the rule */
+    tl_edge_rule rule;
+} tl_edge_domain;
+
+talus_status tl_edges_find(tl_edges *out, const tl_edge_domain *d, tl_arena *a, talus_error *err);
 
 /* The four faces that end at an edge, as in tl_stress_edge: axes and ids. */
 void tl_edge_faces(const tl_grid *g, int axis, int32_t id, int face_axis[4], int32_t face_id[4]);
 
-/* of [3][grid cells]: number of a face in the lists, -1: none. c: cells, faces. liquid NULL: all cells weigh one. */
-talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_grid *g, const tl_active *active,
-                             const tl_liquid *liquid, const tl_coupling *c, int32_t *const of[3],
-                             const int32_t *face_id, const int8_t *face_axis, bool staggered, tl_edge_rule rule,
+/* d->liquid NULL: all cells weigh one; fill and fractions are not read. */
+talus_status tl_stress_build(tl_stress *out, const tl_edges *e, const tl_edge_domain *d, const tl_face_lists *lists,
                              tl_arena *a, talus_error *err);
 
 #endif

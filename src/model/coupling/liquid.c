@@ -344,7 +344,13 @@ static talus_status place_bodies(tl_system *s, const tl_liquid_domain *d, tl_are
                 tl_vec3 r = lever(d->grid, tl_grid_face_centre(d->grid, axis, c->face[k]), d->centre[b]);
                 row[rows++] = (tl_solid_row){f, b, axis, c->weight[k], tl_solid_turn(c->weight[k], axis, r)};
             }
-    return tl_rigid_solid_build(&s->rigid, d->bodies, d->inv_mass, d->inv_inertia, s->c.faces, rows, row, a, err);
+    s->rigid = (tl_rigid_solid){.bodies = d->bodies,
+                                .faces = s->c.faces,
+                                .rows = rows,
+                                .row = row,
+                                .inv_mass = d->inv_mass,
+                                .inv_inertia = d->inv_inertia};
+    return tl_rigid_solid_build(&s->rigid, a, err);
 }
 
 /* ---- the solver's matrix ---- */
@@ -405,20 +411,25 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     const bool sand = d->granular && d->faces->mass[0];
     if (sand && !d->open_slivers) TL_TRY(close_slivers(d, a, err));
     TL_TRY(number_cells(out, d, a, err));
-    if (d->granular)
-        TL_TRY(tl_edges_find(&edges, d->grid, &out->active, d->faces->fill, d->granular, d->fractions, d->staggered,
-                             d->edge_rule, a, err));
+    tl_edge_domain where = {.grid = d->grid,
+                            .active = &out->active,
+                            .fill = d->faces->fill,
+                            .liquid = d->granular,
+                            .fractions = d->fractions,
+                            .staggered = d->staggered,
+                            .rule = d->edge_rule};
+    if (d->granular) TL_TRY(tl_edges_find(&edges, &where, a, err));
     if (d->viscosity) TL_TRY(tl_viscous_edges(&edges, d->viscosity, d->grid, &out->active, d->fractions, a, err));
     TL_TRY(number_faces(out, d, &edges, a, err));
+    const tl_face_lists lists = {&out->c, out->of, out->id, out->axis};
     if (sand) {
         if (!d->open_fringe) TL_TRY(close_fringe(out, d, a, err));
-        TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, NULL, a, err));
+        TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &lists, NULL, a, err));
     }
     if (!d->granular && d->pieces && tl_pieces_any_free(d->pieces))
-        TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &out->c, out->of, d->pieces, a, err));
-    if (d->granular || d->viscosity)
-        TL_TRY(tl_stress_build(&out->stress, &edges, d->grid, &out->active, d->granular, &out->c, out->of, out->id,
-                               out->axis, d->viscosity || d->staggered, d->edge_rule, a, err));
+        TL_TRY(tl_carry_find(&out->carry, d->grid, d->faces, d->fractions, &lists, d->pieces, a, err));
+    if (d->viscosity) where.staggered = true;
+    if (d->granular || d->viscosity) TL_TRY(tl_stress_build(&out->stress, &edges, &where, &lists, a, err));
     out->edges = edges;
     TL_TRY(weigh_faces(out, d, a, err));
     if (sand || (d->granular && d->edge_rule == TL_EDGE_LOAD && !d->staggered)) drop_followers(out);

@@ -109,20 +109,17 @@ static void sort_by_face(tl_rigid_solid *s)
     s->first[0] = 0;
 }
 
-talus_status tl_rigid_solid_build(tl_rigid_solid *out, int32_t bodies, const double *inv_mass,
-                                  const double *inv_inertia, int32_t faces, int32_t rows, tl_solid_row *row,
-                                  tl_arena *a, talus_error *err)
+talus_status tl_rigid_solid_build(tl_rigid_solid *s, tl_arena *a, talus_error *err)
 {
-    *out = (tl_rigid_solid){bodies, faces, rows, row, .inv_mass = inv_mass, .inv_inertia = inv_inertia};
-    out->body_first = TL_TAKE_ZERO(a, int32_t, (int64_t)bodies + 1);
-    out->by_face = TL_TAKE(a, int32_t, rows);
-    out->first = TL_TAKE_ZERO(a, int32_t, (int64_t)faces + 1);
-    out->touch = TL_TAKE(a, int32_t, rows);
-    out->blocks = TL_TAKE(a, double, 6 * ((int64_t)rows / BLOCK + 1));
-    if (!out->body_first || !out->by_face || !out->first || !out->touch || !out->blocks)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d faces of solids", (int)rows);
-    for (int32_t i = 0; i < rows; i++) out->body_first[row[i].body + 1]++;
-    for (int32_t b = 0; b < bodies; b++) out->body_first[b + 1] += out->body_first[b];
-    sort_by_face(out);
+    s->body_first = TL_TAKE_ZERO(a, int32_t, (int64_t)s->bodies + 1);
+    s->by_face = TL_TAKE(a, int32_t, s->rows);
+    s->first = TL_TAKE_ZERO(a, int32_t, (int64_t)s->faces + 1);
+    s->touch = TL_TAKE(a, int32_t, s->rows);
+    s->blocks = TL_TAKE(a, double, 6 * ((int64_t)s->rows / BLOCK + 1));
+    if (!s->body_first || !s->by_face || !s->first || !s->touch || !s->blocks)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d faces of solids", (int)s->rows);
+    for (int32_t i = 0; i < s->rows; i++) s->body_first[s->row[i].body + 1]++;
+    for (int32_t b = 0; b < s->bodies; b++) s->body_first[b + 1] += s->body_first[b];
+    sort_by_face(s);
     return TALUS_OK;
 }

@@ -35,10 +35,8 @@ typedef struct tl_rigid_solid {
     double *blocks;            /* scratch of gathers */
 } tl_rigid_solid;
 
-/* row [rows] by body, then face, is kept. From the arena. */
-talus_status tl_rigid_solid_build(tl_rigid_solid *out, int32_t bodies, const double *inv_mass,
-                                  const double *inv_inertia, int32_t faces, int32_t rows, tl_solid_row *row,
-                                  tl_arena *a, talus_error *err);
+/* The lists of s, from the arena; counts, rows, inv_mass and inv_inertia are there, the rest is 0. */
+talus_status tl_rigid_solid_build(tl_rigid_solid *s, tl_arena *a, talus_error *err);
 
 tl_coupled_solid tl_rigid_solid_view(const tl_rigid_solid *s); /* keeps the pointer; one gather at a time */
 
