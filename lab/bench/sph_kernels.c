@@ -95,12 +95,12 @@ static void keep_least(double *best, double seconds)
 static talus_status measure(tank *t, costs *c, talus_error *err)
 {
     tl_arena *a = &t->arena;
-    tl_sph_bodies bodies = {t->motion, t->zero, t->zeros, t->zero};
+    tl_sph_bodies bodies = {&t->rigid, t->motion, t->zero, t->zeros, t->zero};
     tl_sph_step s;
     tl_fixedpoint problem;
     tl_arena_reset(a);
     double t0 = now();
-    TL_TRY(tl_sph_begin(&s, &t->sph, t->scene, &t->rigid, &t->state, &bodies, 1e-3, a, err));
+    TL_TRY(tl_sph_begin(&s, &t->sph, t->scene, &t->state, &bodies, 1e-3, a, err));
     double t1 = now();
     TL_TRY(tl_sph_neighbours(&s, err));
     double t2 = now();

@@ -78,9 +78,9 @@ static double strictness(const tl_sph_trial *s)
 
 static talus_status find_neighbours(tl_sph_trial *s, talus_error *err)
 {
-    tl_sph_bodies bodies = {s->b.before, s->b.inv_mass, (const tl_mat3 *)s->b.inv_inertia, s->b.friction};
-    TL_TRY(tl_sph_begin(&s->f, tl_sph_of(s->sim), s->scene, s->rigid, tl_sph_state_of(&s->sim->state), &bodies, s->dt,
-                        s->arena, err));
+    tl_sph_bodies bodies = {s->rigid, s->b.before, s->b.inv_mass, (const tl_mat3 *)s->b.inv_inertia, s->b.friction};
+    TL_TRY(tl_sph_begin(&s->f, tl_sph_of(s->sim), s->scene, tl_sph_state_of(&s->sim->state), &bodies, s->dt, s->arena,
+                        err));
     s->f.relax = s->scene->sph.relaxation;
     s->f.push_out = tl_sph_push_out(s->scene);
     s->f.unresolved = UNRESOLVED * s->data->stop.tolerance;

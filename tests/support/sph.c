@@ -37,7 +37,6 @@ talus_status sph_try(sph_case *c, const char *lua, const char *text, const tl_sp
         c->body[i] = wall ? (tl_motion){.q = tl_quat_identity()} : c->motion.body[i];
         c->friction[i] = wall ? c->scene->domain.friction : c->scene->bodies[i].friction.value[0];
     }
-    c->bodies = (tl_sph_bodies){c->body, c->inv_mass, c->inv_inertia, c->friction};
     return TALUS_OK;
 }
 
@@ -73,7 +72,8 @@ talus_status sph_try_step(sph_case *c, double dt, talus_error *err)
         c->inv_mass[i] = 1 / c->rigid.body[i].mass;
         c->inv_inertia[i] = tl_rigid_inverse_inertia(&c->rigid.body[i], c->body[i].q);
     }
-    TL_TRY(tl_sph_begin(s, &c->sph, c->scene, &c->rigid, &c->state, &c->bodies, dt, &c->arena, err));
+    const tl_sph_bodies bodies = {&c->rigid, c->body, c->inv_mass, c->inv_inertia, c->friction};
+    TL_TRY(tl_sph_begin(s, &c->sph, c->scene, &c->state, &bodies, dt, &c->arena, err));
     TL_TRY(tl_sph_neighbours(s, err));
     TL_TRY(tl_sph_contacts(s, err));
     TL_TRY(tl_sph_system(s, err));

@@ -13,7 +13,6 @@ typedef struct sph_case {
     tl_motion *body;
     double *inv_mass, *friction;
     tl_mat3 *inv_inertia;
-    tl_sph_bodies bodies;
     tl_arena arena;
     tl_sph_step step;
     tl_fixedpoint problem;

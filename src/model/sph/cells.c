@@ -142,9 +142,10 @@ static void permute(int32_t n, void *data, const int32_t *order, void *spare)
     for (int32_t i = 0; i < n; i++) to[i] = from[order[i]];
 }
 
-talus_status tl_sph_sort(tl_sph_sorted *out, int32_t n, const void *x, size_t stride, double h, int32_t *order,
-                         int32_t *bad, tl_arena *a, talus_error *err)
+talus_status tl_sph_sort(tl_sph_sorted *out, const tl_sph_places *p, double h, int32_t *order, int32_t *bad,
+                         tl_arena *a, talus_error *err)
 {
+    const int32_t n = p->count;
     *out = (tl_sph_sorted){.count = n};
     for (int k = 0; k < 3; k++) {
         out->cell[k] = TL_TAKE(a, int32_t, n + TL_SPH_BEYOND);
@@ -153,7 +154,7 @@ talus_status tl_sph_sort(tl_sph_sorted *out, int32_t n, const void *x, size_t st
         memset(out->cell[k] + n, 0, sizeof(int32_t) * TL_SPH_BEYOND);
         memset(out->at[k] + n, 0, sizeof(float) * TL_SPH_BEYOND);
     }
-    *bad = split_all(n, x, stride, h, out->cell, out->at);
+    *bad = split_all(n, p->x, p->stride, h, out->cell, out->at);
     if (*bad >= 0) return TALUS_OK;
     tl_sph_cells *t = &out->cells;
     choose_table(t, n, out->cell);

@@ -21,10 +21,17 @@ static inline int64_t tl_sph_roomy(int64_t n)
     return (n + step - 1) / step * step;
 }
 
-/* order [n], out: particle that comes k-th. Equal cells keep their order. `x`: n places, `stride` bytes apart.
- * Everything from the arena. bad: -1, or a particle whose place cannot be, then nothing is sorted. */
-talus_status tl_sph_sort(tl_sph_sorted *out, int32_t n, const void *x, size_t stride, double h, int32_t *order,
-                         int32_t *bad, tl_arena *a, talus_error *err);
+/* Places of particles. */
+typedef struct tl_sph_places {
+    int32_t count;
+    const void *x; /* the first tl_vec3 */
+    size_t stride; /* bytes from one to the next */
+} tl_sph_places;
+
+/* order [count], out: particle that comes k-th. Equal cells keep their order. Everything from the arena. bad: -1, or a
+ * particle whose place cannot be, then nothing is sorted. */
+talus_status tl_sph_sort(tl_sph_sorted *out, const tl_sph_places *p, double h, int32_t *order, int32_t *bad,
+                         tl_arena *a, talus_error *err);
 
 /* The cell of the table, along one axis, that holds what is in cell c. */
 static inline int32_t tl_sph_cells_inside(const tl_sph_cells *t, int axis, int32_t c)

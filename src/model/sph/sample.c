@@ -155,9 +155,12 @@ static talus_status sample_plane(const tl_collider *c, double h, double inset, c
     return TALUS_OK;
 }
 
-static talus_status sample_general(const tl_shape_tree *t, int node, double extent, double h, double inset, bool random,
-                                   tl_points *out, tl_vec3 *sunk, talus_error *err)
+static talus_status sample_general(const maker *m, int node, double extent, double inset, tl_points *out, tl_vec3 *sunk,
+                                   talus_error *err)
 {
+    const tl_shape_tree *t = m->scene->shapes;
+    const double h = m->out->h;
+    const bool random = m->out->options.sampling == TL_SPH_POISSON;
     tl_sampling how = random ? TL_SAMPLE_POISSON : TL_SAMPLE_LATTICE;
     double apart = random ? DARTS_APART * h : h, below = inset_within(extent, h, inset);
     *sunk = (tl_vec3){below, below, below};
@@ -189,7 +192,7 @@ static talus_status sample(const maker *m, int node, const tl_collider *c, const
                        "its surface has no end; of such shapes the sph engine has half-spaces only");
     if (c->kind == TL_COLLIDER_BOX && !random) return sample_box(c, h, inset, out, sunk, err);
     if (c->kind == TL_COLLIDER_SPHERE && !random) return sample_sphere(c, h, inset, out, sunk, err);
-    TL_TRY(sample_general(t, node, c->extent, h, inset, random, out, sunk, err));
+    TL_TRY(sample_general(m, node, c->extent, inset, out, sunk, err));
     if (!out->count) return TL_FAIL(err, TALUS_BAD_INPUT, "no particles fit its surface; take a smaller sph.spacing");
     return TALUS_OK;
 }
@@ -201,7 +204,8 @@ static talus_status rest_volumes(const tl_sph *c, tl_sph_surface *s, tl_arena *a
     tl_sph_sorted sorted;
     int32_t bad, *order = TL_TAKE(a, int32_t, s->touching);
     if (!order) return no_memory(err);
-    TL_TRY(tl_sph_sort(&sorted, s->touching, s->at, sizeof *s->at, c->h, order, &bad, a, err));
+    const tl_sph_places places = {s->touching, s->at, sizeof *s->at};
+    TL_TRY(tl_sph_sort(&sorted, &places, c->h, order, &bad, a, err));
     if (bad >= 0) return TL_FAIL(err, TALUS_BAD_INPUT, "a shape is too far from its origin for sph.spacing %g m", c->h);
     const tl_sph_cells *t = &sorted.cells;
 #pragma omp parallel for schedule(dynamic, 256)
@@ -506,7 +510,8 @@ static talus_status merge_fixed(maker *m, talus_error *err)
     int32_t *order = TL_TAKE(a, int32_t, n);
     bool *gone = TL_TAKE_ZERO(a, bool, n);
     if (!order || !gone) return no_memory(err);
-    TL_TRY(tl_sph_sort(&sorted, n, m->fixed.at, sizeof *m->fixed.at, c->h, order, &bad, a, err));
+    const tl_sph_places places = {n, m->fixed.at, sizeof *m->fixed.at};
+    TL_TRY(tl_sph_sort(&sorted, &places, c->h, order, &bad, a, err));
     if (bad >= 0)
         return TL_FAIL(err, TALUS_BAD_INPUT, "a static surface is too far from the origin for sph.spacing %g m", c->h);
 #pragma omp parallel for schedule(dynamic, 1024)
@@ -535,7 +540,8 @@ static talus_status sort_fixed(maker *m, talus_error *err)
     c->fixed = TL_TAKE(a, tl_vec3, c->static_count);
     int32_t *order = TL_TAKE(a, int32_t, c->static_count);
     if (!c->fixed || !order) return no_memory(err);
-    TL_TRY(tl_sph_sort(&c->walls, c->static_count, m->fixed.at, sizeof *m->fixed.at, c->h, order, &bad, a, err));
+    const tl_sph_places places = {c->static_count, m->fixed.at, sizeof *m->fixed.at};
+    TL_TRY(tl_sph_sort(&c->walls, &places, c->h, order, &bad, a, err));
     if (bad >= 0)
         return TL_FAIL(err, TALUS_BAD_INPUT, "a static surface is too far from the origin for sph.spacing %g m", c->h);
     for (int32_t k = 0; k < c->static_count; k++) {

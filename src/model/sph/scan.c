@@ -43,6 +43,11 @@ int32_t tl_sph_scan(const tl_sph_candidates *c, const float x[3], int32_t *found
 }
 #endif
 
+/* Of a block, one per lane. */
+typedef struct lane_gradients {
+    float x[LANES], y[LANES], z[LANES];
+} lane_gradients;
+
 /* Sums by lane. */
 typedef struct lane_sums {
     float w[LANES], x[LANES], y[LANES], z[LANES], g2[LANES];
@@ -52,8 +57,7 @@ typedef struct lane_sums {
  * from `skip` to `count` are summed. Always 16 and no rest: every pair goes through the same instructions, whichever
  * side it is seen from. */
 static inline void gradients(const tl_sph_candidates *c, const float at[3], const int32_t *restrict found, int32_t skip,
-                             int32_t count, float unit, float *restrict gx, float *restrict gy, float *restrict gz,
-                             lane_sums *restrict sum)
+                             int32_t count, float unit, lane_gradients *restrict g, lane_sums *restrict sum)
 {
     const float length = 0x1p-21f, s = (float)(1 / (4 * TL_SPH_PI)); /* in h; of W, in 1/h^3 */
     const float per = unit > 0 ? 1 / unit : 1;
@@ -71,9 +75,9 @@ static inline void gradients(const tl_sph_candidates *c, const float at[3], cons
             ey = rintf(ey);
             ez = rintf(ez);
         }
-        gx[l] = ex;
-        gy[l] = ey;
-        gz[l] = ez;
+        g->x[l] = ex;
+        g->y[l] = ey;
+        g->z[l] = ez;
         sum->w[l] += s * (outer * outer * outer - 4 * (inner * inner * inner)) * on;
         sum->x[l] += ex * on;
         sum->y[l] += ey * on;
@@ -108,23 +112,22 @@ void tl_sph_scan_pairs(const tl_sph_candidates *c, const float x[3], int32_t n, 
                        tl_sph_sums *sums)
 {
     lane_sums b = {0};
-    float gx[LANES], gy[LANES], gz[LANES];
+    lane_gradients g;
     fill_up(n, found);
     for (int32_t k = 0; k < n; k += LANES) {
-        gradients(c, x, found + k, 0, n - k, 0, gx, gy, gz, &b);
+        gradients(c, x, found + k, 0, n - k, 0, &g, &b);
         for (int l = 0; l < LANES && k + l < n; l++)
-            pair[k + l] = (tl_sph_pair){{gx[l], gy[l], gz[l]}, c->j[found[k + l]]};
+            pair[k + l] = (tl_sph_pair){{g.x[l], g.y[l], g.z[l]}, c->j[found[k + l]]};
     }
     add_sums(&b, 1, sums);
 }
 
 /* A link as one number of 64 bits: g in the lower three quarters, the place in the upper one. */
-static inline void pack(const float *restrict gx, const float *restrict gy, const float *restrict gz,
-                        const int32_t *restrict place, uint64_t *restrict out)
+static inline void pack(const lane_gradients *restrict g, const int32_t *restrict place, uint64_t *restrict out)
 {
     for (int l = 0; l < LANES; l++) {
-        uint32_t low = ((uint32_t)(int32_t)gx[l] & 0xffffu) | (uint32_t)(int32_t)gy[l] << 16;
-        uint32_t high = ((uint32_t)(int32_t)gz[l] & 0xffffu) | (uint32_t)place[l] << 16;
+        uint32_t low = ((uint32_t)(int32_t)g->x[l] & 0xffffu) | (uint32_t)(int32_t)g->y[l] << 16;
+        uint32_t high = ((uint32_t)(int32_t)g->z[l] & 0xffffu) | (uint32_t)place[l] << 16;
         out[l] = low | (uint64_t)high << 32;
     }
 }
@@ -133,14 +136,14 @@ void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, 
                        int32_t *neighbour, tl_sph_sums *sums)
 {
     lane_sums b = {0};
-    float gx[LANES], gy[LANES], gz[LANES];
+    lane_gradients g;
     uint64_t packed[LANES];
     if (n < LANES) fill_up(n, found);
     for (int32_t k = 0; k < n; k += LANES) {
         /* the last block reaches back into the one before it, so that it is a whole one */
         int32_t at = k + LANES <= n || n < LANES ? k : n - LANES;
-        gradients(c, x, found + at, k - at, n - at, (float)TL_SPH_G_UNIT, gx, gy, gz, &b);
-        pack(gx, gy, gz, found + at, packed);
+        gradients(c, x, found + at, k - at, n - at, (float)TL_SPH_G_UNIT, &g, &b);
+        pack(&g, found + at, packed);
         tl_i16 who = tl_i16_pick(c->j, found + at);
         if (n >= LANES) {
             memcpy(link + at, packed, sizeof packed);

@@ -60,7 +60,8 @@ static talus_status sort_moving(tl_sph_step *s, talus_error *err)
     int32_t n = c->free_count + c->kinematic_count, bad;
     int32_t *order = TL_TAKE(s->arena, int32_t, n + TL_SPH_LANES);
     if (!order) return no_memory(err);
-    TL_TRY(tl_sph_sort(&s->moving, n, s->x, sizeof *s->x, c->h, order, &bad, s->arena, err));
+    const tl_sph_places places = {n, s->x, sizeof *s->x};
+    TL_TRY(tl_sph_sort(&s->moving, &places, c->h, order, &bad, s->arena, err));
     if (bad >= 0) {
         tl_vec3 x = s->x[bad];
         return TL_FAIL(err, TALUS_BAD_INPUT, "body \"%.60s\" is at (%g, %g, %g) m, which cannot be simulated",
@@ -79,7 +80,8 @@ static talus_status sort_fluid(tl_sph_step *s, const tl_sph_state *state, talus_
     s->inv_m = TL_TAKE(a, float, s->fluid);
     int32_t bad, *order = TL_TAKE(a, int32_t, s->fluid);
     if (!s->particle || !s->v || !s->inv_m || !order) return no_memory(err);
-    TL_TRY(tl_sph_sort(&s->liquid, s->fluid, state->particle, sizeof *state->particle, c->h, order, &bad, a, err));
+    const tl_sph_places places = {s->fluid, state->particle, sizeof *state->particle};
+    TL_TRY(tl_sph_sort(&s->liquid, &places, c->h, order, &bad, a, err));
     if (bad >= 0) {
         const tl_sph_particle *p = &state->particle[bad];
         return TL_FAIL(err, TALUS_BAD_INPUT, "fluid particle %d is at (%g, %g, %g) m, which cannot be simulated", p->id,
@@ -101,13 +103,12 @@ static talus_status sort_fluid(tl_sph_step *s, const tl_sph_state *state, talus_
     return TALUS_OK;
 }
 
-talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene, const tl_rigid *r,
-                          const tl_sph_state *state, const tl_sph_bodies *bodies, double dt, tl_arena *a,
-                          talus_error *err)
+talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene, const tl_sph_state *state,
+                          const tl_sph_bodies *bodies, double dt, tl_arena *a, talus_error *err)
 {
     *s = (tl_sph_step){.sph = c,
                        .scene = scene,
-                       .rigid = r,
+                       .rigid = bodies->rigid,
                        .bodies = *bodies,
                        .arena = a,
                        .dt = dt,

@@ -153,6 +153,7 @@ talus_status tl_sph_state_begin(tl_sph_state *out, const tl_sph *c, const tl_sce
 
 /* What the step knows of bodies, [rigid->count], walls included (a wall rests at the origin). */
 typedef struct tl_sph_bodies {
+    const tl_rigid *rigid;
     const tl_motion *motion;    /* at the start of the step; v and w of kinematic ones lead to their next pose */
     const double *inv_mass;     /* 0 unless free */
     const tl_mat3 *inv_inertia; /* world frame; 0 unless free */
@@ -354,9 +355,8 @@ double tl_sph_push_out(const tl_scene *s);
 
 /* Positions that are not finite, or farther than 2^23 cells from the origin, are bad input with the particle's or
  * body's name. */
-talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene, const tl_rigid *r,
-                          const tl_sph_state *state, const tl_sph_bodies *bodies, double dt, tl_arena *a,
-                          talus_error *err);
+talus_status tl_sph_begin(tl_sph_step *s, const tl_sph *c, const tl_scene *scene, const tl_sph_state *state,
+                          const tl_sph_bodies *bodies, double dt, tl_arena *a, talus_error *err);
 talus_status tl_sph_neighbours(tl_sph_step *s, talus_error *err);
 talus_status tl_sph_contacts(tl_sph_step *s, talus_error *err);
 talus_status tl_sph_system(tl_sph_step *s, talus_error *err);

@@ -86,7 +86,8 @@ talus_status tl_sph_thin(tl_points *p, double h, double max, int32_t keep, tl_ar
     c.key = TL_TAKE(a, double, n);
     c.heap = TL_TAKE(a, int32_t, n);
     if (!c.order || !c.gone || !c.sum || !c.key || !c.heap) return no_memory(err);
-    TL_TRY(tl_sph_sort(&c.sorted, n, p->at, sizeof *p->at, h, c.order, &bad, a, err));
+    const tl_sph_places places = {n, p->at, sizeof *p->at};
+    TL_TRY(tl_sph_sort(&c.sorted, &places, h, c.order, &bad, a, err));
     if (bad >= 0)
         return TL_FAIL(err, TALUS_BAD_INPUT, "its surface is too far from its origin for sph.spacing %g m", h);
     for (int32_t k = 0; k < n; k++) {

@@ -113,7 +113,7 @@ static talus_status held_bodies(tl_sim *sim, tl_sph_bodies *out, talus_error *er
         motion[i] = i < sim->rigid.scene_count ? sim->state.rigid.body[i] : (tl_motion){.q = tl_quat_identity()};
         motion[i].v = motion[i].w = (tl_vec3){0, 0, 0};
     }
-    *out = (tl_sph_bodies){motion, zero, stiff, zero};
+    *out = (tl_sph_bodies){&sim->rigid, motion, zero, stiff, zero};
     return TALUS_OK;
 }
 
@@ -154,8 +154,7 @@ static talus_status part_once(tl_sim *sim, bool drop, pressed *was, talus_error 
     tl_options options = tl_options_default();
     tl_stop stop = {.tolerance = TOLERANCE, .max_iterations = ITERATIONS};
     TL_TRY(held_bodies(sim, &bodies, err));
-    TL_TRY(tl_sph_begin(&s, tl_sph_of(sim), sim->scene, &sim->rigid, tl_sph_state_of(&sim->state), &bodies, dt,
-                        &sim->arena, err));
+    TL_TRY(tl_sph_begin(&s, tl_sph_of(sim), sim->scene, tl_sph_state_of(&sim->state), &bodies, dt, &sim->arena, err));
     s.push_out = AT_ONCE * push;
     s.only = TL_SPH_LIQUID;
     for (int32_t i = 0; i < s.fluid; i++) s.v[i] = (tl_vec3){0, 0, 0};
