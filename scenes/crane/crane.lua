@@ -21,5 +21,6 @@ return scene {
       motor = { speed = function(t) return t < 3 and p.run * math.min(1, t) or 0 end } },
     { name = "rope", kind = "rope", a = "load", b = "trolley", at_a = {0, 0.25, 0}, at_b = {0, -0.05, 0}, length = p.rope },
   },
+  render = { joints = true },
   camera = { eye = {6, 4.5, 7}, target = {0.8, 2.2, 0}, fov_deg = 42 },
 }

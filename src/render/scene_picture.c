@@ -333,12 +333,71 @@ void tl_scene_frame_add(tl_box3 *frame, const tl_scene *s, const tl_pose *poses)
 
 #define FAR 100 /* sizes of the subject: beyond, a body is a dot at best, and costs the others their digits */
 
+/* ---- joints ---- */
+
+#define JOINT_OWNER (-1000) /* of the instance that is joint 0; the next ones count down */
+#define JOINT_PART 0.006    /* of the start's size: half the thickness of what is drawn of a joint */
+#define JOINT_BAR 4.0       /* times that: half the length of a bar along an axis */
+
+static tl_vec3 anchor_of(const tl_scene *s, const tl_pose *poses, int body, tl_vec3 local)
+{
+    if (body < 0) return local;
+    const tl_pose pose = pose_of(s, poses, body);
+    return tl_pose_apply(&pose, local);
+}
+
+/* The axis as it is now: it goes with b, and with a where b is the world. */
+static tl_vec3 axis_of(const tl_scene *s, const tl_pose *poses, const tl_joint_spec *j)
+{
+    const int body = j->body[1] >= 0 ? j->body[1] : j->body[0];
+    const tl_pose now = pose_of(s, poses, body), start = pose_of(s, NULL, body);
+    return tl_quat_rotate(now.rotation, tl_quat_rotate(tl_quat_conjugate(tl_quat_normalize(start.rotation)), j->axis));
+}
+
+/* A box of edge 2 becomes a line between two ends, a bar along the axis, or a cube. */
+static void pose_joint(tl_picture_instance *in, const tl_scene *s, const tl_pose *poses, int k)
+{
+    const tl_joint_spec *j = &s->joints[k];
+    const double thick = JOINT_PART * longest_side(start_box(s));
+    const tl_vec3 a = anchor_of(s, poses, j->body[0], j->at_a), b = anchor_of(s, poses, j->body[1], j->at_b);
+    const bool line = j->kind == TL_JOINT_DISTANCE || j->kind == TL_JOINT_ROPE || j->kind == TL_JOINT_SPRING;
+    const tl_vec3 d = tl_vec3_sub(a, b), axis = axis_of(s, poses, j), up = {0, 1, 0};
+    const double half = line ? 0.5 * tl_vec3_norm(d) : tl_vec3_norm2(j->axis) > 0 ? JOINT_BAR * thick : 1.5 * thick;
+    const double wide = line ? 0.5 * thick : half > 2 * thick ? thick : half;
+    const tl_vec3 along = tl_vec3_normalize_or(line ? d : axis, up);
+    tl_vec3 first, second;
+    tl_vec3_tangents(along, &first, &second);
+    const tl_vec3 column[3] = {tl_vec3_scale(wide, first), tl_vec3_scale(half, along), tl_vec3_scale(wide, second)};
+    for (int c = 0; c < 3; c++) {
+        in->linear.m[0][c] = column[c].x;
+        in->linear.m[1][c] = column[c].y;
+        in->linear.m[2][c] = column[c].z;
+    }
+    in->at = line ? tl_vec3_scale(0.5, tl_vec3_add(a, b)) : a;
+}
+
+static talus_status add_joints(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o, talus_error *err)
+{
+    if (!s->render.joints || !s->joint_count) return TALUS_OK;
+    const int mesh = tl_picture_add_box(p, (tl_box3){{-1, -1, -1}, {1, 1, 1}}, err);
+    if (mesh < 0) return err->status;
+    for (int k = 0; k < s->joint_count; k++) {
+        if (s->joints[k].kind == TL_JOINT_GEAR || (o->broken && o->broken[k])) continue; /* a gear has no place */
+        TL_TRY(tl_picture_add_instance(p, mesh, tl_mat3_identity(), (tl_vec3){0, 0, 0},
+                                       tl_look_glossy(tl_colour_hex(0x303438), 0.4f), err));
+        p->instance[p->instances - 1].owner = JOINT_OWNER - k;
+        pose_joint(&p->instance[p->instances - 1], s, o->poses, k);
+    }
+    return TALUS_OK;
+}
+
 void tl_picture_pose_bodies(tl_picture *p, const tl_scene *s, const tl_pose *poses)
 {
     tl_box3 near = near_box(s), subject = finite_box(p->subject) ? p->subject : subject_of(s, poses);
     tl_box3 seen = grown(subject, FAR * longest_side(subject));
     for (int k = 0; k < p->instances; k++) {
         tl_picture_instance *in = &p->instance[k];
+        if (in->owner <= JOINT_OWNER) pose_joint(in, s, poses, JOINT_OWNER - in->owner);
         if (in->owner < 0) continue;
         tl_pose pose = pose_of(s, poses, in->owner);
         tl_box3 box = box_of_body(s, poses, in->owner);
@@ -727,6 +786,19 @@ static void set_stage(tl_picture *p, const tl_scene *s)
     }
 }
 
+/* What hangs must not be under ground: where no floor says where that is, it is below all free bodies that count; in a
+ * film of a scene with joints, below all that the film shows. */
+static void lower_ground(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o)
+{
+    const tl_box3 near = near_box(s);
+    if (o->frame && s->joint_count) p->ground.height = fmin(p->ground.height, o->frame->lo.y);
+    for (int i = 0; i < s->body_count; i++) {
+        const tl_box3 box = box_of_body(s, o->poses, i);
+        if (s->bodies[i].kind == TL_BODY_FREE && counts(s, i, box, &near))
+            p->ground.height = fmin(p->ground.height, box.lo.y);
+    }
+}
+
 talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scene_picture_options *o, talus_error *err)
 {
     talus_error own = {0};
@@ -737,7 +809,9 @@ talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scen
     p->subject = o->frame ? *o->frame : subject_of(s, o->poses);
     tl_lens c = tl_lens_of(p, o->width, o->height);
     set_legend(p, s);
+    lower_ground(p, s, o);
     TL_TRY(add_bodies(p, s, o, &c, err));
+    TL_TRY(add_joints(p, s, o, err));
     follow_meshes(p);
     if (o->poses) TL_TRY(tl_picture_set_clouds(p, s, o->clouds, o->cloud, err));
     for (int i = 0; i < s->fill_count && !o->poses; i++)

@@ -45,6 +45,7 @@ typedef struct tl_scene_picture_options {
     const tl_scene_cloud *cloud;
     int softs; /* with poses: elastic bodies of that state */
     const tl_scene_soft *soft;
+    const bool *broken;   /* [joint_count] joints that are not drawn; NULL: all are, where render.joints asks for it */
     const tl_box3 *frame; /* what the automatic camera holds; NULL: what is there */
 } tl_scene_picture_options;
 

@@ -11,8 +11,8 @@
 #include "run/softs.h"
 #include "talus_version.h"
 
-static talus_status draw(const tl_sim *sim, const tl_pose *poses, const tl_render_options *r, tl_image *out,
-                         talus_error *err)
+static talus_status draw(const tl_sim *sim, const tl_pose *poses, const bool *broken, const tl_render_options *r,
+                         tl_image *out, talus_error *err)
 {
     tl_picture p = {0};
     tl_softs f = {0};
@@ -26,7 +26,8 @@ static talus_status draw(const tl_sim *sim, const tl_pose *poses, const tl_rende
                                   .clouds = clouds.clouds,
                                   .cloud = clouds.cloud,
                                   .softs = f.count,
-                                  .soft = f.soft};
+                                  .soft = f.soft,
+                                  .broken = broken};
     if (status == TALUS_OK) status = tl_picture_of_scene(&p, sim->scene, &o, err);
     tl_clouds_free(&clouds);
     if (status == TALUS_OK) status = tl_render(&p, r, out, err);
@@ -47,10 +48,17 @@ talus_status tl_run_picture(const tl_sim *sim, const char *path, int (*progress)
     r.user = user;
 
     tl_pose *poses = TL_NEW(tl_pose, s->body_count + 1);
-    if (!poses) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
+    bool *broken = TL_NEW_ZERO(bool, s->joint_count + 1);
+    if (!poses || !broken) {
+        tl_free(poses);
+        tl_free(broken);
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to draw %d bodies", s->body_count);
+    }
+    const tl_joint_state *joints = sim->joints.count ? tl_state_find(&sim->state, &tl_joints_kind) : NULL;
+    for (int k = 0; joints && k < sim->joints.count; k++) broken[k] = joints->joint[k].broken > 0;
     for (int i = 0; i < s->body_count; i++) poses[i] = tl_rigid_pose(&sim->rigid.body[i], &sim->state.rigid.body[i]);
     tl_image image = {0};
-    talus_status status = draw(sim, poses, &r, &image, err);
+    talus_status status = draw(sim, poses, broken, &r, &image, err);
 
     char frame[32], time[40];
     snprintf(frame, sizeof frame, "%" PRId64, sim->state.frame);
@@ -63,5 +71,6 @@ talus_status tl_run_picture(const tl_sim *sim, const char *path, int (*progress)
     if (status == TALUS_OK) status = tl_png_write(&image, path, notes, err);
     tl_image_free(&image);
     tl_free(poses);
+    tl_free(broken);
     return status;
 }

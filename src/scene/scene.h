@@ -435,6 +435,7 @@ typedef struct tl_render_spec {
     tl_vec3 light;          /* direction towards the main light */
     double particle_radius; /* m; 0: from the spacing */
     tl_liquid_look liquid;  /* where colours show materials */
+    bool joints;            /* draw them */
 } tl_render_spec;
 
 /* Colour of a part of a shape, for pictures: the surface of `node` inside `region` (same frame; -1: all of it). Later

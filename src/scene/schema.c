@@ -501,7 +501,7 @@ static const tl_key render_keys[] = {
     {"samples", TL_INTEGER, AT(samples), "", WITHIN(1, 65536), "16", "rays per pixel"},
     {"background", TL_COLOUR, AT(background), "", WITHIN(0, 1), "#f2f2ef", "colour behind everything"},
     {"ground", TL_BOOLEAN, AT(ground), "", ANY, "true", "draw a ground"},
-    {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground; a lower floor of the domain takes it along"},
+    {"ground_height", TL_NUMBER, AT(ground_height), "m", ANY, "0", "y of the ground; a lower floor of the domain takes it along, and so do bodies that hang lower where there is no floor"},
     {"ground_colour", TL_COLOUR, AT(ground_colour), "", WITHIN(0, 1), "#d8d6d0", "colour of the ground"},
     {"colour_by", TL_CHOICE, AT(colour_by), "", ANY, "material", "what colours show; `strain`: of elastic bodies, how much the most stretched or squeezed line through a point has changed, over its length", "material|speed|pressure|density|body|strain"},
     {"range", TL_RANGE, AT(range), "", ANY, "{0, 0}", "values at the ends of the colour scale; equal: from the data"},
@@ -509,6 +509,7 @@ static const tl_key render_keys[] = {
     {"light", TL_VEC3, AT(light), "", ANY, "{-0.55, 1, 0.62}", "direction towards the main light"},
     {"particle_radius", TL_NUMBER, AT(particle_radius), "m", FROM(0), "0", "of drawn particles; 0: half their spacing"},
     {"liquid", TL_CHOICE, AT(liquid), "", ANY, "surface", "how liquids are drawn where `colour_by` is `material`; other fields are shown on particles", "surface|particles"},
+    {"joints", TL_BOOLEAN, AT(joints), "", ANY, "false", "draw joints: lines for distances, ropes and springs, bars along axes, marks at balls; those that broke are left out of a run's own pictures"},
 };
 #undef OBJECT
 static const tl_context render = {"render", "render", "How pictures look.", NULL, KEYS(render_keys), sizeof(tl_render_spec), NULL, false};

@@ -99,6 +99,36 @@ static void floors_are_the_ground(void **state)
     }
 }
 
+/* A weight on a rope without a floor: the ground lies below it. The rope is drawn where it is asked for, from end to
+ * end, moves with the weight, and is gone when it broke. */
+static void joints_are_drawn(void **state)
+{
+    (void)state;
+    tl_scene *s =
+        load("return scene { talus = 1, engine = 'grid', duration = 1, bodies = { { name = 'a', shape = sphere "
+             "{ radius = 0.1 }, density = 1, at = {0, -1, 0} } }, joints = { { kind = 'rope', a = 'a', at_b = "
+             "{0, 0, 0} } }, render = { joints = true } }");
+    talus_error err = {0};
+    tl_picture p;
+    draw(&p, s, NULL);
+    CHECK_NEAR(p.ground.height, -1.1, 1e-9);
+    assert_int_equal(p.instances, 2);
+    const tl_picture_instance *rope = &p.instance[1];
+    CHECK_NEAR(rope->at.y, -0.5, 1e-12);
+    CHECK_NEAR(fabs(rope->linear.m[1][1]), 0.5, 1e-12); /* a box of edge 2 */
+    tl_pose moved = {{2, 0, 0}, {1, 0, 0, 0}};
+    tl_picture_pose_bodies(&p, s, &moved);
+    CHECK_NEAR(rope->at.x, 1, 1e-12);
+    CHECK_NEAR(fabs(rope->linear.m[0][1]), 1, 1e-12);
+    tl_picture_free(&p);
+    const bool broken = true;
+    const tl_scene_picture_options o = {.width = 320, .height = 180, .broken = &broken};
+    CHECK_OK(tl_picture_of_scene(&p, s, &o, &err));
+    assert_int_equal(p.instances, 1);
+    tl_picture_free(&p);
+    tl_scene_free(s);
+}
+
 static void stage_follows_the_scene(void **state)
 {
     (void)state;
@@ -358,6 +388,7 @@ int main(void)
         cmocka_unit_test(particles_of_a_state_are_shown),
         cmocka_unit_test(equal_blocks_share_a_surface),
         cmocka_unit_test(fills_leave_room_for_bodies),
+        cmocka_unit_test(joints_are_drawn),
         cmocka_unit_test(stage_follows_the_scene),
         cmocka_unit_test(field_gets_a_legend),
         cmocka_unit_test(paint_stays_where_it_was_put),
