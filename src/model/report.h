@@ -52,6 +52,7 @@ typedef struct tl_accounts {
     tl_vec3 angular;                                   /* N m s about the origin: of all these */
     tl_vec3 momentum_unexplained, angular_unexplained; /* kg m/s, kg m^2/s */
     double energy[TL_ENERGIES], energy_unexplained;    /* J */
+    double held;                                       /* J: of the time step's, what joints that hold gave */
 } tl_accounts;
 
 typedef struct tl_report {

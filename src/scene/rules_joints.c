@@ -230,12 +230,10 @@ static int by_name(const void *a, const void *b)
 void tl_rules_joints(tl_reader *r, tl_scene *s)
 {
     if (!s->joint_count) return;
-    if (s->fill_count + s->emitter_count)
-        tl_read_problem(r, s->joints[0].where, "joints are for scenes of rigid bodies alone; here something flows");
     for (int b = 0; b < s->body_count; b++)
         if (s->bodies[b].material >= 0 && r->materials[s->bodies[b].material].kind == TL_MATERIAL_ELASTIC) {
             tl_read_problem(r, s->joints[0].where,
-                            "joints are for scenes of rigid bodies alone; here \"%.60s\" is elastic",
+                            "joints are for scenes without elastic bodies; here \"%.60s\" is elastic",
                             s->bodies[b].name);
             break;
         }

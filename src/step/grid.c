@@ -13,11 +13,12 @@
  *     pose problem            cones of sand (rule: rough solids), what the last step left, methods
  *     repeat                  until no fast body ends up inside of something that it was not told of
  *         assemble contacts
- *         run scheme          pressure, stress and contact: u1, v1
- *         move bodies
+ *         run scheme          pressure, stress, contacts and joints: u1, v1
+ *         move bodies         joints once more until bodies are where these hold them
  *       with elastic bodies: Newton around pressure, contacts, elastic and rigid solids as one (phase/grid/wet.h)
  *     select static stress    rule: what sand at rest goes on from
  *     stabilise, bounce
+ *     fit                     velocities that joints allow where bodies are now
  *     extend velocities       u1 on faces beside what flows and beyond it, and not into solids
  *     part crowds             rule: what carries particles is u1 and the displacement that takes crowds apart
  *     keep momentum           what liquid carries is by momentum
@@ -101,6 +102,7 @@ static talus_status begin_step(grid_step *s, tl_sim *sim, double dt, talus_error
     tl_grid_data *data = sim->engine_data;
     *s = (grid_step){.sim = sim, .scene = sim->scene, .data = data, .arena = &sim->arena};
     TL_TRY(tl_bodies_begin(&s->b, sim, &data->rigid, dt, err));
+    s->b.flows = true;
     s->totals = *tl_grid_state_of(&sim->state)->totals;
     s->fluid = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)sim->rigid.count);
     s->sand = TL_TAKE_ZERO(s->arena, double, 6 * (int64_t)sim->rigid.count);
@@ -177,7 +179,7 @@ static talus_status detect_contacts(grid_step *s, talus_error *err)
         TL_TRY(tl_bodies_detect(&s->b, err));
         TL_TRY(tl_bodies_match(&s->b, err));
     }
-    TL_TRY(tl_flow_find_pieces(&s->f, &s->b.contacts, s->b.lam, err));
+    TL_TRY(tl_flow_find_pieces(&s->f, &s->b.contacts, s->b.lam, &s->b.joint.stop, err));
     lap(s, DOMAINS);
     return TALUS_OK;
 }
@@ -248,7 +250,8 @@ static talus_status pose_problem(grid_step *s, talus_error *err)
 static talus_status check_solved(const grid_step *s, bool *again, talus_error *err)
 {
     const tl_coupled_certificate *c = &s->solved.certificate;
-    if (!isfinite(c->pressure) || !isfinite(c->normal) || !isfinite(c->tangent) || !isfinite(c->stress)) {
+    if (!isfinite(c->pressure) || !isfinite(c->normal) || !isfinite(c->tangent) || !isfinite(c->stress) ||
+        !isfinite(c->joint)) {
         *again = true;
         return TL_FAIL(err, TALUS_NOT_DEFINITE, "velocities became NaN or infinite in scheme \"%s\"",
                        tl_scheme_name(s->solved.scheme));
@@ -259,10 +262,13 @@ static talus_status check_solved(const grid_step *s, bool *again, talus_error *e
 /* Reruns (second looks) go on from the pressure that is there. */
 static talus_status run_scheme(grid_step *s, bool *again, talus_error *err)
 {
+    double *lam;
     tl_system_load(&s->f.system, s->f.faces.u);
     tl_scheme_report earlier = s->solved;
-    tl_system_contacts(&s->coupled, &s->b.p, s->b.lam);
+    TL_TRY(tl_bodies_join_impulses(&s->b, &lam, err));
+    tl_system_contacts(&s->coupled, &s->b.p, lam);
     TL_TRY(tl_scheme_run(&s->coupled, &s->solved, err));
+    tl_bodies_part_impulses(&s->b, lam);
     memcpy(s->b.v, s->coupled.v, sizeof *s->b.v * 6 * (size_t)s->b.rigid->count);
     s->coupled.warm = true;
     tl_scheme_report_add(&s->solved, &earlier);
@@ -278,6 +284,7 @@ static talus_status solve_rigid(grid_step *s, bool *again, talus_error *err)
         TL_TRY(tl_bodies_assemble(&s->b, err));
         TL_TRY(run_scheme(s, again, err));
         TL_TRY(tl_bodies_move(&s->b, again, err));
+        TL_TRY(tl_bodies_joints_settle(&s->b, again, err));
         TL_TRY(tl_bodies_look_again(&s->b, looks, &more, again, err));
     }
     return TALUS_OK;
@@ -525,7 +532,8 @@ static void report_solves(const grid_step *s, tl_report *r)
 {
     const tl_scheme_report *c = &s->solved;
     const tl_coupled_certificate *q = &c->certificate;
-    const double target = s->scene->solver.tolerance, contact = fmax(q->normal, q->tangent);
+    const double target = s->scene->solver.tolerance, off = s->b.joint.missed / s->b.tolerance;
+    const double joint = fmax(q->joint, off > 1 ? off * target : 0), contact = fmax(fmax(q->normal, q->tangent), joint);
     r->solve[r->solves++] = told("pressure", c->pressure_method, c->pressure_iterations, fmin(q->pressure, c->settled),
                                  target, c->pressure_work);
     r->solve[r->solves++] =
@@ -616,11 +624,14 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(show_problem(&s, err));
     TL_TRY(tl_flow_find_pressed(&s.f, &s.liquid_volume, err));
     TL_TRY(select_static_stress(&s, err));
+    TL_TRY(tl_bodies_joints_work(&s.b, err));
     account_bodies(&s);
     TL_TRY(tl_bodies_stabilise(&s.b, err));
     tl_accounts_push(&s.b);
     TL_TRY(bounce(&s, again, err));
     tl_accounts_bounce(&s.b);
+    TL_TRY(tl_bodies_joints_end(&s.b, err));
+    tl_accounts_fit(&s.b);
     TL_TRY(tl_bodies_find_depth(&s.b, err));
     TL_TRY(extend_velocities(&s, err));
     TL_TRY(part_crowds(&s, err));

@@ -125,14 +125,15 @@ static talus_status link_soft(const tl_flow *f, tl_piece_links *links, talus_err
     return TALUS_OK;
 }
 
-talus_status tl_flow_find_pieces(tl_flow *f, const tl_rigid_contacts *c, const double *lam, talus_error *err)
+talus_status tl_flow_find_pieces(tl_flow *f, const tl_rigid_contacts *c, const double *lam,
+                                 const tl_joint_blocks *joints, talus_error *err)
 {
+    const int64_t pairs = (int64_t)c->count + joints->count + (f->soft ? f->soft->pairs : 0);
     tl_piece_links links = {.fixed = f->fractions.fixed,
                             .covers = &f->fractions.covers,
                             .bodies = f->rigid->count,
                             .inv_mass = f->inv_mass,
-                            .pair =
-                                TL_TAKE(f->arena, int32_t, 2 * ((int64_t)c->count + (f->soft ? f->soft->pairs : 0)))};
+                            .pair = TL_TAKE(f->arena, int32_t, 2 * pairs)};
     if (f->set->alpha && f->set->density_rule != TL_DENSITY_KERNEL) return TALUS_OK;
     if (!links.pair) return no_memory(err);
     for (int32_t k = 0; k < c->count; k++) {
@@ -140,6 +141,10 @@ talus_status tl_flow_find_pieces(tl_flow *f, const tl_rigid_contacts *c, const d
         if (!(lam[3 * (int64_t)k] > 0) && p->gap + f->dt * tl_rigid_point_speed(p, f->v_free) > 0) continue;
         links.pair[2 * links.pairs] = p->a;
         links.pair[2 * links.pairs++ + 1] = p->b;
+    }
+    for (int32_t k = 0; k < joints->count; k++) {
+        links.pair[2 * links.pairs] = joints->body[k][0];
+        links.pair[2 * links.pairs++ + 1] = joints->body[k][1];
     }
     if (f->soft) TL_TRY(link_soft(f, &links, err));
     return tl_pieces_find(&f->pieces, &f->grid, f->faces.fill, f->faces.mass, &links, f->arena, err);

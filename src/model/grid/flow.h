@@ -126,7 +126,8 @@ talus_status tl_flow_fall(tl_flow *f, talus_error *err);
 /* Solids, open parts of faces, distance to the surface, what is more than full. */
 talus_status tl_flow_classify(tl_flow *f, talus_error *err);
 /* Pieces of liquid, and which of them something fixed holds. lam [3 contacts] N s of the last step. */
-talus_status tl_flow_find_pieces(tl_flow *f, const tl_rigid_contacts *c, const double *lam, talus_error *err);
+talus_status tl_flow_find_pieces(tl_flow *f, const tl_rigid_contacts *c, const double *lam,
+                                 const tl_joint_blocks *joints, talus_error *err);
 /* Lists of cells and faces, operators, and what the last step left: p and stress of `past`. recalled: cells that had
  * a pressure. */
 talus_status tl_flow_assemble(tl_flow *f, const tl_grid_state *past, int32_t *recalled, talus_error *err);

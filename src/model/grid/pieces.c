@@ -59,7 +59,7 @@ static void link(const graph *d, int32_t i, int32_t j)
     d->held[root_of(d->up, i)] = d->held[i] || d->held[j];
 }
 
-static bool is_fixed(const graph *d, int32_t body) { return !(d->links->inv_mass[body] > 0); }
+static bool is_fixed(const graph *d, int32_t body) { return body < 0 || !(d->links->inv_mass[body] > 0); }
 
 static void link_wet(const graph *d, const tl_pieces *p, const tl_grid *g, double *const mass[3])
 {

@@ -32,7 +32,7 @@ typedef struct tl_piece_links {
     int32_t bodies;
     const double *inv_mass; /* [bodies] 0: fixed, or scripted */
     int32_t pairs;
-    int32_t *pair; /* [pairs][2] bodies that press against each other */
+    int32_t *pair; /* [pairs][2] bodies that press against each other, or that joints hold; -1: the world */
     int64_t touches;
     tl_piece_touch *touch; /* [touches] faces that elastic bodies cover */
 } tl_piece_links;

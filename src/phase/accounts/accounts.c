@@ -285,7 +285,10 @@ static double account_row(const tl_bodies *b, const tl_joint_blocks *j, int64_t 
     return work;
 }
 
-/* What joints did where impulses act. Returns all of it but what scripted bodies did, which is added to `scripted`. */
+/* What joints did where impulses act. Returns all of it but what scripted bodies did, which is added to `scripted`.
+ * Alone with contacts, they work with the mean of before and after. In one solve with what flows, motors, friction,
+ * limits and springs do so with the velocities of the end. What holds then does no work: bodies end up where it holds
+ * them, and what the step's other forces pull and it does not let happen is between those, and the solve's. */
 static double account_joints(tl_bodies *b, double *scripted)
 {
     static const tl_energy source[] = {[TL_ROW_HOLD] = TL_ENERGY_TIME_STEP,
@@ -293,7 +296,7 @@ static double account_joints(tl_bodies *b, double *scripted)
                                        [TL_ROW_DRY] = TL_ENERGY_FRICTION,
                                        [TL_ROW_MOTOR] = TL_ENERGY_FORCES,
                                        [TL_ROW_SPRING] = TL_ENERGY_TIME_STEP};
-    const double *v = b->half.any ? b->half.early : b->v_free;
+    const double *v = b->flows ? b->v : b->half.any ? b->half.early : b->v_free;
     tl_vec3 impulse = nothing, angular = nothing;
     double all = 0, damped = 0;
     b->account.held = 0;
@@ -304,6 +307,7 @@ static double account_joints(tl_bodies *b, double *scripted)
             const double lam = b->joint.lam[at];
             const tl_joint_row *row = &b->joint.blocks.row[at];
             double work = 0.5 * lam * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, b->v));
+            if (b->flows && tl_bodies_joint_holds(b, k, r)) work = 0;
             *scripted -= account_row(b, &b->joint.blocks, at, lam, b->act, b->v_free, &impulse, &angular);
             const tl_energy from =
                 tl_bodies_joint_holds(b, k, r) ? TL_ENERGY_TIME_STEP : source[j->law[r]]; /* a rope that is taut */
@@ -356,6 +360,16 @@ static void account_broken(tl_bodies *b)
     tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, -lost);
 }
 
+/* What holds makes no energy: what it adds in a step, and nothing takes, is explained by nothing. Returns that. */
+static double judge_held(tl_accounts *a)
+{
+    const double made = fmin(a->held, a->energy[TL_ENERGY_TIME_STEP]);
+    a->held = 0;
+    if (!(made > 0)) return 0;
+    a->energy[TL_ENERGY_TIME_STEP] -= made;
+    return made;
+}
+
 void tl_accounts_fit(tl_bodies *b)
 {
     if (!b->joint.late) return;
@@ -372,10 +386,11 @@ void tl_accounts_fit(tl_bodies *b)
     const double gave = after.kinetic - b->account.kinetic - scripted - b->joint.late_limits - b->joint.late_motors;
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, gave);
     if (b->joint.impact.count) return_landing(&b->sim->accounts);
-    /* what holds makes no energy: what it adds in a step, and nothing takes, is explained by nothing */
-    settle(&b->sim->accounts, TL_ENERGY_TIME_STEP);
-    const double made = fmin(b->account.held + gave, b->sim->accounts.energy[TL_ENERGY_TIME_STEP]);
-    if (made > 0) tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, -made);
+    b->sim->accounts.held = b->account.held + gave;
+    if (!b->flows) { /* nothing else comes to the step's accounts */
+        settle(&b->sim->accounts, TL_ENERGY_TIME_STEP);
+        (void)judge_held(&b->sim->accounts);
+    }
     account_broken(b);
 }
 
@@ -595,6 +610,7 @@ talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool
     a->energy_unexplained = change;
     a->energy[TL_ENERGY_GRAVITY] = t->potential + sim->came.potential - r->potential;
     settle(a, TL_ENERGY_TIME_STEP); /* what falls and is stopped again within a step: matter at rest */
+    a->energy_unexplained += judge_held(a);
     keep_laws(a);
     if (sim->scene->engine == TL_ENGINE_GRID && !isnan(a->energy[TL_ENERGY_TRANSFER]))
         settle(a, TL_ENERGY_CORRECTIONS); /* matter that flows is lifted by what it lost in the same step */

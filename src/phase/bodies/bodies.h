@@ -45,6 +45,7 @@ typedef struct tl_bodies {
     tl_motion *before; /* [count] start of the step, walls included */
     tl_motion *body;   /* [count] the state that is to be */
     tl_pose *pose;     /* [count] of the shapes' frames at the start */
+    bool flows;        /* set by a step whose solve has more in it than contacts and joints */
     bool straight;     /* set by a step whose constraints are told that places are x + dt v: no parabola in free fall */
     /* predict */
     double *friction;    /* [count] each one's own */
@@ -170,6 +171,12 @@ void tl_bodies_joints_place(tl_bodies *s, int round, bool *again);
 talus_status tl_bodies_joints_work(tl_bodies *s, talus_error *err);
 /* Rows where bodies have landed, with what each may do in an impact. */
 talus_status tl_bodies_joints_land(tl_bodies *s, tl_joint_blocks *out, talus_error *err);
+/* Where something flows a step is solved once, and then joints alone until places are right, all other impulses as
+ * they are: what those rounds change is what turning bodies add to a straight row, of the second order in the step. */
+talus_status tl_bodies_joints_settle(tl_bodies *s, bool *again, talus_error *err);
+/* Impulses of contacts and joints as one problem has them, in the arena; and back. */
+talus_status tl_bodies_join_impulses(tl_bodies *s, double **lam, talus_error *err);
+void tl_bodies_part_impulses(tl_bodies *s, const double *lam);
 talus_status tl_bodies_joints_end(tl_bodies *s, talus_error *err);
 void tl_bodies_joints_commit(const tl_bodies *s);
 /* Velocities of the start, v [6 count], that joints of islands half-way forbid: off by more than the tolerance. Speeds

@@ -295,6 +295,25 @@ talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err)
     return TALUS_OK;
 }
 
+talus_status tl_bodies_join_impulses(tl_bodies *s, double **lam, talus_error *err)
+{
+    const size_t points = 3 * (size_t)s->contacts.count, joints = 3 * (size_t)s->joint.blocks.count;
+    *lam = s->lam;
+    if (!joints) return TALUS_OK;
+    if (!(*lam = TL_TAKE(s->arena, double, points + joints))) return no_memory(err);
+    if (points) memcpy(*lam, s->lam, points * sizeof **lam);
+    memcpy(*lam + points, s->joint.lam, joints * sizeof **lam);
+    return TALUS_OK;
+}
+
+void tl_bodies_part_impulses(tl_bodies *s, const double *lam)
+{
+    const size_t points = 3 * (size_t)s->contacts.count, joints = 3 * (size_t)s->joint.blocks.count;
+    if (!joints) return;
+    if (points) memcpy(s->lam, lam, points * sizeof *lam);
+    memcpy(s->joint.lam, lam + points, joints * sizeof *lam);
+}
+
 /* ---- places ---- */
 
 /* What a row says of x at the end, and what x is there; returns what counts as off. */
@@ -357,6 +376,55 @@ void tl_bodies_joints_place(tl_bodies *s, int round, bool *again)
         if (!(off <= PLACE * j->length)) right = false, s->joint.missed = fmax(s->joint.missed, off / s->dt);
     }
     *again = go_on(s, round, right);
+}
+
+/* ---- places, where something flows ---- */
+
+/* The problem of joints alone, velocities without them as in `base`. */
+static talus_status solve_alone(tl_bodies *s, const double *base, talus_error *err)
+{
+    tl_rigid_contacts none = {0};
+    tl_rigid_problem p;
+    TL_TRY(tl_bodies_joints_assemble(s, err));
+    const tl_contact_bodies bodies = {s->rigid->count, s->inv_mass, s->inv_inertia, NULL, base};
+    TL_TRY(tl_rigid_problem_build(&p, &bodies, &none, NULL, &s->joint.blocks, s->dt, s->arena, err));
+    tl_stop stop = {.tolerance = s->tolerance, .max_iterations = s->data->iterations};
+    tl_options options = tl_options_default();
+    options.aim = s->aim;
+    options.slow = s->pull;
+    tl_contact_report report;
+    TL_TRY(tl_contact_solve(s->data->method, &p.problem, &options, &stop, s->joint.lam, s->arena, &report, err));
+    tl_contact_velocities(&p.bodies, s->joint.lam, s->v);
+    return TALUS_OK;
+}
+
+/* Velocities without what joints did. */
+static talus_status without_joints(tl_bodies *s, double **base, talus_error *err)
+{
+    const int64_t n = 6 * (int64_t)s->rigid->count, rows = 3 * (int64_t)s->joint.blocks.count;
+    double *v = TL_TAKE(s->arena, double, n), *less = TL_TAKE(s->arena, double, rows);
+    tl_rigid_contacts none = {0};
+    tl_rigid_problem p;
+    if (!(*base = TL_TAKE(s->arena, double, n)) || !v || !less) return no_memory(err);
+    memcpy(v, s->v, sizeof *v * (size_t)n);
+    for (int64_t k = 0; k < rows; k++) less[k] = -s->joint.lam[k];
+    const tl_contact_bodies bodies = {s->rigid->count, s->inv_mass, s->inv_inertia, NULL, v};
+    TL_TRY(tl_rigid_problem_build(&p, &bodies, &none, NULL, &s->joint.blocks, s->dt, s->arena, err));
+    tl_contact_velocities(&p.bodies, less, *base);
+    return TALUS_OK;
+}
+
+talus_status tl_bodies_joints_settle(tl_bodies *s, bool *again, talus_error *err)
+{
+    bool place;
+    double *base = NULL;
+    for (int round = 0;; round++) {
+        tl_bodies_joints_place(s, round, &place);
+        if (!place) return TALUS_OK;
+        if (!base) TL_TRY(without_joints(s, &base, err));
+        TL_TRY(solve_alone(s, base, err));
+        TL_TRY(tl_bodies_move(s, again, err));
+    }
 }
 
 /* ---- velocities of the end ---- */

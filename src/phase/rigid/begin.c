@@ -188,12 +188,14 @@ static double turn_limit(const tl_rigid_body *b, const tl_motion *m)
     return b->round == TL_ROUND_BALL ? INFINITY : TURN_MAX / tl_vec3_norm(m->w);
 }
 
-/* What joints and contacts do to body i, from their forces in the last step: m/s^2 and rad/s^2. False: no joint. */
+/* What joints, contacts and what flows do to body i, from their forces in the last step: m/s^2 and rad/s^2. False: no
+ * joint. */
 static bool moved_by_joints(const tl_sim *sim, const tl_joint_state *state, int32_t i, tl_vec3 *linear,
                             tl_vec3 *angular)
 {
     const tl_motion *m = &sim->state.rigid.body[i];
-    tl_vec3 force = m->contact_force, torque = m->contact_torque;
+    tl_vec3 force = tl_vec3_add(m->contact_force, m->fluid_force),
+            torque = tl_vec3_add(m->contact_torque, m->fluid_torque);
     bool held = false;
     for (int32_t k = 0; k < sim->joints.count; k++) {
         const tl_joint *j = &sim->joints.joint[k];

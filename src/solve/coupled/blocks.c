@@ -72,7 +72,7 @@ talus_status tl_coupled_pressure(tl_coupled *c, tl_scheme_report *out, talus_err
 
 talus_status tl_coupled_pressure_normal(tl_coupled *c, tl_scheme_report *out, talus_error *err)
 {
-    return run_pressure(c, c->work->m, out, err);
+    return run_pressure(c, c->work->points, out, err);
 }
 
 /* Without p there are no cones: the first sweep of a cold start has no s, and what has come apart since the last
@@ -124,8 +124,21 @@ talus_status tl_coupled_pressure_stress(tl_coupled *c, tl_scheme_report *out, ta
 static double approach(const tl_coupled_work *w)
 {
     double max = 0;
-    for (int32_t j = 0; j < w->m; j++) max = fmax(max, -w->q[3 * (int64_t)j]);
+    for (int32_t j = 0; j < w->points; j++) max = fmax(max, -w->q[3 * (int64_t)j]);
     return max;
+}
+
+/* Contacts that stop at their own target leave pressures where they are, just above theirs; with cones sweeps are
+ * mixed over both. */
+static double contact_target(const tl_coupled *c)
+{
+    const tl_coupled_work *w = c->work;
+    const double of = TL_COUPLED_INNER * c->tolerance;
+    double target = c->contact_tolerance;
+    if (c->cones) return target;
+    if (w->points) target = fmin(target, of * w->b_normal);
+    if (w->m > w->points) target = fmin(target, of * w->b_joint);
+    return target;
 }
 
 /* Contacts with the friction coefficients `mu` at frozen pressure; l [3m] start in, answer out, already part of v. */
@@ -138,12 +151,9 @@ static talus_status run_contact(tl_coupled *c, const double *mu, double *l, tl_s
     memcpy(w->base, c->v, sizeof *w->base * 6 * (size_t)w->bodies);
     tl_contact_free_velocity(&w->free_bodies, c->bias, w->q);
     w->b_normal = fmax(w->b_normal, approach(w));
+    w->b_joint = fmax(w->b_joint, tl_coupled_largest_row(w->q + 3 * (int64_t)w->points, w->m - w->points, 0, 2));
     w->contact.mu = mu;
-    /* contacts that stop at their own target leave pressures where they are, just above theirs; with cones sweeps
-     * are mixed over both */
-    double target =
-        c->cones ? c->contact_tolerance : fmin(c->contact_tolerance, TL_COUPLED_INNER * c->tolerance * w->b_normal);
-    tl_stop stop = {.tolerance = target, .max_iterations = c->contact_iterations};
+    tl_stop stop = {.tolerance = contact_target(c), .max_iterations = c->contact_iterations};
     tl_options options = tl_options_default();
     options.history = c->history ? c->history + 1 : NULL;
     tl_contact_report report;
@@ -164,12 +174,15 @@ talus_status tl_coupled_contact(tl_coupled *c, tl_scheme_report *out, talus_erro
 talus_status tl_coupled_normal(tl_coupled *c, tl_scheme_report *out, talus_error *err)
 {
     tl_coupled_work *w = c->work;
-    for (int32_t j = 0; j < w->m; j++) {
+    const int64_t points = 3 * (int64_t)w->points, joints = 3 * (int64_t)w->m - points;
+    for (int32_t j = 0; j < w->points; j++) {
         w->l[3 * (int64_t)j] = c->lam[3 * (int64_t)j];
         w->l[3 * (int64_t)j + 1] = w->l[3 * (int64_t)j + 2] = 0;
     }
+    memcpy(w->l + points, c->lam + points, sizeof *w->l * (size_t)joints);
     TL_TRY(run_contact(c, w->no_friction, w->l, out, err));
-    for (int32_t j = 0; j < w->m; j++) c->lam[3 * (int64_t)j] = w->l[3 * (int64_t)j];
+    for (int32_t j = 0; j < w->points; j++) c->lam[3 * (int64_t)j] = w->l[3 * (int64_t)j];
+    memcpy(c->lam + points, w->l + points, sizeof *w->l * (size_t)joints);
     return TALUS_OK;
 }
 
@@ -182,13 +195,13 @@ talus_status tl_coupled_tangent(tl_coupled *c, tl_scheme_report *out, talus_erro
     memset(dv, 0, sizeof *dv * (size_t)tl_pairs_lanes(&w->pairs));
     memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
     tl_csr_mul(c->bodies.J, c->v, w->q);
-    for (int32_t j = 0; j < w->m; j++)
+    for (int32_t j = 0; j < w->points; j++)
         for (int k = 0; k < 3; k++) w->pairs.pair[j].q[k] = w->q[3 * (int64_t)j + k];
     const double enough = 0.1 * TL_COUPLED_INNER * c->tolerance * fmax(w->b_tangent, TL_COUPLED_REST * w->b_normal);
     double max = INFINITY;
     for (int sweep = 0; sweep < TANGENT_SWEEPS && max > enough; sweep++) {
         max = 0;
-        for (int32_t j = 0; j < w->m; j++) {
+        for (int32_t j = 0; j < w->points; j++) {
             const tl_pair *p = &w->pairs.pair[j];
             double u[3], *l = c->lam + 3 * (int64_t)j;
             tl_pair_velocity(p, dv, u);
@@ -216,7 +229,7 @@ void tl_coupled_clip_tangent(tl_coupled *c)
     tl_coupled_work *w = c->work;
     bool any = false;
     memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
-    for (int32_t j = 0; j < w->m; j++) {
+    for (int32_t j = 0; j < w->points; j++) {
         double *l = c->lam + 3 * (int64_t)j, t[2] = {l[1], l[2]};
         tl_project_disc(c->contact.mu[j] * fmax(l[0], 0), t);
         for (int k = 0; k < 2; k++) {

@@ -86,7 +86,7 @@ static void add_bodies(const void *ctx, const double *x, double *y, int32_t norm
 void tl_coupled_add_alone(const void *ctx, const double *x, double *y) { add_bodies(ctx, x, y, 0); }
 void tl_coupled_add_with_normals(const void *ctx, const double *x, double *y)
 {
-    add_bodies(ctx, x, y, ((const tl_coupled *)ctx)->work->m);
+    add_bodies(ctx, x, y, ((const tl_coupled *)ctx)->work->points);
 }
 
 /* ---- the same as U U^T. Without contacts it would cost more than it saves, unless bodies are a hundred times
@@ -136,11 +136,11 @@ static void scatter(const void *ctx, const double *r, double *y, int32_t normals
 
 void tl_coupled_gather(const void *ctx, const double *x, double *r)
 {
-    gather(ctx, x, r, ((const tl_coupled *)ctx)->work->m);
+    gather(ctx, x, r, ((const tl_coupled *)ctx)->work->points);
 }
 void tl_coupled_scatter(const void *ctx, const double *r, double *y)
 {
-    scatter(ctx, r, y, ((const tl_coupled *)ctx)->work->m);
+    scatter(ctx, r, y, ((const tl_coupled *)ctx)->work->points);
 }
 void tl_coupled_gather_alone(const void *ctx, const double *x, double *r) { gather(ctx, x, r, 0); }
 void tl_coupled_scatter_alone(const void *ctx, const double *r, double *y) { scatter(ctx, r, y, 0); }
@@ -197,10 +197,14 @@ static void fill_diagonal(tl_coupled *c)
             for (int k = 0; k < 3; k++) sum += v[3 + k] * (I[3 * k] * v[3] + I[3 * k + 1] * v[4] + I[3 * k + 2] * v[5]);
             w->diag[wet->cell[i]] += c->per_g * c->impulse * sum;
         }
-    for (int32_t j = 0; j < w->m; j++) {
+    for (int32_t j = 0; j < w->points; j++) {
         double W = c->contact.blocks[9 * (int64_t)j];
         w->scale[j] = sqrt(TL_COUPLED_LAMBDA_DIAGONAL / (c->per_u * W));
         w->diag[w->n + j] = TL_COUPLED_LAMBDA_DIAGONAL;
+    }
+    for (int32_t j = w->points; j < w->m; j++) {
+        const double *W = c->contact.blocks + 9 * (int64_t)j, max = fmax(W[0], fmax(W[4], W[8]));
+        w->scale[j] = max > 0 ? sqrt(TL_COUPLED_LAMBDA_DIAGONAL / (c->per_u * max)) : 1;
     }
 }
 

@@ -29,12 +29,12 @@ static double closing(tl_coupled *c)
     tl_coupled_work *w = c->work;
     double *v = c->v, max = w->free_normal;
     memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
-    for (int32_t j = 0; j < w->m; j++) w->dl[3 * (int64_t)j] = -c->lam[3 * (int64_t)j];
+    for (int32_t j = 0; j < w->points; j++) w->dl[3 * (int64_t)j] = -c->lam[3 * (int64_t)j];
     memcpy(w->base, v, sizeof *w->base * 6 * (size_t)w->bodies);
     tl_coupled_push_contacts(c, w->dl);
     tl_csr_mul(c->bodies.J, v, w->q);
     memcpy(v, w->base, sizeof *v * 6 * (size_t)w->bodies);
-    for (int32_t j = 0; j < w->m; j++) max = fmax(max, -(w->q[3 * (int64_t)j] + c->bias[3 * (int64_t)j]));
+    for (int32_t j = 0; j < w->points; j++) max = fmax(max, -(w->q[3 * (int64_t)j] + c->bias[3 * (int64_t)j]));
     return max;
 }
 
@@ -44,7 +44,7 @@ static double tangent_gap(tl_coupled *c)
     tl_coupled_work *w = c->work;
     double gap = 0, energy = 0, rest = 0;
     memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
-    for (int32_t j = 0; j < w->m; j++) {
+    for (int32_t j = 0; j < w->points; j++) {
         const double *l = c->lam + 3 * (int64_t)j, *u = w->q + 3 * (int64_t)j;
         gap += (u[1] * l[1] + u[2] * l[2]) + c->contact.mu[j] * fmax(l[0], 0) * hypot(u[1], u[2]);
         energy += 0.5 * (u[1] * l[1] + u[2] * l[2]);
@@ -57,11 +57,26 @@ static double tangent_gap(tl_coupled *c)
     tl_coupled_push_contacts(c, w->dl);
     tl_csr_mul(c->bodies.J, v, w->q);
     memcpy(v, w->base, sizeof *v * 6 * (size_t)w->bodies);
-    for (int32_t j = 0; j < w->m; j++) {
+    for (int32_t j = 0; j < w->points; j++) {
         const double *l = c->lam + 3 * (int64_t)j, *u0 = w->q + 3 * (int64_t)j;
         energy += 0.5 * (u0[1] * l[1] + u0[2] * l[2]);
     }
     return gap > 0 ? gap / fmax(fabs(energy), rest) : 0;
+}
+
+/* q: velocities of all rows. */
+static double joint_error(const tl_coupled *c)
+{
+    const tl_coupled_work *w = c->work;
+    double max = 0;
+    for (int32_t j = w->points; j < w->m; j++) {
+        double u[3];
+        for (int k = 0; k < 3; k++) u[k] = w->q[3 * (int64_t)j + k] + c->bias[3 * (int64_t)j + k];
+        double e = tl_contact_box_residual(tl_coupled_box(c, j), c->contact.blocks + 9 * (int64_t)j, u,
+                                           c->lam + 3 * (int64_t)j);
+        max = e > max || isnan(e) ? e : max;
+    }
+    return relative(max, w->b_joint);
 }
 
 talus_status tl_coupled_certify(tl_coupled *c, tl_coupled_certificate *to, talus_error *err)
@@ -74,7 +89,8 @@ talus_status tl_coupled_certify(tl_coupled *c, tl_coupled_certificate *to, talus
     if (!w->m) return TALUS_OK;
     double b = closing(c);
     tl_csr_mul(c->bodies.J, c->v, w->q);
-    for (int32_t j = 0; j < w->m; j++) {
+    out.joint = joint_error(c);
+    for (int32_t j = 0; j < w->points; j++) {
         double g = w->q[3 * (int64_t)j] + c->bias[3 * (int64_t)j];
         double e = fabs(fmin(c->contact.blocks[9 * (int64_t)j] * c->lam[3 * (int64_t)j], g));
         out.normal = e > out.normal || isnan(e) ? e : out.normal;

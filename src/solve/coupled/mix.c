@@ -11,11 +11,33 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a coupled solve");
 }
 
+/* Pressures, normal forces, and all rows of joints. */
 static void in_solver_units(const tl_coupled *c, double *x)
 {
     const tl_coupled_work *w = c->work;
     memcpy(x, c->p, sizeof *x * (size_t)w->n);
-    for (int32_t j = 0; j < w->m; j++) x[w->n + j] = c->lam[3 * (int64_t)j] / w->scale[j];
+    for (int32_t j = 0; j < w->points; j++) x[w->n + j] = c->lam[3 * (int64_t)j] / w->scale[j];
+    double *joint = x + w->n + w->points;
+    for (int32_t j = w->points; j < w->m; j++)
+        for (int k = 0; k < 3; k++) *joint++ = c->lam[3 * (int64_t)j + k] / w->scale[j];
+}
+
+static int64_t mixed_unknowns(const tl_coupled_work *w)
+{
+    return (int64_t)w->n + w->points + 3 * ((int64_t)w->m - w->points);
+}
+
+static void go_to_joints(tl_coupled *c, const double *to)
+{
+    tl_coupled_work *w = c->work;
+    for (int32_t j = w->points; j < w->m; j++) {
+        const tl_contact_box *box = tl_coupled_box(c, j);
+        for (int k = 0; k < 3; k++) {
+            double *l = c->lam + 3 * (int64_t)j + k, next = tl_contact_clamp(*to++, box->lo[k], box->hi[k]);
+            w->dl[3 * (int64_t)j + k] = next - *l;
+            *l = next;
+        }
+    }
 }
 
 /* Staggered projections settle slowly where few cells carry a front, because pressure and stress push the same faces
@@ -24,7 +46,7 @@ static void in_solver_units(const tl_coupled *c, double *x)
 void tl_coupled_mix_cones(tl_coupled *c, int sweep)
 {
     tl_coupled_work *w = c->work;
-    int64_t all = (int64_t)w->n + w->m;
+    const int64_t all = mixed_unknowns(w), bounded = (int64_t)w->n + w->points;
     in_solver_units(c, w->x0);
     if (sweep == 1) {
         memcpy(w->went, w->x0, sizeof *w->went * (size_t)all);
@@ -32,17 +54,19 @@ void tl_coupled_mix_cones(tl_coupled *c, int sweep)
     }
     tl_anderson_next(&w->mixing, w->went, w->x0, w->went);
     for (int64_t i = 0; i < all; i++) {
-        w->went[i] = fmax(w->went[i], 0);
+        if (i < bounded) w->went[i] = fmax(w->went[i], 0);
         w->x0[i] = w->went[i] - w->x0[i];
     }
     memcpy(c->p, w->went, sizeof *c->p * (size_t)w->n);
     c->push(c->ctx, w->x0);
     if (!w->m) return;
     memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
-    for (int32_t j = 0; j < w->m; j++) {
+    for (int32_t j = 0; j < w->points; j++) {
         w->dl[3 * (int64_t)j] = w->scale[j] * w->x0[w->n + j];
         c->lam[3 * (int64_t)j] = w->scale[j] * w->went[w->n + j];
     }
+    for (int64_t k = bounded; k < all; k++) w->x0[k] = w->scale[w->points + (k - bounded) / 3] * w->went[k];
+    go_to_joints(c, w->x0 + bounded);
     tl_coupled_push_contacts(c, w->dl);
 }
 
@@ -79,7 +103,7 @@ static void go_to_pressure(tl_coupled *c, const double *to)
 static void go_to_contacts(tl_coupled *c, const double *to)
 {
     tl_coupled_work *w = c->work;
-    for (int32_t j = 0; j < w->m; j++) {
+    for (int32_t j = 0; j < w->points; j++) {
         double *l = c->lam + 3 * (int64_t)j, normal = fmax(to[3 * (int64_t)j], 0);
         double t[2] = {to[3 * (int64_t)j + 1], to[3 * (int64_t)j + 2]};
         tl_project_disc(c->contact.mu[j] * normal, t);
@@ -89,6 +113,7 @@ static void go_to_contacts(tl_coupled *c, const double *to)
             l[k] = next[k];
         }
     }
+    go_to_joints(c, to + 3 * (int64_t)w->points);
     tl_coupled_push_contacts(c, w->dl);
 }
 
@@ -130,7 +155,7 @@ double tl_coupled_moved(tl_coupled *c)
 talus_status tl_coupled_mix_cones_begin(tl_coupled *c, talus_error *err)
 {
     tl_coupled_work *w = c->work;
-    TL_TRY(tl_anderson_begin(&w->mixing, (int64_t)w->n + w->m, c->arena, err));
+    TL_TRY(tl_anderson_begin(&w->mixing, mixed_unknowns(w), c->arena, err));
     w->u_free = TL_TAKE(c->arena, double, c->faces);
     w->u_last = TL_TAKE(c->arena, double, c->faces);
     if (!w->u_free || !w->u_last) return no_memory(err);

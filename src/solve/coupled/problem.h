@@ -2,6 +2,7 @@
  *
  *     p >= 0     _|_  g = -G^T (W u + J v)  >= 0        kind "pressure": a field, on cells
  *     lam_n >= 0 _|_  B_n^T v + bias        >= 0,  and lam_t minimises the energy over |lam_t| <= mu lam_n at frozen lam_n        kind "contact"
+ *     lam_k minimises the energy and 1/2 give lam_k^2 over lo <= lam_k <= hi        rows of joints, the last blocks of kind "contact"
  *     s          minimises the energy over cones whose radii follow p, at frozen p        kind "cone"; may be missing
  *     s = 2 N D^T (W u + J v)     together with p, which then is free        kind "viscous"; may be missing, never with cones
  *
@@ -64,6 +65,9 @@ typedef struct tl_coupled_viscous {
 typedef struct tl_coupled_certificate {
     double pressure; /* max |min(d p, g)| / max |b_p|, d: diagonal of the Hessian */
     double normal;   /* the same of lam_n */
+    /* rows of joints: natural map of kind "contact", over the fastest that they have to undo. What is below the
+     * tolerance of a solve of contacts alone is exact enough */
+    double joint;
     /* cones: gap of s at frozen p over its energy, or how far outside of its cones, over the largest. Viscous: how
      * far a velocity is from the balance of its face, others held, over the largest that viscous forces do to one */
     double stress;

@@ -23,7 +23,8 @@ static talus_status no_memory(talus_error *err)
 
 static bool good(const tl_coupled_certificate *c, double tolerance)
 {
-    return c->pressure <= tolerance && c->normal <= tolerance && c->tangent <= tolerance && c->stress <= tolerance;
+    return c->pressure <= tolerance && c->normal <= tolerance && c->tangent <= tolerance && c->stress <= tolerance &&
+           c->joint <= tolerance;
 }
 
 /* With cones pressures need not settle: enough when they and s hardly change, or velocities, and contacts are
@@ -34,7 +35,8 @@ static bool hardly_changes(const tl_scheme_report *r, double tolerance) { return
 
 static bool still(const tl_scheme_report *r, double tolerance)
 {
-    return hardly_changes(r, tolerance) && r->certificate.normal <= tolerance && r->certificate.tangent <= tolerance;
+    return hardly_changes(r, tolerance) && r->certificate.normal <= tolerance && r->certificate.tangent <= tolerance &&
+           r->certificate.joint <= tolerance;
 }
 
 /* ---- schemes ---- */
@@ -114,7 +116,7 @@ static double contraction(const tl_coupled *c)
     const tl_body_cells *wet = &c->wet;
     const double *im = c->bodies.inv_mass;
     double max = 0;
-    for (int32_t k = 0; k < c->work->m; k++) {
+    for (int32_t k = 0; k < c->work->points; k++) {
         int32_t pair[2];
         bodies_of(c->bodies.J, k, pair);
         for (int side = 0; side < 2; side++) {
@@ -129,12 +131,24 @@ static double contraction(const tl_coupled *c)
     return max;
 }
 
+/* Normal forces together with pressures, while joints stand, push what joints do not let go: such sweeps need not
+ * settle (a hinged rod that leans on a wall: none did). With joints their turns are those of the scheme that has normal
+ * forces apart. */
+static const tl_scheme *apart(const tl_scheme *s)
+{
+    return s == &schemes[T_PN]     ? &schemes[T_P_N]
+           : s == &schemes[TN_PN]  ? &schemes[P_TN]
+           : s == &schemes[T_F_PN] ? &schemes[T_F_P_N]
+                                   : s;
+}
+
 static const tl_scheme *choose(const tl_coupled *c)
 {
+    const bool joints = c->work->m > c->work->points;
     if (!c->work->m) return c->cones ? &stress_pressure : &pressure_only;
-    if (c->scheme) return c->scheme;
+    if (c->scheme) return joints ? apart(c->scheme) : c->scheme;
     if (c->cones) return &schemes[F_P_C]; /* sweeps are mixed, whatever the masses */
-    bool together = !c->viscous && contraction(c) > UNIFY_ABOVE;
+    bool together = !joints && !c->viscous && contraction(c) > UNIFY_ABOVE;
     return &schemes[together ? TN_PN : P_TN];
 }
 
@@ -145,9 +159,10 @@ static talus_status make_work(tl_coupled *c, talus_error *err)
     if (!w) return no_memory(err);
     w->n = c->pressure.n;
     w->m = c->bodies.J->rows / 3;
+    w->points = w->m - (int32_t)c->contact.boxes;
     w->bodies = c->bodies.count;
     w->started = c->warm;
-    int64_t all = (int64_t)w->n + w->m, six = 6 * (int64_t)w->bodies, three = 3 * (int64_t)w->m;
+    int64_t all = (int64_t)w->n + 3 * (int64_t)w->m, six = 6 * (int64_t)w->bodies, three = 3 * (int64_t)w->m;
     double **vectors[] = {&w->x, &w->x0, &w->b, &w->diag, &w->went};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (!(*vectors[i] = TL_TAKE(a, double, all))) return no_memory(err);
@@ -165,6 +180,7 @@ static talus_status make_work(tl_coupled *c, talus_error *err)
     if (!w->mover || !w->root || !w->g || !w->scale || !w->r || !w->dv || !w->base || !w->q || !w->l || !w->dl ||
         !w->no_friction)
         return no_memory(err);
+    for (int32_t j = w->points; j < w->m; j++) w->no_friction[j] = c->contact.mu[j];
     tl_coupled_find_bodies(c);
     w->free_bodies = c->bodies;
     w->free_bodies.v_free = w->base;
@@ -188,8 +204,8 @@ static talus_status make_plans(tl_coupled *c, const tl_scheme *s, talus_error *e
     w->alone.b = w->b;
     if (wet) w->alone.extra = (tl_pressure_extra){.add = tl_coupled_add_alone, .ctx = c};
     w->with_normals = w->alone;
-    w->with_normals.extras = w->m;
-    int32_t columns = w->m && w->n < KNOWN_BELOW ? 6 * w->moving : 0;
+    w->with_normals.extras = w->points;
+    int32_t columns = w->points && w->n < KNOWN_BELOW ? 6 * w->moving : 0;
     w->with_normals.extra = (tl_pressure_extra){
         tl_coupled_add_with_normals, c, w->diag + w->n, columns, tl_coupled_gather, tl_coupled_scatter, 0};
     if (c->viscous) return tl_coupled_viscous_begin(c, err);
@@ -213,8 +229,13 @@ static void start(tl_coupled *c, bool once)
     c->gradient(c->ctx, w->g);
     w->b_pressure = fmax(tl_max_abs(w->n, w->g), ROUNDING * tl_max_abs(c->faces, c->u) / c->spacing);
     tl_csr_mul(c->bodies.J, c->v, w->q);
-    w->b_normal = tl_coupled_largest_row(w->q, w->m, 0, 0);
-    w->b_tangent = tl_coupled_largest_row(w->q, w->m, 1, 2);
+    w->b_normal = tl_coupled_largest_row(w->q, w->points, 0, 0);
+    w->b_tangent = tl_coupled_largest_row(w->q, w->points, 1, 2);
+    if (w->m > w->points) { /* what a joint holds may close with nothing: then a solve of contacts alone is enough */
+        const double least = c->contact_tolerance / c->tolerance;
+        w->b_normal = fmax(w->b_normal, least);
+        w->b_joint = fmax(tl_coupled_largest_row(w->q + 3 * (int64_t)w->points, w->m - w->points, 0, 2), least);
+    }
     if (c->viscous) {
         double error;
         c->viscous->begin(c->viscous->ctx);

@@ -24,7 +24,8 @@ struct tl_scheme {
 };
 
 typedef struct tl_coupled_work {
-    int32_t n, m, bodies; /* cells, contacts, bodies with walls */
+    int32_t n, m, bodies; /* cells, blocks of contacts and joints, bodies with walls */
+    int32_t points;       /* of the blocks: contacts; joints come after them */
     double *x, *x0, *b;   /* [n + m] solver's unknowns, before, right side */
     double *g;            /* [n] */
     double *diag;         /* [n + m] of E */
@@ -35,15 +36,15 @@ typedef struct tl_coupled_work {
     double *root;         /* [bodies][10] of per_u M^-1: 3x3 of rotation, translation */
     double *base, *q;     /* [6 bodies], [3m] of contact blocks */
     double *l, *dl;       /* [3m] */
-    double *no_friction;  /* [m] zeros */
+    double *no_friction;  /* [m] zeros; of joints as they are */
     tl_contact_bodies free_bodies;
     tl_contact contact;
     tl_pairs pairs;
     tl_pressure alone, with_normals;
     tl_pressure_plan *plan_alone, *plan_with_normals;
-    double b_pressure, b_normal, b_tangent; /* largest that a block found without its own forces */
-    double free_pressure, free_normal;      /* the same before any force */
-    double free_viscous;                    /* m/s */
+    double b_pressure, b_normal, b_tangent, b_joint; /* largest that a block found without its own forces */
+    double free_pressure, free_normal;               /* the same before any force */
+    double free_viscous;                             /* m/s */
     tl_viscous_plan *plan_viscous;
     double *viscous_b, *viscous_x, *viscous_y; /* [faces + others + cells] */
     double dp, ds;                             /* largest change of the last blocks */
@@ -68,10 +69,15 @@ void tl_coupled_scatter_alone(const void *ctx, const double *r, double *y);
 /* out = L t or L^T t of a body, L L^T = per_u M^-1 */
 void tl_coupled_through_root(const tl_coupled_work *w, int32_t b, bool transposed, const double *t, double out[6]);
 double tl_coupled_largest_row(const double *u, int32_t m, int first, int last);
+/* The box of block j, which is a joint's. */
+static inline const tl_contact_box *tl_coupled_box(const tl_coupled *c, int32_t j)
+{
+    return &c->contact.box[j - c->work->points];
+}
 
 /* blocks.c */
 tl_coupled_block tl_coupled_pressure, tl_coupled_pressure_normal, tl_coupled_stress, tl_coupled_pressure_stress,
-    tl_coupled_contact, tl_coupled_normal, tl_coupled_tangent;
+    tl_coupled_contact, tl_coupled_normal, tl_coupled_tangent; /* joints are part of the first two */
 void tl_coupled_clip_tangent(tl_coupled *c);    /* friction that the normal forces of the end do not carry */
 double tl_coupled_changed(const tl_coupled *c); /* largest change of p and s in the last blocks, over the largest p */
 
