@@ -60,7 +60,7 @@ typedef struct tl_lg_state {
 static inline double tl_lg_state_momentum(const tl_lg_state *s, int64_t k)
 {
     double w = s->step_before[1];
-    return ((1 + 2 * w) * s->v[k] - w * w * s->v_before[k]) / (1 + w);
+    return ((1 + 2 * w) * s->v[k] - w * s->v_before[k]) / (1 + w);
 }
 
 /* Memories stand sorted by obstacle, point, feature. NULL: nothing touched there. */

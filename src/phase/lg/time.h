@@ -10,7 +10,7 @@
  * and the like for steps of different lengths. The first step goes on from a history of free flight (and of spin), so
  * free fall is exact from the start. What a force changes at once is not m v but
  *
- *     p = ((1 + 2w) v_n+1 - w^2 v_n) / (1 + w),    w = h / length of the step before           (3 v_n+1 - v_n) / 2
+ *     p = ((1 + 2w) v_n+1 - w v_n) / (1 + w),    w = h / length of the step before           (3 v_n+1 - v_n) / 2
  *
  * per mass: p_n+1 - p_n = h a. It is what momentum is counted with.
  *
@@ -65,7 +65,7 @@ static inline double tl_lg_time_momentum(const tl_lg_time *t, const double *v, i
 {
     if (!t->second) return v[k];
     double w = t->ratio;
-    return ((1 + 2 * w) * v[k] - w * w * t->v_was[k]) / (1 + w);
+    return ((1 + 2 * w) * v[k] - w * t->v_was[k]) / (1 + w);
 }
 
 #endif
