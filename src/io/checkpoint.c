@@ -11,7 +11,7 @@
 #include "talus_version.h"
 
 #define FORMAT "talus checkpoint"
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
 #define UNIT_SLACK 1e-6 /* of a rotation's length: steps normalise to 1e-15 */
 #define SETTINGS_MAX 4096
 #define TIME_MAX 1e12                /* s, and */

@@ -385,6 +385,7 @@ typedef struct tl_solver_spec {
     tl_cone_word cone;
     tl_soft_form coupling; /* of elastic bodies and liquid */
     bool seal, offset;     /* of these: thin parts are tight; hydrostatic differences inside of cells */
+    bool follow;           /* and pressure turns with the surface within a step */
     double tolerance;
     int sweeps; /* 0: the scheme's */
     tl_unconverged on_unconverged;

@@ -443,6 +443,7 @@ static const tl_key solver_keys[] = {
     {"coupling", TL_CHOICE, AT(coupling), "", ANY, "hybrid", "how elastic surfaces and liquid meet: `hybrid` keeps momentum and angular momentum exactly; `cut` and `complement` for comparison", "hybrid|cut|complement", .engines = TL_ON_GRID},
     {"seal", TL_BOOLEAN, AT(seal), "", ANY, "true", "parts of elastic bodies thinner than two cells let no liquid through; `false`, for comparison: they leak", .engines = TL_ON_GRID},
     {"offset", TL_BOOLEAN, AT(offset), "", ANY, "true", "elastic bodies feel the hydrostatic difference between their surface and the centres of cells; `false`, for comparison: buoyancy is of first order in the cell", .engines = TL_ON_GRID},
+    {"follow", TL_BOOLEAN, AT(follow), "", ANY, "true", "pressure on elastic surfaces turns with them within a step; without it bodies under pressure spin up by 2 p V dt / I per second", .engines = TL_ON_GRID},
     {"tolerance", TL_NUMBER, AT(tolerance), "", WITHIN_OPEN(0, 1), "1e-4", "relative target of the coupled solve"},
     {"sweeps", TL_INTEGER, AT(sweeps), "", WITHIN(0, 100000), "0", "passes of a scheme, at most; 0: the scheme's own", .engines = TL_ON_GRID},
     {"on_unconverged", TL_CHOICE, AT(on_unconverged), "", ANY, "accept", "what to do when the target is missed; every step's certificate is recorded either way", "accept|shrink_dt|fail"},

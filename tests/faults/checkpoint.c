@@ -179,6 +179,8 @@ static void put_file(const char *format, int64_t version, int64_t motions, int64
     CHECK_OK(tl_h5_put_array(f, "bodies/motion", TL_H5_DOUBLE, motions, zero, &err));
     CHECK_OK(tl_h5_put_array(f, "contacts/bodies", TL_H5_INT32, 8, ids, &err));
     CHECK_OK(tl_h5_put_array(f, "contacts/points", TL_H5_DOUBLE, points, zero, &err));
+    CHECK_OK(tl_h5_put_array(f, "contacts/impact_bodies", TL_H5_INT32, 0, ids, &err));
+    CHECK_OK(tl_h5_put_array(f, "contacts/impacts", TL_H5_DOUBLE, 0, zero, &err));
     CHECK_OK(tl_h5_put_array(f, "driven/bodies", TL_H5_INT32, 3, ids, &err));
     CHECK_OK(tl_h5_put_array(f, "driven/settings", TL_H5_INT32, 0, ids, &err));
     CHECK_OK(tl_h5_put_array(f, "driven/values", TL_H5_DOUBLE, 0, zero, &err));
@@ -190,15 +192,15 @@ static void foreign_files(void **state)
     (void)state;
     int64_t motion = sizeof(tl_motion) / sizeof(double),
             point = (sizeof(tl_rigid_memory) - offsetof(tl_rigid_memory, at_a)) / sizeof(double);
-    put_file("talus problem", 1, 3 * motion, 2 * point);
+    put_file("talus problem", 2, 3 * motion, 2 * point);
     refused("format", 0, "not a checkpoint");
-    put_file("talus checkpoint", 2, 3 * motion, 2 * point);
-    refused("version", 0, "version 2");
-    put_file("talus checkpoint", 1, 3 * motion + 1, 2 * point);
-    refused("ragged", 0, "not a multiple");
-    put_file("talus checkpoint", 1, 3 * motion, 3 * point); /* two pairs, three points */
-    refused("counts", 0, "contacts/points has");
     put_file("talus checkpoint", 1, 3 * motion, 2 * point);
+    refused("version", 0, "version 1");
+    put_file("talus checkpoint", 2, 3 * motion + 1, 2 * point);
+    refused("ragged", 0, "not a multiple");
+    put_file("talus checkpoint", 2, 3 * motion, 3 * point); /* two pairs, three points */
+    refused("counts", 0, "contacts/points has");
+    put_file("talus checkpoint", 2, 3 * motion, 2 * point);
     refused("zeros", 0, "must be 1");
 }
 

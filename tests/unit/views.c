@@ -76,11 +76,18 @@ static double number(const void *row, talus_type type, int k)
     }
 }
 
+/* Blocks of a file begin at any byte. */
 static double file_number(const array *a, int64_t k)
 {
-    if (!strcmp(a->type, "Float64")) return ((const double *)a->data)[k];
-    if (!strcmp(a->type, "Float32")) return (double)((const float *)a->data)[k];
-    return !strcmp(a->type, "Int32") ? ((const int32_t *)a->data)[k] : (double)((const int64_t *)a->data)[k];
+    double d;
+    float f;
+    int32_t i;
+    int64_t l;
+    const char *data = (const char *)a->data;
+    if (!strcmp(a->type, "Float64")) return memcpy(&d, data + 8 * k, sizeof d), d;
+    if (!strcmp(a->type, "Float32")) return memcpy(&f, data + 4 * k, sizeof f), (double)f;
+    if (!strcmp(a->type, "Int32")) return memcpy(&i, data + 4 * k, sizeof i), i;
+    return memcpy(&l, data + 8 * k, sizeof l), (double)l;
 }
 static int64_t file_count(const array *a)
 {

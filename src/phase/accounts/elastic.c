@@ -76,7 +76,7 @@ void tl_elastic_account(tl_elastic_trial *s)
     tl_vec3 impulse = {0, 0, 0}, angular = {0, 0, 0};
     memset(pushed, 0, sizeof *pushed * (size_t)n);
     tl_fem_rows_push(&s->rows, s->lam, pushed, NULL);
-    for (int64_t k = 0; k < n && s->load; k++) pushed[k] += s->load[k] + s->offset[k] + s->grains[k];
+    for (int64_t k = 0; k < n && s->load; k++) pushed[k] += s->load[k] + s->follow[k] + s->offset[k] + s->grains[k];
     double held = tl_elastic_springs(s, now->q, s->source, NULL),
            led = tl_elastic_springs(s, now->q, s->target, NULL) - held;
     s->sim->start.elastic = tl_fem_forces(s->fem, now->q, NULL, NULL, s->scratch) + held;

@@ -53,19 +53,21 @@ double tl_elastic_springs(const tl_elastic_trial *s, const double *x, const tl_v
     return sum;
 }
 
-/* g = M (v - v*) - h f; zero at held nodes. */
+/* g = M (v - v*) - h f - what follows; zero at held nodes. */
 static void balance(tl_elastic_trial *s)
 {
     tl_elastic_positions(s, s->v, s->x);
     s->energy = tl_fem_forces(s->fem, s->x, &s->rate, s->force, s->scratch);
     s->energy += tl_elastic_springs(s, s->x, s->spring, s->force);
+    if (s->wet) tl_wet_follow(s->wet, s->x);
     for (int b = 0; b < s->fem->bodies; b++) {
         const tl_fem_body *body = &s->fem->body[b];
         for (int32_t i = body->node; i < body->node + body->nodes; i++)
             for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++)
                 s->g[k] = s->fem->place[i] < 0
                               ? 0
-                              : s->lg->mass[i] * (s->v[k] - tl_elastic_star(s, b, k)) - s->he[b] * s->force[k];
+                              : s->lg->mass[i] * (s->v[k] - tl_elastic_star(s, b, k)) - s->he[b] * s->force[k] -
+                                    (s->follow ? s->follow[k] : 0);
     }
     tl_elastic_lap(s, TL_ELASTIC_BALANCE);
 }
@@ -246,6 +248,7 @@ static double penalty(tl_elastic_trial *s, const double *v, const double *v_rigi
 {
     double sum = add_inertia(s, v, energy);
     if (s->load) sum -= tl_dot(3 * (int64_t)s->lg->nodes, s->load, v);
+    if (s->follow) sum -= tl_dot(3 * (int64_t)s->lg->nodes, s->follow, v);
     if (s->load) sum -= tl_dot(6 * (int64_t)s->sim->rigid.count, s->load + 3 * (int64_t)s->lg->nodes, v_rigid);
     if (s->rows.contacts == 0 && !s->load) return sum;
     for (int32_t i = 0; i < s->sim->rigid.count; i++) {

@@ -155,7 +155,9 @@ talus_status tl_wet_assemble(tl_wet *w, talus_error *err)
     w->outflow = TL_TAKE(f->arena, double, f->system.c.cells + 1);
     s->load = TL_TAKE_ZERO(f->arena, double, 3 * (int64_t)s->lg->nodes + 6 * (int64_t)f->rigid->count + 1);
     s->offset = TL_TAKE_ZERO(f->arena, double, 3 * (int64_t)s->lg->nodes + 1);
-    if (!w->outflow || !s->load || !s->offset) return no_memory(err);
+    s->follow = TL_TAKE_ZERO(f->arena, double, 3 * (int64_t)s->lg->nodes + 1);
+    w->follows = f->scene->solver.follow;
+    if (!w->outflow || !s->load || !s->offset || !s->follow) return no_memory(err);
     for (int32_t i = 0; i < s->lg->nodes; i++)
         for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++) {
             s->offset[k] = f->dt * w->ops.offset[k];
@@ -310,6 +312,66 @@ static void find_outflow(tl_wet *w)
     tl_coupling_adjoint(c, c->y, w->outflow);
     for (int32_t i = 0; i < c->cells; i++) w->outflow[i] = -w->outflow[i];
     tl_csr_mul_add(&w->ops.Ft, 1, s->v, w->outflow);
+}
+
+/* ---- loads that follow ---- */
+
+static tl_vec3 area_vector(const double *x, const int32_t t[3])
+{
+    tl_vec3 a = tl_vec3_load(x + 3 * (int64_t)t[0]), b = tl_vec3_load(x + 3 * (int64_t)t[1]),
+            c = tl_vec3_load(x + 3 * (int64_t)t[2]);
+    return tl_vec3_scale(0.5, tl_vec3_cross(tl_vec3_sub(b, a), tl_vec3_sub(c, a)));
+}
+
+/* Pieces of triangles keep their part of the triangle and the pressure of their cell. */
+static void turn_pieces(const tl_wet *w, const tl_skin *skin, const double *x)
+{
+    const tl_elastic_trial *s = w->trial;
+    const tl_flow *f = w->flow;
+    const int32_t(*surface)[3] = (const int32_t(*)[3])skin->lg->surface + skin->lg->body[skin->body].triangle;
+    for (int64_t i = 0; i < skin->clip->pieces; i++) {
+        const tl_clip_piece *q = &skin->clip->piece[i];
+        int32_t id = tl_grid_cell(&f->grid, q->cube[0] >> 1, q->cube[1] >> 1, q->cube[2] >> 1);
+        int32_t cell = f->system.active.number[id];
+        if (cell < 0 || f->p[cell] == 0) continue;
+        const int32_t *t = surface[q->triangle];
+        tl_vec3 from = area_vector(skin->x, t), change = tl_vec3_sub(area_vector(x, t), from);
+        double part = tl_vec3_dot(q->area, from) / tl_vec3_norm2(from);
+        if (!isfinite(part)) continue;
+        for (int k = 0; k < 3; k++) {
+            double *out = s->follow + 3 * (int64_t)t[k];
+            tl_vec3_store(tl_vec3_add_scaled(tl_vec3_load(out), -f->dt * f->p[cell] * part * q->weight[k], change),
+                          out);
+        }
+    }
+}
+
+/* The liquid has given the load of the start: the sum stays, what a body would get on top is taken off it by mass. */
+static void keep_sum(const tl_elastic_trial *s, const tl_fem_body *b)
+{
+    tl_vec3 sum = {0, 0, 0};
+    double mass = 0;
+    for (int32_t i = b->node; i < b->node + b->nodes; i++) {
+        if (s->fem->place[i] < 0) continue;
+        sum = tl_vec3_add(sum, tl_vec3_load(s->follow + 3 * (int64_t)i));
+        mass += s->lg->mass[i];
+    }
+    for (int32_t i = b->node; i < b->node + b->nodes; i++) {
+        double *f = s->follow + 3 * (int64_t)i;
+        tl_vec3 now = {0, 0, 0};
+        if (s->fem->place[i] >= 0) now = tl_vec3_add_scaled(tl_vec3_load(f), -s->lg->mass[i] / mass, sum);
+        tl_vec3_store(now, f);
+    }
+}
+
+void tl_wet_follow(tl_wet *w, const double *x)
+{
+    tl_elastic_trial *s = w->trial;
+    if (!s->follow || !w->follows) return;
+    memset(s->follow, 0, sizeof *s->follow * 3 * (size_t)s->lg->nodes);
+    for (int32_t k = 0; k < w->start.count; k++)
+        if (w->start.skin[k].lg) turn_pieces(w, &w->start.skin[k], x);
+    for (int b = 0; b < s->fem->bodies; b++) keep_sum(s, &s->fem->body[b]);
 }
 
 const double *tl_wet_load(const tl_wet *w) { return w->solver.load; }

@@ -24,6 +24,7 @@ typedef struct tl_wet {
     tl_csr Z, Zt;    /* over unknowns and rigid bodies */
     double *modes;   /* [unknowns][6] */
     double *outflow; /* [cells] */
+    bool follows;    /* trial->follow is kept */
     /* solved */
     tl_dual dual;
     tl_dual_solver solver;
@@ -53,6 +54,8 @@ talus_status tl_wet_pose(tl_wet *w, const tl_wet_options *o, talus_error *err);
 /* One correction: trial->flex_lam, flex_dv, contact and load; flow's p and u. */
 talus_status tl_wet_solve(tl_wet *w, bool fresh, talus_error *err);
 const double *tl_wet_load(const tl_wet *w); /* [unknowns + 6 rigid] N s */
+/* trial->follow at positions x: pressure follows the surface as it turns and stretches from where the step began. */
+void tl_wet_follow(tl_wet *w, const double *x);
 /* After the trial's nodes have their end. fluid [6 bodies]: force and torque on elastic ones are added. */
 talus_status tl_wet_end(tl_wet *w, double *fluid, talus_error *err);
 
