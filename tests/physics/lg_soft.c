@@ -168,10 +168,10 @@ static void other_lengths_of_steps(void **state)
                                     "elastic { density = 1000, young = 1e5, poisson = 0.3 } } }");
     for (size_t k = 0; k < sizeof dt / sizeof *dt; k++) {
         rigid_step(&c, dt[k]);
-        CHECK_REL(c.sim->report.momentum.x, 8, 1e-10);
+        CHECK_REL(c.sim->report.momentum.x, 8.0, 1e-10);
         CHECK_LE(tl_vec3_norm(c.sim->accounts.momentum_unexplained), 1e-10);
         CHECK_LE(tl_vec3_norm(c.sim->accounts.angular_unexplained), 1e-10);
-        CHECK_REL(c.sim->state.rigid.body[0].w.z, 3, 2e-3);
+        CHECK_REL(c.sim->state.rigid.body[0].w.z, 3.0, 2e-3);
         tl_state copy = {0};
         talus_error err;
         CHECK_OK(tl_state_copy(&copy, &c.sim->state, &err));
