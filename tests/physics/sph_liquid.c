@@ -93,10 +93,12 @@ static const char tank_parts[] =
     "h = 0.02; L = 8 * h; w = 1.5 * h; T = 13 * h; a = 0.37 * h\n"
     "local function wall(tilt, x, y, z, size)\n"
     "  local c, s = math.cos(math.rad(tilt)), math.sin(math.rad(tilt))\n"
-    "  return { kind = 'static', shape = box { size = size }, rotation_deg = {0, 0, tilt}, at = {c * x - s * y + a, s * "
+    "  return { kind = 'static', shape = box { size = size }, rotation_deg = {0, 0, tilt}, at = {c * x - s * y + a, s "
+    "* "
     "x + c * y + a, z + a} }\n"
     "end\n"
-    "function boxes(tilt) return { wall(tilt, 0, -w / 2, 0, {L + 2 * w, w, L + 2 * w}), wall(tilt, -(L + w) / 2, T / 2, "
+    "function boxes(tilt) return { wall(tilt, 0, -w / 2, 0, {L + 2 * w, w, L + 2 * w}), wall(tilt, -(L + w) / 2, T / "
+    "2, "
     "0, {w, T, L + 2 * w}), wall(tilt, (L + w) / 2, T / 2, 0, {w, T, L + 2 * w}), wall(tilt, 0, T / 2, -(L + w) / 2, "
     "{L, T, w}), wall(tilt, 0, T / 2, (L + w) / 2, {L, T, w}) } end\n"
     "function hollow(outer, inner) return { { kind = 'static', shape = subtract { outer, inner }, at = {a, a, a} } } "
@@ -121,10 +123,11 @@ static void tanks_that_are_bodies(void **state)
     };
     static const double count[] = {512, 541, 512, 402.1, 210.0};
     for (int k = 0; k < 5; k++) {
-        rigid_case c = rigid_open(tank_parts,
-                                  "engine = 'sph', sph = { spacing = h }, bodies = %s, fill = { { sampling = 'lattice', "
-                                  "material = liquid { density = 1000 }, shape = (%s):move {a, a, a} } }",
-                                  tanks[k][0], tanks[k][1]);
+        rigid_case c =
+            rigid_open(tank_parts,
+                       "engine = 'sph', sph = { spacing = h }, bodies = %s, fill = { { sampling = 'lattice', "
+                       "material = liquid { density = 1000 }, shape = (%s):move {a, a, a} } }",
+                       tanks[k][0], tanks[k][1]);
         const tl_report *r = &c.sim->report;
         CHECK_REL((double)tl_sph_state_of(&c.sim->state)->count, count[k], 0.015);
         rigid_step(&c, 1e-6);
@@ -153,10 +156,11 @@ static void volume_is_what_liquid_takes_up(void **state)
         char fill[400], text[1000];
         int used = snprintf(fill, sizeof fill, one, k == 2 ? 0.08 : 0.3);
         if (k == 1) snprintf(fill + used, sizeof fill - (size_t)used, ", %s", strcpy(text, fill));
-        snprintf(text, sizeof text,
-                 "engine = 'sph', sph = { spacing = 0.02, fit = %s }, domain = { min = {%g, 0, 0}, max = {%g, 1, 0.16} }, "
-                 "fill = { %s }",
-                 k == 1 ? "false" : "true", k == 2 ? 0. : -1, k == 2 ? 0.16 : 1, fill);
+        snprintf(
+            text, sizeof text,
+            "engine = 'sph', sph = { spacing = 0.02, fit = %s }, domain = { min = {%g, 0, 0}, max = {%g, 1, 0.16} }, "
+            "fill = { %s }",
+            k == 1 ? "false" : "true", k == 2 ? 0. : -1, k == 2 ? 0.16 : 1, fill);
         rigid_case c = rigid_open(NULL, "%s", text);
         for (int i = 0; i < (k == 2 ? 100 : 1); i++) rigid_step(&c, k == 2 ? 4e-3 : 1e-6);
         const tl_report *r = &c.sim->report;

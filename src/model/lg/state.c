@@ -65,8 +65,8 @@ static int parts(void *section, tl_state_part *out)
         (tl_state_part){"nodes/position_before", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->q_before, NULL};
     out[n++] =
         (tl_state_part){"nodes/velocity_before", TL_NUMBER_F64, 3, point, 0, &l->nodes, (void **)&l->v_before, NULL};
-    out[n++] = (tl_state_part){"nodes/step_before", TL_NUMBER_F64,           2,   2 * sizeof(double), 0,
-                               &l->steps_kept,      (void **)&l->step_before, NULL};
+    out[n++] = (tl_state_part){"nodes/step_before",      TL_NUMBER_F64, 2, 2 * sizeof(double), 0, &l->steps_kept,
+                               (void **)&l->step_before, NULL};
     out[n++] =
         (tl_state_part){"nodes/led", TL_NUMBER_F64, 14, 14 * sizeof(double), 0, &l->handles, (void **)&l->led, NULL};
     out[n++] = (tl_state_part){"nodes/cable_length", TL_NUMBER_F64,       1,   sizeof(double), 0,

@@ -64,10 +64,9 @@ static void balance(tl_elastic_trial *s)
         const tl_fem_body *body = &s->fem->body[b];
         for (int32_t i = body->node; i < body->node + body->nodes; i++)
             for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3; k++)
-                s->g[k] = s->fem->place[i] < 0
-                              ? 0
-                              : s->lg->mass[i] * (s->v[k] - tl_elastic_star(s, b, k)) - s->he[b] * s->force[k] -
-                                    (s->follow ? s->follow[k] : 0);
+                s->g[k] = s->fem->place[i] < 0 ? 0
+                                               : s->lg->mass[i] * (s->v[k] - tl_elastic_star(s, b, k)) -
+                                                     s->he[b] * s->force[k] - (s->follow ? s->follow[k] : 0);
     }
     tl_elastic_lap(s, TL_ELASTIC_BALANCE);
 }
