@@ -31,11 +31,8 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "model/coupling/statics.h"
 #include "model/grid/rules.h"
-#include "phase/accounts/flow.h"
-#include "phase/grid/grid.h"
-#include "phase/grid/wet.h"
+#include "phase/grid/trial.h"
 #include "solve/least/method.h"
 
 #define WARM_SHARE 0.98 /* of active cells with a pressure of the last step: fewer start from the coarse levels */
@@ -49,58 +46,17 @@
 #define PART_TOLERANCE 1e-2 /* crowds: what is left is there again in the next step */
 #define PART_ITERATIONS 20
 
-enum phase { TO_GRID, DOMAINS, SYSTEM, SOLVE, EXTEND, MOVE, CORRECT, MEASURE, PHASES };
-static const char *const phase_names[PHASES] = {"particles to grid", "domains",        "system",          "solve",
-                                                "extend velocities", "move particles", "correct density", "measure"};
-
-typedef struct grid_step {
-    tl_bodies b;
-    tl_flow f;
-    tl_sim *sim;
-    const tl_scene *scene;
-    tl_grid_data *data;
-    tl_arena *arena;
-    /* particles to grid */
-    tl_emitter_state *emitter; /* [emitters] */
-    tl_grid_totals totals;
-    /* assemble, pose problem, run scheme */
-    int32_t recalled;   /* cells with a pressure of the last step */
-    tl_statics statics; /* p_next NULL: not wanted */
-    tl_friction friction;
-    tl_cones cones;
-    tl_coupled coupled;
-    tl_scheme_report solved;
-    /* after it */
-    double *fluid; /* [6 bodies] force and torque */
-    double *hits;  /* [6 bodies] of it, what single grains and drops do, N s and N m s */
-    double *sand;  /* [6 bodies] of these, what cells with sand do */
-    double liquid_volume;
-    tl_particles_measure measured;
-    tl_flow_account account;
-    /* elastic bodies: NULL without */
-    tl_elastic_trial *soft;
-    tl_wet *wet;
-    tl_spent spent[PHASES];
-} grid_step;
-
-static talus_status no_memory(talus_error *err)
-{
-    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of the grid engine");
-}
-
-static void lap(grid_step *s, enum phase phase) { tl_bodies_lap_to(&s->b, &s->spent[phase]); }
-
-static tl_flow_sums sums_of(const grid_step *s, double *const u[3])
+static tl_flow_sums sums_of(const tl_grid_trial *s, double *const u[3])
 {
     return tl_faces_sums(&s->f.grid, &s->f.faces, u, s->scene->gravity);
 }
 
 /* ---- phases ---- */
 
-static talus_status begin_step(grid_step *s, tl_sim *sim, double dt, talus_error *err)
+static talus_status begin_step(tl_grid_trial *s, tl_sim *sim, double dt, talus_error *err)
 {
     tl_grid_data *data = sim->engine_data;
-    *s = (grid_step){.sim = sim, .scene = sim->scene, .data = data, .arena = &sim->arena};
+    *s = (tl_grid_trial){.sim = sim, .scene = sim->scene, .data = data, .arena = &sim->arena};
     TL_TRY(tl_bodies_begin(&s->b, sim, &data->rigid, dt, err));
     s->b.flows = true;
     s->totals = *tl_grid_state_of(&sim->state)->totals;
@@ -118,15 +74,15 @@ static talus_status begin_step(grid_step *s, tl_sim *sim, double dt, talus_error
                      .friction = s->b.friction,
                      .v_free = s->b.v_free,
                      .v = s->b.v};
-    if (!s->fluid || !s->sand || !s->hits) return no_memory(err);
+    if (!s->fluid || !s->sand || !s->hits) return tl_grid_no_memory(err);
     if (!data->elastic) return TALUS_OK;
     s->soft = TL_TAKE(s->arena, tl_elastic_trial, 1);
     s->wet = TL_TAKE(s->arena, tl_wet, 1);
-    if (!s->soft || !s->wet) return no_memory(err);
+    if (!s->soft || !s->wet) return tl_grid_no_memory(err);
     return tl_elastic_begin_trial(s->soft, sim, data->elastic, &s->b, dt, err);
 }
 
-static talus_status predict_solids(grid_step *s, talus_error *err)
+static talus_status predict_solids(tl_grid_trial *s, talus_error *err)
 {
     TL_TRY(tl_bodies_predict(&s->b, err));
     if (!s->soft) return TALUS_OK;
@@ -135,7 +91,7 @@ static talus_status predict_solids(grid_step *s, talus_error *err)
 }
 
 /* What the step really starts with, and what of its energy the faces have. */
-static talus_status account_matter(grid_step *s, talus_error *err)
+static talus_status account_matter(tl_grid_trial *s, talus_error *err)
 {
     tl_totals now = s->sim->flowing;
     if (s->scene->emitter_count || s->f.particles.count != tl_grid_state_of(&s->sim->state)->particles.count ||
@@ -146,11 +102,11 @@ static talus_status account_matter(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
-static talus_status particles_to_grid(grid_step *s, talus_error *err)
+static talus_status particles_to_grid(tl_grid_trial *s, talus_error *err)
 {
     tl_particles all;
     double lost = 0;
-    if (!(s->emitter = TL_TAKE(s->arena, tl_emitter_state, s->scene->emitter_count))) return no_memory(err);
+    if (!(s->emitter = TL_TAKE(s->arena, tl_emitter_state, s->scene->emitter_count))) return tl_grid_no_memory(err);
     TL_TRY(tl_flow_emit(&s->f, tl_grid_state_of(&s->sim->state), s->sim->state.t, s->emitter, &s->totals.next_id, &all,
                         err));
     TL_TRY(tl_particles_reserve(&s->data->spare, all.count, err));
@@ -161,17 +117,17 @@ static talus_status particles_to_grid(grid_step *s, talus_error *err)
     return account_matter(s, err);
 }
 
-static talus_status add_external_forces(grid_step *s, talus_error *err)
+static talus_status add_external_forces(tl_grid_trial *s, talus_error *err)
 {
     TL_TRY(tl_flow_fall(&s->f, err));
     tl_accounts_fall(&s->account, sums_of(s, s->f.faces.u));
-    lap(s, TO_GRID);
+    tl_grid_lap(s, TL_GRID_TO_GRID);
     return TALUS_OK;
 }
 
-static talus_status detect_contacts(grid_step *s, talus_error *err)
+static talus_status detect_contacts(tl_grid_trial *s, talus_error *err)
 {
-    lap(s, DOMAINS);
+    tl_grid_lap(s, TL_GRID_DOMAINS);
     if (s->soft) {
         TL_TRY(tl_elastic_detect(s->soft, err));
         TL_TRY(tl_wet_link(s->wet, err));
@@ -180,21 +136,21 @@ static talus_status detect_contacts(grid_step *s, talus_error *err)
         TL_TRY(tl_bodies_match(&s->b, err));
     }
     TL_TRY(tl_flow_find_pieces(&s->f, &s->b.contacts, s->b.lam, &s->b.joint.stop, err));
-    lap(s, DOMAINS);
+    tl_grid_lap(s, TL_GRID_DOMAINS);
     return TALUS_OK;
 }
 
-static talus_status assemble(grid_step *s, talus_error *err)
+static talus_status assemble(tl_grid_trial *s, talus_error *err)
 {
     TL_TRY(tl_flow_assemble(&s->f, tl_grid_state_of(&s->sim->state), &s->recalled, err)); /* changes no velocity */
     return s->soft ? tl_wet_assemble(s->wet, err) : TALUS_OK;
 }
 
-static talus_status condition(grid_step *s, talus_error *err)
+static talus_status condition(tl_grid_trial *s, talus_error *err)
 {
     const size_t n = 6 * (size_t)s->sim->rigid.count;
     tl_grain_account got;
-    if (!(s->b.v_asked = TL_TAKE(s->arena, double, n))) return no_memory(err);
+    if (!(s->b.v_asked = TL_TAKE(s->arena, double, n))) return tl_grid_no_memory(err);
     memcpy(s->b.v_asked, s->b.v_free, sizeof(double) * n);
     TL_TRY(tl_rule_single_grains(&s->f, s->hits, &got, err));
     tl_accounts_fixed(s->sim, got.fixed, got.turned);
@@ -202,12 +158,12 @@ static talus_status condition(grid_step *s, talus_error *err)
     TL_TRY(tl_rule_hand_over(&s->f, err));
     tl_accounts_stopped(s->sim, &s->account, s->f.stress ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT, got.given,
                         sums_of(s, s->f.faces.u));
-    lap(s, SYSTEM);
+    tl_grid_lap(s, TL_GRID_SYSTEM);
     return TALUS_OK;
 }
 
 /* Sand: the block of stress, from the stress of the last step. */
-static talus_status prepare_friction(grid_step *s, bool cold, talus_error *err)
+static talus_status prepare_friction(tl_grid_trial *s, bool cold, talus_error *err)
 {
     const int iterations = s->scene->solver.friction.iterations;
     TL_TRY(tl_flow_friction(&s->f, s->data->friction->rule ? &s->data->parts : NULL, &s->friction, err));
@@ -218,7 +174,7 @@ static talus_status prepare_friction(grid_step *s, bool cold, talus_error *err)
     return tl_cones_begin(&s->cones, s->f.p, s->arena, err);
 }
 
-static talus_status pose_problem(grid_step *s, talus_error *err)
+static talus_status pose_problem(tl_grid_trial *s, talus_error *err)
 {
     tl_flow *f = &s->f;
     const bool cold = s->recalled < (f->stress ? COLD_SHARE : WARM_SHARE) * f->system.c.cells || s->recalled == 0;
@@ -227,7 +183,7 @@ static talus_status pose_problem(grid_step *s, talus_error *err)
     if (s->soft) {
         const tl_wet_options o = {s->data->dual, s->data->method, unilateral, !cold};
         TL_TRY(tl_wet_pose(s->wet, &o, err));
-        lap(s, SYSTEM);
+        tl_grid_lap(s, TL_GRID_SYSTEM);
         return TALUS_OK;
     }
     tl_coupled *c = &s->coupled;
@@ -243,11 +199,11 @@ static talus_status pose_problem(grid_step *s, talus_error *err)
     c->tolerance = s->scene->solver.tolerance;
     c->sweeps = s->scene->solver.sweeps;
     c->history = s->sim->history;
-    lap(s, SYSTEM);
+    tl_grid_lap(s, TL_GRID_SYSTEM);
     return TALUS_OK;
 }
 
-static talus_status check_solved(const grid_step *s, bool *again, talus_error *err)
+static talus_status check_solved(const tl_grid_trial *s, bool *again, talus_error *err)
 {
     const tl_coupled_certificate *c = &s->solved.certificate;
     if (!isfinite(c->pressure) || !isfinite(c->normal) || !isfinite(c->tangent) || !isfinite(c->stress) ||
@@ -260,7 +216,7 @@ static talus_status check_solved(const grid_step *s, bool *again, talus_error *e
 }
 
 /* Reruns (second looks) go on from the pressure that is there. */
-static talus_status run_scheme(grid_step *s, bool *again, talus_error *err)
+static talus_status run_scheme(tl_grid_trial *s, bool *again, talus_error *err)
 {
     double *lam;
     tl_system_load(&s->f.system, s->f.faces.u);
@@ -272,12 +228,12 @@ static talus_status run_scheme(grid_step *s, bool *again, talus_error *err)
     memcpy(s->b.v, s->coupled.v, sizeof *s->b.v * 6 * (size_t)s->b.rigid->count);
     s->coupled.warm = true;
     tl_scheme_report_add(&s->solved, &earlier);
-    lap(s, SOLVE);
+    tl_grid_lap(s, TL_GRID_SOLVE);
     return check_solved(s, again, err);
 }
 
 /* Liquid and rigid bodies: until no fast body ends up inside of something that it was not told of. */
-static talus_status solve_rigid(grid_step *s, bool *again, talus_error *err)
+static talus_status solve_rigid(tl_grid_trial *s, bool *again, talus_error *err)
 {
     bool more = true;
     for (int looks = 0; more; looks++) {
@@ -290,30 +246,8 @@ static talus_status solve_rigid(grid_step *s, bool *again, talus_error *err)
     return TALUS_OK;
 }
 
-/* Elastic bodies: Newton until velocities are in balance; as long as second looks find contacts that were not seen. */
-static talus_status solve_elastic(grid_step *s, bool *again, talus_error *err)
-{
-    tl_elastic_trial *e = s->soft;
-    for (bool more = true, end = false; more || !end; e->looks += more) {
-        end |= !more || e->looks == TL_ELASTIC_LOOKS;
-        TL_TRY(tl_elastic_newton(e, end ? e->tolerance : TL_ELASTIC_EARLY_LOOK * e->tolerance, again, err));
-        more = false;
-        if (e->looks < TL_ELASTIC_LOOKS) TL_TRY(tl_elastic_look_again(e, &more, err));
-    }
-    memcpy(s->b.v, e->v_rigid, sizeof *s->b.v * 6 * (size_t)s->b.rigid->count);
-    if (s->b.contacts.count)
-        memcpy(s->b.lam, e->lam + 3 * (int64_t)e->rows.soft, 3 * sizeof *s->b.lam * (size_t)s->b.contacts.count);
-    TL_TRY(tl_bodies_move(&s->b, again, err));
-    tl_elastic_end_nodes(e);
-    lap(s, SOLVE);
-    if (isfinite(s->wet->solved.certificate.pressure)) return TALUS_OK;
-    *again = true;
-    return TL_FAIL(err, TALUS_NOT_DEFINITE, "velocities became NaN or infinite in scheme \"%s\"",
-                   tl_dual_scheme_name(s->data->dual));
-}
-
 /* What forces and contacts did to bodies. */
-static void account_bodies(grid_step *s)
+static void account_bodies(tl_grid_trial *s)
 {
     if (!s->soft) {
         tl_accounts_bodies(&s->b);
@@ -328,7 +262,7 @@ static void account_bodies(grid_step *s)
     tl_accounts_energy(s->sim, TL_ENERGY_CORRECTIONS, 0);
 }
 
-static talus_status show_problem(grid_step *s, talus_error *err)
+static talus_status show_problem(tl_grid_trial *s, talus_error *err)
 {
     if (s->soft) return TALUS_OK;
     const bool sand = s->f.stress != NULL;
@@ -345,7 +279,7 @@ static talus_status show_problem(grid_step *s, talus_error *err)
 }
 
 /* What the next step starts from, where sand is at rest. */
-static talus_status select_static_stress(grid_step *s, talus_error *err)
+static talus_status select_static_stress(tl_grid_trial *s, talus_error *err)
 {
     if (!s->f.stress || !s->data->flow.statics) return TALUS_OK;
     TL_TRY(tl_flow_statics(&s->f, &s->friction, tl_grid_state_of(&s->sim->state), s->totals.statics > 0, &s->statics,
@@ -360,11 +294,11 @@ static talus_status select_static_stress(grid_step *s, talus_error *err)
     }
     tl_arena_release(s->arena, mark);
     s->totals.statics = s->statics.on;
-    lap(s, SOLVE);
+    tl_grid_lap(s, TL_GRID_SOLVE);
     return TALUS_OK;
 }
 
-static talus_status bounce(grid_step *s, bool *again, talus_error *err)
+static talus_status bounce(tl_grid_trial *s, bool *again, talus_error *err)
 {
     bool any;
     tl_contact_report solved;
@@ -376,14 +310,14 @@ static talus_status bounce(grid_step *s, bool *again, talus_error *err)
 }
 
 /* What the solve did to bodies and walls. */
-static tl_accounts_flow solution_of(const grid_step *s)
+static tl_accounts_flow solution_of(const tl_grid_trial *s)
 {
     return (tl_accounts_flow){&s->f.grid, &s->f.fractions, &s->f.system, &s->b, s->fluid};
 }
 
 /* Velocities of the solve on all faces. Of liquids faces inside of walls belong to what walls do: these are
  * accounted for once momentum is kept. */
-static talus_status extend_velocities(grid_step *s, talus_error *err)
+static talus_status extend_velocities(tl_grid_trial *s, talus_error *err)
 {
     tl_impulse held;
     tl_stress_solid_forces(&s->f.system.stress, &s->f.system.c, s->f.p, tl_flow_stress(&s->f), s->fluid);
@@ -399,7 +333,7 @@ static talus_status extend_velocities(grid_step *s, talus_error *err)
 /* Parting a crowd lifts what is above it: in all by no more than what the flow has lost so far, so that corrections
  * never take its energy above where it began. With what a step loses alone, waves grow: crowds of one half of a
  * period part in the other. */
-static double paid_part(grid_step *s, double *const way[3])
+static double paid_part(tl_grid_trial *s, double *const way[3])
 {
     const tl_accounts_flow solved = solution_of(s);
     const double work = -sums_of(s, way).power;
@@ -410,7 +344,7 @@ static double paid_part(grid_step *s, double *const way[3])
     return part;
 }
 
-static talus_status part_crowds(grid_step *s, talus_error *err)
+static talus_status part_crowds(tl_grid_trial *s, talus_error *err)
 {
     tl_crowds crowds;
     TL_TRY(tl_rule_find_crowds(&s->f, &crowds, err));
@@ -427,7 +361,7 @@ static talus_status part_crowds(grid_step *s, talus_error *err)
     return TALUS_OK;
 }
 
-static talus_status keep_momentum(grid_step *s, talus_error *err)
+static talus_status keep_momentum(tl_grid_trial *s, talus_error *err)
 {
     tl_repay r;
     if (s->f.stress) return TALUS_OK;
@@ -439,153 +373,45 @@ static talus_status keep_momentum(grid_step *s, talus_error *err)
 }
 
 /* Steps that reach the next frame, or go beyond: for who steps without frames that is every step. */
-static bool ends_frame(const grid_step *s)
+static bool ends_frame(const tl_grid_trial *s)
 {
     const tl_state *now = &s->sim->state;
     return now->t + s->f.dt * (1 + FRAME_SLACK) >= (double)(now->frame + 1) / s->scene->fps;
 }
 
-static talus_status move_particles(grid_step *s, talus_error *err)
+static talus_status move_particles(tl_grid_trial *s, talus_error *err)
 {
     tl_flow_carried c;
     TL_TRY(tl_flow_carry(&s->f, s->b.body, &c, err));
     tl_accounts_fixed(s->sim, c.taken.linear, c.taken.angular);
-    lap(s, MOVE);
+    tl_grid_lap(s, TL_GRID_MOVE);
     tl_accounts_to_particles(s->sim, &s->account, c.measured.kinetic, c.measured.potential);
-    lap(s, MEASURE);
+    tl_grid_lap(s, TL_GRID_MEASURE);
     if (s->scene->grid.correct_density && ends_frame(s)) {
         TL_TRY(tl_flow_spread(&s->f, &c, err));
-        lap(s, CORRECT);
+        tl_grid_lap(s, TL_GRID_CORRECT);
         tl_accounts_spread(s->sim, &s->account, c.measured.kinetic, c.measured.potential);
     }
     s->measured = c.measured;
     return TALUS_OK;
 }
 
-static void add_hits(const grid_step *s, double *to)
-{
-    for (int64_t k = 0; k < 6 * (int64_t)s->sim->rigid.count; k++) to[k] += s->hits[k] / s->f.dt;
-}
-
-/* Forces of what flows, on static bodies too, and the part of them that sand has: where a cell holds some of it, all of
- * its pressure and stress. Where there is sand at all, single grains are sand. */
-static talus_status load_bodies(grid_step *s, talus_error *err)
-{
-    tl_rule_load_static_bodies(&s->f, s->fluid);
-    add_hits(s, s->fluid);
-    if (!s->data->flow.alpha) return TALUS_OK;
-    if (!s->data->flow.liquid_too) {
-        memcpy(s->sand, s->fluid, 6 * sizeof *s->sand * (size_t)s->sim->rigid.count);
-        return TALUS_OK;
-    }
-    tl_flow sand = s->f;
-    const int32_t cells = s->f.system.c.cells;
-    double *p = TL_TAKE(s->arena, double, cells);
-    if (!p) return no_memory(err);
-    for (int32_t i = 0; i < cells; i++) p[i] = s->friction.own[i] > 0 ? s->f.p[i] : 0;
-    sand.p = p;
-    tl_stress_solid_forces(&s->f.system.stress, &s->f.system.c, p, s->f.stress, s->sand);
-    tl_rule_load_static_bodies(&sand, s->sand);
-    add_hits(s, s->sand);
-    return TALUS_OK;
-}
-
-static talus_status judge_particles(const grid_step *s, bool *again, talus_error *err)
+static talus_status judge_particles(const tl_grid_trial *s, bool *again, talus_error *err)
 {
     if (isfinite(s->measured.kinetic) && isfinite(s->measured.potential)) return TALUS_OK;
     *again = true;
     return TL_FAIL(err, TALUS_NOT_DEFINITE, "particles became NaN or infinite while they moved");
 }
 
-/* Contacts for the next step, how deep bodies are in each other, and where tables show them. */
-static talus_status end_elastic(grid_step *s, talus_error *err)
-{
-    tl_elastic_trial *e = s->soft;
-    const tl_pose *end;
-    TL_TRY(tl_elastic_remember(e, err));
-    TL_TRY(tl_bodies_poses(&s->b, &end, err));
-    e->view.from = e->view.to = e->x_end;
-    e->view.before = e->view.after = end;
-    TL_TRY(tl_lg_depth(&e->view, s->arena, &e->depth, err));
-    tl_elastic_place_bodies(e);
-    return TALUS_OK;
-}
-
 /* Room for what commit writes. */
-static talus_status make_room(grid_step *s, talus_error *err)
+static talus_status make_room(tl_grid_trial *s, talus_error *err)
 {
     TL_TRY(tl_bodies_make_room(&s->b, err));
-    if (s->soft) TL_TRY(end_elastic(s, err));
+    if (s->soft) TL_TRY(tl_grid_end_elastic(s, err));
     return tl_flow_reserve(&s->f, &s->statics, tl_grid_state_of(&s->sim->state), err);
 }
 
-static tl_report_solve told(const char *name, const char *method, int iterations, double certificate, double target,
-                            tl_work work)
-{
-    const char *outcome = tl_result_name(certificate <= target ? TL_CONVERGED : TL_OUT_OF_ITERATIONS);
-    return (tl_report_solve){name, method, outcome, iterations, certificate, target, work};
-}
-
-/* Of sand: solved, or settled; the lesser of the two stops the sweeps and judges them. What is selected at rest acts
- * in the next step, so that this is a finding and no target to be missed. */
-static void report_solves(const grid_step *s, tl_report *r)
-{
-    const tl_scheme_report *c = &s->solved;
-    const tl_coupled_certificate *q = &c->certificate;
-    const double target = s->scene->solver.tolerance, off = s->b.joint.missed / s->b.tolerance;
-    const double joint = fmax(q->joint, off > 1 ? off * target : 0), contact = fmax(fmax(q->normal, q->tangent), joint);
-    r->solve[r->solves++] = told("pressure", c->pressure_method, c->pressure_iterations, fmin(q->pressure, c->settled),
-                                 target, c->pressure_work);
-    r->solve[r->solves++] =
-        told("contact", tl_scheme_name(c->scheme), c->contact_iterations, contact, target, c->contact_work);
-    if (s->f.stress)
-        r->solve[r->solves++] = told("stress", s->data->friction->name, c->stress_iterations,
-                                     fmin(q->stress, c->settled), target, c->stress_work);
-    if (s->f.system.viscous.s)
-        r->solve[r->solves++] =
-            told("stress", c->pressure_method, c->stress_iterations, q->stress, target, c->stress_work);
-    if (!s->statics.t) return;
-    r->solve[r->solves] =
-        told("static_stress", "least-energy", s->statics.evaluations, s->statics.distance, 1, (tl_work){0});
-    r->solve[r->solves++].outcome = tl_result_name(TL_CONVERGED);
-}
-
-static void report_elastic(const grid_step *s, tl_report *r)
-{
-    const tl_elastic_trial *e = s->soft;
-    const tl_dual_report *d = &s->wet->solved;
-    r->elastic = e->energy;
-    r->sweeps = d->sweeps;
-    r->solve[r->solves++] = told("pressure", tl_pressure_method_name(s->data->method), d->pressure_iterations,
-                                 d->certificate.pressure, s->scene->solver.tolerance, d->pressure_work);
-    r->solve[r->solves] =
-        (tl_report_solve){.name = "elastic",
-                          .method = tl_dual_scheme_name(s->data->dual),
-                          .outcome = tl_result_name(e->converged ? TL_CONVERGED : TL_OUT_OF_ITERATIONS),
-                          .iterations = e->iterations,
-                          .certificate = e->correction,
-                          .target = e->tolerance,
-                          .work = {.factorizations = e->factors, .products = e->iterations}};
-    r->solves++;
-    tl_bodies_measure_nodes(&s->b, e->x_end, e->v_end, e->v_end, r);
-    tl_elastic_report_contacts(e, r);
-}
-
-static void fill_report(grid_step *s)
-{
-    tl_report *r = &s->sim->report;
-    *r = (tl_report){.sweeps = s->solved.sweeps, .compression = NAN};
-    tl_bodies_report(&s->b, r);
-    for (int k = 0; k < PHASES; k++)
-        r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->spent[k].seconds, s->spent[k].cpu};
-    if (s->soft)
-        report_elastic(s, r);
-    else
-        report_solves(s, r);
-    tl_flow_report(&s->f, &s->measured, &s->totals, s->emitter, s->liquid_volume, r);
-}
-
-static void commit(grid_step *s)
+static void commit(tl_grid_trial *s)
 {
     tl_grid_state *g = tl_grid_state_of(&s->sim->state);
     for (int32_t i = 0; i < s->sim->rigid.scene_count; i++) {
@@ -609,7 +435,7 @@ static void commit(grid_step *s)
 
 static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *err)
 {
-    grid_step s;
+    tl_grid_trial s;
     TL_TRY(begin_step(&s, sim, dt, err));
     TL_TRY(predict_solids(&s, err));
     TL_TRY(particles_to_grid(&s, err));
@@ -620,7 +446,7 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(assemble(&s, err));
     TL_TRY(condition(&s, err));
     TL_TRY(pose_problem(&s, err));
-    TL_TRY(s.soft ? solve_elastic(&s, again, err) : solve_rigid(&s, again, err));
+    TL_TRY(s.soft ? tl_grid_solve_elastic(&s, again, err) : solve_rigid(&s, again, err));
     TL_TRY(show_problem(&s, err));
     TL_TRY(tl_flow_find_pressed(&s.f, &s.liquid_volume, err));
     TL_TRY(select_static_stress(&s, err));
@@ -636,15 +462,15 @@ static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *
     TL_TRY(extend_velocities(&s, err));
     TL_TRY(part_crowds(&s, err));
     TL_TRY(keep_momentum(&s, err));
-    TL_TRY(load_bodies(&s, err));
-    lap(&s, EXTEND);
+    TL_TRY(tl_grid_load_bodies(&s, err));
+    tl_grid_lap(&s, TL_GRID_EXTEND);
     TL_TRY(tl_cancel_check(err));
     TL_TRY(move_particles(&s, err));
     TL_TRY(judge_particles(&s, again, err));
     TL_TRY(make_room(&s, err));
     TL_TRY(tl_cancel_check(err));
-    lap(&s, MEASURE);
-    fill_report(&s);
+    tl_grid_lap(&s, TL_GRID_MEASURE);
+    tl_grid_fill_report(&s);
     TL_TRY(tl_sim_judge(sim, again, err));
     TL_TRY(tl_accounts_end(sim, dt, s.b.body, again, err));
     tl_flow_tell(&s.f, tl_grid_state_of(&sim->state), &s.totals, s.emitter, sim->state.t + dt, &sim->log);
