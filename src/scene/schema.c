@@ -270,7 +270,7 @@ static const tl_key cable_keys[] = {
     {"body", TL_TEXT, AT(body), "", ANY, NULL, "name of the elastic body"},
     {"points", TL_PATH, AT(path), "m", ANY, NULL, "where the cable runs, world coordinates at the start; each point moves with the body's matter around it"},
     {"length", TL_TIMED1, AT(length), "m", FROM(-1), "-1", "sum of the distances between the points, or a function of time; -1: as at the start"},
-    {"compliance", TL_NUMBER, AT(compliance), "m/N", ABOVE(0), "1e-6", "how much longer it gets per newton"},
+    {"compliance", TL_NUMBER, AT(compliance), "m/N", FROM(1e-9), "1e-6", "how much longer it gets per newton"},
     {"two_sided", TL_BOOLEAN, AT(two_sided), "", ANY, "false", "also push when shorter than `length`; else it only pulls"},
 };
 #undef OBJECT
@@ -284,7 +284,7 @@ static const tl_key join_keys[] = {
     {"to", TL_TEXT, AT(to), "", ANY, "", "name of another body: each node keeps to the nearest place of an elastic one, to its place in the frame of a rigid one, which it then does not touch; default: to places of the world"},
     {"at", TL_VEC3, AT(at), "m", ANY, "{0, 0, 0}", "without `to`: place that the motion starts from and turns about"},
     {"motion", TL_POSE, AT(motion), "", ANY, "", "without `to`: function of time that returns `{ at = ..., rotation = ... }`, as of a handle"},
-    {"compliance", TL_NUMBER, AT(compliance), "m/N", ABOVE(0), "1e-8", "of each node along each axis: 1 over a stiffness"},
+    {"compliance", TL_NUMBER, AT(compliance), "m/N", FROM(1e-9), "1e-8", "of each node along each axis: 1 over a stiffness"},
 };
 #undef OBJECT
 static const tl_context join = {"join", "a join", "Nodes of an elastic body that are bound to the world or to another body, elastic or rigid. A handle does the same with springs inside of the elastic solve; a join is a constraint, solved with the contacts, and may be as stiff as one likes.", NULL,

@@ -207,14 +207,6 @@ static void local_global(void **state)
             "engine = 'lg', fps = 100 / q, dt_max = 0.01 * q, bodies = {" SOFT("0", "0.06", "0", "0, 20, 5")
                 SOFT("0.03", "0.14", "0.01", "5, 0, 0") "}",
             0.01, 0.03, 0.03, 0.1);
-    compare(
-        "held and pulled",
-        "engine = 'lg', fps = 100 / q, dt_max = 0.01 * q, bodies = { { name = 'bar', material = elastic { density = "
-        "1000, young = 2e4 * s, poisson = 0.4 }, cells = {4, 1, 1}, shape = box { size = {0.4 * s, 0.1 * s, 0.1 * s} "
-        "}, at = {0, 0.3 * s, 0} } }, joins = { { body = 'bar', compliance = 1e-8 / s^2, shape = box { size = {1e-3 "
-        "* s, s, s}, center = {-0.2 * s, 0.3 * s, 0} } } }, cables = { { body = 'bar', compliance = 1e-6 / s^2, "
-        "length = 0.28 * s, points = { {-0.15 * s, 0.26 * s, 0}, {0, 0.26 * s, 0}, {0.15 * s, 0.26 * s, 0} } } }",
-        0.01, 0.1, 0.05, 0.1);
     compare("cloth",
             "engine = 'lg', fps = 100 / q, dt_max = 0.01 * q, bodies = {" BALL
             "{ kind = 'static', shape = sphere { radius = 0.05 * s }, friction = 0.3 }, { material = elastic { density "

@@ -15,6 +15,8 @@
 
 #include "model/lg/contact.h"
 
+#define TL_LG_COMPLIANCE_LEAST 1e-9 /* m/N of rows that users ask for: contradictory ones then end in the middle */
+
 typedef struct tl_lg_term {
     int32_t node;
     tl_vec3 along;
@@ -28,7 +30,7 @@ typedef struct tl_lg_bilateral {
     int32_t place; /* of it in tl_lg_rows.body, which sets it; -1: none */
     tl_vec3 axis, lever;
     double target;     /* m, at the end of the step */
-    double compliance; /* m/N, > 0; tl_lg_rows_make raises what is too little */
+    double compliance; /* m/N, >= 0 */
 } tl_lg_bilateral;
 
 typedef struct tl_lg_bilaterals {

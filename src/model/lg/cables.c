@@ -9,7 +9,7 @@
 #include "model/lg/place.h"
 
 #define OUTSIDE 2.0   /* sizes of an element: a cable's point farther than this from its body is a mistake */
-#define SHORTEST 1e-9 /* of the cable's length at rest: a segment without a direction pulls nothing */
+#define SHORTEST 1e-9 /* m: a segment without a direction pulls nothing */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -182,7 +182,7 @@ static void aim_cable(const tl_lg_cable *c, double max, const double *q, tl_lg_b
         tl_vec3 d = tl_vec3_sub(tl_lg_point_at(&c->point[k], q), tl_lg_point_at(&c->point[k - 1], q));
         double l = tl_vec3_norm(d);
         length += l;
-        if (!(l > SHORTEST * c->length)) continue;
+        if (!(l > SHORTEST)) continue;
         for (int end = 0; end < 2; end++)
             for (int j = 0; j < 4 && c->point[k - end].node[j] >= 0; j++) {
                 int32_t at = 0;
@@ -286,7 +286,7 @@ talus_status tl_lg_bilateral_rows(const tl_lg_view *v, double t, tl_arena *a, tl
                                                    .id = id++,
                                                    .body = -1,
                                                    .one_sided = !s->cables[i].two_sided,
-                                                   .compliance = s->cables[i].compliance};
+                                                   .compliance = fmax(s->cables[i].compliance, TL_LG_COMPLIANCE_LEAST)};
         out->terms += h->cable[i].nodes;
     }
     for (int32_t i = 0; i < h->bonds; i++) {

@@ -268,12 +268,9 @@ static void link_diagonal(tl_lg_rows *r, const double *diagonal, int32_t c)
     }
 }
 
-/* A row gives way by at least this part of what its nodes and bodies do: contradictory ones end in the middle. */
-#define YIELD 1e-9
-
 static void bilateral_diagonal(tl_lg_rows *r, const double *diagonal, int32_t b)
 {
-    tl_lg_bilateral *row = &r->bilateral.row[b];
+    const tl_lg_bilateral *row = &r->bilateral.row[b];
     const tl_lg_term *t = r->bilateral.term + row->first;
     double sum = 0, light = 0;
     for (int32_t k = 0; k < row->count; k++) {
@@ -285,7 +282,6 @@ static void bilateral_diagonal(tl_lg_rows *r, const double *diagonal, int32_t b)
         double body = body_compliance(r, row->place, row->lever, row->axis);
         sum += body, light += body;
     }
-    row->compliance = fmax(row->compliance, YIELD * r->he * r->he * sum);
     double soft = row->compliance / (r->he * r->he);
     r->diagonal[3 * (int64_t)r->contacts + b] = sum + soft;
     r->mass[3 * (int64_t)r->contacts + b] = light + soft;

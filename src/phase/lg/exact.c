@@ -53,7 +53,7 @@ static void value_bonds(tl_lg_exact_problem *s, const double *force, double *to)
             const int64_t row = first + 3 * (int64_t)b + k;
             to[row] = 0;
             if (k >= d->count) continue;
-            const double soft = s->rows->bilateral.row[d->row[k]].compliance;
+            const double soft = fmax(s->rows->bilateral.row[d->row[k]].compliance, TL_LG_COMPLIANCE_LEAST);
             to[row] = (s->value[first + d->row[k]] + soft * force[first + d->row[k]]) / s->h;
         }
 }
@@ -133,7 +133,7 @@ static double penalty(tl_lg_exact_problem *s, const double *q, const double *shi
     for (int32_t b = 0; b < r->bilateral.count; b++) {
         const tl_lg_bilateral *row = &r->bilateral.row[b];
         const double v = s->value[3 * (int64_t)r->contacts + b], off = row->one_sided ? fmin(0, v) : v;
-        sum += 0.5 * s->he * s->he * off * off / row->compliance;
+        sum += 0.5 * s->he * s->he * off * off / fmax(row->compliance, TL_LG_COMPLIANCE_LEAST);
     }
     for (int64_t c = 0; c < r->contacts; c++) {
         const double *u = s->value + 3 * c, *l = s->lam + 3 * c;

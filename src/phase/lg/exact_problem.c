@@ -66,10 +66,11 @@ static int bond_entries(const tl_lg_exact_problem *s, int32_t b, int axis, int64
 {
     const tl_lg_exact_bond *d = &s->bond[b];
     const int64_t own = s->p.n + 6 * (int64_t)(s->rows->bodies + b);
-    const tl_lg_bilateral *row = &s->rows->bilateral.row[d->row[axis < d->count ? axis : 0]];
+    col[0] = own + axis, val[0] = sqrt(TL_LG_COMPLIANCE_LEAST);
+    if (axis >= d->count) return 1;
+    const tl_lg_bilateral *row = &s->rows->bilateral.row[d->row[axis]];
     int count = 1;
-    col[0] = own + axis, val[0] = sqrt(row->compliance);
-    if (axis >= d->count) return 1; /* a row of the block that is not used */
+    val[0] = sqrt(fmax(row->compliance, TL_LG_COMPLIANCE_LEAST));
     for (int32_t k = row->first; k < row->first + row->count; k++) {
         const tl_lg_term *e = &s->rows->bilateral.term[k];
         const int64_t at = column(s, e->node);
