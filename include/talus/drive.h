@@ -31,7 +31,7 @@ TALUS_API talus_status talus_sim_set_force(talus_sim *sim, int body, const doubl
 TALUS_API talus_status talus_sim_set_velocity(talus_sim *sim, int body, const double velocity[3], const double spin[3],
                                               talus_error *err);
 /* A kinematic body without a motion of the scene's (talus_scene_options.driven): where its shape's frame is at the
- * end of the next step, which it reaches at constant velocity. The rotation need not be of unit length. Without
+ * end of the next step, which it reaches at constant velocity; of an elastic one its anchor. The rotation need not be of unit length. Without
  * another call it rests there. NULL: as before. */
 TALUS_API talus_status talus_sim_set_pose(talus_sim *sim, int body, const double position[3], const double rotation[4],
                                           talus_error *err);
@@ -41,11 +41,13 @@ TALUS_API talus_status talus_sim_place(talus_sim *sim, int body, const double po
 /* Coulomb friction of a body, for pairs that the scene says nothing about; negative: the scene's again. */
 TALUS_API talus_status talus_sim_set_friction(talus_sim *sim, int body, double friction, talus_error *err);
 
-/* A copy of rigid body `like`, with its shape, material, kind and name, as the last body: *body is its index. NULL:
- * not turned, at rest. Costs as much as making the simulation, and so does removing. */
+/* A copy of body `like`, with its shape, material, kind and name, as the last body: *body is its index. NULL: not
+ * turned, at rest. An elastic one (engines "grid" and "lg") begins undeformed; it has the anchor of the one that it is
+ * a copy of, at its own place, but not its handles, cables and joins, and its nodes come after all others. Others go on
+ * as they would without it, to what solves leave. Costs as much as making the simulation, and so does removing. */
 TALUS_API talus_status talus_sim_add_body(talus_sim *sim, int like, const double position[3], const double rotation[4],
                                           const double velocity[3], const double spin[3], int *body, talus_error *err);
-/* A rigid body leaves; those after it move up by one. */
+/* A body leaves; those after it move up by one. What a joint, a handle, a cable or a join holds cannot. */
 TALUS_API talus_status talus_sim_remove_body(talus_sim *sim, int body, talus_error *err);
 
 /* ---- joints ---- */

@@ -421,14 +421,15 @@ class Sim:
 
     def add_body(self, like: Body, position: Optional[ArrayLike] = None, rotation: Optional[ArrayLike] = None,
                  velocity: Optional[ArrayLike] = None, spin: Optional[ArrayLike] = None) -> int:
-        """A copy of a rigid body, as the last one; returns its index. Costs as much as making the simulation."""
+        """A copy of a body, as the last one; returns its index. An elastic one begins undeformed, with the anchor of the
+        one that it is a copy of but none of its handles, cables and joins. Costs as much as making the simulation."""
         index = c_int()
         call(lib.talus_sim_add_body, self._alive(), self.body(like), _vector(position, 3, "position"),
              _vector(rotation, 4, "rotation"), _vector(velocity, 3, "velocity"), _vector(spin, 3, "spin"), byref(index))
         return index.value
 
     def remove_body(self, body: Body) -> None:
-        """A rigid body leaves; those after it move up by one."""
+        """A body leaves; those after it move up by one. What a joint, a handle, a cable or a join holds cannot."""
         call(lib.talus_sim_remove_body, self._alive(), self.body(body))
 
     def add_particles(self, material: Union[str, SupportsIndex], position: ArrayLike,

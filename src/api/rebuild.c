@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "model/driven.h"
 #include "model/grid/state.h"
+#include "model/lg/moving.h"
 #include "model/sph/state.h"
 #include "scene/own.h"
 #include "scene/schema.h"
@@ -78,24 +79,25 @@ talus_status tl_sim_scene_for(const talus_sim *s, const tl_driven *driven, tl_sc
 
 /* ---- the state moves in ---- */
 
-/* What a body of now is called after the change; -1: it is gone. Walls come after all bodies. */
-static int32_t new_number(const int32_t *from, int32_t count, int32_t before, int32_t body)
+/* What bodies and walls of before are called after the change; -1: gone. Walls come after all bodies. */
+static void name_anew(const int32_t *from, const tl_sim *fresh, const tl_sim *old, int32_t *became)
 {
-    if (body >= before) return count + body - before;
-    for (int32_t i = 0; i < count; i++)
-        if (from[i] == body) return i;
-    return -1;
+    const int32_t before = old->rigid.scene_count, now = fresh->rigid.scene_count;
+    for (int32_t i = 0; i < old->rigid.count; i++) became[i] = i < before ? -1 : now + i - before;
+    for (int32_t i = 0; i < now; i++)
+        if (from[i] >= 0) became[from[i]] = i;
 }
 
-static talus_status move_contacts(tl_rigid_state *to, const tl_rigid_state *was, const int32_t *from, talus_error *err)
+static talus_status move_contacts(tl_rigid_state *to, const tl_rigid_state *was, const int32_t *became,
+                                  talus_error *err)
 {
     TL_TRY(tl_rigid_contacts_reserve(to, was->contacts, was->impacts, err));
     to->contacts = to->impacts = 0;
     for (int64_t k = 0; k < was->contacts + was->impacts; k++) {
         const bool hit = k >= was->contacts;
         tl_rigid_memory c = hit ? was->impact[k - was->contacts] : was->contact[k];
-        c.a = new_number(from, (int32_t)to->count, (int32_t)was->count, c.a);
-        c.b = new_number(from, (int32_t)to->count, (int32_t)was->count, c.b);
+        c.a = became[c.a];
+        c.b = became[c.b];
         if (c.a < 0 || c.b < 0) continue; /* order stays: numbers do */
         if (hit)
             to->impact[to->impacts++] = c;
@@ -105,35 +107,69 @@ static talus_status move_contacts(tl_rigid_state *to, const tl_rigid_state *was,
     return TALUS_OK;
 }
 
-/* Warm starts that name bodies by places of their own begin anew. */
-static void forget_places(tl_state *s)
-{
-    tl_lg_state *lg = tl_lg_state_of(s);
-    tl_sph_state *sph = tl_sph_state_of(s);
-    if (lg) lg->contacts = 0;
-    if (sph) sph->memories = 0;
-}
-
-static talus_status move_state(tl_sim *fresh, tl_sim *old, const int32_t *from, talus_error *err)
+static talus_status move_bodies(tl_sim *fresh, tl_sim *old, const int32_t *from, talus_error *err)
 {
     tl_state *to = &fresh->state, *was = &old->state;
-    if (from) TL_TRY(move_contacts(&to->rigid, &was->rigid, from, err));
-    /* from here on nothing fails */
-    for (int64_t i = 0; from && i < to->rigid.count; i++)
+    const tl_lg_side here = {&fresh->lg, &fresh->rigid, tl_lg_state_of(to)},
+                     there = {&old->lg, &old->rigid, tl_lg_state_of(was)};
+    int32_t *became = TL_NEW(int32_t, old->rigid.count + 1);
+    if (!became) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for other bodies");
+    name_anew(from, fresh, old, became);
+    talus_status status = move_contacts(&to->rigid, &was->rigid, became, err);
+    if (status == TALUS_OK && here.state && there.state) status = tl_lg_state_move(&here, &there, became, err);
+    tl_free(became);
+    for (int64_t i = 0; i < to->rigid.count && status == TALUS_OK; i++)
         if (from[i] >= 0) to->rigid.body[i] = was->rigid.body[from[i]];
+    tl_sph_state *sph = tl_sph_state_of(was);
+    if (sph && status == TALUS_OK) sph->memories = 0; /* they name bodies by places of their own: they begin anew */
+    return status;
+}
+
+/* The elastic body that comes is in the scene where the one is that it is a copy of, so that its mesh is the same
+ * wherever it begins: what moves is its state. */
+static void let_arrive(tl_sim *fresh, const tl_arrival *a)
+{
+    const tl_body *b = &fresh->scene->bodies[a->body];
+    const tl_lg_arrival how = {.from = {b->at, tl_quat_normalize(b->rotation)},
+                               .to = a->place,
+                               .v = a->velocity,
+                               .w = a->spin,
+                               .gravity = fresh->scene->gravity,
+                               .anchored = b->anchor >= 0};
+    for (int k = 0; k < fresh->lg.bodies; k++)
+        if (fresh->lg.body[k].body == a->body)
+            tl_lg_arrive(&fresh->lg, tl_lg_state_of(&fresh->state), k, &how, &fresh->state.rigid.body[a->body]);
+}
+
+/* Sections of the same kind change places; `from`: but those of elastic nodes, which have moved already. */
+static void move_sections(tl_state *to, tl_state *was, const int32_t *from)
+{
+    for (int k = 0; k < to->sections; k++) {
+        const tl_state_kind *kind = to->section[k].kind;
+        if (kind == &tl_driven_kind || (from && kind == &tl_lg_state_kind)) continue;
+        for (int j = 0; j < was->sections; j++) {
+            if (was->section[j].kind != kind) continue;
+            void *begun = to->section[k].data;
+            to->section[k].data = was->section[j].data;
+            was->section[j].data = begun;
+        }
+    }
+}
+
+static talus_status move_state(tl_sim *fresh, tl_sim *old, const int32_t *from, const tl_arrival *arrival,
+                               talus_error *err)
+{
+    tl_state *to = &fresh->state, *was = &old->state;
+    if (from) TL_TRY(move_bodies(fresh, old, from, err));
+    /* from here on nothing fails */
+    if (arrival) let_arrive(fresh, arrival);
     if (!from) {
         const tl_rigid_state begun = to->rigid;
         to->rigid = was->rigid;
         was->rigid = begun;
     }
     to->t = was->t, to->step = was->step, to->frame = was->frame, to->dt_next = was->dt_next;
-    for (int k = 0; k < to->sections && k < was->sections; k++) {
-        if (to->section[k].kind == &tl_driven_kind) continue;
-        void *begun = to->section[k].data;
-        to->section[k].data = was->section[k].data;
-        was->section[k].data = begun;
-    }
-    if (from) forget_places(to);
+    move_sections(to, was, from);
     tl_grid_state *g = tl_grid_state_of(to);
     if (g && g->totals) g->totals->measured = 0; /* masses and energies may be others */
     fresh->report = old->report;
@@ -168,12 +204,12 @@ void tl_sim_take_over(talus_sim *s, tl_sim *fresh, tl_scene *scene)
 }
 
 talus_status tl_sim_replace(talus_sim *s, tl_scene *scene, const tl_driven *driven, const int32_t *from,
-                            talus_error *err)
+                            const tl_arrival *arrival, talus_error *err)
 {
     tl_sim *fresh = NULL;
     talus_status status = make_fresh(s, scene, driven, &fresh, err);
     if (status == TALUS_OK) {
-        status = move_state(fresh, s->sim, from, err);
+        status = move_state(fresh, s->sim, from, arrival, err);
         if (status != TALUS_OK) tl_sim_free(fresh);
     }
     if (status == TALUS_OK)

@@ -49,11 +49,17 @@ void tl_looked_forget(tl_looked *l); /* surfaces of bodies that are others now *
 struct tl_driven;
 /* The scene as it was read with these bodies and settings. */
 talus_status tl_sim_scene_for(const talus_sim *s, const struct tl_driven *driven, tl_scene **out, talus_error *err);
+/* An elastic body that begins, and how. */
+typedef struct tl_arrival {
+    int32_t body;           /* of the new scene */
+    tl_pose place;          /* of the shape's frame */
+    tl_vec3 velocity, spin; /* of the centre of mass, m/s; rad/s */
+} tl_arrival;
 /* A fresh simulation of `scene`, which it then owns, takes the place of the one in `s`, with its state: `from` [bodies
- * of the new] is the body of now that each of the new ones goes on from, -1: it begins; NULL: the same bodies. On
- * failure nothing has changed and `scene` is freed. */
+ * of the new] is the body of now that each of the new ones goes on from, -1: it begins; NULL: the same bodies.
+ * arrival: NULL: no elastic one begins. On failure nothing has changed and `scene` is freed. */
 talus_status tl_sim_replace(talus_sim *s, tl_scene *scene, const struct tl_driven *driven, const int32_t *from,
-                            talus_error *err);
+                            const tl_arrival *arrival, talus_error *err);
 /* For a state that is to be restored: a fresh simulation with the bodies and materials that it was made with, and its
  * scene. Both NULL: the one that is there will do. */
 talus_status tl_sim_match(const talus_sim *s, const struct tl_driven *driven, tl_sim **out, tl_scene **scene,

@@ -127,7 +127,7 @@ static const struct {
     {"emitters.refused", OF_ENGINE, 0, 1, F64, "m^3", "grid", "", "that no free place was found for"},
     {"emitters.skipped", OF_ENGINE, 0, 1, I64, "", "sph", "", "particles that found their place taken"},
     {"nodes.position", OF_ENGINE, 0, 3, F64, "m", "grid, lg", "nodes: points",
-     "nodes of elastic bodies; their order does not change during a run"},
+     "nodes of elastic bodies; their order changes only where bodies come and go"},
     {"nodes.velocity", OF_ENGINE, 0, 3, F64, "m/s", "grid, lg", "nodes: velocity", ""},
     {"nodes.momentum", OF_ENGINE, 0, 3, F64, "kg m/s", "grid, lg", "",
      "what forces change at once; with time steps of second order (engine \"lg\") not mass times velocity"},

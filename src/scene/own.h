@@ -1,5 +1,5 @@
-/* A simulation's own copy of a scene, whose numbers may change while it runs: gravity, bodies, emitters and materials
- * are its own; shapes, functions of time, texts and all the rest are the original's, which must live longer. */
+/* A simulation's own copy of a scene, whose numbers may change while it runs: gravity, bodies, joints, emitters and
+ * materials are its own; shapes, functions of time, texts and all the rest are the original's, which must live longer. */
 #ifndef TL_SCENE_OWN_H
 #define TL_SCENE_OWN_H
 

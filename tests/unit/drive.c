@@ -289,6 +289,44 @@ static void bodies(void **state)
     close_sim(sim, scene);
 }
 
+/* Joints keep what they hold when bodies get other numbers; what they hold cannot leave. */
+static void bodies_beside_joints(void **state)
+{
+    (void)state;
+    talus_scene *scene[2];
+    talus_sim *sim[2];
+    for (int k = 0; k < 2; k++)
+        sim[k] =
+            open_sim("return scene { talus = 1, engine = 'grid', duration = 5, dt_max = 0.01, bodies = { { name = "
+                     "'stone', shape = sphere { radius = 0.1 }, density = 500, at = {5, 0, 0} }, { name = 'upper', "
+                     "shape = box { size = {0.5, 0.05, 0.05} }, density = 1000, at = {0.25, 0, 0} }, { name = "
+                     "'lower', shape = box { size = {0.5, 0.05, 0.05} }, density = 1000, at = {0.75, 0, 0} } }, "
+                     "joints = { { name = 'shoulder', kind = 'hinge', a = 'upper', at = {0, 0, 0}, axis = {0, 0, "
+                     "1} }, { name = 'elbow', kind = 'hinge', a = 'lower', b = 'upper', at = {0.5, 0, 0}, axis = "
+                     "{0, 0, 1}, motor = { speed = 1, max = 0.1 } } } }",
+                     &scene[k]);
+    for (int k = 0; k < 2; k++) CHECK_OK(talus_sim_advance(sim[k], 0.5, &err));
+    REFUSED(talus_sim_remove_body(sim[0], 1, &err), "joint 0 (\"shoulder\") holds it");
+    REFUSED(talus_sim_remove_body(sim[0], 2, &err), "joint 1 (\"elbow\") holds it");
+    CHECK_OK(talus_sim_set_motor(sim[0], 1, 2, &err));
+    CHECK_OK(talus_sim_set_motor(sim[1], 1, 2, &err));
+    CHECK_OK(talus_sim_remove_body(sim[0], 0, &err));
+    CHECK_OK(talus_sim_add_body(sim[0], 1, (const double[3]){3, 0, 0}, NULL, NULL, NULL, NULL, &err));
+    REFUSED(talus_sim_remove_body(sim[0], 1, &err), "joint 1");
+    for (int i = 0; i < 100; i++) {
+        for (int k = 0; k < 2; k++) CHECK_OK(talus_sim_step(sim[k], 0.01, &err));
+        for (int b = 0; b < 2; b++)
+            for (int k = 0; k < 3; k++)
+                CHECK_NEAR(number_at(sim[0], "bodies.position", b, k), number_at(sim[1], "bodies.position", b + 1, k),
+                           1e-9);
+    }
+    CHECK_NEAR(number_at(sim[0], "joints.motor", 1, 0), number_at(sim[1], "joints.motor", 1, 0), 1e-9);
+    goes_on(sim[0], scene[0], 0.01);
+    CHECK_OK(talus_sim_remove_body(sim[0], 2, &err)); /* the copy */
+    goes_on(sim[0], scene[0], 0.01);
+    for (int k = 0; k < 2; k++) close_sim(sim[k], scene[k]);
+}
+
 static void particles(void **state)
 {
     (void)state;
@@ -524,13 +562,21 @@ static void a_forked_process_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gravity),         cmocka_unit_test(friction),
-        cmocka_unit_test(motors),          cmocka_unit_test(materials_are_checked),
-        cmocka_unit_test(stiffness),       cmocka_unit_test(rates),
-        cmocka_unit_test(bodies),          cmocka_unit_test(particles),
-        cmocka_unit_test(callbacks),       cmocka_unit_test(stopped_from_another_thread),
-        cmocka_unit_test(a_second_thread), cmocka_unit_test(freed_by_its_own_callback),
-        cmocka_unit_test(costs),           cmocka_unit_test(a_forked_process_is_told),
+        cmocka_unit_test(gravity),
+        cmocka_unit_test(friction),
+        cmocka_unit_test(motors),
+        cmocka_unit_test(materials_are_checked),
+        cmocka_unit_test(stiffness),
+        cmocka_unit_test(rates),
+        cmocka_unit_test(bodies),
+        cmocka_unit_test(bodies_beside_joints),
+        cmocka_unit_test(particles),
+        cmocka_unit_test(callbacks),
+        cmocka_unit_test(stopped_from_another_thread),
+        cmocka_unit_test(a_second_thread),
+        cmocka_unit_test(freed_by_its_own_callback),
+        cmocka_unit_test(costs),
+        cmocka_unit_test(a_forked_process_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,7 @@ static talus_status lay_cable(const tl_lg *lg, const tl_scene *s, int i, tl_lg_c
     const tl_cable *ask = &s->cables[i];
     tl_lg_finder *finder;
     int body = body_named(lg, s, ask->body);
+    if (body < 0) return refuse(ask->where, "cables", i, "its body is not there", err);
     c->points = ask->path.count;
     c->point = TL_NEW(tl_lg_point, c->points);
     c->node = TL_NEW(int32_t, 4 * c->points);
@@ -86,8 +87,10 @@ static talus_status lay_join(const tl_lg *lg, const tl_scene *s, int i, tl_lg_ho
 {
     const tl_join *ask = &s->joins[i];
     int b = body_named(lg, s, ask->body), other = *ask->to ? body_named(lg, s, ask->to) : -1;
-    const tl_lg_body *body = &lg->body[b];
     int rigid = *ask->to && other < 0 ? scene_body(s, ask->to) : -1;
+    if (b < 0 || (*ask->to && other < 0 && rigid < 0))
+        return refuse(ask->where, "joins", i, "a body of it is not there", err);
+    const tl_lg_body *body = &lg->body[b];
     tl_pose frame = {ask->at, tl_quat_identity()};
     if (rigid >= 0) TL_TRY(rigid_pose(s, rigid, &frame, err));
     tl_lg_finder *finder = NULL;

@@ -190,6 +190,15 @@ static double mean_edge(const tl_lg_part *p, const meshed *m)
 
 /* ---- anchors ---- */
 
+/* Of bodies with one name the first is meant: copies come after it (scene/own.h). */
+static bool is_named(const tl_scene *s, const tl_body *b, const char *name)
+{
+    if (strcmp(name, b->name)) return false;
+    for (const tl_body *before = s->bodies; before < b; before++)
+        if (!strcmp(before->name, name)) return false;
+    return true;
+}
+
 static talus_status hold(const tl_scene *s, const tl_body *b, const tl_pose *pose, int elastic, int bodies,
                          tl_lg_part *p, meshed *m, talus_error *err)
 {
@@ -210,7 +219,7 @@ static talus_status hold(const tl_scene *s, const tl_body *b, const tl_pose *pos
                             "its anchor holds none of its nodes; an anchor's shape is in the body's own frame", err);
     for (int h = 0; h < s->handle_count; h++) {
         const tl_handle *handle = &s->handles[h];
-        if (strcmp(handle->body, b->name)) continue;
+        if (!is_named(s, b, handle->body)) continue;
         int32_t before = p->anchors;
         for (int32_t v = 0; v < p->vertices; v++) {
             tl_vec3 world = tl_pose_apply(pose, m->vertex[v]);
