@@ -339,22 +339,30 @@ static void check_wet(tl_reader *r, const tl_scene *s, int body)
 {
     const char *name = s->bodies[body].name;
     const tl_where where = s->bodies[body].where;
-    bool sand = false;
+    bool sand = false, thick = false;
     for (int i = 0; i < s->fill_count + s->emitter_count; i++) {
         int m = i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material;
-        sand |= m >= 0 && r->materials[m].kind != TL_MATERIAL_LIQUID;
+        sand |= m >= 0 && r->materials[m].kind == TL_MATERIAL_GRANULAR;
+        thick |= m >= 0 && r->materials[m].kind == TL_MATERIAL_VISCOUS;
     }
-    if (sand)
+    if (thick)
         tl_read_problem(
             r, where,
-            "bodies[%d] (%s) is elastic: engine \"grid\" runs elastic bodies with rigid ones and liquid, not "
-            "yet with sand or viscous liquid",
+            "bodies[%d] (%s) is elastic: engine \"grid\" runs elastic bodies with rigid ones, sand and liquid, not "
+            "yet with viscous liquid",
+            body + 1, name);
+    if (sand && (s->solver.stress == TL_STRESS_STAGGERED || s->solver.cone == TL_CONE_PYRAMID ||
+                 (s->solver.friction.method && *s->solver.friction.method)))
+        tl_read_problem(
+            r, where,
+            "bodies[%d] (%s) is elastic and in sand, whose stress is colocated with exact cones then: leave "
+            "out solver.stress, solver.cone and solver.friction.method",
             body + 1, name);
     if (s->grid.periodic[0] || s->grid.periodic[1] || s->grid.periodic[2])
         tl_read_problem(
             r, where,
-            "bodies[%d] (%s) is elastic: in liquid its surface is cut along the grid, which has no periodic "
-            "axis then",
+            "bodies[%d] (%s) is elastic: in liquid and sand its surface is cut along the grid, which has no "
+            "periodic axis then",
             body + 1, name);
     const char *route = s->solver.elastic.method;
     if (route && *route && strcmp(route, "schur") && strcmp(route, "schur-last"))
@@ -670,6 +678,14 @@ static void check_mixture(tl_reader *r, const tl_scene *s)
         }
 }
 
+static bool any_bends(const tl_reader *r, const tl_scene *s)
+{
+    bool bends = false;
+    for (int i = 0; i < s->body_count; i++)
+        bends |= s->bodies[i].material >= 0 && r->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC;
+    return bends;
+}
+
 /* What the step of sand runs, by arrangement of stress. A method that is named decides between cone and boxes,
  * whatever solver.cone says. */
 static void check_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
@@ -677,7 +693,9 @@ static void check_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
     const tl_solver_spec *o = &s->solver;
     const bool staggered = o->stress == TL_STRESS_STAGGERED;
     check_word(r, seen, "pressure", o->pressure.method, TL_LIQUID_PRESSURE_WORDS, "sand");
-    check_word(r, seen, "scheme", o->scheme, TL_SAND_SCHEME_WORDS, "sand and rigid bodies");
+    const bool bends = any_bends(r, s);
+    check_word(r, seen, "scheme", o->scheme, bends ? TL_SOFT_SAND_SCHEME_WORDS : TL_SAND_SCHEME_WORDS,
+               bends ? "sand and elastic bodies" : "sand and rigid bodies");
     check_word(r, seen, "friction", o->friction.method, staggered ? TL_STAGGERED_WORDS : TL_COLOCATED_WORDS,
                staggered ? "solver.stress \"staggered\"" : "sand");
     if (s->grid.periodic[1] && s->grid.cells[1] == 1)
@@ -703,9 +721,7 @@ static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
     if (sand && liquid) check_mixture(r, s);
     if (!liquid || sand) return;
     check_word(r, seen, "pressure", pressure, TL_LIQUID_PRESSURE_WORDS, "liquids of engine \"grid\"");
-    bool bends = false;
-    for (int i = 0; i < s->body_count; i++)
-        bends |= s->bodies[i].material >= 0 && r->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC;
+    const bool bends = any_bends(r, s);
     check_word(r, seen, "scheme", s->solver.scheme, bends ? TL_SOFT_SCHEME_WORDS : TL_LIQUID_SCHEME_WORDS,
                bends ? "liquids and elastic bodies" : "liquids and rigid bodies");
 }

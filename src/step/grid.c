@@ -181,7 +181,12 @@ static talus_status pose_problem(tl_grid_trial *s, talus_error *err)
     if (f->stress) TL_TRY(prepare_friction(s, cold, err));
     const bool unilateral = tl_pressure_method_bounded(s->data->method);
     if (s->soft) {
-        const tl_wet_options o = {s->data->dual, s->data->method, unilateral, !cold};
+        const tl_wet_options o = {s->data->dual,
+                                  s->data->method,
+                                  unilateral,
+                                  !cold,
+                                  f->stress ? &s->friction : NULL,
+                                  f->stress ? &s->cones : NULL};
         TL_TRY(tl_wet_pose(s->wet, &o, err));
         tl_grid_lap(s, TL_GRID_SYSTEM);
         return TALUS_OK;

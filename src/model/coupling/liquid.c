@@ -242,6 +242,7 @@ static talus_status give_to_solids(tl_fractions *f, const tl_grid *g, uint8_t *c
     if (!covered) return no_memory(err);
     for (int axis = 0; axis < 3; axis++) {
         memcpy(covered, f->fixed[axis], sizeof *covered * (size_t)exist);
+        for (int64_t i = 0; i < exist && f->soft[axis]; i++) covered[i] += f->soft[axis][i];
         for (int32_t b = 0; b < c->bodies; b++)
             for (int64_t k = c->start[3 * (int64_t)b + axis]; k < c->start[3 * (int64_t)b + axis + 1]; k++)
                 covered[c->face[k]] += c->weight[k];
@@ -251,6 +252,7 @@ static talus_status give_to_solids(tl_fractions *f, const tl_grid *g, uint8_t *c
         for (int64_t i = 0; i < exist; i++) {
             if (!mine[axis][i]) continue;
             f->fixed[axis][i] /= covered[i];
+            if (f->soft[axis]) f->soft[axis][i] /= covered[i];
             f->open[axis][i] = 0;
         }
     }

@@ -93,7 +93,12 @@ static void spread(const tl_coupled_solid *solid, const double *y, double *out)
 
 tl_coupled_solid tl_rigid_solid_view(const tl_rigid_solid *s)
 {
-    return (tl_coupled_solid){6 * (int64_t)s->bodies, sample, gather, inverse_mass, spread, s};
+    return (tl_coupled_solid){.n = 6 * (int64_t)s->bodies,
+                              .sample = sample,
+                              .gather = gather,
+                              .inverse_mass = inverse_mass,
+                              .spread = spread,
+                              .ctx = s};
 }
 
 /* A counting sort keeps the order of bodies on a face. */

@@ -11,7 +11,7 @@
 #define FLAT 1e-9     /* of the largest moment: nodes on a line have no spin about it */
 #define NOTHING 1e-14 /* of a face: a row below is rounding */
 
-/* What one node does to one cell. */
+/* What one node does to one cell, or face. */
 typedef struct entry {
     int32_t cell, node;
     tl_vec3 weight; /* 1/m */
@@ -19,7 +19,8 @@ typedef struct entry {
 
 typedef struct builder {
     const tl_soft_domain *d;
-    tl_soft *out;
+    tl_soft *out; /* of TO_CELLS */
+    enum { TO_CELLS, TO_FACES, TO_AXES } rows;
     int64_t count, room; /* entries */
     entry *of;           /* NULL: counted alone */
     /* nodes of the body at hand by cells of its box */
@@ -57,6 +58,12 @@ static bool is_held(const tl_soft_domain *d, int32_t cell)
     return false;
 }
 
+/* The same of a cell's faces: those of one axis alone are a row of their own, where these are wanted. */
+static void add_axis(builder *b, int32_t cell, int axis, int32_t node, tl_vec3 weight)
+{
+    add(b, b->rows == TO_AXES ? 3 * cell + axis : cell, node, weight);
+}
+
 static void load(double *offset, int32_t node, tl_vec3 force)
 {
     double *f = offset + 3 * (int64_t)node;
@@ -77,11 +84,14 @@ static void press_pieces(builder *b)
         int32_t cell = d->system->active.number[id];
         if (cell < 0) continue;
         tl_vec3 off = tl_vec3_sub(q->centre, tl_grid_centre(d->grid, id));
-        double head = b->of && is_held(d, id) ? d->system->density * tl_vec3_dot(d->gravity, off) : 0;
+        double head = b->of && b->out && is_held(d, id) ? d->system->density * tl_vec3_dot(d->gravity, off) : 0;
         for (int k = 0; k < 3; k++) {
             int32_t node = surface[q->triangle][k];
-            add(b, cell, node, tl_vec3_scale(-per * q->weight[k], q->area));
-            if (b->of) load(b->out->offset, node, tl_vec3_scale(-head * q->weight[k], q->area));
+            tl_vec3 push = tl_vec3_scale(-per * q->weight[k], q->area);
+            for (int axis = 0; axis < 3 && b->rows == TO_AXES; axis++)
+                add_axis(b, cell, axis, node, tl_vec3_scale(get(push, axis), unit(axis)));
+            if (b->rows == TO_CELLS) add(b, cell, node, push);
+            if (b->of && b->out) load(b->out->offset, node, tl_vec3_scale(-head * q->weight[k], q->area));
         }
     }
 }
@@ -224,10 +234,11 @@ static void couple_face(builder *b, int axis, const int32_t cell[3], int64_t at)
 {
     const tl_soft_domain *d = b->d;
     const tl_clip *c = b->skin->clip;
-    const bool whole = d->form == TL_SOFT_COMPLEMENT;
+    const bool whole = b->rows == TO_FACES || (b->rows == TO_CELLS && d->form == TL_SOFT_COMPLEMENT);
     int32_t id = tl_grid_cell(d->grid, cell[0], cell[1], cell[2]), f = d->system->of[axis][id];
     if (!tl_grid_exists(d->grid, id) || f < 0) return;
-    double W = share_of(b, axis, cell, id), S = whole ? 0 : c->area[axis][at], dx = d->grid->f.dx;
+    double W = b->rows == TO_AXES ? 0 : share_of(b, axis, cell, id), S = whole ? 0 : c->area[axis][at],
+           dx = d->grid->f.dx;
     tl_vec3 M = whole ? (tl_vec3){0, 0, 0} : c->moment[axis][at];
     if (fabs(W - S) < NOTHING && tl_vec3_max_abs(M) < NOTHING * dx) return;
     if (!b->of) {
@@ -235,12 +246,14 @@ static void couple_face(builder *b, int axis, const int32_t cell[3], int64_t at)
         return;
     }
     row r = face_row(b, axis, tl_grid_face_centre(d->grid, axis, id), W - S, M);
+    for (int k = 0; k < r.count && b->rows == TO_FACES; k++) add(b, f, r.node[k], r.weight[k]);
+    if (b->rows == TO_FACES) return;
     const tl_coupling *y = &d->system->c;
-    double head = is_held(d, id) ? dx * dx * dx * face_density(d->system, f) * get(d->gravity, axis) : 0;
+    double head = b->out && is_held(d, id) ? dx * dx * dx * face_density(d->system, f) * get(d->gravity, axis) : 0;
     for (int k = 0; k < r.count; k++) {
-        if (y->high[f] < y->cells) add(b, y->high[f], r.node[k], tl_vec3_scale(-1 / dx, r.weight[k]));
-        if (y->low[f] < y->cells) add(b, y->low[f], r.node[k], tl_vec3_scale(1 / dx, r.weight[k]));
-        load(b->out->offset, r.node[k], tl_vec3_scale(head, r.weight[k]));
+        if (y->high[f] < y->cells) add_axis(b, y->high[f], axis, r.node[k], tl_vec3_scale(-1 / dx, r.weight[k]));
+        if (y->low[f] < y->cells) add_axis(b, y->low[f], axis, r.node[k], tl_vec3_scale(1 / dx, r.weight[k]));
+        if (b->out) load(b->out->offset, r.node[k], tl_vec3_scale(head, r.weight[k]));
     }
 }
 
@@ -259,16 +272,14 @@ static void couple_faces(builder *b)
 
 /* ---- the matrix ---- */
 
-/* Entries by cell, then node, each once: three columns per node. */
-static talus_status make_matrix(builder *b, tl_arena *a, talus_error *err)
+/* Entries by row, then node, each once: three columns per node. */
+static talus_status make_matrix(const builder *b, int32_t rows, int32_t nodes, tl_csr *m, tl_arena *a, talus_error *err)
 {
-    const int32_t cells = b->d->system->c.cells;
     const int64_t n = b->count;
     uint64_t *key = TL_TAKE(a, uint64_t, 2 * n + 1);
     int32_t *order = TL_TAKE(a, int32_t, 2 * n + 1);
-    tl_csr *m = &b->out->Ft;
-    *m = (tl_csr){cells, 3 * b->out->nodes, TL_TAKE_ZERO(a, int64_t, (int64_t)cells + 1),
-                  TL_TAKE(a, int32_t, 3 * n + 1), TL_TAKE(a, double, 3 * n + 1)};
+    *m = (tl_csr){rows, 3 * nodes, TL_TAKE_ZERO(a, int64_t, (int64_t)rows + 1), TL_TAKE(a, int32_t, 3 * n + 1),
+                  TL_TAKE(a, double, 3 * n + 1)};
     if (!key || !order || !m->start || !m->col || !m->val) return no_memory(err);
     for (int64_t i = 0; i < n; i++) {
         key[i] = (uint64_t)b->of[i].cell << 32 | (uint32_t)b->of[i].node;
@@ -285,7 +296,7 @@ static talus_status make_matrix(builder *b, tl_arena *a, talus_error *err)
         }
         for (int k = 0; k < 3; k++) m->val[at + k] += get(e->weight, k);
     }
-    for (int32_t i = 0; i < cells; i++) m->start[i + 1] += m->start[i];
+    for (int32_t i = 0; i < rows; i++) m->start[i + 1] += m->start[i];
     return TALUS_OK;
 }
 
@@ -314,18 +325,25 @@ static talus_status run(builder *b, tl_arena *a, talus_error *err)
         if (!b->skin->lg) continue;
         size_t mark = tl_arena_mark(a);
         TL_TRY(sort_nodes(b, a, err));
-        if (b->d->form != TL_SOFT_COMPLEMENT) press_pieces(b);
-        if (b->d->form != TL_SOFT_CUT) couple_faces(b);
+        const bool all = b->rows == TO_AXES;
+        if (all || (b->out && b->d->form != TL_SOFT_COMPLEMENT)) press_pieces(b);
+        if (all || !b->out || b->d->form != TL_SOFT_CUT) couple_faces(b);
         tl_arena_release(a, mark);
     }
     return TALUS_OK;
 }
 
+static int32_t nodes_of(const tl_skins *s)
+{
+    int32_t nodes = 0;
+    for (int32_t k = 0; k < s->count; k++)
+        if (s->skin[k].lg) nodes = s->skin[k].lg->nodes;
+    return nodes;
+}
+
 talus_status tl_soft_build(tl_soft *out, const tl_soft_domain *d, tl_arena *a, talus_error *err)
 {
-    *out = (tl_soft){0};
-    for (int32_t k = 0; k < d->skins->count; k++)
-        if (d->skins->skin[k].lg) out->nodes = d->skins->skin[k].lg->nodes;
+    *out = (tl_soft){.nodes = nodes_of(d->skins)};
     out->offset = TL_TAKE_ZERO(a, double, 3 * (int64_t)out->nodes + 1);
     if (!out->offset) return no_memory(err);
     builder b = {.d = d, .out = out};
@@ -335,6 +353,28 @@ talus_status tl_soft_build(tl_soft *out, const tl_soft_domain *d, tl_arena *a, t
     if (!(b.of = TL_TAKE(a, entry, b.room + 1))) return no_memory(err);
     TL_TRY(run(&b, a, err));
     if (d->plain) memset(out->offset, 0, sizeof *out->offset * 3 * (size_t)out->nodes);
-    TL_TRY(make_matrix(&b, a, err));
+    TL_TRY(make_matrix(&b, d->system->c.cells, out->nodes, &out->Ft, a, err));
     return tl_soft_transpose(&out->F, &out->Ft, a, err);
+}
+
+static talus_status build_rows(builder *b, int32_t rows, tl_csr *out, tl_arena *a, talus_error *err)
+{
+    TL_TRY(run(b, a, err)); /* counts, at most */
+    b->room = b->count;
+    b->count = 0;
+    if (!(b->of = TL_TAKE(a, entry, b->room + 1))) return no_memory(err);
+    TL_TRY(run(b, a, err));
+    return make_matrix(b, rows, nodes_of(b->d->skins), out, a, err);
+}
+
+talus_status tl_soft_faces(tl_csr *J, const tl_soft_domain *d, tl_arena *a, talus_error *err)
+{
+    builder b = {.d = d, .rows = TO_FACES};
+    return build_rows(&b, d->system->c.faces, J, a, err);
+}
+
+talus_status tl_soft_surface(tl_csr *C, const tl_soft_domain *d, tl_arena *a, talus_error *err)
+{
+    builder b = {.d = d, .rows = TO_AXES};
+    return build_rows(&b, 3 * d->system->c.cells, C, a, err);
 }

@@ -43,6 +43,17 @@ typedef struct tl_soft {
 /* In the arena. */
 talus_status tl_soft_build(tl_soft *out, const tl_soft_domain *d, tl_arena *a, talus_error *err);
 
+/* Elastic bodies as stress meets them: J [faces of the system][3 nodes], W times the velocity at a face's centre. What
+ * acts on a face acts on nodes by its transpose, so that linear and angular momentum are exchanged exactly; rigid
+ * motion is what rigid bodies have. (Pressure has `Ft`.) In the arena. */
+talus_status tl_soft_faces(tl_csr *J, const tl_soft_domain *d, tl_arena *a, talus_error *err);
+
+/* What faces do not say of the stress in cells that a surface cuts: C [3 cells][3 nodes], 1/m, a row per cell and axis.
+ * Faces put the normal stress of a cell along an axis on the places that are nearest to their centres, on the sides of
+ * a block as much as on its top; C takes it to the pieces of the surface inside of the cell, as `Ft` does with
+ * pressure. Rigid motion is not in it. In the arena. */
+talus_status tl_soft_surface(tl_csr *C, const tl_soft_domain *d, tl_arena *a, talus_error *err);
+
 /* T = A^T, in the arena. */
 talus_status tl_soft_transpose(tl_csr *T, const tl_csr *A, tl_arena *a, talus_error *err);
 

@@ -20,6 +20,11 @@ typedef struct tl_coupled_solid {
     void (*inverse_mass)(const struct tl_coupled_solid *s, const double *r, double *v);
     /* out [faces] += |J| |M^-1| |J|^T y, element by element: what bounds of a Hessian need; y >= 0 */
     void (*spread)(const struct tl_coupled_solid *s, const double *y, double *out);
+    /* What faces do not say of the normal stress in cells that a surface cuts; NULL: nothing. r [n] += C^T d, d of cell
+     * i along axis a at 6 i + a; e [3 cells] = C v. */
+    void (*gather_cells)(const struct tl_coupled_solid *s, const double *d, double *r);
+    void (*sample_cells)(const struct tl_coupled_solid *s, const double *v, double *e);
+    double *e; /* [3 cells] scratch for them */
     const void *ctx;
 } tl_coupled_solid;
 

@@ -91,7 +91,7 @@ static double stiffness(double sine, bool flat)
 /* Cells whose strain rate is more than the solver's noise. Returns their part. */
 static double find_flow(tl_statics *q, uint8_t *flows, double *gp, double *gs)
 {
-    const tl_coupling *c = &q->system->c;
+    const tl_coupling *c = q->motion;
     const double noise = NOISE * q->tolerance * q->gravity * c->dt / c->dx;
     const double max = RATE * sqrt(q->gravity / c->dx), rate = fmin(max, fmax(SLOW, noise));
     double Q[TL_STRESS_GROUP * TL_STRESS_GROUP];
@@ -113,11 +113,13 @@ static double find_flow(tl_statics *q, uint8_t *flows, double *gp, double *gs)
     return c->cells ? (double)count / c->cells : 0;
 }
 
-/* Rows without an equation: what cannot move, and what moves with a body. */
+/* Rows without an equation: what cannot move, and what moves with a rigid body. */
 static void find_held(const balance *b, uint8_t *held)
 {
     const tl_coupling *c = b->c;
-    for (int32_t f = 0; f < c->faces; f++) held[f] = !(c->mobility[f] > 0) || !(c->fluid[f] > 0);
+    const double *bends = b->q->bends;
+    for (int32_t f = 0; f < c->faces; f++)
+        held[f] = (!(c->mobility[f] > 0) || !(c->fluid[f] > 0)) && !(bends && bends[f] > 0);
     for (int32_t i = 0; i < b->twists; i++) held[c->faces + i] = (uint8_t) !(b->scale[i] > 0);
 }
 

@@ -22,6 +22,8 @@
 
 typedef struct tl_statics {
     const tl_system *system;
+    const tl_coupling *motion;   /* its lists, with all solids at their velocities */
+    const double *bends;         /* [faces] part that elastic bodies cover: they keep their load. NULL: none */
     const tl_friction *friction; /* colocated; s as the scheme left it, velocities in force */
     const double *p;             /* [cells] as the scheme left it, W_L^p p */
     const double *solid;         /* [cells of the grid] part of a cell that is solid: it does not give way */

@@ -152,6 +152,19 @@ void tl_stress_form(const tl_stress *t, double *Q)
     Q[TL_STRESS_GROUP * TL_S_XX + TL_S_ZZ] = Q[TL_STRESS_GROUP * TL_S_ZZ + TL_S_XX] = 0;
 }
 
+/* out += what normal stress in cut cells does to solids with velocities v, against them */
+static void add_cut_cells(const tl_stress *t, const tl_coupling *c, const double *v, double scale, double *out)
+{
+    if (!c->solid.sample_cells) return;
+    const double *e = c->solid.e;
+    c->solid.sample_cells(&c->solid, v, c->solid.e);
+    for (int32_t i = 0; i < t->cells; i++) {
+        double *g = out + TL_STRESS_GROUP * (int64_t)i, w = scale * t->diagonal[i], y = e[3 * i + 1];
+        if (t->only[0]) g[TL_S_XX] += w * (e[3 * i] - y);
+        if (t->only[2]) g[TL_S_ZZ] += w * (e[3 * i + 2] - y);
+    }
+}
+
 /* ---- memories ---- */
 
 void tl_stress_pack(const tl_stress *t, const double *s, double *five)
@@ -195,6 +208,7 @@ void tl_stress_gradient(const tl_stress *t, const tl_coupling *c, double *g)
 {
     tl_coupling_blend(c, c->y);
     tl_stress_adjoint(t, c, c->y, g);
+    add_cut_cells(t, c, c->v, 1, g);
 #pragma omp parallel for schedule(static) if (t->n >= TL_PARALLEL_MIN)
     for (int64_t i = 0; i < t->n; i++) g[i] = -g[i];
 }
@@ -218,12 +232,14 @@ void tl_stress_product(const tl_stress *t, const tl_coupling *c, const double *x
     tl_stress_force(t, c, x, t->y);
     if (c->solid.n) {
         c->solid.gather(&c->solid, t->y, c->r);
+        if (c->solid.gather_cells) c->solid.gather_cells(&c->solid, t->d, c->r);
         c->solid.inverse_mass(&c->solid, c->r, c->dv);
         for (int64_t k = 0; k < c->solid.n; k++) c->dv[k] *= volume_dt;
     }
     FOR_PIECES(t->faces, weigh_faces(t, c, from, to));
     if (c->solid.n) c->solid.sample(&c->solid, c->dv, t->y);
     adjoint_of_y(t, c, y);
+    if (c->solid.n) add_cut_cells(t, c, c->dv, 1, y);
 }
 
 /* ---- forces ---- */

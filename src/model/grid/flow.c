@@ -244,8 +244,9 @@ static talus_status mean_of(tl_flow *f, const double *value, double *out, talus_
 /* mu(I) of the velocities and pressures that the step begins with, gravity of the step left out. [Jop2006] */
 static talus_status add_rates(tl_flow *f, double *alpha, talus_error *err)
 {
-    tl_coupling *c = &f->system.c;
+    tl_coupling *c = tl_flow_motion(f);
     const int32_t n = c->cells;
+    double *twist = c->v + c->solid.n - 6 * (int64_t)f->rigid->count; /* of nodes it is there */
     if (!f->set->rise) return TALUS_OK;
     size_t mark = tl_arena_mark(f->arena);
     double *rise = TL_TAKE(f->arena, double, n), *inertia = TL_TAKE(f->arena, double, n);
@@ -258,8 +259,8 @@ static talus_status add_rates(tl_flow *f, double *alpha, talus_error *err)
     tl_system_load(&f->system, f->faces.u);
     for (int32_t k = 0; k < c->faces; k++) c->u[k] -= g[f->system.axis[k]];
     for (int32_t i = 0; i < f->rigid->count; i++) {
-        tl_vec3_store(f->before[i].v, c->v + 6 * (int64_t)i);
-        tl_vec3_store(f->before[i].w, c->v + 6 * (int64_t)i + 3);
+        tl_vec3_store(f->before[i].v, twist + 6 * (int64_t)i);
+        tl_vec3_store(f->before[i].w, twist + 6 * (int64_t)i + 3);
     }
     /* rate of shear, |sym grad of (W_F u + J v)|_F without its trace, 1/s */
     tl_stress_form(&f->system.stress, Q);
@@ -287,7 +288,7 @@ talus_status tl_flow_friction(tl_flow *f, const tl_parts_options *parts, tl_fric
         if (!(cohesion = TL_TAKE(f->arena, double, n))) return no_memory(err);
         TL_TRY(mean_of(f, f->set->cohesion, cohesion, err));
     }
-    *out = (tl_friction){.stress = t, .c = &f->system.c, .alpha = alpha, .own = own, .cohesion = cohesion};
+    *out = (tl_friction){.stress = t, .c = tl_flow_motion(f), .alpha = alpha, .own = own, .cohesion = cohesion};
     out->s = f->stress;
     out->parts = parts;
     TL_TRY(tl_slip_apply(&f->slip, &f->system, alpha, &out->slip, f->arena, err));
@@ -307,6 +308,8 @@ talus_status tl_flow_statics(const tl_flow *f, const tl_friction *friction, cons
 {
     const tl_system *y = &f->system;
     *out = (tl_statics){.system = y,
+                        .motion = f->motion ? f->motion : &y->c,
+                        .bends = f->bends,
                         .friction = friction,
                         .p = f->p,
                         .solid = f->fractions.solid_cell,

@@ -100,10 +100,12 @@ typedef struct tl_flow {
     tl_slip slip;           /* friction of solids against sand */
     bool slips;             /* any has its own */
     tl_system system;
-    double *p;      /* [cells of the system] Pa */
-    double *stress; /* [system.stress.n] Pa; NULL: nothing is granular */
-    double *five;   /* [cells of the system][5] the same for memory */
-    double *cone;   /* [cells] sqrt 2 sin(angle) of what is there */
+    tl_coupling *motion; /* system.c with elastic bodies among the solids, before the rigid ones; NULL: nothing bends */
+    const double *bends; /* [faces] part that elastic bodies cover; NULL likewise */
+    double *p;           /* [cells of the system] Pa */
+    double *stress;      /* [system.stress.n] Pa; NULL: nothing is granular */
+    double *five;        /* [cells of the system][5] the same for memory */
+    double *cone;        /* [cells] sqrt 2 sin(angle) of what is there */
     /* extend: of a liquid, [3][cells] */
     uint8_t *pressed;  /* [cells] those with a pressure */
     double *due[3];    /* N s that faces are to have */
@@ -113,6 +115,9 @@ typedef struct tl_flow {
 
 /* Stress that acts beside the pressure, of sand or of a viscous liquid: [system.stress.n], NULL without either. */
 static inline const double *tl_flow_stress(const tl_flow *f) { return f->stress ? f->stress : f->system.viscous.s; }
+
+/* Lists on which sand's stress acts, on all solids. */
+static inline tl_coupling *tl_flow_motion(tl_flow *f) { return f->motion ? f->motion : &f->system.c; }
 
 /* What emitters add within the step, behind the particles of g, whose count stays: all. next [emitters]: their state
  * that is to be. */

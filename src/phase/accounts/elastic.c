@@ -124,5 +124,6 @@ void tl_elastic_account(tl_elastic_trial *s)
     tl_accounts_energy(s->sim, TL_ENERGY_VISCOSITY, viscous);
     tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, scripted);
     tl_accounts_energy(s->sim, TL_ENERGY_FRICTION, friction);
-    tl_accounts_energy(s->sim, TL_ENERGY_CONTACT, work + given - scripted - friction);
+    /* what sand gives to solids is what it loses to friction, where step/grid.c tells the rest of it */
+    tl_accounts_energy(s->sim, s->sandy ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT, work + given - scripted - friction);
 }

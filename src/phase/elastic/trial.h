@@ -77,6 +77,7 @@ typedef struct tl_elastic_trial {
     bool projected;     /* Hessians of elements: the true ones make no definite matrix */
     double slack;       /* m/s: what the contact solve may leave now */
     struct tl_wet *wet; /* liquid around the bodies: solved with them (phase/grid/wet.h); NULL: none */
+    bool sandy;         /* there is sand in it */
     double *load;       /* [3 nodes] N s of its pressure, held nodes too; [6 rigid] behind. NULL: none */
     double *follow;     /* [3 nodes] N s: what the turn of the surface within the step adds to load. NULL: none */
     double *offset;     /* [3 nodes] N s, part of v_star: hydrostatic, inside of cells. NULL: none */

@@ -52,12 +52,13 @@ static talus_status find_methods(tl_grid_data *k, const tl_scene *s, talus_error
     const tl_solver_spec *o = &s->solver;
     bool named = o->scheme && *o->scheme;
     if (k->elastic) {
-        k->dual = tl_dual_scheme_find(named ? o->scheme : "pec-gs");
-        if (!k->dual)
+        const bool sand = tl_scene_has_sand(s);
+        k->dual = tl_dual_scheme_find(named ? o->scheme : sand ? "f-p-c" : "pec-gs");
+        if (!k->dual || tl_dual_scheme_cones(k->dual) != sand)
             return TL_FAIL(err, TALUS_UNSUPPORTED,
-                           "%.200s: solver.scheme \"%.20s\" does not fit a liquid with elastic bodies: \"pec\", "
-                           "\"pec-gs\", \"pe-ec\" or \"ec-pe\"",
-                           file_of(s), o->scheme);
+                           "%.200s: solver.scheme \"%.20s\" does not fit %s with elastic bodies: %s", file_of(s),
+                           o->scheme, sand ? "sand" : "a liquid",
+                           sand ? "\"f-p-c\"" : "\"pec\", \"pec-gs\", \"pe-ec\" or \"ec-pe\"");
         named = false;
     }
     k->scheme = named ? tl_scheme_find(o->scheme) : NULL;

@@ -42,6 +42,14 @@ static tl_report_solve told(const char *name, const char *method, int iterations
     return (tl_report_solve){name, method, outcome, iterations, certificate, target, work};
 }
 
+static void report_statics(const tl_grid_trial *s, tl_report *r)
+{
+    if (!s->statics.t) return;
+    r->solve[r->solves] =
+        told("static_stress", "least-energy", s->statics.evaluations, s->statics.distance, 1, (tl_work){0});
+    r->solve[r->solves++].outcome = tl_result_name(TL_CONVERGED);
+}
+
 /* Of sand: solved, or settled; the lesser of the two stops the sweeps and judges them. What is selected at rest acts
  * in the next step, so that this is a finding and no target to be missed. */
 static void report_solves(const tl_grid_trial *s, tl_report *r)
@@ -60,20 +68,22 @@ static void report_solves(const tl_grid_trial *s, tl_report *r)
     if (s->f.system.viscous.s)
         r->solve[r->solves++] =
             told("stress", c->pressure_method, c->stress_iterations, q->stress, target, c->stress_work);
-    if (!s->statics.t) return;
-    r->solve[r->solves] =
-        told("static_stress", "least-energy", s->statics.evaluations, s->statics.distance, 1, (tl_work){0});
-    r->solve[r->solves++].outcome = tl_result_name(TL_CONVERGED);
+    report_statics(s, r);
 }
 
 static void report_elastic(const tl_grid_trial *s, tl_report *r)
 {
     const tl_elastic_trial *e = s->soft;
     const tl_dual_report *d = &s->wet->solved;
+    const double target = s->scene->solver.tolerance, settled = s->f.stress ? d->settled : INFINITY;
     r->elastic = e->energy;
     r->sweeps = d->sweeps;
     r->solve[r->solves++] = told("pressure", tl_pressure_method_name(s->data->method), d->pressure_iterations,
-                                 d->certificate.pressure, s->scene->solver.tolerance, d->pressure_work);
+                                 fmin(d->certificate.pressure, settled), target, d->pressure_work);
+    if (s->f.stress)
+        r->solve[r->solves++] = told("stress", s->data->friction->name, d->stress_iterations,
+                                     fmin(d->certificate.stress, settled), target, d->stress_work);
+    report_statics(s, r);
     r->solve[r->solves] =
         (tl_report_solve){.name = "elastic",
                           .method = tl_dual_scheme_name(s->data->dual),

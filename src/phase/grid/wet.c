@@ -148,8 +148,9 @@ talus_status tl_wet_assemble(tl_wet *w, talus_error *err)
                               .system = &f->system,
                               .gravity = f->scene->gravity,
                               .form = f->scene->solver.coupling,
-                              .plain = !f->scene->solver.offset};
+                              .plain = f->stress || !f->scene->solver.offset};
     TL_TRY(tl_soft_build(&w->ops, &d, f->arena, err));
+    if (f->stress) TL_TRY(tl_sandy_assemble(&w->sandy, s, f, &d, err));
     TL_TRY(join_columns(w, err));
     TL_TRY(find_modes(w, err));
     w->outflow = TL_TAKE(f->arena, double, f->system.c.cells + 1);
@@ -250,6 +251,21 @@ static void push(const void *ctx, const double *dp)
     for (int32_t f = 0; f < c->faces; f++) c->u[f] -= c->dt * (c->mobility[f] * c->y[f]);
 }
 
+static void pose_sand(tl_wet *w, const tl_wet_options *o)
+{
+    const tl_coupling *c = &w->sandy.c;
+    tl_sandy_pose(&w->sandy, o->friction, o->cones, o->warm);
+    w->sand = (tl_dual_cones){.cones = &w->sandy.cones,
+                              .load = tl_sandy_load,
+                              .faces = c->faces,
+                              .u = c->u,
+                              .mass = w->sandy.mass,
+                              .u_free = w->sandy.u_free,
+                              .u_last = w->sandy.u_last,
+                              .spacing = c->dx};
+    w->dual.sand = &w->sand;
+}
+
 talus_status tl_wet_pose(tl_wet *w, const tl_wet_options *o, talus_error *err)
 {
     tl_flow *f = w->flow;
@@ -280,6 +296,7 @@ talus_status tl_wet_pose(tl_wet *w, const tl_wet_options *o, talus_error *err)
                                  .started = o->warm,
                                  .arena = f->arena};
     tl_system_load(y, f->faces.u);
+    if (o->cones) pose_sand(w, o);
     if (o->warm)
         push(f, f->p);
     else
@@ -382,6 +399,10 @@ static void add_report(tl_dual_report *to, const tl_dual_report *one)
     to->certificate = one->certificate;
     to->sweeps += one->sweeps;
     to->pressure_iterations += one->pressure_iterations;
+    to->stress_iterations += one->stress_iterations;
+    if (one->sweeps > 0) to->settled = one->settled;
+    to->stress_work.products += one->stress_work.products;
+    to->stress_work.projections += one->stress_work.projections;
     to->contact_iterations += one->contact_iterations;
     to->pressure_work.products += one->pressure_work.products;
     to->pressure_work.preconds += one->pressure_work.preconds;
@@ -400,6 +421,10 @@ talus_status tl_wet_solve(tl_wet *w, bool fresh, talus_error *err)
     w->contact.near = s->correction;
     w->solver.slack = s->slack;
     TL_TRY(tl_dual_solve(&w->solver, fresh, f->p, s->flex_lam, s->flex_dv, &one, err));
+    if (w->sandy.failed != TALUS_OK) {
+        if (err) *err = w->sandy.why;
+        return w->sandy.failed;
+    }
     add_report(&w->solved, &one);
     s->solved = (tl_flex_report){.prepare = one.prepare};
     s->contact = one.certificate.solids.contact;
@@ -409,6 +434,7 @@ talus_status tl_wet_solve(tl_wet *w, bool fresh, talus_error *err)
     s->work.projections += one.contact_work.projections;
     tl_csr_mul(&w->ops.F, f->p, s->load);
     for (int64_t i = 0; i < n; i++) s->load[i] *= w->dual.impulse;
+    if (f->stress) tl_sandy_load_nodes(&w->sandy, f->stress, s->load);
     memcpy(s->load + n, tl_wet_load(w) + s->flex.n, sizeof *s->load * (size_t)r);
     return TALUS_OK;
 }

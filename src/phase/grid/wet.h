@@ -11,6 +11,7 @@
 #include "model/coupling/soft.h"
 #include "model/grid/flow.h"
 #include "phase/elastic/trial.h"
+#include "phase/grid/sandy.h"
 #include "solve/dual/method.h"
 
 typedef struct tl_wet {
@@ -25,7 +26,9 @@ typedef struct tl_wet {
     double *modes;   /* [unknowns][6] */
     double *outflow; /* [cells] */
     bool follows;    /* trial->follow is kept */
+    tl_sandy sandy;  /* where there is sand */
     /* solved */
+    tl_dual_cones sand;
     tl_dual dual;
     tl_dual_solver solver;
     tl_flex problem; /* of contacts, with the pressure's load */
@@ -38,7 +41,9 @@ typedef struct tl_wet {
 typedef struct tl_wet_options {
     const tl_dual_scheme *scheme;
     const tl_pressure_method *method;
-    bool unilateral, warm; /* warm: flow->p is worth starting from */
+    bool unilateral, warm;       /* warm: flow->p is worth starting from */
+    const tl_friction *friction; /* sand: with its block of cones; NULL: none */
+    const tl_cones *cones;
 } tl_wet_options;
 
 /* The trial has begun and is predicted. Surfaces of the start; flow->soft is set. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/sum.h"
+#include "solve/coupled/cones.h"
 #include "solve/dual/work.h"
 #include "solve/flex/inside.h"
 
@@ -15,6 +16,7 @@ talus_status tl_dual_settle(tl_dual_solver *s, talus_error *err)
     const tl_flex *f = s->p->flex;
     tl_csr_mul(s->p->Z, w->p, w->load);
     for (int64_t i = 0; i < w->n; i++) w->load[i] *= s->p->impulse;
+    if (s->p->sand) s->p->sand->load(s->p->sand->cones->ctx, w->load);
     if (w->contacts > 0)
         tl_csr_mul(f->Jt, w->lam, w->r);
     else
@@ -68,6 +70,7 @@ static talus_status run_pressure(tl_dual_solver *s, int32_t normals, tl_dual_rep
         w->p[i] = w->x[i];
         w->x0[i] = w->x[i] - w->x0[i];
     }
+    w->dp = tl_max_abs(w->cells, w->x0);
     s->p->push(s->p->ctx, w->x0);
     for (int32_t j = 0; j < normals; j++) w->lam[3 * (int64_t)j] = w->scale[j] * w->x[w->cells + j];
     out->pressure_iterations += report.outcome.iterations;
@@ -136,6 +139,7 @@ talus_status tl_dual_certify(tl_dual_solver *s, tl_dual_certificate *out, talus_
         max = e > max || isnan(e) ? e : max;
     }
     out->pressure = w->b_pressure > 0 ? max / w->b_pressure : max;
+    if (s->p->sand) TL_TRY(tl_cones_error(s->p->sand->cones, w->p, s->arena, &out->stress, err));
     load_solids(s);
     for (int64_t i = f->n; i < w->n; i++) w->dv[i] -= w->w[i];
     talus_status status = tl_flex_certify(s->contact->p, w->lam, w->dv, &out->solids, s->arena, err);

@@ -4,21 +4,29 @@
 #include "base/cancel.h"
 #include "solve/dual/work.h"
 
-#define SWEEPS 60 /* at an impact up to 30 are needed, as of kind "coupled" */
+#define CONE_SWEEPS 20 /* as of kind "coupled" */
+#define SWEEPS 60      /* at an impact up to 30 are needed, as of kind "coupled" */
 
 static const tl_dual_scheme schemes[] = {
     {"pec",
      "pressure and normal forces as one, contact with its friction, until still",
+     false,
      SWEEPS,
      {tl_dual_pressure_normal, tl_dual_contact}},
-    {"pec-gs", "pressure, contact with its friction, until still", SWEEPS, {tl_dual_pressure, tl_dual_contact}},
-    {"pe-ec", "pressure, then contact, once", 1, {tl_dual_pressure, tl_dual_contact}},
-    {"ec-pe", "contact, then pressure, once", 1, {tl_dual_contact, tl_dual_pressure}},
+    {"pec-gs", "pressure, contact with its friction, until still", false, SWEEPS, {tl_dual_pressure, tl_dual_contact}},
+    {"pe-ec", "pressure, then contact, once", false, 1, {tl_dual_pressure, tl_dual_contact}},
+    {"ec-pe", "contact, then pressure, once", false, 1, {tl_dual_contact, tl_dual_pressure}},
+    {"f-p-c",
+     "stress, pressure, contact with its friction, until still",
+     true,
+     CONE_SWEEPS,
+     {tl_dual_stress, tl_dual_pressure, tl_dual_contact}},
 };
 
 int tl_dual_scheme_count(void) { return (int)(sizeof schemes / sizeof *schemes); }
 const tl_dual_scheme *tl_dual_scheme_at(int i) { return i >= 0 && i < tl_dual_scheme_count() ? &schemes[i] : NULL; }
 const char *tl_dual_scheme_name(const tl_dual_scheme *s) { return s->name; }
+bool tl_dual_scheme_cones(const tl_dual_scheme *s) { return s->cones; }
 
 const tl_dual_scheme *tl_dual_scheme_find(const char *name)
 {
@@ -77,6 +85,7 @@ talus_status tl_dual_begin(tl_dual_solver *s, talus_error *err)
     } const room[] = {{&w->x, all},
                       {&w->x0, all},
                       {&w->b, all},
+                      {&w->went, all},
                       {&w->gap, w->cells},
                       {&w->r, w->n},
                       {&w->w, w->n},
@@ -97,6 +106,7 @@ talus_status tl_dual_begin(tl_dual_solver *s, talus_error *err)
     memcpy(w->dir, s->p->pressure.dir, sizeof *w->dir * (size_t)w->cells);
     memcpy(w->d, s->p->pressure.d, sizeof *w->d * (size_t)w->cells);
     for (int32_t j = 0; j < w->contacts; j++) w->normal[j] = TL_DUAL_NORMAL_DIAGONAL;
+    if (s->p->sand) TL_TRY(tl_anderson_begin(&w->mixing, all, a, err));
     return make_plans(s, err);
 }
 
@@ -105,8 +115,9 @@ static bool good(const tl_dual_solver *s, const tl_dual_certificate *c)
     return c->pressure <= s->tolerance && c->solids.contact <= s->slack;
 }
 
-static talus_status run_block(tl_dual_solver *s, tl_dual_block *block, tl_dual_report *out, talus_error *err)
+talus_status tl_dual_run_block(tl_dual_solver *s, tl_dual_block *block, tl_dual_report *out, talus_error *err)
 {
+    if (!block) return TALUS_OK;
     if (block == tl_dual_pressure_normal && !s->work->contacts) block = tl_dual_pressure;
     size_t mark = tl_arena_mark(s->arena);
     TL_TRY(block(s, out, err));
@@ -133,9 +144,10 @@ talus_status tl_dual_solve(tl_dual_solver *s, bool fresh, double *p, double *lam
         w->fresh = true;
     }
     TL_TRY(tl_dual_settle(s, err));
+    if (s->scheme->cones) return tl_dual_sweep_cones(s, out, err);
     for (bool moves = true; out->sweeps < max && out->result != TL_CONVERGED && moves;) {
         int before = out->pressure_iterations;
-        for (int k = 0; k < TL_DUAL_BLOCKS; k++) TL_TRY(run_block(s, s->scheme->block[k], out, err));
+        for (int k = 0; k < TL_DUAL_BLOCKS; k++) TL_TRY(tl_dual_run_block(s, s->scheme->block[k], out, err));
         TL_TRY(tl_dual_certify(s, &out->certificate, err));
         if (good(s, &out->certificate)) out->result = TL_CONVERGED;
         out->sweeps++;

@@ -5,7 +5,10 @@
  *     pe-ec    pressure, then contact, once: pressure does not know what contacts do
  *     ec-pe    contact, then pressure, once
  *
- * Without contacts all of them are one pressure solve. */
+ * Without contacts all of them are one pressure solve. With stress of sand:
+ *
+ *     f-p-c    stress; pressure; contacts with their friction; in turn, until still
+ */
 #ifndef TL_SOLVE_DUAL_METHOD_H
 #define TL_SOLVE_DUAL_METHOD_H
 
@@ -19,12 +22,14 @@ int tl_dual_scheme_count(void);
 const tl_dual_scheme *tl_dual_scheme_at(int i);
 const tl_dual_scheme *tl_dual_scheme_find(const char *name); /* NULL when unknown */
 const char *tl_dual_scheme_name(const tl_dual_scheme *s);
+bool tl_dual_scheme_cones(const tl_dual_scheme *s); /* it is for sand */
 
 typedef struct tl_dual_report {
     tl_result result;
-    int sweeps, pressure_iterations, contact_iterations;
+    int sweeps, pressure_iterations, contact_iterations, stress_iterations;
     tl_dual_certificate certificate; /* computed apart from the blocks */
-    tl_work pressure_work, contact_work;
+    tl_work pressure_work, contact_work, stress_work;
+    double settled; /* sand: what stops the sweeps, as of kind "coupled"; 0 where nothing had to be done */
     double prepare; /* s, of compliances */
 } tl_dual_report;
 
@@ -40,6 +45,7 @@ typedef struct tl_dual_solver {
     int sweeps;              /* at most; 0: the scheme's own */
     int pressure_iterations, contact_iterations;
     bool started; /* p is worth starting from */
+    bool swept;   /* sand: stress and pressure are those of an earlier correction */
     tl_arena *arena;
     double *load; /* [n + 6 rigid] out: impulse Z p */
     struct tl_dual_work *work;

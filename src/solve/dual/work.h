@@ -2,9 +2,10 @@
 #ifndef TL_SOLVE_DUAL_WORK_H
 #define TL_SOLVE_DUAL_WORK_H
 
+#include "math/anderson.h"
 #include "solve/dual/method.h"
 
-#define TL_DUAL_BLOCKS 2
+#define TL_DUAL_BLOCKS 3
 #define TL_DUAL_INNER 0.3           /* of the tolerance: target of a pressure solve */
 #define TL_DUAL_NORMAL_DIAGONAL 6.0 /* of normal forces among pressures: like a cell's */
 
@@ -12,6 +13,7 @@ typedef talus_status tl_dual_block(tl_dual_solver *s, tl_dual_report *out, talus
 
 struct tl_dual_scheme {
     const char *name, *help;
+    bool cones; /* has a block for them */
     int sweeps; /* 1: once, whatever is left */
     tl_dual_block *block[TL_DUAL_BLOCKS];
 };
@@ -36,7 +38,10 @@ typedef struct tl_dual_work {
     tl_pressure problem[2];       /* alone, with normal forces */
     tl_pressure_plan *plan[2];
     double b_pressure; /* 1/s, largest that pressure had to undo */
-    bool fresh;        /* H has not been used in a contact block */
+    double dp, ds;     /* Pa, of the last blocks */
+    tl_anderson mixing;
+    double *went; /* [cells + contacts] what a sweep began with */
+    bool fresh;   /* H has not been used in a contact block */
     talus_status failed;
     talus_error why;
 } tl_dual_work;
@@ -47,6 +52,13 @@ tl_dual_block tl_dual_pressure, tl_dual_pressure_normal, tl_dual_contact;
 talus_status tl_dual_settle(tl_dual_solver *s, talus_error *err);
 void tl_dual_outflow(tl_dual_solver *s, double *g); /* net outflow of cells at u and dv */
 talus_status tl_dual_certify(tl_dual_solver *s, tl_dual_certificate *out, talus_error *err);
+
+/* cones.c */
+tl_dual_block tl_dual_stress;
+talus_status tl_dual_sweep_cones(tl_dual_solver *s, tl_dual_report *out, talus_error *err);
+
+/* dual.c */
+talus_status tl_dual_run_block(tl_dual_solver *s, tl_dual_block *block, tl_dual_report *out, talus_error *err);
 
 /* hessian.c: what solids add to the matrix of the pressure */
 void tl_dual_fit(tl_dual_solver *s); /* H is new */

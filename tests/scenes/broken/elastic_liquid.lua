@@ -1,6 +1,6 @@
---! 4: bodies[1] (jelly) is elastic: engine "grid" runs elastic bodies with rigid ones and liquid, not yet with sand or viscous liquid
+--! 4: bodies[1] (jelly) is elastic: engine "grid" runs elastic bodies with rigid ones, sand and liquid, not yet with viscous liquid
 local m = elastic { density = 1000, young = 1e4, poisson = 0.4 }
 return scene { talus = 1, engine = "grid", duration = 1, grid = { cells = {8, 8, 8}, cell = 0.125 },
   bodies = { { name = "jelly", shape = box { size = 0.2 }, at = {0.5, 0.8, 0.5}, material = m } },
-  fill = { { material = granular { density = 1600, friction_angle_deg = 30 }, shape = plane { height = 0.3 } } },
+  fill = { { material = viscous { density = 1000, viscosity = 10 }, shape = plane { height = 0.3 } } },
 }

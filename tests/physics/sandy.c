@@ -1,0 +1,80 @@
+/* Sand with elastic bodies, in whole steps. */
+#include "check.h"
+
+#include <math.h>
+
+#include "lab/world.h"
+
+static talus_error err;
+
+#define SAND "material = granular { density = 1600, friction_angle_deg = 30 }, "
+
+/* A soft cube flies through sand in free space: what one loses the other has. */
+static void nothing_is_lost_in_space(void **state)
+{
+    (void)state;
+    tl_world w;
+    CHECK_OK(tl_world_open(
+        &w, &err,
+        "return scene { talus = 1, engine = 'grid', duration = 10, fps = 100, gravity = {0, 0, 0},"
+        " grid = { cells = {16, 16, 16}, cell = 0.1 }, domain = { x_min = 'open', x_max = 'open', y_min = 'open',"
+        "   y_max = 'open', z_min = 'open', z_max = 'open' },"
+        " fill = { { " SAND "shape = box { size = 0.8, center = {0.8, 0.8, 0.8} }, velocity = {-0.2, 0.1, 0.3} } },"
+        " bodies = { { shape = box { size = 0.3 }, at = {0.82, 0.83, 0.87}, cells = {3, 3, 3},"
+        "   velocity = {1, 0.3, -0.5}, spin_rad_per_s = {1, 2, 3},"
+        "   material = elastic { density = 500, young = 1e5, poisson = 0.3 } },"
+        "  { shape = sphere { radius = 0.1 }, at = {0.6, 0.6, 0.6}, density = 3000, velocity = {0, 1, 0} } } }"));
+    CHECK_OK(tl_sim_step(w.sim, 0.01, INFINITY, &err));
+    const tl_vec3 first = w.sim->report.momentum;
+    const double scale = sqrt(2 * w.sim->report.kinetic * w.sim->start.mass);
+    double energy = w.sim->report.kinetic + w.sim->report.elastic, lost = 0, risen = 0;
+    for (int k = 0; k < 10; k++) {
+        CHECK_OK(tl_sim_step(w.sim, 0.01, INFINITY, &err));
+        const double now = w.sim->report.kinetic + w.sim->report.elastic;
+        lost = fmax(lost, tl_vec3_norm(tl_vec3_sub(w.sim->report.momentum, first)));
+        risen = fmax(risen, now - energy);
+        energy = now;
+    }
+    print_message("momentum lost %.2g of what moves, energy rises by %.2g J of %.3g\n", lost / scale, risen, energy);
+    CHECK_LE(lost / scale, 1e-12);
+    CHECK_LE(risen, 1e-9);
+    tl_world_close(&w);
+}
+
+/* A block that fills the floor of a box carries all of the sand: its load is the weight, and it yields by
+ * rho g h H / E' under it, E' without room to widen. */
+static void a_block_yields_by_the_weight(void **state)
+{
+    (void)state;
+    const double E = 1e6, rho = 1600, g = 9.81, H = 0.2, depth = 0.3;
+    tl_world w;
+    CHECK_OK(
+        tl_world_open(&w, &err,
+                      "return scene { talus = 1, engine = 'grid', duration = 10, fps = 100, gravity = {0, -9.81, 0},"
+                      " grid = { cells = {8, 16, 8}, cell = 0.05 }, domain = { friction = 0, sand_friction = 'own' },"
+                      " fill = { { " SAND "shape = box { size = {0.4, 0.3, 0.4}, center = {0.2, 0.35, 0.2} } } },"
+                      " bodies = { { shape = box { size = {0.4, 0.2, 0.4} }, at = {0.2, 0.1, 0.2}, friction = 0,"
+                      "   cells = {4, 4, 4}, anchor = box { center = {0, -0.1, 0}, size = {1, 0.01, 1} },"
+                      "   material = elastic { density = 1000, young = 1e6, poisson = 0, damping = 0.005 } } } }"));
+    CHECK_OK(tl_world_until(&w, 1.5, 0, &err));
+    const tl_lg *lg = &w.sim->lg;
+    const double *q = tl_lg_state_of(&w.sim->state)->q;
+    double top = 0;
+    int tops = 0;
+    for (int32_t i = 0; i < lg->nodes; i++)
+        if (lg->rest[3 * (int64_t)i + 1] > H - 1e-9)
+            top += q[3 * (int64_t)i + 1] - lg->rest[3 * (int64_t)i + 1], tops++;
+    const double weight = rho * g * 0.4 * 0.4 * depth, load = -w.sim->state.rigid.body[0].sand_force.y;
+    const double yields = rho * g * depth * H / E + 0.5 * 1000 * g * H * H / E;
+    print_message("load %.6g of the weight, top %.4g of what it should be\n", load / weight, -top / tops / yields);
+    CHECK_NEAR(load / weight, 1, 1e-3);
+    CHECK_NEAR(-top / tops / yields, 1, 0.03);
+    tl_world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost_in_space),
+                                       cmocka_unit_test(a_block_yields_by_the_weight)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
