@@ -1,4 +1,4 @@
---! 5: bodies[1] (jelly) is elastic: in liquid its surface is cut along the grid, which has no periodic axis then
+--! 5: bodies[1] (jelly) is elastic: in liquid and sand its surface is cut along the grid, which has no periodic axis then
 local m = elastic { density = 1000, young = 1e4, poisson = 0.4 }
 return scene { talus = 1, engine = "grid", duration = 1,
   grid = { cells = {8, 8, 8}, cell = 0.125, periodic = {true, false, false} },
