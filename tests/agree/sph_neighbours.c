@@ -46,6 +46,18 @@ static double sum_over(const sph_case *c, int32_t i, int32_t b)
     return sum;
 }
 
+/* h^3 W of pair k of i is that of the kernel to single precision, and its other side has the same bits: what the
+ * numerical viscosity gives and takes is the same. */
+static void check_weight(const sph_case *c, int32_t i, int64_t k)
+{
+    const tl_sph_step *s = &c->step;
+    double h = c->sph.h,
+           exact = h * h * h * tl_sph_w(c->sph.kernel, distance(s->particle[i].x, s->particle[s->neighbour[k]].x, h));
+    CHECK_NEAR((double)s->weight[k], exact, 1e-6); /* of at most 1/pi */
+    for (int64_t other = s->start[s->neighbour[k]]; other < s->start[s->neighbour[k] + 1]; other++)
+        if (s->neighbour[other] == i) assert_true(s->weight[other] == s->weight[k]);
+}
+
 /* Fluid i among fluid: each neighbour once, no others; density from all neighbours. */
 static void check_fluid(const sph_case *c, int32_t i, char *seen)
 {
@@ -57,6 +69,7 @@ static void check_fluid(const sph_case *c, int32_t i, char *seen)
         assert_true(j >= 0 && j < s->fluid && j != i && !seen[j]);
         seen[j] = 1;
         compare_gradient(tl_sph_link_g(s, k), c, s->particle[i].x, s->particle[j].x, 1.1 * TL_SPH_G_UNIT);
+        check_weight(c, i, k);
     }
     for (int32_t j = 0; j < s->fluid; j++) {
         double r = distance(s->particle[i].x, s->particle[j].x, h);

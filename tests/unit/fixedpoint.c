@@ -141,6 +141,31 @@ static void nncg_beats_jacobi_and_more_so_on_high_pillars(void **state)
     }
 }
 
+/* What the start leaves may be told: one evaluation less, the same answer. Told wrong, the answer is right all the same,
+ * since what ends a solve is evaluated. */
+static void start_that_is_known_saves_an_evaluation(void **state)
+{
+    (void)state;
+    tl_space s = tl_space_local(2);
+    block b = {.mu = 0.5, .normal = -1, .tangent = -3};
+    tl_fixedpoint p = block_problem(&b, &s);
+    tl_options o = tl_options_default();
+    tl_stop stop = {.tolerance = 1e-9, .max_iterations = 1000};
+    tl_fixedpoint_report r[3];
+    double start[2] = {0.6, 0.1}, known[2], wrong[2] = {0.2, 0.1};
+    block_evaluate(&b, start, known);
+    for (int k = 0; k < 3; k++) {
+        double x[2] = {start[0], start[1]};
+        p.at_start = k == 0 ? NULL : k == 1 ? known : wrong;
+        CHECK_OK(tl_fixedpoint_solve(tl_fixedpoint_method_find("nncg"), &p, &o, &stop, x, &arena, &r[k], &err));
+        assert_int_equal(r[k].outcome.result, TL_CONVERGED);
+        CHECK_NEAR(x[0], 1, 1e-8);
+        CHECK_NEAR(x[1], 0.5, 1e-8);
+    }
+    assert_int_equal(r[1].outcome.iterations, r[0].outcome.iterations);
+    assert_int_equal(r[1].work.products, r[0].work.products - 1);
+}
+
 static void pillar_carries_its_weight(void **state)
 {
     (void)state;
@@ -283,6 +308,7 @@ int main(void)
         cmocka_unit_test(certificate_by_hand),
         cmocka_unit_test(both_methods_find_the_sliding_block),
         cmocka_unit_test(nncg_beats_jacobi_and_more_so_on_high_pillars),
+        cmocka_unit_test(start_that_is_known_saves_an_evaluation),
         cmocka_unit_test(pillar_carries_its_weight),
         cmocka_unit_test(pull_opens_one_gap),
         cmocka_unit_test(limits_are_kept),

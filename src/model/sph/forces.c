@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "geom/collide/collider_data.h"
 #include "model/rigid/motion.h"
+#include "model/sph/lanes.h"
 
 static talus_status no_memory(talus_error *err)
 {
@@ -32,7 +33,7 @@ static bool any_viscous(const tl_scene *s)
     return false;
 }
 
-/* Sum of W (v_j - v_i) over the neighbours of i, weighted by masses. */
+/* Sum of h^3 W (v_j - v_i) over the neighbours of i, weighted by masses. */
 static tl_vec3 unlike_sum(const tl_sph_step *s, int32_t i)
 {
     tl_vec3 sum = {0, 0, 0};
@@ -41,37 +42,33 @@ static tl_vec3 unlike_sum(const tl_sph_step *s, int32_t i)
     for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
         int32_t j = s->neighbour[k];
         if (viscosity_of(s, j) > 0) continue;
-        double w = tl_sph_w(s->sph->kernel, tl_vec3_norm(tl_vec3_sub(s->particle[i].x, s->particle[j].x)));
+        double w = (double)s->weight[k];
         if (!s->one_mass) w *= 2 * mass_of(s, j) / (mass_of(s, j) + mine);
         sum = tl_vec3_add_scaled(sum, w, tl_vec3_sub(s->v[j], s->v[i]));
     }
     return sum;
 }
 
-/* The same where all have one mass and none a viscosity: no branches, half the time. */
-static tl_vec3 alike_sum(const tl_sph_step *s, int32_t i)
+/* The same where all have one mass and none a viscosity: no branches, and half a line of the cache per neighbour. */
+static tl_vec3 alike_sum(const tl_sph_step *s, const tl_d4 *v, int32_t i)
 {
-    tl_vec3 sum = {0, 0, 0}, at = s->particle[i].x, v = s->v[i];
-    double per_h = 1 / s->sph->h;
-    for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
-        int32_t j = s->neighbour[k];
-        double q = per_h * tl_vec3_norm(tl_vec3_sub(at, s->particle[j].x));
-        double a = q < 2 ? 2 - q : 0, b = q < 1 ? 1 - q : 0;
-        sum = tl_vec3_add_scaled(sum, a * a * a - 4 * b * b * b, tl_vec3_sub(s->v[j], v));
-    }
-    return tl_vec3_scale(s->sph->kernel.s, sum);
+    tl_d4 sum = {0}, own = v[i];
+    for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) sum += (double)s->weight[k] * (v[s->neighbour[k]] - own);
+    return (tl_vec3){sum[0], sum[1], sum[2]};
 }
 
 talus_status tl_sph_smooth(tl_sph_step *s, double rate, talus_error *err)
 {
-    const tl_sph *c = s->sph;
     double share = -expm1(-rate * s->dt);
     bool alike = s->one_mass && !any_viscous(s->scene);
     tl_vec3 *v = TL_TAKE(s->arena, tl_vec3, s->fluid);
-    if (!v) return no_memory(err);
+    tl_d4 *was = TL_TAKE(s->arena, tl_d4, s->fluid);
+    if (!v || !was) return no_memory(err);
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
+    for (int32_t i = 0; i < s->fluid; i++) was[i] = (tl_d4){s->v[i].x, s->v[i].y, s->v[i].z, 0};
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
     for (int32_t i = 0; i < s->fluid; i++)
-        v[i] = tl_vec3_add_scaled(s->v[i], share * c->V0, alike ? alike_sum(s, i) : unlike_sum(s, i));
+        v[i] = tl_vec3_add_scaled(s->v[i], share, alike ? alike_sum(s, was, i) : unlike_sum(s, i));
     s->v = v;
     return TALUS_OK;
 }

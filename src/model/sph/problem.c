@@ -36,11 +36,6 @@ static tl_vec3 along(tl_vec3 g, tl_vec3 d)
     return tl_vec3_scale(d2 > 0 ? tl_vec3_dot(g, d) / d2 : 0, d);
 }
 
-static tl_vec3 link_along(const tl_sph_step *s, int32_t i, int64_t k)
-{
-    return along(tl_sph_link_g(s, k), tl_vec3_sub(s->particle[i].x, s->particle[s->neighbour[k]].x));
-}
-
 /* h^4 grad_i W_ij of liquid i and its neighbour k among edge_pair, along the line between them. */
 static tl_vec3 edge_along(const tl_sph_step *s, int32_t e, int64_t k)
 {
@@ -356,8 +351,9 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
     s->contact_force = TL_TAKE_ZERO(a, tl_sph_force, bodies);
     s->fluid_force = TL_TAKE_ZERO(a, tl_sph_force, bodies);
     s->dv = TL_TAKE(a, tl_vec3, s->fluid);
-    if (!s->p || !s->a || !s->gathered || !s->chunk_sum || !s->add_v || !s->add_w || !s->active || !s->reached ||
-        !s->contact_force || !s->fluid_force || !s->dv)
+    s->at_p = TL_TAKE(a, tl_d4, s->fluid);
+    if (!s->at_p || !s->p || !s->a || !s->gathered || !s->chunk_sum || !s->add_v || !s->add_w || !s->active ||
+        !s->reached || !s->contact_force || !s->fluid_force || !s->dv)
         return no_memory(err);
     *out = (tl_fixedpoint){.space = &s->space,
                            .apart = s->fluid,
@@ -377,12 +373,20 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
 static void push_all(tl_sph_step *s, const double *x, bool central)
 {
     double scale = -s->dt * s->sph->h * s->sph->h;
+    tl_d4 *at = s->at_p;
+#pragma omp parallel for schedule(static) if (s->fluid >= PARALLEL_FLUID)
+    for (int32_t i = 0; i < s->fluid; i++)
+        at[i] = (tl_d4){s->particle[i].x.x, s->particle[i].x.y, s->particle[i].x.z, x[i]};
 #pragma omp parallel for schedule(static) if (s->fluid >= PARALLEL_FLUID)
     for (int32_t i = 0; i < s->fluid; i++) {
         tl_vec3 sum = {0, 0, 0};
-        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-            sum =
-                tl_vec3_add_scaled(sum, x[i] + x[s->neighbour[k]], central ? link_along(s, i, k) : tl_sph_link_g(s, k));
+        const tl_d4 own = at[i];
+        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
+            const tl_d4 other = at[s->neighbour[k]], d = own - other;
+            tl_vec3 g = tl_sph_link_g(s, k);
+            if (central) g = along(g, (tl_vec3){d[0], d[1], d[2]});
+            sum = tl_vec3_add_scaled(sum, own[3] + other[3], g);
+        }
         s->dv[i] = tl_vec3_scale(scale / fluid_mass(s, i), sum);
     }
 #pragma omp parallel for schedule(static) if (s->edges >= PARALLEL_FLUID)

@@ -45,7 +45,7 @@ int32_t tl_sph_scan(const tl_sph_candidates *c, const float x[3], int32_t *found
 
 /* Of a block, one per lane. */
 typedef struct lane_gradients {
-    float x[LANES], y[LANES], z[LANES];
+    float x[LANES], y[LANES], z[LANES], w[LANES];
 } lane_gradients;
 
 /* Sums by lane. */
@@ -78,7 +78,8 @@ static inline void gradients(const tl_sph_candidates *c, const float at[3], cons
         g->x[l] = ex;
         g->y[l] = ey;
         g->z[l] = ez;
-        sum->w[l] += s * (outer * outer * outer - 4 * (inner * inner * inner)) * on;
+        g->w[l] = s * (outer * outer * outer - 4 * (inner * inner * inner));
+        sum->w[l] += g->w[l] * on;
         sum->x[l] += ex * on;
         sum->y[l] += ey * on;
         sum->z[l] += ez * on;
@@ -132,8 +133,8 @@ static inline void pack(const lane_gradients *restrict g, const int32_t *restric
     }
 }
 
-void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, tl_sph_link *link,
-                       int32_t *neighbour, tl_sph_sums *sums)
+void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, tl_sph_links out,
+                       tl_sph_sums *sums)
 {
     lane_sums b = {0};
     lane_gradients g;
@@ -146,11 +147,13 @@ void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, 
         pack(&g, found + at, packed);
         tl_i16 who = tl_i16_pick(c->j, found + at);
         if (n >= LANES) {
-            memcpy(link + at, packed, sizeof packed);
-            tl_i16_store(neighbour + at, who);
+            memcpy(out.link + at, packed, sizeof packed);
+            memcpy(out.weight + at, g.w, sizeof g.w);
+            tl_i16_store(out.neighbour + at, who);
         } else {
-            memcpy(link, packed, sizeof *link * (size_t)n);
-            for (int32_t l = 0; l < n; l++) neighbour[l] = who[l];
+            memcpy(out.link, packed, sizeof *out.link * (size_t)n);
+            memcpy(out.weight, g.w, sizeof *out.weight * (size_t)n);
+            for (int32_t l = 0; l < n; l++) out.neighbour[l] = who[l];
         }
     }
     add_sums(&b, TL_SPH_G_UNIT, sums);

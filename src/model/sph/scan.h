@@ -37,8 +37,14 @@ typedef struct tl_sph_sums {
 /* pair [n], j as in the candidates. The sums are added to. found [n + TL_SPH_LANES] is written beyond n. */
 void tl_sph_scan_pairs(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, tl_sph_pair *pair,
                        tl_sph_sums *sums);
-/* The same in whole numbers. The sums are those of the whole numbers. Links are little-endian 64 bits. */
-void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, tl_sph_link *link,
-                       int32_t *neighbour, tl_sph_sums *sums);
+/* What is known of the fluid neighbours of one particle. */
+typedef struct tl_sph_links {
+    tl_sph_link *link;
+    int32_t *neighbour;
+    float *weight; /* h^3 W: the same bits whichever side a pair is seen from */
+} tl_sph_links;
+/* The same in whole numbers, [n] each. The sums are those of the whole numbers. Links are little-endian 64 bits. */
+void tl_sph_scan_links(const tl_sph_candidates *c, const float x[3], int32_t n, int32_t *found, tl_sph_links out,
+                       tl_sph_sums *sums);
 
 #endif

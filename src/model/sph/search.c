@@ -397,14 +397,15 @@ static talus_status list_fluid(tl_sph_step *s, talus_error *err)
                        s->fluid, (double)(s->start[s->fluid] + solids) / s->fluid);
     s->link = TL_TAKE(a, tl_sph_link, tl_sph_roomy(s->start[s->fluid] + TL_SPH_LINKS_BEYOND));
     s->neighbour = TL_TAKE(a, int32_t, tl_sph_roomy(s->start[s->fluid]));
+    s->weight = TL_TAKE(a, float, tl_sph_roomy(s->start[s->fluid]));
     s->density = TL_TAKE(a, float, s->fluid);
     s->sum_g = tl_arena_take(a, sizeof *s->sum_g * (size_t)s->fluid);
     s->edge = TL_TAKE(a, int32_t, tl_sph_roomy(s->edges));
     s->edge_start = TL_TAKE(a, int64_t, tl_sph_roomy(2 * (int64_t)s->edges + 1));
     s->edge_pair = TL_TAKE(a, tl_sph_pair, tl_sph_roomy(solids));
     s->hold = TL_TAKE(a, tl_sph_hold, tl_sph_roomy(TL_SPH_HOLDS * (int64_t)s->edges));
-    if (!s->link || !s->neighbour || !s->density || !s->sum_g || !s->edge || !s->edge_start || !s->edge_pair ||
-        !s->hold)
+    if (!s->link || !s->neighbour || !s->weight || !s->density || !s->sum_g || !s->edge || !s->edge_start ||
+        !s->edge_pair || !s->hold)
         return no_memory(err);
     memset(s->link + s->start[s->fluid], 0, sizeof *s->link * TL_SPH_LINKS_BEYOND);
     int32_t e = 0;
@@ -566,7 +567,8 @@ static void fill_fluid(tl_sph_step *s, scratch *w, int32_t i, const float x[3])
     *self = TL_SPH_FAR; /* not a neighbour of itself */
     int32_t found = tl_sph_scan(&w->liquid, x, w->found);
     *self = here;
-    tl_sph_scan_links(&w->liquid, x, found, w->found, s->link + s->start[i], s->neighbour + s->start[i], &sums);
+    const tl_sph_links out = {s->link + s->start[i], s->neighbour + s->start[i], s->weight + s->start[i]};
+    tl_sph_scan_links(&w->liquid, x, found, w->found, out, &sums);
     sums.w += 1 / TL_SPH_PI;
     double g2 = sums.g2;
     if (!s->one_mass) {

@@ -32,6 +32,7 @@
 
 #include "model/rigid/rigid.h"
 #include "model/sph/kernel.h"
+#include "model/sph/lanes.h"
 #include "model/sph/state.h"
 #include "solve/fixedpoint/problem.h"
 
@@ -265,6 +266,7 @@ typedef struct tl_sph_step {
     int64_t *start; /* [fluid + 1] into link and neighbour: fluid neighbours of fluid, itself is not among them */
     tl_sph_link *link;
     int32_t *neighbour; /* their numbers */
+    float *weight;      /* h^3 W_ij, as exact as single precision; W_ji has the same bits */
     float *density;     /* [fluid] V0/V_i: 1 at rest */
     float (*sum_g)[4];  /* [fluid] sum of g over all neighbours; [3]: sum of |g|^2 m_i/m_j over fluid ones */
     int32_t edges;      /* fluid particles with solid neighbours */
@@ -300,6 +302,7 @@ typedef struct tl_sph_step {
     float (*gathered)[4]; /* [threads][candidates, and room] */
     float (*a)[4];        /* [fluid] velocity that pressure adds, m/s; [3] is 0 */
     tl_vec3 *dv;          /* [fluid] the same in double, for residual and finish */
+    tl_d4 *at_p;          /* [fluid] place and pressure of each, for the same */
     tl_sph_force *chunk_sum;
     tl_vec3 *add_v, *add_w; /* [bodies] velocity that pressure and friction add */
     int32_t *active;        /* [bodies] n_R: contacts that push */

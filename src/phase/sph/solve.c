@@ -17,30 +17,32 @@
 /* One factor for all pressures of liquid that a solve starts from, so that they leave the least energy: how heavy a
  * pool is shows in them together, and iterations between neighbours are slow to find it. Residuals are straight in
  * the pressures. */
-static talus_status balance_liquid(tl_sph_trial *s, const tl_fixedpoint *p, talus_error *err)
+static talus_status balance_liquid(tl_sph_trial *s, tl_fixedpoint *p, talus_error *err)
 {
     int64_t n = p->space->n, liquid = s->f.fluid;
+    double *with = TL_TAKE(s->arena, double, n + 1), *without = s->f.Verr; /* where nothing else pushes */
     size_t mark = tl_arena_mark(s->arena);
-    double *x = TL_TAKE(s->arena, double, n + 1), *with = TL_TAKE(s->arena, double, n + 1),
-           *without = TL_TAKE(s->arena, double, n + 1);
-    if (!x || !with || !without) return tl_sph_no_memory(err);
+    if (!with) return tl_sph_no_memory(err);
     p->evaluate(p->ctx, s->x, with);
-    if (n == liquid) {
-        without = s->f.Verr; /* nothing else pushes */
-    } else {
+    if (n > liquid) {
+        double *x = TL_TAKE(s->arena, double, n + 1);
+        without = TL_TAKE(s->arena, double, n + 1);
+        if (!x || !without) return tl_sph_no_memory(err);
         for (int64_t i = 0; i < n; i++) x[i] = i < liquid ? 0 : s->x[i];
         p->evaluate(p->ctx, x, without);
     }
     double work = tl_dot(liquid, s->x, without), curve = tl_dot(liquid, s->x, with) - work;
     double factor = curve > 0 ? fmin(2, fmax(0, -work / curve)) : 1;
     for (int64_t i = 0; i < liquid; i++) s->x[i] *= factor;
+    for (int64_t i = 0; i < n && n == liquid; i++) with[i] = without[i] + factor * (with[i] - without[i]);
+    if (n == liquid) p->at_start = with;
     tl_arena_release(s->arena, mark);
     return TALUS_OK;
 }
 
 /* Contacts start from the forces that they remember, from half of them, or from none: whichever leaves the smallest
  * error. After an impact the remembered ones are far off, and a solve that stops early would throw bodies about. */
-static talus_status choose_start(tl_sph_trial *s, const tl_fixedpoint *p, talus_error *err)
+static talus_status choose_start(tl_sph_trial *s, tl_fixedpoint *p, talus_error *err)
 {
     static const double parts[] = {1, 0.5, 0};
     int64_t n = p->space->n, first = s->f.fluid;

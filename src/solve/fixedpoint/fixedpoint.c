@@ -48,15 +48,18 @@ static double weighted_max(const tl_fixedpoint *p, const double *d)
     return tl_space_max(s, max);
 }
 
-/* r = evaluate(x), y = project(x, r), and the problem's measure (NAN without one). */
-static double step_from(const tl_fixedpoint *p, double *x, double *r, double *y, tl_work *w)
+/* r = evaluate(x), which may be `known`, y = project(x, r), and the problem's measure (NAN without one). */
+static double step_from(const tl_fixedpoint *p, double *x, const double *known, double *r, double *y, tl_work *w)
 {
     if (p->space->exchange) p->space->exchange(p->space, x);
-    p->evaluate(p->ctx, x, r);
+    if (known)
+        tl_vec_copy(p->space->n, known, r);
+    else
+        p->evaluate(p->ctx, x, r);
     double measure = p->measure ? p->measure(p->ctx, x, r) : NAN;
     p->project(p->ctx, x, r, y);
     if (w) {
-        w->products++;
+        w->products += !known;
         w->projections++;
     }
     return measure;
@@ -69,12 +72,22 @@ double tl_fixedpoint_square(const tl_fixedpoint *p, int64_t first, const double 
     return tl_space_sum(p->space, sum + p->unit * p->unit * tl_dot(p->forces, d + n, d + n));
 }
 
-void tl_fixedpoint_look(const tl_fixedpoint *p, double *x, tl_fixedpoint_step *s, tl_work *w)
+static void look(const tl_fixedpoint *p, double *x, const double *known, tl_fixedpoint_step *s, tl_work *w)
 {
-    double measure = step_from(p, x, s->r, s->y, w);
+    double measure = step_from(p, x, known, s->r, s->y, w);
     tl_vec_sub(p->space->n, s->y, x, s->r);
     s->square = tl_fixedpoint_square(p, 0, s->r);
     s->residual = p->measure ? measure : weighted_max(p, s->r);
+}
+
+void tl_fixedpoint_look(const tl_fixedpoint *p, double *x, tl_fixedpoint_step *s, tl_work *w)
+{
+    look(p, x, NULL, s, w);
+}
+
+void tl_fixedpoint_look_first(const tl_fixedpoint *p, double *x, tl_fixedpoint_step *s, tl_work *w)
+{
+    look(p, x, p->at_start, s, w);
 }
 
 bool tl_fixedpoint_ends(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x,
@@ -101,7 +114,7 @@ talus_status tl_fixedpoint_certify(const tl_fixedpoint *p, double *x, tl_fixedpo
     size_t mark = tl_arena_mark(a);
     double *r = tl_space_take(s, a), *y = tl_space_take(s, a);
 
-    out->measure = step_from(p, x, r, y, NULL);
+    out->measure = step_from(p, x, NULL, r, y, NULL);
     tl_vec_sub(s->n, y, x, y);
     out->change = weighted_max(p, y);
     out->residual = p->measure ? out->measure : out->change;

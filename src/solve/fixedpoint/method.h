@@ -43,6 +43,8 @@ typedef struct tl_fixedpoint_step {
 double tl_fixedpoint_square(const tl_fixedpoint *p, int64_t first, const double *d);
 /* Refresh x's halo, evaluate, project, measure. s->r and s->y [n + halo] are the caller's. */
 void tl_fixedpoint_look(const tl_fixedpoint *p, double *x, tl_fixedpoint_step *s, tl_work *w);
+/* The same at the start, without an evaluation where the problem knows it. */
+void tl_fixedpoint_look_first(const tl_fixedpoint *p, double *x, tl_fixedpoint_step *s, tl_work *w);
 /* A look, written to out and to the history; whether a method ends with it that moves x by steps alone. */
 bool tl_fixedpoint_ends(const tl_fixedpoint *p, const tl_options *o, const tl_stop *stop, double *x,
                         tl_fixedpoint_step *s, tl_work *w, tl_outcome *out);

@@ -39,12 +39,13 @@ static tl_outcome run(const tl_fixedpoint *p, const tl_options *o, const tl_stop
     tl_fixedpoint_step step = {.r = tl_space_take(space, a), .y = tl_space_take(space, a)};
     double *s = tl_space_take(space, a), last_square = 0; /* 0: no direction to build on */
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
-    bool feasible = true;
+    bool feasible = true, first = true;
     int confirms = 0;
 
     p->clamp(p->ctx, x);
     for (;;) {
-        tl_fixedpoint_look(p, x, &step, w);
+        first ? tl_fixedpoint_look_first(p, x, &step, w) : tl_fixedpoint_look(p, x, &step, w);
+        first = false;
         out.residual = step.residual;
         tl_work_record(w, out.residual);
         if (!isfinite(step.residual) || !isfinite(step.square)) {

@@ -35,8 +35,9 @@ typedef struct tl_fixedpoint {
     int64_t
         /* so many entries are summed apart from the others: while they are 0, sums have the bits of the others alone */
         apart;
-    int64_t forces; /* so many entries, the last ones, have a unit of their own; 0: none */
-    double unit;    /* that makes of it the unit of the others, so that sums of squares do not depend on units */
+    int64_t forces;         /* so many entries, the last ones, have a unit of their own; 0: none */
+    const double *at_start; /* [n] evaluate(x) of the feasible x that a solve starts from; NULL: not known */
+    double unit; /* that makes of it the unit of the others, so that sums of squares do not depend on units */
     void *ctx;
 } tl_fixedpoint;
 
