@@ -339,18 +339,11 @@ static void check_wet(tl_reader *r, const tl_scene *s, int body)
 {
     const char *name = s->bodies[body].name;
     const tl_where where = s->bodies[body].where;
-    bool sand = false, thick = false;
+    bool sand = false;
     for (int i = 0; i < s->fill_count + s->emitter_count; i++) {
         int m = i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material;
         sand |= m >= 0 && r->materials[m].kind == TL_MATERIAL_GRANULAR;
-        thick |= m >= 0 && r->materials[m].kind == TL_MATERIAL_VISCOUS;
     }
-    if (thick)
-        tl_read_problem(
-            r, where,
-            "bodies[%d] (%s) is elastic: engine \"grid\" runs elastic bodies with rigid ones, sand and liquid, not "
-            "yet with viscous liquid",
-            body + 1, name);
     if (sand && (s->solver.stress == TL_STRESS_STAGGERED || s->solver.cone == TL_CONE_PYRAMID ||
                  (s->solver.friction.method && *s->solver.friction.method)))
         tl_read_problem(
@@ -708,10 +701,11 @@ static void check_sand(tl_reader *r, const tl_seen *seen, const tl_scene *s)
  * (tests/unit/scene.c). */
 static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 {
-    bool liquid = false, sand = false;
+    bool liquid = false, sand = false, viscous = false;
     for (int i = 0; i < s->fill_count + s->emitter_count; i++) {
         int m = i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material;
         liquid |= m >= 0 && r->materials[m].kind == TL_MATERIAL_LIQUID;
+        viscous |= m >= 0 && r->materials[m].kind == TL_MATERIAL_VISCOUS;
         sand |= m >= 0 && r->materials[m].kind == TL_MATERIAL_GRANULAR;
     }
     const char *pressure = s->solver.pressure.method;
@@ -719,11 +713,15 @@ static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
     if (s->engine != TL_ENGINE_GRID) return;
     if (sand) check_sand(r, seen, s);
     if (sand && liquid) check_mixture(r, s);
-    if (!liquid || sand) return;
-    check_word(r, seen, "pressure", pressure, TL_LIQUID_PRESSURE_WORDS, "liquids of engine \"grid\"");
+    if ((!liquid && !viscous) || sand) return;
+    if (!viscous) check_word(r, seen, "pressure", pressure, TL_LIQUID_PRESSURE_WORDS, "liquids of engine \"grid\"");
     const bool bends = any_bends(r, s);
-    check_word(r, seen, "scheme", s->solver.scheme, bends ? TL_SOFT_SCHEME_WORDS : TL_LIQUID_SCHEME_WORDS,
-               bends ? "liquids and elastic bodies" : "liquids and rigid bodies");
+    const char *soft = viscous ? TL_VISCOUS_SOFT_SCHEME_WORDS : TL_SOFT_SCHEME_WORDS;
+    if (bends || liquid)
+        check_word(r, seen, "scheme", s->solver.scheme, bends ? soft : TL_LIQUID_SCHEME_WORDS,
+                   bends && viscous ? "viscous liquids and elastic bodies"
+                   : bends          ? "liquids and elastic bodies"
+                                    : "liquids and rigid bodies");
 }
 
 /* ---- keys that only some matter has a use for ---- */

@@ -432,7 +432,7 @@ static const tl_context rules = {"rules", "rules of sand", "Rules of sand beyond
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pvec|pe-ec|ec-pe|pec-gs", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pe-ec|ec-pe|pec-gs|pvec|pve-ec|ec-pve", .engines = TL_ON_GRID},
     {"stress", TL_CHOICE, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_CHOICE, AT(edges), "", ANY, "auto", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; auto: load, wall for stress by parts", "auto|load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_CHOICE, AT(density), "", ANY, "auto", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; auto: carried in scenes with bodies or emitters, else kernel", "auto|carried|kernel|share|const|mass", .engines = TL_ON_GRID},

@@ -135,6 +135,7 @@ void tl_schema_page(void (*write)(void *user, const char *text), void *user);
 #define TL_LIQUID_SCHEME_WORDS "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn"
 #define TL_SOFT_SCHEME_WORDS "pec|pec-gs|pe-ec|ec-pe"
 #define TL_SOFT_SAND_SCHEME_WORDS "f-p-c"
+#define TL_VISCOUS_SOFT_SCHEME_WORDS "pvec|pve-ec|ec-pve"
 #define TL_SAND_SCHEME_WORDS "pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c"
 #define TL_STAGGERED_WORDS "primal-dual|jcsp|jcsp-pyramid|narain|narain-printed|box"
 #define TL_COLOCATED_WORDS "apgd|auglag-ipn|" TL_STAGGERED_WORDS

@@ -190,8 +190,7 @@ static void root_of(const double *A, double *L)
     }
 }
 
-/* v = R z, or z = R^T v: R R^T is the inverse mass, so that z has the mass one. */
-static void through_root(const tl_viscous_stress *v, bool transposed, const double *in, double *out)
+void tl_viscous_through_root(const tl_viscous_stress *v, bool transposed, const double *in, double *out)
 {
     const tl_rigid_solid *r = &v->system->rigid;
     for (int32_t b = 0; b < r->bodies; b++) {
@@ -210,8 +209,7 @@ static void through_root(const tl_viscous_stress *v, bool transposed, const doub
 
 static double volume_of(const tl_coupling *c) { return c->dx * c->dx * c->dx; }
 
-/* s = 2 N e of all samples; may be in place */
-static void stress_of(const tl_viscous_stress *v, const double *e, double *s)
+void tl_viscous_stress_of(const tl_viscous_stress *v, const double *e, double *s)
 {
     const tl_stress *t = &v->system->stress;
 #pragma omp parallel for schedule(static) if (t->cells >= TL_PARALLEL_MIN / 2)
@@ -242,7 +240,7 @@ static void blend_of(const tl_viscous_stress *v, const double *u, const double *
 #pragma omp parallel for schedule(static) if (c->faces >= TL_PARALLEL_MIN)
     for (int32_t f = 0; f < c->faces; f++) c->y[f] = c->fluid[f] * u[f];
     if (!c->solid.n) return;
-    through_root(v, false, z, v->z);
+    tl_viscous_through_root(v, false, z, v->z);
     c->solid.sample(&c->solid, v->z, c->y);
 }
 
@@ -256,7 +254,7 @@ static void product(const void *ctx, const double *x, double *out)
     blend_of(v, x, z);
     tl_coupling_adjoint(c, c->y, oq);
     tl_stress_adjoint(&v->system->stress, c, c->y, v->e);
-    stress_of(v, v->e, v->e);
+    tl_viscous_stress_of(v, v->e, v->e);
 #pragma omp parallel for schedule(static) if (c->cells >= TL_PARALLEL_MIN)
     for (int32_t i = 0; i < c->cells; i++) v->q[i] = q[i] + v->bulk[i] * oq[i];
     force_of(v, v->q, c->dt, v->e, v->force);
@@ -265,22 +263,20 @@ static void product(const void *ctx, const double *x, double *out)
         out[f] = c->mobility[f] > 0 ? c->fluid[f] * (x[f] / c->mobility[f] + v->force[f]) : 0;
     if (!solids) return;
     c->solid.gather(&c->solid, v->force, v->z);
-    through_root(v, true, v->z, oz);
+    tl_viscous_through_root(v, true, v->z, oz);
     for (int64_t k = 0; k < solids; k++) oz[k] += z[k] / volume_of(c);
 }
 
 /* ---- what a solve reads and writes ---- */
 
-/* The velocities as they are have no force of this block in them yet. */
-static void begin(const void *ctx)
+void tl_viscous_begin(const void *ctx)
 {
     const tl_viscous_stress *v = ctx;
     memcpy(v->base, v->system->c.u, sizeof *v->base * (size_t)v->system->c.faces);
     memset(v->s, 0, sizeof *v->s * (size_t)v->system->stress.n);
 }
 
-/* What is left of the balance of faces, M (u - base) + dt W_F (G p + D s): out, with D s in v->force. v->e: s. */
-static void balance(const tl_viscous_stress *v, double *out)
+void tl_viscous_balance(const tl_viscous_stress *v, double *out)
 {
     const tl_coupling *c = &v->system->c;
     tl_stress_force(&v->system->stress, c, v->e, v->force);
@@ -304,15 +300,15 @@ static void residual(const void *ctx, double *b)
     tl_coupling_adjoint(c, c->y, bq);
     for (int32_t i = 0; i < c->cells; i++) bq[i] = -bq[i];
     tl_stress_adjoint(&y->stress, c, c->y, v->e);
-    stress_of(v, v->e, v->e);
-    balance(v, b);
+    tl_viscous_stress_of(v, v->e, v->e);
+    tl_viscous_balance(v, b);
     for (int64_t k = 0; k < y->stress.n; k++) v->e[k] -= v->s[k];
     for (int32_t i = 0; i < c->cells; i++) v->q[i] = -v->bulk[i] * bq[i];
     force_of(v, v->q, c->dt, v->e, v->force); /* leaves the gradient in c->y */
     for (int32_t f = 0; f < c->faces; f++) b[f] = c->mobility[f] > 0 ? -b[f] - c->fluid[f] * c->y[f] : 0;
     if (!solids) return;
     c->solid.gather(&c->solid, v->force, v->z);
-    through_root(v, true, v->z, bz);
+    tl_viscous_through_root(v, true, v->z, bz);
     for (int64_t k = 0; k < solids; k++) bz[k] = -bz[k];
 }
 
@@ -345,25 +341,28 @@ static void take(const void *ctx, const double *b, double *x, double *scratch, d
     /* what the bulk viscosity resists of the divergence that is left acts as a pressure, on liquid and bodies alike */
     for (int32_t i = 0; i < c->cells; i++) p[i] += (q[i] + v->bulk[i] * (v->q[i] - bq[i])) / c->dt;
     for (int32_t f = 0; f < c->faces; f++) c->u[f] += x[f];
-    through_root(v, false, x + c->faces, v->z);
+    tl_viscous_through_root(v, false, x + c->faces, v->z);
     for (int64_t k = 0; k < c->solid.n; k++) c->v[k] += v->z[k];
     tl_coupling_blend(c, c->y);
     tl_stress_adjoint(&y->stress, c, c->y, v->e);
-    stress_of(v, v->e, v->s);
+    tl_viscous_stress_of(v, v->e, v->s);
 }
 
-/* m/s: how far velocities are from their balance, face by face with the others held, and the largest that viscous forces
- * do to them. */
 static void unbalanced(const void *ctx, double *largest, double *error)
 {
     const tl_viscous_stress *v = ctx;
     const tl_system *y = v->system;
-    const tl_coupling *c = &y->c;
+    tl_coupling_blend(&y->c, y->c.y);
+    tl_stress_adjoint(&y->stress, &y->c, y->c.y, v->e);
+    tl_viscous_stress_of(v, v->e, v->e);
+    tl_viscous_judge(v, largest, error);
+}
+
+void tl_viscous_judge(const tl_viscous_stress *v, double *largest, double *error)
+{
+    const tl_coupling *c = &v->system->c;
     double most = 0, wrong = 0;
-    tl_coupling_blend(c, c->y);
-    tl_stress_adjoint(&y->stress, c, c->y, v->e);
-    stress_of(v, v->e, v->e);
-    balance(v, v->left);
+    tl_viscous_balance(v, v->left);
     for (int32_t f = 0; f < c->faces; f++) {
         if (!(v->diagonal[f] > 0)) continue;
         double miss = fabs(v->left[f]) / v->diagonal[f];
@@ -628,32 +627,36 @@ talus_status tl_viscous_stress_make(tl_viscous_stress *out, const tl_viscosity *
     return TALUS_OK;
 }
 
-talus_status tl_viscous_coupled(tl_coupled_viscous *out, tl_viscous_stress *v, const double *p, tl_arena *a,
-                                talus_error *err)
+talus_status tl_viscous_problem(tl_viscous *out, tl_viscous_stress *v, tl_arena *a, talus_error *err)
 {
-    v->p = p;
     const tl_system *y = v->system;
     const tl_coupling *c = &y->c;
     double *give = TL_TAKE(a, double, c->cells);
     if (!give) return no_memory(err);
     for (int32_t i = 0; i < c->cells; i++) give[i] = SCHUR * c->dt * v->eta[i];
-    *out = (tl_coupled_viscous){.problem = {.faces = c->faces,
-                                            .cells = c->cells,
-                                            .others = c->solid.n,
-                                            .product = product,
-                                            .ctx = v,
-                                            .axis = y->axis,
-                                            .ijk = (const int32_t(*)[3])v->ijk,
-                                            .period = v->period,
-                                            .solid = v->solid,
-                                            .pressure = tl_system_pressure(y),
-                                            .per_pressure = y->density * c->dx * c->dx,
-                                            .give = give},
-                                .begin = begin,
-                                .residual = residual,
-                                .take = take,
-                                .unbalanced = unbalanced,
-                                .ctx = v};
+    *out = (tl_viscous){.faces = c->faces,
+                        .cells = c->cells,
+                        .axis = y->axis,
+                        .ijk = (const int32_t(*)[3])v->ijk,
+                        .period = v->period,
+                        .solid = v->solid,
+                        .pressure = tl_system_pressure(y),
+                        .per_pressure = y->density * c->dx * c->dx,
+                        .give = give};
     TL_TRY(make_blocks(v, a, err));
-    return make_rows(v, &out->problem.K, a, err);
+    return make_rows(v, &out->K, a, err);
+}
+
+talus_status tl_viscous_coupled(tl_coupled_viscous *out, tl_viscous_stress *v, const double *p, tl_arena *a,
+                                talus_error *err)
+{
+    v->p = p;
+    const tl_coupling *c = &v->system->c;
+    *out = (tl_coupled_viscous){
+        .begin = tl_viscous_begin, .residual = residual, .take = take, .unbalanced = unbalanced, .ctx = v};
+    TL_TRY(tl_viscous_problem(&out->problem, v, a, err));
+    out->problem.others = c->solid.n;
+    out->problem.product = product;
+    out->problem.ctx = v;
+    return TALUS_OK;
 }

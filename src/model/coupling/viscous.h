@@ -67,4 +67,18 @@ talus_status tl_viscous_coupled(tl_coupled_viscous *out, tl_viscous_stress *v, c
 /* J that viscosity takes from the liquid in the step, at the velocities as they are: dt s.e. */
 double tl_viscous_dissipation(const tl_viscous_stress *v);
 
+/* What that problem shares with one in which solids are solved otherwise (viscous_soft.h). */
+/* Without product and others; solid: inverses of the blocks of rigid bodies, for z of below. */
+talus_status tl_viscous_problem(tl_viscous *out, tl_viscous_stress *v, tl_arena *a, talus_error *err);
+void tl_viscous_begin(const void *v); /* the velocities as they are have no force of this block in them yet */
+/* s = 2 N e of all samples; may be in place */
+void tl_viscous_stress_of(const tl_viscous_stress *v, const double *e, double *s);
+/* What is left of the balance of faces, M (u - base) + dt W_F (G p + D s): out, with D s in v->force. v->e: s. */
+void tl_viscous_balance(const tl_viscous_stress *v, double *out);
+/* m/s: how far velocities are from their balance, face by face with the others held, and the largest that viscous forces
+ * do to them. v->e: s. */
+void tl_viscous_judge(const tl_viscous_stress *v, double *largest, double *error);
+/* v = R z, or z = R^T v of rigid bodies: R R^T is the inverse mass, so that z has the mass one. */
+void tl_viscous_through_root(const tl_viscous_stress *v, bool transposed, const double *in, double *out);
+
 #endif

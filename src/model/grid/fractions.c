@@ -173,17 +173,23 @@ double tl_skin_weight(const tl_clip *c, tl_weight_family family, int axis, const
     return within(sum);
 }
 
+static void skin_eighths(const tl_grid *g, const tl_clip *c, int32_t block, tl_eighths *out)
+{
+    const int32_t *corner = g->corner[block];
+    tl_eighths_begin(g, out);
+    for (int32_t x = 0, i = 0; x < out->n[0]; x++)
+        for (int32_t y = 0; y < out->n[1]; y++)
+            for (int32_t z = 0; z < out->n[2]; z++)
+                out->part[i++] =
+                    within(tl_clip_cube(c, 2 * corner[0] + x - 1, 2 * corner[1] + y - 1, 2 * corner[2] + z - 1));
+}
+
 /* Weights of a cut surface in a block. */
 static void weigh_skin(const tl_grid *g, const tl_clip *c, int32_t block, tl_weight_family family, weights *out)
 {
     tl_eighths parts;
-    tl_eighths_begin(g, &parts);
     const int32_t *corner = g->corner[block];
-    for (int32_t x = 0, i = 0; x < parts.n[0]; x++)
-        for (int32_t y = 0; y < parts.n[1]; y++)
-            for (int32_t z = 0; z < parts.n[2]; z++)
-                parts.part[i++] =
-                    within(tl_clip_cube(c, 2 * corner[0] + x - 1, 2 * corner[1] + y - 1, 2 * corner[2] + z - 1));
+    skin_eighths(g, c, block, &parts);
     for (int32_t p = 0; p < g->f.size; p++) {
         const uint8_t *at = g->place[p];
         int32_t cell[3];
@@ -470,11 +476,10 @@ talus_status tl_solid_fractions(const tl_grid *g, const tl_solids *s, tl_weight_
 
 /* ---- edges ---- */
 
-static void add_edges(const sampled *q, double *const out[3])
+static void add_edges(const tl_grid *g, int32_t block, const tl_eighths *parts, double *const out[3])
 {
-    for (int32_t p = 0; p < q->g->f.size; p++)
-        for (int k = 0; k < 3; k++)
-            out[k][q->block * q->g->f.size + p] += tl_eighths_edge(&q->parts, q->g->place[p], k);
+    for (int32_t p = 0; p < g->f.size; p++)
+        for (int k = 0; k < 3; k++) out[k][block * g->f.size + p] += tl_eighths_edge(parts, g->place[p], k);
 }
 
 static void add_wall_edges(const tl_solids *s, const tl_grid *g, int32_t block, double *const out[3])
@@ -501,9 +506,13 @@ talus_status tl_solid_edges(const tl_grid *g, const tl_solids *s, tl_arena *a, d
     for (int32_t b = 0; b < g->blocks; b++) {
         if (!tl_solids_touch(s, g, b)) continue;
         for (int32_t i = s->start[b]; i < s->start[b + 1]; i++) {
+            const tl_skin *skin = s->solid[s->of[i]].skin;
             sampled q;
-            sample_block(&q, s, g, b, s->of[i]);
-            add_edges(&q, out);
+            if (skin)
+                skin_eighths(g, skin->clip, b, &q.parts);
+            else
+                sample_block(&q, s, g, b, s->of[i]);
+            add_edges(g, b, &q.parts, out);
         }
         add_wall_edges(s, g, b, out);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "phase/accounts/accounts.h"
+#include "phase/grid/wet.h"
 
 /* Walls, static and scripted bodies through contacts of elastic nodes; work of scripted ones and of friction. */
 static void account_contacts(tl_elastic_trial *s, double *scripted, double *friction)
@@ -124,6 +125,11 @@ void tl_elastic_account(tl_elastic_trial *s)
     tl_accounts_energy(s->sim, TL_ENERGY_VISCOSITY, viscous);
     tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, scripted);
     tl_accounts_energy(s->sim, TL_ENERGY_FRICTION, friction);
-    /* what sand gives to solids is what it loses to friction, where step/grid.c tells the rest of it */
-    tl_accounts_energy(s->sim, s->sandy ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT, work + given - scripted - friction);
+    /* what sand or a viscous liquid gives to solids is what it loses there, where step/grid.c tells the rest of it */
+    const bool viscous_liquid = s->wet && s->wet->viscous.ctx;
+    tl_accounts_energy(s->sim,
+                       s->sandy         ? TL_ENERGY_FRICTION
+                       : viscous_liquid ? TL_ENERGY_VISCOSITY
+                                        : TL_ENERGY_CONTACT,
+                       work + given - scripted - friction);
 }

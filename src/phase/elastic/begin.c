@@ -146,8 +146,9 @@ void tl_elastic_end(tl_elastic_data *k)
 {
     if (!k) return;
     for (int b = 0; b < k->fem.bodies && k->factor; b++) tl_factor_free(k->factor[b]);
+    for (int b = 0; b < k->fem.bodies && k->drag; b++) tl_factor_free(k->drag[b]);
     for (int b = 0; b < k->fem.bodies && k->roots; b++) tl_csr_free(&k->roots[b]);
-    void *const blocks[] = {k->factor, k->first, k->mass, k->roots, k->order, k->perm};
+    void *const blocks[] = {k->factor, k->drag, k->first, k->mass, k->roots, k->order, k->perm};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tl_free(blocks[i]);
     tl_flex_data_free(k->flex);
     tl_fem_free(&k->fem);

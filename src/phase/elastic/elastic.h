@@ -10,6 +10,7 @@
 typedef struct tl_elastic_data {
     tl_fem fem;
     tl_factor **factor;                /* [bodies] analysed once; "schur-last": whenever other nodes touch */
+    tl_factor **drag;                  /* [bodies] of the same with what a viscous liquid adds; NULL: there is none */
     const struct tl_flex_route *route; /* how velocities and impulses are found */
     bool schur;                        /* by one of the two that write the compliance out */
     struct tl_flex_data *flex;         /* its matrices */

@@ -52,13 +52,18 @@ static talus_status find_methods(tl_grid_data *k, const tl_scene *s, talus_error
     const tl_solver_spec *o = &s->solver;
     bool named = o->scheme && *o->scheme;
     if (k->elastic) {
-        const bool sand = tl_scene_has_sand(s);
-        k->dual = tl_dual_scheme_find(named ? o->scheme : sand ? "f-p-c" : "pec-gs");
-        if (!k->dual || tl_dual_scheme_cones(k->dual) != sand)
+        const bool sand = tl_scene_has_sand(s), viscous = tl_scene_is_viscous(s);
+        k->dual = tl_dual_scheme_find(named ? o->scheme : sand ? "f-p-c" : viscous ? "pvec" : "pec-gs");
+        if (!k->dual || tl_dual_scheme_cones(k->dual) != sand || tl_dual_scheme_viscous(k->dual) != viscous)
             return TL_FAIL(err, TALUS_UNSUPPORTED,
                            "%.200s: solver.scheme \"%.20s\" does not fit %s with elastic bodies: %s", file_of(s),
-                           o->scheme, sand ? "sand" : "a liquid",
-                           sand ? "\"f-p-c\"" : "\"pec\", \"pec-gs\", \"pe-ec\" or \"ec-pe\"");
+                           o->scheme,
+                           sand      ? "sand"
+                           : viscous ? "a viscous liquid"
+                                     : "a liquid",
+                           sand      ? "\"f-p-c\""
+                           : viscous ? "\"pvec\", \"pve-ec\" or \"ec-pve\""
+                                     : "\"pec\", \"pec-gs\", \"pe-ec\" or \"ec-pe\"");
         named = false;
     }
     k->scheme = named ? tl_scheme_find(o->scheme) : NULL;

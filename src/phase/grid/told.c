@@ -83,6 +83,11 @@ static void report_elastic(const tl_grid_trial *s, tl_report *r)
     if (s->f.stress)
         r->solve[r->solves++] = told("stress", s->data->friction->name, d->stress_iterations,
                                      fmin(d->certificate.stress, settled), target, d->stress_work);
+    if (s->wet->viscous.ctx) {
+        r->solve[r->solves - 1].method = "viscous-multigrid";
+        r->solve[r->solves++] =
+            told("stress", "viscous-multigrid", d->pressure_iterations, d->certificate.stress, target, (tl_work){0});
+    }
     report_statics(s, r);
     r->solve[r->solves] =
         (tl_report_solve){.name = "elastic",

@@ -67,8 +67,7 @@ talus_status tl_wet_link(tl_wet *w, talus_error *err)
 
 /* ---- operators ---- */
 
-/* Unknown of component c of a node; -1: held. */
-static int64_t unknown(const tl_elastic_trial *s, int32_t node, int c)
+int64_t tl_wet_unknown(const tl_elastic_trial *s, int32_t node, int c)
 {
     int32_t place = s->fem->place[node];
     return place < 0 ? -1 : s->data->first[s->lg->owner[node]] + 3 * (int64_t)place + c;
@@ -93,7 +92,7 @@ static talus_status join_columns(tl_wet *w, talus_error *err)
     int64_t at = 0;
     for (int32_t i = 0; i < A->rows; i++) {
         for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
-            int64_t to = unknown(s, A->col[k] / 3, A->col[k] % 3);
+            int64_t to = tl_wet_unknown(s, A->col[k] / 3, A->col[k] % 3);
             if (to < 0) continue;
             Zt->col[at] = (int32_t)to;
             Zt->val[at++] = A->val[k];
@@ -128,7 +127,7 @@ static talus_status find_modes(tl_wet *w, talus_error *err)
             tl_vec3 r = tl_vec3_sub(tl_vec3_load(s->now->q + 3 * (int64_t)i), middle);
             const double turn[3][3] = {{0, r.z, -r.y}, {-r.z, 0, r.x}, {r.y, -r.x, 0}}; /* [axis][spin about] */
             for (int c = 0; c < 3; c++) {
-                double *m = w->modes + TL_DUAL_MODES * unknown(s, i, c);
+                double *m = w->modes + TL_DUAL_MODES * tl_wet_unknown(s, i, c);
                 m[c] = 1;
                 for (int k = 0; k < 3; k++) m[3 + k] = turn[c][k];
             }
@@ -164,7 +163,7 @@ talus_status tl_wet_assemble(tl_wet *w, talus_error *err)
             s->offset[k] = f->dt * w->ops.offset[k];
             if (s->fem->place[i] >= 0) s->v_star[k] += s->offset[k] / s->lg->mass[i];
         }
-    return TALUS_OK;
+    return f->system.viscous.s ? tl_wet_viscous_make(w, &d, err) : TALUS_OK;
 }
 
 /* ---- single particles ---- */
@@ -283,8 +282,9 @@ talus_status tl_wet_pose(tl_wet *w, const tl_wet_options *o, talus_error *err)
                         .Z = &w->Z,
                         .Zt = &w->Zt,
                         .flex = &w->trial->flex,
-                        .modes = w->modes};
-    w->dual.pressure.unilateral = o->unilateral;
+                        .modes = w->modes,
+                        .viscous = w->viscous.ctx ? &w->viscous : NULL};
+    w->dual.pressure.unilateral = o->unilateral && !w->viscous.ctx;
     w->solver = (tl_dual_solver){.p = &w->dual,
                                  .scheme = o->scheme,
                                  .method = o->method,
@@ -297,9 +297,9 @@ talus_status tl_wet_pose(tl_wet *w, const tl_wet_options *o, talus_error *err)
                                  .arena = f->arena};
     tl_system_load(y, f->faces.u);
     if (o->cones) pose_sand(w, o);
-    if (o->warm)
+    if (o->warm && !w->viscous.ctx)
         push(f, f->p);
-    else
+    else if (!o->warm)
         memset(f->p, 0, sizeof *f->p * (size_t)c->cells);
     return TALUS_OK;
 }
@@ -417,6 +417,10 @@ talus_status tl_wet_solve(tl_wet *w, bool fresh, talus_error *err)
     const int64_t n = 3 * (int64_t)s->lg->nodes, r = 6 * (int64_t)f->rigid->count;
     if (s->posed) TL_TRY(begin_contacts(w, err));
     find_outflow(w);
+    if (w->viscous.ctx) {
+        tl_wet_viscous_blend(w);
+        if (fresh) TL_TRY(tl_wet_viscous_fit(w, err));
+    }
     w->contact.now = s->flex_now;
     w->contact.near = s->correction;
     w->solver.slack = s->slack;
@@ -435,6 +439,7 @@ talus_status tl_wet_solve(tl_wet *w, bool fresh, talus_error *err)
     tl_csr_mul(&w->ops.F, f->p, s->load);
     for (int64_t i = 0; i < n; i++) s->load[i] *= w->dual.impulse;
     if (f->stress) tl_sandy_load_nodes(&w->sandy, f->stress, s->load);
+    if (w->viscous.ctx) tl_wet_viscous_load(w, s->load);
     memcpy(s->load + n, tl_wet_load(w) + s->flex.n, sizeof *s->load * (size_t)r);
     return TALUS_OK;
 }

@@ -9,6 +9,7 @@
 #define TL_PHASE_GRID_WET_H
 
 #include "model/coupling/soft.h"
+#include "model/coupling/viscous_soft.h"
 #include "model/grid/flow.h"
 #include "phase/elastic/trial.h"
 #include "phase/grid/sandy.h"
@@ -27,6 +28,12 @@ typedef struct tl_wet {
     double *outflow; /* [cells] */
     bool follows;    /* trial->follow is kept */
     tl_sandy sandy;  /* where there is sand */
+    /* of a viscous liquid; viscous.ctx NULL: it is not */
+    tl_csr blend;  /* [faces][3 nodes] */
+    tl_csr S, St;  /* [faces][unknowns and rigid bodies] */
+    double *fixed; /* [faces] solids' part at the velocities at hand */
+    tl_viscous_soft with_solids;
+    tl_dual_viscous viscous;
     /* solved */
     tl_dual_cones sand;
     tl_dual dual;
@@ -61,6 +68,14 @@ talus_status tl_wet_solve(tl_wet *w, bool fresh, talus_error *err);
 const double *tl_wet_load(const tl_wet *w); /* [unknowns + 6 rigid] N s */
 /* trial->follow at positions x: pressure follows the surface as it turns and stretches from where the step began. */
 void tl_wet_follow(tl_wet *w, const double *x);
+/* wet_viscous.c. After the operators are there; solids' part of faces at the velocities at hand; H is new. */
+talus_status tl_wet_viscous_make(tl_wet *w, const tl_soft_domain *d, talus_error *err);
+void tl_wet_viscous_blend(tl_wet *w);
+talus_status tl_wet_viscous_fit(tl_wet *w, talus_error *err);
+/* load [3 nodes], held ones too: += impulses of the stress in force, N s */
+void tl_wet_viscous_load(const tl_wet *w, double *load);
+/* Unknown of component c of a node; -1: held. */
+int64_t tl_wet_unknown(const tl_elastic_trial *s, int32_t node, int c);
 /* After the trial's nodes have their end. fluid [6 bodies]: force and torque on elastic ones are added. */
 talus_status tl_wet_end(tl_wet *w, double *fluid, talus_error *err);
 

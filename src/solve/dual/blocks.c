@@ -140,6 +140,7 @@ talus_status tl_dual_certify(tl_dual_solver *s, tl_dual_certificate *out, talus_
     }
     out->pressure = w->b_pressure > 0 ? max / w->b_pressure : max;
     if (s->p->sand) TL_TRY(tl_cones_error(s->p->sand->cones, w->p, s->arena, &out->stress, err));
+    if (s->p->viscous) out->stress = tl_dual_viscous_error(s);
     load_solids(s);
     for (int64_t i = f->n; i < w->n; i++) w->dv[i] -= w->w[i];
     talus_status status = tl_flex_certify(s->contact->p, w->lam, w->dv, &out->solids, s->arena, err);

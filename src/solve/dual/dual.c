@@ -16,6 +16,13 @@ static const tl_dual_scheme schemes[] = {
     {"pec-gs", "pressure, contact with its friction, until still", false, SWEEPS, {tl_dual_pressure, tl_dual_contact}},
     {"pe-ec", "pressure, then contact, once", false, 1, {tl_dual_pressure, tl_dual_contact}},
     {"ec-pe", "contact, then pressure, once", false, 1, {tl_dual_contact, tl_dual_pressure}},
+    {"pvec",
+     "pressure and viscous stress, contact with its friction, until still",
+     false,
+     SWEEPS,
+     {tl_dual_viscous_stress, tl_dual_contact}},
+    {"pve-ec", "pressure and viscous stress, then contact, once", false, 1, {tl_dual_viscous_stress, tl_dual_contact}},
+    {"ec-pve", "contact, then pressure and viscous stress, once", false, 1, {tl_dual_contact, tl_dual_viscous_stress}},
     {"f-p-c",
      "stress, pressure, contact with its friction, until still",
      true,
@@ -27,6 +34,11 @@ int tl_dual_scheme_count(void) { return (int)(sizeof schemes / sizeof *schemes);
 const tl_dual_scheme *tl_dual_scheme_at(int i) { return i >= 0 && i < tl_dual_scheme_count() ? &schemes[i] : NULL; }
 const char *tl_dual_scheme_name(const tl_dual_scheme *s) { return s->name; }
 bool tl_dual_scheme_cones(const tl_dual_scheme *s) { return s->cones; }
+
+bool tl_dual_scheme_viscous(const tl_dual_scheme *s)
+{
+    return s->block[0] == tl_dual_viscous_stress || s->block[1] == tl_dual_viscous_stress;
+}
 
 const tl_dual_scheme *tl_dual_scheme_find(const char *name)
 {
@@ -107,12 +119,13 @@ talus_status tl_dual_begin(tl_dual_solver *s, talus_error *err)
     memcpy(w->d, s->p->pressure.d, sizeof *w->d * (size_t)w->cells);
     for (int32_t j = 0; j < w->contacts; j++) w->normal[j] = TL_DUAL_NORMAL_DIAGONAL;
     if (s->p->sand) TL_TRY(tl_anderson_begin(&w->mixing, all, a, err));
-    return make_plans(s, err);
+    TL_TRY(tl_dual_mix_begin(s, err));
+    return s->p->viscous ? tl_dual_viscous_begin(s, err) : make_plans(s, err);
 }
 
 static bool good(const tl_dual_solver *s, const tl_dual_certificate *c)
 {
-    return c->pressure <= s->tolerance && c->solids.contact <= s->slack;
+    return c->pressure <= s->tolerance && c->stress <= s->tolerance && c->solids.contact <= s->slack;
 }
 
 talus_status tl_dual_run_block(tl_dual_solver *s, tl_dual_block *block, tl_dual_report *out, talus_error *err)
@@ -143,16 +156,27 @@ talus_status tl_dual_solve(tl_dual_solver *s, bool fresh, double *p, double *lam
         tl_dual_fit(s);
         w->fresh = true;
     }
-    TL_TRY(tl_dual_settle(s, err));
+    if (s->p->viscous) {
+        TL_TRY(tl_dual_viscous_plan(s, err));
+        tl_dual_viscous_start(s);
+    } else {
+        TL_TRY(tl_dual_settle(s, err));
+    }
     if (s->scheme->cones) return tl_dual_sweep_cones(s, out, err);
+    TL_TRY(tl_dual_mix_start(s, err));
     for (bool moves = true; out->sweeps < max && out->result != TL_CONVERGED && moves;) {
         int before = out->pressure_iterations;
+        if (out->sweeps > 0) {
+            tl_dual_mix(s);
+            if (!s->p->viscous) TL_TRY(tl_dual_settle(s, err));
+        }
         for (int k = 0; k < TL_DUAL_BLOCKS; k++) TL_TRY(tl_dual_run_block(s, s->scheme->block[k], out, err));
         TL_TRY(tl_dual_certify(s, &out->certificate, err));
-        if (good(s, &out->certificate)) out->result = TL_CONVERGED;
+        const double moved = tl_dual_mix_moved(s);
+        if (good(s, &out->certificate) && (once || moved <= s->slack)) out->result = TL_CONVERGED;
         out->sweeps++;
         /* a pressure that stays leaves contacts the problem that they have just had */
-        moves = out->pressure_iterations > before;
+        moves = s->p->viscous || out->pressure_iterations > before;
     }
     return TALUS_OK;
 }

@@ -188,6 +188,7 @@ static void find_diagonals(tl_dual_solver *s)
     const tl_dual *p = s->p;
     const tl_csr *Zt = p->Zt, *J = p->flex->J;
     tl_flex_diagonal(p->flex, w->D);
+    for (int64_t i = 0; p->viscous && i < w->n; i++) w->D[i] += p->viscous->drag[i];
     for (int32_t i = 0; i < w->cells; i++) {
         double sum = 0;
         for (int64_t k = Zt->start[i]; k < Zt->start[i + 1]; k++) sum += Zt->val[k] * Zt->val[k] / w->D[Zt->col[k]];
@@ -208,5 +209,5 @@ static void find_diagonals(tl_dual_solver *s)
 void tl_dual_fit(tl_dual_solver *s)
 {
     find_diagonals(s);
-    find_modes(s);
+    if (!s->p->viscous) find_modes(s);
 }

@@ -5,7 +5,11 @@
  *     pe-ec    pressure, then contact, once: pressure does not know what contacts do
  *     ec-pe    contact, then pressure, once
  *
- * Without contacts all of them are one pressure solve. With stress of sand:
+ *     pvec     viscous: pressure, stress and solids as one; contacts with their friction at frozen forces of the liquid; in
+ *              turn, until still
+ *     pve-ec, ec-pve   the same once
+ *
+ * Without contacts all of them are one solve of the liquid. With stress of sand:
  *
  *     f-p-c    stress; pressure; contacts with their friction; in turn, until still
  */
@@ -22,7 +26,8 @@ int tl_dual_scheme_count(void);
 const tl_dual_scheme *tl_dual_scheme_at(int i);
 const tl_dual_scheme *tl_dual_scheme_find(const char *name); /* NULL when unknown */
 const char *tl_dual_scheme_name(const tl_dual_scheme *s);
-bool tl_dual_scheme_cones(const tl_dual_scheme *s); /* it is for sand */
+bool tl_dual_scheme_cones(const tl_dual_scheme *s);   /* it is for sand */
+bool tl_dual_scheme_viscous(const tl_dual_scheme *s); /* for viscous liquids, and for these alone */
 
 typedef struct tl_dual_report {
     tl_result result;
@@ -44,8 +49,10 @@ typedef struct tl_dual_solver {
     double slack;            /* m/s, of contacts */
     int sweeps;              /* at most; 0: the scheme's own */
     int pressure_iterations, contact_iterations;
-    bool started; /* p is worth starting from */
-    bool swept;   /* sand: stress and pressure are those of an earlier correction */
+    bool started;        /* p is worth starting from */
+    bool swept;          /* sand: stress and pressure are those of an earlier correction */
+    bool begun;          /* viscous: the liquid's base is noted */
+    double free_viscous; /* m/s: what pressure and stress have to undo */
     tl_arena *arena;
     double *load; /* [n + 6 rigid] out: impulse Z p */
     struct tl_dual_work *work;

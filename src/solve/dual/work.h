@@ -4,6 +4,7 @@
 
 #include "math/anderson.h"
 #include "solve/dual/method.h"
+#include "solve/viscous/method.h"
 
 #define TL_DUAL_BLOCKS 3
 #define TL_DUAL_INNER 0.3           /* of the tolerance: target of a pressure solve */
@@ -40,8 +41,16 @@ typedef struct tl_dual_work {
     double b_pressure; /* 1/s, largest that pressure had to undo */
     double dp, ds;     /* Pa, of the last blocks */
     tl_anderson mixing;
-    double *went; /* [cells + contacts] what a sweep began with */
-    bool fresh;   /* H has not been used in a contact block */
+    double *went; /* [cells + contacts] what a sweep of sand began with */
+    /* of a viscous liquid */
+    tl_viscous viscous;
+    tl_viscous_plan *plan_viscous;
+    double *viscous_b, *viscous_x; /* [faces + n + cells] */
+    double *rest, *step;           /* [n] N s, m/s */
+    double most_rest;              /* N s */
+    struct tl_flex_cg *cg;
+    double *began, *ended; /* [n + 3 contacts] of a sweep; NULL: nothing is mixed (mix.c) */
+    bool fresh;            /* H has not been used in a contact block */
     talus_status failed;
     talus_error why;
 } tl_dual_work;
@@ -59,6 +68,20 @@ talus_status tl_dual_sweep_cones(tl_dual_solver *s, tl_dual_report *out, talus_e
 
 /* dual.c */
 talus_status tl_dual_run_block(tl_dual_solver *s, tl_dual_block *block, tl_dual_report *out, talus_error *err);
+/* viscous.c */
+tl_dual_block tl_dual_viscous_stress;
+talus_status tl_dual_viscous_begin(tl_dual_solver *s, talus_error *err); /* room */
+talus_status tl_dual_viscous_plan(tl_dual_solver *s, talus_error *err);  /* after the first tl_dual_fit */
+void tl_dual_viscous_start(tl_dual_solver *s);
+void tl_dual_viscous_load(tl_dual_solver *s); /* w->load of p and of the stress in force */
+double tl_dual_viscous_error(tl_dual_solver *s);
+
+/* mix.c */
+talus_status tl_dual_mix_begin(tl_dual_solver *s, talus_error *err); /* room */
+talus_status tl_dual_mix_start(tl_dual_solver *s, talus_error *err); /* of a solve */
+double tl_dual_mix_moved(
+    tl_dual_solver *s);              /* m/s: what contacts do to solids at the end of a sweep and not at its start */
+void tl_dual_mix(tl_dual_solver *s); /* lam of the next start; after `moved` */
 
 /* hessian.c: what solids add to the matrix of the pressure */
 void tl_dual_fit(tl_dual_solver *s); /* H is new */

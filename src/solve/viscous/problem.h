@@ -27,9 +27,12 @@ typedef struct tl_viscous {
     const int32_t (*ijk)[3]; /* [faces] cell above the face */
     const int32_t *period;   /* [3] cells of a periodic axis, 0: not periodic */
     const double *solid;     /* [others / 6][36] inverse of the blocks of K on bodies */
-    tl_pressure pressure;    /* of G^T M^-1 G, in its own units; b and extra part are not read */
-    double per_pressure;     /* (G^T M^-1 G)^-1 = per_pressure S^-1 */
-    const double *give;      /* [cells] (G^T C^-1 G)^-1 is about this, a diagonal */
+    /* z = about the inverse of K on all that moves besides faces, instead of `solid`; NULL: bodies alone */
+    void (*inverse)(const void *of, const double *r, double *z);
+    const void *inverse_of;
+    tl_pressure pressure; /* of G^T M^-1 G, in its own units; b and extra part are not read */
+    double per_pressure;  /* (G^T M^-1 G)^-1 = per_pressure S^-1 */
+    const double *give;   /* [cells] (G^T C^-1 G)^-1 is about this, a diagonal */
 } tl_viscous;
 
 #endif

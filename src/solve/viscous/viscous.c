@@ -83,7 +83,10 @@ static void precondition(tl_viscous_plan *s, const double *r, double *z)
         tl_face_levels_cycle(s->faces, r, z);
     else
         for (int32_t i = 0; i < p->faces; i++) z[i] = s->inverse[i] * r[i];
-    solve_bodies(p, r + p->faces, z + p->faces);
+    if (p->inverse)
+        p->inverse(p->inverse_of, r + p->faces, z + p->faces);
+    else
+        solve_bodies(p, r + p->faces, z + p->faces);
     if (!p->cells) return;
     const double *h = r + p->faces + p->others;
     double *q = z + p->faces + p->others;
