@@ -70,13 +70,8 @@ talus_status talus_sim_cost(talus_sim *s, talus_cost *out, talus_error *err)
     const tl_report report = s->sim->report;
     tl_state kept = {0};
     TL_TRY(tl_state_copy(&kept, &s->sim->state, err));
-    talus_status status = tl_sim_enter(s, __func__, err);
-    if (status != TALUS_OK) {
-        tl_state_free(&kept);
-        return status;
-    }
     const atomic_bool *before = tl_cancel_watch(&s->stop);
-    status = try_steps(s, out, err);
+    const talus_status status = try_steps(s, out, err);
     tl_cancel_watch(before);
     out->bytes = s->sim->arena.high_water + 2 * talus_sim_bytes(s);
     tl_state_free(&s->sim->state);
@@ -85,6 +80,5 @@ talus_status talus_sim_cost(talus_sim *s, talus_cost *out, talus_error *err)
     s->generation++;
     out->steps = ceil(fmax(0, s->scene->duration - kept.t) / out->dt * (1 - 1e-12));
     out->seconds = out->steps * out->seconds_per_step;
-    tl_sim_leave(s);
     return status;
 }

@@ -30,37 +30,35 @@ static bool is_elsewhere(const talus_sim *s)
     return user && user != this_thread();
 }
 
-static talus_status used_elsewhere(const char *function, talus_error *err)
+static void free_sim(talus_sim *s);
+
+talus_status tl_sim_use(tl_use *out, const talus_sim *s, const char *function, talus_error *err)
 {
+    talus_sim *own = (talus_sim *)(uintptr_t)s; /* whoever only looks uses it too */
+    uintptr_t user = 0;
+    if (s->process != getpid())
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "%s: this simulation belongs to process %ld; a process that fork made of it has none of its "
+                       "threads and cannot use it. Make simulations in the new process, or start it by spawn",
+                       function, (long)s->process);
+    if (atomic_compare_exchange_strong(&own->user_thread, &user, this_thread())) {
+        out->sim = own;
+        return TALUS_OK;
+    }
+    if (user == this_thread()) return TALUS_OK;
     return TL_FAIL(err, TALUS_UNSUPPORTED,
-                   "%s: another thread is making a step of this simulation; one thread at a time may use it "
-                   "(talus_sim_cancel asks the step to end)",
+                   "%s: another thread is using this simulation, making a step perhaps; one thread at a time may "
+                   "(talus_sim_cancel asks a step to end)",
                    function);
 }
 
-talus_status tl_sim_enter(talus_sim *s, const char *function, talus_error *err)
+void tl_sim_unuse(tl_use *u)
 {
-    uintptr_t none = 0;
-    if (atomic_compare_exchange_strong(&s->user_thread, &none, this_thread())) return TALUS_OK;
-    return used_elsewhere(function, err);
-}
-
-static void free_sim(talus_sim *s);
-
-void tl_sim_leave(talus_sim *s)
-{
+    talus_sim *s = u->sim;
+    if (!s) return;
     const bool dying = s->dying;
     atomic_store(&s->user_thread, 0); /* who waits to free it may do so from here on */
     if (dying) free_sim(s);
-}
-
-talus_status tl_need_process(const talus_sim *s, const char *function, talus_error *err)
-{
-    if (s->process == getpid()) return is_elsewhere(s) ? used_elsewhere(function, err) : TALUS_OK;
-    return TL_FAIL(err, TALUS_UNSUPPORTED,
-                   "%s: this simulation belongs to process %ld; a process that fork made of it has none of its threads "
-                   "and cannot use it. Make simulations in the new process, or start it by spawn",
-                   function, (long)s->process);
 }
 
 /* Of `source` with what is driven in it; NULL: nothing is. */
@@ -173,10 +171,7 @@ talus_status talus_sim_step(talus_sim *s, double dt, talus_error *err)
     TL_NEED_SIM(s);
     TL_TRY(tl_need_outside(s, __func__, err));
     if (isnan(dt)) return TL_FAIL(err, TALUS_BAD_INPUT, "dt must be a number of seconds, got nan");
-    TL_TRY(tl_sim_enter(s, __func__, err));
-    const talus_status status = step_once(s, dt, INFINITY, err);
-    tl_sim_leave(s);
-    return status;
+    return step_once(s, dt, INFINITY, err);
 }
 
 talus_status talus_sim_advance(talus_sim *s, double t, talus_error *err)
@@ -187,11 +182,8 @@ talus_status talus_sim_advance(talus_sim *s, double t, talus_error *err)
     if (!isfinite(t) || t < now)
         return TL_FAIL(err, TALUS_BAD_INPUT, "the time to go to must be finite and at least %.10g s, got %.10g s", now,
                        t);
-    TL_TRY(tl_sim_enter(s, __func__, err));
-    talus_status status = TALUS_OK;
-    while (status == TALUS_OK && s->sim->state.t < t) status = step_once(s, 0, t, err);
-    tl_sim_leave(s);
-    return status;
+    while (s->sim->state.t < t) TL_TRY(step_once(s, 0, t, err));
+    return TALUS_OK;
 }
 
 talus_status talus_sim_on_step(talus_sim *s, talus_step_fn before, talus_step_fn after, void *user, talus_error *err)

@@ -20,25 +20,26 @@ struct talus_sim {
     atomic_bool stop;
     bool inside;                  /* a callback of it is being called */
     bool dying;                   /* that callback freed it: it goes once the call in progress has ended */
-    atomic_uintptr_t user_thread; /* in a call that makes steps: api/sim.c; 0: none */
+    atomic_uintptr_t user_thread; /* in a call of it: api/sim.c; 0: none */
     talus_step_fn before, after;
     void *user;
 };
 
-/* A simulation may be used by the process that made it: threads of loops do not come along with fork, and waiting for
- * them would be for ever. */
-talus_status tl_need_process(const talus_sim *s, const char *function, talus_error *err);
-/* Around steps: no other thread may use the simulation meanwhile. `leave` may free it, when its callback asked for
- * that. */
-talus_status tl_sim_enter(talus_sim *s, const char *function, talus_error *err);
-void tl_sim_leave(talus_sim *s);
+/* In use by this thread, until `tl_sim_unuse`; {NULL}: by a call further out. */
+typedef struct tl_use {
+    talus_sim *sim;
+} tl_use;
+/* A simulation may be used by the process that made it, since threads of loops do not come along with fork, and waiting
+ * for them would be for ever; and by one thread at a time. Callbacks of a step find it in use by their own thread. */
+talus_status tl_sim_use(tl_use *out, const talus_sim *s, const char *function, talus_error *err);
+void tl_sim_unuse(tl_use *u); /* may free it, when a callback asked for that */
 /* Not from a callback of its own: what would change the simulation under the feet of the step. */
 talus_status tl_need_outside(const talus_sim *s, const char *function, talus_error *err);
+/* First in a public function, which uses the simulation until it returns, wherever it does. */
 #define TL_NEED_SIM(s)                                                                                                 \
-    do {                                                                                                               \
-        TL_NEED(s);                                                                                                    \
-        TL_TRY(tl_need_process(s, __func__, err));                                                                     \
-    } while (0)
+    TL_NEED(s);                                                                                                        \
+    __attribute__((cleanup(tl_sim_unuse))) tl_use use_ = {NULL};                                                       \
+    TL_TRY(tl_sim_use(&use_, s, __func__, err))
 
 talus_status tl_looked_create(tl_looked **out, talus_error *err);
 void tl_looked_free(tl_looked *l);   /* NULL is fine */

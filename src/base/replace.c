@@ -1,3 +1,6 @@
+#ifdef __linux__
+#define _GNU_SOURCE /* syncfs */
+#endif
 #include "base/replace.h"
 
 #include <errno.h>
@@ -56,6 +59,25 @@ talus_status tl_replace_begin(tl_replace *r, const char *path, talus_error *err)
     return status;
 }
 
+static _Thread_local bool is_later;
+
+void tl_replace_later(bool later) { is_later = later; }
+
+talus_status tl_replace_sync(const char *path, talus_error *err)
+{
+    int failed = 0;
+#ifdef __linux__
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    failed = fd < 0 || syncfs(fd) != 0;
+    const int why = errno;
+    if (fd >= 0) close(fd);
+    errno = why;
+#else
+    sync();
+#endif
+    return failed ? TL_FAIL(err, TALUS_IO, "%s: cannot sync its disk: %s", path, strerror(errno)) : TALUS_OK;
+}
+
 static int sync_path(const char *path, int flags)
 {
     int fd = open(path, flags | O_CLOEXEC);
@@ -77,14 +99,14 @@ static void sync_folder(char *path)
 talus_status tl_replace_commit(tl_replace *r, talus_error *err)
 {
     talus_status status = TALUS_OK;
-    if (sync_path(r->temp, O_RDWR) != 0)
+    if (!is_later && sync_path(r->temp, O_RDWR) != 0)
         status = TL_FAIL(err, TALUS_IO, "%s: cannot sync it: %s", r->path, strerror(errno));
     else if (rename(r->temp, r->path) != 0)
         status = TL_FAIL(err, TALUS_IO, "%s: cannot rename %s to it: %s", r->path, r->temp, strerror(errno));
-    if (status == TALUS_OK)
-        sync_folder(r->path);
-    else
+    if (status != TALUS_OK)
         unlink(r->temp);
+    else if (!is_later)
+        sync_folder(r->path);
     forget(r);
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "base/replace.h"
 #include "base/timer.h"
 #include "io/checkpoint.h"
 #include "io/csv_run.h"
@@ -25,6 +26,7 @@
 #include "run/sets.h"
 #include "run/verdict.h"
 
+#define SAVE_SECONDS 1     /* frames are put on the disk and a checkpoint is made at most this often, and at the end */
 #define LIST_SECONDS 2     /* run.pvd names all frames anew: at most this often, and at the end */
 #define CURVE_MAX 16384    /* iterations of one step that --history keeps */
 #define SETTINGS_TEXT 4000 /* bytes of "--size paper --set a=1 ..." in a checkpoint */
@@ -46,7 +48,8 @@ typedef struct run {
     char settings[SETTINGS_TEXT], started[32], ended[32], scene_hash[20], state_hash[20];
     tl_captures captures;
     double began, t_began; /* of this process */
-    double listed;         /* when run.pvd was written */
+    double listed, saved;  /* when run.pvd was written; when the last checkpoint was */
+    int64_t saved_step;    /* of that checkpoint; -1: none yet */
     int64_t drawn;         /* frame of the last picture, -1: none */
     char picture[TL_PATH_ROOM];
     talus_verdict verdict;
@@ -272,10 +275,13 @@ static talus_status write_frame(run *r, talus_error *err)
     return TALUS_OK;
 }
 
-/* The tables first: they may be ahead of the checkpoint, never behind. */
+static bool is_due(int64_t frame, int every) { return every > 0 && frame % every == 0; }
+
+/* Frames and tables first: they may be ahead of the checkpoint, never behind. */
 static talus_status save(run *r, bool keep, talus_error *err)
 {
     char path[TL_PATH_ROOM];
+    TL_TRY(tl_replace_sync(r->folder.path, err));
     TL_TRY(tl_csv_sync(&r->steps, err));
     TL_TRY(tl_csv_sync(&r->bodies, err));
     TL_TRY(tl_csv_sync(&r->holds, err));
@@ -286,7 +292,19 @@ static talus_status save(run *r, bool keep, talus_error *err)
         TL_TRY(tl_checkpoint_save(path, &r->sim->state, r->scene, r->settings, err));
     }
     path_of(r, "checkpoint.h5", path);
-    return tl_checkpoint_save(path, &r->sim->state, r->scene, r->settings, err);
+    TL_TRY(tl_checkpoint_save(path, &r->sim->state, r->scene, r->settings, err));
+    r->saved = tl_seconds();
+    r->saved_step = r->sim->state.step;
+    return TALUS_OK;
+}
+
+/* Fast frames share a checkpoint: what a killed run loses is a second of it. */
+static talus_status save_if_due(run *r, talus_error *err)
+{
+    const bool keep = is_due(r->sim->state.frame, r->scene->output.checkpoint_every);
+    const bool last = r->sim->state.frame >= r->frames || r->interrupted;
+    if (r->saved_step >= 0 && !keep && !last && tl_seconds() - r->saved < SAVE_SECONDS) return TALUS_OK;
+    return save(r, keep, err);
 }
 
 static talus_status write_list(run *r, talus_error *err)
@@ -312,8 +330,6 @@ static talus_status draw(run *r, talus_error *err)
     return TALUS_OK;
 }
 
-static bool is_due(int64_t frame, int every) { return every > 0 && frame % every == 0; }
-
 static talus_status draw_if_due(run *r, talus_error *err)
 {
     bool due = is_due(r->sim->state.frame, r->scene->output.images_every) && !r->o->no_pictures;
@@ -323,8 +339,11 @@ static talus_status draw_if_due(run *r, talus_error *err)
 /* The picture comes last, because it takes longest: a run that is resumed at this frame draws it then. */
 static talus_status reach_frame(run *r, talus_error *err)
 {
-    TL_TRY(write_frame(r, err));
-    TL_TRY(save(r, is_due(r->sim->state.frame, r->scene->output.checkpoint_every), err));
+    tl_replace_later(true);
+    const talus_status written = write_frame(r, err);
+    tl_replace_later(false);
+    TL_TRY(written);
+    TL_TRY(save_if_due(r, err));
     tell(r, "frame");
     if (tl_seconds() - r->listed > LIST_SECONDS) TL_TRY(write_list(r, err));
     return draw_if_due(r, err);
@@ -467,6 +486,7 @@ static talus_status play(run *r, bool resumed, talus_error *err)
         if (status != TALUS_OK) return save_what_is_good(r, status, err);
         TL_TRY(reach_frame(r, err));
     }
+    if (r->saved_step != s->step) TL_TRY(save(r, false, err)); /* the frame was told, and somebody asked to stop */
     TL_TRY(write_list(r, err));
     return r->interrupted || r->o->no_pictures ? TALUS_OK : draw(r, err);
 }
@@ -533,7 +553,8 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
              .joints = TL_CSV_CLOSED,
              .history = TL_CSV_CLOSED,
              .before = {.scene_hash = "", .outcome = "", .started = "", .scene_file = ""},
-             .drawn = -1};
+             .drawn = -1,
+             .saved_step = -1};
     talus_error own;
     if (!err) err = &own;
     *result = (talus_run_result){0};

@@ -341,7 +341,7 @@ class Processes(unittest.TestCase):
         thread = threading.Thread(target=advance)
         thread.start()
         begun.wait()
-        with self.assertRaisesRegex(talus.Error, "another thread is making a step"):
+        with self.assertRaisesRegex(talus.Error, "another thread is using"):
             sim.view("particles.position")
         sim.close()
         thread.join()

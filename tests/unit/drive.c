@@ -470,14 +470,63 @@ static void a_second_thread(void **state)
     CHECK_OK(talus_sim_on_step(s.sim, tell_begun, NULL, &s, &err));
     assert_int_equal(pthread_create(&thread, NULL, advance_long, &s), 0);
     while (!atomic_load(&s.begun)) nanosleep(&(struct timespec){0, 1000000}, NULL);
-    REFUSED(talus_sim_step(s.sim, 0.01, &err), "another thread is making a step");
-    REFUSED(talus_sim_view(s.sim, "particles.position", &v, &err), "another thread is making a step");
-    REFUSED(talus_sim_set_gravity(s.sim, (double[]){0, 0, 0}, &err), "another thread is making a step");
+    REFUSED(talus_sim_step(s.sim, 0.01, &err), "another thread is using");
+    REFUSED(talus_sim_view(s.sim, "particles.position", &v, &err), "another thread is using");
+    REFUSED(talus_sim_set_gravity(s.sim, (double[]){0, 0, 0}, &err), "another thread is using");
     assert_true(talus_sim_hash(s.sim) == 0);
     talus_sim_free(s.sim);
     pthread_join(thread, NULL);
     assert_int_equal(s.status, TALUS_INTERRUPTED);
     talus_scene_free(scene);
+}
+
+/* Two threads set and look at once, thousands of times: each call is done whole or refused, none is lost half-way. */
+typedef struct rival {
+    talus_sim *sim;
+    atomic_int *ready;
+    double number;
+    int done, refused, wrong;
+} rival;
+
+static void *set_often(void *user)
+{
+    rival *r = user;
+    talus_error e;
+    const double force[3] = {r->number, r->number, r->number};
+    atomic_fetch_add(r->ready, 1);
+    while (atomic_load(r->ready) < 2) {
+    }
+    for (int i = 0; i < 20000; i++) {
+        talus_view v;
+        const talus_status status = talus_sim_set_force(r->sim, 1, force, force, &e);
+        r->done += status == TALUS_OK;
+        r->refused += status == TALUS_UNSUPPORTED && strstr(e.message, "another thread is using");
+        if (i % 1000 == 0 && talus_sim_add_body(r->sim, 1, force, NULL, NULL, NULL, NULL, &e) == TALUS_OK)
+            r->wrong += talus_sim_view(r->sim, "bodies.mass", &v, &e) == TALUS_OK && v.count < 3;
+    }
+    return NULL;
+}
+
+static void two_threads_at_once(void **state)
+{
+    (void)state;
+    talus_scene *scene;
+    atomic_int ready = 0;
+    rival r[2] = {{.number = 1}, {.number = 2}};
+    pthread_t thread[2];
+    talus_sim *sim = open_sim(SLOPE, &scene);
+    for (int k = 0; k < 2; k++) r[k].sim = sim, r[k].ready = &ready;
+    for (int k = 0; k < 2; k++) assert_int_equal(pthread_create(&thread[k], NULL, set_often, &r[k]), 0);
+    for (int k = 0; k < 2; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(r[k].done + r[k].refused, 20000);
+        assert_int_equal(r[k].wrong, 0);
+    }
+    talus_view v = view_of(sim, "bodies.push");
+    const double *force = talus_view_row(&v, 1);
+    assert_true(force[0] == force[1] && force[1] == force[2]);
+    CHECK_OK(talus_sim_step(sim, 0.001, &err)); /* nobody uses it any more */
+    close_sim(sim, scene);
 }
 
 static int free_it(void *user, talus_sim *sim)
@@ -574,6 +623,7 @@ int main(void)
         cmocka_unit_test(callbacks),
         cmocka_unit_test(stopped_from_another_thread),
         cmocka_unit_test(a_second_thread),
+        cmocka_unit_test(two_threads_at_once),
         cmocka_unit_test(freed_by_its_own_callback),
         cmocka_unit_test(costs),
         cmocka_unit_test(a_forked_process_is_told),
