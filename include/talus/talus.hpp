@@ -184,6 +184,7 @@ class Sim
     double time() const { return talus_sim_time(get()); }
     std::int64_t steps() const { return talus_sim_steps(get()); }
     std::uint64_t hash() const { return talus_sim_hash(get()); }
+    std::uint64_t generation() const { return talus_sim_generation(get()); }
     void cancel(bool wanted = true) { talus_sim_cancel(get(), wanted); } // from any thread
     // Called around every step; an exception of theirs ends the call in progress and comes out of it.
     void on_step(Hook before, Hook after)
@@ -207,6 +208,14 @@ class Sim
         talus_report r{};
         talus_sim_report(get(), &r);
         return r;
+    }
+
+    // What the rest of the scene's duration will take.
+    talus_cost cost()
+    {
+        talus_cost c{};
+        run([&](talus_error *e) { return talus_sim_cost(get(), &c, e); });
+        return c;
     }
 
     int body(const std::string &name) const { return talus_sim_body(get(), name.c_str()); }
@@ -245,6 +254,33 @@ class Sim
     void remove_body(int body)
     {
         check([&](talus_error *e) { return talus_sim_remove_body(get(), body, e); });
+    }
+    // Ids of the new ones are the one that is returned and those after it. No velocities: at rest.
+    std::int64_t add_particles(int material, const std::vector<Vec3> &position, const std::vector<Vec3> &velocity = {})
+    {
+        std::int64_t first = -1;
+        if (!velocity.empty() && velocity.size() != position.size())
+            throw Error(TALUS_BAD_INPUT, "add_particles: other counts of positions and velocities");
+        check([&](talus_error *e) {
+            return talus_sim_add_particles(get(), material, static_cast<std::int64_t>(position.size()),
+                                           position.empty() ? nullptr : position.front().data(),
+                                           velocity.empty() ? nullptr : velocity.front().data(), nullptr, &first, e);
+        });
+        return first;
+    }
+    void remove_particles(const std::vector<std::int32_t> &id)
+    {
+        check([&](talus_error *e) {
+            return talus_sim_remove_particles(get(), static_cast<std::int64_t>(id.size()), id.data(), e);
+        });
+    }
+    // On nodes first, first + 1, ... of elastic bodies.
+    void set_node_forces(std::int64_t first, const std::vector<Vec3> &force)
+    {
+        check([&](talus_error *e) {
+            return talus_sim_set_node_forces(get(), first, static_cast<std::int64_t>(force.size()),
+                                             force.empty() ? nullptr : force.front().data(), e);
+        });
     }
     void set_handle(int handle, const Vec3 &position, const Quat &rotation = {1, 0, 0, 0})
     {

@@ -43,8 +43,37 @@ template <class F> static std::string message_of(F &&f)
     return "";
 }
 
+// Particles and elastic bodies come and go; nodes are pushed; what it costs.
+static void come_and_go()
+{
+    talus::Sim sim(talus::Scene::text(
+        "local soft = elastic { density = 500, young = 1e5, poisson = 0.3 } return scene { talus = 1, engine = 'grid', "
+        "duration = 1, dt_max = 0.01, grid = { cells = {5, 8, 5}, cell = 0.1 }, fill = { { material = liquid { name = "
+        "'water', density = 1000 }, shape = box { size = {0.5, 0.2, 0.5}, center = {0.25, 0.1, 0.25} } } }, bodies = { "
+        "{ name = 'raft', shape = box { size = 0.1 }, cells = {1, 1, 1}, material = soft, at = {0.15, 0.3, 0.15} } } "
+        "}"));
+    EXPECT(sim.cost().particles == sim.view<std::int32_t>("particles.id").size() && sim.cost().nodes == 8);
+    const std::uint64_t generation = sim.generation();
+    const auto first =
+        sim.add_particles(sim.material("water"), {{0.3, 0.6, 0.3}, {0.4, 0.6, 0.3}}, {{0, 0, 0}, {0, -1, 0}});
+    EXPECT(first == sim.view<std::int32_t>("particles.id").size() - 2 && sim.generation() > generation);
+    sim.remove_particles({static_cast<std::int32_t>(first)});
+    EXPECT(message_of([&] { sim.remove_particles({static_cast<std::int32_t>(first)}); }).find("not there") !=
+           std::string::npos);
+    EXPECT(message_of([&] { sim.add_particles(0, {{0.3, 0.6, 0.3}}, {{0, 0, 0}, {0, 0, 0}}); }) != "");
+    EXPECT((sim.add_body(0, {0.35, 0.6, 0.35}) == 1 && sim.view<double, 3>("nodes.position").size() == 16));
+    sim.set_node_forces(8, std::vector<talus::Vec3>(8, {0.5 * 9.81 / 8, 0.5 * 9.81 / 8, 0}));
+    for (int i = 0; i < 10; i++) sim.step(0.01);
+    const auto v = sim.view<double, 3>("bodies.velocity");
+    EXPECT(std::fabs(v[1][1]) < 1e-9 && std::fabs(v[1][0] - 0.981) < 1e-9); // it hangs by the force on its nodes
+    sim.remove_body(0);
+    sim.step(0.01);
+    EXPECT((sim.view<double, 3>("bodies.velocity").size() == 1));
+}
+
 int main()
 {
+    come_and_go();
     EXPECT(talus_abi() == TALUS_ABI);
     talus::Sim sim(make_scene()); // the scene lives as long as the simulation
     const int box = sim.body("box");
