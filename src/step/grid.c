@@ -155,6 +155,7 @@ static talus_status condition(tl_grid_trial *s, talus_error *err)
     TL_TRY(tl_rule_single_grains(&s->f, s->hits, &got, err));
     tl_accounts_fixed(s->sim, got.fixed, got.turned);
     if (s->soft) TL_TRY(tl_wet_take_grains(s->wet, s->b.v_asked, err));
+    if (s->soft) s->soft->riders = &s->f.riders;
     TL_TRY(tl_rule_hand_over(&s->f, err));
     tl_accounts_stopped(s->sim, &s->account, s->f.stress ? TL_ENERGY_FRICTION : TL_ENERGY_CONTACT, got.given,
                         sums_of(s, s->f.faces.u));
@@ -328,6 +329,7 @@ static talus_status extend_velocities(tl_grid_trial *s, talus_error *err)
     tl_stress_solid_forces(&s->f.system.stress, &s->f.system.c, s->f.p, tl_flow_stress(&s->f), s->fluid);
     if (s->soft) TL_TRY(tl_wet_end(s->wet, s->fluid, err));
     TL_TRY(tl_flow_store(&s->f, err));
+    TL_TRY(tl_rule_land_riders(&s->f, err));
     const tl_accounts_flow solved = solution_of(s);
     if (s->f.stress) tl_accounts_solved(&solved, &s->account, sums_of(s, s->f.faces.u));
     TL_TRY(tl_flow_extend(&s->f, &held, err));

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "lab/world.h"
+#include "phase/grid/grid.h"
 
 static talus_error err;
 
@@ -72,9 +73,37 @@ static void a_block_yields_by_the_weight(void **state)
     tl_world_close(&w);
 }
 
+/* J, kinetic, of a layer of grains, too thin for a pressure, on a sheet of a fiftieth of its weight. */
+static double stirred(bool ride)
+{
+    tl_world w;
+    CHECK_OK(tl_world_open(
+        &w, &err,
+        "return scene { talus = 1, engine = 'grid', duration = 10, fps = 100, gravity = {0, -9.81, 0},"
+        " grid = { cells = {8, 8, 8}, cell = 0.05 },"
+        " fill = { { " SAND "shape = box { size = {0.25, 0.04, 0.25}, center = {0.2, 0.25, 0.2} } } },"
+        " bodies = { { shape = box { size = {0.36, 0.02, 0.36} }, at = {0.2, 0.2, 0.2}, cells = {6, 1, 6},"
+        "   anchor = subtract { box { size = 1 }, box { size = {0.35, 2, 0.35} } },"
+        "   material = elastic { density = 30, young = 2e6, poisson = 0.3 } } } }"));
+    ((tl_grid_data *)w.sim->engine_data)->flow.rules.ride = ride;
+    CHECK_OK(tl_world_until(&w, 0.5, 0, &err));
+    const double kinetic = w.sim->report.kinetic;
+    print_message("grains %s the sheet: %.3g J after 0.5 s\n", ride ? "ride on" : "push", kinetic);
+    tl_world_close(&w);
+    return kinetic;
+}
+
+static void a_light_sheet_bears_a_layer(void **state)
+{
+    (void)state;
+    CHECK_LE(stirred(true), 0.02);
+    assert_true(stirred(false) > 0.2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost_in_space),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_light_sheet_bears_a_layer),
+                                       cmocka_unit_test(nothing_is_lost_in_space),
                                        cmocka_unit_test(a_block_yields_by_the_weight)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,3 +187,14 @@ void tl_carry_follow(const tl_carry *c, const tl_grid *g, double *const u[3])
             u[axis][id] = sum / count;
         }
 }
+
+void tl_carry_impulses(const tl_carry *c, const tl_grid *g, tl_faces *faces, double *const impulse[3])
+{
+    const int64_t exist = (int64_t)g->blocks * g->f.size;
+    for (int axis = 0; axis < 3; axis++) {
+        const double *all = c->known[0] ? c->mass[axis] : faces->mass[axis];
+        if (c->known[0]) hand_over(c, g, axis, impulse[axis]);
+        for (int64_t i = 0; i < exist; i++)
+            if (impulse[axis][i] != 0 && all[i] > 0) faces->u[axis][i] += impulse[axis][i] / all[i];
+    }
+}

@@ -35,4 +35,7 @@ void tl_carry_follow(const tl_carry *c, const tl_grid *g, double *const u[3]);
 /* Velocities that hold the momentum of what goes with a face too. */
 talus_status tl_carry_velocities(const tl_carry *c, const tl_grid *g, tl_faces *faces, tl_arena *a, talus_error *err);
 
+/* Impulses of faces [3][cells], spoilt: each goes to whom its face's mass belongs. */
+void tl_carry_impulses(const tl_carry *c, const tl_grid *g, tl_faces *faces, double *const impulse[3]);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "model/coupling/statics.h"
+#include "model/grid/grains.h"
 #include "model/grid/levelset.h"
 #include "model/grid/sums.h"
 #include "model/report.h"
@@ -23,6 +24,7 @@ typedef struct tl_liquid_rules {
     int surround_layers; /* that liquid at a surface takes along */
     bool pay;            /* crowds are parted only as far as the flow lost energy otherwise */
     bool mix;            /* sweeps of pressure and contacts */
+    bool ride;           /* single grains on elastic bodies are points of the elastic problem (grains.h) */
     double gravity_step; /* longest step, of sqrt(dx / g) */
     double drop_way;     /* of a drop in a step, over that of the liquid */
     tl_surface_rules surface;
@@ -102,6 +104,7 @@ typedef struct tl_flow {
     tl_system system;
     tl_coupling *motion; /* system.c with elastic bodies among the solids, before the rigid ones; NULL: nothing bends */
     const double *bends; /* [faces] part that elastic bodies cover; NULL likewise */
+    tl_riders riders;    /* sand on elastic bodies */
     double *p;           /* [cells of the system] Pa */
     double *stress;      /* [system.stress.n] Pa; NULL: nothing is granular */
     double *five;        /* [cells of the system][5] the same for memory */

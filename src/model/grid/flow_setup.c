@@ -28,6 +28,7 @@ static tl_liquid_rules default_rules(void)
         .surround_layers = 2,
         .pay = true,
         .mix = true,
+        .ride = true,
         /* Of the time in which gravity crosses a cell: waves of two cells turn by sqrt(pi g / dx) dt = 0.44 radians
          * in a step. In steps four times as long they gain 6 % of their motion. */
         .gravity_step = 0.25,

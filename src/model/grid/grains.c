@@ -60,23 +60,43 @@ static double friction_of(const tl_grains *s, int32_t which, const tl_particle *
     return own >= 0 ? fmin(own, material) : material;
 }
 
+static bool rides(const tl_grains *s, int32_t which) { return s->riders && which >= 0 && s->solids->solid[which].skin; }
+
+static void add_rider(const tl_grains *s, int32_t which, const tl_particle *p, int32_t i, int32_t block, tl_vec3 dv)
+{
+    const tl_skin_place q = tl_skin_nearest(s->solids->solid[which].skin, p->x);
+    TL_ASSERT(s->riders->count < s->riders->room);
+    tl_rider *r = &s->riders->of[s->riders->count++];
+    *r = (tl_rider){.particle = i,
+                    .block = block,
+                    .body = which,
+                    .normal = q.normal,
+                    .mass = s->rho[p->material] * p->volume,
+                    .friction = friction_of(s, which, p),
+                    .v = tl_vec3_add(p->v, s->push),
+                    .expected = dv};
+    for (int k = 0; k < 3; k++) r->node[k] = q.node[k], r->weight[k] = q.weight[k];
+}
+
 /* Change of a grain's velocity by the solid that it touches: nothing is left of what goes into it, and friction
  * takes its coefficient times that from what slides. A free body gets the opposite impulse; what either then moves
  * makes up for the relative velocity together. */
 static tl_vec3 impulse(const tl_grains *s, int32_t which, tl_vec3 n, const tl_particle *p)
 {
+    const bool rider = rides(s, which);
     double m = s->rho[p->material] * p->volume;
-    tl_vec3 v = tl_vec3_sub(tl_vec3_add(p->v, s->push), solid_velocity(s, which, p->x));
+    tl_vec3 u = rider ? tl_solids_velocity(s->solids, which, p->x) : solid_velocity(s, which, p->x);
+    tl_vec3 v = tl_vec3_sub(tl_vec3_add(p->v, s->push), u);
     double into = -tl_vec3_dot(v, n);
     if (!(into > 0)) return (tl_vec3){0, 0, 0};
-    double normal = into * grain_share(s, which, p->x, n, m);
+    double normal = into * (rider ? 1 : grain_share(s, which, p->x, n, m));
     tl_vec3 slip = tl_vec3_add_scaled(v, into, n), dv = tl_vec3_scale(normal, n);
     double speed = tl_vec3_norm(slip), max = s->alpha ? friction_of(s, which, p) * normal : 0;
     if (speed > 0 && max > 0) {
         tl_vec3 along = tl_vec3_scale(1 / speed, slip);
-        dv = tl_vec3_add_scaled(dv, -fmin(speed * grain_share(s, which, p->x, along, m), max), along);
+        dv = tl_vec3_add_scaled(dv, -fmin(speed * (rider ? 1 : grain_share(s, which, p->x, along, m)), max), along);
     }
-    push_body(s, which, p->x, tl_vec3_scale(-m, dv));
+    if (!rider) push_body(s, which, p->x, tl_vec3_scale(-m, dv));
     return dv;
 }
 
@@ -121,7 +141,7 @@ static bool beside_pressure(const tl_grains *s, const tl_halo_shape *h, const in
 }
 
 /* The solid that a grain touches acts on it. */
-static bool touch(const tl_grains *s, const tl_grid *g, int32_t block, const tl_particle *p, tl_vec3 *dv)
+static bool touch(const tl_grains *s, const tl_grid *g, int32_t block, const tl_particle *p, int32_t i, tl_vec3 *dv)
 {
     *dv = (tl_vec3){0, 0, 0};
     if (!tl_solids_near(s->solids, g, block, p->x, s->touch + 0.87 * g->f.dx, s->solid_phi)) return false;
@@ -130,6 +150,7 @@ static bool touch(const tl_grains *s, const tl_grid *g, int32_t block, const tl_
     double d = tl_solids_distance(s->solids, block, p->x, &which, &n);
     if (!(d < s->touch) || which == TL_SOLID_NONE || (!s->alpha && !is_free(s, which))) return false;
     *dv = impulse(s, which, n, p);
+    if (rides(s, which)) add_rider(s, which, p, i, block, *dv);
     return true;
 }
 
@@ -151,11 +172,32 @@ int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles 
             int32_t cell = cell_of(g, &h, place);
             if (s->number[id[cell]] >= 0) continue;
             tl_vec3 dv;
-            bool touches = touch(s, g, b, q, &dv);
+            bool touches = touch(s, g, b, q, i, &dv);
             if (touches || (s->alpha && beside_pressure(s, &h, id, cell)))
                 add(g, id, &h, place, q, s->rho[q->material] * q->volume, dv, faces);
             stopped += touches;
         }
     }
     return stopped;
+}
+
+void tl_grains_land(const tl_grid *g, const tl_riders *r, const tl_particles *p, double *const impulse[3])
+{
+    const tl_halo_shape h = tl_halo_shape_of(g);
+    int32_t id[TL_GRID_HALO_MAX], block = -1;
+    for (int64_t i = 0; i < r->count; i++) {
+        const tl_rider *q = &r->of[i];
+        double place[3], d[3];
+        if (q->block != block) tl_grid_halo(g, block = q->block, id);
+        tl_place_in_block(g, q->block, p->particle[q->particle].x, place);
+        tl_vec3_store(tl_vec3_scale(q->mass, tl_vec3_sub(q->got, q->expected)), d);
+        for (int a = 0; a < 3; a++) {
+            const tl_corners c = tl_corners_of(&h, place, a);
+            for (int k = 0; k < 8; k++) {
+                const double w =
+                    (k & 4 ? c.t[0] : 1 - c.t[0]) * (k & 2 ? c.t[1] : 1 - c.t[1]) * (k & 1 ? c.t[2] : 1 - c.t[2]);
+                impulse[a][id[c.at + (k >> 2) * h.sx + (k >> 1 & 1) * h.sy + (k & 1)]] += w * d[a];
+            }
+        }
+    }
 }

@@ -9,6 +9,10 @@
  * floor or go with the pile, so its gradient is the one between these at rest and itself, and a grain that leaves would
  * be carried on by v = C x, faster with every cell.
  *
+ * Elastic surfaces give way at once: a grain that is heavier than the sheet on which it lies would push it down by
+ * g dt in every step, and the sheet would lift none of it. Such grains ride: they are points of the elastic problem
+ * (phase/elastic/riders.c), which says where they go. Until then they meet the surface as it moves.
+ *
  * Drops of liquids are such points too where they touch free bodies, without friction: no pressure hands their
  * momentum over. */
 #ifndef TL_MODEL_GRID_GRAINS_H
@@ -21,6 +25,25 @@ typedef struct tl_grain_account {
     double given;          /* J of free bodies' motion, by grains */
     tl_vec3 fixed, turned; /* N s on grains by what does not move freely, and its moment about the origin */
 } tl_grain_account;
+
+/* A grain on an elastic surface. */
+typedef struct tl_rider {
+    int32_t particle, block, body;
+    int32_t node[3];
+    double weight[3]; /* of the nodes: the nearest place */
+    tl_vec3 normal;   /* outward */
+    double mass;      /* kg */
+    double friction;  /* coefficient */
+    tl_vec3 v;        /* m/s, with the step's forces, without the surface */
+    tl_vec3 expected; /* m/s that the surface changes of it, as it was at the start: on faces already */
+    tl_vec3 got;      /* m/s that it changes: by the elastic problem */
+    double pressed;   /* N s along the normal, as of the last correction: what friction goes by */
+} tl_rider;
+
+typedef struct tl_riders {
+    int64_t count, room;
+    tl_rider *of; /* in the order of particles */
+} tl_riders;
 
 typedef struct tl_grains {
     const double *alpha;     /* [materials] sqrt 2 sin(angle); 0: a liquid. NULL: liquids alone, against free bodies */
@@ -37,6 +60,8 @@ typedef struct tl_grains {
     double *body_v;
     double *
         load; /* [6 bodies] out, added to: N s on bodies, free or not, and N m s about their centres; NULL: not wanted */
+    tl_riders
+        *riders; /* out: what touches elastic bodies, where there is room for all; NULL: these are as free bodies */
     tl_grain_account *account; /* out, added to; NULL: not wanted */
     tl_vec3 push;              /* velocity that forces add in the step, m/s: already in u */
 } tl_grains;
@@ -44,5 +69,8 @@ typedef struct tl_grains {
 /* Changes the face velocities that such grains have a part in, and those of free bodies they touch: impulses are
  * equal and opposite. Returns how many touch a solid. */
 int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles *p, tl_faces *faces);
+
+/* N s that faces get when riders go where they are said to; impulse [3][cells], added to. */
+void tl_grains_land(const tl_grid *g, const tl_riders *r, const tl_particles *p, double *const impulse[3]);
 
 #endif

@@ -39,6 +39,9 @@ static const tl_grid_rule rules[] = {
     {"single grains", "condition, model/grid/grains.h",
      "where no pressure acts no stress holds a grain: a floor is ice, and its gradient speeds it up with every cell",
      "solver.rules.single_grains = false", "physics/sand_rules.c single_grains_stop"},
+    {"riders", "condition, model/grid/grains.h",
+     "single grains that are heavier than the elastic sheet below them fall with it: nothing lifts them",
+     "solver.rules.single_grains = false", "physics/sandy.c a_light_sheet_bears_a_layer"},
     {"crowds part", "part crowds, model/grid/rules.h",
      "cells fill beyond what they hold and empty elsewhere: a collapsed column loses 1.5 % of its volume",
      "grid.correct_density = false", "physics/sand_rules.c piles_at_rest_stay"},
@@ -54,10 +57,22 @@ static talus_status no_memory(talus_error *err)
 
 /* ---- before the solve ---- */
 
+/* As many as there may be. */
+static talus_status make_riders(tl_flow *f, talus_error *err)
+{
+    const tl_grid *g = &f->grid;
+    f->riders = (tl_riders){0};
+    for (int32_t b = 0; b < g->blocks; b++)
+        if (f->solids.start[b] < f->solids.start[b + 1]) f->riders.room += g->first[b + 1] - g->first[b];
+    if (!(f->riders.of = TL_TAKE(f->arena, tl_rider, f->riders.room + 1))) return no_memory(err);
+    return TALUS_OK;
+}
+
 talus_status tl_rule_single_grains(tl_flow *f, double *load, tl_grain_account *got, talus_error *err)
 {
-    (void)err;
     *got = (tl_grain_account){0};
+    const bool rides = f->soft && f->set->alpha && f->set->rules.ride && f->scene->solver.rules.single_grains;
+    if (rides) TL_TRY(make_riders(f, err));
     tl_grains grains = {.alpha = f->set->alpha,
                         .rho = f->set->density,
                         .number = f->system.active.number,
@@ -70,10 +85,22 @@ talus_status tl_rule_single_grains(tl_flow *f, double *load, tl_grain_account *g
                         .load = load,
                         .friction = f->slips ? f->slip.friction : NULL,
                         .walls = f->slip.walls,
+                        .riders = rides ? &f->riders : NULL,
                         .account = got,
                         .push = tl_vec3_scale(f->dt, f->scene->gravity)};
     if (!f->set->alpha || f->scene->solver.rules.single_grains)
         tl_grains_stop(&f->grid, &grains, &f->particles, &f->faces);
+    return TALUS_OK;
+}
+
+talus_status tl_rule_land_riders(tl_flow *f, talus_error *err)
+{
+    double *impulse[3];
+    if (!f->riders.count) return TALUS_OK;
+    for (int a = 0; a < 3; a++)
+        if (!(impulse[a] = TL_TAKE_ZERO(f->arena, double, f->grid.cells))) return no_memory(err);
+    tl_grains_land(&f->grid, &f->riders, &f->particles, impulse);
+    tl_carry_impulses(&f->system.carry, &f->grid, &f->faces, impulse);
     return TALUS_OK;
 }
 

@@ -24,6 +24,9 @@ const tl_grid_rule *tl_grid_rule_at(int i);
  * (grains.h). Free bodies get their part in f->v_free. */
 talus_status tl_rule_single_grains(tl_flow *f, double *load, tl_grain_account *got, talus_error *err);
 
+/* Riders (grains.h) go where the elastic problem says: after tl_flow_store. */
+talus_status tl_rule_land_riders(tl_flow *f, talus_error *err);
+
 /* Faces that go with others hand their mass and momentum over (carry.h). */
 talus_status tl_rule_hand_over(tl_flow *f, talus_error *err);
 

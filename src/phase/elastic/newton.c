@@ -68,6 +68,8 @@ static void balance(tl_elastic_trial *s)
                                                : s->lg->mass[i] * (s->v[k] - tl_elastic_star(s, b, k)) -
                                                      s->he[b] * s->force[k] - (s->follow ? s->follow[k] : 0);
     }
+    tl_elastic_riders_press(s, s->v);
+    tl_elastic_riders_balance(s, s->v, s->g);
     tl_elastic_lap(s, TL_ELASTIC_BALANCE);
 }
 
@@ -123,6 +125,7 @@ static talus_status factor(tl_elastic_trial *s, bool *again, talus_error *err)
     s->projected |= (needs & TL_FLEX_SEMIDEFINITE) != 0;
     tl_fem_modes(s->fem, s->x, s->projected, s->modes);
     for (int b = 0; b < s->fem->bodies; b++) tl_fem_matrix(s->fem, b, s->he[b], s->modes, &s->fem->body[b].A);
+    tl_elastic_riders_matrix(s, s->v);
     for (int b = 0; b < s->fem->bodies && (needs & TL_FLEX_ROOTS); b++) {
         tl_csr_free(&s->data->roots[b]);
         TL_TRY(tl_fem_roots(s->fem, b, s->he[b], s->modes, &s->data->roots[b], err));
@@ -239,7 +242,7 @@ static double add_inertia(const tl_elastic_trial *s, const double *v, double sum
             for (int64_t k = 3 * (int64_t)i; k < 3 * (int64_t)i + 3 && s->fem->place[i] >= 0; k++)
                 sum += 0.5 * s->lg->mass[i] * (v[k] - tl_elastic_star(s, b, k)) * (v[k] - tl_elastic_star(s, b, k));
     }
-    return sum;
+    return sum + tl_elastic_riders_energy(s, v);
 }
 
 /* The exact penalty at velocities v and v_rigid. */

@@ -70,18 +70,19 @@ typedef struct tl_elastic_trial {
     double correction; /* m/s, the last one */
     double contact;    /* m/s, what the last contact solve left */
     bool converged;
-    bool factored;      /* factors stand, of a matrix that is near enough */
-    bool posed;         /* contacts are new: the route has not seen them */
-    double last, left;  /* m/s: the last correction; what the contact solve of it left */
-    bool indefinite;    /* true Hessians of elements made no definite matrix in this step */
-    bool projected;     /* Hessians of elements: the true ones make no definite matrix */
-    double slack;       /* m/s: what the contact solve may leave now */
-    struct tl_wet *wet; /* liquid around the bodies: solved with them (phase/grid/wet.h); NULL: none */
-    bool sandy;         /* there is sand in it */
-    double *load;       /* [3 nodes] N s of its pressure, held nodes too; [6 rigid] behind. NULL: none */
-    double *follow;     /* [3 nodes] N s: what the turn of the surface within the step adds to load. NULL: none */
-    double *offset;     /* [3 nodes] N s, part of v_star: hydrostatic, inside of cells. NULL: none */
-    double *grains;     /* [3 nodes] N s, part of v_star but of held nodes: of single particles. NULL: none */
+    bool factored;            /* factors stand, of a matrix that is near enough */
+    bool posed;               /* contacts are new: the route has not seen them */
+    double last, left;        /* m/s: the last correction; what the contact solve of it left */
+    bool indefinite;          /* true Hessians of elements made no definite matrix in this step */
+    bool projected;           /* Hessians of elements: the true ones make no definite matrix */
+    double slack;             /* m/s: what the contact solve may leave now */
+    struct tl_wet *wet;       /* liquid around the bodies: solved with them (phase/grid/wet.h); NULL: none */
+    bool sandy;               /* there is sand in it */
+    double *load;             /* [3 nodes] N s of its pressure, held nodes too; [6 rigid] behind. NULL: none */
+    double *follow;           /* [3 nodes] N s: what the turn of the surface within the step adds to load. NULL: none */
+    double *offset;           /* [3 nodes] N s, part of v_star: hydrostatic, inside of cells. NULL: none */
+    struct tl_riders *riders; /* sand on surfaces that no pressure holds (model/grid/grains.h). NULL: none */
+    double *grains;           /* [3 nodes] N s, part of v_star but of held nodes: of single particles. NULL: none */
     /* measure */
     tl_vec3 *reaction;     /* [anchors] N s of it on its node; of an anchor that another one overrules none */
     int32_t *hold_nodes;   /* [holds of the state] */
@@ -136,6 +137,15 @@ double tl_elastic_springs(const tl_elastic_trial *s, const double *x, const tl_v
 /* That of a step of dt from the present state, for comparisons and tests. s lives until the next step, in the
  * simulation's arena. */
 talus_status tl_elastic_first(tl_sim *sim, double dt, tl_elastic_trial *s, talus_error *err);
+
+/* Grains that ride (riders.c), at velocities v: what they add to the energy that velocities minimise, to its gradient
+ * and to the matrices of bodies; what presses them, for friction; and in the end where they go, and their load [3 nodes]
+ * N s on nodes. */
+double tl_elastic_riders_energy(const tl_elastic_trial *s, const double *v);
+void tl_elastic_riders_press(const tl_elastic_trial *s, const double *v);
+void tl_elastic_riders_balance(const tl_elastic_trial *s, const double *v, double *g);
+void tl_elastic_riders_matrix(const tl_elastic_trial *s, const double *v);
+void tl_elastic_riders_end(const tl_elastic_trial *s, double *load);
 
 void tl_elastic_account(tl_elastic_trial *s); /* where momentum and energy of nodes and of rigid bodies went */
 
