@@ -35,6 +35,19 @@ bool tl_particle_put_outside(const tl_solids *s, int32_t block, double gap, tl_p
     return pushes > 0;
 }
 
+/* Where a place beside an elastic surface is if that takes it along: what is thinner than its way of a step has passed
+ * over particles that are now on its other side, or nearer to it. */
+static tl_vec3 taken_along(const tl_solids *s, int32_t which, tl_vec3 from)
+{
+    const tl_skin *end = which >= 0 ? s->solid[which].skin : NULL;
+    if (!s->before || !end) return from;
+    const tl_skin_place q = tl_skin_nearest(&s->before->skin[which], from);
+    tl_vec3 way = tl_vec3_scale(-1, q.at);
+    for (int k = 0; k < 3; k++)
+        way = tl_vec3_add_scaled(way, q.weight[k], tl_vec3_load(end->x + 3 * (int64_t)q.node[k]));
+    return q.distance >= 0 && tl_vec3_norm(way) > q.distance ? tl_vec3_add(from, way) : from;
+}
+
 /* A straight way ends at the first surface it meets; what is left of it slides along. Solids are where they end: one
  * that has moved over the start puts it out first, on the side where it was, and the way leads from there to where
  * it was to end. True: something was met. */
@@ -43,8 +56,13 @@ static bool walk(const tl_solids *s, int32_t block, double gap, tl_vec3 way, tl_
     tl_vec3 from = p->x, n = {0, 0, 0};
     int32_t which;
     double d = tl_solids_distance(s, block, from, &which, &n);
+    const tl_vec3 along_with = taken_along(s, which, from);
+    way = tl_vec3_add(way, tl_vec3_sub(from, along_with));
+    from = along_with;
+    if (s->before) d = tl_solids_distance(s, block, from, &which, &n);
     if (d < 0) {
         tl_particle out = *p;
+        out.x = from;
         double deepest = 0;
         tl_particle_put_outside(s, block, gap, &out, &deepest);
         way = tl_vec3_add(way, tl_vec3_sub(from, out.x));

@@ -38,6 +38,7 @@ talus_status tl_flow_carry(tl_flow *f, const tl_motion *end, tl_flow_carried *ou
     TL_TRY(tl_solids_with_skins(&out->end, g, f->rigid, &f->scene->domain, end, f->soft ? f->soft->end : NULL, f->arena,
                                 err));
     out->end.free_gives = true;
+    out->end.before = f->soft ? f->soft->start : NULL;
     const tl_advection by = {
         f->moving, f->known, &out->end, f->solid_phi, farthest_travel(f, end), TL_GAP_CELLS * g->f.dx, f->dt};
     tl_particles_carry(g, f->faces.u, &by, f->set->density, out->free_block, out->block, &f->particles);

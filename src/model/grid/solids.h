@@ -39,6 +39,8 @@ typedef struct tl_solids {
     /* Free bodies give way: what runs into one keeps its velocity, and only its place is corrected. Taking it away
      * would be momentum that the body does not get; the next solve, or the contact of a single grain, exchanges it. */
     bool free_gives;
+    const tl_skins
+        *before; /* surfaces of elastic bodies at the start of the step, where these are those of its end; or NULL */
 } tl_solids;
 
 static inline bool tl_solids_gives(const tl_solids *s, int32_t which)
