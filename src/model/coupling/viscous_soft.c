@@ -212,7 +212,6 @@ talus_status tl_viscous_soft_make(tl_dual_viscous *out, tl_viscous_soft *v, cons
                              .unbalanced = unbalanced,
                              .solids_product = solids_product,
                              .solids_inverse = solids_inverse,
-                             .u = lists_of(v)->u,
                              .drag = v->drag,
                              .spacing = lists_of(v)->dx,
                              .volume = volume_of(lists_of(v)),

@@ -8,7 +8,9 @@
 #include "solve/flex/inside.h"
 
 #define ITERATIONS_MAX 1000 /* of one pressure solve */
-#define FINEST 1e-14        /* what double precision can reach of the solver's own measure */
+#define ROUNDING                                                                                                       \
+    1e-10            /* of velocities over their spacing, as of kind "coupled": what falls freely has no more to undo */
+#define FINEST 1e-14 /* what double precision can reach of the solver's own measure */
 
 talus_status tl_dual_settle(tl_dual_solver *s, talus_error *err)
 {
@@ -24,6 +26,8 @@ talus_status tl_dual_settle(tl_dual_solver *s, talus_error *err)
     for (int64_t i = 0; i < w->n; i++) w->r[i] += w->load[i] - (i < f->n ? f->g[i] : 0);
     return tl_flex_factor_solve(f, w->r, w->dv, err);
 }
+
+double tl_dual_noise(const tl_dual_solver *s) { return ROUNDING * tl_max_abs(s->p->faces, s->p->u) / s->p->spacing; }
 
 void tl_dual_outflow(tl_dual_solver *s, double *g)
 {
@@ -50,7 +54,7 @@ static void pose(tl_dual_solver *s, int32_t normals)
         for (int32_t j = 0; j < normals; j++)
             w->b[w->cells + j] -= p->per_u * w->scale[j] * (w->u[3 * (int64_t)j] + p->flex->c[3 * (int64_t)j]);
     }
-    w->b_pressure = fmax(w->b_pressure, tl_max_abs(w->cells, w->b) / p->per_g);
+    w->b_pressure = fmax(fmax(w->b_pressure, tl_dual_noise(s)), tl_max_abs(w->cells, w->b) / p->per_g);
 }
 
 static talus_status run_pressure(tl_dual_solver *s, int32_t normals, tl_dual_report *out, talus_error *err)

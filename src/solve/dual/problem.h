@@ -53,7 +53,6 @@ typedef struct tl_dual_viscous {
     /* H and what viscosity adds to it, and about its inverse */
     void (*solids_product)(const void *ctx, const double *x, double *y);
     talus_status (*solids_inverse)(const void *ctx, const double *r, double *z, talus_error *err);
-    const double *u;        /* [faces] as of now */
     const double *drag;     /* [n + 6 rigid] kg, at least that on the diagonal */
     double spacing, volume; /* of a cell */
     const void *ctx;
@@ -65,6 +64,9 @@ typedef struct tl_dual {
     void (*field)(const void *ctx, double *g);       /* g [cells]: outflow of u as it is, 1/s */
     void (*push)(const void *ctx, const double *dp); /* u after a change of p */
     const void *ctx;
+    int32_t faces;
+    const double *u;              /* [faces] the caller's, as of now: what rounding leaves of its outflow is nothing */
+    double spacing;               /* of faces, m */
     double per_g, per_u, impulse; /* as of kind "coupled": per_g = per_u impulse */
     const double *outflow;        /* [cells] of the solids at dv = 0, 1/s */
     const tl_csr *Z, *Zt;         /* [n + 6 rigid][cells], [cells][n + 6 rigid], 1/m */

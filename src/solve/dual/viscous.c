@@ -9,7 +9,6 @@
 #include "solve/flex/inside.h"
 #include "solve/viscous/method.h"
 
-#define ROUNDING 1e-10  /* of velocities: what falls freely has nothing to undo but noise, as of kind "coupled" */
 #define PASSES 6        /* of one block: the method's own measure is another one than the certificate's */
 #define ITERATIONS 2000 /* of one pass: ten times what a healthy one takes */
 #define SAFETY 0.5      /* of the reduction that is asked for */
@@ -133,7 +132,7 @@ void tl_dual_viscous_start(tl_dual_solver *s)
         tl_dual_outflow(s, w->gap);
         /* one field: what its divergence and its balance are measured against is the larger of both */
         s->free_viscous = fmax(s->free_viscous, tl_max_abs(w->cells, w->gap) * v->spacing);
-        s->free_viscous = fmax(s->free_viscous, ROUNDING * tl_max_abs(v->problem.faces, v->u));
+        s->free_viscous = fmax(s->free_viscous, tl_dual_noise(s) * v->spacing);
         if (s->started)
             s->p->push(s->p->ctx, w->p);
         else

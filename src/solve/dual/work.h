@@ -59,6 +59,7 @@ typedef struct tl_dual_work {
 tl_dual_block tl_dual_pressure, tl_dual_pressure_normal, tl_dual_contact;
 /* dv of p and lam; the load of p */
 talus_status tl_dual_settle(tl_dual_solver *s, talus_error *err);
+double tl_dual_noise(const tl_dual_solver *s);      /* 1/s: an outflow below has nothing in it but rounding */
 void tl_dual_outflow(tl_dual_solver *s, double *g); /* net outflow of cells at u and dv */
 talus_status tl_dual_certify(tl_dual_solver *s, tl_dual_certificate *out, talus_error *err);
 
