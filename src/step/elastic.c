@@ -42,6 +42,7 @@ static talus_status begin_step(tl_elastic_trial *s, tl_sim *sim, tl_elastic_data
     if (!bodies) return tl_elastic_no_memory(err);
     TL_TRY(tl_bodies_begin(bodies, sim, rigid, dt, err));
     bodies->resists = rigid->resists;
+    bodies->flows = true; /* what joints do is settled with what bends */
     return tl_elastic_begin_trial(s, sim, data, bodies, dt, err);
 }
 
@@ -83,22 +84,24 @@ static talus_status resist(tl_elastic_trial *s, bool *again, talus_error *err)
 {
     tl_bodies *b = s->bodies;
     const int64_t n = 6 * (int64_t)s->sim->rigid.count, points = 3 * (int64_t)b->contacts.count,
-                  rows = points + 3 * (int64_t)b->resist.count;
+                  plain = points + 3 * (int64_t)b->resist.count, joints = 3 * (int64_t)b->joint.blocks.count,
+                  rows = plain + joints;
     if (!b->resist.count) return TALUS_OK;
-    double *plain = TL_TAKE(s->arena, double, n), *turned = TL_TAKE_ZERO(s->arena, double, n),
+    double *fell = TL_TAKE(s->arena, double, n), *turned = TL_TAKE_ZERO(s->arena, double, n),
            *pushed = TL_TAKE(s->arena, double, n), *v = TL_TAKE(s->arena, double, n),
            *lam = TL_TAKE_ZERO(s->arena, double, rows + 1), off = INFINITY;
-    if (!plain || !turned || !pushed || !v || !lam) return tl_elastic_no_memory(err);
-    memcpy(plain, b->v_free, sizeof *plain * (size_t)n);
+    if (!fell || !turned || !pushed || !v || !lam) return tl_elastic_no_memory(err);
+    memcpy(fell, b->v_free, sizeof *fell * (size_t)n);
     for (int round = 0; round < RESIST_ROUNDS && off > s->tolerance; round++) {
-        /* without torques and points between rigid bodies */
+        /* without torques, points between rigid bodies and joints */
         memset(lam, 0, sizeof *lam * (size_t)rows);
         if (points) memcpy(lam, s->lam + 3 * (int64_t)s->rows.soft, sizeof *lam * (size_t)points);
+        if (joints) memcpy(lam + plain, s->lam + 3 * (int64_t)s->rows.contacts, sizeof *lam * (size_t)joints);
         b->p.bodies.v_free = s->v_rigid;
         tl_contact_velocities(&b->p.bodies, lam, v);
         for (int64_t i = 0; i < n; i++) pushed[i] = 2 * s->v_rigid[i] - v[i] - turned[i];
         if (points) memcpy(lam, s->lam + 3 * (int64_t)s->rows.soft, sizeof *lam * (size_t)points);
-        memcpy(lam + points, b->resist_lam, sizeof *lam * (size_t)(rows - points));
+        memcpy(lam + points, b->resist_lam, sizeof *lam * (size_t)(plain - points));
         TL_TRY(find_torques(s, pushed, lam, v, err));
         off = 0;
         for (int64_t i = 0; i < n; i++) {
@@ -107,16 +110,17 @@ static talus_status resist(tl_elastic_trial *s, bool *again, talus_error *err)
         }
         if (!(off > s->tolerance)) break;
         memset(lam, 0, sizeof *lam * (size_t)points);
+        memset(lam + plain, 0, sizeof *lam * (size_t)joints);
         b->p.bodies.v_free = pushed;
         tl_contact_velocities(&b->p.bodies, lam, v);
         b->p.bodies.v_free = b->v_free;
         for (int64_t i = 0; i < n; i++) {
             turned[i] = v[i] - pushed[i];
-            b->v_free[i] = plain[i] + turned[i];
+            b->v_free[i] = fell[i] + turned[i];
         }
         TL_TRY(tl_elastic_newton(s, s->tolerance, again, err));
     }
-    memcpy(b->v_free, plain, sizeof *plain * (size_t)n);
+    memcpy(b->v_free, fell, sizeof *fell * (size_t)n);
     s->contact = fmax(s->contact, off > s->tolerance ? off : 0);
     s->converged &= off <= s->tolerance;
     return TALUS_OK;
@@ -154,18 +158,40 @@ static talus_status bounce(tl_elastic_trial *s, talus_error *err)
     return TALUS_OK;
 }
 
+/* The last solves of a step, with torques. */
+static talus_status solve_again(tl_elastic_trial *s, bool *again, talus_error *err)
+{
+    TL_TRY(tl_elastic_newton(s, s->tolerance, again, err));
+    return resist(s, again, err);
+}
+
+/* Velocities that joints allow where bodies are now, with the energy that is theirs where nothing elastic touches. */
+static talus_status fit(tl_elastic_trial *s, talus_error *err)
+{
+    tl_bodies *b = s->bodies;
+    if (!b->joint.now) return TALUS_OK;
+    if (!(b->half.given = TL_TAKE_ZERO(s->arena, double, s->sim->rigid.count))) return tl_elastic_no_memory(err);
+    tl_accounts_before_bounce(b);
+    TL_TRY(tl_bodies_joints_end(b, err));
+    tl_elastic_give(s, b->half.given);
+    if (s->scene->solver.contact.bound) TL_TRY(tl_bodies_bound(b, true, err));
+    tl_accounts_fit(b);
+    return TALUS_OK;
+}
+
 static talus_status move(tl_elastic_trial *s, bool *again, talus_error *err)
 {
     tl_bodies *b = s->bodies;
-    memcpy(b->v, s->v_rigid, sizeof *b->v * 6 * (size_t)s->sim->rigid.count);
-    if (b->contacts.count)
-        memcpy(b->lam, s->lam + 3 * (int64_t)s->rows.soft, 3 * sizeof *b->lam * (size_t)b->contacts.count);
+    TL_TRY(tl_elastic_place_joints(s, solve_again, again, err));
+    tl_elastic_hand_over(s);
     TL_TRY(tl_bodies_move(b, again, err));
     TL_TRY(tl_bodies_make_room(b, err));
+    TL_TRY(tl_bodies_joints_work(b, err));
     tl_elastic_end_nodes(s);
     tl_elastic_account(s);
     TL_TRY(stabilise(s, err));
     TL_TRY(bounce(s, err));
+    TL_TRY(fit(s, err));
     TL_TRY(tl_elastic_remember(s, err));
     const tl_pose *end;
     TL_TRY(tl_bodies_poses(b, &end, err));

@@ -116,7 +116,7 @@ static talus_status predict(tl_lg_step *s, talus_error *err)
     TL_TRY(tl_lg_handle_poses(lg, s->scene, s->sim->state.t + s->h, handle, err));
     tl_lg_lead(now, true, handle);
     tl_lg_targets(lg, handle, s->target);
-    TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, err));
+    TL_TRY(tl_accounts_lg_begin(s->sim, s->target, s->arena, &s->elastic0, err));
     TL_TRY(tl_lg_load(s, err));
     tl_lg_time_predict(&s->time, lg, now, s->accel, s->qtil);
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
@@ -141,11 +141,12 @@ static talus_status detect(tl_lg_step *s, talus_error *err)
                            .after = after,
                            .friction = b->friction,
                            .length = s->now->length,
+                           .joints = &s->sim->joints,
                            .h = s->h};
     if (!s->time.rests) {
         TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
         tl_lg_mend_planes(&s->view, &s->contacts);
-        TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
+        TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->view, &b->contacts, err));
     }
     TL_TRY(tl_bodies_match(b, err));
     tl_lg_lap(s, TL_LG_DETECT);
@@ -348,6 +349,7 @@ static talus_status account(tl_lg_step *s, talus_error *err)
                               .r = s->r,
                               .target = s->target,
                               .pressure = s->pressure,
+                              .elastic0 = s->elastic0,
                               .elastic = s->elastic,
                               .touch = &s->touch,
                               .contacts = &s->contacts,

@@ -161,6 +161,23 @@ static void several_bodies(void **state)
             NULL, 4, 0.01, 1e-8, TL_FLEX_CONE, "");
 }
 
+/* A bar on a hinge with a limit, one with friction and a weak motor, and one that gives, on a soft block. */
+#define BAR "shape = box { size = {0.5, 0.05, 0.05} }, density = 500"
+static void joints(void **state)
+{
+    (void)state;
+    compare(
+        "joints",
+        BLOCK("1e5", "0.4",
+              ", { name = 'b', " BAR ", at = {0.2, 0.23, 0} }, { name = 'c', " BAR
+              ", at = {-0.35, 0.23, 0} }, { name = 'd', " BAR
+              ", at = {-0.9, 0.4, 0} } }, joints = { { kind = 'hinge', a = 'b', at = {0.45, 0.23, 0}, axis = {0, 0, "
+              "1}, limits = {-0.001, 0} }, { kind = 'hinge', a = 'c', b = 'b', at = {-0.08, 0.23, 0}, axis = {0, 0, "
+              "1}, friction = 0.1, motor = { speed = 1, max = 0.2 } }, { kind = 'ball', a = 'd', b = 'c', at = "
+              "{-0.6, 0.3, 0}, compliance = 1e-3 }"),
+        NULL, 12, 0.01, 1e-8, TL_FLEX_CONE, "admm");
+}
+
 /* A stiff body: waves cross it a thousand times in a step, and what contact with masses alone anticipates is of no
  * use. */
 static void stiff(void **state)
@@ -175,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_block),
         cmocka_unit_test(several_bodies),
+        cmocka_unit_test(joints),
         cmocka_unit_test(stiff),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

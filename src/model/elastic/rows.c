@@ -38,12 +38,10 @@ static tl_fem_link soft_link(const tl_fem_rows_of *from, const tl_lg_contact *c)
     return l;
 }
 
-static tl_fem_link hard_link(const tl_fem_rows_of *from, const tl_rigid_point *p)
+static tl_fem_link hard_link(const tl_rigid_point *p, const double bias[3])
 {
-    tl_fem_link l = {.body = {p->a, p->b}, .axis = {p->normal, p->t1, p->t2}};
-    l.lever[0] = tl_vec3_sub(p->at, from->body[p->a].x);
-    l.lever[1] = tl_vec3_sub(p->at, from->body[p->b].x);
-    l.bias[0] = tl_rigid_point_room(p) / from->h;
+    tl_fem_link l = {.body = {p->a, p->b}, .lever = {p->arm_a, p->arm_b}, .axis = {p->normal, p->t1, p->t2}};
+    memcpy(l.bias, bias, sizeof l.bias);
     return l;
 }
 
@@ -52,18 +50,20 @@ talus_status tl_fem_rows_make(tl_fem_rows *out, const tl_fem_rows_of *from, tl_a
     *out = (tl_fem_rows){.fem = from->fem,
                          .soft = from->soft->count,
                          .contacts = from->soft->count + from->hard->count,
+                         .joint = from->joint,
                          .rigid = from->rigid,
                          .inv_mass = from->inv_mass,
                          .inv_inertia = from->inv_inertia};
+    out->blocks = out->contacts + from->joint->count;
     out->link = TL_TAKE(a, tl_fem_link, out->contacts);
-    out->mu = TL_TAKE(a, double, out->contacts);
+    out->mu = TL_TAKE_ZERO(a, double, out->blocks);
     if (!out->link || !out->mu) return no_memory(err);
     for (int32_t c = 0; c < out->soft; c++) {
         out->link[c] = soft_link(from, &from->soft->contact[c]);
         out->mu[c] = from->soft->contact[c].mu;
     }
     for (int32_t c = 0; c < from->hard->count; c++) {
-        out->link[out->soft + c] = hard_link(from, &from->hard->point[c]);
+        out->link[out->soft + c] = hard_link(&from->hard->point[c], from->bias + 3 * (int64_t)c);
         out->mu[out->soft + c] = from->hard->point[c].friction;
     }
     return TALUS_OK;
@@ -86,6 +86,8 @@ void tl_fem_rows_velocity(const tl_fem_rows *r, const double *v, const double *v
         if (l->body[1] >= 0) U = tl_vec3_sub(U, body_velocity(v_rigid, l->body[1], l->lever[1]));
         for (int k = 0; k < 3; k++) u[3 * (int64_t)c + k] = tl_vec3_dot(l->axis[k], U) + l->bias[k];
     }
+    for (int64_t k = 0; k < 3 * (int64_t)(r->blocks - r->contacts); k++)
+        u[3 * (int64_t)r->contacts + k] = tl_joint_block_speed(r->joint, k, v_rigid) + r->joint->bias[k];
 }
 
 static void add_vec(double *to, double scale, tl_vec3 x)
@@ -105,6 +107,15 @@ void tl_fem_rows_push(const tl_fem_rows *r, const double *lam, double *nodes, do
             add_vec(bodies + 6 * (int64_t)l->body[e] + 3, e ? -1 : 1, tl_vec3_cross(l->lever[e], f));
         }
     }
+    for (int64_t k = 0; k < 3 * (int64_t)(r->blocks - r->contacts) && bodies; k++)
+        for (int e = 0; e < 2; e++) {
+            const tl_joint_row *row = &r->joint->row[k];
+            const int32_t body = r->joint->body[k / 3][e];
+            const double x = lam[3 * (int64_t)r->contacts + k];
+            if (body < 0) continue;
+            add_vec(bodies + 6 * (int64_t)body, x, e ? row->push_b : row->push_a);
+            add_vec(bodies + 6 * (int64_t)body + 3, x, e ? row->turn_b : row->turn_a);
+        }
 }
 
 /* ---- as a matrix ---- */
@@ -157,6 +168,36 @@ static void fill_row(const tl_fem_link *l, int axis, int count, const int64_t *a
     }
 }
 
+/* Bodies of a block of joint rows that move, rising; returns how many. */
+static int joint_sides(const tl_fem_rows *r, int32_t joint, int *side)
+{
+    const int32_t *body = r->joint->body[joint];
+    const bool low = moves(r, body[0]) && moves(r, body[1]) && body[1] < body[0];
+    int count = 0;
+    for (int e = 0; e < 2; e++)
+        if (moves(r, body[e ^ low])) side[count++] = e ^ low;
+    return count;
+}
+
+/* The three rows of a block of joints become those of block k of J. */
+static void fill_joint(const tl_fem_rows *r, int32_t joint, int64_t k, int64_t n, tl_csr *J)
+{
+    int side[2], sides = joint_sides(r, joint, side);
+    for (int64_t i = 0; i < 3; i++) {
+        const tl_joint_row *row = &r->joint->row[3 * (int64_t)joint + i];
+        int64_t at = J->start[3 * k + i];
+        for (int s = 0; s < sides; s++) {
+            const tl_vec3 push = side[s] ? row->push_b : row->push_a, turn = side[s] ? row->turn_b : row->turn_a;
+            const double all[6] = {push.x, push.y, push.z, turn.x, turn.y, turn.z};
+            for (int e = 0; e < 6; e++) {
+                J->col[at] = (int32_t)(n + 6 * (int64_t)r->joint->body[joint][side[s]] + e);
+                J->val[at++] = all[e];
+            }
+        }
+        J->start[3 * k + i + 1] = at;
+    }
+}
+
 /* Entries keep the order of rows within a row of the transpose. */
 static talus_status transpose(const tl_csr *J, tl_csr *T, tl_arena *a, talus_error *err)
 {
@@ -186,6 +227,10 @@ talus_status tl_fem_rows_matrix(const tl_fem_rows *r, int32_t count, const int32
     int side[10];
     *J = (tl_csr){.rows = 3 * count, .cols = (int32_t)(n + 6 * (int64_t)r->rigid)};
     for (int32_t k = 0; k < count; k++) {
+        if (pick[k] >= r->contacts) {
+            entries += 18 * (int64_t)joint_sides(r, pick[k] - r->contacts, side);
+            continue;
+        }
         int columns_of = columns(r, &r->link[pick[k]], first, n, at, weight, side);
         for (int e = 0; e < columns_of; e++) entries += side[e] < 0 ? 9 : 18;
     }
@@ -195,6 +240,10 @@ talus_status tl_fem_rows_matrix(const tl_fem_rows *r, int32_t count, const int32
     if (!J->start || !J->col || !J->val) return no_memory(err);
     J->start[0] = 0;
     for (int32_t k = 0; k < count; k++) {
+        if (pick[k] >= r->contacts) {
+            fill_joint(r, pick[k] - r->contacts, k, n, J);
+            continue;
+        }
         const tl_fem_link *l = &r->link[pick[k]];
         int columns_of = columns(r, l, first, n, at, weight, side);
         for (int axis = 0; axis < 3; axis++) {

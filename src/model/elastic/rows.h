@@ -1,4 +1,5 @@
-/* Contacts of elastic and rigid bodies in one contact problem: rows J over velocities of nodes and bodies.
+/* Contacts of elastic and rigid bodies, and joints of these, in one contact problem: rows J over velocities of nodes
+ * and bodies.
  *
  * u = J v + bias in m/s with impulses in N s, as solve/flex and tl_contact want it. Contacts come from detection
  * (model/lg/contact.h for elastic surfaces, model/rigid/contacts.h between rigid bodies). A gap that is open may
@@ -21,10 +22,12 @@ typedef struct tl_fem_link {
 
 typedef struct tl_fem_rows {
     const tl_fem *fem;
-    int32_t contacts, soft; /* the first `soft` are those of tl_lg_contacts, the others between rigid bodies */
-    tl_fem_link *link;      /* [contacts] */
-    double *mu;             /* [contacts] */
-    int32_t rigid;          /* bodies of tl_rigid */
+    int32_t blocks;               /* contacts, then joints */
+    int32_t contacts, soft;       /* the first `soft` are those of tl_lg_contacts, the others between rigid bodies */
+    tl_fem_link *link;            /* [contacts] */
+    double *mu;                   /* [blocks] */
+    const tl_joint_blocks *joint; /* [blocks - contacts]; their bias may change between solves */
+    int32_t rigid;                /* bodies of tl_rigid */
     const double *inv_mass, *inv_inertia;
 } tl_fem_rows;
 
@@ -35,17 +38,19 @@ typedef struct tl_fem_rows_of {
     const tl_lg_contacts *soft;
     int32_t rigid;                        /* bodies of tl_rigid */
     const tl_motion *body;                /* [rigid] at the start of the step */
+    const double *bias;                   /* [3 hard] m/s: of contacts between rigid bodies */
     const double *inv_mass, *inv_inertia; /* [rigid], [rigid][9] */
     const tl_rigid_contacts *hard;
+    const tl_joint_blocks *joint;
 } tl_fem_rows_of;
 
 talus_status tl_fem_rows_make(tl_fem_rows *out, const tl_fem_rows_of *from, tl_arena *a, talus_error *err);
 
-/* u [3 contacts] = J v + bias; v [nodes][3], v_rigid [rigid][6]. */
+/* u [3 blocks] = J v + bias; v [nodes][3], v_rigid [rigid][6]. */
 void tl_fem_rows_velocity(const tl_fem_rows *r, const double *v, const double *v_rigid, double *u);
 /* J^T lam added to impulses of nodes [nodes][3] and of bodies [rigid][6] (NULL: not wanted). */
 void tl_fem_rows_push(const tl_fem_rows *r, const double *lam, double *nodes, double *bodies);
-/* The rows of contacts pick [count] over unknowns, and the transpose: J [3 count][n + 6 rigid], first [bodies + 1]
+/* The rows of blocks pick [count] over unknowns, and the transpose: J [3 count][n + 6 rigid], first [bodies + 1]
  * unknown of each elastic body, then n, of all of them. Held nodes and fixed bodies have no columns. In the arena. */
 talus_status tl_fem_rows_matrix(const tl_fem_rows *r, int32_t count, const int32_t *pick, const int64_t *first,
                                 tl_csr *J, tl_csr *Jt, tl_arena *a, talus_error *err);

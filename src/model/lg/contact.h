@@ -61,11 +61,12 @@ typedef struct tl_lg_view {
     const double *from, *to; /* [nodes][3] q_t and where nodes would go without contacts */
     const tl_motion *body;   /* [rigid->count] free bodies: predicted velocities */
     const tl_pose *before,
-        *after;             /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
-    const double *friction; /* [rigid->count] each one's own */
-    const double *length;   /* [cables] m, that code set; < 0: the scene's; NULL: of all */
-    const double *start;    /* [nodes][3] where `from` is later in the step: nodes at its start. NULL: from */
-    bool solids_again;      /* a second look is one at elastic bodies against each other too, where they ended up */
+        *after;              /* [rigid->count] shapes' frames at both ends of the step; of free bodies as predicted */
+    const double *friction;  /* [rigid->count] each one's own */
+    const double *length;    /* [cables] m, that code set; < 0: the scene's; NULL: of all */
+    const double *start;     /* [nodes][3] where `from` is later in the step: nodes at its start. NULL: from */
+    const tl_joints *joints; /* pairs of rigid bodies that they hold do not touch; NULL: none */
+    bool solids_again;       /* a second look is one at elastic bodies against each other too, where they ended up */
     double h;
 } tl_lg_view;
 
@@ -99,8 +100,9 @@ talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_
 talus_status tl_lg_impacts(const tl_lg_view *v, bool solids, tl_arena *a, tl_lg_contacts *out, talus_error *err);
 #define TL_LG_ON_THE_WAY 3 /* `feature` of these */
 
-/* Points between rigid bodies, of which at least one is free; elastic bodies' own entries in tl_rigid are left out. */
-talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_contacts *out,
-                                talus_error *err);
+/* Points between rigid bodies, of which at least one is free; elastic bodies' own entries in tl_rigid are left out.
+ * view: what was looked at. */
+talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_view *view,
+                                tl_rigid_contacts *out, talus_error *err);
 
 #endif

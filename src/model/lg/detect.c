@@ -317,13 +317,13 @@ talus_status tl_lg_depth(const tl_lg_view *v, tl_arena *a, double *depth, talus_
     return TALUS_OK;
 }
 
-talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_contacts *out,
-                                talus_error *err)
+talus_status tl_lg_detect_rigid(const tl_lg_view *v, const tl_rigid_state *past, tl_arena *a, tl_rigid_view *view,
+                                tl_rigid_contacts *out, talus_error *err)
 {
     bool *absent = TL_TAKE_ZERO(a, bool, v->rigid->count);
     if (!absent) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d bodies", v->rigid->count);
     for (int b = 0; b < v->lg->bodies; b++)
         if (v->lg->body[b].body >= 0) absent[v->lg->body[b].body] = true;
-    tl_rigid_view view = {v->rigid, v->scene, v->body, v->before, v->friction, absent, 0, NULL};
-    return tl_rigid_detect(&view, v->h, past, a, out, err);
+    *view = (tl_rigid_view){v->rigid, v->scene, v->body, v->before, v->friction, absent, 0, v->joints};
+    return tl_rigid_detect(view, v->h, past, a, out, err);
 }

@@ -373,12 +373,22 @@ double tl_joint_measure(const tl_joint *j, const tl_motion *body, const tl_joint
     return coordinate;
 }
 
+static double speed_of(const tl_joint_row *row, int32_t body_a, int32_t body_b, const double *v)
+{
+    const double *a = v + 6 * (int64_t)body_a, *b = v + 6 * (int64_t)body_b;
+    double u = tl_vec3_dot(row->push_a, tl_vec3_load(a)) + tl_vec3_dot(row->turn_a, tl_vec3_load(a + 3));
+    if (body_b >= 0) u += tl_vec3_dot(row->push_b, tl_vec3_load(b)) + tl_vec3_dot(row->turn_b, tl_vec3_load(b + 3));
+    return u;
+}
+
 double tl_joint_row_speed(const tl_joint *j, const tl_joint_row *row, const double *v)
 {
-    const double *a = v + 6 * (int64_t)j->a, *b = v + 6 * (int64_t)j->b;
-    double u = tl_vec3_dot(row->push_a, tl_vec3_load(a)) + tl_vec3_dot(row->turn_a, tl_vec3_load(a + 3));
-    if (j->b >= 0) u += tl_vec3_dot(row->push_b, tl_vec3_load(b)) + tl_vec3_dot(row->turn_b, tl_vec3_load(b + 3));
-    return u;
+    return speed_of(row, j->a, j->b, v);
+}
+
+double tl_joint_block_speed(const tl_joint_blocks *j, int64_t k, const double *v)
+{
+    return speed_of(&j->row[k], j->body[k / 3][0], j->body[k / 3][1], v);
 }
 
 bool tl_joints_part(const tl_joints *j, int32_t a, int32_t b)

@@ -127,4 +127,7 @@ typedef struct tl_joint_blocks {
     double *bias;        /* [3 count] */
 } tl_joint_blocks;
 
+/* Of row k of all; v [6 bodies]. */
+double tl_joint_block_speed(const tl_joint_blocks *j, int64_t k, const double *v);
+
 #endif

@@ -99,6 +99,11 @@ talus_status tl_accounts_begin(tl_sim *sim, talus_error *err)
     return TALUS_OK;
 }
 
+void tl_accounts_start_elastic(tl_sim *sim, double nodes)
+{
+    sim->start.elastic = nodes + joint_energy(sim, sim->state.rigid.body);
+}
+
 /* ---- what phases add ---- */
 
 void tl_accounts_energy(tl_sim *sim, tl_energy source, double joules)
@@ -288,7 +293,8 @@ static double account_row(const tl_bodies *b, const tl_joint_blocks *j, int64_t 
 /* What joints did where impulses act. Returns all of it but what scripted bodies did, which is added to `scripted`.
  * Alone with contacts, they work with the mean of before and after. In one solve with what flows, motors, friction,
  * limits and springs do so with the velocities of the end. What holds then does no work: bodies end up where it holds
- * them, and what the step's other forces pull and it does not let happen is between those, and the solve's. */
+ * them, and what the step's other forces pull and it does not let happen is between those, and the solve's. Among
+ * elastic bodies, whose work is known by itself, it has what its straight rows do, of the step's first order. */
 static double account_joints(tl_bodies *b, double *scripted)
 {
     static const tl_energy source[] = {[TL_ROW_HOLD] = TL_ENERGY_TIME_STEP,
@@ -296,24 +302,25 @@ static double account_joints(tl_bodies *b, double *scripted)
                                        [TL_ROW_DRY] = TL_ENERGY_FRICTION,
                                        [TL_ROW_MOTOR] = TL_ENERGY_FORCES,
                                        [TL_ROW_SPRING] = TL_ENERGY_TIME_STEP};
-    const double *v = b->flows ? b->v : b->half.any ? b->half.early : b->v_free;
     tl_vec3 impulse = nothing, angular = nothing;
     double all = 0, damped = 0;
     b->account.held = 0;
     for (int32_t k = 0; k < b->sim->joints.count; k++) {
         const tl_joint *j = &b->sim->joints.joint[k];
+        const bool flows = b->flows && !is_half(b, is_free(b, j->a) ? j->a : j->b);
+        const double *v = flows ? b->v : b->half.any ? b->half.early : b->v_free;
         for (int r = 0; r < j->rows && b->joint.first[k] < b->joint.first[k + 1]; r++) {
             const int64_t at = 3 * (int64_t)b->joint.first[k] + r;
             const double lam = b->joint.lam[at];
             const tl_joint_row *row = &b->joint.blocks.row[at];
             double work = 0.5 * lam * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, b->v));
-            if (b->flows && tl_bodies_joint_holds(b, k, r)) work = 0;
+            if (flows && tl_bodies_joint_holds(b, k, r) && !b->sim->lg.nodes) work = 0;
             *scripted -= account_row(b, &b->joint.blocks, at, lam, b->act, b->v_free, &impulse, &angular);
             const tl_energy from =
                 tl_bodies_joint_holds(b, k, r) ? TL_ENERGY_TIME_STEP : source[j->law[r]]; /* a rope that is taut */
             tl_accounts_energy(b->sim, from, work);
             all += work;
-            if (from == TL_ENERGY_TIME_STEP) b->account.held += work;
+            if (from == TL_ENERGY_TIME_STEP && !flows) b->account.held += work;
         }
         if (b->joint.first[k] < b->joint.first[k + 1]) damped += tl_bodies_joint_damped(b, k);
     }
@@ -440,13 +447,18 @@ void tl_accounts_bodies(tl_bodies *b)
 double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted)
 {
     tl_totals before = {0}, after = {0};
-    double half, gravity = account_forces(b, &half);
+    if (b->half.stops) account_stopped(b);
+    double half, gravity = account_forces(b, &half), joined = 0, led = 0;
     *scripted += account_fixed(b, &b->contacts, b->lam);
+    if (b->joint.now) joined = account_joints(b, &led);
+    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, led);
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->body);
+    const double strained = after.elastic - before.elastic;
+    b->account.held += strained;
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
-                       gravity + after.potential - before.potential + after.kinetic - kinetic(b, b->v));
-    return kinetic(b, b->v) - kinetic(b, b->v_free);
+                       gravity + after.potential - before.potential + after.kinetic - kinetic(b, b->v) + strained);
+    return kinetic(b, b->v) - kinetic(b, b->half.any ? b->half.early : b->v_free) - half - joined - led;
 }
 
 void tl_accounts_push(tl_bodies *b)
@@ -604,7 +616,7 @@ talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool
         isnan(a->fixed.x) ? (tl_vec3){NAN, NAN, NAN}
                           : tl_vec3_sub(tl_vec3_sub(L, a->angular), tl_vec3_cross(centre, a->momentum_unexplained));
     leave_periodic(sim->scene, &a->angular_unexplained);
-    if (sim->joints.count) r->elastic = joint_energy(sim, body) + sim->came.elastic;
+    if (sim->joints.count) r->elastic += joint_energy(sim, body) + sim->came.elastic;
     double change = r->kinetic + r->potential + r->elastic - t->kinetic - t->potential - t->elastic;
     for (int k = TL_ENERGY_GRAVITY + 1; k < TL_ENERGIES; k++) change -= isnan(a->energy[k]) ? 0 : a->energy[k];
     a->energy_unexplained = change;

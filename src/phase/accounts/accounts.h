@@ -27,6 +27,9 @@ void tl_accounts_forces(tl_sim *sim, tl_vec3 impulse, tl_vec3 angular); /* asked
  * has them. */
 void tl_accounts_matter(tl_sim *sim, const tl_totals *now);
 
+/* Elastic energy at the start: of nodes, which the step has measured, and of joints. */
+void tl_accounts_start_elastic(tl_sim *sim, double nodes);
+
 /* Bodies whose velocities are in b->v: forces, contacts, scripted bodies, flight. After the last tl_bodies_move. */
 void tl_accounts_bodies(tl_bodies *b);
 void tl_accounts_push(tl_bodies *b);          /* after tl_bodies_stabilise */
@@ -38,8 +41,8 @@ void tl_accounts_fit(tl_bodies *b);           /* after tl_bodies_joints_end and 
  * scripted ones is added to `scripted`. */
 double tl_accounts_resist(const tl_bodies *b, double *scripted);
 
-/* Free rigid bodies among elastic ones: forces, flight, hard contacts with what is fixed (their work is added to
- * `scripted`). Returns what contacts gave to them, J. */
+/* Free rigid bodies among elastic ones: forces, flight, joints, hard contacts with what is fixed (their work is added
+ * to `scripted`). Returns what contacts gave to them, J. */
 double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted);
 
 /* After sim->report has the totals of the end, before commit: fills sim->report.accounts. */

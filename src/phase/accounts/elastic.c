@@ -13,7 +13,9 @@ static void account_contacts(tl_elastic_trial *s, double *scripted, double *fric
     for (int32_t c = 0; c < s->rows.contacts; c++) {
         const double *lam = s->lam + 3 * (int64_t)c, *u = s->u + 3 * (int64_t)c;
         const tl_fem_link *l = &s->rows.link[c];
-        *friction += lam[1] * u[1] + lam[2] * u[2];
+        const bool half =
+            c >= s->rows.soft && s->bodies->contacts.point[c - s->rows.soft].half; /* the law's is twice */
+        *friction += (half ? 0.5 : 1) * (lam[1] * u[1] + lam[2] * u[2]);
         if (c >= s->rows.soft) continue;
         const tl_lg_contact *k = &s->contacts.contact[c];
         if (k->b.node[0] >= 0 || k->rigid >= 0) continue;
@@ -80,7 +82,8 @@ void tl_elastic_account(tl_elastic_trial *s)
     for (int64_t k = 0; k < n && s->load; k++) pushed[k] += s->load[k] + s->follow[k] + s->offset[k] + s->grains[k];
     double held = tl_elastic_springs(s, now->q, s->source, NULL),
            led = tl_elastic_springs(s, now->q, s->target, NULL) - held;
-    s->sim->start.elastic = tl_fem_forces(s->fem, now->q, NULL, NULL, s->scratch) + held;
+    const double start = tl_fem_forces(s->fem, now->q, NULL, NULL, s->scratch) + held;
+    tl_accounts_start_elastic(s->sim, start);
     tl_elastic_positions(s, s->v, s->x);
     tl_fem_forces(s->fem, s->x, NULL, s->force, s->scratch);
     for (int64_t k = 0; k < n && s->data->damps; k++) viscous -= s->h * s->force[k] * s->v[k];
@@ -120,8 +123,7 @@ void tl_elastic_account(tl_elastic_trial *s)
     if (s->offset) account_offset(s);
     double given = tl_accounts_rigid_in_lg(s->bodies, &scripted);
     if (s->bodies->resist.count) friction += tl_accounts_resist(s->bodies, &scripted);
-    tl_accounts_energy(s->sim, TL_ENERGY_TIME_STEP,
-                       damped + s->energy - s->sim->start.elastic - led + stressed - viscous);
+    tl_accounts_energy(s->sim, TL_ENERGY_TIME_STEP, damped + s->energy - start - led + stressed - viscous);
     tl_accounts_energy(s->sim, TL_ENERGY_VISCOSITY, viscous);
     tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, scripted);
     tl_accounts_energy(s->sim, TL_ENERGY_FRICTION, friction);

@@ -4,7 +4,7 @@
 
 #include "base/sum.h"
 
-talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *a, talus_error *err)
+talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *a, double *elastic, talus_error *err)
 {
     const tl_lg *lg = &sim->lg;
     const double *q = tl_lg_state_of(&sim->state)->q;
@@ -16,7 +16,8 @@ talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *
     tl_lg_lead(tl_lg_state_of(&sim->state), false, handle);
     tl_lg_targets(lg, handle, before);
     double held = tl_lg_linear_energy(lg, q, before);
-    sim->start.elastic = tl_lg_stress(lg, q, NULL) + held;
+    *elastic = tl_lg_stress(lg, q, NULL) + held;
+    tl_accounts_start_elastic(sim, *elastic);
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, tl_lg_linear_energy(lg, q, target) - held);
     tl_arena_release(a, mark);
     return TALUS_OK;
@@ -173,7 +174,7 @@ talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *
     TL_TRY(row_work(x, a, &pulled, &parted, err));
     double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], given = tl_accounts_rigid_in_lg(x->b, &scripted);
     tl_accounts_energy(sim, TL_ENERGY_TIME_STEP,
-                       x->landed - x->viscous + damped + x->elastic - sim->start.elastic - handles + forces - pushed -
+                       x->landed - x->viscous + damped + x->elastic - x->elastic0 - handles + forces - pushed -
                            pressed);
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, scripted + pulled);
     tl_accounts_energy(sim, TL_ENERGY_FRICTION, friction);

@@ -24,14 +24,14 @@ typedef struct tl_accounts_lg {
     const double *r;                        /* [3 nodes] what is left over, kg m, contact forces included */
     const tl_vec3 *target;                  /* [anchors] at the end */
     const double *pressure;                 /* [bodies] Pa; NULL: none */
-    double elastic;                         /* J, at the end */
+    double elastic0, elastic;               /* J, of nodes at the start and at the end */
     const tl_lg_touch *touch;
     const tl_lg_contacts *contacts;
     tl_bodies *b;
 } tl_accounts_lg;
 
 /* Elastic energy that the step starts with, before and after handles have moved: target of the end, q of the start. */
-talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *a, talus_error *err);
+talus_status tl_accounts_lg_begin(tl_sim *sim, const tl_vec3 *target, tl_arena *a, double *elastic, talus_error *err);
 talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *a, talus_error *err);
 /* What anchors at places q gave nodes against inner friction, N s: held [3 nodes]. */
 void tl_accounts_lg_damped(tl_sim *sim, const double *held, const double *q);

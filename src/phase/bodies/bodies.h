@@ -70,6 +70,8 @@ typedef struct tl_bodies {
         bool any;
         bool *on;        /* [count] bodies on which impulses act half-way; NULL before the phase */
         bool *refused;   /* [count] islands, by root, for which that is not */
+        bool *barred;    /* [count] set by a step: their islands have none, others only with joints. NULL: all may */
+        double *given;   /* [count] J that what bars them gave, before tl_bodies_bound */
         int32_t *island; /* [count] free bodies by their root */
         double *early;   /* [6 count] velocities just before the impulses; those of others with gravity and forces */
         tl_pose *pose;   /* [count] half-way */

@@ -143,6 +143,7 @@ static void add_up(tl_bodies *s, int32_t *root, island *part)
         const tl_rigid_body *b = &s->rigid->body[i];
         const tl_motion *m = &s->body[i];
         if (is_pulled(s, i)) of->out = true;
+        if (s->half.barred) of->gained -= s->half.given[i];
         of->before += kinetic(b, s->half.stops ? &s->act[i] : &s->before[i]); /* what was stopped is gone */
         of->after += kinetic(b, m);
         of->gained -= b->mass * tl_vec3_dot(s->scene->gravity, tl_vec3_sub(m->x, s->before[i].x));
@@ -196,6 +197,8 @@ talus_status tl_bodies_bound(tl_bodies *s, bool joined, talus_error *err)
     if (joined && !s->joint.now) return TALUS_OK;
     if (!root || !part || !act || !touched) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the energy of islands");
     link(s, root, part, touched);
+    for (int32_t i = 0; i < n && s->half.barred; i++)
+        if (s->half.barred[i] && is_free(s, i)) touched[root_of(root, i)] = true;
     for (int32_t i = 0; i < n; i++) { /* what nothing touches flies exactly */
         part[i].out = part[i].out || part[i].joined != joined || !(touched[i] || joined);
         part[i].both = joined && !touched[i];

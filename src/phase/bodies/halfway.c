@@ -87,12 +87,19 @@ static void refuse_heaps(tl_bodies *s, int32_t *count)
     }
 }
 
+/* What something else pushes whose places are those of the start. */
+static void refuse_barred(tl_bodies *s)
+{
+    for (int32_t i = 0; i < s->rigid->count && s->half.barred; i++)
+        if (s->half.barred[i]) s->half.refused[root_of(s->half.island, i)] = true;
+}
+
 /* Those that touch something and turn, unless something else is known of them. */
 static bool choose(tl_bodies *s)
 {
     bool any = false, *on = s->half.on;
     memset(on, 0, sizeof *on * (size_t)s->rigid->count);
-    for (int32_t k = 0; k < s->contacts.count; k++) {
+    for (int32_t k = 0; k < s->contacts.count && !s->half.barred; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
         for (int side = 0; side < 2; side++) {
             int32_t i = side ? p->b : p->a;
@@ -356,6 +363,7 @@ talus_status tl_bodies_halfway(tl_bodies *s, tl_contact_report *solved, bool *an
     *any = false;
     if (!v_start || !sinking) return no_memory(err);
     if (!s->half.on) TL_TRY(begin(s, err));
+    refuse_barred(s);
     for (bool again = true; again;) {
         *any = false;
         from_the_start(s, v_start);

@@ -16,11 +16,28 @@ static void match(tl_elastic_trial *s)
         tl_vec3 f = tl_vec3_scale(s->h, tl_vec3_load(m->force));
         for (int a = 0; a < 3; a++) s->lam[3 * (int64_t)c + a] = tl_vec3_dot(f, s->rows.link[c].axis[a]);
     }
-    for (int64_t k = 3 * (int64_t)s->rows.soft; k < 3 * (int64_t)s->rows.contacts; k++)
-        s->lam[k] = s->bodies->lam[k - 3 * (int64_t)s->rows.soft];
 }
 
-/* A correction of velocities as a problem over unknown nodes and `count` contacts. */
+static void take_rigid(tl_elastic_trial *s)
+{
+    const tl_bodies *b = s->bodies;
+    for (int64_t k = 3 * (int64_t)s->rows.soft; k < 3 * (int64_t)s->rows.contacts; k++)
+        s->lam[k] = b->lam[k - 3 * (int64_t)s->rows.soft];
+    for (int64_t k = 3 * (int64_t)s->rows.contacts; k < 3 * (int64_t)s->rows.blocks; k++)
+        s->lam[k] = b->joint.lam[k - 3 * (int64_t)s->rows.contacts];
+}
+
+void tl_elastic_hand_over(tl_elastic_trial *s)
+{
+    tl_bodies *b = s->bodies;
+    memcpy(b->v, s->v_rigid, sizeof *b->v * 6 * (size_t)s->sim->rigid.count);
+    for (int64_t k = 3 * (int64_t)s->rows.soft; k < 3 * (int64_t)s->rows.contacts; k++)
+        b->lam[k - 3 * (int64_t)s->rows.soft] = s->lam[k];
+    for (int64_t k = 3 * (int64_t)s->rows.contacts; k < 3 * (int64_t)s->rows.blocks; k++)
+        b->joint.lam[k - 3 * (int64_t)s->rows.contacts] = s->lam[k];
+}
+
+/* A correction of velocities as a problem over unknown nodes and `count` blocks. */
 static talus_status pose(tl_elastic_trial *s, int32_t count, talus_error *err)
 {
     const tl_elastic_data *data = s->data;
@@ -53,6 +70,8 @@ static talus_status pose(tl_elastic_trial *s, int32_t count, talus_error *err)
                         .J = &s->J,
                         .Jt = &s->Jt,
                         .mu = s->flex_mu,
+                        .boxes = s->rows.blocks - s->rows.contacts,
+                        .box = s->bodies->joint.blocks.box,
                         .g = s->flex_g,
                         .c = s->flex_c,
                         .law = box ? TL_FLEX_PYRAMID : TL_FLEX_CONE};
@@ -87,11 +106,13 @@ static talus_status make_rows(tl_elastic_trial *s, talus_error *err)
                            .soft = &s->contacts,
                            .rigid = s->sim->rigid.count,
                            .body = s->bodies->before,
+                           .bias = s->bodies->p.bias,
                            .inv_mass = s->bodies->inv_mass,
                            .inv_inertia = s->bodies->inv_inertia,
-                           .hard = &s->bodies->contacts};
+                           .hard = &s->bodies->contacts,
+                           .joint = &s->bodies->joint.blocks};
     TL_TRY(tl_fem_rows_make(&s->rows, &from, s->arena, err));
-    const int64_t m = s->rows.contacts, n = 3 * m;
+    const int64_t m = s->rows.blocks, n = 3 * m;
     s->lam = TL_TAKE_ZERO(s->arena, double, n + 1);
     s->u = TL_TAKE_ZERO(s->arena, double, n + 1);
     s->pick = TL_TAKE(s->arena, int32_t, m + 1);
@@ -104,6 +125,7 @@ static talus_status make_rows(tl_elastic_trial *s, talus_error *err)
         for (int e = 0; e < 2; e++) s->movable[c] |= l->body[e] >= 0 && s->bodies->inv_mass[l->body[e]] > 0;
         if (s->movable[c]) s->pick[count++] = c;
     }
+    for (int32_t c = s->rows.contacts; c < s->rows.blocks; c++) s->movable[s->pick[count++] = c] = true;
     TL_TRY(pose(s, count, err));
     s->posed = true;
     choose_rules(s);
@@ -124,15 +146,39 @@ talus_status tl_elastic_detect(tl_elastic_trial *s, talus_error *err)
                            .before = b->pose,
                            .after = after,
                            .friction = b->friction,
+                           .joints = &s->sim->joints,
                            .solids_again = true,
                            .h = s->h};
     TL_TRY(tl_lg_detect(&s->view, s->arena, &s->contacts, err));
-    TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->contacts, err));
+    TL_TRY(tl_lg_detect_rigid(&s->view, &s->sim->state.rigid, s->arena, &b->view, &b->contacts, err));
     TL_TRY(tl_bodies_match(b, err));
+    TL_TRY(tl_elastic_halfway(s, err));
     TL_TRY(tl_bodies_assemble(b, err));
     TL_TRY(make_rows(s, err));
     match(s);
+    take_rigid(s);
     tl_elastic_lap(s, TL_ELASTIC_DETECT);
+    return TALUS_OK;
+}
+
+/* Impulses of soft contacts again in other rows; origin: which of `old` each was, -1: none. */
+static void keep_impulses(tl_elastic_trial *s, const tl_fem_rows *old, const double *lam, const int32_t *origin)
+{
+    for (int32_t c = 0; c < s->rows.soft; c++) {
+        const int32_t was = origin ? origin[c] : c;
+        if (was < 0) continue;
+        tl_vec3 f = tl_fem_link_force(&old->link[was], lam + 3 * (int64_t)was);
+        for (int k = 0; k < 3; k++) s->lam[3 * (int64_t)c + k] = tl_vec3_dot(s->rows.link[c].axis[k], f);
+    }
+}
+
+talus_status tl_elastic_make_rows(tl_elastic_trial *s, talus_error *err)
+{
+    const tl_fem_rows old = s->rows;
+    const double *lam = s->lam;
+    TL_TRY(make_rows(s, err));
+    keep_impulses(s, &old, lam, NULL);
+    take_rigid(s);
     return TALUS_OK;
 }
 
@@ -150,16 +196,15 @@ talus_status tl_elastic_look_again(tl_elastic_trial *s, bool *more, talus_error 
     s->view.after = after;
     TL_TRY(tl_lg_detect_again(&s->view, &s->contacts, s->arena, &all, &origin, more, err));
     if (*more) {
+        tl_elastic_hand_over(s);
         s->contacts = all;
-        TL_TRY(make_rows(s, err));
-        for (int32_t c = 0; c < s->rows.soft; c++) {
-            if (origin[c] < 0) continue;
-            tl_vec3 f = tl_fem_link_force(&old.link[origin[c]], lam + 3 * (int64_t)origin[c]);
-            for (int k = 0; k < 3; k++) s->lam[3 * (int64_t)c + k] = tl_vec3_dot(s->rows.link[c].axis[k], f);
+        if (s->bodies->half.any) { /* what they touch now */
+            TL_TRY(tl_elastic_halfway(s, err));
+            TL_TRY(tl_bodies_assemble(s->bodies, err));
         }
-        if (old.contacts > old.soft)
-            memcpy(s->lam + 3 * (int64_t)s->rows.soft, lam + 3 * (int64_t)old.soft,
-                   3 * sizeof *lam * (size_t)(old.contacts - old.soft));
+        TL_TRY(make_rows(s, err));
+        keep_impulses(s, &old, lam, origin);
+        take_rigid(s);
     }
     tl_elastic_lap(s, TL_ELASTIC_DETECT);
     return TALUS_OK;

@@ -9,6 +9,7 @@
 #include "phase/grid/wet.h"
 
 #define CONTACT_SHARE 0.1  /* of the tolerance: what contact solves may leave in the end, */
+#define JOINT_SHARE 1e-3   /* where there are joints, whose places show what is left times the step, */
 #define CONTACT_EARLY 0.01 /* of the last correction: and before */
 #define EARLY_MAX 0.1      /* of what forces do in a step, g dt: of a correction that counts for that */
 #define ITERATIONS_MAX 40  /* Newton corrections of a step, unless the scene names another cap */
@@ -202,7 +203,7 @@ static void predict_decrease(tl_elastic_trial *s)
         if (!(s->bodies->inv_mass[i] > 0)) continue;
         tl_vec3 turn = tl_vec3_load(w + 3);
         s->decrease -= b->mass * tl_vec3_norm2(tl_vec3_load(w)) +
-                       tl_vec3_dot(turn, tl_rigid_angular_momentum(b, s->bodies->before[i].q, turn));
+                       tl_vec3_dot(turn, tl_rigid_angular_momentum(b, s->bodies->act[i].q, turn));
     }
 }
 
@@ -252,7 +253,7 @@ static double penalty(tl_elastic_trial *s, const double *v, const double *v_rigi
     if (s->load) sum -= tl_dot(3 * (int64_t)s->lg->nodes, s->load, v);
     if (s->follow) sum -= tl_dot(3 * (int64_t)s->lg->nodes, s->follow, v);
     if (s->load) sum -= tl_dot(6 * (int64_t)s->sim->rigid.count, s->load + 3 * (int64_t)s->lg->nodes, v_rigid);
-    if (s->rows.contacts == 0 && !s->load) return sum;
+    if (s->rows.blocks == 0 && !s->load) return sum;
     for (int32_t i = 0; i < s->sim->rigid.count; i++) {
         const tl_rigid_body *b = &s->sim->rigid.body[i];
         if (!(s->bodies->inv_mass[i] > 0)) continue;
@@ -260,13 +261,15 @@ static double penalty(tl_elastic_trial *s, const double *v, const double *v_rigi
         for (int k = 0; k < 6; k++) d[k] = v_rigid[6 * (int64_t)i + k] - s->bodies->v_free[6 * (int64_t)i + k];
         tl_vec3 w = tl_vec3_load(d + 3);
         sum += 0.5 * b->mass * tl_vec3_norm2(tl_vec3_load(d)) +
-               0.5 * tl_vec3_dot(w, tl_rigid_angular_momentum(b, s->bodies->before[i].q, w));
+               0.5 * tl_vec3_dot(w, tl_rigid_angular_momentum(b, s->bodies->act[i].q, w));
     }
-    if (s->rows.contacts > 0) tl_fem_rows_velocity(&s->rows, v, v_rigid, s->u);
+    if (s->rows.blocks > 0) tl_fem_rows_velocity(&s->rows, v, v_rigid, s->u);
     for (int64_t c = 0; c < s->rows.contacts; c++) {
         sum -= s->lam[3 * c + 1] * s->u[3 * c + 1] + s->lam[3 * c + 2] * s->u[3 * c + 2];
         if (s->movable[c]) sum += nu * fmax(0, -s->u[3 * c]);
     }
+    /* joints enter as friction does: as a load */
+    for (int64_t k = 3 * (int64_t)s->rows.contacts; k < 3 * (int64_t)s->rows.blocks; k++) sum -= s->lam[k] * s->u[k];
     return sum;
 }
 
@@ -294,6 +297,7 @@ static double search(tl_elastic_trial *s, double *v_next_rigid, bool slow)
         nu = fmax(nu, PENALTY * s->lam[3 * c]);
         load += hypot(s->lam[3 * c + 1], s->lam[3 * c + 2]);
     }
+    for (int64_t k = 3 * (int64_t)s->rows.contacts; k < 3 * (int64_t)s->rows.blocks; k++) load += fabs(s->lam[k]);
     double now = penalty(s, s->v, s->v_rigid, s->energy, nu), decrease = s->decrease;
     /* what rounding and the contact solve leave */
     double slack = SEARCH_SLACK * fabs(now) + s->data->noise + (nu * (double)s->rows.contacts + load) * s->slack;
@@ -414,7 +418,8 @@ talus_status tl_elastic_newton(tl_elastic_trial *s, double goal, bool *again, ta
         balance(s);
         bool fresh = !s->factored;
         if (fresh) TL_TRY(factor(s, again, err));
-        s->slack = fmax(CONTACT_SHARE * goal, CONTACT_EARLY * fmin(s->last, EARLY_MAX * s->pull));
+        s->slack = fmax((s->flex.boxes ? JOINT_SHARE : CONTACT_SHARE) * goal,
+                        CONTACT_EARLY * fmin(s->last, EARLY_MAX * s->pull));
         TL_TRY(touch(s, fresh || s->posed, rigid, err));
         s->posed = false;
         double max = 0;

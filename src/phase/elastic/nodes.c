@@ -183,15 +183,16 @@ void tl_elastic_report_contacts(const tl_elastic_trial *s, tl_report *r)
     r->penetration = fmax(s->depth, s->bodies->penetration);
     for (int32_t k = s->contacts.shapes; k < s->rows.soft; k++)
         if (s->lam[3 * (int64_t)k] > 0) r->penetration = fmax(r->penetration, -s->h * s->u[3 * (int64_t)k]);
+    const double contact = fmax(s->contact, fmax(s->bodies->joint.missed, s->stopped));
     /* solved to a share of the target, judged by the target */
     const char *method = s->flex.law == TL_FLEX_PYRAMID ? "pgs-pyramid-dense" : "newton-dense";
-    tl_result result = s->contact <= s->tolerance ? TL_CONVERGED : s->solved.outcome.result;
+    tl_result result = contact <= s->tolerance ? TL_CONVERGED : s->solved.outcome.result;
     r->solve[r->solves] = (tl_report_solve){
         .name = "contact",
         .method = s->data->schur ? method : s->data->route->name,
-        .outcome = tl_result_name(result == TL_CONVERGED && !(s->contact <= s->tolerance) ? TL_STALLED : result),
+        .outcome = tl_result_name(result == TL_CONVERGED && !(contact <= s->tolerance) ? TL_STALLED : result),
         .iterations = s->contact_iterations,
-        .certificate = s->contact,
+        .certificate = contact,
         .target = s->tolerance,
         .work = s->work};
     r->solve[r->solves++].work.history = NULL;

@@ -1,6 +1,6 @@
 /* One try of a step of elastic bodies: what its phases hand to each other. The algorithm is step/elastic.c, or
  * step/grid.c in a liquid; nodes.c predicts and moves nodes, contacts.c finds and keeps contacts, newton.c finds
- * velocities, accounts/elastic.c says where momentum and energy went. */
+ * velocities, joints.c those that joints ask for, accounts/elastic.c says where momentum and energy went. */
 #ifndef TL_PHASE_ELASTIC_TRIAL_H
 #define TL_PHASE_ELASTIC_TRIAL_H
 
@@ -48,9 +48,9 @@ typedef struct tl_elastic_trial {
     tl_fem_rows rows;
     double *he; /* [bodies] h, or h/2 of the midpoint rule */
     tl_fem_rate rate;
-    double *lam, *u; /* [3 contacts] impulses, N s; velocities */
-    int32_t *pick;   /* [flex.contacts] contacts something of which can move: the others push nothing */
-    bool *movable;   /* [contacts] that */
+    double *lam, *u; /* [3 blocks] impulses, N s; velocities */
+    int32_t *pick;   /* [flex.contacts] blocks something of which can move: the others push nothing */
+    bool *movable;   /* [blocks] that */
     /* one correction as a problem of its own, over unknown nodes and contacts that move */
     tl_flex flex;
     tl_flex_part *part; /* [bodies] */
@@ -69,6 +69,7 @@ typedef struct tl_elastic_trial {
     int iterations, factors, halvings, looks, contact_iterations;
     double correction; /* m/s, the last one */
     double contact;    /* m/s, what the last contact solve left */
+    double stopped;    /* m/s, what impacts of the start left that missed their target */
     bool converged;
     bool factored;            /* factors stand, of a matrix that is near enough */
     bool posed;               /* contacts are new: the route has not seen them */
@@ -121,6 +122,18 @@ talus_status tl_elastic_detect(tl_elastic_trial *s, talus_error *err);
 /* Where contact and stress lead nodes is not where they were predicted to be: `more` when something stands between
  * them now. */
 talus_status tl_elastic_look_again(tl_elastic_trial *s, bool *more, talus_error *err);
+/* Second order where mechanisms touch nothing elastic: impulses half-way (bodies/halfway.c). What touches has those of
+ * the start of the step. For the contacts there are; rows are to be made anew. */
+talus_status tl_elastic_halfway(tl_elastic_trial *s, talus_error *err);
+/* Rows of contacts and joints as the bodies have them now, with the impulses of these. */
+talus_status tl_elastic_make_rows(tl_elastic_trial *s, talus_error *err);
+/* Velocities and impulses to the bodies, for their phases. */
+void tl_elastic_hand_over(tl_elastic_trial *s);
+/* Adds to given [rigid], J, what contacts with nodes gave to rigid bodies. */
+void tl_elastic_give(tl_elastic_trial *s, double *given);
+/* Solves once more, by `solve`, until joints are where they should be at the end; bodies are there then. */
+typedef talus_status tl_elastic_solve(tl_elastic_trial *s, bool *again, talus_error *err);
+talus_status tl_elastic_place_joints(tl_elastic_trial *s, tl_elastic_solve *solve, bool *again, talus_error *err);
 talus_status tl_elastic_remember(tl_elastic_trial *s, talus_error *err); /* contacts for the next step */
 
 /* Velocities in balance with stresses and contacts. */

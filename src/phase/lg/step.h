@@ -64,6 +64,7 @@ typedef struct tl_lg_step {
     bool *pushed;     /* [bodies] by a force or a torque */
     tl_vec3 *target;  /* [anchors] */
     double *pressure; /* [bodies] Pa, at the end of the step; NULL: none */
+    double elastic0;  /* J, of nodes at the start */
     /* detect */
     tl_lg_contacts contacts;
     tl_lg_view view;

@@ -6,7 +6,9 @@
 
 #define KAPPA_START 100.0 /* penalty over the contact's own mass, as in newton.c */
 #define KAPPA_MAX 1e10
-#define INNER_MAX 25 /* Newton steps before a penalty is called too stiff */
+#define JOINT_STIFFER 1e3 /* times that for rows of joints; */
+#define JOINT_MOST 1e8    /* at most */
+#define INNER_MAX 25      /* Newton steps before a penalty is called too stiff */
 #define NEWTON_MAX 60
 #define SWEEP_ABOVE 1e-3 /* of the fastest approach: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 10
@@ -45,8 +47,14 @@ typedef struct state {
     tl_contact_slope *slope, own; /* the caller's, or one in S */
 } state;
 
+static const tl_contact_box *box_of(const state *s, int64_t c)
+{
+    return c < s->m - s->p->boxes ? NULL : &s->p->box[c - (s->m - s->p->boxes)];
+}
+
 static double residual_of(const state *s, int64_t c, const double u[3], const double *l)
 {
+    if (box_of(s, c)) return tl_contact_box_residual(box_of(s, c), s->p->blocks + 9 * c, u, l);
     double e_n = fabs(l[0] - fmax(0, l[0] - s->w_n[c] * u[0])) / s->w_n[c];
     double t[2] = {l[1] - s->w_t[c] * u[1], l[2] - s->w_t[c] * u[2]};
     tl_project_disc(s->p->mu[c] * fmax(l[0], 0), t);
@@ -83,6 +91,21 @@ static void multiply(state *s, const double *x, double *out, tl_work *w)
 
 static double clamp(double x, double max) { return x > max ? max : x < -max ? -max : x; }
 
+/* Rows of a joint, one after the other. */
+static void sweep_box(const state *s, int64_t c, double u[3], double *l, double *Wl)
+{
+    const tl_contact_box *box = box_of(s, c);
+    const double *block = s->p->blocks + 9 * c;
+    for (int k = 0; k < 3; k++) {
+        const double d = tl_contact_clamp(l[k] - u[k] / block[4 * k], box->lo[k], box->hi[k]) - l[k];
+        const double *row = s->W + (3 * c + k) * s->n;
+        if (d == 0) continue;
+        l[k] += d;
+        for (int i = 0; i < 3; i++) u[i] += block[3 * i + k] * d;
+        for (int64_t i = 0; i < s->n; i++) Wl[i] += d * row[i];
+    }
+}
+
 /* Gauss-Seidel over contacts; Wl = W lam is kept up to date. */
 static void sweep(state *s, int count, bool box, double *lam, double *Wl, tl_work *w)
 {
@@ -91,6 +114,10 @@ static void sweep(state *s, int count, bool box, double *lam, double *Wl, tl_wor
         for (int64_t c = 0; c < s->m; c++) {
             const double *q = s->p->q + 3 * c, *block = s->p->blocks + 9 * c;
             double *l = lam + 3 * c, u[3] = {q[0] + Wl[3 * c], q[1] + Wl[3 * c + 1], q[2] + Wl[3 * c + 2]};
+            if (box_of(s, c)) {
+                sweep_box(s, c, u, l, Wl);
+                continue;
+            }
             double n = fmax(0, l[0] - s->w_n[c] * u[0]), max = s->p->mu[c] * n, d[3] = {n - l[0]};
             double t[2] = {l[1] - s->w_t[c] * (u[1] + block[3] * d[0]), l[2] - s->w_t[c] * (u[2] + block[6] * d[0])};
             if (box)
@@ -132,13 +159,39 @@ static int cone_root(double mu, double r, const double x[3], double B[9])
     return 2;
 }
 
+/* Penalty of row k, kg. Those of joints are linear: the stiffer the better. */
+static double penalty(const state *s, int64_t c, int k)
+{
+    if (!box_of(s, c)) return s->r[c];
+    return fmin(JOINT_MOST, JOINT_STIFFER * s->kappa) / s->p->blocks[9 * c + 4 * k];
+}
+
+static void project(const state *s, int64_t c, const double x[3], double P[3])
+{
+    if (box_of(s, c))
+        tl_project_box(box_of(s, c), x, P);
+    else
+        tl_project_cone(s->p->mu[c], x, P);
+}
+
+static int box_root(const state *s, int64_t c, const double x[3], double B[9])
+{
+    const tl_contact_box *box = box_of(s, c);
+    int rank = 0;
+    memset(B, 0, 9 * sizeof *B);
+    for (int k = 0; k < 3; k++)
+        if (x[k] > box->lo[k] && x[k] < box->hi[k]) B[3 * rank++ + k] = sqrt(penalty(s, c, k));
+    return rank;
+}
+
 /* x, P = P_K(x) and W P at y. Returns the gap between y and the impulses that it would cause, m/s. */
 static double evaluate(state *s, tl_work *w)
 {
     for (int64_t c = 0; c < s->m; c++) {
         const double *q = s->p->q + 3 * c, *l = s->lam + 3 * c;
-        for (int k = 0; k < 3; k++) s->x[3 * c + k] = l[k] - s->r[c] * (q[k] + s->Wy[3 * c + k] + (k ? 0 : s->s[c]));
-        tl_project_cone(s->p->mu[c], s->x + 3 * c, s->P + 3 * c);
+        for (int k = 0; k < 3; k++)
+            s->x[3 * c + k] = l[k] - penalty(s, c, k) * (q[k] + s->Wy[3 * c + k] + (k ? 0 : s->s[c]));
+        project(s, c, s->x + 3 * c, s->P + 3 * c);
     }
     multiply(s, s->P, s->WP, w);
     double gap = 0;
@@ -154,7 +207,8 @@ static int64_t assemble(state *s)
 {
     int64_t cols = 0;
     for (int64_t c = 0; c < s->m; c++) {
-        s->rank[c] = cone_root(s->p->mu[c], s->r[c], s->x + 3 * c, s->B + 9 * c);
+        s->rank[c] = box_of(s, c) ? box_root(s, c, s->x + 3 * c, s->B + 9 * c)
+                                  : cone_root(s->p->mu[c], s->r[c], s->x + 3 * c, s->B + 9 * c);
         s->col0[c] = (int32_t)cols;
         cols += s->rank[c];
     }
@@ -215,8 +269,8 @@ static double slope(const state *s, double zWy, double zWz, double a)
     double sum = zWy + a * zWz;
     for (int64_t c = 0; c < s->m; c++) {
         double at[3], P[3];
-        for (int k = 0; k < 3; k++) at[k] = s->x[3 * c + k] - a * s->r[c] * s->Wz[3 * c + k];
-        tl_project_cone(s->p->mu[c], at, P);
+        for (int k = 0; k < 3; k++) at[k] = s->x[3 * c + k] - a * penalty(s, c, k) * s->Wz[3 * c + k];
+        project(s, c, at, P);
         for (int k = 0; k < 3; k++) sum -= s->Wz[3 * c + k] * P[k];
     }
     return sum;
@@ -265,7 +319,7 @@ static double update_multipliers(state *s)
         double u[3], *l = s->lam + 3 * c;
         for (int k = 0; k < 3; k++) u[k] = s->p->q[3 * c + k] + s->Wy[3 * c + k];
         memcpy(l, s->P + 3 * c, 3 * sizeof *l);
-        double fresh = shift_of(s->p->mu[c], u, l);
+        double fresh = box_of(s, c) ? 0 : shift_of(s->p->mu[c], u, l);
         max = fmax(max, fabs(fresh - s->s[c]));
         s->s[c] = fresh;
     }
@@ -293,7 +347,7 @@ static void minimise(state *s, const tl_stop *stop, int max, double *lam, tl_out
     for (int64_t c = 0; c < s->m; c++) {
         double u[3];
         for (int k = 0; k < 3; k++) u[k] = s->p->q[3 * c + k] + s->Wy[3 * c + k];
-        s->s[c] = shift_of(s->p->mu[c], u, lam + 3 * c);
+        s->s[c] = box_of(s, c) ? 0 : shift_of(s->p->mu[c], u, lam + 3 * c);
     }
     keep_best(s, last, &least);
     set_penalty(s, KAPPA_START);
@@ -347,6 +401,12 @@ static void map_value(const state *s, int64_t c, const double *lam, const double
     const double *l = lam + k, *q = s->p->q + k, w = s->w_t[c];
     double u[3], radius = s->p->mu[c] * fmax(l[0], 0);
     for (int i = 0; i < 3; i++) u[i] = q[i] + Wl[k + i];
+    for (int i = 0; i < 3 && box_of(s, c); i++) {
+        const double own = 1 / s->p->blocks[9 * c + 4 * i], x = l[i] - own * u[i];
+        const double to = tl_contact_clamp(x, box_of(s, c)->lo[i], box_of(s, c)->hi[i]);
+        F[k + i] = to == x ? u[i] : (l[i] - to) / own;
+    }
+    if (box_of(s, c)) return;
     F[k] = l[0] - s->w_n[c] * u[0] > 0 ? u[0] : l[0] / s->w_n[c];
     double x[2] = {l[1] - w * u[1], l[2] - w * u[2]}, length = hypot(x[0], x[1]);
     for (int i = 0; i < 2; i++) F[k + 1 + i] = length <= radius ? u[1 + i] : (l[1 + i] - radius * x[i] / length) / w;
@@ -360,6 +420,13 @@ static void map_rows(const state *s, int64_t c, const double *lam, const double 
     double u[3], *row = A + k * n;
     for (int i = 0; i < 3; i++) u[i] = q[i] + Wl[k + i];
     memset(row, 0, 3 * sizeof *row * (size_t)n);
+    for (int i = 0; i < 3 && box_of(s, c); i++) {
+        const double own = s->p->blocks[9 * c + 4 * i], x = l[i] - u[i] / own;
+        const bool bound = x < box_of(s, c)->lo[i] || x > box_of(s, c)->hi[i];
+        if (!bound) memcpy(row + i * n, W + i * n, sizeof *row * (size_t)n);
+        row[i * n + k + i] += bound ? own : LEAST_COMPLIANCE * own;
+    }
+    if (box_of(s, c)) return;
     if (l[0] - s->w_n[c] * u[0] > 0) {
         memcpy(row, W, sizeof *row * (size_t)n);
         row[k] += LEAST_COMPLIANCE * W[k];
@@ -403,6 +470,10 @@ static double polish_along(state *s, const double *lam, double length, tl_work *
     for (int64_t i = 0; i < s->n; i++) s->z[i] = lam[i] - length * s->t[i];
     for (int64_t c = 0; c < s->m; c++) {
         double *l = s->z + 3 * c;
+        if (box_of(s, c)) {
+            tl_project_box(box_of(s, c), l, l);
+            continue;
+        }
         l[0] = fmax(l[0], 0);
         tl_project_disc(s->p->mu[c] * l[0], l + 1);
     }
@@ -477,39 +548,60 @@ static double fastest_approach(const tl_contact *p)
     return sqrt(fastest2);
 }
 
-static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
-                      tl_arena *a, tl_work *w)
+/* What a bound takes is there to the last bit: callers ask whether a limit pushes. */
+static void snap(state *s, double *lam, tl_work *w)
 {
-    (void)t, (void)o;
-    state s;
-    tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
-    if (!take(&s, p, a)) return (tl_outcome){.result = TL_NOT_APPLICABLE, .residual = NAN};
-    for (int64_t c = 0; c < s.m; c++) {
-        double x[3] = {lam[3 * c], lam[3 * c + 1], lam[3 * c + 2]};
-        tl_project_cone(p->mu[c], x, lam + 3 * c);
+    if (!s->p->boxes) return;
+    multiply(s, lam, s->Wy, w);
+    for (int64_t k = 3 * (s->m - s->p->boxes); k < s->n; k++) {
+        const tl_contact_box *box = box_of(s, k / 3);
+        const double x = lam[k] - (s->p->q[k] + s->Wy[k]) / s->p->blocks[9 * (k / 3) + 4 * (k % 3)];
+        const double to = tl_contact_clamp(x, box->lo[k % 3], box->hi[k % 3]);
+        if (to != x) lam[k] = to;
     }
-    multiply(&s, lam, s.Wy, w);
-    out.residual = residual(&s, lam, s.Wy);
+}
+
+static tl_outcome search(state *s, const tl_stop *stop, double *lam, tl_work *w)
+{
+    const tl_contact *p = s->p;
+    tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
+    for (int64_t c = 0; c < s->m; c++) {
+        double x[3] = {lam[3 * c], lam[3 * c + 1], lam[3 * c + 2]};
+        project(s, c, x, lam + 3 * c);
+    }
+    multiply(s, lam, s->Wy, w);
+    out.residual = residual(s, lam, s->Wy);
     if (!isfinite(out.residual)) out.result = TL_BROKE_DOWN;
     if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     if (out.result == TL_OUT_OF_ITERATIONS && out.residual > SWEEP_ABOVE * fastest_approach(p)) {
-        sweep(&s, SWEEPS_FIRST, false, lam, s.Wy, w);
-        multiply(&s, lam, s.Wy, w);
-        out.residual = residual(&s, lam, s.Wy);
+        sweep(s, SWEEPS_FIRST, false, lam, s->Wy, w);
+        multiply(s, lam, s->Wy, w);
+        out.residual = residual(s, lam, s->Wy);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
     }
     if (out.result != TL_OUT_OF_ITERATIONS) return out;
     int max = stop->max_iterations ? stop->max_iterations : NEWTON_MAX;
     for (int round = 0; round < ROUNDS && out.result == TL_OUT_OF_ITERATIONS; round++) {
-        out.residual = polish(&s, stop, lam, out.residual, w);
-        if (!(out.residual <= stop->tolerance)) minimise(&s, stop, out.iterations + max / 3, lam, &out, w);
-        if (!(out.residual <= stop->tolerance)) out.residual = polish(&s, stop, lam, out.residual, w);
+        out.residual = polish(s, stop, lam, out.residual, w);
+        if (!(out.residual <= stop->tolerance)) minimise(s, stop, out.iterations + max / 3, lam, &out, w);
+        if (!(out.residual <= stop->tolerance)) out.residual = polish(s, stop, lam, out.residual, w);
         if (out.residual <= stop->tolerance) out.result = TL_CONVERGED;
         if (out.result != TL_OUT_OF_ITERATIONS || round + 1 == ROUNDS) break;
-        sweep(&s, SWEEPS_LAST, false, lam, s.Wy, w);
-        multiply(&s, lam, s.Wy, w);
-        out.residual = residual(&s, lam, s.Wy);
+        sweep(s, SWEEPS_LAST, false, lam, s->Wy, w);
+        multiply(s, lam, s->Wy, w);
+        out.residual = residual(s, lam, s->Wy);
     }
+    return out;
+}
+
+static tl_outcome run(const tl_contact *p, const tl_pairs *t, const tl_options *o, const tl_stop *stop, double *lam,
+                      tl_arena *a, tl_work *w)
+{
+    (void)t, (void)o;
+    state s;
+    if (!take(&s, p, a)) return (tl_outcome){.result = TL_NOT_APPLICABLE, .residual = NAN};
+    const tl_outcome out = search(&s, stop, lam, w);
+    snap(&s, lam, w);
     return out;
 }
 

@@ -86,6 +86,7 @@ void tl_flex_blocks(const tl_flex *p, const double *D, double *blocks)
                                              : p->inv_inertia[9 * (at / 6) + 3 * (at % 6 - 3) + to % 6 - 3];
                         sum += J->val[i] * J->val[j] * inverse;
                     }
+                if (a == b && sum == 0) sum = 1;
                 blocks[9 * c + 3 * a + b] = blocks[9 * c + 3 * b + a] = sum;
             }
 }
@@ -140,7 +141,9 @@ talus_status tl_flex_certify(const tl_flex *p, const double *lam, const double *
         double w_n, w_t, at[3];
         tl_contact_scales(blocks + 9 * c, &w_n, &w_t);
         for (int k = 0; k < 3; k++) at[k] = p->c[3 * c + k] + u[3 * c + k];
-        double e = tl_flex_residual(p->law, p->mu[c], w_n, w_t, at, lam + 3 * c);
+        const tl_contact_box *box = tl_flex_box(p, c);
+        double e = box ? tl_contact_box_residual(box, blocks + 9 * c, at, lam + 3 * c)
+                       : tl_flex_residual(p->law, p->mu[c], w_n, w_t, at, lam + 3 * c);
         if (!(e <= out->contact)) out->contact = isfinite(e) ? e : INFINITY;
     }
     out->residual = fmax(out->contact, out->balance);

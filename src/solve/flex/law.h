@@ -49,4 +49,10 @@ static inline double tl_flex_shift(tl_flex_law law, double mu, const double u[3]
     return full * fmin(1, fmax(0, 10 * hypot(l[1], l[2]) / max - 9));
 }
 
+/* Rows of joints: x + d of a change d of their velocities goes to x - r d / (1 + r give). */
+static inline double tl_flex_box_root(const tl_contact_box *box, int k, double r, double x)
+{
+    return x > box->lo[k] && x < box->hi[k] ? sqrt(r / (1 + r * box->give[k])) : 0;
+}
+
 #endif

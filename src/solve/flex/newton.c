@@ -3,6 +3,8 @@
 
 #define KAPPA_START 10.0 /* penalty over the contact's own mass; 100 takes two to three times the products */
 #define KAPPA_MAX 1e8
+#define JOINT_STIFFER 1e3 /* times that for rows of joints, which are linear; */
+#define JOINT_MOST 1e7    /* at most. Both as solve/contact/newton.c has them, times what H has of stiffness */
 #define INNER_MAX 25
 #define NEWTON_MAX 150
 #define LINE_SEARCH_MAX 12
@@ -18,6 +20,7 @@ typedef struct state {
     double kappa;
     double gain; /* what a route's system leaves comes back times this as missing balance: learned from its answers */
     double *diag, *w_n, *w_t, *r, *s, *radius;  /* [n]; [m] */
+    double *block;                              /* [boxes][9] */
     double *Hv, *G, *d, *Hd, *left;             /* [n] H dv; what is missing; direction; what it leaves */
     double *lam, *best, *u, *x, *P, *Jd, *push; /* [3 m] */
     double *best_v;                             /* [n] */
@@ -36,7 +39,8 @@ static bool take(state *s, tl_arena *a)
     for (size_t k = 0; k < 7; k++) ok &= (*of_rows[k] = TL_TAKE_ZERO(a, double, 3 * s->m + 1)) != NULL;
     s->B = TL_TAKE(a, double, 9 * s->m + 1);
     s->rank = TL_TAKE(a, int32_t, s->m + 1);
-    return ok && s->B && s->rank;
+    s->block = TL_TAKE(a, double, 9 * (int64_t)s->p->boxes + 1);
+    return ok && s->B && s->rank && s->block;
 }
 
 static void multiply(const state *s, const double *x, double *y)
@@ -49,7 +53,29 @@ static void multiply(const state *s, const double *x, double *y)
 
 static void project(const state *s, int64_t c, const double x[3], double out[3])
 {
-    tl_flex_project(s->p->law, s->p->mu[c], s->radius[c], x, out);
+    const tl_contact_box *box = tl_flex_box(s->p, c);
+    if (box)
+        tl_project_box(box, x, out);
+    else
+        tl_flex_project(s->p->law, s->p->mu[c], s->radius[c], x, out);
+}
+
+static const double *block_of(const state *s, int64_t c) { return s->block + 9 * (c - (s->m - s->p->boxes)); }
+
+/* Penalty of a row, kg. */
+static double penalty(const state *s, const tl_contact_box *box, int64_t c, int k)
+{
+    return box ? fmin(JOINT_MOST, JOINT_STIFFER * s->kappa) / block_of(s, c)[4 * k] : s->r[c];
+}
+
+/* What is projected for velocities u; rows with a compliance give way to the impulse that comes out. */
+static void ask(const state *s, int64_t c, const double *u, double *x)
+{
+    const tl_contact_box *box = tl_flex_box(s->p, c);
+    for (int k = 0; k < 3; k++) {
+        const double r = penalty(s, box, c, k), shift = k ? 0 : s->s[c];
+        x[k] = (s->lam[3 * c + k] - r * (u[k] + shift)) / (box ? 1 + r * box->give[k] : 1);
+    }
 }
 
 /* u, x, P and the missing balance at dv. Returns that in m/s. */
@@ -58,10 +84,8 @@ static double evaluate(state *s, const double *dv)
     const tl_flex *p = s->p;
     if (s->m > 0) tl_csr_mul(p->J, dv, s->u);
     for (int64_t c = 0; c < s->m; c++) {
-        for (int k = 0; k < 3; k++) {
-            s->u[3 * c + k] += p->c[3 * c + k];
-            s->x[3 * c + k] = s->lam[3 * c + k] - s->r[c] * (s->u[3 * c + k] + (k ? 0 : s->s[c]));
-        }
+        for (int k = 0; k < 3; k++) s->u[3 * c + k] += p->c[3 * c + k];
+        ask(s, c, s->u + 3 * c, s->x + 3 * c);
         project(s, c, s->x + 3 * c, s->P + 3 * c);
     }
     if (s->m > 0)
@@ -82,7 +106,11 @@ static double slope(const state *s, double first, double second, double a)
     double sum = first + a * second;
     for (int64_t c = 0; c < s->m; c++) {
         double at[3], P[3];
-        for (int k = 0; k < 3; k++) at[k] = s->x[3 * c + k] - a * s->r[c] * s->Jd[3 * c + k];
+        const tl_contact_box *box = tl_flex_box(s->p, c);
+        for (int k = 0; k < 3; k++) {
+            const double r = penalty(s, box, c, k);
+            at[k] = s->x[3 * c + k] - a * (box ? r / (1 + r * box->give[k]) : r) * s->Jd[3 * c + k];
+        }
         project(s, c, at, P);
         for (int k = 0; k < 3; k++) sum -= s->Jd[3 * c + k] * P[k];
     }
@@ -135,11 +163,25 @@ static void learn(state *s, double eta)
         s->gain = fmax(1, 0.3 * s->gain);
 }
 
+static int box_slope(const state *s, const tl_contact_box *box, int64_t c, double B[9])
+{
+    int rank = 0;
+    memset(B, 0, 9 * sizeof *B);
+    for (int k = 0; k < 3; k++) {
+        const double root = tl_flex_box_root(box, k, penalty(s, box, c, k), s->x[3 * c + k]);
+        if (root > 0) B[3 * rank++ + k] = root;
+    }
+    return rank;
+}
+
 static talus_status newton_step(state *s, double eta, double *dv, tl_flex_report *report, talus_error *err)
 {
     const tl_flex *p = s->p;
-    for (int64_t c = 0; c < s->m; c++)
-        s->rank[c] = tl_flex_slope(p->law, p->mu[c], s->radius[c], s->r[c], s->x + 3 * c, s->B + 9 * c);
+    for (int64_t c = 0; c < s->m; c++) {
+        const tl_contact_box *box = tl_flex_box(p, c);
+        s->rank[c] = box ? box_slope(s, box, c, s->B + 9 * c)
+                         : tl_flex_slope(p->law, p->mu[c], s->radius[c], s->r[c], s->x + 3 * c, s->B + 9 * c);
+    }
     TL_TRY(s->linear->solve(s->linear->ctx, s->B, s->rank, s->G, fmax(ETA_LEAST, eta / s->gain), s->d, report, err));
     multiply(s, s->d, s->Hd);
     if (s->m > 0) tl_csr_mul(p->J, s->d, s->Jd);
@@ -167,11 +209,13 @@ static double update_multipliers(state *s, double *residual)
     for (int64_t c = 0; c < s->m; c++) {
         double *l = s->lam + 3 * c, *u = s->u + 3 * c;
         memcpy(l, s->P + 3 * c, 3 * sizeof *l);
+        const tl_contact_box *box = tl_flex_box(p, c);
         s->radius[c] = p->mu[c] * fmax(l[0], 0);
-        double fresh = tl_flex_shift(p->law, p->mu[c], u, l);
+        double fresh = box ? 0 : tl_flex_shift(p->law, p->mu[c], u, l);
         max = fmax(max, fabs(fresh - s->s[c]));
         s->s[c] = fresh;
-        double e = tl_flex_residual(p->law, p->mu[c], s->w_n[c], s->w_t[c], u, l);
+        double e = box ? tl_contact_box_residual(box, block_of(s, c), u, l)
+                       : tl_flex_residual(p->law, p->mu[c], s->w_n[c], s->w_t[c], u, l);
         if (!(e <= *residual)) *residual = isfinite(e) ? e : INFINITY;
     }
     return max;
@@ -185,8 +229,9 @@ static void start(state *s, const double *lam)
     for (int64_t c = 0; c < s->m; c++) {
         tl_contact_scales(s->B + 9 * c, &s->w_n[c], &s->w_t[c]);
         s->radius[c] = p->mu[c] * fmax(lam[3 * c], 0);
-        tl_flex_project(p->law, p->mu[c], s->radius[c], lam + 3 * c, s->lam + 3 * c);
+        project(s, c, lam + 3 * c, s->lam + 3 * c);
     }
+    if (p->boxes) memcpy(s->block, s->B + 9 * (s->m - p->boxes), 9 * sizeof *s->block * (size_t)p->boxes);
     set_penalty(s, KAPPA_START);
     s->gain = 1;
 }

@@ -4,7 +4,8 @@
  *
  *     H dv + g = J^T lam,     u = c + J dv,     Signorini and Coulomb between lam and u (solve/contact/problem.h)
  *
- * H is symmetric and positive definite, one sparse block per deformable part and six by six for each rigid body. It is
+ * The last `boxes` of them are rows of joints instead, with bounds and compliances of their own. H is symmetric and
+ * positive definite, one sparse block per deformable part and six by six for each rigid body. It is
  * inertia and stiffness, H = M + N with M diagonal, and ways to solve the problem (route.h) differ in what they do
  * about N. Where H, g, J come from is the caller's.
  *
@@ -16,6 +17,7 @@
 #include "base/arena.h"
 #include "math/csr.h"
 #include "math/factor.h"
+#include "solve/contact/problem.h"
 
 typedef struct tl_flex_part {
     int64_t first;       /* of its unknowns */
@@ -38,10 +40,12 @@ typedef struct tl_flex {
     int32_t rigid;
     const double *inv_mass, *inv_inertia; /* [rigid], [rigid][9]; 0: fixed, and J has no entries there */
     int32_t contacts;
-    const tl_csr *J, *Jt; /* [3 contacts][n + 6 rigid] and its transpose */
-    const double *mu;     /* [contacts] */
-    const double *g;      /* [n]; rigid bodies start where nothing pushes them: 0 */
-    const double *c;      /* [3 contacts] m/s, velocities at dv = 0 */
+    const tl_csr *J, *Jt;      /* [3 contacts][n + 6 rigid] and its transpose */
+    const double *mu;          /* [contacts] */
+    int32_t boxes;             /* of the contacts, the last: rows of joints, whose mu is not used; at least one moves */
+    const tl_contact_box *box; /* [boxes] */
+    const double *g;           /* [n]; rigid bodies start where nothing pushes them: 0 */
+    const double *c;           /* [3 contacts] m/s, velocities at dv = 0 */
     tl_flex_law law;
 } tl_flex;
 
@@ -51,14 +55,20 @@ typedef struct tl_flex_certificate {
     double balance;  /* max |H dv + g - J^T lam| / H_ii, m/s */
 } tl_flex_certificate;
 
+/* The laws of block c; NULL: a contact. */
+static inline const tl_contact_box *tl_flex_box(const tl_flex *p, int64_t c)
+{
+    return c >= p->contacts - p->boxes ? &p->box[c - (p->contacts - p->boxes)] : NULL;
+}
+
 static inline int64_t tl_flex_size(const tl_flex *p) { return p->n + 6 * (int64_t)p->rigid; }
 
 /* y = H x, and y = H^-1 x of the rigid bodies alone (the first n entries are left as they are). */
 void tl_flex_product(const tl_flex *p, const double *x, double *y);
 void tl_flex_rigid_inverse(const tl_flex *p, double *x);
 void tl_flex_diagonal(const tl_flex *p, double *d); /* of H; 1 for fixed bodies */
-/* Blocks of J D^-1 J^T of each contact, D [n] diagonal and rigid bodies as they are: masses of contacts.
- * [contacts][9] */
+/* Blocks of J D^-1 J^T of each contact, D [n] diagonal and rigid bodies as they are: masses of contacts. Rows that
+ * move nothing have 1 on the diagonal. [contacts][9] */
 void tl_flex_blocks(const tl_flex *p, const double *D, double *blocks);
 
 talus_status tl_flex_certify(const tl_flex *p, const double *lam, const double *dv, tl_flex_certificate *out,

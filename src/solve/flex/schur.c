@@ -11,7 +11,8 @@
 typedef struct schur {
     int32_t active, *pick;             /* contacts that may push: how many, which; rising */
     bool *wanted;                      /* [contacts] */
-    double *lam, *q, *W, *blocks, *mu; /* of those, with room for some more */
+    double *lam, *q, *W, *blocks, *mu; /* of those, with room for some more; of joints W has what they give */
+    tl_contact_box *box;               /* [boxes] their bounds */
     int64_t room;
     double *u, *v_free, *push; /* [3 contacts]; [n + 6 rigid] */
     tl_contact_dense dense;
@@ -33,7 +34,8 @@ static talus_status begin(tl_flex_solver *s, talus_error *err)
     d->u = TL_TAKE(s->arena, double, 3 * m + 1);
     d->v_free = TL_TAKE(s->arena, double, n + 1);
     d->push = TL_TAKE(s->arena, double, n + 1);
-    return d->pick && d->wanted && d->u && d->v_free && d->push ? TALUS_OK : tl_flex_no_memory(err);
+    d->box = TL_TAKE(s->arena, tl_contact_box, s->p->boxes + 1);
+    return d->pick && d->wanted && d->u && d->v_free && d->push && d->box ? TALUS_OK : tl_flex_no_memory(err);
 }
 
 /* Room for m contacts. What was there before stays in the arena. */
@@ -59,7 +61,7 @@ static talus_status make_room(tl_flex_solver *s, int64_t m, talus_error *err)
     return TALUS_OK;
 }
 
-/* Contacts that push or whose velocities u are below `near`; those that are active stay so, unless `anew`. */
+/* Joints, and contacts that push or whose velocities u are below `near`; active ones stay so, unless `anew`. */
 static int32_t choose(const tl_flex_solver *s, const double *lam, const double *u, double near, bool anew)
 {
     schur *d = s->data;
@@ -67,7 +69,8 @@ static int32_t choose(const tl_flex_solver *s, const double *lam, const double *
     for (int32_t c = 0; c < s->p->contacts; c++) {
         bool was = old < d->active && d->pick[old] == c;
         old += was;
-        d->wanted[c] = (was && !anew) || lam[3 * (int64_t)c] > 0 || u[3 * (int64_t)c] < near;
+        d->wanted[c] =
+            c >= s->p->contacts - s->p->boxes || (was && !anew) || lam[3 * (int64_t)c] > 0 || u[3 * (int64_t)c] < near;
     }
     for (int32_t c = 0; c < s->p->contacts; c++)
         if (d->wanted[c]) d->pick[count++] = c;
@@ -89,6 +92,11 @@ static talus_status assemble(tl_flex_solver *s, int32_t count, talus_error *err)
     TL_TRY(tl_blas_reserve(err)); /* for the factors of W, which cannot fail */
     for (int32_t k = 0; k < count; k++) d->mu[k] = s->p->mu[d->pick[k]];
     TL_TRY(tl_flex_compliance(s->p, count, d->pick, d->W, s->arena, err));
+    for (int32_t b = 0; b < s->p->boxes; b++)
+        for (int k = 0; k < 3; k++) {
+            double *diagonal = &d->W[(3 * (count - s->p->boxes + b) + k) * (n + 1)];
+            *diagonal = *diagonal > 0 ? *diagonal + s->p->box[b].give[k] : 1;
+        }
     for (int64_t c = 0; c < count; c++)
         for (int k = 0; k < 9; k++) d->blocks[9 * c + k] = d->W[(3 * c + k / 3) * n + 3 * c + k % 3];
     return TALUS_OK;
@@ -100,6 +108,16 @@ static void velocities(const tl_flex *p, const double *dv, double *u)
     for (int64_t i = 0; i < 3 * (int64_t)p->contacts; i++) u[i] += p->c[i];
 }
 
+static void set_bounds(schur *d, const tl_flex *p)
+{
+    for (int32_t b = 0; b < p->boxes; b++) {
+        d->box[b] = p->box[b];
+        for (int k = 0; k < 3; k++) d->box[b].give[k] = 0; /* which W has */
+    }
+    d->problem.box = d->box;
+    d->problem.boxes = p->boxes;
+}
+
 static talus_status solve_active(tl_flex_solver *s, const tl_stop *stop, double *lam, tl_flex_report *r,
                                  talus_error *err)
 {
@@ -107,6 +125,7 @@ static talus_status solve_active(tl_flex_solver *s, const tl_stop *stop, double 
     const int64_t m = d->active;
     for (int64_t k = 0; k < m; k++) memcpy(d->lam + 3 * k, lam + 3 * (int64_t)d->pick[k], 3 * sizeof *lam);
     memset(lam, 0, 3 * sizeof *lam * (size_t)s->p->contacts);
+    set_bounds(d, s->p);
     if (m == 0) return TALUS_OK;
     velocities(s->p, d->v_free, d->u);
     for (int64_t k = 0; k < m; k++) memcpy(d->q + 3 * k, d->u + 3 * (int64_t)d->pick[k], 3 * sizeof *lam);
@@ -235,6 +254,7 @@ static talus_status admm(tl_flex_solver *s, const tl_stop *stop, double *lam, do
         R[c] = ADMM_PENALTY * fmin(w_n[c], w_t[c]);
         for (int k = 0; k < 3; k++) S[(3 * c + k) * n + 3 * c + k] += 1 / R[c];
     }
+    set_bounds(d, p);
     r->outcome = (tl_outcome){.result = TL_OUT_OF_ITERATIONS};
     r->work.factorizations++;
     if (!tl_dense_chol(n, S, n)) r->outcome.result = TL_BROKE_DOWN;
@@ -249,16 +269,21 @@ static talus_status admm(tl_flex_solver *s, const tl_stop *stop, double *lam, do
         for (int64_t c = 0; c < m; c++) {
             double *l = lam + 3 * c, *v = u + 3 * c, x[3], P[3], e = 0;
             for (int k = 0; k < 3; k++) v[k] += d->q[3 * c + k];
-            double shift = tl_flex_shift(p->law, p->mu[c], v, l);
+            const tl_contact_box *box = c < m - p->boxes ? NULL : &d->box[c - (m - p->boxes)];
+            double shift = box ? 0 : tl_flex_shift(p->law, p->mu[c], v, l);
             for (int k = 0; k < 3; k++) x[k] = l[k] - R[c] * (v[k] + (k ? 0 : shift));
-            tl_flex_project(p->law, p->mu[c], p->mu[c] * fmax(0, l[0]), x, P);
+            if (box)
+                tl_project_box(box, x, P);
+            else
+                tl_flex_project(p->law, p->mu[c], p->mu[c] * fmax(0, l[0]), x, P);
             for (int k = 0; k < 3; k++) {
                 w[3 * c + k] = v[k] - (l[k] - P[k]) / R[c];
                 /* what the two sides still differ by, as velocities */
                 e = fmax(e, fabs(P[k] - y[3 * c + k]) / fmin(w_n[c], w_t[c]));
                 l[k] = P[k];
             }
-            worst = fmax(worst, fmax(e, tl_flex_residual(p->law, p->mu[c], w_n[c], w_t[c], v, P)));
+            worst = fmax(worst, fmax(e, box ? tl_contact_box_residual(box, d->blocks + 9 * c, v, P)
+                                            : tl_flex_residual(p->law, p->mu[c], w_n[c], w_t[c], v, P)));
         }
         r->work.projections++;
         r->outcome.residual = worst;

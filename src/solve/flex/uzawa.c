@@ -191,6 +191,17 @@ const tl_flex_route tl_flex_ucg_mprgp = {
 #define ICA_MAX 5000
 #define SWEEPS_MAX 30 /* of contacts between two solves of the bodies; they end when nothing moves any more */
 
+/* Rows of a joint one after the other: l changes by d. */
+static void sweep_box(const tl_contact_box *box, const double *W, double v[3], double *l, double d[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const double x = l[k] - (v[k] + box->give[k] * l[k]) / (W[4 * k] + box->give[k]);
+        d[k] = tl_contact_clamp(x, box->lo[k], box->hi[k]) - l[k];
+        l[k] += d[k];
+        for (int i = 0; i < 3; i++) v[i] += W[3 * i + k] * d[k];
+    }
+}
+
 /* Sweeps over contacts with M in place of H: y = M^-1 J^T (change of lam) is kept up to date. Returns the largest
  * change, m/s. */
 static double sweep(const tl_flex *p, const double *inverse_mass, const double *blocks, const double *u, double *y,
@@ -200,6 +211,7 @@ static double sweep(const tl_flex *p, const double *inverse_mass, const double *
     double max = 0;
     for (int64_t c = 0; c < p->contacts; c++) {
         double w_n, w_t, v[3], *l = lam + 3 * c;
+        const tl_contact_box *box = tl_flex_box(p, c);
         tl_contact_scales(blocks + 9 * c, &w_n, &w_t);
         for (int k = 0; k < 3; k++) {
             v[k] = u[3 * c + k];
@@ -212,7 +224,10 @@ static double sweep(const tl_flex *p, const double *inverse_mass, const double *
         else
             tl_project_disc(radius, t);
         d[1] = t[0] - l[1], d[2] = t[1] - l[2];
-        l[0] = n, l[1] = t[0], l[2] = t[1];
+        if (box)
+            sweep_box(box, blocks + 9 * c, v, l, d);
+        else
+            l[0] = n, l[1] = t[0], l[2] = t[1];
         for (int k = 0; k < 3; k++) {
             if (d[k] == 0) continue;
             max = fmax(max, fabs(d[k]) / fmin(w_n, w_t));
@@ -272,7 +287,9 @@ static talus_status ica(tl_flex_solver *s, const tl_stop *stop, double *lam, dou
             double w_n, w_t;
             tl_contact_scales(blocks + 9 * c, &w_n, &w_t);
             for (int k = 0; k < 3; k++) u[3 * c + k] += p->c[3 * c + k];
-            double e = tl_flex_residual(p->law, p->mu[c], w_n, w_t, u + 3 * c, lam + 3 * c);
+            const tl_contact_box *box = tl_flex_box(p, c);
+            double e = box ? tl_contact_box_residual(box, blocks + 9 * c, u + 3 * c, lam + 3 * c)
+                           : tl_flex_residual(p->law, p->mu[c], w_n, w_t, u + 3 * c, lam + 3 * c);
             if (!(e <= worst)) worst = isfinite(e) ? e : INFINITY;
         }
         r->outcome.residual = worst;
