@@ -9,7 +9,6 @@
 #include "phase/grid/wet.h"
 
 #define CONTACT_SHARE 0.1  /* of the tolerance: what contact solves may leave in the end, */
-#define JOINT_SHARE 1e-3   /* where there are joints, whose places show what is left times the step, */
 #define CONTACT_EARLY 0.01 /* of the last correction: and before */
 #define EARLY_MAX 0.1      /* of what forces do in a step, g dt: of a correction that counts for that */
 #define ITERATIONS_MAX 40  /* Newton corrections of a step, unless the scene names another cap */
@@ -418,7 +417,7 @@ talus_status tl_elastic_newton(tl_elastic_trial *s, double goal, bool *again, ta
         balance(s);
         bool fresh = !s->factored;
         if (fresh) TL_TRY(factor(s, again, err));
-        s->slack = fmax((s->flex.boxes ? JOINT_SHARE : CONTACT_SHARE) * goal,
+        s->slack = fmax(CONTACT_SHARE * goal,
                         CONTACT_EARLY * fmin(s->last, EARLY_MAX * s->pull));
         TL_TRY(touch(s, fresh || s->posed, rigid, err));
         s->posed = false;
