@@ -6,8 +6,8 @@
  *     talus_sim_create(scene, NULL, &sim, &err);
  *     while (talus_sim_time(sim) < 2) talus_sim_step(sim, 0.01, &err);
  *
- * Several simulations may live in one process, each used by one thread at a time: one that comes while another makes a
- * step is told so. A process that fork makes cannot use them, and is told so. A step that fails leaves the simulation as
+ * Several simulations may live in one process, each used by one thread at a time: one that comes while another is
+ * in a call is told so. A process that fork makes cannot use them, and is told so. A step that fails leaves the simulation as
  * it was. Same build, same machine, same calls: same bits, for any number of threads and after talus_sim_restore. */
 #ifndef TALUS_SIM_H
 #define TALUS_SIM_H
@@ -31,7 +31,7 @@ typedef struct talus_sim_options {
     void *log_user;
 } talus_sim_options;
 
-/* The scene must live as long as the simulation; several simulations may share one only within one thread. */
+/* The scene must live as long as the simulation; several simulations may share one, in several threads too. */
 TALUS_API talus_status talus_sim_create(const talus_scene *scene, const talus_sim_options *options, talus_sim **out,
                                         talus_error *err);
 /* In a callback of its own: it is freed once the call in progress has returned, with TALUS_INTERRUPTED. While another

@@ -156,8 +156,10 @@ talus_status tl_scene_evaluate(const tl_scene *s, int function, double t, double
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s gives %d numbers, %d were asked for", f->path, f->count, count);
     talus_error why;
     tl_where where;
+    pthread_mutex_lock(&s->lua->one);
     tl_sandbox_allow(s->lua->box, CALL_UNITS);
     talus_status status = evaluate(s, function, t, out, &where, &why);
+    pthread_mutex_unlock(&s->lua->one);
     if (status == TALUS_OK) return status;
     return TL_FAIL(err, status, "%s:%d: %.400s", where.file, where.line, why.message);
 }

@@ -13,6 +13,7 @@ void tl_scene_free(tl_scene *s)
 {
     if (!s) return;
     if (s->lua) {
+        pthread_mutex_destroy(&s->lua->one);
         tl_sandbox_free(s->lua->box);
         tl_free(s->lua->functions);
         tl_free(s->lua);
@@ -299,6 +300,7 @@ static talus_status prepare(tl_scene *s, tl_reader *r, const char *name, const t
     s->hash = tl_hash(TL_HASH_START, &o->size, sizeof o->size);
     s->shapes = tl_shape_tree_create();
     s->lua = TL_NEW_ZERO(tl_scene_lua, 1);
+    if (s->lua) pthread_mutex_init(&s->lua->one, NULL);
     r->problems = TL_NEW_ZERO(tl_problem, TL_PROBLEMS_MAX);
     r->problem_room = TL_PROBLEMS_MAX;
     r->settings = TL_NEW_ZERO(tl_setting, o->setting_count + 1);

@@ -6,6 +6,8 @@
 #ifndef TL_SCENE_READ_H
 #define TL_SCENE_READ_H
 
+#include <pthread.h>
+
 #include "scene/load.h"
 #include "scene/lua_sandbox.h"
 #include "scene/schema.h"
@@ -38,6 +40,7 @@ typedef struct tl_function {
 } tl_function;
 
 struct tl_scene_lua {
+    pthread_mutex_t one; /* at a time: simulations of one scene may run in several threads */
     tl_sandbox *box;
     int count, room;
     tl_function *functions;

@@ -504,8 +504,8 @@ typedef struct tl_scene {
 void tl_scene_free(tl_scene *s); /* NULL is fine */
 
 /* A function of time: 1 number, 3, or a pose of 7 (`count` is what its key asks for, else bad input).
- * Not for two threads at once on one scene. A Lua error, a result of the wrong form, out of its key's
- * range, NaN or infinite is bad input with file:line, the key and the time; `out` is then unchanged. */
+ * Threads wait for each other. A Lua error, a result of the wrong form, out of its key's range, NaN or infinite is bad
+ * input with file:line, the key and the time; `out` is then unchanged. */
 talus_status tl_scene_evaluate(const tl_scene *s, int function, double t, double *out, int count, talus_error *err);
 /* The value at t of something that may be constant. */
 talus_status tl_scene_timed(const tl_scene *s, const tl_timed *v, double t, double *out, int count, talus_error *err);

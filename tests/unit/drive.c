@@ -529,6 +529,44 @@ static void two_threads_at_once(void **state)
     close_sim(sim, scene);
 }
 
+/* Simulations of one scene in two threads: functions of time are one at a time, and the bits are those of one thread. */
+#define BY_FUNCTIONS                                                                                                   \
+    "return scene { talus = 1, engine = 'grid', duration = 1, dt_max = 0.001, bodies = { { shape = sphere { radius = " \
+    "0.1 }, density = 100, force = function(t) local s = {} for i = 1, 20 do s[i] = math.sin(t * i) end return "       \
+    "{s[1], s[2], s[3]} end } } }"
+
+static void *run_one(void *user)
+{
+    const talus_scene *const *scene = user;
+    talus_sim *sim;
+    talus_error e;
+    uint64_t *hash = calloc(1, sizeof *hash);
+    if (talus_sim_create(*scene, NULL, &sim, &e) != TALUS_OK) return hash;
+    for (int i = 0; i < 500; i++)
+        if (talus_sim_step(sim, 0.001, &e) != TALUS_OK) break;
+    *hash = talus_sim_hash(sim);
+    talus_sim_free(sim);
+    return hash;
+}
+
+static void one_scene_in_two_threads(void **state)
+{
+    (void)state;
+    talus_scene *scene;
+    pthread_t thread[2];
+    void *hash[2], *alone;
+    CHECK_OK(talus_scene_load_text(BY_FUNCTIONS, NULL, NULL, &scene, &err));
+    alone = run_one(&scene);
+    for (int k = 0; k < 2; k++) assert_int_equal(pthread_create(&thread[k], NULL, run_one, &scene), 0);
+    for (int k = 0; k < 2; k++) {
+        pthread_join(thread[k], &hash[k]);
+        assert_true(*(uint64_t *)hash[k] == *(uint64_t *)alone);
+        free(hash[k]);
+    }
+    free(alone);
+    talus_scene_free(scene);
+}
+
 static int free_it(void *user, talus_sim *sim)
 {
     ++*(int *)user;
@@ -624,6 +662,7 @@ int main(void)
         cmocka_unit_test(stopped_from_another_thread),
         cmocka_unit_test(a_second_thread),
         cmocka_unit_test(two_threads_at_once),
+        cmocka_unit_test(one_scene_in_two_threads),
         cmocka_unit_test(freed_by_its_own_callback),
         cmocka_unit_test(costs),
         cmocka_unit_test(a_forked_process_is_told),
