@@ -31,7 +31,10 @@ static int compare(const void *a, const void *b)
     return p->feature < q->feature ? -1 : p->feature > q->feature;
 }
 
-void tl_lg_memory_sort(tl_lg_memory *m, int64_t count) { qsort(m, (size_t)count, sizeof *m, compare); }
+void tl_lg_memory_sort(tl_lg_memory *m, int64_t count)
+{
+    if (count) qsort(m, (size_t)count, sizeof *m, compare); /* of none there may be no array */
+}
 
 const tl_lg_memory *tl_lg_memory_find(const tl_lg_state *past, int32_t point, int32_t obstacle, int32_t feature)
 {
