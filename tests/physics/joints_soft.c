@@ -210,12 +210,56 @@ static void the_same_bits(void **state)
     rigid_threads_and_saves(open_hit, 6);
 }
 
+/* Every kind under a soft cube: places, momentum and solves. */
+static void every_kind_acts(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "{ kind = 'fixed', a = 'a', compliance = 1e-4 }",
+        "{ kind = 'ball', a = 'a', at = {0.3, 0, 0}, axis = {0, 1, 0}, limits = {0, 0.4} }",
+        "{ kind = 'hinge', a = 'a', at = {0.3, 0, 0}, axis = {0, 0, 1}, limits = {-0.3, 0.3}, friction = 0.5 }",
+        "{ kind = 'slider', a = 'a', at = {0, 0, 0}, axis = {0.3, 1, 0}, limits = {-0.05, 0.05} }",
+        "{ kind = 'cylinder', a = 'a', at = {0, 0, 0}, axis = {0, 1, 0}, motor = { position = 0, stiffness = 5000, "
+        "damping = 200 } }",
+        "{ kind = 'screw', a = 'a', at = {0, 0, 0}, axis = {0, 1, 0}, pitch = 0.05, motor = { speed = 2, max = 3 } }",
+        "{ kind = 'universal', a = 'a', at = {0.1, 0, 0}, axis = {1, 0, 0}, axis_b = {0, 0, 1} }",
+        "{ kind = 'planar', a = 'a', at = {0, 0, 0}, axis = {0.2, 1, 0} }",
+        "{ kind = 'distance', a = 'a', at_a = {0, 0.05, 0}, at_b = {0.1, 1, 0} }",
+        "{ kind = 'rope', a = 'a', at_a = {0, 0.05, 0}, at_b = {0, 1, 0}, length = 1 }",
+        "{ kind = 'spring', a = 'a', at_b = {0, 1, 0}, stiffness = 2000, damping = 20 }",
+        "{ kind = 'gear', a = 'a', b = 'c', axis = {0, 0, 1}, ratio = -2 }, { kind = 'hinge', a = 'a', at = {0.1, 0, "
+        "0}, axis = {0, 0, 1} }, { kind = 'hinge', a = 'c', at = {1, 0, 0}, axis = {0, 0, 1} }"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        rigid_case c =
+            rigid_open(NULL,
+                       "engine = 'grid', bodies = { { name = 'a', shape = box { size = {0.5, 0.1, 0.4} }, "
+                       "mass = 3 }, { name = 'soft', shape = box { size = 0.2 }, at = {0, 0.16, 0}, cells = "
+                       "{2, 2, 2}, " JELLY " }, { name = 'c', shape = box { size = 0.2 }, mass = 1, at = {1, "
+                       "0, 0} } }, joints = { %s }",
+                       kinds[k]);
+        while (c.sim->state.t < 0.25) {
+            rigid_step(&c, fmin(0.01, tl_rigid_dt_wanted(c.sim)));
+            const tl_report *r = &c.sim->report;
+            const double weight = r->accounts.mass * 9.81;
+            if (k > 0) CHECK_LE(worst_off(&c), 1e-9);
+            CHECK_LE(tl_vec3_norm(r->accounts.momentum_unexplained), 1e-12 * weight);
+            CHECK_LE(r->accounts.energy_unexplained, 1e-4 * weight); /* m: an overlap that parts */
+            for (int i = 0; i < r->solves; i++) CHECK_LE(r->solve[i].certificate, r->solve[i].target);
+        }
+        rigid_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pendulum_beside_a_soft_body), cmocka_unit_test(hammer_hits_a_block),
-        cmocka_unit_test(motors_hold_soft_loads),      cmocka_unit_test(light_links_hold_a_soft_load),
-        cmocka_unit_test(breaks_under_a_soft_load),    cmocka_unit_test(the_same_bits),
+        cmocka_unit_test(pendulum_beside_a_soft_body),
+        cmocka_unit_test(hammer_hits_a_block),
+        cmocka_unit_test(motors_hold_soft_loads),
+        cmocka_unit_test(light_links_hold_a_soft_load),
+        cmocka_unit_test(breaks_under_a_soft_load),
+        cmocka_unit_test(every_kind_acts),
+        cmocka_unit_test(the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
