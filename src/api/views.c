@@ -84,10 +84,14 @@ static const struct {
     {"surface.body", OF_SURFACE_BODY, 0, 1, I32, "", "all", "bodies: body", "of each triangle: index of its body"},
     {"contacts.bodies", CONTACT(body), 2, I32, "", "all", "contacts: bodies",
      "first and second body; from the number of bodies on they are walls of the domain"},
-    {"contacts.position", CONTACT(at), 3, F64, "m", "all", "contacts: points", "contact points of the last step"},
+    {"contacts.position", CONTACT(at), 3, F64, "m", "all", "contacts: points",
+     "contact points of the last step; in engine \"sph\" midway between the particles that touch: torques of the "
+     "forces "
+     "there are bodies.torque to half a spacing"},
     {"contacts.normal", CONTACT(normal), 3, F64, "", "all", "contacts: normal",
      "out of the second body into the first"},
-    {"contacts.force", CONTACT(force), 3, F64, "N", "all", "contacts: force", "on the first body, mean over the step"},
+    {"contacts.force", CONTACT(force), 3, F64, "N", "all", "contacts: force",
+     "on the first body, mean over the step; of a body they add up to bodies.force"},
     {"contacts.gap", CONTACT(gap), 1, F64, "m", "all", "contacts: gap",
      "at the start of the step, of elastic bodies at its end; negative: overlap"},
     {"joints.position", JOINT(position), 1, F64, "m or rad", "all", "",
