@@ -545,7 +545,7 @@ static const tl_key scene_keys[] = {
     {"cables", TL_LIST, AT(cables), "", ANY, "", "list of cables in elastic bodies", .inside = &cable, .count_offset = AT(cable_count), .engines = TL_ON_LG},
     {"regions", TL_LIST, AT(regions), "", ANY, "", "list of parts of elastic bodies with a material of their own", .inside = &region, .count_offset = AT(region_count), .engines = TL_ON_LG | TL_ON_GRID},
     {"joins", TL_LIST, AT(joins), "", ANY, "", "list of hard bonds of elastic bodies", .inside = &join, .count_offset = AT(join_count), .engines = TL_ON_LG},
-    {"joints", TL_LIST, AT(joints), "", ANY, "", "list of joints between rigid bodies", .inside = &joint, .count_offset = AT(joint_count), .engines = TL_ON_GRID},
+    {"joints", TL_LIST, AT(joints), "", ANY, "", "list of joints between rigid bodies", .inside = &joint, .count_offset = AT(joint_count), .engines = TL_ON_GRID | TL_ON_SPH},
     LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
     TABLE("solver", solver, solver, "methods and targets"),
     TABLE("output", output, output, "what a run writes"),

@@ -3,8 +3,10 @@
  *     place bodies            motions, masses, friction; scripted bodies get the velocity that leads to their pose
  *     find neighbours         pairs, volumes, normals
  *     predict velocities      v* = v + dt (gravity, forces), viscosity, surface tension
+ *     join                    v* that joints allow; from here on pushes do what joints make of them
  *     solve                   pressures >= 0 and friction in its cones, together
- *     move                    liquid x += dt v; bodies fly with their angular momentum kept; walls and bodies stop liquid
+ *     move                    bodies fly with their angular momentum kept, to where joints are right; liquid x += dt v,
+ *                             walls and bodies stop it
  *     emit                    what emitters add
  *     commit
  *
@@ -163,6 +165,14 @@ static talus_status predict_velocities(tl_sph_trial *s, talus_error *err)
     return TALUS_OK;
 }
 
+static talus_status join(tl_sph_trial *s, bool *again, talus_error *err)
+{
+    TL_TRY(tl_sph_join(s, again, err));
+    if (s->joined) find_speeds(s); /* motors and falling mechanisms bring more to bear than bodies alone */
+    tl_sph_lap(s, TL_SPH_PREDICT);
+    return TALUS_OK;
+}
+
 /* ---- move ---- */
 
 static talus_status move_bodies(tl_sph_trial *s, bool *again, talus_error *err)
@@ -173,6 +183,9 @@ static talus_status move_bodies(tl_sph_trial *s, bool *again, talus_error *err)
         tl_vec3_store(s->f.body_w[i], s->b.v + 6 * (int64_t)i + 3);
     }
     TL_TRY(tl_bodies_move(&s->b, again, err));
+    TL_TRY(tl_sph_settle_joints(s, again, err));
+    tl_accounts_sph_joined(&s->b, &s->account);
+    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->b.before, s->x);
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
         const tl_rigid_body *b = &s->rigid->body[i];
         tl_motion *m = &s->b.body[i];
@@ -277,10 +290,13 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
     TL_TRY(find_neighbours(&s, err));
     TL_TRY(tl_cancel_check(err));
     TL_TRY(predict_velocities(&s, err));
+    TL_TRY(join(&s, again, err));
     TL_TRY(tl_sph_solve(&s, again, err));
     TL_TRY(move_bodies(&s, again, err));
     TL_TRY(move_liquid(&s, again, err));
     TL_TRY(emit(&s, err));
+    TL_TRY(tl_bodies_joints_end(&s.b, err));
+    tl_accounts_broken(&s.b);
     TL_TRY(tl_bodies_find_depth(&s.b, err));
     TL_TRY(make_room(&s, err));
     TL_TRY(tl_cancel_check(err));

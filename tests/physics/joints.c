@@ -6,27 +6,6 @@
 #include "phase/rigid/rigid.h"
 #include "rigid.h"
 
-static const tl_joint_memory *joint(const rigid_case *c, int k)
-{
-    const tl_joint_state *s = tl_state_find(&c->sim->state, &tl_joints_kind);
-    return &s->joint[k];
-}
-
-/* What places of all joints are off by, m: rows that hold. */
-static double worst_off(const rigid_case *c)
-{
-    double max = 0;
-    for (int32_t k = 0; k < c->sim->joints.count; k++) {
-        const tl_joint *j = &c->sim->joints.joint[k];
-        tl_joint_row row[TL_JOINT_ROWS];
-        double turn[2];
-        tl_joint_measure(j, c->sim->state.rigid.body, joint(c, k), row, turn);
-        for (int r = 0; r < j->rows; r++)
-            if (j->law[r] == TL_ROW_HOLD) max = fmax(max, fabs(row[r].x));
-    }
-    return max;
-}
-
 static void step(rigid_case *c, double dt) { rigid_step(c, fmin(dt, tl_rigid_dt_wanted(c->sim))); }
 
 /* Steps until t, with what has to hold in each of them: places, momentum, and energy that does not rise. */
@@ -39,7 +18,7 @@ static void go(rigid_case *c, double t, double dt, bool keeps)
         const double now = r->kinetic + r->potential;
         if (keeps && !isnan(last)) CHECK_LE(now - last, 1e-11 * (fabs(last) + r->kinetic + 1));
         last = now;
-        CHECK_LE(worst_off(c), 1e-9);
+        CHECK_LE(rigid_joints_off(c), 1e-9);
         CHECK_LE(tl_vec3_norm(r->accounts.momentum_unexplained), 1e-10);
         CHECK_LE(tl_vec3_norm(r->accounts.angular_unexplained), 1e-10);
     }
@@ -55,7 +34,7 @@ static void pendulum_has_its_period(void **state)
                                     "}, joints = { { kind = 'hinge', a = 'rod', at = {0, 0, 0}, axis = {0, 0, 1} } }");
     const double inertia = (1 + 0.0025) / 12 + 0.25, quarter = 1.8540746773013719 * sqrt(inertia / (9.81 * 0.5));
     go(&c, quarter, 0.01, true);
-    const double angle = joint(&c, 0)->position + acos(0.0), w = sqrt(2 * 9.81 * 0.5 / inertia);
+    const double angle = rigid_joint(&c, 0)->position + acos(0.0), w = sqrt(2 * 9.81 * 0.5 / inertia);
     CHECK_LE(fabs(angle) / w, 1e-4 * 4 * quarter); /* 1e-4 of the period */
     CHECK_LE(fabs(c.sim->state.rigid.body[0].w.z + w), 1e-4 * w);
     rigid_close(&c);
@@ -117,9 +96,9 @@ static void heavy_on_light_chain(void **state)
         "-0.1 * n, 0} } return b, j end\nlocal b, j = chain(8)\n",
         "bodies = b, joints = j");
     for (int k = 0; k < 50; k++) step(&c, 0.01);
-    CHECK_LE(fabs(joint(&c, 8)->carries - 98.1), 1e-6 * 98.1);
+    CHECK_LE(fabs(rigid_joint(&c, 8)->carries - 98.1), 1e-6 * 98.1);
     CHECK_LE(tl_vec3_norm(c.sim->state.rigid.body[8].v), 1e-9);
-    CHECK_LE(worst_off(&c), 1e-9);
+    CHECK_LE(rigid_joints_off(&c), 1e-9);
     rigid_close(&c);
 }
 
@@ -137,7 +116,7 @@ static void redundant_joints_hold(void **state)
         "'fixed', a = 'l2' }, { kind = 'fixed', a = 'l3' }, { kind = 'fixed', a = 'l4' } }");
     for (int k = 0; k < 100; k++) step(&c, 0.01);
     tl_vec3 sum = {0, 0, 0};
-    for (int k = 4; k < 8; k++) sum = tl_vec3_add(sum, joint(&c, k)->on_a);
+    for (int k = 4; k < 8; k++) sum = tl_vec3_add(sum, rigid_joint(&c, k)->on_a);
     CHECK_LE(fabs(sum.y - 24 * 9.81), 1e-6 * 24 * 9.81);
     CHECK_LE(c.sim->report.kinetic, 1e-18);
     CHECK_LE(c.sim->report.force_balance, 1e-6);
@@ -149,7 +128,7 @@ static void redundant_joints_hold(void **state)
                    "'door', at = {0, 0.3, 0}, axis = {0, 1, 0} }, { kind = 'hinge', a = 'door', at = {0, 1.7, 0}, "
                    "axis = {0, 1, 0} } }");
     go(&c, 3, 0.01, true);
-    CHECK_LE(fabs(joint(&c, 0)->position - 3), 3 * 1e-4 / 12 * 1.1); /* (w dt)^2 / 12 of the angle */
+    CHECK_LE(fabs(rigid_joint(&c, 0)->position - 3), 3 * 1e-4 / 12 * 1.1); /* (w dt)^2 / 12 of the angle */
     rigid_close(&c);
 }
 
@@ -170,7 +149,7 @@ static void limits_friction_and_breaking(void **state)
     rigid_close(&c);
     c = rigid_open(NULL, bar, "limits = {-0.5, 0.5}");
     for (int k = 0; k < 150; k++) step(&c, 0.01);
-    CHECK_LE(fabs(joint(&c, 0)->position + 0.5), 1e-6);
+    CHECK_LE(fabs(rigid_joint(&c, 0)->position + 0.5), 1e-6);
     CHECK_LE(fabs(c.sim->state.rigid.body[0].w.z), 1e-9);
     rigid_close(&c);
     for (int k = 0; k < 2; k++) {
@@ -179,7 +158,7 @@ static void limits_friction_and_breaking(void **state)
                        "kind = 'rope', a = 'ball', at_b = {0, 1, 0}, breaks_at = %.9g } }",
                        9.81 * (k ? 1 - 1e-6 : 1 + 1e-6));
         for (int i = 0; i < 20; i++) step(&c, 0.01);
-        assert_int_equal(joint(&c, 0)->broken > 0, k);
+        assert_int_equal(rigid_joint(&c, 0)->broken > 0, k);
         rigid_close(&c);
     }
 }
@@ -198,8 +177,9 @@ static void motors_have_the_torque_of_inverse_dynamics(void **state)
     for (int k = 0; k < 400; k++) {
         step(&c, dt);
         const double t = c.sim->state.t - 0.5 * c.sim->report.dt, angle = 0.5 * sin(3 * t);
-        CHECK_LE(fabs(joint(&c, 0)->position - 0.5 * sin(3 * c.sim->state.t)), 1e-10);
-        if (k > 2) worst = fmax(worst, fabs(joint(&c, 0)->motor - (9.81 * 0.5 * cos(angle) - 9 * inertia * angle)));
+        CHECK_LE(fabs(rigid_joint(&c, 0)->position - 0.5 * sin(3 * c.sim->state.t)), 1e-10);
+        if (k > 2)
+            worst = fmax(worst, fabs(rigid_joint(&c, 0)->motor - (9.81 * 0.5 * cos(angle) - 9 * inertia * angle)));
     }
     CHECK_LE(worst, 1e-5);
     rigid_close(&c);
@@ -366,7 +346,7 @@ static void broken_springs_lose_what_they_had(void **state)
         told += c.sim->report.accounts.energy[TL_ENERGY_CONTACT];
         CHECK_LE(fabs(c.sim->report.accounts.energy_unexplained), 1e-9);
     }
-    assert_true(joint(&c, 0)->broken > 0);
+    assert_true(rigid_joint(&c, 0)->broken > 0);
     CHECK_LE(fabs(total(&c) - told), 1e-9);  /* it started with nothing */
     assert_true(told < -1.1 && told > -1.4); /* 15 N: 1.125 J, and what a step adds */
     rigid_close(&c);

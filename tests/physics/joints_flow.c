@@ -7,29 +7,11 @@
 #include "rigid.h"
 #include "saved.h"
 
-static const tl_joint_memory *joint(const rigid_case *c, int k)
-{
-    const tl_joint_state *s = tl_state_find(&c->sim->state, &tl_joints_kind);
-    return &s->joint[k];
-}
-
 /* Places of all joints, m, momentum that nothing explains, and solves that all reached their targets. */
 static void check_step(const rigid_case *c)
 {
     const tl_report *r = &c->sim->report;
-    double off = 0;
-    for (int32_t k = 0; k < c->sim->joints.count; k++) {
-        const tl_joint *j = &c->sim->joints.joint[k];
-        tl_joint_row row[TL_JOINT_ROWS];
-        double turn[2];
-        tl_joint_measure(j, c->sim->state.rigid.body, joint(c, k), row, turn);
-        for (int i = 0; i < j->rows; i++)
-            if (j->law[i] == TL_ROW_HOLD)
-                off = fmax(off, fabs(row[i].x));
-            else if (j->law[i] == TL_ROW_LIMIT)
-                off = fmax(off, -row[i].x);
-    }
-    CHECK_LE(off, 1e-7 * c->scene->grid.cell);
+    CHECK_LE(rigid_joints_off(c), 1e-7 * c->scene->grid.cell);
     CHECK_LE(tl_vec3_norm(r->accounts.momentum_unexplained), 1e-12 * r->accounts.mass);
     CHECK_LE(fabs(r->accounts.energy_unexplained), 1e-9 * r->accounts.mass * r->accounts.gyration);
     for (int k = 0; k < r->solves; k++) CHECK_LE(r->solve[k].certificate, r->solve[k].target);
@@ -66,7 +48,7 @@ static double force_of_hanging(const hanging *h)
         rigid_step(&c, 0.1 * sqrt(d)); /* as many parts of the time in which it would fall a cell, whatever its size */
         check_step(&c);
     }
-    const tl_vec3 f = joint(&c, 0)->on_a;
+    const tl_vec3 f = rigid_joint(&c, 0)->on_a;
     const double all[3] = {f.x, f.y, f.z}, volume = 4.0 / 3 * acos(-1.0) * pow(3 * d, 3);
     rigid_close(&c);
     return all[h->up] / ((h->density - 1000) * 9.81 * volume);
@@ -105,7 +87,7 @@ static void bucket_carries(void **state)
         for (int i = 0; i < 30; i++) {
             rigid_step(&c, 0.01);
             check_step(&c);
-            if (i >= 20) sum += joint(&c, 0)->on_a.y / 10;
+            if (i >= 20) sum += rigid_joint(&c, 0)->on_a.y / 10;
         }
         CHECK_LE(fabs(sum / (9.81 * c.sim->report.accounts.mass) - 1), 1e-3);
         rigid_close(&c);
@@ -134,9 +116,9 @@ static void pendulum_loses_energy(void **state)
             if (i == 0) first = now;
             CHECK_LE(now - first, 1e-9 * fabs(first));
         }
-        assert_true(joint(&c, 0)->position < -0.05);                    /* it moves */
-        if (flip) CHECK_LE(fabs(joint(&c, 0)->position - angle), 1e-4); /* what solves are right to */
-        angle = joint(&c, 0)->position;
+        assert_true(rigid_joint(&c, 0)->position < -0.05);                    /* it moves */
+        if (flip) CHECK_LE(fabs(rigid_joint(&c, 0)->position - angle), 1e-4); /* what solves are right to */
+        angle = rigid_joint(&c, 0)->position;
         rigid_close(&c);
     }
 }
@@ -167,7 +149,7 @@ static void floats_keep_momentum(void **state)
         const tl_report *r = &c.sim->report;
         CHECK_LE(tl_vec3_norm(r->accounts.momentum_unexplained), 1e-12 * r->accounts.mass);
     }
-    assert_true(joint(&c, 0)->motor != 0 && joint(&c, 1)->carries > 1);
+    assert_true(rigid_joint(&c, 0)->motor != 0 && rigid_joint(&c, 1)->carries > 1);
     rigid_close(&c);
 }
 

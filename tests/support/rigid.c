@@ -71,6 +71,29 @@ int32_t rigid_number(const rigid_case *c, const char *name)
     return (int32_t)(rigid_body(c, name) - c->sim->state.rigid.body);
 }
 
+const tl_joint_memory *rigid_joint(const rigid_case *c, int k)
+{
+    const tl_joint_state *s = tl_state_find(&c->sim->state, &tl_joints_kind);
+    return &s->joint[k];
+}
+
+double rigid_joints_off(const rigid_case *c)
+{
+    double max = 0;
+    for (int32_t k = 0; k < c->sim->joints.count; k++) {
+        const tl_joint *j = &c->sim->joints.joint[k];
+        tl_joint_row row[TL_JOINT_ROWS];
+        double turn[2];
+        if (rigid_joint(c, k)->broken > 0) continue;
+        tl_joint_measure(j, c->sim->state.rigid.body, rigid_joint(c, k), row, turn);
+        for (int r = 0; r < j->rows; r++) {
+            if (j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0)) max = fmax(max, fabs(row[r].x));
+            if (j->law[r] == TL_ROW_LIMIT) max = fmax(max, -row[r].x);
+        }
+    }
+    return max;
+}
+
 void rigid_threads_and_saves(rigid_case (*open)(void), int more)
 {
     uint64_t hash[2];

@@ -19,6 +19,10 @@ const tl_motion *rigid_body(const rigid_case *c, const char *name);
 int32_t rigid_number(const rigid_case *c, const char *name); /* of that body */
 double rigid_normal_sum(const rigid_case *c);                /* N, of all contacts in the last step */
 
+const tl_joint_memory *rigid_joint(const rigid_case *c, int k);
+/* m: what places of joints are off by, of rows that hold and of limits. */
+double rigid_joints_off(const rigid_case *c);
+
 /* Same bits with one and two threads, after a copy and after a checkpoint. `open` brings the scene to where it
  * matters; `more` steps after the saving. */
 void rigid_threads_and_saves(rigid_case (*open)(void), int more);

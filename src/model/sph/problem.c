@@ -127,6 +127,7 @@ static void push_bodies(tl_sph_step *s, const double *x, bool central)
         s->add_v[b] = tl_vec3_scale(s->dt * s->bodies.inv_mass[b], sum.force);
         s->add_w[b] = tl_vec3_scale(s->dt, tl_mat3_mul_vec(s->bodies.inv_inertia[b], sum.torque));
     }
+    if (s->joined) s->joined->respond(s->joined->ctx, s->add_v, s->add_w);
 }
 
 void tl_sph_push_bodies(tl_sph_step *s, const double *x) { push_bodies(s, x, true); }
@@ -190,6 +191,16 @@ static void count_active(tl_sph_step *s, const double *x, const double *r)
 {
     for (int32_t b = 0; b < s->sph->bodies; b++) s->active[b] = 0;
     for (int32_t k = 0; k < s->contacts; k++) s->active[s->contact[k].body] += pushes(s, x, r, k);
+    for (int32_t b = 0; b < s->sph->bodies; b++) s->sharing[b] = s->active[b] > 1 ? s->active[b] : 1;
+    const tl_sph_joined *q = s->joined;
+    for (int32_t b = 0; q && b < s->sph->bodies; b++) {
+        double sum = 0;
+        if (q->number[b] < 0) continue;
+        const double *along = q->along + (int64_t)q->number[b] * q->count;
+        for (int32_t o = 0; o < s->sph->bodies; o++)
+            if (q->number[o] >= 0) sum += along[q->number[o]] * s->active[o];
+        s->sharing[b] = fmax(1, sum);
+    }
 }
 
 static void evaluate(void *ctx, const double *x, double *r)
@@ -219,7 +230,7 @@ static void project_contact(const tl_sph_step *s, const double *x, const double 
 {
     const tl_sph_contact *c = &s->contact[k];
     int64_t at = s->fluid + k, lam = s->fluid + s->contacts + 3 * (int64_t)k;
-    double share = s->active[c->body] > 1 ? s->active[c->body] : 1;
+    double share = s->sharing[c->body];
     y[at] = c->D > 0 && !c->far ? fmin(c->max, fmax(0, x[at] - s->relax / (share * c->D) * r[at])) : 0;
     double max = c->mu * c->force * y[at];
     tl_vec3 l = {0, 0, 0};
@@ -310,7 +321,7 @@ static double measure(void *ctx, const double *x, const double *r)
         if (!pushes(s, x, r, k)) continue;
         const tl_sph_contact *c = &s->contact[k];
         const double *slip = r + s->fluid + s->contacts + 3 * (int64_t)k;
-        double p = x[s->fluid + k], share = s->active[c->body] > 1 ? s->active[c->body] : 1;
+        double p = x[s->fluid + k], share = s->sharing[c->body];
         active++;
         double e = complementarity(p * c->D * share, r[s->fluid + k]);
         contact += e;
@@ -347,13 +358,14 @@ talus_status tl_sph_problem(tl_sph_step *s, tl_fixedpoint *out, talus_error *err
     s->add_v = TL_TAKE_ZERO(a, tl_vec3, bodies);
     s->add_w = TL_TAKE_ZERO(a, tl_vec3, bodies);
     s->active = TL_TAKE_ZERO(a, int32_t, bodies);
+    s->sharing = TL_TAKE_ZERO(a, double, bodies);
     s->reached = TL_TAKE(a, bool, s->contacts);
     s->contact_force = TL_TAKE_ZERO(a, tl_sph_force, bodies);
     s->fluid_force = TL_TAKE_ZERO(a, tl_sph_force, bodies);
     s->dv = TL_TAKE(a, tl_vec3, s->fluid);
     s->at_p = TL_TAKE(a, tl_d4, s->fluid);
     if (!s->at_p || !s->p || !s->a || !s->gathered || !s->chunk_sum || !s->add_v || !s->add_w || !s->active ||
-        !s->reached || !s->contact_force || !s->fluid_force || !s->dv)
+        !s->sharing || !s->reached || !s->contact_force || !s->fluid_force || !s->dv)
         return no_memory(err);
     *out = (tl_fixedpoint){.space = &s->space,
                            .apart = s->fluid,

@@ -308,10 +308,18 @@ static void visit_all(tl_sph_step *s, const tl_sph_sorted *of, scratch *all, vis
 /* Counts while they are made: [free_count] of surface particles, [fluid] of fluid. */
 static bool is_free(const tl_sph_step *s, int32_t number) { return number < s->sph->free_count; }
 
+static bool are_parted(const tl_sph *c, int32_t a, int32_t b)
+{
+    for (int32_t k = c->part_start[a]; k < c->part_start[a + 1]; k++)
+        if (c->part[k] == b) return true;
+    return false;
+}
+
 static bool touches(const tl_sph_step *s, int32_t a, int32_t b)
 {
     const tl_sph *c = s->sph;
-    return c->body_of[a] != c->body_of[b] && (c->meets[a] & c->meets[b] & TL_SPH_MEETS_SOLIDS);
+    return c->body_of[a] != c->body_of[b] && (c->meets[a] & c->meets[b] & TL_SPH_MEETS_SOLIDS) &&
+           !(c->part_start && are_parted(c, c->body_of[a], c->body_of[b]));
 }
 
 static bool gets_wet(const tl_sph_step *s, int32_t number) { return s->sph->meets[number] & TL_SPH_MEETS_LIQUID; }

@@ -30,6 +30,7 @@
 #ifndef TL_MODEL_SPH_H
 #define TL_MODEL_SPH_H
 
+#include "model/rigid/joints.h"
 #include "model/rigid/rigid.h"
 #include "model/sph/kernel.h"
 #include "model/sph/lanes.h"
@@ -134,6 +135,8 @@ typedef struct tl_sph {
     uint8_t *meets;      /* [same] TL_SPH_MEETS_... */
     tl_vec3 *fixed;      /* [static_count] world */
     tl_sph_sorted walls; /* the static ones */
+    int32_t *part_start; /* [bodies + 1] into part; NULL: no joint keeps two bodies from touching */
+    int32_t *part;       /* bodies that do not touch this one, since a joint holds both */
     tl_arena memory;     /* of everything here */
 } tl_sph;
 
@@ -146,6 +149,8 @@ tl_sph_options tl_sph_options_of(const tl_scene *s);
 talus_status tl_sph_create(tl_sph *out, const tl_scene *s, const tl_rigid *r, const tl_sph_options *o,
                            talus_error *err);
 void tl_sph_free(tl_sph *s); /* leaves {0} */
+/* Bodies that a joint holds together do not touch, as with engine grid. */
+talus_status tl_sph_part_joined(tl_sph *s, const tl_joints *joints, talus_error *err);
 
 /* Fluid of the scene's fills at t = 0. */
 talus_status tl_sph_state_begin(tl_sph_state *out, const tl_sph *c, const tl_scene *s, talus_error *err);
@@ -160,6 +165,18 @@ typedef struct tl_sph_bodies {
     const tl_mat3 *inv_inertia; /* world frame; 0 unless free */
     const double *friction;     /* each one's own */
 } tl_sph_bodies;
+
+/* Joints in the system: what a push does to bodies is what joints let it do. Of bodies that they hold, inverse masses
+ * are those of the whole mechanism, and contacts that push share the work with those of others that it moves too. */
+typedef struct tl_sph_joined {
+    int32_t count;
+    int32_t *number; /* [bodies] among those that joints hold; -1 */
+    double *moved;   /* [count][36] by rows: velocity and spin of a body by a unit impulse and angular impulse on it */
+    double *along;   /* [count][count] how much of what moves one moves the other, 0 to 1; 1 with itself */
+    /* changes of velocity by pushes, in; what they are with joints, out. Of predicted velocities that joints allow. */
+    void (*respond)(void *ctx, tl_vec3 *add_v, tl_vec3 *add_w);
+    void *ctx;
+} tl_sph_joined;
 
 /* Fluid neighbour of a fluid particle: h^4 grad_i W_ij / TL_SPH_G_UNIT in whole numbers, and its place among the
  * candidates of the particle's cell. 8 bytes, because the sweeps over pairs wait for memory. Rounding is a fault of
@@ -293,6 +310,7 @@ typedef struct tl_sph_step {
     double *D;          /* [fluid] d Verr / dp, 1/Pa, with its floor */
     double *Verr;       /* [fluid] of the predicted velocities */
     double liquid_push; /* m/s: push_out of liquid, more where waves are faster */
+    double held;        /* N s: what joints pass on, in this step without contacts and in the last one with them */
 
     /* problem: which unknowns a solve is for, the others stay as they are; then scratch of an evaluation */
     enum { TL_SPH_ALL, TL_SPH_CONTACTS, TL_SPH_LIQUID } only;
@@ -304,11 +322,13 @@ typedef struct tl_sph_step {
     tl_vec3 *dv;          /* [fluid] the same in double, for residual and finish */
     tl_d4 *at_p;          /* [fluid] place and pressure of each, for the same */
     tl_sph_force *chunk_sum;
-    tl_vec3 *add_v, *add_w; /* [bodies] velocity that pressure and friction add */
-    int32_t *active;        /* [bodies] n_R: contacts that push */
-    bool *reached;          /* [contacts] has a force, or touches one that has */
-    double error[3];        /* mean errors of fluid, contact and friction at the last measure, */
-    double worst[3];        /* and the largest of one particle */
+    tl_vec3 *add_v, *add_w;      /* [bodies] velocity that pressure and friction add */
+    const tl_sph_joined *joined; /* NULL: no joints */
+    int32_t *active;             /* [bodies] n_R: contacts that push, */
+    double *sharing;             /* [bodies] and how many share the work of one, at least 1 */
+    bool *reached;               /* [contacts] has a force, or touches one that has */
+    double error[3];             /* mean errors of fluid, contact and friction at the last measure, */
+    double worst[3];             /* and the largest of one particle */
 
     /* finish */
     tl_sph_force *contact_force, *fluid_force; /* [bodies] on them, N and N m; on kinematic and static ones too */

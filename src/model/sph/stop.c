@@ -160,7 +160,8 @@ static void lead(tl_sph_step *s, tl_motion *body, int32_t i, int32_t b)
     tl_pose end = pose_of(s, body, b);
     tl_vec3 to = tl_pose_apply(&end, at), moved = tl_vec3_sub(to, s->particle[i].x);
     s->particle[i].x = to;
-    body[b].x = tl_vec3_add_scaled(body[b].x, -s->bodies.inv_mass[b] / (double)s->inv_m[i], moved);
+    if (!s->joined || s->joined->number[b] < 0) /* joints hold it where it is */
+        body[b].x = tl_vec3_add_scaled(body[b].x, -s->bodies.inv_mass[b] / (double)s->inv_m[i], moved);
     for (int k = 0; k < done.count; k++) strike(s, &body[b], i, b, tl_quat_rotate(end.rotation, done.n[k]));
     for (int k = 0; k < 6 && wedged; k++)
         strike(s, &body[b], i, b, tl_vec3_scale(k < 3 ? 1 : -1, axes[k % 3])); /* moves with the body */

@@ -90,9 +90,32 @@ talus_status tl_sph_contacts(tl_sph_step *s, talus_error *err)
 
 /* ---- diagonals ---- */
 
+/* What an impulse and an angular impulse do to a body that joints hold: NULL where none do. */
+static const double *moved_by_joints(const tl_sph_step *s, int32_t body)
+{
+    const tl_sph_joined *q = s->joined;
+    return q && q->number[body] >= 0 ? q->moved + 36 * (int64_t)q->number[body] : NULL;
+}
+
+static void move(const double W[36], tl_vec3 G, tl_vec3 T, tl_vec3 *v, tl_vec3 *w)
+{
+    const double p[6] = {G.x, G.y, G.z, T.x, T.y, T.z};
+    double u[6] = {0};
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) u[i] += W[6 * i + j] * p[j];
+    *v = tl_vec3_load(u);
+    *w = tl_vec3_load(u + 3);
+}
+
 /* Response of a body to unit pressure: |G|^2/M + T.I^-1 T for the force G at moment T. */
 static double response(const tl_sph_step *s, int32_t body, tl_vec3 G, tl_vec3 T)
 {
+    const double *W = moved_by_joints(s, body);
+    if (W) {
+        tl_vec3 v, w;
+        move(W, G, T, &v, &w);
+        return fmax(0, tl_vec3_dot(v, G) + tl_vec3_dot(w, T));
+    }
     return s->bodies.inv_mass[body] * tl_vec3_norm2(G) +
            tl_vec3_dot(T, tl_mat3_mul_vec(s->bodies.inv_inertia[body], T));
 }
@@ -154,6 +177,12 @@ typedef struct body_run {
 /* Velocity there that force lam at `at` gives to a body, per dt. */
 static tl_vec3 push(const tl_sph_step *s, int32_t body, tl_vec3 at, double share, tl_vec3 lam)
 {
+    const double *W = moved_by_joints(s, body);
+    if (W) {
+        tl_vec3 v, w, whole = tl_vec3_scale(sqrt(share), lam); /* `at` has its root in it */
+        move(W, whole, tl_vec3_cross(at, lam), &v, &w);
+        return tl_vec3_add(tl_vec3_scale(sqrt(share), v), tl_vec3_cross(w, at));
+    }
     tl_vec3 w = tl_mat3_mul_vec(s->bodies.inv_inertia[body], tl_vec3_cross(at, lam));
     return tl_vec3_add(tl_vec3_scale(share * s->bodies.inv_mass[body], lam), tl_vec3_cross(w, at));
 }
@@ -205,12 +234,13 @@ static double speed_of(const tl_sph_step *s, int32_t i)
 }
 
 /* N s: the most that one contact passes on in a step. All that free bodies and liquid bring to bear, their masses
- * times the fastest speed and what forces change in the step, times what a wedge of 11 degrees makes of it. Without
+ * times the fastest speed, what forces change in the step and joints pass on, times what a wedge of 11 degrees makes
+ * of it. Without
  * it, a body in a place too narrow for it has pressures that grow with every iteration, to 1e15 m/s
  * (tests/faults/sph.c). */
 static double largest_impulse(const tl_sph_step *s)
 {
-    double mass = 0, change = 0, fastest = s->push_out * s->push_out;
+    double mass = 0, change = s->held, fastest = s->push_out * s->push_out;
     for (int32_t b = 0; b < s->rigid->scene_count; b++) {
         double speed = speed_of(s, b);
         if (s->rigid->body[b].kind != TL_BODY_STATIC) fastest = fmax(fastest, speed * speed);

@@ -268,10 +268,8 @@ static double account_losses(const tl_bodies *b)
     return tangent + normal;
 }
 
-/* Impulse and angular impulse of row `at` of joint blocks, whose multiplier is lam, on free bodies at x. What it does to
- * a scripted one is returned, J, for velocities v. */
-static double account_row(const tl_bodies *b, const tl_joint_blocks *j, int64_t at, double lam, const tl_motion *x,
-                          const double *v, tl_vec3 *impulse, tl_vec3 *angular)
+double tl_accounts_row(const tl_bodies *b, const tl_joint_blocks *j, int64_t at, double lam, const tl_motion *x,
+                       const double *v, tl_vec3 *impulse, tl_vec3 *angular)
 {
     const tl_joint_row *row = &j->row[at];
     double work = 0;
@@ -315,7 +313,7 @@ static double account_joints(tl_bodies *b, double *scripted)
             const tl_joint_row *row = &b->joint.blocks.row[at];
             double work = 0.5 * lam * (tl_joint_row_speed(j, row, v) + tl_joint_row_speed(j, row, b->v));
             if (flows && tl_bodies_joint_holds(b, k, r) && !b->sim->lg.nodes) work = 0;
-            *scripted -= account_row(b, &b->joint.blocks, at, lam, b->act, b->v_free, &impulse, &angular);
+            *scripted -= tl_accounts_row(b, &b->joint.blocks, at, lam, b->act, b->v_free, &impulse, &angular);
             const tl_energy from =
                 tl_bodies_joint_holds(b, k, r) ? TL_ENERGY_TIME_STEP : source[j->law[r]]; /* a rope that is taut */
             tl_accounts_energy(b->sim, from, work);
@@ -356,8 +354,9 @@ static void return_landing(tl_accounts *a)
 }
 
 /* What springs had that broke in this step is gone with them, as in an impact. */
-static void account_broken(tl_bodies *b)
+void tl_accounts_broken(tl_bodies *b)
 {
+    if (!b->joint.now) return;
     const tl_joint_state *state = tl_state_find(&b->sim->state, &tl_joints_kind);
     double lost = 0;
     for (int32_t k = 0; k < b->sim->joints.count; k++)
@@ -383,7 +382,7 @@ void tl_accounts_fit(tl_bodies *b)
     tl_vec3 impulse = nothing, angular = nothing;
     double scripted = 0;
     for (int64_t at = 0; at < 3 * (int64_t)b->joint.end.count; at++)
-        scripted -= account_row(b, &b->joint.end, at, b->joint.late[at], b->body, b->v_free, &impulse, &angular);
+        scripted -= tl_accounts_row(b, &b->joint.end, at, b->joint.late[at], b->body, b->v_free, &impulse, &angular);
     tl_accounts_fixed(b->sim, impulse, angular);
     tl_totals after = {0};
     tl_totals_add_bodies(&after, b->sim, b->body);
@@ -398,7 +397,7 @@ void tl_accounts_fit(tl_bodies *b)
         settle(&b->sim->accounts, TL_ENERGY_TIME_STEP);
         (void)judge_held(&b->sim->accounts);
     }
-    account_broken(b);
+    tl_accounts_broken(b);
 }
 
 /* Approaches that were stopped at the start of the step. */
@@ -409,7 +408,7 @@ static void account_stopped(tl_bodies *b)
     double work = account_fixed(b, &b->half.stopped, b->half.lam);
     const double *lam = b->half.lam + 3 * (int64_t)b->half.stopped.count;
     for (int64_t at = 0; at < 3 * (int64_t)b->joint.stop.count; at++)
-        work -= account_row(b, &b->joint.stop, at, lam[at], b->before, b->v_free, &impulse, &angular);
+        work -= tl_accounts_row(b, &b->joint.stop, at, lam[at], b->before, b->v_free, &impulse, &angular);
     tl_accounts_fixed(b->sim, impulse, angular);
     tl_totals_add_bodies(&before, b->sim, b->before);
     tl_totals_add_bodies(&after, b->sim, b->act); /* half-way: as fast as at the start */
@@ -484,7 +483,8 @@ void tl_accounts_bounce(tl_bodies *b)
     double work = b->contacts.count ? account_fixed(b, &b->bounce.points, b->bounce.lam) : 0;
     tl_vec3 impulse = nothing, angular = nothing;
     for (int64_t at = 0; at < 3 * (int64_t)b->joint.impact.count; at++)
-        work -= account_row(b, &b->joint.impact, at, b->joint.impact_lam[at], b->body, b->v_free, &impulse, &angular);
+        work -=
+            tl_accounts_row(b, &b->joint.impact, at, b->joint.impact_lam[at], b->body, b->v_free, &impulse, &angular);
     if (b->joint.impact.count) tl_accounts_fixed(b->sim, impulse, angular);
     tl_totals_add_bodies(&after, b->sim, b->body);
     const double motors = b->joint.impact_motors;

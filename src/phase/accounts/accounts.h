@@ -37,6 +37,12 @@ void tl_accounts_before_bounce(tl_bodies *b); /* where tl_accounts_bodies is not
 void tl_accounts_bounce(tl_bodies *b);        /* after tl_bodies_bounce */
 void tl_accounts_fit(tl_bodies *b);           /* after tl_bodies_joints_end and what follows from it */
 
+/* Impulse and angular impulse of row `at` of joint blocks, whose multiplier is lam, on free bodies at x. What it does to
+ * a scripted one is returned, J, for velocities v. */
+double tl_accounts_row(const tl_bodies *b, const tl_joint_blocks *j, int64_t at, double lam, const tl_motion *x,
+                       const double *v, tl_vec3 *impulse, tl_vec3 *angular);
+void tl_accounts_broken(tl_bodies *b); /* what springs had that broke in this step */
+
 /* What rolling and spinning friction does: turns fixed bodies, and takes energy, which is returned, J. Work of
  * scripted ones is added to `scripted`. */
 double tl_accounts_resist(const tl_bodies *b, double *scripted);

@@ -93,6 +93,46 @@ void tl_accounts_sph_solved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f
     a->kinetic = now;
 }
 
+/* Impulses work with the mean of the velocities before and after. Of that, what a motor or joint friction does with the
+ * velocity of the end is its own; the rest is the step's, as is what holds: places are where that leads. */
+static void account_row(tl_bodies *b, const tl_joint *j, int32_t k, int r, double *all)
+{
+    const int64_t at = 3 * (int64_t)b->joint.first[k] + r;
+    const tl_joint_row *row = &b->joint.blocks.row[at];
+    const double lam = b->joint.lam[at], end = tl_joint_row_speed(j, row, b->v),
+                 work = 0.5 * lam * (tl_joint_row_speed(j, row, b->v_free) + end);
+    const bool drives = j->law[r] == TL_ROW_MOTOR || j->law[r] == TL_ROW_DRY,
+               stops = j->law[r] == TL_ROW_LIMIT && !tl_bodies_joint_holds(b, k, r);
+    const double own = drives ? lam * end : stops ? work : 0;
+    if (drives) tl_accounts_energy(b->sim, j->law[r] == TL_ROW_MOTOR ? TL_ENERGY_FORCES : TL_ENERGY_FRICTION, own);
+    if (stops) tl_accounts_energy(b->sim, TL_ENERGY_CONTACT, own);
+    tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, work - own);
+    *all += work;
+}
+
+void tl_accounts_sph_joined(tl_bodies *b, tl_sph_account *a)
+{
+    tl_vec3 impulse = nothing, angular = nothing;
+    double all = 0, scripted = 0, damped = 0;
+    if (!b->joint.now) return;
+    for (int32_t k = 0; k < b->sim->joints.count; k++) {
+        const tl_joint *j = &b->sim->joints.joint[k];
+        if (b->joint.first[k] == b->joint.first[k + 1]) continue;
+        for (int r = 0; r < j->rows; r++) {
+            const int64_t at = 3 * (int64_t)b->joint.first[k] + r;
+            account_row(b, j, k, r, &all);
+            scripted -=
+                tl_accounts_row(b, &b->joint.blocks, at, b->joint.lam[at], b->before, b->v_free, &impulse, &angular);
+        }
+        damped += tl_bodies_joint_damped(b, k);
+    }
+    tl_accounts_energy(b->sim, TL_ENERGY_VISCOSITY, -damped);
+    tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, damped);
+    tl_accounts_energy(b->sim, TL_ENERGY_SCRIPTED, scripted);
+    tl_accounts_fixed(b->sim, impulse, angular);
+    a->kinetic += all + scripted;
+}
+
 /* Of particles and bodies where they are now. */
 static tl_totals totals(const tl_sim *sim, const tl_sph_step *f, const tl_motion *body)
 {
@@ -117,7 +157,8 @@ void tl_accounts_sph_moved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f,
 {
     a->moved = totals(sim, f, body);
     tl_accounts_energy(sim, TL_ENERGY_TIME_STEP,
-                       a->fell + a->moved.potential - sim->start.potential + a->moved.kinetic - a->kinetic);
+                       a->fell + a->moved.potential - sim->start.potential + a->moved.elastic - sim->start.elastic +
+                           a->moved.kinetic - a->kinetic);
 }
 
 void tl_accounts_sph_stopped(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *body,

@@ -20,6 +20,8 @@ void tl_accounts_sph_phase(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f,
 void tl_accounts_sph_tension(tl_sph_account *a, const tl_sph_step *f, const tl_motion *before);
 void tl_accounts_sph_solved(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_motion *before,
                             const double *x);
+/* Joints, before the phase of the solve, which is then told what is left: b->v_free without them and contacts, b->v. */
+void tl_accounts_sph_joined(tl_bodies *b, tl_sph_account *a);
 /* Work of scripted bodies through viscosity; drag [bodies]: on them. Between tl_accounts_sph_pushed and the phase of
  * viscosity. */
 void tl_accounts_sph_stirred(tl_sim *sim, tl_sph_account *a, const tl_sph_step *f, const tl_sph_force *drag);

@@ -593,7 +593,8 @@ static double late_work_of(tl_bodies *s, int32_t k, const double *v)
     return sum;
 }
 
-/* What joints tell of the step: forces of its rows, with those of the end. */
+/* What joints tell of the step: forces of its rows, with those of the end; where all of them act at the start, along the
+ * rows of there. */
 static void remember(tl_bodies *s, int32_t k, const tl_joint_row *end, const double *late)
 {
     const tl_joint *j = joint_at(s, k);
@@ -606,9 +607,11 @@ static void remember(tl_bodies *s, int32_t k, const tl_joint_row *end, const dou
         const double all = (s->joint.lam[first + r] + impact + late[first + r]) / s->dt;
         m->force[r] = s->joint.lam[first + r] / s->dt;
         if (j->law[r] == TL_ROW_MOTOR) m->motor = all * j->unit;
-        const tl_vec3 lever = tl_vec3_sub(m->at, s->body[j->a].x);
-        tl_vec3 turn = tl_vec3_sub(end[r].turn_a, tl_vec3_cross(lever, end[r].push_a));
-        force = tl_vec3_add_scaled(force, all, end[r].push_a);
+        const tl_joint_row *row = s->straight ? &s->joint.blocks.row[first + r] : &end[r];
+        const tl_vec3 lever =
+            s->straight ? tl_quat_rotate(s->before[j->a].q, j->at[0]) : tl_vec3_sub(m->at, s->body[j->a].x);
+        tl_vec3 turn = tl_vec3_sub(row->turn_a, tl_vec3_cross(lever, row->push_a));
+        force = tl_vec3_add_scaled(force, all, row->push_a);
         torque = tl_vec3_add_scaled(torque, all, turn);
     }
     m->on_a = force;
@@ -653,11 +656,11 @@ talus_status tl_bodies_joints_end(tl_bodies *s, talus_error *err)
             if (tl_joint_leads(j, r)) end.bias[first + r] = -s->joint.ask[k].rate * j->unit;
         }
     }
-    TL_TRY(fit_velocities(s, &end, late, err));
+    if (!s->straight) TL_TRY(fit_velocities(s, &end, late, err)); /* else velocities are chords, which lead away */
     s->joint.end = end;
     for (int32_t k = 0; k < n; k++) {
         if (s->joint.now[k].broken > 0) continue;
-        s->joint.did[k] += late_work_of(s, k, before);
+        if (!s->straight) s->joint.did[k] += late_work_of(s, k, before);
         remember(s, k, &end.row[3 * (int64_t)s->joint.first[k]], late);
     }
     return TALUS_OK;

@@ -16,9 +16,10 @@
  * right to 1e-4 of their length after a second, whatever their size (tests/physics/joints.c). Of second order: half
  * of it is right to a quarter. */
 #define TURN_JOINT 0.02
-#define SLACK 1e-6      /* of its length: a rope that is shorter by less is taut */
-#define TOLD_OVERLAPS 5 /* pairs named before the first step */
-#define TOLD_RATIO 1e9  /* of masses: above, rounding shows in the motion of the lightest */
+#define SLACK 1e-6                  /* of its length: a rope that is shorter by less is taut */
+#define TOLD_OVERLAPS 5             /* pairs named before the first step */
+#define JOINTS_ALONE "newton-shift" /* solves them where an engine has no contact method */
+#define TOLD_RATIO 1e9              /* of masses: above, rounding shows in the motion of the lightest */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for rigid bodies"); }
 
@@ -102,8 +103,10 @@ static bool tell_mass_ratio(const tl_sim *sim)
     return true;
 }
 
-static talus_status begin_joints(tl_sim *sim, const tl_rigid_data *k, talus_error *err)
+talus_status tl_rigid_begin_joints(tl_sim *sim, tl_rigid_data *k, talus_error *err)
 {
+    k->extent = smallest_extent(&sim->rigid);
+    if (!k->method) k->method = tl_contact_method_find(JOINTS_ALONE);
     TL_TRY(tl_joints_create(&sim->joints, sim->scene, &sim->rigid, &sim->state.rigid, err));
     if (!sim->joints.count) return TALUS_OK;
     if (strncmp(k->method->name, "newton", 6))
@@ -122,8 +125,7 @@ talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_data *k, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "there is no contact method \"%.60s\"", method_name(&s->solver));
     TL_TRY(tl_rigid_create(&sim->rigid, s, err));
     TL_TRY(tl_rigid_state_begin(&sim->state.rigid, &sim->rigid, s, err));
-    TL_TRY(begin_joints(sim, k, err));
-    k->extent = smallest_extent(&sim->rigid);
+    TL_TRY(tl_rigid_begin_joints(sim, k, err));
     k->slop = s->solver.contact.slop > 0 ? s->solver.contact.slop : SLOP * k->extent;
     k->lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
     k->turned = TL_NEW_ZERO(bool, 1);
@@ -256,22 +258,22 @@ static double first_turn(const tl_sim *sim, const tl_joint *j, int side)
 }
 
 /* What joints make of second order is right while bodies and lines turn by little. */
-static double joint_limit(const tl_sim *sim, double dt)
+double tl_rigid_joint_limit(const tl_sim *sim, double turn, double dt)
 {
     if (!sim->joints.count) return dt;
     const tl_joint_state *state = tl_state_find(&sim->state, &tl_joints_kind);
     for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
         tl_vec3 linear, angular;
         if (sim->rigid.body[i].kind != TL_BODY_FREE || !moved_by_joints(sim, state, i, &linear, &angular)) continue;
-        dt = fmin(dt, TURN_JOINT / sqrt(tl_vec3_norm2(sim->state.rigid.body[i].w) + tl_vec3_norm(angular)));
+        dt = fmin(dt, turn / sqrt(tl_vec3_norm2(sim->state.rigid.body[i].w) + tl_vec3_norm(angular)));
     }
     for (int32_t k = 0; k < sim->joints.count; k++) {
         const tl_joint *j = &sim->joints.joint[k];
         const bool line = j->spec->kind == TL_JOINT_DISTANCE || j->spec->kind == TL_JOINT_ROPE;
         if (state->joint[k].broken > 0) continue;
-        if (line) dt = fmin(dt, TURN_JOINT / sqrt(line_turns(sim, state, j)));
+        if (line) dt = fmin(dt, turn / sqrt(line_turns(sim, state, j)));
         if (!line && sim->state.step == 0)
-            dt = fmin(dt, TURN_JOINT / sqrt(fmax(first_turn(sim, j, 0), first_turn(sim, j, 1))));
+            dt = fmin(dt, turn / sqrt(fmax(first_turn(sim, j, 0), first_turn(sim, j, 1))));
     }
     return dt;
 }
@@ -279,7 +281,8 @@ static double joint_limit(const tl_sim *sim, double dt)
 double tl_rigid_dt_wanted(const tl_sim *sim)
 {
     const tl_rigid *r = &sim->rigid;
-    double max = sim->scene->dt_max > 0 ? sim->scene->dt_max : 1 / sim->scene->fps, dt = joint_limit(sim, max);
+    double max = sim->scene->dt_max > 0 ? sim->scene->dt_max : 1 / sim->scene->fps,
+           dt = tl_rigid_joint_limit(sim, TURN_JOINT, max);
     for (int32_t i = 0; i < r->scene_count; i++) {
         if (r->body[i].kind != TL_BODY_FREE) continue;
         const tl_motion *m = &sim->state.rigid.body[i];

@@ -20,10 +20,15 @@ typedef struct tl_rigid_data {
 /* Bodies of the scene, their first state, and `k` ({0} before), which the caller keeps. */
 talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_data *k, talus_error *err);
 void tl_rigid_end(tl_rigid_data *k);
+/* Joints alone, after sim->rigid and its state; k->method NULL: gets one that solves them. */
+talus_status tl_rigid_begin_joints(tl_sim *sim, tl_rigid_data *k, talus_error *err);
 
 /* A free body that may touch something within the longest step moves at most twice its radius per step, and turns at
  * most 0.15 rad: so far margins and linear gaps can be trusted. Bodies that fly freely have no limit. */
 double tl_rigid_dt_wanted(const tl_sim *sim);
+
+/* What joints ask for: bodies and lines that they hold turn by `turn` rad, times the root of w^2 + |dw/dt|. At most dt. */
+double tl_rigid_joint_limit(const tl_sim *sim, double turn, double dt);
 
 /* One try; see tl_engine_entry. */
 talus_status tl_rigid_step(tl_sim *sim, const tl_rigid_data *data, double dt, bool *again, talus_error *err);

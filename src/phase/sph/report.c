@@ -37,6 +37,13 @@ static void fill_solves(const tl_sph_trial *s, tl_report *r)
                                                   s->viscous.certificate.residual,
                                                   TL_SPH_VISCOUS_TOLERANCE,
                                                   s->viscous.work};
+    if (s->joined)
+        r->solve[r->solves++] = (tl_report_solve){
+            .name = "joint",
+            .method = "rows",
+            .outcome = tl_result_name(s->joint_residual <= s->b.tolerance ? TL_CONVERGED : TL_STALLED),
+            .certificate = s->joint_residual,
+            .target = s->b.tolerance};
     for (int k = 0; k < r->solves; k++) r->solve[k].work.history = NULL;
 }
 

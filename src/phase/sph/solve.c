@@ -164,7 +164,6 @@ talus_status tl_sph_solve(tl_sph_trial *s, bool *again, talus_error *err)
         tl_sim_show(s->sim, (tl_shown){TL_SHOWN_FIXEDPOINT, &s->f, s->x, certificate, s->data->stop.tolerance}, err));
     TL_TRY(give_way(s, err));
     tl_sph_finish(&s->f, s->x);
-    tl_accounts_sph_solved(s->sim, &s->account, &s->f, s->b.before, s->x);
     tl_sph_lap(s, TL_SPH_SOLVE);
     return TALUS_OK;
 }

@@ -6,6 +6,7 @@
 #include "phase/accounts/sph.h"
 #include "phase/bodies/bodies.h"
 #include "phase/sph/sph.h"
+#include "solve/contact/row_system.h"
 #include "solve/linear/method.h"
 
 #define TL_SPH_VISCOUS_TOLERANCE 1e-8
@@ -35,7 +36,10 @@ typedef struct tl_sph_trial {
     double *whole; /* [scene_count] predicted, m/s: with which it would have its energy if it did not turn */
     double liquid; /* of the fastest particle */
     tl_linear_report viscous;
-    const tl_sph_force *drag; /* of viscosity on bodies; NULL: none */
+    const tl_sph_force *drag;    /* of viscosity on bodies; NULL: none */
+    const tl_sph_joined *joined; /* NULL: no joint holds */
+    struct answer *answer;       /* what is behind it */
+    double joint_residual;       /* m/s */
     /* solve */
     double *x;
     double *start; /* what the last steps left; NULL: cold start */
@@ -53,6 +57,10 @@ void tl_sph_lap(tl_sph_trial *s, tl_sph_phase phase); /* what was spent since th
 
 /* Pressures >= 0 and friction in its cones, together; velocities with them. `again`: a shorter step may help. */
 talus_status tl_sph_solve(tl_sph_trial *s, bool *again, talus_error *err);
+/* Joints (joints.c): velocities without contacts that they allow, and what they make of pushes; after the solve and
+ * the move, places that are right, with the velocities that lead there. */
+talus_status tl_sph_join(tl_sph_trial *s, bool *again, talus_error *err);
+talus_status tl_sph_settle_joints(tl_sph_trial *s, bool *again, talus_error *err);
 void tl_sph_fill_report(const tl_sph_trial *s);
 
 #endif
