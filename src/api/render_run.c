@@ -126,6 +126,7 @@ static talus_status draw_frame(job *j, tl_picture *p, tl_mp4 *film, talus_error 
     TL_TRY(read_frame(j, j->chosen[j->done], &t, &clouds, err));
     if (j->softs.count) tl_softs_pose(&j->softs, j->run.q);
     tl_picture_pose_bodies(p, j->run.scene, j->poses);
+    tl_picture_show_joints(p, j->run.broken);
     tl_picture_pose_softs(p, j->softs.count, j->softs.soft);
     talus_status set = TALUS_OK; /* the first are there */
     if (j->done > 0) set = tl_picture_set_clouds(p, j->run.scene, clouds.clouds, clouds.cloud, err);

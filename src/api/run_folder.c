@@ -1,4 +1,6 @@
 #include "api/run_folder.h"
+#include "io/joint_table.h"
+#include "model/rigid/joints.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -179,6 +181,16 @@ static talus_status list_frames(tl_run_folder *f, talus_error *err)
     return TALUS_OK;
 }
 
+static talus_status open_joints(tl_run_folder *f, talus_error *err)
+{
+    char path[1200];
+    f->broke = TL_NEW(int64_t, f->scene->joint_count + 1);
+    f->broken = TL_NEW_ZERO(bool, f->scene->joint_count + 1);
+    if (!f->broke || !f->broken) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d joints", f->scene->joint_count);
+    snprintf(path, sizeof path, "%s/joints.csv", f->folder);
+    return tl_joint_table_read(path, f->scene->joint_count, f->broke, err);
+}
+
 /* ---- checkpoints instead ---- */
 
 static talus_status load_state(tl_run_folder *f, const tl_run_frame *frame, talus_error *err)
@@ -218,6 +230,8 @@ static void copy_state(tl_run_folder *f)
         f->rows[b] = (tl_body_row){.pose = tl_rigid_pose(&f->sim->rigid.body[b], &s->rigid.body[b]),
                                    .velocity = s->rigid.body[b].v,
                                    .spin = s->rigid.body[b].w};
+    const tl_joint_state *joints = f->scene->joint_count ? tl_state_find(s, &tl_joints_kind) : NULL;
+    for (int64_t k = 0; joints && k < joints->count; k++) f->broken[k] = joints->joint[k].broken > 0;
     if (!f->lg.nodes) return;
     memcpy(f->q, tl_sim_rows(f->sim, "nodes.position").data, sizeof *f->q * 3 * (size_t)f->lg.nodes);
     memcpy(f->v, tl_sim_rows(f->sim, "nodes.velocity").data, sizeof *f->v * 3 * (size_t)f->lg.nodes);
@@ -237,6 +251,7 @@ talus_status tl_run_folder_read(tl_run_folder *f, int64_t i, double *t, tl_cloud
         return clouds ? tl_clouds_gather(clouds, f->sim, false, err) : TALUS_OK;
     }
     *t = (double)frame->number / f->scene->fps;
+    for (int k = 0; k < f->scene->joint_count; k++) f->broken[k] = f->broke[k] <= frame->number;
     if (frame->row >= 0) TL_TRY(tl_body_table_read(f->table, frame->row, t, f->rows, err));
     if (f->lg.nodes) {
         frame_file(f, "nodes", frame->number, path);
@@ -262,6 +277,7 @@ static talus_status open_all(tl_run_folder *f, const char *folder, const tl_run_
     f->rows = TL_NEW(tl_body_row, f->scene->body_count + 1);
     if (!f->rows) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to read %s", folder);
     TL_TRY(mesh_elastic(f, err));
+    TL_TRY(open_joints(f, err));
     TL_TRY(list_frames(f, err));
     if (f->frames == 0) TL_TRY(list_checkpoints(f, err));
     return f->frames ? TALUS_OK : TL_FAIL(err, TALUS_BAD_INPUT, "%s has no frame yet", folder);
@@ -291,6 +307,8 @@ void tl_run_folder_close(tl_run_folder *f)
     tl_lg_free(&f->lg);
     tl_free(f->q);
     tl_free(f->v);
+    tl_free(f->broke);
+    tl_free(f->broken);
     tl_scene_free(f->scene);
     *f = (tl_run_folder){0};
 }

@@ -28,6 +28,8 @@ typedef struct tl_run_folder {
     tl_body_row *rows;    /* [bodies + 1] of the frame that was read */
     tl_lg lg;             /* elastic bodies, meshed again; {0}: there are none */
     double *q, *v;        /* [lg.nodes][3] of the frame that was read */
+    int64_t *broke;       /* [joints + 1] frames in which joints were first seen broken; INT64_MAX: never */
+    bool *broken;         /* [joints + 1] in the frame that was read */
     char folder[1100];
 } tl_run_folder;
 

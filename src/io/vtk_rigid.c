@@ -7,6 +7,7 @@
 #include "geom/surface.h"
 #include "geom/trimesh_make.h"
 #include "io/vtk.h"
+#include "model/rigid/joints.h"
 
 /* Chosen: edges across a surface, fewer when bodies are many, so that a frame of a thousand stays below 30 MB; thin
  * parts get up to half as many more. */
@@ -195,5 +196,53 @@ talus_status tl_vtk_contacts(const char *path, double t, int64_t contacts, const
     }
     tl_free(value);
     tl_free(pair);
+    return status;
+}
+
+/* ---- joints ---- */
+
+talus_status tl_vtk_joints(const char *path, const tl_scene *scene, const tl_state *s, talus_error *err)
+{
+    const tl_joint_state *joints = tl_state_find(s, &tl_joints_kind);
+    const size_t count = (size_t)scene->joint_count;
+    double(*value)[12] = tl_alloc(sizeof *value * (count + 1)); /* each array in a row */
+    int32_t(*word)[4] = tl_alloc(sizeof *word * (count + 1));
+    const char **name = tl_alloc(sizeof *name * (count + 1));
+    talus_status status = TALUS_OK;
+    if (!value || !word || !name) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %zu joints", count);
+    if (status == TALUS_OK) {
+        double *at = value[0], *force = at + 3 * count, *torque = force + 3 * count, *along = torque + 3 * count,
+               *speed = along + count, *motor = speed + count;
+        int32_t *kind = word[0], *broken = kind + count, *pair = broken + count;
+        for (size_t k = 0; k < count; k++) {
+            const tl_joint_memory *m = &joints->joint[k];
+            tl_vec3_store(m->at, at + 3 * k);
+            tl_vec3_store(m->on_a, force + 3 * k);
+            tl_vec3_store(m->torque_on_a, torque + 3 * k);
+            along[k] = m->position, speed[k] = m->speed, motor[k] = m->motor;
+            kind[k] = scene->joints[k].kind, broken[k] = m->broken > 0;
+            memcpy(pair + 2 * k, scene->joints[k].body, 2 * sizeof *pair);
+            name[k] = scene->joints[k].name;
+        }
+        tl_vtk_poly p = {.t = s->t,
+                         .points = (int64_t)count,
+                         .type = TL_NUMBER_F64,
+                         .at = at,
+                         .point_arrays = 8,
+                         .point = {{"force", TL_NUMBER_F64, 3, force},
+                                   {"torque", TL_NUMBER_F64, 3, torque},
+                                   {"coordinate", TL_NUMBER_F64, 1, along},
+                                   {"speed", TL_NUMBER_F64, 1, speed},
+                                   {"motor", TL_NUMBER_F64, 1, motor},
+                                   {"kind", TL_NUMBER_I32, 1, kind},
+                                   {"broken", TL_NUMBER_I32, 1, broken},
+                                   {"bodies", TL_NUMBER_I32, 2, pair}},
+                         .names = (int64_t)count,
+                         .name = name};
+        status = tl_vtk_write(path, &p, err);
+    }
+    tl_free(value);
+    tl_free(word);
+    tl_free(name);
     return status;
 }

@@ -7,7 +7,11 @@
  *
  * Contacts: a cloud of the points of the last step with `normal` (out of the second body into the first), `force`
  * (on the first, N, mean over the step), `gap` (m, negative: overlap), `bodies` (two indices; those from the scene's
- * count on are the domain's walls). */
+ * count on are the domain's walls).
+ *
+ * Joints: a cloud of the places of all of them with `force` on the first body and `torque` about the place (N, N m, mean
+ * over the step), `coordinate` and `speed` (m or rad), `motor` (N or N m), `kind` (0 fixed, 1 ball, 2 hinge, ... as
+ * docs/running.md lists them), `broken` (0 or 1) and `bodies` (two indices; -1: the world); `names` in the field data. */
 #ifndef TL_IO_VTK_RIGID_H
 #define TL_IO_VTK_RIGID_H
 
@@ -36,6 +40,7 @@ void tl_body_surface_free(tl_body_surface *f); /* leaves {0} */
 
 talus_status tl_vtk_bodies(const char *path, const tl_body_meshes *m, const tl_scene *scene, const tl_rigid *rigid,
                            const tl_state *s, talus_error *err);
+talus_status tl_vtk_joints(const char *path, const tl_scene *scene, const tl_state *s, talus_error *err);
 talus_status tl_vtk_contacts(const char *path, double t, int64_t contacts, const tl_contact_row *row, talus_error *err);
 
 #endif

@@ -391,6 +391,12 @@ static talus_status add_joints(tl_picture *p, const tl_scene *s, const tl_scene_
     return TALUS_OK;
 }
 
+void tl_picture_show_joints(tl_picture *p, const bool *broken)
+{
+    for (int k = 0; k < p->instances; k++)
+        if (p->instance[k].owner <= JOINT_OWNER) p->instance[k].hidden = broken[JOINT_OWNER - p->instance[k].owner];
+}
+
 void tl_picture_pose_bodies(tl_picture *p, const tl_scene *s, const tl_pose *poses)
 {
     tl_box3 near = near_box(s), subject = finite_box(p->subject) ? p->subject : subject_of(s, poses);

@@ -58,6 +58,8 @@ talus_status tl_picture_of_scene(tl_picture *p, const tl_scene *s, const tl_scen
 
 /* Another state of the same scene: only instances move, no surface is made again. */
 void tl_picture_pose_bodies(tl_picture *p, const tl_scene *s, const tl_pose *poses);
+/* Joints that are broken are not drawn, others are. broken [joint_count]. */
+void tl_picture_show_joints(tl_picture *p, const bool *broken);
 /* Other particles instead of those that are there. */
 talus_status tl_picture_set_clouds(tl_picture *p, const tl_scene *s, int clouds, const tl_scene_cloud *cloud,
                                    talus_error *err);

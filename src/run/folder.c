@@ -138,7 +138,7 @@ static int64_t frame_of(const char *name, size_t length)
 {
     static const struct {
         const char *group, *ending;
-    } frames[] = {{"bodies-", ".vtp"}, {"contacts-", ".vtp"}, {"particles-", ".vtp"},
+    } frames[] = {{"bodies-", ".vtp"}, {"contacts-", ".vtp"}, {"joints-", ".vtp"}, {"particles-", ".vtp"},
                   {"nodes-", ".vtp"},  {"frame-", ".png"},    {"frame-", ".h5"}};
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
         size_t group = strlen(frames[i].group), ending = strlen(frames[i].ending);

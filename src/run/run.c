@@ -31,7 +31,7 @@
 #define CURVE_MAX 16384    /* iterations of one step that --history keeps */
 #define SETTINGS_TEXT 4000 /* bytes of "--size paper --set a=1 ..." in a checkpoint */
 
-#define GROUPS_MAX (4 + TL_SETS_MAX) /* bodies, contacts, particles, nodes, and what else an engine shows */
+#define GROUPS_MAX (5 + TL_SETS_MAX) /* bodies, contacts, joints, particles, nodes, and what else an engine shows */
 
 typedef struct run {
     const tl_scene *scene;
@@ -259,6 +259,8 @@ static talus_status write_frame(run *r, talus_error *err)
         TL_TRY(tl_vtk_bodies(path, &r->meshes, r->scene, &r->sim->rigid, &r->sim->state, err));
         frame_path(r, "frames", "contacts", "vtp", path);
         TL_TRY(write_contacts(r, path, err));
+        frame_path(r, "frames", "joints", "vtp", path);
+        if (r->scene->joint_count) TL_TRY(tl_vtk_joints(path, r->scene, &r->sim->state, err));
         if (has_particles(r)) TL_TRY(write_particles(r, err));
         if (has_nodes(r)) {
             frame_path(r, "frames", "nodes", "vtp", path);
@@ -313,6 +315,7 @@ static talus_status write_list(run *r, talus_error *err)
     const char *group[GROUPS_MAX] = {"bodies", "contacts"};
     int groups = 2, sets = tl_sets(r->sim, set);
     if (!r->scene->output.frames) return TALUS_OK;
+    if (r->scene->joint_count) group[groups++] = "joints";
     if (has_particles(r)) group[groups++] = "particles";
     if (has_nodes(r)) group[groups++] = "nodes";
     for (int i = 0; i < sets; i++) group[groups++] = set[i];

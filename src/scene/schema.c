@@ -510,7 +510,7 @@ static const tl_key render_keys[] = {
     {"light", TL_VEC3, AT(light), "", ANY, "{-0.55, 1, 0.62}", "direction towards the main light"},
     {"particle_radius", TL_NUMBER, AT(particle_radius), "m", FROM(0), "0", "of drawn particles; 0: half their spacing"},
     {"liquid", TL_CHOICE, AT(liquid), "", ANY, "surface", "how liquids are drawn where `colour_by` is `material`; other fields are shown on particles", "surface|particles"},
-    {"joints", TL_BOOLEAN, AT(joints), "", ANY, "false", "draw joints: lines for distances, ropes and springs, bars along axes, marks at balls; those that broke are left out of a run's own pictures"},
+    {"joints", TL_BOOLEAN, AT(joints), "", ANY, "false", "draw joints: lines for distances, ropes and springs, bars along axes, marks at balls; those that broke are left out"},
 };
 #undef OBJECT
 static const tl_context render = {"render", "render", "How pictures look.", NULL, KEYS(render_keys), sizeof(tl_render_spec), NULL, false};

@@ -33,6 +33,17 @@ return scene { talus = 1, engine = "grid", duration = 0.5, fps = 20, dt_max = 0.
       motion = function(t) return { at = {-2, 1, 0}, rotation_rad = {0, 2 * t, 0} } end },
   } }
 """
+JOINTS = """
+return scene { talus = 1, engine = "%s", duration = 0.5, fps = 20, dt_max = 0.01, %s
+  bodies = {
+    { name = "arm", shape = box { size = {0.6, 0.2, 0.2} }, density = 500, at = {0.3, 0, 0} },
+    { name = "load", shape = box { size = {0.2, 0.2, 0.2} }, density = 500, at = {0.6, -0.5, 0}, force = function(t) return {0, -400 * t, 0} end },
+  },
+  joints = {
+    { name = "pin, <1>", kind = "hinge", a = "arm", at = {0, 0, 0}, axis = {0, 0, 1}, motor = { position = 0 } },
+    { name = "rope", kind = "rope", a = "load", b = "arm", at_a = {0, 0, 0}, at_b = {0.3, 0, 0}, breaks_at = 137.24 },
+  } }
+"""
 SPEED_SLACK = 1e-5  # velocities are floats, here of a few m/s
 
 wrong = []
@@ -137,6 +148,43 @@ def check_contacts(path, rows, expected):
         check(norm(minus(f, total[k])) <= 1e-9 * max(1, norm(f)), f"{path}: forces on {row['name']} add up to {total[k]}, bodies.csv says {f}")
 
 
+def check_joints(path, rows):
+    d = read(path)
+    if not check(d.GetNumberOfPoints() == len(rows) == 2, f"{path}: {d.GetNumberOfPoints()} joints"):
+        return
+    check(field(d, "names") == [row["name"] for row in rows], f"{path}: names {field(d, 'names')}")
+    data = d.GetPointData()
+    check([v[0] for v in array(data, "kind")] == [2, 8], f"{path}: kinds")
+    check([tuple(v) for v in array(data, "bodies")] == [(0, -1), (1, 0)], f"{path}: bodies")
+    for i, row in enumerate(rows):
+        expected = {"force": [f"force_{c}_N" for c in "xyz"], "torque": [f"torque_{c}_N_m" for c in "xyz"],
+                    "coordinate": ["coordinate"], "speed": ["speed"], "motor": ["motor"], "broken": ["broken"]}
+        for name, columns in expected.items():
+            check(list(array(data, name)[i]) == [float(row[c]) for c in columns], f"{path}: {name} of joint {i}")
+        check(list(d.GetPoint(i)) == [float(row[f"{c}_m"]) for c in "xyz"], f"{path}: place of joint {i}")
+
+
+def run_joints(program, name, engine, keys):
+    """The load of 4 kg pulls by 39.24 N and 400 N per second: the rope breaks at 0.25 s, in the sixth frame."""
+    folder = pathlib.Path(name) / engine
+    (pathlib.Path(name) / "joints.lua").write_text(JOINTS % (engine, keys))
+    subprocess.run([program, "run", "joints.lua", "-o", folder, "--quiet", "--no-pictures"], cwd=name, check=True, timeout=60,
+                   stdout=subprocess.DEVNULL)
+    with open(folder / "joints.csv", newline="") as f:
+        rows = list(csv.DictReader(f))
+    entries = [e for e in xml.parse(folder / "run.pvd").iter("DataSet") if e.get("name") == "joints"]
+    check(len(entries) == 11, f"{engine}: {len(entries)} files of joints, expected 11")
+    for e in entries:
+        frame = round(float(e.get("timestep")) * 20)
+        check_joints(folder / e.get("file"), [row for row in rows if int(row["frame"]) == frame])
+    broken = [int(row["broken"]) for row in rows if row["name"] == "rope"]
+    check(broken == [0] * 6 + [1] * 5, f"{engine}: the rope is broken in frames {broken}")
+    motor = float([row for row in rows if row["name"] == "pin, <1>"][3]["motor"])
+    force = 39.24 + 400 * 0.14
+    expected = 12 * 9.81 * 0.3 + 0.6 * force
+    check(abs(motor - expected) < 1e-3 * expected, f"{engine}: the motor holds by {motor} N m, expected {expected}")
+
+
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as name:
@@ -157,6 +205,8 @@ def main():
                 check_bodies(folder / e.get("file"), frame, rows)
             else:
                 check_contacts(folder / e.get("file"), rows, contacts.get(frame, 0))
+        run_joints(program, name, "grid", "grid = { cells = {8, 8, 8}, cell = 1, origin = {-4, -4, -4} },")
+        run_joints(program, name, "sph", "sph = { spacing = 0.1 },")
         weight = 0.4 * 0.2 * 0.6 * 500 * 9.81 + 0.2**3 * 800 * 9.81
         down = float([row for row in bodies if row["name"] == "ground"][-1]["contact_force_y_N"])
         check(abs(down + weight) < 1e-3 * weight, f"the ground carries {-down} N, expected {weight}")

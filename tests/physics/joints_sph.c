@@ -38,8 +38,10 @@ static void pendulum_keeps_its_swing(void **state)
     static const double side[] = {1, 1, -1};
     const double dt = 0.004, inertia = 0.26 / 12 + 0.0625, period = 4 * 1.8540746773013719 * sqrt(inertia / 2.4525);
     for (int k = 0; k < 3; k++) {
-        rigid_case c = rigid_open(NULL, SPH "%s" ROD " } }, joints = { { kind = 'hinge', a = 'rod', at = {0, 0, 0}, axis "
-                                            "= {0, 0, 1} } }", way[k]);
+        rigid_case c = rigid_open(NULL,
+                                  SPH "%s" ROD " } }, joints = { { kind = 'hinge', a = 'rod', at = {0, 0, 0}, axis "
+                                      "= {0, 0, 1} } }",
+                                  way[k]);
         go(&c, 0.25 * period - 0.5 * dt, dt, true);
         const double w = sqrt(2 * 2.4525 / inertia);
         CHECK_LE(fabs(rigid_joint(&c, 0)->position + side[k] * acos(0.0)), 2e-4 * period * w);
@@ -90,10 +92,12 @@ static void hangs_in_water(void **state)
 {
     (void)state;
     const double full = 9810 * BALL, still = buoyancy("kind = 'static'", 0, "");
-    const double down = buoyancy("density = 2500", 2500, ", joints = { { a = 'ball', kind = 'ball', at = {0.25, 0.5, "
-                                                         "0.25} } }"),
-                 up = buoyancy("density = 200", 200, ", joints = { { a = 'ball', kind = 'rope', at_a = {0, 0, 0}, "
-                                                     "at_b = {0.25, 0.02, 0.25} } }");
+    const double down = buoyancy("density = 2500", 2500,
+                                 ", joints = { { a = 'ball', kind = 'ball', at = {0.25, 0.5, "
+                                 "0.25} } }"),
+                 up = buoyancy("density = 200", 200,
+                               ", joints = { { a = 'ball', kind = 'rope', at_a = {0, 0, 0}, "
+                               "at_b = {0.25, 0.02, 0.25} } }");
     CHECK_LE(fabs(down - still), 0.02 * full);
     CHECK_LE(fabs(up - still), 0.02 * full);
 }
@@ -103,7 +107,8 @@ static void redundant_legs_carry(void **state)
 {
     (void)state;
     rigid_case c = rigid_open(
-        "local b = { { name = 'top', shape = box { size = {0.8, 0.1, 0.8} }, density = 700, at = {0, 0.55, 0} }, { name "
+        "local b = { { name = 'top', shape = box { size = {0.8, 0.1, 0.8} }, density = 700, at = {0, 0.55, 0} }, { "
+        "name "
         "= 'load', shape = box { size = {0.3, 0.3, 0.3} }, density = 2000, at = {0.1, 0.79, 0} }, { name = 'floor', "
         "kind = 'static', shape = plane {} } } local j = {} for x = -1, 1, 2 do for z = -1, 1, 2 do local n = 'leg' .. "
         "x .. z b[#b + 1] = { name = n, shape = box { size = {0.1, 0.46, 0.1} }, density = 700, at = {0.35 * x, 0.27, "

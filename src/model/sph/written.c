@@ -37,6 +37,7 @@ talus_status tl_sph_write_down(tl_sph_step *s, tl_projected *out, tl_csr *A, tl_
     if (n > TL_SPH_WRITTEN_MAX)
         return TL_FAIL(err, TALUS_UNSUPPORTED, "%lld unknowns without explicit rows; up to %d are written out",
                        (long long)n, TL_SPH_WRITTEN_MAX);
+    if (s->joined) return TL_FAIL(err, TALUS_UNSUPPORTED, "joints are part of it, whose rows no capture holds");
     if (s->given) return TL_FAIL(err, TALUS_UNSUPPORTED, "friction is given, not solved for");
     double *c = TL_TAKE(a, double, n), *x = TL_TAKE_ZERO(a, double, n), *D = TL_TAKE(a, double, s->fluid + m),
            *of_contacts = TL_TAKE(a, double, 4 * m);
