@@ -248,6 +248,8 @@ static const tl_case cases[] = {
     {"V18", "condition numbers of routes, and what an incomplete factor costs", true, tl_elasto_v18},
     {"V19", "a cube of a hundredth of its size, and one with random nodes, recover", true, v19},
     {"V20", "water and an elastic body in free space keep their momentum", true, tl_elasto_v20},
+    {"sand-sheet", "an elastic sheet under sand: load and sag", false, tl_elasto_sand_sheet},
+    {"sand-wheel", "a tyre on sand sinks less when it is softer", false, tl_elasto_sand_wheel},
     {"gate", "an elastic gate that holds still water: deflection of theory", false, tl_elasto_gate},
     {"cantilever", "tip of a beam, L/h = 10, three meshes: Timoshenko", false, tl_elasto_cantilever},
     {"frequency", "first bending frequency and what a period leaves", false, tl_elasto_frequency},

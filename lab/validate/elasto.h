@@ -25,6 +25,10 @@ talus_status tl_elasto_v14(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_v20(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_gate(tl_case_log *log, talus_error *err);
 
+/* elasto_sand.c */
+talus_status tl_elasto_sand_sheet(tl_case_log *log, talus_error *err);
+talus_status tl_elasto_sand_wheel(tl_case_log *log, talus_error *err);
+
 /* elasto_routes.c */
 talus_status tl_elasto_v12(tl_case_log *log, talus_error *err);
 talus_status tl_elasto_v18(tl_case_log *log, talus_error *err);

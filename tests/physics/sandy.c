@@ -3,8 +3,10 @@
 
 #include <math.h>
 
+#include "base/parallel.h"
 #include "lab/world.h"
 #include "phase/grid/grid.h"
+#include "saved.h"
 
 static talus_error err;
 
@@ -100,10 +102,35 @@ static void a_light_sheet_bears_a_layer(void **state)
     assert_true(stirred(false) > 0.2);
 }
 
+/* Two threads, and a state that was saved. */
+static void steps_repeat(void **state)
+{
+    (void)state;
+    uint64_t hash[2];
+    const int before = tl_threads();
+    for (int threads = 1; threads <= 2; threads++) {
+        tl_world w;
+        tl_threads_set(threads);
+        CHECK_OK(tl_world_open(
+            &w, &err,
+            "return scene { talus = 1, engine = 'grid', duration = 10, fps = 50, gravity = {0, 0, -9.81},"
+            " grid = { cells = {10, 10, 10}, cell = 0.04 },"
+            " fill = { { " SAND "shape = box { size = {0.4, 0.4, 0.16}, center = {0.2, 0.2, 0.08} } } },"
+            " bodies = { { shape = box { size = 0.12 }, at = {0.2, 0.21, 0.225}, cells = {2, 2, 2}, velocity = {0, 0, "
+            "-1}, material = elastic { density = 1000, young = 1e5, poisson = 0.3 } } } }"));
+        for (int k = 0; k < 4; k++) CHECK_OK(tl_sim_step(w.sim, 0.02, INFINITY, &err));
+        hash[threads - 1] = tl_state_hash(&w.sim->state);
+        if (threads == 2) check_saved_goes_on(w.sim, w.scene, 2, 0.02);
+        tl_world_close(&w);
+    }
+    tl_threads_set(before);
+    assert_true(hash[0] == hash[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_light_sheet_bears_a_layer),
                                        cmocka_unit_test(nothing_is_lost_in_space),
-                                       cmocka_unit_test(a_block_yields_by_the_weight)};
+                                       cmocka_unit_test(a_block_yields_by_the_weight), cmocka_unit_test(steps_repeat)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
