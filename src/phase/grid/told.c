@@ -30,6 +30,7 @@ talus_status tl_grid_load_bodies(tl_grid_trial *s, talus_error *err)
     for (int32_t i = 0; i < cells; i++) p[i] = s->friction.own[i] > 0 ? s->f.p[i] : 0;
     sand.p = p;
     tl_stress_solid_forces(&s->f.system.stress, &s->f.system.c, p, s->f.stress, s->sand);
+    if (s->soft) TL_TRY(tl_wet_sand(s->wet, p, s->sand, err));
     tl_rule_load_static_bodies(&sand, s->sand);
     add_hits(s, s->sand);
     return TALUS_OK;

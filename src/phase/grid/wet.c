@@ -484,3 +484,25 @@ talus_status tl_wet_end(tl_wet *w, double *fluid, talus_error *err)
               tl_elastic_springs(s, s->now->q, s->source, NULL);
     return TALUS_OK;
 }
+
+talus_status tl_wet_sand(tl_wet *w, const double *p, double *sand, talus_error *err)
+{
+    const tl_elastic_trial *s = w->trial;
+    const tl_flow *f = w->flow;
+    const int64_t n = 3 * (int64_t)s->lg->nodes;
+    double *load = TL_TAKE(f->arena, double, n + 1);
+    if (!load) return no_memory(err);
+    tl_csr_mul(&w->ops.F, p, load);
+    for (int64_t i = 0; i < n; i++) load[i] *= w->dual.impulse;
+    tl_sandy_load_nodes(&w->sandy, f->stress, load);
+    tl_elastic_riders_end(s, load);
+    for (int32_t i = 0; i < s->lg->nodes; i++) {
+        double *out = sand + 6 * (int64_t)s->lg->body[s->lg->owner[i]].body;
+        const tl_vec3 push = tl_vec3_scale(1 / s->h, tl_vec3_load(load + 3 * (int64_t)i)),
+                      lever = tl_vec3_sub(tl_vec3_load(s->now->q + 3 * (int64_t)i),
+                                          s->bodies->before[s->lg->body[s->lg->owner[i]].body].x);
+        tl_vec3_store(tl_vec3_add(tl_vec3_load(out), push), out);
+        tl_vec3_store(tl_vec3_add(tl_vec3_load(out + 3), tl_vec3_cross(lever, push)), out + 3);
+    }
+    return TALUS_OK;
+}

@@ -78,5 +78,7 @@ void tl_wet_viscous_load(const tl_wet *w, double *load);
 int64_t tl_wet_unknown(const tl_elastic_trial *s, int32_t node, int c);
 /* After the trial's nodes have their end. fluid [6 bodies]: force and torque on elastic ones are added. */
 talus_status tl_wet_end(tl_wet *w, double *fluid, talus_error *err);
+/* Of it, what sand does: its stress, its grains and the pressure p [cells], of cells with sand alone. */
+talus_status tl_wet_sand(tl_wet *w, const double *p, double *sand, talus_error *err);
 
 #endif
