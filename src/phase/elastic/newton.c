@@ -417,8 +417,7 @@ talus_status tl_elastic_newton(tl_elastic_trial *s, double goal, bool *again, ta
         balance(s);
         bool fresh = !s->factored;
         if (fresh) TL_TRY(factor(s, again, err));
-        s->slack = fmax(CONTACT_SHARE * goal,
-                        CONTACT_EARLY * fmin(s->last, EARLY_MAX * s->pull));
+        s->slack = fmax(CONTACT_SHARE * goal, CONTACT_EARLY * fmin(s->last, EARLY_MAX * s->pull));
         TL_TRY(touch(s, fresh || s->posed, rigid, err));
         s->posed = false;
         double max = 0;
