@@ -232,6 +232,7 @@ static compared compare(const char *text, bool flat)
     tl_arena *arena = &s.sim->arena;
     const int32_t n = s.system.c.cells;
     tl_statics rule = {.system = &s.system,
+                       .motion = &s.system.c,
                        .friction = &s.friction,
                        .p = s.p,
                        .solid = s.fractions.solid_cell,
