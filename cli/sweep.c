@@ -221,8 +221,8 @@ static void run_all(crew *c)
             heard = stop_signals;
             for (int i = 0; i < c->jobs; i++) kill(c->job[i].process, SIGTERM);
         }
-        if (c->jobs) listen(c);
         show_live(c);
+        if (c->jobs) listen(c);
     }
 }
 
@@ -247,7 +247,7 @@ int cli_run_sweep(const cli_sweep *s, cli_talk *t)
         free(c);
         return 1;
     }
-    c->sweep = s, c->talk = t, c->begun = now();
+    c->sweep = s, c->talk = t, c->begun = now(), c->last = -LIVE_SECONDS; /* at once: runs may take less */
     for (int i = 0; i < variants; i++) c->ending[i].code = -1;
     if (s->run->folder)
         snprintf(c->parent, sizeof c->parent, "%.500s", s->run->folder);
