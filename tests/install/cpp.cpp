@@ -55,7 +55,7 @@ static void come_and_go()
     EXPECT(sim.cost().particles == sim.view<std::int32_t>("particles.id").size() && sim.cost().nodes == 8);
     const std::uint64_t generation = sim.generation();
     const auto first =
-        sim.add_particles(sim.material("water"), {{0.3, 0.6, 0.3}, {0.4, 0.6, 0.3}}, {{0, 0, 0}, {0, -1, 0}});
+        sim.add_particles(sim.material("water"), {{0.1, 0.6, 0.4}, {0.2, 0.6, 0.4}}, {{0, 0, 0}, {0, -1, 0}});
     EXPECT(first == sim.view<std::int32_t>("particles.id").size() - 2 && sim.generation() > generation);
     sim.remove_particles({static_cast<std::int32_t>(first)});
     EXPECT(message_of([&] { sim.remove_particles({static_cast<std::int32_t>(first)}); }).find("not there") !=
