@@ -151,7 +151,11 @@ int cli_check(int argc, char **argv)
         return 2;
     }
 
-    char folder[4096];
+    char folder[4096], scene_path[4096];
+    if (cli_find_scene(path, scene_path, sizeof scene_path))
+        path = scene_path;
+    else if (!strpbrk(path, "/."))
+        return cli_no_scene("check", path);
     int count[2] = {0, 0};
     talus_error err;
     talus_scene *scene;

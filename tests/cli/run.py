@@ -290,6 +290,9 @@ def refusals(t, plain):
         done = t.run(*arguments, status=status)
         check(not out or out in done.stdout, f"talus run {arguments}: stdout lacks '{out}'\n{done.stdout}")
         check(not talk or talk in done.stderr, f"talus run {arguments}: stderr lacks '{talk}'\n{done.stderr}")
+    for word, status, talk in (("stack", 0, "stack.lua is good"), ("stak", 2, "did you mean 'stack'"), ("no.lua", 2, "cannot read no.lua")):
+        done = subprocess.run([t.program, "check", word], cwd=t.folder, capture_output=True, text=True)
+        check(done.returncode == status and talk in done.stdout + done.stderr, f"talus check {word}: {done.stdout}{done.stderr}")
     check([p.name for p in (t.folder / "foreign").iterdir()] == ["thesis.txt"], "a foreign folder was written to")
     check(not (t.folder / "runs").exists(), "a refused run left a folder")
 
