@@ -7,6 +7,8 @@
 #include "solve/viscous/levels.h"
 #include "solve/viscous/method.h"
 
+#define ROUNDING 1e-7 /* of v.z: the cycles are in single precision */
+
 enum { V_OLD, V_NOW, V_NEXT, W_OLD, W_NOW, W_NEXT, Z_NOW, Z_NEXT, VECTORS };
 
 struct tl_viscous_plan {
@@ -17,6 +19,7 @@ struct tl_viscous_plan {
     tl_levels levels;
     tl_cycle *cycle;
     tl_pressure_precond pressure;
+    bool diagonal;           /* of pressures in place of their cycle, which was not definite */
     double *vector[VECTORS]; /* [n] */
 };
 
@@ -88,8 +91,12 @@ static void precondition(tl_viscous_plan *s, const double *r, double *z)
     else
         solve_bodies(p, r + p->faces, z + p->faces);
     if (!p->cells) return;
-    const double *h = r + p->faces + p->others;
+    const double *h = r + p->faces + p->others, *d = p->pressure.d;
     double *q = z + p->faces + p->others;
+    if (s->diagonal) {
+        for (int32_t i = 0; i < p->cells; i++) q[i] = (p->per_pressure / d[i] + p->give[i]) * h[i];
+        return;
+    }
     s->pressure.apply(s->pressure.ctx, h, tl_max_abs(p->cells, h));
     s->pressure.direction(s->pressure.ctx, 0, q);
 #pragma omp parallel for schedule(static) if (p->cells >= TL_PARALLEL_MIN)
@@ -120,8 +127,16 @@ static void rotate(double **v, int a, int b, int c)
     v[c] = keep;
 }
 
-/* Directions are those of z / beta; v is kept unscaled, so that beta^2 = v.z. */
-tl_outcome tl_viscous_run(tl_viscous_plan *s, const double *b, const tl_stop *stop, double *x, tl_work *w)
+/* beta^2 = v.z; NAN where the preconditioner is not definite. Rounding may leave less than nothing of a v that is 0. */
+static double length(tl_viscous_plan *s, int of_v, int of_z)
+{
+    const double *v = s->vector[of_v], *z = s->vector[of_z], square = tl_dot(s->n, v, z);
+    if (square >= 0) return sqrt(square);
+    return -square <= ROUNDING * sqrt(tl_dot(s->n, v, v) * tl_dot(s->n, z, z)) ? 0 : NAN;
+}
+
+/* Directions are those of z / beta; v is kept unscaled. */
+static tl_outcome minimal_residuals(tl_viscous_plan *s, const double *b, const tl_stop *stop, double *x, tl_work *w)
 {
     double **v = s->vector;
     const int64_t n = s->n;
@@ -133,7 +148,7 @@ tl_outcome tl_viscous_run(tl_viscous_plan *s, const double *b, const tl_stop *st
     memcpy(v[V_NOW], b, bytes);
     precondition(s, v[V_NOW], v[Z_NOW]);
     w->preconds++;
-    double beta = sqrt(fmax(0, tl_dot(n, v[V_NOW], v[Z_NOW]))), beta_old = 0, eta = beta, first = beta;
+    double beta = length(s, V_NOW, Z_NOW), beta_old = 0, eta = beta, first = beta;
     double c = 1, c_old = 1, si = 0, si_old = 0, left = 1;
     int i = 0;
     if (!(first > 0)) return (tl_outcome){isnan(first) ? TL_BROKE_DOWN : TL_CONVERGED, 0, 0};
@@ -142,7 +157,7 @@ tl_outcome tl_viscous_run(tl_viscous_plan *s, const double *b, const tl_stop *st
         double alpha = lanczos(s, beta, beta_old, w);
         precondition(s, v[V_NEXT], v[Z_NEXT]);
         w->preconds++;
-        double beta_next = sqrt(fmax(0, tl_dot(n, v[V_NEXT], v[Z_NEXT])));
+        double beta_next = length(s, V_NEXT, Z_NEXT);
         double r0 = c * alpha - c_old * si * beta, r1 = hypot(r0, beta_next), r2 = si * alpha + c_old * c * beta,
                r3 = si_old * beta;
         if (!(r1 > 0) || !isfinite(r1)) return (tl_outcome){TL_BROKE_DOWN, i, left};
@@ -170,4 +185,17 @@ tl_outcome tl_viscous_run(tl_viscous_plan *s, const double *b, const tl_stop *st
         }
     }
     return (tl_outcome){left <= stop->tolerance ? TL_CONVERGED : TL_OUT_OF_ITERATIONS, i, left};
+}
+
+/* Cycles of pressures over-correct coarse levels, as suits a Laplacian; where what moves beside the liquid makes rows
+ * that are mostly diagonal this can leave them indefinite. Their diagonal is slower and never is. */
+tl_outcome tl_viscous_run(tl_viscous_plan *s, const double *b, const tl_stop *stop, double *x, tl_work *w)
+{
+    tl_outcome out = minimal_residuals(s, b, stop, x, w);
+    if (out.result != TL_BROKE_DOWN || s->diagonal || !s->p->cells) return out;
+    s->diagonal = true;
+    const int before = out.iterations;
+    out = minimal_residuals(s, b, stop, x, w);
+    out.iterations += before;
+    return out;
 }
