@@ -143,6 +143,31 @@ static void motors_do_as_asked(void **state)
     rigid_close(&c);
 }
 
+/* Motors with a bound press boxes on a plane: they stop there, and the plane bears weight and motor. While rows between
+ * their bounds counted as fixed, contacts saw nothing that could move and let the boxes through. */
+static void bounded_motors_press(void **state)
+{
+    (void)state;
+    static const double max[3] = {3, 50, 400};
+    for (int k = 0; k < 3; k++) {
+        rigid_case c =
+            rigid_open(NULL,
+                       "engine = 'sph', sph = { spacing = 0.02 }, bodies = { { kind = 'static', shape = plane "
+                       "{} }, { name = 'box', shape = box { size = 0.1 }, density = 1000, at = {0, 0.08, 0} } "
+                       "}, joints = { { kind = 'slider', a = 'box', at = {0, 0.08, 0}, axis = {0, 1, 0}, motor "
+                       "= { speed = -0.5, max = %g } } }",
+                       max[k]);
+        for (int n = 0; n < 75; n++) rigid_step(&c, 0.004);
+        const tl_motion *box = rigid_body(&c, "box");
+        print_message("max %g N: bears %.4f N of %.4f, lies at %.4f m\n", max[k], box->contact_force.y, 9.81 + max[k],
+                      box->x.y);
+        CHECK_REL(box->contact_force.y, 9.81 + max[k], 0.01);
+        CHECK_NEAR(box->x.y, 0.05, 0.002);
+        CHECK_REL(rigid_joint(&c, 0)->motor, -max[k], 0.01);
+        rigid_close(&c);
+    }
+}
+
 /* A slide that falls on its limit, and a pin that breaks at the step in which it carries more than it can. */
 static void limits_and_breaking(void **state)
 {
@@ -232,6 +257,7 @@ int main(void)
         cmocka_unit_test(redundant_legs_carry),     cmocka_unit_test(motors_do_as_asked),
         cmocka_unit_test(limits_and_breaking),      cmocka_unit_test(chain_keeps_momentum),
         cmocka_unit_test(floats_hold_together),     cmocka_unit_test(same_bits_again),
+        cmocka_unit_test(bounded_motors_press),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

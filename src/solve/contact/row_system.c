@@ -83,7 +83,14 @@ static void fill(tl_row_system *s, double *v)
     }
 }
 
-/* Cholesky of free rows; others are rows of the identity. */
+/* Rows that hold: between their bounds; in a push, those that have none. */
+static bool holds(const tl_row_system *s, int32_t k)
+{
+    if (s->at[k] != TL_ROW_FREE) return false;
+    return !s->pushed || (isinf(lo_of(s, k)) && isinf(hi_of(s, k)));
+}
+
+/* Cholesky of rows that hold; others are rows of the identity. */
 static void factor(tl_row_system *s)
 {
     for (int32_t i = 0; i < s->rows; i++) {
@@ -92,13 +99,13 @@ static void factor(tl_row_system *s)
         for (int32_t j = s->first[i]; j < i; j++) {
             const double *other = s->L + s->start[j];
             double sum = A[j];
-            if (s->at[i] != TL_ROW_FREE || s->at[j] != TL_ROW_FREE) sum = 0;
+            if (!holds(s, i) || !holds(s, j)) sum = 0;
             for (int32_t k = s->first[i] > s->first[j] ? s->first[i] : s->first[j]; k < j; k++) sum -= L[k] * other[k];
             L[j] = sum / other[j];
         }
         double pivot = (1 + SHARE) * s->D[i];
         for (int32_t k = s->first[i]; k < i; k++) pivot -= L[k] * L[k];
-        L[i] = s->at[i] == TL_ROW_FREE ? sqrt(fmax(pivot, 0.5 * SHARE * s->D[i])) : 1;
+        L[i] = holds(s, i) ? sqrt(fmax(pivot, 0.5 * SHARE * s->D[i])) : 1;
     }
     s->factored = true;
 }
@@ -137,20 +144,20 @@ static void solve_free(tl_row_system *s, const double *rhs, double *x)
     double size = 0;
     if (!s->factored) factor(s);
     for (int32_t i = 0; i < s->rows; i++) {
-        if (s->at[i] == TL_ROW_FREE) x[i] = 0;
+        if (holds(s, i)) x[i] = 0;
         size = fmax(size, fabs(rhs[i]));
     }
     for (int round = 0; round < CORRECTIONS; round++) {
         double off = 0;
         multiply(s, x, s->r);
         for (int32_t i = 0; i < s->rows; i++) {
-            s->r[i] = s->at[i] == TL_ROW_FREE ? rhs[i] - s->r[i] : 0;
+            s->r[i] = holds(s, i) ? rhs[i] - s->r[i] : 0;
             off = fmax(off, fabs(s->r[i]));
         }
         if (!(off > RIGHT * size)) return;
         substitute(s, s->r);
         for (int32_t i = 0; i < s->rows; i++)
-            if (s->at[i] == TL_ROW_FREE) x[i] += s->r[i];
+            if (holds(s, i)) x[i] += s->r[i];
     }
 }
 
@@ -203,6 +210,7 @@ static void sweep(tl_row_system *s)
 
 void tl_row_system_respond(tl_row_system *s, double *v)
 {
+    if (s->pushed) s->pushed = s->factored = false;
     bool again = true;
     for (int32_t k = 0; k < s->rows; k++) {
         s->b[k] = row_speed(s, k, v) + s->bias[k];
@@ -221,6 +229,8 @@ void tl_row_system_respond(tl_row_system *s, double *v)
 
 void tl_row_system_push(tl_row_system *s, double *v)
 {
+    if (!s->pushed) s->factored = false;
+    s->pushed = true;
     for (int32_t k = 0; k < s->rows; k++) {
         s->rhs[k] = -row_speed(s, k, v);
         s->x[k] = 0;

@@ -24,9 +24,9 @@ typedef struct tl_row_system {
     double *A, *L;  /* J M^-1 J^T and what gives; its factor, of free rows */
     double *D;      /* [rows] */
     enum { TL_ROW_FREE, TL_ROW_LO, TL_ROW_HI, TL_ROW_IDLE } * at; /* [rows] idle: moves nothing, or is not used */
-    bool factored;
-    double *lam;             /* [rows] N s, of the last answer */
-    double *b, *x, *r, *rhs; /* [rows] scratch */
+    bool factored, pushed;                                        /* `pushed`: for pushes */
+    double *lam;                                                  /* [rows] N s, of the last answer */
+    double *b, *x, *r, *rhs;                                      /* [rows] scratch */
 } tl_row_system;
 
 /* lam [rows]: where the first answer begins; copied. Bodies, boxes and bias stay the caller's; all else is the
@@ -37,7 +37,9 @@ talus_status tl_row_system_begin(tl_row_system *out, const tl_contact_bodies *bo
 /* v [6 count]: velocities without the rows, then with them. */
 void tl_row_system_respond(tl_row_system *s, double *v);
 
-/* The same of a change of velocity, with rows at their bounds as they were and none changing: linear and symmetric. */
+/* What a push changes once it is strong: rows that have bounds (motors, friction, limits) let go, the others hold. Linear
+ * and symmetric. With rows that are between their bounds held, a body that a motor presses on the ground would move by
+ * nothing, and no contact would have a say before its push is there. */
 void tl_row_system_push(tl_row_system *s, double *v);
 
 /* Natural map at velocities v, which are with lam, m/s: the certificate of these rows. */
