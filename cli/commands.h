@@ -37,6 +37,11 @@ typedef struct cli_option {
     const char **text; /* where the value goes; for a switch, non-NULL means given */
 } cli_option;
 
+/* Processes of this program that mpirun or srun started together (1: alone), and which of the two it was. */
+int cli_ranks(const char **starter);
+/* 0 for one process; for several the exit status, after a message on stderr: nothing is read or written then. */
+int cli_refuse_ranks(const char *command);
+
 /* Read options and positional words (at most `words_max`). Returns 0, or 2 after a message on stderr; sets
  * *help when --help was given. Options end with a NULL name. */
 int cli_read_options(int argc, char **argv, const cli_option *options, int words_max, const char **words, bool *help);

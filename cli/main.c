@@ -60,7 +60,10 @@ static int run_command(int argc, char **argv)
     }
     const char *names[COMMANDS + 1] = {0};
     for (int i = 0; i < COMMANDS; i++) {
-        if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 1, argv + 1);
+        if (!strcmp(argv[1], commands[i].name)) {
+            int refused = cli_refuse_ranks(commands[i].name);
+            return refused ? refused : commands[i].run(argc - 1, argv + 1);
+        }
         names[i] = commands[i].name;
     }
     const char *near = talus_nearest_name(argv[1], names);

@@ -293,6 +293,15 @@ def refusals(t, plain):
     for word, status, talk in (("stack", 0, "stack.lua is good"), ("stak", 2, "did you mean 'stack'"), ("no.lua", 2, "cannot read no.lua")):
         done = subprocess.run([t.program, "check", word], cwd=t.folder, capture_output=True, text=True)
         check(done.returncode == status and talk in done.stdout + done.stderr, f"talus check {word}: {done.stdout}{done.stderr}")
+    # several processes of one mpirun or srun; not a batch script of Slurm, nor one process alone
+    for given, starter, ranks in (({"OMPI_COMM_WORLD_SIZE": "4"}, "mpirun", 4), ({"PMI_SIZE": "3"}, "mpirun", 3), ({"SLURM_STEP_NUM_TASKS": "2"}, "srun", 2),
+                                  ({"PMIX_RANK": "5"}, "mpirun", 6), ({"OMPI_COMM_WORLD_SIZE": "2", "SLURM_STEP_NUM_TASKS": "1"}, "mpirun", 2),
+                                  ({"OMPI_COMM_WORLD_SIZE": "1", "SLURM_STEP_NUM_TASKS": "4"}, None, 1), ({"SLURM_NTASKS": "4"}, None, 1),
+                                  ({"OMPI_COMM_WORLD_SIZE": "many"}, None, 1), ({"PMIX_RANK": "0"}, None, 1)):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
+        done = t.run("scene.lua", "--frames", "-1" if not starter else "3", env={**kept, **given}, status=2)
+        said = f"started by {starter} with {ranks} processes, but this talus was built without clusters: ./dev build --cluster" if starter else "--frames must be"
+        check(said in done.stderr, f"talus run with {given}: {done.stderr}")
     check([p.name for p in (t.folder / "foreign").iterdir()] == ["thesis.txt"], "a foreign folder was written to")
     check(not (t.folder / "runs").exists(), "a refused run left a folder")
 
