@@ -9,9 +9,7 @@
 
 #include <stdint.h>
 
-#include "base/arena.h"
-
-typedef enum tl_reduce { TL_REDUCE_SUM, TL_REDUCE_MAX } tl_reduce;
+#include "base/comm.h"
 
 typedef struct tl_space {
     int64_t n;           /* entries owned here */

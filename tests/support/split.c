@@ -10,7 +10,8 @@
 
 #define VALUES_MAX 64 /* values in one reduction; the methods combine a handful */
 
-enum { EXCHANGE = -1 }; /* beside the tl_reduce operations, what a part may ask for */
+/* Beside the tl_reduce operations, what a part may ask for. */
+enum { EXCHANGE = -1, SHARE = -2, GATHER = -3, ANNOUNCE = -4, SEND = -5, PLAN = -6, GET = -7, ADD = -8, RELEASE = -9 };
 
 typedef struct part {
     tl_split *split;
@@ -23,7 +24,21 @@ typedef struct part {
     int operation, count;
     double values[VALUES_MAX];
     const double *x;
+    const void *data;
+    const int64_t *bytes;
+    const tl_parcel *parcels;
+    const tl_halo *halo;
+    /* as a part of a tl_comm */
+    tl_comm comm;
+    tl_comm_traffic traffic;
+    tl_halo *plans; /* newest first */
+    int plan_count;
 } part;
+
+struct tl_halo {
+    tl_halo *older;
+    tl_halo_source s;
+};
 
 struct tl_split {
     int parts;
@@ -104,7 +119,8 @@ static void stop(const tl_split *s, const char *why)
     fprintf(stderr, "split space: %s:", why);
     for (int p = 0; p < s->parts; p++)
         fprintf(stderr, " part %d operation %d count %d;", p, s->part[p].operation, s->part[p].count);
-    fprintf(stderr, " operations: sum %d, max %d, exchange %d\n", TL_REDUCE_SUM, TL_REDUCE_MAX, EXCHANGE);
+    fprintf(stderr, " operations: sum %d, max %d, exchange %d, of a tl_comm %d to %d\n", TL_REDUCE_SUM, TL_REDUCE_MAX,
+            EXCHANGE, RELEASE, SHARE);
     abort();
 }
 
@@ -177,10 +193,165 @@ static void exchange(const tl_space *space, double *x)
     meet(s);
 }
 
+/* ---- as a tl_comm ---- */
+
+static part *ask(const tl_comm *c, int operation, int64_t count)
+{
+    part *q = c->ctx;
+    q->operation = operation;
+    q->count = (int)count;
+    return q;
+}
+
+static void met(const part *q)
+{
+    meet(q->split);
+    check_same_request(q->split);
+}
+
+static void comm_share(const tl_comm *c, size_t bytes, const void *mine, void *all)
+{
+    part *q = ask(c, SHARE, (int64_t)bytes);
+    q->data = mine;
+    met(q);
+    for (int p = 0; p < c->parts; p++) memcpy((char *)all + bytes * (size_t)p, q->split->part[p].data, bytes);
+    meet(q->split);
+}
+
+static void comm_gather(const tl_comm *c, const int64_t *bytes, const void *mine, void *all)
+{
+    part *q = ask(c, GATHER, 0);
+    q->data = mine;
+    q->bytes = bytes;
+    met(q);
+    char *out = all;
+    for (int p = 0; p < c->parts; p++) {
+        if (q->split->part[p].bytes[p] != bytes[p]) stop(q->split, "a part brings another number of bytes than told");
+        if (bytes[p]) memcpy(out, q->split->part[p].data, (size_t)bytes[p]);
+        out += bytes[p];
+    }
+    meet(q->split);
+}
+
+static const tl_parcel *parcel_for(const part *from, int32_t to)
+{
+    for (int k = 0; k < from->count; k++)
+        if (from->parcels[k].part == to) return &from->parcels[k];
+    return NULL;
+}
+
+/* Numbers of parcels differ between parts. */
+static void bring(const tl_comm *c, int operation, int count, const tl_parcel *out)
+{
+    part *q = ask(c, operation, count);
+    q->parcels = out;
+    meet(q->split);
+    for (int p = 0; p < c->parts; p++)
+        if (q->split->part[p].operation != operation) stop(q->split, "parts ask for different things");
+}
+
+static void comm_announce(const tl_comm *c, int count, const tl_parcel *out, int64_t *incoming)
+{
+    bring(c, ANNOUNCE, count, out);
+    const part *q = c->ctx;
+    for (int p = 0; p < c->parts; p++) {
+        const tl_parcel *got = parcel_for(&q->split->part[p], c->part);
+        incoming[p] = got ? got->bytes : 0;
+    }
+    meet(q->split);
+}
+
+static void comm_send(const tl_comm *c, int count, const tl_parcel *out, int arrivals, const tl_parcel *in)
+{
+    bring(c, SEND, count, out);
+    const part *q = c->ctx;
+    for (int k = 0; k < arrivals; k++)
+        memcpy(in[k].data, parcel_for(&q->split->part[in[k].part], c->part)->data, (size_t)in[k].bytes);
+    meet(q->split);
+}
+
+static tl_halo *comm_plan(const tl_comm *c, const tl_halo_source *s)
+{
+    part *q = ask(c, PLAN, 0);
+    tl_halo *h = TL_NEW(tl_halo, 1);
+    int32_t *owner = TL_NEW(int32_t, s->halo), *index = TL_NEW(int32_t, s->halo);
+    met(q);
+    meet(q->split);
+    if (h && owner && index) {
+        if (s->halo) memcpy(owner, s->part, sizeof *owner * (size_t)s->halo);
+        if (s->halo) memcpy(index, s->index, sizeof *index * (size_t)s->halo);
+        *h = (tl_halo){q->plans, {s->owned, s->halo, owner, index}};
+        q->plans = h;
+        q->plan_count++;
+        return h;
+    }
+    tl_free(h);
+    tl_free(owner);
+    tl_free(index);
+    return NULL;
+}
+
+static void comm_get(const tl_comm *c, tl_halo *h, size_t item, const void *owned, void *halo)
+{
+    part *q = ask(c, GET, (int64_t)item);
+    q->data = owned;
+    q->halo = h;
+    met(q);
+    for (int64_t k = 0; k < h->s.halo; k++) {
+        const part *from = &q->split->part[h->s.part[k]];
+        if (h->s.index[k] < 0 || h->s.index[k] >= from->halo->s.owned) stop(q->split, "a halo entry that nobody owns");
+        memcpy((char *)halo + item * (size_t)k, (const char *)from->data + item * (size_t)h->s.index[k], item);
+    }
+    meet(q->split);
+}
+
+static void add_from(const part *from, int32_t to, int count, double *owned)
+{
+    const tl_halo_source *s = &from->halo->s;
+    const double *x = from->data;
+    for (int64_t k = 0; k < s->halo; k++)
+        for (int i = 0; s->part[k] == to && i < count; i++) owned[(int64_t)s->index[k] * count + i] += x[k * count + i];
+}
+
+static void comm_add(const tl_comm *c, tl_halo *h, int count, const double *halo, double *owned)
+{
+    part *q = ask(c, ADD, count);
+    q->data = halo;
+    q->halo = h;
+    met(q);
+    add_from(q, c->part, count, owned);
+    for (int p = 0; p < c->parts; p++)
+        if (p != c->part) add_from(&q->split->part[p], c->part, count, owned);
+    meet(q->split);
+}
+
+static int comm_mark(const tl_comm *c) { return ((const part *)c->ctx)->plan_count; }
+
+static void comm_release(const tl_comm *c, int mark)
+{
+    part *q = ask(c, RELEASE, mark);
+    met(q); /* nobody still reads a plan */
+    while (q->plan_count > mark) {
+        tl_halo *h = q->plans;
+        q->plans = h->older;
+        q->plan_count--;
+        tl_free((int32_t *)h->s.part);
+        tl_free((int32_t *)h->s.index);
+        tl_free(h);
+    }
+    meet(q->split);
+}
+
+static const tl_comm_ops comm_ops = {comm_share, comm_gather, comm_announce, comm_send,   comm_plan,
+                                     comm_get,   comm_add,    comm_mark,     comm_release};
+
 /* ---- the interface ---- */
 
 tl_split *tl_split_create(const tl_csr *A, int parts, int group)
 {
+    static const int64_t none = 0;
+    static const tl_csr nothing = {.start = (int64_t *)&none};
+    if (!A) A = &nothing;
     if (parts < 1 || group < 1 || A->rows != A->cols || A->rows % group != 0) return NULL;
     tl_split *s = TL_NEW_ZERO(tl_split, 1);
     if (!s) return NULL;
@@ -201,6 +372,7 @@ tl_split *tl_split_create(const tl_csr *A, int parts, int group)
         part *q = &s->part[p];
         q->split = s;
         q->space = (tl_space){.part = p, .parts = parts, .ctx = q};
+        q->comm = (tl_comm){p, parts, &comm_ops, q, &q->traffic};
         if (parts > 1) {
             q->space.reduce = reduce;
             q->space.exchange = exchange;
@@ -235,6 +407,7 @@ void tl_split_free(tl_split *s)
 
 int tl_split_parts(const tl_split *s) { return s->parts; }
 const tl_space *tl_split_space(const tl_split *s, int p) { return &s->part[p].space; }
+const tl_comm *tl_split_comm(const tl_split *s, int p) { return &s->part[p].comm; }
 const tl_csr *tl_split_csr(const tl_split *s, int p) { return &s->part[p].csr; }
 int64_t tl_split_begin(const tl_split *s, int p) { return s->part[p].begin; }
 

@@ -19,7 +19,7 @@
 
 typedef struct tl_split tl_split;
 
-/* A: square, kept by pointer during this call only. Cuts are multiples of `group` rows, which must
+/* A: square, kept by pointer during this call only; NULL: parts that share no matrix. Cuts are multiples of `group` rows, which must
  * divide A->rows; with fewer groups than parts some parts own nothing. NULL when memory is refused
  * or an argument is wrong. */
 tl_split *tl_split_create(const tl_csr *A, int parts, int group);
@@ -27,8 +27,9 @@ void tl_split_free(tl_split *s);
 
 int tl_split_parts(const tl_split *s);
 const tl_space *tl_split_space(const tl_split *s, int part);
-const tl_csr *tl_split_csr(const tl_split *s, int part); /* rows: owned; columns: owned, then halo */
-int64_t tl_split_begin(const tl_split *s, int part);     /* global index of the part's first entry */
+const tl_comm *tl_split_comm(const tl_split *s, int part); /* the same parts, base/comm.h */
+const tl_csr *tl_split_csr(const tl_split *s, int part);   /* rows: owned; columns: owned, then halo */
+int64_t tl_split_begin(const tl_split *s, int part);       /* global index of the part's first entry */
 
 /* Copy between a global vector [A->rows] and a part's local one [n + halo]. Scatter fills the halo
  * as well; gather reads owned entries only. */

@@ -1,0 +1,159 @@
+#include "base/comm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define GROUP 64               /* parts that are added one after the other */
+#define ROOM TL_COMM_PARTS_MAX /* doubles of all parts together */
+#define MESSAGE_BYTES sizeof(((talus_error *)0)->message)
+
+static double combine(tl_reduce op, double a, double b)
+{
+    if (op == TL_REDUCE_SUM) return a + b;
+    if (b != b || a != a) return a != a ? a : b;
+    return (op == TL_REDUCE_MAX ? b > a : b < a) ? b : a;
+}
+
+/* Groups of parts, then the groups: what a tree of groups of processes would give as well. */
+static double combined(const tl_comm *c, tl_reduce op, const double *all, int count, int k)
+{
+    double total = 0;
+    for (int32_t first = 0; first < c->parts; first += GROUP) {
+        const int32_t end = first + GROUP < c->parts ? first + GROUP : c->parts;
+        double group = all[(int64_t)first * count + k];
+        for (int32_t p = first + 1; p < end; p++) group = combine(op, group, all[(int64_t)p * count + k]);
+        total = first ? combine(op, total, group) : group;
+    }
+    return total;
+}
+
+void tl_comm_reduce_each(const tl_comm *c, int count, const tl_reduce *op, double *values)
+{
+    if (tl_comm_alone(c)) return;
+    double room[ROOM];
+    const int at_once = ROOM / c->parts; /* values */
+    c->traffic->reduces++;
+    for (int from = 0; from < count; from += at_once) {
+        const int n = count - from < at_once ? count - from : at_once;
+        c->ops->share(c, sizeof(double) * (size_t)n, values + from, room);
+        for (int k = 0; k < n; k++) values[from + k] = combined(c, op[from + k], room, n, k);
+    }
+    c->traffic->bytes += (int64_t)sizeof(double) * count * (c->parts - 1);
+}
+
+void tl_comm_reduce(const tl_comm *c, tl_reduce op, int count, double *values)
+{
+    tl_reduce each[TL_COMM_VALUES_MAX];
+    TL_ASSERT(count <= TL_COMM_VALUES_MAX);
+    for (int k = 0; k < count; k++) each[k] = op;
+    tl_comm_reduce_each(c, count, each, values);
+}
+
+talus_status tl_comm_agree(const tl_comm *c, talus_status mine, talus_error *err)
+{
+    if (tl_comm_alone(c)) return mine;
+    double failed = mine == TALUS_OK ? c->parts : c->part;
+    const tl_reduce least = TL_REDUCE_MIN;
+    tl_comm_reduce_each(c, 1, &least, &failed);
+    if (failed >= c->parts) return TALUS_OK;
+    /* as a row of that part alone */
+    struct {
+        int32_t status;
+        char message[MESSAGE_BYTES];
+    } told = {.status = (int32_t)mine, .message = ""}, here;
+    const bool mine_it_is = (int32_t)failed == c->part;
+    if (mine_it_is && err) snprintf(told.message, sizeof told.message, "%s", err->message);
+    int64_t bytes[TL_COMM_PARTS_MAX] = {0};
+    bytes[(int32_t)failed] = sizeof told;
+    c->ops->gather(c, bytes, &told, &here);
+    if (!mine_it_is) tl_fail(err, (talus_status)here.status, "%s", here.message);
+    return (talus_status)here.status;
+}
+
+talus_status tl_comm_reserve(const tl_comm *c, tl_arena *a, size_t bytes, talus_error *err)
+{
+    return tl_comm_agree(c, tl_arena_reserve(a, bytes, err), err);
+}
+
+void tl_comm_share(const tl_comm *c, size_t bytes, const void *mine, void *all)
+{
+    if (tl_comm_alone(c)) {
+        memcpy(all, mine, bytes);
+        return;
+    }
+    c->ops->share(c, bytes, mine, all);
+    c->traffic->gathers++;
+    c->traffic->bytes += (int64_t)bytes * (c->parts - 1);
+}
+
+void tl_comm_gather(const tl_comm *c, const int64_t *bytes, const void *mine, void *all)
+{
+    if (tl_comm_alone(c)) {
+        memcpy(all, mine, (size_t)bytes[0]);
+        return;
+    }
+    c->ops->gather(c, bytes, mine, all);
+    c->traffic->gathers++;
+    for (int32_t p = 0; p < c->parts; p++) c->traffic->bytes += p == c->part ? 0 : bytes[p];
+}
+
+talus_status tl_comm_send(const tl_comm *c, int count, const tl_parcel *out, int *arrivals, tl_parcel **in, tl_arena *a,
+                          talus_error *err)
+{
+    *arrivals = 0;
+    *in = NULL;
+    if (tl_comm_alone(c)) {
+        *arrivals = count; /* to itself, if at all */
+        *in = TL_TAKE(a, tl_parcel, count);
+        if (!*in) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d parcels", count);
+        for (int k = 0; k < count; k++) (*in)[k] = out[k];
+        return TALUS_OK;
+    }
+    TL_TRY(tl_comm_reserve(c, a, TL_ARENA_ROOM(int64_t, c->parts) + TL_ARENA_ROOM(tl_parcel, c->parts), err));
+    int64_t *bytes = TL_TAKE(a, int64_t, c->parts), all = 0;
+    tl_parcel *got = TL_TAKE(a, tl_parcel, c->parts);
+    c->ops->announce(c, count, out, bytes);
+    for (int32_t p = 0; p < c->parts; p++) all += (bytes[p] + 63) / 64 * 64;
+    TL_TRY(tl_comm_reserve(c, a, (size_t)all, err));
+    char *room = tl_arena_take(a, (size_t)all);
+    for (int32_t p = 0; p < c->parts; p++) {
+        if (!bytes[p]) continue;
+        got[(*arrivals)++] = (tl_parcel){p, bytes[p], room};
+        room += (bytes[p] + 63) / 64 * 64;
+        c->traffic->bytes += p == c->part ? 0 : bytes[p];
+    }
+    c->ops->send(c, count, out, *arrivals, got);
+    c->traffic->sends++;
+    *in = got;
+    return TALUS_OK;
+}
+
+talus_status tl_comm_plan(const tl_comm *c, const tl_halo_source *s, tl_halo **out, talus_error *err)
+{
+    *out = NULL;
+    if (tl_comm_alone(c)) return TALUS_OK;
+    *out = c->ops->plan(c, s);
+    talus_status status =
+        *out ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a halo of %lld entries", (long long)s->halo);
+    return tl_comm_agree(c, status, err);
+}
+
+void tl_comm_get(const tl_comm *c, tl_halo *h, size_t item, const void *owned, void *halo)
+{
+    if (!h) return;
+    c->traffic->gets++;
+    c->ops->get(c, h, item, owned, halo);
+}
+
+void tl_comm_add(const tl_comm *c, tl_halo *h, int count, const double *halo, double *owned)
+{
+    if (!h) return;
+    c->traffic->adds++;
+    c->ops->add(c, h, count, halo, owned);
+}
+
+int tl_comm_mark(const tl_comm *c) { return tl_comm_alone(c) ? 0 : c->ops->mark(c); }
+void tl_comm_release(const tl_comm *c, int mark)
+{
+    if (!tl_comm_alone(c)) c->ops->release(c, mark);
+}
