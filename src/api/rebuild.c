@@ -180,7 +180,7 @@ static talus_status make_fresh(const talus_sim *s, const tl_scene *scene, const 
                                talus_error *err)
 {
     static const tl_log quiet = {0}; /* what there is to say was said when the simulation began */
-    TL_TRY(tl_sim_create(out, scene, &quiet, err));
+    TL_TRY(tl_sim_create_empty(out, scene, &quiet, err));
     tl_driven *to = tl_driven_of(&(*out)->state);
     (*out)->log = s->sim->log;
     talus_status status = TALUS_OK;

@@ -209,7 +209,7 @@ static talus_status list_checkpoints(tl_run_folder *f, talus_error *err)
     tl_free(f->frame);
     f->frame = NULL;
     f->frames = 0;
-    TL_TRY(tl_sim_create(&f->sim, f->scene, NULL, err));
+    TL_TRY(tl_sim_create_empty(&f->sim, f->scene, NULL, err));
     TL_TRY(list_files(f, "checkpoints", "frame", "h5", err));
     snprintf(path, sizeof path, "%s/checkpoint.h5", f->folder);
     if (access(path, F_OK) != 0) return TALUS_OK;

@@ -61,7 +61,7 @@ void tl_sim_unuse(tl_use *u)
     if (dying) free_sim(s);
 }
 
-/* Of `source` with what is driven in it; NULL: nothing is. */
+/* Of `source` with what is driven in it, for a state of elsewhere; NULL: nothing is, and the state is the scene's. */
 static talus_status create(const tl_scene *source, const tl_driven *driven, const tl_log *log, talus_sim **out,
                            talus_error *err)
 {
@@ -75,7 +75,8 @@ static talus_status create(const tl_scene *source, const tl_driven *driven, cons
     atomic_init(&s->user_thread, 0);
     talus_status status =
         driven ? tl_sim_scene_for(s, driven, &s->scene, err) : tl_scene_own_create(&s->scene, source, 0, NULL, err);
-    if (status == TALUS_OK) status = tl_sim_create(&s->sim, s->scene, log, err);
+    if (status == TALUS_OK)
+        status = driven ? tl_sim_create_empty(&s->sim, s->scene, log, err) : tl_sim_create(&s->sim, s->scene, log, err);
     if (status == TALUS_OK) status = tl_looked_create(&s->looked, err);
     if (status == TALUS_OK)
         *out = s;

@@ -108,6 +108,7 @@ typedef struct tl_shown {
 struct tl_sim {
     const tl_scene *scene; /* not owned; must live longer */
     const tl_engine_entry *engine;
+    bool empty; /* while the engine begins: its state will be another one's, what takes long to make may be left out */
     tl_state state;
     tl_rigid rigid;
     tl_joints joints;
@@ -134,6 +135,9 @@ static inline talus_status tl_sim_show(const tl_sim *sim, tl_shown shown, talus_
 }
 
 talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err);
+/* For a state that is read or copied from elsewhere before anything else is done: SPH's fills are left out, which take
+ * long to part. */
+talus_status tl_sim_create_empty(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err);
 void tl_sim_free(tl_sim *sim);
 
 /* The one judge of solver.on_unconverged, for every engine: called with the report filled and the state as it was. A

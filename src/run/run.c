@@ -436,6 +436,20 @@ static void name_of(const char *file, char out[128])
     snprintf(out, 128, "%.*s", (int)(dot && dot > name ? dot - name : (long)strnlen(name, 120)), name);
 }
 
+/* A simulation that is looked at; empty: its state is to be read. */
+static talus_status make_sim(run *r, bool empty, talus_error *err)
+{
+    tl_sim *sim;
+    TL_TRY(empty ? tl_sim_create_empty(&sim, r->scene, &r->o->log, err)
+                 : tl_sim_create(&sim, r->scene, &r->o->log, err));
+    tl_sim_free(r->sim);
+    r->sim = r->captures.sim = sim;
+    if (!r->captures.count) return TALUS_OK;
+    sim->look = tl_captures_look;
+    sim->look_user = &r->captures;
+    return TALUS_OK;
+}
+
 static talus_status begin_folder(run *r, bool *resumed, talus_error *err)
 {
     char path[TL_PATH_ROOM], name[128];
@@ -446,9 +460,9 @@ static talus_status begin_folder(run *r, bool *resumed, talus_error *err)
     if (!r->folder.fresh) TL_TRY(tl_run_json_read(&r->before, path, err));
     begin_record(r);
     if (r->o->resume) TL_TRY(restore(r, resumed, err));
-    if (r->o->resume && !*resumed)
-        tl_log_write(&r->o->log, 1, "%s has no checkpoint yet: the run begins at the start", r->folder.path);
-    return TALUS_OK;
+    if (!r->o->resume || *resumed) return TALUS_OK;
+    tl_log_write(&r->o->log, 1, "%s has no checkpoint yet: the run begins at the start", r->folder.path);
+    return make_sim(r, false, err); /* with its fills */
 }
 
 /* ---- the whole ---- */
@@ -508,8 +522,8 @@ static talus_status interrupted(run *r, talus_error *err)
 static talus_status run_all(run *r, talus_run_result *result, talus_error *err)
 {
     bool resumed;
-    tl_state *s = &r->sim->state;
     TL_TRY(begin_folder(r, &resumed, err));
+    const tl_state *s = &r->sim->state;
     snprintf(result->folder, sizeof result->folder, "%s", r->folder.path);
     if (resumed && !strcmp(r->before.outcome, "finished") && s->frame >= r->frames) {
         tl_log_write(&r->o->log, 1, "%s is finished: %" PRId64 " frames", r->folder.path, s->frame);
@@ -565,12 +579,7 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
     list_settings(&r);
     r.captures = (tl_captures){.folder = r.folder.path, .log = o->log};
     TL_TRY(tl_captures_read(&r.captures, o->capture, err));
-    TL_TRY(tl_sim_create(&r.sim, scene, &o->log, err));
-    r.captures.sim = r.sim;
-    if (r.captures.count) {
-        r.sim->look = tl_captures_look;
-        r.sim->look_user = &r.captures;
-    }
+    TL_TRY(make_sim(&r, o->resume, err));
     talus_status status = run_all(&r, result, err);
     result->frames = r.sim->state.frame;
     result->steps = r.sim->state.step;

@@ -55,13 +55,14 @@ static talus_status create(tl_sim *sim, talus_error *err)
                    s->file ? s->file : "scene", wanted, TL_STEPS_MAX, s->duration);
 }
 
-talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err)
+static talus_status make(tl_sim **out, const tl_scene *scene, bool empty, const tl_log *log, talus_error *err)
 {
     *out = NULL;
     tl_threads_watch_forks();
     tl_sim *sim = TL_NEW_ZERO(tl_sim, 1);
     if (!sim) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
     sim->scene = scene;
+    sim->empty = empty;
     if (log) sim->log = *log;
     talus_status status = create(sim, err);
     if (status == TALUS_OK)
@@ -69,6 +70,16 @@ talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *lo
     else
         tl_sim_free(sim);
     return status;
+}
+
+talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err)
+{
+    return make(out, scene, false, log, err);
+}
+
+talus_status tl_sim_create_empty(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err)
+{
+    return make(out, scene, true, log, err);
 }
 
 void tl_sim_free(tl_sim *sim)

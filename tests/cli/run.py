@@ -391,6 +391,24 @@ def choices(t):
     check(record["outcome"] == "failed" and "force" in record["message"] and 20 <= record["frames"] <= 30, f"run.json of a failed run: {record['outcome']}")
 
 
+WATER = """return scene { talus = 1, engine = "sph", duration = 0.04, fps = 50, sph = { spacing = 0.05 }, domain = { min = {0, 0, 0}, max = {0.4, 0.4, 0.4} },
+  fill = { { material = liquid { density = 1000 }, shape = box { size = {0.4, 0.2, 0.4}, center = {0.2, 0.1, 0.2} }, sampling = "jitter" } } }"""
+
+
+def fills(t):
+    """A run that goes on reads its particles in place of filling; one that has no checkpoint yet fills."""
+    (t.folder / "water.lua").write_text(WATER)
+    hashes = set()
+    for folder, frames in (("whole", (2,)), ("parts", (1, 2))):
+        for count in frames:
+            t.run("water.lua", "-o", folder, "--resume", "--no-pictures", "--frames", count)
+        hashes.add(json.loads((t.folder / folder / "run.json").read_text())["state_hash"])
+    t.run("water.lua", "-o", "straight", "--no-pictures", "--frames", 2)
+    record = json.loads((t.folder / "straight/run.json").read_text())
+    hashes.add(record["state_hash"])
+    check(len(hashes) == 1, f"water gone on with is another: {hashes}")
+
+
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     # in memory where possible: a killed process leaves the same files there, and nobody waits for a disk to sync
@@ -404,6 +422,7 @@ def main():
             test(t, plain)
             print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
         choices(t)
+        fills(t)
     for text in wrong:
         print(text)
     print(f"{len(wrong)} wrong")

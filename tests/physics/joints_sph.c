@@ -168,6 +168,57 @@ static void bounded_motors_press(void **state)
     }
 }
 
+#define HANGS (9.81 / 200) /* m: how far 1 kg stretches 200 N/m */
+
+/* 1 kg that falls from where its spring is without load: farthest from where it would hang, in the second that ends at
+ * `seconds`, m. */
+static double swing_of(const char *joint, int axis, double dt, double seconds)
+{
+    static const char *const gravity[3] = {"-9.81, 0, 0", "0, -9.81, 0", "0, 0, -9.81"};
+    static const char *const at[3] = {"1, 0, 0", "0, 1, 0", "0, 0, 1"};
+    rigid_case c = rigid_open(NULL,
+                              "engine = 'sph', sph = { spacing = 0.02 }, gravity = {%s}, bodies = { { name = 'a', "
+                              "shape = box { size = 0.1 }, density = 1000 } }, joints = { { a = 'a', at_a = {0, 0, 0}, "
+                              "at_b = {%s}, %s } }",
+                              gravity[axis], at[axis], joint);
+    const int steps = (int)lround(seconds / dt), last = (int)lround(1 / dt);
+    double far = 0;
+    for (int n = 0; n < steps; n++) {
+        rigid_step(&c, dt);
+        CHECK_LE(c.sim->report.accounts.energy_unexplained, 1e-12);
+        const tl_vec3 x = rigid_body(&c, "a")->x;
+        const double up[3] = {x.x, x.y, x.z};
+        if (n >= steps - last) far = fmax(far, fabs(up[axis] + HANGS));
+    }
+    rigid_close(&c);
+    return far;
+}
+
+/* w = 14.1 / s. Forces by the place of a step's end took exp(-k dt t / 2m) of the swing: 49, 5.5, 1.0 mm in successive
+ * seconds of steps of 20 ms. It starts half a step early, which makes it larger by (w dt)^2 / 8, and may be looked at
+ * half a step beside its farthest, as much less. Dampers take exp(-c t / 2m), 0.5 % in half a step. What steps do not resolve dies out. */
+static void springs_keep_their_swing(void **state)
+{
+    (void)state;
+    static const char *const soft[2] = {"kind = 'spring', length = 1, stiffness = 200",
+                                        "kind = 'distance', compliance = 0.005"};
+    for (int kind = 0; kind < 2; kind++)
+        for (int axis = 0; axis < 3; axis++) {
+            const double dt = kind ? 0.01 : 0.02, off = 200 * dt * dt / 8;
+            for (int second = 1; second <= 3; second += 2)
+                CHECK_REL(swing_of(soft[kind], axis, dt, second), HANGS, 1.1 * off);
+        }
+    const double off = 200 * 0.01 * 0.01 / 8, w = sqrt(200 - 1);
+    for (int second = 2; second <= 3; second++) {
+        double far = 0;
+        for (double t = second - 1; t < second; t += 1e-3)
+            far = fmax(far, HANGS * exp(-t) * fabs(cos(w * t) + sin(w * t) / w));
+        CHECK_REL(swing_of("kind = 'spring', length = 1, stiffness = 200, damping = 2", 0, 0.01, second), far,
+                  1.1 * off + 0.5 * 0.01);
+    }
+    CHECK_LE(swing_of("kind = 'spring', length = 1, stiffness = 20000", 1, 0.02, 2) - HANGS * 0.99, off);
+}
+
 /* A slide that falls on its limit, and a pin that breaks at the step in which it carries more than it can. */
 static void limits_and_breaking(void **state)
 {
@@ -257,7 +308,7 @@ int main(void)
         cmocka_unit_test(redundant_legs_carry),     cmocka_unit_test(motors_do_as_asked),
         cmocka_unit_test(limits_and_breaking),      cmocka_unit_test(chain_keeps_momentum),
         cmocka_unit_test(floats_hold_together),     cmocka_unit_test(same_bits_again),
-        cmocka_unit_test(bounded_motors_press),
+        cmocka_unit_test(bounded_motors_press),     cmocka_unit_test(springs_keep_their_swing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

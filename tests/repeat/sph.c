@@ -60,6 +60,20 @@ static void a_saved_state_goes_on_the_same(void **state)
     rigid_close(&c);
 }
 
+/* What is made for a state that is read has no fills, which take long to part. */
+static void what_awaits_a_state_is_empty(void **state)
+{
+    (void)state;
+    tl_sim *sim;
+    talus_error err;
+    rigid_case c = rigid_open(world, scene);
+    CHECK_OK(tl_sim_create_empty(&sim, c.scene, NULL, &err));
+    assert_true(tl_sph_state_of(&c.sim->state)->count > 100);
+    assert_int_equal(tl_sph_state_of(&sim->state)->count, 0);
+    tl_sim_free(sim);
+    rigid_close(&c);
+}
+
 static void every_number_is_in_the_hash(void **state)
 {
     (void)state;
@@ -107,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_saved_state_goes_on_the_same),
+        cmocka_unit_test(what_awaits_a_state_is_empty),
         cmocka_unit_test(every_number_is_in_the_hash),
         cmocka_unit_test(settled_scenes_stay_off_the_heap),
     };

@@ -28,7 +28,7 @@ void check_saved_goes_on(tl_sim *sim, tl_scene *scene, int steps, double dt)
     CHECK_OK(tl_checkpoint_save(path, &sim->state, scene, "", &err));
     CHECK_OK(tl_sim_create(&copied, scene, NULL, &err));
     CHECK_OK(tl_state_copy(&copied->state, &sim->state, &err));
-    CHECK_OK(tl_sim_create(&loaded, scene, NULL, &err));
+    CHECK_OK(tl_sim_create_empty(&loaded, scene, NULL, &err));
     CHECK_OK(tl_checkpoint_load(path, &loaded->state, scene, loaded->rigid.count, NULL, &err));
     for (int i = 0; i < steps; i++) {
         CHECK_OK(tl_sim_step(sim, dt, INFINITY, &err));

@@ -460,14 +460,28 @@ static tl_row_law_out motor_law(const tl_joint *j, const tl_row_ask *ask)
     return (tl_row_law_out){-max, max, 1 / s, dt * (k * (off + ahead) - c * ask->motor.rate * unit) / s};
 }
 
+/* Where velocities are chords: x at the end, now and at the start of the last step count with 1/4, 1/2, 1/4, speeds of
+ * before and after with 1/2. With steps of one length that is the trapezoidal rule, which keeps a swing's energy. */
+static tl_row_law_out chord_law(double stiffness, double damping, const tl_row_ask *ask)
+{
+    const double dt = ask->dt, bend = 0.25 * dt * dt * stiffness, drag = 0.5 * dt * damping;
+    return (tl_row_law_out){-INFINITY, INFINITY, 1 / (bend + drag),
+                            (dt * stiffness * ask->start - (bend - drag) * ask->speed) / (bend + drag)};
+}
+
 tl_row_law_out tl_joint_law(const tl_joint *j, int row, const tl_row_ask *ask)
 {
     const tl_joint_spec *s = j->spec;
     const double dt = ask->dt, close = ask->half ? ask->speed + 2 * ask->start / dt : ask->start / dt;
+    if (ask->mean && !ask->half) {
+        const bool spring = j->law[row] == TL_ROW_SPRING;
+        return chord_law(spring ? s->stiffness : 1 / tl_joint_compliance(j, row), spring ? s->damping : 0, ask);
+    }
     switch (j->law[row]) {
     case TL_ROW_HOLD: {
         const double gives = tl_joint_compliance(j, row) / (dt * dt);
-        if (ask->mean) return (tl_row_law_out){-INFINITY, INFINITY, 4 * gives, ask->speed + 4 * ask->start / dt};
+        if (ask->mean && ask->half)
+            return (tl_row_law_out){-INFINITY, INFINITY, 4 * gives, ask->speed + 4 * ask->start / dt};
         return (tl_row_law_out){-INFINITY, INFINITY, (ask->half ? 2 : 1) * gives, close};
     }
     case TL_ROW_LIMIT: return (tl_row_law_out){0, INFINITY, 0, close};

@@ -101,9 +101,10 @@ typedef struct tl_motor_ask {
 typedef struct tl_row_ask {
     double dt;
     bool half;    /* impulses act half-way: places move with the mean of the velocities, */
-    bool mean;    /* and what gives pushes by its mean place in the step, not that of the end: no loss */
+    bool mean;    /* and what gives pushes by its mean place in the step, not that of the end: no loss. Without
+                   * `half`: velocities are chords of the way, it pushes by a mean over this step and the last */
     double start; /* m: x at the start of the step, put right for how it curves */
-    double speed; /* m/s: of x just before the impulses */
+    double speed; /* m/s: of x just before the impulses; of the last step where velocities are chords */
     tl_motor_ask motor;
 } tl_row_ask;
 

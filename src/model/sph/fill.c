@@ -258,14 +258,25 @@ static talus_status add_fill(tl_sph_state *out, const tl_sph *c, const tl_scene 
 
 /* ---- all of them ---- */
 
-static talus_status begin(tl_sph_state *out, const tl_sph *c, const tl_scene *s, tl_arena *a, talus_error *err)
+static talus_status make_room(tl_sph_state *out, const tl_scene *s, talus_error *err)
 {
-    out->counters = 1;
-    out->emitters = s->emitter_count;
+    *out = (tl_sph_state){.counters = 1, .emitters = s->emitter_count};
     out->counter = TL_NEW_ZERO(tl_sph_counters, 1);
     out->emitter = TL_NEW_ZERO(tl_sph_emitter, s->emitter_count + 1);
     if (!out->counter || !out->emitter) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for fluid");
-    TL_TRY(tl_sph_state_reserve(out, 0, 0, err));
+    return tl_sph_state_reserve(out, 0, 0, err);
+}
+
+talus_status tl_sph_state_empty(tl_sph_state *out, const tl_scene *s, talus_error *err)
+{
+    talus_status status = make_room(out, s, err);
+    if (status != TALUS_OK) tl_sph_state_free(out);
+    return status;
+}
+
+static talus_status begin(tl_sph_state *out, const tl_sph *c, const tl_scene *s, tl_arena *a, talus_error *err)
+{
+    TL_TRY(make_room(out, s, err));
     for (int k = 0; k < s->fill_count; k++) TL_TRY(add_fill(out, c, s, k, a, err));
     out->counter->next_id = out->count;
     return TALUS_OK;
@@ -274,7 +285,6 @@ static talus_status begin(tl_sph_state *out, const tl_sph *c, const tl_scene *s,
 talus_status tl_sph_state_begin(tl_sph_state *out, const tl_sph *c, const tl_scene *s, talus_error *err)
 {
     tl_arena scratch = {0};
-    *out = (tl_sph_state){0};
     talus_status status = begin(out, c, s, &scratch, err);
     tl_arena_free(&scratch);
     if (status != TALUS_OK) tl_sph_state_free(out);

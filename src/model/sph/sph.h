@@ -152,8 +152,9 @@ void tl_sph_free(tl_sph *s); /* leaves {0} */
 /* Bodies that a joint holds together do not touch, as with engine grid. */
 talus_status tl_sph_part_joined(tl_sph *s, const tl_joints *joints, talus_error *err);
 
-/* Fluid of the scene's fills at t = 0. */
+/* Fluid of the scene's fills at t = 0; _empty: without them, for a state that is read from elsewhere. */
 talus_status tl_sph_state_begin(tl_sph_state *out, const tl_sph *c, const tl_scene *s, talus_error *err);
+talus_status tl_sph_state_empty(tl_sph_state *out, const tl_scene *s, talus_error *err);
 
 /* ---- one step ---- */
 

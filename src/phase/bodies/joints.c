@@ -257,12 +257,25 @@ static double row_gain(const tl_bodies *s, int32_t i, tl_vec3 push, tl_vec3 turn
     return s->inv_mass[i] * tl_vec3_norm2(push) + tl_vec3_dot(turn, tl_mat3_mul_vec(inverse, turn));
 }
 
-/* What gives, gives slowly: dt^2 / (compliance mass) is at most 1. */
+/* What gives, gives slowly: dt^2 / (compliance mass) is at most 1. Half-way all springs count as such; where velocities
+ * are chords, those that with their dampers change a velocity by at most as much as there is of it. */
 static bool is_resolved(const tl_bodies *s, const tl_joint *j, int r, const tl_joint_row *row)
 {
-    if (j->law[r] != TL_ROW_HOLD || !(j->spec->compliance > 0)) return false;
+    const bool spring = s->straight && j->law[r] == TL_ROW_SPRING;
+    if (!spring && (j->law[r] != TL_ROW_HOLD || !(j->spec->compliance > 0))) return false;
     const double gain = row_gain(s, j->a, row->push_a, row->turn_a) + row_gain(s, j->b, row->push_b, row->turn_b);
+    if (spring) return s->dt * gain * (s->dt * j->spec->stiffness + j->spec->damping) <= 1;
     return s->dt * s->dt * gain <= tl_joint_compliance(j, r);
+}
+
+/* Of a row, before impulses act: half-way, at the end of the last step where velocities are chords, else none. */
+static double speed_before(const tl_bodies *s, const tl_joint *j, const tl_joint_row *row, bool half, bool mean)
+{
+    if (!mean || half) return tl_joint_row_speed(j, row, half ? s->half.early : s->v_free);
+    const tl_motion *a = &s->before[j->a], *b = j->b >= 0 ? &s->before[j->b] : NULL;
+    double u = tl_vec3_dot(row->push_a, a->v) + tl_vec3_dot(row->turn_a, a->w);
+    if (b) u += tl_vec3_dot(row->push_b, b->v) + tl_vec3_dot(row->turn_b, b->w);
+    return u;
 }
 
 talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err)
@@ -283,11 +296,12 @@ talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err)
         const bool half = is_half(s, j);
         add_blocks(&s->joint.blocks, j, row);
         for (int r = 0; r < j->rows; r++) {
-            const double speed = tl_joint_row_speed(j, &row[r], half ? s->half.early : s->v_free);
             bool *mean = &s->joint.mean[TL_JOINT_ROWS * (int64_t)k + r];
-            *mean = half && is_resolved(s, j, r, &row[r]);
+            *mean = (half || s->straight) && is_resolved(s, j, r, &row[r]);
+            const double speed = speed_before(s, j, &row[r], half, *mean);
             const tl_row_ask ask = {
-                s->dt, half, *mean, s->joint.start[TL_JOINT_ROWS * (int64_t)k + r], half ? speed : 0, s->joint.ask[k]};
+                s->dt,          half, *mean, s->joint.start[TL_JOINT_ROWS * (int64_t)k + r], half || *mean ? speed : 0,
+                s->joint.ask[k]};
             s->joint.speed[first + r] = speed;
             set_row(&s->joint.blocks, first + r, tl_joint_law(j, r, &ask));
         }
@@ -531,7 +545,8 @@ double tl_bodies_joint_damped(const tl_bodies *s, int32_t k)
         if (j->law[r] != TL_ROW_SPRING) continue;
         const int64_t at = 3 * (int64_t)s->joint.first[k] + r;
         const double u = tl_joint_row_speed(j, &s->joint.blocks.row[at], s->v),
-                     m = is_half(s, j) ? 0.5 * (s->joint.speed[at] + u) : u;
+                     m = is_half(s, j) || s->joint.mean[TL_JOINT_ROWS * (int64_t)k + r] ? 0.5 * (s->joint.speed[at] + u)
+                                                                                        : u;
         sum += s->dt * j->spec->damping * m * m;
     }
     return sum;

@@ -74,8 +74,8 @@ talus_status tl_sph_engine_begin(tl_sim *sim, talus_error *err)
     TL_TRY(tl_sph_part_joined(tl_sph_of(sim), &sim->joints, err));
     tl_sph_state *state = tl_state_add(&sim->state, &tl_sph_state_kind);
     if (!state) return no_memory(err);
-    TL_TRY(tl_sph_state_begin(state, tl_sph_of(sim), s, err));
-    TL_TRY(tl_sph_fit_fills(sim, err));
+    TL_TRY(sim->empty ? tl_sph_state_empty(state, s, err) : tl_sph_state_begin(state, tl_sph_of(sim), s, err));
+    if (!sim->empty) TL_TRY(tl_sph_fit_fills(sim, err));
     for (int i = 0; i < s->material_count; i++) {
         k->viscous |= s->materials[i].viscosity > 0;
         k->tense |= s->materials[i].surface_tension > 0;
