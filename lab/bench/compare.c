@@ -10,6 +10,7 @@
 #include "solve/cone/method.h"
 #include "solve/contact/method.h"
 #include "solve/fixedpoint/method.h"
+#include "solve/flex/route.h"
 #include "solve/linear/method.h"
 #include "solve/pressure/method.h"
 
@@ -63,6 +64,10 @@ static const char *const contact_columns[] = {"method",  "iterations",     "fact
                                               "best s",  "median s",       "outcome", "residual m/s",
                                               "balance", "sum of normals", NULL};
 
+static const char *const flex_columns[] = {"method",      "iterations",     "factors", "products",
+                                           "best s",      "median s",       "outcome", "residual m/s",
+                                           "balance m/s", "sum of normals", NULL};
+
 static void send_contact_line(tl_table *t, const line *l)
 {
     tl_table_cell(t, "%s", l->method);
@@ -86,6 +91,7 @@ static const char *cone_name(int i) { return tl_cone_method_at(i)->name; }
 static const char *contact_name(int i) { return tl_contact_method_at(i)->name; }
 static const char *pressure_name(int i) { return tl_pressure_method_name(tl_pressure_method_at(i)); }
 static const char *fixedpoint_name(int i) { return tl_fixedpoint_method_at(i)->name; }
+static const char *flex_name(int i) { return tl_flex_route_at(i)->name; }
 
 static talus_status solve_linear(const void *p, int i, const tl_options *o, const tl_stop *stop, double *x, tl_arena *a,
                                  line *l, talus_error *err)
@@ -158,12 +164,43 @@ static talus_status solve_fixedpoint(const void *p, int i, const tl_options *o, 
     return TALUS_OK;
 }
 
+/* x: impulses, then velocities. A row of balance is what is missing in it, m/s. */
+static talus_status solve_flex(const void *problem, int i, const tl_options *o, const tl_stop *stop, double *x,
+                               tl_arena *a, line *l, talus_error *err)
+{
+    (void)o;
+    const tl_flex *p = problem;
+    const tl_flex_route *route = tl_flex_route_at(i);
+    const int64_t m = 3 * (int64_t)p->contacts;
+    const tl_stop own = {.tolerance = stop->tolerance}; /* as many iterations as the route may take */
+    tl_flex_data *data;
+    tl_flex_solver s;
+    tl_flex_report r = {.outcome = {.result = TL_NOT_APPLICABLE}};
+    l->certificate = l->balance = l->normal_sum = NAN;
+    l->outcome = r.outcome, l->work = r.work, l->seconds = 0;
+    for (int32_t b = 0; b < p->parts; b++)
+        if ((route->needs & TL_FLEX_ROOTS) && !p->part[b].roots) return TALUS_OK; /* the file has none */
+    TL_TRY(tl_flex_data_create(&data, err));
+    const size_t mark = tl_arena_mark(a);
+    talus_status status = tl_flex_begin(&s, route, data, p, a, err);
+    if (status == TALUS_OK) status = tl_flex_solve(&s, true, true, &own, x, x + m, &r, err);
+    tl_arena_release(a, mark);
+    tl_flex_data_free(data);
+    TL_TRY(status);
+    l->outcome = r.outcome, l->work = r.work, l->seconds = r.prepare + r.seconds;
+    l->certificate = r.certificate.contact, l->balance = r.certificate.balance, l->normal_sum = 0;
+    for (int64_t k = 0; k < m; k += 3) l->normal_sum += x[k];
+    return TALUS_OK;
+}
+
 static const kind linear = {columns, send_line, tl_linear_method_count, linear_name, solve_linear};
 static const kind boxqp = {columns, send_line, tl_boxqp_method_count, boxqp_name, solve_boxqp};
 static const kind cone = {columns, send_line, tl_cone_method_count, cone_name, solve_cone};
 static const kind contact = {contact_columns, send_contact_line, tl_contact_method_count, contact_name, solve_contact};
 static const kind pressure = {columns, send_line, tl_pressure_method_count_all, pressure_name, solve_pressure};
 static const kind fixedpoint = {columns, send_line, tl_fixedpoint_method_count, fixedpoint_name, solve_fixedpoint};
+
+static const kind flex = {flex_columns, send_contact_line, tl_flex_route_count, flex_name, solve_flex};
 
 /* ---- comparison ---- */
 
@@ -296,6 +333,38 @@ talus_status tl_compare_fixedpoint(tl_compare *c, const char *title, const tl_fi
     return compare(c, &j, NULL, without, err);
 }
 
+/* Factors of parts, which a file has not. */
+static talus_status make_factors(const tl_flex *p, tl_flex_part *part, talus_error *err)
+{
+    const tl_factor_options o = tl_factor_options_default();
+    for (int32_t b = 0; b < p->parts; b++) {
+        part[b] = p->part[b];
+        TL_TRY(tl_factor_create(&part[b].factor, &o, err));
+        TL_TRY(tl_factor_update(part[b].factor, part[b].H, err));
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_compare_flex(tl_compare *c, const char *title, const tl_flex *p, const double *x0, talus_error *err)
+{
+    tl_flex with_factors = *p;
+    task j = {.k = &flex,
+              .problem = &with_factors,
+              .n = 3 * (int64_t)p->contacts + tl_flex_size(p),
+              .x0 = x0,
+              .stop = stop_at(c, TOLERANCE_CONTACT)};
+    tl_flex_part *part = TL_NEW_ZERO(tl_flex_part, p->parts + 1);
+    if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d parts", (int)p->parts);
+    with_factors.part = part;
+    tl_table_line(c->t, TALUS_ROW_TITLE, "%s: %d contacts, %d of them rows of joints, %lld velocities, target %.0e m/s",
+                  title, (int)p->contacts, (int)p->boxes, (long long)tl_flex_size(p), j.stop.tolerance);
+    talus_status status = make_factors(p, part, err);
+    if (status == TALUS_OK) status = compare(c, &j, NULL, without, err);
+    for (int32_t b = 0; b < p->parts; b++) tl_factor_free(part[b].factor);
+    tl_free(part);
+    return status;
+}
+
 talus_status tl_compare_answer(const tl_captured *p, double *out, tl_arena *a, talus_error *err)
 {
     *out = NAN;
@@ -306,6 +375,7 @@ talus_status tl_compare_answer(const tl_captured *p, double *out, tl_arena *a, t
         tl_contact_certificate contact;
         tl_pressure_certificate pressure;
         tl_fixedpoint_certificate fixedpoint;
+        tl_flex_certificate flex;
     } q;
     double *x = (double *)p->solution; /* no halo: nothing is written */
     switch (p->kind) {
@@ -339,6 +409,10 @@ talus_status tl_compare_answer(const tl_captured *p, double *out, tl_arena *a, t
     case TL_KIND_FIXEDPOINT:
         TL_TRY(tl_fixedpoint_certify(&p->fixedpoint, x, &q.fixedpoint, a, err));
         *out = q.fixedpoint.residual;
+        break;
+    case TL_KIND_FLEX:
+        TL_TRY(tl_flex_certify(&p->flex, x, x + 3 * (int64_t)p->flex.contacts, &q.flex, a, err));
+        *out = q.flex.residual;
         break;
     }
     return TALUS_OK;

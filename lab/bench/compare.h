@@ -27,6 +27,8 @@ talus_status tl_compare_pressure(tl_compare *c, const char *title, const tl_pres
 talus_status tl_compare_fixedpoint(tl_compare *c, const char *title, const tl_fixedpoint *p, const double *x0,
                                    talus_error *err);
 
+talus_status tl_compare_flex(tl_compare *c, const char *title, const tl_flex *p, const double *x0, talus_error *err);
+
 /* Certificate of the answer that a captured problem has with it; NAN: none. */
 talus_status tl_compare_answer(const tl_captured *p, double *out, tl_arena *a, talus_error *err);
 

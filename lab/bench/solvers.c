@@ -221,6 +221,7 @@ static talus_status replay(tl_compare *c, const char *path, talus_error *err)
         case TL_KIND_CONTACT: status = tl_compare_contact(c, path, &p->contact, p->x0, err); break;
         case TL_KIND_PRESSURE: status = tl_compare_pressure(c, path, &p->pressure, p->x0, err); break;
         case TL_KIND_FIXEDPOINT: status = tl_compare_fixedpoint(c, path, &p->fixedpoint, p->x0, err); break;
+        case TL_KIND_FLEX: status = tl_compare_flex(c, path, &p->flex, p->x0, err); break;
         }
     tl_captured_free(p);
     return status;

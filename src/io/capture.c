@@ -1,11 +1,10 @@
-#include "io/capture.h"
+#include "io/capture_inside.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/hdf5_file.h"
 #include "io/matrix_market.h"
 #include "talus_version.h"
 
@@ -14,7 +13,7 @@
 
 /* ---- the rules, for writing and reading alike ---- */
 
-static talus_status check_finite(const char *name, int64_t n, const double *x, talus_error *err)
+talus_status tl_capture_check_finite(const char *name, int64_t n, const double *x, talus_error *err)
 {
     for (int64_t i = 0; x && i < n; i++)
         if (!isfinite(x[i]))
@@ -24,13 +23,13 @@ static talus_status check_finite(const char *name, int64_t n, const double *x, t
 
 static talus_status check_linear(const tl_linear *p, talus_error *err)
 {
-    return check_finite("b", p->space->n, p->b, err);
+    return tl_capture_check_finite("b", p->space->n, p->b, err);
 }
 
 static talus_status check_boxqp(const tl_boxqp *p, talus_error *err)
 {
-    TL_TRY(check_finite("b", p->space->n, p->b, err));
-    TL_TRY(check_finite("diag", p->space->n, p->diag, err));
+    TL_TRY(tl_capture_check_finite("b", p->space->n, p->b, err));
+    TL_TRY(tl_capture_check_finite("diag", p->space->n, p->diag, err));
     for (int64_t i = 0; i < p->space->n; i++) {
         double lo = p->lo ? p->lo[i] : -INFINITY, hi = p->hi ? p->hi[i] : INFINITY;
         if (!(lo <= hi) || lo == INFINITY || hi == -INFINITY)
@@ -50,8 +49,8 @@ static talus_status check_contact(const tl_contact *p, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "J is %d x %d, expected %lld x %lld", (int)b->J->rows, (int)b->J->cols,
                        (long long)p->space->n, 6 * (long long)b->count);
     TL_TRY(tl_csr_check(b->J, err));
-    TL_TRY(check_finite("inv_inertia", 9 * (int64_t)b->count, b->inv_inertia, err));
-    TL_TRY(check_finite("v_free", 6 * (int64_t)b->count, b->v_free, err));
+    TL_TRY(tl_capture_check_finite("inv_inertia", 9 * (int64_t)b->count, b->inv_inertia, err));
+    TL_TRY(tl_capture_check_finite("v_free", 6 * (int64_t)b->count, b->v_free, err));
     for (int32_t i = 0; i < b->count; i++)
         if (!(b->inv_mass[i] >= 0 && isfinite(b->inv_mass[i])))
             return TL_FAIL(err, TALUS_BAD_INPUT, "inv_mass[%d] is %g, must be >= 0 and finite", (int)i, b->inv_mass[i]);
@@ -74,8 +73,8 @@ static talus_status check_pressure(const tl_pressure *p, talus_error *err)
 
 static talus_status check_extras(int64_t n, const double *x0, const double *solution, talus_error *err)
 {
-    TL_TRY(check_finite("x0", n, x0, err));
-    return check_finite("solution", n, solution, err);
+    TL_TRY(tl_capture_check_finite("x0", n, x0, err));
+    return tl_capture_check_finite("solution", n, solution, err);
 }
 
 /* ---- rows of an operator that has none ---- */
@@ -110,12 +109,12 @@ static talus_status write_out(tl_csr *out, const tl_linop *A, const tl_space *s,
 
 /* ---- writing ---- */
 
-static talus_status put_doubles(tl_h5 *f, const char *name, int64_t n, const double *x, talus_error *err)
+talus_status tl_capture_put_doubles(tl_h5 *f, const char *name, int64_t n, const double *x, talus_error *err)
 {
     return x ? tl_h5_put_array(f, name, TL_H5_DOUBLE, n, x, err) : TALUS_OK;
 }
 
-static talus_status put_csr(tl_h5 *f, const char *name, const tl_csr *A, talus_error *err)
+talus_status tl_capture_put_csr(tl_h5 *f, const char *name, const tl_csr *A, talus_error *err)
 {
     char part[16];
     snprintf(part, sizeof part, "%s/start", name);
@@ -129,17 +128,17 @@ static talus_status put_csr(tl_h5 *f, const char *name, const tl_csr *A, talus_e
 static talus_status put_linear(tl_h5 *f, const void *problem, talus_error *err)
 {
     const tl_linear *p = problem;
-    return put_doubles(f, "b", p->space->n, p->b, err);
+    return tl_capture_put_doubles(f, "b", p->space->n, p->b, err);
 }
 
 static talus_status put_boxqp(tl_h5 *f, const void *problem, talus_error *err)
 {
     const tl_boxqp *p = problem;
     int64_t n = p->space->n;
-    TL_TRY(put_doubles(f, "b", n, p->b, err));
-    TL_TRY(put_doubles(f, "lo", n, p->lo, err));
-    TL_TRY(put_doubles(f, "hi", n, p->hi, err));
-    return put_doubles(f, "diag", n, p->diag, err);
+    TL_TRY(tl_capture_put_doubles(f, "b", n, p->b, err));
+    TL_TRY(tl_capture_put_doubles(f, "lo", n, p->lo, err));
+    TL_TRY(tl_capture_put_doubles(f, "hi", n, p->hi, err));
+    return tl_capture_put_doubles(f, "diag", n, p->diag, err);
 }
 
 static talus_status put_cone(tl_h5 *f, const void *problem, talus_error *err)
@@ -147,10 +146,10 @@ static talus_status put_cone(tl_h5 *f, const void *problem, talus_error *err)
     const tl_cone *p = problem;
     int64_t groups = p->space->n / p->size;
     TL_TRY(tl_h5_put_int(f, "group_size", p->size, err));
-    TL_TRY(put_doubles(f, "b", p->space->n, p->b, err));
-    TL_TRY(put_doubles(f, "radius", groups, p->radius, err));
-    TL_TRY(put_doubles(f, "Q", (int64_t)p->size * p->size, p->Q, err));
-    return put_doubles(f, "bound", groups, p->bound, err);
+    TL_TRY(tl_capture_put_doubles(f, "b", p->space->n, p->b, err));
+    TL_TRY(tl_capture_put_doubles(f, "radius", groups, p->radius, err));
+    TL_TRY(tl_capture_put_doubles(f, "Q", (int64_t)p->size * p->size, p->Q, err));
+    return tl_capture_put_doubles(f, "bound", groups, p->bound, err);
 }
 
 static talus_status put_contact(tl_h5 *f, const void *problem, talus_error *err)
@@ -158,14 +157,14 @@ static talus_status put_contact(tl_h5 *f, const void *problem, talus_error *err)
     const tl_contact *p = problem;
     const tl_contact_bodies *b = p->bodies;
     int64_t m = p->space->n / 3;
-    TL_TRY(put_doubles(f, "blocks", 9 * m, p->blocks, err));
-    TL_TRY(put_doubles(f, "q", 3 * m, p->q, err));
-    TL_TRY(put_doubles(f, "mu", m, p->mu, err));
+    TL_TRY(tl_capture_put_doubles(f, "blocks", 9 * m, p->blocks, err));
+    TL_TRY(tl_capture_put_doubles(f, "q", 3 * m, p->q, err));
+    TL_TRY(tl_capture_put_doubles(f, "mu", m, p->mu, err));
     if (!b) return TALUS_OK;
-    TL_TRY(put_csr(f, "J", b->J, err));
-    TL_TRY(put_doubles(f, "inv_mass", b->count, b->inv_mass, err));
-    TL_TRY(put_doubles(f, "inv_inertia", 9 * (int64_t)b->count, b->inv_inertia, err));
-    return put_doubles(f, "v_free", 6 * (int64_t)b->count, b->v_free, err);
+    TL_TRY(tl_capture_put_csr(f, "J", b->J, err));
+    TL_TRY(tl_capture_put_doubles(f, "inv_mass", b->count, b->inv_mass, err));
+    TL_TRY(tl_capture_put_doubles(f, "inv_inertia", 9 * (int64_t)b->count, b->inv_inertia, err));
+    return tl_capture_put_doubles(f, "v_free", 6 * (int64_t)b->count, b->v_free, err);
 }
 
 typedef struct unit_body {
@@ -189,7 +188,7 @@ static talus_status put_bodies(tl_h5 *f, const tl_pressure *p, talus_error *err)
     talus_status status = u.r ? tl_csr_from_columns(&U, p->n, p->extra.columns, column_of_bodies, &u, err)
                               : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to write %d columns", p->extra.columns);
     if (status == TALUS_OK) status = tl_h5_put_int(f, "columns", U.cols, err);
-    if (status == TALUS_OK) status = put_csr(f, "U", &U, err);
+    if (status == TALUS_OK) status = tl_capture_put_csr(f, "U", &U, err);
     tl_csr_free(&U);
     tl_free(u.r);
     return status;
@@ -210,12 +209,12 @@ static talus_status put_pressure(tl_h5 *f, const void *problem, talus_error *err
         value[i] = p->c[i / n][i % n];
     }
     if (status == TALUS_OK) status = tl_h5_put_array(f, "nb", TL_H5_INT32, 6 * (int64_t)n, side, err);
-    if (status == TALUS_OK) status = put_doubles(f, "c", 6 * (int64_t)n, value, err);
+    if (status == TALUS_OK) status = tl_capture_put_doubles(f, "c", 6 * (int64_t)n, value, err);
     for (int64_t i = 0; status == TALUS_OK && i < n; i++) value[i] = p->dir[i], value[n + i] = p->ar[i];
-    if (status == TALUS_OK) status = put_doubles(f, "dir", n, value, err);
-    if (status == TALUS_OK) status = put_doubles(f, "ar", n, value + n, err);
-    if (status == TALUS_OK) status = put_doubles(f, "d", n, p->d, err);
-    if (status == TALUS_OK) status = put_doubles(f, "b", n, p->b, err);
+    if (status == TALUS_OK) status = tl_capture_put_doubles(f, "dir", n, value, err);
+    if (status == TALUS_OK) status = tl_capture_put_doubles(f, "ar", n, value + n, err);
+    if (status == TALUS_OK) status = tl_capture_put_doubles(f, "d", n, p->d, err);
+    if (status == TALUS_OK) status = tl_capture_put_doubles(f, "b", n, p->b, err);
     tl_free(value);
     tl_free(side);
     return status == TALUS_OK && p->extra.add ? put_bodies(f, p, err) : status;
@@ -229,12 +228,12 @@ static talus_status put_fixedpoint(tl_h5 *f, const void *problem, talus_error *e
     TL_TRY(tl_h5_put_number(f, "rate", p->rate, err));
     TL_TRY(tl_h5_put_number(f, "strict", p->strict, err));
     TL_TRY(tl_h5_put_number(f, "worst", p->worst, err));
-    TL_TRY(put_doubles(f, "c", p->space.n, p->c, err));
-    TL_TRY(put_doubles(f, "D", p->pressures + (int64_t)p->contacts, p->D, err));
-    TL_TRY(put_doubles(f, "most", p->contacts, p->max, err));
-    TL_TRY(put_doubles(f, "slip", p->contacts, p->slip, err));
-    TL_TRY(put_doubles(f, "friction", p->contacts, p->friction, err));
-    return put_doubles(f, "group", p->contacts, p->group, err);
+    TL_TRY(tl_capture_put_doubles(f, "c", p->space.n, p->c, err));
+    TL_TRY(tl_capture_put_doubles(f, "D", p->pressures + (int64_t)p->contacts, p->D, err));
+    TL_TRY(tl_capture_put_doubles(f, "most", p->contacts, p->max, err));
+    TL_TRY(tl_capture_put_doubles(f, "slip", p->contacts, p->slip, err));
+    TL_TRY(tl_capture_put_doubles(f, "friction", p->contacts, p->friction, err));
+    return tl_capture_put_doubles(f, "group", p->contacts, p->group, err);
 }
 
 /* rows NULL: the kind has its own. */
@@ -249,10 +248,10 @@ static talus_status put_all(tl_h5 *f, const char *kind, int64_t n, const tl_csr 
     if (info->note && *info->note) TL_TRY(tl_h5_put_text(f, "note", info->note, err));
     if (!isnan(info->tolerance)) TL_TRY(tl_h5_put_number(f, "tolerance", info->tolerance, err));
     if (info->certificate > 0) TL_TRY(tl_h5_put_number(f, "certificate", info->certificate, err));
-    if (rows) TL_TRY(put_csr(f, "A", rows, err));
+    if (rows) TL_TRY(tl_capture_put_csr(f, "A", rows, err));
     TL_TRY(put(f, problem, err));
-    TL_TRY(put_doubles(f, "x0", n, info->x0, err));
-    return put_doubles(f, "solution", n, info->solution, err);
+    TL_TRY(tl_capture_put_doubles(f, "x0", n, info->x0, err));
+    return tl_capture_put_doubles(f, "solution", n, info->solution, err);
 }
 
 static talus_status write_rows(const char *path, tl_kind kind, int64_t n, const tl_csr *rows,
@@ -345,10 +344,16 @@ talus_status tl_capture_fixedpoint(const char *path, const tl_projected *p, cons
     return save(path, TL_KIND_FIXEDPOINT, &p->space, &A, info, put_fixedpoint, p, err);
 }
 
+talus_status tl_capture_flex(const char *path, const tl_flex *p, const tl_capture_info *info, talus_error *err)
+{
+    const tl_space space = tl_space_local(3 * (int64_t)p->contacts + tl_flex_size(p));
+    return save(path, TL_KIND_FLEX, &space, NULL, info, tl_capture_put_flex, p, err);
+}
+
 /* ---- reading ---- */
 
-static talus_status get_doubles(tl_captured *c, tl_h5 *f, const char *name, int64_t count, const double **out,
-                                talus_error *err)
+talus_status tl_capture_get_doubles(tl_captured *c, tl_h5 *f, const char *name, int64_t count, const double **out,
+                                    talus_error *err)
 {
     TL_ASSERT(c->arrays < TL_CAPTURED_ARRAYS);
     int64_t found; /* before count is believed */
@@ -365,11 +370,11 @@ static talus_status get_doubles(tl_captured *c, tl_h5 *f, const char *name, int6
 static talus_status get_optional(tl_captured *c, tl_h5 *f, const char *name, int64_t count, const double **out,
                                  talus_error *err)
 {
-    return tl_h5_has_array(f, name) ? get_doubles(c, f, name, count, out, err) : TALUS_OK;
+    return tl_h5_has_array(f, name) ? tl_capture_get_doubles(c, f, name, count, out, err) : TALUS_OK;
 }
 
 /* Offsets are checked before they are used; tl_csr_check does the rest. */
-static talus_status get_csr(tl_h5 *f, const char *name, int32_t cols, tl_csr *A, talus_error *err)
+talus_status tl_capture_get_csr(tl_h5 *f, const char *name, int32_t cols, tl_csr *A, talus_error *err)
 {
     char start[16], col[16], val[16];
     snprintf(start, sizeof start, "%s/start", name);
@@ -399,7 +404,7 @@ static talus_status get_csr(tl_h5 *f, const char *name, int32_t cols, tl_csr *A,
 static talus_status get_linear(tl_captured *c, tl_h5 *f, talus_error *err)
 {
     c->linear = (tl_linear){.space = &c->space, .A = tl_linop_csr(&c->A)};
-    TL_TRY(get_doubles(c, f, "b", c->space.n, &c->linear.b, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "b", c->space.n, &c->linear.b, err));
     return check_linear(&c->linear, err);
 }
 
@@ -407,7 +412,7 @@ static talus_status get_boxqp(tl_captured *c, tl_h5 *f, talus_error *err)
 {
     tl_boxqp *p = &c->boxqp;
     *p = (tl_boxqp){.space = &c->space, .A = tl_linop_csr(&c->A)};
-    TL_TRY(get_doubles(c, f, "b", c->space.n, &p->b, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "b", c->space.n, &p->b, err));
     TL_TRY(get_optional(c, f, "lo", c->space.n, &p->lo, err));
     TL_TRY(get_optional(c, f, "hi", c->space.n, &p->hi, err));
     TL_TRY(get_optional(c, f, "diag", c->space.n, &p->diag, err));
@@ -426,9 +431,9 @@ static talus_status get_cone(tl_captured *c, tl_h5 *f, talus_error *err)
     p->size = (int32_t)size;
     int64_t groups = c->space.n / size;
     const double *Q;
-    TL_TRY(get_doubles(c, f, "b", c->space.n, &p->b, err));
-    TL_TRY(get_doubles(c, f, "radius", groups, &p->radius, err));
-    TL_TRY(get_doubles(c, f, "Q", size * size, &Q, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "b", c->space.n, &p->b, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "radius", groups, &p->radius, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "Q", size * size, &Q, err));
     memcpy(p->Q, Q, sizeof(double) * (size_t)(size * size));
     TL_TRY(get_optional(c, f, "bound", groups, &p->bound, err));
     return tl_cone_check(p, err);
@@ -442,10 +447,10 @@ static talus_status get_bodies(tl_captured *c, tl_h5 *f, talus_error *err)
     if (count > INT32_MAX / 6) return TL_FAIL(err, TALUS_BAD_INPUT, "%lld bodies are too many", (long long)count);
     b->count = (int32_t)count;
     b->J = &c->J;
-    TL_TRY(get_csr(f, "J", 6 * b->count, &c->J, err));
-    TL_TRY(get_doubles(c, f, "inv_mass", count, &b->inv_mass, err));
-    TL_TRY(get_doubles(c, f, "inv_inertia", 9 * count, &b->inv_inertia, err));
-    return get_doubles(c, f, "v_free", 6 * count, &b->v_free, err);
+    TL_TRY(tl_capture_get_csr(f, "J", 6 * b->count, &c->J, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "inv_mass", count, &b->inv_mass, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "inv_inertia", 9 * count, &b->inv_inertia, err));
+    return tl_capture_get_doubles(c, f, "v_free", 6 * count, &b->v_free, err);
 }
 
 static talus_status get_contact(tl_captured *c, tl_h5 *f, talus_error *err)
@@ -453,9 +458,9 @@ static talus_status get_contact(tl_captured *c, tl_h5 *f, talus_error *err)
     tl_contact *p = &c->contact;
     *p = (tl_contact){.space = &c->space, .W = tl_linop_csr(&c->A)};
     int64_t m = c->space.n / 3;
-    TL_TRY(get_doubles(c, f, "blocks", 9 * m, &p->blocks, err));
-    TL_TRY(get_doubles(c, f, "q", 3 * m, &p->q, err));
-    TL_TRY(get_doubles(c, f, "mu", m, &p->mu, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "blocks", 9 * m, &p->blocks, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "q", 3 * m, &p->q, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "mu", m, &p->mu, err));
     for (int64_t i = 0; i < m; i++) p->resists |= p->mu[i] < 0;
     if (tl_h5_has_array(f, "inv_mass")) {
         TL_TRY(get_bodies(c, f, err));
@@ -492,7 +497,7 @@ static talus_status get_bodies_of_field(tl_captured *c, tl_h5 *f, talus_error *e
     TL_TRY(tl_h5_get_int(f, "columns", &columns, err));
     if (columns < 0 || columns > INT32_MAX)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%lld columns of bodies", (long long)columns);
-    TL_TRY(get_csr(f, "U", (int32_t)columns, &c->J, err));
+    TL_TRY(tl_capture_get_csr(f, "U", (int32_t)columns, &c->J, err));
     if (c->J.rows != c->pressure.n)
         return TL_FAIL(err, TALUS_BAD_INPUT, "U has %d rows for %d cells", (int)c->J.rows, (int)c->pressure.n);
     if (!(c->moved = TL_NEW(double, columns + 1)))
@@ -515,11 +520,11 @@ static talus_status get_pressure(tl_captured *c, tl_h5 *f, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%lld red cells of %lld", (long long)red, (long long)count);
     c->space = tl_space_local(count);
     *p = (tl_pressure){.n = (int32_t)count, .red = (int32_t)red, .unilateral = unilateral != 0};
-    TL_TRY(get_doubles(c, f, "b", count, &p->b, err));
-    TL_TRY(get_doubles(c, f, "c", 6 * count, &sides, err));
-    TL_TRY(get_doubles(c, f, "dir", count, &dir, err));
-    TL_TRY(get_doubles(c, f, "ar", count, &ar, err));
-    TL_TRY(get_doubles(c, f, "d", count, &p->d, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "b", count, &p->b, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "c", 6 * count, &sides, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "dir", count, &dir, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "ar", count, &ar, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "d", count, &p->d, err));
     c->cells = TL_NEW(int32_t, 9 * count + 1);
     c->coefficient = TL_NEW(float, 8 * count + 1);
     if (!c->cells || !c->coefficient)
@@ -554,12 +559,12 @@ static talus_status get_fixedpoint(tl_captured *c, tl_h5 *f, talus_error *err)
     TL_TRY(tl_h5_get_number(f, "rate", &p->rate, err));
     TL_TRY(tl_h5_get_number(f, "strict", &p->strict, err));
     TL_TRY(tl_h5_get_number(f, "worst", &p->worst, err));
-    TL_TRY(get_doubles(c, f, "c", n, &p->c, err));
-    TL_TRY(get_doubles(c, f, "D", n - 3 * m, &p->D, err));
-    TL_TRY(get_doubles(c, f, "most", m, &p->max, err));
-    TL_TRY(get_doubles(c, f, "slip", m, &p->slip, err));
-    TL_TRY(get_doubles(c, f, "friction", m, &p->friction, err));
-    TL_TRY(get_doubles(c, f, "group", m, &p->group, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "c", n, &p->c, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "D", n - 3 * m, &p->D, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "most", m, &p->max, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "slip", m, &p->slip, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "friction", m, &p->friction, err));
+    TL_TRY(tl_capture_get_doubles(c, f, "group", m, &p->group, err));
     if (!(p->active = c->active = TL_NEW_ZERO(int32_t, m + 1)))
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld contacts", (long long)m);
     c->fixedpoint = tl_projected_problem(p);
@@ -577,6 +582,7 @@ static const struct {
     [TL_KIND_CONTACT] = {"contact", true, get_contact},
     [TL_KIND_PRESSURE] = {"pressure", false, get_pressure},
     [TL_KIND_FIXEDPOINT] = {"fixedpoint", true, get_fixedpoint},
+    [TL_KIND_FLEX] = {"flex", true, tl_capture_get_flex},
 };
 
 const char *tl_kind_name(tl_kind kind) { return kinds[kind].name; }
@@ -597,7 +603,7 @@ static talus_status get_header(tl_captured *c, tl_h5 *f, talus_error *err)
     while (k < count && strcmp(kinds[k].name, kind) != 0) k++;
     if (k == count)
         return TL_FAIL(err, TALUS_UNSUPPORTED,
-                       "kind \"%s\" is not known (linear, boxqp, cone, contact, pressure, fixedpoint)", kind);
+                       "kind \"%s\" is not known (linear, boxqp, cone, contact, pressure, fixedpoint, flex)", kind);
     c->kind = (tl_kind)k;
 
     c->tolerance = c->certificate = NAN;
@@ -611,7 +617,7 @@ static talus_status get_header(tl_captured *c, tl_h5 *f, talus_error *err)
 static talus_status get_all(tl_captured *c, tl_h5 *f, talus_error *err)
 {
     TL_TRY(get_header(c, f, err));
-    if (kinds[c->kind].rows) TL_TRY(get_csr(f, "A", -1, &c->A, err));
+    if (kinds[c->kind].rows) TL_TRY(tl_capture_get_csr(f, "A", -1, &c->A, err));
     c->space = tl_space_local(c->A.rows);
     TL_TRY(kinds[c->kind].get(c, f, err));
     TL_TRY(get_optional(c, f, "x0", c->space.n, &c->x0, err));
@@ -649,6 +655,7 @@ void tl_captured_free(tl_captured *c)
     if (!c) return;
     tl_csr_free(&c->A);
     tl_csr_free(&c->J);
+    tl_captured_free_flex(c);
     for (int i = 0; i < c->arrays; i++) tl_free(c->array[i].data);
     tl_free(c->moved);
     tl_free(c->cells);

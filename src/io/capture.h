@@ -1,7 +1,7 @@
 /* Captured problems: what a solver was asked, as a file that anyone can replay. Bug reports and
  * benchmarks use the same files. Format: docs/capture-format.md.
  *
- * Problems that are data can be captured: linear, boxqp, cone, contact, pressure, and fixedpoint as far as it is
+ * Problems that are data can be captured: linear, boxqp, cone, contact, flex, pressure, and fixedpoint as far as it is
  * written down (tl_projected; callbacks cannot be). A problem on a split space is refused: gather it first. Operators
  * without explicit rows are written out by applying them to unit vectors, up to TL_CAPTURE_PROBE_MAX
  * unknowns. What is written is checked by the rules that reading applies, so a file that could not be
@@ -13,6 +13,7 @@
 #include "solve/cone/problem.h"
 #include "solve/contact/problem.h"
 #include "solve/fixedpoint/problem.h"
+#include "solve/flex/problem.h"
 #include "solve/linear/problem.h"
 #include "solve/pressure/problem.h"
 
@@ -39,6 +40,8 @@ talus_status tl_capture_contact(const char *path, const tl_contact *p, const tl_
 talus_status tl_capture_pressure(const char *path, const tl_pressure *p, const tl_capture_info *info, talus_error *err);
 talus_status tl_capture_fixedpoint(const char *path, const tl_projected *p, const tl_capture_info *info,
                                    talus_error *err);
+/* Unknown are impulses [3 contacts], then velocities [n + 6 rigid]: x0 and the solution have both. No factors. */
+talus_status tl_capture_flex(const char *path, const tl_flex *p, const tl_capture_info *info, talus_error *err);
 
 typedef enum tl_kind {
     TL_KIND_LINEAR,
@@ -46,12 +49,13 @@ typedef enum tl_kind {
     TL_KIND_CONE,
     TL_KIND_CONTACT,
     TL_KIND_PRESSURE,
-    TL_KIND_FIXEDPOINT
+    TL_KIND_FIXEDPOINT,
+    TL_KIND_FLEX
 } tl_kind;
 
-const char *tl_kind_name(tl_kind kind); /* "linear", "boxqp", "cone", "contact", "pressure", "fixedpoint" */
+const char *tl_kind_name(tl_kind kind); /* "linear", "boxqp", "cone", "contact", "pressure", "fixedpoint", "flex" */
 
-#define TL_CAPTURED_ARRAYS 12
+#define TL_CAPTURED_ARRAYS 16
 
 /* A problem read from a file, with all that it points to. */
 typedef struct tl_captured {
@@ -64,6 +68,7 @@ typedef struct tl_captured {
     tl_pressure pressure;
     tl_projected projected;
     tl_fixedpoint fixedpoint; /* the same as callbacks */
+    tl_flex flex;             /* its parts have no factor */
 
     double tolerance;       /* NAN when not in the file */
     double certificate;     /* NAN when not in the file */
@@ -74,8 +79,12 @@ typedef struct tl_captured {
 
     /* owned storage */
     tl_space space;
-    tl_csr A;                /* W of a contact problem */
-    tl_csr J;                /* of a contact problem with bodies; U of a pressure's */
+    tl_csr A;                /* W of a contact problem; H of all parts of a flex problem */
+    tl_csr J;                /* of a contact problem with bodies, of a flex problem; U of a pressure's */
+    tl_csr Jt, R;            /* of a flex problem; roots of all its parts */
+    tl_flex_part *part;      /* [flex.parts] */
+    tl_csr *H;               /* [2 flex.parts] of each part, then roots of each */
+    tl_contact_box *box;     /* [flex.boxes] */
     double *moved;           /* [J.cols] scratch of U */
     int32_t *cells, *active; /* [9n] places and neighbours of a pressure; [contacts] */
     float *coefficient;      /* [8n] of a pressure */

@@ -94,8 +94,14 @@ typedef enum tl_shown_kind {
     TL_SHOWN_STEP, /* tl_grid_view (phase/grid/grid.h): all that is coupled in a step on the grid, once it is solved */
     TL_SHOWN_CONTACT,    /* tl_contact; answer [3m] */
     TL_SHOWN_FIXEDPOINT, /* tl_sph_step; answer [n] of tl_sph_problem */
-    TL_SHOWN_ROUND       /* tl_lg_round; answer [nodes][3] */
+    TL_SHOWN_ROUND,      /* tl_lg_round; answer [nodes][3] */
+    TL_SHOWN_FLEX        /* tl_shown_flex, which has the answer */
 } tl_shown_kind;
+
+typedef struct tl_shown_flex {
+    const struct tl_flex *problem;
+    const double *lam, *dv; /* [3 contacts], [n + 6 rigid] */
+} tl_shown_flex;
 
 typedef struct tl_shown {
     tl_shown_kind kind;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "io/capture.h"
 #include "model/lg/solver.h"
@@ -12,6 +13,7 @@
 #include "run/folder.h"
 #include "run/step_capture.h"
 #include "solve/coupled/apart.h"
+#include "solve/flex/problem.h"
 
 /* What goes into the file beside the problem. */
 typedef struct target {
@@ -87,6 +89,23 @@ static talus_status write_coupled_contact(const target *t, talus_error *err)
     return write_rows_of_contact(&own, &p, c->lam, NAN, err);
 }
 
+/* Impulses and velocities, one after the other. */
+static talus_status write_flex(const target *t, talus_error *err)
+{
+    const tl_shown_flex *shown = t->shown->problem;
+    const tl_flex *p = shown->problem;
+    const int64_t m = 3 * (int64_t)p->contacts, n = tl_flex_size(p);
+    if (!m) return TL_FAIL(err, TALUS_UNSUPPORTED, "nothing is in contact in it");
+    double *x = TL_NEW(double, m + n);
+    if (!x) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld unknowns", (long long)(m + n));
+    memcpy(x, shown->lam, sizeof *x * (size_t)m);
+    memcpy(x + m, shown->dv, sizeof *x * (size_t)n);
+    const tl_capture_info info = info_of(t, x, t->shown->certificate);
+    talus_status status = tl_capture_flex(t->path, p, &info, err);
+    tl_free(x);
+    return status;
+}
+
 static talus_status write_fixedpoint(const target *t, talus_error *err)
 {
     tl_sph_step *s = (tl_sph_step *)t->shown->problem; /* its scratch is written */
@@ -116,7 +135,7 @@ static talus_status write_round(const target *t, talus_error *err)
 
 /* ---- wishes ---- */
 
-#define SHOWN_KINDS (TL_SHOWN_ROUND + 1)
+#define SHOWN_KINDS (TL_SHOWN_FLEX + 1)
 static const struct {
     const char *name, *without; /* who solves it, for those that do not */
     talus_status (*write[SHOWN_KINDS])(const target *t, talus_error *err);
@@ -125,8 +144,8 @@ static const struct {
     {"pressure", "engine \"grid\" solves it, where liquid or sand is", {[TL_SHOWN_STEP] = write_pressure}},
     {"stress", "engine \"grid\" solves it, where sand is", {[TL_SHOWN_STEP] = write_stress}},
     {"contact",
-     "engine \"grid\" solves it, where rigid bodies touch; elastic ones have it within their balance",
-     {[TL_SHOWN_STEP] = write_coupled_contact, [TL_SHOWN_CONTACT] = write_contact}},
+     "engine \"grid\" solves it, where rigid or elastic bodies touch, and \"lg\" in its corrections",
+     {[TL_SHOWN_STEP] = write_coupled_contact, [TL_SHOWN_CONTACT] = write_contact, [TL_SHOWN_FLEX] = write_flex}},
     {"fixedpoint", "engine \"sph\" solves it", {[TL_SHOWN_FIXEDPOINT] = write_fixedpoint}},
     {"rounds", "engine \"lg\" makes them", {[TL_SHOWN_ROUND] = write_round}},
 };

@@ -5,6 +5,7 @@
  *     pressure    of liquid or sand on the grid, at the other blocks' answers        kind "pressure"
  *     stress      of sand on the grid, at the final pressure                         kind "cone"
  *     contact     of rigid bodies, in every engine that solves it as such            kind "contact"
+ *                 where elastic bodies touch or bend: a correction of them all      kind "flex"
  *     fixedpoint  of the SPH engine, written down                                    kind "fixedpoint"
  *     rounds      of the local-global engine: A x = r                                kind "linear"
  *

@@ -1,7 +1,7 @@
 /* Robots from files: URDF and a part of MJCF as links and joints, before they become bodies and joints of a scene.
  *
  * A reader of one format (import_urdf.c, import_mjcf.c) fills links, their connections to what they hang on, and
- * joints, in the frames of the file. tl_import_resolve then does what both need: poses at the start, links that are
+ * joints, in the frames of the file. import_model.c then does what both need: poses at the start, links that are
  * frames only, what cannot move, masses. Nothing here knows Lua; scene/import.c makes tables of the result.
  *
  * Whatever a reader asks an element for is marked as used; what is left over is what was not understood, and is
@@ -109,11 +109,9 @@ talus_status tl_import_read(tl_import *m, const char *text, size_t bytes, talus_
 
 talus_status tl_import_urdf(tl_import *m);
 talus_status tl_import_mjcf(tl_import *m);
-talus_status tl_import_resolve(tl_import *m); /* import_model.c */
 
 talus_status tl_import_fail(tl_import *m, const tl_xml *e, const char *format, ...) TL_PRINTF(3, 4);
 void tl_import_tell(tl_import *m, const tl_xml *e, const char *format, ...) TL_PRINTF(3, 4); /* a note */
-void tl_import_leftovers(tl_import *m);                                                      /* what nobody asked for */
 
 talus_status tl_import_add_link(tl_import *m, const tl_xml *e, const char *name, int *out);
 talus_status tl_import_add_joint(tl_import *m, const tl_xml *e, const char *name, tl_joint_kind kind, int *out);

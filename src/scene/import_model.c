@@ -70,7 +70,8 @@ static void leftovers_of(tl_import *m, const tl_xml *e)
     for (const tl_xml *c = e->child; c; c = c->next) leftovers_of(m, c); /* at most TL_XML_DEPTH deep */
 }
 
-void tl_import_leftovers(tl_import *m) { leftovers_of(m, m->root); }
+/* What nobody asked for. */
+static void tell_leftovers(tl_import *m) { leftovers_of(m, m->root); }
 
 /* ---- reading ---- */
 
@@ -347,7 +348,7 @@ static void check_gear(tl_import *m, tl_import_joint *g)
 
 /* ---- all ---- */
 
-talus_status tl_import_resolve(tl_import *m)
+static talus_status resolve(tl_import *m)
 {
     for (int i = 0; i < m->link_count; i++) TL_TRY(place(m, i));
     for (int i = 0; i < m->link_count; i++) TL_TRY(weigh(m, &m->link[i]));
@@ -381,8 +382,8 @@ static talus_status read_robot(tl_import *m, const char *text, size_t bytes)
                               root->name);
     TL_TRY(urdf ? tl_import_urdf(m) : tl_import_mjcf(m));
     if (!m->link_count) return tl_import_fail(m, root, "the file has no bodies");
-    TL_TRY(tl_import_resolve(m));
-    tl_import_leftovers(m);
+    TL_TRY(resolve(m));
+    tell_leftovers(m);
     return TALUS_OK;
 }
 

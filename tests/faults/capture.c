@@ -215,7 +215,8 @@ static void impossible_contents(void **state)
     CASE(c.format = "talus checkpoint", TALUS_BAD_INPUT, "talus checkpoint");
     CASE(c.format = "a format name that is longer than any of ours", TALUS_BAD_INPUT, "format");
     CASE(c.version = 2, TALUS_UNSUPPORTED, "version 2");
-    CASE(c.kind = "flex", TALUS_UNSUPPORTED, "flex");
+    CASE(c.kind = "flux", TALUS_UNSUPPORTED, "flux");
+    CASE(c.kind = "flex", TALUS_BAD_INPUT, "mu is missing");
     CASE(c.kind = "fixedpoint", TALUS_IO, "contacts");
     CASE(c.kind = "pressure", TALUS_IO, "red");
     CASE(c.without = "A/start", TALUS_BAD_INPUT, "A/start is missing");
@@ -283,10 +284,141 @@ static void impossible_kinds(void **state)
     }
 }
 
+/* ---- kind "flex" ---- */
+
+/* A part of two unknowns and one of one, with roots; a free body and one that is fixed; a contact and rows of a joint. */
+typedef struct soft {
+    tl_csr H[2], R[2], J, Jt;
+    double mass[3], g[3], c[6], mu[2], inv_mass[2], inv_inertia[18], lam[6], dv[15];
+    tl_contact_box box;
+    tl_flex_part part[2];
+    tl_flex problem;
+} soft;
+
+static void soft_make(soft *s)
+{
+    static const int32_t row[] = {0, 0, 1, 1}, col[] = {0, 1, 0, 1};
+    static const double upper[] = {4, -1, -1, 3}, one[] = {5};
+    static const int32_t at[] = {0, 1, 2, 3, 4, 5, 1, 4}, to[] = {0, 1, 2, 2, 3, 8, 3, 2};
+    static const double entry[] = {1, -1, 2, 1, 1, 0.5, 1, 0.25};
+    *s = (soft){.mass = {1, 2, 3}, .g = {0.1, -0.2, 0.3}, .c = {-1, 0.5, 0, 0.1, 0.2, 0.3}, .mu = {0.4, -1}};
+    s->inv_mass[0] = 0.5;
+    for (int k = 0; k < 3; k++) s->inv_inertia[4 * k] = 2 + k;
+    for (int k = 0; k < 6; k++) s->lam[k] = 0.25 * k;
+    for (int k = 0; k < 15; k++) s->dv[k] = 1.0 / (k + 1);
+    CHECK_OK(tl_csr_from_triplets(&s->H[0], 2, 2, 4, row, col, upper, &err));
+    CHECK_OK(tl_csr_from_triplets(&s->H[1], 1, 1, 1, row, col, one, &err));
+    CHECK_OK(tl_csr_from_triplets(&s->R[0], 2, 2, 2, row, col, upper, &err));
+    CHECK_OK(tl_csr_from_triplets(&s->R[1], 1, 1, 1, row, col, one, &err));
+    CHECK_OK(tl_csr_from_triplets(&s->J, 6, 15, 8, at, to, entry, &err));
+    CHECK_OK(tl_csr_transpose(&s->Jt, &s->J, &err));
+    s->box = (tl_contact_box){.lo = {-1, -INFINITY, 0}, .hi = {1, INFINITY, 0}, .give = {0, 1e-3, 0}};
+    s->part[0] = (tl_flex_part){.first = 0, .H = &s->H[0], .mass = s->mass, .roots = &s->R[0]};
+    s->part[1] = (tl_flex_part){.first = 2, .H = &s->H[1], .mass = s->mass + 2, .roots = &s->R[1]};
+    s->problem = (tl_flex){.parts = 2,
+                           .part = s->part,
+                           .n = 3,
+                           .rigid = 2,
+                           .inv_mass = s->inv_mass,
+                           .inv_inertia = s->inv_inertia,
+                           .contacts = 2,
+                           .J = &s->J,
+                           .Jt = &s->Jt,
+                           .mu = s->mu,
+                           .boxes = 1,
+                           .box = &s->box,
+                           .g = s->g,
+                           .c = s->c,
+                           .law = TL_FLEX_PYRAMID};
+}
+
+static void soft_free(soft *s)
+{
+    for (int k = 0; k < 2; k++) tl_csr_free(&s->H[k]), tl_csr_free(&s->R[k]);
+    tl_csr_free(&s->J);
+    tl_csr_free(&s->Jt);
+}
+
+static void same_csr(const tl_csr *a, const tl_csr *b)
+{
+    assert_true(a->rows == b->rows && a->cols == b->cols);
+    assert_memory_equal(a->start, b->start, sizeof *a->start * ((size_t)a->rows + 1));
+    assert_memory_equal(a->col, b->col, sizeof *a->col * (size_t)a->start[a->rows]);
+    assert_memory_equal(a->val, b->val, sizeof *a->val * (size_t)a->start[a->rows]);
+}
+
+static void soft_round_trip(void **state)
+{
+    (void)state;
+    soft s;
+    soft_make(&s);
+    double x[21];
+    memcpy(x, s.lam, sizeof s.lam);
+    memcpy(x + 6, s.dv, sizeof s.dv);
+    s.H[0].val[1] = 99; /* beyond the diagonal: nobody reads it */
+    CHECK_OK(tl_capture_flex(path, &s.problem, &(tl_capture_info){.tolerance = 1e-8, .solution = x}, &err));
+    s.H[0].val[1] = -1;
+    tl_captured *c;
+    CHECK_OK(tl_capture_load(path, &c, &err));
+    const tl_flex *p = &c->flex;
+    assert_true(c->kind == TL_KIND_FLEX && p->parts == 2 && p->n == 3 && p->rigid == 2 && p->contacts == 2 &&
+                p->boxes == 1);
+    assert_true(p->law == TL_FLEX_PYRAMID && p->part[1].first == 2 && c->space.n == 21);
+    for (int k = 0; k < 2; k++) {
+        same_csr(p->part[k].H, &s.H[k]);
+        same_csr(p->part[k].roots, &s.R[k]);
+    }
+    same_csr(p->J, &s.J);
+    same_csr(p->Jt, &s.Jt);
+    assert_memory_equal(p->part[0].mass, s.mass, sizeof s.mass);
+    assert_memory_equal(p->g, s.g, sizeof s.g);
+    assert_memory_equal(p->c, s.c, sizeof s.c);
+    assert_memory_equal(p->mu, s.mu, sizeof s.mu);
+    assert_memory_equal(p->inv_mass, s.inv_mass, sizeof s.inv_mass);
+    assert_memory_equal(p->inv_inertia, s.inv_inertia, sizeof s.inv_inertia);
+    assert_memory_equal(p->box, &s.box, sizeof s.box);
+    assert_memory_equal(c->solution, x, sizeof x);
+    tl_captured_free(c);
+    soft_free(&s);
+}
+
+/* One number that is wrong: refused with its name. */
+static void impossible_soft(void **state)
+{
+    (void)state;
+    soft s;
+#define WRONG(change, words)                                                                                           \
+    do {                                                                                                               \
+        soft_make(&s);                                                                                                 \
+        change;                                                                                                        \
+        talus_status status = tl_capture_flex(path, &s.problem, NULL, &err);                                           \
+        tl_captured *c = NULL;                                                                                         \
+        if (status == TALUS_OK) status = tl_capture_load(path, &c, &err);                                              \
+        if (status != TALUS_BAD_INPUT || c || !strstr(err.message, words))                                             \
+            fail_msg("expected \"%s\", got %d and \"%s\"", words, (int)status, err.message);                           \
+        soft_free(&s);                                                                                                 \
+    } while (0)
+    WRONG(s.H[0].val[0] = 0, "no positive diagonal in row 0");
+    WRONG(s.H[0].val[2] = NAN, "nan");
+    WRONG(s.mass[2] = 0, "mass[2] is 0");
+    WRONG(s.part[1].first = 1, "not symmetric");
+    WRONG(s.mu[0] = -0.1, "mu[0] is -0.1");
+    WRONG(s.inv_mass[0] = -1, "inv_mass[0]");
+    WRONG(s.inv_mass[0] = 0, "J has entries of body 0, which is fixed");
+    WRONG(s.inv_inertia[3] = INFINITY, "inv_inertia[3]");
+    WRONG(s.c[5] = NAN, "c[5]");
+    WRONG(s.g[0] = NAN, "g[0]");
+    WRONG(s.box.lo[0] = 2, "row 0 of joints has bounds [2, 1]");
+    WRONG(s.box.give[1] = -1, "gives -1");
+    WRONG(s.problem.law = (tl_flex_law)3, "law 3");
+#undef WRONG
+}
+
 /* ---- the k-th allocation fails ---- */
 
 typedef struct task {
     const tl_gen_contact *g;
+    const soft *s;
     char text[TL_TEMPDIR_MAX + 64];
 } task;
 
@@ -298,6 +430,7 @@ static talus_status generate(task *t)
     tl_gen_contact_free(&g);
     return s;
 }
+static talus_status save_soft(task *t) { return tl_capture_flex(path, &t->s->problem, NULL, &err); }
 static talus_status save(task *t) { return tl_capture_contact(path, &t->g->problem, NULL, &err); }
 
 static void slow_product(const tl_linop *A, const double *x, double *y) { tl_csr_mul(A->ctx, x, y); }
@@ -329,10 +462,13 @@ static void memory_runs_out(void **state)
     (void)state;
     tl_gen_contact g;
     CHECK_OK(tl_gen_contact_wall(&g, 2, 2, 1, 0.6, &err));
-    task t = {.g = &g};
+    soft body;
+    soft_make(&body);
+    task t = {.g = &g, .s = &body};
     snprintf(t.text, sizeof t.text, "%s/text", dir);
     CHECK_OK(save(&t));
-    talus_status (*const work[])(task *) = {generate, save, save_probed, load, export_text};
+    talus_status (*const work[])(task *) = {generate,    save,      save_probed, load,
+                                            export_text, save_soft, load,        export_text};
     for (size_t w = 0; w < sizeof work / sizeof work[0]; w++) {
         CHECK_OK(work[w](&t));
         int files = tl_tempdir_files(dir), failures = 0;
@@ -355,6 +491,7 @@ static void memory_runs_out(void **state)
         assert_true(failures >= 2);
         CHECK_OK(load(&t)); /* the file is still whole */
     }
+    soft_free(&body);
     tl_gen_contact_free(&g);
 }
 
@@ -362,10 +499,8 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
     const struct CMUnitTest tests[] = {
-        EACH(damaged_files),
-        EACH(impossible_contents),
-        EACH(impossible_kinds),
-        EACH(memory_runs_out),
+        EACH(damaged_files),   EACH(impossible_contents), EACH(impossible_kinds),
+        EACH(soft_round_trip), EACH(impossible_soft),     EACH(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

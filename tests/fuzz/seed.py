@@ -17,7 +17,9 @@ WATER = ("return scene { talus = 1, engine = 'grid', duration = 1, grid = { cell
          " bodies = { { name = 'a \"box\", =red', shape = box { size = 0.05 }, at = {0.25, 0.03, 0.2}, density = 500 } } }")
 PARTICLES = ("return scene { talus = 1, engine = 'sph', duration = 1, fps = 100, sph = { spacing = 0.05 }, domain = { min = {0, 0, 0}, max = {0.2, 1, 0.2} },"
              " fill = { { material = preset 'water', shape = box { size = {0.2, 0.1, 0.2}, center = {0.1, 0.05, 0.1} } } } }")
-SCENES = {"particles": PARTICLES, "bodies": BODIES, "water": WATER % "liquid { density = 1000 }", "sand": WATER % "granular { density = 1600, friction_angle_deg = 30 }"}
+SOFT = ("return scene { talus = 1, engine = 'grid', duration = 1, bodies = { { kind = 'static', shape = plane { height = 0 } },"
+        " { shape = box { size = 0.2 }, at = {0, 0.1, 0}, cells = {1, 1, 1}, material = elastic { density = 1000, young = 1e4, poisson = 0.3 } } } }")
+SCENES = {"particles": PARTICLES, "soft": SOFT, "bodies": BODIES, "water": WATER % "liquid { density = 1000 }", "sand": WATER % "granular { density = 1600, friction_angle_deg = 30 }"}
 
 program, folder = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
 for name in ("checkpoint", "capture", "run_json", "tables"):

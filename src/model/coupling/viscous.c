@@ -373,14 +373,6 @@ void tl_viscous_judge(const tl_viscous_stress *v, double *largest, double *error
     *error = wrong;
 }
 
-double tl_viscous_dissipation(const tl_viscous_stress *v)
-{
-    const tl_coupling *c = &v->system->c;
-    tl_coupling_blend(c, c->y);
-    tl_stress_adjoint(&v->system->stress, c, c->y, v->e);
-    return c->dt * volume_of(c) * tl_dot(v->system->stress.n, v->s, v->e);
-}
-
 /* ---- rows of K ---- */
 
 /* Strains xx - yy, zz - yy of a cell, by its six faces: times 1 / dx. */

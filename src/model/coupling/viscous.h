@@ -64,9 +64,6 @@ talus_status tl_viscous_stress_make(tl_viscous_stress *out, const tl_viscosity *
 talus_status tl_viscous_coupled(tl_coupled_viscous *out, tl_viscous_stress *v, const double *p, tl_arena *a,
                                 talus_error *err);
 
-/* J that viscosity takes from the liquid in the step, at the velocities as they are: dt s.e. */
-double tl_viscous_dissipation(const tl_viscous_stress *v);
-
 /* What that problem shares with one in which solids are solved otherwise (viscous_soft.h). */
 /* Without product and others; solid: inverses of the blocks of rigid bodies, for z of below. */
 talus_status tl_viscous_problem(tl_viscous *out, tl_viscous_stress *v, tl_arena *a, talus_error *err);

@@ -71,7 +71,8 @@ talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_data *dat
     return TALUS_OK;
 }
 
-talus_status tl_bodies_follow(const tl_sim *sim, int32_t i, double dt, tl_motion *m, talus_error *err)
+/* A scripted body gets the velocity that leads exactly to its pose at the end of the step. */
+static talus_status follow(const tl_sim *sim, int32_t i, double dt, tl_motion *m, talus_error *err)
 {
     const tl_body *b = &sim->scene->bodies[i];
     if (b->motion != TL_NO_FUNCTION) {
@@ -119,7 +120,7 @@ talus_status tl_bodies_predict(tl_bodies *s, talus_error *err)
         s->friction[i] = s->scene->domain.friction;
         if (!wall)
             TL_TRY(tl_scene_timed(s->scene, &s->scene->bodies[i].friction, s->sim->state.t, &s->friction[i], 1, err));
-        if (s->rigid->body[i].kind == TL_BODY_KINEMATIC) TL_TRY(tl_bodies_follow(s->sim, i, s->dt, m, err));
+        if (s->rigid->body[i].kind == TL_BODY_KINEMATIC) TL_TRY(follow(s->sim, i, s->dt, m, err));
         if (s->rigid->body[i].kind == TL_BODY_FREE) {
             fastest = fmax(fastest, tl_vec3_norm(m->v));
             TL_TRY(push_body(s, i, m, err));

@@ -137,9 +137,6 @@ typedef struct tl_bodies {
 void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase); /* what was spent since the last lap goes to `phase` */
 void tl_bodies_lap_to(tl_bodies *s, tl_spent *spent);    /* or to a phase of the step's own */
 
-/* A scripted body gets the velocity that leads exactly to its pose at the end of the step. */
-talus_status tl_bodies_follow(const tl_sim *sim, int32_t i, double dt, tl_motion *m, talus_error *err);
-
 talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_data *data, double dt, talus_error *err);
 /* v_free = v + dt (gravity, forces); scripted bodies get the velocity that leads exactly to their pose. Functions of
  * time are read here and nowhere else. */

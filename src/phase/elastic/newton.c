@@ -177,11 +177,32 @@ static talus_status solve_bodies(tl_elastic_trial *s, bool fresh, talus_error *e
     s->contact = p->contacts == 0 && plain ? 0
                  : own || plain            ? s->solved.outcome.residual
                                            : s->solved.certificate.residual;
+    const tl_shown_flex shown = {p, s->flex_lam, s->flex_dv};
+    TL_TRY(tl_sim_show(s->sim, (tl_shown){TL_SHOWN_FLEX, &shown, NULL, own ? NAN : s->contact, s->slack}, err));
     s->work.products += s->solved.work.products;
     s->work.factorizations += s->solved.work.factorizations;
     s->work.projections += s->solved.work.projections;
     s->work.outer += s->solved.work.outer;
     s->contact_iterations += s->solved.outcome.iterations;
+    return TALUS_OK;
+}
+
+/* Contacts at the pressure that was found, which is a load on them: rigid bodies move by it beside the problem. */
+static talus_status show_wet(tl_elastic_trial *s, talus_error *err)
+{
+    const tl_flex *p = &s->wet->problem;
+    const size_t mark = tl_arena_mark(s->arena);
+    double *dv = TL_TAKE(s->arena, double, tl_flex_size(p) + 1),
+           *pushed = TL_TAKE(s->arena, double, tl_flex_size(p) + 1);
+    if (!dv || !pushed) return tl_elastic_no_memory(err);
+    memcpy(dv, s->flex_dv, sizeof *dv * (size_t)tl_flex_size(p));
+    memcpy(pushed, tl_wet_load(s->wet), sizeof *pushed * (size_t)tl_flex_size(p));
+    tl_flex_rigid_inverse(p, pushed);
+    for (int64_t i = p->n; i < tl_flex_size(p); i++) dv[i] -= pushed[i];
+    const tl_shown_flex shown = {p, s->flex_lam, dv};
+    const double certificate = s->wet->solved.certificate.solids.residual;
+    TL_TRY(tl_sim_show(s->sim, (tl_shown){TL_SHOWN_FLEX, &shown, NULL, certificate, s->slack}, err));
+    tl_arena_release(s->arena, mark);
     return TALUS_OK;
 }
 
@@ -213,6 +234,7 @@ static talus_status touch(tl_elastic_trial *s, bool fresh, double *v_rigid, talu
     const int32_t *place = s->fem->place;
     pose_correction(s, fresh);
     TL_TRY(s->wet ? tl_wet_solve(s->wet, fresh, err) : solve_bodies(s, fresh, err));
+    if (s->wet && s->sim->look) TL_TRY(show_wet(s, err));
     for (int32_t k = 0; k < p->contacts; k++)
         memcpy(s->lam + 3 * (int64_t)s->pick[k], s->flex_lam + 3 * (int64_t)k, 3 * sizeof *s->lam);
     for (int32_t i = 0; i < s->lg->nodes; i++) {

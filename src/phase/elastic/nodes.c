@@ -199,7 +199,8 @@ void tl_elastic_report_contacts(const tl_elastic_trial *s, tl_report *r)
 }
 
 /* Forces between elastic and other bodies, added to those that rigid ones exert on each other. */
-void tl_elastic_sum_contacts(const tl_elastic_trial *s)
+/* Forces between elastic and other bodies, added to those that rigid ones exert on each other. */
+static void sum_contacts(const tl_elastic_trial *s)
 {
     for (int32_t c = 0; c < s->rows.soft; c++) {
         const tl_lg_contact *k = &s->contacts.contact[c];
@@ -242,7 +243,7 @@ void tl_elastic_commit(tl_elastic_trial *s)
 {
     tl_lg_state *to = s->now;
     sum_holds(s);
-    tl_elastic_sum_contacts(s);
+    sum_contacts(s);
     tl_lg_led(to);
     memcpy(to->q, s->x_end, sizeof *to->q * 3 * (size_t)s->lg->nodes);
     memcpy(to->v, s->v_end, sizeof *to->v * 3 * (size_t)s->lg->nodes);

@@ -101,9 +101,7 @@ talus_status tl_elastic_predict(tl_elastic_trial *s, talus_error *err); /* after
 void tl_elastic_end_nodes(tl_elastic_trial *s);                         /* x_end, v_end, energy */
 void tl_elastic_report_contacts(const tl_elastic_trial *s, tl_report *r);
 void tl_elastic_place_bodies(const tl_elastic_trial *s); /* tables show centres of mass */
-/* Forces between elastic and other bodies, added to those that rigid ones exert on each other. */
-void tl_elastic_sum_contacts(const tl_elastic_trial *s);
-void tl_elastic_commit(tl_elastic_trial *s); /* nodes and their contacts; after that of the bodies */
+void tl_elastic_commit(tl_elastic_trial *s);             /* nodes and their contacts; after that of the bodies */
 void tl_elastic_lap(tl_elastic_trial *s, tl_elastic_phase phase); /* time since the last lap */
 
 /* Anchor k holds its node and no other one after it does: it leads the node. */

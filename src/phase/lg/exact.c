@@ -7,6 +7,7 @@
 #include "base/sum.h"
 #include "base/timer.h"
 #include "phase/lg/exact_problem.h"
+#include "phase/sim.h"
 
 #define SEARCH_MAX 12      /* halvings */
 #define SEARCH_SHARE 1e-4  /* of the decrease that a correction promises */
@@ -97,6 +98,8 @@ static talus_status correct(tl_lg_exact_problem *s, double slack, tl_flex_report
         }
     const tl_stop stop = {.tolerance = slack, .max_iterations = LAWS_MAX};
     TL_TRY(tl_flex_solve(&s->solver, true, false, &stop, s->lam, s->dv, report, err));
+    const tl_shown_flex shown = {&s->p, s->lam, s->dv};
+    TL_TRY(tl_sim_show(s->x->sim, (tl_shown){TL_SHOWN_FLEX, &shown, NULL, NAN, slack}, err));
     memset(w->step, 0, sizeof *w->step * (size_t)n);
     for (int32_t k = 0; k < s->parts; k++) {
         const tl_lg_body *b = &s->lg->body[s->body[k]];

@@ -16,6 +16,7 @@
 #include "solve/flex/route.h"
 
 typedef struct tl_lg_exact {
+    const struct tl_sim *sim; /* whom corrections are shown by */
     tl_lg_newton *w;
     tl_lg_touch *t;
     tl_lg_hessian *hessian;

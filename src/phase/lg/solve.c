@@ -126,7 +126,8 @@ static talus_status solve_exact(tl_lg_step *s, int max, talus_error *err)
     if (!force) return tl_lg_no_memory(err);
     if (s->touch.rows.rows) memcpy(force, s->touch.force, sizeof *force * (size_t)s->touch.rows.rows);
     memcpy(s->from, s->q, sizeof *s->q * (size_t)(n + duals));
-    tl_lg_exact x = {.w = &s->newton,
+    tl_lg_exact x = {.sim = s->sim,
+                     .w = &s->newton,
                      .t = &s->touch,
                      .hessian = s->data->hessian,
                      .data = s->data->flex,

@@ -67,7 +67,8 @@ talus_status tl_dual_viscous_plan(tl_dual_solver *s, talus_error *err)
     return tl_viscous_plan_make(&w->plan_viscous, &w->viscous, TL_VISCOUS_MULTIGRID, s->arena, err);
 }
 
-void tl_dual_viscous_load(tl_dual_solver *s)
+/* w->load of p and of the stress in force. */
+static void take_load(tl_dual_solver *s)
 {
     tl_dual_work *w = s->work;
     const tl_dual_viscous *v = s->p->viscous;
@@ -81,7 +82,7 @@ static double find_rest(tl_dual_solver *s)
 {
     tl_dual_work *w = s->work;
     const tl_flex *f = s->p->flex;
-    tl_dual_viscous_load(s);
+    take_load(s);
     memset(w->rest, 0, sizeof *w->rest * (size_t)w->n);
     if (w->contacts > 0) tl_csr_mul(f->Jt, w->lam, w->rest);
     memset(w->w, 0, sizeof *w->w * (size_t)w->n);
@@ -115,7 +116,7 @@ static void settle(tl_dual_solver *s, double share, tl_dual_report *out)
     for (int64_t i = 0; i < w->n; i++) w->dv[i] += w->step[i];
     out->contact_work.products += work.products;
     v->renew(v->ctx, w->dv);
-    tl_dual_viscous_load(s);
+    take_load(s);
 }
 
 void tl_dual_viscous_start(tl_dual_solver *s)

@@ -74,7 +74,6 @@ tl_dual_block tl_dual_viscous_stress;
 talus_status tl_dual_viscous_begin(tl_dual_solver *s, talus_error *err); /* room */
 talus_status tl_dual_viscous_plan(tl_dual_solver *s, talus_error *err);  /* after the first tl_dual_fit */
 void tl_dual_viscous_start(tl_dual_solver *s);
-void tl_dual_viscous_load(tl_dual_solver *s); /* w->load of p and of the stress in force */
 double tl_dual_viscous_error(tl_dual_solver *s);
 
 /* mix.c */
