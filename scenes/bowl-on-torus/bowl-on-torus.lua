@@ -2,7 +2,7 @@
 -- 2022.
 local paper = size == "paper"
 -- cells per metre
-local p = params { cells = paper and 80 or 28, solids = "elastic", viscosity = 0, young = 4e5,
+local p = params { cells = paper and 108 or 28, solids = "elastic", viscosity = 0, young = 4e5,
                    duration = paper and 2 or 0.5 }
 local h = 1 / p.cells
 local soft = p.solids == "elastic"

@@ -66,6 +66,7 @@ typedef struct tl_report {
     double kinetic, potential, elastic; /* J */
     tl_vec3 momentum, angular_momentum; /* kg m/s; about the origin, kg m^2/s; of free bodies and all matter */
     int64_t contacts;                   /* points, open ones included */
+    int64_t unknowns, nonzeros;         /* of liquid and solids as one matrix, where schemes write it out */
     int64_t touching;                   /* points with a force */
     double penetration;                 /* deepest overlap of two surfaces at the end of the step, m, >= 0 */
     double smallest;                    /* m, that it is judged by: smallest extent of a body; NAN without one */

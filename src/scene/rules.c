@@ -717,6 +717,12 @@ static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
     if (!viscous) check_word(r, seen, "pressure", pressure, TL_LIQUID_PRESSURE_WORDS, "liquids of engine \"grid\"");
     const bool bends = any_bends(r, s);
     const char *soft = viscous ? TL_VISCOUS_SOFT_SCHEME_WORDS : TL_SOFT_SCHEME_WORDS;
+    if (s->solver.elastic.precond && *s->solver.elastic.precond &&
+        tl_schema_word(TL_JOINT_SCHEME_WORDS, s->solver.scheme ? s->solver.scheme : "") < 0)
+        tl_read_problem(r, tl_seen_where(r, seen, "solver"),
+                        "solver.elastic.precond is that of a solver.scheme out of %s, which write out a matrix, got "
+                        "\"%s\"",
+                        TL_JOINT_SCHEME_WORDS, s->solver.elastic.precond);
     if (bends || liquid)
         check_word(r, seen, "scheme", s->solver.scheme, bends ? soft : TL_LIQUID_SCHEME_WORDS,
                    bends && viscous ? "viscous liquids and elastic bodies"

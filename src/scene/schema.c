@@ -384,7 +384,10 @@ static const tl_key friction_keys[] = {
     {"precond", TL_WORD, AT(precond), "", ANY, "", "preconditioner of methods that solve stress by parts; default: jacobi", "jacobi|ssor"},
     ITERATIONS,
 };
-static const tl_key elastic_method_keys[] = {METHOD_KEY("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica|sum")};
+static const tl_key elastic_method_keys[] = {
+    METHOD_KEY("schur|schur-last|g|g-scaled|g-matfree|nf|ic|ucg|ucg-mprgp|admm|ica|sum"),
+    {"precond", TL_WORD, AT(precond), "", ANY, "", "preconditioner of schemes that write out liquid and solids as one matrix, pec-g, pec-g-scaled, pec-z1z2 and pec-ica; default: ic", "ic|mic|ssor|jacobi|none"},
+};
 #undef OBJECT
 #define METHOD(name, article, keys, help) {name, article, help, NULL, KEYS(keys), sizeof(tl_method_spec), "method", false}
 static const tl_context pressure_method = METHOD("pressure", "a pressure method", pressure_keys, "A method for box-constrained problems; with engine \"sph\" for pressures, contacts and friction together: `nncg`, `jacobi` or `interlinked`. A bare text is its `method`: `pressure = \"mprgp\"`.");
@@ -432,7 +435,7 @@ static const tl_context rules = {"rules", "rules of sand", "Rules of sand beyond
 
 #define OBJECT tl_solver_spec
 static const tl_key solver_keys[] = {
-    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pe-ec|ec-pe|pec-gs|pvec|pve-ec|ec-pve", .engines = TL_ON_GRID},
+    {"scheme", TL_WORD, AT(scheme), "", ANY, "", "order of the block solves; default: the engine's", "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn|pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c|pec|pe-ec|ec-pe|pec-gs|pec-g|pec-g-scaled|pec-z1z2|pec-ica|pec-ucg|pvec|pve-ec|ec-pve|pvec-ucg", .engines = TL_ON_GRID},
     {"stress", TL_CHOICE, AT(stress), "", ANY, "colocated", "where shear stress lives", "colocated|staggered", .engines = TL_ON_GRID},
     {"edges", TL_CHOICE, AT(edges), "", ANY, "auto", "shear stress beside cells of sand without a pressure: at walls and in the steps of slopes, as much as the load of the cells around carries, or by volume; nowhere; or everywhere; auto: load, wall for stress by parts", "auto|load|wall|strict|inactive-zero", .engines = TL_ON_GRID},
     {"density", TL_CHOICE, AT(density), "", ANY, "auto", "of sand on a face: mass of the face and of those that go with it, which keeps momentum; mass over the part of the kernel, or of the face's volume, that could hold any; the material's; or mass over a whole cell; auto: carried in scenes with bodies or emitters, else kernel", "auto|carried|kernel|share|const|mass", .engines = TL_ON_GRID},

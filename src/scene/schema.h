@@ -133,9 +133,10 @@ void tl_schema_page(void (*write)(void *user, const char *text), void *user);
 #define TL_LIQUID_PRESSURE_WORDS                                                                                       \
     "multigrid|mic|multigrid-double|cg-multigrid|cg-mic|cg|mprgp|mprgp-original|admm|pip|auglag"
 #define TL_LIQUID_SCHEME_WORDS "p-c|c-p|t-pn|t-p-n|p-tn|tn-pn"
-#define TL_SOFT_SCHEME_WORDS "pec|pec-gs|pe-ec|ec-pe"
+#define TL_SOFT_SCHEME_WORDS "pec|pec-gs|pe-ec|ec-pe|pec-g|pec-g-scaled|pec-z1z2|pec-ica|pec-ucg"
+#define TL_JOINT_SCHEME_WORDS "pec-g|pec-g-scaled|pec-z1z2|pec-ica"
 #define TL_SOFT_SAND_SCHEME_WORDS "f-p-c"
-#define TL_VISCOUS_SOFT_SCHEME_WORDS "pvec|pve-ec|ec-pve"
+#define TL_VISCOUS_SOFT_SCHEME_WORDS "pvec|pve-ec|ec-pve|pvec-ucg"
 #define TL_SAND_SCHEME_WORDS "pf-c|c-pf|t-f-pn|t-f-p-n|f-p-c"
 #define TL_STAGGERED_WORDS "primal-dual|jcsp|jcsp-pyramid|narain|narain-printed|box"
 #define TL_COLOCATED_WORDS "apgd|auglag-ipn|" TL_STAGGERED_WORDS

@@ -122,7 +122,7 @@ static talus_status factor(tl_elastic_trial *s, bool *again, talus_error *err)
 {
     const unsigned needs = s->data->route->needs;
     talus_status status = TALUS_OK;
-    s->projected |= (needs & TL_FLEX_SEMIDEFINITE) != 0;
+    s->projected |= (needs & TL_FLEX_SEMIDEFINITE) != 0 || (s->wet && tl_dual_scheme_projected(s->wet->solver.scheme));
     tl_fem_modes(s->fem, s->x, s->projected, s->modes);
     for (int b = 0; b < s->fem->bodies; b++) tl_fem_matrix(s->fem, b, s->he[b], s->modes, &s->fem->body[b].A);
     tl_elastic_riders_matrix(s, s->v);

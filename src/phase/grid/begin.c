@@ -62,8 +62,8 @@ static talus_status find_methods(tl_grid_data *k, const tl_scene *s, talus_error
                            : viscous ? "a viscous liquid"
                                      : "a liquid",
                            sand      ? "\"f-p-c\""
-                           : viscous ? "\"pvec\", \"pve-ec\" or \"ec-pve\""
-                                     : "\"pec\", \"pec-gs\", \"pe-ec\" or \"ec-pe\"");
+                           : viscous ? "\"pvec\", \"pve-ec\", \"ec-pve\" or \"pvec-ucg\""
+                                     : "\"pec\", \"pec-gs\", \"pe-ec\", \"ec-pe\" or one that starts with \"pec-\"");
         named = false;
     }
     k->scheme = named ? tl_scheme_find(o->scheme) : NULL;

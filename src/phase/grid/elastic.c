@@ -16,6 +16,7 @@ talus_status tl_grid_solve_elastic(tl_grid_trial *s, bool *again, talus_error *e
     memcpy(s->b.v, e->v_rigid, sizeof *s->b.v * 6 * (size_t)s->b.rigid->count);
     if (s->b.contacts.count)
         memcpy(s->b.lam, e->lam + 3 * (int64_t)e->rows.soft, 3 * sizeof *s->b.lam * (size_t)s->b.contacts.count);
+    tl_grid_lap(s, TL_GRID_SOLVE); /* what moves bodies laps for itself */
     TL_TRY(tl_bodies_move(&s->b, again, err));
     tl_elastic_end_nodes(e);
     tl_elastic_riders_end(e, e->load);

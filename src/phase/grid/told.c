@@ -81,6 +81,8 @@ static void report_elastic(const tl_grid_trial *s, tl_report *r)
     r->sweeps = d->sweeps;
     r->solve[r->solves++] = told("pressure", tl_pressure_method_name(s->data->method), d->pressure_iterations,
                                  fmin(d->certificate.pressure, settled), target, d->pressure_work);
+    r->unknowns = d->unknowns;
+    r->nonzeros = d->nonzeros;
     if (s->f.stress)
         r->solve[r->solves++] = told("stress", s->data->friction->name, d->stress_iterations,
                                      fmin(d->certificate.stress, settled), target, d->stress_work);

@@ -294,6 +294,7 @@ talus_status tl_wet_pose(tl_wet *w, const tl_wet_options *o, talus_error *err)
                                  .contact = &w->contact,
                                  .tolerance = f->scene->solver.tolerance,
                                  .sweeps = f->scene->solver.sweeps,
+                                 .precond = f->scene->solver.elastic.precond,
                                  .pressure_iterations = f->scene->solver.pressure.iterations,
                                  .contact_iterations = f->scene->solver.contact.iterations,
                                  .started = o->warm,
@@ -404,6 +405,7 @@ static void add_report(tl_dual_report *to, const tl_dual_report *one)
     to->pressure_iterations += one->pressure_iterations;
     to->stress_iterations += one->stress_iterations;
     if (one->sweeps > 0) to->settled = one->settled;
+    if (one->unknowns > 0) to->unknowns = one->unknowns, to->nonzeros = one->nonzeros;
     to->stress_work.products += one->stress_work.products;
     to->stress_work.projections += one->stress_work.projections;
     to->contact_iterations += one->contact_iterations;

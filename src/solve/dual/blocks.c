@@ -37,8 +37,7 @@ void tl_dual_outflow(tl_dual_solver *s, double *g)
     tl_csr_mul_add(s->p->Zt, 1, w->dv, g);
 }
 
-/* x0: pressures and normal forces as they are; b = A x0 - gradient. */
-static void pose(tl_dual_solver *s, int32_t normals)
+void tl_dual_pose(tl_dual_solver *s, int32_t normals)
 {
     tl_dual_work *w = s->work;
     const tl_dual *p = s->p;
@@ -57,18 +56,9 @@ static void pose(tl_dual_solver *s, int32_t normals)
     w->b_pressure = fmax(fmax(w->b_pressure, tl_dual_noise(s)), tl_max_abs(w->cells, w->b) / p->per_g);
 }
 
-static talus_status run_pressure(tl_dual_solver *s, int32_t normals, tl_dual_report *out, talus_error *err)
+talus_status tl_dual_take(tl_dual_solver *s, int32_t normals, talus_error *err)
 {
     tl_dual_work *w = s->work;
-    if (w->cells == 0) return TALUS_OK;
-    pose(s, normals);
-    double max = tl_max_abs(w->cells + normals, w->b),
-           target = TL_DUAL_INNER * s->tolerance * s->p->per_g * w->b_pressure;
-    tl_stop stop = {.tolerance = max > 0 ? fmax(target / max, FINEST) : 1,
-                    .max_iterations = s->pressure_iterations > 0 ? s->pressure_iterations : ITERATIONS_MAX};
-    tl_pressure_report report;
-    tl_pressure_plan_start(w->plan[normals > 0], s->started ? TL_PRESSURE_WARM : TL_PRESSURE_NESTED);
-    TL_TRY(tl_pressure_run(w->plan[normals > 0], &w->problem[normals > 0], &stop, w->x, s->arena, NULL, &report, err));
     s->started = true;
     for (int32_t i = 0; i < w->cells; i++) {
         w->p[i] = w->x[i];
@@ -77,11 +67,26 @@ static talus_status run_pressure(tl_dual_solver *s, int32_t normals, tl_dual_rep
     w->dp = tl_max_abs(w->cells, w->x0);
     s->p->push(s->p->ctx, w->x0);
     for (int32_t j = 0; j < normals; j++) w->lam[3 * (int64_t)j] = w->scale[j] * w->x[w->cells + j];
+    return tl_dual_settle(s, err);
+}
+
+static talus_status run_pressure(tl_dual_solver *s, int32_t normals, tl_dual_report *out, talus_error *err)
+{
+    tl_dual_work *w = s->work;
+    if (w->cells == 0) return TALUS_OK;
+    tl_dual_pose(s, normals);
+    double max = tl_max_abs(w->cells + normals, w->b),
+           target = TL_DUAL_INNER * s->tolerance * s->p->per_g * w->b_pressure;
+    tl_stop stop = {.tolerance = max > 0 ? fmax(target / max, FINEST) : 1,
+                    .max_iterations = s->pressure_iterations > 0 ? s->pressure_iterations : ITERATIONS_MAX};
+    tl_pressure_report report;
+    tl_pressure_plan_start(w->plan[normals > 0], s->started ? TL_PRESSURE_WARM : TL_PRESSURE_NESTED);
+    TL_TRY(tl_pressure_run(w->plan[normals > 0], &w->problem[normals > 0], &stop, w->x, s->arena, NULL, &report, err));
     out->pressure_iterations += report.outcome.iterations;
     out->pressure_work.products += report.work.products;
     out->pressure_work.preconds += report.work.preconds;
     out->pressure_work.factorizations += report.work.factorizations;
-    return tl_dual_settle(s, err);
+    return tl_dual_take(s, normals, err);
 }
 
 talus_status tl_dual_pressure(tl_dual_solver *s, tl_dual_report *out, talus_error *err)

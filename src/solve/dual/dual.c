@@ -8,32 +8,77 @@
 #define SWEEPS 60      /* at an impact up to 30 are needed, as of kind "coupled" */
 
 static const tl_dual_scheme schemes[] = {
-    {"pec",
-     "pressure and normal forces as one, contact with its friction, until still",
-     false,
-     SWEEPS,
-     {tl_dual_pressure_normal, tl_dual_contact}},
-    {"pec-gs", "pressure, contact with its friction, until still", false, SWEEPS, {tl_dual_pressure, tl_dual_contact}},
-    {"pe-ec", "pressure, then contact, once", false, 1, {tl_dual_pressure, tl_dual_contact}},
-    {"ec-pe", "contact, then pressure, once", false, 1, {tl_dual_contact, tl_dual_pressure}},
-    {"pvec",
-     "pressure and viscous stress, contact with its friction, until still",
-     false,
-     SWEEPS,
-     {tl_dual_viscous_stress, tl_dual_contact}},
-    {"pve-ec", "pressure and viscous stress, then contact, once", false, 1, {tl_dual_viscous_stress, tl_dual_contact}},
-    {"ec-pve", "contact, then pressure and viscous stress, once", false, 1, {tl_dual_contact, tl_dual_viscous_stress}},
-    {"f-p-c",
-     "stress, pressure, contact with its friction, until still",
-     true,
-     CONE_SWEEPS,
-     {tl_dual_stress, tl_dual_pressure, tl_dual_contact}},
+    {.name = "pec",
+     .help = "pressure and normal forces as one, contact with its friction, until still",
+     .sweeps = SWEEPS,
+     .block = {tl_dual_pressure_normal, tl_dual_contact}},
+    {.name = "pec-gs",
+     .help = "pressure, contact with its friction, until still",
+     .sweeps = SWEEPS,
+     .block = {tl_dual_pressure, tl_dual_contact}},
+    {.name = "pe-ec",
+     .help = "pressure, then contact, once",
+     .sweeps = 1,
+     .block = {tl_dual_pressure, tl_dual_contact}},
+    {.name = "ec-pe",
+     .help = "contact, then pressure, once",
+     .sweeps = 1,
+     .block = {tl_dual_contact, tl_dual_pressure}},
+    {.name = "pec-g",
+     .help = "pec with a factor of the stiffness among its unknowns, as published",
+     .projected = true,
+     .sweeps = SWEEPS,
+     .block = {tl_dual_by_g, tl_dual_contact}},
+    {.name = "pec-g-scaled",
+     .help = "the same, scaled, with a thousandth of the mass",
+     .projected = true,
+     .sweeps = SWEEPS,
+     .block = {tl_dual_by_g_scaled, tl_dual_contact}},
+    {.name = "pec-z1z2",
+     .help = "pec with velocities of nodes among its unknowns",
+     .projected = true,
+     .sweeps = SWEEPS,
+     .block = {tl_dual_by_z1z2, tl_dual_contact}},
+    {.name = "pec-ica",
+     .help = "pec with masses in place of bodies, and bodies, in turns",
+     .projected = true,
+     .sweeps = SWEEPS,
+     .block = {tl_dual_by_ica, tl_dual_contact}},
+    {.name = "pec-ucg",
+     .help = "pec by conjugate gradients without a preconditioner",
+     .sweeps = SWEEPS,
+     .block = {tl_dual_by_ucg, tl_dual_contact}},
+    {.name = "pvec",
+     .help = "pressure and viscous stress, contact with its friction, until still",
+     .sweeps = SWEEPS,
+     .block = {tl_dual_viscous_stress, tl_dual_contact}},
+    {.name = "pvec-ucg",
+     .help = "pvec by conjugate gradients on pressures alone",
+     .uzawa = true,
+     .sweeps = SWEEPS,
+     .block = {tl_dual_viscous_stress, tl_dual_contact}},
+    {.name = "pve-ec",
+     .help = "pressure and viscous stress, then contact, once",
+     .sweeps = 1,
+     .block = {tl_dual_viscous_stress, tl_dual_contact}},
+    {.name = "ec-pve",
+     .help = "contact, then pressure and viscous stress, once",
+     .sweeps = 1,
+     .block = {tl_dual_contact, tl_dual_viscous_stress}},
+    {.name = "f-p-c",
+     .help = "stress, pressure, contact with its friction, until still",
+     .cones = true,
+     .sweeps = CONE_SWEEPS,
+     .block = {tl_dual_stress, tl_dual_pressure, tl_dual_contact}},
 };
 
 int tl_dual_scheme_count(void) { return (int)(sizeof schemes / sizeof *schemes); }
 const tl_dual_scheme *tl_dual_scheme_at(int i) { return i >= 0 && i < tl_dual_scheme_count() ? &schemes[i] : NULL; }
 const char *tl_dual_scheme_name(const tl_dual_scheme *s) { return s->name; }
 bool tl_dual_scheme_cones(const tl_dual_scheme *s) { return s->cones; }
+bool tl_dual_scheme_projected(const tl_dual_scheme *s) { return s->projected; }
+
+bool tl_dual_scheme_written(const tl_dual_scheme *s) { return s->projected; }
 
 bool tl_dual_scheme_viscous(const tl_dual_scheme *s)
 {
@@ -119,6 +164,7 @@ talus_status tl_dual_begin(tl_dual_solver *s, talus_error *err)
     memcpy(w->d, s->p->pressure.d, sizeof *w->d * (size_t)w->cells);
     for (int32_t j = 0; j < w->contacts; j++) w->normal[j] = TL_DUAL_NORMAL_DIAGONAL;
     if (s->p->sand) TL_TRY(tl_anderson_begin(&w->mixing, all, a, err));
+    if (s->scheme->projected) TL_TRY(tl_dual_joint_begin(s, err));
     TL_TRY(tl_dual_mix_begin(s, err));
     return s->p->viscous ? tl_dual_viscous_begin(s, err) : make_plans(s, err);
 }
@@ -155,6 +201,7 @@ talus_status tl_dual_solve(tl_dual_solver *s, bool fresh, double *p, double *lam
     if (fresh) {
         tl_dual_fit(s);
         w->fresh = true;
+        w->joined = false;
     }
     if (s->p->viscous) {
         TL_TRY(tl_dual_viscous_plan(s, err));

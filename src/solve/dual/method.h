@@ -9,6 +9,9 @@
  *              turn, until still
  *     pve-ec, ec-pve   the same once
  *
+ *     pec-g, pec-g-scaled, pec-z1z2, pec-ica, pec-ucg   pec, pressure and normal forces with solids as published (ways.c);
+ *     pvec-ucg                                          for comparison
+ *
  * Without contacts all of them are one solve of the liquid. With stress of sand:
  *
  *     f-p-c    stress; pressure; contacts with their friction; in turn, until still
@@ -26,16 +29,19 @@ int tl_dual_scheme_count(void);
 const tl_dual_scheme *tl_dual_scheme_at(int i);
 const tl_dual_scheme *tl_dual_scheme_find(const char *name); /* NULL when unknown */
 const char *tl_dual_scheme_name(const tl_dual_scheme *s);
-bool tl_dual_scheme_cones(const tl_dual_scheme *s);   /* it is for sand */
-bool tl_dual_scheme_viscous(const tl_dual_scheme *s); /* for viscous liquids, and for these alone */
+bool tl_dual_scheme_cones(const tl_dual_scheme *s);     /* it is for sand */
+bool tl_dual_scheme_projected(const tl_dual_scheme *s); /* stiffness must have no negative eigenvalues */
+bool tl_dual_scheme_written(const tl_dual_scheme *s);   /* writes a matrix out, and takes `precond` */
+bool tl_dual_scheme_viscous(const tl_dual_scheme *s);   /* for viscous liquids, and for these alone */
 
 typedef struct tl_dual_report {
     tl_result result;
     int sweeps, pressure_iterations, contact_iterations, stress_iterations;
     tl_dual_certificate certificate; /* computed apart from the blocks */
     tl_work pressure_work, contact_work, stress_work;
-    double settled; /* sand: what stops the sweeps, as of kind "coupled"; 0 where nothing had to be done */
-    double prepare; /* s, of compliances */
+    double settled;             /* sand: what stops the sweeps, as of kind "coupled"; 0 where nothing had to be done */
+    double prepare;             /* s, of compliances */
+    int64_t unknowns, nonzeros; /* of matrices that are written out, and of what they stand for; 0: none is */
 } tl_dual_report;
 
 /* Kept between the solves of a step: the plan of the pressure, and room. */
@@ -49,6 +55,7 @@ typedef struct tl_dual_solver {
     double slack;            /* m/s, of contacts */
     int sweeps;              /* at most; 0: the scheme's own */
     int pressure_iterations, contact_iterations;
+    const char *precond; /* of matrices that are written out; NULL, "": ic */
     bool started;        /* p is worth starting from */
     bool swept;          /* sand: stress and pressure are those of an earlier correction */
     bool begun;          /* viscous: the liquid's base is noted */

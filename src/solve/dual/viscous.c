@@ -178,7 +178,11 @@ talus_status tl_dual_viscous_stress(tl_dual_solver *s, tl_dual_report *out, talu
                               .max_iterations = s->pressure_iterations > 0 ? s->pressure_iterations : ITERATIONS};
         find_rest(s);
         v->residual(v->ctx, w->dv, w->rest, w->viscous_b);
-        tl_outcome outcome = tl_viscous_run(w->plan_viscous, w->viscous_b, &stop, w->viscous_x, &work);
+        tl_outcome outcome;
+        if (s->scheme->uzawa)
+            TL_TRY(tl_viscous_uzawa(&w->viscous, w->viscous_b, &stop, w->viscous_x, s->arena, &work, &outcome, err));
+        else
+            outcome = tl_viscous_run(w->plan_viscous, w->viscous_b, &stop, w->viscous_x, &work);
         if (w->failed != TALUS_OK) return TALUS_OK; /* told by the caller */
         v->take(v->ctx, w->viscous_b, w->viscous_x, w->p, w->dv);
         out->pressure_iterations += outcome.iterations;
@@ -189,6 +193,5 @@ talus_status tl_dual_viscous_stress(tl_dual_solver *s, tl_dual_report *out, talu
     }
     s->started = true;
     settle(s, BALANCED, out);
-    (void)err;
     return TALUS_OK;
 }

@@ -14,8 +14,10 @@ typedef talus_status tl_dual_block(tl_dual_solver *s, tl_dual_report *out, talus
 
 struct tl_dual_scheme {
     const char *name, *help;
-    bool cones; /* has a block for them */
-    int sweeps; /* 1: once, whatever is left */
+    bool cones;     /* has a block for them */
+    bool projected; /* needs stiffness without negative eigenvalues */
+    bool uzawa;     /* viscous: velocities inside of products for pressures */
+    int sweeps;     /* 1: once, whatever is left */
     tl_dual_block *block[TL_DUAL_BLOCKS];
 };
 
@@ -51,6 +53,10 @@ typedef struct tl_dual_work {
     struct tl_flex_cg *cg;
     double *began, *ended; /* [n + 3 contacts] of a sweep; NULL: nothing is mixed (mix.c) */
     bool fresh;            /* H has not been used in a contact block */
+    bool joined;           /* the matrix of joint.c is that of H */
+    int32_t *row;          /* [cells + contacts] of it */
+    double *of_rigid;      /* [cells + contacts] what its diagonal has of rigid bodies */
+    int64_t joint;         /* its unknowns */
     talus_status failed;
     talus_error why;
 } tl_dual_work;
@@ -63,6 +69,13 @@ double tl_dual_noise(const tl_dual_solver *s);      /* 1/s: an outflow below has
 void tl_dual_outflow(tl_dual_solver *s, double *g); /* net outflow of cells at u and dv */
 talus_status tl_dual_certify(tl_dual_solver *s, tl_dual_certificate *out, talus_error *err);
 
+/* x0: pressures and normal forces as they are; b = A x0 - gradient, gap and u at them. And the answer in x taken. */
+void tl_dual_pose(tl_dual_solver *s, int32_t normals);
+talus_status tl_dual_take(tl_dual_solver *s, int32_t normals, talus_error *err);
+
+/* joint.c, ways.c: for comparison */
+talus_status tl_dual_joint_begin(tl_dual_solver *s, talus_error *err); /* room, and the order of rows */
+tl_dual_block tl_dual_by_g, tl_dual_by_g_scaled, tl_dual_by_z1z2, tl_dual_by_ucg, tl_dual_by_ica;
 /* cones.c */
 tl_dual_block tl_dual_stress;
 talus_status tl_dual_sweep_cones(tl_dual_solver *s, tl_dual_report *out, talus_error *err);

@@ -25,8 +25,15 @@ struct tl_flex_data {
     tl_precond **P;       /* [parts] of H */
     tl_csr K;             /* of "sum" */
     tl_factor *sum;       /* of K */
+    tl_csr joint;         /* of liquid and bodies at once (solve/dual/joint.c) */
+    tl_precond *of_joint;
 };
 talus_status tl_flex_data_fit(tl_flex_data *k, int32_t parts, talus_error *err);
+/* N, less what goes with the mass, as L D L^T: all of r but first, weight, A and P. `scaled`: L with the roots of D in
+ * it, and tl_flex_roots_mass of M beside it. */
+talus_status tl_flex_roots_factor(tl_flex_roots *r, const tl_flex_part *part, bool scaled, talus_error *err);
+double tl_flex_roots_mass(bool scaled);
+void tl_flex_roots_empty(tl_flex_roots *r); /* but for N and its factor */
 /* Both triangles from the lower one; allocates at the first call. diag [rows]: taken from the diagonal; NULL:
  * nothing. */
 talus_status tl_flex_whole(tl_csr *out, const tl_csr *lower, const double *diag, double share, talus_error *err);

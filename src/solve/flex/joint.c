@@ -27,7 +27,7 @@ typedef struct joint {
 
 /* ---- roots ---- */
 
-static void empty(tl_flex_roots *r)
+void tl_flex_roots_empty(tl_flex_roots *r)
 {
     tl_csr_free(&r->Q);
     tl_csr_free(&r->Qt);
@@ -49,10 +49,12 @@ static talus_status renumber(tl_flex_roots *r, tl_csr *Lt, const int32_t *perm, 
     return tl_csr_transpose(&r->Qt, &r->Q, err);
 }
 
-static talus_status factored(tl_flex_roots *r, const tl_flex_part *part, bool scaled, talus_error *err)
+double tl_flex_roots_mass(bool scaled) { return scaled ? 1 - MASS_SHARE : 1; }
+
+talus_status tl_flex_roots_factor(tl_flex_roots *r, const tl_flex_part *part, bool scaled, talus_error *err)
 {
     const int32_t n = part->H->rows;
-    TL_TRY(tl_flex_whole(&r->N, part->H, part->mass, scaled ? 1 - MASS_SHARE : 1, err));
+    TL_TRY(tl_flex_whole(&r->N, part->H, part->mass, tl_flex_roots_mass(scaled), err));
     if (!r->ldlt) {
         tl_factor_options options = tl_factor_options_default();
         options.kind = TL_FACTOR_LDLT;
@@ -148,18 +150,18 @@ static talus_status make(tl_flex_solver *s, enum kind kind, talus_error *err)
     for (int32_t b = 0; b < p->parts; b++) {
         tl_flex_roots *r = &s->kept->roots[b];
         const tl_flex_part *part = &p->part[b];
-        empty(r);
+        tl_flex_roots_empty(r);
         if (kind == NATURAL)
             TL_TRY(given(r, part, err));
         else if (kind == INCOMPLETE)
             TL_TRY(incomplete_roots(r, part, err));
         else
-            TL_TRY(factored(r, part, kind != PLAIN, err));
+            TL_TRY(tl_flex_roots_factor(r, part, kind != PLAIN, err));
         r->first = first;
         first += r->count;
         r->weight = TL_NEW(double, part->H->rows + 1);
         if (!r->weight) return tl_flex_no_memory(err);
-        double share = kind == SCALED || kind == MATFREE ? 1 - MASS_SHARE : 1;
+        double share = tl_flex_roots_mass(kind == SCALED || kind == MATFREE);
         for (int32_t i = 0; i < part->H->rows; i++) r->weight[i] = 1 / (share * part->mass[i]);
         if (kind == MATFREE || kind == NATURAL) continue;
         TL_TRY(tl_csr_gram(&r->A, &r->Q, r->weight, err));

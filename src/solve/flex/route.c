@@ -46,6 +46,8 @@ static void empty(tl_flex_data *k)
         if (k->P) tl_precond_free(k->P[b]);
         if (k->H) tl_csr_free(&k->H[b]);
     }
+    tl_precond_free(k->of_joint);
+    tl_csr_free(&k->joint);
     tl_csr_free(&k->K);
     tl_factor_free(k->sum);
     tl_free(k->roots);

@@ -24,4 +24,8 @@ talus_status tl_viscous_plan_make(tl_viscous_plan **plan, const tl_viscous *p, t
  * preconditioner: the caller certifies. */
 tl_outcome tl_viscous_run(tl_viscous_plan *plan, const double *b, const tl_stop *stop, double *x, tl_work *w);
 
+/* The same by uzawa.c, for comparison; the residual is that of divergence, root of its squares. */
+talus_status tl_viscous_uzawa(const tl_viscous *p, const double *b, const tl_stop *stop, double *x, tl_arena *a,
+                              tl_work *w, tl_outcome *out, talus_error *err);
+
 #endif
