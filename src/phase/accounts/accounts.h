@@ -51,6 +51,11 @@ double tl_accounts_resist(const tl_bodies *b, double *scripted);
  * to `scripted`). Returns what contacts gave to them, J. */
 double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted);
 
+/* What one source gave and others took in the same step is nothing. */
+void tl_accounts_settle(tl_accounts *a, tl_energy source);
+/* What holds makes no energy: what it adds in a step, and nothing takes, is explained by nothing. Returns that. */
+double tl_accounts_judge_held(tl_accounts *a);
+
 /* After sim->report has the totals of the end, before commit: fills sim->report.accounts. */
 talus_status tl_accounts_end(tl_sim *sim, double dt, const tl_motion *body, bool *again, talus_error *err);
 

@@ -134,6 +134,11 @@ typedef struct tl_bodies {
     tl_spent spent[TL_BODIES_PHASES], mark;
 } tl_bodies;
 
+static inline bool tl_bodies_is_free(const tl_bodies *s, int32_t i)
+{
+    return i >= 0 && s->rigid->body[i].kind == TL_BODY_FREE;
+}
+
 void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase); /* what was spent since the last lap goes to `phase` */
 void tl_bodies_lap_to(tl_bodies *s, tl_spent *spent);    /* or to a phase of the step's own */
 

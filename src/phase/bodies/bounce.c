@@ -19,81 +19,41 @@
 #include <string.h>
 
 #include "model/rigid/motion.h"
-#include "phase/bodies/bodies.h"
+#include "phase/bodies/bounce.h"
 
-#define BEYOND 2.0
 #define ALIKE 0.8   /* cosine: normals of one point before and after a step */
 #define STRIKES 200 /* single impacts per point; a chain of n takes about n, a ball that rattles more */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a bounce"); }
 
-typedef struct island {
-    double e;                    /* largest restitution of its impacts; 0: none */
-    bool alike;                  /* all points that push bounce with e */
-    double before;               /* energy of the start and work done on it since, J */
-    double rubbed;               /* J: what friction did until bodies have stopped; 0 or less */
-    double rub_slope, rub_curve; /* and does along the line, s rub_slope + s^2 rub_curve */
-    double stopped;              /* with velocities that only stop, places of the end */
-    double slope, curve; /* along the line: energy less work of scripted bodies = stopped + s slope + s^2 curve */
-    double longest;      /* how far the line may be followed */
-    double share;
-} island;
-
-typedef struct bounce {
-    tl_bodies *s;
-    int32_t *root;       /* [count] island of a free body */
-    island *part;        /* [count] by root */
-    double *e;           /* [contacts] restitution of points in impact, else 0 */
-    double *speed;       /* [contacts] of their impacts, negative */
-    double *gap;         /* [contacts] at the end */
-    int32_t *from;       /* [points] numbers in s->contacts */
-    double *v;           /* [6 count] landed */
-    double *stop, *back; /* [3 points] impulses of the two problems */
-    double *v_stop, *v_back;
-    tl_joint_blocks joints;
-    int32_t *joint; /* [blocks] whose row it is */
-    tl_rigid_problem p;
-    int64_t points;
-} bounce;
-
-static bool is_free(const tl_bodies *s, int32_t i) { return s->rigid->body[i].kind == TL_BODY_FREE; }
-
-static int32_t root_of(int32_t *root, int32_t i)
-{
-    for (; root[i] != i; i = root[i]) root[i] = root[root[i]];
-    return i;
-}
-
 static void merge(int32_t *root, int32_t a, int32_t b)
 {
-    int32_t i = root_of(root, a), j = root_of(root, b);
+    int32_t i = tl_bounce_root(root, a), j = tl_bounce_root(root, b);
     root[i < j ? j : i] = i < j ? i : j;
 }
 
-static bool touches(const bounce *b, int64_t k) { return b->s->lam[3 * k] > 0 || b->gap[k] <= 0; }
-static int32_t island_of(const bounce *b, const tl_rigid_point *p)
-{
-    return root_of(b->root, is_free(b->s, p->a) ? p->a : p->b);
-}
+static bool touches(const tl_bounce *b, int64_t k) { return b->s->lam[3 * k] > 0 || b->gap[k] <= 0; }
 
 /* Islands of what touches, and which of them an impact has reached. */
-static bool find_impacts(bounce *b, const double *v_before)
+static bool find_impacts(tl_bounce *b, const double *v_before)
 {
     tl_bodies *s = b->s;
     bool any = false;
     const double slow = tl_bodies_resting_speed(s);
     for (int32_t i = 0; i < s->rigid->count; i++) {
         b->root[i] = i;
-        b->part[i] = (island){.alike = true};
+        b->part[i] = (tl_bounce_island){.alike = true};
     }
     for (int64_t k = 0; k < s->contacts.count; k++) {
         const tl_rigid_point *p = &s->contacts.point[k];
-        if (!touches(b, k) || !is_free(s, p->a) || !is_free(s, p->b)) continue;
+        if (!touches(b, k) || !tl_bodies_is_free(s, p->a) || !tl_bodies_is_free(s, p->b)) continue;
         merge(b->root, p->a, p->b);
     }
     for (int32_t k = 0; s->joint.now && k < s->sim->joints.count; k++) {
         const tl_joint *j = &s->sim->joints.joint[k];
-        if (s->joint.first[k] == s->joint.first[k + 1] || j->b < 0 || !is_free(s, j->a) || !is_free(s, j->b)) continue;
+        if (s->joint.first[k] == s->joint.first[k + 1] || j->b < 0 || !tl_bodies_is_free(s, j->a) ||
+            !tl_bodies_is_free(s, j->b))
+            continue;
         merge(b->root, j->a, j->b);
     }
     for (int64_t k = 0; k < s->contacts.count; k++) {
@@ -102,25 +62,20 @@ static bool find_impacts(bounce *b, const double *v_before)
         if (p->half || !(p->restitution > 0 && s->lam[3 * k] > 0)) continue;
         b->speed[k] = tl_bodies_impact_speed(s, p, v_before);
         if (!(b->speed[k] < -slow)) continue;
-        island *part = &b->part[island_of(b, p)];
+        tl_bounce_island *part = &b->part[tl_bounce_island_of(b, p)];
         b->e[k] = p->restitution;
         part->e = fmax(part->e, b->e[k]);
         any = true;
     }
     for (int64_t k = 0; k < s->contacts.count; k++) {
-        island *part = &b->part[island_of(b, &s->contacts.point[k])];
+        tl_bounce_island *part = &b->part[tl_bounce_island_of(b, &s->contacts.point[k])];
         if (s->lam[3 * k] > 0 && b->e[k] != part->e) part->alike = false;
     }
     return any;
 }
 
-static island *island_of_joint(const bounce *b, const tl_joint *j)
-{
-    return &b->part[root_of(b->root, is_free(b->s, j->a) ? j->a : j->b)];
-}
-
 /* Their joints; those of other islands have no part in it. */
-static talus_status add_joints(bounce *b, talus_error *err)
+static talus_status add_joints(tl_bounce *b, talus_error *err)
 {
     tl_bodies *s = b->s;
     TL_TRY(tl_bodies_joints_land(s, &b->joints, err));
@@ -129,7 +84,7 @@ static talus_status add_joints(bounce *b, talus_error *err)
     s->joint.struck = TL_TAKE_ZERO(s->arena, bool, s->sim->joints.count);
     if (!b->joint || !s->joint.struck) return no_memory(err);
     for (int32_t k = 0; k < s->sim->joints.count; k++) {
-        const bool in = island_of_joint(b, &s->sim->joints.joint[k])->e > 0;
+        const bool in = tl_bounce_island_of_joint(b, &s->sim->joints.joint[k])->e > 0;
         s->joint.struck[k] = in;
         for (int32_t at = s->joint.first[k]; at < s->joint.first[k + 1]; at++) {
             b->joint[at] = k;
@@ -143,7 +98,7 @@ static talus_status add_joints(bounce *b, talus_error *err)
 
 /* Marks on both bodies went where they rolled and slid to: the place is that of the nearest point where they touch
  * now, with its normal, so that a ball is pushed through its centre. Without one, halfway between the marks. */
-static void land(const bounce *b, tl_rigid_point *p)
+static void land(const tl_bounce *b, tl_rigid_point *p)
 {
     const tl_bodies *s = b->s;
     const tl_rigid_body *body[2] = {&s->rigid->body[p->a], &s->rigid->body[p->b]};
@@ -178,7 +133,7 @@ static void turn_to(const tl_rigid_point *from, const double *lam, double share,
 }
 
 /* Points of those islands, with the levers of where they are now. */
-static talus_status assemble(bounce *b, talus_error *err)
+static talus_status assemble(tl_bounce *b, talus_error *err)
 {
     tl_bodies *s = b->s;
     int64_t n = s->rigid->count, m = s->contacts.count;
@@ -188,12 +143,12 @@ static talus_status assemble(bounce *b, talus_error *err)
     for (int32_t i = 0; i < n; i++) {
         tl_vec3_store(s->body[i].v, b->v + 6 * (int64_t)i);
         tl_vec3_store(s->body[i].w, b->v + 6 * (int64_t)i + 3);
-        if (!is_free(s, i)) continue;
+        if (!tl_bodies_is_free(s, i)) continue;
         tl_mat3 inverse = tl_rigid_inverse_inertia(&s->rigid->body[i], s->body[i].q);
         memcpy(inv_inertia + 9 * (int64_t)i, inverse.m, sizeof inverse.m);
     }
     for (int32_t k = 0; k < m; k++) {
-        if (!touches(b, k) || !(b->part[island_of(b, &s->contacts.point[k])].e > 0)) continue;
+        if (!touches(b, k) || !(b->part[tl_bounce_island_of(b, &s->contacts.point[k])].e > 0)) continue;
         landed.point[landed.count] = s->contacts.point[k];
         land(b, &landed.point[landed.count]);
         b->from[landed.count++] = k;
@@ -205,7 +160,7 @@ static talus_status assemble(bounce *b, talus_error *err)
     return tl_rigid_problem_build(&b->p, &bodies, &landed, NULL, &b->joints, s->dt, s->arena, err);
 }
 
-static talus_status solve(bounce *b, bool back, double *lam, double *v, tl_contact_report *solved, talus_error *err)
+static talus_status solve(tl_bounce *b, bool back, double *lam, double *v, tl_contact_report *solved, talus_error *err)
 {
     tl_bodies *s = b->s;
     for (int64_t k = 0; k < b->points; k++)
@@ -242,7 +197,7 @@ static void strike(const tl_pair *c, double e, double *l, double *dv)
 /* The fastest approach first, until none is left, from the velocities without any contact. lam: what is added to the
  * impulses of the landing. Slow approaches do not bounce. Returns false when that takes too long: then they part
  * together. */
-static talus_status strike_all(bounce *b, double *lam, bool *done, talus_error *err)
+static talus_status strike_all(tl_bounce *b, double *lam, bool *done, talus_error *err)
 {
     tl_bodies *s = b->s;
     tl_pairs t;
@@ -278,7 +233,7 @@ static talus_status strike_all(bounce *b, double *lam, bool *done, talus_error *
 }
 
 /* Where single impacts led, joints hold: an impact without restitution of all points and rows. lam [rows] grows. */
-static talus_status hold_struck(bounce *b, double *lam, double *v, tl_contact_report *solved, talus_error *err)
+static talus_status hold_struck(tl_bounce *b, double *lam, double *v, tl_contact_report *solved, talus_error *err)
 {
     const int64_t rows = 3 * (b->points + b->joints.count);
     tl_contact_velocities(&b->p.bodies, lam, v);
@@ -294,150 +249,10 @@ static talus_status hold_struck(bounce *b, double *lam, double *v, tl_contact_re
     return TALUS_OK;
 }
 
-/* ---- energy ---- */
-
-/* u . M v of one body, with the inertia of its pose q. */
-static double product(const tl_rigid_body *body, tl_quat q, const double *u, const double *v)
-{
-    return body->mass * tl_vec3_dot(tl_vec3_load(u), tl_vec3_load(v)) +
-           tl_vec3_dot(tl_vec3_load(u + 3), tl_rigid_angular_momentum(body, q, tl_vec3_load(v + 3)));
-}
-
-/* Work of scripted bodies through impulses l of a point. */
-static double scripted_work(const tl_bodies *s, const tl_rigid_point *p, const double *l)
-{
-    if (is_free(s, p->a) == is_free(s, p->b)) return 0;
-    int32_t i = is_free(s, p->a) ? p->b : p->a;
-    if (s->rigid->body[i].kind != TL_BODY_KINEMATIC) return 0;
-    const double *v = s->v_free + 6 * (int64_t)i;
-    tl_vec3 at = tl_vec3_cross(tl_vec3_load(v + 3), i == p->b ? p->arm_b : p->arm_a);
-    tl_vec3 push = tl_rigid_point_force(p, l, i == p->b ? 1 : -1);
-    return tl_vec3_dot(push, tl_vec3_add(tl_vec3_load(v), at));
-}
-
-/* Work of scripted bodies through impulse lam of a joint's row. */
-static double scripted_row_work(const tl_bodies *s, const tl_joint_blocks *j, int64_t at, double lam)
-{
-    const tl_joint_row *row = &j->row[at];
-    double work = 0;
-    for (int side = 0; side < 2; side++) {
-        const int32_t i = j->body[at / 3][side];
-        if (i < 0 || s->rigid->body[i].kind != TL_BODY_KINEMATIC) continue;
-        const double *v = s->v_free + 6 * (int64_t)i;
-        work -= lam * (tl_vec3_dot(side ? row->push_b : row->push_a, tl_vec3_load(v)) +
-                       tl_vec3_dot(side ? row->turn_b : row->turn_a, tl_vec3_load(v + 3)));
-    }
-    return work;
-}
-
-/* What joints did on the way, and what rows that do not hold do in the impact: beyond the stop, motors give what their
- * speed asks for. */
-static void add_rows(bounce *b)
-{
-    const tl_bodies *s = b->s;
-    for (int32_t k = 0; s->joint.did && k < s->sim->joints.count; k++)
-        island_of_joint(b, &s->sim->joints.joint[k])->before += s->joint.did[k];
-    for (int64_t at = 0; at < 3 * (int64_t)b->joints.count; at++) {
-        const tl_joint *j = &s->sim->joints.joint[b->joint[at / 3]];
-        const tl_joint_row *row = &b->joints.row[at];
-        const int r = (int)(at - 3 * (int64_t)s->joint.first[b->joint[at / 3]]);
-        island *part = island_of_joint(b, j);
-        const double stop = b->stop[3 * b->points + at], d = b->back[3 * b->points + at] - stop;
-        if (!(part->e > 0) || r >= j->rows) continue;
-        part->before +=
-            scripted_row_work(s, &s->joint.blocks, at, s->joint.lam[at]) + scripted_row_work(s, &b->joints, at, stop);
-        part->slope -= scripted_row_work(s, &b->joints, at, d);
-        if (j->law[r] == TL_ROW_HOLD) continue;
-        part->before += 0.5 * stop * (tl_joint_row_speed(j, row, b->v) + tl_joint_row_speed(j, row, b->v_stop));
-        if (j->law[r] == TL_ROW_MOTOR) part->slope += d * b->joints.bias[at];
-        if (stop != 0 || d != 0) part->longest = 1; /* its bounds would have to be looked at */
-    }
-}
-
-/* What an island had, and what was done to its bodies on their way. */
-static void add_bodies(bounce *b, const double *v_before)
-{
-    const tl_bodies *s = b->s;
-    for (int32_t i = 0; i < s->rigid->scene_count; i++) {
-        const tl_rigid_body *body = &s->rigid->body[i];
-        island *part = &b->part[root_of(b->root, i)];
-        if (!is_free(s, i) || !(part->e > 0)) continue;
-        const double *was = v_before + 6 * (int64_t)i, *fell = s->v_free + 6 * (int64_t)i,
-                     *stop = b->v_stop + 6 * (int64_t)i, *back = b->v_back + 6 * (int64_t)i;
-        tl_vec3 moved = tl_vec3_sub(s->body[i].x, s->before[i].x);
-        double d[6], turned[6] = {0}, torque[6] = {0};
-        for (int k = 0; k < 6; k++) d[k] = back[k] - stop[k];
-        for (int k = 3; k < 6; k++) torque[k] = fell[k] - was[k], turned[k] = b->v[6 * (int64_t)i + k];
-        /* gravity and forces, whose impulses are the change of velocities without contacts */
-        double work = body->mass / s->dt * tl_vec3_dot(moved, tl_vec3_sub(tl_vec3_load(fell), tl_vec3_load(was)));
-        part->before +=
-            0.5 * product(body, s->before[i].q, was, was) + work + product(body, s->before[i].q, torque, turned);
-        part->stopped += 0.5 * product(body, s->body[i].q, stop, stop);
-        part->slope += product(body, s->body[i].q, stop, d);
-        part->curve += 0.5 * product(body, s->body[i].q, d, d);
-    }
-}
-
-static double row_speed(const tl_csr *J, int64_t row, const double *v)
-{
-    double u = 0;
-    for (int64_t k = J->start[row]; k < J->start[row + 1]; k++) u += J->val[k] * v[J->col[k]];
-    return u;
-}
-
-/* What friction of point k did in the landing and when it stopped, and does beyond. */
-static void add_rubbing(bounce *b, int64_t k, const double d[3], island *part)
-{
-    const tl_bodies *s = b->s;
-    const double *early = s->half.any ? s->half.early : s->v_free;
-    for (int i = 1; i < 3; i++) {
-        const int64_t row = 3 * k + i, landing = 3 * (int64_t)b->from[k] + i;
-        const double stop = row_speed(&b->p.J, row, b->v_stop), back = row_speed(&b->p.J, row, b->v_back);
-        part->rubbed +=
-            0.5 * s->lam[landing] * (row_speed(&s->p.J, landing, early) + row_speed(&s->p.J, landing, s->v)) +
-            0.5 * b->stop[row] * (row_speed(&b->p.J, row, b->v) + stop);
-        part->rub_slope += d[i] * stop;
-        part->rub_curve += 0.5 * d[i] * (back - stop);
-    }
-}
-
-/* Work of scripted bodies and of friction, and how far cones let the line go on. */
-static void add_points(bounce *b)
-{
-    const tl_bodies *s = b->s;
-    for (int64_t k = 0; k < b->points; k++) {
-        const tl_rigid_point *p = &s->bounce.points.point[k], *first = &s->contacts.point[b->from[k]];
-        island *part = &b->part[island_of(b, p)];
-        const double *stop = b->stop + 3 * k, *back = b->back + 3 * k, *landed = s->lam + 3 * (int64_t)b->from[k];
-        double d[3], far[3];
-        for (int i = 0; i < 3; i++) d[i] = back[i] - stop[i], far[i] = stop[i] + BEYOND * d[i];
-        part->before += scripted_work(s, first, landed) + scripted_work(s, p, stop);
-        add_rubbing(b, k, d, part);
-        part->slope -= scripted_work(s, p, d);
-        bool inside = far[0] >= 0 && hypot(far[1], far[2]) <= p->friction * far[0] * (1 + 1e-12);
-        part->longest = part->alike && inside && part->longest > 1 ? BEYOND : 1;
-    }
-}
-
-/* Largest s with s slope + s^2 curve = room. */
-static double reach(double slope, double curve, double room)
-{
-    if (!(curve > 0)) return 0;
-    const double half = 0.5 * slope / curve, root = half * half + room / curve;
-    return fmax(0, -half + sqrt(fmax(0, root)));
-}
-
-/* Where the energy is as it should be, within [0, longest]: never more than there was. */
-static void choose(island *p)
-{
-    const double lost = fmax(0, p->before - p->stopped), pushed = fmax(0, lost + fmin(0, p->rubbed));
-    const double curve = p->curve - p->rub_curve;
-    const double asked = curve > 0 ? reach(p->slope - p->rub_slope, curve, p->e * p->e * pushed) : p->longest;
-    p->share = fmin(fmin(asked, reach(p->slope, p->curve, lost)), p->longest);
-}
+/* ---- the answer ---- */
 
 /* Impulses of joints in the impact are theirs too; what motors gave counts as work of theirs. */
-static void keep_rows(bounce *b)
+static void keep_rows(tl_bounce *b)
 {
     tl_bodies *s = b->s;
     if (!b->joints.count) return;
@@ -447,7 +262,7 @@ static void keep_rows(bounce *b)
         const int32_t k = b->joint[at / 3];
         const tl_joint *j = &s->sim->joints.joint[k];
         const int r = (int)(at - 3 * (int64_t)s->joint.first[k]);
-        const double share = island_of_joint(b, j)->share;
+        const double share = tl_bounce_island_of_joint(b, j)->share;
         double *lam = &s->joint.impact_lam[at];
         *lam += share * (b->back[3 * b->points + at] - *lam);
         if (r >= j->rows || j->law[r] == TL_ROW_HOLD || *lam == 0) continue;
@@ -461,7 +276,7 @@ static void keep_rows(bounce *b)
 }
 
 /* What the impulse of a point turns bodies by beyond that of its lever in s->contacts. */
-static void tell_levers(const bounce *b, int64_t k)
+static void tell_levers(const tl_bounce *b, int64_t k)
 {
     tl_bodies *s = b->s;
     const tl_rigid_point *was = &s->contacts.point[b->from[k]], *is = &s->bounce.points.point[k];
@@ -480,14 +295,14 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     for (int64_t k = 0; k < m && !*any; k++) *any = s->contacts.point[k].restitution > 0 && s->lam[3 * k] > 0;
     if (!*any) return TALUS_OK;
     tl_arena *a = s->arena;
-    bounce b = {.s = s,
-                .root = TL_TAKE(a, int32_t, n),
-                .part = TL_TAKE(a, island, n),
-                .e = TL_TAKE(a, double, m),
-                .speed = TL_TAKE(a, double, m),
-                .gap = TL_TAKE(a, double, m),
-                .from = TL_TAKE(a, int32_t, m),
-                .v = TL_TAKE(a, double, 6 * n)};
+    tl_bounce b = {.s = s,
+                   .root = TL_TAKE(a, int32_t, n),
+                   .part = TL_TAKE(a, tl_bounce_island, n),
+                   .e = TL_TAKE(a, double, m),
+                   .speed = TL_TAKE(a, double, m),
+                   .gap = TL_TAKE(a, double, m),
+                   .from = TL_TAKE(a, int32_t, m),
+                   .v = TL_TAKE(a, double, 6 * n)};
     double *v_before = TL_TAKE_ZERO(a, double, 6 * n);
     const int64_t blocks = s->joint.now ? s->joint.first[s->sim->joints.count] : 0;
     b.stop = TL_TAKE_ZERO(a, double, 3 * (m + blocks));
@@ -521,15 +336,15 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     if (first.certificate.residual > solved->certificate.residual) solved->certificate = first.certificate;
     if (solved->outcome.result == TL_CONVERGED) solved->outcome.result = first.outcome.result;
 
-    for (int32_t i = 0; i < n; i++) b.part[i].longest = BEYOND;
-    add_bodies(&b, v_before);
-    add_points(&b);
-    add_rows(&b);
+    for (int32_t i = 0; i < n; i++) b.part[i].longest = TL_BOUNCE_BEYOND;
+    tl_bounce_add_bodies(&b, v_before);
+    tl_bounce_add_points(&b);
+    tl_bounce_add_rows(&b);
     for (int32_t i = 0; i < n && in_turn; i++) b.part[i].longest = 1;
-    for (int32_t i = 0; i < n; i++) choose(&b.part[i]);
+    for (int32_t i = 0; i < n; i++) tl_bounce_choose(&b.part[i]);
     for (int64_t k = 0; k < b.points; k++) {
         const tl_rigid_point *p = &s->bounce.points.point[k], *found = &s->contacts.point[b.from[k]];
-        const double share = b.part[island_of(&b, p)].share;
+        const double share = b.part[tl_bounce_island_of(&b, p)].share;
         for (int i = 0; i < 3; i++) b.stop[3 * k + i] += share * (b.back[3 * k + i] - b.stop[3 * k + i]);
         turn_to(p, b.stop + 3 * k, 1, found, s->lam + 3 * (int64_t)b.from[k]);
     }
@@ -537,8 +352,8 @@ talus_status tl_bodies_bounce(tl_bodies *s, tl_contact_report *solved, bool *any
     keep_rows(&b);
     for (int64_t k = 0; k < b.points; k++) tell_levers(&b, k);
     for (int32_t i = 0; i < s->rigid->scene_count; i++) {
-        const island *part = &b.part[root_of(b.root, i)];
-        if (!is_free(s, i) || !(part->e > 0)) continue;
+        const tl_bounce_island *part = &b.part[tl_bounce_root(b.root, i)];
+        if (!tl_bodies_is_free(s, i) || !(part->e > 0)) continue;
         double *v = s->v + 6 * (int64_t)i;
         for (int k = 0; k < 6; k++)
             v[k] = b.v_stop[6 * (int64_t)i + k] +
