@@ -62,6 +62,7 @@ gate "python" python3 -m py_compile tools/*.py
 gate "includes" python3 tools/check_includes.py
 gate "references" python3 tools/check_references.py
 gate "parameters" python3 tools/check_parameters.py
+gate "lengths" python3 tools/check_lengths.py
 gate "no unfinished work" absent 'TO[D]O|FIX[M]E|(^|[^X])XX[X]([^X]|$)' .
 gate "no absolute paths" absent '/(ho[m]e|ro[o]t|wo[r]k|Use[r]s)/' .
 gate "no spaces at line ends" absent '[[:blank:]]$' '*.c' '*.h' '*.py' '*.sh' '*.cmake' '*.md' dev
