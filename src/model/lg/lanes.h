@@ -25,8 +25,8 @@ V8_INLINE v8 v8_max(v8 a, v8 b) { return v8_select(a > b, a, b); }
 V8_INLINE v8 v8_sign_of(v8 size, v8 sign) { return (v8)(((m8)size & INT64_MAX) | ((m8)sign & INT64_MIN)); }
 V8_INLINE v8 v8_sqrt(v8 x)
 {
-    v8 r;
-    for (int l = 0; l < 8; l++) r[l] = sqrt(x[l]);
+    v8 r = x;
+    for (int l = 0; l < 8; l++) r[l] = sqrt(r[l]);
     return r;
 }
 V8_INLINE bool v8_any(m8 m)
