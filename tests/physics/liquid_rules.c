@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "io/snapshot.h"
 #include "lab/world.h"
 #include "phase/accounts/accounts.h"
 #include "phase/grid/grid.h"
@@ -276,24 +277,65 @@ static void rest_is_left_alone(void **state)
     assert_true(speed[1] > 2 * speed[0]);
 }
 
-/* Sweeps of pressure and contacts are mixed: a heap of boxes in water settles in fewer. */
+/* Work of one step, and whether its solves reached their targets. */
+typedef struct step_work {
+    int sweeps, iterations;
+    bool met;
+} step_work;
+
+static step_work step_from(run *r, const void *snapshot, size_t bytes, bool mix)
+{
+    tl_sim *sim = r->w.sim;
+    r->rules->mix = mix;
+    CHECK_OK(tl_snapshot_read(snapshot, bytes, &sim->state, r->w.scene, sim->rigid.count, &err));
+    CHECK_OK(tl_sim_step(sim, 0.02, 1, &err));
+    step_work out = {.sweeps = sim->report.sweeps, .met = true};
+    for (int i = 0; i < sim->report.solves; i++) {
+        out.iterations += sim->report.solve[i].iterations;
+        out.met &= sim->report.solve[i].certificate <= sim->report.solve[i].target;
+    }
+    return out;
+}
+
+/* Sweeps of pressure and contacts are mixed: a dam over a heap of boxes takes fewer. A heap is chaotic, and so is the
+ * number of sweeps of a run: every step is made both ways from the same state. Sweeps are compared where both reach
+ * their targets, since those that miss are as many as are allowed; iterations of the solves in all steps. Ratios of
+ * six heaps (depths of water in steps of 1 cm): 0.57 to 0.73 and 0.54 to 0.74, a tenth from each other, so that the
+ * mean of three is known to 6 %. */
 static void mixing_saves_sweeps(void **state)
 {
     (void)state;
-    int64_t sweeps[2];
-    for (int k = 0; k < 2; k++) {
-        run r =
-            open_run("local b = {}\nfor i = 0, 5 do b[#b + 1] = { shape = box { size = {0.15, 0.15, 1} }, at = "
-                     "{0.3 + 0.16 * (i % 3) + 0.05 * (i // 3), 0.075 + 0.15 * (i // 3), 0}, density = 600, friction "
-                     "= 0.3 } end\nreturn scene { talus = 1, engine = 'grid', duration = 1, fps = 50, grid = { "
-                     "cells = {32, 24, 1}, cell = 1 / 32, " SLAB " }, fill = { { " WATER ", shape = box { size = "
-                     "{0.2, 0.6, 2}, center = {0.1, 0.3, 0} } } }, bodies = b }");
-        r.rules->mix = !k;
-        sweeps[k] = look(&r, 0.5).sweeps;
+    int64_t sweeps[2] = {0, 0}, iterations[2] = {0, 0}, missed[2] = {0, 0}, steps = 0;
+    for (int heap = 0; heap < 3; heap++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "local b = {}\nfor i = 0, 5 do b[#b + 1] = { shape = box { size = {0.15, 0.15, 1} }, at = {0.3 + 0.16 "
+                 "* (i %% 3) + 0.05 * (i // 3), 0.075 + 0.15 * (i // 3), 0}, density = 600, friction = 0.3 } end\n"
+                 "return scene { talus = 1, engine = 'grid', duration = 1, fps = 50, grid = { cells = {32, 24, 1}, "
+                 "cell = 1 / 32, " SLAB " }, fill = { { " WATER ", shape = box { size = {0.2, %g, 2}, center = {0.1, "
+                 "0.3, 0} } } }, bodies = b }",
+                 0.6 + 0.01 * heap);
+        run r = open_run(text);
+        for (; r.w.sim->state.t < 0.5 - 1e-9; steps++) {
+            const size_t bytes = tl_snapshot_bytes(&r.w.sim->state);
+            void *snapshot = test_malloc(bytes);
+            tl_snapshot_write(&r.w.sim->state, r.w.scene, snapshot);
+            step_work w[2];
+            for (int k = 1; k >= 0; k--) w[k] = step_from(&r, snapshot, bytes, !k);
+            for (int k = 0; k < 2; k++) {
+                if (w[0].met && w[1].met) sweeps[k] += w[k].sweeps;
+                iterations[k] += w[k].iterations;
+                missed[k] += !w[k].met;
+            }
+            test_free(snapshot);
+        }
         tl_world_close(&r.w);
     }
-    print_message("heap: %lld sweeps, not mixed %lld\n", (long long)sweeps[0], (long long)sweeps[1]);
+    print_message("heaps: %lld sweeps, not mixed %lld; iterations %lld, %lld; of %lld steps %lld and %lld miss\n",
+                  (long long)sweeps[0], (long long)sweeps[1], (long long)iterations[0], (long long)iterations[1],
+                  (long long)steps, (long long)missed[0], (long long)missed[1]);
     assert_true(1.2 * (double)sweeps[0] < (double)sweeps[1]);
+    assert_true(1.2 * (double)iterations[0] < (double)iterations[1]);
 }
 
 int main(void)
