@@ -443,7 +443,8 @@ static talus_status make_sim(run *r, bool empty, talus_error *err)
     TL_TRY(empty ? tl_sim_create_empty(&sim, r->scene, &r->o->log, err)
                  : tl_sim_create(&sim, r->scene, &r->o->log, err));
     tl_sim_free(r->sim);
-    r->sim = r->captures.sim = sim;
+    r->sim = sim;
+    r->captures.sim = sim;
     if (!r->captures.count) return TALUS_OK;
     sim->look = tl_captures_look;
     sim->look_user = &r->captures;

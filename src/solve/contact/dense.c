@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "math/dense.h"
+#include "solve/slope.h"
 
 #define KAPPA_START 100.0 /* penalty over the contact's own mass, as in newton.c */
 #define KAPPA_MAX 1e10
@@ -13,7 +14,6 @@
 #define SWEEP_ABOVE 1e-3 /* of the fastest approach: residual of the start above which sweeps come first */
 #define SWEEPS_FIRST 10
 #define SWEEPS_LAST 100
-#define LINE_SEARCH_MAX 12
 #define LOOK_EVERY 10
 #define POLISH_MAX 20
 #define POLISH_TRIES 8
@@ -263,10 +263,17 @@ static double dot(int64_t n, const double *a, const double *b)
     return sum;
 }
 
+typedef struct line {
+    const state *s;
+    double first, second; /* linear part: slope at the start, and what it grows by */
+} line;
+
 /* F' along z at step a. */
-static double slope(const state *s, double zWy, double zWz, double a)
+static double slope(const void *along, double a)
 {
-    double sum = zWy + a * zWz;
+    const line *l = along;
+    const state *s = l->s;
+    double sum = l->first + a * l->second;
     for (int64_t c = 0; c < s->m; c++) {
         double at[3], P[3];
         for (int k = 0; k < 3; k++) at[k] = s->x[3 * c + k] - a * penalty(s, c, k) * s->Wz[3 * c + k];
@@ -279,18 +286,7 @@ static double slope(const state *s, double zWy, double zWz, double a)
 static double line_search(const state *s)
 {
     double zWy = dot(s->n, s->z, s->Wy), zWz = dot(s->n, s->z, s->Wz);
-    double begin = 0, end = 1, a = 1, at_begin = slope(s, zWy, zWz, 0), enough = 0.3 * fabs(at_begin), at_end = 0;
-    for (int tries = 0; tries < LINE_SEARCH_MAX; tries++) {
-        double now = slope(s, zWy, zWz, a);
-        if (fabs(now) <= enough || (a == 1 && now < 0)) break;
-        if (now > 0)
-            end = a, at_end = now;
-        else
-            begin = a, at_begin = now;
-        double share = at_end > 0 ? -at_begin / (at_end - at_begin) : 0.5;
-        a = begin + fmin(0.9, fmax(0.1, share)) * (end - begin);
-    }
-    return a;
+    return tl_slope_search(slope, &(line){s, zWy, zWz});
 }
 
 static bool newton_step(state *s, tl_work *w)

@@ -14,6 +14,7 @@
 #include "solve/contact/momentum.h"
 #include "solve/contact/newton.h"
 #include "solve/contact/sweeps.h"
+#include "solve/slope.h"
 
 #define KAPPA_START 1e3     /* penalty over the contact's own mass */
 #define KAPPA_MAX_LEAST 1e6 /* and 1e4 times the largest mass ratio of a contact pair */
@@ -30,8 +31,7 @@
 #define COLD_ABOVE 1e-2 /* of it: residual after those sweeps above which ADMM goes on, from a start without forces */
 #define COLD_KAPPA 30.0
 #define COLD_ITERATIONS 60
-#define SWEEPS_LAST 100 /* when the best residual is still above SWEEP_ABOVE */
-#define LINE_SEARCH_MAX 12
+#define SWEEPS_LAST 100    /* when the best residual is still above SWEEP_ABOVE */
 #define AIM_STEPS 30       /* Newton steps that may be spent on going below the tolerance, towards the aim, */
 #define AIM_CONTACTS 100   /* in islands of so many contacts; larger ones spend as much in all, on fewer steps, */
 #define AIM_LEAST 6        /* and none when these would be fewer: above TL_NEWTON_AIM_MAX */
@@ -245,10 +245,17 @@ static double evaluate(state *s)
     return gap;
 }
 
+typedef struct line {
+    const state *s;
+    double first, second; /* linear part: slope at the start, and what it grows by */
+} line;
+
 /* F' along d at step a: linear part from M, projections from the contacts. */
-static double slope(const state *s, double dMv, double dMd, double a)
+static double slope(const void *along, double a)
 {
-    double sum = dMv + a * dMd;
+    const line *l = along;
+    const state *s = l->s;
+    double sum = l->first + a * l->second;
     for (int32_t c = 0; c < s->t->contacts; c++) {
         const double *x = s->x + 3 * (int64_t)c, *Jd = s->Jd + 3 * (int64_t)c;
         const tl_pair *p = &s->t->pair[c];
@@ -275,18 +282,7 @@ static double line_search(state *s)
         tl_lanes4 u = tl_pair_change(&t->pair[c], s->d);
         for (int k = 0; k < 3; k++) s->Jd[3 * (int64_t)c + k] = u[k];
     }
-    double begin = 0, end = 1, a = 1, at_begin = slope(s, dMv, dMd, 0), enough = 0.3 * fabs(at_begin), at_end = 0;
-    for (int tries = 0; tries < LINE_SEARCH_MAX; tries++) {
-        double now = slope(s, dMv, dMd, a);
-        if (fabs(now) <= enough || (a == 1 && now < 0)) break;
-        if (now > 0)
-            end = a, at_end = now;
-        else
-            begin = a, at_begin = now;
-        double share = at_end > 0 ? -at_begin / (at_end - at_begin) : 0.5;
-        a = begin + fmin(0.9, fmax(0.1, share)) * (end - begin);
-    }
-    return a;
+    return tl_slope_search(slope, &(line){s, dMv, dMd});
 }
 
 /* One Newton step on dv. False when the factor failed. */

@@ -1,5 +1,6 @@
 #include "base/sum.h"
 #include "solve/flex/inside.h"
+#include "solve/slope.h"
 
 #define KAPPA_START 10.0 /* penalty over the contact's own mass; 100 takes two to three times the products */
 #define KAPPA_MAX 1e8
@@ -7,7 +8,6 @@
 #define JOINT_MOST 1e7    /* at most. Both as solve/contact/newton.c has them, times what H has of stiffness */
 #define INNER_MAX 25
 #define NEWTON_MAX 150
-#define LINE_SEARCH_MAX 12
 #define ETA_MAX 0.1 /* relative residual of a linear system, */
 #define ETA_LEAST 1e-12
 #define ETA_SHARE 0.3 /* of what the Newton iteration still has to gain */
@@ -101,9 +101,16 @@ static double evaluate(state *s, const double *dv)
     return gap;
 }
 
-static double slope(const state *s, double first, double second, double a)
+typedef struct line {
+    const state *s;
+    double first, second; /* linear part: slope at the start, and what it grows by */
+} line;
+
+static double slope(const void *along, double a)
 {
-    double sum = first + a * second;
+    const line *l = along;
+    const state *s = l->s;
+    double sum = l->first + a * l->second;
     for (int64_t c = 0; c < s->m; c++) {
         double at[3], P[3];
         const tl_contact_box *box = tl_flex_box(s->p, c);
@@ -122,18 +129,7 @@ static double line_search(const state *s)
 {
     const tl_flex *p = s->p;
     double first = tl_dot(s->n, s->d, s->Hv) + tl_dot(p->n, s->d, p->g), second = tl_dot(s->n, s->d, s->Hd);
-    double begin = 0, end = 1, a = 1, at_begin = slope(s, first, second, 0), enough = 0.3 * fabs(at_begin), at_end = 0;
-    for (int tries = 0; tries < LINE_SEARCH_MAX; tries++) {
-        double now = slope(s, first, second, a);
-        if (fabs(now) <= enough || (a == 1 && now < 0)) break;
-        if (now > 0)
-            end = a, at_end = now;
-        else
-            begin = a, at_begin = now;
-        double share = at_end > 0 ? -at_begin / (at_end - at_begin) : 0.5;
-        a = begin + fmin(0.9, fmax(0.1, share)) * (end - begin);
-    }
-    return a;
+    return tl_slope_search(slope, &(line){s, first, second});
 }
 
 /* How much of G the direction has left, against eta that was wanted. */
