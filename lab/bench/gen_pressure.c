@@ -355,6 +355,7 @@ static talus_status fill(const world *w, tl_pressure_case *c, double density, ui
 #pragma omp parallel for schedule(dynamic, 512)
     for (int32_t i = 0; i < c->p.n; i++) make_row(w, c, i);
     c->p = (tl_pressure){.n = c->p.n,
+                         .none = c->p.n,
                          .red = red,
                          .ijk = (const int32_t(*)[3])c->ijk,
                          .dir = c->dir,

@@ -519,7 +519,7 @@ static talus_status get_pressure(tl_captured *c, tl_h5 *f, talus_error *err)
     if (red < 0 || red > count)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%lld red cells of %lld", (long long)red, (long long)count);
     c->space = tl_space_local(count);
-    *p = (tl_pressure){.n = (int32_t)count, .red = (int32_t)red, .unilateral = unilateral != 0};
+    *p = (tl_pressure){.n = (int32_t)count, .none = (int32_t)count, .red = (int32_t)red, .unilateral = unilateral != 0};
     TL_TRY(tl_capture_get_doubles(c, f, "b", count, &p->b, err));
     TL_TRY(tl_capture_get_doubles(c, f, "c", 6 * count, &sides, err));
     TL_TRY(tl_capture_get_doubles(c, f, "dir", count, &dir, err));

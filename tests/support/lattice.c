@@ -50,8 +50,14 @@ void tl_lattice_make(tl_pressure_case *c, const tl_lattice *l)
         c->ar[i] = 1;
         c->d[i] += 2;
     }
-    c->p = (tl_pressure){
-        .n = n, .red = red, .ijk = (const int32_t(*)[3])c->ijk, .dir = c->dir, .ar = c->ar, .d = c->d, .b = c->b};
+    c->p = (tl_pressure){.n = n,
+                         .none = n,
+                         .red = red,
+                         .ijk = (const int32_t(*)[3])c->ijk,
+                         .dir = c->dir,
+                         .ar = c->ar,
+                         .d = c->d,
+                         .b = c->b};
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
         c->p.nb[k] = c->nb[k];
         c->p.c[k] = c->c[k];

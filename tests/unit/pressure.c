@@ -135,7 +135,7 @@ static void build(hierarchy *h, const tl_pressure *p, const tl_cycle_kind *kind,
 {
     *h = (hierarchy){.kind = kind};
     double *scratch = TL_TAKE(&h->arena, double, 3 * (int64_t)p->n + 1);
-    CHECK_OK(tl_levels_build(&h->levels, p, split, scratch, &h->arena, &err));
+    CHECK_OK(tl_levels_build(&h->levels, p, (tl_levels_how){.split = split}, scratch, &h->arena, &err));
     h->cycle = kind->take(&h->levels, &h->arena);
     assert_non_null(h->cycle);
     kind->attach(h->cycle, p);

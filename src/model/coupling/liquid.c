@@ -395,8 +395,13 @@ static talus_status write_matrix(tl_system *s, tl_arena *a, talus_error *err)
 
 tl_pressure tl_system_pressure(const tl_system *s)
 {
-    tl_pressure p = {
-        .n = s->c.cells, .red = s->red, .ijk = (const int32_t(*)[3])s->ijk, .dir = s->dir, .ar = s->ar, .d = s->d};
+    tl_pressure p = {.n = s->c.cells,
+                     .none = s->c.cells,
+                     .red = s->red,
+                     .ijk = (const int32_t(*)[3])s->ijk,
+                     .dir = s->dir,
+                     .ar = s->ar,
+                     .d = s->d};
     for (int k = 0; k < 6; k++) {
         p.nb[k] = s->nb[k];
         p.c[k] = s->coef[k];

@@ -4,6 +4,7 @@
 
 #include "base/sum.h"
 #include "solve/pressure/blocks.h"
+#include "solve/pressure/space.h"
 
 #define STEP 0.95 /* of 1/d_i: the scaled matrix has norm <= 2, so a gradient step this long cannot raise the energy */
 #define WEAK                                                                                                           \
@@ -127,11 +128,21 @@ static void project_rows(double a, const double *restrict x, const double *restr
 
 /* ---- passes over all unknowns: cells in blocks, what is appended as one more ---- */
 
+/* Over all parts of the run. */
+static void add_up(const tl_comm *c, parts *all)
+{
+    static const tl_reduce op[] = {TL_REDUCE_SUM, TL_REDUCE_SUM, TL_REDUCE_MAX, TL_REDUCE_SUM, TL_REDUCE_MIN};
+    double value[] = {all->split.beta2, all->split.reduced, all->split.residual, all->first, all->second};
+    tl_comm_reduce_each(c, 5, op, value);
+    *all = (parts){{value[0], value[1], value[2]}, value[3], value[4]};
+}
+
 static parts gather(const tl_pressure_system *s, int blocks, const parts *part)
 {
     parts all = {.second = INFINITY};
+    const bool counted = s->extras && (!s->space || s->space->comm->part == 0); /* appended unknowns are on all parts */
     for (int b = 0; b <= blocks; b++) {
-        if (b == blocks && !s->extras) break;
+        if (b == blocks && !counted) break;
         all.split.beta2 += part[b].split.beta2;
         all.split.reduced += part[b].split.reduced;
         double e = part[b].split.residual;
@@ -139,6 +150,7 @@ static parts gather(const tl_pressure_system *s, int blocks, const parts *part)
         all.first += part[b].first;
         all.second = part[b].second < all.second ? part[b].second : all.second;
     }
+    if (s->space) add_up(s->space->comm, &all);
     return all;
 }
 
@@ -146,10 +158,11 @@ static parts gather(const tl_pressure_system *s, int blocks, const parts *part)
 #define EXTRA_D(s) ((s)->extra.diag - (s)->n)
 
 /* y = A x */
-static void product(const loop *l, const double *x, double *y)
+static void product(const loop *l, double *x, double *y)
 {
     const tl_pressure_system *s = l->s;
     l->w->products++;
+    tl_pressure_get_both(s->space, sizeof *x, x, s->none);
     TL_FOR_BLOCKS(0, s->n, product_rows(s, x, y, from, to));
     for (int32_t i = s->n; i < s->n + s->extras; i++) y[i] = 0;
     if (s->extra.add) s->extra.add(s->extra.ctx, x, y);
@@ -173,6 +186,7 @@ static parts curvature(const loop *l)
         TL_FOR_BLOCKS(0, s->n, curvature_rows(l, s->lo, from, to, &part[block]));
     } else {
         l->w->products++;
+        tl_pressure_get_both(s->space, sizeof *l->v->p, l->v->p, s->none);
         TL_FOR_BLOCKS(0, s->n, {
             product_rows(s, l->v->p, l->v->q, from, to);
             curvature_rows(l, s->lo, from, to, &part[block]);
@@ -194,7 +208,7 @@ static void gradient_rows(const loop *l, const double *x, double *g, const doubl
 }
 
 /* g = A x - b with its split, and in `first` twice the energy gained since v->x with v->g. */
-static parts gradient(const loop *l, const double *x, double *g)
+static parts gradient(const loop *l, double *x, double *g)
 {
     const tl_pressure_system *s = l->s;
     parts part[TL_BLOCKS_MAX + 1];
@@ -203,6 +217,7 @@ static parts gradient(const loop *l, const double *x, double *g)
         TL_FOR_BLOCKS(0, s->n, gradient_rows(l, x, g, s->d, s->lo, from, to, &part[block]));
     } else {
         l->w->products++;
+        tl_pressure_get_both(s->space, sizeof *x, x, s->none);
         TL_FOR_BLOCKS(0, s->n, {
             product_rows(s, x, g, from, to);
             gradient_rows(l, x, g, s->d, s->lo, from, to, &part[block]);
@@ -375,7 +390,7 @@ static bool expand_carefully(const loop *l, double room, split *now)
 
 static double scale_of(const tl_pressure_system *s)
 {
-    double max = tl_max_abs((int64_t)s->n + s->extras, s->b);
+    double max = tl_comm_max(tl_pressure_comm(s->space), tl_max_abs((int64_t)s->n + s->extras, s->b));
     return max > 0 ? max : 1;
 }
 
@@ -397,8 +412,8 @@ tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_pr
                                const tl_stop *stop, int patience, tl_pressure_counts *counts, tl_work *w)
 {
     const loop l = {s, v, w};
-    int32_t all = s->n + s->extras;
-    v->x[all] = v->p[all] = v->trial[all] = 0;
+    const int32_t all = s->n + s->extras, zero = s->none > all ? s->none : all;
+    v->x[zero] = v->p[zero] = v->trial[zero] = 0;
     double scale = scale_of(s), target = stop->tolerance * scale;
     tl_outcome out = {.result = TL_OUT_OF_ITERATIONS};
 

@@ -15,7 +15,8 @@
 
 /* One level's problem: the finest with what bodies add, or a coarse one. */
 typedef struct tl_pressure_system {
-    int32_t n, extras;
+    const tl_pressure_space *space; /* NULL: all cells are here */
+    int32_t n, extras, none;
     const int32_t *nb[TL_PRESSURE_SIDES];
     const float *c[TL_PRESSURE_SIDES];
     const double *d, *b;
@@ -25,7 +26,8 @@ typedef struct tl_pressure_system {
         *lowrank; /* what bodies add, for the preconditioner; NULL: left out, and appended rows by their diagonal */
 } tl_pressure_system;
 
-/* [n + extras + 1] each: the entry behind the last is read where a neighbour is missing, and multiplied by 0. */
+/* [tl_pressure_length] each: the entry behind the last unknown is 0. Where a neighbour is missing, an entry is read and
+ * multiplied by 0; with several parts it is this one, and copies stand behind it. */
 typedef struct tl_pressure_vectors {
     double *x, *g, *p, *q, *trial;
 } tl_pressure_vectors;
@@ -34,7 +36,7 @@ typedef struct tl_pressure_counts {
     int releases, expansions;
 } tl_pressure_counts;
 
-/* x: start in, answer out; the vectors may come back exchanged. patience: iterations within which the residual must
+/* Collective: every sum is over all parts, so that all of them take the same steps. x: start in, answer out; the vectors may come back exchanged. patience: iterations within which the residual must
  * fall tenfold, else the result is TL_STALLED (0: no such rule). */
 tl_outcome tl_pressure_bounded(const tl_pressure_system *s, const tl_pressure_precond *P, tl_pressure_vectors *v,
                                const tl_stop *stop, int patience, tl_pressure_counts *counts, tl_work *w);

@@ -5,6 +5,10 @@
  * cells. Transfers are constant: residuals are summed, corrections copied. Two red-black Gauss-Seidel sweeps down, two
  * up, in reverse order.
  *
+ * With several parts each half sweep of a level that is in parts ends with the copies of its colour, the free set of
+ * copies is known wherever coefficients are made, and the first whole level is gathered: its coefficients for each free
+ * set, its right-hand side on each way down. Coefficients and cycle are then those of one part.
+ *
  * tl_cycle is compiled for float and for double (cycle_float.c, cycle_double.c); the coefficients are float in both. */
 #ifndef TL_SOLVE_PRESSURE_CYCLE_H
 #define TL_SOLVE_PRESSURE_CYCLE_H
@@ -24,7 +28,7 @@ typedef struct tl_coarse {
 typedef struct tl_cycle tl_cycle;
 
 typedef struct tl_cycle_kind {
-    tl_cycle *(*take)(const tl_levels *l, tl_arena *a); /* NULL when memory is refused */
+    tl_cycle *(*take)(const tl_levels *l, tl_arena *a); /* NULL when memory is refused; the rest is collective */
     void (*attach)(tl_cycle *c, const tl_pressure *p);  /* level 0's coefficients */
     /* Take `base` as the finest level with this free set (NULL: all cells), and make the levels above. rebuild =
      * false keeps this hierarchy from then on and masks what is not free. */

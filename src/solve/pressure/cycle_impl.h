@@ -8,6 +8,7 @@
 
 #define SWEEPS 2          /* before and after the coarse correction; one needs half as many iterations more */
 #define COARSEST_SWEEPS 8 /* each way */
+#define ONCE_FROM 2       /* level from which a visit in parts goes down once; from 0 or 1 it would cost iterations */
 #define FACE_SHARE 0.5    /* area over distance doubles where 4 faces become one; 0.5 to 0.6 are equally good */
 
 enum { STALE = 1, INERT = 2 }; /* state of a coarse cell: to be made again; without coupling to anything */
@@ -19,10 +20,11 @@ struct tl_cycle {
     bool rebuild;
     tl_pressure_free mask; /* of the fine cells, when the hierarchy is kept */
     tl_coarse coarse[TL_LEVELS_MAX];
-    REAL *x[TL_LEVELS_MAX], *r[TL_LEVELS_MAX]; /* [n + 1], x[n] = 0 stands for missing neighbours and parents; [n] */
-    REAL *invd[TL_LEVELS_MAX];                 /* [n] 1/d, 0 where nothing is free */
-    REAL *t;                                   /* [red of level 0] residuals on their way up */
-    double back;                               /* z = back x */
+    REAL *x[TL_LEVELS_MAX];    /* [length], x[none] = 0 stands for missing neighbours and parents */
+    REAL *r[TL_LEVELS_MAX];    /* [n] */
+    REAL *invd[TL_LEVELS_MAX]; /* [length] 1/d, 0 where nothing is free */
+    REAL *t;                   /* [most red] residuals on their way up; or copies of invd as they were */
+    double back;               /* z = back x */
 };
 
 static void *take(tl_arena *a, size_t bytes, bool *good)
@@ -38,11 +40,15 @@ static tl_cycle *cycle_take(const tl_levels *l, tl_arena *a)
     tl_cycle *c = tl_arena_take_zero(a, sizeof *c);
     if (!c) return NULL;
     c->levels = l;
+    size_t longest = 0;
     for (int k = 0; k < l->count; k++) {
-        size_t n = (size_t)l->level[k].n;
-        c->x[k] = take(a, sizeof(REAL) * (n + 1), &good);
+        size_t n = (size_t)l->level[k].n, length = (size_t)tl_level_length(&l->level[k]);
+        size_t copies = (size_t)tl_pressure_copies(l->level[k].space), red = (size_t)l->level[k].red;
+        longest = longest > red ? longest : red;
+        longest = longest > copies ? longest : copies;
+        c->x[k] = take(a, sizeof(REAL) * length, &good);
         c->r[k] = take(a, sizeof(REAL) * n, &good);
-        c->invd[k] = take(a, sizeof(REAL) * n, &good);
+        c->invd[k] = take(a, sizeof(REAL) * (copies ? length : n), &good);
         if (k == 0) continue;
         tl_coarse *v = &c->coarse[k];
         for (int s = 0; s < TL_PRESSURE_SIDES; s++) v->c[s] = v->made_c[s] = take(a, sizeof(float) * n, &good);
@@ -51,7 +57,7 @@ static tl_cycle *cycle_take(const tl_levels *l, tl_arena *a)
         v->d = v->made_d = take(a, sizeof(double) * n, &good);
         v->state = take(a, n, &good);
     }
-    c->t = take(a, sizeof(REAL) * (size_t)l->level[0].red, &good);
+    c->t = take(a, sizeof(REAL) * longest, &good);
     return good ? c : NULL;
 }
 
@@ -80,11 +86,11 @@ static void add_child(const tl_cycle *c, int fine, int32_t i, int32_t I, double 
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
         int32_t j = f->nb[k][i];
         double w = v->c[k][i];
-        if (j == f->n || w == 0) continue;
+        if (j == f->none || w == 0) continue;
         if (invd[j] == 0) {
             D += w; /* at its bound: p = 0, one cell away */
             A += w * h;
-        } else if (f->parent[j] == up->nb[k][I] && up->nb[k][I] < up->n) {
+        } else if (f->parent[j] == up->nb[k][I] && up->nb[k][I] != up->none) {
             face[k] += FACE_SHARE * w;
         }
     }
@@ -92,48 +98,113 @@ static void add_child(const tl_cycle *c, int fine, int32_t i, int32_t I, double 
     *ar += A;
 }
 
+static void mark_parent(const tl_cycle *c, int level, int32_t i)
+{
+    const tl_level *l = &c->levels->level[level];
+    if (!l->parent || l->parent[i] == l[1].none) return;
+    uint8_t *up = &c->coarse[level + 1].state[l->parent[i]];
+#pragma omp atomic write
+    *up = STALE;
+}
+
+/* The rest of a cell, from its couplings. */
+static void end_cell(const tl_cycle *c, int level, int32_t I)
+{
+    const tl_coarse *v = &c->coarse[level];
+    double d = v->dir[I];
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) d += v->c[k][I];
+    v->made_d[I] = d > 0 ? d : 1; /* nothing to hold on to: a closed cavity in one cell, or nothing free */
+    c->invd[level][I] = d > 0 ? (REAL)(1 / d) : 0;
+    v->state[I] = d > 0 ? 0 : INERT;
+    mark_parent(c, level, I);
+}
+
 static void make_cells(const tl_cycle *c, int level, int32_t from, int32_t to)
 {
     const tl_level *l = &c->levels->level[level];
     const tl_coarse *v = &c->coarse[level];
-    for (int32_t I = from; I < to; I++) {
+    for (int32_t m = from; m < to; m++) {
+        const int32_t I = tl_level_cell(l, m);
         if (!(v->state[I] & STALE)) continue;
         double face[TL_PRESSURE_SIDES] = {0}, dir = 0, ar = 0;
-        for (int32_t s = l->start[I]; s < l->start[I + 1]; s++)
+        for (int32_t s = l->start[m]; s < l->start[m + 1]; s++)
             if (c->invd[level - 1][l->child[s]] > 0) add_child(c, level - 1, l->child[s], I, face, &dir, &ar);
         v->made_dir[I] = (float)dir;
         v->made_ar[I] = (float)ar;
-        double d = v->dir[I];
-        for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
-            v->made_c[k][I] = (float)face[k];
-            d += v->c[k][I];
-        }
-        v->made_d[I] = d > 0 ? d : 1; /* nothing to hold on to: a closed cavity in one cell, or nothing free */
-        c->invd[level][I] = d > 0 ? (REAL)(1 / d) : 0;
-        v->state[I] = d > 0 ? 0 : INERT;
-        if (!l->parent || l->parent[I] == l[1].n) continue;
-        uint8_t *up = &c->coarse[level + 1].state[l->parent[I]];
-#pragma omp atomic write
-        *up = STALE;
+        for (int k = 0; k < TL_PRESSURE_SIDES; k++) v->made_c[k][I] = (float)face[k];
+        end_cell(c, level, I);
     }
+}
+
+/* A cell as it goes from part to part. */
+typedef struct coefficients {
+    float c[TL_PRESSURE_SIDES], dir, ar;
+} coefficients;
+
+static coefficients read_cell(const tl_coarse *v, int32_t I)
+{
+    coefficients out = {.dir = v->dir[I], .ar = v->ar[I]};
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) out.c[k] = v->c[k][I];
+    return out;
+}
+
+/* Cells that other parts made. */
+static void gather_cells(const tl_cycle *c, int level)
+{
+    const tl_level *l = &c->levels->level[level];
+    const tl_gathered *g = l->gathered;
+    const tl_coarse *v = &c->coarse[level];
+    coefficients *mine = g->mine;
+    const coefficients *all = g->all;
+    for (int32_t m = 0; m < l->own; m++) mine[m] = read_cell(v, l->at[m]);
+    tl_gathered_bring(g, sizeof *mine);
+    for (int64_t r = 0; r < g->total; r++) {
+        const int32_t I = g->place[r];
+        const coefficients now = read_cell(v, I);
+        if (!(v->state[I] & STALE) && !memcmp(&now, &all[r], sizeof now)) continue;
+        for (int k = 0; k < TL_PRESSURE_SIDES; k++) v->made_c[k][I] = all[r].c[k];
+        v->made_dir[I] = all[r].dir;
+        v->made_ar[I] = all[r].ar;
+        end_cell(c, level, I);
+    }
+}
+
+static void get_free(const tl_cycle *c, int level)
+{
+    const tl_level *l = &c->levels->level[level];
+    tl_pressure_get_both(l->space, sizeof(REAL), c->invd[level], l->none);
 }
 
 static void make_levels(tl_cycle *c)
 {
-    for (int level = c->base + 1; level < c->levels->count; level++)
-        TL_FOR_BLOCKS(0, c->levels->level[level].n, make_cells(c, level, from, to));
+    for (int level = c->base + 1; level < c->levels->count; level++) {
+        const tl_level *l = &c->levels->level[level];
+        TL_FOR_BLOCKS(0, l->own, make_cells(c, level, from, to));
+        if (l->gathered) gather_cells(c, level);
+        get_free(c, level);
+    }
 }
 
 static void mark(const tl_cycle *c, int32_t i)
 {
     const tl_level *l = &c->levels->level[c->base];
-    if (!l->parent) return;
     for (int k = -1; k < TL_PRESSURE_SIDES; k++) {
         int32_t j = k < 0 ? i : l->nb[k][i];
-        if (j == l->n || l->parent[j] == l[1].n) continue;
-        uint8_t *up = &c->coarse[c->base + 1].state[l->parent[j]];
-#pragma omp atomic write
-        *up = STALE;
+        if (j < l->n) mark_parent(c, c->base, j);
+    }
+}
+
+/* Cells beside copies that joined or left the free set; `before` [copies] of invd, NULL: that are not in it. */
+static void mark_borders(const tl_cycle *c, const REAL *before)
+{
+    const tl_level *l = &c->levels->level[c->base];
+    const REAL *now = c->invd[c->base] + l->none + 1;
+    for (int32_t m = 0; m < l->borders; m++) {
+        const int32_t i = l->border[m];
+        for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
+            const int32_t h = l->nb[k][i] - l->none - 1;
+            if (h >= 0 && (now[h] > 0) != (before ? before[h] > 0 : true)) mark_parent(c, c->base, i);
+        }
     }
 }
 
@@ -161,8 +232,17 @@ static bool cycle_fit(void *ctx, const tl_pressure_free *f)
     }
     bool any[TL_BLOCKS_MAX] = {false}, changed = false;
     int32_t n = c->levels->level[c->base].n;
+    const tl_level *l = &c->levels->level[c->base];
     TL_FOR_BLOCKS(0, n, any[block] = free_cells(c, f, from, to));
     for (int b = 0; b < TL_BLOCKS_MAX; b++) changed = changed || any[b];
+    if (l->space) {
+        const size_t bytes = sizeof(REAL) * (size_t)tl_pressure_copies(l->space);
+        changed = tl_comm_max(l->space->comm, changed) > 0;
+        if (!changed) return false;
+        memcpy(c->t, c->invd[c->base] + l->none + 1, bytes);
+        get_free(c, c->base);
+        mark_borders(c, c->t);
+    }
     if (changed) make_levels(c);
     return changed;
 }
@@ -182,12 +262,14 @@ static void cycle_reset(tl_cycle *c, int base, const tl_pressure_free *f, bool r
     int first_stale = base + 1 + start_whole;
     c->base = base;
     c->rebuild = true;
-    for (int k = 0; k < l->count; k++) c->x[k][l->level[k].n] = 0;
+    for (int k = 0; k < l->count; k++) c->x[k][l->level[k].none] = 0;
 
     /* all free, as the coefficients of level base + 1 may already be */
     for (int k = base; k < first_stale && k < l->count; k++) TL_FOR_BLOCKS(0, l->level[k].n, all_free(c, k, from, to));
     if (first_stale < l->count) memset(c->coarse[first_stale].state, STALE, (size_t)l->level[first_stale].n);
     if (f) TL_FOR_BLOCKS(0, l->level[base].n, free_cells(c, f, from, to));
+    get_free(c, base);
+    if (f) mark_borders(c, NULL);
     make_levels(c);
     c->whole = f ? base : l->count;
     c->rebuild = rebuild;
@@ -233,11 +315,22 @@ static void residual_rows(const tl_level *l, const tl_coarse *v, const REAL *r, 
 static void sum_children(const tl_level *l, int32_t fine_red, const REAL *restrict t, REAL *restrict r, int32_t from,
                          int32_t to)
 {
-    for (int32_t I = from; I < to; I++) {
+    for (int32_t m = from; m < to; m++) {
         REAL sum = 0;
-        for (int32_t s = l->start[I]; s < l->start[I + 1] && l->child[s] < fine_red; s++) sum += t[l->child[s]];
-        r[I] = sum;
+        for (int32_t s = l->start[m]; s < l->start[m + 1] && l->child[s] < fine_red; s++) sum += t[l->child[s]];
+        r[tl_level_cell(l, m)] = sum;
     }
+}
+
+/* Right-hand sides that other parts made. */
+static void gather_sums(const tl_level *l, REAL *r)
+{
+    const tl_gathered *g = l->gathered;
+    REAL *mine = g->mine;
+    const REAL *all = g->all;
+    for (int32_t m = 0; m < l->own; m++) mine[m] = r[l->at[m]];
+    tl_gathered_bring(g, sizeof *r);
+    for (int64_t row = 0; row < g->total; row++) r[g->place[row]] = all[row];
 }
 
 /* Red cells only: the black half sweep that follows does not read black ones. */
@@ -255,7 +348,30 @@ static void half_sweep(const tl_cycle *c, int k, bool black)
                   smooth_rows(l, &c->coarse[k], c->r[k], c->invd[k], c->x[k], from, to));
 }
 
-/* A r = x on level k, about; `again`: improve the x that is there. scaled: the first red half sweep is done. */
+static void get_colour(const tl_cycle *c, int k, bool black)
+{
+    const tl_level *l = &c->levels->level[k];
+    tl_pressure_get(l->space, black ? TL_BLACK : TL_RED, sizeof(REAL), c->x[k], l->none);
+}
+
+/* Two visits of the next level from here. With many parts a visit of a level that is in parts waits for 8 messages:
+ * between the two finest levels and those that are whole one visit is enough. */
+static bool goes_twice(const tl_levels *l, int k)
+{
+    const bool between = k >= ONCE_FROM && k < l->whole - 1;
+    return k + 2 < l->count && !between;
+}
+
+static void go_down(const tl_cycle *c, int k)
+{
+    const tl_level *l = &c->levels->level[k];
+    TL_FOR_BLOCKS(0, l->red, residual_rows(l, &c->coarse[k], c->r[k], c->invd[k], c->x[k], c->t, from, to));
+    TL_FOR_BLOCKS(0, l[1].own, sum_children(l + 1, l->red, c->t, c->r[k + 1], from, to));
+    if (l[1].gathered) gather_sums(l + 1, c->r[k + 1]);
+}
+
+/* A r = x on level k, about; `again`: improve the x that is there. scaled: the first red half sweep is done. The red
+ * copies are old in the end: nobody reads them. */
 static void visit(const tl_cycle *c, int k, bool again, bool scaled)
 {
     const tl_level *l = &c->levels->level[k];
@@ -266,18 +382,22 @@ static void visit(const tl_cycle *c, int k, bool again, bool scaled)
             half_sweep(c, k, false);
         else if (!scaled)
             TL_FOR_BLOCKS(0, l->red, scale_rows(c->r[k], c->invd[k], c->x[k], from, to));
+        get_colour(c, k, false);
         half_sweep(c, k, true);
+        get_colour(c, k, true);
     }
     if (!coarsest) {
-        TL_FOR_BLOCKS(0, l->red, residual_rows(l, &c->coarse[k], c->r[k], c->invd[k], c->x[k], c->t, from, to));
-        TL_FOR_BLOCKS(0, l[1].n, sum_children(l + 1, l->red, c->t, c->r[k + 1], from, to));
+        go_down(c, k);
         visit(c, k + 1, false, false);
-        if (k + 2 < c->levels->count) visit(c, k + 1, true, false);
+        if (goes_twice(c->levels, k)) visit(c, k + 1, true, false);
         TL_FOR_BLOCKS(0, l->red, add_parent(l->parent, c->x[k + 1], c->invd[k], c->x[k], from, to));
+        get_colour(c, k, false);
     }
     for (int s = 0; s < sweeps; s++) {
         half_sweep(c, k, true);
+        get_colour(c, k, true);
         half_sweep(c, k, false);
+        if (s + 1 < sweeps) get_colour(c, k, false);
     }
 }
 
@@ -319,7 +439,8 @@ static double cycle_apply(void *ctx, const double *g, double size)
     TL_FOR_BLOCKS(0, n, load(c, g, factor, from, to));
     visit(c, c->base, false, true);
     TL_FOR_BLOCKS(0, n, part[block] = dot_rows(c, g, from, to));
-    return c->back * tl_sum_ordered(tl_blocks_of(n).count, part);
+    const double sum = tl_sum_ordered(tl_blocks_of(n).count, part);
+    return c->back * tl_comm_sum(tl_pressure_comm(c->levels->level[c->base].space), sum);
 }
 
 static void combine(const REAL *restrict z, double back, double beta, double *restrict p, int32_t from, int32_t to)

@@ -5,6 +5,7 @@
 #include "base/radix.h"
 #include "solve/pressure/blocks.h"
 #include "solve/pressure/key.h"
+#include "solve/pressure/levels_parts.h"
 
 #define FEW_CELLS 40 /* a level this small is the coarsest [measured: more levels change nothing] */
 #define FEW_EDGE 4
@@ -19,7 +20,7 @@ typedef struct finer {
 
 static bool linked(const finer *f, int32_t i, int k)
 {
-    return f->level->nb[k][i] < f->level->n && (!f->c || f->c[k][i] > 0);
+    return f->level->nb[k][i] != f->level->none && (!f->c || f->c[k][i] > 0);
 }
 
 /* True when side k of a cell is inside its block. */
@@ -43,10 +44,11 @@ static box bounds(const tl_level *l)
     return b;
 }
 
-static bool small(const tl_level *l, const box *b)
+static bool small(const tl_level *l, box b)
 {
-    bool few = l->n < FEW_CELLS;
-    return few || (b->hi[0] - b->lo[0] < FEW_EDGE && b->hi[1] - b->lo[1] < FEW_EDGE && b->hi[2] - b->lo[2] < FEW_EDGE);
+    if (l->space) tl_level_bounds(l, b.lo, b.hi);
+    bool few = l->total < FEW_CELLS;
+    return few || (b.hi[0] - b.lo[0] < FEW_EDGE && b.hi[1] - b.lo[1] < FEW_EDGE && b.hi[2] - b.lo[2] < FEW_EDGE);
 }
 
 /* Blocks as keys of few bits, so that the sort needs few passes: colour, x, y, z counted from the least block. */
@@ -191,7 +193,12 @@ static void vote(votes *v, int32_t J)
     v->faces[m]++;
 }
 
-/* nb[k][I]: the coarse cell that most faces on side k of I lead to; none = n. */
+static bool is_red(const tl_level *l, int32_t J)
+{
+    return J < l->red || (J > l->none && J - l->none - 1 < l->space->copies[TL_RED]);
+}
+
+/* nb[k][I]: the coarse cell that most faces on side k of I lead to, or `none`. */
 static void most_met(const finer *f, const tl_level *c, int32_t I, int32_t *const nb[TL_PRESSURE_SIDES])
 {
     votes side[TL_PRESSURE_SIDES];
@@ -202,12 +209,12 @@ static void most_met(const finer *f, const tl_level *c, int32_t I, int32_t *cons
             int k = 2 * axis + (f->level->ijk[i][axis] & 1); /* the outward side */
             if (!linked(f, i, k)) continue;
             int32_t J = f->parent[f->level->nb[k][i]];
-            if (J == I || (J < c->red) == (I < c->red)) continue; /* around a periodic axis of odd length */
+            if (J == I || is_red(c, J) == (I < c->red)) continue; /* around a periodic axis of odd length */
             vote(&side[k], J);
         }
     }
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
-        int32_t best = c->n, max = 0;
+        int32_t best = c->none, max = 0;
         for (int32_t m = 0; m < side[k].count; m++) {
             int32_t faces = side[k].faces[m], J = side[k].met[m];
             if (faces > max || (faces == max && J < best)) best = J, max = faces;
@@ -221,18 +228,32 @@ static void meet_rows(const finer *f, const tl_level *c, int32_t *const nb[TL_PR
     for (int32_t I = from; I < to; I++) most_met(f, c, I, nb);
 }
 
-static void join_neighbours(const finer *f, const tl_level *c, int32_t *const nb[TL_PRESSURE_SIDES])
+/* Neighbours that choose each other stay. choice: of copies, as numbers of their neighbours' owners. */
+static void keep_mutual(const tl_level *c, int32_t *const nb[TL_PRESSURE_SIDES],
+                        const int32_t (*choice)[TL_PRESSURE_SIDES])
 {
-    TL_FOR_BLOCKS(0, c->n, meet_rows(f, c, nb, from, to));
     for (int k = 0; k < TL_PRESSURE_SIDES; k++)
         for (int32_t I = 0; I < c->n; I++) {
             int32_t J = nb[k][I];
-            if (J < c->n && nb[k ^ 1][J] != I) nb[k][I] = c->n;
+            if (J != c->none && (J < c->n ? nb[k ^ 1][J] : choice[J - c->none - 1][k ^ 1]) != I) nb[k][I] = c->none;
         }
 }
 
-/* The level above `f`; c->n = 0 when nothing is left to join. */
-static talus_status coarsen(const finer *f, const box *b, tl_level *c, double *scratch, tl_arena *a, talus_error *err)
+static talus_status join_neighbours(const finer *f, tl_level *c, int32_t *const nb[TL_PRESSURE_SIDES], tl_arena *a,
+                                    talus_error *err)
+{
+    TL_FOR_BLOCKS(0, c->n, meet_rows(f, c, nb, from, to));
+    const int32_t(*choice)[TL_PRESSURE_SIDES] = NULL;
+    size_t mark = tl_arena_mark(a);
+    if (c->space) TL_TRY(tl_level_choices(c, &choice, a, err));
+    keep_mutual(c, nb, choice);
+    tl_arena_release(a, mark);
+    return c->space ? tl_comm_agree(c->space->comm, tl_level_borders(c, a, err), err) : TALUS_OK;
+}
+
+/* Cells above those of `f`, without neighbours; c->n = 0 when nothing is left to join. */
+static talus_status make_cells(const finer *f, const box *b, tl_level *c, double *scratch,
+                               int32_t *nb[TL_PRESSURE_SIDES], tl_arena *a, talus_error *err)
 {
     int32_t n = f->level->n;
     uint64_t *key = (uint64_t *)scratch, *spare = key + n;
@@ -242,15 +263,13 @@ static talus_status coarsen(const finer *f, const box *b, tl_level *c, double *s
 
     int32_t *label = (int32_t *)spare, *first = spare_cell; /* [n], [sets + 1] */
     int32_t *child = TL_TAKE(a, int32_t, count);
-    if (!child) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a level above %d cells", n);
-    for (int32_t i = 0; i < n; i++) f->parent[i] = INT32_MAX;
+    if (!child || !f->parent) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a level above %d cells", n);
+    for (int32_t i = 0; i < n; i++) f->parent[i] = TL_NO_PARENT;
     const by_block sorted = {count, key, cell, p.shift[3]};
-    c->n = number_sets(f, &sorted, label, first, child, &c->red);
-    for (int32_t i = 0; i < n; i++)
-        if (f->parent[i] == INT32_MAX) f->parent[i] = c->n;
+    c->n = c->none = c->own = number_sets(f, &sorted, label, first, child, &c->red);
+    c->total = c->n;
 
     int32_t(*ijk)[3] = tl_arena_take(a, sizeof *ijk * (size_t)c->n), *start = TL_TAKE(a, int32_t, c->n + 1);
-    int32_t *nb[TL_PRESSURE_SIDES];
     bool taken = ijk && start;
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
         nb[k] = TL_TAKE(a, int32_t, c->n);
@@ -264,26 +283,64 @@ static talus_status coarsen(const finer *f, const box *b, tl_level *c, double *s
     c->child = child;
     for (int32_t I = 0; I < c->n; I++)
         for (int axis = 0; axis < 3; axis++) ijk[I][axis] = tl_half(f->level->ijk[child[start[I]]][axis]);
-    join_neighbours(f, c, nb);
     return TALUS_OK;
 }
 
-talus_status tl_levels_build(tl_levels *l, const tl_pressure *p, bool split, double *scratch, tl_arena *a,
+/* The level above `f`. */
+static talus_status coarsen(const finer *f, const box *b, tl_level *c, double *scratch, tl_arena *a, talus_error *err)
+{
+    const tl_pressure_space *s = f->level->space;
+    int32_t *nb[TL_PRESSURE_SIDES];
+    *c = (tl_level){0};
+    TL_TRY(tl_comm_agree(tl_pressure_comm(s), make_cells(f, b, c, scratch, nb, a, err), err));
+    if (s) TL_TRY(tl_level_share(f->level, f->parent, c, (int32_t *)scratch, a, err));
+    for (int32_t i = 0; i < f->level->n; i++)
+        if (f->parent[i] == TL_NO_PARENT) f->parent[i] = c->none;
+    return join_neighbours(f, c, nb, a, err);
+}
+
+static talus_status first_level(tl_level *l, const tl_pressure *p, tl_arena *a, talus_error *err)
+{
+    *l = (tl_level){.n = p->n, .red = p->red, .own = p->n, .space = p->space, .ijk = p->ijk, .none = p->none};
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) l->nb[k] = p->nb[k];
+    l->total = (int64_t)tl_comm_sum(tl_pressure_comm(p->space), p->n);
+    return p->space ? tl_comm_agree(p->space->comm, tl_level_borders(l, a, err), err) : TALUS_OK;
+}
+
+static talus_status build(tl_levels *l, const tl_pressure *p, tl_levels_how how, double *scratch, tl_arena *a,
+                          talus_error *err)
+{
+    int64_t room = p->n; /* cells that the scratch is good for */
+    TL_TRY(first_level(&l->level[0], p, a, err));
+    for (l->count = 1; l->count < TL_LEVELS_MAX; l->count++) {
+        tl_level *fine = &l->level[l->count - 1], *coarse = fine + 1;
+        const box b = bounds(fine);
+        const bool last = small(fine, b);
+        if (fine->space && l->count > 1 && (last || l->count - 1 == how.whole)) {
+            TL_TRY(tl_level_make_whole(l, l->count - 1, a, err));
+            l->count--; /* and look at it again */
+            continue;
+        }
+        if (last) break;
+        if (!fine->space && fine->n > room) {
+            room = fine->n;
+            scratch = TL_TAKE(a, double, 3 * room + 1);
+            if (!scratch) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a level above %d cells", fine->n);
+        }
+        finer f = {.level = fine, .c = l->count == 1 ? p->c : NULL, .split = how.split};
+        f.parent = TL_TAKE(a, int32_t, fine->space ? tl_level_length(fine) : fine->n);
+        TL_TRY(coarsen(&f, &b, coarse, scratch, a, err));
+        if (coarse->total == 0) break;
+        fine->parent = f.parent;
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_levels_build(tl_levels *l, const tl_pressure *p, tl_levels_how how, double *scratch, tl_arena *a,
                              talus_error *err)
 {
-    *l = (tl_levels){.count = 1, .level[0] = {.n = p->n, .red = p->red, .ijk = p->ijk}};
-    for (int k = 0; k < TL_PRESSURE_SIDES; k++) l->level[0].nb[k] = p->nb[k];
-    while (l->count < TL_LEVELS_MAX) {
-        tl_level *fine = &l->level[l->count - 1], *coarse = fine + 1;
-        box b = bounds(fine);
-        if (small(fine, &b)) break;
-        finer f = {
-            .level = fine, .c = l->count == 1 ? p->c : NULL, .split = split, .parent = TL_TAKE(a, int32_t, fine->n)};
-        if (!f.parent) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a level of %d cells", fine->n);
-        TL_TRY(coarsen(&f, &b, coarse, scratch, a, err));
-        if (coarse->n == 0) break;
-        fine->parent = f.parent;
-        l->count++;
-    }
+    *l = (tl_levels){.count = 1};
+    TL_TRY(tl_comm_agree(tl_pressure_comm(p->space), build(l, p, how, scratch, a, err), err));
+    while (l->whole < l->count && l->level[l->whole].space) l->whole++;
     return TALUS_OK;
 }

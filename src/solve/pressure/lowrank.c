@@ -4,6 +4,7 @@
 
 #include "base/sum.h"
 #include "math/small_chol.h"
+#include "solve/pressure/space.h"
 
 #define SOFT                                                                                                           \
     1e-3 /* e, of the diagonal of an appended row: contacts beyond what bodies can move in make U U^T singular */
@@ -13,7 +14,7 @@ static double soft_part(const tl_lowrank *w) { return w->extra.rest > 0 ? w->ext
 bool tl_lowrank_take(tl_lowrank *w, const tl_pressure *p, tl_arena *a)
 {
     int64_t all = (int64_t)p->n + p->extras + 1, c = p->extra.columns;
-    *w = (tl_lowrank){.n = p->n, .extras = p->extras, .columns = p->extra.columns};
+    *w = (tl_lowrank){.comm = tl_pressure_comm(p->space), .n = p->n, .extras = p->extras, .columns = p->extra.columns};
     if (c == 0 || c > TL_LOWRANK_MAX) {
         w->columns = 0;
         return true;
@@ -56,7 +57,7 @@ static void make_cells(tl_lowrank *w, const tl_pressure_precond *V)
     const int32_t n = w->columns;
     for (int32_t c = 0; c < n; c++) {
         column(w, c);
-        double size = tl_max_abs(w->n, w->t);
+        double size = tl_comm_max(w->comm, tl_max_abs(w->n, w->t));
         memset(w->C + (int64_t)c * n, 0, sizeof *w->C * (size_t)n);
         if (!(size > 0)) continue;
         V->apply(V->ctx, w->t, size);
@@ -111,6 +112,7 @@ double tl_lowrank_apply(tl_lowrank *w, const tl_pressure_precond *V, const doubl
     for (int32_t c = 0; c < w->columns; c++) w->r[c] = -w->r[c];
     memcpy(w->t, g, sizeof *g * (size_t)all);
     w->extra.scatter(w->extra.ctx, w->r, w->t);
-    base(w, V, w->t, tl_max_abs(w->n, w->t));
-    return tl_dot(all, w->z, g);
+    base(w, V, w->t, tl_comm_max(w->comm, tl_max_abs(w->n, w->t)));
+    const bool counted = tl_comm_alone(w->comm) || w->comm->part == 0;
+    return tl_comm_sum(w->comm, tl_dot(counted ? all : w->n, w->z, g));
 }

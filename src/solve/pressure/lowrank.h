@@ -13,6 +13,7 @@
 #include "solve/pressure/problem.h"
 
 typedef struct tl_lowrank {
+    const tl_comm *comm; /* sums over cells of all parts; appended rows are the same on all */
     int32_t n, extras, columns;
     tl_pressure_extra extra;
     double *C;        /* [columns][columns] U^T V U of the cells */

@@ -14,7 +14,10 @@
  *     TL_TRY(tl_pressure_plan_make(&plan, method, &problem, &options, arena, err));
  *     TL_TRY(tl_pressure_run(plan, &problem, &stop, x, arena, NULL, &report, err));
  *
- * The plan holds all the memory of a run and lives in the arena until that is released below it. */
+ * The plan holds all the memory of a run and lives in the arena until that is released below it.
+ *
+ * A problem in several parts (its space) is solved by the methods with multigrid: all parts make the same calls, and
+ * take the same steps as one part alone would but for the rounding of sums. Plans of halos go with the comm's mark. */
 #ifndef TL_SOLVE_PRESSURE_METHOD_H
 #define TL_SOLVE_PRESSURE_METHOD_H
 
@@ -39,9 +42,11 @@ typedef enum tl_pressure_start {
 typedef struct tl_pressure_options {
     tl_pressure_start start;
     int32_t mic_below; /* multigrid: fewer cells are solved by mic, which is quicker there (0 = never) */
-    bool retry;   /* multigrid: go on with mic when 30 iterations without bodies do not reduce the residual tenfold */
+    bool retry;   /* multigrid: go on with mic when 30 iterations without bodies do not reduce the residual tenfold; in
+                     several parts with multigrid-double */
     bool rebuild; /* false: preconditioner of all cells, masked; to show what the free set's is worth */
     bool split;   /* false: a coarse cell joins all its children, also across a thin solid */
+    int whole; /* several parts: the first level that every part has all of; 0: 3 up to 8 parts, then the last that can be */
 } tl_pressure_options;
 
 tl_pressure_options tl_pressure_options_default(void);

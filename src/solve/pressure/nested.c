@@ -21,19 +21,45 @@ bool tl_nested_take(tl_nested *s, const tl_levels *l, tl_arena *a)
     return good;
 }
 
-double tl_pressure_small(int32_t n, const double *d, const double *b)
+static int top_of(const tl_levels *l) { return l->count - 1 < TL_NESTED_LEVELS ? l->count - 1 : TL_NESTED_LEVELS; }
+
+int64_t tl_nested_length(const tl_levels *l)
 {
-    double mean = n ? tl_sum(n, d) / n : 1;
-    return SMALL * tl_max_abs(n, b) * TL_PRESSURE_SIDES / mean;
+    int64_t longest = 0;
+    for (int k = 0; k <= top_of(l); k++) {
+        const int64_t length = tl_level_length(&l->level[k]);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+double tl_pressure_small(const tl_comm *c, int32_t n, const double *d, const double *b)
+{
+    static const tl_reduce op[] = {TL_REDUCE_SUM, TL_REDUCE_SUM, TL_REDUCE_MAX};
+    double value[] = {n, tl_sum(n, d), tl_max_abs(n, b)};
+    tl_comm_reduce_each(c, 3, op, value);
+    const double mean = value[0] > 0 ? value[1] / value[0] : 1;
+    return SMALL * value[2] * TL_PRESSURE_SIDES / mean;
 }
 
 static void sum_children(const tl_level *l, const double *restrict fine, double *restrict out, int32_t from, int32_t to)
 {
-    for (int32_t I = from; I < to; I++) {
+    for (int32_t m = from; m < to; m++) {
         double sum = 0;
-        for (int32_t s = l->start[I]; s < l->start[I + 1]; s++) sum += fine[l->child[s]];
-        out[I] = sum;
+        for (int32_t s = l->start[m]; s < l->start[m + 1]; s++) sum += fine[l->child[s]];
+        out[tl_level_cell(l, m)] = sum;
     }
+}
+
+/* out [n] of level l = sums of `fine` over children. */
+static void restrict_to(const tl_level *l, const double *fine, double *out)
+{
+    const tl_gathered *g = l->gathered;
+    TL_FOR_BLOCKS(0, l->own, sum_children(l, fine, out, from, to));
+    if (!g) return;
+    for (int32_t m = 0; m < l->own; m++) ((double *)g->mine)[m] = out[l->at[m]];
+    tl_gathered_bring(g, sizeof *out);
+    for (int64_t r = 0; r < g->total; r++) out[g->place[r]] = ((const double *)g->all)[r];
 }
 
 /* Each child gets the mean of its parent and the parent's three nearest face neighbours; missing ones count as the
@@ -41,16 +67,18 @@ static void sum_children(const tl_level *l, const double *restrict fine, double 
 static void interpolate(const tl_level *coarse, const tl_level *fine, const double *restrict x, double *restrict out,
                         int32_t from, int32_t to)
 {
-    for (int32_t I = from; I < to; I++)
-        for (int32_t s = coarse->start[I]; s < coarse->start[I + 1]; s++) {
+    for (int32_t m = from; m < to; m++) {
+        const int32_t I = tl_level_cell(coarse, m);
+        for (int32_t s = coarse->start[m]; s < coarse->start[m + 1]; s++) {
             int32_t i = coarse->child[s];
             double sum = x[I];
             for (int axis = 0; axis < 3; axis++) {
                 int32_t J = coarse->nb[2 * axis + (fine->ijk[i][axis] & 1)][I];
-                sum += J < coarse->n ? x[J] : x[I];
+                sum += J != coarse->none ? x[J] : x[I];
             }
             out[i] = 0.25 * sum;
         }
+    }
 }
 
 static void relax_rows(const tl_level *l, const tl_coarse *m, const double *b, double lo, double *x, int32_t from,
@@ -77,12 +105,15 @@ static void go_finer(const tl_levels *l, int k, const tl_coarse *m, const double
     double *x = v->trial;
     TL_FOR_BLOCKS(0, fine->n, {
         for (int32_t i = from; i < to; i++)
-            if (fine->parent[i] == coarse->n) x[i] = 0;
+            if (fine->parent[i] == coarse->none) x[i] = 0;
     });
-    TL_FOR_BLOCKS(0, coarse->n, interpolate(coarse, fine, v->x, x, from, to));
-    x[fine->n] = 0;
+    tl_pressure_get_both(coarse->space, sizeof *x, v->x, coarse->none);
+    TL_FOR_BLOCKS(0, coarse->own, interpolate(coarse, fine, v->x, x, from, to));
+    x[fine->none] = 0;
     for (int s = 0; s < SWEEPS; s++) {
+        tl_pressure_get(fine->space, TL_BLACK, sizeof *x, x, fine->none);
         TL_FOR_BLOCKS(0, fine->red, relax_rows(fine, m, b, lo, x, from, to));
+        tl_pressure_get(fine->space, TL_RED, sizeof *x, x, fine->none);
         TL_FOR_BLOCKS(fine->red, fine->n, relax_rows(fine, m, b, lo, x, from, to));
     }
     v->trial = v->x;
@@ -92,19 +123,19 @@ static void go_finer(const tl_levels *l, int k, const tl_coarse *m, const double
 double tl_nested_start(const tl_nested *s, const tl_pressure *p, const tl_levels *l, const tl_cycle_kind *kind,
                        tl_cycle *cycle, double lo, tl_pressure_vectors *v)
 {
-    int top = l->count - 1 < TL_NESTED_LEVELS ? l->count - 1 : TL_NESTED_LEVELS;
+    const int top = top_of(l);
     double products = 0;
     kind->reset(cycle, 0, NULL, true);
-    for (int k = 1; k <= top; k++)
-        TL_FOR_BLOCKS(0, l->level[k].n, sum_children(&l->level[k], k == 1 ? p->b : s->b[k - 1], s->b[k], from, to));
+    for (int k = 1; k <= top; k++) restrict_to(&l->level[k], k == 1 ? p->b : s->b[k - 1], s->b[k]);
 
     const tl_coarse *m = kind->coarse(cycle, top);
     const double *b = top ? s->b[top] : p->b;
-    double start = tl_pressure_small(l->level[top].n, m->d, b);
+    double start = tl_pressure_small(tl_pressure_comm(l->level[top].space), l->level[top].n, m->d, b);
     for (int32_t i = 0; i < l->level[top].n; i++) v->x[i] = start;
     for (int k = top; k >= 1; k--) {
         const tl_level *level = &l->level[k];
-        tl_pressure_system system = {.n = level->n, .d = m->d, .b = s->b[k], .lo = lo};
+        tl_pressure_system system = {
+            .space = level->space, .n = level->n, .none = level->none, .d = m->d, .b = s->b[k], .lo = lo};
         for (int side = 0; side < TL_PRESSURE_SIDES; side++) {
             system.nb[side] = level->nb[side];
             system.c[side] = m->c[side];
@@ -116,7 +147,8 @@ double tl_nested_start(const tl_nested *s, const tl_pressure *p, const tl_levels
         tl_pressure_counts counts = {0};
         tl_work work = {0};
         tl_pressure_bounded(&system, &P, v, &stop, 0, &counts, &work);
-        products += ((double)work.products * level->n + SWEEPS * (double)level[-1].n) / l->level[0].n;
+        products += ((double)work.products * (double)level->total + SWEEPS * (double)level[-1].total) /
+                    (double)l->level[0].total;
         m = kind->coarse(cycle, k - 1);
         go_finer(l, k, m, k > 1 ? s->b[k - 1] : p->b, lo, v);
     }

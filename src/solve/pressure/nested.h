@@ -14,13 +14,16 @@ typedef struct tl_nested {
 } tl_nested;
 
 bool tl_nested_take(tl_nested *s, const tl_levels *l, tl_arena *a);
+int64_t tl_nested_length(
+    const tl_levels *l); /* of the longest vector: a level that is whole may be longer than the finest */
 
 /* v->x [n] becomes the start on level 0 for the lower bound lo of cells. The cycle is attached to p; its hierarchy
  * is used up. Returns products, in products of level 0. */
 double tl_nested_start(const tl_nested *s, const tl_pressure *p, const tl_levels *l, const tl_cycle_kind *kind,
                        tl_cycle *cycle, double lo, tl_pressure_vectors *v);
 
-/* A small positive pressure, x0 = 1e-3 max|b| in units of the mean coupling: better than 0 or a large one. */
-double tl_pressure_small(int32_t n, const double *d, const double *b);
+/* A small positive pressure, x0 = 1e-3 max|b| in units of the mean coupling: better than 0 or a large one. c: of a
+ * level in parts, n cells here. */
+double tl_pressure_small(const tl_comm *c, int32_t n, const double *d, const double *b);
 
 #endif

@@ -10,8 +10,11 @@
 #include "solve/pressure/method.h"
 #include "solve/pressure/mic.h"
 #include "solve/pressure/nested.h"
+#include "solve/pressure/space.h"
 
-#define PATIENCE 30 /* iterations in which multigrid must gain a digit; a healthy one gains one in two */
+#define FEW_PARTS 8   /* up to which gathering level 3 costs less than messages of further levels [measured: 1 to 8] */
+#define FIRST_WHOLE 3 /* a cell of that level is a block of the grid */
+#define PATIENCE 30   /* iterations in which multigrid must gain a digit; a healthy one gains one in two */
 
 #define ROUGH_BYTES 84 /* per cell, of a plan: 78 to 82 for multigrid, 81 for mic; small problems need more */
 
@@ -38,7 +41,7 @@ static const tl_pressure_method methods[] = {
 };
 #define METHODS ((int)(sizeof methods / sizeof methods[0]))
 #define OF_THIS_KIND 5
-static const tl_pressure_method *const mic = &methods[1];
+static const tl_pressure_method *const mic = &methods[1], *const in_double = &methods[4];
 
 int tl_pressure_method_count(void) { return OF_THIS_KIND; }
 int tl_pressure_method_count_all(void) { return METHODS; }
@@ -79,36 +82,72 @@ struct tl_pressure_plan {
     tl_lowrank lowrank;
 };
 
+static bool in_parts(const tl_pressure *p) { return p->space && !tl_comm_alone(p->space->comm); }
+
+static int whole_level(const tl_pressure *p, const tl_pressure_options *o)
+{
+    if (!p->space) return 0;
+    const int most = p->space->together, few = p->space->comm->parts <= FEW_PARTS;
+    const int wanted = o->whole > 0 ? o->whole : few ? FIRST_WHOLE : most;
+    return wanted < most ? wanted : most;
+}
+
+static talus_status no_memory(int32_t n, talus_error *err)
+{
+    return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve of %d cells", n);
+}
+
+static talus_status take_vectors(tl_pressure_plan *s, int64_t entries, tl_arena *a, talus_error *err)
+{
+    const size_t length = ((size_t)entries + 7) / 8 * 8;
+    double *block = TL_TAKE(a, double, 5 * length);
+    if (!block) return no_memory(s->n, err);
+    for (int k = 0; k < 5; k++) s->vector[k] = block + (size_t)k * length;
+    return TALUS_OK;
+}
+
 static talus_status take_structure(tl_pressure_plan *s, const tl_pressure *p, tl_arena *a, talus_error *err)
 {
     double *scratch = s->vector[0]; /* five vectors in a row hold three of scratch */
     if (s->method->box) return TALUS_OK;
     if (!s->method->cycle) return tl_mic_take(&s->mic, p, scratch, a, err);
-    TL_TRY(tl_levels_build(&s->levels, p, s->options.split, scratch, a, err));
+    const tl_levels_how how = {s->options.split, whole_level(p, &s->options)};
+    TL_TRY(tl_levels_build(&s->levels, p, how, scratch, a, err));
     s->cycle = s->method->cycle->take(&s->levels, a);
-    if (!s->cycle || !tl_nested_take(&s->nested, &s->levels, a))
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve of %d cells", p->n);
-    return TALUS_OK;
+    const int64_t longest = tl_nested_length(&s->levels);
+    talus_status status = longest > tl_pressure_length(p) ? take_vectors(s, longest, a, err) : TALUS_OK;
+    if (status == TALUS_OK && (!s->cycle || !tl_nested_take(&s->nested, &s->levels, a))) status = no_memory(p->n, err);
+    return tl_comm_agree(tl_pressure_comm(p->space), status, err);
+}
+
+static talus_status begin_plan(tl_pressure_plan **plan, const tl_pressure_method *m, const tl_pressure *p,
+                               const tl_pressure_options *o, tl_arena *a, talus_error *err)
+{
+    tl_pressure_plan *s = *plan = tl_arena_take_zero(a, sizeof *s);
+    if (!s) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve");
+    s->method = m == &methods[0] && p->n < o->mic_below && !in_parts(p) ? mic : m;
+    s->options = *o;
+    s->n = p->n;
+    s->extras = p->extras;
+    return take_vectors(s, tl_pressure_length(p), a, err);
 }
 
 talus_status tl_pressure_plan_make(tl_pressure_plan **plan, const tl_pressure_method *m, const tl_pressure *p,
                                    const tl_pressure_options *o, tl_arena *a, talus_error *err)
 {
-    TL_TRY(tl_arena_reserve(a, (size_t)ROUGH_BYTES * (size_t)p->n, err)); /* one block, where it fits */
+    const tl_comm *comm = tl_pressure_comm(p->space);
+    if (in_parts(p) && !m->cycle)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "pressure method %s works on one process, not on %d: multigrid does",
+                       m->name, comm->parts);
+    TL_TRY(tl_comm_reserve(comm, a, (size_t)ROUGH_BYTES * (size_t)p->n, err)); /* one block, where it fits */
     size_t before = tl_arena_mark(a);
-    tl_pressure_plan *s = tl_arena_take_zero(a, sizeof *s);
-    if (!s) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve");
-    s->method = m == &methods[0] && p->n < o->mic_below ? mic : m;
-    s->options = *o;
-    s->n = p->n;
-    s->extras = p->extras;
-    size_t length = ((size_t)p->n + (size_t)p->extras + 8) / 8 * 8;
-    double *block = TL_TAKE(a, double, 5 * length);
-    if (!block) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a pressure solve of %d cells", p->n);
-    for (int k = 0; k < 5; k++) s->vector[k] = block + (size_t)k * length;
+    tl_pressure_plan *s;
+    TL_TRY(tl_comm_agree(comm, begin_plan(&s, m, p, o, a, err), err));
     TL_TRY(take_structure(s, p, a, err));
+    talus_status status = TALUS_OK;
     if ((s->method->cycle || m->cycle) && !tl_lowrank_take(&s->lowrank, p, a))
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the bodies of a pressure solve");
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the bodies of a pressure solve");
+    TL_TRY(tl_comm_agree(comm, status, err));
     s->bytes = tl_arena_mark(a) - before;
     *plan = s;
     return TALUS_OK;
@@ -121,7 +160,8 @@ void tl_pressure_plan_start(tl_pressure_plan *plan, tl_pressure_start start) { p
 
 static tl_pressure_system system_of(const tl_pressure *p, bool bounded)
 {
-    tl_pressure_system s = {.n = p->n, .extras = p->extras, .d = p->d, .b = p->b, .extra = p->extra};
+    tl_pressure_system s = {
+        .space = p->space, .n = p->n, .extras = p->extras, .none = p->none, .d = p->d, .b = p->b, .extra = p->extra};
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
         s.nb[k] = p->nb[k];
         s.c[k] = p->c[k];
@@ -151,7 +191,7 @@ static void start(const tl_pressure_plan *plan, const tl_pressure *p, const tl_p
     } else if (kind && plan->method->bounded) {
         report->nested_products = tl_nested_start(&plan->nested, p, &plan->levels, kind, plan->cycle, s->lo, v);
     } else {
-        double small = plan->method->bounded ? tl_pressure_small(p->n, p->d, p->b) : 0;
+        double small = plan->method->bounded ? tl_pressure_small(tl_pressure_comm(p->space), p->n, p->d, p->b) : 0;
         for (int32_t i = 0; i < p->n; i++) v->x[i] = small;
     }
     for (int32_t i = p->n; i < p->n + p->extras; i++) v->x[i] = x[i] > 0 || s->lo_extra < 0 ? x[i] : 0;
@@ -209,33 +249,61 @@ static talus_status run_box(const tl_pressure_plan *plan, const tl_pressure *p, 
     return TALUS_OK;
 }
 
-/* Go on from x with mic; without memory for it, the first outcome stands. */
+static bool take_double(tl_pressure_plan *s, const tl_levels *levels, tl_arena *a)
+{
+    s->levels = *levels;
+    s->method = in_double;
+    return (s->cycle = in_double->cycle->take(&s->levels, a)) != NULL;
+}
+
+/* Go on from x with mic, or in parts with cycles in double precision; without memory for it, the first outcome stands. */
 static void retry(const tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x, tl_arena *a,
                   tl_pressure_report *report)
 {
     tl_pressure_plan second = {.method = mic, .options = plan->options, .n = plan->n, .extras = plan->extras};
     memcpy(second.vector, plan->vector, sizeof second.vector);
     size_t mark = tl_arena_mark(a);
-    if (take_structure(&second, p, a, NULL) == TALUS_OK) run_once(&second, p, stop, true, x, report);
+    talus_status status;
+    if (in_parts(p)) {
+        status = take_double(&second, &plan->levels, a) ? TALUS_OK : TALUS_NO_MEMORY;
+        status = tl_comm_agree(p->space->comm, status, NULL);
+    } else {
+        status = take_structure(&second, p, a, NULL);
+    }
+    if (status == TALUS_OK) run_once(&second, p, stop, true, x, report);
     tl_arena_release(a, mark);
+}
+
+static talus_status check_plan(const tl_pressure_plan *plan, const tl_pressure *p, talus_error *err)
+{
+    if (p->n == plan->n && p->extras == plan->extras) return TALUS_OK;
+    return TL_FAIL(err, TALUS_BAD_INPUT, "the plan is for %d cells and %d more unknowns, the problem has %d and %d",
+                   plan->n, plan->extras, p->n, p->extras);
+}
+
+/* Room for the certificate. */
+static talus_status prepare(const tl_pressure_plan *plan, const tl_pressure *p, tl_arena *a, talus_error *err)
+{
+    const int64_t all = (int64_t)p->n + p->extras, length = p->space ? tl_pressure_length(p) : 0;
+    TL_TRY(tl_comm_agree(tl_pressure_comm(p->space), check_plan(plan, p, err), err));
+    TL_VALIDATE(tl_pressure_check_rows(p, err));
+    return tl_comm_reserve(tl_pressure_comm(p->space), a, TL_ARENA_ROOM(double, all) + TL_ARENA_ROOM(double, length),
+                           err);
 }
 
 talus_status tl_pressure_run(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, double *x, tl_arena *a,
                              tl_history *history, tl_pressure_report *report, talus_error *err)
 {
-    if (p->n != plan->n || p->extras != plan->extras)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "the plan is for %d cells and %d more unknowns, the problem has %d and %d",
-                       plan->n, plan->extras, p->n, p->extras);
-    TL_VALIDATE(tl_pressure_check_rows(p, err));
-    TL_TRY(tl_arena_reserve(a, TL_ARENA_ROOM(double, (int64_t)p->n + p->extras), err)); /* of the certificate */
+    const tl_comm *comm = tl_pressure_comm(p->space);
+    TL_TRY(prepare(plan, p, a, err));
     *report = (tl_pressure_report){.work.history = history, .method = plan->method->name};
     double began = tl_seconds();
     tl_pressure_system s = system_of(p, plan->method->bounded);
     int64_t all = (int64_t)p->n + p->extras;
-    double scale = tl_max_abs(all, p->b), target = stop->tolerance * (scale > 0 ? scale : 1);
+    double scale = tl_comm_max(comm, tl_max_abs(all, p->b)), target = stop->tolerance * (scale > 0 ? scale : 1);
     if (!isfinite(scale)) {
         report->outcome = (tl_outcome){.result = TL_BROKE_DOWN, .residual = INFINITY};
-    } else if (nothing_pulls(&s, target)) {
+    } else if (!(tl_comm_max(comm, !nothing_pulls(&s, target)) > 0)) {
         memset(x, 0, sizeof(double) * (size_t)all);
         report->outcome = (tl_outcome){.result = TL_CONVERGED};
     } else if (plan->method->box) {
@@ -259,10 +327,13 @@ talus_status tl_pressure_solve(const tl_pressure_method *m, const tl_pressure *p
                                const tl_stop *stop, double *x, tl_arena *a, tl_pressure_report *report,
                                talus_error *err)
 {
+    const tl_comm *comm = tl_pressure_comm(p->space);
     size_t mark = tl_arena_mark(a);
+    const int plans = tl_comm_mark(comm);
     tl_pressure_plan *plan = NULL;
     talus_status status = tl_pressure_plan_make(&plan, m, p, o, a, err);
     if (status == TALUS_OK) status = tl_pressure_run(plan, p, stop, x, a, NULL, report, err);
+    tl_comm_release(comm, plans);
     tl_arena_release(a, mark);
     return status;
 }

@@ -1,11 +1,13 @@
 #include "solve/pressure/problem.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "base/radix.h"
 #include "base/sum.h"
 #include "solve/pressure/key.h"
+#include "solve/pressure/space.h"
 
 /* ---- order and neighbours ---- */
 
@@ -94,9 +96,17 @@ talus_status tl_pressure_neighbours(int32_t n, int32_t red, const int32_t (*ijk)
 
 /* ---- what a problem must be ---- */
 
+/* 0: a cell of this part, -1: none, 1: a copy. */
+static int kind_of(const tl_pressure *p, int32_t j) { return j == p->none ? -1 : j > p->none; }
+
+static bool is_red(const tl_pressure *p, int32_t j)
+{
+    return kind_of(p, j) > 0 ? j - p->none - 1 < p->space->copies[TL_RED] : j < p->red;
+}
+
 static talus_status check_row(const tl_pressure *p, int32_t i, talus_error *err)
 {
-    const int32_t *at = p->ijk[i];
+    const int32_t *at = p->ijk[i], copies = tl_pressure_copies(p->space);
     if (tl_cell_colour(at[0], at[1], at[2]) != (i >= p->red))
         return TL_FAIL(err, TALUS_BAD_INPUT, "cell %d at (%d, %d, %d) is not where its colour belongs", i, at[0], at[1],
                        at[2]);
@@ -104,12 +114,14 @@ static talus_status check_row(const tl_pressure *p, int32_t i, talus_error *err)
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
         int32_t j = p->nb[k][i];
         float c = p->c[k][i];
-        if (j < 0 || j > p->n) return TL_FAIL(err, TALUS_BAD_INPUT, "cell %d: neighbour %d of %d cells", i, j, p->n);
+        if (j < 0 || (j >= p->n && j < p->none) || j > p->none + copies)
+            return TL_FAIL(err, TALUS_BAD_INPUT, "cell %d: neighbour %d of %d cells", i, j, p->n);
         if (!(c >= 0) || !isfinite(c)) return TL_FAIL(err, TALUS_BAD_INPUT, "cell %d: coupling %g on side %d", i, c, k);
-        if (j == p->n && c != 0) return TL_FAIL(err, TALUS_BAD_INPUT, "cell %d: coupling %g to no neighbour", i, c);
-        if (j < p->n && ((j >= p->red) == (i >= p->red)))
+        const int kind = kind_of(p, j);
+        if (kind < 0 && c != 0) return TL_FAIL(err, TALUS_BAD_INPUT, "cell %d: coupling %g to no neighbour", i, c);
+        if (kind >= 0 && is_red(p, j) == (i < p->red))
             return TL_FAIL(err, TALUS_BAD_INPUT, "cell %d: neighbour %d has the same colour", i, j);
-        if (j < p->n && (p->nb[k ^ 1][j] != i || p->c[k ^ 1][j] != c))
+        if (kind == 0 && (p->nb[k ^ 1][j] != i || p->c[k ^ 1][j] != c))
             return TL_FAIL(err, TALUS_BAD_INPUT, "cells %d and %d do not see each other alike", i, j);
         sum += c;
         size += c;
@@ -123,10 +135,11 @@ static talus_status check_row(const tl_pressure *p, int32_t i, talus_error *err)
     return TALUS_OK;
 }
 
-talus_status tl_pressure_check_rows(const tl_pressure *p, talus_error *err)
+static talus_status check_own_rows(const tl_pressure *p, talus_error *err)
 {
-    if (p->n < 0 || p->red < 0 || p->red > p->n || p->extras < 0)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%d cells, %d of them red, %d more unknowns", p->n, p->red, p->extras);
+    if (p->n < 0 || p->red < 0 || p->red > p->n || p->extras < 0 || p->none < p->n)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%d cells, %d of them red, %d more unknowns, missing neighbours are %d",
+                       p->n, p->red, p->extras, p->none);
     if (p->extras > 0 && (!p->extra.add || !p->extra.diag))
         return TL_FAIL(err, TALUS_BAD_INPUT, "%d appended unknowns without operator or diagonal", p->extras);
     TL_TRY(check_reach(p->n, p->ijk, err));
@@ -137,25 +150,36 @@ talus_status tl_pressure_check_rows(const tl_pressure *p, talus_error *err)
     return TALUS_OK;
 }
 
-talus_status tl_pressure_check(const tl_pressure *p, talus_error *err)
+talus_status tl_pressure_check_rows(const tl_pressure *p, talus_error *err)
 {
-    TL_TRY(tl_pressure_check_rows(p, err));
+    TL_TRY(tl_comm_agree(tl_pressure_comm(p->space), check_own_rows(p, err), err));
+    return p->space ? tl_pressure_check_borders(p, err) : TALUS_OK;
+}
+
+static talus_status check_right_side(const tl_pressure *p, talus_error *err)
+{
     for (int32_t i = 0; i < p->n + p->extras; i++)
         if (!isfinite(p->b[i])) return TL_FAIL(err, TALUS_BAD_INPUT, "unknown %d: right-hand side %g", i, p->b[i]);
     return TALUS_OK;
+}
+
+talus_status tl_pressure_check(const tl_pressure *p, talus_error *err)
+{
+    TL_TRY(tl_pressure_check_rows(p, err));
+    return tl_comm_agree(tl_pressure_comm(p->space), check_right_side(p, err), err);
 }
 
 /* ---- product and certificate ---- */
 
 void tl_pressure_product(const tl_pressure *p, const double *x, double *y)
 {
-    int32_t n = p->n;
+    int32_t n = p->n, none = p->none;
 #pragma omp parallel for schedule(static) if (n >= TL_PARALLEL_MIN / 2)
     for (int32_t i = 0; i < n; i++) {
         double s = p->d[i] * x[i];
         for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
             int32_t j = p->nb[k][i];
-            if (j < n) s = fma(-(double)p->c[k][i], x[j], s);
+            if (j != none) s = fma(-(double)p->c[k][i], x[j], s);
         }
         y[i] = s;
     }
@@ -163,15 +187,28 @@ void tl_pressure_product(const tl_pressure *p, const double *x, double *y)
     if (p->extra.add) p->extra.add(p->extra.ctx, x, y);
 }
 
+/* Appended unknowns are the same on all parts: the first one counts them. */
+static double own_dot(const tl_pressure *p, const double *x, const double *y)
+{
+    const tl_comm *c = tl_pressure_comm(p->space);
+    return tl_dot(tl_comm_alone(c) || c->part == 0 ? (int64_t)p->n + p->extras : p->n, x, y);
+}
+
 talus_status tl_pressure_certify(const tl_pressure *p, const double *x, tl_pressure_certificate *out, tl_arena *a,
                                  talus_error *err)
 {
-    int64_t all = (int64_t)p->n + p->extras;
-    TL_TRY(tl_arena_reserve(a, TL_ARENA_ROOM(double, all), err));
+    const tl_comm *c = tl_pressure_comm(p->space);
+    const int64_t all = (int64_t)p->n + p->extras, length = p->space ? tl_pressure_length(p) : 0;
+    TL_TRY(tl_comm_reserve(c, a, TL_ARENA_ROOM(double, all) + TL_ARENA_ROOM(double, length), err));
     size_t mark = tl_arena_mark(a);
     double *g = TL_TAKE(a, double, all);
+    if (p->space) {
+        double *with_copies = TL_TAKE(a, double, length);
+        if (all) memcpy(with_copies, x, sizeof *x * (size_t)all);
+        tl_pressure_refresh(p, with_copies);
+        x = with_copies;
+    }
     tl_pressure_product(p, x, g);
-    out->energy = 0.5 * tl_dot(all, x, g) - tl_dot(all, x, p->b);
 
     double max = 0, scale = 0, outside = 0;
     for (int64_t i = 0; i < all; i++) {
@@ -182,8 +219,12 @@ talus_status tl_pressure_certify(const tl_pressure *p, const double *x, tl_press
         scale = size > scale || isnan(size) ? (isnan(size) ? INFINITY : size) : scale;
         outside = below > outside || isnan(below) ? (isnan(below) ? INFINITY : below) : outside;
     }
-    out->optimality = !isfinite(scale) ? INFINITY : max / (scale > 0 ? scale : 1);
-    out->violation = outside;
+    static const tl_reduce op[] = {TL_REDUCE_SUM, TL_REDUCE_SUM, TL_REDUCE_MAX, TL_REDUCE_MAX, TL_REDUCE_MAX};
+    double value[] = {own_dot(p, x, g), own_dot(p, x, p->b), max, scale, outside};
+    tl_comm_reduce_each(c, 5, op, value);
+    out->energy = 0.5 * value[0] - value[1];
+    out->optimality = !isfinite(value[3]) ? INFINITY : value[2] / (value[3] > 0 ? value[3] : 1);
+    out->violation = value[4];
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

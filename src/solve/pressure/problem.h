@@ -30,11 +30,26 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/comm.h"
 
 /* Sides of a cell, as everywhere in this kind: -x +x -y +y -z +z; the opposite of k is k ^ 1. */
 #define TL_PRESSURE_SIDES 6
 
-/* The symmetric part E. Same bits for any thread count, nothing allocated. */
+/* Cells in several parts (base/comm.h): copies of what neighbours in other parts own stand behind the zero of a vector,
+ * red ones first. A part may own or copy nothing. */
+typedef struct tl_pressure_space {
+    const tl_comm *comm;
+    int32_t together;            /* aligned cubes of 2^together cells per edge have one owner */
+    int32_t copies[2];           /* of red cells, of black ones */
+    const int32_t *part, *index; /* [copies]: copy h is cell index[h] of part[h]; in this order within a colour */
+    tl_halo *plan[2];            /* of red copies, of black ones */
+} tl_pressure_space;
+
+/* plan[], from the rest; n: own cells. They go when the comm is released to a mark that was taken before. */
+talus_status tl_pressure_space_plan(tl_pressure_space *s, int32_t n, talus_error *err);
+
+/* The symmetric part E. Same bits for any thread count, nothing allocated. With several parts the first two are
+ * collective: U^T x is summed over cells of all parts, appended unknowns are the same everywhere. */
 typedef struct tl_pressure_extra {
     void (*add)(const void *ctx, const double *x, double *y); /* y += E x; both [n + extras] */
     const void *ctx;
@@ -47,10 +62,12 @@ typedef struct tl_pressure_extra {
 } tl_pressure_extra;
 
 typedef struct tl_pressure {
-    int32_t n;                            /* active cells */
+    const tl_pressure_space *space;       /* NULL: all cells are here */
+    int32_t n;                            /* active cells, here those of this part */
     int32_t red;                          /* of these, cells [0, red) have even i + j + k */
     const int32_t (*ijk)[3];              /* [n] coordinates; negative ones are fine, |.| < 2^19 */
-    const int32_t *nb[TL_PRESSURE_SIDES]; /* [n] each: neighbour on that side; none = n */
+    const int32_t *nb[TL_PRESSURE_SIDES]; /* [n] each: neighbour on that side: a cell, `none`, or a copy behind it */
+    int32_t none;                         /* missing neighbour: n; in several parts n + extras, or more */
     const float *c[TL_PRESSURE_SIDES];    /* [n] each, >= 0, 0 where nb is missing; c_k(i) = c_k^1(nb_k(i)) exactly */
     const float *dir;                     /* [n] couplings to p = 0 (free surface), summed over faces; >= 0 */
     const float *ar;         /* [n] open area of these faces, in faces; 0 where dir stands for something else */
@@ -61,8 +78,18 @@ typedef struct tl_pressure {
     bool unilateral;         /* q >= 0; false: q is free */
 } tl_pressure;
 
+/* Entries of a vector whose neighbours are read: in several parts cells, appended unknowns, a zero, copies. */
+static inline int64_t tl_pressure_length(const tl_pressure *p)
+{
+    int64_t all = (int64_t)p->n + p->extras, none = p->none, least = none > all ? none : all;
+    return least + 1 + (p->space ? p->space->copies[0] + p->space->copies[1] : 0);
+}
+
+/* The zero, and copies as their owners have them. x [tl_pressure_length]; nothing to do with one part. */
+void tl_pressure_refresh(const tl_pressure *p, double *x);
+
 /* Everything said above about the arrays, with the first cell that breaks it. For tests and checked builds: one
- * pass. */
+ * pass. Collective. */
 talus_status tl_pressure_check(const tl_pressure *p, talus_error *err);
 /* The same but for b: velocities that are not finite are an outcome of the solve, not a broken list. */
 talus_status tl_pressure_check_rows(const tl_pressure *p, talus_error *err);
@@ -72,12 +99,13 @@ talus_status tl_pressure_check_rows(const tl_pressure *p, talus_error *err);
 talus_status tl_pressure_order(int32_t n, const int32_t (*ijk)[3], int32_t *order, int32_t *red, tl_arena *a,
                                talus_error *err);
 
-/* nb[k] [n] from coordinates in that order; period[axis] = 0, or the length of a periodic axis (coordinates in [0,
+/* nb[k] [n] from coordinates in that order, all cells here; period[axis] = 0, or the length of a periodic axis (coordinates in [0,
  * length)). Neighbours behind a closed face (c = 0) may be left in. Fails when the cells are not in that order. */
 talus_status tl_pressure_neighbours(int32_t n, int32_t red, const int32_t (*ijk)[3], const int32_t period[3],
                                     int32_t *const nb[TL_PRESSURE_SIDES], talus_error *err);
 
-void tl_pressure_product(const tl_pressure *p, const double *x, double *y); /* y = A x, [n + extras] */
+/* y [n + extras] = A x. With several parts x has its copies, and they are fresh. */
+void tl_pressure_product(const tl_pressure *p, const double *x, double *y);
 
 typedef struct tl_pressure_certificate {
     double optimality; /* max|e_i| / max|b_i|  (absolute when b = 0) */
@@ -85,7 +113,7 @@ typedef struct tl_pressure_certificate {
     double energy;     /* 1/2 x'Ax - b'x */
 } tl_pressure_certificate;
 
-/* x [n + extras]; scratch from the arena, given back. */
+/* x [n + extras]; scratch from the arena, given back. Collective; the same numbers on all parts. */
 talus_status tl_pressure_certify(const tl_pressure *p, const double *x, tl_pressure_certificate *out, tl_arena *a,
                                  talus_error *err);
 

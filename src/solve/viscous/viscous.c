@@ -34,7 +34,7 @@ static talus_status plan_pressure(tl_viscous_plan *s, tl_arena *a, talus_error *
     if (!p->n) return TALUS_OK;
     double *scratch = TL_TAKE(a, double, 3 * (int64_t)p->n + 1);
     if (!scratch) return no_memory(err);
-    TL_TRY(tl_levels_build(&s->levels, p, true, scratch, a, err));
+    TL_TRY(tl_levels_build(&s->levels, p, (tl_levels_how){.split = true}, scratch, a, err));
     if (!(s->cycle = tl_cycle_float.take(&s->levels, a))) return no_memory(err);
     tl_cycle_float.attach(s->cycle, p);
     tl_cycle_float.reset(s->cycle, 0, NULL, true);
