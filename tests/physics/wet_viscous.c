@@ -160,9 +160,8 @@ static void split_schemes_miss(void **state)
     assert_false(lands("ec-pve"));
 }
 
-/* A cube that lies in honey, and a ball that sinks beside it or a rod that is led through it: cycles of the pressure are
- * not definite there, and their diagonal is. Without it, minimal residuals took what they broke down at for an answer,
- * and runs ended. */
+/* A cube that lies in honey, and a ball that sinks beside it or a rod that is led through it: cycles of the pressure
+ * were not definite there, minimal residuals took what they broke down at for an answer, and runs ended. */
 static void moving_neighbours(void **state)
 {
     (void)state;

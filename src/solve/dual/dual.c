@@ -105,6 +105,7 @@ static talus_status make_plans(tl_dual_solver *s, talus_error *err)
         tl_pressure *q = &w->problem[k];
         *q = s->p->pressure;
         q->dir = w->dir;
+        q->own = w->own;
         q->d = w->d;
         q->b = w->b;
         q->extras = k ? w->contacts : 0;
@@ -158,8 +159,9 @@ talus_status tl_dual_begin(tl_dual_solver *s, talus_error *err)
         if (!(*room[k].to = TL_TAKE_ZERO(a, double, room[k].n + 1))) return no_memory(err);
     s->load = w->load;
     w->dir = TL_TAKE(a, float, w->cells + 1);
+    w->own = TL_TAKE_ZERO(a, float, w->cells + 1);
     w->part = TL_TAKE(a, int32_t, bodies + 1);
-    if (!w->dir || !w->part) return no_memory(err);
+    if (!w->dir || !w->own || !w->part) return no_memory(err);
     memcpy(w->dir, s->p->pressure.dir, sizeof *w->dir * (size_t)w->cells);
     memcpy(w->d, s->p->pressure.d, sizeof *w->d * (size_t)w->cells);
     for (int32_t j = 0; j < w->contacts; j++) w->normal[j] = TL_DUAL_NORMAL_DIAGONAL;

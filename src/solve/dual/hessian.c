@@ -195,6 +195,7 @@ static void find_diagonals(tl_dual_solver *s)
         float added = (float)(p->per_g * p->impulse * sum);
         w->dir[i] = p->pressure.dir[i] + added;
         w->share[i] = (double)w->dir[i] - (double)p->pressure.dir[i];
+        w->own[i] = (float)w->share[i];
         w->d[i] = p->pressure.d[i] + w->share[i];
     }
     for (int32_t j = 0; j < w->contacts; j++) {

@@ -55,8 +55,8 @@ static void inverse_of_volumes(const void *of, const double *r, double *z)
     for (int64_t k = 0; k < s->work->n; k++) z[k] *= s->p->viscous->volume;
 }
 
-/* Levels of the liquid alone. With the diagonal that solids add, as other schemes have it, the cycle of a tank with a
- * block in it was not definite, and minimal residuals broke down; where it was, it took 70 iterations for 44. */
+/* Levels of the liquid alone. With the diagonal that solids add, as other schemes have it, a tank with a block in it
+ * took 70 iterations for 44. */
 talus_status tl_dual_viscous_plan(tl_dual_solver *s, talus_error *err)
 {
     tl_dual_work *w = s->work;

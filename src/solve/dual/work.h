@@ -31,7 +31,7 @@ typedef struct tl_dual_work {
     double *u;              /* [3 contacts] */
     double *load;           /* [n] impulse Z p */
     double *share;          /* [cells] diagonal of Y^T diag(H)^-1 Y in the units of S */
-    float *dir;             /* [cells] of S with it */
+    float *dir, *own;       /* [cells] of S with it; it */
     double *d;              /* [cells] */
     double *scale, *normal; /* [contacts] impulse per unit of the solver's unknown; diagonals */
     /* modes: inner matrices, as Cholesky factors; of rigid bodies roots of inverse masses */

@@ -2,8 +2,14 @@
  *
  * A child i of coarse cell I gives its couplings to other coarse cells half their value (a coarse cell is 4 faces wide
  * and twice as far away) and its couplings to p = 0 in series with half its own width; cells at their bound are p = 0
- * cells. Transfers are constant: residuals are summed, corrections copied. Two red-black Gauss-Seidel sweeps down, two
- * up, in reverse order.
+ * cells. Diagonals of its own are summed. Transfers are constant, P: residuals are summed, corrections copied. Two
+ * red-black Gauss-Seidel sweeps down, two up, in reverse order.
+ *
+ * The second visit of the W makes 2 B - B A B of a level's cycle B, positive while the eigenvalues of B A are below 2:
+ * they are where P^T A P <= 2 A', A' the matrix above, because corrections then go at most twice too far and smoothing
+ * shortens them. Half a coupling is just that. Couplings to coarse cells that are no neighbours (levels.h) are in
+ * P^T A P alone; a level above which a cell lost more of these than it has left is visited once. (There P^T A P was
+ * 6000 A' beside a ball in honey, and the cycle not definite.)
  *
  * With several parts each half sweep of a level that is in parts ends with the copies of its colour, the free set of
  * copies is known wherever coefficients are made, and the first whole level is gathered: its coefficients for each free
@@ -18,9 +24,9 @@
 
 /* A level's matrix. Level 0 reads the problem's; others are made from the level below. */
 typedef struct tl_coarse {
-    const float *c[TL_PRESSURE_SIDES], *dir, *ar;          /* [n] */
-    const double *d;                                       /* [n] */
-    float *made_c[TL_PRESSURE_SIDES], *made_dir, *made_ar; /* the same, writable; NULL at level 0 */
+    const float *c[TL_PRESSURE_SIDES], *dir, *ar, *own;               /* [n]; own: NULL, none */
+    const double *d;                                                  /* [n] */
+    float *made_c[TL_PRESSURE_SIDES], *made_dir, *made_ar, *made_own; /* the same, writable; NULL at level 0 */
     double *made_d;
     uint8_t *state; /* [n]; NULL at level 0 */
 } tl_coarse;

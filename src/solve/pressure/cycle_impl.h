@@ -11,12 +11,15 @@
 #define ONCE_FROM 2       /* level from which a visit in parts goes down once; from 0 or 1 it would cost iterations */
 #define FACE_SHARE 0.5    /* area over distance doubles where 4 faces become one; 0.5 to 0.6 are equally good */
 
-enum { STALE = 1, INERT = 2 }; /* state of a coarse cell: to be made again; without coupling to anything */
+/* State of a coarse cell: to be made again; without coupling to anything; with more couplings that its matrix left out,
+ * to cells that are no neighbours, than it has. */
+enum { STALE = 1, INERT = 2, LOOSE = 4 };
 
 struct tl_cycle {
     const tl_levels *levels;
     int base;
-    int whole; /* levels up to this one hold their coefficients for all cells free */
+    bool loose[TL_LEVELS_MAX]; /* with such cells */
+    int whole;                 /* levels up to this one hold their coefficients for all cells free */
     bool rebuild;
     tl_pressure_free mask; /* of the fine cells, when the hierarchy is kept */
     tl_coarse coarse[TL_LEVELS_MAX];
@@ -54,6 +57,7 @@ static tl_cycle *cycle_take(const tl_levels *l, tl_arena *a)
         for (int s = 0; s < TL_PRESSURE_SIDES; s++) v->c[s] = v->made_c[s] = take(a, sizeof(float) * n, &good);
         v->dir = v->made_dir = take(a, sizeof(float) * n, &good);
         v->ar = v->made_ar = take(a, sizeof(float) * n, &good);
+        v->own = v->made_own = take(a, sizeof(float) * n, &good);
         v->d = v->made_d = take(a, sizeof(double) * n, &good);
         v->state = take(a, n, &good);
     }
@@ -67,6 +71,7 @@ static void cycle_attach(tl_cycle *c, const tl_pressure *p)
     for (int s = 0; s < TL_PRESSURE_SIDES; s++) v->c[s] = p->c[s];
     v->dir = p->dir;
     v->ar = p->ar;
+    v->own = p->own;
     v->d = p->d;
     c->whole = 0;
 }
@@ -75,14 +80,17 @@ static const tl_coarse *cycle_coarse(const tl_cycle *c, int level) { return &c->
 
 /* ---- coefficients ---- */
 
+typedef struct row {
+    double face[TL_PRESSURE_SIDES], dir, ar, own, lost;
+} row;
+
 /* Child i's share of coarse cell I. */
-static void add_child(const tl_cycle *c, int fine, int32_t i, int32_t I, double face[TL_PRESSURE_SIDES], double *dir,
-                      double *ar)
+static void add_child(const tl_cycle *c, int fine, int32_t i, int32_t I, row *to)
 {
     const tl_level *f = &c->levels->level[fine], *up = f + 1;
     const tl_coarse *v = &c->coarse[fine];
     const REAL *invd = c->invd[fine];
-    double D = v->dir[i], A = v->ar[i], h = (double)(1 << fine);
+    double own = v->own ? v->own[i] : 0, D = fmax(0, v->dir[i] - own), A = v->ar[i], h = (double)(1 << fine);
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
         int32_t j = f->nb[k][i];
         double w = v->c[k][i];
@@ -91,11 +99,14 @@ static void add_child(const tl_cycle *c, int fine, int32_t i, int32_t I, double 
             D += w; /* at its bound: p = 0, one cell away */
             A += w * h;
         } else if (f->parent[j] == up->nb[k][I] && up->nb[k][I] != up->none) {
-            face[k] += FACE_SHARE * w;
+            to->face[k] += FACE_SHARE * w;
+        } else if (f->parent[j] != I) {
+            to->lost += w;
         }
     }
-    if (D > 0) *dir += A > 0 ? 1 / (1 / D + h / (2 * A)) : D;
-    *ar += A;
+    if (D > 0) to->dir += A > 0 ? 1 / (1 / D + h / (2 * A)) : D;
+    to->ar += A;
+    to->own += own;
 }
 
 static void mark_parent(const tl_cycle *c, int level, int32_t i)
@@ -108,14 +119,14 @@ static void mark_parent(const tl_cycle *c, int level, int32_t i)
 }
 
 /* The rest of a cell, from its couplings. */
-static void end_cell(const tl_cycle *c, int level, int32_t I)
+static void end_cell(const tl_cycle *c, int level, int32_t I, double lost)
 {
     const tl_coarse *v = &c->coarse[level];
     double d = v->dir[I];
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) d += v->c[k][I];
     v->made_d[I] = d > 0 ? d : 1; /* nothing to hold on to: a closed cavity in one cell, or nothing free */
     c->invd[level][I] = d > 0 ? (REAL)(1 / d) : 0;
-    v->state[I] = d > 0 ? 0 : INERT;
+    v->state[I] = !(d > 0) ? INERT : lost > d ? LOOSE : 0;
     mark_parent(c, level, I);
 }
 
@@ -126,24 +137,25 @@ static void make_cells(const tl_cycle *c, int level, int32_t from, int32_t to)
     for (int32_t m = from; m < to; m++) {
         const int32_t I = tl_level_cell(l, m);
         if (!(v->state[I] & STALE)) continue;
-        double face[TL_PRESSURE_SIDES] = {0}, dir = 0, ar = 0;
+        row sum = {.dir = 0};
         for (int32_t s = l->start[m]; s < l->start[m + 1]; s++)
-            if (c->invd[level - 1][l->child[s]] > 0) add_child(c, level - 1, l->child[s], I, face, &dir, &ar);
-        v->made_dir[I] = (float)dir;
-        v->made_ar[I] = (float)ar;
-        for (int k = 0; k < TL_PRESSURE_SIDES; k++) v->made_c[k][I] = (float)face[k];
-        end_cell(c, level, I);
+            if (c->invd[level - 1][l->child[s]] > 0) add_child(c, level - 1, l->child[s], I, &sum);
+        v->made_own[I] = (float)sum.own;
+        v->made_dir[I] = (float)sum.dir + v->made_own[I];
+        v->made_ar[I] = (float)sum.ar;
+        for (int k = 0; k < TL_PRESSURE_SIDES; k++) v->made_c[k][I] = (float)sum.face[k];
+        end_cell(c, level, I, sum.lost);
     }
 }
 
 /* A cell as it goes from part to part. */
 typedef struct coefficients {
-    float c[TL_PRESSURE_SIDES], dir, ar;
+    float c[TL_PRESSURE_SIDES], dir, ar, own, loose;
 } coefficients;
 
 static coefficients read_cell(const tl_coarse *v, int32_t I)
 {
-    coefficients out = {.dir = v->dir[I], .ar = v->ar[I]};
+    coefficients out = {.dir = v->dir[I], .ar = v->ar[I], .own = v->own[I], .loose = v->state[I] & LOOSE ? 1 : 0};
     for (int k = 0; k < TL_PRESSURE_SIDES; k++) out.c[k] = v->c[k][I];
     return out;
 }
@@ -165,7 +177,8 @@ static void gather_cells(const tl_cycle *c, int level)
         for (int k = 0; k < TL_PRESSURE_SIDES; k++) v->made_c[k][I] = all[r].c[k];
         v->made_dir[I] = all[r].dir;
         v->made_ar[I] = all[r].ar;
-        end_cell(c, level, I);
+        v->made_own[I] = all[r].own;
+        end_cell(c, level, I, all[r].loose > 0 ? INFINITY : 0);
     }
 }
 
@@ -173,6 +186,27 @@ static void get_free(const tl_cycle *c, int level)
 {
     const tl_level *l = &c->levels->level[level];
     tl_pressure_get_both(l->space, sizeof(REAL), c->invd[level], l->none);
+}
+
+static bool any_loose(const tl_cycle *c, int level, int32_t from, int32_t to)
+{
+    bool any = false;
+    for (int32_t I = from; I < to; I++) any |= (c->coarse[level].state[I] & LOOSE) > 0;
+    return any;
+}
+
+/* Levels with loose cells, on any part. */
+static void find_loose(tl_cycle *c)
+{
+    double found[TL_LEVELS_MAX] = {0};
+    for (int level = c->base + 1; level < c->levels->count; level++) {
+        bool any[TL_BLOCKS_MAX] = {false};
+        TL_FOR_BLOCKS(0, c->levels->level[level].n, any[block] = any_loose(c, level, from, to));
+        for (int b = 0; b < TL_BLOCKS_MAX; b++) found[level] = any[b] ? 1 : found[level];
+    }
+    const tl_comm *comm = tl_pressure_comm(c->levels->level[c->base].space);
+    if (!tl_comm_alone(comm)) tl_comm_reduce(comm, TL_REDUCE_MAX, TL_LEVELS_MAX, found);
+    for (int level = 0; level < TL_LEVELS_MAX; level++) c->loose[level] = found[level] > 0;
 }
 
 static void make_levels(tl_cycle *c)
@@ -183,6 +217,7 @@ static void make_levels(tl_cycle *c)
         if (l->gathered) gather_cells(c, level);
         get_free(c, level);
     }
+    find_loose(c);
 }
 
 static void mark(const tl_cycle *c, int32_t i)
@@ -356,10 +391,11 @@ static void get_colour(const tl_cycle *c, int k, bool black)
 
 /* Two visits of the next level from here. With many parts a visit of a level that is in parts waits for 8 messages:
  * between the two finest levels and those that are whole one visit is enough. */
-static bool goes_twice(const tl_levels *l, int k)
+static bool goes_twice(const tl_cycle *c, int k)
 {
+    const tl_levels *l = c->levels;
     const bool between = k >= ONCE_FROM && k < l->whole - 1;
-    return k + 2 < l->count && !between;
+    return k + 2 < l->count && !between && !c->loose[k + 2];
 }
 
 static void go_down(const tl_cycle *c, int k)
@@ -389,7 +425,7 @@ static void visit(const tl_cycle *c, int k, bool again, bool scaled)
     if (!coarsest) {
         go_down(c, k);
         visit(c, k + 1, false, false);
-        if (goes_twice(c->levels, k)) visit(c, k + 1, true, false);
+        if (goes_twice(c, k)) visit(c, k + 1, true, false);
         TL_FOR_BLOCKS(0, l->red, add_parent(l->parent, c->x[k + 1], c->invd[k], c->x[k], from, to));
         get_colour(c, k, false);
     }

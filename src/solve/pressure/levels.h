@@ -13,7 +13,7 @@
 #include "solve/pressure/space.h"
 
 #define TL_LEVELS_MAX 20
-#define TL_GATHERED_BYTES 32 /* of a row, at most */
+#define TL_GATHERED_BYTES 40 /* of a row, at most */
 
 /* Rows of the first whole level, of all parts, one part after the other, and the cells that they belong to. */
 typedef struct tl_gathered {

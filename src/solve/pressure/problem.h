@@ -71,6 +71,7 @@ typedef struct tl_pressure {
     const float *c[TL_PRESSURE_SIDES];    /* [n] each, >= 0, 0 where nb is missing; c_k(i) = c_k^1(nb_k(i)) exactly */
     const float *dir;                     /* [n] couplings to p = 0 (free surface), summed over faces; >= 0 */
     const float *ar;         /* [n] open area of these faces, in faces; 0 where dir stands for something else */
+    const float *own;        /* [n] part of dir that is a diagonal and no face, as of solids; NULL: none */
     const double *d;         /* [n] sum_k c_k + dir; > 0 */
     int32_t extras;          /* unknowns appended after the cells, always >= 0 */
     tl_pressure_extra extra; /* add = NULL: none (extras = 0) */

@@ -19,7 +19,6 @@ struct tl_viscous_plan {
     tl_levels levels;
     tl_cycle *cycle;
     tl_pressure_precond pressure;
-    bool diagonal;           /* of pressures in place of their cycle, which was not definite */
     double *vector[VECTORS]; /* [n] */
 };
 
@@ -91,12 +90,8 @@ static void precondition(tl_viscous_plan *s, const double *r, double *z)
     else
         solve_bodies(p, r + p->faces, z + p->faces);
     if (!p->cells) return;
-    const double *h = r + p->faces + p->others, *d = p->pressure.d;
+    const double *h = r + p->faces + p->others;
     double *q = z + p->faces + p->others;
-    if (s->diagonal) {
-        for (int32_t i = 0; i < p->cells; i++) q[i] = (p->per_pressure / d[i] + p->give[i]) * h[i];
-        return;
-    }
     s->pressure.apply(s->pressure.ctx, h, tl_max_abs(p->cells, h));
     s->pressure.direction(s->pressure.ctx, 0, q);
 #pragma omp parallel for schedule(static) if (p->cells >= TL_PARALLEL_MIN)
@@ -136,7 +131,7 @@ static double length(tl_viscous_plan *s, int of_v, int of_z)
 }
 
 /* Directions are those of z / beta; v is kept unscaled. */
-static tl_outcome minimal_residuals(tl_viscous_plan *s, const double *b, const tl_stop *stop, double *x, tl_work *w)
+tl_outcome tl_viscous_run(tl_viscous_plan *s, const double *b, const tl_stop *stop, double *x, tl_work *w)
 {
     double **v = s->vector;
     const int64_t n = s->n;
@@ -185,17 +180,4 @@ static tl_outcome minimal_residuals(tl_viscous_plan *s, const double *b, const t
         }
     }
     return (tl_outcome){left <= stop->tolerance ? TL_CONVERGED : TL_OUT_OF_ITERATIONS, i, left};
-}
-
-/* Cycles of pressures over-correct coarse levels, as suits a Laplacian; where what moves beside the liquid makes rows
- * that are mostly diagonal this can leave them indefinite. Their diagonal is slower and never is. */
-tl_outcome tl_viscous_run(tl_viscous_plan *s, const double *b, const tl_stop *stop, double *x, tl_work *w)
-{
-    tl_outcome out = minimal_residuals(s, b, stop, x, w);
-    if (out.result != TL_BROKE_DOWN || s->diagonal || !s->p->cells) return out;
-    s->diagonal = true;
-    const int before = out.iterations;
-    out = minimal_residuals(s, b, stop, x, w);
-    out.iterations += before;
-    return out;
 }
