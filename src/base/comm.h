@@ -21,6 +21,7 @@ typedef enum tl_reduce { TL_REDUCE_SUM, TL_REDUCE_MAX, TL_REDUCE_MIN } tl_reduce
 
 typedef struct tl_comm tl_comm;
 typedef struct tl_halo tl_halo;
+struct tl_algebra_ops;
 
 /* Something for another part, or from one. */
 typedef struct tl_parcel {
@@ -58,6 +59,7 @@ struct tl_comm {
     const tl_comm_ops *ops;
     void *ctx;
     tl_comm_traffic *traffic; /* what was asked for so far */
+    const struct tl_algebra_ops *algebra; /* base/algebra.h; NULL: none */
 };
 
 static inline bool tl_comm_alone(const tl_comm *c) { return !c || c->parts == 1; }

@@ -1,18 +1,15 @@
 /* Halos go through PetscSF, parcels of unknown senders are found by PetscCommBuildTwoSided. Sums are made by the
  * receiver, in order: MPI_Allreduce may add in an order that follows where processes run. */
 #include <limits.h>
-#include <petscsf.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
-
-#undef I /* complex.h, by way of PETSc */
+#include "cluster/inside.h"
 
 #define TAG 1926
 #define LARGEST INT_MAX /* of a message; MPI counts in int */
 
 struct tl_halo {
-    tl_halo *older;
+    cluster_thing thing;
     PetscSF sf;
 };
 
@@ -27,16 +24,25 @@ static struct {
     MPI_Comm world;
     tl_comm comm;
     tl_comm_traffic traffic;
-    tl_halo *plans; /* newest first */
-    int plan_count;
+    cluster_thing *things; /* newest first */
+    int count;
     row_type *types;
     bool began;
 } here;
 
 /* What goes wrong inside of MPI or PETSc ends all processes: the others could only wait. */
-static void must(int code)
+void cluster_must(int code)
 {
     if (code) MPI_Abort(here.world, 1);
+}
+
+MPI_Comm cluster_world(void) { return here.world; }
+
+void cluster_keep(cluster_thing *t, void (*destroy)(cluster_thing *t))
+{
+    *t = (cluster_thing){here.things, destroy};
+    here.things = t;
+    here.count++;
 }
 
 static int length(int64_t bytes)
@@ -52,7 +58,7 @@ static void cluster_share(const tl_comm *c, size_t bytes, const void *mine, void
 {
     (void)c;
     const int n = length((int64_t)bytes);
-    must(MPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, here.world));
+    cluster_must(MPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, here.world));
 }
 
 static void cluster_gather(const tl_comm *c, const int64_t *bytes, const void *mine, void *all)
@@ -64,7 +70,7 @@ static void cluster_gather(const tl_comm *c, const int64_t *bytes, const void *m
         begin[p] = length(at);
         at += bytes[p];
     }
-    must(MPI_Allgatherv(mine, count[c->part], MPI_BYTE, all, count, begin, MPI_BYTE, here.world));
+    cluster_must(MPI_Allgatherv(mine, count[c->part], MPI_BYTE, all, count, begin, MPI_BYTE, here.world));
 }
 
 static void cluster_announce(const tl_comm *c, int count, const tl_parcel *out, int64_t *incoming)
@@ -75,11 +81,11 @@ static void cluster_announce(const tl_comm *c, int count, const tl_parcel *out, 
         to[k] = out[k].part;
         bytes[k] = length(out[k].bytes);
     }
-    must(PetscCommBuildTwoSided(here.world, 1, MPI_INT64_T, count, to, bytes, &senders, &from, &got));
+    cluster_must(PetscCommBuildTwoSided(here.world, 1, MPI_INT64_T, count, to, bytes, &senders, &from, &got));
     memset(incoming, 0, sizeof *incoming * (size_t)c->parts);
     for (int k = 0; k < senders; k++) incoming[from[k]] = got[k];
-    must(PetscFree(from));
-    must(PetscFree(got));
+    cluster_must(PetscFree(from));
+    cluster_must(PetscFree(got));
 }
 
 static void cluster_send(const tl_comm *c, int count, const tl_parcel *out, int arrivals, const tl_parcel *in)
@@ -88,11 +94,19 @@ static void cluster_send(const tl_comm *c, int count, const tl_parcel *out, int 
     MPI_Request request[2 * TL_COMM_PARTS_MAX];
     int n = 0;
     for (int k = 0; k < arrivals; k++)
-        must(MPI_Irecv(in[k].data, length(in[k].bytes), MPI_BYTE, in[k].part, TAG, here.world, &request[n++]));
+        cluster_must(MPI_Irecv(in[k].data, length(in[k].bytes), MPI_BYTE, in[k].part, TAG, here.world, &request[n++]));
     for (int k = 0; k < count; k++)
         if (out[k].bytes)
-            must(MPI_Isend(out[k].data, length(out[k].bytes), MPI_BYTE, out[k].part, TAG, here.world, &request[n++]));
-    must(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
+            cluster_must(
+                MPI_Isend(out[k].data, length(out[k].bytes), MPI_BYTE, out[k].part, TAG, here.world, &request[n++]));
+    cluster_must(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
+}
+
+static void destroy_plan(cluster_thing *t)
+{
+    tl_halo *h = (tl_halo *)t;
+    cluster_must(PetscSFDestroy(&h->sf));
+    cluster_must(PetscFree(h));
 }
 
 static tl_halo *cluster_plan(const tl_comm *c, const tl_halo_source *s)
@@ -100,19 +114,17 @@ static tl_halo *cluster_plan(const tl_comm *c, const tl_halo_source *s)
     (void)c;
     tl_halo *h;
     PetscSFNode *source;
-    must(PetscNew(&h)); /* a few bytes per entry of what the caller holds already: no memory ends the run */
-    must(PetscMalloc1(s->halo, &source));
+    cluster_must(PetscNew(&h)); /* a few bytes per entry of what the caller holds already: no memory ends the run */
+    cluster_must(PetscMalloc1(s->halo, &source));
     for (int64_t k = 0; k < s->halo; k++) {
         source[k].rank = s->part[k];
         source[k].index = s->index[k];
     }
-    must(PetscSFCreate(here.world, &h->sf));
-    must(PetscSFSetGraph(h->sf, (PetscInt)s->owned, (PetscInt)s->halo, NULL, PETSC_OWN_POINTER, source,
-                         PETSC_OWN_POINTER));
-    must(PetscSFSetUp(h->sf));
-    h->older = here.plans;
-    here.plans = h;
-    here.plan_count++;
+    cluster_must(PetscSFCreate(here.world, &h->sf));
+    cluster_must(PetscSFSetGraph(h->sf, (PetscInt)s->owned, (PetscInt)s->halo, NULL, PETSC_OWN_POINTER, source,
+                                 PETSC_OWN_POINTER));
+    cluster_must(PetscSFSetUp(h->sf));
+    cluster_keep(&h->thing, destroy_plan);
     return h;
 }
 
@@ -124,11 +136,11 @@ static MPI_Datatype rows_of(size_t item)
     MPI_Datatype unit = item % sizeof(double) == 0 ? MPI_DOUBLE : item % sizeof(int) == 0 ? MPI_INT : MPI_SIGNED_CHAR;
     const size_t size = unit == MPI_DOUBLE ? sizeof(double) : unit == MPI_INT ? sizeof(int) : 1;
     row_type *t;
-    must(PetscNew(&t));
+    cluster_must(PetscNew(&t));
     *t = (row_type){here.types, item, unit}; /* PetscSF cannot add rows of one double that are a type of their own */
     if (item > size) {
-        must(MPI_Type_contiguous((int)(item / size), unit, &t->rows));
-        must(MPI_Type_commit(&t->rows));
+        cluster_must(MPI_Type_contiguous((int)(item / size), unit, &t->rows));
+        cluster_must(MPI_Type_commit(&t->rows));
     }
     here.types = t;
     return t->rows;
@@ -138,33 +150,32 @@ static void cluster_get(const tl_comm *c, tl_halo *h, size_t item, const void *o
 {
     (void)c;
     MPI_Datatype rows = rows_of(item);
-    must(PetscSFBcastBegin(h->sf, rows, owned, halo, MPI_REPLACE));
-    must(PetscSFBcastEnd(h->sf, rows, owned, halo, MPI_REPLACE));
+    cluster_must(PetscSFBcastBegin(h->sf, rows, owned, halo, MPI_REPLACE));
+    cluster_must(PetscSFBcastEnd(h->sf, rows, owned, halo, MPI_REPLACE));
 }
 
 static void cluster_add(const tl_comm *c, tl_halo *h, int count, const double *halo, double *owned)
 {
     (void)c;
     MPI_Datatype rows = rows_of(sizeof(double) * (size_t)count);
-    must(PetscSFReduceBegin(h->sf, rows, halo, owned, MPI_SUM));
-    must(PetscSFReduceEnd(h->sf, rows, halo, owned, MPI_SUM));
+    cluster_must(PetscSFReduceBegin(h->sf, rows, halo, owned, MPI_SUM));
+    cluster_must(PetscSFReduceEnd(h->sf, rows, halo, owned, MPI_SUM));
 }
 
 static int cluster_mark(const tl_comm *c)
 {
     (void)c;
-    return here.plan_count;
+    return here.count;
 }
 
 static void cluster_release(const tl_comm *c, int mark)
 {
     (void)c;
-    while (here.plan_count > mark) {
-        tl_halo *h = here.plans;
-        here.plans = h->older;
-        here.plan_count--;
-        must(PetscSFDestroy(&h->sf));
-        must(PetscFree(h));
+    while (here.count > mark) {
+        cluster_thing *t = here.things;
+        here.things = t->older;
+        here.count--;
+        t->destroy(t);
     }
 }
 
@@ -178,12 +189,12 @@ const char *tl_cluster_begin(const tl_comm **out)
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level)) return "MPI could not start";
     if (level < MPI_THREAD_FUNNELED) return "this MPI allows no threads";
     here.world = MPI_COMM_WORLD;
-    must(MPI_Comm_size(here.world, &parts));
-    must(MPI_Comm_rank(here.world, &part));
+    cluster_must(MPI_Comm_size(here.world, &parts));
+    cluster_must(MPI_Comm_rank(here.world, &part));
     if (parts > TL_COMM_PARTS_MAX) return "more processes than talus can count: at most 4096";
     if (PetscInitialize(NULL, NULL, NULL, NULL)) return "PETSc could not start";
-    must(PetscPopSignalHandler()); /* signals are the run's */
-    here.comm = (tl_comm){part, parts, &ops, NULL, &here.traffic};
+    cluster_must(PetscPopSignalHandler()); /* signals are the run's */
+    here.comm = (tl_comm){part, parts, &ops, NULL, &here.traffic, &cluster_algebra};
     here.began = true;
     *out = &here.comm;
     return NULL;
@@ -195,9 +206,10 @@ void tl_cluster_end(void)
     while (here.types) {
         row_type *t = here.types;
         here.types = t->older;
-        if (t->rows != MPI_DOUBLE && t->rows != MPI_INT && t->rows != MPI_SIGNED_CHAR) must(MPI_Type_free(&t->rows));
-        must(PetscFree(t));
+        if (t->rows != MPI_DOUBLE && t->rows != MPI_INT && t->rows != MPI_SIGNED_CHAR)
+            cluster_must(MPI_Type_free(&t->rows));
+        cluster_must(PetscFree(t));
     }
-    must(PetscFinalize());
-    must(MPI_Finalize());
+    cluster_must(PetscFinalize());
+    cluster_must(MPI_Finalize());
 }

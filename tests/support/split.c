@@ -372,7 +372,7 @@ tl_split *tl_split_create(const tl_csr *A, int parts, int group)
         part *q = &s->part[p];
         q->split = s;
         q->space = (tl_space){.part = p, .parts = parts, .ctx = q};
-        q->comm = (tl_comm){p, parts, &comm_ops, q, &q->traffic};
+        q->comm = (tl_comm){p, parts, &comm_ops, q, &q->traffic, NULL};
         if (parts > 1) {
             q->space.reduce = reduce;
             q->space.exchange = exchange;

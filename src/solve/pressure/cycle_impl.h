@@ -365,7 +365,7 @@ static void gather_sums(const tl_level *l, REAL *r)
     const REAL *all = g->all;
     for (int32_t m = 0; m < l->own; m++) mine[m] = r[l->at[m]];
     tl_gathered_bring(g, sizeof *r);
-    for (int64_t row = 0; row < g->total; row++) r[g->place[row]] = all[row];
+    for (int64_t m = 0; m < g->total; m++) r[g->place[m]] = all[m];
 }
 
 /* Red cells only: the black half sweep that follows does not read black ones. */

@@ -6,6 +6,8 @@
  *     cg-mic
  *     multigrid-double  multigrid with a cycle in double precision, to show that single is enough
  *     mprgp, mprgp-original, admm, pip, auglag, cg    those of [FM21 tab. 1], for comparison (as_box.h)
+ *     petsc-hypre, petsc-gamg    bounded, algebraic multigrid of PETSc for the free cells; petsc-vi: all of it is PETSc's
+ *                       (several processes alone: base/algebra.h)
  *
  * The structure of the cells (levels, orders) is a plan, made once per active set and good for any number of solves
  * with it, with other coefficients' values, b, start or bounds; only n, red, ijk, nb and which c are zero must stay:
@@ -27,7 +29,7 @@
 typedef struct tl_pressure_method tl_pressure_method;
 
 int tl_pressure_method_count(void);     /* of this kind: without those for boxes, which can be found by name alone */
-int tl_pressure_method_count_all(void); /* with those */
+int tl_pressure_method_count_all(void); /* with those; not those of PETSc */
 const tl_pressure_method *tl_pressure_method_at(int i);
 const tl_pressure_method *tl_pressure_method_find(const char *name); /* NULL when unknown */
 const char *tl_pressure_method_name(const tl_pressure_method *m);    /* as in scene files: "multigrid" */

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "base/sum.h"
 #include "base/timer.h"
+#include "solve/pressure/algebraic.h"
 #include "solve/pressure/as_box.h"
 #include "solve/pressure/bounded.h"
 #include "solve/pressure/cycle.h"
@@ -22,29 +23,35 @@ struct tl_pressure_method {
     const char *name;
     const tl_cycle_kind *cycle; /* NULL: mic */
     bool bounded;
-    const char *box; /* name of a method for boxes that does it; NULL: solved here */
+    const char *box;     /* name of a method for boxes that does it; NULL: solved here */
+    const char *algebra; /* of another library, in place of the cycle but for the nested start; NULL: none */
 };
 
 static const tl_pressure_method methods[] = {
-    {"multigrid", &tl_cycle_float, true, NULL},     /* bounded, a multigrid cycle on the free cells (the default) */
-    {"mic", NULL, true, NULL},                      /* bounded, an incomplete factor of the free cells */
-    {"cg-multigrid", &tl_cycle_float, false, NULL}, /* ignores the bounds */
-    {"cg-mic", NULL, false, NULL},                  /* ignores the bounds */
-    {"multigrid-double", &tl_cycle_double, true, NULL},
+    {"multigrid", &tl_cycle_float, true, NULL, NULL}, /* bounded, a multigrid cycle on the free cells (the default) */
+    {"mic", NULL, true, NULL, NULL},                  /* bounded, an incomplete factor of the free cells */
+    {"cg-multigrid", &tl_cycle_float, false, NULL, NULL}, /* ignores the bounds */
+    {"cg-mic", NULL, false, NULL, NULL},                  /* ignores the bounds */
+    {"multigrid-double", &tl_cycle_double, true, NULL, NULL},
     /* those for boxes, of [FM21 tab. 1], preconditioned by mic, for comparison */
-    {"mprgp", NULL, true, "mprgp"},
-    {"mprgp-original", NULL, true, "mprgp-original"}, /* with the expansion step of its authors */
-    {"admm", NULL, true, "admm"},                     /* iterations left out show as lost volume */
-    {"pip", NULL, true, "pip"},
-    {"auglag", NULL, true, "auglag"},
-    {"cg", NULL, false, "cg"}, /* ignores the bounds */
+    {"mprgp", NULL, true, "mprgp", NULL},
+    {"mprgp-original", NULL, true, "mprgp-original", NULL}, /* with the expansion step of its authors */
+    {"admm", NULL, true, "admm", NULL},                     /* iterations left out show as lost volume */
+    {"pip", NULL, true, "pip", NULL},
+    {"auglag", NULL, true, "auglag", NULL},
+    {"cg", NULL, false, "cg", NULL}, /* ignores the bounds */
+    /* with PETSc, where the run is on a cluster; the first two inside of the loop that multigrid has */
+    {"petsc-hypre", &tl_cycle_float, true, NULL, "hypre"}, /* BoomerAMG of the free cells */
+    {"petsc-gamg", &tl_cycle_float, true, NULL, "gamg"},   /* smoothed aggregation of the free cells */
+    {"petsc-vi", &tl_cycle_float, true, NULL, "vi"},       /* Newton's method for variational inequalities */
 };
 #define METHODS ((int)(sizeof methods / sizeof methods[0]))
 #define OF_THIS_KIND 5
+#define ON_CLUSTERS 3
 static const tl_pressure_method *const mic = &methods[1], *const in_double = &methods[4];
 
 int tl_pressure_method_count(void) { return OF_THIS_KIND; }
-int tl_pressure_method_count_all(void) { return METHODS; }
+int tl_pressure_method_count_all(void) { return METHODS - ON_CLUSTERS; }
 const tl_pressure_method *tl_pressure_method_at(int i) { return &methods[i]; }
 const char *tl_pressure_method_name(const tl_pressure_method *m) { return m->name; }
 bool tl_pressure_method_bounded(const tl_pressure_method *m) { return m->bounded; }
@@ -80,6 +87,7 @@ struct tl_pressure_plan {
     tl_nested nested;
     tl_mic mic;
     tl_lowrank lowrank;
+    tl_algebraic algebraic;
 };
 
 static bool in_parts(const tl_pressure *p) { return p->space && !tl_comm_alone(p->space->comm); }
@@ -117,7 +125,8 @@ static talus_status take_structure(tl_pressure_plan *s, const tl_pressure *p, tl
     const int64_t longest = tl_nested_length(&s->levels);
     talus_status status = longest > tl_pressure_length(p) ? take_vectors(s, longest, a, err) : TALUS_OK;
     if (status == TALUS_OK && (!s->cycle || !tl_nested_take(&s->nested, &s->levels, a))) status = no_memory(p->n, err);
-    return tl_comm_agree(tl_pressure_comm(p->space), status, err);
+    TL_TRY(tl_comm_agree(tl_pressure_comm(p->space), status, err));
+    return s->method->algebra ? tl_algebraic_take(&s->algebraic, s->method->algebra, p, a, err) : TALUS_OK;
 }
 
 static talus_status begin_plan(tl_pressure_plan **plan, const tl_pressure_method *m, const tl_pressure *p,
@@ -132,13 +141,24 @@ static talus_status begin_plan(tl_pressure_plan **plan, const tl_pressure_method
     return take_vectors(s, tl_pressure_length(p), a, err);
 }
 
+/* What a method cannot do, the same on all parts. */
+static talus_status refuse(const tl_pressure_method *m, const tl_pressure *p, talus_error *err)
+{
+    if (in_parts(p) && !m->cycle)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "pressure method %s works on one process, not on %d: multigrid does",
+                       m->name, p->space->comm->parts);
+    if (m->algebra && !(p->space && p->space->comm->algebra))
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "pressure method %s needs several processes and PETSc", m->name);
+    if (m->algebra && !strcmp(m->algebra, "vi") && p->extra.add)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "pressure method %s does not know bodies or contacts", m->name);
+    return TALUS_OK;
+}
+
 talus_status tl_pressure_plan_make(tl_pressure_plan **plan, const tl_pressure_method *m, const tl_pressure *p,
                                    const tl_pressure_options *o, tl_arena *a, talus_error *err)
 {
     const tl_comm *comm = tl_pressure_comm(p->space);
-    if (in_parts(p) && !m->cycle)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "pressure method %s works on one process, not on %d: multigrid does",
-                       m->name, comm->parts);
+    TL_TRY(refuse(m, p, err));
     TL_TRY(tl_comm_reserve(comm, a, (size_t)ROUGH_BYTES * (size_t)p->n, err)); /* one block, where it fits */
     size_t before = tl_arena_mark(a);
     tl_pressure_plan *s;
@@ -197,36 +217,59 @@ static void start(const tl_pressure_plan *plan, const tl_pressure *p, const tl_p
     for (int32_t i = p->n; i < p->n + p->extras; i++) v->x[i] = x[i] > 0 || s->lo_extra < 0 ? x[i] : 0;
 }
 
+/* The preconditioner of a method, for the free set of x. */
+static tl_pressure_precond preconditioner(tl_pressure_plan *plan, const tl_pressure *p, const double *x, double lo)
+{
+    const tl_pressure_method *m = plan->method;
+    const tl_pressure_free f = {.x = x, .g = x, .lo = lo, .limit = -INFINITY};
+    const bool rebuild = plan->options.rebuild;
+    if (m->algebra) {
+        tl_algebraic_attach(&plan->algebraic, p, rebuild);
+        return tl_algebraic_precond(&plan->algebraic);
+    }
+    if (!m->cycle) {
+        tl_mic_attach(&plan->mic, p, rebuild);
+        return tl_mic_precond(&plan->mic);
+    }
+    m->cycle->reset(plan->cycle, 0, rebuild ? &f : NULL, rebuild);
+    return m->cycle->precond(plan->cycle);
+}
+
+static tl_outcome solve(tl_pressure_plan *plan, const tl_pressure *p, const tl_pressure_system *s, const tl_stop *stop,
+                        tl_pressure_vectors *v, tl_pressure_report *report)
+{
+    const tl_pressure_method *m = plan->method;
+    if (m->algebra && !strcmp(m->algebra, "vi")) {
+        const double scale = tl_comm_max(p->space->comm, tl_max_abs(p->n, p->b));
+        tl_algebraic_attach(&plan->algebraic, p, true);
+        return tl_algebraic_bounded(&plan->algebraic, s->lo, stop->tolerance * scale, stop, v->x, &report->work);
+    }
+    tl_pressure_precond P = preconditioner(plan, p, v->x, s->lo);
+    report->work.factorizations += m->cycle && !m->algebra;
+    /* bodies slow both preconditioners down, mic more so */
+    int patience = m->cycle && m->bounded && plan->options.retry && !p->extra.add ? PATIENCE : 0;
+    tl_pressure_counts counts = {0};
+    tl_outcome out = tl_pressure_bounded(s, &P, v, stop, patience, &counts, &report->work);
+    report->releases += counts.releases;
+    report->expansions += counts.expansions;
+    return out;
+}
+
 static void run_once(tl_pressure_plan *plan, const tl_pressure *p, const tl_stop *stop, bool warm, double *x,
                      tl_pressure_report *report)
 {
     const tl_pressure_method *m = plan->method;
     tl_pressure_system s = system_of(p, m->bounded);
     tl_pressure_vectors v = {plan->vector[0], plan->vector[1], plan->vector[2], plan->vector[3], plan->vector[4]};
-    tl_pressure_precond P;
     if (m->cycle) m->cycle->attach(plan->cycle, p);
     if (plan->lowrank.columns) {
         tl_lowrank_attach(&plan->lowrank, p);
         s.lowrank = &plan->lowrank;
     }
     start(plan, p, &s, warm, x, &v, report);
-    if (m->cycle) {
-        tl_pressure_free f = {.x = v.x, .g = v.x, .lo = s.lo, .limit = -INFINITY};
-        m->cycle->reset(plan->cycle, 0, plan->options.rebuild ? &f : NULL, plan->options.rebuild);
-        report->work.factorizations++;
-        P = m->cycle->precond(plan->cycle);
-    } else {
-        tl_mic_attach(&plan->mic, p, plan->options.rebuild);
-        P = tl_mic_precond(&plan->mic);
-    }
-    tl_pressure_counts counts = {0};
-    /* bodies slow both preconditioners down, mic more so */
-    int patience = m->cycle && m->bounded && plan->options.retry && !p->extra.add ? PATIENCE : 0;
     int before = report->outcome.iterations;
-    report->outcome = tl_pressure_bounded(&s, &P, &v, stop, patience, &counts, &report->work);
+    report->outcome = solve(plan, p, &s, stop, &v, report);
     report->outcome.iterations += before;
-    report->releases += counts.releases;
-    report->expansions += counts.expansions;
     report->method = m->name;
     if (isfinite(report->outcome.residual)) memcpy(x, v.x, sizeof(double) * (size_t)(p->n + p->extras));
 }
