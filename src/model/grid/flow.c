@@ -333,9 +333,9 @@ talus_status tl_flow_refuse_mixture(const tl_flow *f, double t, talus_error *err
         if (!(f->cone[cell] > least) || !(f->faces.fill[cell] > TL_ACTIVE_LIQUID)) continue;
         for (int k = 0; k < 6; k++) {
             int32_t other = tl_grid_step(&f->grid, cell, k / 2, k & 1 ? 1 : -1);
-            /* cells inside of solids have nothing of their own */
+            /* cells inside of solids have nothing of their own, and what a wall keeps apart does not touch */
             if (f->system.active.number[other] < 0 || f->cone[other] > least ||
-                !(f->faces.fill[other] > TL_ACTIVE_LIQUID))
+                !(f->fractions.open[k / 2][k & 1 ? other : cell] > 0) || !(f->faces.fill[other] > TL_ACTIVE_LIQUID))
                 continue;
             tl_vec3 x = tl_grid_centre(&f->grid, cell);
             return TL_FAIL(

@@ -51,8 +51,8 @@ static talus_status find_methods(tl_grid_data *k, const tl_scene *s, talus_error
 {
     const tl_solver_spec *o = &s->solver;
     bool named = o->scheme && *o->scheme;
-    if (k->elastic) {
-        const bool sand = tl_scene_has_sand(s), viscous = tl_scene_is_viscous(s);
+    const bool sand = tl_scene_has_sand(s), viscous = tl_scene_is_viscous(s);
+    if (k->elastic && !(sand && viscous)) { /* which is refused as a whole, by tl_flow_setup_make */
         k->dual = tl_dual_scheme_find(named ? o->scheme : sand ? "f-p-c" : viscous ? "pvec" : "pec-gs");
         if (!k->dual || tl_dual_scheme_cones(k->dual) != sand || tl_dual_scheme_viscous(k->dual) != viscous)
             return TL_FAIL(err, TALUS_UNSUPPORTED,

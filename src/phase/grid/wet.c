@@ -230,6 +230,7 @@ talus_status tl_wet_pose(tl_wet *w, const tl_wet_options *o, talus_error *err)
                                  .precond = f->scene->solver.elastic.precond,
                                  .pressure_iterations = f->scene->solver.pressure.iterations,
                                  .contact_iterations = f->scene->solver.contact.iterations,
+                                 .plain_sweeps = !f->set->rules.mix,
                                  .started = o->warm,
                                  .arena = f->arena};
     tl_system_load(y, f->faces.u);

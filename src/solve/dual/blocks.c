@@ -56,6 +56,28 @@ void tl_dual_pose(tl_dual_solver *s, int32_t normals)
     w->b_pressure = fmax(fmax(w->b_pressure, tl_dual_noise(s)), tl_max_abs(w->cells, w->b) / p->per_g);
 }
 
+/* Gradient of an unknown at p, lam and dv as they are, tl_dual_pose having been there. */
+double tl_dual_gradient(const tl_dual_solver *s, int32_t i)
+{
+    const tl_dual_work *w = s->work;
+    if (i < w->cells) return s->p->per_g * w->gap[i];
+    const int32_t j = i - w->cells;
+    return s->p->per_u * w->scale[j] * (w->u[3 * (int64_t)j] + s->p->flex->c[3 * (int64_t)j]);
+}
+
+double tl_dual_left(const tl_dual_solver *s, int32_t normals)
+{
+    const tl_dual_work *w = s->work;
+    double max = 0;
+    for (int32_t i = 0; i < w->cells + normals; i++) {
+        const double g = tl_dual_gradient(s, i);
+        const bool bounded = i >= w->cells || s->p->pressure.unilateral;
+        const double e = bounded && !(w->x0[i] > 0) ? fmin(g, 0) : g;
+        max = fabs(e) > max || isnan(e) ? fabs(e) : max;
+    }
+    return max / (s->p->per_g * w->b_pressure);
+}
+
 talus_status tl_dual_take(tl_dual_solver *s, int32_t normals, talus_error *err)
 {
     tl_dual_work *w = s->work;
@@ -75,6 +97,9 @@ static talus_status run_pressure(tl_dual_solver *s, int32_t normals, tl_dual_rep
     tl_dual_work *w = s->work;
     if (w->cells == 0) return TALUS_OK;
     tl_dual_pose(s, normals);
+    /* at less than the target it would change again with each correction of contacts and nodes */
+    if (s->solved && tl_dual_left(s, normals) <= s->tolerance) return TALUS_OK;
+    s->solved = true;
     double max = tl_max_abs(w->cells + normals, w->b),
            target = TL_DUAL_INNER * s->tolerance * s->p->per_g * w->b_pressure;
     tl_stop stop = {.tolerance = max > 0 ? fmax(target / max, FINEST) : 1,

@@ -116,7 +116,7 @@ talus_status tl_dual_sweep_cones(tl_dual_solver *s, tl_dual_report *out, talus_e
     memcpy(sand->u_last, sand->u, sizeof *sand->u * (size_t)sand->faces);
     for (; out->sweeps < max && !(certified && enough(s, out)); out->sweeps++) {
         TL_TRY(tl_cancel_check(err));
-        if (out->sweeps > 0) TL_TRY(mix(s, out->sweeps, err));
+        if (out->sweeps > 0 && !s->plain_sweeps) TL_TRY(mix(s, out->sweeps, err));
         for (int k = 0; k < TL_DUAL_BLOCKS; k++) TL_TRY(tl_dual_run_block(s, s->scheme->block[k], out, err));
         out->settled = fmin(changed(s->work), moved(sand) / MOVED);
         certified = out->settled <= s->tolerance || out->sweeps + 1 >= max;

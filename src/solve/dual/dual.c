@@ -221,8 +221,8 @@ talus_status tl_dual_solve(tl_dual_solver *s, bool fresh, double *p, double *lam
         }
         for (int k = 0; k < TL_DUAL_BLOCKS; k++) TL_TRY(tl_dual_run_block(s, s->scheme->block[k], out, err));
         TL_TRY(tl_dual_certify(s, &out->certificate, err));
-        const double moved = tl_dual_mix_moved(s);
-        if (good(s, &out->certificate) && (once || moved <= s->slack)) out->result = TL_CONVERGED;
+        tl_dual_mix_end(s);
+        if (good(s, &out->certificate)) out->result = TL_CONVERGED;
         out->sweeps++;
         /* a pressure that stays leaves contacts the problem that they have just had */
         moves = s->p->viscous || out->pressure_iterations > before;

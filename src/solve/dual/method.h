@@ -56,7 +56,9 @@ typedef struct tl_dual_solver {
     int sweeps;              /* at most; 0: the scheme's own */
     int pressure_iterations, contact_iterations;
     const char *precond; /* of matrices that are written out; NULL, "": ic */
+    bool plain_sweeps;   /* they are not mixed, for comparison */
     bool started;        /* p is worth starting from */
+    bool solved;         /* p has been solved for in this step */
     bool swept;          /* sand: stress and pressure are those of an earlier correction */
     bool begun;          /* viscous: the liquid's base is noted */
     double free_viscous; /* m/s: what pressure and stress have to undo */

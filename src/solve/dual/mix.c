@@ -14,7 +14,7 @@ static int64_t rows(const tl_dual_work *w) { return 3 * (int64_t)w->contacts; }
 talus_status tl_dual_mix_begin(tl_dual_solver *s, talus_error *err)
 {
     tl_dual_work *w = s->work;
-    if (!w->contacts || s->scheme->sweeps == 1) return TALUS_OK;
+    if (!w->contacts || s->scheme->sweeps == 1 || s->plain_sweeps) return TALUS_OK;
     w->began = TL_TAKE(s->arena, double, w->n + rows(w));
     w->ended = TL_TAKE(s->arena, double, w->n + rows(w));
     if (!w->began || !w->ended) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a solve of liquid and solids");
@@ -37,14 +37,9 @@ talus_status tl_dual_mix_start(tl_dual_solver *s, talus_error *err)
     return tl_anderson_begin_carrying(&w->mixing, w->n, rows(w), s->arena, err);
 }
 
-double tl_dual_mix_moved(tl_dual_solver *s)
+void tl_dual_mix_end(tl_dual_solver *s)
 {
-    tl_dual_work *w = s->work;
-    double max = 0;
-    if (!w->began) return 0;
-    state_of(s, w->ended);
-    for (int64_t i = 0; i < w->n; i++) max = fmax(max, fabs(w->ended[i] - w->began[i]) / sqrt(w->D[i]));
-    return max;
+    if (s->work->began) state_of(s, s->work->ended);
 }
 
 void tl_dual_mix(tl_dual_solver *s)

@@ -20,27 +20,10 @@ static talus_status no_memory(talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a solve of liquid and solids");
 }
 
-/* Gradient of an unknown at p, lam and dv as they are, tl_dual_pose having been there. */
-static double gradient(const tl_dual_solver *s, int32_t i)
-{
-    const tl_dual_work *w = s->work;
-    if (i < w->cells) return s->p->per_g * w->gap[i];
-    const int32_t j = i - w->cells;
-    return s->p->per_u * w->scale[j] * (w->u[3 * (int64_t)j] + s->p->flex->c[3 * (int64_t)j]);
-}
-
 /* What is left over the target of run_pressure in blocks.c. */
 static double over_target(const tl_dual_solver *s, int32_t normals)
 {
-    const tl_dual_work *w = s->work;
-    double max = 0;
-    for (int32_t i = 0; i < w->cells + normals; i++) {
-        const double g = gradient(s, i);
-        const bool bounded = i >= w->cells || s->p->pressure.unilateral;
-        const double e = bounded && !(w->x0[i] > 0) ? fmin(g, 0) : g;
-        max = fabs(e) > max || isnan(e) ? fabs(e) : max;
-    }
-    return max / (TL_DUAL_INNER * s->tolerance * s->p->per_g * w->b_pressure);
+    return tl_dual_left(s, normals) / (TL_DUAL_INNER * s->tolerance);
 }
 
 /* ---- written out ---- */
@@ -79,7 +62,7 @@ static void set_box(tl_dual_solver *s, int32_t normals, box *q)
     memset(q->x, 0, sizeof *q->x * (size_t)w->joint);
     for (int32_t i = 0; i < w->cells + normals; i++) q->x[w->row[i]] = w->x0[i];
     tl_dual_joint_product(&q->problem.A, q->x, q->b);
-    for (int32_t i = 0; i < w->cells + normals; i++) q->b[w->row[i]] -= gradient(s, i);
+    for (int32_t i = 0; i < w->cells + normals; i++) q->b[w->row[i]] -= tl_dual_gradient(s, i);
 }
 
 /* One solve from where p and lam are; residual: in the units of `gradient`. */

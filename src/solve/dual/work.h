@@ -72,6 +72,8 @@ talus_status tl_dual_certify(tl_dual_solver *s, tl_dual_certificate *out, talus_
 /* x0: pressures and normal forces as they are; b = A x0 - gradient, gap and u at them. And the answer in x taken. */
 void tl_dual_pose(tl_dual_solver *s, int32_t normals);
 talus_status tl_dual_take(tl_dual_solver *s, int32_t normals, talus_error *err);
+double tl_dual_gradient(const tl_dual_solver *s, int32_t i);   /* of an unknown at p, lam and dv as they were posed */
+double tl_dual_left(const tl_dual_solver *s, int32_t normals); /* what is left of it, as the certificate measures */
 
 /* joint.c, ways.c: for comparison */
 talus_status tl_dual_joint_begin(tl_dual_solver *s, talus_error *err); /* room, and the order of rows */
@@ -92,9 +94,8 @@ double tl_dual_viscous_error(tl_dual_solver *s);
 /* mix.c */
 talus_status tl_dual_mix_begin(tl_dual_solver *s, talus_error *err); /* room */
 talus_status tl_dual_mix_start(tl_dual_solver *s, talus_error *err); /* of a solve */
-double tl_dual_mix_moved(
-    tl_dual_solver *s);              /* m/s: what contacts do to solids at the end of a sweep and not at its start */
-void tl_dual_mix(tl_dual_solver *s); /* lam of the next start; after `moved` */
+void tl_dual_mix_end(tl_dual_solver *s);                             /* of a sweep */
+void tl_dual_mix(tl_dual_solver *s);                                 /* lam of the next start */
 
 /* hessian.c: what solids add to the matrix of the pressure */
 void tl_dual_fit(tl_dual_solver *s); /* H is new */
