@@ -19,6 +19,9 @@ void tl_cancel_set(bool wanted); /* from any thread, and from a signal handler *
 /* A flag that this thread watches too; NULL: none. Returns the one before. */
 const atomic_bool *tl_cancel_watch(const atomic_bool *flag);
 
+/* While held, this thread sees no flag: parts of a run stop together, between two steps. Returns whether it was held. */
+bool tl_cancel_hold(bool held);
+
 /* TALUS_INTERRUPTED when asked for. */
 talus_status tl_cancel_check(talus_error *err);
 

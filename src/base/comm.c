@@ -49,6 +49,14 @@ void tl_comm_reduce(const tl_comm *c, tl_reduce op, int count, double *values)
     tl_comm_reduce_each(c, count, each, values);
 }
 
+void tl_comm_sums(const tl_comm *c, int64_t count, double *values)
+{
+    if (tl_comm_alone(c)) return;
+    for (int64_t from = 0; from < count; from += TL_COMM_VALUES_MAX)
+        tl_comm_reduce(c, TL_REDUCE_SUM, (int)(count - from < TL_COMM_VALUES_MAX ? count - from : TL_COMM_VALUES_MAX),
+                       values + from);
+}
+
 talus_status tl_comm_agree(const tl_comm *c, talus_status mine, talus_error *err)
 {
     if (tl_comm_alone(c)) return mine;
@@ -73,6 +81,25 @@ talus_status tl_comm_agree(const tl_comm *c, talus_status mine, talus_error *err
 talus_status tl_comm_reserve(const tl_comm *c, tl_arena *a, size_t bytes, talus_error *err)
 {
     return tl_comm_agree(c, tl_arena_reserve(a, bytes, err), err);
+}
+
+#define FLAGS ((int64_t)1 << 22) /* of all parts at once */
+
+talus_status tl_comm_any(const tl_comm *c, int64_t count, uint8_t *flag, tl_arena *a, talus_error *err)
+{
+    if (tl_comm_alone(c)) return TALUS_OK;
+    size_t mark = tl_arena_mark(a);
+    const int64_t most = FLAGS / c->parts, at_once = count < most ? count : most;
+    TL_TRY(tl_comm_reserve(c, a, TL_ARENA_ROOM(uint8_t, at_once * c->parts), err));
+    uint8_t *all = TL_TAKE(a, uint8_t, at_once * c->parts);
+    for (int64_t from = 0; from < count; from += at_once) {
+        const int64_t n = count - from < at_once ? count - from : at_once;
+        tl_comm_share(c, (size_t)n, flag + from, all);
+        for (int32_t p = 0; p < c->parts; p++)
+            for (int64_t k = 0; k < n; k++) flag[from + k] |= all[p * n + k];
+    }
+    tl_arena_release(a, mark);
+    return TALUS_OK;
 }
 
 void tl_comm_share(const tl_comm *c, size_t bytes, const void *mine, void *all)
@@ -125,6 +152,51 @@ talus_status tl_comm_send(const tl_comm *c, int count, const tl_parcel *out, int
     c->ops->send(c, count, out, *arrivals, got);
     c->traffic->sends++;
     *in = got;
+    return TALUS_OK;
+}
+
+/* Rows by part, one parcel for each. */
+static talus_status pack_rows(const tl_comm *c, const tl_comm_rows *out, tl_parcel **parcel, int *parcels, tl_arena *a,
+                              talus_error *err)
+{
+    int64_t *at = TL_TAKE_ZERO(a, int64_t, c->parts + 1);
+    char *room = tl_arena_take(a, out->bytes * (size_t)out->count);
+    *parcels = 0;
+    *parcel = TL_TAKE(a, tl_parcel, c->parts);
+    if (!at || !room || !*parcel)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld rows of other parts", (long long)out->count);
+    for (int64_t i = 0; i < out->count; i++) at[out->part[i] + 1]++;
+    for (int32_t p = 0; p < c->parts; p++) {
+        at[p + 1] += at[p];
+        if (at[p + 1] > at[p])
+            (*parcel)[(*parcels)++] =
+                (tl_parcel){p, (at[p + 1] - at[p]) * (int64_t)out->bytes, room + out->bytes * (size_t)at[p]};
+    }
+    for (int64_t i = 0; i < out->count; i++)
+        memcpy(room + out->bytes * (size_t)at[out->part[i]]++, (const char *)out->row + out->bytes * (size_t)i,
+               out->bytes);
+    return TALUS_OK;
+}
+
+talus_status tl_comm_send_rows(const tl_comm *c, const tl_comm_rows *out, tl_comm_rows *in, tl_arena *a,
+                               talus_error *err)
+{
+    tl_parcel *parcel, *got;
+    int parcels, arrivals;
+    *in = (tl_comm_rows){.bytes = out->bytes};
+    TL_TRY(tl_comm_agree(c, pack_rows(c, out, &parcel, &parcels, a, err), err));
+    TL_TRY(tl_comm_send(c, parcels, parcel, &arrivals, &got, a, err));
+    for (int k = 0; k < arrivals; k++) in->count += got[k].bytes / (int64_t)out->bytes;
+    in->row = tl_arena_take(a, in->bytes * (size_t)in->count);
+    in->part = TL_TAKE(a, int32_t, in->count);
+    if (!in->row || !in->part)
+        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld rows of other parts", (long long)in->count);
+    int64_t at = 0;
+    for (int k = 0; k < arrivals; k++) {
+        const int64_t n = got[k].bytes / (int64_t)out->bytes;
+        memcpy((char *)in->row + in->bytes * (size_t)at, got[k].data, (size_t)got[k].bytes);
+        for (int64_t i = 0; i < n; i++) in->part[at++] = got[k].part;
+    }
     return TALUS_OK;
 }
 

@@ -70,6 +70,8 @@ static inline bool tl_comm_alone(const tl_comm *c) { return !c || c->parts == 1;
 #define TL_COMM_PARTS_MAX 4096
 void tl_comm_reduce_each(const tl_comm *c, int count, const tl_reduce *op, double *values);
 void tl_comm_reduce(const tl_comm *c, tl_reduce op, int count, double *values);
+/* Any number of values. */
+void tl_comm_sums(const tl_comm *c, int64_t count, double *values);
 static inline double tl_comm_sum(const tl_comm *c, double value)
 {
     if (!tl_comm_alone(c)) tl_comm_reduce(c, TL_REDUCE_SUM, 1, &value);
@@ -86,6 +88,9 @@ talus_status tl_comm_agree(const tl_comm *c, talus_status mine, talus_error *err
 /* tl_arena_reserve that fails everywhere when one part has no memory. */
 talus_status tl_comm_reserve(const tl_comm *c, tl_arena *a, size_t bytes, talus_error *err);
 
+/* flag [count] is 1 where any part has it so. */
+talus_status tl_comm_any(const tl_comm *c, int64_t count, uint8_t *flag, tl_arena *a, talus_error *err);
+
 /* The same number of bytes of every part: all [parts][bytes]. */
 void tl_comm_share(const tl_comm *c, size_t bytes, const void *mine, void *all);
 /* As many as each has, bytes [parts]: all, one part after the other. */
@@ -95,6 +100,16 @@ void tl_comm_gather(const tl_comm *c, const int64_t *bytes, const void *mine, vo
  * arena. */
 talus_status tl_comm_send(const tl_comm *c, int count, const tl_parcel *out, int *arrivals, tl_parcel **in, tl_arena *a,
                           talus_error *err);
+
+/* Rows for other parts, and those from others: in the order of the senders, and of each in its own order. */
+typedef struct tl_comm_rows {
+    int64_t count;
+    size_t bytes; /* of a row */
+    void *row;
+    int32_t *part; /* [count] whom they are for, or who sent them */
+} tl_comm_rows;
+talus_status tl_comm_send_rows(const tl_comm *c, const tl_comm_rows *out, tl_comm_rows *in, tl_arena *a,
+                               talus_error *err);
 
 /* NULL in *out where there is only one part, which may have no halo. */
 talus_status tl_comm_plan(const tl_comm *c, const tl_halo_source *s, tl_halo **out, talus_error *err);

@@ -25,6 +25,20 @@ talus_status tl_anderson_begin_carrying(tl_anderson *m, int64_t n, int64_t carri
     return TALUS_OK;
 }
 
+void tl_anderson_in_parts(tl_anderson *m, const tl_comm *c, int64_t own)
+{
+    m->comm = tl_comm_alone(c) ? NULL : c;
+    m->own = own;
+}
+
+static double dot(const tl_anderson *m, const double *x, const double *y)
+{
+    if (!m->comm) return tl_dot(m->n, x, y);
+    double sum = tl_dot(m->own, x, y);
+    if (m->comm->part == 0) sum += tl_dot(m->n - m->own, x + m->own, y + m->own);
+    return tl_comm_sum(m->comm, sum);
+}
+
 static void keep(tl_anderson *m, const double *x, const double *y)
 {
     m->newest = m->count < TL_ANDERSON_DEPTH ? m->count : (m->newest + 1) % TL_ANDERSON_DEPTH;
@@ -35,7 +49,7 @@ static void keep(tl_anderson *m, const double *x, const double *y)
         to[i] = y[i];
         if (i < m->n) f[i] = y[i] - x[i];
     }
-    for (int k = 0; k < m->count; k++) m->gram[k][m->newest] = m->gram[m->newest][k] = tl_dot(m->n, m->f[k], f);
+    for (int k = 0; k < m->count; k++) m->gram[k][m->newest] = m->gram[m->newest][k] = dot(m, m->f[k], f);
 }
 
 /* Weights of the older answers, against the newest: the smallest |f - sum w_k (f - f_k)|. Returns how many, 0: no

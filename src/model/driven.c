@@ -67,7 +67,7 @@ static talus_status check(const void *section, const tl_scene *scene, int32_t bo
     return TALUS_OK;
 }
 
-const tl_state_kind tl_driven_kind = {"driven", sizeof(tl_driven), parts, free_section, check};
+const tl_state_kind tl_driven_kind = {"driven", sizeof(tl_driven), parts, free_section, check, NULL};
 
 talus_status tl_driven_begin(tl_driven *out, int32_t bodies, talus_error *err)
 {

@@ -112,7 +112,7 @@ talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err)
 
 static size_t bytes_of(tl_number type) { return type == TL_NUMBER_F64 || type == TL_NUMBER_I64 ? 8 : 4; }
 
-uint64_t tl_state_hash(const tl_state *s)
+static uint64_t hash_of(const tl_state *s, bool dealt)
 {
     tl_state view = *s; /* the list wants places that may be written */
     tl_state_part part[TL_STATE_PARTS_MAX];
@@ -123,12 +123,23 @@ uint64_t tl_state_hash(const tl_state *s)
     h = tl_hash(h, &s->dt_next, sizeof s->dt_next);
     for (int k = 0; k < parts; k++) {
         const tl_state_part *p = &part[k];
+        if (!dealt && tl_state_is_dealt(s, p->name)) continue;
         h = tl_hash(h, p->count, sizeof *p->count);
         for (int64_t i = 0; i < *p->count; i++)
             h = tl_hash(h, (const char *)*p->data + (size_t)i * p->stride + p->offset,
                         (size_t)p->width * bytes_of(p->type));
     }
     return h;
+}
+
+uint64_t tl_state_hash(const tl_state *s) { return hash_of(s, true); }
+uint64_t tl_state_hash_alike(const tl_state *s) { return hash_of(s, false); }
+
+bool tl_state_is_dealt(const tl_state *s, const char *name)
+{
+    for (int i = 0; i < s->sections; i++)
+        if (s->section[i].kind->is_dealt && s->section[i].kind->is_dealt(name)) return true;
+    return false;
 }
 
 talus_status tl_state_check_tags(const char *path, const char *what, const tl_scene *scene, const int32_t *tag,

@@ -35,6 +35,8 @@ typedef struct tl_state_kind {
     /* What was read from a file: every index is held against its bounds. `path` is for messages. */
     talus_status (*check)(const void *section, const tl_scene *scene, int32_t bodies, const char *path,
                           talus_error *err);
+    /* Whether a run of several parts deals this array out among them; NULL: every part has all of all, to the bit. */
+    bool (*is_dealt)(const char *name);
 } tl_state_kind;
 
 #define TL_STATE_SECTIONS_MAX 6
@@ -65,6 +67,9 @@ talus_status tl_state_like(tl_state *out, const tl_state *s, talus_error *err);
 /* `to`: {0} or another state. On failure it is as it was. */
 talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err);
 uint64_t tl_state_hash(const tl_state *s); /* of all numbers, times included */
+/* Of what all parts of a run have alike. */
+uint64_t tl_state_hash_alike(const tl_state *s);
+bool tl_state_is_dealt(const tl_state *s, const char *name); /* see tl_state_kind */
 /* Parts of one array of structs share their data: the first of them makes it. */
 bool tl_state_part_is_first(const tl_state_part *part, int k);
 

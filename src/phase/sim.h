@@ -6,6 +6,7 @@
 #ifndef TL_PHASE_SIM_H
 #define TL_PHASE_SIM_H
 
+#include "base/comm.h"
 #include "base/log.h"
 #include "model/contact_row.h"
 #include "model/lg/lg.h"
@@ -62,6 +63,7 @@ typedef struct tl_engine_entry {
     int64_t (*samples)(const tl_sim *sim, tl_sample *out);
     const tl_view *views; /* [view_count] of its own matter */
     int view_count;
+    bool in_parts; /* runs in several parts */
 } tl_engine_entry;
 
 /* The view of that name in the engine of `sim`; NULL: it has none. */
@@ -113,6 +115,8 @@ typedef struct tl_shown {
 
 struct tl_sim {
     const tl_scene *scene; /* not owned; must live longer */
+    const tl_comm *comm;   /* the other parts of the run; NULL: there are none */
+    int comm_mark;         /* plans of a step go with its end */
     const tl_engine_entry *engine;
     bool empty; /* while the engine begins: its state will be another one's, what takes long to make may be left out */
     tl_state state;
@@ -134,6 +138,9 @@ struct tl_sim {
     void *look_user;
 };
 
+/* Of several parts all go on, or none: for what may fail on one of them alone. */
+#define TL_TRY_ALL(sim, expr) TL_TRY(tl_comm_agree((sim)->comm, (expr), err))
+
 /* What a step calls after a solve: costs nothing when nobody looks. */
 static inline talus_status tl_sim_show(const tl_sim *sim, tl_shown shown, talus_error *err)
 {
@@ -141,6 +148,10 @@ static inline talus_status tl_sim_show(const tl_sim *sim, tl_shown shown, talus_
 }
 
 talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err);
+/* One part of a run of several: every call is made by all of them, and the scene is the same. Matter is in parts, all
+ * else is in every part, to the bit. Only the first has a log. comm must live longer. */
+talus_status tl_sim_create_part(tl_sim **out, const tl_scene *scene, const tl_comm *comm, const tl_log *log,
+                                talus_error *err);
 /* For a state that is read or copied from elsewhere before anything else is done: SPH's fills are left out, which take
  * long to part. */
 talus_status tl_sim_create_empty(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err);

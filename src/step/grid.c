@@ -91,11 +91,10 @@ static talus_status predict_solids(tl_grid_trial *s, talus_error *err)
 }
 
 /* What the step really starts with, and what of its energy the faces have. */
-static talus_status account_matter(tl_grid_trial *s, talus_error *err)
+static talus_status account_matter(tl_grid_trial *s, bool lost, talus_error *err)
 {
     tl_totals now = s->sim->flowing;
-    if (s->scene->emitter_count || s->f.particles.count != tl_grid_state_of(&s->sim->state)->particles.count ||
-        tl_grid_falls_around(s->scene))
+    if (s->scene->emitter_count || lost || tl_grid_falls_around(s->scene))
         TL_TRY(tl_grid_totals_of(s->sim, &s->f.particles, &s->data->flow.frame, s->arena, &now, err));
     tl_accounts_matter(s->sim, &now);
     tl_accounts_to_grid(s->sim, &s->account, sums_of(s, s->f.faces.u), &now, s->f.dt);
@@ -105,16 +104,19 @@ static talus_status account_matter(tl_grid_trial *s, talus_error *err)
 static talus_status particles_to_grid(tl_grid_trial *s, talus_error *err)
 {
     tl_particles all;
-    double lost = 0;
-    if (!(s->emitter = TL_TAKE(s->arena, tl_emitter_state, s->scene->emitter_count))) return tl_grid_no_memory(err);
+    tl_lost lost;
+    s->emitter = TL_TAKE(s->arena, tl_emitter_state, s->scene->emitter_count);
+    TL_TRY_ALL(s->sim, s->emitter ? TALUS_OK : tl_grid_no_memory(err));
     TL_TRY(tl_flow_emit(&s->f, tl_grid_state_of(&s->sim->state), s->sim->state.t, s->emitter, &s->totals.next_id, &all,
                         err));
-    TL_TRY(tl_particles_reserve(&s->data->spare, all.count, err));
+    TL_TRY(tl_flow_migrate(&s->f, tl_grid_state_of(&s->sim->state), &all, err));
+    TL_TRY_ALL(s->sim, tl_particles_reserve(&s->data->spare, all.count, err));
     s->f.particles = s->data->spare;
     TL_TRY(tl_flow_to_grid(&s->f, &all, &lost, err));
-    s->totals.escaped += (double)(all.count - s->f.particles.count);
-    s->totals.escaped_volume += lost;
-    return account_matter(s, err);
+    const double gone = tl_comm_sum(s->sim->comm, (double)lost.count);
+    s->totals.escaped += gone;
+    s->totals.escaped_volume += tl_comm_sum(s->sim->comm, lost.volume);
+    return account_matter(s, gone > 0, err);
 }
 
 static talus_status add_external_forces(tl_grid_trial *s, talus_error *err)
@@ -132,8 +134,8 @@ static talus_status detect_contacts(tl_grid_trial *s, talus_error *err)
         TL_TRY(tl_elastic_detect(s->soft, err));
         TL_TRY(tl_wet_link(s->wet, err));
     } else {
-        TL_TRY(tl_bodies_detect(&s->b, err));
-        TL_TRY(tl_bodies_match(&s->b, err));
+        TL_TRY_ALL(s->sim, tl_bodies_detect(&s->b, err));
+        TL_TRY_ALL(s->sim, tl_bodies_match(&s->b, err));
     }
     TL_TRY(tl_flow_find_pieces(&s->f, &s->b.contacts, s->b.lam, &s->b.joint.stop, err));
     tl_grid_lap(s, TL_GRID_DOMAINS);
@@ -150,7 +152,7 @@ static talus_status condition(tl_grid_trial *s, talus_error *err)
 {
     const size_t n = 6 * (size_t)s->sim->rigid.count;
     tl_grain_account got;
-    if (!(s->b.v_asked = TL_TAKE(s->arena, double, n))) return tl_grid_no_memory(err);
+    TL_TRY_ALL(s->sim, (s->b.v_asked = TL_TAKE(s->arena, double, n)) ? TALUS_OK : tl_grid_no_memory(err));
     memcpy(s->b.v_asked, s->b.v_free, sizeof(double) * n);
     TL_TRY(tl_rule_single_grains(&s->f, s->hits, &got, err));
     tl_accounts_fixed(s->sim, got.fixed, got.turned);
@@ -178,7 +180,7 @@ static talus_status prepare_friction(tl_grid_trial *s, bool cold, talus_error *e
 static talus_status pose_problem(tl_grid_trial *s, talus_error *err)
 {
     tl_flow *f = &s->f;
-    const bool cold = s->recalled < (f->stress ? COLD_SHARE : WARM_SHARE) * f->system.c.cells || s->recalled == 0;
+    const bool cold = s->recalled < (f->stress ? COLD_SHARE : WARM_SHARE) * (double)f->system.all || s->recalled == 0;
     if (f->stress) TL_TRY(prepare_friction(s, cold, err));
     const bool unilateral = tl_pressure_method_bounded(s->data->method);
     if (s->soft) {
@@ -227,7 +229,7 @@ static talus_status run_scheme(tl_grid_trial *s, bool *again, talus_error *err)
     double *lam;
     tl_system_load(&s->f.system, s->f.faces.u);
     tl_scheme_report earlier = s->solved;
-    TL_TRY(tl_bodies_join_impulses(&s->b, &lam, err));
+    TL_TRY_ALL(s->sim, tl_bodies_join_impulses(&s->b, &lam, err));
     tl_system_contacts(&s->coupled, &s->b.p, lam);
     TL_TRY(tl_scheme_run(&s->coupled, &s->solved, err));
     tl_bodies_part_impulses(&s->b, lam);
@@ -243,11 +245,11 @@ static talus_status solve_rigid(tl_grid_trial *s, bool *again, talus_error *err)
 {
     bool more = true;
     for (int looks = 0; more; looks++) {
-        TL_TRY(tl_bodies_assemble(&s->b, err));
+        TL_TRY_ALL(s->sim, tl_bodies_assemble(&s->b, err));
         TL_TRY(run_scheme(s, again, err));
-        TL_TRY(tl_bodies_move(&s->b, again, err));
-        TL_TRY(tl_bodies_joints_settle(&s->b, again, err));
-        TL_TRY(tl_bodies_look_again(&s->b, looks, &more, again, err));
+        TL_TRY_ALL(s->sim, tl_bodies_move(&s->b, again, err));
+        TL_TRY_ALL(s->sim, tl_bodies_joints_settle(&s->b, again, err));
+        TL_TRY_ALL(s->sim, tl_bodies_look_again(&s->b, looks, &more, again, err));
     }
     return TALUS_OK;
 }
@@ -355,7 +357,7 @@ static talus_status part_crowds(tl_grid_trial *s, talus_error *err)
 {
     tl_crowds crowds;
     TL_TRY(tl_rule_find_crowds(&s->f, &crowds, err));
-    if (crowds.problem.n) {
+    if (crowds.any) {
         const tl_pressure_options options = tl_pressure_options_default();
         const tl_stop stop = {.tolerance = PART_TOLERANCE, .max_iterations = PART_ITERATIONS};
         tl_pressure_report report;
@@ -443,43 +445,43 @@ static void commit(tl_grid_trial *s)
 static talus_status step_flow(tl_sim *sim, double dt, bool *again, talus_error *err)
 {
     tl_grid_trial s;
-    TL_TRY(begin_step(&s, sim, dt, err));
-    TL_TRY(predict_solids(&s, err));
+    TL_TRY_ALL(sim, begin_step(&s, sim, dt, err));
+    TL_TRY_ALL(sim, predict_solids(&s, err));
     TL_TRY(particles_to_grid(&s, err));
     TL_TRY(add_external_forces(&s, err));
     TL_TRY(tl_flow_classify(&s.f, err)); /* domains */
     TL_TRY(tl_cancel_check(err));
     TL_TRY(detect_contacts(&s, err));
-    TL_TRY(assemble(&s, err));
-    TL_TRY(condition(&s, err));
-    TL_TRY(pose_problem(&s, err));
+    TL_TRY_ALL(sim, assemble(&s, err));
+    TL_TRY_ALL(sim, condition(&s, err));
+    TL_TRY_ALL(sim, pose_problem(&s, err));
     TL_TRY(s.soft ? tl_grid_solve_elastic(&s, again, err) : solve_rigid(&s, again, err));
     TL_TRY(show_problem(&s, err));
     TL_TRY(tl_flow_find_pressed(&s.f, &s.liquid_volume, err));
     TL_TRY(select_static_stress(&s, err));
-    TL_TRY(tl_bodies_joints_work(&s.b, err));
+    TL_TRY_ALL(sim, tl_bodies_joints_work(&s.b, err));
     account_bodies(&s);
-    TL_TRY(tl_bodies_stabilise(&s.b, err));
+    TL_TRY_ALL(sim, tl_bodies_stabilise(&s.b, err));
     tl_accounts_push(&s.b);
-    TL_TRY(bounce(&s, again, err));
+    TL_TRY_ALL(sim, bounce(&s, again, err));
     tl_accounts_bounce(&s.b);
-    TL_TRY(tl_bodies_joints_end(&s.b, err));
+    TL_TRY_ALL(sim, tl_bodies_joints_end(&s.b, err));
     tl_accounts_fit(&s.b);
-    TL_TRY(tl_bodies_find_depth(&s.b, err));
+    TL_TRY_ALL(sim, tl_bodies_find_depth(&s.b, err));
     TL_TRY(extend_velocities(&s, err));
     TL_TRY(part_crowds(&s, err));
     TL_TRY(keep_momentum(&s, err));
-    TL_TRY(tl_grid_load_bodies(&s, err));
+    TL_TRY_ALL(sim, tl_grid_load_bodies(&s, err));
     tl_grid_lap(&s, TL_GRID_EXTEND);
     TL_TRY(tl_cancel_check(err));
     TL_TRY(move_particles(&s, err));
     TL_TRY(judge_particles(&s, again, err));
-    TL_TRY(make_room(&s, err));
+    TL_TRY_ALL(sim, make_room(&s, err));
     TL_TRY(tl_cancel_check(err));
     tl_grid_lap(&s, TL_GRID_MEASURE);
     tl_grid_fill_report(&s);
-    TL_TRY(tl_sim_judge(sim, again, err));
-    TL_TRY(tl_accounts_end(sim, dt, s.b.body, again, err));
+    TL_TRY_ALL(sim, tl_sim_judge(sim, again, err));
+    TL_TRY_ALL(sim, tl_accounts_end(sim, dt, s.b.body, again, err));
     tl_flow_tell(&s.f, tl_grid_state_of(&sim->state), &s.totals, s.emitter, sim->state.t + dt, &sim->log);
     commit(&s);
     return TALUS_OK;
@@ -494,5 +496,5 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 }
 
 extern const tl_engine_entry tl_engine_grid; /* in scene/engines.def */
-const tl_engine_entry tl_engine_grid = {tl_grid_begin,   tl_grid_end, tl_grid_dt_wanted, step,
-                                        tl_grid_measure, NULL,        tl_grid_views,     TL_GRID_VIEWS};
+const tl_engine_entry tl_engine_grid = {tl_grid_begin, tl_grid_end,   tl_grid_dt_wanted, step, tl_grid_measure,
+                                        NULL,          tl_grid_views, TL_GRID_VIEWS,     true};

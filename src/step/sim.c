@@ -43,6 +43,9 @@ static talus_status create(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
     sim->engine = engines[s->engine];
+    if (sim->comm && !sim->engine->in_parts)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: engine \"%s\" runs in one process so far, not in %d",
+                       s->file ? s->file : "scene", tl_engine_name(s->engine), sim->comm->parts);
     tl_driven *driven = tl_state_add(&sim->state, &tl_driven_kind);
     if (!driven) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
     TL_TRY(tl_driven_begin(driven, s->body_count, err));
@@ -55,7 +58,8 @@ static talus_status create(tl_sim *sim, talus_error *err)
                    s->file ? s->file : "scene", wanted, TL_STEPS_MAX, s->duration);
 }
 
-static talus_status make(tl_sim **out, const tl_scene *scene, bool empty, const tl_log *log, talus_error *err)
+static talus_status make(tl_sim **out, const tl_scene *scene, const tl_comm *comm, bool empty, const tl_log *log,
+                         talus_error *err)
 {
     *out = NULL;
     tl_threads_watch_forks();
@@ -63,8 +67,10 @@ static talus_status make(tl_sim **out, const tl_scene *scene, bool empty, const 
     if (!sim) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
     sim->scene = scene;
     sim->empty = empty;
-    if (log) sim->log = *log;
-    talus_status status = create(sim, err);
+    sim->comm = tl_comm_alone(comm) ? NULL : comm;
+    sim->comm_mark = tl_comm_mark(sim->comm);
+    if (log && (!sim->comm || sim->comm->part == 0)) sim->log = *log;
+    talus_status status = tl_comm_agree(sim->comm, create(sim, err), err);
     if (status == TALUS_OK)
         *out = sim;
     else
@@ -74,12 +80,18 @@ static talus_status make(tl_sim **out, const tl_scene *scene, bool empty, const 
 
 talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err)
 {
-    return make(out, scene, false, log, err);
+    return make(out, scene, NULL, false, log, err);
+}
+
+talus_status tl_sim_create_part(tl_sim **out, const tl_scene *scene, const tl_comm *comm, const tl_log *log,
+                                talus_error *err)
+{
+    return make(out, scene, comm, false, log, err);
 }
 
 talus_status tl_sim_create_empty(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err)
 {
-    return make(out, scene, true, log, err);
+    return make(out, scene, NULL, true, log, err);
 }
 
 void tl_sim_free(tl_sim *sim)
@@ -128,6 +140,32 @@ static void blend_forces(tl_sim *sim, double begin, double length)
     }
 }
 
+/* Several parts try together, and see stops between tries. */
+static talus_status try_step(tl_sim *sim, double length, bool *again, talus_error *err)
+{
+    const bool held = tl_cancel_hold(sim->comm != NULL);
+    talus_status status = tl_accounts_begin(sim, err);
+    if (status == TALUS_OK) status = sim->engine->step(sim, length, again, err);
+    tl_cancel_hold(held);
+    status = tl_comm_agree(sim->comm, status, err);
+    *again = tl_comm_max(sim->comm, *again) > 0;
+    return status;
+}
+
+/* What is in every part has the same bits in all. After steps in checked builds, at frames otherwise: what drifts apart
+ * is an error of ours, and no run that goes on. */
+static talus_status check_alike(const tl_sim *sim, talus_error *err)
+{
+    if (!sim->comm) return TALUS_OK;
+    uint64_t hash = tl_state_hash_alike(&sim->state), all[TL_COMM_PARTS_MAX];
+    tl_comm_share(sim->comm, sizeof hash, &hash, all);
+    for (int32_t p = 1; p < sim->comm->parts; p++)
+        if (all[p] != all[0])
+            return TL_FAIL(err, TALUS_UNSUPPORTED, "processes disagree about bodies or totals after step %lld",
+                           (long long)sim->state.step);
+    return TALUS_OK;
+}
+
 talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
 {
     tl_state *s = &sim->state;
@@ -142,10 +180,10 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
     for (int retries = 0;; retries++) {
         bool again = false, last = length >= left;
         tl_arena_reset(&sim->arena);
+        tl_comm_release(sim->comm, sim->comm_mark);
         sim->tries++;
-        TL_TRY(tl_cancel_check(err));
-        talus_status status = tl_accounts_begin(sim, &why);
-        if (status == TALUS_OK) status = sim->engine->step(sim, length, &again, &why);
+        TL_TRY_ALL(sim, tl_cancel_check(err));
+        talus_status status = try_step(sim, length, &again, &why);
         if (status == TALUS_OK) {
             s->t = last ? until : begin + length;
             s->step++;
@@ -159,9 +197,10 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
             sim->report.dt = length;
             sim->report.retries = retries;
             sim->report.peak_bytes = sim->arena.high_water;
+            TL_VALIDATE(check_alike(sim, err));
             return TALUS_OK;
         }
-        TL_TRY(tl_cancel_check(err)); /* not a step to be judged: it was cut short */
+        TL_TRY_ALL(sim, tl_cancel_check(err)); /* not a step to be judged: it was cut short */
         if (!again || 0.5 * length < shortest)
             return TL_FAIL(err, status, "%.400s (t = %.10g s, dt = %.3g s%s)", why.message, begin, length,
                            again ? ", shorter steps are not allowed" : "");
@@ -176,6 +215,7 @@ static talus_status check_state(const tl_sim *sim, talus_error *err)
 {
     for (int i = 0; i < sim->state.sections; i++) {
         const struct tl_state_section *s = &sim->state.section[i];
+        if (sim->comm && s->kind->is_dealt) continue; /* sums of all against what is here */
         if (s->kind->check) TL_TRY(s->kind->check(s->data, sim->scene, sim->rigid.count, "the state at a frame", err));
     }
     return TALUS_OK;
@@ -193,5 +233,5 @@ talus_status tl_sim_frame(tl_sim *sim, bool (*stop)(void *user, const tl_sim *si
     }
     s->frame++;
     TL_VALIDATE(check_state(sim, err));
-    return TALUS_OK;
+    return check_alike(sim, err);
 }

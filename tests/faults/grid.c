@@ -69,7 +69,7 @@ static talus_status everything(grid_case *c)
     TL_TRY(tl_particles_measures(&c->f, &c->sorted, c->rho, (tl_vec3){0, 0, 0}, &c->arena, &m, &err));
     TL_TRY(tl_emitters_read(c->scene, 0, &e, &err));
     tl_particles more = {0};
-    const tl_emitting step = {c->scene, &c->f, &c->solids, &e, 0.01};
+    const tl_emitting step = {c->scene, &c->f, &c->solids, &e, 0.01, NULL};
     talus_status status = tl_particles_emit(&step, &now, &next, &more, &next_id, &c->arena, &err);
     assert_true(status != TALUS_OK || more.count > 0);
     tl_particles_free(&more);

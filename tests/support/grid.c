@@ -9,26 +9,45 @@
 #include "model/grid/emit.h"
 #include "scene/load.h"
 
+#define TEXT_MAX (1 << 15)
+
+static talus_status begin(grid_case *c, struct tl_owners *owners, talus_error *err)
+{
+    TL_TRY(tl_rigid_create(&c->rigid, c->scene, err));
+    TL_TRY(tl_rigid_state_begin(&c->state.rigid, &c->rigid, c->scene, err));
+    c->f = tl_grid_frame_of(c->scene);
+    tl_grid_state *g = tl_state_add(&c->state, &tl_grid_state_kind);
+    if (!g) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory");
+    TL_TRY(tl_grid_state_begin(g, c->scene, &c->f, &c->rigid, c->state.rigid.body, err));
+    c->f.owners = owners;
+    return tl_particles_deal(&c->f, &c->scene->domain, &g->particles, &c->arena, err);
+}
+
+talus_status grid_try_open(grid_case *c, struct tl_owners *owners, const char *text, talus_error *err)
+{
+    *c = (grid_case){0};
+    char *all = TL_NEW(char, 2 * TEXT_MAX);
+    if (!all) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory");
+    int n = snprintf(all, 2 * TEXT_MAX,
+                     "local water = liquid { density = 1000 }\nlocal heavy = liquid { density = 2000 }\nreturn scene { "
+                     "talus = 1, engine = 'grid', duration = 1, fps = 50, %s }\n",
+                     text);
+    tl_load_options o = {.no_files = true};
+    talus_status status = tl_scene_load_text(&c->scene, "case.lua", all, (size_t)n, &o, err);
+    tl_free(all);
+    return status == TALUS_OK ? begin(c, owners, err) : status;
+}
+
 grid_case grid_open(const char *text, ...)
 {
-    static char inside[1 << 15], all[1 << 16];
+    static char inside[TEXT_MAX];
     talus_error err;
-    grid_case c = {0};
+    grid_case c;
     va_list args;
     va_start(args, text);
     vsnprintf(inside, sizeof inside, text, args);
     va_end(args);
-    int n = snprintf(all, sizeof all,
-                     "local water = liquid { density = 1000 }\nlocal heavy = liquid { density = 2000 }\nreturn scene { "
-                     "talus = 1, engine = 'grid', duration = 1, fps = 50, %s }\n",
-                     inside);
-    tl_load_options o = {.no_files = true};
-    CHECK_OK(tl_scene_load_text(&c.scene, "case.lua", all, (size_t)n, &o, &err));
-    CHECK_OK(tl_rigid_create(&c.rigid, c.scene, &err));
-    CHECK_OK(tl_rigid_state_begin(&c.state.rigid, &c.rigid, c.scene, &err));
-    c.f = tl_grid_frame_of(c.scene);
-    assert_non_null(tl_state_add(&c.state, &tl_grid_state_kind));
-    CHECK_OK(tl_grid_state_begin(tl_grid_state_of(&c.state), c.scene, &c.f, &c.rigid, c.state.rigid.body, &err));
+    CHECK_OK(grid_try_open(&c, NULL, inside, &err));
     return c;
 }
 
@@ -42,9 +61,10 @@ void grid_close(grid_case *c)
 
 talus_status grid_try_sort(grid_case *c, talus_error *err)
 {
-    const tl_particles *p = &tl_grid_state_of(&c->state)->particles;
+    tl_particles *p = &tl_grid_state_of(&c->state)->particles;
     tl_arena *a = &c->arena;
     tl_arena_reset(a);
+    TL_TRY(tl_particles_migrate(&c->f, &c->scene->domain, p, a, err));
     c->rho = TL_TAKE(a, double, c->scene->material_count);
     c->sorted = (tl_particles){.room = p->count, .particle = TL_TAKE(a, tl_particle, p->count)};
     c->key = TL_TAKE(a, uint64_t, p->count);

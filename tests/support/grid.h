@@ -16,7 +16,7 @@ typedef struct grid_case {
     double *rho;
     tl_particles sorted;
     uint64_t *key;
-    double lost;
+    tl_lost lost;
     tl_grid g;
     tl_faces faces;
     tl_solids solids;
@@ -31,6 +31,9 @@ typedef struct grid_case {
 /* text: what stands between the braces of scene { ... }; engine and the like are added. `water` is a material of
  * 1000 kg/m^3. */
 grid_case grid_open(const char *text, ...) __attribute__((format(printf, 1, 2)));
+/* The same without cmocka, which works in the main thread alone. owners: of a run of several parts, which deals out
+ * the particles; NULL: one. */
+talus_status grid_try_open(grid_case *c, struct tl_owners *owners, const char *text, talus_error *err);
 void grid_close(grid_case *c);
 talus_status grid_try_sort(grid_case *c, talus_error *err);                            /* up to the grid */
 talus_status grid_try_derive(grid_case *c, tl_weight_family family, talus_error *err); /* all of it */

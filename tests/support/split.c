@@ -462,3 +462,33 @@ int tl_split_run(tl_split *s, int (*fn)(int part, void *user), void *user)
         if (s->answer[p]) return s->answer[p];
     return 0;
 }
+
+#define SAID 300
+
+typedef struct one_case {
+    tl_split *split;
+    const char *(*run)(const tl_comm *c);
+    char (*wrong)[SAID]; /* [parts] copies: a thread's own text goes with it */
+} one_case;
+
+static int run_part_of_case(int p, void *user)
+{
+    one_case *j = user;
+    const char *wrong = j->run(tl_split_comm(j->split, p));
+    if (wrong) snprintf(j->wrong[p], SAID, "%s", wrong);
+    return wrong != NULL;
+}
+
+const char *tl_split_case(int parts, const char *(*run)(const tl_comm *c), int *which)
+{
+    static char said[SAID];
+    one_case j = {tl_split_create(NULL, parts, 1), run, tl_alloc_zero(SAID * (size_t)parts)};
+    snprintf(said, SAID, "no memory");
+    const bool ran = j.split && j.wrong && tl_split_run(j.split, run_part_of_case, &j) >= 0;
+    if (ran) said[0] = 0;
+    for (int p = parts - 1; p >= 0 && ran; p--)
+        if (j.wrong[p][0]) snprintf(said, SAID, "%s", j.wrong[p]), *which = p;
+    tl_split_free(j.split);
+    tl_free(j.wrong);
+    return said[0] ? said : NULL;
+}

@@ -40,4 +40,7 @@ void tl_split_gather(const tl_split *s, const double *local, int part, double *g
  * the first nonzero answer in part order, 0 when all gave 0, -1 when a thread could not start. */
 int tl_split_run(tl_split *s, int (*fn)(int part, void *user), void *user);
 
+/* A case on so many threads: what is wrong on the first part where something is, which part that is; NULL: nothing. */
+const char *tl_split_case(int parts, const char *(*run)(const tl_comm *c), int *part);
+
 #endif

@@ -39,7 +39,7 @@ static talus_status check(const void *section, const tl_scene *scene, int32_t bo
     return TL_FAIL(err, TALUS_BAD_INPUT, "%s: the point is at %g m, below the floor", path, s->point->x.y);
 }
 
-static const tl_state_kind kind = {"toy", sizeof(toy_state), parts, free_section, check};
+static const tl_state_kind kind = {"toy", sizeof(toy_state), parts, free_section, check, NULL};
 
 /* ---- what others see of it ---- */
 
@@ -120,4 +120,4 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 }
 
 extern const tl_engine_entry tl_engine_toy; /* in scene/engines.def */
-const tl_engine_entry tl_engine_toy = {begin, end, dt_wanted, step, measure, NULL, views, 2};
+const tl_engine_entry tl_engine_toy = {begin, end, dt_wanted, step, measure, NULL, views, 2, false};

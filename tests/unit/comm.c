@@ -4,29 +4,13 @@
 #include "comm_cases.h"
 #include "split.h"
 
-typedef struct job {
-    tl_split *split;
-    const char *wrong[128];
-    const tl_comm_case *now;
-} job;
-
-static int run_part(int part, void *user)
-{
-    job *j = user;
-    j->wrong[part] = j->now->run(tl_split_comm(j->split, part));
-    return j->wrong[part] != NULL;
-}
-
 static void run_case(int which)
 {
     static const int parts[] = {1, 2, 3, 5, 8, 70};
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-        job j = {.split = tl_split_create(NULL, parts[k], 1), .now = &tl_comm_cases[which]};
-        assert_non_null(j.split);
-        if (tl_split_run(j.split, run_part, &j))
-            for (int p = 0; p < parts[k]; p++)
-                if (j.wrong[p]) fail_msg("part %d of %d: %s", p, parts[k], j.wrong[p]);
-        tl_split_free(j.split);
+        int part = 0;
+        const char *wrong = tl_split_case(parts[k], tl_comm_cases[which].run, &part);
+        if (wrong) fail_msg("part %d of %d: %s", part, parts[k], wrong);
     }
 }
 

@@ -14,6 +14,7 @@
 #define TL_MODEL_COUPLING_CARRY_H
 
 #include "model/coupling/coupling.h"
+#include "model/grid/extrapolate.h"
 #include "model/grid/fractions.h"
 #include "model/grid/pieces.h"
 #include "model/grid/transfer.h"
@@ -21,11 +22,11 @@
 typedef struct tl_carry {
     uint8_t *known[3]; /* [cells] 1: a velocity of its own; k + 1: the mean of earlier layers; 0: nothing there */
     double *mass[3];   /* [cells] M, kg; of faces with a velocity of their own */
-    int32_t *face[3];  /* [count] faces with mass that go with others, by layer, furthest first */
-    int32_t count[3];
+    int32_t *face[3];  /* own faces with mass that go with others, by layer, furthest first */
+    int32_t begin[3][TL_EXTRAPOLATE_LAYERS + 2]; /* those with known = k are begin[k] .. begin[k - 1] of these */
 } tl_carry;
 
-/* pieces: of a liquid; NULL: sand. */
+/* pieces: of a liquid; NULL: sand. Of several parts collective, like all that follows. */
 talus_status tl_carry_find(tl_carry *out, const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions,
                            const tl_face_lists *lists, const tl_pieces *pieces, tl_arena *a, talus_error *err);
 

@@ -26,7 +26,7 @@ void tl_coupling_gradient(const tl_coupling *c, const double *p, double *y)
     const int32_t n = c->cells;
 #pragma omp parallel for schedule(static) if (c->faces >= TL_PARALLEL_MIN)
     for (int32_t f = 0; f < c->faces; f++) {
-        double high = c->high[f] < n ? p[c->high[f]] : 0, low = c->low[f] < n ? p[c->low[f]] : 0;
+        double high = c->high[f] != n ? p[c->high[f]] : 0, low = c->low[f] != n ? p[c->low[f]] : 0;
         y[f] = (high - low) * per_dx;
     }
 }
@@ -127,7 +127,8 @@ talus_status tl_body_cells_build(tl_body_cells *out, const tl_coupling *c, const
     *out = (tl_body_cells){.bodies = s->bodies};
     const int32_t *first = s->first;
     out->first = TL_TAKE_ZERO(a, int32_t, (int64_t)s->bodies + 1);
-    if (!out->first) return no_memory(err);
+    out->wet = TL_TAKE_ZERO(a, uint8_t, s->bodies);
+    TL_TRY(tl_comm_agree(s->comm, out->first && out->wet ? TALUS_OK : no_memory(err), err));
     cell_bodies here;
     for (int32_t i = 0; i < c->cells; i++) {
         if (!touches(c, first, i)) continue;
@@ -139,7 +140,9 @@ talus_status tl_body_cells_build(tl_body_cells *out, const tl_coupling *c, const
     out->cell = TL_TAKE(a, int32_t, out->rows);
     out->val = TL_TAKE(a, double, 6 * (int64_t)out->rows);
     out->blocks = TL_TAKE(a, double, 6 * ((int64_t)out->rows / TL_BODY_CELLS_BLOCK + 1));
-    if (!out->cell || !out->val || !out->blocks) return no_memory(err);
+    TL_TRY(tl_comm_agree(s->comm, out->cell && out->val && out->blocks ? TALUS_OK : no_memory(err), err));
+    for (int32_t b = 0; b < s->bodies; b++) out->wet[b] = out->first[b + 1] > out->first[b];
+    TL_TRY(tl_comm_any(s->comm, s->bodies, out->wet, a, err));
     for (int32_t i = 0; i < c->cells; i++) {
         if (!touches(c, first, i)) continue;
         bodies_of_cell(c, s, i, &here);

@@ -8,6 +8,8 @@
  *
  * Every block of unknowns works in increments: it reads the gradient at the current velocities and pushes a change,
  * so that nothing drifts and an inexact Hessian does no harm. Unknowns are forces (Pa), not impulses. [FM21 sec. 3]
+ * In several parts (base/comm.h) vectors over cells have own cells, a zero, and copies of neighbours that others own, as
+ * kind "pressure" has them; lists hold the faces of own cells and those that belong to own cells of the grid.
  * The pressure unknown is W_L^p p: at a ghost-fluid surface W_L^p is 1, and W_L^u is the part theta of the distance
  * between cell centres that is liquid. Weights are arrays of one family per step, areas (liquid) or volumes
  * (granular); the operators do not know which. */
@@ -22,7 +24,9 @@
 typedef struct tl_coupling {
     double dx, dt;
     int32_t cells, faces;
-    const int32_t *low, *high; /* [faces] cell on either side; `cells`: no unknown there */
+    int32_t copies;            /* of cells of other parts */
+    const uint8_t *owned;      /* [faces] sums go over these; NULL: all */
+    const int32_t *low, *high; /* [faces] cell on either side, or a copy; `cells`: no unknown there */
     const int32_t *face;       /* [cells][6] low and high face of x, y, z; each once per side */
     const double *fluid;       /* [faces] W_F */
     const double *mobility;    /* [faces] 1 / (P W_L^u), m^3/kg; 0 where W_F = 0 */
@@ -32,6 +36,9 @@ typedef struct tl_coupling {
     double *y;      /* [faces] scratch */
     double *r, *dv; /* [solid.n] scratch */
 } tl_coupling;
+
+/* Entries of a vector over cells whose neighbours are read. */
+static inline int64_t tl_coupling_length(const tl_coupling *c) { return (int64_t)c->cells + 1 + c->copies; }
 
 /* Faces of a problem where they are in the grid. */
 typedef struct tl_face_lists {
@@ -44,7 +51,8 @@ typedef struct tl_face_lists {
 /* Takes the scratch; u and v too. */
 talus_status tl_coupling_make_room(tl_coupling *c, tl_arena *a, talus_error *err);
 
-void tl_coupling_gradient(const tl_coupling *c, const double *p, double *y);  /* y [faces] = G p */
+/* y [faces] = G p, copies of p being fresh */
+void tl_coupling_gradient(const tl_coupling *c, const double *p, double *y);
 void tl_coupling_adjoint(const tl_coupling *c, const double *y, double *out); /* out [cells] = G^T y */
 
 /* y [faces] = W_F u + J v: the velocity that must not be compressed. */

@@ -1,9 +1,11 @@
 #include "model/coupling/liquid.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/parallel.h"
+#include "model/grid/owners.h"
 
 #define FILLED_LEAST 0.01 /* W_L^u [grid-granular spec 3.3] */
 #define DENSITY_LEAST 0.4 /* P over rho0 [grid-granular spec 3.4] */
@@ -73,33 +75,104 @@ static bool is_active(const tl_liquid_domain *d, int32_t cell)
     return !own_mass || !has_empty_side(d, cell);
 }
 
-static talus_status number_cells(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+/* Own cells in the solver's order. */
+static talus_status order_cells(tl_system *s, const tl_grid *g, tl_arena *a, talus_error *err)
 {
-    const tl_grid *g = d->grid;
-    int32_t exist = (int32_t)((int64_t)g->blocks * g->f.size), n = 0;
-    s->active = (tl_active){.cell = TL_TAKE(a, int32_t, exist), .number = TL_TAKE(a, int32_t, g->cells)};
-    uint8_t *on = TL_TAKE(a, uint8_t, exist);
-    if (!s->active.cell || !s->active.number || !on) return no_memory(err);
-#pragma omp parallel for schedule(static) if (exist >= TL_PARALLEL_MIN)
-    for (int32_t i = 0; i < exist; i++) on[i] = is_active(d, i);
-    for (int32_t i = 0; i < exist; i++)
-        if (on[i]) s->active.cell[n++] = i;
-    memset(s->active.number, 0xff, sizeof *s->active.number * (size_t)g->cells);
-    s->active.count = n;
+    const int32_t n = s->c.cells;
     s->ijk = tl_arena_take(a, sizeof *s->ijk * (size_t)n);
     int32_t(*at)[3] = tl_arena_take(a, sizeof *at * (size_t)n), *order = TL_TAKE(a, int32_t, n);
     int32_t *cell = TL_TAKE(a, int32_t, n);
     if (!s->ijk || !at || !order || !cell) return no_memory(err);
-    for (int32_t i = 0; i < n; i++) tl_grid_at(g, s->active.cell[i], at[i]);
+    memcpy(cell, s->active.cell, sizeof *cell * (size_t)n);
+    for (int32_t i = 0; i < n; i++) tl_grid_at(g, cell[i], at[i]);
     TL_TRY(tl_pressure_order(n, (const int32_t(*)[3])at, order, &s->red, a, err));
     for (int32_t i = 0; i < n; i++) {
-        cell[i] = s->active.cell[order[i]];
+        s->active.cell[i] = cell[order[i]];
         memcpy(s->ijk[i], at[order[i]], sizeof *at);
-        s->active.number[cell[i]] = i;
+        s->active.number[s->active.cell[i]] = i;
     }
-    s->active.cell = cell;
-    s->c.cells = n;
     return TALUS_OK;
+}
+
+/* Cells of other parts that share a face with a cell of ours, whether that has a pressure or not: so the owner of a
+ * face has it in its lists. */
+static int32_t list_copies(const tl_grid *g, const uint8_t *on, int32_t *out)
+{
+    int32_t n = 0;
+    for (int32_t i = tl_grid_owned_cells(g); tl_grid_exists(g, i); i++) {
+        bool beside = false;
+        for (int k = 0; k < 6 && on[i] && !beside; k++)
+            beside = tl_grid_owns(g, tl_grid_step(g, i, k / 2, k & 1 ? 1 : -1));
+        if (beside) out[n++] = i;
+    }
+    return n;
+}
+
+/* A copy, in the order of the owner's part and number. */
+typedef struct copy {
+    int32_t colour, part, index, cell;
+} copy;
+
+static int by_owner(const void *x, const void *y)
+{
+    const copy *a = x, *b = y;
+    if (a->colour != b->colour) return a->colour < b->colour ? -1 : 1;
+    if (a->part != b->part) return a->part < b->part ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Whose the copies are, and their numbers there: red ones first, as kind "pressure" wants them. */
+static talus_status plan_copies(tl_system *s, const tl_grid *g, tl_arena *a, talus_error *err)
+{
+    const int32_t n = s->c.cells, copies = s->c.copies;
+    int32_t *theirs = TL_TAKE(a, int32_t, g->cells), *part = TL_TAKE(a, int32_t, copies),
+            *index = TL_TAKE(a, int32_t, copies), red = 0;
+    copy *of = TL_TAKE(a, copy, copies);
+    TL_TRY(tl_comm_agree(g->comm, theirs && part && index && of ? TALUS_OK : no_memory(err), err));
+    memcpy(theirs, s->active.number, sizeof *theirs * (size_t)g->cells);
+    tl_grid_refresh(g, sizeof *theirs, theirs);
+    for (int32_t h = 0; h < copies; h++) {
+        const int32_t cell = s->active.cell[n + 1 + h];
+        int32_t at[3];
+        tl_grid_at(g, cell, at);
+        of[h] =
+            (copy){(at[0] + at[1] + at[2]) & 1, g->halo_part[tl_grid_block_of(g, cell) - g->owned], theirs[cell], cell};
+        red += !of[h].colour;
+    }
+    qsort(of, (size_t)copies, sizeof *of, by_owner);
+    for (int32_t h = 0; h < copies; h++) {
+        part[h] = of[h].part;
+        index[h] = of[h].index;
+        s->active.cell[n + 1 + h] = of[h].cell;
+        s->active.number[of[h].cell] = n + 1 + h;
+    }
+    s->space = (tl_pressure_space){.comm = g->comm,
+                                   .together = TL_GRID_EDGE_BITS + g->f.owners->shift,
+                                   .copies = {red, copies - red},
+                                   .part = part,
+                                   .index = index};
+    return tl_pressure_space_plan(&s->space, n, err);
+}
+
+static talus_status number_cells(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
+{
+    const tl_grid *g = d->grid;
+    const int32_t own = tl_grid_owned_cells(g), exist = (int32_t)((int64_t)g->blocks * g->f.size);
+    int32_t n = 0;
+    s->active = (tl_active){.cell = TL_TAKE(a, int32_t, exist + 1), .number = TL_TAKE(a, int32_t, g->cells)};
+    uint8_t *on = TL_TAKE(a, uint8_t, g->cells);
+    TL_TRY(tl_comm_agree(g->comm, s->active.cell && s->active.number && on ? TALUS_OK : no_memory(err), err));
+#pragma omp parallel for schedule(static) if (own >= TL_PARALLEL_MIN)
+    for (int32_t i = 0; i < own; i++) on[i] = is_active(d, i);
+    tl_grid_refresh(g, sizeof *on, on);
+    for (int32_t i = 0; i < own; i++)
+        if (on[i]) s->active.cell[n++] = i;
+    memset(s->active.number, 0xff, sizeof *s->active.number * (size_t)g->cells);
+    s->active.count = s->c.cells = n;
+    s->all = (int64_t)tl_comm_sum(g->comm, n);
+    s->c.copies = g->comm ? list_copies(g, on, s->active.cell + n + 1) : 0;
+    TL_TRY(tl_comm_agree(g->comm, order_cells(s, g, a, err), err));
+    return g->comm ? plan_copies(s, g, a, err) : TALUS_OK;
 }
 
 /* ---- faces ---- */
@@ -116,13 +189,14 @@ static int32_t number_face(tl_system *s, int32_t *low, int32_t *high, int axis, 
     return *f;
 }
 
-/* Faces of active cells, numbered as the cells of the grid come; then those that only an edge touches. */
+/* Faces of active cells, numbered as the cells of the grid come; of copies those at own cells of the grid; then those
+ * that only an edge touches. */
 static talus_status number_faces(tl_system *s, const tl_liquid_domain *d, const tl_edges *e, tl_arena *a,
                                  talus_error *err)
 {
     const tl_grid *g = d->grid;
     const int32_t n = s->c.cells;
-    int64_t max = 6 * (int64_t)n + 4 * (int64_t)e->count;
+    const int64_t max = 6 * (int64_t)n + 4 * (int64_t)e->count + 6 * (int64_t)s->c.copies;
     int32_t *face = TL_TAKE(a, int32_t, max), *low = TL_TAKE(a, int32_t, max), *high = TL_TAKE(a, int32_t, max);
     s->id = TL_TAKE(a, int32_t, max);
     s->axis = TL_TAKE(a, int8_t, max);
@@ -136,6 +210,14 @@ static talus_status number_faces(tl_system *s, const tl_liquid_domain *d, const 
             int32_t f = number_face(s, low, high, axis, id);
             *(k & 1 ? &low[f] : &high[f]) = i;
             face[6 * (int64_t)i + k] = f;
+        }
+    for (int32_t i = n + 1; i < n + 1 + s->c.copies; i++)
+        for (int k = 0; k < 6; k++) {
+            const int axis = k / 2;
+            const int32_t cell = s->active.cell[i], next = tl_grid_step(g, cell, axis, k & 1 ? 1 : -1);
+            if (!tl_grid_owns(g, next)) continue;
+            const int32_t f = number_face(s, low, high, axis, k & 1 ? next : cell);
+            *(k & 1 ? &low[f] : &high[f]) = i;
         }
     for (int32_t k = 0; k < e->count; k++) {
         int axis[4];
@@ -154,9 +236,9 @@ static talus_status number_faces(tl_system *s, const tl_liquid_domain *d, const 
 static double liquid_part(const tl_system *s, const tl_liquid_domain *d, int32_t f)
 {
     const int32_t n = s->c.cells;
-    if (d->binary || (s->c.low[f] < n && s->c.high[f] < n)) return 1;
+    if (d->binary || (s->c.low[f] != n && s->c.high[f] != n)) return 1;
     int32_t above = s->id[f], below = tl_grid_step(d->grid, above, s->axis[f], -1);
-    double inside = d->phi[s->c.low[f] < n ? below : above], outside = d->phi[s->c.low[f] < n ? above : below];
+    double inside = d->phi[s->c.low[f] != n ? below : above], outside = d->phi[s->c.low[f] != n ? above : below];
     /* a cell without a way out is deep, and has no pressure: all of the way to it is liquid */
     if (!(outside > -TL_SHALLOW * d->grid->f.dx)) return 1;
     return fmin(TL_THETA_MAX, fmax(TL_THETA_LEAST, inside / (inside - outside)));
@@ -331,28 +413,52 @@ static tl_vec3 lever(const tl_grid *g, tl_vec3 at, tl_vec3 centre)
     return tl_vec3_load(r);
 }
 
+/* Faces that sums go over: each is in the lists of the part that has the cell at whose lower end it lies. */
+static talus_status find_owned(tl_system *s, const tl_grid *g, tl_arena *a, talus_error *err)
+{
+    if (!g->comm) return TALUS_OK;
+    uint8_t *owned = TL_TAKE(a, uint8_t, s->c.faces);
+    if (!owned) return no_memory(err);
+    for (int32_t f = 0; f < s->c.faces; f++) owned[f] = tl_grid_owns(g, s->id[f]);
+    s->c.owned = owned;
+    return TALUS_OK;
+}
+
+/* Rows of a body on faces of the lists, own ones or the others. */
+static int32_t place_body(const tl_system *s, const tl_liquid_domain *d, int32_t b, bool own, tl_solid_row *row)
+{
+    const tl_covers *c = &d->fractions->covers;
+    int32_t rows = 0;
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t k = c->start[3 * (int64_t)b + axis]; k < c->start[3 * (int64_t)b + axis + 1]; k++) {
+            int32_t f = s->of[axis][c->face[k]];
+            if (f < 0 || tl_grid_owns(d->grid, c->face[k]) != own) continue;
+            tl_vec3 r = lever(d->grid, tl_grid_face_centre(d->grid, axis, c->face[k]), d->centre[b]);
+            row[rows++] = (tl_solid_row){f, b, axis, c->weight[k], tl_solid_turn(c->weight[k], axis, r)};
+        }
+    return rows;
+}
+
 static talus_status place_bodies(tl_system *s, const tl_liquid_domain *d, tl_arena *a, talus_error *err)
 {
     const tl_covers *c = &d->fractions->covers;
     int64_t max = c->bodies ? c->start[3 * (int64_t)c->bodies] : 0;
     tl_solid_row *row = TL_TAKE(a, tl_solid_row, max);
-    if (!row) return no_memory(err);
-    int32_t rows = 0;
-    for (int32_t b = 0; b < c->bodies; b++)
-        for (int axis = 0; axis < 3; axis++)
-            for (int64_t k = c->start[3 * (int64_t)b + axis]; k < c->start[3 * (int64_t)b + axis + 1]; k++) {
-                int32_t f = s->of[axis][c->face[k]];
-                if (f < 0) continue;
-                tl_vec3 r = lever(d->grid, tl_grid_face_centre(d->grid, axis, c->face[k]), d->centre[b]);
-                row[rows++] = (tl_solid_row){f, b, axis, c->weight[k], tl_solid_turn(c->weight[k], axis, r)};
-            }
-    s->rigid = (tl_rigid_solid){.bodies = d->bodies,
+    int32_t *own = TL_TAKE_ZERO(a, int32_t, d->bodies), rows = 0;
+    if (!row || !own) return no_memory(err);
+    for (int32_t b = 0; b < c->bodies; b++) {
+        rows += own[b] = place_body(s, d, b, true, row + rows);
+        if (d->grid->comm) rows += place_body(s, d, b, false, row + rows);
+    }
+    s->rigid = (tl_rigid_solid){.comm = d->grid->comm,
+                                .bodies = d->bodies,
                                 .faces = s->c.faces,
                                 .rows = rows,
                                 .row = row,
+                                .body_own = own,
                                 .inv_mass = d->inv_mass,
                                 .inv_inertia = d->inv_inertia};
-    return tl_rigid_solid_build(&s->rigid, a, err);
+    return TALUS_OK;
 }
 
 /* ---- the solver's matrix ---- */
@@ -395,7 +501,8 @@ static talus_status write_matrix(tl_system *s, tl_arena *a, talus_error *err)
 
 tl_pressure tl_system_pressure(const tl_system *s)
 {
-    tl_pressure p = {.n = s->c.cells,
+    tl_pressure p = {.space = s->space.comm ? &s->space : NULL,
+                     .n = s->c.cells,
                      .none = s->c.cells,
                      .red = s->red,
                      .ijk = (const int32_t(*)[3])s->ijk,
@@ -440,11 +547,14 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     out->edges = edges;
     TL_TRY(weigh_faces(out, d, a, err));
     if (sand || (d->granular && d->edge_rule == TL_EDGE_LOAD && !d->staggered)) drop_followers(out);
-    TL_TRY(place_bodies(out, d, a, err));
+    const tl_comm *comm = d->grid->comm;
+    TL_TRY(tl_comm_agree(comm, find_owned(out, d->grid, a, err), err));
+    TL_TRY(tl_comm_agree(comm, place_bodies(out, d, a, err), err));
+    TL_TRY(tl_rigid_solid_build(&out->rigid, a, err));
     out->c.solid = tl_rigid_solid_view(&out->rigid);
     TL_TRY(tl_body_cells_build(&out->wet, &out->c, &out->rigid, a, err));
     TL_TRY(write_matrix(out, a, err));
-    TL_TRY(tl_coupling_make_room(&out->c, a, err));
+    TL_TRY(tl_comm_agree(comm, tl_coupling_make_room(&out->c, a, err), err));
     if (!d->viscosity) return TALUS_OK;
     return tl_viscous_stress_make(&out->viscous, d->viscosity, d->grid, d->fractions, out, a, err);
 }
@@ -472,7 +582,7 @@ static bool has_face(const tl_system *s, int32_t id)
 void tl_system_recall(const tl_system *s, const tl_grid *g, const tl_grid_state *past, double *t)
 {
     int64_t at = 0;
-    for (int32_t i = 0; tl_grid_exists(g, i); i++) {
+    for (int32_t i = 0; tl_grid_owns(g, i); i++) {
         if (!has_face(s, i)) continue;
         int64_t key = (int64_t)tl_grid_key_of(g, i);
         while (at < past->rests && past->rest[at].key < key) at++;
@@ -481,20 +591,20 @@ void tl_system_recall(const tl_system *s, const tl_grid *g, const tl_grid_state 
             if (s->of[k][i] >= 0) t[s->of[k][i]] = there ? past->rest[at].t[k] : 0;
     }
     for (int32_t f = 0; f < s->c.faces; f++)
-        if (!tl_grid_exists(g, s->id[f])) t[f] = 0;
+        if (!tl_grid_owns(g, s->id[f])) t[f] = 0;
 }
 
 int64_t tl_system_rest_cells(const tl_system *s, const tl_grid *g)
 {
     int64_t count = 0;
-    for (int32_t i = 0; tl_grid_exists(g, i); i++) count += has_face(s, i);
+    for (int32_t i = 0; tl_grid_owns(g, i); i++) count += has_face(s, i);
     return count;
 }
 
 void tl_system_remember(const tl_system *s, const tl_grid *g, const double *t, tl_grid_state *to)
 {
     to->rests = 0;
-    for (int32_t i = 0; t && tl_grid_exists(g, i); i++) {
+    for (int32_t i = 0; t && tl_grid_owns(g, i); i++) {
         if (!has_face(s, i)) continue;
         TL_ASSERT(to->rests < to->rest_room);
         tl_rest_memory *m = &to->rest[to->rests++];

@@ -34,7 +34,7 @@
 
 typedef struct tl_system {
     tl_coupling c;
-    tl_active active;         /* cells of the grid in the solver's order */
+    tl_active active;         /* cells of the grid in the solver's order; of several parts copies at cells + 1 and on */
     int32_t *of[3];           /* [grid cells] number of a face in the lists, -1: none */
     int32_t *id;              /* [faces] cell at whose lower end the face lies */
     int8_t *axis;             /* [faces] */
@@ -47,6 +47,8 @@ typedef struct tl_system {
     tl_viscous_stress viscous; /* s NULL: nothing is viscous */
     tl_carry carry;            /* of sand, and of liquid that nothing holds; known NULL: none */
     /* the solver's matrix */
+    int64_t all;             /* cells of all parts */
+    tl_pressure_space space; /* comm NULL: one part */
     int32_t red;
     int32_t (*ijk)[3];
     int32_t *nb[6];

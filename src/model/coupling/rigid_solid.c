@@ -36,11 +36,20 @@ static void gather_block(const tl_solid_row *row, int32_t count, const double *y
     }
 }
 
+static void add_up_parts(const tl_rigid_solid *s, double *r)
+{
+    for (int32_t k = 0; k < s->shared; k++)
+        memcpy(s->sums + 6 * (int64_t)k, r + 6 * (int64_t)s->shared_of[k], 6 * sizeof *r);
+    tl_comm_sums(s->comm, 6 * (int64_t)s->shared, s->sums);
+    for (int32_t k = 0; k < s->shared; k++)
+        memcpy(r + 6 * (int64_t)s->shared_of[k], s->sums + 6 * (int64_t)k, 6 * sizeof *r);
+}
+
 static void gather(const tl_coupled_solid *solid, const double *y, double *r)
 {
     const tl_rigid_solid *s = solid->ctx;
     for (int32_t b = 0; b < s->bodies; b++) {
-        int32_t begin = s->body_first[b], end = s->body_first[b + 1], blocks = (end - begin + BLOCK - 1) / BLOCK;
+        int32_t begin = s->body_first[b], end = begin + s->body_own[b], blocks = (end - begin + BLOCK - 1) / BLOCK;
 #pragma omp parallel for schedule(static) if (blocks > 4)
         for (int32_t k = 0; k < blocks; k++) {
             int32_t from = begin + k * BLOCK, to = from + BLOCK < end ? from + BLOCK : end;
@@ -51,6 +60,7 @@ static void gather(const tl_coupled_solid *solid, const double *y, double *r)
         for (int32_t k = 0; k < blocks; k++)
             for (int c = 0; c < 6; c++) out[c] += s->blocks[6 * (int64_t)k + c];
     }
+    if (s->comm) add_up_parts(s, r);
 }
 
 static void inverse_mass(const tl_coupled_solid *solid, const double *r, double *v)
@@ -114,6 +124,23 @@ static void sort_by_face(tl_rigid_solid *s)
     s->first[0] = 0;
 }
 
+/* Bodies that any part has rows of. */
+static talus_status find_shared(tl_rigid_solid *s, tl_arena *a, talus_error *err)
+{
+    uint8_t *any = TL_TAKE(a, uint8_t, s->bodies);
+    s->shared_of = TL_TAKE(a, int32_t, s->bodies);
+    s->sums = TL_TAKE(a, double, 6 * (int64_t)s->bodies);
+    talus_status status = any && s->shared_of && s->sums
+                              ? TALUS_OK
+                              : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d bodies", (int)s->bodies);
+    TL_TRY(tl_comm_agree(s->comm, status, err));
+    for (int32_t b = 0; b < s->bodies; b++) any[b] = s->body_first[b + 1] > s->body_first[b];
+    TL_TRY(tl_comm_any(s->comm, s->bodies, any, a, err));
+    for (int32_t b = 0; b < s->bodies; b++)
+        if (any[b]) s->shared_of[s->shared++] = b;
+    return TALUS_OK;
+}
+
 talus_status tl_rigid_solid_build(tl_rigid_solid *s, tl_arena *a, talus_error *err)
 {
     s->body_first = TL_TAKE_ZERO(a, int32_t, (int64_t)s->bodies + 1);
@@ -121,10 +148,12 @@ talus_status tl_rigid_solid_build(tl_rigid_solid *s, tl_arena *a, talus_error *e
     s->first = TL_TAKE_ZERO(a, int32_t, (int64_t)s->faces + 1);
     s->touch = TL_TAKE(a, int32_t, s->rows);
     s->blocks = TL_TAKE(a, double, 6 * ((int64_t)s->rows / BLOCK + 1));
-    if (!s->body_first || !s->by_face || !s->first || !s->touch || !s->blocks)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d faces of solids", (int)s->rows);
+    const bool good = s->body_first && s->by_face && s->first && s->touch && s->blocks;
+    talus_status status =
+        good ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d faces of solids", (int)s->rows);
+    TL_TRY(tl_comm_agree(s->comm, status, err));
     for (int32_t i = 0; i < s->rows; i++) s->body_first[s->row[i].body + 1]++;
     for (int32_t b = 0; b < s->bodies; b++) s->body_first[b + 1] += s->body_first[b];
     sort_by_face(s);
-    return TALUS_OK;
+    return s->comm ? find_shared(s, a, err) : TALUS_OK;
 }

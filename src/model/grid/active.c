@@ -63,7 +63,7 @@ int32_t tl_active_recall(const tl_grid *g, const tl_active *s, const tl_grid_sta
 {
     int32_t found = 0;
     int64_t at = 0;
-    for (int32_t i = 0; tl_grid_exists(g, i); i++) {
+    for (int32_t i = 0; tl_grid_owns(g, i); i++) {
         if (s->number[i] < 0) continue;
         int64_t key = (int64_t)tl_grid_key_of(g, i);
         while (at < past->memories && past->memory[at].key < key) at++;
@@ -80,7 +80,7 @@ void tl_active_remember(const tl_grid *g, const tl_active *s, const double *p, c
 {
     TL_ASSERT(to->memory_room >= s->count);
     int32_t count = 0;
-    for (int32_t i = 0; tl_grid_exists(g, i); i++) {
+    for (int32_t i = 0; tl_grid_owns(g, i); i++) {
         int64_t k = s->number[i];
         if (k < 0) continue;
         if (stress) memcpy(to->stress + 5 * (int64_t)count, stress + 5 * k, 5 * sizeof *stress);

@@ -183,7 +183,7 @@ void tl_particles_bound_affine(const tl_grid *g, const double *rho, const tl_car
                                tl_particles *p)
 {
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++)
+    for (int32_t b = 0; b < g->owned; b++)
         if (bounded[b] && g->first[b] < g->first[b + 1]) bound_affine(g, b, rho, carried, p);
 }
 
@@ -507,7 +507,7 @@ static tl_advected carry(const flow *f, double *const *u, tl_particles *p)
     double deepest = 0;
     int64_t clipped = 0;
 #pragma omp parallel for schedule(dynamic) reduction(max : deepest) reduction(+ : clipped) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++) {
+    for (int32_t b = 0; b < g->owned; b++) {
         if (f->carried) f->carried[b] = (tl_carried){.affine = 0};
         if (g->first[b] == g->first[b + 1]) continue;
         tl_advected mine = u ? carry_block(f, b, u, p) : advect_block(f, b, p);

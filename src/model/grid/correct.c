@@ -4,6 +4,8 @@
 
 #include "base/parallel.h"
 #include "base/sum.h"
+#include "model/grid/bystanders.h"
+#include "model/grid/owners.h"
 #include "model/grid/transfer.h"
 
 #define FURTHEST 0.2       /* of the spacing, per sweep: chosen, keeps neighbours neighbours */
@@ -28,15 +30,17 @@ typedef int32_t lane_bits __attribute__((vector_size(4 * LANES)));
  * is enough for a direction. */
 typedef struct crowd {
     const tl_grid *g;
-    int32_t *start; /* [cells + 1] particles of each cell */
-    int32_t *order; /* [n] their numbers */
-    float *x[3];    /* [n] */
-    float *share;   /* [n] volume, of cells */
-    float *lambda;  /* [n] cells^2 */
-    tl_vec3 *shift; /* [n] cells */
-    float *wall[4]; /* [n] solids' part of the density, 1 = rest, and its gradient, per cell; NULL: no solids */
-    float h, sigma; /* support and factor of the kernel */
-    double spacing; /* cells */
+    const tl_particles *p;
+    tl_bystander *others; /* of other parts: numbers in `order` from p->count on */
+    int32_t *start;       /* [cells + 1] particles of each cell */
+    int32_t *order;       /* [n] their numbers */
+    float *x[3];          /* [n] */
+    float *share;         /* [n] volume, of cells */
+    float *lambda;        /* [n] cells^2 */
+    tl_vec3 *shift;       /* [n] cells */
+    float *wall[4];       /* [n] solids' part of the density, 1 = rest, and its gradient, per cell; NULL: no solids */
+    float h, sigma;       /* support and factor of the kernel */
+    double spacing;       /* cells */
     double beyond[WALL_STEPS + 1]; /* share of the kernel behind a plane at k / WALL_STEPS supports */
     double slope, power;           /* its derivative: -slope (1 - q^2)^power */
 } crowd;
@@ -140,6 +144,16 @@ static void look_around(const crowd *c, int32_t block, int32_t place, bool pushe
     for (int k = 0; k < LANES; k++) s->pushed |= some[k] != 0;
 }
 
+static bool is_ours(const crowd *c, int32_t i) { return c->order[i] < c->p->count; }
+
+/* A cell with particles of ours. */
+static bool has_ours(const crowd *c, int32_t cell)
+{
+    bool any = false;
+    for (int32_t i = c->start[cell]; i < c->start[cell + 1] && !any; i++) any = is_ours(c, i);
+    return any;
+}
+
 /* Solids are full of particles at rest: each is a half-space behind its nearest place, and where two meet the union
  * counts as if they were at right angles. Without this a crowd near a wall has no neighbours behind and is never
  * seen: the lowest half cell of a pool then fills up by a fifth. */
@@ -161,7 +175,7 @@ static void add_walls(const crowd *c, const tl_solids *s, int32_t block, tl_vec3
     for (int m = 0; m < 3; m++) c->wall[1 + m][i] = m == c->g->f.flat_axis ? 0 : (float)gradient[m];
 }
 
-static void find_walls(const crowd *c, const tl_solids *s, const tl_particles *p)
+static void find_walls(const crowd *c, const tl_solids *s)
 {
     const tl_grid *g = c->g;
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
@@ -170,7 +184,8 @@ static void find_walls(const crowd *c, const tl_solids *s, const tl_particles *p
         bool near = !tl_grid_exists(s->g, there * g->f.size) || tl_solids_touch(s, s->g, there);
         for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
             for (int k = 0; k < 4; k++) c->wall[k][i] = 0;
-            if (near) add_walls(c, s, there, p->particle[c->order[i]].x, i);
+            const int64_t other = c->order[i] - c->p->count;
+            if (near) add_walls(c, s, there, other < 0 ? c->p->particle[c->order[i]].x : c->others[other].x, i);
         }
     }
 }
@@ -231,10 +246,11 @@ static double find_lambdas(crowd *c)
         surroundings s;
         for (int32_t p = 0; p < g->f.size; p++) {
             int32_t cell = b * g->f.size + p;
-            if (c->start[cell] == c->start[cell + 1]) continue;
+            if (!has_ours(c, cell)) continue;
             look_around(c, b, p, false, &s);
             for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
                 double density;
+                if (!is_ours(c, i)) continue;
                 c->lambda[i] = lambda_of(c, &s, i, &density);
                 worst = fmax(worst, density);
             }
@@ -245,12 +261,16 @@ static double find_lambdas(crowd *c)
 
 /* Particles crowd where the flow strains them, and part no faster than that: part of a cell's shifts that its strain
  * allows. */
-static double strained_part(const crowd *c, int32_t cell, const tl_spread *how, const tl_particles *p)
+static double strained_part(const crowd *c, int32_t cell, const tl_spread *how)
 {
     double strain = 0, furthest = 0;
     for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
-        const tl_mat3 *C = &p->particle[c->order[i]].C;
-        for (int k = 0; k < 9; k++) strain += C->m[k / 3][k % 3] * C->m[k / 3][k % 3];
+        if (is_ours(c, i)) {
+            const tl_mat3 *C = &c->p->particle[c->order[i]].C;
+            for (int k = 0; k < 9; k++) strain += C->m[k / 3][k % 3] * C->m[k / 3][k % 3];
+        } else {
+            strain += c->others[c->order[i] - c->p->count].strain2;
+        }
         furthest = fmax(furthest, tl_vec3_norm(c->shift[i]));
     }
     strain = sqrt(strain / (c->start[cell + 1] - c->start[cell]));
@@ -270,7 +290,7 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
         const bool near = s && (!tl_grid_exists(s->g, there * g->f.size) || tl_solids_touch(s, s->g, there));
         for (int32_t at = 0; at < g->f.size; at++) {
             int32_t cell = b * g->f.size + at;
-            if (c->start[cell] == c->start[cell + 1]) continue;
+            if (!has_ours(c, cell)) continue;
             look_around(c, b, at, true, &around);
             if (!around.pushed) continue;
             tl_vec3 mean = {0, 0, 0};
@@ -284,8 +304,9 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
                 share += (double)c->share[i];
             }
             mean = tl_vec3_scale(1 / share, mean);
-            double part = strained_part(c, cell, how, p);
+            double part = strained_part(c, cell, how);
             for (int32_t i = c->start[cell]; i < c->start[cell + 1]; i++) {
+                if (!is_ours(c, i)) continue;
                 tl_vec3 way = tl_vec3_scale(part, tl_vec3_sub(c->shift[i], mean));
                 double deepest = 0;
                 tl_particle *q = &p->particle[c->order[i]], out = *q;
@@ -298,14 +319,28 @@ static double move(const crowd *c, const tl_solids *s, const tl_spread *how, tl_
     return furthest * g->f.dx;
 }
 
-static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, bool solids, tl_arena *a, tl_grid *g,
-                               crowd *c, talus_error *err)
+/* Cells of all, those of other parts behind ours. */
+static talus_status find_cells(const tl_grid_frame *f, const tl_bystanders *others, const tl_particles *p, uint64_t *of,
+                               talus_error *err)
 {
     const tl_domain_spec nowhere = {0};
-    int64_t n = p->count, kept;
+    if (!of) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread %lld particles", (long long)p->count);
+    for (int64_t i = 0; i < p->count + others->count; i++) {
+        tl_vec3 x = i < p->count ? p->particle[i].x : others->of[i - p->count].x;
+        int32_t cell[3];
+        of[i] = tl_particle_locate(f, &nowhere, &x, cell) ? tl_grid_key(f, cell) : UINT64_MAX;
+    }
+    return TALUS_OK;
+}
+
+static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, const tl_bystanders *others, bool solids,
+                               tl_arena *a, tl_grid *g, crowd *c, talus_error *err)
+{
+    const tl_domain_spec nowhere = {0};
+    int64_t n = p->count + others->count, kept;
     uint64_t *key = TL_TAKE(a, uint64_t, n);
     bool good = key != NULL;
-    *c = (crowd){.g = g};
+    *c = (crowd){.g = g, .p = p, .others = others->of};
     good &= (c->order = TL_TAKE(a, int32_t, n)) != NULL;
     good &= (c->shift = TL_TAKE(a, tl_vec3, n)) != NULL;
     float **field[9] = {&c->x[0],    &c->x[1],    &c->x[2],    &c->share,  &c->lambda,
@@ -316,7 +351,13 @@ static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, bo
         good &= *field[k] != NULL;
     }
     if (!good) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread %lld particles", (long long)n);
-    TL_TRY(tl_particles_order(f, &nowhere, p, key, c->order, &kept, a, err));
+    if (others->count) {
+        uint64_t *of = TL_TAKE(a, uint64_t, n);
+        TL_TRY(find_cells(f, others, p, of, err));
+        TL_TRY(tl_keys_order(f, n, of, key, c->order, &kept, a, err));
+    } else {
+        TL_TRY(tl_particles_order(f, &nowhere, p, key, c->order, &kept, a, err));
+    }
     TL_TRY(tl_grid_build(g, f, kept, key, a, err));
     c->start = TL_TAKE(a, int32_t, g->cells + 1);
     if (!c->start) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread %lld particles", (long long)n);
@@ -332,21 +373,25 @@ static talus_status take_crowd(const tl_grid_frame *f, const tl_particles *p, bo
 
 /* Places of all particles from their blocks, wrapped like their cells; the slab's axis of the 2D mode does not
  * count. */
-static void read_places(crowd *c, const tl_particles *p)
+static void read_places(crowd *c)
 {
     const tl_grid *g = c->g;
     double per_cell = 1 / (g->f.dx * g->f.dx * g->f.dx);
 #pragma omp parallel for schedule(static) if (g->blocks > 8)
     for (int32_t b = 0; b < g->blocks; b++)
         for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
-            const tl_particle *q = &p->particle[c->order[i]];
-            const double x[3] = {q->x.x, q->x.y, q->x.z};
+            const int32_t of = c->order[i];
+            const tl_particle *q = &c->p->particle[of];
+            const tl_bystander *o = c->others + (of - c->p->count);
+            const bool ours = is_ours(c, i);
+            double x[3];
+            tl_vec3_store(ours ? q->x : o->x, x);
             for (int k = 0; k < 3; k++) {
                 double s = tl_grid_scaled(&g->f, x[k], k) - g->corner[b][k];
                 if (g->f.periodic[k]) s -= g->f.count[k] * floor(s / g->f.count[k]);
                 c->x[k][i] = k == g->f.flat_axis ? 0 : (float)s;
             }
-            c->share[i] = (float)(q->volume * per_cell);
+            c->share[i] = (float)((ours ? q->volume : o->volume) * per_cell);
         }
 }
 
@@ -369,18 +414,21 @@ static void choose_walls(crowd *c, bool flat)
 }
 
 /* Kernel for the mean volume; neighbours are looked for one cell around, so its support is at most that. */
-static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
+static talus_status choose_kernel(crowd *c, const tl_comm *comm, tl_arena *a, talus_error *err)
 {
     const tl_grid *g = c->g;
-    int32_t n = g->first[g->blocks];
     size_t mark = tl_arena_mark(a);
     double *part = TL_TAKE(a, double, g->blocks), pi = 3.14159265358979323846;
-    if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks");
+    int32_t n = 0;
+    talus_status status = part ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks");
+    TL_TRY(tl_comm_agree(comm, status, err));
     for (int32_t b = 0; b < g->blocks; b++) {
         part[b] = 0;
-        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) part[b] += (double)c->share[i];
+        for (int32_t i = g->first[b]; i < g->first[b + 1]; i++)
+            if (is_ours(c, i)) part[b] += (double)c->share[i], n++;
     }
-    double mean = tl_sum(g->blocks, part) / (n ? n : 1);
+    const double all = tl_comm_sum(comm, n);
+    double mean = tl_comm_sum(comm, tl_sum(g->blocks, part)) / (all > 0 ? all : 1);
     bool flat = g->f.flat_axis >= 0;
     c->spacing = fmin(flat ? sqrt(mean) : cbrt(mean), 1.0 / SUPPORT);
     double h = SUPPORT * c->spacing;
@@ -391,23 +439,68 @@ static talus_status choose_kernel(crowd *c, tl_arena *a, talus_error *err)
     return TALUS_OK;
 }
 
+/* Lambdas of others, by those who have them. */
+static talus_status bring_lambdas(crowd *c, const tl_bystanders *others, tl_arena *a, talus_error *err)
+{
+    const int64_t own = c->p->count, all = own + others->count;
+    const int32_t known = c->g->first[c->g->blocks];
+    size_t mark = tl_arena_mark(a);
+    float *of = TL_TAKE(a, float, all); /* by number */
+    talus_status status = of ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to spread particles");
+    TL_TRY(tl_comm_agree(others->comm, status, err));
+    for (int64_t i = 0; i < all; i++) of[i] = 0;
+    for (int32_t i = 0; i < known; i++)
+        if (is_ours(c, i)) of[c->order[i]] = c->lambda[i];
+    TL_TRY(tl_bystanders_bring(others, of, of + own, a, err));
+    for (int32_t i = 0; i < known; i++)
+        if (!is_ours(c, i)) c->lambda[i] = of[c->order[i]];
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+static talus_status spread(const tl_grid_frame *f, const tl_solids *s, const tl_spread *how, tl_bystanders *others,
+                           tl_particles *p, tl_arena *a, tl_correction *out, talus_error *err)
+{
+    tl_grid g;
+    crowd c;
+    const tl_comm *comm = others->comm;
+    TL_TRY(tl_comm_agree(comm, take_crowd(f, p, others, s != NULL, a, &g, &c, err), err));
+    for (int k = 0; k < how->sweeps; k++) {
+        read_places(&c);
+        if (k == 0) TL_TRY(choose_kernel(&c, comm, a, err));
+        if (s) find_walls(&c, s);
+        double worst = find_lambdas(&c);
+        if (comm) TL_TRY(bring_lambdas(&c, others, a, err));
+        if (k == 0) out->worst = worst;
+        out->furthest += move(&c, s, how, p);
+    }
+    return TALUS_OK;
+}
+
 talus_status tl_particles_spread(const tl_grid_frame *f, const tl_solids *s, const tl_spread *how, tl_particles *p,
                                  tl_arena *a, tl_correction *out, talus_error *err)
 {
     *out = (tl_correction){0};
-    if (!p->count || how->sweeps <= 0) return TALUS_OK;
-    size_t mark = tl_arena_mark(a);
-    tl_grid g;
-    crowd c;
-    TL_TRY(take_crowd(f, p, s != NULL, a, &g, &c, err));
-    for (int k = 0; k < how->sweeps; k++) {
-        read_places(&c, p);
-        if (k == 0) TL_TRY(choose_kernel(&c, a, err));
-        if (s) find_walls(&c, s, p);
-        double worst = find_lambdas(&c);
-        if (k == 0) out->worst = worst;
-        out->furthest += move(&c, s, how, p);
+    tl_grid_frame alone = *f;
+    alone.owners = NULL;
+    tl_bystanders others = {.comm = tl_frame_comm(f)};
+    if ((!p->count && !others.comm) || how->sweeps <= 0) return TALUS_OK;
+    if (!others.comm) {
+        size_t mark = tl_arena_mark(a);
+        TL_TRY(spread(&alone, s, how, &others, p, a, out, err));
+        tl_arena_release(a, mark);
+        return TALUS_OK;
     }
-    tl_arena_release(a, mark);
+    tl_spread once = *how;
+    once.sweeps = 1;
+    for (int k = 0; k < how->sweeps; k++) { /* others move, too */
+        size_t mark = tl_arena_mark(a);
+        tl_correction now = {0};
+        TL_TRY(tl_bystanders_find(&others, f, p, a, err));
+        TL_TRY(spread(&alone, s, &once, &others, p, a, &now, err));
+        tl_arena_release(a, mark);
+        if (k == 0) out->worst = tl_comm_max(others.comm, now.worst);
+        out->furthest += tl_comm_max(others.comm, now.furthest);
+    }
     return TALUS_OK;
 }

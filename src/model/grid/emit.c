@@ -256,7 +256,7 @@ static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const 
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld particles", (long long)p->count);
     tl_grid g;
     tl_solids solids;
-    double lost;
+    tl_lost lost;
     for (int64_t i = 0; i < p->count; i++) p->particle[i].id = (int32_t)i;
     TL_TRY(tl_particles_sort(f, &s->domain, p, &sorted, key, &lost, a, err));
     TL_TRY(tl_grid_build(&g, f, sorted.count, key, a, err));
@@ -298,7 +298,7 @@ static talus_status fit_volumes(const tl_scene *s, const tl_grid_frame *f, const
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %lld particles", (long long)p->count);
     tl_grid g;
     tl_solids solids;
-    double lost;
+    tl_lost lost;
     TL_TRY(tl_particles_sort(f, &s->domain, p, &sorted, key, &lost, a, err));
     TL_TRY(tl_grid_build(&g, f, sorted.count, key, a, err));
     TL_TRY(tl_solids_make(&solids, &g, r, &s->domain, motion, a, err));
@@ -372,7 +372,8 @@ static talus_status free_sites(const tl_emitting *e, int i, const lattice *l, co
         return TL_FAIL(err, TALUS_BAD_INPUT, "emitters[%d]: %lld places for particles, at most %d", i + 1,
                        (long long)total, SITES_MAX);
     uint8_t *taken = TL_TAKE_ZERO(a, uint8_t, total);
-    if (!taken) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the places of an emitter");
+    talus_status status = taken ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the places of an emitter");
+    TL_TRY(tl_comm_agree(e->comm, status, err));
     for (int64_t k = 0; k < p->count; k++) {
         int64_t c = 0;
         bool in = true;
@@ -384,6 +385,7 @@ static talus_status free_sites(const tl_emitting *e, int i, const lattice *l, co
         }
         if (in) taken[c] = 1;
     }
+    TL_TRY(tl_comm_any(e->comm, total, taken, a, err));
     int64_t n = 0;
     for (int64_t c = 0; c < total; c++) n += !taken[c];
     *out = (sites){0, TL_TAKE(a, int64_t, n)};
@@ -424,9 +426,10 @@ static talus_status emit_one(const tl_emitting *e, int i, tl_emitter_state *stat
     lattice l = lattice_of(e->frame, s, s->emitters[i].shape, spacing);
     sites room = {0, NULL};
     uint64_t draw = (uint64_t)*next_id;
-    TL_TRY(free_sites(e, i, &l, p, draw, a, &room, err));
+    TL_TRY(tl_comm_agree(e->comm, free_sites(e, i, &l, p, draw, a, &room, err), err));
     int64_t paid = wanted < room.count ? wanted : room.count;
-    TL_TRY(tl_particles_reserve(p, p->count + paid, err));
+    const bool ours = tl_comm_alone(e->comm) || e->comm->part == 0;
+    TL_TRY(tl_comm_agree(e->comm, tl_particles_reserve(p, p->count + (ours ? paid : 0), err), err));
     for (int64_t k = 0; k < paid; k++) {
         /* a random one of those left */
         int64_t pick =
@@ -434,11 +437,12 @@ static talus_status emit_one(const tl_emitting *e, int i, tl_emitter_state *stat
         int64_t c = room.site[pick], at[3];
         room.site[pick] = room.site[k];
         site_of(&l, c, at);
-        p->particle[p->count++] = (tl_particle){.x = place_in(&l, at, 1, (uint64_t)s->seed + (uint64_t)i, draw),
-                                                .v = e->emission[i].velocity,
-                                                .volume = volume,
-                                                .id = (int32_t)*next_id,
-                                                .material = s->emitters[i].material};
+        if (ours)
+            p->particle[p->count++] = (tl_particle){.x = place_in(&l, at, 1, (uint64_t)s->seed + (uint64_t)i, draw),
+                                                    .v = e->emission[i].velocity,
+                                                    .volume = volume,
+                                                    .id = (int32_t)*next_id,
+                                                    .material = s->emitters[i].material};
         *next_id += 1;
     }
     state->owed -= (double)paid * volume;

@@ -31,6 +31,7 @@ typedef struct tl_emitting {
     const tl_solids *solids;     /* no particle starts in one */
     const tl_emission *emission; /* [scene->emitter_count] */
     double dt;
+    const struct tl_comm *comm; /* several parts: all decide the same, and the first has the particles; NULL: one */
 } tl_emitting;
 
 /* What one step adds. next [scene->emitter_count] becomes the emitters' new state; the new particles are put behind

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/parallel.h"
 #include "model/grid/extrapolate.h"
 #include "model/grid/flow.h"
@@ -13,8 +14,10 @@ static talus_status no_memory(talus_error *err)
 
 talus_status tl_flow_find_pressed(tl_flow *f, double *liquid_volume, talus_error *err)
 {
-    if (!(f->pressed = TL_TAKE_ZERO(f->arena, uint8_t, f->grid.cells))) return no_memory(err);
+    f->pressed = TL_TAKE_ZERO(f->arena, uint8_t, f->grid.cells);
+    TL_TRY(tl_comm_agree(f->grid.comm, f->pressed ? TALUS_OK : no_memory(err), err));
     for (int32_t i = 0; i < f->system.c.cells; i++) f->pressed[f->system.active.cell[i]] = f->p[i] != 0;
+    tl_grid_refresh(&f->grid, sizeof *f->pressed, f->pressed);
     return tl_liquid_volume(&f->grid, &f->full, f->pressed, f->arena, liquid_volume, err);
 }
 
@@ -32,12 +35,12 @@ double tl_flow_fastest_cell(const tl_flow *f)
         }
         max = fmax(max, v2);
     }
-    return sqrt(max);
+    return sqrt(tl_comm_max(f->grid.comm, max));
 }
 
 /* ---- the velocities of the solve ---- */
 
-/* Liquid: momentum on faces before the solve, and what pressure gave them (force densities in c.y). */
+/* Liquid: momentum of own faces before the solve, and what pressure gave them (force densities in c.y). */
 static talus_status note_momentum(tl_flow *f, talus_error *err)
 {
     const tl_system *y = &f->system;
@@ -79,7 +82,10 @@ talus_status tl_flow_store(tl_flow *f, talus_error *err)
         tl_system_store(y, f->faces.u);
         return TALUS_OK;
     }
-    TL_TRY(note_momentum(f, err));
+    talus_status status = note_momentum(f, err);
+    for (int a = 0; a < 3 && status == TALUS_OK; a++)
+        if (!(f->own[a] = TL_TAKE(f->arena, double, f->grid.cells))) status = no_memory(err);
+    TL_TRY(tl_comm_agree(f->grid.comm, status, err));
     for (int32_t k = 0; k < y->c.faces; k++) {
         int a = y->axis[k];
         int32_t i = y->id[k];
@@ -87,11 +93,9 @@ talus_status tl_flow_store(tl_flow *f, talus_error *err)
             (y->c.fluid[k] > 0 && sticks(f, k)))
             f->faces.u[a][i] = y->c.u[k];
     }
+    tl_grid_refresh3(&f->grid, f->faces.u);
     if (y->carry.known[0]) tl_carry_follow(&y->carry, &f->grid, f->faces.u);
-    for (int a = 0; a < 3; a++) {
-        if (!(f->own[a] = TL_TAKE(f->arena, double, f->grid.cells))) return no_memory(err);
-        memcpy(f->own[a], f->faces.u[a], sizeof(double) * (size_t)f->grid.cells);
-    }
+    for (int a = 0; a < 3; a++) memcpy(f->own[a], f->faces.u[a], sizeof(double) * (size_t)f->grid.cells);
     return TALUS_OK;
 }
 
@@ -111,13 +115,15 @@ static bool is_alone(const tl_flow *f, int axis, int32_t i)
 static talus_status surround_liquid(tl_flow *f, talus_error *err)
 {
     const double closed = f->set->rules.closed;
+    const int64_t own_cells = tl_grid_summed(&f->grid);
     for (int a = 0; a < 3; a++) {
         const double *open = f->fractions.open[a];
         const int32_t *of = f->system.of[a];
         uint8_t *known = f->known[a];
 #pragma omp parallel for schedule(static) if (f->grid.cells >= TL_PARALLEL_MIN)
-        for (int64_t i = 0; i < f->grid.cells; i++)
+        for (int64_t i = 0; i < own_cells; i++)
             known[i] = of[i] >= 0 && (open[i] > closed || (f->system.c.fluid[of[i]] > 0 && sticks(f, of[i])));
+        tl_grid_refresh(&f->grid, sizeof *known, known);
     }
     TL_TRY(tl_extrapolate(&f->grid, f->set->rules.surround_layers, f->faces.u, f->known, f->arena, err));
     for (int a = 0; a < 3; a++) {
@@ -125,12 +131,14 @@ static talus_status surround_liquid(tl_flow *f, talus_error *err)
         double *u = f->faces.u[a];
         uint8_t *known = f->known[a];
 #pragma omp parallel for schedule(static) if (f->grid.cells >= TL_PARALLEL_MIN)
-        for (int64_t i = 0; i < f->grid.cells; i++) {
+        for (int64_t i = 0; i < own_cells; i++) {
             if (known[i] == 1) continue;
             bool matter = mass[i] > 0 && open[i] > closed;
             if (matter && (!known[i] || is_alone(f, a, (int32_t)i))) u[i] = own[i];
             known[i] = matter;
         }
+        tl_grid_refresh(&f->grid, sizeof *u, u);
+        tl_grid_refresh(&f->grid, sizeof *known, known);
     }
     return TALUS_OK;
 }
@@ -190,7 +198,7 @@ talus_status tl_flow_extend(tl_flow *f, tl_impulse *held, talus_error *err)
         know_carriers(f);
     else
         TL_TRY(surround_liquid(f, err));
-    TL_TRY(solids_in_motion(f, &moving, err));
+    TL_TRY(tl_comm_agree(f->grid.comm, solids_in_motion(f, &moving, err), err));
     TL_TRY(tl_extrapolate(&f->grid, TL_EXTRAPOLATE_LAYERS, f->faces.u, f->known, f->arena, err));
     tl_impulse before = {{0, 0, 0}, {0, 0, 0}}, after = before;
     if (sand) before = tl_faces_closed(&f->grid, &f->faces, &f->fractions);
@@ -205,16 +213,18 @@ talus_status tl_flow_extend(tl_flow *f, tl_impulse *held, talus_error *err)
 
 talus_status tl_flow_keep_momentum(tl_flow *f, tl_repay *r, talus_error *err)
 {
+    const int64_t own_cells = tl_grid_summed(&f->grid);
     for (int a = 0; a < 3; a++) {
         const double *mass = f->faces.mass[a], *own = f->own[a];
         double *u = f->faces.u[a];
         uint8_t *known = f->known[a];
 #pragma omp parallel for schedule(static) if (f->grid.cells >= TL_PARALLEL_MIN)
-        for (int64_t i = 0; i < f->grid.cells; i++) {
+        for (int64_t i = 0; i < own_cells; i++) {
             if (!(mass[i] > 0) || !tl_face_is_free(&f->pieces, &f->grid, a, (int32_t)i)) continue;
             u[i] = own[i];
             if (!known[i]) known[i] = 1;
         }
+        tl_grid_refresh(&f->grid, sizeof *known, known);
     }
     *r = (tl_repay){.mass = f->faces.mass, .due = f->due};
     return tl_faces_repay(&f->grid, &f->pieces, r, f->faces.u, f->arena, err);

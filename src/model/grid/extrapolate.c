@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/parallel.h"
 
 #define ALONG 0.999999 /* of a normal along an axis */
@@ -206,8 +207,10 @@ talus_status tl_extrapolate(const tl_grid *g, int layers, double *const u[3], ui
                .near = TL_TAKE(a, uint8_t, n),
                .changed = TL_TAKE(a, uint8_t, n),
                .mean = u ? TL_TAKE(a, double, g->cells) : NULL};
+    talus_status status = TALUS_OK;
     if ((u && !m.mean) || !m.now || !m.next || !m.near || !m.changed)
-        return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to extrapolate on %lld cells", (long long)g->cells);
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to extrapolate on %lld cells", (long long)g->cells);
+    TL_TRY(tl_comm_agree(g->comm, status, err));
     for (int32_t y = 0; y < g->f.edge[1]; y++) {
         for (int32_t z = 0; z < g->f.edge[2]; z++) m.all |= (uint64_t)1 << (ROW * y + z);
         m.low_z |= (uint64_t)1 << ROW * y;
@@ -217,6 +220,8 @@ talus_status tl_extrapolate(const tl_grid *g, int layers, double *const u[3], ui
         m.u = u ? u[axis] : NULL;
         m.known = known[axis];
         extrapolate(&m, layers);
+        if (u) tl_grid_refresh(g, sizeof(double), u[axis]);
+        tl_grid_refresh(g, sizeof(uint8_t), known[axis]);
     }
     tl_arena_release(a, start);
     return TALUS_OK;
@@ -270,21 +275,24 @@ talus_status tl_clip_inflow(const tl_grid *g, const tl_covered *c, uint8_t *cons
     double *const *open = c->open, closed = c->closed;
     size_t start = tl_arena_mark(a);
     double *clipped[3];
+    talus_status status = TALUS_OK;
     for (int k = 0; k < 3; k++)
-        if (!(clipped[k] = TL_TAKE(a, double, g->cells)))
-            return TL_FAIL(err, TALUS_NO_MEMORY, "no memory to clip velocities on %lld cells", (long long)g->cells);
-            /* all are read before any is written */
+        if (!(clipped[k] = TL_TAKE(a, double, g->cells)) && status == TALUS_OK)
+            status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory to clip velocities on %lld cells", (long long)g->cells);
+    TL_TRY(tl_comm_agree(g->comm, status, err));
+    /* all are read before any is written */
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++)
+    for (int32_t b = 0; b < g->owned; b++)
         for (int k = 0; k < 3 && tl_solids_touch(s, g, b); k++)
             for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
                 if (!(open[k][i] > closed) && known[k][i])
                     clipped[k][i] = clip_face(g, s, b, k, i, u, known, c->pressed);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++)
+    for (int32_t b = 0; b < g->owned; b++)
         for (int k = 0; k < 3 && tl_solids_touch(s, g, b); k++)
             for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++)
                 if (!(open[k][i] > closed) && known[k][i]) u[k][i] = clipped[k][i];
+    tl_grid_refresh3(g, u);
     tl_arena_release(a, start);
     return TALUS_OK;
 }

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/parallel.h"
 #include "model/grid/emit.h"
 #include "model/grid/extrapolate.h"
+#include "model/grid/owners.h"
 #include "solve/cone/problem.h"
 
 static talus_status no_memory(talus_error *err)
@@ -21,24 +23,40 @@ talus_status tl_flow_emit(const tl_flow *f, tl_grid_state *g, double t, tl_emitt
     if (!f->scene->emitter_count) return TALUS_OK;
     tl_grid nothing;
     tl_solids solids;
+    tl_grid_frame alone = f->set->frame;
+    alone.owners = NULL;
     tl_emission *now = TL_TAKE(f->arena, tl_emission, f->scene->emitter_count);
-    if (!now) return no_memory(err);
-    TL_TRY(tl_emitters_read(f->scene, t, now, err));
-    TL_TRY(tl_grid_build(&nothing, &f->set->frame, 0, NULL, f->arena, err));
-    TL_TRY(tl_solids_with_skins(&solids, &nothing, f->rigid, &f->scene->domain, f->before,
-                                f->soft ? f->soft->start : NULL, f->arena, err));
-    const tl_emitting step = {f->scene, &f->set->frame, &solids, now, f->dt};
-    talus_status status = tl_particles_emit(&step, g->emitter, next, all, next_id, f->arena, err);
+    talus_status status = now ? TALUS_OK : no_memory(err);
+    if (status == TALUS_OK) status = tl_emitters_read(f->scene, t, now, err);
+    if (status == TALUS_OK) status = tl_grid_build(&nothing, &alone, 0, NULL, f->arena, err);
+    if (status == TALUS_OK)
+        status = tl_solids_with_skins(&solids, &nothing, f->rigid, &f->scene->domain, f->before,
+                                      f->soft ? f->soft->start : NULL, f->arena, err);
+    const tl_comm *comm = tl_frame_comm(&f->set->frame);
+    TL_TRY(tl_comm_agree(comm, status, err));
+    const tl_emitting step = {f->scene, &f->set->frame, &solids, now, f->dt, comm};
+    status = tl_particles_emit(&step, g->emitter, next, all, next_id, f->arena, err);
     g->particles.particle = all->particle;
     g->particles.room = all->room;
     return status;
 }
 
-talus_status tl_flow_to_grid(tl_flow *f, const tl_particles *all, double *lost, talus_error *err)
+talus_status tl_flow_migrate(const tl_flow *f, tl_grid_state *g, tl_particles *all, talus_error *err)
 {
+    talus_status status = tl_particles_migrate(&f->set->frame, &f->scene->domain, all, f->arena, err);
+    g->particles.particle = all->particle;
+    g->particles.room = all->room;
+    return status;
+}
+
+talus_status tl_flow_to_grid(tl_flow *f, const tl_particles *all, tl_lost *lost, talus_error *err)
+{
+    const tl_comm *comm = tl_frame_comm(&f->set->frame);
     uint64_t *key = TL_TAKE(f->arena, uint64_t, all->count);
-    if (!key) return no_memory(err);
-    TL_TRY(tl_particles_sort(&f->set->frame, &f->scene->domain, all, &f->particles, key, lost, f->arena, err));
+    talus_status status = key ? TALUS_OK : no_memory(err);
+    if (status == TALUS_OK)
+        status = tl_particles_sort(&f->set->frame, &f->scene->domain, all, &f->particles, key, lost, f->arena, err);
+    TL_TRY(tl_comm_agree(comm, status, err));
     TL_TRY(tl_grid_build(&f->grid, &f->set->frame, f->particles.count, key, f->arena, err));
     return tl_particles_to_grid(&f->grid, &f->particles, f->set->density, f->scene->material_count, f->arena, &f->faces,
                                 err);
@@ -49,8 +67,10 @@ talus_status tl_flow_fall(tl_flow *f, talus_error *err)
 {
     double g[3];
     tl_vec3_store(tl_vec3_scale(f->dt, f->scene->gravity), g);
+    for (int a = 0; a < 3; a++) f->known[a] = TL_TAKE(f->arena, uint8_t, f->grid.cells);
+    const bool good = f->known[0] && f->known[1] && f->known[2];
+    TL_TRY(tl_comm_agree(f->grid.comm, good ? TALUS_OK : no_memory(err), err));
     for (int a = 0; a < 3; a++) {
-        if (!(f->known[a] = TL_TAKE(f->arena, uint8_t, f->grid.cells))) return no_memory(err);
         double *u = f->faces.u[a];
         const double *mass = f->faces.mass[a], step = g[a];
         uint8_t *known = f->known[a];
@@ -63,7 +83,8 @@ talus_status tl_flow_fall(tl_flow *f, talus_error *err)
     return tl_extrapolate(&f->grid, TL_EXTRAPOLATE_LAYERS, f->faces.u, f->known, f->arena, err);
 }
 
-talus_status tl_flow_classify(tl_flow *f, talus_error *err)
+/* Functions of places and poses alone: parts compute them for their halos as well. */
+static talus_status find_solids(tl_flow *f, talus_error *err)
 {
     tl_arena *a = f->arena;
     const tl_grid *g = &f->grid;
@@ -74,7 +95,14 @@ talus_status tl_flow_classify(tl_flow *f, talus_error *err)
     f->excess = TL_TAKE(a, double, g->cells);
     if (!f->solid_phi || !f->phi || !f->excess) return no_memory(err);
     tl_solids_field(&f->solids, g, f->solid_phi);
-    TL_TRY(tl_solid_fractions(g, &f->solids, f->set->family, a, &f->fractions, err));
+    return tl_solid_fractions(g, &f->solids, f->set->family, a, &f->fractions, err);
+}
+
+talus_status tl_flow_classify(tl_flow *f, talus_error *err)
+{
+    tl_arena *a = f->arena;
+    const tl_grid *g = &f->grid;
+    TL_TRY(tl_comm_agree(g->comm, find_solids(f, err), err));
     bool sand = f->set->alpha != NULL;
     tl_vec3 up = tl_vec3_normalize_or(tl_vec3_scale(-1, f->scene->gravity), (tl_vec3){0, 0, 0});
     const tl_filled filled = {.grid = g,
@@ -135,7 +163,7 @@ talus_status tl_flow_find_pieces(tl_flow *f, const tl_rigid_contacts *c, const d
                             .inv_mass = f->inv_mass,
                             .pair = TL_TAKE(f->arena, int32_t, 2 * pairs)};
     if (f->set->alpha && f->set->density_rule != TL_DENSITY_KERNEL) return TALUS_OK;
-    if (!links.pair) return no_memory(err);
+    TL_TRY(tl_comm_agree(f->grid.comm, links.pair ? TALUS_OK : no_memory(err), err));
     for (int32_t k = 0; k < c->count; k++) {
         const tl_rigid_point *p = &c->point[k];
         if (!(lam[3 * (int64_t)k] > 0) && p->gap + f->dt * tl_rigid_point_speed(p, f->v_free) > 0) continue;
@@ -187,12 +215,12 @@ static talus_status find_viscosity(tl_flow *f, talus_error *err)
     return tl_solid_edges(&f->grid, &f->solids, f->arena, f->viscosity.solid_edge, err);
 }
 
-talus_status tl_flow_assemble(tl_flow *f, const tl_grid_state *past, int32_t *recalled, talus_error *err)
+talus_status tl_flow_assemble(tl_flow *f, const tl_grid_state *past, int64_t *recalled, talus_error *err)
 {
     const tl_solver_spec *o = &f->scene->solver;
     const bool sand = f->set->alpha != NULL;
     tl_vec3 *centre = TL_TAKE(f->arena, tl_vec3, f->rigid->count);
-    if (!centre) return no_memory(err);
+    TL_TRY(tl_comm_agree(f->grid.comm, centre ? TALUS_OK : no_memory(err), err));
     for (int32_t i = 0; i < f->rigid->count; i++) centre[i] = f->before[i].x;
     if (f->set->viscosity) TL_TRY(find_viscosity(f, err));
     tl_liquid_domain d = {.grid = &f->grid,
@@ -214,14 +242,15 @@ talus_status tl_flow_assemble(tl_flow *f, const tl_grid_state *past, int32_t *re
                           .inv_mass = f->inv_mass,
                           .inv_inertia = f->inv_inertia};
     TL_TRY(tl_liquid_system(&f->system, &d, f->dt, f->arena, err));
-    f->p = TL_TAKE(f->arena, double, f->system.c.cells);
-    if (!f->p) return no_memory(err);
+    f->p = TL_TAKE_ZERO(f->arena, double, tl_coupling_length(&f->system.c));
+    TL_TRY(tl_comm_agree(f->grid.comm, f->p ? TALUS_OK : no_memory(err), err));
     if (sand) {
         f->stress = TL_TAKE(f->arena, double, f->system.stress.n);
         f->five = TL_TAKE(f->arena, double, TL_STRESS_GROUP *(int64_t)f->system.c.cells);
         if (!f->stress || !f->five) return no_memory(err);
     }
     *recalled = tl_active_recall(&f->grid, &f->system.active, past, f->p, f->five);
+    *recalled = (int64_t)tl_comm_sum(f->grid.comm, (double)*recalled);
     if (!sand) return TALUS_OK;
     tl_stress_unpack(&f->system.stress, f->five, f->stress);
     return find_slip(f, err);

@@ -105,7 +105,7 @@ typedef struct tl_flow {
     tl_coupling *motion; /* system.c with elastic bodies among the solids, before the rigid ones; NULL: nothing bends */
     const double *bends; /* [faces] part that elastic bodies cover; NULL likewise */
     tl_riders riders;    /* sand on elastic bodies */
-    double *p;           /* [cells of the system] Pa */
+    double *p;           /* [tl_coupling_length of the system] Pa */
     double *stress;      /* [system.stress.n] Pa; NULL: nothing is granular */
     double *five;        /* [cells of the system][5] the same for memory */
     double *cone;        /* [cells] sqrt 2 sin(angle) of what is there */
@@ -126,9 +126,11 @@ static inline tl_coupling *tl_flow_motion(tl_flow *f) { return f->motion ? f->mo
  * that is to be. */
 talus_status tl_flow_emit(const tl_flow *f, tl_grid_state *g, double t, tl_emitter_state *next, double *next_id,
                           tl_particles *all, talus_error *err);
-/* Sorted by cell into f->particles, which has room; grid around them, mass and velocities of faces. lost: m^3 that
- * left the domain. */
-talus_status tl_flow_to_grid(tl_flow *f, const tl_particles *all, double *lost, talus_error *err);
+/* Several parts: what others sent comes behind them too. */
+talus_status tl_flow_migrate(const tl_flow *f, tl_grid_state *g, tl_particles *all, talus_error *err);
+/* Sorted by cell into f->particles, which has room; grid around them, mass and velocities of faces. lost: what left
+ * the domain. */
+talus_status tl_flow_to_grid(tl_flow *f, const tl_particles *all, tl_lost *lost, talus_error *err);
 /* u* = u + dt gravity, continued into faces without matter. */
 talus_status tl_flow_fall(tl_flow *f, talus_error *err);
 /* Solids, open parts of faces, distance to the surface, what is more than full. */
@@ -137,8 +139,8 @@ talus_status tl_flow_classify(tl_flow *f, talus_error *err);
 talus_status tl_flow_find_pieces(tl_flow *f, const tl_rigid_contacts *c, const double *lam,
                                  const tl_joint_blocks *joints, talus_error *err);
 /* Lists of cells and faces, operators, and what the last step left: p and stress of `past`. recalled: cells that had
- * a pressure. */
-talus_status tl_flow_assemble(tl_flow *f, const tl_grid_state *past, int32_t *recalled, talus_error *err);
+ * a pressure, of all parts. */
+talus_status tl_flow_assemble(tl_flow *f, const tl_grid_state *past, int64_t *recalled, talus_error *err);
 /* Sand: frictional stress with the cones of today's material on the lists of the system, and how solids change them
  * (slip.h). parts: NULL: whole. */
 talus_status tl_flow_friction(tl_flow *f, const tl_parts_options *parts, tl_friction *out, talus_error *err);

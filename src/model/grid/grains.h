@@ -70,6 +70,10 @@ typedef struct tl_grains {
  * equal and opposite. Returns how many touch a solid. */
 int64_t tl_grains_stop(const tl_grid *g, const tl_grains *s, const tl_particles *p, tl_faces *faces);
 
+/* The same with several parts, without riders. Collective. */
+talus_status tl_grains_stop_parts(const tl_grid *g, const tl_grains *s, const tl_particles *p, tl_faces *faces,
+                                  tl_arena *a, talus_error *err);
+
 /* N s that faces get when riders go where they are said to; impulse [3][cells], added to. */
 void tl_grains_land(const tl_grid *g, const tl_riders *r, const tl_particles *p, double *const impulse[3]);
 

@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "base/radix.h"
+#include "model/grid/owners.h"
 
 #define AXIS_BITS TL_GRID_AXIS_BITS
 #define PLACE_BITS TL_GRID_PLACE_BITS
@@ -67,9 +68,9 @@ uint64_t tl_grid_key_of(const tl_grid *g, int32_t cell)
     return (uint64_t)g->key[b] << PLACE_BITS | (uint64_t)(cell - b * g->f.size);
 }
 
-int32_t tl_grid_find(const tl_grid *g, int64_t key)
+static int32_t find_between(const tl_grid *g, int32_t lo, int32_t end, int64_t key)
 {
-    int32_t lo = 0, hi = g->blocks;
+    int32_t hi = end;
     while (lo < hi) {
         int32_t mid = lo + (hi - lo) / 2;
         if (g->key[mid] < key)
@@ -77,7 +78,13 @@ int32_t tl_grid_find(const tl_grid *g, int64_t key)
         else
             hi = mid;
     }
-    return lo < g->blocks && g->key[lo] == key ? lo : g->blocks;
+    return lo < end && g->key[lo] == key ? lo : g->blocks;
+}
+
+int32_t tl_grid_find(const tl_grid *g, int64_t key)
+{
+    const int32_t own = find_between(g, 0, g->owned, key);
+    return own < g->blocks || g->owned == g->blocks ? own : find_between(g, g->owned, g->blocks, key);
 }
 
 int32_t tl_grid_cell(const tl_grid *g, int32_t x, int32_t y, int32_t z)
@@ -89,8 +96,7 @@ int32_t tl_grid_cell(const tl_grid *g, int32_t x, int32_t y, int32_t z)
     return tl_grid_find(g, (int64_t)(key >> PLACE_BITS)) * g->f.size + (int32_t)(key & ((1 << PLACE_BITS) - 1));
 }
 
-/* Key of the block `by` blocks away; false: beyond what keys can name. */
-static bool neighbour_key(const tl_grid_frame *f, const int32_t block[3], const int32_t by[3], int64_t *key)
+bool tl_grid_neighbour_key(const tl_grid_frame *f, const int32_t block[3], const int32_t by[3], int64_t *key)
 {
     int32_t there[3];
     for (int k = 0; k < 3; k++) {
@@ -141,7 +147,7 @@ static int64_t surroundings(const tl_grid_frame *f, int64_t key, uint32_t sides,
                 int side = 0;
                 int64_t there;
                 for (int k = 0; k < 3; k++) side = side * 3 + (by[k] > 0) - (by[k] < 0) + 1;
-                if (sides >> side & 1u && neighbour_key(f, block, by, &there)) out[n++] = (uint64_t)there;
+                if (sides >> side & 1u && tl_grid_neighbour_key(f, block, by, &there)) out[n++] = (uint64_t)there;
             }
     return n;
 }
@@ -155,7 +161,8 @@ static void find_near(tl_grid *g)
         for (int k = 0; k < 27; k++) {
             const int32_t by[3] = {k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1};
             int64_t key;
-            g->near[b][k] = b < g->blocks && neighbour_key(&g->f, block, by, &key) ? tl_grid_find(g, key) : g->blocks;
+            g->near[b][k] =
+                b < g->blocks && tl_grid_neighbour_key(&g->f, block, by, &key) ? tl_grid_find(g, key) : g->blocks;
         }
         for (int k = 0; k < 3; k++) g->corner[b][k] = b < g->blocks ? block[k] * g->f.edge[k] : 0;
     }
@@ -167,7 +174,7 @@ static void find_colours(tl_grid *g, uint8_t *colour)
     int32_t ring[3];
     for (int k = 0; k < 3; k++) ring[k] = g->f.periodic[k] ? g->f.count[k] / g->f.edge[k] : 0;
     memset(g->colour_start, 0, sizeof *g->colour_start * (size_t)(g->colours + 1));
-    for (int32_t b = 0; b < g->blocks; b++) {
+    for (int32_t b = 0; b < g->owned; b++) {
         int32_t block[3], c = 0;
         block_unkey(g->key[b], block);
         for (int k = 0; k < 3; k++)
@@ -178,13 +185,13 @@ static void find_colours(tl_grid *g, uint8_t *colour)
     for (int32_t c = 0; c < g->colours; c++) g->colour_start[c + 1] += g->colour_start[c];
     int32_t at[27];
     memcpy(at, g->colour_start, sizeof at);
-    for (int32_t b = 0; b < g->blocks; b++) g->by_colour[at[colour[b]]++] = b;
+    for (int32_t b = 0; b < g->owned; b++) g->by_colour[at[colour[b]]++] = b;
 }
 
-talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, const uint64_t *cell_key, tl_arena *a,
-                           talus_error *err)
+/* Blocks around particles: sorted, each once. */
+static talus_status list_blocks(tl_grid *out, int64_t n, const uint64_t *cell_key, tl_arena *a, talus_error *err)
 {
-    *out = (tl_grid){.f = *f, .colours = 27};
+    const tl_grid_frame *f = &out->f;
     int64_t max = 0;
     for (int64_t i = 0; i < n; i++) max += !i || cell_key[i] >> PLACE_BITS != cell_key[i - 1] >> PLACE_BITS;
     int64_t *key = TL_TAKE(a, int64_t, max);
@@ -192,7 +199,6 @@ talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, cons
     if (!key || !sides) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a grid");
     int32_t count = occupied(f, n, cell_key, key, sides);
 
-    /* blocks that exist: sorted, each once */
     int64_t per_block = 1;
     for (int k = 0; k < 3; k++) per_block *= 2 * ((TL_GRID_MARGIN + f->edge[k] - 1) / f->edge[k]) + 1;
     uint64_t *all = TL_TAKE(a, uint64_t, per_block * count);
@@ -209,20 +215,36 @@ talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, cons
     tl_arena_release(a, mark);
     for (int64_t i = 0; i < total; i++)
         if (!i || all[i] != all[i - 1]) out->key[out->blocks++] = (int64_t)all[i];
-    out->cells = ((int64_t)out->blocks + 1) * f->size;
+    out->owned = out->blocks;
+    return TALUS_OK;
+}
+
+static talus_status take_room(tl_grid *out, uint8_t **colour, tl_arena *a, talus_error *err)
+{
+    out->cells = ((int64_t)out->blocks + 1) * out->f.size;
     if (out->cells > INT32_MAX)
         return TL_FAIL(err, TALUS_NO_MEMORY, "the grid needs %lld cells, at most 2^31 can be numbered",
                        (long long)out->cells);
-
     out->corner = tl_arena_take(a, sizeof *out->corner * (size_t)(out->blocks + 1));
     out->near = tl_arena_take(a, sizeof *out->near * (size_t)(out->blocks + 1));
-    out->place = tl_arena_take(a, sizeof *out->place * (size_t)f->size);
-    out->by_colour = TL_TAKE(a, int32_t, out->blocks);
+    out->place = tl_arena_take(a, sizeof *out->place * (size_t)out->f.size);
+    out->by_colour = TL_TAKE(a, int32_t, out->owned);
     out->colour_start = TL_TAKE(a, int32_t, out->colours + 1);
     out->first = TL_TAKE(a, int32_t, out->blocks + 1);
-    uint8_t *colour = TL_TAKE(a, uint8_t, out->blocks);
-    if (!out->corner || !out->near || !out->place || !out->by_colour || !out->colour_start || !out->first || !colour)
+    *colour = TL_TAKE(a, uint8_t, out->blocks);
+    if (!out->corner || !out->near || !out->place || !out->by_colour || !out->colour_start || !out->first || !*colour)
         return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a grid of %d blocks", (int)out->blocks);
+    return TALUS_OK;
+}
+
+talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, const uint64_t *cell_key, tl_arena *a,
+                           talus_error *err)
+{
+    *out = (tl_grid){.f = *f, .colours = 27, .comm = f->owners ? f->owners->comm : NULL};
+    uint8_t *colour = NULL;
+    TL_TRY(tl_comm_agree(out->comm, list_blocks(out, n, cell_key, a, err), err));
+    if (out->comm) TL_TRY(tl_grid_agree(out, a, err));
+    TL_TRY(tl_comm_agree(out->comm, take_room(out, &colour, a, err), err));
     for (int32_t p = 0; p < f->size; p++) {
         int32_t at[3];
         place_of(f, p, at);
@@ -243,7 +265,8 @@ talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, cons
 talus_status tl_grid_check(const tl_grid *g, talus_error *err)
 {
     for (int32_t b = 0; b < g->blocks; b++) {
-        if (b && g->key[b] <= g->key[b - 1]) return TL_FAIL(err, TALUS_BAD_INPUT, "key of block %d does not rise", b);
+        if (b && b != g->owned && g->key[b] <= g->key[b - 1])
+            return TL_FAIL(err, TALUS_BAD_INPUT, "key of block %d does not rise", b);
         if (g->first[b + 1] < g->first[b]) return TL_FAIL(err, TALUS_BAD_INPUT, "particles of block %d end early", b);
         for (int k = 0; k < 27; k++) {
             const int32_t n = g->near[b][k];
@@ -257,8 +280,8 @@ talus_status tl_grid_check(const tl_grid *g, talus_error *err)
         for (int32_t i = g->colour_start[c]; i < g->colour_start[c + 1]; i++, coloured++)
             if (i > g->colour_start[c] && g->by_colour[i] <= g->by_colour[i - 1])
                 return TL_FAIL(err, TALUS_BAD_INPUT, "blocks of colour %d do not rise", c);
-    if (coloured != g->blocks)
-        return TL_FAIL(err, TALUS_BAD_INPUT, "%lld blocks of %d have a colour", (long long)coloured, g->blocks);
+    if (coloured != g->owned)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%lld blocks of %d have a colour", (long long)coloured, g->owned);
     return TALUS_OK;
 }
 

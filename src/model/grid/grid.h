@@ -14,7 +14,12 @@
  *     edge of axis a   [a][i]  edge parallel to a, at the lower end of cell i along both other axes
  *
  * Blocks are sorted by key and cells of a block by place; both depend on positions alone, so the order is the same
- * in every run. Lives in an arena; what is on it (velocities, fractions, ...) belongs to the files that write it. */
+ * in every run. Lives in an arena; what is on it (velocities, fractions, ...) belongs to the files that write it.
+ *
+ * Where a run has several parts (owners.h), a part's grid has its own blocks first and then, as a halo, those of other
+ * parts that touch them. Who writes an array over cells sees to it that it is right on both before anybody else reads
+ * it: what depends on cells nearby is computed for own blocks, or for all with what is known here, and
+ * tl_grid_refresh then brings the owners' values to the halo. Sums go over own blocks. */
 #ifndef TL_MODEL_GRID_H
 #define TL_MODEL_GRID_H
 
@@ -30,7 +35,8 @@
 #define TL_GRID_AXIS_BITS 18
 #define TL_GRID_PLACE_BITS 9
 #define TL_GRID_BIAS (1 << (TL_GRID_AXIS_BITS - 1))
-_Static_assert(TL_GRID_EDGE == 1 << 3, "blocks of whole edges are found by a shift");
+#define TL_GRID_EDGE_BITS 3
+_Static_assert(TL_GRID_EDGE == 1 << TL_GRID_EDGE_BITS, "blocks of whole edges are found by a shift");
 
 /* What does not change in a run. */
 typedef struct tl_grid_frame {
@@ -38,26 +44,31 @@ typedef struct tl_grid_frame {
     double dx, per_dx; /* m, 1/m */
     int32_t count[3];  /* cells of the domain */
     bool periodic[3];
-    int32_t edge[3];   /* cells of a block: 8, along a periodic axis the largest divisor of count up to 8 */
-    int32_t stride[3]; /* of a step to the next cell inside of a block */
-    int32_t size;      /* cells of a block */
-    bool flat;         /* one axis is a slab of one cell */
-    int flat_axis;     /* which; -1: none */
+    int32_t edge[3];          /* cells of a block: 8, along a periodic axis the largest divisor of count up to 8 */
+    int32_t stride[3];        /* of a step to the next cell inside of a block */
+    int32_t size;             /* cells of a block */
+    bool flat;                /* one axis is a slab of one cell */
+    int flat_axis;            /* which; -1: none */
+    struct tl_owners *owners; /* of blocks; NULL: there is one part */
 } tl_grid_frame;
 
 typedef struct tl_grid {
     tl_grid_frame f;
-    int32_t blocks;       /* without the ghost */
+    int32_t owned;        /* blocks of this part */
+    int32_t blocks;       /* with the halo, without the ghost */
     int64_t cells;        /* (blocks + 1) * size: length of every array over cells, ghost included */
-    int64_t *key;         /* [blocks] ascending */
+    int64_t *key;         /* [blocks] ascending, own ones and then the halo's */
     int32_t (*corner)[3]; /* [blocks + 1] coordinates of the block's first cell; ghost: 0 */
     int32_t (*near)
         [27]; /* [blocks + 1] neighbour blocks by (dx+1)*9 + (dy+1)*3 + (dz+1); not there: blocks. Ghost: all ghost */
-    uint8_t (*place)[3];   /* [size] coordinates inside of a block */
-    int32_t colours;       /* blocks of one colour share no neighbour: 8, or more on odd periodic axes */
-    int32_t *by_colour;    /* [blocks] block numbers, colour by colour, ascending */
-    int32_t *colour_start; /* [colours + 1] */
-    int32_t *first;        /* [blocks + 1] sorted particles of block b are first[b] .. first[b + 1] */
+    uint8_t (*place)[3];        /* [size] coordinates inside of a block */
+    int32_t colours;            /* blocks of one colour share no neighbour: 8, or more on odd periodic axes */
+    int32_t *by_colour;         /* [owned] block numbers, colour by colour, ascending */
+    int32_t *colour_start;      /* [colours + 1] */
+    int32_t *first;             /* [blocks + 1] sorted particles of block b are first[b] .. first[b + 1] */
+    const struct tl_comm *comm; /* NULL: there is one part */
+    struct tl_halo *halo;       /* of whole blocks; NULL likewise */
+    const int32_t *halo_part, *halo_block; /* [blocks - owned] whose they are, and their numbers there */
 } tl_grid;
 
 /* Keys rise, neighbours are blocks or the ghost and mutual, every block has one colour. For checked builds, where a
@@ -67,7 +78,8 @@ talus_status tl_grid_check(const tl_grid *g, talus_error *err);
 tl_grid_frame tl_grid_frame_of(const tl_scene *s);
 
 /* Blocks around cells of particles. `cell_key` [n]: tl_grid_key of each particle, ascending (tl_particles_sort). n =
- * 0 gives a grid with no block but the ghost. Blocks in arena. */
+ * 0 gives a grid with no block but the ghost. Blocks in arena. Of several parts collective: blocks around particles of
+ * all, the halo's plan until tl_comm_release. */
 talus_status tl_grid_build(tl_grid *out, const tl_grid_frame *f, int64_t n, const uint64_t *cell_key, tl_arena *a,
                            talus_error *err);
 
@@ -95,6 +107,10 @@ static inline uint64_t tl_grid_unkey_block(uint64_t key, int32_t block[3])
     return key & ((1u << TL_GRID_PLACE_BITS) - 1);
 }
 void tl_grid_unkey(const tl_grid_frame *f, uint64_t key, int32_t cell[3]);
+/* Key of the block `by` blocks away; false: beyond what keys can name. */
+bool tl_grid_neighbour_key(const tl_grid_frame *f, const int32_t block[3], const int32_t by[3], int64_t *key);
+/* Several parts: from the blocks around own particles, g->key [g->blocks] ascending, to own blocks and halo. */
+talus_status tl_grid_agree(tl_grid *g, tl_arena *a, talus_error *err);
 /* Number of the block with this key, or g->blocks. By bisection. */
 int32_t tl_grid_find(const tl_grid *g, int64_t block_key);
 /* Id of a cell by coordinates (wrapped here), or one in the ghost. By bisection: for tests and rare questions. */
@@ -119,6 +135,16 @@ static inline int32_t tl_grid_block_of(const tl_grid *g, int32_t cell)
     return g->f.size == TL_GRID_EDGE * TL_GRID_EDGE * TL_GRID_EDGE ? cell >> 9 : cell / g->f.size;
 }
 static inline bool tl_grid_exists(const tl_grid *g, int32_t cell) { return cell < (int64_t)g->blocks * g->f.size; }
+static inline bool tl_grid_owns(const tl_grid *g, int32_t cell) { return cell < (int64_t)g->owned * g->f.size; }
+static inline int32_t tl_grid_owned_cells(const tl_grid *g) { return (int32_t)((int64_t)g->owned * g->f.size); }
+/* Cells that sums go over. With one part the ghost is among them, which has nothing. */
+static inline int64_t tl_grid_summed(const tl_grid *g) { return g->comm ? tl_grid_owned_cells(g) : g->cells; }
+
+/* The halo's values of an array over cells, of `item` bytes each, are those of their owners. */
+void tl_grid_refresh(const tl_grid *g, size_t item, void *x);
+void tl_grid_refresh3(const tl_grid *g, double *const x[3]);
+/* Owners' values += the halo's, which are to be refreshed. */
+void tl_grid_add_halo(const tl_grid *g, double *x);
 
 /* Coordinate k of a place in cells from the origin. One formula for all, so that nobody rounds a particle into
  * another cell. */

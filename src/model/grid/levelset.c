@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/parallel.h"
 #include "base/sum.h"
 
@@ -462,6 +463,12 @@ static talus_status no_memory(const tl_grid *g, talus_error *err)
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a distance on %lld cells", (long long)g->cells);
 }
 
+static void refresh2(const tl_grid *g, double *x, double *y)
+{
+    tl_grid_refresh(g, sizeof *x, x);
+    tl_grid_refresh(g, sizeof *y, y);
+}
+
 talus_status tl_liquid_distance(const tl_filled *from, const tl_surface_rules *rules, tl_arena *a, double *phi,
                                 double *excess, tl_fillings *full, talus_error *err)
 {
@@ -476,23 +483,27 @@ talus_status tl_liquid_distance(const tl_filled *from, const tl_surface_rules *r
     const int64_t ghost = (int64_t)g->blocks * g->f.size;
     *full =
         (tl_fillings){TL_TAKE(a, double, g->cells), TL_TAKE(a, double, g->cells), TL_TAKE_ZERO(a, uint8_t, g->cells)};
-    if (!full->fill || !full->room || !full->deep) return no_memory(g, err);
     size_t mark = tl_arena_mark(a);
     double *raw = TL_TAKE(a, double, g->cells), *settled = s ? TL_TAKE(a, double, g->cells) : phi;
     uint8_t *slanted = s && up ? TL_TAKE(a, uint8_t, g->cells) : NULL,
             *plain = s && up ? TL_TAKE(a, uint8_t, g->cells) : NULL;
     double *read = s && up ? TL_TAKE(a, double, g->cells) : NULL;
-    if (!raw || !settled || (s && up && (!slanted || !plain || !read))) return no_memory(g, err);
+    const bool good =
+        full->fill && full->room && full->deep && raw && settled && (!(s && up) || (slanted && plain && read));
+    TL_TRY(tl_comm_agree(g->comm, good ? TALUS_OK : no_memory(g, err), err));
     memcpy(full->fill, fill, sizeof *fill * (size_t)ghost);
     for (int64_t i = 0; i < ghost; i++) full->room[i] = s ? 1 - f->solid_kernel[i] : 1;
     for (int64_t i = ghost; i < g->cells; i++) full->fill[i] = full->room[i] = 0;
     double *folded = full->fill, *clear = full->room;
-    if (s && fold(g, s, solid_phi, up != NULL, folded, clear) > 0) {
+    const int32_t left = s ? fold(g, s, solid_phi, up != NULL, folded, clear) : 0;
+    refresh2(g, folded, clear);
+    if (tl_comm_max(g->comm, left) > 0) {
         folded = TL_TAKE(a, double, g->cells), clear = TL_TAKE(a, double, g->cells);
-        if (!folded || !clear) return no_memory(g, err);
+        TL_TRY(tl_comm_agree(g->comm, folded && clear ? TALUS_OK : no_memory(g, err), err));
         memcpy(folded, full->fill, sizeof *fill * (size_t)g->cells);
         memcpy(clear, full->room, sizeof *fill * (size_t)g->cells);
         fold(g, s, solid_phi, false, full->fill, full->room);
+        refresh2(g, full->fill, full->room);
     }
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
     for (int32_t b = 0; b < g->blocks; b++) from_fill(g, b, folded, clear, full, raw, excess);
@@ -513,7 +524,11 @@ talus_status tl_liquid_distance(const tl_filled *from, const tl_surface_rules *r
         for (int32_t b = 0; b < g->blocks; b++) fill_crowds(g, b, solid_phi, full, phi);
     }
     for (int32_t p = 0; p < g->f.size; p++) phi[(int64_t)g->blocks * g->f.size + p] = g->f.dx;
-    if (s) TL_TRY(fill_wedges(g, f, rules->wedge_cells, a, phi, err));
+    tl_grid_refresh(g, sizeof *phi, phi);
+    if (s) {
+        TL_TRY(tl_comm_agree(g->comm, fill_wedges(g, f, rules->wedge_cells, a, phi, err), err));
+        tl_grid_refresh(g, sizeof *phi, phi);
+    }
     for (int32_t p = 0; p < g->f.size; p++) {
         if (excess) excess[(int64_t)g->blocks * g->f.size + p] = 0;
     }
@@ -533,10 +548,11 @@ talus_status tl_liquid_volume(const tl_grid *g, const tl_fillings *full, const u
                               double *out, talus_error *err)
 {
     size_t mark = tl_arena_mark(a);
-    double *part = TL_TAKE(a, double, g->blocks);
-    if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks");
+    double *part = TL_TAKE(a, double, g->owned);
+    TL_TRY(tl_comm_agree(g->comm, part ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a sum over blocks"),
+                         err));
 #pragma omp parallel for schedule(static) if (g->blocks > 64)
-    for (int32_t b = 0; b < g->blocks; b++) {
+    for (int32_t b = 0; b < g->owned; b++) {
         double sum = 0;
         for (int32_t i = b * g->f.size; i < (b + 1) * g->f.size; i++) {
             bool kept = full->deep[i] && (!pressed || pressed[i]);
@@ -544,7 +560,7 @@ talus_status tl_liquid_volume(const tl_grid *g, const tl_fillings *full, const u
         }
         part[b] = sum;
     }
-    *out = tl_sum(g->blocks, part) * g->f.dx * g->f.dx * g->f.dx;
+    *out = tl_comm_sum(g->comm, tl_sum(g->owned, part)) * g->f.dx * g->f.dx * g->f.dx;
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

@@ -44,7 +44,7 @@ typedef struct tl_filled {
     const tl_vec3 *up;
 } tl_filled;
 
-/* phi [cells] out: m, negative in liquid; ghost: +dx. excess [cells] out, or NULL: how much more than full a cell is,
+/* phi [cells] out: m, negative in liquid; ghost: +dx. excess (and full->deep) are of own cells only. excess [cells] out, or NULL: how much more than full a cell is,
  * of its volume. Below full counts only where no air is near, and cells that are mostly solid say nothing: 0. full
  * out, arrays in the arena. rules NULL: the defaults. */
 talus_status tl_liquid_distance(const tl_filled *from, const tl_surface_rules *rules, tl_arena *a, double *phi,

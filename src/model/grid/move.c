@@ -1,6 +1,7 @@
 /* The end of a step: particles move, and what the next one starts from. */
 #include <math.h>
 
+#include "base/comm.h"
 #include "model/grid/correct.h"
 #include "model/grid/flow.h"
 
@@ -24,29 +25,33 @@ static double farthest_travel(const tl_flow *f, const tl_motion *end)
 static void find_free_blocks(const tl_flow *f, uint8_t *free_block)
 {
     const tl_grid *g = &f->grid;
-    for (int32_t i = 0; f->pieces.of && !f->stress && tl_grid_exists(g, i); i++)
+    for (int32_t i = 0; f->pieces.of && !f->stress && tl_grid_owns(g, i); i++)
         free_block[tl_grid_block_of(g, i)] |= f->pieces.of[i] != TL_NO_PIECE && !f->pieces.held[f->pieces.of[i]];
 }
 
 talus_status tl_flow_carry(tl_flow *f, const tl_motion *end, tl_flow_carried *out, talus_error *err)
 {
     const tl_grid *g = &f->grid;
-    *out = (tl_flow_carried){.block = TL_TAKE(f->arena, tl_carried, g->blocks),
-                             .free_block = TL_TAKE_ZERO(f->arena, uint8_t, g->blocks)};
-    if (!out->block || !out->free_block) return no_memory(err);
+    *out = (tl_flow_carried){.block = TL_TAKE(f->arena, tl_carried, g->owned),
+                             .free_block = TL_TAKE_ZERO(f->arena, uint8_t, g->owned)};
+    talus_status status = out->block && out->free_block ? TALUS_OK : no_memory(err);
+    if (status == TALUS_OK)
+        status = tl_solids_with_skins(&out->end, g, f->rigid, &f->scene->domain, end, f->soft ? f->soft->end : NULL,
+                                      f->arena, err);
+    TL_TRY(tl_comm_agree(g->comm, status, err));
     find_free_blocks(f, out->free_block);
-    TL_TRY(tl_solids_with_skins(&out->end, g, f->rigid, &f->scene->domain, end, f->soft ? f->soft->end : NULL, f->arena,
-                                err));
     out->end.free_gives = true;
     out->end.before = f->soft ? f->soft->start : NULL;
     const tl_advection by = {
         f->moving, f->known, &out->end, f->solid_phi, farthest_travel(f, end), TL_GAP_CELLS * g->f.dx, f->dt};
     tl_particles_carry(g, f->faces.u, &by, f->set->density, out->free_block, out->block, &f->particles);
-    for (int32_t b = 0; b < g->blocks; b++) {
+    for (int32_t b = 0; b < g->owned; b++) {
         out->taken.linear = tl_vec3_add(out->taken.linear, out->block[b].impulse);
         out->taken.angular = tl_vec3_add(out->taken.angular, out->block[b].turn);
     }
-    out->measured = tl_particle_sums_total(g->blocks, &out->block->sums, sizeof *out->block, f->scene->gravity);
+    tl_impulse_sum(g->comm, &out->taken);
+    out->measured = tl_particle_sums_total(g->owned, &out->block->sums, sizeof *out->block, f->scene->gravity);
+    tl_particles_measure_sum(g->comm, &out->measured);
     return TALUS_OK;
 }
 
@@ -68,7 +73,7 @@ void tl_flow_report(const tl_flow *f, const tl_particles_measure *m, const tl_gr
     r->momentum = tl_vec3_add(r->momentum, m->momentum);
     r->angular_momentum = tl_vec3_add(r->angular_momentum, m->angular_momentum);
     r->fastest = fmax(r->fastest, m->fastest);
-    r->particles = f->particles.count;
+    r->particles = (int64_t)tl_comm_sum(f->grid.comm, (double)f->particles.count);
     r->escaped += (int64_t)totals->escaped;
     r->particle_volume = m->volume;
     r->liquid_volume = liquid_volume;

@@ -1,11 +1,15 @@
 #include "model/grid/particles.h"
 
+#include <string.h>
+
 #include "base/parallel.h"
 #include "base/radix.h"
 #include "base/sum.h"
 #include "model/grid/measure.h"
+#include "model/grid/owners.h"
 
 #define FAR_BLOCKS (1 << 17) /* see tl_grid_key */
+#define PER_CELL 8           /* particles, about: two per edge */
 
 bool tl_particle_locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 *x, int32_t cell[3])
 {
@@ -64,8 +68,10 @@ static packing find_keys(const tl_grid_frame *f, const tl_domain_spec *walls, co
         int32_t cell[3], b[3];
         key[i] = LOST;
         if (!tl_particle_locate(f, walls, &x, cell)) continue;
-        key[i] = tl_grid_key(f, cell);
-        tl_grid_unkey_block(key[i], b);
+        const uint64_t here = tl_grid_key(f, cell);
+        tl_grid_unkey_block(here, b);
+        if (f->owners && tl_owners_part(f->owners, b) != f->owners->comm->part) continue;
+        key[i] = here;
         x0 = b[0] < x0 ? b[0] : x0;
         y0 = b[1] < y0 ? b[1] : y0;
         z0 = b[2] < z0 ? b[2] : z0;
@@ -101,17 +107,34 @@ static talus_status count_order(int64_t n, int64_t end, const uint64_t *key, int
     return TALUS_OK;
 }
 
-talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
-                                uint64_t *key, int32_t *order, int64_t *kept, tl_arena *a, talus_error *err)
+/* The box of blocks of keys. */
+static packing find_box(const tl_grid_frame *f, int64_t n, const uint64_t *of)
 {
-    int64_t n = p->count;
-    size_t mark = tl_arena_mark(a);
-    uint64_t *raw = TL_TAKE(a, uint64_t, n);
-    if (!raw) return no_memory(n, err);
-    packing k = find_keys(f, walls, p, raw);
-    uint64_t end = k.nx * k.ny * k.nz * k.size; /* of those that are lost */
+    int32_t lo[3] = {0, 0, 0}, hi[3] = {0, 0, 0};
+    bool any = false;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t b[3];
+        if (of[i] == LOST) continue;
+        tl_grid_unkey_block(of[i], b);
+        for (int k = 0; k < 3; k++) {
+            lo[k] = !any || b[k] < lo[k] ? b[k] : lo[k];
+            hi[k] = !any || b[k] > hi[k] ? b[k] : hi[k];
+        }
+        any = true;
+    }
+    return (packing){{lo[0], lo[1], lo[2]},
+                     (uint64_t)(hi[0] - lo[0]) + 1,
+                     (uint64_t)(hi[1] - lo[1]) + 1,
+                     (uint64_t)(hi[2] - lo[2]) + 1,
+                     (uint64_t)f->size};
+}
+
+static talus_status order_keys(const packing *k, int64_t n, const uint64_t *raw, uint64_t *key, int32_t *order,
+                               int64_t *kept, tl_arena *a, talus_error *err)
+{
+    const uint64_t end = k->nx * k->ny * k->nz * k->size; /* of those that are lost */
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
-    for (int64_t i = 0; i < n; i++) key[i] = raw[i] == LOST ? end : pack(&k, raw[i]);
+    for (int64_t i = 0; i < n; i++) key[i] = raw[i] == LOST ? end : pack(k, raw[i]);
     if (end < SPARSE * (uint64_t)n) {
         TL_TRY(count_order(n, (int64_t)end, key, order, kept, a, err));
     } else {
@@ -124,26 +147,143 @@ talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *wa
     }
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < *kept; i++) key[i] = raw[order[i]];
+    return TALUS_OK;
+}
+
+talus_status tl_keys_order(const tl_grid_frame *f, int64_t n, const uint64_t *of, uint64_t *key, int32_t *order,
+                           int64_t *kept, tl_arena *a, talus_error *err)
+{
+    size_t mark = tl_arena_mark(a);
+    const packing k = find_box(f, n, of);
+    TL_TRY(order_keys(&k, n, of, key, order, kept, a, err));
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
+                                uint64_t *key, int32_t *order, int64_t *kept, tl_arena *a, talus_error *err)
+{
+    int64_t n = p->count;
+    size_t mark = tl_arena_mark(a);
+    uint64_t *raw = TL_TAKE(a, uint64_t, n);
+    if (!raw) return no_memory(n, err);
+    const packing k = find_keys(f, walls, p, raw);
+    TL_TRY(order_keys(&k, n, raw, key, order, kept, a, err));
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
 
 talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *from,
-                               tl_particles *out, uint64_t *key, double *lost_volume, tl_arena *a, talus_error *err)
+                               tl_particles *out, uint64_t *key, tl_lost *lost, tl_arena *a, talus_error *err)
 {
     TL_ASSERT(out->room >= from->count);
     size_t mark = tl_arena_mark(a);
     int32_t *order = TL_TAKE(a, int32_t, from->count);
     if (!order) return no_memory(from->count, err);
     TL_TRY(tl_particles_order(f, walls, from, key, order, &out->count, a, err));
-    *lost_volume = 0;
-    for (int64_t i = out->count; i < from->count; i++) *lost_volume += from->particle[order[i]].volume;
+    *lost = (tl_lost){0, 0};
+    for (int64_t i = out->count; i < from->count; i++) {
+        tl_vec3 x = from->particle[order[i]].x;
+        int32_t cell[3];
+        if (f->owners && tl_particle_locate(f, walls, &x, cell)) continue; /* of another part */
+        lost->count++;
+        lost->volume += from->particle[order[i]].volume;
+    }
 #pragma omp parallel for schedule(static) if (out->count > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < out->count; i++) {
         int32_t cell[3];
         out->particle[i] = from->particle[order[i]];
         if (f->periodic[0] || f->periodic[1] || f->periodic[2]) tl_particle_locate(f, walls, &out->particle[i].x, cell);
     }
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+/* Whose place a particle is at; -1: ours, or out of the world. */
+static int32_t gone_to(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 x)
+{
+    int32_t cell[3];
+    if (!tl_particle_locate(f, walls, &x, cell)) return -1;
+    const int32_t part = tl_owners_part_of_key(f->owners, tl_grid_key(f, cell));
+    return part == f->owners->comm->part ? -1 : part;
+}
+
+static talus_status pack_leavers(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
+                                 tl_comm_rows *out, tl_arena *a, talus_error *err)
+{
+    *out = (tl_comm_rows){.bytes = sizeof(tl_particle)};
+    int32_t *to = TL_TAKE(a, int32_t, p->count);
+    if (!to) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for particles that leave");
+#pragma omp parallel for schedule(static) if (p->count > TL_PARALLEL_MIN)
+    for (int64_t i = 0; i < p->count; i++) to[i] = gone_to(f, walls, p->particle[i].x);
+    for (int64_t i = 0; i < p->count; i++) out->count += to[i] >= 0;
+    tl_particle *row = TL_TAKE(a, tl_particle, out->count);
+    out->row = row;
+    out->part = TL_TAKE(a, int32_t, out->count);
+    if (!row || !out->part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for particles that leave");
+    out->count = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        if (to[i] < 0) continue;
+        row[out->count] = p->particle[i];
+        out->part[out->count++] = to[i];
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_particles_migrate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *all, tl_arena *a,
+                                  talus_error *err)
+{
+    if (!f->owners) return TALUS_OK;
+    const tl_comm *c = f->owners->comm;
+    size_t mark = tl_arena_mark(a);
+    tl_comm_rows out, in;
+    TL_TRY(tl_comm_agree(c, pack_leavers(f, walls, all, &out, a, err), err));
+    TL_TRY(tl_comm_agree(c, tl_comm_send_rows(c, &out, &in, a, err), err));
+    TL_TRY(tl_comm_agree(c, tl_particles_reserve(all, all->count + in.count, err), err));
+    if (in.count) memcpy(all->particle + all->count, in.row, in.bytes * (size_t)in.count);
+    all->count += in.count;
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+/* One entry per particle, but for those that follow one of the same cube. */
+static int64_t count_cubes(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p, tl_cube *out)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        tl_vec3 x = p->particle[i].x;
+        int32_t cell[3], block[3];
+        if (!tl_particle_locate(f, walls, &x, cell)) continue;
+        tl_grid_unkey_block(tl_grid_key(f, cell), block);
+        const int64_t cube = tl_owners_number(f->owners, block);
+        if (!n || out[n - 1].number != cube) out[n++] = (tl_cube){cube, 0};
+        out[n - 1].weight++;
+    }
+    return n;
+}
+
+talus_status tl_particles_deal(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *p, tl_arena *a,
+                               talus_error *err)
+{
+    tl_owners *o = f->owners;
+    if (!o) return TALUS_OK;
+    size_t mark = tl_arena_mark(a);
+    tl_cut cut;
+    o->shift = tl_owners_shift_for(p->count / PER_CELL, o->comm->parts);
+    tl_cube *cube = TL_TAKE(a, tl_cube, p->count);
+    talus_status status = cube ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to cut the world in parts");
+    TL_TRY(tl_comm_agree(o->comm, status, err));
+    const int64_t n = o->comm->part == 0 ? count_cubes(f, walls, p, cube) : 0;
+    TL_TRY(tl_owners_cut(o, n, cube, a, &cut, err));
+    int64_t kept = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        tl_vec3 x = p->particle[i].x;
+        int32_t cell[3];
+        const bool there = tl_particle_locate(f, walls, &x, cell);
+        if ((there ? tl_owners_part_of_key(o, tl_grid_key(f, cell)) : 0) != o->comm->part) continue;
+        p->particle[kept++] = p->particle[i];
+    }
+    p->count = kept;
     tl_arena_release(a, mark);
     return TALUS_OK;
 }
@@ -176,13 +316,43 @@ tl_particles_measure tl_particle_sums_total(int64_t count, const tl_particle_sum
                                   .fastest = sqrt(all.fastest2)};
 }
 
+void tl_particles_measure_sum(const tl_comm *c, tl_particles_measure *m)
+{
+    if (tl_comm_alone(c)) return;
+    double sum[] = {m->mass,
+                    m->volume,
+                    m->kinetic,
+                    m->potential,
+                    m->second,
+                    m->first.x,
+                    m->first.y,
+                    m->first.z,
+                    m->momentum.x,
+                    m->momentum.y,
+                    m->momentum.z,
+                    m->angular_momentum.x,
+                    m->angular_momentum.y,
+                    m->angular_momentum.z};
+    tl_comm_reduce(c, TL_REDUCE_SUM, sizeof sum / sizeof *sum, sum);
+    *m = (tl_particles_measure){.mass = sum[0],
+                                .volume = sum[1],
+                                .kinetic = sum[2],
+                                .potential = sum[3],
+                                .second = sum[4],
+                                .first = tl_vec3_load(sum + 5),
+                                .momentum = tl_vec3_load(sum + 8),
+                                .angular_momentum = tl_vec3_load(sum + 11),
+                                .fastest = tl_comm_max(c, m->fastest)};
+}
+
 talus_status tl_particles_measures(const tl_grid_frame *f, const tl_particles *p, const double *rho, tl_vec3 gravity,
                                    tl_arena *a, tl_particles_measure *out, talus_error *err)
 {
     tl_blocks blocks = tl_blocks_of(p->count);
     size_t mark = tl_arena_mark(a);
     tl_particle_sums *part = TL_TAKE_ZERO(a, tl_particle_sums, blocks.count + 1);
-    if (!part) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for sums over particles");
+    talus_status status = part ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for sums over particles");
+    TL_TRY(tl_comm_agree(tl_frame_comm(f), status, err));
 #pragma omp parallel for schedule(static) if (p->count > TL_PARALLEL_MIN)
     for (int b = 0; b < blocks.count; b++) {
         tl_particle_sums mine = {0};
@@ -191,6 +361,7 @@ talus_status tl_particles_measures(const tl_grid_frame *f, const tl_particles *p
         part[b] = mine;
     }
     *out = tl_particle_sums_total(blocks.count, part, sizeof *part, gravity);
+    tl_particles_measure_sum(tl_frame_comm(f), out);
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

@@ -18,13 +18,34 @@ bool tl_particle_locate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_
 talus_status tl_particles_order(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
                                 uint64_t *key, int32_t *order, int64_t *kept, tl_arena *a, talus_error *err);
 
+/* The same from keys of cells [n], UINT64_MAX for what is nowhere. */
+talus_status tl_keys_order(const tl_grid_frame *f, int64_t n, const uint64_t *of, uint64_t *key, int32_t *order,
+                           int64_t *kept, tl_arena *a, talus_error *err);
+
+typedef struct tl_lost {
+    int64_t count;
+    double volume; /* m^3 */
+} tl_lost;
 /* Sort by cell; out->particle [room >= from->count], not in place; key [from->count] ascending, of the out->count
  * that stay. Places are wrapped along periodic axes. Left out, with their volume counted: particles that are not
- * finite, further than TL_GRID_FAR cells away, or more than TL_GRID_MARGIN cells beyond an open wall. O(n). */
+ * finite, further than TL_GRID_FAR cells away, or more than TL_GRID_MARGIN cells beyond an open wall; and, without
+ * being counted, those of other parts. O(n). */
 talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *from,
-                               tl_particles *out, uint64_t *key, double *lost_volume, tl_arena *a, talus_error *err);
+                               tl_particles *out, uint64_t *key, tl_lost *lost, tl_arena *a, talus_error *err);
 
-/* rho [materials] kg/m^3. Fixed-order sums. */
+/* Several parts: particles of each are sent to the owners of their places and stand behind the others there, in the
+ * order of the senders; those that were sent stay where they are until the sort leaves them out. Collective. */
+talus_status tl_particles_migrate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *all, tl_arena *a,
+                                  talus_error *err);
+
+/* At the start all parts have the same particles: cuts the world by these, and keeps own ones in their order. What is
+ * nowhere stays with part 0. Collective. */
+talus_status tl_particles_deal(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *p, tl_arena *a,
+                               talus_error *err);
+
+/* That of all parts. */
+void tl_particles_measure_sum(const struct tl_comm *c, tl_particles_measure *m);
+/* rho [materials] kg/m^3. Fixed-order sums, of all parts. */
 talus_status tl_particles_measures(const tl_grid_frame *f, const tl_particles *p, const double *rho, tl_vec3 gravity,
                                    tl_arena *a, tl_particles_measure *out, talus_error *err);
 

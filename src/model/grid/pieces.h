@@ -20,6 +20,9 @@ typedef struct tl_pieces {
     int32_t count;
     int32_t *of;   /* [cells] number, in the order of first cells; TL_NO_PIECE: nothing there */
     uint8_t *held; /* [count] */
+    /* several parts, which all have the same pieces and numbers: those with cells in more than one */
+    int32_t shared;
+    int32_t *shared_of; /* [shared] rising */
 } tl_pieces;
 
 typedef struct tl_piece_touch {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/parallel.h"
 #include "model/grid/extrapolate.h"
 
@@ -88,8 +89,9 @@ talus_status tl_rule_single_grains(tl_flow *f, double *load, tl_grain_account *g
                         .riders = rides ? &f->riders : NULL,
                         .account = got,
                         .push = tl_vec3_scale(f->dt, f->scene->gravity)};
-    if (!f->set->alpha || f->scene->solver.rules.single_grains)
-        tl_grains_stop(&f->grid, &grains, &f->particles, &f->faces);
+    if (f->set->alpha && !f->scene->solver.rules.single_grains) return TALUS_OK;
+    if (f->grid.comm) return tl_grains_stop_parts(&f->grid, &grains, &f->particles, &f->faces, f->arena, err);
+    tl_grains_stop(&f->grid, &grains, &f->particles, &f->faces);
     return TALUS_OK;
 }
 
@@ -137,7 +139,8 @@ talus_status tl_rule_find_crowds(const tl_flow *f, tl_crowds *out, talus_error *
     if (!f->scene->grid.correct_density) return TALUS_OK;
     double *b = TL_TAKE(f->arena, double, n), *d = TL_TAKE(f->arena, double, n), max = 0;
     float *dir = TL_TAKE(f->arena, float, n), *ar = TL_TAKE(f->arena, float, n);
-    if (!b || !d || !dir || !ar || !(out->x = TL_TAKE_ZERO(f->arena, double, n))) return no_memory(err);
+    out->x = TL_TAKE_ZERO(f->arena, double, tl_coupling_length(&y->c));
+    TL_TRY(tl_comm_agree(f->grid.comm, b && d && dir && ar && out->x ? TALUS_OK : no_memory(err), err));
     for (int32_t i = 0; i < n; i++) {
         b[i] = PART_SHARE * wanted_excess(f, i);
         max = fmax(max, fabs(b[i]));
@@ -145,7 +148,8 @@ talus_status tl_rule_find_crowds(const tl_flow *f, tl_crowds *out, talus_error *
         ar[i] = y->ar[i] + (float)PART_LEAK;
         d[i] = y->d[i] + (double)(dir[i] - y->dir[i]);
     }
-    if (!(max > 0)) return TALUS_OK;
+    if (!(tl_comm_max(f->grid.comm, max) > 0)) return TALUS_OK;
+    out->any = true;
     out->problem = tl_system_pressure(y);
     out->problem.b = b;
     out->problem.dir = dir;
@@ -166,21 +170,28 @@ talus_status tl_rule_part_crowds(const tl_flow *f, tl_crowds *c, talus_error *er
         good &= (known[a] = TL_TAKE_ZERO(f->arena, uint8_t, f->grid.cells)) != NULL;
     }
     double *d = TL_TAKE_ZERO(f->arena, double, y->c.faces);
-    if (!good || !d) return no_memory(err);
-    if (c->problem.n) tl_coupling_gradient(&y->c, c->x, d);
+    TL_TRY(tl_comm_agree(f->grid.comm, good && d ? TALUS_OK : no_memory(err), err));
+    if (c->any) {
+        tl_pressure_refresh(&c->problem, c->x);
+        tl_coupling_gradient(&y->c, c->x, d);
+    }
     for (int32_t k = 0; k < y->c.faces; k++) {
         if (!(y->c.fluid[k] > 0)) continue;
         c->way[y->axis[k]][y->id[k]] = fmax(-furthest, fmin(furthest, -scale * y->c.mobility[k] * d[k]));
         known[y->axis[k]][y->id[k]] = 1;
     }
+    tl_grid_refresh3(&f->grid, c->way);
+    for (int a = 0; a < 3; a++) tl_grid_refresh(&f->grid, sizeof(uint8_t), known[a]);
     return tl_extrapolate(&f->grid, PART_LAYERS, c->way, known, f->arena, err);
 }
 
 talus_status tl_rule_carry(tl_flow *f, const tl_crowds *c, double part, talus_error *err)
 {
     const double per_dt = 1 / f->dt;
+    for (int a = 0; a < 3; a++) f->moving[a] = TL_TAKE(f->arena, double, f->grid.cells);
+    const bool good = f->moving[0] && f->moving[1] && f->moving[2];
+    TL_TRY(tl_comm_agree(f->grid.comm, good ? TALUS_OK : no_memory(err), err));
     for (int a = 0; a < 3; a++) {
-        if (!(f->moving[a] = TL_TAKE(f->arena, double, f->grid.cells))) return no_memory(err);
         const double *open = f->fractions.open[a], *u = f->faces.u[a], *way = c->way[a];
         double *out = f->moving[a];
 #pragma omp parallel for schedule(static) if (f->grid.cells >= TL_PARALLEL_MIN)
@@ -224,19 +235,31 @@ static void drop_inner_forces(const tl_flow *f, const double *stress, double *y)
     }
 }
 
-void tl_rule_load_static_bodies(const tl_flow *f, double *load)
+/* The same in several parts: cells of others have a say in own faces. */
+static talus_status drop_in_parts(const tl_flow *f, const double *stress, double *y, talus_error *err)
+{
+    const tl_system *s = &f->system;
+    size_t mark = tl_arena_mark(f->arena);
+    double *drop = TL_TAKE_ZERO(f->arena, double, s->c.faces), *on[3];
+    bool good = drop != NULL;
+    for (int a = 0; a < 3; a++) good &= (on[a] = TL_TAKE_ZERO(f->arena, double, f->grid.cells)) != NULL;
+    TL_TRY(tl_comm_agree(f->grid.comm, good ? TALUS_OK : no_memory(err), err));
+    drop_inner_forces(f, stress, drop);
+    for (int32_t k = 0; k < s->c.faces; k++) on[s->axis[k]][s->id[k]] = drop[k];
+    for (int a = 0; a < 3; a++) tl_grid_add_halo(&f->grid, on[a]);
+    for (int32_t k = 0; k < s->c.faces; k++) y[k] += on[s->axis[k]][s->id[k]];
+    tl_arena_release(f->arena, mark);
+    return TALUS_OK;
+}
+
+/* Of own faces. */
+static void load_static(const tl_flow *f, const double *force, double *load)
 {
     const tl_system *y = &f->system;
     const double volume = y->c.dx * y->c.dx * y->c.dx;
-    double *force = y->c.y;
-    bool any = false;
-    for (int32_t i = 0; i < f->rigid->scene_count; i++) any |= f->rigid->body[i].kind == TL_BODY_STATIC;
-    if (!any) return;
-    const double *stress = tl_flow_stress(f);
-    tl_stress_face_forces(&y->stress, &y->c, f->p, stress, force);
-    drop_inner_forces(f, stress, force);
     for (int32_t k = 0; k < y->c.faces; k++) {
         int axis = y->axis[k];
+        if (y->c.owned && !y->c.owned[k]) continue;
         double weight = f->fractions.fixed[axis][y->id[k]], on[3] = {0, 0, 0}, torque[3];
         int32_t block = y->id[k] / f->grid.f.size;
         if (!(weight > 0) || force[k] == 0 || block >= f->grid.blocks) continue;
@@ -250,4 +273,28 @@ void tl_rule_load_static_bodies(const tl_flow *f, double *load)
             load[6 * (int64_t)body + 3 + m] += torque[m];
         }
     }
+}
+
+talus_status tl_rule_load_static_bodies(const tl_flow *f, double *load, talus_error *err)
+{
+    const tl_system *y = &f->system;
+    const int64_t six = 6 * (int64_t)f->rigid->scene_count;
+    double *force = y->c.y;
+    bool any = false;
+    for (int32_t i = 0; i < f->rigid->scene_count; i++) any |= f->rigid->body[i].kind == TL_BODY_STATIC;
+    if (!any) return TALUS_OK;
+    const double *stress = tl_flow_stress(f);
+    tl_stress_face_forces(&y->stress, &y->c, f->p, stress, force);
+    if (!f->grid.comm) {
+        drop_inner_forces(f, stress, force);
+        load_static(f, force, load);
+        return TALUS_OK;
+    }
+    TL_TRY(drop_in_parts(f, stress, force, err));
+    double *mine = TL_TAKE_ZERO(f->arena, double, six);
+    TL_TRY(tl_comm_agree(f->grid.comm, mine ? TALUS_OK : no_memory(err), err));
+    load_static(f, force, mine);
+    tl_comm_sums(f->grid.comm, six, mine);
+    for (int64_t k = 0; k < six; k++) load[k] += mine[k];
+    return TALUS_OK;
 }

@@ -34,9 +34,10 @@ talus_status tl_rule_hand_over(tl_flow *f, talus_error *err);
  * to its surface, or the other way where cells are hollow; solids stay where they are. A pressure-like problem whose
  * answer x [cells of the system] is a potential. [Kugelstadt2019] */
 typedef struct tl_crowds {
-    tl_pressure problem; /* n = 0: nothing crowds */
-    double *x;           /* [n] 0 in, answer out */
-    double *way[3];      /* [3][cells] m, out of tl_rule_part_crowds */
+    bool any; /* false: nothing crowds, and the problem is empty */
+    tl_pressure problem;
+    double *x;      /* [tl_coupling_length] 0 in, answer out */
+    double *way[3]; /* [3][cells] m, out of tl_rule_part_crowds */
 } tl_crowds;
 talus_status tl_rule_find_crowds(const tl_flow *f, tl_crowds *out, talus_error *err);
 talus_status tl_rule_part_crowds(const tl_flow *f, tl_crowds *c, talus_error *err);
@@ -44,7 +45,8 @@ talus_status tl_rule_part_crowds(const tl_flow *f, tl_crowds *c, talus_error *er
 talus_status tl_rule_carry(tl_flow *f, const tl_crowds *c, double part, talus_error *err);
 
 /* Static bodies share one weight per face with the walls; a face's force goes to the nearest of them, with the
- * face's centre as lever. Changes nothing that moves. Uses c.y; load [6 bodies] N, N m, added to. */
-void tl_rule_load_static_bodies(const tl_flow *f, double *load);
+ * face's centre as lever. Changes nothing that moves. Uses c.y; load [6 bodies] N, N m, added to. Of several parts the sum of
+ * all. */
+talus_status tl_rule_load_static_bodies(const tl_flow *f, double *load, talus_error *err);
 
 #endif

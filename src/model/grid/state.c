@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 void tl_particles_free(tl_particles *p)
 {
@@ -136,4 +137,13 @@ static talus_status check_section(const void *section, const tl_scene *scene, in
     return TALUS_OK;
 }
 
-const tl_state_kind tl_grid_state_kind = {"grid", sizeof(tl_grid_state), parts, free_section, check_section};
+/* What is in places goes with the owners of these. */
+static bool is_dealt(const char *name)
+{
+    static const char *const begin[] = {"particles/", "cells/", "rest/"};
+    for (size_t k = 0; k < sizeof begin / sizeof *begin; k++)
+        if (!strncmp(name, begin[k], strlen(begin[k]))) return true;
+    return false;
+}
+
+const tl_state_kind tl_grid_state_kind = {"grid", sizeof(tl_grid_state), parts, free_section, check_section, is_dealt};

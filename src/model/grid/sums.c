@@ -1,12 +1,13 @@
 #include "model/grid/sums.h"
 
+#include "base/comm.h"
 #include "base/parallel.h"
 #include "base/sum.h"
 
 tl_flow_sums tl_faces_sums(const tl_grid *g, const tl_faces *faces, double *const u[3], tl_vec3 gravity)
 {
     const double pull[3] = {gravity.x, gravity.y, gravity.z};
-    tl_blocks blocks = tl_blocks_of(g->cells);
+    tl_blocks blocks = tl_blocks_of(tl_grid_summed(g));
     double kinetic[TL_BLOCKS_MAX], power[TL_BLOCKS_MAX];
     tl_flow_sums out = {0, 0};
     for (int a = 0; a < 3; a++) {
@@ -32,12 +33,24 @@ tl_flow_sums tl_faces_sums(const tl_grid *g, const tl_faces *faces, double *cons
         out.kinetic += 0.5 * tl_sum_ordered(blocks.count, kinetic);
         out.power += pull[a] * tl_sum_ordered(blocks.count, power);
     }
+    out.kinetic = tl_comm_sum(g->comm, out.kinetic);
+    out.power = tl_comm_sum(g->comm, out.power);
     return out;
+}
+
+void tl_impulse_sum(const tl_comm *c, tl_impulse *i)
+{
+    if (tl_comm_alone(c)) return;
+    double all[6];
+    tl_vec3_store(i->linear, all);
+    tl_vec3_store(i->angular, all + 3);
+    tl_comm_reduce(c, TL_REDUCE_SUM, 6, all);
+    *i = (tl_impulse){tl_vec3_load(all), tl_vec3_load(all + 3)};
 }
 
 tl_impulse tl_faces_closed(const tl_grid *g, const tl_faces *faces, const tl_fractions *fractions)
 {
-    tl_blocks blocks = tl_blocks_of(g->cells);
+    tl_blocks blocks = tl_blocks_of(tl_grid_summed(g));
     tl_impulse part[TL_BLOCKS_MAX], out = {{0, 0, 0}, {0, 0, 0}};
     for (int a = 0; a < 3; a++) {
         const double *open = fractions->open[a], *mass = faces->mass[a], *u = faces->u[a];
@@ -58,5 +71,6 @@ tl_impulse tl_faces_closed(const tl_grid *g, const tl_faces *faces, const tl_fra
             out.angular = tl_vec3_add(out.angular, part[b].angular);
         }
     }
+    tl_impulse_sum(g->comm, &out);
     return out;
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/parallel.h"
 #include "model/grid/eight.h"
 #include "model/grid/stencil.h"
@@ -211,7 +212,7 @@ static void add_block(const tl_grid *g, int32_t block, const gathered *b, tl_fac
 /* Momentum over mass. Masses so small that the quotient means nothing count as none. */
 static void divide(const tl_grid *g, tl_faces *out, double tiny)
 {
-    int64_t n = (int64_t)g->blocks * g->f.size;
+    const int64_t n = tl_grid_owned_cells(g);
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < 3; k++) {
@@ -226,6 +227,25 @@ static void divide(const tl_grid *g, tl_faces *out, double tiny)
 
 /* A face with less than this part of a cell's mass has none: its velocity is noise of 1e-16 over nothing. */
 #define TINY_MASS 1e-12
+
+/* What particles of other parts put into own blocks. */
+static void add_up_parts(const tl_grid *g, tl_faces *out)
+{
+    for (int k = 0; k < 3; k++) {
+        tl_grid_add_halo(g, out->mass[k]);
+        tl_grid_add_halo(g, out->u[k]);
+        if (out->rest[k]) tl_grid_add_halo(g, out->rest[k]);
+    }
+    tl_grid_add_halo(g, out->fill);
+}
+
+static void refresh_parts(const tl_grid *g, tl_faces *out)
+{
+    tl_grid_refresh3(g, out->mass);
+    tl_grid_refresh3(g, out->u);
+    if (out->rest[0]) tl_grid_refresh3(g, out->rest);
+    tl_grid_refresh(g, sizeof(double), out->fill);
+}
 
 talus_status tl_particles_to_grid(const tl_grid *g, const tl_particles *p, const double *rho, int materials,
                                   tl_arena *a, tl_faces *out, talus_error *err)
@@ -244,7 +264,9 @@ talus_status tl_particles_to_grid(const tl_grid *g, const tl_particles *p, const
         if (volumes) good &= (out->rest[k] = TL_TAKE_ZERO(a, double, g->cells)) != NULL;
     }
     good &= (out->fill = TL_TAKE_ZERO(a, double, g->cells)) != NULL;
-    if (!good) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for velocities on %lld cells", (long long)g->cells);
+    talus_status status = TALUS_OK;
+    if (!good) status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for velocities on %lld cells", (long long)g->cells);
+    TL_TRY(tl_comm_agree(g->comm, status, err));
 
     for (int32_t c = 0; c < g->colours; c++) {
         int32_t from = g->colour_start[c], to = g->colour_start[c + 1];
@@ -257,7 +279,9 @@ talus_status tl_particles_to_grid(const tl_grid *g, const tl_particles *p, const
             add_block(g, b, &mine, out);
         }
     }
-    if (p->count) divide(g, out, TINY_MASS * rho0 * g->f.dx * g->f.dx * g->f.dx);
+    add_up_parts(g, out);
+    if (p->count || g->comm) divide(g, out, TINY_MASS * rho0 * g->f.dx * g->f.dx * g->f.dx);
+    refresh_parts(g, out);
     return TALUS_OK;
 }
 
@@ -307,7 +331,10 @@ talus_status tl_particles_mean(const tl_grid *g, const tl_particles *p, const do
     int64_t n = (int64_t)g->blocks * g->f.size;
     memset(mean, 0, sizeof *mean * (size_t)g->cells);
     uint8_t *known = TL_TAKE_ZERO(a, uint8_t, g->cells), *next = TL_TAKE_ZERO(a, uint8_t, g->cells);
-    if (!known || !next) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for means of %lld cells", (long long)g->cells);
+    talus_status status = TALUS_OK;
+    if (!known || !next)
+        status = TL_FAIL(err, TALUS_NO_MEMORY, "no memory for means of %lld cells", (long long)g->cells);
+    TL_TRY(tl_comm_agree(g->comm, status, err));
     for (int32_t c = 0; c < g->colours; c++) {
         int32_t from = g->colour_start[c], to = g->colour_start[c + 1];
 #pragma omp parallel for schedule(dynamic) if (to - from > 1)
@@ -315,6 +342,8 @@ talus_status tl_particles_mean(const tl_grid *g, const tl_particles *p, const do
             if (g->first[g->by_colour[i]] < g->first[g->by_colour[i] + 1])
                 mean_block(g, g->by_colour[i], p, value, mean);
     }
+    tl_grid_add_halo(g, mean);
+    tl_grid_refresh(g, sizeof *mean, mean);
 #pragma omp parallel for schedule(static) if (n > TL_PARALLEL_MIN)
     for (int64_t i = 0; i < n; i++) {
         known[i] = fill[i] > TINY_MASS;
@@ -322,6 +351,7 @@ talus_status tl_particles_mean(const tl_grid *g, const tl_particles *p, const do
     }
     spread_mean(g, mean, known, next);
     spread_mean(g, mean, next, known);
+    tl_grid_refresh(g, sizeof *mean, mean);
     return TALUS_OK;
 }
 
@@ -331,7 +361,7 @@ void tl_grid_to_particles(const tl_grid *g, double *const u[3], uint8_t *const k
 {
     tl_halo_shape h = tl_halo_shape_of(g);
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
-    for (int32_t b = 0; b < g->blocks; b++) {
+    for (int32_t b = 0; b < g->owned; b++) {
         if (g->first[b] == g->first[b + 1]) continue;
         int32_t id[TL_GRID_HALO_MAX];
         tl_face_halo around;

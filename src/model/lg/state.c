@@ -109,4 +109,4 @@ static talus_status check_section(const void *section, const tl_scene *scene, in
     return TALUS_OK;
 }
 
-const tl_state_kind tl_lg_state_kind = {"nodes", sizeof(tl_lg_state), parts, free_section, check_section};
+const tl_state_kind tl_lg_state_kind = {"nodes", sizeof(tl_lg_state), parts, free_section, check_section, NULL};

@@ -117,7 +117,7 @@ static talus_status check(const void *section, const tl_scene *scene, int32_t bo
     return TALUS_OK;
 }
 
-const tl_state_kind tl_joints_kind = {"joints", sizeof(tl_joint_state), parts, free_state, check};
+const tl_state_kind tl_joints_kind = {"joints", sizeof(tl_joint_state), parts, free_state, check, NULL};
 
 talus_status tl_joint_state_begin(tl_joint_state *out, const tl_joints *j, talus_error *err)
 {

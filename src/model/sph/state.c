@@ -74,4 +74,4 @@ static talus_status check_section(const void *section, const tl_scene *scene, in
     return TALUS_OK;
 }
 
-const tl_state_kind tl_sph_state_kind = {"sph", sizeof(tl_sph_state), parts, free_section, check_section};
+const tl_state_kind tl_sph_state_kind = {"sph", sizeof(tl_sph_state), parts, free_section, check_section, NULL};

@@ -32,12 +32,15 @@ static double account_walls(const tl_accounts_flow *x)
     double work = 0;
     for (int32_t f = 0; f < y->c.faces; f++) {
         double weight = x->fractions->fixed[y->axis[f]][y->id[f]], force[3] = {0, 0, 0};
-        if (!(weight > 0) || y->c.y[f] == 0) continue;
+        if (!(weight > 0) || y->c.y[f] == 0 || (y->c.owned && !y->c.owned[f])) continue;
         force[y->axis[f]] = weight * y->c.y[f] * impulse;
         tl_vec3 q = tl_vec3_load(force);
         p = tl_vec3_add(p, q);
         L = tl_vec3_add(L, tl_vec3_cross(tl_grid_face_centre(x->grid, y->axis[f], y->id[f]), q));
     }
+    tl_impulse all = {p, L};
+    tl_impulse_sum(sim->comm, &all);
+    p = all.linear, L = all.angular;
     for (int32_t i = 0; i < sim->rigid.scene_count; i++) {
         if (sim->rigid.body[i].kind != TL_BODY_KINEMATIC) continue;
         const double *f = x->fluid + 6 * (int64_t)i, *v = x->b->v_free + 6 * (int64_t)i;

@@ -96,6 +96,38 @@ static void tell_thin_bodies(const tl_sim *sim, double dx)
     }
 }
 
+/* What runs in one part alone so far. */
+static talus_status refuse_parts(const tl_sim *sim, const tl_grid_data *k, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    const char *what = k->elastic                                ? "elastic bodies run"
+                       : tl_scene_has_sand(s)                    ? "sand runs"
+                       : tl_scene_is_viscous(s)                  ? "viscous liquid runs"
+                       : !tl_pressure_method_in_parts(k->method) ? "this solver.pressure.method runs"
+                                                                 : NULL;
+    if (what)
+        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: %s in one process so far, not in %d", file_of(s), what,
+                       sim->comm->parts);
+    for (int i = 0; i < 3; i++)
+        if (s->grid.periodic[i] && s->grid.cells[i] > 1 && s->grid.cells[i] % TL_GRID_EDGE)
+            return TL_FAIL(err, TALUS_UNSUPPORTED,
+                           "%.200s: in several processes a periodic axis has one cell or a multiple of %d, "
+                           "grid.cells[%d] is %d",
+                           file_of(s), TL_GRID_EDGE, i + 1, s->grid.cells[i]);
+    return TALUS_OK;
+}
+
+/* All particles, then own ones. */
+static talus_status begin_particles(tl_sim *sim, tl_grid_data *k, tl_grid_state *g, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    TL_TRY(tl_grid_state_begin(g, s, &k->flow.frame, &sim->rigid, sim->state.rigid.body, err));
+    if (s->fill_count && !g->particles.count)
+        tl_log_write(&sim->log, 0,
+                     "no fill has room for a particle: bodies or walls cover them, or they are too small");
+    return TALUS_OK;
+}
+
 static talus_status begin_flow(tl_sim *sim, tl_grid_data *k, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -105,11 +137,12 @@ static talus_status begin_flow(tl_sim *sim, tl_grid_data *k, talus_error *err)
     tell_thin_bodies(sim, k->flow.frame.dx);
     tl_grid_state *g = tl_state_add(&sim->state, &tl_grid_state_kind);
     if (!g) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for particles");
-    TL_TRY(tl_grid_state_begin(g, s, &k->flow.frame, &sim->rigid, sim->state.rigid.body, err));
-    if (s->fill_count && !tl_grid_state_of(&sim->state)->particles.count)
-        tl_log_write(&sim->log, 0,
-                     "no fill has room for a particle: bodies or walls cover them, or they are too small");
-    return TALUS_OK;
+    if (sim->comm) TL_TRY(refuse_parts(sim, k, err));
+    talus_status status = begin_particles(sim, k, g, err);
+    if (status == TALUS_OK) status = tl_owners_make(&k->owners, sim->comm, err);
+    TL_TRY(tl_comm_agree(sim->comm, status, err));
+    k->flow.frame.owners = k->owners;
+    return tl_particles_deal(&k->flow.frame, &s->domain, &g->particles, &sim->arena, err);
 }
 
 talus_status tl_grid_begin(tl_sim *sim, talus_error *err)
@@ -130,6 +163,7 @@ void tl_grid_end(tl_sim *sim)
     tl_rigid_end(&k->rigid);
     tl_elastic_end(k->elastic);
     tl_particles_free(&k->spare);
+    tl_owners_free(k->owners);
     tl_flow_setup_free(&k->flow);
     tl_free(k);
     sim->engine_data = NULL;
@@ -161,8 +195,9 @@ double tl_grid_dt_wanted(const tl_sim *sim)
     if (k->elastic) body = fmax(body, fastest_node(sim));
     double g = tl_vec3_norm(s->gravity);
     const tl_grid_totals *now = tl_grid_state_of(&sim->state)->totals;
-    double fastest =
-        now->measured > 0 ? now->particles.fastest : fastest_particle(&tl_grid_state_of(&sim->state)->particles);
+    double fastest = now->measured > 0
+                         ? now->particles.fastest
+                         : tl_comm_max(sim->comm, fastest_particle(&tl_grid_state_of(&sim->state)->particles));
     if (!k->flow.alpha && now->measured > 0) fastest = fmax(fmin(now->flow, fastest), fastest / k->flow.rules.drop_way);
     if (!k->flow.alpha && g > 0) dt = fmin(dt, k->flow.rules.gravity_step * sqrt(k->flow.frame.dx / g));
     return fmin(dt, tl_particles_dt(&k->flow.frame, s->grid.cfl, fastest, body, s->gravity));
@@ -195,7 +230,7 @@ talus_status tl_grid_measure(tl_sim *sim, tl_totals *t, talus_error *err)
 {
     const tl_grid_data *data = sim->engine_data;
     const tl_grid_state *g = tl_grid_state_of(&sim->state);
-    if (!g || !g->particles.count) return TALUS_OK;
+    if (!g || (!g->particles.count && !sim->comm)) return TALUS_OK;
     tl_totals particles = totals_of(&g->totals->particles);
     if (!(g->totals->measured > 0))
         TL_TRY(tl_grid_totals_of(sim, &g->particles, &data->flow.frame, &sim->arena, &particles, err));

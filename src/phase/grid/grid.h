@@ -6,6 +6,7 @@
 #include "model/coupling/coupled.h"
 #include "model/coupling/friction.h"
 #include "model/grid/flow.h"
+#include "model/grid/owners.h"
 #include "phase/bodies/bodies.h"
 #include "phase/elastic/elastic.h"
 #include "phase/rigid/rigid.h"
@@ -25,6 +26,7 @@ typedef struct tl_grid_data {
     const tl_cone_method *friction; /* of stress */
     tl_parts_options parts;
     tl_particles spare; /* the next state's; nothing in it between steps */
+    tl_owners *owners;  /* of blocks; NULL: there is one part */
 } tl_grid_data;
 
 /* The coupled problem of a step, solved, before anything moves. Valid during the call. */

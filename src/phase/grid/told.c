@@ -16,7 +16,7 @@ static void add_hits(const tl_grid_trial *s, double *to)
 
 talus_status tl_grid_load_bodies(tl_grid_trial *s, talus_error *err)
 {
-    tl_rule_load_static_bodies(&s->f, s->fluid);
+    TL_TRY(tl_rule_load_static_bodies(&s->f, s->fluid, err));
     add_hits(s, s->fluid);
     if (!s->data->flow.alpha) return TALUS_OK;
     if (!s->data->flow.liquid_too) {
@@ -31,7 +31,7 @@ talus_status tl_grid_load_bodies(tl_grid_trial *s, talus_error *err)
     sand.p = p;
     tl_stress_solid_forces(&s->f.system.stress, &s->f.system.c, p, s->f.stress, s->sand);
     if (s->soft) TL_TRY(tl_wet_sand(s->wet, p, s->sand, err));
-    tl_rule_load_static_bodies(&sand, s->sand);
+    TL_TRY(tl_rule_load_static_bodies(&sand, s->sand, err));
     add_hits(s, s->sand);
     return TALUS_OK;
 }

@@ -31,7 +31,7 @@ typedef struct tl_grid_trial {
     tl_emitter_state *emitter; /* [emitters] */
     tl_grid_totals totals;
     /* assemble, pose problem, run scheme */
-    int32_t recalled;   /* cells with a pressure of the last step */
+    int64_t recalled;   /* cells with a pressure of the last step */
     tl_statics statics; /* p_next NULL: not wanted */
     tl_friction friction;
     tl_cones cones;

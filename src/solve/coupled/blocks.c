@@ -22,11 +22,12 @@ static talus_status run_pressure(tl_coupled *c, int32_t normals, tl_scheme_repor
     double begin = tl_seconds();
     tl_pressure *problem = normals ? &w->with_normals : &w->alone;
     tl_pressure_plan *plan = normals ? w->plan_with_normals : w->plan_alone;
-    if (w->n + normals == 0) return TALUS_OK;
+    if (w->all + normals == 0) return TALUS_OK;
     memcpy(w->x0, c->p, sizeof *w->x0 * (size_t)w->n);
     for (int32_t j = 0; j < normals; j++) w->x0[w->n + j] = c->lam[3 * (int64_t)j] / w->scale[j];
     memcpy(w->x, w->x0, sizeof *w->x * ((size_t)w->n + (size_t)normals));
     c->gradient(c->ctx, w->g);
+    tl_pressure_refresh(problem, w->x0);
     tl_pressure_product(problem, w->x0, w->b);
     for (int32_t i = 0; i < w->n; i++) w->b[i] -= c->per_g * w->g[i];
     if (normals) {
@@ -34,8 +35,8 @@ static talus_status run_pressure(tl_coupled *c, int32_t normals, tl_scheme_repor
         for (int32_t j = 0; j < normals; j++)
             w->b[w->n + j] -= c->per_u * w->scale[j] * (w->q[3 * (int64_t)j] + c->bias[3 * (int64_t)j]);
     }
-    double max = tl_max_abs(w->n + normals, w->b);
-    w->b_pressure = fmax(w->b_pressure, tl_max_abs(w->n, w->b) / c->per_g);
+    double max = tl_coupled_max(c, tl_max_abs(w->n + normals, w->b));
+    w->b_pressure = fmax(w->b_pressure, tl_coupled_max(c, tl_max_abs(w->n, w->b)) / c->per_g);
     double target = TL_COUPLED_INNER * c->tolerance * c->per_g * w->b_pressure;
     tl_stop stop = {.tolerance = max > 0 ? fmax(target / max, FINEST) : 1,
                     .max_iterations = c->pressure_iterations > 0 ? c->pressure_iterations : ITERATIONS_MAX};
@@ -45,8 +46,8 @@ static talus_status run_pressure(tl_coupled *c, int32_t normals, tl_scheme_repor
     w->started = true;
     memcpy(c->p, w->x, sizeof *c->p * (size_t)w->n);
     for (int32_t i = 0; i < w->n; i++) w->x0[i] = w->x[i] - w->x0[i];
-    w->dp = tl_max_abs(w->n, w->x0);
-    c->push(c->ctx, w->x0);
+    w->dp = tl_coupled_max(c, tl_max_abs(w->n, w->x0));
+    tl_coupled_push(c, w->x0);
     if (normals) {
         memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)normals);
         for (int32_t j = 0; j < normals; j++) {
@@ -83,7 +84,7 @@ talus_status tl_coupled_stress(tl_coupled *c, tl_scheme_report *out, talus_error
     double begin = tl_seconds();
     tl_cones_report report;
     if (!c->cones) return TALUS_OK;
-    if (!(tl_max_abs(w->n, c->p) > 0)) {
+    if (!(tl_coupled_max(c, tl_max_abs(w->n, c->p)) > 0)) {
         w->ds = tl_cones_drop(c->cones);
         return TALUS_OK;
     }
@@ -99,7 +100,7 @@ talus_status tl_coupled_stress(tl_coupled *c, tl_scheme_report *out, talus_error
 /* Largest change of p and s in the last blocks, over the largest p. */
 double tl_coupled_changed(const tl_coupled *c)
 {
-    double max = tl_max_abs(c->work->n, c->p);
+    double max = tl_coupled_max(c, tl_max_abs(c->work->n, c->p));
     return max > 0 ? fmax(c->work->dp, c->work->ds) / max : 0;
 }
 
@@ -107,7 +108,7 @@ double tl_coupled_changed(const tl_coupled *c)
 talus_status tl_coupled_pressure_stress(tl_coupled *c, tl_scheme_report *out, talus_error *err)
 {
     if (c->work->held) {
-        c->push(c->ctx, c->p);
+        tl_coupled_push(c, c->p);
         c->cones->push(c->cones->ctx, c->cones->s);
     }
     c->work->held = false;

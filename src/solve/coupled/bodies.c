@@ -14,9 +14,23 @@ static void gather_block(const tl_body_cells *b, const double *p, int32_t begin,
         for (int k = 0; k < 6; k++) out[k] += b->val[6 * (int64_t)i + k] * p[b->cell[i]];
 }
 
-/* r [6 bodies] = (G^T J)^T p */
-static void gather_cells(const tl_body_cells *b, const double *p, double *r)
+/* Forces on wet bodies, of all parts. */
+static void add_up_parts(const tl_coupled *c, double *r)
 {
+    double *sums = c->work->sums;
+    int64_t n = 0;
+    for (int32_t k = 0; k < c->wet.bodies; k++)
+        if (c->wet.wet[k]) memcpy(sums + 6 * n++, r + 6 * (int64_t)k, 6 * sizeof *r);
+    tl_comm_sums(tl_coupled_comm(c), 6 * n, sums);
+    n = 0;
+    for (int32_t k = 0; k < c->wet.bodies; k++)
+        if (c->wet.wet[k]) memcpy(r + 6 * (int64_t)k, sums + 6 * n++, 6 * sizeof *r);
+}
+
+/* r [6 bodies] = (G^T J)^T p */
+static void gather_cells(const tl_coupled *c, const double *p, double *r)
+{
+    const tl_body_cells *b = &c->wet;
     for (int32_t k = 0; k < b->bodies; k++) {
         int32_t begin = b->first[k], end = b->first[k + 1],
                 blocks = (end - begin + TL_BODY_CELLS_BLOCK - 1) / TL_BODY_CELLS_BLOCK;
@@ -31,6 +45,7 @@ static void gather_cells(const tl_body_cells *b, const double *p, double *r)
         for (int32_t j = 0; j < blocks; j++)
             for (int i = 0; i < 6; i++) out[i] += b->blocks[6 * (int64_t)j + i];
     }
+    if (tl_coupled_comm(c)) add_up_parts(c, r);
 }
 
 /* y [cells] += scale G^T J z */
@@ -68,7 +83,7 @@ static void add_bodies(const void *ctx, const double *x, double *y, int32_t norm
     const tl_coupled *c = ctx;
     const tl_coupled_work *w = c->work;
     const tl_csr *J = c->bodies.J;
-    gather_cells(&c->wet, x, w->r);
+    gather_cells(c, x, w->r);
     for (int64_t k = 0; k < 6 * (int64_t)w->bodies; k++) w->r[k] *= -c->impulse;
     for (int32_t j = 0; j < normals; j++)
         for (int64_t k = J->start[3 * (int64_t)j]; k < J->start[3 * (int64_t)j + 1]; k++)
@@ -108,7 +123,7 @@ static void gather(const void *ctx, const double *x, double *r, int32_t normals)
     const tl_coupled *c = ctx;
     const tl_coupled_work *w = c->work;
     const tl_csr *J = c->bodies.J;
-    gather_cells(&c->wet, x, w->r);
+    gather_cells(c, x, w->r);
     for (int64_t k = 0; k < 6 * (int64_t)w->bodies; k++) w->r[k] *= -c->impulse;
     for (int32_t j = 0; j < normals; j++)
         for (int64_t k = J->start[3 * (int64_t)j]; k < J->start[3 * (int64_t)j + 1]; k++)
@@ -174,10 +189,9 @@ static bool in_contact(const tl_coupled *c, int32_t b)
 static void find_movers(tl_coupled *c)
 {
     tl_coupled_work *w = c->work;
-    const int32_t *wet = c->wet.first;
     for (int32_t b = 0; b < w->bodies; b++) {
         if (!(c->bodies.inv_mass[b] > 0)) continue;
-        if (wet[b + 1] == wet[b] && !in_contact(c, b)) continue;
+        if (!c->wet.wet[b] && !in_contact(c, b)) continue;
         root3(c->bodies.inv_inertia + 9 * (int64_t)b, c->per_u, w->root + 10 * (int64_t)b);
         w->root[10 * (int64_t)b + 9] = sqrt(c->per_u * c->bodies.inv_mass[b]);
         w->mover[w->moving++] = b;

@@ -12,6 +12,7 @@ static double pressure_error(const tl_coupled *c)
     const tl_coupled_work *w = c->work;
     double max = 0, b = w->free_pressure;
     c->gradient(c->ctx, w->g);
+    tl_pressure_refresh(&w->alone, c->p);
     tl_pressure_product(&w->alone, c->p, w->b);
     for (int32_t i = 0; i < w->n; i++) {
         double d = (c->pressure.d[i] + w->diag[i]) / c->per_g;
@@ -19,7 +20,7 @@ static double pressure_error(const tl_coupled *c)
         double e = fabs(c->pressure.unilateral ? fmin(d * c->p[i], w->g[i]) : w->g[i]);
         max = e > max || isnan(e) ? e : max;
     }
-    return relative(max, b);
+    return relative(tl_coupled_max(c, max), tl_coupled_max(c, b));
 }
 
 /* Fastest that contacts close without normal forces, given pressure and friction as they are, or before any force,

@@ -58,7 +58,7 @@ void tl_coupled_mix_cones(tl_coupled *c, int sweep)
         w->x0[i] = w->went[i] - w->x0[i];
     }
     memcpy(c->p, w->went, sizeof *c->p * (size_t)w->n);
-    c->push(c->ctx, w->x0);
+    tl_coupled_push(c, w->x0);
     if (!w->m) return;
     memset(w->dl, 0, sizeof *w->dl * 3 * (size_t)w->m);
     for (int32_t j = 0; j < w->points; j++) {
@@ -97,7 +97,7 @@ static void go_to_pressure(tl_coupled *c, const double *to)
         w->x0[i] = p - c->p[i];
         c->p[i] = p;
     }
-    c->push(c->ctx, w->x0);
+    tl_coupled_push(c, w->x0);
 }
 
 static void go_to_contacts(tl_coupled *c, const double *to)
@@ -155,7 +155,8 @@ double tl_coupled_moved(tl_coupled *c)
 talus_status tl_coupled_mix_cones_begin(tl_coupled *c, talus_error *err)
 {
     tl_coupled_work *w = c->work;
-    TL_TRY(tl_anderson_begin(&w->mixing, mixed_unknowns(w), c->arena, err));
+    TL_TRY(tl_comm_agree(tl_coupled_comm(c), tl_anderson_begin(&w->mixing, mixed_unknowns(w), c->arena, err), err));
+    tl_anderson_in_parts(&w->mixing, tl_coupled_comm(c), w->n);
     w->u_free = TL_TAKE(c->arena, double, c->faces);
     w->u_last = TL_TAKE(c->arena, double, c->faces);
     if (!w->u_free || !w->u_last) return no_memory(err);
@@ -174,6 +175,8 @@ talus_status tl_coupled_mix_begin(tl_coupled *c, const tl_scheme *s, talus_error
     const int64_t carried = w->pressure_last ? 0 : 3 * (int64_t)w->m + w->n;
     w->began = TL_TAKE(c->arena, double, decide + carried);
     w->ended = TL_TAKE(c->arena, double, decide + carried);
-    if (!w->began || !w->ended) return no_memory(err);
-    return tl_anderson_begin_carrying(&w->mixing, decide, carried, c->arena, err);
+    talus_status status = w->began && w->ended ? TALUS_OK : no_memory(err);
+    if (status == TALUS_OK) status = tl_anderson_begin_carrying(&w->mixing, decide, carried, c->arena, err);
+    if (w->pressure_last) tl_anderson_in_parts(&w->mixing, tl_coupled_comm(c), w->n);
+    return tl_comm_agree(tl_coupled_comm(c), status, err);
 }

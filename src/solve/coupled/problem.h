@@ -24,6 +24,7 @@ typedef struct tl_body_cells {
     int32_t *first; /* [bodies + 1] into cell */
     int32_t *cell;  /* [rows] rising within a body */
     double *val;    /* [rows][6] */
+    uint8_t *wet;   /* [bodies] has rows, of several parts in any */
     double *blocks; /* [6 (rows / TL_BODY_CELLS_BLOCK + 1)] scratch of gathers */
 } tl_body_cells;
 #define TL_BODY_CELLS_BLOCK 2048 /* rows per partial sum of a gather */

@@ -121,14 +121,14 @@ static double contraction(const tl_coupled *c)
         bodies_of(c->bodies.J, k, pair);
         for (int side = 0; side < 2; side++) {
             int32_t a = pair[side], b = pair[1 - side];
-            if (a < 0 || !(im[a] > 0) || wet->first[a + 1] == wet->first[a]) continue;
+            if (a < 0 || !(im[a] > 0) || !wet->wet[a]) continue;
             double other = b >= 0 && im[b] > 0 ? im[a] / (im[a] + im[b]) : 0;
             double held = 0;
             for (int32_t i = wet->first[a]; i < wet->first[a + 1]; i++) held = fmax(held, c->work->diag[wet->cell[i]]);
             max = fmax(max, fmax(other, held / (held + TL_COUPLED_LAMBDA_DIAGONAL)));
         }
     }
-    return max;
+    return tl_coupled_max(c, max);
 }
 
 /* Normal forces together with pressures, while joints stand, push what joints do not let go: such sweeps need not
@@ -152,7 +152,7 @@ static const tl_scheme *choose(const tl_coupled *c)
     return &schemes[together ? TN_PN : P_TN];
 }
 
-static talus_status make_work(tl_coupled *c, talus_error *err)
+static talus_status take_work(tl_coupled *c, talus_error *err)
 {
     tl_arena *a = c->arena;
     tl_coupled_work *w = c->work = TL_TAKE_ZERO(a, tl_coupled_work, 1);
@@ -163,9 +163,11 @@ static talus_status make_work(tl_coupled *c, talus_error *err)
     w->bodies = c->bodies.count;
     w->started = c->warm;
     int64_t all = (int64_t)w->n + 3 * (int64_t)w->m, six = 6 * (int64_t)w->bodies, three = 3 * (int64_t)w->m;
+    const tl_pressure_space *space = c->pressure.space;
+    const int64_t copies = space ? (int64_t)w->points + 1 + space->copies[0] + space->copies[1] : 0;
     double **vectors[] = {&w->x, &w->x0, &w->b, &w->diag, &w->went};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        if (!(*vectors[i] = TL_TAKE(a, double, all))) return no_memory(err);
+        if (!(*vectors[i] = TL_TAKE(a, double, all + copies))) return no_memory(err);
     w->g = TL_TAKE(a, double, w->n);
     w->scale = TL_TAKE(a, double, w->m);
     w->r = TL_TAKE(a, double, six);
@@ -175,12 +177,22 @@ static talus_status make_work(tl_coupled *c, talus_error *err)
     w->l = TL_TAKE(a, double, three);
     w->dl = TL_TAKE(a, double, three);
     w->no_friction = TL_TAKE_ZERO(a, double, w->m);
+    w->sums = TL_TAKE(a, double, six);
     w->mover = TL_TAKE(a, int32_t, w->bodies);
     w->root = TL_TAKE(a, double, 10 * (int64_t)w->bodies);
-    if (!w->mover || !w->root || !w->g || !w->scale || !w->r || !w->dv || !w->base || !w->q || !w->l || !w->dl ||
-        !w->no_friction)
+    if (!w->sums || !w->mover || !w->root || !w->g || !w->scale || !w->r || !w->dv || !w->base || !w->q || !w->l ||
+        !w->dl || !w->no_friction)
         return no_memory(err);
     for (int32_t j = w->points; j < w->m; j++) w->no_friction[j] = c->contact.mu[j];
+    return TALUS_OK;
+}
+
+static talus_status make_work(tl_coupled *c, talus_error *err)
+{
+    TL_TRY(tl_comm_agree(tl_coupled_comm(c), take_work(c, err), err));
+    tl_arena *a = c->arena;
+    tl_coupled_work *w = c->work;
+    w->all = (int64_t)tl_comm_sum(tl_coupled_comm(c), w->n);
     tl_coupled_find_bodies(c);
     w->free_bodies = c->bodies;
     w->free_bodies.v_free = w->base;
@@ -195,24 +207,45 @@ static talus_status make_work(tl_coupled *c, talus_error *err)
     return TALUS_OK;
 }
 
+/* Several parts: normal forces stand between cells and copies. */
+static talus_status shift_copies(tl_coupled *c, talus_error *err)
+{
+    tl_coupled_work *w = c->work;
+    tl_pressure *p = &w->with_normals;
+    const tl_pressure *of = &c->pressure;
+    if (!of->space || !w->points) return TALUS_OK;
+    bool good = true;
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) good &= (w->nb[k] = TL_TAKE(c->arena, int32_t, w->n)) != NULL;
+    TL_TRY(tl_comm_agree(tl_coupled_comm(c), good ? TALUS_OK : no_memory(err), err));
+    for (int k = 0; k < TL_PRESSURE_SIDES; k++) {
+        for (int32_t i = 0; i < w->n; i++) w->nb[k][i] = of->nb[k][i] + (of->nb[k][i] < of->none ? 0 : w->points);
+        p->nb[k] = w->nb[k];
+    }
+    p->none = of->none + w->points;
+    return TALUS_OK;
+}
+
 static talus_status make_plans(tl_coupled *c, const tl_scheme *s, talus_error *err)
 {
     tl_coupled_work *w = c->work;
     tl_pressure_options options = tl_pressure_options_default();
-    bool wet = c->wet.rows > 0;
+    bool wet = false;
+    for (int32_t b = 0; b < c->wet.bodies; b++) wet |= c->wet.wet[b];
     w->alone = c->pressure;
     w->alone.b = w->b;
     if (wet) w->alone.extra = (tl_pressure_extra){.add = tl_coupled_add_alone, .ctx = c};
     w->with_normals = w->alone;
     w->with_normals.extras = w->points;
-    int32_t columns = w->points && w->n < KNOWN_BELOW ? 6 * w->moving : 0;
+    TL_TRY(shift_copies(c, err));
+    int32_t columns = w->points && w->all < KNOWN_BELOW ? 6 * w->moving : 0;
     w->with_normals.extra = (tl_pressure_extra){
         tl_coupled_add_with_normals, c, w->diag + w->n, columns, tl_coupled_gather, tl_coupled_scatter, 0};
     if (c->viscous) return tl_coupled_viscous_begin(c, err);
     for (int k = 0; k < TL_COUPLED_BLOCKS && s->block[k]; k++) {
-        if ((s->block[k] == tl_coupled_pressure || s->block[k] == tl_coupled_pressure_stress) && w->n && !w->plan_alone)
+        if ((s->block[k] == tl_coupled_pressure || s->block[k] == tl_coupled_pressure_stress) && w->all &&
+            !w->plan_alone)
             TL_TRY(tl_pressure_plan_make(&w->plan_alone, c->pressure_method, &w->alone, &options, c->arena, err));
-        if (s->block[k] == tl_coupled_pressure_normal && w->n + w->m && !w->plan_with_normals)
+        if (s->block[k] == tl_coupled_pressure_normal && w->all + w->m && !w->plan_with_normals)
             TL_TRY(tl_pressure_plan_make(&w->plan_with_normals, c->pressure_method, &w->with_normals, &options,
                                          c->arena, err));
     }
@@ -228,6 +261,7 @@ static void start(tl_coupled *c, bool once)
     memcpy(c->v, c->bodies.v_free, sizeof *c->v * 6 * (size_t)w->bodies);
     c->gradient(c->ctx, w->g);
     w->b_pressure = fmax(tl_max_abs(w->n, w->g), ROUNDING * tl_max_abs(c->faces, c->u) / c->spacing);
+    w->b_pressure = tl_coupled_max(c, w->b_pressure);
     tl_csr_mul(c->bodies.J, c->v, w->q);
     w->b_normal = tl_coupled_largest_row(w->q, w->points, 0, 0);
     w->b_tangent = tl_coupled_largest_row(w->q, w->points, 1, 2);
@@ -249,7 +283,7 @@ static void start(tl_coupled *c, bool once)
     if (once) memset(c->lam, 0, sizeof *c->lam * 3 * (size_t)w->m);
     w->held = w->started && once && c->cones;
     if (w->started && !once)
-        c->push(c->ctx, c->p);
+        tl_coupled_push(c, c->p);
     else if (!w->held)
         memset(c->p, 0, sizeof *c->p * (size_t)w->n);
     if (w->held) return;

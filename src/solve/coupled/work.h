@@ -24,19 +24,22 @@ struct tl_scheme {
 };
 
 typedef struct tl_coupled_work {
-    int32_t n, m, bodies; /* cells, blocks of contacts and joints, bodies with walls */
-    int32_t points;       /* of the blocks: contacts; joints come after them */
-    double *x, *x0, *b;   /* [n + m] solver's unknowns, before, right side */
-    double *g;            /* [n] */
-    double *diag;         /* [n + m] of E */
-    double *scale;        /* [m] impulse per unit of the solver's unknown */
-    double *r, *dv;       /* [6 bodies] */
-    int32_t moving;       /* free bodies that touch the field or another body */
-    int32_t *mover;       /* [moving] */
-    double *root;         /* [bodies][10] of per_u M^-1: 3x3 of rotation, translation */
-    double *base, *q;     /* [6 bodies], [3m] of contact blocks */
-    double *l, *dl;       /* [3m] */
-    double *no_friction;  /* [m] zeros; of joints as they are */
+    int64_t all;                    /* cells of all parts */
+    int32_t n, m, bodies;           /* cells, blocks of contacts and joints, bodies with walls */
+    int32_t points;                 /* of the blocks: contacts; joints come after them */
+    double *x, *x0, *b;             /* [n + m] solver's unknowns, before, right side; x0 has room for copies */
+    double *g;                      /* [n] */
+    double *diag;                   /* [n + m] of E */
+    double *scale;                  /* [m] impulse per unit of the solver's unknown */
+    double *r, *dv;                 /* [6 bodies] */
+    double *sums;                   /* [6 bodies] of several parts */
+    int32_t *nb[TL_PRESSURE_SIDES]; /* [n] neighbours behind normal forces, where there are several parts */
+    int32_t moving;                 /* free bodies that touch the field or another body */
+    int32_t *mover;                 /* [moving] */
+    double *root;                   /* [bodies][10] of per_u M^-1: 3x3 of rotation, translation */
+    double *base, *q;               /* [6 bodies], [3m] of contact blocks */
+    double *l, *dl;                 /* [3m] */
+    double *no_friction;            /* [m] zeros; of joints as they are */
     tl_contact_bodies free_bodies;
     tl_contact contact;
     tl_pairs pairs;
@@ -56,6 +59,19 @@ typedef struct tl_coupled_work {
     bool held;               /* p and s of the start do not act yet: their block brings them in */
     bool pressure_last;      /* of the blocks: the next sweep depends on it */
 } tl_coupled_work;
+
+/* Several parts: fields are in parts, bodies and contacts the same in all. */
+static inline const tl_comm *tl_coupled_comm(const tl_coupled *c)
+{
+    return c->pressure.space ? c->pressure.space->comm : NULL;
+}
+static inline double tl_coupled_max(const tl_coupled *c, double mine) { return tl_comm_max(tl_coupled_comm(c), mine); }
+/* What dp [n], with room for copies, does to velocities. */
+static inline void tl_coupled_push(const tl_coupled *c, double *dp)
+{
+    tl_pressure_refresh(&c->pressure, dp);
+    c->push(c->ctx, dp);
+}
 
 /* bodies.c: the part of bodies and normal forces in the Hessian */
 void tl_coupled_find_bodies(tl_coupled *c);                             /* diagonal, scales, bodies that move */

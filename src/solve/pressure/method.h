@@ -34,6 +34,7 @@ const tl_pressure_method *tl_pressure_method_at(int i);
 const tl_pressure_method *tl_pressure_method_find(const char *name); /* NULL when unknown */
 const char *tl_pressure_method_name(const tl_pressure_method *m);    /* as in scene files: "multigrid" */
 bool tl_pressure_method_bounded(const tl_pressure_method *m);        /* false: ignores the bounds */
+bool tl_pressure_method_in_parts(const tl_pressure_method *m);       /* solves problems in several parts */
 
 typedef enum tl_pressure_start {
     TL_PRESSURE_NESTED, /* q from the coarse levels, x's cells are not read (appended unknowns are): no pressure of the last

@@ -55,6 +55,7 @@ int tl_pressure_method_count_all(void) { return METHODS - ON_CLUSTERS; }
 const tl_pressure_method *tl_pressure_method_at(int i) { return &methods[i]; }
 const char *tl_pressure_method_name(const tl_pressure_method *m) { return m->name; }
 bool tl_pressure_method_bounded(const tl_pressure_method *m) { return m->bounded; }
+bool tl_pressure_method_in_parts(const tl_pressure_method *m) { return m->cycle != NULL; }
 
 const tl_pressure_method *tl_pressure_method_find(const char *name)
 {
