@@ -106,10 +106,19 @@ static void print_minutes(const talus_scene *s, char *text, size_t room)
         snprintf(text, room, "-");
 }
 
+static int longest_name(const entry *list, int n)
+{
+    size_t longest = 4;
+    for (int i = 0; i < n; i++)
+        if (strlen(list[i].name) > longest) longest = strlen(list[i].name);
+    return (int)longest;
+}
+
 static int list_all(const entry *list, int n, const char *shapes)
 {
+    const int width = longest_name(list, n);
     int bad = 0;
-    printf("%-16s %-9s %-14s %s\n", "name", "minutes", "figure", "what it shows");
+    printf("%-*s  minutes  what it shows [figure that it reproduces]\n", width, "name");
     for (int i = 0; i < n; i++) {
         talus_scene *s = load(&list[i], shapes);
         if (!s) {
@@ -118,9 +127,10 @@ static int list_all(const entry *list, int n, const char *shapes)
         }
         char minutes[32];
         print_minutes(s, minutes, sizeof minutes);
-        printf("%-16s %-9s %-14s %s\n", cli_plain(list[i].name), minutes,
-               *talus_scene_figure(s) ? cli_plain(talus_scene_figure(s)) : "-",
+        printf("%-*s  %7s  %s", width, cli_plain(list[i].name), minutes,
                cli_plain(*talus_scene_about(s) ? talus_scene_about(s) : talus_scene_title(s)));
+        if (*talus_scene_figure(s)) printf(" [%s]", cli_plain(talus_scene_figure(s)));
+        putchar('\n');
         talus_scene_free(s);
     }
     return bad ? 1 : 0;

@@ -97,7 +97,8 @@ typedef enum tl_shown_kind {
     TL_SHOWN_CONTACT,    /* tl_contact; answer [3m] */
     TL_SHOWN_FIXEDPOINT, /* tl_sph_step; answer [n] of tl_sph_problem */
     TL_SHOWN_ROUND,      /* tl_lg_round; answer [nodes][3] */
-    TL_SHOWN_FLEX        /* tl_shown_flex, which has the answer */
+    TL_SHOWN_FLEX,       /* tl_shown_flex, which has the answer */
+    TL_SHOWN_DUAL /* tl_dual_solver (solve/dual/method.h) of a correction of elastic bodies in what flows; answer: p */
 } tl_shown_kind;
 
 typedef struct tl_shown_flex {

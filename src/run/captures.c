@@ -13,7 +13,11 @@
 #include "run/folder.h"
 #include "run/step_capture.h"
 #include "solve/coupled/apart.h"
+#include "solve/coupled/cones.h"
+#include "solve/dual/apart.h"
 #include "solve/flex/problem.h"
+
+#define SOLVED_BY_PARTS "its stress is solved by parts, not as one problem of cones"
 
 /* What goes into the file beside the problem. */
 typedef struct target {
@@ -50,10 +54,49 @@ static talus_status write_stress(const target *t, talus_error *err)
     const tl_grid_view *v = t->shown->problem;
     const tl_friction *k = v->friction;
     if (!k) return TL_FAIL(err, TALUS_UNSUPPORTED, "nothing in it is granular");
-    if (k->parts) return TL_FAIL(err, TALUS_UNSUPPORTED, "its stress is solved by parts, not as one problem of cones");
+    if (k->parts) return TL_FAIL(err, TALUS_UNSUPPORTED, SOLVED_BY_PARTS);
     const tl_cone problem = tl_friction_problem(k, v->flow->p);
     const tl_capture_info info = info_of(t, k->s, v->solved->certificate.stress);
     return tl_capture_cone(t->path, &problem, &info, err);
+}
+
+/* Beside elastic bodies what pushes a cell pushes all of them: rows instead of a stencil. */
+static talus_status write_pressure_of_soft(const target *t, talus_error *err)
+{
+    tl_dual_solver *s = (tl_dual_solver *)t->shown->problem; /* its scratch is written */
+    const int32_t n = s->p->pressure.n;
+    const tl_space space = tl_space_local(n);
+    const size_t mark = tl_arena_mark(s->arena);
+    tl_boxqp p = {.space = &space};
+    tl_csr A = {0};
+    if (s->p->viscous)
+        return TL_FAIL(err, TALUS_UNSUPPORTED,
+                       "pressure and stress of a viscous liquid are one problem, without a file");
+    if (!n) return TL_FAIL(err, TALUS_UNSUPPORTED, "no cell has a pressure in it");
+    talus_status status = tl_dual_pressure_apart(s, &p, &A, err);
+    const tl_capture_info info = info_of(t, t->shown->answer, NAN);
+    if (status == TALUS_OK) status = tl_capture_boxqp(t->path, &p, &info, err);
+    tl_csr_free(&A);
+    tl_arena_release(s->arena, mark);
+    return status;
+}
+
+static talus_status write_stress_of_soft(const target *t, talus_error *err)
+{
+    const tl_dual_solver *s = t->shown->problem;
+    if (!s->p->sand) return TL_FAIL(err, TALUS_UNSUPPORTED, "nothing in it is granular");
+    const tl_cones *k = s->p->sand->cones;
+    if (k->parts) return TL_FAIL(err, TALUS_UNSUPPORTED, SOLVED_BY_PARTS);
+    const tl_cone problem = k->problem(k->ctx, t->shown->answer);
+    const tl_capture_info info = info_of(t, k->s, NAN);
+    return tl_capture_cone(t->path, &problem, &info, err);
+}
+
+static talus_status write_step_of_soft(const target *t, talus_error *err)
+{
+    (void)t;
+    return TL_FAIL(err, TALUS_UNSUPPORTED,
+                   "elastic bodies are part of it, which files of whole steps have no place for");
 }
 
 static talus_status write_rows_of_contact(const target *t, const tl_contact *p, const double *lam, double certificate,
@@ -135,14 +178,20 @@ static talus_status write_round(const target *t, talus_error *err)
 
 /* ---- wishes ---- */
 
-#define SHOWN_KINDS (TL_SHOWN_FLEX + 1)
+#define SHOWN_KINDS (TL_SHOWN_DUAL + 1)
 static const struct {
     const char *name, *without; /* who solves it, for those that do not */
     talus_status (*write[SHOWN_KINDS])(const target *t, talus_error *err);
 } kinds[TL_CAPTURES_KINDS] = {
-    {"step", "engine \"grid\" has coupled steps, where liquid or sand is", {[TL_SHOWN_STEP] = write_step}},
-    {"pressure", "engine \"grid\" solves it, where liquid or sand is", {[TL_SHOWN_STEP] = write_pressure}},
-    {"stress", "engine \"grid\" solves it, where sand is", {[TL_SHOWN_STEP] = write_stress}},
+    {"step",
+     "engine \"grid\" has coupled steps, where liquid or sand is",
+     {[TL_SHOWN_STEP] = write_step, [TL_SHOWN_DUAL] = write_step_of_soft}},
+    {"pressure",
+     "engine \"grid\" solves it, where liquid or sand is",
+     {[TL_SHOWN_STEP] = write_pressure, [TL_SHOWN_DUAL] = write_pressure_of_soft}},
+    {"stress",
+     "engine \"grid\" solves it, where sand is",
+     {[TL_SHOWN_STEP] = write_stress, [TL_SHOWN_DUAL] = write_stress_of_soft}},
     {"contact",
      "engine \"grid\" solves it, where rigid or elastic bodies touch, and \"lg\" in its corrections",
      {[TL_SHOWN_STEP] = write_coupled_contact, [TL_SHOWN_CONTACT] = write_contact, [TL_SHOWN_FLEX] = write_flex}},

@@ -369,6 +369,7 @@ talus_status tl_wet_solve(tl_wet *w, bool fresh, talus_error *err)
         return w->sandy.failed;
     }
     add_report(&w->solved, &one);
+    TL_TRY(tl_sim_show(s->sim, (tl_shown){TL_SHOWN_DUAL, &w->solver, f->p, NAN, w->solver.tolerance}, err));
     s->solved = (tl_flex_report){.prepare = one.prepare};
     s->contact = one.certificate.solids.contact;
     s->contact_iterations += one.contact_iterations;
