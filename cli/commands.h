@@ -39,8 +39,14 @@ typedef struct cli_option {
 
 /* Processes of this program that mpirun or srun started together (1: alone), and which of the two it was. */
 int cli_ranks(const char **starter);
-/* 0 for one process; for several the exit status, after a message on stderr: nothing is read or written then. */
-int cli_refuse_ranks(const char *command);
+/* Before a command reads its words. 0: one process, or several of a build for clusters, and `together`: a command that
+ * takes several. Else the exit status, after a message on stderr: nothing is read or written then. */
+int cli_meet_ranks(const char *command, bool together);
+/* Once the words are good: meets the others, if there are any. 0, or the exit status after a message. */
+int cli_join_ranks(const char *command);
+int cli_joined(void); /* how many have met; 0: alone */
+bool cli_is_first(void);
+int cli_leave_ranks(int status);
 
 /* Read options and positional words (at most `words_max`). Returns 0, or 2 after a message on stderr; sets
  * *help when --help was given. Options end with a NULL name. */

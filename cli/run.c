@@ -14,9 +14,11 @@
 
 #define GRACE_SECONDS 5   /* of processor time that a step has to hear of an interrupt */
 #define GRACE_CLOCK 60    /* of the clock */
+#define GRACE_RANKS 300   /* of the clock: several processes end the step that they are in */
 #define LIVE_SECONDS 0.1  /* between two live lines */
 #define PLAIN_SECONDS 10. /* of silence before a plain line that is not due */
 
+static volatile sig_atomic_t together;           /* with other processes */
 static volatile sig_atomic_t interrupted, begun; /* begun: the run has its folder and its first frame */
 
 /* Processor time, since a machine with other work gives a step little of the clock's; and that of the clock, for
@@ -40,7 +42,7 @@ static void on_interrupt(int signal_number)
     }
     interrupted = 1;
     talus_cancel(1);
-    give_grace(GRACE_SECONDS, GRACE_CLOCK);
+    give_grace(together ? 0 : GRACE_SECONDS, together ? GRACE_RANKS : GRACE_CLOCK);
 }
 
 /* A library of others that does not come back: nothing of this step can be saved, and the last checkpoint is good. */
@@ -62,6 +64,8 @@ void cli_catch_signals(void)
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &a, NULL); /* nohup */
+    together = cli_joined() > 1;
+    if (together) sigaction(SIGUSR1, &a, NULL); /* the one that launchers pass on and leave time for */
     signal(SIGALRM, on_alarm);
     signal(SIGPROF, on_alarm);
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone does not end a run, */
@@ -205,6 +209,7 @@ int cli_run_one(const char *scene, const talus_run_options *o, cli_talk *t)
     begun = 0;
     talus_status status = talus_run(scene, o, &r, &err);
     cli_end_line(t);
+    if (!cli_is_first()) return 0;
     if (status == TALUS_OK) {
         printf("run      %s (%lld frames, %lld steps, state %016llx)\n", cli_plain(r.folder), (long long)r.frames,
                (long long)r.steps, (unsigned long long)r.hash);
@@ -337,7 +342,13 @@ int cli_run(int argc, char **argv)
     char shapes[1024], scene[2200];
     if (cli_scenes_folder("shapes", shapes, sizeof shapes)) so.shapes_folder = shapes;
     if (!cli_find_scene(word, scene, sizeof scene)) return cli_no_scene("run", word);
-    cli_talk t = {.quiet = quiet != NULL, .live = !quiet && isatty(STDERR_FILENO)};
+    if (w.values && cli_ranks(&unused) > 1) {
+        fprintf(stderr, "talus run: a sweep runs its variants in processes of its own: start one\n");
+        return 2;
+    }
+    if ((status = cli_join_ranks("run"))) return status;
+    if (threads) talus_threads_set(count);
+    cli_talk t = {.quiet = quiet || !cli_is_first(), .live = !quiet && cli_is_first() && isatty(STDERR_FILENO)};
     so.setting = setting;
     so.problem = show_problem;
     so.problem_user = &t;

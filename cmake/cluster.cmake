@@ -12,7 +12,9 @@ file(GLOB TALUS_CLUSTER_SOURCES CONFIGURE_DEPENDS src/cluster/*.c)
 add_library(talus_cluster SHARED ${TALUS_CLUSTER_SOURCES})
 target_include_directories(talus_cluster PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
 target_link_libraries(talus_cluster PRIVATE talus_flags PkgConfig::PETSC MPI::MPI_C)
-set_target_properties(talus_cluster PROPERTIES OUTPUT_NAME talus-cluster C_VISIBILITY_PRESET hidden)
+set_target_properties(talus_cluster PROPERTIES OUTPUT_NAME talus-cluster C_VISIBILITY_PRESET hidden
+                      LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}") # beside the program, which looks there
+install(TARGETS talus_cluster LIBRARY)
 
 if(TALUS_TESTS)
   enable_testing()
@@ -38,4 +40,8 @@ if(TALUS_TESTS)
       set_tests_properties(cluster/${name}_${processes} PROPERTIES TIMEOUT 600 PROCESSORS 2 ENVIRONMENT "OMP_NUM_THREADS=1;GOMP_SPINCOUNT=2000")
     endforeach()
   endforeach()
+  # Whole runs, through the program.
+  find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME cluster/run COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cluster/run.py" ${MPIEXEC_EXECUTABLE} "$<TARGET_FILE:talus_program>")
+  set_tests_properties(cluster/run PROPERTIES TIMEOUT 600 PROCESSORS 2 ENVIRONMENT "OMP_NUM_THREADS=1;GOMP_SPINCOUNT=2000")
 endif()

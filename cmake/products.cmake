@@ -34,6 +34,7 @@ file(RELATIVE_PATH to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_L
 set_target_properties(talus_program PROPERTIES OUTPUT_NAME talus RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
                       INSTALL_RPATH "$ORIGIN/${to_lib}")
 target_link_libraries(talus_program PRIVATE talus_flags talus_static)
+target_compile_definitions(talus_program PRIVATE CLI_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}")
 
 # All that an installation holds, and nothing of the tests.
 add_custom_target(talus_product DEPENDS talus_program talus_shared talus_static)

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <talus/run.h>
 
+#include "api/cluster.h"
 #include "api/need.h"
 #include "api/scene.h"
 #include "api/sim.h"
@@ -38,8 +39,9 @@ talus_status talus_run(const char *path, const talus_run_options *options, talus
 
     tl_load_options load;
     tl_scene *scene;
+    const tl_comm *comm = tl_cluster_joined();
     TL_TRY(tl_scene_options_from(so, &load, err));
-    TL_TRY(tl_scene_load(&scene, path, &load, err));
+    TL_TRY(tl_comm_agree(comm, tl_scene_load(&scene, path, &load, err), err));
     tl_run_options ro = {.folder = o.folder,
                          .frames = o.frames,
                          .resume = o.resume != 0,
@@ -51,7 +53,8 @@ talus_status talus_run(const char *path, const talus_run_options *options, talus
                          .setting = so->setting,
                          .progress = o.progress ? pass_progress : NULL,
                          .user = &o,
-                         .log = {o.log, o.user, 2}};
+                         .log = {tl_comm_alone(comm) || comm->part == 0 ? o.log : NULL, o.user, 2},
+                         .comm = comm};
     talus_status status = tl_run(scene, &ro, result, err);
     tl_scene_free(scene);
     return status;

@@ -124,6 +124,56 @@ void tl_comm_gather(const tl_comm *c, const int64_t *bytes, const void *mine, vo
     for (int32_t p = 0; p < c->parts; p++) c->traffic->bytes += p == c->part ? 0 : bytes[p];
 }
 
+#define PIECE ((int64_t)1 << 26) /* bytes: of each part at a time */
+
+/* Between part 0 and the others, a piece of each. */
+static void in_pieces(const tl_comm *c, const int64_t *bytes, char *mine, char *all, bool to_first)
+{
+    int64_t most = 0, at = 0;
+    for (int32_t p = 0; p < c->parts; p++) most = bytes[p] > most ? bytes[p] : most;
+    for (int64_t from = 0; from < most; from += PIECE) {
+        tl_parcel parcel[TL_COMM_PARTS_MAX];
+        int n = 0;
+        at = 0;
+        for (int32_t p = 0; p < c->parts; at += bytes[p++]) {
+            const int64_t left = bytes[p] - from, now = left < PIECE ? left : PIECE;
+            if (p == 0 || now <= 0 || (c->part != 0 && c->part != p)) continue;
+            parcel[n++] = c->part == 0 ? (tl_parcel){p, now, all + at + from} : (tl_parcel){0, now, mine + from};
+            c->traffic->bytes += (c->part == 0) == to_first ? now : 0;
+        }
+        const bool sends = (c->part == 0) != to_first;
+        c->ops->send(c, sends ? n : 0, parcel, sends ? 0 : n, parcel);
+    }
+    c->traffic->sends++;
+}
+
+void tl_comm_collect(const tl_comm *c, const int64_t *bytes, const void *mine, void *all)
+{
+    if ((tl_comm_alone(c) || c->part == 0) && bytes[0]) memcpy(all, mine, (size_t)bytes[0]);
+    if (!tl_comm_alone(c)) in_pieces(c, bytes, (char *)(uintptr_t)mine, all, true);
+}
+
+void tl_comm_deal(const tl_comm *c, const int64_t *bytes, const void *all, void *mine)
+{
+    if ((tl_comm_alone(c) || c->part == 0) && bytes[0]) memcpy(mine, all, (size_t)bytes[0]);
+    if (!tl_comm_alone(c)) in_pieces(c, bytes, mine, (char *)(uintptr_t)all, false);
+}
+
+void tl_comm_tell(const tl_comm *c, int64_t bytes, void *data)
+{
+    if (tl_comm_alone(c)) return;
+    const bool first = c->part == 0;
+    const int n = first ? c->parts - 1 : 1;
+    for (int64_t from = 0; from < bytes; from += PIECE) {
+        const int64_t now = bytes - from < PIECE ? bytes - from : PIECE;
+        tl_parcel parcel[TL_COMM_PARTS_MAX];
+        for (int k = 0; k < n; k++) parcel[k] = (tl_parcel){first ? k + 1 : 0, now, (char *)data + from};
+        c->ops->send(c, first ? n : 0, parcel, first ? 0 : n, parcel);
+        c->traffic->bytes += first ? 0 : now;
+    }
+    c->traffic->sends++;
+}
+
 talus_status tl_comm_send(const tl_comm *c, int count, const tl_parcel *out, int *arrivals, tl_parcel **in, tl_arena *a,
                           talus_error *err)
 {

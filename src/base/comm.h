@@ -58,7 +58,7 @@ struct tl_comm {
     int32_t part, parts;
     const tl_comm_ops *ops;
     void *ctx;
-    tl_comm_traffic *traffic; /* what was asked for so far */
+    tl_comm_traffic *traffic;             /* what was asked for so far */
     const struct tl_algebra_ops *algebra; /* base/algebra.h; NULL: none */
 };
 
@@ -95,6 +95,12 @@ talus_status tl_comm_any(const tl_comm *c, int64_t count, uint8_t *flag, tl_aren
 void tl_comm_share(const tl_comm *c, size_t bytes, const void *mine, void *all);
 /* As many as each has, bytes [parts]: all, one part after the other. */
 void tl_comm_gather(const tl_comm *c, const int64_t *bytes, const void *mine, void *all);
+
+/* Long arrays, in pieces, without memory of their own. To part 0: those of all parts, one after the other, bytes
+ * [parts]; from part 0, the other way; and the same for all. `all` is looked at on part 0 only. */
+void tl_comm_collect(const tl_comm *c, const int64_t *bytes, const void *mine, void *all);
+void tl_comm_deal(const tl_comm *c, const int64_t *bytes, const void *all, void *mine);
+void tl_comm_tell(const tl_comm *c, int64_t bytes, void *data);
 
 /* Parcels to whom they may concern, one at most to each part; what comes is in the order of the senders, in the
  * arena. */

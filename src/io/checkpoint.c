@@ -50,6 +50,13 @@ static talus_status put_part(tl_h5 *f, const tl_state_part *p, talus_error *err)
     return status;
 }
 
+static talus_status put_cut(tl_h5 *f, const tl_checkpoint_cut *cut, talus_error *err)
+{
+    if (!cut || cut->parts < 2) return TALUS_OK;
+    TL_TRY(tl_h5_put_int(f, "processes", cut->parts, err));
+    return tl_h5_put_array(f, "processes/cut", TL_H5_INT64, cut->count, cut->number, err);
+}
+
 static talus_status put_all(tl_h5 *f, const tl_state *s, const tl_scene *scene, const char *settings, talus_error *err)
 {
     TL_TRY(tl_h5_put_text(f, "format", FORMAT, err));
@@ -75,9 +82,16 @@ static talus_status put_all(tl_h5 *f, const tl_state *s, const tl_scene *scene, 
 talus_status tl_checkpoint_save(const char *path, const tl_state *s, const tl_scene *scene, const char *settings,
                                 talus_error *err)
 {
+    return tl_checkpoint_save_cut(path, s, scene, settings, NULL, err);
+}
+
+talus_status tl_checkpoint_save_cut(const char *path, const tl_state *s, const tl_scene *scene, const char *settings,
+                                    const tl_checkpoint_cut *cut, talus_error *err)
+{
     tl_h5 *f;
     TL_TRY(tl_h5_create(&f, path, err));
     talus_status status = put_all(f, s, scene, settings, err);
+    if (status == TALUS_OK) status = put_cut(f, cut, err);
     if (status == TALUS_OK) return tl_h5_commit(f, err);
     tl_h5_discard(f);
     return status;
@@ -253,6 +267,26 @@ talus_status tl_checkpoint_load(const char *path, tl_state *s, const tl_scene *s
     tl_state_free(s);
     *s = l.staged;
     return TALUS_OK;
+}
+
+static talus_status get_cut(tl_h5 *f, int64_t room, tl_checkpoint_cut *out, talus_error *err)
+{
+    if (!tl_h5_has_value(f, "processes")) return TALUS_OK;
+    TL_TRY(tl_h5_get_int(f, "processes", &out->parts, err));
+    TL_TRY(tl_h5_count(f, "processes/cut", TL_H5_INT64, &out->count, err));
+    return out->count <= room ? tl_h5_get_array(f, "processes/cut", TL_H5_INT64, out->count, out->number, err)
+                              : TALUS_OK;
+}
+
+talus_status tl_checkpoint_read_cut(const char *path, int64_t room, tl_checkpoint_cut *out, talus_error *err)
+{
+    tl_h5 *f;
+    out->parts = 1;
+    out->count = 0;
+    TL_TRY(tl_h5_open(&f, path, err));
+    talus_status status = get_cut(f, room, out, err);
+    tl_h5_close(f);
+    return status;
 }
 
 talus_status tl_checkpoint_driven(const char *path, const tl_scene *scene, tl_driven *out, talus_error *err)

@@ -2,7 +2,8 @@
  *
  * Arrays are those of tl_state_parts under their names, items in a row ("bodies/motion": count x width numbers).
  * Attributes: format, version, talus, compiler, blas_core, scene_file, scene_hash, settings, t, step, frame,
- * dt_next, state_hash (hashes as hexadecimal text). */
+ * dt_next, state_hash (hashes as hexadecimal text). Of a run of several processes also the attribute `processes` and
+ * the array "processes/cut". */
 #ifndef TL_IO_CHECKPOINT_H
 #define TL_IO_CHECKPOINT_H
 
@@ -13,6 +14,16 @@
 /* settings: how the scene was read, for the message when another one is found at loading; NULL: not known. */
 talus_status tl_checkpoint_save(const char *path, const tl_state *s, const tl_scene *scene, const char *settings,
                                 talus_error *err);
+
+/* Of a run of several parts, with how it was cut among them: numbers that its engine knows (phase/sim.h). */
+typedef struct tl_checkpoint_cut {
+    int64_t parts, count; /* parts 1, count 0: of one */
+    int64_t *number;      /* [count] */
+} tl_checkpoint_cut;
+talus_status tl_checkpoint_save_cut(const char *path, const tl_state *s, const tl_scene *scene, const char *settings,
+                                    const tl_checkpoint_cut *cut, talus_error *err);
+/* out->number [room] has it when it fits; out->count tells how long it is. */
+talus_status tl_checkpoint_read_cut(const char *path, int64_t room, tl_checkpoint_cut *out, talus_error *err);
 
 /* Into a state that was begun from the same scene; `bodies` is tl_rigid.count, walls included. Refused: a damaged
  * file, another format, another scene or other settings (by hash), other counts of what is fixed, values that are

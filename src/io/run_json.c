@@ -260,6 +260,7 @@ static void put_all(FILE *f, const tl_run_record *r, const tl_scene *scene)
     put_text(&w, "cpu", cpu);
     put_text(&w, "blas_core", tl_blas_core());
     put_int(&w, "threads", r->threads);
+    if (r->processes > 1) put_int(&w, "processes", r->processes);
     put_text(&w, "started", r->started);
     put_text(&w, "ended", r->ended);
     put_int(&w, "resumed", r->resumed);

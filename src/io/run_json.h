@@ -19,7 +19,7 @@ typedef struct tl_run_record {
     const char *size;                    /* "small" or "paper" */
     int settings;
     const char *setting[TL_RUN_SETTINGS_MAX];
-    int threads;
+    int threads, processes;      /* 0 processes: as 1, and not written */
     const char *started, *ended; /* ended: "" while it runs */
     int resumed;                 /* how often */
     const char *outcome;         /* "running", "finished", "interrupted", "failed" */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/comm.h"
 #include "base/hash.h"
 
 #define DOUBLES(type) ((int)(sizeof(type) / sizeof(double)))
@@ -140,6 +141,46 @@ bool tl_state_is_dealt(const tl_state *s, const char *name)
     for (int i = 0; i < s->sections; i++)
         if (s->section[i].kind->is_dealt && s->section[i].kind->is_dealt(name)) return true;
     return false;
+}
+
+static talus_status make_room(const tl_state_part *p, int64_t count, talus_error *err)
+{
+    if (p->room && (count > *p->room || !*p->data)) {
+        void *larger = tl_realloc(*p->data, p->stride * (size_t)count + 1);
+        if (!larger) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %s, %" PRId64 " items", p->name, count);
+        *p->data = larger;
+        *p->room = count;
+    }
+    if (!p->room && count != *p->count)
+        return TL_FAIL(err, TALUS_BAD_INPUT, "%s has %" PRId64 " items in the first process, %" PRId64 " in another",
+                       p->name, count, *p->count);
+    *p->count = count;
+    return TALUS_OK;
+}
+
+talus_status tl_state_tell(tl_state *s, const tl_comm *c, talus_error *err)
+{
+    struct {
+        double t, dt_next;
+        int64_t step, frame;
+    } times = {s->t, s->dt_next, s->step, s->frame};
+    if (tl_comm_alone(c)) return TALUS_OK;
+    tl_comm_tell(c, sizeof times, &times);
+    s->t = times.t, s->dt_next = times.dt_next, s->step = times.step, s->frame = times.frame;
+    tl_state_part part[TL_STATE_PARTS_MAX];
+    const int parts = tl_state_parts(s, part);
+    int64_t count[TL_STATE_PARTS_MAX];
+    talus_status status = TALUS_OK;
+    for (int k = 0; k < parts; k++) count[k] = *part[k].count;
+    tl_comm_tell(c, sizeof count, count);
+    for (int k = 0; k < parts && status == TALUS_OK; k++)
+        if (tl_state_part_is_first(part, k) && !tl_state_is_dealt(s, part[k].name))
+            status = make_room(&part[k], count[k], err);
+    TL_TRY(tl_comm_agree(c, status, err));
+    for (int k = 0; k < parts; k++)
+        if (tl_state_part_is_first(part, k) && !tl_state_is_dealt(s, part[k].name))
+            tl_comm_tell(c, (int64_t)part[k].stride * count[k], *part[k].data);
+    return TALUS_OK;
 }
 
 talus_status tl_state_check_tags(const char *path, const char *what, const tl_scene *scene, const int32_t *tag,

@@ -63,8 +63,21 @@ typedef struct tl_engine_entry {
     int64_t (*samples)(const tl_sim *sim, tl_sample *out);
     const tl_view *views; /* [view_count] of its own matter */
     int view_count;
-    bool in_parts; /* runs in several parts */
+    const struct tl_parts_entry *parts; /* NULL: runs in one part alone */
 } tl_engine_entry;
+
+/* What an engine that runs in several parts does with what is dealt among them (tl_state_kind.is_dealt). Collective;
+ * a failure is everybody's. */
+typedef struct tl_parts_entry {
+    /* On part 0 the matter of all parts as one part would have it, in a copy of its state; and how it is cut, as
+     * numbers [tl_cut_length(parts)] that are the engine's. */
+    talus_status (*collect)(tl_sim *sim, tl_state *whole, int64_t *cut, talus_error *err);
+    /* The other way: whole: on part 0. cut: as it was cut among as many parts, on all; NULL: anew. */
+    talus_status (*deal)(tl_sim *sim, const tl_state *whole, const int64_t *cut, talus_error *err);
+    /* Before a step: cuts anew where one part has much more to do than others, by counts alone. */
+    talus_status (*rebalance)(tl_sim *sim, talus_error *err);
+} tl_parts_entry;
+static inline int64_t tl_cut_length(int64_t parts) { return 2 * parts + 2; }
 
 /* The view of that name in the engine of `sim`; NULL: it has none. */
 const tl_view *tl_sim_view(const tl_sim *sim, const char *name);
@@ -139,6 +152,9 @@ struct tl_sim {
     void *look_user;
 };
 
+/* Whether this part writes files and talks for all. */
+static inline bool tl_sim_tells(const tl_sim *sim) { return !sim->comm || sim->comm->part == 0; }
+
 /* Of several parts all go on, or none: for what may fail on one of them alone. */
 #define TL_TRY_ALL(sim, expr) TL_TRY(tl_comm_agree((sim)->comm, (expr), err))
 
@@ -153,6 +169,13 @@ talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *lo
  * else is in every part, to the bit. Only the first has a log. comm must live longer. */
 talus_status tl_sim_create_part(tl_sim **out, const tl_scene *scene, const tl_comm *comm, const tl_log *log,
                                 talus_error *err);
+/* The state of all parts on part 0 as one part would have it, {0} on the others. cut: where not NULL, how it is cut
+ * among them, [tl_cut_length(parts)] on all. */
+talus_status tl_sim_collect(tl_sim *sim, tl_state *whole, int64_t *cut, talus_error *err);
+/* The other way: from `whole` on part 0, which begins with the same scene. cut: NULL: anew, by what is there. */
+talus_status tl_sim_deal(tl_sim *sim, const tl_state *whole, const int64_t *cut, talus_error *err);
+/* Of the state; of several parts the hash of their hashes, in their order. */
+uint64_t tl_sim_hash(const tl_sim *sim);
 /* For a state that is read or copied from elsewhere before anything else is done: SPH's fills are left out, which take
  * long to part. */
 talus_status tl_sim_create_empty(tl_sim **out, const tl_scene *scene, const tl_log *log, talus_error *err);

@@ -107,13 +107,15 @@ static talus_status gather_pressures(const tl_sim *sim, double **out, talus_erro
     return v && !*out ? TL_FAIL(err, TALUS_NO_MEMORY, "no memory for pressures of particles") : TALUS_OK;
 }
 
-/* Particles of the state in order, and one cloud per material. */
-static talus_status add_matter(tl_clouds *c, const tl_sim *sim, talus_error *err)
+/* Particles of this process, on the heap. */
+static talus_status list_points(const tl_sim *sim, point **out, int64_t *count, talus_error *err)
 {
     tl_rows at = tl_sim_rows(sim, "particles.position"), v = tl_sim_rows(sim, "particles.velocity"),
             volume = tl_sim_rows(sim, "particles.volume"), id = tl_sim_rows(sim, "particles.id"),
             material = tl_sim_rows(sim, "particles.material");
     double *pressure;
+    *out = NULL;
+    *count = at.count;
     TL_TRY(gather_pressures(sim, &pressure, err));
     point *list = tl_alloc(sizeof *list * (size_t)(at.count + 1));
     if (!list) {
@@ -124,16 +126,45 @@ static talus_status add_matter(tl_clouds *c, const tl_sim *sim, talus_error *err
         list[i] = (point){vector_of(at, i),     vector_of(v, i), pressure ? pressure[i] : 0,
                           number_of(volume, i), whole_of(id, i), whole_of(material, i)};
     tl_free(pressure);
-    qsort(list, (size_t)at.count, sizeof *list, by_material_and_id);
-    for (int64_t i = 0; i < at.count; i++) {
+    *out = list;
+    return TALUS_OK;
+}
+
+/* Of all processes, on the first; the others keep none. */
+static talus_status collect_points(const tl_comm *c, point **list, int64_t *count, talus_error *err)
+{
+    int64_t bytes[TL_COMM_PARTS_MAX], total = 0;
+    const int64_t own = *count * (int64_t)sizeof **list;
+    if (tl_comm_alone(c)) return TALUS_OK;
+    tl_comm_share(c, sizeof own, &own, bytes);
+    for (int32_t p = 0; p < c->parts; p++) total += bytes[p] / (int64_t)sizeof **list;
+    if (c->part != 0) total = 0;
+    point *all = tl_alloc(sizeof *all * (size_t)(total + 1));
+    talus_status status =
+        all ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a frame of %lld particles", (long long)total);
+    status = tl_comm_agree(c, status, err);
+    if (status != TALUS_OK) {
+        tl_free(all);
+        return status;
+    }
+    tl_comm_collect(c, bytes, *list, all);
+    tl_free(*list);
+    *list = all;
+    *count = total;
+    return TALUS_OK;
+}
+
+/* By material and id, and one cloud per material. */
+static void add_matter(tl_clouds *c, const tl_scene *s, point *list, int64_t count)
+{
+    qsort(list, (size_t)count, sizeof *list, by_material_and_id);
+    for (int64_t i = 0; i < count; i++) {
         if (i == 0 || list[i].material != list[i - 1].material)
             c->cloud[c->clouds++] = (tl_scene_cloud){
-                .at = c->at + i, .material = list[i].material, .spacing = spacing_of(sim->scene, list[i].material)};
+                .at = c->at + i, .material = list[i].material, .spacing = spacing_of(s, list[i].material)};
         add(c, list[i].x, list[i].v, list[i].pressure, list[i].volume, list[i].id, list[i].material);
         c->cloud[c->clouds - 1].count++;
     }
-    tl_free(list);
-    return TALUS_OK;
 }
 
 static talus_status add_samples(tl_clouds *c, const tl_sim *sim, int64_t count, talus_error *err)
@@ -158,15 +189,29 @@ static void colour(tl_clouds *c, const tl_scene *s)
     for (int k = 0; k < c->clouds; k++) c->cloud[k].value = c->value + (c->cloud[k].at - c->at);
 }
 
+static talus_status fill_clouds(tl_clouds *out, const tl_sim *sim, int64_t samples, point *list, int64_t count,
+                                talus_error *err)
+{
+    TL_TRY(make(out, count + samples, sim->scene->material_count, err));
+    add_matter(out, sim->scene, list, count);
+    colour(out, sim->scene);
+    return add_samples(out, sim, samples, err);
+}
+
 talus_status tl_clouds_gather(tl_clouds *out, const tl_sim *sim, bool surfaces, talus_error *err)
 {
-    int64_t samples = surfaces && sim->engine->samples ? sim->engine->samples(sim, NULL) : 0;
-    TL_TRY(make(out, tl_sim_rows(sim, "particles.position").count + samples, sim->scene->material_count, err));
-    talus_status status = add_matter(out, sim, err);
+    const tl_comm *c = sim->comm;
+    const int64_t samples = surfaces && sim->engine->samples ? sim->engine->samples(sim, NULL) : 0;
+    point *list;
+    int64_t count;
+    *out = (tl_clouds){0};
+    talus_status status = tl_comm_agree(c, list_points(sim, &list, &count, err), err);
+    if (status == TALUS_OK) status = collect_points(c, &list, &count, err);
     if (status == TALUS_OK) {
-        colour(out, sim->scene);
-        status = add_samples(out, sim, samples, err);
+        if (tl_sim_tells(sim)) status = fill_clouds(out, sim, samples, list, count, err);
+        status = tl_comm_agree(c, status, err);
     }
+    tl_free(list);
     if (status != TALUS_OK) tl_clouds_free(out);
     return status;
 }

@@ -20,7 +20,8 @@ typedef struct tl_clouds {
 
 /* Whether frames of this scene have particles, be it none of them yet. */
 bool tl_clouds_expected(const tl_scene *s);
-/* surfaces: also the samples on bodies that move. */
+/* surfaces: also the samples on bodies that move. Of several parts all particles on the first, none on the others:
+ * collective, and a failure is everybody's. */
 talus_status tl_clouds_gather(tl_clouds *out, const tl_sim *sim, bool surfaces, talus_error *err);
 void tl_clouds_free(tl_clouds *c); /* leaves {0} */
 

@@ -11,33 +11,30 @@
 #include "run/softs.h"
 #include "talus_version.h"
 
-static talus_status draw(const tl_sim *sim, const tl_pose *poses, const bool *broken, const tl_render_options *r,
-                         tl_image *out, talus_error *err)
+static talus_status draw(const tl_sim *sim, const tl_clouds *clouds, const tl_pose *poses, const bool *broken,
+                         const tl_render_options *r, tl_image *out, talus_error *err)
 {
     tl_picture p = {0};
     tl_softs f = {0};
-    tl_clouds clouds;
-    TL_TRY(tl_clouds_gather(&clouds, sim, false, err));
     talus_status status = tl_softs_create(&f, sim->scene, &sim->lg, err);
     if (status == TALUS_OK) tl_softs_pose(&f, tl_sim_rows(sim, "nodes.position").data);
     tl_scene_picture_options o = {.width = r->width,
                                   .height = r->height,
                                   .poses = poses,
-                                  .clouds = clouds.clouds,
-                                  .cloud = clouds.cloud,
+                                  .clouds = clouds->clouds,
+                                  .cloud = clouds->cloud,
                                   .softs = f.count,
                                   .soft = f.soft,
                                   .broken = broken};
     if (status == TALUS_OK) status = tl_picture_of_scene(&p, sim->scene, &o, err);
-    tl_clouds_free(&clouds);
     if (status == TALUS_OK) status = tl_render(&p, r, out, err);
     tl_picture_free(&p);
     tl_softs_free(&f);
     return status;
 }
 
-talus_status tl_run_picture(const tl_sim *sim, const char *path, int (*progress)(void *user, double done), void *user,
-                            talus_error *err)
+static talus_status draw_clouds(const tl_sim *sim, const tl_clouds *clouds, const char *path,
+                                int (*progress)(void *user, double done), void *user, talus_error *err)
 {
     const tl_scene *s = sim->scene;
     tl_render_options r = tl_render_options_default();
@@ -58,7 +55,7 @@ talus_status tl_run_picture(const tl_sim *sim, const char *path, int (*progress)
     for (int k = 0; joints && k < sim->joints.count; k++) broken[k] = joints->joint[k].broken > 0;
     for (int i = 0; i < s->body_count; i++) poses[i] = tl_rigid_pose(&sim->rigid.body[i], &sim->state.rigid.body[i]);
     tl_image image = {0};
-    talus_status status = draw(sim, poses, broken, &r, &image, err);
+    talus_status status = draw(sim, clouds, poses, broken, &r, &image, err);
 
     char frame[32], time[40];
     snprintf(frame, sizeof frame, "%" PRId64, sim->state.frame);
@@ -73,4 +70,14 @@ talus_status tl_run_picture(const tl_sim *sim, const char *path, int (*progress)
     tl_free(poses);
     tl_free(broken);
     return status;
+}
+
+talus_status tl_run_picture(const tl_sim *sim, const char *path, int (*progress)(void *user, double done), void *user,
+                            talus_error *err)
+{
+    tl_clouds clouds;
+    TL_TRY(tl_clouds_gather(&clouds, sim, false, err));
+    talus_status status = tl_sim_tells(sim) ? draw_clouds(sim, &clouds, path, progress, user, err) : TALUS_OK;
+    tl_clouds_free(&clouds);
+    return tl_comm_agree(sim->comm, status, err);
 }

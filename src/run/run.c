@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/parallel.h"
 #include "base/replace.h"
 #include "base/timer.h"
@@ -19,12 +20,14 @@
 #include "io/vtk.h"
 #include "io/vtk_lg.h"
 #include "io/vtk_rigid.h"
+#include "math/blas.h"
 #include "run/captures.h"
 #include "run/clouds.h"
 #include "run/folder.h"
 #include "run/picture.h"
 #include "run/sets.h"
 #include "run/verdict.h"
+#include "talus_version.h"
 
 #define SAVE_SECONDS 1     /* frames are put on the disk and a checkpoint is made at most this often, and at the end */
 #define LIST_SECONDS 2     /* run.pvd names all frames anew: at most this often, and at the end */
@@ -36,6 +39,8 @@
 typedef struct run {
     const tl_scene *scene;
     const tl_run_options *o;
+    const tl_comm *comm; /* NULL: one process */
+    bool first;          /* this process has the files of the run */
     tl_sim *sim;
     tl_folder folder;
     int64_t frames; /* wanted */
@@ -57,6 +62,14 @@ typedef struct run {
     talus_status failed; /* an observer's, inside of a frame */
     talus_error why;
 } run;
+
+/* What the first process does alone; a failure is everybody's. */
+#define TRY_FIRST(r, expr) TL_TRY(tl_comm_agree((r)->comm, (r)->first ? (expr) : TALUS_OK, err))
+
+/* What the first process decides, by a clock or by what is in its folder. */
+static bool as_first(const run *r, bool wanted) { return tl_comm_max(r->comm, r->first && wanted) > 0; }
+/* Whoever is asked to stop: all do. */
+static bool agree_stop(run *r) { return r->interrupted = tl_comm_max(r->comm, r->interrupted) > 0; }
 
 static void now(char out[32])
 {
@@ -102,12 +115,14 @@ static int tell_picture(void *user, double done)
 
 /* ---- run.json ---- */
 
-static talus_status write_record(run *r, const char *outcome, const char *message, talus_error *err)
+/* Collective for its hash; written by the first. */
+static talus_status write_own_record(run *r, const char *outcome, const char *message, talus_error *err)
 {
     char path[TL_PATH_ROOM];
     tl_run_record *d = &r->record;
     const tl_state *s = &r->sim->state;
-    print_hash(tl_state_hash(s), r->state_hash);
+    print_hash(tl_sim_hash(r->sim), r->state_hash);
+    if (!r->first) return TALUS_OK;
     d->outcome = outcome;
     d->message = message;
     d->frames = s->frame;
@@ -122,6 +137,11 @@ static talus_status write_record(run *r, const char *outcome, const char *messag
     }
     path_of(r, "run.json", path);
     return tl_run_json_write(path, d, r->scene, err);
+}
+
+static talus_status write_record(run *r, const char *outcome, const char *message, talus_error *err)
+{
+    return tl_comm_agree(r->comm, write_own_record(r, outcome, message, err), err);
 }
 
 /* So that pictures can be made later from any folder. "" when the scene did not come from a file. */
@@ -154,6 +174,7 @@ static void begin_record(run *r)
                                 .size = o->size ? o->size : "small",
                                 .settings = o->settings < TL_RUN_SETTINGS_MAX ? o->settings : TL_RUN_SETTINGS_MAX,
                                 .threads = tl_threads(),
+                                .processes = r->comm ? r->comm->parts : 1,
                                 .started = again && *r->before.started ? r->before.started : r->started,
                                 .ended = r->ended,
                                 .resumed = again ? r->before.resumed + 1 : 0,
@@ -194,9 +215,9 @@ static bool after_step(void *user, const tl_sim *sim)
 {
     (void)sim;
     run *r = user;
-    r->failed = write_step(r, &r->why);
+    r->failed = tl_comm_agree(r->comm, r->first ? write_step(r, &r->why) : TALUS_OK, &r->why);
     if (r->failed == TALUS_OK) tell(r, "step");
-    return r->failed != TALUS_OK || r->interrupted;
+    return r->failed != TALUS_OK || agree_stop(r);
 }
 
 /* ---- what is written at a frame ---- */
@@ -209,7 +230,7 @@ static talus_status write_particles(run *r, talus_error *err)
     tl_clouds c;
     frame_path(r, "frames", "particles", "vtp", path);
     TL_TRY(tl_clouds_gather(&c, r->sim, r->scene->sph.surface_particles, err));
-    talus_status status = tl_clouds_write(path, &c, r->sim->state.t, err);
+    talus_status status = r->first ? tl_clouds_write(path, &c, r->sim->state.t, err) : TALUS_OK;
     tl_clouds_free(&c);
     return status;
 }
@@ -251,6 +272,7 @@ static talus_status write_sets(run *r, talus_error *err)
     return TALUS_OK;
 }
 
+/* But for particles, which all processes have. */
 static talus_status write_frame(run *r, talus_error *err)
 {
     char path[TL_PATH_ROOM];
@@ -261,7 +283,6 @@ static talus_status write_frame(run *r, talus_error *err)
         TL_TRY(write_contacts(r, path, err));
         frame_path(r, "frames", "joints", "vtp", path);
         if (r->scene->joint_count) TL_TRY(tl_vtk_joints(path, r->scene, &r->sim->state, err));
-        if (has_particles(r)) TL_TRY(write_particles(r, err));
         if (has_nodes(r)) {
             frame_path(r, "frames", "nodes", "vtp", path);
             TL_TRY(tl_vtk_nodes(path, r->scene, &r->sim->lg, holds_of(r), r->sim->state.t,
@@ -280,7 +301,7 @@ static talus_status write_frame(run *r, talus_error *err)
 static bool is_due(int64_t frame, int every) { return every > 0 && frame % every == 0; }
 
 /* Frames and tables first: they may be ahead of the checkpoint, never behind. */
-static talus_status save(run *r, bool keep, talus_error *err)
+static talus_status save_state(run *r, bool keep, const tl_state *state, const tl_checkpoint_cut *cut, talus_error *err)
 {
     char path[TL_PATH_ROOM];
     TL_TRY(tl_replace_sync(r->folder.path, err));
@@ -291,10 +312,34 @@ static talus_status save(run *r, bool keep, talus_error *err)
     TL_TRY(tl_csv_sync(&r->history, err));
     if (keep) {
         frame_path(r, "checkpoints", "frame", "h5", path);
-        TL_TRY(tl_checkpoint_save(path, &r->sim->state, r->scene, r->settings, err));
+        TL_TRY(tl_checkpoint_save_cut(path, state, r->scene, r->settings, cut, err));
     }
     path_of(r, "checkpoint.h5", path);
-    TL_TRY(tl_checkpoint_save(path, &r->sim->state, r->scene, r->settings, err));
+    return tl_checkpoint_save_cut(path, state, r->scene, r->settings, cut, err);
+}
+
+static talus_status save_parts(run *r, bool keep, talus_error *err)
+{
+    tl_state whole;
+    const int64_t length = tl_cut_length(r->comm->parts);
+    tl_checkpoint_cut cut = {r->comm->parts, length, TL_NEW_ZERO(int64_t, length)};
+    talus_status status = tl_comm_agree(
+        r->comm, cut.number ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a checkpoint"), err);
+    if (status == TALUS_OK) {
+        status = tl_sim_collect(r->sim, &whole, cut.number, err);
+        if (status == TALUS_OK) {
+            if (r->first) status = save_state(r, keep, &whole, &cut, err);
+            status = tl_comm_agree(r->comm, status, err);
+            tl_state_free(&whole);
+        }
+    }
+    tl_free(cut.number);
+    return status;
+}
+
+static talus_status save(run *r, bool keep, talus_error *err)
+{
+    TL_TRY(r->comm ? save_parts(r, keep, err) : save_state(r, keep, &r->sim->state, NULL, err));
     r->saved = tl_seconds();
     r->saved_step = r->sim->state.step;
     return TALUS_OK;
@@ -305,7 +350,8 @@ static talus_status save_if_due(run *r, talus_error *err)
 {
     const bool keep = is_due(r->sim->state.frame, r->scene->output.checkpoint_every);
     const bool last = r->sim->state.frame >= r->frames || r->interrupted;
-    if (r->saved_step >= 0 && !keep && !last && tl_seconds() - r->saved < SAVE_SECONDS) return TALUS_OK;
+    const bool soon = r->saved_step >= 0 && !keep && !last && tl_seconds() - r->saved < SAVE_SECONDS;
+    if (as_first(r, soon)) return TALUS_OK;
     return save(r, keep, err);
 }
 
@@ -328,9 +374,10 @@ static talus_status draw(run *r, talus_error *err)
 {
     frame_path(r, "images", "frame", "png", r->picture);
     if (r->drawn == r->sim->state.frame) return TALUS_OK;
-    TL_TRY(tl_run_picture(r->sim, r->picture, tell_picture, r, err));
-    r->drawn = r->sim->state.frame;
-    return TALUS_OK;
+    const talus_status status = tl_run_picture(r->sim, r->picture, tell_picture, r, err);
+    agree_stop(r);
+    if (status == TALUS_OK) r->drawn = r->sim->state.frame;
+    return status;
 }
 
 static talus_status draw_if_due(run *r, talus_error *err)
@@ -343,12 +390,16 @@ static talus_status draw_if_due(run *r, talus_error *err)
 static talus_status reach_frame(run *r, talus_error *err)
 {
     tl_replace_later(true);
-    const talus_status written = write_frame(r, err);
+    talus_status written = r->first ? write_frame(r, err) : TALUS_OK;
+    written = tl_comm_agree(r->comm, written, err);
+    if (written == TALUS_OK && r->scene->output.frames && has_particles(r))
+        written = tl_comm_agree(r->comm, write_particles(r, err), err);
     tl_replace_later(false);
     TL_TRY(written);
     TL_TRY(save_if_due(r, err));
     tell(r, "frame");
-    if (tl_seconds() - r->listed > LIST_SECONDS) TL_TRY(write_list(r, err));
+    agree_stop(r);
+    TRY_FIRST(r, tl_seconds() - r->listed > LIST_SECONDS ? write_list(r, err) : TALUS_OK);
     return draw_if_due(r, err);
 }
 
@@ -376,25 +427,70 @@ static talus_status cut_table(run *r, const char *name, int64_t last, bool has_r
                    path, found, last);
 }
 
-/* The state of the checkpoint, and the files as they were when it was made. *there: false when there is none. */
-static talus_status restore(run *r, bool *there, talus_error *err)
+/* The files as they were when the checkpoint was made. */
+static talus_status cut_files(run *r, const tl_state *s, talus_error *err)
 {
-    char path[TL_PATH_ROOM];
-    tl_state *s = &r->sim->state;
-    path_of(r, "checkpoint.h5", path);
-    *there = access(path, F_OK) == 0;
-    if (!*there) {
-        if (*r->before.scene_hash && strcmp(r->before.scene_hash, r->scene_hash)) return wrong_scene(r, err);
-        return tl_folder_clean(&r->folder, -1, err);
-    }
-    TL_TRY(tl_checkpoint_load(path, s, r->scene, r->sim->rigid.count, &r->o->log, err));
-    if (!strcmp(r->before.outcome, "finished") && s->frame >= r->frames) return TALUS_OK; /* left as it is */
     TL_TRY(tl_folder_clean(&r->folder, s->frame, err));
     TL_TRY(cut_table(r, "steps.csv", s->step, s->step > 0, err));
     TL_TRY(cut_table(r, "history.csv", s->step, false, err));
     TL_TRY(cut_table(r, "holds.csv", s->frame, has_holds(r) && s->frame > 0, err));
     TL_TRY(cut_table(r, "joints.csv", s->frame, has_joints(r), err));
     return cut_table(r, "bodies.csv", s->frame, r->scene->output.bodies && r->scene->body_count > 0, err);
+}
+
+static void tell_processes(const run *r, int64_t saved, int goes_on)
+{
+    if (saved != goes_on)
+        tl_log_write(&r->o->log, 1,
+                     "%s was saved by %" PRId64 " process%s and goes on in %d: last bits will differ from then on",
+                     r->folder.path, saved, saved == 1 ? "" : "es", goes_on);
+}
+
+/* The checkpoint's state, into `s`, and the files. `cut`: as of tl_checkpoint_read_cut, with room for count numbers.
+ * *there: false when there is none. */
+static talus_status restore(run *r, tl_state *s, tl_checkpoint_cut *cut, bool *there, talus_error *err)
+{
+    char path[TL_PATH_ROOM];
+    path_of(r, "checkpoint.h5", path);
+    *there = access(path, F_OK) == 0;
+    if (!*there) {
+        if (*r->before.scene_hash && strcmp(r->before.scene_hash, r->scene_hash)) return wrong_scene(r, err);
+        return tl_folder_clean(&r->folder, -1, err);
+    }
+    TL_TRY(tl_checkpoint_read_cut(path, cut->count, cut, err));
+    tell_processes(r, cut->parts, r->comm ? r->comm->parts : 1);
+    TL_TRY(tl_checkpoint_load(path, s, r->scene, r->sim->rigid.count, &r->o->log, err));
+    if (!strcmp(r->before.outcome, "finished") && s->frame >= r->frames) return TALUS_OK; /* left as it is */
+    return cut_files(r, s, err);
+}
+
+/* Another number of processes than wrote it: each takes what it now owns. */
+static talus_status deal(run *r, tl_state *whole, tl_checkpoint_cut *cut, talus_error *err)
+{
+    int64_t told[2] = {cut->parts, cut->count};
+    tl_comm_tell(r->comm, sizeof told, told);
+    const bool same = told[0] == r->comm->parts && told[1] == tl_cut_length(r->comm->parts);
+    if (same) tl_comm_tell(r->comm, (int64_t)sizeof *cut->number * told[1], cut->number);
+    return tl_sim_deal(r->sim, whole, same ? cut->number : NULL, err);
+}
+
+static talus_status restore_parts(run *r, bool *there, talus_error *err)
+{
+    const int64_t length = tl_cut_length(r->comm->parts);
+    tl_checkpoint_cut cut = {1, length, TL_NEW_ZERO(int64_t, length)};
+    tl_state whole = {0};
+    talus_status status =
+        cut.number ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for how a run is cut among processes");
+    if (status == TALUS_OK && r->first) {
+        status = tl_state_like(&whole, &r->sim->state, err);
+        if (status == TALUS_OK) status = restore(r, &whole, &cut, there, err);
+    }
+    status = tl_comm_agree(r->comm, status, err);
+    *there = as_first(r, *there);
+    if (status == TALUS_OK && *there) status = deal(r, &whole, &cut, err);
+    tl_free(cut.number);
+    tl_state_free(&whole);
+    return status;
 }
 
 static talus_status open_tables(run *r, bool first, talus_error *err)
@@ -440,8 +536,9 @@ static void name_of(const char *file, char out[128])
 static talus_status make_sim(run *r, bool empty, talus_error *err)
 {
     tl_sim *sim;
-    TL_TRY(empty ? tl_sim_create_empty(&sim, r->scene, &r->o->log, err)
-                 : tl_sim_create(&sim, r->scene, &r->o->log, err));
+    TL_TRY(r->comm ? tl_sim_create_part(&sim, r->scene, r->comm, &r->o->log, err)
+           : empty ? tl_sim_create_empty(&sim, r->scene, &r->o->log, err)
+                   : tl_sim_create(&sim, r->scene, &r->o->log, err));
     tl_sim_free(r->sim);
     r->sim = sim;
     r->captures.sim = sim;
@@ -451,19 +548,26 @@ static talus_status make_sim(run *r, bool empty, talus_error *err)
     return TALUS_OK;
 }
 
-static talus_status begin_folder(run *r, bool *resumed, talus_error *err)
+static talus_status open_folder(run *r, talus_error *err)
 {
     char path[TL_PATH_ROOM], name[128];
-    *resumed = false;
     name_of(r->scene->file, name);
     TL_TRY(tl_folder_open(&r->folder, r->o->folder, name, r->o->resume, err));
     path_of(r, "run.json", path);
-    if (!r->folder.fresh) TL_TRY(tl_run_json_read(&r->before, path, err));
+    return r->folder.fresh ? TALUS_OK : tl_run_json_read(&r->before, path, err);
+}
+
+static talus_status begin_folder(run *r, bool *resumed, talus_error *err)
+{
+    *resumed = false;
+    TRY_FIRST(r, open_folder(r, err));
     begin_record(r);
-    if (r->o->resume) TL_TRY(restore(r, resumed, err));
+    tl_checkpoint_cut none = {.parts = 1};
+    if (r->o->resume)
+        TL_TRY(r->comm ? restore_parts(r, resumed, err) : restore(r, &r->sim->state, &none, resumed, err));
     if (!r->o->resume || *resumed) return TALUS_OK;
     tl_log_write(&r->o->log, 1, "%s has no checkpoint yet: the run begins at the start", r->folder.path);
-    return make_sim(r, false, err); /* with its fills */
+    return r->comm ? TALUS_OK : make_sim(r, false, err); /* with its fills */
 }
 
 /* ---- the whole ---- */
@@ -481,13 +585,11 @@ static talus_status play(run *r, bool resumed, talus_error *err)
 {
     char path[TL_PATH_ROOM];
     tl_state *s = &r->sim->state;
-    if (r->scene->output.checkpoint_every > 0) {
-        path_of(r, "checkpoints", path);
-        TL_TRY(tl_folder_make_part(path, err));
-    }
+    path_of(r, "checkpoints", path);
+    TRY_FIRST(r, r->scene->output.checkpoint_every > 0 ? tl_folder_make_part(path, err) : TALUS_OK);
     TL_TRY(write_record(r, "running", "", err));
-    TL_TRY(open_tables(r, !resumed, err));
-    if (r->scene->output.frames) TL_TRY(tl_body_meshes_create(&r->meshes, r->scene, err));
+    TRY_FIRST(r, open_tables(r, !resumed, err));
+    TRY_FIRST(r, r->scene->output.frames ? tl_body_meshes_create(&r->meshes, r->scene, err) : TALUS_OK);
     r->began = r->listed = tl_seconds();
     r->t_began = s->t;
     bool between = s->t != (double)s->frame / r->scene->fps;
@@ -505,7 +607,7 @@ static talus_status play(run *r, bool resumed, talus_error *err)
         TL_TRY(reach_frame(r, err));
     }
     if (r->saved_step != s->step) TL_TRY(save(r, false, err)); /* the frame was told, and somebody asked to stop */
-    TL_TRY(write_list(r, err));
+    TRY_FIRST(r, write_list(r, err));
     return r->interrupted || r->o->no_pictures ? TALUS_OK : draw(r, err);
 }
 
@@ -514,7 +616,7 @@ static talus_status interrupted(run *r, talus_error *err)
     const tl_state *s = &r->sim->state;
     talus_error ignored;
     tell(r, "save");
-    (void)write_list(r, &ignored);
+    if (r->first) (void)write_list(r, &ignored);
     (void)write_record(r, "interrupted", "", &ignored);
     return TL_FAIL(err, TALUS_INTERRUPTED, "interrupted at frame %" PRId64 " of %" PRId64 ", t = %.6g s; all is saved",
                    s->frame, r->frames, s->t);
@@ -526,7 +628,8 @@ static talus_status run_all(run *r, talus_run_result *result, talus_error *err)
     TL_TRY(begin_folder(r, &resumed, err));
     const tl_state *s = &r->sim->state;
     snprintf(result->folder, sizeof result->folder, "%s", r->folder.path);
-    if (resumed && !strcmp(r->before.outcome, "finished") && s->frame >= r->frames) {
+    if (as_first(r, resumed && !strcmp(r->before.outcome, "finished") && s->frame >= r->frames)) {
+        if (!r->first) return TALUS_OK;
         tl_log_write(&r->o->log, 1, "%s is finished: %" PRId64 " frames", r->folder.path, s->frame);
         frame_path(r, "images", "frame", "png", r->picture);
         if (access(r->picture, F_OK) != 0) r->picture[0] = '\0';
@@ -559,6 +662,26 @@ static void close_all(run *r)
     tl_folder_close(&r->folder);
 }
 
+/* All processes must do the same. */
+static talus_status check_alike(const run *r, talus_error *err)
+{
+    static const char build[] = TALUS_VERSION_STRING " " TALUS_COMPILER_STRING;
+    const tl_run_options *o = r->o;
+    const int64_t asked[] = {r->frames, o->resume, o->no_pictures, o->history, TL_REPORT_PHASES};
+    const uint64_t mine[3] = {
+        tl_hash(tl_hash(TL_HASH_START, build, sizeof build), tl_blas_core(), strlen(tl_blas_core())), r->scene->hash,
+        tl_hash(TL_HASH_START, asked, sizeof asked)};
+    static const char *const what[] = {"build of talus or kind of processor", "scene, or settings of it", "options"};
+    uint64_t all[3 * TL_COMM_PARTS_MAX];
+    if (o->capture) return TL_FAIL(err, TALUS_UNSUPPORTED, "--capture runs in one process, not in %d", r->comm->parts);
+    tl_comm_share(r->comm, sizeof mine, mine, all);
+    for (int32_t p = 1; p < r->comm->parts; p++)
+        for (int k = 0; k < 3; k++)
+            if (all[3 * p + k] != all[k])
+                return TL_FAIL(err, TALUS_BAD_INPUT, "process %d has another %s than process 0", (int)p, what[k]);
+    return TALUS_OK;
+}
+
 talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_result *result, talus_error *err)
 {
     run r = {.scene = scene,
@@ -576,6 +699,9 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
     talus_error own;
     if (!err) err = &own;
     *result = (talus_run_result){0};
+    r.comm = tl_comm_alone(o->comm) ? NULL : o->comm;
+    r.first = !r.comm || r.comm->part == 0;
+    if (r.comm) TL_TRY(check_alike(&r, err));
     r.began = tl_seconds();
     list_settings(&r);
     r.captures = (tl_captures){.folder = r.folder.path, .log = o->log};
@@ -586,7 +712,7 @@ talus_status tl_run(const tl_scene *scene, const tl_run_options *o, talus_run_re
     result->steps = r.sim->state.step;
     result->verdict = r.verdict;
     if (status == TALUS_OK) tl_captures_tell(&r.captures);
-    result->hash = tl_state_hash(&r.sim->state);
+    result->hash = tl_sim_hash(r.sim);
     snprintf(result->picture, sizeof result->picture, "%s", status == TALUS_OK ? r.picture : "");
     close_all(&r);
     return status;

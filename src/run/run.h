@@ -28,6 +28,8 @@ typedef struct tl_run_options {
     int (*progress)(void *user, const tl_run_progress *p); /* not 0: save and stop. May be NULL */
     void *user;
     tl_log log;
+    const tl_comm
+        *comm; /* the other processes of the run, which all do the same: the first has the files. NULL: none */
 } tl_run_options;
 
 /* result->folder is "" until the run has its folder. */

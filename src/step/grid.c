@@ -496,5 +496,5 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 }
 
 extern const tl_engine_entry tl_engine_grid; /* in scene/engines.def */
-const tl_engine_entry tl_engine_grid = {tl_grid_begin, tl_grid_end,   tl_grid_dt_wanted, step, tl_grid_measure,
-                                        NULL,          tl_grid_views, TL_GRID_VIEWS,     true};
+const tl_engine_entry tl_engine_grid = {tl_grid_begin, tl_grid_end,   tl_grid_dt_wanted, step,          tl_grid_measure,
+                                        NULL,          tl_grid_views, TL_GRID_VIEWS,     &tl_grid_parts};

@@ -426,4 +426,4 @@ static double dt_wanted(const tl_sim *sim)
 }
 
 extern const tl_engine_entry tl_engine_lg; /* in scene/engines.def */
-const tl_engine_entry tl_engine_lg = {tl_lg_begin, tl_lg_end, dt_wanted, step, NULL, NULL, NULL, 0, false};
+const tl_engine_entry tl_engine_lg = {tl_lg_begin, tl_lg_end, dt_wanted, step, NULL, NULL, NULL, 0, NULL};

@@ -43,7 +43,7 @@ static talus_status create(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
     sim->engine = engines[s->engine];
-    if (sim->comm && !sim->engine->in_parts)
+    if (sim->comm && !sim->engine->parts)
         return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: engine \"%s\" runs in one process so far, not in %d",
                        s->file ? s->file : "scene", tl_engine_name(s->engine), sim->comm->parts);
     tl_driven *driven = tl_state_add(&sim->state, &tl_driven_kind);
@@ -182,6 +182,7 @@ talus_status tl_sim_step(tl_sim *sim, double dt, double until, talus_error *err)
         tl_arena_reset(&sim->arena);
         tl_comm_release(sim->comm, sim->comm_mark);
         sim->tries++;
+        if (sim->comm && retries == 0) TL_TRY(sim->engine->parts->rebalance(sim, err));
         TL_TRY_ALL(sim, tl_cancel_check(err));
         talus_status status = try_step(sim, length, &again, &why);
         if (status == TALUS_OK) {

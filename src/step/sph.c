@@ -309,4 +309,4 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 
 extern const tl_engine_entry tl_engine_sph; /* in scene/engines.def */
 const tl_engine_entry tl_engine_sph = {tl_sph_engine_begin, tl_sph_engine_end, tl_sph_dt_wanted, step, tl_sph_measure,
-                                       tl_sph_samples,      tl_sph_views,      TL_SPH_VIEWS,     false};
+                                       tl_sph_samples,      tl_sph_views,      TL_SPH_VIEWS,     NULL};

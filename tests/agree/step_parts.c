@@ -36,14 +36,19 @@ static void tap(void **state)
 {
     (void)state;
     run_case(4, 3);
-    assert_int_equal(tl_step_case_count, 5);
+}
+static void trough(void **state)
+{
+    (void)state;
+    run_case(5, 3);
+    assert_int_equal(tl_step_case_count, 6);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dam),   cmocka_unit_test(crowds), cmocka_unit_test(bodies),
-        cmocka_unit_test(drops), cmocka_unit_test(tap),
+        cmocka_unit_test(drops), cmocka_unit_test(tap),    cmocka_unit_test(trough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

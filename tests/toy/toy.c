@@ -120,4 +120,4 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 }
 
 extern const tl_engine_entry tl_engine_toy; /* in scene/engines.def */
-const tl_engine_entry tl_engine_toy = {begin, end, dt_wanted, step, measure, NULL, views, 2, false};
+const tl_engine_entry tl_engine_toy = {begin, end, dt_wanted, step, measure, NULL, views, 2, NULL};

@@ -3,6 +3,7 @@
 #include "lab/validate.h"
 #include <math.h>
 #include <talus/build.h>
+#include <talus/cluster.h>
 #include <talus/mesh.h>
 #include <talus/program.h>
 #include <talus/render.h>
@@ -247,6 +248,9 @@ static void files(void **state)
     const char *name, *value;
     int count;
     REFUSED(talus_run(NULL, NULL, NULL, &err));
+    REFUSED(talus_cluster_begin(NULL, NULL, NULL, &err));
+    REFUSED(talus_cluster_begin("/nowhere/libtalus-cluster.so", NULL, NULL, &err));
+    talus_cluster_end();
     REFUSED(talus_run_verdict(NULL, &verdict, &err));
     REFUSED(talus_run_verdict("/nowhere", NULL, &err));
     REFUSED(talus_render_run(NULL, 0, -1, NULL, &err));

@@ -246,8 +246,7 @@ talus_status tl_particles_migrate(const tl_grid_frame *f, const tl_domain_spec *
     return TALUS_OK;
 }
 
-/* One entry per particle, but for those that follow one of the same cube. */
-static int64_t count_cubes(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p, tl_cube *out)
+int64_t tl_particles_cubes(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p, tl_cube *out)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < p->count; i++) {
@@ -262,29 +261,39 @@ static int64_t count_cubes(const tl_grid_frame *f, const tl_domain_spec *walls, 
     return n;
 }
 
+talus_status tl_particles_cut(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p, tl_arena *a,
+                              talus_error *err)
+{
+    tl_owners *o = f->owners;
+    size_t mark = tl_arena_mark(a);
+    tl_cut cut;
+    const bool first = o->comm->part == 0;
+    o->shift =
+        tl_owners_shift_for((int64_t)tl_comm_sum(o->comm, first ? (double)p->count : 0) / PER_CELL, o->comm->parts);
+    tl_cube *cube = TL_TAKE(a, tl_cube, first ? p->count : 1);
+    talus_status status = cube ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to cut the world in parts");
+    TL_TRY(tl_comm_agree(o->comm, status, err));
+    const int64_t n = first ? tl_particles_cubes(f, walls, p, cube) : 0;
+    TL_TRY(tl_owners_cut(o, n, cube, a, &cut, err));
+    tl_arena_release(a, mark);
+    return TALUS_OK;
+}
+
+int32_t tl_particle_part(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 x)
+{
+    int32_t cell[3];
+    return tl_particle_locate(f, walls, &x, cell) ? tl_owners_part_of_key(f->owners, tl_grid_key(f, cell)) : 0;
+}
+
 talus_status tl_particles_deal(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *p, tl_arena *a,
                                talus_error *err)
 {
-    tl_owners *o = f->owners;
-    if (!o) return TALUS_OK;
-    size_t mark = tl_arena_mark(a);
-    tl_cut cut;
-    o->shift = tl_owners_shift_for(p->count / PER_CELL, o->comm->parts);
-    tl_cube *cube = TL_TAKE(a, tl_cube, p->count);
-    talus_status status = cube ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory to cut the world in parts");
-    TL_TRY(tl_comm_agree(o->comm, status, err));
-    const int64_t n = o->comm->part == 0 ? count_cubes(f, walls, p, cube) : 0;
-    TL_TRY(tl_owners_cut(o, n, cube, a, &cut, err));
+    if (!f->owners) return TALUS_OK;
+    TL_TRY(tl_particles_cut(f, walls, p, a, err));
     int64_t kept = 0;
-    for (int64_t i = 0; i < p->count; i++) {
-        tl_vec3 x = p->particle[i].x;
-        int32_t cell[3];
-        const bool there = tl_particle_locate(f, walls, &x, cell);
-        if ((there ? tl_owners_part_of_key(o, tl_grid_key(f, cell)) : 0) != o->comm->part) continue;
-        p->particle[kept++] = p->particle[i];
-    }
+    for (int64_t i = 0; i < p->count; i++)
+        if (tl_particle_part(f, walls, p->particle[i].x) == f->owners->comm->part) p->particle[kept++] = p->particle[i];
     p->count = kept;
-    tl_arena_release(a, mark);
     return TALUS_OK;
 }
 

@@ -43,6 +43,17 @@ talus_status tl_particles_migrate(const tl_grid_frame *f, const tl_domain_spec *
 talus_status tl_particles_deal(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *p, tl_arena *a,
                                talus_error *err);
 
+/* What a part has in cubes of its owners (owners.h): one entry per particle, but for those that follow one of the same
+ * cube. Returns how many; out [count]. */
+struct tl_cube;
+int64_t tl_particles_cubes(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p,
+                           struct tl_cube *out);
+/* Cuts the world by the particles that part 0 has. Collective. */
+talus_status tl_particles_cut(const tl_grid_frame *f, const tl_domain_spec *walls, const tl_particles *p, tl_arena *a,
+                              talus_error *err);
+/* Whose place that is; what is nowhere is part 0's. */
+int32_t tl_particle_part(const tl_grid_frame *f, const tl_domain_spec *walls, tl_vec3 x);
+
 /* That of all parts. */
 void tl_particles_measure_sum(const struct tl_comm *c, tl_particles_measure *m);
 /* rho [materials] kg/m^3. Fixed-order sums, of all parts. */

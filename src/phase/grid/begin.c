@@ -153,7 +153,11 @@ talus_status tl_grid_begin(tl_sim *sim, talus_error *err)
     TL_TRY(tl_rigid_begin(sim, &k->rigid, err));
     k->flows = sim->scene->fill_count + sim->scene->emitter_count > 0;
     if (tl_scene_bends(sim->scene)) TL_TRY(tl_elastic_begin(sim, &k->elastic, err));
-    return k->flows ? begin_flow(sim, k, err) : TALUS_OK;
+    if (k->flows) return begin_flow(sim, k, err);
+    return sim->comm ? TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: %s alone run in one process so far, not in %d",
+                               file_of(sim->scene), k->elastic ? "elastic and rigid bodies" : "rigid bodies",
+                               sim->comm->parts)
+                     : TALUS_OK;
 }
 
 void tl_grid_end(tl_sim *sim)

@@ -1,5 +1,5 @@
-/* The step of the grid engine where something flows, in three files: begin.c makes a simulation and says
- * how long a step may be, views.c shows what there is, step/grid.c is the step. Scenes of rigid bodies alone run the rigid step. */
+/* The step of the grid engine where something flows, in four files: begin.c makes a simulation and says
+ * how long a step may be, views.c shows what there is, parts.c is for runs of several parts, step/grid.c is the step. Scenes of rigid bodies alone run the rigid step. */
 #ifndef TL_PHASE_GRID_GRID_H
 #define TL_PHASE_GRID_GRID_H
 
@@ -27,6 +27,7 @@ typedef struct tl_grid_data {
     tl_parts_options parts;
     tl_particles spare; /* the next state's; nothing in it between steps */
     tl_owners *owners;  /* of blocks; NULL: there is one part */
+    tl_cut cut;         /* as it was looked at last */
 } tl_grid_data;
 
 /* The coupled problem of a step, solved, before anything moves. Valid during the call. */
@@ -49,6 +50,7 @@ talus_status tl_grid_measure(tl_sim *sim, tl_totals *t, talus_error *err);
 /* What particles have, alone. */
 talus_status tl_grid_totals_of(const tl_sim *sim, const tl_particles *p, const tl_grid_frame *f, tl_arena *a,
                                tl_totals *out, talus_error *err);
+extern const tl_parts_entry tl_grid_parts;
 extern const tl_view tl_grid_views[];
 #define TL_GRID_VIEWS 11
 
