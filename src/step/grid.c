@@ -348,7 +348,7 @@ static double paid_part(tl_grid_trial *s, double *const way[3])
     const double work = -sums_of(s, way).power;
     const double taken = s->soft ? s->wet->gain : 0;
     const double lost = s->totals.lost + tl_accounts_lost(&solved, &s->account, sums_of(s, s->f.faces.u)) - taken;
-    const double part = s->data->flow.rules.pay && work > lost ? lost / work : 1;
+    const double part = s->data->flow.rules.pay && work > fmax(lost, 0) ? fmax(lost, 0) / work : 1;
     s->totals.lost = lost - part * work;
     return part;
 }
