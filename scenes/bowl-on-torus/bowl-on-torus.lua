@@ -33,7 +33,8 @@ return scene {
   minutes = paper and 120 or 3,
   duration = p.duration, fps = 25,
   grid = { cells = {p.cells, p.cells * 7 // 8, p.cells}, cell = h },
-  fill = { { material = water, shape = intersect { sphere { radius = 0.19, center = {0.5, 0.63, 0.5} },
+  -- wider than the bowl, which cuts it: a gap would be air, and count as liquid where the liquid closes it
+  fill = { { material = water, shape = intersect { sphere { radius = 0.22, center = {0.5, 0.63, 0.5} },
                                                    box { size = {1, 0.3, 1}, center = {0.5, 0.44, 0.5} } } } },
   bodies = {
     { name = "bowl", shape = revolve { profile = profile }, at = {0.5, 0.33, 0.5},

@@ -29,7 +29,8 @@ static void beginning(void **state)
     for (int64_t k = 1;; k++) {
         tl_grid_state fresh;
         tl_alloc_fail_at(k);
-        talus_status status = tl_grid_state_begin(&fresh, c.scene, &c.f, &c.rigid, c.state.rigid.body, &err);
+        const tl_fill_bodies bodies = {&c.rigid, c.state.rigid.body, NULL};
+        talus_status status = tl_grid_state_begin(&fresh, c.scene, &c.f, &bodies, &err);
         int delivered = tl_alloc_fail_happened();
         tl_alloc_fail_at(0);
         if (status == TALUS_OK) {

@@ -18,7 +18,8 @@ static talus_status begin(grid_case *c, struct tl_owners *owners, talus_error *e
     c->f = tl_grid_frame_of(c->scene);
     tl_grid_state *g = tl_state_add(&c->state, &tl_grid_state_kind);
     if (!g) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory");
-    TL_TRY(tl_grid_state_begin(g, c->scene, &c->f, &c->rigid, c->state.rigid.body, err));
+    const tl_fill_bodies bodies = {&c->rigid, c->state.rigid.body, NULL};
+    TL_TRY(tl_grid_state_begin(g, c->scene, &c->f, &bodies, err));
     c->f.owners = owners;
     return tl_particles_deal(&c->f, &c->scene->domain, &g->particles, &c->arena, err);
 }

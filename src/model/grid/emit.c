@@ -246,7 +246,7 @@ static bool settle_cube(const tl_scene *s, const tl_grid_frame *f, int i, const 
 
 /* Particles inside of bodies go, and those as near to a solid as none stays have their gap from the start; the rest
  * is numbered in the order of fills. first [fills]: of each fill. */
-static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r, const tl_motion *motion,
+static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const tl_fill_bodies *by,
                                const int64_t *first, tl_particles *p, tl_arena *a, talus_error *err)
 {
     tl_particles sorted = {.room = p->count, .particle = TL_TAKE(a, tl_particle, p->count)};
@@ -260,7 +260,7 @@ static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const 
     for (int64_t i = 0; i < p->count; i++) p->particle[i].id = (int32_t)i;
     TL_TRY(tl_particles_sort(f, &s->domain, p, &sorted, key, &lost, a, err));
     TL_TRY(tl_grid_build(&g, f, sorted.count, key, a, err));
-    TL_TRY(tl_solids_make(&solids, &g, r, &s->domain, motion, a, err));
+    TL_TRY(tl_solids_with_skins(&solids, &g, by->rigid, &s->domain, by->motion, by->skins, a, err));
 #pragma omp parallel for schedule(dynamic) if (g.blocks > 1)
     for (int32_t b = 0; b < g.blocks; b++)
         for (int32_t i = g.first[b]; i < g.first[b + 1]; i++) {
@@ -289,8 +289,8 @@ static talus_status cut_bodies(const tl_scene *s, const tl_grid_frame *f, const 
 }
 
 /* Volumes of what is left; the order of particles stays. */
-static talus_status fit_volumes(const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r, const tl_motion *motion,
-                                tl_particles *p, tl_arena *a, talus_error *err)
+static talus_status fit_volumes(const tl_scene *s, const tl_grid_frame *f, const tl_fill_bodies *by, tl_particles *p,
+                                tl_arena *a, talus_error *err)
 {
     tl_particles sorted = {.room = p->count, .particle = TL_TAKE(a, tl_particle, p->count)};
     uint64_t *key = TL_TAKE(a, uint64_t, p->count);
@@ -301,14 +301,14 @@ static talus_status fit_volumes(const tl_scene *s, const tl_grid_frame *f, const
     tl_lost lost;
     TL_TRY(tl_particles_sort(f, &s->domain, p, &sorted, key, &lost, a, err));
     TL_TRY(tl_grid_build(&g, f, sorted.count, key, a, err));
-    TL_TRY(tl_solids_make(&solids, &g, r, &s->domain, motion, a, err));
+    TL_TRY(tl_solids_with_skins(&solids, &g, by->rigid, &s->domain, by->motion, by->skins, a, err));
     TL_TRY(tl_fill_volumes(s, &g, &solids, &sorted, a, err));
     for (int64_t i = 0; i < sorted.count; i++) p->particle[sorted.particle[i].id].volume = sorted.particle[i].volume;
     return TALUS_OK;
 }
 
-static talus_status begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r,
-                          const tl_motion *motion, tl_arena *a, talus_error *err)
+static talus_status begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f, const tl_fill_bodies *bodies,
+                          tl_arena *a, talus_error *err)
 {
     out->emitters = s->emitter_count;
     out->emitter = TL_NEW_ZERO(tl_emitter_state, s->emitter_count + 1);
@@ -324,19 +324,19 @@ static talus_status begin(tl_grid_state *out, const tl_scene *s, const tl_grid_f
                     tl_shape_bounded(s->shapes, s->fills[i].shape);
         TL_TRY((blue ? fill_blue : fill_cubes)(s, f, i, &out->particles, err));
     }
-    TL_TRY(cut_bodies(s, f, r, motion, first, &out->particles, a, err));
-    TL_TRY(fit_volumes(s, f, r, motion, &out->particles, a, err));
+    TL_TRY(cut_bodies(s, f, bodies, first, &out->particles, a, err));
+    TL_TRY(fit_volumes(s, f, bodies, &out->particles, a, err));
     out->totals->next_id = (double)out->particles.count;
     for (int64_t i = 0; i < out->particles.count; i++) out->totals->initial_volume += out->particles.particle[i].volume;
     return TALUS_OK;
 }
 
-talus_status tl_grid_state_begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r,
-                                 const tl_motion *motion, talus_error *err)
+talus_status tl_grid_state_begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f,
+                                 const tl_fill_bodies *bodies, talus_error *err)
 {
     tl_arena a = {0};
     *out = (tl_grid_state){0};
-    talus_status status = begin(out, s, f, r, motion, &a, err);
+    talus_status status = begin(out, s, f, bodies, &a, err);
     tl_arena_free(&a);
     if (status != TALUS_OK) tl_grid_state_free(out);
     return status;

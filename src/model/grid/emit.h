@@ -12,9 +12,16 @@
 #include "model/grid/solids.h"
 #include "model/grid/state.h"
 
+/* What fills are cut by: bodies where they are, elastic ones by their meshes, as the flow sees them. */
+typedef struct tl_fill_bodies {
+    const tl_rigid *rigid;
+    const tl_motion *motion; /* [rigid->count] */
+    const tl_skins *skins;   /* NULL: nothing bends */
+} tl_fill_bodies;
+
 /* First state: particles of all fills, emitters that owe nothing. */
-talus_status tl_grid_state_begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f, const tl_rigid *r,
-                                 const tl_motion *motion, talus_error *err);
+talus_status tl_grid_state_begin(tl_grid_state *out, const tl_scene *s, const tl_grid_frame *f,
+                                 const tl_fill_bodies *bodies, talus_error *err);
 
 /* Of one emitter at the start of a step. */
 typedef struct tl_emission {

@@ -111,6 +111,7 @@ talus_status tl_flow_classify(tl_flow *f, talus_error *err)
                               .solids = &f->solids,
                               .solid_phi = f->solid_phi,
                               .spacing = f->set->spacing,
+                              .particles = f->soft ? &f->particles : NULL,
                               .up = sand ? NULL : &up};
     TL_TRY(tl_liquid_distance(&filled, &f->set->rules.surface, a, f->phi, f->excess, &f->full, err));
     return sand ? tl_liquid_fractions(g, f->phi, false, true, true, a, &f->liquid, err) : TALUS_OK;

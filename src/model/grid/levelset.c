@@ -5,6 +5,7 @@
 #include "base/comm.h"
 #include "base/parallel.h"
 #include "base/sum.h"
+#include "model/grid/sides.h"
 
 /* The gap below something round of radius R is h high at sqrt(2 R h) from where it touches. The last cell with its
  * centre outside is where h = dx / 2: from there the gap goes on for sqrt(R / dx) cells, 4 of them for what is 32
@@ -13,7 +14,7 @@
 #define WEDGE_CELLS 4
 tl_surface_rules tl_surface_rules_default(void)
 {
-    return (tl_surface_rules){.crowds = true, .wedge_cells = WEDGE_CELLS};
+    return (tl_surface_rules){.crowds = true, .sides = true, .wedge_cells = WEDGE_CELLS};
 }
 
 double tl_depth_of_fill(double f)
@@ -63,21 +64,29 @@ static double cells_outside(const tl_grid *g, int32_t block, const float *solid_
 #define ALONG 0.999
 static bool is_slanted(tl_vec3 n) { return fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) < ALONG; }
 
+/* A place's mirror image outside of solids, in corners again. slanted: set where any surface on the way is. */
+static tl_vec3 image_outside(const tl_solids *s, int32_t block, tl_vec3 x, bool *slanted)
+{
+    int32_t which;
+    tl_vec3 n;
+    double d = -1;
+    for (int k = 0; k < 3 && d < 0; k++) {
+        d = tl_solids_distance(s, block, x, &which, &n);
+        if (d < 0) x = tl_vec3_add_scaled(x, -2 * d, n);
+        *slanted |= is_slanted(n);
+    }
+    return x;
+}
+
 /* What the kernels of particles put into a cell whose centre is in a solid goes back to where its mirror image in
  * the surface is (in corners again), and so does what a full pool would have put there. Sums over cells stay.
  * slanted: whether any surface on the way is. */
 static bool mirror(const tl_grid *g, const tl_solids *s, const float *solid_phi, int32_t cell, int32_t id[8],
                    double w[8], bool *slanted)
 {
-    int32_t which, block = cell / g->f.size;
-    tl_vec3 n, x = tl_grid_centre(g, cell);
-    double d = -1;
+    const int32_t block = cell / g->f.size;
     *slanted = false;
-    for (int k = 0; k < 3 && d < 0; k++) {
-        d = tl_solids_distance(s, block, x, &which, &n);
-        if (d < 0) x = tl_vec3_add_scaled(x, -2 * d, n);
-        *slanted |= is_slanted(n);
-    }
+    const tl_vec3 x = image_outside(s, block, tl_grid_centre(g, cell), slanted);
     double sum = cells_outside(g, block, solid_phi, x, id, w);
     for (int c = 0; c < 8; c++) w[c] /= sum;
     return sum > 1e-6;
@@ -108,6 +117,44 @@ static int32_t fold(const tl_grid *g, const tl_solids *s, const float *solid_phi
         fill[cell] = clear[cell] = 0;
     }
     return left;
+}
+
+/* What thin parts keep apart: first taken out, then, as `fold` does it, put where its own liquid is. */
+static void take_sides(const tl_sides *all, double *fill, double *clear)
+{
+    for (int32_t i = 0; i < all->count; i++) {
+        fill[all->side[i].cell] -= all->side[i].fill;
+        clear[all->side[i].cell] -= all->side[i].clear;
+    }
+}
+
+static void give_sides(const tl_filled *from, const tl_sides *all, bool slanted, double *fill, double *clear)
+{
+    const tl_grid *g = from->grid;
+    for (int32_t i = 0; i < all->count; i++) {
+        const tl_side *q = &all->side[i];
+        const int32_t block = tl_grid_block_of(g, q->cell);
+        int32_t id[8];
+        double w[8], sum = 0;
+        bool any = false;
+        if (is_slanted(q->normal) != slanted) continue;
+        cells_outside(g, block, from->solid_phi, image_outside(from->solids, block, q->image, &any), id, w);
+        for (int c = 0; c < 8; c++) {
+            if (!(w[c] > 0)) continue;
+            if (!tl_side_is_beyond(q, tl_vec3_sub(tl_grid_centre(g, id[c]), tl_grid_centre(g, q->cell)))) w[c] = 0;
+            sum += w[c];
+        }
+        if (!(sum > 1e-6)) { /* nowhere to go */
+            id[0] = q->cell;
+            w[0] = sum = 1;
+            for (int c = 1; c < 8; c++) w[c] = 0;
+        }
+        for (int c = 0; c < 8; c++)
+            if (w[c] > 0) {
+                fill[id[c]] += w[c] / sum * q->fill;
+                clear[id[c]] += w[c] / sum * q->clear;
+            }
+    }
 }
 
 static void from_fill(const tl_grid *g, int32_t b, const double *fill, const double *clear, const tl_fillings *all,
@@ -495,7 +542,15 @@ talus_status tl_liquid_distance(const tl_filled *from, const tl_surface_rules *r
     for (int64_t i = 0; i < ghost; i++) full->room[i] = s ? 1 - f->solid_kernel[i] : 1;
     for (int64_t i = ghost; i < g->cells; i++) full->fill[i] = full->room[i] = 0;
     double *folded = full->fill, *clear = full->room;
-    const int32_t left = s ? fold(g, s, solid_phi, up != NULL, folded, clear) : 0;
+    tl_sides sides = {0};
+    TL_TRY(tl_comm_agree(g->comm, rules->sides ? tl_sides_find(from, clear, a, &sides, err) : TALUS_OK, err));
+    take_sides(&sides, folded, clear);
+    int32_t left = s ? fold(g, s, solid_phi, up != NULL, folded, clear) : 0;
+    if (up && sides.count > 0)
+        left++;
+    else
+        give_sides(from, &sides, true, folded, clear);
+    give_sides(from, &sides, false, folded, clear);
     refresh2(g, folded, clear);
     if (tl_comm_max(g->comm, left) > 0) {
         folded = TL_TAKE(a, double, g->cells), clear = TL_TAKE(a, double, g->cells);
@@ -503,6 +558,7 @@ talus_status tl_liquid_distance(const tl_filled *from, const tl_surface_rules *r
         memcpy(folded, full->fill, sizeof *fill * (size_t)g->cells);
         memcpy(clear, full->room, sizeof *fill * (size_t)g->cells);
         fold(g, s, solid_phi, false, full->fill, full->room);
+        if (up) give_sides(from, &sides, true, full->fill, full->room);
         refresh2(g, full->fill, full->room);
     }
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)

@@ -15,6 +15,7 @@
 #define TL_MODEL_GRID_LEVELSET_H
 
 #include "model/grid/fractions.h"
+#include "model/grid/state.h"
 
 /* How full cells are: sums over cells are volumes, of particles and of what is outside of solids. */
 typedef struct tl_fillings {
@@ -26,6 +27,7 @@ typedef struct tl_fillings {
 /* Rules of how a surface is read near solids. Tests switch one off and see what it is there for. */
 typedef struct tl_surface_rules {
     bool crowds; /* cells near slanted solids that hold what they have room for are not air */
+    bool sides;  /* the two sides of a thin part of an elastic body have nothing to do with each other (sides.h) */
     /* along the gap between two solids, from the last one with its centre outside, that go on with the liquid */
     int wedge_cells;
 } tl_surface_rules;
@@ -39,6 +41,7 @@ typedef struct tl_filled {
     const tl_fractions *fractions; /* of solids */
     const float *solid_phi;        /* [cells] of tl_solids_field */
     double spacing;                /* of particles, m */
+    const tl_particles *particles; /* sorted as the grid has them; NULL: sides of thin solids are not told apart */
     /* against gravity, unit, or 0 without any: surfaces at slanted solids are read as planes; NULL: they are extended
      * along the solid's normal (sand) */
     const tl_vec3 *up;

@@ -121,7 +121,13 @@ static talus_status refuse_parts(const tl_sim *sim, const tl_grid_data *k, talus
 static talus_status begin_particles(tl_sim *sim, tl_grid_data *k, tl_grid_state *g, talus_error *err)
 {
     const tl_scene *s = sim->scene;
-    TL_TRY(tl_grid_state_begin(g, s, &k->flow.frame, &sim->rigid, sim->state.rigid.body, err));
+    tl_skins skins = {0};
+    if (k->elastic) {
+        const tl_lg_state *nodes = tl_lg_state_of(&sim->state);
+        TL_TRY(tl_skins_make(&skins, &sim->lg, sim->rigid.scene_count, nodes->q, nodes->v, &sim->arena, err));
+    }
+    const tl_fill_bodies bodies = {&sim->rigid, sim->state.rigid.body, k->elastic ? &skins : NULL};
+    TL_TRY(tl_grid_state_begin(g, s, &k->flow.frame, &bodies, err));
     if (s->fill_count && !g->particles.count)
         tl_log_write(&sim->log, 0,
                      "no fill has room for a particle: bodies or walls cover them, or they are too small");
