@@ -11,6 +11,7 @@
 #include "base/timer.h"
 #include "lab/bench/table.h"
 #include "lab/world.h"
+#include "math/quat.h"
 #include "phase/rigid/rigid.h"
 
 #define DT 0.01
@@ -48,7 +49,7 @@ static size_t write_scene(const tl_peer_scene *s, char *out, size_t room)
 {
     size_t n = (size_t)snprintf(out, room,
                                 "local list = {}\nlocal function B(b) b.friction = %g b.restitution = %g "
-                                "list[#list + 1] = b end\n",
+                                "b.name = 'b' .. #list list[#list + 1] = b end\n",
                                 s->friction, s->restitution);
     for (int i = 0; i < s->count; i++) n += write_body(&s->body[i], out + n, room - n);
     if (s->ground)
@@ -60,11 +61,24 @@ static size_t write_scene(const tl_peer_scene *s, char *out, size_t room)
             "for _, n in ipairs { {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0} } do B { kind = 'static', "
             "shape = half_space { normal = n, point = {%g * n[1], %g * n[2], 0} } } end\n",
             -s->bin, -s->bin);
-    n +=
-        (size_t)snprintf(out + n, room - n,
-                         "return scene { talus = 1, engine = 'grid', duration = 100, fps = 100, dt_max = %g, gravity = "
-                         "{%.12g, %.12g, %.12g}, solver = { contact = { impacts = 'sequence' } }, bodies = list }\n",
-                         s->dt, s->gravity[0], s->gravity[1], s->gravity[2]);
+    n += (size_t)snprintf(out + n, room - n, "local held = {}\n");
+    for (int k = 0; k < s->joints; k++) {
+        const tl_peer_joint *j = &s->joint[k];
+        char other[40] = "";
+        if (j->b >= 0) snprintf(other, sizeof other, "b = list[%d].name, ", j->b + 1);
+        n += (size_t)snprintf(out + n, room - n,
+                              "held[%d] = { kind = '%s', a = list[%d].name, %sat = {%.12g, %.12g, %.12g}", k + 1,
+                              j->hinge ? "hinge" : "ball", j->a + 1, other, j->at[0], j->at[1], j->at[2]);
+        if (j->hinge)
+            n += (size_t)snprintf(out + n, room - n, ", axis = {%g, %g, %g}", j->axis[0], j->axis[1], j->axis[2]);
+        n += (size_t)snprintf(out + n, room - n, " }\n");
+    }
+    n += (size_t)snprintf(
+        out + n, room - n,
+        "return scene { talus = 1, engine = 'grid', duration = 100, fps = 100, dt_max = %g, gravity = "
+        "{%.12g, %.12g, %.12g}, solver = { contact = { impacts = 'sequence' } }, bodies = list, joints = "
+        "held }\n",
+        s->dt, s->gravity[0], s->gravity[1], s->gravity[2]);
     return n;
 }
 
@@ -104,7 +118,13 @@ static void talus_read(void *world_, int body, double x[3], double v[3])
     v[0] = m->v.x, v[1] = m->v.y, v[2] = m->v.z;
 }
 
-const tl_peer tl_peer_talus = {"talus", "", true, always, talus_open, talus_step, talus_read, talus_close};
+static void talus_turn(void *world_, int body, double q[4])
+{
+    const tl_quat *r = &((world *)world_)->in.sim->state.rigid.body[body].q;
+    q[0] = r->w, q[1] = r->x, q[2] = r->y, q[3] = r->z;
+}
+
+const tl_peer tl_peer_talus = {"talus", "", true, always, talus_open, talus_step, talus_read, talus_turn, talus_close};
 
 /* ---- scenes ---- */
 
@@ -127,6 +147,26 @@ static tl_peer_body *add(tl_peer_shape shape, double a, double b, double c, doub
 typedef struct result {
     double value, ms;
 } result;
+
+/* The largest of all steps, of `seconds`. */
+static talus_status watch(const tl_peer *p, double seconds, double (*measure)(const tl_peer *, void *, double),
+                          result *out, talus_error *err)
+{
+    void *w;
+    TL_TRY(p->open(&w, &scene, err));
+    talus_status status = TALUS_OK;
+    const int steps = (int)(seconds / DT + 0.5);
+    *out = (result){0, 0};
+    for (int k = 0; k < steps && status == TALUS_OK; k++) {
+        const double began = tl_cpu_seconds();
+        status = p->step(w, err);
+        out->ms += 1e3 * (tl_cpu_seconds() - began) / steps;
+        const double now = fabs(measure(p, w, (k + 1) * DT));
+        if (!(now <= out->value)) out->value = now;
+    }
+    p->close(w);
+    return status;
+}
 
 /* Steps of `seconds`; where: [count][3] at the start. */
 static talus_status run(const tl_peer *p, double seconds, double (*measure)(const tl_peer *, void *, double),
@@ -263,6 +303,101 @@ static talus_status pour(const tl_peer *p, result *out, talus_error *err)
     return run(p, 3, rms_mm, out, err);
 }
 
+/* ---- joints ---- */
+
+static tl_peer_joint *join(int a, int b, double x, double y, double z)
+{
+    tl_peer_joint *j = &scene.joint[scene.joints++];
+    *j = (tl_peer_joint){.a = a, .b = b, .at = {x, y, z}};
+    return j;
+}
+
+static void place_of(const tl_peer *p, void *w, int body, const double at[3], double out[3])
+{
+    if (body < 0) {
+        memcpy(out, at, 3 * sizeof *out);
+        return;
+    }
+    double x[3], v[3], q[4];
+    p->read(w, body, x, v);
+    p->turn(w, body, q);
+    const tl_vec3 r = tl_quat_rotate((tl_quat){q[0], q[1], q[2], q[3]},
+                                     tl_vec3_sub(tl_vec3_load(at), tl_vec3_load(scene.body[body].x)));
+    tl_vec3_store(tl_vec3_add(tl_vec3_load(x), r), out);
+}
+
+/* How far the places that a joint holds together are apart, the worst of all. */
+static double apart_mm(const tl_peer *p, void *w, double t)
+{
+    double worst = 0;
+    (void)t;
+    for (int k = 0; k < scene.joints; k++) {
+        double a[3], b[3];
+        place_of(p, w, scene.joint[k].a, scene.joint[k].at, a);
+        place_of(p, w, scene.joint[k].b, scene.joint[k].at, b);
+        worst = fmax(worst, 1e3 * tl_vec3_norm(tl_vec3_sub(tl_vec3_load(a), tl_vec3_load(b))));
+    }
+    return worst;
+}
+
+/* A rod of 1 kg and 1 m, on a hinge at its end that is the origin, from horizontal. */
+static void hang_rod(void)
+{
+    scene = (tl_peer_scene){.dt = DT, .friction = 0.5};
+    scene.gravity[2] = -G;
+    add(TL_PEER_BOX, 1, 0.05, 0.05, 0.5, 0, 0)->mass = 1;
+    tl_peer_joint *j = join(0, -1, 0, 0, 0);
+    j->hinge = true, j->axis[1] = 1;
+}
+
+/* Of the fall to the lowest place: its centre goes about the hinge. */
+static double energy_percent(const tl_peer *p, void *w, double t)
+{
+    double x[3], v[3];
+    const double inertia = (1 + 0.0025) / 12, fall = G * 0.5;
+    (void)t;
+    p->read(w, 0, x, v);
+    return 100 / fall * (0.5 * (1 + inertia / 0.25) * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) + G * x[2]);
+}
+
+static talus_status rod_off(const tl_peer *p, result *out, talus_error *err)
+{
+    hang_rod();
+    return watch(p, 10, apart_mm, out, err);
+}
+
+static talus_status rod_energy(const tl_peer *p, result *out, talus_error *err)
+{
+    hang_rod();
+    return run(p, 10, energy_percent, out, err);
+}
+
+/* Ten rods on balls, from horizontal. */
+static talus_status chain_off(const tl_peer *p, result *out, talus_error *err)
+{
+    scene = (tl_peer_scene){.dt = DT, .friction = 0.5};
+    scene.gravity[2] = -G;
+    for (int i = 0; i < 10; i++) {
+        add(TL_PEER_BOX, 0.18, 0.03, 0.03, 0.2 * i + 0.1, 0, 0);
+        join(i, i - 1, 0.2 * i, 0, 0);
+    }
+    return watch(p, 3, apart_mm, out, err);
+}
+
+/* 10 kg on three links of 1 g, at rest. */
+static talus_status light_links(const tl_peer *p, result *out, talus_error *err)
+{
+    scene = (tl_peer_scene){.dt = DT, .friction = 0.5};
+    scene.gravity[2] = -G;
+    for (int i = 0; i < 3; i++) {
+        add(TL_PEER_BOX, 0.03, 0.03, 0.18, 0, 0, -0.2 * i - 0.1)->mass = 0.001;
+        join(i, i - 1, 0, 0, -0.2 * i);
+    }
+    add(TL_PEER_BOX, 0.2, 0.2, 0.2, 0, 0, -0.7)->mass = 10;
+    join(3, 2, 0, 0, -0.6);
+    return watch(p, 3, apart_mm, out, err);
+}
+
 typedef struct row {
     const char *name, *right;
     talus_status (*go)(const tl_peer *p, result *out, talus_error *err);
@@ -278,6 +413,10 @@ static const row rows[] = {
     {"wheel 2 m/s, 2 s: change %", "0", wheel, false},
     {"cradle: speed of the last", "1", cradle, true},
     {"pour of 96, 3 s: speed mm/s", "0", pour, false},
+    {"rod on a hinge, 10 s: joint off mm", "0", rod_off, false},
+    {"rod on a hinge, 10 s: energy %", "0", rod_energy, false},
+    {"chain of ten on balls, 3 s: off mm", "0", chain_off, false},
+    {"10 kg on links of 1 g, 3 s: off mm", "0", light_links, false},
 };
 
 static talus_status run_peers(const talus_bench_options *o, tl_table *t, talus_error *err)

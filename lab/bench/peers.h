@@ -19,13 +19,24 @@ typedef struct tl_peer_body {
     double x[3], q[4], v[3], w[3];
 } tl_peer_body;
 
+/* A ball, or a hinge about `axis`, at a place of the world; b -1: the world. Bodies are not turned at the start, and
+ * those that a joint holds do not touch. Joints of a are trees: b is held already, or the world. */
+typedef struct tl_peer_joint {
+    bool hinge;
+    int a, b;
+    double at[3], axis[3];
+} tl_peer_joint;
+
 #define TL_PEER_BODIES 128
+#define TL_PEER_JOINTS 32
 typedef struct tl_peer_scene {
     double dt, gravity[3], friction, restitution;
     double bin; /* m: half width of a bin with four walls; 0: none */
     bool ground;
     int count;
     tl_peer_body body[TL_PEER_BODIES];
+    int joints;
+    tl_peer_joint joint[TL_PEER_JOINTS];
 } tl_peer_scene;
 
 typedef struct tl_peer {
@@ -35,6 +46,7 @@ typedef struct tl_peer {
     talus_status (*open)(void **world, const tl_peer_scene *s, talus_error *err);
     talus_status (*step)(void *world, talus_error *err);
     void (*read)(void *world, int body, double x[3], double v[3]);
+    void (*turn)(void *world, int body, double q[4]);
     void (*close)(void *world);
 } tl_peer;
 

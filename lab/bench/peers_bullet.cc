@@ -14,6 +14,7 @@ struct world {
     btDiscreteDynamicsWorld dynamics{&dispatcher, &broad, &solver, &configuration};
     std::vector<btCollisionShape *> shapes;
     std::vector<btRigidBody *> bodies;
+    std::vector<btTypedConstraint *> joints;
     double dt, friction, restitution;
     int fixed = 0;
 };
@@ -72,6 +73,34 @@ extern "C" void talus_bullet_body(void *world_, int shape, const double size[3],
     body->setAngularVelocity(vector(turn));
 }
 
+// Bodies are not turned yet; b -1: the world. What a joint holds together does not touch.
+extern "C" void talus_bullet_join(void *world_, int hinge, int a, int b, const double at[3], const double axis[3])
+{
+    auto *w = static_cast<world *>(world_);
+    btRigidBody *of[2] = {w->bodies[size_t(w->fixed + a)], b < 0 ? nullptr : w->bodies[size_t(w->fixed + b)]};
+    const btVector3 in_a = vector(at) - of[0]->getCenterOfMassPosition(), along = vector(axis);
+    btTypedConstraint *made;
+    if (of[1]) {
+        const btVector3 in_b = vector(at) - of[1]->getCenterOfMassPosition();
+        if (hinge)
+            made = new btHingeConstraint(*of[0], *of[1], in_a, in_b, along, along);
+        else
+            made = new btPoint2PointConstraint(*of[0], *of[1], in_a, in_b);
+    } else if (hinge)
+        made = new btHingeConstraint(*of[0], in_a, along);
+    else
+        made = new btPoint2PointConstraint(*of[0], in_a);
+    w->joints.push_back(made);
+    w->dynamics.addConstraint(made, true);
+}
+
+extern "C" void talus_bullet_turn(void *world_, int body, double q[4])
+{
+    auto *w = static_cast<world *>(world_);
+    const btQuaternion r = w->bodies[size_t(w->fixed + body)]->getOrientation();
+    q[0] = r.w(), q[1] = r.x(), q[2] = r.y(), q[3] = r.z();
+}
+
 extern "C" void talus_bullet_step(void *world_)
 {
     auto *w = static_cast<world *>(world_);
@@ -88,6 +117,10 @@ extern "C" void talus_bullet_read(void *world_, int body, double x[3], double v[
 extern "C" void talus_bullet_close(void *world_)
 {
     auto *w = static_cast<world *>(world_);
+    for (auto *j : w->joints) {
+        w->dynamics.removeConstraint(j);
+        delete j;
+    }
     for (auto *b : w->bodies) {
         w->dynamics.removeRigidBody(b);
         delete b;

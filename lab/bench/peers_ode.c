@@ -24,7 +24,9 @@
     X(dJointCreateContact) X(dJointAttach) X(dBodyCreate) X(dBodySetMass) X(dBodySetPosition) X(dBodySetQuaternion) \
     X(dBodySetLinearVel) X(dBodySetAngularVel) X(dBodyGetPosition) X(dBodyGetLinearVel) X(dCreateBox) X(dCreateSphere) \
     X(dCreateCylinder) X(dCreatePlane) X(dGeomSetBody) X(dGeomGetBody) X(dGeomSetOffsetQuaternion) X(dMassSetBoxTotal) \
-    X(dMassSetSphereTotal) X(dMassSetCylinderTotal) X(dCollide) X(dSetMessageHandler)
+    X(dMassSetSphereTotal) X(dMassSetCylinderTotal) X(dCollide) X(dSetMessageHandler) \
+    X(dBodyGetQuaternion) X(dJointCreateBall) X(dJointCreateHinge) X(dJointSetBallAnchor) X(dJointSetHingeAnchor) \
+    X(dJointSetHingeAxis) X(dAreConnectedExcluding)
 /* clang-format on */
 
 #define DECLARE(name) __typeof__(name) *name;
@@ -64,6 +66,8 @@ static void near(void *data, dGeomID a, dGeomID b)
     world *w = data;
     dContact c[POINTS];
     memset(c, 0, sizeof c);
+    const dBodyID of[2] = {ode.dGeomGetBody(a), ode.dGeomGetBody(b)};
+    if (of[0] && of[1] && ode.dAreConnectedExcluding(of[0], of[1], dJointTypeContact)) return;
     int count = ode.dCollide(a, b, POINTS, &c[0].geom, sizeof c[0]);
     for (int k = 0; k < count; k++) {
         c[k].surface.mode = dContactApprox1 | (w->restitution > 0 ? dContactBounce : 0);
@@ -96,6 +100,19 @@ static void add(world *w, const tl_peer_body *b, dBodyID *out)
     ode.dBodySetAngularVel(body, b->w[0], b->w[1], b->w[2]);
 }
 
+/* Joints stay until the world goes. */
+static void join(world *w, const tl_peer_joint *j)
+{
+    const dJointID made = j->hinge ? ode.dJointCreateHinge(w->world, NULL) : ode.dJointCreateBall(w->world, NULL);
+    ode.dJointAttach(made, w->body[j->a], j->b < 0 ? NULL : w->body[j->b]);
+    if (!j->hinge) {
+        ode.dJointSetBallAnchor(made, j->at[0], j->at[1], j->at[2]);
+        return;
+    }
+    ode.dJointSetHingeAnchor(made, j->at[0], j->at[1], j->at[2]);
+    ode.dJointSetHingeAxis(made, j->axis[0], j->axis[1], j->axis[2]);
+}
+
 static talus_status open_world(void **out, const tl_peer_scene *s, talus_error *err)
 {
     world *w = TL_NEW_ZERO(world, 1);
@@ -109,6 +126,7 @@ static talus_status open_world(void **out, const tl_peer_scene *s, talus_error *
     for (int k = 0; k < 4 && s->bin > 0; k++)
         ode.dCreatePlane(w->space, k == 0 ? 1 : k == 1 ? -1 : 0, k == 2 ? 1 : k == 3 ? -1 : 0, 0, -s->bin);
     for (int i = 0; i < s->count; i++) add(w, &s->body[i], &w->body[i]);
+    for (int k = 0; k < s->joints; k++) join(w, &s->joint[k]);
     *out = w;
     return TALUS_OK;
 }
@@ -133,6 +151,12 @@ static void read(void *world_, int body, double x[3], double v[3])
     memcpy(v, ode.dBodyGetLinearVel(w->body[body]), 3 * sizeof *v);
 }
 
+static void turn(void *world_, int body, double q[4])
+{
+    const world *w = world_;
+    memcpy(q, ode.dBodyGetQuaternion(w->body[body]), 4 * sizeof *q);
+}
+
 static void close_world(void *world_)
 {
     world *w = world_;
@@ -142,7 +166,7 @@ static void close_world(void *world_)
     tl_free(w);
 }
 
-const tl_peer tl_peer_ode = {"ODE", "libode-dev", true, load, open_world, step, read, close_world};
+const tl_peer tl_peer_ode = {"ODE", "libode-dev", true, load, open_world, step, read, turn, close_world};
 #else
 static bool load(void) { return false; }
 const tl_peer tl_peer_ode = {.name = "ODE", .package = "libode-dev", .load = load};

@@ -133,8 +133,11 @@ static int find_body(tl_reader *r, const tl_scene *s, const tl_joint_spec *j, in
     for (int b = 0; b < s->body_count; b++) {
         if (strcmp(s->bodies[b].name, name)) continue;
         const int m = s->bodies[b].material;
-        if (m >= 0 && r->materials[m].kind == TL_MATERIAL_ELASTIC)
-            tl_read_problem(r, j->where, "joints[%d].%s must be rigid, \"%.60s\" is elastic", i + 1, key, name);
+        if (m >= 0 && r->materials[m].kind == TL_MATERIAL_ELASTIC && s->engine != TL_ENGINE_LG)
+            tl_read_problem(r, j->where,
+                            "joints[%d].%s must be rigid, \"%.60s\" is elastic: joints hold elastic bodies in engine "
+                            "\"lg\"",
+                            i + 1, key, name);
         return b;
     }
     const char **names = tl_reader_take(r, (size_t)(s->body_count + 1) * sizeof *names);

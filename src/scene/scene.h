@@ -233,6 +233,7 @@ typedef struct tl_joint_spec {
     double stiffness, damping;     /* N/m, N s/m: spring */
     double ratio;                  /* gear: turns of a per turn of b */
     double pitch;                  /* screw: m per turn */
+    double grip; /* m: of elastic bodies, how far around the anchor nodes are held; 0: by their size */
     bool collide;
     tl_motor_spec motor;
 } tl_joint_spec;

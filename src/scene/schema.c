@@ -307,7 +307,7 @@ static const tl_context motor = {"motor", "a motor", "Drives the free coordinate
 static const tl_key joint_keys[] = {
     {"name", TL_TEXT, AT(name), "", ANY, "", "for tables, messages and motors that a program drives"},
     {"kind", TL_CHOICE, AT(kind), "", ANY, NULL, "what it leaves free: `fixed` nothing; `ball` turning; `hinge` turning about the axis; `slider` motion along it; `cylinder` both; `screw` both, one following the other; `universal` turning about two axes; `planar` motion in a plane and turning in it; `distance` all but the length between two points; `rope` the same, which may be slack; `spring` nothing is held, a spring and damper pull; `gear` couples how two bodies turn", "fixed|ball|hinge|slider|cylinder|universal|planar|distance|rope|spring|gear|screw"},
-    {"a", TL_TEXT, AT(a), "", ANY, NULL, "name of a rigid body"},
+    {"a", TL_TEXT, AT(a), "", ANY, NULL, "name of a body"},
     {"b", TL_TEXT, AT(b), "", ANY, "", "name of another one; default: the world"},
     {"at", TL_VEC3, AT(at), "m", ANY, "", "where the joint is, world coordinates at the start"},
     {"at_a", TL_VEC3, AT(at_a), "m", ANY, "", "the same in the frame of `a`"},
@@ -324,11 +324,12 @@ static const tl_key joint_keys[] = {
     {"damping", TL_NUMBER, AT(damping), "N s/m", FROM(0), "0", "of a spring"},
     {"ratio", TL_NUMBER, AT(ratio), "", ANY, "-1", "of a gear: speed of `a` about its axis over that of `b` about its own, both against the world; negative: they turn opposite ways"},
     {"pitch", TL_NUMBER, AT(pitch), "m", ANY, "0", "of a screw: way of `a` along the axis per turn"},
+    {"grip", TL_NUMBER, AT(grip), "m", FROM(0), "0", "of elastic bodies: nodes within this distance of the anchor are held, by their mean motion; 0: a quarter of the body's smallest extent, but at least 1.5 edges of its mesh", .engines = TL_ON_LG},
     {"collide", TL_BOOLEAN, AT(collide), "", ANY, "false", "whether `a` and `b` also touch each other"},
     {"motor", TL_TABLE, AT(motor), "", ANY, "", "what drives it", .inside = &motor},
 };
 #undef OBJECT
-static const tl_context joint = {"joint", "a joint", "Two rigid bodies, or one and the world, that can move against each other in some ways only; solved together with the contacts, exactly. Frames are taken from the poses at the start. See docs/joints.md.", "joints = { { name = \"hinge\", kind = \"hinge\", a = \"door\", at = {0, 1, 0}, axis = {0, 1, 0}, limits = {0, 1.5} } }",
+static const tl_context joint = {"joint", "a joint", "Two bodies, or one and the world, that can move against each other in some ways only; solved together with the contacts, exactly. Frames are taken from the poses at the start. See docs/joints.md.", "joints = { { name = \"hinge\", kind = \"hinge\", a = \"door\", at = {0, 1, 0}, axis = {0, 1, 0}, limits = {0, 1.5} } }",
                                  KEYS(joint_keys), sizeof(tl_joint_spec), NULL, true};
 
 #define OBJECT tl_import_args
@@ -548,7 +549,7 @@ static const tl_key scene_keys[] = {
     {"cables", TL_LIST, AT(cables), "", ANY, "", "list of cables in elastic bodies", .inside = &cable, .count_offset = AT(cable_count), .engines = TL_ON_LG},
     {"regions", TL_LIST, AT(regions), "", ANY, "", "list of parts of elastic bodies with a material of their own", .inside = &region, .count_offset = AT(region_count), .engines = TL_ON_LG | TL_ON_GRID},
     {"joins", TL_LIST, AT(joins), "", ANY, "", "list of hard bonds of elastic bodies", .inside = &join, .count_offset = AT(join_count), .engines = TL_ON_LG},
-    {"joints", TL_LIST, AT(joints), "", ANY, "", "list of joints between rigid bodies", .inside = &joint, .count_offset = AT(joint_count), .engines = TL_ON_GRID | TL_ON_SPH},
+    {"joints", TL_LIST, AT(joints), "", ANY, "", "list of joints between bodies; elastic ones in engine \"lg\" alone", .inside = &joint, .count_offset = AT(joint_count)},
     LIST("contacts", contacts, contact_count, contact, "list of pairs with a friction or bounce of their own"),
     TABLE("solver", solver, solver, "methods and targets"),
     TABLE("output", output, output, "what a run writes"),

@@ -41,6 +41,8 @@
  * less and take as long. */
 #define UNSOLVED 0.01
 #define SHORTEST 0.1 /* of a whole step: shorter ones are not made again. Chosen */
+/* Rad per step of rigid bodies that joints hold, as in engine "sph", whose integration of bodies this is. */
+#define TURN_JOINT 0.05
 /* What counts as slow: */
 #define SLOW_PULL 1e-5  /* of what gravity does in a step, g h */
 #define SLOW_SPEED 1e-6 /* of the fastest node or body */
@@ -88,9 +90,10 @@ static talus_status begin_step(tl_lg_step *s, tl_sim *sim, double dt, talus_erro
         return tl_lg_no_memory(err);
     s->u = s->q + n;
     TL_TRY(tl_anderson_begin_carrying(&s->mixer, n, duals, a, err));
-    TL_TRY(tl_lg_time_begin(&s->time, lg, s->now, (tl_lg_times)sim->scene->lg.time, s->data->reach, s->h, a, err));
+    TL_TRY(tl_lg_time_begin(&s->time, lg, s->now, s->data->time, s->data->reach, s->h, a, err));
     s->he = s->time.he;
     TL_TRY(tl_bodies_begin(&s->bodies, sim, &s->data->rigid, s->h, err));
+    TL_TRY(tl_lg_join_begin(&s->joined, &s->bodies, &s->data->grips, s->now->q, s->now->v, err));
     s->newton = (tl_lg_newton){.lg = lg,
                                .solver = s->data->solver,
                                .precision = s->data->precision,
@@ -98,6 +101,7 @@ static talus_status begin_step(tl_lg_step *s, tl_sim *sim, double dt, talus_erro
                                .qtil = s->qtil,
                                .target = s->target,
                                .rows = &s->touch.rows,
+                               .held = s->joined ? s->joined->of : NULL,
                                .q = s->q,
                                .r = s->r,
                                .step = s->step,
@@ -122,6 +126,7 @@ static talus_status predict(tl_lg_step *s, talus_error *err)
     memcpy(s->q, s->qtil, sizeof *s->q * 3 * (size_t)lg->nodes);
     if (lg->dual_rows) memcpy(s->u, now->u, sizeof *s->u * TL_LG_LANES * (size_t)lg->dual_rows);
     TL_TRY(tl_bodies_predict(&s->bodies, err));
+    if (s->joined) TL_TRY(tl_lg_join_predict(s->joined, err));
     tl_lg_lap(s, TL_LG_PREDICT);
     return TALUS_OK;
 }
@@ -171,8 +176,9 @@ static talus_status detect(tl_lg_step *s, talus_error *err)
                               .hard = &b->contacts,
                               .slop = s->data->rigid.slop,
                               .bilateral = &s->bilateral,
+                              .joined = s->joined ? s->joined->on : NULL,
                               .compliance = (tl_lg_compliance_kind)s->scene->lg.compliance};
-    TL_TRY(tl_lg_touch_begin(&s->touch, &s->scene->lg, &s->rows, s->now, b->lam, b->v_free, s->arena, err));
+    TL_TRY(tl_lg_touch_begin(&s->touch, &s->scene->lg, &s->rows, s->joined, s->now, b, s->arena, err));
     tl_lg_lap(s, TL_LG_ASSEMBLE);
     return TALUS_OK;
 }
@@ -201,6 +207,7 @@ static talus_status iterate(tl_lg_step *s, talus_error *err)
         if (k < LOOKS) TL_TRY(tl_lg_look_again(s, &changed, err));
         s->rounds = k + 1;
         if (by_newton && !s->touch.rows.rows && s->rounds == FREE_ROUNDS) break; /* unless something came to touch */
+        if (s->joined && s->rounds == FREE_ROUNDS) break;                        /* joints are for corrections alone */
         if (tl_lg_is_late(s) || s->rounds == s->scene->lg.iterations ||
             (!s->touch.rows.rows && s->left <= STOP * STOP * s->found))
             break;
@@ -208,9 +215,9 @@ static talus_status iterate(tl_lg_step *s, talus_error *err)
         tl_lg_lap(s, TL_LG_SOLVE);
     }
     if (s->data->searches && s->lg->dual_rows) TL_TRY(tl_lg_renew_duals(s, err));
-    if (!by_newton || tl_lg_is_late(s)) return TALUS_OK;
-    TL_TRY(tl_lg_solve_free(s, err));
-    return s->data->searches || tl_lg_is_late(s) ? TALUS_OK : tl_lg_solve_touching(s, err);
+    if (by_newton && !tl_lg_is_late(s)) TL_TRY(tl_lg_solve_free(s, err));
+    if (s->joined) return tl_lg_solve_touching(s, err);
+    return !by_newton || tl_lg_is_late(s) ? TALUS_OK : tl_lg_solve_touching(s, err);
 }
 
 /* Nothing passes through anything on the way from where the step began. */
@@ -264,6 +271,7 @@ static talus_status move(tl_lg_step *s, bool *again, talus_error *err)
     for (int64_t k = 0; k < 3 * (int64_t)b->contacts.count; k++)
         b->lam[k] = s->h * s->touch.force[3 * (int64_t)r->soft + k];
     TL_TRY(tl_bodies_move(b, again, err));
+    if (s->joined) TL_TRY(tl_lg_join_end(s->joined, s->q, s->v, err));
     TL_TRY(tl_bodies_make_room(b, err));
     return TALUS_OK;
 }
@@ -421,8 +429,8 @@ static talus_status step(tl_sim *sim, double dt, bool *again, talus_error *err)
 
 static double dt_wanted(const tl_sim *sim)
 {
-    (void)sim;
-    return INFINITY;
+    const double max = sim->scene->dt_max > 0 ? sim->scene->dt_max : 1 / sim->scene->fps;
+    return sim->joints.count ? tl_rigid_joint_limit(sim, TURN_JOINT, max) : INFINITY;
 }
 
 extern const tl_engine_entry tl_engine_lg; /* in scene/engines.def */

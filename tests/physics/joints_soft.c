@@ -7,28 +7,6 @@
 #include "phase/rigid/rigid.h"
 #include "rigid.h"
 
-static const tl_joint_memory *joint(const rigid_case *c, int k)
-{
-    const tl_joint_state *s = tl_state_find(&c->sim->state, &tl_joints_kind);
-    return &s->joint[k];
-}
-
-/* What places of all joints are off by, m: rows that hold. */
-static double worst_off(const rigid_case *c)
-{
-    double max = 0;
-    for (int32_t k = 0; k < c->sim->joints.count; k++) {
-        const tl_joint *j = &c->sim->joints.joint[k];
-        tl_joint_row row[TL_JOINT_ROWS];
-        double turn[2];
-        if (joint(c, k)->broken > 0) continue;
-        tl_joint_measure(j, c->sim->state.rigid.body, joint(c, k), row, turn);
-        for (int r = 0; r < j->rows; r++)
-            if (j->law[r] == TL_ROW_HOLD) max = fmax(max, fabs(row[r].x));
-    }
-    return max;
-}
-
 /* A step of at most dt, with what has to hold in it: places, momentum, no energy from nothing, solves that end.
  * angular: what contacts of soft bodies with those that turn lose, of the angular momentum of all falling for a second:
  * their two sides act at places that are off by what these move in a step. */
@@ -37,7 +15,7 @@ static void step(rigid_case *c, double dt, double angular)
     rigid_step(c, fmin(dt, tl_rigid_dt_wanted(c->sim)));
     const tl_report *r = &c->sim->report;
     const double mass = r->accounts.mass, size = r->accounts.gyration, g = tl_vec3_norm(c->scene->gravity);
-    CHECK_LE(worst_off(c), fmax(1e-9 * size, r->dt * r->solve[1].target)); /* what a solve may leave */
+    CHECK_LE(rigid_joints_off(c), fmax(1e-9 * size, r->dt * r->solve[1].target)); /* what a solve may leave */
     CHECK_LE(tl_vec3_norm(r->accounts.momentum_unexplained), 1e-11 * mass * g);
     CHECK_LE(tl_vec3_norm(r->accounts.angular_unexplained), fmax(1e-11, angular) * mass * g * size);
     CHECK_LE(r->accounts.energy_unexplained, 1e-9 * mass * g * size);
@@ -64,7 +42,7 @@ static void pendulum_beside_a_soft_body(void **state)
                          " } }, joints = { { kind = 'hinge', a = 'rod', at = {0, 0, 0}, axis = {0, 0, 1} } }");
     const double inertia = (1 + 0.0025) / 12 + 0.25, quarter = 1.8540746773013719 * sqrt(inertia / (9.81 * 0.5));
     go(&c, quarter, 0);
-    const double angle = joint(&c, 0)->position + acos(0.0), w = sqrt(2 * 9.81 * 0.5 / inertia);
+    const double angle = rigid_joint(&c, 0)->position + acos(0.0), w = sqrt(2 * 9.81 * 0.5 / inertia);
     CHECK_LE(fabs(angle) / w, 1e-4 * 4 * quarter); /* 1e-4 of the period */
     CHECK_LE(fabs(c.sim->state.rigid.body[0].w.z + w), 1e-4 * w);
     rigid_close(&c);
@@ -89,7 +67,7 @@ static void hammer_hits_a_block(void **state)
         last = now;
     }
     /* the hinge, the block's weight and the hammer's are all there is: the floor carries what is left */
-    const double weight = (2 + 8) * 9.81, hinge = joint(&c, 0)->on_a.y,
+    const double weight = (2 + 8) * 9.81, hinge = rigid_joint(&c, 0)->on_a.y,
                  floor = rigid_body(&c, "floor")->contact_force.y;
     CHECK_LE(fabs(hinge - floor - weight), 1e-5 * weight);
     rigid_close(&c);
@@ -126,11 +104,11 @@ static void seats_of(double unit, int up)
     go(&c, 1.5, 1e-3);
     const double g = 9.81 * unit, u2 = unit * unit, seat = 500 * 0.016 * u2, arm = 500 * 0.032 * u2,
                  cube = 1000 * 0.008 * u2;
-    CHECK_LE(fabs(joint(&c, 0)->motor - (seat + cube) * g), 1e-6 * (seat + cube) * g);
-    CHECK_LE(fabs(joint(&c, 1)->carries - (arm + cube) * g), 1e-6 * (arm + cube) * g);
+    CHECK_LE(fabs(rigid_joint(&c, 0)->motor - (seat + cube) * g), 1e-6 * (seat + cube) * g);
+    CHECK_LE(fabs(rigid_joint(&c, 1)->carries - (arm + cube) * g), 1e-6 * (arm + cube) * g);
     const double torque = unit * g * (arm * 0.4 + cube * 0.6);
-    CHECK_LE(fabs(fabs(joint(&c, 1)->motor) - torque), 1e-6 * torque);
-    CHECK_LE(worst_off(&c), 1e-12 * unit);
+    CHECK_LE(fabs(fabs(rigid_joint(&c, 1)->motor) - torque), 1e-6 * torque);
+    CHECK_LE(rigid_joints_off(&c), 1e-12 * unit);
     rigid_close(&c);
 }
 
@@ -158,9 +136,9 @@ static void light_links_hold_a_soft_load(void **state)
         "young = 1e5, poisson = 0.3, friction = 0.5 } }\n",
         "engine = 'grid', bodies = b, joints = j");
     go(&c, 1, 1e-3);
-    CHECK_LE(fabs(joint(&c, 6)->carries - 98.1), 1e-6 * 98.1);
-    CHECK_LE(fabs(joint(&c, 0)->carries - 98.1 - 0.006 * 9.81), 1e-6 * 98.1);
-    CHECK_LE(worst_off(&c), 1e-11);
+    CHECK_LE(fabs(rigid_joint(&c, 6)->carries - 98.1), 1e-6 * 98.1);
+    CHECK_LE(fabs(rigid_joint(&c, 0)->carries - 98.1 - 0.006 * 9.81), 1e-6 * 98.1);
+    CHECK_LE(rigid_joints_off(&c), 1e-11);
     rigid_close(&c);
 }
 
@@ -175,13 +153,13 @@ static void breaks_under_a_soft_load(void **state)
         "at = {0, 0.15, 0}, cells = {2, 2, 2}, " JELLY " } }, joints = { { kind = 'fixed', a = 'seat', breaks_at "
         "= 130 } }");
     double last = 0;
-    while (!(joint(&c, 0)->broken > 0) && c.sim->state.t < 2) {
-        last = joint(&c, 0)->carries;
+    while (!(rigid_joint(&c, 0)->broken > 0) && c.sim->state.t < 2) {
+        last = rigid_joint(&c, 0)->carries;
         step(&c, 0.01, 1e-3);
     }
     CHECK_LE(last, 130 * (1 + 1e-12));
-    CHECK_LE(130, joint(&c, 0)->carries);
-    CHECK_LE(joint(&c, 0)->carries, 130 + 40 * 0.011);
+    CHECK_LE(130, rigid_joint(&c, 0)->carries);
+    CHECK_LE(rigid_joint(&c, 0)->carries, 130 + 40 * 0.011);
     /* forces of the seat and the cube at rest, and of the pull: t = 0.5 + (130 - 98.1) / 40 */
     CHECK_LE(fabs(c.sim->state.t - 0.5 - (130 - 98.1) / 40), 0.03);
     const double at = c.sim->state.t;
@@ -241,7 +219,7 @@ static void every_kind_acts(void **state)
             rigid_step(&c, fmin(0.01, tl_rigid_dt_wanted(c.sim)));
             const tl_report *r = &c.sim->report;
             const double weight = r->accounts.mass * 9.81;
-            if (k > 0) CHECK_LE(worst_off(&c), 1e-9);
+            if (k > 0) CHECK_LE(rigid_joints_off(&c), 1e-9);
             CHECK_LE(tl_vec3_norm(r->accounts.momentum_unexplained), 1e-12 * weight);
             CHECK_LE(r->accounts.energy_unexplained, 1e-4 * weight); /* m: an overlap that parts */
             for (int i = 0; i < r->solves; i++) CHECK_LE(r->solve[i].certificate, r->solve[i].target);

@@ -1,10 +1,12 @@
 #include "rigid.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/parallel.h"
 #include "check.h"
+#include "phase/lg/step.h"
 #include "saved.h"
 
 static const char *const defaults[][2] = {
@@ -77,20 +79,40 @@ const tl_joint_memory *rigid_joint(const rigid_case *c, int k)
     return &s->joint[k];
 }
 
+/* Bodies, and behind them frames of elastic ones as joints see them; owned. */
+static tl_motion *motions_of(const rigid_case *c)
+{
+    const tl_sim *sim = c->sim;
+    const size_t count = (size_t)sim->rigid.count;
+    tl_motion *m = calloc(count + (size_t)sim->joints.frames, sizeof *m);
+    assert_non_null(m);
+    memcpy(m, sim->state.rigid.body, sizeof *m * (size_t)sim->rigid.scene_count);
+    if (!sim->joints.frames) return m;
+    const tl_lg_grips *grips = &((const tl_lg_data *)sim->engine_data)->grips;
+    for (int32_t i = 0; i < grips->count; i++) {
+        const tl_lg_grip *g = &grips->grip[i];
+        const tl_lg_grasp now = tl_lg_grip_at(g, tl_lg_state_of(&sim->state)->q);
+        m[count + 2 * (size_t)g->joint + (size_t)g->side] = (tl_motion){.x = now.x, .q = now.q};
+    }
+    return m;
+}
+
 double rigid_joints_off(const rigid_case *c)
 {
+    tl_motion *body = motions_of(c);
     double max = 0;
     for (int32_t k = 0; k < c->sim->joints.count; k++) {
         const tl_joint *j = &c->sim->joints.joint[k];
         tl_joint_row row[TL_JOINT_ROWS];
         double turn[2];
         if (rigid_joint(c, k)->broken > 0) continue;
-        tl_joint_measure(j, c->sim->state.rigid.body, rigid_joint(c, k), row, turn);
+        tl_joint_measure(j, body, rigid_joint(c, k), row, turn);
         for (int r = 0; r < j->rows; r++) {
             if (j->law[r] == TL_ROW_HOLD && !(j->spec->compliance > 0)) max = fmax(max, fabs(row[r].x));
             if (j->law[r] == TL_ROW_LIMIT) max = fmax(max, -row[r].x);
         }
     }
+    free(body);
     return max;
 }
 

@@ -347,6 +347,20 @@ static void lg_engine(void **state)
     (void)state;
     run(TL_ENGINE_LG,
         HEAD
+        "engine = 'lg', bodies = { { name = 'a', shape = box { size = 0.1 }, density = 1000 }, { name = 'b', shape = "
+        "box { size = 0.1 }, at = {0.1, 0, 0}, cells = {1, 1, 1}, material = elastic { young = 1e5, poisson = 0.3, "
+        "density = 1000 } }, { name = 'c', shape = box { size = 0.1 }, at = {0.4, 0, 0}, density = 1000 }, { name = "
+        "'d', "
+        "shape = box { size = 0.1 }, at = {0.6, 0, 0}, density = 1000 } },"
+        "joints = { { kind = 'hinge', a = 'a', at = {-0.1, 0, 0}, axis = {0, 0, 1}, limits = {-1, 1}, friction = 0.01, "
+        "breaks_at = 1e4, breaks_torque = 1e4, motor = { position = 1, stiffness = 1, damping = 1, max = 1 } },"
+        "{ kind = 'slider', a = 'b', b = 'a', at = {0.1, 0, 0}, axis = {1, 0, 0}, grip = 0.2, motor = { speed = "
+        "function(t) return t end } }, { kind = 'spring', a = 'c', b = 'b', stiffness = 10, damping = 1, length = 0.1 "
+        "}, { kind = 'screw', a = 'd', at_a = {0, 0, 0}, axis = {1, 0, 0}, pitch = 0.1, compliance = 1e-6, motor = { "
+        "force = 1 } }, { kind = 'gear', a = 'd', b = 'c', axis = {1, 0, 0}, axis_b = {1, 0, 0}, ratio = 2 } } }",
+        1);
+    run(TL_ENGINE_LG,
+        HEAD
         "engine = 'lg', domain = { min = {-1, 0, -1}, max = {3, 2, 1} }, bodies = {"
         "{ shape = box { size = 0.1 }, at = {-0.8, 0.5, 0}, " GIVEN
         " }, { shape = box { size = 0.1 }, at = {0, 0.2, 0}, density = 1000, force = {1, 0, 0} }, { shape = box { size "

@@ -180,6 +180,7 @@ talus_status tl_lg_plant_trees(tl_lg_trees *t, const tl_lg_view *v, tl_arena *a,
 bool tl_lg_may_cross(tl_lg_trees *t, const tl_lg_view *v, int i, int k)
 {
     if (i == k ? !touches_itself(v, i) : tl_lg_apart(&t->whole[i], &t->whole[k])) return false;
+    if (i != k && tl_lg_is_jointed(v, i, v->lg->body[k].body)) return false;
     if (!t->fitted[k]) refit(v, k, t->box), t->fitted[k] = true;
     return true;
 }

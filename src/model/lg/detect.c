@@ -26,6 +26,11 @@ talus_status tl_lg_found_add(tl_lg_found *f, const tl_lg_contact *c, talus_error
 
 double tl_lg_slack(const tl_lg_view *v, int body) { return SLACK * v->lg->skin.body[body].mean; }
 
+bool tl_lg_is_jointed(const tl_lg_view *v, int body, int32_t other)
+{
+    return v->joints && v->joints->frames && tl_joints_part(v->joints, v->lg->body[body].body, other);
+}
+
 double tl_lg_half(const tl_lg *lg, int body)
 {
     return lg->body[body].kind == TL_LG_CLOTH ? 0.5 * lg->body[body].thickness : 0;
@@ -82,7 +87,7 @@ static bool pairs_next(pairs *p, const tl_lg_view *v)
 {
     for (;;) {
         for (p->body++; p->body < v->lg->bodies; p->body++)
-            if (!tl_lg_apart(&p->box[p->body], &p->swept)) return true;
+            if (!tl_lg_apart(&p->box[p->body], &p->swept) && !tl_lg_is_jointed(v, p->body, p->obstacle)) return true;
         do p->obstacle++;
         while (p->obstacle < v->rigid->count && is_elastic(v->lg, p->obstacle));
         if (p->obstacle >= v->rigid->count) return false;

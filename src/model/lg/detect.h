@@ -18,6 +18,8 @@ talus_status tl_lg_found_add(tl_lg_found *f, const tl_lg_contact *c, talus_error
 double tl_lg_slack(const tl_lg_view *v, int body);
 /* How far from its nodes the surface is: half the thickness of a cloth, 0 for solids, m. */
 double tl_lg_half(const tl_lg *lg, int body);
+/* A joint holds the elastic body to that one of tl_rigid, and they do not touch. */
+bool tl_lg_is_jointed(const tl_lg_view *v, int body, int32_t other);
 /* Friction and restitution between an elastic body and a body of tl_rigid. */
 double tl_lg_pair_friction(const tl_lg_view *v, int elastic, int32_t other, double *restitution);
 

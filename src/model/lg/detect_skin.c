@@ -491,7 +491,8 @@ static talus_status take(skins *s, hit **hits, const tl_lg_view *v, tl_arena *a,
 
 static bool pair_near(const tl_lg_view *v, const tl_box3 *box, int a, int b)
 {
-    return a == b ? touches_itself(v, a) : !tl_lg_apart(&box[a], &box[b]);
+    if (a == b) return touches_itself(v, a);
+    return !tl_lg_apart(&box[a], &box[b]) && !tl_lg_is_jointed(v, a, v->lg->body[b].body);
 }
 
 talus_status tl_lg_detect_skins(const tl_lg_view *v, const tl_box3 *box, tl_lg_found *f, talus_error *err)

@@ -136,6 +136,8 @@ static talus_status find_bodies(tl_lg_rows *r, const tl_lg_rows_of *from, tl_are
             if (r->link[c].body[k] >= 0) mark[r->link[c].body[k]] = 1, ends++;
     for (int32_t b = 0; b < r->bilateral.count; b++)
         if (r->bilateral.row[b].body >= 0) mark[r->bilateral.row[b].body] = 1, ends++;
+    for (int32_t i = 0; i < from->rigid->count && from->joined; i++)
+        if (from->joined[i]) mark[i] = 1;
     r->bodies = number_marked(from->rigid->count, mark, r->body);
     r->inverse_mass = TL_TAKE(a, double, r->bodies);
     r->inverse_inertia = TL_TAKE(a, tl_mat3, r->bodies);
@@ -305,7 +307,7 @@ talus_status tl_lg_rows_make(tl_lg_rows *r, const tl_lg_rows_of *from, tl_arena 
                       .contacts = from->soft->count + from->hard->count,
                       .bilateral = *from->bilateral};
     r->rows = 3 * (int64_t)r->contacts + r->bilateral.count;
-    if (r->rows == 0) return TALUS_OK;
+    if (r->rows == 0 && !from->joined) return TALUS_OK;
     r->link = TL_TAKE(a, tl_lg_link, r->contacts);
     r->diagonal = TL_TAKE(a, double, r->rows);
     r->mass = TL_TAKE(a, double, r->rows);

@@ -101,6 +101,8 @@ typedef struct tl_lg_rows_of {
     const tl_rigid_contacts *hard; /* between rigid bodies */
     double slop;                   /* m: what these may overlap */
     const tl_lg_bilaterals *bilateral;
+    const bool
+        *joined; /* [rigid->count] free bodies that joints hold: in the list, whatever touches them. NULL: none */
     tl_lg_compliance_kind compliance;
 } tl_lg_rows_of;
 

@@ -125,7 +125,7 @@ talus_status tl_mechanisms_find(const tl_scene *s, tl_mechanism **out, int32_t *
     *count = 0;
     if (!f.rigid.body || !f.state.body || !f.root || !f.column || !f.row || !*out) return no_memory(err);
     place_bodies(&f);
-    TL_TRY(tl_joints_create(&f.joints, s, &f.rigid, &f.state, err));
+    TL_TRY(tl_joints_create(&f.joints, s, &f.rigid, &f.state, NULL, err));
     for (int32_t k = 0; k < f.joints.count; k++) {
         const tl_joint *j = &f.joints.joint[k];
         if (!is_free(&f, j->a) || !is_free(&f, j->b)) continue;

@@ -43,15 +43,32 @@ static tl_vec3 inward(const tl_motion *m, tl_vec3 direction)
     return tl_quat_rotate(tl_quat_conjugate(m->q), direction);
 }
 
-static void make(tl_joint *j, const tl_joint_spec *s, const tl_rigid *r, const tl_motion *body)
+/* A side's anchor in its own frame. */
+static tl_vec3 anchor_of(const tl_rigid *r, const tl_motion *body, int32_t i, tl_vec3 at, const tl_joint_frame *frame)
 {
-    const tl_motion *m[2] = {motion_of(body, s->body[0]), motion_of(body, s->body[1])};
+    if (i < 0) return at;
+    const tl_vec3 own = tl_vec3_sub(at, r->body[i].centre);
+    if (!frame) return own;
+    const tl_vec3 there = tl_vec3_add(body[i].x, tl_quat_rotate(body[i].q, own));
+    return inward(&frame->at, tl_vec3_sub(there, frame->at.x));
+}
+
+static void make(tl_joint *j, const tl_joint_spec *s, const tl_rigid *r, const tl_motion *body, int32_t slot,
+                 const tl_joint_frame *frame)
+{
+    const tl_joint_frame *soft[2] = {frame && frame[0].soft ? &frame[0] : NULL,
+                                     frame && frame[1].soft ? &frame[1] : NULL};
+    const tl_motion *m[2] = {soft[0] ? &soft[0]->at : motion_of(body, s->body[0]),
+                             soft[1] ? &soft[1]->at : motion_of(body, s->body[1])};
     const tl_vec3 at[2] = {s->at_a, s->at_b};
-    *j = (tl_joint){.spec = s, .a = s->body[0], .b = s->body[1]};
+    *j = (tl_joint){.spec = s,
+                    .a = soft[0] ? slot : s->body[0],
+                    .b = soft[1] ? slot + 1 : s->body[1],
+                    .soft = {soft[0] != NULL, soft[1] != NULL}};
     tl_vec3 axis = tl_vec3_norm2(s->axis) > 0 ? s->axis : (tl_vec3){0, 0, 1}, first, second;
     for (int side = 0; side < 2; side++) {
         const tl_vec3 own = side && tl_vec3_norm2(s->axis_b) > 0 ? s->axis_b : axis;
-        j->at[side] = s->body[side] < 0 ? at[side] : tl_vec3_sub(at[side], r->body[s->body[side]].centre);
+        j->at[side] = anchor_of(r, body, s->body[side], at[side], soft[side]);
         tl_vec3_tangents(own, &first, &second);
         second = tl_vec3_cross(own, first);
         j->axis[side] = inward(m[side], own);
@@ -61,19 +78,20 @@ static void make(tl_joint *j, const tl_joint_spec *s, const tl_rigid *r, const t
         j->still[side][1] = second;
     }
     j->turn = tl_quat_mul(tl_quat_conjugate(m[1]->q), m[0]->q);
-    j->length = fmin(gyration(r, j->a), gyration(r, j->b));
+    j->length = fmin(soft[0] ? soft[0]->gyration : gyration(r, j->a), soft[1] ? soft[1]->gyration : gyration(r, j->b));
     j->unit = turns_about_axis(s->kind) ? j->length : 1;
     list_rows(j);
 }
 
 talus_status tl_joints_create(tl_joints *out, const tl_scene *s, const tl_rigid *r, const tl_rigid_state *state,
-                              talus_error *err)
+                              const tl_joint_frame *frame, talus_error *err)
 {
-    *out = (tl_joints){.count = s->joint_count};
+    *out = (tl_joints){.count = s->joint_count, .frames = frame ? 2 * s->joint_count : 0};
     if (!s->joint_count) return TALUS_OK;
     out->joint = TL_NEW_ZERO(tl_joint, s->joint_count);
     if (!out->joint) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for %d joints", s->joint_count);
-    for (int i = 0; i < s->joint_count; i++) make(&out->joint[i], &s->joints[i], r, state->body);
+    for (int i = 0; i < s->joint_count; i++)
+        make(&out->joint[i], &s->joints[i], r, state->body, r->count + 2 * i, frame ? frame + 2 * (int64_t)i : NULL);
     return TALUS_OK;
 }
 
@@ -394,8 +412,8 @@ double tl_joint_block_speed(const tl_joint_blocks *j, int64_t k, const double *v
 bool tl_joints_part(const tl_joints *j, int32_t a, int32_t b)
 {
     for (int32_t k = 0; k < j->count; k++) {
-        const tl_joint *i = &j->joint[k];
-        if (!i->spec->collide && ((i->a == a && i->b == b) || (i->a == b && i->b == a))) return true;
+        const tl_joint_spec *s = j->joint[k].spec;
+        if (!s->collide && ((s->body[0] == a && s->body[1] == b) || (s->body[0] == b && s->body[1] == a))) return true;
     }
     return false;
 }

@@ -8,7 +8,11 @@
  * Rows of one joint come in a fixed order, those that hold first; in the contact problem they are blocks of three,
  * after all contacts. What a row asks for (tl_joint_law) depends on how the step moves bodies: places by the mean of
  * both velocities when impulses act half-way, by the new one when they act at the start. Targets, friction and gains
- * of motors are about velocities at the end of the step, springs about the mean. */
+ * of motors are about velocities at the end of the step, springs about the mean.
+ *
+ * A side may be a region of an elastic body instead: a frame that follows its nodes (model/lg/grips.h). Frames have
+ * places of their own behind the bodies in all arrays of motions and velocities that a step makes, and nothing moves
+ * them but their nodes. */
 #ifndef TL_MODEL_RIGID_JOINTS_H
 #define TL_MODEL_RIGID_JOINTS_H
 
@@ -29,7 +33,8 @@ typedef enum tl_row_law {
 /* Made from the scene, constant. */
 typedef struct tl_joint {
     const tl_joint_spec *spec;
-    int32_t a, b;                         /* bodies; b -1: the world */
+    int32_t a, b;                         /* bodies; b -1: the world; from rigid->count on: frames */
+    bool soft[2];                         /* that side is such a frame */
     tl_vec3 at[2];                        /* from the centre of mass, in the bodies' frames */
     tl_vec3 axis[2], first[2], second[2]; /* in the bodies' frames: an axis and two at right angles */
     tl_vec3 still[2][2];                  /* gears: the last two of both, in the world's */
@@ -42,8 +47,16 @@ typedef struct tl_joint {
 
 typedef struct tl_joints {
     int32_t count;
+    int32_t frames;  /* behind the bodies, 2 count, or 0: there are none */
     tl_joint *joint; /* [count] owned */
 } tl_joints;
+
+/* A side that is a frame of an elastic body. */
+typedef struct tl_joint_frame {
+    bool soft;
+    tl_motion at;    /* where it is at the start */
+    double gyration; /* m */
+} tl_joint_frame;
 
 /* What the next step starts from, and what tables show. All doubles. */
 typedef struct tl_joint_memory {
@@ -54,6 +67,7 @@ typedef struct tl_joint_memory {
     double motor;                  /* N or N m */
     double broken;                 /* 1 or 0 */
     double driven, target;         /* 1: the caller gave the motor another target, this one */
+    double strain;                 /* J: in its spring or in what gives */
     tl_vec3 at, on_a, torque_on_a; /* world, at the end of the step: place; force on a there and torque */
 } tl_joint_memory;
 
@@ -69,8 +83,9 @@ typedef struct tl_joint_row {
     double x; /* m */
 } tl_joint_row;
 
+/* frame [joints][2], NULL: all sides are rigid bodies. */
 talus_status tl_joints_create(tl_joints *out, const tl_scene *s, const tl_rigid *r, const tl_rigid_state *state,
-                              talus_error *err);
+                              const tl_joint_frame *frame, talus_error *err);
 void tl_joints_free(tl_joints *j); /* leaves {0} */
 talus_status tl_joint_state_begin(tl_joint_state *out, const tl_joints *j, talus_error *err);
 

@@ -41,8 +41,13 @@ static double joint_energy(const tl_sim *sim, const tl_motion *body)
 {
     const tl_joint_state *state = sim->joints.count ? tl_state_find(&sim->state, &tl_joints_kind) : NULL;
     double sum = 0;
-    for (int32_t k = 0; state && k < sim->joints.count; k++)
-        if (!(state->joint[k].broken > 0)) sum += tl_joint_energy(&sim->joints.joint[k], body, &state->joint[k]);
+    for (int32_t k = 0; state && k < sim->joints.count; k++) {
+        const tl_joint *j = &sim->joints.joint[k];
+        if (state->joint[k].broken > 0) continue;
+        /* frames of elastic bodies are known within steps alone */
+        const bool known = (j->soft[0] || j->soft[1]) && body == sim->state.rigid.body;
+        sum += known ? state->joint[k].strain : tl_joint_energy(j, body, &state->joint[k]);
+    }
     return sum;
 }
 

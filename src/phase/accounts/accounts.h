@@ -49,7 +49,7 @@ double tl_accounts_resist(const tl_bodies *b, double *scripted);
 
 /* Free rigid bodies among elastic ones: forces, flight, joints, hard contacts with what is fixed (their work is added
  * to `scripted`). Returns what contacts gave to them, J. */
-double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted);
+double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted, double *frames);
 
 /* What one source gave and others took in the same step is nothing. */
 void tl_accounts_settle(tl_accounts *a, tl_energy source);

@@ -121,7 +121,7 @@ void tl_elastic_account(tl_elastic_trial *s)
     tl_accounts_energy(s->sim, TL_ENERGY_SCRIPTED, account_held(s, pushed) + led);
     for (int64_t k = 0; k < n && s->grains; k++) work -= s->grains[k] * s->v[k]; /* told where particles stop */
     if (s->offset) account_offset(s);
-    double given = tl_accounts_rigid_in_lg(s->bodies, &scripted);
+    double frames, given = tl_accounts_rigid_in_lg(s->bodies, &scripted, &frames);
     if (s->bodies->resist.count) friction += tl_accounts_resist(s->bodies, &scripted);
     tl_accounts_energy(s->sim, TL_ENERGY_TIME_STEP, damped + s->energy - start - led + stressed - viscous);
     tl_accounts_energy(s->sim, TL_ENERGY_VISCOSITY, viscous);

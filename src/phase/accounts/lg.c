@@ -172,9 +172,10 @@ talus_status tl_accounts_lg_end(tl_sim *sim, const tl_accounts_lg *x, tl_arena *
     account_anchors(sim, x);
     account_rows(sim, x);
     TL_TRY(row_work(x, a, &pulled, &parted, err));
-    double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], given = tl_accounts_rigid_in_lg(x->b, &scripted);
+    double handles = sim->accounts.energy[TL_ENERGY_SCRIPTED], joined = 0,
+           given = tl_accounts_rigid_in_lg(x->b, &scripted, &joined);
     tl_accounts_energy(sim, TL_ENERGY_TIME_STEP,
-                       x->landed - x->viscous + damped + x->elastic - x->elastic0 - handles + forces - pushed -
+                       x->landed - x->viscous + damped + x->elastic - x->elastic0 - handles + forces - pushed - joined -
                            pressed);
     tl_accounts_energy(sim, TL_ENERGY_SCRIPTED, scripted + pulled);
     tl_accounts_energy(sim, TL_ENERGY_FRICTION, friction);

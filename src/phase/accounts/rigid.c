@@ -63,6 +63,7 @@ static double account_forces(tl_bodies *b, double *half)
 
 static bool is_free(const tl_bodies *b, int32_t i)
 {
+    if (i >= b->rigid->count) return true; /* a frame: nodes have what is done to it */
     return b->rigid->body[i].kind == TL_BODY_FREE && !b->rigid->body[i].elastic;
 }
 
@@ -181,7 +182,14 @@ static double account_joints(tl_bodies *b, double *scripted)
             *scripted -= tl_accounts_row(b, &b->joint.blocks, at, lam, b->act, b->v_free, &impulse, &angular);
             const tl_energy from =
                 tl_bodies_joint_holds(b, k, r) ? TL_ENERGY_TIME_STEP : source[j->law[r]]; /* a rope that is taut */
-            tl_accounts_energy(b->sim, from, work);
+            /* where velocities are chords, what drives does so with that of the end, and a limit gives nothing: the
+             * rest is how straight rows bend */
+            const double end = lam * tl_joint_row_speed(j, row, b->v), own = !b->straight || from == TL_ENERGY_TIME_STEP
+                                                                                 ? work
+                                                                             : from == TL_ENERGY_CONTACT ? fmin(0, work)
+                                                                                                         : end;
+            tl_accounts_energy(b->sim, from, own);
+            tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP, work - own);
             all += work;
             if (from == TL_ENERGY_TIME_STEP && !flows) b->account.held += work;
         }
@@ -284,7 +292,23 @@ void tl_accounts_bodies(tl_bodies *b)
     tl_accounts_energy(b->sim, TL_ENERGY_CORRECTIONS, 0);
 }
 
-double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted)
+/* What joints did to frames of elastic bodies. */
+static double frames_work(const tl_bodies *b)
+{
+    double sum = 0;
+    for (int64_t at = 0; at < 3 * (int64_t)b->joint.blocks.count; at++)
+        for (int side = 0; side < 2; side++) {
+            const int32_t i = b->joint.blocks.body[at / 3][side];
+            const tl_joint_row *row = &b->joint.blocks.row[at];
+            if (i < b->rigid->count) continue;
+            const double *v = b->v + 6 * (int64_t)i;
+            sum += b->joint.lam[at] * (tl_vec3_dot(side ? row->push_b : row->push_a, tl_vec3_load(v)) +
+                                       tl_vec3_dot(side ? row->turn_b : row->turn_a, tl_vec3_load(v + 3)));
+        }
+    return sum;
+}
+
+double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted, double *frames)
 {
     tl_totals before = {0}, after = {0};
     if (b->half.stops) account_stopped(b);
@@ -298,7 +322,8 @@ double tl_accounts_rigid_in_lg(tl_bodies *b, double *scripted)
     b->account.held += strained;
     tl_accounts_energy(b->sim, TL_ENERGY_TIME_STEP,
                        gravity + after.potential - before.potential + after.kinetic - kinetic(b, b->v) + strained);
-    return kinetic(b, b->v) - kinetic(b, b->half.any ? b->half.early : b->v_free) - half - joined - led;
+    *frames = b->joint.now ? frames_work(b) : 0;
+    return kinetic(b, b->v) - kinetic(b, b->half.any ? b->half.early : b->v_free) - half - joined - led + *frames;
 }
 
 void tl_accounts_push(tl_bodies *b)

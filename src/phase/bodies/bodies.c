@@ -52,20 +52,21 @@ talus_status tl_bodies_begin(tl_bodies *s, tl_sim *sim, const tl_rigid_data *dat
                      .arena = a,
                      .dt = dt,
                      .mark = {tl_seconds(), tl_cpu_seconds()}};
-    s->before = TL_TAKE(a, tl_motion, n);
-    s->body = TL_TAKE(a, tl_motion, n);
+    const int64_t all = n + sim->joints.frames;
+    s->before = TL_TAKE_ZERO(a, tl_motion, all);
+    s->body = TL_TAKE(a, tl_motion, all);
     s->pose = TL_TAKE(a, tl_pose, n);
     s->friction = TL_TAKE(a, double, n);
-    s->v_free = TL_TAKE(a, double, 6 * n);
+    s->v_free = TL_TAKE_ZERO(a, double, 6 * all);
     s->levers = TL_TAKE_ZERO(a, double, 3 * n);
-    s->inv_mass = TL_TAKE_ZERO(a, double, n);
-    s->inv_inertia = TL_TAKE_ZERO(a, double, 9 * n);
-    s->v = TL_TAKE(a, double, 6 * n);
+    s->inv_mass = TL_TAKE_ZERO(a, double, all);
+    s->inv_inertia = TL_TAKE_ZERO(a, double, 9 * all);
+    s->v = TL_TAKE_ZERO(a, double, 6 * all);
     if (!s->before || !s->body || !s->pose || !s->friction || !s->v_free || !s->levers || !s->inv_mass ||
         !s->inv_inertia || !s->v)
         return no_memory(err);
     tl_rigid_begin_bodies(s->rigid, sim->state.rigid.body, s->before, s->pose);
-    memcpy(s->body, s->before, sizeof *s->body * (size_t)n);
+    memcpy(s->body, s->before, sizeof *s->body * (size_t)all);
     for (int64_t i = 0; i < n; i++) s->body[i].correction_force = s->body[i].correction_torque = (tl_vec3){0, 0, 0};
     s->act = s->before;
     return TALUS_OK;

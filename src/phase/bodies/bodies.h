@@ -41,7 +41,8 @@ typedef struct tl_bodies {
     const tl_rigid_data *data;
     tl_arena *arena;
     double dt;
-    /* begin */
+    /* begin; where joints hold elastic bodies, their frames come behind the bodies in before, body, act, v_free, v, inv_mass
+     * and inv_inertia: nothing but nodes moves them */
     tl_motion *before; /* [count] start of the step, walls included */
     tl_motion *body;   /* [count] the state that is to be */
     tl_pose *pose;     /* [count] of the shapes' frames at the start */
@@ -136,7 +137,7 @@ typedef struct tl_bodies {
 
 static inline bool tl_bodies_is_free(const tl_bodies *s, int32_t i)
 {
-    return i >= 0 && s->rigid->body[i].kind == TL_BODY_FREE;
+    return i >= 0 && i < s->rigid->count && s->rigid->body[i].kind == TL_BODY_FREE;
 }
 
 void tl_bodies_lap(tl_bodies *s, tl_bodies_phase phase); /* what was spent since the last lap goes to `phase` */
@@ -171,6 +172,8 @@ talus_status tl_bodies_joints_begin(tl_bodies *s, talus_error *err);
 double tl_bodies_joints_pull(const tl_bodies *s); /* m/s: what motors and springs change of velocities in this step */
 talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err);
 void tl_bodies_joints_place(tl_bodies *s, int round, bool *again);
+/* Of that the first half alone: rows start from where bodies are now led; whether places were right. */
+bool tl_bodies_joints_look(tl_bodies *s);
 /* After the last move: what rows that do not hold gave to bodies (joint.did). */
 talus_status tl_bodies_joints_work(tl_bodies *s, talus_error *err);
 /* Rows where bodies have landed, with what each may do in an impact. */

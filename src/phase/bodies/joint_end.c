@@ -16,7 +16,8 @@ static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_M
 
 /* ---- places ---- */
 
-/* What a row says of x at the end, and what x is there; returns what counts as off. */
+/* What a row says of x at the end, and what x is there; returns what counts as off. Where velocities are chords, what
+ * the solve left of the row is told as its residual, and not here. */
 static double place_row(tl_bodies *s, int32_t k, int r, double x)
 {
     const tl_joint *j = tl_bodies_joint_at(s, k);
@@ -29,7 +30,7 @@ static double place_row(tl_bodies *s, int32_t k, int r, double x)
     if (tl_joint_leads(j, r)) {
         const bool strained = !(lam > box->lo[at % 3] && lam < box->hi[at % 3]);
         *start += x - says;
-        return strained ? 0 : fabs(x - s->joint.ask[k].value * j->unit);
+        return strained ? 0 : fabs(x - (s->straight ? says : s->joint.ask[k].value * j->unit));
     }
     if (j->law[r] == TL_ROW_HOLD && !s->joint.mean[TL_JOINT_ROWS * (int64_t)k + r]) {
         *start += x - says;
@@ -37,7 +38,7 @@ static double place_row(tl_bodies *s, int32_t k, int r, double x)
     }
     if (j->law[r] != TL_ROW_LIMIT) return 0;
     *start += x - says;
-    return lam > 0 ? fabs(x) : fmax(0, -x);
+    return lam > 0 ? fabs(x - (s->straight ? says : 0)) : fmax(0, -x);
 }
 
 /* One more round, or the best one again where this is no better. */
@@ -57,14 +58,11 @@ static bool go_on(tl_bodies *s, int round, bool right)
     return true;
 }
 
-void tl_bodies_joints_place(tl_bodies *s, int round, bool *again)
+bool tl_bodies_joints_look(tl_bodies *s)
 {
     const int32_t n = s->joint.now ? s->sim->joints.count : 0;
     bool right = true;
-    *again = false;
     s->joint.off = s->joint.missed = 0;
-    if (!n) return;
-    memcpy(s->joint.used, s->joint.start, sizeof *s->joint.start * TL_JOINT_ROWS * (size_t)n);
     for (int32_t k = 0; k < n; k++) {
         const tl_joint *j = tl_bodies_joint_at(s, k);
         tl_joint_row row[TL_JOINT_ROWS];
@@ -75,6 +73,17 @@ void tl_bodies_joints_place(tl_bodies *s, int round, bool *again)
         s->joint.off = fmax(s->joint.off, off);
         if (!(off <= PLACE * j->length)) right = false, s->joint.missed = fmax(s->joint.missed, off / s->dt);
     }
+    return right;
+}
+
+void tl_bodies_joints_place(tl_bodies *s, int round, bool *again)
+{
+    const int32_t n = s->joint.now ? s->sim->joints.count : 0;
+    *again = false;
+    s->joint.off = s->joint.missed = 0;
+    if (!n) return;
+    memcpy(s->joint.used, s->joint.start, sizeof *s->joint.start * TL_JOINT_ROWS * (size_t)n);
+    const bool right = tl_bodies_joints_look(s);
     *again = go_on(s, round, right);
 }
 
@@ -318,6 +327,7 @@ static void remember(tl_bodies *s, int32_t k, const tl_joint_row *end, const dou
         force = tl_vec3_add_scaled(force, all, row->push_a);
         torque = tl_vec3_add_scaled(torque, all, turn);
     }
+    m->strain = tl_joint_energy(j, s->body, m);
     m->on_a = force;
     m->torque_on_a = torque;
     m->carries = tl_vec3_norm(force);

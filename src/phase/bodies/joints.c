@@ -208,6 +208,7 @@ static double moved_by(const tl_bodies *s, int32_t k)
 {
     const tl_joint *j = tl_bodies_joint_at(s, k);
     const int32_t i = tl_bodies_is_free(s, j->a) ? j->a : j->b;
+    if (!tl_bodies_is_free(s, i)) return 0; /* between elastic bodies */
     const tl_joint_mass *all = &s->joint.whole[root_of(s->joint.root, i)];
     if (j->unit == 1) return s->dt / all->mass;
     const tl_vec3 at = tl_vec3_add(s->before[j->a].x, tl_quat_rotate(s->before[j->a].q, j->at[0]));
@@ -278,7 +279,7 @@ talus_status tl_bodies_joints_assemble(tl_bodies *s, talus_error *err)
         tl_joint_blocks_add(&s->joint.blocks, j, row);
         for (int r = 0; r < j->rows; r++) {
             bool *mean = &s->joint.mean[TL_JOINT_ROWS * (int64_t)k + r];
-            *mean = (half || s->straight) && is_resolved(s, j, r, &row[r]);
+            *mean = (half || s->straight) && !j->soft[0] && !j->soft[1] && is_resolved(s, j, r, &row[r]);
             const double speed = speed_before(s, j, &row[r], half, *mean);
             const tl_row_ask ask = {
                 s->dt,          half, *mean, s->joint.start[TL_JOINT_ROWS * (int64_t)k + r], half || *mean ? speed : 0,

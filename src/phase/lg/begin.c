@@ -60,6 +60,25 @@ static double overlap_left(const tl_sim *sim)
     return extent < INFINITY ? OVERLAP * extent : OVERLAP_EDGE * edge;
 }
 
+/* What joints need is corrections, by the factor of the stiffness. */
+static talus_status begin_joints(tl_sim *sim, tl_lg_data *data, const tl_lg_state *nodes, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
+    if (!s->joint_count) return TALUS_OK;
+    const char *without = s->lg.time == TL_LG_STATIC             ? "lg.time = \"static\""
+                          : s->lg.global == TL_LG_JACOBI         ? "lg.global_step = \"jacobi\""
+                          : s->lg.local != TL_LG_LOCAL_EXACT     ? "lg.local_step other than \"exact\""
+                          : s->lg.form || s->lg.corrections == 0 ? "lg.corrections = 0, or another form of contact"
+                                                                 : NULL;
+    if (without) return TL_FAIL(err, TALUS_UNSUPPORTED, "joints are solved by corrections, which %s has not", without);
+    TL_TRY(tl_lg_grips_create(&data->grips, &sim->lg, s, nodes->q, err));
+    if (data->grips.count && data->time == TL_LG_BDF2) {
+        data->time = TL_LG_EULER; /* bdf2 throws back what joints and their limits stop, and would need a landing */
+        tl_log_write(&sim->log, 0, "joints hold elastic bodies: steps are Euler's, of first order (lg.time)");
+    }
+    return tl_rigid_begin_joints(sim, &data->rigid, data->grips.frame, err);
+}
+
 talus_status tl_lg_begin(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -77,6 +96,8 @@ talus_status tl_lg_begin(tl_sim *sim, talus_error *err)
     TL_TRY(tl_lg_state_begin(nodes, &sim->lg, err));
     TL_TRY(tl_lg_holds_begin(nodes, &sim->lg, s, err));
     TL_TRY(tl_lg_give_centres(&sim->lg, s, &sim->rigid, &sim->state.rigid, err));
+    data->time = (tl_lg_times)s->lg.time;
+    TL_TRY(begin_joints(sim, data, nodes, err));
     data->rigid.slop = overlap_left(sim);
     data->missed = TL_NEW_ZERO(int, sim->lg.bodies + 1);
     data->hurried = TL_NEW_ZERO(int, sim->lg.bodies + 1);
@@ -104,6 +125,7 @@ void tl_lg_end(tl_sim *sim)
         tl_free(data->rigid.lost);
         tl_lg_hessian_free(data->hessian);
         tl_flex_data_free(data->flex);
+        tl_lg_grips_free(&data->grips);
         tl_lg_columns_free(data->columns);
         tl_lg_solver_free(data->solver);
     }

@@ -44,13 +44,14 @@ static void match(tl_lg_touch *t, const tl_lg_contacts *soft, const tl_lg_state 
 }
 
 /* Rows and vectors; all forces are zero. */
-static talus_status make(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from, tl_arena *a,
-                         talus_error *err)
+static talus_status make(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from, tl_lg_joined *joined,
+                         tl_arena *a, talus_error *err)
 {
-    *t = (tl_lg_touch){.spec = spec, .h = from->h, .he = from->he};
+    *t = (tl_lg_touch){.spec = spec, .joined = joined, .h = from->h, .he = from->he};
     TL_TRY(tl_lg_rows_make(&t->rows, from, a, err));
     const int64_t n = t->rows.rows, b = t->rows.bodies;
-    if (!n) return TALUS_OK;
+    if (!n && !joined) return TALUS_OK;
+    if (joined) tl_lg_join_number(joined, &t->rows);
     double **const vectors[] = {&t->lam, &t->force, &t->value, &t->law_value, &t->slope,   &t->add,
                                 &t->rhs, &t->scale, &t->x,     &t->t,         &t->product, &t->before};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
@@ -71,14 +72,14 @@ static void fly_free(tl_lg_touch *t, const double *v_free)
         for (int k = 0; k < 6; k++) t->body_free[6 * i + k] = t->h * v_free[6 * (int64_t)t->rows.body[i] + k];
 }
 
-talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from,
-                               const tl_lg_state *past, const double *hard_lam, const double *v_free, tl_arena *a,
-                               talus_error *err)
+talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from, tl_lg_joined *joined,
+                               const tl_lg_state *past, const tl_bodies *b, tl_arena *a, talus_error *err)
 {
-    TL_TRY(make(t, spec, from, a, err));
+    TL_TRY(make(t, spec, from, joined, a, err));
+    if (!t->rows.rows && !joined) return TALUS_OK;
+    fly_free(t, b->v_free);
     if (!t->rows.rows) return TALUS_OK;
-    fly_free(t, v_free);
-    match(t, from->soft, past, hard_lam);
+    match(t, from->soft, past, b->lam);
     memcpy(t->force, t->lam, sizeof *t->lam * (size_t)t->rows.rows);
     return TALUS_OK;
 }
@@ -95,7 +96,7 @@ talus_status tl_lg_touch_again(tl_lg_touch *t, const tl_lg_rows_of *from, const 
                                tl_arena *a, talus_error *err)
 {
     const tl_lg_touch old = *t;
-    TL_TRY(make(t, old.spec, from, a, err));
+    TL_TRY(make(t, old.spec, from, old.joined, a, err));
     fly_free(t, v_free);
     t->work = old.work;
     t->steps = old.steps;
@@ -132,8 +133,9 @@ static void place_bodies(tl_lg_touch *t)
 void tl_lg_touch_push(tl_lg_touch *t, double *r)
 {
     const tl_lg_rows *rows = &t->rows;
-    if (!rows->rows) return;
+    if (!rows->rows && !t->joined) return;
     tl_lg_rows_scatter(rows, t->force);
+    if (t->joined) tl_lg_join_push(t->joined, t->he * t->he, r, rows->body_push);
     for (int32_t i = 0; i < rows->nodes; i++)
         for (int c = 0; c < 3; c++) {
             int64_t k = 3 * (int64_t)rows->node[i] + c;

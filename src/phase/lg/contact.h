@@ -14,6 +14,7 @@
 
 #include "base/work.h"
 #include "model/lg/rows.h"
+#include "phase/lg/joined.h"
 
 /* How well laws hold, from positions and forces alone. */
 typedef struct tl_lg_laws {
@@ -30,11 +31,12 @@ typedef struct tl_lg_laws {
 typedef struct tl_lg_touch {
     const tl_lg_spec *spec;
     tl_lg_rows rows;
-    double h, he;      /* s: slips and rigid bodies are of h, what a force does to nodes of he^2 (phase/lg/time.h) */
-    double *lam;       /* [rows] N */
-    double *force;     /* [rows] N: lam, or weighted by slopes */
-    double *value;     /* [rows] m: gaps, slips, bilateral values + e lam */
-    double *law_value; /* [rows] m: when laws were linearised */
+    tl_lg_joined *joined; /* NULL: there are no joints */
+    double h, he;         /* s: slips and rigid bodies are of h, what a force does to nodes of he^2 (phase/lg/time.h) */
+    double *lam;          /* [rows] N */
+    double *force;        /* [rows] N: lam, or weighted by slopes */
+    double *value;        /* [rows] m: gaps, slips, bilateral values + e lam */
+    double *law_value;    /* [rows] m: when laws were linearised */
     double *slope, *add, *rhs;                /* [rows] of the linear system */
     double *scale, *x, *t, *product, *before; /* [rows] */
     double *landed;                           /* [soft contacts] N s: what of their impulses landing took back, <= 0 */
@@ -43,16 +45,15 @@ typedef struct tl_lg_touch {
     int64_t steps; /* contact steps made */
 } tl_lg_touch;
 
-/* Forces of the last step where the same points touch again, `past` sorted as tl_lg_memory says. hard_lam [3 hard
- * contacts] N s. v_free [rigid][6] m/s. */
-talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from,
-                               const tl_lg_state *past, const double *hard_lam, const double *v_free, tl_arena *a,
-                               talus_error *err);
+/* Forces of the last step where the same points touch again, `past` sorted as tl_lg_memory says; of rigid bodies those of
+ * b->lam. joined NULL: there are no joints. */
+talus_status tl_lg_touch_begin(tl_lg_touch *t, const tl_lg_spec *spec, const tl_lg_rows_of *from, tl_lg_joined *joined,
+                               const tl_lg_state *past, const tl_bodies *b, tl_arena *a, talus_error *err);
 /* Between two rounds, with more contacts and others in new places; origin [from->soft->count]: which of the soft
  * contacts of before it is and whose forces it keeps, -1: none. */
 talus_status tl_lg_touch_again(tl_lg_touch *t, const tl_lg_rows_of *from, const int32_t *origin, const double *v_free,
                                tl_arena *a, talus_error *err);
-/* r += he^2 H^T force */
+/* r += he^2 H^T force, of joints too */
 void tl_lg_touch_push(tl_lg_touch *t, double *r);
 /* Contact steps from positions q [lg nodes][3], which follow. */
 talus_status tl_lg_touch_solve(tl_lg_touch *t, double *q, tl_arena *a, talus_error *err);

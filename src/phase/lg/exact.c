@@ -66,10 +66,9 @@ static talus_status correct(tl_lg_exact_problem *s, double slack, tl_flex_report
     const int64_t n = 3 * (int64_t)s->lg->nodes, m = 3 * (int64_t)s->rows->contacts;
     const double scale = s->he * s->he / s->h;
     if (s->x->made) TL_TRY(tl_lg_exact_factor(s, err));
-    if (s->bonds) {
-        tl_lg_rows_renew(&s->x->t->rows, w->q);
-        tl_lg_exact_rows(s);
-    }
+    if (s->bonds) tl_lg_rows_renew(&s->x->t->rows, w->q);
+    if (s->blocks) TL_TRY(tl_lg_exact_look(s, true, err));
+    if (s->bonds || s->blocks) tl_lg_exact_rows(s);
     tl_lg_newton_residual(w, w->q, w->r);
     for (int32_t k = 0; k < s->parts; k++) {
         const tl_lg_body *b = &s->lg->body[s->body[k]];
@@ -80,22 +79,26 @@ static talus_status correct(tl_lg_exact_problem *s, double slack, tl_flex_report
     tl_lg_exact_values(s, w->q, s->shift);
     for (int64_t k = 0; k < m; k++) s->now[k] = s->value[k] / s->h;
     value_bonds(s, s->x->t->force, s->now);
+    if (s->blocks) tl_lg_exact_join(s, s->shift, s->now);
     s->solver.now = s->now;
     s->solver.near = 0;
     s->solver.warm = true; /* rounds have been there */
-    tl_lg_exact_shift(s, s->unload, s->shift_trial);
+    tl_lg_exact_shift(s, s->unload, false, s->shift_trial);
     tl_lg_exact_values(s, w->q, s->shift_trial);
     for (int64_t k = 0; k < m; k++) {
         s->c[k] = s->value[k] / s->h;
         s->lam[k] = scale * s->x->t->force[k];
     }
     value_bonds(s, s->unload, s->c);
+    if (s->blocks) tl_lg_exact_join(s, s->shift_trial, s->c);
     for (int32_t b = 0; b < s->bonds; b++)
         for (int k = 0; k < 3; k++) {
             const tl_lg_exact_bond *d = &s->bond[b];
             s->lam[m + 3 * (int64_t)b + k] =
                 k < d->count ? scale * (s->x->t->force[m + d->row[k]] - s->unload[m + d->row[k]]) : 0;
         }
+    for (int64_t k = 0; k < 3 * (int64_t)s->blocks; k++)
+        s->lam[m + 3 * (int64_t)s->bonds + k] = s->x->t->joined->b->joint.lam[k] * s->he * s->he / (s->h * s->h);
     const tl_stop stop = {.tolerance = slack, .max_iterations = LAWS_MAX};
     TL_TRY(tl_flex_solve(&s->solver, true, false, &stop, s->lam, s->dv, report, err));
     const tl_shown_flex shown = {&s->p, s->lam, s->dv};
@@ -112,6 +115,36 @@ static talus_status correct(tl_lg_exact_problem *s, double slack, tl_flex_report
 }
 
 /* ---- search ---- */
+
+/* m/s: how much faster than at w->q unknown i is at q. */
+static double along(const tl_lg_exact_problem *s, const tl_lg_newton *w, const double *q, int64_t i)
+{
+    int32_t k = 0;
+    while (k + 1 < s->parts && s->part[k + 1].first <= i) k++;
+    const int64_t at = 3 * (int64_t)s->lg->body[s->body[k]].node + i - s->part[k].first;
+    return (q[at] - w->q[at]) / s->h;
+}
+
+/* Rows of joints, straight: of what holds and of limits, how far they are off; the work of others. */
+static double joint_penalty(tl_lg_exact_problem *s, const double *q, const double *shift)
+{
+    const int64_t first = 3 * (int64_t)(s->rows->contacts + s->bonds);
+    const tl_lg_newton *w = s->x->w;
+    double sum = 0;
+    if (!s->blocks) return 0;
+    tl_lg_exact_join(s, shift, s->now);
+    for (int64_t k = first; k < first + 3 * (int64_t)s->blocks; k++) {
+        const tl_contact_box *box = &s->box[(k - first) / 3];
+        const int axis = (int)(k % 3);
+        double u = s->now[k];
+        for (int64_t e = s->J.start[k]; e < s->J.start[k + 1] && s->J.col[e] < s->p.n; e++)
+            u += s->J.val[e] * along(s, w, q, s->J.col[e]);
+        const bool holds = box->give[axis] == 0 && box->hi[axis] == INFINITY;
+        const double off = box->lo[axis] == 0 ? fmax(0, -u) : fabs(u);
+        sum += s->h * s->h * (holds ? PENALTY * fabs(s->lam[k]) * off : -s->lam[k] * u);
+    }
+    return sum;
+}
 
 /* Energy of the step, he^2 J, with free bodies and rows that hold, the work of friction s->lam, and nu per metre of
  * overlap. */
@@ -142,7 +175,7 @@ static double penalty(tl_lg_exact_problem *s, const double *q, const double *shi
         const double *u = s->value + 3 * c, *l = s->lam + 3 * c;
         sum += nu * fmax(0, -u[0]) - s->h * (l[1] * u[1] + l[2] * u[2]);
     }
-    return sum;
+    return sum + joint_penalty(s, q, shift);
 }
 
 static double penalty_along(tl_lg_exact_problem *s, double length, double nu)
@@ -212,6 +245,8 @@ static bool take_forces(tl_lg_exact_problem *s)
             t->force[to] = t->lam[to] = s->lam[m + 3 * (int64_t)b + k] * scale + s->unload[to];
             safe = safe && (!(s->bond[b].preload > 0) || fabs(t->force[to]) < BOND_SAFE * s->bond[b].preload);
         }
+    for (int64_t k = 0; k < 3 * (int64_t)s->blocks; k++)
+        t->joined->b->joint.lam[k] = s->lam[m + 3 * (int64_t)s->bonds + k] * s->h * s->h / (s->he * s->he);
     if (!safe) s->firm *= TL_LG_EXACT_FIRM;
     return safe;
 }
@@ -249,12 +284,13 @@ talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
     x->made = 0;
     x->converged = false;
     TL_TRY(tl_lg_exact_pose(&s, a, err));
-    tl_lg_exact_shift(&s, x->t->force, s.shift);
+    tl_lg_exact_shift(&s, x->t->force, true, s.shift);
     while (x->made < x->max && !x->converged && (!x->made || tl_seconds() < x->until)) {
         tl_flex_report report = {0};
         TL_TRY(tl_cancel_check(err));
         /* rows that hold are linear and stiff: what an early end leaves of them is large as a force */
-        const double slack = s.bonds ? x->slack : fmax(x->slack, EARLY * fmin(fastest, EARLY_MAX * x->slow));
+        const double slack =
+            s.bonds || s.blocks ? x->slack : fmax(x->slack, EARLY * fmin(fastest, EARLY_MAX * x->slow));
         TL_TRY(correct(&s, slack, &report, err));
         fastest = 0;
         for (int64_t i = 0; i < s.p.n; i++) fastest = fmax(fastest, fabs(s.dv[i]));
@@ -267,6 +303,11 @@ talus_status tl_lg_exact_solve(tl_lg_exact *x, tl_arena *a, talus_error *err)
         x->t->steps += report.outcome.iterations;
         x->t->work.products += report.work.products;
         x->converged = take_forces(&s) && share <= x->target && left <= x->slack;
+        if (s.blocks) {
+            TL_TRY(tl_lg_exact_look(&s, false, err));
+            x->converged &= x->t->joined->right;
+            x->t->joined->residual = left;
+        }
         s.level = length < 1 || share > last || share > TRUE_FROM ? TL_LG_EXACT_LEVELS - 1 : known;
         last = share;
     }

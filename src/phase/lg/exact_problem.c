@@ -59,9 +59,6 @@ static int row_entries(const tl_lg_exact_problem *s, const tl_lg_link *l, int ax
     return count;
 }
 
-/* Contacts and bonds. */
-static int32_t problem_contacts(const tl_lg_exact_problem *s) { return s->rows->contacts + s->bonds; }
-
 static int bond_entries(const tl_lg_exact_problem *s, int32_t b, int axis, int64_t *col, double *val)
 {
     const tl_lg_exact_bond *d = &s->bond[b];
@@ -84,6 +81,24 @@ static int bond_entries(const tl_lg_exact_problem *s, int32_t b, int axis, int64
     return count;
 }
 
+/* Contacts and bonds, then joints. */
+static int32_t problem_contacts(const tl_lg_exact_problem *s) { return s->rows->contacts + s->bonds + s->blocks; }
+
+static int64_t column_of(const void *ctx, int32_t node) { return column(ctx, node); }
+
+static int joint_entries(const tl_lg_exact_problem *s, int64_t k, int64_t *col, double *val)
+{
+    return tl_lg_join_entries(s->x->t->joined, k, column_of, s, s->p.n, col, val);
+}
+
+static int entries_of(const tl_lg_exact_problem *s, int64_t r, int64_t *col, double *val)
+{
+    const int32_t c = (int32_t)(r / 3), held = s->rows->contacts + s->bonds;
+    if (c < s->rows->contacts) return row_entries(s, &s->rows->link[c], (int)(r % 3), col, val);
+    if (c < held) return bond_entries(s, c - s->rows->contacts, (int)(r % 3), col, val);
+    return joint_entries(s, r - 3 * (int64_t)held, col, val);
+}
+
 static talus_status find_bonds(tl_lg_exact_problem *s, tl_arena *a, talus_error *err)
 {
     const tl_lg_bilaterals *all = &s->rows->bilateral;
@@ -104,9 +119,7 @@ void tl_lg_exact_rows(tl_lg_exact_problem *s)
     const int64_t rows = s->J.rows, cols = s->J.cols;
     memset(s->Jt.start, 0, sizeof *s->Jt.start * (size_t)(cols + 2));
     for (int64_t r = 0; r < rows; r++) {
-        const int32_t c = (int32_t)(r / 3);
-        const int count = c < s->rows->contacts ? row_entries(s, &s->rows->link[c], (int)(r % 3), s->col, s->val)
-                                                : bond_entries(s, c - s->rows->contacts, (int)(r % 3), s->col, s->val);
+        const int count = entries_of(s, r, s->col, s->val);
         const int64_t first = s->J.start[r];
         for (int k = 0; k < count; k++) { /* rising, by insertion */
             int64_t at = first + k;
@@ -128,6 +141,7 @@ void tl_lg_exact_rows(tl_lg_exact_problem *s)
 static talus_status make_rows(tl_lg_exact_problem *s, tl_arena *a, talus_error *err)
 {
     TL_TRY(find_bonds(s, a, err));
+    s->blocks = s->x->t->joined ? s->x->t->joined->b->joint.blocks.count : 0;
     const int64_t rows = 3 * (int64_t)problem_contacts(s), cols = s->p.n + 6 * (int64_t)(s->rows->bodies + s->bonds);
     int64_t entries = 0, max = 36;
     for (int32_t c = 0; c < s->rows->contacts; c++) {
@@ -137,6 +151,11 @@ static talus_status make_rows(tl_lg_exact_problem *s, tl_arena *a, talus_error *
     for (int32_t b = 0; b < s->rows->bilateral.count; b++) {
         const int64_t count = 3 * (int64_t)s->rows->bilateral.row[b].count + 7;
         entries += count + 2;
+        max = count > max ? count : max;
+    }
+    for (int32_t b = 0; b < s->blocks; b++) {
+        const int64_t count = tl_lg_join_entries_most(s->x->t->joined, b);
+        entries += 3 * count;
         max = count > max ? count : max;
     }
     s->col = TL_TAKE(a, int64_t, max);
@@ -209,6 +228,7 @@ talus_status tl_lg_exact_pose(tl_lg_exact_problem *s, tl_arena *a, talus_error *
     s->mu = TL_TAKE(a, double, contacts + 1);
     s->g = TL_TAKE(a, double, s->p.n + 1);
     s->dv = TL_TAKE(a, double, s->p.n + rigid + 1);
+    s->box = TL_TAKE(a, tl_contact_box, s->blocks + 1);
     s->inv_inertia = TL_TAKE_ZERO(a, double, 9 * (int64_t)bodies + 1);
     double **const by_row[] = {&s->c, &s->lam, &s->value, &s->now}; /* value: of all rows, which are no more */
     for (int k = 0; k < 4; k++)
@@ -216,7 +236,7 @@ talus_status tl_lg_exact_pose(tl_lg_exact_problem *s, tl_arena *a, talus_error *
     double **const by_body[] = {&s->shift, &s->shift_next, &s->shift_trial, &s->moved};
     for (int k = 0; k < 4; k++)
         if (!(*by_body[k] = TL_TAKE_ZERO(a, double, rigid + 1))) return no_memory(err);
-    if (!s->mu || !s->g || !s->dv || !s->inv_inertia || !inv_mass) return no_memory(err);
+    if (!s->mu || !s->g || !s->dv || !s->box || !s->inv_inertia || !inv_mass) return no_memory(err);
     for (int32_t c = 0; c < r->contacts; c++) s->mu[c] = r->link[c].mu;
     for (int32_t b = 0; b < r->bodies; b++) {
         inv_mass[b] = r->inverse_mass[b];
@@ -227,6 +247,9 @@ talus_status tl_lg_exact_pose(tl_lg_exact_problem *s, tl_arena *a, talus_error *
         inv_mass[r->bodies + b] = 1 / (s->he * s->he);
         for (int k = 0; k < 9; k += 4) s->inv_inertia[9 * (int64_t)(r->bodies + b) + k] = 1; /* which does not turn */
     }
+    for (int32_t b = 0; b < s->blocks; b++) s->mu[r->contacts + s->bonds + b] = 0;
+    s->p.boxes = s->blocks;
+    s->p.box = s->box;
     s->p.parts = s->parts;
     s->p.part = s->part;
     s->p.rigid = bodies;
@@ -242,10 +265,11 @@ talus_status tl_lg_exact_pose(tl_lg_exact_problem *s, tl_arena *a, talus_error *
     return tl_flex_begin(&s->solver, tl_flex_route_find(s->x->route), s->x->data, &s->p, a, err);
 }
 
-void tl_lg_exact_shift(const tl_lg_exact_problem *s, const double *force, double *shift)
+void tl_lg_exact_shift(const tl_lg_exact_problem *s, const double *force, bool joints, double *shift)
 {
     const tl_lg_rows *r = s->rows;
     tl_lg_rows_scatter(r, force);
+    if (joints && s->x->t->joined) tl_lg_join_push(s->x->t->joined, 0, s->x->w->trial, r->body_push);
     for (int64_t b = 0; b < r->bodies; b++) {
         const double *push = r->body_push + 6 * b, he2 = s->he * s->he;
         tl_vec3_store(tl_vec3_scale(he2 * r->inverse_mass[b], tl_vec3_load(push)), shift + 6 * b);
@@ -259,4 +283,32 @@ void tl_lg_exact_values(tl_lg_exact_problem *s, const double *q, const double *s
     for (int64_t k = 0; k < 6 * (int64_t)s->rows->bodies; k++)
         s->moved[k] = s->x->t->body_free[k] + (shift ? shift[k] : 0);
     tl_lg_rows_values(s->rows, q, s->moved, s->value);
+}
+
+static void move_bodies(tl_lg_exact_problem *s, const double *shift)
+{
+    for (int64_t k = 0; k < 6 * (int64_t)s->rows->bodies; k++) s->moved[k] = s->x->t->body_free[k] + shift[k];
+}
+
+talus_status tl_lg_exact_look(tl_lg_exact_problem *s, bool renew, talus_error *err)
+{
+    tl_lg_joined *j = s->x->t->joined;
+    const double impulse = s->he * s->he / (s->h * s->h);
+    move_bodies(s, s->shift);
+    TL_TRY(tl_lg_join_look(j, s->rows, s->x->w->q, s->moved, renew, err));
+    for (int32_t b = 0; b < s->blocks; b++) {
+        s->box[b] = j->b->joint.blocks.box[b];
+        for (int k = 0; k < 3; k++) {
+            s->box[b].lo[k] *= impulse;
+            s->box[b].hi[k] *= impulse;
+            s->box[b].give[k] /= impulse;
+        }
+    }
+    return TALUS_OK;
+}
+
+void tl_lg_exact_join(tl_lg_exact_problem *s, const double *shift, double *to)
+{
+    move_bodies(s, shift);
+    tl_lg_join_velocities(s->x->t->joined, s->rows, s->moved, to + 3 * (int64_t)(s->rows->contacts + s->bonds));
 }

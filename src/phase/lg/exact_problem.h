@@ -34,6 +34,8 @@ typedef struct tl_lg_exact_problem {
     double *shift, *shift_next, *shift_trial; /* [6 rigid] m: displacement of free bodies by forces */
     double *value, *moved;                    /* [rows] m; [6 rigid] m */
     int level;                                /* of convex: share of negative curvature that is left out */
+    tl_contact_box *box; /* [blocks] of joints, behind contacts and bonds, with impulses as the problem has them */
+    int32_t blocks;
     int32_t bonds;
     tl_lg_exact_bond *bond;
     double firm;  /* preloads over the forces that there are, see TL_LG_EXACT_FIRM */
@@ -50,8 +52,12 @@ void tl_lg_exact_rows(tl_lg_exact_problem *s);
 void tl_lg_exact_load(const tl_lg_exact_problem *s, bool with);
 /* What bends down too much has no factor: then with less of its negative part. */
 talus_status tl_lg_exact_factor(tl_lg_exact_problem *s, talus_error *err);
-/* Displacements of free bodies that these forces make. */
-void tl_lg_exact_shift(const tl_lg_exact_problem *s, const double *force, double *shift);
+/* Displacements of free bodies that these forces make; `joints`: those of joints too. */
+void tl_lg_exact_shift(const tl_lg_exact_problem *s, const double *force, bool joints, double *shift);
+/* Where the last correction led joints: what their rows are, and start from. */
+talus_status tl_lg_exact_look(tl_lg_exact_problem *s, bool renew, talus_error *err);
+/* Velocities of their rows, biases included, with free bodies moved by `shift` beyond their flight; to [all rows]. */
+void tl_lg_exact_join(tl_lg_exact_problem *s, const double *shift, double *to);
 /* Gaps and slips with free bodies moved by `shift` beyond their flight; NULL: not moved. */
 void tl_lg_exact_values(tl_lg_exact_problem *s, const double *q, const double *shift);
 

@@ -57,6 +57,7 @@ void tl_lg_judge(tl_lg_step *s)
     const tl_lg *lg = s->lg;
     tl_lg_find_missing(s);
     for (int32_t k = 0; k < s->touch.rows.nodes; k++) s->touched[lg->owner[s->touch.rows.node[k]]] = true;
+    for (int b = 0; b < lg->bodies && s->joined; b++) s->touched[b] = s->touched[b] || s->joined->of[b];
     for (int b = 0; b < lg->bodies; b++) {
         const tl_lg_body *body = &lg->body[b];
         double speed2 = 0;

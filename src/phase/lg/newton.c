@@ -51,6 +51,7 @@ talus_status tl_lg_newton_begin(tl_lg_newton *w, tl_arena *arena, talus_error *e
     if (!ok) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a step of elastic bodies");
     for (int b = 0; b < w->lg->bodies; b++) w->of[b] = w->lg->body[b].material.scheme != TL_LG_PROX;
     for (int32_t k = 0; w->rows && k < w->rows->nodes; k++) w->of[w->lg->owner[w->rows->node[k]]] = false;
+    for (int b = 0; b < w->lg->bodies && w->held; b++) w->of[b] = w->of[b] && !w->held[b];
     return TALUS_OK;
 }
 

@@ -22,6 +22,7 @@ typedef struct tl_lg_newton {
     double *q;              /* [3 nodes] the positions that are to be */
     double *r, *step, *trial, *force;
     /* from tl_lg_newton_begin on */
+    const bool *held;                 /* [bodies] that joints hold: left out; NULL: none */
     bool *of, *open;                  /* [bodies] that take part; whose system is not solved yet */
     double *d, *p, *left, *product;   /* [3 nodes] */
     double *size, *rz, *first, *bend; /* [bodies] */

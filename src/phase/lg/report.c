@@ -35,6 +35,18 @@ static void report_contacts(const tl_lg_step *s, tl_report *r)
                           .target = target};
 }
 
+/* Rows of joints in the last correction, and what places are off by. */
+static void report_joints(const tl_lg_step *s, tl_report *r)
+{
+    const double off = fmax(s->joined->residual, s->bodies.joint.missed), target = tl_lg_contact_target(s);
+    r->solve[r->solves++] = (tl_report_solve){.name = "joint",
+                                              .method = "newton",
+                                              .outcome = tl_result_name(off <= target ? TL_CONVERGED : TL_STALLED),
+                                              .iterations = (int)s->touch.steps,
+                                              .certificate = off,
+                                              .target = target};
+}
+
 void tl_lg_fill_report(const tl_lg_step *s)
 {
     static const char *const methods[] = {"factor", "inverse", "jacobi"};
@@ -58,6 +70,7 @@ void tl_lg_fill_report(const tl_lg_step *s)
                                     .target = target};
     r->solve[0].work.products = r->solve[0].work.projections = s->rounds;
     report_contacts(s, r);
+    if (s->joined) report_joints(s, r);
 }
 
 /* Forces between elastic and other bodies, added to those that rigid ones exert on each other. */

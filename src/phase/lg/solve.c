@@ -112,11 +112,13 @@ static talus_status solve_exact(tl_lg_step *s, int max, talus_error *err)
     tl_lg_find_residual(s);
     tl_lg_find_missing(s);
     const quality rounds = how_good(s);
-    if (rounds.missing <= s->scene->solver.tolerance && rounds.laws <= 1) return TALUS_OK;
+    const tl_lg_joined *joined = s->touch.joined;
+    if (rounds.missing <= s->scene->solver.tolerance && rounds.laws <= 1 && !joined) return TALUS_OK;
     bool *of = TL_TAKE_ZERO(s->arena, bool, s->lg->bodies + 1), changed = true;
     if (!of) return tl_lg_no_memory(err);
     int64_t coordinates = 0;
-    for (int b = 0; b < s->lg->bodies; b++) of[b] = s->missing[b] > s->scene->solver.tolerance;
+    for (int b = 0; b < s->lg->bodies; b++)
+        of[b] = s->missing[b] > s->scene->solver.tolerance || (joined && joined->of[b]);
     for (int32_t k = 0; k < s->touch.rows.nodes; k++) of[s->lg->owner[s->touch.rows.node[k]]] = true;
     for (int b = 0; b < s->lg->bodies; b++) coordinates += of[b] ? 3 * (int64_t)s->lg->body[b].nodes : 0;
     const bool many = s->laws.touching > DENSE_MAX || 3 * s->laws.touching > coordinates;
@@ -134,7 +136,8 @@ static talus_status solve_exact(tl_lg_step *s, int max, talus_error *err)
                      .of = of,
                      .route = many ? "sum" : "schur",
                      .target = s->scene->solver.tolerance,
-                     .slack = EXACT_SLACK * tl_lg_contact_target(s),
+                     .slack = joined ? fmin(EXACT_SLACK * tl_lg_contact_target(s), s->bodies.tolerance)
+                                     : EXACT_SLACK * tl_lg_contact_target(s),
                      .slow = s->slow,
                      .max = max,
                      .until = s->scene->lg.budget > 0 ? s->began + 1e-3 * s->scene->lg.budget : INFINITY};
@@ -142,7 +145,11 @@ static talus_status solve_exact(tl_lg_step *s, int max, talus_error *err)
     for (int look = 0; look < EXACT_LOOKS && changed && !tl_lg_is_late(s); look++) {
         talus_error why = {0};
         talus_status status = tl_lg_exact_solve(&x, s->arena, &why);
-        if (status == TALUS_UNSUPPORTED) break; /* more contacts push than a matrix has room for */
+        if (status == TALUS_UNSUPPORTED && joined && strcmp(x.route, "sum") != 0) {
+            x.route = "sum";
+            continue;
+        }
+        if (status == TALUS_UNSUPPORTED && !joined) break; /* more contacts push than a matrix has room for */
         if (status != TALUS_OK) {
             if (err) *err = why;
             return status;
@@ -156,7 +163,7 @@ static talus_status solve_exact(tl_lg_step *s, int max, talus_error *err)
     tl_lg_find_missing(s);
     const quality now = how_good(s);
     s->unsolved = changed || !x.converged;
-    if (s->unsolved && !(now.missing < rounds.missing && now.laws <= fmax(1, rounds.laws))) {
+    if (s->unsolved && !joined && !(now.missing < rounds.missing && now.laws <= fmax(1, rounds.laws))) {
         memcpy(s->q, s->from, sizeof *s->q * (size_t)(n + duals));
         s->contacts = contacts_before;
         s->touch = touch_before;
@@ -178,7 +185,7 @@ talus_status tl_lg_solve_touching(tl_lg_step *s, talus_error *err)
     int max = s->scene->lg.corrections;
     const bool holds = s->touch.rows.bilateral.count > 0;
     if (s->scene->lg.form || max == 0) return TALUS_OK;
-    if (holds && !s->touch.rows.contacts) return solve_held(s, max < 0 ? CORRECTIONS : max, err);
+    if (holds && !s->touch.rows.contacts && !s->touch.joined) return solve_held(s, max < 0 ? CORRECTIONS : max, err);
     return solve_exact(s, max < 0 ? EXACT_MAX : max, err);
 }
 

@@ -30,6 +30,8 @@ typedef struct tl_lg_data {
     tl_lg_columns *columns;
     tl_lg_hessian *hessian;
     tl_flex_data *flex;
+    tl_lg_grips grips; /* of joints; constant */
+    tl_lg_times time;  /* the scene's, but Euler's where joints hold elastic bodies */
     tl_lg_precision precision;
     bool searches; /* quasi-Newton */
     double reach;  /* s, of static steps */
@@ -71,6 +73,7 @@ typedef struct tl_lg_step {
     tl_lg_bilaterals bilateral;
     int32_t *hold_nodes; /* [tl_lg_hold_count] */
     tl_lg_rows_of rows;
+    tl_lg_joined *joined; /* NULL: there are no joints */
     tl_lg_touch touch;
     /* project, balance, solve */
     double *force;      /* [force_count] of element corners */

@@ -103,11 +103,11 @@ static bool tell_mass_ratio(const tl_sim *sim)
     return true;
 }
 
-talus_status tl_rigid_begin_joints(tl_sim *sim, tl_rigid_data *k, talus_error *err)
+talus_status tl_rigid_begin_joints(tl_sim *sim, tl_rigid_data *k, const tl_joint_frame *frame, talus_error *err)
 {
     k->extent = smallest_extent(&sim->rigid);
     if (!k->method) k->method = tl_contact_method_find(JOINTS_ALONE);
-    TL_TRY(tl_joints_create(&sim->joints, sim->scene, &sim->rigid, &sim->state.rigid, err));
+    TL_TRY(tl_joints_create(&sim->joints, sim->scene, &sim->rigid, &sim->state.rigid, frame, err));
     if (!sim->joints.count) return TALUS_OK;
     if (strncmp(k->method->name, "newton", 6))
         return TL_FAIL(err, TALUS_UNSUPPORTED, "contact method \"%s\" has no joints; newton-shift and newton-convex do",
@@ -125,7 +125,7 @@ talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_data *k, talus_error *err)
         return TL_FAIL(err, TALUS_BAD_INPUT, "there is no contact method \"%.60s\"", method_name(&s->solver));
     TL_TRY(tl_rigid_create(&sim->rigid, s, err));
     TL_TRY(tl_rigid_state_begin(&sim->state.rigid, &sim->rigid, s, err));
-    TL_TRY(tl_rigid_begin_joints(sim, k, err));
+    TL_TRY(tl_rigid_begin_joints(sim, k, NULL, err));
     k->slop = s->solver.contact.slop > 0 ? s->solver.contact.slop : SLOP * k->extent;
     k->lost = TL_NEW_ZERO(bool, sim->rigid.scene_count + 1);
     k->turned = TL_NEW_ZERO(bool, 1);
@@ -236,6 +236,7 @@ static void end_of_line(const tl_sim *sim, const tl_joint_state *state, const tl
 static double line_turns(const tl_sim *sim, const tl_joint_state *state, const tl_joint *j)
 {
     tl_vec3 a[3], b[3], d[3];
+    if (j->soft[0] || j->soft[1]) return 0; /* elastic bodies have no step to ask for */
     end_of_line(sim, state, j, 0, a);
     end_of_line(sim, state, j, 1, b);
     for (int k = 0; k < 3; k++) d[k] = tl_vec3_sub(a[k], b[k]);
@@ -251,7 +252,7 @@ static double line_turns(const tl_sim *sim, const tl_joint_state *state, const t
 static double first_turn(const tl_sim *sim, const tl_joint *j, int side)
 {
     const int32_t i = side ? j->b : j->a;
-    if (i < 0 || sim->rigid.body[i].kind != TL_BODY_FREE) return 0;
+    if (i < 0 || j->soft[side] || sim->rigid.body[i].kind != TL_BODY_FREE) return 0;
     const tl_rigid_body *b = &sim->rigid.body[i];
     const double lever = tl_vec3_norm(j->at[side]), own = tl_mat3_trace(b->inertia) / (3 * b->mass);
     return tl_vec3_norm(sim->scene->gravity) * lever / (lever * lever + own);

@@ -21,7 +21,7 @@ typedef struct tl_rigid_data {
 talus_status tl_rigid_begin(tl_sim *sim, tl_rigid_data *k, talus_error *err);
 void tl_rigid_end(tl_rigid_data *k);
 /* Joints alone, after sim->rigid and its state; k->method NULL: gets one that solves them. */
-talus_status tl_rigid_begin_joints(tl_sim *sim, tl_rigid_data *k, talus_error *err);
+talus_status tl_rigid_begin_joints(tl_sim *sim, tl_rigid_data *k, const tl_joint_frame *frame, talus_error *err);
 
 /* A free body that may touch something within the longest step moves at most twice its radius per step, and turns at
  * most 0.15 rad: so far margins and linear gaps can be trusted. Bodies that fly freely have no limit. */

@@ -69,7 +69,7 @@ talus_status tl_sph_engine_begin(tl_sim *sim, talus_error *err)
     TL_TRY(choose_method(k, s, err));
     TL_TRY(tl_rigid_create(&sim->rigid, s, err));
     TL_TRY(tl_rigid_state_begin(&sim->state.rigid, &sim->rigid, s, err));
-    TL_TRY(tl_rigid_begin_joints(sim, &k->rigid, err));
+    TL_TRY(tl_rigid_begin_joints(sim, &k->rigid, NULL, err));
     TL_TRY(tl_sph_create(tl_sph_of(sim), s, &sim->rigid, NULL, err));
     TL_TRY(tl_sph_part_joined(tl_sph_of(sim), &sim->joints, err));
     tl_sph_state *state = tl_state_add(&sim->state, &tl_sph_state_kind);
