@@ -19,6 +19,7 @@ static void on_interrupt(int signal_number)
 /* Rows are printed as they come, so widths are those of the header or these. */
 typedef struct printer {
     int csv, tables, columns;
+    bool silent;
     int width[COLUMNS_MAX];
 } printer;
 
@@ -60,6 +61,7 @@ static void print_csv(int cells, const char *const *cell)
 static int print_row(void *user, talus_row_kind kind, int cells, const char *const *cell)
 {
     printer *p = user;
+    if (p->silent) return 0;
     if (kind == TALUS_ROW_TITLE && !p->csv && p->tables++) putchar('\n');
     if (kind == TALUS_ROW_TITLE || kind == TALUS_ROW_NOTE)
         printf("%s%s\n", p->csv ? "# " : "", cell[0]);
@@ -93,7 +95,7 @@ static void print_help(const cli_option *options)
 int cli_bench(int argc, char **argv)
 {
     const char *size = NULL, *repeats = NULL, *tolerance = NULL, *threads = NULL, *csv = NULL, *table = NULL,
-               *all = NULL;
+               *all = NULL, *latency = NULL, *overhead = NULL, *bandwidth = NULL;
     char scenes[4096];
     talus_bench_options o = talus_bench_options_default();
     const cli_option options[] = {
@@ -104,6 +106,9 @@ int cli_bench(int argc, char **argv)
         {"--all", NULL, "rigid: every method, not only the default; sph: the impact, and paper sizes", &all},
         {"--tolerance", "X", "target of the certificate", &tolerance},
         {"--repeats", "N", "timed repetitions of a row", &repeats},
+        {"--latency", "US", "cluster: of a message of the modelled network (2)", &latency},
+        {"--overhead", "US", "cluster: of each further message at once (0.4)", &overhead},
+        {"--bandwidth", "GB/S", "cluster: of a process (1)", &bandwidth},
         {"--capture", "DIR", "also write the problems to DIR, as .h5 (replay) and .mtx (Matrix Market)", &o.capture},
         {"--threads", "N", "threads (all cores); results do not depend on it", &threads},
         {"--csv", NULL, "comma-separated rows", &csv},
@@ -120,6 +125,15 @@ int cli_bench(int argc, char **argv)
     if (size && !cli_integer("--size", size, 1, 1000, &o.size)) return 2;
     if (repeats && !cli_integer("--repeats", repeats, 1, 1000, &o.repeats)) return 2;
     if (tolerance && !cli_number("--tolerance", tolerance, 1e-15, 1, &o.tolerance)) return 2;
+    if (latency && !cli_number("--latency", latency, 0, 1e6, &o.latency)) return 2;
+    if (overhead && !cli_number("--overhead", overhead, 0, 1e6, &o.overhead)) return 2;
+    if (bandwidth && !cli_number("--bandwidth", bandwidth, 1e-6, 1e6, &o.bandwidth)) return 2;
+    const char *starter;
+    if (cli_ranks(&starter) > 1 && strcmp(table, "cluster")) {
+        fprintf(stderr, "talus bench %s: runs in one process; talus bench cluster takes several\n", cli_plain(table));
+        return 2;
+    }
+    if ((status = cli_join_ranks("bench"))) return status;
     if (threads) {
         if (!cli_integer("--threads", threads, 1, 1024, &count)) return 2;
         talus_threads_set(count);
@@ -128,7 +142,7 @@ int cli_bench(int argc, char **argv)
     o.all = all != NULL;
     if (cli_scenes_folder("", scenes, sizeof scenes)) o.scenes = scenes;
     signal(SIGINT, on_interrupt);
-    printer p = {.csv = csv != NULL};
+    printer p = {.csv = csv != NULL, .silent = !cli_is_first()};
     talus_error err = {0};
     talus_status done = talus_bench_run(&o, print_row, &p, &err);
     if (done == TALUS_OK) return 0;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <talus/cluster.h>
 #include <talus/program.h>
 #include <talus/scene.h>
 #include <talus/sim.h>
@@ -112,15 +113,49 @@ static int check_start(const talus_scene *scene, const char *summary)
     return 0;
 }
 
+static void print_bytes(const char *what, double bytes)
+{
+    printf("  %s %.3g %s\n", what, bytes < 1e9 ? bytes / 1e6 : bytes / 1e9, bytes < 1e9 ? "MB" : "GB");
+}
+
+#define WORTH_BLOCKS 200 /* of a process: with fewer its copies of others' cost more than threads would */
+
+/* By the shapes of fills alone: a scene that is larger than this machine is not set up. */
+static int check_ranks(const talus_scene *scene, const char *path, int ranks, bool quiet)
+{
+    talus_cluster_cost c;
+    talus_error err;
+    if (talus_cluster_plan(scene, ranks, &c, &err) != TALUS_OK) {
+        fprintf(stderr, "talus check: %s\n", err.message);
+        return 2;
+    }
+    if (quiet) return 0;
+    print_summary(scene, path);
+    printf("  about %.3g particles in %.3g cells, among %d processes: most over mean %.3g\n", c.particles, c.cells,
+           ranks, c.imbalance);
+    printf("  the largest: %.3g particles, %lld blocks of 8^3 cells, copies of %lld blocks of others\n",
+           c.most_particles, (long long)c.blocks, (long long)c.halo_blocks);
+    print_bytes("memory: of each process in a step up to", c.bytes);
+    print_bytes("of the first while it makes all particles", c.bytes_start);
+    print_bytes("of the first besides, for frames and checkpoints,", c.bytes_first);
+    printf("  by the model about %.2g s a step with one core each, efficiency %.2f\n", c.seconds_per_step,
+           c.efficiency);
+    if (c.blocks < WORTH_BLOCKS && ranks > 1)
+        printf("  fewer than %d blocks for a process: threads are the better use of cores\n", WORTH_BLOCKS);
+    return 0;
+}
+
 int cli_check(int argc, char **argv)
 {
-    const char *size = "small", *reference = NULL, *views = NULL, *quiet = NULL, *unused = NULL, *path = NULL;
+    const char *size = "small", *several = NULL, *reference = NULL, *views = NULL, *quiet = NULL, *unused = NULL,
+               *path = NULL;
     const char *setting[SETTINGS_MAX];
     int settings;
     bool help = false;
     const cli_option options[] = {
         {"--set", "KEY=VALUE", "change a key or a parameter of the scene; may be repeated", &unused},
         {"--size", "small|paper", "the scene's variable `size`", &size},
+        {"--ranks", "N", "what it costs in N processes of a cluster (docs/cluster.md)", &several},
         {"--reference", NULL, "print the reference of the scene language, as Markdown", &reference},
         {"--views", NULL, "print the list of views of the library, as Markdown", &views},
         {"--quiet", NULL, "print nothing when the scene is good", &quiet},
@@ -146,6 +181,8 @@ int cli_check(int argc, char **argv)
         talus_view_reference(print_page, NULL);
         return 0;
     }
+    int ranks = 0;
+    if (several && !cli_integer("--ranks", several, 1, 4096, &ranks)) return 2;
     if (!path) {
         fprintf(stderr, "talus check: which scene?\nSee 'talus check --help'.\n");
         return 2;
@@ -172,7 +209,7 @@ int cli_check(int argc, char **argv)
         if (count[0]) fprintf(stderr, "%s: %d problem%s\n", cli_plain(path), count[0], count[0] == 1 ? "" : "s");
         return 2;
     }
-    status = check_start(scene, quiet ? NULL : path);
+    status = ranks ? check_ranks(scene, path, ranks, quiet != NULL) : check_start(scene, quiet ? NULL : path);
     talus_scene_free(scene);
     return status;
 }

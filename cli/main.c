@@ -61,7 +61,8 @@ static int run_command(int argc, char **argv)
     const char *names[COMMANDS + 1] = {0};
     for (int i = 0; i < COMMANDS; i++) {
         if (!strcmp(argv[1], commands[i].name)) {
-            const int refused = cli_meet_ranks(commands[i].name, commands[i].run == cli_run);
+            const int refused =
+                cli_meet_ranks(commands[i].name, commands[i].run == cli_run || commands[i].run == cli_bench);
             return refused ? refused : cli_leave_ranks(commands[i].run(argc - 1, argv + 1));
         }
         names[i] = commands[i].name;

@@ -43,5 +43,5 @@ if(TALUS_TESTS)
   # Whole runs, through the program.
   find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
   add_test(NAME cluster/run COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/cluster/run.py" ${MPIEXEC_EXECUTABLE} "$<TARGET_FILE:talus_program>")
-  set_tests_properties(cluster/run PROPERTIES TIMEOUT 600 PROCESSORS 2 ENVIRONMENT "OMP_NUM_THREADS=1;GOMP_SPINCOUNT=2000")
+  set_tests_properties(cluster/run PROPERTIES TIMEOUT 900 PROCESSORS 2 ENVIRONMENT "OMP_NUM_THREADS=1;GOMP_SPINCOUNT=2000")
 endif()

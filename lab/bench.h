@@ -32,6 +32,8 @@ typedef struct talus_bench_options {
     int size;            /* cells per edge or number of unknowns, as the table says; 0 = its default */
     int repeats;         /* timed repetitions of each row; 0 = the table's default */
     double tolerance;    /* relative; 0 = the table's default */
+    double latency, overhead,
+        bandwidth; /* cluster: of the modelled network, us, us, GB/s of a process; 0 = a good one */
 } talus_bench_options;
 
 TALUS_API talus_bench_options talus_bench_options_default(void);

@@ -13,7 +13,7 @@ extern const tl_bench tl_bench_solvers, tl_bench_kernels, tl_bench_rigid, tl_ben
     tl_bench_steps, tl_bench_growth, tl_bench_table1, tl_bench_table6, tl_bench_sph, tl_bench_sph_kernels, tl_bench_lg,
     tl_bench_em_table1, tl_bench_em_table2, tl_bench_table2, tl_bench_table3, tl_bench_table4, tl_bench_table5,
     tl_bench_table7, tl_bench_sand_flat, tl_bench_stress, tl_bench_stress_steps, tl_bench_collapse, tl_bench_peers,
-    tl_bench_profile, tl_bench_viscous, tl_bench_em_table3, tl_bench_em_table4, tl_bench_em_table5;
+    tl_bench_profile, tl_bench_viscous, tl_bench_em_table3, tl_bench_em_table4, tl_bench_em_table5, tl_bench_cluster;
 
 static const tl_bench *const benches[] = {
     &tl_bench_solvers,     &tl_bench_kernels,      &tl_bench_rigid,     &tl_bench_pressure,  &tl_bench_frame,
@@ -21,7 +21,7 @@ static const tl_bench *const benches[] = {
     &tl_bench_sph_kernels, &tl_bench_lg,           &tl_bench_em_table1, &tl_bench_em_table2, &tl_bench_table2,
     &tl_bench_table3,      &tl_bench_table4,       &tl_bench_table5,    &tl_bench_table7,    &tl_bench_sand_flat,
     &tl_bench_stress,      &tl_bench_stress_steps, &tl_bench_collapse,  &tl_bench_peers,     &tl_bench_profile,
-    &tl_bench_viscous,     &tl_bench_em_table3,    &tl_bench_em_table4, &tl_bench_em_table5};
+    &tl_bench_viscous,     &tl_bench_em_table3,    &tl_bench_em_table4, &tl_bench_em_table5, &tl_bench_cluster};
 #define BENCHES ((int)(sizeof benches / sizeof benches[0]))
 
 talus_bench_options talus_bench_options_default(void) { return (talus_bench_options){0}; }

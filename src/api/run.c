@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <talus/run.h>
 
-#include "api/cluster.h"
 #include "api/need.h"
 #include "api/scene.h"
 #include "api/sim.h"
+#include "base/comm.h"
 #include "io/run_json.h"
 #include "run/folder.h"
 #include "run/run.h"
@@ -39,7 +39,7 @@ talus_status talus_run(const char *path, const talus_run_options *options, talus
 
     tl_load_options load;
     tl_scene *scene;
-    const tl_comm *comm = tl_cluster_joined();
+    const tl_comm *comm = tl_comm_joined();
     TL_TRY(tl_scene_options_from(so, &load, err));
     TL_TRY(tl_comm_agree(comm, tl_scene_load(&scene, path, &load, err), err));
     tl_run_options ro = {.folder = o.folder,

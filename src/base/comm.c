@@ -7,6 +7,11 @@
 #define ROOM TL_COMM_PARTS_MAX /* doubles of all parts together */
 #define MESSAGE_BYTES sizeof(((talus_error *)0)->message)
 
+static const tl_comm *joined;
+
+void tl_comm_join(const tl_comm *c) { joined = c; }
+const tl_comm *tl_comm_joined(void) { return joined; }
+
 static double combine(tl_reduce op, double a, double b)
 {
     if (op == TL_REDUCE_SUM) return a + b;

@@ -51,7 +51,8 @@ typedef struct tl_comm_ops {
 
 typedef struct tl_comm_traffic {
     int64_t gets, adds, reduces, gathers, sends;
-    int64_t bytes; /* brought to this part */
+    int64_t bytes;       /* brought to this part; of adds: to their owners */
+    double seconds, cpu; /* in messages: on their way, and waiting for the others; by the clock, of the processor */
 } tl_comm_traffic;
 
 struct tl_comm {
@@ -61,6 +62,10 @@ struct tl_comm {
     tl_comm_traffic *traffic;             /* what was asked for so far */
     const struct tl_algebra_ops *algebra; /* base/algebra.h; NULL: none */
 };
+
+/* The processes that this one has joined for good, for whoever starts runs; NULL: none. */
+void tl_comm_join(const tl_comm *c);
+const tl_comm *tl_comm_joined(void);
 
 static inline bool tl_comm_alone(const tl_comm *c) { return !c || c->parts == 1; }
 

@@ -2,6 +2,7 @@
  * receiver, in order: MPI_Allreduce may add in an order that follows where processes run. */
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 
 #include "cluster/inside.h"
 
@@ -11,6 +12,7 @@
 struct tl_halo {
     cluster_thing thing;
     PetscSF sf;
+    int64_t entries;
 };
 
 typedef struct row_type row_type;
@@ -45,6 +47,24 @@ void cluster_keep(cluster_thing *t, void (*destroy)(cluster_thing *t))
     here.count++;
 }
 
+typedef struct moment {
+    double clock, cpu;
+} moment;
+
+static moment now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (moment){MPI_Wtime(), (double)t.tv_sec + 1e-9 * (double)t.tv_nsec};
+}
+
+static void count_time(const tl_comm *c, moment begin)
+{
+    const moment end = now();
+    c->traffic->seconds += end.clock - begin.clock;
+    c->traffic->cpu += end.cpu - begin.cpu;
+}
+
 static int length(int64_t bytes)
 {
     if (bytes > LARGEST) {
@@ -56,9 +76,10 @@ static int length(int64_t bytes)
 
 static void cluster_share(const tl_comm *c, size_t bytes, const void *mine, void *all)
 {
-    (void)c;
     const int n = length((int64_t)bytes);
+    const moment begin = now();
     cluster_must(MPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, here.world));
+    count_time(c, begin);
 }
 
 static void cluster_gather(const tl_comm *c, const int64_t *bytes, const void *mine, void *all)
@@ -70,7 +91,9 @@ static void cluster_gather(const tl_comm *c, const int64_t *bytes, const void *m
         begin[p] = length(at);
         at += bytes[p];
     }
+    const moment started = now();
     cluster_must(MPI_Allgatherv(mine, count[c->part], MPI_BYTE, all, count, begin, MPI_BYTE, here.world));
+    count_time(c, started);
 }
 
 static void cluster_announce(const tl_comm *c, int count, const tl_parcel *out, int64_t *incoming)
@@ -81,16 +104,18 @@ static void cluster_announce(const tl_comm *c, int count, const tl_parcel *out, 
         to[k] = out[k].part;
         bytes[k] = length(out[k].bytes);
     }
+    const moment begin = now();
     cluster_must(PetscCommBuildTwoSided(here.world, 1, MPI_INT64_T, count, to, bytes, &senders, &from, &got));
     memset(incoming, 0, sizeof *incoming * (size_t)c->parts);
     for (int k = 0; k < senders; k++) incoming[from[k]] = got[k];
     cluster_must(PetscFree(from));
     cluster_must(PetscFree(got));
+    count_time(c, begin);
 }
 
 static void cluster_send(const tl_comm *c, int count, const tl_parcel *out, int arrivals, const tl_parcel *in)
 {
-    (void)c;
+    const moment begin = now();
     MPI_Request request[2 * TL_COMM_PARTS_MAX];
     int n = 0;
     for (int k = 0; k < arrivals; k++)
@@ -100,6 +125,7 @@ static void cluster_send(const tl_comm *c, int count, const tl_parcel *out, int 
             cluster_must(
                 MPI_Isend(out[k].data, length(out[k].bytes), MPI_BYTE, out[k].part, TAG, here.world, &request[n++]));
     cluster_must(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
+    count_time(c, begin);
 }
 
 static void destroy_plan(cluster_thing *t)
@@ -120,6 +146,7 @@ static tl_halo *cluster_plan(const tl_comm *c, const tl_halo_source *s)
         source[k].rank = s->part[k];
         source[k].index = s->index[k];
     }
+    h->entries = s->halo;
     cluster_must(PetscSFCreate(here.world, &h->sf));
     cluster_must(PetscSFSetGraph(h->sf, (PetscInt)s->owned, (PetscInt)s->halo, NULL, PETSC_OWN_POINTER, source,
                                  PETSC_OWN_POINTER));
@@ -148,18 +175,22 @@ static MPI_Datatype rows_of(size_t item)
 
 static void cluster_get(const tl_comm *c, tl_halo *h, size_t item, const void *owned, void *halo)
 {
-    (void)c;
     MPI_Datatype rows = rows_of(item);
+    const moment begin = now();
     cluster_must(PetscSFBcastBegin(h->sf, rows, owned, halo, MPI_REPLACE));
     cluster_must(PetscSFBcastEnd(h->sf, rows, owned, halo, MPI_REPLACE));
+    count_time(c, begin);
+    c->traffic->bytes += (int64_t)item * h->entries;
 }
 
 static void cluster_add(const tl_comm *c, tl_halo *h, int count, const double *halo, double *owned)
 {
-    (void)c;
     MPI_Datatype rows = rows_of(sizeof(double) * (size_t)count);
+    const moment begin = now();
     cluster_must(PetscSFReduceBegin(h->sf, rows, halo, owned, MPI_SUM));
     cluster_must(PetscSFReduceEnd(h->sf, rows, halo, owned, MPI_SUM));
+    count_time(c, begin);
+    c->traffic->bytes += (int64_t)sizeof(double) * count * h->entries;
 }
 
 static int cluster_mark(const tl_comm *c)

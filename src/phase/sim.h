@@ -69,6 +69,10 @@ typedef struct tl_engine_entry {
 /* What an engine that runs in several parts does with what is dealt among them (tl_state_kind.is_dealt). Collective;
  * a failure is everybody's. */
 typedef struct tl_parts_entry {
+    /* What of it cannot run in so many. */
+    talus_status (*refuse)(const tl_scene *s, int parts, talus_error *err);
+    /* The end of the engine's own begin: matter is dealt out. */
+    talus_status (*begin)(tl_sim *sim, talus_error *err);
     /* On part 0 the matter of all parts as one part would have it, in a copy of its state; and how it is cut, as
      * numbers [tl_cut_length(parts)] that are the engine's. */
     talus_status (*collect)(tl_sim *sim, tl_state *whole, int64_t *cut, talus_error *err);
@@ -169,6 +173,8 @@ talus_status tl_sim_create(tl_sim **out, const tl_scene *scene, const tl_log *lo
  * else is in every part, to the bit. Only the first has a log. comm must live longer. */
 talus_status tl_sim_create_part(tl_sim **out, const tl_scene *scene, const tl_comm *comm, const tl_log *log,
                                 talus_error *err);
+/* Whether the scene runs in several parts, or why not. */
+talus_status tl_sim_refuse_parts(const tl_scene *s, int parts, talus_error *err);
 /* The state of all parts on part 0 as one part would have it, {0} on the others. cut: where not NULL, how it is cut
  * among them, [tl_cut_length(parts)] on all. */
 talus_status tl_sim_collect(tl_sim *sim, tl_state *whole, int64_t *cut, talus_error *err);

@@ -39,17 +39,28 @@ static double first_length(const tl_sim *sim, double dt, double left)
     return parts > 1 ? left / parts : left;
 }
 
+talus_status tl_sim_refuse_parts(const tl_scene *s, int parts, talus_error *err)
+{
+    const tl_engine_entry *engine = engines[s->engine];
+    if (engine->parts) return engine->parts->refuse(s, parts, err);
+    return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: engine \"%s\" runs in one process so far, not in %d",
+                   s->file ? s->file : "scene", tl_engine_name(s->engine), parts);
+}
+
 static talus_status create(tl_sim *sim, talus_error *err)
 {
     const tl_scene *s = sim->scene;
     sim->engine = engines[s->engine];
-    if (sim->comm && !sim->engine->parts)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: engine \"%s\" runs in one process so far, not in %d",
-                       s->file ? s->file : "scene", tl_engine_name(s->engine), sim->comm->parts);
+    if (sim->comm) TL_TRY(tl_sim_refuse_parts(s, sim->comm->parts, err));
     tl_driven *driven = tl_state_add(&sim->state, &tl_driven_kind);
     if (!driven) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
     TL_TRY(tl_driven_begin(driven, s->body_count, err));
-    TL_TRY(sim->engine->begin(sim, err));
+    return sim->engine->begin(sim, err);
+}
+
+static talus_status check_length(const tl_sim *sim, talus_error *err)
+{
+    const tl_scene *s = sim->scene;
     double wanted = first_length(sim, 0, INFINITY);
     if (s->duration / wanted <= TL_STEPS_MAX) return TALUS_OK;
     return TL_FAIL(err, TALUS_BAD_INPUT,
@@ -64,13 +75,20 @@ static talus_status make(tl_sim **out, const tl_scene *scene, const tl_comm *com
     *out = NULL;
     tl_threads_watch_forks();
     tl_sim *sim = TL_NEW_ZERO(tl_sim, 1);
-    if (!sim) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
+    talus_status status = sim ? TALUS_OK : TL_FAIL(err, TALUS_NO_MEMORY, "no memory for a simulation");
+    status = tl_comm_agree(comm, status, err);
+    if (status != TALUS_OK) {
+        tl_free(sim);
+        return status;
+    }
     sim->scene = scene;
     sim->empty = empty;
     sim->comm = tl_comm_alone(comm) ? NULL : comm;
     sim->comm_mark = tl_comm_mark(sim->comm);
     if (log && (!sim->comm || sim->comm->part == 0)) sim->log = *log;
-    talus_status status = tl_comm_agree(sim->comm, create(sim, err), err);
+    status = tl_comm_agree(sim->comm, create(sim, err), err);
+    if (status == TALUS_OK && sim->comm) status = sim->engine->parts->begin(sim, err);
+    if (status == TALUS_OK) status = check_length(sim, err);
     if (status == TALUS_OK)
         *out = sim;
     else

@@ -26,19 +26,19 @@ check, same_files, table = cli.check, cli.same_files, cli.table
 # rounding of sums alone: no crowds that part, whose densities are sums of floats
 QUIET = """
 local water = liquid { density = 1000 }
-return scene { talus = 1, engine = "grid", duration = 0.1, fps = 50, solver = { tolerance = 1e-10, pressure = "multigrid-double" },
+return scene { talus = 1, engine = "grid", duration = 0.08, fps = 50, solver = { tolerance = 1e-10, pressure = "multigrid-double" },
   grid = { cells = {32, 24, 16}, cell = 1/24, cfl = 2, correct_density = false },
   fill = { { material = water, shape = box { center = {0.25, 0.35, 0.33}, size = {0.5, 0.7, 0.66} } } },
   render = { width = 48, height = 27, samples = 1 } }
 """
 BODIES = """
 local water = liquid { density = 1000 }
-return scene { talus = 1, engine = "grid", duration = 0.2, fps = 50, dt_max = 0.005, grid = { cells = {24, 16, 16}, cell = 1/16, cfl = 2 },
+return scene { talus = 1, engine = "grid", duration = 0.12, fps = 50, dt_max = 0.01, grid = { cells = {24, 16, 16}, cell = 1/16, cfl = 2 },
   fill = { { material = water, shape = box { center = {0.35, 0.35, 0.5}, size = {0.7, 0.7, 1} } } },
   emitters = { { material = water, shape = box { center = {0.9, 0.8, 0.5}, size = {0.2, 0.2, 0.2} }, velocity = {0, -1, 0}, rate = 0.02 } },
   bodies = { { name = "crate", shape = box { size = 0.22 }, at = {0.83, 0.11, 0.3}, density = 400, friction = 0.3 },
              { name = "post", kind = "static", shape = box { size = {0.1, 0.5, 0.1} }, at = {1.4, 0.25, 0.5} } },
-  output = { checkpoint_every = 4, images_every = 5 }, render = { width = 48, height = 27, samples = 1 } }
+  output = { checkpoint_every = 2, images_every = 3 }, render = { width = 48, height = 27, samples = 1 } }
 """
 SAND = """
 return scene { talus = 1, engine = "grid", duration = 0.1, fps = 50, grid = { cells = {16, 16, 16}, cell = 0.1 },
@@ -106,14 +106,14 @@ def same_frames(a, b, frame, tolerance, what):
 def files(t):
     """C13, C16: what one process writes, in the same order."""
     t.run(1, "quiet.lua", "-o", "one")
-    for n in (2, 3, 4):
+    for n in (2, 4):
         done = t.run(n, "quiet.lua", "-o", f"many{n}")
         folder = t.folder / f"many{n}"
         check(done.stdout.count("run      ") == 1, f"{n} processes talk at once: {done.stdout}")
         names = [{str(p.relative_to(f)) for p in f.rglob("*") if p.is_file()} for f in (t.folder / "one", folder)]
         check(names[0] == names[1], f"{n} processes write other files: {names[0] ^ names[1]}")
         cli.complete(folder)
-        for frame in (0, 5):
+        for frame in (0, 4):
             same_frames(t.folder / "one", folder, frame, 1e-8 / 24, f"{n} processes")
         x, y = (table(f / "steps.csv") for f in (t.folder / "one", folder))
         check(x[0] == y[0] and len(x) == len(y), f"{n} processes: steps.csv has other columns or rows")
@@ -137,7 +137,7 @@ def kills(t, plain):
     whole = time.monotonic() - begin
     killed = 0
     for attempt in range(20):
-        if killed == 4:
+        if killed == 3:
             break
         name = f"kill{attempt}"
         process = t.start(3, "bodies.lua", "-o", name, "--quiet")
@@ -154,7 +154,7 @@ def kills(t, plain):
         cli.complete(t.folder / name)
         t.run(3, "bodies.lua", "-o", name, "--resume", "--quiet")
         same_files(plain, t.folder / name, f"{name}, resumed")
-    check(killed == 4, f"only {killed} runs were killed")
+    check(killed == 3, f"only {killed} runs were killed")
 
 
 def stops(t, plain):
@@ -163,7 +163,7 @@ def stops(t, plain):
         name = f"stop{number}"
         process = t.start(3, "bodies.lua", "-o", name)
         table_of = t.folder / name / "steps.csv"
-        while process.poll() is None and not (table_of.exists() and table_of.read_text().count("\n") > 8):
+        while process.poll() is None and not (table_of.exists() and table_of.read_text().count("\n") > 4):
             time.sleep(0.01)
         found = t.workers(process)
         if not check(len(found) == 3, f"{len(found)} processes of 3 are there"):
@@ -174,11 +174,11 @@ def stops(t, plain):
         check(process.returncode == 130 and "all is saved" in talk and talk.count("interrupted at frame") == 1, f"stopped: {process.returncode} {out}{talk}")
     t.run(3, "bodies.lua", "-o", "stop0", "--resume", "--quiet")
     same_files(plain, t.folder / "stop0", "stopped by SIGUSR1, resumed")
-    done = t.run(2, "bodies.lua", "-o", "stop1", "--resume", "--frames", 7)
+    done = t.run(2, "bodies.lua", "-o", "stop1", "--resume", "--frames", 4)
     check("was saved by 3 processes and goes on in 2" in done.stderr, f"another number of processes: {done.stderr}")
-    t.run(1, "bodies.lua", "-o", "stop1", "--resume", "--frames", 8)
+    t.run(1, "bodies.lua", "-o", "stop1", "--resume", "--frames", 5)
     t.run(4, "bodies.lua", "-o", "stop1", "--resume", "--quiet")
-    x, y = (particles(f / "frames/particles-0010.vtp") for f in (plain, t.folder / "stop1"))
+    x, y = (particles(f / "frames/particles-0006.vtp") for f in (plain, t.folder / "stop1"))
     check(x["id"] == y["id"], "3, 2, 1, 4 processes: other particles at the end")
     x, y = (table(f / "steps.csv")[-1] for f in (plain, t.folder / "stop1"))
     column = table(plain / "steps.csv")[0].index("volume_error")
@@ -205,7 +205,7 @@ def refusals(t):
     """C18."""
     for words, status, talk in ((("sand.lua",), 2, "sand runs in one process so far, not in 2"),
                                 (("honey.lua",), 2, "viscous liquid runs in one process so far"),
-                                (("stack",), 2, "rigid bodies alone run in one process so far"), (("soft-gripper",), 2, "runs in one process so far"),
+                                (("stack",), 2, "bodies alone run in one process so far"), (("soft-gripper",), 2, "runs in one process so far"),
                                 (("lewis-lift",), 2, "engine \"sph\" runs in one process so far"),
                                 (("quiet.lua", "--capture", "pressure@1"), 2, "--capture runs in one process"),
                                 (("quiet.lua", "--sweep", "dt_max=0.1,0.2"), 2, "a sweep runs its variants in processes of its own"),
@@ -215,6 +215,20 @@ def refusals(t):
     check(not (t.folder / "refused").exists(), "a refused run left a folder")
     done = subprocess.run(t.command(2, "check", "quiet.lua"), cwd=t.folder, capture_output=True, text=True, timeout=60)
     check(done.returncode == 2 and "talus check: runs in one process" in done.stderr, f"talus check in 2 processes: {done.stderr}")
+
+
+def two_nodes(t):
+    """C23, as near as one machine comes: two network namespaces with names of their own, messages over TCP. Takes root."""
+    script = pathlib.Path(__file__).parent / "two_nodes.sh"
+    if os.geteuid() != 0 or subprocess.run(["ip", "netns", "add", "talus-probe"], capture_output=True).returncode:
+        print("no network namespaces for this user: two nodes were not tried")
+        return
+    subprocess.run(["ip", "netns", "del", "talus-probe"])
+    t.run(2, "bodies.lua", "-o", "near", "--frames", 2, "--no-pictures", "--quiet")
+    done = subprocess.run([str(script), t.program, "run", "bodies.lua", "-o", "far", "--frames", "2", "--no-pictures", "--quiet"], cwd=t.folder,
+                          capture_output=True, text=True, timeout=300, env={**os.environ, "PROCESSES": "2"})
+    if check(done.returncode == 0, f"two nodes: exit status {done.returncode}\n{done.stdout}{done.stderr}"):
+        same_files(t.folder / "near", t.folder / "far", "two nodes")
 
 
 def main():
@@ -228,6 +242,7 @@ def main():
         full_disk(t)
         stops(t, plain)
         kills(t, plain)
+        two_nodes(t)
     for text in cli.wrong:
         print(text)
     return 1 if cli.wrong else 0

@@ -7,9 +7,24 @@
 #include "base/hash.h"
 #include "check.h"
 #include "model/grid/emit.h"
+#include "model/grid/owners.h"
+#include "model/grid/particles.h"
 #include "scene/load.h"
 
 #define TEXT_MAX (1 << 15)
+
+/* All parts have all particles: each keeps its own. */
+static talus_status keep_own(grid_case *c, tl_particles *p, talus_error *err)
+{
+    int64_t kept = 0;
+    if (!c->f.owners) return TALUS_OK;
+    TL_TRY(tl_particles_cut(&c->f, &c->scene->domain, p, &c->arena, err));
+    for (int64_t i = 0; i < p->count; i++)
+        if (tl_particle_part(&c->f, &c->scene->domain, p->particle[i].x) == c->f.owners->comm->part)
+            p->particle[kept++] = p->particle[i];
+    p->count = kept;
+    return TALUS_OK;
+}
 
 static talus_status begin(grid_case *c, struct tl_owners *owners, talus_error *err)
 {
@@ -21,7 +36,7 @@ static talus_status begin(grid_case *c, struct tl_owners *owners, talus_error *e
     const tl_fill_bodies bodies = {&c->rigid, c->state.rigid.body, NULL};
     TL_TRY(tl_grid_state_begin(g, c->scene, &c->f, &bodies, err));
     c->f.owners = owners;
-    return tl_particles_deal(&c->f, &c->scene->domain, &g->particles, &c->arena, err);
+    return keep_own(c, &g->particles, err);
 }
 
 talus_status grid_try_open(grid_case *c, struct tl_owners *owners, const char *text, talus_error *err)

@@ -250,6 +250,8 @@ static void files(void **state)
     REFUSED(talus_run(NULL, NULL, NULL, &err));
     REFUSED(talus_cluster_begin(NULL, NULL, NULL, &err));
     REFUSED(talus_cluster_begin("/nowhere/libtalus-cluster.so", NULL, NULL, &err));
+    talus_cluster_cost plan;
+    REFUSED(talus_cluster_plan(NULL, 2, &plan, &err));
     talus_cluster_end();
     REFUSED(talus_run_verdict(NULL, &verdict, &err));
     REFUSED(talus_run_verdict("/nowhere", NULL, &err));

@@ -126,12 +126,9 @@ static tl_cut judge(const tl_owners *o, int64_t count, const tl_cube *cube)
 }
 
 /* A cube goes to the part in whose share of the whole its middle is. */
-talus_status tl_owners_cut(tl_owners *o, int64_t count, const tl_cube *mine, tl_arena *a, tl_cut *out, talus_error *err)
+void tl_owners_cut_at(tl_owners *o, int64_t n, const tl_cube *cube, tl_cut *out)
 {
-    size_t mark = tl_arena_mark(a);
-    tl_cube *cube;
-    int64_t n, total = 0, before = 0;
-    TL_TRY(gather(o, count, mine, &n, &cube, a, err));
+    int64_t total = 0, before = 0;
     const int64_t parts = o->comm->parts;
     for (int64_t i = 0; i < n; i++) total += cube[i].weight;
     int32_t p = 0;
@@ -140,6 +137,15 @@ talus_status tl_owners_cut(tl_owners *o, int64_t count, const tl_cube *mine, tl_
             o->splitter[++p] = cube[i].number;
     while (total > 0 && p + 1 < parts) o->splitter[++p] = INT64_MAX;
     *out = judge(o, n, cube);
+}
+
+talus_status tl_owners_cut(tl_owners *o, int64_t count, const tl_cube *mine, tl_arena *a, tl_cut *out, talus_error *err)
+{
+    size_t mark = tl_arena_mark(a);
+    tl_cube *cube;
+    int64_t n;
+    TL_TRY(gather(o, count, mine, &n, &cube, a, err));
+    tl_owners_cut_at(o, n, cube, out);
     tl_arena_release(a, mark);
     return TALUS_OK;
 }

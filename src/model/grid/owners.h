@@ -48,6 +48,8 @@ typedef struct tl_cut {
  * weight nothing changes. */
 talus_status tl_owners_cut(tl_owners *o, int64_t count, const tl_cube *mine, tl_arena *a, tl_cut *out,
                            talus_error *err);
+/* The same from all cubes, ascending by number, each once. */
+void tl_owners_cut_at(tl_owners *o, int64_t count, const tl_cube *cube, tl_cut *out);
 /* The same weights under the cut that there is. */
 talus_status tl_owners_weigh(const tl_owners *o, int64_t count, const tl_cube *mine, tl_arena *a, tl_cut *out,
                              talus_error *err);

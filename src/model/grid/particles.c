@@ -285,18 +285,6 @@ int32_t tl_particle_part(const tl_grid_frame *f, const tl_domain_spec *walls, tl
     return tl_particle_locate(f, walls, &x, cell) ? tl_owners_part_of_key(f->owners, tl_grid_key(f, cell)) : 0;
 }
 
-talus_status tl_particles_deal(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *p, tl_arena *a,
-                               talus_error *err)
-{
-    if (!f->owners) return TALUS_OK;
-    TL_TRY(tl_particles_cut(f, walls, p, a, err));
-    int64_t kept = 0;
-    for (int64_t i = 0; i < p->count; i++)
-        if (tl_particle_part(f, walls, p->particle[i].x) == f->owners->comm->part) p->particle[kept++] = p->particle[i];
-    p->count = kept;
-    return TALUS_OK;
-}
-
 tl_particles_measure tl_particle_sums_total(int64_t count, const tl_particle_sums *part, size_t stride, tl_vec3 gravity)
 {
     tl_particle_sums all = {0};

@@ -38,11 +38,6 @@ talus_status tl_particles_sort(const tl_grid_frame *f, const tl_domain_spec *wal
 talus_status tl_particles_migrate(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *all, tl_arena *a,
                                   talus_error *err);
 
-/* At the start all parts have the same particles: cuts the world by these, and keeps own ones in their order. What is
- * nowhere stays with part 0. Collective. */
-talus_status tl_particles_deal(const tl_grid_frame *f, const tl_domain_spec *walls, tl_particles *p, tl_arena *a,
-                               talus_error *err);
-
 /* What a part has in cubes of its owners (owners.h): one entry per particle, but for those that follow one of the same
  * cube. Returns how many; out [count]. */
 struct tl_cube;

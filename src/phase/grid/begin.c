@@ -96,28 +96,6 @@ static void tell_thin_bodies(const tl_sim *sim, double dx)
     }
 }
 
-/* What runs in one part alone so far. */
-static talus_status refuse_parts(const tl_sim *sim, const tl_grid_data *k, talus_error *err)
-{
-    const tl_scene *s = sim->scene;
-    const char *what = k->elastic                                ? "elastic bodies run"
-                       : tl_scene_has_sand(s)                    ? "sand runs"
-                       : tl_scene_is_viscous(s)                  ? "viscous liquid runs"
-                       : !tl_pressure_method_in_parts(k->method) ? "this solver.pressure.method runs"
-                                                                 : NULL;
-    if (what)
-        return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: %s in one process so far, not in %d", file_of(s), what,
-                       sim->comm->parts);
-    for (int i = 0; i < 3; i++)
-        if (s->grid.periodic[i] && s->grid.cells[i] > 1 && s->grid.cells[i] % TL_GRID_EDGE)
-            return TL_FAIL(err, TALUS_UNSUPPORTED,
-                           "%.200s: in several processes a periodic axis has one cell or a multiple of %d, "
-                           "grid.cells[%d] is %d",
-                           file_of(s), TL_GRID_EDGE, i + 1, s->grid.cells[i]);
-    return TALUS_OK;
-}
-
-/* All particles, then own ones. */
 static talus_status begin_particles(tl_sim *sim, tl_grid_data *k, tl_grid_state *g, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -134,6 +112,30 @@ static talus_status begin_particles(tl_sim *sim, tl_grid_data *k, tl_grid_state 
     return TALUS_OK;
 }
 
+/* Room for what the first part will tell. */
+static talus_status begin_elsewhere(const tl_scene *s, tl_grid_state *g, talus_error *err)
+{
+    g->emitters = s->emitter_count;
+    g->emitter = TL_NEW_ZERO(tl_emitter_state, s->emitter_count + 1);
+    g->totals = TL_NEW_ZERO(tl_grid_totals, 1);
+    g->totals_count = g->totals != NULL;
+    if (!g->emitter || !g->totals) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for the state of the grid");
+    return tl_particles_reserve(&g->particles, 1, err);
+}
+
+/* The first part makes all particles, and deals them out. */
+talus_status tl_grid_begin_parts(tl_sim *sim, talus_error *err)
+{
+    tl_grid_data *k = sim->engine_data;
+    tl_grid_state *g = tl_grid_state_of(&sim->state);
+    talus_status status = sim->comm->part == 0 ? begin_particles(sim, k, g, err) : begin_elsewhere(sim->scene, g, err);
+    if (status == TALUS_OK) status = tl_owners_make(&k->owners, sim->comm, err);
+    TL_TRY(tl_comm_agree(sim->comm, status, err));
+    k->flow.frame.owners = k->owners;
+    tl_comm_tell(sim->comm, sizeof *g->totals, g->totals);
+    return tl_grid_parts.deal(sim, &sim->state, NULL, err);
+}
+
 static talus_status begin_flow(tl_sim *sim, tl_grid_data *k, talus_error *err)
 {
     const tl_scene *s = sim->scene;
@@ -143,12 +145,7 @@ static talus_status begin_flow(tl_sim *sim, tl_grid_data *k, talus_error *err)
     tell_thin_bodies(sim, k->flow.frame.dx);
     tl_grid_state *g = tl_state_add(&sim->state, &tl_grid_state_kind);
     if (!g) return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for particles");
-    if (sim->comm) TL_TRY(refuse_parts(sim, k, err));
-    talus_status status = begin_particles(sim, k, g, err);
-    if (status == TALUS_OK) status = tl_owners_make(&k->owners, sim->comm, err);
-    TL_TRY(tl_comm_agree(sim->comm, status, err));
-    k->flow.frame.owners = k->owners;
-    return tl_particles_deal(&k->flow.frame, &s->domain, &g->particles, &sim->arena, err);
+    return sim->comm ? TALUS_OK : begin_particles(sim, k, g, err);
 }
 
 talus_status tl_grid_begin(tl_sim *sim, talus_error *err)
@@ -159,11 +156,7 @@ talus_status tl_grid_begin(tl_sim *sim, talus_error *err)
     TL_TRY(tl_rigid_begin(sim, &k->rigid, err));
     k->flows = sim->scene->fill_count + sim->scene->emitter_count > 0;
     if (tl_scene_bends(sim->scene)) TL_TRY(tl_elastic_begin(sim, &k->elastic, err));
-    if (k->flows) return begin_flow(sim, k, err);
-    return sim->comm ? TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: %s alone run in one process so far, not in %d",
-                               file_of(sim->scene), k->elastic ? "elastic and rigid bodies" : "rigid bodies",
-                               sim->comm->parts)
-                     : TALUS_OK;
+    return k->flows ? begin_flow(sim, k, err) : TALUS_OK;
 }
 
 void tl_grid_end(tl_sim *sim)

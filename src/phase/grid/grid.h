@@ -28,6 +28,8 @@ typedef struct tl_grid_data {
     tl_particles spare; /* the next state's; nothing in it between steps */
     tl_owners *owners;  /* of blocks; NULL: there is one part */
     tl_cut cut;         /* as it was looked at last */
+    /* what was sent in each phase so far, and in all when the last of them ended; in the order of the report */
+    tl_comm_traffic sent[TL_REPORT_PHASES], sent_before;
 } tl_grid_data;
 
 /* The coupled problem of a step, solved, before anything moves. Valid during the call. */
@@ -50,7 +52,10 @@ talus_status tl_grid_measure(tl_sim *sim, tl_totals *t, talus_error *err);
 /* What particles have, alone. */
 talus_status tl_grid_totals_of(const tl_sim *sim, const tl_particles *p, const tl_grid_frame *f, tl_arena *a,
                                tl_totals *out, talus_error *err);
+talus_status tl_grid_begin_parts(tl_sim *sim, talus_error *err);
 extern const tl_parts_entry tl_grid_parts;
+void tl_grid_count_messages(tl_sim *sim, int phase);
+extern const char *const tl_grid_phase_names[];
 extern const tl_view tl_grid_views[];
 #define TL_GRID_VIEWS 11
 

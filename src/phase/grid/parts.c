@@ -9,6 +9,27 @@
 #include "base/radix.h"
 #include "phase/grid/grid.h"
 
+/* What runs in one part alone so far. */
+static talus_status refuse(const tl_scene *s, int parts, talus_error *err)
+{
+    const char *named = s->solver.pressure.method, *file = s->file ? s->file : "scene";
+    const tl_pressure_method *method = tl_pressure_method_find(named && *named ? named : "multigrid");
+    const char *what = s->fill_count + s->emitter_count == 0            ? "bodies alone run"
+                       : tl_scene_bends(s)                              ? "elastic bodies run"
+                       : tl_scene_has_sand(s)                           ? "sand runs"
+                       : tl_scene_is_viscous(s)                         ? "viscous liquid runs"
+                       : method && !tl_pressure_method_in_parts(method) ? "this solver.pressure.method runs"
+                                                                        : NULL;
+    if (what) return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: %s in one process so far, not in %d", file, what, parts);
+    for (int i = 0; i < 3; i++)
+        if (s->grid.periodic[i] && s->grid.cells[i] > 1 && s->grid.cells[i] % TL_GRID_EDGE)
+            return TL_FAIL(err, TALUS_UNSUPPORTED,
+                           "%.200s: in several processes a periodic axis has one cell or a multiple of %d, "
+                           "grid.cells[%d] is %d",
+                           file, TL_GRID_EDGE, i + 1, s->grid.cells[i]);
+    return TALUS_OK;
+}
+
 static talus_status no_memory(talus_error *err)
 {
     return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for what all processes have together");
@@ -251,6 +272,22 @@ static talus_status deal_state(tl_sim *sim, const tl_state *whole, const int64_t
     return status;
 }
 
+void tl_grid_count_messages(tl_sim *sim, int phase)
+{
+    tl_grid_data *data = sim->engine_data;
+    const tl_comm_traffic now = *sim->comm->traffic, was = data->sent_before;
+    tl_comm_traffic *to = &data->sent[phase];
+    to->gets += now.gets - was.gets;
+    to->adds += now.adds - was.adds;
+    to->reduces += now.reduces - was.reduces;
+    to->gathers += now.gathers - was.gathers;
+    to->sends += now.sends - was.sends;
+    to->bytes += now.bytes - was.bytes;
+    to->seconds += now.seconds - was.seconds;
+    to->cpu += now.cpu - was.cpu;
+    data->sent_before = now;
+}
+
 /* ---- cut anew ---- */
 
 #define LOOK_STEPS 10    /* steps between two looks at the cut */
@@ -407,4 +444,4 @@ static talus_status rebalance(tl_sim *sim, talus_error *err)
     return TALUS_OK;
 }
 
-const tl_parts_entry tl_grid_parts = {collect_state, deal_state, rebalance};
+const tl_parts_entry tl_grid_parts = {refuse, tl_grid_begin_parts, collect_state, deal_state, rebalance};

@@ -5,7 +5,7 @@
 #include "model/grid/rules.h"
 #include "phase/grid/trial.h"
 
-static const char *const phase_names[TL_GRID_PHASES] = {
+const char *const tl_grid_phase_names[TL_GRID_PHASES] = {
     "particles to grid", "domains",        "system",          "solve",
     "extend velocities", "move particles", "correct density", "measure"};
 
@@ -111,7 +111,7 @@ void tl_grid_fill_report(tl_grid_trial *s)
     *r = (tl_report){.sweeps = s->solved.sweeps, .compression = NAN};
     tl_bodies_report(&s->b, r);
     for (int k = 0; k < TL_GRID_PHASES; k++)
-        r->phase[r->phases++] = (tl_report_phase){phase_names[k], s->spent[k].seconds, s->spent[k].cpu};
+        r->phase[r->phases++] = (tl_report_phase){tl_grid_phase_names[k], s->spent[k].seconds, s->spent[k].cpu};
     if (s->soft)
         report_elastic(s, r);
     else

@@ -8,6 +8,7 @@
 #include "phase/grid/grid.h"
 #include "phase/grid/wet.h"
 
+/* As of the report. */
 enum tl_grid_phase {
     TL_GRID_TO_GRID,
     TL_GRID_DOMAINS,
@@ -58,6 +59,7 @@ static inline talus_status tl_grid_no_memory(talus_error *err)
 static inline void tl_grid_lap(tl_grid_trial *s, enum tl_grid_phase phase)
 {
     tl_bodies_lap_to(&s->b, &s->spent[phase]);
+    if (s->sim->comm) tl_grid_count_messages(s->sim, phase);
 }
 
 /* Newton until velocities are in balance; as long as second looks find contacts that were not seen. */
