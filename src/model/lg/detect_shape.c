@@ -10,10 +10,12 @@
  * below, their lowest common point is looked at next [Kelley60], which meets the kink of a knife's edge in a few
  * looks. The normal there is the mean of both sides' that is square to the mesh edge (triangle): square to the knife
  * as well. It is looked for where the nodes arrive, then where they start. Only what reaches deeper than the nodes
- * around by POKE of the edge is added. */
+ * around by POKE of the edge is added. Shapes that are not convex may have several such places in a triangle, which
+ * tangents miss: the samples of their surface are looked at too, the deepest in each look. */
 #include <math.h>
 
 #include "geom/collide/collider_data.h"
+#include "geom/collide/general.h"
 #include "model/lg/detect.h"
 #include "model/lg/holds.h"
 
@@ -29,7 +31,9 @@
     0.2 /* least size of the mean normal: below, both sides push against each other through something thin */
 #define ONE_FACE 0.999999 /* cosine: nodes over one face have nothing lower between them */
 #define REST 0.005        /* of the edge: nodes deeper than this do not rest, they came through */
-#define FLAT 0.05 /* slope of a face along a mesh edge that may be rounding and tilt of faces at rest on each other */
+#define FLAT 0.05   /* slope of a face along a mesh edge that may be rounding and tilt of faces at rest on each other */
+#define FACING 0.1  /* cosine: a sample that looks along a triangle belongs to another one */
+#define BEHIND 0.25 /* of the edge: of samples that overlap, which of them are told */
 #define PARALLEL_NODES 500
 
 typedef struct placed {
@@ -268,6 +272,70 @@ static bool corner_in_triangle(const tl_collider *c, const spot *const at[3], do
     return found;
 }
 
+/* ---- samples of the shape ---- */
+
+/* A triangle at both ends of the step, in the shape's frame, where its samples stay. */
+typedef struct facet {
+    tl_vec3 x0, unit[2], first[2], a, b,
+        n; /* unit, first: a corner, at the start and the end; others where it is looked at */
+    double area2, L;
+} facet;
+
+static bool facet_of(const probe *const p[3], int end, facet *out)
+{
+    for (int k = 0; k < 2; k++) {
+        out->first[k] = p[0]->at[k].x;
+        tl_vec3 n = tl_vec3_cross(tl_vec3_sub(p[1]->at[k].x, out->first[k]), tl_vec3_sub(p[2]->at[k].x, out->first[k]));
+        double size = tl_vec3_norm(n);
+        if (!(size > 0)) return false;
+        out->unit[k] = tl_vec3_scale(1 / size, n);
+        if (k == end) out->n = n, out->area2 = size * size;
+    }
+    out->x0 = out->first[end];
+    out->a = tl_vec3_sub(p[1]->at[end].x, out->x0);
+    out->b = tl_vec3_sub(p[2]->at[end].x, out->x0);
+    out->L = tl_vec3_norm(out->a);
+    return true;
+}
+
+/* The sample that reaches deepest through a triangle. Tangents of the distance find one place, and bound it from below
+ * where the shape is convex: of a rabbit several toes and the tip of an ear may stand on one triangle, between its
+ * nodes. A sample counts when it looks at the triangle and was in front of it, or at most `behind`, where the step
+ * began. gap: in, what to be below; out, below 0 behind the triangle. */
+static bool sample_in_triangle(const tl_collider *c, const facet *t, int end, double behind, place *out, double *gap)
+{
+    const struct tl_general *g = c->field;
+    const tl_vec3 middle = tl_vec3_add_scaled(t->x0, 1.0 / 3, tl_vec3_add(t->a, t->b));
+    const tl_vec3 from[3] = {tl_vec3_sub(t->x0, middle), tl_vec3_sub(tl_vec3_add(t->x0, t->a), middle),
+                             tl_vec3_sub(tl_vec3_add(t->x0, t->b), middle)};
+    double radius2 = 0;
+    bool found = false;
+    for (int k = 0; k < 3; k++) radius2 = fmax(radius2, tl_vec3_norm2(from[k]));
+    const double radius = sqrt(radius2) + fmax(0, *gap);
+    for (int32_t i = 0; i < g->balls;) {
+        const tl_ball *ball = &g->ball[i];
+        const double far = radius + ball->radius;
+        if (tl_vec3_norm2(tl_vec3_sub(ball->centre, middle)) > far * far) {
+            i = ball->next;
+            continue;
+        }
+        i++;
+        for (int32_t k = ball->first; k < ball->first + ball->count; k++) {
+            const tl_vec3 r = tl_vec3_sub(g->at[k], t->x0);
+            const double height = tl_vec3_dot(t->unit[end], r);
+            if (!(height < *gap) || tl_vec3_dot(g->normal[k], t->unit[end]) >= -FACING) continue;
+            const double second = tl_vec3_dot(t->n, tl_vec3_cross(t->a, r)) / t->area2,
+                         first = tl_vec3_dot(t->n, tl_vec3_cross(r, t->b)) / t->area2;
+            if (!(first > 0 && second > 0 && first + second < 1)) continue;
+            if (tl_vec3_dot(t->unit[0], tl_vec3_sub(g->at[k], t->first[0])) < -behind * t->L) continue;
+            found = true;
+            *gap = height;
+            *out = (place){true, g->at[k], tl_vec3_scale(-1, t->unit[end]), {1 - first - second, first, second}};
+        }
+    }
+    return found;
+}
+
 /* ---- the whole ---- */
 
 typedef struct search {
@@ -349,6 +417,36 @@ static talus_status edges(const search *s, tl_lg_found *f, talus_error *err)
     return TALUS_OK;
 }
 
+/* Of convex shapes the lowest place is found by tangents. Not of cloth, which has no front; engine lg does not look
+ * again for what is left between the places that it has. */
+static bool has_samples(const search *s)
+{
+    const tl_collider *c = s->shape.collider;
+    return s->v->solids_again && c->field && !c->hull && !c->field->complete &&
+           s->v->lg->body[s->body].kind != TL_LG_CLOTH;
+}
+
+/* The deepest place of a triangle at one end of the step. */
+static bool touch_triangle(const search *s, const probe *const p[3], int end, double reach, bool box, place *out)
+{
+    const tl_collider *c = s->shape.collider;
+    const spot *const corner[3] = {&p[0]->at[end], &p[1]->at[end], &p[2]->at[end]};
+    const bool low = (box ? corner_in_triangle : lowest_in_triangle)(c, corner, reach, box ? POKE_SHARP : POKE, out);
+    facet t;
+    place sample;
+    double gap = reach;
+    if (!has_samples(s) || !facet_of(p, end, &t)) return low;
+    for (int k = 0; k < 3; k++) gap = fmin(gap, corner[k]->d - POKE * t.L);
+    if (low) {
+        tl_vec3 x = {0, 0, 0};
+        for (int i = 0; i < 3; i++) x = tl_vec3_add_scaled(x, out->weight[i], corner[i]->x);
+        gap = fmin(gap, tl_vec3_dot(out->n, tl_vec3_sub(x, out->s)));
+    }
+    if (!sample_in_triangle(c, &t, end, REST, &sample, &gap)) return low;
+    *out = sample;
+    return true;
+}
+
 static talus_status triangles(const search *s, tl_lg_found *f, talus_error *err)
 {
     const tl_lg *lg = s->v->lg;
@@ -366,12 +464,8 @@ static talus_status triangles(const search *s, tl_lg_found *f, talus_error *err)
             if (!p[c]->far) move = fmax(move, p[c]->move);
         }
         s->place[k].near = false;
-        for (int end = 1; end >= 0 && !far; end--) {
-            const spot *const corner[3] = {&p[0]->at[end], &p[1]->at[end], &p[2]->at[end]};
-            if ((box ? corner_in_triangle : lowest_in_triangle)(s->shape.collider, corner, s->slack + s->half + move,
-                                                                box ? POKE_SHARP : POKE, &s->place[k]))
-                break;
-        }
+        for (int end = 1; end >= 0 && !far; end--)
+            if (touch_triangle(s, p, end, s->slack + s->half + move, box, &s->place[k])) break;
     }
     for (int32_t k = 0; k < count; k++)
         if (s->place[k].near)
@@ -437,18 +531,45 @@ static double depth_of_edge(const search *s, const int32_t node[2])
     return depth_at(s, &at, corner, 2);
 }
 
+/* Whether no other triangle that a sample lies above or below is nearer: what is just below a top is behind the sides
+ * too, and by much more. */
+static bool is_nearest(const search *s, tl_vec3 sample, double gap)
+{
+    const tl_lg_body *b = &s->v->lg->body[s->body];
+    const tl_vec3 x = tl_vec3_add(s->shape.at1, tl_mat3_mul_vec(s->shape.R1, sample));
+    for (int32_t k = b->triangle; k < b->triangle + b->triangles; k++) {
+        const int32_t *t = s->v->lg->surface[k];
+        const tl_vec3 x0 = tl_lg_at(s->v->to, t[0]), r = tl_vec3_sub(x, x0),
+                      u = tl_vec3_sub(tl_lg_at(s->v->to, t[1]), x0), v = tl_vec3_sub(tl_lg_at(s->v->to, t[2]), x0),
+                      n = tl_vec3_cross(u, v);
+        const double area2 = tl_vec3_norm2(n), second = tl_vec3_dot(n, tl_vec3_cross(u, r)),
+                     first = tl_vec3_dot(n, tl_vec3_cross(r, v)), height2 = tl_vec3_dot(n, r) * tl_vec3_dot(n, r);
+        if (first > 0 && second > 0 && first + second < area2 && height2 < 0.99 * gap * gap * area2) return false;
+    }
+    return true;
+}
+
 static double depth_of_triangle(const search *s, const int32_t node[3])
 {
     const int32_t *of = s->v->lg->skin.place, first = s->v->lg->skin.body[s->body].node;
     const spot *corner[3];
+    const probe *p[3];
     place at;
+    facet t;
     for (int k = 0; k < 3; k++) {
-        const probe *p = &s->probe[of[node[k]] - first];
-        if (p->far) return 0;
-        corner[k] = &p->at[1];
+        p[k] = &s->probe[of[node[k]] - first];
+        if (p[k]->far) return 0;
+        corner[k] = &p[k]->at[1];
     }
-    if (tl_collider_kind_of(s->shape.collider) != TL_COLLIDER_BOX)
-        return lowest_in_triangle(s->shape.collider, corner, s->half, 0, &at) ? depth_at(s, &at, corner, 3) : 0;
+    if (tl_collider_kind_of(s->shape.collider) != TL_COLLIDER_BOX) {
+        double gap = s->half, deep = 0;
+        if (has_samples(s) && facet_of(p, 1, &t) && sample_in_triangle(s->shape.collider, &t, 1, BEHIND, &at, &gap) &&
+            is_nearest(s, at.s, gap))
+            deep = s->half - gap;
+        if (lowest_in_triangle(s->shape.collider, corner, s->half, 0, &at))
+            deep = fmax(deep, depth_at(s, &at, corner, 3));
+        return deep;
+    }
     double reach = s->half + 0.5 * s->v->lg->skin.body[s->body].longest;
     return corner_in_triangle(s->shape.collider, corner, reach, 0, &at) ? depth_at(s, &at, corner, 3) : 0;
 }
