@@ -8,23 +8,25 @@
 #include "math/small_chol.h"
 
 #define V_LEAST 0.25 /* of a cell: shears of slivers would dominate the largest eigenvalue */
+/* The next start goes over to the stress at rest in FADE sqrt(dx / g), 0.05 s in cells of 1 cm. With none at all
+ * forces are the same, slower ones leave the impact for longer. */
+#define FADE 1.5
 /* Strain rate above which a cell flows, and keeps the stress of the flow: more than a thousandth, the strain that
- * mobilises friction, in the time in which the rule would take it away (SLOW, 1/s), and more than the solver's
+ * mobilises friction (MOBILISED), in the time in which the rule would take it away, and more than the solver's
  * noise, velocities of 10 tolerances of the impulse of gravity, here three times that, over a cell (NOISE). At most
  * RATE sqrt(g / dx). With RATE alone a wall that gives way with 0.01 m/s has 1.3 times Rankine's pressure, because
  * the rule takes the sand back to that at rest in every step. */
-#define SLOW 0.02
+#define MOBILISED 1e-3
 #define NOISE 30.0
 #define RATE 0.1
 #define SKIP 0.1    /* part of the cells that flow from which the flow decides the stress */
 #define BEGIN 0.005 /* distance from which the rule is at work: stress 7 % off */
 #define LEAST                                                                                                          \
     0.0005 /* and below which it is not: 2 %. With 0.02 and 0.005 the floor of a silo differs by 2 %; piles rest as soon */
-#define ENOUGH 0.05  /* |r| / |f| up to which the stress found may be used */
-#define FED 0.015    /* of it that is fed into the next step at most, before SECONDS */
-#define STOP 0.005   /* and at which it is good; 0.002 changes floors by 0.5 % */
-#define COARSE 0.1   /* of the root of the distance: what is left to balance beside what is to change */
-#define SECONDS 0.05 /* in which the next start goes over to it */
+#define ENOUGH 0.05 /* |r| / |f| up to which the stress found may be used */
+#define FED 0.015   /* of it that is fed into the next step at most, before FADE */
+#define STOP 0.005  /* and at which it is good; 0.002 changes floors by 0.5 % */
+#define COARSE 0.1  /* of the root of the distance: what is left to balance beside what is to change */
 /* Evaluations per step: in one go 128 cells of height take 700. More than PATIENCE, and than what crosses the sand
  * so many times (CROSSINGS, a cell per evaluation), only while it gets on: a slope near its limit does not. */
 #define ITERATIONS 1000
@@ -45,6 +47,8 @@ typedef struct tl_balance {
     double *scale;         /* [twists] that makes their columns as long as those of faces; 0: no row */
     double *twist, *moved; /* [twists], [faces] scratch */
 } balance;
+
+static double fade_of(const tl_statics *q) { return FADE * sqrt(q->system->c.dx / q->gravity); } /* s */
 
 static talus_status no_memory(talus_error *err)
 {
@@ -93,7 +97,7 @@ static double find_flow(tl_statics *q, uint8_t *flows, double *gp, double *gs)
 {
     const tl_coupling *c = q->motion;
     const double noise = NOISE * q->tolerance * q->gravity * c->dt / c->dx;
-    const double max = RATE * sqrt(q->gravity / c->dx), rate = fmin(max, fmax(SLOW, noise));
+    const double max = RATE * sqrt(q->gravity / c->dx), rate = fmin(max, fmax(MOBILISED / fade_of(q), noise));
     double Q[TL_STRESS_GROUP * TL_STRESS_GROUP];
     int32_t count = 0, fast = 0;
     tl_stress_form(q->friction->stress, Q);
@@ -272,7 +276,7 @@ void tl_statics_take(tl_statics *q, const tl_least_report *found)
     if (!q->on || found->residual >= ENOUGH) return;
     /* what is not balanced yet pushes in the next step: never by more than FED of it. Without the bound a layer one
      * degree below its slope is stirred up to 4 mm/s */
-    const double share = (1 - exp(-b->c->dt / SECONDS)) * (found->residual > FED ? FED / found->residual : 1);
+    const double share = (1 - exp(-b->c->dt / fade_of(q))) * (found->residual > FED ? FED / found->residual : 1);
     for (int32_t i = 0; i < t->cells; i++) q->p_next[i] += share * (t->cell[i] * q->a[i] - q->p[i]);
     for (int64_t i = 0; i < t->n; i++) q->s_next[i] += share * (q->b[i] - q->friction->s[i]);
 }

@@ -183,16 +183,26 @@ static double row_sum(const tl_viscous_soft *v, int32_t f)
     return sum / (c->dx * c->dx);
 }
 
+/* Of a velocity of solids, in m: spins are compared with speeds at the radius of gyration. */
+static double length_of(const tl_viscous_soft *v, int64_t k)
+{
+    const int64_t of_rigid = k - (v->n - v->rigid);
+    return of_rigid < 0 || of_rigid % 6 < 3 ? 1 : v->gyration[of_rigid / 6];
+}
+
+/* Absolute row sums bound the eigenvalues where all unknowns have one unit. */
 static void find_drag(tl_viscous_soft *v)
 {
     const tl_coupling *c = lists_of(v);
     memset(v->drag, 0, sizeof *v->drag * (size_t)v->n);
     for (int32_t f = 0; f < c->faces; f++) {
         double all = 0;
-        for (int64_t k = v->S->start[f]; k < v->S->start[f + 1]; k++) all += fabs(v->S->val[k]);
+        for (int64_t k = v->S->start[f]; k < v->S->start[f + 1]; k++)
+            all += fabs(v->S->val[k]) / length_of(v, v->S->col[k]);
         if (!(all > 0)) continue;
         all *= SHARE * volume_of(c) * row_sum(v, f);
-        for (int64_t k = v->S->start[f]; k < v->S->start[f + 1]; k++) v->drag[v->S->col[k]] += fabs(v->S->val[k]) * all;
+        for (int64_t k = v->S->start[f]; k < v->S->start[f + 1]; k++)
+            v->drag[v->S->col[k]] += fabs(v->S->val[k]) * length_of(v, v->S->col[k]) * all;
     }
 }
 

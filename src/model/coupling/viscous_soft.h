@@ -17,6 +17,7 @@
 typedef struct tl_viscous_soft {
     tl_viscous_stress *stress;
     int64_t n, rigid;                                             /* velocities; of these the last 6 per rigid body */
+    const double *gyration;                                       /* [rigid / 6] m, > 0 */
     const tl_csr *S, *St;                                         /* [faces][n], [n][faces] */
     const tl_csr *Z, *Zt;                                         /* [n][cells], [cells][n] 1/m */
     const double *fixed;                                          /* [faces] at dv = 0 */
@@ -28,7 +29,7 @@ typedef struct tl_viscous_soft {
     /* filled in */
     const double *solid; /* as in tl_viscous */
     double *z;           /* [n] scratch */
-    double *drag;        /* [n] kg: at least what viscosity adds to H, on its diagonal */
+    double *drag;        /* [n] kg, kg m^2: at least what viscosity adds to H, on its diagonal */
 } tl_viscous_soft;
 
 /* What is above `filled in` is given; f->p [cells] as in tl_viscous_coupled. Keeps the pointers. */

@@ -83,10 +83,13 @@ talus_status tl_wet_viscous_make(tl_wet *w, const tl_soft_domain *d, talus_error
     TL_TRY(tl_soft_faces(&w->blend, d, f->arena, err));
     TL_TRY(join_rows(w, err));
     TL_TRY(make_factors(w->trial->data, err));
-    if (!(w->fixed = TL_TAKE(f->arena, double, f->system.c.faces + 1))) return no_memory(err);
+    double *gyration = TL_TAKE(f->arena, double, f->rigid->count + 1);
+    if (!(w->fixed = TL_TAKE(f->arena, double, f->system.c.faces + 1)) || !gyration) return no_memory(err);
+    for (int32_t b = 0; b < f->rigid->count; b++) gyration[b] = tl_flex_gyration(&w->trial->flex, b);
     w->with_solids = (tl_viscous_soft){.stress = &f->system.viscous,
                                        .n = n + rigid,
                                        .rigid = rigid,
+                                       .gyration = gyration,
                                        .S = &w->S,
                                        .St = &w->St,
                                        .Z = &w->Z,

@@ -77,6 +77,18 @@ static void take_load(tl_dual_solver *s)
     v->load(v->ctx, w->load);
 }
 
+/* Largest of impulses on solids, those that turn rigid bodies over their radius of gyration. */
+static double largest(const tl_flex *f, const double *r)
+{
+    double max = tl_max_abs(f->n, r);
+    for (int32_t b = 0; b < f->rigid; b++) {
+        const double *at = r + f->n + 6 * (int64_t)b;
+        const double most = fmax(tl_max_abs(3, at), tl_max_abs(3, at + 3) / tl_flex_gyration(f, b));
+        max = most > max || isnan(most) ? most : max;
+    }
+    return max;
+}
+
 /* What solids lack of their balance with the forces that are there. Returns the largest. */
 static double find_rest(tl_dual_solver *s)
 {
@@ -88,7 +100,7 @@ static double find_rest(tl_dual_solver *s)
     memset(w->w, 0, sizeof *w->w * (size_t)w->n);
     tl_flex_product(f, w->dv, w->w);
     for (int64_t i = 0; i < w->n; i++) w->rest[i] += w->load[i] - w->w[i] - (i < f->n ? f->g[i] : 0);
-    return tl_max_abs(w->n, w->rest);
+    return largest(f, w->rest);
 }
 
 static void solids_product(void *ctx, const double *x, double *y)

@@ -114,6 +114,18 @@ int tl_flex_slope(tl_flex_law law, double mu, double radius, double r, const dou
     return 2;
 }
 
+double tl_flex_gyration(const tl_flex *p, int32_t body)
+{
+    const double *I = p->inv_inertia + 9 * (int64_t)body, turns = (I[0] + I[4] + I[8]) / 3;
+    return p->inv_mass[body] > 0 && turns > 0 ? sqrt(p->inv_mass[body] / turns) : 1;
+}
+
+/* m per unit of an unknown's time */
+static double speed_of_unit(const tl_flex *p, int64_t i)
+{
+    return i < p->n || (i - p->n) % 6 < 3 ? 1 : tl_flex_gyration(p, (int32_t)((i - p->n) / 6));
+}
+
 talus_status tl_flex_certify(const tl_flex *p, const double *lam, const double *dv, tl_flex_certificate *out,
                              tl_arena *a, talus_error *err)
 {
@@ -134,7 +146,7 @@ talus_status tl_flex_certify(const tl_flex *p, const double *lam, const double *
     }
     for (int64_t i = 0; i < n; i++) {
         bool fixed = i >= p->n && !(p->inv_mass[(i - p->n) / 6] > 0);
-        double e = fixed ? 0 : fabs(r[i] + (i < p->n ? p->g[i] : 0) - push[i]) / d[i];
+        double e = fixed ? 0 : fabs(r[i] + (i < p->n ? p->g[i] : 0) - push[i]) / d[i] * speed_of_unit(p, i);
         if (!(e <= out->balance)) out->balance = isfinite(e) ? e : INFINITY;
     }
     for (int64_t c = 0; c < m; c++) {

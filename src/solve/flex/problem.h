@@ -10,7 +10,7 @@
  * about N. Where H, g, J come from is the caller's.
  *
  * Certificate, from the problem alone: the natural map of (lam, u) with u of the answer's dv, and what is missing in
- * the balance over the diagonal of H; both in m/s. */
+ * the balance over the diagonal of H; both in m/s, spins as speeds at the radius of gyration. */
 #ifndef TL_SOLVE_FLEX_PROBLEM_H
 #define TL_SOLVE_FLEX_PROBLEM_H
 
@@ -63,6 +63,8 @@ static inline const tl_contact_box *tl_flex_box(const tl_flex *p, int64_t c)
 
 static inline int64_t tl_flex_size(const tl_flex *p) { return p->n + 6 * (int64_t)p->rigid; }
 
+/* Of a rigid body that moves, m: what its spins and torques are compared with speeds and forces by. 1 for fixed ones. */
+double tl_flex_gyration(const tl_flex *p, int32_t body);
 /* y = H x, and y = H^-1 x of the rigid bodies alone (the first n entries are left as they are). */
 void tl_flex_product(const tl_flex *p, const double *x, double *y);
 void tl_flex_rigid_inverse(const tl_flex *p, double *x);
