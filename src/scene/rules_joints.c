@@ -233,14 +233,6 @@ static int by_name(const void *a, const void *b)
 void tl_rules_joints(tl_reader *r, tl_scene *s)
 {
     if (!s->joint_count) return;
-    const bool wet = s->fill_count + s->emitter_count > 0;
-    for (int b = 0; b < s->body_count && wet; b++)
-        if (s->bodies[b].material >= 0 && r->materials[s->bodies[b].material].kind == TL_MATERIAL_ELASTIC) {
-            tl_read_problem(r, s->joints[0].where,
-                            "joints are not for elastic bodies in what flows; here \"%.60s\" is elastic",
-                            s->bodies[b].name);
-            break;
-        }
     const tl_joint_spec **sorted = tl_reader_take(r, (size_t)s->joint_count * sizeof *sorted);
     for (int i = 0; i < s->joint_count; i++) {
         tl_joint_spec *j = &s->joints[i];

@@ -30,7 +30,7 @@ talus_status tl_elastic_halfway(tl_elastic_trial *s, talus_error *err)
     tl_bodies *b = s->bodies;
     tl_contact_report solved;
     bool any;
-    if (!b->joint.now) return TALUS_OK;
+    if (!b->joint.now || s->wet) return TALUS_OK; /* what flows acts at the start of the step */
     TL_TRY(bar(s, err));
     TL_TRY(tl_bodies_halfway(b, &solved, &any, err));
     if (any) keep_missed(s, &solved);

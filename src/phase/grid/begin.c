@@ -64,6 +64,11 @@ static talus_status find_methods(tl_grid_data *k, const tl_scene *s, talus_error
                            sand      ? "\"f-p-c\""
                            : viscous ? "\"pvec\", \"pve-ec\", \"ec-pve\" or \"pvec-ucg\""
                                      : "\"pec\", \"pec-gs\", \"pe-ec\", \"ec-pe\" or one that starts with \"pec-\"");
+        /* normal forces that are solved with pressures, but without joints, need not settle */
+        if (s->joint_count && !strcmp(tl_dual_scheme_name(k->dual), "pec")) k->dual = tl_dual_scheme_find("pec-gs");
+        if (s->joint_count && !tl_dual_scheme_split(k->dual))
+            return TL_FAIL(err, TALUS_UNSUPPORTED, "%.200s: solver.scheme \"%.20s\" has no joints: \"pec-gs\" does",
+                           file_of(s), o->scheme);
         named = false;
     }
     k->scheme = named ? tl_scheme_find(o->scheme) : NULL;

@@ -13,11 +13,11 @@ talus_status tl_grid_solve_elastic(tl_grid_trial *s, bool *again, talus_error *e
         more = false;
         if (e->looks < TL_ELASTIC_LOOKS) TL_TRY(tl_elastic_look_again(e, &more, err));
     }
-    memcpy(s->b.v, e->v_rigid, sizeof *s->b.v * 6 * (size_t)s->b.rigid->count);
-    if (s->b.contacts.count)
-        memcpy(s->b.lam, e->lam + 3 * (int64_t)e->rows.soft, 3 * sizeof *s->b.lam * (size_t)s->b.contacts.count);
+    tl_elastic_hand_over(e);
     tl_grid_lap(s, TL_GRID_SOLVE); /* what moves bodies laps for itself */
     TL_TRY(tl_bodies_move(&s->b, again, err));
+    TL_TRY(tl_bodies_joints_settle(&s->b, again, err));
+    memcpy(e->v_rigid, s->b.v, sizeof *s->b.v * 6 * (size_t)s->b.rigid->count);
     tl_elastic_end_nodes(e);
     tl_elastic_riders_end(e, e->load);
     tl_grid_lap(s, TL_GRID_SOLVE);

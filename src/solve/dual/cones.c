@@ -55,7 +55,9 @@ static talus_status mix(tl_dual_solver *s, int sweep, talus_error *err)
         if (i >= w->cells || s->p->pressure.unilateral) w->went[i] = fmax(w->went[i], 0);
     for (int32_t i = 0; i < w->cells; i++) w->x0[i] = w->went[i] - w->p[i];
     memcpy(w->p, w->went, sizeof *w->p * (size_t)w->cells);
-    for (int32_t j = 0; j < w->contacts; j++) w->lam[3 * (int64_t)j] = w->scale[j] * w->went[w->cells + j];
+    /* rows of joints go on from where their last solve left them */
+    for (int32_t j = 0; j < w->contacts - s->p->flex->boxes; j++)
+        w->lam[3 * (int64_t)j] = w->scale[j] * w->went[w->cells + j];
     s->p->push(s->p->ctx, w->x0);
     return tl_dual_settle(s, err);
 }

@@ -78,6 +78,15 @@ const char *tl_dual_scheme_name(const tl_dual_scheme *s) { return s->name; }
 bool tl_dual_scheme_cones(const tl_dual_scheme *s) { return s->cones; }
 bool tl_dual_scheme_projected(const tl_dual_scheme *s) { return s->projected; }
 
+bool tl_dual_scheme_split(const tl_dual_scheme *s)
+{
+    bool split = true;
+    for (int b = 0; b < TL_DUAL_BLOCKS; b++)
+        split = split && (!s->block[b] || s->block[b] == tl_dual_pressure || s->block[b] == tl_dual_contact ||
+                          s->block[b] == tl_dual_viscous_stress || s->block[b] == tl_dual_stress);
+    return split;
+}
+
 bool tl_dual_scheme_written(const tl_dual_scheme *s) { return s->projected; }
 
 bool tl_dual_scheme_viscous(const tl_dual_scheme *s)

@@ -31,8 +31,10 @@ const tl_dual_scheme *tl_dual_scheme_find(const char *name); /* NULL when unknow
 const char *tl_dual_scheme_name(const tl_dual_scheme *s);
 bool tl_dual_scheme_cones(const tl_dual_scheme *s);     /* it is for sand */
 bool tl_dual_scheme_projected(const tl_dual_scheme *s); /* stiffness must have no negative eigenvalues */
-bool tl_dual_scheme_written(const tl_dual_scheme *s);   /* writes a matrix out, and takes `precond` */
-bool tl_dual_scheme_viscous(const tl_dual_scheme *s);   /* for viscous liquids, and for these alone */
+/* Contacts are one block, with all their rows: joints may be among them. */
+bool tl_dual_scheme_split(const tl_dual_scheme *s);
+bool tl_dual_scheme_written(const tl_dual_scheme *s); /* writes a matrix out, and takes `precond` */
+bool tl_dual_scheme_viscous(const tl_dual_scheme *s); /* for viscous liquids, and for these alone */
 
 typedef struct tl_dual_report {
     tl_result result;

@@ -50,7 +50,10 @@ void tl_dual_mix(tl_dual_solver *s)
     tl_anderson_next(&w->mixing, w->began, w->ended, w->began);
     for (int32_t j = 0; j < w->contacts; j++) {
         const double *to = w->began + w->n + 3 * (int64_t)j;
+        const tl_contact_box *box = tl_flex_box(f, j);
         double *l = w->lam + 3 * (int64_t)j, t[2] = {to[1], to[2]};
+        for (int k = 0; k < 3 && box; k++) l[k] = fmin(box->hi[k], fmax(box->lo[k], to[k]));
+        if (box) continue;
         l[0] = f->law == TL_FLEX_STICKY ? to[0] : fmax(to[0], 0);
         if (f->law == TL_FLEX_CONE) tl_project_disc(f->mu[j] * l[0], t);
         l[1] = t[0];
