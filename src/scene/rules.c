@@ -736,6 +736,7 @@ static void check_solver(tl_reader *r, const tl_seen *seen, const tl_scene *s)
 #define SAND 2u
 #define ELASTIC 4u
 #define BODIES 8u
+#define VISCOUS 16u
 
 /* What scenes of engine "grid" hold decides what is solved, and with it which keys are read. Whoever sets another
  * one would wait for an effect. */
@@ -754,7 +755,7 @@ static const struct {
     {"solver", "static_stress", SAND, "sand"},
     {"solver", "friction", SAND, "sand"},
     {"solver", "parts", SAND, "sand"},
-    {"solver", "rules", SAND, "sand"},
+    {"solver", "rules", SAND | VISCOUS, "sand or viscous liquid"},
     {"solver", "weights", LIQUID | SAND, "sand or liquid"},
     {"solver", "surface", LIQUID, "liquid"},
     {"solver", "tolerance", LIQUID | SAND, "sand or liquid (contacts have solver.contact.tolerance)"},
@@ -773,7 +774,9 @@ static unsigned matter_of(const tl_reader *r, const tl_scene *s)
     unsigned all = s->body_count ? BODIES : 0;
     for (int i = 0; i < s->fill_count + s->emitter_count; i++) {
         const int m = i < s->fill_count ? s->fills[i].material : s->emitters[i - s->fill_count].material;
-        if (m >= 0) all |= r->materials[m].kind == TL_MATERIAL_GRANULAR ? SAND : LIQUID;
+        if (m < 0) continue;
+        all |= r->materials[m].kind == TL_MATERIAL_GRANULAR ? SAND : LIQUID;
+        if (r->materials[m].kind == TL_MATERIAL_VISCOUS) all |= VISCOUS;
     }
     for (int i = 0; i < s->body_count; i++)
         if (s->bodies[i].material >= 0 && r->materials[s->bodies[i].material].kind == TL_MATERIAL_ELASTIC)

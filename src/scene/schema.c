@@ -427,7 +427,7 @@ static const tl_context parts = {"parts", "stress by parts", "Options of `jcsp`,
 
 #define OBJECT tl_rules_spec
 static const tl_key rules_keys[] = {
-    {"closed_slivers", TL_BOOLEAN, AT(closed_slivers), "", ANY, "true", "a face that a solid covers by three quarters or more is the solid's"},
+    {"closed_slivers", TL_BOOLEAN, AT(closed_slivers), "", ANY, "true", "sand: a face that a solid covers by three quarters or more is the solid's; viscous liquid: one whose centre lies in a solid that it sticks to moves with it"},
     {"closed_fringe", TL_BOOLEAN, AT(closed_fringe), "", ANY, "true", "a face that a solid covers in part, that shear reaches and no pressure holds is the solid's: beyond the front of a pile the floor goes on"},
     {"single_grains", TL_BOOLEAN, AT(single_grains), "", ANY, "true", "grains where no pressure acts are points in contact with solids, and have no velocity gradient"},
 };

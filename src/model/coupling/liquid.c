@@ -556,7 +556,11 @@ talus_status tl_liquid_system(tl_system *out, const tl_liquid_domain *d, double 
     TL_TRY(write_matrix(out, a, err));
     TL_TRY(tl_comm_agree(comm, tl_coupling_make_room(&out->c, a, err), err));
     if (!d->viscosity) return TALUS_OK;
-    return tl_viscous_stress_make(&out->viscous, d->viscosity, d->grid, d->fractions, out, a, err);
+    TL_TRY(tl_viscous_stress_make(&out->viscous, d->viscosity, d->grid, d->fractions, out, a, err));
+    out->stress.holds = out->viscous.holds;
+    out->stress.held = out->viscous.held;
+    out->stress.hold = out->viscous.hold;
+    return TALUS_OK;
 }
 
 void tl_system_load(const tl_system *s, double *const u[3])

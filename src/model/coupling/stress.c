@@ -247,7 +247,9 @@ void tl_stress_product(const tl_stress *t, const tl_coupling *c, const double *x
 void tl_stress_face_forces(const tl_stress *t, const tl_coupling *c, const double *p, const double *s, double *y)
 {
     tl_coupling_gradient(c, p, y);
-    if (s) tl_stress_add_force(t, c, s, y);
+    if (!s) return;
+    tl_stress_add_force(t, c, s, y);
+    for (int32_t k = 0; k < t->holds; k++) y[t->held[k]] -= t->hold[k];
 }
 
 void tl_stress_solid_forces(const tl_stress *t, const tl_coupling *c, const double *p, const double *s, double *f)

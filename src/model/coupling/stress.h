@@ -66,9 +66,13 @@ typedef struct tl_stress {
     int32_t *cell_face[6];  /* [cells] entries of y */
     int32_t *face_cell[2];  /* [faces] entries of d: low, high */
     int32_t *face_edge[4];  /* [faces] entries of e: (high, low) along the next axis, (high, low) along the one after */
-    double *d;              /* [6 (cells + 1)] W_L^p (s_xx, s_yy, s_zz), s_yz, s_xz, s_xy */
-    double *e;              /* [edges + 1] W_L^e s, or what edges do */
-    double *y;              /* [faces + 1] */
+    /* of viscous liquids, on faces that solids hold (viscous.h): what solids get there besides */
+    int32_t holds;
+    const int32_t *held;
+    const double *hold;
+    double *d; /* [6 (cells + 1)] W_L^p (s_xx, s_yy, s_zz), s_yz, s_xz, s_xy */
+    double *e; /* [edges + 1] W_L^e s, or what edges do */
+    double *y; /* [faces + 1] */
 } tl_stress;
 
 static inline tl_stress_edge tl_stress_edge_at(const tl_stress *t, int32_t k)
@@ -103,7 +107,7 @@ void tl_stress_gradient(const tl_stress *t, const tl_coupling *c, double *g);
 void tl_stress_push(const tl_stress *t, tl_coupling *c, const double *ds);
 /* y = A x with A = dt D^T (H D + dx^3 J M^-1 J^T D): Hessian of the energy / dt. Uses c->y, r, dv. */
 void tl_stress_product(const tl_stress *t, const tl_coupling *c, const double *x, double *y);
-/* Force density K x of pressure and stress, N/m^3: y [faces]. s NULL: pressure alone. */
+/* Force density K x of pressure and stress on solids, N/m^3: y [faces]. s NULL: pressure alone. */
 void tl_stress_face_forces(const tl_stress *t, const tl_coupling *c, const double *p, const double *s, double *y);
 /* Forces and torques (about the centres of mass) of pressure and stress on all bodies, N and N m: f [6 bodies].
  * Leaves the force density in c->y. */

@@ -10,6 +10,9 @@
 /* Open part of a sample's cube from which on it is divided by. An edge just inside of a wall that passes the middle of a
  * face should hold the liquid there without slip; it does so up to twice this part of a cell. */
 #define OPEN_LEAST 0.01
+/* Open part of a face's cube below which its centre is in the solid. On the surface it is held without: across a wall by
+ * the pressure of the cell behind it, along one by the edge behind it. */
+#define HELD (0.5 - 1e-6)
 #define ROW_MAX 32 /* faces around two cells and four edges, at most 28 */
 #define SCHUR 5.0  /* (G^T C^-1 G)^-1 over dt eta: BULK + 4/3 in the open; 1.5 to 6 differ by a tenth */
 /* Bulk viscosity over eta. Where nothing is compressed it does nothing, and the answer is the same with any; but stress
@@ -148,6 +151,49 @@ static double cell_coefficient(const tl_viscosity *v, const tl_grid *g, const tl
     return v->eta[cell] / open;
 }
 
+/* Viscosity beside a face: of its cells with a pressure. */
+static double face_viscosity(const tl_viscosity *v, const tl_system *y, int32_t f)
+{
+    const int32_t cell[2] = {y->c.low[f], y->c.high[f]};
+    double sum = 0;
+    int count = 0;
+    for (int k = 0; k < 2; k++) {
+        if (cell[k] >= y->c.cells) continue;
+        sum += v->eta[y->active.cell[cell[k]]];
+        count++;
+    }
+    return count ? sum / count : 0;
+}
+
+static talus_status find_holds(tl_viscous_stress *out, const tl_viscosity *v, const tl_grid *g, tl_arena *a,
+                               talus_error *err)
+{
+    const tl_system *y = out->system;
+    const tl_coupling *c = &y->c;
+    out->holds = 0;
+    out->hold_of = TL_TAKE(a, int32_t, c->faces);
+    if (!out->hold_of) return no_memory(err);
+    for (int32_t f = 0; f < c->faces; f++) {
+        const bool inside = c->mobility[f] > 0 && c->fluid[f] < HELD && tl_grid_exists(g, y->id[f]);
+        const bool held = inside && !v->open_slivers && face_viscosity(v, y, f) > 0 &&
+                          !slips_at(v, g, y->id[f], tl_grid_face_centre(g, y->axis[f], y->id[f]));
+        out->hold_of[f] = held ? out->holds++ : -1;
+    }
+    out->held = TL_TAKE(a, int32_t, out->holds);
+    out->grip = TL_TAKE(a, double, out->holds);
+    out->hold = TL_TAKE_ZERO(a, double, out->holds);
+    out->h = TL_TAKE(a, double, out->holds);
+    if (!out->held || !out->grip || !out->hold || !out->h) return no_memory(err);
+    for (int32_t f = 0; f < c->faces; f++) {
+        const int32_t k = out->hold_of[f];
+        if (k < 0) continue;
+        const double covered = 1 - c->fluid[f];
+        out->held[k] = f;
+        out->grip[k] = face_viscosity(v, y, f) / (OPEN_LEAST * c->dx * c->dx * covered * covered);
+    }
+    return TALUS_OK;
+}
+
 static void weigh_samples(tl_viscous_stress *out, const tl_viscosity *v, const tl_grid *g, const tl_fractions *f)
 {
     const tl_system *y = out->system;
@@ -209,7 +255,8 @@ void tl_viscous_through_root(const tl_viscous_stress *v, bool transposed, const 
 
 static double volume_of(const tl_coupling *c) { return c->dx * c->dx * c->dx; }
 
-void tl_viscous_stress_of(const tl_viscous_stress *v, const double *e, double *s)
+/* s = 2 N e of all samples; may be in place */
+static void stress_of(const tl_viscous_stress *v, const double *e, double *s)
 {
     const tl_stress *t = &v->system->stress;
 #pragma omp parallel for schedule(static) if (t->cells >= TL_PARALLEL_MIN / 2)
@@ -223,14 +270,28 @@ void tl_viscous_stress_of(const tl_viscous_stress *v, const double *e, double *s
     for (int32_t k = 0; k < t->edges; k++) s[first + k] = v->edge[k] * e[first + k];
 }
 
-/* force [faces] = G q + scale D s, per volume */
-static void force_of(const tl_viscous_stress *v, const double *q, double scale, const double *s, double *force)
+void tl_viscous_forces(const tl_viscous_stress *v, const double *u, const double *y)
 {
     const tl_coupling *c = &v->system->c;
-    tl_stress_force(&v->system->stress, c, s, force);
+    for (int32_t k = 0; k < v->holds; k++) v->h[k] = v->grip[k] * ((u ? u[v->held[k]] : 0) - y[v->held[k]]);
+    tl_stress_adjoint(&v->system->stress, c, y, v->e);
+    stress_of(v, v->e, v->e);
+}
+
+void tl_viscous_on_solids(const tl_viscous_stress *v)
+{
+    tl_stress_force(&v->system->stress, &v->system->c, v->e, v->force);
+    for (int32_t k = 0; k < v->holds; k++) v->force[v->held[k]] -= v->h[k];
+}
+
+/* v->force [faces] = G q + dt (what viscosity does to solids), per volume */
+static void force_of(const tl_viscous_stress *v, const double *q)
+{
+    const tl_coupling *c = &v->system->c;
+    tl_viscous_on_solids(v);
     tl_coupling_gradient(c, q, c->y);
 #pragma omp parallel for schedule(static) if (c->faces >= TL_PARALLEL_MIN)
-    for (int32_t f = 0; f < c->faces; f++) force[f] = c->y[f] + scale * force[f];
+    for (int32_t f = 0; f < c->faces; f++) v->force[f] = c->y[f] + c->dt * v->force[f];
 }
 
 /* W_F u + J R z in c->y */
@@ -253,14 +314,14 @@ static void product(const void *ctx, const double *x, double *out)
     double *oz = out + c->faces, *oq = oz + solids;
     blend_of(v, x, z);
     tl_coupling_adjoint(c, c->y, oq);
-    tl_stress_adjoint(&v->system->stress, c, c->y, v->e);
-    tl_viscous_stress_of(v, v->e, v->e);
+    tl_viscous_forces(v, x, c->y);
 #pragma omp parallel for schedule(static) if (c->cells >= TL_PARALLEL_MIN)
     for (int32_t i = 0; i < c->cells; i++) v->q[i] = q[i] + v->bulk[i] * oq[i];
-    force_of(v, v->q, c->dt, v->e, v->force);
+    force_of(v, v->q);
 #pragma omp parallel for schedule(static) if (c->faces >= TL_PARALLEL_MIN)
     for (int32_t f = 0; f < c->faces; f++)
         out[f] = c->mobility[f] > 0 ? c->fluid[f] * (x[f] / c->mobility[f] + v->force[f]) : 0;
+    for (int32_t k = 0; k < v->holds; k++) out[v->held[k]] += c->dt * v->h[k];
     if (!solids) return;
     c->solid.gather(&c->solid, v->force, v->z);
     tl_viscous_through_root(v, true, v->z, oz);
@@ -274,18 +335,26 @@ void tl_viscous_begin(const void *ctx)
     const tl_viscous_stress *v = ctx;
     memcpy(v->base, v->system->c.u, sizeof *v->base * (size_t)v->system->c.faces);
     memset(v->s, 0, sizeof *v->s * (size_t)v->system->stress.n);
+    memset(v->hold, 0, sizeof *v->hold * (size_t)v->holds);
+}
+
+void tl_viscous_renew(const tl_viscous_stress *v)
+{
+    memcpy(v->s, v->e, sizeof *v->s * (size_t)v->system->stress.n);
+    memcpy(v->hold, v->h, sizeof *v->hold * (size_t)v->holds);
 }
 
 void tl_viscous_balance(const tl_viscous_stress *v, double *out)
 {
     const tl_coupling *c = &v->system->c;
-    tl_stress_force(&v->system->stress, c, v->e, v->force);
+    tl_viscous_on_solids(v);
     tl_coupling_gradient(c, v->p, c->y);
 #pragma omp parallel for schedule(static) if (c->faces >= TL_PARALLEL_MIN)
     for (int32_t f = 0; f < c->faces; f++) {
         double mass = c->mobility[f] > 0 ? c->fluid[f] / c->mobility[f] : 0;
         out[f] = mass * (c->u[f] - v->base[f]) + c->dt * c->fluid[f] * (c->y[f] + v->force[f]);
     }
+    for (int32_t k = 0; k < v->holds; k++) out[v->held[k]] += c->dt * v->h[k];
 }
 
 /* Right side of an increment, at the velocities as they are. Bodies have the forces of s and p in them. */
@@ -299,12 +368,12 @@ static void residual(const void *ctx, double *b)
     tl_coupling_blend(c, c->y);
     tl_coupling_adjoint(c, c->y, bq);
     for (int32_t i = 0; i < c->cells; i++) bq[i] = -bq[i];
-    tl_stress_adjoint(&y->stress, c, c->y, v->e);
-    tl_viscous_stress_of(v, v->e, v->e);
+    tl_viscous_forces(v, c->u, c->y);
     tl_viscous_balance(v, b);
     for (int64_t k = 0; k < y->stress.n; k++) v->e[k] -= v->s[k];
+    for (int32_t k = 0; k < v->holds; k++) v->h[k] -= v->hold[k];
     for (int32_t i = 0; i < c->cells; i++) v->q[i] = -v->bulk[i] * bq[i];
-    force_of(v, v->q, c->dt, v->e, v->force); /* leaves the gradient in c->y */
+    force_of(v, v->q); /* leaves the gradient in c->y */
     for (int32_t f = 0; f < c->faces; f++) b[f] = c->mobility[f] > 0 ? -b[f] - c->fluid[f] * c->y[f] : 0;
     if (!solids) return;
     c->solid.gather(&c->solid, v->force, v->z);
@@ -344,8 +413,8 @@ static void take(const void *ctx, const double *b, double *x, double *scratch, d
     tl_viscous_through_root(v, false, x + c->faces, v->z);
     for (int64_t k = 0; k < c->solid.n; k++) c->v[k] += v->z[k];
     tl_coupling_blend(c, c->y);
-    tl_stress_adjoint(&y->stress, c, c->y, v->e);
-    tl_viscous_stress_of(v, v->e, v->s);
+    tl_viscous_forces(v, c->u, c->y);
+    tl_viscous_renew(v);
 }
 
 static void unbalanced(const void *ctx, double *largest, double *error)
@@ -353,8 +422,7 @@ static void unbalanced(const void *ctx, double *largest, double *error)
     const tl_viscous_stress *v = ctx;
     const tl_system *y = v->system;
     tl_coupling_blend(&y->c, y->c.y);
-    tl_stress_adjoint(&y->stress, &y->c, y->c.y, v->e);
-    tl_viscous_stress_of(v, v->e, v->e);
+    tl_viscous_forces(v, y->c.u, y->c.y);
     tl_viscous_judge(v, largest, error);
 }
 
@@ -428,6 +496,12 @@ static void add_edge(const tl_viscous_stress *v, int32_t f, int32_t edge, row *r
         }
 }
 
+static void add_hold(const tl_viscous_stress *v, int32_t f, row *r)
+{
+    const double covered = 1 - v->system->c.fluid[f];
+    add(r, f, v->system->c.dt * v->grip[v->hold_of[f]] * covered * covered);
+}
+
 static void make_row(const tl_viscous_stress *v, int32_t f, row *r)
 {
     const tl_coupling *c = &v->system->c;
@@ -435,6 +509,7 @@ static void make_row(const tl_viscous_stress *v, int32_t f, row *r)
     r->n = 0;
     if (!(c->mobility[f] > 0)) return;
     add(r, f, c->fluid[f] / c->mobility[f]);
+    if (v->hold_of[f] >= 0) add_hold(v, f, r);
     if (c->low[f] < c->cells) add_cell(v, f, c->low[f], r);
     if (c->high[f] < c->cells && c->high[f] != c->low[f]) add_cell(v, f, c->high[f], r);
     for (int k = 0; k < 4; k++) {
@@ -487,6 +562,15 @@ static void add_body_row(const tl_solid_row *r, double scale, double g[6])
     g[3] += scale * r->turn.x;
     g[4] += scale * r->turn.y;
     g[5] += scale * r->turn.z;
+}
+
+static void add_body_hold(const tl_viscous_stress *v, const tl_solid_row *r, double *K)
+{
+    const int32_t k = v->hold_of[r->face];
+    double g[6] = {0};
+    if (k < 0) return;
+    add_body_row(r, 1, g);
+    add_square(v->system->c.dt * v->grip[k], g, g, K);
 }
 
 /* of [faces]: row of the body, -1: none. A sample counts at the first of its faces that the body is on. */
@@ -573,6 +657,7 @@ static talus_status make_blocks(const tl_viscous_stress *v, tl_arena *a, talus_e
         for (int32_t k = from; k < to; k++) of[r->row[k].face] = k;
         for (int32_t k = from; k < to; k++) {
             int32_t f = r->row[k].face;
+            add_body_hold(v, &r->row[k], K);
             add_body_cell(v, of, k, y->c.low[f], K);
             if (y->c.high[f] != y->c.low[f]) add_body_cell(v, of, k, y->c.high[f], K);
             for (int j = 0; j < 4; j++) add_body_edge(v, of, k, y->stress.face_edge[j][f], K);
@@ -610,6 +695,7 @@ talus_status tl_viscous_stress_make(tl_viscous_stress *out, const tl_viscosity *
         !out->s || !out->e || !out->force || !out->root || !out->z || !out->solid || !out->ijk)
         return no_memory(err);
     weigh_samples(out, v, g, f);
+    TL_TRY(find_holds(out, v, g, a, err));
     for (int32_t b = 0; b < bodies; b++) root_of(y->rigid.inv_inertia + 9 * (int64_t)b, out->root + 9 * (int64_t)b);
     for (int32_t k = 0; k < y->c.faces; k++) {
         out->ijk[k][0] = out->ijk[k][1] = out->ijk[k][2] = 0;

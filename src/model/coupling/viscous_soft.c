@@ -18,12 +18,11 @@ static const tl_coupling *lists_of(const tl_viscous_soft *v) { return &v->stress
 
 /* ---- products ---- */
 
-/* [n] out += scale S^T D s, s in t->e; leaves D s in t->force. */
+/* [n] out += scale S^T (D s - h) of t->e, t->h; leaves the bracket in t->force. */
 static void push_solids(const tl_viscous_soft *v, double scale, double *out)
 {
-    const tl_viscous_stress *t = v->stress;
-    tl_stress_force(&t->system->stress, lists_of(v), t->e, t->force);
-    tl_csr_mul_add(v->St, scale, t->force, out);
+    tl_viscous_on_solids(v->stress);
+    tl_csr_mul_add(v->St, scale, v->stress->force, out);
 }
 
 static void product(const void *ctx, const double *x, double *out)
@@ -38,8 +37,7 @@ static void product(const void *ctx, const double *x, double *out)
     tl_coupling_adjoint(c, c->y, oq);
     tl_csr_mul_add(v->Zt, -1, z, oq);
     tl_csr_mul_add(v->S, 1, z, c->y);
-    tl_stress_adjoint(&t->system->stress, c, c->y, t->e);
-    tl_viscous_stress_of(t, t->e, t->e);
+    tl_viscous_forces(t, x, c->y);
 #pragma omp parallel for schedule(static) if (c->cells >= TL_PARALLEL_MIN)
     for (int32_t i = 0; i < c->cells; i++) t->q[i] = q[i] + t->bulk[i] * oq[i];
     v->inertia(v->ctx, z, oz);
@@ -50,6 +48,7 @@ static void product(const void *ctx, const double *x, double *out)
 #pragma omp parallel for schedule(static) if (c->faces >= TL_PARALLEL_MIN)
     for (int32_t f = 0; f < c->faces; f++)
         out[f] = c->mobility[f] > 0 ? c->fluid[f] * (x[f] / c->mobility[f] + c->y[f] + c->dt * t->force[f]) : 0;
+    for (int32_t k = 0; k < t->holds; k++) out[t->held[k]] += c->dt * t->h[k];
 }
 
 /* y = (H + dx^3 dt S^T D 2 N D^T S) x */
@@ -59,8 +58,7 @@ static void solids_product(const void *ctx, const double *x, double *y)
     const tl_viscous_stress *t = v->stress;
     const tl_coupling *c = lists_of(v);
     tl_csr_mul(v->S, x, c->y);
-    tl_stress_adjoint(&t->system->stress, c, c->y, t->e);
-    tl_viscous_stress_of(t, t->e, t->e);
+    tl_viscous_forces(t, NULL, c->y);
     v->inertia(v->ctx, x, y);
     push_solids(v, volume_of(c) * c->dt, y);
 }
@@ -100,8 +98,7 @@ static void stress_at(const tl_viscous_soft *v, const double *dv, double *g)
     }
     for (int32_t f = 0; f < c->faces; f++) c->y[f] += v->fixed[f];
     tl_csr_mul_add(v->S, 1, dv, c->y);
-    tl_stress_adjoint(&t->system->stress, c, c->y, t->e);
-    tl_viscous_stress_of(t, t->e, t->e);
+    tl_viscous_forces(t, c->u, c->y);
 }
 
 /* Right side of an increment. rest [n], N s: what solids lack of their balance with the stress in force. */
@@ -114,6 +111,7 @@ static void residual(const void *ctx, const double *dv, const double *rest, doub
     stress_at(v, dv, bq);
     tl_viscous_balance(t, b);
     for (int64_t k = 0; k < t->system->stress.n; k++) t->e[k] -= t->s[k];
+    for (int32_t k = 0; k < t->holds; k++) t->h[k] -= t->hold[k];
     for (int32_t i = 0; i < c->cells; i++) t->q[i] = t->bulk[i] * bq[i];
     for (int64_t k = 0; k < v->n; k++) bz[k] = rest[k] / volume_of(c);
     push_solids(v, -c->dt, bz);
@@ -142,9 +140,8 @@ static void take(const void *ctx, const double *b, const double *x, double *p, d
 static void renew(const void *ctx, const double *dv)
 {
     const tl_viscous_soft *v = ctx;
-    const tl_viscous_stress *t = v->stress;
     stress_at(v, dv, NULL);
-    memcpy(t->s, t->e, sizeof *t->s * (size_t)t->system->stress.n);
+    tl_viscous_renew(v->stress);
 }
 
 /* Impulses of the stress in force on solids, N s. */
@@ -154,6 +151,7 @@ static void load(const void *ctx, double *out)
     const tl_viscous_stress *t = v->stress;
     const tl_coupling *c = lists_of(v);
     memcpy(t->e, t->s, sizeof *t->e * (size_t)t->system->stress.n);
+    memcpy(t->h, t->hold, sizeof *t->h * (size_t)t->holds);
     push_solids(v, -c->dt * volume_of(c), out);
 }
 
@@ -180,7 +178,8 @@ static double row_sum(const tl_viscous_soft *v, int32_t f)
         int32_t e = s->face_edge[k][f];
         if (e < s->edges) sum += 4 * c->dt * t->edge[e] * s->weight[e] * s->weight[e];
     }
-    return sum / (c->dx * c->dx);
+    sum /= c->dx * c->dx;
+    return t->hold_of[f] < 0 ? sum : sum + c->dt * t->grip[t->hold_of[f]];
 }
 
 /* Of a velocity of solids, in m: spins are compared with speeds at the radius of gyration. */

@@ -54,6 +54,8 @@ static talus_status note_momentum(tl_flow *f, talus_error *err)
     }
 #pragma omp parallel for schedule(static) if (y->c.faces >= TL_PARALLEL_MIN)
     for (int32_t k = 0; k < y->c.faces; k++) f->due[y->axis[k]][y->id[k]] -= impulse * y->c.fluid[k] * y->c.y[k];
+    for (int32_t k = 0; k < y->stress.holds; k++) /* what solids got there in its place */
+        f->due[y->axis[y->stress.held[k]]][y->id[y->stress.held[k]]] -= impulse * y->stress.hold[k];
     return TALUS_OK;
 }
 

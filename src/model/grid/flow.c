@@ -210,7 +210,8 @@ static talus_status find_viscosity(tl_flow *f, talus_error *err)
                                   .fill = f->faces.fill,
                                   .solids = &f->solids,
                                   .slips = slips,
-                                  .walls_slip = f->scene->domain.liquid_slip};
+                                  .walls_slip = f->scene->domain.liquid_slip,
+                                  .open_slivers = !f->scene->solver.rules.closed_slivers};
     for (int32_t i = 0; i < n; i++) slips[i] = f->scene->bodies[i].liquid_slip;
     TL_TRY(tl_particles_mean(&f->grid, &f->particles, f->set->viscosity, f->faces.fill, f->arena, eta, err));
     return tl_solid_edges(&f->grid, &f->solids, f->arena, f->viscosity.solid_edge, err);

@@ -34,6 +34,10 @@ static const tl_grid_rule rules[] = {
     {"closed slivers", "assemble, model/coupling/liquid.h",
      "a face that a solid covers by three quarters and more shoots off: nothing balances its velocity",
      "solver.rules.closed_slivers = false", "physics/sand_rules.c slivers_at_a_plate"},
+    {"held faces", "assemble, model/coupling/viscous.h",
+     "edges and cells see other parts of what is open around a face inside of a curved solid: viscous liquid slips "
+     "there",
+     "solver.rules.closed_slivers = false", "physics/viscous.c curved_solids_hold_the_liquid"},
     {"closed fringe", "assemble, model/coupling/liquid.h",
      "a floor face beyond a front, that shear reaches and no pressure holds, moves with the front and holds it back",
      "solver.rules.closed_fringe = false", "physics/sand_rules.c fringe_of_piles"},

@@ -278,6 +278,11 @@ static void wall_field(const tl_solids *s, const tl_grid *g, int32_t b, float *p
     }
 }
 
+/* Cells: nearer is on the surface, and counts as inside. Where solids touch flush, a wall on its floor, the distance is
+ * zero in the middle of what is solid: cells with their centre there would be air that liquid beside the seam falls
+ * into. */
+#define ON_SURFACE 1e-6
+
 void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi)
 {
 #pragma omp parallel for schedule(dynamic) if (g->blocks > 1)
@@ -294,6 +299,7 @@ void tl_solids_field(const tl_solids *s, const tl_grid *g, float *phi)
             if (near) {
                 d = tl_solids_distance(s, b, tl_grid_centre(g, cell), &which, &n);
                 d = d < -s->reach ? -s->reach : d > s->reach ? s->reach : d;
+                if (fabs(d) < ON_SURFACE * g->f.dx) d = -ON_SURFACE * g->f.dx;
             }
             phi[cell] = (float)d;
         }

@@ -139,6 +139,7 @@ void tl_wet_viscous_load(const tl_wet *w, double *load)
     const tl_csr *A = &w->blend;
     const double impulse = w->dual.impulse;
     tl_stress_force(&y->stress, &y->c, y->viscous.s, y->viscous.force);
+    for (int32_t k = 0; k < y->viscous.holds; k++) y->viscous.force[y->viscous.held[k]] -= y->viscous.hold[k];
     for (int32_t f = 0; f < A->rows; f++)
         for (int64_t k = A->start[f]; k < A->start[f + 1]; k++)
             load[A->col[k]] -= impulse * A->val[k] * y->viscous.force[f];
