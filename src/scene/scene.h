@@ -270,10 +270,12 @@ typedef struct tl_domain_spec {
 typedef enum tl_wall { TL_WALL_CLOSED, TL_WALL_OPEN } tl_wall;
 
 typedef struct tl_sph_spec {
-    double spacing;   /* m between particles */
-    double gamma;     /* rest volume of surface samples */
-    double inset;     /* in spacings; negative: 0.5 with liquid, 0.4 without */
-    double viscosity; /* of the method: rate, in sqrt(g/h) per second */
+    double spacing;         /* m between particles */
+    double gamma;           /* rest volume of surface samples */
+    double inset;           /* in spacings; negative: 0.5 with liquid, 0.4 without */
+    double viscosity;       /* of the method: rate, in sqrt(g/h) per second */
+    double grain_viscosity; /* of fourth order, the same */
+    double arrangement;     /* times its stress that is taken away */
     double relaxation;
     double push_out; /* m/s; 0: tl_sph_push_out */
     double cfl;      /* in spacings */

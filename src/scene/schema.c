@@ -87,6 +87,8 @@ static const tl_key sph_keys[] = {
     {"gamma", TL_NUMBER, AT(gamma), "", WITHIN(0.3, 1), "0.7", "rest volume of surface samples, in volumes of a particle: how far apart surfaces rest; below 0.5 a single layer of samples lets another through"},
     {"inset", TL_NUMBER, AT(inset), "spacings", WITHIN(-1, 2), "-1", "depth of samples below a body's surface; -1: 0.4 of those that meet solids, 0.5 of those that meet liquid"},
     {"viscosity", TL_NUMBER, AT(viscosity), "", WITHIN(0, 100), "0.25", "numerical viscosity of liquids that have none of their own, m^2/s, over 0.15 h sqrt(g h): rate in sqrt(g / h) per second at which differences to the neighbours' mean velocity are taken away"},
+    {"grain_viscosity", TL_NUMBER, AT(grain_viscosity), "", WITHIN(0, 1000), "8", "numerical viscosity of fourth order, of liquids that have none of their own: rate in sqrt(g / h) per second at which the noise of single particles falls; waves of 10 h feel a 500th of it"},
+    {"arrangement", TL_NUMBER, AT(arrangement), "", WITHIN(0, 2), "1.25", "times the shear stress that liquid without viscosity and surface tension carries because of how its particles lie, that is taken away; 0: quiet liquid resists shear with 2 to 10 % of its pressure, and small waves are up to 5 % too fast"},
     {"relaxation", TL_NUMBER, AT(relaxation), "", WITHIN(0.01, 0.7), "0.5", "of a Jacobi step; more than 0.7 makes liquids blow up"},
     {"push_out", TL_NUMBER, AT(push_out), "m/s", FROM(0), "0", "fastest way out for bodies that overlap and liquid that is compressed; 0: 0.45 sqrt(g spacing), 0.2 m/s at 2 cm (without gravity, g is that on earth)"},
     {"cfl", TL_NUMBER, AT(cfl), "spacings", WITHIN(0.01, 1), "0.4", "farthest that anything moves in a step"},

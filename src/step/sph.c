@@ -2,7 +2,7 @@
  *
  *     place bodies            motions, masses, friction; scripted bodies get the velocity that leads to their pose
  *     find neighbours         pairs, volumes, normals
- *     predict velocities      v* = v + dt (gravity, forces), viscosity, surface tension
+ *     predict velocities      v* = v + dt (gravity, forces), surface tension, stress of arrangement, viscosity
  *     join                    v* that joints allow; from here on pushes do what joints make of them
  *     solve                   pressures >= 0 and friction in its cones, together
  *     move                    bodies fly with their angular momentum kept, to where joints are right; liquid x += dt v,
@@ -19,6 +19,7 @@
 #include "base/parallel.h"
 #include "base/sum.h"
 #include "base/timer.h"
+#include "model/sph/arrangement.h"
 #include "model/sph/forces.h"
 #include "model/sph/stop.h"
 #include "model/sph/yield.h"
@@ -122,6 +123,16 @@ static void push_liquid(tl_sph_trial *s)
     for (int32_t i = 0; i < f->fluid; i++) f->v[i] = tl_vec3_add(f->v[i], fall);
 }
 
+static talus_status take_stress(tl_sph_trial *s, talus_error *err)
+{
+    tl_sph_force *on;
+    TL_TRY(tl_sph_take_stress(&s->f, tl_sph_state_of(&s->sim->state)->counter->dt, &on, err));
+    tl_accounts_sph_stirred(s->sim, &s->account, &s->f, on);
+    tl_accounts_sph_phase(s->sim, &s->account, &s->f, s->b.before, TL_ENERGY_CONTACT);
+    s->drag = on;
+    return TALUS_OK;
+}
+
 /* Backward Euler; momentum is kept to rounding whatever the solver reached. */
 static talus_status let_viscosity_act(tl_sph_trial *s, talus_error *err)
 {
@@ -133,6 +144,11 @@ static talus_status let_viscosity_act(tl_sph_trial *s, talus_error *err)
     options.history = s->sim->history ? s->sim->history + 1 : NULL;
     TL_TRY(tl_linear_solve(tl_linear_method_find("cg"), &problem, &options, &stop, v.x, s->arena, &s->viscous, err));
     tl_sph_viscosity_apply(&v, &s->f);
+    tl_accounts_sph_stirred(s->sim, &s->account, &s->f, v.drag);
+    for (int32_t i = 0; s->drag && i < s->rigid->count; i++) {
+        v.drag[i].force = tl_vec3_add(v.drag[i].force, s->drag[i].force);
+        v.drag[i].torque = tl_vec3_add(v.drag[i].torque, s->drag[i].torque);
+    }
     s->drag = v.drag;
     return TALUS_OK;
 }
@@ -155,10 +171,12 @@ static talus_status predict_velocities(tl_sph_trial *s, talus_error *err)
     tl_accounts_sph_pushed(s->sim, &s->account, &s->f, s->b.before);
     if (s->data->tense) TL_TRY(tl_sph_tension(&s->f, err));
     if (s->data->tense) tl_accounts_sph_tension(&s->account, &s->f, s->b.before);
+    if (s->scene->sph.arrangement > 0 && s->f.fluid) TL_TRY(take_stress(s, err));
     if (s->data->viscous) TL_TRY(let_viscosity_act(s, err));
-    if (s->drag) tl_accounts_sph_stirred(s->sim, &s->account, &s->f, s->drag);
-    double rate = s->scene->sph.viscosity * sqrt(tl_vec3_norm(s->scene->gravity) / s->f.sph->h);
-    if (rate > 0) TL_TRY(tl_sph_smooth(&s->f, rate, err));
+    const tl_sph_spec *o = &s->scene->sph;
+    double unit = sqrt(tl_vec3_norm(s->scene->gravity) / s->f.sph->h);
+    if (unit * (o->viscosity + o->grain_viscosity) > 0)
+        TL_TRY(tl_sph_smooth(&s->f, o->viscosity * unit, o->grain_viscosity * unit, err));
     tl_accounts_sph_phase(s->sim, &s->account, &s->f, s->b.before, TL_ENERGY_VISCOSITY);
     find_speeds(s);
     tl_sph_lap(s, TL_SPH_PREDICT);
@@ -278,6 +296,7 @@ static void commit(tl_sph_trial *s)
     }
     state->count = (int64_t)s->stay + s->births.count;
     state->counter->lost += s->f.fluid - s->stay;
+    state->counter->dt = s->dt;
     if (s->births.emitter)
         memcpy(state->emitter, s->births.emitter, sizeof *state->emitter * (size_t)s->scene->emitter_count);
 }

@@ -7,6 +7,7 @@
 #include "geom/collide/collider_data.h"
 #include "model/rigid/motion.h"
 #include "model/sph/lanes.h"
+#include "model/sph/layers.h"
 
 static talus_status no_memory(talus_error *err)
 {
@@ -34,9 +35,9 @@ static bool any_viscous(const tl_scene *s)
 }
 
 /* Sum of h^3 W (v_j - v_i) over the neighbours of i, weighted by masses. */
-static tl_vec3 unlike_sum(const tl_sph_step *s, int32_t i)
+static tl_d4 unlike_sum(const tl_sph_step *s, const tl_d4 *v, int32_t i)
 {
-    tl_vec3 sum = {0, 0, 0};
+    tl_d4 sum = {0};
     double mine = mass_of(s, i);
     if (viscosity_of(s, i) > 0) return sum;
     for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) {
@@ -44,32 +45,57 @@ static tl_vec3 unlike_sum(const tl_sph_step *s, int32_t i)
         if (viscosity_of(s, j) > 0) continue;
         double w = (double)s->weight[k];
         if (!s->one_mass) w *= 2 * mass_of(s, j) / (mass_of(s, j) + mine);
-        sum = tl_vec3_add_scaled(sum, w, tl_vec3_sub(s->v[j], s->v[i]));
+        sum += w * (v[j] - v[i]);
     }
     return sum;
 }
 
 /* The same where all have one mass and none a viscosity: no branches, and half a line of the cache per neighbour. */
-static tl_vec3 alike_sum(const tl_sph_step *s, const tl_d4 *v, int32_t i)
+static tl_d4 alike_sum(const tl_sph_step *s, const tl_d4 *v, int32_t i)
 {
     tl_d4 sum = {0}, own = v[i];
     for (int64_t k = s->start[i]; k < s->start[i + 1]; k++) sum += (double)s->weight[k] * (v[s->neighbour[k]] - own);
-    return (tl_vec3){sum[0], sum[1], sum[2]};
+    return sum;
 }
 
-talus_status tl_sph_smooth(tl_sph_step *s, double rate, talus_error *err)
+/* L v: differences to the neighbours. */
+static void differences(const tl_sph_step *s, bool alike, const tl_d4 *v, tl_d4 *out)
 {
-    double share = -expm1(-rate * s->dt);
-    bool alike = s->one_mass && !any_viscous(s->scene);
-    tl_vec3 *v = TL_TAKE(s->arena, tl_vec3, s->fluid);
-    tl_d4 *was = TL_TAKE(s->arena, tl_d4, s->fluid);
-    if (!v || !was) return no_memory(err);
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
-    for (int32_t i = 0; i < s->fluid; i++) was[i] = (tl_d4){s->v[i].x, s->v[i].y, s->v[i].z, 0};
+    for (int32_t i = 0; i < s->fluid; i++) out[i] = alike ? alike_sum(s, v, i) : unlike_sum(s, v, i);
+}
+
+#define WEIGHTS (1 - 1 / TL_SPH_PI) /* sum of weights of a particle that is not compressed */
+#define LONGEST                                                                                                        \
+    0.4 /* of a step of fourth order, in times of the fastest decay: what falls per second is then the same */
+
+/* v += share L v - part L L v */
+static void smooth_once(tl_sph_step *s, double share, double part, tl_d4 *room[3])
+{
+    const bool alike = s->one_mass && !any_viscous(s->scene);
+    tl_d4 *v = room[0], *off = room[1], *twice = room[2];
 #pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
-    for (int32_t i = 0; i < s->fluid; i++)
-        v[i] = tl_vec3_add_scaled(s->v[i], share, alike ? alike_sum(s, was, i) : unlike_sum(s, i));
-    s->v = v;
+    for (int32_t i = 0; i < s->fluid; i++) v[i] = (tl_d4){s->v[i].x, s->v[i].y, s->v[i].z, 0};
+    differences(s, alike, v, off);
+    if (part > 0) differences(s, alike, off, twice);
+#pragma omp parallel for schedule(static) if (s->fluid >= TL_PARALLEL_MIN / 8)
+    for (int32_t i = 0; i < s->fluid; i++) {
+        tl_d4 now = v[i] + share * off[i];
+        if (part > 0) now -= part * twice[i];
+        s->v[i] = (tl_vec3){now[0], now[1], now[2]};
+    }
+}
+
+talus_status tl_sph_smooth(tl_sph_step *s, double rate, double grain_rate, talus_error *err)
+{
+    const double times = fmax(1, ceil(grain_rate * s->dt / LONGEST)), dt = s->dt / times;
+    const double share = -expm1(-rate * dt), part = -expm1(-grain_rate * dt) / (4 * WEIGHTS * WEIGHTS);
+    size_t mark = tl_arena_mark(s->arena);
+    tl_d4 *room[3];
+    for (int k = 0; k < 3; k++)
+        if (!(room[k] = TL_TAKE(s->arena, tl_d4, s->fluid))) return no_memory(err);
+    for (int k = 0; k < (int)times; k++) smooth_once(s, share, part, room);
+    tl_arena_release(s->arena, mark);
     return TALUS_OK;
 }
 
@@ -177,33 +203,6 @@ static void couple_liquid(tl_sph_viscosity *v)
 
 #define AROUND_MAX 8     /* solids that hold a particle */
 #define MOMENT_LEAST 0.5 /* of a particle at a flat free surface, across it */
-#define CLOSEST 0.05     /* spacings from a surface: nearer particles move with it as these do */
-
-/* Of p from the surface of body b, positive outside. */
-static double surface_distance(const tl_sph_step *s, int32_t b, tl_vec3 p)
-{
-    const tl_collider *c = s->rigid->body[b].collider;
-    tl_pose pose = tl_rigid_pose(&s->rigid->body[b], &s->bodies.motion[b]);
-    tl_vec3 q = tl_pose_to_local(&pose, p);
-    if (c->kind == TL_COLLIDER_HALF_SPACE) return tl_vec3_dot(tl_vec3_sub(q, c->centre), tl_mat3_column(c->axes, 0));
-    return tl_shape_distance(s->scene->shapes, s->scene->bodies[b].shape, q);
-}
-
-/* Solids are as liquid would be that went on beyond their surface: layers of it at depths of 1/2, 3/2, ... spacings,
- * which is how particles stand for what is between them. A plane at z spacings from a particle, with one particle
- * per h^2 spread evenly over it, has these sums of |W'|/r, and of |W'|/r times distances across and along it. */
-static double plane_weight(double z)
-{
-    double a = fmax(0, 2 - z), b = fmax(0, 1 - z);
-    return 0.5 * (a * a * a - 4 * b * b * b);
-}
-static double plane_along(double z)
-{
-    double a = fmax(0, 2 - z), b = fmax(0, 1 - z), a4 = a * a * a * a, b4 = b * b * b * b;
-    return 0.5 * (0.5 * a4 - 0.2 * a4 * a - (b4 - 0.8 * b4 * b));
-}
-#define LAYERS 2 /* what is deeper is out of reach */
-#define LAYER(q, k) ((q) + 0.5 + (k))
 
 /* h times twice the sum of |W'|/r z/d over all layers beyond a flat wall, z from a particle that is d = q h in front
  * of it. Velocities are mirrored at the wall: beyond it they go on as they fall from the particle to the wall, so
@@ -211,19 +210,8 @@ static double plane_along(double z)
 static double mirrored(double q)
 {
     double sum = 0;
-    for (int k = 0; k < LAYERS; k++) sum += 2 * plane_weight(LAYER(q, k)) * LAYER(q, k) / q;
+    for (int k = 0; k < TL_SPH_LAYERS; k++) sum += 2 * tl_sph_plane_weight(TL_SPH_LAYER(q, k)) * TL_SPH_LAYER(q, k) / q;
     return sum;
-}
-
-/* What a half-space at that distance, outward normal n, has of a particle's moments. */
-static tl_mat3 moments_beyond(double q, tl_vec3 n)
-{
-    double across = 0, along = 0;
-    for (int k = 0; k < LAYERS; k++) {
-        across += plane_weight(LAYER(q, k)) * LAYER(q, k) * LAYER(q, k);
-        along += plane_along(LAYER(q, k));
-    }
-    return tl_mat3_add(tl_mat3_scale(along, tl_mat3_identity()), tl_mat3_scale(across - along, tl_mat3_outer(n, n)));
 }
 
 typedef struct holder {
@@ -234,23 +222,6 @@ typedef struct holder {
     double whole;  /* dt times the force per velocity of all its samples together */
 } holder;
 
-static int32_t edge_body(const tl_sph_step *s, int32_t e, int64_t k)
-{
-    int32_t j = s->edge_pair[k].j;
-    return k < s->edge_start[2 * e + 1] ? s->near[j].body : s->sph->body_of[j];
-}
-
-static tl_vec3 edge_place(const tl_sph_step *s, int32_t e, int64_t k)
-{
-    int32_t j = s->edge_pair[k].j;
-    return tl_sph_solid(s, k < s->edge_start[2 * e + 1] ? s->near[j].particle : j);
-}
-
-static double edge_weight(const tl_sph_step *s, int32_t e, int64_t k)
-{
-    return tl_sph_w(s->sph->kernel, tl_vec3_norm(tl_vec3_sub(s->particle[s->edge[e]].x, edge_place(s, e, k))));
-}
-
 /* A particle is held by each solid as by a flat wall at its surface, and its samples share that by weight. */
 static void couple_edge(tl_sph_viscosity *v, int32_t e)
 {
@@ -260,27 +231,27 @@ static void couple_edge(tl_sph_viscosity *v, int32_t e)
     holder held[AROUND_MAX];
     int count = 0;
     for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++) {
-        int32_t b = edge_body(s, e, k);
+        int32_t b = tl_sph_edge_body(s, e, k);
         int n = 0;
         while (n < count && held[n].body != b) n++;
         v->k_edge[k] = 0;
         if (n == AROUND_MAX || !(mu > 0)) continue;
         if (n == count) {
-            double d = surface_distance(s, b, s->particle[i].x) / h;
-            d = fmax(d, CLOSEST);
+            double d = tl_sph_surface_distance(s, b, s->particle[i].x) / h;
+            d = fmax(d, TL_SPH_CLOSEST);
             held[count++] = (holder){.body = b, .q = d, .whole = strength * mirrored(d)};
         }
-        double w = edge_weight(s, e, k);
+        double w = tl_sph_edge_weight(s, e, k);
         held[n].weight += w;
-        held[n].off = tl_vec3_add_scaled(held[n].off, w, tl_vec3_sub(s->particle[i].x, edge_place(s, e, k)));
+        held[n].off = tl_vec3_add_scaled(held[n].off, w, tl_vec3_sub(s->particle[i].x, tl_sph_edge_place(s, e, k)));
     }
     for (int n = 0; n < count; n++)
-        v->moment[i] = tl_mat3_add(v->moment[i], moments_beyond(held[n].q, tl_vec3_normalize(held[n].off)));
+        v->moment[i] = tl_mat3_add(v->moment[i], tl_sph_moments_beyond(held[n].q, tl_vec3_normalize(held[n].off)));
     for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2] && count; k++) {
         int n = 0;
-        while (n < count && held[n].body != edge_body(s, e, k)) n++;
+        while (n < count && held[n].body != tl_sph_edge_body(s, e, k)) n++;
         if (n < count && held[n].weight > 0)
-            v->k_edge[k] = (float)(held[n].whole * edge_weight(s, e, k) / held[n].weight);
+            v->k_edge[k] = (float)(held[n].whole * tl_sph_edge_weight(s, e, k) / held[n].weight);
     }
 }
 
@@ -306,7 +277,7 @@ static void even_out(tl_sph_viscosity *v)
     for (int32_t e = 0; e < s->edges; e++) {
         int32_t i = s->edge[e];
         for (int64_t k = s->edge_start[2 * e]; k < s->edge_start[2 * e + 2]; k++)
-            v->k_edge[k] *= fair(v, i, i, tl_vec3_sub(s->particle[i].x, edge_place(s, e, k)));
+            v->k_edge[k] *= fair(v, i, i, tl_vec3_sub(s->particle[i].x, tl_sph_edge_place(s, e, k)));
     }
 }
 

@@ -7,10 +7,15 @@
 #include "model/sph/sph.h"
 #include "solve/linear/problem.h"
 
-/* Numerical viscosity: dv_i/dt = rate sum_j V0 W_ij (v_j - v_i) between liquids that have none of their own,
- * weighted by masses where they differ. Takes the noise out of them; as a kinematic viscosity it is 0.15 rate h^2,
- * m^2/s, whatever the step. rate: 1/s. */
-talus_status tl_sph_smooth(tl_sph_step *s, double rate, talus_error *err);
+/* Numerical viscosity, of liquids that have none of their own: with the differences to the neighbours
+ *
+ *     L v = sum_j V0 W_ij (v_j - v_i)      weighted by masses where they differ
+ *     dv/dt = rate L v - grain_rate L L v / (4 (1 - 1/pi)^2)
+ *
+ * rate, 1/s: as a kinematic viscosity it is 0.15 rate h^2, m^2/s, whatever the step. grain_rate, 1/s: of fourth order,
+ * it takes the noise of single particles out, that of the shortest waves at this rate (no eigenvalue of L is beyond
+ * -2 (1 - 1/pi)); of waves of 10 h a 500th of that. */
+talus_status tl_sph_smooth(tl_sph_step *s, double rate, double grain_rate, talus_error *err);
 
 /* Within a material, after [Akinci2013]. Cohesion of pairs: attracts beyond 0.7 h, repels below; its strength
  * follows from the work of parting a cubic lattice of particles along a plane, which is twice the surface tension,

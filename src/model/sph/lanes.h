@@ -12,6 +12,7 @@
 
 typedef float tl_f16 __attribute__((vector_size(64)));
 typedef int32_t tl_i16 __attribute__((vector_size(64)));
+typedef float tl_f8 __attribute__((vector_size(32)));
 typedef double tl_d4 __attribute__((vector_size(32))); /* three coordinates and one number more: half a cache line */
 
 static inline tl_f16 tl_f16_load(const float *p)

@@ -355,8 +355,7 @@ static talus_status add_body(maker *m, int32_t i, talus_error *err)
      * ones grains-in-net began 2.5 % deep. */
     bool ring = tl_collider_distance(b->collider, b->centre, NULL) > 0;
     out->round = out->thin || ring ? TL_NOT_ROUND : b->round;
-    out->firm = m->two_insets && !(b->extent < 2 * (1 + TL_SPH_INSET_WET) * c->h) && regular(m, b->collider) &&
-                b->collider->kind != TL_COLLIDER_HALF_SPACE;
+    out->firm = m->two_insets && !(b->extent < 2 * (1 + TL_SPH_INSET_WET) * c->h) && regular(m, b->collider);
     if (out->surface < 0) {
         status = sample_body(m, i, &x, &p, &why);
         if (status == TALUS_OK && moves) status = add_surface(m, &p, &m->surface_of_shape[node], &why);
@@ -411,6 +410,7 @@ static talus_status add_lattice(maker *m, double inset, int32_t touching, int32_
             }
         talus_status status = add_fixed(m, &p, touching, dry, &here, body, err);
         c->body[body].surface = c->body[body].first = -1;
+        c->body[body].firm = m->two_insets;
         c->body[body++].count += p.count;
         tl_points_free(&p);
         TL_TRY(status);

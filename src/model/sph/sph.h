@@ -48,11 +48,10 @@
 
 /* With a sum of W over samples in its density and no pressure of theirs, the layer of liquid at a solid carries
  * twice the pressure that it should and is pressed to 0.73 h from them: bodies displace too little, a held box of 8
- * h by 3.5 %. Samples of firm bodies (boxes and balls with the default inset: even, and not hollow) add S^2 / S1
- * instead of their sum S, where S1 is that of a flat sheet at 1 h: the same density there and twice the slope, as
- * the layers beyond would have with their pressures. Then it is 1.3 %. Each body for itself, so that corners add up.
- * Walls and planes, which hold liquid, keep the plain sum: with squares a lattice between them does not melt, and
- * small waves are 3 to 5 % too fast (validate P3). */
+ * h by 3.5 %, and water sinks by 0.2 h when it starts. Samples of firm bodies (boxes, balls, planes and walls of the
+ * domain with the default inset: even, and not hollow) add S^2 / S1 instead of their sum S, where S1 is that of a flat
+ * sheet at 1 h: the same density there and twice the slope, as the layers beyond would have with their pressures. Each
+ * body for itself, so that corners add up. */
 #define TL_SPH_HOLDS 6 /* firm bodies that a particle of liquid sees, at most; more have the plain sum */
 typedef struct tl_sph_hold {
     int32_t body; /* -1: none */

@@ -51,6 +51,9 @@ static int parts(void *section, tl_state_part *out)
                                &s->emitters,  (void **)&s->emitter, NULL};
     out[n++] = (tl_state_part){"sph/counters", TL_NUMBER_I64,        2,   sizeof(tl_sph_counters), 0,
                                &s->counters,   (void **)&s->counter, NULL};
+    out[n++] =
+        (tl_state_part){"sph/step",   TL_NUMBER_F64,        1,   sizeof(tl_sph_counters), offsetof(tl_sph_counters, dt),
+                        &s->counters, (void **)&s->counter, NULL};
     return n;
 }
 
@@ -63,6 +66,7 @@ static talus_status check_section(const void *section, const tl_scene *scene, in
     const tl_sph_state *s = section;
     TL_TRY(tl_state_check_tags(path, "sph/ids", scene, s->particle ? &s->particle->id : NULL, sizeof *s->particle,
                                s->count, (double)s->counter->next_id, err));
+    if (!(s->counter->dt >= 0)) return TL_FAIL(err, TALUS_BAD_INPUT, "%s: sph/step is %g s", path, s->counter->dt);
     if (s->counter->lost < 0)
         return TL_FAIL(err, TALUS_BAD_INPUT, "%s: %" PRId64 " particles lost", path, s->counter->lost);
     for (int64_t i = 0; i < s->memories; i++)

@@ -38,6 +38,7 @@ typedef struct tl_sph_emitter {
 typedef struct tl_sph_counters {
     int64_t next_id;
     int64_t lost; /* particles that left for good, and are not stored any more */
+    double dt;    /* s: the step that pressures are of; 0: none yet */
 } tl_sph_counters;
 
 typedef struct tl_sph_state {

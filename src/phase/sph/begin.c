@@ -12,6 +12,10 @@
  * that change their length take energy from a swing: 0.7 % in 1.4 s with 0.02 at 2 to 4 ms. With 0.1 a falling chain
  * that carries 1000 times its weight missed its places in 4 % of the steps, with 0.05 in none. */
 #define TURN_JOINT 0.05
+/* Of p / density, over (h/dt)^2, where p is twice the mean, as at the bottom of a pool: pairs are as stiff as they are
+ * pressed, and longer steps let them through. A quiet pool of 10 spacings of 0.1 m is compressed by 0.01 % at 0.4 and by
+ * 3 % at 2.4; chosen. */
+#define STIFF 0.6
 #define CAPILLARY 0.25 /* of the period of a wave of two spacings */
 
 static talus_status no_memory(talus_error *err) { return TL_FAIL(err, TALUS_NO_MEMORY, "no memory for SPH particles"); }
@@ -119,6 +123,16 @@ static double fastest_of(const tl_sim *sim)
     return max;
 }
 
+/* J/kg: mean of p / density. */
+static double pressed(const tl_sim *sim)
+{
+    const tl_sph_state *f = tl_sph_state_of(&sim->state);
+    double sum = 0;
+    for (int64_t i = 0; i < f->count; i++)
+        sum += f->particle[i].p / sim->scene->materials[f->particle[i].material].density;
+    return f->count ? sum / (double)f->count : 0;
+}
+
 static double longest_step(const tl_scene *s) { return s->dt_max > 0 ? s->dt_max : 1 / s->fps; }
 
 double tl_sph_absurd(const tl_sim *sim) { return TL_SPH_ABSURD * tl_sph_of(sim)->h / longest_step(sim->scene); }
@@ -131,6 +145,8 @@ double tl_sph_dt_wanted(const tl_sim *sim)
     if (!(v < tl_sph_absurd(sim))) return max; /* no step is short enough: the step says who it is */
     /* (v + dt g) dt = way, without cancellation */
     if (v > 0 || g > 0) dt = fmin(dt, 2 * way / (v + sqrt(v * v + 4 * g * way)));
+    const double stiff = 2 * pressed(sim);
+    if (stiff > 0) dt = fmin(dt, tl_sph_of(sim)->h * sqrt(STIFF / stiff));
     for (int i = 0; i < s->material_count; i++) {
         const tl_material *m = &s->materials[i];
         if (m->surface_tension > 0)

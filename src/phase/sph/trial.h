@@ -36,7 +36,7 @@ typedef struct tl_sph_trial {
     double *whole; /* [scene_count] predicted, m/s: with which it would have its energy if it did not turn */
     double liquid; /* of the fastest particle */
     tl_linear_report viscous;
-    const tl_sph_force *drag;    /* of viscosity on bodies; NULL: none */
+    const tl_sph_force *drag;    /* of viscosity and of the stress taken away, on bodies; NULL: none */
     const tl_sph_joined *joined; /* NULL: no joint holds */
     struct answer *answer;       /* what is behind it */
     double joint_residual;       /* m/s */
