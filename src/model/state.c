@@ -113,6 +113,14 @@ talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err)
 
 static size_t bytes_of(tl_number type) { return type == TL_NUMBER_F64 || type == TL_NUMBER_I64 ? 8 : 4; }
 
+/* See tl_state_kind. */
+static bool is_dealt(const tl_state *s, const char *name)
+{
+    for (int i = 0; i < s->sections; i++)
+        if (s->section[i].kind->is_dealt && s->section[i].kind->is_dealt(name)) return true;
+    return false;
+}
+
 static uint64_t hash_of(const tl_state *s, bool dealt)
 {
     tl_state view = *s; /* the list wants places that may be written */
@@ -124,7 +132,7 @@ static uint64_t hash_of(const tl_state *s, bool dealt)
     h = tl_hash(h, &s->dt_next, sizeof s->dt_next);
     for (int k = 0; k < parts; k++) {
         const tl_state_part *p = &part[k];
-        if (!dealt && tl_state_is_dealt(s, p->name)) continue;
+        if (!dealt && is_dealt(s, p->name)) continue;
         h = tl_hash(h, p->count, sizeof *p->count);
         for (int64_t i = 0; i < *p->count; i++)
             h = tl_hash(h, (const char *)*p->data + (size_t)i * p->stride + p->offset,
@@ -135,13 +143,6 @@ static uint64_t hash_of(const tl_state *s, bool dealt)
 
 uint64_t tl_state_hash(const tl_state *s) { return hash_of(s, true); }
 uint64_t tl_state_hash_alike(const tl_state *s) { return hash_of(s, false); }
-
-bool tl_state_is_dealt(const tl_state *s, const char *name)
-{
-    for (int i = 0; i < s->sections; i++)
-        if (s->section[i].kind->is_dealt && s->section[i].kind->is_dealt(name)) return true;
-    return false;
-}
 
 static talus_status make_room(const tl_state_part *p, int64_t count, talus_error *err)
 {
@@ -174,11 +175,10 @@ talus_status tl_state_tell(tl_state *s, const tl_comm *c, talus_error *err)
     for (int k = 0; k < parts; k++) count[k] = *part[k].count;
     tl_comm_tell(c, sizeof count, count);
     for (int k = 0; k < parts && status == TALUS_OK; k++)
-        if (tl_state_part_is_first(part, k) && !tl_state_is_dealt(s, part[k].name))
-            status = make_room(&part[k], count[k], err);
+        if (tl_state_part_is_first(part, k) && !is_dealt(s, part[k].name)) status = make_room(&part[k], count[k], err);
     TL_TRY(tl_comm_agree(c, status, err));
     for (int k = 0; k < parts; k++)
-        if (tl_state_part_is_first(part, k) && !tl_state_is_dealt(s, part[k].name))
+        if (tl_state_part_is_first(part, k) && !is_dealt(s, part[k].name))
             tl_comm_tell(c, (int64_t)part[k].stride * count[k], *part[k].data);
     return TALUS_OK;
 }

@@ -69,7 +69,6 @@ talus_status tl_state_copy(tl_state *to, const tl_state *from, talus_error *err)
 uint64_t tl_state_hash(const tl_state *s); /* of all numbers, times included */
 /* Of what all parts of a run have alike. */
 uint64_t tl_state_hash_alike(const tl_state *s);
-bool tl_state_is_dealt(const tl_state *s, const char *name); /* see tl_state_kind */
 /* Times and what all parts have alike, from part 0 to the others. Collective. */
 struct tl_comm;
 talus_status tl_state_tell(tl_state *s, const struct tl_comm *c, talus_error *err);

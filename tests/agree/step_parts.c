@@ -41,6 +41,7 @@ static void trough(void **state)
 {
     (void)state;
     run_case(5, 3);
+    run_case(5, 4);
     assert_int_equal(tl_step_case_count, 6);
 }
 

@@ -13,6 +13,6 @@ typedef struct tl_pressure_parts_case {
 extern const tl_pressure_parts_case tl_pressure_parts_cases[];
 extern const int tl_pressure_parts_case_count;
 extern int tl_pressure_parts_cells; /* per edge of the larger problems: 64, which takes threads that take turns long */
-void tl_pressure_parts_free(void); /* problems that were kept; of the process */
+void tl_pressure_parts_free(void);  /* problems that were kept; of the process */
 
 #endif

@@ -301,7 +301,8 @@ static void cycle_reset(tl_cycle *c, int base, const tl_pressure_free *f, bool r
 
     /* all free, as the coefficients of level base + 1 may already be */
     for (int k = base; k < first_stale && k < l->count; k++) TL_FOR_BLOCKS(0, l->level[k].n, all_free(c, k, from, to));
-    if (first_stale < l->count) memset(c->coarse[first_stale].state, STALE, (size_t)l->level[first_stale].n);
+    /* cells that other parts make have no child here that marks them: memory of a step before may hold what they get */
+    for (int k = first_stale; k < l->count; k++) memset(c->coarse[k].state, STALE, (size_t)l->level[k].n);
     if (f) TL_FOR_BLOCKS(0, l->level[base].n, free_cells(c, f, from, to));
     get_free(c, base);
     if (f) mark_borders(c, NULL);

@@ -350,8 +350,6 @@ talus_status tl_face_levels_build(tl_face_levels **out, const tl_csr *K, const i
     return factorise(l, a, err);
 }
 
-int tl_face_levels_count(const tl_face_levels *l) { return l->count; }
-
 /* ---- the cycle ---- */
 
 static double row_times(const matrix *A, int32_t i, const double *x)

@@ -21,6 +21,4 @@ talus_status tl_face_levels_build(tl_face_levels **out, const tl_csr *K, const i
 /* z = about K^-1 r, [faces] */
 void tl_face_levels_cycle(tl_face_levels *l, const double *r, double *z);
 
-int tl_face_levels_count(const tl_face_levels *l);
-
 #endif
