@@ -52,12 +52,12 @@ static void what_is_not_there_is_named(void **state)
 {
     (void)state;
     check_refused(
-        "grid = { cells = {8, 8, 8}, cell = 0.1 }, fill = { { material = viscous { density = 1600, "
-        "viscosity = 30 }, shape = sphere { radius = 0.3 } } }, bodies = { { shape = box { size = 0.2 }, at = {0.6, "
-        "0.6, 0.6}, cells = {1, 1, 1}, material = elastic { young = 1e5, poisson = 0.3, density = 1000 } }, { name = "
-        "'door', shape = box { size = 0.1 }, at = {0.2, 0.6, 0.6}, density = 500 } }, joints = { { kind = 'ball', a = "
-        "'door', at = {0.2, 0.65, 0.6} } }",
-        TALUS_BAD_INPUT, "joints");
+        "grid = { cells = {8, 8, 8}, cell = 0.1 }, fill = { { material = viscous { density = 1600, viscosity = "
+        "30 }, shape = box { size = 0.2, center = {0.2, 0.2, 0.2} } }, { material = granular { density = "
+        "1600, friction_angle_deg = 30 }, shape = box { size = 0.2, center = {0.6, 0.2, 0.6} } } }, bodies = "
+        "{ { shape = box { size = 0.2 }, at = {0.6, 0.6, 0.6}, cells = {1, 1, 1}, material = elastic { young "
+        "= 1e5, poisson = 0.3, density = 1000 } } }",
+        TALUS_BAD_INPUT, "sand and viscous liquid in one scene");
 }
 
 static void zero_mass_is_refused(void **state)
