@@ -57,7 +57,7 @@ static void what_is_not_there_is_named(void **state)
         "1600, friction_angle_deg = 30 }, shape = box { size = 0.2, center = {0.6, 0.2, 0.6} } } }, bodies = "
         "{ { shape = box { size = 0.2 }, at = {0.6, 0.6, 0.6}, cells = {1, 1, 1}, material = elastic { young "
         "= 1e5, poisson = 0.3, density = 1000 } } }",
-        TALUS_BAD_INPUT, "sand and viscous liquid in one scene");
+        TALUS_UNSUPPORTED, "sand and viscous liquid in one scene");
 }
 
 static void zero_mass_is_refused(void **state)
