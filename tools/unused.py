@@ -20,6 +20,7 @@ EXCEPTIONS = {
     "tl_pressure_check_rows": "checked builds call it before a solve",
     "tl_alloc_fail_at": "tests make the k-th allocation fail",
     "tl_alloc_fail_happened": "tests make the k-th allocation fail",
+    "tl_comm_send": "messages below the rows that steps send: cases of parts send their own",
     "tl_kind_name": "tests ask what was captured",
     "tl_dual_scheme_at": "agreement tests walk the table",
     "tl_dual_scheme_count": "agreement tests walk the table",
