@@ -381,17 +381,17 @@ static void read_places(crowd *c)
     for (int32_t b = 0; b < g->blocks; b++)
         for (int32_t i = g->first[b]; i < g->first[b + 1]; i++) {
             const int32_t of = c->order[i];
-            const tl_particle *q = &c->p->particle[of];
-            const tl_bystander *o = c->others + (of - c->p->count);
+            const int64_t other = of - c->p->count;
             const bool ours = is_ours(c, i);
+            const double volume = ours ? c->p->particle[of].volume : c->others[other].volume;
             double x[3];
-            tl_vec3_store(ours ? q->x : o->x, x);
+            tl_vec3_store(ours ? c->p->particle[of].x : c->others[other].x, x);
             for (int k = 0; k < 3; k++) {
                 double s = tl_grid_scaled(&g->f, x[k], k) - g->corner[b][k];
                 if (g->f.periodic[k]) s -= g->f.count[k] * floor(s / g->f.count[k]);
                 c->x[k][i] = k == g->f.flat_axis ? 0 : (float)s;
             }
-            c->share[i] = (float)((ours ? q->volume : o->volume) * per_cell);
+            c->share[i] = (float)(volume * per_cell);
         }
 }
 
